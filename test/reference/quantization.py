@@ -1,0 +1,126 @@
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Block formats of GGUF weights, and 8-bit quantisation of activations.
+
+A weight row is cut into blocks of 32 or 256 elements; each block is a fixed
+number of bytes. All numbers are little endian. Bytes come in as any 8-bit
+array whose last dimension is one block; elements come out as float64 with the
+blocks of a row joined: (rows, blocks, bytes) -> (rows, blocks * elements).
+"""
+
+import numpy as np
+
+#: format -> (elements of a block, bytes of a block)
+FORMATS = {
+    "q8_0": (32, 34),
+    "q4_0": (32, 18),
+    "q4_1": (32, 20),
+    "q4_k": (256, 144),
+    "q6_k": (256, 210),
+}
+
+
+def _half(pair):
+    return np.ascontiguousarray(pair).view("<f2").astype(np.float64)[..., 0]
+
+
+def _q8_0(block):
+    """f16 d; 32 signed bytes q. x = d * q."""
+    return _half(block[..., :2])[..., None] * block[..., 2:].view(np.int8)
+
+
+def _nibbles(packed):
+    """Low halves are the first elements, high halves the ones after them."""
+    return np.concatenate([packed & 15, packed >> 4], axis=-1).astype(np.float64)
+
+
+def _q4_0(block):
+    """f16 d; 16 bytes of nibbles q. x = d * (q - 8)."""
+    return _half(block[..., :2])[..., None] * (_nibbles(block[..., 2:]) - 8)
+
+
+def _q4_1(block):
+    """f16 d, f16 m; 16 bytes of nibbles q. x = d * q + m."""
+    d, m = _half(block[..., :2]), _half(block[..., 2:4])
+    return d[..., None] * _nibbles(block[..., 4:]) + m[..., None]
+
+
+def _q4_k(block):
+    """f16 d, f16 dmin; 12 bytes of 6-bit scales and minima; 128 of nibbles.
+
+    Eight groups of 32 elements. x = d * scale * q - dmin * minimum. The first
+    four scales and minima are the low 6 bits of bytes 0-3 and 4-7; the last
+    four have their low nibbles in bytes 8-11 and their two high bits at the
+    top of bytes 0-3 and 4-7. Each run of 32 bytes holds two groups: the low
+    nibbles, then the high ones.
+    """
+    d, dmin = _half(block[..., :2]), _half(block[..., 2:4])
+    packed = block[..., 4:16].astype(np.int64)
+    out = np.empty(block.shape[:-1] + (256,))
+    for group in range(8):
+        if group < 4:
+            scale = packed[..., group] & 63
+            minimum = packed[..., group + 4] & 63
+        else:
+            both = packed[..., group + 4]
+            scale = (both & 15) | (packed[..., group - 4] >> 6 << 4)
+            minimum = (both >> 4) | (packed[..., group] >> 6 << 4)
+        run = 16 + 32 * (group // 2)
+        q = block[..., run : run + 32] >> (4 * (group % 2)) & 15
+        out[..., 32 * group : 32 * group + 32] = (d * scale)[..., None] * q - (
+            dmin * minimum
+        )[..., None]
+    return out
+
+
+def _q6_k(block):
+    """128 bytes of low nibbles, 64 of high bit pairs, 16 scales i8, f16 d.
+
+    x = d * scale * (q - 32), one scale for 16 elements. Each half of the block
+    (128 elements) has 64 bytes of nibbles and 32 of pairs: quarter j of 32
+    elements takes nibbles from bytes 32 * (j % 2) on, low ones for j < 2, and
+    bits 2j, 2j+1 of the pairs.
+    """
+    d = _half(block[..., 208:210])
+    scales = block[..., 192:208].view(np.int8).astype(np.float64)
+    out = np.empty(block.shape[:-1] + (256,))
+    for half in range(2):
+        low = block[..., 64 * half : 64 * half + 64]
+        high = block[..., 128 + 32 * half : 128 + 32 * half + 32]
+        for quarter in range(4):
+            nibble = low[..., 32 * (quarter % 2) :][..., :32] >> (4 * (quarter // 2))
+            q = (nibble & 15) | ((high >> (2 * quarter) & 3) << 4)
+            first = 128 * half + 32 * quarter
+            scale = np.repeat(scales[..., first // 16 : first // 16 + 2], 16, axis=-1)
+            out[..., first : first + 32] = d[..., None] * scale * (q.astype(float) - 32)
+    return out
+
+
+_DECODERS = {"q8_0": _q8_0, "q4_0": _q4_0, "q4_1": _q4_1, "q4_k": _q4_k, "q6_k": _q6_k}
+
+
+def dequantize(blocks, name):
+    blocks = np.ascontiguousarray(blocks).view(np.uint8)
+    assert blocks.shape[-1] == FORMATS[name][1], (blocks.shape, name)
+    with np.errstate(invalid="ignore", over="ignore"):
+        values = _DECODERS[name](blocks)
+    return values.reshape(values.shape[:-2] + (-1,))
+
+
+def quantize_activation(x, block=32):
+    """8 bits per element: (q as int8, one f32 scale per block), last dim.
+
+    scale = max|x| / 127 and q = x / scale to nearest, ties to even, both in
+    f32. A block of zeros has scale 0 and q = 0.
+    """
+    x = np.asarray(x, dtype=np.float32)
+    cut = x.reshape(x.shape[:-1] + (-1, block))
+    scale = np.abs(cut).max(axis=-1) / np.float32(127)
+    divisor = np.where(scale == 0, np.float32(1), scale)[..., None]
+    q = np.rint(cut / divisor).astype(np.int8)
+    return q.reshape(x.shape), scale
+
+
+def dequantize_activation(q, scale, block=32):
+    cut = q.reshape(q.shape[:-1] + (-1, block)).astype(np.float64)
+    return (cut * scale.astype(np.float64)[..., None]).reshape(q.shape)
