@@ -1,0 +1,121 @@
+//===- ModelFolderTest.cpp - Folders of one and of several files ----------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Import/ModelFolder.h"
+
+#include "gtest/gtest.h"
+
+#include <filesystem>
+#include <fstream>
+
+using namespace gist;
+
+namespace {
+
+struct ModelFolderTest : testing::Test {
+  std::filesystem::path folder;
+
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "gist-folder-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder = pattern;
+    write("config.json", R"({"model_type": "test"})");
+  }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+
+  void write(const std::string &name, std::string_view text) const {
+    std::filesystem::create_directories((folder / name).parent_path());
+    std::ofstream(folder / name, std::ios::binary) << text;
+  }
+
+  /// A file with one tensor of one f32.
+  void writeWeights(const std::string &name, const std::string &tensor) const {
+    std::string header = "{\"" + tensor + R"(":{"dtype":"F32","shape":[1],)" +
+                         R"("data_offsets":[0,4]}})";
+    uint64_t length = header.size();
+    std::string bytes(reinterpret_cast<const char *>(&length), 8);
+    write(name, bytes + header + std::string(4, '\1'));
+  }
+
+  std::string error() const {
+    ModelFolder result;
+    Status status = openModelFolder(folder, result);
+    EXPECT_FALSE(status.ok());
+    EXPECT_TRUE(result.files.empty());
+    // The folder's own name differs from run to run.
+    std::string text = status.text, path = folder;
+    for (size_t at; (at = text.find(path)) != std::string::npos;)
+      text.replace(at, path.size(), "F");
+    return text;
+  }
+};
+
+TEST_F(ModelFolderTest, OneFile) {
+  writeWeights("model.safetensors", "w");
+  write("tokenizer.json", "{}");
+  ModelFolder result;
+  Status status = openModelFolder(folder, result);
+  ASSERT_TRUE(status.ok()) << status.text;
+  EXPECT_EQ(result.config["model_type"], "test");
+  EXPECT_EQ(result.tokenizer, "{}");
+  EXPECT_FALSE(result.pooling.present);
+  EXPECT_EQ(result.tensors.at("w").file, folder / "model.safetensors");
+  EXPECT_EQ(result.tensors.at("w").content.data[3], 1);
+}
+
+TEST_F(ModelFolderTest, SeveralFiles) {
+  writeWeights("m-1.safetensors", "a");
+  writeWeights("m-2.safetensors", "b");
+  write("model.safetensors.index.json",
+        R"({"weight_map":{"a":"m-1.safetensors","b":"m-2.safetensors"}})");
+  ModelFolder result;
+  Status status = openModelFolder(folder, result);
+  ASSERT_TRUE(status.ok()) << status.text;
+  EXPECT_EQ(result.files.size(), 2u);
+  EXPECT_EQ(result.tensors.at("b").file, folder / "m-2.safetensors");
+}
+
+TEST_F(ModelFolderTest, SentenceTransformersFolder) {
+  writeWeights("model.safetensors", "w");
+  write("modules.json",
+        R"([{"type":"sentence_transformers.models.Transformer"},)"
+        R"({"type":"sentence_transformers.models.Pooling"},)"
+        R"({"type":"sentence_transformers.models.Normalize"}])");
+  write("1_Pooling/config.json", R"({"pooling_mode_mean_tokens":true})");
+  ModelFolder result;
+  ASSERT_TRUE(openModelFolder(folder, result).ok());
+  EXPECT_TRUE(result.pooling.present);
+  EXPECT_TRUE(result.pooling.mean);
+  EXPECT_TRUE(result.pooling.normalize);
+}
+
+TEST_F(ModelFolderTest, SaysWhatIsMissing) {
+  EXPECT_EQ(error(), "F: neither model.safetensors nor "
+                     "model.safetensors.index.json");
+  writeWeights("m-1.safetensors", "a");
+  write("model.safetensors.index.json",
+        R"({"weight_map":{"a":"m-1.safetensors","b":"m-1.safetensors"}})");
+  EXPECT_EQ(error(), "F/m-1.safetensors: no tensor 'b', which "
+                     "F/model.safetensors.index.json promises");
+  write("model.safetensors.index.json",
+        R"({"weight_map":{"a":"m-9.safetensors"}})");
+  EXPECT_EQ(error(), "F/m-9.safetensors: No such file or directory");
+  write("config.json", "[]");
+  EXPECT_EQ(error(), "F: no config.json with an object");
+  write("config.json", "{");
+  EXPECT_EQ(error(), "F/config.json is not valid JSON");
+}
+
+TEST_F(ModelFolderTest, RefusesATensorInTwoFiles) {
+  writeWeights("m-1.safetensors", "a");
+  writeWeights("m-2.safetensors", "a");
+  write("model.safetensors.index.json",
+        R"({"weight_map":{"a":"m-1.safetensors","b":"m-2.safetensors"}})");
+  EXPECT_EQ(error(), "F: tensor 'a' is in two files");
+}
+
+} // namespace

@@ -1,0 +1,90 @@
+//===- QuantTest.cpp - Storage formats against the gguf package -----------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Import/BlockFormats.h"
+#include "passes/Import/Gguf.h"
+#include "runtime/MappedFile.h"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace gist;
+
+namespace {
+
+/// test/models/make_blocks.py wrote every format beside what the gguf package
+/// makes of it.
+TEST(QuantTest, EveryFormatAgreesWithTheGgufPackage) {
+  MappedFile mapped;
+  Status opened =
+      MappedFile::open(GIST_SOURCE_DIR "/test/models/blocks.gguf", mapped);
+  ASSERT_TRUE(opened.ok()) << opened.text;
+  GgufFile file;
+  Status read = readGguf(mapped.bytes(), file);
+  ASSERT_TRUE(read.ok()) << read.text;
+
+  for (const char *name :
+       {"f16", "bf16", "q8_0", "q4_0", "q4_1", "q4_k", "q6_k"}) {
+    SCOPED_TRACE(name);
+    const StoredTensor &stored = file.tensors.at(name);
+    const StoredTensor &reference =
+        file.tensors.at(std::string(name) + ".expected");
+    ASSERT_EQ(stored.shape, (std::vector<int64_t>{2, 512}));
+    ASSERT_EQ(reference.shape, stored.shape);
+    ASSERT_EQ(reference.format, WeightFormat::F32);
+    std::vector<float> values(1024), expected(1024);
+    dequantize(stored.format, stored.content, values.data());
+    dequantize(reference.format, reference.content, expected.data());
+    float largest = 0;
+    for (int i = 0; i < 1024; ++i) {
+      // A fused multiply-add rounds once where the reference rounds twice: an
+      // ulp of the two terms (at most 0.4 * 63 * 15), not of their difference.
+      EXPECT_NEAR(values[i], expected[i], 4e-5f) << "element " << i;
+      largest = std::max(largest, std::fabs(values[i]));
+    }
+    EXPECT_GT(largest, 0.1f); // The data is not all zeros.
+  }
+}
+
+TEST(QuantTest, HalvesAreExact) {
+  EXPECT_EQ(halfToFloat(0x3c00), 1.0f);
+  EXPECT_EQ(halfToFloat(0xc000), -2.0f);
+  EXPECT_EQ(halfToFloat(0x7bff), 65504.0f);
+  EXPECT_EQ(halfToFloat(0x0001), 0x1p-24f); // The smallest subnormal.
+  EXPECT_EQ(halfToFloat(0x83ff), -0x1.ff8p-15f);
+  EXPECT_TRUE(std::signbit(halfToFloat(0x8000)));
+  EXPECT_EQ(halfToFloat(0x8000), 0.0f);
+  EXPECT_EQ(halfToFloat(0xfc00), -std::numeric_limits<float>::infinity());
+  EXPECT_TRUE(std::isnan(halfToFloat(0x7c01)));
+  EXPECT_EQ(bfloatToFloat(0x3fc0), 1.5f);
+}
+
+TEST(QuantTest, SizesAreCheckedForOverflow) {
+  uint64_t bytes = 0;
+  EXPECT_TRUE(storedBytes(WeightFormat::Q6_K, {3, 512}, bytes).ok());
+  EXPECT_EQ(bytes, 3u * 2 * 210);
+  EXPECT_EQ(storedBytes(WeightFormat::Q4_0, {2, 48}, bytes).text,
+            "rows of 48 elements are not whole blocks of 32 (Q4_0)");
+  EXPECT_EQ(storedBytes(WeightFormat::F32, {1LL << 32, 1LL << 32}, bytes).text,
+            "shape 4294967296x4294967296 is empty or too large");
+  EXPECT_FALSE(storedBytes(WeightFormat::F32, {4, 0}, bytes).ok());
+  EXPECT_FALSE(storedBytes(WeightFormat::F32, {-4, -4}, bytes).ok());
+}
+
+TEST(QuantTest, UnknownFormatsAreRefusedByName) {
+  WeightFormat format{};
+  EXPECT_EQ(formatOfGgmlType(17, format).text,
+            "stored as ggml type 17 (IQ2_XS); supported are F32, F16, BF16, "
+            "Q8_0, Q4_0, Q4_1, Q4_K, Q6_K");
+  EXPECT_FALSE(formatOfGgmlType(4, format).ok());
+  ASSERT_TRUE(formatOfGgmlType(30, format).ok());
+  EXPECT_EQ(format, WeightFormat::BF16);
+}
+
+} // namespace
