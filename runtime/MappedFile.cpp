@@ -1,4 +1,4 @@
-//===- MappedFile.cpp - A file mapped for reading -------------------------===//
+//===- MappedFile.cpp - A file as memory ----------------------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,7 +8,6 @@
 #include "runtime/MappedFile.h"
 
 #include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -16,32 +15,38 @@
 
 using namespace gist;
 
-MappedFile::~MappedFile() {
-  if (content.size != 0)
-    munmap(const_cast<uint8_t *>(content.data), content.size);
+Status MappedFile::open(const std::string &path,
+                        std::unique_ptr<MappedFile> &result) {
+  auto failed = [&](const char *what) {
+    return Status::error(errno == ENOENT ? Code::NotFound : Code::Io,
+                         "cannot %s: %s", what, std::strerror(errno));
+  };
+  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0)
+    return failed("open");
+  struct stat info;
+  Status status;
+  Bytes content;
+  if (::fstat(descriptor, &info) != 0) {
+    status = failed("read");
+  } else if (!S_ISREG(info.st_mode)) {
+    status = Status::error(Code::BadFile, "is not a regular file");
+  } else if (info.st_size != 0) { // an empty range cannot be mapped
+    content.size = static_cast<uint64_t>(info.st_size);
+    void *memory =
+        ::mmap(nullptr, content.size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (memory == MAP_FAILED)
+      status = failed("map");
+    else
+      content.data = static_cast<const uint8_t *>(memory);
+  }
+  ::close(descriptor);
+  if (status.ok())
+    result.reset(new MappedFile(content));
+  return status;
 }
 
-Status MappedFile::open(const std::string &path, MappedFile &out) {
-  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0)
-    return Status::error(errno == ENOENT ? Code::NotFound : Code::Io, "%s: %s",
-                         path.c_str(), std::strerror(errno));
-  struct stat info = {};
-  void *address = nullptr;
-  bool isRegular = fstat(file, &info) == 0 && S_ISREG(info.st_mode);
-  if (isRegular && info.st_size > 0)
-    address = mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ,
-                   MAP_PRIVATE, file, 0);
-  int error = errno;
-  close(file); // The mapping keeps the file.
-  if (!isRegular)
-    return Status::error(Code::Io, "%s: not a regular file", path.c_str());
-  if (address == MAP_FAILED)
-    return Status::error(Code::Io, "%s: %s", path.c_str(),
-                         std::strerror(error));
-  MappedFile mapped;
-  mapped.content = {static_cast<const uint8_t *>(address),
-                    static_cast<uint64_t>(info.st_size)};
-  out = std::move(mapped);
-  return {};
+MappedFile::~MappedFile() {
+  if (content.data)
+    ::munmap(const_cast<uint8_t *>(content.data), content.size);
 }

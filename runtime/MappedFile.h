@@ -1,4 +1,4 @@
-//===- MappedFile.h - A file mapped for reading -----------------*- C++ -*-===//
+//===- MappedFile.h - A file as memory --------------------------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,30 +10,26 @@
 
 #include "runtime/Bytes.h"
 
+#include <memory>
 #include <string>
-#include <utility>
 
 namespace gist {
 
-/// Owns a read-only mapping of a whole file. Views of it stay valid when the
-/// owner moves, until it is destroyed.
+/// A read-only view of a file that the operating system pages in on demand and
+/// shares between processes. The file must not shrink while it is mapped.
 class MappedFile {
 public:
-  MappedFile() = default;
-  MappedFile(MappedFile &&other) noexcept
-      : content(std::exchange(other.content, {})) {}
-  MappedFile &operator=(MappedFile &&other) noexcept {
-    std::swap(content, other.content);
-    return *this;
-  }
+  static Status open(const std::string &path,
+                     std::unique_ptr<MappedFile> &result);
   ~MappedFile();
-
-  /// Maps the regular file at `path`. On error `out` is left as it was.
-  static Status open(const std::string &path, MappedFile &out);
+  MappedFile(const MappedFile &) = delete;
+  MappedFile &operator=(const MappedFile &) = delete;
 
   Bytes bytes() const { return content; }
 
 private:
+  explicit MappedFile(Bytes content) : content(content) {}
+
   Bytes content;
 };
 
