@@ -1,0 +1,143 @@
+# The project's CMake functions; folders use nothing else of ours.
+
+include(GNUInstallDirs)
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+find_program(GIST_CCACHE ccache)
+if(GIST_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER "${GIST_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${GIST_CCACHE}")
+endif()
+
+# Warnings and sanitizers for our own code; `target` links no LLVM.
+function(gist_configure_target target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra)
+  if(GIST_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(GIST_SANITIZE)
+    target_compile_options(${target} PRIVATE
+      -fsanitize=address,undefined -fno-sanitize-recover=undefined
+      -fno-omit-frame-pointer)
+    target_link_options(${target} PRIVATE -fsanitize=address,undefined)
+  endif()
+endfunction()
+
+# The same for code that uses LLVM and MLIR, whose headers are not ours to warn
+# about.
+function(gist_configure_mlir_target target)
+  gist_configure_target(${target})
+  target_include_directories(${target} SYSTEM PRIVATE
+    ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  target_compile_definitions(${target} PRIVATE ${GIST_LLVM_DEFINITIONS})
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti -fno-exceptions -Wno-unused-parameter>)
+  # vptr checks need RTTI, which LLVM is built without.
+  if(GIST_SANITIZE)
+    target_compile_options(${target} PRIVATE -fno-sanitize=vptr)
+  endif()
+endfunction()
+
+# Debian ships LLVM and MLIR as one shared library each. Its package version is
+# 22.1, so asking for 22 is refused; the major version is checked here.
+macro(gist_find_mlir)
+  if(NOT MLIR_DIR AND EXISTS /usr/lib/llvm-22/lib/cmake/mlir)
+    set(MLIR_DIR /usr/lib/llvm-22/lib/cmake/mlir)
+  endif()
+  find_package(MLIR REQUIRED CONFIG)
+  if(NOT LLVM_VERSION_MAJOR EQUAL 22)
+    message(FATAL_ERROR
+      "Gist needs LLVM/MLIR 22, found ${LLVM_PACKAGE_VERSION} in ${MLIR_DIR}")
+  endif()
+  list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
+  include(TableGen)
+  include(AddLLVM)
+  include(AddMLIR)
+  separate_arguments(GIST_LLVM_DEFINITIONS NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+endmacro()
+
+# gist_tablegen(<target> <file.td> <generator> <output>...): the outputs land at
+# the path of the file in the build folder.
+function(gist_tablegen target file)
+  set(LLVM_TARGET_DEFINITIONS ${file})
+  list(LENGTH ARGN count)
+  math(EXPR last "${count} - 1")
+  foreach(i RANGE 0 ${last} 2)
+    math(EXPR j "${i} + 1")
+    list(GET ARGN ${i} output)
+    list(GET ARGN ${j} generator)
+    separate_arguments(generator NATIVE_COMMAND "${generator}")
+    mlir_tablegen(${output} ${generator}
+      EXTRA_INCLUDES ${PROJECT_SOURCE_DIR} ${MLIR_INCLUDE_DIRS})
+  endforeach()
+  add_public_tablegen_target(${target})
+endfunction()
+
+# A static library of the compiler. Includes are written from the root.
+function(gist_add_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  add_library(Gist::${name} ALIAS ${name})
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+  target_include_directories(${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/gist>)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
+  gist_configure_mlir_target(${name})
+  set_property(GLOBAL APPEND PROPERTY GIST_EXPORTED_TARGETS ${name})
+endfunction()
+
+# A tool of the compiler, installed.
+function(gist_add_tool name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM)
+  gist_configure_mlir_target(${name})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+# Headers, libraries and the package file, so that another project can say
+# find_package(Gist).
+function(gist_install_package)
+  include(CMakePackageConfigHelpers)
+  get_property(targets GLOBAL PROPERTY GIST_EXPORTED_TARGETS)
+  set(destination "${CMAKE_INSTALL_LIBDIR}/cmake/gist")
+  install(TARGETS ${targets} EXPORT GistTargets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT GistTargets NAMESPACE Gist:: DESTINATION ${destination})
+  configure_package_config_file(
+    "${PROJECT_SOURCE_DIR}/cmake/GistConfig.cmake.in"
+    "${PROJECT_BINARY_DIR}/GistConfig.cmake" INSTALL_DESTINATION ${destination})
+  write_basic_package_version_file(
+    "${PROJECT_BINARY_DIR}/GistConfigVersion.cmake"
+    COMPATIBILITY SameMinorVersion)
+  install(FILES "${PROJECT_BINARY_DIR}/GistConfig.cmake"
+    "${PROJECT_BINARY_DIR}/GistConfigVersion.cmake" DESTINATION ${destination})
+  set(folders runtime)
+  if(NOT GIST_RUNTIME_ONLY)
+    list(APPEND folders dialect passes)
+  endif()
+  foreach(folder ${folders})
+    foreach(root "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
+      install(DIRECTORY "${root}/${folder}"
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/gist" FILES_MATCHING
+        PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc" PATTERN "*.hpp"
+        PATTERN "CMakeFiles" EXCLUDE)
+    endforeach()
+  endforeach()
+endfunction()

@@ -1,0 +1,102 @@
+//===- GistDialect.cpp - Dialect, types and attributes --------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/GistDialect.h"
+#include "dialect/GistOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include "dialect/GistDialect.cpp.inc"
+#include "dialect/GistEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/GistAttrs.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialect/GistTypes.cpp.inc"
+
+using namespace mlir;
+using namespace gist;
+
+void GistDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialect/GistAttrs.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialect/GistTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/GistOps.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// !gist.selection
+//===----------------------------------------------------------------------===//
+
+Type SelectionType::parse(AsmParser &parser) {
+  SMLoc location = parser.getCurrentLocation();
+  SmallVector<int64_t, 2> shape;
+  if (parser.parseLess() ||
+      parser.parseDimensionList(shape, /*allowDynamic=*/true,
+                                /*withTrailingX=*/false) ||
+      parser.parseGreater())
+    return {};
+  if (shape.empty() || shape.size() > 2) {
+    parser.emitError(location, "expects <tokens> or <heads x tokens>, got ")
+        << shape.size() << " dimensions";
+    return {};
+  }
+  std::optional<int64_t> heads;
+  if (shape.size() == 2)
+    heads = shape.front();
+  return SelectionType::getChecked(
+      [&] { return parser.emitError(location); }, parser.getContext(), heads,
+      shape.back());
+}
+
+void SelectionType::print(AsmPrinter &printer) const {
+  printer << '<';
+  printer.printDimensionList(getPartShape());
+  printer << '>';
+}
+
+LogicalResult
+SelectionType::verify(function_ref<InFlightDiagnostic()> emitError,
+                      std::optional<int64_t> heads, int64_t tokens) {
+  if (heads && *heads < 1)
+    return emitError() << "expects a static, positive number of heads";
+  if (tokens < 0 && !ShapedType::isDynamic(tokens))
+    return emitError() << "expects a number of tokens that is not negative";
+  return success();
+}
+
+SmallVector<int64_t, 2> SelectionType::getPartShape() const {
+  if (std::optional<int64_t> heads = getHeads())
+    return {*heads, getTokens()};
+  return {getTokens()};
+}
+
+SmallVector<int64_t, 1> SelectionType::getCountShape() const {
+  if (std::optional<int64_t> heads = getHeads())
+    return {*heads};
+  return {};
+}
+
+SelectionType SelectionType::forTokens(RankedTensorType tokens) {
+  std::optional<int64_t> heads;
+  if (tokens.getRank() == 3)
+    heads = tokens.getDimSize(1);
+  return SelectionType::get(tokens.getContext(), heads, tokens.getDimSize(0));
+}

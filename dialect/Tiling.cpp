@@ -1,0 +1,493 @@
+//===- Tiling.cpp - The ops' TilingInterface and result shapes ------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+//
+// What can be tiled: rows of gram_nearest, gated_projection and dequantize;
+// queries and KV heads of attention; KV heads of attend, whose queries all read
+// one selection. Selections are values of their own type and are not tiled:
+// their parallel part is gram_nearest.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/GistOps.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace gist;
+using utils::IteratorType;
+
+using Sizes = SmallVector<OpFoldResult>;
+
+/// A loop over [0, size of dimension `dim` of `value`).
+static Range getRange(OpBuilder &builder, Location location, Value value,
+                      int64_t dim) {
+  return {builder.getIndexAttr(0),
+          tensor::getMixedSize(builder, location, value, dim),
+          builder.getIndexAttr(1)};
+}
+
+/// The part of `value` at `offsets` of `sizes`.
+static Value createSlice(OpBuilder &builder, Location location, Value value,
+                         const Sizes &offsets, const Sizes &sizes) {
+  Sizes strides(offsets.size(), builder.getIndexAttr(1));
+  return tensor::ExtractSliceOp::create(builder, location, value, offsets,
+                                        sizes, strides);
+}
+
+/// The whole of `value` but for dimension `dim`, cut to `size` at `offset`.
+static Value createSlice(OpBuilder &builder, Location location, Value value,
+                         int64_t dim, OpFoldResult offset, OpFoldResult size) {
+  Sizes sizes = tensor::getMixedSizes(builder, location, value);
+  Sizes offsets(sizes.size(), builder.getIndexAttr(0));
+  offsets[dim] = offset;
+  sizes[dim] = size;
+  return createSlice(builder, location, value, offsets, sizes);
+}
+
+/// An affine function of values that may be constants.
+static OpFoldResult apply(OpBuilder &builder, Location location,
+                          AffineExpr expr, ArrayRef<OpFoldResult> operands) {
+  return affine::makeComposedFoldedAffineApply(builder, location, expr,
+                                               operands);
+}
+
+/// What an op whose tile is the op `tiled` hands to the tiling driver.
+static TilingResult finish(Operation *tiled) {
+  return {{tiled}, SmallVector<Value>(tiled->getResults()), {}};
+}
+
+/// Reads the shapes of the results off `value` and the dimensions `dims`.
+static Value asValue(OpBuilder &builder, Location location, OpFoldResult size) {
+  return getValueOrCreateConstantIndexOp(builder, location, size);
+}
+
+//===----------------------------------------------------------------------===//
+// gram_nearest: rows
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+GramNearestOp::reifyResultShapes(OpBuilder &builder,
+                                 ReifiedRankedShapedTypeDims &shapes) {
+  OpFoldResult rows = tensor::getMixedSize(builder, getLoc(), getRows(), 0);
+  shapes.assign({{rows}, {rows}});
+  return success();
+}
+
+SmallVector<IteratorType> GramNearestOp::getLoopIteratorTypes() {
+  return {IteratorType::parallel};
+}
+
+SmallVector<Range> GramNearestOp::getIterationDomain(OpBuilder &builder) {
+  return {getRange(builder, getLoc(), getRows(), 0)};
+}
+
+FailureOr<TilingResult>
+GramNearestOp::getTiledImplementation(OpBuilder &builder,
+                                      ArrayRef<OpFoldResult> offsets,
+                                      ArrayRef<OpFoldResult> sizes) {
+  AffineExpr a, b;
+  bindDims(getContext(), a, b);
+  Value rows =
+      createSlice(builder, getLoc(), getRows(), 0, offsets[0], sizes[0]);
+  Value first = asValue(
+      builder, getLoc(),
+      apply(builder, getLoc(), a + b, {OpFoldResult(getFirst()), offsets[0]}));
+  return finish(GramNearestOp::create(builder, getLoc(), rows, first,
+                                      getCandidates(), getIds(), getCount(),
+                                      getReachAttr(), getSimilarityAttr(),
+                                      getOffsets()));
+}
+
+LogicalResult GramNearestOp::getResultTilePosition(
+    OpBuilder &, unsigned, ArrayRef<OpFoldResult> offsets,
+    ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &resultOffsets,
+    SmallVector<OpFoldResult> &resultSizes) {
+  resultOffsets.assign({offsets[0]});
+  resultSizes.assign({sizes[0]});
+  return success();
+}
+
+FailureOr<TilingResult>
+GramNearestOp::generateResultTileValue(OpBuilder &builder, unsigned,
+                                       ArrayRef<OpFoldResult> offsets,
+                                       ArrayRef<OpFoldResult> sizes) {
+  return getTiledImplementation(builder, offsets, sizes);
+}
+
+//===----------------------------------------------------------------------===//
+// attention: queries and KV heads; in ragged batches KV heads alone
+//===----------------------------------------------------------------------===//
+
+/// Query heads per KV head, where both are static.
+static FailureOr<int64_t> getGroupSize(Value query, Value key) {
+  int64_t heads = cast<RankedTensorType>(query.getType()).getDimSize(1);
+  int64_t kvHeads = cast<RankedTensorType>(key.getType()).getDimSize(1);
+  if (ShapedType::isDynamic(heads) || ShapedType::isDynamic(kvHeads))
+    return failure();
+  return heads / kvHeads;
+}
+
+static void reifyOutput(OpBuilder &builder, Location location, Value query,
+                        Value value, ReifiedRankedShapedTypeDims &shapes) {
+  shapes.assign({{tensor::getMixedSize(builder, location, query, 0),
+                  tensor::getMixedSize(builder, location, query, 1),
+                  tensor::getMixedSize(builder, location, value, 2)}});
+}
+
+LogicalResult
+AttentionOp::reifyResultShapes(OpBuilder &builder,
+                               ReifiedRankedShapedTypeDims &shapes) {
+  reifyOutput(builder, getLoc(), getQuery(), getValue(), shapes);
+  return success();
+}
+
+SmallVector<IteratorType> AttentionOp::getLoopIteratorTypes() {
+  return SmallVector<IteratorType>(getOffsets() ? 1 : 2,
+                                   IteratorType::parallel);
+}
+
+SmallVector<Range> AttentionOp::getIterationDomain(OpBuilder &builder) {
+  Range kvHeads = getRange(builder, getLoc(), getKey(), 1);
+  if (getOffsets())
+    return {kvHeads};
+  return {getRange(builder, getLoc(), getQuery(), 0), kvHeads};
+}
+
+/// The query heads of the KV heads [offset, offset + size).
+static void getQueryHeads(OpBuilder &builder, Location location, int64_t group,
+                          OpFoldResult offset, OpFoldResult size,
+                          OpFoldResult &queryOffset, OpFoldResult &querySize) {
+  AffineExpr a = builder.getAffineDimExpr(0);
+  queryOffset = apply(builder, location, a * group, {offset});
+  querySize = apply(builder, location, a * group, {size});
+}
+
+FailureOr<TilingResult>
+AttentionOp::getTiledImplementation(OpBuilder &builder,
+                                    ArrayRef<OpFoldResult> offsets,
+                                    ArrayRef<OpFoldResult> sizes) {
+  Location location = getLoc();
+  FailureOr<int64_t> group = getGroupSize(getQuery(), getKey());
+  if (failed(group))
+    return emitOpError("cannot be tiled with a dynamic number of heads");
+  OpFoldResult headOffset, headSize;
+  getQueryHeads(builder, location, *group, offsets.back(), sizes.back(),
+                headOffset, headSize);
+
+  Value query =
+      createSlice(builder, location, getQuery(), 1, headOffset, headSize);
+  Value key = createSlice(builder, location, getKey(), 1, offsets.back(),
+                          sizes.back());
+  Value value = createSlice(builder, location, getValue(), 1, offsets.back(),
+                            sizes.back());
+  Value mask = getMask();
+  if (!getOffsets()) {
+    query = createSlice(builder, location, query, 0, offsets[0], sizes[0]);
+    OpFoldResult queries = tensor::getMixedSize(builder, location, getQuery(), 0);
+    OpFoldResult keys = tensor::getMixedSize(builder, location, getKey(), 0);
+    if (getCausal()) {
+      // Queries are the last of the keys: cutting the keys after the tile's
+      // last query keeps that true and skips what nobody sees.
+      AffineExpr offset, size, q, k;
+      bindDims(getContext(), offset, size, q, k);
+      keys = apply(builder, location, offset + size + k - q,
+                   {offsets[0], sizes[0], queries, keys});
+      OpFoldResult zero = builder.getIndexAttr(0);
+      key = createSlice(builder, location, key, 0, zero, keys);
+      value = createSlice(builder, location, value, 0, zero, keys);
+    }
+    if (mask)
+      mask = createSlice(builder, location, mask,
+                         {offsets[0], builder.getIndexAttr(0)},
+                         {sizes[0], keys});
+  }
+  return finish(AttentionOp::create(builder, location, query, key, value, mask,
+                                    getOffsets(), getKeyOffsets(),
+                                    getCausalAttr(), getScaleAttr(),
+                                    getWindowAttr(), getSinksAttr()));
+}
+
+LogicalResult AttentionOp::getResultTilePosition(
+    OpBuilder &builder, unsigned, ArrayRef<OpFoldResult> offsets,
+    ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &resultOffsets,
+    SmallVector<OpFoldResult> &resultSizes) {
+  FailureOr<int64_t> group = getGroupSize(getQuery(), getKey());
+  if (failed(group))
+    return failure();
+  OpFoldResult headOffset, headSize, zero = builder.getIndexAttr(0);
+  getQueryHeads(builder, getLoc(), *group, offsets.back(), sizes.back(),
+                headOffset, headSize);
+  bool isRagged = static_cast<bool>(getOffsets());
+  resultOffsets.assign({isRagged ? zero : offsets[0], headOffset, zero});
+  resultSizes.assign(
+      {isRagged ? tensor::getMixedSize(builder, getLoc(), getQuery(), 0)
+                : sizes[0],
+       headSize, tensor::getMixedSize(builder, getLoc(), getValue(), 2)});
+  return success();
+}
+
+/// The KV heads behind the query heads [offset, offset + size), when these are
+/// whole groups known at compile time.
+static LogicalResult getKvHeads(OpBuilder &builder, int64_t group,
+                                OpFoldResult offset, OpFoldResult size,
+                                OpFoldResult &kvOffset, OpFoldResult &kvSize) {
+  std::optional<int64_t> first = getConstantIntValue(offset);
+  std::optional<int64_t> count = getConstantIntValue(size);
+  if (!first || !count || *first % group != 0 || *count % group != 0)
+    return failure();
+  kvOffset = builder.getIndexAttr(*first / group);
+  kvSize = builder.getIndexAttr(*count / group);
+  return success();
+}
+
+FailureOr<TilingResult>
+AttentionOp::generateResultTileValue(OpBuilder &builder, unsigned,
+                                     ArrayRef<OpFoldResult> offsets,
+                                     ArrayRef<OpFoldResult> sizes) {
+  FailureOr<int64_t> group = getGroupSize(getQuery(), getKey());
+  OpFoldResult kvOffset, kvSize;
+  if (failed(group) || failed(getKvHeads(builder, *group, offsets[1], sizes[1],
+                                         kvOffset, kvSize)))
+    return failure();
+  if (getOffsets())
+    return getTiledImplementation(builder, {kvOffset}, {kvSize});
+  return getTiledImplementation(builder, {offsets[0], kvOffset},
+                                {sizes[0], kvSize});
+}
+
+//===----------------------------------------------------------------------===//
+// attend: KV heads
+//===----------------------------------------------------------------------===//
+
+LogicalResult AttendOp::reifyResultShapes(OpBuilder &builder,
+                                          ReifiedRankedShapedTypeDims &shapes) {
+  reifyOutput(builder, getLoc(), getQuery(), getValue(), shapes);
+  return success();
+}
+
+SmallVector<IteratorType> AttendOp::getLoopIteratorTypes() {
+  return {IteratorType::parallel};
+}
+
+SmallVector<Range> AttendOp::getIterationDomain(OpBuilder &builder) {
+  return {getRange(builder, getLoc(), getKey(), 1)};
+}
+
+/// The selections of the heads [offset, offset + size).
+static Value createSelectionSlice(OpBuilder &builder, Location location,
+                                  Value selection, OpFoldResult offset,
+                                  OpFoldResult size) {
+  auto parts = UnpackSelectionOp::create(builder, location, selection);
+  SmallVector<Value, 4> slices;
+  for (Value part : parts.getResults())
+    slices.push_back(createSlice(builder, location, part, 0, offset, size));
+  return PackSelectionOp::create(builder, location, slices[0], slices[1],
+                                 slices[2], slices[3]);
+}
+
+FailureOr<TilingResult>
+AttendOp::getTiledImplementation(OpBuilder &builder,
+                                 ArrayRef<OpFoldResult> offsets,
+                                 ArrayRef<OpFoldResult> sizes) {
+  Location location = getLoc();
+  FailureOr<int64_t> group = getGroupSize(getQuery(), getKey());
+  if (failed(group))
+    return emitOpError("cannot be tiled with a dynamic number of heads");
+  bool isPerHead = cast<SelectionType>(getSelection().getType())
+                       .getHeads()
+                       .has_value();
+  if (isPerHead && !getConstantIntValue(sizes[0]))
+    return emitOpError("with a selection per head needs tiles that divide its "
+                       "heads");
+  OpFoldResult headOffset, headSize;
+  getQueryHeads(builder, location, *group, offsets[0], sizes[0], headOffset,
+                headSize);
+  Value query =
+      createSlice(builder, location, getQuery(), 1, headOffset, headSize);
+  Value key = createSlice(builder, location, getKey(), 1, offsets[0], sizes[0]);
+  Value value =
+      createSlice(builder, location, getValue(), 1, offsets[0], sizes[0]);
+  Value selection = getSelection();
+  if (isPerHead)
+    selection = createSelectionSlice(builder, location, selection, offsets[0],
+                                     sizes[0]);
+  return finish(AttendOp::create(builder, location, query, key, value,
+                                 selection, getModeAttr(), getLogCountAttr(),
+                                 getCausalAttr(), getScaleAttr(),
+                                 getWindowAttr(), getBlockAttr(),
+                                 getMergeAttr(), getOffsets()));
+}
+
+LogicalResult AttendOp::getResultTilePosition(
+    OpBuilder &builder, unsigned, ArrayRef<OpFoldResult> offsets,
+    ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &resultOffsets,
+    SmallVector<OpFoldResult> &resultSizes) {
+  FailureOr<int64_t> group = getGroupSize(getQuery(), getKey());
+  if (failed(group))
+    return failure();
+  OpFoldResult headOffset, headSize, zero = builder.getIndexAttr(0);
+  getQueryHeads(builder, getLoc(), *group, offsets[0], sizes[0], headOffset,
+                headSize);
+  resultOffsets.assign({zero, headOffset, zero});
+  resultSizes.assign({tensor::getMixedSize(builder, getLoc(), getQuery(), 0),
+                      headSize,
+                      tensor::getMixedSize(builder, getLoc(), getValue(), 2)});
+  return success();
+}
+
+FailureOr<TilingResult>
+AttendOp::generateResultTileValue(OpBuilder &builder, unsigned,
+                                  ArrayRef<OpFoldResult> offsets,
+                                  ArrayRef<OpFoldResult> sizes) {
+  // Every query reads the whole selection: only all tokens make a tile.
+  FailureOr<int64_t> group = getGroupSize(getQuery(), getKey());
+  OpFoldResult kvOffset, kvSize;
+  OpFoldResult tokens = tensor::getMixedSize(builder, getLoc(), getQuery(), 0);
+  if (failed(group) || !isConstantIntValue(offsets[0], 0) ||
+      !isEqualConstantIntOrValue(sizes[0], tokens) ||
+      failed(getKvHeads(builder, *group, offsets[1], sizes[1], kvOffset,
+                        kvSize)))
+    return failure();
+  return getTiledImplementation(builder, {kvOffset}, {kvSize});
+}
+
+//===----------------------------------------------------------------------===//
+// gated_projection: tokens
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+GatedProjectionOp::reifyResultShapes(OpBuilder &builder,
+                                     ReifiedRankedShapedTypeDims &shapes) {
+  OpFoldResult tokens = tensor::getMixedSize(builder, getLoc(), getInput(), 0);
+  shapes.clear();
+  for (Value weight : getWeights())
+    shapes.push_back(
+        {tokens, tensor::getMixedSize(builder, getLoc(), weight, 0)});
+  shapes.push_back({tokens});
+  return success();
+}
+
+SmallVector<IteratorType> GatedProjectionOp::getLoopIteratorTypes() {
+  return {IteratorType::parallel};
+}
+
+SmallVector<Range> GatedProjectionOp::getIterationDomain(OpBuilder &builder) {
+  return {getRange(builder, getLoc(), getInput(), 0)};
+}
+
+FailureOr<TilingResult>
+GatedProjectionOp::getTiledImplementation(OpBuilder &builder,
+                                          ArrayRef<OpFoldResult> offsets,
+                                          ArrayRef<OpFoldResult> sizes) {
+  Value input =
+      createSlice(builder, getLoc(), getInput(), 0, offsets[0], sizes[0]);
+  return finish(GatedProjectionOp::create(
+      builder, getLoc(), input, getBasis(), getWeights(), getImages(),
+      getBiases(), getLow(), getEpsilonAttr(), getEpsilonLowAttr()));
+}
+
+LogicalResult GatedProjectionOp::getResultTilePosition(
+    OpBuilder &builder, unsigned resultNumber, ArrayRef<OpFoldResult> offsets,
+    ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &resultOffsets,
+    SmallVector<OpFoldResult> &resultSizes) {
+  resultOffsets.assign({offsets[0]});
+  resultSizes.assign({sizes[0]});
+  if (resultNumber < getWeights().size()) {
+    resultOffsets.push_back(builder.getIndexAttr(0));
+    resultSizes.push_back(tensor::getMixedSize(
+        builder, getLoc(), getWeights()[resultNumber], 0));
+  }
+  return success();
+}
+
+FailureOr<TilingResult>
+GatedProjectionOp::generateResultTileValue(OpBuilder &builder,
+                                           unsigned resultNumber,
+                                           ArrayRef<OpFoldResult> offsets,
+                                           ArrayRef<OpFoldResult> sizes) {
+  // The gate reads whole rows, and the projections share it: a tile of an
+  // output must span its columns.
+  if (resultNumber < getWeights().size() &&
+      (!isConstantIntValue(offsets[1], 0) ||
+       !isEqualConstantIntOrValue(
+           sizes[1], tensor::getMixedSize(builder, getLoc(),
+                                          getWeights()[resultNumber], 0))))
+    return failure();
+  FailureOr<TilingResult> tiled =
+      getTiledImplementation(builder, offsets[0], sizes[0]);
+  if (succeeded(tiled))
+    tiled->tiledValues = {tiled->tiledOps[0]->getResult(resultNumber)};
+  return tiled;
+}
+
+//===----------------------------------------------------------------------===//
+// dequantize: rows and blocks
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+DequantizeOp::reifyResultShapes(OpBuilder &builder,
+                                ReifiedRankedShapedTypeDims &shapes) {
+  auto type = cast<RankedTensorType>(getResult().getType());
+  shapes.assign({{tensor::getMixedSize(builder, getLoc(), getBlocks(), 0),
+                  builder.getIndexAttr(type.getDimSize(1))}});
+  return success();
+}
+
+SmallVector<IteratorType> DequantizeOp::getLoopIteratorTypes() {
+  return {IteratorType::parallel, IteratorType::parallel};
+}
+
+SmallVector<Range> DequantizeOp::getIterationDomain(OpBuilder &builder) {
+  return {getRange(builder, getLoc(), getBlocks(), 0),
+          getRange(builder, getLoc(), getBlocks(), 1)};
+}
+
+FailureOr<TilingResult>
+DequantizeOp::getTiledImplementation(OpBuilder &builder,
+                                     ArrayRef<OpFoldResult> offsets,
+                                     ArrayRef<OpFoldResult> sizes) {
+  if (!getConstantIntValue(sizes[1]))
+    return emitOpError("needs tiles that divide its blocks");
+  Value blocks = createSlice(
+      builder, getLoc(), getBlocks(),
+      {offsets[0], offsets[1], builder.getIndexAttr(0)},
+      {sizes[0], sizes[1],
+       builder.getIndexAttr(getBlockLayout(getFormat()).bytes)});
+  return finish(
+      DequantizeOp::create(builder, getLoc(), blocks, getFormatAttr()));
+}
+
+LogicalResult DequantizeOp::getResultTilePosition(
+    OpBuilder &builder, unsigned, ArrayRef<OpFoldResult> offsets,
+    ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &resultOffsets,
+    SmallVector<OpFoldResult> &resultSizes) {
+  AffineExpr a = builder.getAffineDimExpr(0);
+  int64_t values = getBlockLayout(getFormat()).values;
+  resultOffsets.assign(
+      {offsets[0], apply(builder, getLoc(), a * values, {offsets[1]})});
+  resultSizes.assign(
+      {sizes[0], apply(builder, getLoc(), a * values, {sizes[1]})});
+  return success();
+}
+
+FailureOr<TilingResult>
+DequantizeOp::generateResultTileValue(OpBuilder &builder, unsigned,
+                                      ArrayRef<OpFoldResult> offsets,
+                                      ArrayRef<OpFoldResult> sizes) {
+  int64_t values = getBlockLayout(getFormat()).values;
+  OpFoldResult blockOffset, blockSize;
+  // Same arithmetic as for heads in groups: whole blocks make a tile.
+  if (failed(getKvHeads(builder, values, offsets[1], sizes[1], blockOffset,
+                        blockSize)))
+    return failure();
+  return getTiledImplementation(builder, {offsets[0], blockOffset},
+                                {sizes[0], blockSize});
+}

@@ -1,0 +1,64 @@
+//===- WeightOps.cpp - Weights and their storage formats ------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/GistOps.h"
+#include "dialect/Verify.h"
+
+using namespace mlir;
+using namespace gist;
+
+BlockLayout gist::getBlockLayout(BlockFormat format) {
+  switch (format) {
+  case BlockFormat::Q4_0:
+    return {18, 32};
+  case BlockFormat::Q4_1:
+    return {20, 32};
+  case BlockFormat::Q8_0:
+    return {34, 32};
+  case BlockFormat::Q4_K:
+    return {144, 256};
+  case BlockFormat::Q6_K:
+    return {210, 256};
+  }
+  llvm_unreachable("all formats are listed");
+}
+
+LogicalResult WeightOp::verify() {
+  auto type = dyn_cast<RankedTensorType>(getResult().getType());
+  if (getName().empty() || !type || !type.hasStaticShape()) // (C1)
+    return emitOpError("expects a name and a static shape, got \"")
+           << getName() << "\" and " << getResult().getType();
+  return success();
+}
+
+LogicalResult DequantizeOp::inferReturnTypes(MLIRContext *context,
+                                             std::optional<Location> location,
+                                             Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  RankedTensorType blocks =
+      getTensorType(location, adaptor.getBlocks(), 3, 3, "blocks");
+  if (!blocks)
+    return failure();
+  if (blocks.isDynamicDim(1)) // (C2)
+    return emitOptionalError(
+        location, "expects a static number of blocks, got ", blocks);
+  int64_t values =
+      blocks.getDimSize(1) * getBlockLayout(adaptor.getFormat()).values;
+  types.push_back(RankedTensorType::get({blocks.getDimSize(0), values},
+                                        Float32Type::get(context)));
+  return success();
+}
+
+LogicalResult DequantizeOp::verify() {
+  RankedTensorType blocks = getBlocks().getType();
+  int64_t bytes = getBlockLayout(getFormat()).bytes;
+  if (blocks.getDimSize(2) != bytes) // (C1)
+    return emitOpError("expects blocks of ")
+           << bytes << " bytes for " << stringifyBlockFormat(getFormat())
+           << ", got " << printSize(blocks.getDimSize(2));
+  return success();
+}

@@ -1,0 +1,16 @@
+//===- gist-lsp-server.cpp - Editors and gist IR --------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
+#include "tools/Registration.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  gist::registerDialects(registry);
+  return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));
+}

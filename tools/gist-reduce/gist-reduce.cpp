@@ -1,0 +1,18 @@
+//===- gist-reduce.cpp - Shrinks IR that shows a problem ------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
+#include "tools/Registration.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  gist::registerDialects(registry);
+  gist::registerPassesAndPipelines();
+  mlir::MLIRContext context(registry);
+  return mlir::failed(mlir::mlirReduceMain(argc, argv, context));
+}
