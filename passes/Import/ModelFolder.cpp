@@ -18,13 +18,10 @@ static bool exists(const std::string &path) {
   return std::filesystem::exists(path, ignored);
 }
 
-/// Reads a text file that may be absent: `out` is then left as it was.
 static Status readText(const std::string &path, std::string &out) {
-  if (!exists(path))
-    return {};
-  MappedFile file;
-  GIST_TRY(MappedFile::open(path, file));
-  out = std::string(file.bytes().text());
+  std::unique_ptr<MappedFile> file;
+  GIST_TRY(MappedFile::open(path, file).in(path));
+  out = std::string(file->bytes().text());
   return {};
 }
 
@@ -44,9 +41,9 @@ static Status readJson(const std::string &path, json &out) {
 /// Maps one safetensors file and returns what it holds in `content`.
 static Status openWeights(const std::string &path, ModelFolder &folder,
                           SafetensorsFile &content) {
-  MappedFile file;
-  GIST_TRY(MappedFile::open(path, file));
-  GIST_TRY(readSafetensors(file.bytes(), content).in(path));
+  std::unique_ptr<MappedFile> file;
+  GIST_TRY(MappedFile::open(path, file).in(path));
+  GIST_TRY(readSafetensors(file->bytes(), content).in(path));
   for (auto &[name, tensor] : content.tensors)
     tensor.file = path;
   folder.files.push_back(std::move(file));
@@ -109,11 +106,12 @@ Status gist::openModelFolder(const std::string &path, ModelFolder &out) {
   if (!folder.config.is_object())
     return Status::error(Code::NotFound, "%s: no config.json with an object",
                          path.c_str());
-  GIST_TRY(readJson(path + "/tokenizer_config.json", folder.tokenizerConfig));
-  GIST_TRY(readJson(path + "/generation_config.json", folder.generationConfig));
-  GIST_TRY(readText(path + "/tokenizer.json", folder.tokenizer));
-  GIST_TRY(readText(path + "/vocab.txt", folder.vocabulary));
-  GIST_TRY(readText(path + "/chat_template.jinja", folder.chatTemplate));
+  for (const char *name :
+       {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
+        "generation_config.json", "vocab.json", "merges.txt", "vocab.txt",
+        "chat_template.jinja"})
+    if (exists(path + "/" + name))
+      GIST_TRY(readText(path + "/" + name, folder.texts[name]));
   GIST_TRY(readPooling(path, folder.pooling));
 
   std::string single = path + "/model.safetensors";

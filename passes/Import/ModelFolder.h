@@ -23,11 +23,8 @@ namespace gist {
 /// tokenizer. Moving it keeps the views in `tensors` valid.
 struct ModelFolder {
   nlohmann::json config;
-  nlohmann::json tokenizerConfig;  ///< null when there is none.
-  nlohmann::json generationConfig; ///< null when there is none.
-  std::string tokenizer;           ///< tokenizer.json, not parsed; or empty.
-  std::string vocabulary;          ///< vocab.txt, one token a line; or empty.
-  std::string chatTemplate;        ///< chat_template.jinja, or empty.
+  /// The tokenizer's files by name, not parsed: tokenizer.json and its kin.
+  std::map<std::string, std::string, std::less<>> texts;
 
   /// How a sentence-transformers folder makes one vector of the last hidden
   /// states.
@@ -39,7 +36,13 @@ struct ModelFolder {
 
   std::map<std::string, StoredTensor, std::less<>> tensors;
   std::map<std::string, std::string, std::less<>> skipped;
-  std::vector<MappedFile> files; ///< What the tensors point into.
+  std::vector<std::unique_ptr<MappedFile>> files; ///< Of the tensors.
+
+  /// A file of `texts`; empty where the folder has none.
+  std::string_view text(std::string_view name) const {
+    auto found = texts.find(name);
+    return found == texts.end() ? std::string_view() : found->second;
+  }
 };
 
 /// Opens the folder at `path`. On error `out` is left as it was.

@@ -58,11 +58,11 @@ struct Writer {
 };
 
 std::vector<uint8_t> blocksFile() {
-  MappedFile mapped;
+  std::unique_ptr<MappedFile> mapped;
   EXPECT_TRUE(
       MappedFile::open(GIST_SOURCE_DIR "/test/models/blocks.gguf", mapped)
           .ok());
-  Bytes bytes = mapped.bytes();
+  Bytes bytes = mapped->bytes();
   return {bytes.data, bytes.data + bytes.size};
 }
 

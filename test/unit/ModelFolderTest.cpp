@@ -61,7 +61,8 @@ TEST_F(ModelFolderTest, OneFile) {
   Status status = openModelFolder(folder, result);
   ASSERT_TRUE(status.ok()) << status.text;
   EXPECT_EQ(result.config["model_type"], "test");
-  EXPECT_EQ(result.tokenizer, "{}");
+  EXPECT_EQ(result.text("tokenizer.json"), "{}");
+  EXPECT_EQ(result.text("merges.txt"), "");
   EXPECT_FALSE(result.pooling.present);
   EXPECT_EQ(result.tensors.at("w").file, folder / "model.safetensors");
   EXPECT_EQ(result.tensors.at("w").content.data[3], 1);
@@ -103,7 +104,7 @@ TEST_F(ModelFolderTest, SaysWhatIsMissing) {
                      "F/model.safetensors.index.json promises");
   write("model.safetensors.index.json",
         R"({"weight_map":{"a":"m-9.safetensors"}})");
-  EXPECT_EQ(error(), "F/m-9.safetensors: No such file or directory");
+  EXPECT_EQ(error(), "F/m-9.safetensors: cannot open: No such file or directory");
   write("config.json", "[]");
   EXPECT_EQ(error(), "F: no config.json with an object");
   write("config.json", "{");

@@ -1,0 +1,52 @@
+//===- ModelSource.cpp - One model, from a file or a folder ---------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Import/ModelSource.h"
+
+#include <filesystem>
+
+using namespace gist;
+
+static Status openGguf(const std::string &path, ModelSource &source) {
+  GIST_TRY(MappedFile::open(path, source.ggufBytes).in(path));
+  GIST_TRY(readGguf(source.ggufBytes->bytes(), source.gguf).in(path));
+  source.isGguf = true;
+  for (auto &[name, tensor] : source.gguf.tensors)
+    tensor.file = path;
+  auto found = source.gguf.metadata.find("general.architecture");
+  std::optional<std::string_view> name;
+  if (found != source.gguf.metadata.end())
+    name = found->second.string();
+  if (!name)
+    return Status::error(Code::BadFile, "%s: no 'general.architecture'",
+                         path.c_str());
+  source.architecture = std::string(*name);
+  return {};
+}
+
+static Status openFolder(const std::string &path, ModelSource &source) {
+  GIST_TRY(openModelFolder(path, source.folder));
+  GIST_TRY(ConfigReader(source.folder.config)
+               .read({{"model_type"}}, source.architecture)
+               .in(path + "/config.json"));
+  if (source.architecture.empty())
+    return Status::error(Code::BadFile, "%s/config.json: no 'model_type'",
+                         path.c_str());
+  return {};
+}
+
+Status gist::openModelSource(const std::string &path, ModelSource &out) {
+  ModelSource source;
+  source.path = path;
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    GIST_TRY(openFolder(path, source));
+  else
+    GIST_TRY(openGguf(path, source));
+  out = std::move(source);
+  return {};
+}
