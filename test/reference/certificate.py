@@ -46,11 +46,18 @@ def check_record(selection, total, offsets=None):
     require((weight[:count] == counts).all(), "weights do not count the members")
 
 
-def check_nearest(cos, selection, causal, delta, x=None, offsets=None):
+def twins(x, p, s, similarity):
+    """Are the cosines of rows p and s with any third equal, bit for bit?"""
+    return np.array_equal(x[p], x[s]) or (
+        similarity == "absolute" and np.array_equal(x[p], -x[s])
+    )
+
+
+def check_nearest(x, cos, selection, similarity, causal, delta, offsets=None):
     """Every redundant token went to the best representative, within delta.
 
-    With `x`, equal rows are ties that rounding cannot break: there the smallest
-    id must have won.
+    Between twins, whose tie rounding cannot break, the smallest id must have
+    won.
     """
     nearest = np.asarray(selection.nearest)
     kept = np.asarray(selection.ids)[: int(selection.count)]
@@ -68,12 +75,10 @@ def check_nearest(cos, selection, causal, delta, x=None, offsets=None):
                 cos[s, t] >= best - delta,
                 f"token {t} went to {s} (cos {cos[s, t]:.7f}), best is {best:.7f}",
             )
-            if x is None:
-                continue
             for p in candidates[candidates < s]:
                 require(
-                    not np.array_equal(x[p], x[s]),
-                    f"token {t} went to {s}, whose equal {p} is earlier",
+                    not twins(x, p, s, similarity),
+                    f"token {t} went to {s}, whose twin {p} is earlier",
                 )
 
 
@@ -110,7 +115,7 @@ def check_selection(
                     reach >= theta - delta,
                     f"token {t} was dropped, the best earlier cosine is {reach:.7f}",
                 )
-    check_nearest(cos, selection, causal, delta, x, offsets)
+    check_nearest(x, cos, selection, similarity, causal, delta, offsets)
 
 
 def check_invariants(x, tau, selection, similarity="absolute", offsets=None):
@@ -154,4 +159,4 @@ def check_paper(x, tau, inherited, selection, similarity="absolute", offsets=Non
                 require(not reach >= theta + delta, f"paper: {t} should be removed")
             else:
                 require(reach >= theta - delta, f"paper: {t} should be kept")
-    check_nearest(cos, selection, False, delta, x, offsets)
+    check_nearest(x, cos, selection, similarity, False, delta, offsets)

@@ -17,6 +17,13 @@ HUGE = {"f32": 1e17, "f16": 6e4, "bf16": 1e17}
 TINY = {"f32": 1e-17, "f16": 6e-8, "bf16": 1e-17}
 
 
+#: T = 1, T = 2, small, and more than one of anything a loop could be cut into;
+#: d = 1, odd and prime ones.
+SHAPES = [(1, 1), (1, 5), (2, 1), (2, 7), (3, 3), (7, 2), (12, 13), (33, 17), (40, 31)]
+
+TAUS = [0.05, 0.3, 0.6, 0.9]
+
+
 def clustered(rng, total, d, clusters=4, spread=0.2):
     """Tokens around a few directions: what a layer's activations look like."""
     centers = rng.standard_normal((clusters, d))
@@ -64,19 +71,18 @@ def turning_chain(rng, total, d, step=0.40):
     return x * np.exp(rng.standard_normal((total, 1)) * 0.3)
 
 
-def on_the_threshold(rng, total, d, tau=0.3):
-    """Cosines that differ from theta by about the rounding of f32."""
-    theta = 1 - tau * tau
+def on_the_threshold(rng, total, d):
+    """Cosines with token 0 that differ from the theta of one of the taus by
+    about the rounding of f32."""
     if d < 2:
         return np.ones((total, d))
-    basis, _ = np.linalg.qr(rng.standard_normal((d, d)))
-    nudge = rng.integers(-4, 5, size=total) * 2.0**-23
-    cos = np.clip(theta + nudge, -1, 1)
+    theta = 1 - rng.choice(TAUS, size=total) ** 2
+    cos = np.minimum(theta + rng.integers(-4, 5, size=total) * 2.0**-23, 1)
     x = np.zeros((total, d))
     x[:, 0] = cos
     x[:, 1] = np.sqrt(1 - cos**2) * rng.choice([-1, 1], size=total)
-    x[0] = 0
-    x[0, 0] = 1
+    x[:1] = np.eye(1, d)
+    basis, _ = np.linalg.qr(rng.standard_normal((d, d)))
     return x @ basis
 
 
@@ -114,8 +120,8 @@ def extreme_norms(element):
         """Lengths from the smallest to the largest that f32 sums can hold."""
         x = all_equal(rng, total, d) + clustered(rng, total, d, 2, 0.05)
         x /= np.abs(x).max(axis=1, keepdims=True)
-        size = rng.choice([HUGE[element], 1.0, TINY[element] * 1024], size=(total, 1))
-        return x * size
+        tiny = TINY[element]
+        return x * rng.choice([HUGE[element], 1.0, 1024 * tiny, tiny], size=(total, 1))
 
     generate.__name__ = "extreme_norms"
     return generate
@@ -153,13 +159,6 @@ def families(element):
     ]
 
 
-#: T = 1, T = 2, small, and more than one of anything a loop could be cut into;
-#: d = 1, odd and prime ones.
-SHAPES = [(1, 1), (1, 5), (2, 1), (2, 7), (3, 3), (7, 2), (12, 13), (33, 17), (40, 31)]
-
-TAUS = [0.05, 0.3, 0.6, 0.9]
-
-
 def rows(rng, generate, total, d, element):
     """Rows of one family, rounded to the element type, as f32."""
     with np.errstate(over="ignore", invalid="ignore"):
@@ -167,8 +166,9 @@ def rows(rng, generate, total, d, element):
         return round_to(x, element).astype(np.float32)
 
 
-def random_offsets(rng, total, parts=3):
-    """Ascending cuts 0 ... T; empty sequences are allowed."""
+def random_offsets(rng, total):
+    """Ascending cuts 0 ... T of one to five sequences, which may be empty."""
+    parts = rng.integers(1, 6)
     cuts = np.sort(rng.integers(0, total + 1, size=parts - 1))
     return np.concatenate([[0], cuts, [total]]).astype(np.int32)
 
