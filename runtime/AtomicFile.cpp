@@ -44,8 +44,8 @@ Status AtomicFile::open(const std::string &destination) {
   if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
     return failed("write");
   temporary = path + ".tmp-" + std::to_string(::getpid());
-  descriptor = ::open(temporary.c_str(),
-                      O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+  descriptor =
+      ::open(temporary.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
   if (descriptor < 0) {
     temporary.clear();
     return failed("write");

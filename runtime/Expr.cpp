@@ -127,8 +127,8 @@ Status gist::evaluateExpr(const Expr &expr, std::span<const int64_t> symbols,
       stack[depth++] = symbols[static_cast<size_t>(step.value)];
     } else {
       --depth;
-      GIST_TRY(apply(step.op, stack[depth - 1], stack[depth],
-                     stack[depth - 1]));
+      GIST_TRY(
+          apply(step.op, stack[depth - 1], stack[depth], stack[depth - 1]));
     }
   }
   result = stack[0];

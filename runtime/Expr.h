@@ -55,9 +55,7 @@ inline constexpr size_t kMaxSymbols = 64;
 struct Expr {
   std::vector<ExprStep> steps;
 
-  static Expr constant(int64_t value) {
-    return {{{ExprOp::Const, value}}};
-  }
+  static Expr constant(int64_t value) { return {{{ExprOp::Const, value}}}; }
   static Expr symbol(uint32_t index) {
     return {{{ExprOp::Symbol, static_cast<int64_t>(index)}}};
   }

@@ -20,8 +20,8 @@ namespace gist {
 
 /// Like PNG's: the first byte is not text, and the line ends and the ^Z show a
 /// transfer that changed them.
-inline constexpr std::array<uint8_t, 8> kModuleMagic = {
-    0x89, 'G', 'I', 'S', 'T', '\r', '\n', 0x1a};
+inline constexpr std::array<uint8_t, 8> kModuleMagic = {0x89, 'G',  'I',  'S',
+                                                        'T',  '\r', '\n', 0x1a};
 inline constexpr uint16_t kFormatMajor = 1;
 inline constexpr uint16_t kFormatMinor = 0;
 
@@ -47,7 +47,7 @@ enum class SectionKind : uint32_t {
   Metadata = 1,  ///< the FlatBuffer of Format.fbs
   Code = 2,      ///< one per target, `index` is the target
   Weights = 3,   ///< embedded weights, at the offsets the metadata gives
-  Tokenizer = 4, ///< JSON, chat template included
+  Tokenizer = 4, ///< TokenizerSpec::serialize(), chat template included
   Plan = 5,      ///< JSON about how the plan was made
 };
 

@@ -73,8 +73,8 @@ uint64_t Hasher::finish() const {
     hash = std::rotl(hash ^ mixLane(0, load<uint64_t>(at)), 27) * kPrime1 +
            kPrime4;
   if (left >= 4) {
-    hash = std::rotl(hash ^ load<uint32_t>(at) * kPrime1, 23) * kPrime2 +
-           kPrime3;
+    hash =
+        std::rotl(hash ^ load<uint32_t>(at) * kPrime1, 23) * kPrime2 + kPrime3;
     at += 4;
     left -= 4;
   }

@@ -47,9 +47,8 @@ public:
 
   std::vector<std::string> texts(
       const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> *in) {
-    return all(in, [this](const flatbuffers::String &value) {
-      return text(&value);
-    });
+    return all(
+        in, [this](const flatbuffers::String &value) { return text(&value); });
   }
 
   std::array<uint32_t, 3> three(const flatbuffers::Vector<uint32_t> *value,

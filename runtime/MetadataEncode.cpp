@@ -21,10 +21,9 @@ using flatbuffers::Offset;
 
 /// Encodes every element with `encodeOne` and makes a vector of the results.
 template <typename Table, typename Element>
-static auto encodeAll(FlatBufferBuilder &builder,
-                      const std::vector<Element> &elements,
-                      Offset<Table> (*encodeOne)(FlatBufferBuilder &,
-                                                 const Element &)) {
+static auto
+encodeAll(FlatBufferBuilder &builder, const std::vector<Element> &elements,
+          Offset<Table> (*encodeOne)(FlatBufferBuilder &, const Element &)) {
   std::vector<Offset<Table>> offsets;
   offsets.reserve(elements.size());
   for (const Element &element : elements)
@@ -53,11 +52,10 @@ static Offset<fb::Model> encodeModel(FlatBufferBuilder &builder,
   auto architecture = builder.CreateString(model.architecture);
   auto name = builder.CreateString(model.name);
   auto stopTokens = builder.CreateVector(model.stopTokens);
-  return fb::CreateModel(builder, architecture, name, model.vocabSize,
-                         model.contextLength, model.embeddingSize,
-                         model.layerCount, model.prefillChunk, model.bosToken,
-                         model.padToken, model.unkToken, stopTokens,
-                         properties);
+  return fb::CreateModel(
+      builder, architecture, name, model.vocabSize, model.contextLength,
+      model.embeddingSize, model.layerCount, model.prefillChunk, model.bosToken,
+      model.padToken, model.unkToken, stopTokens, properties);
 }
 
 static Offset<fb::Symbol> encodeSymbol(FlatBufferBuilder &builder,

@@ -53,13 +53,14 @@ Status Module::readTable(Bytes bytes) {
   GIST_TRY(checkVersion());
   if (fileHeader.fileSize != bytes.size)
     return Status::error(Code::BadFile,
-                         "module of %" PRIu64 " bytes, but the file has %" PRIu64
+                         "module of %" PRIu64
+                         " bytes, but the file has %" PRIu64
                          "; was it copied completely?",
                          fileHeader.fileSize, bytes.size);
   if (fileHeader.sectionCount > kMaxSections)
     return Status::error(Code::BadFile,
-                         "module claims %" PRIu32
-                         " sections, at most %" PRIu32 " are allowed",
+                         "module claims %" PRIu32 " sections, at most %" PRIu32
+                         " are allowed",
                          fileHeader.sectionCount, kMaxSections);
   Bytes tableBytes;
   GIST_TRY(bytes.slice(sizeof(FileHeader),
@@ -86,8 +87,8 @@ Status Module::readSections(Bytes bytes, Bytes &metadata, Bytes &weights) {
   for (const SectionHeader &section : table) {
     const char *name = sectionName(section.kind);
     Bytes data;
-    GIST_TRY(bytes.slice(section.offset, section.size,
-                         name ? name : "section", data));
+    GIST_TRY(bytes.slice(section.offset, section.size, name ? name : "section",
+                         data));
     if (section.offset < end)
       return Status::error(Code::BadFile, "sections overlap");
     end = section.offset + section.size;
@@ -142,11 +143,10 @@ Status Module::findWeights(Bytes section, const std::string &folder) {
       }
       whole = at->second;
     } else if (weight.offset % kWeightAlignment != 0) {
-      return Status::error(Code::BadFile,
-                           "weight '%s' at offset %" PRIu64
-                           " is not aligned to %" PRIu64,
-                           weight.name.c_str(), weight.offset,
-                           kWeightAlignment);
+      return Status::error(
+          Code::BadFile,
+          "weight '%s' at offset %" PRIu64 " is not aligned to %" PRIu64,
+          weight.name.c_str(), weight.offset, kWeightAlignment);
     }
     Bytes data;
     GIST_TRY(whole.slice(weight.offset, weight.size, "content", data)

@@ -82,7 +82,8 @@ enum class CodeFormat : uint8_t {
   Hsaco = 1, ///< AMD code object
   Ptx = 2,   ///< NVIDIA assembly text, compiled by the driver
 };
-inline constexpr uint8_t kLastCodeFormat = static_cast<uint8_t>(CodeFormat::Ptx);
+inline constexpr uint8_t kLastCodeFormat =
+    static_cast<uint8_t>(CodeFormat::Ptx);
 
 struct SymbolSpec {
   std::string name;
@@ -108,8 +109,8 @@ struct WeightSpec {
   std::vector<int64_t> shape; ///< logical, before packing
   uint64_t offset = 0;        ///< in the weight section, or in `file`
   uint64_t size = 0;
-  uint64_t hash = 0;          ///< XXH64 of the bytes
-  std::string file;           ///< empty: embedded. Relative to the module.
+  uint64_t hash = 0; ///< XXH64 of the bytes
+  std::string file;  ///< empty: embedded. Relative to the module.
 };
 
 /// Code for one kind of machine.
@@ -170,8 +171,8 @@ struct StatisticSpec {
 
 struct EntrySpec {
   std::string name;
-  uint32_t target = kNone; ///< kNone: the list serves every target
-  int64_t maxTokens = 0;   ///< largest T it takes; 0: the symbol's bound
+  uint32_t target = kNone;  ///< kNone: the list serves every target
+  int64_t maxTokens = 0;    ///< largest T it takes; 0: the symbol's bound
   ExprId arenaSize = kNone; ///< bytes; kNone: no arena
   std::vector<uint32_t> inputs, outputs; ///< buffers
   std::vector<CommandSpec> commands;

@@ -8,8 +8,8 @@
 //   ModuleWriter writer;
 //   writer.spec.symbols = {...};
 //   uint32_t w = writer.addWeight("tok_embd", "q8_0", {49152, 576}, bytes);
-//   writer.spec.buffers.push_back({.kind = BufferKind::Weight, .base = w, ...});
-//   writer.addTarget({.name = "cpu", ...}, std::move(sharedObject));
+//   writer.spec.buffers.push_back({.kind = BufferKind::Weight, .base = w,
+//   ...}); writer.addTarget({.name = "cpu", ...}, std::move(sharedObject));
 //   ...
 //   GIST_TRY(writer.write("model.gist"));
 //

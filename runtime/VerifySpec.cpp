@@ -103,9 +103,9 @@ private:
     const ModelInfo &info = spec.model;
     // Token ids are i32 and lengths are counted in them: keep sums harmless.
     constexpr int64_t kLimit = INT32_MAX;
-    for (int64_t value : {info.vocabSize, info.contextLength,
-                          info.embeddingSize, info.layerCount,
-                          info.prefillChunk})
+    for (int64_t value :
+         {info.vocabSize, info.contextLength, info.embeddingSize,
+          info.layerCount, info.prefillChunk})
       if (value < 0 || value > kLimit)
         return Status::error(Code::BadFile,
                              "model description has a size of %" PRId64, value);
@@ -127,7 +127,8 @@ private:
 
   Status symbols() const {
     if (spec.symbols.size() > kMaxSymbols)
-      return Status::error(Code::BadFile, "%zu symbols, at most %zu are allowed",
+      return Status::error(Code::BadFile,
+                           "%zu symbols, at most %zu are allowed",
                            spec.symbols.size(), kMaxSymbols);
     UniqueNames names("symbol");
     for (const SymbolSpec &symbol : spec.symbols) {
@@ -177,10 +178,9 @@ private:
     for (const TargetSpec &target : spec.targets) {
       GIST_TRY(names.add(target.name));
       if (static_cast<uint8_t>(target.format) > kLastCodeFormat)
-        return Status::error(Code::BadFile,
-                             "target '%s' has code of unknown format %d",
-                             target.name.c_str(),
-                             static_cast<int>(target.format));
+        return Status::error(
+            Code::BadFile, "target '%s' has code of unknown format %d",
+            target.name.c_str(), static_cast<int>(target.format));
     }
     return {};
   }
@@ -197,10 +197,9 @@ private:
                              spec.targets[code.target].name.c_str());
       for (uint32_t size : code.workgroup)
         if (size == 0 || size > 1024)
-          return Status::error(Code::BadFile,
-                               "has a workgroup of %" PRIu32
-                               " threads in one direction",
-                               size);
+          return Status::error(
+              Code::BadFile,
+              "has a workgroup of %" PRIu32 " threads in one direction", size);
     }
     return {};
   }
@@ -219,8 +218,8 @@ private:
     for (size_t i = 0; i < entry.commands.size(); ++i)
       GIST_TRY(command(entry, i).in("command " + std::to_string(i)));
     for (const StatisticSpec &statistic : entry.statistics) {
-      GIST_TRY(index("statistic's buffer", statistic.buffer,
-                     spec.buffers.size()));
+      GIST_TRY(
+          index("statistic's buffer", statistic.buffer, spec.buffers.size()));
       ElementType type = spec.buffers[statistic.buffer].type;
       if (type != ElementType::I32 && type != ElementType::I64 &&
           type != ElementType::F32)
@@ -246,10 +245,9 @@ private:
     GIST_TRY(index("kernel", command.kernel, spec.kernels.size()));
     const KernelSpec &kernel = spec.kernels[command.kernel];
     if (command.args.size() != kernel.argCount)
-      return Status::error(Code::BadFile,
-                           "has %zu arguments, kernel '%s' takes %" PRIu32,
-                           command.args.size(), kernel.name.c_str(),
-                           kernel.argCount);
+      return Status::error(
+          Code::BadFile, "has %zu arguments, kernel '%s' takes %" PRIu32,
+          command.args.size(), kernel.name.c_str(), kernel.argCount);
     for (ExprId size : command.grid)
       GIST_TRY(optionalExpr("grid", size));
     for (const ArgSpec &arg : command.args) {
@@ -283,8 +281,7 @@ private:
       if ((entry.target == kNone || entry.target == i) && !covers(i))
         return Status::error(Code::BadFile,
                              "kernel '%s' has no code for target '%s'",
-                             kernel.name.c_str(),
-                             spec.targets[i].name.c_str());
+                             kernel.name.c_str(), spec.targets[i].name.c_str());
     return {};
   }
 

@@ -1,0 +1,330 @@
+//===- DeviceCpu.cpp - The CPU as a device --------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A workgroup of the grid is one task; the threads take tasks of a command by a
+// counter and meet at a barrier before a command that waits for it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/DeviceCpu.h"
+
+#include "runtime/CpuFeatures.h"
+#include "runtime/ThreadPool.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <dlfcn.h>
+#include <elf.h>
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+using namespace gist;
+
+namespace {
+
+using Kernel = void (*)(const uint64_t *args, int64_t x, int64_t y, int64_t z);
+
+/// A shared object loaded from memory.
+class CpuCode final : public DeviceCode {
+public:
+  explicit CpuCode(void *handle) : handle(handle) {}
+  ~CpuCode() override { ::dlclose(handle); }
+
+  void *handle;
+  std::vector<Kernel> kernels; ///< null where the target has none
+};
+
+/// The CPU needs no preparation; the list is kept as it is.
+class CpuRecording final : public Recording {
+public:
+  explicit CpuRecording(CommandList list) : list(std::move(list)) {}
+  CommandList list;
+};
+
+/// A counter of its own cache line, since all threads write it.
+struct alignas(64) TaskCounter {
+  std::atomic<uint64_t> next = 0;
+};
+
+/// What the threads share while they run one list.
+struct ListRun {
+  ListRun(const CommandList &list, unsigned threads,
+          std::vector<TaskCounter> &counters, std::vector<CommandTime> *times)
+      : list(list), code(static_cast<const CpuCode &>(*list.code)),
+        threads(threads), counters(counters), times(times), barrier(threads) {}
+
+  const CommandList &list;
+  const CpuCode &code;
+  unsigned threads;
+  std::vector<TaskCounter> &counters;
+  std::vector<CommandTime> *times;
+  SpinBarrier barrier;
+};
+
+class DeviceCpu final : public Device {
+public:
+  explicit DeviceCpu(unsigned threads) : pool(threads) {}
+
+  DeviceInfo info() const override;
+  Status supports(const TargetSpec &target) const override;
+  Status allocate(uint64_t size, DeviceMemory &result) override;
+  Status share(Bytes content, DeviceMemory &result) override {
+    result = DeviceMemory(
+        nullptr, reinterpret_cast<DeviceAddress>(content.data), content.size);
+    return {};
+  }
+  Status upload(DeviceAddress to, Bytes from) override {
+    std::memcpy(reinterpret_cast<void *>(to), from.data, from.size);
+    return {};
+  }
+  Status download(DeviceAddress from, void *to, uint64_t size) override {
+    std::memcpy(to, reinterpret_cast<const void *>(from), size);
+    return {};
+  }
+  Status clear(DeviceAddress at, uint64_t size) override {
+    std::memset(reinterpret_cast<void *>(at), 0, size);
+    return {};
+  }
+  const void *hostPointer(DeviceAddress at) const override {
+    return reinterpret_cast<const void *>(at);
+  }
+  Status loadCode(const ModuleSpec &spec, uint32_t target, Bytes code,
+                  std::unique_ptr<DeviceCode> &result) override;
+  Status submit(const CommandList &list,
+                std::vector<CommandTime> *times) override;
+  Status record(const CommandList &list,
+                std::unique_ptr<Recording> &result) override {
+    result = std::make_unique<CpuRecording>(list);
+    return {};
+  }
+  Status replay(Recording &recording) override {
+    return submit(static_cast<CpuRecording &>(recording).list, nullptr);
+  }
+  Status synchronize() override { return {}; }
+
+protected:
+  void release(DeviceAddress address, uint64_t size) override {
+    ::munmap(reinterpret_cast<void *>(address), size);
+  }
+
+private:
+  ThreadPool pool;
+  std::vector<TaskCounter> counters; ///< one per command, grown as needed
+};
+
+} // namespace
+
+DeviceInfo DeviceCpu::info() const {
+  DeviceInfo info;
+  info.kind = "cpu";
+  info.name = hostCpuName();
+  info.architecture = hostArchitecture();
+  info.features = hostCpuFeatures();
+  info.parallelism = pool.size();
+  struct sysinfo memory;
+  if (::sysinfo(&memory) == 0) {
+    info.memoryTotal = uint64_t{memory.totalram} * memory.mem_unit;
+    info.memoryFree =
+        (uint64_t{memory.freeram} + memory.bufferram) * memory.mem_unit;
+  }
+  return info;
+}
+
+Status DeviceCpu::supports(const TargetSpec &target) const {
+  if (target.device != "cpu" || target.format != CodeFormat::Elf)
+    return Status::error(Code::Unsupported, "is code for %s",
+                         target.device.c_str());
+  std::string architecture = target.triple.substr(0, target.triple.find('-'));
+  if (architecture == "arm64")
+    architecture = "aarch64";
+  if (architecture != hostArchitecture())
+    return Status::error(Code::Unsupported, "is code for %s, this is %s",
+                         target.triple.c_str(), hostArchitecture());
+  return checkCpuFeatures(target.features);
+}
+
+Status DeviceCpu::allocate(uint64_t size, DeviceMemory &result) {
+  // Whole pages straight from the system: zero, and only counted once touched,
+  // so that a large context costs nothing until it is used.
+  size = std::max<uint64_t>(size, 1);
+  uint64_t total = info().memoryTotal;
+  if (total != 0 && size > total)
+    return Status::error(Code::OutOfMemory,
+                         "%" PRIu64 " bytes are more than the %" PRIu64
+                         " of this machine",
+                         size, total);
+  void *memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED)
+    return Status::error(Code::OutOfMemory,
+                         "cannot allocate %" PRIu64 " bytes: %s", size,
+                         std::strerror(errno));
+  // Fewer TLB misses in the cache and the scratch arena. Only advice.
+  constexpr uint64_t kWorthwhile = 8u << 20;
+  if (size >= kWorthwhile)
+    (void)::madvise(memory, size, MADV_HUGEPAGE);
+  result = DeviceMemory(this, reinterpret_cast<DeviceAddress>(memory), size);
+  return {};
+}
+
+/// The loader trusts its input more than we do: look at the header first.
+static Status checkElf(Bytes code) {
+  Elf64_Ehdr header;
+  GIST_TRY(code.read(0, "ELF header", header));
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_DYN)
+    return Status::error(Code::BadFile, "code is not a 64-bit shared object");
+#if defined(__aarch64__)
+  constexpr int kMachine = EM_AARCH64;
+#else
+  constexpr int kMachine = EM_X86_64;
+#endif
+  if (header.e_machine != kMachine)
+    return Status::error(Code::Unsupported,
+                         "code is for ELF machine %d, not %d", header.e_machine,
+                         kMachine);
+  return {};
+}
+
+/// Loads a shared object that is no file: through an anonymous one.
+static Status openSharedObject(Bytes code, void *&handle) {
+  int descriptor = ::memfd_create("gist-code", MFD_CLOEXEC);
+  if (descriptor < 0)
+    return Status::error(Code::Io, "cannot make an anonymous file: %s",
+                         std::strerror(errno));
+  Status status;
+  for (uint64_t done = 0; done < code.size && status.ok();) {
+    ssize_t count = ::write(descriptor, code.data + done, code.size - done);
+    if (count >= 0)
+      done += static_cast<uint64_t>(count);
+    else if (errno != EINTR)
+      status = Status::error(Code::Io, "cannot write an anonymous file: %s",
+                             std::strerror(errno));
+  }
+  if (status.ok()) {
+    std::string path = "/proc/self/fd/" + std::to_string(descriptor);
+    handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+      status =
+          Status::error(Code::BadFile, "cannot load the code: %s", ::dlerror());
+  }
+  ::close(descriptor);
+  return status;
+}
+
+Status DeviceCpu::loadCode(const ModuleSpec &spec, uint32_t target, Bytes code,
+                           std::unique_ptr<DeviceCode> &result) {
+  GIST_TRY(supports(spec.targets[target])
+               .in("target '" + spec.targets[target].name + "'"));
+  GIST_TRY(checkElf(code));
+  void *handle = nullptr;
+  GIST_TRY(openSharedObject(code, handle));
+  auto loaded = std::make_unique<CpuCode>(handle);
+  for (const KernelSpec &kernel : spec.kernels) {
+    Kernel function = nullptr;
+    for (const KernelCode &part : kernel.code) {
+      if (part.target != target)
+        continue;
+      function = reinterpret_cast<Kernel>(::dlsym(handle, part.symbol.c_str()));
+      if (!function)
+        return Status::error(Code::BadFile,
+                             "kernel '%s': the code has no symbol '%s'",
+                             kernel.name.c_str(), part.symbol.c_str());
+    }
+    loaded->kernels.push_back(function);
+  }
+  result = std::move(loaded);
+  return {};
+}
+
+/// Runs tasks of one command until none is left.
+static void runTasks(ListRun &run, size_t number) {
+  const BoundCommand &command = run.list.commands[number];
+  Kernel kernel = run.code.kernels[command.kernel];
+  const uint64_t *args = run.list.args.data() + command.firstArg;
+  uint64_t width = command.grid[0], height = command.grid[1];
+  uint64_t total = width * height * command.grid[2];
+  // Small tasks are taken several at a time, but so that every thread still
+  // comes back often enough to even out.
+  uint64_t piece =
+      std::clamp<uint64_t>(total / (uint64_t{8} * run.threads), 1, 64);
+  std::atomic<uint64_t> &next = run.counters[number].next;
+  while (true) {
+    uint64_t begin = next.fetch_add(piece, std::memory_order_relaxed);
+    if (begin >= total)
+      return;
+    uint64_t end = std::min(begin + piece, total);
+    for (uint64_t task = begin; task < end; ++task)
+      kernel(args, static_cast<int64_t>(task % width),
+             static_cast<int64_t>(task / width % height),
+             static_cast<int64_t>(task / (width * height)));
+  }
+}
+
+static int64_t now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+/// What each thread does with a list.
+static void runList(void *context, unsigned thread) {
+  ListRun &run = *static_cast<ListRun *>(context);
+  size_t fence = 0; // commands before this one are finished
+  for (size_t i = 0; i < run.list.commands.size(); ++i) {
+    const BoundCommand &command = run.list.commands[i];
+    bool waits = !command.after ||
+                 std::any_of(command.after->begin(), command.after->end(),
+                             [&](uint32_t before) { return before >= fence; });
+    // Timing puts every command between two barriers.
+    if ((waits && i != fence) || (run.times && i != 0)) {
+      run.barrier.arriveAndWait();
+      fence = i;
+    }
+    if (run.times && thread == 0) {
+      int64_t time = now();
+      (*run.times)[i].begin = time;
+      if (i != 0)
+        (*run.times)[i - 1].end = time;
+    }
+    runTasks(run, i);
+  }
+  if (run.times) {
+    run.barrier.arriveAndWait();
+    if (thread == 0 && !run.times->empty())
+      run.times->back().end = now();
+  }
+}
+
+Status DeviceCpu::submit(const CommandList &list,
+                         std::vector<CommandTime> *times) {
+  if (counters.size() < list.commands.size())
+    counters = std::vector<TaskCounter>(list.commands.size());
+  for (size_t i = 0; i < list.commands.size(); ++i)
+    counters[i].next.store(0, std::memory_order_relaxed);
+  if (times)
+    times->assign(list.commands.size(), {});
+  ListRun run(list, pool.size(), counters, times);
+  pool.run(runList, &run);
+  return {};
+}
+
+Status gist::openCpuDevice(const DeviceOptions &options,
+                           std::unique_ptr<Device> &result) {
+  constexpr unsigned kMaxThreads = 1024;
+  if (options.threads > kMaxThreads)
+    return Status::error(Code::BadArgument,
+                         "%u threads, at most %u are allowed", options.threads,
+                         kMaxThreads);
+  unsigned threads =
+      options.threads != 0 ? options.threads : availableThreads();
+  result = std::make_unique<DeviceCpu>(threads);
+  return {};
+}

@@ -1,0 +1,138 @@
+//===- Session.h - One run of a model: its memory and its commands -*- C++
+//-*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_RUNTIME_SESSION_H
+#define GIST_RUNTIME_SESSION_H
+
+#include "runtime/Binding.h"
+#include "runtime/Device.h"
+#include "runtime/Module.h"
+#include "runtime/Profile.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gist {
+
+struct SessionOptions {
+  int64_t context = 0; ///< tokens the session can hold; 0: the module's default
+  int64_t chunk = 0;   ///< tokens per prefill call; 0: the module's, or 512
+  /// Measures every command into this; null: runs without timing.
+  Profile *profile = nullptr;
+  /// Reads back the entry's statistics (r, turnover, gates) after every call.
+  bool statistics = false;
+};
+
+/// What an entry's StatisticSpec left after the last call.
+struct StatisticValue {
+  std::string name;
+  int32_t layer = -1;
+  std::vector<double> values;
+};
+
+struct MemoryUse {
+  uint64_t weights = 0, state = 0, arena = 0, io = 0;
+};
+
+/// Runs a module on a device. Owns scratch memory and state (the KV cache);
+/// weights stay where the module mapped them, or are uploaded once.
+///
+/// Not for several threads at once; several sessions may share a module and,
+/// one at a time, a device.
+class Session {
+public:
+  static Status create(std::shared_ptr<const Module> module, Device &device,
+                       const SessionOptions &options,
+                       std::unique_ptr<Session> &result);
+
+  /// Appends tokens, in chunks, and computes the logits after the last one.
+  /// Tokens that do not fit the context are refused before anything runs.
+  Status feed(std::span<const int32_t> tokens);
+
+  /// The logits after the last fed token, one per vocabulary entry. Valid until
+  /// the next call of any function.
+  std::span<const float> logits() const { return lastLogits; }
+
+  /// Appends tokens and hands out the logits after each of them, in order.
+  /// `index` counts from 0; the logits are valid during the call.
+  using LogitsSink =
+      std::function<Status(size_t index, std::span<const float> logits)>;
+  Status score(std::span<const int32_t> tokens, const LogitsSink &sink);
+
+  /// The embedding of a text, for modules with an "embed" entry.
+  Status embed(std::span<const int32_t> tokens, std::vector<float> &result);
+
+  /// Runs any entry on named inputs and returns its named outputs as bytes.
+  Status call(std::string_view entry,
+              const std::map<std::string, int64_t> &symbols,
+              const std::map<std::string, Bytes> &inputs,
+              std::map<std::string, std::vector<uint8_t>> &outputs);
+
+  /// Forgets every token.
+  Status reset();
+
+  int64_t position() const { return past; }
+  int64_t capacity() const { return context; }
+  bool hasEntry(std::string_view name) const;
+  /// Largest T that one call of this entry takes.
+  int64_t maxTokens(std::string_view entry) const;
+  const Module &module() const { return *source; }
+  const TargetSpec &target() const { return source->spec().targets[targetId]; }
+  MemoryUse memoryUse() const;
+  /// Of the last call, when SessionOptions::statistics is set.
+  const std::vector<StatisticValue> &statistics() const { return lastValues; }
+
+private:
+  Session(std::shared_ptr<const Module> module, Device &device,
+          const SessionOptions &options);
+  Status initialize();
+  Status chooseTarget();
+  Status allocateBuffers();
+  Status findEntry(std::string_view name, EntryBinding *&result);
+  Status setTokens(const EntrySpec &entry, int64_t tokens, int64_t before);
+  Status ensure(DeviceMemory &memory, uint64_t size);
+  Status ensureMemory(const EntrySpec &entry);
+  Status execute(EntryBinding &binding);
+  Status readStatistics(EntryBinding &binding);
+  Status runTokens(std::string_view entry, std::span<const int32_t> tokens,
+                   int64_t before, std::string_view output,
+                   std::span<const float> &values);
+  Status readOutput(const EntrySpec &entry, std::string_view name,
+                    std::span<const float> &values);
+  Status contentSize(uint32_t buffer, uint64_t &bytes);
+  Status checkRoom(size_t count) const;
+  int64_t vocabSize() const;
+  int64_t chunkTokens() const;
+
+  std::shared_ptr<const Module> source;
+  Device &device;
+  SessionOptions options;
+  uint32_t targetId = kNone;
+  std::unique_ptr<DeviceCode> code;
+  SymbolValues symbols;
+  uint32_t symbolT = kNone, symbolP = kNone, symbolC = kNone;
+  int64_t context = 0, past = 0;
+
+  MemoryMap map;
+  DeviceMemory arena;
+  std::vector<DeviceMemory> weights; ///< per weight
+  std::vector<DeviceMemory> owned;   ///< per buffer of the other kinds
+  std::vector<EntryBinding> entries;
+  std::vector<float> downloaded; ///< outputs of devices without host pointers
+  std::span<const float> lastLogits;
+  std::vector<StatisticValue> lastValues;
+};
+
+} // namespace gist
+
+#endif // GIST_RUNTIME_SESSION_H
