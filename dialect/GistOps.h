@@ -12,6 +12,8 @@
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/TilingInterface.h"
@@ -27,6 +29,12 @@ struct BlockLayout {
   int64_t values;
 };
 BlockLayout getBlockLayout(BlockFormat format);
+
+/// Attributes of kernel functions; GistProgramOps.td says what they mean.
+inline constexpr llvm::StringLiteral kKernelAttr = "gist.kernel";
+inline constexpr llvm::StringLiteral kOutputsAttr = "gist.outputs";
+/// Symbols of planned sizes: tokens, tokens before, capacity.
+inline constexpr unsigned kNumSizeSymbols = 3;
 
 } // namespace gist
 

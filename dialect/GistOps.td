@@ -593,4 +593,7 @@ def Gist_DequantizeOp : Gist_Op<"dequantize", [
   let hasVerifier = 1;
 }
 
+// What a model becomes when it is cut into kernels.
+include "dialect/GistProgramOps.td"
+
 #endif // GIST_OPS

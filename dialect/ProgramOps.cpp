@@ -1,0 +1,54 @@
+//===- ProgramOps.cpp - Kernel calls and planned memory -------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/GistOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+using namespace gist;
+
+LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto kernel = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(
+      *this, getKernelAttr());
+  if (!kernel || !kernel->hasAttr(kKernelAttr)) // (C1)
+    return emitOpError("expects a kernel, got ") << getKernelAttr();
+
+  ArrayRef<Type> arguments = kernel.getArgumentTypes();
+  if (arguments.size() != getNumOperands()) // (C2)
+    return emitOpError("expects ")
+           << arguments.size() << " operands for " << getKernelAttr()
+           << ", got " << getNumOperands();
+  for (auto [index, expected, got] :
+       llvm::enumerate(arguments, getOperandTypes()))
+    if (expected != got)
+      return emitOpError("expects operand #")
+             << index << " of " << getKernelAttr() << " to be " << expected
+             << ", got " << got;
+
+  auto outputs = kernel->getAttrOfType<IntegerAttr>(kOutputsAttr);
+  if (!outputs || outputs.getInt() != static_cast<int64_t>(getOutputs().size()) ||
+      kernel.getResultTypes() != ArrayRef<Type>(SmallVector<Type>(
+                                     getOutputs().getTypes()))) // (C3)
+    return emitOpError("expects ")
+           << getKernelAttr() << " to return its " << getOutputs().size()
+           << " destinations and say so in " << kOutputsAttr;
+  return success();
+}
+
+LogicalResult ArenaOp::verify() {
+  AffineMap offset = getOffset();
+  if (offset.getNumDims() != 0 || offset.getNumSymbols() != kNumSizeSymbols ||
+      offset.getNumResults() != 1) // (C1)
+    return emitOpError("expects one offset in ")
+           << kNumSizeSymbols << " symbols, got " << getOffsetAttr();
+  int64_t dynamic = cast<RankedTensorType>(getType()).getNumDynamicDims();
+  if (static_cast<int64_t>(getSizes().size()) != dynamic) // (C2)
+    return emitOpError("expects ")
+           << dynamic << " sizes for " << getType() << ", got "
+           << getSizes().size();
+  return success();
+}
