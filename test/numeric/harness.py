@@ -32,7 +32,7 @@ import numpy as np
 
 from reference.numerics import STORAGE
 
-PIPELINE = "-gist-reference-pipeline"
+PIPELINE = "-gist-reference"
 SUPPORT = Path(__file__).parent / "Support.c"
 
 

@@ -45,16 +45,32 @@ def dense(element):
     for heads, kv_heads in HEADS:
         for name, (words, _, mask, ragged) in DENSE.items():
             text += texts.attention(
-                f"{name}_{heads}_{kv_heads}", element, heads, kv_heads, WIDTH,
-                VALUE_WIDTH, words, mask, ragged,
+                f"{name}_{heads}_{kv_heads}",
+                element,
+                heads,
+                kv_heads,
+                WIDTH,
+                VALUE_WIDTH,
+                words,
+                mask,
+                ragged,
             )
     text += texts.attention("fixed", element, 4, 2, 7, 7, "causal", queries=5, keys=9)
     text += texts.attention("fixed_both", element, 2, 1, 3, 3, "", queries=5, keys=9)
     return harness.build(text)
 
 
-def draw(rng, element, queries, keys, heads, kv_heads, width=WIDTH,
-         value_width=VALUE_WIDTH, sharpness=1.0):
+def draw(
+    rng,
+    element,
+    queries,
+    keys,
+    heads,
+    kv_heads,
+    width=WIDTH,
+    value_width=VALUE_WIDTH,
+    sharpness=1.0,
+):
     """Queries, keys and values in storage."""
     return [
         numerics.store(rng.standard_normal(shape) * factor, element)
@@ -82,7 +98,9 @@ def ragged_cuts(rng, queries, keys):
     """Offsets of queries and keys in which every sequence has enough keys."""
     offsets = generators.random_offsets(rng, queries)
     spare = np.sort(rng.integers(0, keys - queries + 1, size=len(offsets) - 2))
-    return offsets, (offsets + np.concatenate([[0], spare, [keys - queries]])).astype(np.int32)
+    return offsets, (offsets + np.concatenate([[0], spare, [keys - queries]])).astype(
+        np.int32
+    )
 
 
 @pytest.mark.parametrize("name", DENSE)
@@ -168,8 +186,15 @@ def sparse(element):
             )
         for name, form in KEYS.items():
             text += texts.attend(
-                name + tail, element, 4, 2, WIDTH, VALUE_WIDTH, keys_words(*form),
-                per_head, ragged,
+                name + tail,
+                element,
+                4,
+                2,
+                WIDTH,
+                VALUE_WIDTH,
+                keys_words(*form),
+                per_head,
+                ragged,
             )
     # Static sizes, an own scale, and the default of merge.
     words = "mode keys causal scale 5.0e-1 window 2 block 3"
@@ -205,9 +230,7 @@ def sparse_cases(element, per_head, ragged, seed):
         cuts = generators.random_offsets(rng, total) if ragged else None
         if per_head:
             chosen = [draw_selection(rng, total, cuts) for _ in range(2)]
-            parts = [
-                np.stack([getattr(s, p) for s in chosen]) for p in texts.PARTS
-            ]
+            parts = [np.stack([getattr(s, p) for s in chosen]) for p in texts.PARTS]
         else:
             chosen = draw_selection(rng, total, cuts)
             parts = [getattr(chosen, p) for p in texts.PARTS]
@@ -238,8 +261,12 @@ def test_attend_keys(element, sparse, name, per_head, ragged):
     for stored, chosen, rest, cuts in sparse_cases(element, per_head, ragged, 4):
         (got,) = run(*stored, *rest)
         want = attend_keys(
-            *wide(stored, element), chosen, merge=merge, causal=window is not None,
-            offsets=cuts, **place,
+            *wide(stored, element),
+            chosen,
+            merge=merge,
+            causal=window is not None,
+            offsets=cuts,
+            **place,
         )
         numerics.assert_close(got, want, element, floor=0.1)
 

@@ -14,7 +14,13 @@ from reference import numerics
 from reference.quantization import FORMATS, dequantize
 
 #: (element type of the input, of basis and weights)
-ELEMENTS = [("f32", "f32"), ("f32", "f16"), ("f32", "bf16"), ("f16", "f16"), ("bf16", "bf16")]
+ELEMENTS = [
+    ("f32", "f32"),
+    ("f32", "f16"),
+    ("f32", "bf16"),
+    ("f16", "f16"),
+    ("bf16", "bf16"),
+]
 
 #: name -> number of projections, biases, graded
 FORMS = {
@@ -55,7 +61,9 @@ def draw(rng, elements, total, d, k, sizes, bias, low):
     inside = rng.standard_normal((total, k)) @ basis.T
     outside = rng.standard_normal((total, d)) @ (full[:, k:] @ full[:, k:].T)
     share = rng.choice([0.0, 0.1, 0.3, 1.0], size=(total, 1))
-    x = numerics.store((inside + share * outside) * 10.0 ** rng.integers(-2, 3, (total, 1)), element)
+    x = numerics.store(
+        (inside + share * outside) * 10.0 ** rng.integers(-2, 3, (total, 1)), element
+    )
     store = lambda a: numerics.store(a, weight_element)
     weights = [rng.standard_normal((m, d)) for m in sizes]
     groups = [[store(w) for w in weights], [store(w @ basis) for w in weights]]
@@ -81,7 +89,7 @@ def check(elements, run, x, basis, groups, epsilon=EPSILON):
 
     projections = list(zip(weights, images, biases or [None] * len(weights)))
     wanted = gated.gated_projection(tokens, v, projections, level, low or None)
-    for got, want, w in zip(outputs, wanted, weights):
+    for got, want, w in zip(outputs, wanted, weights, strict=True):
         # Terms of the size of |W| |x| may cancel.
         with np.errstate(invalid="ignore"):
             size = np.abs(tokens).sum(axis=1, keepdims=True) * np.abs(w).max(initial=0)
@@ -95,7 +103,14 @@ def test_gated_projection(elements, library, name):
     count, bias, graded = FORMS[name]
     rng = np.random.default_rng(0)
     seen = set()
-    for total, d, k in [(1, 1, 1), (1, 9, 3), (2, 5, 0), (6, 8, 8), (19, 23, 5), (40, 17, 16)]:
+    for total, d, k in [
+        (1, 1, 1),
+        (1, 9, 3),
+        (2, 5, 0),
+        (6, 8, 8),
+        (19, 23, 5),
+        (40, 17, 16),
+    ]:
         drawn = draw(rng, elements, total, d, k, SIZES[:count], bias, graded)
         seen |= set(check(elements, getattr(library, name), *drawn).tolist())
     assert seen == ({0, 1, 2} if graded else {0, 1})

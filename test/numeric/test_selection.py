@@ -76,10 +76,15 @@ def inputs(element, seed, shapes=SHAPES):
     for generate in generators.families(element):
         for total, d in shapes:
             x = generators.rows(rng, generate, total, d, element)
-            yield rng, x, numerics.store(x, element), generators.random_offsets(rng, total)
+            yield (
+                rng,
+                x,
+                numerics.store(x, element),
+                generators.random_offsets(rng, total),
+            )
 
 
-def random_record(rng, total, offsets=None):
+def random_record(rng, total):
     """Any set, with any assignment to it: what a hint is allowed to be."""
     kept = generators.random_set(rng, total)
     nearest = np.arange(total)
@@ -91,6 +96,12 @@ def random_record(rng, total, offsets=None):
 
 def parts_of(selection):
     return selection.ids, selection.count, selection.nearest, selection.weight
+
+
+def assert_same(want, got):
+    """All parts of two selections are equal."""
+    for mine, theirs in zip(want, got, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
 
 
 @pytest.mark.parametrize("against", ["all", "kept"])
@@ -122,8 +133,7 @@ def test_away_from_rounding_sets_equal_the_reference(element, select):
             got = getattr(select, form_name("select", *form))(
                 numerics.store(x, element), *([cuts] if ragged else [])
             )
-            for mine, theirs in zip(parts_of(want), got):
-                np.testing.assert_array_equal(mine, theirs)
+            assert_same(parts_of(want), got)
 
 
 #: 3 element types x 2 x 2 parameters x CASES = 6,000 cases of the invariants.
@@ -138,7 +148,8 @@ def test_covering_is_kept_whatever_is_inherited(
     """And I1-I3 hold for both: they are the same selection, bit for bit."""
     seed = [ELEMENTS.index(element), ragged, 7]
     repeated = itertools.chain.from_iterable(
-        inputs(element, [*seed, again], generators.SHAPES) for again in itertools.count()
+        inputs(element, [*seed, again], generators.SHAPES)
+        for again in itertools.count()
     )
     for number, (rng, x, stored, cuts) in enumerate(itertools.islice(repeated, CASES)):
         tau = generators.TAUS[number % 4]
@@ -146,15 +157,16 @@ def test_covering_is_kept_whatever_is_inherited(
         fresh = getattr(select, form_name("select", tau, "kept", similarity, 1, ragged))
         kept = fresh(stored, *rest)
         chosen = texts.selection_of(kept)
-        certificate.check_invariants(x, tau, chosen, similarity, cuts if ragged else None)
+        certificate.check_invariants(
+            x, tau, chosen, similarity, cuts if ragged else None
+        )
 
         hint = random_record(rng, len(x))
         name = form_name("cascade", tau, "covering", similarity, ragged)
         *covering, removed, added = getattr(cascade, name)(
             stored, *parts_of(hint), *rest
         )
-        for mine, theirs in zip(kept, covering):
-            np.testing.assert_array_equal(mine, theirs)
+        assert_same(kept, covering)
         old, new = set(hint.kept.tolist()), set(chosen.kept.tolist())
         assert (removed, added) == (len(old - new), len(new - old))
     assert number == CASES - 1
@@ -208,7 +220,9 @@ def special(element):
     heads = dict(heads=3)
     fixed = dict(tokens=12, d=13)
     return harness.build(
-        texts.gram_select("head_select", element, 0.3, causal=True, ragged=True, **heads)
+        texts.gram_select(
+            "head_select", element, 0.3, causal=True, ragged=True, **heads
+        )
         + texts.cascade_update("head_covering", element, 0.3, causal=True, **heads)
         + texts.cascade_update("head_paper", element, 0.3, "paper", **heads)
         + texts.gram_select("fixed_select", element, 0.6, "all", "signed", **fixed)
@@ -260,8 +274,7 @@ def test_static_shapes(element, special):
         certificate.check_invariants(x, 0.6, texts.selection_of(kept))
         hint = random_record(rng, 12)
         *covering, _, _ = special.fixed_covering(stored, *parts_of(hint))
-        for mine, theirs in zip(kept, covering):
-            np.testing.assert_array_equal(mine, theirs)
+        assert_same(kept, covering)
         *paper, _, _ = special.fixed_paper(stored, *parts_of(hint))
         certificate.check_paper(x, 0.6, hint.kept, texts.selection_of(paper))
 
@@ -277,8 +290,7 @@ def test_tau_zero_keeps_everything(element, special):
             assert (removed, added) == (0, total - hint.count)
             results.append(parts)
         for got in results:
-            for mine, theirs in zip(want, got):
-                np.testing.assert_array_equal(mine, theirs)
+            assert_same(want, got)
 
 
 def test_inherit_changes_nothing(element, special):
@@ -286,18 +298,15 @@ def test_inherit_changes_nothing(element, special):
         hint = random_record(rng, len(x))
         *parts, removed, added = special.inherit(stored, *parts_of(hint))
         want, _, _ = cascade_update(x, hint, 0.3, "inherit")
-        for mine, theirs in zip(parts_of(want), parts):
-            np.testing.assert_array_equal(mine, theirs)
+        assert_same(parts_of(want), parts)
         assert (removed, added) == (0, 0)
 
 
 def test_keep_all(special):
     want = parts_of(record(5, range(5), range(5)))
-    for mine, plain, fixed in zip(want, special.everything(5), special.everything_fixed(5)):
-        np.testing.assert_array_equal(plain, mine)
-        np.testing.assert_array_equal(fixed, mine)
-    for mine, heads in zip(want, special.everything_per_head(5)):
-        np.testing.assert_array_equal(heads, np.stack([mine, mine]))
+    assert_same(want, special.everything(5))
+    assert_same(want, special.everything_fixed(5))
+    assert_same([np.stack([p, p]) for p in want], special.everything_per_head(5))
 
 
 REACHES = ["before", "upto", "any"]

@@ -259,9 +259,7 @@ def gated_projection(
 def dequantize(name, kind, blocks, bytes_per_block, values, rows=None):
     raw = tensor("i8", rows, blocks, bytes_per_block)
     out = tensor("f32", rows, blocks * values)
-    body = (
-        f"  %y = gist.dequantize %x format {kind} : {raw}\n  return %y : {out}"
-    )
+    body = f"  %y = gist.dequantize %x format {kind} : {raw}\n  return %y : {out}"
     return function(name, [("x", raw)], [out], body)
 
 

@@ -101,6 +101,8 @@ def assert_close(got, want, element="f32", rtol=1e-5, floor=0.0):
     tiny = {"f16": 2.0**-24, "bf16": 1e-38, "f32": 1e-38}[element]
     rounding = 0.0 if element == "f32" else UNIT_ROUNDOFF[element]
     bound = rtol * scale + rounding * magnitude * (1 + rtol) + tiny
-    error = np.where(finite, np.abs(np.where(finite, values, 0) - np.where(finite, want, 0)), 0)
+    error = np.where(
+        finite, np.abs(np.where(finite, values, 0) - np.where(finite, want, 0)), 0
+    )
     worst = np.max(error / bound, initial=0.0)
     assert worst <= 1, f"error is {worst:.3g} times its bound"

@@ -140,7 +140,9 @@ def test_activations_in_8_bits():
 
 def test_bf16_rounds_to_nearest_even():
     one = 0x3F800000
-    bits = np.array([one, one + 0x7FFF, one + 0x8000, one + 0x8001, one + 0x18000], np.uint32)
+    bits = np.array(
+        [one, one + 0x7FFF, one + 0x8000, one + 0x8001, one + 0x18000], np.uint32
+    )
     got = numerics.f32_to_bf16(bits.view(np.float32))
     assert got.tolist() == [0x3F80, 0x3F80, 0x3F80, 0x3F81, 0x3F82]
     assert numerics.round_to(np.float32(3.4e38), "bf16") == np.inf
@@ -153,7 +155,12 @@ def test_a_wrong_number_is_seen(element):
     got = numerics.store(want, element)
     numerics.assert_close(got, want, element)
     unit = numerics.UNIT_ROUNDOFF[element]
-    for wrong in ([1 + 4 * max(unit, 1e-5), 1e-3, np.nan, np.inf],
-                  [1, 1e-3, 0, np.inf], [1, 1e-3, np.nan, -np.inf]):
+    for wrong in (
+        [1 + 4 * max(unit, 1e-5), 1e-3, np.nan, np.inf],
+        [1, 1e-3, 0, np.inf],
+        [1, 1e-3, np.nan, -np.inf],
+    ):
         with pytest.raises(AssertionError):
-            numerics.assert_close(numerics.store(np.array([wrong]), element), want, element)
+            numerics.assert_close(
+                numerics.store(np.array([wrong]), element), want, element
+            )
