@@ -158,7 +158,7 @@ def Gist_CascadeUpdateOp : Gist_Op<"cascade_update", [InferTypeOpAdaptor]> {
     $tokens `,` $inherited `,` $tau (`rule` $rule^)?
     (`similarity` $similarity^)? (`causal` $causal^)?
     (`offsets` `(` $offsets^ `:` type($offsets) `)`)?
-    attr-dict `:` type($tokens) `,` type($inherited)
+    attr-dict `:` type($tokens) `,` qualified(type($inherited))
   }];
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
@@ -183,7 +183,7 @@ def Gist_KeepAllOp : Gist_Op<"keep_all"> {
   let arguments = (ins Optional<Index>:$size);
   let results = (outs Gist_SelectionType:$selection);
   let assemblyFormat = [{
-    (`(` $size^ `)`)? attr-dict `:` type($selection)
+    (`(` $size^ `)`)? attr-dict `:` qualified(type($selection))
   }];
   let hasVerifier = 1;
 }
@@ -238,7 +238,7 @@ def Gist_UnpackSelectionOp : Gist_Op<"unpack_selection", [InferTypeOpAdaptor]> {
     TensorRankOf<[I32], [1, 2]>:$nearest,
     TensorRankOf<[I32], [1, 2]>:$weight
   );
-  let assemblyFormat = "$selection attr-dict `:` type($selection)";
+  let assemblyFormat = "$selection attr-dict `:` qualified(type($selection))";
   let hasFolder = 1;
 }
 
@@ -441,7 +441,7 @@ def Gist_AttendOp : Gist_Op<"attend", [
     (`log_count` $log_count^)? (`causal` $causal^)? (`scale` $scale^)?
     (`window` $window^)? (`block` $block^)? (`merge` $merge^)?
     (`offsets` `(` $offsets^ `:` type($offsets) `)`)?
-    attr-dict `:` type($query) `,` type($key) `,` type($value) `,` type($selection)
+    attr-dict `:` type($query) `,` type($key) `,` type($value) `,` qualified(type($selection))
   }];
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
@@ -592,6 +592,9 @@ def Gist_DequantizeOp : Gist_Op<"dequantize", [
   }];
   let hasVerifier = 1;
 }
+
+// Linear layers in 8 bits.
+include "dialect/GistQuantOps.td"
 
 // What a model becomes when it is cut into kernels.
 include "dialect/GistProgramOps.td"

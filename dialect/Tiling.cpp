@@ -64,11 +64,6 @@ static TilingResult finish(Operation *tiled) {
   return {{tiled}, SmallVector<Value>(tiled->getResults()), {}};
 }
 
-/// Reads the shapes of the results off `value` and the dimensions `dims`.
-static Value asValue(OpBuilder &builder, Location location, OpFoldResult size) {
-  return getValueOrCreateConstantIndexOp(builder, location, size);
-}
-
 //===----------------------------------------------------------------------===//
 // gram_nearest: rows
 //===----------------------------------------------------------------------===//
@@ -97,7 +92,7 @@ GramNearestOp::getTiledImplementation(OpBuilder &builder,
   bindDims(getContext(), a, b);
   Value rows =
       createSlice(builder, getLoc(), getRows(), 0, offsets[0], sizes[0]);
-  Value first = asValue(
+  Value first = getValueOrCreateConstantIndexOp(
       builder, getLoc(),
       apply(builder, getLoc(), a + b, {OpFoldResult(getFirst()), offsets[0]}));
   return finish(GramNearestOp::create(builder, getLoc(), rows, first,
@@ -178,21 +173,14 @@ AttentionOp::getTiledImplementation(OpBuilder &builder,
   FailureOr<int64_t> group = getGroupSize(getQuery(), getKey());
   if (failed(group))
     return emitOpError("cannot be tiled with a dynamic number of heads");
+  OpFoldResult zero = builder.getIndexAttr(0);
   OpFoldResult headOffset, headSize;
   getQueryHeads(builder, location, *group, offsets.back(), sizes.back(),
                 headOffset, headSize);
-
-  Value query =
-      createSlice(builder, location, getQuery(), 1, headOffset, headSize);
-  Value key = createSlice(builder, location, getKey(), 1, offsets.back(),
-                          sizes.back());
-  Value value = createSlice(builder, location, getValue(), 1, offsets.back(),
-                            sizes.back());
-  Value mask = getMask();
+  OpFoldResult firstQuery = zero;
+  OpFoldResult queries = tensor::getMixedSize(builder, location, getQuery(), 0);
+  OpFoldResult keys = tensor::getMixedSize(builder, location, getKey(), 0);
   if (!getOffsets()) {
-    query = createSlice(builder, location, query, 0, offsets[0], sizes[0]);
-    OpFoldResult queries = tensor::getMixedSize(builder, location, getQuery(), 0);
-    OpFoldResult keys = tensor::getMixedSize(builder, location, getKey(), 0);
     if (getCausal()) {
       // Queries are the last of the keys: cutting the keys after the tile's
       // last query keeps that true and skips what nobody sees.
@@ -200,15 +188,27 @@ AttentionOp::getTiledImplementation(OpBuilder &builder,
       bindDims(getContext(), offset, size, q, k);
       keys = apply(builder, location, offset + size + k - q,
                    {offsets[0], sizes[0], queries, keys});
-      OpFoldResult zero = builder.getIndexAttr(0);
-      key = createSlice(builder, location, key, 0, zero, keys);
-      value = createSlice(builder, location, value, 0, zero, keys);
     }
-    if (mask)
-      mask = createSlice(builder, location, mask,
-                         {offsets[0], builder.getIndexAttr(0)},
-                         {sizes[0], keys});
+    firstQuery = offsets[0];
+    queries = sizes[0];
   }
+
+  auto sizeOfHead = [&](Value value) {
+    return tensor::getMixedSize(builder, location, value, 2);
+  };
+  Value query = createSlice(builder, location, getQuery(),
+                            {firstQuery, headOffset, zero},
+                            {queries, headSize, sizeOfHead(getQuery())});
+  Value key = createSlice(builder, location, getKey(),
+                          {zero, offsets.back(), zero},
+                          {keys, sizes.back(), sizeOfHead(getKey())});
+  Value value = createSlice(builder, location, getValue(),
+                            {zero, offsets.back(), zero},
+                            {keys, sizes.back(), sizeOfHead(getValue())});
+  Value mask = getMask();
+  if (mask)
+    mask = createSlice(builder, location, mask, {firstQuery, zero},
+                       {queries, keys});
   return finish(AttentionOp::create(builder, location, query, key, value, mask,
                                     getOffsets(), getKeyOffsets(),
                                     getCausalAttr(), getScaleAttr(),
@@ -234,17 +234,19 @@ LogicalResult AttentionOp::getResultTilePosition(
   return success();
 }
 
-/// The KV heads behind the query heads [offset, offset + size), when these are
-/// whole groups known at compile time.
-static LogicalResult getKvHeads(OpBuilder &builder, int64_t group,
-                                OpFoldResult offset, OpFoldResult size,
-                                OpFoldResult &kvOffset, OpFoldResult &kvSize) {
+/// The groups of `group` elements that make up [offset, offset + size), when
+/// these are whole groups known at compile time: KV heads behind query heads,
+/// blocks behind values.
+static LogicalResult getGroups(OpBuilder &builder, int64_t group,
+                               OpFoldResult offset, OpFoldResult size,
+                               OpFoldResult &groupOffset,
+                               OpFoldResult &groupSize) {
   std::optional<int64_t> first = getConstantIntValue(offset);
   std::optional<int64_t> count = getConstantIntValue(size);
   if (!first || !count || *first % group != 0 || *count % group != 0)
     return failure();
-  kvOffset = builder.getIndexAttr(*first / group);
-  kvSize = builder.getIndexAttr(*count / group);
+  groupOffset = builder.getIndexAttr(*first / group);
+  groupSize = builder.getIndexAttr(*count / group);
   return success();
 }
 
@@ -254,7 +256,7 @@ AttentionOp::generateResultTileValue(OpBuilder &builder, unsigned,
                                      ArrayRef<OpFoldResult> sizes) {
   FailureOr<int64_t> group = getGroupSize(getQuery(), getKey());
   OpFoldResult kvOffset, kvSize;
-  if (failed(group) || failed(getKvHeads(builder, *group, offsets[1], sizes[1],
+  if (failed(group) || failed(getGroups(builder, *group, offsets[1], sizes[1],
                                          kvOffset, kvSize)))
     return failure();
   if (getOffsets())
@@ -353,7 +355,7 @@ AttendOp::generateResultTileValue(OpBuilder &builder, unsigned,
   OpFoldResult tokens = tensor::getMixedSize(builder, getLoc(), getQuery(), 0);
   if (failed(group) || !isConstantIntValue(offsets[0], 0) ||
       !isEqualConstantIntOrValue(sizes[0], tokens) ||
-      failed(getKvHeads(builder, *group, offsets[1], sizes[1], kvOffset,
+      failed(getGroups(builder, *group, offsets[1], sizes[1], kvOffset,
                         kvSize)))
     return failure();
   return getTiledImplementation(builder, {kvOffset}, {kvSize});
@@ -484,8 +486,7 @@ DequantizeOp::generateResultTileValue(OpBuilder &builder, unsigned,
                                       ArrayRef<OpFoldResult> sizes) {
   int64_t values = getBlockLayout(getFormat()).values;
   OpFoldResult blockOffset, blockSize;
-  // Same arithmetic as for heads in groups: whole blocks make a tile.
-  if (failed(getKvHeads(builder, values, offsets[1], sizes[1], blockOffset,
+  if (failed(getGroups(builder, values, offsets[1], sizes[1], blockOffset,
                         blockSize)))
     return failure();
   return getTiledImplementation(builder, {offsets[0], blockOffset},

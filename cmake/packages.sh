@@ -1,0 +1,56 @@
+# Sourced by test/run.sh and samples/quickstart.sh: what they need of Debian.
+#
+# install_packages NAME... installs those that are missing, as root or through
+# sudo, and says which; nothing happens when all are there.
+
+# The compiler and everything to build it.
+gist_build_packages=(
+  ca-certificates ccache clang-22 cmake g++ git liblld-22-dev libmlir-22-dev
+  lld-22 llvm-22-dev llvm-22-tools mlir-22-tools ninja-build python3
+  python3-venv libzstd-dev zlib1g-dev
+)
+
+# What the tests need on top.
+gist_test_packages=(
+  clang-format-22 clang-tidy-22 flatbuffers-compiler libgtest-dev
+)
+
+install_packages() {
+  local missing=() name
+  for name in "$@"; do
+    dpkg-query -W -f='${Status}' "$name" 2>/dev/null |
+      grep -q '^install ok installed$' || missing+=("$name")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  echo "== installing: ${missing[*]}"
+  local as_root=()
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || {
+      echo "error: these packages need root or sudo to install" >&2
+      return 1
+    }
+    as_root=(sudo)
+  fi
+  "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+    --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# python_environment DIR REQUIREMENTS... makes a virtual environment once and
+# again when a requirements file changes.
+python_environment() {
+  local folder=$1
+  shift
+  local stamp
+  stamp=$(cat "$@" | sha256sum | cut -d' ' -f1)
+  [ "$(cat "$folder/stamp" 2>/dev/null)" != "$stamp" ] || return 0
+  echo "== Python environment: $(grep -hv '^#' "$@" | tr '\n' ' ')"
+  local python=/usr/bin/python3
+  [ -x "$python" ] || python=python3
+  "$python" -m venv "$folder"
+  local file
+  for file in "$@"; do
+    "$folder/bin/pip" install -q --disable-pip-version-check -r "$file"
+  done
+  echo "$stamp" >"$folder/stamp"
+}

@@ -1,0 +1,30 @@
+import os
+
+import lit.formats
+
+config.name = "gist"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "models", "unit", "numeric", "reference", "package"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.gist_build_root, "test")
+
+config.environment["PATH"] = os.pathsep.join(
+    [
+        os.path.join(config.gist_build_root, "bin"),
+        config.llvm_tools_dir,
+        config.environment["PATH"],
+    ]
+)
+# A failing command must show its own message and no colours.
+config.environment["LLVM_DISABLE_CRASH_REPORT"] = "1"
+if config.sanitize in ("ON", "1", "TRUE"):
+    # MLIR's own registries live until the process ends.
+    config.environment["ASAN_OPTIONS"] = "detect_leaks=0"
+    config.available_features.add("sanitizer")
+
+config.substitutions.append(("%python", config.python))
+config.substitutions.append(("%cxx", config.cxx))
+config.substitutions.append(("%cmake", config.cmake))
+config.substitutions.append(("%source_root", config.gist_source_root))
+config.substitutions.append(("%build_root", config.gist_build_root))

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and runs the tests. `--full` adds what takes
+# long: sanitizers, long fuzzing, big models, comparison with peers.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source cmake/packages.sh
+
+full=false
+case "${1:-}" in
+"") ;;
+--full) full=true ;;
+*)
+  echo "usage: bash test/run.sh [--full]" >&2
+  exit 2
+  ;;
+esac
+
+install_packages "${gist_build_packages[@]}" "${gist_test_packages[@]}"
+python_environment build/python test/requirements.txt
+python=$PWD/build/python/bin/python3
+
+# Runs one suite and keeps count; all suites run even when one fails.
+failed=()
+suite() {
+  local name=$1 start=$SECONDS
+  shift
+  echo "== $name"
+  if "$@"; then
+    echo "== $name: passed in $((SECONDS - start)) s"
+  else
+    echo "== $name: FAILED after $((SECONDS - start)) s"
+    failed+=("$name")
+  fi
+}
+
+build() { # preset
+  cmake --preset "$1" -DPython3_EXECUTABLE="$python" >"build/$1.log" 2>&1 ||
+    { cat "build/$1.log"; return 1; }
+  cmake --build --preset "$1" >>"build/$1.log" 2>&1 ||
+    { grep -E 'error|FAILED|warning' -A5 "build/$1.log" | head -100; return 1; }
+}
+
+echo "== build"
+build dev || exit 1
+suite "format" bash test/check-format.sh
+suite "unit and lit" ctest --test-dir build/dev --output-on-failure
+suite "numeric" env GIST_OPT="$PWD/build/dev/bin/gist-opt" \
+  "$python" -m pytest -q -p no:cacheprovider test/reference test/numeric
+suite "package" bash test/package/run.sh build/dev
+suite "runtime-only" bash test/runtime-only.sh
+suite "samples" bash samples/run-all.sh build/dev
+
+if $full; then
+  install_packages libclang-rt-22-dev
+  suite "clang-tidy" bash test/check-tidy.sh build/dev
+  suite "build asan" build asan
+  suite "asan: unit and lit" ctest --test-dir build/asan --output-on-failure
+fi
+
+echo
+if [ ${#failed[@]} -gt 0 ]; then
+  echo "failed suites: ${failed[*]}"
+  exit 1
+fi
+echo "all suites passed in $SECONDS s"

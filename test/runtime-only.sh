@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# The runtime builds with g++ and CMake alone, and what it builds links no LLVM.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# Hiding clang and ninja is what a machine without them looks like.
+cmake --preset runtime-only -G "Unix Makefiles" -DCMAKE_CXX_COMPILER=g++ \
+  -DCMAKE_C_COMPILER=gcc -DCMAKE_DISABLE_FIND_PACKAGE_LLVM=ON \
+  -DCMAKE_DISABLE_FIND_PACKAGE_MLIR=ON >/dev/null
+cmake --build build/runtime-only -j "$(nproc)" >/dev/null
+for program in build/runtime-only/bin/gist-run build/dev/bin/gist-run; do
+  if ldd "$program" | grep -E 'LLVM|MLIR'; then
+    echo "$program links LLVM" >&2
+    exit 1
+  fi
+done
+build/runtime-only/bin/gist-run --version
