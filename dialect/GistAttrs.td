@@ -79,4 +79,7 @@ def Gist_BlockFormat : Gist_Enum<"BlockFormat", "block_format",
 ]>;
 def Gist_BlockFormatAttr : Gist_EnumAttr<Gist_BlockFormat>;
 
+// Choices that one pass makes and the next obey.
+include "dialect/GistTileAttrs.td"
+
 #endif // GIST_ATTRS

@@ -1,0 +1,97 @@
+//===- GistTileAttrs.td - Choices that passes obey ---------*- tablegen -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_TILE_ATTRS
+#define GIST_TILE_ATTRS
+
+include "dialect/GistDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+
+def Gist_Instruction : Gist_Enum<"Instruction", "instruction",
+    "the instruction that multiplies and accumulates", [
+  I32EnumAttrCase<"Fma", 0, "fma">,           // f32 lanes
+  I32EnumAttrCase<"Smmla", 1, "smmla">,       // Arm i8mm: 2x8 by 8x2
+  I32EnumAttrCase<"Sdot", 2, "sdot">,         // Arm dotprod: 4 lanes of 4
+  I32EnumAttrCase<"Vpdpbusd", 3, "vpdpbusd">, // x86 VNNI: lanes of 4
+  I32EnumAttrCase<"Widen", 4, "widen">,       // any target: extend, multiply
+]>;
+
+def Gist_TileAttr : AttrDef<Gist_Dialect, "Tile"> {
+  let mnemonic = "tile";
+  let summary = "the numbers by which a kernel is cut";
+  let description = [{
+    Written on a kernel function by `-gist-select-tile-config` and obeyed by
+    every pass after it.
+
+    - `workgroup`: the part of the result, rows then columns, that one
+      workgroup computes (a task of the thread pool on the CPU); rows then KV
+      heads for attention. A kernel that works on whole rows has rows alone.
+    - `registers`: the part of that which stays in registers while the
+      reduction runs.
+    - `lanes`: f32 numbers in a vector.
+    - `instruction`: what multiplies.
+
+    ```mlir
+    #gist.tile<workgroup = [32, 64], registers = [8, 4], lanes = 4,
+               instruction = smmla>
+    ```
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"int64_t">:$workgroup,
+    ArrayRefParameter<"int64_t">:$registers,
+    "int64_t":$lanes,
+    "::gist::Instruction":$instruction
+  );
+  let assemblyFormat = [{
+    `<` `workgroup` `=` `[` $workgroup `]` `,`
+        `registers` `=` `[` $registers `]` `,`
+        `lanes` `=` $lanes `,` `instruction` `=` $instruction `>`
+  }];
+}
+
+def Gist_PackingAttr : AttrDef<Gist_Dialect, "Packing"> {
+  let mnemonic = "packing";
+  let summary = "the order of a block-quantised weight in tiles";
+  let description = [{
+    A weight of N x K in blocks of 32 values along K becomes bytes of
+    ceil(N / columns) x K / 32 x block bytes. Such a block holds, for `columns`
+    neighbouring rows of the weight and 32 values of each,
+
+    1. the scales d, [32 / group][columns], f16 or f32 (`scale_bits`),
+    2. the minima m in the same order, where `has_min`,
+    3. the values, [32 / depth][columns][depth] of 8 bits; with `bits` = 4 two
+       steps of `depth` share their bytes, the first in the low halves.
+
+    A value u stands for d * (u - zero) + m; u is signed where `is_signed`.
+    Rows past N are zero. So one vector load gives the multiplying instruction
+    its `columns` x `depth` operand, and a block is read front to back.
+
+    ```mlir
+    #gist.packing<columns = 4, depth = 8, bits = 4, group = 32,
+                  scale_bits = 16, zero = 0, is_signed = false, has_min = true>
+    ```
+  }];
+  let parameters = (ins
+    "int64_t":$columns, "int64_t":$depth, "int64_t":$bits, "int64_t":$group,
+    "int64_t":$scale_bits, "int64_t":$zero, "bool":$is_signed, "bool":$has_min
+  );
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Values of one block along K.
+    static constexpr int64_t kBlock = 32;
+    /// Where the minima and the values begin in a block, and its size.
+    int64_t getMinOffset() const;
+    int64_t getValueOffset() const;
+    int64_t getBlockBytes() const;
+    /// The shape of a packed weight of `rows` x `depth` values.
+    ::llvm::SmallVector<int64_t, 3> getPackedShape(int64_t rows,
+                                                   int64_t values) const;
+  }];
+}
+
+#endif // GIST_TILE_ATTRS

@@ -1,0 +1,268 @@
+//===- QuantOps.cpp - Linear layers in 8 bits -----------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/GistOps.h"
+#include "dialect/Verify.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace gist;
+using utils::IteratorType;
+
+static constexpr int64_t kBlock = PackingAttr::kBlock;
+
+//===----------------------------------------------------------------------===//
+// #gist.packing
+//===----------------------------------------------------------------------===//
+
+int64_t PackingAttr::getMinOffset() const {
+  return getColumns() * (kBlock / getGroup()) * getScaleBits() / 8;
+}
+
+int64_t PackingAttr::getValueOffset() const {
+  return getMinOffset() * (getHasMin() ? 2 : 1);
+}
+
+int64_t PackingAttr::getBlockBytes() const {
+  return getValueOffset() + getColumns() * kBlock * getBits() / 8;
+}
+
+SmallVector<int64_t, 3> PackingAttr::getPackedShape(int64_t rows,
+                                                    int64_t values) const {
+  return {llvm::divideCeilSigned(rows, getColumns()), values / kBlock,
+          getBlockBytes()};
+}
+
+LogicalResult PackingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  int64_t columns, int64_t depth, int64_t bits,
+                                  int64_t group, int64_t scaleBits, int64_t,
+                                  bool, bool) {
+  if (columns < 1 || depth < 1 || kBlock % (2 * depth) != 0)
+    return emitError() << "expects columns > 0 and a depth that divides 16, "
+                          "got "
+                       << columns << " and " << depth;
+  if (bits != 4 && bits != 8)
+    return emitError() << "expects 4 or 8 bits, got " << bits;
+  if (group != kBlock && group != kBlock / 2)
+    return emitError() << "expects groups of 16 or 32, got " << group;
+  if (scaleBits != 16 && scaleBits != 32)
+    return emitError() << "expects scales of 16 or 32 bits, got " << scaleBits;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Helpers for tiling
+//===----------------------------------------------------------------------===//
+
+/// `value` cut to `size` at `offset` along dimension 0.
+static Value createRowSlice(OpBuilder &builder, Location location, Value value,
+                            OpFoldResult offset, OpFoldResult size) {
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(builder, location, value);
+  SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0));
+  SmallVector<OpFoldResult> strides(sizes.size(), builder.getIndexAttr(1));
+  offsets[0] = offset;
+  sizes[0] = size;
+  return tensor::ExtractSliceOp::create(builder, location, value, offsets,
+                                        sizes, strides);
+}
+
+static Range getRange(OpBuilder &builder, Location location, Value value,
+                      int64_t dim) {
+  return {builder.getIndexAttr(0),
+          tensor::getMixedSize(builder, location, value, dim),
+          builder.getIndexAttr(1)};
+}
+
+//===----------------------------------------------------------------------===//
+// quantize_rows: tiles are rows
+//===----------------------------------------------------------------------===//
+
+LogicalResult QuantizeRowsOp::inferReturnTypes(
+    MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  RankedTensorType input =
+      getTensorType(location, adaptor.getInput(), 2, 2, "input");
+  if (!input)
+    return failure();
+  int64_t length = input.getDimSize(1);
+  if (ShapedType::isDynamic(length) || length % kBlock != 0) // (C1)
+    return emitOptionalError(location, "expects rows of a multiple of ", kBlock,
+                             " values, got ", printSize(length));
+  types.push_back(
+      RankedTensorType::get(input.getShape(), IntegerType::get(context, 8)));
+  types.push_back(RankedTensorType::get({input.getDimSize(0), length / kBlock},
+                                        Float32Type::get(context)));
+  return success();
+}
+
+LogicalResult
+QuantizeRowsOp::reifyResultShapes(OpBuilder &builder,
+                                  ReifiedRankedShapedTypeDims &shapes) {
+  OpFoldResult rows = tensor::getMixedSize(builder, getLoc(), getInput(), 0);
+  for (Value result : getResults())
+    shapes.push_back({rows, builder.getIndexAttr(
+                                cast<ShapedType>(result.getType())
+                                    .getDimSize(1))});
+  return success();
+}
+
+SmallVector<IteratorType> QuantizeRowsOp::getLoopIteratorTypes() {
+  return {IteratorType::parallel};
+}
+
+SmallVector<Range> QuantizeRowsOp::getIterationDomain(OpBuilder &builder) {
+  return {getRange(builder, getLoc(), getInput(), 0)};
+}
+
+FailureOr<TilingResult>
+QuantizeRowsOp::getTiledImplementation(OpBuilder &builder,
+                                       ArrayRef<OpFoldResult> offsets,
+                                       ArrayRef<OpFoldResult> sizes) {
+  Value input =
+      createRowSlice(builder, getLoc(), getInput(), offsets[0], sizes[0]);
+  auto tiled = QuantizeRowsOp::create(builder, getLoc(), input);
+  return TilingResult{
+      {tiled}, SmallVector<Value>(tiled->getResults()), {input.getDefiningOp()}};
+}
+
+LogicalResult QuantizeRowsOp::getResultTilePosition(
+    OpBuilder &builder, unsigned number, ArrayRef<OpFoldResult> offsets,
+    ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &resultOffsets,
+    SmallVector<OpFoldResult> &resultSizes) {
+  auto type = cast<ShapedType>(getResult(number).getType());
+  resultOffsets.assign({offsets[0], builder.getIndexAttr(0)});
+  resultSizes.assign({sizes[0], builder.getIndexAttr(type.getDimSize(1))});
+  return success();
+}
+
+FailureOr<TilingResult>
+QuantizeRowsOp::generateResultTileValue(OpBuilder &builder, unsigned number,
+                                        ArrayRef<OpFoldResult> offsets,
+                                        ArrayRef<OpFoldResult> sizes) {
+  FailureOr<TilingResult> result =
+      getTiledImplementation(builder, {offsets[0]}, {sizes[0]});
+  if (succeeded(result))
+    result->tiledValues = {result->tiledValues[number]};
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// quantized_matmul: tiles are rows x columns
+//===----------------------------------------------------------------------===//
+
+LogicalResult QuantizedMatmulOp::verify() {
+  RankedTensorType values = getValues().getType();
+  RankedTensorType scales = getScales().getType();
+  RankedTensorType weight = getWeight().getType();
+  RankedTensorType result = getResult().getType();
+  int64_t length = values.getDimSize(1);
+  if (ShapedType::isDynamic(length) || length % kBlock != 0 ||
+      !canBeEqual(scales.getDimSize(1), length / kBlock) ||
+      !canBeEqual(scales.getDimSize(0), values.getDimSize(0))) // (C1)
+    return emitOpError("expects values of T x K and scales of T x K / ")
+           << kBlock << ", got " << values << " and " << scales;
+  int64_t columns = result.getDimSize(1);
+  if (PackingAttr packing = getPackedAttr()) {
+    SmallVector<int64_t, 3> shape = packing.getPackedShape(columns, length);
+    if (ShapedType::isDynamic(columns))
+      shape[0] = ShapedType::kDynamic;
+    if (!canBeEqual(weight.getDimSize(0), shape[0]) ||
+        weight.getDimSize(1) != shape[1] ||
+        weight.getDimSize(2) != shape[2]) // (C3)
+      return emitOpError("expects a packed weight of ")
+             << printSize(shape[0]) << " x " << shape[1] << " x " << shape[2]
+             << " bytes, got " << weight;
+  } else {
+    BlockLayout layout = getBlockLayout(getFormat());
+    if (!canBeEqual(weight.getDimSize(0), columns) ||
+        weight.getDimSize(1) * layout.values != length ||
+        weight.getDimSize(2) != layout.bytes) // (C2)
+      return emitOpError("expects a weight of ")
+             << printSize(columns) << " x " << length << " values in blocks of "
+             << stringifyBlockFormat(getFormat()) << ", got " << weight;
+  }
+  if (!canBeEqual(result.getDimSize(0), values.getDimSize(0))) // (C4)
+    return emitOpError("expects as many rows in the result as in the values, "
+                       "got ")
+           << result << " and " << values;
+  return success();
+}
+
+LogicalResult
+QuantizedMatmulOp::reifyResultShapes(OpBuilder &builder,
+                                     ReifiedRankedShapedTypeDims &shapes) {
+  OpFoldResult columns =
+      getType().isDynamicDim(1)
+          ? tensor::getMixedSize(builder, getLoc(), getWeight(), 0)
+          : OpFoldResult(builder.getIndexAttr(getType().getDimSize(1)));
+  shapes.assign(
+      {{tensor::getMixedSize(builder, getLoc(), getValues(), 0), columns}});
+  return success();
+}
+
+SmallVector<IteratorType> QuantizedMatmulOp::getLoopIteratorTypes() {
+  return {IteratorType::parallel, IteratorType::parallel};
+}
+
+SmallVector<Range> QuantizedMatmulOp::getIterationDomain(OpBuilder &builder) {
+  ReifiedRankedShapedTypeDims shapes;
+  (void)reifyResultShapes(builder, shapes);
+  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+  return {{zero, shapes[0][0], one}, {zero, shapes[0][1], one}};
+}
+
+FailureOr<TilingResult>
+QuantizedMatmulOp::getTiledImplementation(OpBuilder &builder,
+                                          ArrayRef<OpFoldResult> offsets,
+                                          ArrayRef<OpFoldResult> sizes) {
+  Location location = getLoc();
+  OpFoldResult firstRow = offsets[1], rows = sizes[1];
+  if (PackingAttr packing = getPackedAttr()) {
+    // Tiles begin at whole groups of columns; the tiling sizes see to that.
+    AffineExpr size = builder.getAffineDimExpr(0);
+    int64_t columns = packing.getColumns();
+    firstRow = affine::makeComposedFoldedAffineApply(
+        builder, location, size.floorDiv(columns), {firstRow});
+    rows = affine::makeComposedFoldedAffineApply(
+        builder, location, size.ceilDiv(columns), {rows});
+  }
+  Value values =
+      createRowSlice(builder, location, getValues(), offsets[0], sizes[0]);
+  Value scales =
+      createRowSlice(builder, location, getScales(), offsets[0], sizes[0]);
+  Value weight = createRowSlice(builder, location, getWeight(), firstRow, rows);
+  SmallVector<int64_t> shape;
+  SmallVector<Value> dynamic;
+  dispatchIndexOpFoldResults(sizes, dynamic, shape);
+  auto type = RankedTensorType::get(shape, builder.getF32Type());
+  auto tiled =
+      QuantizedMatmulOp::create(builder, location, type, values, scales, weight,
+                                getFormatAttr(), getPackedAttr());
+  return TilingResult{{tiled},
+                      {tiled.getResult()},
+                      {values.getDefiningOp(), scales.getDefiningOp(),
+                       weight.getDefiningOp()}};
+}
+
+LogicalResult QuantizedMatmulOp::getResultTilePosition(
+    OpBuilder &, unsigned, ArrayRef<OpFoldResult> offsets,
+    ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &resultOffsets,
+    SmallVector<OpFoldResult> &resultSizes) {
+  resultOffsets.assign(offsets.begin(), offsets.end());
+  resultSizes.assign(sizes.begin(), sizes.end());
+  return success();
+}
+
+FailureOr<TilingResult>
+QuantizedMatmulOp::generateResultTileValue(OpBuilder &builder, unsigned,
+                                           ArrayRef<OpFoldResult> offsets,
+                                           ArrayRef<OpFoldResult> sizes) {
+  return getTiledImplementation(builder, offsets, sizes);
+}
