@@ -86,55 +86,55 @@ inline constexpr uint8_t kLastCodeFormat =
     static_cast<uint8_t>(CodeFormat::Ptx);
 
 struct SymbolSpec {
-  std::string name;
+  std::string name = {};
   int64_t min = 0, max = 0; ///< inclusive bounds, checked at every call
   int64_t initial = 0;      ///< the value when nobody gives one
 };
 
 struct BufferSpec {
-  std::string name;
+  std::string name = {};
   BufferKind kind = BufferKind::Arena;
   ElementType type = ElementType::F32;
-  std::vector<ExprId> shape; ///< may be empty for Byte
-  ExprId size = kNone;       ///< bytes; kNone for Weight and Symbols
-  ExprId offset = kNone;     ///< bytes; Arena: in the arena, View: in `base`
-  uint32_t base = kNone;     ///< Weight: a weight, View: an earlier buffer
-  bool zeroOnReset = false;  ///< State: cleared when the session starts anew
+  std::vector<ExprId> shape = {}; ///< may be empty for Byte
+  ExprId size = kNone;            ///< bytes; kNone for Weight and Symbols
+  ExprId offset = kNone;    ///< bytes; Arena: in the arena, View: in `base`
+  uint32_t base = kNone;    ///< Weight: a weight, View: an earlier buffer
+  bool zeroOnReset = false; ///< State: cleared when the session starts anew
 };
 
 /// Bytes of a weight: in this file's weight section, or in another file.
 struct WeightSpec {
-  std::string name;           ///< as in the model file
-  std::string format;         ///< storage: "f32", "q4_1", "q4_1/8x32", ...
-  std::vector<int64_t> shape; ///< logical, before packing
-  uint64_t offset = 0;        ///< in the weight section, or in `file`
+  std::string name = {};           ///< as in the model file
+  std::string format = {};         ///< storage: "f32", "q4_1", "q4_1/8x32", ...
+  std::vector<int64_t> shape = {}; ///< logical, before packing
+  uint64_t offset = 0;             ///< in the weight section, or in `file`
   uint64_t size = 0;
-  uint64_t hash = 0; ///< XXH64 of the bytes
-  std::string file;  ///< empty: embedded. Relative to the module.
+  uint64_t hash = 0;     ///< XXH64 of the bytes
+  std::string file = {}; ///< empty: embedded. Relative to the module.
 };
 
 /// Code for one kind of machine.
 struct TargetSpec {
-  std::string name;                  ///< "cpu", "gfx942", "sm_90"
-  std::string device;                ///< "cpu", "hip", "cuda"
-  std::string triple;                ///< LLVM spelling; may be empty for GPUs
-  std::string cpu;                   ///< what it was tuned for
-  std::vector<std::string> features; ///< LLVM names the machine must have
+  std::string name = {};   ///< "cpu", "gfx942", "sm_90"
+  std::string device = {}; ///< "cpu", "hip", "cuda"
+  std::string triple = {}; ///< LLVM spelling; may be empty for GPUs
+  std::string cpu = {};    ///< what it was tuned for
+  std::vector<std::string> features = {}; ///< LLVM names the machine must have
   CodeFormat format = CodeFormat::Elf;
 };
 
 /// A kernel's code for one target.
 struct KernelCode {
   uint32_t target = 0;
-  std::string symbol;
+  std::string symbol = {};
   std::array<uint32_t, 3> workgroup = {1, 1, 1}; ///< threads; CPU: 1,1,1
   uint32_t sharedMemory = 0;                     ///< dynamic bytes
 };
 
 struct KernelSpec {
-  std::string name;
+  std::string name = {};
   uint32_t argCount = 0; ///< 64-bit slots
-  std::vector<KernelCode> code;
+  std::vector<KernelCode> code = {};
 };
 
 struct ArgSpec {
@@ -150,38 +150,38 @@ struct ArgSpec {
 struct CommandSpec {
   uint32_t kernel = 0;
   std::array<ExprId, 3> grid = {kNone, kNone, kNone}; ///< kNone: 1
-  std::vector<ArgSpec> args;
+  std::vector<ArgSpec> args = {};
   /// Earlier commands of the entry whose effects this one must see (or whose
   /// reads it must not disturb). Used only when `hasAfter`; otherwise the
   /// command waits for everything before it.
-  std::vector<uint32_t> after;
+  std::vector<uint32_t> after = {};
   bool hasAfter = false;
-  int32_t layer = -1; ///< for statistics; -1: none
-  std::string label;  ///< what people read in statistics and traces
+  int32_t layer = -1;     ///< for statistics; -1: none
+  std::string label = {}; ///< what people read in statistics and traces
   ExprId flops = kNone, bytes = kNone;
 };
 
 /// A number the commands leave in a buffer, read back when asked for: r,
 /// turnover, gates. The buffer holds I32, I64 or F32.
 struct StatisticSpec {
-  std::string name;
+  std::string name = {};
   int32_t layer = -1;
   uint32_t buffer = 0;
 };
 
 struct EntrySpec {
-  std::string name;
+  std::string name = {};
   uint32_t target = kNone;  ///< kNone: the list serves every target
   int64_t maxTokens = 0;    ///< largest T it takes; 0: the symbol's bound
   ExprId arenaSize = kNone; ///< bytes; kNone: no arena
-  std::vector<uint32_t> inputs, outputs; ///< buffers
-  std::vector<CommandSpec> commands;
-  std::vector<StatisticSpec> statistics;
+  std::vector<uint32_t> inputs = {}, outputs = {}; ///< buffers
+  std::vector<CommandSpec> commands = {};
+  std::vector<StatisticSpec> statistics = {};
 };
 
 struct ModelInfo {
-  std::string architecture; ///< "llama", "bert", ...
-  std::string name;
+  std::string architecture = {}; ///< "llama", "bert", ...
+  std::string name = {};
   int64_t vocabSize = 0;
   int64_t contextLength = 0; ///< what the model was trained for
   int64_t embeddingSize = 0;
@@ -189,9 +189,9 @@ struct ModelInfo {
   int64_t prefillChunk = 0; ///< tokens per prefill call; 0: the runtime's
   /// Special ids; -1: the model has none.
   int64_t bosToken = -1, padToken = -1, unkToken = -1;
-  std::vector<int64_t> stopTokens; ///< generation ends at any of these
+  std::vector<int64_t> stopTokens = {}; ///< generation ends at any of these
   /// Whatever else is worth keeping: "compute" = "q8 activations", ...
-  std::map<std::string, std::string> properties;
+  std::map<std::string, std::string> properties = {};
 };
 
 struct ModuleSpec {

@@ -1,0 +1,79 @@
+//===- AtomicFileTest.cpp - A file appears whole or not at all ------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/AtomicFile.h"
+
+#include "test/unit/TinyModel.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+using namespace gist;
+using namespace gist::test;
+
+static Bytes bytesOf(const std::string &text) {
+  return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
+}
+
+TEST(AtomicFile, CommitReplacesAndLeavesNothingElse) {
+  TemporaryFolder folder;
+  writeFile(folder.file("out"), "old");
+  AtomicFile file;
+  ASSERT_TRUE(file.open(folder.file("out")).ok());
+  ASSERT_TRUE(file.write(bytesOf("new content")).ok());
+  ASSERT_TRUE(file.rewrite(0, bytesOf("NEW")).ok());
+  EXPECT_EQ(readFile(folder.file("out")), "old");
+  ASSERT_TRUE(file.commit().ok());
+  EXPECT_EQ(readFile(folder.file("out")), "NEW content");
+  EXPECT_EQ(folder.list(), std::vector<std::string>{"out"});
+}
+
+TEST(AtomicFile, WithoutCommitNothingChanges) {
+  TemporaryFolder folder;
+  {
+    AtomicFile file;
+    ASSERT_TRUE(file.open(folder.file("out")).ok());
+    ASSERT_TRUE(file.write(bytesOf("half")).ok());
+  }
+  EXPECT_TRUE(folder.list().empty());
+}
+
+TEST(AtomicFile, RefusesWhatCannotBeWritten) {
+  TemporaryFolder folder;
+  AtomicFile file;
+  Status status = file.open(folder.file("missing/out"));
+  EXPECT_EQ(status.code, Code::Io);
+  EXPECT_NE(status.text.find("missing/out: cannot write: No such file"),
+            std::string::npos)
+      << status.text;
+  AtomicFile other;
+  status = other.open(folder.path);
+  EXPECT_NE(status.text.find("Is a directory"), std::string::npos)
+      << status.text;
+}
+
+// The limit on file sizes fails a write as a full disk does.
+TEST(AtomicFile, NoSpaceLeavesNothingBehind) {
+  TemporaryFolder folder;
+  struct rlimit old;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);
+  auto oldHandler = std::signal(SIGXFSZ, SIG_IGN);
+  struct rlimit small = {4096, old.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  TinyModel model;
+  Status status = model.writer.write(folder.file("out.gist"));
+  setrlimit(RLIMIT_FSIZE, &old);
+  std::signal(SIGXFSZ, oldHandler);
+  EXPECT_EQ(status.code, Code::Io);
+  EXPECT_NE(status.text.find("out.gist: cannot write: File too large"),
+            std::string::npos)
+      << status.text;
+  EXPECT_TRUE(folder.list().empty());
+}

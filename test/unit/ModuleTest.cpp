@@ -1,0 +1,375 @@
+//===- ModuleTest.cpp - What is written is what is read -------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Module.h"
+
+#include "runtime/Format_generated.h"
+#include "runtime/Hash.h"
+#include "runtime/Metadata.h"
+#include "test/unit/TinyModel.h"
+
+#include <gtest/gtest.h>
+
+using namespace gist;
+using namespace gist::test;
+
+static Bytes bytesOf(const std::string &text) {
+  return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
+}
+
+static std::shared_ptr<const Module> openModule(const std::string &path) {
+  std::shared_ptr<const Module> module;
+  Status status = Module::open(path, module);
+  EXPECT_TRUE(status.ok()) << status.text;
+  return module;
+}
+
+TEST(Module, RoundTrip) {
+  TemporaryFolder folder;
+  TinyModel model;
+  model.writer.setPlan("{\"quality\": 1.01}");
+  auto module = openModule(model.write(folder.file("m.gist")));
+  ASSERT_TRUE(module);
+  // The encoding covers every field, so equal encodings are equal specs.
+  EXPECT_EQ(encodeMetadata(module->spec()), encodeMetadata(model.writer.spec));
+  EXPECT_EQ(module->plan(), "{\"quality\": 1.01}");
+  EXPECT_FALSE(module->tokenizer().empty());
+  EXPECT_EQ(module->code(0).text().substr(1, 3), "ELF");
+  EXPECT_TRUE(module->verifyWeights().ok());
+  for (uint32_t i = 0; i < module->spec().weights.size(); ++i)
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(module->weight(i).data) %
+                  kWeightAlignment,
+              0u);
+}
+
+// A field that encode or decode forgets would survive the test above; here one
+// of each kind has a value that is not its default.
+TEST(Module, EveryFieldSurvives) {
+  ModuleSpec spec;
+  spec.model = {.architecture = "a",
+                .name = "n",
+                .vocabSize = 11,
+                .contextLength = 12,
+                .embeddingSize = 13,
+                .layerCount = 14,
+                .prefillChunk = 15,
+                .bosToken = 1,
+                .padToken = 2,
+                .unkToken = 3,
+                .stopTokens = {4, 5},
+                .properties = {{"k", "v"}}};
+  spec.producer = "p";
+  spec.requirements = {"r"};
+  spec.symbols = {{"S", 1, 9, 5}};
+  spec.exprs = {Expr::symbol(0) * Expr::constant(-7)};
+  spec.weights = {{"w", "q4_1", {2, 3}, 64, 128, 0xdeadbeefcafef00d, "f.bin"}};
+  spec.buffers = {
+      {"b", BufferKind::State, ElementType::BF16, {0}, 1, 2, 3, true}};
+  spec.targets = {{"t",
+                   "hip",
+                   "amdgcn-amd-amdhsa",
+                   "gfx942",
+                   {"x", "y"},
+                   CodeFormat::Hsaco}};
+  spec.kernels = {{"k", 3, {{1, "sym", {64, 2, 3}, 4096}}}};
+  CommandSpec command{.kernel = 7,
+                      .grid = {1, 2, 3},
+                      .args = {{4, 5}, {kNone, 6}},
+                      .after = {8},
+                      .hasAfter = true,
+                      .layer = 9,
+                      .label = "l",
+                      .flops = 10,
+                      .bytes = 11};
+  spec.entries = {{"e", 1, 77, 2, {3}, {4}, {command}, {{"st", 5, 6}}}};
+
+  ModuleSpec read;
+  ASSERT_TRUE(decodeMetadata(bytesOf(encodeMetadata(spec)), read).ok());
+  EXPECT_EQ(read.model.properties, spec.model.properties);
+  EXPECT_EQ(read.model.stopTokens, spec.model.stopTokens);
+  EXPECT_EQ(read.model.prefillChunk, 15);
+  EXPECT_EQ(read.model.unkToken, 3);
+  EXPECT_EQ(read.requirements, spec.requirements);
+  EXPECT_EQ(read.symbols[0].initial, 5);
+  EXPECT_EQ(read.exprs, spec.exprs);
+  EXPECT_EQ(read.weights[0].hash, 0xdeadbeefcafef00d);
+  EXPECT_EQ(read.weights[0].file, "f.bin");
+  EXPECT_EQ(read.buffers[0].type, ElementType::BF16);
+  EXPECT_TRUE(read.buffers[0].zeroOnReset);
+  EXPECT_EQ(read.targets[0].features, spec.targets[0].features);
+  EXPECT_EQ(read.targets[0].format, CodeFormat::Hsaco);
+  EXPECT_EQ(read.kernels[0].code[0].workgroup,
+            (std::array<uint32_t, 3>{64, 2, 3}));
+  EXPECT_EQ(read.kernels[0].code[0].sharedMemory, 4096u);
+  const CommandSpec &back = read.entries[0].commands[0];
+  EXPECT_EQ(back.grid, command.grid);
+  EXPECT_EQ(back.args[1].buffer, kNone);
+  EXPECT_EQ(back.args[1].value, 6u);
+  EXPECT_EQ(back.after, command.after);
+  EXPECT_TRUE(back.hasAfter);
+  EXPECT_EQ(back.layer, 9);
+  EXPECT_EQ(back.bytes, 11u);
+  EXPECT_EQ(read.entries[0].maxTokens, 77);
+  EXPECT_EQ(read.entries[0].statistics[0].buffer, 6u);
+  EXPECT_EQ(encodeMetadata(read), encodeMetadata(spec));
+}
+
+TEST(Module, SameInputSameBytes) {
+  TemporaryFolder folder;
+  std::string first = readFile(TinyModel().write(folder.file("1.gist")));
+  std::string second = readFile(TinyModel().write(folder.file("2.gist")));
+  EXPECT_EQ(first, second);
+}
+
+TEST(Module, StreamedWeightsComeInPieces) {
+  TemporaryFolder folder;
+  TinyModel model;
+  uint32_t index = model.writer.addWeight(
+      "streamed", "bytes", {1000}, 1000, [](const ByteSink &sink) -> Status {
+        for (int i = 0; i < 10; ++i) {
+          std::string piece(100, static_cast<char>('a' + i));
+          GIST_TRY(sink(bytesOf(piece)));
+        }
+        return {};
+      });
+  auto module = openModule(model.write(folder.file("m.gist")));
+  ASSERT_TRUE(module);
+  std::string_view text = module->weight(index).text();
+  ASSERT_EQ(text.size(), 1000u);
+  EXPECT_EQ(text[0], 'a');
+  EXPECT_EQ(text[999], 'j');
+  EXPECT_TRUE(module->verifyWeights().ok());
+
+  TinyModel wrong;
+  wrong.writer.addWeight("short", "bytes", {5}, 5, [](const ByteSink &sink) {
+    return sink(bytesOf("four"));
+  });
+  Status status = wrong.writer.write(folder.file("wrong.gist"));
+  EXPECT_EQ(status.text, "weight 'short' has 4 bytes, 5 were announced");
+  EXPECT_EQ(folder.list(), std::vector<std::string>{"m.gist"});
+}
+
+TEST(Module, ExternalWeights) {
+  TemporaryFolder folder;
+  writeFile(folder.file("model.bin"), "headerthe weight");
+  TinyModel model;
+  uint32_t index = model.writer.addExternalWeight(
+      "outside", "bytes", {10}, "model.bin", 6, bytesOf("the weight"));
+  std::string path = model.write(folder.file("m.gist"));
+  auto module = openModule(path);
+  ASSERT_TRUE(module);
+  EXPECT_EQ(module->weight(index).text(), "the weight");
+  EXPECT_TRUE(module->verifyWeights().ok());
+
+  writeFile(folder.file("model.bin"), "headerTHE weight");
+  EXPECT_EQ(openModule(path)->verifyWeights().text,
+            "weight 'outside' is damaged");
+  writeFile(folder.file("model.bin"), "short");
+  Status status = Module::open(path, module);
+  EXPECT_NE(status.text.find("weight 'outside': content: 10 bytes at offset 6 "
+                             "do not fit in 5"),
+            std::string::npos)
+      << status.text;
+  std::remove(folder.file("model.bin").c_str());
+  status = Module::open(path, module);
+  EXPECT_NE(status.text.find("weight file 'model.bin': cannot open"),
+            std::string::npos)
+      << status.text;
+}
+
+//===----------------------------------------------------------------------===//
+// Files that are not what they say
+//===----------------------------------------------------------------------===//
+
+namespace {
+class DamagedModule : public ::testing::Test {
+protected:
+  DamagedModule() {
+    TinyModel model;
+    content = readFile(model.write(folder.file("good.gist")));
+    std::memcpy(&header, content.data(), sizeof(header));
+    sections.resize(header.sectionCount);
+    std::memcpy(sections.data(), content.data() + sizeof(header),
+                sections.size() * sizeof(SectionHeader));
+  }
+
+  /// Puts header and table back, with a hash that fits.
+  void seal() {
+    header.hash = 0;
+    Bytes table{reinterpret_cast<const uint8_t *>(sections.data()),
+                sections.size() * sizeof(SectionHeader)};
+    Hasher hasher;
+    hasher.update({reinterpret_cast<const uint8_t *>(&header), sizeof(header)});
+    hasher.update(table);
+    header.hash = hasher.finish();
+    std::memcpy(content.data(), &header, sizeof(header));
+    std::memcpy(content.data() + sizeof(header), table.data, table.size);
+  }
+
+  std::string message() {
+    writeFile(folder.file("bad.gist"), content);
+    std::shared_ptr<const Module> module;
+    Status status = Module::open(folder.file("bad.gist"), module);
+    EXPECT_FALSE(status.ok());
+    EXPECT_FALSE(module);
+    std::string prefix = folder.file("bad.gist") + ": ";
+    EXPECT_EQ(status.text.rfind(prefix, 0), 0u) << status.text;
+    return status.text.substr(std::min(prefix.size(), status.text.size()));
+  }
+
+  SectionHeader &section(SectionKind kind) {
+    for (SectionHeader &candidate : sections)
+      if (candidate.kind == kind)
+        return candidate;
+    ADD_FAILURE() << "no such section";
+    return sections[0];
+  }
+
+  TemporaryFolder folder;
+  std::string content;
+  FileHeader header;
+  std::vector<SectionHeader> sections;
+};
+} // namespace
+
+TEST_F(DamagedModule, NotAModule) {
+  content = "GGUF and so on";
+  EXPECT_EQ(message(), "not a gist module");
+  content.clear();
+  EXPECT_EQ(message(), "not a gist module");
+}
+
+TEST_F(DamagedModule, Version) {
+  header.major = 9;
+  header.minor = 3;
+  seal();
+  EXPECT_EQ(
+      message(),
+      "module format 9.3, this runtime reads 1.x; compile the model again "
+      "with a matching gist-compile");
+}
+
+TEST_F(DamagedModule, NewerMinorIsAccepted) {
+  header.minor = 200;
+  seal();
+  writeFile(folder.file("newer.gist"), content);
+  EXPECT_TRUE(openModule(folder.file("newer.gist")));
+}
+
+TEST_F(DamagedModule, Truncated) {
+  size_t full = content.size();
+  content.resize(full - 100);
+  EXPECT_EQ(message(),
+            "module of " + std::to_string(full) + " bytes, but the file has " +
+                std::to_string(full - 100) + "; was it copied completely?");
+}
+
+TEST_F(DamagedModule, HeaderHash) {
+  content[70] ^= 1; // in the section table
+  EXPECT_EQ(message(), "header is damaged");
+}
+
+TEST_F(DamagedModule, TooManySections) {
+  header.sectionCount = 1u << 31;
+  std::memcpy(content.data(), &header, sizeof(header));
+  EXPECT_EQ(message(),
+            "module claims 2147483648 sections, at most 256 are allowed");
+}
+
+TEST_F(DamagedModule, SectionHashes) {
+  struct {
+    SectionKind kind;
+    const char *text;
+  } cases[] = {{SectionKind::Metadata, "metadata section is damaged"},
+               {SectionKind::Code, "code section is damaged"},
+               {SectionKind::Tokenizer, "tokenizer section is damaged"}};
+  for (const auto &c : cases) {
+    uint64_t at = section(c.kind).offset + section(c.kind).size / 2;
+    content[at] ^= 4;
+    EXPECT_EQ(message(), c.text);
+    content[at] ^= 4;
+  }
+}
+
+TEST_F(DamagedModule, WeightsAreCheckedOnRequest) {
+  content[section(SectionKind::Weights).offset + 5] ^= 1;
+  writeFile(folder.file("weights.gist"), content);
+  auto module = openModule(folder.file("weights.gist"));
+  ASSERT_TRUE(module);
+  EXPECT_EQ(module->verifyWeights().text, "weight 'embeddings' is damaged");
+}
+
+TEST_F(DamagedModule, SectionsOutside) {
+  section(SectionKind::Weights).size = UINT64_MAX - 10;
+  seal();
+  EXPECT_EQ(message(), "weight: 18446744073709551605 bytes at offset 4096 do "
+                       "not fit in " +
+                           std::to_string(content.size()));
+}
+
+TEST_F(DamagedModule, SectionsOverlap) {
+  sections[1].offset = sections[0].offset;
+  seal();
+  EXPECT_EQ(message(), "sections overlap");
+}
+
+TEST_F(DamagedModule, Alignment) {
+  section(SectionKind::Weights).alignment = 0;
+  seal();
+  EXPECT_EQ(message(), "weight section at offset 4096 is not aligned to 0");
+}
+
+TEST_F(DamagedModule, UnknownSections) {
+  section(SectionKind::Tokenizer).kind = static_cast<SectionKind>(99);
+  seal();
+  writeFile(folder.file("extra.gist"), content);
+  EXPECT_TRUE(openModule(folder.file("extra.gist")));
+  for (SectionHeader &candidate : sections)
+    if (candidate.kind == static_cast<SectionKind>(99))
+      candidate.flags = kSectionRequired;
+  seal();
+  EXPECT_EQ(message(), "module needs a newer runtime: section of kind 99 is "
+                       "not known");
+}
+
+TEST_F(DamagedModule, MissingSections) {
+  section(SectionKind::Code).kind = static_cast<SectionKind>(99);
+  seal();
+  EXPECT_EQ(message(), "target 'cpu' has no code");
+  section(SectionKind::Metadata).kind = static_cast<SectionKind>(98);
+  seal();
+  EXPECT_EQ(message(), "module has no metadata section");
+}
+
+TEST(Module, UnknownRequirementIsRefused) {
+  TemporaryFolder folder;
+  TinyModel model;
+  model.writer.spec.requirements = {"paged-cache"};
+  std::shared_ptr<const Module> module;
+  Status status = Module::open(model.write(folder.file("m.gist")), module);
+  EXPECT_EQ(status.code, Code::Unsupported);
+  EXPECT_NE(
+      status.text.find("module needs a newer runtime: 'paged-cache' is not"),
+      std::string::npos);
+}
+
+// Three thousand references to one string of three thousand bytes: a file of
+// 15 KB must not unpack into 9 MB.
+TEST(Metadata, SharingDoesNotMultiply) {
+  flatbuffers::FlatBufferBuilder builder;
+  auto text = builder.CreateString(std::string(3000, 'x'));
+  std::vector<flatbuffers::Offset<flatbuffers::String>> texts(3000, text);
+  auto requirements = builder.CreateVector(texts);
+  fb::MetadataBuilder metadata(builder);
+  metadata.add_requirements(requirements);
+  builder.Finish(metadata.Finish());
+  ModuleSpec spec;
+  Status status =
+      decodeMetadata({builder.GetBufferPointer(), builder.GetSize()}, spec);
+  EXPECT_EQ(status.text, "metadata unpacks into more than it holds");
+  EXPECT_TRUE(spec.requirements.empty());
+}

@@ -1,0 +1,357 @@
+//===- SessionTest.cpp - A model runs, whole and in pieces ----------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Session.h"
+
+#include "test/unit/TinyModel.h"
+
+#include "nlohmann/json.hpp"
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+using namespace gist;
+using namespace gist::test;
+
+namespace {
+class SessionTest : public ::testing::TestWithParam<unsigned> {
+protected:
+  void SetUp() override {
+    Status status =
+        openDevice("cpu", DeviceOptions{.threads = GetParam()}, device);
+    ASSERT_TRUE(status.ok()) << status.text;
+    load();
+  }
+
+  void load() {
+    Status status = Module::open(model.write(folder.file("m.gist")), module);
+    ASSERT_TRUE(status.ok()) << status.text;
+  }
+
+  std::unique_ptr<Session> create(SessionOptions options = {}) {
+    std::unique_ptr<Session> session;
+    Status status = Session::create(module, *device, options, session);
+    EXPECT_TRUE(status.ok()) << status.text;
+    return session;
+  }
+
+  static std::vector<int32_t> someTokens(size_t count) {
+    std::vector<int32_t> tokens(count);
+    for (size_t i = 0; i < count; ++i)
+      tokens[i] = static_cast<int32_t>(i * 37 % TinyModel::kVocab);
+    return tokens;
+  }
+
+  static void expectNear(std::span<const float> got,
+                         const std::vector<float> &expected) {
+    ASSERT_EQ(got.size(), expected.size());
+    for (size_t i = 0; i < got.size(); ++i)
+      ASSERT_NEAR(got[i], expected[i], 1e-5f) << "at " << i;
+  }
+
+  TemporaryFolder folder;
+  TinyModel model;
+  std::unique_ptr<Device> device;
+  std::shared_ptr<const Module> module;
+};
+} // namespace
+
+TEST_P(SessionTest, PrefillInChunksOfAnySize) {
+  std::vector<int32_t> tokens = someTokens(39);
+  for (int64_t chunk : {0, 1, 5, 13, 24, 1000}) {
+    auto session = create({.chunk = chunk});
+    ASSERT_TRUE(session);
+    ASSERT_TRUE(session->feed(tokens).ok());
+    EXPECT_EQ(session->position(), 39);
+    expectNear(session->logits(), model.logitsAfter(tokens));
+  }
+}
+
+TEST_P(SessionTest, DecodeAfterPrefill) {
+  std::vector<int32_t> tokens = someTokens(30);
+  auto session = create();
+  ASSERT_TRUE(session);
+  std::span<const int32_t> all(tokens);
+  ASSERT_TRUE(session->feed(all.first(10)).ok());
+  for (size_t i = 10; i < tokens.size(); ++i) {
+    ASSERT_TRUE(session->feed(all.subspan(i, 1)).ok());
+    expectNear(session->logits(), model.logitsAfter(all.first(i + 1)));
+  }
+  ASSERT_TRUE(session->reset().ok());
+  EXPECT_EQ(session->position(), 0);
+  EXPECT_TRUE(session->logits().empty());
+  ASSERT_TRUE(session->feed(all.subspan(3, 7)).ok());
+  expectNear(session->logits(), model.logitsAfter(all.subspan(3, 7)));
+}
+
+TEST_P(SessionTest, ScoreGivesEveryPosition) {
+  std::vector<int32_t> tokens = someTokens(25);
+  auto session = create();
+  ASSERT_TRUE(session);
+  size_t next = 0;
+  Status status = session->score(tokens, [&](size_t index,
+                                             std::span<const float> logits) {
+    EXPECT_EQ(index, next++);
+    expectNear(logits, model.logitsAfter(std::span(tokens).first(index + 1)));
+    return Status();
+  });
+  EXPECT_TRUE(status.ok()) << status.text;
+  EXPECT_EQ(next, tokens.size());
+  EXPECT_EQ(session->position(), 25);
+}
+
+TEST_P(SessionTest, ScoreWithoutItsEntryIsTheSame) {
+  auto &entries = model.writer.spec.entries;
+  entries.erase(entries.begin() + 2);
+  load();
+  std::vector<int32_t> tokens = someTokens(9);
+  auto session = create();
+  ASSERT_TRUE(session);
+  size_t seen = 0;
+  Status status = session->score(tokens, [&](size_t index,
+                                             std::span<const float> logits) {
+    ++seen;
+    expectNear(logits, model.logitsAfter(std::span(tokens).first(index + 1)));
+    return Status();
+  });
+  EXPECT_TRUE(status.ok()) << status.text;
+  EXPECT_EQ(seen, tokens.size());
+}
+
+TEST_P(SessionTest, Embedding) {
+  std::vector<int32_t> tokens = someTokens(11);
+  auto session = create();
+  ASSERT_TRUE(session);
+  std::vector<float> result;
+  ASSERT_TRUE(session->embed(tokens, result).ok());
+  expectNear(result, model.embedding(tokens));
+  EXPECT_EQ(session->position(), 0);
+}
+
+TEST_P(SessionTest, CallByName) {
+  auto session = create();
+  ASSERT_TRUE(session);
+  std::vector<int32_t> tokens = {5, 6, 250};
+  Bytes bytes{reinterpret_cast<const uint8_t *>(tokens.data()), 12};
+  std::map<std::string, std::vector<uint8_t>> outputs;
+  Status status = session->call("prefill", {{"T", 3}, {"P", 0}},
+                                {{"tokens", bytes}}, outputs);
+  ASSERT_TRUE(status.ok()) << status.text;
+  ASSERT_EQ(outputs["logits"].size(), TinyModel::kVocab * sizeof(float));
+  expectNear({reinterpret_cast<const float *>(outputs["logits"].data()),
+              static_cast<size_t>(TinyModel::kVocab)},
+             model.logitsAfter(tokens));
+
+  auto message = [&](std::string_view entry,
+                     const std::map<std::string, int64_t> &symbols,
+                     const std::map<std::string, Bytes> &inputs) {
+    Status failed = session->call(entry, symbols, inputs, outputs);
+    EXPECT_FALSE(failed.ok());
+    return failed.text;
+  };
+  EXPECT_EQ(message("train", {}, {}),
+            "the module has no entry 'train'; it has: prefill, decode, score, "
+            "embed");
+  EXPECT_EQ(message("prefill", {{"Q", 1}}, {}), "the module has no symbol 'Q'");
+  EXPECT_EQ(message("prefill", {{"T", 25}}, {}),
+            "T = 25 is outside the 1 to 24 that the module was compiled for");
+  EXPECT_EQ(message("decode", {{"T", 2}}, {}),
+            "entry 'decode' takes at most 1 tokens, got 2");
+  EXPECT_EQ(message("prefill", {{"T", 2}}, {}), "input 'tokens' is missing");
+  EXPECT_EQ(message("prefill", {{"T", 2}}, {{"tokens", bytes}}),
+            "input 'tokens' has 12 bytes, the entry wants 8");
+  EXPECT_EQ(message("prefill", {{"C", 7}}, {{"tokens", bytes}}),
+            "the capacity is chosen when a session is made");
+}
+
+TEST_P(SessionTest, FullContextIsRefusedBeforeAnythingRuns) {
+  auto session = create();
+  ASSERT_TRUE(session);
+  ASSERT_EQ(session->capacity(), TinyModel::kContext);
+  ASSERT_TRUE(session->feed(someTokens(35)).ok());
+  Status status = session->feed(someTokens(6));
+  EXPECT_EQ(status.text, "the context is full: it holds 40 tokens, 35 are "
+                         "taken and 6 more were given");
+  EXPECT_EQ(session->position(), 35);
+  EXPECT_TRUE(session->feed(someTokens(5)).ok());
+  EXPECT_FALSE(session->feed(someTokens(1)).ok());
+
+  auto larger = create({.context = 100});
+  ASSERT_TRUE(larger);
+  EXPECT_TRUE(larger->feed(someTokens(100)).ok());
+  EXPECT_EQ(larger->memoryUse().state, 100u * TinyModel::kWidth * 4 + 4);
+}
+
+TEST_P(SessionTest, RefusesBadArguments) {
+  auto session = create();
+  ASSERT_TRUE(session);
+  std::vector<int32_t> outside = {3, TinyModel::kVocab};
+  EXPECT_EQ(session->feed(outside).text,
+            "token 261 is outside a vocabulary of 261");
+  EXPECT_EQ(session->feed({}).text, "no tokens were given");
+  std::unique_ptr<Session> none;
+  EXPECT_EQ(Session::create(module, *device, {.context = 5000}, none).text,
+            "context: C = 5000 is outside the 1 to 4096 that the module was "
+            "compiled for");
+  EXPECT_EQ(Session::create(module, *device, {.chunk = -1}, none).text,
+            "context and chunk sizes cannot be negative");
+  EXPECT_FALSE(none);
+}
+
+TEST_P(SessionTest, RefusesCodeForOthers) {
+  auto message = [&](auto change) {
+    TinyModel other;
+    change(other.writer.spec);
+    std::shared_ptr<const Module> changed;
+    EXPECT_TRUE(
+        Module::open(other.write(folder.file("other.gist")), changed).ok());
+    std::unique_ptr<Session> session;
+    Status status = Session::create(changed, *device, {}, session);
+    EXPECT_EQ(status.ok(), session != nullptr);
+    return status.text;
+  };
+  EXPECT_NE(message([](ModuleSpec &spec) {
+              spec.targets[0].features = {"quantum"};
+            }).find("does not have: quantum"),
+            std::string::npos);
+  EXPECT_NE(message([](ModuleSpec &spec) {
+              spec.targets[0].triple = "riscv64-linux-gnu";
+            }).find("'cpu' is code for riscv64-linux-gnu, this is "),
+            std::string::npos);
+  EXPECT_EQ(message([](ModuleSpec &spec) {
+              spec.targets[0].device = "hip";
+              spec.targets[0].format = CodeFormat::Hsaco;
+            }),
+            "the module has no code for this cpu device; 'cpu' is code for "
+            "hip");
+  EXPECT_EQ(message([](ModuleSpec &spec) {
+              spec.kernels[2].code[0].symbol = "absent";
+            }),
+            "kernel 'mean': the code has no symbol 'absent'");
+  EXPECT_EQ(message([](ModuleSpec &spec) {
+              spec.buffers[2].size = spec.buffers[1].size;
+            }),
+            "state 'cache' has a size that changes with a call");
+}
+
+// A plan whose ranges leave the arena or a buffer is found when it is bound.
+TEST_P(SessionTest, RangesAreChecked) {
+  auto message = [&](auto change) {
+    TinyModel other;
+    change(other.writer.spec);
+    EXPECT_TRUE(
+        Module::open(other.write(folder.file("other.gist")), module).ok());
+    auto session = create();
+    return session ? session->feed(someTokens(4)).text : std::string();
+  };
+  // 4 rows of 9 floats; the arena is twice that.
+  EXPECT_EQ(message([](ModuleSpec &spec) {
+              spec.buffers[4].offset = spec.addConstant(145);
+            }),
+            "entry 'prefill' command 3: means: 144 bytes at offset 145 do not "
+            "fit in 288");
+  EXPECT_EQ(message([](ModuleSpec &spec) {
+              spec.entries[0].commands[1].args[1].value =
+                  spec.addConstant(40 * 36 + 1);
+            }),
+            "entry 'prefill' command 1: cache: 0 bytes at offset 1441 do not "
+            "fit in 1440");
+  EXPECT_EQ(message([](ModuleSpec &spec) {
+              spec.entries[0].commands[0].grid[0] =
+                  spec.addExpr(Expr::symbol(1) - Expr::symbol(0));
+            }),
+            "entry 'prefill' command 0: grid is -4");
+  EXPECT_EQ(message([](ModuleSpec &spec) {
+              spec.buffers[5].shape.push_back(spec.addConstant(2));
+            }),
+            "logits: shape of 2088 bytes in a buffer of 1044");
+}
+
+TEST_P(SessionTest, StatisticsComeFromTheDevice) {
+  auto session = create({.statistics = true});
+  ASSERT_TRUE(session);
+  ASSERT_TRUE(session->feed(someTokens(7)).ok());
+  ASSERT_TRUE(session->feed(someTokens(1)).ok());
+  ASSERT_EQ(session->statistics().size(), 1u);
+  EXPECT_EQ(session->statistics()[0].name, "past");
+  // The kernel reads P from the symbols' device words and adds 1000.
+  EXPECT_EQ(session->statistics()[0].values, std::vector<double>{1007});
+}
+
+TEST_P(SessionTest, ProfileAndTrace) {
+  Profile profile;
+  profile.keepEvents(true);
+  auto session = create({.profile = &profile});
+  ASSERT_TRUE(session);
+  ASSERT_TRUE(session->feed(someTokens(30)).ok()); // chunks of 24 and 6
+  profile.addSpan("sample", {Profile::now(), Profile::now()});
+  expectNear(session->logits(), model.logitsAfter(someTokens(30)));
+  const CommandTotal *head = nullptr;
+  for (const CommandTotal &total : profile.totals())
+    if (total.label == "head")
+      head = &total;
+  ASSERT_TRUE(head);
+  EXPECT_EQ(head->calls, 2u);
+  EXPECT_EQ(head->flops, 30.0 * 2 * TinyModel::kVocab * TinyModel::kWidth);
+  EXPECT_GT(head->nanoseconds, 0);
+  ASSERT_TRUE(profile.writeTrace(folder.file("trace.json")).ok());
+  auto json = nlohmann::json::parse(readFile(folder.file("trace.json")),
+                                    nullptr, false);
+  ASSERT_FALSE(json.is_discarded());
+  // Two names of tracks, two calls of five commands, one span.
+  EXPECT_EQ(json["traceEvents"].size(), 13u);
+  double last = 0;
+  for (const auto &event : json["traceEvents"])
+    if (event["ph"] == "X" && event["tid"] == 2) {
+      EXPECT_GE(event["ts"].get<double>(), last);
+      last = event["ts"].get<double>();
+    }
+}
+
+// One sequence for the mean of symbols that never change must be replayed; the
+// cache's place changes with every token and must not be.
+TEST_P(SessionTest, BindingRepeatsOnlyWhatChanged) {
+  auto session = create();
+  ASSERT_TRUE(session);
+  struct NoCode final : DeviceCode {
+  } code;
+  SymbolValues symbols(module->spec());
+  MemoryMap memory;
+  memory.buffers.assign(module->spec().buffers.size(), {4096, 1u << 20});
+  memory.arena = {8192, 1u << 20};
+  EntryBinding binding(*module, module->spec().entries[1], code, symbols);
+  bool changed = false;
+  ASSERT_TRUE(binding.bind(symbols, memory, changed).ok());
+  EXPECT_TRUE(changed);
+  ASSERT_TRUE(binding.bind(symbols, memory, changed).ok());
+  EXPECT_FALSE(changed);
+  ASSERT_TRUE(symbols.set(1, 3).ok());
+  ASSERT_TRUE(binding.bind(symbols, memory, changed).ok());
+  EXPECT_TRUE(changed);
+  // append's second argument: row 3 of the cache.
+  EXPECT_EQ(binding.list().args[5], 4096u + 3 * TinyModel::kWidth * 4);
+  ++memory.generation;
+  ASSERT_TRUE(binding.bind(symbols, memory, changed).ok());
+  EXPECT_TRUE(changed);
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, SessionTest, ::testing::Values(1u, 2u, 4u));
+
+TEST(Devices, Names) {
+  std::unique_ptr<Device> device;
+  EXPECT_EQ(openDevice("hip", {}, device).text,
+            "this build has no hip device; it can run on: cpu");
+  EXPECT_EQ(openDevice("tpu", {}, device).text,
+            "no device is called 'tpu'; there are cpu, hip and cuda");
+  EXPECT_EQ(openDevice("cpu", {.threads = 5000}, device).text,
+            "5000 threads, at most 1024 are allowed");
+  ASSERT_TRUE(openDevice("cpu", {.threads = 3}, device).ok());
+  EXPECT_EQ(device->info().parallelism, 3u);
+  DeviceMemory memory;
+  Status status = device->allocate(uint64_t{1} << 60, memory);
+  EXPECT_EQ(status.code, Code::OutOfMemory);
+}

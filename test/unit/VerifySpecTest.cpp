@@ -1,0 +1,140 @@
+//===- VerifySpecTest.cpp - Every rule of the metadata, broken once -------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/ModuleSpec.h"
+
+#include "test/unit/TinyModel.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+using namespace gist;
+using namespace gist::test;
+
+namespace {
+struct BrokenRule {
+  const char *name;
+  std::function<void(ModuleSpec &)> breakIt;
+  const char *message;
+};
+
+void PrintTo(const BrokenRule &rule, std::ostream *out) { *out << rule.name; }
+
+class VerifySpec : public ::testing::TestWithParam<BrokenRule> {};
+} // namespace
+
+TEST(VerifySpecs, AcceptsTheModel) {
+  Status status = verifySpec(TinyModel().writer.spec);
+  EXPECT_TRUE(status.ok()) << status.text;
+}
+
+TEST_P(VerifySpec, Refuses) {
+  ModuleSpec spec = TinyModel().writer.spec;
+  GetParam().breakIt(spec);
+  Status status = verifySpec(spec);
+  EXPECT_EQ(status.code, Code::BadFile);
+  EXPECT_EQ(status.text, GetParam().message);
+}
+
+static const BrokenRule kRules[] = {
+    {"VocabSize", [](ModuleSpec &s) { s.model.vocabSize = -1; },
+     "model description has a size of -1"},
+    {"StopToken", [](ModuleSpec &s) { s.model.stopTokens = {261}; },
+     "stop token 261 is outside a vocabulary of 261"},
+    {"PadToken", [](ModuleSpec &s) { s.model.padToken = -2; },
+     "special token -2 is outside a vocabulary of 261"},
+    {"SymbolNames", [](ModuleSpec &s) { s.symbols[1].name = "T"; },
+     "two symbols are named 'T'"},
+    {"SymbolBounds", [](ModuleSpec &s) { s.symbols[0].initial = 25; },
+     "symbol 'T' starts at 25 with bounds 1 and 24"},
+    {"SymbolCount",
+     [](ModuleSpec &s) {
+       while (s.symbols.size() < 65)
+         s.symbols.push_back({"s" + std::to_string(s.symbols.size()), 0, 0, 0});
+     },
+     "65 symbols, at most 64 are allowed"},
+    {"Expr", [](ModuleSpec &s) { s.exprs[1].steps.clear(); },
+     "expression 1: expression leaves 0 values, expected one"},
+    {"WeightName", [](ModuleSpec &s) { s.weights[0].name = ""; },
+     "a weight has no name"},
+    {"WeightShape", [](ModuleSpec &s) { s.weights[0].shape[1] = -9; },
+     "weight 'embeddings' has a dimension of -9"},
+    {"BufferKind",
+     [](ModuleSpec &s) { s.buffers[1].kind = static_cast<BufferKind>(7); },
+     "buffer 'tokens': unknown kind 7"},
+    {"BufferType",
+     [](ModuleSpec &s) { s.buffers[1].type = static_cast<ElementType>(8); },
+     "buffer 'tokens': unknown element type 8"},
+    {"BufferSize", [](ModuleSpec &s) { s.buffers[1].size = kNone; },
+     "buffer 'tokens': size is missing"},
+    {"BufferShape", [](ModuleSpec &s) { s.buffers[1].shape = {1000}; },
+     "buffer 'tokens': dimension 1000 of 20 does not exist"},
+    {"BufferWeight", [](ModuleSpec &s) { s.buffers[0].base = 1; },
+     "buffer 'embeddings': weight 1 of 1 does not exist"},
+    {"ArenaOffset", [](ModuleSpec &s) { s.buffers[3].offset = kNone; },
+     "buffer 'rows': offset is missing"},
+    {"ViewOfItself",
+     [](ModuleSpec &s) {
+       s.buffers[3].kind = BufferKind::View;
+       s.buffers[3].base = 3;
+     },
+     "buffer 'rows': viewed buffer 3 of 3 does not exist"},
+    {"TargetFormat",
+     [](ModuleSpec &s) { s.targets[0].format = static_cast<CodeFormat>(3); },
+     "target 'cpu' has code of unknown format 3"},
+    {"KernelTarget", [](ModuleSpec &s) { s.kernels[0].code[0].target = 1; },
+     "kernel 'embed': target 1 of 1 does not exist"},
+    {"KernelTwice",
+     [](ModuleSpec &s) { s.kernels[0].code.push_back(s.kernels[0].code[0]); },
+     "kernel 'embed': has code twice for target 'cpu'"},
+    {"KernelSymbol", [](ModuleSpec &s) { s.kernels[0].code[0].symbol = ""; },
+     "kernel 'embed': has no symbol for target 'cpu'"},
+    {"KernelWorkgroup",
+     [](ModuleSpec &s) { s.kernels[0].code[0].workgroup[1] = 0; },
+     "kernel 'embed': has a workgroup of 0 threads in one direction"},
+    {"KernelNoCode", [](ModuleSpec &s) { s.kernels[1].code.clear(); },
+     "entry 'prefill': command 1: kernel 'append' has no code for target "
+     "'cpu'"},
+    {"EntryNames", [](ModuleSpec &s) { s.entries[1].name = "prefill"; },
+     "two entries are named 'prefill' for one target"},
+    {"EntryInput", [](ModuleSpec &s) { s.entries[0].inputs = {5}; },
+     "entry 'prefill': buffer 'logits' is no input"},
+    {"EntryOutput", [](ModuleSpec &s) { s.entries[0].outputs = {99}; },
+     "entry 'prefill': output 99 of 10 does not exist"},
+    {"EntryArena", [](ModuleSpec &s) { s.entries[0].arenaSize = kNone; },
+     "entry 'prefill': command 0: uses the arena, but the entry has none"},
+    {"CommandKernel",
+     [](ModuleSpec &s) { s.entries[0].commands[2].kernel = 5; },
+     "entry 'prefill': command 2: kernel 5 of 5 does not exist"},
+    {"CommandArgs",
+     [](ModuleSpec &s) { s.entries[0].commands[0].args.pop_back(); },
+     "entry 'prefill': command 0: has 3 arguments, kernel 'embed' takes 4"},
+    {"CommandBuffer",
+     [](ModuleSpec &s) { s.entries[0].commands[0].args[0].buffer = 10; },
+     "entry 'prefill': command 0: argument's buffer 10 of 10 does not exist"},
+    {"CommandScalar",
+     [](ModuleSpec &s) { s.entries[0].commands[0].args[3].value = kNone; },
+     "entry 'prefill': command 0: scalar argument is missing"},
+    {"CommandGrid",
+     [](ModuleSpec &s) { s.entries[0].commands[0].grid[2] = 4000; },
+     "entry 'prefill': command 0: grid 4000 of 20 does not exist"},
+    {"CommandAfter",
+     [](ModuleSpec &s) { s.entries[0].commands[2].after = {2}; },
+     "entry 'prefill': command 2: earlier command 2 of 2 does not exist"},
+    {"StatisticBuffer",
+     [](ModuleSpec &s) { s.entries[0].statistics[0].buffer = 12; },
+     "entry 'prefill': statistic's buffer 12 of 10 does not exist"},
+    {"StatisticType",
+     [](ModuleSpec &s) { s.buffers[9].type = ElementType::F16; },
+     "entry 'prefill': statistic 'past' is of type f16"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Rules, VerifySpec, ::testing::ValuesIn(kRules),
+                         [](const auto &info) {
+                           return std::string(info.param.name);
+                         });
