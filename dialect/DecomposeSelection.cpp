@@ -1,0 +1,467 @@
+//===- DecomposeSelection.cpp - What selections mean ----------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A selection is computed in three steps: all cosines; which tokens are kept,
+// as one flag per token; and from these the parts of the selection. Rules
+// differ in the second step alone. T x T cosines are held at once: this is
+// the definition, kernels hold tiles.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Decompose.h"
+#include "dialect/DecomposeUtils.h"
+#include "dialect/GistOps.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace gist;
+using arith::CmpFPredicate;
+using arith::CmpIPredicate;
+
+static constexpr float kInfinity = std::numeric_limits<float>::infinity();
+static constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+//===----------------------------------------------------------------------===//
+// Cosines
+//===----------------------------------------------------------------------===//
+
+/// For each row 1/|x|, or NaN for a row without a direction, which makes every
+/// cosine with it NaN.
+static Value createInverseNorms(ImplicitLocOpBuilder &b, Value rows) {
+  Value squares = createSquares(b, rows);
+  Value empty = createEmpty(b, getSize(b, rows, 0), b.getF32Type());
+  auto invert = [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+    // False for a NaN as well: the comparisons are ordered.
+    Value hasDirection = allOf(
+        b, {compare(b, CmpFPredicate::OGT, args[0], createF32(b, 0)),
+            compare(b, CmpFPredicate::OLT, args[0], createF32(b, kInfinity))});
+    Value norm = math::SqrtOp::create(b, args[0]);
+    Value inverse = arith::DivFOp::create(b, createF32(b, 1), norm);
+    return arith::SelectOp::create(b, hasDirection, inverse,
+                                   createF32(b, kNaN));
+  };
+  return createLoops(b, "t->t", squares, empty, invert);
+}
+
+/// cos(s,t) of every row t with every candidate s, -infinity where there is
+/// none or s is of another sequence.
+static Value createCosines(ImplicitLocOpBuilder &b, Value rows,
+                           Value candidates, Similarity similarity,
+                           const Sequences &sequences) {
+  SmallVector<OpFoldResult> sizes = {getSize(b, rows, 0),
+                                     getSize(b, candidates, 0)};
+  Value dots = createProduct(b, "td,sd->ts", rows, candidates, sizes);
+  Value inverseRows = createInverseNorms(b, rows);
+  Value inverseCandidates =
+      rows == candidates ? inverseRows : createInverseNorms(b, candidates);
+  auto normalize = [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+    // Scaled one norm after the other: the first product is at most |x_t|, so
+    // nothing overflows, and it is small only where the cosine is. The
+    // product of two inverse norms can do both.
+    Value cos = arith::MulFOp::create(b, args[0], args[2]);
+    cos = arith::MulFOp::create(b, cos, args[1]);
+    if (similarity == Similarity::Absolute)
+      cos = math::AbsFOp::create(b, cos);
+    SmallVector<Value> conditions = {compare(b, CmpFPredicate::ORD, cos, cos)};
+    if (sequences.isRagged())
+      conditions.push_back(
+          sequences.contains(b, getLoopIndex(b, 0), getLoopIndex(b, 1)));
+    return arith::SelectOp::create(b, allOf(b, conditions), cos,
+                                   createF32(b, -kInfinity));
+  };
+  return createLoops(b, "ts,t,s->ts", {dots, inverseRows, inverseCandidates},
+                     createEmpty(b, sizes, b.getF32Type()), normalize);
+}
+
+/// The cosine that makes a token redundant: 1 - tau^2 in f32. No cosine reaches
+/// that of tau = 0, which keeps every token.
+static float computeTheta(const APFloat &tau) {
+  if (tau.isZero())
+    return kInfinity;
+  // Two statements: one could be contracted to a fused operation.
+  float square = tau.convertToFloat() * tau.convertToFloat();
+  return 1.0F - square;
+}
+
+/// True if candidate s may be compared with token t.
+static Value isInReach(ImplicitLocOpBuilder &b, Reach reach, Value s, Value t) {
+  switch (reach) {
+  case Reach::Before:
+    return compare(b, CmpIPredicate::slt, s, t);
+  case Reach::Upto:
+    return compare(b, CmpIPredicate::sle, s, t);
+  case Reach::Any:
+    return createBool(b, true);
+  }
+  llvm_unreachable("all cases are listed");
+}
+
+//===----------------------------------------------------------------------===//
+// Flags: sets of tokens
+//===----------------------------------------------------------------------===//
+
+/// Flags of the first `count` of `ids`.
+static Value createFlags(ImplicitLocOpBuilder &b, Value ids, Value count,
+                         OpFoldResult tokens) {
+  Value none = createFilled(b, tokens, createBool(b, false));
+  auto flag = [&](ImplicitLocOpBuilder &b, Value j, ValueRange flags) {
+    Value id = toIndex(b, load(b, ids, j));
+    return SmallVector<Value>{store(b, createBool(b, true), flags[0], id)};
+  };
+  Value end = toIndex(b, load(b, count, {}));
+  return createFor(b, createIndex(b, 0), end, none, flag).front();
+}
+
+/// For each token, whether one of the set `among` in its reach has a cosine of
+/// at least theta with it.
+static Value createCovered(ImplicitLocOpBuilder &b, Value cosines, Value among,
+                           Reach reach, Value theta) {
+  Value none = createFilled(b, getSize(b, cosines, 0), createBool(b, false));
+  auto cover = [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+    Value t = getLoopIndex(b, 0), s = getLoopIndex(b, 1);
+    Value covers =
+        allOf(b, {args[1], compare(b, CmpFPredicate::OGE, args[0], theta),
+                  isInReach(b, reach, s, t)});
+    return arith::OrIOp::create(b, args[2], covers);
+  };
+  return createLoops(b, "ts,s->t", {cosines, among}, none, cover);
+}
+
+/// The tokens of `lhs` that are not in `rhs`.
+static Value createDifference(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
+  auto subtract = [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+    return compare(b, CmpIPredicate::ugt, args[0], args[1]);
+  };
+  Value empty = createEmpty(b, getSize(b, lhs, 0), b.getI1Type());
+  return createLoops(b, "t,t->t", {lhs, rhs}, empty, subtract);
+}
+
+/// The number of tokens of a set.
+static Value createCount(ImplicitLocOpBuilder &b, Value flags) {
+  auto count = [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+    Value one = arith::ExtUIOp::create(b, b.getI32Type(), args[0]);
+    return arith::AddIOp::create(b, args[1], one);
+  };
+  return createLoops(b, "t->", flags, createFilled(b, {}, createI32(b, 0)),
+                     count);
+}
+
+//===----------------------------------------------------------------------===//
+// Rules: which tokens are kept
+//===----------------------------------------------------------------------===//
+
+/// `against all`: no earlier token covers t.
+static Value createKeptOfAll(ImplicitLocOpBuilder &b, Value cosines,
+                             Value theta) {
+  Value all = createFilled(b, getSize(b, cosines, 0), createBool(b, true));
+  Value covered = createCovered(b, cosines, all, Reach::Before, theta);
+  return createDifference(b, all, covered);
+}
+
+/// `against kept` and `rule covering`: no earlier kept token covers t. The one
+/// definition that visits tokens in order.
+static Value createCovering(ImplicitLocOpBuilder &b, Value cosines,
+                            Value theta) {
+  Value zero = createIndex(b, 0);
+  Value none = createFilled(b, getSize(b, cosines, 0), createBool(b, false));
+  auto visit = [&](ImplicitLocOpBuilder &b, Value t, ValueRange kept) {
+    auto compareWith = [&](ImplicitLocOpBuilder &b, Value s,
+                           ValueRange covered) {
+      Value covers = allOf(
+          b, {load(b, kept[0], s),
+              compare(b, CmpFPredicate::OGE, load(b, cosines, {t, s}), theta)});
+      return SmallVector<Value>{arith::OrIOp::create(b, covered[0], covers)};
+    };
+    Value covered =
+        createFor(b, zero, t, createBool(b, false), compareWith).front();
+    Value isKept = arith::XOrIOp::create(b, covered, createBool(b, true));
+    return SmallVector<Value>{store(b, isKept, kept[0], t)};
+  };
+  return createFor(b, zero, getSizeValue(b, cosines, 0), none, visit).front();
+}
+
+/// `rule paper`: the inherited tokens that no earlier inherited one covers, and
+/// the others that none of those covers, earlier or later.
+static Value createKeptOfPaper(ImplicitLocOpBuilder &b, Value cosines,
+                               Value inherited, Value theta) {
+  Value repeated = createCovered(b, cosines, inherited, Reach::Before, theta);
+  Value valid = createDifference(b, inherited, repeated);
+  Value covered = createCovered(b, cosines, valid, Reach::Any, theta);
+  Value empty = createEmpty(b, getSize(b, cosines, 0), b.getI1Type());
+  auto unite = [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+    Value isNew = arith::XOrIOp::create(b, args[2], createBool(b, true));
+    return arith::SelectOp::create(b, args[0], args[1], isNew);
+  };
+  return createLoops(b, "t,t,t->t", {inherited, valid, covered}, empty, unite);
+}
+
+//===----------------------------------------------------------------------===//
+// Parts: from flags to a selection
+//===----------------------------------------------------------------------===//
+
+/// For each row the largest cosine with one of the set `among` in its reach and
+/// the smallest id that reaches it; -infinity and -1 where there is none. Row
+/// i is token `first` + i.
+static std::pair<Value, Value> createNearest(ImplicitLocOpBuilder &b,
+                                             Value cosines, Value among,
+                                             Reach reach, Value first) {
+  OpFoldResult rows = getSize(b, cosines, 0);
+  Value lowest = createFilled(b, rows, createF32(b, -kInfinity));
+  Value nobody = createFilled(b, rows, createI32(b, -1));
+  auto improve = [&](ImplicitLocOpBuilder &b, ValueRange args) {
+    Value cos = args[0], best = args[2], who = args[3];
+    Value t = getLoopIndex(b, 0), s = getLoopIndex(b, 1);
+    if (first)
+      t = arith::AddIOp::create(b, t, first);
+    // Ties go to the smallest id whatever the order of the loop.
+    Value id = toI32(b, s);
+    Value isTie = allOf(b, {compare(b, CmpFPredicate::OEQ, cos, best),
+                            compare(b, CmpIPredicate::slt, id, who)});
+    Value isBetter = arith::OrIOp::create(
+        b, compare(b, CmpFPredicate::OGT, cos, best), isTie);
+    Value wins = allOf(b, {args[1], isBetter, isInReach(b, reach, s, t)});
+    return SmallVector<Value>{arith::SelectOp::create(b, wins, cos, best),
+                              arith::SelectOp::create(b, wins, id, who)};
+  };
+  SmallVector<Value> results = createLoops(b, "ts,s->t", {cosines, among},
+                                           ValueRange{lowest, nobody}, improve);
+  return {results[0], results[1]};
+}
+
+/// The set as a list: ids in ascending order, -1 past their number.
+static Value createIds(ImplicitLocOpBuilder &b, Value kept) {
+  Value none = createFilled(b, getSize(b, kept, 0), createI32(b, -1));
+  Value zero = createIndex(b, 0);
+  auto append = [&](ImplicitLocOpBuilder &b, Value t, ValueRange carried) {
+    Value ids = carried[0], size = carried[1], isKept = load(b, kept, t);
+    // Written for every token; what is not kept is overwritten by the next.
+    Value id =
+        arith::SelectOp::create(b, isKept, toI32(b, t), createI32(b, -1));
+    Value one = arith::IndexCastUIOp::create(b, b.getIndexType(), isKept);
+    return SmallVector<Value>{store(b, id, ids, size),
+                              arith::AddIOp::create(b, size, one)};
+  };
+  return createFor(b, zero, getSizeValue(b, kept, 0), {none, zero}, append)
+      .front();
+}
+
+/// ids, count, nearest and weight of the selection that keeps `kept`.
+static SmallVector<Value> createParts(ImplicitLocOpBuilder &b, Value kept,
+                                      Value cosines, bool isCausal) {
+  OpFoldResult tokens = getSize(b, kept, 0);
+  Value ids = createIds(b, kept);
+  Value who =
+      createNearest(b, cosines, kept, isCausal ? Reach::Upto : Reach::Any, {})
+          .second;
+  auto chooseOwn = [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+    return arith::SelectOp::create(b, args[0], toI32(b, getLoopIndex(b, 0)),
+                                   args[1]);
+  };
+  Value nearest =
+      createLoops(b, "t,t->t", {kept, who},
+                  createEmpty(b, tokens, b.getI32Type()), chooseOwn);
+  auto countMembers = [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+    Value isMember = compare(b, CmpIPredicate::eq, args[0], args[1]);
+    Value one = arith::ExtUIOp::create(b, b.getI32Type(), isMember);
+    return arith::AddIOp::create(b, args[2], one);
+  };
+  Value weight =
+      createLoops(b, "j,t->j", {ids, nearest},
+                  createFilled(b, tokens, createI32(b, 0)), countMembers);
+  return {ids, createCount(b, kept), nearest, weight};
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+using HeadBody = function_ref<SmallVector<Value>(ImplicitLocOpBuilder &,
+                                                 Value rows, Value head)>;
+
+/// What `body` gives for the rows of `tokens`; where these are tokens x heads x
+/// d, for each head, with the heads as a new leading dimension. `head` is null
+/// in the first case. `types` are those of the results.
+static SmallVector<Value> createPerHead(ImplicitLocOpBuilder &b, Value tokens,
+                                        TypeRange types, HeadBody body) {
+  if (cast<RankedTensorType>(tokens.getType()).getRank() == 2)
+    return body(b, tokens, {});
+  SmallVector<Value> inits;
+  for (Type type : types) {
+    auto tensor = cast<RankedTensorType>(type);
+    SmallVector<OpFoldResult> sizes = {getSize(b, tokens, 1)};
+    if (tensor.getRank() == 2)
+      sizes.push_back(getSize(b, tokens, 0));
+    inits.push_back(createEmpty(b, sizes, tensor.getElementType()));
+  }
+  auto ofHead = [&](ImplicitLocOpBuilder &b, Value head, ValueRange carried) {
+    SmallVector<Value> results = body(b, takeSlice(b, tokens, 1, head), head);
+    for (auto [result, all] : llvm::zip_equal(results, carried))
+      result = putSlice(b, result, all, 0, head);
+    return results;
+  };
+  return createFor(b, createIndex(b, 0), getSizeValue(b, tokens, 1), inits,
+                   ofHead);
+}
+
+/// The part of a head; all of it where selections are not per head.
+static Value takeHead(ImplicitLocOpBuilder &b, Value part, Value head) {
+  return head ? takeSlice(b, part, 0, head) : part;
+}
+
+/// The types of the parts of a selection.
+static SmallVector<Type> getPartTypes(SelectionType selection) {
+  Type i32 = IntegerType::get(selection.getContext(), 32);
+  Type part = RankedTensorType::get(selection.getPartShape(), i32);
+  return {part, RankedTensorType::get(selection.getCountShape(), i32), part,
+          part};
+}
+
+static Value createPack(ImplicitLocOpBuilder &b, ValueRange parts) {
+  return PackSelectionOp::create(b, parts[0], parts[1], parts[2], parts[3]);
+}
+
+namespace {
+struct DecomposeGramSelect final : OpRewritePattern<GramSelectOp> {
+  using Base::Base;
+
+  LogicalResult matchAndRewrite(GramSelectOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value tokens = op.getTokens();
+    Sequences sequences(b, op.getOffsets(), getSize(b, tokens, 0));
+    Value theta = createF32(b, computeTheta(op.getTau()));
+    auto select = [&](ImplicitLocOpBuilder &b, Value rows, Value /*head*/) {
+      Value cosines =
+          createCosines(b, rows, rows, op.getSimilarity(), sequences);
+      Value kept = op.getAgainst() == Against::All
+                       ? createKeptOfAll(b, cosines, theta)
+                       : createCovering(b, cosines, theta);
+      return createParts(b, kept, cosines, op.getCausal());
+    };
+    SmallVector<Value> parts = createPerHead(
+        b, tokens, getPartTypes(op.getSelection().getType()), select);
+    rewriter.replaceOp(op, createPack(b, parts));
+    return success();
+  }
+};
+
+struct DecomposeCascadeUpdate final : OpRewritePattern<CascadeUpdateOp> {
+  using Base::Base;
+
+  LogicalResult matchAndRewrite(CascadeUpdateOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.getRule() == CascadeRule::Inherit)
+      return rewriter.notifyMatchFailure(op, "nothing is computed");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value tokens = op.getTokens();
+    auto inherited = UnpackSelectionOp::create(b, op.getInherited());
+    Sequences sequences(b, op.getOffsets(), getSize(b, tokens, 0));
+    Value theta = createF32(b, computeTheta(op.getTau()));
+    auto update = [&](ImplicitLocOpBuilder &b, Value rows, Value head) {
+      Value cosines =
+          createCosines(b, rows, rows, op.getSimilarity(), sequences);
+      Value old = createFlags(b, takeHead(b, inherited.getIds(), head),
+                              takeHead(b, inherited.getCount(), head),
+                              getSize(b, rows, 0));
+      Value kept = op.getRule() == CascadeRule::Paper
+                       ? createKeptOfPaper(b, cosines, old, theta)
+                       : createCovering(b, cosines, theta);
+      SmallVector<Value> results =
+          createParts(b, kept, cosines, op.getCausal());
+      results.push_back(createCount(b, createDifference(b, old, kept)));
+      results.push_back(createCount(b, createDifference(b, kept, old)));
+      return results;
+    };
+    SmallVector<Type> types = getPartTypes(op.getSelection().getType());
+    types.append({op.getRemoved().getType(), op.getAdded().getType()});
+    SmallVector<Value> results = createPerHead(b, tokens, types, update);
+    rewriter.replaceOp(op, {createPack(b, results), results[4], results[5]});
+    return success();
+  }
+};
+
+/// `rule inherit`: the parts as they are, and nothing removed or added.
+struct DecomposeInherit final : OpRewritePattern<CascadeUpdateOp> {
+  using Base::Base;
+
+  LogicalResult matchAndRewrite(CascadeUpdateOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.getRule() != CascadeRule::Inherit)
+      return rewriter.notifyMatchFailure(op, "a selection is computed");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    auto inherited = UnpackSelectionOp::create(b, op.getInherited());
+    // The two may differ in whether the number of tokens is static.
+    SmallVector<Value> parts;
+    for (auto [part, type] : llvm::zip_equal(
+             inherited.getResults(), getPartTypes(op.getSelection().getType())))
+      parts.push_back(b.createOrFold<tensor::CastOp>(type, part));
+    Value none =
+        arith::ConstantOp::create(b, b.getZeroAttr(op.getRemoved().getType()));
+    rewriter.replaceOp(op, {createPack(b, parts), none, none});
+    return success();
+  }
+};
+
+struct DecomposeKeepAll final : OpRewritePattern<KeepAllOp> {
+  using Base::Base;
+
+  LogicalResult matchAndRewrite(KeepAllOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    SelectionType type = op.getSelection().getType();
+    OpFoldResult tokens = b.getIndexAttr(type.getTokens());
+    if (op.getSize())
+      tokens = op.getSize();
+    SmallVector<OpFoldResult> sizes, countSizes;
+    if (std::optional<int64_t> heads = type.getHeads())
+      countSizes.push_back(b.getIndexAttr(*heads));
+    sizes = countSizes;
+    sizes.push_back(tokens);
+
+    auto number = [&](ImplicitLocOpBuilder &b, ValueRange) -> Value {
+      return toI32(b, getLoopIndex(b, type.getHeads() ? 1 : 0));
+    };
+    Value numbers = createLoops(b, type.getHeads() ? "->ht" : "->t", {},
+                                createEmpty(b, sizes, b.getI32Type()), number);
+    Value total =
+        toI32(b, getValueOrCreateConstantIndexOp(b, b.getLoc(), tokens));
+    Value count = createFilled(b, countSizes, total);
+    Value ones = createFilled(b, sizes, createI32(b, 1));
+    rewriter.replaceOp(op, createPack(b, {numbers, count, numbers, ones}));
+    return success();
+  }
+};
+
+struct DecomposeGramNearest final : OpRewritePattern<GramNearestOp> {
+  using Base::Base;
+
+  LogicalResult matchAndRewrite(GramNearestOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value rows = op.getRows(), candidates = op.getCandidates();
+    Sequences sequences(b, op.getOffsets(), getSize(b, rows, 0), op.getFirst());
+    Value cosines =
+        createCosines(b, rows, candidates, op.getSimilarity(), sequences);
+    Value among =
+        createFlags(b, op.getIds(), op.getCount(), getSize(b, candidates, 0));
+    auto [best, who] =
+        createNearest(b, cosines, among, op.getReach(), op.getFirst());
+    rewriter.replaceOp(op, {best, who});
+    return success();
+  }
+};
+} // namespace
+
+void gist::populateDecomposeSelectionPatterns(RewritePatternSet &patterns) {
+  patterns.add<DecomposeGramSelect, DecomposeCascadeUpdate, DecomposeInherit,
+               DecomposeKeepAll, DecomposeGramNearest>(patterns.getContext());
+}

@@ -1,0 +1,281 @@
+//===- DecomposeUtils.cpp - The vocabulary of the definitions -------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/DecomposeUtils.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace gist;
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+Value gist::createIndex(ImplicitLocOpBuilder &b, int64_t value) {
+  return arith::ConstantIndexOp::create(b, value);
+}
+
+Value gist::createI32(ImplicitLocOpBuilder &b, int32_t value) {
+  return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
+}
+
+Value gist::createF32(ImplicitLocOpBuilder &b, float value) {
+  return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
+}
+
+Value gist::createBool(ImplicitLocOpBuilder &b, bool value) {
+  return arith::ConstantOp::create(b, b.getBoolAttr(value));
+}
+
+Value gist::toIndex(ImplicitLocOpBuilder &b, Value value) {
+  return arith::IndexCastOp::create(b, b.getIndexType(), value);
+}
+
+Value gist::toI32(ImplicitLocOpBuilder &b, Value value) {
+  return arith::IndexCastOp::create(b, b.getI32Type(), value);
+}
+
+Value gist::toF32(ImplicitLocOpBuilder &b, Value value) {
+  if (value.getType().isF32())
+    return value;
+  if (isa<IntegerType>(value.getType()))
+    return arith::SIToFPOp::create(b, b.getF32Type(), value);
+  return arith::ExtFOp::create(b, b.getF32Type(), value);
+}
+
+Value gist::roundTo(ImplicitLocOpBuilder &b, Value value, Type type) {
+  if (type.isF32())
+    return value;
+  return arith::TruncFOp::create(b, type, value);
+}
+
+Value gist::compare(ImplicitLocOpBuilder &b, arith::CmpIPredicate predicate,
+                    Value lhs, Value rhs) {
+  return arith::CmpIOp::create(b, predicate, lhs, rhs);
+}
+
+Value gist::compare(ImplicitLocOpBuilder &b, arith::CmpFPredicate predicate,
+                    Value lhs, Value rhs) {
+  return arith::CmpFOp::create(b, predicate, lhs, rhs);
+}
+
+Value gist::allOf(ImplicitLocOpBuilder &b, ValueRange conditions) {
+  if (conditions.empty())
+    return createBool(b, true);
+  Value result = conditions.front();
+  for (Value condition : conditions.drop_front())
+    result = arith::AndIOp::create(b, result, condition);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+OpFoldResult gist::getSize(ImplicitLocOpBuilder &b, Value tensor, int64_t dim) {
+  return tensor::getMixedSize(b, b.getLoc(), tensor, dim);
+}
+
+Value gist::getSizeValue(ImplicitLocOpBuilder &b, Value tensor, int64_t dim) {
+  return getValueOrCreateConstantIndexOp(b, b.getLoc(),
+                                         getSize(b, tensor, dim));
+}
+
+Value gist::createEmpty(ImplicitLocOpBuilder &b, Sizes sizes, Type element) {
+  return tensor::EmptyOp::create(b, sizes, element);
+}
+
+Value gist::createFilled(ImplicitLocOpBuilder &b, Sizes sizes, Value scalar) {
+  Value empty = createEmpty(b, sizes, scalar.getType());
+  return linalg::FillOp::create(b, scalar, empty).getResult(0);
+}
+
+Value gist::load(ImplicitLocOpBuilder &b, Value tensor, ValueRange indices) {
+  return tensor::ExtractOp::create(b, tensor, indices);
+}
+
+Value gist::store(ImplicitLocOpBuilder &b, Value scalar, Value tensor,
+                  ValueRange indices) {
+  return tensor::InsertOp::create(b, scalar, tensor, indices);
+}
+
+namespace {
+/// Where the slice at one index of one dimension lies.
+struct SliceRange {
+  SmallVector<OpFoldResult> offsets, sizes, strides;
+
+  SliceRange(ImplicitLocOpBuilder &b, Value tensor, int64_t dim, Value index) {
+    sizes = tensor::getMixedSizes(b, b.getLoc(), tensor);
+    offsets.assign(sizes.size(), b.getIndexAttr(0));
+    strides.assign(sizes.size(), b.getIndexAttr(1));
+    sizes[dim] = b.getIndexAttr(1);
+    offsets[dim] = index;
+  }
+};
+} // namespace
+
+Value gist::takeSlice(ImplicitLocOpBuilder &b, Value tensor, int64_t dim,
+                      Value index) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  auto shape = llvm::to_vector(type.getShape());
+  shape.erase(shape.begin() + dim);
+  SliceRange range(b, tensor, dim, index);
+  return tensor::ExtractSliceOp::create(
+      b, type.clone(shape), tensor, range.offsets, range.sizes, range.strides);
+}
+
+Value gist::putSlice(ImplicitLocOpBuilder &b, Value slice, Value tensor,
+                     int64_t dim, Value index) {
+  SliceRange range(b, tensor, dim, index);
+  return tensor::InsertSliceOp::create(b, slice, tensor, range.offsets,
+                                       range.sizes, range.strides);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> gist::createLoops(ImplicitLocOpBuilder &b, StringRef dims,
+                                     ValueRange inputs, ValueRange inits,
+                                     ValuesBody body) {
+  auto [inputDims, resultDims] = dims.split("->");
+  // Loops are numbered in the order of their letters here.
+  std::string loops = resultDims.str();
+  for (char letter : inputDims)
+    if (letter != ',' && !StringRef(loops).contains(letter))
+      loops.push_back(letter);
+
+  SmallVector<AffineMap> maps;
+  auto addMap = [&](StringRef letters) {
+    SmallVector<AffineExpr> results;
+    for (char letter : letters)
+      results.push_back(b.getAffineDimExpr(StringRef(loops).find(letter)));
+    maps.push_back(AffineMap::get(loops.size(), 0, results, b.getContext()));
+  };
+  SmallVector<StringRef> operands;
+  if (!inputs.empty())
+    inputDims.split(operands, ',');
+  assert(operands.size() == inputs.size() && "one group of letters per input");
+  llvm::for_each(operands, addMap);
+  for (size_t i = 0; i < inits.size(); ++i)
+    addMap(resultDims);
+
+  SmallVector<utils::IteratorType> kinds(loops.size(),
+                                         utils::IteratorType::reduction);
+  std::fill_n(kinds.begin(), resultDims.size(), utils::IteratorType::parallel);
+  auto build = [&](OpBuilder &nested, Location location, ValueRange args) {
+    ImplicitLocOpBuilder inner(location, nested);
+    linalg::YieldOp::create(inner, body(inner, args));
+  };
+  return llvm::to_vector_of<Value>(
+      linalg::GenericOp::create(b, TypeRange(inits), inputs, inits, maps, kinds,
+                                build)
+          .getResults());
+}
+
+Value gist::createLoops(ImplicitLocOpBuilder &b, StringRef dims,
+                        ValueRange inputs, Value init, ValueBody body) {
+  auto one = [&](ImplicitLocOpBuilder &nested, ValueRange args) {
+    return SmallVector<Value>{body(nested, args)};
+  };
+  return createLoops(b, dims, inputs, ValueRange(init), one).front();
+}
+
+Value gist::getLoopIndex(ImplicitLocOpBuilder &b, int64_t dim) {
+  return linalg::IndexOp::create(b, dim);
+}
+
+SmallVector<Value> gist::createFor(ImplicitLocOpBuilder &b, Value lower,
+                                   Value upper, ValueRange inits,
+                                   ForBody body) {
+  auto build = [&](OpBuilder &nested, Location location, Value index,
+                   ValueRange carried) {
+    ImplicitLocOpBuilder inner(location, nested);
+    scf::YieldOp::create(inner, body(inner, index, carried));
+  };
+  return llvm::to_vector_of<Value>(
+      scf::ForOp::create(b, lower, upper, createIndex(b, 1), inits, build)
+          .getResults());
+}
+
+Value gist::createProduct(ImplicitLocOpBuilder &b, StringRef dims, Value lhs,
+                          Value rhs, Sizes sizes) {
+  Value zeros = createFilled(b, sizes, createF32(b, 0));
+  return createLoops(b, dims, {lhs, rhs}, zeros,
+                     [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+                       Value product = arith::MulFOp::create(
+                           b, toF32(b, args[0]), toF32(b, args[1]));
+                       return arith::AddFOp::create(b, args[2], product);
+                     });
+}
+
+Value gist::createSquares(ImplicitLocOpBuilder &b, Value rows) {
+  Value zeros = createFilled(b, getSize(b, rows, 0), createF32(b, 0));
+  return createLoops(b, "td->t", rows, zeros,
+                     [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+                       Value x = toF32(b, args[0]);
+                       Value square = arith::MulFOp::create(b, x, x);
+                       return arith::AddFOp::create(b, args[1], square);
+                     });
+}
+
+//===----------------------------------------------------------------------===//
+// Ragged batches
+//===----------------------------------------------------------------------===//
+
+Sequences::Sequences(ImplicitLocOpBuilder &b, Value offsets, OpFoldResult size,
+                     Value first)
+    : offsets(offsets), size(size) {
+  if (!offsets)
+    return;
+  // The sequence of a row is the last one that begins at or before it: their
+  // number less one. Empty sequences share their beginning with the next.
+  Value none = createFilled(b, size, createI32(b, -1));
+  numbers = createLoops(b, "n->i", offsets, none,
+                        [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+                          Value row = getLoopIndex(b, 0);
+                          if (first)
+                            row = arith::AddIOp::create(b, row, first);
+                          Value begins = compare(b, arith::CmpIPredicate::sle,
+                                                 args[0], toI32(b, row));
+                          Value one =
+                              arith::ExtUIOp::create(b, b.getI32Type(), begins);
+                          return arith::AddIOp::create(b, args[1], one);
+                        });
+}
+
+Bounds Sequences::getBoundsIn(ImplicitLocOpBuilder &b, Value otherOffsets,
+                              Value i) const {
+  Value number = toIndex(b, load(b, numbers, i));
+  // Rows outside all sequences go with the first or last one, so that nothing
+  // is read out of bounds; their results mean nothing.
+  Value last =
+      arith::SubIOp::create(b, getSizeValue(b, offsets, 0), createIndex(b, 2));
+  number = arith::MinSIOp::create(b, number, last);
+  number = arith::MaxSIOp::create(b, number, createIndex(b, 0));
+  Value next = arith::AddIOp::create(b, number, createIndex(b, 1));
+  return {toIndex(b, load(b, otherOffsets, number)),
+          toIndex(b, load(b, otherOffsets, next))};
+}
+
+Bounds Sequences::getBounds(ImplicitLocOpBuilder &b, Value i) const {
+  if (isRagged())
+    return getBoundsIn(b, offsets, i);
+  return {createIndex(b, 0),
+          getValueOrCreateConstantIndexOp(b, b.getLoc(), size)};
+}
+
+Value Sequences::contains(ImplicitLocOpBuilder &b, Value i, Value s) const {
+  if (!isRagged())
+    return createBool(b, true);
+  Bounds bounds = getBounds(b, i);
+  return allOf(b, {compare(b, arith::CmpIPredicate::sge, s, bounds.begin),
+                   compare(b, arith::CmpIPredicate::slt, s, bounds.end)});
+}

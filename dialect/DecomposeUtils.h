@@ -1,0 +1,150 @@
+//===- DecomposeUtils.h - The vocabulary of the definitions -----*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Helpers that write linalg, scf and arith shortly, so that the executable
+// definitions of the ops read like the formulas they define.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_DIALECT_DECOMPOSEUTILS_H
+#define GIST_DIALECT_DECOMPOSEUTILS_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace gist {
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+mlir::Value createIndex(mlir::ImplicitLocOpBuilder &b, int64_t value);
+mlir::Value createI32(mlir::ImplicitLocOpBuilder &b, int32_t value);
+mlir::Value createF32(mlir::ImplicitLocOpBuilder &b, float value);
+mlir::Value createBool(mlir::ImplicitLocOpBuilder &b, bool value);
+
+/// An i32 as an index and an index as an i32.
+mlir::Value toIndex(mlir::ImplicitLocOpBuilder &b, mlir::Value value);
+mlir::Value toI32(mlir::ImplicitLocOpBuilder &b, mlir::Value value);
+/// A float widened to f32, or a signed integer converted to it.
+mlir::Value toF32(mlir::ImplicitLocOpBuilder &b, mlir::Value value);
+/// An f32 rounded to `type`.
+mlir::Value roundTo(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
+                    mlir::Type type);
+
+mlir::Value compare(mlir::ImplicitLocOpBuilder &b,
+                    mlir::arith::CmpIPredicate predicate, mlir::Value lhs,
+                    mlir::Value rhs);
+mlir::Value compare(mlir::ImplicitLocOpBuilder &b,
+                    mlir::arith::CmpFPredicate predicate, mlir::Value lhs,
+                    mlir::Value rhs);
+/// The conjunction of `conditions`; true if there are none.
+mlir::Value allOf(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange conditions);
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+using Sizes = llvm::ArrayRef<mlir::OpFoldResult>;
+
+mlir::OpFoldResult getSize(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor,
+                           int64_t dim);
+/// The same as an index value.
+mlir::Value getSizeValue(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor,
+                         int64_t dim);
+mlir::Value createEmpty(mlir::ImplicitLocOpBuilder &b, Sizes sizes,
+                        mlir::Type element);
+mlir::Value createFilled(mlir::ImplicitLocOpBuilder &b, Sizes sizes,
+                         mlir::Value scalar);
+
+mlir::Value load(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor,
+                 mlir::ValueRange indices);
+mlir::Value store(mlir::ImplicitLocOpBuilder &b, mlir::Value scalar,
+                  mlir::Value tensor, mlir::ValueRange indices);
+
+/// The slice of `tensor` at `index` of dimension `dim`, which it loses.
+mlir::Value takeSlice(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor,
+                      int64_t dim, mlir::Value index);
+/// `tensor` with `slice` at `index` of dimension `dim`, which the slice lacks.
+mlir::Value putSlice(mlir::ImplicitLocOpBuilder &b, mlir::Value slice,
+                     mlir::Value tensor, int64_t dim, mlir::Value index);
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+using ValueBody = llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &,
+                                                 mlir::ValueRange)>;
+using ValuesBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+    mlir::ImplicitLocOpBuilder &, mlir::ValueRange)>;
+using ForBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+    mlir::ImplicitLocOpBuilder &, mlir::Value, mlir::ValueRange)>;
+
+/// A linalg.generic whose maps are written like a sum over indices: in
+/// "td,sd->ts" the inputs are indexed by (t,d) and (s,d) and the result by
+/// (t,s). Letters of the result are the outer loops, in that order, and
+/// parallel; the others are reductions, in the order they appear. `body` gets
+/// the elements of the inputs and then of the result so far.
+mlir::Value createLoops(mlir::ImplicitLocOpBuilder &b, llvm::StringRef dims,
+                        mlir::ValueRange inputs, mlir::Value init,
+                        ValueBody body);
+/// The same with several results, all indexed alike.
+llvm::SmallVector<mlir::Value>
+createLoops(mlir::ImplicitLocOpBuilder &b, llvm::StringRef dims,
+            mlir::ValueRange inputs, mlir::ValueRange inits, ValuesBody body);
+/// The index of loop `dim` of the surrounding createLoops.
+mlir::Value getLoopIndex(mlir::ImplicitLocOpBuilder &b, int64_t dim);
+
+/// An scf.for with step one; `body` gets the index and what is carried, and
+/// returns what is carried on.
+llvm::SmallVector<mlir::Value> createFor(mlir::ImplicitLocOpBuilder &b,
+                                         mlir::Value lower, mlir::Value upper,
+                                         mlir::ValueRange inits, ForBody body);
+
+/// Sums of products in f32, for instance "td,sd->ts".
+mlir::Value createProduct(mlir::ImplicitLocOpBuilder &b, llvm::StringRef dims,
+                          mlir::Value lhs, mlir::Value rhs, Sizes sizes);
+/// The f32 sums of the squares of the rows.
+mlir::Value createSquares(mlir::ImplicitLocOpBuilder &b, mlir::Value rows);
+
+//===----------------------------------------------------------------------===//
+// Ragged batches
+//===----------------------------------------------------------------------===//
+
+/// First row of a sequence and first row after it.
+struct Bounds {
+  mlir::Value begin, end;
+};
+
+/// The sequences to which the rows of a batch belong: one, without offsets.
+class Sequences {
+public:
+  /// Row i of `size` rows is row `first` + i of the batch; without `first`, i.
+  Sequences(mlir::ImplicitLocOpBuilder &b, mlir::Value offsets,
+            mlir::OpFoldResult size, mlir::Value first = {});
+
+  bool isRagged() const { return static_cast<bool>(offsets); }
+  /// The bounds of the sequence of row i.
+  Bounds getBounds(mlir::ImplicitLocOpBuilder &b, mlir::Value i) const;
+  /// The same in another batch of as many sequences. Ragged only.
+  Bounds getBoundsIn(mlir::ImplicitLocOpBuilder &b, mlir::Value otherOffsets,
+                     mlir::Value i) const;
+  /// True if row `s` of the batch is in the sequence of row i.
+  mlir::Value contains(mlir::ImplicitLocOpBuilder &b, mlir::Value i,
+                       mlir::Value s) const;
+
+private:
+  mlir::Value offsets;
+  mlir::OpFoldResult size;
+  /// For each row the number of its sequence.
+  mlir::Value numbers;
+};
+
+} // namespace gist
+
+#endif // GIST_DIALECT_DECOMPOSEUTILS_H
