@@ -1,0 +1,279 @@
+//===- Main.cpp - gfx942-sim: run one kernel of a code object -------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/gfx942-sim/Format.h"
+#include "tools/gfx942-sim/Simulator.h"
+
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace gist::sim;
+
+static const char kUsage[] =
+    R"(usage: gfx942-sim CODE-OBJECT [options] [arguments]
+
+Runs a kernel of a gfx942 code object on the host.
+
+options:
+  --kernel NAME        kernel to run (default: the only one)
+  --grid X[,Y[,Z]]     workgroups (default 1)
+  --block X[,Y[,Z]]    work-items per workgroup (default 64)
+  --dynamic-lds BYTES  LDS beyond what the kernel declares
+  --threads N          host threads (default: all cores)
+  --no-checks          bounds only; about twice as fast
+  --unaligned          allow misaligned accesses
+  --max-instructions N per wave, then it counts as hanging
+  --counters           print counters on stdout
+  --time               print instructions and MFMA per second on stdout
+  --list               print the kernels and their arguments, run nothing
+
+arguments, in the kernel's order:
+  in:FILE              a buffer with the content of FILE
+  out:FILE:BYTES       a buffer of zeros, written to FILE afterwards
+  inout:FILE:FILE2     a buffer with the content of FILE, written to FILE2
+  zero:BYTES           a buffer of zeros
+  iota:COUNT           a buffer of COUNT 32-bit integers 0, 1, 2, ...
+  i32:N i64:N f32:X    a scalar
+)";
+
+namespace {
+struct Buffer {
+  std::unique_ptr<uint8_t[]> bytes;
+  uint64_t size = 0;
+  std::string output; ///< File to write afterwards, or empty.
+};
+
+struct Options {
+  std::string file, kernel;
+  LaunchRequest request;
+  Config config;
+  bool counters = false, time = false, list = false;
+  std::vector<std::string> arguments;
+};
+} // namespace
+
+static bool parseDims(const std::string &text, Dim3 &dims) {
+  return std::sscanf(text.c_str(), "%u,%u,%u", &dims.x, &dims.y, &dims.z) >= 1;
+}
+
+static bool readFile(const std::string &name, std::vector<uint8_t> &bytes) {
+  std::ifstream stream(name, std::ios::binary);
+  if (!stream)
+    return false;
+  bytes.assign(std::istreambuf_iterator<char>(stream), {});
+  return !stream.bad();
+}
+
+/// A fresh allocation: its own, so that a neighbour is out of bounds.
+static Buffer makeBuffer(uint64_t size) {
+  Buffer buffer;
+  buffer.size = size;
+  buffer.bytes.reset(new uint8_t[size ? size : 1]());
+  return buffer;
+}
+
+/// Appends one argument's bytes to the kernarg segment, naturally aligned.
+template <typename T> static void append(std::vector<uint8_t> &bytes, T value) {
+  bytes.resize((bytes.size() + sizeof(T) - 1) / sizeof(T) * sizeof(T));
+  const auto *raw = reinterpret_cast<const uint8_t *>(&value);
+  bytes.insert(bytes.end(), raw, raw + sizeof(T));
+}
+
+static std::optional<std::string> addArgument(const std::string &text,
+                                              std::vector<Buffer> &buffers,
+                                              std::vector<uint8_t> &kernarg) {
+  size_t colon = text.find(':');
+  if (colon == std::string::npos)
+    return "argument '" + text + "' has no kind; see --help";
+  std::string kind = text.substr(0, colon), value = text.substr(colon + 1);
+  if (kind == "i32" || kind == "i64" || kind == "f32") {
+    if (kind == "i32")
+      append(kernarg,
+             static_cast<int32_t>(std::strtoll(value.c_str(), nullptr, 0)));
+    else if (kind == "i64")
+      append(kernarg,
+             static_cast<int64_t>(std::strtoll(value.c_str(), nullptr, 0)));
+    else
+      append(kernarg, std::strtof(value.c_str(), nullptr));
+    return std::nullopt;
+  }
+  std::string second;
+  if (kind == "out" || kind == "inout") {
+    size_t split = value.rfind(':');
+    if (split == std::string::npos)
+      return "argument '" + text + "' needs two parts after its kind";
+    second = value.substr(split + 1);
+    value = value.substr(0, split);
+  }
+  Buffer buffer;
+  if (kind == "in" || kind == "inout") {
+    std::vector<uint8_t> content;
+    if (!readFile(value, content))
+      return "cannot read '" + value + "'";
+    buffer = makeBuffer(content.size());
+    std::memcpy(buffer.bytes.get(), content.data(), content.size());
+    buffer.output = second;
+  } else if (kind == "out") {
+    buffer = makeBuffer(std::strtoull(second.c_str(), nullptr, 0));
+    buffer.output = value;
+  } else if (kind == "zero") {
+    buffer = makeBuffer(std::strtoull(value.c_str(), nullptr, 0));
+  } else if (kind == "iota") {
+    uint64_t count = std::strtoull(value.c_str(), nullptr, 0);
+    buffer = makeBuffer(4 * count);
+    for (uint64_t i = 0; i < count; ++i)
+      reinterpret_cast<uint32_t *>(buffer.bytes.get())[i] =
+          static_cast<uint32_t>(i);
+  } else {
+    return "argument '" + text + "' is of no known kind; see --help";
+  }
+  append(kernarg, reinterpret_cast<uint64_t>(buffer.bytes.get()));
+  buffers.push_back(std::move(buffer));
+  return std::nullopt;
+}
+
+/// False on a bad command line.
+static bool parseOptions(int argc, char **argv, Options &options) {
+  for (int i = 1; i < argc; ++i) {
+    std::string text = argv[i];
+    auto value = [&](std::string &out) {
+      if (i + 1 >= argc)
+        return false;
+      out = argv[++i];
+      return true;
+    };
+    std::string word;
+    if (text == "--counters") {
+      options.counters = true;
+    } else if (text == "--time") {
+      options.time = true;
+    } else if (text == "--list") {
+      options.list = true;
+    } else if (text == "--no-checks") {
+      options.config.checks = false;
+    } else if (text == "--unaligned") {
+      options.config.alignment = false;
+    } else if (text == "--kernel") {
+      if (!value(options.kernel))
+        return false;
+    } else if (text == "--grid") {
+      if (!value(word) || !parseDims(word, options.request.workgroups))
+        return false;
+    } else if (text == "--block") {
+      if (!value(word) || !parseDims(word, options.request.workgroupSize))
+        return false;
+    } else if (text == "--dynamic-lds" || text == "--threads" ||
+               text == "--max-instructions") {
+      if (!value(word))
+        return false;
+      uint64_t number = std::strtoull(word.c_str(), nullptr, 0);
+      if (text == "--threads")
+        options.config.threads = static_cast<unsigned>(number);
+      else if (text == "--dynamic-lds")
+        options.request.dynamicLds = static_cast<uint32_t>(number);
+      else
+        options.config.maxInstructions = number;
+    } else if (text.starts_with("--")) {
+      return false;
+    } else if (options.file.empty()) {
+      options.file = text;
+    } else {
+      options.arguments.push_back(text);
+    }
+  }
+  return !options.file.empty();
+}
+
+static std::string writeOutputs(const std::vector<Buffer> &buffers) {
+  for (const Buffer &buffer : buffers) {
+    if (buffer.output.empty())
+      continue;
+    std::ofstream stream(buffer.output, std::ios::binary);
+    stream.write(reinterpret_cast<const char *>(buffer.bytes.get()),
+                 static_cast<std::streamsize>(buffer.size));
+    if (!stream)
+      return "cannot write '" + buffer.output + "'";
+  }
+  return "";
+}
+
+/// What went wrong, or nothing.
+static std::string run(Options &options) {
+  std::vector<uint8_t> file;
+  if (!readFile(options.file, file))
+    return "cannot read '" + options.file + "'";
+  MemoryMap memory;
+  std::string error;
+  auto object = CodeObject::load(file.data(), file.size(), memory, error);
+  if (!object)
+    return options.file + ": " + error;
+  if (options.list) {
+    for (const Kernel &kernel : object->getKernels()) {
+      std::printf("%s lds=%u scratch=%u vgpr=%u agpr=%u\n", kernel.name.c_str(),
+                  kernel.ldsSize, kernel.scratchSize, kernel.accumOffset,
+                  kernel.vectorRegisters - kernel.accumOffset);
+      for (const KernelArgument &argument : kernel.arguments)
+        std::printf("  offset %u, %u bytes, %s\n", argument.offset,
+                    argument.size, argument.kind.c_str());
+    }
+    return "";
+  }
+  if (options.kernel.empty() && object->getKernels().size() == 1)
+    options.kernel = object->getKernels()[0].name;
+  options.request.kernel = object->findKernel(options.kernel);
+  if (!options.request.kernel)
+    return "no kernel '" + options.kernel + "' in " + options.file;
+
+  std::vector<Buffer> buffers;
+  for (const std::string &argument : options.arguments)
+    if (auto problem =
+            addArgument(argument, buffers, options.request.arguments))
+      return *problem;
+  for (const Buffer &buffer : buffers)
+    memory.add(buffer.bytes.get(), buffer.size);
+
+  Counters counters;
+  auto start = std::chrono::steady_clock::now();
+  error = launch(options.request, memory, options.config, counters);
+  std::chrono::duration<double> seconds =
+      std::chrono::steady_clock::now() - start;
+  if (options.counters)
+    std::fputs(counters.text().c_str(), stdout);
+  if (options.time)
+    std::printf(
+        "seconds %.6f\ninstructions_per_second %.0f\n"
+        "mfma_per_second %.0f\n",
+        seconds.count(), double(counters.totalInstructions()) / seconds.count(),
+        double(counters.instructions[static_cast<size_t>(OpClass::Mfma)]) /
+            seconds.count());
+  return error.empty() ? writeOutputs(buffers) : error;
+}
+
+int main(int argc, char **argv) {
+  Options options;
+  options.request.workgroupSize.x = kLanes;
+  if (argc == 2 && !std::strcmp(argv[1], "--help")) {
+    std::fputs(kUsage, stdout);
+    return 0;
+  }
+  if (!parseOptions(argc, argv, options)) {
+    std::fputs(kUsage, stderr);
+    return 2;
+  }
+  std::string error = run(options);
+  if (!error.empty()) {
+    std::fprintf(stderr, "gfx942-sim: error: %s\n", error.c_str());
+    return 1;
+  }
+  return 0;
+}
