@@ -11,6 +11,35 @@
 include "mlir/Pass/PassBase.td"
 
 //===----------------------------------------------------------------------===//
+// Import
+//===----------------------------------------------------------------------===//
+
+def WeightsToArgumentsPass
+    : Pass<"gist-weights-to-arguments", "::mlir::func::FuncOp"> {
+  let summary = "take weights from the caller instead of the model file";
+  let description = [{
+    Makes a graph that can be executed by itself, for tests and for other
+    compilers. Arguments are appended in the order in which weights are named
+    first, one for each name.
+
+    ```mlir
+    func.func @f(%x: tensor<?x8xf32>) -> tensor<4x8xf32> {
+      %w = gist.weight "w" : tensor<4x8xf32>
+      return %w : tensor<4x8xf32>
+    }
+    // becomes
+    func.func @f(%x: tensor<?x8xf32>, %w: tensor<4x8xf32> {gist.name = "w"})
+        -> tensor<4x8xf32> {
+      return %w : tensor<4x8xf32>
+    }
+    ```
+
+    A name that stands for two types is an error. Calls are not rewritten.
+  }];
+  let dependentDialects = ["::gist::GistDialect"];
+}
+
+//===----------------------------------------------------------------------===//
 // Reference: the meaning of the ops
 //===----------------------------------------------------------------------===//
 

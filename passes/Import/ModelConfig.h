@@ -42,7 +42,8 @@ struct ModelConfig {
   int64_t numKvHeads = 0;
   int64_t headSize = 0;
   int64_t ffnSize = 0;
-  int64_t contextLength = 0; ///< The most tokens at once, cached ones included.
+  int64_t contextLength = 0; ///< Positions that the model knows.
+  int64_t capacity = 0;      ///< The most tokens at once, cached ones included.
   double normEpsilon = 0;
   Activation activation = Activation::GeluErf;
 
@@ -52,9 +53,10 @@ struct ModelConfig {
   std::vector<float> rotaryFrequencies; ///< Radians per position, one a pair.
 
   // The rest is one architecture's own.
-  bool normBefore = true;     ///< OPT: norms before the blocks, or after.
-  int64_t embeddingSize = 0;  ///< OPT: may differ from the hidden size.
-  int64_t numTokenTypes = 0;  ///< BERT.
+  bool transposedLinears = false; ///< GPT-2: stored as inputs x outputs.
+  bool normBefore = true;         ///< OPT: norms before the blocks, or after.
+  int64_t embeddingSize = 0;      ///< OPT: may differ from the hidden size.
+  int64_t numTokenTypes = 0;      ///< BERT.
   int64_t maskToken = -1;     ///< ESM-2: set where masked tokens are dropped.
   bool normEmbedding = false; ///< ESM-2.
   Pooling pooling = Pooling::None; ///< BERT.

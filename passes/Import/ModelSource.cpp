@@ -50,3 +50,20 @@ Status gist::openModelSource(const std::string &path, ModelSource &out) {
   out = std::move(source);
   return {};
 }
+
+Status gist::scaleRotaryByTensor(const ModelSource &source, const char *name,
+                                 ModelConfig &config) {
+  auto found = source.tensors().find(name);
+  if (found == source.tensors().end())
+    return {};
+  const StoredTensor &tensor = found->second;
+  auto numPairs = static_cast<int64_t>(config.rotaryFrequencies.size());
+  if (tensor.shape != std::vector<int64_t>{numPairs})
+    return Status::error(Code::BadFile, "tensor %s is %s, expected %" PRId64,
+                         name, shapeText(tensor.shape).c_str(), numPairs);
+  std::vector<float> factors(config.rotaryFrequencies.size());
+  dequantize(tensor.format, tensor.content, factors.data());
+  for (size_t i = 0; i < factors.size(); ++i)
+    config.rotaryFrequencies[i] /= factors[i];
+  return {};
+}

@@ -11,6 +11,7 @@
 #include "passes/Import/Gguf.h"
 #include "passes/Import/ModelConfig.h"
 #include "passes/Import/ModelFolder.h"
+#include "runtime/TokenizerSpec.h"
 
 namespace gist {
 
@@ -37,6 +38,14 @@ struct ModelSource {
 /// Opens what `path` names: a folder, or a file taken as GGUF. On error `out`
 /// is left as it was.
 Status openModelSource(const std::string &path, ModelSource &out);
+
+/// Reads the model's tokenizer. On error `spec` is left as it was.
+Status readTokenizer(const ModelSource &source, TokenizerSpec &spec);
+
+/// Divides the rotary frequencies by the numbers in the tensor `name`, where
+/// the model has one: how GGUF files state Llama 3's scaling.
+Status scaleRotaryByTensor(const ModelSource &source, const char *name,
+                           ModelConfig &config);
 
 } // namespace gist
 

@@ -104,7 +104,8 @@ TEST_F(ModelFolderTest, SaysWhatIsMissing) {
                      "F/model.safetensors.index.json promises");
   write("model.safetensors.index.json",
         R"({"weight_map":{"a":"m-9.safetensors"}})");
-  EXPECT_EQ(error(), "F/m-9.safetensors: cannot open: No such file or directory");
+  EXPECT_EQ(error(),
+            "F/m-9.safetensors: cannot open: No such file or directory");
   write("config.json", "[]");
   EXPECT_EQ(error(), "F: no config.json with an object");
   write("config.json", "{");

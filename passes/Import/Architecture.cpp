@@ -1,0 +1,34 @@
+//===- Architecture.cpp - The models that can be imported -----------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Import/Architecture.h"
+
+using namespace gist;
+
+static const Architecture *const kArchitectures[] = {
+#define GIST_ARCHITECTURE(Name) &k##Name,
+#include "passes/Import/Architectures.def"
+#undef GIST_ARCHITECTURE
+};
+
+Status gist::findArchitecture(const ModelSource &source,
+                              const Architecture *&out) {
+  std::string known;
+  for (const Architecture *candidate : kArchitectures) {
+    if (source.isGguf && candidate->ggufNames.size() == 0)
+      continue;
+    if (source.architecture == candidate->name) {
+      out = candidate;
+      return {};
+    }
+    known += (known.empty() ? "" : ", ") + std::string(candidate->name);
+  }
+  return Status::error(Code::Unsupported,
+                       "architecture %s; supported in a %s are %s",
+                       inQuotes(source.architecture).c_str(),
+                       source.isGguf ? "GGUF file" : "folder", known.c_str());
+}

@@ -1,0 +1,343 @@
+//===- GraphBuilder.cpp - Weights, embeddings and linear layers -----------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Import/GraphBuilder.h"
+
+#include "dialect/GistOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <utility>
+
+using namespace gist;
+using namespace mlir;
+
+GraphBuilder::GraphBuilder(ModuleOp module, const Architecture &architecture,
+                           const ModelConfig &config, const ModelSource &source,
+                           const ImportOptions &options, WeightMap &weights)
+    : architecture(architecture), config(config), source(source),
+      options(options), weights(weights),
+      b(UnknownLoc::get(module.getContext()), module.getContext()) {
+  b.setInsertionPointToEnd(module.getBody());
+  auto tokensType =
+      RankedTensorType::get({ShapedType::kDynamic}, b.getI32Type());
+  SmallVector<Type> arguments{tokensType};
+  if (architecture.isDecoder) {
+    Type element = options.halfCache ? Type(b.getF16Type()) : b.getF32Type();
+    auto cache = RankedTensorType::get(
+        {config.numLayers, config.capacity, config.numKvHeads, config.headSize},
+        element);
+    arguments.append({b.getIndexType(), cache, cache});
+  }
+  function =
+      func::FuncOp::create(b, "forward", b.getFunctionType(arguments, {}));
+  Block *entry = function.addEntryBlock();
+  const char *names[] = {"tokens", "past", "k_cache", "v_cache"};
+  for (BlockArgument argument : entry->getArguments())
+    argument.setLoc(
+        NameLoc::get(b.getStringAttr(names[argument.getArgNumber()])));
+  b.setInsertionPointToStart(entry);
+
+  tokens = entry->getArgument(0);
+  if (architecture.isDecoder) {
+    past = entry->getArgument(1);
+    keyCache = entry->getArgument(2);
+    valueCache = entry->getArgument(3);
+  }
+  numTokens = tensor::DimOp::create(b, tokens, 0);
+  total =
+      past ? arith::AddIOp::create(b, past, numTokens).getResult() : numTokens;
+}
+
+void GraphBuilder::fail(Status status) {
+  if (firstError.ok())
+    firstError = std::move(status);
+}
+
+//===----------------------------------------------------------------------===//
+// Names and weights
+//===----------------------------------------------------------------------===//
+
+/// The name of a tensor in the source, an optional prefix not included.
+std::string GraphBuilder::fullName(std::string_view module,
+                                   const char *suffix) const {
+  std::string name(module);
+  const char *layers = source.isGguf ? "blk" : architecture.layers;
+  if (source.isGguf)
+    for (const ModuleName &entry : architecture.ggufNames)
+      if (module == entry.folder)
+        name = entry.gguf;
+  if (name.front() == '.')
+    name = layers + ("." + std::to_string(currentLayer)) + name;
+  return name + suffix;
+}
+
+/// Finds a tensor with or without the prefix that folders may use, also by the
+/// names that norms had in old ones; `name` is set to what it is called, or
+/// would be.
+const StoredTensor *GraphBuilder::find(std::string_view module,
+                                       const char *suffix, std::string &name) {
+  SmallVector<std::string> candidates{fullName(module, suffix)};
+  if (!source.isGguf) {
+    llvm::StringRef kind = suffix;
+    const char *old = kind == ".weight" ? ".gamma" : ".beta";
+    candidates.push_back(architecture.prefix + candidates[0]);
+    candidates.push_back(fullName(module, old));
+    candidates.push_back(architecture.prefix + candidates[2]);
+  }
+  for (const std::string &candidate : candidates) {
+    auto found = source.tensors().find(candidate);
+    if (found == source.tensors().end())
+      continue;
+    name = candidate;
+    used.insert(&found->second);
+    return &found->second;
+  }
+  name = candidates[source.isGguf ? 0 : 1];
+  return nullptr;
+}
+
+bool GraphBuilder::hasTensor(std::string_view name) const {
+  return source.tensors().contains(name);
+}
+
+/// The op for a weight; one op however often it is asked for.
+Value GraphBuilder::emitWeight(const std::string &name) {
+  Value &value = emitted[name];
+  if (value)
+    return value;
+  const Weight &weight = weights.entries.find(name)->second;
+  const FormatInfo &info = formatInfo(weight.format);
+  SmallVector<int64_t> shape(weight.shape.begin(), weight.shape.end());
+  Type element = b.getF32Type();
+  if (info.isQuantized()) { // Bytes: rows x blocks x bytes per block.
+    shape.back() /= info.blockLength;
+    shape.push_back(info.blockBytes);
+    element = b.getI8Type();
+  } else if (weight.format == WeightFormat::F16) {
+    element = b.getF16Type();
+  } else if (weight.format == WeightFormat::BF16) {
+    element = b.getBF16Type();
+  }
+  value = WeightOp::create(b, RankedTensorType::get(shape, element), name);
+  return value;
+}
+
+Value GraphBuilder::declareWeight(const std::string &name, Weight content) {
+  weights.entries.try_emplace(name, std::move(content));
+  return emitWeight(name);
+}
+
+/// The numbers of a matrix, or of rows taken from it.
+Value GraphBuilder::numbers(Value stored, WeightFormat format) {
+  switch (format) {
+  case WeightFormat::F32:
+  case WeightFormat::F16:
+  case WeightFormat::BF16:
+    return stored;
+  case WeightFormat::Q8_0:
+    return DequantizeOp::create(b, stored, BlockFormat::Q8_0);
+  case WeightFormat::Q4_0:
+    return DequantizeOp::create(b, stored, BlockFormat::Q4_0);
+  case WeightFormat::Q4_1:
+    return DequantizeOp::create(b, stored, BlockFormat::Q4_1);
+  case WeightFormat::Q4_K:
+    return DequantizeOp::create(b, stored, BlockFormat::Q4_K);
+  case WeightFormat::Q6_K:
+    return DequantizeOp::create(b, stored, BlockFormat::Q6_K);
+  }
+  llvm_unreachable("every format is named above");
+}
+
+/// The stored tensor `module` + `suffix` as a weight of `shape`, in the form
+/// the options ask for; blocks are not dequantised yet. `transposed` says that
+/// the source holds columns for rows.
+GraphBuilder::LoadedWeight GraphBuilder::weight(std::string_view module,
+                                                const char *suffix,
+                                                std::vector<int64_t> shape,
+                                                bool transposed) {
+  std::string name;
+  const StoredTensor *stored = find(module, suffix, name);
+  std::vector<int64_t> storedShape = shape;
+  if (transposed)
+    std::swap(storedShape[0], storedShape[1]);
+  if (!stored) {
+    fail(Status::error(Code::BadFile, "no tensor %s, expected one of %s",
+                       inQuotes(name).c_str(), shapeText(storedShape).c_str()));
+  } else if (stored->shape != storedShape) {
+    fail(Status::error(Code::BadFile, "tensor %s is %s, expected %s",
+                       inQuotes(name).c_str(), shapeText(stored->shape).c_str(),
+                       shapeText(storedShape).c_str()));
+    stored = nullptr;
+  } else if (formatInfo(stored->format).isQuantized() &&
+             (shape.size() != 2 || transposed)) {
+    fail(Status::error(
+        Code::Unsupported, "tensor %s is stored as %s, which only matrices are",
+        inQuotes(name).c_str(), formatInfo(stored->format).name));
+    stored = nullptr;
+  }
+  if (!stored) // Anything of the right type, so that building can go on.
+    return {tensor::EmptyOp::create(b, shape, b.getF32Type()),
+            WeightFormat::F32};
+
+  b.setLoc(NameLoc::get(b.getStringAttr(name)));
+  auto known = weights.entries.find(name);
+  if (known != weights.entries.end())
+    return {emitWeight(name), known->second.format};
+  bool expands = options.expandWeights && stored->format != WeightFormat::F32;
+  Weight content = expands ? expandedWeight(*stored) : storedWeight(*stored);
+  if (transposed)
+    content = transposedWeight(content);
+  WeightFormat format = content.format;
+  return {declareWeight(name, std::move(content)), format};
+}
+
+Status GraphBuilder::takeStatus() {
+  for (const auto &[name, tensor] : source.tensors()) {
+    bool isKnown = used.contains(&tensor);
+    for (const char *ending : architecture.unused)
+      isKnown |= llvm::StringRef(name).ends_with(ending);
+    if (!isKnown)
+      fail(Status::error(Code::Unsupported,
+                         "tensor %s is none of the architecture %s",
+                         inQuotes(name).c_str(), architecture.name));
+  }
+  return std::exchange(firstError, Status());
+}
+
+//===----------------------------------------------------------------------===//
+// Embeddings
+//===----------------------------------------------------------------------===//
+
+/// Gathers rows, of numbers or of raw blocks, and dequantises what it took.
+Value GraphBuilder::embedding(std::string_view name, int64_t rows,
+                              int64_t columns) {
+  auto [table, format] = weight(name, ".weight", {rows, columns});
+  auto tableType = cast<RankedTensorType>(table.getType());
+  Type element = tableType.getElementType();
+  SmallVector<int64_t> shape(tableType.getShape());
+  shape[0] = ShapedType::kDynamic;
+  auto rank = static_cast<unsigned>(shape.size());
+  Value init = empty(RankedTensorType::get(shape, element));
+  Value rowsOf = table; // Structured bindings cannot be captured.
+  AffineMap tokenMap = AffineMap::get(rank, 0, b.getAffineDimExpr(0));
+  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
+  auto gather = linalg::GenericOp::create(
+      b, init.getType(), tokens, init,
+      {tokenMap, b.getMultiDimIdentityMap(rank)}, loops,
+      [&](OpBuilder &nested, Location loc, ValueRange values) {
+        ImplicitLocOpBuilder inner(loc, nested);
+        SmallVector<Value> at{
+            arith::IndexCastOp::create(inner, inner.getIndexType(), values[0])};
+        for (unsigned i = 1; i < rank; ++i)
+          at.push_back(linalg::IndexOp::create(inner, i));
+        Value value = tensor::ExtractOp::create(inner, rowsOf, at);
+        linalg::YieldOp::create(inner, value);
+      });
+  return convert(numbers(gather.getResult(0), format), b.getF32Type());
+}
+
+/// `count` rows of a table from row `first` on, as f32.
+Value GraphBuilder::tableRows(std::string_view module, OpFoldResult first,
+                              OpFoldResult count, int64_t rows,
+                              int64_t columns) {
+  auto [table, format] = weight(module, ".weight", {rows, columns});
+  auto type = cast<RankedTensorType>(table.getType());
+  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0));
+  SmallVector<OpFoldResult> strides(type.getRank(), b.getIndexAttr(1));
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t dim : type.getShape())
+    sizes.push_back(b.getIndexAttr(dim));
+  offsets[0] = first;
+  sizes[0] = count;
+  Value slice =
+      tensor::ExtractSliceOp::create(b, table, offsets, sizes, strides);
+  return convert(numbers(slice, format), b.getF32Type());
+}
+
+Value GraphBuilder::positions(std::string_view name, int64_t rows,
+                              int64_t columns, int64_t offset) {
+  OpFoldResult first = b.getIndexAttr(offset);
+  if (past) {
+    Value shift = arith::ConstantIndexOp::create(b, offset);
+    first = offset == 0 ? past : arith::AddIOp::create(b, past, shift);
+  }
+  return tableRows(name, first, numTokens, rows + offset, columns);
+}
+
+Value GraphBuilder::addRow(Value x, std::string_view name, int64_t rows,
+                           int64_t row) {
+  int64_t size = cast<RankedTensorType>(x.getType()).getDimSize(1);
+  Value value =
+      tableRows(name, b.getIndexAttr(row), b.getIndexAttr(1), rows, size);
+  value = tensor::CollapseShapeOp::create(
+      b, value, ArrayRef<ReassociationIndices>{{0, 1}});
+  return elementwise(cast<RankedTensorType>(x.getType()),
+                     {{x, {0, 1}}, {value, {1}}},
+                     [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+                       return arith::AddFOp::create(b, v[0], v[1]);
+                     });
+}
+
+//===----------------------------------------------------------------------===//
+// Linear layers
+//===----------------------------------------------------------------------===//
+
+/// x times the transposed weight, and the bias where there is to be one.
+Value GraphBuilder::project(Value x, std::string_view name, int64_t outputs,
+                            Bias bias, bool transposed) {
+  auto type = cast<RankedTensorType>(x.getType());
+  auto [matrix, format] =
+      weight(name, ".weight", {outputs, type.getDimSize(1)}, transposed);
+  Value init = zeros(tensorType({type.getDimSize(0), outputs}));
+  Value product = linalg::MatmulTransposeBOp::create(
+                      b, b.getLoc(), TypeRange(init.getType()),
+                      ValueRange{x, numbers(matrix, format)}, init)
+                      .getResult(0);
+  std::string biasName;
+  if (bias == Bias::IfStored && !find(name, ".bias", biasName))
+    return product;
+  return addBias(product, name);
+}
+
+Value GraphBuilder::linear(Value x, std::string_view name, int64_t outputs,
+                           Bias bias) {
+  return project(x, name, outputs, bias, config.transposedLinears);
+}
+
+Value GraphBuilder::addBias(Value x, std::string_view name) {
+  auto type = cast<RankedTensorType>(x.getType());
+  Value vector = weight(name, ".bias", {type.getDimSize(1)}).value;
+  return elementwise(type, {{x, {0, 1}}, {vector, {1}}},
+                     [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+                       return arith::AddFOp::create(b, v[0], v[1]);
+                     });
+}
+
+Value GraphBuilder::logits(Value x, std::string_view name,
+                           std::string_view embedding, Bias bias) {
+  bool tied = false;
+  std::string stored;
+  bool isStored = find(name, ".weight", stored) != nullptr;
+  if (Status status = source.config().read({{"tie_word_embeddings"}}, tied);
+      !status.ok())
+    fail(std::move(status));
+  // A file that says nothing has tied them where the layer is not stored.
+  if (!source.config().has({{"tie_word_embeddings"}}))
+    tied = !isStored;
+  if (!tied)
+    return project(x, name, config.vocabSize, bias, /*transposed=*/false);
+  Value product = project(x, embedding, config.vocabSize, Bias::IfStored,
+                          /*transposed=*/false);
+  std::string biasName;
+  if (bias == Bias::IfStored && !find(name, ".bias", biasName))
+    return product;
+  return addBias(product, name);
+}

@@ -1,0 +1,172 @@
+//===- GraphBuilder.h - The words graphs are written in ---------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Emits linalg, tensor and gist ops for what architectures are made of. An
+// architecture reads like its paper; shapes, storage formats, the KV cache and
+// the names in the two kinds of model files are kept in here.
+//
+// An activation is a tensor of tokens x features in f32; the number of tokens
+// of a call is dynamic, everything else is static.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_IMPORT_GRAPHBUILDER_H
+#define GIST_PASSES_IMPORT_GRAPHBUILDER_H
+
+#include "passes/Import/Architecture.h"
+#include "passes/Import/ImportModel.h"
+#include "passes/Import/Weights.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+#include <set>
+
+namespace gist {
+
+enum class Bias {
+  Yes,      ///< Must be in the model.
+  IfStored, ///< Added where the model has one.
+};
+
+/// Builds `@forward`. A weight that is missing or of another shape is kept as
+/// the first error, and building goes on with what was expected in its place,
+/// so that descriptions need not ask; finish() is where errors come out.
+class GraphBuilder {
+public:
+  GraphBuilder(mlir::ModuleOp module, const Architecture &architecture,
+               const ModelConfig &config, const ModelSource &source,
+               const ImportOptions &options, WeightMap &weights);
+
+  /// Names that begin with a dot are those of this layer from now on.
+  void enterLayer(int64_t layer) { currentLayer = layer; }
+  void leaveLayers() { currentLayer = -1; }
+
+  //===--- Embeddings -----------------------------------------------------===//
+
+  /// The rows of a table that the tokens name.
+  mlir::Value embedding(std::string_view name, int64_t rows, int64_t columns);
+  /// The rows of a table for the tokens' positions; the table has
+  /// `rows + offset` of them.
+  mlir::Value positions(std::string_view name, int64_t rows, int64_t columns,
+                        int64_t offset = 0);
+  /// Adds row `row` of a table to every token.
+  mlir::Value addRow(mlir::Value x, std::string_view name, int64_t rows,
+                     int64_t row);
+  /// Zeroes tokens equal to `token` and scales the rest by (1 - trained) /
+  /// (1 - their share), to make up for the ones dropped in training.
+  mlir::Value dropToken(mlir::Value x, int64_t token, double trained);
+
+  //===--- Linear layers and norms ----------------------------------------===//
+
+  /// x times the transposed weight (outputs x inputs), plus the bias.
+  mlir::Value linear(mlir::Value x, std::string_view name, int64_t outputs,
+                     Bias bias = Bias::IfStored);
+  mlir::Value rmsNorm(mlir::Value x, std::string_view name);
+  mlir::Value layerNorm(mlir::Value x, std::string_view name);
+  /// Adds the bias of a linear layer to every token.
+  mlir::Value addBias(mlir::Value x, std::string_view name);
+  /// The model's own activation function.
+  mlir::Value activation(mlir::Value x);
+  mlir::Value add(mlir::Value a, mlir::Value b);
+  mlir::Value multiply(mlir::Value a, mlir::Value b);
+  mlir::Value columns(mlir::Value x, int64_t first, int64_t count);
+
+  //===--- Attention ------------------------------------------------------===//
+
+  /// tokens x (count * size) as tokens x count x size.
+  mlir::Value heads(mlir::Value x, int64_t count);
+  mlir::Value rotary(mlir::Value heads);
+  /// Attention of heads, as tokens x features. A decoder's sees, causally, what
+  /// the cache holds of this layer and then these tokens, and adds them to it.
+  mlir::Value attention(mlir::Value q, mlir::Value k, mlir::Value v);
+
+  //===--- Results --------------------------------------------------------===//
+
+  /// The tokens whose logits are asked for: the last, or all.
+  mlir::Value rowsOfLogits(mlir::Value x);
+  /// The linear layer `name`, or the embedding's table where the model has tied
+  /// the two.
+  mlir::Value logits(mlir::Value x, std::string_view name,
+                     std::string_view embedding, Bias bias = Bias::IfStored);
+  mlir::Value meanOfRows(mlir::Value x);
+  mlir::Value toUnitLength(mlir::Value x);
+  bool hasTensor(std::string_view name) const;
+
+  /// Returns the result, and the caches of a decoder, from `@forward`.
+  void finish(mlir::Value result);
+
+  /// The first error, also when a stored tensor was never used: the model then
+  /// has something that the architecture does not know.
+  Status takeStatus();
+
+private:
+  /// An operand of an elementwise op and the loop dimensions that index it.
+  struct Operand {
+    mlir::Value value;
+    llvm::SmallVector<unsigned, 3> dims;
+  };
+  using Body = llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &,
+                                              mlir::ValueRange)>;
+
+  /// A weight's op, and how its content is stored.
+  struct LoadedWeight {
+    mlir::Value value;
+    WeightFormat format;
+  };
+
+  std::string fullName(std::string_view module, const char *suffix) const;
+  const StoredTensor *find(std::string_view module, const char *suffix,
+                           std::string &name);
+  LoadedWeight weight(std::string_view module, const char *suffix,
+                      std::vector<int64_t> shape, bool transposed = false);
+  mlir::Value declareWeight(const std::string &name, Weight content);
+  mlir::Value emitWeight(const std::string &name);
+  mlir::Value numbers(mlir::Value stored, WeightFormat format);
+  mlir::Value project(mlir::Value x, std::string_view name, int64_t outputs,
+                      Bias bias, bool transposed);
+  mlir::Value tableRows(std::string_view module, mlir::OpFoldResult first,
+                        mlir::OpFoldResult count, int64_t rows,
+                        int64_t columns);
+  mlir::Value rotaryTable(const char *name, double (*function)(double));
+  mlir::Value updateCache(mlir::Value &cache, mlir::Value rows);
+  mlir::Value convert(mlir::Value x, mlir::Type element);
+
+  mlir::RankedTensorType tensorType(llvm::ArrayRef<int64_t> shape) const;
+  mlir::Value empty(mlir::RankedTensorType type);
+  mlir::Value zeros(mlir::RankedTensorType type);
+  mlir::Value elementwise(mlir::RankedTensorType type,
+                          llvm::ArrayRef<Operand> operands, Body body);
+  /// Sums `body` over the rows or the columns of a matrix: loop dimension
+  /// `kept` is the one that stays.
+  mlir::Value sum(unsigned kept, int64_t size, llvm::ArrayRef<Operand> operands,
+                  Body body);
+  void fail(Status status);
+
+  const Architecture &architecture;
+  const ModelConfig &config;
+  const ModelSource &source;
+  const ImportOptions &options;
+  WeightMap &weights;
+
+  mlir::ImplicitLocOpBuilder b;
+  mlir::func::FuncOp function;
+  mlir::Value tokens, past, keyCache, valueCache;
+  mlir::Value numTokens; ///< Of this call.
+  mlir::Value total;     ///< Cached tokens and those of this call.
+  mlir::Value cosines, sines;
+  int64_t currentLayer = -1;
+  std::map<std::string, mlir::Value> emitted;
+  std::set<const StoredTensor *> used;
+  Status firstError;
+};
+
+} // namespace gist
+
+#endif // GIST_PASSES_IMPORT_GRAPHBUILDER_H

@@ -1,0 +1,442 @@
+//===- GraphMath.cpp - Norms, activations and attention -------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Import/GraphBuilder.h"
+
+#include "dialect/GistOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#include <cmath>
+#include <numbers>
+
+using namespace gist;
+using namespace mlir;
+
+static RankedTensorType typeOf(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType());
+}
+
+static Value constant(ImplicitLocOpBuilder &b, double value) {
+  return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
+}
+
+//===----------------------------------------------------------------------===//
+// Elementwise ops and sums
+//===----------------------------------------------------------------------===//
+
+RankedTensorType GraphBuilder::tensorType(ArrayRef<int64_t> shape) const {
+  return RankedTensorType::get(shape, Float32Type::get(b.getContext()));
+}
+
+/// The only dynamic size is the number of tokens.
+Value GraphBuilder::empty(RankedTensorType type) {
+  SmallVector<Value> sizes(type.getNumDynamicDims(), numTokens);
+  return tensor::EmptyOp::create(b, type, sizes);
+}
+
+Value GraphBuilder::zeros(RankedTensorType type) {
+  return linalg::FillOp::create(b, constant(b, 0), empty(type)).getResult(0);
+}
+
+/// `values` widened to f32.
+static SmallVector<Value> widened(ImplicitLocOpBuilder &b, ValueRange values) {
+  SmallVector<Value> result;
+  for (Value value : values) {
+    auto type = dyn_cast<FloatType>(value.getType());
+    result.push_back(type && type.getWidth() < 32
+                         ? arith::ExtFOp::create(b, b.getF32Type(), value)
+                         : value);
+  }
+  return result;
+}
+
+Value GraphBuilder::elementwise(RankedTensorType type,
+                                ArrayRef<Operand> operands, Body body) {
+  auto rank = static_cast<unsigned>(type.getRank());
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  for (const Operand &operand : operands) {
+    inputs.push_back(operand.value);
+    maps.push_back(AffineMap::getMultiDimMapWithTargets(rank, operand.dims,
+                                                        b.getContext()));
+  }
+  maps.push_back(b.getMultiDimIdentityMap(rank));
+  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
+  Value init = empty(type);
+  return linalg::GenericOp::create(
+             b, TypeRange(type), inputs, init, maps, loops,
+             [&](OpBuilder &nested, Location loc, ValueRange values) {
+               ImplicitLocOpBuilder inner(loc, nested);
+               linalg::YieldOp::create(
+                   inner, body(inner, widened(inner, values.drop_back())));
+             })
+      .getResult(0);
+}
+
+Value GraphBuilder::sum(unsigned kept, int64_t size, ArrayRef<Operand> operands,
+                        Body body) {
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  for (const Operand &operand : operands) {
+    inputs.push_back(operand.value);
+    maps.push_back(
+        AffineMap::getMultiDimMapWithTargets(2, operand.dims, b.getContext()));
+  }
+  maps.push_back(AffineMap::get(2, 0, b.getAffineDimExpr(kept)));
+  SmallVector<utils::IteratorType> loops(2, utils::IteratorType::reduction);
+  loops[kept] = utils::IteratorType::parallel;
+  Value init = zeros(tensorType({size}));
+  return linalg::GenericOp::create(
+             b, TypeRange(init.getType()), inputs, init, maps, loops,
+             [&](OpBuilder &nested, Location loc, ValueRange values) {
+               ImplicitLocOpBuilder inner(loc, nested);
+               Value term = body(inner, widened(inner, values.drop_back()));
+               linalg::YieldOp::create(inner, ValueRange{arith::AddFOp::create(
+                                                  inner, term, values.back())});
+             })
+      .getResult(0);
+}
+
+Value GraphBuilder::convert(Value x, Type element) {
+  RankedTensorType type = typeOf(x);
+  if (type.getElementType() == element)
+    return x;
+  bool narrows = element.getIntOrFloatBitWidth() < 32;
+  SmallVector<unsigned, 3> dims;
+  for (unsigned i = 0; i < type.getRank(); ++i)
+    dims.push_back(i);
+  return elementwise(type.clone(element), {{x, dims}},
+                     [&](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+                       if (narrows)
+                         return arith::TruncFOp::create(b, element, v[0]);
+                       return v[0];
+                     });
+}
+
+Value GraphBuilder::add(Value x, Value y) {
+  return elementwise(typeOf(x), {{x, {0, 1}}, {y, {0, 1}}},
+                     [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+                       return arith::AddFOp::create(b, v[0], v[1]);
+                     });
+}
+
+Value GraphBuilder::multiply(Value x, Value y) {
+  return elementwise(typeOf(x), {{x, {0, 1}}, {y, {0, 1}}},
+                     [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+                       return arith::MulFOp::create(b, v[0], v[1]);
+                     });
+}
+
+/// x * Phi(x), exactly or by the usual formula with tanh.
+static Value gelu(ImplicitLocOpBuilder &b, Value x, bool exact) {
+  Value inner;
+  if (exact) {
+    Value scaled =
+        arith::MulFOp::create(b, x, constant(b, 1 / std::numbers::sqrt2));
+    inner = math::ErfOp::create(b, scaled);
+  } else {
+    Value cube = arith::MulFOp::create(b, arith::MulFOp::create(b, x, x), x);
+    Value sum = arith::AddFOp::create(
+        b, x, arith::MulFOp::create(b, cube, constant(b, 0.044715)));
+    inner = math::TanhOp::create(
+        b, arith::MulFOp::create(b, sum,
+                                 constant(b, std::sqrt(2 / std::numbers::pi))));
+  }
+  Value half = arith::MulFOp::create(b, x, constant(b, 0.5));
+  return arith::MulFOp::create(b, half,
+                               arith::AddFOp::create(b, inner, constant(b, 1)));
+}
+
+Value GraphBuilder::activation(Value x) {
+  auto body = [&](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+    switch (config.activation) {
+    case Activation::GeluErf:
+      return gelu(b, v[0], /*exact=*/true);
+    case Activation::GeluTanh:
+      return gelu(b, v[0], /*exact=*/false);
+    case Activation::Relu:
+      return arith::MaximumFOp::create(b, v[0], constant(b, 0));
+    case Activation::Silu: {
+      Value exponential =
+          math::ExpOp::create(b, arith::NegFOp::create(b, v[0]));
+      return arith::DivFOp::create(
+          b, v[0], arith::AddFOp::create(b, exponential, constant(b, 1)));
+    }
+    }
+    llvm_unreachable("every activation is named above");
+  };
+  return elementwise(typeOf(x), {{x, {0, 1}}}, body);
+}
+
+//===----------------------------------------------------------------------===//
+// Norms
+//===----------------------------------------------------------------------===//
+
+/// 1 / sqrt(sum / count + epsilon)
+static Value inverseRoot(ImplicitLocOpBuilder &b, Value sum, int64_t count,
+                         double epsilon) {
+  Value mean =
+      arith::DivFOp::create(b, sum, constant(b, static_cast<double>(count)));
+  return math::RsqrtOp::create(
+      b, arith::AddFOp::create(b, mean, constant(b, epsilon)));
+}
+
+Value GraphBuilder::rmsNorm(Value x, std::string_view name) {
+  RankedTensorType type = typeOf(x);
+  int64_t size = type.getDimSize(1);
+  Value scale = weight(name, ".weight", {size}).value;
+  Value squares = sum(0, type.getDimSize(0), {{x, {0, 1}}},
+                      [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+                        return arith::MulFOp::create(b, v[0], v[0]);
+                      });
+  return elementwise(type, {{x, {0, 1}}, {squares, {0}}, {scale, {1}}},
+                     [&](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+                       Value root =
+                           inverseRoot(b, v[1], size, config.normEpsilon);
+                       return arith::MulFOp::create(
+                           b, arith::MulFOp::create(b, v[0], root), v[2]);
+                     });
+}
+
+Value GraphBuilder::layerNorm(Value x, std::string_view name) {
+  RankedTensorType type = typeOf(x);
+  int64_t rows = type.getDimSize(0), size = type.getDimSize(1);
+  Value scale = weight(name, ".weight", {size}).value;
+  Value shift = weight(name, ".bias", {size}).value;
+  Value sums = sum(0, rows, {{x, {0, 1}}},
+                   [](ImplicitLocOpBuilder &, ValueRange v) { return v[0]; });
+  auto centred = [size](ImplicitLocOpBuilder &b, Value x, Value sum) -> Value {
+    Value mean =
+        arith::DivFOp::create(b, sum, constant(b, static_cast<double>(size)));
+    return arith::SubFOp::create(b, x, mean);
+  };
+  Value squares = sum(0, rows, {{x, {0, 1}}, {sums, {0}}},
+                      [&](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+                        Value d = centred(b, v[0], v[1]);
+                        return arith::MulFOp::create(b, d, d);
+                      });
+  return elementwise(
+      type,
+      {{x, {0, 1}}, {sums, {0}}, {squares, {0}}, {scale, {1}}, {shift, {1}}},
+      [&](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+        Value root = inverseRoot(b, v[2], size, config.normEpsilon);
+        Value unit = arith::MulFOp::create(b, centred(b, v[0], v[1]), root);
+        return arith::AddFOp::create(b, arith::MulFOp::create(b, unit, v[3]),
+                                     v[4]);
+      });
+}
+
+Value GraphBuilder::dropToken(Value x, int64_t token, double trained) {
+  auto isToken = [token](ImplicitLocOpBuilder &b, Value id) -> Value {
+    Value wanted = arith::ConstantOp::create(
+        b, b.getI32IntegerAttr(static_cast<int32_t>(token)));
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, id, wanted);
+  };
+  // As the sum over a matrix of one row, so that one helper does.
+  Value row = tensor::ExpandShapeOp::create(
+      b, RankedTensorType::get({1, ShapedType::kDynamic}, b.getI32Type()),
+      tokens, ArrayRef<ReassociationIndices>{{0, 1}},
+      SmallVector<OpFoldResult>{b.getIndexAttr(1), numTokens});
+  Value dropped =
+      sum(0, 1, {{row, {0, 1}}},
+          [&](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+            return arith::UIToFPOp::create(b, b.getF32Type(), isToken(b, v[0]));
+          });
+  Value count = arith::UIToFPOp::create(
+      b, b.getF32Type(),
+      arith::IndexCastOp::create(b, b.getI64Type(), numTokens));
+  Value zero = arith::ConstantIndexOp::create(b, 0);
+  Value share = arith::DivFOp::create(
+      b, tensor::ExtractOp::create(b, dropped, zero), count);
+  Value factor =
+      arith::DivFOp::create(b, constant(b, 1 - trained),
+                            arith::SubFOp::create(b, constant(b, 1), share));
+  return elementwise(typeOf(x), {{x, {0, 1}}, {tokens, {0}}},
+                     [&](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+                       Value scaled = arith::MulFOp::create(b, v[0], factor);
+                       return arith::SelectOp::create(b, isToken(b, v[1]),
+                                                      constant(b, 0), scaled);
+                     });
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+Value GraphBuilder::columns(Value x, int64_t first, int64_t count) {
+  OpFoldResult one = b.getIndexAttr(1);
+  return tensor::ExtractSliceOp::create(
+      b, x, {b.getIndexAttr(0), b.getIndexAttr(first)},
+      {numTokens, b.getIndexAttr(count)}, {one, one});
+}
+
+Value GraphBuilder::heads(Value x, int64_t count) {
+  int64_t size = typeOf(x).getDimSize(1) / count;
+  return tensor::ExpandShapeOp::create(
+      b, tensorType({ShapedType::kDynamic, count, size}), x,
+      ArrayRef<ReassociationIndices>{{0}, {1, 2}},
+      SmallVector<OpFoldResult>{numTokens, b.getIndexAttr(count),
+                                b.getIndexAttr(size)});
+}
+
+/// The rows of a table of `function` for the positions of this call. The table
+/// is a weight, so that no target needs the function at large angles.
+Value GraphBuilder::rotaryTable(const char *name, double (*function)(double)) {
+  auto numPairs = static_cast<int64_t>(config.rotaryFrequencies.size());
+  if (!weights.entries.contains(name)) {
+    std::vector<float> values;
+    values.reserve(config.capacity * numPairs);
+    for (int64_t position = 0; position < config.capacity; ++position)
+      for (float frequency : config.rotaryFrequencies) // The angle is an f32.
+        values.push_back(static_cast<float>(
+            function(static_cast<float>(position) * frequency)));
+    weights.entries[name] = madeWeight({config.capacity, numPairs}, values);
+  }
+  OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
+  return tensor::ExtractSliceOp::create(
+      b, emitWeight(name), {past ? OpFoldResult(past) : zero, zero},
+      {numTokens, b.getIndexAttr(numPairs)}, {one, one});
+}
+
+Value GraphBuilder::rotary(Value x) {
+  if (!cosines) {
+    cosines = rotaryTable("rotary.cos", std::cos);
+    sines = rotaryTable("rotary.sin", std::sin);
+  }
+  RankedTensorType type = typeOf(x);
+  int64_t numPairs = config.rotarySize / 2;
+  bool halves = config.rotaryPairs == RotaryPairs::Halves;
+  OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
+  SmallVector<OpFoldResult> sizes{numTokens, b.getIndexAttr(type.getDimSize(1)),
+                                  b.getIndexAttr(numPairs)};
+  SmallVector<OpFoldResult> strides{one, one, b.getIndexAttr(halves ? 1 : 2)};
+  SmallVector<OpFoldResult> firstAt{zero, zero, zero};
+  SmallVector<OpFoldResult> secondAt{zero, zero,
+                                     b.getIndexAttr(halves ? numPairs : 1)};
+  Value first = tensor::ExtractSliceOp::create(b, x, firstAt, sizes, strides);
+  Value second = tensor::ExtractSliceOp::create(b, x, secondAt, sizes, strides);
+
+  // (first, second) turned by the angle of position and pair.
+  SmallVector<Operand> operands{{first, {0, 1, 2}},
+                                {second, {0, 1, 2}},
+                                {cosines, {0, 2}},
+                                {sines, {0, 2}}};
+  Value turnedFirst = elementwise(
+      typeOf(first), operands,
+      [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+        return arith::SubFOp::create(b, arith::MulFOp::create(b, v[0], v[2]),
+                                     arith::MulFOp::create(b, v[1], v[3]));
+      });
+  Value turnedSecond = elementwise(
+      typeOf(first), operands,
+      [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+        return arith::AddFOp::create(b, arith::MulFOp::create(b, v[1], v[2]),
+                                     arith::MulFOp::create(b, v[0], v[3]));
+      });
+  // Into x: what does not rotate stays.
+  Value result =
+      tensor::InsertSliceOp::create(b, turnedFirst, x, firstAt, sizes, strides);
+  return tensor::InsertSliceOp::create(b, turnedSecond, result, secondAt, sizes,
+                                       strides);
+}
+
+/// Puts these tokens' rows after the `past` ones of this layer and returns all
+/// that the layer has now.
+Value GraphBuilder::updateCache(Value &cache, Value rows) {
+  RankedTensorType type = typeOf(cache);
+  rows = convert(rows, type.getElementType());
+  OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
+  OpFoldResult layer = b.getIndexAttr(currentLayer);
+  OpFoldResult numHeads = b.getIndexAttr(type.getDimSize(2));
+  OpFoldResult size = b.getIndexAttr(type.getDimSize(3));
+  SmallVector<OpFoldResult> strides(4, one);
+  cache = tensor::InsertSliceOp::create(
+      b, rows, cache, SmallVector<OpFoldResult>{layer, past, zero, zero},
+      SmallVector<OpFoldResult>{one, numTokens, numHeads, size}, strides);
+  return tensor::ExtractSliceOp::create(
+      b, cast<RankedTensorType>(rows.getType()), cache,
+      SmallVector<OpFoldResult>{layer, zero, zero, zero},
+      SmallVector<OpFoldResult>{one, total, numHeads, size}, strides);
+}
+
+Value GraphBuilder::attention(Value q, Value k, Value v) {
+  if (architecture.isDecoder) {
+    k = updateCache(keyCache, k);
+    v = updateCache(valueCache, v);
+    q = convert(q, typeOf(k).getElementType());
+  }
+  Value result = AttentionOp::create(
+      b, q, k, v, /*mask=*/Value(), /*offsets=*/Value(),
+      /*key_offsets=*/Value(), /*causal=*/architecture.isDecoder,
+      /*scale=*/FloatAttr(), /*window=*/IntegerAttr(), /*sinks=*/IntegerAttr());
+  result = tensor::CollapseShapeOp::create(
+      b, result, ArrayRef<ReassociationIndices>{{0}, {1, 2}});
+  return convert(result, b.getF32Type());
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+Value GraphBuilder::rowsOfLogits(Value x) {
+  if (options.logitsOfEveryToken)
+    return x;
+  OpFoldResult one = b.getIndexAttr(1);
+  Value last =
+      arith::SubIOp::create(b, numTokens, arith::ConstantIndexOp::create(b, 1));
+  return tensor::ExtractSliceOp::create(
+      b, x, {last, b.getIndexAttr(0)},
+      {one, b.getIndexAttr(typeOf(x).getDimSize(1))}, {one, one});
+}
+
+/// A vector as a matrix of one row.
+static Value asRow(ImplicitLocOpBuilder &b, Value vector) {
+  int64_t size = typeOf(vector).getDimSize(0);
+  return tensor::ExpandShapeOp::create(
+      b, RankedTensorType::get({1, size}, typeOf(vector).getElementType()),
+      vector, ArrayRef<ReassociationIndices>{{0, 1}});
+}
+
+Value GraphBuilder::meanOfRows(Value x) {
+  Value sums = sum(1, typeOf(x).getDimSize(1), {{x, {0, 1}}},
+                   [](ImplicitLocOpBuilder &, ValueRange v) { return v[0]; });
+  Value count = arith::UIToFPOp::create(
+      b, b.getF32Type(),
+      arith::IndexCastOp::create(b, b.getI64Type(), numTokens));
+  Value mean = elementwise(typeOf(sums), {{sums, {0}}},
+                           [&](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+                             return arith::DivFOp::create(b, v[0], count);
+                           });
+  return asRow(b, mean);
+}
+
+Value GraphBuilder::toUnitLength(Value x) {
+  Value squares = sum(0, typeOf(x).getDimSize(0), {{x, {0, 1}}},
+                      [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+                        return arith::MulFOp::create(b, v[0], v[0]);
+                      });
+  return elementwise(typeOf(x), {{x, {0, 1}}, {squares, {0}}},
+                     [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+                       Value norm = arith::MaximumFOp::create(
+                           b, math::SqrtOp::create(b, v[1]),
+                           constant(b, 1e-12));
+                       return arith::DivFOp::create(b, v[0], norm);
+                     });
+}
+
+void GraphBuilder::finish(Value result) {
+  SmallVector<Value> results{result};
+  if (architecture.isDecoder)
+    results.append({keyCache, valueCache});
+  func::ReturnOp::create(b, results);
+  function.setType(b.getFunctionType(function.getArgumentTypes(),
+                                     ValueRange(results).getTypes()));
+}

@@ -1,0 +1,94 @@
+//===- ImportModel.cpp - From a model file to a graph ---------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Import/ImportModel.h"
+
+#include "dialect/GistDialect.h"
+#include "passes/Import/Architecture.h"
+#include "passes/Import/GraphBuilder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Verifier.h"
+
+using namespace gist;
+using namespace mlir;
+
+static Status configure(const ModelSource &source,
+                        const Architecture &architecture,
+                        const ImportOptions &options, ModelConfig &config) {
+  // Some GGUF files leave the size of the vocabulary to the tokenizer.
+  auto tokens = source.gguf.metadata.find("tokenizer.ggml.tokens");
+  if (tokens != source.gguf.metadata.end())
+    config.vocabSize = static_cast<int64_t>(
+        std::min<uint64_t>(tokens->second.count, INT64_MAX));
+  GIST_TRY(architecture.configure(source, config));
+
+  config.capacity = config.contextLength;
+  if (options.contextLength == 0)
+    return {};
+  if (options.contextLength < 1 || options.contextLength > config.contextLength)
+    return Status::error(Code::BadArgument,
+                         "a context of %" PRId64
+                         " tokens, the model has 1 to %" PRId64,
+                         options.contextLength, config.contextLength);
+  config.capacity = options.contextLength;
+  return {};
+}
+
+static ModelOutput outputOf(const ModelConfig &config, Type result) {
+  if (config.pooling != Pooling::None)
+    return ModelOutput::SentenceEmbedding;
+  bool isVocabulary =
+      cast<RankedTensorType>(result).getDimSize(1) == config.vocabSize;
+  return isVocabulary ? ModelOutput::Logits : ModelOutput::HiddenStates;
+}
+
+Status gist::importModel(const std::string &path, const ImportOptions &options,
+                         MLIRContext &context, OwningOpRef<ModuleOp> &module,
+                         WeightMap &weights, ModelInfo &info) {
+  auto source = std::make_shared<ModelSource>();
+  GIST_TRY(openModelSource(path, *source));
+  const Architecture *architecture = nullptr;
+  GIST_TRY(findArchitecture(*source, architecture).in(path));
+  ModelInfo newInfo;
+  newInfo.architecture = architecture->name;
+  newInfo.isDecoder = architecture->isDecoder;
+  GIST_TRY(configure(*source, *architecture, options, newInfo.config).in(path));
+
+  context.loadDialect<GistDialect, arith::ArithDialect, func::FuncDialect,
+                      linalg::LinalgDialect, math::MathDialect,
+                      tensor::TensorDialect>();
+  OwningOpRef<ModuleOp> newModule =
+      ModuleOp::create(NameLoc::get(StringAttr::get(&context, path)));
+  WeightMap newWeights;
+  newWeights.source = source;
+  GraphBuilder builder(*newModule, *architecture, newInfo.config, *source,
+                       options, newWeights);
+  architecture->build(builder, newInfo.config);
+  GIST_TRY(builder.takeStatus().in(path));
+  if (failed(verify(*newModule)))
+    return Status::error(Code::Unsupported,
+                         "%s: the graph of this model is not valid",
+                         path.c_str());
+  auto forward = cast<func::FuncOp>(newModule->getBody()->front());
+  newInfo.output = outputOf(newInfo.config, forward.getResultTypes().front());
+  // A model without a tokenizer that Gist knows still runs on token ids.
+  TokenizerSpec tokenizer;
+  if (Status status = readTokenizer(*source, tokenizer); status.ok())
+    newInfo.tokenizer = std::move(tokenizer);
+  else
+    newInfo.noTokenizerBecause = std::move(status.text);
+
+  module = std::move(newModule);
+  weights = std::move(newWeights);
+  info = std::move(newInfo);
+  return {};
+}

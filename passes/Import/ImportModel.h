@@ -1,0 +1,72 @@
+//===- ImportModel.h - From a model file to a graph -------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_IMPORT_IMPORTMODEL_H
+#define GIST_PASSES_IMPORT_IMPORTMODEL_H
+
+#include "passes/Import/ModelConfig.h"
+#include "passes/Import/Weights.h"
+#include "runtime/TokenizerSpec.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <optional>
+#include <string>
+
+namespace gist {
+
+struct ImportOptions {
+  /// Expand quantised and 16-bit weights to f32.
+  bool expandWeights = false;
+  /// Give the logits of every token of a call instead of the last one's.
+  bool logitsOfEveryToken = false;
+  /// Keep keys and values in f16 instead of f32.
+  bool halfCache = false;
+  /// The capacity in tokens; 0 takes the model's own.
+  int64_t contextLength = 0;
+};
+
+enum class ModelOutput {
+  Logits,            ///< tokens (or 1) x vocabulary
+  HiddenStates,      ///< tokens x hidden size
+  SentenceEmbedding, ///< 1 x hidden size
+};
+
+/// What a program that runs the model needs to know about it.
+struct ModelInfo {
+  std::string architecture;
+  bool isDecoder = false;
+  ModelOutput output = ModelOutput::Logits;
+  ModelConfig config;
+  /// The tokenizer, or none and why.
+  std::optional<TokenizerSpec> tokenizer;
+  std::string noTokenizerBecause;
+};
+
+/// Imports the GGUF file or Hugging Face folder at `path`. The module holds
+///
+///   func.func @forward(%tokens: tensor<?xi32>) -> tensor<...>
+///
+/// for an encoder; for a decoder, with L layers and a capacity of C tokens,
+///
+///   func.func @forward(%tokens: tensor<?xi32>, %past: index,
+///                      %k_cache: tensor<LxCxHkvxDxf32>, %v_cache: ...)
+///       -> (tensor<1xVxf32>, tensor<LxCxHkvxDxf32>, tensor<LxCxHkvxDxf32>)
+///
+/// where the caches hold `past` tokens and get these after them. The caller
+/// keeps tokens within the vocabulary and past + tokens within C. Weights are
+/// `gist.weight` ops under the names of the source. On error the results are
+/// left as they were.
+Status importModel(const std::string &path, const ImportOptions &options,
+                   mlir::MLIRContext &context,
+                   mlir::OwningOpRef<mlir::ModuleOp> &module,
+                   WeightMap &weights, ModelInfo &info);
+
+} // namespace gist
+
+#endif // GIST_PASSES_IMPORT_IMPORTMODEL_H

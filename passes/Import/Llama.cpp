@@ -1,0 +1,72 @@
+//===- Llama.cpp - Llama, SmolLM2 -----------------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Import/Architecture.h"
+#include "passes/Import/GraphBuilder.h"
+
+using namespace gist;
+using mlir::Value;
+
+static Status configure(const ModelSource &source, ModelConfig &config) {
+  ConfigReader reader = source.config();
+  config.activation = Activation::Silu;
+  // GGUF files hold query and key rows permuted for neighbouring pairs.
+  config.rotaryPairs =
+      source.isGguf ? RotaryPairs::Neighbours : RotaryPairs::Halves;
+  GIST_TRY(readCommonConfig(reader, config));
+  GIST_TRY(readRotaryConfig(reader, config));
+  return scaleRotaryByTensor(source, "rope_freqs.weight", config);
+}
+
+static void build(GraphBuilder &b, const ModelConfig &c) {
+  Value x = b.embedding("embed_tokens", c.vocabSize, c.hiddenSize);
+  for (int64_t layer = 0; layer < c.numLayers; ++layer) {
+    b.enterLayer(layer);
+    Value h = b.rmsNorm(x, ".input_layernorm");
+    Value q = b.heads(b.linear(h, ".self_attn.q_proj", c.numHeads * c.headSize),
+                      c.numHeads);
+    Value k =
+        b.heads(b.linear(h, ".self_attn.k_proj", c.numKvHeads * c.headSize),
+                c.numKvHeads);
+    Value v =
+        b.heads(b.linear(h, ".self_attn.v_proj", c.numKvHeads * c.headSize),
+                c.numKvHeads);
+    Value a = b.attention(b.rotary(q), b.rotary(k), v);
+    x = b.add(x, b.linear(a, ".self_attn.o_proj", c.hiddenSize));
+
+    h = b.rmsNorm(x, ".post_attention_layernorm");
+    Value gate = b.activation(b.linear(h, ".mlp.gate_proj", c.ffnSize));
+    Value up = b.linear(h, ".mlp.up_proj", c.ffnSize);
+    x = b.add(x,
+              b.linear(b.multiply(gate, up), ".mlp.down_proj", c.hiddenSize));
+  }
+  b.leaveLayers();
+  x = b.rmsNorm(b.rowsOfLogits(x), "norm");
+  b.finish(b.logits(x, "lm_head", "embed_tokens"));
+}
+
+const Architecture gist::kLlama = {
+    .name = "llama",
+    .isDecoder = true,
+    .prefix = "model.",
+    .layers = "layers",
+    .ggufNames = {{"embed_tokens", "token_embd"},
+                  {".input_layernorm", ".attn_norm"},
+                  {".self_attn.q_proj", ".attn_q"},
+                  {".self_attn.k_proj", ".attn_k"},
+                  {".self_attn.v_proj", ".attn_v"},
+                  {".self_attn.o_proj", ".attn_output"},
+                  {".post_attention_layernorm", ".ffn_norm"},
+                  {".mlp.gate_proj", ".ffn_gate"},
+                  {".mlp.up_proj", ".ffn_up"},
+                  {".mlp.down_proj", ".ffn_down"},
+                  {"norm", "output_norm"},
+                  {"lm_head", "output"}},
+    .unused = {"rotary_emb.inv_freq", "rope_freqs.weight"},
+    .configure = configure,
+    .build = build,
+};

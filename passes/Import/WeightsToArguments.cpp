@@ -1,0 +1,56 @@
+//===- WeightsToArguments.cpp - Weights from the caller -------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/GistOps.h"
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace gist {
+#define GEN_PASS_DEF_WEIGHTSTOARGUMENTSPASS
+#include "passes/Passes.h.inc"
+} // namespace gist
+
+using namespace gist;
+using namespace mlir;
+
+/// Gives `function` an argument for each weight that it names.
+static LogicalResult convertFunction(func::FuncOp function) {
+  llvm::MapVector<StringAttr, SmallVector<WeightOp>> uses;
+  function.walk([&](WeightOp op) { uses[op.getNameAttr()].push_back(op); });
+  for (auto &[name, ops] : uses) {
+    Type type = ops.front().getType();
+    for (WeightOp op : ops)
+      if (op.getType() != type)
+        return op.emitOpError("is ") << op.getType() << " here and " << type
+                                     << " where it was named before";
+    unsigned index = function.getNumArguments();
+    auto attributes = DictionaryAttr::get(
+        function.getContext(),
+        NamedAttribute(StringAttr::get(function.getContext(), "gist.name"),
+                       name));
+    if (failed(function.insertArgument(index, type, attributes,
+                                       ops.front().getLoc())))
+      return failure();
+    for (WeightOp op : ops) {
+      op.replaceAllUsesWith(function.getArgument(index));
+      op.erase();
+    }
+  }
+  return success();
+}
+
+namespace {
+struct WeightsToArgumentsPass final
+    : gist::impl::WeightsToArgumentsPassBase<WeightsToArgumentsPass> {
+  void runOnOperation() override {
+    if (failed(convertFunction(getOperation())))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,219 @@
+"""Writes the tiny randomly initialised models of this folder.
+
+One Hugging Face folder for each architecture, made with `transformers` (PyPI),
+and one GGUF file. Tests make more of them: in shards, as sentence-transformers
+folders, as GGUF files of other formats. Sizes differ from one
+another wherever an architecture allows it, so that a swap shows, and weights
+are larger than usual, so that a wrong one shows in the result.
+
+    python make_models.py [FOLDER]
+"""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import gguf
+import numpy as np
+import torch
+import transformers as tf
+from gguf.constants import GGMLQuantizationType as Kind
+from gguf.quants import quantize
+from safetensors.torch import load_file, save_file
+
+MODELS = {
+    "llama": lambda: tf.LlamaForCausalLM(tf.LlamaConfig(
+        vocab_size=101, hidden_size=32, intermediate_size=96,
+        num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+        max_position_embeddings=64, rope_theta=5000.0,
+        tie_word_embeddings=True)),
+    # Llama 3's rotary scaling, a head size of its own, biases, an untied head.
+    "llama3": lambda: tf.LlamaForCausalLM(tf.LlamaConfig(
+        vocab_size=53, hidden_size=24, intermediate_size=40,
+        num_hidden_layers=1, num_attention_heads=4, num_key_value_heads=1,
+        head_dim=16, max_position_embeddings=128, attention_bias=True,
+        mlp_bias=True, tie_word_embeddings=False, rope_theta=100.0,
+        rope_scaling=dict(
+            rope_type="llama3", factor=8.0, low_freq_factor=1.0,
+            high_freq_factor=4.0, original_max_position_embeddings=32))),
+    "gpt2": lambda: tf.GPT2LMHeadModel(tf.GPT2Config(
+        vocab_size=101, n_embd=32, n_layer=2, n_head=4, n_positions=40,
+        n_inner=96)),
+    "gptj": lambda: tf.GPTJForCausalLM(tf.GPTJConfig(
+        vocab_size=101, n_embd=36, n_layer=2, n_head=3, n_positions=40,
+        rotary_dim=8, n_inner=52)),
+    "opt": lambda: tf.OPTForCausalLM(tf.OPTConfig(
+        vocab_size=101, hidden_size=32, ffn_dim=96, num_hidden_layers=2,
+        num_attention_heads=4, max_position_embeddings=40,
+        word_embed_proj_dim=32)),
+    # As OPT-350m: norms after the blocks, an embedding of another size.
+    "opt-post": lambda: tf.OPTForCausalLM(tf.OPTConfig(
+        vocab_size=53, hidden_size=24, ffn_dim=40, num_hidden_layers=1,
+        num_attention_heads=3, max_position_embeddings=40,
+        word_embed_proj_dim=16, do_layer_norm_before=False)),
+    "bert": lambda: tf.BertModel(tf.BertConfig(
+        vocab_size=101, hidden_size=32, intermediate_size=96,
+        num_hidden_layers=2, num_attention_heads=4,
+        max_position_embeddings=40)),
+    "esm": lambda: tf.EsmForMaskedLM(tf.EsmConfig(
+        vocab_size=33, hidden_size=32, intermediate_size=96,
+        num_hidden_layers=2, num_attention_heads=4,
+        max_position_embeddings=40, position_embedding_type="rotary",
+        token_dropout=True, mask_token_id=32, pad_token_id=1,
+        layer_norm_eps=1e-5)),
+}
+
+
+def randomize(model, seed):
+    """Norms and biases too: at their usual start they could be left out."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, parameter in sorted(model.named_parameters()):
+            noise = torch.randn(parameter.shape, generator=generator)
+            if parameter.dim() > 1:
+                parameter.copy_(noise * 1.5 / parameter.shape[-1] ** 0.5)
+            elif name.endswith("weight"):
+                parameter.copy_(1 + 0.3 * noise)
+            else:
+                parameter.copy_(0.3 * noise)
+
+
+def make_folder(folder, make, seed):
+    shutil.rmtree(folder, ignore_errors=True)
+    model = make().eval()
+    randomize(model, seed)
+    model.tie_weights()
+    model.save_pretrained(folder)
+    (folder / "generation_config.json").unlink(missing_ok=True)
+
+
+def make_sentence_folder(source, folder):
+    """The BERT model as sentence-transformers lays out its folders."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(source, folder)
+    types = ["Transformer", "Pooling", "Normalize"]
+    modules = [{"idx": i, "type": f"sentence_transformers.models.{t}"}
+               for i, t in enumerate(types)]
+    (folder / "modules.json").write_text(json.dumps(modules, indent=1))
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling/config.json").write_text(
+        json.dumps({"pooling_mode_mean_tokens": True}))
+
+
+def make_sharded_folder(source, folder):
+    """The same model in bf16 and two files."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    shutil.copy(source / "config.json", folder)
+    tensors = load_file(source / "model.safetensors")
+    names = sorted(tensors)
+    files = {}
+    for i, part in enumerate([names[:7], names[7:]]):
+        file = f"model-{i + 1}-of-2.safetensors"
+        save_file({n: tensors[n].to(torch.bfloat16) for n in part},
+                  folder / file)
+        files |= {n: file for n in part}
+    (folder / "model.safetensors.index.json").write_text(
+        json.dumps({"metadata": {}, "weight_map": files}, indent=1))
+
+
+def interleave_rotary(weight, heads):
+    """Rows of a query or key projection as GGUF files have them: the pairs that
+    rotate together, half a head apart in a folder, become neighbours."""
+    rows = weight.reshape(heads, 2, weight.shape[0] // heads // 2, -1)
+    return rows.swapaxes(1, 2).reshape(weight.shape)
+
+
+GGUF_NAMES = {
+    "llama": {
+        "model.embed_tokens": "token_embd", "model.norm": "output_norm",
+        "lm_head": "output", "input_layernorm": "attn_norm",
+        "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k",
+        "self_attn.v_proj": "attn_v", "self_attn.o_proj": "attn_output",
+        "post_attention_layernorm": "ffn_norm", "mlp.gate_proj": "ffn_gate",
+        "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down"},
+    "gpt2": {
+        "transformer.wte": "token_embd", "transformer.wpe": "position_embd",
+        "transformer.ln_f": "output_norm", "ln_1": "attn_norm",
+        "attn.c_attn": "attn_qkv", "attn.c_proj": "attn_output",
+        "ln_2": "ffn_norm", "mlp.c_fc": "ffn_up", "mlp.c_proj": "ffn_down"},
+    "bert": {
+        "embeddings.word_embeddings": "token_embd",
+        "embeddings.position_embeddings": "position_embd",
+        "embeddings.token_type_embeddings": "token_types",
+        "embeddings.LayerNorm": "token_embd_norm",
+        "attention.self.query": "attn_q", "attention.self.key": "attn_k",
+        "attention.self.value": "attn_v",
+        "attention.output.dense": "attn_output",
+        "attention.output.LayerNorm": "attn_output_norm",
+        "intermediate.dense": "ffn_up", "output.dense": "ffn_down",
+        "output.LayerNorm": "layer_output_norm"},
+}
+LAYERS = {"llama": "model.layers.", "gpt2": "transformer.h.",
+          "bert": "encoder.layer."}
+
+
+def gguf_name(architecture, name):
+    module, suffix = name.rsplit(".", 1)
+    prefix = LAYERS[architecture]
+    if module.startswith(prefix):
+        layer, module = module[len(prefix):].split(".", 1)
+        return f"blk.{layer}.{GGUF_NAMES[architecture][module]}.{suffix}"
+    return f"{GGUF_NAMES[architecture][module]}.{suffix}"
+
+
+def make_gguf(source, output, kind, embedding_kind=None):
+    """The folder's model as a GGUF file, as llama.cpp converts it; matrices
+    whose rows are whole blocks are stored as `kind`, or `embedding_kind`."""
+    config = json.loads((source / "config.json").read_text())
+    architecture = config["model_type"]
+    writer = gguf.GGUFWriter(output, architecture)
+    get = lambda *names: next(config[n] for n in names if n in config)
+    heads = get("num_attention_heads", "n_head")
+    kv_heads = config.get("num_key_value_heads", heads)
+    writer.add_vocab_size(config["vocab_size"])
+    writer.add_context_length(get("max_position_embeddings", "n_positions"))
+    writer.add_embedding_length(get("hidden_size", "n_embd"))
+    writer.add_block_count(get("num_hidden_layers", "n_layer"))
+    writer.add_feed_forward_length(get("intermediate_size", "n_inner"))
+    writer.add_head_count(heads)
+    if architecture == "llama":
+        writer.add_head_count_kv(kv_heads)
+        writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
+        rope = config.get("rope_parameters") or config
+        writer.add_rope_freq_base(rope["rope_theta"])
+    else:
+        writer.add_layer_norm_eps(get("layer_norm_eps", "layer_norm_epsilon"))
+    if architecture == "bert":
+        writer.add_pooling_type(gguf.PoolingType.MEAN)
+    for name, tensor in sorted(load_file(source / "model.safetensors").items()):
+        if "pooler" in name:
+            continue
+        array = tensor.float().numpy()
+        if architecture == "llama" and "q_proj" in name:
+            array = interleave_rotary(array, heads)
+        if architecture == "llama" and "k_proj" in name:
+            array = interleave_rotary(array, kv_heads)
+        if architecture == "gpt2" and ".c_" in name and array.ndim == 2:
+            array = np.ascontiguousarray(array.T)
+        stored = kind if "embed" not in name else embedding_kind or kind
+        if array.ndim < 2 or array.shape[1] % gguf.GGML_QUANT_SIZES[stored][0]:
+            stored = Kind.F32
+        writer.add_tensor(gguf_name(architecture, name),
+                          quantize(array, stored), raw_dtype=stored)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def main():
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
+    for seed, (name, make) in enumerate(MODELS.items()):
+        make_folder(root / name, make, seed)
+    make_gguf(root / "llama", root / "llama-q4_1.gguf", Kind.Q4_1, Kind.Q8_0)
+
+
+if __name__ == "__main__":
+    main()
