@@ -16,6 +16,7 @@ from reference.selection import gram_select, record
 
 ELEMENTS = ["f32", "f16", "bf16"]
 WIDTH, VALUE_WIDTH = 6, 5
+#: Two query heads to a KV head; all to one; one to one.
 HEADS = [(4, 2), (3, 1), (2, 2)]
 
 #: words of the op -> arguments of the reference, mask, ragged
@@ -34,6 +35,14 @@ DENSE = {
 }
 
 
+#: Every form with the first grouping of heads, three of them with the others.
+DENSE_FORMS = [
+    (name, heads)
+    for name, heads in itertools.product(DENSE, HEADS)
+    if heads == HEADS[0] or name in ("plain", "sinks", "ragged_mask")
+]
+
+
 @pytest.fixture(scope="module", params=ELEMENTS)
 def element(request):
     return request.param
@@ -42,19 +51,19 @@ def element(request):
 @pytest.fixture(scope="module")
 def dense(element):
     text = ""
-    for heads, kv_heads in HEADS:
-        for name, (words, _, mask, ragged) in DENSE.items():
-            text += texts.attention(
-                f"{name}_{heads}_{kv_heads}",
-                element,
-                heads,
-                kv_heads,
-                WIDTH,
-                VALUE_WIDTH,
-                words,
-                mask,
-                ragged,
-            )
+    for name, (heads, kv_heads) in DENSE_FORMS:
+        words, _, mask, ragged = DENSE[name]
+        text += texts.attention(
+            f"{name}_{heads}_{kv_heads}",
+            element,
+            heads,
+            kv_heads,
+            WIDTH,
+            VALUE_WIDTH,
+            words,
+            mask,
+            ragged,
+        )
     text += texts.attention("fixed", element, 4, 2, 7, 7, "causal", queries=5, keys=9)
     text += texts.attention("fixed_both", element, 2, 1, 3, 3, "", queries=5, keys=9)
     return harness.build(text)
@@ -103,8 +112,7 @@ def ragged_cuts(rng, queries, keys):
     )
 
 
-@pytest.mark.parametrize("name", DENSE)
-@pytest.mark.parametrize("heads", HEADS, ids=str)
+@pytest.mark.parametrize("name, heads", DENSE_FORMS)
 def test_attention(element, dense, name, heads):
     _, options, mask, ragged = DENSE[name]
     run = getattr(dense, f"{name}_{heads[0]}_{heads[1]}")
@@ -160,7 +168,7 @@ COPY = {
     f"copy{'_count' * count}{'_causal' * causal}": (count, causal)
     for count, causal in itertools.product([0, 1], [0, 1])
 }
-WINDOWS = [(0, 1), (3, 4), (2, 3), (5, 1), (0, 64)]
+WINDOWS = [(0, 1), (3, 4), (5, 1)]
 KEYS = {
     f"keys_{merge}_{window}_{block}": (merge, window, block)
     for merge in ("representative", "mean")
@@ -176,8 +184,7 @@ def keys_words(merge, window, block):
 @pytest.fixture(scope="module")
 def sparse(element):
     text = ""
-    forms = itertools.product([0, 1], [0, 1])
-    for per_head, ragged in forms:
+    for per_head, ragged in itertools.product([0, 1], [0, 1]):
         tail = f"_{per_head}_{ragged}"
         for name, (count, causal) in COPY.items():
             words = "mode copy" + " log_count" * count + " causal" * causal
@@ -292,7 +299,7 @@ def test_a_prefix_is_not_changed_by_what_follows(element, sparse):
     total = 17
     stored = draw(rng, element, total, total, 4, 2)
     x = generators.clustered(rng, total, 5)
-    for name in ("keys_mean_3_4", "keys_representative_2_3"):
+    for name in ("keys_mean_3_4", "keys_representative_0_1"):
         run = getattr(sparse, f"{name}_0_0")
 
         def execute(length):
