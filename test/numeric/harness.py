@@ -68,12 +68,40 @@ def folder():
 
 
 @cache
-def build(text, pipeline=PIPELINE):
-    """Compiles MLIR text; `pipeline` is one option of gist-opt."""
-    lowered = run([tool("gist-opt", "GIST_OPT"), pipeline, "-"], input=text)
+def build(text, before=()):
+    """Compiles MLIR text; `before` are passes to run ahead of the pipeline."""
+    opt = tool("gist-opt", "GIST_OPT")
+    lowered = run([opt, *before, PIPELINE, "-"], input=text)
     translate = tool("mlir-translate-22", "MLIR_TRANSLATE")
     ir = run([translate, "--mlir-to-llvmir", "-"], input=lowered)
     return Library(compile_ir(ir), signatures(text))
+
+
+SCHEDULE = """
+module attributes {{transform.with_named_sequence}} {{
+  transform.named_sequence @__transform_main(
+      %root: !transform.any_op {{transform.readonly}}) {{
+    %op = transform.structured.match ops{{["{op}"]}} in %root
+        : (!transform.any_op) -> !transform.any_op
+    %tiled, %loops:{count} = transform.structured.tile_using_for %op
+        tile_sizes {sizes} : (!transform.any_op) -> ({types})
+    transform.yield
+  }}
+}}
+"""
+
+
+def build_tiled(text, op, sizes):
+    """Compiles MLIR text with every `op` in it cut into tiles first."""
+    count = sum(size != 0 for size in sizes)
+    types = ", ".join(["!transform.any_op"] * (1 + count))
+    schedule = SCHEDULE.format(op=op, sizes=list(sizes), count=count, types=types)
+    # A file of its own: in the text it would be lowered with the functions.
+    name = hashlib.sha256(schedule.encode()).hexdigest()[:20]
+    path = folder() / f"{name}.mlir"
+    path.write_text(schedule)
+    library = f"-transform-preload-library=transform-library-paths={path}"
+    return build(text, (library, "-transform-interpreter"))
 
 
 def compile_ir(ir):
