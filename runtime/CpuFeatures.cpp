@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <utility>
 
 #if defined(__aarch64__)
 #include <sys/auxv.h>
@@ -103,13 +104,33 @@ std::vector<std::string> gist::hostCpuFeatures() {
   return names;
 }
 
+/// ARM kernels give numbers instead of a name.
+static const char *armCoreName(const std::string &part) {
+  static constexpr std::pair<const char *, const char *> kCores[] = {
+      {"0xd0c", "Neoverse-N1"}, {"0xd40", "Neoverse-V1"},
+      {"0xd49", "Neoverse-N2"}, {"0xd4f", "Neoverse-V2"},
+      {"0xd83", "Neoverse-V3"}, {"0xd8e", "Neoverse-N3"},
+      {"0xd0b", "Cortex-A76"},  {"0xd08", "Cortex-A72"},
+      {"0xd03", "Cortex-A53"}};
+  for (const auto &[number, name] : kCores)
+    if (part == number)
+      return name;
+  return nullptr;
+}
+
 std::string gist::hostCpuName() {
   std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
+  for (std::string line; std::getline(file, line);) {
+    size_t colon = line.find(": ");
+    if (colon == std::string::npos)
+      continue;
+    std::string value = line.substr(colon + 2);
     if (line.rfind("model name", 0) == 0)
-      if (size_t colon = line.find(": "); colon != std::string::npos)
-        return line.substr(colon + 2);
-  // ARM kernels give numbers instead of a name.
+      return value;
+    if (line.rfind("CPU part", 0) == 0)
+      if (const char *name = armCoreName(value))
+        return name;
+  }
   return hostArchitecture();
 }
 

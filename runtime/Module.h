@@ -41,7 +41,7 @@ public:
   Bytes code(uint32_t target) const { return targetCode[target]; }
   Bytes weight(uint32_t index) const { return weightData[index]; }
   /// Empty when the module has none.
-  std::string_view tokenizer() const { return tokenizerData.text(); }
+  Bytes tokenizer() const { return tokenizerData; }
   std::string_view plan() const { return planData.text(); }
 
   /// The entry of this name for `target`: its own, or the one for all.

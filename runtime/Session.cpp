@@ -222,6 +222,25 @@ Status Session::reset() {
   return {};
 }
 
+Status Session::rewind(int64_t position) {
+  if (position == 0)
+    return reset();
+  if (position < 0 || position > past)
+    return Status::error(Code::BadArgument,
+                         "cannot go back to token %" PRId64 " of %" PRId64,
+                         position, past);
+  if (position == past)
+    return {};
+  for (const BufferSpec &buffer : source->spec().buffers)
+    if (buffer.kind == BufferKind::State && buffer.zeroOnReset)
+      return Status::error(Code::Unsupported,
+                           "state '%s' cannot go back to an earlier token",
+                           buffer.name.c_str());
+  past = position;
+  lastLogits = {};
+  return {};
+}
+
 /// Bytes of a buffer that mean something: its shape, or all of it.
 Status Session::contentSize(uint32_t number, uint64_t &bytes) {
   const BufferSpec &buffer = source->spec().buffers[number];

@@ -80,6 +80,9 @@ public:
 
   /// Forgets every token.
   Status reset();
+  /// Forgets the tokens from `position` on. Modules whose state is more than
+  /// rows by position (selections) can only be reset.
+  Status rewind(int64_t position);
 
   int64_t position() const { return past; }
   int64_t capacity() const { return context; }

@@ -1,0 +1,119 @@
+//===- gist.h - The C interface of the runtime ------------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Functions that can fail return 0 on success and a gist_code otherwise; then
+// gist_last_error() is a sentence about it. Objects belong to the caller and
+// are freed by the function named after them; freeing a null pointer is fine.
+// An object may be used by one thread at a time; a module by many.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_RUNTIME_GIST_H
+#define GIST_RUNTIME_GIST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// NOLINTBEGIN(readability-identifier-naming)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum gist_code {
+  GIST_OK = 0,
+  GIST_BAD_FILE = 1,
+  GIST_NOT_FOUND = 2,
+  GIST_BAD_ARGUMENT = 3,
+  GIST_UNSUPPORTED = 4,
+  GIST_OUT_OF_MEMORY = 5,
+  GIST_IO = 6,
+  GIST_DEVICE = 7
+} gist_code;
+
+typedef struct gist_module gist_module;
+typedef struct gist_session gist_session;
+
+/// What went wrong in the last failed call of this thread; never null. Valid
+/// until the next failure in this thread.
+const char *gist_last_error(void);
+
+/// Opens and verifies a module file, tokenizer included.
+gist_code gist_module_load(const char *path, gist_module **result);
+/// Sessions keep what they need: a module may be freed before them.
+void gist_module_free(gist_module *module);
+
+int64_t gist_module_vocab_size(const gist_module *module);
+/// Null-terminated; lives as long as the module.
+const char *gist_module_architecture(const gist_module *module);
+
+/// Token ids of a text. `*count` is the room in `tokens` on entry and the
+/// number of tokens on return; GIST_OUT_OF_MEMORY when the room is too small.
+gist_code gist_tokenize(const gist_module *module, const char *text,
+                        size_t text_size, int add_special, int32_t *tokens,
+                        size_t *count);
+/// The text of tokens, not null-terminated. `*size` as `*count` above.
+gist_code gist_detokenize(const gist_module *module, const int32_t *tokens,
+                          size_t count, char *text, size_t *size);
+
+typedef struct gist_session_options {
+  const char *device; ///< "cpu"; null for the default
+  unsigned threads;   ///< 0: as many as this process may use
+  int64_t context;    ///< tokens to hold; 0: the module's default
+  int64_t chunk;      ///< tokens per prefill call; 0: the module's choice
+} gist_session_options;
+
+/// `options` may be null.
+gist_code gist_session_create(const gist_module *module,
+                              const gist_session_options *options,
+                              gist_session **result);
+void gist_session_free(gist_session *session);
+
+/// Appends tokens and computes the logits after the last one.
+gist_code gist_session_feed(gist_session *session, const int32_t *tokens,
+                            size_t count);
+/// The logits after the last fed token, `*count` of them; null when there are
+/// none. Valid until the session is used again.
+const float *gist_session_logits(const gist_session *session, size_t *count);
+/// Forgets every token.
+gist_code gist_session_reset(gist_session *session);
+int64_t gist_session_position(const gist_session *session);
+int64_t gist_session_capacity(const gist_session *session);
+
+/// The embedding of a text; `*count` as for gist_tokenize.
+gist_code gist_session_embed(gist_session *session, const int32_t *tokens,
+                             size_t token_count, float *values, size_t *count);
+
+typedef struct gist_generate_options {
+  int64_t max_tokens; ///< 0: until the model ends or the context is full
+  float temperature;  ///< 0: the most likely token
+  uint32_t top_k;     ///< 0: all
+  float top_p;        ///< 0 or 1: all
+  float min_p;
+  uint64_t seed;
+  const char *const *stops; ///< texts that end the answer; may be null
+  size_t stop_count;
+} gist_generate_options;
+
+/// Receives text as it is generated, UTF-8 without a terminator; anything but 0
+/// stops.
+typedef int (*gist_text_callback)(const char *text, size_t size,
+                                  void *user_data);
+
+/// Continues a prompt. `options` may be null.
+gist_code gist_session_generate(gist_session *session, const char *prompt,
+                                size_t prompt_size,
+                                const gist_generate_options *options,
+                                gist_text_callback callback, void *user_data);
+
+#ifdef __cplusplus
+}
+#endif
+
+// NOLINTEND(readability-identifier-naming)
+
+#endif // GIST_RUNTIME_GIST_H

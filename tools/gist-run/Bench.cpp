@@ -1,0 +1,234 @@
+//===- Bench.cpp - gist-run bench -----------------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/gist-run/Commands.h"
+#include "tools/gist-run/Options.h"
+
+#include "nlohmann/json.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <random>
+
+using namespace gist;
+using namespace gist::run;
+
+namespace {
+struct Options {
+  ModelOptions model;
+  std::vector<int64_t> prefill = {512}, decode = {128}, depths = {0};
+  int64_t repetitions = 5;
+  std::string format = "text";
+};
+
+struct Row {
+  std::string test;
+  int64_t tokens = 0, depth = 0;
+  std::vector<double> seconds;
+
+  double mean() const { return average(rates()); }
+  double deviation() const {
+    std::vector<double> all = rates();
+    double center = average(all), sum = 0;
+    for (double rate : all)
+      sum += (rate - center) * (rate - center);
+    return all.size() > 1 ? std::sqrt(sum / static_cast<double>(all.size() - 1))
+                          : 0;
+  }
+
+  std::vector<double> rates() const {
+    std::vector<double> all;
+    for (double time : seconds)
+      all.push_back(static_cast<double>(tokens) / time);
+    return all;
+  }
+
+private:
+  static double average(const std::vector<double> &values) {
+    double sum = 0;
+    for (double value : values)
+      sum += value;
+    return sum / static_cast<double>(values.size());
+  }
+};
+} // namespace
+
+/// Tokens all over the vocabulary, the same in every run.
+static std::vector<int32_t> someTokens(const Module &module, int64_t count) {
+  std::mt19937 random(1);
+  std::vector<int32_t> tokens(static_cast<size_t>(count));
+  auto vocab = static_cast<uint32_t>(
+      std::max<int64_t>(module.spec().model.vocabSize, 1));
+  for (int32_t &token : tokens)
+    token = static_cast<int32_t>(random() % vocab);
+  return tokens;
+}
+
+/// One measurement: `tokens` at once, or one after the other.
+static Status measure(Session &session, std::span<const int32_t> tokens,
+                      std::span<const int32_t> before, bool oneByOne,
+                      double &seconds) {
+  GIST_TRY(session.reset());
+  if (!before.empty())
+    GIST_TRY(session.feed(before));
+  int64_t start = Profile::now();
+  if (!oneByOne)
+    GIST_TRY(session.feed(tokens));
+  else
+    for (size_t i = 0; i < tokens.size(); ++i)
+      GIST_TRY(session.feed(tokens.subspan(i, 1)));
+  seconds = static_cast<double>(Profile::now() - start) / 1e9;
+  return {};
+}
+
+static Status runTest(Runner &runner, int64_t tokens, int64_t depth,
+                      bool oneByOne, int64_t repetitions, Row &row) {
+  row.test = (oneByOne ? "tg" : "pp") + std::to_string(tokens);
+  if (depth != 0)
+    row.test += " @ d" + std::to_string(depth);
+  row.tokens = tokens;
+  row.depth = depth;
+  std::vector<int32_t> all = someTokens(*runner.module, depth + tokens);
+  auto before = std::span(all).first(static_cast<size_t>(depth));
+  auto timed = std::span(all).subspan(static_cast<size_t>(depth));
+  // The first run brings weights into memory and is not counted.
+  for (int64_t i = -1; i < repetitions; ++i) {
+    double seconds = 0;
+    GIST_TRY(measure(*runner.session, timed, before, oneByOne, seconds)
+                 .in(row.test));
+    if (i >= 0)
+      row.seconds.push_back(seconds);
+  }
+  return {};
+}
+
+static void printText(const Runner &runner, const std::vector<Row> &rows) {
+  const ModelInfo &model = runner.module->spec().model;
+  DeviceInfo device = runner.device->info();
+  std::string name = model.name.empty() ? model.architecture : model.name;
+  std::printf("| %-28s | %10s | %-6s | %7s | %16s | %20s |\n", "model", "size",
+              "device", "threads", "test", "tokens/s");
+  std::printf("| %s | %s: | %s | %s: | %s: | %s: |\n",
+              std::string(28, '-').c_str(), std::string(9, '-').c_str(),
+              std::string(6, '-').c_str(), std::string(6, '-').c_str(),
+              std::string(15, '-').c_str(), std::string(19, '-').c_str());
+  for (const Row &row : rows)
+    std::printf("| %-28s | %10s | %-6s | %7u | %16s | %10.2f +- %6.2f |\n",
+                name.c_str(),
+                sizeText(runner.module->header().fileSize).c_str(),
+                device.kind.c_str(), device.parallelism, row.test.c_str(),
+                row.mean(), row.deviation());
+}
+
+static void printCsv(const Runner &runner, const std::vector<Row> &rows) {
+  DeviceInfo device = runner.device->info();
+  std::printf("device,threads,test,tokens,depth,repetitions,tokens_per_second,"
+              "deviation\n");
+  for (const Row &row : rows)
+    std::printf("%s,%u,%s,%lld,%lld,%zu,%.4f,%.4f\n", device.kind.c_str(),
+                device.parallelism, row.test.c_str(),
+                static_cast<long long>(row.tokens),
+                static_cast<long long>(row.depth), row.seconds.size(),
+                row.mean(), row.deviation());
+}
+
+static void printJson(const Runner &runner, const Options &options,
+                      const std::vector<Row> &rows) {
+  DeviceInfo device = runner.device->info();
+  MemoryUse use = runner.session->memoryUse();
+  nlohmann::json tests = nlohmann::json::array();
+  for (const Row &row : rows)
+    tests.push_back({{"test", row.test},
+                     {"tokens", row.tokens},
+                     {"depth", row.depth},
+                     {"seconds", row.seconds},
+                     {"tokens_per_second", row.mean()},
+                     {"deviation", row.deviation()}});
+  nlohmann::json json = {{"module", options.model.path},
+                         {"model", runner.module->spec().model.name},
+                         {"file_bytes", runner.module->header().fileSize},
+                         {"target", runner.session->target().name},
+                         {"device", device.kind},
+                         {"device_name", device.name},
+                         {"threads", device.parallelism},
+                         {"load_seconds", runner.loadSeconds},
+                         {"state_bytes", use.state},
+                         {"scratch_bytes", use.arena},
+                         {"peak_resident_bytes", peakMemory()},
+                         {"tests", tests}};
+  std::printf("%s\n",
+              json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
+                  .c_str());
+}
+
+static Status runBench(Options &options) {
+  // Enough context for the longest test, unless the user chose.
+  if (options.model.context == 0) {
+    int64_t tokens = 0, depth = 0;
+    for (const auto *counts : {&options.prefill, &options.decode})
+      for (int64_t count : *counts)
+        tokens = std::max(tokens, count);
+    for (int64_t count : options.depths)
+      depth = std::max(depth, count);
+    options.model.context = std::max<int64_t>(1, tokens + depth);
+  }
+  Runner runner;
+  GIST_TRY(runner.open(options.model));
+  std::vector<Row> rows;
+  for (int64_t depth : options.depths)
+    for (bool oneByOne : {false, true})
+      for (int64_t count : oneByOne ? options.decode : options.prefill) {
+        if (count == 0)
+          continue;
+        GIST_TRY(runTest(runner, count, depth, oneByOne, options.repetitions,
+                         rows.emplace_back()));
+      }
+  if (options.format == "json")
+    printJson(runner, options, rows);
+  else if (options.format == "csv")
+    printCsv(runner, rows);
+  else
+    printText(runner, rows);
+  return runner.finish();
+}
+
+void run::addBench(CLI::App &app, Action &action) {
+  auto options = std::make_shared<Options>();
+  CLI::App *command = app.add_subcommand(
+      "bench", "Tokens per second of prefill and decode, with deviation");
+  addModelOptions(*command, options->model);
+  auto counts = [&](const char *name, std::vector<int64_t> &values,
+                    const char *help) {
+    command->add_option(name, values, help)
+        ->type_name("N,...")
+        ->delimiter(',')
+        ->check(CLI::Range(int64_t{0}, int64_t{1} << 24))
+        ->capture_default_str();
+  };
+  counts("-p,--prefill", options->prefill,
+         "Lengths of prompts to time (pp); 0 for none");
+  counts("-n,--decode", options->decode,
+         "Numbers of single tokens to time (tg); 0 for none");
+  counts("-d,--depth", options->depths,
+         "Tokens in the context before the timed ones");
+  command
+      ->add_option("-r,--repetitions", options->repetitions,
+                   "Timed runs of each test, after one that is not counted")
+      ->type_name("N")
+      ->check(CLI::Range(int64_t{1}, int64_t{100000}))
+      ->capture_default_str();
+  command->add_option("-o,--format", options->format, "text, json or csv")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"text", "json", "csv"}))
+      ->capture_default_str();
+  command->footer("Example: gist-run bench smollm2.gist -p 128,512 -n 64 -d "
+                  "0,2048");
+  command->callback([options, &action] {
+    action = [options] { return runBench(*options); };
+  });
+}

@@ -1,0 +1,155 @@
+//===- Embed.cpp - gist-run embed -----------------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/gist-run/Commands.h"
+#include "tools/gist-run/Options.h"
+
+#include "nlohmann/json.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <sstream>
+
+using namespace gist;
+using namespace gist::run;
+
+namespace {
+struct Options {
+  ModelOptions model;
+  std::vector<std::string> texts;
+  std::string file, query;
+  bool normalize = false, json = false;
+};
+} // namespace
+
+static double dot(const std::vector<float> &a, const std::vector<float> &b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+/// 0 for a vector without a direction.
+static double cosine(const std::vector<float> &a, const std::vector<float> &b) {
+  double norms = std::sqrt(dot(a, a) * dot(b, b));
+  return norms > 0 ? dot(a, b) / norms : 0;
+}
+
+static Status embedText(Runner &runner, const std::string &text, bool normalize,
+                        std::vector<float> &vector) {
+  std::vector<int32_t> tokens;
+  runner.tokenizer.encode(text, tokens);
+  // A text longer than the model can take is cut, as the reference does; the
+  // last token is the one that ends a text and stays.
+  auto limit = static_cast<size_t>(runner.session->maxTokens(kEntryEmbed));
+  if (tokens.size() > limit) {
+    std::fprintf(stderr,
+                 "gist-run: note: a text of %zu tokens was cut to %zu\n",
+                 tokens.size(), limit);
+    std::swap(tokens[limit - 1], tokens.back());
+    tokens.resize(limit);
+  }
+  GIST_TRY(runner.session->embed(tokens, vector));
+  double norm = std::sqrt(dot(vector, vector));
+  if (normalize && norm > 0)
+    for (float &value : vector)
+      value = static_cast<float>(value / norm);
+  return {};
+}
+
+static void printVector(const std::vector<float> &vector) {
+  for (size_t i = 0; i < vector.size(); ++i)
+    std::printf(i == 0 ? "%.7g" : " %.7g", static_cast<double>(vector[i]));
+  std::printf("\n");
+}
+
+/// The texts by similarity to the query, the nearest first.
+static void printRanking(const Options &options,
+                         const std::vector<std::vector<float>> &vectors,
+                         const std::vector<float> &query) {
+  std::vector<double> scores;
+  for (const std::vector<float> &vector : vectors)
+    scores.push_back(cosine(vector, query));
+  std::vector<size_t> order(vectors.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
+  });
+  if (!options.json) {
+    for (size_t i : order)
+      std::printf("%.4f\t%s\n", scores[i], options.texts[i].c_str());
+    return;
+  }
+  nlohmann::json list = nlohmann::json::array();
+  for (size_t i : order)
+    list.push_back({{"text", options.texts[i]}, {"similarity", scores[i]}});
+  nlohmann::json result = {{"query", options.query}, {"ranking", list}};
+  std::printf(
+      "%s\n",
+      result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
+          .c_str());
+}
+
+static Status runEmbed(Options &options) {
+  if (!options.file.empty()) {
+    std::string content;
+    GIST_TRY(readText(options.file, content));
+    std::istringstream lines(content);
+    for (std::string line; std::getline(lines, line);)
+      if (!line.empty())
+        options.texts.push_back(line);
+  }
+  if (options.texts.empty())
+    return Status::error(Code::BadArgument, "there is no text to embed");
+  Runner runner;
+  GIST_TRY(runner.openWithTokenizer(options.model));
+  std::vector<std::vector<float>> vectors(options.texts.size());
+  for (size_t i = 0; i < vectors.size(); ++i)
+    GIST_TRY(embedText(runner, options.texts[i], options.normalize, vectors[i])
+                 .in("text " + std::to_string(i + 1)));
+  if (!options.query.empty()) {
+    std::vector<float> query;
+    GIST_TRY(embedText(runner, options.query, options.normalize, query));
+    printRanking(options, vectors, query);
+  } else if (options.json) {
+    nlohmann::json list = nlohmann::json::array();
+    for (size_t i = 0; i < vectors.size(); ++i)
+      list.push_back({{"text", options.texts[i]}, {"embedding", vectors[i]}});
+    std::printf("%s\n", list.dump(2, ' ', false,
+                                  nlohmann::json::error_handler_t::replace)
+                            .c_str());
+  } else {
+    for (const std::vector<float> &vector : vectors)
+      printVector(vector);
+  }
+  return runner.finish();
+}
+
+void run::addEmbed(CLI::App &app, Action &action) {
+  auto options = std::make_shared<Options>();
+  CLI::App *command = app.add_subcommand(
+      "embed", "Turn texts into vectors, or rank them by similarity");
+  addModelOptions(*command, options->model);
+  command->add_option("texts", options->texts, "Texts to embed")
+      ->type_name("TEXT");
+  command
+      ->add_option("-f,--file", options->file,
+                   "Embed every line of FILE; - for standard input")
+      ->type_name("FILE");
+  command
+      ->add_option("--similarity", options->query,
+                   "Print the texts by cosine similarity to TEXT instead of "
+                   "their vectors")
+      ->type_name("TEXT");
+  command->add_flag("--normalize", options->normalize,
+                    "Scale vectors to length 1");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer("Example: gist-run embed minilm.gist --similarity 'a fast "
+                  "car' 'a quick automobile' 'a slow snail'");
+  command->callback([options, &action] {
+    action = [options] { return runEmbed(*options); };
+  });
+}

@@ -1,0 +1,132 @@
+//===- Evaluation.cpp - How well a model predicts a text ------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/gist-run/Evaluation.h"
+
+#include <algorithm>
+
+using namespace gist;
+using namespace gist::run;
+
+/// log of the sum of exponentials, without overflow.
+static double logSumExp(std::span<const float> logits, float largest) {
+  double sum = 0;
+  for (float logit : logits)
+    sum += std::exp(static_cast<double>(logit - largest));
+  return static_cast<double>(largest) + std::log(sum);
+}
+
+void Comparison::add(std::span<const float> logits,
+                     std::span<const float> other, int32_t next) {
+  auto best = std::max_element(logits.begin(), logits.end());
+  double normalizer = logSumExp(logits, *best);
+  double loss = normalizer - static_cast<double>(logits[next]);
+  ++count;
+  nll += loss;
+  nllSquares += loss * loss;
+  right += best - logits.begin() == next;
+  if (other.empty())
+    return;
+  auto otherBest = std::max_element(other.begin(), other.end());
+  double otherNormalizer = logSumExp(other, *otherBest);
+  referenceNll += otherNormalizer - static_cast<double>(other[next]);
+  equal += best - logits.begin() == otherBest - other.begin();
+  double divergence = 0;
+  for (size_t i = 0; i < logits.size(); ++i) {
+    double logQ = static_cast<double>(other[i]) - otherNormalizer;
+    double logP = static_cast<double>(logits[i]) - normalizer;
+    double q = std::exp(logQ);
+    if (q > 0) // 0 times anything is 0 here
+      divergence += q * (logQ - logP);
+  }
+  kl += divergence;
+  klMax = std::max(klMax, divergence);
+}
+
+Status Evaluator::predict(std::span<const int32_t> tokens, size_t first,
+                          Comparison &result) {
+  // What the model was trained to see before any text (BOS); never predicted.
+  std::vector<int32_t> all(model.tokenizer.spec().prefix.begin(),
+                           model.tokenizer.spec().prefix.end());
+  size_t prefix = all.size();
+  all.insert(all.end(), tokens.begin(), tokens.end());
+  // The logits after `all[i]` predict `all[i + 1]`; the first ones wanted are
+  // those that predict token `first`, if there is anything before it.
+  size_t start = std::max<size_t>(prefix + first, 1) - 1;
+  std::span<const int32_t> fed(all.data(), all.size() - 1);
+
+  Runner *runners[] = {&model, reference};
+  for (Runner *runner : runners) {
+    if (!runner)
+      continue;
+    GIST_TRY(runner->session->reset());
+    if (start != 0)
+      GIST_TRY(runner->session->feed(fed.first(start)));
+  }
+  // In pieces, so that only a few rows of the reference's logits are kept.
+  constexpr size_t kPiece = 32;
+  std::vector<float> kept;
+  for (size_t begin = start; begin < fed.size(); begin += kPiece) {
+    auto piece = fed.subspan(begin, std::min(kPiece, fed.size() - begin));
+    kept.clear();
+    if (reference)
+      GIST_TRY(reference->session->score(
+          piece, [&](size_t, std::span<const float> logits) {
+            kept.insert(kept.end(), logits.begin(), logits.end());
+            return Status();
+          }));
+    GIST_TRY(model.session->score(
+        piece, [&](size_t i, std::span<const float> logits) -> Status {
+          std::span<const float> row;
+          if (reference) {
+            if (kept.size() != piece.size() * logits.size())
+              return Status::error(Code::BadArgument,
+                                   "the modules have different vocabularies");
+            row = std::span(kept).subspan(i * logits.size(), logits.size());
+          }
+          result.add(logits, row, all[begin + i + 1]);
+          return {};
+        }));
+  }
+  return {};
+}
+
+Status Evaluator::windows(const std::vector<int32_t> &tokens, int64_t window,
+                          int64_t stride, Comparison &result) {
+  if (tokens.size() < 2)
+    return Status::error(Code::BadArgument,
+                         "a text of %zu tokens has nothing to predict",
+                         tokens.size());
+  // The prefix takes room of the window.
+  auto width = static_cast<size_t>(window) -
+               std::min(static_cast<size_t>(window) - 2,
+                        model.tokenizer.spec().prefix.size());
+  size_t predicted = 0; // tokens before this one are done
+  for (size_t begin = 0;; begin += static_cast<size_t>(stride)) {
+    size_t end = std::min(begin + width, tokens.size());
+    if (end > predicted)
+      GIST_TRY(predict(std::span(tokens).subspan(begin, end - begin),
+                       predicted - begin, result));
+    predicted = end;
+    if (end == tokens.size())
+      return {};
+  }
+}
+
+Status Evaluator::recall(const std::vector<int32_t> &tokens, int64_t count,
+                         Comparison &result) {
+  auto wanted = static_cast<size_t>(count);
+  if (tokens.size() < wanted)
+    return Status::error(Code::BadArgument,
+                         "the recall probe wants %zu tokens, the text has %zu",
+                         wanted, tokens.size());
+  std::vector<int32_t> twice(tokens.begin(),
+                             tokens.begin() + static_cast<ptrdiff_t>(count));
+  twice.insert(twice.end(), tokens.begin(),
+               tokens.begin() + static_cast<ptrdiff_t>(count));
+  return predict(twice, wanted, result);
+}

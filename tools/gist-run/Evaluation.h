@@ -1,0 +1,79 @@
+//===- Evaluation.h - How well a model predicts a text ----------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_TOOLS_GIST_RUN_EVALUATION_H
+#define GIST_TOOLS_GIST_RUN_EVALUATION_H
+
+#include "tools/gist-run/Options.h"
+
+#include <cmath>
+#include <span>
+#include <vector>
+
+namespace gist::run {
+
+/// Sums over predicted tokens; "reference" is the module compared with.
+struct Comparison {
+  uint64_t count = 0;
+  double nll = 0, nllSquares = 0, referenceNll = 0;
+  uint64_t right = 0;       ///< the most likely token was the next one
+  uint64_t equal = 0;       ///< both models find the same token most likely
+  double kl = 0, klMax = 0; ///< KL(reference || model), nats
+
+  double meanNll() const { return nll / static_cast<double>(count); }
+  /// Standard error of the mean, tokens taken as independent.
+  double nllError() const {
+    auto n = static_cast<double>(count);
+    double variance = nllSquares / n - meanNll() * meanNll();
+    return std::sqrt(std::max(0.0, variance) / n);
+  }
+  double perplexity() const { return std::exp(meanNll()); }
+  double referencePerplexity() const {
+    return std::exp(referenceNll / static_cast<double>(count));
+  }
+  double accuracy() const { return fraction(right); }
+  double agreement() const { return fraction(equal); }
+  double meanKl() const { return kl / static_cast<double>(count); }
+
+  /// Adds one prediction. `reference` is empty when nothing is compared.
+  void add(std::span<const float> logits, std::span<const float> reference,
+           int32_t next);
+
+private:
+  double fraction(uint64_t part) const {
+    return static_cast<double>(part) / static_cast<double>(count);
+  }
+};
+
+class Evaluator {
+public:
+  /// `reference` may be null. Both outlive this.
+  Evaluator(Runner &model, Runner *reference)
+      : model(model), reference(reference) {}
+
+  /// Predicts every token once, each with at least `window - stride` tokens
+  /// before it, except at the beginning.
+  Status windows(const std::vector<int32_t> &tokens, int64_t window,
+                 int64_t stride, Comparison &result);
+
+  /// Predicts the second copy of the first `count` tokens.
+  Status recall(const std::vector<int32_t> &tokens, int64_t count,
+                Comparison &result);
+
+private:
+  /// Feeds `tokens` into fresh sessions and adds the predictions of those from
+  /// number `first` on.
+  Status predict(std::span<const int32_t> tokens, size_t first,
+                 Comparison &result);
+
+  Runner &model;
+  Runner *reference;
+};
+
+} // namespace gist::run
+
+#endif // GIST_TOOLS_GIST_RUN_EVALUATION_H

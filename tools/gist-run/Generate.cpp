@@ -1,0 +1,129 @@
+//===- Generate.cpp - gist-run generate -----------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/gist-run/Commands.h"
+#include "tools/gist-run/Interrupt.h"
+#include "tools/gist-run/Options.h"
+#include "tools/gist-run/Report.h"
+
+#include "runtime/ChatTemplate.h"
+
+#include <memory>
+
+using namespace gist;
+using namespace gist::run;
+
+namespace {
+struct Options {
+  ModelOptions model;
+  GenerateOptions generate;
+  std::string prompt, file, system;
+  bool asChat = false, stats = false, tokens = false;
+};
+} // namespace
+
+/// The prompt's tokens: the text itself, or a conversation of one question.
+static Status encodePrompt(const Options &options, const Runner &runner,
+                           std::vector<int32_t> &tokens) {
+  std::string text = options.prompt;
+  if (!options.file.empty())
+    GIST_TRY(readText(options.file, text));
+  if (!options.asChat) {
+    runner.tokenizer.encode(text, tokens);
+    if (tokens.empty())
+      return Status::error(Code::BadArgument, "the prompt is empty");
+    return {};
+  }
+  std::vector<ChatMessage> messages;
+  if (!options.system.empty())
+    messages.push_back({"system", options.system});
+  messages.push_back({"user", text});
+  return encodeChat(runner.tokenizer, messages, tokens);
+}
+
+static Status runGenerate(const Options &options) {
+  Runner runner;
+  GIST_TRY(runner.openWithTokenizer(options.model));
+  std::vector<int32_t> prompt;
+  GIST_TRY(encodePrompt(options, runner, prompt));
+
+  InterruptScope interrupt;
+  GenerateResult result;
+  GIST_TRY(generate(
+      *runner.session, runner.tokenizer, prompt, options.generate,
+      [&](std::string_view piece) {
+        if (!options.tokens) {
+          std::fwrite(piece.data(), 1, piece.size(), stdout);
+          std::fflush(stdout);
+        }
+        return !interrupt.requested();
+      },
+      result));
+  if (options.tokens)
+    for (int32_t token : result.tokens)
+      std::printf("%d\n", token);
+  else
+    std::printf("\n");
+  std::fflush(stdout);
+  if (result.reason == FinishReason::ContextFull)
+    std::fprintf(stderr,
+                 "gist-run: note: stopped because the context of %lld tokens "
+                 "is full; --context takes more where the module allows it\n",
+                 static_cast<long long>(runner.session->capacity()));
+  if (options.stats)
+    printStatistics(runner, prompt.size(), result);
+  return runner.finish();
+}
+
+void run::addGenerate(CLI::App &app, Action &action) {
+  auto options = std::make_shared<Options>();
+  options->generate.maxTokens = 128;
+  CLI::App *command = app.add_subcommand(
+      "generate", "Continue a text, or answer one question (--chat)");
+  addModelOptions(*command, options->model);
+  auto *prompt = command->add_option("-p,--prompt", options->prompt,
+                                     "The text to continue");
+  auto *file = command
+                   ->add_option("-f,--file", options->file,
+                                "Read the text from FILE; - for standard input")
+                   ->type_name("FILE")
+                   ->excludes(prompt);
+  command
+      ->add_option("-n,--max-tokens", options->generate.maxTokens,
+                   "Stop after N tokens; 0: when the model ends or the context "
+                   "is full")
+      ->type_name("N")
+      ->capture_default_str();
+  addSamplerOptions(*command, options->generate.sampler);
+  command
+      ->add_option("--stop", options->generate.stops,
+                   "Stop before this text; may be given several times")
+      ->type_name("TEXT")
+      ->expected(1)
+      ->take_all();
+  command->add_flag("--chat", options->asChat,
+                    "Put the prompt into the model's chat template");
+  command
+      ->add_option("--system", options->system,
+                   "System message for the chat template")
+      ->type_name("TEXT");
+  command->add_flag("--ignore-end", options->generate.ignoreEnd,
+                    "Go on when the model ends its text");
+  command->add_flag("--show-special", options->generate.showSpecial,
+                    "Print special tokens");
+  command->add_flag("--print-tokens", options->tokens,
+                    "Print token ids, one per line, instead of text");
+  command->add_flag("--stats", options->stats,
+                    "Print speed and memory to standard error");
+  command->footer("Example: gist-run generate smollm2.gist --chat -p 'Why is "
+                  "the sky blue?' --stats");
+  command->callback([options, prompt, file, &action] {
+    if (prompt->count() + file->count() == 0)
+      throw CLI::RequiredError("--prompt or --file");
+    action = [options] { return runGenerate(*options); };
+  });
+}

@@ -1,0 +1,159 @@
+//===- Info.cpp - gist-run info -------------------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/gist-run/Commands.h"
+#include "tools/gist-run/Disassembly.h"
+#include "tools/gist-run/Options.h"
+
+#include "nlohmann/json.hpp"
+
+#include <memory>
+
+using namespace gist;
+using namespace gist::run;
+
+namespace {
+struct Options {
+  std::string path;
+  bool disassemble = false, json = false, verify = false, plan = false;
+};
+} // namespace
+
+static const char *sectionName(SectionKind kind) {
+  static constexpr const char *kNames[] = {"unknown", "metadata",  "code",
+                                           "weights", "tokenizer", "plan"};
+  auto number = static_cast<size_t>(kind);
+  return number < std::size(kNames) ? kNames[number] : kNames[0];
+}
+
+static uint64_t weightBytes(const ModuleSpec &spec) {
+  uint64_t total = 0;
+  for (const WeightSpec &weight : spec.weights)
+    total += weight.size;
+  return total;
+}
+
+static nlohmann::json toJson(const Module &module, bool verified) {
+  const ModuleSpec &spec = module.spec();
+  nlohmann::json sections = nlohmann::json::array();
+  for (const SectionHeader &section : module.sections())
+    sections.push_back({{"kind", sectionName(section.kind)},
+                        {"index", section.index},
+                        {"offset", section.offset},
+                        {"size", section.size},
+                        {"hash", hashText(section.hash)}});
+  nlohmann::json symbols = nlohmann::json::array();
+  for (const SymbolSpec &symbol : spec.symbols)
+    symbols.push_back({{"name", symbol.name},
+                       {"min", symbol.min},
+                       {"max", symbol.max},
+                       {"initial", symbol.initial}});
+  nlohmann::json targets = nlohmann::json::array();
+  for (uint32_t i = 0; i < spec.targets.size(); ++i) {
+    const TargetSpec &target = spec.targets[i];
+    targets.push_back({{"name", target.name},
+                       {"device", target.device},
+                       {"triple", target.triple},
+                       {"cpu", target.cpu},
+                       {"features", target.features},
+                       {"format", toString(target.format)},
+                       {"code_bytes", module.code(i).size}});
+  }
+  nlohmann::json entries = nlohmann::json::array();
+  for (const EntrySpec &entry : spec.entries)
+    entries.push_back(
+        {{"name", entry.name}, {"commands", entry.commands.size()}});
+  return {{"format", std::to_string(module.header().major) + "." +
+                         std::to_string(module.header().minor)},
+          {"producer", spec.producer},
+          {"file_bytes", module.header().fileSize},
+          {"architecture", spec.model.architecture},
+          {"name", spec.model.name},
+          {"vocab_size", spec.model.vocabSize},
+          {"context_length", spec.model.contextLength},
+          {"embedding_size", spec.model.embeddingSize},
+          {"layers", spec.model.layerCount},
+          {"stop_tokens", spec.model.stopTokens},
+          {"properties", spec.model.properties},
+          {"weights", spec.weights.size()},
+          {"weight_bytes", weightBytes(spec)},
+          {"weights_verified", verified},
+          {"kernels", spec.kernels.size()},
+          {"symbols", symbols},
+          {"targets", targets},
+          {"entries", entries},
+          {"sections", sections}};
+}
+
+static void printSummary(const Module &module, bool verified) {
+  const ModuleSpec &spec = module.spec();
+  printHeader(module);
+  std::printf("sections:\n");
+  for (const SectionHeader &section : module.sections())
+    std::printf("  %-9s offset %12llu  size %12llu  xxh64 %s\n",
+                sectionName(section.kind),
+                static_cast<unsigned long long>(section.offset),
+                static_cast<unsigned long long>(section.size),
+                hashText(section.hash).c_str());
+  std::printf("weights: %zu, %s%s\n", spec.weights.size(),
+              sizeText(weightBytes(spec)).c_str(),
+              verified ? ", hashes are right" : "");
+  printTargets(module);
+  std::printf("kernels: %zu\n", spec.kernels.size());
+  std::printf("entries:\n");
+  for (const EntrySpec &entry : spec.entries)
+    std::printf("  %s: %zu commands\n", entry.name.c_str(),
+                entry.commands.size());
+}
+
+static Status runInfo(const Options &options) {
+  std::shared_ptr<const Module> module;
+  GIST_TRY(Module::open(options.path, module));
+  if (options.verify)
+    GIST_TRY(module->verifyWeights().in(options.path));
+  if (options.plan) {
+    if (module->plan().empty())
+      return Status::error(Code::NotFound, "%s: the module has no plan",
+                           options.path.c_str());
+    std::printf("%.*s\n", static_cast<int>(module->plan().size()),
+                module->plan().data());
+  } else if (options.json) {
+    std::printf("%s\n", toJson(*module, options.verify)
+                            .dump(2, ' ', false,
+                                  nlohmann::json::error_handler_t::replace)
+                            .c_str());
+  } else if (options.disassemble) {
+    disassemble(*module);
+  } else {
+    printSummary(*module, options.verify);
+  }
+  return {};
+}
+
+void run::addInfo(CLI::App &app, Action &action) {
+  auto options = std::make_shared<Options>();
+  CLI::App *command = app.add_subcommand("info", "Show what a module contains");
+  command->add_option("module", options->path, "Module file")
+      ->required()
+      ->type_name("MODULE");
+  auto *disassemble =
+      command->add_flag("--disassemble", options->disassemble,
+                        "Print everything: symbols, memory plan, kernels and "
+                        "command lists");
+  auto *json = command->add_flag("--json", options->json, "Print JSON")
+                   ->excludes(disassemble);
+  command
+      ->add_flag("--plan", options->plan,
+                 "Print how the plan was made, as stored (JSON)")
+      ->excludes(disassemble)
+      ->excludes(json);
+  command->add_flag("--verify", options->verify,
+                    "Compare the hash of every weight, which reads the whole "
+                    "file; everything else is always verified");
+  command->callback(
+      [options, &action] { action = [options] { return runInfo(*options); }; });
+}

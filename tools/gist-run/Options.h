@@ -1,0 +1,73 @@
+//===- Options.h - Options that several commands share ----------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_TOOLS_GIST_RUN_OPTIONS_H
+#define GIST_TOOLS_GIST_RUN_OPTIONS_H
+
+#include "runtime/Generator.h"
+#include "runtime/Profile.h"
+#include "runtime/Session.h"
+#include "runtime/Tokenizer.h"
+
+#include "CLI/CLI.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gist::run {
+
+/// Which model, where, and how much of it.
+struct ModelOptions {
+  std::string path;
+  std::string device = "cpu";
+  unsigned threads = 0;
+  int64_t context = 0, chunk = 0;
+  std::string trace;
+  bool profile = false;
+  bool verify = false;
+};
+
+/// Adds MODULE and the options above.
+void addModelOptions(CLI::App &command, ModelOptions &options);
+
+/// Adds temperature and its company; `options` holds the defaults.
+void addSamplerOptions(CLI::App &command, SamplerOptions &options);
+
+/// A model ready to run.
+class Runner {
+public:
+  Status open(const ModelOptions &options);
+  /// The same, for commands that read or write text.
+  Status openWithTokenizer(const ModelOptions &options);
+
+  /// Writes the trace and prints the profile where that was asked for.
+  Status finish() const;
+
+  std::shared_ptr<const Module> module;
+  std::unique_ptr<Device> device;
+  Profile profile;
+  std::unique_ptr<Session> session;
+  Tokenizer tokenizer;
+  double loadSeconds = 0;
+
+private:
+  ModelOptions options;
+};
+
+/// The content of a file, or of standard input for "-".
+Status readText(const std::string &path, std::string &text);
+
+/// Largest resident memory of this process so far, in bytes.
+uint64_t peakMemory();
+
+/// "97.3 MiB".
+std::string sizeText(uint64_t bytes);
+
+} // namespace gist::run
+
+#endif // GIST_TOOLS_GIST_RUN_OPTIONS_H
