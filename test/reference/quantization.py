@@ -111,7 +111,8 @@ def quantize_activation(x, block=32):
     """8 bits per element: (q as int8, one f32 scale per block), last dim.
 
     scale = max|x| / 127 and q = x / scale to nearest, ties to even, both in
-    f32. A block of zeros has scale 0 and q = 0.
+    f32. A block of zeros has scale 0 and q = 0. Multiplying by 127 / max|x|
+    instead may round a value that is nearly between two integers the other way.
     """
     x = np.asarray(x, dtype=np.float32)
     cut = x.reshape(x.shape[:-1] + (-1, block))
@@ -124,3 +125,8 @@ def quantize_activation(x, block=32):
 def dequantize_activation(q, scale, block=32):
     cut = q.reshape(q.shape[:-1] + (-1, block)).astype(np.float64)
     return (cut * scale.astype(np.float64)[..., None]).reshape(q.shape)
+
+
+def quantized_matmul(q, scale, blocks, name):
+    """gist.quantized_matmul: quantised rows times a block-quantised weight."""
+    return dequantize_activation(q, scale) @ dequantize(blocks, name).T

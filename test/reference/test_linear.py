@@ -12,6 +12,7 @@ from reference.quantization import (
     dequantize,
     dequantize_activation,
     quantize_activation,
+    quantized_matmul,
 )
 
 
@@ -136,6 +137,18 @@ def test_activations_in_8_bits():
     assert q[1, 32] == -127 and q[1, 63] == 127
     error = np.abs(dequantize_activation(q, scale) - x)
     assert error.max() <= 0.5 + 1e-6 and error[1].max() <= scale[1, 1] * 0.5001
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_quantized_products_are_off_by_half_a_scale_at_most(name):
+    rng = np.random.default_rng(5)
+    blocks = random_blocks(rng, name)
+    w = dequantize(blocks, name)
+    x = rng.standard_normal((6, w.shape[1])).astype(np.float32)
+    q, scale = quantize_activation(x)
+    error = np.abs(quantized_matmul(q, scale, blocks, name) - x @ w.T)
+    half = np.repeat(scale, 32, axis=1) * 0.5001
+    assert (error <= half @ np.abs(w).T).all() and error.max() > 0
 
 
 def test_bf16_rounds_to_nearest_even():
