@@ -277,9 +277,9 @@ func.func @gated_projection_stays(%x: tensor<8x96xf32>, %v: tensor<96x95xf32>, %
 func.func @gated_projection_unused(%w1: tensor<24x96xf32>, %m1: tensor<24x16xf32>, %b1: tensor<24xf32>,
     %x: tensor<8x96xf32>, %v: tensor<96x16xf32>, %w0: tensor<40x96xf32>, %m0: tensor<40x16xf32>, %b0: tensor<40xf32>) -> tensor<8x24xf32> {
   // CHECK: %[[Y:.+]], %{{.+}} = gist.gated_projection
-  // CHECK-SAME: weights(%[[W1]] : tensor<24x96xf32>) images(%[[M1]] : tensor<24x16xf32>) biases(%[[B1]] : tensor<24xf32>) low 1.000000e-02(%[[W1]] : tensor<24x96xf32>)
+  // CHECK-SAME: weights(%[[W1]] : tensor<24x96xf32>) images(%[[M1]] : tensor<24x16xf32>) biases(%[[B1]] : tensor<24xf32>) low 1.562500e-02(%[[W1]] : tensor<24x96xf32>)
   // CHECK: return %[[Y]]
-  %y:3, %l = gist.gated_projection %x, %v, 1.0e-1 weights(%w0, %w1, %w0 : tensor<40x96xf32>, tensor<24x96xf32>, tensor<40x96xf32>) images(%m0, %m1, %m0 : tensor<40x16xf32>, tensor<24x16xf32>, tensor<40x16xf32>) biases(%b0, %b1, %b0 : tensor<40xf32>, tensor<24xf32>, tensor<40xf32>) low 1.0e-2 (%w0, %w1, %w0 : tensor<40x96xf32>, tensor<24x96xf32>, tensor<40x96xf32>) : tensor<8x96xf32>, tensor<96x16xf32>
+  %y:3, %l = gist.gated_projection %x, %v, 1.0e-1 weights(%w0, %w1, %w0 : tensor<40x96xf32>, tensor<24x96xf32>, tensor<40x96xf32>) images(%m0, %m1, %m0 : tensor<40x16xf32>, tensor<24x16xf32>, tensor<40x16xf32>) biases(%b0, %b1, %b0 : tensor<40xf32>, tensor<24xf32>, tensor<40xf32>) low 1.5625e-2 (%w0, %w1, %w0 : tensor<40x96xf32>, tensor<24x96xf32>, tensor<40x96xf32>) : tensor<8x96xf32>, tensor<96x16xf32>
   return %y#1 : tensor<8x24xf32>
 }
 

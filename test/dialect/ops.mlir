@@ -75,13 +75,13 @@ func.func @linear(%x: tensor<?x96xf32>, %v: tensor<96x16xf16>, %w0: tensor<40x96
   // CHECK-SAME: weights(%{{[a-z0-9]+}}, %{{[a-z0-9]+}} : tensor<40x96xf16>, tensor<24x96xf16>)
   // CHECK-SAME: images(%{{[a-z0-9]+}}, %{{[a-z0-9]+}} : tensor<40x16xf16>, tensor<24x16xf16>)
   // CHECK-SAME: biases(%{{[a-z0-9]+}}, %{{[a-z0-9]+}} : tensor<40xf32>, tensor<24xf32>)
-  // CHECK-SAME: low 2.000000e-02(%{{[a-z0-9]+}}, %{{[a-z0-9]+}} : tensor<40x96xf16>, tensor<24x96xf16>)
+  // CHECK-SAME: low 1.562500e-02(%{{[a-z0-9]+}}, %{{[a-z0-9]+}} : tensor<40x96xf16>, tensor<24x96xf16>)
   // CHECK-SAME: : tensor<?x96xf32>, tensor<96x16xf16>
   %y:2, %level = gist.gated_projection %x, %v, 1.0e-1
       weights(%w0, %w1 : tensor<40x96xf16>, tensor<24x96xf16>)
       images(%m0, %m1 : tensor<40x16xf16>, tensor<24x16xf16>)
       biases(%b0, %b1 : tensor<40xf32>, tensor<24xf32>)
-      low 2.0e-2 (%w0, %w1 : tensor<40x96xf16>, tensor<24x96xf16>)
+      low 1.5625e-2 (%w0, %w1 : tensor<40x96xf16>, tensor<24x96xf16>)
       : tensor<?x96xf32>, tensor<96x16xf16>
   return %y#0, %y#1, %level : tensor<?x40xf32>, tensor<?x24xf32>, tensor<?xi8>
 }
