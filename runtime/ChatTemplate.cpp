@@ -21,9 +21,7 @@ struct ChatTemplate::Impl {
   chat::Block block;
 
   Status render(const Value &context, std::string &out) const {
-    return chat::Interpreter(source, context)
-        .run(block, out)
-        .in("chat template");
+    return chat::Interpreter(source, context).run(block, out);
   }
 };
 
@@ -37,9 +35,8 @@ Status ChatTemplate::parse(std::string_view text, ChatTemplate &result) {
   parsed.impl->source = chat::normalizeNewlines(text);
   std::string_view source = parsed.impl->source;
   std::vector<chat::Token> tokens;
-  GIST_TRY(chat::lexTemplate(source, tokens).in("chat template"));
-  GIST_TRY(chat::parseTemplate(source, std::move(tokens), parsed.impl->block)
-               .in("chat template"));
+  GIST_TRY(chat::lexTemplate(source, tokens));
+  GIST_TRY(chat::parseTemplate(source, std::move(tokens), parsed.impl->block));
   result = std::move(parsed);
   return {};
 }
@@ -68,9 +65,8 @@ Status ChatTemplate::render(std::span<const ChatMessage> messages,
 Status ChatTemplate::render(std::string_view contextJson,
                             std::string &out) const {
   Value context;
-  GIST_TRY(Value::fromJson(contextJson, context).in("chat template"));
+  GIST_TRY(Value::fromJson(contextJson, context));
   if (!context.is(Value::Kind::Dict))
-    return Status::error(Code::BadArgument,
-                         "chat template: the context is not a JSON object");
+    return Status::error(Code::BadArgument, "the context is not a JSON object");
   return impl->render(context, out);
 }

@@ -366,7 +366,7 @@ std::string chat::toText(const Value &value) {
 
 static void jsonString(const std::string &text, bool ascii, std::string &out) {
   auto escape = [&](uint32_t unit) {
-    char buffer[8];
+    char buffer[16];
     std::snprintf(buffer, sizeof(buffer), "\\u%04x", unit);
     out += buffer;
   };

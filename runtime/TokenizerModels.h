@@ -76,6 +76,9 @@ private:
 /// best rank, and of those the leftmost, is joined until none is left.
 class BpeModel {
 public:
+  /// A model without tokens, which encodes everything to nothing.
+  BpeModel() { byteIds.fill(TextIndex::kMissing); }
+
   /// `spec` outlives this.
   Status build(const TokenizerSpec &spec, const TextIndex &vocab);
 
@@ -112,7 +115,7 @@ private:
   const TextIndex *vocab = nullptr;
   bool ignoreMerges = false;
   int32_t unknown = TokenizerSpec::kNone;
-  std::array<uint32_t, 256> byteIds{};
+  std::array<uint32_t, 256> byteIds;
   /// Open addressing; a power of two, at most half full.
   std::vector<Merge> merges = std::vector<Merge>(1);
 };

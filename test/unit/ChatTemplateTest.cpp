@@ -1,0 +1,162 @@
+//===- ChatTemplateTest.cpp - Chat messages to a prompt -------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The comparison with Jinja is test/integration; these are the C++ interface
+// and what a template may not do.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/ChatTemplate.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+using namespace gist;
+
+namespace {
+
+static const char kChatMl[] =
+    "{% for message in messages %}\n"
+    "{{ '<|im_start|>' + message.role + '\\n' + message['content'] | trim }}"
+    "<|im_end|>\n"
+    "{% endfor %}\n"
+    "{%- if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
+
+static Status render(std::string_view text, std::string_view context,
+                     std::string &out) {
+  ChatTemplate chat;
+  GIST_TRY(ChatTemplate::parse(text, chat));
+  return chat.render(context, out);
+}
+
+/// The message of a template that must fail.
+static std::string error(std::string_view text, std::string_view context) {
+  std::string out = "before";
+  Status status = render(text, context, out);
+  EXPECT_FALSE(status.ok()) << text << " gives " << out;
+  EXPECT_EQ(out, "before");
+  return status.text;
+}
+
+TEST(ChatTemplate, Conversation) {
+  ChatTemplate chat;
+  ASSERT_TRUE(ChatTemplate::parse(kChatMl, chat).ok());
+  std::vector<ChatMessage> messages = {{"system", "Be brief."},
+                                       {"user", " Hi {{ x }} \n"}};
+  std::string out;
+  ASSERT_TRUE(chat.render(messages, {}, out).ok());
+  EXPECT_EQ(out, "<|im_start|>system\nBe brief.<|im_end|>\n"
+                 "<|im_start|>user\nHi {{ x }}<|im_end|>\n"
+                 "<|im_start|>assistant\n");
+  ChatOptions options;
+  options.addGenerationPrompt = false;
+  ASSERT_TRUE(chat.render({}, options, out).ok());
+  EXPECT_EQ(out, "");
+}
+
+TEST(ChatTemplate, TokensOfTheModel) {
+  ChatTemplate chat;
+  ASSERT_TRUE(ChatTemplate::parse("{{ bos_token }}|{{ eos_token }}|"
+                                  "{{ tools is none }}",
+                                  chat)
+                  .ok());
+  std::string out;
+  ChatOptions options;
+  options.bosToken = "<s>";
+  options.eosToken = "</s>";
+  ASSERT_TRUE(chat.render({}, options, out).ok());
+  EXPECT_EQ(out, "<s>|</s>|True");
+}
+
+TEST(ChatTemplate, OneTemplateServesManyConversations) {
+  ChatTemplate chat;
+  ASSERT_TRUE(ChatTemplate::parse("{% set ns = namespace(n=0) %}"
+                                  "{% for i in l %}{% set ns.n = ns.n + i %}"
+                                  "{% endfor %}{{ ns.n }}",
+                                  chat)
+                  .ok());
+  std::string out;
+  ASSERT_TRUE(chat.render(R"({"l": [1, 2]})", out).ok());
+  EXPECT_EQ(out, "3");
+  ASSERT_TRUE(chat.render(R"({"l": [5]})", out).ok());
+  EXPECT_EQ(out, "5");
+}
+
+TEST(ChatTemplate, ErrorsNameThePlace) {
+  EXPECT_EQ(error("a\n {{ b.c.d }}", R"({"b": {}})"),
+            "line 2, column 8: 'c' is undefined");
+  EXPECT_EQ(error("{{ 'x", "{}"), "line 1, column 4: a string without an end");
+  EXPECT_EQ(error("{% if x %}", R"({"x": 1})"),
+            "line 1, column 11: expected {% endif %}");
+  EXPECT_EQ(error("{{ raise_exception('no') }}", "{}"),
+            "line 1, column 19: the template says: no");
+  EXPECT_EQ(error("{{ x | frobnicate }}", R"({"x": 1})"),
+            "line 1, column 8: filter 'frobnicate' is not supported");
+  EXPECT_EQ(error("{% extends 'x' %}", "{}"),
+            "line 1, column 4: {% extends %} is not supported here");
+  EXPECT_EQ(error("x", "[]"), "the context is not a JSON object");
+  EXPECT_EQ(error("x", "{"), "the context is not JSON");
+}
+
+TEST(ChatTemplate, WhatWouldNotEndIsStopped) {
+  error("{% for i in range(99999) %}{% for j in range(99999) %}"
+        "{% endfor %}{% endfor %}",
+        "{}");
+  error("{% set n = namespace(s='ab') %}{% for i in range(60) %}"
+        "{% set n.s = n.s + n.s %}{% endfor %}",
+        "{}");
+  error("{% set n = namespace(l=[]) %}{% for i in range(999) %}"
+        "{% set n.l = [n.l] %}{% endfor %}",
+        "{}");
+  error("{% macro f() %}{{ f() }}{{ f() }}{% endmacro %}{{ f() }}", "{}");
+  error("{{ " + std::string(100000, '(') + " }}", "{}");
+  error("{{ 9223372036854775807 + 1 }}", "{}");
+  error("{{ (-9223372036854775807 - 1) // -1 }}", "{}");
+  error("{% set n = namespace() %}{% set n.n = n %}", "{}");
+}
+
+/// Any text is a template or refused: under the sanitizers this finds reads out
+/// of bounds.
+TEST(ChatTemplate, DamagedTemplatesDoNoHarm) {
+  const std::string whole =
+      std::string(kChatMl) +
+      "{% macro f(x, y=[1, {'a': 2}]) %}{{ x[1:-1] ~ y[0] }}{% endmacro %}"
+      "{{ f('abc') | upper if messages is defined and not 1 < 2.5e0 else -1 }}"
+      "{% set n = namespace(v=0) %}{% set n.v = n.v + 1 %}{# c #}{{ n.v }}"
+      "{% for k, v in {'a': 1}.items() if v %}{{ loop.index }}{% endfor %}";
+  const std::string context =
+      R"({"messages": [{"role": "user", "content": "h\u00e9"}]})";
+  std::string out;
+  ASSERT_TRUE(render(whole, context, out).ok());
+  uint64_t state = 1;
+  auto random = [&](uint64_t bound) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (state >> 33) % bound;
+  };
+  static constexpr std::string_view parts[] = {
+      "{{",    "}}",       "{%", "%}",   "-", "'",  "(",    ")",
+      "[",     "]",        "{",  "}",    "|", ".",  " if ", " is ",
+      " not ", "messages", "\\", "\xFF", "9", "\n", "#}",   "**"};
+  int failed = 0;
+  for (int round = 0; round < 20000; ++round) {
+    std::string text = whole;
+    for (uint64_t i = 0, count = 1 + random(3); i < count; ++i) {
+      size_t at = random(text.size());
+      if (random(2))
+        text.insert(at, parts[random(std::size(parts))]);
+      else
+        text.erase(at, 1 + random(8));
+    }
+    failed += !render(text, context, out).ok();
+  }
+  EXPECT_GT(failed, 1000);
+  EXPECT_LT(failed, 19900);
+}
+
+} // namespace

@@ -1,0 +1,194 @@
+//===- SamplerTest.cpp - From logits to the next token --------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Sampler.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+#include <vector>
+
+using namespace gist;
+
+namespace {
+
+static constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+static constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+static Sampler make(const SamplerOptions &options) {
+  Sampler sampler;
+  Status status = Sampler::create(options, sampler);
+  EXPECT_TRUE(status.ok()) << status.text;
+  return sampler;
+}
+
+static int32_t draw(Sampler &sampler, const std::vector<float> &logits) {
+  int32_t token = -1;
+  Status status = sampler.sample(logits, token);
+  EXPECT_TRUE(status.ok()) << status.text;
+  return token;
+}
+
+/// The tokens that come up in many draws.
+static std::set<int32_t> support(SamplerOptions options,
+                                 const std::vector<float> &logits) {
+  Sampler sampler = make(options);
+  std::set<int32_t> seen;
+  for (int i = 0; i < 5000; ++i)
+    seen.insert(draw(sampler, logits));
+  return seen;
+}
+
+using Tokens = std::set<int32_t>;
+
+TEST(Sampler, Greedy) {
+  Sampler sampler = make({});
+  EXPECT_EQ(draw(sampler, {1, 3, 2}), 1);
+  EXPECT_EQ(draw(sampler, {3, 1, 3}), 0); // The smaller id of equals.
+  EXPECT_EQ(draw(sampler, {kNan, -5, kNan}), 1);
+  EXPECT_EQ(draw(sampler, {-kInfinity, -1e30f}), 1);
+  EXPECT_EQ(draw(sampler, {0, kInfinity}), 1);
+}
+
+TEST(Sampler, FailsWithoutAChoice) {
+  for (float temperature : {0.0f, 1.0f}) {
+    SamplerOptions options;
+    options.temperature = temperature;
+    Sampler sampler = make(options);
+    int32_t token = 77;
+    EXPECT_FALSE(sampler.sample(std::vector<float>(), token).ok());
+    EXPECT_FALSE(sampler.sample(std::vector{kNan, -kInfinity}, token).ok());
+    EXPECT_EQ(token, 77);
+  }
+}
+
+TEST(Sampler, RefusesOptionsOutOfRange) {
+  Sampler sampler;
+  SamplerOptions options;
+  for (float bad : {-1.0f, kNan, kInfinity}) {
+    options = {};
+    options.temperature = bad;
+    EXPECT_EQ(Sampler::create(options, sampler).code, Code::BadArgument);
+    options = {};
+    options.minP = bad;
+    EXPECT_EQ(Sampler::create(options, sampler).code, Code::BadArgument);
+    options = {};
+    options.topP = bad;
+    EXPECT_EQ(Sampler::create(options, sampler).code, Code::BadArgument);
+  }
+  options = {};
+  options.topP = 0.0f;
+  EXPECT_FALSE(Sampler::create(options, sampler).ok());
+}
+
+// The first outputs of SplitMix64 for the seed 0 are published:
+// e220a8397b1dcdaf 6e789e6aa1b965f4 06c45d188009454f f88bb8a8724c81ec, that is
+// 0.883 0.431 0.026 0.971; the sums of the four equal weights are 1, 2, 3, 4.
+TEST(Sampler, TheSameEverywhere) {
+  Sampler sampler = make({.temperature = 1.0f});
+  std::vector<float> equal(4, 2.5f);
+  std::vector<int32_t> got;
+  for (int i = 0; i < 4; ++i)
+    got.push_back(draw(sampler, equal));
+  EXPECT_EQ(got, (std::vector{3, 1, 0, 3}));
+}
+
+TEST(Sampler, FrequenciesFollowTheProbabilities) {
+  const std::vector<float> logits = {1.0f, kNan, 0.0f, -1.0f, 2.0f, -kInfinity};
+  for (float temperature : {0.5f, 1.0f, 2.0f}) {
+    std::vector<double> expected;
+    double total = 0;
+    for (float logit : logits) {
+      expected.push_back(std::isnan(logit) ? 0 : std::exp(logit / temperature));
+      total += expected.back();
+    }
+    Sampler sampler = make({.temperature = temperature, .seed = 5});
+    constexpr int kDraws = 100000;
+    std::vector<int> counts(logits.size());
+    for (int i = 0; i < kDraws; ++i)
+      ++counts[draw(sampler, logits)];
+    for (size_t i = 0; i < logits.size(); ++i) {
+      double p = expected[i] / total;
+      // Five standard deviations.
+      EXPECT_NEAR(counts[i], kDraws * p, 5 * std::sqrt(kDraws * p) + 1e-9);
+    }
+  }
+}
+
+TEST(Sampler, Filters) {
+  // Probabilities 0.4, 0.3, 0.2, 0.1 in the order 2, 0, 3, 1.
+  const std::vector<float> logits = {std::log(0.3f), std::log(0.1f),
+                                     std::log(0.4f), std::log(0.2f)};
+  SamplerOptions base{.temperature = 1.0f};
+  auto with = [&](auto change) {
+    SamplerOptions options = base;
+    change(options);
+    return support(options, logits);
+  };
+  EXPECT_EQ(support(base, logits), (Tokens{0, 1, 2, 3}));
+  EXPECT_EQ(with([](auto &o) { o.topK = 1; }), (Tokens{2}));
+  EXPECT_EQ(with([](auto &o) { o.topK = 3; }), (Tokens{0, 2, 3}));
+  EXPECT_EQ(with([](auto &o) { o.topK = 9; }), (Tokens{0, 1, 2, 3}));
+  EXPECT_EQ(with([](auto &o) { o.topP = 0.35f; }), (Tokens{2}));
+  EXPECT_EQ(with([](auto &o) { o.topP = 0.65f; }), (Tokens{0, 2}));
+  EXPECT_EQ(with([](auto &o) { o.topP = 0.75f; }), (Tokens{0, 2, 3}));
+  EXPECT_EQ(with([](auto &o) { o.topP = 1e-6f; }), (Tokens{2}));
+  EXPECT_EQ(with([](auto &o) { o.minP = 0.45f; }), (Tokens{0, 2, 3}));
+  EXPECT_EQ(with([](auto &o) { o.minP = 0.55f; }), (Tokens{0, 2}));
+  EXPECT_EQ(with([](auto &o) { o.minP = 1.0f; }), (Tokens{2}));
+  // top-p counts what top-k left: 0.4 of 0.7 is more than half.
+  EXPECT_EQ(with([](auto &o) { o.topK = 2, o.topP = 0.5f; }), (Tokens{2}));
+  EXPECT_EQ(with([](auto &o) { o.topK = 3, o.minP = 0.55f; }), (Tokens{0, 2}));
+}
+
+/// Everything that is shown when a text comes in these pieces.
+static std::string shown(StopMatcher &matcher,
+                         const std::vector<std::string> &pieces) {
+  std::string text;
+  for (const std::string &piece : pieces)
+    text += matcher.push(piece);
+  return text + matcher.finish();
+}
+
+TEST(StopMatcher, CutsBeforeTheStopString) {
+  // Whatever the pieces, the result is the same.
+  const std::string text = "one END two";
+  for (size_t cut = 0; cut <= text.size(); ++cut)
+    for (size_t other = cut; other <= text.size(); ++other) {
+      StopMatcher matcher({"END", "nothing"});
+      EXPECT_EQ(
+          shown(matcher, {text.substr(0, cut), text.substr(cut, other - cut),
+                          text.substr(other)}),
+          "one ");
+      EXPECT_TRUE(matcher.stopped());
+    }
+}
+
+TEST(StopMatcher, HoldsBackOnlyWhatMayBecomeOne) {
+  StopMatcher matcher({"aab", "xyz"});
+  EXPECT_EQ(matcher.push("1a"), "1");
+  EXPECT_EQ(matcher.push("a"), "");
+  EXPECT_EQ(matcher.push("a"), "a"); // "aa" may still begin "aab".
+  EXPECT_EQ(matcher.push("c"), "aac");
+  EXPECT_EQ(matcher.push("xy"), "");
+  EXPECT_EQ(matcher.finish(), "xy");
+  EXPECT_FALSE(matcher.stopped());
+}
+
+TEST(StopMatcher, TheFirstOfSeveralStops) {
+  StopMatcher matcher({"dd", "bc", ""});
+  EXPECT_EQ(matcher.push("abcdd"), "a");
+  EXPECT_TRUE(matcher.stopped());
+  EXPECT_EQ(matcher.push("more"), "");
+  EXPECT_EQ(matcher.finish(), "");
+  StopMatcher none({});
+  EXPECT_EQ(none.push("text"), "text");
+}
+
+} // namespace
