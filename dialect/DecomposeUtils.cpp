@@ -126,6 +126,13 @@ Value gist::takeSlice(ImplicitLocOpBuilder &b, Value tensor, int64_t dim,
   auto type = cast<RankedTensorType>(tensor.getType());
   auto shape = llvm::to_vector(type.getShape());
   shape.erase(shape.begin() + dim);
+  // MLIR refuses offset 0 of a dimension that is known to be empty.
+  if (llvm::is_contained(shape, 0)) {
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(b, b.getLoc(), tensor);
+    sizes.erase(sizes.begin() + dim);
+    return createEmpty(b, sizes, type.getElementType());
+  }
   SliceRange range(b, tensor, dim, index);
   return tensor::ExtractSliceOp::create(
       b, type.clone(shape), tensor, range.offsets, range.sizes, range.strides);
@@ -133,6 +140,8 @@ Value gist::takeSlice(ImplicitLocOpBuilder &b, Value tensor, int64_t dim,
 
 Value gist::putSlice(ImplicitLocOpBuilder &b, Value slice, Value tensor,
                      int64_t dim, Value index) {
+  if (llvm::is_contained(cast<RankedTensorType>(slice.getType()).getShape(), 0))
+    return tensor;
   SliceRange range(b, tensor, dim, index);
   return tensor::InsertSliceOp::create(b, slice, tensor, range.offsets,
                                        range.sizes, range.strides);

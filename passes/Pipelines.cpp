@@ -23,10 +23,10 @@ using namespace gist;
 void gist::buildReferencePipeline(OpPassManager &pm) {
   pm.addPass(createDecomposePass());
   pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
 
   // To buffers. Functions take and return memrefs with identity layout; what
-  // they return belongs to the caller.
+  // they return belongs to the caller. No CSE before: two tensors that start
+  // alike would share one buffer and be copied apart again.
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addPass(bufferization::createEmptyTensorEliminationPass());
   bufferization::OneShotBufferizePassOptions bufferize;
@@ -60,7 +60,63 @@ void gist::buildReferencePipeline(OpPassManager &pm) {
   pm.addPass(createReconcileUnrealizedCastsPass());
 }
 
+void gist::buildTileStage(OpPassManager &pm,
+                          const CpuPipelineOptions &options) {
+  SelectTileConfigPassOptions config;
+  config.triple = options.triple;
+  config.cpu = options.cpu;
+  config.features = options.features;
+  pm.addPass(createSelectTileConfigPass(config));
+  pm.addPass(createTileAndDistributePass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createVectorizeTilesPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+
+  pm.addPass(bufferization::createEmptyTensorEliminationPass());
+  bufferization::OneShotBufferizePassOptions bufferize;
+  bufferize.bufferizeFunctionBoundaries = true;
+  bufferize.functionBoundaryTypeConversion =
+      bufferization::LayoutMapOption::IdentityLayoutMap;
+  pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  pm.addPass(bufferization::createDropEquivalentBufferResultsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createPlaceBuffersPass());
+}
+
+void gist::buildCpuStage(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createLowerToCPUPass());
+  pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  pm.addNestedPass<func::FuncOp>(createLowerVectorsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createLoopInvariantCodeMotionPass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createCSEPass());
+  ConvertVectorToLLVMPassOptions vectors;
+  vectors.armNeon = true;
+  pm.addPass(createConvertVectorToLLVMPass(vectors));
+  pm.addPass(arith::createArithExpandOpsPass());
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+  pm.addPass(createConvertFuncToLLVMPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertIndexToLLVMPass());
+  pm.addPass(createUBToLLVMConversionPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
 void gist::registerPipelines() {
+  PassPipelineRegistration<CpuPipelineOptions>(
+      "gist-tile", "kernels on tensors become loops over vectors on buffers",
+      buildTileStage);
+  PassPipelineRegistration<>(
+      "gist-cpu", "kernels on buffers become functions the runtime can call",
+      buildCpuStage);
   PassPipelineRegistration<>(
       "gist-reference",
       "lower to the LLVM dialect through the executable definition of the ops",

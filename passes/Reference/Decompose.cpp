@@ -24,21 +24,25 @@ static bool isGistOp(Operation *op) {
   return op && isa_and_nonnull<gist::GistDialect>(op->getDialect());
 }
 
-/// Refuses selections that other dialects' ops pass on: the parts of those are
-/// not known where they are used.
+/// Refuses selections that ops of other dialects hand over: where these are
+/// used, nobody knows which tensors they stand for.
 static LogicalResult verifySelections(Operation *op) {
   if (!isGistOp(op))
     return success();
-  for (Value operand : op->getOperands())
-    if (isa<gist::SelectionType>(operand.getType()) &&
-        !isGistOp(operand.getDefiningOp()))
-      return op->emitOpError("takes a selection that no gist op in this block "
-                             "of code made: pass its parts instead");
-  for (Value result : op->getResults())
-    if (isa<gist::SelectionType>(result.getType()) &&
-        !llvm::all_of(result.getUsers(), isGistOp))
-      return op->emitOpError("makes a selection that an op other than gist's "
-                             "uses: pass its parts instead");
+  auto refuse = [&](StringRef what) {
+    return op->emitOpError(what)
+           << ": selections cannot pass through functions and control flow, "
+              "their parts can";
+  };
+  auto isSelection = [](Value value) {
+    return isa<gist::SelectionType>(value.getType());
+  };
+  for (Value operand : llvm::make_filter_range(op->getOperands(), isSelection))
+    if (!isGistOp(operand.getDefiningOp()))
+      return refuse("takes a selection that no gist op made");
+  for (Value result : llvm::make_filter_range(op->getResults(), isSelection))
+    if (!llvm::all_of(result.getUsers(), isGistOp))
+      return refuse("makes a selection for an op of another dialect");
   return success();
 }
 
