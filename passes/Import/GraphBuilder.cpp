@@ -100,7 +100,7 @@ const StoredTensor *GraphBuilder::find(std::string_view module,
     used.insert(&found->second);
     return &found->second;
   }
-  name = candidates[source.isGguf ? 0 : 1];
+  name = candidates[0];
   return nullptr;
 }
 
@@ -169,8 +169,13 @@ GraphBuilder::LoadedWeight GraphBuilder::weight(std::string_view module,
   if (transposed)
     std::swap(storedShape[0], storedShape[1]);
   if (!stored) {
-    fail(Status::error(Code::BadFile, "no tensor %s, expected one of %s",
-                       inQuotes(name).c_str(), shapeText(storedShape).c_str()));
+    std::string prefix;
+    if (!source.isGguf)
+      prefix =
+          ", with or without " + inQuotes(architecture.prefix) + " before it";
+    fail(Status::error(Code::BadFile, "no tensor %s%s; expected one of %s",
+                       inQuotes(name).c_str(), prefix.c_str(),
+                       shapeText(storedShape).c_str()));
   } else if (stored->shape != storedShape) {
     fail(Status::error(Code::BadFile, "tensor %s is %s, expected %s",
                        inQuotes(name).c_str(), shapeText(stored->shape).c_str(),
@@ -279,11 +284,7 @@ Value GraphBuilder::addRow(Value x, std::string_view name, int64_t rows,
       tableRows(name, b.getIndexAttr(row), b.getIndexAttr(1), rows, size);
   value = tensor::CollapseShapeOp::create(
       b, value, ArrayRef<ReassociationIndices>{{0, 1}});
-  return elementwise(cast<RankedTensorType>(x.getType()),
-                     {{x, {0, 1}}, {value, {1}}},
-                     [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
-                       return arith::AddFOp::create(b, v[0], v[1]);
-                     });
+  return addOperand(x, {value, {1}});
 }
 
 //===----------------------------------------------------------------------===//
@@ -313,12 +314,8 @@ Value GraphBuilder::linear(Value x, std::string_view name, int64_t outputs,
 }
 
 Value GraphBuilder::addBias(Value x, std::string_view name) {
-  auto type = cast<RankedTensorType>(x.getType());
-  Value vector = weight(name, ".bias", {type.getDimSize(1)}).value;
-  return elementwise(type, {{x, {0, 1}}, {vector, {1}}},
-                     [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
-                       return arith::AddFOp::create(b, v[0], v[1]);
-                     });
+  int64_t size = cast<RankedTensorType>(x.getType()).getDimSize(1);
+  return addOperand(x, {weight(name, ".bias", {size}).value, {1}});
 }
 
 Value GraphBuilder::logits(Value x, std::string_view name,

@@ -143,6 +143,7 @@ private:
   mlir::Value zeros(mlir::RankedTensorType type);
   mlir::Value elementwise(mlir::RankedTensorType type,
                           llvm::ArrayRef<Operand> operands, Body body);
+  mlir::Value addOperand(mlir::Value x, Operand y);
   /// Sums `body` over the rows or the columns of a matrix: loop dimension
   /// `kept` is the one that stays.
   mlir::Value sum(unsigned kept, int64_t size, llvm::ArrayRef<Operand> operands,

@@ -1,4 +1,5 @@
-//===- GraphMath.cpp - Norms, activations and attention -------------------===//
+//===- GraphMath.cpp - Elementwise ops, norms and results
+//-------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -121,12 +122,14 @@ Value GraphBuilder::convert(Value x, Type element) {
                      });
 }
 
-Value GraphBuilder::add(Value x, Value y) {
-  return elementwise(typeOf(x), {{x, {0, 1}}, {y, {0, 1}}},
+Value GraphBuilder::addOperand(Value x, Operand y) {
+  return elementwise(typeOf(x), {{x, {0, 1}}, std::move(y)},
                      [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
                        return arith::AddFOp::create(b, v[0], v[1]);
                      });
 }
+
+Value GraphBuilder::add(Value x, Value y) { return addOperand(x, {y, {0, 1}}); }
 
 Value GraphBuilder::multiply(Value x, Value y) {
   return elementwise(typeOf(x), {{x, {0, 1}}, {y, {0, 1}}},
@@ -265,121 +268,6 @@ Value GraphBuilder::dropToken(Value x, int64_t token, double trained) {
                        return arith::SelectOp::create(b, isToken(b, v[1]),
                                                       constant(b, 0), scaled);
                      });
-}
-
-//===----------------------------------------------------------------------===//
-// Attention
-//===----------------------------------------------------------------------===//
-
-Value GraphBuilder::columns(Value x, int64_t first, int64_t count) {
-  OpFoldResult one = b.getIndexAttr(1);
-  return tensor::ExtractSliceOp::create(
-      b, x, {b.getIndexAttr(0), b.getIndexAttr(first)},
-      {numTokens, b.getIndexAttr(count)}, {one, one});
-}
-
-Value GraphBuilder::heads(Value x, int64_t count) {
-  int64_t size = typeOf(x).getDimSize(1) / count;
-  return tensor::ExpandShapeOp::create(
-      b, tensorType({ShapedType::kDynamic, count, size}), x,
-      ArrayRef<ReassociationIndices>{{0}, {1, 2}},
-      SmallVector<OpFoldResult>{numTokens, b.getIndexAttr(count),
-                                b.getIndexAttr(size)});
-}
-
-/// The rows of a table of `function` for the positions of this call. The table
-/// is a weight, so that no target needs the function at large angles.
-Value GraphBuilder::rotaryTable(const char *name, double (*function)(double)) {
-  auto numPairs = static_cast<int64_t>(config.rotaryFrequencies.size());
-  if (!weights.entries.contains(name)) {
-    std::vector<float> values;
-    values.reserve(config.capacity * numPairs);
-    for (int64_t position = 0; position < config.capacity; ++position)
-      for (float frequency : config.rotaryFrequencies) // The angle is an f32.
-        values.push_back(static_cast<float>(
-            function(static_cast<float>(position) * frequency)));
-    weights.entries[name] = madeWeight({config.capacity, numPairs}, values);
-  }
-  OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
-  return tensor::ExtractSliceOp::create(
-      b, emitWeight(name), {past ? OpFoldResult(past) : zero, zero},
-      {numTokens, b.getIndexAttr(numPairs)}, {one, one});
-}
-
-Value GraphBuilder::rotary(Value x) {
-  if (!cosines) {
-    cosines = rotaryTable("rotary.cos", std::cos);
-    sines = rotaryTable("rotary.sin", std::sin);
-  }
-  RankedTensorType type = typeOf(x);
-  int64_t numPairs = config.rotarySize / 2;
-  bool halves = config.rotaryPairs == RotaryPairs::Halves;
-  OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
-  SmallVector<OpFoldResult> sizes{numTokens, b.getIndexAttr(type.getDimSize(1)),
-                                  b.getIndexAttr(numPairs)};
-  SmallVector<OpFoldResult> strides{one, one, b.getIndexAttr(halves ? 1 : 2)};
-  SmallVector<OpFoldResult> firstAt{zero, zero, zero};
-  SmallVector<OpFoldResult> secondAt{zero, zero,
-                                     b.getIndexAttr(halves ? numPairs : 1)};
-  Value first = tensor::ExtractSliceOp::create(b, x, firstAt, sizes, strides);
-  Value second = tensor::ExtractSliceOp::create(b, x, secondAt, sizes, strides);
-
-  // (first, second) turned by the angle of position and pair.
-  SmallVector<Operand> operands{{first, {0, 1, 2}},
-                                {second, {0, 1, 2}},
-                                {cosines, {0, 2}},
-                                {sines, {0, 2}}};
-  Value turnedFirst = elementwise(
-      typeOf(first), operands,
-      [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
-        return arith::SubFOp::create(b, arith::MulFOp::create(b, v[0], v[2]),
-                                     arith::MulFOp::create(b, v[1], v[3]));
-      });
-  Value turnedSecond = elementwise(
-      typeOf(first), operands,
-      [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
-        return arith::AddFOp::create(b, arith::MulFOp::create(b, v[1], v[2]),
-                                     arith::MulFOp::create(b, v[0], v[3]));
-      });
-  // Into x: what does not rotate stays.
-  Value result =
-      tensor::InsertSliceOp::create(b, turnedFirst, x, firstAt, sizes, strides);
-  return tensor::InsertSliceOp::create(b, turnedSecond, result, secondAt, sizes,
-                                       strides);
-}
-
-/// Puts these tokens' rows after the `past` ones of this layer and returns all
-/// that the layer has now.
-Value GraphBuilder::updateCache(Value &cache, Value rows) {
-  RankedTensorType type = typeOf(cache);
-  rows = convert(rows, type.getElementType());
-  OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
-  OpFoldResult layer = b.getIndexAttr(currentLayer);
-  OpFoldResult numHeads = b.getIndexAttr(type.getDimSize(2));
-  OpFoldResult size = b.getIndexAttr(type.getDimSize(3));
-  SmallVector<OpFoldResult> strides(4, one);
-  cache = tensor::InsertSliceOp::create(
-      b, rows, cache, SmallVector<OpFoldResult>{layer, past, zero, zero},
-      SmallVector<OpFoldResult>{one, numTokens, numHeads, size}, strides);
-  return tensor::ExtractSliceOp::create(
-      b, cast<RankedTensorType>(rows.getType()), cache,
-      SmallVector<OpFoldResult>{layer, zero, zero, zero},
-      SmallVector<OpFoldResult>{one, total, numHeads, size}, strides);
-}
-
-Value GraphBuilder::attention(Value q, Value k, Value v) {
-  if (architecture.isDecoder) {
-    k = updateCache(keyCache, k);
-    v = updateCache(valueCache, v);
-    q = convert(q, typeOf(k).getElementType());
-  }
-  Value result = AttentionOp::create(
-      b, q, k, v, /*mask=*/Value(), /*offsets=*/Value(),
-      /*key_offsets=*/Value(), /*causal=*/architecture.isDecoder,
-      /*scale=*/FloatAttr(), /*window=*/IntegerAttr(), /*sinks=*/IntegerAttr());
-  result = tensor::CollapseShapeOp::create(
-      b, result, ArrayRef<ReassociationIndices>{{0}, {1, 2}});
-  return convert(result, b.getF32Type());
 }
 
 //===----------------------------------------------------------------------===//

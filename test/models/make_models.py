@@ -4,7 +4,8 @@ One Hugging Face folder for each architecture, made with `transformers` (PyPI),
 and one GGUF file. Tests make more of them: in shards, as sentence-transformers
 folders, as GGUF files of other formats. Sizes differ from one
 another wherever an architecture allows it, so that a swap shows, and weights
-are larger than usual, so that a wrong one shows in the result.
+are larger than usual, so that a wrong one shows in the result. Beside the
+weights is what `transformers` computes with them: `reference.npz`.
 
     python make_models.py [FOLDER]
 """
@@ -19,7 +20,7 @@ import numpy as np
 import torch
 import transformers as tf
 from gguf.constants import GGMLQuantizationType as Kind
-from gguf.quants import quantize
+from gguf.quants import dequantize, quantize
 from safetensors.torch import load_file, save_file
 
 MODELS = {
@@ -86,6 +87,48 @@ def make_folder(folder, make, seed):
     model.tie_weights()
     model.save_pretrained(folder)
     (folder / "generation_config.json").unlink(missing_ok=True)
+
+
+def reference(path, ids, model=None):
+    """Logits, or hidden states of a model that has no head, for every token."""
+    if model is None:
+        classes = {"bert": "BertModel", "esm": "EsmForMaskedLM"}
+        config = tf.AutoConfig.from_pretrained(path)
+        name = classes.get(config.model_type, "AutoModelForCausalLM")
+        model = getattr(tf, name).from_pretrained(path)
+    with torch.no_grad():
+        out = model.eval().float()(torch.tensor(ids)[None].long())
+    result = out.logits if hasattr(out, "logits") else out.last_hidden_state
+    return result[0].numpy()
+
+
+def some_tokens(count, vocabulary, seed=3):
+    return np.random.default_rng(seed).integers(0, vocabulary, count)
+
+
+def make_reference(folder):
+    if folder.name == "esm":
+        ids = some_tokens(19, 30) + 2
+        masked = ids.copy()
+        masked[4:7] = 32
+        more = {"masked_ids": masked, "masked": reference(folder, masked)}
+    else:
+        ids, more = some_tokens(19, 50), {}
+    np.savez_compressed(folder / "reference.npz", ids=ids,
+                        result=reference(folder, ids), **more)
+
+
+def quantized_reference(folder, kind, embedding_kind, ids):
+    """The result when every matrix is rounded as a GGUF file rounds it; blocks
+    are within rows, so the order of rows does not matter."""
+    model = tf.AutoModelForCausalLM.from_pretrained(folder)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            stored = embedding_kind if "embed" in name else kind
+            if parameter.dim() == 2:
+                blocks = quantize(parameter.numpy(), stored)
+                parameter.copy_(torch.tensor(dequantize(blocks, stored)))
+    return reference(None, ids, model)
 
 
 def make_sentence_folder(source, folder):
@@ -212,7 +255,11 @@ def main():
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
     for seed, (name, make) in enumerate(MODELS.items()):
         make_folder(root / name, make, seed)
+        make_reference(root / name)
     make_gguf(root / "llama", root / "llama-q4_1.gguf", Kind.Q4_1, Kind.Q8_0)
+    ids = some_tokens(19, 100)
+    result = quantized_reference(root / "llama", Kind.Q4_1, Kind.Q8_0, ids)
+    np.savez_compressed(root / "llama-q4_1.npz", ids=ids, result=result)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,82 @@
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Executes what import makes of a model.
+
+The graph takes its weights as arguments and runs through the executable
+definition of its ops (test/numeric/harness.py).
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+
+TEST = Path(__file__).parent.parent
+MODELS = TEST / "models"
+sys.path[:0] = [str(TEST), str(TEST / "numeric")]
+
+import harness
+
+DTYPES = {"F32": np.float32, "F16": np.float16, "BF16": np.uint16, "I8": np.int8}
+
+
+class Graph:
+    """A model as a function on token ids."""
+
+    def __init__(self, path, workspace, *options):
+        stored = workspace / "weights.safetensors"
+        tool = harness.tool("gist-import-test", "GIST_IMPORT_TEST")
+        text = harness.run([tool, path, f"--weights={stored}", *options])
+        opt = harness.tool("gist-opt", "GIST_OPT")
+        text = harness.run([opt, "-gist-weights-to-arguments", "-"], input=text)
+        signature = re.search(r"func\.func @forward\(.*$", text, re.MULTILINE)[0]
+        with_interface = signature[:-1] + "attributes {llvm.emit_c_interface} {"
+        self.library = harness.build(text.replace(signature, with_interface))
+
+        arguments, _ = harness.signatures(with_interface)["forward"]
+        self.is_decoder = (None, "index") in arguments
+        self.cache_shape = arguments[2][0] if self.is_decoder else None
+        self.names = re.findall(r'gist\.name = "([^"]+)"', signature)
+        weights = read_safetensors(stored)
+        self.weights = [weights[name] for name in self.names]
+
+    def __call__(self, ids):
+        """All at once; of a decoder, with an empty cache."""
+        if self.is_decoder:
+            return self.step(ids, 0, *self.empty_caches())[0]
+        return self.library.forward(np.int32(ids), *self.weights)[0]
+
+    def step(self, ids, past, keys, values):
+        """The logits and the caches after these tokens."""
+        return self.library.forward(np.int32(ids), past, keys, values, *self.weights)
+
+    def empty_caches(self):
+        # Large, not zero: what is past the end must never be read.
+        return np.full(self.cache_shape, 1e4), np.full(self.cache_shape, 1e4)
+
+
+def read_safetensors(path):
+    content = Path(path).read_bytes()
+    size = int.from_bytes(content[:8], "little")
+    tensors = {}
+    for name, entry in json.loads(content[8:8 + size]).items():
+        begin, end = (8 + size + n for n in entry["data_offsets"])
+        values = np.frombuffer(content[begin:end], DTYPES[entry["dtype"]])
+        tensors[name] = values.reshape(entry["shape"])
+    return tensors
+
+
+def check(found, expected, tolerance=1e-4):
+    assert found.shape == expected.shape
+    assert np.abs(expected).max() > 0.1, "the reference is not worth comparing"
+    difference = np.abs(found - expected).max()
+    print(f"largest difference {difference:.2e} of {np.abs(expected).max():.2f}")
+    assert difference <= tolerance
+
+
+def sentence_embedding(hidden):
+    """The mean of the tokens, at unit length."""
+    mean = hidden.mean(axis=0, keepdims=True)
+    return mean / np.linalg.norm(mean)

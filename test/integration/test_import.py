@@ -1,0 +1,98 @@
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Imported graphs of the tiny models, executed, against `transformers`.
+
+    GIST_IMPORT_TEST=build/dev/bin/gist-import-test \
+    GIST_OPT=build/dev/bin/gist-opt python3 -m pytest test/integration/test_import.py
+
+What `transformers` computes lies beside each model (test/models/make_models.py),
+so that NumPy is enough here; test_import_formats.py asks it anew.
+"""
+
+import numpy as np
+import pytest
+
+from import_graph import MODELS, Graph, check, sentence_embedding
+
+DECODERS = ["llama", "llama3", "gpt2", "gptj", "opt", "opt-post"]
+
+
+def reference(name):
+    file = MODELS / name
+    file = file.with_suffix(".npz") if file.is_file() else file / "reference.npz"
+    data = np.load(file)
+    return data["ids"], data["result"]
+
+
+@pytest.mark.parametrize("name", DECODERS + ["llama-q4_1.gguf"])
+def test_decoder(name, tmp_path):
+    """In one call, and in pieces with the cache carried over."""
+    graph = Graph(MODELS / name, tmp_path, "--every-token")
+    ids, expected = reference(name)
+    check(graph(ids), expected)
+    caches, past = graph.empty_caches(), 0
+    for count in [11, 1, 1, 6]:
+        logits, *caches = graph.step(ids[past:past + count], past, *caches)
+        check(logits, expected[past:past + count])
+        past += count
+
+
+def test_logits_of_the_last_token(tmp_path):
+    ids, expected = reference("llama")
+    check(Graph(MODELS / "llama", tmp_path)(ids), expected[-1:])
+
+
+def test_expanded_weights(tmp_path):
+    plain = Graph(MODELS / "llama-q4_1.gguf", tmp_path, "--every-token")
+    expanded = Graph(MODELS / "llama-q4_1.gguf", tmp_path, "--every-token",
+                     "--expand-weights")
+    assert {w.dtype.name for w in plain.weights} == {"int8", "float32"}
+    assert {w.dtype.name for w in expanded.weights} == {"float32"}
+    ids, expected = reference("llama-q4_1.gguf")
+    check(expanded(ids), expected)
+
+
+@pytest.mark.parametrize("name", ["llama", "gptj"])
+def test_half_cache(name, tmp_path):
+    graph = Graph(MODELS / name, tmp_path, "--every-token", "--half-cache")
+    ids, expected = reference(name)
+    found = graph(ids)
+    check(found, expected, tolerance=3e-2)
+    assert np.abs(found - expected).max() > 1e-4, "nothing was rounded"
+
+
+def test_shorter_context(tmp_path):
+    ids, expected = reference("llama")
+    graph = Graph(MODELS / "llama", tmp_path, "--every-token", "--context=19")
+    assert graph.cache_shape[1] == 19
+    check(graph(ids), expected)
+
+
+def test_bert(tmp_path):
+    ids, expected = reference("bert")
+    check(Graph(MODELS / "bert", tmp_path)(ids), expected)
+
+
+@pytest.mark.parametrize("key", ["", "masked_"])
+def test_esm(key, tmp_path):
+    """With masked tokens the rest is scaled by how many there are."""
+    data = np.load(MODELS / "esm/reference.npz")
+    expected = data["masked"] if key else data["result"]
+    check(Graph(MODELS / "esm", tmp_path)(data[key + "ids"]), expected)
+
+
+def test_sentence_embedding(tmp_path):
+    """A folder of sentence-transformers says how to pool."""
+    folder = tmp_path / "sentence"
+    (folder / "1_Pooling").mkdir(parents=True)
+    for file in (MODELS / "bert").iterdir():
+        (folder / file.name).write_bytes(file.read_bytes())
+    (folder / "modules.json").write_text(
+        '[{"type": "sentence_transformers.models.Transformer"},'
+        ' {"type": "sentence_transformers.models.Pooling"},'
+        ' {"type": "sentence_transformers.models.Normalize"}]')
+    (folder / "1_Pooling/config.json").write_text('{"pooling_mode_mean_tokens": true}')
+    ids, hidden = reference("bert")
+    found = Graph(folder, tmp_path)(ids)
+    check(found, sentence_embedding(hidden), tolerance=1e-5)
+    assert abs(np.linalg.norm(found) - 1) < 1e-5

