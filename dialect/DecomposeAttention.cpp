@@ -31,12 +31,14 @@ static constexpr float kInfinity = std::numeric_limits<float>::infinity();
 // One head
 //===----------------------------------------------------------------------===//
 
+namespace {
 /// Queries, keys and values of one head: tokens x head size.
 struct Head {
   /// The number of the KV head.
   Value kvHead;
   Value query, key, value;
 };
+} // namespace
 
 /// `score` where `isVisible`, and -infinity elsewhere.
 static Value hideUnless(ImplicitLocOpBuilder &b, Value isVisible, Value score) {
@@ -216,13 +218,15 @@ struct DecomposeAttention final : OpRewritePattern<AttentionOp> {
 // attend
 //===----------------------------------------------------------------------===//
 
-/// The rows of clusters: for each token the number of members of the cluster
-/// that it represents, and sums over them.
+namespace {
+/// The clusters of some tokens: for each token the number of members of the
+/// cluster that it represents, and sums over them.
 struct Clusters {
   Value counts;
   /// One for each of the tensors of rows to be summed, in f32.
   SmallVector<Value> sums;
 };
+} // namespace
 
 /// `sums` with the row `m` of `rows` added to row `s` where `isMember`.
 static Value addRow(ImplicitLocOpBuilder &b, Value rows, Value m, Value sums,
