@@ -96,9 +96,7 @@ static Status trimFilter(const Value &in, const Arguments &args, Value &out) {
     rest.remove_prefix(size);
   }
   while (right && !rest.empty()) {
-    size_t begin = rest.size() - 1;
-    while (begin > 0 && (static_cast<uint8_t>(rest[begin]) & 0xC0) == 0x80)
-      --begin;
+    size_t begin = lastUtf8Char(rest);
     if (!listed(rest.substr(begin)))
       break;
     rest = rest.substr(0, begin);
@@ -204,6 +202,17 @@ static Status tojsonFilter(const Value &in, const Arguments &args, Value &out) {
 // Numbers
 //===----------------------------------------------------------------------===//
 
+/// Reads a number that is all of a text but for white space around it.
+template <typename Number>
+static bool parseNumber(std::string_view text, Number &number) {
+  text = stripRight(stripLeft(text));
+  if (text.starts_with('+'))
+    text.remove_prefix(1);
+  const char *begin = text.data(), *end = begin + text.size();
+  auto [stop, error] = std::from_chars(begin, end, number);
+  return error == std::errc() && stop == end;
+}
+
 static Status intFilter(const Value &in, const Arguments &args, Value &out) {
   const Value *missing = args.get(0, "default");
   out = missing ? *missing : Value::fromInt(0);
@@ -213,17 +222,11 @@ static Status intFilter(const Value &in, const Arguments &args, Value &out) {
     if (std::abs(in.number) < 0x1p62)
       out = Value::fromInt(static_cast<int64_t>(in.number));
   } else if (in.is(Kind::String)) {
-    std::string_view text = stripRight(stripLeft(in.str()));
-    if (text.starts_with('+'))
-      text.remove_prefix(1);
     double number = 0;
     int64_t integer = 0;
-    const char *end = text.data() + text.size();
-    if (auto r = std::from_chars(text.data(), end, integer);
-        r.ec == std::errc() && r.ptr == end)
+    if (parseNumber(in.str(), integer))
       out = Value::fromInt(integer);
-    else if (auto f = std::from_chars(text.data(), end, number);
-             f.ec == std::errc() && f.ptr == end && std::abs(number) < 0x1p62)
+    else if (parseNumber(in.str(), number) && std::abs(number) < 0x1p62)
       out = Value::fromInt(static_cast<int64_t>(number));
   }
   return {};
@@ -235,11 +238,8 @@ static Status floatFilter(const Value &in, const Arguments &args, Value &out) {
   if (in.isNumber()) {
     out = Value::fromFloat(in.toDouble());
   } else if (in.is(Kind::String)) {
-    std::string_view text = stripRight(stripLeft(in.str()));
     double number = 0;
-    const char *end = text.data() + text.size();
-    if (auto r = std::from_chars(text.data(), end, number);
-        r.ec == std::errc() && r.ptr == end)
+    if (parseNumber(in.str(), number))
       out = Value::fromFloat(number);
   }
   return {};

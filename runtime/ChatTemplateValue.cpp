@@ -479,9 +479,7 @@ std::string_view chat::stripLeft(std::string_view text) {
 
 std::string_view chat::stripRight(std::string_view text) {
   while (!text.empty()) {
-    size_t begin = text.size() - 1;
-    while (begin > 0 && (static_cast<uint8_t>(text[begin]) & 0xC0) == 0x80)
-      --begin;
+    size_t begin = lastUtf8Char(text);
     if (!isPythonSpace(decodeUtf8(text.substr(begin)).codePoint))
       break;
     text = text.substr(0, begin);

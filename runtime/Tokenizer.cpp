@@ -121,6 +121,7 @@ Status Tokenizer::Impl::build() {
     return {};
   case TokenizerModel::Alphabet: {
     std::vector<Entry> entries;
+    entries.reserve(spec.vocab.size());
     for (uint32_t id = 0; id < spec.vocab.size(); ++id)
       entries.emplace_back(spec.vocab[id], id);
     alphabet.build(entries);
@@ -149,9 +150,7 @@ const TokenizerSpec &Tokenizer::spec() const { return impl->spec; }
 static size_t trailingSpace(std::string_view text) {
   size_t end = text.size();
   while (end > 0) {
-    size_t begin = end - 1;
-    while (begin > 0 && (static_cast<uint8_t>(text[begin]) & 0xC0) == 0x80)
-      --begin;
+    size_t begin = lastUtf8Char(text.substr(0, end));
     if (!(charClass(decodeUtf8(text.substr(begin)).codePoint) & kSpace))
       break;
     end = begin;
@@ -171,11 +170,9 @@ static size_t leadingSpace(std::string_view text) {
 }
 
 static bool endsInWord(std::string_view text) {
-  size_t begin = text.size();
-  while (begin > 0 && (static_cast<uint8_t>(text[--begin]) & 0xC0) == 0x80)
-    ;
   return !text.empty() &&
-         (charClass(decodeUtf8(text.substr(begin)).codePoint) & kWord);
+         (charClass(decodeUtf8(text.substr(lastUtf8Char(text))).codePoint) &
+          kWord);
 }
 
 static bool beginsInWord(std::string_view text) {

@@ -94,6 +94,13 @@ void gist::appendUtf8(std::string &text, uint32_t codePoint) {
   }
 }
 
+size_t gist::lastUtf8Char(std::string_view text) {
+  size_t begin = text.size() - 1;
+  while (begin > 0 && (static_cast<uint8_t>(text[begin]) & 0xC0) == 0x80)
+    --begin;
+  return begin;
+}
+
 bool gist::isUtf8(std::string_view text) {
   while (!text.empty()) {
     Utf8Char next = decodeUtf8(text);
@@ -192,10 +199,10 @@ static constexpr uint32_t kHangulSCount =
 
 static void decompose(uint32_t codePoint, std::u32string &out) {
   if (uint32_t s = codePoint - kHangulS; s < kHangulSCount) {
-    out += kHangulL + s / (kHangulVCount * kHangulTCount);
-    out += kHangulV + s / kHangulTCount % kHangulVCount;
+    out.push_back(kHangulL + s / (kHangulVCount * kHangulTCount));
+    out.push_back(kHangulV + s / kHangulTCount % kHangulVCount);
     if (s % kHangulTCount)
-      out += kHangulT + s % kHangulTCount;
+      out.push_back(kHangulT + s % kHangulTCount);
     return;
   }
   const Decomposition *entry = std::lower_bound(
@@ -204,12 +211,12 @@ static void decompose(uint32_t codePoint, std::u32string &out) {
         return entry.codePoint < value;
       });
   if (entry == std::end(kDecompositions) || entry->codePoint != codePoint) {
-    out += codePoint;
+    out.push_back(codePoint);
     return;
   }
   decompose(entry->first, out); // Three deep at most, by the table.
   if (entry->second)
-    out += entry->second; // Never decomposes further.
+    out.push_back(entry->second); // Never decomposes further.
 }
 
 static uint8_t combiningClass(uint32_t codePoint) {

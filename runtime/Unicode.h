@@ -35,6 +35,9 @@ Utf8Char decodeUtf8(std::string_view text);
 
 void appendUtf8(std::string &text, uint32_t codePoint);
 
+/// Where the last character of a text that is not empty begins.
+size_t lastUtf8Char(std::string_view text);
+
 /// True if `text` is well-formed UTF-8.
 bool isUtf8(std::string_view text);
 

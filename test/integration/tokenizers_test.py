@@ -4,7 +4,6 @@ The same vocabulary is given to both sides: from published models where there
 is one, trained here where a pre-tokenizer has none at hand.
 """
 import json
-import unicodedata
 
 import pytest
 import tokenizers
@@ -233,12 +232,12 @@ def test_smollm2_from_json(tmp_path):
 
 def test_streaming_gives_whole_characters(tmp_path):
     spec = import_gguf(smollm2(), tmp_path)
-    lines = corpus()[-40000::50]
-    for line, ids in zip(lines, encode(spec, lines), strict=True):
-        pieces = run("stream", spec, records=[pack(ids)])
-        assert len(pieces) == len(ids) + 1
-        text = "".join(piece.decode() for piece in pieces)  # Strict UTF-8.
-        assert [text] == decode(spec, [ids], "all")
+    id_lists = encode(spec, corpus()[::10])
+    pieces = iter(run("stream", spec, records=map(pack, id_lists)))
+    for ids, text in zip(id_lists, decode(spec, id_lists, "all"), strict=True):
+        # One piece for each id and one at the end, each strictly UTF-8.
+        assert "".join(next(pieces).decode() for _ in range(len(ids) + 1)) == text
+    assert next(pieces, None) is None
 
 
 def test_minilm(tmp_path):
@@ -252,8 +251,6 @@ def test_minilm(tmp_path):
 
 @pytest.mark.parametrize("cased", [False, True])
 def test_bert_from_vocab_txt(tmp_path, cased):
-    from transformers import BertTokenizer
-
     source = minilm()
     (tmp_path / "vocab.txt").write_bytes((source / "vocab.txt").read_bytes())
     config = {"tokenizer_class": "BertTokenizer", "do_lower_case": not cased}
