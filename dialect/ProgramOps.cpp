@@ -30,9 +30,10 @@ LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbols) {
              << ", got " << got;
 
   auto outputs = kernel->getAttrOfType<IntegerAttr>(kOutputsAttr);
-  if (!outputs || outputs.getInt() != static_cast<int64_t>(getOutputs().size()) ||
-      kernel.getResultTypes() != ArrayRef<Type>(SmallVector<Type>(
-                                     getOutputs().getTypes()))) // (C3)
+  if (!outputs ||
+      outputs.getInt() != static_cast<int64_t>(getOutputs().size()) ||
+      kernel.getResultTypes() !=
+          ArrayRef<Type>(SmallVector<Type>(getOutputs().getTypes()))) // (C3)
     return emitOpError("expects ")
            << getKernelAttr() << " to return its " << getOutputs().size()
            << " destinations and say so in " << kOutputsAttr;
@@ -47,8 +48,7 @@ LogicalResult ArenaOp::verify() {
            << kNumSizeSymbols << " symbols, got " << getOffsetAttr();
   int64_t dynamic = cast<RankedTensorType>(getType()).getNumDynamicDims();
   if (static_cast<int64_t>(getSizes().size()) != dynamic) // (C2)
-    return emitOpError("expects ")
-           << dynamic << " sizes for " << getType() << ", got "
-           << getSizes().size();
+    return emitOpError("expects ") << dynamic << " sizes for " << getType()
+                                   << ", got " << getSizes().size();
   return success();
 }

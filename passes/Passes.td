@@ -66,4 +66,35 @@ def DecomposePass : Pass<"gist-decompose"> {
   ];
 }
 
+//===----------------------------------------------------------------------===//
+// Graph: kernels
+//===----------------------------------------------------------------------===//
+
+def FormKernelsPass : Pass<"gist-form-kernels", "::mlir::ModuleOp"> {
+  let summary = "cut a model into kernels and calls of them";
+  let description = [{
+    Turns every function into calls (`gist.dispatch`) of kernels, private
+    functions on tensors whose last arguments are destinations. A product,
+    attention or selection takes the elementwise ops that follow it: bias,
+    activation, residual. Norms, rotary embeddings and other work on rows
+    become one kernel each. Rows written into the KV cache are written in place.
+
+    ```mlir
+    %p = linalg.matmul ... ins(%x, %w : ...) outs(%zero : ...) -> tensor<?x96xf32>
+    %y = linalg.generic ... ins(%p, %bias : ...) outs(%e : ...)
+    // becomes
+    %y = gist.dispatch @matmul_0(%x, %w, %bias : ...) outs(%e : ...)
+    ```
+
+    Weights and the layer are arguments and equal kernels are kept once, so that
+    the number of kernels does not grow with depth. A result that is read more
+    than once ends a kernel. Remarks of the category `gist-form-kernels` say why
+    an op was not fused.
+  }];
+  let dependentDialects = [
+    "::gist::GistDialect", "::mlir::arith::ArithDialect",
+    "::mlir::func::FuncDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
 #endif // GIST_PASSES

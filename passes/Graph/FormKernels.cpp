@@ -1,0 +1,58 @@
+//===- FormKernels.cpp - The pass -gist-form-kernels ----------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/GistOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Graph/OutlineKernel.h"
+#include "passes/Passes.h"
+
+namespace gist {
+#define GEN_PASS_DEF_FORMKERNELSPASS
+#include "passes/Passes.h.inc"
+} // namespace gist
+
+using namespace mlir;
+
+/// An update in place must be the last to read what it overwrites.
+static LogicalResult verifyUpdates(func::FuncOp function) {
+  auto isLost = [](tensor::InsertSliceOp insert) {
+    return llvm::any_of(insert.getDest().getUsers(), [&](Operation *user) {
+      return user != insert && insert->isBeforeInBlock(user);
+    });
+  };
+  for (auto insert : function.getOps<tensor::InsertSliceOp>())
+    if (gist::getUpdatedArgument(insert.getDest()) && isLost(insert))
+      return insert.emitOpError("overwrites rows of the cache that are read "
+                                "later under its old value");
+  return success();
+}
+
+namespace {
+struct FormKernelsPass final
+    : gist::impl::FormKernelsPassBase<FormKernelsPass> {
+  void runOnOperation() override {
+    gist::KernelTable table(getOperation());
+    auto functions = llvm::to_vector(getOperation().getOps<func::FuncOp>());
+    for (func::FuncOp function : functions) {
+      if (function.isExternal() || function->hasAttr(gist::kKernelAttr))
+        continue;
+      if (!llvm::hasSingleElement(function.getBody())) {
+        function.emitOpError("expects straight-line code, got ")
+            << function.getBody().getBlocks().size() << " blocks";
+        return signalPassFailure();
+      }
+      if (failed(verifyUpdates(function)))
+        return signalPassFailure();
+      for (const gist::KernelGroup &group : gist::formKernelGroups(function))
+        if (failed(table.outline(group)))
+          return signalPassFailure();
+    }
+  }
+};
+} // namespace

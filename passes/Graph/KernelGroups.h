@@ -1,0 +1,49 @@
+//===- KernelGroups.h - Which ops become one kernel -------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_GRAPH_KERNELGROUPS_H
+#define GIST_PASSES_GRAPH_KERNELGROUPS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <string>
+
+namespace gist {
+
+/// How an op takes part in kernels.
+enum class KernelRole {
+  Host,  ///< index arithmetic and terminators: stays in the host function
+  Given, ///< a weight: an argument of every kernel that reads it
+  Free,  ///< costs nothing: repeated in every kernel that reads it
+  Root,  ///< a product, attention or selection: a kernel with its epilogue
+  Rows,  ///< anything else on tensors: fused row by row
+};
+KernelRole getKernelRole(mlir::Operation *op);
+
+/// Ops that become one kernel. The last one gives its results; what the others
+/// compute is read inside the group alone, so that the group can be called
+/// where the last one stands.
+struct KernelGroup {
+  llvm::SmallVector<mlir::Operation *> ops; ///< in program order
+  bool isRoot = false; ///< one of them is a root, the others its epilogue
+
+  mlir::Operation *getTail() const { return ops.back(); }
+  /// A word for people: "matmul", "attention", "rows".
+  std::string getKind() const;
+};
+
+/// Partitions the compute ops of `function`, which has one block. Groups come
+/// in the order of their tails. Refusals are reported as remarks.
+llvm::SmallVector<KernelGroup> formKernelGroups(mlir::func::FuncOp function);
+
+/// The block argument that `value` is an updated version of: the KV cache, or
+/// null.
+mlir::BlockArgument getUpdatedArgument(mlir::Value value);
+
+} // namespace gist
+
+#endif // GIST_PASSES_GRAPH_KERNELGROUPS_H

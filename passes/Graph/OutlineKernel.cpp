@@ -1,0 +1,282 @@
+//===- OutlineKernel.cpp - A group of ops as a function -------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Graph/OutlineKernel.h"
+#include "dialect/GistOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+using namespace gist;
+
+/// Everything `op` reads from outside of itself, its regions included.
+static SetVector<Value> getReadValues(Operation *op) {
+  SetVector<Value> values(llvm::from_range, op->getOperands());
+  getUsedValuesDefinedAbove(op->getRegions(), values);
+  return values;
+}
+
+/// The tensor.empty that `value` starts from, through fills and insertions;
+/// null when there is content to keep.
+static tensor::EmptyOp getEmptyDestination(Value value) {
+  for (;;) {
+    if (auto fill = value.getDefiningOp<linalg::FillOp>())
+      value = fill.getOutputs()[0];
+    else if (auto insert = value.getDefiningOp<tensor::InsertSliceOp>())
+      value = insert.getDest();
+    else
+      return value.getDefiningOp<tensor::EmptyOp>();
+  }
+}
+
+/// `chain`, fills of and insertions into a tensor.empty, on `destination` in
+/// its place. The chain is copied: others may start from the same.
+static Value startFrom(OpBuilder &builder, Value chain, Value destination) {
+  Operation *op = chain.getDefiningOp();
+  if (isa<tensor::EmptyOp>(op))
+    return destination;
+  constexpr unsigned kDestination = 1; // of linalg.fill and tensor.insert_slice
+  Value start = startFrom(builder, op->getOperand(kDestination), destination);
+  builder.setInsertionPointAfter(op);
+  Operation *copy = builder.clone(*op);
+  copy->setOperand(kDestination, start);
+  return copy->getResult(0);
+}
+
+/// The operand that result `number` of `op` updates, or null.
+static OpOperand *getDestination(Operation *op, unsigned number) {
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    return &insert.getDestMutable();
+  if (auto style = dyn_cast<DestinationStyleOpInterface>(op))
+    return style.getDpsInitOperand(number);
+  return nullptr;
+}
+
+namespace {
+/// Builds one kernel and the operands of its call.
+class Outliner {
+public:
+  explicit Outliner(const KernelGroup &group)
+      : tail(group.getTail()), host(tail), kernel(tail) {
+    members.insert(group.ops.begin(), group.ops.end());
+  }
+
+  LogicalResult run() {
+    collect(tail);
+    if (failed(chooseDestinations()))
+      return failure();
+    build();
+    return success();
+  }
+
+  func::FuncOp function;
+  SmallVector<Value> inputs, outputs;
+
+private:
+  /// Gathers the ops of the kernel: those of the group and what is free. The
+  /// order follows operands alone and not where ops stand in the host function,
+  /// so that equal kernels look equal.
+  void collect(Operation *op) {
+    if (!visited.insert(op).second)
+      return;
+    for (Value value : getReadValues(op)) {
+      Operation *producer = value.getDefiningOp();
+      if (producer && isInside(producer))
+        collect(producer);
+    }
+    ops.push_back(op);
+  }
+
+  bool isInside(Operation *op) const {
+    if (members.contains(op))
+      return true;
+    // A number is the same in every call; an index that is computed is not.
+    return getKernelRole(op) == KernelRole::Free ||
+           op->hasTrait<OpTrait::ConstantLike>();
+  }
+
+  /// Finds or makes the tensors that the results go to.
+  LogicalResult chooseDestinations() {
+    ReifiedRankedShapedTypeDims shapes;
+    for (OpResult result : tail->getResults()) {
+      OpOperand *old = getDestination(tail, result.getResultNumber());
+      if (old && getUpdatedArgument(old->get())) {
+        outputs.push_back(old->get());
+        continue;
+      }
+      if (tensor::EmptyOp empty =
+              old ? getEmptyDestination(old->get()) : nullptr) {
+        outputs.push_back(host.clone(*empty)->getResult(0));
+        continue;
+      }
+      // The content of a destination is an input like any other.
+      auto type = dyn_cast<RankedTensorType>(result.getType());
+      if (!type)
+        return tail->emitOpError("gives a ")
+               << result.getType() << ", which no kernel can leave in memory";
+      if (shapes.empty() && failed(reifyResultShapes(host, tail, shapes)))
+        return tail->emitOpError("does not say the sizes of its results");
+      outputs.push_back(tensor::EmptyOp::create(
+          host, tail->getLoc(), shapes[result.getResultNumber()],
+          type.getElementType()));
+    }
+    return success();
+  }
+
+  void build() {
+    OpBuilder detached(tail->getContext());
+    function = func::FuncOp::create(
+        tail->getLoc(), "kernel",
+        detached.getFunctionType({}, tail->getResultTypes()));
+    function.setPrivate();
+    Block *block = function.addEntryBlock();
+    // Destinations first into the map, last into the signature.
+    Block destinations;
+    for (Value output : outputs) {
+      Value argument =
+          destinations.addArgument(output.getType(), output.getLoc());
+      if (getUpdatedArgument(output))
+        mapping.map(output, argument);
+    }
+    kernel.setInsertionPointToEnd(block);
+    for (Operation *op : ops)
+      clone(op, block);
+    SmallVector<Value> results;
+    for (Value result : tail->getResults())
+      results.push_back(mapping.lookup(result));
+    func::ReturnOp::create(kernel, tail->getLoc(), results);
+    setDestinations(destinations.getArguments());
+    for (BlockArgument argument : destinations.getArguments())
+      argument.replaceAllUsesWith(
+          block->addArgument(argument.getType(), argument.getLoc()));
+
+    function.setFunctionType(detached.getFunctionType(block->getArgumentTypes(),
+                                                      tail->getResultTypes()));
+    function->setAttr(kKernelAttr, detached.getUnitAttr());
+    function->setAttr(kOutputsAttr,
+                      detached.getI64IntegerAttr(tail->getNumResults()));
+  }
+
+  /// Lets the results start from the destinations and not from tensors of
+  /// their own.
+  void setDestinations(ArrayRef<BlockArgument> arguments) {
+    OpBuilder::InsertionGuard guard(kernel);
+    Operation *last = mapping.lookup(tail->getResult(0)).getDefiningOp();
+    for (auto [number, argument] : llvm::enumerate(arguments)) {
+      OpOperand *old = getDestination(last, number);
+      if (old && getEmptyDestination(old->get()))
+        old->set(startFrom(kernel, old->get(), argument));
+    }
+    for (Operation &op :
+         llvm::make_early_inc_range(llvm::reverse(*last->getBlock())))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+    // Sizes of what has been replaced.
+    Block *block = last->getBlock();
+    for (unsigned i = inputs.size(); i-- > 0;)
+      if (block->getArgument(i).use_empty()) {
+        block->eraseArgument(i);
+        inputs.erase(inputs.begin() + i);
+      }
+  }
+
+  void clone(Operation *op, Block *block) {
+    for (Value value : getReadValues(op))
+      if (!mapping.contains(value))
+        addInput(value, block);
+    Operation *copy = kernel.clone(*op, mapping);
+    if (auto slice = dyn_cast<OffsetSizeAndStrideOpInterface>(copy))
+      if (getUpdatedArgument(isa<tensor::InsertSliceOp>(op)
+                                 ? cast<tensor::InsertSliceOp>(op).getDest()
+                                 : op->getOperand(0)))
+        passLayer(op, copy, block);
+  }
+
+  Value addInput(Value value, Block *block) {
+    Value argument = block->addArgument(value.getType(), value.getLoc());
+    inputs.push_back(value);
+    mapping.map(value, argument);
+    return argument;
+  }
+
+  /// The cache is one tensor for all layers: which part a kernel reads or
+  /// writes is an argument, so that layers share the kernel.
+  void passLayer(Operation *op, Operation *copy, Block *block) {
+    auto slice = cast<OffsetSizeAndStrideOpInterface>(op);
+    std::optional<int64_t> layer =
+        getConstantIntValue(slice.getMixedOffsets()[0]);
+    if (!layer)
+      return;
+    Value &number = layers[*layer];
+    if (!number)
+      number = addInput(
+          arith::ConstantIndexOp::create(host, op->getLoc(), *layer), block);
+    kernel.setInsertionPoint(copy);
+    SmallVector<OpFoldResult> offsets =
+        cast<OffsetSizeAndStrideOpInterface>(copy).getMixedOffsets();
+    offsets[0] = number;
+    Operation *moved;
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(copy))
+      moved = tensor::InsertSliceOp::create(
+          kernel, copy->getLoc(), insert.getSource(), insert.getDest(), offsets,
+          insert.getMixedSizes(), insert.getMixedStrides());
+    else {
+      auto extract = cast<tensor::ExtractSliceOp>(copy);
+      moved = tensor::ExtractSliceOp::create(
+          kernel, copy->getLoc(), extract.getType(), extract.getSource(),
+          offsets, extract.getMixedSizes(), extract.getMixedStrides());
+    }
+    mapping.map(op->getResult(0), moved->getResult(0));
+    copy->erase();
+    kernel.setInsertionPointToEnd(block);
+  }
+
+  Operation *tail;
+  OpBuilder host, kernel;
+  SmallPtrSet<Operation *, 8> members, visited;
+  SmallVector<Operation *> ops;
+  DenseMap<int64_t, Value> layers;
+  IRMapping mapping;
+};
+} // namespace
+
+/// The first kernel with this text: locations and names are no part of it.
+func::FuncOp KernelTable::intern(func::FuncOp kernel, StringRef kind) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  kernel->print(stream, OpPrintingFlags().useLocalScope());
+  func::FuncOp &known = kernels[text];
+  if (known) {
+    kernel->erase();
+    return known;
+  }
+  kernel.setName((kind + "_" + Twine(numbers[kind]++)).str());
+  symbols.insert(kernel);
+  return known = kernel;
+}
+
+LogicalResult KernelTable::outline(const KernelGroup &group) {
+  Outliner outliner(group);
+  if (failed(outliner.run()))
+    return failure();
+  func::FuncOp kernel = intern(outliner.function, group.getKind());
+
+  Operation *tail = group.getTail();
+  OpBuilder builder(tail);
+  auto dispatch =
+      DispatchOp::create(builder, tail->getLoc(), tail->getResultTypes(),
+                         FlatSymbolRefAttr::get(kernel.getSymNameAttr()),
+                         outliner.inputs, outliner.outputs);
+  tail->replaceAllUsesWith(dispatch);
+  for (Operation *op : llvm::reverse(group.ops))
+    if (op == tail || op->use_empty())
+      op->erase();
+  return success();
+}

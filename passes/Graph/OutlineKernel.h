@@ -1,0 +1,38 @@
+//===- OutlineKernel.h - A group of ops as a function -----------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_GRAPH_OUTLINEKERNEL_H
+#define GIST_PASSES_GRAPH_OUTLINEKERNEL_H
+
+#include "passes/Graph/KernelGroups.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace gist {
+
+/// Kernels of a module. Equal ones are kept once: weights, layers and positions
+/// are arguments, so that the layers of a model share their kernels.
+class KernelTable {
+public:
+  explicit KernelTable(mlir::ModuleOp module) : symbols(module) {}
+
+  /// Replaces the ops of the group by a call of a kernel that computes them.
+  mlir::LogicalResult outline(const KernelGroup &group);
+
+private:
+  mlir::func::FuncOp intern(mlir::func::FuncOp kernel, llvm::StringRef kind);
+
+  mlir::SymbolTable symbols;
+  llvm::StringMap<mlir::func::FuncOp> kernels; ///< by their text
+  llvm::StringMap<unsigned> numbers;           ///< of a kind
+};
+
+} // namespace gist
+
+#endif // GIST_PASSES_GRAPH_OUTLINEKERNEL_H
