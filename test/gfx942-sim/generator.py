@@ -132,7 +132,7 @@ class Function:
     def loop(self, indent, depth):
         kind = self.random.choice(["u32", "f32"])
         name = self.fresh(kind, self.pick(kind), indent)
-        counter = f"i{self.count}"
+        counter = f"n{self.count}"
         self.count += 1
         pad = "  " * indent
         self.lines.append(f"{pad}for (u32 {counter} = 0; {counter} < ({self.pick('u32')} & 7); "

@@ -166,12 +166,10 @@ static bool parseConstant(std::string_view text, ValueType type,
   if (parseInteger(text, integer)) {
     bool isLiteral = text.find('x') != std::string_view::npos;
     operand.value = static_cast<uint64_t>(integer);
-    // A literal is 32 bits wide: the high half of an f64. For a 64-bit integer
-    // the extension of a set top bit is not something to guess.
+    // A literal is 32 bits wide: the high half of an f64, and zero-extended to
+    // a 64-bit integer, as LLVM has it when it chooses one.
     if (type == ValueType::F64 && isLiteral && integer >> 32 == 0)
       operand.value <<= 32;
-    if (type == ValueType::B64 && isLiteral && integer >> 31 == 1)
-      return false;
     return true;
   }
   std::string copy(text);
@@ -293,7 +291,6 @@ static bool parseDpp(std::string_view name, std::string_view value,
   int64_t number = 0;
   if (!value.empty() && !parseInteger(value, number))
     return false;
-  inst.dppArg = static_cast<uint8_t>(number);
   if (name == "row_bcast" && (number == 15 || number == 31)) {
     inst.dpp = number == 15 ? Dpp::RowBcast15 : Dpp::RowBcast31;
     return true;
@@ -301,6 +298,7 @@ static bool parseDpp(std::string_view name, std::string_view value,
   for (const Name &entry : kNames)
     if (name == entry.name) {
       inst.dpp = entry.dpp;
+      inst.dppArg = static_cast<uint8_t>(number);
       return true;
     }
   return false;
