@@ -24,11 +24,11 @@ namespace gist {
 Status loadTokenizer(const Module &module, Tokenizer &tokenizer);
 
 struct GenerateOptions {
-  SamplerOptions sampler;
+  SamplerOptions sampler = {};
   int64_t maxTokens = 0; ///< 0: until the model ends or the context is full
-  std::vector<std::string> stops; ///< texts that end the answer
-  bool ignoreEnd = false;         ///< go on after the model's end token
-  bool showSpecial = false;       ///< special tokens appear as text
+  std::vector<std::string> stops = {}; ///< texts that end the answer
+  bool ignoreEnd = false;              ///< go on after the model's end token
+  bool showSpecial = false;            ///< special tokens appear as text
 };
 
 enum class FinishReason {

@@ -8,12 +8,14 @@
 #include "test/unit/TinyModel.h"
 
 #include <cstdio>
+#include <cstdlib>
 
 int main(int argc, char **argv) {
-  if (argc != 2) {
-    std::fputs("usage: gist-make-tiny-module OUT.gist\n", stderr);
+  if (argc < 2 || argc > 3) {
+    std::fputs("usage: gist-make-tiny-module OUT.gist [SEED]\n", stderr);
     return 2;
   }
-  gist::test::TinyModel().write(argv[1]);
+  uint32_t seed = argc == 3 ? std::strtoul(argv[2], nullptr, 10) : 7;
+  gist::test::TinyModel(seed).write(argv[1]);
   return 0;
 }

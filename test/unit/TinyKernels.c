@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // What the compiler will emit, written by hand: a "language model" whose logits
-// are the dot products of every embedding with the mean of the embeddings so
-// far. Small enough to be checked by a loop, with everything a real one has:
-// weights, a cache, scratch memory and sizes that depend on the call.
+// are how little every embedding points along the mean of the embeddings so
+// far, so that a greedy text never repeats itself for long. Small enough to be
+// checked by a loop, with everything a real one has: weights, a cache, scratch
+// memory and sizes that depend on the call.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,7 +62,7 @@ void tiny_logits(const uint64_t *args, int64_t x, int64_t y, int64_t z) {
   for (int64_t v = x * 16; v < end; ++v) {
     float sum = 0;
     for (int64_t i = 0; i < width; ++i)
-      sum += means[i] * embeddings[v * width + i];
+      sum -= means[i] * embeddings[v * width + i];
     logits[v] = sum;
   }
 }

@@ -85,8 +85,8 @@ static TokenizerSpec byteTokenizer() {
   return spec;
 }
 
-TinyModel::TinyModel() {
-  std::mt19937 random(7);
+TinyModel::TinyModel(uint32_t seed) {
+  std::mt19937 random(seed);
   std::uniform_real_distribution<float> uniform(-1, 1);
   embeddings.resize(kVocab * kWidth);
   for (float &value : embeddings)
@@ -297,7 +297,7 @@ TinyModel::logitsAfter(std::span<const int32_t> tokens) const {
   std::vector<float> logits(kVocab);
   for (int64_t v = 0; v < kVocab; ++v)
     for (int64_t i = 0; i < kWidth; ++i)
-      logits[v] += mean[i] * embeddings[v * kWidth + i];
+      logits[v] -= mean[i] * embeddings[v * kWidth + i];
   return logits;
 }
 

@@ -29,8 +29,9 @@ public:
   static constexpr int64_t kMaxContext = 4096;
   static constexpr int32_t kEnd = 256; ///< token that ends a text
 
-  /// Fills `writer` with the module; tests may change it before writing.
-  TinyModel();
+  /// Fills `writer` with the module; tests may change it before writing. The
+  /// seed makes the weights.
+  explicit TinyModel(uint32_t seed = 7);
 
   /// Logits after the last of these tokens.
   std::vector<float> logitsAfter(std::span<const int32_t> tokens) const;

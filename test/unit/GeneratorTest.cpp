@@ -1,0 +1,168 @@
+//===- GeneratorTest.cpp - A prompt in, text out --------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Generator.h"
+
+#include "test/unit/TinyModel.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+using namespace gist;
+using namespace gist::test;
+
+namespace {
+class GeneratorTest : public ::testing::Test {
+protected:
+  void SetUp() override {
+    ASSERT_TRUE(openDevice("cpu", {.threads = 2}, device).ok());
+    ASSERT_TRUE(Module::open(model.write(folder.file("m.gist")), module).ok());
+    Status status = loadTokenizer(*module, tokenizer);
+    ASSERT_TRUE(status.ok()) << status.text;
+    ASSERT_TRUE(Session::create(module, *device, {}, session).ok());
+    tokenizer.encode("hello", prompt);
+    ASSERT_EQ(prompt, (std::vector<int32_t>{'h', 'e', 'l', 'l', 'o'}));
+  }
+
+  /// What the model must say, by the reference alone.
+  std::vector<int32_t> greedy(size_t count) const {
+    std::vector<int32_t> tokens = prompt;
+    for (size_t i = 0; i < count; ++i) {
+      std::vector<float> logits = model.logitsAfter(tokens);
+      tokens.push_back(static_cast<int32_t>(
+          std::max_element(logits.begin(), logits.end()) - logits.begin()));
+    }
+    return {tokens.begin() + static_cast<ptrdiff_t>(prompt.size()),
+            tokens.end()};
+  }
+
+  TemporaryFolder folder;
+  TinyModel model;
+  std::unique_ptr<Device> device;
+  std::shared_ptr<const Module> module;
+  std::unique_ptr<Session> session;
+  Tokenizer tokenizer;
+  std::vector<int32_t> prompt;
+};
+} // namespace
+
+TEST_F(GeneratorTest, GreedyEqualsTheReference) {
+  GenerateOptions options{.maxTokens = 20, .ignoreEnd = true};
+  GenerateResult result;
+  std::string streamed;
+  Status status = generate(
+      *session, tokenizer, prompt, options,
+      [&](std::string_view piece) {
+        streamed += piece;
+        return true;
+      },
+      result);
+  ASSERT_TRUE(status.ok()) << status.text;
+  EXPECT_EQ(result.tokens, greedy(20));
+  EXPECT_EQ(result.reason, FinishReason::MaxTokens);
+  EXPECT_EQ(streamed, result.text);
+  EXPECT_EQ(result.decodedTokens, 19);
+  // All but the last token have been fed.
+  EXPECT_EQ(session->position(), 24);
+  // A reference that repeated one token would show little.
+  std::vector<int32_t> distinct = result.tokens;
+  std::sort(distinct.begin(), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  EXPECT_GT(distinct.size(), 5u);
+}
+
+TEST_F(GeneratorTest, EndTokenStops) {
+  // Make a token that the reference chooses into one that ends.
+  std::vector<int32_t> expected = greedy(6);
+  auto end = expected[4];
+  auto first = std::find(expected.begin(), expected.end(), end);
+  model.writer.spec.model.stopTokens = {end};
+  ASSERT_TRUE(Module::open(model.write(folder.file("m.gist")), module).ok());
+  ASSERT_TRUE(Session::create(module, *device, {}, session).ok());
+  GenerateResult result;
+  ASSERT_TRUE(
+      generate(*session, tokenizer, prompt, {.maxTokens = 20}, nullptr, result)
+          .ok());
+  EXPECT_EQ(result.reason, FinishReason::EndToken);
+  EXPECT_EQ(result.tokens, std::vector<int32_t>(expected.begin(), first + 1));
+}
+
+TEST_F(GeneratorTest, FullContextStops) {
+  GenerateOptions options{.ignoreEnd = true};
+  GenerateResult result;
+  ASSERT_TRUE(
+      generate(*session, tokenizer, prompt, options, nullptr, result).ok());
+  EXPECT_EQ(result.reason, FinishReason::ContextFull);
+  EXPECT_EQ(session->position(), TinyModel::kContext);
+  // 35 tokens fill the context, and the logits after the last give one more.
+  EXPECT_EQ(result.tokens, greedy(36));
+}
+
+TEST_F(GeneratorTest, CancelAndStopStrings) {
+  GenerateOptions options{.maxTokens = 30, .ignoreEnd = true};
+  options.showSpecial = true;
+  GenerateResult whole;
+  ASSERT_TRUE(
+      generate(*session, tokenizer, prompt, options, nullptr, whole).ok());
+  ASSERT_TRUE(session->reset().ok());
+  GenerateResult result;
+  int pieces = 0;
+  ASSERT_TRUE(generate(
+                  *session, tokenizer, prompt, options,
+                  [&](std::string_view) { return ++pieces < 3; }, result)
+                  .ok());
+  EXPECT_EQ(result.reason, FinishReason::Cancelled);
+  EXPECT_EQ(pieces, 3);
+
+  // Any character of the text, as a stop string, ends it before that.
+  size_t at = whole.text.find_first_of(
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+  ASSERT_NE(at, std::string::npos);
+  options.stops = {whole.text.substr(at, 1)};
+  ASSERT_TRUE(session->reset().ok());
+  ASSERT_TRUE(
+      generate(*session, tokenizer, prompt, options, nullptr, result).ok());
+  EXPECT_EQ(result.reason, FinishReason::StopString);
+  EXPECT_EQ(result.text, whole.text.substr(0, at));
+}
+
+TEST_F(GeneratorTest, SeedDecides) {
+  GenerateOptions options{.maxTokens = 25, .ignoreEnd = true};
+  options.sampler.temperature = 1.0f;
+  auto sampled = [&](uint64_t seed) {
+    options.sampler.seed = seed;
+    GenerateResult result;
+    EXPECT_TRUE(session->reset().ok());
+    EXPECT_TRUE(
+        generate(*session, tokenizer, prompt, options, nullptr, result).ok());
+    return result.tokens;
+  };
+  EXPECT_EQ(sampled(1), sampled(1));
+  EXPECT_NE(sampled(1), sampled(2));
+}
+
+TEST_F(GeneratorTest, Refusals) {
+  GenerateResult result;
+  EXPECT_EQ(generate(*session, tokenizer, {}, {}, nullptr, result).text,
+            "no tokens were given");
+  EXPECT_EQ(
+      generate(*session, tokenizer, prompt, {.maxTokens = -1}, nullptr, result)
+          .text,
+      "the number of tokens cannot be negative");
+  TinyModel silent;
+  silent.writer.setTokenizer("");
+  ASSERT_TRUE(Module::open(silent.write(folder.file("s.gist")), module).ok());
+  EXPECT_EQ(loadTokenizer(*module, tokenizer).text,
+            "the module has no tokenizer");
+  TinyModel small;
+  small.writer.spec.model.vocabSize = 260;
+  small.writer.spec.model.padToken = -1;
+  ASSERT_TRUE(Module::open(small.write(folder.file("s.gist")), module).ok());
+  EXPECT_EQ(loadTokenizer(*module, tokenizer).text,
+            "tokenizer of 261 tokens for a model of 260");
+}
