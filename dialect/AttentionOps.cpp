@@ -22,16 +22,15 @@ static LogicalResult inferOutput(std::optional<Location> location, Value query,
   RankedTensorType values = getTensorType(location, value, 3, 3, "values");
   if (!queries || !values)
     return failure();
-  types.push_back(queries.clone({queries.getDimSize(0), queries.getDimSize(1),
-                                 values.getDimSize(2)}));
+  types.push_back(queries.clone(
+      {queries.getDimSize(0), queries.getDimSize(1), values.getDimSize(2)}));
   return success();
 }
 
 /// What attention and attend ask of queries, keys and values alike: (C1) to
 /// (C3) of both.
 static LogicalResult verifyHeads(Operation *op, RankedTensorType query,
-                                 RankedTensorType key,
-                                 RankedTensorType value) {
+                                 RankedTensorType key, RankedTensorType value) {
   if (!canBeEqual(key.getDimSize(0), value.getDimSize(0)) ||
       !canBeEqual(key.getDimSize(1), value.getDimSize(1))) // (C1)
     return op->emitOpError("expects keys and values of the same tokens and "
@@ -55,7 +54,7 @@ static LogicalResult verifyHeads(Operation *op, RankedTensorType query,
 
 /// The given scale, or 1/sqrt(D) for keys with heads of size D.
 static double computeScale(const std::optional<APFloat> &scale,
-                       RankedTensorType key) {
+                           RankedTensorType key) {
   if (scale)
     return toDouble(*scale);
   return 1.0 / std::sqrt(static_cast<double>(key.getDimSize(2)));
@@ -110,8 +109,7 @@ LogicalResult AttentionOp::verify() {
              << type;
   }
 
-  if (static_cast<bool>(getOffsets()) !=
-          static_cast<bool>(getKeyOffsets()) ||
+  if (static_cast<bool>(getOffsets()) != static_cast<bool>(getKeyOffsets()) ||
       (getOffsets() &&
        !canBeEqual(getOffsets().getType().getDimSize(0),
                    getKeyOffsets().getType().getDimSize(0)))) // (C8)
@@ -202,8 +200,9 @@ LogicalResult AttendOp::verify() {
   if (wantsWindow != (getWindow().has_value() || getBlock().has_value()) ||
       getWindow().has_value() != getBlock().has_value() ||
       getWindow().value_or(0) < 0 || getBlock().value_or(1) < 1) // (C7)
-    return emitOpError("expects window >= 0 and block >= 1 in causal mode keys, "
-                       "and neither elsewhere");
+    return emitOpError(
+        "expects window >= 0 and block >= 1 in causal mode keys, "
+        "and neither elsewhere");
   if (isKeys && getLogCount()) // (C8)
     return emitOpError("expects log_count in mode copy only: mode keys always "
                        "counts");

@@ -28,8 +28,8 @@ LogicalResult GatedProjectionOp::inferReturnTypes(
       return failure();
     types.push_back(input.clone({input.getDimSize(0), type.getDimSize(0)}));
   }
-  types.push_back(RankedTensorType::get(input.getDimSize(0),
-                                        IntegerType::get(context, 8)));
+  types.push_back(
+      RankedTensorType::get(input.getDimSize(0), IntegerType::get(context, 8)));
   return success();
 }
 
@@ -67,8 +67,7 @@ LogicalResult GatedProjectionOp::verify() {
            << " and " << getLow().size();
 
   for (size_t i = 0; i < count; ++i) { // (C4)
-    int64_t m =
-        cast<RankedTensorType>(getWeights()[i].getType()).getDimSize(0);
+    int64_t m = cast<RankedTensorType>(getWeights()[i].getType()).getDimSize(0);
     if (failed(verifyShape(*this, "a weight", getWeights()[i], {m, d})) ||
         failed(verifyShape(*this, "an image", getImages()[i], {m, k})))
       return failure();
@@ -107,8 +106,8 @@ static Value createDenseProjection(OpBuilder &builder, Location location,
       tensor::getMixedSize(builder, location, input, 0),
       tensor::getMixedSize(builder, location, weight, 0)};
   Type f32 = builder.getF32Type();
-  Value zero = arith::ConstantOp::create(builder, location,
-                                         builder.getF32FloatAttr(0));
+  Value zero =
+      arith::ConstantOp::create(builder, location, builder.getF32FloatAttr(0));
   Value empty = tensor::EmptyOp::create(builder, location, sizes, f32);
   Value filled =
       linalg::FillOp::create(builder, location, zero, empty).getResult(0);
@@ -128,8 +127,8 @@ static Value createDenseProjection(OpBuilder &builder, Location location,
     maps.push_back(column);
   }
   maps.push_back(identity);
-  Value output = tensor::EmptyOp::create(builder, location, sizes,
-                                         type.getElementType());
+  Value output =
+      tensor::EmptyOp::create(builder, location, sizes, type.getElementType());
   SmallVector<utils::IteratorType> loops(2, utils::IteratorType::parallel);
   auto body = [&](OpBuilder &nested, Location at, ValueRange args) {
     Value value = args[0];
@@ -157,8 +156,8 @@ struct ProjectDensely final : OpRewritePattern<GatedProjectionOp> {
   LogicalResult matchAndRewrite(GatedProjectionOp op,
                                 PatternRewriter &rewriter) const override {
     RankedTensorType basis = op.getBasis().getType();
-    bool isComplete = basis.hasStaticShape() &&
-                      basis.getDimSize(0) == basis.getDimSize(1);
+    bool isComplete =
+        basis.hasStaticShape() && basis.getDimSize(0) == basis.getDimSize(1);
     if (!op.getEpsilon().isZero() && !isComplete)
       return rewriter.notifyMatchFailure(op, "the gate may close");
     if (!op.getLevel().use_empty())
@@ -167,10 +166,9 @@ struct ProjectDensely final : OpRewritePattern<GatedProjectionOp> {
     for (auto [i, output] : llvm::enumerate(op.getOutputs())) {
       Value bias = op.getBiases().empty() ? Value() : op.getBiases()[i];
       rewriter.replaceAllUsesWith(
-          output, createDenseProjection(rewriter, op.getLoc(), op.getInput(),
-                                        op.getWeights()[i], bias,
-                                        cast<RankedTensorType>(
-                                            output.getType())));
+          output, createDenseProjection(
+                      rewriter, op.getLoc(), op.getInput(), op.getWeights()[i],
+                      bias, cast<RankedTensorType>(output.getType())));
     }
     rewriter.eraseOp(op);
     return success();

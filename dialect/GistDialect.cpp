@@ -61,9 +61,8 @@ Type SelectionType::parse(AsmParser &parser) {
   std::optional<int64_t> heads;
   if (shape.size() == 2)
     heads = shape.front();
-  return SelectionType::getChecked(
-      [&] { return parser.emitError(location); }, parser.getContext(), heads,
-      shape.back());
+  return SelectionType::getChecked([&] { return parser.emitError(location); },
+                                   parser.getContext(), heads, shape.back());
 }
 
 void SelectionType::print(AsmPrinter &printer) const {

@@ -22,8 +22,8 @@ static SelectionType inferSelection(std::optional<Location> location,
   if (!type)
     return {};
   if (type.getRank() == 3 && type.isDynamicDim(1)) {
-    (void)emitOptionalError(location,
-                            "expects a static number of heads, got ", type);
+    (void)emitOptionalError(location, "expects a static number of heads, got ",
+                            type);
     return {};
   }
   return SelectionType::forTokens(type);
@@ -104,7 +104,7 @@ LogicalResult CascadeUpdateOp::inferReturnTypes(
 }
 
 LogicalResult CascadeUpdateOp::verify() {
-  if (failed(verifyTau(*this, getTau())) || // (C1)
+  if (failed(verifyTau(*this, getTau())) ||                  // (C1)
       failed(verifyOffsets(*this, getOffsets(), "offsets"))) // (C2)
     return failure();
 
@@ -214,19 +214,17 @@ LogicalResult PackSelectionOp::inferReturnTypes(
   if (heads && ShapedType::isDynamic(*heads))
     return emitOptionalError(
         location, "expects ids with a static number of heads, got ", ids);
-  types.push_back(
-      SelectionType::get(context, heads, ids.getShape().back()));
+  types.push_back(SelectionType::get(context, heads, ids.getShape().back()));
   return success();
 }
 
 LogicalResult PackSelectionOp::verify() {
   RankedTensorType ids = getIds().getType();
-  for (auto [name, part] : {std::pair("nearest", getNearest()),
-                            std::pair("weight", getWeight())})
+  for (auto [name, part] :
+       {std::pair("nearest", getNearest()), std::pair("weight", getWeight())})
     if (part.getType() != ids) // (C1)
-      return emitOpError("expects ")
-             << name << " of the type of ids, " << ids << ", got "
-             << part.getType();
+      return emitOpError("expects ") << name << " of the type of ids, " << ids
+                                     << ", got " << part.getType();
   ArrayRef<int64_t> count = getCount().getType().getShape();
   if (count != ArrayRef(getSelection().getType().getCountShape())) // (C2)
     return emitOpError("expects one count for each selection of ")

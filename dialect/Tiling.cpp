@@ -95,10 +95,9 @@ GramNearestOp::getTiledImplementation(OpBuilder &builder,
   Value first = getValueOrCreateConstantIndexOp(
       builder, getLoc(),
       apply(builder, getLoc(), a + b, {OpFoldResult(getFirst()), offsets[0]}));
-  return finish(GramNearestOp::create(builder, getLoc(), rows, first,
-                                      getCandidates(), getIds(), getCount(),
-                                      getReachAttr(), getSimilarityAttr(),
-                                      getOffsets()));
+  return finish(GramNearestOp::create(
+      builder, getLoc(), rows, first, getCandidates(), getIds(), getCount(),
+      getReachAttr(), getSimilarityAttr(), getOffsets()));
 }
 
 LogicalResult GramNearestOp::getResultTilePosition(
@@ -196,23 +195,22 @@ AttentionOp::getTiledImplementation(OpBuilder &builder,
   auto sizeOfHead = [&](Value value) {
     return tensor::getMixedSize(builder, location, value, 2);
   };
-  Value query = createSlice(builder, location, getQuery(),
-                            {firstQuery, headOffset, zero},
-                            {queries, headSize, sizeOfHead(getQuery())});
-  Value key = createSlice(builder, location, getKey(),
-                          {zero, offsets.back(), zero},
-                          {keys, sizes.back(), sizeOfHead(getKey())});
-  Value value = createSlice(builder, location, getValue(),
-                            {zero, offsets.back(), zero},
-                            {keys, sizes.back(), sizeOfHead(getValue())});
+  Value query =
+      createSlice(builder, location, getQuery(), {firstQuery, headOffset, zero},
+                  {queries, headSize, sizeOfHead(getQuery())});
+  Value key =
+      createSlice(builder, location, getKey(), {zero, offsets.back(), zero},
+                  {keys, sizes.back(), sizeOfHead(getKey())});
+  Value value =
+      createSlice(builder, location, getValue(), {zero, offsets.back(), zero},
+                  {keys, sizes.back(), sizeOfHead(getValue())});
   Value mask = getMask();
   if (mask)
     mask = createSlice(builder, location, mask, {firstQuery, zero},
                        {queries, keys});
-  return finish(AttentionOp::create(builder, location, query, key, value, mask,
-                                    getOffsets(), getKeyOffsets(),
-                                    getCausalAttr(), getScaleAttr(),
-                                    getWindowAttr(), getSinksAttr()));
+  return finish(AttentionOp::create(
+      builder, location, query, key, value, mask, getOffsets(), getKeyOffsets(),
+      getCausalAttr(), getScaleAttr(), getWindowAttr(), getSinksAttr()));
 }
 
 LogicalResult AttentionOp::getResultTilePosition(
@@ -257,7 +255,7 @@ AttentionOp::generateResultTileValue(OpBuilder &builder, unsigned,
   FailureOr<int64_t> group = getGroupSize(getQuery(), getKey());
   OpFoldResult kvOffset, kvSize;
   if (failed(group) || failed(getGroups(builder, *group, offsets[1], sizes[1],
-                                         kvOffset, kvSize)))
+                                        kvOffset, kvSize)))
     return failure();
   if (getOffsets())
     return getTiledImplementation(builder, {kvOffset}, {kvSize});
@@ -303,9 +301,8 @@ AttendOp::getTiledImplementation(OpBuilder &builder,
   FailureOr<int64_t> group = getGroupSize(getQuery(), getKey());
   if (failed(group))
     return emitOpError("cannot be tiled with a dynamic number of heads");
-  bool isPerHead = cast<SelectionType>(getSelection().getType())
-                       .getHeads()
-                       .has_value();
+  bool isPerHead =
+      cast<SelectionType>(getSelection().getType()).getHeads().has_value();
   if (isPerHead && !getConstantIntValue(sizes[0]))
     return emitOpError("with a selection per head needs tiles that divide its "
                        "heads");
@@ -321,11 +318,10 @@ AttendOp::getTiledImplementation(OpBuilder &builder,
   if (isPerHead)
     selection = createSelectionSlice(builder, location, selection, offsets[0],
                                      sizes[0]);
-  return finish(AttendOp::create(builder, location, query, key, value,
-                                 selection, getModeAttr(), getLogCountAttr(),
-                                 getCausalAttr(), getScaleAttr(),
-                                 getWindowAttr(), getBlockAttr(),
-                                 getMergeAttr(), getOffsets()));
+  return finish(AttendOp::create(
+      builder, location, query, key, value, selection, getModeAttr(),
+      getLogCountAttr(), getCausalAttr(), getScaleAttr(), getWindowAttr(),
+      getBlockAttr(), getMergeAttr(), getOffsets()));
 }
 
 LogicalResult AttendOp::getResultTilePosition(
@@ -355,8 +351,8 @@ AttendOp::generateResultTileValue(OpBuilder &builder, unsigned,
   OpFoldResult tokens = tensor::getMixedSize(builder, getLoc(), getQuery(), 0);
   if (failed(group) || !isConstantIntValue(offsets[0], 0) ||
       !isEqualConstantIntOrValue(sizes[0], tokens) ||
-      failed(getGroups(builder, *group, offsets[1], sizes[1], kvOffset,
-                        kvSize)))
+      failed(
+          getGroups(builder, *group, offsets[1], sizes[1], kvOffset, kvSize)))
     return failure();
   return getTiledImplementation(builder, {kvOffset}, {kvSize});
 }
@@ -404,17 +400,15 @@ LogicalResult GatedProjectionOp::getResultTilePosition(
   resultSizes.assign({sizes[0]});
   if (resultNumber < getWeights().size()) {
     resultOffsets.push_back(builder.getIndexAttr(0));
-    resultSizes.push_back(tensor::getMixedSize(
-        builder, getLoc(), getWeights()[resultNumber], 0));
+    resultSizes.push_back(
+        tensor::getMixedSize(builder, getLoc(), getWeights()[resultNumber], 0));
   }
   return success();
 }
 
-FailureOr<TilingResult>
-GatedProjectionOp::generateResultTileValue(OpBuilder &builder,
-                                           unsigned resultNumber,
-                                           ArrayRef<OpFoldResult> offsets,
-                                           ArrayRef<OpFoldResult> sizes) {
+FailureOr<TilingResult> GatedProjectionOp::generateResultTileValue(
+    OpBuilder &builder, unsigned resultNumber, ArrayRef<OpFoldResult> offsets,
+    ArrayRef<OpFoldResult> sizes) {
   // The gate reads whole rows, and the projections share it: a tile of an
   // output must span its columns.
   if (resultNumber < getWeights().size() &&
@@ -458,11 +452,11 @@ DequantizeOp::getTiledImplementation(OpBuilder &builder,
                                      ArrayRef<OpFoldResult> sizes) {
   if (!getConstantIntValue(sizes[1]))
     return emitOpError("needs tiles that divide its blocks");
-  Value blocks = createSlice(
-      builder, getLoc(), getBlocks(),
-      {offsets[0], offsets[1], builder.getIndexAttr(0)},
-      {sizes[0], sizes[1],
-       builder.getIndexAttr(getBlockLayout(getFormat()).bytes)});
+  Value blocks =
+      createSlice(builder, getLoc(), getBlocks(),
+                  {offsets[0], offsets[1], builder.getIndexAttr(0)},
+                  {sizes[0], sizes[1],
+                   builder.getIndexAttr(getBlockLayout(getFormat()).bytes)});
   return finish(
       DequantizeOp::create(builder, getLoc(), blocks, getFormatAttr()));
 }
@@ -487,7 +481,7 @@ DequantizeOp::generateResultTileValue(OpBuilder &builder, unsigned,
   int64_t values = getBlockLayout(getFormat()).values;
   OpFoldResult blockOffset, blockSize;
   if (failed(getGroups(builder, values, offsets[1], sizes[1], blockOffset,
-                        blockSize)))
+                       blockSize)))
     return failure();
   return getTiledImplementation(builder, {offsets[0], blockOffset},
                                 {sizes[0], blockSize});

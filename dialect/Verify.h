@@ -36,12 +36,10 @@ getTensorType(std::optional<mlir::Location> location, mlir::Value value,
   auto type = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
   if (type && type.getRank() >= minRank && type.getRank() <= maxRank)
     return type;
-  (void)mlir::emitOptionalError(location, "expects ", name,
-                                " to be a tensor of rank ", minRank,
-                                minRank == maxRank
-                                    ? std::string()
-                                    : " to " + std::to_string(maxRank),
-                                ", got ", value.getType());
+  (void)mlir::emitOptionalError(
+      location, "expects ", name, " to be a tensor of rank ", minRank,
+      minRank == maxRank ? std::string() : " to " + std::to_string(maxRank),
+      ", got ", value.getType());
   return {};
 }
 
@@ -71,9 +69,8 @@ verifyScale(mlir::Operation *op, const std::optional<llvm::APFloat> &scale) {
 }
 
 /// Emits what (C…) on `offsets` asks for.
-inline mlir::LogicalResult verifyOffsets(mlir::Operation *op,
-                                         mlir::Value offsets,
-                                         llvm::StringRef name) {
+inline mlir::LogicalResult
+verifyOffsets(mlir::Operation *op, mlir::Value offsets, llvm::StringRef name) {
   if (!offsets)
     return mlir::success();
   int64_t size =

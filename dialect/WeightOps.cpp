@@ -44,8 +44,8 @@ LogicalResult DequantizeOp::inferReturnTypes(MLIRContext *context,
   if (!blocks)
     return failure();
   if (blocks.isDynamicDim(1)) // (C2)
-    return emitOptionalError(
-        location, "expects a static number of blocks, got ", blocks);
+    return emitOptionalError(location,
+                             "expects a static number of blocks, got ", blocks);
   int64_t values =
       blocks.getDimSize(1) * getBlockLayout(adaptor.getFormat()).values;
   types.push_back(RankedTensorType::get({blocks.getDimSize(0), values},

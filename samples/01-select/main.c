@@ -69,8 +69,7 @@ int main(void) {
     for (const char *c = words[t]; *c; ++c)
       state = (state ^ (uint64_t)*c) * 1099511628211u;
     for (int i = 0; i < kDim; ++i)
-      rows[t][i] =
-          nextRandom(&state) + (t > 0 ? 0.2f * rows[t - 1][i] : 0.0f);
+      rows[t][i] = nextRandom(&state) + (t > 0 ? 0.2f * rows[t - 1][i] : 0.0f);
   }
 
   Matrix x = {&rows[0][0], &rows[0][0], 0, {count, kDim}, {kDim, 1}};
