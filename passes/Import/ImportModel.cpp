@@ -53,12 +53,12 @@ static ModelOutput outputOf(const ModelConfig &config, Type result) {
 
 Status gist::importModel(const std::string &path, const ImportOptions &options,
                          MLIRContext &context, OwningOpRef<ModuleOp> &module,
-                         WeightMap &weights, ModelInfo &info) {
+                         WeightMap &weights, ImportedModel &info) {
   auto source = std::make_shared<ModelSource>();
   GIST_TRY(openModelSource(path, *source));
   const Architecture *architecture = nullptr;
   GIST_TRY(findArchitecture(*source, architecture).in(path));
-  ModelInfo newInfo;
+  ImportedModel newInfo;
   newInfo.architecture = architecture->name;
   newInfo.isDecoder = architecture->isDecoder;
   GIST_TRY(configure(*source, *architecture, options, newInfo.config).in(path));

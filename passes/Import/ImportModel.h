@@ -38,7 +38,7 @@ enum class ModelOutput {
 };
 
 /// What a program that runs the model needs to know about it.
-struct ModelInfo {
+struct ImportedModel {
   std::string architecture;
   bool isDecoder = false;
   ModelOutput output = ModelOutput::Logits;
@@ -65,7 +65,7 @@ struct ModelInfo {
 Status importModel(const std::string &path, const ImportOptions &options,
                    mlir::MLIRContext &context,
                    mlir::OwningOpRef<mlir::ModuleOp> &module,
-                   WeightMap &weights, ModelInfo &info);
+                   WeightMap &weights, ImportedModel &info);
 
 } // namespace gist
 

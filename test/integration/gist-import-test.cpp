@@ -65,7 +65,7 @@ static bool writeWeights(const WeightMap &weights, const std::string &path) {
   return out.good();
 }
 
-static void printInfo(const ModelInfo &model) {
+static void printInfo(const ImportedModel &model) {
   static const char *const outputs[] = {"logits", "hidden states",
                                         "sentence embedding"};
   llvm::outs() << "architecture: " << model.architecture << "\n"
@@ -89,7 +89,7 @@ int main(int argc, char **argv) {
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   WeightMap weights;
-  ModelInfo model;
+  ImportedModel model;
   Status status =
       importModel(modelPath, options, context, module, weights, model);
   if (!status.ok()) {
