@@ -56,7 +56,8 @@ public:
       : model(model), reference(reference) {}
 
   /// Predicts every token once, each with at least `window - stride` tokens
-  /// before it, except at the beginning.
+  /// before it, except at the beginning. Where that is none, the first token of
+  /// a window is not predicted.
   Status windows(const std::vector<int32_t> &tokens, int64_t window,
                  int64_t stride, Comparison &result);
 
