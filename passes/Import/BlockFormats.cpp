@@ -97,13 +97,13 @@ static float loadHalf(const uint8_t *bytes) {
   return halfToFloat(half);
 }
 
-static void dequantizeQ8_0(const uint8_t *block, float *out) {
+static void dequantizeQ80(const uint8_t *block, float *out) {
   float scale = loadHalf(block);
   for (int i = 0; i < 32; ++i)
     out[i] = scale * static_cast<int8_t>(block[2 + i]);
 }
 
-static void dequantizeQ4_0(const uint8_t *block, float *out) {
+static void dequantizeQ40(const uint8_t *block, float *out) {
   float scale = loadHalf(block);
   for (int i = 0; i < 16; ++i) {
     out[i] = scale * ((block[2 + i] & 15) - 8);
@@ -111,7 +111,7 @@ static void dequantizeQ4_0(const uint8_t *block, float *out) {
   }
 }
 
-static void dequantizeQ4_1(const uint8_t *block, float *out) {
+static void dequantizeQ41(const uint8_t *block, float *out) {
   float scale = loadHalf(block), minimum = loadHalf(block + 2);
   for (int i = 0; i < 16; ++i) {
     out[i] = scale * (block[4 + i] & 15) + minimum;
@@ -121,7 +121,7 @@ static void dequantizeQ4_1(const uint8_t *block, float *out) {
 
 /// Eight groups of 32: a 6-bit scale and a 6-bit minimum each, packed in twelve
 /// bytes, in units of the block's two halves.
-static void dequantizeQ4_K(const uint8_t *block, float *out) {
+static void dequantizeQ4K(const uint8_t *block, float *out) {
   float scaleUnit = loadHalf(block), minimumUnit = loadHalf(block + 2);
   const uint8_t *packed = block + 4, *quants = block + 16;
   for (int group = 0; group < 8; ++group) {
@@ -144,7 +144,7 @@ static void dequantizeQ4_K(const uint8_t *block, float *out) {
 
 /// Sixteen groups of 16 with an 8-bit scale each. Low four bits first, then the
 /// high two bits, each in two halves of 128 elements.
-static void dequantizeQ6_K(const uint8_t *block, float *out) {
+static void dequantizeQ6K(const uint8_t *block, float *out) {
   float scaleUnit = loadHalf(block + 208);
   for (int i = 0; i < 256; ++i) {
     int half = i / 128, quarter = i % 128 / 32, lane = i % 32;
@@ -152,7 +152,7 @@ static void dequantizeQ6_K(const uint8_t *block, float *out) {
     uint8_t highByte = block[128 + half * 32 + lane];
     int low = lowByte >> quarter / 2 * 4 & 15;
     int high = highByte >> quarter * 2 & 3;
-    int scale = static_cast<int8_t>(block[192 + i / 16]);
+    auto scale = static_cast<float>(static_cast<int8_t>(block[192 + i / 16]));
     out[i] = scaleUnit * scale * ((low | high << 4) - 32);
   }
 }
@@ -180,19 +180,19 @@ void gist::dequantize(WeightFormat format, Bytes blocks, float *out) {
       break;
     }
     case WeightFormat::Q8_0:
-      dequantizeQ8_0(block, out);
+      dequantizeQ80(block, out);
       break;
     case WeightFormat::Q4_0:
-      dequantizeQ4_0(block, out);
+      dequantizeQ40(block, out);
       break;
     case WeightFormat::Q4_1:
-      dequantizeQ4_1(block, out);
+      dequantizeQ41(block, out);
       break;
     case WeightFormat::Q4_K:
-      dequantizeQ4_K(block, out);
+      dequantizeQ4K(block, out);
       break;
     case WeightFormat::Q6_K:
-      dequantizeQ6_K(block, out);
+      dequantizeQ6K(block, out);
       break;
     }
   }

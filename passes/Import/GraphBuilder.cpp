@@ -130,11 +130,6 @@ Value GraphBuilder::emitWeight(const std::string &name) {
   return value;
 }
 
-Value GraphBuilder::declareWeight(const std::string &name, Weight content) {
-  weights.entries.try_emplace(name, std::move(content));
-  return emitWeight(name);
-}
-
 /// The numbers of a matrix, or of rows taken from it.
 Value GraphBuilder::numbers(Value stored, WeightFormat format) {
   switch (format) {
@@ -159,10 +154,9 @@ Value GraphBuilder::numbers(Value stored, WeightFormat format) {
 /// The stored tensor `module` + `suffix` as a weight of `shape`, in the form
 /// the options ask for; blocks are not dequantised yet. `transposed` says that
 /// the source holds columns for rows.
-GraphBuilder::LoadedWeight GraphBuilder::weight(std::string_view module,
-                                                const char *suffix,
-                                                std::vector<int64_t> shape,
-                                                bool transposed) {
+GraphBuilder::LoadedWeight
+GraphBuilder::weight(std::string_view module, const char *suffix,
+                     const std::vector<int64_t> &shape, bool transposed) {
   std::string name;
   const StoredTensor *stored = find(module, suffix, name);
   std::vector<int64_t> storedShape = shape;
@@ -201,7 +195,8 @@ GraphBuilder::LoadedWeight GraphBuilder::weight(std::string_view module,
   if (transposed)
     content = transposedWeight(content);
   WeightFormat format = content.format;
-  return {declareWeight(name, std::move(content)), format};
+  weights.entries.emplace(name, std::move(content));
+  return {emitWeight(name), format};
 }
 
 Status GraphBuilder::takeStatus() {

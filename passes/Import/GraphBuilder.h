@@ -125,8 +125,8 @@ private:
   const StoredTensor *find(std::string_view module, const char *suffix,
                            std::string &name);
   LoadedWeight weight(std::string_view module, const char *suffix,
-                      std::vector<int64_t> shape, bool transposed = false);
-  mlir::Value declareWeight(const std::string &name, Weight content);
+                      const std::vector<int64_t> &shape,
+                      bool transposed = false);
   mlir::Value emitWeight(const std::string &name);
   mlir::Value numbers(mlir::Value stored, WeightFormat format);
   mlir::Value project(mlir::Value x, std::string_view name, int64_t outputs,

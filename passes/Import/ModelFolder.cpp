@@ -25,6 +25,11 @@ static Status readText(const std::string &path, std::string &out) {
   return {};
 }
 
+static std::string inFolder(const std::string &folder,
+                            const std::string &name) {
+  return (std::filesystem::path(folder) / name).string();
+}
+
 /// Reads a JSON file that may be absent: `out` is then left as it was.
 static Status readJson(const std::string &path, json &out) {
   if (!exists(path))
@@ -65,7 +70,7 @@ static Status openShards(const std::string &path, const std::string &indexPath,
     fileNames.insert(fileName);
   for (const std::string &fileName : fileNames) {
     SafetensorsFile content;
-    GIST_TRY(openWeights(path + "/" + fileName, folder, content));
+    GIST_TRY(openWeights(inFolder(path, fileName), folder, content));
     for (auto &[name, tensor] : content.tensors)
       if (!folder.tensors.try_emplace(name, std::move(tensor)).second)
         return Status::error(Code::BadFile, "%s: tensor %s is in two files",
@@ -75,7 +80,7 @@ static Status openShards(const std::string &path, const std::string &indexPath,
   for (const auto &[name, fileName] : fileOfTensor)
     if (!folder.tensors.contains(name) && !folder.skipped.contains(name))
       return Status::error(Code::BadFile, "%s: no tensor %s, which %s promises",
-                           (path + "/" + fileName).c_str(),
+                           inFolder(path, fileName).c_str(),
                            inQuotes(name).c_str(), indexPath.c_str());
   return {};
 }

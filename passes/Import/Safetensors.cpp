@@ -108,6 +108,7 @@ static Status readEntry(const json &entry, Bytes data, StoredTensor &tensor,
 static Status
 checkOverlaps(const std::map<std::string, StoredTensor, std::less<>> &tensors) {
   std::vector<std::pair<const StoredTensor *, const std::string *>> order;
+  order.reserve(tensors.size());
   for (const auto &[name, tensor] : tensors)
     order.emplace_back(&tensor, &name);
   std::sort(order.begin(), order.end(), [](const auto &a, const auto &b) {

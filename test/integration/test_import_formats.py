@@ -19,7 +19,8 @@ gguf = pytest.importorskip("gguf")
 sys.path.insert(0, str(MODELS))
 import make_models
 from gguf.constants import GGMLQuantizationType as Kind
-from gguf.quants import dequantize
+from gguf.quants import dequantize, quantize
+from make_blocks import random_blocks
 from make_models import quantized_reference, reference, some_tokens
 
 
@@ -50,6 +51,38 @@ def test_llama_in_gguf(kind, tmp_path):
     graph = Graph(path, tmp_path, "--every-token")
     assert "blk.1.ffn_down.weight" in graph.names
     check(graph(ids), quantized_reference(MODELS / "llama", kind, kind, ids))
+
+
+@pytest.mark.parametrize("kind, scale", [("Q4_K", 2e-4), ("Q6_K", 4e-5)])
+def test_k_quants_in_gguf(kind, scale, tmp_path):
+    """Nothing in Python writes these formats, so the weights are made of random
+    blocks, and written by looking up each row's."""
+    kind = Kind[kind]
+    model = transformers.LlamaForCausalLM(transformers.LlamaConfig(
+        vocab_size=50, hidden_size=256, intermediate_size=512,
+        num_hidden_layers=1, num_attention_heads=4, num_key_value_heads=2,
+        max_position_embeddings=32, tie_word_embeddings=True))
+    rng, blocks_of_row = np.random.default_rng(5), {}
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() == 2:
+                blocks = random_blocks(rng, kind.name, *parameter.shape, scale)
+                values = dequantize(blocks, kind)
+                parameter.copy_(torch.tensor(values))
+                blocks_of_row |= {v.tobytes(): b for v, b in zip(values, blocks)}
+    model.save_pretrained(tmp_path / "folder")
+
+    def encode(array, stored):
+        if stored != kind:
+            return quantize(array, stored)
+        return np.stack([blocks_of_row[row.tobytes()] for row in array])
+
+    path = tmp_path / "model.gguf"
+    make_models.make_gguf(tmp_path / "folder", path, kind, encode=encode)
+    ids = some_tokens(9, 50)
+    graph = Graph(path, tmp_path, "--every-token")
+    assert graph.weights[graph.names.index("blk.0.ffn_up.weight")].dtype == np.int8
+    check(graph(ids), reference(None, ids, model), tolerance=1e-4)
 
 
 def test_gpt2_in_gguf(tmp_path):

@@ -20,18 +20,19 @@ HALVES = {"F16": [0], "Q8_0": [0], "Q4_0": [0], "Q4_1": [0, 2],
           "Q4_K": [0, 2], "Q6_K": [208]}
 
 
-def random_blocks(rng, name):
+def random_blocks(rng, name, rows=ROWS, columns=COLUMNS, scale=0.1):
+    """Rows of blocks whose f16 numbers have this standard deviation."""
     length, size = GGML_QUANT_SIZES[GGMLQuantizationType[name]]
-    shape = (ROWS, COLUMNS // length, size)
+    shape = (rows, columns // length, size)
     blocks = rng.integers(0, 256, shape, dtype=np.uint8)
     for offset in HALVES.get(name, []):
-        halves = rng.normal(0, 0.1, shape[:2]).astype(np.float16)
+        halves = rng.normal(0, scale, shape[:2]).astype(np.float16)
         blocks[:, :, offset:offset + 2] = halves[..., None].view(np.uint8)
     if name == "BF16":
         values = rng.normal(0, 1, shape[:2]).astype(np.float32)
         blocks[:] = (values.view(np.uint32) >> 16).astype(np.uint16)[
             ..., None].view(np.uint8)
-    return blocks.reshape(ROWS, -1)
+    return blocks.reshape(rows, -1)
 
 
 def main():

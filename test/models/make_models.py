@@ -206,7 +206,7 @@ def gguf_name(architecture, name):
     return f"{GGUF_NAMES[architecture][module]}.{suffix}"
 
 
-def make_gguf(source, output, kind, embedding_kind=None):
+def make_gguf(source, output, kind, embedding_kind=None, encode=quantize):
     """The folder's model as a GGUF file, as llama.cpp converts it; matrices
     whose rows are whole blocks are stored as `kind`, or `embedding_kind`."""
     config = json.loads((source / "config.json").read_text())
@@ -244,7 +244,7 @@ def make_gguf(source, output, kind, embedding_kind=None):
         if array.ndim < 2 or array.shape[1] % gguf.GGML_QUANT_SIZES[stored][0]:
             stored = Kind.F32
         writer.add_tensor(gguf_name(architecture, name),
-                          quantize(array, stored), raw_dtype=stored)
+                          encode(array, stored), raw_dtype=stored)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

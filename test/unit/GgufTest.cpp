@@ -33,7 +33,7 @@ struct Writer {
   Writer &header(uint64_t tensors, uint64_t values) {
     return add<uint32_t>(0x46554747).add<uint32_t>(3).add(tensors).add(values);
   }
-  Writer &tensor(std::string_view name, std::vector<uint64_t> dims,
+  Writer &tensor(std::string_view name, const std::vector<uint64_t> &dims,
                  uint32_t type, uint64_t offset) {
     text(name).add<uint32_t>(static_cast<uint32_t>(dims.size()));
     for (uint64_t dim : dims)
@@ -102,8 +102,8 @@ TEST(GgufTest, ReadsTensorsOutermostDimensionFirst) {
   GgufFile file;
   Status status = Writer()
                       .header(2, 0)
-                      .tensor("a", {64, 3}, /*Q4_1=*/3, 0)
-                      .tensor("b", {5}, /*F32=*/0, 128)
+                      .tensor("a", {64, 3}, 3, 0) // Q4_1
+                      .tensor("b", {5}, 0, 128)   // F32
                       .data(128 + 20)
                       .read(file);
   ASSERT_TRUE(status.ok()) << status.text;
@@ -156,10 +156,11 @@ TEST(GgufTest, RefusesArraysNestedTooDeeply) {
 }
 
 TEST(GgufTest, RefusesLyingTensors) {
-  auto one = [](std::vector<uint64_t> dims, uint32_t type, uint64_t offset) {
+  auto one = [](const std::vector<uint64_t> &dims, uint32_t type,
+                uint64_t offset) {
     return Writer()
         .header(1, 0)
-        .tensor("w", std::move(dims), type, offset)
+        .tensor("w", dims, type, offset)
         .data(256)
         .error();
   };
