@@ -140,8 +140,12 @@ static void readDescriptor(const uint8_t *descriptor, Kernel &kernel) {
   kernel.rsrc3 = kd.compute_pgm_rsrc3;
   kernel.properties = kd.kernel_code_properties;
   kernel.preload = kd.kernarg_preload;
-  kernel.vectorRegisters = ((kd.compute_pgm_rsrc1 & 0x3f) + 1) * 8;
+  // One file of up to 512, split at the offset; no instruction can name more
+  // than 256 of either part.
   kernel.accumOffset = ((kd.compute_pgm_rsrc3 & 0x3f) + 1) * 4;
+  kernel.vectorRegisters =
+      std::clamp(((kd.compute_pgm_rsrc1 & 0x3f) + 1) * 8, kernel.accumOffset,
+                 kernel.accumOffset + 256);
 }
 
 /// True if a workgroup can see in which order others ran: an atomic whose

@@ -89,9 +89,10 @@ static const OpInfo *findOp(const std::string &name) {
   static const std::unordered_map<std::string, const OpInfo *> kTable = [] {
     std::unordered_map<std::string, const OpInfo *> table;
     for (OpTable ops :
-         {scalarOps(), controlOps(), scalarMemoryOps(), valuIntOps(),
-          valuFloatOps(), valuConvertOps(), valuCompareOps(), valuPackedOps(),
-          laneOps(), matrixOps(), vectorMemoryOps(), atomicOps(), ldsOps()})
+         {scalarOps(), controlOps(), scalarMemoryOps(), valuBitOps(),
+          valuIntOps(), valuFloatOps(), valuConvertOps(), valuCompareOps(),
+          valuPackedOps(), laneOps(), matrixOps(), vectorMemoryOps(),
+          atomicOps(), ldsOps()})
       for (const OpInfo &op : ops)
         table.emplace(op.name, &op);
     return table;

@@ -115,6 +115,7 @@ using OpTable = std::span<const OpInfo>;
 OpTable scalarOps();
 OpTable controlOps();
 OpTable scalarMemoryOps();
+OpTable valuBitOps();
 OpTable valuIntOps();
 OpTable valuFloatOps();
 OpTable valuConvertOps();

@@ -84,7 +84,8 @@ struct LaunchState {
   const LaunchRequest &request;
   const MemoryMap &memory;
   const Config &config;
-  uint64_t kernarg, packet;
+  const std::vector<uint8_t> &kernarg;
+  const DispatchPacket &packet;
   uint32_t entry, ldsSize, scratchSize, waves;
 };
 } // namespace
@@ -104,6 +105,11 @@ static void setUpWave(const LaunchState &launch, Workgroup &group, Wave &wave,
   wave.scratchPerLane = launch.scratchSize;
   wave.scratch.assign(uint64_t(launch.scratchSize) * kLanes, 0);
   std::fill(std::begin(wave.scalar), std::end(wave.scalar), 0);
+  // What the wave before left would make results depend on the host threads.
+  std::memset(wave.vector, 0, kernel.accumOffset * sizeof(wave.vector[0]));
+  std::memset(wave.vector[kFirstAgpr], 0,
+              (kernel.vectorRegisters - kernel.accumOffset) *
+                  sizeof(wave.vector[0]));
 
   uint32_t round = kernel.rsrc1 >> 12 & 0xf, denorm = kernel.rsrc1 >> 16 & 0xf;
   uint32_t overflow = kernel.rsrc1 >> 26 & 1;
@@ -120,11 +126,11 @@ static void setUpWave(const LaunchState &launch, Workgroup &group, Wave &wave,
   if (has(hsa::KERNEL_CODE_PROPERTY_ENABLE_SGPR_PRIVATE_SEGMENT_BUFFER_SHIFT))
     next += 4; // Not defined: gfx942 has no use for it.
   if (has(hsa::KERNEL_CODE_PROPERTY_ENABLE_SGPR_DISPATCH_PTR_SHIFT))
-    give(launch.packet, 2);
+    give(reinterpret_cast<uintptr_t>(&launch.packet), 2);
   if (has(hsa::KERNEL_CODE_PROPERTY_ENABLE_SGPR_QUEUE_PTR_SHIFT))
     next += 2; // There is no queue to point to.
   if (has(hsa::KERNEL_CODE_PROPERTY_ENABLE_SGPR_KERNARG_SEGMENT_PTR_SHIFT))
-    give(launch.kernarg, 2);
+    give(reinterpret_cast<uintptr_t>(launch.kernarg.data()), 2);
   if (has(hsa::KERNEL_CODE_PROPERTY_ENABLE_SGPR_DISPATCH_ID_SHIFT))
     give(0, 2);
   if (has(hsa::KERNEL_CODE_PROPERTY_ENABLE_SGPR_FLAT_SCRATCH_INIT_SHIFT))
@@ -135,9 +141,9 @@ static void setUpWave(const LaunchState &launch, Workgroup &group, Wave &wave,
   unsigned preloaded = kernel.preload & 0x7f, from = kernel.preload >> 7;
   for (unsigned i = 0; i < preloaded; ++i) {
     uint32_t value = 0;
-    std::memcpy(
-        &value,
-        reinterpret_cast<const uint8_t *>(launch.kernarg) + 4 * (from + i), 4);
+    size_t at = 4 * size_t(from + i);
+    if (at + 4 <= launch.kernarg.size())
+      std::memcpy(&value, launch.kernarg.data() + at, 4);
     give(value, 1);
   }
   for (unsigned axis = 0; axis < 3; ++axis)
@@ -293,8 +299,8 @@ std::string gist::sim::launch(const LaunchRequest &request, MemoryMap &memory,
       request,
       memory,
       config,
-      packet.kernarg,
-      reinterpret_cast<uintptr_t>(&packet),
+      kernarg,
+      packet,
       kernel.program->indexAt(entry),
       kernel.ldsSize + request.dynamicLds,
       std::max(kernel.scratchSize, hasDynamicStack ? kStackForCalls : 0),

@@ -63,7 +63,20 @@ struct Options {
 } // namespace
 
 static bool parseDims(const std::string &text, Dim3 &dims) {
-  return std::sscanf(text.c_str(), "%u,%u,%u", &dims.x, &dims.y, &dims.z) >= 1;
+  uint32_t *axes[] = {&dims.x, &dims.y, &dims.z};
+  const char *at = text.c_str();
+  for (uint32_t *axis : axes) {
+    char *end = nullptr;
+    *axis = static_cast<uint32_t>(std::strtoul(at, &end, 10));
+    if (end == at || *axis == 0)
+      return false;
+    if (*end == '\0')
+      return true;
+    if (*end != ',')
+      return false;
+    at = end + 1;
+  }
+  return false;
 }
 
 static bool readFile(const std::string &name, std::vector<uint8_t> &bytes) {

@@ -73,6 +73,16 @@ static constexpr OpInfo saluCompare(const char *name, Function) {
   return {name, run, OpClass::Salu, 0, kWritesScc, {kType, kType}, 0};
 }
 
+/// SCC = f(bit b of a 64-bit a).
+template <typename Function>
+static constexpr OpInfo saluBitCompare64(const char *name, Function) {
+  Handler run = [](Wave &wave, const Inst &inst) {
+    uint32_t bit = wave.readScalar32(inst.src[1]) & 63;
+    wave.setScc(Function{}(wave.readScalar64(inst.src[0]) >> bit & 1));
+  };
+  return {name, run, OpClass::Salu, 0, kWritesScc, {ValueType::B64}, 0};
+}
+
 /// SOPK: the destination is also the first source, the second an immediate.
 template <typename T, typename Function>
 static constexpr OpInfo saluCompareK(const char *name, Function) {
@@ -346,6 +356,9 @@ OpTable gist::sim::scalarOps() {
       saluCompare<uint64_t>("s_cmp_lg_u64", [](uint64_t a, uint64_t b) { return a != b; }),
       saluCompare<uint32_t>("s_bitcmp0_b32", [](uint32_t a, uint32_t b) { return (a >> (b & 31) & 1) == 0; }),
       saluCompare<uint32_t>("s_bitcmp1_b32", [](uint32_t a, uint32_t b) { return (a >> (b & 31) & 1) != 0; }),
+      saluBitCompare64("s_bitcmp0_b64",
+                       [](bool bit) { return !bit; }),
+      saluBitCompare64("s_bitcmp1_b64", [](bool bit) { return bit; }),
       // Exec.
       saveExec<true>("s_and_saveexec_b64", [](uint64_t s, uint64_t exec) { return s & exec; }),
       saveExec<true>("s_or_saveexec_b64", [](uint64_t s, uint64_t exec) { return s | exec; }),

@@ -260,7 +260,7 @@ template <typename R, typename... T> R quietNan(T... sources) {
   bool found = false;
   auto consider = [&](auto value) {
     if constexpr (std::is_floating_point_v<decltype(value)>)
-      if (!found && value != value) {
+      if (!found && std::isnan(value)) {
         found = true;
         // Adding to a NaN makes it quiet and keeps its payload.
         result = static_cast<R>(value + value);
@@ -292,10 +292,10 @@ void runValu(Wave &wave, const Inst &inst, Function function,
   if constexpr (kIsFloat<D>) {
     bool anyNan = false;
     for (unsigned lane = 0; lane < kLanes; ++lane)
-      anyNan |= results[lane] != results[lane];
+      anyNan |= std::isnan(results[lane]);
     if (anyNan)
       for (unsigned lane = 0; lane < kLanes; ++lane)
-        if (results[lane] != results[lane])
+        if (std::isnan(results[lane]))
           results[lane] = quietNan<R>(std::get<I>(sources)[lane]...);
   }
   store<D>(wave, inst, results, mask);

@@ -48,7 +48,7 @@ static void runCompare(Wave &wave, const Inst &inst) {
 /// normal as floats, so its least normal is passed in.
 template <typename T>
 static unsigned classOf(T value, bool isSignaling, T leastNormal) {
-  if (value != value)
+  if (std::isnan(value))
     return isSignaling ? 0 : 1;
   bool negative = std::signbit(value);
   if (std::isinf(value))
@@ -109,7 +109,8 @@ private:
     ops.push_back(
         {names.back().c_str(), run, OpClass::Valu, 1, flags, types, 0});
   }
-  template <typename S, unsigned Bits> void addRelation(std::string name) {
+  template <typename S, unsigned Bits>
+  void addRelation(const std::string &name) {
     add(name, runCompare<S, Bits, false>, false, valueTypes<S, S>());
     add(name, runCompare<S, Bits, true>, true, valueTypes<S, S>());
   }

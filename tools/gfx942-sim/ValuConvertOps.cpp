@@ -14,7 +14,7 @@ using namespace gist::sim;
 
 /// Toward zero; out of range saturates, NaN is zero.
 template <typename To, typename From> static To toInteger(From value) {
-  if (value != value)
+  if (std::isnan(value))
     return 0;
   value = std::trunc(value);
   if (value <= From(std::numeric_limits<To>::min()))
@@ -26,12 +26,12 @@ template <typename To, typename From> static To toInteger(From value) {
 
 static int16_t toSnorm(float value) {
   return static_cast<int16_t>(std::nearbyint(
-      std::clamp(value != value ? 0 : value, -1.0f, 1.0f) * 32767.0f));
+      std::clamp(std::isnan(value) ? 0 : value, -1.0f, 1.0f) * 32767.0f));
 }
 
 static uint16_t toUnorm(float value) {
   return static_cast<uint16_t>(std::nearbyint(
-      std::clamp(value != value ? 0 : value, 0.0f, 1.0f) * 65535.0f));
+      std::clamp(std::isnan(value) ? 0 : value, 0.0f, 1.0f) * 65535.0f));
 }
 
 template <typename T> static uint32_t pack(T low, T high) {

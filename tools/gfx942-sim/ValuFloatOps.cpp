@@ -20,19 +20,19 @@ using namespace gist::sim;
 //===----------------------------------------------------------------------===//
 
 static bool isSignaling(float value) {
-  return value != value && !(bitsOf(value) & 0x00400000);
+  return std::isnan(value) && !(bitsOf(value) & 0x00400000);
 }
 static bool isSignaling(double value) {
-  return value != value && !(bitsOf(value) & 0x0008000000000000);
+  return std::isnan(value) && !(bitsOf(value) & 0x0008000000000000);
 }
 
 /// IEEE mode: a signaling NaN wins, a quiet one loses; -0 is less than +0.
 template <typename T> static T minNum(T a, T b) {
   if (isSignaling(a) || isSignaling(b))
     return std::numeric_limits<T>::quiet_NaN();
-  if (a != a)
+  if (std::isnan(a))
     return b;
-  if (b != b)
+  if (std::isnan(b))
     return a;
   if (a == b)
     return std::signbit(a) ? a : b;
@@ -42,9 +42,9 @@ template <typename T> static T minNum(T a, T b) {
 template <typename T> static T maxNum(T a, T b) {
   if (isSignaling(a) || isSignaling(b))
     return std::numeric_limits<T>::quiet_NaN();
-  if (a != a)
+  if (std::isnan(a))
     return b;
-  if (b != b)
+  if (std::isnan(b))
     return a;
   if (a == b)
     return std::signbit(a) ? b : a;
@@ -52,7 +52,7 @@ template <typename T> static T maxNum(T a, T b) {
 }
 
 template <typename T> static T median(T a, T b, T c) {
-  if (a != a || b != b || c != c)
+  if (std::isnan(a) || std::isnan(b) || std::isnan(c))
     return minNum(minNum(a, b), c);
   T most = maxNum(maxNum(a, b), c);
   if (most == a)
@@ -208,7 +208,7 @@ template <typename S> static void runDivFmas(Wave &wave, const Inst &inst) {
     results[lane] = scaled >> lane & 1
                         ? scaledFma(a[lane], b[lane], c[lane], scale)
                         : std::fma(a[lane], b[lane], c[lane]);
-    if (results[lane] != results[lane])
+    if (std::isnan(results[lane]))
       results[lane] = quietNan<T>(a[lane], b[lane], c[lane]);
   }
   store<S>(wave, inst, results, wave.exec());
@@ -219,9 +219,9 @@ template <typename T>
 static T divFixup(T quotient, T denominator, T numerator) {
   constexpr T kInf = std::numeric_limits<T>::infinity();
   T sign = std::signbit(denominator) != std::signbit(numerator) ? T(-1) : T(1);
-  if (numerator != numerator)
+  if (std::isnan(numerator))
     return numerator;
-  if (denominator != denominator)
+  if (std::isnan(denominator))
     return denominator;
   if ((denominator == 0 && numerator == 0) ||
       (std::isinf(denominator) && std::isinf(numerator)))

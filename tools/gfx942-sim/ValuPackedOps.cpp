@@ -26,28 +26,42 @@ static uint64_t rawBits(const Wave &wave, const Operand &operand,
   return operand.value;
 }
 
+namespace {
+/// The rows of one packed source: the low and, for pairs, the high dword.
+struct PackedRows {
+  const uint32_t *dwords[2];
+  uint32_t buffers[2][kLanes];
+
+  PackedRows(const Wave &wave, const Operand &operand, bool isPair) {
+    dwords[0] = rawRow(wave, operand, 0, buffers[0]);
+    dwords[1] = isPair ? rawRow(wave, operand, 1, buffers[1]) : dwords[0];
+  }
+};
+} // namespace
+
 /// Half `part` (0 low result, 1 high result) of source `index`: op_sel chooses
 /// which half it comes from, neg_lo and neg_hi its sign.
 template <typename S>
 static typename S::T packedSource(const Wave &wave, const Inst &inst,
-                                  unsigned index, unsigned part,
-                                  unsigned lane) {
-  constexpr unsigned kWidth = std::is_same_v<S, F32> ? 32 : 16;
+                                  const PackedRows &rows, unsigned index,
+                                  unsigned part, unsigned lane) {
   bool fromHigh = (part ? inst.opSelHi : inst.opSel) >> index & 1;
   bool negate = (part ? inst.negHi : inst.negLo) >> index & 1;
-  uint64_t bits =
-      rawBits(wave, inst.src[index], lane) >> (fromHigh ? kWidth : 0);
-  typename S::T value;
-  if constexpr (std::is_same_v<S, F32>)
-    value = asFloat(static_cast<uint32_t>(bits));
-  else if constexpr (std::is_same_v<S, F16>)
-    value = fromF16(static_cast<uint16_t>(bits));
-  else
-    return static_cast<typename S::T>(bits);
-  if constexpr (std::is_same_v<S, F32>)
+  if constexpr (std::is_same_v<S, F32>) {
+    float value = asFloat(rows.dwords[fromHigh][lane]);
     if (wave.flushInput)
       value = flushDenormal(value);
-  return negate ? -value : value;
+    return negate ? -value : value;
+  } else {
+    uint16_t bits =
+        static_cast<uint16_t>(rows.dwords[0][lane] >> (fromHigh ? 16 : 0));
+    if constexpr (std::is_same_v<S, F16>) {
+      float value = fromF16(bits);
+      return negate ? -value : value;
+    } else {
+      return static_cast<typename S::T>(bits);
+    }
+  }
 }
 
 template <typename S, typename R>
@@ -82,29 +96,34 @@ static constexpr OpInfo packed(const char *name, Function,
         if (inst.src[i].kind == OperandKind::Constant &&
             ((inst.opSelHi | inst.opSel) >> i & 1) && inst.src[i].value)
           return wave.fail(-1, "the high half of a constant is not defined");
-    forEachLane(wave.exec(), [&](unsigned lane) {
-      uint32_t results[2];
-      for (unsigned part = 0; part < 2; ++part) {
-        auto get = [&](unsigned index) {
-          return packedSource<S>(wave, inst, index, part, lane);
-        };
-        auto compute = [&]<size_t... I>(std::index_sequence<I...>) {
-          auto result = Function{}(get(I)...);
-          if constexpr (kIsFloat<S>)
-            if (result != result)
-              result = quietNan<decltype(result)>(get(I)...);
-          return result;
-        };
-        results[part] = packedResult<S>(
-            wave, inst, compute(std::make_index_sequence<Sources>{}));
-      }
-      if constexpr (std::is_same_v<S, F32>) {
-        wave.vector[inst.dst.reg][lane] = results[0];
-        wave.vector[inst.dst.reg + 1][lane] = results[1];
-      } else {
-        wave.vector[inst.dst.reg][lane] = results[0] | results[1] << 16;
-      }
-    });
+    auto execute = [&]<size_t... J>(std::index_sequence<J...>) {
+      const PackedRows rows[] = {
+          PackedRows(wave, inst.src[J], std::is_same_v<S, F32>)...};
+      forEachLane(wave.exec(), [&](unsigned lane) {
+        uint32_t results[2];
+        for (unsigned part = 0; part < 2; ++part) {
+          auto get = [&](unsigned index) {
+            return packedSource<S>(wave, inst, rows[index], index, part, lane);
+          };
+          auto compute = [&]<size_t... I>(std::index_sequence<I...>) {
+            auto result = Function{}(get(I)...);
+            if constexpr (kIsFloat<S>)
+              if (std::isnan(result))
+                result = quietNan<decltype(result)>(get(I)...);
+            return result;
+          };
+          results[part] = packedResult<S>(
+              wave, inst, compute(std::make_index_sequence<Sources>{}));
+        }
+        if constexpr (std::is_same_v<S, F32>) {
+          wave.vector[inst.dst.reg][lane] = results[0];
+          wave.vector[inst.dst.reg + 1][lane] = results[1];
+        } else {
+          wave.vector[inst.dst.reg][lane] = results[0] | results[1] << 16;
+        }
+      });
+    };
+    execute(std::make_index_sequence<Sources>{});
   };
   return {name,
           run,
@@ -143,7 +162,7 @@ template <MixTo To> static void runFmaMix(Wave &wave, const Inst &inst) {
       values[i] = applySign(values[i], inst.src[i]);
     }
     float result = std::fma(values[0], values[1], values[2]);
-    if (result != result)
+    if (std::isnan(result))
       result = quietNan<float>(values[0], values[1], values[2]);
     if (inst.clamp)
       result = clampToUnit(result);
@@ -182,16 +201,16 @@ static double fmaF16(float a, float b, float c) {
   return std::fma(double(a), double(b), double(c));
 }
 static float minF16(float a, float b) {
-  return a != a   ? b
-         : b != b ? a
-         : a == b ? (std::signbit(a) ? a : b)
-                  : std::min(a, b);
+  return std::isnan(a)   ? b
+         : std::isnan(b) ? a
+         : a == b        ? (std::signbit(a) ? a : b)
+                         : std::min(a, b);
 }
 static float maxF16(float a, float b) {
-  return a != a   ? b
-         : b != b ? a
-         : a == b ? (std::signbit(a) ? b : a)
-                  : std::max(a, b);
+  return std::isnan(a)   ? b
+         : std::isnan(b) ? a
+         : a == b        ? (std::signbit(a) ? b : a)
+                         : std::max(a, b);
 }
 
 static constexpr OpInfo markDot(OpInfo info) {

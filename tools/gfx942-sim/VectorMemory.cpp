@@ -76,12 +76,11 @@ static LaneMemory resolveBuffer(Wave &wave, const Inst &inst, unsigned lane,
   uint64_t index = inst.idxen ? wave.vector[next++][lane] : 0;
   uint64_t inRecord = uint64_t(inst.offen ? wave.vector[next][lane] : 0) +
                       static_cast<uint32_t>(inst.imm) + offset;
-  // Raw buffers are bounded in bytes, after the scalar offset; structured ones
-  // in records.
-  bool outside = resource.stride == 0
-                     ? inRecord + scalarOffset + bytes > resource.records
-                     : index >= resource.records ||
-                           (inst.idxen && inRecord + bytes > resource.stride);
+  // NUM_RECORDS counts records for indexed access of a structured buffer, and
+  // bytes, after the scalar offset, for everything else.
+  bool outside = inst.idxen && resource.stride
+                     ? index >= resource.records
+                     : inRecord + scalarOffset + bytes > resource.records;
   if (outside)
     return {nullptr, true};
   uint64_t address =
