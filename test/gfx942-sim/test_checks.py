@@ -51,6 +51,10 @@ CASES = [
      "  ds_read_b32 v2, v3\n  s_waitcnt lgkmcnt(0)\n" + STORE,
      r"reads 4 bytes of LDS at byte 256, which another wave wrote since the last "
      r"barrier \(wave 1\)", 2),
+    ("wait-atomic-before-barrier", STAGE + "  s_waitcnt lgkmcnt(0)\n  s_barrier\n"
+     "  ds_add_u32 v1, v2\n! s_waitcnt lgkmcnt(0)\n  s_barrier\n" + OTHER +
+     "  ds_read_b32 v2, v3\n  s_waitcnt lgkmcnt(0)\n" + STORE,
+     r"LDS at byte \d+, which another wave wrote since the last barrier", 2),
     ("race", STAGE + "  s_waitcnt lgkmcnt(0)\n! s_barrier\n" + OTHER +
      "  ds_read_b32 v2, v3\n  s_waitcnt lgkmcnt(0)\n" + STORE,
      r"LDS at byte \d+, which (another wave wrote|was never written)", 2),
@@ -180,6 +184,38 @@ def test_load_to_lds(hip):
     np.testing.assert_array_equal(result, data)
     with pytest.raises(simulator.LaunchFailed, match="load into LDS is still in flight"):
         run(hip, bad, 1)
+
+
+def test_prefetch_to_lds(hip):
+    """The usual double buffering is clean: the load of the next tile into the
+    other half of LDS is in flight across a barrier while this one is read."""
+    body = HEAD + """
+  s_mov_b32 m0, 0
+  s_nop 0
+  global_load_lds_dword v1, s[4:5]
+  s_waitcnt vmcnt(0)
+  s_barrier
+  v_and_b32 v4, 0xfc, v1
+  v_sub_u32 v4, 0xfc, v4
+  s_movk_i32 m0, 0x100
+  s_nop 0
+  global_load_lds_dword v1, s[4:5]
+  ds_read_b32 v2, v4
+  s_waitcnt lgkmcnt(0)
+  s_barrier
+  s_waitcnt vmcnt(0)
+  s_barrier
+  s_mov_b32 m0, 0
+  s_nop 0
+  global_load_lds_dword v1, s[4:5]
+  ds_read_b32 v3, v4 offset:256
+  s_waitcnt vmcnt(0) lgkmcnt(0)
+  v_add_u32 v2, v2, v3
+""" + STORE
+    data, result = np.arange(64, dtype=np.uint32) * 3, np.zeros(64, np.uint32)
+    code = simulator.assemble([simulator.kernel_asm("k", body, lds=512, arguments=2)])
+    hip.run(code, "k", [data, result])
+    np.testing.assert_array_equal(result, 2 * data[::-1])
 
 
 def test_hang(hip):

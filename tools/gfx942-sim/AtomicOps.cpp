@@ -70,6 +70,8 @@ static void runMemoryAtomic(Wave &wave, const Inst &inst) {
 template <typename T, typename Function>
 static void runLdsAtomic(Wave &wave, const Inst &inst) {
   bool returns = inst.dst.isVector();
+  uint16_t addresses[kLanes];
+  unsigned count = 0;
   forEachLane(wave.exec(), [&](unsigned lane) {
     if (wave.state == WaveState::Failed)
       return;
@@ -87,9 +89,16 @@ static void runLdsAtomic(Wave &wave, const Inst &inst) {
     std::memcpy(pointer, &updated, sizeof(T));
     if (returns)
       writeResult(wave, inst, lane, old);
+    addresses[count++] = static_cast<uint16_t>(address);
     wave.group->counters.ldsBytesRead += sizeof(T);
     wave.group->counters.ldsBytesWritten += sizeof(T);
   });
+  if (wave.group->config->checks && count)
+    // checks.after() will number this operation; it is the next one.
+    wave.group->shadow.issue(
+        wave.index, /*isDma=*/false,
+        wave.checks.issued[static_cast<size_t>(WaitKind::Lds)] + 1,
+        LdsAccess::Atomic, addresses, count, sizeof(T));
 }
 
 //===----------------------------------------------------------------------===//

@@ -114,13 +114,11 @@ void LdsShadow::issue(unsigned wave, bool isDma, uint32_t sequence,
 }
 
 void LdsShadow::retire(unsigned wave, uint32_t lds, uint32_t vmem) {
-  std::deque<InFlight> &queue = inFlight[wave];
-  while (!queue.empty()) {
-    InFlight &entry = queue.front();
-    // Two counters share the queue; a younger entry waits for an older one.
-    // That can only keep an access in flight for longer than it is.
+  // Loads into LDS and LDS operations count apart: one may be done while an
+  // older one of the other kind is not.
+  std::erase_if(inFlight[wave], [&](const InFlight &entry) {
     if (entry.sequence > (entry.isDma ? vmem : lds))
-      break;
+      return false;
     if (entry.isDma)
       for (unsigned i = 0; i < entry.count; ++i) {
         Cell &cell = cells[entry.addresses[i] / 4];
@@ -128,8 +126,8 @@ void LdsShadow::retire(unsigned wave, uint32_t lds, uint32_t vmem) {
         // The write may have landed as late as now.
         mark(wave, LdsAccess::Write, cell, 0xf);
       }
-    queue.pop_front();
-  }
+    return true;
+  });
 }
 
 void LdsShadow::barrier() {
