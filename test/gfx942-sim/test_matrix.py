@@ -76,7 +76,7 @@ def random_bytes(rng, kind, shape):
     return np.ascontiguousarray(raw).view(np.uint8), small
 
 
-def place_factor(values, raw, rows, k_size, blocks, width):
+def place_factor(raw, rows, k_size, blocks, width):
     """Registers of A (as [block][row][k]) or B (as [block][column][k])."""
     per_lane = rows * k_size * blocks // 64
     groups = k_size // per_lane
@@ -155,8 +155,8 @@ def test_layout(hip, module, shape, accumulate):
     is_double, is_int = kind_a == "f64", kind_a == "i8"
     raw_a, a = random_bytes(rng, kind_a, (blocks, rows, k_size))
     raw_b, b = random_bytes(rng, kind_b, (blocks, rows, k_size))
-    lanes_a = place_factor(a, raw_a, rows, k_size, blocks, BYTES[kind_a])
-    lanes_b = place_factor(b, raw_b, rows, k_size, blocks, BYTES[kind_b])
+    lanes_a = place_factor(raw_a, rows, k_size, blocks, BYTES[kind_a])
+    lanes_b = place_factor(raw_b, rows, k_size, blocks, BYTES[kind_b])
     c = rng.integers(-1000, 1000, (blocks, rows, rows)).astype(np.float64)
     dtype = np.float64 if is_double else np.int32 if is_int else np.float32
     registers = rows * rows * blocks // 64
