@@ -61,7 +61,7 @@ public:
   void reset();
 
 private:
-  void swap(DeviceMemory &other) {
+  void swap(DeviceMemory &other) noexcept {
     std::swap(device, other.device);
     std::swap(start, other.start);
     std::swap(length, other.length);

@@ -29,6 +29,11 @@ using namespace gist;
 
 namespace {
 
+/// An address of this device is one of this process.
+void *toPointer(DeviceAddress address) {
+  return reinterpret_cast<void *>(address); // NOLINT(performance-no-int-to-ptr)
+}
+
 using Kernel = void (*)(const uint64_t *args, int64_t x, int64_t y, int64_t z);
 
 /// A shared object loaded from memory.
@@ -81,19 +86,19 @@ public:
     return {};
   }
   Status upload(DeviceAddress to, Bytes from) override {
-    std::memcpy(reinterpret_cast<void *>(to), from.data, from.size);
+    std::memcpy(toPointer(to), from.data, from.size);
     return {};
   }
   Status download(DeviceAddress from, void *to, uint64_t size) override {
-    std::memcpy(to, reinterpret_cast<const void *>(from), size);
+    std::memcpy(to, toPointer(from), size);
     return {};
   }
   Status clear(DeviceAddress at, uint64_t size) override {
-    std::memset(reinterpret_cast<void *>(at), 0, size);
+    std::memset(toPointer(at), 0, size);
     return {};
   }
   const void *hostPointer(DeviceAddress at) const override {
-    return reinterpret_cast<const void *>(at);
+    return toPointer(at);
   }
   Status loadCode(const ModuleSpec &spec, uint32_t target, Bytes code,
                   std::unique_ptr<DeviceCode> &result) override;
@@ -111,7 +116,7 @@ public:
 
 protected:
   void release(DeviceAddress address, uint64_t size) override {
-    ::munmap(reinterpret_cast<void *>(address), size);
+    ::munmap(toPointer(address), size);
   }
 
 private:

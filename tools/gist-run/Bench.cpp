@@ -43,6 +43,7 @@ struct Row {
 
   std::vector<double> rates() const {
     std::vector<double> all;
+    all.reserve(seconds.size());
     for (double time : seconds)
       all.push_back(static_cast<double>(tokens) / time);
     return all;
@@ -60,7 +61,7 @@ private:
 
 /// Tokens all over the vocabulary, the same in every run.
 static std::vector<int32_t> someTokens(const Module &module, int64_t count) {
-  std::mt19937 random(1);
+  std::mt19937 random(1); // NOLINT(bugprone-random-generator-seed)
   std::vector<int32_t> tokens(static_cast<size_t>(count));
   auto vocab = static_cast<uint32_t>(
       std::max<int64_t>(module.spec().model.vocabSize, 1));

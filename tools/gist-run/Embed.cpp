@@ -71,6 +71,7 @@ static void printRanking(const Options &options,
                          const std::vector<std::vector<float>> &vectors,
                          const std::vector<float> &query) {
   std::vector<double> scores;
+  scores.reserve(vectors.size());
   for (const std::vector<float> &vector : vectors)
     scores.push_back(cosine(vector, query));
   std::vector<size_t> order(vectors.size());

@@ -77,6 +77,7 @@ Status run::encodeChat(const Tokenizer &tokenizer,
   GIST_TRY(
       ChatTemplate::parse(spec.chatTemplate, chatTemplate).in("chat template"));
   std::vector<ChatMessage> marked;
+  marked.reserve(messages.size());
   for (const ChatMessage &message : messages)
     marked.push_back({message.role, markSpecial(tokenizer, message.content)});
   ChatOptions options;

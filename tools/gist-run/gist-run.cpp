@@ -10,6 +10,7 @@
 #include "runtime/Format.h"
 
 #include <cstdio>
+#include <exception>
 
 using namespace gist;
 using namespace gist::run;
@@ -18,7 +19,7 @@ using namespace gist::run;
 #define GIST_VERSION "unknown"
 #endif
 
-int main(int argc, char **argv) {
+static int runTool(int argc, char **argv) {
   CLI::App app("Runs models that gist-compile made: modules, files that end in "
                ".gist.\n");
   app.footer("Exit status: 0 done, 1 failed, 2 wrong usage.\n"
@@ -51,4 +52,14 @@ int main(int argc, char **argv) {
     return 0;
   std::fprintf(stderr, "gist-run: error: %s\n", status.text.c_str());
   return 1;
+}
+
+int main(int argc, char **argv) {
+  // Nothing of ours throws; what is left is memory that the system refuses.
+  try {
+    return runTool(argc, argv);
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "gist-run: error: %s\n", error.what());
+    return 1;
+  }
 }
