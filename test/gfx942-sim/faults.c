@@ -3,8 +3,10 @@
 typedef float f32x4 __attribute__((ext_vector_type(4)));
 typedef _Float16 f16x4 __attribute__((ext_vector_type(4)));
 #define GLOBAL __attribute__((address_space(1)))
-#define LDS __attribute__((loader_uninitialized)) __attribute__((address_space(3)))
-#define KERNEL(N) __attribute__((amdgpu_kernel, amdgpu_flat_work_group_size(N, N)))
+#define LDS                                                                    \
+  __attribute__((loader_uninitialized)) __attribute__((address_space(3)))
+#define KERNEL(N)                                                              \
+  __attribute__((amdgpu_kernel, amdgpu_flat_work_group_size(N, N)))
 
 static void barrier(void) {
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
@@ -14,7 +16,9 @@ static void barrier(void) {
 
 /// C (32 x 32, f32) = A (32 x K) * B (32 x K)^T in f16, two waves, tiles of K
 /// through LDS.
-KERNEL(128) void gemm(GLOBAL const f16x4 *a, GLOBAL const f16x4 *b, GLOBAL float *c, int k) {
+KERNEL(128)
+void gemm(GLOBAL const f16x4 *a, GLOBAL const f16x4 *b, GLOBAL float *c,
+          int k) {
   static LDS f16x4 tileA[32][5], tileB[32][5]; // One of five is padding.
   int id = __builtin_amdgcn_workitem_id_x(), lane = id & 63, wave = id >> 6;
   int row = id >> 2, part = id & 3;
@@ -31,7 +35,8 @@ KERNEL(128) void gemm(GLOBAL const f16x4 *a, GLOBAL const f16x4 *b, GLOBAL float
   }
   for (int j = 0; j < 2; ++j)
     for (int i = 0; i < 4; ++i)
-      c[(16 * wave + 4 * (lane >> 4) + i) * 32 + 16 * j + (lane & 15)] = sum[j][i];
+      c[(16 * wave + 4 * (lane >> 4) + i) * 32 + 16 * j + (lane & 15)] =
+          sum[j][i];
 }
 
 /// out[group] = sum of in[group * 256 ...] below n: across the four waves
@@ -49,8 +54,9 @@ KERNEL(256) void reduce(GLOBAL const float *in, GLOBAL float *out, int n) {
   barrier();
   x += tile[id ^ 64];
   for (int half = 32; half > 0; half >>= 1)
-    x += __builtin_bit_cast(float, __builtin_amdgcn_ds_bpermute(4 * ((id ^ half) & 63),
-                                                                __builtin_bit_cast(int, x)));
+    x += __builtin_bit_cast(
+        float, __builtin_amdgcn_ds_bpermute(4 * ((id ^ half) & 63),
+                                            __builtin_bit_cast(int, x)));
   if (id == 0)
     out[__builtin_amdgcn_workgroup_id_x()] = x;
 }

@@ -185,9 +185,10 @@ static Sum dot(uint32_t a, uint32_t b, Sum sum) {
     if constexpr (std::is_same_v<Sum, float>)
       sum += Element{}(static_cast<uint16_t>(x >> 16)) *
              Element{}(static_cast<uint16_t>(y >> 16));
-    else
-      sum += static_cast<Sum>(Element(x) >> (32 - Width)) *
-             static_cast<Sum>(Element(y) >> (32 - Width));
+    else // Wraps around.
+      sum = static_cast<Sum>(uint32_t(sum) +
+                             uint32_t(Element(x) >> (32 - Width)) *
+                                 uint32_t(Element(y) >> (32 - Width)));
   }
   return sum;
 }
