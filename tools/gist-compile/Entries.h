@@ -1,0 +1,26 @@
+//===- Entries.h - The functions that a session calls -----------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_TOOLS_GIST_COMPILE_ENTRIES_H
+#define GIST_TOOLS_GIST_COMPILE_ENTRIES_H
+
+#include "passes/Import/ImportModel.h"
+#include "tools/gist-compile/Options.h"
+
+namespace gist::compile {
+
+/// Imports the model of `options` under the names that a session calls
+/// (runtime/ModuleSpec.h): a decoder is `prefill`, and `score` too when the
+/// logits of every token are wanted; an encoder of sentences is `embed`;
+/// anything else is `forward`. On error the results are left as they were.
+Status importEntries(const Options &options, mlir::MLIRContext &context,
+                     mlir::OwningOpRef<mlir::ModuleOp> &program,
+                     WeightMap &weights, ImportedModel &model);
+
+} // namespace gist::compile
+
+#endif // GIST_TOOLS_GIST_COMPILE_ENTRIES_H
