@@ -8,6 +8,7 @@
 #include "tools/gfx942-sim/VectorMemory.h"
 
 #include <algorithm>
+#include <bit>
 
 using namespace gist::sim;
 
@@ -16,7 +17,8 @@ using namespace gist::sim;
 /// lanes the hardware really groups for wide accesses is not documented.
 static uint64_t conflictCycles(const uint32_t *addresses, uint64_t mask,
                                unsigned bytes) {
-  unsigned group = std::min(32u, 128 / std::max(bytes, 4u));
+  // 12 bytes go like 16.
+  unsigned group = std::bit_floor(std::min(32u, 128 / std::max(bytes, 4u)));
   uint64_t extra = 0;
   for (unsigned first = 0; first < kLanes; first += group) {
     uint32_t seen[32][32];
