@@ -29,6 +29,7 @@ void addChat(CLI::App &app, Action &action);
 void addEmbed(CLI::App &app, Action &action);
 void addEval(CLI::App &app, Action &action);
 void addBench(CLI::App &app, Action &action);
+void addCall(CLI::App &app, Action &action);
 void addInfo(CLI::App &app, Action &action);
 void addDevices(CLI::App &app, Action &action);
 

@@ -35,6 +35,7 @@ static int runTool(int argc, char **argv) {
   addEmbed(app, action);
   addEval(app, action);
   addBench(app, action);
+  addCall(app, action);
   addInfo(app, action);
   addDevices(app, action);
 

@@ -61,6 +61,16 @@ def check_embed(rows, *texts):
     print("embeddings agree")
 
 
+def check_logits(rows, tokens, result):
+    import numpy
+
+    tokens, got = numpy.load(tokens), numpy.load(result)
+    for i, line in enumerate(got):
+        for a, b in zip(line, logits(rows, tokens[: i + 1])):
+            near(float(a), float(b), f"logits after token {i}")
+    print(f"logits of shape {got.shape} agree")
+
+
 def check_eval(rows, text, window, stride, other, recall):
     """Standard input: gist-run eval --json --against other --recall N."""
     result = json.load(sys.stdin)

@@ -1,0 +1,151 @@
+//===- Call.cpp - gist-run call -------------------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/gist-run/Commands.h"
+#include "tools/gist-run/Npy.h"
+#include "tools/gist-run/Options.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <map>
+#include <memory>
+
+using namespace gist;
+using namespace gist::run;
+
+namespace {
+struct Options {
+  ModelOptions model;
+  std::string entry, folder = ".";
+  std::vector<std::string> symbols, inputs;
+};
+} // namespace
+
+/// "name=value".
+static Status splitPair(const std::string &text, std::string &name,
+                        std::string &value) {
+  size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos)
+    return Status::error(Code::BadArgument, "'%s' is not NAME=VALUE",
+                         text.c_str());
+  name = text.substr(0, equals);
+  value = text.substr(equals + 1);
+  return {};
+}
+
+static Status readSymbols(const Options &options,
+                          std::map<std::string, int64_t> &symbols) {
+  for (const std::string &text : options.symbols) {
+    std::string name, value;
+    GIST_TRY(splitPair(text, name, value));
+    char *end = nullptr;
+    errno = 0;
+    symbols[name] = std::strtoll(value.c_str(), &end, 10);
+    if (value.empty() || *end != '\0' || errno != 0)
+      return Status::error(Code::BadArgument, "'%s' is not an integer",
+                           value.c_str());
+  }
+  return {};
+}
+
+static const BufferSpec *findBuffer(const ModuleSpec &spec,
+                                    const std::string &name) {
+  for (const BufferSpec &buffer : spec.buffers)
+    if (buffer.name == name)
+      return &buffer;
+  return nullptr;
+}
+
+static Status readInputs(const Options &options, const ModuleSpec &spec,
+                         std::map<std::string, Array> &arrays) {
+  for (const std::string &text : options.inputs) {
+    std::string name, path;
+    GIST_TRY(splitPair(text, name, path));
+    const BufferSpec *buffer = findBuffer(spec, name);
+    if (!buffer || buffer->kind != BufferKind::Input)
+      return Status::error(Code::NotFound, "the module has no input '%s'",
+                           name.c_str());
+    Array &array = arrays[name];
+    GIST_TRY(readNpy(path, array));
+    if (array.type != buffer->type)
+      return Status::error(Code::BadArgument, "%s: is %s, input '%s' is %s",
+                           path.c_str(), toString(array.type), name.c_str(),
+                           toString(buffer->type));
+  }
+  return {};
+}
+
+static Status runCall(const Options &options) {
+  Runner runner;
+  GIST_TRY(runner.open(options.model));
+  const ModuleSpec &spec = runner.module->spec();
+  std::map<std::string, int64_t> symbols;
+  std::map<std::string, Array> arrays;
+  GIST_TRY(readSymbols(options, symbols));
+  GIST_TRY(readInputs(options, spec, arrays));
+  // The number of tokens is what their array says.
+  if (auto tokens = arrays.find(kTensorTokens);
+      tokens != arrays.end() && tokens->second.shape.size() == 1)
+    symbols.try_emplace(kSymbolTokens, tokens->second.shape[0]);
+
+  std::map<std::string, Bytes> inputs;
+  for (const auto &[name, array] : arrays)
+    inputs[name] = {array.bytes.data(), array.bytes.size()};
+  std::map<std::string, std::vector<uint8_t>> outputs;
+  GIST_TRY(runner.session->call(options.entry, symbols, inputs, outputs));
+
+  SymbolValues values(spec);
+  for (const auto &[name, value] : symbols)
+    GIST_TRY(values.set(runner.module->findSymbol(name), value));
+  for (auto &[name, bytes] : outputs) {
+    const BufferSpec *buffer = findBuffer(spec, name);
+    Array array{.type = buffer->type, .bytes = std::move(bytes)};
+    for (ExprId dim : buffer->shape)
+      GIST_TRY(values.get(dim, array.shape.emplace_back()));
+    if (array.shape.empty())
+      array.shape.push_back(
+          static_cast<int64_t>(array.bytes.size() / elementSize(array.type)));
+    std::string path = options.folder + "/" + name + ".npy";
+    GIST_TRY(writeNpy(path, array));
+    std::printf("%s\n", path.c_str());
+  }
+  return runner.finish();
+}
+
+void run::addCall(CLI::App &app, Action &action) {
+  auto options = std::make_shared<Options>();
+  CLI::App *command = app.add_subcommand(
+      "call", "Run one entry of a module on arrays from .npy files");
+  addModelOptions(*command, options->model);
+  command
+      ->add_option("entry", options->entry,
+                   "Entry to run; 'gist-run info' lists them")
+      ->required()
+      ->type_name("ENTRY");
+  command
+      ->add_option("-i,--input", options->inputs,
+                   "Input from a .npy file; may be given several times")
+      ->type_name("NAME=FILE")
+      ->expected(1)
+      ->take_all();
+  command
+      ->add_option("-s,--symbol", options->symbols,
+                   "Value of a symbol; T is the length of 'tokens' where that "
+                   "is an input")
+      ->type_name("NAME=N")
+      ->expected(1)
+      ->take_all();
+  command
+      ->add_option("-o,--output", options->folder,
+                   "Folder for the outputs, NAME.npy; their paths are printed")
+      ->type_name("FOLDER")
+      ->capture_default_str();
+  command->footer("Example: gist-run call smollm2.gist score -i "
+                  "tokens=tokens.npy -o out");
+  command->callback(
+      [options, &action] { action = [options] { return runCall(*options); }; });
+}
