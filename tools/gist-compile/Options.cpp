@@ -1,4 +1,4 @@
-//===- Options.cpp - The command line of gist-compile ---------------------===//
+//===- Options.cpp - What a user asks gist-compile for --------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,128 +6,199 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/gist-compile/Options.h"
-#include "llvm/Support/CommandLine.h"
-#include "llvm/Support/raw_ostream.h"
+
+#include "runtime/Format.h"
+
+#include "CLI/CLI.hpp"
+
+#include <filesystem>
+#include <map>
 
 using namespace gist;
-namespace cl = llvm::cl;
+using namespace gist::compile;
 
-static const char *const kOverview =
-    R"(Compiles a model to a module that gist-run executes.
+static constexpr const char *kDescription =
+    "Compiles a model into a module, a file that gist-run takes.\n";
 
-EXAMPLES
-  gist-compile model.gguf                      model.gist, for this machine
-  gist-compile model-folder -o bert.gist       a Hugging Face folder
-  gist-compile model.gguf --context=2048       a smaller KV cache
-  gist-compile model.gguf --triple=x86_64-linux-gnu --cpu=skylake-avx512
-                                               for another machine
-  gist-compile model.gguf --emit=graph | less  what the model computes
-  gist-compile model.gguf --emit=kernels       the kernels it is cut into
-  gist-compile model.gguf --dump-stages=stages every step, in a folder
+static constexpr const char *kFooter = R"(Examples:
+  A GGUF file for this machine, with every feature its CPU has:
+    gist-compile model.gguf -o model.gist
+  A Hugging Face folder (config.json, *.safetensors, tokenizer.json):
+    gist-compile path/to/folder -o model.gist
+  For another machine:
+    gist-compile model.gguf -o model.gist --triple=x86_64-linux-gnu --cpu=x86-64-v3
+    gist-compile model.gguf -o model.gist --triple=aarch64-linux-gnu --features=+i8mm,+dotprod
+  Read what the model computes, the kernels it becomes and their code:
+    gist-compile model.gguf --emit=graph | less
+    gist-compile model.gguf --emit=kernels -o kernels.mlir
+    gist-compile model.gguf --emit=asm -o kernels.s
+  The closest to the original model, to compare with:
+    gist-compile model.gguf -o f32.gist --expand-weights --compute=f32 --kv-type=f32
+  See every stage, and where the time goes:
+    gist-compile model.gguf -o model.gist --dump-stages=stages --timing
 
-MODEL is a GGUF file, a folder with config.json and safetensors, or an .mlir
-file with functions on tensors. Exit code: 0, 1 for an error, 2 for a command
-line that is wrong.
-)";
+Exit status: 0 done, 1 failed, 2 wrong usage. A file is written whole or not at all.)";
 
-bool gist::parseOptions(int argc, char **argv, CompileOptions &options) {
-  cl::OptionCategory category("Options");
-  cl::opt<std::string> input(cl::Positional, cl::desc("MODEL"), cl::Required,
-                             cl::cat(category));
-  cl::opt<std::string> output(
-      "o", cl::desc("File to write; - is standard output"),
-      cl::value_desc("file"), cl::cat(category));
-  cl::opt<EmitKind> emit(
-      "emit", cl::desc("What to write:"), cl::init(EmitKind::Module),
-      cl::values(
-          clEnumValN(EmitKind::Graph, "graph", "the imported graph, as MLIR"),
-          clEnumValN(EmitKind::Kernels, "kernels",
-                     "the kernels and the calls of them, as MLIR"),
-          clEnumValN(EmitKind::Llvm, "llvm", "the kernels in the LLVM dialect"),
-          clEnumValN(EmitKind::Asm, "asm", "the kernels' assembly"),
-          clEnumValN(EmitKind::Module, "module", "a module (default)")),
-      cl::cat(category));
-  enum class TargetKind { Cpu };
-  cl::opt<TargetKind> target(
-      "target", cl::desc("What to compile for:"), cl::init(TargetKind::Cpu),
-      cl::values(clEnumValN(TargetKind::Cpu, "cpu", "a CPU (default)")),
-      cl::cat(category));
-  cl::opt<std::string> triple(
-      "triple", cl::desc("LLVM triple of the CPU; default: this machine's"),
-      cl::value_desc("triple"), cl::cat(category));
-  cl::opt<std::string> cpu(
-      "cpu", cl::desc("LLVM name of the CPU; default: what this one can do"),
-      cl::value_desc("name"), cl::cat(category));
-  cl::opt<std::string> features(
-      "features", cl::desc("CPU features to add or remove: +i8mm,-sve"),
-      cl::value_desc("list"), cl::cat(category));
-  cl::opt<std::string> dumpStages(
-      "dump-stages", cl::desc("Write every step into this folder"),
-      cl::value_desc("folder"), cl::cat(category));
-  cl::opt<ComputeKind> compute(
-      "compute", cl::desc("Precision of products with quantised weights:"),
-      cl::init(ComputeKind::Auto),
-      cl::values(clEnumValN(ComputeKind::Auto, "auto",
-                            "8 bits where weights have 8 or fewer (default)"),
-                 clEnumValN(ComputeKind::F32, "f32", "32-bit floats"),
-                 clEnumValN(ComputeKind::Int8, "int8", "8-bit integers")),
-      cl::cat(category));
-  cl::opt<LogitsKind> logits(
-      "logits", cl::desc("Which logits a decoder can be asked for:"),
-      cl::init(LogitsKind::Both),
-      cl::values(
-          clEnumValN(LogitsKind::Last, "last", "the last token's (generate)"),
-          clEnumValN(LogitsKind::All, "all", "every token's (eval)"),
-          clEnumValN(LogitsKind::Both, "both", "either (default)")),
-      cl::cat(category));
-  cl::opt<WeightsKind> weights(
-      "weights", cl::desc("Where weights are:"), cl::init(WeightsKind::Embed),
-      cl::values(clEnumValN(WeightsKind::Embed, "embed",
-                            "in the module (default)"),
-                 clEnumValN(WeightsKind::Reference, "reference",
-                            "in the model's files, found by path and hash")),
-      cl::cat(category));
-  cl::opt<bool> expandWeights(
-      "expand-weights", cl::desc("Store all weights as 32-bit floats"),
-      cl::cat(category));
-  enum class CacheKind { F16, F32 };
-  cl::opt<CacheKind> cache(
-      "kv-type", cl::desc("Element type of the KV cache:"),
-      cl::init(CacheKind::F16),
-      cl::values(clEnumValN(CacheKind::F16, "f16", "16-bit floats (default)"),
-                 clEnumValN(CacheKind::F32, "f32", "32-bit floats")),
-      cl::cat(category));
-  cl::opt<int64_t> context(
-      "context",
-      cl::desc("Tokens that the KV cache can hold; default: the model's"),
-      cl::init(0), cl::value_desc("tokens"), cl::cat(category));
-  cl::opt<bool> timing("timing", cl::desc("Say how long each step took"),
-                       cl::cat(category));
-  cl::opt<bool> progress("progress", cl::desc("Say what is being done"),
-                         cl::init(true), cl::cat(category));
+bool Options::isGraph() const {
+  return std::filesystem::path(model).extension() == ".mlir";
+}
 
-  cl::HideUnrelatedOptions(category);
-  if (!cl::ParseCommandLineOptions(argc, argv, kOverview, &llvm::errs()))
-    return false;
-  if (context < 0 || context > INT32_MAX) {
-    llvm::errs() << "gist-compile: --context is " << context
-                 << ", expected a number of tokens\n";
-    return false;
+static void addOutputOptions(CLI::App &app, Options &options) {
+  static const std::map<std::string, Emit> kEmit = {{"graph", Emit::Graph},
+                                                    {"kernels", Emit::Kernels},
+                                                    {"llvm", Emit::Llvm},
+                                                    {"asm", Emit::Assembly},
+                                                    {"module", Emit::Module}};
+  app.add_option("model", options.model,
+                 "GGUF file, Hugging Face folder, or graph in MLIR (.mlir)")
+      ->required()
+      ->type_name("MODEL");
+  app.add_option("-o,--output", options.output,
+                 "File to write; what is not a module goes to standard output "
+                 "by default")
+      ->type_name("FILE");
+  app.add_option("--emit", options.emit,
+                 "graph: the model on tensors; kernels: what is cut out of it; "
+                 "llvm: LLVM IR of the kernels; asm: their assembly; module: "
+                 "what gist-run takes (default)")
+      ->transform(CLI::CheckedTransformer(kEmit).description(""))
+      ->type_name("graph|kernels|llvm|asm|module");
+  app.add_option("--dump-stages", options.dumpStages,
+                 "Write the program after every stage to FOLDER, numbered")
+      ->type_name("FOLDER");
+}
+
+static void addTargetOptions(CLI::App &app, Options &options) {
+  const char *group = "Target";
+  app.add_option("--target", options.target, "Kind of machine: cpu")
+      ->check(CLI::IsMember({"cpu"}).description(""))
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--triple", options.triple,
+                 "LLVM triple of the CPU; default: this machine's")
+      ->type_name("TRIPLE")
+      ->group(group);
+  app.add_option("--cpu", options.cpu,
+                 "LLVM name of the CPU; default: the running one with the "
+                 "features it really has, or the baseline of another triple")
+      ->type_name("NAME")
+      ->group(group);
+  app.add_option("--features", options.features,
+                 "Features added to the CPU's or taken away: +i8mm,-sve")
+      ->type_name("LIST")
+      ->group(group);
+}
+
+static void addModelOptions(CLI::App &app, Options &options) {
+  static const std::map<std::string, Compute> kCompute = {
+      {"auto", Compute::Auto}, {"f32", Compute::F32}, {"int8", Compute::Int8}};
+  static const std::map<std::string, bool> kHalfCache = {{"f16", true},
+                                                         {"f32", false}};
+  static const std::map<std::string, bool> kEveryToken = {{"last", false},
+                                                          {"all", true}};
+  static const std::map<std::string, bool> kReference = {{"embed", false},
+                                                         {"reference", true}};
+  const char *group = "Model";
+  app.add_option("--compute", options.compute,
+                 "Products with block-quantised weights: f32, int8 (rows of "
+                 "activations become 8-bit integers), or auto (default): int8 "
+                 "where weights are quantised")
+      ->transform(CLI::CheckedTransformer(kCompute).description(""))
+      ->type_name("auto|f32|int8")
+      ->group(group);
+  app.add_flag("--expand-weights", options.expandWeights,
+               "Expand quantised and 16-bit weights to f32: larger, slower, "
+               "closest to the original")
+      ->group(group);
+  app.add_option("--kv-type", options.halfCache,
+                 "Numbers that keys and values are kept in: f16 (default), f32")
+      ->transform(CLI::CheckedTransformer(kHalfCache).description(""))
+      ->type_name("f16|f32")
+      ->group(group);
+  app.add_option(
+         "--context", options.context,
+         "Tokens a session can hold; default: the model's own (4096 for "
+         "a graph)")
+      ->check(CLI::PositiveNumber.description(""))
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--logits", options.logitsOfEveryToken,
+                 "Logits of the last token of a call (default), or of all "
+                 "(what evaluating a text needs)")
+      ->transform(CLI::CheckedTransformer(kEveryToken).description(""))
+      ->type_name("last|all")
+      ->group(group);
+  app.add_option("--weights", options.referenceWeights,
+                 "embed: copy weights into the module (default); reference: "
+                 "leave them in the model's files, found by path and hash")
+      ->transform(CLI::CheckedTransformer(kReference).description(""))
+      ->type_name("embed|reference")
+      ->group(group);
+}
+
+static void addReportOptions(CLI::App &app, Options &options) {
+  static const std::map<std::string, ShowProgress> kProgress = {
+      {"auto", ShowProgress::Auto},
+      {"on", ShowProgress::On},
+      {"off", ShowProgress::Off}};
+  const char *group = "Report";
+  app.add_flag("--timing", options.timing,
+               "Print the time of every stage and the memory used")
+      ->group(group);
+  app.add_option("--progress", options.progress,
+                 "auto (default): a bar on a terminal; on: lines where there "
+                 "is no terminal; off: nothing")
+      ->transform(CLI::CheckedTransformer(kProgress).description(""))
+      ->type_name("auto|on|off")
+      ->group(group);
+}
+
+/// What each option alone cannot say.
+static void checkTogether(const CLI::App &app, Options &options) {
+  auto refuse = [](const std::string &sentence) {
+    throw CLI::ValidationError(sentence, CLI::ExitCodes::ValidationError);
+  };
+  bool isModule = options.emit == Emit::Module;
+  if (isModule && options.output.empty())
+    refuse("-o FILE is required: it says where the module goes");
+  if (isModule && options.output == "-")
+    refuse("-o: a module is written to a file, not to standard output");
+  if (options.output.empty())
+    options.output = "-";
+  std::error_code error;
+  if (std::filesystem::equivalent(options.model, options.output, error))
+    refuse("-o: " + options.output + " is the model itself");
+  if (options.expandWeights && options.compute == Compute::Int8)
+    refuse("--compute=int8 multiplies quantised weights, and --expand-weights "
+           "leaves none");
+  if (options.isGraph())
+    for (const char *name :
+         {"--expand-weights", "--kv-type", "--logits", "--weights"})
+      if (app.count(name) != 0)
+        refuse(std::string(name) +
+               " is about importing a model; a .mlir graph is taken as it is");
+}
+
+std::optional<int> compile::parseOptions(int argc, char **argv,
+                                         Options &options) {
+  CLI::App app(kDescription, "gist-compile");
+  app.footer(kFooter);
+  app.set_version_flag("--version", "gist-compile " GIST_VERSION
+                                    ", writes module format " +
+                                        std::to_string(kFormatMajor) + "." +
+                                        std::to_string(kFormatMinor) +
+                                        ", LLVM " GIST_LLVM_VERSION);
+  addOutputOptions(app, options);
+  addTargetOptions(app, options);
+  addModelOptions(app, options);
+  addReportOptions(app, options);
+  try {
+    app.parse(argc, argv);
+    checkTogether(app, options);
+  } catch (const CLI::ParseError &error) {
+    // Help and version are not errors; everything else is wrong usage.
+    return app.exit(error) == 0 ? 0 : 2;
   }
-  options = {.input = input,
-             .output = output,
-             .emit = emit,
-             .triple = triple,
-             .cpu = cpu,
-             .features = features,
-             .dumpStages = dumpStages,
-             .compute = compute,
-             .logits = logits,
-             .weights = weights,
-             .expandWeights = expandWeights,
-             .halfCache = cache == CacheKind::F16,
-             .context = context,
-             .timing = timing,
-             .progress = progress};
-  return true;
+  return std::nullopt;
 }

@@ -1,4 +1,4 @@
-//===- Options.h - What the user asked gist-compile for ---------*- C++ -*-===//
+//===- Options.h - What a user asks gist-compile for ------------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,34 +9,53 @@
 #define GIST_TOOLS_GIST_COMPILE_OPTIONS_H
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
-namespace gist {
+namespace gist::compile {
 
-enum class EmitKind { Graph, Kernels, Llvm, Asm, Module };
-enum class LogitsKind { Last, All, Both };
-enum class ComputeKind { Auto, F32, Int8 };
-enum class WeightsKind { Embed, Reference };
-
-struct CompileOptions {
-  std::string input;
-  std::string output; ///< empty: standard output, or the input's name + .gist
-  EmitKind emit = EmitKind::Module;
-  std::string triple, cpu, features; ///< empty: this machine
-  std::string dumpStages;            ///< folder, or empty
-  ComputeKind compute = ComputeKind::Auto;
-  LogitsKind logits = LogitsKind::Both;
-  WeightsKind weights = WeightsKind::Embed;
-  bool expandWeights = false;
-  bool halfCache = true;
-  int64_t context = 0; ///< 0: the model's own
-  bool timing = false;
-  bool progress = true;
+/// How far to go, in the order of the stages.
+enum class Emit {
+  Graph,    ///< the model on tensors, as imported
+  Kernels,  ///< kernels on tensors and the list of calls
+  Llvm,     ///< LLVM IR of the kernels
+  Assembly, ///< assembly of the kernels
+  Module,   ///< the file that gist-run takes
 };
 
-/// Reads the command line. False when it is wrong, with a message printed.
-bool parseOptions(int argc, char **argv, CompileOptions &options);
+/// What products with block-quantised weights are computed in.
+enum class Compute { Auto, F32, Int8 };
 
-} // namespace gist
+enum class ShowProgress { Auto, On, Off };
+
+struct Options {
+  std::string model;
+  std::string output; ///< "-" is standard output
+
+  std::string target = "cpu";
+  std::string triple, cpu, features;
+
+  Emit emit = Emit::Module;
+  std::string dumpStages; ///< a folder, or empty
+
+  Compute compute = Compute::Auto;
+  bool expandWeights = false;
+  bool halfCache = true;
+  bool logitsOfEveryToken = false;
+  bool referenceWeights = false;
+  int64_t context = 0;
+
+  bool timing = false;
+  ShowProgress progress = ShowProgress::Auto;
+
+  /// True for a graph in MLIR, false for a model.
+  bool isGraph() const;
+};
+
+/// Reads the command line. Help and complaints are printed here; then the exit
+/// status is returned: 0 for help, 2 for wrong usage.
+std::optional<int> parseOptions(int argc, char **argv, Options &options);
+
+} // namespace gist::compile
 
 #endif // GIST_TOOLS_GIST_COMPILE_OPTIONS_H

@@ -1,4 +1,4 @@
-//===- Progress.cpp - Says what is being done -----------------------------===//
+//===- Progress.cpp - How far the compilation is --------------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,57 +6,75 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/gist-compile/Progress.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/Process.h"
-#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <sys/resource.h>
+#include <unistd.h>
 
 using namespace gist;
+using namespace gist::compile;
 
-static constexpr unsigned kBarWidth = 24;
-
-Progress::Progress(unsigned steps, bool shows, bool times)
-    : steps(steps), shows(shows), times(times),
-      isTerminal(llvm::sys::Process::StandardErrIsDisplayed()) {}
-
-/// A run that failed leaves no bar on the terminal.
-Progress::~Progress() {
-  if (shows && isTerminal && !name.empty())
-    llvm::errs() << "\r\033[K";
+static bool isTerminal() {
+  const char *kind = std::getenv("TERM");
+  return isatty(STDERR_FILENO) && kind && std::strcmp(kind, "dumb") != 0;
 }
 
-void Progress::endStep() {
-  if (name.empty())
-    return;
-  std::chrono::duration<double> took = Clock::now() - start;
-  seconds.emplace_back(std::exchange(name, {}), took.count());
+Progress::Progress(ShowProgress show)
+    : drawsBar(show != ShowProgress::Off && isTerminal()),
+      printsLines(show == ShowProgress::On && !drawsBar) {}
+
+void Progress::begin(std::string stage) {
+  end();
+  if (drawsBar)
+    draw(stage);
+  if (printsLines)
+    std::fprintf(stderr, "[%zu/%zu] %s\n", stages.size() + 1,
+                 std::max(total, stages.size() + 1), stage.c_str());
+  stages.push_back({std::move(stage), 0});
+  isRunning = true;
+  started = Clock::now();
 }
 
-void Progress::begin(const std::string &step) {
-  endStep();
-  name = step;
-  start = Clock::now();
-  ++current;
-  if (!shows)
-    return;
-  if (!isTerminal) {
-    llvm::errs() << "[" << current << "/" << steps << "] " << step << "\n";
-    return;
-  }
-  unsigned done = kBarWidth * (current - 1) / steps;
-  llvm::errs() << "\r\033[K[" << std::string(done, '#')
-               << std::string(kBarWidth - done, ' ') << "] " << step;
+void Progress::end() {
+  if (isRunning)
+    stages.back().seconds =
+        std::chrono::duration<double>(Clock::now() - started).count();
+  isRunning = false;
 }
 
-void Progress::finish() {
-  endStep();
-  if (shows && isTerminal)
-    llvm::errs() << "\r\033[K";
-  if (!times)
+void Progress::draw(const std::string &stage) {
+  constexpr size_t kWidth = 24;
+  size_t done = stages.size(), all = std::max(total, done + 1);
+  std::string bar(kWidth * done / all, '#');
+  bar.resize(kWidth, '.');
+  std::fprintf(stderr, "\r\033[K[%s] %zu/%zu %s", bar.c_str(), done + 1, all,
+               stage.c_str());
+  std::fflush(stderr);
+  isDrawn = true;
+}
+
+void Progress::clear() {
+  if (!isDrawn)
     return;
-  double total = 0;
-  for (const auto &[step, took] : seconds) {
-    llvm::errs() << llvm::format("%8.2f s  ", took) << step << "\n";
-    total += took;
-  }
-  llvm::errs() << llvm::format("%8.2f s  total\n", total);
+  std::fputs("\r\033[K", stderr);
+  std::fflush(stderr);
+  isDrawn = false;
+}
+
+void Progress::printTiming() const {
+  double all = 0;
+  for (const Stage &stage : stages)
+    all += stage.seconds;
+  std::fprintf(stderr, "%-24s %10s %7s\n", "stage", "seconds", "%");
+  for (const Stage &stage : stages)
+    std::fprintf(stderr, "%-24s %10.3f %7.2f\n", stage.name.c_str(),
+                 stage.seconds, all > 0 ? 100 * stage.seconds / all : 0.0);
+  std::fprintf(stderr, "%-24s %10.3f\n", "total", all);
+  struct rusage usage;
+  if (getrusage(RUSAGE_SELF, &usage) == 0) // reported in KiB
+    std::fprintf(stderr, "peak memory: %.1f MiB\n",
+                 static_cast<double>(usage.ru_maxrss) / 1024);
 }

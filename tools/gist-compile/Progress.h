@@ -1,4 +1,4 @@
-//===- Progress.h - Says what is being done ---------------------*- C++ -*-===//
+//===- Progress.h - How far the compilation is ------------------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,35 +8,49 @@
 #ifndef GIST_TOOLS_GIST_COMPILE_PROGRESS_H
 #define GIST_TOOLS_GIST_COMPILE_PROGRESS_H
 
+#include "tools/gist-compile/Options.h"
+
 #include <chrono>
-#include <string>
-#include <utility>
 #include <vector>
 
-namespace gist {
+namespace gist::compile {
 
-/// The steps of a run, on standard error: a bar on a terminal, lines elsewhere.
+/// Tells people on standard error which stage runs, and keeps the times. One
+/// line is redrawn on a terminal.
 class Progress {
 public:
-  Progress(unsigned steps, bool shows, bool times);
-  ~Progress();
+  explicit Progress(ShowProgress show);
+  ~Progress() { clear(); }
+  Progress(const Progress &) = delete;
+  Progress &operator=(const Progress &) = delete;
 
-  /// Ends the step before and begins this one.
-  void begin(const std::string &step);
-  /// Ends the last step and, when asked for, says how long each took.
-  void finish();
+  /// How many stages there will be.
+  void expect(size_t stages) { total = stages; }
+  /// Ends the stage that runs, if one does, and starts another.
+  void begin(std::string stage);
+  void end();
+  /// Takes the bar off the terminal, so that something else can be printed.
+  void clear();
+
+  /// The time of every stage and the largest memory of the process.
+  void printTiming() const;
 
 private:
-  void endStep();
-
   using Clock = std::chrono::steady_clock;
-  unsigned steps, current = 0;
-  bool shows, times, isTerminal;
-  std::string name;
-  Clock::time_point start;
-  std::vector<std::pair<std::string, double>> seconds;
+  struct Stage {
+    std::string name;
+    double seconds;
+  };
+
+  void draw(const std::string &stage);
+
+  std::vector<Stage> stages; ///< the last one runs while `isRunning`
+  Clock::time_point started;
+  size_t total = 0;
+  bool isRunning = false, isDrawn = false;
+  bool drawsBar, printsLines;
 };
 
-} // namespace gist
+} // namespace gist::compile
 
 #endif // GIST_TOOLS_GIST_COMPILE_PROGRESS_H

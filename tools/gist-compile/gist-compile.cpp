@@ -1,23 +1,32 @@
-//===- gist-compile.cpp - From a model to a module ------------------------===//
+//===- gist-compile.cpp - Compiles models into modules --------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/raw_ostream.h"
-#include "tools/gist-compile/Compiler.h"
+#include "tools/gist-compile/Compile.h"
+
+#include <cstdio>
+
+using namespace gist;
+using namespace gist::compile;
 
 int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
-  gist::CompileOptions options;
-  if (!gist::parseOptions(argc, argv, options))
-    return 2;
-  gist::Status status = gist::Compiler(options).run();
-  if (!status.ok()) {
-    llvm::errs() << "gist-compile: error: " << status.text << "\n";
-    return 1;
-  }
-  return 0;
+  Options options;
+  if (std::optional<int> exitStatus = parseOptions(argc, argv, options))
+    return *exitStatus;
+  Progress progress(options.progress);
+  Status status = compileModel(options, progress);
+  progress.end();
+  progress.clear();
+  // Somebody who reads only the first lines closes the pipe: also a failure.
+  if (std::fflush(stdout) != 0 && status.ok())
+    status = Status::error(Code::Io, "cannot write the output");
+  if (options.timing)
+    progress.printTiming();
+  if (status.ok())
+    return 0;
+  std::fprintf(stderr, "gist-compile: error: %s\n", status.text.c_str());
+  return 1;
 }
