@@ -48,7 +48,7 @@ struct Kernel {
   uint32_t rsrc1 = 0, rsrc2 = 0, rsrc3 = 0;
   uint16_t properties = 0, preload = 0;
   uint32_t maxWorkgroupSize = 1024;
-  uint32_t vectorRegisters = 0, accumOffset = 0, scalarRegisters = 0;
+  uint32_t vectorRegisters = 0, accumOffset = 0;
   std::vector<KernelArgument> arguments;
   bool ordered = false; ///< Its result depends on the order of workgroups.
 };

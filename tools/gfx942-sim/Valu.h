@@ -97,13 +97,12 @@ inline const uint32_t *rawRow(const Wave &wave, const Operand &operand,
 }
 
 /// Applies DPP (first source only).
-inline const uint32_t *dppRow(const Inst &inst, const DppMap &map,
-                              const uint32_t *row, uint32_t *buffer) {
+inline const uint32_t *dppRow(const DppMap &map, const uint32_t *row,
+                              uint32_t *buffer) {
   uint32_t copy[kLanes];
   std::memcpy(copy, row, sizeof(copy));
   for (unsigned lane = 0; lane < kLanes; ++lane)
     buffer[lane] = map.invalid >> lane & 1 ? 0 : copy[map.source[lane]];
-  (void)inst;
   return buffer;
 }
 
@@ -123,12 +122,12 @@ const typename S::T *fetch(Wave &wave, const Inst &inst, unsigned index,
   bool permuted = map && index == 0;
   const uint32_t *row = rawRow(wave, operand, 0, low);
   if (permuted)
-    row = dppRow(inst, *map, row, low);
+    row = dppRow(*map, row, low);
 
   if constexpr (kIs64<S>) {
     const uint32_t *upper = rawRow(wave, operand, 1, high);
     if (permuted)
-      upper = dppRow(inst, *map, upper, high);
+      upper = dppRow(*map, upper, high);
     for (unsigned lane = 0; lane < kLanes; ++lane)
       buffer[lane] = std::bit_cast<T>(row[lane] | uint64_t(upper[lane]) << 32);
   } else {
