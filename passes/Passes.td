@@ -97,4 +97,27 @@ def FormKernelsPass : Pass<"gist-form-kernels", "::mlir::ModuleOp"> {
   ];
 }
 
+//===----------------------------------------------------------------------===//
+// Emit: the module file
+//===----------------------------------------------------------------------===//
+
+def PlanMemoryPass : Pass<"gist-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "give every destination a place in the arena";
+  let description = [{
+    Replaces the `tensor.empty` destinations of kernel calls by `gist.arena`:
+    places in one piece of scratch memory, shared by what does not live at the
+    same time. Sizes and offsets are polynomials in the tokens of the call, the
+    tokens before it and the capacity; the function's attribute
+    `gist.arena_size` is their total. The KV cache is updated where it is, and
+    results of the function stay `tensor.empty`: the caller has memory for them.
+
+    ```mlir
+    %e = tensor.empty(%t) : tensor<?x576xf32>
+    // becomes
+    %e = gist.arena(%t) at affine_map<()[s0, s1, s2] -> (s0 * 2304)> : tensor<?x576xf32>
+    ```
+  }];
+  let dependentDialects = ["::gist::GistDialect"];
+}
+
 #endif // GIST_PASSES

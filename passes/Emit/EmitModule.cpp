@@ -1,0 +1,218 @@
+//===- EmitModule.cpp - From a planned program to a module file -----------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Emit/EmitModule.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Emit/Sizes.h"
+#include "passes/Emit/SpecBuilder.h"
+#include "passes/Graph/KernelGroups.h"
+#include "passes/Tile/Kernels.h"
+
+using namespace mlir;
+using namespace gist;
+
+/// The layer that a weight's name says it belongs to, or -1.
+static int32_t getLayer(StringRef name) {
+  SmallVector<StringRef> parts;
+  name.split(parts, '.');
+  for (StringRef part : parts)
+    if (int32_t layer; !part.getAsInteger(10, layer))
+      return layer;
+  return -1;
+}
+
+/// True for ops that give the same bytes another shape.
+static bool isReshape(Operation *op) {
+  return isa_and_nonnull<tensor::CastOp, tensor::ExpandShapeOp,
+                         tensor::CollapseShapeOp>(op);
+}
+
+namespace {
+/// Writes one host function as an entry for one target.
+class EntryEmitter {
+public:
+  EntryEmitter(func::FuncOp function, ModuleOp kernels, uint32_t target,
+               SpecBuilder &builder)
+      : function(function), kernels(kernels), builder(builder) {
+    entry.name = function.getName().str();
+    entry.target = target;
+  }
+
+  LogicalResult run() {
+    if (auto size = function->getAttrOfType<AffineMapAttr>(kArenaSizeAttr))
+      entry.arenaSize = builder.addExpr(size.getValue().getResult(0));
+    addEndpoints();
+    if (failed(addResults()))
+      return failure();
+    for (DispatchOp call : function.getOps<DispatchOp>())
+      if (failed(addCall(call)))
+        return failure();
+    builder.writer.spec.entries.push_back(std::move(entry));
+    return success();
+  }
+
+private:
+  func::ReturnOp getReturn() {
+    return cast<func::ReturnOp>(function.front().getTerminator());
+  }
+
+  /// Arguments that come back updated are state, the others inputs.
+  void addEndpoints() {
+    SmallPtrSet<Value, 4> updated;
+    for (Value result : getReturn().getOperands())
+      if (BlockArgument argument = getUpdatedArgument(result))
+        updated.insert(argument);
+    for (BlockArgument argument : function.getArguments()) {
+      if (isa<IndexType>(argument.getType()))
+        continue;
+      std::string name = "argument" + std::to_string(argument.getArgNumber());
+      if (auto location = dyn_cast<NameLoc>(argument.getLoc()))
+        name = location.getName().str();
+      bool isState = updated.contains(argument);
+      uint32_t buffer = builder.addBuffer(
+          name, entry.name, isState ? BufferKind::State : BufferKind::Input,
+          argument);
+      bufferOf[argument] = buffer;
+      if (!isState)
+        entry.inputs.push_back(buffer);
+    }
+  }
+
+  LogicalResult addResults() {
+    for (auto [number, result] : llvm::enumerate(getReturn().getOperands())) {
+      if (getUpdatedArgument(result))
+        continue;
+      Value made = result;
+      while (isReshape(made.getDefiningOp()))
+        made = made.getDefiningOp()->getOperand(0);
+      auto call = made.getDefiningOp<DispatchOp>();
+      if (!call)
+        return getReturn().emitOpError(
+            "returns something that no kernel computes");
+      auto name = function.getResultAttrOfType<StringAttr>(number, kNameAttr);
+      std::string text = name ? name.str() : "result" + std::to_string(number);
+      uint32_t buffer = builder.addBuffer(entry.name + "." + text, entry.name,
+                                          BufferKind::Output, result);
+      bufferOf[call.getTiedOpOperand(cast<OpResult>(made))->get()] = buffer;
+      entry.outputs.push_back(buffer);
+    }
+    return success();
+  }
+
+  FailureOr<uint32_t> getBuffer(Value tensor) {
+    if (auto known = bufferOf.find(tensor); known != bufferOf.end())
+      return known->second;
+    Operation *op = tensor.getDefiningOp();
+    if (auto weight = dyn_cast<WeightOp>(op))
+      return builder.addWeight(weight);
+    if (isReshape(op))
+      return getBuffer(op->getOperand(0));
+    if (auto arena = dyn_cast<ArenaOp>(op)) {
+      std::string name =
+          entry.name + ".arena" + std::to_string(numArenaBuffers++);
+      return builder.addBuffer(name, entry.name, BufferKind::Arena, arena,
+                               arena.getOffset().getResult(0));
+    }
+    return op->emitOpError("is left in the host function; kernels compute "
+                           "everything on tensors");
+  }
+
+  /// Slots of a call: operands in order, then the dynamic sizes of tensors.
+  /// `numbers` are those of them that are no addresses.
+  LogicalResult addArguments(DispatchOp call, CommandSpec &command,
+                             SmallVectorImpl<AffineExpr> &numbers) {
+    SmallVector<AffineExpr> sizes;
+    for (Value operand : call->getOperands()) {
+      if (isa<IndexType>(operand.getType())) {
+        numbers.push_back(getSymbolicValue(operand));
+        if (!numbers.back())
+          return call.emitOpError("has a number that depends on more than the "
+                                  "tokens, the tokens before and the capacity");
+        command.args.push_back(
+            ArgSpec::scalar(builder.addExpr(numbers.back())));
+        continue;
+      }
+      FailureOr<uint32_t> buffer = getBuffer(operand);
+      if (failed(buffer))
+        return failure();
+      bufferOf[operand] = *buffer;
+      command.args.push_back(ArgSpec::of(*buffer));
+      auto type = cast<RankedTensorType>(operand.getType());
+      if (type.hasStaticShape())
+        continue;
+      SmallVector<AffineExpr> shape = getSymbolicShape(operand);
+      if (shape.empty())
+        return call.emitOpError("has a tensor of unknown size");
+      for (auto [dim, size] : llvm::enumerate(shape))
+        if (type.isDynamicDim(dim))
+          sizes.push_back(size);
+    }
+    for (AffineExpr size : sizes)
+      command.args.push_back(ArgSpec::scalar(builder.addExpr(size)));
+    numbers.append(sizes);
+    return success();
+  }
+
+  LogicalResult addCall(DispatchOp call) {
+    CommandSpec command;
+    command.kernel = builder.getKernel(call.getKernel());
+    command.label = call.getKernel().str();
+    SmallVector<AffineExpr> numbers;
+    if (failed(addArguments(call, command, numbers)))
+      return failure();
+    for (auto [result, output] :
+         llvm::zip_equal(call.getResults(), call.getOutputs()))
+      bufferOf[result] = bufferOf.lookup(output);
+    for (Value input : call.getInputs())
+      if (auto weight = input.getDefiningOp<WeightOp>();
+          weight && command.layer < 0)
+        command.layer = getLayer(weight.getName());
+
+    Operation *lowered = SymbolTable::lookupSymbolIn(kernels, call.getKernel());
+    auto grid =
+        lowered ? lowered->getAttrOfType<ArrayAttr>(kGridAttr) : ArrayAttr();
+    if (!grid || grid.size() > command.grid.size())
+      return call.emitOpError("calls a kernel without a grid");
+    for (auto [number, size] :
+         llvm::enumerate(grid.getAsRange<AffineMapAttr>()))
+      command.grid[number] =
+          builder.addExpr(size.getValue().getResult(0).replaceSymbols(numbers));
+    entry.commands.push_back(std::move(command));
+    return success();
+  }
+
+  func::FuncOp function;
+  ModuleOp kernels;
+  SpecBuilder &builder;
+  EntrySpec entry;
+  DenseMap<Value, uint32_t> bufferOf;
+  unsigned numArenaBuffers = 0;
+};
+} // namespace
+
+LogicalResult gist::emitModule(ModuleOp program, const WeightMap &weights,
+                               ArrayRef<CompiledKernels> targets,
+                               const EmitOptions &options,
+                               ModuleWriter &writer) {
+  writer.spec.symbols = {
+      {kSymbolTokens, 1, options.capacity, 1},
+      {kSymbolPast, 0, options.capacity, 0},
+      {kSymbolCapacity, 1, options.capacity, options.capacity}};
+  SpecBuilder builder(weights, options, writer);
+  builder.addKernels(program, targets.size());
+  for (auto [number, target] : llvm::enumerate(targets)) {
+    writer.addTarget(target.target, target.code);
+    // One command list for all where there is one target.
+    uint32_t serves = targets.size() == 1 ? kNone : number;
+    for (auto function : program.getOps<func::FuncOp>())
+      if (!isKernel(function) && !function.isExternal() &&
+          failed(EntryEmitter(function, target.kernels, serves, builder).run()))
+        return failure();
+  }
+  return success();
+}

@@ -1,0 +1,160 @@
+//===- PlanMemory.cpp - The pass -gist-plan-memory ------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Destinations are given slots in the order of the calls. A slot is free again
+// after the last reader of what it held; it grows to the largest it has to
+// hold. Offsets are sums of the sizes of the slots before.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Emit/Sizes.h"
+#include "passes/Graph/KernelGroups.h"
+#include "passes/Passes.h"
+
+namespace gist {
+#define GEN_PASS_DEF_PLANMEMORYPASS
+#include "passes/Passes.h.inc"
+} // namespace gist
+
+using namespace mlir;
+using namespace gist;
+
+/// Every slot starts at a multiple of this, so that vector loads are aligned.
+static constexpr int64_t kAlignment = 64;
+/// Sizes are compared at a call of this many tokens, none before it.
+static constexpr std::array<int64_t, kNumSizeSymbols> kTypical = {256, 0, 4096};
+
+namespace {
+/// Memory that one destination after another uses.
+struct Slot {
+  SizePolynomial size;
+  unsigned busyUntil; ///< number of the last call that reads what it holds
+};
+
+/// A destination and the calls between which its content matters.
+struct Lifetime {
+  OpOperand *destination;
+  SizePolynomial size;
+  unsigned begin, end;
+  bool isReturned = false;
+};
+
+class Planner {
+public:
+  explicit Planner(func::FuncOp function) : function(function) {}
+
+  LogicalResult run() {
+    for (auto [number, call] : llvm::enumerate(function.getOps<DispatchOp>()))
+      numbers[call] = number;
+    SmallVector<Lifetime> lifetimes;
+    for (DispatchOp call : function.getOps<DispatchOp>())
+      for (OpOperand &destination : call.getDpsInitsMutable())
+        if (!getUpdatedArgument(destination.get()) &&
+            failed(addLifetime(call, destination, lifetimes)))
+          return failure();
+
+    SmallVector<unsigned> slotOf;
+    for (const Lifetime &lifetime : lifetimes)
+      slotOf.push_back(findSlot(lifetime));
+    place(lifetimes, slotOf);
+    return success();
+  }
+
+private:
+  LogicalResult addLifetime(DispatchOp call, OpOperand &destination,
+                            SmallVectorImpl<Lifetime> &lifetimes) {
+    std::optional<SizePolynomial> size = getByteSize(destination.get());
+    if (!size)
+      return call.emitOpError("writes a ")
+             << destination.get().getType()
+             << " whose size is no polynomial of the tokens in the call, the "
+                "tokens before it and the capacity";
+    unsigned number = numbers.lookup(call);
+    Lifetime lifetime{&destination, size->alignTo(kAlignment), number, number};
+    extend(call.getTiedOpResult(&destination), lifetime);
+    if (!lifetime.isReturned) {
+      lifetimes.push_back(lifetime);
+      return success();
+    }
+    // What the function returns is the caller's memory, for this call alone.
+    OpBuilder builder(call);
+    Operation *empty = destination.get().getDefiningOp();
+    destination.set(builder.clone(*empty)->getResult(0));
+    if (empty->use_empty())
+      empty->erase();
+    return success();
+  }
+
+  void extend(Value value, Lifetime &lifetime) {
+    for (Operation *user : value.getUsers()) {
+      if (isa<func::ReturnOp>(user))
+        lifetime.isReturned = true;
+      else if (auto call = dyn_cast<DispatchOp>(user))
+        lifetime.end = std::max(lifetime.end, numbers.lookup(call));
+      else if (!isa<tensor::DimOp>(user)) // A view.
+        for (Value result : user->getResults())
+          extend(result, lifetime);
+    }
+  }
+
+  /// The free slot that grows least, or a new one if that is smaller.
+  unsigned findSlot(const Lifetime &lifetime) {
+    unsigned best = slots.size();
+    int64_t bestGrowth = lifetime.size.evaluate(kTypical);
+    for (auto [number, slot] : llvm::enumerate(slots)) {
+      if (slot.busyUntil >= lifetime.begin)
+        continue;
+      int64_t growth = slot.size.max(lifetime.size).evaluate(kTypical) -
+                       slot.size.evaluate(kTypical);
+      if (growth < bestGrowth) {
+        best = number;
+        bestGrowth = growth;
+      }
+    }
+    if (best == slots.size())
+      slots.push_back({});
+    slots[best].size = slots[best].size.max(lifetime.size);
+    slots[best].busyUntil = lifetime.end;
+    return best;
+  }
+
+  void place(ArrayRef<Lifetime> lifetimes, ArrayRef<unsigned> slotOf) {
+    SmallVector<AffineMap> offsets;
+    SizePolynomial end;
+    for (const Slot &slot : slots) {
+      offsets.push_back(end.toMap(function.getContext()));
+      end = end + slot.size;
+    }
+    for (auto [lifetime, slot] : llvm::zip_equal(lifetimes, slotOf)) {
+      OpOperand &use = *lifetime.destination;
+      OpBuilder builder(use.getOwner());
+      auto empty = use.get().getDefiningOp<tensor::EmptyOp>();
+      use.set(ArenaOp::create(builder, use.get().getLoc(), empty.getType(),
+                              empty.getDynamicSizes(), offsets[slot]));
+      if (empty->use_empty())
+        empty->erase();
+    }
+    function->setAttr(kArenaSizeAttr,
+                      AffineMapAttr::get(end.toMap(function.getContext())));
+  }
+
+  func::FuncOp function;
+  DenseMap<Operation *, unsigned> numbers;
+  SmallVector<Slot> slots;
+};
+
+struct PlanMemoryPass final : gist::impl::PlanMemoryPassBase<PlanMemoryPass> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function->hasAttr(kKernelAttr) && !function.isExternal() &&
+          failed(Planner(function).run()))
+        return signalPassFailure();
+  }
+};
+} // namespace

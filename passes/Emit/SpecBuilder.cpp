@@ -1,0 +1,170 @@
+//===- SpecBuilder.cpp - What the entries of a module share ---------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Emit/SpecBuilder.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/Emit/Sizes.h"
+#include "passes/Tile/Kernels.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace gist;
+
+/// The expression of the file format for `expr`, which has symbols alone.
+static Expr toExpr(AffineExpr expr) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return Expr::constant(constant.getValue());
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return Expr::symbol(symbol.getPosition());
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  Expr lhs = toExpr(binary.getLHS()), rhs = toExpr(binary.getRHS());
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return Expr::binary(ExprOp::Add, lhs, rhs);
+  case AffineExprKind::Mul:
+    return Expr::binary(ExprOp::Mul, lhs, rhs);
+  case AffineExprKind::FloorDiv:
+    return Expr::binary(ExprOp::FloorDiv, lhs, rhs);
+  case AffineExprKind::CeilDiv:
+    return Expr::binary(ExprOp::CeilDiv, lhs, rhs);
+  case AffineExprKind::Mod:
+    return Expr::binary(ExprOp::Mod, lhs, rhs);
+  default:
+    llvm_unreachable("constants and symbols are handled above");
+  }
+}
+
+/// The element type of a buffer; quantised blocks are bytes to everyone but
+/// their kernels.
+static ElementType getElementType(RankedTensorType type) {
+  Type element = type.getElementType();
+  if (element.isF32())
+    return ElementType::F32;
+  if (element.isF16())
+    return ElementType::F16;
+  if (element.isBF16())
+    return ElementType::BF16;
+  if (element.isInteger(8))
+    return ElementType::I8;
+  if (element.isInteger(16))
+    return ElementType::I16;
+  if (element.isInteger(32))
+    return ElementType::I32;
+  return element.isInteger(64) ? ElementType::I64 : ElementType::Byte;
+}
+
+ExprId SpecBuilder::addExpr(AffineExpr expr) {
+  return writer.spec.addExpr(toExpr(expr));
+}
+
+uint32_t SpecBuilder::push(BufferSpec buffer) {
+  auto number = static_cast<uint32_t>(writer.spec.buffers.size());
+  bufferOf[buffer.name] = number;
+  writer.spec.buffers.push_back(std::move(buffer));
+  return number;
+}
+
+static bool isSame(const BufferSpec &a, const BufferSpec &b) {
+  return a.kind == b.kind && a.type == b.type && a.shape == b.shape &&
+         a.size == b.size && a.offset == b.offset;
+}
+
+uint32_t SpecBuilder::addBuffer(const std::string &name, StringRef entry,
+                                BufferKind kind, Value tensor,
+                                AffineExpr offset) {
+  BufferSpec buffer;
+  buffer.name = name;
+  buffer.kind = kind;
+  buffer.type = getElementType(cast<RankedTensorType>(tensor.getType()));
+  for (AffineExpr size : getSymbolicShape(tensor))
+    buffer.shape.push_back(addExpr(size));
+  std::optional<SizePolynomial> bytes = getByteSize(tensor);
+  assert(bytes && "planning has asked for every size");
+  buffer.size = addExpr(bytes->toMap(tensor.getContext()).getResult(0));
+  if (offset)
+    buffer.offset = addExpr(offset);
+
+  auto known = bufferOf.find(name);
+  if (known == bufferOf.end())
+    return push(std::move(buffer));
+  if (isSame(writer.spec.buffers[known->second], buffer))
+    return known->second;
+  buffer.name = (entry + "." + name).str();
+  return push(std::move(buffer));
+}
+
+/// `path` as seen from the folder of the module file `from`.
+static std::string relativeTo(StringRef path, StringRef from) {
+  SmallString<128> target(path), folder(from);
+  llvm::sys::fs::make_absolute(target);
+  llvm::sys::fs::make_absolute(folder);
+  llvm::sys::path::remove_dots(target, /*remove_dot_dot=*/true);
+  llvm::sys::path::remove_dots(folder, /*remove_dot_dot=*/true);
+  llvm::sys::path::remove_filename(folder);
+  auto a = llvm::sys::path::begin(target), aEnd = llvm::sys::path::end(target);
+  auto b = llvm::sys::path::begin(folder), bEnd = llvm::sys::path::end(folder);
+  while (a != aEnd && b != bEnd && *a == *b)
+    ++a, ++b;
+  SmallString<128> result;
+  for (; b != bEnd; ++b)
+    llvm::sys::path::append(result, "..");
+  for (; a != aEnd; ++a)
+    llvm::sys::path::append(result, *a);
+  return result.str().str();
+}
+
+FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
+  auto found = weights.entries.find(op.getName().str());
+  if (found == weights.entries.end())
+    return op.emitOpError("is not in the model");
+  const Weight &weight = found->second;
+  auto type = cast<RankedTensorType>(op.getType());
+  uint64_t bytes = type.getNumElements() * (type.getElementTypeBitWidth() / 8);
+  if (weight.content.size != bytes)
+    return op.emitOpError("has ")
+           << weight.content.size << " bytes, its type says " << bytes;
+
+  std::string name = op.getName().str();
+  if (auto known = bufferOf.find(name); known != bufferOf.end())
+    return known->second;
+  std::string format = StringRef(formatInfo(weight.format).name).lower();
+  uint32_t number =
+      options.referenceFrom.empty() || weight.file.empty()
+          ? writer.addWeight(name, format, weight.shape, weight.content)
+          : writer.addExternalWeight(
+                name, format, weight.shape,
+                relativeTo(weight.file, options.referenceFrom),
+                weight.fileOffset, weight.content);
+  BufferSpec buffer;
+  buffer.name = name;
+  buffer.kind = BufferKind::Weight;
+  buffer.type = formatInfo(weight.format).isQuantized() ? ElementType::Byte
+                                                        : getElementType(type);
+  for (int64_t size : weight.shape)
+    buffer.shape.push_back(writer.spec.addConstant(size));
+  buffer.base = number;
+  return push(std::move(buffer));
+}
+
+void SpecBuilder::addKernels(ModuleOp program, size_t numTargets) {
+  for (auto kernel : program.getOps<func::FuncOp>()) {
+    if (!isKernel(kernel))
+      continue;
+    KernelSpec spec;
+    spec.name = kernel.getName().str();
+    for (Type type : kernel.getArgumentTypes()) {
+      ++spec.argCount;
+      if (auto tensor = dyn_cast<RankedTensorType>(type))
+        spec.argCount += tensor.getNumDynamicDims();
+    }
+    for (uint32_t target = 0; target < numTargets; ++target)
+      spec.code.push_back({.target = target, .symbol = spec.name});
+    kernelOf[spec.name] = writer.spec.kernels.size();
+    writer.spec.kernels.push_back(std::move(spec));
+  }
+}
