@@ -12,18 +12,15 @@
 
 #include "runtime/DeviceCpu.h"
 
+#include "runtime/CpuCode.h"
 #include "runtime/CpuFeatures.h"
 #include "runtime/ThreadPool.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
-#include <dlfcn.h>
-#include <elf.h>
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
-#include <unistd.h>
 
 using namespace gist;
 
@@ -33,18 +30,6 @@ namespace {
 void *toPointer(DeviceAddress address) {
   return reinterpret_cast<void *>(address); // NOLINT(performance-no-int-to-ptr)
 }
-
-using Kernel = void (*)(const uint64_t *args, int64_t x, int64_t y, int64_t z);
-
-/// A shared object loaded from memory.
-class CpuCode final : public DeviceCode {
-public:
-  explicit CpuCode(void *handle) : handle(handle) {}
-  ~CpuCode() override { ::dlclose(handle); }
-
-  void *handle;
-  std::vector<Kernel> kernels; ///< null where the target has none
-};
 
 /// The CPU needs no preparation; the list is kept as it is.
 class CpuRecording final : public Recording {
@@ -179,72 +164,12 @@ Status DeviceCpu::allocate(uint64_t size, DeviceMemory &result) {
   return {};
 }
 
-/// The loader trusts its input more than we do: look at the header first.
-static Status checkElf(Bytes code) {
-  Elf64_Ehdr header;
-  GIST_TRY(code.read(0, "ELF header", header));
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_DYN)
-    return Status::error(Code::BadFile, "code is not a 64-bit shared object");
-#if defined(__aarch64__)
-  constexpr int kMachine = EM_AARCH64;
-#else
-  constexpr int kMachine = EM_X86_64;
-#endif
-  if (header.e_machine != kMachine)
-    return Status::error(Code::Unsupported,
-                         "code is for ELF machine %d, not %d", header.e_machine,
-                         kMachine);
-  return {};
-}
-
-/// Loads a shared object that is no file: through an anonymous one.
-static Status openSharedObject(Bytes code, void *&handle) {
-  int descriptor = ::memfd_create("gist-code", MFD_CLOEXEC);
-  if (descriptor < 0)
-    return Status::error(Code::Io, "cannot make an anonymous file: %s",
-                         std::strerror(errno));
-  Status status;
-  for (uint64_t done = 0; done < code.size && status.ok();) {
-    ssize_t count = ::write(descriptor, code.data + done, code.size - done);
-    if (count >= 0)
-      done += static_cast<uint64_t>(count);
-    else if (errno != EINTR)
-      status = Status::error(Code::Io, "cannot write an anonymous file: %s",
-                             std::strerror(errno));
-  }
-  if (status.ok()) {
-    std::string path = "/proc/self/fd/" + std::to_string(descriptor);
-    handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!handle)
-      status =
-          Status::error(Code::BadFile, "cannot load the code: %s", ::dlerror());
-  }
-  ::close(descriptor);
-  return status;
-}
-
 Status DeviceCpu::loadCode(const ModuleSpec &spec, uint32_t target, Bytes code,
                            std::unique_ptr<DeviceCode> &result) {
   GIST_TRY(supports(spec.targets[target])
                .in("target '" + spec.targets[target].name + "'"));
-  GIST_TRY(checkElf(code));
-  void *handle = nullptr;
-  GIST_TRY(openSharedObject(code, handle));
-  auto loaded = std::make_unique<CpuCode>(handle);
-  for (const KernelSpec &kernel : spec.kernels) {
-    Kernel function = nullptr;
-    for (const KernelCode &part : kernel.code) {
-      if (part.target != target)
-        continue;
-      function = reinterpret_cast<Kernel>(::dlsym(handle, part.symbol.c_str()));
-      if (!function)
-        return Status::error(Code::BadFile,
-                             "kernel '%s': the code has no symbol '%s'",
-                             kernel.name.c_str(), part.symbol.c_str());
-    }
-    loaded->kernels.push_back(function);
-  }
+  std::unique_ptr<CpuCode> loaded;
+  GIST_TRY(CpuCode::load(spec, target, code, loaded));
   result = std::move(loaded);
   return {};
 }
@@ -252,7 +177,7 @@ Status DeviceCpu::loadCode(const ModuleSpec &spec, uint32_t target, Bytes code,
 /// Runs tasks of one command until none is left.
 static void runTasks(ListRun &run, size_t number) {
   const BoundCommand &command = run.list.commands[number];
-  Kernel kernel = run.code.kernels[command.kernel];
+  CpuCode::Kernel kernel = run.code.kernel(command.kernel);
   const uint64_t *args = run.list.args.data() + command.firstArg;
   uint64_t width = command.grid[0], height = command.grid[1];
   uint64_t total = width * height * command.grid[2];

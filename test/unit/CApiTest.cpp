@@ -15,6 +15,8 @@
 
 using namespace gist::test;
 
+extern "C" gist_code gistHeaderLoad(const char *path, int64_t *vocabSize);
+
 namespace {
 class CApi : public ::testing::Test {
 protected:
@@ -127,4 +129,10 @@ TEST_F(CApi, Errors) {
   EXPECT_STREQ(gist_last_error(), "no tokens were given");
   gist_session_free(nullptr);
   gist_module_free(nullptr);
+}
+
+TEST_F(CApi, FromC) {
+  int64_t vocabSize = 0;
+  EXPECT_EQ(gistHeaderLoad(folder.file("m.gist").c_str(), &vocabSize), GIST_OK);
+  EXPECT_EQ(vocabSize, TinyModel::kVocab);
 }

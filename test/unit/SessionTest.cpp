@@ -339,6 +339,26 @@ TEST_P(SessionTest, BindingRepeatsOnlyWhatChanged) {
   EXPECT_TRUE(changed);
 }
 
+// Two modules in one process have code with the same symbols. The loader knows
+// libraries by path: each must get its own.
+TEST_P(SessionTest, TwoModulesAtOnce) {
+  TinyModel other(7, /*scaled=*/true);
+  std::shared_ptr<const Module> otherModule;
+  ASSERT_TRUE(
+      Module::open(other.write(folder.file("other.gist")), otherModule).ok());
+  auto session = create();
+  std::unique_ptr<Session> otherSession;
+  ASSERT_TRUE(Session::create(otherModule, *device, {}, otherSession).ok());
+  std::vector<int32_t> tokens = someTokens(5);
+  ASSERT_TRUE(session->feed(tokens).ok());
+  ASSERT_TRUE(otherSession->feed(tokens).ok());
+  std::vector<float> expected = model.logitsAfter(tokens);
+  expectNear(session->logits(), expected);
+  for (float &logit : expected)
+    logit *= 2;
+  expectNear(otherSession->logits(), expected);
+}
+
 INSTANTIATE_TEST_SUITE_P(Threads, SessionTest, ::testing::Values(1u, 2u, 4u));
 
 TEST(Devices, Names) {

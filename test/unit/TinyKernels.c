@@ -15,6 +15,11 @@
 
 #include <stdint.h>
 
+/// Another library with the same symbols scales its logits by another number.
+#ifndef TINY_SCALE
+#define TINY_SCALE 1.0f
+#endif
+
 /// tokens, embeddings, rows, D: one row per workgroup.
 void tiny_embed(const uint64_t *args, int64_t x, int64_t y, int64_t z) {
   const int32_t *tokens = (const int32_t *)args[0];
@@ -63,7 +68,7 @@ void tiny_logits(const uint64_t *args, int64_t x, int64_t y, int64_t z) {
     float sum = 0;
     for (int64_t i = 0; i < width; ++i)
       sum -= means[i] * embeddings[v * width + i];
-    logits[v] = sum;
+    logits[v] = sum * TINY_SCALE;
   }
 }
 

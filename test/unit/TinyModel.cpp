@@ -85,7 +85,7 @@ static TokenizerSpec byteTokenizer() {
   return spec;
 }
 
-TinyModel::TinyModel(uint32_t seed) {
+TinyModel::TinyModel(uint32_t seed, bool scaled) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<float> uniform(-1, 1);
   embeddings.resize(kVocab * kWidth);
@@ -114,13 +114,14 @@ TinyModel::TinyModel(uint32_t seed) {
   writer.addWeight("embeddings", "f32", {kVocab, kWidth},
                    {reinterpret_cast<const uint8_t *>(embeddings.data()),
                     embeddings.size() * sizeof(float)});
-  writer.addTarget({.name = "cpu",
-                    .device = "cpu",
-                    .triple = std::string(hostArchitecture()) + "-linux-gnu",
-                    .cpu = "generic",
-                    .features = {},
-                    .format = CodeFormat::Elf},
-                   readFile(GIST_TEST_KERNELS));
+  writer.addTarget(
+      {.name = "cpu",
+       .device = "cpu",
+       .triple = std::string(hostArchitecture()) + "-linux-gnu",
+       .cpu = "generic",
+       .features = {},
+       .format = CodeFormat::Elf},
+      readFile(scaled ? GIST_TEST_SCALED_KERNELS : GIST_TEST_KERNELS));
   writer.setTokenizer(byteTokenizer().serialize());
   addBuffers();
   addKernels();

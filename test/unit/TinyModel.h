@@ -30,8 +30,9 @@ public:
   static constexpr int32_t kEnd = 256; ///< token that ends a text
 
   /// Fills `writer` with the module; tests may change it before writing. The
-  /// seed makes the weights.
-  explicit TinyModel(uint32_t seed = 7);
+  /// seed makes the weights. With `scaled`, the code is another library with
+  /// the same symbols that gives twice the logits.
+  explicit TinyModel(uint32_t seed = 7, bool scaled = false);
 
   /// Logits after the last of these tokens.
   std::vector<float> logitsAfter(std::span<const int32_t> tokens) const;
