@@ -60,6 +60,32 @@ void gist::buildReferencePipeline(OpPassManager &pm) {
   pm.addPass(createReconcileUnrealizedCastsPass());
 }
 
+void gist::buildGraphStage(OpPassManager &pm,
+                           const GraphPipelineOptions &options) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  if (!options.int8)
+    return;
+  pm.addPass(createQuantizeActivationsPass());
+  AssignPackingPassOptions packing;
+  packing.triple = options.triple;
+  packing.cpu = options.cpu;
+  packing.features = options.features;
+  pm.addPass(createAssignPackingPass(packing));
+  // Products of one input share its quantised rows.
+  pm.addPass(createCSEPass());
+}
+
+void gist::buildKernelStage(OpPassManager &pm) {
+  pm.addPass(createFormKernelsPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createCanonicalizerPass());
+}
+
+void gist::buildMemoryStage(OpPassManager &pm) {
+  pm.addPass(createPlanMemoryPass());
+}
+
 void gist::buildTileStage(OpPassManager &pm,
                           const CpuPipelineOptions &options) {
   SelectTileConfigPassOptions config;
@@ -111,6 +137,15 @@ void gist::buildCpuStage(OpPassManager &pm) {
 }
 
 void gist::registerPipelines() {
+  PassPipelineRegistration<GraphPipelineOptions>(
+      "gist-graph", "simplify a graph and choose what it computes in",
+      buildGraphStage);
+  PassPipelineRegistration<>("gist-kernels",
+                             "cut a graph into kernels and calls of them",
+                             buildKernelStage);
+  PassPipelineRegistration<>("gist-memory",
+                             "give what kernels write a place in memory",
+                             buildMemoryStage);
   PassPipelineRegistration<CpuPipelineOptions>(
       "gist-tile", "kernels on tensors become loops over vectors on buffers",
       buildTileStage);

@@ -9,12 +9,58 @@
 #define GIST_PASSES_PIPELINES_H
 
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
 
 namespace gist {
 
 /// Lowers tensors and gist ops to the LLVM dialect through their executable
 /// definition: slow, plain and for tests. `-gist-reference`.
 void buildReferencePipeline(mlir::OpPassManager &pm);
+
+/// How a graph is prepared for a CPU, as options of a pipeline.
+struct GraphPipelineOptions
+    : mlir::PassPipelineOptions<GraphPipelineOptions> {
+  Option<bool> int8{
+      *this, "int8",
+      llvm::cl::desc("multiply block-quantised weights in 8 bits")};
+  Option<std::string> triple{
+      *this, "triple",
+      llvm::cl::desc("LLVM triple of the target; this machine when empty")};
+  Option<std::string> cpu{
+      *this, "cpu", llvm::cl::desc("LLVM name of the CPU, or native")};
+  Option<std::string> features{
+      *this, "features", llvm::cl::desc("LLVM features on top of the CPU's")};
+};
+
+/// Simplifies an imported graph and chooses what it computes in; it stays on
+/// tensors. `-gist-graph`.
+void buildGraphStage(mlir::OpPassManager &pm,
+                     const GraphPipelineOptions &options);
+
+/// Cuts a graph into kernels and calls of them. `-gist-kernels`.
+void buildKernelStage(mlir::OpPassManager &pm);
+
+/// Gives everything the calls write a place in memory. `-gist-memory`.
+void buildMemoryStage(mlir::OpPassManager &pm);
+
+/// The CPU that kernels are made for, as options of a pipeline.
+struct CpuPipelineOptions
+    : mlir::PassPipelineOptions<CpuPipelineOptions> {
+  Option<std::string> triple{
+      *this, "triple",
+      llvm::cl::desc("LLVM triple of the target; this machine when empty")};
+  Option<std::string> cpu{
+      *this, "cpu", llvm::cl::desc("LLVM name of the CPU, or native")};
+  Option<std::string> features{
+      *this, "features", llvm::cl::desc("LLVM features on top of the CPU's")};
+};
+
+/// Kernels on tensors become loops over vectors on buffers. `-gist-tile`.
+void buildTileStage(mlir::OpPassManager &pm, const CpuPipelineOptions &options);
+
+/// Kernels on buffers become functions of the LLVM dialect with the signature
+/// that the runtime calls. `-gist-cpu`.
+void buildCpuStage(mlir::OpPassManager &pm);
 
 /// Registers every stage under its name for `gist-opt`.
 void registerPipelines();

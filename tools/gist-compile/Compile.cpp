@@ -151,8 +151,8 @@ Status Compilation::writeModule() {
 
   progress.begin("module");
   if (!options.isGraph() && !model.tokenizer)
-    diagnostics.warn("the module has no tokenizer: " +
-                     model.noTokenizerBecause);
+    diagnostics.warn(options.model + ": " + model.noTokenizerBecause +
+                     "; the module takes token ids alone");
   ModuleWriter writer;
   describeModel(options, model, isInt8, writer);
   EmitOptions emit;
