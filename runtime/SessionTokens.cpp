@@ -81,9 +81,9 @@ Status Session::runTokens(std::string_view name,
                          "entry '%s' wants %" PRIu64
                          " bytes of tokens, %zu were given",
                          entry.name.c_str(), size, tokens.size_bytes());
-  GIST_TRY(device.upload(owned[entry.inputs[0]].address(),
-                         {reinterpret_cast<const uint8_t *>(tokens.data()),
-                          tokens.size_bytes()}));
+  GIST_TRY(device.upload(
+      owned[entry.inputs[0]].address(),
+      {reinterpret_cast<const uint8_t *>(tokens.data()), tokens.size_bytes()}));
   GIST_TRY(execute(*binding));
   return readOutput(entry, output, values);
 }
@@ -115,12 +115,19 @@ Status Session::score(std::span<const int32_t> tokens, const LogitsSink &sink) {
   GIST_TRY(checkRoom(tokens.size()));
   // Without the entry it is one token at a time: slow, but the same numbers.
   bool whole = hasEntry(kEntryScore);
-  auto chunk = static_cast<size_t>(
-      whole ? std::min(chunkTokens(), maxTokens(kEntryScore)) : 1);
+  int64_t chunk = 1;
+  if (whole) {
+    // Rows of logits are as wide as the vocabulary: keep them to 32 MiB.
+    constexpr int64_t kMaxFloats = int64_t{8} << 20;
+    int64_t rows = kMaxFloats / std::max<int64_t>(vocabSize(), 1);
+    chunk = std::min(
+        {chunkTokens(), maxTokens(kEntryScore), std::max<int64_t>(rows, 16)});
+  }
   auto vocab = static_cast<size_t>(vocabSize());
-  for (size_t begin = 0; begin < tokens.size(); begin += chunk) {
-    std::span<const int32_t> piece =
-        tokens.subspan(begin, std::min(chunk, tokens.size() - begin));
+  for (size_t begin = 0; begin < tokens.size();
+       begin += static_cast<size_t>(chunk)) {
+    std::span<const int32_t> piece = tokens.subspan(
+        begin, std::min(static_cast<size_t>(chunk), tokens.size() - begin));
     std::span<const float> values;
     if (whole) {
       GIST_TRY(runTokens(kEntryScore, piece, past, kTensorLogits, values));
