@@ -11,4 +11,5 @@ void gist::populateDecomposePatterns(mlir::RewritePatternSet &patterns) {
   populateDecomposeSelectionPatterns(patterns);
   populateDecomposeAttentionPatterns(patterns);
   populateDecomposeProjectionPatterns(patterns);
+  populateDecomposeQuantPatterns(patterns);
 }

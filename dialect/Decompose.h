@@ -20,6 +20,7 @@ void populateDecomposePatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeSelectionPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeAttentionPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeProjectionPatterns(mlir::RewritePatternSet &patterns);
+void populateDecomposeQuantPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace gist
 

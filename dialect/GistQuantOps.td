@@ -69,7 +69,8 @@ def Gist_QuantizedMatmulOp : Gist_TiledOp<"quantized_matmul"> {
       * (C1) `values` is T x K and `scales` T x K / 32.
       * (C2) An unpacked `weight` is N x K in blocks of `format`.
       * (C3) A packed `weight` has the shape that `packed` gives to N x K.
-      * (C4) The result is T x N.
+      * (C4) The result is T x N; `columns` says N where it is dynamic, as in a
+        tile at the edge, and only there.
 
     Example:
 
@@ -82,12 +83,12 @@ def Gist_QuantizedMatmulOp : Gist_TiledOp<"quantized_matmul"> {
   let arguments = (ins
     TensorRankOf<[I8], [2]>:$values, TensorRankOf<[F32], [2]>:$scales,
     TensorRankOf<[I8], [3]>:$weight, Gist_BlockFormatAttr:$format,
-    OptionalAttr<Gist_PackingAttr>:$packed
+    OptionalAttr<Gist_PackingAttr>:$packed, Optional<Index>:$columns
   );
   let results = (outs TensorRankOf<[F32], [2]>:$result);
   let assemblyFormat = [{
     $values `,` $scales `,` $weight `format` $format (`packed` $packed^)?
-    attr-dict `:` type($values) `,` type($scales) `,` type($weight)
+    (`columns` `(` $columns^ `)`)? attr-dict `:` type($values) `,` type($scales) `,` type($weight)
     `->` type($result)
   }];
   let hasVerifier = 1;

@@ -84,9 +84,10 @@ static Range getRange(OpBuilder &builder, Location location, Value value,
 // quantize_rows: tiles are rows
 //===----------------------------------------------------------------------===//
 
-LogicalResult QuantizeRowsOp::inferReturnTypes(
-    MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
+LogicalResult QuantizeRowsOp::inferReturnTypes(MLIRContext *context,
+                                               std::optional<Location> location,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
   RankedTensorType input =
       getTensorType(location, adaptor.getInput(), 2, 2, "input");
   if (!input)
@@ -107,9 +108,9 @@ QuantizeRowsOp::reifyResultShapes(OpBuilder &builder,
                                   ReifiedRankedShapedTypeDims &shapes) {
   OpFoldResult rows = tensor::getMixedSize(builder, getLoc(), getInput(), 0);
   for (Value result : getResults())
-    shapes.push_back({rows, builder.getIndexAttr(
-                                cast<ShapedType>(result.getType())
-                                    .getDimSize(1))});
+    shapes.push_back(
+        {rows, builder.getIndexAttr(
+                   cast<ShapedType>(result.getType()).getDimSize(1))});
   return success();
 }
 
@@ -128,8 +129,9 @@ QuantizeRowsOp::getTiledImplementation(OpBuilder &builder,
   Value input =
       createRowSlice(builder, getLoc(), getInput(), offsets[0], sizes[0]);
   auto tiled = QuantizeRowsOp::create(builder, getLoc(), input);
-  return TilingResult{
-      {tiled}, SmallVector<Value>(tiled->getResults()), {input.getDefiningOp()}};
+  return TilingResult{{tiled},
+                      SmallVector<Value>(tiled->getResults()),
+                      {input.getDefiningOp()}};
 }
 
 LogicalResult QuantizeRowsOp::getResultTilePosition(
@@ -192,6 +194,10 @@ LogicalResult QuantizedMatmulOp::verify() {
     return emitOpError("expects as many rows in the result as in the values, "
                        "got ")
            << result << " and " << values;
+  if (ShapedType::isDynamic(columns) != static_cast<bool>(getColumns())) // (C4)
+    return emitOpError("expects columns to be given iff the result has a "
+                       "dynamic number of them, got ")
+           << result;
   return success();
 }
 
@@ -199,8 +205,8 @@ LogicalResult
 QuantizedMatmulOp::reifyResultShapes(OpBuilder &builder,
                                      ReifiedRankedShapedTypeDims &shapes) {
   OpFoldResult columns =
-      getType().isDynamicDim(1)
-          ? tensor::getMixedSize(builder, getLoc(), getWeight(), 0)
+      getColumns()
+          ? OpFoldResult(getColumns())
           : OpFoldResult(builder.getIndexAttr(getType().getDimSize(1)));
   shapes.assign(
       {{tensor::getMixedSize(builder, getLoc(), getValues(), 0), columns}});
@@ -230,8 +236,8 @@ QuantizedMatmulOp::getTiledImplementation(OpBuilder &builder,
     int64_t columns = packing.getColumns();
     firstRow = affine::makeComposedFoldedAffineApply(
         builder, location, size.floorDiv(columns), {firstRow});
-    rows = affine::makeComposedFoldedAffineApply(
-        builder, location, size.ceilDiv(columns), {rows});
+    rows = affine::makeComposedFoldedAffineApply(builder, location,
+                                                 size.ceilDiv(columns), {rows});
   }
   Value values =
       createRowSlice(builder, location, getValues(), offsets[0], sizes[0]);
@@ -242,13 +248,13 @@ QuantizedMatmulOp::getTiledImplementation(OpBuilder &builder,
   SmallVector<Value> dynamic;
   dispatchIndexOpFoldResults(sizes, dynamic, shape);
   auto type = RankedTensorType::get(shape, builder.getF32Type());
-  auto tiled =
-      QuantizedMatmulOp::create(builder, location, type, values, scales, weight,
-                                getFormatAttr(), getPackedAttr());
-  return TilingResult{{tiled},
-                      {tiled.getResult()},
-                      {values.getDefiningOp(), scales.getDefiningOp(),
-                       weight.getDefiningOp()}};
+  auto tiled = QuantizedMatmulOp::create(
+      builder, location, type, values, scales, weight, getFormatAttr(),
+      getPackedAttr(), dyn_cast<Value>(sizes[1]));
+  return TilingResult{
+      {tiled},
+      {tiled.getResult()},
+      {values.getDefiningOp(), scales.getDefiningOp(), weight.getDefiningOp()}};
 }
 
 LogicalResult QuantizedMatmulOp::getResultTilePosition(

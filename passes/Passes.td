@@ -70,6 +70,30 @@ def DecomposePass : Pass<"gist-decompose"> {
 // Graph: kernels
 //===----------------------------------------------------------------------===//
 
+def AddDecodeEntryPass : Pass<"gist-add-decode-entry", "::mlir::ModuleOp"> {
+  let summary = "add an entry for one token";
+  let description = [{
+    Copies the function `from`, which takes any number of tokens, as `to`, which
+    takes one: a product of one row with a matrix is bound by reading the matrix
+    and wants a kernel of its own. The size is known everywhere in the copy.
+
+    ```mlir
+    func.func @prefill(%tokens: tensor<?xi32>, ...)
+    // stays, and there is
+    func.func @decode(%tokens: tensor<1xi32>, ...)
+    ```
+
+    A module without `from`, or with a `to` of its own, is left alone.
+  }];
+  let options = [
+    Option<"from", "from", "std::string", /*default=*/"\"prefill\"",
+           "the function to copy">,
+    Option<"to", "to", "std::string", /*default=*/"\"decode\"",
+           "what the copy is called">,
+  ];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def FormKernelsPass : Pass<"gist-form-kernels", "::mlir::ModuleOp"> {
   let summary = "cut a model into kernels and calls of them";
   let description = [{
@@ -94,6 +118,203 @@ def FormKernelsPass : Pass<"gist-form-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = [
     "::gist::GistDialect", "::mlir::arith::ArithDialect",
     "::mlir::func::FuncDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
+//===----------------------------------------------------------------------===//
+// Graph: products in 8 bits
+//===----------------------------------------------------------------------===//
+
+def QuantizeActivationsPass : Pass<"gist-quantize-activations"> {
+  let summary = "multiply quantised weights in 8 bits";
+  let description = [{
+    ```mlir
+    %f = gist.dequantize %w format q4_1 : tensor<192x18x20xi8>
+    %y = linalg.matmul ... ins(%x, %f : ...) outs(%zero : ...)
+    // becomes
+    %q, %s = gist.quantize_rows %x : tensor<?x576xf32>
+    %y = gist.quantized_matmul %q, %s, %w format q4_1 : ...
+    ```
+
+    Products that share an input share its quantised rows after CSE. A product
+    that accumulates, or whose rows are not whole blocks of 32, is left alone.
+  }];
+  let dependentDialects = ["::gist::GistDialect"];
+}
+
+def AssignPackingPass : Pass<"gist-assign-packing"> {
+  let summary = "ask for weights in the order that a CPU's kernels read them";
+  let description = [{
+    ```mlir
+    %w = gist.weight "blk.0.attn_k.weight" : tensor<192x18x20xi8>
+    %y = gist.quantized_matmul %q, %s, %w format q4_1 : ...
+    // becomes, for a CPU with i8mm
+    %w = gist.weight "blk.0.attn_k.weight" {gist.format = #gist.block_format<q4_1>,
+        gist.packing = #gist.packing<columns = 4, …>} : tensor<48x18x80xi8>
+    %y = gist.quantized_matmul %q, %s, %w format q4_1 packed <columns = 4, …> : ...
+    ```
+
+    The bytes are packed when the module is written. A weight that is also read
+    otherwise stays beside its packed form.
+  }];
+  let options = [
+    Option<"triple", "triple", "std::string", /*default=*/"",
+           "LLVM triple of the target; this machine when empty">,
+    Option<"cpu", "cpu", "std::string", /*default=*/"",
+           "LLVM name of the CPU, or native">,
+    Option<"features", "features", "std::string", /*default=*/"",
+           "LLVM features on top of the CPU's, such as +i8mm,-sve">,
+  ];
+  let dependentDialects = ["::gist::GistDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// Tile: kernels on tensors become loops over vectors
+//===----------------------------------------------------------------------===//
+
+def SelectTileConfigPass
+    : Pass<"gist-select-tile-config", "::mlir::ModuleOp"> {
+  let summary = "choose how every kernel is cut";
+  let description = [{
+    The only place that chooses numbers: writes `gist.tile` on every kernel,
+    from the table of targets and the shapes. Later passes obey it; a kernel
+    that already has one keeps it.
+
+    ```mlir
+    func.func private @k(...) attributes {gist.kernel, gist.tile = #gist.tile<
+        workgroup = [32, 64], registers = [8, 4], lanes = 4, instruction = smmla>}
+    ```
+  }];
+  let options = [
+    Option<"triple", "triple", "std::string", /*default=*/"",
+           "LLVM triple of the target; this machine when empty">,
+    Option<"cpu", "cpu", "std::string", /*default=*/"",
+           "LLVM name of the CPU, or native">,
+    Option<"features", "features", "std::string", /*default=*/"",
+           "LLVM features on top of the CPU's, such as +i8mm,-sve">,
+  ];
+  let dependentDialects = ["::gist::GistDialect"];
+}
+
+def TileAndDistributePass
+    : Pass<"gist-tile-and-distribute", "::mlir::ModuleOp"> {
+  let summary = "cut kernels into workgroups";
+  let description = [{
+    A kernel becomes one `scf.forall` over workgroups of the size that
+    `gist.tile` says, and gains `gist.grid`: the sizes of the grid, x first, as
+    functions of the kernel's index arguments and dynamic sizes.
+
+    ```mlir
+    %y = linalg.matmul ... -> tensor<?x96xf32>
+    // becomes
+    %y = scf.forall (%i, %j) = (0, 0) to (%t, 96) step (32, 48) shared_outs(...) {
+      ... linalg.matmul ... -> tensor<?x48xf32>
+    }
+    ```
+
+    Products and attention are tiled together with what they read and what
+    follows them; kernels on whole rows run their body on some rows at a time. A
+    kernel that is neither becomes one workgroup.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
+def VectorizeTilesPass
+    : Pass<"gist-vectorize-tiles", "::mlir::func::FuncOp"> {
+  let summary = "write tiles as loops over vectors";
+  let description = [{
+    Replaces products, attention, quantisation of rows, elementwise ops and
+    reductions along rows by loops over vectors in registers, in the sizes and
+    with the instruction that `gist.tile` says. Everything stays on tensors.
+
+    Ops of the dialect without a kernel of their own are replaced by their
+    definition. A structured op that does not walk memory with its last loop
+    stays as it is, and becomes scalar loops later.
+  }];
+  let dependentDialects = [
+    "::gist::GistDialect", "::mlir::affine::AffineDialect",
+    "::mlir::arith::ArithDialect", "::mlir::arm_neon::ArmNeonDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::ub::UBDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
+def PlaceBuffersPass : Pass<"gist-place-buffers", "::mlir::func::FuncOp"> {
+  let summary = "keep the scratch of kernels on the stack";
+  let description = [{
+    Kernels allocate nothing: every buffer that bufferisation made becomes a
+    piece of the stack, taken once at the start, of the largest size it can
+    have. A buffer without a bound is an error. Copies become loops.
+  }];
+  let options = [
+    Option<"maxBytes", "max-bytes", "int64_t", /*default=*/"1048576",
+           "bytes of scratch that one kernel may take">,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::memref::MemRefDialect"
+  ];
+}
+
+//===----------------------------------------------------------------------===//
+// Target: CPU
+//===----------------------------------------------------------------------===//
+
+def LowerToCPUPass : Pass<"gist-lower-to-cpu", "::mlir::func::FuncOp"> {
+  let summary = "give kernels the signature the runtime calls";
+  let description = [{
+    A kernel on buffers becomes
+
+    ```mlir
+    func.func @k(%slots: !llvm.ptr, %x: i64, %y: i64, %z: i64)
+    ```
+
+    Slots are 64-bit words: the address of each buffer or the value of each
+    index argument, in order, then the dynamic sizes of the buffers, in order.
+    The loop over workgroups becomes the one workgroup x, y, z.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect"
+  ];
+}
+
+def LowerVectorsPass : Pass<"gist-lower-vectors", "::mlir::func::FuncOp"> {
+  let summary = "make vector ops and functions of them what a CPU has";
+  let description = [{
+    Transfers become loads and stores (masked ones at the edge of a tensor), and
+    exp, tanh, erf and their like become polynomials: kernels call no library.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
+def WriteCpuCodePass : Pass<"gist-write-cpu-code", "::mlir::ModuleOp"> {
+  let summary = "write kernels in the LLVM dialect as machine code";
+  let description = [{
+    For tests and for people: optimises the module for a CPU and writes it as
+    assembly or as a shared object with one symbol per kernel. The module is
+    left as it is.
+  }];
+  let options = [
+    Option<"triple", "triple", "std::string", /*default=*/"",
+           "LLVM triple of the target; this machine when empty">,
+    Option<"cpu", "cpu", "std::string", /*default=*/"",
+           "LLVM name of the CPU, or native">,
+    Option<"features", "features", "std::string", /*default=*/"",
+           "LLVM features on top of the CPU's, such as +i8mm,-sve">,
+    Option<"assembly", "assembly", "bool", /*default=*/"false",
+           "write assembly instead of a shared object">,
+    Option<"output", "output", "std::string", /*default=*/"\"-\"",
+           "file to write, - for standard output">,
   ];
 }
 

@@ -1,0 +1,105 @@
+//===- DecomposeQuant.cpp - Linear layers in 8 bits, defined --------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Decompose.h"
+#include "dialect/DecomposeUtils.h"
+#include "dialect/GistOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace gist;
+
+static constexpr int64_t kBlock = PackingAttr::kBlock;
+using Groups = SmallVector<ReassociationIndices>;
+
+/// T x K as T x K / 32 x 32.
+static Value cutIntoBlocks(ImplicitLocOpBuilder &b, Value rows) {
+  auto type = cast<RankedTensorType>(rows.getType());
+  auto cut = RankedTensorType::get(
+      {type.getDimSize(0), type.getDimSize(1) / kBlock, kBlock},
+      type.getElementType());
+  return tensor::ExpandShapeOp::create(b, cut, rows, Groups{{0}, {1, 2}});
+}
+
+static Value joinBlocks(ImplicitLocOpBuilder &b, Value blocks) {
+  return tensor::CollapseShapeOp::create(b, blocks, Groups{{0}, {1, 2}});
+}
+
+/// numerator / denominator, or zero where the denominator is zero.
+static Value divideOrZero(ImplicitLocOpBuilder &b, Value numerator,
+                          Value denominator) {
+  Value zero = createF32(b, 0);
+  return arith::SelectOp::create(
+      b, compare(b, arith::CmpFPredicate::OEQ, denominator, zero), zero,
+      arith::DivFOp::create(b, numerator, denominator));
+}
+
+namespace {
+struct DecomposeQuantizeRows final : OpRewritePattern<QuantizeRowsOp> {
+  using Base::Base;
+
+  LogicalResult matchAndRewrite(QuantizeRowsOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value x = cutIntoBlocks(b, op.getInput());
+    OpFoldResult rows = getSize(b, x, 0), blocks = getSize(b, x, 1);
+    Value largest = createLoops(
+        b, "tbk->tb", x, createFilled(b, {rows, blocks}, createF32(b, 0)),
+        [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+          return arith::MaxNumFOp::create(b, math::AbsFOp::create(b, args[0]),
+                                          args[1]);
+        });
+    Value scales = createLoops(
+        b, "tb->tb", largest, createEmpty(b, {rows, blocks}, b.getF32Type()),
+        [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+          return arith::DivFOp::create(b, args[0], createF32(b, 127));
+        });
+    Value values = createLoops(
+        b, "tbk,tb->tbk", {x, largest},
+        createEmpty(b, {rows, blocks, b.getIndexAttr(kBlock)}, b.getI8Type()),
+        [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+          Value inverse = divideOrZero(b, createF32(b, 127), args[1]);
+          Value scaled = arith::MulFOp::create(b, args[0], inverse);
+          return arith::FPToSIOp::create(b, b.getI8Type(),
+                                         math::RoundEvenOp::create(b, scaled));
+        });
+    rewriter.replaceOp(op, {joinBlocks(b, values), scales});
+    return success();
+  }
+};
+
+struct DecomposeQuantizedMatmul final : OpRewritePattern<QuantizedMatmulOp> {
+  using Base::Base;
+
+  LogicalResult matchAndRewrite(QuantizedMatmulOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.getPackedAttr())
+      return rewriter.notifyMatchFailure(op, "packed weights are a target's");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value values = cutIntoBlocks(b, op.getValues());
+    OpFoldResult rows = getSize(b, values, 0), blocks = getSize(b, values, 1);
+    Value x = createLoops(
+        b, "tbk,tb->tbk", {values, op.getScales()},
+        createEmpty(b, {rows, blocks, b.getIndexAttr(kBlock)}, b.getF32Type()),
+        [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+          return arith::MulFOp::create(b, toF32(b, args[0]), args[1]);
+        });
+    Value w =
+        DequantizeOp::create(b, op.getWeight(), op.getFormatAttr()).getResult();
+    rewriter.replaceOp(op, createProduct(b, "tk,nk->tn", joinBlocks(b, x), w,
+                                         {rows, getSize(b, w, 0)}));
+    return success();
+  }
+};
+} // namespace
+
+void gist::populateDecomposeQuantPatterns(RewritePatternSet &patterns) {
+  patterns.add<DecomposeQuantizeRows, DecomposeQuantizedMatmul>(
+      patterns.getContext());
+}

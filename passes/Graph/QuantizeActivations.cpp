@@ -1,0 +1,64 @@
+//===- QuantizeActivations.cpp - The pass -gist-quantize-activations ------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/Passes.h"
+#include "passes/Tile/Kernels.h"
+
+namespace gist {
+#define GEN_PASS_DEF_QUANTIZEACTIVATIONSPASS
+#include "passes/Passes.h.inc"
+} // namespace gist
+
+using namespace mlir;
+using namespace gist;
+
+/// True if `value` is a tensor filled with zero.
+static bool isZeroFilled(Value value) {
+  auto fill = value.getDefiningOp<linalg::FillOp>();
+  return fill && matchPattern(fill.value(), m_AnyZeroFloat());
+}
+
+namespace {
+struct QuantizeActivation final : OpInterfaceRewritePattern<linalg::LinalgOp> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::LinalgOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isTransposedMatmul(op))
+      return rewriter.notifyMatchFailure(op, "is not x W^T");
+    Value x = op.getDpsInputOperand(0)->get();
+    auto weight = op.getDpsInputOperand(1)->get().getDefiningOp<DequantizeOp>();
+    if (!weight)
+      return rewriter.notifyMatchFailure(op, "the weight is not quantised");
+    auto type = cast<RankedTensorType>(x.getType());
+    if (!type.getElementType().isF32() ||
+        type.getDimSize(1) % PackingAttr::kBlock != 0)
+      return rewriter.notifyMatchFailure(op, "rows are not whole f32 blocks");
+    if (!isZeroFilled(op.getDpsInits()[0]))
+      return rewriter.notifyMatchFailure(op, "the product accumulates");
+
+    auto rows = QuantizeRowsOp::create(rewriter, op.getLoc(), x);
+    rewriter.replaceOpWithNewOp<QuantizedMatmulOp>(
+        op, op->getResultTypes()[0], rows.getValues(), rows.getScales(),
+        weight.getBlocks(), weight.getFormatAttr(), PackingAttr(), Value());
+    return success();
+  }
+};
+
+struct QuantizeActivationsPass final
+    : gist::impl::QuantizeActivationsPassBase<QuantizeActivationsPass> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<QuantizeActivation>(&getContext());
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace

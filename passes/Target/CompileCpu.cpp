@@ -1,0 +1,146 @@
+//===- CompileCpu.cpp - Kernels as machine code for a CPU -----------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Target/CompileCpu.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/ArmNeon/ArmNeonToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "passes/Pipelines.h"
+#include "passes/Target/LinkObject.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace mlir;
+using namespace gist;
+
+namespace {
+/// LLVM's view of a module on its way to machine code.
+struct Backend {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module;
+  std::unique_ptr<llvm::TargetMachine> machine;
+};
+} // namespace
+
+static LogicalResult createMachine(ModuleOp module, const CpuTarget &target,
+                                   Backend &backend) {
+  auto report = [&](const llvm::Twine &message) { module.emitError(message); };
+  FailureOr<CpuTarget> resolved = resolveTarget(target, report);
+  if (failed(resolved))
+    return failure();
+  llvm::Triple triple(resolved->triple);
+  std::string message;
+  const llvm::Target *found =
+      llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!found)
+    return module.emitError(message);
+  llvm::TargetOptions options;
+  // Products and sums may be one instruction; nothing else is relaxed.
+  options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
+  backend.machine.reset(found->createTargetMachine(
+      triple, resolved->cpu, resolved->features, options, llvm::Reloc::PIC_,
+      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  if (!backend.machine)
+    return module.emitError("no code generator for ") << resolved->triple;
+  return success();
+}
+
+/// Translates to LLVM IR and optimises.
+static LogicalResult translate(ModuleOp module, Backend &backend) {
+  registerBuiltinDialectTranslation(*module.getContext());
+  registerLLVMDialectTranslation(*module.getContext());
+  registerArmNeonDialectTranslation(*module.getContext());
+  backend.module = translateModuleToLLVMIR(module, backend.context, "gist");
+  if (!backend.module)
+    return module.emitError("cannot be translated to LLVM IR");
+  backend.module->setTargetTriple(backend.machine->getTargetTriple());
+  backend.module->setDataLayout(backend.machine->createDataLayout());
+  for (llvm::Function &function : *backend.module) {
+    if (function.isDeclaration())
+      continue;
+    // Vectors as wide as the kernels were written for.
+    function.addFnAttr("prefer-vector-width", "512");
+    function.addFnAttr("min-legal-vector-width", "512");
+    function.addFnAttr("target-cpu", backend.machine->getTargetCPU());
+    function.addFnAttr("target-features",
+                       backend.machine->getTargetFeatureString());
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+  }
+
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager calls;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(backend.machine.get());
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(calls);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, calls, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      .run(*backend.module, modules);
+  return success();
+}
+
+static FailureOr<llvm::SmallVector<char, 0>>
+emitCode(ModuleOp module, const CpuTarget &target, llvm::CodeGenFileType type) {
+  Backend backend;
+  if (failed(createMachine(module, target, backend)) ||
+      failed(translate(module, backend)))
+    return failure();
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  if (backend.machine->addPassesToEmitFile(passes, stream, nullptr, type))
+    return module.emitError(
+        "the code generator cannot write this kind of file");
+  passes.run(*backend.module);
+  return bytes;
+}
+
+LogicalResult gist::lowerCpuKernels(ModuleOp module, const CpuTarget &target) {
+  PassManager pm(module.getContext());
+  CpuPipelineOptions options;
+  options.triple = target.triple;
+  options.cpu = target.cpu;
+  options.features = target.features;
+  buildTileStage(pm, options);
+  buildCpuStage(pm);
+  return pm.run(module);
+}
+
+FailureOr<std::string> gist::emitCpuAssembly(ModuleOp lowered,
+                                             const CpuTarget &target) {
+  FailureOr<llvm::SmallVector<char, 0>> text =
+      emitCode(lowered, target, llvm::CodeGenFileType::AssemblyFile);
+  if (failed(text))
+    return failure();
+  return std::string(text->begin(), text->end());
+}
+
+FailureOr<std::vector<char>> gist::emitCpuObject(ModuleOp lowered,
+                                                 const CpuTarget &target) {
+  FailureOr<llvm::SmallVector<char, 0>> object =
+      emitCode(lowered, target, llvm::CodeGenFileType::ObjectFile);
+  if (failed(object))
+    return failure();
+  return linkSharedObject(
+      *object, [&](const llvm::Twine &message) { lowered.emitError(message); });
+}
+
+FailureOr<std::vector<char>> gist::compileCpuKernels(ModuleOp module,
+                                                     const CpuTarget &target) {
+  if (failed(lowerCpuKernels(module, target)))
+    return failure();
+  return emitCpuObject(module, target);
+}

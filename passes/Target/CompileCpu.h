@@ -1,0 +1,40 @@
+//===- CompileCpu.h - Kernels as machine code for a CPU ---------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TARGET_COMPILECPU_H
+#define GIST_PASSES_TARGET_COMPILECPU_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/Target/TargetInfo.h"
+
+#include <string>
+#include <vector>
+
+namespace gist {
+
+/// Runs the tile stage and the lowering to the LLVM dialect on the kernels of
+/// `module`, in place. Afterwards every kernel is an `llvm.func` that still
+/// carries `gist.grid` and `gist.tile`.
+mlir::LogicalResult lowerCpuKernels(mlir::ModuleOp module,
+                                    const CpuTarget &target);
+
+/// The assembly of kernels that `lowerCpuKernels` lowered.
+mlir::FailureOr<std::string> emitCpuAssembly(mlir::ModuleOp lowered,
+                                             const CpuTarget &target);
+
+/// A shared object with one exported symbol per kernel of `lowered`. It needs
+/// memcpy, memmove and memset and nothing else.
+mlir::FailureOr<std::vector<char>> emitCpuObject(mlir::ModuleOp lowered,
+                                                 const CpuTarget &target);
+
+/// Both steps: `module` holds kernels on tensors and is left lowered.
+mlir::FailureOr<std::vector<char>> compileCpuKernels(mlir::ModuleOp module,
+                                                     const CpuTarget &target);
+
+} // namespace gist
+
+#endif // GIST_PASSES_TARGET_COMPILECPU_H

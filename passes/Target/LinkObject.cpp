@@ -1,0 +1,99 @@
+//===- LinkObject.cpp - Shared objects out of object files ----------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Target/LinkObject.h"
+#include "lld/Common/Driver.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+LLD_HAS_DRIVER(elf)
+
+using namespace mlir;
+using namespace gist;
+using Report = llvm::function_ref<void(const llvm::Twine &)>;
+
+/// The first symbol that `object` needs and no kernel may, or nothing.
+static std::string findForeignSymbol(ArrayRef<char> object) {
+  llvm::MemoryBufferRef buffer(StringRef(object.data(), object.size()),
+                               "kernels");
+  auto file = llvm::object::ObjectFile::createObjectFile(buffer);
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return "(not an object file)";
+  }
+  for (const llvm::object::SymbolRef &symbol : (*file)->symbols()) {
+    llvm::Expected<uint32_t> flags = symbol.getFlags();
+    llvm::Expected<StringRef> name = symbol.getName();
+    if (!flags || !name) {
+      llvm::consumeError(flags.takeError());
+      llvm::consumeError(name.takeError());
+      return "(unreadable)";
+    }
+    bool isUndefined = *flags & llvm::object::SymbolRef::SF_Undefined;
+    if (isUndefined && !name->empty() && *name != "memcpy" &&
+        *name != "memmove" && *name != "memset")
+      return name->str();
+  }
+  return {};
+}
+
+FailureOr<std::vector<char>> gist::linkSharedObject(ArrayRef<char> object,
+                                                    Report reportError) {
+  if (std::string symbol = findForeignSymbol(object); !symbol.empty()) {
+    reportError("kernels call '" + llvm::Twine(symbol) +
+                "', which no runtime provides");
+    return failure();
+  }
+  // The linker works on files; they are gone when this function returns.
+  llvm::SmallString<128> in, out;
+  if (std::error_code error =
+          llvm::sys::fs::createTemporaryFile("gist", "o", in)) {
+    reportError("cannot make a temporary file: " + error.message());
+    return failure();
+  }
+  llvm::FileRemover removeIn(in);
+  if (std::error_code error =
+          llvm::sys::fs::createTemporaryFile("gist", "so", out)) {
+    reportError("cannot make a temporary file: " + error.message());
+    return failure();
+  }
+  llvm::FileRemover removeOut(out);
+  {
+    std::error_code error;
+    llvm::raw_fd_ostream stream(in, error);
+    stream.write(object.data(), object.size());
+    stream.close();
+    if (error || stream.has_error()) {
+      reportError("cannot write a temporary file: " +
+                  (error ? error : stream.error()).message());
+      stream.clear_error();
+      return failure();
+    }
+  }
+  std::string messages;
+  llvm::raw_string_ostream log(messages);
+  lld::Result result = lld::lldMain({"ld.lld", "-shared", "--build-id=none",
+                                     "--strip-all", "--hash-style=gnu", "-z",
+                                     "now", in.c_str(), "-o", out.c_str()},
+                                    log, log, {{lld::Gnu, &lld::elf::link}});
+  if (result.retCode != 0) {
+    reportError("cannot link the kernels: " + messages);
+    return failure();
+  }
+  auto linked = llvm::MemoryBuffer::getFile(out, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+  if (!linked) {
+    reportError("cannot read the linked kernels: " +
+                linked.getError().message());
+    return failure();
+  }
+  return std::vector<char>((*linked)->getBufferStart(),
+                           (*linked)->getBufferEnd());
+}

@@ -1,0 +1,175 @@
+//===- LowerToCPU.cpp - The pass -gist-lower-to-cpu -----------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Gives kernels the signature in which the runtime calls them,
+//
+//   void kernel(const uint64_t *slots, int64_t x, int64_t y, int64_t z)
+//
+// and makes the loop over workgroups the one workgroup x, y, z.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/Passes.h"
+#include "passes/Tile/Kernels.h"
+
+namespace gist {
+#define GEN_PASS_DEF_LOWERTOCPUPASS
+#include "passes/Passes.h.inc"
+} // namespace gist
+
+using namespace mlir;
+using namespace gist;
+
+namespace {
+/// Reads the slots of a call.
+class Slots {
+public:
+  Slots(OpBuilder &builder, Location location, Value slots)
+      : builder(builder), location(location), slots(slots) {}
+
+  Value next(Type type) {
+    Type word = builder.getI64Type();
+    Value address = LLVM::GEPOp::create(
+        builder, location, slots.getType(), word, slots,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(number++)});
+    auto load = LLVM::LoadOp::create(builder, location, type, address);
+    load.setInvariant(true);
+    return load;
+  }
+
+private:
+  OpBuilder &builder;
+  Location location;
+  Value slots;
+  unsigned number = 0;
+};
+} // namespace
+
+/// A contiguous buffer at `pointer`; `sizes` are its dynamic sizes.
+static Value createMemRef(OpBuilder &builder, Location location,
+                          const LLVMTypeConverter &types, MemRefType type,
+                          Value pointer, ArrayRef<Value> sizes) {
+  auto descriptor =
+      MemRefDescriptor::poison(builder, location, types.convertType(type));
+  descriptor.setAllocatedPtr(builder, location, pointer);
+  descriptor.setAlignedPtr(builder, location, pointer);
+  descriptor.setConstantOffset(builder, location, 0);
+  Value stride =
+      LLVM::ConstantOp::create(builder, location, builder.getI64IntegerAttr(1));
+  for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
+    Value size = type.isDynamicDim(dim)
+                     ? sizes[type.getDynamicDimIndex(dim)]
+                     : LLVM::ConstantOp::create(
+                           builder, location,
+                           builder.getI64IntegerAttr(type.getDimSize(dim)))
+                           .getResult();
+    descriptor.setSize(builder, location, dim, size);
+    descriptor.setStride(builder, location, dim, stride);
+    stride = LLVM::MulOp::create(builder, location, stride, size);
+  }
+  return UnrealizedConversionCastOp::create(builder, location, type,
+                                            Value(descriptor))
+      .getResult(0);
+}
+
+/// Replaces the arguments of `kernel` by slots and the workgroup's numbers.
+static LogicalResult rewriteSignature(func::FuncOp kernel) {
+  if (kernel.getNumResults() != 0)
+    return kernel.emitError("has a result that is not in its destination");
+  MLIRContext *context = kernel.getContext();
+  Location location = kernel.getLoc();
+  Block &body = kernel.getBody().front();
+  OpBuilder builder = OpBuilder::atBlockBegin(&body);
+  Type pointerType = LLVM::LLVMPointerType::get(context);
+  Type i64 = builder.getI64Type();
+  unsigned old = body.getNumArguments();
+  Value slotsArgument = body.addArgument(pointerType, location);
+  for (int i = 0; i < 3; ++i)
+    body.addArgument(i64, location);
+
+  LLVMTypeConverter types(context);
+  Slots slots(builder, location, slotsArgument);
+  SmallVector<Value> words, sizes;
+  for (unsigned i = 0; i < old; ++i) {
+    Type type = body.getArgument(i).getType();
+    if (!type.isIndex() && !isa<MemRefType>(type))
+      return kernel.emitError("has an argument that no slot can hold: ")
+             << type;
+    words.push_back(slots.next(type.isIndex() ? i64 : pointerType));
+  }
+  for (unsigned i = 0; i < old; ++i)
+    if (auto type = dyn_cast<MemRefType>(body.getArgument(i).getType()))
+      for (size_t dim = 0; dim < type.getNumDynamicDims(); ++dim)
+        sizes.push_back(slots.next(i64));
+  ArrayRef<Value> rest = sizes;
+  for (unsigned i = 0; i < old; ++i) {
+    BlockArgument argument = body.getArgument(i);
+    Value value;
+    if (auto type = dyn_cast<MemRefType>(argument.getType())) {
+      size_t count = type.getNumDynamicDims();
+      value = createMemRef(builder, location, types, type, words[i],
+                           rest.take_front(count));
+      rest = rest.drop_front(count);
+    } else {
+      value = arith::IndexCastOp::create(builder, location,
+                                         builder.getIndexType(), words[i]);
+    }
+    argument.replaceAllUsesWith(value);
+  }
+  body.eraseArguments(0, old);
+  kernel.setFunctionType(
+      builder.getFunctionType({pointerType, i64, i64, i64}, {}));
+  kernel.removeArgAttrsAttr();
+  kernel.setPublic();
+  return success();
+}
+
+/// Makes `forall` the workgroup of the kernel's last three arguments.
+static void inlineWorkgroup(func::FuncOp kernel, scf::ForallOp forall) {
+  IRRewriter rewriter(forall);
+  Location location = forall.getLoc();
+  SmallVector<Value> ids;
+  for (unsigned dim = 0; dim < forall.getRank(); ++dim) {
+    Value id =
+        arith::IndexCastOp::create(rewriter, location, rewriter.getIndexType(),
+                                   kernel.getArgument(dim + 1));
+    Value step = getValueOrCreateConstantIndexOp(rewriter, location,
+                                                 forall.getMixedStep()[dim]);
+    ids.push_back(arith::MulIOp::create(rewriter, location, id, step));
+  }
+  rewriter.eraseOp(forall.getTerminator());
+  rewriter.inlineBlockBefore(forall.getBody(), forall, ids);
+  rewriter.eraseOp(forall);
+}
+
+namespace {
+struct LowerToCPUPass final : gist::impl::LowerToCPUPassBase<LowerToCPUPass> {
+  void runOnOperation() override {
+    func::FuncOp kernel = getOperation();
+    if (!isKernel(kernel))
+      return;
+    SmallVector<scf::ForallOp> foralls;
+    kernel.walk([&](scf::ForallOp forall) { foralls.push_back(forall); });
+    if (foralls.size() > 1 || (!foralls.empty() && foralls[0].getRank() > 3)) {
+      kernel.emitError("has more than one grid, or one of more than three "
+                       "dimensions");
+      return signalPassFailure();
+    }
+    if (failed(rewriteSignature(kernel)))
+      return signalPassFailure();
+    if (!foralls.empty())
+      inlineWorkgroup(kernel, foralls[0]);
+  }
+};
+} // namespace

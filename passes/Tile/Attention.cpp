@@ -1,0 +1,353 @@
+//===- Attention.cpp - Attention as loops over vectors --------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Online softmax. A tile has some queries of one KV head, each with the query
+// heads that share it: its rows. Keys and values come in steps; a step is
+// widened to f32 once for all rows of the tile, then rows are taken `registers`
+// at a time:
+//
+//   scores = q . k, scaled, masked        lanes along the head, then keys
+//   m' = max(m, scores), p = exp(scores - m'), c = exp(m - m')
+//   l = l c + sum(p), out = out c + p v   lanes along the head
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "passes/Tile/Kernels.h"
+#include "passes/Tile/TileBuilder.h"
+
+using namespace mlir;
+using namespace gist;
+using Values = TileBuilder::Values;
+
+/// Keys whose scores are formed together: one vector of results.
+static constexpr int64_t kKeys = 4;
+
+namespace {
+class Attention {
+public:
+  Attention(TileBuilder &b, AttentionOp op, TileAttr tile)
+      : b(b), op(op), step(tile.getRegisters()[1]),
+        group(op.getQuery().getType().getDimSize(1)),
+        maxRows(tile.getWorkgroup()[0] * group),
+        rowsAtOnce(tile.getRegisters()[0]),
+        headSize(op.getKey().getType().getDimSize(2)),
+        valueSize(op.getValue().getType().getDimSize(2)), f32(b.getF32Type()),
+        queries(b.size(op.getQuery(), 0)), keys(b.size(op.getKey(), 0)) {}
+
+  Value emit(Value result);
+
+private:
+  /// Running maxima, sums and outputs of the rows, in this order.
+  using State = Values;
+
+  Value emitWiden(Value source, Value first, Value count, int64_t size);
+  State emitRows(Value row, int64_t rows, Value first, Value k, Value v,
+                 State state);
+  Value emitScores(Value row, int64_t rows, Value first, Value k);
+  Value emitMask(Value scores, Value query, Value key);
+  Values emitOutput(Value row, int64_t rows, Value p, Values factors, Value v,
+                    Value out);
+  Value emitResult(State state, Value result);
+
+  /// The query of a row, and its head within the group.
+  Value getQuery(Value row) { return divide(row, false); }
+  Value getHead(Value row) { return divide(row, true); }
+  Value divide(Value row, bool isRemainder) {
+    AffineExpr d0 = b.getAffineDimExpr(0);
+    return getValueOrCreateConstantIndexOp(
+        b, b.getLoc(),
+        affine::makeComposedFoldedAffineApply(
+            b, b.getLoc(), isRemainder ? d0 % group : d0.floorDiv(group),
+            {OpFoldResult(row)}));
+  }
+  Value constant(double value) {
+    return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
+  }
+  Value toI32(Value index) {
+    return arith::IndexCastOp::create(b, b.getI32Type(), index);
+  }
+  Value compare(arith::CmpIPredicate predicate, Value a, Value c) {
+    return arith::CmpIOp::create(b, predicate, a, c);
+  }
+
+  TileBuilder &b;
+  AttentionOp op;
+  int64_t step, group, maxRows, rowsAtOnce, headSize, valueSize;
+  Type f32;
+  Value queries, keys;
+};
+} // namespace
+
+/// Rows [first, first + count) of `source` in f32, and zeros up to `step`.
+Value Attention::emitWiden(Value source, Value first, Value count,
+                           int64_t size) {
+  Value buffer = b.empty({step, size}, f32);
+  Value zero = b.index(0);
+  buffer = b.loop(zero, count, 1, buffer, [&](Value i, ValueRange carried) {
+    Value result = carried[0];
+    for (int64_t at = 0; at < size; at += kKeys)
+      result = b.write(
+          b.readF32(source, {b.add(first, i), zero, b.index(at)}, kKeys),
+          result, {i, b.index(at)});
+    return Values{result};
+  })[0];
+  return b.loop(
+      count, b.index(step), 1, buffer, [&](Value i, ValueRange carried) {
+        Value result = carried[0];
+        for (int64_t at = 0; at < size; at += kKeys)
+          result = b.write(b.splat(kKeys, f32, 0), result, {i, b.index(at)});
+        return Values{result};
+      })[0];
+}
+
+/// Scores of a query with keys [key, key + kKeys), -infinity where unseen.
+Value Attention::emitMask(Value scores, Value query, Value key) {
+  Type i32 = b.getI32Type();
+  auto splat = [&](Value value) { return b.broadcast(toI32(value), kKeys); };
+  SmallVector<int32_t> lanes = llvm::to_vector(llvm::seq<int32_t>(0, kKeys));
+  Value ids = arith::AddIOp::create(
+      b, splat(key),
+      arith::ConstantOp::create(
+          b, DenseElementsAttr::get(b.vectorOf(kKeys, i32),
+                                    ArrayRef<int32_t>(lanes))));
+  if (op.getMask()) {
+    Value mask = vector::TransferReadOp::create(
+        b, b.vectorOf(kKeys, f32), op.getMask(), ValueRange{query, key},
+        std::optional<Value>(constant(0)), ArrayRef<bool>{false});
+    scores = arith::AddFOp::create(b, scores, mask);
+  }
+  Value seen = compare(arith::CmpIPredicate::slt, ids, splat(keys));
+  if (op.getCausal()) {
+    // Queries are the last of the keys.
+    AffineExpr q, k, t;
+    bindDims(b.getContext(), q, k, t);
+    Value position = affine::makeComposedAffineApply(
+        b, b.getLoc(), q + k - t,
+        {OpFoldResult(query), OpFoldResult(keys), OpFoldResult(queries)});
+    Value here = splat(position);
+    seen = compare(arith::CmpIPredicate::sle, ids, here);
+    if (op.getWindow()) {
+      Value width = b.splat(kKeys, i32, *op.getWindow());
+      Value near = compare(arith::CmpIPredicate::sgt, ids,
+                           arith::SubIOp::create(b, here, width));
+      Value sink = compare(arith::CmpIPredicate::slt, ids,
+                           b.splat(kKeys, i32, op.getSinks().value_or(0)));
+      seen =
+          arith::AndIOp::create(b, seen, arith::OrIOp::create(b, near, sink));
+    }
+  }
+  Value never = b.splat(kKeys, f32, -std::numeric_limits<double>::infinity());
+  return arith::SelectOp::create(b, seen, scores, never);
+}
+
+/// Masked scores of `rows` rows with a step of keys: rows x step.
+Value Attention::emitScores(Value row, int64_t rows, Value first, Value k) {
+  Values query, head;
+  for (int64_t i = 0; i < rows; ++i) {
+    query.push_back(getQuery(b.add(row, i)));
+    head.push_back(getHead(b.add(row, i)));
+  }
+  Value scale = b.splat(kKeys, f32, op.getEffectiveScale());
+  return b.loop(
+      b.index(0), b.index(step), kKeys, b.empty({rows, step}, f32),
+      [&](Value key, ValueRange carried) {
+        Values sums(rows * kKeys, b.splat(kKeys, f32, 0));
+        for (int64_t at = 0; at < headSize; at += kKeys) {
+          Values right;
+          for (int64_t j = 0; j < kKeys; ++j)
+            right.push_back(b.readF32(k, {b.add(key, j), b.index(at)}, kKeys));
+          for (int64_t i = 0; i < rows; ++i) {
+            Value left = b.readF32(op.getQuery(),
+                                   {query[i], head[i], b.index(at)}, kKeys);
+            for (int64_t j = 0; j < kKeys; ++j)
+              sums[i * kKeys + j] = b.fma(left, right[j], sums[i * kKeys + j]);
+          }
+        }
+        Value result = carried[0];
+        for (int64_t i = 0; i < rows; ++i) {
+          Value sum = b.sumsOfFour(ArrayRef<Value>(sums).slice(i * 4, 4));
+          Value scaled = arith::MulFOp::create(b, sum, scale);
+          result = b.write(emitMask(scaled, query[i], b.add(first, key)),
+                           result, {b.index(i), key});
+        }
+        return Values{result};
+      })[0];
+}
+
+/// out[row + i] = out[row + i] * factors[i] + p[i] . v
+Values Attention::emitOutput(Value row, int64_t rows, Value p, Values factors,
+                             Value v, Value out) {
+  int64_t width = std::min<int64_t>(valueSize, 4 * kKeys);
+  while (valueSize % width != 0)
+    width -= kKeys;
+  int64_t vectors = width / kKeys;
+  return b.loop(
+      b.index(0), b.index(valueSize), width, out,
+      [&](Value column, ValueRange carried) {
+        Values sums;
+        for (int64_t i = 0; i < rows; ++i)
+          for (int64_t j = 0; j < vectors; ++j) {
+            Value old =
+                b.read(carried[0], {b.add(row, i), b.add(column, j * kKeys)},
+                       b.vectorOf(kKeys, f32));
+            sums.push_back(
+                arith::MulFOp::create(b, old, b.broadcast(factors[i], kKeys)));
+          }
+        sums = b.loop(
+            b.index(0), b.index(step), kKeys, sums,
+            [&](Value key, ValueRange inner) {
+              Values total(inner), weights;
+              for (int64_t i = 0; i < rows; ++i)
+                weights.push_back(
+                    b.read(p, {b.index(i), key}, b.vectorOf(kKeys, f32)));
+              for (int64_t n = 0; n < kKeys; ++n)
+                for (int64_t j = 0; j < vectors; ++j) {
+                  Value x = b.read(v, {b.add(key, n), b.add(column, j * kKeys)},
+                                   b.vectorOf(kKeys, f32));
+                  for (int64_t i = 0; i < rows; ++i) {
+                    Value lane = vector::ExtractOp::create(b, weights[i], n);
+                    Value &sum = total[i * vectors + j];
+                    sum = b.fma(b.broadcast(lane, kKeys), x, sum);
+                  }
+                }
+              return total;
+            });
+        Value result = carried[0];
+        for (int64_t i = 0; i < rows; ++i)
+          for (int64_t j = 0; j < vectors; ++j)
+            result = b.write(sums[i * vectors + j], result,
+                             {b.add(row, i), b.add(column, j * kKeys)});
+        return Values{result};
+      });
+}
+
+/// One step of keys and values for `rows` rows.
+Attention::State Attention::emitRows(Value row, int64_t rows, Value first,
+                                     Value k, Value v, State state) {
+  Value p = emitScores(row, rows, first, k);
+  Value zero = constant(0);
+  Value never = constant(-std::numeric_limits<double>::infinity());
+  int64_t width = std::min<int64_t>(step, 4 * kKeys);
+  Values factors;
+  for (int64_t i = 0; i < rows; ++i) {
+    Value at = b.add(row, i), line = b.index(i);
+    Value old = b.readScalar(state[0], at);
+    Value largest = b.loop(
+        b.index(0), b.index(step), width, b.broadcast(never, width),
+        [&](Value key, ValueRange carried) {
+          return Values{arith::MaxNumFOp::create(
+              b, carried[0], b.read(p, {line, key}, b.vectorOf(width, f32)))};
+        })[0];
+    Value top = vector::ReductionOp::create(b, vector::CombiningKind::MAXNUMF,
+                                            largest, old);
+    // Nothing seen yet: any finite number will do in place of -infinity.
+    Value isNone =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, top, never);
+    Value base = arith::SelectOp::create(b, isNone, zero, top);
+    Value factor = math::ExpOp::create(b, arith::SubFOp::create(b, old, base));
+    Values sums =
+        b.loop(b.index(0), b.index(step), width, {b.splat(width, f32, 0), p},
+               [&](Value key, ValueRange carried) {
+                 Value x =
+                     b.read(carried[1], {line, key}, b.vectorOf(width, f32));
+                 Value e = math::ExpOp::create(
+                     b, arith::SubFOp::create(b, x, b.broadcast(base, width)));
+                 return Values{arith::AddFOp::create(b, carried[0], e),
+                               b.write(e, carried[1], {line, key})};
+               });
+    p = sums[1];
+    Value sum = vector::ReductionOp::create(
+        b, vector::CombiningKind::ADD, sums[0],
+        arith::MulFOp::create(b, b.readScalar(state[1], at), factor),
+        arith::FastMathFlags::reassoc);
+    state[0] = b.writeScalar(top, state[0], at);
+    state[1] = b.writeScalar(sum, state[1], at);
+    factors.push_back(factor);
+  }
+  state[2] = emitOutput(row, rows, p, factors, v, state[2])[0];
+  return state;
+}
+
+/// out / l, or zeros where nothing was seen.
+Value Attention::emitResult(State state, Value result) {
+  Value rows = b.mul(queries, group);
+  return b.loop(
+      b.index(0), rows, 1, result, [&](Value row, ValueRange carried) {
+        Value sum = b.readScalar(state[1], row);
+        Value isNone = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum,
+                                             constant(0));
+        Value inverse = arith::SelectOp::create(
+            b, isNone, constant(0), arith::DivFOp::create(b, constant(1), sum));
+        Value result = carried[0];
+        for (int64_t at = 0; at < valueSize; at += kKeys) {
+          Value x =
+              b.read(state[2], {row, b.index(at)}, b.vectorOf(kKeys, f32));
+          Value y = arith::MulFOp::create(b, x, b.broadcast(inverse, kKeys));
+          result =
+              b.write(y, result, {getQuery(row), getHead(row), b.index(at)});
+        }
+        return Values{result};
+      })[0];
+}
+
+Value Attention::emit(Value result) {
+  Value rows = b.mul(queries, group), zero = b.index(0);
+  Value whole = b.roundDown(rows, rowsAtOnce);
+  State state = {b.empty({maxRows}, f32), b.empty({maxRows}, f32),
+                 b.empty({maxRows, valueSize}, f32)};
+  Value never = constant(-std::numeric_limits<double>::infinity());
+  state = b.loop(zero, rows, 1, state, [&](Value row, ValueRange carried) {
+    State next(carried);
+    next[0] = b.writeScalar(never, next[0], row);
+    next[1] = b.writeScalar(constant(0), next[1], row);
+    for (int64_t at = 0; at < valueSize; at += kKeys)
+      next[2] = b.write(b.splat(kKeys, f32, 0), next[2], {row, b.index(at)});
+    return next;
+  });
+  state = b.loop(zero, keys, step, state, [&](Value first, ValueRange carried) {
+    AffineExpr d0, d1;
+    bindDims(b.getContext(), d0, d1);
+    Value count = getValueOrCreateConstantIndexOp(
+        b, b.getLoc(),
+        affine::makeComposedFoldedAffineMin(
+            b, b.getLoc(),
+            AffineMap::get(2, 0, {b.getAffineConstantExpr(step), d1 - d0},
+                           b.getContext()),
+            {OpFoldResult(first), OpFoldResult(keys)}));
+    Value k = emitWiden(op.getKey(), first, count, headSize);
+    Value v = emitWiden(op.getValue(), first, count, valueSize);
+    State next = b.loop(
+        zero, whole, rowsAtOnce, carried, [&](Value row, ValueRange inner) {
+          return emitRows(row, rowsAtOnce, first, k, v, State(inner));
+        });
+    return b.loop(whole, rows, 1, next, [&](Value row, ValueRange inner) {
+      return emitRows(row, 1, first, k, v, State(inner));
+    });
+  });
+  return emitResult(state, result);
+}
+
+LogicalResult gist::lowerAttention(RewriterBase &rewriter, AttentionOp op) {
+  TileAttr tile = getKernelTile(op);
+  RankedTensorType key = op.getKey().getType();
+  if (op.getOffsets() || key.getDimSize(1) != 1)
+    return rewriter.notifyMatchFailure(op, "more than one sequence or KV head");
+  if (key.isDynamicDim(2) || key.getDimSize(2) % kKeys != 0 ||
+      op.getValue().getType().getDimSize(2) % kKeys != 0)
+    return rewriter.notifyMatchFailure(op, "heads are no multiple of a vector");
+  TileBuilder builder(op.getLoc(), rewriter);
+  ReifiedRankedShapedTypeDims shapes;
+  if (failed(op.reifyResultShapes(builder, shapes)))
+    return failure();
+  Value empty = tensor::EmptyOp::create(builder, shapes[0],
+                                        op.getType().getElementType());
+  rewriter.replaceOp(op, Attention(builder, op, tile).emit(empty));
+  return success();
+}

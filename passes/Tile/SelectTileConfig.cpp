@@ -1,0 +1,86 @@
+//===- SelectTileConfig.cpp - The pass -gist-select-tile-config -----------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+#include "passes/Target/TargetInfo.h"
+#include "passes/Tile/Kernels.h"
+
+namespace gist {
+#define GEN_PASS_DEF_SELECTTILECONFIGPASS
+#include "passes/Passes.h.inc"
+} // namespace gist
+
+using namespace mlir;
+using namespace gist;
+
+/// The largest multiple of `unit` up to `limit` that divides `size`, or
+/// `limit` when only smaller ones than a quarter of it do.
+static int64_t getDividingTile(int64_t size, int64_t unit, int64_t limit) {
+  if (ShapedType::isDynamic(size))
+    return limit;
+  for (int64_t tile = limit; tile >= std::max(unit, limit / 4); tile -= unit)
+    if (size % tile == 0)
+      return tile;
+  return size < limit ? llvm::divideCeilSigned(size, unit) * unit : limit;
+}
+
+/// How a product is cut. The columns of a workgroup keep its part of the
+/// weight in the first cache; its rows reuse that part.
+static TileAttr getMatmulTile(MLIRContext *context, const TargetInfo &target,
+                              int64_t columns, int64_t unit, int64_t limit,
+                              Instruction instruction) {
+  MatmulShape shape =
+      instruction == Instruction::Fma ? target.floatShape : target.integerShape;
+  return TileAttr::get(
+      context, {shape.workgroupRows, getDividingTile(columns, unit, limit)},
+      {shape.registerRows, shape.registerColumns}, target.lanes, instruction);
+}
+
+static TileAttr selectTile(func::FuncOp kernel, const TargetInfo &target) {
+  MLIRContext *context = kernel.getContext();
+  Operation *anchor = getAnchor(kernel);
+  if (auto op = dyn_cast_or_null<QuantizedMatmulOp>(anchor)) {
+    PackingAttr packing = op.getPackedAttr();
+    return getMatmulTile(context, target, op.getType().getDimSize(1),
+                         packing ? packing.getColumns() : 1,
+                         target.integerShape.workgroupColumns,
+                         packing ? target.integerInstruction
+                                 : Instruction::Widen);
+  }
+  if (isa_and_nonnull<AttentionOp>(anchor))
+    return TileAttr::get(
+        context, {target.attention.queries, 1},
+        {target.floatShape.registerRows, target.attention.keys}, target.lanes,
+        Instruction::Fma);
+  if (anchor) {
+    auto type = cast<RankedTensorType>(anchor->getResult(0).getType());
+    return getMatmulTile(context, target, type.getDimSize(1),
+                         target.floatShape.registerColumns,
+                         target.floatShape.workgroupColumns, Instruction::Fma);
+  }
+  return TileAttr::get(context, {target.rows}, {1}, target.lanes,
+                       Instruction::Fma);
+}
+
+namespace {
+struct SelectTileConfigPass final
+    : gist::impl::SelectTileConfigPassBase<SelectTileConfigPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    FailureOr<TargetInfo> target =
+        getTargetInfo({triple, cpu, features}, [&](const Twine &message) {
+          getOperation().emitError(message);
+        });
+    if (failed(target))
+      return signalPassFailure();
+    for (auto kernel : getOperation().getOps<func::FuncOp>())
+      if (isKernel(kernel) && !kernel->hasAttr(kTileAttr))
+        kernel->setAttr(kTileAttr, selectTile(kernel, *target));
+  }
+};
+} // namespace

@@ -1,0 +1,289 @@
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiles kernel functions for a CPU and calls them as the runtime does."""
+
+import ctypes
+import os
+import re
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+GIST_OPT = os.environ.get("GIST_OPT", "gist-opt")
+
+
+def compile_kernels(text, target=""):
+    """A shared object with the kernels of `text`; see load."""
+    stage = f"-gist-tile={target}" if target else "-gist-tile"
+    with tempfile.NamedTemporaryFile(suffix=".so", delete=False) as file:
+        path = file.name
+    write = f"-gist-write-cpu-code={target} output={path}"
+    result = subprocess.run(
+        [GIST_OPT, "-", stage, "-gist-cpu", write],
+        input=text,
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stderr
+    return path, result.stdout
+
+
+class Kernels:
+    """Kernels of a shared object, with grids read from the lowered text."""
+
+    def __init__(self, text, target=""):
+        path, lowered = compile_kernels(text, target)
+        self.library = ctypes.CDLL(path)
+        os.unlink(path)
+        maps = dict(
+            re.findall(r"^(#map\d*) = affine_map<\(\)\[?.*?\]? -> \((.*)\)>$", lowered, re.M)
+        )
+        self.grids = {}
+        for name, grid in re.findall(
+            r"llvm\.func @(\w+)\(.*?gist\.grid = \[(.*?)\]", lowered
+        ):
+            names = [part.strip() for part in grid.split(",") if part.strip()]
+            self.grids[name] = [maps[part] for part in names]
+
+    def _grid(self, name, numbers):
+        sizes = []
+        for expr in self.grids[name]:
+            expr = re.sub(r"(\S+) ceildiv (\d+)", r"-(-(\1) // \2)", expr)
+            expr = re.sub(r"(\S+) floordiv (\d+)", r"((\1) // \2)", expr)
+            scope = {f"s{i}": number for i, number in enumerate(numbers)}
+            sizes.append(eval(expr, {}, scope))
+        return (sizes + [1, 1, 1])[:3]
+
+    def prepare(self, name, *arguments):
+        """What call needs: the function, its slots and its tasks. A tuple
+        (array, dims) says which dimensions of a tensor are dynamic; a plain
+        array has dynamic dimension 0 if its name ends there, see call."""
+        slots, indices, sizes = [], [], []
+        for argument in arguments:
+            if isinstance(argument, int):
+                slots.append(argument)
+                indices.append(argument)
+                continue
+            array, dynamic = argument
+            assert array.flags.c_contiguous
+            slots.append(array.ctypes.data)
+            sizes += [array.shape[dim] for dim in dynamic]
+        slots = (ctypes.c_uint64 * (len(slots) + len(sizes)))(*slots, *sizes)
+        x, y, z = self._grid(name, indices + sizes)
+        function = getattr(self.library, name)
+        function.argtypes = [ctypes.c_void_p] + [ctypes.c_int64] * 3
+        function.restype = None
+        tasks = [(i, j, k) for k in range(z) for j in range(y) for i in range(x)]
+        return function, slots, tasks
+
+    def call(self, name, *arguments):
+        function, slots, tasks = self.prepare(name, *arguments)
+        for task in tasks:
+            function(slots, *task)
+
+
+def rows(array):
+    """A tensor argument whose first dimension is dynamic."""
+    return (np.ascontiguousarray(array), [0])
+
+
+def whole(array):
+    """A tensor argument of static shape."""
+    return (np.ascontiguousarray(array), [])
+
+
+#: How weights are packed for a target: see #gist.packing.
+#: format -> (bits, group, scale bits, zero, signed, minimum)
+SIGNED = {
+    "q4_0": (4, 32, 16, 0, True, False),
+    "q4_1": (4, 32, 16, 0, False, True),
+    "q8_0": (8, 32, 16, 0, True, False),
+}
+UNSIGNED = {
+    "q4_0": (4, 32, 16, 8, False, False),
+    "q4_1": (4, 32, 16, 0, False, True),
+    "q8_0": (8, 32, 16, 128, False, False),
+}
+#: target -> (columns, depth, encodings)
+PACKINGS = {
+    "arm": (4, 8, SIGNED),
+    "avx512": (16, 4, UNSIGNED),
+    "avx2": (8, 4, UNSIGNED),
+}
+
+
+def packing_text(target, name):
+    columns, depth, formats = PACKINGS[target]
+    bits, group, scale, zero, signed, minimum = formats[name]
+    return (
+        f"<columns = {columns}, depth = {depth}, bits = {bits}, group = {group}, "
+        f"scale_bits = {scale}, zero = {zero}, is_signed = {str(signed).lower()}, "
+        f"has_min = {str(minimum).lower()}>"
+    )
+
+
+def pack(blocks, name, target):
+    """Stored blocks (rows, blocks, bytes) in the order #gist.packing says."""
+    columns, depth, formats = PACKINGS[target]
+    bits, _, _, zero, signed, minimum = formats[name]
+    blocks = np.ascontiguousarray(blocks).view(np.uint8)
+    n, count, _ = blocks.shape
+    padded = -(-n // columns) * columns
+    blocks = np.concatenate([blocks, np.zeros((padded - n, count, blocks.shape[2]), np.uint8)])
+    head = 4 if name == "q4_1" else 2
+    body = blocks[:, :, head:]
+    if bits == 4:
+        u = np.concatenate([body & 15, body >> 4], axis=-1).astype(np.int64)
+        u -= 8 if name == "q4_0" else 0
+    else:
+        u = body.view(np.int8).astype(np.int64)
+    u = u + zero
+    if n < padded:
+        u[n:] = 0
+    u &= 15 if bits == 4 else 255
+    # [group of columns][column][block][step][depth] -> group, block, step, column
+    u = u.reshape(-1, columns, count, 32 // depth, depth).transpose(0, 2, 3, 1, 4)
+    u = u.reshape(u.shape[0], count, 32 // depth, columns * depth).astype(np.uint8)
+    if bits == 4:
+        u = u[:, :, 0::2] | (u[:, :, 1::2] << 4)
+    parts = []
+    for at in [0, 2][: 1 + minimum]:
+        half = blocks[:, :, at : at + 2].reshape(-1, columns, count, 2)
+        parts.append(half.transpose(0, 2, 1, 3).reshape(-1, count, columns * 2))
+    parts.append(u.reshape(u.shape[0], count, -1))
+    return np.ascontiguousarray(np.concatenate(parts, axis=-1)).view(np.int8)
+
+
+def random_blocks(rng, name, n, k):
+    """Bytes of a random weight whose values are about 1 / sqrt(k)."""
+    size = {"q4_0": 18, "q4_1": 20, "q8_0": 34}[name]
+    blocks = rng.integers(0, 256, (n, k // 32, size), dtype=np.uint8)
+    unit = (1 if name == "q8_0" else 16) / 128 / np.sqrt(k)
+    scale = (rng.uniform(0.5, 2, (n, k // 32)) * unit).astype(np.float16)
+    blocks[:, :, 0:2] = scale[..., None].view(np.uint8)
+    if name == "q4_1":
+        low = (-8 * scale * rng.uniform(0.5, 1.5, scale.shape)).astype(np.float16)
+        blocks[:, :, 2:4] = low[..., None].view(np.uint8)
+    return blocks.view(np.int8)
+
+
+def quantized_matmul(name, n, k, target="arm", symbol="matmul"):
+    """Text of a kernel: rows in 8 bits times a packed weight."""
+    columns, _, formats = PACKINGS[target]
+    bits, _, scale, _, _, minimum = formats[name]
+    size = columns * (4 * bits + scale // 8 * (1 + minimum))
+    weight = f"tensor<{-(-n // columns)}x{k // 32}x{size}xi8>"
+    return f"""
+func.func private @{symbol}(%q: tensor<?x{k}xi8>, %s: tensor<?x{k // 32}xf32>,
+    %w: {weight}, %out: tensor<?x{n}xf32>) -> tensor<?x{n}xf32>
+    attributes {{gist.kernel, gist.outputs = 1}} {{
+  %y = gist.quantized_matmul %q, %s, %w format {name} packed {packing_text(target, name)}
+      : tensor<?x{k}xi8>, tensor<?x{k // 32}xf32>, {weight} -> tensor<?x{n}xf32>
+  return %y : tensor<?x{n}xf32>
+}}
+"""
+
+
+def quantize_rows(k, symbol="quantize"):
+    return f"""
+func.func private @{symbol}(%x: tensor<?x{k}xf32>, %q: tensor<?x{k}xi8>,
+    %s: tensor<?x{k // 32}xf32>) -> (tensor<?x{k}xi8>, tensor<?x{k // 32}xf32>)
+    attributes {{gist.kernel, gist.outputs = 2}} {{
+  %v, %t = gist.quantize_rows %x : tensor<?x{k}xf32>
+  return %v, %t : tensor<?x{k}xi8>, tensor<?x{k // 32}xf32>
+}}
+"""
+
+
+def matmul(n, k, weight="f32", epilogue=False, symbol="matmul"):
+    """Text of a kernel: y = x W^T, or silu(x W^T + bias) + r."""
+    bias = f", %bias: tensor<{n}xf32>, %r: tensor<?x{n}xf32>" if epilogue else ""
+    text = f"""
+func.func private @{symbol}(%x: tensor<?x{k}xf32>, %w: tensor<{n}x{k}x{weight}>{bias},
+    %out: tensor<?x{n}xf32>) -> tensor<?x{n}xf32>
+    attributes {{gist.kernel, gist.outputs = 1}} {{
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %c0 = arith.constant 0 : index
+  %t = tensor.dim %x, %c0 : tensor<?x{k}xf32>
+  %e = tensor.empty(%t) : tensor<?x{n}xf32>
+  %f = linalg.fill ins(%zero : f32) outs({"%e" if epilogue else "%out"} : tensor<?x{n}xf32>) -> tensor<?x{n}xf32>
+  %y = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>,
+      affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%x, %w : tensor<?x{k}xf32>, tensor<{n}x{k}x{weight}>)
+      outs(%f : tensor<?x{n}xf32>) -> tensor<?x{n}xf32>
+"""
+    if not epilogue:
+        return text + f"  return %y : tensor<?x{n}xf32>\n}}\n"
+    return text + f"""
+  %g = linalg.generic {{indexing_maps = [affine_map<(m, n) -> (m, n)>,
+      affine_map<(m, n) -> (n)>, affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>],
+      iterator_types = ["parallel", "parallel"]}}
+      ins(%y, %bias, %r : tensor<?x{n}xf32>, tensor<{n}xf32>, tensor<?x{n}xf32>)
+      outs(%out : tensor<?x{n}xf32>) {{
+  ^bb0(%a: f32, %b: f32, %c: f32, %o: f32):
+    %1 = arith.addf %a, %b : f32
+    %2 = arith.negf %1 : f32
+    %3 = math.exp %2 : f32
+    %4 = arith.addf %3, %one : f32
+    %5 = arith.divf %1, %4 : f32
+    %6 = arith.addf %5, %c : f32
+    linalg.yield %6 : f32
+  }} -> tensor<?x{n}xf32>
+  return %g : tensor<?x{n}xf32>
+}}
+"""
+
+
+def rms_norm(d, symbol="norm"):
+    """Text of a kernel on whole rows: x / sqrt(mean(x^2) + eps) * w."""
+    return f"""
+func.func private @{symbol}(%x: tensor<?x{d}xf32>, %w: tensor<{d}xf32>,
+    %out: tensor<?x{d}xf32>) -> tensor<?x{d}xf32>
+    attributes {{gist.kernel, gist.outputs = 1}} {{
+  %zero = arith.constant 0.0 : f32
+  %n = arith.constant {float(d)} : f32
+  %eps = arith.constant 1.0e-5 : f32
+  %c0 = arith.constant 0 : index
+  %t = tensor.dim %x, %c0 : tensor<?x{d}xf32>
+  %e = tensor.empty(%t) : tensor<?xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %s = linalg.generic {{indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m)>],
+      iterator_types = ["parallel", "reduction"]}}
+      ins(%x : tensor<?x{d}xf32>) outs(%f : tensor<?xf32>) {{
+  ^bb0(%a: f32, %o: f32):
+    %1 = arith.mulf %a, %a : f32
+    %2 = arith.addf %o, %1 : f32
+    linalg.yield %2 : f32
+  }} -> tensor<?xf32>
+  %y = linalg.generic {{indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m)>,
+      affine_map<(m, n) -> (n)>, affine_map<(m, n) -> (m, n)>],
+      iterator_types = ["parallel", "parallel"]}}
+      ins(%x, %s, %w : tensor<?x{d}xf32>, tensor<?xf32>, tensor<{d}xf32>)
+      outs(%out : tensor<?x{d}xf32>) {{
+  ^bb0(%a: f32, %b: f32, %c: f32, %o: f32):
+    %1 = arith.divf %b, %n : f32
+    %2 = arith.addf %1, %eps : f32
+    %3 = math.rsqrt %2 : f32
+    %4 = arith.mulf %a, %3 : f32
+    %5 = arith.mulf %4, %c : f32
+    linalg.yield %5 : f32
+  }} -> tensor<?x{d}xf32>
+  return %y : tensor<?x{d}xf32>
+}}
+"""
+
+
+def attention(heads, kv_heads, size, keys="f16", options="causal", symbol="attention"):
+    kv = f"tensor<?x{kv_heads}x{size}x{keys}>"
+    # The op wants queries and keys of one type; the kernel widens.
+    q = f"tensor<?x{heads}x{size}x{keys}>"
+    return f"""
+func.func private @{symbol}(%q: {q}, %k: {kv}, %v: {kv}, %out: {q}) -> {q}
+    attributes {{gist.kernel, gist.outputs = 1}} {{
+  %o = gist.attention %q, %k, %v {options} : {q}, {kv}, {kv}
+  return %o : {q}
+}}
+"""

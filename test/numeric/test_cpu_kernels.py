@@ -1,0 +1,144 @@
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Kernels compiled for this CPU, called as the runtime calls them."""
+
+import platform
+
+import numpy as np
+import pytest
+
+import cpu_kernels as cpu
+from cpu_kernels import rows, whole
+from reference.quantization import dequantize, quantize_activation
+
+#: Rows: one, less than a register tile, tiles and a rest, several workgroups.
+TOKENS = [1, 3, 9, 37, 70]
+
+#: Every row of the table of targets that this machine can execute.
+TARGETS = {
+    "aarch64": {
+        "i8mm": ("arm", "features=+i8mm,+dotprod"),
+        "dotprod": ("arm", "cpu=generic features=+dotprod"),
+        "neon": ("arm", "cpu=generic"),
+    },
+    "x86_64": {
+        "avx2": ("avx2", "cpu=haswell"),
+    },
+}[platform.machine()]
+
+
+def draw(rng, *shape):
+    return rng.standard_normal(shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("tokens", TOKENS)
+def test_quantize_rows(tokens):
+    rng = np.random.default_rng(tokens)
+    x = draw(rng, tokens, 96)
+    x[0, 32:64] = 0
+    q, s = np.empty((tokens, 96), np.int8), np.empty((tokens, 3), np.float32)
+    cpu.Kernels(cpu.quantize_rows(96)).call("quantize", rows(x), rows(q), rows(s))
+    expected, scales = quantize_activation(x)
+    np.testing.assert_array_equal(s, scales)
+    # x / scale and x * (127 / max) may land on two sides of a tie.
+    assert np.abs(q.astype(int) - expected).max() <= 1
+    assert (q != expected).mean() < 0.01
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0"])
+@pytest.mark.parametrize("n, k", [(192, 96), (30, 64), (131, 288)])
+def test_quantized_matmul(target, name, n, k):
+    packing, options = TARGETS[target]
+    kernels = cpu.Kernels(cpu.quantized_matmul(name, n, k, packing), options)
+    rng = np.random.default_rng(n)
+    blocks = cpu.random_blocks(rng, name, n, k)
+    packed = cpu.pack(blocks, name, packing)
+    w = dequantize(blocks, name)
+    for tokens in TOKENS:
+        q, s = quantize_activation(draw(rng, tokens, k))
+        y = np.full((tokens, n), np.nan, np.float32)
+        kernels.call("matmul", rows(q), rows(s), whole(packed), rows(y))
+        x = q.reshape(tokens, -1, 32) * s[..., None].astype(np.float64)
+        expected = x.reshape(tokens, k) @ w.T
+        np.testing.assert_allclose(y, expected, atol=2e-5 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("weight", ["f32", "f16"])
+@pytest.mark.parametrize("n, k", [(192, 96), (30, 66), (131, 288)])
+def test_matmul(weight, n, k):
+    kernels = cpu.Kernels(
+        cpu.matmul(n, k, weight) + cpu.matmul(n, k, weight, True, "fused")
+    )
+    rng = np.random.default_rng(n)
+    w = (draw(rng, n, k) / np.sqrt(k)).astype({"f32": "f4", "f16": "f2"}[weight])
+    bias = draw(rng, n)
+    for tokens in TOKENS:
+        x, r = draw(rng, tokens, k), draw(rng, tokens, n)
+        y = np.full((tokens, n), np.nan, np.float32)
+        kernels.call("matmul", rows(x), whole(w), rows(y))
+        expected = x.astype(np.float64) @ w.astype(np.float64).T
+        np.testing.assert_allclose(y, expected, atol=1e-5)
+        y[:] = np.nan
+        kernels.call("fused", rows(x), whole(w), whole(bias), rows(r), rows(y))
+        z = expected + bias
+        np.testing.assert_allclose(y, z / (1 + np.exp(-z)) + r, atol=2e-5)
+
+
+@pytest.mark.parametrize("d", [64, 100])
+def test_rms_norm(d):
+    kernels = cpu.Kernels(cpu.rms_norm(d))
+    rng = np.random.default_rng(d)
+    w = draw(rng, d)
+    for tokens in TOKENS:
+        x = draw(rng, tokens, d)
+        y = np.full_like(x, np.nan)
+        kernels.call("norm", rows(x), whole(w), rows(y))
+        wide = x.astype(np.float64)
+        mean = (wide**2).mean(axis=1, keepdims=True)
+        np.testing.assert_allclose(y, wide / np.sqrt(mean + 1e-5) * w, atol=1e-5)
+
+
+OPTIONS = {
+    "causal": dict(causal=True),
+    "": dict(),
+    "causal window 20 sinks 3": dict(causal=True, window=20, sinks=3),
+}
+
+
+def attend(q, k, v, causal=False, window=None, sinks=0):
+    """Plain softmax attention in double precision."""
+    q, k, v = (a.astype(np.float64) for a in (q, k, v))
+    t, heads, size = q.shape
+    s, kv_heads, _ = k.shape
+    out = np.empty((t, heads, size))
+    position = np.arange(t)[:, None] + s - t
+    key = np.arange(s)[None]
+    seen = np.ones((t, s), bool)
+    if causal:
+        seen &= key <= position
+    if window:
+        seen &= (key > position - window) | (key < sinks)
+    for h in range(heads):
+        g = h // (heads // kv_heads)
+        score = np.where(seen, q[:, h] @ k[:, g].T / np.sqrt(size), -np.inf)
+        p = np.exp(score - score.max(axis=1, keepdims=True))
+        out[:, h] = p / p.sum(axis=1, keepdims=True) @ v[:, g]
+    return out
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("element", ["f32", "f16"])
+def test_attention(element, options):
+    kernels = cpu.Kernels(cpu.attention(6, 2, 32, element, options))
+    rng = np.random.default_rng(5)
+    dtype = {"f32": np.float32, "f16": np.float16}[element]
+    for tokens, past in [(1, 0), (1, 99), (5, 0), (37, 64), (70, 1)]:
+        q = draw(rng, tokens, 6, 32).astype(dtype)
+        k = draw(rng, tokens + past, 2, 32).astype(dtype)
+        v = draw(rng, tokens + past, 2, 32).astype(dtype)
+        out = np.full((tokens, 6, 32), np.nan, dtype)
+        kernels.call("attention", rows(q), rows(k), rows(v), rows(out))
+        expected = attend(q, k, v, **OPTIONS[options])
+        tolerance = 2e-5 if element == "f32" else 2e-3
+        np.testing.assert_allclose(out, expected, atol=tolerance)
