@@ -8,6 +8,7 @@
 #include "passes/Emit/SpecBuilder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Emit/Sizes.h"
+#include "passes/Target/PackWeights.h"
 #include "passes/Tile/Kernels.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -118,28 +119,45 @@ static std::string relativeTo(StringRef path, StringRef from) {
   return result.str().str();
 }
 
+/// The bytes that a tensor of this type takes.
+static uint64_t getNumBytes(RankedTensorType type) {
+  return type.getNumElements() * (type.getElementTypeBitWidth() / 8);
+}
+
+/// Writes a weight in the order that `packing` describes.
+static WeightProducer makePacker(const Weight &weight, BlockFormat format,
+                                 PackingAttr packing) {
+  return [&weight, format, packing](const ByteSink &sink) {
+    std::vector<uint8_t> packed =
+        packWeight(format, packing, {weight.content.data, weight.content.size},
+                   weight.shape[0], weight.shape[1]);
+    return sink({packed.data(), packed.size()});
+  };
+}
+
 FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
   auto found = weights.entries.find(op.getName().str());
   if (found == weights.entries.end())
     return op.emitOpError("is not in the model");
   const Weight &weight = found->second;
   auto type = cast<RankedTensorType>(op.getType());
-  uint64_t bytes = type.getNumElements() * (type.getElementTypeBitWidth() / 8);
-  if (weight.content.size != bytes)
+  auto packing = op->getAttrOfType<PackingAttr>(kPackingAttr);
+  if (!packing && weight.content.size != getNumBytes(type))
     return op.emitOpError("has ")
-           << weight.content.size << " bytes, its type says " << bytes;
+           << weight.content.size << " bytes in the model, its type says "
+           << getNumBytes(type);
 
+  // A table that is both looked up and multiplied with is there in both forms.
   std::string name = op.getName().str();
+  std::string format = StringRef(formatInfo(weight.format).name).lower();
+  if (packing) {
+    format += "/" + std::to_string(packing.getColumns()) + "x" +
+              std::to_string(packing.getDepth());
+    name += " " + format;
+  }
   if (auto known = bufferOf.find(name); known != bufferOf.end())
     return known->second;
-  std::string format = StringRef(formatInfo(weight.format).name).lower();
-  uint32_t number =
-      options.referenceFrom.empty() || weight.file.empty()
-          ? writer.addWeight(name, format, weight.shape, weight.content)
-          : writer.addExternalWeight(
-                name, format, weight.shape,
-                relativeTo(weight.file, options.referenceFrom),
-                weight.fileOffset, weight.content);
+
   BufferSpec buffer;
   buffer.name = name;
   buffer.kind = BufferKind::Weight;
@@ -147,7 +165,19 @@ FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
                                                         : getElementType(type);
   for (int64_t size : weight.shape)
     buffer.shape.push_back(writer.spec.addConstant(size));
-  buffer.base = number;
+  if (packing)
+    buffer.base = writer.addWeight(
+        name, format, weight.shape, getNumBytes(type),
+        makePacker(weight,
+                   op->getAttrOfType<BlockFormatAttr>(kFormatAttr).getValue(),
+                   packing));
+  else if (options.referenceFrom.empty() || weight.file.empty())
+    buffer.base = writer.addWeight(name, format, weight.shape, weight.content);
+  else
+    buffer.base =
+        writer.addExternalWeight(name, format, weight.shape,
+                                 relativeTo(weight.file, options.referenceFrom),
+                                 weight.fileOffset, weight.content);
   return push(std::move(buffer));
 }
 

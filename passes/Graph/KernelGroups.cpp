@@ -260,7 +260,7 @@ private:
       remark::missed(
           tail->getLoc(),
           remark::RemarkOpts::name("NoEpilogue").category("gist-form-kernels"))
-          << tail->getName().getStringRef() << ": " << why;
+          << (tail->getName().getStringRef() + ": " + why).str();
       return nullptr;
     };
     if (tail->getNumResults() != 1 || !tail->hasOneUse())
@@ -279,7 +279,7 @@ private:
       remark::missed(
           op->getLoc(),
           remark::RemarkOpts::name("NotFused").category("gist-form-kernels"))
-          << op->getName().getStringRef() << ": " << *why;
+          << (op->getName().getStringRef() + ": " + *why).str();
       start(op, /*isRoot=*/false);
       return;
     }

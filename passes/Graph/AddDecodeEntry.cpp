@@ -1,0 +1,114 @@
+//===- AddDecodeEntry.cpp - The pass -gist-add-decode-entry ---------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/GistOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/Passes.h"
+
+namespace gist {
+#define GEN_PASS_DEF_ADDDECODEENTRYPASS
+#include "passes/Passes.h.inc"
+} // namespace gist
+
+using namespace mlir;
+using namespace gist;
+
+/// The source of a cast that forgets sizes, or `value` itself.
+static Value lookThroughCast(Value value) {
+  auto cast = value.getDefiningOp<tensor::CastOp>();
+  return cast && tensor::canFoldIntoConsumerOp(cast) ? cast.getSource() : value;
+}
+
+namespace {
+/// Lets ops that infer their types know the sizes of what they read. Upstream's
+/// patterns do the same for linalg and tensor.
+struct InferFromCasts final : OpInterfaceRewritePattern<InferTypeOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(InferTypeOpInterface op,
+                                PatternRewriter &rewriter) const override {
+    if (!isa<GistDialect>(op->getDialect()))
+      return rewriter.notifyMatchFailure(op, "has patterns of its own");
+    auto operands =
+        llvm::map_to_vector(op->getOperands(), lookThroughCast);
+    if (ValueRange(operands) == ValueRange(op->getOperands()))
+      return rewriter.notifyMatchFailure(op, "reads no forgotten sizes");
+    SmallVector<Type> types;
+    if (failed(op.inferReturnTypes(
+            op.getContext(), op.getLoc(), operands, op->getAttrDictionary(),
+            op->getPropertiesStorage(), op->getRegions(), types)))
+      return rewriter.notifyMatchFailure(op, "the sizes disagree");
+
+    OperationState state(op.getLoc(), op->getName(), operands, types,
+                         op->getDiscardableAttrDictionary().getValue());
+    state.propertiesAttr = op->getPropertiesAsAttribute();
+    Operation *known = rewriter.create(state);
+    SmallVector<Value> results;
+    for (auto [now, before] :
+         llvm::zip_equal(known->getResults(), op->getResultTypes()))
+      results.push_back(now.getType() == before
+                            ? Value(now)
+                            : tensor::CastOp::create(rewriter, op.getLoc(),
+                                                     before, now));
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
+struct AddDecodeEntryPass final
+    : gist::impl::AddDecodeEntryPassBase<AddDecodeEntryPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    auto prefill = getOperation().lookupSymbol<func::FuncOp>(from);
+    if (!prefill || prefill.isExternal() ||
+        getOperation().lookupSymbol(to))
+      return;
+    auto tokens = prefill.getNumArguments() > 0
+                      ? dyn_cast<RankedTensorType>(
+                            prefill.getArgument(0).getType())
+                      : RankedTensorType();
+    if (!tokens || tokens.getRank() != 1 || !tokens.isDynamicDim(0))
+      return;
+
+    OpBuilder builder(&getContext());
+    builder.setInsertionPointAfter(prefill);
+    auto decode = cast<func::FuncOp>(builder.clone(*prefill));
+    decode.setName(to);
+    fixTokens(decode, tokens);
+    RewritePatternSet patterns(&getContext());
+    patterns.add<InferFromCasts>(&getContext());
+    for (StringRef name : {"tensor", "linalg"}) {
+      Dialect *dialect = getContext().getLoadedDialect(name);
+      dialect->getCanonicalizationPatterns(patterns);
+    }
+    for (RegisteredOperationName op : getContext().getRegisteredOperations())
+      if (isa<tensor::TensorDialect, linalg::LinalgDialect>(op.getDialect()))
+        op.getCanonicalizationPatterns(patterns, &getContext());
+    if (failed(applyPatternsGreedily(decode, std::move(patterns))))
+      signalPassFailure();
+  }
+
+  /// Makes the first argument one token, which is forgotten at once: patterns
+  /// then carry it on.
+  void fixTokens(func::FuncOp function, RankedTensorType tokens) {
+    RankedTensorType one = RankedTensorType::get({1}, tokens.getElementType());
+    BlockArgument argument = function.getArgument(0);
+    OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
+    argument.setType(one);
+    auto cast = tensor::CastOp::create(builder, argument.getLoc(), tokens,
+                                       argument);
+    argument.replaceAllUsesExcept(cast, cast);
+    function.setFunctionType(
+        builder.getFunctionType(function.front().getArgumentTypes(),
+                                function.getResultTypes()));
+  }
+};
+} // namespace

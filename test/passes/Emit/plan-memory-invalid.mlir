@@ -1,0 +1,16 @@
+// RUN: gist-opt %s -gist-plan-memory -split-input-file -verify-diagnostics
+
+// Sizes that divide are no polynomials: nothing bounds a sum of them simply.
+func.func @halves(%x: tensor<?x8xf32>) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %t = tensor.dim %x, %c0 : tensor<?x8xf32>
+  %h = affine.apply affine_map<(d0) -> (d0 floordiv 2)>(%t)
+  %e = tensor.empty(%h) : tensor<?x8xf32>
+  // expected-error @+1 {{'gist.dispatch' op writes a 'tensor<?x8xf32>' whose size is no polynomial of the tokens in the call, the tokens before it and the capacity}}
+  %a = gist.dispatch @half(%x : tensor<?x8xf32>) outs(%e : tensor<?x8xf32>)
+  %r = tensor.empty() : tensor<8xf32>
+  %s = gist.dispatch @sum(%a : tensor<?x8xf32>) outs(%r : tensor<8xf32>)
+  return %s : tensor<8xf32>
+}
+func.func private @half(tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32> attributes {gist.kernel, gist.outputs = 1 : i64}
+func.func private @sum(tensor<?x8xf32>, tensor<8xf32>) -> tensor<8xf32> attributes {gist.kernel, gist.outputs = 1 : i64}

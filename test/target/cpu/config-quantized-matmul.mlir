@@ -1,0 +1,68 @@
+// RUN: gist-opt %s -split-input-file -gist-select-tile-config="triple=aarch64-linux-gnu cpu=neoverse-v1" | FileCheck %s --check-prefix=I8MM
+// RUN: gist-opt %s -split-input-file -gist-select-tile-config="triple=aarch64-linux-gnu cpu=neoverse-n1" | FileCheck %s --check-prefix=DOT
+// RUN: gist-opt %s -split-input-file -gist-select-tile-config="triple=aarch64-linux-gnu cpu=cortex-a72" | FileCheck %s --check-prefix=NEON
+// RUN: gist-opt %s -split-input-file -gist-select-tile-config="triple=x86_64-linux-gnu cpu=icelake-server" | FileCheck %s --check-prefix=VNNI
+// RUN: gist-opt %s -split-input-file -gist-select-tile-config="triple=x86_64-linux-gnu cpu=haswell" | FileCheck %s --check-prefix=AVX2
+
+// The instruction follows from the CPU's features, not from its family.
+// I8MM-LABEL: func private @divided
+// I8MM-SAME:    gist.tile = #gist.tile<workgroup = [32, 64], registers = [8, 4], lanes = 4, instruction = smmla>
+// DOT-LABEL:  func private @divided
+// DOT-SAME:     instruction = sdot>
+// NEON-LABEL: func private @divided
+// NEON-SAME:    instruction = widen>
+// VNNI-LABEL: func private @divided
+// VNNI-SAME:    lanes = 16, instruction = vpdpbusd>
+// AVX2-LABEL: func private @divided
+// AVX2-SAME:    lanes = 8, instruction = widen>
+func.func private @divided(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tensor<48x18x80xi8>,
+    %out: tensor<?x192xf32>) -> tensor<?x192xf32> attributes {gist.kernel, gist.outputs = 1} {
+  %y = gist.quantized_matmul %q, %s, %w format q4_1
+      packed <columns = 4, depth = 8, bits = 4, group = 32, scale_bits = 16, zero = 0, is_signed = false, has_min = true>
+      : tensor<?x576xi8>, tensor<?x18xf32>, tensor<48x18x80xi8> -> tensor<?x192xf32>
+  return %y : tensor<?x192xf32>
+}
+
+// -----
+
+// 144 columns: 48 is the largest tile up to 64 that divides them.
+// I8MM-LABEL: func private @other_divisor
+// I8MM-SAME:    workgroup = [32, 48]
+func.func private @other_divisor(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tensor<36x18x80xi8>,
+    %out: tensor<?x144xf32>) -> tensor<?x144xf32> attributes {gist.kernel, gist.outputs = 1} {
+  %y = gist.quantized_matmul %q, %s, %w format q4_1
+      packed <columns = 4, depth = 8, bits = 4, group = 32, scale_bits = 16, zero = 0, is_signed = false, has_min = true>
+      : tensor<?x576xi8>, tensor<?x18xf32>, tensor<36x18x80xi8> -> tensor<?x144xf32>
+  return %y : tensor<?x144xf32>
+}
+
+// -----
+
+// 257 is prime: the last workgroup is smaller than the others.
+// I8MM-LABEL: func private @prime
+// I8MM-SAME:    workgroup = [32, 64]
+func.func private @prime(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tensor<65x18x80xi8>,
+    %out: tensor<?x257xf32>) -> tensor<?x257xf32> attributes {gist.kernel, gist.outputs = 1} {
+  %y = gist.quantized_matmul %q, %s, %w format q4_1
+      packed <columns = 4, depth = 8, bits = 4, group = 32, scale_bits = 16, zero = 0, is_signed = false, has_min = true>
+      : tensor<?x576xi8>, tensor<?x18xf32>, tensor<65x18x80xi8> -> tensor<?x257xf32>
+  return %y : tensor<?x257xf32>
+}
+
+// -----
+
+// A choice that is already made stays, and what is no kernel gets none.
+// I8MM-LABEL: func private @chosen
+// I8MM-SAME:    workgroup = [7]
+func.func private @chosen(%x: tensor<?x96xf32>, %q: tensor<?x96xi8>, %s: tensor<?x3xf32>)
+    -> (tensor<?x96xi8>, tensor<?x3xf32>) attributes {gist.kernel, gist.outputs = 2,
+    gist.tile = #gist.tile<workgroup = [7], registers = [1], lanes = 4, instruction = fma>} {
+  %v, %t = gist.quantize_rows %x : tensor<?x96xf32>
+  return %v, %t : tensor<?x96xi8>, tensor<?x3xf32>
+}
+
+// I8MM-LABEL: func @host
+// I8MM-NOT:     gist.tile
+func.func @host(%x: tensor<?x96xf32>) -> tensor<?x96xf32> {
+  return %x : tensor<?x96xf32>
+}
