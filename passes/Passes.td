@@ -218,8 +218,7 @@ def TileAndDistributePass
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
-    "::mlir::bufferization::BufferizationDialect", "::mlir::scf::SCFDialect",
-    "::mlir::tensor::TensorDialect"
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
   ];
 }
 
@@ -250,7 +249,8 @@ def PlaceBuffersPass : Pass<"gist-place-buffers", "::mlir::func::FuncOp"> {
   let description = [{
     Kernels allocate nothing: every buffer that bufferisation made becomes a
     piece of the stack, taken once at the start, of the largest size it can
-    have. A buffer without a bound is an error. Copies become loops.
+    have. A buffer without a bound is an error. Results are in their
+    destinations, or copied there, and are results no more. Copies become loops.
   }];
   let options = [
     Option<"maxBytes", "max-bytes", "int64_t", /*default=*/"1048576",

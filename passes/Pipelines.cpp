@@ -106,8 +106,7 @@ void gist::buildTileStage(OpPassManager &pm,
   bufferize.functionBoundaryTypeConversion =
       bufferization::LayoutMapOption::IdentityLayoutMap;
   pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
-  pm.addPass(bufferization::createDropEquivalentBufferResultsPass());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizerPass()); // Loops stop carrying buffers.
   pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createPlaceBuffersPass());
 }
@@ -125,7 +124,10 @@ void gist::buildCpuStage(OpPassManager &pm) {
   ConvertVectorToLLVMPassOptions vectors;
   vectors.armNeon = true;
   pm.addPass(createConvertVectorToLLVMPass(vectors));
-  pm.addPass(arith::createArithExpandOpsPass());
+  // A CPU without bf16 conversions would call a library for them.
+  arith::ArithExpandOpsPassOptions expand;
+  expand.includeBf16 = true;
+  pm.addPass(arith::createArithExpandOpsPass(expand));
   pm.addPass(createConvertMathToLLVMPass());
   pm.addPass(createFinalizeMemRefToLLVMConversionPass());
   pm.addPass(createConvertFuncToLLVMPass());

@@ -52,6 +52,7 @@ private:
                  State state);
   Value emitScores(Value row, int64_t rows, Value first, Value k);
   Value emitMask(Value scores, Value query, Value key);
+  Value emitExp(Value x);
   Values emitOutput(Value row, int64_t rows, Value p, Values factors, Value v,
                     Value out);
   Value emitResult(State state, Value result);
@@ -228,6 +229,35 @@ Values Attention::emitOutput(Value row, int64_t rows, Value p, Values factors,
       });
 }
 
+/// exp(x) for x <= 0 within 2 ulp, and 0 where the result is not normal: half
+/// the work of a general one, which must mind overflow and NaN.
+Value Attention::emitExp(Value x) {
+  int64_t lanes = cast<VectorType>(x.getType()).getNumElements();
+  auto splat = [&](double value) { return b.splat(lanes, f32, value); };
+  constexpr double kLowest = -87.0;
+  Value isNormal =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, x, splat(kLowest));
+  Value bounded = arith::MaxNumFOp::create(b, x, splat(kLowest));
+  // x = n ln 2 + r with |r| <= ln 2 / 2; ln 2 in two parts keeps r exact.
+  Value n = math::RoundEvenOp::create(
+      b, arith::MulFOp::create(b, bounded, splat(1.44269504088896341)));
+  Value r = b.fma(n, splat(-0.693359375), bounded);
+  r = b.fma(n, splat(2.12194440e-4), r);
+  // 1 + r + r^2 q(r) with the polynomial q of Cephes' expf.
+  Value p = splat(1.9875691500e-4);
+  for (double next : {1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2,
+                      1.6666665459e-1, 5.0000001201e-1, 1.0, 1.0})
+    p = b.fma(p, r, splat(next));
+  // Times 2^n, by adding n to the exponent.
+  Type i32 = b.getI32Type();
+  Value exponent = arith::ShLIOp::create(
+      b, arith::FPToSIOp::create(b, b.vectorOf(lanes, i32), n),
+      b.splat(lanes, i32, 23));
+  Value result =
+      b.bitcast(arith::AddIOp::create(b, b.bitcast(p, i32), exponent), f32);
+  return arith::SelectOp::create(b, isNormal, result, splat(0));
+}
+
 /// One step of keys and values for `rows` rows.
 Attention::State Attention::emitRows(Value row, int64_t rows, Value first,
                                      Value k, Value v, State state) {
@@ -252,16 +282,15 @@ Attention::State Attention::emitRows(Value row, int64_t rows, Value first,
         arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, top, never);
     Value base = arith::SelectOp::create(b, isNone, zero, top);
     Value factor = math::ExpOp::create(b, arith::SubFOp::create(b, old, base));
-    Values sums =
-        b.loop(b.index(0), b.index(step), width, {b.splat(width, f32, 0), p},
-               [&](Value key, ValueRange carried) {
-                 Value x =
-                     b.read(carried[1], {line, key}, b.vectorOf(width, f32));
-                 Value e = math::ExpOp::create(
-                     b, arith::SubFOp::create(b, x, b.broadcast(base, width)));
-                 return Values{arith::AddFOp::create(b, carried[0], e),
-                               b.write(e, carried[1], {line, key})};
-               });
+    Values sums = b.loop(
+        b.index(0), b.index(step), width, {b.splat(width, f32, 0), p},
+        [&](Value key, ValueRange carried) {
+          Value x = b.read(carried[1], {line, key}, b.vectorOf(width, f32));
+          Value e =
+              emitExp(arith::SubFOp::create(b, x, b.broadcast(base, width)));
+          return Values{arith::AddFOp::create(b, carried[0], e),
+                        b.write(e, carried[1], {line, key})};
+        });
     p = sums[1];
     Value sum = vector::ReductionOp::create(
         b, vector::CombiningKind::ADD, sums[0],

@@ -73,10 +73,31 @@ struct PlaceBuffersPass final
     return success();
   }
 
+  /// Leaves results in their destinations and nowhere else.
+  void dropResults() {
+    func::FuncOp kernel = getOperation();
+    unsigned inputs = kernel.getNumArguments() - kernel.getNumResults();
+    auto end = cast<func::ReturnOp>(kernel.getBody().front().getTerminator());
+    OpBuilder builder(end);
+    for (auto [number, operand] : llvm::enumerate(end->getOperands())) {
+      Value destination = kernel.getArgument(inputs + number);
+      Value source = operand;
+      while (auto cast = source.getDefiningOp<memref::CastOp>())
+        source = cast.getSource();
+      if (source != destination)
+        memref::CopyOp::create(builder, end.getLoc(), source, destination);
+    }
+    end->setOperands({});
+    kernel.setFunctionType(
+        builder.getFunctionType(kernel.getArgumentTypes(), {}));
+    kernel.removeResAttrsAttr();
+  }
+
   void runOnOperation() override {
     func::FuncOp kernel = getOperation();
     if (!isKernel(kernel))
       return;
+    dropResults();
     total = 0;
     SmallVector<memref::AllocOp> allocs;
     SmallVector<memref::CopyOp> copies;

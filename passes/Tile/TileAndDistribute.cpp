@@ -13,7 +13,6 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -380,16 +379,6 @@ static LogicalResult distribute(func::FuncOp kernel) {
     useDestinations(kernel);
   } else if (worksOnRows(kernel)) {
     forall = distributeRows(rewriter, kernel, tile.getWorkgroup()[0]);
-  } else {
-    // One workgroup does it all; its results still go where they belong.
-    func::ReturnOp end = getReturn(kernel);
-    rewriter.setInsertionPoint(end);
-    for (OpOperand &operand : end->getOpOperands())
-      operand.set(bufferization::MaterializeInDestinationOp::create(
-                      rewriter, end.getLoc(), operand.get().getType(),
-                      operand.get(),
-                      getDestination(kernel, operand.getOperandNumber()))
-                      .getResult());
   }
   if (failed(forall))
     return failure();
