@@ -5,9 +5,10 @@
 import ctypes
 import os
 import re
+import shutil
+import struct
 import subprocess
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -37,6 +38,9 @@ class Kernels:
         path, lowered = compile_kernels(text, target)
         self.library = ctypes.CDLL(path)
         os.unlink(path)
+        self._read_grids(lowered)
+
+    def _read_grids(self, lowered):
         maps = dict(
             re.findall(r"^(#map\d*) = affine_map<\(\)\[?.*?\]? -> \((.*)\)>$", lowered, re.M)
         )
@@ -57,9 +61,8 @@ class Kernels:
         return (sizes + [1, 1, 1])[:3]
 
     def prepare(self, name, *arguments):
-        """What call needs: the function, its slots and its tasks. A tuple
-        (array, dims) says which dimensions of a tensor are dynamic; a plain
-        array has dynamic dimension 0 if its name ends there, see call."""
+        """What call needs: the function, its slots and its tasks. An argument is
+        an int or what `rows` and `whole` make of an array."""
         slots, indices, sizes = [], [], []
         for argument in arguments:
             if isinstance(argument, int):
@@ -82,6 +85,69 @@ class Kernels:
         function, slots, tasks = self.prepare(name, *arguments)
         for task in tasks:
             function(slots, *task)
+
+
+class EmulatedKernels(Kernels):
+    """The same for x86-64 on another machine, in qemu's user mode."""
+
+    TOOLS = ("qemu-x86_64", "clang-22", "ld.lld-22")
+
+    @classmethod
+    def available(cls):
+        return all(shutil.which(tool) for tool in cls.TOOLS)
+
+    def __init__(self, text, target):
+        target = "triple=x86_64-linux-gnu " + target
+        with tempfile.NamedTemporaryFile(suffix=".s", delete=False) as file:
+            self.assembly = file.name
+        write = f"-gist-write-cpu-code={target} assembly output={self.assembly}"
+        result = subprocess.run(
+            [GIST_OPT, "-", f"-gist-tile={target}", "-gist-cpu", write],
+            input=text,
+            capture_output=True,
+            text=True,
+        )
+        assert result.returncode == 0, result.stderr
+        self._read_grids(result.stdout)
+
+    def call(self, name, *arguments):
+        driver = os.path.join(os.path.dirname(__file__), "Inputs", "emulated.c")
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "program")
+            flags = "--target=x86_64-linux-gnu -O1 -ffreestanding -fno-builtin"
+            flags += " -nostdlib -static -fuse-ld=lld-22 -mno-sse -Wl,-z,noexecstack"
+            subprocess.run(
+                ["clang-22", *flags.split(), f"-DKERNEL={name}", driver]
+                + [self.assembly, "-o", program],
+                check=True,
+            )
+            slots, data, numbers, sizes = [], b"", [], []
+            for argument in arguments:
+                if isinstance(argument, int):
+                    slots.append((0, argument, b""))
+                    numbers.append(argument)
+                    continue
+                array, dynamic = argument
+                slots.append((1, array.nbytes, array.tobytes()))
+                sizes += [array.shape[dim] for dim in dynamic]
+            slots += [(0, size, b"") for size in sizes]
+            data = struct.pack("<Q", len(slots))
+            for kind, value, content in slots:
+                data += struct.pack("<QQ", kind, value) + content
+            data += struct.pack("<3Q", *self._grid(name, numbers + sizes))
+            result = subprocess.run(
+                ["qemu-x86_64", "-cpu", "max", program],
+                input=data,
+                capture_output=True,
+                check=True,
+            )
+        out, at = result.stdout, 0
+        for argument in arguments:
+            if not isinstance(argument, int):
+                array = argument[0]
+                part = out[at : at + array.nbytes]
+                array[...] = np.frombuffer(part, array.dtype).reshape(array.shape)
+                at += array.nbytes
 
 
 def rows(array):

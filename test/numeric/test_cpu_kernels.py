@@ -64,6 +64,45 @@ def test_quantized_matmul(target, name, n, k):
         np.testing.assert_allclose(y, expected, atol=2e-5 * np.abs(expected).max())
 
 
+@pytest.mark.skipif(
+    not cpu.EmulatedKernels.available(), reason="needs qemu-user and clang"
+)
+@pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0"])
+def test_quantized_matmul_avx2(name):
+    n, k, tokens = 44, 64, 5
+    kernels = cpu.EmulatedKernels(
+        cpu.quantized_matmul(name, n, k, "avx2"), "cpu=haswell"
+    )
+    rng = np.random.default_rng(3)
+    blocks = cpu.random_blocks(rng, name, n, k)
+    q, s = quantize_activation(draw(rng, tokens, k))
+    y = np.full((tokens, n), np.nan, np.float32)
+    packed = cpu.pack(blocks, name, "avx2")
+    kernels.call("matmul", rows(q), rows(s), whole(packed), rows(y))
+    x = q.reshape(tokens, -1, 32) * s[..., None].astype(np.float64)
+    expected = x.reshape(tokens, k) @ dequantize(blocks, name).T
+    np.testing.assert_allclose(y, expected, atol=2e-5 * np.abs(expected).max())
+
+
+@pytest.mark.skipif(
+    not cpu.EmulatedKernels.available(), reason="needs qemu-user and clang"
+)
+def test_floats_avx2():
+    rng = np.random.default_rng(4)
+    x, w = draw(rng, 7, 72), draw(rng, 20, 72)
+    y = np.full((7, 20), np.nan, np.float32)
+    kernels = cpu.EmulatedKernels(cpu.matmul(20, 72), "cpu=haswell")
+    kernels.call("matmul", rows(x), whole(w), rows(y))
+    np.testing.assert_allclose(y, x.astype(np.float64) @ w.T, atol=1e-4)
+
+    kernels = cpu.EmulatedKernels(cpu.attention(4, 2, 32, "f16"), "cpu=haswell")
+    q = draw(rng, 5, 4, 32).astype(np.float16)
+    k, v = (draw(rng, 70, 2, 32).astype(np.float16) for _ in range(2))
+    out = np.full_like(q, np.nan)
+    kernels.call("attention", rows(q), rows(k), rows(v), rows(out))
+    np.testing.assert_allclose(out, attend(q, k, v, causal=True), atol=2e-3)
+
+
 @pytest.mark.parametrize("weight", ["f32", "f16"])
 @pytest.mark.parametrize("n, k", [(192, 96), (30, 66), (131, 288)])
 def test_matmul(weight, n, k):

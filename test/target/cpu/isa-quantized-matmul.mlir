@@ -14,7 +14,7 @@
 // A row alone, as in decoding, takes its bytes to both columns of a vector.
 // ROW-LABEL: matmul:
 // ROW: dup [[X:v[0-9]+]].2d, [[X]].d[0]
-// ROW-NEXT: sdot v{{[0-9]+}}.4s, v{{[0-9]+}}.16b, [[X]].16b
+// ROW: sdot v{{[0-9]+}}.4s, v{{[0-9]+}}.16b, [[X]].16b
 func.func private @matmul(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tensor<48x18x80xi8>,
     %out: tensor<?x192xf32>) -> tensor<?x192xf32> attributes {gist.kernel, gist.outputs = 1} {
   %y = gist.quantized_matmul %q, %s, %w format q4_1
