@@ -36,8 +36,7 @@ struct InferFromCasts final : OpInterfaceRewritePattern<InferTypeOpInterface> {
                                 PatternRewriter &rewriter) const override {
     if (!isa<GistDialect>(op->getDialect()))
       return rewriter.notifyMatchFailure(op, "has patterns of its own");
-    auto operands =
-        llvm::map_to_vector(op->getOperands(), lookThroughCast);
+    auto operands = llvm::map_to_vector(op->getOperands(), lookThroughCast);
     if (ValueRange(operands) == ValueRange(op->getOperands()))
       return rewriter.notifyMatchFailure(op, "reads no forgotten sizes");
     SmallVector<Type> types;
@@ -53,10 +52,10 @@ struct InferFromCasts final : OpInterfaceRewritePattern<InferTypeOpInterface> {
     SmallVector<Value> results;
     for (auto [now, before] :
          llvm::zip_equal(known->getResults(), op->getResultTypes()))
-      results.push_back(now.getType() == before
-                            ? Value(now)
-                            : tensor::CastOp::create(rewriter, op.getLoc(),
-                                                     before, now));
+      results.push_back(
+          now.getType() == before
+              ? Value(now)
+              : tensor::CastOp::create(rewriter, op.getLoc(), before, now));
     rewriter.replaceOp(op, results);
     return success();
   }
@@ -68,13 +67,12 @@ struct AddDecodeEntryPass final
 
   void runOnOperation() override {
     auto prefill = getOperation().lookupSymbol<func::FuncOp>(from);
-    if (!prefill || prefill.isExternal() ||
-        getOperation().lookupSymbol(to))
+    if (!prefill || prefill.isExternal() || getOperation().lookupSymbol(to))
       return;
-    auto tokens = prefill.getNumArguments() > 0
-                      ? dyn_cast<RankedTensorType>(
-                            prefill.getArgument(0).getType())
-                      : RankedTensorType();
+    auto tokens =
+        prefill.getNumArguments() > 0
+            ? dyn_cast<RankedTensorType>(prefill.getArgument(0).getType())
+            : RankedTensorType();
     if (!tokens || tokens.getRank() != 1 || !tokens.isDynamicDim(0))
       return;
 
@@ -103,12 +101,11 @@ struct AddDecodeEntryPass final
     BlockArgument argument = function.getArgument(0);
     OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
     argument.setType(one);
-    auto cast = tensor::CastOp::create(builder, argument.getLoc(), tokens,
-                                       argument);
+    auto cast =
+        tensor::CastOp::create(builder, argument.getLoc(), tokens, argument);
     argument.replaceAllUsesExcept(cast, cast);
-    function.setFunctionType(
-        builder.getFunctionType(function.front().getArgumentTypes(),
-                                function.getResultTypes()));
+    function.setFunctionType(builder.getFunctionType(
+        function.front().getArgumentTypes(), function.getResultTypes()));
   }
 };
 } // namespace

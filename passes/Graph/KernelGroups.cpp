@@ -34,27 +34,36 @@ static bool isView(Operation *op) {
              tensor::ExtractSliceOp>(op);
 }
 
-/// True if `value` is a weight, or a view of one.
-static bool isWeight(Value value) {
-  Operation *op = value.getDefiningOp();
-  while (op && isView(op))
-    op = op->getOperand(0).getDefiningOp();
-  return isa_and_nonnull<WeightOp>(op);
+/// What `value` is a view of, or itself.
+static Value getSource(Value value) {
+  for (Operation *op = value.getDefiningOp(); op && isView(op);
+       op = value.getDefiningOp())
+    value = op->getOperand(0);
+  return value;
+}
+
+/// True for index arithmetic on sizes and arguments, which needs no kernel.
+static bool isSizeArithmetic(Operation *op) {
+  return llvm::all_of(op->getResultTypes(), llvm::IsaPred<IndexType>) &&
+         (isa<tensor::DimOp>(op) ||
+          llvm::all_of(op->getOperandTypes(), llvm::IsaPred<IndexType>));
 }
 
 KernelRole gist::getKernelRole(Operation *op) {
   if (isa<WeightOp>(op))
     return KernelRole::Given;
-  if (isa<DispatchOp>(op) || llvm::none_of(op->getResultTypes(), [](Type type) {
-        return isa<ShapedType, SelectionType>(type);
-      }))
+  if (isa<DispatchOp>(op) || op->getNumResults() == 0 || isSizeArithmetic(op))
     return KernelRole::Host;
+  if (llvm::none_of(op->getResultTypes(),
+                    llvm::IsaPred<ShapedType, SelectionType>))
+    return KernelRole::Free; // A number that depends on what tensors hold.
   if (isView(op) || isa<arith::ConstantOp, tensor::EmptyOp, linalg::FillOp>(op))
     return KernelRole::Free;
   // The rows of a weight are dequantised where they are read.
   if (auto dequantize = dyn_cast<DequantizeOp>(op))
-    return isWeight(dequantize.getBlocks()) ? KernelRole::Free
-                                            : KernelRole::Rows;
+    return getSource(dequantize.getBlocks()).getDefiningOp<WeightOp>()
+               ? KernelRole::Free
+               : KernelRole::Rows;
   if (isa<QuantizeRowsOp>(op))
     return KernelRole::Rows;
   if (isa<GistDialect>(op->getDialect()))
@@ -239,11 +248,12 @@ private:
     }
   }
 
+  /// Takes the conversion that makes `value` if it reads what is stored; one of
+  /// a value just computed belongs to the kernel that computes it.
   void takeConversion(Value value, size_t number) {
-    Operation *op = value.getDefiningOp();
-    while (op && isView(op))
-      op = op->getOperand(0).getDefiningOp();
-    if (!op || !isConversion(op) || groupOf.contains(op))
+    Operation *op = getSource(value).getDefiningOp();
+    if (!op || !isConversion(op) || groupOf.contains(op) ||
+        !getUpdatedArgument(getSource(op->getOperand(0))))
       return;
     SmallVector<Reader> readers;
     collectReaders(op->getResult(0), true, readers);

@@ -1,0 +1,102 @@
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The tiny models, compiled and run in a session, against `transformers`.
+
+    PATH=build/dev/bin:$PATH python3 -m pytest test/integration/test_compile.py
+
+What `transformers` computes lies beside each model (test/models/make_models.py).
+"""
+
+import hashlib
+import pathlib
+import subprocess
+
+import numpy as np
+import pytest
+
+MODELS = pathlib.Path(__file__).parent.parent / "models"
+DECODERS = ["llama", "llama3", "gpt2", "gptj", "opt", "opt-post"]
+
+
+def reference(name, key="result", ids="ids"):
+    file = MODELS / name
+    file = file.with_suffix(".npz") if file.is_file() else file / "reference.npz"
+    data = np.load(file)
+    return data[ids].astype(np.int32), data[key]
+
+
+def compile_model(name, folder, *options):
+    module = folder / "model.gist"
+    subprocess.run(["gist-compile", MODELS / name, "-o", module, *options], check=True)
+    return module
+
+
+def run(module, mode, ids, pieces, width):
+    command = ["gist-session-test", module, mode, *map(str, pieces)]
+    result = subprocess.run(command, input=ids.tobytes(), stdout=subprocess.PIPE, check=True)
+    return np.frombuffer(result.stdout, np.float32).reshape(-1, width)
+
+
+def call(module, entry, ids, folder):
+    np.save(folder / "tokens.npy", ids)
+    result = subprocess.run(["gist-run", "call", module, entry, "--input",
+                             f"tokens={folder}/tokens.npy", "--output", folder],
+                            stdout=subprocess.PIPE, check=True, text=True)
+    return np.load(result.stdout.strip())
+
+
+@pytest.mark.parametrize("name", DECODERS + ["llama-q4_1.gguf"])
+def test_decoder(name, tmp_path):
+    """Logits of every token, in one call and in pieces with the cache carried
+    over; then the last token's, by prefill and decode."""
+    module = compile_model(name, tmp_path, "--kv-type=f32", "--compute=f32",
+                           "--logits=all")
+    ids, expected = reference(name)
+    width = expected.shape[1]
+    for pieces in [[len(ids)], [11, 1, 1, 6]]:
+        found = run(module, "score", ids, pieces, width)
+        np.testing.assert_allclose(found, expected[:sum(pieces)], atol=1e-4, rtol=0)
+    pieces = [5, 1, 1, 1, 9]
+    found = run(module, "feed", ids, pieces, width)
+    np.testing.assert_allclose(found, expected[np.cumsum(pieces) - 1], atol=1e-4, rtol=0)
+
+
+def test_8_bit_products_are_close(tmp_path):
+    """Rounded to 8 bits, so not equal, but the same answer."""
+    name = "llama-q4_1.gguf"
+    ids, expected = reference(name)
+    module = compile_model(name, tmp_path, "--compute=int8", "--logits=all")
+    found = run(module, "score", ids, [len(ids)], expected.shape[1])
+    error = np.abs(found - expected).max() / np.abs(expected).max()
+    assert 1e-6 < error < 5e-2
+
+
+def test_encoders(tmp_path):
+    ids, expected = reference("bert")
+    module = compile_model("bert", tmp_path)
+    np.testing.assert_allclose(call(module, "forward", ids, tmp_path), expected, atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("key, ids", [("result", "ids"), ("masked", "masked_ids")])
+def test_esm(key, ids, tmp_path):
+    ids, expected = reference("esm", key, ids)
+    module = compile_model("esm", tmp_path)
+    np.testing.assert_allclose(call(module, "forward", ids, tmp_path), expected, atol=1e-4, rtol=0)
+
+
+def test_same_input_same_bytes(tmp_path):
+    digests = set()
+    for run_number in range(2):
+        folder = tmp_path / str(run_number)
+        folder.mkdir()
+        module = compile_model("llama-q4_1.gguf", folder)
+        digests.add(hashlib.sha256(module.read_bytes()).hexdigest())
+    assert len(digests) == 1
+
+
+def test_kernels_do_not_grow_with_depth(tmp_path):
+    """Layers share their kernels: fewer kernels than calls."""
+    text = subprocess.run(["gist-compile", MODELS / "llama", "--emit=kernels", "-o", "-"],
+                          stdout=subprocess.PIPE, check=True, text=True).stdout
+    calls, kernels = text.count("gist.dispatch @"), text.count("func.func private @")
+    assert 0 < kernels < calls
