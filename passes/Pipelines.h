@@ -18,16 +18,15 @@ namespace gist {
 void buildReferencePipeline(mlir::OpPassManager &pm);
 
 /// How a graph is prepared for a CPU, as options of a pipeline.
-struct GraphPipelineOptions
-    : mlir::PassPipelineOptions<GraphPipelineOptions> {
+struct GraphPipelineOptions : mlir::PassPipelineOptions<GraphPipelineOptions> {
   Option<bool> int8{
       *this, "int8",
       llvm::cl::desc("multiply block-quantised weights in 8 bits")};
   Option<std::string> triple{
       *this, "triple",
       llvm::cl::desc("LLVM triple of the target; this machine when empty")};
-  Option<std::string> cpu{
-      *this, "cpu", llvm::cl::desc("LLVM name of the CPU, or native")};
+  Option<std::string> cpu{*this, "cpu",
+                          llvm::cl::desc("LLVM name of the CPU, or native")};
   Option<std::string> features{
       *this, "features", llvm::cl::desc("LLVM features on top of the CPU's")};
 };
@@ -44,13 +43,12 @@ void buildKernelStage(mlir::OpPassManager &pm);
 void buildMemoryStage(mlir::OpPassManager &pm);
 
 /// The CPU that kernels are made for, as options of a pipeline.
-struct CpuPipelineOptions
-    : mlir::PassPipelineOptions<CpuPipelineOptions> {
+struct CpuPipelineOptions : mlir::PassPipelineOptions<CpuPipelineOptions> {
   Option<std::string> triple{
       *this, "triple",
       llvm::cl::desc("LLVM triple of the target; this machine when empty")};
-  Option<std::string> cpu{
-      *this, "cpu", llvm::cl::desc("LLVM name of the CPU, or native")};
+  Option<std::string> cpu{*this, "cpu",
+                          llvm::cl::desc("LLVM name of the CPU, or native")};
   Option<std::string> features{
       *this, "features", llvm::cl::desc("LLVM features on top of the CPU's")};
 };

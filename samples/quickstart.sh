@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# From nothing to a first result: installs what is missing, builds, and runs the
-# samples.
+# From nothing to a first result: installs what is missing, builds, fetches the
+# sample models, compiles them and runs them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source cmake/packages.sh
@@ -16,3 +16,9 @@ fi
 
 echo "== a selection: which words of a text represent the others"
 bash samples/01-select/run.sh build/release
+
+echo "== SmolLM2-135M: from a GGUF file to text"
+bash samples/02-smollm2/run.sh build/release
+
+echo "== MiniLM: sentences by similarity to 'How do I bake bread?'"
+bash samples/03-minilm/run.sh build/release

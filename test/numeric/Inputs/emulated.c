@@ -3,7 +3,8 @@
 
    Calls a kernel in an emulator: an x86-64 program without a C library. Reads
    from standard input the number of slots, each as (is a buffer, value or size)
-   and a buffer's bytes, then the grid; writes all buffers to standard output. */
+   and a buffer's bytes, then the grid; writes all buffers to standard output.
+ */
 
 typedef unsigned long word;
 
