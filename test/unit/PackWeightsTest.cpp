@@ -1,0 +1,131 @@
+//===- PackWeightsTest.cpp - Packed weights stand for the same numbers ----===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Reads packed bytes back as #gist.packing describes them and compares with
+// what the stored blocks stand for.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Target/PackWeights.h"
+#include "dialect/GistOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "passes/Import/BlockFormats.h"
+#include "passes/Target/TargetInfo.h"
+
+#include "gtest/gtest.h"
+
+#include <cstring>
+#include <random>
+
+using namespace gist;
+
+namespace {
+
+struct Format {
+  WeightFormat stored;
+  BlockFormat block;
+};
+constexpr Format kFormats[] = {{WeightFormat::Q4_0, BlockFormat::Q4_0},
+                               {WeightFormat::Q4_1, BlockFormat::Q4_1},
+                               {WeightFormat::Q8_0, BlockFormat::Q8_0},
+                               {WeightFormat::Q4_K, BlockFormat::Q4_K},
+                               {WeightFormat::Q6_K, BlockFormat::Q6_K}};
+
+/// An instruction that takes signed weights, and one that does not.
+constexpr const char *kTargets[] = {"aarch64-linux-gnu", "x86_64-linux-gnu"};
+
+double readScale(PackingAttr packing, const uint8_t *bytes) {
+  if (packing.getScaleBits() == 16) {
+    uint16_t half;
+    std::memcpy(&half, bytes, sizeof(half));
+    return halfToFloat(half);
+  }
+  float single;
+  std::memcpy(&single, bytes, sizeof(single));
+  return single;
+}
+
+/// Value `i` of column `column` of a packed block.
+double readPacked(PackingAttr packing, const uint8_t *block, int64_t column,
+                  int64_t i) {
+  int64_t columns = packing.getColumns(), depth = packing.getDepth();
+  int64_t width = packing.getScaleBits() / 8;
+  const uint8_t *scale =
+      block + (i / packing.getGroup() * columns + column) * width;
+  double minimum = packing.getHasMin()
+                       ? readScale(packing, scale + packing.getMinOffset())
+                       : 0;
+  const uint8_t *values = block + packing.getValueOffset();
+  int64_t step = i / depth, lane = column * depth + i % depth, u;
+  if (packing.getBits() == 8) {
+    uint8_t byte = values[step * columns * depth + lane];
+    u = packing.getIsSigned() ? static_cast<int8_t>(byte) : byte;
+  } else {
+    u = values[step / 2 * columns * depth + lane] >> (4 * (step % 2)) & 15;
+    if (packing.getIsSigned() && u > 7)
+      u -= 16;
+  }
+  return readScale(packing, scale) *
+             static_cast<double>(u - packing.getZero()) +
+         minimum;
+}
+
+/// Bytes of blocks; scales are small enough that no f16 among them is infinite.
+std::vector<uint8_t> makeBlocks(const FormatInfo &format, int64_t count) {
+  std::mt19937 random(7);
+  std::vector<uint8_t> bytes(count * format.blockBytes);
+  for (uint8_t &byte : bytes)
+    byte = static_cast<uint8_t>(random());
+  for (int64_t i = 0; i < count; ++i) {
+    uint8_t *block = bytes.data() + i * format.blockBytes;
+    bool isLast = format.blockBytes == 210; // q6_k keeps its scale at the end.
+    block[isLast ? 209 : 1] = 0x30 | (block[isLast ? 209 : 1] & 0x83);
+    block[isLast ? 209 : 3] = 0x30 | (block[isLast ? 209 : 3] & 0x83);
+  }
+  return bytes;
+}
+
+TEST(PackWeightsTest, PackedWeightsStandForTheSameNumbers) {
+  mlir::MLIRContext context;
+  context.loadDialect<GistDialect>();
+  // Not a multiple of any number of columns, and two long blocks.
+  constexpr int64_t kRows = 19, kColumns = 512;
+  for (const char *triple : kTargets)
+    for (Format format : kFormats) {
+      const FormatInfo &info = formatInfo(format.stored);
+      SCOPED_TRACE(std::string(triple) + " " + info.name);
+      auto target = getTargetInfo({triple, "generic", ""},
+                                  [](const llvm::Twine &) { FAIL(); });
+      ASSERT_TRUE(mlir::succeeded(target));
+      PackingAttr packing = getPacking(&context, format.block, *target);
+      std::vector<uint8_t> stored =
+          makeBlocks(info, kRows * kColumns / info.blockLength);
+      std::vector<float> expected(kRows * kColumns);
+      dequantize(format.stored, {stored.data(), stored.size()},
+                 expected.data());
+
+      std::vector<uint8_t> packed =
+          packWeight(format.block, packing, stored, kRows, kColumns);
+      auto shape = packing.getPackedShape(kRows, kColumns);
+      ASSERT_EQ(static_cast<int64_t>(packed.size()),
+                shape[0] * shape[1] * shape[2]);
+      for (int64_t row = 0; row < kRows; ++row)
+        for (int64_t i = 0; i < kColumns; ++i) {
+          const uint8_t *block =
+              packed.data() +
+              (row / packing.getColumns() * shape[1] + i / 32) * shape[2];
+          double value =
+              readPacked(packing, block, row % packing.getColumns(), i % 32);
+          // The reference rounds d * u + m once or twice in f32.
+          double want = expected[row * kColumns + i];
+          ASSERT_NEAR(value, want, 1e-5 * (std::abs(want) + 100))
+              << "row " << row << " value " << i;
+        }
+    }
+}
+
+} // namespace
