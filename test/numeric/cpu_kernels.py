@@ -166,11 +166,15 @@ SIGNED = {
     "q4_0": (4, 32, 16, 0, True, False),
     "q4_1": (4, 32, 16, 0, False, True),
     "q8_0": (8, 32, 16, 0, True, False),
+    "q4_k": (4, 32, 32, 0, False, True),
+    "q6_k": (8, 16, 32, 0, True, False),
 }
 UNSIGNED = {
     "q4_0": (4, 32, 16, 8, False, False),
     "q4_1": (4, 32, 16, 0, False, True),
     "q8_0": (8, 32, 16, 128, False, False),
+    "q4_k": (4, 32, 32, 0, False, True),
+    "q6_k": (8, 16, 32, 32, False, False),
 }
 #: target -> (columns, depth, encodings)
 PACKINGS = {
@@ -222,6 +226,33 @@ def pack(blocks, name, target):
     return np.ascontiguousarray(np.concatenate(parts, axis=-1)).view(np.int8)
 
 
+def random_packed(rng, name, n, k, target):
+    """A random weight of a format whose scales are f32: its values and its
+    packed bytes, for n a multiple of the columns of a block."""
+    columns, depth, formats = PACKINGS[target]
+    bits, group, scale_bits, zero, signed, minimum = formats[name]
+    assert scale_bits == 32 and n % columns == 0
+    low = -(1 << (bits - 1)) if signed else 0
+    u = rng.integers(low, low + (1 << bits), (n, k))
+    d = (rng.uniform(0.5, 2, (n, k // group)) / 16 / np.sqrt(k)).astype("<f4")
+    m = rng.uniform(-0.1, 0.1, d.shape).astype("<f4") * minimum
+    values = np.repeat(d, group, 1) * (u - zero) + np.repeat(m, group, 1)
+    blocks, steps = k // 32, 32 // depth
+    parts = []
+    for scale in [d, m][: 1 + minimum]:
+        cut = scale.reshape(-1, columns, blocks, 32 // group).transpose(0, 2, 3, 1)
+        cut = np.ascontiguousarray(cut.reshape(-1, blocks, 32 // group * columns))
+        parts.append(cut.view(np.uint8))
+    u = (u & ((1 << bits) - 1)).reshape(-1, columns, blocks, steps, depth)
+    u = u.transpose(0, 2, 3, 1, 4).reshape(-1, blocks, steps, columns * depth)
+    u = u.astype(np.uint8)
+    if bits == 4:
+        u = u[:, :, 0::2] | (u[:, :, 1::2] << 4)
+    parts.append(u.reshape(u.shape[0], blocks, -1))
+    packed = np.concatenate(parts, axis=-1)
+    return values, np.ascontiguousarray(packed).view(np.int8)
+
+
 def random_blocks(rng, name, n, k):
     """Bytes of a random weight whose values are about 1 / sqrt(k)."""
     size = {"q4_0": 18, "q4_1": 20, "q8_0": 34}[name]
@@ -239,7 +270,8 @@ def quantized_matmul(name, n, k, target="arm", symbol="matmul"):
     """Text of a kernel: rows in 8 bits times a packed weight."""
     columns, _, formats = PACKINGS[target]
     bits, _, scale, _, _, minimum = formats[name]
-    size = columns * (4 * bits + scale // 8 * (1 + minimum))
+    scales = 32 // formats[name][1] * (1 + minimum)
+    size = columns * (4 * bits + scale // 8 * scales)
     weight = f"tensor<{-(-n // columns)}x{k // 32}x{size}xi8>"
     return f"""
 func.func private @{symbol}(%q: tensor<?x{k}xi8>, %s: tensor<?x{k // 32}xf32>,

@@ -64,6 +64,23 @@ def test_quantized_matmul(target, name, n, k):
         np.testing.assert_allclose(y, expected, atol=2e-5 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", ["q4_k", "q6_k"])
+def test_quantized_matmul_with_f32_scales(target, name):
+    n, k = 96, 256
+    packing, options = TARGETS[target]
+    kernels = cpu.Kernels(cpu.quantized_matmul(name, n, k, packing), options)
+    rng = np.random.default_rng(n)
+    w, packed = cpu.random_packed(rng, name, n, k, packing)
+    for tokens in TOKENS:
+        q, s = quantize_activation(draw(rng, tokens, k))
+        y = np.full((tokens, n), np.nan, np.float32)
+        kernels.call("matmul", rows(q), rows(s), whole(packed), rows(y))
+        x = q.reshape(tokens, -1, 32) * s[..., None].astype(np.float64)
+        expected = x.reshape(tokens, k) @ w.T
+        np.testing.assert_allclose(y, expected, atol=2e-5 * np.abs(expected).max())
+
+
 @pytest.mark.skipif(
     not cpu.EmulatedKernels.available(), reason="needs qemu-user and clang"
 )
