@@ -1,0 +1,40 @@
+// RUN: gist-opt %s -gist-assign-packing="triple=aarch64-linux-gnu cpu=neoverse-v1" | FileCheck %s
+// RUN: gist-opt %s -gist-assign-packing="triple=x86_64-linux-gnu cpu=haswell" | FileCheck %s --check-prefix=X86
+
+// 12 rows in groups of four; a block of four rows and 32 values is 4 * 20 bytes.
+// CHECK-LABEL: func @linear
+// CHECK:         %[[W:.+]] = gist.weight "w" {gist.format = #gist.block_format<q4_1>, gist.packing = #gist.packing<columns = 4, depth = 8,{{.+}}>} : tensor<3x2x80xi8>
+// CHECK-NOT:     gist.weight "w" : tensor<12x2x20xi8>
+// CHECK:         gist.quantized_matmul %{{.+}}, %{{.+}}, %[[W]] format q4_1 packed <columns = 4, depth = 8,
+// Groups of eight: the second is half empty.
+// X86-LABEL: func @linear
+// X86:         gist.weight "w" {{.+}} : tensor<2x2x160xi8>
+func.func @linear(%q: tensor<?x64xi8>, %s: tensor<?x2xf32>) -> tensor<?x12xf32> {
+  %w = gist.weight "w" : tensor<12x2x20xi8>
+  %y = gist.quantized_matmul %q, %s, %w format q4_1
+      : tensor<?x64xi8>, tensor<?x2xf32>, tensor<12x2x20xi8> -> tensor<?x12xf32>
+  return %y : tensor<?x12xf32>
+}
+
+// The embedding is also read as it is stored, so it stays.
+// CHECK-LABEL: func @tied
+// CHECK-DAG:     %[[STORED:.+]] = gist.weight "e" : tensor<12x2x34xi8>
+// CHECK-DAG:     %[[PACKED:.+]] = gist.weight "e" {{{.+}}} : tensor<3x2x136xi8>
+// CHECK:         gist.quantized_matmul %{{.+}}, %{{.+}}, %[[PACKED]]
+// CHECK:         gist.dequantize %[[STORED]]
+func.func @tied(%q: tensor<?x64xi8>, %s: tensor<?x2xf32>) -> (tensor<?x12xf32>, tensor<12x64xf32>) {
+  %w = gist.weight "e" : tensor<12x2x34xi8>
+  %y = gist.quantized_matmul %q, %s, %w format q8_0
+      : tensor<?x64xi8>, tensor<?x2xf32>, tensor<12x2x34xi8> -> tensor<?x12xf32>
+  %f = gist.dequantize %w format q8_0 : tensor<12x2x34xi8>
+  return %y, %f : tensor<?x12xf32>, tensor<12x64xf32>
+}
+
+// A weight that is an argument has no bytes to pack yet.
+// CHECK-LABEL: func @argument
+// CHECK-NOT:     packed
+func.func @argument(%q: tensor<?x64xi8>, %s: tensor<?x2xf32>, %w: tensor<12x2x20xi8>) -> tensor<?x12xf32> {
+  %y = gist.quantized_matmul %q, %s, %w format q4_1
+      : tensor<?x64xi8>, tensor<?x2xf32>, tensor<12x2x20xi8> -> tensor<?x12xf32>
+  return %y : tensor<?x12xf32>
+}
