@@ -149,7 +149,7 @@ def AssignPackingPass : Pass<"gist-assign-packing"> {
     %w = gist.weight "blk.0.attn_k.weight" : tensor<192x18x20xi8>
     %y = gist.quantized_matmul %q, %s, %w format q4_1 : ...
     // becomes, for a CPU with i8mm
-    %w = gist.weight "blk.0.attn_k.weight" {gist.format = #gist.block_format<q4_1>,
+    %w = gist.weight "blk.0.attn_k.weight" {gist.format = #gist<block_format q4_1>,
         gist.packing = #gist.packing<columns = 4, …>} : tensor<48x18x80xi8>
     %y = gist.quantized_matmul %q, %s, %w format q4_1 packed <columns = 4, …> : ...
     ```

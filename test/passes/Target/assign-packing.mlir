@@ -3,7 +3,7 @@
 
 // 12 rows in groups of four; a block of four rows and 32 values is 4 * 20 bytes.
 // CHECK-LABEL: func @linear
-// CHECK:         %[[W:.+]] = gist.weight "w" {gist.format = #gist.block_format<q4_1>, gist.packing = #gist.packing<columns = 4, depth = 8,{{.+}}>} : tensor<3x2x80xi8>
+// CHECK:         %[[W:.+]] = gist.weight "w" {gist.format = #gist<block_format q4_1>, gist.packing = #gist.packing<columns = 4, depth = 8,{{.+}}>} : tensor<3x2x80xi8>
 // CHECK-NOT:     gist.weight "w" : tensor<12x2x20xi8>
 // CHECK:         gist.quantized_matmul %{{.+}}, %{{.+}}, %[[W]] format q4_1 packed <columns = 4, depth = 8,
 // Groups of eight: the second is half empty.
