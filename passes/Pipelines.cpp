@@ -62,6 +62,7 @@ void gist::buildReferencePipeline(OpPassManager &pm) {
 
 void gist::buildGraphStage(OpPassManager &pm,
                            const GraphPipelineOptions &options) {
+  pm.addPass(createAddDecodeEntryPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   if (!options.int8)

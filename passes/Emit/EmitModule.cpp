@@ -7,6 +7,7 @@
 
 #include "passes/Emit/EmitModule.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Emit/Sizes.h"
 #include "passes/Emit/SpecBuilder.h"
@@ -24,6 +25,28 @@ static int32_t getLayer(StringRef name) {
     if (int32_t layer; !part.getAsInteger(10, layer))
       return layer;
   return -1;
+}
+
+/// Terms in each sum of the product that `kernel` computes; 0 when it computes
+/// none, or one of unknown length.
+static int64_t getProductDepth(func::FuncOp kernel) {
+  int64_t depth = 0;
+  kernel.walk([&](Operation *op) {
+    if (auto product = dyn_cast<QuantizedMatmulOp>(op)) {
+      depth = product.getValues().getType().getDimSize(1);
+      return;
+    }
+    auto structured = dyn_cast<linalg::LinalgOp>(op);
+    if (!structured || !linalg::isaContractionOpInterface(structured))
+      return;
+    SmallVector<unsigned> sums;
+    structured.getReductionDims(sums);
+    SmallVector<int64_t> ranges = structured.getStaticLoopRanges();
+    depth = 1;
+    for (unsigned loop : sums)
+      depth *= ShapedType::isDynamic(ranges[loop]) ? 0 : ranges[loop];
+  });
+  return depth;
 }
 
 /// True for ops that give the same bytes another shape.
@@ -182,8 +205,30 @@ private:
          llvm::enumerate(grid.getAsRange<AffineMapAttr>()))
       command.grid[number] =
           builder.addExpr(size.getValue().getResult(0).replaceSymbols(numbers));
+    addCost(call, command);
     entry.commands.push_back(std::move(command));
     return success();
+  }
+
+  /// What a product does and moves at least, for statistics: two operations per
+  /// term, every operand once.
+  void addCost(DispatchOp call, CommandSpec &command) {
+    auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+        call, call.getKernelAttr());
+    int64_t depth = getProductDepth(kernel);
+    if (depth == 0 || call.getOutputs().size() != 1)
+      return;
+    AffineExpr flops = getAffineConstantExpr(2 * depth, call.getContext());
+    for (AffineExpr size : getSymbolicShape(call.getOutputs()[0]))
+      flops = flops * size;
+    command.flops = builder.addExpr(flops);
+    SizePolynomial bytes;
+    for (Value operand : call->getOperands())
+      if (isa<TensorType>(operand.getType()))
+        if (std::optional<SizePolynomial> size = getByteSize(operand))
+          bytes = bytes + *size;
+    command.bytes =
+        builder.addExpr(bytes.toMap(call.getContext()).getResult(0));
   }
 
   func::FuncOp function;

@@ -62,13 +62,15 @@ def test_decoder(name, tmp_path):
 
 
 def test_8_bit_products_are_close(tmp_path):
-    """Rounded to 8 bits, so not equal, but the same answer."""
+    """Rows of random weights and one block of 32 are the worst case of rounding
+    to 8 bits: not equal, but close."""
     name = "llama-q4_1.gguf"
     ids, expected = reference(name)
     module = compile_model(name, tmp_path, "--compute=int8", "--logits=all")
     found = run(module, "score", ids, [len(ids)], expected.shape[1])
     error = np.abs(found - expected).max() / np.abs(expected).max()
-    assert 1e-6 < error < 5e-2
+    assert 1e-4 < error < 1e-1
+    assert np.corrcoef(found.ravel(), expected.ravel())[0, 1] > 0.999
 
 
 def test_encoders(tmp_path):
