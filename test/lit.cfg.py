@@ -19,8 +19,9 @@ config.environment["PATH"] = os.pathsep.join(
 # A failing command must show its own message and no colours.
 config.environment["LLVM_DISABLE_CRASH_REPORT"] = "1"
 if config.sanitize in ("ON", "1", "TRUE"):
-    # MLIR's own registries live until the process ends.
-    config.environment["ASAN_OPTIONS"] = "detect_leaks=0"
+    # MLIR's own registries live until the process ends, and LLVM's inlined
+    # allocators poison memory that the uninstrumented libraries then use.
+    config.environment["ASAN_OPTIONS"] = "detect_leaks=0:allow_user_poisoning=0"
     config.available_features.add("sanitizer")
 
 config.substitutions.append(("%python", config.python))

@@ -1,6 +1,7 @@
 """The HIP library as a runtime sees it, the program as a person does."""
 
 import ctypes
+import os
 import subprocess
 
 import numpy as np
@@ -168,16 +169,19 @@ def test_threads_do_not_matter(hip, module):
 
 
 def test_program(program, code, tmp_path):
+    # A sanitized library needs its runtime loaded first; a sanitized program
+    # has one of its own.
+    alone = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
     (tmp_path / "k.hsaco").write_bytes(code)
     np.arange(100, dtype=np.float32).tofile(tmp_path / "x")
     run = subprocess.run([program, "k.hsaco", "--kernel", "scale", "--grid", "2", "--counters",
                           "inout:x:y", "f32:0.5", "i32:100"], cwd=tmp_path,
-                         capture_output=True, text=True, check=True)
+                         capture_output=True, env=alone, text=True, check=True)
     assert "bytes.global.read 400\n" in run.stdout
     np.testing.assert_array_equal(np.fromfile(tmp_path / "y", np.float32),
                                   np.arange(100, dtype=np.float32) / 2)
     run = subprocess.run([program, "k.hsaco", "--kernel", "scale", "--grid", "2", "inout:x:y",
-                          "f32:0.5", "i32:101"], cwd=tmp_path, capture_output=True, text=True)
+                          "f32:0.5", "i32:101"], cwd=tmp_path, capture_output=True, env=alone, text=True)
     assert run.returncode == 1
     assert "byte 400 of an allocation of 400 bytes" in run.stderr
-    assert subprocess.run([program, "--bad"], capture_output=True).returncode == 2
+    assert subprocess.run([program, "--bad"], capture_output=True, env=alone).returncode == 2
