@@ -102,8 +102,10 @@ uint32_t SpecBuilder::addBuffer(const std::string &name, StringRef entry,
 /// `path` as seen from the folder of the module file `from`.
 static std::string relativeTo(StringRef path, StringRef from) {
   SmallString<128> target(path), folder(from);
-  llvm::sys::fs::make_absolute(target);
-  llvm::sys::fs::make_absolute(folder);
+  // Without a current folder there is nothing to be relative to.
+  if (llvm::sys::fs::make_absolute(target) ||
+      llvm::sys::fs::make_absolute(folder))
+    return path.str();
   llvm::sys::path::remove_dots(target, /*remove_dot_dot=*/true);
   llvm::sys::path::remove_dots(folder, /*remove_dot_dot=*/true);
   llvm::sys::path::remove_filename(folder);
