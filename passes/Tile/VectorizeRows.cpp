@@ -40,7 +40,7 @@ public:
 
 private:
   Values emitNest(unsigned loop, Values indices, ValueRange carried);
-  Values emitLastLoop(Values indices, ValueRange carried);
+  Values emitLastLoop(const Values &indices, ValueRange carried);
   Values emitElementwise(Values indices, Value lower, Value upper,
                          int64_t width, ValueRange carried);
   Values emitReduction(Values indices, Value lower, Value upper, int64_t width,
@@ -248,7 +248,7 @@ Values RowLoops::emitReduction(Values indices, Value lower, Value upper,
   return results;
 }
 
-Values RowLoops::emitLastLoop(Values indices, ValueRange carried) {
+Values RowLoops::emitLastLoop(const Values &indices, ValueRange carried) {
   int64_t width = lanes * kUnroll;
   std::optional<int64_t> known = getConstantIntValue(upper);
   while (known && width > lanes && *known % width != 0 &&
@@ -277,7 +277,7 @@ Values RowLoops::emitLastLoop(Values indices, ValueRange carried) {
 
 Values RowLoops::emitNest(unsigned loop, Values indices, ValueRange carried) {
   if (loop == last)
-    return emitLastLoop(std::move(indices), carried);
+    return emitLastLoop(indices, carried);
   auto [tensor, dim] = [&] {
     Value value;
     unsigned where = 0;
