@@ -20,6 +20,16 @@
 using namespace mlir;
 using namespace gist;
 
+/// Tensors become buffers, also at function boundaries, with identity layouts.
+static void addBufferization(OpPassManager &pm) {
+  pm.addPass(bufferization::createEmptyTensorEliminationPass());
+  bufferization::OneShotBufferizePassOptions bufferize;
+  bufferize.bufferizeFunctionBoundaries = true;
+  bufferize.functionBoundaryTypeConversion =
+      bufferization::LayoutMapOption::IdentityLayoutMap;
+  pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
+}
+
 void gist::buildReferencePipeline(OpPassManager &pm) {
   pm.addPass(createDecomposePass());
   pm.addPass(createCanonicalizerPass());
@@ -28,12 +38,7 @@ void gist::buildReferencePipeline(OpPassManager &pm) {
   // they return belongs to the caller. No CSE before: two tensors that start
   // alike would share one buffer and be copied apart again.
   pm.addPass(createConvertElementwiseToLinalgPass());
-  pm.addPass(bufferization::createEmptyTensorEliminationPass());
-  bufferization::OneShotBufferizePassOptions bufferize;
-  bufferize.bufferizeFunctionBoundaries = true;
-  bufferize.functionBoundaryTypeConversion =
-      bufferization::LayoutMapOption::IdentityLayoutMap;
-  pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  addBufferization(pm);
   bufferization::buildBufferDeallocationPipeline(
       pm, bufferization::BufferDeallocationPipelineOptions());
   pm.addPass(createConvertBufferizationToMemRefPass());
@@ -101,12 +106,7 @@ void gist::buildTileStage(OpPassManager &pm,
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 
-  pm.addPass(bufferization::createEmptyTensorEliminationPass());
-  bufferization::OneShotBufferizePassOptions bufferize;
-  bufferize.bufferizeFunctionBoundaries = true;
-  bufferize.functionBoundaryTypeConversion =
-      bufferization::LayoutMapOption::IdentityLayoutMap;
-  pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  addBufferization(pm);
   pm.addPass(createCanonicalizerPass()); // Loops stop carrying buffers.
   pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createPlaceBuffersPass());
