@@ -18,6 +18,11 @@ def Gist_Instruction : Gist_Enum<"Instruction", "instruction",
   I32EnumAttrCase<"Sdot", 2, "sdot">,         // Arm dotprod: 4 lanes of 4
   I32EnumAttrCase<"Vpdpbusd", 3, "vpdpbusd">, // x86 VNNI: lanes of 4
   I32EnumAttrCase<"Widen", 4, "widen">,       // any target: extend, multiply
+  I32EnumAttrCase<"Mfma32x32x8", 5, "mfma_32x32x8">,     // gfx942: a wave
+  I32EnumAttrCase<"Mfma16x16x16", 6, "mfma_16x16x16">,   // gfx942: a wave
+  I32EnumAttrCase<"Mfma32x32x16", 7, "mfma_32x32x16">,   // gfx942: 8 bits
+  I32EnumAttrCase<"Mma16x8x16", 8, "mma_16x8x16">,       // sm_80: a warp
+  I32EnumAttrCase<"Wgmma64x128x16", 9, "wgmma_64x128x16">, // sm_90a: 4 warps
 ]>;
 
 def Gist_TileAttr : AttrDef<Gist_Dialect, "Tile"> {
@@ -50,6 +55,41 @@ def Gist_TileAttr : AttrDef<Gist_Dialect, "Tile"> {
     `<` `workgroup` `=` `[` $workgroup `]` `,`
         `registers` `=` `[` $registers `]` `,`
         `lanes` `=` $lanes `,` `instruction` `=` $instruction `>`
+  }];
+}
+
+def Gist_GpuTileAttr : AttrDef<Gist_Dialect, "GpuTile"> {
+  let mnemonic = "gpu_tile";
+  let summary = "the numbers by which a GPU kernel is cut";
+  let description = [{
+    What `#gist.tile` is for the CPU, for kernels of GPUs.
+
+    - `workgroup`: the part of the result, rows then columns, that one
+      workgroup computes; queries then keys of a step for attention. A kernel
+      that works on whole rows has rows alone.
+    - `depth`: how much of the reduction is staged in workgroup memory at once.
+    - `waves`: how waves share the workgroup's part, along rows and columns.
+    - `stages`: parts of the reduction that are in flight or staged at once.
+    - `instruction`: what multiplies; `fma` where no matrix instruction does.
+    - `element`: what is multiplied; sums are f32.
+
+    ```mlir
+    #gist.gpu_tile<workgroup = [128, 128], depth = 32, waves = [2, 2],
+                   stages = 2, instruction = mfma_32x32x8, element = f16>
+    ```
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"int64_t">:$workgroup,
+    "int64_t":$depth,
+    ArrayRefParameter<"int64_t">:$waves,
+    "int64_t":$stages,
+    "::gist::Instruction":$instruction,
+    "::mlir::Type":$element
+  );
+  let assemblyFormat = [{
+    `<` `workgroup` `=` `[` $workgroup `]` `,` `depth` `=` $depth `,`
+        `waves` `=` `[` $waves `]` `,` `stages` `=` $stages `,`
+        `instruction` `=` $instruction `,` `element` `=` $element `>`
   }];
 }
 

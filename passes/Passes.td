@@ -142,6 +142,31 @@ def QuantizeActivationsPass : Pass<"gist-quantize-activations"> {
   let dependentDialects = ["::gist::GistDialect"];
 }
 
+def MergeProductsPass : Pass<"gist-merge-products"> {
+  let summary = "make one product of those that share their input";
+  let description = [{
+    Products of the same rows with several weights (queries, keys and values;
+    gate and up) become one product with the weights one below the other, and
+    slices of its result: one launch instead of three, and the rows are read
+    once.
+
+    ```mlir
+    %q = gist.quantized_matmul %x, %s, %wq format q4_1 : ...
+    %k = gist.quantized_matmul %x, %s, %wk format q4_1 : ...
+    // becomes
+    %qk = gist.quantized_matmul %x, %s, %wqk format q4_1 : ...
+    %q = tensor.extract_slice %qk[0, 0] ...
+    %k = tensor.extract_slice %qk[0, 576] ...
+    ```
+
+    The bytes of the weights are joined when the module is written. Weights of
+    different formats, and weights that are also read otherwise, are left alone.
+  }];
+  let dependentDialects = [
+    "::gist::GistDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def AssignPackingPass : Pass<"gist-assign-packing"> {
   let summary = "ask for weights in the order that a CPU's kernels read them";
   let description = [{
@@ -184,8 +209,12 @@ def SelectTileConfigPass
     func.func private @k(...) attributes {gist.kernel, gist.tile = #gist.tile<
         workgroup = [32, 64], registers = [8, 4], lanes = 4, instruction = smmla>}
     ```
+
+    For a GPU it is a `#gist.gpu_tile`.
   }];
   let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
+           "cpu, gfx942 or sm_90">,
     Option<"triple", "triple", "std::string", /*default=*/"",
            "LLVM triple of the target; this machine when empty">,
     Option<"cpu", "cpu", "std::string", /*default=*/"",
@@ -259,6 +288,83 @@ def PlaceBuffersPass : Pass<"gist-place-buffers", "::mlir::func::FuncOp"> {
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::memref::MemRefDialect"
+  ];
+}
+
+def GpuKernelsPass : Pass<"gist-gpu-kernels", "::mlir::ModuleOp"> {
+  let summary = "kernels on tensors become code of one GPU thread on buffers";
+  let description = [{
+    Writes the kernel of every kernel function for a workgroup of threads, in
+    the sizes and with the instruction that `gist.tile` says. Products,
+    attention and selections have generators; what stands before and after them
+    in the kernel is computed element by element where it is needed, so nothing
+    but results is written. Kernels on whole rows reduce along rows with the
+    threads of a workgroup.
+
+    ```mlir
+    func.func private @k(%x: tensor<?x64xf32>, %y: tensor<?x64xf32>)
+        -> tensor<?x64xf32> attributes {gist.kernel, gist.outputs = 1 : i64, gist.tile = …}
+    // becomes
+    func.func private @k(%x: memref<?x64xf32>, %y: memref<?x64xf32>)
+        attributes {gist.kernel, gist.grid = [#map], gist.workgroup = array<i64: 256>, …} {
+      %thread = gpu.thread_id x
+      …
+    ```
+
+    Workgroup memory is a `memref.alloca` in that address space.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"gfx942\"",
+           "gfx942 or sm_90">,
+  ];
+  let dependentDialects = [
+    "::gist::GistDialect", "::mlir::affine::AffineDialect",
+    "::mlir::amdgpu::AMDGPUDialect", "::mlir::arith::ArithDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::nvgpu::NVGPUDialect", "::mlir::NVVM::NVVMDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
+  ];
+}
+
+//===----------------------------------------------------------------------===//
+// Target: GPU
+//===----------------------------------------------------------------------===//
+
+def LowerToGPUPass : Pass<"gist-lower-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "give kernels the signature a GPU's runtime launches";
+  let description = [{
+    Kernels on buffers become the functions of one `gpu.module`. Every slot is
+    an argument, a pointer to global memory: the address of a buffer, or of a
+    64-bit word that holds a number, so that a recorded launch stays right when
+    numbers change. Workgroup memory becomes an attribution of the function;
+    on sm_90 a part of the dynamic shared memory, whose size the attribute
+    `gist.shared_memory` says.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"gfx942\"",
+           "gfx942 or sm_90">,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"
+  ];
+}
+
+def WriteGpuCodePass : Pass<"gist-write-gpu-code", "::mlir::ModuleOp"> {
+  let summary = "write kernels in the LLVM dialect as code of a GPU";
+  let description = [{
+    For tests and for people: optimises the module for a GPU and writes it as
+    assembly (ISA or PTX) or, for gfx942, as a code object with one symbol per
+    kernel. The module is left as it is.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"gfx942\"",
+           "gfx942 or sm_90">,
+    Option<"assembly", "assembly", "bool", /*default=*/"false",
+           "write assembly instead of a code object">,
+    Option<"output", "output", "std::string", /*default=*/"\"-\"",
+           "file to write, - for standard output">,
   ];
 }
 

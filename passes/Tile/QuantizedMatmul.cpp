@@ -310,8 +310,7 @@ Value Product::dotFour(Value sum, Value u, Value x) {
                b, sum.getType(), b.getStringAttr(name), ValueRange{sum, u, x})
         .getResult(0);
   }
-  case Instruction::Widen:
-  case Instruction::Fma:
+  default:
     break;
   }
   VectorType wide = b.vectorOf(4 * lanes, i32);

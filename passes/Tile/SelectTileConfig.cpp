@@ -7,6 +7,7 @@
 
 #include "passes/Passes.h"
 #include "passes/Target/TargetInfo.h"
+#include "passes/Tile/Gpu/GpuKernels.h"
 #include "passes/Tile/Kernels.h"
 
 namespace gist {
@@ -72,15 +73,29 @@ struct SelectTileConfigPass final
   using Base::Base;
 
   void runOnOperation() override {
-    FailureOr<TargetInfo> target =
+    if (target != "cpu")
+      return selectForGpu();
+    FailureOr<TargetInfo> info =
         getTargetInfo({triple, cpu, features}, [&](const Twine &message) {
           getOperation().emitError(message);
         });
-    if (failed(target))
+    if (failed(info))
       return signalPassFailure();
     for (auto kernel : getOperation().getOps<func::FuncOp>())
       if (isKernel(kernel) && !kernel->hasAttr(kTileAttr))
-        kernel->setAttr(kTileAttr, selectTile(kernel, *target));
+        kernel->setAttr(kTileAttr, selectTile(kernel, *info));
+  }
+
+private:
+  void selectForGpu() {
+    const GpuInfo *gpu = getGpuInfo(target);
+    if (!gpu) {
+      getOperation().emitError("unknown target: ") << target;
+      return signalPassFailure();
+    }
+    for (auto kernel : getOperation().getOps<func::FuncOp>())
+      if (isKernel(kernel) && !kernel->hasAttr(kTileAttr))
+        kernel->setAttr(kTileAttr, selectGpuTile(kernel, *gpu));
   }
 };
 } // namespace

@@ -1,0 +1,32 @@
+//===- GpuKernels.h - Kernels for GPUs, one generator each ------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A generator takes a kernel function on tensors that -gist-select-tile-config
+// has given a `#gist.gpu_tile`, and writes the code of one thread at a builder
+// whose function has the kernel's arguments as buffers. It returns the grid.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_GPU_GPUKERNELS_H
+#define GIST_PASSES_TILE_GPU_GPUKERNELS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/Target/GpuInfo.h"
+
+namespace gist {
+
+/// Threads of a workgroup: an array of one number on a kernel.
+inline constexpr llvm::StringLiteral kWorkgroupAttr = "gist.workgroup";
+/// Bytes of dynamic workgroup memory that a launch must give.
+inline constexpr llvm::StringLiteral kSharedMemoryAttr = "gist.shared_memory";
+
+/// How `kernel` is cut on `gpu`.
+GpuTileAttr selectGpuTile(mlir::func::FuncOp kernel, const GpuInfo &gpu);
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_GPU_GPUKERNELS_H

@@ -1,0 +1,18 @@
+//===- SelectGpuTile.cpp - How kernels are cut on GPUs --------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Tile/Gpu/GpuKernels.h"
+#include "passes/Tile/Kernels.h"
+
+using namespace mlir;
+using namespace gist;
+
+GpuTileAttr gist::selectGpuTile(func::FuncOp kernel, const GpuInfo &gpu) {
+  MLIRContext *context = kernel.getContext();
+  return GpuTileAttr::get(context, {1}, 0, {256 / gpu.waveSize}, 1,
+                          Instruction::Fma, Float32Type::get(context));
+}
