@@ -142,7 +142,8 @@ Status DeviceCpu::supports(const TargetSpec &target) const {
 
 Status DeviceCpu::allocate(uint64_t size, DeviceMemory &result) {
   // Whole pages straight from the system: zero, and only counted once touched,
-  // so that a large context costs nothing until it is used.
+  // so that a large context costs nothing until it is used. No huge pages: each
+  // layer's part of a cache would touch a whole one with its first token.
   size = std::max<uint64_t>(size, 1);
   uint64_t total = info().memoryTotal;
   if (total != 0 && size > total)
@@ -156,10 +157,6 @@ Status DeviceCpu::allocate(uint64_t size, DeviceMemory &result) {
     return Status::error(Code::OutOfMemory,
                          "cannot allocate %" PRIu64 " bytes: %s", size,
                          std::strerror(errno));
-  // Fewer TLB misses in the cache and the scratch arena. Only advice.
-  constexpr uint64_t kWorthwhile = 8u << 20;
-  if (size >= kWorthwhile)
-    (void)::madvise(memory, size, MADV_HUGEPAGE);
   result = DeviceMemory(this, reinterpret_cast<DeviceAddress>(memory), size);
   return {};
 }

@@ -385,3 +385,42 @@ func.func private @{symbol}(%q: {q}, %k: {kv}, %v: {kv}, %out: {q}) -> {q}
   return %o : {q}
 }}
 """
+
+
+def lookup(name, n, k, target):
+    """The kernel of a lookup in a weight that a product has had packed."""
+    block_bytes = {"q4_0": 18, "q4_1": 20, "q8_0": 34}[name]
+    weight = f"tensor<{n}x{k // 32}x{block_bytes}xi8>"
+    rows = f"tensor<?x{k // 32}x{block_bytes}xi8>"
+    graph = f"""
+    func.func @graph(%t: tensor<?xi32>, %q: tensor<?x{k}xi8>, %s: tensor<?x{k // 32}xf32>)
+        -> (tensor<?x{k}xf32>, tensor<?x{n}xf32>) {{
+      %c0 = arith.constant 0 : index
+      %w = gist.weight "w" : {weight}
+      %tokens = tensor.dim %t, %c0 : tensor<?xi32>
+      %empty = tensor.empty(%tokens) : {rows}
+      %blocks = linalg.generic {{
+          indexing_maps = [affine_map<(t, b, i) -> (t)>,
+                           affine_map<(t, b, i) -> (t, b, i)>],
+          iterator_types = ["parallel", "parallel", "parallel"]}}
+          ins(%t : tensor<?xi32>) outs(%empty : {rows}) {{
+      ^bb0(%id: i32, %out: i8):
+        %row = arith.index_cast %id : i32 to index
+        %block = linalg.index 1 : index
+        %byte = linalg.index 2 : index
+        %value = tensor.extract %w[%row, %block, %byte] : {weight}
+        linalg.yield %value : i8
+      }} -> {rows}
+      %x = gist.dequantize %blocks format {name} : {rows}
+      %y = gist.quantized_matmul %q, %s, %w format {name}
+          : tensor<?x{k}xi8>, tensor<?x{k // 32}xf32>, {weight} -> tensor<?x{n}xf32>
+      return %x, %y : tensor<?x{k}xf32>, tensor<?x{n}xf32>
+    }}"""
+    passes = [f"-gist-assign-packing={target}", "-gist-kernels"]
+    result = subprocess.run(
+        [GIST_OPT, "-", *passes], input=graph, capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stderr
+    maps = re.findall(r"^#map.*$", result.stdout, re.M)
+    kernel = re.search(r"  func\.func private @rows_0\(.*?\n  \}\n", result.stdout, re.S)
+    return "\n".join(maps) + "\n" + kernel.group(0)

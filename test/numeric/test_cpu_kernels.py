@@ -81,6 +81,27 @@ def test_quantized_matmul_with_f32_scales(target, name):
         np.testing.assert_allclose(y, expected, atol=2e-5 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("packing", ["arm", "avx2"])
+@pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0"])
+def test_lookup_in_packed_weight(packing, name):
+    """A tied embedding is stored once, in the order that the product wants."""
+    n, k = 30, 64
+    target = {
+        "arm": "triple=aarch64-linux-gnu cpu=neoverse-v1",
+        "avx2": "triple=x86_64-linux-gnu cpu=haswell",
+    }[packing]
+    kernels = cpu.Kernels(cpu.lookup(name, n, k, target))
+    rng = np.random.default_rng(n)
+    blocks = cpu.random_blocks(rng, name, n, k)
+    ids = rng.integers(0, n, 37).astype(np.int32)
+    ids[:2] = 0, n - 1
+    y = np.full((37, k), np.nan, np.float32)
+    kernels.call(
+        "rows_0", rows(ids), whole(cpu.pack(blocks, name, packing)), rows(y)
+    )
+    np.testing.assert_array_equal(y, dequantize(blocks, name)[ids])
+
+
 @pytest.mark.skipif(
     not cpu.EmulatedKernels.available(), reason="needs qemu-user and clang"
 )

@@ -16,7 +16,43 @@ func.func @linear(%q: tensor<?x64xi8>, %s: tensor<?x2xf32>) -> tensor<?x12xf32> 
   return %y : tensor<?x12xf32>
 }
 
-// The embedding is also read as it is stored, so it stays.
+// Rows are looked up in the packed weight: a tied embedding is there once.
+// Token 4t + c is column c of tile t; the value at k is in step k / 8 of block k / 32.
+// CHECK-LABEL: func @lookup
+// CHECK-NOT:     gist.weight "e" : tensor<12x2x34xi8>
+// CHECK:         %[[W:.+]] = gist.weight "e" {{{.+}}} : tensor<3x2x136xi8>
+// CHECK-NOT:     gist.dequantize
+// CHECK:         linalg.generic {{.+}} ins(%{{.+}} : tensor<?xi32>) outs(%{{.+}} : tensor<?x64xf32>)
+// CHECK:         ^bb0(%[[ID:.+]]: i32, %{{.+}}: f32):
+// CHECK:           %[[ROW:.+]] = arith.index_cast %[[ID]] : i32 to index
+// CHECK:           %[[TILE:.+]] = arith.divui %[[ROW]], %c4
+// CHECK:           tensor.extract %[[W]][%[[TILE]], %{{.+}}, %{{.+}}] : tensor<3x2x136xi8>
+// CHECK:           arith.extf %{{.+}} : f16 to f32
+// CHECK:           arith.extsi %{{.+}} : i8 to i32
+// CHECK:         gist.quantized_matmul %{{.+}}, %{{.+}}, %[[W]]
+func.func @lookup(%t: tensor<?xi32>, %q: tensor<?x64xi8>, %s: tensor<?x2xf32>) -> (tensor<?x64xf32>, tensor<?x12xf32>) {
+  %c0 = arith.constant 0 : index
+  %w = gist.weight "e" : tensor<12x2x34xi8>
+  %n = tensor.dim %t, %c0 : tensor<?xi32>
+  %empty = tensor.empty(%n) : tensor<?x2x34xi8>
+  %blocks = linalg.generic {
+      indexing_maps = [affine_map<(t, b, i) -> (t)>, affine_map<(t, b, i) -> (t, b, i)>],
+      iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%t : tensor<?xi32>) outs(%empty : tensor<?x2x34xi8>) {
+  ^bb0(%id: i32, %out: i8):
+    %row = arith.index_cast %id : i32 to index
+    %block = linalg.index 1 : index
+    %byte = linalg.index 2 : index
+    %value = tensor.extract %w[%row, %block, %byte] : tensor<12x2x34xi8>
+    linalg.yield %value : i8
+  } -> tensor<?x2x34xi8>
+  %x = gist.dequantize %blocks format q8_0 : tensor<?x2x34xi8>
+  %y = gist.quantized_matmul %q, %s, %w format q8_0
+      : tensor<?x64xi8>, tensor<?x2xf32>, tensor<12x2x34xi8> -> tensor<?x12xf32>
+  return %x, %y : tensor<?x64xf32>, tensor<?x12xf32>
+}
+
+// Another reader wants it as it is stored, so it stays.
 // CHECK-LABEL: func @tied
 // CHECK-DAG:     %[[STORED:.+]] = gist.weight "e" : tensor<12x2x34xi8>
 // CHECK-DAG:     %[[PACKED:.+]] = gist.weight "e" {{{.+}}} : tensor<3x2x136xi8>
