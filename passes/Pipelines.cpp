@@ -11,11 +11,13 @@
 #include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
+#include "passes/Target/GpuInfo.h"
 
 using namespace mlir;
 using namespace gist;
@@ -139,6 +141,50 @@ void gist::buildCpuStage(OpPassManager &pm) {
   pm.addPass(createReconcileUnrealizedCastsPass());
 }
 
+void gist::buildGpuTileStage(OpPassManager &pm,
+                             const GpuPipelineOptions &options) {
+  SelectTileConfigPassOptions config;
+  config.target = options.target;
+  pm.addPass(createSelectTileConfigPass(config));
+  GpuKernelsPassOptions kernels;
+  kernels.target = options.target;
+  pm.addPass(createGpuKernelsPass(kernels));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void gist::buildGpuStage(OpPassManager &pm, const GpuPipelineOptions &options) {
+  LowerToGPUPassOptions lower;
+  lower.target = options.target;
+  pm.addPass(createLowerToGPUPass(lower));
+  OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
+  device.addPass(createCanonicalizerPass());
+  device.addPass(createCSEPass());
+  device.addPass(createLoopInvariantCodeMotionPass());
+  device.addPass(createConvertVectorToSCFPass());
+  device.addPass(createSCFToControlFlowPass());
+  device.addPass(memref::createExpandStridedMetadataPass());
+  device.addPass(createLowerAffinePass());
+  device.addPass(createCSEPass());
+  device.addPass(createConvertMathToLLVMPass());
+  const GpuInfo *gpu = getGpuInfo(options.target);
+  // An unknown name is reported by the first pass.
+  if (gpu && gpu->kind == GpuKind::Nvidia) {
+    device.addPass(createConvertNVGPUToNVVMPass());
+    device.addPass(createConvertGpuOpsToNVVMOps());
+  } else {
+    ConvertAMDGPUToROCDLPassOptions matrix;
+    matrix.chipset = options.target;
+    device.addPass(createConvertAMDGPUToROCDLPass(matrix));
+    ConvertGpuOpsToROCDLOpsOptions rest;
+    rest.chipset = options.target;
+    device.addPass(createConvertGpuOpsToROCDLOps(rest));
+  }
+  device.addPass(createConvertIndexToLLVMPass());
+  device.addPass(createUBToLLVMConversionPass());
+  device.addPass(createReconcileUnrealizedCastsPass());
+}
+
 void gist::registerPipelines() {
   PassPipelineRegistration<GraphPipelineOptions>(
       "gist-graph", "simplify a graph and choose what it computes in",
@@ -155,6 +201,13 @@ void gist::registerPipelines() {
   PassPipelineRegistration<>(
       "gist-cpu", "kernels on buffers become functions the runtime can call",
       buildCpuStage);
+  PassPipelineRegistration<GpuPipelineOptions>(
+      "gist-gpu-tile",
+      "kernels on tensors become code of one GPU thread on buffers",
+      buildGpuTileStage);
+  PassPipelineRegistration<GpuPipelineOptions>(
+      "gist-gpu", "kernels on buffers become functions a GPU can run",
+      buildGpuStage);
   PassPipelineRegistration<>(
       "gist-reference",
       "lower to the LLVM dialect through the executable definition of the ops",

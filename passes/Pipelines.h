@@ -60,6 +60,21 @@ void buildTileStage(mlir::OpPassManager &pm, const CpuPipelineOptions &options);
 /// that the runtime calls. `-gist-cpu`.
 void buildCpuStage(mlir::OpPassManager &pm);
 
+/// The GPU that kernels are made for, as options of a pipeline.
+struct GpuPipelineOptions : mlir::PassPipelineOptions<GpuPipelineOptions> {
+  Option<std::string> target{*this, "target", llvm::cl::init("gfx942"),
+                             llvm::cl::desc("gfx942 or sm_90")};
+};
+
+/// Kernels on tensors become code of one GPU thread on buffers.
+/// `-gist-gpu-tile`.
+void buildGpuTileStage(mlir::OpPassManager &pm,
+                       const GpuPipelineOptions &options);
+
+/// Kernels on buffers become functions of the LLVM dialect that a GPU's runtime
+/// launches. `-gist-gpu`.
+void buildGpuStage(mlir::OpPassManager &pm, const GpuPipelineOptions &options);
+
 /// Registers every stage under its name for `gist-opt`.
 void registerPipelines();
 

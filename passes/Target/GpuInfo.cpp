@@ -10,8 +10,9 @@
 using namespace gist;
 
 static constexpr GpuInfo kGpus[] = {
-    {"gfx942", GpuKind::Amd, 64, 65536, 304},
-    {"sm_90", GpuKind::Nvidia, 32, 232448, 132},
+    {"gfx942", GpuKind::Amd, "amdgcn-amd-amdhsa", "", 64, 65536, 304},
+    {"sm_90", GpuKind::Nvidia, "nvptx64-nvidia-cuda", "+ptx80", 32, 232448,
+     132},
 };
 
 llvm::ArrayRef<GpuInfo> gist::getGpuTable() { return kGpus; }

@@ -19,8 +19,10 @@ enum class GpuKind { Amd, Nvidia };
 
 /// A row of the table of GPUs.
 struct GpuInfo {
-  const char *name; ///< "gfx942", "sm_90"
+  const char *name; ///< "gfx942", "sm_90"; LLVM's name of the processor
   GpuKind kind;
+  const char *triple;   ///< LLVM's name of the machine
+  const char *features; ///< on top of the processor's
   int64_t waveSize;
   int64_t workgroupMemory; ///< bytes one workgroup may take
   int64_t computeUnits;

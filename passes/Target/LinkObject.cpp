@@ -44,13 +44,9 @@ static std::string findForeignSymbol(ArrayRef<char> object) {
   return {};
 }
 
-FailureOr<std::vector<char>> gist::linkSharedObject(ArrayRef<char> object,
-                                                    Report reportError) {
-  if (std::string symbol = findForeignSymbol(object); !symbol.empty()) {
-    reportError("kernels call '" + llvm::Twine(symbol) +
-                "', which no runtime provides");
-    return failure();
-  }
+/// Runs the linker with `flags` on top of what every shared object needs.
+static FailureOr<std::vector<char>>
+link(ArrayRef<char> object, ArrayRef<const char *> flags, Report reportError) {
   // The linker works on files; they are gone when this function returns.
   llvm::SmallString<128> in, out;
   if (std::error_code error =
@@ -79,10 +75,12 @@ FailureOr<std::vector<char>> gist::linkSharedObject(ArrayRef<char> object,
   }
   std::string messages;
   llvm::raw_string_ostream log(messages);
-  lld::Result result = lld::lldMain({"ld.lld", "-shared", "--build-id=none",
-                                     "--strip-all", "--hash-style=gnu", "-z",
-                                     "now", in.c_str(), "-o", out.c_str()},
-                                    log, log, {{lld::Gnu, &lld::elf::link}});
+  SmallVector<const char *> arguments = {"ld.lld", "-shared",
+                                         "--build-id=none"};
+  llvm::append_range(arguments, flags);
+  arguments.append({in.c_str(), "-o", out.c_str()});
+  lld::Result result =
+      lld::lldMain(arguments, log, log, {{lld::Gnu, &lld::elf::link}});
   if (result.retCode != 0) {
     reportError("cannot link the kernels: " + messages);
     return failure();
@@ -96,4 +94,20 @@ FailureOr<std::vector<char>> gist::linkSharedObject(ArrayRef<char> object,
   }
   return std::vector<char>((*linked)->getBufferStart(),
                            (*linked)->getBufferEnd());
+}
+
+FailureOr<std::vector<char>> gist::linkSharedObject(ArrayRef<char> object,
+                                                    Report reportError) {
+  if (std::string symbol = findForeignSymbol(object); !symbol.empty()) {
+    reportError("kernels call '" + llvm::Twine(symbol) +
+                "', which no runtime provides");
+    return failure();
+  }
+  return link(object, {"--strip-all", "--hash-style=gnu", "-z", "now"},
+              reportError);
+}
+
+FailureOr<std::vector<char>> gist::linkCodeObject(ArrayRef<char> object,
+                                                  Report reportError) {
+  return link(object, {"--no-undefined"}, reportError);
 }

@@ -23,6 +23,11 @@ mlir::FailureOr<std::vector<char>>
 linkSharedObject(llvm::ArrayRef<char> object,
                  llvm::function_ref<void(const llvm::Twine &)> reportError);
 
+/// Links the object of a GPU's kernels into a code object that a driver loads.
+mlir::FailureOr<std::vector<char>>
+linkCodeObject(llvm::ArrayRef<char> object,
+               llvm::function_ref<void(const llvm::Twine &)> reportError);
+
 } // namespace gist
 
 #endif // GIST_PASSES_TARGET_LINKOBJECT_H

@@ -13,7 +13,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -21,6 +20,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/Passes.h"
+#include "passes/Target/KernelSlots.h"
 #include "passes/Tile/Kernels.h"
 
 namespace gist {
@@ -55,33 +55,6 @@ private:
   unsigned number = 0;
 };
 } // namespace
-
-/// A contiguous buffer at `pointer`; `sizes` are its dynamic sizes.
-static Value createMemRef(OpBuilder &builder, Location location,
-                          const LLVMTypeConverter &types, MemRefType type,
-                          Value pointer, ArrayRef<Value> sizes) {
-  auto descriptor =
-      MemRefDescriptor::poison(builder, location, types.convertType(type));
-  descriptor.setAllocatedPtr(builder, location, pointer);
-  descriptor.setAlignedPtr(builder, location, pointer);
-  descriptor.setConstantOffset(builder, location, 0);
-  Value stride =
-      LLVM::ConstantOp::create(builder, location, builder.getI64IntegerAttr(1));
-  for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
-    Value size = type.isDynamicDim(dim)
-                     ? sizes[type.getDynamicDimIndex(dim)]
-                     : LLVM::ConstantOp::create(
-                           builder, location,
-                           builder.getI64IntegerAttr(type.getDimSize(dim)))
-                           .getResult();
-    descriptor.setSize(builder, location, dim, size);
-    descriptor.setStride(builder, location, dim, stride);
-    stride = LLVM::MulOp::create(builder, location, stride, size);
-  }
-  return UnrealizedConversionCastOp::create(builder, location, type,
-                                            Value(descriptor))
-      .getResult(0);
-}
 
 /// Replaces the arguments of `kernel` by slots and the workgroup's numbers.
 static LogicalResult rewriteSignature(func::FuncOp kernel) {

@@ -4,22 +4,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Moves kernels on buffers into a gpu.module and gives them the signature in
+// which the runtime launches them: one pointer to global memory for each slot.
+//
+//===----------------------------------------------------------------------===//
 
-#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Conversion/GPUCommon/GPUCommonPass.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Passes.h"
+#include "passes/Target/GpuMath.h"
+#include "passes/Target/KernelSlots.h"
 #include "passes/Tile/Gpu/GpuKernels.h"
 #include "passes/Tile/Kernels.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace gist {
 #define GEN_PASS_DEF_LOWERTOGPUPASS
@@ -29,15 +33,285 @@ namespace gist {
 using namespace mlir;
 using namespace gist;
 
+/// Pieces of workgroup memory start at multiples of this: the widest access,
+/// and for sm_90 what bulk copies ask for.
+static constexpr int64_t kAmdAlignment = 16;
+static constexpr int64_t kNvidiaAlignment = 128;
+
+/// The widest access that one instruction makes.
+static constexpr int64_t kMaxAccess = 16;
+
+static gpu::AddressSpaceAttr getSpace(MLIRContext *context,
+                                      gpu::AddressSpace space) {
+  return gpu::AddressSpaceAttr::get(context, space);
+}
+
+static MemRefType inSpace(MemRefType type, Attribute space) {
+  return MemRefType::Builder(type).setMemorySpace(space);
+}
+
+/// Types of buffers as the conversions to ROCDL and NVVM will have them: in
+/// both, global memory is space 1 and workgroup memory space 3.
+static void addMemorySpaces(LLVMTypeConverter &types) {
+  populateGpuMemorySpaceAttributeConversions(
+      types, [](gpu::AddressSpace space) -> unsigned {
+        return space == gpu::AddressSpace::Global ? 1 : 3;
+      });
+}
+
 namespace {
+/// Turns one kernel into a function of a gpu.module.
+class KernelLowering {
+public:
+  KernelLowering(func::FuncOp kernel, const GpuInfo &gpu, OpBuilder builder)
+      : kernel(kernel), gpu(gpu), builder(builder), loc(kernel.getLoc()),
+        context(kernel.getContext()) {}
+
+  LogicalResult run() {
+    if (failed(check()) || failed(createFunction()))
+      return failure();
+    replaceArguments();
+    moveBody();
+    if (failed(placeWorkgroupMemory()))
+      return failure();
+    assignSpaces();
+    assignAlignments();
+    boundBlocks();
+    return success();
+  }
+
+private:
+  LogicalResult check() {
+    if (kernel.getNumResults() != 0)
+      return kernel.emitError("has a result that is not in its destination");
+    if (!kernel.getBody().hasOneBlock())
+      return kernel.emitError("has branches; kernels are structured here");
+    for (Type type : kernel.getArgumentTypes()) {
+      auto buffer = dyn_cast<MemRefType>(type);
+      if (!type.isIndex() && !(buffer && buffer.getLayout().isIdentity() &&
+                               !buffer.getMemorySpace()))
+        return kernel.emitError("has an argument that no slot can hold: ")
+               << type;
+    }
+    auto threads = kernel->getAttrOfType<DenseI64ArrayAttr>(kWorkgroupAttr);
+    if (!threads || threads.size() != 1 || threads[0] < 1 || threads[0] > 1024)
+      return kernel.emitError("needs the attribute ")
+             << kWorkgroupAttr << " with 1 to 1024 threads";
+    return success();
+  }
+
+  LogicalResult createFunction() {
+    unsigned numSlots = 0;
+    for (Type type : kernel.getArgumentTypes()) {
+      ++numSlots;
+      if (auto buffer = dyn_cast<MemRefType>(type))
+        numSlots += buffer.getNumDynamicDims();
+    }
+    Type pointer = LLVM::LLVMPointerType::get(context, /*addressSpace=*/1);
+    SmallVector<Type> slots(numSlots, pointer);
+    function = gpu::GPUFuncOp::create(builder, loc, kernel.getName(),
+                                      builder.getFunctionType(slots, {}));
+    function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
+                      builder.getUnitAttr());
+    for (NamedAttribute attribute : kernel->getDiscardableAttrs())
+      function->setAttr(attribute.getName(), attribute.getValue());
+    auto threads = kernel->getAttrOfType<DenseI64ArrayAttr>(kWorkgroupAttr);
+    // With a known size nothing asks the launch for it.
+    function.setKnownBlockSize(
+        ArrayRef<int32_t>{static_cast<int32_t>(threads[0]), 1, 1});
+    builder.setInsertionPointToStart(&function.getBody().front());
+    return success();
+  }
+
+  /// The number in the word that a slot points to. It is a size or position
+  /// below 2^31: arithmetic with it fits 32 bits where the rest does.
+  Value loadNumber(Value slot) {
+    auto load = LLVM::LoadOp::create(builder, loc, builder.getI32Type(), slot,
+                                     /*alignment=*/8);
+    load.setInvariant(true);
+    auto number =
+        LLVM::ZExtOp::create(builder, loc, builder.getI64Type(), load);
+    number.setNonNeg(true);
+    return number;
+  }
+
+  void replaceArguments() {
+    LLVMTypeConverter types(context);
+    addMemorySpaces(types);
+    unsigned next = kernel.getNumArguments();
+    for (BlockArgument argument : kernel.getArguments()) {
+      Value slot = function.getArgument(argument.getArgNumber());
+      auto buffer = dyn_cast<MemRefType>(argument.getType());
+      if (!buffer) {
+        argument.replaceAllUsesWith(arith::IndexCastOp::create(
+            builder, loc, builder.getIndexType(), loadNumber(slot)));
+        continue;
+      }
+      SmallVector<Value> sizes;
+      for (size_t i = 0; i < buffer.getNumDynamicDims(); ++i)
+        sizes.push_back(loadNumber(function.getArgument(next++)));
+      MemRefType global =
+          inSpace(buffer, getSpace(context, gpu::AddressSpace::Global));
+      argument.replaceAllUsesWith(
+          createMemRef(builder, loc, types, global, slot, sizes));
+    }
+  }
+
+  void moveBody() {
+    Block &from = kernel.getBody().front();
+    Operation *terminator = from.getTerminator();
+    builder.getInsertionBlock()->getOperations().splice(
+        builder.getInsertionPoint(), from.getOperations());
+    builder.setInsertionPoint(terminator);
+    gpu::ReturnOp::create(builder, terminator->getLoc());
+    terminator->erase();
+    builder.setInsertionPointToStart(&function.getBody().front());
+  }
+
+  LogicalResult placeWorkgroupMemory() {
+    SmallVector<memref::AllocaOp> pieces;
+    Attribute workgroup = getSpace(context, gpu::AddressSpace::Workgroup);
+    function.walk([&](memref::AllocaOp piece) {
+      if (piece.getType().getMemorySpace() == workgroup)
+        pieces.push_back(piece);
+    });
+    bool isAmd = gpu.kind == GpuKind::Amd;
+    int64_t unit = isAmd ? kAmdAlignment : kNvidiaAlignment;
+    int64_t used = 0;
+    Value dynamic;
+    for (memref::AllocaOp piece : pieces) {
+      MemRefType type = piece.getType();
+      if (!type.hasStaticShape() || !type.getLayout().isIdentity())
+        return piece.emitError("workgroup memory has a constant size");
+      int64_t alignment =
+          std::max<int64_t>(unit, piece.getAlignment().value_or(1));
+      int64_t offset = llvm::alignTo(used, alignment);
+      used = offset + type.getNumElements() *
+                          llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+      if (isAmd) {
+        unsigned number = function.getNumWorkgroupAttributions();
+        BlockArgument place = function.addWorkgroupAttribution(type, loc);
+        function.setWorkgroupAttributionAttr(
+            number, LLVM::LLVMDialect::getAlignAttrName(),
+            builder.getI64IntegerAttr(alignment));
+        piece.replaceAllUsesWith(place);
+      } else {
+        if (!dynamic)
+          dynamic = gpu::DynamicSharedMemoryOp::create(
+              builder, loc,
+              MemRefType::get({ShapedType::kDynamic}, builder.getI8Type(),
+                              MemRefLayoutAttrInterface(), workgroup));
+        Value start = arith::ConstantIndexOp::create(builder, loc, offset);
+        piece.replaceAllUsesWith(memref::ViewOp::create(builder, loc, type,
+                                                        dynamic, start,
+                                                        ValueRange())
+                                     .getResult());
+      }
+      piece.erase();
+    }
+    if (used > gpu.workgroupMemory)
+      return function.emitError("takes ")
+             << used << " bytes of workgroup memory; " << gpu.name << " has "
+             << gpu.workgroupMemory;
+    if (!isAmd && used != 0)
+      function->setAttr(kSharedMemoryAttr, builder.getI64IntegerAttr(used));
+    return success();
+  }
+
+  /// Buffers without a space are global, except those on the thread's stack, so
+  /// that no access needs the slower instructions that find out where it goes.
+  void assignSpaces() {
+    Attribute global = getSpace(context, gpu::AddressSpace::Global);
+    Attribute local = getSpace(context, gpu::AddressSpace::Private);
+    auto assign = [&](Value value, Attribute space) {
+      if (auto type = dyn_cast<MemRefType>(value.getType());
+          type && !type.getMemorySpace())
+        value.setType(inSpace(type, space));
+    };
+    function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      Attribute space = global;
+      if (isa<memref::AllocaOp>(op))
+        space = local;
+      else if (auto view = dyn_cast<ViewLikeOpInterface>(op))
+        space =
+            cast<MemRefType>(view.getViewSource().getType()).getMemorySpace();
+      for (Value result : op->getResults())
+        assign(result, space);
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (BlockArgument argument : block.getArguments())
+            assign(argument, space);
+    });
+  }
+
+  /// A vector that is loaded or stored at once, rather than transferred, is
+  /// aligned to its size, unless the op says otherwise.
+  void assignAlignments() {
+    function.walk([&](Operation *op) {
+      VectorType type;
+      if (auto load = dyn_cast<vector::LoadOp>(op))
+        type = load.getVectorType();
+      else if (auto store = dyn_cast<vector::StoreOp>(op))
+        type = store.getVectorType();
+      StringRef name = "alignment";
+      if (!type || op->getAttr(name))
+        return;
+      uint64_t bits = type.getNumElements() * type.getElementTypeBitWidth();
+      uint64_t alignment = llvm::bit_floor(bits & -bits) / 8;
+      op->setAttr(name, builder.getI64IntegerAttr(
+                            std::clamp<int64_t>(alignment, 1, kMaxAccess)));
+    });
+  }
+
+  /// Grids have fewer than 2^31 workgroups.
+  void boundBlocks() {
+    function.walk([&](gpu::BlockIdOp block) {
+      if (!block.getUpperBound())
+        block.setUpperBoundAttr(builder.getIndexAttr(INT32_MAX));
+    });
+  }
+
+  func::FuncOp kernel;
+  const GpuInfo &gpu;
+  OpBuilder builder;
+  Location loc;
+  MLIRContext *context;
+  gpu::GPUFuncOp function;
+};
+
 struct LowerToGPUPass final : gist::impl::LowerToGPUPassBase<LowerToGPUPass> {
   using Base::Base;
 
-  void runOnOperation() override {
-    if (!getGpuInfo(target)) {
-      getOperation().emitError("unknown GPU: ") << target;
-      return signalPassFailure();
+  LogicalResult lower() {
+    ModuleOp module = getOperation();
+    const GpuInfo *gpu = getGpuInfo(target);
+    if (!gpu)
+      return module.emitError("unknown GPU: ") << target;
+    SmallVector<func::FuncOp> kernels;
+    for (auto function : module.getOps<func::FuncOp>())
+      if (isKernel(function))
+        kernels.push_back(function);
+    if (kernels.empty())
+      return success();
+    OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+    auto device = gpu::GPUModuleOp::create(builder, module.getLoc(), "kernels");
+    for (func::FuncOp kernel : kernels) {
+      builder.setInsertionPointToEnd(device.getBody());
+      if (failed(KernelLowering(kernel, *gpu, builder).run()))
+        return failure();
+      kernel.erase();
     }
+    RewritePatternSet patterns(&getContext());
+    vector::populateVectorTransferLoweringPatterns(patterns,
+                                                   /*maxTransferRank=*/1);
+    vector::populateVectorMaskOpLoweringPatterns(patterns);
+    populateGpuMathPatterns(patterns, *gpu);
+    return applyPatternsGreedily(device, std::move(patterns));
+  }
+
+  void runOnOperation() override {
+    if (failed(lower()))
+      signalPassFailure();
   }
 };
 } // namespace

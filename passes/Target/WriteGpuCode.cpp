@@ -5,21 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/Passes.h"
-#include "passes/Tile/Gpu/GpuKernels.h"
-#include "passes/Tile/Kernels.h"
+#include "passes/Target/CompileGpu.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 namespace gist {
 #define GEN_PASS_DEF_WRITEGPUCODEPASS
@@ -34,11 +23,35 @@ struct WriteGpuCodePass final
     : gist::impl::WriteGpuCodePassBase<WriteGpuCodePass> {
   using Base::Base;
 
-  void runOnOperation() override {
-    if (!getGpuInfo(target)) {
-      getOperation().emitError("unknown GPU: ") << target;
-      return signalPassFailure();
+  LogicalResult write() {
+    const GpuInfo *gpu = getGpuInfo(target);
+    if (!gpu)
+      return getOperation().emitError("unknown GPU: ") << target;
+    std::vector<char> bytes;
+    if (assembly) {
+      FailureOr<std::string> text = emitGpuAssembly(getOperation(), *gpu);
+      if (failed(text))
+        return failure();
+      bytes.assign(text->begin(), text->end());
+    } else {
+      FailureOr<std::vector<char>> code = emitGpuCode(getOperation(), *gpu);
+      if (failed(code))
+        return failure();
+      bytes = std::move(*code);
     }
+    std::error_code error;
+    llvm::ToolOutputFile file(output, error, llvm::sys::fs::OF_None);
+    if (error)
+      return getOperation().emitError("cannot open ")
+             << output << ": " << error.message();
+    file.os().write(bytes.data(), bytes.size());
+    file.keep();
+    return success();
+  }
+
+  void runOnOperation() override {
+    if (failed(write()))
+      signalPassFailure();
   }
 };
 } // namespace

@@ -1,0 +1,240 @@
+//===- GpuMath.cpp - Functions of numbers as GPU code ---------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Both GPUs have an instruction for 2^x, of which exp is made. tanh, erf and
+// log are the polynomials that the CPU uses too.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Target/GpuMath.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace gist;
+
+namespace {
+/// Arithmetic on scalars or vectors of f32.
+class FloatBuilder : public ImplicitLocOpBuilder {
+public:
+  FloatBuilder(Location loc, OpBuilder &builder, Type type)
+      : ImplicitLocOpBuilder(loc, builder), type(type) {}
+
+  Value constant(double value) {
+    return constant(type, builder().getF32FloatAttr(static_cast<float>(value)));
+  }
+  Value constant(int32_t value) {
+    return constant(getIntType(), getI32IntegerAttr(value));
+  }
+  Value mul(Value a, Value b) { return arith::MulFOp::create(*this, a, b); }
+  Value fma(Value a, Value b, Value c) {
+    return math::FmaOp::create(*this, a, b, c);
+  }
+  /// NaN becomes a bound.
+  Value clamp(Value x, double low, double high) {
+    Value bounded = arith::MaxNumFOp::create(*this, x, constant(low));
+    return arith::MinNumFOp::create(*this, bounded, constant(high));
+  }
+  /// The polynomial with these coefficients, highest power first.
+  Value polynomial(Value x, ArrayRef<double> coefficients) {
+    Value result = constant(coefficients.front());
+    for (double coefficient : coefficients.drop_front())
+      result = fma(result, x, constant(coefficient));
+    return result;
+  }
+
+  Value toInt(Value x) {
+    return arith::FPToSIOp::create(*this, getIntType(), x);
+  }
+  Value add(Value x, int32_t y) {
+    return arith::AddIOp::create(*this, x, constant(y));
+  }
+  /// 2^n of an integer from -126 to 127 in `n`, which is an f32.
+  Value powerOfTwo(Value n) {
+    Value bits = add(toInt(n), 127);
+    bits = arith::ShLIOp::create(*this, bits, constant(23));
+    return arith::BitcastOp::create(*this, type, bits);
+  }
+  /// `a` where an integer has `bit`, else `b`.
+  Value selectBit(Value integer, int32_t bit, Value a, Value b) {
+    Value has = arith::AndIOp::create(*this, integer, constant(bit));
+    has = arith::CmpIOp::create(*this, arith::CmpIPredicate::ne, has,
+                                constant(0));
+    return arith::SelectOp::create(*this, has, a, b);
+  }
+
+private:
+  OpBuilder &builder() { return *this; }
+  Type getIntType() {
+    if (auto vector = dyn_cast<VectorType>(type))
+      return vector.clone(getI32Type());
+    return getI32Type();
+  }
+  Value constant(Type shape, TypedAttr value) {
+    if (auto vector = dyn_cast<VectorType>(shape))
+      value = DenseElementsAttr::get(vector, Attribute(value));
+    return arith::ConstantOp::create(*this, value);
+  }
+
+  Type type;
+};
+
+/// e^x = 2^n 2^f with x log2(e) = n + f. The product is kept to more bits than
+/// one f32 has, or results far from 1 would lose what n takes. Whatever is out
+/// of range stays in f, where 2^f becomes 0, infinity or NaN.
+struct LowerExp final : OpRewritePattern<math::ExpOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::ExpOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF32())
+      return failure();
+    constexpr double kLog2e = 1.4426950408889634;
+    constexpr float kHigh = kLog2e;
+    constexpr double kLow = kLog2e - kHigh;
+    FloatBuilder b(op.getLoc(), rewriter, op.getType());
+    Value x = op.getOperand();
+    Value high = b.constant(kHigh);
+    Value n =
+        math::RoundEvenOp::create(b, b.clamp(b.mul(x, high), -126.0, 127.0));
+    Value f = b.fma(x, high, arith::NegFOp::create(b, n));
+    f = b.fma(x, b.constant(kLow), f);
+    Value power = math::Exp2Op::create(b, f);
+    rewriter.replaceOp(op, b.mul(power, b.powerOfTwo(n)));
+    return success();
+  }
+};
+
+/// sin and cos by the polynomials of the Cephes library on [-pi/4, pi/4]. The
+/// multiple n of pi/2 is taken away in three parts, which keeps the angles of
+/// any position in a text exact.
+template <typename Op> struct LowerSinCos final : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF32())
+      return failure();
+    constexpr double kHalfPi = 1.5707963267948966;
+    constexpr float kHigh = kHalfPi;
+    constexpr float kMiddle = kHalfPi - kHigh;
+    constexpr double kLow = kHalfPi - kHigh - kMiddle;
+    constexpr bool kIsCos = std::is_same_v<Op, math::CosOp>;
+    FloatBuilder b(op.getLoc(), rewriter, op.getType());
+    Value x = op.getOperand();
+    Value n = math::RoundEvenOp::create(b, b.mul(x, b.constant(1.0 / kHalfPi)));
+    Value r = b.fma(n, b.constant(-kHigh), x);
+    r = b.fma(n, b.constant(-kMiddle), r);
+    r = b.fma(n, b.constant(-kLow), r);
+    Value z = b.mul(r, r);
+    Value sine =
+        b.polynomial(z, {-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1});
+    sine = b.fma(b.mul(sine, z), r, r);
+    Value cosine = b.polynomial(z, {2.443315711809948e-5, -1.388731625493765e-3,
+                                    4.166664568298827e-2, -0.5, 1.0});
+    // The quadrant says which of both it is, and its sign.
+    Value quadrant = b.toInt(n);
+    if (kIsCos)
+      quadrant = b.add(quadrant, 1);
+    Value result = b.selectBit(quadrant, 1, cosine, sine);
+    result = b.selectBit(quadrant, 2, arith::NegFOp::create(b, result), result);
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+/// One op as an intrinsic of LLVM, number by number: the instructions behind
+/// them have no vector form.
+template <typename Op> struct LowerToIntrinsic final : OpRewritePattern<Op> {
+  LowerToIntrinsic(MLIRContext *context, StringRef intrinsic)
+      : OpRewritePattern<Op>(context), intrinsic(intrinsic) {}
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto call = [&](Value x) -> Value {
+      return LLVM::CallIntrinsicOp::create(rewriter, loc, x.getType(),
+                                           rewriter.getStringAttr(intrinsic), x)
+          .getResult(0);
+    };
+    auto type = dyn_cast<VectorType>(op.getType());
+    if (!type) {
+      rewriter.replaceOp(op, call(op.getOperand()));
+      return success();
+    }
+    auto numbers = vector::ToElementsOp::create(rewriter, loc, op.getOperand());
+    SmallVector<Value> results =
+        llvm::map_to_vector(numbers.getResults(), call);
+    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, type, results);
+    return success();
+  }
+
+  std::string intrinsic;
+};
+
+/// The smaller or larger of two numbers; LLVM has these on vectors too.
+template <typename Op> struct LowerMinMax final : OpRewritePattern<Op> {
+  LowerMinMax(MLIRContext *context, StringRef intrinsic)
+      : OpRewritePattern<Op>(context), intrinsic(intrinsic) {}
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    if (auto type = dyn_cast<VectorType>(op.getType());
+        type && type.getRank() != 1)
+      return failure();
+    rewriter.replaceOpWithNewOp<LLVM::CallIntrinsicOp>(
+        op, op.getType(), rewriter.getStringAttr(intrinsic), op->getOperands());
+    return success();
+  }
+
+  std::string intrinsic;
+};
+} // namespace
+
+static constexpr llvm::StringLiteral kPolynomials[] = {
+    "math.tanh", "math.erf", "math.log", "math.log2", "math.log1p"};
+static constexpr llvm::StringLiteral kOthers[] = {
+    "math.exp", "math.exp2", "math.rsqrt", "math.sqrt", "math.sin", "math.cos"};
+
+void gist::populateGpuMathPatterns(RewritePatternSet &patterns,
+                                   const GpuInfo &gpu) {
+  MLIRContext *context = patterns.getContext();
+  bool isAmd = gpu.kind == GpuKind::Amd;
+  patterns.add<LowerExp, LowerSinCos<math::SinOp>, LowerSinCos<math::CosOp>>(
+      context);
+  // The instruction alone: results below 2^-126 are 0.
+  patterns.add<LowerToIntrinsic<math::Exp2Op>>(
+      context, isAmd ? "llvm.amdgcn.exp2" : "llvm.nvvm.ex2.approx.ftz.f");
+  patterns.add<LowerToIntrinsic<math::AbsFOp>>(context, "llvm.fabs");
+  patterns.add<LowerToIntrinsic<math::SqrtOp>>(context, "llvm.sqrt");
+  patterns.add<LowerToIntrinsic<math::FloorOp>>(context, "llvm.floor");
+  patterns.add<LowerToIntrinsic<math::CeilOp>>(context, "llvm.ceil");
+  patterns.add<LowerToIntrinsic<math::TruncOp>>(context, "llvm.trunc");
+  patterns.add<LowerToIntrinsic<math::RoundEvenOp>>(context, "llvm.roundeven");
+  patterns.add<LowerToIntrinsic<math::RsqrtOp>>(
+      context, isAmd ? "llvm.amdgcn.rsq" : "llvm.nvvm.rsqrt.approx.f");
+  patterns.add<LowerMinMax<arith::MaxNumFOp>>(context, "llvm.maxnum");
+  patterns.add<LowerMinMax<arith::MinNumFOp>>(context, "llvm.minnum");
+  patterns.add<LowerMinMax<arith::MaximumFOp>>(context, "llvm.maximum");
+  patterns.add<LowerMinMax<arith::MinimumFOp>>(context, "llvm.minimum");
+  populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
+    return llvm::is_contained(kPolynomials, name);
+  });
+  populateMathF32ExpansionPatterns(
+      patterns,
+      [](StringRef name) {
+        return llvm::is_contained(kPolynomials, name) ||
+               llvm::is_contained(kOthers, name);
+      },
+      /*benefit=*/2);
+  math::populateExpansionPatterns(patterns, {"powf"});
+}
