@@ -61,6 +61,9 @@ CASES += [
     ("ds_swizzle_b32 v10, v2 offset:swizzle(QUAD_PERM,3,1,0,2)\n  s_waitcnt lgkmcnt(0)",
      lambda x, y, old: [(x[p] if ON[p] else 0) if ON[l] else old[l] for l in range(64)
                         for p in [l // 4 * 4 + (3, 1, 0, 2)[l % 4]]]),
+    ("ds_swizzle_b32 v10, v2 offset:swizzle(SWAP,16)\n  s_waitcnt lgkmcnt(0)",
+     lambda x, y, old: [(x[p] if ON[p] else 0) if ON[l] else old[l] for l in range(64)
+                        for p in [l ^ 16]]),
     ("v_readlane_b32 s20, v2, 37\n  s_nop 4\n  v_mov_b32 v10, s20",
      lambda x, y, old: [x[37] if ON[l] else old[l] for l in range(64)]),
     ("v_readlane_b32 s20, v2, 12\n  s_nop 4\n  v_mov_b32 v10, s20",  # A lane that is off.

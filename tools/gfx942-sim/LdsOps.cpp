@@ -167,8 +167,8 @@ static void runPermute(Wave &wave, const Inst &inst) {
 
 static void runSwizzle(Wave &wave, const Inst &inst) {
   uint32_t control = static_cast<uint32_t>(inst.imm);
-  // Offsets from 0xe000 permute as in an FFT.
-  if (control >= 0xe000)
+  // Offsets from 0xc000 rotate, those from 0xe000 permute as in an FFT.
+  if (control >= 0xc000)
     return wave.fail(-1, "this swizzle mode is not implemented");
   uint64_t exec = wave.exec();
   uint32_t results[kLanes];
@@ -176,8 +176,6 @@ static void runSwizzle(Wave &wave, const Inst &inst) {
     unsigned source;
     if (control & 0x8000) {
       source = (lane & ~3u) | (control >> (2 * (lane & 3)) & 3);
-    } else if (control >> 14 & 1) { // Rotate within 32 lanes.
-      return wave.fail(-1, "this swizzle mode is not implemented");
     } else {
       unsigned andMask = control & 31, orMask = control >> 5 & 31,
                xorMask = control >> 10 & 31;
