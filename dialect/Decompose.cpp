@@ -12,4 +12,5 @@ void gist::populateDecomposePatterns(mlir::RewritePatternSet &patterns) {
   populateDecomposeAttentionPatterns(patterns);
   populateDecomposeProjectionPatterns(patterns);
   populateDecomposeQuantPatterns(patterns);
+  populateDecomposeClusterPatterns(patterns);
 }

@@ -21,6 +21,7 @@ void populateDecomposeSelectionPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeAttentionPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeProjectionPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeQuantPatterns(mlir::RewritePatternSet &patterns);
+void populateDecomposeClusterPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace gist
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/GistDialect.h"
+#include "dialect/GistClusterOps.h"
 #include "dialect/GistOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -38,6 +39,10 @@ void GistDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialect/GistOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/GistClusterOps.cpp.inc"
       >();
 }
 

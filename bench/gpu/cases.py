@@ -1,0 +1,201 @@
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What is timed: a graph for gist-compile, its inputs, the right answer and the
+peer that does the same work.
+
+A peer is what a PyTorch user would write; its time and ours are taken in one
+run. Inputs are made by PyTorch on the GPU from a seed.
+"""
+
+from dataclasses import dataclass, field
+from typing import Callable
+
+HEADS = {  # query heads, KV heads, head size
+    "gpt2": (12, 12, 64),
+    "gptj-6b": (16, 16, 256),
+    "opt-6.7b": (32, 32, 128),
+    "smollm2": (9, 3, 64),
+}
+
+
+@dataclass
+class Case:
+    name: str
+    graph: str
+    tokens: int
+    inputs: Callable  # torch, generator -> {name: tensor}
+    check: Callable  # torch, inputs, outputs -> (error, tolerance)
+    peer: Callable  # torch, inputs -> function without arguments
+    peer_name: str
+    bar: float = 0.0  # our time over the peer's, at most
+    goal: float = 0.0
+    flops: float = 0.0
+    bytes: float = 0.0
+    steps: int = 1  # times that the graph does the work
+    tags: set = field(default_factory=set)
+
+
+def relative_error(torch, got, want):
+    """The largest error of a row, relative to the row's norm per element."""
+    got, want = got.float(), want.float()
+    norm = want.flatten(1).norm(dim=1) / want.flatten(1).shape[1] ** 0.5
+    return ((got - want).abs().flatten(1).amax(1) / norm.clamp_min(1e-6)).amax().item()
+
+
+def normal(torch, generator, *shape, scale=1.0):
+    return (torch.randn(*shape, generator=generator, device="cuda") * scale).half()
+
+
+# Products.
+
+
+def gemm(tokens, depth, columns, bar, goal):
+    graph = f"""
+#rows = affine_map<(m, n, k) -> (m, k)>
+#columns = affine_map<(m, n, k) -> (n, k)>
+#result = affine_map<(m, n, k) -> (m, n)>
+func.func @run(%x: tensor<?x{depth}xf16> loc("x"), %w: tensor<{columns}x{depth}xf16> loc("w"))
+    -> (tensor<?x{columns}xf16> {{gist.name = "y"}}) {{
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %t = tensor.dim %x, %c0 : tensor<?x{depth}xf16>
+  %e = tensor.empty(%t) : tensor<?x{columns}xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x{columns}xf32>) -> tensor<?x{columns}xf32>
+  %p = linalg.matmul indexing_maps = [#rows, #columns, #result]
+      ins(%x, %w : tensor<?x{depth}xf16>, tensor<{columns}x{depth}xf16>)
+      outs(%f : tensor<?x{columns}xf32>) -> tensor<?x{columns}xf32>
+  %o = tensor.empty(%t) : tensor<?x{columns}xf16>
+  %y = linalg.generic {{indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>],
+      iterator_types = ["parallel", "parallel"]}}
+      ins(%p : tensor<?x{columns}xf32>) outs(%o : tensor<?x{columns}xf16>) {{
+    ^bb0(%a: f32, %b: f16):
+      %h = arith.truncf %a : f32 to f16
+      linalg.yield %h : f16
+  }} -> tensor<?x{columns}xf16>
+  return %y : tensor<?x{columns}xf16>
+}}"""
+
+    def check(torch, inputs, outputs):
+        want = inputs["x"].float() @ inputs["w"].float().T
+        return relative_error(torch, outputs["y"], want), 2e-3 * 4
+
+    return Case(
+        f"gemm T={tokens} {depth}->{columns}", graph, tokens,
+        lambda torch, g: {"x": normal(torch, g, tokens, depth),
+                          "w": normal(torch, g, columns, depth, scale=depth ** -0.5)},
+        check, lambda torch, i: lambda: torch.nn.functional.linear(i["x"], i["w"]),
+        "cuBLAS through torch", bar, goal, flops=2.0 * tokens * depth * columns, tags={"gemm"})
+
+
+# Attention.
+
+
+def attention(model, tokens, bar, goal):
+    heads, kv, size = HEADS[model]
+    q, k = f"tensor<?x{heads}x{size}xf16>", f"tensor<?x{kv}x{size}xf16>"
+    graph = f"""
+func.func @run(%q: {q} loc("q"), %k: {k} loc("k"), %v: {k} loc("v")) -> ({q} {{gist.name = "y"}}) {{
+  %y = gist.attention %q, %k, %v causal : {q}, {k}, {k}
+  return %y : {q}
+}}"""
+
+    def peer(torch, i):
+        def sdpa():
+            q, k, v = (i[n].transpose(0, 1)[None] for n in "qkv")
+            return torch.nn.functional.scaled_dot_product_attention(
+                q, k, v, is_causal=True, enable_gqa=heads != kv)
+        return sdpa
+
+    def check(torch, inputs, outputs):
+        want = peer(torch, {n: inputs[n].float() for n in "qkv"})()[0].transpose(0, 1)
+        return relative_error(torch, outputs["y"], want), 2e-2
+
+    return Case(
+        f"attention {model} T={tokens}", graph, tokens,
+        lambda torch, g: {"q": normal(torch, g, tokens, heads, size),
+                          "k": normal(torch, g, tokens, kv, size),
+                          "v": normal(torch, g, tokens, kv, size)},
+        check, peer, "SDPA", bar, goal, flops=2.0 * heads * size * tokens * tokens,
+        tags={"attention"})
+
+
+# Selections.
+
+SELECTION = """(tensor<{shape}xi32> {{gist.name = "ids"}}, tensor<i32> {{gist.name = "count"}},
+    tensor<{shape}xi32> {{gist.name = "nearest"}}, tensor<{shape}xi32> {{gist.name = "weight"}})"""
+
+
+def clustered(torch, generator, tokens, depth, kept, spread):
+    """Rows around `kept` directions: about that many stay at tau = 0.3."""
+    centres = torch.randn(kept, depth, generator=generator, device="cuda")
+    owner = torch.randint(kept, (tokens,), generator=generator, device="cuda")
+    owner[:kept] = torch.arange(kept, device="cuda")
+    owner = owner[torch.randperm(tokens, generator=generator, device="cuda")]
+    noise = torch.randn(tokens, depth, generator=generator, device="cuda")
+    return (centres[owner] + spread * noise).half()
+
+
+def check_selection(against):
+    """A certificate: every decision is right within delta."""
+    def check(torch, inputs, outputs):
+        x = inputs["x"].float()
+        unit = x / x.norm(dim=1, keepdim=True)
+        gram = (unit @ unit.T).abs()
+        tokens, theta, delta = x.shape[0], 1 - 0.3 ** 2, 2e-3
+        count = int(outputs["count"].reshape(-1)[0])
+        ids = outputs["ids"][:count].long()
+        kept = torch.zeros(tokens, dtype=torch.bool, device="cuda")
+        kept[ids] = True
+        earlier = torch.ones(tokens, tokens, device="cuda", dtype=torch.bool).tril(-1)
+        if against == "kept":
+            earlier &= kept[None, :]
+        best = torch.where(earlier, gram, -1.0).amax(1)
+        wrong = (kept & (best >= theta + delta)) | (~kept & (best < theta - delta))
+        reachable = kept[None, :] & torch.ones_like(earlier).tril(0)
+        nearest = outputs["nearest"].long()
+        chosen = gram.gather(1, nearest[:, None])[:, 0]
+        wrong |= torch.where(reachable, gram, -1.0).amax(1) > chosen + delta
+        wrong |= kept & (nearest != torch.arange(tokens, device="cuda"))
+        weight = torch.bincount(nearest, minlength=tokens)
+        bad = int(wrong.sum()) + int((outputs["weight"][:count] != weight[ids]).sum())
+        bad += int((ids[1:] <= ids[:-1]).sum()) + abs(int(weight.sum()) - tokens)
+        return float(bad), 0.0
+    return check
+
+
+def torch_select(torch, i):
+    def select(x):
+        unit = x / x.float().norm(dim=1, keepdim=True).to(x.dtype)
+        gram = (unit @ unit.T).abs().tril(-1)
+        return gram.amax(1) < 1 - 0.3 ** 2
+    compiled = torch.compile(select)
+    return lambda: compiled(i["x"])
+
+
+def select(tokens, depth, against, bar, goal):
+    text = f"""
+func.func @run(%x: tensor<?x{depth}xf16> loc("x")) -> {SELECTION.format(shape="?")} {{
+  %s = gist.gram_select %x, 3.0e-1 against {against} causal : tensor<?x{depth}xf16>
+  %i, %c, %n, %w = gist.unpack_selection %s : !gist.selection<?>
+  return %i, %c, %n, %w : tensor<?xi32>, tensor<i32>, tensor<?xi32>, tensor<?xi32>
+}}"""
+    return Case(
+        f"select {against} T={tokens} d={depth} r=T/4", text, tokens,
+        lambda torch, g: {"x": clustered(torch, g, tokens, depth, tokens // 4, 0.2)},
+        check_selection(against), torch_select, "torch.compile", bar, goal,
+        flops=float(tokens) * tokens * depth, tags={"select"})
+
+
+def all_cases():
+    for tokens in (512, 2048):
+        yield gemm(tokens, 4096, 16384, 1 / 0.6, 1 / 0.9)
+    for tokens in (512, 2048):
+        yield gemm(tokens, 576, 1536, 0, 0)
+    for tokens in (512, 2048, 8192):
+        for model in HEADS:
+            yield attention(model, tokens, 1 / 0.6, 1 / 0.9)
+    for depth in (768, 4096):
+        for tokens in (512, 2048, 8192):
+            bar, goal = (0.8, 0.5) if depth == 4096 and tokens > 512 else (0, 0)
+            yield select(tokens, depth, "all", bar, goal)
+            yield select(tokens, depth, "kept", 0, 0)

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Times each kernel on a GPU beside PyTorch in one run, after checking it.
+
+Compiling needs the compiler, running needs a GPU, PyTorch and gist-run; the two
+need not be the same machine:
+
+  gpu_kernels.py compile --gist-compile build/release/bin/gist-compile -o kernels
+  gpu_kernels.py run kernels --gist-run build/runtime-only/bin/gist-run --json table.json
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import cases
+
+
+def file_name(case):
+    return re.sub(r"[^a-z0-9.]+", "-", case.name.lower()) + ".gist"
+
+
+def chosen(arguments):
+    return [c for c in cases.all_cases()
+            if not arguments.only or re.search(arguments.only, c.name)]
+
+
+def compile_all(arguments):
+    folder = pathlib.Path(arguments.output)
+    folder.mkdir(parents=True, exist_ok=True)
+    failed = 0
+    for case in chosen(arguments):
+        graph = folder / (file_name(case)[:-5] + ".mlir")
+        graph.write_text(case.graph)
+        done = subprocess.run(
+            [arguments.gist_compile, graph, f"--target={arguments.target}", "--context",
+             str(case.tokens), "--progress=off", "-o", folder / file_name(case)],
+            capture_output=True, text=True)
+        failed += done.returncode != 0
+        print(f"{case.name}: {'ok' if done.returncode == 0 else done.stderr.strip()[:400]}")
+    return 1 if failed else 0
+
+
+def run_ours(arguments, case, module, inputs, folder):
+    """Our outputs and the microseconds of one run."""
+    import numpy as np
+    import torch
+    command = [arguments.gist_run, "call", module, "run", "--device", arguments.device,
+               "-s", f"T={case.tokens}", "-o", folder, "--repeat", str(arguments.repeat)]
+    for name, tensor in inputs.items():
+        path = pathlib.Path(folder, name + ".in.npy")
+        np.save(path, tensor.cpu().numpy())
+        command += ["-i", f"{name}={path}"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr.strip())
+    outputs = {}
+    for line in done.stdout.splitlines():
+        if line.endswith(".npy"):
+            outputs[pathlib.Path(line).stem] = torch.from_numpy(np.load(line)).cuda()
+    return outputs, float(re.search(r"median ([0-9.]+) us", done.stdout).group(1))
+
+
+def time_peer(torch, function, repeat):
+    """Median microseconds of a call inside a CUDA graph of ten."""
+    for _ in range(3):
+        function()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(10):
+            function()
+    times = []
+    for _ in range(repeat):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        graph.replay()
+        end.record()
+        end.synchronize()
+        times.append(begin.elapsed_time(end) * 100)
+    return sorted(times)[len(times) // 2]
+
+
+def measure(arguments, case, module):
+    import torch
+    generator = torch.Generator(device="cuda").manual_seed(7)
+    inputs = case.inputs(torch, generator)
+    row = {"case": case.name, "peer": case.peer_name, "bar": case.bar, "goal": case.goal}
+    with tempfile.TemporaryDirectory() as folder:
+        outputs, ours = run_ours(arguments, case, module, inputs, folder)
+    error, tolerance = case.check(torch, inputs, outputs)
+    peer = time_peer(torch, case.peer(torch, inputs), arguments.repeat)
+    row |= {"error": error, "tolerance": tolerance, "right": error <= tolerance,
+            "us": ours, "peer_us": peer, "ratio": ours / peer,
+            "tflops": case.flops / ours / 1e6}
+    return row
+
+
+def print_row(row):
+    if "failed" in row:
+        print(f"{row['case']:36} {row['failed'][:110]}", flush=True)
+        return
+    bar = f"{row['bar']:.2f}" if row["bar"] else "-"
+    print(f"{row['case']:36} {row['us']:10.1f} {row['peer_us']:10.1f} {row['ratio']:7.2f} {bar:>6}"
+          f" {row['tflops']:8.1f}  {row['error']:.1e} {'ok' if row['right'] else 'WRONG'}",
+          flush=True)
+
+
+def run_all(arguments):
+    import torch
+    rows = []
+    print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}")
+    print(f"{'case':36} {'gist us':>10} {'peer us':>10} {'ratio':>7} {'bar':>6} {'TFLOP/s':>8}  error")
+    for case in chosen(arguments):
+        module = pathlib.Path(arguments.folder, file_name(case))
+        if not module.exists():
+            continue
+        try:
+            rows.append(measure(arguments, case, module))
+        except Exception as error:  # One kernel's failure must not hide the others.
+            rows.append({"case": case.name, "failed": str(error).splitlines()[-1] if str(error)
+                         else type(error).__name__})
+        print_row(rows[-1])
+        torch.cuda.empty_cache()
+    if arguments.json:
+        pathlib.Path(arguments.json).write_text(json.dumps(rows, indent=1))
+    return 1 if any("failed" in r or not r["right"] for r in rows) else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    compiling = commands.add_parser("compile")
+    compiling.add_argument("--gist-compile", default="gist-compile")
+    compiling.add_argument("--target", default="sm_90")
+    compiling.add_argument("-o", "--output", default="kernels")
+    compiling.set_defaults(function=compile_all)
+    running = commands.add_parser("run")
+    running.add_argument("folder")
+    running.add_argument("--gist-run", default="gist-run")
+    running.add_argument("--device", default="cuda")
+    running.add_argument("--repeat", type=int, default=30)
+    running.add_argument("--json")
+    running.set_defaults(function=run_all)
+    for sub in (compiling, running):
+        sub.add_argument("--only", help="cases whose name has this regular expression")
+    arguments = parser.parse_args()
+    return arguments.function(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,40 @@
+//===- GistClusterOps.h - A KV cache of clusters ----------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_DIALECT_GISTCLUSTEROPS_H
+#define GIST_DIALECT_GISTCLUSTEROPS_H
+
+#include "dialect/GistDialect.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#define GET_OP_CLASSES
+#include "dialect/GistClusterOps.h.inc"
+
+namespace gist {
+
+/// Numbers that a table of heads has for each layer and KV head;
+/// GistClusterOps.td says what they mean.
+enum class HeadField {
+  RingRow,
+  RingRows,
+  MeanRow,
+  Unit,
+  Capacity,
+  Window,
+  Sinks,
+  Theta,
+};
+inline constexpr int64_t kNumHeadFields = 8;
+
+} // namespace gist
+
+#endif // GIST_DIALECT_GISTCLUSTEROPS_H

@@ -1,0 +1,3 @@
+// Every op of the dialect, for the reference.
+include "dialect/GistOps.td"
+include "dialect/GistClusterOps.td"

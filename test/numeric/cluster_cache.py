@@ -1,0 +1,98 @@
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The tensors of a cache of clusters, and random plans for them."""
+
+import numpy as np
+
+from reference.cluster_cache import HeadCache
+
+LAYERS = 2
+
+
+def state_types(rows, units, heads, width, element):
+    cache = f"tensor<{rows}x{width}x{element}>"
+    return [cache, cache, f"tensor<{units}x{width}x{element}>", f"tensor<{units}xf32>",
+            f"tensor<{LAYERS}x{heads}xi32>"]
+
+
+def update_text(q, k, table, state, block):
+    """The two ops, on values named %q %k %v %heads %past %layer %s0 … %s4."""
+    names = ", ".join(f"%s{i}" for i in range(5))
+    parts = [f"%n{i}" for i in range(5)]
+    return f"""
+  {", ".join(parts)} = gist.cluster_update %k, %v, %heads, %past, %layer
+      into({names}) block {block} : {k}, {k}, {table}, {", ".join(state)}
+  %o = gist.cluster_attention %q, %heads, %past, %layer on(%n0, %n1, %n3, %n4) block {block}
+      : {q}, {table}, {state[0]}, {state[1]}, {state[3]}, {state[4]}
+"""
+
+
+class Layout:
+    """Regions for some heads: the table and how much memory it asks for."""
+
+    def __init__(self, heads, context, block):
+        """`heads` are HeadCache; every layer has the same ones."""
+        self.table = np.zeros((LAYERS, len(heads), 8), np.float32)
+        self.rows = self.units = 0
+        for layer in range(LAYERS):
+            for number, head in enumerate(heads):
+                ring = context if head.window is None else head.window + block
+                self.table[layer, number] = [
+                    self.rows, ring, self.rows + ring, self.units, head.capacity,
+                    -1 if head.window is None else head.window,
+                    -1 if head.sinks is None else head.sinks, head.theta]
+                self.rows += ring + head.capacity
+                self.units += head.capacity
+        self.units = max(self.units, 1)
+
+    def state(self, width, element):
+        """Memory full of NaN: what is read before it is written is seen."""
+        kind = {"f32": np.float32, "f16": np.float16}[element]
+        return [np.full((self.rows, width), np.nan, kind),
+                np.full((self.rows, width), np.nan, kind),
+                np.full((self.units, width), np.nan, kind),
+                np.full(self.units, np.nan, np.float32),
+                np.zeros(self.table.shape[:2], np.int32)]
+
+
+def plans(block):
+    """A head of each kind."""
+    return [
+        HeadCache(None, block=block),
+        HeadCache(2 * block, theta=0.8, capacity=64, block=block),
+        HeadCache(3, theta=0.8, capacity=5, block=block),  # too little room
+        HeadCache(block, sinks=3, capacity=3, block=block),
+        HeadCache(0, theta=0.5, capacity=64, block=block),
+    ]
+
+
+def keys_with_margin(rng, total, width, thetas, margin):
+    """Rows around a few directions, none near any threshold with another."""
+    while True:
+        centres = rng.standard_normal((6, width))
+        rows = centres[rng.integers(6, size=total)] * 2 + 0.35 * rng.standard_normal((total, width))
+        rows = rows.astype(np.float16).astype(np.float64)
+        unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        cos = unit @ unit.T
+        # Equal rows have cosines of one, far from any threshold below it.
+        bad = np.zeros(total, bool)
+        for theta in thetas:
+            bad |= (np.abs(cos - theta) < margin).any(axis=1)
+        if not bad.any():
+            return rows
+        good = rows[~bad]
+        if len(good) == 0:
+            continue
+        rows = good[rng.integers(len(good), size=total)]
+        return rows
+
+
+def calls(rng, total, block):
+    """Sizes of calls that cross no multiple of the block but at their start."""
+    done, sizes = 0, []
+    while done < total:
+        room = min(block - done % block, total - done)
+        size = int(rng.integers(1, room + 1)) if rng.random() < 0.5 else room
+        sizes.append(size)
+        done += size
+    return sizes
