@@ -59,9 +59,10 @@ namespace {
 /// Writes one host function as an entry for one target.
 class EntryEmitter {
 public:
-  EntryEmitter(func::FuncOp function, ModuleOp kernels, uint32_t target,
+  EntryEmitter(func::FuncOp function, Operation *kernels, uint32_t target,
                SpecBuilder &builder)
-      : function(function), kernels(kernels), builder(builder) {
+      : function(function), kernels(kernels), builder(builder),
+        scope(builder.getScoped(function.getName())) {
     entry.name = function.getName().str();
     entry.target = target;
   }
@@ -98,7 +99,7 @@ private:
         name = location.getName().str();
       bool isState = updated.contains(argument);
       uint32_t buffer = builder.addBuffer(
-          name, entry.name, isState ? BufferKind::State : BufferKind::Input,
+          name, scope, isState ? BufferKind::State : BufferKind::Input,
           argument);
       bufferOf[argument] = buffer;
       if (!isState)
@@ -119,7 +120,7 @@ private:
             "returns something that no kernel computes");
       auto name = function.getResultAttrOfType<StringAttr>(number, kNameAttr);
       std::string text = name ? name.str() : "result" + std::to_string(number);
-      uint32_t buffer = builder.addBuffer(entry.name + "." + text, entry.name,
+      uint32_t buffer = builder.addBuffer(entry.name + "." + text, scope,
                                           BufferKind::Output, result);
       bufferOf[call.getTiedOpOperand(cast<OpResult>(made))->get()] = buffer;
       entry.outputs.push_back(buffer);
@@ -136,9 +137,8 @@ private:
     if (isReshape(op))
       return getBuffer(op->getOperand(0));
     if (auto arena = dyn_cast<ArenaOp>(op)) {
-      std::string name =
-          entry.name + ".arena" + std::to_string(numArenaBuffers++);
-      return builder.addBuffer(name, entry.name, BufferKind::Arena, arena,
+      std::string name = scope + ".arena" + std::to_string(numArenaBuffers++);
+      return builder.addBuffer(name, scope, BufferKind::Arena, arena,
                                arena.getOffset().getResult(0));
     }
     return op->emitOpError("is left in the host function; kernels compute "
@@ -232,16 +232,17 @@ private:
   }
 
   func::FuncOp function;
-  ModuleOp kernels;
+  Operation *kernels;
   SpecBuilder &builder;
+  std::string scope; ///< starts the names of what only this entry has
   EntrySpec entry;
   DenseMap<Value, uint32_t> bufferOf;
   unsigned numArenaBuffers = 0;
 };
 } // namespace
 
-LogicalResult gist::emitModule(ModuleOp program, const WeightMap &weights,
-                               ArrayRef<CompiledKernels> targets,
+LogicalResult gist::emitModule(ArrayRef<TargetProgram> programs,
+                               const WeightMap &weights,
                                const EmitOptions &options,
                                ModuleWriter &writer) {
   writer.spec.symbols = {
@@ -249,14 +250,17 @@ LogicalResult gist::emitModule(ModuleOp program, const WeightMap &weights,
       {kSymbolPast, 0, options.capacity, 0},
       {kSymbolCapacity, 1, options.capacity, options.capacity}};
   SpecBuilder builder(weights, options, writer);
-  builder.addKernels(program, targets.size());
-  for (auto [number, target] : llvm::enumerate(targets)) {
-    writer.addTarget(target.target, target.code);
-    // One command list for all where there is one target.
-    uint32_t serves = targets.size() == 1 ? kNone : number;
-    for (auto function : program.getOps<func::FuncOp>())
+  bool isOnly = programs.size() == 1;
+  for (const TargetProgram &program : programs) {
+    ModuleOp calls = program.calls;
+    uint32_t target = writer.addTarget(program.target, program.code);
+    builder.beginTarget(target, isOnly ? "" : program.target.name);
+    builder.addKernels(calls, program.kernels);
+    for (auto function : calls.getOps<func::FuncOp>())
       if (!isKernel(function) && !function.isExternal() &&
-          failed(EntryEmitter(function, target.kernels, serves, builder).run()))
+          failed(EntryEmitter(function, program.kernels,
+                              isOnly ? kNone : target, builder)
+                     .run()))
         return failure();
   }
   return success();

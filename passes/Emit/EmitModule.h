@@ -21,11 +21,14 @@ namespace gist {
 /// The attribute of a host function's result that names it.
 inline constexpr llvm::StringLiteral kNameAttr = "gist.name";
 
-/// The kernels of a program, compiled for one target.
-struct CompiledKernels {
+/// A program for one target. Each target has calls of its own: what is worth
+/// fusing, packing or quantising differs.
+struct TargetProgram {
   TargetSpec target;
   std::string code;
-  mlir::ModuleOp kernels; ///< lowered functions, each with its `gist.grid`
+  mlir::ModuleOp calls; ///< host functions, planned by -gist-plan-memory
+  /// A symbol table of lowered kernels, each with its `gist.grid`.
+  mlir::Operation *kernels;
 };
 
 struct EmitOptions {
@@ -35,12 +38,12 @@ struct EmitOptions {
   std::string referenceFrom;
 };
 
-/// Fills `writer` from `program`, whose host functions -gist-plan-memory has
-/// planned: an entry for each, named as the function. Weights are not copied;
-/// `weights` must stay alive until the module is written. Errors are reported
-/// at the op that they are about.
-mlir::LogicalResult emitModule(mlir::ModuleOp program, const WeightMap &weights,
-                               llvm::ArrayRef<CompiledKernels> targets,
+/// Fills `writer` with an entry for each host function of each program, named
+/// as the function. What programs have in common is there once. Weights are not
+/// copied; `weights` must stay alive until the module is written. Errors are
+/// reported at the op that they are about.
+mlir::LogicalResult emitModule(llvm::ArrayRef<TargetProgram> programs,
+                               const WeightMap &weights,
                                const EmitOptions &options,
                                ModuleWriter &writer);
 

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Emit/Sizes.h"
 #include "passes/Target/PackWeights.h"
+#include "passes/Tile/Gpu/GpuKernels.h"
 #include "passes/Tile/Kernels.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -57,6 +58,12 @@ static ElementType getElementType(RankedTensorType type) {
   if (element.isInteger(32))
     return ElementType::I32;
   return element.isInteger(64) ? ElementType::I64 : ElementType::Byte;
+}
+
+void SpecBuilder::beginTarget(uint32_t number, StringRef name) {
+  target = number;
+  scope = name.str();
+  kernelOf.clear();
 }
 
 ExprId SpecBuilder::addExpr(AffineExpr expr) {
@@ -183,20 +190,28 @@ FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
   return push(std::move(buffer));
 }
 
-void SpecBuilder::addKernels(ModuleOp program, size_t numTargets) {
-  for (auto kernel : program.getOps<func::FuncOp>()) {
+void SpecBuilder::addKernels(ModuleOp calls, Operation *lowered) {
+  for (auto kernel : calls.getOps<func::FuncOp>()) {
     if (!isKernel(kernel))
       continue;
     KernelSpec spec;
-    spec.name = kernel.getName().str();
+    spec.name = getScoped(kernel.getName());
     for (Type type : kernel.getArgumentTypes()) {
       ++spec.argCount;
       if (auto tensor = dyn_cast<RankedTensorType>(type))
         spec.argCount += tensor.getNumDynamicDims();
     }
-    for (uint32_t target = 0; target < numTargets; ++target)
-      spec.code.push_back({.target = target, .symbol = spec.name});
-    kernelOf[spec.name] = writer.spec.kernels.size();
+    KernelCode code{.target = target, .symbol = kernel.getName().str()};
+    if (Operation *function =
+            SymbolTable::lookupSymbolIn(lowered, kernel.getName())) {
+      if (auto threads =
+              function->getAttrOfType<DenseI64ArrayAttr>(kWorkgroupAttr))
+        llvm::copy(threads.asArrayRef(), code.workgroup.begin());
+      if (auto bytes = function->getAttrOfType<IntegerAttr>(kSharedMemoryAttr))
+        code.sharedMemory = bytes.getInt();
+    }
+    spec.code.push_back(std::move(code));
+    kernelOf[kernel.getName().str()] = writer.spec.kernels.size();
     writer.spec.kernels.push_back(std::move(spec));
   }
 }

@@ -24,10 +24,17 @@ public:
               ModuleWriter &writer)
       : writer(writer), weights(weights), options(options) {}
 
+  /// What follows is for this target; `scope` starts the names of what no other
+  /// target shares, unless it is empty.
+  void beginTarget(uint32_t number, llvm::StringRef scope);
+  std::string getScoped(llvm::StringRef name) const {
+    return scope.empty() ? name.str() : scope + "." + name.str();
+  }
+
   ExprId addExpr(mlir::AffineExpr expr);
 
   /// A buffer for `tensor`, of a size that is known. If there is another of
-  /// this name, `entry` is put in front.
+  /// this name, `entry`, which no other entry has, is put in front.
   uint32_t addBuffer(const std::string &name, llvm::StringRef entry,
                      BufferKind kind, mlir::Value tensor,
                      mlir::AffineExpr offset = {});
@@ -35,8 +42,9 @@ public:
   /// The buffer of a weight, as stored.
   mlir::FailureOr<uint32_t> addWeight(WeightOp op);
 
-  /// Kernels for all functions of `program` that are one.
-  void addKernels(mlir::ModuleOp program, size_t numTargets);
+  /// Kernels for all functions of `calls` that are one; `lowered` has their
+  /// workgroups.
+  void addKernels(mlir::ModuleOp calls, mlir::Operation *lowered);
   uint32_t getKernel(llvm::StringRef name) const {
     return kernelOf.find(name.str())->second;
   }
@@ -48,7 +56,10 @@ private:
 
   const WeightMap &weights;
   const EmitOptions &options;
-  std::map<std::string, uint32_t> bufferOf, kernelOf;
+  std::map<std::string, uint32_t> bufferOf;
+  std::map<std::string, uint32_t> kernelOf; ///< of this target
+  uint32_t target = 0;
+  std::string scope;
 };
 
 } // namespace gist

@@ -7,21 +7,13 @@
 
 #include "tools/gist-compile/Compile.h"
 
-#include "dialect/GistOps.h"
-#include "passes/Emit/EmitModule.h"
-#include "passes/Pipelines.h"
-#include "passes/Target/CompileCpu.h"
 #include "tools/Registration.h"
-#include "tools/gist-compile/Diagnostics.h"
 #include "tools/gist-compile/Entries.h"
-#include "tools/gist-compile/Kernels.h"
 #include "tools/gist-compile/Module.h"
-#include "tools/gist-compile/Output.h"
-#include "tools/gist-compile/Target.h"
+#include "tools/gist-compile/Program.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -30,6 +22,17 @@ using namespace gist::compile;
 
 /// The context of a graph, which does not say one, unless the user does.
 static constexpr int64_t kGraphContext = 4096;
+
+/// What products are computed in, for people.
+static std::string describeCompute(llvm::ArrayRef<Program> programs) {
+  std::string text;
+  for (const Program &program : programs) {
+    if (programs.size() > 1)
+      text += (text.empty() ? "" : ", ") + program.target.name + ": ";
+    text += program.target.gpu ? "f16" : program.isInt8 ? "int8" : "f32";
+  }
+  return text;
+}
 
 static DialectRegistry createRegistry() {
   DialectRegistry registry;
@@ -43,33 +46,27 @@ class Compilation {
 public:
   Compilation(const Options &options, Progress &progress)
       : options(options), progress(progress), context(createRegistry()),
-        diagnostics(context, progress), dump(options.dumpStages) {}
+        diagnostics(context, progress),
+        stages{progress, diagnostics, StageDump(options.dumpStages)} {}
 
   Status run();
 
 private:
-  using BuildStage = llvm::function_ref<void(OpPassManager &)>;
-
   Status parseGraph();
-  /// Runs a stage of passes/Pipelines.h on `module`, and dumps the outcome.
-  Status runStage(const std::string &name, ModuleOp module, BuildStage build);
-  Status prepareGraph();
-  Status lowerKernels();
-  Status writeCode();
+  /// A program for each target, cut into kernels.
+  Status createPrograms(llvm::ArrayRef<Target> targets);
   Status writeModule();
 
   const Options &options;
   Progress &progress;
   MLIRContext context;
   Diagnostics diagnostics;
-  StageDump dump;
+  Stages stages;
 
-  CpuTarget target;
-  OwningOpRef<ModuleOp> program; ///< the graph, then the calls of kernels
-  OwningOpRef<ModuleOp> kernels; ///< copies of the program's, lowered
+  OwningOpRef<ModuleOp> graph;
   WeightMap weights;
   ImportedModel model;
-  bool isInt8 = false; ///< some products are of 8-bit integers
+  std::vector<Program> programs;
 };
 } // namespace
 
@@ -81,8 +78,8 @@ Status Compilation::parseGraph() {
                          buffer.getError().message().c_str());
   llvm::SourceMgr source;
   source.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
-  program = parseSourceFile<ModuleOp>(source, ParserConfig(&context));
-  if (!program)
+  graph = parseSourceFile<ModuleOp>(source, ParserConfig(&context));
+  if (!graph)
     return diagnostics.takeError("import");
   model.architecture = "graph";
   model.config.contextLength = model.config.capacity =
@@ -90,107 +87,67 @@ Status Compilation::parseGraph() {
   return {};
 }
 
-Status Compilation::runStage(const std::string &name, ModuleOp module,
-                             BuildStage build) {
-  progress.begin(name);
-  PassManager pm(&context);
-  build(pm);
-  if (failed(pm.run(module)))
-    return diagnostics.takeError(name);
-  return dump.write(name, module);
-}
-
-Status Compilation::prepareGraph() {
-  GIST_TRY(runStage("graph", *program, [&](OpPassManager &pm) {
-    GraphPipelineOptions graph;
-    graph.int8 = options.compute != Compute::F32;
-    graph.triple = target.triple;
-    graph.cpu = target.cpu;
-    graph.features = target.features;
-    buildGraphStage(pm, graph);
-  }));
-  isInt8 =
-      program->walk([](QuantizedMatmulOp) { return WalkResult::interrupt(); })
-          .wasInterrupted();
-  if (options.compute == Compute::Int8 && !isInt8)
-    return Status::error(Code::BadArgument,
-                         "%s: --compute=int8 needs block-quantised weights, "
-                         "and no product of this model has one",
-                         options.model.c_str());
+Status Compilation::createPrograms(llvm::ArrayRef<Target> targets) {
+  for (const Target &target : targets) {
+    bool isOnly = targets.size() == 1;
+    programs.emplace_back(OwningOpRef<ModuleOp>(graph->clone()), target,
+                          isOnly ? "" : target.name + "-", options, stages);
+    GIST_TRY(programs.back().formKernels());
+  }
   return {};
 }
 
-Status Compilation::lowerKernels() {
-  kernels = copyKernels(*program);
-  GIST_TRY(runStage("tiles", *kernels, [&](OpPassManager &pm) {
-    CpuPipelineOptions cpu;
-    cpu.triple = target.triple;
-    cpu.cpu = target.cpu;
-    cpu.features = target.features;
-    buildTileStage(pm, cpu);
-  }));
-  return runStage("cpu", *kernels, buildCpuStage);
-}
-
-Status Compilation::writeCode() {
-  progress.begin("code");
-  FailureOr<std::string> text = options.emit == Emit::Llvm
-                                    ? printLlvm(*kernels, target)
-                                    : emitCpuAssembly(*kernels, target);
-  if (failed(text))
-    return diagnostics.takeError("code");
-  return writeText(*text, options.output);
-}
-
 Status Compilation::writeModule() {
-  progress.begin("code");
-  FailureOr<std::vector<char>> object = emitCpuObject(*kernels, target);
-  if (failed(object))
-    return diagnostics.takeError("code");
-  GIST_TRY(runStage("memory", *program, buildMemoryStage));
-
+  std::vector<TargetProgram> described;
+  for (Program &program : programs) {
+    GIST_TRY(program.lowerKernels());
+    GIST_TRY(program.generateCode());
+    described.push_back(program.describe());
+  }
   progress.begin("module");
   if (!options.isGraph() && !model.tokenizer)
     diagnostics.warn(options.model + ": " + model.noTokenizerBecause +
                      "; the module takes token ids alone");
   ModuleWriter writer;
-  describeModel(options, model, isInt8, writer);
+  describeModel(options, model, describeCompute(programs), writer);
   EmitOptions emit;
   emit.capacity = model.config.capacity;
   if (options.referenceWeights)
     emit.referenceFrom = options.output;
-  CompiledKernels compiled{describeTarget(target),
-                           std::string(object->begin(), object->end()),
-                           *kernels};
-  if (failed(emitModule(*program, weights, compiled, emit, writer)))
+  if (failed(emitModule(described, weights, emit, writer)))
     return diagnostics.takeError("module");
   return writer.write(options.output);
 }
 
 Status Compilation::run() {
+  std::vector<Target> targets;
   if (options.emit >= Emit::Kernels)
-    GIST_TRY(findTarget(options, target));
+    GIST_TRY(findTargets(options, targets));
 
   progress.begin("import");
   GIST_TRY(options.isGraph()
                ? parseGraph()
-               : importEntries(options, context, program, weights, model));
-  GIST_TRY(dump.write("import", *program));
+               : importEntries(options, context, graph, weights, model));
+  GIST_TRY(stages.dump.write("import", *graph));
   if (options.emit == Emit::Graph)
-    return writeText(printModule(*program), options.output);
+    return writeText(printModule(*graph), options.output);
 
-  GIST_TRY(prepareGraph());
-  GIST_TRY(runStage("kernels", *program, buildKernelStage));
+  GIST_TRY(createPrograms(targets));
+  if (options.emit == Emit::Module)
+    return writeModule();
+  Program &only = programs.front();
   if (options.emit == Emit::Kernels)
-    return writeText(printModule(*program), options.output);
-
-  GIST_TRY(lowerKernels());
-  return options.emit == Emit::Module ? writeModule() : writeCode();
+    return writeText(printModule(only.getCalls()), options.output);
+  GIST_TRY(only.lowerKernels());
+  std::string text;
+  GIST_TRY(only.printCode(options.emit == Emit::Llvm, text));
+  return writeText(text, options.output);
 }
 
-/// Import, graph, kernels, tiles, cpu, code, memory, module.
-static size_t countStages(Emit emit) {
-  switch (emit) {
+/// Import; graph, kernels, tiles, cpu or gpu, code and memory of each target;
+/// module.
+static size_t countStages(const Options &options) {
+  switch (options.emit) {
   case Emit::Graph:
     return 1;
   case Emit::Kernels:
@@ -199,12 +156,12 @@ static size_t countStages(Emit emit) {
   case Emit::Assembly:
     return 6;
   case Emit::Module:
-    return 8;
+    return 2 + 6 * options.targets.size();
   }
   return 0;
 }
 
 Status compile::compileModel(const Options &options, Progress &progress) {
-  progress.expect(countStages(options.emit));
+  progress.expect(countStages(options));
   return Compilation(options, progress).run();
 }

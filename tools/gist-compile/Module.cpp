@@ -16,7 +16,7 @@ using namespace gist;
 using namespace gist::compile;
 
 void compile::describeModel(const Options &options, const ImportedModel &model,
-                            bool isInt8, ModuleWriter &writer) {
+                            const std::string &compute, ModuleWriter &writer) {
   ModuleSpec &spec = writer.spec;
   spec.producer = "gist-compile " GIST_VERSION;
   ModelInfo &info = spec.model;
@@ -27,7 +27,7 @@ void compile::describeModel(const Options &options, const ImportedModel &model,
   info.contextLength = model.config.contextLength;
   info.embeddingSize = model.config.hiddenSize;
   info.layerCount = model.config.numLayers;
-  info.properties["compute"] = isInt8 ? "int8" : "f32";
+  info.properties["compute"] = compute;
   if (model.isDecoder)
     info.properties["kv"] = options.halfCache ? "f16" : "f32";
   if (options.expandWeights)
@@ -51,7 +51,7 @@ static constexpr llvm::StringLiteral kAskedFor[] = {
     "fma",      "f16c",     "bmi",      "bmi2",       "avx512f",   "avx512bw",
     "avx512cd", "avx512dq", "avx512vl", "avx512vnni", "avx512bf16"};
 
-TargetSpec compile::describeTarget(const CpuTarget &target) {
+static TargetSpec describeCpu(const CpuTarget &target) {
   TargetSpec spec{.name = "cpu",
                   .device = "cpu",
                   .triple = target.triple,
@@ -62,7 +62,7 @@ TargetSpec compile::describeTarget(const CpuTarget &target) {
   std::string message;
   const llvm::Target *backend =
       llvm::TargetRegistry::lookupTarget(triple, message);
-  assert(backend && "findTarget found it");
+  assert(backend && "findTargets found it");
   std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
       backend->createMCSubtargetInfo(triple, target.cpu, target.features));
   for (const llvm::SubtargetFeatureKV &feature :
@@ -70,4 +70,16 @@ TargetSpec compile::describeTarget(const CpuTarget &target) {
     if (llvm::is_contained(kAskedFor, llvm::StringRef(feature.Key)))
       spec.features.emplace_back(feature.Key);
   return spec;
+}
+
+TargetSpec compile::describeTarget(const Target &target) {
+  if (!target.gpu)
+    return describeCpu(target.cpu);
+  bool isAmd = target.gpu->kind == GpuKind::Amd;
+  return {.name = target.name,
+          .device = isAmd ? "hip" : "cuda",
+          .triple = target.gpu->triple,
+          .cpu = target.gpu->name,
+          .features = {},
+          .format = isAmd ? CodeFormat::Hsaco : CodeFormat::Ptx};
 }

@@ -9,21 +9,21 @@
 #define GIST_TOOLS_GIST_COMPILE_MODULE_H
 
 #include "passes/Import/ImportModel.h"
-#include "passes/Target/TargetInfo.h"
 #include "runtime/ModuleWriter.h"
 #include "tools/gist-compile/Options.h"
+#include "tools/gist-compile/Target.h"
 
 namespace gist::compile {
 
 /// Sets everything about the model that is not in its program: names, sizes,
-/// special tokens, the tokenizer, how it was compiled. `isInt8` says what
+/// special tokens, the tokenizer, how it was compiled. `compute` says what
 /// products were made of.
 void describeModel(const Options &options, const ImportedModel &model,
-                   bool isInt8, ModuleWriter &writer);
+                   const std::string &compute, ModuleWriter &writer);
 
-/// The target of code for `target`. It demands the features that the code may
-/// use and that a runtime can ask its CPU for.
-TargetSpec describeTarget(const CpuTarget &target);
+/// The target of code for `target`. For a CPU it demands the features that the
+/// code may use and that a runtime can ask for.
+TargetSpec describeTarget(const Target &target);
 
 } // namespace gist::compile
 

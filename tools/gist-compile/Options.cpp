@@ -13,6 +13,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 
 using namespace gist;
 using namespace gist::compile;
@@ -28,6 +29,8 @@ static constexpr const char *kFooter = R"(Examples:
   For another machine:
     gist-compile model.gguf -o model.gist --triple=x86_64-linux-gnu --cpu=x86-64-v3
     gist-compile model.gguf -o model.gist --triple=aarch64-linux-gnu --features=+i8mm,+dotprod
+  For an MI300X, with code for this CPU too:
+    gist-compile model.gguf -o model.gist --target=gfx942 --target=cpu
   Read what the model computes, the kernels it becomes and their code:
     gist-compile model.gguf --emit=graph | less
     gist-compile model.gguf --emit=kernels -o kernels.mlir
@@ -70,10 +73,12 @@ static void addOutputOptions(CLI::App &app, Options &options) {
 
 static void addTargetOptions(CLI::App &app, Options &options) {
   const char *group = "Target";
-  app.add_option("--target", options.target, "Kind of machine: cpu")
-      ->check(CLI::IsMember({"cpu"}).description(""))
+  app.add_option("--target", options.targets,
+                 "Machine to compile for: cpu (default), gfx942 (AMD MI300), "
+                 "sm_90 (NVIDIA H100, H200); may be given more than once")
+      ->check(CLI::IsMember({"cpu", "gfx942", "sm_90"}).description(""))
       ->type_name("NAME")
-      ->capture_default_str()
+      ->allow_extra_args(false)
       ->group(group);
   app.add_option("--triple", options.triple,
                  "LLVM triple of the CPU; default: this machine's")
@@ -147,8 +152,8 @@ static void addReportOptions(CLI::App &app, Options &options) {
                "Print the time of every stage and the memory used")
       ->group(group);
   app.add_option("--progress", options.progress,
-                 "auto (default): a bar on a terminal; on: lines where there "
-                 "is no terminal; off: nothing")
+                 "auto (default): a bar on a terminal, lines elsewhere; on: "
+                 "lines everywhere; off: nothing")
       ->transform(CLI::CheckedTransformer(kProgress).description(""))
       ->type_name("auto|on|off")
       ->group(group);
@@ -166,6 +171,14 @@ static void checkTogether(const CLI::App &app, Options &options) {
     refuse("-o: a module is written to a file, not to standard output");
   if (options.output.empty())
     options.output = "-";
+  std::set<std::string> targets(options.targets.begin(), options.targets.end());
+  if (targets.size() != options.targets.size())
+    refuse("--target: one machine is named twice");
+  if (!isModule && options.emit != Emit::Graph && targets.size() > 1)
+    refuse("--emit: only a module holds code for several targets");
+  for (const char *name : {"--triple", "--cpu", "--features"})
+    if (app.count(name) != 0 && targets.count("cpu") == 0)
+      refuse(std::string(name) + " is about a CPU; no target is one");
   std::error_code error;
   if (std::filesystem::equivalent(options.model, options.output, error))
     refuse("-o: " + options.output + " is the model itself");

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace gist::compile {
 
@@ -32,7 +33,7 @@ struct Options {
   std::string model;
   std::string output; ///< "-" is standard output
 
-  std::string target = "cpu";
+  std::vector<std::string> targets = {"cpu"};
   std::string triple, cpu, features;
 
   Emit emit = Emit::Module;

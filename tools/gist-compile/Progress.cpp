@@ -23,8 +23,8 @@ static bool isTerminal() {
 }
 
 Progress::Progress(ShowProgress show)
-    : drawsBar(show != ShowProgress::Off && isTerminal()),
-      printsLines(show == ShowProgress::On && !drawsBar) {}
+    : drawsBar(show == ShowProgress::Auto && isTerminal()),
+      printsLines(show != ShowProgress::Off && !drawsBar) {}
 
 void Progress::begin(std::string stage) {
   end();

@@ -1,4 +1,4 @@
-//===- Target.cpp - The CPU that was asked for ----------------------------===//
+//===- Target.cpp - The machines that were asked for ----------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -43,7 +43,7 @@ static Status checkFeatures(const std::string &list, const CpuTarget &target) {
   return {};
 }
 
-Status compile::findTarget(const Options &options, CpuTarget &target) {
+static Status findCpu(const Options &options, CpuTarget &target) {
   std::string message;
   auto report = [&](const llvm::Twine &text) { message = text.str(); };
   // The CPU first: LLVM prints complaints of its own about features.
@@ -57,5 +57,16 @@ Status compile::findTarget(const Options &options, CpuTarget &target) {
   if (failed(resolved))
     return Status::error(Code::Unsupported, "%s", message.c_str());
   target = *resolved;
+  return {};
+}
+
+Status compile::findTargets(const Options &options,
+                            std::vector<Target> &targets) {
+  for (const std::string &name : options.targets) {
+    Target target{.name = name, .cpu = {}, .gpu = getGpuInfo(name)};
+    if (!target.gpu)
+      GIST_TRY(findCpu(options, target.cpu));
+    targets.push_back(std::move(target));
+  }
   return {};
 }

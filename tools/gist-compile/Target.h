@@ -1,4 +1,4 @@
-//===- Target.h - The CPU that was asked for --------------------*- C++ -*-===//
+//===- Target.h - The machines that were asked for --------------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,15 +8,26 @@
 #ifndef GIST_TOOLS_GIST_COMPILE_TARGET_H
 #define GIST_TOOLS_GIST_COMPILE_TARGET_H
 
+#include "passes/Target/GpuInfo.h"
 #include "passes/Target/TargetInfo.h"
 #include "runtime/Status.h"
 #include "tools/gist-compile/Options.h"
 
+#include <string>
+#include <vector>
+
 namespace gist::compile {
 
-/// The CPU that `options` name, with nothing left open. Unknown names are
-/// errors here; LLVM would go on without them.
-Status findTarget(const Options &options, CpuTarget &target);
+/// A machine to compile for.
+struct Target {
+  std::string name;             ///< as the user says it: cpu, gfx942, sm_90
+  CpuTarget cpu;                ///< with nothing left open; where it is a CPU
+  const GpuInfo *gpu = nullptr; ///< where it is a GPU
+};
+
+/// The targets that `options` name, in order. Unknown names are errors here;
+/// LLVM would go on without them.
+Status findTargets(const Options &options, std::vector<Target> &targets);
 
 } // namespace gist::compile
 
