@@ -19,8 +19,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "passes/Tile/Kernels.h"
-#include "passes/Tile/TileBuilder.h"
+#include "passes/Tile/AttentionLoops.h"
 
 using namespace mlir;
 using namespace gist;
@@ -32,14 +31,14 @@ static constexpr int64_t kKeys = 4;
 namespace {
 class Attention {
 public:
-  Attention(TileBuilder &b, AttentionOp op, TileAttr tile)
-      : b(b), op(op), step(tile.getRegisters()[1]),
-        group(op.getQuery().getType().getDimSize(1)),
+  Attention(TileBuilder &b, const AttentionTile &what, TileAttr tile)
+      : b(b), what(what), step(tile.getRegisters()[1]),
+        group(getType(what.query).getDimSize(1)),
         maxRows(tile.getWorkgroup()[0] * group),
         rowsAtOnce(tile.getRegisters()[0]),
-        headSize(op.getKey().getType().getDimSize(2)),
-        valueSize(op.getValue().getType().getDimSize(2)), f32(b.getF32Type()),
-        queries(b.size(op.getQuery(), 0)), keys(b.size(op.getKey(), 0)) {}
+        headSize(getType(what.key).getShape().back()),
+        valueSize(getType(what.value).getShape().back()), f32(b.getF32Type()),
+        queries(what.queries), keys(what.keys) {}
 
   Value emit(Value result);
 
@@ -47,10 +46,18 @@ private:
   /// Running maxima, sums and outputs of the rows, in this order.
   using State = Values;
 
+  /// Keys and values of a step, in f32, and what is added to the scores.
+  struct Step {
+    Value first, k, v, bias;
+  };
+
+  static RankedTensorType getType(Value value) {
+    return cast<RankedTensorType>(value.getType());
+  }
   Value emitWiden(Value source, Value first, Value count, int64_t size);
-  State emitRows(Value row, int64_t rows, Value first, Value k, Value v,
-                 State state);
-  Value emitScores(Value row, int64_t rows, Value first, Value k);
+  Value emitBias(Value first, Value count);
+  State emitRows(Value row, int64_t rows, const Step &keys, State state);
+  Value emitScores(Value row, int64_t rows, const Step &keys);
   Value emitMask(Value scores, Value query, Value key);
   Value emitExp(Value x);
   Values emitOutput(Value row, int64_t rows, Value p, Values factors, Value v,
@@ -79,7 +86,7 @@ private:
   }
 
   TileBuilder &b;
-  AttentionOp op;
+  const AttentionTile &what;
   int64_t step, group, maxRows, rowsAtOnce, headSize, valueSize;
   Type f32;
   Value queries, keys;
@@ -93,10 +100,13 @@ Value Attention::emitWiden(Value source, Value first, Value count,
   Value zero = b.index(0);
   buffer = b.loop(zero, count, 1, buffer, [&](Value i, ValueRange carried) {
     Value result = carried[0];
-    for (int64_t at = 0; at < size; at += kKeys)
-      result = b.write(
-          b.readF32(source, {b.add(first, i), zero, b.index(at)}, kKeys),
-          result, {i, b.index(at)});
+    Values indices = what.locate(b, b.add(first, i));
+    indices.push_back(zero);
+    for (int64_t at = 0; at < size; at += kKeys) {
+      indices.back() = b.index(at);
+      result =
+          b.write(b.readF32(source, indices, kKeys), result, {i, b.index(at)});
+    }
     return Values{result};
   })[0];
   return b.loop(
@@ -106,6 +116,21 @@ Value Attention::emitWiden(Value source, Value first, Value count,
           result = b.write(b.splat(kKeys, f32, 0), result, {i, b.index(at)});
         return Values{result};
       })[0];
+}
+
+/// What is added to the scores of a step, or null.
+Value Attention::emitBias(Value first, Value count) {
+  if (!what.bias)
+    return {};
+  Value buffer = b.loop(b.index(0), count, 1, b.empty({step}, f32),
+                        [&](Value i, ValueRange carried) {
+                          return Values{b.writeScalar(
+                              what.bias(b, b.add(first, i)), carried[0], i)};
+                        })[0];
+  return b.loop(count, b.index(step), 1, buffer,
+                [&](Value i, ValueRange carried) {
+                  return Values{b.writeScalar(constant(0), carried[0], i)};
+                })[0];
 }
 
 /// Scores of a query with keys [key, key + kKeys), -infinity where unseen.
@@ -118,14 +143,14 @@ Value Attention::emitMask(Value scores, Value query, Value key) {
       arith::ConstantOp::create(
           b, DenseElementsAttr::get(b.vectorOf(kKeys, i32),
                                     ArrayRef<int32_t>(lanes))));
-  if (op.getMask()) {
+  if (what.mask) {
     Value mask = vector::TransferReadOp::create(
-        b, b.vectorOf(kKeys, f32), op.getMask(), ValueRange{query, key},
+        b, b.vectorOf(kKeys, f32), what.mask, ValueRange{query, key},
         std::optional<Value>(constant(0)), ArrayRef<bool>{false});
     scores = arith::AddFOp::create(b, scores, mask);
   }
   Value seen = compare(arith::CmpIPredicate::slt, ids, splat(keys));
-  if (op.getCausal()) {
+  if (what.isCausal) {
     // Queries are the last of the keys.
     AffineExpr q, k, t;
     bindDims(b.getContext(), q, k, t);
@@ -134,12 +159,12 @@ Value Attention::emitMask(Value scores, Value query, Value key) {
         {OpFoldResult(query), OpFoldResult(keys), OpFoldResult(queries)});
     Value here = splat(position);
     seen = compare(arith::CmpIPredicate::sle, ids, here);
-    if (op.getWindow()) {
-      Value width = b.splat(kKeys, i32, *op.getWindow());
+    if (what.window) {
+      Value width = b.splat(kKeys, i32, *what.window);
       Value near = compare(arith::CmpIPredicate::sgt, ids,
                            arith::SubIOp::create(b, here, width));
       Value sink = compare(arith::CmpIPredicate::slt, ids,
-                           b.splat(kKeys, i32, op.getSinks().value_or(0)));
+                           b.splat(kKeys, i32, what.sinks));
       seen =
           arith::AndIOp::create(b, seen, arith::OrIOp::create(b, near, sink));
     }
@@ -149,13 +174,13 @@ Value Attention::emitMask(Value scores, Value query, Value key) {
 }
 
 /// Masked scores of `rows` rows with a step of keys: rows x step.
-Value Attention::emitScores(Value row, int64_t rows, Value first, Value k) {
+Value Attention::emitScores(Value row, int64_t rows, const Step &keys) {
   Values query, head;
   for (int64_t i = 0; i < rows; ++i) {
     query.push_back(getQuery(b.add(row, i)));
     head.push_back(getHead(b.add(row, i)));
   }
-  Value scale = b.splat(kKeys, f32, op.getEffectiveScale());
+  Value scale = b.splat(kKeys, f32, what.scale);
   return b.loop(
       b.index(0), b.index(step), kKeys, b.empty({rows, step}, f32),
       [&](Value key, ValueRange carried) {
@@ -163,10 +188,11 @@ Value Attention::emitScores(Value row, int64_t rows, Value first, Value k) {
         for (int64_t at = 0; at < headSize; at += kKeys) {
           Values right;
           for (int64_t j = 0; j < kKeys; ++j)
-            right.push_back(b.readF32(k, {b.add(key, j), b.index(at)}, kKeys));
+            right.push_back(
+                b.readF32(keys.k, {b.add(key, j), b.index(at)}, kKeys));
           for (int64_t i = 0; i < rows; ++i) {
-            Value left = b.readF32(op.getQuery(),
-                                   {query[i], head[i], b.index(at)}, kKeys);
+            Value left =
+                b.readF32(what.query, {query[i], head[i], b.index(at)}, kKeys);
             for (int64_t j = 0; j < kKeys; ++j)
               sums[i * kKeys + j] = b.fma(left, right[j], sums[i * kKeys + j]);
           }
@@ -174,8 +200,11 @@ Value Attention::emitScores(Value row, int64_t rows, Value first, Value k) {
         Value result = carried[0];
         for (int64_t i = 0; i < rows; ++i) {
           Value sum = b.sumsOfFour(ArrayRef<Value>(sums).slice(i * 4, 4));
-          Value scaled = arith::MulFOp::create(b, sum, scale);
-          result = b.write(emitMask(scaled, query[i], b.add(first, key)),
+          Value score = arith::MulFOp::create(b, sum, scale);
+          if (keys.bias)
+            score = arith::AddFOp::create(
+                b, score, b.read(keys.bias, key, b.vectorOf(kKeys, f32)));
+          result = b.write(emitMask(score, query[i], b.add(keys.first, key)),
                            result, {b.index(i), key});
         }
         return Values{result};
@@ -259,9 +288,9 @@ Value Attention::emitExp(Value x) {
 }
 
 /// One step of keys and values for `rows` rows.
-Attention::State Attention::emitRows(Value row, int64_t rows, Value first,
-                                     Value k, Value v, State state) {
-  Value p = emitScores(row, rows, first, k);
+Attention::State Attention::emitRows(Value row, int64_t rows, const Step &keys,
+                                     State state) {
+  Value p = emitScores(row, rows, keys);
   Value zero = constant(0);
   Value never = constant(-std::numeric_limits<double>::infinity());
   int64_t width = std::min<int64_t>(step, 4 * kKeys);
@@ -300,7 +329,7 @@ Attention::State Attention::emitRows(Value row, int64_t rows, Value first,
     state[1] = b.writeScalar(sum, state[1], at);
     factors.push_back(factor);
   }
-  state[2] = emitOutput(row, rows, p, factors, v, state[2])[0];
+  state[2] = emitOutput(row, rows, p, factors, keys.v, state[2])[0];
   return state;
 }
 
@@ -350,26 +379,38 @@ Value Attention::emit(Value result) {
             AffineMap::get(2, 0, {b.getAffineConstantExpr(step), d1 - d0},
                            b.getContext()),
             {OpFoldResult(first), OpFoldResult(keys)}));
-    Value k = emitWiden(op.getKey(), first, count, headSize);
-    Value v = emitWiden(op.getValue(), first, count, valueSize);
-    State next = b.loop(
-        zero, whole, rowsAtOnce, carried, [&](Value row, ValueRange inner) {
-          return emitRows(row, rowsAtOnce, first, k, v, State(inner));
-        });
+    Step part = {first, emitWiden(what.key, first, count, headSize),
+                 emitWiden(what.value, first, count, valueSize),
+                 emitBias(first, count)};
+    State next = b.loop(zero, whole, rowsAtOnce, carried,
+                        [&](Value row, ValueRange inner) {
+                          return emitRows(row, rowsAtOnce, part, State(inner));
+                        });
     return b.loop(whole, rows, 1, next, [&](Value row, ValueRange inner) {
-      return emitRows(row, 1, first, k, v, State(inner));
+      return emitRows(row, 1, part, State(inner));
     });
   });
   return emitResult(state, result);
 }
 
+bool gist::isAttentionVectorizable(RankedTensorType key,
+                                   RankedTensorType value) {
+  auto isWhole = [](int64_t size) {
+    return !ShapedType::isDynamic(size) && size % kKeys == 0;
+  };
+  return isWhole(key.getShape().back()) && isWhole(value.getShape().back());
+}
+
+Value gist::emitAttention(TileBuilder &b, const AttentionTile &what,
+                          TileAttr tile, Value result) {
+  return Attention(b, what, tile).emit(result);
+}
+
 LogicalResult gist::lowerAttention(RewriterBase &rewriter, AttentionOp op) {
-  TileAttr tile = getKernelTile(op);
   RankedTensorType key = op.getKey().getType();
   if (op.getOffsets() || key.getDimSize(1) != 1)
     return rewriter.notifyMatchFailure(op, "more than one sequence or KV head");
-  if (key.isDynamicDim(2) || key.getDimSize(2) % kKeys != 0 ||
-      op.getValue().getType().getDimSize(2) % kKeys != 0)
+  if (!isAttentionVectorizable(key, op.getValue().getType()))
     return rewriter.notifyMatchFailure(op, "heads are no multiple of a vector");
   TileBuilder builder(op.getLoc(), rewriter);
   ReifiedRankedShapedTypeDims shapes;
@@ -377,6 +418,19 @@ LogicalResult gist::lowerAttention(RewriterBase &rewriter, AttentionOp op) {
     return failure();
   Value empty = tensor::EmptyOp::create(builder, shapes[0],
                                         op.getType().getElementType());
-  rewriter.replaceOp(op, Attention(builder, op, tile).emit(empty));
+  AttentionTile what;
+  what.query = op.getQuery();
+  what.queries = builder.size(op.getQuery(), 0);
+  what.keys = builder.size(op.getKey(), 0);
+  what.key = op.getKey();
+  what.value = op.getValue();
+  what.locate = [](TileBuilder &b, Value n) { return Values{n, b.index(0)}; };
+  what.mask = op.getMask();
+  what.isCausal = op.getCausal();
+  what.window = op.getWindow();
+  what.sinks = op.getSinks().value_or(0);
+  what.scale = op.getEffectiveScale();
+  rewriter.replaceOp(op,
+                     emitAttention(builder, what, getKernelTile(op), empty));
   return success();
 }
