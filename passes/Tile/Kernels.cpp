@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Kernels.h"
+#include "dialect/GistClusterOps.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 
 using namespace mlir;
@@ -33,7 +34,7 @@ Operation *gist::getAnchor(func::FuncOp kernel) {
   Operation *anchor = nullptr;
   kernel.walk([&](Operation *op) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-    if (isa<QuantizedMatmulOp, AttentionOp>(op) ||
+    if (isa<QuantizedMatmulOp, AttentionOp, ClusterAttentionOp>(op) ||
         (linalgOp && isTransposedMatmul(linalgOp)))
       anchor = op;
   });
