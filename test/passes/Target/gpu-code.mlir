@@ -13,8 +13,8 @@
 // OBJECT: OS/ABI: AMDGPU - HSA
 // OBJECT: ABI Version: 3
 // OBJECT: Flags: 0x54c, gfx942, xnack, sramecc
-// OBJECT-DAG: GLOBAL PROTECTED {{.*}} scale_rows{{$}}
-// OBJECT-DAG: GLOBAL PROTECTED {{.*}} scale_rows.kd
+// OBJECT-DAG: FUNC GLOBAL {{.*}} scale_rows{{$}}
+// OBJECT-DAG: OBJECT GLOBAL {{.*}} scale_rows.kd
 // OBJECT: .agpr_count: 0
 // OBJECT: .value_kind: global_buffer
 // OBJECT: .group_segment_fixed_size: 2048
