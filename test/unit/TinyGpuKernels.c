@@ -26,10 +26,16 @@ typedef const GLOBAL i64 *Number;
 #endif
 enum { kThreads = 64 };
 
+/// Another build writes where it may not.
+#ifndef TINY_OFFSET
+#define TINY_OFFSET 0
+#endif
+
 KERNEL tiny_embed(const GLOBAL int *tokens, const GLOBAL float *embeddings,
                   GLOBAL float *rows, Number width) {
   for (i64 i = THREAD; i < *width; i += kThreads)
-    rows[GROUP_X * *width + i] = embeddings[tokens[GROUP_X] * *width + i];
+    rows[GROUP_X * *width + i + TINY_OFFSET] =
+        embeddings[tokens[GROUP_X] * *width + i];
 }
 
 KERNEL tiny_append(const GLOBAL float *rows, GLOBAL float *place,
