@@ -143,7 +143,7 @@ function(gist_install_package)
     foreach(root "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
       install(DIRECTORY "${root}/${folder}"
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/gist" FILES_MATCHING
-        PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc" PATTERN "*.hpp"
+        PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc" PATTERN "*.def" PATTERN "*.hpp"
         PATTERN "CMakeFiles" EXCLUDE)
     endforeach()
   endforeach()

@@ -7,6 +7,7 @@
 
 #include "runtime/Binding.h"
 
+#include <algorithm>
 #include <cinttypes>
 
 using namespace gist;
@@ -62,7 +63,7 @@ Status SymbolValues::getSize(ExprId id, const char *what, uint64_t &value) {
 //===----------------------------------------------------------------------===//
 
 EntryBinding::EntryBinding(const Module &module, const EntrySpec &entry,
-                           const DeviceCode &code, const SymbolValues &symbols)
+                           const DeviceCode &code)
     : module(&module), spec(&entry) {
   commands.code = &code;
   uint32_t firstArg = 0;
@@ -74,18 +75,44 @@ EntryBinding::EntryBinding(const Module &module, const EntrySpec &entry,
     bound.after = command.hasAfter ? &command.after : nullptr;
     firstArg += bound.argCount;
     commands.commands.push_back(bound);
-
-    uint64_t mask = 0;
-    for (ExprId size : command.grid)
-      mask |= symbols.dependencies(size);
-    for (const ArgSpec &arg : command.args) {
-      mask |= symbols.dependencies(arg.value);
-      if (arg.buffer != kNone)
-        mask |= bufferDependencies(arg.buffer, symbols);
-    }
-    masks.push_back(mask);
   }
   commands.args.resize(firstArg);
+}
+
+Status EntryBinding::useNumberTable(Device &device) {
+  auto table = std::make_unique<NumberTable>();
+  for (const CommandSpec &command : spec->commands)
+    for (const ArgSpec &arg : command.args)
+      if (arg.buffer == kNone)
+        table->exprs.push_back(arg.value);
+  std::sort(table->exprs.begin(), table->exprs.end());
+  table->exprs.erase(std::unique(table->exprs.begin(), table->exprs.end()),
+                     table->exprs.end());
+  table->values.resize(table->exprs.size());
+  GIST_TRY(
+      device.allocate(table->values.size() * sizeof(int64_t), table->memory));
+  numbers = std::move(table);
+  return {};
+}
+
+DeviceAddress EntryBinding::NumberTable::addressOf(ExprId expr) const {
+  auto place = std::lower_bound(exprs.begin(), exprs.end(), expr);
+  return memory.address() +
+         static_cast<uint64_t>(place - exprs.begin()) * sizeof(int64_t);
+}
+
+uint64_t EntryBinding::commandDependencies(const CommandSpec &command,
+                                           const SymbolValues &symbols) const {
+  uint64_t mask = 0;
+  for (ExprId size : command.grid)
+    mask |= symbols.dependencies(size);
+  for (const ArgSpec &arg : command.args)
+    if (arg.buffer != kNone)
+      mask |= symbols.dependencies(arg.value) |
+              bufferDependencies(arg.buffer, symbols);
+    else if (!numbers)
+      mask |= symbols.dependencies(arg.value);
+  return mask;
 }
 
 uint64_t EntryBinding::bufferDependencies(uint32_t buffer,
@@ -135,7 +162,7 @@ Status EntryBinding::locate(uint32_t buffer, SymbolValues &symbols,
 }
 
 Status EntryBinding::bindCommand(size_t number, SymbolValues &symbols,
-                                 const MemoryMap &memory) {
+                                 const MemoryMap &memory, bool &changed) {
   const CommandSpec &command = spec->commands[number];
   BoundCommand &bound = commands.commands[number];
   uint64_t total = 1;
@@ -149,14 +176,23 @@ Status EntryBinding::bindCommand(size_t number, SymbolValues &symbols,
         total > kMaxTotal)
       return Status::error(Code::BadFile, "grid of %" PRIu64 " workgroups",
                            size);
+    changed |= bound.grid[i] != size;
     bound.grid[i] = static_cast<uint32_t>(size);
   }
   uint64_t *slot = commands.args.data() + bound.firstArg;
+  auto put = [&](uint64_t value) {
+    changed |= *slot != value;
+    *slot++ = value;
+  };
   for (const ArgSpec &arg : command.args) {
+    if (arg.buffer == kNone && numbers) {
+      put(numbers->addressOf(arg.value));
+      continue;
+    }
     if (arg.buffer == kNone) {
       int64_t value = 0;
       GIST_TRY(symbols.get(arg.value, value));
-      *slot++ = static_cast<uint64_t>(value);
+      put(static_cast<uint64_t>(value));
       continue;
     }
     MemoryMap::Range range;
@@ -166,8 +202,29 @@ Status EntryBinding::bindCommand(size_t number, SymbolValues &symbols,
       GIST_TRY(symbols.getSize(arg.value, "offset of an argument", offset));
     GIST_TRY(subrange(range, offset, 0, range)
                  .in(module->spec().buffers[arg.buffer].name));
-    *slot++ = range.address;
+    put(range.address);
   }
+  return {};
+}
+
+Status EntryBinding::bindNumbers(SymbolValues &symbols) {
+  for (size_t i = 0; i < numbers->exprs.size(); ++i) {
+    int64_t value = 0;
+    GIST_TRY(symbols.get(numbers->exprs[i], value));
+    numbers->isStale |= numbers->values[i] != value;
+    numbers->values[i] = value;
+  }
+  return {};
+}
+
+Status EntryBinding::uploadNumbers(Device &device) {
+  if (!numbers || !numbers->isStale)
+    return {};
+  GIST_TRY(
+      device.upload(numbers->memory.address(),
+                    {reinterpret_cast<const uint8_t *>(numbers->values.data()),
+                     numbers->values.size() * sizeof(int64_t)}));
+  numbers->isStale = false;
   return {};
 }
 
@@ -183,14 +240,16 @@ Status EntryBinding::bind(SymbolValues &symbols, const MemoryMap &memory,
   changed = everything;
   // Half-bound after an error: the next bind does everything.
   boundValues.clear();
-  for (size_t i = 0; i < commands.commands.size(); ++i) {
-    if (!everything && !(masks[i] & stale))
-      continue;
-    changed = true;
-    GIST_TRY(
-        bindCommand(i, symbols, memory)
-            .in("entry '" + spec->name + "' command " + std::to_string(i)));
-  }
+  if (masks.empty())
+    for (const CommandSpec &command : spec->commands)
+      masks.push_back(commandDependencies(command, symbols));
+  for (size_t i = 0; i < commands.commands.size(); ++i)
+    if (everything || (masks[i] & stale))
+      GIST_TRY(
+          bindCommand(i, symbols, memory, changed)
+              .in("entry '" + spec->name + "' command " + std::to_string(i)));
+  if (numbers)
+    GIST_TRY(bindNumbers(symbols).in("entry '" + spec->name + "'"));
   boundValues.assign(values.begin(), values.end());
   boundGeneration = memory.generation;
   return {};

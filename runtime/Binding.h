@@ -9,6 +9,10 @@
 // argument slots of an entry's command list. A decode step changes one symbol,
 // so only what depends on a changed symbol is done again.
 //
+// Devices that take numbers by address (GPUs) read them from a table in their
+// memory, one word per distinct expression. Then a change of a number leaves
+// the list as it is, and a recording of it valid.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef GIST_RUNTIME_BINDING_H
@@ -62,14 +66,22 @@ struct MemoryMap {
 class EntryBinding {
 public:
   EntryBinding(const Module &module, const EntrySpec &entry,
-               const DeviceCode &code, const SymbolValues &symbols);
+               const DeviceCode &code);
 
   const EntrySpec &entry() const { return *spec; }
   const CommandList &list() const { return commands; }
 
+  /// Makes scalar arguments words of a table on the device, for devices that
+  /// want them so.
+  Status useNumberTable(Device &device);
+
   /// Makes the list right for the current symbols and memory. `changed` says
   /// whether anything in it differs from the last time.
   Status bind(SymbolValues &symbols, const MemoryMap &memory, bool &changed);
+
+  /// Brings the table of numbers on the device up to date, before the list
+  /// runs.
+  Status uploadNumbers(Device &device);
 
   /// Where a buffer is for the current symbols; checked against its parent.
   Status locate(uint32_t buffer, SymbolValues &symbols, const MemoryMap &memory,
@@ -79,15 +91,31 @@ public:
   std::unique_ptr<Recording> recording;
 
 private:
+  /// Values of scalar arguments on a device that takes them by address.
+  struct NumberTable {
+    std::vector<ExprId> exprs; ///< distinct
+    std::vector<int64_t> values;
+    DeviceMemory memory;
+    bool isStale = false; ///< `memory` does not have `values`
+
+    DeviceAddress addressOf(ExprId expr) const;
+  };
+
+  /// Symbols that what a command launches depends on.
+  uint64_t commandDependencies(const CommandSpec &command,
+                               const SymbolValues &symbols) const;
   Status bindCommand(size_t number, SymbolValues &symbols,
-                     const MemoryMap &memory);
+                     const MemoryMap &memory, bool &changed);
+  Status bindNumbers(SymbolValues &symbols);
   uint64_t bufferDependencies(uint32_t buffer,
                               const SymbolValues &symbols) const;
 
   const Module *module;
   const EntrySpec *spec;
   CommandList commands;
-  std::vector<uint64_t> masks;      ///< symbols each command depends on
+  std::unique_ptr<NumberTable> numbers; ///< null: numbers are arguments
+  std::vector<uint64_t> masks; ///< symbols each command depends on; empty: not
+                               ///< worked out yet
   std::vector<int64_t> boundValues; ///< symbols of the last bind; empty: none
   uint64_t boundGeneration = 0;
 };

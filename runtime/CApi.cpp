@@ -113,7 +113,10 @@ gist_code gist_session_create(const gist_module *module,
   auto created = std::make_unique<gist_session>();
   created->tokenizer = module->tokenizer;
   Status status = openDevice(chosen.device ? chosen.device : "cpu",
-                             {.threads = chosen.threads}, created->device);
+                             {.threads = chosen.threads,
+                              .index = chosen.device_index,
+                              .library = chosen.library ? chosen.library : ""},
+                             created->device);
   if (status.ok()) {
     SessionOptions sessionOptions;
     sessionOptions.context = chosen.context;

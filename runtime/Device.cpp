@@ -8,20 +8,38 @@
 #include "runtime/Device.h"
 
 #include "runtime/DeviceCpu.h"
+#include "runtime/gpu/GpuDevice.h"
 
 using namespace gist;
 
-std::vector<std::string> gist::deviceKinds() { return {"cpu"}; }
+std::vector<std::string> gist::deviceKinds() { return {"cpu", "hip", "cuda"}; }
+
+static Status openDriver(const std::string &kind, const DeviceOptions &options,
+                         std::unique_ptr<GpuDriver> &driver) {
+  if (kind == "hip")
+    return openHipDriver(options.library, driver);
+  if (kind == "cuda")
+    return openCudaDriver(options.library, driver);
+  return Status::error(Code::BadArgument,
+                       "no device is called '%s'; there are cpu, hip and cuda",
+                       kind.c_str());
+}
+
+Status gist::countDevices(const std::string &kind, const DeviceOptions &options,
+                          int &count) {
+  count = 1;
+  if (kind == "cpu")
+    return {};
+  std::unique_ptr<GpuDriver> driver;
+  GIST_TRY(openDriver(kind, options, driver));
+  return driver->countCards(count);
+}
 
 Status gist::openDevice(const std::string &kind, const DeviceOptions &options,
                         std::unique_ptr<Device> &result) {
   if (kind == "cpu")
     return openCpuDevice(options, result);
-  if (kind == "hip" || kind == "cuda")
-    return Status::error(Code::Unsupported,
-                         "this build has no %s device; it can run on: cpu",
-                         kind.c_str());
-  return Status::error(Code::BadArgument,
-                       "no device is called '%s'; there are cpu, hip and cuda",
-                       kind.c_str());
+  std::unique_ptr<GpuDriver> driver;
+  GIST_TRY(openDriver(kind, options, driver));
+  return GpuDevice::open(std::move(driver), options.index, result);
 }

@@ -36,6 +36,7 @@ struct DeviceInfo {
   std::string kind;         ///< "cpu", "hip", "cuda"
   std::string name;         ///< as the machine calls itself
   std::string architecture; ///< "aarch64", "gfx942:sramecc+:xnack-", "sm_90"
+  std::string driver;       ///< GPU: "CUDA 13.0 (libcuda.so.1)"
   std::vector<std::string> features; ///< CPU: LLVM names that are present
   unsigned parallelism = 1;          ///< CPU threads or GPU compute units
   uint64_t memoryTotal = 0, memoryFree = 0;
@@ -113,10 +114,16 @@ public:
   /// Why code for this target cannot run here, or ok.
   virtual Status supports(const TargetSpec &target) const = 0;
 
+  /// Whether a scalar argument is the address of an i64 word that holds it,
+  /// rather than the number: on GPUs, where arguments of a recorded list are
+  /// fixed and memory is not.
+  virtual bool numbersByAddress() const { return false; }
+
   /// Memory aligned to 64 bytes or more; its content is zero.
   virtual Status allocate(uint64_t size, DeviceMemory &result) = 0;
-  /// Read-only content of the host: the same memory on the CPU, a copy
-  /// elsewhere. The host's bytes must outlive the result.
+  /// Read-only content of the host: the same memory on the CPU, elsewhere a
+  /// copy that all who share these bytes have in common. The host's bytes must
+  /// outlive the result.
   virtual Status share(Bytes content, DeviceMemory &result) = 0;
 
   virtual Status upload(DeviceAddress to, Bytes from) = 0;
@@ -155,7 +162,9 @@ inline void DeviceMemory::reset() {
 }
 
 struct DeviceOptions {
-  unsigned threads = 0; ///< CPU: 0 for as many as this process may use
+  unsigned threads = 0;     ///< CPU: 0 for as many as this process may use
+  int index = 0;            ///< GPU: which card, as the driver counts them
+  std::string library = {}; ///< GPU: path of the driver; empty: the usual names
 };
 
 /// Opens "cpu", "hip" or "cuda".
@@ -164,6 +173,11 @@ Status openDevice(const std::string &kind, const DeviceOptions &options,
 
 /// What openDevice knows, in the order a user is told.
 std::vector<std::string> deviceKinds();
+
+/// What is there of one kind. `count` devices can be opened by their index;
+/// when there is none the status says what was looked for.
+Status countDevices(const std::string &kind, const DeviceOptions &options,
+                    int &count);
 
 } // namespace gist
 

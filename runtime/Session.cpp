@@ -41,9 +41,10 @@ Status Session::chooseTarget() {
     }
     refused += "; '" + targets[i].name + "' " + status.text;
   }
-  return Status::error(Code::Unsupported,
-                       "the module has no code for this %s device%s",
-                       device.info().kind.c_str(), refused.c_str());
+  DeviceInfo info = device.info();
+  return Status::error(
+      Code::Unsupported, "the module has no code for this %s device, %s%s",
+      info.kind.c_str(), info.architecture.c_str(), refused.c_str());
 }
 
 Status Session::initialize() {
@@ -63,8 +64,11 @@ Status Session::initialize() {
   GIST_TRY(device.loadCode(spec, targetId, source->code(targetId), code));
   GIST_TRY(allocateBuffers());
   for (const EntrySpec &entry : spec.entries)
-    if (entry.target == kNone || entry.target == targetId)
-      entries.emplace_back(*source, entry, *code, symbols);
+    if (entry.target == kNone || entry.target == targetId) {
+      entries.emplace_back(*source, entry, *code);
+      if (device.numbersByAddress())
+        GIST_TRY(entries.back().useNumberTable(device));
+    }
   return {};
 }
 
@@ -126,6 +130,7 @@ Status Session::execute(EntryBinding &binding) {
       GIST_TRY(device.upload(owned[i].address(),
                              {reinterpret_cast<const uint8_t *>(values.data()),
                               values.size_bytes()}));
+  GIST_TRY(binding.uploadNumbers(device));
   if (changed)
     binding.recording.reset();
 

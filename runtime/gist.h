@@ -61,10 +61,12 @@ gist_code gist_detokenize(const gist_module *module, const int32_t *tokens,
                           size_t count, char *text, size_t *size);
 
 typedef struct gist_session_options {
-  const char *device; ///< "cpu"; null for the default
-  unsigned threads;   ///< 0: as many as this process may use
-  int64_t context;    ///< tokens to hold; 0: the module's default
-  int64_t chunk;      ///< tokens per prefill call; 0: the module's choice
+  const char *device;  ///< "cpu", "hip" or "cuda"; null: "cpu"
+  unsigned threads;    ///< CPU; 0: as many as this process may use
+  int64_t context;     ///< tokens to hold; 0: the module's default
+  int64_t chunk;       ///< tokens per prefill call; 0: the module's choice
+  const char *library; ///< path of the GPU's driver; null: its usual names
+  int device_index;    ///< which GPU, as the driver counts them
 } gist_session_options;
 
 /// `options` may be null.

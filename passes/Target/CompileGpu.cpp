@@ -73,6 +73,8 @@ static LogicalResult createMachine(gpu::GPUModuleOp kernels, const GpuInfo &gpu,
   llvm::TargetOptions options;
   // Products and sums may be one instruction; nothing else is relaxed.
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
+  // People read assembly; the comments say what a kernel takes.
+  options.MCOptions.AsmVerbose = gpu.kind == GpuKind::Amd;
   backend.machine.reset(found->createTargetMachine(
       triple, chip, gpu.features, options, llvm::Reloc::PIC_, std::nullopt,
       llvm::CodeGenOptLevel::Aggressive));

@@ -181,8 +181,11 @@ private:
     Value dynamic;
     for (memref::AllocaOp piece : pieces) {
       MemRefType type = piece.getType();
-      if (!type.hasStaticShape() || !type.getLayout().isIdentity())
-        return piece.emitError("workgroup memory has a constant size");
+      if (!type.hasStaticShape() || !type.getLayout().isIdentity() ||
+          piece->getParentOp() != function)
+        return piece.emitError("workgroup memory has a constant size and is "
+                               "there from the start of a kernel");
+      builder.setInsertionPoint(piece);
       int64_t alignment =
           std::max<int64_t>(unit, piece.getAlignment().value_or(1));
       int64_t offset = llvm::alignTo(used, alignment);

@@ -48,6 +48,9 @@ struct TargetInfo {
   MatmulShape integerShape, floatShape;
   AttentionShape attention;
   int64_t rows; ///< rows of a workgroup in kernels on whole rows
+  /// Columns of a workgroup in integer products of one row: few, so that all
+  /// threads finish together.
+  int64_t columnsOfOneRow;
 };
 
 using ReportError = llvm::function_ref<void(const llvm::Twine &)>;

@@ -8,6 +8,7 @@
 #include "passes/Tile/Kernels.h"
 #include "dialect/GistClusterOps.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 
 using namespace mlir;
 using namespace gist;
@@ -39,4 +40,52 @@ Operation *gist::getAnchor(func::FuncOp kernel) {
       anchor = op;
   });
   return anchor;
+}
+
+FailureOr<AffineExpr> gist::getSizeExpr(func::FuncOp kernel,
+                                        OpFoldResult size) {
+  MLIRContext *context = kernel.getContext();
+  if (std::optional<int64_t> constant = getConstantIntValue(size))
+    return getAffineConstantExpr(*constant, context);
+  AffineMap map;
+  ValueDimList operands;
+  auto isArgument = [](Value value, std::optional<int64_t>,
+                       ValueBoundsConstraintSet &) {
+    return isa<BlockArgument>(value);
+  };
+  if (failed(ValueBoundsConstraintSet::computeBound(
+          map, operands, presburger::BoundType::EQ, size, isArgument)))
+    return failure();
+
+  // Numbers in the order of their slots: index arguments, dynamic sizes.
+  DenseMap<std::pair<Value, int64_t>, unsigned> numbers;
+  for (BlockArgument argument : kernel.getArguments())
+    if (argument.getType().isIndex())
+      numbers.insert({{argument, -1}, numbers.size()});
+  for (BlockArgument argument : kernel.getArguments())
+    if (auto type = dyn_cast<RankedTensorType>(argument.getType()))
+      for (int64_t dim = 0; dim < type.getRank(); ++dim)
+        if (type.isDynamicDim(dim))
+          numbers.insert({{argument, dim}, numbers.size()});
+  SmallVector<AffineExpr> dims, symbols;
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    auto found = numbers.find({operand.first, operand.second.value_or(-1)});
+    if (found == numbers.end())
+      return failure();
+    AffineExpr symbol = getAffineSymbolExpr(found->second, context);
+    (i < map.getNumDims() ? dims : symbols).push_back(symbol);
+  }
+  return map.getResult(0).replaceDimsAndSymbols(dims, symbols);
+}
+
+ArrayAttr gist::getGridAttr(func::FuncOp kernel, ArrayRef<AffineExpr> sizes) {
+  int64_t numbers = 0;
+  for (Type type : kernel.getArgumentTypes())
+    numbers +=
+        type.isIndex() ? 1 : cast<RankedTensorType>(type).getNumDynamicDims();
+  SmallVector<Attribute> grid;
+  for (AffineExpr size : sizes)
+    grid.push_back(AffineMapAttr::get(
+        AffineMap::get(0, numbers, size, kernel.getContext())));
+  return ArrayAttr::get(kernel.getContext(), grid);
 }

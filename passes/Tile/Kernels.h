@@ -39,6 +39,16 @@ TileAttr getKernelTile(mlir::Operation *op);
 /// null for a kernel that works on whole rows.
 mlir::Operation *getAnchor(mlir::func::FuncOp kernel);
 
+/// `size` as a function of the numbers of `kernel`, a function on tensors, in
+/// the order of their slots; fails if they do not give it.
+mlir::FailureOr<mlir::AffineExpr> getSizeExpr(mlir::func::FuncOp kernel,
+                                              mlir::OpFoldResult size);
+
+/// `gist.grid` of these sizes, x first, each a function of the numbers of
+/// `kernel`.
+mlir::ArrayAttr getGridAttr(mlir::func::FuncOp kernel,
+                            llvm::ArrayRef<mlir::AffineExpr> sizes);
+
 /// True for a product of f32 rows with the rows of a weight: y = x W^T.
 bool isTransposedMatmul(mlir::linalg::LinalgOp op);
 

@@ -5,14 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A tile of gist.quantized_matmul on packed weights. Rows are taken `registers`
-// at a time, the rest one by one. For each block of 32 along K, integers are
-// accumulated in registers, then scaled into f32 accumulators:
+// A tile of gist.quantized_matmul on packed weights. For each block of 32 along
+// K, integers are accumulated in registers, then scaled into f32 accumulators:
 //
 //   acc[r, c] += (values[r] . u[c]) * scales[r] * d[c]
 //              + (sum of values[r]) * scales[r] * (m[c] - zero * d[c])
 //
-// where the second line is there for packings with minima or a zero point.
+// where the second line is there for packings with minima or a zero point. Two
+// ways: pairs of rows and columns, where an instruction multiplies those and
+// there are many rows; else a column per lane, rows `registers` at a time and
+// the rest one by one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,12 +28,6 @@ using namespace gist;
 using Values = TileBuilder::Values;
 
 static constexpr int64_t kBlock = PackingAttr::kBlock;
-/// 1.5 * 2^23: an f32 whose low bits count in ones. An integer accumulated on
-/// top of these bits is a float after one subtraction, which more units can do
-/// than conversions. Sums of a block stay below 2^20, so none overflows.
-static constexpr double kFloatBias = 12582912.0;
-static constexpr int64_t kFloatBiasBits = 0x4B400000;
-
 namespace {
 
 /// The columns of one group of a block: d, and m - zero * d, one per lane.
@@ -49,6 +45,8 @@ public:
         i32(b.getI32Type()), f32(b.getF32Type()),
         blocks(op.getScales().getType().getDimSize(1)),
         groups(kBlock / packing.getGroup()), columns(packing.getColumns()),
+        rowsOfTile(tile.getRegisters()[0]),
+        columnsOfTile(std::min(columns, tile.getRegisters()[1])),
         isPadded(op.getType().isDynamicDim(1) ||
                  op.getType().getDimSize(1) % columns != 0) {}
 
@@ -56,10 +54,31 @@ public:
 
 private:
   bool hasOffset() const { return packing.getHasMin() || packing.getZero(); }
+
+  /// Rows in the order smmla reads them, tile after tile: bytes [tile][block]
+  /// [step][row pair][16], f32 scales [tile][block][row pair][4] and, where
+  /// there are offsets, the scaled sums of each group, [tile][block][group]
+  /// [row pair][4].
+  struct PackedRows {
+    Value bytes, scales, sums;
+  };
+  /// One group of columns, ready to be multiplied with many rows: bytes
+  /// [block][step][column pair][16], f32 scales and offsets [block][group]
+  /// [column pair][4].
+  struct Columns {
+    Value bytes, scales, offsets;
+  };
+  Value emitAllPairs(Value result);
+  PackedRows emitPackedRows(Value tiles, int64_t maxTiles);
+  Values emitPackedPair(Value tile, int64_t pair, Value block, Values carried);
+  Columns emitColumns(Value group);
+  Value emitPairs(const PackedRows &packed, const Columns &weights, Value group,
+                  int64_t firstPair, Value tile, Value result);
+  /// Row `row` of a tile; the last tile repeats the last row, also in what it
+  /// writes.
+  Value getRow(Value tile, int64_t row);
+
   Value emitRows(Value first, int64_t rows, Value result);
-  Values emitPackedRows(Value first, int64_t rows);
-  Value emitPairs(Values packed, Value group, Value first, int64_t rows,
-                  Value result);
   Value emitSums(Value first, int64_t rows);
   Value emitLanes(Value sums, Value group, Value first, int64_t rows,
                   Value result);
@@ -71,14 +90,14 @@ private:
   Value readRow(Value row, Value block, int64_t step, int64_t lanes);
   Value dotFour(Value sum, Value u, Value x);
   Value joinLanes(Values products);
-  Value toFloat(Value biased);
+  Value toFloat(Value integers);
 
   TileBuilder &b;
   PackingAttr packing;
   TileAttr tile;
   Value values, scales, weight;
   Type i8, i32, f32;
-  int64_t blocks, groups, columns;
+  int64_t blocks, groups, columns, rowsOfTile, columnsOfTile;
   bool isPadded;
 };
 
@@ -173,103 +192,162 @@ Value Product::readSum(Value row, Value block, int64_t group) {
   return arith::MulFOp::create(b, arith::SIToFPOp::create(b, f32, sum), scale);
 }
 
-Value Product::toFloat(Value biased) {
-  int64_t lanes = cast<VectorType>(biased.getType()).getNumElements();
-  return arith::SubFOp::create(b, b.bitcast(biased, f32),
-                               b.splat(lanes, f32, kFloatBias));
+Value Product::toFloat(Value integers) {
+  auto type = cast<VectorType>(integers.getType());
+  return arith::SIToFPOp::create(b, type.clone(f32), integers);
 }
 
 //===----------------------------------------------------------------------===//
 // Pairs: smmla multiplies two rows with two columns
 //===----------------------------------------------------------------------===//
 
-/// The rows [first, first + rows) in the order smmla reads them. Three tensors:
-/// bytes [block][step][row pair][16], f32 scales [block][row pair][4] and,
-/// where there are offsets, the sums in the order of the scales, per group.
-Values Product::emitPackedRows(Value first, int64_t rows) {
-  bool hasSums = hasOffset();
-  Values inits = {b.empty({blocks, rows * kBlock}, i8),
-                  b.empty({blocks, rows * 2}, f32)};
-  if (hasSums)
-    inits.push_back(b.empty({blocks, groups * rows * 2}, f32));
-  return b.loop(
+Value Product::getRow(Value tile, int64_t row) {
+  Value number = b.add(b.mul(tile, rowsOfTile), row);
+  return arith::MinSIOp::create(b, number, b.add(b.size(values, 0), -1));
+}
+
+/// Packs one block of the rows 2 * pair and 2 * pair + 1 of a tile.
+Values Product::emitPackedPair(Value tile, int64_t pair, Value block,
+                               Values carried) {
+  int64_t rowPairs = rowsOfTile / 2;
+  Value even = getRow(tile, 2 * pair), odd = getRow(tile, 2 * pair + 1);
+  Values steps;
+  for (int64_t at = 0; at < kBlock; at += 16) {
+    Value column = b.add(b.mul(block, kBlock), at);
+    auto readWords = [&](Value row) {
+      return b.bitcast(b.read(values, {row, column}, b.vectorOf(16, i8)),
+                       b.getI64Type());
+    };
+    Value e = readWords(even), o = readWords(odd);
+    steps.push_back(b.bitcast(b.shuffle(e, o, {0, 2}), i8));
+    steps.push_back(b.bitcast(b.shuffle(e, o, {1, 3}), i8));
+  }
+  for (auto [step, bytes] : llvm::enumerate(steps))
+    carried[0] = b.write(bytes, carried[0],
+                         {tile, block, b.index((step * rowPairs + pair) * 16)});
+
+  Value scale = b.shuffle(b.broadcast(b.readScalar(scales, {even, block}), 2),
+                          b.broadcast(b.readScalar(scales, {odd, block}), 2),
+                          {0, 1, 2, 3});
+  carried[1] = b.write(scale, carried[1], {tile, block, b.index(pair * 4)});
+  if (!hasOffset())
+    return carried;
+  // A product with ones puts the sums where those with columns go.
+  int64_t stepsPerGroup = packing.getGroup() / 8;
+  Value ones = b.splat(16, i8, 1);
+  for (int64_t g = 0; g < groups; ++g) {
+    Value sum = b.splat(4, i32, 0);
+    for (int64_t i = 0; i < stepsPerGroup; ++i)
+      sum = arm_neon::SmmlaOp::create(b, sum.getType(), sum,
+                                      steps[g * stepsPerGroup + i], ones);
+    carried[2] =
+        b.write(arith::MulFOp::create(b, toFloat(sum), scale), carried[2],
+                {tile, block, b.index((g * rowPairs + pair) * 4)});
+  }
+  return carried;
+}
+
+Product::PackedRows Product::emitPackedRows(Value tiles, int64_t maxTiles) {
+  Values inits = {b.empty({maxTiles, blocks, rowsOfTile * kBlock}, i8),
+                  b.empty({maxTiles, blocks, rowsOfTile * 2}, f32)};
+  if (hasOffset())
+    inits.push_back(b.empty({maxTiles, blocks, groups * rowsOfTile * 2}, f32));
+  Values packed =
+      b.loop(b.index(0), tiles, 1, inits, [&](Value tile, ValueRange carried) {
+        return b.loop(b.index(0), b.index(blocks), 1, carried,
+                      [&](Value block, ValueRange inner) {
+                        Values result(inner);
+                        for (int64_t pair = 0; pair < rowsOfTile / 2; ++pair)
+                          result = emitPackedPair(tile, pair, block, result);
+                        return result;
+                      });
+      });
+  return {packed[0], packed[1], hasOffset() ? packed[2] : Value()};
+}
+
+Product::Columns Product::emitColumns(Value group) {
+  int64_t columnPairs = columns / 2;
+  Values inits = {b.empty({blocks, columns * kBlock}, i8),
+                  b.empty({blocks, groups * columns * 2}, f32)};
+  if (hasOffset())
+    inits.push_back(b.empty({blocks, groups * columns * 2}, f32));
+  Values made = b.loop(
       b.index(0), b.index(blocks), 1, inits,
       [&](Value block, ValueRange carried) {
         Values result(carried);
-        for (int64_t pair = 0; pair < rows / 2; ++pair) {
-          Value even = b.add(first, 2 * pair), odd = b.add(first, 2 * pair + 1);
-          for (int64_t half = 0; half < 2; ++half) {
-            Value column = b.add(b.mul(block, kBlock), half * 16);
-            Type i64 = b.getI64Type();
-            Value e = b.bitcast(
-                b.read(values, {even, column}, b.vectorOf(16, i8)), i64);
-            Value o = b.bitcast(
-                b.read(values, {odd, column}, b.vectorOf(16, i8)), i64);
-            for (int64_t step = 0; step < 2; ++step) {
-              Value both = b.bitcast(b.shuffle(e, o, {step, step + 2}), i8);
-              int64_t at = ((2 * half + step) * (rows / 2) + pair) * 16;
-              result[0] = b.write(both, result[0], {block, b.index(at)});
-            }
+        for (auto [i, bytes] : llvm::enumerate(readSteps(group, block, 16)))
+          result[0] = b.write(bytes, result[0], {block, b.index(i * 16)});
+        for (int64_t part = 0; part < groups; ++part) {
+          ColumnScales scale = readColumnScales(group, block, part);
+          for (int64_t j = 0; j < columnPairs; ++j) {
+            SmallVector<int64_t> twice = {2 * j, 2 * j + 1, 2 * j, 2 * j + 1};
+            Value at = b.index((part * columnPairs + j) * 4);
+            result[1] = b.write(b.shuffle(scale.scale, scale.scale, twice),
+                                result[1], {block, at});
+            if (scale.offset)
+              result[2] = b.write(b.shuffle(scale.offset, scale.offset, twice),
+                                  result[2], {block, at});
           }
-          auto spread = [&](Value a, Value c) -> Value {
-            return b.shuffle(b.broadcast(a, 2), b.broadcast(c, 2),
-                             {0, 1, 2, 3});
-          };
-          Value both = spread(b.readScalar(scales, {even, block}),
-                              b.readScalar(scales, {odd, block}));
-          result[1] = b.write(both, result[1], {block, b.index(pair * 4)});
-          for (int64_t g = 0; hasSums && g < groups; ++g)
-            result[2] = b.write(
-                spread(readSum(even, block, g), readSum(odd, block, g)),
-                result[2], {block, b.index((g * (rows / 2) + pair) * 4)});
         }
         return result;
       });
+  return {made[0], made[1], hasOffset() ? made[2] : Value()};
 }
 
-Value Product::emitPairs(Values packed, Value group, Value first, int64_t rows,
+/// One tile of rows with the columns of a group from pair `firstPair` on, as
+/// many as there are registers for.
+Value Product::emitPairs(const PackedRows &packed, const Columns &weights,
+                         Value group, int64_t firstPair, Value tile,
                          Value result) {
-  int64_t rowPairs = rows / 2, columnPairs = columns / 2;
+  int64_t rowPairs = rowsOfTile / 2, columnPairs = columnsOfTile / 2;
   int64_t stepsPerGroup = packing.getGroup() / 8;
+  VectorType bytes = b.vectorOf(16, i8), numbers = b.vectorOf(4, f32);
+  // Where the numbers of a column pair are among all of a step or group.
+  auto getPlace = [&](int64_t of, int64_t pair) {
+    return of * (columns / 2) + firstPair + pair;
+  };
   Values inits(rowPairs * columnPairs, b.splat(4, f32, 0));
   Values sums = b.loop(
       b.index(0), b.index(blocks), 1, inits,
       [&](Value block, ValueRange carried) {
         Values total(carried);
-        Values u = readSteps(group, block, 16);
         for (int64_t part = 0; part < groups; ++part) {
-          Values products(total.size(), b.splat(4, i32, kFloatBiasBits));
+          Values products(total.size(), b.splat(4, i32, 0));
           for (int64_t step = part * stepsPerGroup;
-               step < (part + 1) * stepsPerGroup; ++step)
+               step < (part + 1) * stepsPerGroup; ++step) {
+            Values u;
+            for (int64_t j = 0; j < columnPairs; ++j)
+              u.push_back(b.read(weights.bytes,
+                                 {block, b.index(getPlace(step, j) * 16)},
+                                 bytes));
             for (int64_t i = 0; i < rowPairs; ++i) {
-              int64_t at = (step * rowPairs + i) * 16;
-              Value x =
-                  b.read(packed[0], {block, b.index(at)}, b.vectorOf(16, i8));
+              Value x = b.read(
+                  packed.bytes,
+                  {tile, block, b.index((step * rowPairs + i) * 16)}, bytes);
               for (int64_t j = 0; j < columnPairs; ++j) {
                 Value &sum = products[i * columnPairs + j];
-                sum = arm_neon::SmmlaOp::create(b, sum.getType(), sum, x,
-                                                u[step * columnPairs + j]);
+                sum = arm_neon::SmmlaOp::create(b, sum.getType(), sum, x, u[j]);
               }
             }
-          ColumnScales scale = readColumnScales(group, block, part);
+          }
           for (int64_t j = 0; j < columnPairs; ++j) {
-            SmallVector<int64_t> twice = {2 * j, 2 * j + 1, 2 * j, 2 * j + 1};
-            Value d = b.shuffle(scale.scale, scale.scale, twice);
-            Value m = scale.offset
-                          ? b.shuffle(scale.offset, scale.offset, twice)
+            Value at = b.index(getPlace(part, j) * 4);
+            Value d = b.read(weights.scales, {block, at}, numbers);
+            Value m = weights.offsets
+                          ? b.read(weights.offsets, {block, at}, numbers)
                           : Value();
             for (int64_t i = 0; i < rowPairs; ++i) {
-              Value x = b.read(packed[1], {block, b.index(i * 4)},
-                               b.vectorOf(4, f32));
               Value &sum = total[i * columnPairs + j];
-              Value both = arith::MulFOp::create(b, x, d);
-              sum = b.fma(toFloat(products[i * columnPairs + j]), both, sum);
-              if (!m)
-                continue;
-              int64_t at = (part * rowPairs + i) * 4;
-              Value s =
-                  b.read(packed[2], {block, b.index(at)}, b.vectorOf(4, f32));
-              sum = b.fma(s, m, sum);
+              Value x =
+                  b.read(packed.scales, {tile, block, b.index(i * 4)}, numbers);
+              sum = b.fma(toFloat(products[i * columnPairs + j]),
+                          arith::MulFOp::create(b, x, d), sum);
+              if (m)
+                sum = b.fma(
+                    b.read(packed.sums,
+                           {tile, block, b.index((part * rowPairs + i) * 4)},
+                           numbers),
+                    m, sum);
             }
           }
         }
@@ -277,7 +355,7 @@ Value Product::emitPairs(Values packed, Value group, Value first, int64_t rows,
       });
 
   // From 2 x 2 squares to rows.
-  Value column = b.mul(group, columns);
+  Value column = b.add(b.mul(group, columns), 2 * firstPair);
   for (int64_t i = 0; i < rowPairs; ++i)
     for (int64_t half = 0; half < 2; ++half) {
       int64_t lane = 2 * half;
@@ -286,11 +364,33 @@ Value Product::emitPairs(Values packed, Value group, Value first, int64_t rows,
             b.shuffle(sums[i * columnPairs + j], sums[i * columnPairs + j + 1],
                       {lane, lane + 1, lane + 4, lane + 5});
         result = b.write(row, result,
-                         {b.add(first, 2 * i + half), b.add(column, 2 * j)},
+                         {getRow(tile, 2 * i + half), b.add(column, 2 * j)},
                          !isPadded);
       }
     }
   return result;
+}
+
+/// All rows are packed once, each group of columns once, and every tile of rows
+/// meets every group while both are in the first cache.
+Value Product::emitAllPairs(Value result) {
+  Value zero = b.index(0);
+  Value tiles = b.divideUp(b.size(values, 0), rowsOfTile);
+  int64_t maxTiles = llvm::divideCeil(tile.getWorkgroup()[0], rowsOfTile);
+  PackedRows packed = emitPackedRows(tiles, maxTiles);
+  return b.loop(zero, b.size(weight, 0), 1, result,
+                [&](Value group, ValueRange carried) {
+                  Columns weights = emitColumns(group);
+                  return b.loop(zero, tiles, 1, carried,
+                                [&](Value number, ValueRange inner) {
+                                  Value result = inner[0];
+                                  for (int64_t pair = 0; pair < columns / 2;
+                                       pair += columnsOfTile / 2)
+                                    result = emitPairs(packed, weights, group,
+                                                       pair, number, result);
+                                  return Values{result};
+                                });
+                })[0];
 }
 
 //===----------------------------------------------------------------------===//
@@ -394,13 +494,10 @@ Value Product::emitLanes(Value sums, Value group, Value first, int64_t rows,
               for (int64_t i = 0; i < vectors; ++i)
                 products[i] = dotFour(products[i], u[step * vectors + i], x);
             }
-            Value product = joinLanes(products);
             Value d = arith::MulFOp::create(
                 b, scale.scale,
                 b.broadcast(b.readScalar(scales, {at, block}), columns));
-            Value number =
-                arith::SIToFPOp::create(b, b.vectorOf(columns, f32), product);
-            total[row] = b.fma(number, d, total[row]);
+            total[row] = b.fma(toFloat(joinLanes(products)), d, total[row]);
             if (!scale.offset)
               continue;
             Value sum = b.readScalar(
@@ -418,36 +515,30 @@ Value Product::emitLanes(Value sums, Value group, Value first, int64_t rows,
   return result;
 }
 
+/// Rows [first, first + rows), all columns.
+Value Product::emitRows(Value first, int64_t rows, Value result) {
+  Value sums = hasOffset() ? emitSums(first, rows) : Value();
+  return b.loop(b.index(0), b.size(weight, 0), 1, result,
+                [&](Value group, ValueRange carried) {
+                  return Values{
+                      emitLanes(sums, group, first, rows, carried[0])};
+                })[0];
+}
+
 //===----------------------------------------------------------------------===//
 // The whole tile
 //===----------------------------------------------------------------------===//
 
-/// Rows [first, first + rows), all columns.
-Value Product::emitRows(Value first, int64_t rows, Value result) {
-  bool arePairs = tile.getInstruction() == Instruction::Smmla && rows > 1;
-  Values packed;
-  if (arePairs)
-    packed = emitPackedRows(first, rows);
-  else if (hasOffset())
-    packed = {emitSums(first, rows)};
-  return b.loop(b.index(0), b.size(weight, 0), 1, result,
-                [&](Value group, ValueRange carried) {
-                  if (arePairs)
-                    return Values{
-                        emitPairs(packed, group, first, rows, carried[0])};
-                  return Values{emitLanes(packed.empty() ? Value() : packed[0],
-                                          group, first, rows, carried[0])};
-                })[0];
-}
-
 Value Product::emit(Value result) {
-  int64_t step = tile.getRegisters()[0];
   Value rows = b.size(values, 0), whole = b.index(0);
-  if (step > 1) {
-    whole = b.roundDown(rows, step);
-    result = b.loop(b.index(0), whole, step, result,
+  if (tile.getInstruction() == Instruction::Smmla && rowsOfTile > 1 &&
+      !isConstantIntValue(rows, 1))
+    return emitAllPairs(result);
+  if (rowsOfTile > 1) {
+    whole = b.roundDown(rows, rowsOfTile);
+    result = b.loop(b.index(0), whole, rowsOfTile, result,
                     [&](Value first, ValueRange carried) {
-                      return Values{emitRows(first, step, carried[0])};
+                      return Values{emitRows(first, rowsOfTile, carried[0])};
                     })[0];
   }
   return b.loop(whole, rows, 1, result, [&](Value row, ValueRange carried) {

@@ -47,11 +47,12 @@ static TileAttr selectTile(func::FuncOp kernel, const TargetInfo &target) {
   Operation *anchor = getAnchor(kernel);
   if (auto op = dyn_cast_or_null<QuantizedMatmulOp>(anchor)) {
     PackingAttr packing = op.getPackedAttr();
-    return getMatmulTile(context, target, op.getType().getDimSize(1),
-                         packing ? packing.getColumns() : 1,
-                         target.integerShape.workgroupColumns,
-                         packing ? target.integerInstruction
-                                 : Instruction::Widen);
+    return getMatmulTile(
+        context, target, op.getType().getDimSize(1),
+        packing ? packing.getColumns() : 1,
+        op.getType().getDimSize(0) == 1 ? target.columnsOfOneRow
+                                        : target.integerShape.workgroupColumns,
+        packing ? target.integerInstruction : Instruction::Widen);
   }
   if (isa_and_nonnull<AttentionOp, ClusterAttentionOp>(anchor))
     return TileAttr::get(

@@ -16,7 +16,6 @@
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "passes/Passes.h"
 #include "passes/Tile/ClusterCache.h"
 #include "passes/Tile/Kernels.h"
@@ -43,52 +42,10 @@ static BlockArgument getDestination(func::FuncOp kernel, unsigned number) {
 // The grid
 //===----------------------------------------------------------------------===//
 
-/// `size` as a function of the numbers among the kernel's arguments.
-static FailureOr<AffineExpr> getSizeExpr(func::FuncOp kernel,
-                                         OpFoldResult size) {
-  MLIRContext *context = kernel.getContext();
-  if (std::optional<int64_t> constant = getConstantIntValue(size))
-    return getAffineConstantExpr(*constant, context);
-  AffineMap map;
-  ValueDimList operands;
-  auto isArgument = [](Value value, std::optional<int64_t>,
-                       ValueBoundsConstraintSet &) {
-    return isa<BlockArgument>(value);
-  };
-  if (failed(ValueBoundsConstraintSet::computeBound(
-          map, operands, presburger::BoundType::EQ, size, isArgument)))
-    return failure();
-
-  // Numbers in the order of their slots: index arguments, dynamic sizes.
-  DenseMap<std::pair<Value, int64_t>, unsigned> numbers;
-  for (BlockArgument argument : kernel.getArguments())
-    if (argument.getType().isIndex())
-      numbers.insert({{argument, -1}, numbers.size()});
-  for (BlockArgument argument : kernel.getArguments())
-    if (auto type = dyn_cast<RankedTensorType>(argument.getType()))
-      for (int64_t dim = 0; dim < type.getRank(); ++dim)
-        if (type.isDynamicDim(dim))
-          numbers.insert({{argument, dim}, numbers.size()});
-  SmallVector<AffineExpr> dims, symbols;
-  for (auto [i, operand] : llvm::enumerate(operands)) {
-    auto found = numbers.find({operand.first, operand.second.value_or(-1)});
-    if (found == numbers.end())
-      return failure();
-    AffineExpr symbol = getAffineSymbolExpr(found->second, context);
-    (i < map.getNumDims() ? dims : symbols).push_back(symbol);
-  }
-  return map.getResult(0).replaceDimsAndSymbols(dims, symbols);
-}
-
 /// Writes the grid of a kernel whose work is `forall`. Its last dimension is
 /// the slowest: neighbouring workgroups share columns of a weight.
 static LogicalResult setGrid(func::FuncOp kernel, scf::ForallOp forall) {
-  MLIRContext *context = kernel.getContext();
-  int64_t sizes = 0;
-  for (Type type : kernel.getArgumentTypes())
-    sizes +=
-        type.isIndex() ? 1 : cast<RankedTensorType>(type).getNumDynamicDims();
-  SmallVector<Attribute> grid;
+  SmallVector<AffineExpr> grid;
   if (forall)
     for (auto [lower, upper, step] :
          llvm::zip_equal(forall.getMixedLowerBound(),
@@ -100,10 +57,9 @@ static LogicalResult setGrid(func::FuncOp kernel, scf::ForallOp forall) {
       // Canonicalisation drops a dimension of one workgroup from the loop.
       if (expr->ceilDiv(*tile) == 1)
         continue;
-      grid.push_back(AffineMapAttr::get(
-          AffineMap::get(0, sizes, expr->ceilDiv(*tile), context)));
+      grid.push_back(expr->ceilDiv(*tile));
     }
-  kernel->setAttr(kGridAttr, ArrayAttr::get(context, grid));
+  kernel->setAttr(kGridAttr, getGridAttr(kernel, grid));
   return success();
 }
 

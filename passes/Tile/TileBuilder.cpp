@@ -54,6 +54,10 @@ Value TileBuilder::roundDown(Value a, int64_t multiple) {
                {foldable(a)});
 }
 
+Value TileBuilder::divideUp(Value a, int64_t by) {
+  return apply(*this, getAffineDimExpr(0).ceilDiv(by), {foldable(a)});
+}
+
 Value TileBuilder::size(Value tensor, int64_t dim) {
   return getValueOrCreateConstantIndexOp(
       *this, getLoc(), tensor::getMixedSize(*this, getLoc(), tensor, dim));

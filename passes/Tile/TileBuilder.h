@@ -35,6 +35,7 @@ public:
   Value add(Value a, int64_t b);
   Value mul(Value a, int64_t b);
   Value roundDown(Value a, int64_t multiple);
+  Value divideUp(Value a, int64_t by);
   Value size(Value tensor, int64_t dim);
 
   mlir::VectorType vectorOf(int64_t lanes, mlir::Type element);

@@ -68,6 +68,10 @@ CASES = [
      r"never written", 1),
     ("undefined-through-alu", HEAD + "! v_mov_b32 v3, 1\n  v_add_u32 v2, v3, v0\n" + STORE,
      r"uses v2, which was never written or was computed from", 1),
+    # v5 is never written: the lower half of a sum needs the lower halves alone.
+    ("undefined-lower-half", HEAD + "! v_mov_b32 v4, 1\n"
+     "  v_mad_u64_u32 v[4:5], s[20:21], v0, 3, v[4:5]\n  v_mov_b32 v2, v4\n" + STORE,
+     r"uses v2, which was never written or was computed from", 1),
     ("undefined-address", HEAD + "  v_mov_b32 v2, 1\n! v_mov_b32 v3, 0\n"
      "  global_store_dword v3, v2, s[6:7]\n", r"uses v3, which was never written", 1),
     ("undefined-branch", HEAD + "  v_mov_b32 v2, 1\n! s_mov_b32 s20, 0\n"

@@ -150,6 +150,53 @@ def test_graph(hip, module):
         hip.check(lib.hipStreamDestroy(stream))
 
 
+class KernelNode(ctypes.Structure):
+    """hipKernelNodeParams."""
+    _fields_ = [("block", ctypes.c_uint * 3), ("extra", ctypes.c_void_p),
+                ("function", ctypes.c_void_p), ("grid", ctypes.c_uint * 3),
+                ("parameters", ctypes.c_void_p), ("shared", ctypes.c_uint)]
+
+
+def test_graph_of_nodes(hip, module):
+    """A graph made node by node: arguments are taken when a node is added."""
+    lib = hip.lib
+    data = np.arange(150, dtype=np.float32)
+    pointer = hip.malloc(600)
+    hip.check(lib.hipMemcpyHtoD(pointer, data.ctypes.data_as(ctypes.c_void_p),
+                                ctypes.c_size_t(600)))
+    graph, executable = ctypes.c_void_p(), ctypes.c_void_p()
+    hip.check(lib.hipGraphCreate(ctypes.byref(graph), 0))
+    factor, count = ctypes.c_float(2), ctypes.c_int(150)
+    arguments = (ctypes.c_void_p * 3)(ctypes.addressof(pointer), ctypes.addressof(factor),
+                                      ctypes.addressof(count))
+    node = KernelNode((64, 1, 1), None, hip.function(module, "scale").value, (3, 1, 1),
+                      ctypes.addressof(arguments), 0)
+    added = [ctypes.c_void_p() for _ in range(2)]
+    size = ctypes.c_size_t
+    hip.check(lib.hipGraphAddKernelNode(ctypes.byref(added[0]), graph, None, size(0),
+                                        ctypes.byref(node)))
+    factor.value = 10
+    hip.check(lib.hipGraphAddKernelNode(ctypes.byref(added[1]), graph, ctypes.byref(added[0]),
+                                        size(1), ctypes.byref(node)))
+    factor.value = 1000
+    unknown = ctypes.c_void_p(3)
+    assert lib.hipGraphAddKernelNode(ctypes.byref(added[0]), graph, ctypes.byref(unknown),
+                                     size(1), ctypes.byref(node)) == 1
+    node.grid[1] = 0
+    assert lib.hipGraphAddKernelNode(ctypes.byref(added[0]), graph, None, size(0),
+                                     ctypes.byref(node)) == 9
+    hip.check(lib.hipGraphInstantiateWithFlags(ctypes.byref(executable), graph,
+                                               ctypes.c_ulonglong(0)))
+    hip.check(lib.hipGraphDestroy(graph))
+    hip.check(lib.hipGraphLaunch(executable, None))
+    result = np.zeros(150, np.float32)
+    hip.check(lib.hipMemcpyDtoH(result.ctypes.data_as(ctypes.c_void_p), pointer, size(600)))
+    np.testing.assert_array_equal(result, data * 20)
+    hip.check(lib.hipGraphExecDestroy(executable))
+    hip.check(lib.hipFree(pointer))
+    lib.hipGetLastError()
+
+
 def test_threads_do_not_matter(hip, module):
     """Atomics whose order shows are done in launch order on any thread count."""
     results = []

@@ -178,7 +178,8 @@ UNSIGNED = {
 }
 #: target -> (columns, depth, encodings)
 PACKINGS = {
-    "arm": (4, 8, SIGNED),
+    "arm": (8, 8, SIGNED),
+    "neon": (4, 8, SIGNED),
     "avx512": (16, 4, UNSIGNED),
     "avx2": (8, 4, UNSIGNED),
 }

@@ -19,7 +19,8 @@ TARGETS = {
     "aarch64": {
         "i8mm": ("arm", "features=+i8mm,+dotprod"),
         "dotprod": ("arm", "cpu=generic features=+dotprod"),
-        "neon": ("arm", "cpu=generic"),
+        "narrow": ("neon", "features=+i8mm,+dotprod"),
+        "neon": ("neon", "cpu=generic"),
     },
     "x86_64": {
         "avx2": ("avx2", "cpu=haswell"),
@@ -81,13 +82,14 @@ def test_quantized_matmul_with_f32_scales(target, name):
         np.testing.assert_allclose(y, expected, atol=2e-5 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("packing", ["arm", "avx2"])
+@pytest.mark.parametrize("packing", ["arm", "neon", "avx2"])
 @pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0"])
 def test_lookup_in_packed_weight(packing, name):
     """A tied embedding is stored once, in the order that the product wants."""
     n, k = 30, 64
     target = {
         "arm": "triple=aarch64-linux-gnu cpu=neoverse-v1",
+        "neon": "triple=aarch64-linux-gnu cpu=generic",
         "avx2": "triple=x86_64-linux-gnu cpu=haswell",
     }[packing]
     kernels = cpu.Kernels(cpu.lookup(name, n, k, target))

@@ -47,7 +47,7 @@ protected:
 TEST_F(CApi, FeedAndLogits) {
   EXPECT_EQ(gist_module_vocab_size(module), TinyModel::kVocab);
   EXPECT_STREQ(gist_module_architecture(module), "tiny");
-  gist_session_options options{"cpu", 2, 60, 7};
+  gist_session_options options{"cpu", 2, 60, 7, nullptr, 0};
   ASSERT_EQ(gist_session_create(module, &options, &session), GIST_OK)
       << gist_last_error();
   // The session keeps what it needs.
@@ -121,8 +121,8 @@ TEST_F(CApi, Errors) {
   writeFile(folder.file("bad.gist"), "no module");
   EXPECT_EQ(gist_module_load(folder.file("bad.gist").c_str(), &none),
             GIST_BAD_FILE);
-  gist_session_options options{"cuda", 0, 0, 0};
-  EXPECT_EQ(gist_session_create(module, &options, &session), GIST_UNSUPPORTED);
+  gist_session_options options{"cuda", 0, 0, 0, "/nowhere.so", 0};
+  EXPECT_EQ(gist_session_create(module, &options, &session), GIST_NOT_FOUND);
   EXPECT_EQ(session, nullptr);
   ASSERT_EQ(gist_session_create(module, nullptr, &session), GIST_OK);
   EXPECT_EQ(gist_session_feed(session, nullptr, 0), GIST_BAD_ARGUMENT);

@@ -10,12 +10,48 @@
 #include <cstdio>
 #include <cstdlib>
 
+using namespace gist;
+using namespace gist::test;
+
+static int printUsage() {
+  std::fputs("usage: gist-make-tiny-module OUT.gist [SEED] [OPTION...]\n"
+             "  --scaled       code for the CPU that gives twice the logits\n"
+             "  --foreign      code for a CPU that is not this one\n"
+             "  gfx...=FILE    code for an AMD GPU, from a code object\n"
+             "  sm_...=FILE    code for an NVIDIA GPU, from PTX\n",
+             stderr);
+  return 2;
+}
+
 int main(int argc, char **argv) {
-  if (argc < 2 || argc > 3) {
-    std::fputs("usage: gist-make-tiny-module OUT.gist [SEED]\n", stderr);
-    return 2;
+  if (argc < 2)
+    return printUsage();
+  uint32_t seed = 7;
+  bool scaled = false, foreign = false;
+  std::vector<std::pair<std::string, std::string>> gpus;
+  for (int i = 2; i < argc; ++i) {
+    std::string argument = argv[i];
+    size_t equals = argument.find('=');
+    if (argument == "--scaled")
+      scaled = true;
+    else if (argument == "--foreign")
+      foreign = true;
+    else if (equals != std::string::npos)
+      gpus.emplace_back(argument.substr(0, equals),
+                        argument.substr(equals + 1));
+    else if (i == 2)
+      seed = std::strtoul(argv[i], nullptr, 10);
+    else
+      return printUsage();
   }
-  uint32_t seed = argc == 3 ? std::strtoul(argv[2], nullptr, 10) : 7;
-  gist::test::TinyModel(seed).write(argv[1]);
+  TinyModel model(seed, scaled);
+  if (foreign)
+    model.writer.spec.targets[0].triple = "riscv64-linux-gnu";
+  for (const auto &[name, file] : gpus) {
+    bool isAmd = name.starts_with("gfx");
+    model.addGpu(name, isAmd ? "hip" : "cuda",
+                 isAmd ? CodeFormat::Hsaco : CodeFormat::Ptx, readFile(file));
+  }
+  model.write(argv[1]);
   return 0;
 }

@@ -139,7 +139,7 @@ TEST_F(Corruption, WildMetadataIsRefusedOrBinds) {
     MemoryMap memory;
     memory.buffers.assign(module->spec().buffers.size(), {4096, 4096});
     for (const EntrySpec &entry : module->spec().entries) {
-      EntryBinding binding(*module, entry, code, symbols);
+      EntryBinding binding(*module, entry, code);
       bool changed = false;
       status = binding.bind(symbols, memory, changed);
       bound += status.ok();

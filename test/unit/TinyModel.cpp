@@ -282,6 +282,22 @@ void TinyModel::addEntries() {
   spec.entries = {prefill, decode, score, embedEntry};
 }
 
+void TinyModel::addGpu(const std::string &name, const std::string &device,
+                       CodeFormat format, std::string code) {
+  auto target = static_cast<uint32_t>(writer.spec.targets.size());
+  writer.addTarget({.name = name,
+                    .device = device,
+                    .triple = "",
+                    .cpu = name,
+                    .features = {},
+                    .format = format},
+                   std::move(code));
+  for (KernelSpec &kernel : writer.spec.kernels)
+    kernel.code.push_back({.target = target,
+                           .symbol = "tiny_" + kernel.name,
+                           .workgroup = {64, 1, 1}});
+}
+
 std::vector<float> TinyModel::embedding(std::span<const int32_t> tokens) const {
   std::vector<float> mean(kWidth);
   for (int32_t token : tokens)

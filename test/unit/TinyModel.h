@@ -34,6 +34,10 @@ public:
   /// the same symbols that gives twice the logits.
   explicit TinyModel(uint32_t seed = 7, bool scaled = false);
 
+  /// Adds code for a GPU: the same kernels under the same symbols.
+  void addGpu(const std::string &name, const std::string &device,
+              CodeFormat format, std::string code);
+
   /// Logits after the last of these tokens.
   std::vector<float> logitsAfter(std::span<const int32_t> tokens) const;
   /// The mean of the tokens' embeddings.

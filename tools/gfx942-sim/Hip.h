@@ -47,6 +47,7 @@ namespace gist::sim {
 /// A graph is the captured work in the order it was submitted: every
 /// dependency points backwards.
 using HipGraph = std::vector<std::function<hipError_t()>>;
+using HipGraphNode = struct HipGraphNodeNumber *;
 
 struct HipStream {
   std::shared_ptr<HipGraph> capture; ///< While it is captured.

@@ -146,26 +146,20 @@ static bool unpackExtra(void **extra, std::vector<uint8_t> &bytes) {
   return true;
 }
 
-GIST_HIP_API hipError_t hipModuleLaunchKernel(
-    const Kernel *function, unsigned gridX, unsigned gridY, unsigned gridZ,
-    unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
-    HipStream *stream, void **parameters, void **extra) {
-  if (!function)
+/// A launch that is ready to run, now or by a graph.
+static hipError_t makeLaunch(LaunchRequest request, void **parameters,
+                             void **extra, std::function<hipError_t()> &work) {
+  if (!request.kernel)
     return fail(hipErrorInvalidHandle);
-  if (!gridX || !gridY || !gridZ || !blockX || !blockY || !blockZ)
+  if (!request.workgroups.count() || !request.workgroupSize.count())
     return fail(hipErrorInvalidConfiguration);
-  LaunchRequest request;
-  request.kernel = function;
-  request.workgroups = {gridX, gridY, gridZ};
-  request.workgroupSize = {blockX, blockY, blockZ};
-  request.dynamicLds = sharedBytes;
   if (extra) {
     if (parameters || !unpackExtra(extra, request.arguments))
       return fail(hipErrorInvalidValue);
   } else if (parameters) {
-    request.arguments = packParameters(*function, parameters);
+    request.arguments = packParameters(*request.kernel, parameters);
   }
-  return submit(stream, [request]() {
+  work = [request = std::move(request)]() {
     HipState &state = hipState();
     if (state.failed)
       return fail(hipErrorLaunchFailure);
@@ -176,5 +170,59 @@ GIST_HIP_API hipError_t hipModuleLaunchKernel(
     state.report = error;
     state.failed = true;
     return fail(hipErrorLaunchFailure);
-  });
+  };
+  return hipSuccess;
+}
+
+GIST_HIP_API hipError_t hipModuleLaunchKernel(
+    const Kernel *function, unsigned gridX, unsigned gridY, unsigned gridZ,
+    unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
+    HipStream *stream, void **parameters, void **extra) {
+  LaunchRequest request;
+  request.kernel = function;
+  request.workgroups = {gridX, gridY, gridZ};
+  request.workgroupSize = {blockX, blockY, blockZ};
+  request.dynamicLds = sharedBytes;
+  std::function<hipError_t()> work;
+  if (hipError_t error = makeLaunch(request, parameters, extra, work))
+    return error;
+  return submit(stream, std::move(work));
+}
+
+namespace {
+struct HipKernelNodeParams {
+  Dim3 blockDim;
+  void **extra;
+  const Kernel *func; ///< As a hipFunction_t; host functions there are none.
+  Dim3 gridDim;
+  void **kernelParams;
+  unsigned sharedMemBytes;
+};
+} // namespace
+
+/// Nodes run in the order they are added. Dependencies are nodes that exist, so
+/// that order obeys them.
+GIST_HIP_API hipError_t hipGraphAddKernelNode(
+    HipGraphNode *node, HipGraph *graph, const HipGraphNode *dependencies,
+    size_t dependencyCount, const HipKernelNodeParams *parameters) {
+  if (!node || !graph || !parameters || (dependencyCount && !dependencies))
+    return fail(hipErrorInvalidValue);
+  // A node is its number, counted from 1: null is none.
+  for (size_t i = 0; i < dependencyCount; ++i) {
+    auto number = reinterpret_cast<uintptr_t>(dependencies[i]);
+    if (number == 0 || number > graph->size())
+      return fail(hipErrorInvalidValue);
+  }
+  LaunchRequest request;
+  request.kernel = parameters->func;
+  request.workgroups = parameters->gridDim;
+  request.workgroupSize = parameters->blockDim;
+  request.dynamicLds = parameters->sharedMemBytes;
+  std::function<hipError_t()> work;
+  if (hipError_t error = makeLaunch(request, parameters->kernelParams,
+                                    parameters->extra, work))
+    return error;
+  graph->push_back(std::move(work));
+  *node = reinterpret_cast<HipGraphNode>(graph->size());
+  return hipSuccess;
 }

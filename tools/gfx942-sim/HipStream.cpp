@@ -170,6 +170,12 @@ GIST_HIP_API hipError_t hipStreamIsCapturing(HipStream *stream, int *status) {
   *status = orDefault(stream).capture ? 1 : 0;
   return hipSuccess;
 }
+GIST_HIP_API hipError_t hipGraphCreate(HipGraph **graph, unsigned flags) {
+  if (!graph || flags)
+    return fail(hipErrorInvalidValue);
+  *graph = new HipGraph;
+  return hipSuccess;
+}
 GIST_HIP_API hipError_t hipGraphInstantiate(HipGraph **executable,
                                             HipGraph *graph, void **, char *,
                                             size_t) {

@@ -253,6 +253,19 @@ void WaveChecks::propagateMatrix(const Inst &inst) {
   }
 }
 
+/// Lanes in which the lower half of a 64-bit multiply-add is defined though the
+/// upper half of the addend is not. Compilers leave that open where they want
+/// the lower half alone.
+uint64_t WaveChecks::definedLowerHalf(const Inst &inst) const {
+  std::string_view name = inst.op->name;
+  if (name != "v_mad_u64_u32" && name != "v_mad_i64_i32")
+    return 0;
+  Operand addend = inst.src[2];
+  addend.count = 1;
+  return definedLanes(inst.src[0]) & definedLanes(inst.src[1]) &
+         definedLanes(addend);
+}
+
 void WaveChecks::propagate(Wave &wave, const Inst &inst) {
   const OpInfo &op = *inst.op;
   bool isMemory = op.opClass >= OpClass::Smem;
@@ -281,8 +294,12 @@ void WaveChecks::propagate(Wave &wave, const Inst &inst) {
     if (inst.hasFlag(kWritesExec))
       defineScalar(kExec, 2);
   }
-  if (inst.dst.isVector())
+  if (inst.dst.isVector()) {
+    uint64_t lower = definedLowerHalf(inst);
     setDefined(inst.dst, lanes, execBefore);
+    if (lower != 0)
+      defined[inst.dst.reg] |= lower & execBefore;
+  }
   if (inst.hasFlag(kWritesScc))
     scalarDefined.set(kScc, lanes == kAllLanes);
 }

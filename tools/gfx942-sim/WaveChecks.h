@@ -76,6 +76,7 @@ private:
   bool requireDefined(Wave &wave, const Operand &operand, uint64_t lanes);
   void propagate(Wave &wave, const Inst &inst);
   void propagateMatrix(const Inst &inst);
+  uint64_t definedLowerHalf(const Inst &inst) const;
   void setDefined(const Operand &operand, uint64_t lanes, uint64_t mask);
 
   bool checkHazards(Wave &wave, const Inst &inst);

@@ -32,6 +32,7 @@ void addBench(CLI::App &app, Action &action);
 void addCall(CLI::App &app, Action &action);
 void addInfo(CLI::App &app, Action &action);
 void addDevices(CLI::App &app, Action &action);
+void addSelftest(CLI::App &app, Action &action);
 
 } // namespace gist::run
 

@@ -15,34 +15,63 @@
 using namespace gist;
 using namespace gist::run;
 
-static Status runDevices(bool asJson) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const std::string &kind : deviceKinds()) {
+namespace {
+struct Options {
+  DriverOptions drivers;
+  bool asJson = false;
+};
+
+/// One kind of device: what was found, or why nothing was.
+struct Found {
+  std::string kind, error;
+  std::vector<DeviceInfo> devices; ///< without a name: it could not be opened
+  std::vector<std::string> errors; ///< per device
+};
+} // namespace
+
+static Found lookFor(const std::string &kind, const DriverOptions &drivers) {
+  Found found{.kind = kind, .error = {}, .devices = {}, .errors = {}};
+  DeviceOptions options = drivers.forKind(kind);
+  int count = 0;
+  if (Status status = countDevices(kind, options, count); !status.ok()) {
+    found.error = status.text;
+    return found;
+  }
+  for (options.index = 0; options.index < count; ++options.index) {
     std::unique_ptr<Device> device;
-    Status status = openDevice(kind, {}, device);
-    if (!status.ok()) {
-      if (asJson)
-        list.push_back({{"kind", kind}, {"error", status.text}});
-      else
-        std::printf("%s: %s\n", kind.c_str(), status.text.c_str());
+    Status status = openDevice(kind, options, device);
+    found.devices.push_back(device ? device->info() : DeviceInfo());
+    found.errors.push_back(status.text);
+  }
+  return found;
+}
+
+static void printDevice(const DeviceInfo &info) {
+  std::printf("%s, %s, %u %s, %s of %s free\n", info.name.c_str(),
+              info.architecture.c_str(), info.parallelism,
+              info.kind == "cpu" ? "threads" : "compute units",
+              sizeText(info.memoryFree).c_str(),
+              sizeText(info.memoryTotal).c_str());
+}
+
+static void printText(const Found &found) {
+  if (!found.error.empty()) {
+    std::printf("%s: %s\n", found.kind.c_str(), found.error.c_str());
+    return;
+  }
+  for (size_t i = 0; i < found.devices.size(); ++i) {
+    const DeviceInfo &info = found.devices[i];
+    std::printf("%s", found.kind.c_str());
+    if (found.kind != "cpu")
+      std::printf(" %zu", i);
+    std::printf(": ");
+    if (!found.errors[i].empty()) {
+      std::printf("%s\n", found.errors[i].c_str());
       continue;
     }
-    DeviceInfo info = device->info();
-    if (asJson) {
-      list.push_back({{"kind", info.kind},
-                      {"name", info.name},
-                      {"architecture", info.architecture},
-                      {"parallelism", info.parallelism},
-                      {"memory_total", info.memoryTotal},
-                      {"memory_free", info.memoryFree},
-                      {"features", info.features}});
-      continue;
-    }
-    std::printf("%s: %s, %s, %u %s, %s of %s free\n", info.kind.c_str(),
-                info.name.c_str(), info.architecture.c_str(), info.parallelism,
-                info.kind == "cpu" ? "threads" : "compute units",
-                sizeText(info.memoryFree).c_str(),
-                sizeText(info.memoryTotal).c_str());
+    printDevice(info);
+    if (!info.driver.empty())
+      std::printf("  driver: %s\n", info.driver.c_str());
     if (!info.features.empty()) {
       std::printf("  features:");
       for (const std::string &feature : info.features)
@@ -50,16 +79,51 @@ static Status runDevices(bool asJson) {
       std::printf("\n");
     }
   }
-  if (asJson)
+}
+
+static void addJson(const Found &found, nlohmann::json &list) {
+  if (!found.error.empty())
+    list.push_back({{"kind", found.kind}, {"error", found.error}});
+  for (size_t i = 0; i < found.devices.size(); ++i) {
+    const DeviceInfo &info = found.devices[i];
+    if (!found.errors[i].empty()) {
+      list.push_back(
+          {{"kind", found.kind}, {"index", i}, {"error", found.errors[i]}});
+      continue;
+    }
+    list.push_back({{"kind", info.kind},
+                    {"index", i},
+                    {"name", info.name},
+                    {"architecture", info.architecture},
+                    {"driver", info.driver},
+                    {"parallelism", info.parallelism},
+                    {"memory_total", info.memoryTotal},
+                    {"memory_free", info.memoryFree},
+                    {"features", info.features}});
+  }
+}
+
+static Status runDevices(const Options &options) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const std::string &kind : deviceKinds()) {
+    Found found = lookFor(kind, options.drivers);
+    if (options.asJson)
+      addJson(found, list);
+    else
+      printText(found);
+  }
+  if (options.asJson)
     std::printf("%s\n", list.dump(2).c_str());
   return {};
 }
 
 void run::addDevices(CLI::App &app, Action &action) {
-  auto asJson = std::make_shared<bool>(false);
+  auto options = std::make_shared<Options>();
   CLI::App *command = app.add_subcommand(
       "devices", "List what this machine can run modules on");
-  command->add_flag("--json", *asJson, "Print JSON");
-  command->callback(
-      [asJson, &action] { action = [asJson] { return runDevices(*asJson); }; });
+  addDriverOptions(*command, options->drivers);
+  command->add_flag("--json", options->asJson, "Print JSON");
+  command->callback([options, &action] {
+    action = [options] { return runDevices(*options); };
+  });
 }

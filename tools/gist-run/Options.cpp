@@ -16,6 +16,36 @@
 using namespace gist;
 using namespace gist::run;
 
+DeviceOptions DriverOptions::forKind(const std::string &kind) const {
+  DeviceOptions options;
+  if (kind == "hip")
+    options.library = hipLibrary;
+  else if (kind == "cuda")
+    options.library = cudaLibrary;
+  return options;
+}
+
+void run::addDriverOptions(CLI::App &command, DriverOptions &options) {
+  command
+      .add_option("--hip-library", options.hipLibrary,
+                  "AMD's driver; without this option libamdhip64.so is looked "
+                  "for")
+      ->type_name("PATH");
+  command
+      .add_option("--cuda-library", options.cudaLibrary,
+                  "NVIDIA's driver; without this option libcuda.so.1 is looked "
+                  "for")
+      ->type_name("PATH");
+}
+
+Status run::openDevice(const ModelOptions &options,
+                       std::unique_ptr<Device> &result) {
+  DeviceOptions chosen = options.drivers.forKind(options.device);
+  chosen.threads = options.threads;
+  chosen.index = options.deviceIndex;
+  return gist::openDevice(options.device, chosen, result);
+}
+
 void run::addModelOptions(CLI::App &command, ModelOptions &options) {
   command
       .add_option("module", options.path, "Module file made by gist-compile")
@@ -26,6 +56,12 @@ void run::addModelOptions(CLI::App &command, ModelOptions &options) {
                   "Where to run: cpu, hip (AMD) or cuda (NVIDIA)")
       ->type_name("NAME")
       ->capture_default_str();
+  command
+      .add_option("--device-index", options.deviceIndex,
+                  "Which of several GPUs; 'gist-run devices' lists them")
+      ->type_name("N")
+      ->capture_default_str();
+  addDriverOptions(command, options.drivers);
   command
       .add_option("-t,--threads", options.threads,
                   "CPU threads; 0: all that this process may use")
@@ -86,7 +122,7 @@ Status Runner::open(const ModelOptions &chosen) {
   GIST_TRY(Module::open(options.path, module));
   if (options.verify)
     GIST_TRY(module->verifyWeights().in(options.path));
-  GIST_TRY(openDevice(options.device, {.threads = options.threads}, device));
+  GIST_TRY(run::openDevice(options, device));
   SessionOptions sessionOptions;
   sessionOptions.context = options.context;
   sessionOptions.chunk = options.chunk;

@@ -21,10 +21,23 @@
 
 namespace gist::run {
 
+/// Where GPU drivers are; empty: under their usual names.
+struct DriverOptions {
+  std::string hipLibrary, cudaLibrary;
+
+  /// What to open a device of this kind with.
+  DeviceOptions forKind(const std::string &kind) const;
+};
+
+/// Adds --hip-library and --cuda-library.
+void addDriverOptions(CLI::App &command, DriverOptions &options);
+
 /// Which model, where, and how much of it.
 struct ModelOptions {
   std::string path;
   std::string device = "cpu";
+  int deviceIndex = 0;
+  DriverOptions drivers;
   unsigned threads = 0;
   int64_t context = 0, chunk = 0;
   std::string trace;
@@ -34,6 +47,9 @@ struct ModelOptions {
 
 /// Adds MODULE and the options above.
 void addModelOptions(CLI::App &command, ModelOptions &options);
+
+/// Opens the device that the options name.
+Status openDevice(const ModelOptions &options, std::unique_ptr<Device> &result);
 
 /// Adds temperature and its company; `options` holds the defaults.
 void addSamplerOptions(CLI::App &command, SamplerOptions &options);

@@ -38,6 +38,7 @@ static int runTool(int argc, char **argv) {
   addCall(app, action);
   addInfo(app, action);
   addDevices(app, action);
+  addSelftest(app, action);
 
   try {
     app.parse(argc, argv);

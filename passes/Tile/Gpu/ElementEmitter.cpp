@@ -26,12 +26,12 @@ ElementEmitter::ElementEmitter(GpuBuilder &b, func::FuncOp kernel,
 
 void ElementEmitter::bind(Value tensor, Element element) {
   bound[tensor] = std::move(element);
-  known.clear(); // What was computed may have been computed from it.
+  forget(tensor);
 }
 
 void ElementEmitter::unbind(Value tensor) {
   bound.erase(tensor);
-  known.clear();
+  forget(tensor);
 }
 
 Value ElementEmitter::element(Value tensor, ValueRange indices) {
@@ -61,6 +61,16 @@ bool ElementEmitter::areSame(ValueRange a, ValueRange b) {
     std::optional<int64_t> constant = getConstantIntValue(x);
     return constant && constant == getConstantIntValue(y);
   });
+}
+
+/// What was computed from elements of `tensor` is not known any more.
+void ElementEmitter::forget(Value tensor) {
+  Key first = {
+      {tensor.getAsOpaquePointer(), std::numeric_limits<int64_t>::min()}};
+  auto found = known.lower_bound(first);
+  if (found != known.end() &&
+      found->first.front().first == tensor.getAsOpaquePointer())
+    known.clear();
 }
 
 ElementEmitter::Key ElementEmitter::getKey(Value tensor, ValueRange indices,
@@ -275,13 +285,13 @@ namespace {
 /// them are scalars, the others vectors.
 class BodyWriter {
 public:
-  using Get = function_ref<Value(Value, ValueRange, int64_t)>;
-  using GetNumber = function_ref<Value(Value)>;
+  using Get = std::function<Value(Value, ValueRange, int64_t)>;
+  using GetNumber = std::function<Value(Value)>;
 
   BodyWriter(GpuBuilder &b, ValueRange loops, std::optional<unsigned> inner,
              int64_t width, Get get, GetNumber number)
-      : b(b), loops(loops), inner(inner), width(width), get(get),
-        number(number) {}
+      : b(b), loops(loops), inner(inner), width(width), get(std::move(get)),
+        number(std::move(number)) {}
 
   void map(Value from, Value to) { values[from] = to; }
   Value lookup(Value value) {
@@ -376,7 +386,7 @@ LogicalResult BodyWriter::write(Operation *op) {
   return success();
 }
 
-Values ElementEmitter::getBody(linalg::LinalgOp op, ValueRange loops,
+Values ElementEmitter::iterate(linalg::LinalgOp op, ValueRange loops,
                                std::optional<unsigned> inner, int64_t width,
                                ValueRange carried) {
   Block *body = op.getBlock();
@@ -433,7 +443,7 @@ Value ElementEmitter::getStructured(linalg::LinalgOp op, unsigned result,
       reductions.push_back(i);
   Values results;
   if (reductions.empty()) {
-    results = getBody(op, loops, inner, width, {});
+    results = iterate(op, loops, inner, width, {});
   } else {
     for (OpOperand &init : op.getDpsInitsMutable()) {
       Value first = getOperand(op, init, loops, inner, width);
@@ -443,7 +453,7 @@ Value ElementEmitter::getStructured(linalg::LinalgOp op, unsigned result,
     std::function<Values(unsigned, ValueRange)> reduce =
         [&](unsigned depth, ValueRange carried) -> Values {
       if (depth == reductions.size())
-        return getBody(op, loops, inner, width, carried);
+        return iterate(op, loops, inner, width, carried);
       return b.loop(b.index(0), getLoopSize(op, reductions[depth]), 1, carried,
                     [&](Value iv, ValueRange carried) {
                       loops[reductions[depth]] = iv;

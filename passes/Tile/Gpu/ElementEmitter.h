@@ -44,6 +44,11 @@ struct MemoryAccess {
   bool isContiguous() const { return !strides.empty() && strides.back() == 1; }
 };
 
+/// The tensor of which all elements are to be written for a result of `kernel`:
+/// what it returns or, where that is the destination with a part replaced, that
+/// part.
+mlir::Value getWrittenTensor(mlir::func::FuncOp kernel, unsigned result);
+
 class ElementEmitter {
 public:
   using Value = mlir::Value;
@@ -70,6 +75,16 @@ public:
   /// dimension, all of which the tensor has.
   Value elements(Value tensor, ValueRange indices, int64_t width);
 
+  /// What the body of `op` yields in the iteration `loops`; with `inner`, in
+  /// the `width` iterations from there on along that loop, as vectors.
+  /// `carried` are the values of its results so far; if it is empty, those of
+  /// its destinations.
+  Values iterate(mlir::linalg::LinalgOp op, ValueRange loops,
+                 std::optional<unsigned> inner, int64_t width,
+                 ValueRange carried);
+  /// How often a loop of `op` runs.
+  Value getLoopSize(mlir::linalg::LinalgOp op, unsigned dim);
+
   /// The value of a number that the kernel function computes outside of linalg
   /// ops: an index, or a scalar.
   Value number(Value scalar);
@@ -80,10 +95,8 @@ public:
   /// The buffer that `tensor` is nothing but a view of.
   std::optional<MemoryAccess> asMemory(Value tensor);
 
-  /// The tensor of which all elements are to be written for a result: what the
-  /// kernel returns or, where it returns an argument with a part replaced, that
-  /// part.
-  Value getWritten(unsigned result);
+  /// The tensor of which all elements are to be written for a result.
+  Value getWritten(unsigned result) { return getWrittenTensor(kernel, result); }
   /// The sizes of that tensor, in the kernel function.
   llvm::SmallVector<mlir::OpFoldResult> getWrittenSizes(unsigned result);
   /// Writes an element, or a vector along the last dimension, of that tensor
@@ -115,10 +128,6 @@ private:
   Value getOperand(mlir::linalg::LinalgOp op, mlir::OpOperand &operand,
                    ValueRange loops, std::optional<unsigned> inner,
                    int64_t width);
-  Values getBody(mlir::linalg::LinalgOp op, ValueRange loops,
-                 std::optional<unsigned> inner, int64_t width,
-                 ValueRange carried);
-  Value getLoopSize(mlir::linalg::LinalgOp op, unsigned dim);
 
   Value getSlice(mlir::tensor::ExtractSliceOp op, ValueRange indices,
                  int64_t width);
@@ -137,12 +146,11 @@ private:
   Values getSliceIndices(mlir::OffsetSizeAndStrideOpInterface op,
                          const llvm::SmallBitVector &dropped,
                          ValueRange indices);
-  mlir::tensor::InsertSliceOp getUpdate(unsigned result);
-  mlir::BlockArgument getDestination(unsigned result);
 
   /// Remembered values, where they can be used at the insertion point.
   Key getKey(Value tensor, ValueRange indices, int64_t width);
   Value recall(const Key &key);
+  void forget(Value tensor);
   bool isVisible(Value value);
 
   Value fail(Value tensor, int64_t width);

@@ -342,29 +342,29 @@ std::optional<MemoryAccess> ElementEmitter::asMemory(Value tensor) {
 // Results
 //===----------------------------------------------------------------------===//
 
-BlockArgument ElementEmitter::getDestination(unsigned result) {
+static BlockArgument getDestination(func::FuncOp kernel, unsigned result) {
   unsigned first = kernel.getNumArguments() - kernel.getNumResults();
   return kernel.getArgument(first + result);
 }
 
 /// The op that replaces a part of the destination of a result, or null.
-tensor::InsertSliceOp ElementEmitter::getUpdate(unsigned result) {
+static tensor::InsertSliceOp getUpdate(func::FuncOp kernel, unsigned result) {
   auto end = cast<func::ReturnOp>(kernel.getBody().front().getTerminator());
   auto insert = end.getOperand(result).getDefiningOp<tensor::InsertSliceOp>();
-  return insert && insert.getDest() == getDestination(result)
+  return insert && insert.getDest() == getDestination(kernel, result)
              ? insert
              : tensor::InsertSliceOp();
 }
 
-Value ElementEmitter::getWritten(unsigned result) {
-  if (auto update = getUpdate(result))
+Value gist::getWrittenTensor(func::FuncOp kernel, unsigned result) {
+  if (auto update = getUpdate(kernel, result))
     return update.getSource();
   return kernel.getBody().front().getTerminator()->getOperand(result);
 }
 
 SmallVector<OpFoldResult> ElementEmitter::getWrittenSizes(unsigned result) {
   SmallVector<OpFoldResult> sizes;
-  if (auto update = getUpdate(result)) {
+  if (auto update = getUpdate(kernel, result)) {
     llvm::SmallBitVector dropped = update.getDroppedDims();
     for (auto [dim, size] : llvm::enumerate(update.getMixedSizes()))
       if (!dropped.test(dim))
@@ -372,18 +372,18 @@ SmallVector<OpFoldResult> ElementEmitter::getWrittenSizes(unsigned result) {
     return sizes;
   }
   // The destination's own sizes are the kernel's numbers.
-  BlockArgument destination = getDestination(result);
+  BlockArgument destination = getDestination(kernel, result);
   OpBuilder source = OpBuilder::atBlockBegin(&kernel.getBody().front());
   return tensor::getMixedSizes(source, kernel.getLoc(), destination);
 }
 
 void ElementEmitter::store(unsigned result, ValueRange indices, Value value) {
-  Value destination = arguments.lookup(getDestination(result));
+  Value destination = arguments.lookup(getDestination(kernel, result));
   Type element = cast<MemRefType>(destination.getType()).getElementType();
   if (isa<FloatType>(element))
     value = b.convert(value, element);
   Values at(indices);
-  if (auto update = getUpdate(result)) {
+  if (auto update = getUpdate(kernel, result)) {
     at = getSliceIndices(update, update.getDroppedDims(), indices);
     auto type = dyn_cast<VectorType>(value.getType());
     bool isContiguous =

@@ -16,6 +16,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Target/GpuInfo.h"
+#include "passes/Tile/Gpu/ElementEmitter.h"
+#include "passes/Tile/Gpu/GpuBuilder.h"
 
 namespace gist {
 
@@ -26,6 +28,22 @@ inline constexpr llvm::StringLiteral kSharedMemoryAttr = "gist.shared_memory";
 
 /// How `kernel` is cut on `gpu`.
 GpuTileAttr selectGpuTile(mlir::func::FuncOp kernel, const GpuInfo &gpu);
+
+/// What a generator is given.
+struct GpuKernel {
+  mlir::func::FuncOp source; ///< on tensors
+  GpuTileAttr tile;
+  GpuBuilder &b; ///< at the end of the new function, on buffers
+  ElementEmitter &emitter;
+};
+
+/// Workgroups along x, y, z as functions of the kernel's numbers (getSizeExpr);
+/// sizes left out are one.
+using GpuGrid = llvm::SmallVector<mlir::AffineExpr, 3>;
+
+/// Kernels on whole rows, and any kernel that no other generator takes.
+mlir::FailureOr<GpuGrid> emitRows(GpuKernel &kernel);
+GpuTileAttr selectRowsTile(mlir::func::FuncOp kernel, const GpuInfo &gpu);
 
 } // namespace gist
 

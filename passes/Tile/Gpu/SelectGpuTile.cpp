@@ -12,7 +12,5 @@ using namespace mlir;
 using namespace gist;
 
 GpuTileAttr gist::selectGpuTile(func::FuncOp kernel, const GpuInfo &gpu) {
-  MLIRContext *context = kernel.getContext();
-  return GpuTileAttr::get(context, {1}, 0, {256 / gpu.waveSize}, 1,
-                          Instruction::Fma, Float32Type::get(context));
+  return selectRowsTile(kernel, gpu);
 }

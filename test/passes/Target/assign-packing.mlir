@@ -1,12 +1,12 @@
 // RUN: gist-opt %s -gist-assign-packing="triple=aarch64-linux-gnu cpu=neoverse-v1" | FileCheck %s
 // RUN: gist-opt %s -gist-assign-packing="triple=x86_64-linux-gnu cpu=haswell" | FileCheck %s --check-prefix=X86
 
-// 12 rows in groups of four; a block of four rows and 32 values is 4 * 20 bytes.
+// 12 rows in groups of eight, the second half empty; a block of eight rows and 32
+// values is 8 * 20 bytes.
 // CHECK-LABEL: func @linear
-// CHECK:         %[[W:.+]] = gist.weight "w" {gist.format = #gist<block_format q4_1>, gist.packing = #gist.packing<columns = 4, depth = 8,{{.+}}>} : tensor<3x2x80xi8>
+// CHECK:         %[[W:.+]] = gist.weight "w" {gist.format = #gist<block_format q4_1>, gist.packing = #gist.packing<columns = 8, depth = 8,{{.+}}>} : tensor<2x2x160xi8>
 // CHECK-NOT:     gist.weight "w" : tensor<12x2x20xi8>
-// CHECK:         gist.quantized_matmul %{{.+}}, %{{.+}}, %[[W]] format q4_1 packed <columns = 4, depth = 8,
-// Groups of eight: the second is half empty.
+// CHECK:         gist.quantized_matmul %{{.+}}, %{{.+}}, %[[W]] format q4_1 packed <columns = 8, depth = 8,
 // X86-LABEL: func @linear
 // X86:         gist.weight "w" {{.+}} : tensor<2x2x160xi8>
 func.func @linear(%q: tensor<?x64xi8>, %s: tensor<?x2xf32>) -> tensor<?x12xf32> {
@@ -17,16 +17,16 @@ func.func @linear(%q: tensor<?x64xi8>, %s: tensor<?x2xf32>) -> tensor<?x12xf32> 
 }
 
 // Rows are looked up in the packed weight: a tied embedding is there once.
-// Token 4t + c is column c of tile t; the value at k is in step k / 8 of block k / 32.
+// Token 8t + c is column c of tile t; the value at k is in step k / 8 of block k / 32.
 // CHECK-LABEL: func @lookup
 // CHECK-NOT:     gist.weight "e" : tensor<12x2x34xi8>
-// CHECK:         %[[W:.+]] = gist.weight "e" {{{.+}}} : tensor<3x2x136xi8>
+// CHECK:         %[[W:.+]] = gist.weight "e" {{{.+}}} : tensor<2x2x272xi8>
 // CHECK-NOT:     gist.dequantize
 // CHECK:         linalg.generic {{.+}} ins(%{{.+}} : tensor<?xi32>) outs(%{{.+}} : tensor<?x64xf32>)
 // CHECK:         ^bb0(%[[ID:.+]]: i32, %{{.+}}: f32):
 // CHECK:           %[[ROW:.+]] = arith.index_cast %[[ID]] : i32 to index
-// CHECK:           %[[TILE:.+]] = arith.divui %[[ROW]], %c4
-// CHECK:           tensor.extract %[[W]][%[[TILE]], %{{.+}}, %{{.+}}] : tensor<3x2x136xi8>
+// CHECK:           %[[TILE:.+]] = arith.divui %[[ROW]], %c8
+// CHECK:           tensor.extract %[[W]][%[[TILE]], %{{.+}}, %{{.+}}] : tensor<2x2x272xi8>
 // CHECK:           arith.extf %{{.+}} : f16 to f32
 // CHECK:           arith.extsi %{{.+}} : i8 to i32
 // CHECK:         gist.quantized_matmul %{{.+}}, %{{.+}}, %[[W]]
@@ -55,7 +55,7 @@ func.func @lookup(%t: tensor<?xi32>, %q: tensor<?x64xi8>, %s: tensor<?x2xf32>) -
 // Another reader wants it as it is stored, so it stays.
 // CHECK-LABEL: func @tied
 // CHECK-DAG:     %[[STORED:.+]] = gist.weight "e" : tensor<12x2x34xi8>
-// CHECK-DAG:     %[[PACKED:.+]] = gist.weight "e" {{{.+}}} : tensor<3x2x136xi8>
+// CHECK-DAG:     %[[PACKED:.+]] = gist.weight "e" {{{.+}}} : tensor<2x2x272xi8>
 // CHECK:         gist.quantized_matmul %{{.+}}, %{{.+}}, %[[PACKED]]
 // CHECK:         gist.dequantize %[[STORED]]
 func.func @tied(%q: tensor<?x64xi8>, %s: tensor<?x2xf32>) -> (tensor<?x12xf32>, tensor<12x64xf32>) {

@@ -6,7 +6,7 @@
 
 // The instruction follows from the CPU's features, not from its family.
 // I8MM-LABEL: func private @divided
-// I8MM-SAME:    gist.tile = #gist.tile<workgroup = [32, 64], registers = [8, 4], lanes = 4, instruction = smmla>
+// I8MM-SAME:    gist.tile = #gist.tile<workgroup = [32, 192], registers = [8, 4], lanes = 4, instruction = smmla>
 // DOT-LABEL:  func private @divided
 // DOT-SAME:     instruction = sdot>
 // NEON-LABEL: func private @divided
@@ -25,9 +25,12 @@ func.func private @divided(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tenso
 
 // -----
 
-// 144 columns: 48 is the largest tile up to 64 that divides them.
+// 144 columns: 48 is the largest tile up to 64 that divides them; up to 192 it is
+// all of them.
+// DOT-LABEL:  func private @other_divisor
+// DOT-SAME:     workgroup = [32, 48]
 // I8MM-LABEL: func private @other_divisor
-// I8MM-SAME:    workgroup = [32, 48]
+// I8MM-SAME:    workgroup = [32, 144]
 func.func private @other_divisor(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tensor<36x18x80xi8>,
     %out: tensor<?x144xf32>) -> tensor<?x144xf32> attributes {gist.kernel, gist.outputs = 1} {
   %y = gist.quantized_matmul %q, %s, %w format q4_1
@@ -40,13 +43,26 @@ func.func private @other_divisor(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w:
 
 // 257 is prime: the last workgroup is smaller than the others.
 // I8MM-LABEL: func private @prime
-// I8MM-SAME:    workgroup = [32, 64]
+// I8MM-SAME:    workgroup = [32, 192]
 func.func private @prime(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tensor<65x18x80xi8>,
     %out: tensor<?x257xf32>) -> tensor<?x257xf32> attributes {gist.kernel, gist.outputs = 1} {
   %y = gist.quantized_matmul %q, %s, %w format q4_1
       packed <columns = 4, depth = 8, bits = 4, group = 32, scale_bits = 16, zero = 0, is_signed = false, has_min = true>
       : tensor<?x576xi8>, tensor<?x18xf32>, tensor<65x18x80xi8> -> tensor<?x257xf32>
   return %y : tensor<?x257xf32>
+}
+
+// -----
+
+// One row: smaller pieces of the weight, so that all threads finish together.
+// I8MM-LABEL: func private @one_row
+// I8MM-SAME:    workgroup = [32, 32]
+func.func private @one_row(%q: tensor<1x576xi8>, %s: tensor<1x18xf32>, %w: tensor<48x18x80xi8>,
+    %out: tensor<1x192xf32>) -> tensor<1x192xf32> attributes {gist.kernel, gist.outputs = 1} {
+  %y = gist.quantized_matmul %q, %s, %w format q4_1
+      packed <columns = 4, depth = 8, bits = 4, group = 32, scale_bits = 16, zero = 0, is_signed = false, has_min = true>
+      : tensor<1x576xi8>, tensor<1x18xf32>, tensor<48x18x80xi8> -> tensor<1x192xf32>
+  return %y : tensor<1x192xf32>
 }
 
 // -----

@@ -3,22 +3,38 @@
 // RUN: FileCheck %s < %t
 // RUN: FileCheck %s --check-prefix=ROW < %t
 
-// Eight rows by four columns: a block of 32 takes 4 steps of 8, each with 4 row
-// pairs and 2 column pairs, so 4 * 4 * 2 = 32 smmla, and no accumulator leaves
-// the registers in between.
+// Rows are packed once, 4 pairs of them; a product with ones, 4 steps of 8, gives
+// the sums that the minima are multiplied with.
 // CHECK-LABEL: matmul:
+// CHECK-COUNT-16: smmla
+// CHECK: b.{{ne|lo|lt}}
+// Then eight rows by four columns: a block of 32 takes 4 steps of 8, each with 4
+// row pairs and 2 column pairs, so 4 * 4 * 2 = 32 smmla. Accumulators start from
+// zero, which costs nothing, and none leaves the registers in between.
+// CHECK: movi v{{[0-9]+}}.2d, #0
 // CHECK-COUNT-32: smmla
+// CHECK-NOT: {{smmla|str}}
+// CHECK: b.{{ne|lo|lt}}
 // CHECK-NOT: smmla
 // CHECK: .size matmul
-
-// A row alone, as in decoding, takes its bytes to both columns of a vector.
-// ROW-LABEL: matmul:
-// ROW: dup [[X:v[0-9]+]].2d, [[X]].d[0]
-// ROW: sdot v{{[0-9]+}}.4s, v{{[0-9]+}}.16b, [[X]].16b
 func.func private @matmul(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tensor<48x18x80xi8>,
     %out: tensor<?x192xf32>) -> tensor<?x192xf32> attributes {gist.kernel, gist.outputs = 1} {
   %y = gist.quantized_matmul %q, %s, %w format q4_1
       packed <columns = 4, depth = 8, bits = 4, group = 32, scale_bits = 16, zero = 0, is_signed = false, has_min = true>
       : tensor<?x576xi8>, tensor<?x18xf32>, tensor<48x18x80xi8> -> tensor<?x192xf32>
   return %y : tensor<?x192xf32>
+}
+
+// A row alone, as in decoding, takes its bytes to both columns of a vector.
+// ROW-LABEL: row:
+// ROW: dup [[X:v[0-9]+]].2d, [[X]].d[0]
+// ROW: sdot v{{[0-9]+}}.4s, v{{[0-9]+}}.16b, [[X]].16b
+// ROW-NOT: smmla
+// ROW: .size row
+func.func private @row(%q: tensor<1x576xi8>, %s: tensor<1x18xf32>, %w: tensor<24x18x160xi8>,
+    %out: tensor<1x192xf32>) -> tensor<1x192xf32> attributes {gist.kernel, gist.outputs = 1} {
+  %y = gist.quantized_matmul %q, %s, %w format q4_1
+      packed <columns = 8, depth = 8, bits = 4, group = 32, scale_bits = 16, zero = 0, is_signed = false, has_min = true>
+      : tensor<1x576xi8>, tensor<1x18xf32>, tensor<24x18x160xi8> -> tensor<1x192xf32>
+  return %y : tensor<1x192xf32>
 }
