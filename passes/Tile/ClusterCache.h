@@ -33,7 +33,8 @@ mlir::LogicalResult lowerClusterAttention(mlir::RewriterBase &rewriter,
                                           ClusterAttentionOp op);
 
 /// Makes the update a loop over KV heads that works on the buffers of the
-/// cache, each head in its own regions, and returns that loop.
+/// cache, each head in its own regions, and returns that loop. The kernel then
+/// takes the cache as buffers.
 mlir::FailureOr<mlir::scf::ForallOp>
 distributeClusterUpdate(mlir::RewriterBase &rewriter, ClusterUpdateOp op);
 

@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/Tile/ClusterCache.h"
@@ -31,31 +32,35 @@ using Values = TileBuilder::Values;
 /// Numbers in a vector, and tokens and clusters that are compared at once.
 static constexpr int64_t kLanes = 4;
 
+/// A tensor's buffer, as it is at the boundary of a kernel.
+static MemRefType getBufferType(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return MemRefType::get(tensor.getShape(), tensor.getElementType());
+}
+
 namespace {
 class Update {
 public:
-  Update(TileBuilder &b, ClusterUpdateOp op)
+  /// `state` are the buffers of the cache.
+  Update(TileBuilder &b, ClusterUpdateOp op, ValueRange state)
       : b(b), op(op), f32(b.getF32Type()), keySize(sizeOf(op.getKeys())),
-        valueSize(sizeOf(op.getValues())), key(toBuffer(op.getKey(), true)),
-        value(toBuffer(op.getValue(), true)),
-        heads(toBuffer(op.getHeads(), true)), keys(toBuffer(op.getKeys())),
-        values(toBuffer(op.getValues())), units(toBuffer(op.getUnits())),
-        weights(toBuffer(op.getWeights())), counts(toBuffer(op.getCounts())) {}
+        valueSize(sizeOf(op.getValues())), key(toBuffer(op.getKey())),
+        value(toBuffer(op.getValue())), heads(toBuffer(op.getHeads())),
+        keys(state[0]), values(state[1]), units(state[2]), weights(state[3]),
+        counts(state[4]) {}
 
   /// The code of one KV head.
   void emit(Value head);
-  /// The tensors after all heads.
-  Values getResults();
 
 private:
   static int64_t sizeOf(Value rows) {
     return cast<RankedTensorType>(rows.getType()).getDimSize(1);
   }
-  Value toBuffer(Value tensor, bool isReadOnly = false) {
-    auto type = cast<RankedTensorType>(tensor.getType());
+  /// What is only read.
+  Value toBuffer(Value tensor) {
     auto buffer = bufferization::ToBufferOp::create(
-        b, MemRefType::get(type.getShape(), type.getElementType()), tensor);
-    buffer.setReadOnly(isReadOnly);
+        b, getBufferType(tensor.getType()), tensor);
+    buffer.setReadOnly(true);
     return buffer;
   }
 
@@ -362,25 +367,26 @@ void Update::emit(Value head) {
   emitAppend(plan, head);
 }
 
-Values Update::getResults() {
-  Values results;
-  for (auto [number, buffer] :
-       llvm::enumerate(Values{keys, values, units, weights, counts}))
-    results.push_back(bufferization::ToTensorOp::create(
-        b, op->getResult(number).getType(), buffer, /*restrict=*/true,
-        /*writable=*/true));
-  return results;
-}
-
 FailureOr<scf::ForallOp> gist::distributeClusterUpdate(RewriterBase &rewriter,
                                                        ClusterUpdateOp op) {
   for (Value rows : {op.getKeys(), op.getValues()})
     if (cast<RankedTensorType>(rows.getType()).getDimSize(1) % kLanes != 0)
       return op.emitOpError("has heads that are no multiple of ")
              << kLanes << " numbers";
+  // The kernel takes the cache as buffers from here on, and returns nothing.
+  auto kernel = op->getParentOfType<func::FuncOp>();
+  auto end = cast<func::ReturnOp>(kernel.getBody().front().getTerminator());
+  SmallVector<Value> tensors = op.getDpsInits();
+  if (!llvm::equal(end.getOperands(), op.getResults()) ||
+      !llvm::all_of(tensors, llvm::IsaPred<BlockArgument>))
+    return op.emitOpError("is not all that its kernel does");
   rewriter.setInsertionPoint(op);
   TileBuilder b(op.getLoc(), rewriter);
-  Update update(b, op);
+  Values state;
+  for (Value tensor : tensors)
+    state.push_back(kernel.getBody().front().addArgument(
+        getBufferType(tensor.getType()), tensor.getLoc()));
+  Update update(b, op, state);
   SmallVector<OpFoldResult> upper = {
       b.getIndexAttr(op.getKey().getType().getDimSize(1))};
   auto forall = scf::ForallOp::create(b, upper, ValueRange(), std::nullopt);
@@ -389,6 +395,10 @@ FailureOr<scf::ForallOp> gist::distributeClusterUpdate(RewriterBase &rewriter,
     b.setInsertionPoint(forall.getTerminator());
     update.emit(forall.getInductionVar(0));
   }
-  rewriter.replaceOp(op, update.getResults());
+  rewriter.modifyOpInPlace(end, [&] { end->setOperands({}); });
+  rewriter.eraseOp(op);
+  Block &body = kernel.getBody().front();
+  body.eraseArguments(body.getNumArguments() - 2 * state.size(), state.size());
+  kernel.setFunctionType(rewriter.getFunctionType(body.getArgumentTypes(), {}));
   return forall;
 }

@@ -81,8 +81,7 @@ FailureOr<AffineExpr> gist::getSizeExpr(func::FuncOp kernel,
 ArrayAttr gist::getGridAttr(func::FuncOp kernel, ArrayRef<AffineExpr> sizes) {
   int64_t numbers = 0;
   for (Type type : kernel.getArgumentTypes())
-    numbers +=
-        type.isIndex() ? 1 : cast<RankedTensorType>(type).getNumDynamicDims();
+    numbers += type.isIndex() ? 1 : cast<ShapedType>(type).getNumDynamicDims();
   SmallVector<Attribute> grid;
   for (AffineExpr size : sizes)
     grid.push_back(AffineMapAttr::get(
