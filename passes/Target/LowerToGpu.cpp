@@ -308,6 +308,8 @@ struct LowerToGPUPass final : gist::impl::LowerToGPUPassBase<LowerToGPUPass> {
     vector::populateVectorTransferLoweringPatterns(patterns,
                                                    /*maxTransferRank=*/1);
     vector::populateVectorMaskOpLoweringPatterns(patterns);
+    vector::populateVectorInsertExtractStridedSliceTransforms(patterns);
+    vector::populateVectorShapeCastLoweringPatterns(patterns);
     populateGpuMathPatterns(patterns, *gpu);
     return applyPatternsGreedily(device, std::move(patterns));
   }

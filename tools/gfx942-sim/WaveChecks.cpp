@@ -253,17 +253,45 @@ void WaveChecks::propagateMatrix(const Inst &inst) {
   }
 }
 
-/// Lanes in which the lower half of a 64-bit multiply-add is defined though the
-/// upper half of the addend is not. Compilers leave that open where they want
-/// the lower half alone.
-uint64_t WaveChecks::definedLowerHalf(const Inst &inst) const {
+/// Instructions whose two results depend on halves of their sources.
+/// Compilers leave a half open that none of those they want depends on.
+enum class Halves { None, Multiply, Packed, Move };
+
+static Halves getHalves(const Inst &inst) {
   std::string_view name = inst.op->name;
-  if (name != "v_mad_u64_u32" && name != "v_mad_i64_i32")
-    return 0;
-  Operand addend = inst.src[2];
-  addend.count = 1;
-  return definedLanes(inst.src[0]) & definedLanes(inst.src[1]) &
-         definedLanes(addend);
+  if (name == "v_mad_u64_u32" || name == "v_mad_i64_i32")
+    return Halves::Multiply;
+  if (name == "v_pk_mov_b32")
+    return Halves::Move;
+  return name.starts_with("v_pk_") && name.ends_with("_f32") ? Halves::Packed
+                                                             : Halves::None;
+}
+
+/// Lanes in which result `part` of such an instruction is defined.
+uint64_t WaveChecks::definedHalf(const Inst &inst, unsigned part) const {
+  auto half = [&](unsigned source, bool isUpper) {
+    Operand operand = inst.src[source];
+    if (operand.count == 2) {
+      operand.reg += isUpper;
+      operand.count = 1;
+    }
+    return definedLanes(operand);
+  };
+  auto isUpper = [&](unsigned source) {
+    return (part ? inst.opSelHi : inst.opSel) >> source & 1;
+  };
+  switch (getHalves(inst)) {
+  case Halves::Multiply:
+    return definedLanes(inst.src[0]) & definedLanes(inst.src[1]) &
+           (part ? definedLanes(inst.src[2]) : half(2, false));
+  case Halves::Packed:
+    return half(0, isUpper(0)) & half(1, isUpper(1)) & half(2, isUpper(2));
+  case Halves::Move:
+    return half(part, inst.opSel >> part & 1);
+  case Halves::None:
+    break;
+  }
+  return resultDefined;
 }
 
 void WaveChecks::propagate(Wave &wave, const Inst &inst) {
@@ -294,11 +322,16 @@ void WaveChecks::propagate(Wave &wave, const Inst &inst) {
     if (inst.hasFlag(kWritesExec))
       defineScalar(kExec, 2);
   }
-  if (inst.dst.isVector()) {
-    uint64_t lower = definedLowerHalf(inst);
+  if (inst.dst.isVector() && getHalves(inst) == Halves::None)
     setDefined(inst.dst, lanes, execBefore);
-    if (lower != 0)
-      defined[inst.dst.reg] |= lower & execBefore;
+  else if (inst.dst.isVector()) {
+    uint64_t halves[] = {definedHalf(inst, 0), definedHalf(inst, 1)};
+    Operand half = inst.dst;
+    half.count = 1;
+    for (uint64_t definedLanes : halves) {
+      setDefined(half, definedLanes, execBefore);
+      ++half.reg;
+    }
   }
   if (inst.hasFlag(kWritesScc))
     scalarDefined.set(kScc, lanes == kAllLanes);

@@ -76,7 +76,7 @@ private:
   bool requireDefined(Wave &wave, const Operand &operand, uint64_t lanes);
   void propagate(Wave &wave, const Inst &inst);
   void propagateMatrix(const Inst &inst);
-  uint64_t definedLowerHalf(const Inst &inst) const;
+  uint64_t definedHalf(const Inst &inst, unsigned part) const;
   void setDefined(const Operand &operand, uint64_t lanes, uint64_t mask);
 
   bool checkHazards(Wave &wave, const Inst &inst);

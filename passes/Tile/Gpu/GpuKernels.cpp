@@ -14,6 +14,7 @@
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Passes.h"
+#include "passes/Tile/Gpu/Attention.h"
 #include "passes/Tile/Kernels.h"
 
 namespace gist {
@@ -42,6 +43,10 @@ static LogicalResult decompose(func::FuncOp kernel) {
 
 /// Dispatches on the op that decides how the kernel is cut.
 static FailureOr<GpuGrid> emitKernel(GpuKernel &kernel) {
+  for (auto op : kernel.source.getOps<AttentionOp>())
+    if (isGpuAttention(op))
+      return isDecodeAttention(op) ? emitDecodeAttention(kernel, op)
+                                   : emitAttention(kernel, op);
   if (failed(decompose(kernel.source)))
     return failure();
   return emitRows(kernel);

@@ -188,3 +188,74 @@ unsigned gist::getRowRank(func::FuncOp kernel,
   auto type = cast<RankedTensorType>(getWrittenTensor(kernel, 0).getType());
   return type.getRank() > 1 ? 1 : 0;
 }
+
+namespace {
+/// A size: a constant, a number of the kernel, or a size of a tensor.
+struct Size {
+  int64_t constant = ShapedType::kDynamic;
+  Value value;
+  int64_t dim = 0;
+
+  bool operator==(const Size &other) const {
+    return constant == other.constant && value == other.value &&
+           dim == other.dim;
+  }
+};
+} // namespace
+
+/// What decides the size of a dimension, found by walking towards arguments.
+static Size getOrigin(Value tensor, int64_t dim) {
+  int64_t constant = cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
+  if (!ShapedType::isDynamic(constant))
+    return {constant, {}, 0};
+  Operation *op = tensor.getDefiningOp();
+  auto getGroup = [&](ArrayRef<ReassociationIndices> groups, bool isInside) {
+    for (auto [i, group] : llvm::enumerate(groups))
+      if (group.size() == 1 &&
+          dim == (isInside ? group[0] : static_cast<int64_t>(i)))
+        return isInside ? static_cast<int64_t>(i) : group[0];
+    return int64_t(-1);
+  };
+  if (auto structured = dyn_cast_or_null<linalg::LinalgOp>(op)) {
+    OpOperand *init =
+        structured.getDpsInitOperand(cast<OpResult>(tensor).getResultNumber());
+    AffineExpr loop = structured.getMatchingIndexingMap(init).getResult(dim);
+    for (OpOperand *input : structured.getDpsInputOperands()) {
+      AffineMap map = structured.getMatchingIndexingMap(input);
+      for (auto [i, expr] : llvm::enumerate(map.getResults()))
+        if (expr == loop)
+          return getOrigin(input->get(), static_cast<int64_t>(i));
+    }
+    return getOrigin(init->get(), dim);
+  }
+  if (auto cast = dyn_cast_or_null<tensor::CastOp>(op))
+    return getOrigin(cast.getSource(), dim);
+  if (auto blocks = dyn_cast_or_null<DequantizeOp>(op))
+    return getOrigin(blocks.getBlocks(), dim);
+  if (auto empty = dyn_cast_or_null<tensor::EmptyOp>(op))
+    return {ShapedType::kDynamic, empty.getDynamicSize(dim), -1};
+  if (auto insert = dyn_cast_or_null<tensor::InsertSliceOp>(op))
+    return getOrigin(insert.getDest(), dim);
+  if (auto collapse = dyn_cast_or_null<tensor::CollapseShapeOp>(op))
+    if (int64_t from = getGroup(collapse.getReassociationIndices(), false);
+        from >= 0)
+      return getOrigin(collapse.getSrc(), from);
+  if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(op))
+    if (int64_t from = getGroup(expand.getReassociationIndices(), true);
+        from >= 0)
+      return getOrigin(expand.getSrc(), from);
+  return {ShapedType::kDynamic, tensor, dim};
+}
+
+bool gist::haveSameRows(func::FuncOp kernel, unsigned rowRank) {
+  Value first = getWrittenTensor(kernel, 0);
+  for (unsigned i = 1; i < kernel.getNumResults(); ++i) {
+    Value other = getWrittenTensor(kernel, i);
+    if (cast<RankedTensorType>(other.getType()).getRank() < rowRank)
+      return false;
+    for (unsigned dim = 0; dim < rowRank; ++dim)
+      if (!(getOrigin(first, dim) == getOrigin(other, dim)))
+        return false;
+  }
+  return true;
+}

@@ -36,6 +36,11 @@ llvm::SmallVector<RowReduction> getRowReductions(mlir::func::FuncOp kernel);
 unsigned getRowRank(mlir::func::FuncOp kernel,
                     llvm::ArrayRef<RowReduction> reductions);
 
+/// Whether the results of `kernel` have the same rows, by what they are
+/// computed from: each has its own destination, so the sizes of those alone do
+/// not tell.
+bool haveSameRows(mlir::func::FuncOp kernel, unsigned rowRank);
+
 } // namespace gist
 
 #endif // GIST_PASSES_TILE_GPU_ROWREDUCTIONS_H

@@ -68,7 +68,7 @@ public:
 
 private:
   int64_t getLastSize();
-  FailureOr<AffineExpr> getRows(unsigned result);
+  FailureOr<AffineExpr> getRows();
   FailureOr<GpuGrid> writeTeams(AffineExpr rows);
   FailureOr<GpuGrid> writeParts(AffineExpr rows);
 
@@ -113,12 +113,10 @@ int64_t RowsWriter::getLastSize() {
                    .op.getStaticLoopRanges()[reductions.back().inner];
 }
 
-/// The number of rows of a result.
-FailureOr<AffineExpr> RowsWriter::getRows(unsigned result) {
+/// The number of rows, which all results have in common.
+FailureOr<AffineExpr> RowsWriter::getRows() {
   AffineExpr rows = b.getAffineConstantExpr(1);
-  SmallVector<OpFoldResult> sizes = emitter.getWrittenSizes(result);
-  if (sizes.size() < rowRank)
-    return failure();
+  SmallVector<OpFoldResult> sizes = emitter.getWrittenSizes(0);
   for (OpFoldResult size : ArrayRef(sizes).take_front(rowRank)) {
     FailureOr<AffineExpr> expr = getSizeExpr(source, size);
     if (failed(expr))
@@ -346,12 +344,9 @@ FailureOr<GpuGrid> RowsWriter::writeParts(AffineExpr rows) {
 }
 
 FailureOr<GpuGrid> RowsWriter::write() {
-  FailureOr<AffineExpr> rows = getRows(0);
-  for (unsigned i = 1; i < source.getNumResults() && succeeded(rows); ++i) {
-    FailureOr<AffineExpr> others = getRows(i);
-    if (failed(others) || *others != *rows)
-      rows = failure();
-  }
+  FailureOr<AffineExpr> rows = getRows();
+  if (!haveSameRows(source, rowRank))
+    return source.emitError("has results of different rows");
   if (failed(rows))
     return source.emitError("has rows that its arguments do not number");
   return tile.getWorkgroup().size() == 1 ? writeTeams(*rows)

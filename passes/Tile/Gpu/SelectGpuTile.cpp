@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Tile/Gpu/Attention.h"
 #include "passes/Tile/Gpu/GpuKernels.h"
 #include "passes/Tile/Kernels.h"
 
@@ -12,5 +13,8 @@ using namespace mlir;
 using namespace gist;
 
 GpuTileAttr gist::selectGpuTile(func::FuncOp kernel, const GpuInfo &gpu) {
+  for (auto op : kernel.getOps<AttentionOp>())
+    if (isGpuAttention(op))
+      return selectAttentionTile(op, gpu);
   return selectRowsTile(kernel, gpu);
 }

@@ -1,0 +1,38 @@
+//===- AttentionSources.h - Queries, keys and values of kernels -*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_GPU_ATTENTIONSOURCES_H
+#define GIST_PASSES_TILE_GPU_ATTENTIONSOURCES_H
+
+#include "passes/Tile/Gpu/AttentionLoop.h"
+#include "passes/Tile/Gpu/ElementEmitter.h"
+
+namespace gist {
+
+/// Head `head` of `tensor`, tokens x heads x size, multiplied as `element`.
+RowSource getHeadSource(ElementEmitter &emitter, mlir::Value tensor,
+                        mlir::Value head, mlir::Type element);
+
+/// Writes numbers of the result of attention, `count` neighbours of a head, and
+/// whatever the kernel computes from them.
+class AttentionResult {
+public:
+  AttentionResult(ElementEmitter &emitter, mlir::Value output);
+  ~AttentionResult();
+
+  void store(mlir::Value token, mlir::Value head, mlir::Value column,
+             mlir::Value numbers);
+
+private:
+  ElementEmitter &emitter;
+  mlir::Value output;
+  mlir::Value current; ///< the numbers being stored
+};
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_GPU_ATTENTIONSOURCES_H

@@ -1,0 +1,44 @@
+// What -gist-gpu-kernels refuses.
+// RUN: gist-opt %s -split-input-file -verify-diagnostics -gist-gpu-kernels
+
+// expected-error@+1 {{has no tile configuration for a GPU}}
+func.func private @untiled(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32>
+    attributes {gist.kernel, gist.outputs = 1 : i64} {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+#tile = #gist.gpu_tile<workgroup = [1], depth = 0, waves = [1, 1], stages = 1, instruction = fma, element = f32>
+// expected-error@+2 {{has results of different rows}}
+// expected-error@+1 {{cannot be written for gfx942}}
+func.func private @results(%x: tensor<4x8xf32>, %z: tensor<5x8xf32>, %y: tensor<4x8xf32>, %w: tensor<5x8xf32>)
+    -> (tensor<4x8xf32>, tensor<5x8xf32>)
+    attributes {gist.kernel, gist.outputs = 2 : i64, gist.tile = #tile} {
+  return %x, %z : tensor<4x8xf32>, tensor<5x8xf32>
+}
+
+// -----
+
+#tile = #gist.gpu_tile<workgroup = [2], depth = 0, waves = [1, 4], stages = 1, instruction = fma, element = f32>
+// expected-error@+2 {{has rows that waves cannot share}}
+// expected-error@+1 {{cannot be written for gfx942}}
+func.func private @teams(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32>
+    attributes {gist.kernel, gist.outputs = 1 : i64, gist.tile = #tile} {
+  return %x : tensor<4x8xf32>
+}
+
+// -----
+
+#tile = #gist.gpu_tile<workgroup = [1], depth = 0, waves = [1, 1], stages = 1, instruction = fma, element = f32>
+// expected-error@+1 {{cannot be written for gfx942}}
+func.func private @loop(%n: index, %x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32>
+    attributes {gist.kernel, gist.outputs = 1 : i64, gist.tile = #tile} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error@+1 {{has no elements that can be computed one by one}}
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> tensor<4x8xf32> {
+    scf.yield %a : tensor<4x8xf32>
+  }
+  return %r : tensor<4x8xf32>
+}
