@@ -116,6 +116,9 @@ private:
   Status checkRoom(size_t count) const;
   int64_t vocabSize() const;
   int64_t chunkTokens() const;
+  /// Tokens of the next call, at most `chunk`: where the module says a chunk, no
+  /// call crosses a multiple of it.
+  size_t callTokens(size_t chunk) const;
 
   std::shared_ptr<const Module> source;
   Device &device;

@@ -102,8 +102,15 @@ private:
           name, scope, isState ? BufferKind::State : BufferKind::Input,
           argument);
       bufferOf[argument] = buffer;
-      if (!isState)
+      if (!isState) {
         entry.inputs.push_back(buffer);
+        continue;
+      }
+      unsigned number = argument.getArgNumber();
+      if (function.getArgAttr(number, kZeroOnResetAttr))
+        builder.writer.spec.buffers[buffer].zeroOnReset = true;
+      if (function.getArgAttr(number, kStatisticAttr))
+        entry.statistics.push_back({.name = name, .buffer = buffer});
     }
   }
 

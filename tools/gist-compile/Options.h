@@ -45,6 +45,7 @@ struct Options {
   bool logitsOfEveryToken = false;
   bool referenceWeights = false;
   int64_t context = 0;
+  std::string plan; ///< a file, or empty
 
   bool timing = false;
   ShowProgress progress = ShowProgress::Auto;
