@@ -129,8 +129,8 @@ static void addModelOptions(CLI::App &app, Options &options) {
       ->type_name("N")
       ->group(group);
   app.add_option("--logits", options.logitsOfEveryToken,
-                 "Logits of the last token of a call (default), or of all "
-                 "(what evaluating a text needs)")
+                 "all: also an entry for the logits of every token, which "
+                 "evaluating a text needs (default); last: none")
       ->transform(CLI::CheckedTransformer(kEveryToken).description(""))
       ->type_name("last|all")
       ->group(group);

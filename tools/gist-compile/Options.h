@@ -42,7 +42,7 @@ struct Options {
   Compute compute = Compute::Auto;
   bool expandWeights = false;
   bool halfCache = true;
-  bool logitsOfEveryToken = false;
+  bool logitsOfEveryToken = true;
   bool referenceWeights = false;
   int64_t context = 0;
 
