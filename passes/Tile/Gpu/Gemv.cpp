@@ -65,21 +65,27 @@ private:
   /// Adds `steps` pieces of each row, from k on. All loads come first.
   Values getSteps(Value k, int64_t stride, ValueRange sums) {
     bool checked = w.getDepth() % stride != 0;
-    Value last = b.sub(w.getRows(), 1);
-    SmallVector<Values> fetched;
-    for (int64_t step = 0; step < steps; ++step)
+    Value lastW = b.sub(w.getRows(), 1), lastX = b.sub(x.getRows(), 1);
+    SmallVector<Values> fetchedW, fetchedX;
+    for (int64_t step = 0; step < steps; ++step) {
+      Value at = b.add(k, step * lanes * piece);
       for (int64_t i = 0; i < each; ++i)
-        fetched.push_back(w.fetch(b.min(getColumn(i), last),
-                                  b.add(k, step * lanes * piece), checked));
+        fetchedW.push_back(w.fetch(b.min(getColumn(i), lastW), at, checked));
+      for (int64_t row = 0; row < rows; ++row)
+        for (int64_t i = 0; i < piece; i += x.getPiece())
+          fetchedX.push_back(
+              x.fetch(b.min(b.index(row), lastX), b.add(at, i), checked));
+    }
+    keepOrder(b);
     Values newSums(sums);
+    const Values *nextW = fetchedW.begin(), *nextX = fetchedX.begin();
     for (int64_t step = 0; step < steps; ++step) {
       Value at = b.add(k, step * lanes * piece);
       Values numbersX;
       for (int64_t row = 0; row < rows; ++row)
-        numbersX.push_back(getX(row, at, checked));
+        numbersX.push_back(finishX(at, nextX, checked));
       for (int64_t i = 0; i < each; ++i) {
-        Value numbersW =
-            w.finish(at, fetched[step * each + i], checked, b.getF32Type());
+        Value numbersW = w.finish(at, *nextW++, checked, b.getF32Type());
         for (int64_t row = 0; row < rows; ++row) {
           Value &sum = newSums[row * each + i];
           for (int64_t j = 0; j < piece; ++j)
@@ -91,13 +97,11 @@ private:
     return newSums;
   }
 
-  /// As many numbers of x as a piece of W has.
-  Value getX(int64_t row, Value k, bool checked) {
-    Value rowX = b.min(b.index(row), b.sub(x.getRows(), 1));
+  /// As many numbers of x as a piece of W has, from the next that were fetched.
+  Value finishX(Value k, const Values *&next, bool checked) {
     Values parts;
     for (int64_t i = 0; i < piece; i += x.getPiece())
-      parts.push_back(x.finish(b.add(k, i), x.fetch(rowX, b.add(k, i), checked),
-                               checked, b.getF32Type()));
+      parts.push_back(x.finish(b.add(k, i), *next++, checked, b.getF32Type()));
     return parts.size() == 1 ? parts.front() : b.concat(parts);
   }
 

@@ -22,7 +22,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/Matmul.h"
-#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/Tile/Kernels.h"
 
@@ -176,20 +175,13 @@ private:
     for (auto [loader, values] : llvm::zip_equal(loaders, fetched))
       if (!loader.isAsync())
         values = loader.fetch(next);
-    keepOrder();
+    keepOrder(b);
     Values newSums = multiply(getStage(step), sums);
-    keepOrder();
+    keepOrder(b);
     for (auto [loader, values] : llvm::zip_equal(loaders, fetched))
       if (!loader.isAsync())
         loader.store(next, values, getStage(b.add(step, 1)));
     return newSums;
-  }
-
-  /// Loads are to be ahead of the multiplication that hides them and waits
-  /// after it, also when registers are scarce.
-  void keepOrder() {
-    if (b.getGpu().kind == GpuKind::Amd)
-      amdgpu::SchedBarrierOp::create(b, amdgpu::sched_barrier_opt_enum::none);
   }
 
   Values multiply(Value stage, ValueRange sums) {

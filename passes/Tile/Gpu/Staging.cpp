@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/Staging.h"
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 
@@ -181,6 +182,11 @@ void TileLoader::copy(Value k, Value stage) {
     else
       write();
   }
+}
+
+void gist::keepOrder(GpuBuilder &b) {
+  if (b.getGpu().kind == GpuKind::Amd)
+    amdgpu::SchedBarrierOp::create(b, amdgpu::sched_barrier_opt_enum::none);
 }
 
 void gist::closeCopies(GpuBuilder &b) {

@@ -99,6 +99,11 @@ private:
   llvm::SmallVector<Piece> pieces;
 };
 
+/// Keeps what has been written before what follows, also when registers are
+/// scarce: loads are to be ahead of the multiplication that hides them, and
+/// waits behind it.
+void keepOrder(GpuBuilder &b);
+
 /// Ends a group of copies; waits until at most `pending` groups are left.
 void closeCopies(GpuBuilder &b);
 void waitForCopies(GpuBuilder &b, int64_t pending);
