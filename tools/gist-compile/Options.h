@@ -27,6 +27,9 @@ enum class Emit {
 /// What products with block-quantised weights are computed in.
 enum class Compute { Auto, F32, Int8 };
 
+/// What is said about the code of GPU kernels.
+enum class Report { None, Resources, ResourcesJson };
+
 enum class ShowProgress { Auto, On, Off };
 
 struct Options {
@@ -46,11 +49,14 @@ struct Options {
   bool referenceWeights = false;
   int64_t context = 0;
 
+  Report report = Report::None;
   bool timing = false;
   ShowProgress progress = ShowProgress::Auto;
 
   /// True for a graph in MLIR, false for a model.
   bool isGraph() const;
+  /// True for a code object that somebody compiled before.
+  bool isCodeObject() const;
 };
 
 /// Reads the command line. Help and complaints are printed here; then the exit
