@@ -172,6 +172,8 @@ void gist::buildGpuStage(OpPassManager &pm, const GpuPipelineOptions &options) {
   if (gpu && gpu->kind == GpuKind::Nvidia) {
     device.addPass(createConvertNVGPUToNVVMPass());
     device.addPass(createConvertGpuOpsToNVVMOps());
+    // Matrix instructions of four warps have no intrinsic, only text.
+    device.addPass(createConvertNVVMToLLVMPass());
   } else {
     ConvertAMDGPUToROCDLPassOptions matrix;
     matrix.chipset = options.target;

@@ -32,9 +32,14 @@ Status AtomicFile::open(const std::string &destination) {
   size_t slash = path.rfind('/');
   folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   struct stat info;
-  if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
-    errno = EISDIR;
-    return failed("write");
+  if (::stat(path.c_str(), &info) == 0) {
+    if (S_ISDIR(info.st_mode)) {
+      errno = EISDIR;
+      return failed("write");
+    }
+    // A device or a pipe must not be replaced by a file of its name.
+    if (!S_ISREG(info.st_mode))
+      return Status::error(Code::Io, "%s: is not a regular file", path.c_str());
   }
   // A file without a name vanishes with the process. Not every file system has
   // them; then a name that says what it is must do.

@@ -221,7 +221,7 @@ static void setGgufWordPieces(const GgufTokenizer &gguf, TokenizerSpec &spec) {
 
 Status gist::importTokenizer(const GgufTokenizer &gguf, TokenizerSpec &spec) {
   if (gguf.tokens.empty())
-    return Status::error(Code::BadFile, "the file holds no tokenizer");
+    return Status::error(Code::NotFound, "the file holds no tokenizer");
   if (!gguf.tokenTypes.empty() && gguf.tokenTypes.size() != gguf.tokens.size())
     return Status::error(Code::BadFile, "%zu token types for %zu tokens",
                          gguf.tokenTypes.size(), gguf.tokens.size());

@@ -80,12 +80,16 @@ Status gist::importModel(const std::string &path, const ImportOptions &options,
                          path.c_str());
   auto forward = cast<func::FuncOp>(newModule->getBody()->front());
   newInfo.output = outputOf(newInfo.config, forward.getResultTypes().front());
-  // A model without a tokenizer that Gist knows still runs on token ids.
+  // A model without a tokenizer that Gist knows still runs on token ids. One
+  // that is damaged is no reason to go on without.
   TokenizerSpec tokenizer;
-  if (Status status = readTokenizer(*source, tokenizer); status.ok())
+  Status status = readTokenizer(*source, tokenizer);
+  if (status.ok())
     newInfo.tokenizer = std::move(tokenizer);
-  else
+  else if (status.code == Code::NotFound || status.code == Code::Unsupported)
     newInfo.noTokenizerBecause = std::move(status.text);
+  else
+    return std::move(status).in(path);
 
   module = std::move(newModule);
   weights = std::move(newWeights);

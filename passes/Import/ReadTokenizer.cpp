@@ -74,6 +74,9 @@ static Status readGgufTokenizer(const GgufFile &file, TokenizerSpec &spec) {
 
 static Status readFolderTokenizer(const ModelFolder &folder,
                                   TokenizerSpec &spec) {
+  if (auto found = folder.texts.find("tokenizer.json");
+      found != folder.texts.end() && found->second.empty())
+    return Status::error(Code::BadFile, "tokenizer.json is empty");
   HuggingFaceTokenizer files;
   files.tokenizerJson = folder.text("tokenizer.json");
   files.vocabJson = folder.text("vocab.json");

@@ -165,7 +165,8 @@ Status CudaDriver::loadModule(Bytes code, GpuHandle &module) const {
   std::string text(reinterpret_cast<const char *>(code.data), code.size);
   std::string log(size_t{8} << 10, '\0');
   int options[] = {kErrorLog, kErrorLogSize};
-  // The size travels inside the pointer.
+  // The driver wants the size inside the pointer.
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   void *values[] = {log.data(), reinterpret_cast<void *>(log.size())};
   int error =
       loadDataEx(&module, text.c_str(), std::size(options), options, values);

@@ -54,8 +54,9 @@ class Kernels:
     def _grid(self, name, numbers):
         sizes = []
         for expr in self.grids[name]:
-            expr = re.sub(r"(\S+) ceildiv (\d+)", r"-(-(\1) // \2)", expr)
-            expr = re.sub(r"(\S+) floordiv (\d+)", r"((\1) // \2)", expr)
+            size = r"(\w+|\([^()]*\))"
+            expr = re.sub(size + r" ceildiv (\d+)", r"(-(-\1 // \2))", expr)
+            expr = re.sub(size + r" floordiv (\d+)", r"(\1 // \2)", expr)
             scope = {f"s{i}": number for i, number in enumerate(numbers)}
             sizes.append(eval(expr, {}, scope))
         return (sizes + [1, 1, 1])[:3]

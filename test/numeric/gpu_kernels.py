@@ -51,9 +51,15 @@ class Kernels(cpu_kernels.Kernels):
 
     hip = None
 
-    def __init__(self, text, stages=("gist-gpu-tile", "gist-gpu")):
+    @classmethod
+    def open(cls):
+        """The simulator, which all kernels share."""
         if Kernels.hip is None:
             Kernels.hip = simulator.Hip(find_simulator())
+        return Kernels.hip
+
+    def __init__(self, text, stages=("gist-gpu-tile", "gist-gpu")):
+        self.open()
         self.code, lowered = compile_kernels(text, stages)
         self._read_grids(lowered)
         self.threads = {

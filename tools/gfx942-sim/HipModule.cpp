@@ -223,6 +223,7 @@ GIST_HIP_API hipError_t hipGraphAddKernelNode(
                                     parameters->extra, work))
     return error;
   graph->push_back(std::move(work));
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   *node = reinterpret_cast<HipGraphNode>(graph->size());
   return hipSuccess;
 }

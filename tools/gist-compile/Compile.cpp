@@ -14,6 +14,7 @@
 #include "tools/gist-compile/Entries.h"
 #include "tools/gist-compile/Module.h"
 #include "tools/gist-compile/Program.h"
+#include "tools/gist-compile/ReportCode.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
@@ -25,6 +26,9 @@ using namespace gist::compile;
 
 /// The context of a graph, which does not say one, unless the user does.
 static constexpr int64_t kGraphContext = 4096;
+
+/// The GPU whose code objects can be read back.
+static constexpr const char *kReportedGpu = "gfx942";
 
 /// What products are computed in, for people.
 static std::string describeCompute(llvm::ArrayRef<Program> programs) {
@@ -132,7 +136,11 @@ Status Compilation::writeModule() {
     GIST_TRY(program.lowerKernels());
     GIST_TRY(program.generateCode());
     described.push_back(program.describe());
+    if (program.target.name == kReportedGpu)
+      GIST_TRY(reportCode(options.report, program.getCode()));
   }
+  if (options.output == "-")
+    return {};
   progress.begin("module");
   if (!options.isGraph() && !model.tokenizer)
     diagnostics.warn(options.model + ": " + model.noTokenizerBecause +
@@ -150,7 +158,19 @@ Status Compilation::writeModule() {
   return writer.write(options.output);
 }
 
+/// A code object that is there already.
+static Status reportFile(const Options &options) {
+  auto buffer = llvm::MemoryBuffer::getFile(options.model, /*IsText=*/false);
+  if (!buffer)
+    return Status::error(Code::NotFound, "%s: cannot open: %s",
+                         options.model.c_str(),
+                         buffer.getError().message().c_str());
+  return reportCode(options.report, (*buffer)->getBuffer()).in(options.model);
+}
+
 Status Compilation::run() {
+  if (options.isCodeObject())
+    return reportFile(options);
   std::vector<Target> targets;
   if (options.emit >= Emit::Kernels)
     GIST_TRY(findTargets(options, targets));
@@ -189,6 +209,8 @@ static size_t countStages(const Options &options) {
   case Emit::Assembly:
     return 6 + plan;
   case Emit::Module:
+    if (options.isCodeObject())
+      return 0;
     return 2 + plan + 6 * options.targets.size();
   }
   return 0;

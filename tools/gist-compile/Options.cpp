@@ -11,6 +11,7 @@
 
 #include "CLI/CLI.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -31,6 +32,8 @@ static constexpr const char *kFooter = R"(Examples:
     gist-compile model.gguf -o model.gist --triple=aarch64-linux-gnu --features=+i8mm,+dotprod
   For an MI300X, with code for this CPU too:
     gist-compile model.gguf -o model.gist --target=gfx942 --target=cpu
+  What its kernels take on an MI300X, without writing a module:
+    gist-compile model.gguf --target=gfx942 --report=resources
   Read what the model computes, the kernels it becomes and their code:
     gist-compile model.gguf --emit=graph | less
     gist-compile model.gguf --emit=kernels -o kernels.mlir
@@ -44,6 +47,10 @@ Exit status: 0 done, 1 failed, 2 wrong usage. A file is written whole or not at 
 
 bool Options::isGraph() const {
   return std::filesystem::path(model).extension() == ".mlir";
+}
+
+bool Options::isCodeObject() const {
+  return std::filesystem::path(model).extension() == ".hsaco";
 }
 
 static void addOutputOptions(CLI::App &app, Options &options) {
@@ -134,8 +141,8 @@ static void addModelOptions(CLI::App &app, Options &options) {
       ->type_name("N")
       ->group(group);
   app.add_option("--logits", options.logitsOfEveryToken,
-                 "Logits of the last token of a call (default), or of all "
-                 "(what evaluating a text needs)")
+                 "all: also an entry for the logits of every token, which "
+                 "evaluating a text needs (default); last: none")
       ->transform(CLI::CheckedTransformer(kEveryToken).description(""))
       ->type_name("last|all")
       ->group(group);
@@ -152,7 +159,18 @@ static void addReportOptions(CLI::App &app, Options &options) {
       {"auto", ShowProgress::Auto},
       {"on", ShowProgress::On},
       {"off", ShowProgress::Off}};
+  static const std::map<std::string, Report> kReport = {
+      {"resources", Report::Resources},
+      {"resources-json", Report::ResourcesJson}};
   const char *group = "Report";
+  app.add_option(
+         "--report", options.report,
+         "resources: registers, memory, occupancy and main loops of the "
+         "kernels for gfx942, on standard output; also of a code "
+         "object (.hsaco) given as MODEL")
+      ->transform(CLI::CheckedTransformer(kReport).description(""))
+      ->type_name("resources|resources-json")
+      ->group(group);
   app.add_flag("--timing", options.timing,
                "Print the time of every stage and the memory used")
       ->group(group);
@@ -170,7 +188,17 @@ static void checkTogether(const CLI::App &app, Options &options) {
     throw CLI::ValidationError(sentence, CLI::ExitCodes::ValidationError);
   };
   bool isModule = options.emit == Emit::Module;
-  if (isModule && options.output.empty())
+  bool isReported = options.report != Report::None;
+  if (isReported && !isModule)
+    refuse("--report looks at the code of a module; it has no --emit");
+  if (isReported && !options.isCodeObject() &&
+      std::find(options.targets.begin(), options.targets.end(), "gfx942") ==
+          options.targets.end())
+    refuse("--report=resources is about kernels for gfx942: add "
+           "--target=gfx942");
+  if (options.isCodeObject() && !isReported)
+    refuse("a code object can only be reported on: add --report=resources");
+  if (isModule && !isReported && options.output.empty())
     refuse("-o FILE is required: it says where the module goes");
   if (isModule && options.output == "-")
     refuse("-o: a module is written to a file, not to standard output");

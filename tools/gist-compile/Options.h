@@ -27,6 +27,9 @@ enum class Emit {
 /// What products with block-quantised weights are computed in.
 enum class Compute { Auto, F32, Int8 };
 
+/// What is said about the code of GPU kernels.
+enum class Report { None, Resources, ResourcesJson };
+
 enum class ShowProgress { Auto, On, Off };
 
 struct Options {
@@ -42,16 +45,19 @@ struct Options {
   Compute compute = Compute::Auto;
   bool expandWeights = false;
   bool halfCache = true;
-  bool logitsOfEveryToken = false;
+  bool logitsOfEveryToken = true;
   bool referenceWeights = false;
   int64_t context = 0;
   std::string plan; ///< a file, or empty
 
+  Report report = Report::None;
   bool timing = false;
   ShowProgress progress = ShowProgress::Auto;
 
   /// True for a graph in MLIR, false for a model.
   bool isGraph() const;
+  /// True for a code object that somebody compiled before.
+  bool isCodeObject() const;
 };
 
 /// Reads the command line. Help and complaints are printed here; then the exit

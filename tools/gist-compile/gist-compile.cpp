@@ -7,12 +7,15 @@
 
 #include "tools/gist-compile/Compile.h"
 
+#include <csignal>
 #include <cstdio>
 
 using namespace gist;
 using namespace gist::compile;
 
 int main(int argc, char **argv) {
+  // A limit on file sizes is a write that fails, not the end of the process.
+  std::signal(SIGXFSZ, SIG_IGN);
   Options options;
   if (std::optional<int> exitStatus = parseOptions(argc, argv, options))
     return *exitStatus;

@@ -50,6 +50,10 @@ static std::string_view valueOf(std::string_view header, std::string_view key) {
 }
 
 static Status parseShape(std::string_view text, std::vector<int64_t> &shape) {
+  if (!text.starts_with('(') ||
+      text.find_first_not_of("0123456789, ()") != std::string_view::npos)
+    return Status::error(Code::BadFile, "'%.*s' is not a shape",
+                         static_cast<int>(text.size()), text.data());
   for (size_t at = 0;;) {
     at = text.find_first_of("0123456789", at);
     if (at == std::string_view::npos)

@@ -9,6 +9,7 @@
 
 #include "runtime/Format.h"
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 
@@ -57,6 +58,8 @@ static int runTool(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+  // A limit on file sizes is a write that fails, not the end of the process.
+  std::signal(SIGXFSZ, SIG_IGN);
   // Nothing of ours throws; what is left is memory that the system refuses.
   try {
     return runTool(argc, argv);

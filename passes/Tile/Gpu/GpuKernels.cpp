@@ -15,6 +15,8 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Passes.h"
 #include "passes/Tile/Gpu/Attention.h"
+#include "passes/Tile/Gpu/Matmul.h"
+#include "passes/Tile/Gpu/Select.h"
 #include "passes/Tile/Kernels.h"
 
 namespace gist {
@@ -47,6 +49,10 @@ static FailureOr<GpuGrid> emitKernel(GpuKernel &kernel) {
     if (isGpuAttention(op))
       return isDecodeAttention(op) ? emitDecodeAttention(kernel, op)
                                    : emitAttention(kernel, op);
+  if (getSelection(kernel.source))
+    return emitSelection(kernel);
+  if (linalg::LinalgOp product = getGpuMatmul(kernel.source))
+    return emitMatmul(kernel, product);
   if (failed(decompose(kernel.source)))
     return failure();
   return emitRows(kernel);

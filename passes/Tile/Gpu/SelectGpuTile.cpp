@@ -7,6 +7,8 @@
 
 #include "passes/Tile/Gpu/Attention.h"
 #include "passes/Tile/Gpu/GpuKernels.h"
+#include "passes/Tile/Gpu/Matmul.h"
+#include "passes/Tile/Gpu/Select.h"
 #include "passes/Tile/Kernels.h"
 
 using namespace mlir;
@@ -16,5 +18,9 @@ GpuTileAttr gist::selectGpuTile(func::FuncOp kernel, const GpuInfo &gpu) {
   for (auto op : kernel.getOps<AttentionOp>())
     if (isGpuAttention(op))
       return selectAttentionTile(op, gpu);
+  if (getSelection(kernel))
+    return selectSelectionTile(kernel, gpu);
+  if (linalg::LinalgOp product = getGpuMatmul(kernel))
+    return selectMatmulTile(product, gpu);
   return selectRowsTile(kernel, gpu);
 }

@@ -1,0 +1,310 @@
+#!/usr/bin/env python3
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Gist beside llama.cpp and PyTorch on this machine's CPU: one model file, the
+same number of threads, every engine in turn in every round, so that whatever
+else the machine does is felt by all. See bench/README.md."""
+
+import argparse
+import json
+import math
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from engines import Gist, Missing, Worker
+
+# What follows them is compared. Words, code, a licence, numbers.
+PROMPTS = [
+    "The capital of France is",
+    "def fibonacci(n):\n    ",
+    "Once upon a time, in a village by the sea,",
+    "Licensed under the Apache License, Version 2.0 (the",
+    "1, 1, 2, 3, 5, 8,",
+]
+SAID = 16  # Tokens compared after each prompt.
+CHECKED = 512  # Tokens of the text whose likelihood is compared.
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--gist-run", required=True, metavar="PATH",
+                        help="of a release build")
+    parser.add_argument("--gist-compile", required=True, metavar="PATH")
+    parser.add_argument("--model", required=True, type=Path, metavar="GGUF")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--prefill", default="128,512,2048", metavar="N,...")
+    parser.add_argument("--decode", default="128", metavar="N,...")
+    parser.add_argument("--text", default=Path(__file__).parents[1] / "LICENSE",
+                        help="whose likelihood the engines must agree on")
+    parser.add_argument("--engines", metavar="NAME,...",
+                        help="only these, and gist, of: " + ", ".join(PEERS))
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write JSON")
+    parser.add_argument("--log", type=Path, default=os.devnull, metavar="FILE",
+                        help="what the peers print")
+    return parser.parse_args()
+
+
+# Name: the kind of worker, the format of its weights, its own options, and how
+# far its perplexity may be from gist's. 8-bit activations differ by parts in a
+# thousand; requantised weights are other weights, so that is a sanity check.
+# llama.cpp's fused ("flash") attention is faster at most lengths, not at all.
+PEERS = {
+    "llama.cpp": ("llama.cpp", "as stored", {"flash": True}, 0.03),
+    "llama.cpp Q4_0": ("llama.cpp", "Q4_0", {"flash": True}, 0.5),
+    "PyTorch f32": ("torch", "f32", {"dtype": "float32"}, 0.03),
+    "PyTorch bf16": ("torch", "bf16", {"dtype": "bfloat16"}, 0.03),
+    "llama.cpp unfused": ("llama.cpp", "as stored", {"flash": False}, 0.03),
+    "llama.cpp Q4_0 unfused": ("llama.cpp", "Q4_0", {"flash": False}, 0.5),
+}
+
+
+class Comparison:
+    """The engines that are here, and what they were found to do."""
+
+    def __init__(self, options, folder):
+        self.options, self.folder = options, folder
+        self.tests = [(kind, int(n))
+                      for kind, counts in (("pp", options.prefill), ("tg", options.decode))
+                      for n in counts.split(",") if int(n)]
+        self.context = max(n for _, n in self.tests)
+        self.log = open(options.log, "ab")  # noqa: SIM115 (as long as we live)
+        self.gist = Gist(options.gist_run, options.gist_compile, options.model,
+                         options.threads, self.context, folder)
+        self.engines = {"gist": self.gist}
+        self.times = {}
+
+    def worker(self, name, context):
+        kind, weights, own, _ = PEERS[name]
+        model = self.options.model
+        if weights == "Q4_0":
+            model = self.folder / "q4_0.gguf"
+            if not model.exists():
+                Worker("requantize", {"source": str(self.options.model),
+                                      "destination": str(model),
+                                      "threads": self.options.threads}, self.log).close()
+        return Worker(kind, {"model": str(model), "threads": self.options.threads,
+                             "context": context, **own}, self.log)
+
+    def check(self):
+        """Leaves out what is missing, and stops where an engine does not run the
+        same model. In processes of their own: a text's logits are large, and
+        would be counted as the engine's memory."""
+        asked = (self.options.text, CHECKED, PROMPTS, SAID)
+        ours = self.gist.check(*asked)
+        print(f"agreement on {CHECKED} tokens of {Path(self.options.text).name} and "
+              f"{SAID} tokens after each of {len(PROMPTS)} prompts:")
+        row = "  {:24} perplexity {:9.4f}  ratio {:7.4f}  equal tokens {:3} of {}"
+        total = SAID * len(PROMPTS)
+        print(row.format("gist", math.exp(ours["nll"]), 1, total, total))
+        chosen = self.options.engines.split(",") if self.options.engines else PEERS
+        self.agreement = {}
+        for name in chosen:
+            try:
+                peer = self.worker(name, 2 * CHECKED)
+            except Missing as why:
+                print(f"  {name}: left out, {why}")
+                continue
+            theirs = peer.check(*asked)
+            peer.close()
+            ratio = math.exp(theirs["nll"] - ours["nll"])
+            same = sum(common_start(a, b) for a, b in zip(ours["said"], theirs["said"]))
+            first = sum(a[0] == b[0] for a, b in zip(ours["said"], theirs["said"]))
+            print(row.format(name, math.exp(theirs["nll"]), ratio, same, total))
+            self.agreement[name] = {"perplexity_ratio": ratio, "equal_tokens": same / total}
+            if abs(ratio - 1) > PEERS[name][3]:
+                sys.exit(f"{name} does not compute the same model: its perplexity is "
+                         f"{ratio:.3f} times gist's")
+            # Rounding decides a near tie here and there, not most of the time.
+            if PEERS[name][1] != "Q4_0" and 2 * first < len(PROMPTS):
+                sys.exit(f"{name} does not compute the same model: the first tokens after "
+                         f"{len(PROMPTS) - first} of {len(PROMPTS)} prompts differ")
+            self.engines[name] = None
+
+    def measure(self):
+        for name in self.engines:
+            if name != "gist":
+                self.engines[name] = self.worker(name, self.context)
+        self.load = [os.getloadavg()[0]]
+        for number in range(self.options.rounds):
+            for test in self.tests:
+                for name, engine in self.engines.items():
+                    seconds = engine.time(*test)
+                    self.times.setdefault((name, test), []).append(seconds)
+            print(f"round {number + 1} of {self.options.rounds} done", file=sys.stderr)
+        self.load.append(os.getloadavg()[0])
+        self.memory = {name: engine.memory() for name, engine in self.engines.items()}
+        self.versions = {name: engine.version() for name, engine in self.engines.items()}
+        for engine in self.engines.values():
+            engine.close()
+
+    def rates(self, name, test):
+        return [test[1] / seconds for seconds in self.times[name, test]]
+
+    def rate(self, name, test):
+        return statistics.median(self.rates(name, test))
+
+
+def common_start(ours, theirs):
+    """How many tokens are equal before the first that is not."""
+    count = 0
+    for a, b in zip(ours, theirs):
+        if a != b:
+            break
+        count += 1
+    return count
+
+
+def build_roofline(folder):
+    program = folder / "gist-roofline"
+    native = "-march=native" if platform.machine() == "x86_64" else "-mcpu=native"
+    subprocess.run([os.environ.get("CXX", "c++"), "-std=c++20", "-O2", native, "-pthread",
+                    Path(__file__).with_name("roofline.cpp"), "-o", program], check=True)
+    return program
+
+
+def roofline(folder, threads):
+    try:
+        done = subprocess.run([build_roofline(folder), "--threads", str(threads)],
+                              stdout=subprocess.PIPE, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"no roofline: {error}")
+        return None
+    return json.loads(done.stdout)
+
+
+def work(model):
+    """Of one token: operations of products in layers and in the head, bytes of
+    the weights, and operations of attention for each token before."""
+    try:
+        import gguf
+    except ImportError:
+        print("no roofline: the package gguf is not installed")
+        return None
+    reader = gguf.GGUFReader(model)
+    matrices = {t.name: t for t in reader.tensors if len(t.shape) == 2}
+    head = matrices.get("output.weight", matrices["token_embd.weight"])
+    layers = [t for name, t in matrices.items()
+              if name not in ("output.weight", "token_embd.weight")]
+    architecture = reader.fields["general.architecture"].contents()
+    width = reader.fields[f"{architecture}.embedding_length"].contents()
+    depth = reader.fields[f"{architecture}.block_count"].contents()
+    return {"layer_operations": 2 * sum(int(t.n_elements) for t in layers),
+            "head_operations": 2 * int(head.n_elements),
+            "weight_bytes": sum(int(t.n_bytes) for t in [*layers, head]),
+            "attention_operations": 4 * width * depth}
+
+
+def bounds(test, peaks, done):
+    """Tokens per second at most: of int8 products and f32 attention one after
+    the other, and of reading the weights once per call."""
+    kind, count = test
+    calls = 1 if kind == "pp" else count
+    compute = ((count * done["layer_operations"] + calls * done["head_operations"])
+               / peaks["int8"]["per_second"]
+               + done["attention_operations"] * count * (count + 1) / 2
+               / peaks["f32"]["per_second"])
+    memory = calls * done["weight_bytes"] / peaks["read_bytes_per_second"]
+    return {"compute": count / compute, "memory": count / memory}
+
+
+def machine():
+    """The CPU in words."""
+    try:
+        lines = subprocess.run(["lscpu"], stdout=subprocess.PIPE, text=True, check=True)
+        names = [line.split(":")[1].strip() for line in lines.stdout.splitlines()
+                 if line.startswith("Model name")]
+    except (OSError, subprocess.CalledProcessError):
+        names = []
+    return " ".join([*names, platform.machine(), platform.system()])
+
+
+def print_speed(found):
+    print("\ntokens/s, median +- deviation:")
+    titles = [f"{kind}{count}" for kind, count in found.tests]
+    print("  {:24}".format("") + "".join(f"{title:>19}" for title in titles))
+    for name in found.engines:
+        cells = [f"{found.rate(name, test):10.1f} +- {statistics.stdev(found.rates(name, test)) if found.options.rounds > 1 else 0:5.1f}"
+                 for test in found.tests]
+        print(f"  {name:24}" + "".join(f"{cell:>19}" for cell in cells))
+    peers = [name for name in found.engines if name != "gist"]
+    if not peers:
+        return
+    print("\ngist, times as fast as (of medians):")
+    for name in peers:
+        cells = [f"{found.rate('gist', test) / found.rate(name, test):.2f}" for test in found.tests]
+        print(f"  {name:24}" + "".join(f"{cell:>19}" for cell in cells))
+    cells = [f"{found.rate('gist', t) / max(found.rate(p, t) for p in peers):.2f}"
+             for t in found.tests]
+    print(f"  {'the best of them':24}" + "".join(f"{cell:>19}" for cell in cells))
+
+
+def print_memory(found):
+    size = found.options.model.stat().st_size
+    mebibytes = lambda count: f"{count / 2**20:.1f}"
+    print(f"\nmemory, MiB (model file {mebibytes(size)}, context {found.context}):")
+    print(f"  {'':24}{'peak resident':>16}{'KV cache':>12}{'(peak - KV) / file':>22}")
+    for name, use in found.memory.items():
+        print(f"  {name:24}{mebibytes(use['peak']):>16}{mebibytes(use['kv']):>12}"
+              f"{(use['peak'] - use['kv']) / size:>22.2f}")
+    ours = found.memory["gist"]
+    print(f"  gist: module file {mebibytes(ours['module'])}, compiled in "
+          f"{found.gist.compile_seconds:.1f} s, loaded in {ours['load_seconds'] * 1e3:.0f} ms")
+
+
+def print_bounds(found, peaks, done):
+    print(f"\nroofline, {peaks['threads']} threads: {peaks['int8']['per_second'] / 1e9:.0f} GOP/s "
+          f"int8 ({peaks['int8']['instruction']}), {peaks['f32']['per_second'] / 1e9:.0f} GFLOP/s "
+          f"f32 ({peaks['f32']['instruction']}), {peaks['read_bytes_per_second'] / 1e9:.1f} GB/s read")
+    for test in found.tests:
+        limit = bounds(test, peaks, done)
+        least = min(limit.values())
+        print(f"  {test[0]}{test[1]:<6} at most {limit['compute']:8.0f} tokens/s by arithmetic, "
+              f"{limit['memory']:8.0f} by weights read; gist reaches "
+              f"{100 * found.rate('gist', test) / least:.0f} % of the lower")
+
+
+def as_json(found, peaks, done):
+    return {
+        "machine": machine(), "threads": found.options.threads,
+        "rounds": found.options.rounds, "load_average": found.load,
+        "model": found.options.model.name,
+        "model_bytes": found.options.model.stat().st_size, "context": found.context,
+        "versions": found.versions, "agreement": found.agreement,
+        "memory": found.memory, "roofline": peaks, "work": done,
+        "tests": [{"engine": name, "test": f"{kind}{count}", "tokens": count,
+                   "seconds": seconds, "median_tokens_per_second": found.rate(name, (kind, count))}
+                  for (name, (kind, count)), seconds in found.times.items()],
+    }
+
+
+def main():
+    options = arguments()
+    for path in options.gist_run, options.gist_compile, options.model, options.text:
+        if not Path(path).exists():
+            sys.exit(f"{path}: no such file")
+    with tempfile.TemporaryDirectory(prefix="gist-bench-") as name:
+        folder = Path(name)
+        peaks, done = roofline(folder, options.threads), work(options.model)
+        found = Comparison(options, folder)
+        found.check()
+        found.measure()
+    print(f"\n{machine()}, {options.threads} threads, {options.rounds} rounds, load average "
+          f"{found.load[0]:.2f} before and {found.load[1]:.2f} after")
+    for name, version in found.versions.items():
+        print(f"  {name:24}{version}")
+    print_speed(found)
+    print_memory(found)
+    if peaks and done:
+        print_bounds(found, peaks, done)
+    if options.json:
+        options.json.write_text(json.dumps(as_json(found, peaks, done), indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+//===- GramTile.h - Cosines of gathered rows --------------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What every selection spends its time on: a tile of dot products between rows
+// of one matrix, both sides gathered by id, in the matrix instruction that the
+// tile attribute names.
+//
+// f16 and bf16 rows are multiplied as they are, which is exact, and scaled by
+// both inverse norms afterwards. An f32 row is normalised first and split into
+// two f16 numbers, high + low = 2^6 x / |x|, which hold 22 bits of it; three
+// products give the cosine to about 2^-20. The power of two keeps the low
+// halves out of the denormal numbers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_GPU_GRAMTILE_H
+#define GIST_PASSES_TILE_GPU_GRAMTILE_H
+
+#include "passes/Tile/Gpu/GpuBuilder.h"
+#include "passes/Tile/Gpu/Mma.h"
+
+namespace gist {
+
+class GramTile {
+public:
+  /// Rows are those of `tokens`, T x d, or of head `head` of T x heads x d.
+  GramTile(GpuBuilder &b, GpuTileAttr tile, mlir::Value tokens,
+           mlir::Value head);
+
+  int64_t getRows() const { return sides[0].extent; }
+  int64_t getColumns() const { return sides[1].extent; }
+
+  /// One of the two lists of rows of a tile, in workgroup memory.
+  struct Side {
+    int64_t extent;
+    SharedTile tile, low; ///< `low` where f32 is split
+    /// Token ids, and inverse norms: not a number where there is no token or
+    /// it has no direction.
+    mlir::Value ids, scales;
+  };
+  /// Rows, then columns. Their ids and scales are written before compute().
+  const Side &getSide(unsigned number) const { return sides[number]; }
+
+  /// Writes the code that multiplies: all threads take part, and ids and scales
+  /// have been written before a barrier. Leaves workgroup memory free.
+  void compute();
+
+  /// A column of one fragment as this lane holds it.
+  struct Column {
+    mlir::Value local; ///< its number in the tile
+    int64_t fixed;     ///< the part of it that is the same for all lanes,
+                       ///< within this wave's columns
+    unsigned fragment; ///< along the columns
+    llvm::SmallVector<unsigned> elements; ///< of the accumulator, one per row
+  };
+  /// The columns of this lane, each with one element per lane row.
+  llvm::SmallVector<Column> getLaneColumns();
+  /// Fragments along the rows, and rows of this lane in each.
+  unsigned getRowFragments() const { return rowFragments; }
+  unsigned getLaneRows() const { return mma.getLaneRows(); }
+  /// Number of row `row` of this lane in fragment `fragment`, in the tile.
+  mlir::Value getLaneRow(unsigned fragment, unsigned row);
+  /// The first column of this wave in the tile, and how many it has.
+  mlir::Value getWaveColumn();
+  int64_t getWaveColumns() const { return sides[1].extent / waves[1]; }
+  /// What of a column's number differs between the lanes that share a row.
+  mlir::Value getLaneColumn() { return mma.getColumn(b, b.lane(), 0); }
+  llvm::SmallVector<int64_t> getRowShuffles() const {
+    return mma.getRowShuffles();
+  }
+
+  /// The cosine of an element, from the scales of its row and column.
+  mlir::Value getCosine(unsigned rowFragment, const Column &column,
+                        unsigned laneRow, mlir::Value rowScale,
+                        mlir::Value columnScale);
+
+private:
+  /// What one thread moves of a side: chunks of 16 bytes of the tile.
+  struct Piece {
+    mlir::Value id, row, column, scale;
+    mlir::Value isMine; ///< null if every thread has one
+  };
+  llvm::SmallVector<Piece> getPieces(const Side &side);
+  GpuBuilder::Values getIndices(mlir::Value id, mlir::Value column);
+  mlir::Value load(const Piece &piece, mlir::Value step);
+  void store(const Side &side, const Piece &piece, mlir::Value chunk,
+             mlir::Value stage);
+  mlir::Value copy(const Side &side, const Piece &piece, mlir::Value step,
+                   mlir::Value stage);
+  GpuBuilder::Values multiply(mlir::Value stage, mlir::ValueRange sums);
+  void computeThroughRegisters();
+  void computeAsynchronously();
+
+  GpuBuilder &b;
+  Mma mma;
+  mlir::Value tokens, head;
+  int64_t depth, stages, size, steps;
+  llvm::SmallVector<int64_t, 2> waves;
+  unsigned rowFragments, columnFragments;
+  bool isSplit, isAsynchronous;
+  Side sides[2];
+  llvm::SmallVector<Piece> pieces[2];
+  GpuBuilder::Values accumulators;
+};
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_GPU_GRAMTILE_H

@@ -1,0 +1,177 @@
+//===- Select.cpp - Kernels that select representatives -------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The generator of gist.gram_select and gist.cascade_update, and how they are
+// cut. `-gist-add-scratch` has given the kernel two arguments more: the words
+// of control, zero, and scratch memory as its last destination.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Tile/Gpu/Select.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Tile/Gpu/SelectKernel.h"
+#include "passes/Tile/Kernels.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace gist;
+
+/// Workgroups that a compute unit runs at once.
+static constexpr int64_t kWorkgroupsOfUnit = 2;
+
+/// The cosine that makes a token redundant: 1 - tau^2 in f32; no cosine reaches
+/// that of tau = 0.
+static float computeTheta(const APFloat &tau) {
+  if (tau.isZero())
+    return std::numeric_limits<float>::infinity();
+  // Two statements: one could be contracted to a fused operation.
+  float square = tau.convertToFloat() * tau.convertToFloat();
+  return 1.0F - square;
+}
+
+Operation *gist::getSelection(func::FuncOp kernel) {
+  Operation *selection = nullptr;
+  kernel.walk([&](Operation *op) {
+    if (isa<GramSelectOp, CascadeUpdateOp>(op))
+      selection = op;
+  });
+  return selection;
+}
+
+bool gist::hasCoveringBits(Operation *selection) {
+  if (auto select = dyn_cast<GramSelectOp>(selection))
+    return select.getAgainst() == Against::Kept;
+  return cast<CascadeUpdateOp>(selection).getRule() == CascadeRule::Covering;
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+GpuTileAttr gist::selectSelectionTile(func::FuncOp kernel, const GpuInfo &gpu) {
+  MLIRContext *context = kernel.getContext();
+  auto tokens =
+      cast<RankedTensorType>(getSelection(kernel)->getOperand(0).getType());
+  Type element = tokens.getElementType();
+  bool isSplit = element.isF32();
+  if (isSplit)
+    element = Float16Type::get(context);
+  if (gpu.kind == GpuKind::Nvidia)
+    return isSplit ? GpuTileAttr::get(context, {128, 64}, 32, {4, 2}, 2,
+                                      Instruction::Mma16x8x16, element)
+                   : GpuTileAttr::get(context, {128, 128}, 64, {2, 4}, 3,
+                                      Instruction::Mma16x8x16, element);
+  return isSplit ? GpuTileAttr::get(context, {128, 64}, 32, {4, 2}, 2,
+                                    Instruction::Mfma32x32x8, element)
+                 : GpuTileAttr::get(context, {128, 128}, 32, {2, 4}, 2,
+                                    Instruction::Mfma32x32x8, element);
+}
+
+//===----------------------------------------------------------------------===//
+// Generator
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Finds the buffers of a selection among the arguments of its kernel.
+class ProblemReader {
+public:
+  ProblemReader(func::FuncOp source, func::FuncOp target)
+      : source(source), target(target) {}
+
+  FailureOr<SelectProblem> read(Operation *op) {
+    SelectProblem problem;
+    if (auto select = dyn_cast<GramSelectOp>(op)) {
+      problem.rule = select.getAgainst() == Against::All ? SelectRule::All
+                                                         : SelectRule::Kept;
+      readOptions(select, problem);
+    } else {
+      auto update = cast<CascadeUpdateOp>(op);
+      if (update.getRule() == CascadeRule::Inherit)
+        return update.emitOpError("passes a selection on and is no kernel");
+      problem.rule = update.getRule() == CascadeRule::Paper
+                         ? SelectRule::Paper
+                         : SelectRule::Covering;
+      readOptions(update, problem);
+      auto pack = update.getInherited().getDefiningOp<PackSelectionOp>();
+      if (!pack)
+        return update.emitOpError("inherits a selection that is no tensors");
+      problem.oldIds = getBuffer(pack.getIds());
+      problem.oldCount = getBuffer(pack.getCount());
+      if (!problem.oldIds || !problem.oldCount)
+        return update.emitOpError("inherits what is no argument");
+    }
+    readResults(problem);
+    for (BlockArgument argument : source.getArguments())
+      if (source.getArgAttr(argument.getArgNumber(), kControlArgAttr))
+        problem.control = target.getArgument(argument.getArgNumber());
+    if (!problem.tokens)
+      return op->emitOpError("selects among rows that are no argument");
+    if (!problem.control || !problem.scratch || !problem.weight)
+      return op->emitOpError("has no memory to work in");
+    return problem;
+  }
+
+private:
+  template <typename Op> void readOptions(Op op, SelectProblem &problem) {
+    problem.similarity = op.getSimilarity();
+    problem.isCausal = op.getCausal();
+    problem.theta = computeTheta(op.getTau());
+    problem.tokens = getBuffer(op.getTokens());
+    if (op.getOffsets())
+      problem.offsets = getBuffer(op.getOffsets());
+  }
+
+  void readResults(SelectProblem &problem) {
+    auto done = cast<func::ReturnOp>(source.getBody().front().getTerminator());
+    unsigned first = source.getNumArguments() - done.getNumOperands();
+    for (auto [i, value] : llvm::enumerate(done.getOperands())) {
+      Value buffer = target.getArgument(first + i);
+      auto result = dyn_cast<OpResult>(value);
+      if (!result) {
+        problem.scratch = buffer;
+        continue;
+      }
+      Value *parts[] = {&problem.ids, &problem.count, &problem.nearest,
+                        &problem.weight};
+      Value *counts[] = {nullptr, &problem.removed, &problem.added};
+      if (isa<UnpackSelectionOp>(result.getOwner()))
+        *parts[result.getResultNumber()] = buffer;
+      else if (isa<CascadeUpdateOp>(result.getOwner()))
+        *counts[result.getResultNumber()] = buffer;
+    }
+  }
+
+  Value getBuffer(Value tensor) {
+    while (auto cast = tensor.getDefiningOp<tensor::CastOp>())
+      tensor = cast.getSource();
+    auto argument = dyn_cast<BlockArgument>(tensor);
+    return argument ? target.getArgument(argument.getArgNumber()) : Value();
+  }
+
+  func::FuncOp source, target;
+};
+} // namespace
+
+FailureOr<GpuGrid> gist::emitSelection(GpuKernel &kernel) {
+  GpuBuilder &b = kernel.b;
+  auto target = cast<func::FuncOp>(b.getBlock()->getParentOp());
+  Operation *op = getSelection(kernel.source);
+  FailureOr<SelectProblem> problem =
+      ProblemReader(kernel.source, target).read(op);
+  if (failed(problem))
+    return failure();
+  SelectKernel(b, kernel.tile, *problem).emit();
+
+  auto tokens = cast<MemRefType>(problem->tokens.getType());
+  int64_t heads = tokens.getRank() == 3 ? tokens.getDimSize(1) : 1;
+  int64_t workgroups =
+      llvm::divideCeil(b.getGpu().computeUnits * kWorkgroupsOfUnit, heads);
+  MLIRContext *context = kernel.source.getContext();
+  return GpuGrid{getAffineConstantExpr(workgroups, context),
+                 getAffineConstantExpr(heads, context)};
+}

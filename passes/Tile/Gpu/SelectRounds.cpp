@@ -1,0 +1,168 @@
+//===- SelectRounds.cpp - Rounds of work inside of one launch -------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Tile/Gpu/SelectRounds.h"
+
+using namespace mlir;
+using namespace gist;
+using LLVM::AtomicBinOp;
+
+/// Arrays have room for tables of tiles however few tokens there are, and are a
+/// multiple of four words.
+static constexpr int64_t kRoom = kScratchRoom - 4;
+static constexpr int64_t kNumArrays =
+    static_cast<int64_t>(SelectArray::NumArrays);
+
+/// Places in workgroup memory that thread 0 tells the others through.
+enum : int64_t { kTicketSlot, kLimitSlot, kLeaderSlot, kNumSlots };
+
+int64_t gist::getScratchFactor(bool hasBits) {
+  return kNumArrays + (hasBits ? kBitWords : 0);
+}
+
+static Value toI32(GpuBuilder &b, Value number) {
+  return arith::IndexCastOp::create(b, b.getI32Type(), number);
+}
+static Value toNumber(GpuBuilder &b, Value word) {
+  return arith::IndexCastOp::create(b, b.getIndexType(), word);
+}
+
+SelectRounds::SelectRounds(GpuBuilder &b, Value control, Value scratch,
+                           Value head, Value tokens, bool hasBits)
+    : control(control), scratch(scratch), b(b) {
+  slots = b.allocWorkgroup({kNumSlots}, b.getI32Type());
+  unit = b.mul(b.div(b.add(tokens, kRoom + 3), 4), 4);
+  Value number = head ? head : b.index(0);
+  base = b.mul(number, b.mul(unit, getScratchFactor(hasBits)));
+  firstWord = b.mul(number, kControlWords);
+}
+
+Value SelectRounds::getOffset(SelectArray array) {
+  return b.mul(unit, static_cast<int64_t>(array));
+}
+
+Value SelectRounds::getPlace(SelectArray array, Value i) {
+  return b.add(b.add(base, getOffset(array)), i);
+}
+
+Value SelectRounds::getBitPlace(Value row, Value word) {
+  Value begin = b.add(base, b.mul(unit, kNumArrays));
+  return b.add(begin, b.add(b.mul(row, kBitWords), word));
+}
+
+Value SelectRounds::read(SelectArray array, Value i) {
+  return b.read(scratch, getPlace(array, i));
+}
+
+Value SelectRounds::readNumber(SelectArray array, Value i) {
+  return b.readNumber(scratch, getPlace(array, i));
+}
+
+Value SelectRounds::readF32(SelectArray array, Value i) {
+  return arith::BitcastOp::create(b, b.getF32Type(), read(array, i));
+}
+
+void SelectRounds::write(Value value, SelectArray array, Value i) {
+  if (isa<IndexType>(value.getType()))
+    value = toI32(b, value);
+  if (value.getType().isF32())
+    value = arith::BitcastOp::create(b, b.getI32Type(), value);
+  b.write(value, scratch, getPlace(array, i));
+}
+
+Value SelectRounds::get(Value word) {
+  return b.readNumber(control, getControlPlace(word));
+}
+
+void SelectRounds::set(int64_t word, Value number) {
+  b.ifThen(b.isEqual(b.thread(), 0),
+           [&] { b.write(toI32(b, number), control, getControlPlace(word)); });
+}
+
+void SelectRounds::publish(RoundKind kind, Value items) {
+  Value limit = b.readNumber(slots, b.index(kLimitSlot));
+  set(kRound, b.index(static_cast<int64_t>(kind)));
+  set(kBase, b.add(itemsBefore, limit));
+  releaseFence(b);
+  b.barrier();
+  b.ifThen(b.isEqual(b.thread(), 0), [&] {
+    Value next = b.add(limit, b.max(items, b.index(1)));
+    atomicWrite(b, toI32(b, next), control, getControlPlace(kLimit));
+  });
+}
+
+void SelectRounds::finish() {
+  releaseFence(b);
+  b.barrier();
+  b.ifThen(b.isEqual(b.thread(), 0), [&] {
+    atomicWrite(b, b.i32(-1), control, getControlPlace(kLimit));
+  });
+}
+
+void SelectRounds::run(Value firstItems, function_ref<void(Value, Value)> run,
+                       function_ref<void()> decide) {
+  itemsBefore = b.max(firstItems, b.index(1));
+  Value one = b.i32(1);
+  Value isFirst = b.isEqual(b.thread(), 0);
+  auto loop = scf::WhileOp::create(b, TypeRange(), ValueRange());
+  OpBuilder::InsertionGuard guard(b);
+
+  // Draws a ticket and waits until its round has begun.
+  b.createBlock(&loop.getBefore());
+  b.ifThen(isFirst, [&] {
+    Value ticket = toNumber(b, atomicUpdate(b, AtomicBinOp::add, one, control,
+                                            getControlPlace(kTicket)));
+    auto wait =
+        scf::WhileOp::create(b, TypeRange(b.getIndexType()), ValueRange());
+    {
+      OpBuilder::InsertionGuard inside(b);
+      b.createBlock(&wait.getBefore());
+      Value limit =
+          toNumber(b, atomicRead(b, control, getControlPlace(kLimit)));
+      Value isRunning = b.compare(arith::CmpIPredicate::sge, limit, b.index(0));
+      Value isEarly = b.compare(arith::CmpIPredicate::sge, ticket,
+                                b.add(itemsBefore, limit));
+      scf::ConditionOp::create(b, b.both(isRunning, isEarly), limit);
+      b.createBlock(&wait.getAfter(), {}, b.getIndexType(), b.getLoc());
+      scf::YieldOp::create(b);
+    }
+    b.write(toI32(b, ticket), slots, b.index(kTicketSlot));
+    b.write(toI32(b, wait.getResult(0)), slots, b.index(kLimitSlot));
+  });
+  b.barrier();
+  acquireFence(b);
+  Value ticket = b.readNumber(slots, b.index(kTicketSlot));
+  Value limit = b.readNumber(slots, b.index(kLimitSlot));
+  Value hasTicket = b.compare(arith::CmpIPredicate::sge, limit, b.index(0));
+
+  b.ifThen(hasTicket, [&] {
+    // The first round is what zeros say: norms, from ticket 0 on.
+    run(get(kRound), b.sub(ticket, get(kBase)));
+
+    releaseFence(b);
+    b.barrier();
+    b.ifThen(isFirst, [&] {
+      Value done = toNumber(b, atomicUpdate(b, AtomicBinOp::add, one, control,
+                                            getControlPlace(kDone)));
+      Value isLast = b.compare(arith::CmpIPredicate::eq, b.add(done, 1),
+                               b.add(itemsBefore, limit));
+      b.write(arith::ExtUIOp::create(b, b.getI32Type(), isLast), slots,
+              b.index(kLeaderSlot));
+    });
+    b.barrier();
+    b.ifThen(b.isEqual(b.readNumber(slots, b.index(kLeaderSlot)), 1), [&] {
+      acquireFence(b);
+      decide();
+    });
+    // Threads meet before the next ticket: thread 0 could otherwise be left
+    // behind in the branch that it alone takes.
+    b.barrier();
+  });
+  scf::ConditionOp::create(b, hasTicket, ValueRange());
+  b.createBlock(&loop.getAfter());
+  scf::YieldOp::create(b);
+}

@@ -1,0 +1,137 @@
+//===- SelectRounds.h - Rounds of work inside of one launch -----*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A selection is a sequence of parallel steps whose number and sizes depend on
+// the data. They run in one launch: workgroups draw tickets, the items of a
+// round, and the workgroup that finishes the last item of a round decides what
+// the next one is while the others wait for it.
+//
+// A workgroup only ever waits for tickets smaller than its own, and whoever
+// holds one of those is running. So this ends whatever number of workgroups
+// the device runs at once, one after the other included.
+//
+// Memory, for each head on its own:
+//
+//   control     kControlWords words, zero before the launch: tickets, the
+//   round,
+//               what rules keep in between
+//   scratch     arrays of one word per token, 16 bytes aligned, then bits that
+//               say whether columns cover rows, kMaxColumns per token; all of
+//               it is written before it is read
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_GPU_SELECTROUNDS_H
+#define GIST_PASSES_TILE_GPU_SELECTROUNDS_H
+
+#include "passes/Tile/Gpu/GpuAtomics.h"
+
+namespace gist {
+
+/// Columns that a covering compares with at once.
+inline constexpr int64_t kMaxColumns = 2048;
+inline constexpr int64_t kBitWords = kMaxColumns / 32;
+inline constexpr int64_t kControlWords = 256;
+
+/// Arrays of one word per token.
+enum class SelectArray : int64_t {
+  Best,       ///< 64 bits: the largest cosine and who has it
+  BestHigh,   ///< its second half
+  Scales,     ///< inverse norms, f32
+  Covered,    ///< 1 for a token that is no representative
+  Rank,       ///< representatives before a token
+  Others,     ///< ids of tokens that are no representatives, or under suspicion
+  Columns,    ///< ids of the columns of `bits`, -1 for none
+  ColumnOf,   ///< 1 + the column of a token, 0 for none
+  Suspects,   ///< 1 for a token that might be a new representative
+  Inherited,  ///< 1 for a representative of the layer before
+  Groups,     ///< where groups of tiles start, for the first product of a round
+  MoreGroups, ///< the same for the second
+  Begins,     ///< where the sequence of a token begins
+  Kept,       ///< ids of representatives so far
+  NumArrays
+};
+
+/// What a round consists of.
+enum class RoundKind : int64_t { Norms, Gram, Check, Finish };
+
+/// Words of control. The first three have a cache line of their own.
+enum ControlWord : int64_t {
+  kTicket = 0,
+  kDone = 32,
+  kLimit = 64,
+  kRound = 96, ///< RoundKind
+  kBase,       ///< the first ticket of this round
+  kStage,      ///< what a rule has done
+  kChunkBegin, ///< tokens of a covering that are being decided
+  kChunkEnd,
+  kNumColumns,
+  kNumKept,
+  kNumInherited,
+  kNumCommon,      ///< representatives that are inherited
+  kGram = 112,     ///< two products of kGramWords each
+  kKeptMask = 176, ///< kBitWords: which columns are kept
+};
+inline constexpr int64_t kGramWords = 16;
+
+/// A selection over T tokens takes factor * (T + kScratchRoom) words of scratch
+/// for one head.
+int64_t getScratchFactor(bool hasBits);
+inline constexpr int64_t kScratchRoom = 68;
+
+class SelectRounds {
+public:
+  using Value = mlir::Value;
+
+  SelectRounds(GpuBuilder &b, Value control, Value scratch, Value head,
+               Value tokens, bool hasBits);
+
+  /// Writes the loop of a workgroup. `run` does item `item` of the round of the
+  /// kind given, `decide` what comes next, by publishing it.
+  void run(Value firstItems,
+           llvm::function_ref<void(Value kind, Value item)> run,
+           llvm::function_ref<void()> decide);
+
+  /// Lets the round of `items` items begin, at least one. Written once all
+  /// threads have written what it needs.
+  void publish(RoundKind kind, Value items);
+  /// Lets all workgroups leave.
+  void finish();
+
+  /// Control words as numbers.
+  Value get(int64_t word) { return get(b.index(word)); }
+  Value get(Value word);
+  /// Writes a word; thread 0 alone does.
+  void set(int64_t word, Value number);
+  Value getControlPlace(Value word) { return b.add(firstWord, word); }
+  Value getControlPlace(int64_t word) { return b.add(firstWord, word); }
+
+  /// Where word `i` of an array lies in the scratch memory.
+  Value getPlace(SelectArray array, Value i);
+  /// Where an array begins, from the beginning `base` of the head's memory.
+  Value getOffset(SelectArray array);
+  Value getBitPlace(Value row, Value word);
+
+  Value read(SelectArray array, Value i);       ///< as i32
+  Value readNumber(SelectArray array, Value i); ///< as a number
+  Value readF32(SelectArray array, Value i);
+  void write(Value value, SelectArray array, Value i);
+
+  Value control, scratch;
+  Value base; ///< of this head's scratch
+
+private:
+  GpuBuilder &b;
+  Value firstWord;   ///< of this head's control
+  Value unit;        ///< words of an array
+  Value slots;       ///< workgroup memory: ticket, limit, leader
+  Value itemsBefore; ///< of the first round
+};
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_GPU_SELECTROUNDS_H

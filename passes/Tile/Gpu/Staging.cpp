@@ -1,0 +1,199 @@
+//===- Staging.cpp - Operands of a product on their way in ----------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Tile/Gpu/Staging.h"
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace gist;
+
+//===----------------------------------------------------------------------===//
+// Operand
+//===----------------------------------------------------------------------===//
+
+Operand::Operand(ElementEmitter &emitter, Value tensor)
+    : b(emitter.getBuilder()), emitter(emitter), tensor(tensor),
+      rows(emitter.size(tensor, 0)),
+      depth(cast<RankedTensorType>(tensor.getType()).getDimSize(1)),
+      memory(emitter.asMemory(tensor)) {
+  if (memory && !memory->isContiguous())
+    memory.reset();
+  auto dequantize = tensor.getDefiningOp<DequantizeOp>();
+  if (memory || !dequantize)
+    return;
+  memory = emitter.asMemory(dequantize.getBlocks());
+  if (memory)
+    blocks = dequantize;
+}
+
+bool Operand::isCopyable(Type element) const {
+  // Rows must begin where 16 bytes do.
+  return memory && !blocks && depth % getPiece() == 0 &&
+         getElementTypeOrSelf(tensor) == element &&
+         element.getIntOrFloatBitWidth() == 16 &&
+         memory->strides[0] % getPiece() == 0;
+}
+
+/// The last k at which `width` numbers are there, for those past it.
+Value Operand::clamp(Value k, int64_t width, bool checked) {
+  return checked ? b.min(k, b.index(depth - width)) : k;
+}
+
+Value Operand::dequantizePiece(Value k,
+                               function_ref<Value(Value, int64_t)> readBytes) {
+  constexpr int64_t kRun = 16;
+  int64_t values = getBlockLayout(blocks.getFormat()).values;
+  Value first = values == getPiece() ? b.index(0) : b.rem(k, values);
+  Values runs;
+  for (int64_t i = 0; i < getPiece(); i += kRun)
+    runs.push_back(
+        dequantize(b, blocks.getFormat(), b.add(first, i), kRun, readBytes));
+  return b.concat(runs);
+}
+
+Operand::Values Operand::fetch(Value row, Value k, bool checked) {
+  Values fetched;
+  if (blocks) {
+    // What is computed here is dropped: only the order of the loads counts.
+    k = clamp(k, getPiece(), checked);
+    Value block = b.div(k, getBlockLayout(blocks.getFormat()).values);
+    dequantizePiece(k, [&](Value offset, int64_t count) {
+      SmallVector<Value> place = memory->at({row, block, offset});
+      fetched.push_back(count == 1 ? b.read(memory->buffer, place)
+                                   : b.read(memory->buffer, place, count));
+      return fetched.back();
+    });
+    return fetched;
+  }
+  int64_t width = std::gcd(getPiece(), depth);
+  for (int64_t i = 0; i < getPiece(); i += width) {
+    Value at = clamp(b.add(k, i), width, checked);
+    fetched.push_back(memory && width > 1
+                          ? b.read(memory->buffer, memory->at({row, at}), width)
+                      : width > 1 ? emitter.elements(tensor, {row, at}, width)
+                                  : emitter.element(tensor, {row, at}));
+  }
+  return fetched;
+}
+
+Value Operand::finish(Value k, ValueRange fetched, bool checked, Type element) {
+  auto orZero = [&](Value numbers, int64_t offset) {
+    numbers = b.convert(numbers, element);
+    if (!checked)
+      return numbers;
+    return b.select(b.isLess(b.add(k, offset), depth), numbers,
+                    b.constant(numbers.getType(), 0));
+  };
+  if (blocks) {
+    size_t number = 0;
+    Value numbers =
+        dequantizePiece(clamp(k, getPiece(), checked),
+                        [&](Value, int64_t) { return fetched[number++]; });
+    return orZero(numbers, 0);
+  }
+  int64_t width = getPiece() / static_cast<int64_t>(fetched.size());
+  Values parts;
+  for (auto [i, part] : llvm::enumerate(fetched))
+    parts.push_back(orZero(part, static_cast<int64_t>(i) * width));
+  return parts.size() == 1 ? parts.front() : b.concat(parts);
+}
+
+//===----------------------------------------------------------------------===//
+// TileLoader
+//===----------------------------------------------------------------------===//
+
+TileLoader::TileLoader(GpuBuilder &b, Operand &operand, const SharedTile &tile,
+                       Value first)
+    : b(b), operand(operand), tile(tile),
+      async(b.getGpu().kind == GpuKind::Nvidia &&
+            operand.isCopyable(tile.getElement())),
+      checked(operand.getDepth() % tile.getColumns() != 0) {
+  int64_t width = operand.getPiece();
+  int64_t columns = tile.getColumns() / width;
+  int64_t count = tile.getRows() * columns;
+  Value last = b.sub(operand.getRows(), 1);
+  for (int64_t begin = 0; begin < count; begin += b.getThreads()) {
+    Value number = b.add(b.thread(), begin);
+    Piece piece;
+    if (begin + b.getThreads() > count) {
+      piece.inside = b.isLess(number, count);
+      number = b.min(number, b.index(count - 1));
+    }
+    piece.place = b.div(number, columns);
+    piece.column = b.mul(b.rem(number, columns), width);
+    piece.row = b.min(b.add(first, piece.place), last);
+    pieces.push_back(piece);
+  }
+}
+
+TileLoader::Values TileLoader::fetch(Value k) {
+  Values fetched;
+  for (const Piece &piece : pieces)
+    llvm::append_range(
+        fetched, operand.fetch(piece.row, b.add(k, piece.column), checked));
+  return fetched;
+}
+
+void TileLoader::store(Value k, ValueRange fetched, Value stage) {
+  size_t each = fetched.size() / pieces.size();
+  int64_t chunk = tile.getChunk();
+  for (auto [i, piece] : llvm::enumerate(pieces)) {
+    Value numbers =
+        operand.finish(b.add(k, piece.column), fetched.slice(i * each, each),
+                       checked, tile.getElement());
+    auto write = [&, &piece = piece] {
+      for (int64_t j = 0; j < operand.getPiece(); j += chunk)
+        tile.store(b, b.slice(numbers, j, chunk), stage, piece.place,
+                   b.add(piece.column, j));
+    };
+    if (piece.inside)
+      b.ifThen(piece.inside, write);
+    else
+      write();
+  }
+}
+
+void TileLoader::copy(Value k, Value stage) {
+  int64_t width = operand.getPiece();
+  for (const Piece &piece : pieces) {
+    Value column = b.add(k, piece.column);
+    // Past the end nothing is read and the chunk is filled with zeros.
+    Value count = b.select(b.isLess(column, operand.getDepth()), b.index(width),
+                           b.index(0));
+    Value at = b.min(column, b.index(operand.getDepth() - width));
+    auto [buffer, place] = operand.getPlace(piece.row, at);
+    auto write = [&, &buffer = buffer, &place = place] {
+      nvgpu::DeviceAsyncCopyOp::create(
+          b, nvgpu::DeviceAsyncTokenType::get(b.getContext()), tile.getBuffer(),
+          ValueRange{stage, piece.place,
+                     tile.getPlace(b, piece.place, piece.column)},
+          buffer, place, b.getIndexAttr(width), count, b.getUnitAttr());
+    };
+    if (piece.inside)
+      b.ifThen(piece.inside, write);
+    else
+      write();
+  }
+}
+
+void gist::keepOrder(GpuBuilder &b) {
+  if (b.getGpu().kind == GpuKind::Amd)
+    amdgpu::SchedBarrierOp::create(b, amdgpu::sched_barrier_opt_enum::none);
+}
+
+void gist::closeCopies(GpuBuilder &b) {
+  nvgpu::DeviceAsyncCreateGroupOp::create(
+      b, nvgpu::DeviceAsyncTokenType::get(b.getContext()), ValueRange());
+}
+
+void gist::waitForCopies(GpuBuilder &b, int64_t pending) {
+  NVVM::CpAsyncWaitGroupOp::create(b, b.getI32IntegerAttr(pending));
+}

@@ -1,0 +1,113 @@
+//===- Staging.h - Operands of a product on their way in --------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A product reads rows of numbers along k. They lie in memory in some float
+// type, or as blocks that stand for numbers, or are computed. Reading them is
+// cut in two, so that others can work while loads are on their way: fetch()
+// writes the loads, finish() what makes numbers of a type of them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_GPU_STAGING_H
+#define GIST_PASSES_TILE_GPU_STAGING_H
+
+#include "passes/Tile/Gpu/ElementEmitter.h"
+#include "passes/Tile/Gpu/Mma.h"
+
+namespace gist {
+
+/// One side of a product: rows of k numbers.
+class Operand {
+public:
+  using Value = mlir::Value;
+  using Values = GpuBuilder::Values;
+
+  /// `tensor` is rows x k, k static.
+  Operand(ElementEmitter &emitter, Value tensor);
+
+  /// How many numbers a thread reads at once: 16 bytes of f16 in memory, or a
+  /// group of 32 that shares what it is scaled with.
+  int64_t getPiece() const { return blocks ? 32 : 8; }
+  int64_t getDepth() const { return depth; }
+  Value getRows() const { return rows; }
+
+  /// Loads what the numbers [k, k + getPiece()) of a row are made of; `k` is a
+  /// multiple of that. With `checked`, k may be past the end: something else
+  /// of the row is loaded then.
+  Values fetch(Value row, Value k, bool checked);
+  /// Those numbers as `element`; zeros past the end.
+  Value finish(Value k, mlir::ValueRange fetched, bool checked,
+               mlir::Type element);
+
+  /// Whether chunks of 16 bytes can be copied as they are.
+  bool isCopyable(mlir::Type element) const;
+  /// Where number k of a row lies in memory.
+  std::pair<Value, Values> getPlace(Value row, Value k) const {
+    return {memory->buffer, memory->at({row, k})};
+  }
+
+private:
+  Value dequantizePiece(Value k,
+                        llvm::function_ref<Value(Value, int64_t)> readBytes);
+  Value clamp(Value k, int64_t width, bool checked);
+
+  GpuBuilder &b;
+  ElementEmitter &emitter;
+  Value tensor, rows;
+  int64_t depth;
+  DequantizeOp blocks;
+  std::optional<MemoryAccess> memory; ///< of the numbers or of their blocks
+};
+
+/// How the threads of a workgroup bring rows x depth of an operand into a tile,
+/// from row `first` on. Rows past the end repeat the last one: what they give
+/// is not stored.
+class TileLoader {
+public:
+  using Value = mlir::Value;
+  using Values = GpuBuilder::Values;
+
+  TileLoader(GpuBuilder &b, Operand &operand, const SharedTile &tile,
+             Value first);
+
+  /// Whether this target copies without going through registers.
+  bool isAsync() const { return async; }
+
+  /// Loads the part from `k` on into registers.
+  Values fetch(Value k);
+  /// Writes such a part, converted, into a stage.
+  void store(Value k, mlir::ValueRange fetched, Value stage);
+  /// Starts copies of the part into a stage. `k` may be past the end.
+  void copy(Value k, Value stage);
+
+private:
+  struct Piece {
+    Value row;    ///< of the operand
+    Value place;  ///< row in the tile
+    Value column; ///< in the tile
+    Value inside; ///< false for threads without work; null where all have
+  };
+
+  GpuBuilder &b;
+  Operand &operand;
+  SharedTile tile;
+  bool async, checked;
+  llvm::SmallVector<Piece> pieces;
+};
+
+/// Keeps what has been written before what follows, also when registers are
+/// scarce: loads are to be ahead of the multiplication that hides them, and
+/// waits behind it.
+void keepOrder(GpuBuilder &b);
+
+/// Ends a group of copies; waits until at most `pending` groups are left.
+void closeCopies(GpuBuilder &b);
+void waitForCopies(GpuBuilder &b, int64_t pending);
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_GPU_STAGING_H

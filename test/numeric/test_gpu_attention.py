@@ -1,0 +1,178 @@
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""attention on gfx942, run on the simulator, against the reference in
+double precision. Lengths are around multiples of tiles; destinations start as
+NaN, so that what is not written is seen."""
+
+import numpy as np
+import pytest
+
+from gpu_kernels import Kernels, rows, whole
+from reference import numerics
+from reference.attention import attention
+
+TOLERANCE = {"f16": 2e-3, "f32": 2e-3, "bf16": 1e-2}
+
+
+def draw(rng, shape, element):
+    """Random numbers as they are stored, and what is stored as numbers."""
+    stored = numerics.store(rng.standard_normal(shape), element)
+    return stored, numerics.load(stored, element).astype(np.float64)
+
+
+def blank(shape, element):
+    """NaN in every place."""
+    return numerics.store(np.full(shape, np.nan), element)
+
+
+def check(stored, want, element="f16"):
+    """Within the tolerance of the norm of each row."""
+    got = numerics.load(stored, element).astype(np.float64)
+    assert not np.isnan(got).any()
+    norm = np.maximum(np.linalg.norm(want, axis=-1), 1e-6)
+    assert (np.linalg.norm(got - want, axis=-1) / norm).max() < TOLERANCE[element]
+
+
+ATTRIBUTES = "attributes {gist.kernel, gist.outputs = 1 : i64}"
+
+
+def dense_text(heads, kv_heads, size, words, element="f16", value_size=None, queries="?", mask=False):
+    q = f"tensor<{queries}x{heads}x{size}x{element}>"
+    k = f"tensor<?x{kv_heads}x{size}x{element}>"
+    v = f"tensor<?x{kv_heads}x{value_size or size}x{element}>"
+    o = f"tensor<{queries}x{heads}x{value_size or size}x{element}>"
+    m = f"tensor<{queries}x?xf32>"
+    return f"""
+func.func private @kernel(%q: {q}, %k: {k}, %v: {v}{f", %m: {m}" if mask else ""}, %out: {o})
+    -> {o} {ATTRIBUTES} {{
+  %r = gist.attention %q, %k, %v {f"mask(%m : {m})" if mask else ""} {words} : {q}, {k}, {v}
+  return %r : {o}
+}}"""
+
+
+def run_dense(queries, keys, heads=4, kv_heads=2, size=64, words="causal", element="f16",
+              value_size=None, mask=False, one=False, **reference):
+    rng = np.random.default_rng(queries * 1009 + keys * 31 + size)
+    value_size = value_size or size
+    q, exact_q = draw(rng, (queries, heads, size), element)
+    k, exact_k = draw(rng, (keys, kv_heads, size), element)
+    v, exact_v = draw(rng, (keys, kv_heads, value_size), element)
+    out = blank((queries, heads, value_size), element)
+    first = whole if one else rows
+    arguments = [first(q), rows(k), rows(v)]
+    if mask:
+        reference["mask"] = np.where(
+            rng.random((queries, keys)) < 0.3, -np.inf, rng.standard_normal((queries, keys))
+        ).astype(np.float32)
+        reference["mask"][-1] = -np.inf  # sees nothing
+        arguments.append((reference["mask"], [1] if one else [0, 1]))
+    text = dense_text(heads, kv_heads, size, words, element, value_size, 1 if one else "?", mask)
+    Kernels(text).call("kernel", *arguments, first(out))
+    want = attention(exact_q, exact_k, exact_v, causal="causal" in words, **reference)
+    check(out, want, element)
+
+
+@pytest.mark.parametrize("queries", [1, 2, 31, 63, 64, 65, 127, 128, 129])
+def test_lengths(queries):
+    run_dense(queries, queries)
+
+
+@pytest.mark.parametrize("size", [8, 32, 64, 80, 96, 128, 256])
+def test_head_sizes(size):
+    run_dense(70, 90, size=size)
+
+
+def test_values_of_another_size():
+    run_dense(40, 40, size=40, value_size=24)
+
+
+@pytest.mark.parametrize("heads,kv_heads", [(1, 1), (3, 1), (9, 3), (8, 1), (5, 5)])
+def test_grouped_heads(heads, kv_heads):
+    run_dense(67, 80, heads, kv_heads, 32)
+
+
+@pytest.mark.parametrize("element", ["f32", "bf16"])
+@pytest.mark.parametrize("one", [False, True])
+def test_elements(element, one):
+    run_dense(1 if one else 66, 130, element=element, one=one)
+
+
+FORMS = {
+    "plain": ("", dict()),
+    "window": ("causal window 70", dict(window=70)),
+    "narrow": ("causal window 1", dict(window=1)),
+    "sinks": ("causal window 30 sinks 3", dict(window=30, sinks=3)),
+    "many_sinks": ("causal window 9 sinks 70", dict(window=9, sinks=70)),
+    # Scores of hundreds: all but a few weights vanish.
+    "scale": ("causal scale 6.0e+0", dict(scale=6.0)),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("one", [False, True])
+def test_forms(name, one):
+    words, reference = FORMS[name]
+    run_dense(1 if one else 150, 200, 2, 2, words=words, one=one, **reference)
+
+
+@pytest.mark.parametrize("words", ["", "causal", "causal window 20 sinks 2"])
+@pytest.mark.parametrize("one", [False, True])
+def test_masks(words, one):
+    numbers = dict(window=20, sinks=2) if "window" in words else {}
+    run_dense(1 if one else 50, 77, words=words, mask=True, one=one, **numbers)
+
+
+@pytest.mark.parametrize("heads,kv_heads,size", [(4, 4, 256), (12, 2, 64), (16, 1, 32), (2, 2, 80)])
+@pytest.mark.parametrize("keys", [1, 2, 255, 300])
+def test_one_query(heads, kv_heads, size, keys):
+    run_dense(1, keys, heads, kv_heads, size, one=True)
+
+
+def test_large_scores_do_not_overflow():
+    q = np.full((5, 1, 64), 60, np.float16)
+    k = np.full((70, 1, 64), 60, np.float16)
+    k[::3] = -60
+    v = np.random.default_rng(1).standard_normal((70, 1, 64)).astype(np.float16)
+    out = blank((5, 1, 64), "f16")
+    Kernels(dense_text(1, 1, 64, "causal")).call("kernel", rows(q), rows(k), rows(v), rows(out))
+    check(out, attention(q, k, v))
+
+
+@pytest.mark.parametrize("queries", [1, 37])
+def test_cache_and_conversion(queries):
+    """Keys and values in a cache of layers, and heads side by side in f32 after it."""
+    heads, kv_heads, size, layer, past = 6, 2, 64, 2, 50
+    total = past + queries
+    t = 1 if queries == 1 else "?"
+    cache = f"tensor<3x128x{kv_heads}x{size}xf16>"
+    k = f"tensor<?x{kv_heads}x{size}xf16>"
+    q, flat = f"tensor<{t}x{heads}x{size}xf16>", f"tensor<{t}x{heads * size}xf16>"
+    out = f"tensor<{t}x{heads * size}xf32>"
+    identity = "affine_map<(t, d) -> (t, d)>"
+    text = f"""
+func.func private @kernel(%q: {q}, %kc: {cache}, %vc: {cache}, %layer: index, %total: index,
+                          %out: {out}) -> {out} {ATTRIBUTES} {{
+  %k = tensor.extract_slice %kc[%layer, 0, 0, 0] [1, %total, {kv_heads}, {size}] [1, 1, 1, 1]
+      : {cache} to {k}
+  %v = tensor.extract_slice %vc[%layer, 0, 0, 0] [1, %total, {kv_heads}, {size}] [1, 1, 1, 1]
+      : {cache} to {k}
+  %a = gist.attention %q, %k, %v causal : {q}, {k}, {k}
+  %c = tensor.collapse_shape %a [[0], [1, 2]] : {q} into {flat}
+  %r = linalg.generic {{indexing_maps = [{identity}, {identity}],
+      iterator_types = ["parallel", "parallel"]}} ins(%c : {flat}) outs(%out : {out}) {{
+  ^bb0(%x: f16, %y: f32):
+    %z = arith.extf %x : f16 to f32
+    linalg.yield %z : f32
+  }} -> {out}
+  return %r : {out}
+}}"""
+    rng = np.random.default_rng(3)
+    kc, vc = (rng.standard_normal((3, 128, kv_heads, size)).astype(np.float16) for _ in "kv")
+    # What is past the end belongs to nobody.
+    kc[:, total:] = vc[:, total:] = np.nan
+    queries_ = rng.standard_normal((queries, heads, size)).astype(np.float16)
+    got = np.full((queries, heads * size), np.nan, np.float32)
+    first = whole if queries == 1 else rows
+    Kernels(text).call("kernel", first(queries_), whole(kc), whole(vc), layer, total, first(got))
+    want = attention(queries_, kc[layer, :total], vc[layer, :total])
+    check(got.reshape(want.shape), want, "f32")

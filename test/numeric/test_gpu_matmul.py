@@ -1,0 +1,254 @@
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Products on gfx942, run on the simulator, against NumPy in double precision.
+The shapes are no multiples of tiles, the rows of the operands lie side by side
+in memory, and the simulator reports whatever is read outside of them."""
+
+import numpy as np
+import pytest
+
+from gpu_kernels import Kernels, rows, whole
+from reference.quantization import dequantize
+
+DTYPES = {"f32": np.float32, "f16": np.float16}
+#: format -> (bytes, values, where its f16 numbers are) of a block
+BLOCKS = {
+    "q4_0": (18, 32, [0]),
+    "q4_1": (20, 32, [0, 2]),
+    "q8_0": (34, 32, [0]),
+    "q4_k": (144, 256, [0, 2]),
+    "q6_k": (210, 256, [208]),
+}
+
+
+def tile(workgroup, depth, waves, stages=2, instruction="mfma_32x32x8", element="f16"):
+    return (
+        f"#gist.gpu_tile<workgroup = {list(workgroup)}, depth = {depth}, waves = {list(waves)}, "
+        f"stages = {stages}, instruction = {instruction}, element = {element}>"
+    )
+
+
+def product(n, k, x="f32", w="f32", m="?", blocks=None, tile=None, y="f32", bias=False):
+    """The kernel y = x W^T; `bias` adds a row, takes the exponential of the sum and adds
+    a residual."""
+    weight = f"tensor<{n}x{k}x{w}>"
+    stored, numbers = weight, "%w"
+    if blocks:
+        name, count, size = blocks
+        stored, numbers = f"tensor<{n}x{count}x{size}xi8>", "%n"
+        w, weight = "f32", f"tensor<{n}x{k}xf32>"
+    result = f"tensor<{m}x{n}xf32>"
+    out = f"tensor<{m}x{n}x{y}>"
+    lines, value = [], "%p"
+    if blocks:
+        lines.append(f"%n = gist.dequantize %w format {name} : {stored}")
+    start = "%y"
+    if y != "f32":
+        lines.append("%c0 = arith.constant 0 : index")
+        lines.append(f"%d = tensor.dim %y, %c0 : {out}" if m == "?" else "")
+        lines.append(f"%start = tensor.empty({'%d' if m == '?' else ''}) : {result}")
+        start = "%start"
+    lines += [
+        "%zero = arith.constant 0.0 : f32",
+        f"%z = linalg.fill ins(%zero : f32) outs({start} : {result}) -> {result}",
+        "%p = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>,"
+        " affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]"
+        f" ins(%x, {numbers} : tensor<{m}x{k}x{x}>, {weight}) outs(%z : {result}) -> {result}",
+    ]
+    arguments = f"%x: tensor<{m}x{k}x{x}>, %w: {stored}"
+    identity = "affine_map<(m, n) -> (m, n)>"
+    if bias:
+        arguments += f", %b: tensor<{n}xf32>, %r: {result}"
+        lines.append(
+            f"%q = linalg.generic {{indexing_maps = [{identity}, affine_map<(m, n) -> (n)>,"
+            f' {identity}, {identity}], iterator_types = ["parallel", "parallel"]}}'
+            f" ins(%p, %b, %r : {result}, tensor<{n}xf32>, {result}) outs(%y : {out}) {{"
+            "^bb0(%a0: f32, %a1: f32, %a2: f32, %a3: f32):"
+            " %s = arith.addf %a0, %a1 : f32 %t = math.exp %s : f32"
+            f" %u = arith.addf %t, %a2 : f32 linalg.yield %u : f32 }} -> {out}"
+        )
+        value = "%q"
+    if y != "f32":
+        lines.append(
+            f"%q = linalg.generic {{indexing_maps = [{identity}, {identity}],"
+            f' iterator_types = ["parallel", "parallel"]}} ins(%p : {result}) outs(%y : {out}) {{'
+            f"^bb0(%a0: f32, %a1: {y}): %s = arith.truncf %a0 : f32 to {y}"
+            f" linalg.yield %s : {y} }} -> {out}"
+        )
+        value = "%q"
+    attributes = "gist.kernel, gist.outputs = 1 : i64"
+    if tile:
+        attributes += f", gist.tile = {tile}"
+    body = "\n  ".join(line for line in lines if line)
+    return f"""
+func.func private @product({arguments}, %y: {out}) -> {out} attributes {{{attributes}}} {{
+  {body}
+  return {value} : {out}
+}}
+"""
+
+
+def draw(rng, m, k):
+    """Rows of different sizes, so that rows exchanged do not go unseen."""
+    return (rng.standard_normal((m, k)) * rng.uniform(0.5, 2, (m, 1))).astype(np.float32)
+
+
+def random_blocks(rng, name, n, k):
+    """Bytes of a random weight; its scales are small and of either sign."""
+    size, values, halves = BLOCKS[name]
+    blocks = rng.integers(0, 256, (n, k // values, size), dtype=np.uint8)
+    for at in halves:
+        scale = rng.uniform(-0.01, 0.01, (n, k // values, 1)).astype(np.float16)
+        blocks[:, :, at : at + 2] = scale.view(np.uint8)
+    return blocks.view(np.int8)
+
+
+def to_bits(x):
+    """f32 as the bits of bf16, rounded to nearest even."""
+    bits = x.view(np.uint32).astype(np.uint64)
+    return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+
+
+def from_bits(bits):
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def convert(x, element):
+    """What is stored, and the numbers it stands for."""
+    if element == "bf16":
+        return to_bits(x), from_bits(to_bits(x)).astype(np.float64)
+    stored = x.astype(DTYPES[element])
+    return stored, stored.astype(np.float64)
+
+
+def check(y, expected, tolerance=2e-3):
+    """No row is off by more than a part of its norm."""
+    assert not np.isnan(y).any()
+    error = np.linalg.norm(y - expected, axis=1) / np.linalg.norm(expected, axis=1)
+    assert np.max(error) <= tolerance
+
+
+@pytest.fixture
+def unaligned():
+    """Rows and blocks that begin at odd multiples of two bytes are read in words
+    all the same: gfx942 can."""
+    simulated = Kernels.open()
+    simulated.configure("alignment", 0)
+    yield
+    simulated.configure("alignment", 1)
+
+
+def run(kernels, x, w, *rest, m_is_static=False, dtype=np.float32):
+    y = np.full((x.shape[0], w.shape[0]), np.nan, dtype)
+    arguments = [rows(x), whole(w), *rest, rows(y)]
+    if m_is_static:
+        arguments = [whole(x), whole(w), *rest, whole(y)]
+    kernels.call("product", *arguments)
+    return y.astype(np.float64)
+
+
+TILES = {
+    "32x32x8": tile([64, 64], 32, [2, 2]),
+    "16x16x16": tile([32, 64], 64, [1, 2], instruction="mfma_16x16x16"),
+    "wide": tile([128, 128], 32, [2, 2]),
+}
+
+
+@pytest.mark.parametrize("name", TILES)
+def test_tiles(name):
+    rng = np.random.default_rng(1)
+    n, k = 72, 96
+    kernels = Kernels(product(n, k, "f16", "f16", tile=TILES[name]))
+    w, exact_w = convert(draw(rng, n, k), "f16")
+    for m in (1, 31, 65):
+        x, exact_x = convert(draw(rng, m, k), "f16")
+        check(run(kernels, x, w), exact_x @ exact_w.T)
+
+
+@pytest.mark.parametrize("n, k", [(64, 64), (33, 40), (100, 12), (7, 37)])
+def test_shapes(n, k, unaligned):
+    """Neither columns nor depth are multiples of anything."""
+    rng = np.random.default_rng(n)
+    kernels = Kernels(product(n, k, "f32", "f16", tile=TILES["32x32x8"]))
+    w, exact_w = convert(draw(rng, n, k), "f16")
+    for m in (2, 70):
+        x = draw(rng, m, k)
+        check(run(kernels, x, w), x.astype(np.float64) @ exact_w.T)
+
+
+@pytest.mark.parametrize("x, w", [("f32", "f32"), ("bf16", "bf16"), ("f32", "bf16")])
+def test_types(x, w):
+    rng = np.random.default_rng(2)
+    m, n, k = 40, 64, 64
+    element = "bf16" if w == "bf16" else "f16"
+    kernels = Kernels(
+        product(n, k, x, w, tile=tile([64, 64], 32, [2, 2], element=element))
+    )
+    x, exact_x = convert(draw(rng, m, k), x)
+    w, exact_w = convert(draw(rng, n, k), w)
+    check(run(kernels, x, w), exact_x @ exact_w.T, 1e-2 if element == "bf16" else 2e-3)
+
+
+@pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0", "q4_k", "q6_k"])
+@pytest.mark.parametrize("m", [3, 35])
+def test_blocks(name, m, unaligned):
+    """Few rows and many take different kernels."""
+    rng = np.random.default_rng(3)
+    n, k = 40, 256 if name.endswith("k") else 96
+    blocks = random_blocks(rng, name, n, k)
+    kernels = Kernels(product(n, k, blocks=(name, *blocks.shape[1:]), m=m))
+    x = draw(rng, m, k)
+    y = run(kernels, x, blocks, m_is_static=True)
+    check(y, x.astype(np.float64) @ dequantize(blocks, name).astype(np.float64).T)
+
+
+@pytest.mark.parametrize("m", [1, 37])
+def test_epilogue(m):
+    rng = np.random.default_rng(4)
+    n, k = 72, 64
+    kernels = Kernels(product(n, k, "f32", "f16", m=m, bias=True))
+    x, r = draw(rng, m, k), draw(rng, m, n)
+    w, exact_w = convert(draw(rng, n, k) / 8, "f16")
+    b = draw(rng, 1, n)[0]
+    y = run(kernels, x, w, whole(b), whole(r), m_is_static=True)
+    check(y, np.exp(x.astype(np.float64) @ exact_w.T + b) + r)
+
+
+@pytest.mark.parametrize("m", [1, 37])
+def test_f16_result(m):
+    rng = np.random.default_rng(5)
+    n, k = 72, 64
+    kernels = Kernels(product(n, k, "f16", "f16", m=m, y="f16"))
+    x, exact_x = convert(draw(rng, m, k), "f16")
+    w, exact_w = convert(draw(rng, n, k), "f16")
+    y = run(kernels, x, w, m_is_static=True, dtype=np.float16)
+    check(y, exact_x @ exact_w.T)
+
+
+@pytest.mark.parametrize("m", [1, 2, 8])
+@pytest.mark.parametrize("n, k", [(64, 576), (30, 100), (5, 2048), (96, 8)])
+def test_few_rows(m, n, k):
+    rng = np.random.default_rng(n)
+    kernels = Kernels(product(n, k, "f32", "f16", m=m))
+    x = draw(rng, m, k)
+    w, exact_w = convert(draw(rng, n, k), "f16")
+    y = run(kernels, x, w, m_is_static=True)
+    check(y, x.astype(np.float64) @ exact_w.T)
+
+
+def test_rows_and_columns_do_not_mix():
+    """Not a number in a row, or an infinity in one of the weight, stays there,
+    also where what lies behind the end of a row is loaded along with it."""
+    rng = np.random.default_rng(6)
+    m, n, k = 5, 40, 40
+    kernels = Kernels(product(n, k, "f16", "f16", tile=TILES["32x32x8"]))
+    x, w = draw(rng, m, k).astype(np.float16), draw(rng, n, k).astype(np.float16)
+    x[3], w[7] = np.nan, np.inf
+    y = run(kernels, x, w)
+    bad = np.zeros((m, n), bool)
+    bad[3], bad[:, 7] = True, True
+    good_x, good_w = np.where(np.isnan(x), 0, x), np.where(np.isinf(w), 0, w)
+    expected = good_x.astype(np.float64) @ good_w.astype(np.float64).T
+    assert np.all(np.isfinite(y) == ~bad)
+    norm = np.linalg.norm(expected, axis=1).max() / np.sqrt(n)
+    assert np.max(np.abs(y - expected)[~bad]) <= 2e-3 * norm

@@ -1,0 +1,252 @@
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Selections as kernels for gfx942, executed on the simulator and checked as
+certificates against the NumPy reference."""
+
+import functools
+
+import numpy as np
+import pytest
+
+import gpu_kernels
+from gpu_kernels import whole
+from reference import certificate, generators, numerics
+from reference.cascade_update import cascade_update
+from reference.selection import Selection, gram_select, record, usable_rows
+
+#: Words of control for one head, words of scratch for one token and beyond
+#: them: passes/Tile/Gpu/SelectRounds.h.
+CONTROL, FACTOR, BITS, ROOM = 256, 14, 64, 68
+
+#: Small tiles, so that a few dozen tokens are several of them.
+SMALL = (
+    "#gist.gpu_tile<workgroup = [64, 64], depth = {depth}, waves = [2, 2], stages = 2,"
+    " instruction = mfma_32x32x8, element = {element}>"
+)
+
+
+def kernel_text(rule, d, element, heads, similarity, causal, tau, ragged, tile):
+    tokens = f"tensor<?x{heads}x{d}x{element}>" if heads else f"tensor<?x{d}x{element}>"
+    part = f"tensor<{heads}x?xi32>" if heads else "tensor<?xi32>"
+    count = f"tensor<{heads}xi32>" if heads else "tensor<i32>"
+    selection = f"!gist.selection<{heads}x?>" if heads else "!gist.selection<?>"
+    is_cascade = rule in ("covering", "paper")
+    arguments = [f"%x: {tokens}"]
+    if is_cascade:
+        arguments += [f"%oi: {part}", f"%oc: {count}", f"%on: {part}", f"%ow: {part}"]
+    if ragged:
+        arguments += ["%starts: tensor<?xi32>"]
+    arguments += [f"%control: tensor<{CONTROL * max(heads, 1)}xi32> {{gist.control}}"]
+    results = [part, count, part, part] + [count, count] * is_cascade
+    results += ["tensor<?xi32>"]
+    arguments += [f"%d{i}: {type}" for i, type in enumerate(results)]
+    options = f"similarity {similarity}" + " causal" * causal
+    options += " offsets(%starts : tensor<?xi32>)" * ragged
+    if is_cascade:
+        body = f"""
+  %p = gist.pack_selection %oi, %oc, %on, %ow : {part}, {count}, {part}, {part}
+  %s, %r, %a = gist.cascade_update %x, %p, {tau:e} rule {rule} {options}
+      : {tokens}, {selection}"""
+    else:
+        body = f"""
+  %s = gist.gram_select %x, {tau:e} against {rule} {options} : {tokens}"""
+    last = f"%d{len(results) - 1}"
+    values = "%i, %c, %n, %w" + ", %r, %a" * is_cascade + f", {last}"
+    attribute = f", gist.tile = {tile}" if tile else ""
+    return f"""
+func.func private @select({", ".join(arguments)}) -> ({", ".join(results)})
+    attributes {{gist.kernel, gist.outputs = {len(results)}{attribute}}} {{{body}
+  %i, %c, %n, %w = gist.unpack_selection %s : {selection}
+  return {values} : {", ".join(results)}
+}}
+"""
+
+
+@functools.lru_cache(maxsize=None)
+def build(rule, d, element, heads=0, similarity="absolute", causal=True, tau=0.3,
+          ragged=False, small=True):
+    tile = ""
+    if small:
+        tile = SMALL.format(depth=32 if d > 16 else 16,
+                            element="bf16" if element == "bf16" else "f16")
+    return gpu_kernels.Kernels(
+        kernel_text(rule, d, element, heads, similarity, causal, tau, ragged, tile)
+    )
+
+
+def part(array):
+    """A part of a selection: tokens are its last, dynamic dimension."""
+    return np.ascontiguousarray(array), [array.ndim - 1]
+
+
+def run(x, element, rule, old=None, offsets=None, **options):
+    """x: T x d or T x heads x d. A list of (Selection, removed, added)."""
+    total, heads = len(x), x.shape[1] if x.ndim == 3 else 0
+    kernels = build(rule, x.shape[-1], element, heads, ragged=offsets is not None, **options)
+    shape, rows = ((heads,), (heads, total)) if heads else ((), (total,))
+    arguments = [(numerics.store(x, element), [0])]
+    if old is not None:
+        arguments += [part(old.ids), whole(np.asarray(old.count, np.int32)), part(old.nearest), part(old.weight)]
+    if offsets is not None:
+        arguments += [(np.array(offsets, np.int32), [0])]
+    bits = BITS if rule in ("kept", "covering") else 0
+    words = (FACTOR + bits) * (total + ROOM) * max(heads, 1)
+    outputs = [np.full(s, 77, np.int32) for s in (rows, shape, rows, rows)]
+    if old is not None:
+        outputs += [np.full(shape, 77, np.int32) for _ in range(2)]
+    scratch = np.full(words, 0x55555555, np.int32)
+    arguments += [whole(np.zeros(CONTROL * max(heads, 1), np.int32))]
+    arguments += [part(o) if o.shape == rows else whole(o) for o in outputs]
+    outputs = [a[0] for a in arguments[-len(outputs):]]
+    kernels.call("select", *arguments, (scratch, [0]))
+    if not heads:
+        outputs = [o[None] for o in outputs]
+    result = []
+    for h in range(max(heads, 1)):
+        ids, count, nearest, weight = (o[h] for o in outputs[:4])
+        result.append((Selection(ids, count.item(), nearest, weight),
+                       *(o[h].item() for o in outputs[4:])))
+    return result
+
+
+def delta_of(d, element):
+    """What may separate a cosine from the reference's: rounding of f32 sums, and
+    for f32 rows what is lost by splitting them into two f16."""
+    return numerics.cosine_error(d) + (4 * 2.0**-21 if element == "f32" else 0)
+
+
+def check(x, element, rule="kept", tau=0.3, similarity="absolute", causal=True,
+          offsets=None, small=True):
+    ((got,),) = run(x, element, rule, tau=tau, similarity=similarity, causal=causal,
+                    offsets=offsets, small=small)
+    certificate.check_selection(x, tau, got, rule, similarity, causal, offsets,
+                                delta_of(x.shape[1], element))
+    return got
+
+
+def rounded(x, element):
+    return numerics.round_to(x, element)
+
+
+RANDOM = np.random.default_rng(5)
+
+
+@pytest.mark.parametrize("rule", ["all", "kept"])
+@pytest.mark.parametrize("total", [1, 2, 63, 64, 65, 200])
+def test_sizes(rule, total):
+    x = rounded(generators.clustered(RANDOM, total, 64, clusters=9, spread=0.35), "f16")
+    got = check(x, "f16", rule)
+    assert total < 60 or 1 < got.count < total
+
+
+@pytest.mark.parametrize("rule", ["all", "kept"])
+@pytest.mark.parametrize("element", ["f32", "f16", "bf16"])
+@pytest.mark.parametrize("d", [7, 24, 96])
+def test_elements(rule, element, d):
+    x = rounded(generators.clustered(RANDOM, 100, d, clusters=9, spread=0.3), element)
+    check(x, element, rule)
+
+
+@pytest.mark.parametrize("rule", ["all", "kept"])
+@pytest.mark.parametrize("similarity", ["absolute", "signed"])
+@pytest.mark.parametrize("causal", [False, True])
+def test_forms(rule, similarity, causal):
+    for make in (generators.opposite_pairs, generators.equal_rows,
+                 generators.turning_chain, generators.all_equal, generators.spread_out):
+        x = rounded(make(RANDOM, 130, 64), "f16")
+        check(x, "f16", rule, similarity=similarity, causal=causal)
+
+
+def test_ragged():
+    x = rounded(generators.clustered(RANDOM, 150, 64, spread=0.3), "f16")
+    for rule in ("all", "kept"):
+        check(x, "f16", rule, offsets=[0, 40, 41, 41, 150])
+
+
+@pytest.mark.parametrize("element", ["f32", "f16", "bf16"])
+@pytest.mark.parametrize("rule", ["all", "kept"])
+def test_rows_without_direction(rule, element):
+    """NaN, infinity, zeros, and norms that leave the range of f32."""
+    x = rounded(generators.clustered(RANDOM, 90, 64, spread=0.2), element)
+    x[3, 5], x[10], x[40, 0], x[66] = np.nan, 0, np.inf, 0
+    if element != "f16":
+        x[20], x[21] = 1e30, 1e-30
+    got = check(x, element, rule)
+    for t in np.flatnonzero(~usable_rows(x)):
+        assert t in got.kept and (got.nearest == t).sum() == 1
+
+
+@pytest.mark.parametrize("rule", ["all", "kept"])
+def test_heads(rule):
+    x = rounded(
+        np.stack([generators.clustered(RANDOM, 130, 32, clusters=c, spread=0.3)
+                  for c in (1, 5, 20)], 1), "f16")
+    selections = run(x, "f16", rule, similarity="signed")
+    for h, (got,) in enumerate(selections):
+        certificate.check_selection(x[:, h], 0.3, got, rule, "signed", True)
+    assert len({got.count for (got,) in selections}) > 1
+
+
+def hints(rng, x, tau):
+    """Inherited sets: the right one, neighbours of it, and wrong ones."""
+    total = len(x)
+    right = gram_select(x, tau, "kept", causal=True).kept
+    yield right
+    yield right[rng.random(len(right)) < 0.9]
+    some = rng.random(total) < 0.05
+    yield np.union1d(right[rng.random(len(right)) < 0.95], np.flatnonzero(some))
+    yield np.array([], int)
+    yield np.arange(total)
+    yield np.array([total - 1])
+
+
+def inherit(total, kept):
+    kept = [int(s) for s in kept]
+    before = [max([s for s in kept if s <= t], default=-1) for t in range(total)]
+    return record(total, kept, before)
+
+
+@pytest.mark.parametrize("element", ["f32", "f16"])
+@pytest.mark.parametrize("causal", [False, True])
+def test_covering(element, causal):
+    x = rounded(generators.clustered(RANDOM, 150, 64, clusters=12, spread=0.33), element)
+    for kept in hints(RANDOM, x, 0.3):
+        ((got, removed, added),) = run(x, element, "covering", inherit(150, kept),
+                                       causal=causal)
+        certificate.check_selection(x, 0.3, got, "kept", "absolute", causal,
+                                    delta=delta_of(64, element))
+        new, old = set(got.kept), set(kept)
+        assert (removed, added) == (len(old - new), len(new - old))
+
+
+def test_covering_heads():
+    x = rounded(np.stack([generators.clustered(RANDOM, 100, 32, clusters=c, spread=0.3)
+                          for c in (3, 8)], 1), "f16")
+    old = [inherit(100, [0, 7, 50]), inherit(100, range(0, 100, 3))]
+    stacked = Selection(*(np.stack([np.asarray(getattr(o, name)) for o in old])
+                          for name in ("ids", "count", "nearest", "weight")))
+    stacked.count = stacked.count.astype(np.int32)
+    for h, (got, removed, added) in enumerate(run(x, "f16", "covering", stacked)):
+        certificate.check_selection(x[:, h], 0.3, got, "kept", causal=True)
+        assert len(old[h].kept) - removed + added == got.count
+
+
+def test_paper():
+    x = rounded(generators.clustered(RANDOM, 150, 64, clusters=12, spread=0.33), "f16")
+    for kept in hints(RANDOM, x, 0.3):
+        ((got, removed, added),) = run(x, "f16", "paper", inherit(150, kept), causal=False)
+        certificate.check_paper(x, 0.3, kept, got)
+        new, old = set(got.kept), set(int(s) for s in kept)
+        assert (removed, added) == (len(old - new), len(new - old))
+
+
+def test_chunks():
+    """More tokens than columns, in the tiles of the target; a chain, of which
+    every decision depends on the one before, across the border of a chunk."""
+    x = rounded(generators.clustered(RANDOM, 2200, 16, clusters=60, spread=0.3), "f16")
+    x[2000:2100] = rounded(generators.turning_chain(RANDOM, 100, 16, 0.3), "f16")
+    got = check(x, "f16", "kept", small=False)
+    assert 60 < got.count < 2000
+    ((again, removed, added),) = run(x, "f16", "covering", inherit(2200, range(0, 2200, 40)),
+                                     small=False)
+    certificate.check_selection(x, 0.3, again, "kept", causal=True)

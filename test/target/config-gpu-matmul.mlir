@@ -1,0 +1,84 @@
+// How products are cut on GPUs. The instruction follows from the rows, known or
+// not, and the columns; the type from the operands.
+
+// RUN: gist-opt %s -gist-select-tile-config=target=gfx942 | FileCheck %s --check-prefix=AMD
+// RUN: gist-opt %s -gist-select-tile-config=target=sm_90 | FileCheck %s --check-prefix=NVIDIA
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (n, k)>
+#y = affine_map<(m, n, k) -> (m, n)>
+
+// Wide, rows not known: the largest tiles.
+// AMD-LABEL: @wide
+// AMD-SAME:    workgroup = [128, 128], depth = 32, waves = [2, 2], stages = 2, instruction = mfma_32x32x8, element = f16
+// NVIDIA-LABEL: @wide
+// NVIDIA-SAME: workgroup = [128, 256], depth = 64, waves = [8, 1], stages = 4, instruction = wgmma_64x128x16, element = f16
+func.func private @wide(%x: tensor<?x4096xf32>, %w: tensor<16384x4096xf16>, %y: tensor<?x16384xf32>)
+    -> tensor<?x16384xf32> attributes {gist.kernel, gist.outputs = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%y : tensor<?x16384xf32>) -> tensor<?x16384xf32>
+  %p = linalg.matmul indexing_maps = [#x, #w, #y]
+      ins(%x, %w : tensor<?x4096xf32>, tensor<16384x4096xf16>)
+      outs(%z : tensor<?x16384xf32>) -> tensor<?x16384xf32>
+  return %p : tensor<?x16384xf32>
+}
+
+// Narrow, and a weight of bf16.
+// AMD-LABEL: @narrow
+// AMD-SAME:    workgroup = [64, 64], depth = 64, waves = [2, 2], stages = 2, instruction = mfma_32x32x8, element = bf16
+// NVIDIA-LABEL: @narrow
+// NVIDIA-SAME: workgroup = [64, 64], depth = 64, waves = [2, 2], stages = 4, instruction = mma_16x8x16, element = bf16
+func.func private @narrow(%x: tensor<?x192xf32>, %w: tensor<576x192xbf16>, %y: tensor<?x576xf32>)
+    -> tensor<?x576xf32> attributes {gist.kernel, gist.outputs = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%y : tensor<?x576xf32>) -> tensor<?x576xf32>
+  %p = linalg.matmul indexing_maps = [#x, #w, #y]
+      ins(%x, %w : tensor<?x192xf32>, tensor<576x192xbf16>)
+      outs(%z : tensor<?x576xf32>) -> tensor<?x576xf32>
+  return %p : tensor<?x576xf32>
+}
+
+// One row: lanes along k, 8 numbers each: 512 for 64 lanes, 256 for 32.
+// AMD-LABEL: @row
+// AMD-SAME:    depth = 512, {{.*}}instruction = fma, element = f32
+// NVIDIA-LABEL: @row
+// NVIDIA-SAME: depth = 256, {{.*}}instruction = fma, element = f32
+func.func private @row(%x: tensor<1x4096xf32>, %w: tensor<16384x4096xf16>, %y: tensor<1x16384xf32>)
+    -> tensor<1x16384xf32> attributes {gist.kernel, gist.outputs = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%y : tensor<1x16384xf32>) -> tensor<1x16384xf32>
+  %p = linalg.matmul indexing_maps = [#x, #w, #y]
+      ins(%x, %w : tensor<1x4096xf32>, tensor<16384x4096xf16>)
+      outs(%z : tensor<1x16384xf32>) -> tensor<1x16384xf32>
+  return %p : tensor<1x16384xf32>
+}
+
+// Blocks of 32: 18 pieces of a row, so 16 lanes for a row and 16 x 32 numbers.
+// AMD-LABEL: @blocks
+// AMD-SAME:    depth = 512, {{.*}}instruction = fma
+// NVIDIA-LABEL: @blocks
+// NVIDIA-SAME: depth = 512, {{.*}}instruction = fma
+func.func private @blocks(%x: tensor<1x576xf32>, %w: tensor<1536x18x20xi8>, %y: tensor<1x1536xf32>)
+    -> tensor<1x1536xf32> attributes {gist.kernel, gist.outputs = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %n = gist.dequantize %w format q4_1 : tensor<1536x18x20xi8>
+  %z = linalg.fill ins(%zero : f32) outs(%y : tensor<1x1536xf32>) -> tensor<1x1536xf32>
+  %p = linalg.matmul indexing_maps = [#x, #w, #y]
+      ins(%x, %n : tensor<1x576xf32>, tensor<1536x576xf32>)
+      outs(%z : tensor<1x1536xf32>) -> tensor<1x1536xf32>
+  return %p : tensor<1x1536xf32>
+}
+
+// A product that accumulates is no kernel of its own kind: rows are taken.
+// AMD-LABEL: @accumulates
+// AMD-NOT:     mfma
+// AMD:         return
+// NVIDIA-LABEL: @accumulates
+// NVIDIA-NOT:  mma
+// NVIDIA:      return
+func.func private @accumulates(%x: tensor<64x192xf32>, %w: tensor<576x192xf16>, %y: tensor<64x576xf32>)
+    -> tensor<64x576xf32> attributes {gist.kernel, gist.outputs = 1 : i64} {
+  %p = linalg.matmul indexing_maps = [#x, #w, #y]
+      ins(%x, %w : tensor<64x192xf32>, tensor<576x192xf16>)
+      outs(%y : tensor<64x576xf32>) -> tensor<64x576xf32>
+  return %p : tensor<64x576xf32>
+}
