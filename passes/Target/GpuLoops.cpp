@@ -249,13 +249,19 @@ static void estimate(Instructions body, const GpuInstructionSet &isa,
       isa.target->createInstrPostProcess(*isa.subtarget, *isa.instructions));
   std::vector<std::unique_ptr<mca::Instruction>> sequence;
   for (const GpuInstruction &inst : body) {
-    auto made = builder.createInstruction(inst.inst, {});
+    // The disassembler leaves out modifiers at the end that have no bits; the
+    // model counts operands.
+    llvm::MCInst whole = inst.inst;
+    unsigned count = isa.instructions->get(whole.getOpcode()).getNumOperands();
+    while (whole.getNumOperands() < count)
+      whole.addOperand(llvm::MCOperand::createImm(0));
+    auto made = builder.createInstruction(whole, {});
     if (!made) {
       llvm::consumeError(made.takeError());
       return;
     }
     if (post)
-      post->postProcessInstruction(**made, inst.inst);
+      post->postProcessInstruction(**made, whole);
     sequence.push_back(std::move(*made));
   }
   mca::CircularSourceMgr source(sequence, kIterations);

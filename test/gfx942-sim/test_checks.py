@@ -76,6 +76,9 @@ CASES = [
     ("undefined-packed-half", HEAD + "  v_mov_b32 v2, 1.0\n  v_mov_b32 v3, 1.0\n"
      "! v_mov_b32 v4, 1.0\n  v_pk_mul_f32 v[2:3], v[2:3], v[4:5] op_sel_hi:[1,0]\n"
      "  v_mov_b32 v2, v3\n" + STORE, r"uses v2, which was never written or was computed from", 1),
+    # Nor s21 here: only the lower half of the copy is used.
+    ("undefined-copied-half", HEAD + "! s_mov_b32 s20, 1\n  v_mov_b64 v[2:3], s[20:21]\n"
+     + STORE, r"uses v2, which was never written or was computed from", 1),
     ("undefined-address", HEAD + "  v_mov_b32 v2, 1\n! v_mov_b32 v3, 0\n"
      "  global_store_dword v3, v2, s[6:7]\n", r"uses v3, which was never written", 1),
     ("undefined-branch", HEAD + "  v_mov_b32 v2, 1\n! s_mov_b32 s20, 0\n"

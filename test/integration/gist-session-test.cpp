@@ -5,12 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   gist-session-test MODULE score|feed|embed PIECE... < IDS > NUMBERS
+//   gist-session-test [--hip LIBRARY] MODULE score|feed|embed PIECE...
+//       < IDS > NUMBERS
 //
 // Reads token ids, 32-bit integers, and gives them to one session in pieces of
 // the given sizes, so that the cache is carried over. Writes f32 numbers: the
 // logits after every token (score), after every piece (feed), or the embedding
-// of every piece.
+// of every piece. With --hip on an AMD card, or on the simulator in its place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,6 +20,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 
 using namespace gist;
 
@@ -44,11 +46,30 @@ static Status runPiece(Session &session, const std::string &mode,
   return writeNumbers(embedding);
 }
 
+/// Opens the driver, or the simulator. Blocks of weights need not begin at
+/// words, and the card reads words from there; the simulator reports that
+/// unless told.
+static Status openHip(const char *library, std::unique_ptr<Device> &device) {
+  DeviceOptions options;
+  options.library = library;
+  GIST_TRY(openDevice("hip", options, device));
+  void *handle = dlopen(library, RTLD_NOW | RTLD_NOLOAD);
+  if (void *symbol = handle ? dlsym(handle, "gistSimConfigure") : nullptr)
+    reinterpret_cast<int (*)(const char *, uint64_t)>(symbol)("alignment", 0);
+  return {};
+}
+
 static Status run(int argc, char **argv) {
+  std::unique_ptr<Device> device;
+  if (std::strcmp(argv[1], "--hip") == 0) {
+    GIST_TRY(openHip(argv[2], device));
+    argc -= 2;
+    argv += 2;
+  } else {
+    GIST_TRY(openDevice("cpu", {}, device));
+  }
   std::shared_ptr<const Module> module;
   GIST_TRY(Module::open(argv[1], module));
-  std::unique_ptr<Device> device;
-  GIST_TRY(openDevice("cpu", {}, device));
   std::unique_ptr<Session> session;
   GIST_TRY(Session::create(module, *device, {}, session));
 
@@ -68,8 +89,10 @@ static Status run(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-  if (argc < 4) {
-    std::fputs("usage: gist-session-test MODULE score|feed|embed PIECE...\n",
+  bool isHip = argc > 1 && std::strcmp(argv[1], "--hip") == 0;
+  if (argc < (isHip ? 6 : 4)) {
+    std::fputs("usage: gist-session-test [--hip LIBRARY] MODULE "
+               "score|feed|embed PIECE...\n",
                stderr);
     return 2;
   }

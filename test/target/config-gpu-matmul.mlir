@@ -9,7 +9,7 @@
 
 // Wide, rows not known: the largest tiles.
 // AMD-LABEL: @wide
-// AMD-SAME:    workgroup = [128, 128], depth = 32, waves = [2, 2], stages = 2, instruction = mfma_32x32x8, element = f16
+// AMD-SAME:    workgroup = [128, 256], depth = 32, waves = [2, 2], stages = 2, instruction = mfma_32x32x8, element = f16
 // NVIDIA-LABEL: @wide
 // NVIDIA-SAME: workgroup = [128, 256], depth = 64, waves = [8, 1], stages = 4, instruction = wgmma_64x128x16, element = f16
 func.func private @wide(%x: tensor<?x4096xf32>, %w: tensor<16384x4096xf16>, %y: tensor<?x16384xf32>)

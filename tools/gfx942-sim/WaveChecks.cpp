@@ -255,7 +255,7 @@ void WaveChecks::propagateMatrix(const Inst &inst) {
 
 /// Instructions whose two results depend on halves of their sources.
 /// Compilers leave a half open that none of those they want depends on.
-enum class Halves { None, Multiply, Packed, Move };
+enum class Halves { None, Multiply, Packed, Move, Copy };
 
 static Halves getHalves(const Inst &inst) {
   std::string_view name = inst.op->name;
@@ -263,6 +263,8 @@ static Halves getHalves(const Inst &inst) {
     return Halves::Multiply;
   if (name == "v_pk_mov_b32")
     return Halves::Move;
+  if (name == "v_mov_b64")
+    return Halves::Copy;
   return name.starts_with("v_pk_") && name.ends_with("_f32") ? Halves::Packed
                                                              : Halves::None;
 }
@@ -288,6 +290,8 @@ uint64_t WaveChecks::definedHalf(const Inst &inst, unsigned part) const {
     return half(0, isUpper(0)) & half(1, isUpper(1)) & half(2, isUpper(2));
   case Halves::Move:
     return half(part, inst.opSel >> part & 1);
+  case Halves::Copy:
+    return half(0, part);
   case Halves::None:
     break;
   }

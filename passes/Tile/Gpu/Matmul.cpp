@@ -12,12 +12,15 @@
 //   for step:
 //     wait for the copies of this step; barrier
 //     start the copies of step + stages - 1
-//     load step + 1 into registers             what cannot be copied as it is
+//     store step + 1 from registers            what cannot be copied as it is
+//     load step + 2 into registers
 //     multiply step
-//     store the registers into the next stage
+//
+// (sm_90: load step + 1, multiply, store.)
 //
 // One barrier is enough: a stage is overwritten in the step after the one that
-// read it at the earliest, and a barrier is between them.
+// read it at the earliest, and a barrier is between them. What is loaded into
+// registers has a whole step to arrive.
 //
 //===----------------------------------------------------------------------===//
 
@@ -131,12 +134,16 @@ public:
   }
 
   void generate() {
-    start();
-    Values sums(fragmentsOfRows * fragmentsOfColumns, mma.makeAccumulator(b));
-    sums = b.loop(
-        b.index(0), b.index(steps), 1, sums,
-        [&](Value step, ValueRange sums) { return getStep(step, sums); });
-    store(sums);
+    Values carried = start();
+    numFetched = carried.size();
+    carried.append(fragmentsOfRows * fragmentsOfColumns,
+                   mma.makeAccumulator(b));
+    carried = b.loop(b.index(0), b.index(steps), 1, carried,
+                     [&](Value step, ValueRange carried) {
+                       return getStep(step, carried.take_front(numFetched),
+                                      carried.drop_front(numFetched));
+                     });
+    store(ArrayRef(carried).drop_front(numFetched));
   }
 
 private:
@@ -145,8 +152,15 @@ private:
   }
   Value getStage(Value step) { return b.rem(step, stages); }
 
-  /// The steps that are on their way before the first is multiplied.
-  void start() {
+  /// k of a step; of the last one for those past it, as something must be
+  /// there to load.
+  Value getDepth(Value step) {
+    return b.mul(b.min(step, b.index(steps - 1)), depth);
+  }
+
+  /// Brings the steps on their way that are before the first is multiplied;
+  /// returns what is in registers of the second.
+  Values start() {
     for (int64_t step = 0; step + 1 < stages; ++step) {
       for (TileLoader &loader : loaders)
         if (loader.isAsync())
@@ -157,9 +171,19 @@ private:
     for (TileLoader &loader : loaders)
       if (!loader.isAsync())
         loader.store(b.index(0), loader.fetch(b.index(0)), b.index(0));
+    return isTwoAhead() ? fetch(b.index(1)) : Values();
   }
 
-  Values getStep(Value step, ValueRange sums) {
+  /// What goes through registers of a step.
+  Values fetch(Value step) {
+    Values fetched;
+    for (TileLoader &loader : loaders)
+      if (!loader.isAsync())
+        llvm::append_range(fetched, loader.fetch(getDepth(step)));
+    return fetched;
+  }
+
+  Values getStep(Value step, ValueRange fetched, ValueRange sums) {
     if (isAnyAsync())
       waitForCopies(b, stages - 2);
     b.barrier();
@@ -169,19 +193,37 @@ private:
         loader.copy(b.mul(ahead, depth), getStage(ahead));
     if (isAnyAsync())
       closeCopies(b);
-    // The last step loads itself again: something must be there to load.
-    Value next = b.mul(b.min(b.add(step, 1), b.index(steps - 1)), depth);
-    Values fetched[2];
-    for (auto [loader, values] : llvm::zip_equal(loaders, fetched))
-      if (!loader.isAsync())
-        values = loader.fetch(next);
-    keepOrder(b);
-    Values newSums = multiply(getStage(step), sums);
-    keepOrder(b);
-    for (auto [loader, values] : llvm::zip_equal(loaders, fetched))
-      if (!loader.isAsync())
-        loader.store(next, values, getStage(b.add(step, 1)));
-    return newSums;
+    Value next = b.add(step, 1);
+    Values carried, newSums;
+    if (isTwoAhead()) {
+      store(next, fetched);
+      keepOrder(b); // A wait for loads is not to include the next ones.
+      carried = fetch(b.add(step, 2));
+      keepOrder(b);
+      newSums = multiply(getStage(step), sums);
+    } else {
+      Values values = fetch(next);
+      newSums = multiply(getStage(step), sums);
+      store(next, values);
+    }
+    llvm::append_range(carried, newSums);
+    return carried;
+  }
+
+  /// Loads of a step further give gfx942 a whole step for them to arrive. For
+  /// sm_90, LLVM would undo it: it turns a loaded value that a loop carries
+  /// into a load where the value is used.
+  bool isTwoAhead() const { return b.getGpu().kind == GpuKind::Amd; }
+
+  /// Stores what was fetched of a step.
+  void store(Value step, ValueRange fetched) {
+    for (TileLoader &loader : loaders) {
+      if (loader.isAsync())
+        continue;
+      size_t count = loader.getNumFetched();
+      loader.store(getDepth(step), fetched.take_front(count), getStage(step));
+      fetched = fetched.drop_front(count);
+    }
   }
 
   Values multiply(Value stage, ValueRange sums) {
@@ -239,6 +281,7 @@ private:
   MatmulResult result;
   Value waveRow, waveColumn;
   int64_t fragmentsOfRows, fragmentsOfColumns;
+  size_t numFetched = 0;
 };
 } // namespace
 

@@ -29,11 +29,12 @@ static constexpr MatmulTile kTiles[] = {
     // Few rows: whole columns of fragments, and many workgroups.
     {GpuKind::Amd, 32, 0, {32, 64}, 64, {1, 2}, 2, Instruction::Mfma32x32x8},
     {GpuKind::Nvidia, 32, 0, {32, 64}, 64, {1, 4}, 4, Instruction::Mma16x8x16},
-    // Sixteen instructions of a wave for each barrier; two workgroups a CU.
+    // 32 instructions of a wave for each barrier hide what a step costs
+    // besides.
     {GpuKind::Amd,
      kAny,
      2048,
-     {128, 128},
+     {128, 256},
      32,
      {2, 2},
      2,

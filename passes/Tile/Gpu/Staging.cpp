@@ -134,21 +134,47 @@ TileLoader::TileLoader(GpuBuilder &b, Operand &operand, const SharedTile &tile,
   }
 }
 
+/// Bytes as words, which registers hold: bytes that live on in another block
+/// would take a register each.
+static Value pack(GpuBuilder &b, Value value) {
+  auto type = dyn_cast<VectorType>(value.getType());
+  if (!type || !type.getElementType().isInteger(8))
+    return value;
+  int64_t bytes = type.getNumElements();
+  Type word = bytes % 4 == 0 ? b.getI32Type() : b.getI16Type();
+  int64_t words = bytes * 8 / word.getIntOrFloatBitWidth();
+  return vector::BitCastOp::create(b, b.vectorOf(words, word), value);
+}
+
+static Value unpack(GpuBuilder &b, Value value, Type type) {
+  return value.getType() == type
+             ? value
+             : vector::BitCastOp::create(b, cast<VectorType>(type), value)
+                   .getResult();
+}
+
 TileLoader::Values TileLoader::fetch(Value k) {
   Values fetched;
+  types.clear();
   for (const Piece &piece : pieces)
-    llvm::append_range(
-        fetched, operand.fetch(piece.row, b.add(k, piece.column), checked));
+    for (Value value :
+         operand.fetch(piece.row, b.add(k, piece.column), checked)) {
+      types.push_back(value.getType());
+      fetched.push_back(pack(b, value));
+    }
   return fetched;
 }
 
 void TileLoader::store(Value k, ValueRange fetched, Value stage) {
-  size_t each = fetched.size() / pieces.size();
+  Values values;
+  for (auto [value, type] : llvm::zip_equal(fetched, types))
+    values.push_back(unpack(b, value, type));
+  size_t each = values.size() / pieces.size();
   int64_t chunk = tile.getChunk();
   for (auto [i, piece] : llvm::enumerate(pieces)) {
-    Value numbers =
-        operand.finish(b.add(k, piece.column), fetched.slice(i * each, each),
-                       checked, tile.getElement());
+    Value numbers = operand.finish(b.add(k, piece.column),
+                                   ArrayRef(values).slice(i * each, each),
+                                   checked, tile.getElement());
     auto write = [&, &piece = piece] {
       for (int64_t j = 0; j < operand.getPiece(); j += chunk)
         tile.store(b, b.slice(numbers, j, chunk), stage, piece.place,

@@ -77,8 +77,10 @@ public:
   /// Whether this target copies without going through registers.
   bool isAsync() const { return async; }
 
-  /// Loads the part from `k` on into registers.
+  /// Loads the part from `k` on into registers; getNumFetched() values, which
+  /// can be carried by a loop.
   Values fetch(Value k);
+  size_t getNumFetched() const { return types.size(); }
   /// Writes such a part, converted, into a stage.
   void store(Value k, mlir::ValueRange fetched, Value stage);
   /// Starts copies of the part into a stage. `k` may be past the end.
@@ -97,6 +99,7 @@ private:
   SharedTile tile;
   bool async, checked;
   llvm::SmallVector<Piece> pieces;
+  llvm::SmallVector<mlir::Type> types; ///< of what is fetched
 };
 
 /// Keeps what has been written before what follows, also when registers are
