@@ -273,18 +273,24 @@ func::FuncOp KernelTable::intern(func::FuncOp kernel, StringRef kind) {
   return known = kernel;
 }
 
+DispatchOp KernelTable::call(OpBuilder &builder, func::FuncOp kernel,
+                             StringRef kind, ValueRange inputs,
+                             ValueRange outputs) {
+  Location loc = kernel.getLoc();
+  kernel = intern(kernel, kind);
+  return DispatchOp::create(builder, loc, TypeRange(outputs),
+                            FlatSymbolRefAttr::get(kernel.getSymNameAttr()),
+                            inputs, outputs);
+}
+
 LogicalResult KernelTable::outline(const KernelGroup &group) {
   Outliner outliner(group);
   if (failed(outliner.run()))
     return failure();
-  func::FuncOp kernel = intern(outliner.function, group.getKind());
-
   Operation *tail = group.getTail();
   OpBuilder builder(tail);
-  auto dispatch =
-      DispatchOp::create(builder, tail->getLoc(), tail->getResultTypes(),
-                         FlatSymbolRefAttr::get(kernel.getSymNameAttr()),
-                         outliner.inputs, outliner.outputs);
+  DispatchOp dispatch = call(builder, outliner.function, group.getKind(),
+                             outliner.inputs, outliner.outputs);
   tail->replaceAllUsesWith(dispatch);
   for (Operation *op : llvm::reverse(group.ops))
     if (op == tail || op->use_empty())
