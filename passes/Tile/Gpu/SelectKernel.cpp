@@ -503,7 +503,8 @@ void SelectKernel::decideAll(Value stage) {
   atStage(stage, 3, [&] { finish(); });
 }
 
-/// Flags of the inherited representatives, and their list in Columns.
+/// Flags of the inherited representatives, and for the paper's rule their list
+/// in Kept.
 void SelectKernel::markInherited() {
   Value count = b.readNumber(problem.oldCount, atHead());
   rounds.set(kNumInherited, count);
@@ -511,7 +512,7 @@ void SelectKernel::markInherited() {
     Value id = b.readNumber(problem.oldIds, at(j));
     rounds.write(b.i32(1), SelectArray::Inherited, id);
     if (problem.rule == SelectRule::Paper)
-      rounds.write(id, SelectArray::Columns, j);
+      rounds.write(id, SelectArray::Kept, j);
   });
   b.barrier();
 }
@@ -522,7 +523,7 @@ void SelectKernel::decidePaper(Value stage) {
     rounds.set(kStage, b.index(1));
     markInherited();
     List old = {
-        SelectArray::Columns, {}, b.readNumber(problem.oldCount, atHead())};
+        SelectArray::Kept, {}, b.readNumber(problem.oldCount, atHead())};
     publishGram({{{old, old, Reach::Before, GramUse::Cover},
                   [&](Value row) { return row; }}});
   });

@@ -17,6 +17,9 @@ static constexpr int64_t kRoom = kScratchRoom - 4;
 static constexpr int64_t kNumArrays =
     static_cast<int64_t>(SelectArray::NumArrays);
 
+/// The room after the bits of the last token is that of the columns.
+static_assert(kRoom * kBitWords >= kMaxColumns);
+
 /// Places in workgroup memory that thread 0 tells the others through.
 enum : int64_t { kTicketSlot, kLimitSlot, kLeaderSlot, kNumSlots };
 
@@ -33,7 +36,7 @@ static Value toNumber(GpuBuilder &b, Value word) {
 
 SelectRounds::SelectRounds(GpuBuilder &b, Value control, Value scratch,
                            Value head, Value tokens, bool hasBits)
-    : control(control), scratch(scratch), b(b) {
+    : control(control), scratch(scratch), b(b), tokens(tokens) {
   slots = b.allocWorkgroup({kNumSlots}, b.getI32Type());
   unit = b.mul(b.div(b.add(tokens, kRoom + 3), 4), 4);
   Value number = head ? head : b.index(0);
@@ -42,7 +45,10 @@ SelectRounds::SelectRounds(GpuBuilder &b, Value control, Value scratch,
 }
 
 Value SelectRounds::getOffset(SelectArray array) {
-  return b.mul(unit, static_cast<int64_t>(array));
+  Value offset = b.mul(unit, static_cast<int64_t>(array));
+  if (array == SelectArray::Columns)
+    return b.add(offset, b.mul(tokens, kBitWords));
+  return offset;
 }
 
 Value SelectRounds::getPlace(SelectArray array, Value i) {

@@ -20,8 +20,8 @@
 //   round,
 //               what rules keep in between
 //   scratch     arrays of one word per token, 16 bytes aligned, then bits that
-//               say whether columns cover rows, kMaxColumns per token; all of
-//               it is written before it is read
+//               say whether columns cover rows, kMaxColumns per token, then
+//               the ids of the columns; all of it is written before it is read
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +37,7 @@ inline constexpr int64_t kMaxColumns = 2048;
 inline constexpr int64_t kBitWords = kMaxColumns / 32;
 inline constexpr int64_t kControlWords = 256;
 
-/// Arrays of one word per token.
+/// Arrays of one word per token, and one that is not.
 enum class SelectArray : int64_t {
   Best,       ///< 64 bits: the largest cosine and who has it
   BestHigh,   ///< its second half
@@ -45,7 +45,6 @@ enum class SelectArray : int64_t {
   Covered,    ///< 1 for a token that is no representative
   Rank,       ///< representatives before a token
   Others,     ///< ids of tokens that are no representatives, or under suspicion
-  Columns,    ///< ids of the columns of `bits`, -1 for none
   ColumnOf,   ///< 1 + the column of a token, 0 for none
   Suspects,   ///< 1 for a token that might be a new representative
   Inherited,  ///< 1 for a representative of the layer before
@@ -53,7 +52,10 @@ enum class SelectArray : int64_t {
   MoreGroups, ///< the same for the second
   Begins,     ///< where the sequence of a token begins
   Kept,       ///< ids of representatives so far
-  NumArrays
+  NumArrays,
+  /// Ids of the columns of `bits`, -1 for none: kMaxColumns words, as columns
+  /// are added in whole tiles and may so be more than there are tokens.
+  Columns = NumArrays
 };
 
 /// What a round consists of.
@@ -133,6 +135,7 @@ private:
 
   GpuBuilder &b;
   Value firstWord;   ///< of this head's control
+  Value tokens;      ///< how many
   Value unit;        ///< words of an array
   Value slots;       ///< workgroup memory: ticket, limit, leader
   Value itemsBefore; ///< of the first round

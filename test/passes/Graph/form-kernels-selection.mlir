@@ -7,7 +7,7 @@
 // CHECK:         %[[T:.*]] = tensor.dim %{{.*}}, %{{.*}} : tensor<?x64xf16>
 // CHECK:         %[[ZERO:.*]] = gist.dispatch @clear_0() outs(%{{.*}} : tensor<256xi32>)
 // CHECK:         %[[PADDED:.*]] = arith.addi %[[T]], %c68
-// CHECK:         %[[WORDS:.*]] = arith.muli %[[PADDED]], %c78
+// CHECK:         %[[WORDS:.*]] = arith.muli %[[PADDED]], %c77
 // CHECK:         %[[SCRATCH:.*]] = tensor.empty(%[[WORDS]]) : tensor<?xi32>
 // CHECK:         %[[S:.*]]:5 = gist.dispatch @gram_select_0(%{{.*}}, %[[ZERO]]
 // CHECK-SAME:      outs({{.*}}, %[[SCRATCH]] :
@@ -34,7 +34,7 @@ func.func @cascade(%x: tensor<?x64xf16>, %y: tensor<?x64xf16>)
 
 // CHECK-LABEL: func.func @heads
 // CHECK:         gist.dispatch @clear_0() outs(%{{.*}} : tensor<768xi32>)
-// CHECK:         tensor.empty() : tensor<7056xi32>
+// CHECK:         tensor.empty() : tensor<6552xi32>
 // CHECK:         gist.dispatch @gram_select_0
 func.func @heads(%x: tensor<100x3x64xf16>) -> tensor<3x100xi32> {
   %s = gist.gram_select %x, 3.0e-1 against all : tensor<100x3x64xf16>
