@@ -7,6 +7,8 @@
 
 #include "dialect/GistClusterOps.h"
 #include "dialect/Verify.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
@@ -101,4 +103,79 @@ double ClusterAttentionOp::getEffectiveScale() {
     return toDouble(*scale);
   return 1.0 /
          std::sqrt(static_cast<double>(getQuery().getType().getDimSize(2)));
+}
+
+//===----------------------------------------------------------------------===//
+// Tiling: queries and KV heads
+//===----------------------------------------------------------------------===//
+
+/// Query heads for each KV head.
+static int64_t getGroup(ClusterAttentionOp op) {
+  return op.getQuery().getType().getDimSize(1) /
+         op.getHeads().getType().getDimSize(1);
+}
+
+SmallVector<utils::IteratorType> ClusterAttentionOp::getLoopIteratorTypes() {
+  return SmallVector<utils::IteratorType>(2, utils::IteratorType::parallel);
+}
+
+SmallVector<Range> ClusterAttentionOp::getIterationDomain(OpBuilder &builder) {
+  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+  return {
+      {zero, tensor::getMixedSize(builder, getLoc(), getQuery(), 0), one},
+      {zero, builder.getIndexAttr(getHeads().getType().getDimSize(1)), one}};
+}
+
+LogicalResult ClusterAttentionOp::getResultTilePosition(
+    OpBuilder &builder, unsigned, ArrayRef<OpFoldResult> offsets,
+    ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &resultOffsets,
+    SmallVector<OpFoldResult> &resultSizes) {
+  AffineExpr heads = builder.getAffineDimExpr(0) * getGroup(*this);
+  auto scale = [&](OpFoldResult value) {
+    return affine::makeComposedFoldedAffineApply(builder, getLoc(), heads,
+                                                 {value});
+  };
+  resultOffsets.assign(
+      {offsets[0], scale(offsets[1]), builder.getIndexAttr(0)});
+  resultSizes.assign({sizes[0], scale(sizes[1]),
+                      tensor::getMixedSize(builder, getLoc(), getQuery(), 2)});
+  return success();
+}
+
+FailureOr<TilingResult>
+ClusterAttentionOp::getTiledImplementation(OpBuilder &builder,
+                                           ArrayRef<OpFoldResult> offsets,
+                                           ArrayRef<OpFoldResult> sizes) {
+  Location location = getLoc();
+  if (!getConstantIntValue(sizes[1]))
+    return emitOpError("cannot be tiled by a dynamic number of KV heads");
+  auto slice = [&](Value value, ArrayRef<OpFoldResult> offsets,
+                   ArrayRef<OpFoldResult> sizes) -> Value {
+    SmallVector<OpFoldResult> strides(offsets.size(), builder.getIndexAttr(1));
+    return tensor::ExtractSliceOp::create(builder, location, value, offsets,
+                                          sizes, strides);
+  };
+  OpFoldResult zero = builder.getIndexAttr(0);
+  OpFoldResult layers =
+      builder.getIndexAttr(getHeads().getType().getDimSize(0));
+  SmallVector<OpFoldResult> queryOffsets, querySizes;
+  if (failed(getResultTilePosition(builder, 0, offsets, sizes, queryOffsets,
+                                   querySizes)))
+    return failure();
+  Value query = slice(getQuery(), queryOffsets, querySizes);
+  Value heads = slice(getHeads(), {zero, offsets[1], zero},
+                      {layers, sizes[1], builder.getIndexAttr(kNumHeadFields)});
+  Value counts = slice(getCounts(), {zero, offsets[1]}, {layers, sizes[1]});
+  // A call stays within a block, so a later first token sees no less.
+  AffineExpr a, b;
+  bindDims(getContext(), a, b);
+  Value past = getValueOrCreateConstantIndexOp(
+      builder, location,
+      affine::makeComposedFoldedAffineApply(
+          builder, location, a + b, {OpFoldResult(getPast()), offsets[0]}));
+  auto tiled = ClusterAttentionOp::create(
+      builder, location, query.getType(), query, heads, past, getLayer(),
+      getKeys(), getValues(), getWeights(), counts, getBlockAttr(),
+      getScaleAttr());
+  return TilingResult{{tiled}, SmallVector<Value>(tiled->getResults()), {}};
 }

@@ -35,11 +35,13 @@ include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/TilingInterface.td"
 
 def Gist_CacheNumber : AnyTypeOf<[F32, F16], "f32 or f16">;
 def Gist_CacheRows : TensorRankOf<[Gist_CacheNumber], [2]>;
 def Gist_CacheHeads : TensorRankOf<[Gist_CacheNumber], [3]>;
 def Gist_CacheTable : TensorRankOf<[F32], [3]>;
+def Gist_Block : TypedSignlessIntegerAttrBase<I64, "int64_t", "64-bit integer">;
 
 def Gist_ClusterUpdateOp : Op<Gist_Dialect, "cluster_update", [
     Pure, DestinationStyleOpInterface,
@@ -96,7 +98,7 @@ def Gist_ClusterUpdateOp : Op<Gist_Dialect, "cluster_update", [
     Index:$past, Index:$layer,
     Gist_CacheRows:$keys, Gist_CacheRows:$values, Gist_CacheRows:$units,
     TensorRankOf<[F32], [1]>:$weights, TensorRankOf<[I32], [2]>:$counts,
-    I64Attr:$block
+    Gist_Block:$block
   );
   let results = (outs
     Gist_CacheRows:$new_keys, Gist_CacheRows:$new_values,
@@ -121,7 +123,10 @@ def Gist_ClusterUpdateOp : Op<Gist_Dialect, "cluster_update", [
 def Gist_ClusterAttentionOp : Op<Gist_Dialect, "cluster_attention", [
     Pure, AllTypesMatch<["query", "output"]>,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, [
-      "reifyResultShapes"]>]> {
+      "reifyResultShapes"]>,
+    DeclareOpInterfaceMethods<TilingInterface, [
+      "getIterationDomain", "getLoopIteratorTypes", "getTiledImplementation",
+      "getResultTilePosition"]>]> {
   let summary = "attention on a cache of clusters";
   let description = [{
     Causal attention of this call's tokens, which the cache holds already, with
@@ -153,7 +158,7 @@ def Gist_ClusterAttentionOp : Op<Gist_Dialect, "cluster_attention", [
     Gist_CacheHeads:$query, Gist_CacheTable:$heads, Index:$past, Index:$layer,
     Gist_CacheRows:$keys, Gist_CacheRows:$values,
     TensorRankOf<[F32], [1]>:$weights, TensorRankOf<[I32], [2]>:$counts,
-    I64Attr:$block, OptionalAttr<F32Attr>:$scale
+    Gist_Block:$block, OptionalAttr<F32Attr>:$scale
   );
   let results = (outs Gist_CacheHeads:$output);
   let assemblyFormat = [{

@@ -75,12 +75,13 @@ void gist::buildGraphStage(OpPassManager &pm,
   if (!options.int8)
     return;
   pm.addPass(createQuantizeActivationsPass());
+  pm.addPass(createCSEPass()); // Products of one input share its rows.
+  pm.addPass(createMergeProductsPass());
   AssignPackingPassOptions packing;
   packing.triple = options.triple;
   packing.cpu = options.cpu;
   packing.features = options.features;
   pm.addPass(createAssignPackingPass(packing));
-  // Products of one input share its quantised rows.
   pm.addPass(createCSEPass());
 }
 

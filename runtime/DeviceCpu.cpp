@@ -178,20 +178,22 @@ static void runTasks(ListRun &run, size_t number) {
   const uint64_t *args = run.list.args.data() + command.firstArg;
   uint64_t width = command.grid[0], height = command.grid[1];
   uint64_t total = width * height * command.grid[2];
-  // Small tasks are taken several at a time, but so that every thread still
-  // comes back often enough to even out.
-  uint64_t piece =
-      std::clamp<uint64_t>(total / (uint64_t{8} * run.threads), 1, 64);
+  // Threads take a part of what is left, ever smaller: few visits to the shared
+  // counter, and all finish together.
+  constexpr uint64_t kMaxPiece = 64;
   std::atomic<uint64_t> &next = run.counters[number].next;
-  while (true) {
-    uint64_t begin = next.fetch_add(piece, std::memory_order_relaxed);
-    if (begin >= total)
-      return;
-    uint64_t end = std::min(begin + piece, total);
+  uint64_t begin = next.load(std::memory_order_relaxed);
+  while (begin < total) {
+    uint64_t piece = std::clamp<uint64_t>(
+        (total - begin) / (uint64_t{2} * run.threads), 1, kMaxPiece);
+    uint64_t end = begin + piece;
+    if (!next.compare_exchange_weak(begin, end, std::memory_order_relaxed))
+      continue;
     for (uint64_t task = begin; task < end; ++task)
       kernel(args, static_cast<int64_t>(task % width),
              static_cast<int64_t>(task / width % height),
              static_cast<int64_t>(task / (width * height)));
+    begin = next.load(std::memory_order_relaxed);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "runtime/Session.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cinttypes>
 
 using namespace gist;
@@ -234,5 +235,32 @@ Status Session::call(std::string_view name,
     GIST_TRY(device.download(owned[i].address(), bytes.data(), size));
   }
   outputs = std::move(results);
+  return {};
+}
+
+Status Session::measure(std::string_view name, unsigned samples, unsigned batch,
+                        std::vector<double> &microseconds) {
+  EntryBinding *binding = nullptr;
+  GIST_TRY(findEntry(name, binding));
+  CommandList list = binding->list();
+  // Runs wait for one another; within a run the entry's own order holds only
+  // for the first, whose commands are counted from zero.
+  std::vector<BoundCommand> once = list.commands;
+  for (BoundCommand &command : once)
+    command.after = nullptr;
+  for (unsigned i = 1; i < batch; ++i)
+    list.commands.insert(list.commands.end(), once.begin(), once.end());
+  std::unique_ptr<Recording> recording;
+  GIST_TRY(device.record(list, recording));
+  GIST_TRY(device.replay(*recording));
+  GIST_TRY(device.synchronize());
+  using Clock = std::chrono::steady_clock;
+  for (unsigned i = 0; i < samples; ++i) {
+    Clock::time_point begin = Clock::now();
+    GIST_TRY(device.replay(*recording));
+    GIST_TRY(device.synchronize());
+    std::chrono::duration<double, std::micro> taken = Clock::now() - begin;
+    microseconds.push_back(taken.count() / batch);
+  }
   return {};
 }

@@ -78,6 +78,12 @@ public:
               const std::map<std::string, Bytes> &inputs,
               std::map<std::string, std::vector<uint8_t>> &outputs);
 
+  /// Times an entry that call() has run, on the same inputs and symbols: how
+  /// many microseconds it takes each time of `samples`. One sample is `batch`
+  /// runs one after the other without the host between them.
+  Status measure(std::string_view entry, unsigned samples, unsigned batch,
+                 std::vector<double> &microseconds);
+
   /// Forgets every token.
   Status reset();
   /// Forgets the tokens from `position` on. Modules whose state is more than
@@ -116,6 +122,9 @@ private:
   Status checkRoom(size_t count) const;
   int64_t vocabSize() const;
   int64_t chunkTokens() const;
+  /// Tokens of the next call, at most `chunk`: where the module says a chunk,
+  /// no call crosses a multiple of it.
+  size_t callTokens(size_t chunk) const;
 
   std::shared_ptr<const Module> source;
   Device &device;

@@ -96,7 +96,7 @@ Status Session::feed(std::span<const int32_t> tokens) {
   auto chunk = static_cast<size_t>(chunkTokens());
   while (!tokens.empty()) {
     std::span<const int32_t> piece =
-        tokens.first(std::min(chunk, tokens.size()));
+        tokens.first(std::min(callTokens(chunk), tokens.size()));
     bool single = piece.size() == 1 && hasEntry(kEntryDecode);
     GIST_TRY(runTokens(single ? kEntryDecode : kEntryPrefill, piece, past,
                        kTensorLogits, lastLogits));
@@ -124,10 +124,10 @@ Status Session::score(std::span<const int32_t> tokens, const LogitsSink &sink) {
         {chunkTokens(), maxTokens(kEntryScore), std::max<int64_t>(rows, 16)});
   }
   auto vocab = static_cast<size_t>(vocabSize());
-  for (size_t begin = 0; begin < tokens.size();
-       begin += static_cast<size_t>(chunk)) {
-    std::span<const int32_t> piece = tokens.subspan(
-        begin, std::min(static_cast<size_t>(chunk), tokens.size() - begin));
+  for (size_t begin = 0; begin < tokens.size();) {
+    std::span<const int32_t> piece =
+        tokens.subspan(begin, std::min(callTokens(static_cast<size_t>(chunk)),
+                                       tokens.size() - begin));
     std::span<const float> values;
     if (whole) {
       GIST_TRY(runTokens(kEntryScore, piece, past, kTensorLogits, values));
@@ -142,6 +142,7 @@ Status Session::score(std::span<const int32_t> tokens, const LogitsSink &sink) {
                            values.size(), piece.size(), vocab);
     for (size_t i = 0; i < piece.size(); ++i)
       GIST_TRY(sink(begin + i, values.subspan(i * vocab, vocab)));
+    begin += piece.size();
   }
   return {};
 }
@@ -158,6 +159,13 @@ Status Session::embed(std::span<const int32_t> tokens,
 }
 
 int64_t Session::vocabSize() const { return source->spec().model.vocabSize; }
+
+size_t Session::callTokens(size_t chunk) const {
+  int64_t block = source->spec().model.prefillChunk;
+  if (block == 0)
+    return chunk;
+  return std::min(chunk, static_cast<size_t>(block - past % block));
+}
 
 int64_t Session::chunkTokens() const {
   // Tokens per prefill call where neither the user nor the module says.

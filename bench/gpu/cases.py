@@ -87,6 +87,50 @@ func.func @run(%x: tensor<?x{depth}xf16> loc("x"), %w: tensor<{columns}x{depth}x
         "cuBLAS through torch", bar, goal, flops=2.0 * tokens * depth * columns, tags={"gemm"})
 
 
+def gemv(depth, columns, weights, bar, goal):
+    """One token, with several weights in turn so that the cache holds none."""
+    row, out = f"tensor<1x{depth}xf16>", f"tensor<1x{columns}xf32>"
+    weight = f"tensor<{columns}x{depth}xf16>"
+    text, names = "", []
+    for i in range(weights):
+        text += f"""
+  %p{i} = linalg.matmul indexing_maps = [#rows, #columns, #result]
+      ins(%x, %w{i} : {row}, {weight}) outs(%f : {out}) -> {out}"""
+        names.append(f"%p{i}")
+    results = ", ".join(f'{out} {{gist.name = "y{i}"}}' for i in range(weights))
+    arguments = ", ".join(f'%w{i}: {weight} loc("w{i}")' for i in range(weights))
+    graph = f"""
+#rows = affine_map<(m, n, k) -> (m, k)>
+#columns = affine_map<(m, n, k) -> (n, k)>
+#result = affine_map<(m, n, k) -> (m, n)>
+func.func @run(%x: {row} loc("x"), {arguments}) -> ({results}) {{
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : {out}
+  %f = linalg.fill ins(%zero : f32) outs(%e : {out}) -> {out}{text}
+  return {", ".join(names)} : {", ".join([out] * weights)}
+}}"""
+
+    def check(torch, inputs, outputs):
+        errors = [relative_error(torch, outputs[f"y{i}"],
+                                 inputs["x"].float() @ inputs[f"w{i}"].float().T)
+                  for i in range(weights)]
+        return max(errors), 8e-3
+
+    def peer(torch, i):
+        def multiply():
+            for n in range(weights):
+                torch.nn.functional.linear(i["x"], i[f"w{n}"])
+        return multiply
+
+    return Case(
+        f"gemv {depth}->{columns}, {weights} weights in turn", graph, 1,
+        lambda torch, g: {"x": normal(torch, g, 1, depth)} | {
+            f"w{i}": normal(torch, g, columns, depth, scale=depth ** -0.5)
+            for i in range(weights)},
+        check, peer, "cuBLAS through torch", bar, goal,
+        flops=2.0 * depth * columns * weights, steps=weights, tags={"gemv"})
+
+
 # Attention.
 
 
@@ -186,11 +230,101 @@ func.func @run(%x: tensor<?x{depth}xf16> loc("x")) -> {SELECTION.format(shape="?
         flops=float(tokens) * tokens * depth, tags={"select"})
 
 
+PARTS = """%ids: tensor<?xi32> loc("ids"), %count: tensor<i32> loc("count"),
+    %nearest: tensor<?xi32> loc("nearest"), %weight: tensor<?xi32> loc("weight")"""
+PACK = """%s = gist.pack_selection %ids, %count, %nearest, %weight
+      : tensor<?xi32>, tensor<i32>, tensor<?xi32>, tensor<?xi32>"""
+
+
+def selection_of(torch, owner, changed=0.0):
+    """The parts of the selection whose clusters are `owner`; for a share of the
+    clusters the representative is the second member instead of the first."""
+    tokens = owner.shape[0]
+    order = torch.arange(tokens, device="cuda")
+    clusters = int(owner.max()) + 1
+    first = torch.full((clusters,), tokens, device="cuda").scatter_reduce(
+        0, owner, order, "amin")
+    later = torch.where(first[owner] == order, tokens, order)
+    second = torch.full((clusters,), tokens, device="cuda").scatter_reduce(
+        0, owner, later, "amin")
+    swap = (torch.arange(clusters, device="cuda") < changed * clusters) & (second < tokens)
+    chosen = torch.where(swap, second, first)
+    ids = torch.full((tokens,), -1, dtype=torch.int32, device="cuda")
+    weight = torch.zeros(tokens, dtype=torch.int32, device="cuda")
+    ordered, rank = torch.sort(chosen)
+    ids[:clusters] = ordered.int()
+    weight[:clusters] = torch.bincount(owner, minlength=clusters)[rank].int()
+    return {"ids": ids, "count": torch.tensor(clusters, dtype=torch.int32, device="cuda"),
+            "nearest": chosen[owner].int(), "weight": weight}
+
+
+def clusters_of(torch, generator, tokens, kept):
+    owner = torch.randint(kept, (tokens,), generator=generator, device="cuda")
+    owner[:kept] = torch.arange(kept, device="cuda")
+    return owner[torch.randperm(tokens, generator=generator, device="cuda")]
+
+
+def cascade(tokens, depth):
+    text = f"""
+func.func @run(%x: tensor<?x{depth}xf16> loc("x"), {PARTS}) -> {SELECTION.format(shape="?")} {{
+  {PACK}
+  %n, %gone, %new = gist.cascade_update %x, %s, 3.0e-1 causal : tensor<?x{depth}xf16>, !gist.selection<?>
+  %i, %c, %a, %w = gist.unpack_selection %n : !gist.selection<?>
+  return %i, %c, %a, %w : tensor<?xi32>, tensor<i32>, tensor<?xi32>, tensor<?xi32>
+}}"""
+
+    def inputs(torch, g):
+        owner = clusters_of(torch, g, tokens, tokens // 4)
+        centres = torch.randn(tokens // 4, depth, generator=g, device="cuda")
+        noise = torch.randn(tokens, depth, generator=g, device="cuda")
+        return {"x": (centres[owner] + 0.2 * noise).half()} | selection_of(torch, owner, 0.05)
+
+    return Case(f"cascade covering T={tokens} d={depth} r=T/4, 5 % turnover", text, tokens,
+                inputs, check_selection("kept"), torch_select, "torch.compile select", 0, 0,
+                flops=float(tokens) * tokens * depth / 4, tags={"select"})
+
+
+def copy(model, tokens, kept, bar, goal):
+    heads, kv, size = HEADS[model]
+    q, k = f"tensor<?x{heads}x{size}xf16>", f"tensor<?x{kv}x{size}xf16>"
+    text = f"""
+func.func @run(%q: {q} loc("q"), %k: {k} loc("k"), %v: {k} loc("v"), {PARTS})
+    -> ({q} {{gist.name = "y"}}) {{
+  {PACK}
+  %y = gist.attend %q, %k, %v on %s mode copy causal : {q}, {k}, {k}, !gist.selection<?>
+  return %y : {q}
+}}"""
+
+    def peer(torch, i):
+        ids, rank = i["ids"][:kept].long(), torch.zeros(tokens, dtype=torch.long, device="cuda")
+        rank[ids] = torch.arange(kept, device="cuda")
+        back = rank[i["nearest"].long()]
+
+        def gather():
+            q, k, v = (i[n][ids].transpose(0, 1)[None] for n in "qkv")
+            out = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+            return out[0].transpose(0, 1)[back]
+        return gather
+
+    def check(torch, inputs, outputs):
+        want = peer(torch, inputs | {n: inputs[n].float() for n in "qkv"})()
+        return relative_error(torch, outputs["y"], want), 2e-2
+
+    return Case(f"copy {model} T={tokens} r={kept}", text, tokens,
+                lambda torch, g: {"q": normal(torch, g, tokens, heads, size),
+                                  "k": normal(torch, g, tokens, kv, size),
+                                  "v": normal(torch, g, tokens, kv, size)}
+                | selection_of(torch, clusters_of(torch, g, tokens, kept)),
+                check, peer, "gather + SDPA + scatter", bar, goal,
+                flops=2.0 * heads * size * kept * kept, tags={"attend"})
+
+
 def all_cases():
     for tokens in (512, 2048):
         yield gemm(tokens, 4096, 16384, 1 / 0.6, 1 / 0.9)
     for tokens in (512, 2048):
         yield gemm(tokens, 576, 1536, 0, 0)
+    yield gemv(4096, 16384, 3, 0, 0)
     for tokens in (512, 2048, 8192):
         for model in HEADS:
             yield attention(model, tokens, 1 / 0.6, 1 / 0.9)
@@ -199,3 +333,8 @@ def all_cases():
             bar, goal = (0.8, 0.5) if depth == 4096 and tokens > 512 else (0, 0)
             yield select(tokens, depth, "all", bar, goal)
             yield select(tokens, depth, "kept", 0, 0)
+    for depth in (768, 4096):
+        for tokens in (2048, 8192):
+            yield cascade(tokens, depth)
+    yield copy("gptj-6b", 2048, 512, 0, 0)
+    yield copy("gptj-6b", 8192, 2048, 0.8, 0.5)

@@ -13,6 +13,9 @@
 #include "passes/Emit/SpecBuilder.h"
 #include "passes/Graph/KernelGroups.h"
 #include "passes/Tile/Kernels.h"
+#include "llvm/ADT/BitVector.h"
+
+#include <set>
 
 using namespace mlir;
 using namespace gist;
@@ -56,6 +59,52 @@ static bool isReshape(Operation *op) {
 }
 
 namespace {
+/// Finds out which earlier commands a command has to wait for: those that wrote
+/// what it reads, and those that used what it overwrites.
+class Dependencies {
+public:
+  /// Where tensors lie: a buffer, or an offset in the arena, whose slots are
+  /// either the same or apart.
+  using Place = std::pair<uint32_t, AffineExpr>;
+
+  std::vector<uint32_t> add(ArrayRef<Place> reads, ArrayRef<Place> writes) {
+    auto number = static_cast<uint32_t>(before.size());
+    std::set<uint32_t> direct;
+    for (const Place &place : reads)
+      if (auto found = uses.find(place); found != uses.end())
+        direct.insert(found->second.writer.begin(), found->second.writer.end());
+    for (const Place &place : writes) {
+      Uses &all = uses[place];
+      direct.insert(all.writer.begin(), all.writer.end());
+      direct.insert(all.readers.begin(), all.readers.end());
+    }
+    for (const Place &place : reads)
+      uses[place].readers.push_back(number);
+    for (const Place &place : writes)
+      uses[place] = {{number}, {}};
+
+    // Who waits for a command also waits for what that one waits for.
+    llvm::BitVector all(number);
+    for (uint32_t earlier : direct)
+      all |= before[earlier];
+    std::vector<uint32_t> result;
+    for (uint32_t earlier : direct)
+      if (!all.test(earlier))
+        result.push_back(earlier);
+    for (uint32_t earlier : direct)
+      all.set(earlier);
+    before.push_back(std::move(all));
+    return result;
+  }
+
+private:
+  struct Uses {
+    SmallVector<uint32_t, 1> writer, readers; ///< since the last writer
+  };
+  DenseMap<Place, Uses> uses;
+  std::vector<llvm::BitVector> before; ///< per command, all it waits for
+};
+
 /// Writes one host function as an entry for one target.
 class EntryEmitter {
 public:
@@ -102,8 +151,15 @@ private:
           name, scope, isState ? BufferKind::State : BufferKind::Input,
           argument);
       bufferOf[argument] = buffer;
-      if (!isState)
+      if (!isState) {
         entry.inputs.push_back(buffer);
+        continue;
+      }
+      unsigned number = argument.getArgNumber();
+      if (function.getArgAttr(number, kZeroOnResetAttr))
+        builder.writer.spec.buffers[buffer].zeroOnReset = true;
+      if (function.getArgAttr(number, kStatisticAttr))
+        entry.statistics.push_back({.name = name, .buffer = buffer});
     }
   }
 
@@ -138,8 +194,11 @@ private:
       return getBuffer(op->getOperand(0));
     if (auto arena = dyn_cast<ArenaOp>(op)) {
       std::string name = scope + ".arena" + std::to_string(numArenaBuffers++);
-      return builder.addBuffer(name, scope, BufferKind::Arena, arena,
-                               arena.getOffset().getResult(0));
+      AffineExpr offset = arena.getOffset().getResult(0);
+      uint32_t buffer =
+          builder.addBuffer(name, scope, BufferKind::Arena, arena, offset);
+      arenaOffset[buffer] = offset;
+      return buffer;
     }
     return op->emitOpError("is left in the host function; kernels compute "
                            "everything on tensors");
@@ -181,6 +240,27 @@ private:
     return success();
   }
 
+  /// The places of `tensors`; what nobody writes has none.
+  SmallVector<Dependencies::Place> getPlaces(ValueRange tensors) {
+    SmallVector<Dependencies::Place> places;
+    for (Value tensor : tensors) {
+      if (!isa<TensorType>(tensor.getType()))
+        continue;
+      uint32_t buffer = bufferOf.lookup(tensor);
+      switch (builder.writer.spec.buffers[buffer].kind) {
+      case BufferKind::Weight:
+      case BufferKind::Input:
+        break;
+      case BufferKind::Arena:
+        places.emplace_back(kNone, arenaOffset.lookup(buffer));
+        break;
+      default:
+        places.emplace_back(buffer, AffineExpr());
+      }
+    }
+    return places;
+  }
+
   LogicalResult addCall(DispatchOp call) {
     CommandSpec command;
     command.kernel = builder.getKernel(call.getKernel());
@@ -206,6 +286,9 @@ private:
       command.grid[number] =
           builder.addExpr(size.getValue().getResult(0).replaceSymbols(numbers));
     addCost(call, command);
+    command.hasAfter = true;
+    command.after = dependencies.add(getPlaces(call.getInputs()),
+                                     getPlaces(call.getOutputs()));
     entry.commands.push_back(std::move(command));
     return success();
   }
@@ -237,6 +320,8 @@ private:
   std::string scope; ///< starts the names of what only this entry has
   EntrySpec entry;
   DenseMap<Value, uint32_t> bufferOf;
+  DenseMap<uint32_t, AffineExpr> arenaOffset;
+  Dependencies dependencies;
   unsigned numArenaBuffers = 0;
 };
 } // namespace

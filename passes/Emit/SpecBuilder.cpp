@@ -133,28 +133,56 @@ static uint64_t getNumBytes(RankedTensorType type) {
   return type.getNumElements() * (type.getElementTypeBitWidth() / 8);
 }
 
-/// Writes a weight in the order that `packing` describes.
-static WeightProducer makePacker(const Weight &weight, BlockFormat format,
-                                 PackingAttr packing) {
-  return [&weight, format, packing](const ByteSink &sink) {
-    std::vector<uint8_t> packed =
-        packWeight(format, packing, {weight.content.data, weight.content.size},
-                   weight.shape[0], weight.shape[1]);
-    return sink({packed.data(), packed.size()});
+/// Writes weights one below the other, in the order that `packing` describes,
+/// or as they are stored where there is none.
+static WeightProducer makeProducer(std::vector<const Weight *> parts,
+                                   BlockFormat format, PackingAttr packing) {
+  return [=](const ByteSink &sink) {
+    std::vector<uint8_t> stored;
+    int64_t rows = 0;
+    for (const Weight *part : parts) {
+      stored.insert(stored.end(), part->content.data,
+                    part->content.data + part->content.size);
+      rows += part->shape[0];
+    }
+    if (packing)
+      stored = packWeight(format, packing, stored, rows, parts[0]->shape[1]);
+    return sink({stored.data(), stored.size()});
   };
 }
 
+FailureOr<std::vector<const Weight *>> SpecBuilder::findParts(WeightOp op) {
+  SmallVector<StringRef> names;
+  if (auto parts = op->getAttrOfType<ArrayAttr>(kPartsAttr))
+    llvm::append_range(names, parts.getAsValueRange<StringAttr>());
+  else
+    names.push_back(op.getName());
+  std::vector<const Weight *> found;
+  for (StringRef name : names) {
+    auto entry = weights.entries.find(name.str());
+    if (entry == weights.entries.end())
+      return op.emitOpError("is not in the model: ") << name;
+    found.push_back(&entry->second);
+  }
+  return found;
+}
+
 FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
-  auto found = weights.entries.find(op.getName().str());
-  if (found == weights.entries.end())
-    return op.emitOpError("is not in the model");
-  const Weight &weight = found->second;
+  FailureOr<std::vector<const Weight *>> parts = findParts(op);
+  if (failed(parts))
+    return failure();
+  const Weight &weight = *parts->front();
   auto type = cast<RankedTensorType>(op.getType());
   auto packing = op->getAttrOfType<PackingAttr>(kPackingAttr);
-  if (!packing && weight.content.size != getNumBytes(type))
-    return op.emitOpError("has ")
-           << weight.content.size << " bytes in the model, its type says "
-           << getNumBytes(type);
+  std::vector<int64_t> shape = weight.shape;
+  uint64_t bytes = weight.content.size;
+  for (const Weight *part : llvm::drop_begin(*parts)) {
+    shape[0] += part->shape[0];
+    bytes += part->content.size;
+  }
+  if (!packing && bytes != getNumBytes(type))
+    return op.emitOpError("has ") << bytes << " bytes in the model, its type "
+                                  << "says " << getNumBytes(type);
 
   // A table that is both looked up and multiplied with is there in both forms.
   std::string name = op.getName().str();
@@ -172,21 +200,20 @@ FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
   buffer.kind = BufferKind::Weight;
   buffer.type = formatInfo(weight.format).isQuantized() ? ElementType::Byte
                                                         : getElementType(type);
-  for (int64_t size : weight.shape)
+  for (int64_t size : shape)
     buffer.shape.push_back(writer.spec.addConstant(size));
-  if (packing)
+  auto stored = op->getAttrOfType<BlockFormatAttr>(kFormatAttr);
+  if (packing || parts->size() > 1)
     buffer.base = writer.addWeight(
-        name, format, weight.shape, getNumBytes(type),
-        makePacker(weight,
-                   op->getAttrOfType<BlockFormatAttr>(kFormatAttr).getValue(),
-                   packing));
+        name, format, shape, getNumBytes(type),
+        makeProducer(*parts, stored ? stored.getValue() : BlockFormat(),
+                     packing));
   else if (options.referenceFrom.empty() || weight.file.empty())
-    buffer.base = writer.addWeight(name, format, weight.shape, weight.content);
+    buffer.base = writer.addWeight(name, format, shape, weight.content);
   else
-    buffer.base =
-        writer.addExternalWeight(name, format, weight.shape,
-                                 relativeTo(weight.file, options.referenceFrom),
-                                 weight.fileOffset, weight.content);
+    buffer.base = writer.addExternalWeight(
+        name, format, shape, relativeTo(weight.file, options.referenceFrom),
+        weight.fileOffset, weight.content);
   return push(std::move(buffer));
 }
 

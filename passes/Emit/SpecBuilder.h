@@ -53,6 +53,8 @@ public:
 
 private:
   uint32_t push(BufferSpec buffer);
+  /// The weights that `op` is made of, one below the other.
+  mlir::FailureOr<std::vector<const Weight *>> findParts(WeightOp op);
 
   const WeightMap &weights;
   const EmitOptions &options;

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Graph/OutlineKernel.h"
+#include "passes/Graph/OutlineSelections.h"
 #include "passes/Passes.h"
 
 namespace gist {
@@ -47,7 +48,8 @@ struct FormKernelsPass final
             << function.getBody().getBlocks().size() << " blocks";
         return signalPassFailure();
       }
-      if (failed(verifyUpdates(function)))
+      if (failed(verifyUpdates(function)) ||
+          failed(gist::outlineSelections(function, table)))
         return signalPassFailure();
       for (const gist::KernelGroup &group : gist::formKernelGroups(function))
         if (failed(table.outline(group)))

@@ -7,8 +7,9 @@
 
 #include "dialect/GistOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
 #include "passes/Passes.h"
-#include "passes/Tile/Kernels.h"
+#include "passes/Target/PackWeights.h"
 
 namespace gist {
 #define GEN_PASS_DEF_MERGEPRODUCTSPASS
@@ -18,9 +19,88 @@ namespace gist {
 using namespace mlir;
 using namespace gist;
 
+/// The weight of `op` if nothing else reads it and it is as stored, else null.
+static WeightOp getOwnWeight(QuantizedMatmulOp op) {
+  auto weight = op.getWeight().getDefiningOp<WeightOp>();
+  bool isPlain = weight && weight->hasOneUse() && !op.getPackedAttr() &&
+                 !weight->hasAttr(kPartsAttr);
+  return isPlain ? weight : WeightOp();
+}
+
+/// The weights of `products` one below the other. Their order is that of their
+/// names, so that every function joins the same bytes.
+static WeightOp joinWeights(RewriterBase &rewriter,
+                            MutableArrayRef<QuantizedMatmulOp> products) {
+  SmallVector<Attribute> parts;
+  std::string name;
+  int64_t rows = 0;
+  for (QuantizedMatmulOp product : products) {
+    WeightOp weight = getOwnWeight(product);
+    parts.push_back(weight.getNameAttr());
+    name += (name.empty() ? "" : "+") + weight.getName().str();
+    rows += product.getType().getDimSize(1);
+  }
+  auto stored = cast<RankedTensorType>(products[0].getWeight().getType());
+  SmallVector<int64_t> shape(stored.getShape());
+  shape[0] = rows;
+  auto joined = WeightOp::create(
+      rewriter, products[0].getLoc(),
+      RankedTensorType::get(shape, stored.getElementType()), name);
+  joined->setAttr(kPartsAttr, rewriter.getArrayAttr(parts));
+  return joined;
+}
+
+/// Replaces `products`, all of the same rows, by slices of one.
+static void merge(RewriterBase &rewriter,
+                  SmallVector<QuantizedMatmulOp> products) {
+  QuantizedMatmulOp first = products[0]; // Before everything that reads them.
+  llvm::sort(products, [](QuantizedMatmulOp a, QuantizedMatmulOp b) {
+    return getOwnWeight(a).getName() < getOwnWeight(b).getName();
+  });
+  rewriter.setInsertionPoint(first);
+  WeightOp weight = joinWeights(rewriter, products);
+  int64_t columns = cast<RankedTensorType>(weight.getType()).getDimSize(0);
+  RankedTensorType type = first.getType();
+  auto product = QuantizedMatmulOp::create(
+      rewriter, first.getLoc(),
+      RankedTensorType::get({type.getDimSize(0), columns},
+                            type.getElementType()),
+      first.getValues(), first.getScales(), weight.getResult(),
+      first.getFormatAttr(), PackingAttr(), Value());
+
+  OpFoldResult zero = rewriter.getIndexAttr(0), one = rewriter.getIndexAttr(1);
+  OpFoldResult rows =
+      tensor::getMixedSize(rewriter, first.getLoc(), product.getResult(), 0);
+  int64_t column = 0;
+  for (QuantizedMatmulOp old : products) {
+    WeightOp part = getOwnWeight(old);
+    int64_t count = old.getType().getDimSize(1);
+    Value slice = tensor::ExtractSliceOp::create(
+        rewriter, old.getLoc(), old.getType(), product.getResult(),
+        SmallVector<OpFoldResult>{zero, rewriter.getIndexAttr(column)},
+        SmallVector<OpFoldResult>{rows, rewriter.getIndexAttr(count)},
+        SmallVector<OpFoldResult>{one, one});
+    rewriter.replaceOp(old, slice);
+    rewriter.eraseOp(part);
+    column += count;
+  }
+}
+
 namespace {
 struct MergeProductsPass final
     : gist::impl::MergeProductsPassBase<MergeProductsPass> {
-  void runOnOperation() override {}
+  void runOnOperation() override {
+    using Key = std::tuple<Value, Value, Block *, BlockFormat>;
+    llvm::MapVector<Key, SmallVector<QuantizedMatmulOp>> groups;
+    getOperation()->walk([&](QuantizedMatmulOp op) {
+      if (getOwnWeight(op) && !op.getColumns())
+        groups[{op.getValues(), op.getScales(), op->getBlock(), op.getFormat()}]
+            .push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    for (auto &[key, products] : groups)
+      if (products.size() > 1)
+        merge(rewriter, products);
+  }
 };
 } // namespace

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Graph/OutlineKernel.h"
+#include "dialect/GistClusterOps.h"
 #include "dialect/GistOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -50,6 +51,16 @@ static Value startFrom(OpBuilder &builder, Value chain, Value destination) {
   return copy->getResult(0);
 }
 
+/// The number of the layer that `op` works on, or null. It is passed even where
+/// it is a constant, so that layers share the kernel.
+static Value getLayer(Operation *op) {
+  if (auto update = dyn_cast<ClusterUpdateOp>(op))
+    return update.getLayer();
+  if (auto attention = dyn_cast<ClusterAttentionOp>(op))
+    return attention.getLayer();
+  return {};
+}
+
 /// The operand that result `number` of `op` updates, or null.
 static OpOperand *getDestination(Operation *op, unsigned number) {
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
@@ -88,7 +99,7 @@ private:
       return;
     for (Value value : getReadValues(op)) {
       Operation *producer = value.getDefiningOp();
-      if (producer && isInside(producer))
+      if (producer && isInside(producer) && value != getLayer(op))
         collect(producer);
     }
     ops.push_back(op);
@@ -262,18 +273,24 @@ func::FuncOp KernelTable::intern(func::FuncOp kernel, StringRef kind) {
   return known = kernel;
 }
 
+DispatchOp KernelTable::call(OpBuilder &builder, func::FuncOp kernel,
+                             StringRef kind, ValueRange inputs,
+                             ValueRange outputs) {
+  Location loc = kernel.getLoc();
+  kernel = intern(kernel, kind);
+  return DispatchOp::create(builder, loc, TypeRange(outputs),
+                            FlatSymbolRefAttr::get(kernel.getSymNameAttr()),
+                            inputs, outputs);
+}
+
 LogicalResult KernelTable::outline(const KernelGroup &group) {
   Outliner outliner(group);
   if (failed(outliner.run()))
     return failure();
-  func::FuncOp kernel = intern(outliner.function, group.getKind());
-
   Operation *tail = group.getTail();
   OpBuilder builder(tail);
-  auto dispatch =
-      DispatchOp::create(builder, tail->getLoc(), tail->getResultTypes(),
-                         FlatSymbolRefAttr::get(kernel.getSymNameAttr()),
-                         outliner.inputs, outliner.outputs);
+  DispatchOp dispatch = call(builder, outliner.function, group.getKind(),
+                             outliner.inputs, outliner.outputs);
   tail->replaceAllUsesWith(dispatch);
   for (Operation *op : llvm::reverse(group.ops))
     if (op == tail || op->use_empty())

@@ -8,6 +8,7 @@
 #ifndef GIST_PASSES_GRAPH_OUTLINEKERNEL_H
 #define GIST_PASSES_GRAPH_OUTLINEKERNEL_H
 
+#include "dialect/GistOps.h"
 #include "passes/Graph/KernelGroups.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -24,6 +25,11 @@ public:
 
   /// Replaces the ops of the group by a call of a kernel that computes them.
   mlir::LogicalResult outline(const KernelGroup &group);
+
+  /// Calls `kernel`, which has just been made, or one like it.
+  DispatchOp call(mlir::OpBuilder &builder, mlir::func::FuncOp kernel,
+                  llvm::StringRef kind, mlir::ValueRange inputs,
+                  mlir::ValueRange outputs);
 
 private:
   mlir::func::FuncOp intern(mlir::func::FuncOp kernel, llvm::StringRef kind);

@@ -208,6 +208,8 @@ struct AssignPackingPass final
         WeightOp::create(rewriter, weight.getLoc(), type, weight.getNameAttr());
     packed->setAttr(kFormatAttr, op.getFormatAttr());
     packed->setAttr(kPackingAttr, packing);
+    if (Attribute parts = weight->getAttr(kPartsAttr))
+      packed->setAttr(kPartsAttr, parts);
     rewriter.modifyOpInPlace(op, [&] {
       op.getWeightMutable().assign(packed.getResult());
       op.setPackedAttr(packing);

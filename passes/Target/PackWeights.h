@@ -7,8 +7,9 @@
 //
 // A `gist.weight` that is used packed has the packed type and says how in two
 // attributes: `gist.format` (how the model file stores it) and `gist.packing`.
-// The module's writer turns the stored bytes into the packed ones with
-// packWeight. Packing is exact: no value changes.
+// One that is made of several, one below the other, lists their names in
+// `gist.parts`. The module's writer joins the stored bytes and turns them into
+// the packed ones with packWeight. Packing is exact: no value changes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +26,7 @@ namespace gist {
 
 inline constexpr llvm::StringLiteral kFormatAttr = "gist.format";
 inline constexpr llvm::StringLiteral kPackingAttr = "gist.packing";
+inline constexpr llvm::StringLiteral kPartsAttr = "gist.parts";
 
 /// The bytes of a weight of `rows` x `columns` values, stored in blocks of
 /// `format`, in the order that `packing` describes. `stored` has the size that

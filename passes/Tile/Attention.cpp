@@ -10,7 +10,7 @@
 // widened to f32 once for all rows of the tile, then rows are taken `registers`
 // at a time:
 //
-//   scores = q . k, scaled, masked        lanes along the head, then keys
+//   scores = (q scaled) . k, masked       lanes along the head, then keys
 //   m' = max(m, scores), p = exp(scores - m'), c = exp(m - m')
 //   l = l c + sum(p), out = out c + p v   lanes along the head
 //
@@ -35,7 +35,7 @@ public:
       : b(b), what(what), step(tile.getRegisters()[1]),
         group(getType(what.query).getDimSize(1)),
         maxRows(tile.getWorkgroup()[0] * group),
-        rowsAtOnce(tile.getRegisters()[0]),
+        rowsAtOnce(countRows(what, tile.getRegisters()[0])),
         headSize(getType(what.key).getShape().back()),
         valueSize(getType(what.value).getShape().back()), f32(b.getF32Type()),
         queries(what.queries), keys(what.keys) {}
@@ -43,6 +43,14 @@ public:
   Value emit(Value result);
 
 private:
+  /// Rows taken together: as many as there are registers for, or all there are.
+  static int64_t countRows(const AttentionTile &what, int64_t limit) {
+    RankedTensorType query = getType(what.query);
+    return query.isDynamicDim(0)
+               ? limit
+               : std::min(limit, query.getDimSize(0) * query.getDimSize(1));
+  }
+
   /// Running maxima, sums and outputs of the rows, in this order.
   using State = Values;
 
@@ -54,6 +62,7 @@ private:
   static RankedTensorType getType(Value value) {
     return cast<RankedTensorType>(value.getType());
   }
+  Value emitQueries();
   Value emitWiden(Value source, Value first, Value count, int64_t size);
   Value emitBias(Value first, Value count);
   State emitRows(Value row, int64_t rows, const Step &keys, State state);
@@ -90,8 +99,25 @@ private:
   int64_t step, group, maxRows, rowsAtOnce, headSize, valueSize;
   Type f32;
   Value queries, keys;
+  Value q; ///< the rows' queries in f32, times the scale of the scores
 };
 } // namespace
+
+Value Attention::emitQueries() {
+  Value scale = b.splat(kKeys, f32, what.scale);
+  return b.loop(
+      b.index(0), b.mul(queries, group), 1, b.empty({maxRows, headSize}, f32),
+      [&](Value row, ValueRange carried) {
+        Value result = carried[0];
+        for (int64_t at = 0; at < headSize; at += kKeys) {
+          Value x = b.readF32(
+              what.query, {getQuery(row), getHead(row), b.index(at)}, kKeys);
+          result = b.write(arith::MulFOp::create(b, x, scale), result,
+                           {row, b.index(at)});
+        }
+        return Values{result};
+      })[0];
+}
 
 /// Rows [first, first + count) of `source` in f32, and zeros up to `step`.
 Value Attention::emitWiden(Value source, Value first, Value count,
@@ -175,12 +201,9 @@ Value Attention::emitMask(Value scores, Value query, Value key) {
 
 /// Masked scores of `rows` rows with a step of keys: rows x step.
 Value Attention::emitScores(Value row, int64_t rows, const Step &keys) {
-  Values query, head;
-  for (int64_t i = 0; i < rows; ++i) {
+  Values query;
+  for (int64_t i = 0; i < rows; ++i)
     query.push_back(getQuery(b.add(row, i)));
-    head.push_back(getHead(b.add(row, i)));
-  }
-  Value scale = b.splat(kKeys, f32, what.scale);
   return b.loop(
       b.index(0), b.index(step), kKeys, b.empty({rows, step}, f32),
       [&](Value key, ValueRange carried) {
@@ -191,16 +214,14 @@ Value Attention::emitScores(Value row, int64_t rows, const Step &keys) {
             right.push_back(
                 b.readF32(keys.k, {b.add(key, j), b.index(at)}, kKeys));
           for (int64_t i = 0; i < rows; ++i) {
-            Value left =
-                b.readF32(what.query, {query[i], head[i], b.index(at)}, kKeys);
+            Value left = b.readF32(q, {b.add(row, i), b.index(at)}, kKeys);
             for (int64_t j = 0; j < kKeys; ++j)
               sums[i * kKeys + j] = b.fma(left, right[j], sums[i * kKeys + j]);
           }
         }
         Value result = carried[0];
         for (int64_t i = 0; i < rows; ++i) {
-          Value sum = b.sumsOfFour(ArrayRef<Value>(sums).slice(i * 4, 4));
-          Value score = arith::MulFOp::create(b, sum, scale);
+          Value score = b.sumsOfFour(ArrayRef<Value>(sums).slice(i * 4, 4));
           if (keys.bias)
             score = arith::AddFOp::create(
                 b, score, b.read(keys.bias, key, b.vectorOf(kKeys, f32)));
@@ -369,6 +390,7 @@ Value Attention::emit(Value result) {
       next[2] = b.write(b.splat(kKeys, f32, 0), next[2], {row, b.index(at)});
     return next;
   });
+  q = emitQueries();
   state = b.loop(zero, keys, step, state, [&](Value first, ValueRange carried) {
     AffineExpr d0, d1;
     bindDims(b.getContext(), d0, d1);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Kernels.h"
+#include "dialect/GistClusterOps.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
 
@@ -34,7 +35,7 @@ Operation *gist::getAnchor(func::FuncOp kernel) {
   Operation *anchor = nullptr;
   kernel.walk([&](Operation *op) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-    if (isa<QuantizedMatmulOp, AttentionOp>(op) ||
+    if (isa<QuantizedMatmulOp, AttentionOp, ClusterAttentionOp>(op) ||
         (linalgOp && isTransposedMatmul(linalgOp)))
       anchor = op;
   });
@@ -80,8 +81,7 @@ FailureOr<AffineExpr> gist::getSizeExpr(func::FuncOp kernel,
 ArrayAttr gist::getGridAttr(func::FuncOp kernel, ArrayRef<AffineExpr> sizes) {
   int64_t numbers = 0;
   for (Type type : kernel.getArgumentTypes())
-    numbers +=
-        type.isIndex() ? 1 : cast<RankedTensorType>(type).getNumDynamicDims();
+    numbers += type.isIndex() ? 1 : cast<ShapedType>(type).getNumDynamicDims();
   SmallVector<Attribute> grid;
   for (AffineExpr size : sizes)
     grid.push_back(AffineMapAttr::get(

@@ -26,7 +26,9 @@ static constexpr int64_t kAlignment = 64;
 /// The number of bytes that `alloc` needs at most.
 static FailureOr<int64_t> getBytes(memref::AllocOp alloc) {
   MemRefType type = alloc.getType();
-  int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  int64_t bytes = type.getElementType().isIndex()
+                      ? sizeof(int64_t)
+                      : llvm::divideCeil(type.getElementTypeBitWidth(), 8);
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     if (!type.isDynamicDim(dim)) {
       bytes *= type.getDimSize(dim);

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/GistClusterOps.h"
 #include "passes/Passes.h"
 #include "passes/Target/TargetInfo.h"
 #include "passes/Tile/Gpu/GpuKernels.h"
@@ -53,7 +54,7 @@ static TileAttr selectTile(func::FuncOp kernel, const TargetInfo &target) {
                                         : target.integerShape.workgroupColumns,
         packing ? target.integerInstruction : Instruction::Widen);
   }
-  if (isa_and_nonnull<AttentionOp>(anchor))
+  if (isa_and_nonnull<AttentionOp, ClusterAttentionOp>(anchor))
     return TileAttr::get(
         context, {target.attention.queries, 1},
         {target.floatShape.registerRows, target.attention.keys}, target.lanes,

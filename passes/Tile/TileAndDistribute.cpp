@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
+#include "passes/Tile/ClusterCache.h"
 #include "passes/Tile/Kernels.h"
 
 namespace gist {
@@ -329,7 +330,10 @@ static LogicalResult distribute(func::FuncOp kernel) {
     return kernel.emitError("has no tile configuration");
   IRRewriter rewriter(kernel.getContext());
   FailureOr<scf::ForallOp> forall = scf::ForallOp();
-  if (getAnchor(kernel)) {
+  auto updates = llvm::to_vector(kernel.getOps<ClusterUpdateOp>());
+  if (!updates.empty()) {
+    forall = distributeClusterUpdate(rewriter, updates.front());
+  } else if (getAnchor(kernel)) {
     auto tail =
         getReturn(kernel)->getOperand(0).getDefiningOp<TilingInterface>();
     if (!tail)

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Passes.h"
+#include "passes/Tile/ClusterCache.h"
 #include "passes/Tile/Kernels.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -35,6 +36,9 @@ static void lowerOp(RewriterBase &rewriter, Operation *op) {
         (void)lowerQuantizedMatmul(rewriter, op);
       })
       .Case([&](AttentionOp op) { (void)lowerAttention(rewriter, op); })
+      .Case([&](ClusterAttentionOp op) {
+        (void)lowerClusterAttention(rewriter, op);
+      })
       .Case([&](linalg::LinalgOp op) {
         if (isTransposedMatmul(op))
           (void)lowerMatmul(rewriter, op);

@@ -8,6 +8,7 @@ What `transformers` computes lies beside each model (test/models/make_models.py)
 """
 
 import hashlib
+import json
 import pathlib
 import subprocess
 
@@ -71,6 +72,37 @@ def test_8_bit_products_are_close(tmp_path):
     error = np.abs(found - expected).max() / np.abs(expected).max()
     assert 1e-4 < error < 1e-1
     assert np.corrcoef(found.ravel(), expected.ravel())[0, 1] > 0.999
+
+
+def write_plan(path, heads):
+    plan = {"gist_plan": 1, "block": 4, "layers": [{"heads": heads}] * 2}
+    path.write_text(json.dumps(plan))
+    return f"--plan={path}"
+
+
+def test_dense_plan_changes_nothing(tmp_path):
+    """A cache of clusters in which every head keeps everything is the cache."""
+    ids, expected = reference("llama")
+    plan = write_plan(tmp_path / "plan.json", ["dense", "dense"])
+    module = compile_model("llama", tmp_path, "--kv-type=f32", "--compute=f32", plan)
+    for mode, pieces, want in [("score", [len(ids)], expected),
+                               ("feed", [5, 1, 1, 7], expected[[4, 5, 6, 13]])]:
+        found = run(module, mode, ids, pieces, expected.shape[1])
+        np.testing.assert_allclose(found, want, atol=1e-4, rtol=0)
+
+
+def test_plan_is_the_same_in_pieces(tmp_path):
+    """What a head forgets depends on positions alone, not on how tokens come."""
+    ids, expected = reference("llama")
+    plan = write_plan(tmp_path / "plan.json", [{"window": 4, "theta": 0.5, "room": 1},
+                                               {"window": 4, "sinks": 1}])
+    module = compile_model("llama", tmp_path, "--kv-type=f32", "--compute=f32", plan)
+    whole = run(module, "score", ids, [len(ids)], expected.shape[1])
+    single = run(module, "feed", ids, [1] * len(ids), expected.shape[1])
+    np.testing.assert_allclose(single, whole, atol=1e-4, rtol=0)
+    # The first tokens have forgotten nothing, the last ones something.
+    np.testing.assert_allclose(whole[:8], expected[:8], atol=1e-4, rtol=0)
+    assert np.abs(whole[-1] - expected[-1]).max() > 1e-3
 
 
 def test_encoders(tmp_path):

@@ -1,6 +1,6 @@
 # Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""attention on gfx942, run on the simulator, against the reference in
+"""attention and attend on gfx942, run on the simulator, against the reference in
 double precision. Lengths are around multiples of tiles; destinations start as
 NaN, so that what is not written is seen."""
 
@@ -9,7 +9,9 @@ import pytest
 
 from gpu_kernels import Kernels, rows, whole
 from reference import numerics
+from reference.attend import attend_copy, attend_keys
 from reference.attention import attention
+from reference.selection import record
 
 TOLERANCE = {"f16": 2e-3, "f32": 2e-3, "bf16": 1e-2}
 
@@ -176,3 +178,120 @@ func.func private @kernel(%q: {q}, %kc: {cache}, %vc: {cache}, %layer: index, %t
     Kernels(text).call("kernel", first(queries_), whole(kc), whole(vc), layer, total, first(got))
     want = attention(queries_, kc[layer, :total], vc[layer, :total])
     check(got.reshape(want.shape), want, "f32")
+
+
+#
+# attend
+#
+
+
+def attend_text(heads, kv_heads, size, words, per_head, element="f16"):
+    q, k = (f"tensor<?x{n}x{size}x{element}>" for n in (heads, kv_heads))
+    lead = f"{kv_heads}x" if per_head else ""
+    part, count = f"tensor<{lead}?xi32>", f"tensor<{kv_heads}xi32>" if per_head else "tensor<i32>"
+    return f"""
+func.func private @kernel(%q: {q}, %k: {k}, %v: {k}, %ids: {part}, %count: {count},
+    %nearest: {part}, %weight: {part}, %out: {q}) -> {q} {ATTRIBUTES} {{
+  %s = gist.pack_selection %ids, %count, %nearest, %weight : {part}, {count}, {part}, {part}
+  %r = gist.attend %q, %k, %v on %s {words} : {q}, {k}, {k}, !gist.selection<{lead}?>
+  return %r : {q}
+}}"""
+
+
+def draw_selection(rng, total, number, causal):
+    """A random selection of about `number` representatives."""
+    kept = sorted({0} | set(rng.choice(total, min(number, total), replace=False).tolist()))
+    nearest = []
+    for t in range(total):
+        allowed = [s for s in kept if s <= t] if causal else kept
+        nearest.append(t if t in kept else int(rng.choice(allowed)))
+    return record(total, kept, nearest)
+
+
+def run_attend(total, number, reference, words, heads=4, kv_heads=2, size=64, per_head=False,
+               causal_selection=True, element="f16", selections=None):
+    rng = np.random.default_rng(total * 1009 + number * 31 + size)
+    q, k, v = (draw(rng, (total, n, size), element) for n in (heads, kv_heads, kv_heads))
+    selections = selections or [
+        draw_selection(rng, total, number, causal_selection)
+        for _ in range(kv_heads if per_head else 1)
+    ]
+    parts = [np.stack([np.asarray(getattr(s, name), np.int32) for s in selections])
+             for name in ("ids", "nearest", "weight")]
+    count = np.array([s.count for s in selections], np.int32)
+    if not per_head:
+        parts, count = [part[0].copy() for part in parts], count.reshape(())
+    dims = [1] if per_head else [0]
+    out = blank((total, heads, size), element)
+    Kernels(attend_text(heads, kv_heads, size, words, per_head, element)).call(
+        "kernel", rows(q[0]), rows(k[0]), rows(v[0]), (parts[0], dims), whole(count),
+        (parts[1], dims), (parts[2], dims), rows(out))
+    want = reference(q[1], k[1], v[1], selections if per_head else selections[0])
+    check(out, want, element)
+
+
+def copy(causal=True, log_count=False):
+    return lambda q, k, v, s: attend_copy(q, k, v, s, causal=causal, log_count=log_count)
+
+
+@pytest.mark.parametrize("total,number", [(1, 1), (2, 1), (64, 64), (129, 64), (300, 130), (300, 1)])
+def test_copy(total, number):
+    run_attend(total, number, copy(), "mode copy causal", heads=2)
+
+
+@pytest.mark.parametrize("size", [32, 80, 256])
+def test_copy_head_sizes(size):
+    run_attend(150, 60, copy(), "mode copy causal", size=size)
+
+
+def test_copy_per_head():
+    run_attend(140, 50, copy(), "mode copy causal", heads=6, per_head=True)
+
+
+def test_copy_both_ways():
+    run_attend(140, 50, copy(False), "mode copy", causal_selection=False)
+    run_attend(140, 50, copy(False, True), "mode copy log_count", causal_selection=False)
+
+
+def test_copy_elements():
+    run_attend(70, 30, copy(), "mode copy causal", element="bf16")
+    run_attend(70, 30, copy(), "mode copy causal", element="f32")
+
+
+def keys(window=0, block=1, causal=True):
+    return lambda q, k, v, s: attend_keys(q, k, v, s, window, block, causal=causal)
+
+
+def keys_words(window, block):
+    return f"mode keys causal window {window} block {block} merge representative"
+
+
+@pytest.mark.parametrize("total,number,window,block", [
+    (1, 1, 0, 1), (70, 20, 16, 16), (200, 60, 0, 32), (300, 100, 30, 50), (150, 150, 300, 64),
+    (260, 5, 7, 130),
+])
+def test_keys(total, number, window, block):
+    run_attend(total, number, keys(window, block), keys_words(window, block), heads=2)
+
+
+def test_keys_per_head():
+    run_attend(130, 40, keys(10, 32), keys_words(10, 32), heads=6, size=32, per_head=True)
+
+
+def test_keys_of_a_selection_that_looks_ahead():
+    """Members before their representative count once both are old enough."""
+    run_attend(160, 30, keys(16, 16), keys_words(16, 16), causal_selection=False, size=32)
+
+
+def test_keys_both_ways():
+    run_attend(140, 50, keys(causal=False), "mode keys merge representative",
+               causal_selection=False)
+
+
+def test_keys_in_several_tables():
+    """More ids before the window than one table of counts has room for."""
+    total = 4096 + 200
+    kept = sorted(set(range(0, total, 97)) | {4095, 4096, 4097})
+    near = [max(s for s in kept if s <= t) for t in range(total)]
+    run_attend(total, 0, keys(64, 2200), keys_words(64, 2200), heads=1, kv_heads=1, size=8,
+               selections=[record(total, kept, near)])

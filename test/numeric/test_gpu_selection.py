@@ -99,6 +99,9 @@ def run(x, element, rule, old=None, offsets=None, **options):
     arguments += [part(o) if o.shape == rows else whole(o) for o in outputs]
     outputs = [a[0] for a in arguments[-len(outputs):]]
     kernels.call("select", *arguments, (scratch, [0]))
+    # The next selection may be given the same words.
+    control = arguments[-len(outputs) - 1][0]
+    assert not control.any()
     if not heads:
         outputs = [o[None] for o in outputs]
     result = []

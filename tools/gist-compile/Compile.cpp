@@ -7,6 +7,9 @@
 
 #include "tools/gist-compile/Compile.h"
 
+#include "dialect/GistClusterOps.h"
+#include "passes/Plan/Plan.h"
+#include "passes/Plan/PlanPasses.h"
 #include "tools/Registration.h"
 #include "tools/gist-compile/Entries.h"
 #include "tools/gist-compile/Module.h"
@@ -57,6 +60,8 @@ public:
 
 private:
   Status parseGraph();
+  /// Does what the plan says, where there is one.
+  Status applyPlan();
   /// A program for each target, cut into kernels.
   Status createPrograms(llvm::ArrayRef<Target> targets);
   Status writeModule();
@@ -71,6 +76,7 @@ private:
   WeightMap weights;
   ImportedModel model;
   std::vector<Program> programs;
+  Plan plan;
 };
 } // namespace
 
@@ -88,6 +94,29 @@ Status Compilation::parseGraph() {
   model.architecture = "graph";
   model.config.contextLength = model.config.capacity =
       options.context != 0 ? options.context : kGraphContext;
+  return {};
+}
+
+Status Compilation::applyPlan() {
+  if (options.plan.empty())
+    return {};
+  GIST_TRY(readPlan(options.plan, plan));
+  if (!options.isGraph() && !model.isDecoder)
+    return Status::error(Code::Unsupported,
+                         "%s: a plan is for models with a KV cache, and %s is "
+                         "none",
+                         options.model.c_str(), model.architecture.c_str());
+  GIST_TRY(stages.run("plan", *graph, [&](OpPassManager &pm) {
+    ClusterCachePassOptions cache;
+    cache.plan = options.plan;
+    pm.addPass(createClusterCachePass(cache));
+  }));
+  CacheLayout layout;
+  GIST_TRY(layOutCache(plan, model.config.capacity, layout));
+  weights.entries[kPlanHeadsWeight] = madeWeight(
+      {static_cast<int64_t>(plan.layers.size()),
+       static_cast<int64_t>(plan.layers.front().size()), kNumHeadFields},
+      layout.table);
   return {};
 }
 
@@ -118,6 +147,8 @@ Status Compilation::writeModule() {
                      "; the module takes token ids alone");
   ModuleWriter writer;
   describeModel(options, model, describeCompute(programs), writer);
+  if (!options.plan.empty()) // Calls stay within a block.
+    writer.spec.model.prefillChunk = plan.block;
   EmitOptions emit;
   emit.capacity = model.config.capacity;
   if (options.referenceWeights)
@@ -152,6 +183,7 @@ Status Compilation::run() {
   if (options.emit == Emit::Graph)
     return writeText(printModule(*graph), options.output);
 
+  GIST_TRY(applyPlan());
   GIST_TRY(createPrograms(targets));
   if (options.emit == Emit::Module)
     return writeModule();
@@ -167,18 +199,19 @@ Status Compilation::run() {
 /// Import; graph, kernels, tiles, cpu or gpu, code and memory of each target;
 /// module.
 static size_t countStages(const Options &options) {
+  size_t plan = options.plan.empty() ? 0 : 1;
   switch (options.emit) {
   case Emit::Graph:
     return 1;
   case Emit::Kernels:
-    return 3;
+    return 3 + plan;
   case Emit::Llvm:
   case Emit::Assembly:
-    return 6;
+    return 6 + plan;
   case Emit::Module:
     if (options.isCodeObject())
       return 0;
-    return 2 + 6 * options.targets.size();
+    return 2 + plan + 6 * options.targets.size();
   }
   return 0;
 }

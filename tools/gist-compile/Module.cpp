@@ -25,6 +25,10 @@ void compile::describeModel(const Options &options, const ImportedModel &model,
       llvm::sys::path::stem(llvm::StringRef(options.model).rtrim('/')).str();
   info.vocabSize = model.config.vocabSize;
   info.contextLength = model.config.contextLength;
+  // A CPU is as fast with fewer tokens a call, and needs less scratch memory.
+  constexpr int64_t kCpuChunk = 256;
+  if (model.isDecoder && options.targets == std::vector<std::string>{"cpu"})
+    info.prefillChunk = kCpuChunk;
   info.embeddingSize = model.config.hiddenSize;
   info.layerCount = model.config.numLayers;
   info.properties["compute"] = compute;

@@ -128,6 +128,11 @@ static void addModelOptions(CLI::App &app, Options &options) {
       ->transform(CLI::CheckedTransformer(kHalfCache).description(""))
       ->type_name("f16|f32")
       ->group(group);
+  app.add_option("--plan", options.plan,
+                 "Where the model does less work: a plan's file (JSON); "
+                 "default: nowhere")
+      ->type_name("FILE")
+      ->group(group);
   app.add_option(
          "--context", options.context,
          "Tokens a session can hold; default: the model's own (4096 for "

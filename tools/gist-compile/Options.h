@@ -48,6 +48,7 @@ struct Options {
   bool logitsOfEveryToken = true;
   bool referenceWeights = false;
   int64_t context = 0;
+  std::string plan; ///< a file, or empty
 
   Report report = Report::None;
   bool timing = false;

@@ -9,6 +9,7 @@
 #include "tools/gist-run/Npy.h"
 #include "tools/gist-run/Options.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <map>
@@ -22,6 +23,7 @@ struct Options {
   ModelOptions model;
   std::string entry, folder = ".";
   std::vector<std::string> symbols, inputs;
+  unsigned repeat = 0;
 };
 } // namespace
 
@@ -79,6 +81,22 @@ static Status readInputs(const Options &options, const ModuleSpec &spec,
   return {};
 }
 
+/// Prints how long the entry takes, if that was asked for.
+static Status printTimes(const Options &options, Session &session) {
+  if (options.repeat == 0)
+    return {};
+  // Enough runs in a row that starting them and waiting does not count.
+  constexpr unsigned kBatch = 20;
+  std::vector<double> times;
+  GIST_TRY(session.measure(options.entry, options.repeat, kBatch, times));
+  std::sort(times.begin(), times.end());
+  std::printf("median %.2f us, fastest %.2f us, slowest %.2f us, %u times %u "
+              "runs\n",
+              times[times.size() / 2], times.front(), times.back(),
+              options.repeat, kBatch);
+  return {};
+}
+
 static Status runCall(const Options &options) {
   Runner runner;
   GIST_TRY(runner.open(options.model));
@@ -113,6 +131,7 @@ static Status runCall(const Options &options) {
     GIST_TRY(writeNpy(path, array));
     std::printf("%s\n", path.c_str());
   }
+  GIST_TRY(printTimes(options, *runner.session));
   return runner.finish();
 }
 
@@ -144,6 +163,11 @@ void run::addCall(CLI::App &app, Action &action) {
                    "Folder for the outputs, NAME.npy; their paths are printed")
       ->type_name("FOLDER")
       ->capture_default_str();
+  command
+      ->add_option("--repeat", options->repeat,
+                   "Afterwards run it again on the same inputs, N times twenty "
+                   "runs in a row, and print how long a run takes")
+      ->type_name("N");
   command->footer("Example: gist-run call smollm2.gist score -i "
                   "tokens=tokens.npy -o out");
   command->callback(

@@ -32,7 +32,7 @@ class DenseSteps final : public KeySteps {
 public:
   DenseSteps(ElementEmitter &emitter, AttentionOp op, Value first, int64_t rows,
              int64_t keys)
-      : emitter(emitter), op(op), first(first), keysOfStep(keys),
+      : emitter(emitter), op(op), first(first), numRows(rows), keysOfStep(keys),
         group(op.getQuery().getType().getDimSize(1) /
               op.getKey().getType().getDimSize(1)) {
     GpuBuilder &b = emitter.getBuilder();
@@ -59,25 +59,20 @@ public:
   Value getRow(GpuBuilder &b, Value step, Value slot) override {
     return b.min(getKey(b, step, slot), b.sub(numKeys, 1));
   }
-  Value isPresent(GpuBuilder &b, Value step, Value slot) override {
-    return b.isLess(getKey(b, step, slot), numKeys);
-  }
-  Value isPlain(GpuBuilder &b, Value step, Value firstRow,
-                Value lastRow) override {
+  Value isPlain(GpuBuilder &b, Value step) override {
     if (op.getMask())
       return arith::ConstantIntOp::create(b, 0, 1);
     Value begin = getKey(b, step, b.index(0));
     Value end = b.add(begin, keysOfStep);
     if (!op.getCausal())
-      return b.compare(CmpIPredicate::sle, end, numKeys);
-    Value isSeen =
-        b.compare(CmpIPredicate::sle, end, b.add(getPosition(b, firstRow), 1));
+      return isAtMost(b, end, numKeys);
+    Value isSeen = isAtMost(b, end, b.add(getPosition(b, b.index(0)), 1));
     if (!op.getWindow())
       return isSeen;
-    Value isNear = b.compare(CmpIPredicate::sgt, begin,
-                             b.sub(getPosition(b, lastRow), *op.getWindow()));
-    Value isSink =
-        b.compare(CmpIPredicate::sle, end, b.index(op.getSinks().value_or(0)));
+    Value nearest =
+        b.sub(getPosition(b, b.index(numRows - 1)), *op.getWindow());
+    Value isNear = isAtMost(b, b.add(nearest, 1), begin);
+    Value isSink = isAtMost(b, end, b.index(op.getSinks().value_or(0)));
     return b.both(isSeen, arith::OrIOp::create(b, isNear, isSink));
   }
   Value adjust(GpuBuilder &b, Value score, Value step, Value row,
@@ -121,7 +116,7 @@ private:
   ElementEmitter &emitter;
   AttentionOp op;
   Value first;
-  int64_t keysOfStep, group;
+  int64_t numRows, keysOfStep, group;
   Value numQueries, numKeys, past, numBlocks, numSinks, firstBlock;
 };
 } // namespace

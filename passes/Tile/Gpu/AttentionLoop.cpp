@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/AttentionLoop.h"
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 
 #include <limits>
@@ -56,18 +57,20 @@ void AttentionLoop::distribute(int64_t count,
   }
 }
 
-Value AttentionLoop::readChunk(const RowSource &source, Value row, Value column,
-                               Value isPresent, int64_t columns) {
-  VectorType type = mma.getFragmentType();
-  // Past the end of a row comes another row, or nothing.
-  if (columns != source.width) {
-    Value isInside = b.isLess(column, source.width);
-    column = b.select(isInside, column, b.index(0));
-    isPresent = b.both(isPresent, isInside);
-  }
-  Value numbers =
-      b.convert(source.read(row, column, type.getNumElements()), element);
-  return b.select(isPresent, numbers, b.constant(type, 0));
+Value AttentionLoop::fetchChunk(const RowSource &source, Value row,
+                                Value column, int64_t columns) {
+  if (columns != source.width)
+    column = b.select(b.isLess(column, source.width), column, b.index(0));
+  return source.read(row, column, keyTile.getChunk());
+}
+
+Value AttentionLoop::finishChunk(const RowSource &source, Value fetched,
+                                 Value column, int64_t columns) {
+  Value numbers = b.convert(fetched, element);
+  if (columns == source.width)
+    return numbers;
+  return b.select(b.isLess(column, source.width), numbers,
+                  b.constant(mma.getFragmentType(), 0));
 }
 
 Values AttentionLoop::findRows(Value step) {
@@ -106,20 +109,17 @@ Values AttentionLoop::load(Value step, ValueRange sourceRows) {
   Values chunks;
   distribute(keys * depth / chunk, [&](Value item, Value isOne) {
     item = b.select(isOne, item, b.index(0));
-    Value slot = b.div(item, depth / chunk);
     Value column = b.mul(b.rem(item, depth / chunk), chunk);
-    chunks.push_back(readChunk(*keySource, takeFirst(sourceRows), column,
-                               steps->isPresent(b, step, slot), depth));
+    chunks.push_back(
+        fetchChunk(*keySource, takeFirst(sourceRows), column, depth));
   });
   // Lanes take keys first, so that what they store goes to different banks.
   distribute(keys / 4 * width / chunk, [&](Value item, Value isOne) {
     item = b.select(isOne, item, b.index(0));
-    Value first = b.mul(b.rem(item, keys / 4), 4);
     Value column = b.mul(b.div(item, keys / 4), chunk);
     for (int64_t i = 0; i < 4; ++i)
-      chunks.push_back(readChunk(*valueSource, takeFirst(sourceRows), column,
-                                 steps->isPresent(b, step, b.add(first, i)),
-                                 width));
+      chunks.push_back(
+          fetchChunk(*valueSource, takeFirst(sourceRows), column, width));
   });
   if (biases)
     chunks.push_back(
@@ -131,17 +131,21 @@ void AttentionLoop::store(ValueRange chunks) {
   int64_t chunk = keyTile.getChunk();
   Value stage = b.index(0);
   distribute(keys * depth / chunk, [&](Value item, Value isOne) {
+    Value fetched = takeFirst(chunks);
     b.ifThen(isOne, [&] {
-      keyTile.store(b, chunks.front(), stage, b.div(item, depth / chunk),
-                    b.mul(b.rem(item, depth / chunk), chunk));
+      Value column = b.mul(b.rem(item, depth / chunk), chunk);
+      keyTile.store(b, finishChunk(*keySource, fetched, column, depth), stage,
+                    b.div(item, depth / chunk), column);
     });
-    chunks = chunks.drop_front();
   });
   distribute(keys / 4 * width / chunk, [&](Value item, Value isOne) {
     b.ifThen(isOne, [&] {
-      mma.storeTransposed(b, valueTile, llvm::to_vector(chunks.take_front(4)),
-                          stage, b.mul(b.rem(item, keys / 4), 4),
-                          b.mul(b.div(item, keys / 4), chunk));
+      Value column = b.mul(b.div(item, keys / 4), chunk);
+      Values four;
+      for (Value fetched : chunks.take_front(4))
+        four.push_back(finishChunk(*valueSource, fetched, column, width));
+      mma.storeTransposed(b, valueTile, four, stage,
+                          b.mul(b.rem(item, keys / 4), 4), column);
     });
     chunks = chunks.drop_front(4);
   });
@@ -158,21 +162,19 @@ void AttentionLoop::copyTile(const RowSource &source, const SharedTile &tile,
     b.ifThen(isOne, [&] {
       Value slot = b.div(item, chunks);
       Value column = b.mul(b.rem(item, chunks), chunk);
-      Value isPresent = steps->isPresent(b, step, slot);
       if (!source.place) {
-        tile.store(b,
-                   readChunk(source, row, column, isPresent, tile.getColumns()),
+        Value fetched = fetchChunk(source, row, column, tile.getColumns());
+        tile.store(b, finishChunk(source, fetched, column, tile.getColumns()),
                    stage, slot, column);
         return;
       }
-      Value to = tile.getPlace(b, slot, column);
+      Value to = tile.getPlace(b, slot, column), count;
       if (tile.getColumns() != source.width) {
+        // What is past the row is filled with zeros.
         Value isInside = b.isLess(column, source.width);
-        isPresent = b.both(isPresent, isInside);
+        count = b.select(isInside, b.index(chunk), b.index(0));
         column = b.select(isInside, column, b.index(0));
       }
-      // What is not there is filled with zeros.
-      Value count = b.select(isPresent, b.index(chunk), b.index(0));
       auto [buffer, place] = source.place(row, column);
       nvgpu::DeviceAsyncCopyOp::create(
           b, nvgpu::DeviceAsyncTokenType::get(b.getContext()), tile.getBuffer(),
@@ -192,14 +194,16 @@ void AttentionLoop::copy(Value step, Value stage, ValueRange sourceRows) {
 }
 
 void AttentionLoop::loadQueries(const RowSource &queries) {
-  Value yes = arith::ConstantIntOp::create(b, 1, 1);
+  auto readChunk = [&](Value row, Value column) {
+    return finishChunk(queries, fetchChunk(queries, row, column, depth), column,
+                       depth);
+  };
   if (!isAsync) {
     // A lane's fragment is a chunk of its row.
     Value column = b.mul(b.div(lane, mma.rows()), keyTile.getChunk());
     for (int64_t tile = 0; tile < rowTiles; ++tile)
       for (int64_t k = 0; k < depth; k += mma.depth())
-        queryFragments.push_back(
-            readChunk(queries, getRow(tile, 0), b.add(column, k), yes, depth));
+        queryFragments.push_back(readChunk(getRow(tile, 0), b.add(column, k)));
     return;
   }
   int64_t chunk = queryTile.getChunk(), chunks = depth / chunk;
@@ -207,8 +211,7 @@ void AttentionLoop::loadQueries(const RowSource &queries) {
     b.ifThen(isOne, [&] {
       Value row = b.div(item, chunks);
       Value column = b.mul(b.rem(item, chunks), chunk);
-      queryTile.store(b, readChunk(queries, row, column, yes, depth),
-                      b.index(0), row, column);
+      queryTile.store(b, readChunk(row, column), b.index(0), row, column);
     });
   });
   b.barrier();
@@ -281,14 +284,40 @@ void AttentionLoop::addBiases(Values &scores, Value stage) {
   }
 }
 
+Values AttentionLoop::getTops(ArrayRef<Value> scores) {
+  auto largest = [&](Value x, Value y) -> Value {
+    return arith::MaxNumFOp::create(b, x, y);
+  };
+  Values tops;
+  for (int64_t tile = 0; tile < rowTiles; ++tile)
+    for (int64_t row = 0; row < mma.getLaneRows(); ++row) {
+      Values candidates;
+      for (Value part : scores.slice(tile * keyTiles, keyTiles))
+        for (int64_t i = 0; i < mma.getAccumulatorType().getNumElements(); ++i)
+          if (getLaneRow(i) == row)
+            candidates.push_back(b.extract(part, i));
+      tops.push_back(b.reduceLanes(
+          vector::FromElementsOp::create(
+              b, b.vectorOf(candidates.size(), b.getF32Type()), candidates),
+          largest));
+    }
+  return tops;
+}
+
 Values AttentionLoop::adjustScores(Value step, Values scores) {
-  Value last = b.add(firstRow, rowTiles * mma.rows() - 1);
-  Value isPlain = steps->isPlain(b, step, firstRow, last);
-  auto branch = scf::IfOp::create(b, ValueRange(scores).getTypes(), isPlain,
-                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  Value isPlain = steps->isPlain(b, step);
+  SmallVector<Type> types(ValueRange(scores).getTypes());
+  types.append(rowTiles * mma.getLaneRows(), b.getF32Type());
+  auto branch = scf::IfOp::create(b, types, isPlain, /*addThenBlock=*/true,
+                                  /*addElseBlock=*/true);
   OpBuilder::InsertionGuard guard(b);
+  auto yield = [&] {
+    Values results = scores;
+    llvm::append_range(results, getTops(scores));
+    scf::YieldOp::create(b, results);
+  };
   b.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(b, scores);
+  yield();
   b.setInsertionPointToStart(branch.elseBlock());
   for (int64_t tile = 0; tile < rowTiles; ++tile)
     for (int64_t key = 0; key < keyTiles; ++key) {
@@ -302,7 +331,7 @@ Values AttentionLoop::adjustScores(Value step, Values scores) {
       score =
           vector::FromElementsOp::create(b, mma.getAccumulatorType(), numbers);
     }
-  scf::YieldOp::create(b, scores);
+  yield();
   return branch.getResults();
 }
 
@@ -311,7 +340,8 @@ static Value emitPower(GpuBuilder &b, Value x) {
   return math::Exp2Op::create(b, x, arith::FastMathFlags::afn);
 }
 
-Values AttentionLoop::emitWeights(Values scores, Values &state) {
+Values AttentionLoop::emitWeights(Values scores, ArrayRef<Value> tops,
+                                  Values &state) {
   auto largest = [&](Value x, Value y) -> Value {
     return arith::MaxNumFOp::create(b, x, y);
   };
@@ -323,15 +353,7 @@ Values AttentionLoop::emitWeights(Values scores, Values &state) {
         MutableArrayRef<Value>(scores).slice(tile * keyTiles, keyTiles);
     Values factors, bases;
     for (int64_t row = 0; row < mma.getLaneRows(); ++row) {
-      Values candidates;
-      for (Value part : parts)
-        for (int64_t i = 0; i < size; ++i)
-          if (getLaneRow(i) == row)
-            candidates.push_back(b.extract(part, i));
-      Value top = b.reduceLanes(
-          vector::FromElementsOp::create(
-              b, b.vectorOf(candidates.size(), b.getF32Type()), candidates),
-          largest);
+      Value top = tops[tile * mma.getLaneRows() + row];
       for (int64_t mask : mma.getRowShuffles())
         top = largest(top, b.exchange(top, mask));
       Value &old = getTop(state, tile, row);
@@ -391,7 +413,10 @@ Values AttentionLoop::compute(Value step, Value stage, ValueRange state) {
   Values scores = emitScores(stage);
   if (biases)
     addBiases(scores, stage);
-  Values weights = emitWeights(adjustScores(step, scores), next);
+  Values adjusted = adjustScores(step, scores);
+  ArrayRef<Value> tops = ArrayRef<Value>(adjusted).drop_front(scores.size());
+  Values weights = emitWeights(
+      Values(ArrayRef<Value>(adjusted).take_front(scores.size())), tops, next);
   emitProduct(weights, stage, next);
   return next;
 }
@@ -441,6 +466,8 @@ Values AttentionLoop::runStaged(Values state, Value count) {
                            : findRows(nextStep));
     if (steps->isGathered())
       llvm::append_range(loaded, findRows(getNext(step, 2)));
+    // Loads are to be ahead of the products that hide them.
+    amdgpu::SchedBarrierOp::create(b, amdgpu::sched_barrier_opt_enum::none);
     Values next = compute(step, zero, carried.take_front(numStates));
     llvm::append_range(next, loaded);
     return next;

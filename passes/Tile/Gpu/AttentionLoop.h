@@ -55,15 +55,12 @@ public:
   /// The number of steps.
   virtual Value getCount(GpuBuilder &b) = 0;
   /// The row of the sources where slot `slot` of step `step` lies. Slots that
-  /// hold no key give a row that can be read all the same.
+  /// hold no key give a row that can be read all the same, and are not seen.
   virtual Value getRow(GpuBuilder &b, Value step, Value slot) = 0;
   /// Whether rows are read from memory, which is then done a step earlier.
   virtual bool isGathered() const { return false; }
-  /// Whether the slot holds a key.
-  virtual Value isPresent(GpuBuilder &b, Value step, Value slot) = 0;
-  /// Whether the rows [first, last] see all keys of the step as they are. The
-  /// same in all lanes of a wave.
-  virtual Value isPlain(GpuBuilder &b, Value step, Value first, Value last) = 0;
+  /// Whether all rows of the workgroup see all keys of the step as they are.
+  virtual Value isPlain(GpuBuilder &b, Value step) = 0;
   /// The score of row `row` with a slot: -infinity where it is not seen, and
   /// what else is added to it, divided by the scale.
   virtual Value adjust(GpuBuilder &b, Value score, Value step, Value row,
@@ -123,14 +120,22 @@ private:
   Values compute(Value step, Value stage, mlir::ValueRange state);
   Values emitScores(Value stage);
   void addBiases(Values &scores, Value stage);
+  /// The largest of a lane's scores, for each of its rows.
+  Values getTops(mlir::ArrayRef<Value> scores);
+  /// The scores of what is seen, then the largest.
   Values adjustScores(Value step, Values scores);
   /// The step's weights in place of scores; updates `state`.
-  Values emitWeights(Values scores, Values &state);
+  Values emitWeights(Values scores, mlir::ArrayRef<Value> tops, Values &state);
   void emitProduct(mlir::ArrayRef<Value> weights, Value stage, Values &state);
 
-  /// 16 bytes of a row in a tile of `columns`; zeros past the source's.
-  Value readChunk(const RowSource &source, Value row, Value column,
-                  Value isPresent, int64_t columns);
+  /// A chunk of a row in a tile of `columns`, as it is in the source; something
+  /// else past the source's columns. finishChunk() makes zeros of that, and
+  /// what is multiplied of the rest: later, so that nobody waits for loads
+  /// before.
+  Value fetchChunk(const RowSource &source, Value row, Value column,
+                   int64_t columns);
+  Value finishChunk(const RowSource &source, Value fetched, Value column,
+                    int64_t columns);
   Value getQuery(int64_t tile, int64_t depth);
   /// The row of the workgroup that number `i` of tile `tile` belongs to.
   Value getRow(int64_t tile, int64_t i);

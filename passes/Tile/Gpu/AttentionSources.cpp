@@ -33,6 +33,14 @@ RowSource gist::getHeadSource(ElementEmitter &emitter, Value tensor, Value head,
   return source;
 }
 
+Value gist::isAtMost(GpuBuilder &b, Value x, Value y) {
+  auto narrow = [&](Value number) -> Value {
+    return arith::IndexCastOp::create(b, b.getI32Type(), number);
+  };
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::sle, narrow(x),
+                               narrow(y));
+}
+
 AttentionResult::AttentionResult(ElementEmitter &emitter, Value output)
     : emitter(emitter), output(output) {
   emitter.bind(output, [this](ValueRange, int64_t width) -> Value {

@@ -36,13 +36,26 @@ static GpuTileAttr getTile(RankedTensorType key, RankedTensorType value,
                           Instruction::Mma16x8x16, element);
 }
 
+/// Two workgroups of 64 rows on a compute unit were faster than one of 128 at
+/// this size.
+static bool prefersSmallTiles(AttentionOp op, const GpuInfo &gpu) {
+  int64_t size = op.getKey().getType().getDimSize(2);
+  return gpu.kind == GpuKind::Nvidia && size > 64 && size <= 128;
+}
+
 GpuTileAttr gist::selectAttentionTile(AttentionOp op, const GpuInfo &gpu) {
   MLIRContext *context = op.getContext();
   // One query: a workgroup reads all keys of a head.
   if (isDecodeAttention(op))
     return GpuTileAttr::get(context, {1}, 0, {512 / gpu.waveSize}, 1,
                             Instruction::Fma, Float32Type::get(context));
-  return getTile(op.getKey().getType(), op.getValue().getType(), gpu);
+  GpuTileAttr tile =
+      getTile(op.getKey().getType(), op.getValue().getType(), gpu);
+  if (!prefersSmallTiles(op, gpu))
+    return tile;
+  return GpuTileAttr::get(context, {64, 64}, tile.getDepth(), {4},
+                          tile.getStages(), tile.getInstruction(),
+                          tile.getElement());
 }
 
 GpuTileAttr gist::selectAttendTile(AttendOp op, const GpuInfo &gpu) {

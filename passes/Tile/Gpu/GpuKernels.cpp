@@ -49,6 +49,8 @@ static FailureOr<GpuGrid> emitKernel(GpuKernel &kernel) {
     if (isGpuAttention(op))
       return isDecodeAttention(op) ? emitDecodeAttention(kernel, op)
                                    : emitAttention(kernel, op);
+  for (auto op : kernel.source.getOps<AttendOp>())
+    return emitAttend(kernel, op);
   if (getSelection(kernel.source))
     return emitSelection(kernel);
   if (linalg::LinalgOp product = getGpuMatmul(kernel.source))

@@ -165,12 +165,11 @@ FailureOr<GpuGrid> gist::emitSelection(GpuKernel &kernel) {
       ProblemReader(kernel.source, target).read(op);
   if (failed(problem))
     return failure();
-  SelectKernel(b, kernel.tile, *problem).emit();
-
   auto tokens = cast<MemRefType>(problem->tokens.getType());
   int64_t heads = tokens.getRank() == 3 ? tokens.getDimSize(1) : 1;
   int64_t workgroups =
       llvm::divideCeil(b.getGpu().computeUnits * kWorkgroupsOfUnit, heads);
+  SelectKernel(b, kernel.tile, *problem).emit(workgroups);
   MLIRContext *context = kernel.source.getContext();
   return GpuGrid{getAffineConstantExpr(workgroups, context),
                  getAffineConstantExpr(heads, context)};

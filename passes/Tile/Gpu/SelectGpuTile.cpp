@@ -18,6 +18,8 @@ GpuTileAttr gist::selectGpuTile(func::FuncOp kernel, const GpuInfo &gpu) {
   for (auto op : kernel.getOps<AttentionOp>())
     if (isGpuAttention(op))
       return selectAttentionTile(op, gpu);
+  for (auto op : kernel.getOps<AttendOp>())
+    return selectAttendTile(op, gpu);
   if (getSelection(kernel))
     return selectSelectionTile(kernel, gpu);
   if (linalg::LinalgOp product = getGpuMatmul(kernel))

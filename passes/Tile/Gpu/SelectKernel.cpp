@@ -75,9 +75,9 @@ int64_t SelectKernel::getNormRows() const {
   return b.getThreads() / b.getGpu().waveSize * kNormRowsOfWave;
 }
 
-void SelectKernel::emit() {
+void SelectKernel::emit(int64_t workgroups) {
   rounds.run(
-      b.ceilDiv(numTokens, getNormRows()),
+      workgroups, b.ceilDiv(numTokens, getNormRows()),
       [&](Value kind, Value item) { emitItem(kind, item); }, [&] { decide(); });
 }
 

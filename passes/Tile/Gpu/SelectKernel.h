@@ -47,7 +47,8 @@ public:
   using Value = mlir::Value;
 
   SelectKernel(GpuBuilder &b, GpuTileAttr tile, const SelectProblem &problem);
-  void emit();
+  /// Writes the kernel of `workgroups` workgroups for each head.
+  void emit(int64_t workgroups);
 
 private:
   /// A list of tokens: those of an array, or neighbours from `first` on.

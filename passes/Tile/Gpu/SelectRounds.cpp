@@ -103,16 +103,36 @@ void SelectRounds::finish() {
   });
 }
 
-void SelectRounds::run(Value firstItems, function_ref<void(Value, Value)> run,
+void SelectRounds::run(int64_t workgroups, Value firstItems,
+                       function_ref<void(Value, Value)> run,
                        function_ref<void()> decide) {
   itemsBefore = b.max(firstItems, b.index(1));
+  auto loop = scf::WhileOp::create(b, TypeRange(), ValueRange());
+  writeItems(loop, run, decide);
+
+  // The last to leave restores the zeros.
+  b.ifThen(b.isEqual(b.thread(), 0), [&] {
+    Value left = toNumber(b, atomicUpdate(b, AtomicBinOp::add, b.i32(1),
+                                          control, getControlPlace(kLeft)));
+    b.write(toI32(b, left), slots, b.index(kTicketSlot));
+  });
+  b.barrier();
+  Value left = b.readNumber(slots, b.index(kTicketSlot));
+  b.ifThen(b.isEqual(left, workgroups - 1), [&] {
+    b.forEach(b.thread(), b.index(kControlWords), b.index(b.getThreads()),
+              [&](Value i) { b.write(b.i32(0), control, getControlPlace(i)); });
+  });
+}
+
+void SelectRounds::writeItems(scf::WhileOp loop,
+                              function_ref<void(Value, Value)> run,
+                              function_ref<void()> decide) {
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&loop.getBefore());
   Value one = b.i32(1);
   Value isFirst = b.isEqual(b.thread(), 0);
-  auto loop = scf::WhileOp::create(b, TypeRange(), ValueRange());
-  OpBuilder::InsertionGuard guard(b);
 
   // Draws a ticket and waits until its round has begun.
-  b.createBlock(&loop.getBefore());
   b.ifThen(isFirst, [&] {
     Value ticket = toNumber(b, atomicUpdate(b, AtomicBinOp::add, one, control,
                                             getControlPlace(kTicket)));

@@ -64,6 +64,7 @@ enum ControlWord : int64_t {
   kTicket = 0,
   kDone = 32,
   kLimit = 64,
+  kLeft,       ///< workgroups that are done
   kRound = 96, ///< RoundKind
   kBase,       ///< the first ticket of this round
   kStage,      ///< what a rule has done
@@ -90,9 +91,10 @@ public:
   SelectRounds(GpuBuilder &b, Value control, Value scratch, Value head,
                Value tokens, bool hasBits);
 
-  /// Writes the loop of a workgroup. `run` does item `item` of the round of the
-  /// kind given, `decide` what comes next, by publishing it.
-  void run(Value firstItems,
+  /// Writes the loop of one of `workgroups` workgroups. `run` does item `item`
+  /// of the round of the kind given, `decide` what comes next, by publishing
+  /// it.
+  void run(int64_t workgroups, Value firstItems,
            llvm::function_ref<void(Value kind, Value item)> run,
            llvm::function_ref<void()> decide);
 
@@ -125,6 +127,10 @@ public:
   Value base; ///< of this head's scratch
 
 private:
+  void writeItems(mlir::scf::WhileOp loop,
+                  llvm::function_ref<void(Value kind, Value item)> run,
+                  llvm::function_ref<void()> decide);
+
   GpuBuilder &b;
   Value firstWord;   ///< of this head's control
   Value unit;        ///< words of an array

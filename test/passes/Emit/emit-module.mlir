@@ -5,7 +5,8 @@
 // the layer. Slots are the operands in order, then the dynamic sizes of tensors:
 // x, P, T, the layer, the state, and the T rows of x. The result is memory of
 // the caller, what is between the kernels lies in the arena: rows of 8 f32 take
-// 32 bytes and are given 64.
+// 32 bytes and are given 64. The second call of cache_0 waits for the first, whose
+// state it goes on with; rows_0 reads the input alone and waits for nobody.
 
 // CHECK:       buffers:
 // CHECK-NEXT:    %argument0 = input f32[T x 8] size T * 32
@@ -13,10 +14,10 @@
 // CHECK-NEXT:    %remember.result0 = output f32[8] size 32
 // CHECK-NEXT:    %remember.arena0 = arena f32[T x 8] offset 0 size T * 32
 // CHECK:       entry @remember(%argument0) -> (%remember.result0) arena T * 64 {
-// CHECK-NEXT:    0: @cache_0<{{.*}}>(%argument0, P, T, 0, %argument2, T)
-// CHECK-NEXT:    1: @cache_0<{{.*}}>(%argument0, P, T, 1, %argument2, T)
-// CHECK-NEXT:    2: @rows_0<{{.*}}>(%argument0, %remember.arena0, T, T)
-// CHECK-NEXT:    3: @rows_1<{{.*}}>(%remember.arena0, %remember.result0, T)
+// CHECK-NEXT:    0: @cache_0<{{.*}}>(%argument0, P, T, 0, %argument2, T) after []
+// CHECK-NEXT:    1: @cache_0<{{.*}}>(%argument0, P, T, 1, %argument2, T) after [0]
+// CHECK-NEXT:    2: @rows_0<{{.*}}>(%argument0, %remember.arena0, T, T) after []
+// CHECK-NEXT:    3: @rows_1<{{.*}}>(%remember.arena0, %remember.result0, T) after [2]
 // CHECK-NEXT:  }
 #row = affine_map<(t, n) -> (t, n)>
 #column = affine_map<(t, n) -> (n)>

@@ -1,0 +1,3 @@
+// Every pass, for the reference.
+include "passes/Passes.td"
+include "passes/Plan/PlanPasses.td"

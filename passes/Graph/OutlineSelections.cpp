@@ -1,0 +1,209 @@
+//===- OutlineSelections.cpp - Selections as kernels ----------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A kernel that selects has, besides what the op reads and the parts of its
+// result, two arguments that belong to how it works (passes/Tile/Gpu/
+// SelectRounds.h): words of control, which are zero and are left so, and
+// scratch memory, its last destination.
+//
+// A selection in which nothing is computed is replaced by its definition.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Graph/OutlineSelections.h"
+#include "dialect/Decompose.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/Tile/Gpu/Select.h"
+#include "passes/Tile/Gpu/SelectRounds.h"
+
+using namespace mlir;
+using namespace gist;
+
+static void markKernel(func::FuncOp kernel, int64_t outputs) {
+  OpBuilder builder(kernel.getContext());
+  kernel.setPrivate();
+  kernel->setAttr(kKernelAttr, builder.getUnitAttr());
+  kernel->setAttr(kOutputsAttr, builder.getI64IntegerAttr(outputs));
+}
+
+/// A kernel that sets its only destination to zero.
+static func::FuncOp createClear(Location loc, RankedTensorType type) {
+  OpBuilder builder(type.getContext());
+  auto kernel =
+      func::FuncOp::create(loc, "kernel", builder.getFunctionType(type, type));
+  markKernel(kernel, 1);
+  builder.setInsertionPointToEnd(kernel.addEntryBlock());
+  Value zero = arith::ConstantOp::create(
+      builder, loc, builder.getZeroAttr(type.getElementType()));
+  Value zeros =
+      linalg::FillOp::create(builder, loc, zero, kernel.getArgument(0))
+          .getResult(0);
+  func::ReturnOp::create(builder, loc, zeros);
+  return kernel;
+}
+
+namespace {
+class SelectionOutliner {
+public:
+  SelectionOutliner(Operation *op, KernelTable &table)
+      : op(op), table(table), host(op), loc(op->getLoc()) {}
+
+  void run() {
+    auto type = cast<SelectionType>(op->getResult(0).getType());
+    Type i32 = host.getI32Type();
+    Value tokens = op->getOperand(0);
+    OpFoldResult size = tensor::getMixedSize(host, loc, tokens, 0);
+    int64_t heads = type.getHeads().value_or(1);
+
+    // What the kernel reads: a selection as its parts.
+    for (Value operand : op->getOperands()) {
+      if (!isa<SelectionType>(operand.getType())) {
+        inputs.push_back(operand);
+        continue;
+      }
+      auto parts = UnpackSelectionOp::create(host, loc, operand);
+      inputs.append(parts.result_begin(), parts.result_end());
+    }
+    auto controlType = RankedTensorType::get({heads * kControlWords}, i32);
+    Value words = tensor::EmptyOp::create(host, loc, controlType, ValueRange());
+    inputs.push_back(
+        table.call(host, createClear(loc, controlType), "clear", {}, words)
+            .getResult(0));
+
+    // What it writes.
+    SmallVector<OpFoldResult> part, count;
+    if (type.getHeads())
+      count.push_back(host.getIndexAttr(heads));
+    part = count;
+    part.push_back(size);
+    auto addOutput = [&](ArrayRef<OpFoldResult> sizes) {
+      outputs.push_back(tensor::EmptyOp::create(host, loc, sizes, i32));
+    };
+    addOutput(part);
+    addOutput(count);
+    addOutput(part);
+    addOutput(part);
+    for (unsigned i = 1; i < op->getNumResults(); ++i)
+      addOutput(count);
+    addOutput(getScratchSize(size, heads));
+
+    DispatchOp call =
+        table.call(host, createKernel(), getKind(), inputs, outputs);
+    SmallVector<Value> results = {
+        PackSelectionOp::create(host, loc, call.getResult(0), call.getResult(1),
+                                call.getResult(2), call.getResult(3))};
+    for (unsigned i = 1; i < op->getNumResults(); ++i)
+      results.push_back(call.getResult(3 + i));
+    op->replaceAllUsesWith(results);
+    op->erase();
+  }
+
+private:
+  StringRef getKind() { return op->getName().stripDialect(); }
+
+  /// Words of scratch: a multiple of the tokens plus a constant.
+  OpFoldResult getScratchSize(OpFoldResult tokens, int64_t heads) {
+    int64_t factor = heads * getScratchFactor(hasCoveringBits(op));
+    if (std::optional<int64_t> known = getConstantIntValue(tokens))
+      return host.getIndexAttr((*known + kScratchRoom) * factor);
+    auto number = [&](int64_t value) -> Value {
+      return arith::ConstantIndexOp::create(host, loc, value);
+    };
+    Value padded = arith::AddIOp::create(host, loc, cast<Value>(tokens),
+                                         number(kScratchRoom));
+    return arith::MulIOp::create(host, loc, padded, number(factor)).getResult();
+  }
+
+  func::FuncOp createKernel() {
+    OpBuilder builder(op->getContext());
+    SmallVector<Type> types(ValueRange(inputs).getTypes());
+    llvm::append_range(types, ValueRange(outputs).getTypes());
+    auto kernel = func::FuncOp::create(
+        loc, "kernel",
+        builder.getFunctionType(types, ValueRange(outputs).getTypes()));
+    markKernel(kernel, outputs.size());
+    Block *block = kernel.addEntryBlock();
+    kernel.setArgAttr(inputs.size() - 1, kControlArgAttr,
+                      builder.getUnitAttr());
+    builder.setInsertionPointToEnd(block);
+
+    IRMapping mapping;
+    auto *argument = block->args_begin();
+    for (Value operand : op->getOperands()) {
+      if (!isa<SelectionType>(operand.getType())) {
+        mapping.map(operand, *argument++);
+        continue;
+      }
+      mapping.map(operand,
+                  PackSelectionOp::create(builder, loc, argument[0],
+                                          argument[1], argument[2], argument[3])
+                      .getResult());
+      argument += 4;
+    }
+    Operation *copy = builder.clone(*op, mapping);
+    auto parts = UnpackSelectionOp::create(builder, loc, copy->getResult(0));
+    SmallVector<Value> results(parts.getResults());
+    llvm::append_range(results, copy->getResults().drop_front());
+    results.push_back(block->getArguments().back());
+    func::ReturnOp::create(builder, loc, results);
+    return kernel;
+  }
+
+  Operation *op;
+  KernelTable &table;
+  OpBuilder host;
+  Location loc;
+  SmallVector<Value> inputs, outputs;
+};
+} // namespace
+
+/// True for an op whose result is there without computing.
+static bool isTrivial(Operation *op) {
+  auto update = dyn_cast<CascadeUpdateOp>(op);
+  return isa<KeepAllOp>(op) ||
+         (update && update.getRule() == CascadeRule::Inherit);
+}
+
+LogicalResult gist::outlineSelections(func::FuncOp function,
+                                      KernelTable &table) {
+  SmallVector<Operation *> trivial, selections, unpacks;
+  for (Operation &op : function.getBody().front()) {
+    if (isTrivial(&op))
+      trivial.push_back(&op);
+    else if (isa<GramSelectOp, CascadeUpdateOp>(op))
+      selections.push_back(&op);
+  }
+  RewritePatternSet patterns(function.getContext());
+  populateDecomposePatterns(patterns);
+  GreedyRewriteConfig config;
+  config.setStrictness(GreedyRewriteStrictness::ExistingOps);
+  if (failed(applyOpPatternsGreedily(trivial, std::move(patterns), config)))
+    return failure();
+  for (Operation *op : selections)
+    SelectionOutliner(op, table).run();
+
+  // Packed and taken apart again at once: nothing is left of the type but what
+  // readers of selections pack for themselves.
+  for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
+    auto unpack = dyn_cast<UnpackSelectionOp>(op);
+    auto pack = unpack ? unpack.getSelection().getDefiningOp<PackSelectionOp>()
+                       : PackSelectionOp();
+    if (!pack)
+      continue;
+    unpack.replaceAllUsesWith(pack->getOperands());
+    unpack.erase();
+  }
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
+    if (isa<PackSelectionOp>(op) && op.use_empty())
+      op.erase();
+  return success();
+}

@@ -1,0 +1,229 @@
+//===- ClusterCache.cpp - The pass -gist-cluster-cache --------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/GistClusterOps.h"
+#include "dialect/GistOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Builders.h"
+#include "passes/Emit/EmitModule.h"
+#include "passes/Graph/KernelGroups.h"
+#include "passes/Plan/Plan.h"
+#include "passes/Plan/PlanPasses.h"
+
+namespace gist {
+#define GEN_PASS_DEF_CLUSTERCACHEPASS
+#include "passes/Plan/PlanPasses.h.inc"
+} // namespace gist
+
+using namespace mlir;
+using namespace gist;
+
+namespace {
+/// Attention that reads a KV cache, and the rows that it puts there.
+struct CachedAttention {
+  AttentionOp op;
+  Value key, value; ///< rows of this call, tokens x KV heads x size
+  BlockArgument keyCache, valueCache;
+  Value past;
+  int64_t layer;
+};
+
+/// Gives one function its new cache.
+class Rewrite {
+public:
+  Rewrite(func::FuncOp function, const Plan &plan)
+      : function(function), plan(plan), b(function.getContext()) {}
+
+  /// Does nothing to a function without attention.
+  LogicalResult run() {
+    for (auto attention : function.getOps<AttentionOp>())
+      if (failed(find(attention)))
+        return failure();
+    if (found.empty())
+      return success();
+    if (failed(layOut()))
+      return failure();
+    addState();
+    for (const CachedAttention &attention : found)
+      replace(attention);
+    replaceResults();
+    return success();
+  }
+
+private:
+  LogicalResult find(AttentionOp op);
+  FailureOr<tensor::InsertSliceOp> findRows(AttentionOp op, Value all);
+  LogicalResult layOut();
+  void addState();
+  void replace(const CachedAttention &attention);
+  void replaceResults();
+
+  func::FuncOp function;
+  const Plan &plan;
+  OpBuilder b;
+  SmallVector<CachedAttention> found;
+  CacheLayout layout;
+  Value heads;
+  SmallVector<Value> state;
+};
+} // namespace
+
+/// The rows that this call puts into the cache that `all` shows.
+FailureOr<tensor::InsertSliceOp> Rewrite::findRows(AttentionOp op, Value all) {
+  auto extract = all.getDefiningOp<tensor::ExtractSliceOp>();
+  auto insert = extract
+                    ? extract.getSource().getDefiningOp<tensor::InsertSliceOp>()
+                    : tensor::InsertSliceOp();
+  if (!insert || !getUpdatedArgument(insert) ||
+      insert.getDestType().getRank() != 4 ||
+      !getConstantIntValue(insert.getMixedOffsets()[0]) ||
+      !isa<Value>(insert.getMixedOffsets()[1]))
+    return op.emitOpError("does not read a KV cache, which is what a plan "
+                          "makes smaller");
+  return insert;
+}
+
+LogicalResult Rewrite::find(AttentionOp op) {
+  if (!op.getCausal() || op.getWindow() || op.getMask() || op.getOffsets())
+    return op.emitOpError("expects causal attention without a window, a mask "
+                          "or offsets for a plan");
+  FailureOr<tensor::InsertSliceOp> key = findRows(op, op.getKey());
+  if (failed(key))
+    return failure();
+  FailureOr<tensor::InsertSliceOp> value = findRows(op, op.getValue());
+  if (failed(value))
+    return failure();
+  int64_t layer = *getConstantIntValue(key->getMixedOffsets()[0]);
+  int64_t kvHeads = op.getKey().getType().getDimSize(1);
+  if (layer >= static_cast<int64_t>(plan.layers.size()) ||
+      kvHeads != static_cast<int64_t>(plan.layers.front().size()))
+    return op.emitOpError("is layer ")
+           << layer << " with " << kvHeads << " KV heads; the plan is for "
+           << plan.layers.size() << " layers with "
+           << plan.layers.front().size();
+  found.push_back({op, key->getSource(), value->getSource(),
+                   getUpdatedArgument(*key), getUpdatedArgument(*value),
+                   cast<Value>(key->getMixedOffsets()[1]), layer});
+  return success();
+}
+
+LogicalResult Rewrite::layOut() {
+  auto cache = cast<RankedTensorType>(found.front().keyCache.getType());
+  if (cache.getDimSize(0) != static_cast<int64_t>(plan.layers.size()))
+    return function.emitError("has ")
+           << cache.getDimSize(0) << " layers, the plan is for "
+           << plan.layers.size();
+  Status status = layOutCache(plan, cache.getDimSize(1), layout);
+  if (!status.ok())
+    return function.emitError(status.text);
+  return success();
+}
+
+void Rewrite::addState() {
+  auto keys = cast<RankedTensorType>(found.front().keyCache.getType());
+  auto values = cast<RankedTensorType>(found.front().valueCache.getType());
+  int64_t layers = keys.getDimSize(0), kvHeads = keys.getDimSize(2);
+  Type element = keys.getElementType();
+  auto rows = [&](int64_t count, RankedTensorType like) {
+    return RankedTensorType::get({count, like.getDimSize(3)}, element);
+  };
+  struct Part {
+    const char *name;
+    RankedTensorType type;
+  };
+  Part parts[] = {
+      {"k_rows", rows(layout.rows, keys)},
+      {"v_rows", rows(layout.rows, values)},
+      {"units", rows(layout.units, keys)},
+      {"weights", RankedTensorType::get({layout.units}, b.getF32Type())},
+      {"clusters", RankedTensorType::get({layers, kvHeads}, b.getI32Type())}};
+  for (const Part &part : parts) {
+    unsigned number = function.getNumArguments();
+    DictionaryAttr attributes;
+    // A session starts without clusters, and people ask how many there are.
+    if (StringRef(part.name) == "clusters")
+      attributes = b.getDictionaryAttr(
+          {b.getNamedAttr(kZeroOnResetAttr, b.getUnitAttr()),
+           b.getNamedAttr(kStatisticAttr, b.getUnitAttr())});
+    (void)function.insertArgument(
+        number, part.type, attributes,
+        NameLoc::get(b.getStringAttr(part.name), function.getLoc()));
+    state.push_back(function.getArgument(number));
+  }
+  b.setInsertionPointToStart(&function.getBody().front());
+  auto table =
+      RankedTensorType::get({layers, kvHeads, kNumHeadFields}, b.getF32Type());
+  heads = WeightOp::create(b, function.getLoc(), table,
+                           b.getStringAttr(kPlanHeadsWeight));
+}
+
+void Rewrite::replace(const CachedAttention &attention) {
+  AttentionOp op = attention.op;
+  Location location = op.getLoc();
+  b.setInsertionPoint(op);
+  Value layer = arith::ConstantIndexOp::create(b, location, attention.layer);
+  SmallVector<Type> types(ValueRange(state).getTypes());
+  auto update = ClusterUpdateOp::create(
+      b, location, types, attention.key, attention.value, heads, attention.past,
+      layer, state[0], state[1], state[2], state[3], state[4], plan.block);
+  state.assign(update->result_begin(), update->result_end());
+  Value result = ClusterAttentionOp::create(
+      b, location, op.getQuery().getType(), op.getQuery(), heads,
+      attention.past, layer, state[0], state[1], state[3], state[4],
+      b.getI64IntegerAttr(plan.block), op.getScaleAttr());
+  op.replaceAllUsesWith(result);
+  op.erase();
+}
+
+void Rewrite::replaceResults() {
+  auto end = cast<func::ReturnOp>(function.getBody().front().getTerminator());
+  BlockArgument old[] = {found.front().keyCache, found.front().valueCache};
+  SmallVector<Value> results;
+  SmallVector<DictionaryAttr> attributes;
+  for (auto [number, result] : llvm::enumerate(end.getOperands())) {
+    if (llvm::is_contained(old, getUpdatedArgument(result)))
+      continue;
+    results.push_back(result);
+    attributes.push_back(function.getResultAttrDict(number));
+  }
+  results.append(state);
+  attributes.resize(results.size(), b.getDictionaryAttr({}));
+  end->setOperands(results);
+  function.setFunctionType(b.getFunctionType(function.getArgumentTypes(),
+                                             ValueRange(results).getTypes()));
+  function.setAllResultAttrs(attributes);
+
+  // What fills and reads the old cache is left over, the last of it first.
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  for (BlockArgument argument : {old[1], old[0]})
+    (void)function.eraseArgument(argument.getArgNumber());
+}
+
+namespace {
+struct ClusterCachePass final
+    : gist::impl::ClusterCachePassBase<ClusterCachePass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    Plan choices;
+    Status status = readPlan(plan, choices);
+    if (!status.ok()) {
+      getOperation().emitError(status.text);
+      return signalPassFailure();
+    }
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal() && !function->hasAttr(kKernelAttr) &&
+          failed(Rewrite(function, choices).run()))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,217 @@
+//===- Plan.cpp - Where a model does less work ----------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Plan/Plan.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cinttypes>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+using namespace gist;
+using Json = nlohmann::ordered_json;
+
+static constexpr int64_t kVersion = 1;
+/// Bounds that no sensible plan reaches; they keep arithmetic in range.
+static constexpr int64_t kMaxTokens = int64_t{1} << 24;
+static constexpr size_t kMaxLayers = 4096, kMaxHeads = 4096;
+
+bool Plan::hasClusters() const {
+  for (const std::vector<HeadChoice> &heads : layers)
+    for (const HeadChoice &head : heads)
+      if (head.kind != HeadKind::Dense)
+        return true;
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+/// The integer `name` of an object, between `low` and `high`.
+static Status readInteger(const Json &object, const char *name, int64_t low,
+                          int64_t high, int64_t &value) {
+  auto found = object.find(name);
+  if (found == object.end() || !found->is_number_integer())
+    return Status::error(Code::BadFile, "expected an integer '%s'", name);
+  int64_t number = found->get<int64_t>();
+  if (number < low || number > high)
+    return Status::error(
+        Code::BadFile, "'%s' is %" PRId64 ", expected %" PRId64 " to %" PRId64,
+        name, number, low, high);
+  value = number;
+  return {};
+}
+
+/// The number `name` of an object, above `low` and up to `high`.
+static Status readNumber(const Json &object, const char *name, double low,
+                         double high, double &value) {
+  auto found = object.find(name);
+  if (found == object.end() || !found->is_number())
+    return Status::error(Code::BadFile, "expected a number '%s'", name);
+  double number = found->get<double>();
+  if (!(number > low && number <= high))
+    return Status::error(Code::BadFile,
+                         "'%s' is %g, expected more than %g and at most %g",
+                         name, number, low, high);
+  value = number;
+  return {};
+}
+
+static Status readHead(const Json &json, HeadChoice &head) {
+  if (json.is_string()) {
+    if (json.get_ref<const std::string &>() != "dense")
+      return Status::error(Code::BadFile,
+                           "expected \"dense\" or an object, got \"%s\"",
+                           json.get_ref<const std::string &>().c_str());
+    head = {};
+    return {};
+  }
+  if (!json.is_object())
+    return Status::error(Code::BadFile, "expected \"dense\" or an object");
+  for (const auto &[name, value] : json.items())
+    if (name != "window" && name != "sinks" && name != "theta" &&
+        name != "room")
+      return Status::error(Code::BadFile,
+                           "'%s' is unknown; a head has window and sinks, or "
+                           "window, theta and room",
+                           name.c_str());
+  GIST_TRY(readInteger(json, "window", 0, kMaxTokens, head.window));
+  bool isWindow = json.contains("sinks");
+  if (isWindow == json.contains("theta"))
+    return Status::error(Code::BadFile,
+                         "expected either 'sinks' or 'theta' beside 'window'");
+  if (isWindow) {
+    head.kind = HeadKind::Window;
+    return readInteger(json, "sinks", 0, kMaxTokens, head.sinks);
+  }
+  head.kind = HeadKind::Clusters;
+  GIST_TRY(readNumber(json, "theta", 0, 1, head.theta));
+  if (head.theta >= 1)
+    return Status::error(Code::BadFile, "'theta' is 1, expected less");
+  return readNumber(json, "room", 0, 1, head.room);
+}
+
+static Status readLayer(const Json &json, std::vector<HeadChoice> &heads) {
+  auto list = json.is_object() ? json.find("heads") : json.end();
+  if (!json.is_object() || list == json.end() || !list->is_array() ||
+      list->empty() || list->size() > kMaxHeads)
+    return Status::error(Code::BadFile, "expected an object with 'heads'");
+  for (const Json &entry : *list) {
+    heads.emplace_back();
+    GIST_TRY(readHead(entry, heads.back())
+                 .in("head " + std::to_string(heads.size() - 1)));
+  }
+  return {};
+}
+
+Status gist::parsePlan(std::string_view text, Plan &plan) {
+  Json json = Json::parse(text.begin(), text.end(), nullptr,
+                          /*allow_exceptions=*/false);
+  if (json.is_discarded() || !json.is_object())
+    return Status::error(Code::BadFile, "a plan is a JSON object");
+  int64_t version = 0;
+  GIST_TRY(readInteger(json, "gist_plan", kVersion, kVersion, version));
+  Plan result;
+  GIST_TRY(readInteger(json, "block", 1, kMaxTokens, result.block));
+  auto layers = json.find("layers");
+  if (layers == json.end() || !layers->is_array() || layers->empty() ||
+      layers->size() > kMaxLayers)
+    return Status::error(Code::BadFile, "expected a list 'layers'");
+  for (const Json &layer : *layers) {
+    result.layers.emplace_back();
+    GIST_TRY(readLayer(layer, result.layers.back())
+                 .in("layer " + std::to_string(result.layers.size() - 1)));
+    if (result.layers.back().size() != result.layers.front().size())
+      return Status::error(
+          Code::BadFile, "layer %zu has %zu heads, layer 0 has %zu",
+          result.layers.size() - 1, result.layers.back().size(),
+          result.layers.front().size());
+  }
+  plan = std::move(result);
+  return {};
+}
+
+Status gist::readPlan(const std::string &path, Plan &plan) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf()))
+    return Status::error(Code::NotFound, "%s: cannot be read", path.c_str());
+  return parsePlan(text.str(), plan).in(path);
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+static Json toJson(const HeadChoice &head) {
+  switch (head.kind) {
+  case HeadKind::Dense:
+    return "dense";
+  case HeadKind::Window:
+    return {{"window", head.window}, {"sinks", head.sinks}};
+  case HeadKind::Clusters:
+    break;
+  }
+  return {{"window", head.window}, {"theta", head.theta}, {"room", head.room}};
+}
+
+std::string gist::printPlan(const Plan &plan) {
+  // A line for each layer: what a person compares.
+  std::string text = "{\n  \"gist_plan\": " + std::to_string(kVersion) +
+                     ",\n  \"block\": " + std::to_string(plan.block) +
+                     ",\n  \"layers\": [";
+  for (size_t i = 0; i < plan.layers.size(); ++i) {
+    Json heads = Json::array();
+    for (const HeadChoice &head : plan.layers[i])
+      heads.push_back(toJson(head));
+    text += (i == 0 ? "\n    " : ",\n    ") + Json{{"heads", heads}}.dump();
+  }
+  return text + "\n  ]\n}\n";
+}
+
+//===----------------------------------------------------------------------===//
+// The cache
+//===----------------------------------------------------------------------===//
+
+Status gist::layOutCache(const Plan &plan, int64_t context,
+                         CacheLayout &layout) {
+  CacheLayout result;
+  for (const std::vector<HeadChoice> &heads : plan.layers)
+    for (const HeadChoice &head : heads) {
+      bool isDense = head.kind == HeadKind::Dense;
+      // No more tokens leave a window than there are.
+      int64_t window = std::min(head.window, context);
+      int64_t ring = isDense ? context : window + plan.block;
+      int64_t clusters = 0;
+      if (head.kind == HeadKind::Window)
+        clusters = head.sinks;
+      else if (head.kind == HeadKind::Clusters)
+        clusters = static_cast<int64_t>(
+            std::ceil(head.room * static_cast<double>(context)));
+      for (int64_t number : {result.rows, ring, result.rows + ring,
+                             result.units, clusters, isDense ? -1 : window,
+                             head.kind == HeadKind::Window ? head.sinks : -1})
+        result.table.push_back(static_cast<float>(number));
+      result.table.push_back(static_cast<float>(head.theta));
+      result.rows += ring + clusters;
+      result.units += clusters;
+    }
+  // The table holds row numbers as f32, which is exact up to here.
+  if (result.rows > kMaxTokens)
+    return Status::error(Code::Unsupported,
+                         "the plan's cache has %" PRId64
+                         " rows for a context of %" PRId64 ", at most %" PRId64
+                         " can be numbered",
+                         result.rows, context, kMaxTokens);
+  result.units = std::max<int64_t>(result.units, 1);
+  layout = std::move(result);
+  return {};
+}

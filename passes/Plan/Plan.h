@@ -1,0 +1,83 @@
+//===- Plan.h - Where a model does less work --------------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A plan is a small JSON file that a person can read and edit:
+//
+//   {
+//     "gist_plan": 1,
+//     "block": 128,
+//     "layers": [
+//       {"heads": ["dense", {"window": 256, "sinks": 4},
+//                  {"window": 128, "theta": 0.8, "room": 0.4}]},
+//       ...
+//     ]
+//   }
+//
+// There is one entry for each KV head. A dense head keeps everything; one with
+// sinks sees the first tokens and a window; one with a theta keeps clusters of
+// what is older than its window, at most `room` of them for each token of the
+// context.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_PLAN_PLAN_H
+#define GIST_PASSES_PLAN_PLAN_H
+
+#include "runtime/Status.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gist {
+
+enum class HeadKind { Dense, Window, Clusters };
+
+/// What one KV head of one layer keeps.
+struct HeadChoice {
+  HeadKind kind = HeadKind::Dense;
+  int64_t window = 0; ///< tokens kept exactly, beside the block at hand
+  int64_t sinks = 0;  ///< Window: first tokens that stay
+  double theta = 0;   ///< Clusters: cosine from which tokens are alike
+  double room = 1;    ///< Clusters: how many, as a share of the context
+
+  bool operator==(const HeadChoice &) const = default;
+};
+
+struct Plan {
+  /// Tokens that leave windows at a time; calls do not cross its multiples.
+  int64_t block = 128;
+  /// For each layer and KV head.
+  std::vector<std::vector<HeadChoice>> layers;
+
+  /// Something other than dense heads.
+  bool hasClusters() const;
+};
+
+/// Reads a plan from JSON text, whoever wrote it.
+Status parsePlan(std::string_view text, Plan &plan);
+Status readPlan(const std::string &path, Plan &plan);
+std::string printPlan(const Plan &plan);
+
+/// Where the parts of a cache of clusters lie, as gist.cluster_update reads it.
+struct CacheLayout {
+  /// layers x KV heads x 8; dialect/GistClusterOps.td says what they mean.
+  std::vector<float> table;
+  int64_t rows = 0;  ///< of keys and of values
+  int64_t units = 0; ///< of units and weights, at least one
+};
+
+/// The layout for `context` tokens, or why there is none.
+Status layOutCache(const Plan &plan, int64_t context, CacheLayout &layout);
+
+/// The name of the weight that holds a layout's table.
+inline constexpr const char *kPlanHeadsWeight = "plan.heads";
+
+} // namespace gist
+
+#endif // GIST_PASSES_PLAN_PLAN_H

@@ -1,0 +1,43 @@
+//===- PlanPasses.td - Passes that follow a plan -----------*- tablegen -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PLAN_PASSES
+#define GIST_PLAN_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def ClusterCachePass : Pass<"gist-cluster-cache", "::mlir::ModuleOp"> {
+  let summary = "give a decoder the cache that a plan asks for";
+  let description = [{
+    Replaces the KV cache of every function by a cache of clusters, and attention
+    on rows by attention on that cache:
+
+    ```mlir
+    %k1 = tensor.insert_slice %k into %k_cache[3, %past, 0, 0] ...
+    %v1 = tensor.insert_slice %v into %v_cache[3, %past, 0, 0] ...
+    %o = gist.attention %q, %all_k, %all_v causal : ...
+    // becomes
+    %heads = gist.weight "plan.heads" : tensor<30x3x8xf32>
+    %n:5 = gist.cluster_update %k, %v, %heads, %past, %c3 into(...) block 128 : ...
+    %o = gist.cluster_attention %q, %heads, %past, %c3 on(...) block 128 : ...
+    ```
+
+    Which head keeps what is in the weight, so the graph is the same for every
+    plan but for the sizes of the cache. Attention that is not causal, has a
+    window or a mask, or does not read a cache is refused, and so is a plan with
+    other layers or heads than the model's.
+  }];
+  let options = [
+    Option<"plan", "plan", "std::string", /*default=*/"", "the plan's file">,
+  ];
+  let dependentDialects = [
+    "::gist::GistDialect", "::mlir::arith::ArithDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
+#endif // GIST_PLAN_PASSES

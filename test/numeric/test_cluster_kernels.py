@@ -1,0 +1,77 @@
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The CPU's kernels for a cache of clusters, call by call, against NumPy."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import cluster_cache
+from cpu_kernels import Kernels, rows, whole
+
+BLOCK, WIDTH, GROUP, TOTAL = 16, 8, 3, 101
+
+
+def text(layout, heads, element):
+    state = cluster_cache.state_types(layout.rows, layout.units, heads, WIDTH, element)
+    q = f"tensor<?x{heads * GROUP}x{WIDTH}x{element}>"
+    k = f"tensor<?x{heads}x{WIDTH}x{element}>"
+    table = f"tensor<{cluster_cache.LAYERS}x{heads}x8xf32>"
+    kept = ", ".join(f"%s{i}: {t}" for i, t in enumerate(state))
+    types = ", ".join(state)
+    read = ", ".join([state[0], state[1], state[3], state[4]])
+    return f"""
+func.func private @update(%k: {k}, %v: {k}, %heads: {table}, %past: index, %layer: index, {kept})
+    -> ({types}) attributes {{gist.kernel, gist.outputs = 5 : i64}} {{
+  %n:5 = gist.cluster_update %k, %v, %heads, %past, %layer
+      into(%s0, %s1, %s2, %s3, %s4) block {BLOCK} : {k}, {k}, {table}, {types}
+  return %n#0, %n#1, %n#2, %n#3, %n#4 : {types}
+}}
+func.func private @attend(%q: {q}, %heads: {table}, %past: index, %layer: index, %s0: {state[0]},
+    %s1: {state[1]}, %s3: {state[3]}, %s4: {state[4]}, %o: {q})
+    -> {q} attributes {{gist.kernel, gist.outputs = 1 : i64}} {{
+  %r = gist.cluster_attention %q, %heads, %past, %layer on(%s0, %s1, %s3, %s4) block {BLOCK}
+      : {q}, {table}, {read}
+  return %r : {q}
+}}"""
+
+
+@pytest.mark.parametrize("element,tolerance", [("f32", 5e-5), ("f16", 1.6e-2)])
+@pytest.mark.parametrize("seed", range(4))
+def test_calls(element, tolerance, seed):
+    rng = np.random.default_rng(seed)
+    kinds = cluster_cache.plans(BLOCK)
+    heads = len(kinds)
+    layout = cluster_cache.Layout(kinds, TOTAL, BLOCK)
+    kernels = Kernels(text(layout, heads, element))
+    storage = {"f32": np.float32, "f16": np.float16}[element]
+    state = layout.state(WIDTH, element)
+    k = np.stack([cluster_cache.keys_with_margin(rng, TOTAL, WIDTH, (0.8, 0.5), 5e-3)
+                  for _ in range(heads)], axis=1).astype(storage)
+    if seed == 3:
+        k[rng.integers(TOTAL, size=4), :, :] = 0  # no direction
+    v = rng.standard_normal((TOTAL, heads, WIDTH)).astype(storage)
+    q = rng.standard_normal((TOTAL, heads * GROUP, WIDTH)).astype(storage)
+    layer, done = int(rng.integers(2)), 0
+    wants = [dataclasses.replace(kind, keys=[], values=[], units=[], members=[])
+             for kind in kinds]
+    for size in cluster_cache.calls(rng, TOTAL, BLOCK):
+        part = slice(done, done + size)
+        kernels.call("update", rows(k[part]), rows(v[part]), whole(layout.table), done, layer,
+                     *(whole(s) for s in state))
+        got = np.full(q[part].shape, np.nan, storage)
+        kernels.call("attend", rows(q[part]), whole(layout.table), done, layer, whole(state[0]),
+                     whole(state[1]), whole(state[3]), whole(state[4]), rows(got))
+        for h, want in enumerate(wants):
+            want.append(k[part, h], v[part, h])
+            for g in range(GROUP):
+                expected = want.attend(q[part, h * GROUP + g], WIDTH**-0.5)
+                np.testing.assert_allclose(got[:, h * GROUP + g].astype(np.float64), expected,
+                                           atol=tolerance, err_msg=f"head {h} at {done}")
+        done += size
+    assert state[4][1 - layer].tolist() == [0] * heads
+    assert state[4][layer].tolist() == [len(want.members) for want in wants]
+    for h, want in enumerate(wants):
+        unit = int(layout.table[layer, h, 3])
+        assert state[3][unit:unit + len(want.members)].tolist() == [len(m) for m in want.members]

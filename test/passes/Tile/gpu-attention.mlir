@@ -1,0 +1,109 @@
+// Attention for GPUs: what waits for what in the loop over keys.
+// RUN: gist-opt %s -gist-gpu-tile=target=gfx942 | FileCheck %s
+// RUN: gist-opt %s -gist-gpu-tile=target=sm_90 | FileCheck %s --check-prefix=SM90
+// RUN: gist-opt %s -gist-gpu-tile=target=gfx942 -gist-gpu=target=gfx942 \
+// RUN:     "-gist-write-gpu-code=target=gfx942 assembly output=%t.s" -o /dev/null
+// RUN: FileCheck %s --check-prefix=ISA --input-file=%t.s
+// RUN: gist-opt %s -gist-gpu-tile=target=sm_90 -gist-gpu=target=sm_90 \
+// RUN:     "-gist-write-gpu-code=target=sm_90 output=%t.ptx" -o /dev/null
+// RUN: FileCheck %s --check-prefix=PTX --input-file=%t.ptx
+
+// Two query heads share a KV head: 128 rows are 64 queries.
+// CHECK: #[[BLOCKS:.*]] = affine_map<()[s0, s1, s2, s3] -> ((s3 * 2) ceildiv 128)>
+// CHECK: #[[HEADS:.*]] = affine_map<()[s0, s1, s2, s3] -> (2)>
+// CHECK: #[[ONE:.*]] = affine_map<()[s0, s1] -> (2)>
+// CHECK-LABEL: func.func private @attention(
+// CHECK-SAME: %[[Q:.*]]: memref<?x4x128xf16>, %[[K:.*]]: memref<?x2x128xf16>, %[[V:.*]]: memref<?x2x128xf16>
+// CHECK-SAME: gist.grid = [#[[BLOCKS]], #[[HEADS]]]
+// CHECK-SAME: workgroup = [128, 64], depth = 128, waves = [4], stages = 2, instruction = mfma_32x32x8, element = f16>
+// CHECK-SAME: gist.workgroup = array<i64: 256>
+// Keys as they are, values transposed.
+// CHECK-DAG: memref.alloca() {{.*}} : memref<1x64x128xf16, #gpu.address_space<workgroup>>
+// CHECK-DAG: memref.alloca() {{.*}} : memref<1x128x64xf16, #gpu.address_space<workgroup>>
+// The first step is loaded before the loop, the next one before this one's
+// products.
+// CHECK-COUNT-4: vector.load %[[K]]
+// CHECK-COUNT-4: vector.load %[[V]]
+// CHECK: scf.for
+// CHECK: gpu.barrier
+// CHECK: vector.store {{.*}}memref<1x64x128xf16
+// CHECK: vector.store {{.*}}memref<1x128x64xf16
+// CHECK: gpu.barrier
+// CHECK-COUNT-4: vector.load %[[K]]
+// CHECK-COUNT-4: vector.load %[[V]]
+// CHECK: amdgpu.sched_barrier
+// CHECK-COUNT-32: amdgpu.mfma 32x32x8
+// Keys that some row does not see are hidden, in the steps that have such.
+// CHECK: scf.if
+// CHECK-COUNT-32: arith.select {{.*}} : f32
+// CHECK: gpu.shuffle xor
+// CHECK: math.exp2 {{.*}} : vector<16xf32>
+// CHECK-NOT: gpu.shuffle
+// CHECK-COUNT-32: amdgpu.mfma 32x32x8
+// CHECK-NOT: amdgpu.mfma
+// CHECK-NOT: gpu.barrier
+// CHECK: return
+
+// SM90-LABEL: func.func private @attention(
+// SM90-SAME: waves = [8], stages = 2, instruction = mma_16x8x16
+// SM90-COUNT-8: nvgpu.device_async_copy
+// SM90: nvgpu.device_async_create_group
+// SM90: scf.for
+// SM90-COUNT-8: nvgpu.device_async_copy
+// SM90: nvgpu.device_async_wait {{.*}} {numGroups = 1 : i32}
+// SM90: gpu.barrier
+// SM90: nvgpu.ldmatrix {{.*}}transpose = false
+// SM90: nvgpu.mma.sync
+// SM90: math.exp2
+// SM90: nvgpu.ldmatrix {{.*}}transpose = true
+// SM90: nvgpu.mma.sync
+// SM90: gpu.barrier
+// SM90: scf.yield
+
+// One barrier for 32 products: loads go out first and are waited for when the
+// step is over.
+// ISA-LABEL: attention:
+// ISA: s_barrier
+// ISA: s_barrier
+// ISA-NOT: v_mfma
+// ISA-COUNT-8: global_load_dwordx4
+// ISA-NOT: vmcnt
+// ISA-COUNT-32: v_mfma_f32_32x32x8_f16
+// ISA-NOT: scratch_
+// ISA-LABEL: .amdhsa_kernel attention
+// ISA: .group_segment_fixed_size: 32768
+// ISA: .name: attention
+// ISA: .private_segment_fixed_size: 0
+// ISA: .sgpr_spill_count: 0
+// ISA: .vgpr_spill_count: 0
+
+// PTX-LABEL: .entry attention(
+// PTX-DAG: cp.async.cg.shared.global
+// PTX-DAG: cp.async.wait_group 1
+// PTX-DAG: ldmatrix.sync.aligned.m8n8.x4.shared.b16
+// PTX-DAG: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// PTX-DAG: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
+// PTX-DAG: ex2.approx
+// PTX-LABEL: .entry one(
+
+func.func private @attention(%q: tensor<?x4x128xf16>, %k: tensor<?x2x128xf16>, %v: tensor<?x2x128xf16>,
+    %out: tensor<?x4x128xf16>) -> tensor<?x4x128xf16> attributes {gist.kernel, gist.outputs = 1 : i64} {
+  %r = gist.attention %q, %k, %v causal : tensor<?x4x128xf16>, tensor<?x2x128xf16>, tensor<?x2x128xf16>
+  return %r : tensor<?x4x128xf16>
+}
+
+// One query: a workgroup for the heads that share a KV head, whatever the
+// number of keys; no product by matrix instructions.
+// CHECK-LABEL: func.func private @one(
+// CHECK-SAME: gist.grid = [#[[ONE]]]
+// CHECK-SAME: gist.workgroup = array<i64: 512>
+// CHECK-NOT: amdgpu.mfma
+// CHECK: scf.for
+// CHECK-NOT: gpu.barrier
+// CHECK: scf.yield
+// CHECK: gpu.barrier
+func.func private @one(%q: tensor<1x6x64xf16>, %k: tensor<?x2x64xf16>, %v: tensor<?x2x64xf16>,
+    %out: tensor<1x6x64xf16>) -> tensor<1x6x64xf16> attributes {gist.kernel, gist.outputs = 1 : i64} {
+  %r = gist.attention %q, %k, %v causal : tensor<1x6x64xf16>, tensor<?x2x64xf16>, tensor<?x2x64xf16>
+  return %r : tensor<1x6x64xf16>
+}

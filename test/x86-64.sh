@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Whole modules for x86-64, run in an emulator where this is no x86-64: the tests
+# of compiled models with a gist-compile that compiles for another machine, and
+# a gist-run and gist-session-test built for it. Usage: x86-64.sh BUILD_DIR PYTHON
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=$(cd "$1" && pwd)
+python=$2
+target=$PWD/build/x86-64
+
+cmake -S . -B "$target" -DCMAKE_BUILD_TYPE=Release -DGIST_RUNTIME_ONLY=ON \
+  -DGIST_BUILD_TESTS=OFF -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=x86_64 \
+  -DCMAKE_C_COMPILER=x86_64-linux-gnu-gcc \
+  -DCMAKE_CXX_COMPILER=x86_64-linux-gnu-g++ >/dev/null
+cmake --build "$target" -j "$(nproc)" >/dev/null
+x86_64-linux-gnu-g++ -std=c++20 -O1 -I . -isystem runtime/third_party \
+  test/integration/gist-session-test.cpp "$target/lib/libGistRuntime.a" \
+  -o "$target/bin/gist-session-test" -pthread -ldl
+
+emulator=
+if [ "$(uname -m)" != x86_64 ]; then
+  emulator="qemu-x86_64 -cpu max -L /usr/x86_64-linux-gnu"
+fi
+
+# Tools of the same names, for a CPU with AVX2: no emulator in Debian 12 knows
+# AVX-512, and kernels need fused multiply-adds.
+tools=$target/haswell
+mkdir -p "$tools"
+for name in gist-run gist-session-test; do
+  printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$emulator" "$target/bin/$name" \
+    >"$tools/$name"
+done
+printf '#!/bin/sh\nexec "%s" "$@" --triple=x86_64-linux-gnu --cpu=haswell\n' \
+  "$build/bin/gist-compile" >"$tools/gist-compile"
+chmod +x "$tools"/gist-*
+PATH="$tools:$PATH" "$python" -m pytest -q -p no:cacheprovider \
+  test/integration/test_compile.py
