@@ -63,7 +63,8 @@ def run_ours(arguments, case, module, inputs, folder):
     outputs = {}
     for line in done.stdout.splitlines():
         if line.endswith(".npy"):
-            outputs[pathlib.Path(line).stem] = torch.from_numpy(np.load(line)).cuda()
+            name = pathlib.Path(line).stem.removeprefix("run.")
+            outputs[name] = torch.from_numpy(np.load(line)).cuda()
     return outputs, float(re.search(r"median ([0-9.]+) us", done.stdout).group(1))
 
 
