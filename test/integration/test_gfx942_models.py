@@ -126,3 +126,16 @@ def test_encoder(name, tokens, tmp_path):
             stdout=subprocess.PIPE, check=True, text=True).stdout
         results.append(np.load(output.strip()))
     check(*results, tolerance(name, ids))
+
+
+def test_selftest(tmp_path):
+    """`gist-run selftest` pairs the entries of two targets, and launches all."""
+    name = "llama-q4_1.gguf"
+    module = compile_for_both(name, tmp_path)
+    report = subprocess.run(
+        ["gist-run", "selftest", module, "--device", "hip", "--hip-library", SIMULATOR,
+         "--tokens", "1,17", "--tolerance", str(tolerance(name, reference(name)[0]))],
+        stdout=subprocess.PIPE, check=True, text=True).stdout
+    launched = re.search(r"(\d+) of (\d+) kernels for gfx942 were launched", report)
+    assert launched and launched.group(1) == launched.group(2), report
+    assert {"prefill", "decode", "score"} <= set(re.findall(r"^\w+", report, re.M))
