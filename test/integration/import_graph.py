@@ -25,10 +25,10 @@ DTYPES = {"F32": np.float32, "F16": np.float16, "BF16": np.uint16, "I8": np.int8
 class Graph:
     """A model as a function on token ids."""
 
-    def __init__(self, path, workspace, *options):
+    def __init__(self, path, workspace, *options, rewrite=lambda text: text):
         stored = workspace / "weights.safetensors"
         tool = harness.tool("gist-import-test", "GIST_IMPORT_TEST")
-        text = harness.run([tool, path, f"--weights={stored}", *options])
+        text = rewrite(harness.run([tool, path, f"--weights={stored}", *options]))
         opt = harness.tool("gist-opt", "GIST_OPT")
         text = harness.run([opt, "-gist-weights-to-arguments", "-"], input=text)
         signature = re.search(r"func\.func @forward\(.*$", text, re.MULTILINE)[0]

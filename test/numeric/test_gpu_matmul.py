@@ -7,7 +7,7 @@ in memory, and the simulator reports whatever is read outside of them."""
 import numpy as np
 import pytest
 
-from gpu_kernels import Kernels, rows, whole
+from gpu_kernels import Kernels, rows, simulator, whole
 from reference.quantization import dequantize
 
 DTYPES = {"f32": np.float32, "f16": np.float16}
@@ -133,9 +133,9 @@ def unaligned():
     """Rows and blocks that begin at odd multiples of two bytes are read in words
     all the same: gfx942 can."""
     simulated = Kernels.open()
-    simulated.configure("alignment", 0)
+    simulated.configure("alignment", simulator.REQUIRED)
     yield
-    simulated.configure("alignment", 1)
+    simulated.configure("alignment", simulator.STRICT)
 
 
 def run(kernels, x, w, *rest, m_is_static=False, dtype=np.float32):

@@ -325,11 +325,11 @@ def test_lookup_in_blocks(name):
     kernels = gpu.Kernels(lookup(name, n, k, length, size))
     # Blocks of an odd number of halves do not begin at words. The card reads
     # words from there; the simulator reports it unless told.
-    kernels.hip.configure("alignment", 0)
+    kernels.hip.configure("alignment", gpu.simulator.REQUIRED)
     try:
         kernels.call("lookup", rows(ids), whole(blocks), rows(y))
     finally:
-        kernels.hip.configure("alignment", 1)
+        kernels.hip.configure("alignment", gpu.simulator.STRICT)
     np.testing.assert_array_equal(y, dequantize(blocks, name)[ids])
 
 

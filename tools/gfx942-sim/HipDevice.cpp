@@ -292,7 +292,8 @@ GIST_HIP_API int gistSimConfigure(const char *name, uint64_t value) {
   if (setting == "checks")
     state.config.checks = value;
   else if (setting == "alignment")
-    state.config.alignment = value;
+    state.config.alignment = static_cast<Alignment>(
+        std::min<uint64_t>(value, static_cast<uint64_t>(Alignment::Strict)));
   else if (setting == "threads")
     state.config.threads = static_cast<unsigned>(value);
   else if (setting == "max-instructions")

@@ -31,7 +31,8 @@ options:
   --dynamic-lds BYTES  LDS beyond what the kernel declares
   --threads N          host threads (default: all cores)
   --no-checks          bounds only; about twice as fast
-  --unaligned          allow misaligned accesses
+  --unaligned          allow misaligned accesses of LDS and scratch
+  --strict-alignment   report misaligned accesses of global memory
   --max-instructions N per wave, then it counts as hanging
   --counters           print counters on stdout
   --time               print instructions and MFMA per second on stdout
@@ -175,7 +176,9 @@ static bool parseOptions(int argc, char **argv, Options &options) {
     } else if (text == "--no-checks") {
       options.config.checks = false;
     } else if (text == "--unaligned") {
-      options.config.alignment = false;
+      options.config.alignment = Alignment::None;
+    } else if (text == "--strict-alignment") {
+      options.config.alignment = Alignment::Strict;
     } else if (text == "--kernel") {
       if (!value(options.kernel))
         return false;

@@ -23,11 +23,18 @@
 
 namespace gist::sim {
 
+/// Which misaligned accesses are findings. Under HSA the card runs in unaligned
+/// mode: loads and stores of global memory may begin at any byte.
+enum class Alignment : uint8_t {
+  None,     ///< None.
+  Required, ///< Atomics off their size; LDS and scratch off the dword.
+  Strict,   ///< And global memory off the dword, which costs time.
+};
+
 struct Config {
   /// Undefined values, waits, races, hazards. Bounds are always checked.
   bool checks = true;
-  /// Accesses of a dword or more must be aligned to a dword.
-  bool alignment = true;
+  Alignment alignment = Alignment::Required;
   /// Host threads; 0 takes all cores. Results do not depend on it.
   unsigned threads = 0;
   /// Instructions after which a wave counts as hanging.

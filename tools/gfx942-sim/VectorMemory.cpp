@@ -85,7 +85,10 @@ static LaneMemory resolveBuffer(Wave &wave, const Inst &inst, unsigned lane,
     return {nullptr, true};
   uint64_t address =
       resource.base + scalarOffset + index * resource.stride + inRecord;
-  if (!wave.checkAlignment(address, std::min(bytes, 4u), lane))
+  bool isAtomic = access == Access::Atomic;
+  if (!wave.checkAlignment(address, isAtomic ? bytes : std::min(bytes, 4u),
+                           lane,
+                           isAtomic ? Alignment::Required : Alignment::Strict))
     return {};
   return {wave.global(address, bytes, lane, verbOf(access)), false};
 }
@@ -119,21 +122,25 @@ LaneMemory gist::sim::resolveLane(Wave &wave, const Inst &inst, unsigned lane,
   uint64_t address = vectorAddress(wave, vaddr, lane) + displacement;
   if (saddr.isScalar())
     address += wave.read64(saddr.reg);
-  if (!wave.checkAlignment(address, alignment, lane))
+  bool isShared = inst.op->opClass == OpClass::Flat &&
+                  address >> 32 == kSharedAperture >> 32;
+  bool isPrivate = inst.op->opClass == OpClass::Flat &&
+                   address >> 32 == kPrivateAperture >> 32;
+  bool isPlain = !isShared && !isPrivate && access != Access::Atomic;
+  if (!wave.checkAlignment(address, alignment, lane,
+                           isPlain ? Alignment::Strict : Alignment::Required))
     return {};
-  if (inst.op->opClass == OpClass::Flat) {
-    uint64_t low = static_cast<uint32_t>(address);
-    if (address >> 32 == kSharedAperture >> 32) {
-      LdsAccess kind = access == Access::Load    ? LdsAccess::Read
-                       : access == Access::Store ? LdsAccess::Write
-                                                 : LdsAccess::Atomic;
-      uint8_t *pointer = wave.lds(low, bytes, lane, verb);
-      if (!pointer || !noteLdsAccess(wave, kind, low, bytes, lane))
-        return {};
-      return {pointer, false};
-    }
-    if (address >> 32 == kPrivateAperture >> 32)
-      return {wave.privateMemory(low, bytes, lane, verb), false};
+  uint64_t low = static_cast<uint32_t>(address);
+  if (isShared) {
+    LdsAccess kind = access == Access::Load    ? LdsAccess::Read
+                     : access == Access::Store ? LdsAccess::Write
+                                               : LdsAccess::Atomic;
+    uint8_t *pointer = wave.lds(low, bytes, lane, verb);
+    if (!pointer || !noteLdsAccess(wave, kind, low, bytes, lane))
+      return {};
+    return {pointer, false};
   }
+  if (isPrivate)
+    return {wave.privateMemory(low, bytes, lane, verb), false};
   return {wave.global(address, bytes, lane, verb), false};
 }

@@ -102,9 +102,11 @@ public:
                const char *verb);
   uint8_t *privateMemory(uint64_t address, unsigned bytes, unsigned lane,
                          const char *verb);
-  /// False after fail() when `address` is not a multiple of `alignment`.
-  bool checkAlignment(uint64_t address, unsigned alignment, unsigned lane) {
-    if (address % alignment == 0 || !group->config->alignment)
+  /// False after fail() when `address` is not a multiple of `alignment` and the
+  /// level of checking is `least` or more.
+  bool checkAlignment(uint64_t address, unsigned alignment, unsigned lane,
+                      Alignment least = Alignment::Required) {
+    if (address % alignment == 0 || group->config->alignment < least)
       return true;
     failAlignment(address, alignment, lane);
     return false;
