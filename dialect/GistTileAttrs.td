@@ -23,6 +23,7 @@ def Gist_Instruction : Gist_Enum<"Instruction", "instruction",
   I32EnumAttrCase<"Mfma32x32x16", 7, "mfma_32x32x16">,   // gfx942: 8 bits
   I32EnumAttrCase<"Mma16x8x16", 8, "mma_16x8x16">,       // sm_80: a warp
   I32EnumAttrCase<"Wgmma64x128x16", 9, "wgmma_64x128x16">, // sm_90a: 4 warps
+  I32EnumAttrCase<"Bfmmla", 10, "bfmmla">,    // Arm bf16: 2x4 by 4x2
 ]>;
 
 def Gist_TileAttr : AttrDef<Gist_Dialect, "Tile"> {

@@ -27,6 +27,19 @@ using namespace gist;
 /// memory is read as one stream. x86 packs a column per lane. Float products:
 /// four by four vectors of partial sums.
 static const TargetInfo kTable[] = {
+    {"aarch64-i8mm-bf16",
+     "+i8mm,+dotprod,+bf16",
+     4,
+     Instruction::Smmla,
+     8,
+     8,
+     false,
+     {32, 192, 8, 4},
+     {32, 64, 4, 4},
+     {32, 64},
+     4,
+     32,
+     Instruction::Bfmmla},
     {"aarch64-i8mm",
      "+i8mm,+dotprod",
      4,

@@ -51,6 +51,8 @@ struct TargetInfo {
   /// Columns of a workgroup in integer products of one row: few, so that all
   /// threads finish together.
   int64_t columnsOfOneRow;
+  /// For attention of many queries on f16 or bf16.
+  Instruction attentionInstruction = Instruction::Fma;
 };
 
 using ReportError = llvm::function_ref<void(const llvm::Twine &)>;

@@ -14,94 +14,17 @@
 //   m' = max(m, scores), p = exp(scores - m'), c = exp(m - m')
 //   l = l c + sum(p), out = out c + p v   lanes along the head
 //
+// How bfmmla forms the scores and outputs is in PairedAttention.cpp.
+//
 //===----------------------------------------------------------------------===//
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "passes/Tile/AttentionLoops.h"
+#include "passes/Tile/AttentionTileEmitter.h"
 
 using namespace mlir;
 using namespace gist;
 using Values = TileBuilder::Values;
-
-/// Keys whose scores are formed together: one vector of results.
-static constexpr int64_t kKeys = 4;
-
-namespace {
-class Attention {
-public:
-  Attention(TileBuilder &b, const AttentionTile &what, TileAttr tile)
-      : b(b), what(what), step(tile.getRegisters()[1]),
-        group(getType(what.query).getDimSize(1)),
-        maxRows(tile.getWorkgroup()[0] * group),
-        rowsAtOnce(countRows(what, tile.getRegisters()[0])),
-        headSize(getType(what.key).getShape().back()),
-        valueSize(getType(what.value).getShape().back()), f32(b.getF32Type()),
-        queries(what.queries), keys(what.keys) {}
-
-  Value emit(Value result);
-
-private:
-  /// Rows taken together: as many as there are registers for, or all there are.
-  static int64_t countRows(const AttentionTile &what, int64_t limit) {
-    RankedTensorType query = getType(what.query);
-    return query.isDynamicDim(0)
-               ? limit
-               : std::min(limit, query.getDimSize(0) * query.getDimSize(1));
-  }
-
-  /// Running maxima, sums and outputs of the rows, in this order.
-  using State = Values;
-
-  /// Keys and values of a step, in f32, and what is added to the scores.
-  struct Step {
-    Value first, k, v, bias;
-  };
-
-  static RankedTensorType getType(Value value) {
-    return cast<RankedTensorType>(value.getType());
-  }
-  Value emitQueries();
-  Value emitWiden(Value source, Value first, Value count, int64_t size);
-  Value emitBias(Value first, Value count);
-  State emitRows(Value row, int64_t rows, const Step &keys, State state);
-  Value emitScores(Value row, int64_t rows, const Step &keys);
-  Value emitMask(Value scores, Value query, Value key);
-  Value emitExp(Value x);
-  Values emitOutput(Value row, int64_t rows, Value p, Values factors, Value v,
-                    Value out);
-  Value emitResult(State state, Value result);
-
-  /// The query of a row, and its head within the group.
-  Value getQuery(Value row) { return divide(row, false); }
-  Value getHead(Value row) { return divide(row, true); }
-  Value divide(Value row, bool isRemainder) {
-    AffineExpr d0 = b.getAffineDimExpr(0);
-    return getValueOrCreateConstantIndexOp(
-        b, b.getLoc(),
-        affine::makeComposedFoldedAffineApply(
-            b, b.getLoc(), isRemainder ? d0 % group : d0.floorDiv(group),
-            {OpFoldResult(row)}));
-  }
-  Value constant(double value) {
-    return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
-  }
-  Value toI32(Value index) {
-    return arith::IndexCastOp::create(b, b.getI32Type(), index);
-  }
-  Value compare(arith::CmpIPredicate predicate, Value a, Value c) {
-    return arith::CmpIOp::create(b, predicate, a, c);
-  }
-
-  TileBuilder &b;
-  const AttentionTile &what;
-  int64_t step, group, maxRows, rowsAtOnce, headSize, valueSize;
-  Type f32;
-  Value queries, keys;
-  Value q; ///< the rows' queries in f32, times the scale of the scores
-};
-} // namespace
+using Attention = AttentionTileEmitter;
 
 Value Attention::emitQueries() {
   Value scale = b.splat(kKeys, f32, what.scale);
@@ -311,7 +234,9 @@ Value Attention::emitExp(Value x) {
 /// One step of keys and values for `rows` rows.
 Attention::State Attention::emitRows(Value row, int64_t rows, const Step &keys,
                                      State state) {
-  Value p = emitScores(row, rows, keys);
+  Value p =
+      isPaired ? emitPairedScores(row, keys) : emitScores(row, rows, keys);
+  Value operand = isPaired ? b.empty({rows / 2, 2 * step}, bf16) : Value();
   Value zero = constant(0);
   Value never = constant(-std::numeric_limits<double>::infinity());
   int64_t width = std::min<int64_t>(step, 4 * kKeys);
@@ -333,15 +258,24 @@ Attention::State Attention::emitRows(Value row, int64_t rows, const Step &keys,
     Value base = arith::SelectOp::create(b, isNone, zero, top);
     Value factor = math::ExpOp::create(b, arith::SubFOp::create(b, old, base));
     Values sums = b.loop(
-        b.index(0), b.index(step), width, {b.splat(width, f32, 0), p},
+        b.index(0), b.index(step), width,
+        {b.splat(width, f32, 0), isPaired ? operand : p},
         [&](Value key, ValueRange carried) {
-          Value x = b.read(carried[1], {line, key}, b.vectorOf(width, f32));
+          Value x = b.read(isPaired ? p : carried[1], {line, key},
+                           b.vectorOf(width, f32));
           Value e =
               emitExp(arith::SubFOp::create(b, x, b.broadcast(base, width)));
-          return Values{arith::AddFOp::create(b, carried[0], e),
-                        b.write(e, carried[1], {line, key})};
+          Value sum = arith::AddFOp::create(b, carried[0], e);
+          if (!isPaired)
+            return Values{sum, b.write(e, carried[1], {line, key})};
+          Value result = carried[1];
+          for (int64_t at = 0; at < width; at += 4)
+            result = b.write(
+                narrow(b.slice(e, at, 4)), result,
+                {b.index(i / 2), b.add(b.mul(key, 2), 2 * at + i % 2 * 4)});
+          return Values{sum, result};
         });
-    p = sums[1];
+    (isPaired ? operand : p) = sums[1];
     Value sum = vector::ReductionOp::create(
         b, vector::CombiningKind::ADD, sums[0],
         arith::MulFOp::create(b, b.readScalar(state[1], at), factor),
@@ -350,7 +284,9 @@ Attention::State Attention::emitRows(Value row, int64_t rows, const Step &keys,
     state[1] = b.writeScalar(sum, state[1], at);
     factors.push_back(factor);
   }
-  state[2] = emitOutput(row, rows, p, factors, keys.v, state[2])[0];
+  state[2] = isPaired
+                 ? emitPairedOutput(row, operand, factors, keys.v, state[2])
+                 : emitOutput(row, rows, p, factors, keys.v, state[2])[0];
   return state;
 }
 
@@ -376,7 +312,26 @@ Value Attention::emitResult(State state, Value result) {
       })[0];
 }
 
+//===----------------------------------------------------------------------===//
+// The whole tile
+//===----------------------------------------------------------------------===//
+
+/// How many keys the step from `first` on has.
+Value Attention::countKeys(Value first) {
+  AffineExpr d0, d1;
+  bindDims(b.getContext(), d0, d1);
+  return getValueOrCreateConstantIndexOp(
+      b, b.getLoc(),
+      affine::makeComposedFoldedAffineMin(
+          b, b.getLoc(),
+          AffineMap::get(2, 0, {b.getAffineConstantExpr(step), d1 - d0},
+                         b.getContext()),
+          {OpFoldResult(first), OpFoldResult(keys)}));
+}
+
 Value Attention::emit(Value result) {
+  if (isPaired)
+    return emitPaired(result);
   Value rows = b.mul(queries, group), zero = b.index(0);
   Value whole = b.roundDown(rows, rowsAtOnce);
   State state = {b.empty({maxRows}, f32), b.empty({maxRows}, f32),
@@ -392,15 +347,7 @@ Value Attention::emit(Value result) {
   });
   q = emitQueries();
   state = b.loop(zero, keys, step, state, [&](Value first, ValueRange carried) {
-    AffineExpr d0, d1;
-    bindDims(b.getContext(), d0, d1);
-    Value count = getValueOrCreateConstantIndexOp(
-        b, b.getLoc(),
-        affine::makeComposedFoldedAffineMin(
-            b, b.getLoc(),
-            AffineMap::get(2, 0, {b.getAffineConstantExpr(step), d1 - d0},
-                           b.getContext()),
-            {OpFoldResult(first), OpFoldResult(keys)}));
+    Value count = countKeys(first);
     Step part = {first, emitWiden(what.key, first, count, headSize),
                  emitWiden(what.value, first, count, valueSize),
                  emitBias(first, count)};

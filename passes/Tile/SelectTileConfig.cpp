@@ -42,7 +42,19 @@ static TileAttr getMatmulTile(MLIRContext *context, const TargetInfo &target,
       {shape.registerRows, shape.registerColumns}, target.lanes, instruction);
 }
 
-static TileAttr selectTile(func::FuncOp kernel, const TargetInfo &target) {
+/// Whether attention has many queries, in numbers that lose little in bf16, and
+/// heads that fill operands of two by four.
+static bool isPairable(AttentionOp op) {
+  RankedTensorType key = op.getKey().getType();
+  return op.getQuery().getType().isDynamicDim(0) &&
+         !key.getElementType().isF32() && key.getShape().back() % 8 == 0 &&
+         op.getValue().getType().getShape().back() % 8 == 0;
+}
+
+/// `isReduced` says that the module multiplies in 8 bits: then attention need
+/// not be more exact than bf16.
+static TileAttr selectTile(func::FuncOp kernel, const TargetInfo &target,
+                           bool isReduced) {
   MLIRContext *context = kernel.getContext();
   Operation *anchor = getAnchor(kernel);
   if (auto op = dyn_cast_or_null<QuantizedMatmulOp>(anchor)) {
@@ -54,6 +66,12 @@ static TileAttr selectTile(func::FuncOp kernel, const TargetInfo &target) {
                                         : target.integerShape.workgroupColumns,
         packing ? target.integerInstruction : Instruction::Widen);
   }
+  if (auto op = dyn_cast_or_null<AttentionOp>(anchor);
+      op && isReduced && isPairable(op) &&
+      target.attentionInstruction == Instruction::Bfmmla)
+    return TileAttr::get(context, {target.attention.queries, 1},
+                         {8, target.attention.keys}, target.lanes,
+                         Instruction::Bfmmla);
   if (isa_and_nonnull<AttentionOp, ClusterAttentionOp>(anchor))
     return TileAttr::get(
         context, {target.attention.queries, 1},
@@ -83,9 +101,14 @@ struct SelectTileConfigPass final
         });
     if (failed(info))
       return signalPassFailure();
-    for (auto kernel : getOperation().getOps<func::FuncOp>())
-      if (isKernel(kernel) && !kernel->hasAttr(kTileAttr))
-        kernel->setAttr(kTileAttr, selectTile(kernel, *info));
+    auto kernels = llvm::make_filter_range(
+        getOperation().getOps<func::FuncOp>(), isKernel);
+    bool isReduced = llvm::any_of(kernels, [](func::FuncOp kernel) {
+      return isa_and_nonnull<QuantizedMatmulOp>(getAnchor(kernel));
+    });
+    for (func::FuncOp kernel : kernels)
+      if (!kernel->hasAttr(kTileAttr))
+        kernel->setAttr(kTileAttr, selectTile(kernel, *info, isReduced));
   }
 
 private:

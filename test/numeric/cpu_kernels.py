@@ -376,13 +376,13 @@ func.func private @{symbol}(%x: tensor<?x{d}xf32>, %w: tensor<{d}xf32>,
 """
 
 
-def attention(heads, kv_heads, size, keys="f16", options="causal", symbol="attention"):
+def attention(heads, kv_heads, size, keys="f16", options="causal", symbol="attention", tile=""):
     kv = f"tensor<?x{kv_heads}x{size}x{keys}>"
     # The op wants queries and keys of one type; the kernel widens.
     q = f"tensor<?x{heads}x{size}x{keys}>"
     return f"""
 func.func private @{symbol}(%q: {q}, %k: {kv}, %v: {kv}, %out: {q}) -> {q}
-    attributes {{gist.kernel, gist.outputs = 1}} {{
+    attributes {{gist.kernel, gist.outputs = 1{tile and f", gist.tile = #gist.tile<{tile}>"}}} {{
   %o = gist.attention %q, %k, %v {options} : {q}, {kv}, {kv}
   return %o : {q}
 }}

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kernels compiled for this CPU, called as the runtime calls them."""
 
+import pathlib
 import platform
 
 import numpy as np
@@ -221,3 +222,31 @@ def test_attention(element, options):
         expected = attend(q, k, v, **OPTIONS[options])
         tolerance = 2e-5 if element == "f32" else 2e-3
         np.testing.assert_allclose(out, expected, atol=tolerance)
+
+
+def has_bf16():
+    info = pathlib.Path("/proc/cpuinfo")
+    return info.exists() and " bf16" in info.read_text()
+
+
+@pytest.mark.skipif(not has_bf16(), reason="this CPU has no bfmmla")
+@pytest.mark.parametrize("options", OPTIONS)
+def test_paired_attention(options):
+    """Inputs that bf16 holds exactly, and a scale of 1/8: only the weights of
+    the values are rounded, each by at most 2^-8 of itself."""
+    tile = "workgroup = [32, 1], registers = [8, 64], lanes = 4, instruction = bfmmla"
+    kernels = cpu.Kernels(cpu.attention(6, 2, 64, "f16", options, tile=tile))
+    rng = np.random.default_rng(5)
+
+    def draw_bf16(*shape):
+        bits = draw(rng, *shape).view(np.uint32) & np.uint32(0xFFFF0000)
+        return bits.view(np.float32).astype(np.float16)
+
+    for tokens, past in [(1, 0), (1, 99), (5, 0), (37, 64), (70, 1)]:
+        q = draw_bf16(tokens, 6, 64)
+        k, v = (draw_bf16(tokens + past, 2, 64) for _ in range(2))
+        out = np.full((tokens, 6, 64), np.nan, np.float16)
+        kernels.call("attention", rows(q), rows(k), rows(v), rows(out))
+        expected = attend(q, k, v, **OPTIONS[options])
+        bound = attend(q, k, np.abs(v), **OPTIONS[options]) * (2**-8 + 2**-11) + 1e-5
+        assert (np.abs(out - expected) <= bound).all()
