@@ -45,11 +45,12 @@
 // CHECK: return
 
 // SM90-LABEL: func.func private @attention(
-// SM90-SAME: waves = [8], stages = 2, instruction = mma_16x8x16
-// SM90-COUNT-8: nvgpu.device_async_copy
+// SM90-SAME: workgroup = [64, 64], depth = 128, waves = [4], stages = 2, instruction = mma_16x8x16
+// 64 keys and values of 256 bytes are 2048 pieces for 128 threads.
+// SM90-COUNT-16: nvgpu.device_async_copy
 // SM90: nvgpu.device_async_create_group
 // SM90: scf.for
-// SM90-COUNT-8: nvgpu.device_async_copy
+// SM90-COUNT-16: nvgpu.device_async_copy
 // SM90: nvgpu.device_async_wait {{.*}} {numGroups = 1 : i32}
 // SM90: gpu.barrier
 // SM90: nvgpu.ldmatrix {{.*}}transpose = false
