@@ -57,8 +57,9 @@ KernelRole gist::getKernelRole(Operation *op) {
   if (llvm::none_of(op->getResultTypes(),
                     llvm::IsaPred<ShapedType, SelectionType>))
     return KernelRole::Free; // A number that depends on what tensors hold.
-  if (isView(op) || isa<arith::ConstantOp, tensor::EmptyOp, linalg::FillOp,
-                        PackSelectionOp>(op))
+  if (isView(op) ||
+      isa<arith::ConstantOp, tensor::EmptyOp, linalg::FillOp, PackSelectionOp>(
+          op))
     return KernelRole::Free;
   // The rows of a weight are dequantised where they are read.
   if (auto dequantize = dyn_cast<DequantizeOp>(op))
