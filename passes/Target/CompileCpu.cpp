@@ -12,25 +12,12 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "passes/Pipelines.h"
+#include "passes/Target/Backend.h"
 #include "passes/Target/LinkObject.h"
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/SmallVectorMemoryBuffer.h"
-#include "llvm/Target/TargetMachine.h"
 
 using namespace mlir;
 using namespace gist;
-
-namespace {
-/// LLVM's view of a module on its way to machine code.
-struct Backend {
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module;
-  std::unique_ptr<llvm::TargetMachine> machine;
-};
-} // namespace
 
 static LogicalResult createMachine(ModuleOp module, const CpuTarget &target,
                                    Backend &backend) {
@@ -77,35 +64,17 @@ static LogicalResult translate(ModuleOp module, Backend &backend) {
     function.addFnAttr(llvm::Attribute::NoUnwind);
   }
 
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager calls;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(backend.machine.get());
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(calls);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, calls, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
-      .run(*backend.module, modules);
+  backend.optimize();
   return success();
 }
 
-static FailureOr<llvm::SmallVector<char, 0>>
+static FailureOr<std::vector<char>>
 emitCode(ModuleOp module, const CpuTarget &target, llvm::CodeGenFileType type) {
   Backend backend;
   if (failed(createMachine(module, target, backend)) ||
       failed(translate(module, backend)))
     return failure();
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
-  if (backend.machine->addPassesToEmitFile(passes, stream, nullptr, type))
-    return module.emitError(
-        "the code generator cannot write this kind of file");
-  passes.run(*backend.module);
-  return bytes;
+  return backend.emit(module, type);
 }
 
 LogicalResult gist::lowerCpuKernels(ModuleOp module, const CpuTarget &target) {
@@ -121,7 +90,7 @@ LogicalResult gist::lowerCpuKernels(ModuleOp module, const CpuTarget &target) {
 
 FailureOr<std::string> gist::emitCpuAssembly(ModuleOp lowered,
                                              const CpuTarget &target) {
-  FailureOr<llvm::SmallVector<char, 0>> text =
+  FailureOr<std::vector<char>> text =
       emitCode(lowered, target, llvm::CodeGenFileType::AssemblyFile);
   if (failed(text))
     return failure();
@@ -130,7 +99,7 @@ FailureOr<std::string> gist::emitCpuAssembly(ModuleOp lowered,
 
 FailureOr<std::vector<char>> gist::emitCpuObject(ModuleOp lowered,
                                                  const CpuTarget &target) {
-  FailureOr<llvm::SmallVector<char, 0>> object =
+  FailureOr<std::vector<char>> object =
       emitCode(lowered, target, llvm::CodeGenFileType::ObjectFile);
   if (failed(object))
     return failure();

@@ -13,28 +13,16 @@
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/ROCDL/ROCDLToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "passes/Target/Backend.h"
 #include "passes/Target/LinkObject.h"
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
-#include "llvm/Target/TargetMachine.h"
 
 using namespace mlir;
 using namespace gist;
 
 /// Bulk copies into workgroup memory ask for as much; a driver gives it.
 static constexpr uint64_t kSharedMemoryAlignment = 1024;
-
-namespace {
-/// LLVM's view of a module on its way to machine code.
-struct Backend {
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module;
-  std::unique_ptr<llvm::TargetMachine> machine;
-};
-} // namespace
 
 FailureOr<gpu::GPUModuleOp> gist::getGpuModule(ModuleOp module) {
   auto found = module.getOps<gpu::GPUModuleOp>();
@@ -130,21 +118,6 @@ static LogicalResult translate(gpu::GPUModuleOp kernels, const GpuInfo &gpu,
   return success();
 }
 
-static void optimize(Backend &backend) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager calls;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(backend.machine.get());
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(calls);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, calls, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
-      .run(*backend.module, modules);
-}
-
 static FailureOr<std::vector<char>> emit(ModuleOp lowered, const GpuInfo &gpu,
                                          llvm::CodeGenFileType type) {
   FailureOr<gpu::GPUModuleOp> kernels = getGpuModule(lowered);
@@ -152,15 +125,8 @@ static FailureOr<std::vector<char>> emit(ModuleOp lowered, const GpuInfo &gpu,
   if (failed(kernels) || failed(createMachine(*kernels, gpu, backend)) ||
       failed(translate(*kernels, gpu, backend)))
     return failure();
-  optimize(backend);
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
-  if (backend.machine->addPassesToEmitFile(passes, stream, nullptr, type))
-    return kernels->emitError(
-        "the code generator cannot write this kind of file");
-  passes.run(*backend.module);
-  return std::vector<char>(bytes.begin(), bytes.end());
+  backend.optimize();
+  return backend.emit(*kernels, type);
 }
 
 FailureOr<std::string> gist::printGpuLlvm(ModuleOp lowered,

@@ -6,9 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/Target/Backend.h"
 #include "passes/Target/CompileCpu.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 namespace gist {
 #define GEN_PASS_DEF_WRITECPUCODEPASS
@@ -25,27 +24,10 @@ struct WriteCpuCodePass final
 
   LogicalResult write() {
     CpuTarget target{triple, cpu, features};
-    std::vector<char> bytes;
-    if (assembly) {
-      FailureOr<std::string> text = emitCpuAssembly(getOperation(), target);
-      if (failed(text))
-        return failure();
-      bytes.assign(text->begin(), text->end());
-    } else {
-      FailureOr<std::vector<char>> object =
-          emitCpuObject(getOperation(), target);
-      if (failed(object))
-        return failure();
-      bytes = std::move(*object);
-    }
-    std::error_code error;
-    llvm::ToolOutputFile file(output, error, llvm::sys::fs::OF_None);
-    if (error)
-      return getOperation().emitError("cannot open ")
-             << output << ": " << error.message();
-    file.os().write(bytes.data(), bytes.size());
-    file.keep();
-    return success();
+    return writeCode(
+        getOperation(), output, assembly,
+        [&] { return emitCpuAssembly(getOperation(), target); },
+        [&] { return emitCpuObject(getOperation(), target); });
   }
 
   void runOnOperation() override {

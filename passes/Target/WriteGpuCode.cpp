@@ -6,9 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/Target/Backend.h"
 #include "passes/Target/CompileGpu.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 namespace gist {
 #define GEN_PASS_DEF_WRITEGPUCODEPASS
@@ -27,26 +26,10 @@ struct WriteGpuCodePass final
     const GpuInfo *gpu = getGpuInfo(target);
     if (!gpu)
       return getOperation().emitError("unknown GPU: ") << target;
-    std::vector<char> bytes;
-    if (assembly) {
-      FailureOr<std::string> text = emitGpuAssembly(getOperation(), *gpu);
-      if (failed(text))
-        return failure();
-      bytes.assign(text->begin(), text->end());
-    } else {
-      FailureOr<std::vector<char>> code = emitGpuCode(getOperation(), *gpu);
-      if (failed(code))
-        return failure();
-      bytes = std::move(*code);
-    }
-    std::error_code error;
-    llvm::ToolOutputFile file(output, error, llvm::sys::fs::OF_None);
-    if (error)
-      return getOperation().emitError("cannot open ")
-             << output << ": " << error.message();
-    file.os().write(bytes.data(), bytes.size());
-    file.keep();
-    return success();
+    return writeCode(
+        getOperation(), output, assembly,
+        [&] { return emitGpuAssembly(getOperation(), *gpu); },
+        [&] { return emitGpuCode(getOperation(), *gpu); });
   }
 
   void runOnOperation() override {
