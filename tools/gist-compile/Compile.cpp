@@ -100,12 +100,16 @@ Status Compilation::parseGraph() {
 Status Compilation::applyPlan() {
   if (options.plan.empty())
     return {};
-  GIST_TRY(readPlan(options.plan, plan));
+  bool isCalibration = options.plan == kCalibrationPlan;
+  if (!isCalibration)
+    GIST_TRY(readPlan(options.plan, plan));
   if (!options.isGraph() && !model.isDecoder)
     return Status::error(Code::Unsupported,
                          "%s: a plan is for models with a KV cache, and %s is "
                          "none",
                          options.model.c_str(), model.architecture.c_str());
+  if (isCalibration)
+    plan = makeCalibrationPlan(model.config.numLayers, model.config.numKvHeads);
   GIST_TRY(stages.run("plan", *graph, [&](OpPassManager &pm) {
     ClusterCachePassOptions cache;
     cache.plan = options.plan;
