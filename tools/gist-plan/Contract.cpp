@@ -16,7 +16,7 @@ using namespace gist::plan;
 
 /// Tokens that a term is measured on, where the text has as many: short
 /// sequences alone would say little.
-static constexpr size_t kTermTokens = 8192;
+static constexpr size_t kTermTokens = 8192, kMostWindows = 16;
 
 Status Contract::open(ProbePool &pool, const std::vector<std::string> &texts,
                       const std::vector<int64_t> &lengths) {
@@ -29,8 +29,9 @@ Status Contract::open(ProbePool &pool, const std::vector<std::string> &texts,
       for (bool isRecall : {false, true}) {
         auto count = static_cast<size_t>(length);
         size_t taken = isRecall ? count / 2 : count;
-        size_t fit = std::min(tokens.size() / taken,
-                              std::max<size_t>(kTermTokens / count, 1));
+        size_t fit =
+            std::min(tokens.size() / taken,
+                     std::clamp<size_t>(kTermTokens / count, 1, kMostWindows));
         if (fit == 0)
           continue;
         list.push_back({text, length, isRecall});

@@ -7,7 +7,7 @@
 // CHECK-LABEL: func.func @nll
 // CHECK-SAME:    %[[TOKENS:.+]]: tensor<?xi32>, %[[TARGETS:.+]]: tensor<?xi32>, %[[PAST:.+]]: index, %[[CACHE:.+]]: tensor<64x8xf16>
 // CHECK-SAME:    -> (tensor<?xf32> {gist.name = "nll"}, tensor<64x8xf16>)
-// CHECK:         %[[LOGITS:.+]] = linalg.generic {{.+}} ins(%[[TOKENS]] : tensor<?xi32>) {{.+}} -> (tensor<?x96xf32>
+// CHECK:         %[[LOGITS:.+]] = linalg.generic {{.+}} ins(%[[TOKENS]] : tensor<?xi32>) outs(%{{.+}} : tensor<?x96xf32>)
 // The reductions that come next are along the columns: the largest,
 // CHECK:         %[[M:.+]] = linalg.generic {{.+}} iterator_types = ["parallel", "reduction"]} ins(%[[LOGITS]] : tensor<?x96xf32>)
 // CHECK:           arith.maximumf
