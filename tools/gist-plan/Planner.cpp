@@ -126,6 +126,10 @@ Plan Planner::makePlan(const Choices &choices) const {
 //===----------------------------------------------------------------------===//
 
 Status Planner::measure(const Choices &choices, Trial &trial) {
+  if (auto known = trials.find(choices); known != trials.end()) {
+    trial = known->second;
+    return {};
+  }
   trial = {choices, {}, 0, 0};
   GIST_TRY(terms.measure(pool, makePlan(choices), trial.measured));
   int64_t longest = 0;
@@ -142,6 +146,7 @@ Status Planner::measure(const Choices &choices, Trial &trial) {
                trial.work, trial.share, holds ? "" : ": too much");
   if (holds && trial.work < best.work)
     best = trial;
+  trials[choices] = trial;
   return {};
 }
 

@@ -19,6 +19,8 @@
 #include "passes/Plan/Solver.h"
 #include "tools/gist-plan/Contract.h"
 
+#include <map>
+
 namespace gist::plan {
 
 enum class HeadKinds { All, Windows, Representatives };
@@ -78,7 +80,8 @@ private:
   Contract terms;
   std::vector<std::vector<HeadOption>> heads;
   std::vector<std::vector<HeadChoice>> choicesOf; ///< as `heads`
-  Trial best;
+  std::map<Choices, Trial> trials;                ///< all so far
+  Trial best; ///< the least work that keeps the contract
 };
 
 } // namespace gist::plan
