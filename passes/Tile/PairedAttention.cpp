@@ -233,8 +233,11 @@ Value Attention::emitPaired(Value result) {
   q = emitPairedQueries();
   state = b.loop(zero, keys, step, state, [&](Value first, ValueRange carried) {
     Value count = countKeys(first);
-    Step part = {first, emitPairedKeys(first, count),
-                 emitPairedValues(first, count), emitBias(first, count)};
+    Step part = {first,
+                 emitPairedKeys(first, count),
+                 emitPairedValues(first, count),
+                 emitBias(first, count),
+                 {}};
     return b.loop(zero, rows, rowsAtOnce, carried,
                   [&](Value row, ValueRange inner) {
                     return emitRows(row, rowsAtOnce, part, State(inner));

@@ -19,6 +19,7 @@
 #include "passes/Passes.h"
 #include "passes/Tile/ClusterCache.h"
 #include "passes/Tile/Kernels.h"
+#include "passes/Tile/Selection.h"
 
 namespace gist {
 #define GEN_PASS_DEF_TILEANDDISTRIBUTEPASS
@@ -333,6 +334,10 @@ static LogicalResult distribute(func::FuncOp kernel) {
   auto updates = llvm::to_vector(kernel.getOps<ClusterUpdateOp>());
   if (!updates.empty()) {
     forall = distributeClusterUpdate(rewriter, updates.front());
+  } else if (Operation *selection = findSelection(kernel)) {
+    forall = distributeSelection(rewriter, selection);
+  } else if (AttendOp attend = findAttend(kernel)) {
+    forall = distributeAttend(rewriter, attend);
   } else if (getAnchor(kernel)) {
     auto tail =
         getReturn(kernel)->getOperand(0).getDefiningOp<TilingInterface>();
