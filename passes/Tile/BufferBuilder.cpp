@@ -186,6 +186,12 @@ Value BufferArguments::get(BlockArgument tensor) {
   return buffer;
 }
 
+BufferArguments::~BufferArguments() {
+  Block &body = kernel.getBody().front();
+  body.eraseArguments(body.getNumArguments() - replaced.size(),
+                      replaced.size());
+}
+
 void BufferArguments::finish(RewriterBase &rewriter) {
   Block &body = kernel.getBody().front();
   auto end = cast<func::ReturnOp>(body.getTerminator());
@@ -201,6 +207,7 @@ void BufferArguments::finish(RewriterBase &rewriter) {
   }
   body.eraseArguments(body.getNumArguments() - replaced.size(),
                       replaced.size());
+  replaced.clear();
   kernel.setFunctionType(rewriter.getFunctionType(body.getArgumentTypes(), {}));
   kernel.removeResAttrsAttr();
 }

@@ -78,6 +78,8 @@ mlir::MemRefType getBufferType(mlir::Type tensor);
 class BufferArguments {
 public:
   explicit BufferArguments(mlir::func::FuncOp kernel) : kernel(kernel) {}
+  /// Where writing the code failed, the kernel has its arguments as before.
+  ~BufferArguments();
 
   /// The buffer that takes the place of an argument.
   mlir::Value get(mlir::BlockArgument tensor);
