@@ -24,6 +24,7 @@
 #include "passes/Tile/BufferBuilder.h"
 #include "passes/Tile/Selection.h"
 
+#include <numbers>
 #include <numeric>
 
 using namespace mlir;
@@ -73,6 +74,9 @@ private:
   }
   Value log(Value members) {
     return math::LogOp::create(b, arith::SIToFPOp::create(b, f32, members));
+  }
+  Value timesLog2e(Value x) {
+    return arith::MulFOp::create(b, x, b.constant(std::numbers::log2e));
   }
   void addTo(Value buffer, ValueRange to, Value from, ValueRange at,
              int64_t size);
@@ -197,7 +201,7 @@ AttentionStep Attend::makeStep(Value begin, Value number, int64_t step) {
       Value n = b.add(begin, row);
       Value members =
           isCounted ? b.load(stepCounts, row) : b.load(weight, part(n));
-      b.store(log(members), stepBias, row);
+      b.store(timesLog2e(log(members)), stepBias, row);
       if (!isMean) {
         addTo(stepKeys, row, keys, {getId(n), head}, keySize);
         addTo(stepValues, row, values, {getId(n), head}, valueSize);
@@ -269,7 +273,8 @@ Value Attend::makePairBias(Value begin, Value number, int64_t step) {
       Value members = b.load(pairs, {row, at});
       Value isNone =
           b.compare(arith::CmpFPredicate::OEQ, members, b.constant(0));
-      b.store(b.choose(isNone, b.constant(0), math::LogOp::create(b, members)),
+      b.store(b.choose(isNone, b.constant(0),
+                       timesLog2e(math::LogOp::create(b, members))),
               pairs, {row, at});
     });
   });

@@ -16,7 +16,7 @@
 namespace gist {
 
 /// A step of keys and values in f32, `step` rows of which those past the last
-/// key are zeros, and what is added to their scores.
+/// key are zeros, and what is added to their scores, times log2(e).
 struct AttentionStep {
   mlir::Value key, value, bias;
 };
@@ -38,7 +38,7 @@ struct AttentionTile {
                               mlir::Value count, int64_t step)>
       make = nullptr;
   /// What is added to the scores of queries with a step of keys, queries x
-  /// step; may be null.
+  /// step, times log2(e); may be null.
   std::function<mlir::Value(TileBuilder &, mlir::Value first, mlir::Value count,
                             int64_t step)>
       pairBias = nullptr;
