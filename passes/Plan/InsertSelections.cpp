@@ -63,9 +63,27 @@ private:
 };
 } // namespace
 
+/// True for a slice, by whatever shape it is seen.
+static bool isPartOfRows(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (isa<tensor::ExtractSliceOp>(op))
+      return true;
+    if (!isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
+            op))
+      return false;
+    value = op->getOperand(0);
+  }
+  return false;
+}
+
 Value Rewrite::findRows(AttentionOp op, const SelectionChoice &choice) {
   switch (choice.on) {
   case SelectOn::Keys:
+    if (isPartOfRows(op.getKey())) {
+      op.emitOpError("has keys that are part of larger rows, which selections "
+                     "on keys do not read yet");
+      return {};
+    }
     return op.getKey();
   case SelectOn::Normalised:
     return findProjectedRows(op);
@@ -92,12 +110,12 @@ LogicalResult Rewrite::insert(AttentionOp op, int64_t layer,
   b.setInsertionPoint(op);
   b.setLoc(op.getLoc());
   Value taus;
-  FloatAttr tau = b.getF32FloatAttr(choice.taus.front());
+  llvm::APFloat tau(static_cast<float>(choice.taus.front()));
   if (numTaus > 1) {
     taus = WeightOp::create(b, RankedTensorType::get({numTaus}, b.getF32Type()),
                             b.getStringAttr(getTausWeight(layer)));
     // The weight says it all; any number that the op takes will do here.
-    tau = b.getF32FloatAttr(0);
+    tau = llvm::APFloat(0.0F);
   }
 
   Inserted made = {layer, {}, {}, {}};
@@ -127,7 +145,8 @@ LogicalResult Rewrite::insert(AttentionOp op, int64_t layer,
   made.selection.getDefiningOp()->setAttr(kLayerAttr,
                                           b.getI64IntegerAttr(layer));
   selections.push_back(made);
-  if (plan.isTraced)
+  // One that is passed on has been returned.
+  if (plan.isTraced && choice.rule != CascadeRule::Inherit)
     trace(layer, rows, made.selection);
   return success();
 }

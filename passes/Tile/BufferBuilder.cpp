@@ -21,8 +21,16 @@ MemRefType gist::getBufferType(Type tensor) {
 }
 
 Value BufferBuilder::toBuffer(Value tensor) {
-  auto buffer = bufferization::ToBufferOp::create(
-      *this, getBufferType(tensor.getType()), tensor);
+  MemRefType type = getBufferType(tensor.getType());
+  if (!isa<BlockArgument>(tensor) && type.getRank() > 0) {
+    // Perhaps a slice: rows lie as they are, their numbers side by side.
+    SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
+    strides.back() = 1;
+    type = MemRefType::get(
+        type.getShape(), type.getElementType(),
+        StridedLayoutAttr::get(getContext(), ShapedType::kDynamic, strides));
+  }
+  auto buffer = bufferization::ToBufferOp::create(*this, type, tensor);
   buffer.setReadOnly(true);
   return buffer;
 }
