@@ -24,7 +24,6 @@
 
 #include "passes/Tile/Selection.h"
 #include "passes/Tile/Gpu/Select.h"
-#include "passes/Tile/Gpu/SelectRounds.h"
 #include "passes/Tile/SelectionCosines.h"
 
 #include <limits>
@@ -41,8 +40,8 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 namespace {
 enum class Rule { All, Kept, Paper };
 
-/// Words of control; those of heads are kControlWords apart. Each is on a cache
-/// line of its own that others read while it is written.
+/// Words of control of a head. Each is on a cache line of its own that others
+/// read while it is written.
 enum Word : int64_t {
   kNextTicket = 0, ///< of all heads
   kFinished = 32,  ///< blocks, phases one after the other
@@ -567,7 +566,8 @@ void Selection::emit() {
   Value item = divide(ticket, b.index(heads));
   block = remainder(item, blocks);
   phase = divide(item, blocks);
-  words = b.mul(head, kControlWords);
+  words = b.mul(head,
+                cast<MemRefType>(what.control.getType()).getDimSize(0) / heads);
   arrays = b.multiply(head, b.mul(total, kNumArrays));
   rows.first = b.mul(block, kSelectRows);
   rows.count = b.smaller(b.index(kSelectRows), b.sub(total, rows.first));
