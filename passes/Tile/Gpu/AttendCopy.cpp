@@ -57,7 +57,7 @@ public:
   Value adjust(GpuBuilder &b, Value score, Value step, Value row,
                Value slot) override {
     Value limit = op.getCausal() ? getNumber(b, row) : b.sub(count, 1);
-    Value isSeen = b.compare(CmpIPredicate::sle, getKey(b, step, slot), limit);
+    Value isSeen = isAtMost(b, getKey(b, step, slot), limit);
     return b.select(isSeen, score, b.f32(-kInfinity));
   }
   bool hasBias() const override { return AttendOp(op).getLogCount(); }

@@ -62,8 +62,7 @@ public:
   }
   Value adjust(GpuBuilder &b, Value score, Value step, Value row,
                Value slot) override {
-    Value isSeen = b.compare(CmpIPredicate::sle, getTokenKey(b, step, slot),
-                             getToken(row));
+    Value isSeen = isAtMost(b, getTokenKey(b, step, slot), getToken(row));
     isSeen = arith::OrIOp::create(b, isCluster(b, step), isSeen);
     return b.select(isSeen, score, b.f32(-kInfinity));
   }

@@ -22,7 +22,6 @@
 using namespace mlir;
 using namespace gist;
 using Value = GpuBuilder::Value;
-using arith::CmpIPredicate;
 
 namespace {
 /// Keys in blocks: those of the sinks, then those from the first that a row's
@@ -83,13 +82,13 @@ public:
           emitter.element(op.getMask(), {query, b.min(key, b.sub(numKeys, 1))});
       score = b.fma(bias, b.f32(1 / op.getEffectiveScale()), score);
     }
-    Value isSeen = b.isLess(key, numKeys);
+    Value isSeen = isAtMost(b, b.add(key, 1), numKeys);
     if (op.getCausal()) {
       Value position = getPosition(b, row);
-      isSeen = b.compare(CmpIPredicate::sle, key, position);
+      isSeen = isAtMost(b, key, position);
       if (op.getWindow()) {
-        Value isNear = b.compare(CmpIPredicate::sgt, key,
-                                 b.sub(position, *op.getWindow()));
+        Value isNear =
+            isAtMost(b, b.sub(position, *op.getWindow() - 1), key);
         Value isSink = b.isLess(key, op.getSinks().value_or(0));
         isSeen = b.both(isSeen, arith::OrIOp::create(b, isNear, isSink));
       }

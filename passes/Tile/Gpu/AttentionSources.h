@@ -21,8 +21,8 @@ RowSource getHeadSource(ElementEmitter &emitter, mlir::Value tensor,
 RowSource getPoolSource(ElementEmitter &emitter, mlir::Value tensor,
                         mlir::Type element);
 
-/// x <= y, for token numbers that are the same in all threads: numbers of 32
-/// bits can be compared without the lanes of a wave.
+/// x <= y for token numbers, in 32 bits: those that are the same in all threads
+/// can then be compared without the lanes of a wave.
 mlir::Value isAtMost(GpuBuilder &b, mlir::Value x, mlir::Value y);
 
 /// Which part of the work a workgroup has.

@@ -296,6 +296,7 @@ Values WgmmaAttention::runSteps(Values state) {
   wgmma.fenceMemory();
   b.barrier();
 
+  wgmma.fence({});
   Values scores = wgmma.wait(emitScores(zero), 0);
   auto [powers, factors] = emitWeights(adjustScores(zero, scores), state);
   rescale(state, factors);

@@ -141,6 +141,10 @@ Values Wgmma::pass(StringRef text, ValueRange registers) {
 void Wgmma::commit() { NVVM::WgmmaGroupSyncAlignedOp::create(b); }
 
 Values Wgmma::fence(ValueRange registers) {
+  if (registers.empty()) {
+    NVVM::WgmmaFenceAlignedOp::create(b);
+    return {};
+  }
   return pass("wgmma.fence.sync.aligned;", registers);
 }
 
