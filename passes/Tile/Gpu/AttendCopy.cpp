@@ -81,7 +81,6 @@ private:
   int64_t keysOfStep, group;
 };
 
-
 class AttendCopy {
 public:
   AttendCopy(GpuKernel &kernel, AttendOp op)
@@ -90,10 +89,10 @@ public:
         group(op.getQuery().getType().getDimSize(1) /
               op.getKey().getType().getDimSize(1)),
         valueSize(op.getValue().getType().getDimSize(2)),
-        owned(AttentionLoop::create(
-            b, kernel.tile,
-            {op.getKey().getType().getDimSize(2), valueSize,
-             op.getEffectiveScale(), element, op.getLogCount()})),
+        owned(AttentionLoop::create(b, kernel.tile,
+                                    {op.getKey().getType().getDimSize(2),
+                                     valueSize, op.getEffectiveScale(), element,
+                                     op.getLogCount()})),
         loop(*owned), multiplied(kernel.tile.getElement()) {
     atOnce = b.getThreads() * kTokensAtOnce;
     found = b.allocWorkgroup({1}, b.getI32Type());
@@ -245,7 +244,8 @@ void AttendCopy::copyRows(AttentionResult &result, Value base, int64_t begin) {
   int64_t threads = b.getThreads();
   Value items = b.mul(b.readNumber(found, b.index(0)), group * chunks);
   b.forEach(
-      b.thread(), items, b.index(threads * kChunksAtOnce), [&](Value firstItem) {
+      b.thread(), items, b.index(threads * kChunksAtOnce),
+      [&](Value firstItem) {
         Values numbers, tokens, rows, columns, isHere;
         for (int64_t i = 0; i < kChunksAtOnce; ++i) {
           Value item = b.add(firstItem, i * threads);
@@ -253,9 +253,9 @@ void AttendCopy::copyRows(AttentionResult &result, Value base, int64_t begin) {
           item = b.select(isItem, item, firstItem);
           Value number = b.div(item, chunks);
           Value entry = b.readNumber(entries, b.div(number, group));
-          Value row = b.add(b.mul(b.add(firstNumber, b.div(entry, 1 << 16)),
-                                  group),
-                            b.rem(number, group));
+          Value row =
+              b.add(b.mul(b.add(firstNumber, b.div(entry, 1 << 16)), group),
+                    b.rem(number, group));
           isHere.push_back(
               b.both(isItem, b.both(b.compare(CmpIPredicate::sge, row, first),
                                     b.isLess(row, end))));

@@ -104,7 +104,6 @@ private:
   int64_t keysOfStep;
 };
 
-
 class AttendKeys {
 public:
   AttendKeys(GpuKernel &kernel, AttendOp op)
@@ -112,10 +111,10 @@ public:
         group(op.getQuery().getType().getDimSize(1) /
               op.getKey().getType().getDimSize(1)),
         valueSize(op.getValue().getType().getDimSize(2)),
-        owned(AttentionLoop::create(
-            b, kernel.tile,
-            {op.getKey().getType().getDimSize(2), valueSize,
-             op.getEffectiveScale(), Type(), /*hasBias=*/true})),
+        owned(AttentionLoop::create(b, kernel.tile,
+                                    {op.getKey().getType().getDimSize(2),
+                                     valueSize, op.getEffectiveScale(), Type(),
+                                     /*hasBias=*/true})),
         loop(*owned), multiplied(kernel.tile.getElement()),
         // What is left of the memory of a compute unit.
         tableIds(b.getGpu().kind == GpuKind::Amd ? 4096 : 8192) {

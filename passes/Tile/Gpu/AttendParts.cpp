@@ -40,14 +40,13 @@ void Selection::forEach(Value tensor, Value begin, Value end, int64_t atOnce,
   b.forEach(begin, end, step, [&](Value base) {
     Values firsts, loaded;
     for (int64_t i = 0; i < atOnce / kWidth; ++i) {
-      Value first = b.add(
-          base, b.mul(b.add(b.thread(), i * b.getThreads()), kWidth));
-      Value isWhole = b.compare(arith::CmpIPredicate::sle,
-                                b.add(first, kWidth), end);
+      Value first =
+          b.add(base, b.mul(b.add(b.thread(), i * b.getThreads()), kWidth));
+      Value isWhole =
+          b.compare(arith::CmpIPredicate::sle, b.add(first, kWidth), end);
       firsts.push_back(first);
       loaded.push_back(b.ifElse(
-          isWhole,
-          [&] { return emitter.elements(tensor, at(first), kWidth); },
+          isWhole, [&] { return emitter.elements(tensor, at(first), kWidth); },
           [&]() -> Value {
             Values numbers;
             for (int64_t j = 0; j < kWidth; ++j) {

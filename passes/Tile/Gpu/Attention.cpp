@@ -87,8 +87,7 @@ public:
       Value position = getPosition(b, row);
       isSeen = isAtMost(b, key, position);
       if (op.getWindow()) {
-        Value isNear =
-            isAtMost(b, b.sub(position, *op.getWindow() - 1), key);
+        Value isNear = isAtMost(b, b.sub(position, *op.getWindow() - 1), key);
         Value isSink = b.isLess(key, op.getSinks().value_or(0));
         isSeen = b.both(isSeen, arith::OrIOp::create(b, isNear, isSink));
       }
@@ -141,10 +140,11 @@ FailureOr<GpuGrid> gist::emitAttention(GpuKernel &kernel, AttentionOp op) {
   AttentionLoop &loop = *owned;
   Value numRows = b.mul(emitter.size(op.getQuery(), 0), group);
   Value numBlocks = b.ceilDiv(numRows, loop.getRows());
-  BlockOrder order = orderBlocks(
-      b, b.add(b.mul(b.block(1), numBlocks), b.block(0)), numBlocks,
-      key.getDimSize(1),
-      getHeadBytes(b, op.getKey(), op.getValue(), emitter.size(op.getKey(), 0)));
+  BlockOrder order =
+      orderBlocks(b, b.add(b.mul(b.block(1), numBlocks), b.block(0)), numBlocks,
+                  key.getDimSize(1),
+                  getHeadBytes(b, op.getKey(), op.getValue(),
+                               emitter.size(op.getKey(), 0)));
   // What sees most comes first.
   Value first = b.mul(b.sub(b.sub(numBlocks, 1), order.block), loop.getRows());
   Value kvHead = order.head;
@@ -170,15 +170,14 @@ FailureOr<GpuGrid> gist::emitAttention(GpuKernel &kernel, AttentionOp op) {
 
   AttentionResult result(emitter, op.getOutput());
   loop.finish(state);
-  loop.emitOutputs(
-      state, [&](Value row, Value column, Value numbers) {
-        row = b.add(first, row);
-        Value isThere = b.both(b.isLess(row, numRows),
-                               b.isLess(column, value.getDimSize(2)));
-        b.ifThen(isThere, [&] {
-          result.store(getToken(row), getHead(row), column, numbers);
-        });
-      });
+  loop.emitOutputs(state, [&](Value row, Value column, Value numbers) {
+    row = b.add(first, row);
+    Value isThere =
+        b.both(b.isLess(row, numRows), b.isLess(column, value.getDimSize(2)));
+    b.ifThen(isThere, [&] {
+      result.store(getToken(row), getHead(row), column, numbers);
+    });
+  });
   if (emitter.hasFailed())
     return failure();
   FailureOr<AffineExpr> tokens =

@@ -286,9 +286,9 @@ void DecodeAttention::emitResult(const Values &state) {
   forEachPair(b.thread(), threads, [&](Value head, Value at) {
     Values all = combineWaves(head, at);
     b.write(all[2], part, {head, at});
-    b.ifThen(b.isEqual(at, 0),
-             [&] { b.write(b.concat({all[0], all[1]}), numbers,
-                           {head, b.index(0)}); });
+    b.ifThen(b.isEqual(at, 0), [&] {
+      b.write(b.concat({all[0], all[1]}), numbers, {head, b.index(0)});
+    });
   });
   auto meet = [&] {
     NVVM::ClusterArriveOp::create(b, b.getUnitAttr());

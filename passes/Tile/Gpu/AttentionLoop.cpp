@@ -15,9 +15,8 @@ using Value = GpuBuilder::Value;
 
 static constexpr double kLog2E = 1.44269504088896340736;
 
-std::unique_ptr<AttentionLoop> AttentionLoop::create(GpuBuilder &b,
-                                                     GpuTileAttr tile,
-                                                     const Shape &shape) {
+std::unique_ptr<AttentionLoop>
+AttentionLoop::create(GpuBuilder &b, GpuTileAttr tile, const Shape &shape) {
   if (tile.getInstruction() == Instruction::Wgmma64x128x16)
     return std::make_unique<WgmmaAttention>(b, tile, shape);
   return std::make_unique<MmaAttention>(b, tile, shape);

@@ -88,8 +88,8 @@ public:
 
   /// Takes its workgroup memory, so that the builder must be where the kernel
   /// begins.
-  static std::unique_ptr<AttentionLoop>
-  create(GpuBuilder &b, GpuTileAttr tile, const Shape &shape);
+  static std::unique_ptr<AttentionLoop> create(GpuBuilder &b, GpuTileAttr tile,
+                                               const Shape &shape);
   virtual ~AttentionLoop() = default;
 
   int64_t getRows() const { return rows; }
@@ -108,9 +108,10 @@ public:
   virtual void finish(Values &state) = 0;
   /// Hands out the outputs in f32, neighbours of a row at a time; some may be
   /// past its end.
-  virtual void emitOutputs(
-      Values &state,
-      llvm::function_ref<void(Value row, Value column, Value numbers)> emit) = 0;
+  virtual void
+  emitOutputs(Values &state,
+              llvm::function_ref<void(Value row, Value column, Value numbers)>
+                  emit) = 0;
 
   /// Columns of the outputs, filled up.
   int64_t getWidth() const { return width; }

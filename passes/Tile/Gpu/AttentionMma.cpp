@@ -149,7 +149,7 @@ Values MmaAttention::adjustScores(Value step, Values scores) {
 }
 
 Values MmaAttention::emitWeights(Values scores, ArrayRef<Value> tops,
-                                  Values &state) {
+                                 Values &state) {
   auto largest = [&](Value x, Value y) -> Value {
     return arith::MaxNumFOp::create(b, x, y);
   };
@@ -199,7 +199,7 @@ Values MmaAttention::emitWeights(Values scores, ArrayRef<Value> tops,
 }
 
 void MmaAttention::emitProduct(ArrayRef<Value> weights, Value stage,
-                                Values &state) {
+                               Values &state) {
   SmallVector<Values> left;
   for (int64_t tile = 0; tile < rowTiles; ++tile)
     left.push_back(
@@ -244,7 +244,7 @@ Values MmaAttention::getStart() {
 }
 
 Values MmaAttention::run(Values state, KeySteps &keySteps, const RowSource &k,
-                          const RowSource &v) {
+                         const RowSource &v) {
   steps = &keySteps;
   keySource = &k;
   valueSource = &v;

@@ -28,10 +28,10 @@ public:
   Values run(Values state, KeySteps &steps, const RowSource &keySource,
              const RowSource &valueSource) override;
   void finish(Values &state) override;
-  void emitOutputs(
-      Values &state,
-      llvm::function_ref<void(Value row, Value column, Value numbers)> emit)
-      override;
+  void
+  emitOutputs(Values &state,
+              llvm::function_ref<void(Value row, Value column, Value numbers)>
+                  emit) override;
   int64_t getHeldColumns() const override { return outputs.getColumns(); }
   void hold(Values &state, int64_t begin) override;
   Value readHeld(Value row, Value column, int64_t count) override;

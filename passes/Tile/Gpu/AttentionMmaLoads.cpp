@@ -98,7 +98,7 @@ void MmaAttention::store(ValueRange chunks) {
 }
 
 void MmaAttention::copyTile(const RowSource &source, const SharedTile &tile,
-                             Value step, Value stage, ValueRange &sourceRows) {
+                            Value step, Value stage, ValueRange &sourceRows) {
   int64_t chunk = tile.getChunk(), chunks = tile.getColumns() / chunk;
   distribute(tile.getRows() * chunks, [&](Value item, Value isOne) {
     Value row = takeFirst(sourceRows);

@@ -79,8 +79,7 @@ BlockOrder gist::orderBlocks(GpuBuilder &b, Value number, Value blocks,
   };
   Value together = arith::MinUIOp::create(
       b, b.i32(heads),
-      atLeastOne(
-          divide(b.i32(kCacheBytes), atLeastOne(narrow(headBytes)))));
+      atLeastOne(divide(b.i32(kCacheBytes), atLeastOne(narrow(headBytes)))));
   Value perSection =
       atLeastOne(arith::MulIOp::create(b, together, narrow(blocks)));
   Value all = narrow(number);

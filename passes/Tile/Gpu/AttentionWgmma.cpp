@@ -19,27 +19,25 @@ using Values = GpuBuilder::Values;
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Numbers of 16 bytes, and how many of them a row of a tile has.
 static constexpr int64_t kChunk = 8;
-static constexpr int64_t kChunks = Wgmma::kTileColumns / kChunk;
-static constexpr int64_t kRowBytes = 128;
+static constexpr int64_t kChunks = Wgmma::kTileDepth / kChunk;
 
 WgmmaAttention::WgmmaAttention(GpuBuilder &b, GpuTileAttr tile,
                                const Shape &shape)
     : AttentionLoop(b, tile, shape,
-                    llvm::alignTo(shape.valueSize, Wgmma::kTileColumns)),
+                    llvm::alignTo(shape.valueSize, Wgmma::kTileDepth)),
       wgmma(b, element),
-      keyParts(llvm::divideCeil(shape.headSize, Wgmma::kTileColumns)),
-      valueParts(width / Wgmma::kTileColumns) {
+      keyParts(llvm::divideCeil(shape.headSize, Wgmma::kTileDepth)),
+      valueParts(width / Wgmma::kTileDepth) {
   assert(width <= Wgmma::kMaxColumns && rows % Wgmma::kRows == 0 &&
          b.getThreads() == rows / Wgmma::kRows * Wgmma::kThreads &&
          "expects four warps for 64 rows");
   groupRow = b.mul(b.div(b.thread(), Wgmma::kThreads), Wgmma::kRows);
   // The outputs take the place of the queries in the end.
   queryTile = SharedTile(b, std::max(keyParts, valueParts), rows,
-                         Wgmma::kTileColumns, element);
-  keyTile =
-      SharedTile(b, kStages * keyParts, keys, Wgmma::kTileColumns, element);
+                         Wgmma::kTileDepth, element);
+  keyTile = SharedTile(b, kStages * keyParts, keys, Wgmma::kTileDepth, element);
   valueTile =
-      SharedTile(b, kStages * valueParts, keys, Wgmma::kTileColumns, element);
+      SharedTile(b, kStages * valueParts, keys, Wgmma::kTileDepth, element);
   if (shape.hasBias)
     biases = b.allocWorkgroup({kStages, keys}, b.getF32Type());
 }
@@ -49,16 +47,15 @@ WgmmaAttention::WgmmaAttention(GpuBuilder &b, GpuTileAttr tile,
 //===----------------------------------------------------------------------===//
 
 void WgmmaAttention::loadQueries(const RowSource &queries) {
-  int64_t chunks = keyParts * kChunks, columns = keyParts * Wgmma::kTileColumns;
+  int64_t chunks = keyParts * kChunks, columns = keyParts * Wgmma::kTileDepth;
   distribute(rows * chunks, [&](Value item, Value isOne) {
     b.ifThen(isOne, [&] {
       Value row = b.div(item, chunks);
       Value column = b.mul(b.rem(item, chunks), kChunk);
-      Value numbers =
-          finishChunk(queries, fetchChunk(queries, row, column, columns),
-                      column, columns);
-      queryTile.store(b, numbers, b.div(column, Wgmma::kTileColumns), row,
-                      b.rem(column, Wgmma::kTileColumns));
+      Value numbers = finishChunk(
+          queries, fetchChunk(queries, row, column, columns), column, columns);
+      queryTile.store(b, numbers, b.div(column, Wgmma::kTileDepth), row,
+                      b.rem(column, Wgmma::kTileDepth));
     });
   });
 }
@@ -91,14 +88,14 @@ void WgmmaAttention::copy(const RowSource &source, const SharedTile &tile,
   Value column = b.mul(b.rem(b.thread(), kChunks), kChunk);
   Value isStep = b.isLess(step, count);
   forEachRow([&](int64_t number, Value slot, Value isOne) {
-    Value row = arith::IndexCastUIOp::create(b, b.getIndexType(),
-                                             sourceRows[number]);
+    Value row =
+        arith::IndexCastUIOp::create(b, b.getIndexType(), sourceRows[number]);
     b.ifThen(isOne, [&] {
       for (int64_t part = 0; part < parts; ++part) {
-        Value from = b.add(column, part * Wgmma::kTileColumns);
+        Value from = b.add(column, part * Wgmma::kTileDepth);
         Value to = b.add(stage, part);
         if (!source.place) {
-          int64_t columns = parts * Wgmma::kTileColumns;
+          int64_t columns = parts * Wgmma::kTileDepth;
           Value fetched = fetchChunk(source, row, from, columns);
           tile.store(b, finishChunk(source, fetched, from, columns), to, slot,
                      column);
@@ -106,7 +103,7 @@ void WgmmaAttention::copy(const RowSource &source, const SharedTile &tile,
         }
         // What is past the row or the last step is filled with zeros.
         Value isThere = isStep;
-        if (source.width < (part + 1) * Wgmma::kTileColumns) {
+        if (source.width < (part + 1) * Wgmma::kTileDepth) {
           Value isInside = b.isLess(from, source.width);
           isThere = b.both(isThere, isInside);
           from = b.select(isInside, from, b.index(0));
@@ -126,8 +123,7 @@ void WgmmaAttention::copy(const RowSource &source, const SharedTile &tile,
 void WgmmaAttention::writeBiases(Value step) {
   if (!biases)
     return;
-  Value isHere =
-      b.both(b.isLess(b.thread(), keys), b.isLess(step, count));
+  Value isHere = b.both(b.isLess(b.thread(), keys), b.isLess(step, count));
   b.ifThen(isHere, [&] {
     b.write(steps->getBias(b, step, b.thread()), biases,
             {b.rem(step, kStages), b.thread()});
@@ -136,7 +132,7 @@ void WgmmaAttention::writeBiases(Value step) {
 
 void WgmmaAttention::finishCopies() {
   waitForCopies(b, 0);
-  wgmma.fenceMemory();
+  wgmma.publishStores();
   b.barrier();
 }
 
@@ -150,9 +146,9 @@ Values WgmmaAttention::emitScores(Value step) {
   Value right = wgmma.getDescriptor(keyTile, stage, b.index(0));
   Values scores;
   for (int64_t part = 0; part < keyParts; ++part)
-    for (int64_t k = 0; k < Wgmma::kTileColumns; k += Wgmma::kDepth) {
-      Value a = wgmma.advance(left, part * rows * kRowBytes + k * 2);
-      Value c = wgmma.advance(right, part * keys * kRowBytes + k * 2);
+    for (int64_t k = 0; k < Wgmma::kTileDepth; k += Wgmma::kDepth) {
+      Value a = wgmma.advance(left, part * rows, k);
+      Value c = wgmma.advance(right, part * keys, k);
       scores = wgmma.multiply(scores, keys, a, c, /*isTransposed=*/false);
     }
   wgmma.commit();
@@ -165,7 +161,7 @@ Values WgmmaAttention::emitOut(ValueRange out, ValueRange weights, Value step) {
   Values sums(out);
   for (int64_t k = 0; k < keys; k += Wgmma::kDepth)
     sums = wgmma.multiply(sums, width, weights.slice(k / 4, 4),
-                          wgmma.advance(right, k * kRowBytes),
+                          wgmma.advance(right, k, 0),
                           /*isTransposed=*/true);
   wgmma.commit();
   return sums;
@@ -250,8 +246,7 @@ std::pair<Values, Values> WgmmaAttention::emitWeights(Values scores,
 
 void WgmmaAttention::rescale(Values &state, ValueRange factors) {
   for (size_t i = kOut; i < state.size(); ++i)
-    state[i] =
-        arith::MulFOp::create(b, state[i], factors[(i - kOut) / 2 % 2]);
+    state[i] = arith::MulFOp::create(b, state[i], factors[(i - kOut) / 2 % 2]);
 }
 
 //===----------------------------------------------------------------------===//
@@ -293,10 +288,10 @@ Values WgmmaAttention::runSteps(Values state) {
   writeBiases(b.index(1));
   closeCopies(b);
   waitForCopies(b, 1);
-  wgmma.fenceMemory();
+  wgmma.publishStores();
   b.barrier();
 
-  wgmma.fence({});
+  wgmma.fence();
   Values scores = wgmma.wait(emitScores(zero), 0);
   auto [powers, factors] = emitWeights(adjustScores(zero, scores), state);
   rescale(state, factors);
@@ -310,11 +305,9 @@ Values WgmmaAttention::runSteps(Values state) {
   state = b.loop(zero, last, 1, state, [&](Value step, ValueRange carried) {
     Values now(carried.take_front(numStates));
     Value next = b.add(step, 1), ahead = b.add(step, 2);
-    ValueRange rowsOfNext =
-        carried.slice(numStates + numWeights, numRows);
-    Values rowsAhead = steps->isGathered()
-                           ? Values(carried.take_back(numRows))
-                           : findRows(ahead);
+    ValueRange rowsOfNext = carried.slice(numStates + numWeights, numRows);
+    Values rowsAhead = steps->isGathered() ? Values(carried.take_back(numRows))
+                                           : findRows(ahead);
     finishCopies();
 
     // What is multiplied was written to registers above.
@@ -323,8 +316,8 @@ Values WgmmaAttention::runSteps(Values state) {
     registers = wgmma.fence(registers);
     ArrayRef<Value> all(registers);
     Values scores = emitScores(next);
-    Values out = emitOut(all.drop_back(numWeights), all.take_back(numWeights),
-                         step);
+    Values out =
+        emitOut(all.drop_back(numWeights), all.take_back(numWeights), step);
     copy(*keySource, keyTile, ahead, rowsAhead);
     copy(*valueSource, valueTile, next, rowsOfNext);
     closeCopies(b);
@@ -350,12 +343,11 @@ Values WgmmaAttention::runSteps(Values state) {
   });
 
   finishCopies();
-  Values registers = wgmma.fence(
-      ValueRange(state).slice(kOut, numStates - kOut + numWeights));
+  Values registers =
+      wgmma.fence(ValueRange(state).slice(kOut, numStates - kOut + numWeights));
   ArrayRef<Value> all(registers);
-  Values out = wgmma.wait(emitOut(all.drop_back(numWeights),
-                                  all.take_back(numWeights), last),
-                          0);
+  Values out = wgmma.wait(
+      emitOut(all.drop_back(numWeights), all.take_back(numWeights), last), 0);
   b.barrier(); // What comes next may fill the memory again.
   state.truncate(kOut);
   llvm::append_range(state, out);
@@ -383,20 +375,20 @@ void WgmmaAttention::hold(Values &state, int64_t begin) {
   for (int64_t i = 0; i < width / 2; i += 2) {
     Value pair = b.convert(b.concat(out.slice(i, 2)), element);
     int64_t column = i / 4 * 8;
-    queryTile.store(b, pair, b.index(column / Wgmma::kTileColumns),
+    queryTile.store(b, pair, b.index(column / Wgmma::kTileDepth),
                     b.add(groupRow, wgmma.getRow(i / 2 % 2)),
-                    b.add(wgmma.getColumn(), column % Wgmma::kTileColumns));
+                    b.add(wgmma.getColumn(), column % Wgmma::kTileDepth));
   }
 }
 
 Value WgmmaAttention::readHeld(Value row, Value column, int64_t numbers) {
   return queryTile.load(b, b.vectorOf(numbers, element),
-                        b.div(column, Wgmma::kTileColumns), row,
-                        b.rem(column, Wgmma::kTileColumns));
+                        b.div(column, Wgmma::kTileDepth), row,
+                        b.rem(column, Wgmma::kTileDepth));
 }
 
-void WgmmaAttention::emitOutputs(
-    Values &state, function_ref<void(Value, Value, Value)> emit) {
+void WgmmaAttention::emitOutputs(Values &state,
+                                 function_ref<void(Value, Value, Value)> emit) {
   // Through workgroup memory, so that neighbouring threads store neighbours.
   hold(state, 0);
   b.barrier();

@@ -255,15 +255,13 @@ static FailureOr<GpuGrid> emitManyQueries(GpuKernel &kernel,
       getPoolSource(emitter, op.getValues(), element));
   AttentionResult result(emitter, op.getOutput());
   loop.finish(state);
-  loop.emitOutputs(
-      state, [&](Value row, Value column, Value numbers) {
-        row = b.add(first, row);
-        Value isThere =
-            b.both(b.isLess(row, numRows), b.isLess(column, valueSize));
-        b.ifThen(isThere, [&] {
-          result.store(getToken(row), getHead(row), column, numbers);
-        });
-      });
+  loop.emitOutputs(state, [&](Value row, Value column, Value numbers) {
+    row = b.add(first, row);
+    Value isThere = b.both(b.isLess(row, numRows), b.isLess(column, valueSize));
+    b.ifThen(isThere, [&] {
+      result.store(getToken(row), getHead(row), column, numbers);
+    });
+  });
   FailureOr<AffineExpr> tokens =
       getSizeExpr(kernel.source, emitter.getWrittenSizes(0)[0]);
   if (failed(tokens))
