@@ -14,9 +14,12 @@
 using namespace gist;
 using namespace gist::plan;
 
-/// Tokens that a term is measured on, where the text has as many: short
-/// sequences alone would say little.
-static constexpr size_t kTermTokens = 8192, kMostWindows = 16;
+/// How many sequences of `length` a term is measured on, where the text has as
+/// many: a short one alone says little, and long ones cost.
+static size_t countWindows(size_t length) {
+  constexpr size_t kTokens = 4096, kMost = 8;
+  return std::clamp<size_t>(kTokens / length, 1, kMost);
+}
 
 Status Contract::open(ProbePool &pool, const std::vector<std::string> &texts,
                       const std::vector<int64_t> &lengths) {
@@ -29,9 +32,7 @@ Status Contract::open(ProbePool &pool, const std::vector<std::string> &texts,
       for (bool isRecall : {false, true}) {
         auto count = static_cast<size_t>(length);
         size_t taken = isRecall ? count / 2 : count;
-        size_t fit =
-            std::min(tokens.size() / taken,
-                     std::clamp<size_t>(kTermTokens / count, 1, kMostWindows));
+        size_t fit = std::min(tokens.size() / taken, countWindows(count));
         if (fit == 0)
           continue;
         list.push_back({text, length, isRecall});

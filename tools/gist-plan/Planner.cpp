@@ -7,6 +7,8 @@
 
 #include "tools/gist-plan/Planner.h"
 
+#include "tools/gist-plan/Progress.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -71,15 +73,23 @@ double Planner::workAt(const std::vector<HeadRun> &runs, int64_t tokens) const {
 }
 
 /// What a head alone loses in a term, never less than nothing: gains by chance
-/// are not spent.
-double Planner::spend(const HeadRun &run, const Term &term) const {
-  if (term.isRecall)
-    return std::max(0.0, calibration.secondCopyLoss(run, term.text));
+/// are not spent. Half of it is what it loses on the mean text, which is known
+/// better than any one.
+double Planner::spend(const std::vector<HeadRun> &runs,
+                      const Term &term) const {
   std::vector<int64_t> checkpoints = calibration.checkpoints();
   size_t last = 0; // The longest prefix of the first copy that is no longer.
   while (last + 2 < checkpoints.size() && checkpoints[last + 1] <= term.tokens)
     ++last;
-  return std::max(0.0, calibration.firstCopyLoss(run, term.text, last));
+  auto loss = [&](size_t text) {
+    return term.isRecall ? calibration.secondCopyLoss(runs[text], text)
+                         : calibration.firstCopyLoss(runs[text], text, last);
+  };
+  double sum = 0;
+  for (size_t text = 0; text < runs.size(); ++text)
+    sum += loss(text);
+  double mean = sum / static_cast<double>(runs.size());
+  return std::max(0.0, (loss(term.text) + mean) / 2);
 }
 
 void Planner::collectOptions() {
@@ -101,7 +111,7 @@ void Planner::collectOptions() {
         if (option.work >= list.front().work)
           continue;
         for (const Term &term : terms.terms())
-          option.spends.push_back(spend(found->second[term.text], term));
+          option.spends.push_back(spend(found->second, term));
         list.push_back(std::move(option));
         choices.push_back(calibration.candidates[i]);
       }
@@ -188,6 +198,72 @@ Status Planner::search() {
   return {};
 }
 
+Status Planner::measureNeighbours(const Trial &start,
+                                  std::vector<std::vector<HeadOption>> &moves,
+                                  std::vector<std::vector<size_t>> &options) {
+  size_t count = terms.terms().size();
+  Progress progress("heads in the plan", heads.size());
+  for (size_t i = 0; i < heads.size(); ++i) {
+    size_t now = start.choices[i];
+    // The next cheaper and the next dearer.
+    size_t below = now, above = now;
+    for (size_t j = 0; j < heads[i].size(); ++j) {
+      double work = heads[i][j].work, here = heads[i][now].work;
+      if (work < here && (below == now || work > heads[i][below].work))
+        below = j;
+      if (work > here && (above == now || work < heads[i][above].work))
+        above = j;
+    }
+    moves.push_back({{heads[i][now].work, std::vector<double>(count)}});
+    options.push_back({now});
+    for (size_t j : {below, above}) {
+      if (j == now)
+        continue;
+      Choices choices = start.choices;
+      choices[i] = j;
+      Trial trial;
+      GIST_TRY(measure(choices, trial));
+      HeadOption move{heads[i][j].work, {}};
+      for (size_t k = 0; k < count; ++k)
+        move.spends.push_back(terms.loss(trial.measured, k) -
+                              terms.loss(start.measured, k));
+      moves.back().push_back(std::move(move));
+      options.back().push_back(j);
+    }
+    progress.advance();
+  }
+  return {};
+}
+
+/// Chooses again among what heads do in the plan and next to it, by what that
+/// changes there: heads change what others lose.
+Status Planner::refine() {
+  std::vector<std::vector<HeadOption>> moves;
+  std::vector<std::vector<size_t>> options;
+  Trial start = best;
+  GIST_TRY(measureNeighbours(start, moves, options));
+  // What is left to spend, and more or less of it, until the sum is right.
+  double low = 0, high = 0, factor = 1;
+  constexpr int kSteps = 8;
+  for (int step = 0; step < kSteps; ++step) {
+    std::vector<double> budgets;
+    for (size_t k = 0; k < terms.terms().size(); ++k)
+      budgets.push_back(
+          factor *
+          std::max(limit(k) - terms.loss(start.measured, k), 0.01 * limit(k)));
+    Choices choices = chooseOptions(moves, budgets), plan;
+    for (size_t i = 0; i < choices.size(); ++i)
+      plan.push_back(options[i][choices[i]]);
+    Trial trial;
+    GIST_TRY(measure(plan, trial));
+    (trial.share <= 1 ? low : high) = factor;
+    factor = high == 0  ? low * 1.6
+             : low == 0 ? high / 1.6
+                        : std::sqrt(low * high);
+  }
+  return {};
+}
+
 /// Tries single heads with less work, the best bargains first.
 Status Planner::tryMoves() {
   struct Move {
@@ -266,6 +342,8 @@ Status Planner::solve(const std::vector<int64_t> &lengths, Plan &plan,
   Trial dense;
   GIST_TRY(measure(Choices(heads.size()), dense));
   GIST_TRY(search());
+  for (int round = 0; round < options.rounds; ++round)
+    GIST_TRY(refine());
   GIST_TRY(tryMoves());
   plan = makePlan(best.choices);
   return giveRoom(plan, measured);

@@ -29,6 +29,7 @@ struct PlannerOptions {
   double quality = 1.01;
   double margin = 0.7; ///< share of the allowance to spend
   HeadKinds kinds = HeadKinds::All;
+  int rounds = 0; ///< in which every head is measured again, in the plan
   int tries = 24; ///< single moves at the end
 };
 
@@ -62,11 +63,17 @@ private:
 
   void collectOptions();
   double workAt(const std::vector<HeadRun> &runs, int64_t tokens) const;
-  double spend(const HeadRun &run, const Term &term) const;
+  double spend(const std::vector<HeadRun> &runs, const Term &term) const;
   bool isAllowed(const HeadChoice &choice) const;
   Plan makePlan(const Choices &choices) const;
   Status measure(const Choices &choices, Trial &trial);
   Status search();
+  /// Options of every head next to what it does in a plan, with what they
+  /// change there.
+  Status measureNeighbours(const Trial &start,
+                           std::vector<std::vector<HeadOption>> &moves,
+                           std::vector<std::vector<size_t>> &options);
+  Status refine();
   Status tryMoves();
   Status giveRoom(Plan &plan, Measurement &measured);
   double limit(size_t term) const {

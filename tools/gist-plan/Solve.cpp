@@ -187,6 +187,12 @@ void plan::addSolve(CLI::App &app, Action &action) {
       ->delimiter(',')
       ->type_name("N,...");
   command
+      ->add_option("--rounds", options->planner.rounds,
+                   "Rounds in which every head is measured again, in the plan "
+                   "so far: better plans for more time")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
       ->add_option("--tries", options->planner.tries,
                    "Single heads to try with less work at the end")
       ->check(CLI::NonNegativeNumber)

@@ -46,6 +46,14 @@ static nlohmann::json toJson(const Comparison &result, bool compared) {
   return json;
 }
 
+/// What the module counted in its last call: for each name, its numbers.
+static nlohmann::json toJson(const std::vector<StatisticValue> &statistics) {
+  nlohmann::json json = nlohmann::json::object();
+  for (const StatisticValue &statistic : statistics)
+    json[statistic.name] = statistic.values;
+  return json;
+}
+
 static void print(const char *title, const Comparison &result, bool compared) {
   std::printf("%s: %llu tokens predicted\n", title,
               static_cast<unsigned long long>(result.count));
@@ -217,6 +225,8 @@ static Status runEval(Options &options) {
         json["work"]["recall_attention"] = *recallWork;
       json["layers"] = accounting.layers();
     }
+    if (!runner.session->statistics().empty())
+      json["statistics"] = toJson(runner.session->statistics());
     std::printf("%s\n", json.dump(2, ' ', false,
                                   nlohmann::json::error_handler_t::replace)
                             .c_str());
