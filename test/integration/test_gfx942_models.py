@@ -9,6 +9,7 @@ models' definitions, executed with operands rounded and not.
 """
 
 import functools
+import json
 import os
 import pathlib
 import re
@@ -19,7 +20,7 @@ import numpy as np
 import pytest
 
 from import_graph import Graph
-from test_compile import DECODERS, MODELS, reference
+from test_compile import DECODERS, MODELS, losses, reference
 
 SIMULATOR = os.environ["GIST_HIP_SIM"]
 
@@ -107,9 +108,42 @@ def test_decoder(name, tmp_path):
     check_session(name, compile_for_both(name, tmp_path), "feed", [5, 1, 1, 2, 9])
 
 
+PLANS = {
+    "llama": ["dense", {"window": 4, "theta": 0.7, "room": 0.5}],
+    # Too little room for what is not alike.
+    "gpt2": [{"window": 0, "theta": 0.9, "room": 0.05}, {"window": 4, "sinks": 2}],
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_plan(name, tmp_path):
+    """Heads of every kind, in another order in each layer. Calls end anywhere in
+    a block, and cross its end; single tokens begin one."""
+    config = json.loads((MODELS / name / "config.json").read_text())
+    heads = config.get("num_key_value_heads") or config["n_head"]
+    layers = config.get("num_hidden_layers") or config["n_layer"]
+    kinds = PLANS[name]
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps({"gist_plan": 1, "block": 4, "layers": [
+        {"heads": [kinds[(layer + head) % len(kinds)] for head in range(heads)]}
+        for layer in range(layers)]}))
+    module = compile_for_both(name, tmp_path, f"--plan={plan}")
+    check_session(name, module, "feed", [5, 1, 1, 2, 1, 1, 1, 7])
+
+
 def test_all_logits(tmp_path):
     module = compile_for_both("llama", tmp_path, "--logits=all")
     check_session("llama", module, "score", [11, 1, 1, 6])
+
+
+def test_losses(tmp_path):
+    """The losses of the logits that the same card gives."""
+    module = compile_for_both("llama", tmp_path)
+    ids, expected = reference("llama")
+    pieces, device = [11, 1, 6], ["--hip", SIMULATOR]
+    logits = run(module, "score", ids, pieces, expected.shape[1], device)
+    found = run(module, "nll", ids, pieces, 1, device)[:, 0]
+    np.testing.assert_allclose(found, losses(logits, ids, pieces), atol=1e-4, rtol=0)
 
 
 @pytest.mark.parametrize("tokens", [1, 16, 17])
