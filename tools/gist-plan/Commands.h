@@ -21,6 +21,7 @@ using Action = std::function<Status()>;
 
 void addCalibrate(CLI::App &app, Action &action);
 void addSolve(CLI::App &app, Action &action);
+void addReport(CLI::App &app, Action &action);
 
 } // namespace gist::plan
 

@@ -36,6 +36,7 @@ static int runTool(int argc, char **argv) {
   Action action;
   addCalibrate(app, action);
   addSolve(app, action);
+  addReport(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
