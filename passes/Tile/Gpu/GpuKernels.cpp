@@ -15,6 +15,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Passes.h"
 #include "passes/Tile/Gpu/Attention.h"
+#include "passes/Tile/Gpu/Gated.h"
 #include "passes/Tile/Gpu/Matmul.h"
 #include "passes/Tile/Gpu/Select.h"
 #include "passes/Tile/Kernels.h"
@@ -53,6 +54,8 @@ static FailureOr<GpuGrid> emitKernel(GpuKernel &kernel) {
     return emitAttend(kernel, op);
   if (getSelection(kernel.source))
     return emitSelection(kernel);
+  if (GatedProjectionOp op = getGatedProjection(kernel.source))
+    return emitGated(kernel, op);
   if (linalg::LinalgOp product = getGpuMatmul(kernel.source))
     return emitMatmul(kernel, product);
   if (failed(decompose(kernel.source)))
