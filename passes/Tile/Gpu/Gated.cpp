@@ -94,7 +94,7 @@ public:
       return failure();
     planItems();
     GatedSteps steps(b, control, b.mul(number, kGateWords));
-    int64_t mode = kernel.tile.getDepth();
+    int64_t mode = kernel.tile.getDepth(); // XXX
     if (mode >= 1) {
       int64_t share = llvm::divideCeil(depth, workgroups);
       prefetch(basis, op.getBasis(), b.mul(b.block(0), share), share);
@@ -156,9 +156,10 @@ private:
     int64_t threads = b.getThreads();
     for (int64_t first = 0; first < count; first += threads) {
       Value i = b.add(b.thread(), first);
-      Value isInside = first + threads > count
-                           ? b.isLess(i, count)
-                           : arith::ConstantIntOp::create(b, b.getI1Type(), 1).getResult();
+      Value isInside =
+          first + threads > count
+              ? b.isLess(i, count)
+              : arith::ConstantIntOp::create(b, b.getI1Type(), 1).getResult();
       b.ifThen(isInside, [&] { body(i); });
     }
   }
@@ -219,8 +220,8 @@ LogicalResult GatedKernel::readArguments() {
 
   int64_t most = 0, place = 0;
   for (Value output : op.getOutputs())
-    most = std::max(most,
-                    cast<RankedTensorType>(output.getType()).getDimSize(1));
+    most =
+        std::max(most, cast<RankedTensorType>(output.getType()).getDimSize(1));
   workgroups = llvm::divideCeil(most, kernel.tile.getWorkgroup()[1]);
   if (workgroups > kMaxItems)
     return op.emitOpError("is cut into more workgroups than ") << kMaxItems;
@@ -248,7 +249,8 @@ void GatedKernel::planItems() {
   columnLanes = std::min<int64_t>(8, llvm::bit_floor<uint64_t>(pieces));
   rowsAtOnce = b.getThreads() / columnLanes;
   partsOfColumns = llvm::divideCeil(pieces, columnLanes);
-  int64_t parts = std::clamp<int64_t>(workgroups / partsOfColumns, 1, kMaxParts);
+  int64_t parts =
+      std::clamp<int64_t>(workgroups / partsOfColumns, 1, kMaxParts);
   rowsOfPart = llvm::alignTo(llvm::divideCeil(depth, parts), rowsAtOnce);
   partsOfRows = llvm::divideCeil(depth, rowsOfPart);
 
@@ -256,8 +258,7 @@ void GatedKernel::planItems() {
   image = allocF32({tokens, paddedRank});
   int64_t share = llvm::divideCeil(paddedDepth, workgroups);
   residualEach = RowSums::chooseEach(b, basis, share, 4);
-  int64_t atOnce =
-      RowSums(b, basis, tokens, residualEach, 1).getRowsAtOnce();
+  int64_t atOnce = RowSums(b, basis, tokens, residualEach, 1).getRowsAtOnce();
   residualRows = llvm::alignTo(share, atOnce);
   residualItems = llvm::divideCeil(paddedDepth, residualRows);
 }
@@ -272,17 +273,20 @@ void GatedKernel::prefetch(Operand &matrix, Value tensor, Value first,
   int64_t bytes = element.getIntOrFloatBitWidth() / 8, width = kLine / bytes;
   int64_t lines = llvm::divideCeil(matrix.getDepth(), width);
   forThreads(count * lines, [&](Value i) {
-    Value row = b.min(b.add(first, b.div(i, lines)), b.sub(matrix.getRows(), 1));
+    Value row =
+        b.min(b.add(first, b.div(i, lines)), b.sub(matrix.getRows(), 1));
     auto [buffer, place] = matrix.getPlace(row, b.mul(b.rem(i, lines), width));
     Value offset = b.mul(b.linearize(place, b.sizes(buffer)), bytes);
     Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, buffer);
-    Value address = arith::IndexCastOp::create(b, b.getI64Type(),
-                                               b.add(base, offset));
+    Value address =
+        arith::IndexCastOp::create(b, b.getI64Type(), b.add(base, offset));
     Value pointer = LLVM::IntToPtrOp::create(
         b, LLVM::LLVMPointerType::get(b.getContext(), 1), address);
     auto level = NVVM::PrefetchCacheLevelAttr::get(
         b.getContext(), NVVM::PrefetchCacheLevel::L2);
-    NVVM::PrefetchOp::create(b, level, NVVM::CacheEvictionPriorityAttr(), pointer, Value(), UnitAttr(), UnitAttr(), UnitAttr());
+    NVVM::PrefetchOp::create(b, level, NVVM::CacheEvictionPriorityAttr(),
+                             pointer, Value(), UnitAttr(), UnitAttr(),
+                             UnitAttr());
   });
 }
 
@@ -299,8 +303,7 @@ void GatedKernel::addToImage(Value item) {
   Value lane = b.rem(b.thread(), columnLanes);
   Value firstColumn = b.mul(b.rem(item, partsOfColumns), width);
   Value column = b.add(firstColumn, b.mul(lane, piece));
-  Value begin =
-      b.add(b.mul(part, rowsOfPart), b.div(b.thread(), columnLanes));
+  Value begin = b.add(b.mul(part, rowsOfPart), b.div(b.thread(), columnLanes));
   Value lastRow = b.index(depth - 1);
 
   int64_t turns = rowsOfPart / rowsAtOnce;
@@ -310,8 +313,8 @@ void GatedKernel::addToImage(Value item) {
     Values rows, insides;
     for (int64_t i = 0; i < unrolled; ++i) {
       Value row = b.add(begin, b.mul(b.add(turn, i), rowsAtOnce));
-      insides.push_back(b.both(b.isLess(row, depth),
-                               b.isLess(b.add(turn, i), turns)));
+      insides.push_back(
+          b.both(b.isLess(row, depth), b.isLess(b.add(turn, i), turns)));
       rows.push_back(b.min(row, lastRow));
       fetched.push_back(basis.fetch(rows.back(), column, checked));
     }
@@ -324,8 +327,7 @@ void GatedKernel::addToImage(Value item) {
     for (int64_t i = 0; i < unrolled; ++i) {
       Value numbers = basis.finish(column, fetched[i], checked, b.getF32Type());
       for (int64_t t = 0; t < tokens; ++t) {
-        Value factor =
-            b.select(insides[i], factors[i * tokens + t], b.f32(0));
+        Value factor = b.select(insides[i], factors[i * tokens + t], b.f32(0));
         sums[t] = b.fma(b.broadcast(factor, piece), numbers, sums[t]);
       }
     }
@@ -357,8 +359,8 @@ void GatedKernel::addToImage(Value item) {
     Value t = b.div(i, width), c = b.rem(i, width);
     Value sum = b.read(memory, {b.index(0), t, c});
     for (int64_t wave = 1; wave < waves; ++wave)
-      sum = arith::AddFOp::create(b, sum,
-                                  b.read(memory, {b.index(wave), t, c}));
+      sum =
+          arith::AddFOp::create(b, sum, b.read(memory, {b.index(wave), t, c}));
     Value at = b.add(firstColumn, c);
     b.ifThen(b.isLess(at, rank),
              [&] { b.write(sum, scratch, getPartPlace(part, t, at)); });
@@ -413,13 +415,12 @@ void GatedKernel::computeResidual(Value item) {
             Value zero = b.f32(0);
             Value x = b.select(isInside, getInput(b.index(t), nearby), zero);
             Value residual = arith::SubFOp::create(
-                b, x,
-                b.select(isInside, images[t * residualEach + i], zero));
+                b, x, b.select(isInside, images[t * residualEach + i], zero));
             Value *norm = &norms[t * kNumNorms];
             norm[kResidual] = b.fma(residual, residual, norm[kResidual]);
             norm[kInput] = b.fma(x, x, norm[kInput]);
-            Value isNonZero = arith::CmpFOp::create(
-                b, arith::CmpFPredicate::UNE, x, zero);
+            Value isNonZero =
+                arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, x, zero);
             norm[kNonZero] = b.select(isNonZero, b.f32(1), norm[kNonZero]);
             Value isWriter =
                 b.both(rows.isFirstLane(), b.isLess(row, paddedDepth));
@@ -456,16 +457,15 @@ void GatedKernel::decideLevels() {
     for (int64_t item = 0; item < residualItems; item += lanes) {
       Value at = b.add(b.lane(), item);
       Value part = b.read(
-          scratch,
-          getNormPlace(b.min(at, b.index(residualItems - 1)), nearby));
+          scratch, getNormPlace(b.min(at, b.index(residualItems - 1)), nearby));
       parts.push_back(b.select(b.isLess(at, residualItems), part, b.f32(0)));
     }
     Value sum = parts[0];
     for (Value part : ArrayRef(parts).drop_front())
       sum = arith::AddFOp::create(b, sum, part);
     sum = b.waveReduce(sum, vector::CombiningKind::ADD);
-    Value isWriter = b.both(b.isEqual(b.lane(), 0),
-                            b.isLess(norm, tokens * kNumNorms));
+    Value isWriter =
+        b.both(b.isEqual(b.lane(), 0), b.isLess(norm, tokens * kNumNorms));
     b.ifThen(isWriter, [&] { b.write(sum, totals, norm); });
   }
   b.barrier();
@@ -570,28 +570,27 @@ void GatedKernel::addResidual(Projection &projection, Operand &matrix,
   auto getPiece = [&](int64_t token, Value k) {
     return getResidualPiece(token, k, matrix.getPiece());
   };
-  b.forEach(
-      b.index(0), b.index(projection.count), b.index(rows.getRowsAtOnce()),
-      [&](Value offset) {
-        Values products =
-            rows.getSums(b.add(projection.first, offset), getPiece);
-        b.ifThen(rows.isFirstLane(), [&] {
-          for (int64_t i = 0; i < each; ++i) {
-            Value row = b.add(offset, rows.getPlace(i));
-            b.ifThen(b.isLess(row, projection.count), [&] {
-              for (int64_t t = 0; t < tokens; ++t) {
-                Values place = {b.add(row, projection.place), b.index(t)};
-                Value old = b.read(sums, place);
-                Value isLevel = b.compare(arith::CmpIPredicate::eq, levels[t],
-                                          b.i32(level));
-                Value more =
-                    arith::AddFOp::create(b, old, products[t * each + i]);
-                b.write(b.select(isLevel, more, old), sums, place);
-              }
+  b.forEach(b.index(0), b.index(projection.count),
+            b.index(rows.getRowsAtOnce()), [&](Value offset) {
+              Values products =
+                  rows.getSums(b.add(projection.first, offset), getPiece);
+              b.ifThen(rows.isFirstLane(), [&] {
+                for (int64_t i = 0; i < each; ++i) {
+                  Value row = b.add(offset, rows.getPlace(i));
+                  b.ifThen(b.isLess(row, projection.count), [&] {
+                    for (int64_t t = 0; t < tokens; ++t) {
+                      Values place = {b.add(row, projection.place), b.index(t)};
+                      Value old = b.read(sums, place);
+                      Value isLevel = b.compare(arith::CmpIPredicate::eq,
+                                                levels[t], b.i32(level));
+                      Value more =
+                          arith::AddFOp::create(b, old, products[t * each + i]);
+                      b.write(b.select(isLevel, more, old), sums, place);
+                    }
+                  });
+                }
+              });
             });
-          }
-        });
-      });
 }
 
 void GatedKernel::addResiduals() {
@@ -599,8 +598,7 @@ void GatedKernel::addResiduals() {
     Value isAny = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
     for (Value other : levels)
       isAny = arith::OrIOp::create(
-          b, isAny,
-          b.compare(arith::CmpIPredicate::eq, other, b.i32(level)));
+          b, isAny, b.compare(arith::CmpIPredicate::eq, other, b.i32(level)));
     b.ifThen(isAny, body);
   };
   bool isGraded = !op.getLow().empty();
@@ -622,7 +620,8 @@ void GatedKernel::addResiduals() {
 void GatedKernel::storeResults() {
   for (Projection &projection : projections) {
     int64_t count = projection.count;
-    Type element = cast<MemRefType>(projection.output.getType()).getElementType();
+    Type element =
+        cast<MemRefType>(projection.output.getType()).getElementType();
     forThreads(count * tokens, [&](Value i) {
       Value t = b.div(i, count), row = b.rem(i, count);
       Value at = b.add(projection.first, row);
@@ -654,10 +653,9 @@ GpuTileAttr gist::selectGatedTile(GatedProjectionOp op, const GpuInfo &gpu) {
   constexpr int64_t kThreads = 512, kRows = 16;
   int64_t most = 0;
   for (Value output : op.getOutputs())
-    most = std::max(most,
-                    cast<RankedTensorType>(output.getType()).getDimSize(1));
-  int64_t rows =
-      llvm::alignTo(llvm::divideCeil(most, gpu.computeUnits), kRows);
+    most =
+        std::max(most, cast<RankedTensorType>(output.getType()).getDimSize(1));
+  int64_t rows = llvm::alignTo(llvm::divideCeil(most, gpu.computeUnits), kRows);
   MLIRContext *context = op.getContext();
   return GpuTileAttr::get(context, {getTokens(op), rows}, 0,
                           {kThreads / gpu.waveSize, 1}, 2, Instruction::Fma,

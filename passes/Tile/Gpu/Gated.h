@@ -25,6 +25,13 @@ int64_t getGatedScratch(GatedProjectionOp op);
 /// The op that makes `kernel` a gated projection of a few tokens, or null.
 GatedProjectionOp getGatedProjection(mlir::func::FuncOp kernel);
 
+/// Whether `kernel` is a projection of many tokens: sums of products, the later
+/// ones of rows of certain levels alone.
+bool hasGatedProducts(mlir::func::FuncOp kernel);
+GpuTileAttr selectGatedProductsTile(mlir::func::FuncOp kernel,
+                                    const GpuInfo &gpu);
+mlir::FailureOr<GpuGrid> emitGatedProducts(GpuKernel &kernel);
+
 GpuTileAttr selectGatedTile(GatedProjectionOp op, const GpuInfo &gpu);
 mlir::FailureOr<GpuGrid> emitGated(GpuKernel &kernel, GatedProjectionOp op);
 

@@ -56,6 +56,8 @@ static FailureOr<GpuGrid> emitKernel(GpuKernel &kernel) {
     return emitSelection(kernel);
   if (GatedProjectionOp op = getGatedProjection(kernel.source))
     return emitGated(kernel, op);
+  if (hasGatedProducts(kernel.source))
+    return emitGatedProducts(kernel);
   if (linalg::LinalgOp product = getGpuMatmul(kernel.source))
     return emitMatmul(kernel, product);
   if (failed(decompose(kernel.source)))

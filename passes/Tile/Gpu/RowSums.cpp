@@ -39,9 +39,9 @@ Values RowSums::fetch(Value first, Value k) {
   for (int64_t step = 0; step < steps; ++step)
     for (int64_t i = 0; i < each; ++i)
       llvm::append_range(
-          fetched, matrix.fetch(b.min(b.add(first, getPlace(i)), last),
-                                b.add(b.add(k, begin), step * lanes * piece),
-                                checked));
+          fetched,
+          matrix.fetch(b.min(b.add(first, getPlace(i)), last),
+                       b.add(b.add(k, begin), step * lanes * piece), checked));
   return fetched;
 }
 
@@ -55,8 +55,8 @@ Values RowSums::add(Value k, ValueRange fetched, ValueRange sums,
     for (int64_t v = 0; v < vectors; ++v)
       numbers.push_back(vector(v, at));
     for (int64_t i = 0; i < each; ++i) {
-      Value row = matrix.finish(at, fetched.take_front(parts), checked,
-                                b.getF32Type());
+      Value row =
+          matrix.finish(at, fetched.take_front(parts), checked, b.getF32Type());
       fetched = fetched.drop_front(parts);
       for (int64_t v = 0; v < vectors; ++v) {
         Value &sum = newSums[v * each + i];

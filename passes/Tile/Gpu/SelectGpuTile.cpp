@@ -25,6 +25,8 @@ GpuTileAttr gist::selectGpuTile(func::FuncOp kernel, const GpuInfo &gpu) {
     return selectSelectionTile(kernel, gpu);
   if (GatedProjectionOp op = getGatedProjection(kernel))
     return selectGatedTile(op, gpu);
+  if (hasGatedProducts(kernel))
+    return selectGatedProductsTile(kernel, gpu);
   if (linalg::LinalgOp product = getGpuMatmul(kernel))
     return selectMatmulTile(product, gpu);
   return selectRowsTile(kernel, gpu);
