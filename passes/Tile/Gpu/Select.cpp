@@ -86,11 +86,17 @@ public:
   FailureOr<SelectProblem> read(Operation *op) {
     SelectProblem problem;
     if (auto select = dyn_cast<GramSelectOp>(op)) {
+      if (select.getTaus())
+        return select.emitOpError("has a tau for each head, which GPUs do not "
+                                  "read yet");
       problem.rule = select.getAgainst() == Against::All ? SelectRule::All
                                                          : SelectRule::Kept;
       readOptions(select, problem);
     } else {
       auto update = cast<CascadeUpdateOp>(op);
+      if (update.getTaus())
+        return update.emitOpError("has a tau for each head, which GPUs do not "
+                                  "read yet");
       if (update.getRule() == CascadeRule::Inherit)
         return update.emitOpError("passes a selection on and is no kernel");
       problem.rule = update.getRule() == CascadeRule::Paper
