@@ -5,6 +5,8 @@ precision. Levels may differ where rounding decides; outputs are judged for the
 levels that the kernel chose."""
 
 import functools
+import pathlib
+import subprocess
 
 import numpy as np
 import pytest
@@ -209,3 +211,113 @@ def test_norms_beyond_f32_open_the_gate(rng, size, unaligned):
     tokens -= tokens @ v @ v.T
     x = (tokens / np.abs(tokens).max() * size).astype(np.float32)
     assert (check((x, basis, groups), sizes, "f32", "f32") == 1).all()
+
+
+# Many tokens: a graph, compiled and run as users do.
+
+
+def compiled(folder, text):
+    """A module of the graph, and how to call it on the simulator."""
+    tools = pathlib.Path(gpu_kernels.GIST_OPT).parent
+    graph, module = folder / "graph.mlir", folder / "graph.gist"
+    graph.write_text(text)
+    subprocess.run([tools / "gist-compile", graph, "--target=gfx942", "--context", "1024",
+                    "--progress=off", "-o", module], check=True)
+
+    def call(tokens, inputs, names):
+        command = [tools / "gist-run", "call", module, "run", "--device", "hip",
+                   "--hip-library", gpu_kernels.find_simulator(), "-s", f"T={tokens}",
+                   "-o", folder]
+        for name, array in inputs.items():
+            np.save(folder / f"{name}.in.npy", array)
+            command += ["-i", f"{name}={folder / name}.in.npy"]
+        subprocess.run(command, check=True, capture_output=True)
+        return [np.load(folder / f"run.{name}.npy") for name in names]
+
+    return call
+
+
+def graph_text(tokens, d, k, sizes, element, weight, bias, low):
+    x, v = tensor(element, tokens, d), tensor(weight, d, k)
+    groups = {"w": [tensor(weight, m, d) for m in sizes],
+              "m": [tensor(weight, m, k) for m in sizes],
+              "b": [tensor(weight, m) for m in sizes] if bias else [],
+              "l": [tensor(weight, m, d) for m in sizes] if low else []}
+    words = {"w": "weights", "m": "images", "b": "biases", "l": f"low {EPSILON_LOW:e} "}
+    arguments = {"x": x, "v": v} | {f"{n}{i}": t for n, types in groups.items()
+                                    for i, t in enumerate(types)}
+    clauses = "".join(
+        f" {words[n]}({', '.join(f'%{n}{i}' for i in range(len(types)))} : {', '.join(types)})"
+        for n, types in groups.items() if types)
+    results = {f"y{i}": tensor(element, tokens, m) for i, m in enumerate(sizes)}
+    results["level"] = tensor("i8", tokens)
+    values = ", ".join("%" + n for n in results)
+    header = ", ".join('%{0}: {1} loc("{0}")'.format(n, t) for n, t in arguments.items())
+    named = ", ".join('{1} {{gist.name = "{0}"}}'.format(n, t) for n, t in results.items())
+    return list(arguments), list(results), f"""
+func.func @run({header}) -> ({named}) {{
+  {values} = gist.gated_projection %x, %v, {EPSILON:e}{clauses} : {x}, {v}
+  return {values} : {", ".join(results.values())}
+}}"""
+
+
+def check_module(call, names, results, drawn, element, weight, low):
+    """Products are of 16-bit numbers here: errors are relative to rows."""
+    x, basis, groups = drawn
+    arrays = [x, basis] + [a for group in groups for a in group]
+    *outputs, level = call(len(x), dict(zip(names, arrays, strict=True)), results)
+    wide = functools.partial(numerics.load, element=weight)
+    weights, images, biases, lows = ([wide(a) for a in group] for group in groups)
+    tokens, v = numerics.load(x, element), wide(basis)
+    rho = gated.residual_ratio(tokens, v)
+    tolerance = {"f16": 2e-3, "bf16": 1e-2, "f32": 2e-3}[element]
+    epsilon_low = EPSILON_LOW if low else None
+    least = gated.gate_levels(rho - tolerance, EPSILON, epsilon_low)
+    most = gated.gate_levels(rho + tolerance, EPSILON, epsilon_low)
+    assert ((least <= level) & (level <= most)).all()
+    projections = list(zip(weights, images, biases or [None] * len(weights)))
+    wanted = gated.gated_projection(tokens, v, projections, level, lows or None)
+    for got, want in zip(outputs, wanted, strict=True):
+        got = numerics.load(got.view(numerics.STORAGE[element]), element)
+        numbers = np.isfinite(want).all(axis=1)
+        assert not np.isfinite(got[~numbers]).all(axis=1).any()
+        error = np.linalg.norm(got - want, axis=1)[numbers]
+        assert (error <= tolerance * np.linalg.norm(want, axis=1)[numbers] + 1e-6).all()
+    return level
+
+
+@pytest.mark.parametrize("element, weight, low", [
+    ("f16", "f16", None), ("bf16", "bf16", None), ("f32", "f16", "f16")])
+def test_many_tokens(rng, tmp_path, element, weight, low, unaligned):
+    d, k, sizes, bias = 96, 24, [136, 40], low is not None
+    names, results, text = graph_text("?", d, k, sizes, element, weight, bias, low)
+    call = compiled(tmp_path, text)
+    for tokens in (1, 2, 17, 300):
+        drawn = draw(rng, tokens, d, k, sizes, element, weight, bias, low)
+        drawn[0][: tokens // 8] = 0
+        level = check_module(call, names, results, drawn, element, weight, low)
+        assert (level[: tokens // 8] == 0).all()
+    for share in (0, 1):
+        drawn = draw(rng, 150, d, k, sizes, element, weight, bias, low, [share])
+        level = check_module(call, names, results, drawn, element, weight, low)
+        assert (level == share * (2 if low else 1)).all()
+    if element == "f32":
+        drawn[0][3, 5], drawn[0][77] = np.nan, np.inf
+        level = check_module(call, names, results, drawn, element, weight, low)
+        assert level[3] == level[77] == 2
+
+
+@pytest.mark.parametrize("d, k", [(33, 1), (40, 40), (100, 12)])
+def test_many_tokens_of_odd_sizes(rng, tmp_path, d, k, unaligned):
+    names, results, text = graph_text("?", d, k, [17], "f16", "f16", True, None)
+    call = compiled(tmp_path, text)
+    drawn = draw(rng, 65, d, k, [17], "f16", "f16", True, None)
+    check_module(call, names, results, drawn, "f16", "f16", None)
+
+
+@pytest.mark.parametrize("tokens", [1, 8])
+def test_few_tokens_as_a_module(rng, tmp_path, tokens):
+    names, results, text = graph_text(tokens, 96, 24, [72, 24], "f16", "f16", True, None)
+    call = compiled(tmp_path, text)
+    drawn = draw(rng, tokens, 96, 24, [72, 24], "f16", "f16", True, None)
+    check_module(call, names, results, drawn, "f16", "f16", None)
