@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/RandomWeights.h"
 #include "runtime/Session.h"
 
 #include <cinttypes>
@@ -29,6 +30,16 @@ static std::vector<bool> usedBuffers(const ModuleSpec &spec, uint32_t target) {
   return used;
 }
 
+Status Session::loadWeight(uint32_t number, DeviceMemory &memory) {
+  const WeightSpec &weight = source->spec().weights[number];
+  if (!weight.random)
+    return device.share(source->weight(number), memory);
+  std::vector<uint8_t> numbers = makeRandomWeight(weight);
+  GIST_TRY(device.allocate(weight.size, memory));
+  GIST_TRY(device.upload(memory.address(), {numbers.data(), numbers.size()}));
+  return device.synchronize(); // They are copied when `numbers` goes.
+}
+
 Status Session::allocateBuffers() {
   const ModuleSpec &spec = source->spec();
   owned.resize(spec.buffers.size());
@@ -48,8 +59,7 @@ Status Session::allocateBuffers() {
         continue; // packed for another target
       DeviceMemory &memory = weights[buffer.base];
       if (memory.address() == 0)
-        GIST_TRY(
-            device.share(source->weight(buffer.base), memory).in(buffer.name));
+        GIST_TRY(loadWeight(buffer.base, memory).in(buffer.name));
       map.buffers[i] = {memory.address(), memory.size()};
       continue;
     }

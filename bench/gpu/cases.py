@@ -334,7 +334,7 @@ def gated_text(tokens, depth, columns, rank, number, x):
 def basis_around(torch, generator, row, rank):
     """An orthonormal basis whose span has the rows of `row`."""
     other = torch.randn(rank - row.shape[0], row.shape[1], generator=generator, device="cuda")
-    return torch.linalg.qr(torch.cat([row.float(), other]).T)[0].half()
+    return torch.linalg.qr(torch.cat([row.float(), other]).T)[0].half().contiguous()
 
 
 def gated(depth, columns, rank, calls, is_open, bar, goal):
@@ -413,7 +413,7 @@ func.func @run(%x: tensor<?x{depth}xf16> loc("x"), %v0: tensor<{depth}x{rank}xf1
 }}"""
 
     def inputs(torch, g):
-        v = torch.linalg.qr(torch.randn(depth, rank, generator=g, device="cuda"))[0].half()
+        v = torch.linalg.qr(torch.randn(depth, rank, generator=g, device="cuda"))[0].half().contiguous()
         w = normal(torch, g, columns, depth, scale=depth ** -0.5)
         x = torch.randn(tokens, rank, generator=g, device="cuda") @ v.float().T
         chosen = torch.rand(tokens, 1, generator=g, device="cuda") < share

@@ -49,6 +49,7 @@ Status compile::importEntries(const Options &options, MLIRContext &context,
   ImportOptions import;
   import.expandWeights = options.expandWeights;
   import.halfCache = options.halfCache;
+  import.randomWeights = options.randomWeights;
   import.contextLength = options.context;
   OwningOpRef<ModuleOp> first;
   WeightMap firstWeights;

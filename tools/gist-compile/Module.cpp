@@ -34,7 +34,9 @@ void compile::describeModel(const Options &options, const ImportedModel &model,
   info.properties["compute"] = compute;
   if (model.isDecoder)
     info.properties["kv"] = options.halfCache ? "f16" : "f32";
-  if (options.expandWeights)
+  if (options.randomWeights)
+    info.properties["weights"] = "random";
+  else if (options.expandWeights)
     info.properties["weights"] = "expanded to f32";
   if (!model.tokenizer)
     return;
