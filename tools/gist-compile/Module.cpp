@@ -21,8 +21,11 @@ void compile::describeModel(const Options &options, const ImportedModel &model,
   spec.producer = "gist-compile " GIST_VERSION;
   ModelInfo &info = spec.model;
   info.architecture = model.architecture;
-  info.name =
-      llvm::sys::path::stem(llvm::StringRef(options.model).rtrim('/')).str();
+  llvm::StringRef path = llvm::StringRef(options.model).rtrim('/');
+  if (llvm::sys::path::filename(path) == "config.json" &&
+      llvm::sys::path::has_parent_path(path))
+    path = llvm::sys::path::parent_path(path);
+  info.name = llvm::sys::path::stem(path).str();
   info.vocabSize = model.config.vocabSize;
   info.contextLength = model.config.contextLength;
   // A CPU is as fast with fewer tokens a call, and needs less scratch memory.
