@@ -8,7 +8,6 @@
 // One launch. Every workgroup has some rows of every W and M; the work on V,
 // which all need, is cut into items that workgroups draw (GatedSteps.h):
 //
-//   (V and M are asked for, on their way into the cache)
 //   g            sums over some rows of V, for some of its columns
 //   (loads of the rows of M are on their way from here on)
 //   wait; every workgroup adds up what it needs of g: all
@@ -27,7 +26,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/Gated.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/Tile/Gpu/GatedSteps.h"
 #include "passes/Tile/Gpu/RowSums.h"
 #include "passes/Tile/Gpu/Select.h"
@@ -94,14 +92,6 @@ public:
       return failure();
     planItems();
     GatedSteps steps(b, control, b.mul(number, kGateWords));
-    int64_t mode = kernel.tile.getDepth(); // XXX
-    if (mode >= 1) {
-      int64_t share = llvm::divideCeil(depth, workgroups);
-      prefetch(basis, op.getBasis(), b.mul(b.block(0), share), share);
-    }
-    if (mode >= 2)
-      for (auto [projection, image] : llvm::zip(projections, op.getImages()))
-        prefetch(projection.image, image, projection.first, projection.count);
     steps.begin();
     steps.run(partsOfRows * partsOfColumns, [&](Value i) { addToImage(i); });
     loadImages();
@@ -135,7 +125,6 @@ private:
                  tokens * (kMaxParts * rank + paddedDepth));
   }
 
-  void prefetch(Operand &matrix, Value tensor, Value first, int64_t count);
   void addToImage(Value item);
   void loadImages();
   void collectImage();
@@ -261,33 +250,6 @@ void GatedKernel::planItems() {
   int64_t atOnce = RowSums(b, basis, tokens, residualEach, 1).getRowsAtOnce();
   residualRows = llvm::alignTo(share, atOnce);
   residualItems = llvm::divideCeil(paddedDepth, residualRows);
-}
-
-/// Asks for `count` rows of a matrix, where a GPU has an instruction for it.
-void GatedKernel::prefetch(Operand &matrix, Value tensor, Value first,
-                           int64_t count) {
-  constexpr int64_t kLine = 128; // bytes
-  Type element = getElementTypeOrSelf(tensor);
-  if (b.getGpu().kind != GpuKind::Nvidia || !matrix.isCopyable(element))
-    return;
-  int64_t bytes = element.getIntOrFloatBitWidth() / 8, width = kLine / bytes;
-  int64_t lines = llvm::divideCeil(matrix.getDepth(), width);
-  forThreads(count * lines, [&](Value i) {
-    Value row =
-        b.min(b.add(first, b.div(i, lines)), b.sub(matrix.getRows(), 1));
-    auto [buffer, place] = matrix.getPlace(row, b.mul(b.rem(i, lines), width));
-    Value offset = b.mul(b.linearize(place, b.sizes(buffer)), bytes);
-    Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, buffer);
-    Value address =
-        arith::IndexCastOp::create(b, b.getI64Type(), b.add(base, offset));
-    Value pointer = LLVM::IntToPtrOp::create(
-        b, LLVM::LLVMPointerType::get(b.getContext(), 1), address);
-    auto level = NVVM::PrefetchCacheLevelAttr::get(
-        b.getContext(), NVVM::PrefetchCacheLevel::L2);
-    NVVM::PrefetchOp::create(b, level, NVVM::CacheEvictionPriorityAttr(),
-                             pointer, Value(), UnitAttr(), UnitAttr(),
-                             UnitAttr());
-  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -649,13 +611,16 @@ FailureOr<GpuGrid> gist::emitGated(GpuKernel &kernel, GatedProjectionOp op) {
 }
 
 GpuTileAttr gist::selectGatedTile(GatedProjectionOp op, const GpuInfo &gpu) {
-  // A workgroup per compute unit: its waits are for all of them.
-  constexpr int64_t kThreads = 512, kRows = 16;
+  // Two workgroups per compute unit: while one waits for the others, or for its
+  // last rows, the other has loads on their way.
+  constexpr int64_t kThreads = 512, kRows = 16, kPerUnit = 2;
   int64_t most = 0;
   for (Value output : op.getOutputs())
     most =
         std::max(most, cast<RankedTensorType>(output.getType()).getDimSize(1));
-  int64_t rows = llvm::alignTo(llvm::divideCeil(most, gpu.computeUnits), kRows);
+  int64_t workgroups =
+      std::min<int64_t>(kPerUnit * gpu.computeUnits, kMaxItems);
+  int64_t rows = llvm::alignTo(llvm::divideCeil(most, workgroups), kRows);
   MLIRContext *context = op.getContext();
   return GpuTileAttr::get(context, {getTokens(op), rows}, 0,
                           {kThreads / gpu.waveSize, 1}, 2, Instruction::Fma,
