@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/ClusterScores.h"
+#include "passes/Tile/Gpu/Staging.h"
 
 #include <limits>
 
@@ -55,7 +56,7 @@ GpuTileAttr ClusterScores::selectTile(const GpuInfo &gpu, int64_t block,
   // A sixteenth is left for what there is per token.
   auto isTooMuch = [&] {
     int64_t bytes = element.getIntOrFloatBitWidth() / 8;
-    return (tokens + clusters) * columns * bytes + 4 * getNumPairs(tokens) >
+    return (tokens + clusters) * columns * bytes + 4 * countPairs(tokens) >
            gpu.workgroupMemory / 16 * 15;
   };
   while (isTooMuch() && tokens > mma.rows())
@@ -84,14 +85,31 @@ Value ClusterScores::Team::getColumn(GpuBuilder &b, int64_t piece,
   return b.mul(b.add(lane, piece * lanes), chunk);
 }
 
+Value ClusterScores::isBelow(Value x, int64_t bound, int64_t limit) {
+  return bound <= limit ? Value(arith::ConstantIntOp::create(b, 1, 1))
+                        : b.isLess(x, limit);
+}
+
+Value ClusterScores::fetch(Value rows, Value row, Value column) {
+  int64_t size = cast<MemRefType>(rows.getType()).getDimSize(1);
+  if (size < columns)
+    column = b.select(b.isLess(column, size), column, b.index(0));
+  return b.read(rows, {row, column}, getChunk());
+}
+
+Value ClusterScores::finish(Value fetched, Value column, int64_t size) {
+  if (size == columns)
+    return fetched;
+  return b.select(b.isLess(column, size), fetched,
+                  b.constant(fetched.getType(), 0));
+}
+
 void ClusterScores::load(Value rows, function_ref<Value(Value)> getRow,
                          Value inverses) {
   int64_t size = cast<MemRefType>(rows.getType()).getDimSize(1);
   int64_t chunk = getChunk();
   Team team = getTeam(columns);
   int64_t atOnce = b.getThreads() / team.lanes;
-  Type element = tokenTile.getElement();
-  VectorType type = b.vectorOf(chunk, element);
   // All loads are on their way before the first is waited for.
   Values loaded;
   for (int64_t first = 0; first < tokens; first += atOnce) {
@@ -99,20 +117,20 @@ void ClusterScores::load(Value rows, function_ref<Value(Value)> getRow,
     Value row = getRow(token);
     for (int64_t piece = 0; piece < team.pieces; ++piece) {
       Value column = team.getColumn(b, piece, chunk);
-      Value isInside = b.isLess(column, size);
-      column = b.select(isInside, column, b.index(0));
-      loaded.push_back(b.select(isInside, b.read(rows, {row, column}, chunk),
-                                b.constant(type, 0)));
+      loaded.push_back(fetch(rows, row, column));
     }
   }
   auto next = loaded.begin();
   for (int64_t first = 0; first < tokens; first += atOnce) {
     Value token = b.add(team.number, first);
-    Value isToken = b.isLess(token, tokens);
+    Value isToken = isBelow(token, first + atOnce, tokens);
     Value square = b.f32(0);
     for (int64_t piece = 0; piece < team.pieces; ++piece) {
-      Value numbers = *next++, column = team.getColumn(b, piece, chunk);
-      b.ifThen(b.both(isToken, b.isLess(column, columns)),
+      Value column = team.getColumn(b, piece, chunk);
+      Value numbers = finish(*next++, column, size);
+      Value isInside =
+          isBelow(column, (piece + 1) * team.lanes * chunk, columns);
+      b.ifThen(b.both(isToken, isInside),
                [&] { tokenTile.store(b, numbers, b.index(0), token, column); });
       Value x = b.toF32(numbers);
       for (int64_t i = 0; i < chunk; ++i)
@@ -155,10 +173,8 @@ void ClusterScores::forPieces(function_ref<void(Value, Value, Value)> body) {
   int64_t chunks = columns / getChunk(), count = clusters * chunks;
   for (int64_t first = 0; first < count; first += b.getThreads()) {
     Value item = b.add(b.thread(), first);
-    body(first + b.getThreads() <= count
-             ? Value(arith::ConstantIntOp::create(b, 1, 1))
-             : b.isLess(item, count),
-         b.div(item, chunks), b.mul(b.rem(item, chunks), getChunk()));
+    body(isBelow(item, first + b.getThreads(), count), b.div(item, chunks),
+         b.mul(b.rem(item, chunks), getChunk()));
   }
 }
 
@@ -225,23 +241,19 @@ Value ClusterScores::getLaneToken(int64_t row) {
 void ClusterScores::findBest(Value units, Value first, Value count, Value best,
                              Value owner) {
   int64_t size = cast<MemRefType>(units.getType()).getDimSize(1);
-  int64_t chunk = getChunk(), run = mma.getRun(), rows = mma.getLaneRows();
-  VectorType type = b.vectorOf(chunk, unitTile.getElement());
-  auto fetch = [&](Value step) {
+  int64_t run = mma.getRun(), rows = mma.getLaneRows();
+  auto fetchStep = [&](Value step) {
     Values pieces;
     forPieces([&](Value isMine, Value slot, Value column) {
       Value cluster =
           b.min(b.add(b.mul(step, clusters), slot), b.sub(count, 1));
-      Value isInside = b.isLess(column, size);
-      column = b.select(isInside, column, b.index(0));
-      pieces.push_back(b.read(units, {b.add(first, cluster), column}, chunk));
+      pieces.push_back(fetch(units, b.add(first, cluster), column));
     });
     return pieces;
   };
   auto store = [&](ValueRange pieces) {
     forPieces([&](Value isMine, Value slot, Value column) {
-      Value numbers =
-          b.select(b.isLess(column, size), pieces.front(), b.constant(type, 0));
+      Value numbers = finish(pieces.front(), column, size);
       pieces = pieces.drop_front();
       b.ifThen(isMine,
                [&] { unitTile.store(b, numbers, b.index(0), slot, column); });
@@ -252,14 +264,15 @@ void ClusterScores::findBest(Value units, Value first, Value count, Value best,
     Values left = loadLeft(), state;
     for (int64_t row = 0; row < rows; ++row)
       state.append({b.f32(-kInfinity), b.i32(-1)});
-    llvm::append_range(state, fetch(b.index(0)));
-    Value steps = b.ceilDiv(count, clusters), end = toI32(b, count);
+    llvm::append_range(state, fetchStep(b.index(0)));
+    Value steps = b.ceilDiv(count, clusters);
     state = b.loop(
         b.index(0), steps, 1, state, [&](Value step, ValueRange carried) {
           b.barrier(); // The last step has been read.
           store(carried.drop_front(2 * rows));
           b.barrier();
-          Values loaded = fetch(b.min(b.add(step, 1), b.sub(steps, 1)));
+          Values loaded = fetchStep(b.min(b.add(step, 1), b.sub(steps, 1)));
+          keepOrder(b);
           Values next(carried.take_front(2 * rows));
           Values sums = multiply(left);
           for (int64_t tile = 0; tile < columnTiles; ++tile) {
@@ -270,9 +283,7 @@ void ClusterScores::findBest(Value units, Value first, Value count, Value best,
                     &where = next[i / run % rows * 2 + 1];
               Value score = b.extract(sums[tile], i);
               Value number = toI32(b, b.add(start, mma.getColumn(b, lane, i)));
-              Value isBetter =
-                  b.both(compare(b, CmpFPredicate::OGT, score, top),
-                         b.isLess(number, end));
+              Value isBetter = compare(b, CmpFPredicate::OGT, score, top);
               top = b.select(isBetter, score, top);
               where = b.select(isBetter, number, where);
             }
@@ -281,6 +292,12 @@ void ClusterScores::findBest(Value units, Value first, Value count, Value best,
           return next;
         });
     state.truncate(2 * rows);
+    // The last step is filled up with the last cluster: whoever has found one
+    // of these has found that.
+    for (int64_t row = 0; row < rows; ++row) {
+      Value &where = state[2 * row + 1];
+      where = b.min(where, toI32(b, b.sub(count, 1)));
+    }
     writeBest(state, best, owner);
   });
 }
@@ -311,9 +328,8 @@ void ClusterScores::writeBest(Values state, Value best, Value owner) {
 //===----------------------------------------------------------------------===//
 
 Value ClusterScores::getPair(Value token, Value earlier) {
-  // The number of pairs of which the later token is before this one.
-  Value before = b.div(b.mul(token, b.sub(token, 1)), 2);
-  return b.add(before, earlier);
+  Value row = b.div(b.mul(token, b.add(token, 1)), 2);
+  return b.add(row, b.min(earlier, token));
 }
 
 void ClusterScores::findPairs(Value inverses, Value pairs) {
@@ -334,9 +350,7 @@ void ClusterScores::findPairs(Value inverses, Value pairs) {
         Value token = getLaneToken(i / mma.getRun() % mma.getLaneRows());
         Value earlier = b.add(b.add(start, tile * mma.columns()),
                               mma.getColumn(b, lane, i));
-        b.ifThen(b.isLess(earlier, token), [&] {
-          b.write(b.extract(sums[tile], i), pairs, getPair(token, earlier));
-        });
+        b.write(b.extract(sums[tile], i), pairs, getPair(token, earlier));
       }
   });
 }

@@ -69,14 +69,22 @@ public:
   /// Where there are none nothing is written.
   void findBest(Value units, Value first, Value count, Value best, Value owner);
   /// Writes the product of each token with the unit of each earlier one to
-  /// `pairs`, at getPair().
+  /// `pairs`, of so many numbers, at getPair().
   void findPairs(Value inverses, Value pairs);
-  static int64_t getNumPairs(int64_t tokens) {
-    return tokens * (tokens - 1) / 2;
+  static int64_t countPairs(int64_t tokens) {
+    return tokens * (tokens + 1) / 2;
   }
+  /// Rows of a triangle. The last place of a row means nothing: it is given for
+  /// all that is not earlier, so that nobody has to ask.
   Value getPair(Value token, Value earlier);
 
 private:
+  /// x < limit, for an x that is less than `bound`.
+  Value isBelow(Value x, int64_t bound, int64_t limit);
+  /// A chunk of a row of `rows`, something else past its end; finish() makes
+  /// zeros of that: later, so that nobody waits for loads before.
+  Value fetch(Value rows, Value row, Value column);
+  Value finish(Value fetched, Value column, int64_t size);
   /// Calls `body` with what this thread moves of the tile of units.
   void forPieces(
       llvm::function_ref<void(Value isMine, Value slot, Value column)> body);

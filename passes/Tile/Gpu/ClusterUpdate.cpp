@@ -79,7 +79,7 @@ public:
         valueSize(op.getValues().getType().getDimSize(1)),
         scores(b, kernel.tile, keySize), tokens(scores.getTokens()) {
     pairs =
-        b.allocWorkgroup({ClusterScores::getNumPairs(tokens)}, b.getF32Type());
+        b.allocWorkgroup({ClusterScores::countPairs(tokens)}, b.getF32Type());
     for (Value *numbers : {&inverses, &best, &sizes})
       *numbers = b.allocWorkgroup({tokens}, b.getF32Type());
     for (Value *numbers : {&owners, &nexts})
@@ -94,7 +94,7 @@ private:
   Value absorbPart(const ClusterHead &head, Value start, Value number,
                    Value count);
   void decide(const ClusterHead &head, Value number, Value count);
-  void link(const ClusterHead &head, Value count);
+  void link(const ClusterHead &head, Value number, Value count);
   void mix(const ClusterHead &head, Value rows, bool areKeys);
   void append(const ClusterHead &head);
 
@@ -179,9 +179,7 @@ void Update::decide(const ClusterHead &head, Value number, Value count) {
         Value at = toIndex(b, founder);
         for (int64_t i = 0; i < ofLane; ++i) {
           Value isLater = b.isLess(at, token[i]);
-          Value pair =
-              b.select(isLater, scores.getPair(token[i], at), b.index(0));
-          Value score = b.read(pairs, pair);
+          Value score = b.read(pairs, scores.getPair(token[i], at));
           Value isBetter =
               b.both(isLater, compare(b, CmpFPredicate::OGT, score, bests[i]));
           Value isFounder = b.compare(CmpIPredicate::eq, at, token[i]);
@@ -218,12 +216,12 @@ void Update::decide(const ClusterHead &head, Value number, Value count) {
 //===----------------------------------------------------------------------===//
 
 /// Clusters from `count` on are new.
-void Update::link(const ClusterHead &head, Value count) {
+void Update::link(const ClusterHead &head, Value number, Value count) {
   Value t = b.thread(), zero = b.i32(0), one = b.i32(1);
   b.ifThen(b.isLess(t, tokens), [&] {
-    Value mine = b.read(owners, t), number = toI32(b, t);
+    Value mine = b.read(owners, t), self = toI32(b, t);
     Values found = b.loop(
-        b.index(0), b.index(tokens), kOwnersAtOnce, {b.i32(tokens), zero, zero},
+        b.index(0), number, kOwnersAtOnce, {b.i32(tokens), zero, zero},
         [&](Value at, ValueRange carried) {
           Value next = carried[0], before = carried[1], all = carried[2];
           Value owned = b.read(owners, at, kOwnersAtOnce);
@@ -231,8 +229,8 @@ void Update::link(const ClusterHead &head, Value count) {
             Value other = toI32(b, b.add(at, i));
             Value isSame =
                 b.compare(CmpIPredicate::eq, b.extract(owned, i), mine);
-            Value isNext = b.both(isSame, b.isLess(number, other));
-            Value isBefore = b.both(isSame, b.isLess(other, number));
+            Value isNext = b.both(isSame, b.isLess(self, other));
+            Value isBefore = b.both(isSame, b.isLess(other, self));
             next = b.select(isNext, b.min(next, other), next);
             before = b.select(isBefore, one, before);
             all = arith::AddIOp::create(b, all, b.select(isSame, one, zero));
@@ -327,7 +325,7 @@ Value Update::absorbPart(const ClusterHead &head, Value place, Value number,
   b.barrier();
   b.ifThen(b.isEqual(b.wave(), 0), [&] { decide(head, number, count); });
   b.barrier();
-  link(head, count);
+  link(head, number, count);
   b.barrier();
   mix(head, keys, /*areKeys=*/true);
   b.barrier();
