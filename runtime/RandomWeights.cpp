@@ -9,9 +9,11 @@
 
 #include "runtime/Hash.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <vector>
 
 using namespace gist;
 
@@ -45,10 +47,13 @@ static uint64_t next(uint64_t &state) {
   return z ^ z >> 31;
 }
 
-std::vector<uint8_t> gist::makeRandomWeight(const WeightSpec &weight) {
+Status gist::makeRandomWeight(
+    const WeightSpec &weight,
+    const std::function<Status(uint64_t offset, Bytes)> &sink) {
   // There are 2^16 numbers to choose from, each as likely as any other:
   // choosing is faster than rounding.
   constexpr uint32_t kChoices = 1 << 16;
+  constexpr uint64_t kPiece = 1 << 24; // bytes
   auto [mean, spread] = *weight.random;
   uint64_t width = randomWidth(weight.format);
   std::vector<uint32_t> choices(kChoices);
@@ -60,16 +65,20 @@ std::vector<uint8_t> gist::makeRandomWeight(const WeightSpec &weight) {
                                           : toBf16(value);
   }
 
-  std::vector<uint8_t> bytes(weight.size);
+  std::vector<uint8_t> bytes(std::min(weight.size, kPiece));
   uint64_t state =
       hashBytes({reinterpret_cast<const uint8_t *>(weight.name.data()),
                  weight.name.size()});
-  for (uint64_t at = 0; at < bytes.size();) {
-    uint64_t random = next(state);
-    for (int i = 0; i < 4 && at < bytes.size(); ++i, at += width) {
-      std::memcpy(&bytes[at], &choices[random % kChoices], width);
-      random /= kChoices;
+  for (uint64_t begin = 0; begin < weight.size; begin += kPiece) {
+    uint64_t size = std::min(weight.size - begin, kPiece);
+    for (uint64_t at = 0; at < size;) {
+      uint64_t random = next(state);
+      for (int i = 0; i < 4 && at < size; ++i, at += width) {
+        std::memcpy(&bytes[at], &choices[random % kChoices], width);
+        random /= kChoices;
+      }
     }
+    GIST_TRY(sink(begin, {bytes.data(), size}));
   }
-  return bytes;
+  return {};
 }

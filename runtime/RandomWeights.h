@@ -14,7 +14,12 @@
 #ifndef GIST_RUNTIME_RANDOMWEIGHTS_H
 #define GIST_RUNTIME_RANDOMWEIGHTS_H
 
+#include "runtime/Bytes.h"
 #include "runtime/ModuleSpec.h"
+#include "runtime/Status.h"
+
+#include <functional>
+#include <string>
 
 namespace gist {
 
@@ -25,9 +30,12 @@ inline constexpr const char *kRandomWeights = "random-weights";
 /// "bf16"; 0 for others.
 uint64_t randomWidth(const std::string &format);
 
-/// The bytes of a verified weight of random numbers. They depend on its name
-/// alone: the same in every module, session and machine.
-std::vector<uint8_t> makeRandomWeight(const WeightSpec &weight);
+/// Gives the bytes of a verified weight of random numbers to `sink`, in pieces.
+/// They depend on its name alone: the same in every module, session and
+/// machine.
+Status
+makeRandomWeight(const WeightSpec &weight,
+                 const std::function<Status(uint64_t offset, Bytes)> &sink);
 
 } // namespace gist
 

@@ -34,10 +34,11 @@ Status Session::loadWeight(uint32_t number, DeviceMemory &memory) {
   const WeightSpec &weight = source->spec().weights[number];
   if (!weight.random)
     return device.share(source->weight(number), memory);
-  std::vector<uint8_t> numbers = makeRandomWeight(weight);
   GIST_TRY(device.allocate(weight.size, memory));
-  GIST_TRY(device.upload(memory.address(), {numbers.data(), numbers.size()}));
-  return device.synchronize(); // They are copied when `numbers` goes.
+  return makeRandomWeight(weight, [&](uint64_t offset, Bytes piece) -> Status {
+    GIST_TRY(device.upload(memory.address() + offset, piece));
+    return device.synchronize(); // It is copied when `piece` is made anew.
+  });
 }
 
 Status Session::allocateBuffers() {

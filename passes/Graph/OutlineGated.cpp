@@ -30,6 +30,8 @@
 #include "passes/Tile/Gpu/Gated.h"
 #include "passes/Tile/Gpu/Select.h"
 
+#include "llvm/ADT/SetVector.h"
+
 using namespace mlir;
 using namespace gist;
 
@@ -44,11 +46,12 @@ public:
     b.setInsertionPointToEnd(function.addEntryBlock());
   }
 
-  /// `value` inside of the kernel: what is free is repeated there, the rest are
-  /// arguments.
+  /// `value` inside of the kernel: what is free is repeated there, and numbers
+  /// of blocks are made as they are read; the rest are arguments.
   Value addInput(Value value) {
     Operation *op = value.getDefiningOp();
-    if (op && getKernelRole(op) == KernelRole::Free) {
+    if (op &&
+        (getKernelRole(op) == KernelRole::Free || isa<DequantizeOp>(op))) {
       IRMapping mapping;
       for (Value operand : op->getOperands())
         mapping.map(operand, addInput(operand));
@@ -94,6 +97,18 @@ private:
 };
 } // namespace
 
+/// Erases `op`, whose results nobody reads, and what nobody reads without it.
+static void eraseWithBlocks(GatedProjectionOp op) {
+  llvm::SmallSetVector<Operation *, 4> blocks;
+  for (Value low : op.getLow())
+    if (auto dequantize = low.getDefiningOp<DequantizeOp>())
+      blocks.insert(dequantize);
+  op->erase();
+  for (Operation *dequantize : blocks)
+    if (dequantize->use_empty())
+      dequantize->erase();
+}
+
 static bool hasFewTokens(GatedProjectionOp op) {
   auto isStatic = [](Type type) {
     return cast<RankedTensorType>(type).hasStaticShape();
@@ -128,7 +143,7 @@ static void outlineFew(GatedProjectionOp op, Value control, int64_t number,
   DispatchOp call =
       kernel.call(host, table, op->getName().stripDialect(), results);
   op->replaceAllUsesWith(call.getResults().drop_back());
-  op->erase();
+  eraseWithBlocks(op);
 }
 
 //===----------------------------------------------------------------------===//
@@ -167,7 +182,7 @@ public:
       results.push_back(project(i));
     results.push_back(level);
     op->replaceAllUsesWith(results);
-    op->erase();
+    eraseWithBlocks(op);
   }
 
 private:

@@ -33,8 +33,8 @@ Weight gist::randomWeight(std::vector<int64_t> shape, bool isBias,
 }
 
 Weight gist::storedWeight(const StoredTensor &tensor) {
-  return {tensor.format, tensor.shape,      tensor.content,
-          tensor.file,   tensor.fileOffset, {}, nullptr};
+  return {tensor.format,     tensor.shape, tensor.content, tensor.file,
+          tensor.fileOffset, {},           nullptr};
 }
 
 Weight gist::madeWeight(std::vector<int64_t> shape,

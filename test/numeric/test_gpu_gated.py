@@ -243,9 +243,17 @@ def graph_text(tokens, d, k, sizes, element, weight, bias, low):
               "m": [tensor(weight, m, k) for m in sizes],
               "b": [tensor(weight, m) for m in sizes] if bias else [],
               "l": [tensor(weight, m, d) for m in sizes] if low else []}
+    lines, blocks = [], {}
+    if low in FORMATS:
+        values, size = FORMATS[low]
+        blocks = {f"q{i}": tensor("i8", m, d // values, size) for i, m in enumerate(sizes)}
+        groups["l"] = [tensor("f32", m, d) for m in sizes]
+        lines = [f"%l{i} = gist.dequantize %{n} format {low} : {t}"
+                 for i, (n, t) in enumerate(blocks.items())]
     words = {"w": "weights", "m": "images", "b": "biases", "l": f"low {EPSILON_LOW:e} "}
     arguments = {"x": x, "v": v} | {f"{n}{i}": t for n, types in groups.items()
-                                    for i, t in enumerate(types)}
+                                    for i, t in enumerate(types) if n != "l" or not blocks}
+    arguments |= blocks
     clauses = "".join(
         f" {words[n]}({', '.join(f'%{n}{i}' for i in range(len(types)))} : {', '.join(types)})"
         for n, types in groups.items() if types)
@@ -256,6 +264,7 @@ def graph_text(tokens, d, k, sizes, element, weight, bias, low):
     named = ", ".join('{1} {{gist.name = "{0}"}}'.format(n, t) for n, t in results.items())
     return list(arguments), list(results), f"""
 func.func @run({header}) -> ({named}) {{
+  {chr(10).join(lines)}
   {values} = gist.gated_projection %x, %v, {EPSILON:e}{clauses} : {x}, {v}
   return {values} : {", ".join(results.values())}
 }}"""
@@ -267,7 +276,8 @@ def check_module(call, names, results, drawn, element, weight, low):
     arrays = [x, basis] + [a for group in groups for a in group]
     *outputs, level = call(len(x), dict(zip(names, arrays, strict=True)), results)
     wide = functools.partial(numerics.load, element=weight)
-    weights, images, biases, lows = ([wide(a) for a in group] for group in groups)
+    weights, images, biases = ([wide(a) for a in group] for group in groups[:3])
+    lows = [dequantize(a, low) if low in FORMATS else wide(a) for a in groups[3]]
     tokens, v = numerics.load(x, element), wide(basis)
     rho = gated.residual_ratio(tokens, v)
     tolerance = {"f16": 2e-3, "bf16": 1e-2, "f32": 2e-3}[element]
@@ -287,7 +297,7 @@ def check_module(call, names, results, drawn, element, weight, low):
 
 
 @pytest.mark.parametrize("element, weight, low", [
-    ("f16", "f16", None), ("bf16", "bf16", None), ("f32", "f16", "f16")])
+    ("f16", "f16", None), ("bf16", "bf16", None), ("f32", "f16", "f16"), ("f16", "f16", "q4_1")])
 def test_many_tokens(rng, tmp_path, element, weight, low, unaligned):
     d, k, sizes, bias = 96, 24, [136, 40], low is not None
     names, results, text = graph_text("?", d, k, sizes, element, weight, bias, low)
