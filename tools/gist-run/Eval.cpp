@@ -43,6 +43,14 @@ static nlohmann::json toJson(const Comparison &result, bool compared) {
   return json;
 }
 
+/// What the module counted in its last call: for each name, its numbers.
+static nlohmann::json toJson(const std::vector<StatisticValue> &statistics) {
+  nlohmann::json json = nlohmann::json::object();
+  for (const StatisticValue &statistic : statistics)
+    json[statistic.name] = statistic.values;
+  return json;
+}
+
 static void print(const char *title, const Comparison &result, bool compared) {
   std::printf("%s: %llu tokens predicted\n", title,
               static_cast<unsigned long long>(result.count));
@@ -68,6 +76,7 @@ static Status runEval(Options &options) {
   // Room for a window, or for two copies of the recall probe.
   int64_t needed = std::max(options.window, 2 * options.recall);
   options.model.context = std::max(options.model.context, needed);
+  options.model.statistics = options.json;
   Runner runner;
   GIST_TRY(runner.openWithTokenizer(options.model));
   std::unique_ptr<Runner> other;
@@ -107,6 +116,8 @@ static Status runEval(Options &options) {
       json["against"] = options.against;
     if (options.recall > 0)
       json["recall"] = toJson(recall, other != nullptr);
+    if (!runner.session->statistics().empty())
+      json["statistics"] = toJson(runner.session->statistics());
     std::printf("%s\n", json.dump(2, ' ', false,
                                   nlohmann::json::error_handler_t::replace)
                             .c_str());

@@ -43,6 +43,7 @@ struct ModelOptions {
   std::string trace;
   bool profile = false;
   bool verify = false;
+  bool statistics = false; ///< read back after every call
 };
 
 /// Adds MODULE and the options above.
