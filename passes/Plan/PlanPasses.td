@@ -29,10 +29,11 @@ def ClusterCachePass : Pass<"gist-cluster-cache", "::mlir::ModuleOp"> {
     Which head keeps what is in the weight, so the graph is the same for every
     plan but for the sizes of the cache. Attention that is not causal, has a
     window or a mask, or does not read a cache is refused, and so is a plan with
-    other layers or heads than the model's.
+    other layers or heads than the model's. The plan `calibration` has room for
+    every other.
   }];
   let options = [
-    Option<"plan", "plan", "std::string", /*default=*/"", "the plan's file">,
+    Option<"plan", "plan", "std::string", /*default=*/"", "the plan's file, or 'calibration'">,
   ];
   let dependentDialects = [
     "::gist::GistDialect", "::mlir::arith::ArithDialect",

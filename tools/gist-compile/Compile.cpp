@@ -104,7 +104,7 @@ Status Compilation::parseGraph() {
 }
 
 Status Compilation::readPlanKind() {
-  if (options.plan.empty())
+  if (options.plan.empty() || options.plan == kCalibrationPlan)
     return {};
   std::string text;
   GIST_TRY(readPlanText(options.plan, text));
@@ -140,12 +140,16 @@ Status Compilation::applyPlan() {
     return {};
   if (hasSelections)
     return applySelections();
-  GIST_TRY(readPlan(options.plan, plan));
+  bool isCalibration = options.plan == kCalibrationPlan;
+  if (!isCalibration)
+    GIST_TRY(readPlan(options.plan, plan));
   if (!options.isGraph() && !model.isDecoder)
     return Status::error(Code::Unsupported,
                          "%s: a plan is for models with a KV cache, and %s is "
                          "none",
                          options.model.c_str(), model.architecture.c_str());
+  if (isCalibration)
+    plan = makeCalibrationPlan(model.config.numLayers, model.config.numKvHeads);
   GIST_TRY(stages.run("plan", *graph, [&](OpPassManager &pm) {
     ClusterCachePassOptions cache;
     cache.plan = options.plan;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/gist-run/Accounting.h"
 #include "tools/gist-run/Commands.h"
 #include "tools/gist-run/Evaluation.h"
 #include "tools/gist-run/Options.h"
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 using namespace gist;
 using namespace gist::run;
@@ -76,9 +78,11 @@ static Status runEval(Options &options) {
   // Room for a window, or for two copies of the recall probe.
   int64_t needed = std::max(options.window, 2 * options.recall);
   options.model.context = std::max(options.model.context, needed);
-  options.model.statistics = options.json;
+  Accounting accounting;
+  accounting.listen(options.model);
   Runner runner;
   GIST_TRY(runner.openWithTokenizer(options.model));
+  GIST_TRY(accounting.open(runner).in(options.model.path));
   std::unique_ptr<Runner> other;
   if (!options.against.empty()) {
     other = std::make_unique<Runner>();
@@ -86,6 +90,8 @@ static Status runEval(Options &options) {
     otherModel.path = options.against;
     otherModel.trace.clear();
     otherModel.profile = false;
+    otherModel.statistics = false;
+    otherModel.afterCall = nullptr;
     GIST_TRY(other->openWithTokenizer(otherModel));
     if (other->tokenizer.spec().serialize() !=
         runner.tokenizer.spec().serialize())
@@ -103,8 +109,12 @@ static Status runEval(Options &options) {
   Comparison windows, recall;
   GIST_TRY(evaluator.windows(tokens, options.window, options.stride, windows)
                .in(options.text));
-  if (options.recall > 0)
+  double windowsWork = accounting.take();
+  std::optional<double> recallWork;
+  if (options.recall > 0) {
     GIST_TRY(evaluator.recall(tokens, options.recall, recall).in(options.text));
+    recallWork = accounting.take();
+  }
 
   if (options.json) {
     nlohmann::json json = {{"module", options.model.path},
@@ -116,6 +126,10 @@ static Status runEval(Options &options) {
       json["against"] = options.against;
     if (options.recall > 0)
       json["recall"] = toJson(recall, other != nullptr);
+    if (accounting.isActive()) {
+      json["work"] = accounting.toJson(windowsWork, recallWork);
+      json["layers"] = accounting.layersToJson();
+    }
     if (!runner.session->statistics().empty())
       json["statistics"] = toJson(runner.session->statistics());
     std::printf("%s\n", json.dump(2, ' ', false,
@@ -125,6 +139,8 @@ static Status runEval(Options &options) {
     print("windows", windows, other != nullptr);
     if (options.recall > 0)
       print("second copy", recall, other != nullptr);
+    if (accounting.isActive())
+      accounting.print(windowsWork, recallWork);
   }
   return runner.finish();
 }
