@@ -157,6 +157,10 @@ def test_a_large_epsilon_closes_every_gate(elements, library):
     assert (level == 0).all()
 
 
+#: Where the f16 numbers of a block are, unless only at its start.
+HALVES = {"q4_1": [0, 2], "q4_k": [0, 2], "q6_k": [208], "q3_1": [0, 2], "q2_1": [0, 2]}
+
+
 @pytest.fixture(scope="module")
 def formats():
     text = ""
@@ -170,7 +174,7 @@ def random_blocks(rng, name, rows, blocks):
     """Random bytes; the f16 fields are replaced by finite numbers of any size."""
     _, size = FORMATS[name]
     raw = rng.integers(256, size=(rows, blocks, size), dtype=np.uint8)
-    for at in {"q4_1": [0, 2], "q4_k": [0, 2], "q6_k": [208]}.get(name, [0]):
+    for at in HALVES.get(name, [0]):
         sign = rng.choice([-1.0, 1.0], size=(rows, blocks, 1))
         value = sign * 10 ** rng.uniform(-7.5, 4.5, (rows, blocks, 1))
         raw[..., at : at + 2] = value.astype("<f2").view(np.uint8)
