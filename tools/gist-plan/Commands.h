@@ -1,0 +1,27 @@
+//===- Commands.h - The subcommands of gist-plan ----------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_TOOLS_GIST_PLAN_COMMANDS_H
+#define GIST_TOOLS_GIST_PLAN_COMMANDS_H
+
+#include "runtime/Status.h"
+
+#include "CLI/CLI.hpp"
+
+#include <functional>
+
+namespace gist::plan {
+
+/// What to do once the command line is understood.
+using Action = std::function<Status()>;
+
+void addLinears(CLI::App &app, Action &action);
+void addSolveLinears(CLI::App &app, Action &action);
+
+} // namespace gist::plan
+
+#endif // GIST_TOOLS_GIST_PLAN_COMMANDS_H
