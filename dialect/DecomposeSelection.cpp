@@ -92,6 +92,21 @@ static float computeTheta(const APFloat &tau) {
   return 1.0F - square;
 }
 
+/// Theta of a head: what `tau` gives, or the head's of `taus`, of which one
+/// that is not in (0, 1), a NaN included, keeps every token.
+template <typename OpTy>
+static Value createTheta(ImplicitLocOpBuilder &b, OpTy op, Value head) {
+  if (!op.getTaus())
+    return createF32(b, computeTheta(op.getTau()));
+  Value tau = load(b, op.getTaus(), head ? head : createIndex(b, 0));
+  Value isInside =
+      allOf(b, {compare(b, CmpFPredicate::OGT, tau, createF32(b, 0)),
+                compare(b, CmpFPredicate::OLT, tau, createF32(b, 1))});
+  Value square = arith::MulFOp::create(b, tau, tau);
+  Value theta = arith::SubFOp::create(b, createF32(b, 1), square);
+  return arith::SelectOp::create(b, isInside, theta, createF32(b, kInfinity));
+}
+
 /// True if candidate s may be compared with token t.
 static Value isInReach(ImplicitLocOpBuilder &b, Reach reach, Value s, Value t) {
   switch (reach) {
@@ -338,8 +353,8 @@ struct DecomposeGramSelect final : OpRewritePattern<GramSelectOp> {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value tokens = op.getTokens();
     Sequences sequences(b, op.getOffsets(), getSize(b, tokens, 0));
-    Value theta = createF32(b, computeTheta(op.getTau()));
-    auto select = [&](ImplicitLocOpBuilder &b, Value rows, Value /*head*/) {
+    auto select = [&](ImplicitLocOpBuilder &b, Value rows, Value head) {
+      Value theta = createTheta(b, op, head);
       Value cosines =
           createCosines(b, rows, rows, op.getSimilarity(), sequences);
       Value kept = op.getAgainst() == Against::All
@@ -365,8 +380,8 @@ struct DecomposeCascadeUpdate final : OpRewritePattern<CascadeUpdateOp> {
     Value tokens = op.getTokens();
     auto inherited = UnpackSelectionOp::create(b, op.getInherited());
     Sequences sequences(b, op.getOffsets(), getSize(b, tokens, 0));
-    Value theta = createF32(b, computeTheta(op.getTau()));
     auto update = [&](ImplicitLocOpBuilder &b, Value rows, Value head) {
+      Value theta = createTheta(b, op, head);
       Value cosines =
           createCosines(b, rows, rows, op.getSimilarity(), sequences);
       Value old = createFlags(b, takeHead(b, inherited.getIds(), head),

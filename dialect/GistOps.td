@@ -36,11 +36,18 @@ def Gist_Heads : TensorRankOf<[Gist_Float], [3]>;
 /// Where sequences start in a ragged batch; the last entry is the end.
 def Gist_Offsets : TensorRankOf<[I32], [1]>;
 
+/// One threshold for each head.
+def Gist_Taus : TensorRankOf<[F32], [1]>;
+/// Rows in a subspace, and the norms of what is outside of it.
+def Gist_Coefficients : TensorRankOf<[F32], [2, 3]>;
+def Gist_ResidualNorms : TensorRankOf<[F32], [1, 2]>;
+
 //===----------------------------------------------------------------------===//
 // Selections
 //===----------------------------------------------------------------------===//
 
-def Gist_GramSelectOp : Gist_Op<"gram_select", [InferTypeOpAdaptor]> {
+def Gist_GramSelectOp : Gist_Op<"gram_select", [
+    AttrSizedOperandSegments, InferTypeOpAdaptor]> {
   let summary = "choose the tokens that represent the others";
   let description = [{
     Tokens are visited in ascending order. Token t is a representative iff no
@@ -62,9 +69,19 @@ def Gist_GramSelectOp : Gist_Op<"gram_select", [InferTypeOpAdaptor]> {
     keeps every token, equal rows too: cos is rounded and reaches 1 or misses it
     by accident.
 
-    Rows of T x heads x d give one selection per head. `offsets` splits the rows
+    Rows of T x heads x d give one selection per head. `taus` takes the place of
+    `tau` with one number for each head, which may so depend on data; one that
+    is not in (0, 1) keeps every token of its head. `offsets` splits the rows
     of a ragged batch into sequences that do not see one another; token ids
     stay row numbers of the whole batch.
+
+    `subspace` gives the coefficients g_t = V^T x_t of the rows in some
+    orthonormal basis and the norms rho_t of what is left of them, so that
+
+        |dot(x_s, x_t) - dot(g_s, g_t)| <= rho_s * rho_t.
+
+    It is a hint: pairs that the bound decides need no product of whole rows.
+    The selection is the same with and without it.
 
     Numerics: norms and dot products accumulate in f32, in no fixed order; a
     cos within rounding of theta may land on either side.
@@ -73,6 +90,8 @@ def Gist_GramSelectOp : Gist_Op<"gram_select", [InferTypeOpAdaptor]> {
       * (C1) `tau` is in [0, 1).
       * (C2) `offsets` has at least two entries.
       * (C3) The number of heads is static.
+      * (C4) `taus` has one entry for each head; one where there are none.
+      * (C5) `subspace` has coefficients for every row, and one norm.
 
     Example:
 
@@ -81,28 +100,39 @@ def Gist_GramSelectOp : Gist_Op<"gram_select", [InferTypeOpAdaptor]> {
     %all = gist.gram_select %x, 3.0e-1 against all : tensor<?x576xf32>
     %per_head = gist.gram_select %keys, 4.0e-1 similarity signed causal
         offsets(%starts : tensor<5xi32>) : tensor<?x3x64xf16>
+    %chosen = gist.gram_select %keys, 4.0e-1 taus(%taus : tensor<3xf32>) causal
+        : tensor<?x3x64xf16>
+    %cheap = gist.gram_select %x, 3.0e-1 causal
+        subspace(%g, %rho : tensor<?x64xf32>, tensor<?xf32>) : tensor<?x576xf32>
     ```
   }];
   let arguments = (ins
     Gist_Tokens:$tokens,
     F32Attr:$tau,
+    Optional<Gist_Taus>:$taus,
     DefaultValuedAttr<Gist_AgainstAttr, "::gist::Against::Kept">:$against,
     DefaultValuedAttr<Gist_SimilarityAttr,
                       "::gist::Similarity::Absolute">:$similarity,
     UnitAttr:$causal,
+    Optional<Gist_Coefficients>:$coefficients,
+    Optional<Gist_ResidualNorms>:$residuals,
     Optional<Gist_Offsets>:$offsets
   );
   let results = (outs Gist_SelectionType:$selection);
   let assemblyFormat = [{
-    $tokens `,` $tau (`against` $against^)? (`similarity` $similarity^)?
-    (`causal` $causal^)? (`offsets` `(` $offsets^ `:` type($offsets) `)`)?
+    $tokens `,` $tau (`taus` `(` $taus^ `:` type($taus) `)`)?
+    (`against` $against^)? (`similarity` $similarity^)? (`causal` $causal^)?
+    (`subspace` `(` $coefficients^ `,` $residuals `:` type($coefficients) `,`
+        type($residuals) `)`)?
+    (`offsets` `(` $offsets^ `:` type($offsets) `)`)?
     attr-dict `:` type($tokens)
   }];
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
 }
 
-def Gist_CascadeUpdateOp : Gist_Op<"cascade_update", [InferTypeOpAdaptor]> {
+def Gist_CascadeUpdateOp : Gist_Op<"cascade_update", [
+    AttrSizedOperandSegments, InferTypeOpAdaptor]> {
   let summary = "this layer's selection from the one of the layer before";
   let description = [{
     - `rule covering` (the default): the result is `gist.gram_select against
@@ -118,8 +148,9 @@ def Gist_CascadeUpdateOp : Gist_Op<"cascade_update", [InferTypeOpAdaptor]> {
 
     `removed` counts inherited representatives that are none any more, `added`
     representatives that were not inherited; one number per head where
-    selections are per head. Rows without a direction, `tau` = 0, `offsets`,
-    `similarity` and `causal` mean what they mean for `gist.gram_select`.
+    selections are per head. Rows without a direction, `tau` = 0, `taus`,
+    `subspace`, `offsets`, `similarity` and `causal` mean what they mean for
+    `gist.gram_select`.
 
     Constraints:
       * (C1) `tau` is in [0, 1).
@@ -128,6 +159,8 @@ def Gist_CascadeUpdateOp : Gist_Op<"cascade_update", [InferTypeOpAdaptor]> {
         per head iff `tokens` has heads, and as many heads.
       * (C4) `rule paper` is not `causal`: its comparison with later
         representatives is what the rule says.
+      * (C5) `taus` has one entry for each head; one where there are none.
+      * (C6) `subspace` has coefficients for every row, and one norm.
 
     Example:
 
@@ -142,11 +175,14 @@ def Gist_CascadeUpdateOp : Gist_Op<"cascade_update", [InferTypeOpAdaptor]> {
     Gist_Tokens:$tokens,
     Gist_SelectionType:$inherited,
     F32Attr:$tau,
+    Optional<Gist_Taus>:$taus,
     DefaultValuedAttr<Gist_CascadeRuleAttr,
                       "::gist::CascadeRule::Covering">:$rule,
     DefaultValuedAttr<Gist_SimilarityAttr,
                       "::gist::Similarity::Absolute">:$similarity,
     UnitAttr:$causal,
+    Optional<Gist_Coefficients>:$coefficients,
+    Optional<Gist_ResidualNorms>:$residuals,
     Optional<Gist_Offsets>:$offsets
   );
   let results = (outs
@@ -155,8 +191,10 @@ def Gist_CascadeUpdateOp : Gist_Op<"cascade_update", [InferTypeOpAdaptor]> {
     TensorRankOf<[I32], [0, 1]>:$added
   );
   let assemblyFormat = [{
-    $tokens `,` $inherited `,` $tau (`rule` $rule^)?
-    (`similarity` $similarity^)? (`causal` $causal^)?
+    $tokens `,` $inherited `,` $tau (`taus` `(` $taus^ `:` type($taus) `)`)?
+    (`rule` $rule^)? (`similarity` $similarity^)? (`causal` $causal^)?
+    (`subspace` `(` $coefficients^ `,` $residuals `:` type($coefficients) `,`
+        type($residuals) `)`)?
     (`offsets` `(` $offsets^ `:` type($offsets) `)`)?
     attr-dict `:` type($tokens) `,` qualified(type($inherited))
   }];

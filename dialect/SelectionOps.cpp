@@ -30,8 +30,9 @@ static SelectionType inferSelection(std::optional<Location> location,
 }
 
 /// True if `tau`, or a single token, leaves nothing that could be redundant.
-static bool keepsEverything(const APFloat &tau, RankedTensorType tokens) {
-  return tau.isZero() || tokens.getDimSize(0) == 1;
+template <typename OpTy> static bool keepsEverything(OpTy op) {
+  return (op.getTau().isZero() && !op.getTaus()) ||
+         op.getTokens().getType().getDimSize(0) == 1;
 }
 
 /// The selection over `tokens` in which every token represents itself.
@@ -43,6 +44,31 @@ static Value createKeepAll(OpBuilder &builder, Location location,
     size = tensor::DimOp::create(builder, location, tokens, 0);
   return KeepAllOp::create(builder, location, SelectionType::forTokens(type),
                            size);
+}
+
+/// What both ops that select ask of `taus` and `subspace`.
+template <typename OpTy> static LogicalResult verifyHints(OpTy op) {
+  ArrayRef<int64_t> rows = op.getTokens().getType().getShape().drop_back();
+  if (auto taus = op.getTaus()) {
+    int64_t heads = rows.size() == 2 ? rows[1] : 1;
+    if (!canBeEqual(taus.getType().getDimSize(0), heads))
+      return op.emitOpError("expects taus for ")
+             << heads << (heads == 1 ? " head" : " heads") << ", got "
+             << taus.getType();
+  }
+  if (!op.getCoefficients())
+    return success();
+  auto fits = [&](ArrayRef<int64_t> shape) {
+    return shape.size() == rows.size() &&
+           llvm::all_of_zip(shape, rows, canBeEqual);
+  };
+  RankedTensorType coefficients = op.getCoefficients().getType();
+  RankedTensorType residuals = op.getResiduals().getType();
+  if (!fits(coefficients.getShape().drop_back()) || !fits(residuals.getShape()))
+    return op.emitOpError("expects coefficients and a norm for every row of ")
+           << op.getTokens().getType() << ", got " << coefficients << " and "
+           << residuals;
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -61,9 +87,10 @@ LogicalResult GramSelectOp::inferReturnTypes(MLIRContext *,
 }
 
 LogicalResult GramSelectOp::verify() {
-  if (failed(verifyTau(*this, getTau()))) // (C1)
+  if (failed(verifyTau(*this, getTau())) ||                  // (C1)
+      failed(verifyOffsets(*this, getOffsets(), "offsets"))) // (C2)
     return failure();
-  return verifyOffsets(*this, getOffsets(), "offsets"); // (C2)
+  return verifyHints(*this); // (C4), (C5)
 }
 
 namespace {
@@ -73,7 +100,7 @@ struct KeepAllOfGramSelect final : OpRewritePattern<GramSelectOp> {
 
   LogicalResult matchAndRewrite(GramSelectOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!keepsEverything(op.getTau(), op.getTokens().getType()))
+    if (!keepsEverything(op))
       return rewriter.notifyMatchFailure(op, "tokens may be redundant");
     rewriter.replaceOp(op,
                        createKeepAll(rewriter, op.getLoc(), op.getTokens()));
@@ -118,7 +145,7 @@ LogicalResult CascadeUpdateOp::verify() {
   if (getRule() == CascadeRule::Paper && getCausal()) // (C4)
     return emitOpError("expects rule paper without causal: it compares tokens "
                        "with later representatives");
-  return success();
+  return verifyHints(*this); // (C5), (C6)
 }
 
 namespace {
@@ -145,8 +172,7 @@ struct KeepAllOfCascade final : OpRewritePattern<CascadeUpdateOp> {
 
   LogicalResult matchAndRewrite(CascadeUpdateOp op,
                                 PatternRewriter &rewriter) const override {
-    if (op.getRule() != CascadeRule::Covering ||
-        !keepsEverything(op.getTau(), op.getTokens().getType()))
+    if (op.getRule() != CascadeRule::Covering || !keepsEverything(op))
       return rewriter.notifyMatchFailure(op, "tokens may be redundant");
     if (!op.getRemoved().use_empty() || !op.getAdded().use_empty())
       return rewriter.notifyMatchFailure(op, "the turnover is read");
@@ -169,9 +195,10 @@ struct SelectAfresh final : OpRewritePattern<CascadeUpdateOp> {
     if (!op.getRemoved().use_empty() || !op.getAdded().use_empty())
       return rewriter.notifyMatchFailure(op, "the turnover is read");
     Value fresh = GramSelectOp::create(
-        rewriter, op.getLoc(), op.getTokens(), op.getTauAttr(),
+        rewriter, op.getLoc(), op.getTokens(), op.getTauAttr(), op.getTaus(),
         AgainstAttr::get(getContext(), Against::Kept), op.getSimilarityAttr(),
-        op.getCausalAttr(), op.getOffsets());
+        op.getCausalAttr(), op.getCoefficients(), op.getResiduals(),
+        op.getOffsets());
     rewriter.replaceAllUsesWith(op.getSelection(), fresh);
     rewriter.eraseOp(op);
     return success();

@@ -109,17 +109,19 @@ public:
 private:
   StringRef getKind() { return op->getName().stripDialect(); }
 
-  /// Words of scratch: a multiple of the tokens plus a constant.
+  /// Words of scratch: a multiple of the tokens plus constants.
   OpFoldResult getScratchSize(OpFoldResult tokens, int64_t heads) {
     int64_t factor = heads * getScratchFactor(hasCoveringBits(op));
     if (std::optional<int64_t> known = getConstantIntValue(tokens))
-      return host.getIndexAttr((*known + kScratchRoom) * factor);
+      return host.getIndexAttr((*known + kScratchRoom) * factor + kSplitWords);
     auto number = [&](int64_t value) -> Value {
       return arith::ConstantIndexOp::create(host, loc, value);
     };
     Value padded = arith::AddIOp::create(host, loc, cast<Value>(tokens),
                                          number(kScratchRoom));
-    return arith::MulIOp::create(host, loc, padded, number(factor)).getResult();
+    Value words = arith::MulIOp::create(host, loc, padded, number(factor));
+    return arith::AddIOp::create(host, loc, words, number(kSplitWords))
+        .getResult();
   }
 
   func::FuncOp createKernel() {

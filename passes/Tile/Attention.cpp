@@ -11,15 +11,20 @@
 // at a time:
 //
 //   scores = (q scaled) . k, masked       lanes along the head, then keys
-//   m' = max(m, scores), p = exp(scores - m'), c = exp(m - m')
+//   m' = max(m, scores), p = 2^(scores - m'), c = 2^(m - m')
 //   l = l c + sum(p), out = out c + p v   lanes along the head
 //
-// How bfmmla forms the scores and outputs is in PairedAttention.cpp.
+// Scores are kept times log2(e). Steps of which every query sees all keys are
+// not masked: all but the last, as a rule. How bfmmla forms the scores and
+// outputs is in PairedAttention.cpp.
 //
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/Tile/AttentionTileEmitter.h"
+
+#include <limits>
+#include <numbers>
 
 using namespace mlir;
 using namespace gist;
@@ -27,7 +32,7 @@ using Values = TileBuilder::Values;
 using Attention = AttentionTileEmitter;
 
 Value Attention::emitQueries() {
-  Value scale = b.splat(kKeys, f32, what.scale);
+  Value scale = b.splat(kKeys, f32, what.scale * std::numbers::log2e);
   return b.loop(
       b.index(0), b.mul(queries, group), 1, b.empty({maxRows, headSize}, f32),
       [&](Value row, ValueRange carried) {
@@ -73,8 +78,10 @@ Value Attention::emitBias(Value first, Value count) {
     return {};
   Value buffer = b.loop(b.index(0), count, 1, b.empty({step}, f32),
                         [&](Value i, ValueRange carried) {
-                          return Values{b.writeScalar(
-                              what.bias(b, b.add(first, i)), carried[0], i)};
+                          Value bias = arith::MulFOp::create(
+                              b, what.bias(b, b.add(first, i)),
+                              constant(std::numbers::log2e));
+                          return Values{b.writeScalar(bias, carried[0], i)};
                         })[0];
   return b.loop(count, b.index(step), 1, buffer,
                 [&](Value i, ValueRange carried) {
@@ -84,6 +91,8 @@ Value Attention::emitBias(Value first, Value count) {
 
 /// Scores of a query with keys [key, key + kKeys), -infinity where unseen.
 Value Attention::emitMask(Value scores, Value query, Value key) {
+  if (!isMasked)
+    return scores;
   Type i32 = b.getI32Type();
   auto splat = [&](Value value) { return b.broadcast(toI32(value), kKeys); };
   SmallVector<int32_t> lanes = llvm::to_vector(llvm::seq<int32_t>(0, kKeys));
@@ -96,7 +105,7 @@ Value Attention::emitMask(Value scores, Value query, Value key) {
     Value mask = vector::TransferReadOp::create(
         b, b.vectorOf(kKeys, f32), what.mask, ValueRange{query, key},
         std::optional<Value>(constant(0)), ArrayRef<bool>{false});
-    scores = arith::AddFOp::create(b, scores, mask);
+    scores = b.fma(mask, b.splat(kKeys, f32, std::numbers::log2e), scores);
   }
   Value seen = compare(arith::CmpIPredicate::slt, ids, splat(keys));
   if (what.isCausal) {
@@ -202,24 +211,29 @@ Values Attention::emitOutput(Value row, int64_t rows, Value p, Values factors,
       });
 }
 
-/// exp(x) for x <= 0 within 2 ulp, and 0 where the result is not normal: half
-/// the work of a general one, which must mind overflow and NaN.
-Value Attention::emitExp(Value x) {
+/// 2^x for x <= 0, to f32 or to what a bf16 keeps of it. Where `isMasked`, the
+/// result is 0 if it is not normal; elsewhere it need only be tiny.
+Value Attention::emitExp2(Value x) {
   int64_t lanes = cast<VectorType>(x.getType()).getNumElements();
   auto splat = [&](double value) { return b.splat(lanes, f32, value); };
-  constexpr double kLowest = -87.0;
-  Value isNormal =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, x, splat(kLowest));
+  constexpr double kLowest = -125.0;
   Value bounded = arith::MaxNumFOp::create(b, x, splat(kLowest));
-  // x = n ln 2 + r with |r| <= ln 2 / 2; ln 2 in two parts keeps r exact.
-  Value n = math::RoundEvenOp::create(
-      b, arith::MulFOp::create(b, bounded, splat(1.44269504088896341)));
-  Value r = b.fma(n, splat(-0.693359375), bounded);
-  r = b.fma(n, splat(2.12194440e-4), r);
-  // 1 + r + r^2 q(r) with the polynomial q of Cephes' expf.
-  Value p = splat(1.9875691500e-4);
-  for (double next : {1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2,
-                      1.6666665459e-1, 5.0000001201e-1, 1.0, 1.0})
+  // x = n + r with |r| <= 1/2, and polynomials of least relative error in r.
+  Value n = math::RoundEvenOp::create(b, bounded);
+  Value r = arith::SubFOp::create(b, bounded, n);
+  static constexpr double kExact[] = {1.534581097e-04,
+                                      1.339993090e-03,
+                                      9.618489072e-03,
+                                      5.550328642e-02,
+                                      2.402264625e-01,
+                                      6.931471825e-01,
+                                      1.0};
+  static constexpr double kForBf16[] = {9.570101276e-03, 5.591785908e-02,
+                                        2.402474433e-01, 6.931217909e-01,
+                                        9.999992847e-01};
+  ArrayRef<double> terms = isPaired ? ArrayRef(kForBf16) : ArrayRef(kExact);
+  Value p = splat(terms.front());
+  for (double next : terms.drop_front())
     p = b.fma(p, r, splat(next));
   // Times 2^n, by adding n to the exponent.
   Type i32 = b.getI32Type();
@@ -228,6 +242,10 @@ Value Attention::emitExp(Value x) {
       b.splat(lanes, i32, 23));
   Value result =
       b.bitcast(arith::AddIOp::create(b, b.bitcast(p, i32), exponent), f32);
+  if (!isMasked)
+    return result;
+  Value isNormal =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, x, splat(kLowest));
   return arith::SelectOp::create(b, isNormal, result, splat(0));
 }
 
@@ -256,7 +274,9 @@ Attention::State Attention::emitRows(Value row, int64_t rows, const Step &keys,
     Value isNone =
         arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, top, never);
     Value base = arith::SelectOp::create(b, isNone, zero, top);
-    Value factor = math::ExpOp::create(b, arith::SubFOp::create(b, old, base));
+    Value factor = math::ExpOp::create(
+        b, arith::MulFOp::create(b, arith::SubFOp::create(b, old, base),
+                                 constant(std::numbers::ln2)));
     Values sums = b.loop(
         b.index(0), b.index(step), width,
         {b.splat(width, f32, 0), isPaired ? operand : p},
@@ -264,7 +284,7 @@ Attention::State Attention::emitRows(Value row, int64_t rows, const Step &keys,
           Value x = b.read(isPaired ? p : carried[1], {line, key},
                            b.vectorOf(width, f32));
           Value e =
-              emitExp(arith::SubFOp::create(b, x, b.broadcast(base, width)));
+              emitExp2(arith::SubFOp::create(b, x, b.broadcast(base, width)));
           Value sum = arith::AddFOp::create(b, carried[0], e);
           if (!isPaired)
             return Values{sum, b.write(e, carried[1], {line, key})};
@@ -329,6 +349,34 @@ Value Attention::countKeys(Value first) {
           {OpFoldResult(first), OpFoldResult(keys)}));
 }
 
+/// All steps: first those in which every query sees every key.
+Attention::State Attention::emitSteps(
+    State state,
+    llvm::function_ref<State(Value first, const State &state)> emitStep) {
+  Value begin = b.index(0);
+  if (!what.mask && !what.window) {
+    // The first query sees the fewest keys.
+    AffineExpr k, t;
+    bindDims(b.getContext(), k, t);
+    Value seen = what.isCausal
+                     ? affine::makeComposedAffineApply(
+                           b, b.getLoc(), k - t + 1,
+                           {OpFoldResult(keys), OpFoldResult(queries)})
+                     : keys;
+    Value end = b.roundDown(arith::MaxSIOp::create(b, seen, begin), step);
+    isMasked = false;
+    state =
+        b.loop(begin, end, step, state, [&](Value first, ValueRange carried) {
+          return emitStep(first, State(carried));
+        });
+    begin = end;
+  }
+  isMasked = true;
+  return b.loop(begin, keys, step, state, [&](Value first, ValueRange carried) {
+    return emitStep(first, State(carried));
+  });
+}
+
 Value Attention::emit(Value result) {
   if (isPaired)
     return emitPaired(result);
@@ -346,12 +394,12 @@ Value Attention::emit(Value result) {
     return next;
   });
   q = emitQueries();
-  state = b.loop(zero, keys, step, state, [&](Value first, ValueRange carried) {
+  state = emitSteps(state, [&](Value first, const State &before) {
     Value count = countKeys(first);
     Step part = {first, emitWiden(what.key, first, count, headSize),
                  emitWiden(what.value, first, count, valueSize),
                  emitBias(first, count)};
-    State next = b.loop(zero, whole, rowsAtOnce, carried,
+    State next = b.loop(zero, whole, rowsAtOnce, before,
                         [&](Value row, ValueRange inner) {
                           return emitRows(row, rowsAtOnce, part, State(inner));
                         });

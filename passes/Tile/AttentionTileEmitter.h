@@ -63,10 +63,13 @@ private:
   Value emitQueries();
   Value emitWiden(Value source, Value first, Value count, int64_t size);
   Value emitBias(Value first, Value count);
+  State emitSteps(
+      State state,
+      llvm::function_ref<State(Value first, const State &state)> emitStep);
   State emitRows(Value row, int64_t rows, const Step &keys, State state);
   Value emitScores(Value row, int64_t rows, const Step &keys);
   Value emitMask(Value scores, Value query, Value key);
-  Value emitExp(Value x);
+  Value emitExp2(Value x);
   Values emitOutput(Value row, int64_t rows, Value p, Values factors, Value v,
                     Value out);
   Value emitResult(State state, Value result);
@@ -143,6 +146,7 @@ private:
   const AttentionTile &what;
   int64_t step, group;
   bool isPaired;
+  bool isMasked = true; ///< some query does not see some key of this step
   int64_t maxRows, rowsAtOnce, headSize, valueSize;
   Type f32, bf16;
   Value queries, keys;

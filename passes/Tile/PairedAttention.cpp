@@ -15,6 +15,9 @@
 
 #include "passes/Tile/AttentionTileEmitter.h"
 
+#include <limits>
+#include <numbers>
+
 using namespace mlir;
 using namespace gist;
 using Values = TileBuilder::Values;
@@ -40,7 +43,7 @@ Value Attention::emitPairs(Value count, int64_t size, Value buffer,
 
 Value Attention::emitPairedQueries() {
   Value rows = b.mul(queries, group);
-  Value scale = b.splat(8, f32, what.scale);
+  Value scale = b.splat(8, f32, what.scale * std::numbers::log2e);
   return emitPairs(
       countPairs(), headSize, b.empty({maxRows / 2, 2 * headSize}, bf16),
       [&](Value row, int64_t at) {
@@ -231,11 +234,11 @@ Value Attention::emitPaired(Value result) {
         return next;
       });
   q = emitPairedQueries();
-  state = b.loop(zero, keys, step, state, [&](Value first, ValueRange carried) {
+  state = emitSteps(state, [&](Value first, const State &before) {
     Value count = countKeys(first);
     Step part = {first, emitPairedKeys(first, count),
                  emitPairedValues(first, count), emitBias(first, count)};
-    return b.loop(zero, rows, rowsAtOnce, carried,
+    return b.loop(zero, rows, rowsAtOnce, before,
                   [&](Value row, ValueRange inner) {
                     return emitRows(row, rowsAtOnce, part, State(inner));
                   });

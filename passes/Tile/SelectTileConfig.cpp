@@ -44,11 +44,20 @@ static TileAttr getMatmulTile(MLIRContext *context, const TargetInfo &target,
 
 /// Whether attention has many queries, in numbers that lose little in bf16, and
 /// heads that fill operands of two by four.
-static bool isPairable(AttentionOp op) {
-  RankedTensorType key = op.getKey().getType();
-  return op.getQuery().getType().isDynamicDim(0) &&
-         !key.getElementType().isF32() && key.getShape().back() % 8 == 0 &&
-         op.getValue().getType().getShape().back() % 8 == 0;
+static bool isPairable(Operation *anchor) {
+  RankedTensorType query, key, value;
+  if (auto op = dyn_cast<AttentionOp>(anchor))
+    std::tie(query, key, value) =
+        std::tuple(op.getQuery().getType(), op.getKey().getType(),
+                   op.getValue().getType());
+  else if (auto op = dyn_cast<ClusterAttentionOp>(anchor))
+    std::tie(query, key, value) =
+        std::tuple(op.getQuery().getType(), op.getKeys().getType(),
+                   op.getValues().getType());
+  else
+    return false;
+  return query.isDynamicDim(0) && !key.getElementType().isF32() &&
+         key.getShape().back() % 8 == 0 && value.getShape().back() % 8 == 0;
 }
 
 /// `isReduced` says that the module multiplies in 8 bits: then attention need
@@ -66,8 +75,7 @@ static TileAttr selectTile(func::FuncOp kernel, const TargetInfo &target,
                                         : target.integerShape.workgroupColumns,
         packing ? target.integerInstruction : Instruction::Widen);
   }
-  if (auto op = dyn_cast_or_null<AttentionOp>(anchor);
-      op && isReduced && isPairable(op) &&
+  if (anchor && isReduced && isPairable(anchor) &&
       target.attentionInstruction == Instruction::Bfmmla)
     return TileAttr::get(context, {target.attention.queries, 1},
                          {8, target.attention.keys}, target.lanes,

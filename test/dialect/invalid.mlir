@@ -59,6 +59,30 @@ func.func @gram_select_c3_heads(%x: tensor<8x?x64xf32>) {
 
 // -----
 
+func.func @gram_select_c4_taus(%x: tensor<8x3x64xf32>, %t: tensor<2xf32>) {
+  // expected-error @+1 {{'gist.gram_select' op expects taus for 3 heads, got 'tensor<2xf32>'}}
+  %s = gist.gram_select %x, 3.0e-1 taus(%t : tensor<2xf32>) : tensor<8x3x64xf32>
+  return
+}
+
+// -----
+
+func.func @gram_select_c4_tau_of_rows(%x: tensor<8x64xf32>, %t: tensor<2xf32>) {
+  // expected-error @+1 {{'gist.gram_select' op expects taus for 1 head, got 'tensor<2xf32>'}}
+  %s = gist.gram_select %x, 3.0e-1 taus(%t : tensor<2xf32>) : tensor<8x64xf32>
+  return
+}
+
+// -----
+
+func.func @gram_select_c5_rows(%x: tensor<8x64xf32>, %g: tensor<7x16xf32>, %r: tensor<8xf32>) {
+  // expected-error @+1 {{'gist.gram_select' op expects coefficients and a norm for every row of 'tensor<8x64xf32>', got 'tensor<7x16xf32>' and 'tensor<8xf32>'}}
+  %s = gist.gram_select %x, 3.0e-1 subspace(%g, %r : tensor<7x16xf32>, tensor<8xf32>) : tensor<8x64xf32>
+  return
+}
+
+// -----
+
 func.func @gram_select_rank(%x: tensor<8xf32>) {
   // expected-error @+1 {{expects tokens to be a tensor of rank 2 to 3, got 'tensor<8xf32>'}}
   %s = gist.gram_select %x, 3.0e-1 : tensor<8xf32>
@@ -70,7 +94,7 @@ func.func @gram_select_rank(%x: tensor<8xf32>) {
 func.func @gram_select_result(%x: tensor<8x64xf32>) {
   // expected-error @+2 {{'gist.gram_select' op inferred type(s) '!gist.selection<8>' are incompatible with return type(s) of operation '!gist.selection<9>'}}
   // expected-error @+1 {{'gist.gram_select' op failed to infer returned types}}
-  %s = "gist.gram_select"(%x) <{tau = 3.0e-1 : f32}> : (tensor<8x64xf32>) -> !gist.selection<9>
+  %s = "gist.gram_select"(%x) <{operandSegmentSizes = array<i32: 1, 0, 0, 0, 0>, tau = 3.0e-1 : f32}> : (tensor<8x64xf32>) -> !gist.selection<9>
   return
 }
 
@@ -91,6 +115,22 @@ func.func @cascade_update_c1_tau(%x: tensor<8x64xf32>, %s: !gist.selection<8>) {
 func.func @cascade_update_c2_offsets(%x: tensor<8x64xf32>, %s: !gist.selection<8>, %o: tensor<0xi32>) {
   // expected-error @+1 {{'gist.cascade_update' op expects offsets with at least two entries, got 0}}
   %n:3 = gist.cascade_update %x, %s, 3.0e-1 offsets(%o : tensor<0xi32>) : tensor<8x64xf32>, !gist.selection<8>
+  return
+}
+
+// -----
+
+func.func @cascade_update_c5_taus(%x: tensor<8x3x64xf32>, %s: !gist.selection<3x8>, %t: tensor<1xf32>) {
+  // expected-error @+1 {{'gist.cascade_update' op expects taus for 3 heads, got 'tensor<1xf32>'}}
+  %n:3 = gist.cascade_update %x, %s, 3.0e-1 taus(%t : tensor<1xf32>) : tensor<8x3x64xf32>, !gist.selection<3x8>
+  return
+}
+
+// -----
+
+func.func @cascade_update_c6_norms(%x: tensor<8x3x64xf32>, %s: !gist.selection<3x8>, %g: tensor<8x3x16xf32>, %r: tensor<8x2xf32>) {
+  // expected-error @+1 {{'gist.cascade_update' op expects coefficients and a norm for every row of 'tensor<8x3x64xf32>', got 'tensor<8x3x16xf32>' and 'tensor<8x2xf32>'}}
+  %n:3 = gist.cascade_update %x, %s, 3.0e-1 subspace(%g, %r : tensor<8x3x16xf32>, tensor<8x2xf32>) : tensor<8x3x64xf32>, !gist.selection<3x8>
   return
 }
 

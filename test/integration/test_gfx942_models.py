@@ -9,6 +9,7 @@ models' definitions, executed with operands rounded and not.
 """
 
 import functools
+import json
 import os
 import pathlib
 import re
@@ -105,6 +106,29 @@ def check_session(name, module, mode, pieces):
 def test_decoder(name, tmp_path):
     """Prompts of several lengths into one cache, and single tokens between."""
     check_session(name, compile_for_both(name, tmp_path), "feed", [5, 1, 1, 2, 9])
+
+
+PLANS = {
+    "llama": ["dense", {"window": 4, "theta": 0.7, "room": 0.5}],
+    # Too little room for what is not alike.
+    "gpt2": [{"window": 0, "theta": 0.9, "room": 0.05}, {"window": 4, "sinks": 2}],
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_plan(name, tmp_path):
+    """Heads of every kind, in another order in each layer. Calls end anywhere in
+    a block, and cross its end; single tokens begin one."""
+    config = json.loads((MODELS / name / "config.json").read_text())
+    heads = config.get("num_key_value_heads") or config["n_head"]
+    layers = config.get("num_hidden_layers") or config["n_layer"]
+    kinds = PLANS[name]
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps({"gist_plan": 1, "block": 4, "layers": [
+        {"heads": [kinds[(layer + head) % len(kinds)] for head in range(heads)]}
+        for layer in range(layers)]}))
+    module = compile_for_both(name, tmp_path, f"--plan={plan}")
+    check_session(name, module, "feed", [5, 1, 1, 2, 1, 1, 1, 7])
 
 
 def test_all_logits(tmp_path):

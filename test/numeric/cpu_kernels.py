@@ -4,6 +4,7 @@
 
 import ctypes
 import os
+import pathlib
 import re
 import shutil
 import struct
@@ -444,3 +445,9 @@ def lookup(name, n, k, target):
     maps = re.findall(r"^#map.*$", result.stdout, re.M)
     kernel = re.search(r"  func\.func private @rows_0\(.*?\n  \}\n", result.stdout, re.S)
     return "\n".join(maps) + "\n" + kernel.group(0)
+
+
+def has_bf16():
+    """Whether this CPU has bfmmla."""
+    info = pathlib.Path("/proc/cpuinfo")
+    return info.exists() and " bf16" in info.read_text()

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import cluster_cache
-from cpu_kernels import Kernels, rows, whole
+from cpu_kernels import Kernels, has_bf16, rows, whole
 
 BLOCK, WIDTH, GROUP, TOTAL = 16, 8, 3, 101
 
 
-def text(layout, heads, element):
+def text(layout, heads, element, tile=None):
+    chosen = f", gist.tile = #gist.tile<{tile}>" if tile else ""
     state = cluster_cache.state_types(layout.rows, layout.units, heads, WIDTH, element)
     q = f"tensor<?x{heads * GROUP}x{WIDTH}x{element}>"
     k = f"tensor<?x{heads}x{WIDTH}x{element}>"
@@ -30,21 +31,28 @@ func.func private @update(%k: {k}, %v: {k}, %heads: {table}, %past: index, %laye
 }}
 func.func private @attend(%q: {q}, %heads: {table}, %past: index, %layer: index, %s0: {state[0]},
     %s1: {state[1]}, %s3: {state[3]}, %s4: {state[4]}, %o: {q})
-    -> {q} attributes {{gist.kernel, gist.outputs = 1 : i64}} {{
+    -> {q} attributes {{gist.kernel, gist.outputs = 1 : i64{chosen}}} {{
   %r = gist.cluster_attention %q, %heads, %past, %layer on(%s0, %s1, %s3, %s4) block {BLOCK}
       : {q}, {table}, {read}
   return %r : {q}
 }}"""
 
 
-@pytest.mark.parametrize("element,tolerance", [("f32", 5e-5), ("f16", 1.6e-2)])
+PAIRED = "workgroup = [32, 1], registers = [8, 64], lanes = 4, instruction = bfmmla"
+
+
+# bf16 keeps 8 bits of queries, keys, values and weights.
+@pytest.mark.parametrize("element,tolerance,tile", [
+    ("f32", 5e-5, None), ("f16", 1.6e-2, None),
+    pytest.param("f16", 6e-2, PAIRED, marks=pytest.mark.skipif(
+        not has_bf16(), reason="this CPU has no bfmmla"))])
 @pytest.mark.parametrize("seed", range(4))
-def test_calls(element, tolerance, seed):
+def test_calls(element, tolerance, tile, seed):
     rng = np.random.default_rng(seed)
     kinds = cluster_cache.plans(BLOCK)
     heads = len(kinds)
     layout = cluster_cache.Layout(kinds, TOTAL, BLOCK)
-    kernels = Kernels(text(layout, heads, element))
+    kernels = Kernels(text(layout, heads, element, tile))
     storage = {"f32": np.float32, "f16": np.float16}[element]
     state = layout.state(WIDTH, element)
     k = np.stack([cluster_cache.keys_with_margin(rng, TOTAL, WIDTH, (0.8, 0.5), 5e-3)

@@ -16,7 +16,7 @@ from reference.selection import Selection, gram_select, record, usable_rows
 
 #: Words of control for one head, words of scratch for one token and beyond
 #: them: passes/Tile/Gpu/SelectRounds.h.
-CONTROL, FACTOR, BITS, ROOM = 256, 13, 64, 68
+CONTROL, FACTOR, BITS, ROOM = 320, 14, 128, 68
 
 #: Small tiles, so that a few dozen tokens are several of them.
 SMALL = (
@@ -79,8 +79,9 @@ def part(array):
     return np.ascontiguousarray(array), [array.ndim - 1]
 
 
-def run(x, element, rule, old=None, offsets=None, **options):
-    """x: T x d or T x heads x d. A list of (Selection, removed, added)."""
+def run(x, element, rule, old=None, offsets=None, room=0, **options):
+    """x: T x d or T x heads x d. A list of (Selection, removed, added). `room` are
+    words of scratch for sums of tiles that workgroups share."""
     total, heads = len(x), x.shape[1] if x.ndim == 3 else 0
     kernels = build(rule, x.shape[-1], element, heads, ragged=offsets is not None, **options)
     shape, rows = ((heads,), (heads, total)) if heads else ((), (total,))
@@ -89,8 +90,8 @@ def run(x, element, rule, old=None, offsets=None, **options):
         arguments += [part(old.ids), whole(np.asarray(old.count, np.int32)), part(old.nearest), part(old.weight)]
     if offsets is not None:
         arguments += [(np.array(offsets, np.int32), [0])]
-    bits = BITS if rule in ("kept", "covering") else 0
-    words = (FACTOR + bits) * (total + ROOM) * max(heads, 1)
+    bits = BITS if rule != "paper" else 0
+    words = (FACTOR + bits) * (total + ROOM) * max(heads, 1) + room
     outputs = [np.full(s, 77, np.int32) for s in (rows, shape, rows, rows)]
     if old is not None:
         outputs += [np.full(shape, 77, np.int32) for _ in range(2)]
@@ -191,6 +192,16 @@ def test_heads(rng, rule):
     for h, (got,) in enumerate(selections):
         certificate.check_selection(x[:, h], 0.3, got, rule, "signed", True)
     assert len({got.count for (got,) in selections}) > 1
+
+
+@pytest.mark.parametrize("rule", ["all", "kept"])
+def test_shared_tiles(rng, rule):
+    """A few long tiles: many workgroups compute parts of each."""
+    x = rounded(generators.clustered(rng, 150, 1024, clusters=12, spread=0.33), "f16")
+    ((alone,),) = run(x, "f16", rule)
+    ((got,),) = run(x, "f16", rule, room=1 << 20)
+    certificate.check_selection(x, 0.3, got, rule, causal=True, delta=delta_of(1024, "f16"))
+    assert got.count == alone.count
 
 
 def hints(rng, x, tau):

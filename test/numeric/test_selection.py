@@ -232,6 +232,7 @@ def special(element):
         texts.gram_select(
             "head_select", element, 0.3, causal=True, ragged=True, **heads
         )
+        + texts.gram_select("head_taus", element, 0.3, causal=True, taus=3, **heads)
         + texts.cascade_update("head_covering", element, 0.3, causal=True, **heads)
         + texts.cascade_update("head_paper", element, 0.3, "paper", **heads)
         + texts.gram_select("fixed_select", element, 0.6, "all", "signed", **fixed)
@@ -273,6 +274,24 @@ def test_one_selection_per_head(element, special):
             assert (removed[h], added[h]) == (len(old - after), len(after - old))
             after = set(algorithm.kept.tolist())
             assert (gone[h], new[h]) == (len(old - after), len(after - old))
+
+
+def test_a_tau_for_each_head(element, special):
+    """Data in place of an attribute; outside of (0, 1) everything is kept."""
+    rng = np.random.default_rng(12)
+    for taus in ([0.2, 0.6, 0.9], [0.0, 0.5, 1.0], [-0.3, np.nan, 1e-3]):
+        taus = np.array(taus, np.float32)
+        x = generators.rows(rng, generators.clustered, 24 * 3, 7, element)
+        x = x.reshape(24, 3, 7)
+        got = special.head_taus(numerics.store(x, element), taus)
+        for h, tau in enumerate(taus):
+            chosen = texts.selection_of_head(got, h)
+            if 0 < tau < 1:
+                certificate.check_selection(x[:, h], tau, chosen, causal=True)
+            else:
+                assert_same(
+                    parts_of(record(24, range(24), range(24))), parts_of(chosen)
+                )
 
 
 def test_static_shapes(element, special):

@@ -83,17 +83,24 @@ def gram_select(
     tokens=None,
     heads=None,
     d=None,
+    taus=None,
 ):
+    """`taus`: how many of them there are, as an argument of their own."""
     rows = rows_type(element, tokens, heads, d)
     parts = part_types(tokens, heads)
     words = f"against {against} similarity {similarity}" + " causal" * causal
+    more = []
+    if taus:
+        more = [("taus", f"tensor<{taus}xf32>")]
+        words = f"taus(%taus : tensor<{taus}xf32>) {words}"
     body = (
         f"  %s = gist.gram_select %x, {number(tau)} {words}{offsets_clause(ragged)}"
         f" : {rows}\n"
         + unpack("s", selection_type(tokens, heads))
         + f"  return %ids, %count, %nearest, %weight : {', '.join(parts)}"
     )
-    return function(name, [("x", rows), *offsets_argument(ragged)], parts, body)
+    arguments = [("x", rows), *more, *offsets_argument(ragged)]
+    return function(name, arguments, parts, body)
 
 
 def cascade_update(

@@ -33,6 +33,11 @@ bool isGpuAttention(AttentionOp op);
 /// Whether the op has one query.
 bool isDecodeAttention(AttentionOp op);
 
+/// The tiles for one query, and for keys and values of these types.
+GpuTileAttr getDecodeTile(mlir::MLIRContext *context, const GpuInfo &gpu);
+GpuTileAttr getAttentionTile(mlir::RankedTensorType key,
+                             mlir::RankedTensorType value, const GpuInfo &gpu);
+
 GpuTileAttr selectAttentionTile(AttentionOp op, const GpuInfo &gpu);
 GpuTileAttr selectAttendTile(AttendOp op, const GpuInfo &gpu);
 

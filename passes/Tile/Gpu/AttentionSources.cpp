@@ -10,14 +10,15 @@
 using namespace mlir;
 using namespace gist;
 
-RowSource gist::getHeadSource(ElementEmitter &emitter, Value tensor, Value head,
-                              Type element) {
+/// Rows of `tensor`; `at` says where in it a column of a row is.
+static RowSource
+getSource(ElementEmitter &emitter, Value tensor, Type element,
+          std::function<SmallVector<Value>(Value row, Value column)> at) {
   auto type = cast<RankedTensorType>(tensor.getType());
   RowSource source;
-  source.width = type.getDimSize(2);
-  source.read = [&emitter, tensor, head](Value row, Value column,
-                                         int64_t count) {
-    return emitter.elements(tensor, {row, head, column}, count);
+  source.width = type.getShape().back();
+  source.read = [&emitter, tensor, at](Value row, Value column, int64_t count) {
+    return emitter.elements(tensor, at(row, column), count);
   };
   std::optional<MemoryAccess> memory = emitter.asMemory(tensor);
   if (!memory || !memory->isContiguous() || type.getElementType() != element)
@@ -27,10 +28,24 @@ RowSource gist::getHeadSource(ElementEmitter &emitter, Value tensor, Value head,
   for (int64_t stride : ArrayRef<int64_t>(memory->strides).drop_back())
     if (ShapedType::isDynamic(stride) || stride % chunk != 0)
       return source;
-  source.place = [access = *memory, head](Value row, Value column) {
-    return std::make_pair(access.buffer, access.at({row, head, column}));
+  source.place = [access = *memory, at](Value row, Value column) {
+    return std::make_pair(access.buffer, access.at(at(row, column)));
   };
   return source;
+}
+
+RowSource gist::getHeadSource(ElementEmitter &emitter, Value tensor, Value head,
+                              Type element) {
+  return getSource(emitter, tensor, element, [head](Value row, Value column) {
+    return SmallVector<Value>{row, head, column};
+  });
+}
+
+RowSource gist::getPoolSource(ElementEmitter &emitter, Value tensor,
+                              Type element) {
+  return getSource(emitter, tensor, element, [](Value row, Value column) {
+    return SmallVector<Value>{row, column};
+  });
 }
 
 Value gist::isAtMost(GpuBuilder &b, Value x, Value y) {

@@ -17,6 +17,10 @@ namespace gist {
 RowSource getHeadSource(ElementEmitter &emitter, mlir::Value tensor,
                         mlir::Value head, mlir::Type element);
 
+/// The rows of `tensor`, rows x size.
+RowSource getPoolSource(ElementEmitter &emitter, mlir::Value tensor,
+                        mlir::Type element);
+
 /// x <= y, for token numbers that are the same in all threads: numbers of 32
 /// bits can be compared without the lanes of a wave.
 mlir::Value isAtMost(GpuBuilder &b, mlir::Value x, mlir::Value y);

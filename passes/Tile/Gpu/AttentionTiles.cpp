@@ -22,11 +22,11 @@ static Type getMultiplied(Type element) {
   return element.isF32() ? Float16Type::get(element.getContext()) : element;
 }
 
-static GpuTileAttr getTile(RankedTensorType key, RankedTensorType value,
-                           const GpuInfo &gpu) {
+GpuTileAttr gist::getAttentionTile(RankedTensorType key, RankedTensorType value,
+                                   const GpuInfo &gpu) {
   MLIRContext *context = key.getContext();
   Type element = getMultiplied(key.getElementType());
-  int64_t size = std::max(key.getDimSize(2), value.getDimSize(2));
+  int64_t size = std::max(key.getShape().back(), value.getShape().back());
   if (gpu.kind == GpuKind::Amd)
     return GpuTileAttr::get(context, {128, size <= 128 ? 64 : 32}, size, {4},
                             /*stages=*/2, Instruction::Mfma32x32x8, element);
@@ -34,6 +34,12 @@ static GpuTileAttr getTile(RankedTensorType key, RankedTensorType value,
   int64_t waves = size <= 64 ? 4 : 8;
   return GpuTileAttr::get(context, {128, 64}, size, {waves}, /*stages=*/2,
                           Instruction::Mma16x8x16, element);
+}
+
+GpuTileAttr gist::getDecodeTile(MLIRContext *context, const GpuInfo &gpu) {
+  // A workgroup reads all keys of a head.
+  return GpuTileAttr::get(context, {1}, 0, {512 / gpu.waveSize}, 1,
+                          Instruction::Fma, Float32Type::get(context));
 }
 
 /// Two workgroups of 64 rows on a compute unit were faster than one of 128 at
@@ -45,12 +51,10 @@ static bool prefersSmallTiles(AttentionOp op, const GpuInfo &gpu) {
 
 GpuTileAttr gist::selectAttentionTile(AttentionOp op, const GpuInfo &gpu) {
   MLIRContext *context = op.getContext();
-  // One query: a workgroup reads all keys of a head.
   if (isDecodeAttention(op))
-    return GpuTileAttr::get(context, {1}, 0, {512 / gpu.waveSize}, 1,
-                            Instruction::Fma, Float32Type::get(context));
+    return getDecodeTile(context, gpu);
   GpuTileAttr tile =
-      getTile(op.getKey().getType(), op.getValue().getType(), gpu);
+      getAttentionTile(op.getKey().getType(), op.getValue().getType(), gpu);
   if (!prefersSmallTiles(op, gpu))
     return tile;
   return GpuTileAttr::get(context, {64, 64}, tile.getDepth(), {4},
@@ -59,5 +63,5 @@ GpuTileAttr gist::selectAttentionTile(AttentionOp op, const GpuInfo &gpu) {
 }
 
 GpuTileAttr gist::selectAttendTile(AttendOp op, const GpuInfo &gpu) {
-  return getTile(op.getKey().getType(), op.getValue().getType(), gpu);
+  return getAttentionTile(op.getKey().getType(), op.getValue().getType(), gpu);
 }

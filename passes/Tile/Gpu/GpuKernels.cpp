@@ -15,6 +15,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Passes.h"
 #include "passes/Tile/Gpu/Attention.h"
+#include "passes/Tile/Gpu/ClusterCache.h"
 #include "passes/Tile/Gpu/Matmul.h"
 #include "passes/Tile/Gpu/Select.h"
 #include "passes/Tile/Kernels.h"
@@ -51,6 +52,10 @@ static FailureOr<GpuGrid> emitKernel(GpuKernel &kernel) {
                                    : emitAttention(kernel, op);
   for (auto op : kernel.source.getOps<AttendOp>())
     return emitAttend(kernel, op);
+  for (auto op : kernel.source.getOps<ClusterAttentionOp>())
+    return emitClusterAttention(kernel, op);
+  for (auto op : kernel.source.getOps<ClusterUpdateOp>())
+    return emitClusterUpdate(kernel, op);
   if (getSelection(kernel.source))
     return emitSelection(kernel);
   if (linalg::LinalgOp product = getGpuMatmul(kernel.source))

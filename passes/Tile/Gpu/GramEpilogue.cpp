@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Column by column, so that what is known of a column is needed for a moment
+// only: the sums leave few registers.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/GramEpilogue.h"
 
@@ -14,42 +19,45 @@ using namespace gist;
 using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
+/// Columns of a word of bits.
+static constexpr int64_t kWord = 32;
+
 static Value compare(GpuBuilder &b, CmpFPredicate predicate, Value x, Value y) {
   return arith::CmpFOp::create(b, predicate, x, y);
 }
 
-void GramEpilogue::loadColumns() {
+GramEpilogue::Column GramEpilogue::loadColumn(const GramTile::Column &place) {
   const GramTile::Side &side = tile.getSide(1);
-  columns.clear();
-  for (const GramTile::Column &place : tile.getLaneColumns()) {
-    Column column;
-    column.place = place;
-    column.id = b.read(side.ids, place.local);
-    column.scale = b.read(side.scales, place.local);
-    if (begins[1])
-      column.begin = b.read(begins[1], place.local);
-    columns.push_back(column);
-  }
+  Column column;
+  column.place = place;
+  column.id = b.read(side.ids, place.local);
+  column.scale = b.read(side.scales, place.local);
+  if (begins[1])
+    column.begin = b.read(begins[1], place.local);
+  return column;
 }
 
 GramEpilogue::Row GramEpilogue::loadRow(unsigned fragment, unsigned laneRow) {
   const GramTile::Side &side = tile.getSide(0);
   Value local = tile.getLaneRow(fragment, laneRow);
   Row row;
+  row.fragment = fragment;
+  row.laneRow = laneRow;
   row.id = b.read(side.ids, local);
   row.scale = b.read(side.scales, local);
   row.bound = getBound(row.id);
   if (begins[0])
     row.begin = b.read(begins[0], local);
+  row.best = b.f32(-std::numeric_limits<float>::infinity());
+  row.who = b.i32(-1);
+  row.words.assign(tile.getWaveColumns() / kWord, b.i32(0));
   return row;
 }
 
-std::pair<Value, Value> GramEpilogue::getElement(unsigned fragment,
-                                                 unsigned laneRow,
-                                                 const Row &row,
+std::pair<Value, Value> GramEpilogue::getElement(const Row &row,
                                                  const Column &column) {
-  Value cosine =
-      tile.getCosine(fragment, column.place, laneRow, row.scale, column.scale);
+  Value cosine = tile.getCosine(row.fragment, column.place, row.laneRow,
+                                row.scale, column.scale);
   if (similarity == Similarity::Absolute)
     cosine = math::AbsFOp::create(b, cosine);
   Value counts = b.compare(CmpIPredicate::slt, column.id, row.bound);
@@ -59,86 +67,73 @@ std::pair<Value, Value> GramEpilogue::getElement(unsigned fragment,
   return {cosine, counts};
 }
 
-void GramEpilogue::forEachRow(
-    function_ref<void(unsigned, unsigned, Row)> body) {
-  loadColumns();
+void GramEpilogue::run(Improve improve, Store store) {
+  SmallVector<Row> rows;
   for (unsigned fragment = 0; fragment < tile.getRowFragments(); ++fragment)
     for (unsigned row = 0; row < tile.getLaneRows(); ++row)
-      body(fragment, row, loadRow(fragment, row));
+      rows.push_back(loadRow(fragment, row));
+  for (const GramTile::Column &place : tile.getLaneColumns()) {
+    Column column = loadColumn(place);
+    for (Row &row : rows) {
+      auto [cosine, counts] = getElement(row, column);
+      if (improve) {
+        // False for what is not a number. Columns ascend: the first of equals
+        // stays.
+        Value wins =
+            b.both(counts, compare(b, CmpFPredicate::OGT, cosine, row.best));
+        row.best = b.select(wins, cosine, row.best);
+        row.who = b.select(wins, column.id, row.who);
+      }
+      if (store) {
+        Value covers =
+            b.both(counts, compare(b, CmpFPredicate::OGE, cosine, theta));
+        Value bit = b.select(covers, b.i32(int64_t(1) << place.fixed % kWord),
+                             b.i32(0));
+        Value &word = row.words[place.fixed / kWord];
+        word = arith::OrIOp::create(b, word, bit);
+      }
+    }
+  }
+  for (Row &row : rows) {
+    if (improve)
+      finishBest(row, improve);
+    if (store)
+      finishBits(row, store);
+  }
 }
 
-void GramEpilogue::cover(function_ref<void(Value)> cover) {
-  forEachRow([&](unsigned fragment, unsigned laneRow, Row row) {
-    Value isCovered;
-    for (const Column &column : columns) {
-      auto [cosine, counts] = getElement(fragment, laneRow, row, column);
-      Value covers =
-          b.both(counts, compare(b, CmpFPredicate::OGE, cosine, theta));
-      isCovered = isCovered
-                      ? arith::OrIOp::create(b, isCovered, covers).getResult()
-                      : covers;
-    }
-    // Several lanes may say so: they write the same.
-    b.ifThen(isCovered, [&] { cover(row.id); });
-  });
-}
-
-void GramEpilogue::storeBits(function_ref<void(Value, Value, Value)> store) {
-  int64_t numWords = tile.getWaveColumns() / 32;
-  assert(tile.getWaveColumns() % 32 == 0 && "waves have whole words");
-  Value laneColumn = tile.getLaneColumn();
-  Value shift = arith::IndexCastOp::create(b, b.getI32Type(), laneColumn);
-  Value isWriter = b.isEqual(laneColumn, 0);
-  Value firstWord = b.div(tile.getWaveColumn(), 32);
-  forEachRow([&](unsigned fragment, unsigned laneRow, Row row) {
-    SmallVector<Value> words(numWords, b.i32(0));
-    for (const Column &column : columns) {
-      auto [cosine, counts] = getElement(fragment, laneRow, row, column);
-      Value covers =
-          b.both(counts, compare(b, CmpFPredicate::OGE, cosine, theta));
-      int64_t fixed = column.place.fixed;
-      Value bit = b.select(covers, b.i32(int64_t(1) << fixed % 32), b.i32(0));
-      Value &word = words[fixed / 32];
-      word = arith::OrIOp::create(b, word, bit);
-    }
-    for (Value &word : words) {
-      word = arith::ShLIOp::create(b, word, shift);
-      for (int64_t mask : tile.getRowShuffles())
-        word = arith::OrIOp::create(b, word, b.exchange(word, mask));
-    }
-    Value exists = b.compare(CmpIPredicate::sge, row.id, b.i32(0));
-    b.ifThen(b.both(isWriter, exists), [&] {
-      for (auto [i, word] : llvm::enumerate(words))
-        store(row.id, b.add(firstWord, i), word);
-    });
-  });
-}
-
-void GramEpilogue::findBest(function_ref<void(Value, Value, Value)> improve) {
-  Value lowest = b.f32(-std::numeric_limits<float>::infinity());
+/// Among the lanes that share a row.
+void GramEpilogue::finishBest(Row &row, Improve improve) {
+  for (int64_t mask : tile.getRowShuffles()) {
+    Value best = b.exchange(row.best, mask), who = b.exchange(row.who, mask);
+    // Nobody, as the largest unsigned number, loses every tie.
+    Value isTie = b.both(compare(b, CmpFPredicate::OEQ, best, row.best),
+                         b.compare(CmpIPredicate::ult, who, row.who));
+    Value wins = arith::OrIOp::create(
+        b, compare(b, CmpFPredicate::OGT, best, row.best), isTie);
+    row.best = b.select(wins, best, row.best);
+    row.who = b.select(wins, who, row.who);
+  }
+  Value exists = b.both(b.compare(CmpIPredicate::sge, row.id, b.i32(0)),
+                        b.compare(CmpIPredicate::sge, row.who, b.i32(0)));
   Value isWriter = b.isEqual(tile.getLaneColumn(), 0);
-  forEachRow([&](unsigned fragment, unsigned laneRow, Row row) {
-    Value best = lowest, who = b.i32(-1);
-    for (const Column &column : columns) {
-      auto [cosine, counts] = getElement(fragment, laneRow, row, column);
-      // False for what is not a number. Columns ascend: the first of equals
-      // stays.
-      Value wins = b.both(counts, compare(b, CmpFPredicate::OGT, cosine, best));
-      best = b.select(wins, cosine, best);
-      who = b.select(wins, column.id, who);
-    }
-    for (int64_t mask : tile.getRowShuffles()) {
-      Value otherBest = b.exchange(best, mask), other = b.exchange(who, mask);
-      // Nobody, as the largest unsigned number, loses every tie.
-      Value isTie = b.both(compare(b, CmpFPredicate::OEQ, otherBest, best),
-                           b.compare(CmpIPredicate::ult, other, who));
-      Value wins = arith::OrIOp::create(
-          b, compare(b, CmpFPredicate::OGT, otherBest, best), isTie);
-      best = b.select(wins, otherBest, best);
-      who = b.select(wins, other, who);
-    }
-    Value exists = b.both(b.compare(CmpIPredicate::sge, row.id, b.i32(0)),
-                          b.compare(CmpIPredicate::sge, who, b.i32(0)));
-    b.ifThen(b.both(isWriter, exists), [&] { improve(row.id, best, who); });
+  b.ifThen(b.both(isWriter, exists),
+           [&] { improve(row.id, row.best, row.who); });
+}
+
+void GramEpilogue::finishBits(Row &row, Store store) {
+  Value shift =
+      arith::IndexCastOp::create(b, b.getI32Type(), tile.getLaneColumn());
+  Value firstWord = b.div(tile.getWaveColumn(), kWord);
+  for (Value &word : row.words) {
+    word = arith::ShLIOp::create(b, word, shift);
+    for (int64_t mask : tile.getRowShuffles())
+      word = arith::OrIOp::create(b, word, b.exchange(word, mask));
+  }
+  Value isWriter = b.isEqual(tile.getLaneColumn(), 0);
+  Value exists = b.compare(CmpIPredicate::sge, row.id, b.i32(0));
+  b.ifThen(b.both(isWriter, exists), [&] {
+    for (auto [i, word] : llvm::enumerate(row.words))
+      store(row.id, b.add(firstWord, i), word);
   });
 }

@@ -12,11 +12,12 @@
 
 namespace gist {
 
-/// What a tile of cosines is reduced to.
-enum class GramUse : int64_t {
-  Cover, ///< a row is covered if one of its cosines reaches the threshold
-  Bits,  ///< one bit per cosine: does it reach the threshold?
-  Best,  ///< the largest cosine of a row, and who has it
+/// What a tile of cosines is reduced to; several at once.
+enum GramUse : int64_t {
+  kUseCover =
+      1, ///< a row is covered if one of its cosines reaches the threshold
+  kUseBest = 2, ///< the largest cosine of a row, and who has it
+  kUseBits = 4, ///< one bit per cosine: does it reach the threshold?
 };
 
 /// Reduces the cosines of a tile. Nothing of the tile is written but the
@@ -24,6 +25,10 @@ enum class GramUse : int64_t {
 class GramEpilogue {
 public:
   using Value = mlir::Value;
+  /// Takes the id of a row, its largest cosine and who has it.
+  using Improve = llvm::function_ref<void(Value id, Value cosine, Value who)>;
+  /// Takes the id of a row, a word of 32 columns of the tile and its bits.
+  using Store = llvm::function_ref<void(Value id, Value word, Value bits)>;
 
   /// `begins` are the beginnings of the sequences of the tile's rows and
   /// columns in workgroup memory, null where all is one sequence.
@@ -35,36 +40,32 @@ public:
   /// Only columns with ids below `getBound(id)` of a row count.
   llvm::function_ref<Value(Value rowId)> getBound;
 
-  /// `cover(id)` for rows that are covered.
-  void cover(llvm::function_ref<void(Value id)> cover);
-  /// `store(id, local row, word, bits)` for words of 32 columns of the tile.
-  void
-  storeBits(llvm::function_ref<void(Value id, Value word, Value bits)> store);
-  /// `improve(id, cos, who)` for rows with a column that counts.
-  void
-  findBest(llvm::function_ref<void(Value id, Value cosine, Value who)> improve);
+  /// Calls `improve` for rows with a column that counts, null if nobody asks,
+  /// and `store` for all words of bits, null if nobody asks.
+  void run(Improve improve, Store store);
 
 private:
   struct Row {
+    unsigned fragment, laneRow;
     Value id, scale, bound, begin;
+    Value best, who;                ///< so far
+    llvm::SmallVector<Value> words; ///< of bits
   };
   struct Column {
     GramTile::Column place;
     Value id, scale, begin;
   };
-  void loadColumns();
   Row loadRow(unsigned fragment, unsigned laneRow);
+  Column loadColumn(const GramTile::Column &place);
   /// The cosine of an element, and whether it counts.
-  std::pair<Value, Value> getElement(unsigned fragment, unsigned laneRow,
-                                     const Row &row, const Column &column);
-  void forEachRow(
-      llvm::function_ref<void(unsigned fragment, unsigned laneRow, Row)> body);
+  std::pair<Value, Value> getElement(const Row &row, const Column &column);
+  void finishBest(Row &row, Improve improve);
+  void finishBits(Row &row, Store store);
 
   GpuBuilder &b;
   GramTile &tile;
   Similarity similarity;
   Value theta, begins[2];
-  llvm::SmallVector<Column> columns;
 };
 
 } // namespace gist

@@ -7,6 +7,7 @@
 
 #include "passes/Tile/Gpu/GramTile.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "passes/Tile/Gpu/Staging.h"
 
 using namespace mlir;
 using namespace gist;
@@ -20,14 +21,17 @@ static int64_t getRowSize(Value tokens) {
 }
 
 GramTile::GramTile(GpuBuilder &b, GpuTileAttr tile, Value tokens, Value head)
-    : b(b), mma(tile), tokens(tokens), head(head), depth(tile.getDepth()),
+    : b(b), tokens(tokens), head(head), depth(tile.getDepth()),
       stages(tile.getStages()), size(getRowSize(tokens)),
       steps(llvm::divideCeil(size, depth)), waves(tile.getWaves()) {
+  if (tile.getInstruction() == Instruction::Wgmma64x128x16) {
+    wgmma.emplace(b, tile.getElement());
+    waves[0] /= Wgmma::kWarps;
+  } else {
+    mma.emplace(tile);
+  }
   Type stored = cast<MemRefType>(tokens.getType()).getElementType();
   isSplit = stored.isF32();
-  int64_t chunk = mma.getFragmentType().getNumElements();
-  isAsynchronous =
-      b.getGpu().kind == GpuKind::Nvidia && !isSplit && size % chunk == 0;
   for (auto [side, extent] : llvm::zip_equal(sides, tile.getWorkgroup())) {
     side.extent = extent;
     side.tile = SharedTile(b, stages, extent, depth, tile.getElement());
@@ -36,8 +40,10 @@ GramTile::GramTile(GpuBuilder &b, GpuTileAttr tile, Value tokens, Value head)
     side.ids = b.allocWorkgroup({extent}, b.getI32Type());
     side.scales = b.allocWorkgroup({extent}, b.getF32Type());
   }
-  rowFragments = sides[0].extent / waves[0] / mma.rows();
-  columnFragments = sides[1].extent / waves[1] / mma.columns();
+  isAsynchronous = b.getGpu().kind == GpuKind::Nvidia && !isSplit &&
+                   size % sides[0].tile.getChunk() == 0;
+  rowFragments = sides[0].extent / waves[0] / getFragmentRows();
+  columnFragments = sides[1].extent / waves[1] / getFragmentColumns();
 }
 
 //===----------------------------------------------------------------------===//
@@ -138,26 +144,25 @@ Value GramTile::copy(const Side &side, const Piece &piece, Value step,
 
 Values GramTile::multiply(Value stage, ValueRange sums) {
   Values next(sums.begin(), sums.end());
-  Value row = b.mul(b.div(b.wave(), waves[1]), sides[0].extent / waves[0]);
-  Value column = getWaveColumn();
+  Value row = getFirstRow(), column = getWaveColumn();
   auto fragments = [&](const SharedTile &tile, bool isA, Value k) {
     Values loaded;
     unsigned count = isA ? rowFragments : columnFragments;
     for (unsigned i = 0; i < count; ++i)
-      loaded.push_back(isA ? mma.loadA(b, tile, b.lane(), stage,
-                                       b.add(row, i * mma.rows()), k)
-                           : mma.loadB(b, tile, b.lane(), stage,
-                                       b.add(column, i * mma.columns()), k));
+      loaded.push_back(isA ? mma->loadA(b, tile, b.lane(), stage,
+                                        b.add(row, i * mma->rows()), k)
+                           : mma->loadB(b, tile, b.lane(), stage,
+                                        b.add(column, i * mma->columns()), k));
     return loaded;
   };
   auto accumulate = [&](const Values &rows, const Values &columns) {
     for (unsigned m = 0; m < rowFragments; ++m)
       for (unsigned n = 0; n < columnFragments; ++n) {
         Value &sum = next[m * columnFragments + n];
-        sum = mma.multiply(b, rows[m], columns[n], sum);
+        sum = mma->multiply(b, rows[m], columns[n], sum);
       }
   };
-  for (int64_t k = 0; k < depth; k += mma.depth()) {
+  for (int64_t k = 0; k < depth; k += mma->depth()) {
     Value place = b.index(k);
     Values rows = fragments(sides[0].tile, true, place);
     Values columns = fragments(sides[1].tile, false, place);
@@ -170,13 +175,30 @@ Values GramTile::multiply(Value stage, ValueRange sums) {
   return next;
 }
 
+Values GramTile::multiplyByWarps(Value stage, ValueRange sums) {
+  Values next(sums.begin(), sums.end());
+  Value rows = wgmma->getDescriptor(sides[0].tile, stage, getFirstRow());
+  Value columns = wgmma->getDescriptor(sides[1].tile, stage, getWaveColumn());
+  wgmma->fence();
+  for (int64_t k = 0; k < depth; k += Wgmma::kDepth)
+    for (unsigned m = 0; m < rowFragments; ++m)
+      for (unsigned n = 0; n < columnFragments; ++n) {
+        Value &sum = next[m * columnFragments + n];
+        sum = wgmma->multiply(wgmma->advance(rows, m * Wgmma::kRows, k),
+                              wgmma->advance(columns, n * Wgmma::kColumns, k),
+                              sum);
+      }
+  wgmma->commit();
+  return next;
+}
+
 /// Loads of the next step are in flight while this one is multiplied.
-void GramTile::computeThroughRegisters() {
-  auto loadAll = [&](Value step) {
+void GramTile::computeThroughRegisters(Value begin, Value count) {
+  auto loadAll = [&](Value number) {
     Values chunks;
     for (const auto &list : pieces)
       for (const Piece &piece : list)
-        chunks.push_back(load(piece, step));
+        chunks.push_back(load(piece, b.add(begin, number)));
     return chunks;
   };
   auto storeAll = [&](const Values &chunks, Value stage) {
@@ -187,91 +209,143 @@ void GramTile::computeThroughRegisters() {
   };
   storeAll(loadAll(b.index(0)), b.index(0));
   b.barrier();
-  accumulators = b.loop(b.index(0), b.index(steps), 1, accumulators,
-                        [&](Value step, ValueRange sums) {
-                          Value stage = b.rem(step, stages);
-                          // The last step loads its own again: that is cheaper
-                          // than a branch.
-                          Values chunks = loadAll(
-                              b.min(b.add(step, 1), b.index(steps - 1)));
-                          Values next = multiply(stage, sums);
-                          if (stages == 1)
-                            b.barrier();
-                          storeAll(chunks, b.rem(b.add(step, 1), stages));
-                          b.barrier();
-                          return next;
-                        });
+  accumulators = b.loop(
+      b.index(0), count, 1, accumulators, [&](Value number, ValueRange sums) {
+        // The last step loads its own again: that is cheaper than a branch.
+        Values chunks = loadAll(b.min(b.add(number, 1), b.sub(count, 1)));
+        Values next = multiply(b.rem(number, stages), sums);
+        if (stages == 1)
+          b.barrier();
+        storeAll(chunks, b.rem(b.add(number, 1), stages));
+        b.barrier();
+        return next;
+      });
 }
 
 /// `stages` - 1 steps are in flight while one is multiplied.
-void GramTile::computeAsynchronously() {
-  auto copyAll = [&](Value step, Value stage) {
-    for (auto [side, list] : llvm::zip_equal(sides, pieces))
-      for (const Piece &piece : list)
-        copy(side, piece, step, stage);
-  };
-  auto commit = [&]() -> Value {
-    return nvgpu::DeviceAsyncCreateGroupOp::create(
-        b, nvgpu::DeviceAsyncTokenType::get(b.getContext()), ValueRange());
-  };
+void GramTile::computeAsynchronously(Value begin, Value count) {
   assert(stages >= 2 && "copies run while others are multiplied");
-  Value group;
-  for (int64_t step = 0; step < stages - 1; ++step) {
-    if (step < steps)
-      copyAll(b.index(step), b.index(step));
-    group = commit();
-  }
+  for (int64_t number = 0; number < stages - 1; ++number)
+    copyAll(begin, count, b.index(number));
   accumulators = b.loop(
-      b.index(0), b.index(steps), 1, accumulators,
-      [&](Value step, ValueRange sums) {
-        nvgpu::DeviceAsyncWaitOp::create(
-            b, group, b.getI32IntegerAttr(static_cast<int32_t>(stages - 2)));
+      b.index(0), count, 1, accumulators, [&](Value number, ValueRange sums) {
+        waitForCopies(b, stages - 2);
         b.barrier(); // Everybody's copies are there, and a stage is free.
-        Value ahead = b.add(step, stages - 1);
-        b.ifThen(b.isLess(ahead, steps),
-                 [&] { copyAll(ahead, b.rem(ahead, stages)); });
-        commit();
-        return multiply(b.rem(step, stages), sums);
+        copyAll(begin, count, b.add(number, stages - 1));
+        return multiply(b.rem(number, stages), sums);
       });
   b.barrier();
 }
 
-void GramTile::compute() {
+/// The same for instructions that run while the next step is prepared: one
+/// stage more is being read, that of the step before.
+void GramTile::computeByWarps(Value begin, Value count) {
+  assert(stages >= 3 && isAsynchronous && "what chooses tiles knows that");
+  for (int64_t number = 0; number < stages - 2; ++number)
+    copyAll(begin, count, b.index(number));
+  accumulators = b.loop(
+      b.index(0), count, 1, accumulators, [&](Value number, ValueRange sums) {
+        waitForCopies(b, stages - 3);
+        wgmma->publishStores();
+        b.barrier();
+        copyAll(begin, count, b.add(number, stages - 2));
+        Values next = multiplyByWarps(b.rem(number, stages), sums);
+        wgmma->wait(1);
+        return next;
+      });
+  for (Value &sums : accumulators)
+    sums = wgmma->finish(sums);
+  b.barrier();
+}
+
+/// Starts the copies of step begin + number, if it is one of `count`.
+void GramTile::copyAll(Value begin, Value count, Value number) {
+  b.ifThen(b.isLess(number, count), [&] {
+    for (auto [side, list] : llvm::zip_equal(sides, pieces))
+      for (const Piece &piece : list)
+        copy(side, piece, b.add(begin, number), b.rem(number, stages));
+  });
+  closeCopies(b);
+}
+
+void GramTile::compute(Value begin, Value end) {
   for (unsigned i : {0, 1})
     pieces[i] = getPieces(sides[i]);
-  accumulators.assign(rowFragments * columnFragments, mma.makeAccumulator(b));
-  if (isAsynchronous)
-    computeAsynchronously();
+  accumulators.assign(rowFragments * columnFragments, makeZero());
+  Value count = b.sub(end, begin);
+  if (isWgmma())
+    computeByWarps(begin, count);
+  else if (isAsynchronous)
+    computeAsynchronously(begin, count);
   else
-    computeThroughRegisters();
+    computeThroughRegisters(begin, count);
 }
 
 //===----------------------------------------------------------------------===//
 // Elements
 //===----------------------------------------------------------------------===//
 
+int64_t GramTile::getFragmentRows() const {
+  return isWgmma() ? Wgmma::kRows : mma->rows();
+}
+int64_t GramTile::getFragmentColumns() const {
+  return isWgmma() ? Wgmma::kColumns : mma->columns();
+}
+int64_t GramTile::getNumNumbers() const {
+  return isWgmma() ? Wgmma::kNumbers
+                   : mma->getAccumulatorType().getNumElements();
+}
+
+Value GramTile::getNumber(Value sums, int64_t i) {
+  return isWgmma() ? wgmma->getNumber(sums, i) : b.extract(sums, i);
+}
+Value GramTile::makeZero() {
+  return isWgmma() ? wgmma->makeZero() : mma->makeAccumulator(b);
+}
+Value GramTile::makeSums(ValueRange numbers) {
+  return isWgmma() ? wgmma->makeSum(numbers) : b.concat(numbers);
+}
+
+Value GramTile::getFirstRow() {
+  Value wave = isWgmma() ? b.div(b.wave(), Wgmma::kWarps) : b.wave();
+  return b.mul(b.div(wave, waves[1]), sides[0].extent / waves[0]);
+}
+
 Value GramTile::getWaveColumn() {
-  return b.mul(b.rem(b.wave(), waves[1]), getWaveColumns());
+  Value wave = isWgmma() ? b.div(b.wave(), Wgmma::kWarps) : b.wave();
+  return b.mul(b.rem(wave, waves[1]), getWaveColumns());
 }
 
 Value GramTile::getLaneRow(unsigned fragment, unsigned row) {
-  Value wave = b.mul(b.div(b.wave(), waves[1]), sides[0].extent / waves[0]);
-  Value inFragment = mma.getRow(b, b.lane(), row * mma.getRun());
-  return b.add(b.add(wave, fragment * mma.rows()), inFragment);
+  Value first = b.add(getFirstRow(), fragment * getFragmentRows());
+  if (!isWgmma())
+    return b.add(first, mma->getRow(b, b.lane(), row * mma->getRun()));
+  Value warp = b.mul(b.rem(b.wave(), Wgmma::kWarps), 16);
+  return b.add(b.add(first, warp), b.add(b.div(b.lane(), 4), row * 8));
+}
+
+Value GramTile::getLaneColumn() {
+  return isWgmma() ? b.mul(b.rem(b.lane(), 4), 2)
+                   : mma->getColumn(b, b.lane(), 0);
+}
+
+SmallVector<int64_t> GramTile::getRowShuffles() const {
+  return isWgmma() ? SmallVector<int64_t>{1, 2} : mma->getRowShuffles();
 }
 
 SmallVector<GramTile::Column> GramTile::getLaneColumns() {
   SmallVector<Column> columns;
-  int64_t run = mma.getRun(), laneRows = mma.getLaneRows();
-  int64_t count = mma.getAccumulatorType().getNumElements();
+  int64_t run = isWgmma() ? 2 : mma->getRun(), laneRows = getLaneRows();
   for (unsigned fragment = 0; fragment < columnFragments; ++fragment)
-    for (int64_t group = 0; group < count; group += run * laneRows)
+    for (int64_t group = 0; group < getNumNumbers(); group += run * laneRows)
       for (int64_t i = group; i < group + run; ++i) {
         Column column;
         column.fragment = fragment;
         // Lane 0 has nothing but the fixed part.
-        column.fixed = fragment * mma.columns() +
-                       *getConstantIntValue(mma.getColumn(b, b.index(0), i));
+        int64_t inside =
+            isWgmma() ? i / 4 * 8 + i % 2
+                      : *getConstantIntValue(mma->getColumn(b, b.index(0), i));
+        column.fixed = fragment * getFragmentColumns() + inside;
         column.local =
             b.add(b.add(getWaveColumn(), getLaneColumn()), column.fixed);
         for (int64_t row = 0; row < laneRows; ++row)
@@ -284,11 +358,69 @@ SmallVector<GramTile::Column> GramTile::getLaneColumns() {
 Value GramTile::getCosine(unsigned rowFragment, const Column &column,
                           unsigned laneRow, Value rowScale, Value columnScale) {
   Value sums = accumulators[rowFragment * columnFragments + column.fragment];
-  Value sum = b.extract(sums, column.elements[laneRow]);
+  Value sum = getNumber(sums, column.elements[laneRow]);
   if (isSplit)
     return arith::MulFOp::create(b, sum,
                                  b.f32(1 / (kSplitScale * kSplitScale)));
   // One norm after the other: their product may overflow, this cannot.
   return arith::MulFOp::create(b, arith::MulFOp::create(b, sum, rowScale),
                                columnScale);
+}
+
+//===----------------------------------------------------------------------===//
+// Sums of parts
+//===----------------------------------------------------------------------===//
+
+/// Numbers of a thread that lie together in memory; those of all threads follow
+/// each other, so that a wave writes whole lines.
+static constexpr int64_t kTogether = 4;
+
+void GramTile::storeSums(Value buffer, Value place) {
+  Value mine = b.add(place, b.mul(b.thread(), kTogether));
+  int64_t offset = 0;
+  for (Value sums : accumulators)
+    for (int64_t i = 0; i < getNumNumbers(); i += kTogether) {
+      Values numbers;
+      for (int64_t j = 0; j < kTogether; ++j)
+        numbers.push_back(getNumber(sums, i + j));
+      Value words = vector::BitCastOp::create(
+          b, b.vectorOf(kTogether, b.getI32Type()), b.concat(numbers));
+      b.write(words, buffer, b.add(mine, offset));
+      offset += kTogether * b.getThreads();
+    }
+}
+
+void GramTile::addSums(Value condition, Value buffer, Value place, Value first,
+                       Value last) {
+  auto branch = scf::IfOp::create(b, ValueRange(accumulators).getTypes(),
+                                  condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  // In the order of the depth, whoever adds: the sum is always the same.
+  Values sums(accumulators.size(), makeZero());
+  sums = b.loop(
+      first, b.add(last, 1), 1, sums, [&](Value number, ValueRange carried) {
+        Value mine = b.add(b.add(place, b.mul(number, getSumWords())),
+                           b.mul(b.thread(), kTogether));
+        Values next;
+        int64_t offset = 0;
+        for (Value before : carried) {
+          Values numbers;
+          for (int64_t i = 0; i < getNumNumbers(); i += kTogether) {
+            Value words = b.read(buffer, b.add(mine, offset), kTogether);
+            Value part = vector::BitCastOp::create(
+                b, b.vectorOf(kTogether, b.getF32Type()), words);
+            for (int64_t j = 0; j < kTogether; ++j)
+              numbers.push_back(arith::AddFOp::create(
+                  b, getNumber(before, i + j), b.extract(part, j)));
+            offset += kTogether * b.getThreads();
+          }
+          next.push_back(makeSums(numbers));
+        }
+        return next;
+      });
+  scf::YieldOp::create(b, sums);
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, accumulators);
+  accumulators.assign(branch.result_begin(), branch.result_end());
 }

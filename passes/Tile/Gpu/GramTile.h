@@ -15,6 +15,9 @@
 // products give the cosine to about 2^-20. The power of two keeps the low
 // halves out of the denormal numbers.
 //
+// A tile may be computed in parts: steps of the depth by several workgroups,
+// whose sums are added in memory.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef GIST_PASSES_TILE_GPU_GRAMTILE_H
@@ -22,6 +25,9 @@
 
 #include "passes/Tile/Gpu/GpuBuilder.h"
 #include "passes/Tile/Gpu/Mma.h"
+#include "passes/Tile/Gpu/Wgmma.h"
+
+#include <optional>
 
 namespace gist {
 
@@ -45,9 +51,21 @@ public:
   /// Rows, then columns. Their ids and scales are written before compute().
   const Side &getSide(unsigned number) const { return sides[number]; }
 
-  /// Writes the code that multiplies: all threads take part, and ids and scales
-  /// have been written before a barrier. Leaves workgroup memory free.
-  void compute();
+  /// Steps along the depth.
+  int64_t getSteps() const { return steps; }
+  /// Writes the code that multiplies in steps [begin, end), at least one: all
+  /// threads take part, and ids and scales have been written before a barrier.
+  /// Leaves workgroup memory free.
+  void compute(mlir::Value begin, mlir::Value end);
+
+  /// Words of memory for the sums of a tile.
+  int64_t getSumWords() const { return sides[0].extent * sides[1].extent; }
+  /// Stores the sums of this thread at `place` of a buffer of i32; adds those
+  /// of [first, last] such places, which are getSumWords() apart from `place`
+  /// on, where `condition` holds. All threads take part.
+  void storeSums(mlir::Value buffer, mlir::Value place);
+  void addSums(mlir::Value condition, mlir::Value buffer, mlir::Value place,
+               mlir::Value first, mlir::Value last);
 
   /// A column of one fragment as this lane holds it.
   struct Column {
@@ -61,17 +79,15 @@ public:
   llvm::SmallVector<Column> getLaneColumns();
   /// Fragments along the rows, and rows of this lane in each.
   unsigned getRowFragments() const { return rowFragments; }
-  unsigned getLaneRows() const { return mma.getLaneRows(); }
+  unsigned getLaneRows() const { return isWgmma() ? 2 : mma->getLaneRows(); }
   /// Number of row `row` of this lane in fragment `fragment`, in the tile.
   mlir::Value getLaneRow(unsigned fragment, unsigned row);
   /// The first column of this wave in the tile, and how many it has.
   mlir::Value getWaveColumn();
   int64_t getWaveColumns() const { return sides[1].extent / waves[1]; }
   /// What of a column's number differs between the lanes that share a row.
-  mlir::Value getLaneColumn() { return mma.getColumn(b, b.lane(), 0); }
-  llvm::SmallVector<int64_t> getRowShuffles() const {
-    return mma.getRowShuffles();
-  }
+  mlir::Value getLaneColumn();
+  llvm::SmallVector<int64_t> getRowShuffles() const;
 
   /// The cosine of an element, from the scales of its row and column.
   mlir::Value getCosine(unsigned rowFragment, const Column &column,
@@ -92,11 +108,27 @@ private:
   mlir::Value copy(const Side &side, const Piece &piece, mlir::Value step,
                    mlir::Value stage);
   GpuBuilder::Values multiply(mlir::Value stage, mlir::ValueRange sums);
-  void computeThroughRegisters();
-  void computeAsynchronously();
+  GpuBuilder::Values multiplyByWarps(mlir::Value stage, mlir::ValueRange sums);
+  void copyAll(mlir::Value begin, mlir::Value count, mlir::Value number);
+  void computeThroughRegisters(mlir::Value begin, mlir::Value count);
+  void computeAsynchronously(mlir::Value begin, mlir::Value count);
+  void computeByWarps(mlir::Value begin, mlir::Value count);
+
+  bool isWgmma() const { return wgmma.has_value(); }
+  /// Rows and columns of a fragment, as one wave or four warps have it.
+  int64_t getFragmentRows() const;
+  int64_t getFragmentColumns() const;
+  /// Numbers of a fragment in a lane.
+  int64_t getNumNumbers() const;
+  mlir::Value getNumber(mlir::Value sums, int64_t i);
+  mlir::Value makeZero();
+  mlir::Value makeSums(mlir::ValueRange numbers);
+  /// The first row of this wave, or of its four warps, in the tile.
+  mlir::Value getFirstRow();
 
   GpuBuilder &b;
-  Mma mma;
+  std::optional<Mma> mma;     ///< an instruction of a wave,
+  std::optional<Wgmma> wgmma; ///< or of four warps
   mlir::Value tokens, head;
   int64_t depth, stages, size, steps;
   llvm::SmallVector<int64_t, 2> waves;

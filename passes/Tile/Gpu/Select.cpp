@@ -21,9 +21,6 @@
 using namespace mlir;
 using namespace gist;
 
-/// Workgroups that a compute unit runs at once.
-static constexpr int64_t kWorkgroupsOfUnit = 2;
-
 /// The cosine that makes a token redundant: 1 - tau^2 in f32; no cosine reaches
 /// that of tau = 0.
 static float computeTheta(const APFloat &tau) {
@@ -44,9 +41,8 @@ Operation *gist::getSelection(func::FuncOp kernel) {
 }
 
 bool gist::hasCoveringBits(Operation *selection) {
-  if (auto select = dyn_cast<GramSelectOp>(selection))
-    return select.getAgainst() == Against::Kept;
-  return cast<CascadeUpdateOp>(selection).getRule() == CascadeRule::Covering;
+  auto update = dyn_cast<CascadeUpdateOp>(selection);
+  return !update || update.getRule() == CascadeRule::Covering;
 }
 
 //===----------------------------------------------------------------------===//
@@ -61,11 +57,16 @@ GpuTileAttr gist::selectSelectionTile(func::FuncOp kernel, const GpuInfo &gpu) {
   bool isSplit = element.isF32();
   if (isSplit)
     element = Float16Type::get(context);
-  if (gpu.kind == GpuKind::Nvidia)
+  if (gpu.kind == GpuKind::Nvidia) {
+    // Rows that cannot be copied in chunks of 16 bytes go through registers.
+    if (!isSplit && tokens.getShape().back() % 8 == 0)
+      return GpuTileAttr::get(context, {128, 256}, 64, {8, 1}, 4,
+                              Instruction::Wgmma64x128x16, element);
     return isSplit ? GpuTileAttr::get(context, {128, 64}, 32, {4, 2}, 2,
                                       Instruction::Mma16x8x16, element)
                    : GpuTileAttr::get(context, {128, 128}, 64, {2, 4}, 3,
                                       Instruction::Mma16x8x16, element);
+  }
   return isSplit ? GpuTileAttr::get(context, {128, 64}, 32, {4, 2}, 2,
                                     Instruction::Mfma32x32x8, element)
                  : GpuTileAttr::get(context, {128, 128}, 32, {2, 4}, 2,
@@ -86,11 +87,17 @@ public:
   FailureOr<SelectProblem> read(Operation *op) {
     SelectProblem problem;
     if (auto select = dyn_cast<GramSelectOp>(op)) {
+      if (select.getTaus())
+        return select.emitOpError("has a tau for each head, which GPUs do not "
+                                  "read yet");
       problem.rule = select.getAgainst() == Against::All ? SelectRule::All
                                                          : SelectRule::Kept;
       readOptions(select, problem);
     } else {
       auto update = cast<CascadeUpdateOp>(op);
+      if (update.getTaus())
+        return update.emitOpError("has a tau for each head, which GPUs do not "
+                                  "read yet");
       if (update.getRule() == CascadeRule::Inherit)
         return update.emitOpError("passes a selection on and is no kernel");
       problem.rule = update.getRule() == CascadeRule::Paper
@@ -111,7 +118,7 @@ public:
         problem.control = target.getArgument(argument.getArgNumber());
     if (!problem.tokens)
       return op->emitOpError("selects among rows that are no argument");
-    if (!problem.control || !problem.scratch || !problem.weight)
+    if (!problem.control || !problem.scratch || !problem.ids || !problem.count)
       return op->emitOpError("has no memory to work in");
     return problem;
   }
@@ -165,12 +172,9 @@ FailureOr<GpuGrid> gist::emitSelection(GpuKernel &kernel) {
       ProblemReader(kernel.source, target).read(op);
   if (failed(problem))
     return failure();
-  auto tokens = cast<MemRefType>(problem->tokens.getType());
-  int64_t heads = tokens.getRank() == 3 ? tokens.getDimSize(1) : 1;
-  int64_t workgroups =
-      llvm::divideCeil(b.getGpu().computeUnits * kWorkgroupsOfUnit, heads);
-  SelectKernel(b, kernel.tile, *problem).emit(workgroups);
+  SelectKernel select(b, kernel.tile, *problem);
+  select.emit();
   MLIRContext *context = kernel.source.getContext();
-  return GpuGrid{getAffineConstantExpr(workgroups, context),
-                 getAffineConstantExpr(heads, context)};
+  return GpuGrid{getAffineConstantExpr(select.getWorkgroups(), context),
+                 getAffineConstantExpr(select.getNumHeads(), context)};
 }

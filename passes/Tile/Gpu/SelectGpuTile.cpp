@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/Attention.h"
+#include "passes/Tile/Gpu/ClusterCache.h"
 #include "passes/Tile/Gpu/GpuKernels.h"
 #include "passes/Tile/Gpu/Matmul.h"
 #include "passes/Tile/Gpu/Select.h"
@@ -20,6 +21,10 @@ GpuTileAttr gist::selectGpuTile(func::FuncOp kernel, const GpuInfo &gpu) {
       return selectAttentionTile(op, gpu);
   for (auto op : kernel.getOps<AttendOp>())
     return selectAttendTile(op, gpu);
+  for (auto op : kernel.getOps<ClusterAttentionOp>())
+    return selectClusterAttentionTile(op, gpu);
+  for (auto op : kernel.getOps<ClusterUpdateOp>())
+    return selectClusterUpdateTile(op, gpu);
   if (getSelection(kernel))
     return selectSelectionTile(kernel, gpu);
   if (linalg::LinalgOp product = getGpuMatmul(kernel))

@@ -9,12 +9,11 @@
 //
 //   norms    inverse norms; everything starts empty
 //   gram     which tokens are covered, by the rule's own products
-//   gram     the nearest representative of every other token
+//   gram     the nearest representative of tokens that do not know theirs
 //   finish   nearest ids and weights
 //
-// `against all` needs one product: tokens against earlier ones, tiles with
-// s < t only. `rule paper` needs two, one after the other. Coverings are in
-// SelectCovering.cpp.
+// SelectGram.cpp computes products, SelectRules.cpp decides what comes next,
+// SelectCovering.cpp and SelectColumns.cpp what a greedy covering keeps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,10 +24,24 @@
 #include "passes/Tile/Gpu/GramEpilogue.h"
 #include "passes/Tile/Gpu/SelectRounds.h"
 
+#include <functional>
+
 namespace gist {
 
 /// Which tokens are kept.
 enum class SelectRule { All, Kept, Covering, Paper };
+
+/// What a rule has done; a kernel begins with the first, and takes what its
+/// rule needs, in this order, chunks again and again.
+enum class SelectStage : int64_t {
+  Start,
+  Decide,  ///< the products of a chunk are there
+  Suspect, ///< suspects of a chunk have been marked
+  Outside, ///< paper: the inherited ones have been compared
+  List,    ///< it is known who is kept
+  Nearest, ///< and who is nearest
+  End,
+};
 
 /// The buffers and options of a selection.
 struct SelectProblem {
@@ -37,9 +50,10 @@ struct SelectProblem {
   bool isCausal;
   float theta;
   mlir::Value tokens, offsets, control, scratch;
-  mlir::Value oldIds, oldCount;            ///< inherited
-  mlir::Value ids, count, nearest, weight; ///< results
-  mlir::Value removed, added;              ///< of a cascade
+  mlir::Value oldIds, oldCount; ///< inherited
+  mlir::Value ids, count;       ///< results
+  mlir::Value nearest, weight;  ///< null if nobody asks
+  mlir::Value removed, added;   ///< of a cascade
 };
 
 class SelectKernel {
@@ -47,11 +61,14 @@ public:
   using Value = mlir::Value;
 
   SelectKernel(GpuBuilder &b, GpuTileAttr tile, const SelectProblem &problem);
-  /// Writes the kernel of `workgroups` workgroups for each head.
-  void emit(int64_t workgroups);
+  /// Workgroups for each head.
+  int64_t getWorkgroups() const { return workgroups; }
+  int64_t getNumHeads() const { return heads; }
+  /// Writes the kernel.
+  void emit();
 
 private:
-  /// A list of tokens: those of an array, or neighbours from `first` on.
+  /// A list of tokens: those of an array, or neighbours, from `first` on.
   struct List {
     std::optional<SelectArray> array;
     Value first, count;
@@ -60,11 +77,17 @@ private:
   struct Product {
     List rows, columns;
     Reach reach;
-    GramUse use;
-    Value firstBit = {}; ///< column of `bits` of the first column
+    Value use;            ///< GramUse
+    Value firstBit = {};  ///< column of `bits` of the first column
+    Value coverFrom = {}; ///< tokens before this one are not covered by it
+    /// How many columns can matter to rows up to number `row`; all if empty.
+    std::function<Value(Value row)> getLimit = {};
   };
-  /// How many columns can matter to rows up to number `row`.
-  using Limit = llvm::function_ref<Value(Value row)>;
+
+  /// Steps [begin, end) of a tile, those of share `share` if not all of them.
+  struct Part {
+    Value tile, share, begin, end;
+  };
 
   // Rounds.
   void emitItem(Value kind, Value item);
@@ -73,35 +96,41 @@ private:
   void emitFinish(Value item);
   void emitCheck(Value item);
 
+  // Products.
+  void publishGram(llvm::ArrayRef<Product> products);
+  void publishSplit(Value tiles);
+  void emitTile(const Part &part);
+  void findTile(Value config, Value groups, Value number);
+  void reduceTile(Value config, Value columnTile, const Part &part);
+  Value joinParts(const Part &part);
+  void improve(Value config, Value id, Value cosine, Value who);
+  Value loadSide(unsigned number, Value config, Value tile);
+  Value getBound(Value reach, Value id);
+
   // What comes next, decided by one workgroup.
   void decide();
-  void decideAll(Value stage);
   void decidePaper(Value stage);
   void decideCovering(Value stage);
   void markInherited();
-  void publishGram(llvm::ArrayRef<std::pair<Product, Limit>> products);
   /// The representatives are the tokens that are not covered; the nearest of
-  /// every other token is next.
-  void publishNearest();
+  /// those that do not know theirs is next.
+  void listKept();
   void publishFinish();
   void finish();
-  void atStage(Value stage, int64_t number, llvm::function_ref<void()> body);
+  void atStage(Value stage, SelectStage which, llvm::function_ref<void()> body);
+  void setStage(SelectStage stage);
 
   // Coverings: the tokens of a chunk are decided together.
-  void startChunk(Value begin);
-  void startInherited(Value begin);
-  void publishChunk(Value begin, Value end, Value numKept, const List &columns,
-                    Value firstBit);
-  void resolve();
-  void endChunk();
+  void openChunk();
+  void closeChunk();
+  Value openInherited(Value begin);
   void addSuspects();
+  void resolve();
+  Value judge(Value column);
+  Value getColumnToken(Value column);
   void storeKept();
   void loadKept();
   Value isColumnKept(Value column);
-
-  // A tile.
-  Value loadSide(unsigned number, Value config, Value tile);
-  Value getBound(Value reach, Value id);
 
   // Helpers.
   void forTokens(Value begin, Value end, llvm::function_ref<void(Value)> body);
@@ -113,15 +142,18 @@ private:
   }
   Value toI32(Value number);
   Value toNumber(Value word);
-  bool isCovering() const {
-    return problem.rule == SelectRule::Kept ||
-           problem.rule == SelectRule::Covering;
-  }
+  Value div32(Value a, Value b); ///< of numbers below 2^32
+  bool hasColumns() const { return problem.rule != SelectRule::Paper; }
+  bool hasHint() const { return problem.rule == SelectRule::Covering; }
+  bool hasNearest() const { return problem.nearest || problem.weight; }
+  /// Whether products with representatives also find the nearest of rows.
+  bool findsNearest() const { return hasNearest() && problem.isCausal; }
   int64_t getNormRows() const;
 
   GpuBuilder &b;
   SelectProblem problem;
   Value head; ///< null where there is one selection
+  int64_t heads, workgroups;
   Value numTokens;
   SelectRounds rounds;
   GramTile gram;

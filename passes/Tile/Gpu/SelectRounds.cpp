@@ -35,13 +35,25 @@ static Value toNumber(GpuBuilder &b, Value word) {
 }
 
 SelectRounds::SelectRounds(GpuBuilder &b, Value control, Value scratch,
-                           Value head, Value tokens, bool hasBits)
-    : control(control), scratch(scratch), b(b), tokens(tokens) {
+                           Value head, int64_t heads, Value tokens,
+                           bool hasBits)
+    : control(control), scratch(scratch), b(b), heads(heads),
+      factor(getScratchFactor(hasBits)), head(head ? head : b.index(0)),
+      tokens(tokens) {
   slots = b.allocWorkgroup({kNumSlots}, b.getI32Type());
   unit = b.mul(b.div(b.add(tokens, kRoom + 3), 4), 4);
-  Value number = head ? head : b.index(0);
-  base = b.mul(number, b.mul(unit, getScratchFactor(hasBits)));
-  firstWord = b.mul(number, kControlWords);
+  base = b.mul(this->head, b.mul(unit, factor));
+  firstWord = b.mul(this->head, kControlWords);
+}
+
+Value SelectRounds::getSplitWords() {
+  Value rest = b.sub(b.size(scratch, 0), b.mul(unit, factor * heads));
+  // Whole vectors of four words.
+  return b.mul(b.div(b.max(rest, b.index(0)), 4 * heads), 4);
+}
+
+Value SelectRounds::getSplitPlace() {
+  return b.add(b.mul(unit, factor * heads), b.mul(head, getSplitWords()));
 }
 
 Value SelectRounds::getOffset(SelectArray array) {

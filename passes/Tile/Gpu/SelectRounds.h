@@ -17,11 +17,13 @@
 // Memory, for each head on its own:
 //
 //   control     kControlWords words, zero before the launch: tickets, the
-//   round,
-//               what rules keep in between
+//               round, what rules keep in between
 //   scratch     arrays of one word per token, 16 bytes aligned, then bits that
 //               say whether columns cover rows, kMaxColumns per token, then
 //               the ids of the columns; all of it is written before it is read
+//
+// What is left of the scratch memory behind that of all heads is for sums of
+// tiles that several workgroups compute; there may be none of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,25 +35,27 @@
 namespace gist {
 
 /// Columns that a covering compares with at once.
-inline constexpr int64_t kMaxColumns = 2048;
+inline constexpr int64_t kMaxColumns = 4096;
 inline constexpr int64_t kBitWords = kMaxColumns / 32;
-inline constexpr int64_t kControlWords = 256;
+inline constexpr int64_t kControlWords = 320;
+/// Products of one round.
+inline constexpr int64_t kMaxProducts = 3;
 
 /// Arrays of one word per token, and one that is not.
 enum class SelectArray : int64_t {
-  Best,       ///< 64 bits: the largest cosine and who has it
-  BestHigh,   ///< its second half
-  Scales,     ///< inverse norms, f32
-  Covered,    ///< 1 for a token that is no representative
-  Rank,       ///< representatives before a token
-  Others,     ///< ids of tokens that are no representatives, or under suspicion
-  ColumnOf,   ///< 1 + the column of a token, 0 for none
-  Suspects,   ///< 1 for a token that might be a new representative
-  Inherited,  ///< 1 for a representative of the layer before
-  Groups,     ///< where groups of tiles start, for the first product of a round
-  MoreGroups, ///< the same for the second
-  Begins,     ///< where the sequence of a token begins
-  Kept,       ///< ids of representatives so far
+  Best,      ///< 64 bits: the largest cosine and who has it
+  BestHigh,  ///< its second half
+  Scales,    ///< inverse norms, f32
+  Covered,   ///< 1 for a token that is no representative
+  Rank,      ///< representatives before a token
+  Others,    ///< ids of tokens that are not kept, or under suspicion
+  ColumnOf,  ///< 1 + the column of a token, 0 for none
+  Suspects,  ///< 1 for a token that might be a new representative
+  Inherited, ///< 1 for a representative of the layer before
+  Groups,    ///< where groups of tiles start, for each product of a round
+  LastGroups = Groups + kMaxProducts - 1,
+  Begins, ///< where the sequence of a token begins
+  Kept,   ///< ids of representatives so far
   NumArrays,
   /// Ids of the columns of `bits`, -1 for none: kMaxColumns words, as columns
   /// are added in whole tiles and may so be more than there are tokens.
@@ -74,24 +78,31 @@ enum ControlWord : int64_t {
   kChunkEnd,
   kNumColumns,
   kNumKept,
+  kNumBefore, ///< those that were kept before the chunk
   kNumInherited,
-  kNumCommon,      ///< representatives that are inherited
-  kGram = 112,     ///< two products of kGramWords each
-  kKeptMask = 176, ///< kBitWords: which columns are kept
+  kNumCommon,  ///< representatives that are inherited
+  kWholeTiles, ///< tiles of a round that one workgroup computes each
+  kSplitTiles, ///< the others, which
+  kSplitItems, ///< so many share
+  kGram = 112, ///< kMaxProducts of kGramWords each
+  kKeptMask = kGram + kMaxProducts * 16, ///< kBitWords: which columns are kept
 };
 inline constexpr int64_t kGramWords = 16;
+static_assert(kKeptMask + kBitWords <= kControlWords);
 
 /// A selection over T tokens takes factor * (T + kScratchRoom) words of scratch
-/// for one head.
+/// for one head, and can use kSplitWords more for sums.
 int64_t getScratchFactor(bool hasBits);
 inline constexpr int64_t kScratchRoom = 68;
+inline constexpr int64_t kSplitWords = int64_t(1) << 23;
 
 class SelectRounds {
 public:
   using Value = mlir::Value;
 
+  /// `head` of `heads`, null where there is one.
   SelectRounds(GpuBuilder &b, Value control, Value scratch, Value head,
-               Value tokens, bool hasBits);
+               int64_t heads, Value tokens, bool hasBits);
 
   /// Writes the loop of one of `workgroups` workgroups. `run` does item `item`
   /// of the round of the kind given, `decide` what comes next, by publishing
@@ -119,6 +130,9 @@ public:
   /// Where an array begins, from the beginning `base` of the head's memory.
   Value getOffset(SelectArray array);
   Value getBitPlace(Value row, Value word);
+  /// Where this head's part of the memory for sums begins, and its words.
+  Value getSplitPlace();
+  Value getSplitWords();
 
   Value read(SelectArray array, Value i);       ///< as i32
   Value readNumber(SelectArray array, Value i); ///< as a number
@@ -134,6 +148,8 @@ private:
                   llvm::function_ref<void()> decide);
 
   GpuBuilder &b;
+  int64_t heads, factor;
+  Value head;
   Value firstWord;   ///< of this head's control
   Value tokens;      ///< how many
   Value unit;        ///< words of an array

@@ -5,9 +5,10 @@
 
 // CHECK-LABEL: func.func @cascade
 // CHECK:         %[[T:.*]] = tensor.dim %{{.*}}, %{{.*}} : tensor<?x64xf16>
-// CHECK:         %[[ZERO:.*]] = gist.dispatch @clear_0() outs(%{{.*}} : tensor<256xi32>)
+// CHECK:         %[[ZERO:.*]] = gist.dispatch @clear_0() outs(%{{.*}} : tensor<320xi32>)
 // CHECK:         %[[PADDED:.*]] = arith.addi %[[T]], %c68
-// CHECK:         %[[WORDS:.*]] = arith.muli %[[PADDED]], %c77
+// CHECK:         %[[OWN:.*]] = arith.muli %[[PADDED]], %c142
+// CHECK:         %[[WORDS:.*]] = arith.addi %[[OWN]], %c8388608
 // CHECK:         %[[SCRATCH:.*]] = tensor.empty(%[[WORDS]]) : tensor<?xi32>
 // CHECK:         %[[S:.*]]:5 = gist.dispatch @gram_select_0(%{{.*}}, %[[ZERO]]
 // CHECK-SAME:      outs({{.*}}, %[[SCRATCH]] :
@@ -15,7 +16,7 @@
 // CHECK:         %[[U:.*]]:7 = gist.dispatch @cascade_update_0(%{{.*}}, %[[S]]#0, %[[S]]#1, %[[S]]#2, %[[S]]#3, %[[ZERO]]
 // CHECK-NOT:     gist.
 // CHECK:         return %[[U]]#0, %[[U]]#1, %[[U]]#4, %[[U]]#5
-// CHECK:       func.func private @gram_select_0(%{{.*}}: tensor<?x64xf16>, %{{.*}}: tensor<256xi32> {gist.control}
+// CHECK:       func.func private @gram_select_0(%{{.*}}: tensor<?x64xf16>, %{{.*}}: tensor<320xi32> {gist.control}
 // CHECK:       func.func private @cascade_update_0
 // CHECK:         gist.pack_selection
 // CHECK:         gist.cascade_update
@@ -30,11 +31,12 @@ func.func @cascade(%x: tensor<?x64xf16>, %y: tensor<?x64xf16>)
 
 // -----
 
-// Without bits there is less scratch; one selection per head has control for each.
+// One selection per head has control and scratch for each; the sums of shared
+// tiles are for all of them.
 
 // CHECK-LABEL: func.func @heads
-// CHECK:         gist.dispatch @clear_0() outs(%{{.*}} : tensor<768xi32>)
-// CHECK:         tensor.empty() : tensor<6552xi32>
+// CHECK:         gist.dispatch @clear_0() outs(%{{.*}} : tensor<960xi32>)
+// CHECK:         tensor.empty() : tensor<8460176xi32>
 // CHECK:         gist.dispatch @gram_select_0
 func.func @heads(%x: tensor<100x3x64xf16>) -> tensor<3x100xi32> {
   %s = gist.gram_select %x, 3.0e-1 against all : tensor<100x3x64xf16>

@@ -7,18 +7,19 @@
 // A fixed number of workgroups draws tickets until all rounds are over.
 
 // AMD:         #[[GRID:.*]] = affine_map<{{.*}} -> (608)>
-// NV:          #[[GRID:.*]] = affine_map<{{.*}} -> (264)>
+// NV:          #[[GRID:.*]] = affine_map<{{.*}} -> (132)>
 // CHECK:       func.func private @select
 // CHECK-SAME:    gist.grid = [#[[GRID]],
 // AMD-SAME:      instruction = mfma_32x32x8
-// NV-SAME:       instruction = mma_16x8x16
+// NV-SAME:       instruction = wgmma_64x128x16
 // CHECK:         scf.while
 // AMD:             llvm.atomicrmw add {{.*}} syncscope("agent") monotonic
 // NV:              llvm.atomicrmw add {{.*}} syncscope("device") monotonic
 
 // The loop over the row: the next step is loaded before this one is multiplied,
 // and stored after it, one barrier for a step. On sm_90 copies do not pass
-// through registers, and two steps are on their way.
+// through registers, two steps are on their way, and the products of one step
+// run while the next one is prepared.
 // AMD:             scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>)
 // AMD:               vector.load %arg0
 // AMD:               amdgpu.mfma
@@ -27,12 +28,13 @@
 // AMD:               gpu.barrier
 // AMD-NEXT:          scf.yield
 // NV:              scf.for
-// NV:                nvgpu.device_async_wait {{.*}} {numGroups = 1 : i32}
-// NV-NEXT:           gpu.barrier
+// NV:                nvvm.cp.async.wait.group 1
+// NV:                gpu.barrier
 // NV:                nvgpu.device_async_copy %arg0
-// NV:                nvgpu.mma.sync
+// NV:                nvvm.wgmma.mma_async
 // NV-NOT:            gpu.barrier
-// NV:                scf.yield
+// NV:                nvvm.wgmma.wait.group.sync.aligned 1
+// NV-NEXT:           scf.yield
 
 // Nothing of the products is written but the best of a row.
 // CHECK:           llvm.atomicrmw umax {{.*}} i64
@@ -41,7 +43,7 @@
 // ISA:           global_atomic_umax_x2
 // ISA:           .private_segment_fixed_size: 0
 // ISA:           .vgpr_spill_count: 0
-func.func private @select(%x: tensor<?x256xf16>, %control: tensor<256xi32> {gist.control},
+func.func private @select(%x: tensor<?x256xf16>, %control: tensor<320xi32> {gist.control},
     %ids: tensor<?xi32>, %count: tensor<i32>, %nearest: tensor<?xi32>, %weight: tensor<?xi32>,
     %scratch: tensor<?xi32>)
     -> (tensor<?xi32>, tensor<i32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>)

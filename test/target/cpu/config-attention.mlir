@@ -20,6 +20,18 @@ func.func private @many(%q: tensor<?x9x64xf16>, %k: tensor<?x3x64xf16>, %v: tens
   return %o : tensor<?x9x64xf16>
 }
 
+// A cache of clusters takes what dense attention takes.
+// CHECK-LABEL: func private @clusters
+// BF16-SAME:     workgroup = [32, 1], registers = [8, 64], lanes = 4, instruction = bfmmla>
+// NONE-SAME:     instruction = fma>
+func.func private @clusters(%q: tensor<?x9x64xf16>, %heads: tensor<2x3x8xf32>, %past: index, %layer: index,
+    %k: tensor<500x64xf16>, %v: tensor<500x64xf16>, %w: tensor<40xf32>, %n: tensor<2x3xi32>,
+    %out: tensor<?x9x64xf16>) -> tensor<?x9x64xf16> attributes {gist.kernel, gist.outputs = 1} {
+  %o = gist.cluster_attention %q, %heads, %past, %layer on(%k, %v, %w, %n) block 16
+      : tensor<?x9x64xf16>, tensor<2x3x8xf32>, tensor<500x64xf16>, tensor<500x64xf16>, tensor<40xf32>, tensor<2x3xi32>
+  return %o : tensor<?x9x64xf16>
+}
+
 // One query is read, not multiplied; f32 was asked for; 12 does not fill pairs of operands.
 // CHECK-LABEL: func private @one
 // CHECK-SAME:    instruction = fma>

@@ -4,8 +4,14 @@
 
 // Eight rows by eight keys: 4 pairs of each, and a head of 64 takes 16 steps of
 // 4, so 4 * 4 * 16 = 256 bfmmla. Outputs take 4 keys a step, 4 * 4 = 16. Weights
-// are rounded by one instruction, and no vector is spilled.
+// are rounded by one instruction, and no vector is spilled. All of that is there
+// twice: for steps that every query sees, and for masked ones.
 // CHECK-LABEL: attention:
+// CHECK-NOT:       16-byte Folded Spill
+// CHECK-COUNT-256: bfmmla
+// CHECK-NOT:       bfmmla
+// CHECK:           addhn
+// CHECK-COUNT-16:  bfmmla
 // CHECK-NOT:       16-byte Folded Spill
 // CHECK-COUNT-256: bfmmla
 // CHECK-NOT:       bfmmla

@@ -1,0 +1,174 @@
+//===- SelectRules.cpp - What comes next in a selection -------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Tile/Gpu/SelectKernel.h"
+
+using namespace mlir;
+using namespace gist;
+using arith::CmpIPredicate;
+
+/// Writes `body` for a stage.
+void SelectKernel::atStage(Value stage, SelectStage which,
+                           function_ref<void()> body) {
+  b.ifThen(b.isEqual(stage, static_cast<int64_t>(which)), body);
+}
+
+void SelectKernel::setStage(SelectStage stage) {
+  rounds.set(kStage, b.index(static_cast<int64_t>(stage)));
+}
+
+void SelectKernel::decide() {
+  Value stage = rounds.get(kStage);
+  b.barrier(); // All have read it before it changes.
+  if (problem.rule == SelectRule::Paper)
+    decidePaper(stage);
+  else
+    decideCovering(stage);
+  atStage(stage, SelectStage::List, [&] { listKept(); });
+  atStage(stage, SelectStage::Nearest, [&] { publishFinish(); });
+  atStage(stage, SelectStage::End, [&] { finish(); });
+}
+
+/// Flags of the inherited representatives, and for the paper's rule their list
+/// in Kept.
+void SelectKernel::markInherited() {
+  Value count = b.readNumber(problem.oldCount, atHead());
+  rounds.set(kNumInherited, count);
+  forTokens(b.index(0), count, [&](Value j) {
+    Value id = b.readNumber(problem.oldIds, at(j));
+    rounds.write(b.i32(1), SelectArray::Inherited, id);
+    if (problem.rule == SelectRule::Paper)
+      rounds.write(id, SelectArray::Kept, j);
+  });
+  b.barrier();
+}
+
+void SelectKernel::decidePaper(Value stage) {
+  Value zero = b.index(0);
+  atStage(stage, SelectStage::Start, [&] {
+    setStage(SelectStage::Outside);
+    markInherited();
+    List old = {
+        SelectArray::Kept, {}, b.readNumber(problem.oldCount, atHead())};
+    Product product = {old, old, Reach::Before, b.index(kUseCover)};
+    product.getLimit = [](Value row) { return row; };
+    publishGram(product);
+  });
+  // Those that no earlier one covers against the tokens outside.
+  atStage(stage, SelectStage::Outside, [&] {
+    setStage(SelectStage::List);
+    auto isOld = [&](Value t) {
+      return b.isEqual(rounds.readNumber(SelectArray::Inherited, t), 1);
+    };
+    Value numOutside = compact.run(
+        zero, numTokens, zero,
+        [&](Value t) {
+          return b.isEqual(rounds.readNumber(SelectArray::Inherited, t), 0);
+        },
+        [&](Value t, Value holds, Value before) {
+          b.ifThen(holds,
+                   [&] { rounds.write(t, SelectArray::Others, before); });
+        });
+    Value numValid = compact.run(
+        zero, numTokens, zero,
+        [&](Value t) {
+          return b.both(
+              isOld(t),
+              b.isEqual(rounds.readNumber(SelectArray::Covered, t), 0));
+        },
+        [&](Value t, Value holds, Value before) {
+          b.ifThen(holds, [&] { rounds.write(t, SelectArray::Kept, before); });
+        });
+    publishGram(Product{{SelectArray::Others, {}, numOutside},
+                        {SelectArray::Kept, {}, numValid},
+                        Reach::Any,
+                        b.index(kUseCover)});
+  });
+}
+
+void SelectKernel::listKept() {
+  Value zero = b.index(0);
+  auto isCovered = [&](Value t) {
+    return b.isEqual(rounds.readNumber(SelectArray::Covered, t), 1);
+  };
+  Value count = compact.run(
+      zero, numTokens, zero,
+      [&](Value t) {
+        return b.isEqual(rounds.readNumber(SelectArray::Covered, t), 0);
+      },
+      [&](Value t, Value isKept, Value before) {
+        rounds.write(before, SelectArray::Rank, t);
+        b.ifThen(isKept, [&] {
+          rounds.write(t, SelectArray::Kept, before);
+          b.write(toI32(t), problem.ids, at(before));
+        });
+      });
+  rounds.set(kNumKept, count);
+  rounds.set(kNumCommon, zero);
+  b.ifThen(b.isEqual(b.thread(), 0),
+           [&] { b.write(toI32(count), problem.count, atHead()); });
+  if (!hasNearest())
+    return problem.removed ? publishFinish() : finish();
+
+  // Whoever is nearest to a token among more than the representatives is so
+  // among them too, if it is one.
+  auto getBest = [&](Value t, int64_t half) {
+    return b.read(problem.scratch,
+                  rounds.getPlace(SelectArray::Best, b.add(b.mul(t, 2), half)));
+  };
+  Value numLost = compact.run(
+      zero, numTokens, zero,
+      [&](Value t) {
+        Value hasNone = b.compare(CmpIPredicate::eq, getBest(t, 1), b.i32(0));
+        Value who = arith::XOrIOp::create(b, getBest(t, 0), b.i32(-1));
+        who = b.select(hasNone, zero, toNumber(who));
+        Value isWrong = arith::OrIOp::create(b, hasNone, isCovered(who));
+        return b.both(isCovered(t), isWrong);
+      },
+      [&](Value t, Value isLost, Value before) {
+        b.ifThen(isLost, [&] {
+          rounds.write(t, SelectArray::Others, before);
+          for (int64_t half : {0, 1})
+            b.write(
+                b.i32(0), problem.scratch,
+                rounds.getPlace(SelectArray::Best, b.add(b.mul(t, 2), half)));
+        });
+      });
+  // The lists have just been written by other threads of this workgroup.
+  b.barrier();
+  b.ifThen(b.isEqual(numLost, 0), [&] { publishFinish(); });
+  b.ifThen(b.compare(CmpIPredicate::sgt, numLost, zero), [&] {
+    setStage(SelectStage::Nearest);
+    Product product = {{SelectArray::Others, {}, numLost},
+                       {SelectArray::Kept, {}, count},
+                       problem.isCausal ? Reach::Upto : Reach::Any,
+                       b.index(kUseBest)};
+    if (problem.isCausal)
+      product.getLimit = [&](Value row) {
+        return rounds.readNumber(SelectArray::Rank,
+                                 rounds.readNumber(SelectArray::Others, row));
+      };
+    publishGram(product);
+  });
+}
+
+void SelectKernel::publishFinish() {
+  setStage(SelectStage::End);
+  rounds.publish(RoundKind::Finish, b.ceilDiv(numTokens, b.getThreads()));
+}
+
+void SelectKernel::finish() {
+  if (problem.removed)
+    b.ifThen(b.isEqual(b.thread(), 0), [&] {
+      Value common = rounds.get(kNumCommon);
+      b.write(toI32(b.sub(rounds.get(kNumInherited), common)), problem.removed,
+              atHead());
+      b.write(toI32(b.sub(rounds.get(kNumKept), common)), problem.added,
+              atHead());
+    });
+  rounds.finish();
+}

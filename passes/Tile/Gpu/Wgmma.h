@@ -1,0 +1,71 @@
+//===- Wgmma.h - Matrix instructions of four warps --------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// sm_90a multiplies straight from workgroup memory, and asynchronously:
+//
+//   fence; multiply ...; commit     started
+//   wait(n)                         at most n groups are still running
+//   sum = finish(sum)               none is; the sum may be read
+//
+// An accumulator is kRows x kColumns of f32. Warp w of the four has its rows
+// from 16 w on; what a lane holds of those is laid out as in mma.sync: number i
+// is in row lane / 4 + i / 2 % 2 * 8 and column i / 4 * 8 + lane % 4 * 2 + i
+// % 2.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_GPU_WGMMA_H
+#define GIST_PASSES_TILE_GPU_WGMMA_H
+
+#include "passes/Tile/Gpu/GpuBuilder.h"
+#include "passes/Tile/Gpu/Mma.h"
+
+namespace gist {
+
+class Wgmma {
+public:
+  using Value = mlir::Value;
+
+  static constexpr int64_t kWarps = 4, kRows = 64, kColumns = 128, kDepth = 16;
+  /// Numbers of an accumulator in one lane.
+  static constexpr int64_t kNumbers = kRows * kColumns / 128;
+  /// What rows of a tile are long: one swizzle of 128 bytes.
+  static constexpr int64_t kTileDepth = 64;
+
+  /// `element` is f16 or bf16.
+  Wgmma(GpuBuilder &b, mlir::Type element);
+
+  mlir::Type getSumType() const { return sumType; }
+  Value makeZero();
+  /// The sum of these numbers of this lane, and the other way round.
+  Value makeSum(mlir::ValueRange numbers);
+  Value getNumber(Value sum, int64_t i);
+
+  /// How the matrix units find rows of a tile from `row` on: rows of 128 bytes
+  /// whose chunks are exchanged as SharedTile does it, in groups of eight.
+  Value getDescriptor(const SharedTile &tile, Value stage, Value row);
+  /// A descriptor moved by rows and along k.
+  Value advance(Value descriptor, int64_t rows, int64_t k);
+
+  /// What threads have stored is seen by the matrix units behind a barrier.
+  void publishStores();
+  void fence();
+  Value multiply(Value rows, Value columns, Value sum);
+  void commit();
+  void wait(int64_t pending);
+  /// The sum when all that is added to it has been. It goes through the wait,
+  /// so that nobody reads it earlier.
+  Value finish(Value sum);
+
+private:
+  GpuBuilder &b;
+  mlir::Type element, sumType;
+};
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_GPU_WGMMA_H

@@ -1,0 +1,217 @@
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""gfx942's kernels for a cache of clusters, run on the simulator call by call,
+against NumPy. Memory starts as NaN, so that what is read before it is written
+is seen."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import cluster_cache
+from gpu_kernels import Kernels, rows, whole
+from reference.cluster_cache import HeadCache
+
+STORAGE = {"f32": np.float32, "f16": np.float16}
+# Scores and weights of attention are multiplied in f16.
+TOLERANCE = 4e-3
+
+
+def text(layout, heads, group, width, element, block, queries):
+    state = cluster_cache.state_types(layout.rows, layout.units, heads, width, element)
+    q = f"tensor<{queries}x{heads * group}x{width}x{element}>"
+    k = f"tensor<{queries}x{heads}x{width}x{element}>"
+    table = f"tensor<{cluster_cache.LAYERS}x{heads}x8xf32>"
+    kept = ", ".join(f"%s{i}: {t}" for i, t in enumerate(state))
+    types = ", ".join(state)
+    read = ", ".join([state[0], state[1], state[3], state[4]])
+    return f"""
+func.func private @update(%k: {k}, %v: {k}, %heads: {table}, %past: index, %layer: index, {kept})
+    -> ({types}) attributes {{gist.kernel, gist.outputs = 5 : i64}} {{
+  %n:5 = gist.cluster_update %k, %v, %heads, %past, %layer
+      into(%s0, %s1, %s2, %s3, %s4) block {block} : {k}, {k}, {table}, {types}
+  return %n#0, %n#1, %n#2, %n#3, %n#4 : {types}
+}}
+func.func private @attend(%q: {q}, %heads: {table}, %past: index, %layer: index, %s0: {state[0]},
+    %s1: {state[1]}, %s3: {state[3]}, %s4: {state[4]}, %o: {q})
+    -> {q} attributes {{gist.kernel, gist.outputs = 1 : i64}} {{
+  %r = gist.cluster_attention %q, %heads, %past, %layer on(%s0, %s1, %s3, %s4) block {block}
+      : {q}, {table}, {read}
+  return %r : {q}
+}}"""
+
+
+class Cache:
+    """A cache on the simulator beside NumPy's."""
+
+    def __init__(self, kinds, total, block, width=8, group=3, element="f16", layer=0):
+        self.width, self.group, self.layer, self.done = width, group, layer, 0
+        self.layout = cluster_cache.Layout(kinds, total, block)
+        self.state = self.layout.state(width, element)
+        self.wants = [dataclasses.replace(kind, keys=[], values=[], units=[], members=[])
+                      for kind in kinds]
+        self.many, self.one = (
+            Kernels(text(self.layout, len(kinds), group, width, element, block, queries))
+            for queries in ("?", 1))
+
+    def call(self, q, k, v, attend=True):
+        size, table = len(k), whole(self.layout.table)
+        kernels, wrap = (self.one, whole) if size == 1 else (self.many, rows)
+        state = [whole(s) for s in self.state]
+        kernels.call("update", wrap(k), wrap(v), table, self.done, self.layer, *state)
+        for h, want in enumerate(self.wants):
+            want.append(k[:, h], v[:, h])
+        if attend:
+            got = np.full(q.shape, np.nan, q.dtype)
+            kernels.call("attend", wrap(q), table, self.done, self.layer, state[0], state[1],
+                         state[3], state[4], wrap(got))
+            for h, want in enumerate(self.wants):
+                for g in range(h * self.group, (h + 1) * self.group):
+                    expected = want.attend(q[:, g], self.width**-0.5)
+                    norm = np.linalg.norm(expected, axis=1)
+                    error = np.linalg.norm(got[:, g].astype(np.float64) - expected, axis=1)
+                    assert (error <= TOLERANCE * norm).all(), (h, self.done, error / norm)
+        self.done += size
+
+    def check(self):
+        """The clusters, not only what they give: who is in which, and means."""
+        counts = self.state[4]
+        assert not counts[1 - self.layer].any()  # the other layer is untouched
+        assert counts[self.layer].tolist() == [len(want.members) for want in self.wants]
+        for h, want in enumerate(self.wants):
+            mean, unit = self.layout.table[self.layer, h, 2:4].astype(int)
+            count = len(want.members)
+            assert self.state[3][unit:unit + count].tolist() == [len(m) for m in want.members]
+            if want.sinks is None and count:
+                np.testing.assert_allclose(self.state[2][unit:unit + count].astype(np.float64),
+                                           want.units, atol=1e-3)
+            for rows_of, tokens in ((self.state[0], want.keys), (self.state[1], want.values)):
+                for j, members in enumerate(want.members):
+                    expected = np.mean([tokens[t] for t in members], axis=0)
+                    np.testing.assert_allclose(rows_of[mean + j].astype(np.float64), expected,
+                                               rtol=4e-3, atol=4e-3)
+
+
+def draw(rng, total, heads, group, width, element, spread=(0.8, 0.5)):
+    k = np.stack([cluster_cache.keys_with_margin(rng, total, width, spread, 5e-3)
+                  for _ in range(heads)], axis=1).astype(STORAGE[element])
+    v = rng.standard_normal((total, heads, width)).astype(STORAGE[element])
+    q = rng.standard_normal((total, heads * group, width)).astype(STORAGE[element])
+    return q, k, v
+
+
+@pytest.mark.parametrize("element", ["f16", "f32"])
+@pytest.mark.parametrize("seed", range(3))
+def test_calls(element, seed):
+    """A head of each kind, calls of any size, rows without direction."""
+    rng = np.random.default_rng(seed)
+    block, total = 16, 85
+    kinds = cluster_cache.plans(block)
+    q, k, v = draw(rng, total, len(kinds), 3, 8, element)
+    if seed == 2:
+        k[rng.integers(total, size=4)] = 0
+    cache = Cache(kinds, total, block, element=element, layer=seed % 2)
+    for size in cluster_cache.calls(rng, total, block):
+        part = slice(cache.done, cache.done + size)
+        cache.call(q[part], k[part], v[part])
+    cache.check()
+
+
+@pytest.mark.parametrize("width,block,total,group", [
+    (64, 128, 371, 3),
+    (128, 128, 260, 1),  # a block is absorbed in parts
+    (40, 24, 70, 2),  # neither a tile's width nor its tokens
+])
+def test_sizes(width, block, total, group):
+    rng = np.random.default_rng(width)
+    kinds = [HeadCache(block // 2, theta=0.8, capacity=total, block=block),
+             HeadCache(None, block=block),
+             HeadCache(9, theta=0.5, capacity=total // 20, block=block)]
+    q, k, v = draw(rng, total, len(kinds), group, width, "f16")
+    cache = Cache(kinds, total, block, width, group)
+    for size in [block, block - 1, 1, total - 2 * block - 1, 1]:
+        part = slice(cache.done, cache.done + size)
+        cache.call(q[part], k[part], v[part])
+    cache.check()
+
+
+def test_many_clusters():
+    """More than are compared at once, and a number that is no multiple of that:
+    nearly every token founds one."""
+    rng = np.random.default_rng(7)
+    block, total, width = 32, 230, 16
+    kinds = [HeadCache(5, theta=0.9, capacity=total, block=block),
+             HeadCache(0, theta=0.9, capacity=150, block=block)]
+    k = rng.standard_normal((total, 2, width))
+    k[100:130] = 1.5 * k[20:50]  # These join clusters of earlier blocks.
+    k[150:160] = k[140:150]  # And these of their own block.
+    k = k.astype(np.float16)
+    unit = k.astype(np.float64) / np.linalg.norm(k.astype(np.float64), axis=2, keepdims=True)
+    for h in range(2):
+        assert (np.abs(unit[:, h] @ unit[:, h].T - 0.9) > 2e-3).all()
+    v = rng.standard_normal(k.shape).astype(np.float16)
+    q = rng.standard_normal(k.shape).astype(np.float16)
+    cache = Cache(kinds, total, block, width, 1)
+    for begin in range(0, total, block):
+        part = slice(begin, min(begin + block, total))
+        cache.call(q[part], k[part], v[part], attend=begin + block >= total)
+    assert len(cache.wants[0].members) > 128
+    assert len(cache.wants[1].members) == 150  # full
+    cache.check()
+
+
+def test_rows_without_direction():
+    """NaN, infinity and zeros found clusters of unit zero while there is room,
+    and are dropped afterwards."""
+    rng = np.random.default_rng(1)
+    block, total, width = 16, 48, 8
+    kinds = [HeadCache(0, theta=0.8, capacity=c, block=block) for c in (40, 6)]
+    _, k, v = draw(rng, total, 2, 1, width, "f16")
+    k[[1, 17], :, 3] = np.nan
+    k[[2, 20], :, 0] = np.inf
+    k[[5, 6, 30]] = 0
+    cache = Cache(kinds, total, block, width, 1)
+    for begin in range(0, total, block):
+        part = slice(begin, begin + block)
+        cache.call(None, k[part], v[part], attend=False)
+    cache.check()
+    founded = {t for members in cache.wants[0].members for t in members[:1]}
+    assert {1, 2, 5, 6, 17, 20, 30} & set(range(32)) <= founded
+
+
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+def test_ties(order):
+    """Products that are equal to the bit: the first cluster wins, one of an
+    earlier block as one of the same."""
+    block, width = 4, 8
+    axes = np.zeros((2, width))
+    axes[0, 0] = axes[1, 1] = 1
+    both = axes.sum(axis=0)
+    tokens = [*axes[order], both, both,  # founded and joined in one block
+              both, both, both, axes[order[1]],
+              both, both, both, both]
+    k = np.array(tokens, np.float16)[:, None]
+    v = np.arange(k.size, dtype=np.float16).reshape(k.shape) / 64
+    cache = Cache([HeadCache(0, theta=0.6, capacity=4, block=block)], len(k), block, width, 1)
+    for begin in range(0, len(k), block):
+        cache.call(None, k[begin:begin + block], v[begin:begin + block], attend=False)
+    assert cache.wants[0].members == [[0, 2, 3, 4, 5, 6], [1, 7]]
+    cache.check()
+
+
+def test_one_query_of_many_keys():
+    """A long ring that wraps, then single tokens over a block's end."""
+    rng = np.random.default_rng(3)
+    block, total, width, group = 64, 330, 32, 8
+    kinds = [HeadCache(70, theta=0.8, capacity=50, block=block),
+             HeadCache(100, sinks=4, capacity=4, block=block)]
+    q, k, v = draw(rng, total, len(kinds), group, width, "f16")
+    cache = Cache(kinds, total, block, width, group)
+    for begin in range(0, 5 * block, block):
+        end = min(begin + block, 5 * block - 2)
+        cache.call(q[begin:end], k[begin:end], v[begin:end], attend=begin == 64)
+    while cache.done < total - 4:
+        part = slice(cache.done, cache.done + 1)
+        cache.call(q[part], k[part], v[part])
+    cache.check()

@@ -1,0 +1,140 @@
+// A cache of clusters on GPUs: what waits for what, and what grids depend on.
+// RUN: gist-opt %s -gist-gpu-tile=target=gfx942 | FileCheck %s
+// RUN: gist-opt %s -gist-gpu-tile=target=sm_90 | FileCheck %s --check-prefix=SM90
+// RUN: gist-opt %s -gist-gpu-tile=target=gfx942 -gist-gpu=target=gfx942 \
+// RUN:     "-gist-write-gpu-code=target=gfx942 assembly output=%t.s" -o /dev/null
+// RUN: FileCheck %s --check-prefix=ISA --input-file=%t.s
+// RUN: gist-opt %s -gist-gpu-tile=target=sm_90 -gist-gpu=target=sm_90 \
+// RUN:     "-gist-write-gpu-code=target=sm_90 output=%t.ptx" -o /dev/null
+// RUN: FileCheck %s --check-prefix=PTX --input-file=%t.ptx
+
+!rows = tensor<5264x64xf16>
+!units = tensor<138x64xf16>
+!weights = tensor<138xf32>
+!counts = tensor<2x3xi32>
+!heads = tensor<2x3x8xf32>
+
+// s0 is the number of tokens before, which no grid depends on.
+// CHECK-DAG: #[[HEADS:.*]] = affine_map<()[s0, s1, s2, s3] -> (3)>
+// CHECK-DAG: #[[BLOCKS:.*]] = affine_map<()[s0, s1, s2, s3] -> ((s3 * 3) ceildiv 128)>
+// CHECK-DAG: #[[ONE:.*]] = affine_map<()[s0, s1] -> (3)>
+
+// One workgroup for each KV head.
+// CHECK-LABEL: func.func private @update(
+// CHECK-SAME: %[[KEY:[a-z0-9]+]]: memref<?x3x64xf16>, %[[VALUE:[a-z0-9]+]]: memref<?x3x64xf16>
+// CHECK-SAME: %[[KEYS:[a-z0-9]+]]: memref<5264x64xf16>, %[[VALUES:[a-z0-9]+]]: memref<5264x64xf16>, %[[UNITS:[a-z0-9]+]]: memref<138x64xf16>, %[[WEIGHTS:[a-z0-9]+]]: memref<138xf32>, %[[COUNTS:[a-z0-9]+]]: memref<2x3xi32>
+// CHECK-SAME: gist.grid = [#[[HEADS]]]
+// CHECK-SAME: workgroup = [128, 64], depth = 64, waves = [4], stages = 1, instruction = mfma_32x32x8, element = f16>
+// CHECK-SAME: gist.workgroup = array<i64: 256>
+// Tokens, clusters, and the products of tokens with earlier ones.
+// CHECK-DAG: memref.alloca() {{.*}} : memref<1x128x64xf16, #gpu.address_space<workgroup>>
+// CHECK-DAG: memref.alloca() {{.*}} : memref<1x64x64xf16, #gpu.address_space<workgroup>>
+// CHECK-DAG: memref.alloca() {{.*}} : memref<8256xf32, #gpu.address_space<workgroup>>
+// Only when a block begins is there something to absorb.
+// CHECK: scf.if
+// CHECK-COUNT-4: vector.load %[[KEYS]]
+// The clusters that there are: the next ones are on their way while these are
+// multiplied.
+// CHECK: scf.for
+// CHECK: gpu.barrier
+// CHECK: vector.store {{.*}}memref<1x64x64xf16
+// CHECK: gpu.barrier
+// CHECK-COUNT-2: vector.load %[[UNITS]]
+// CHECK: amdgpu.sched_barrier
+// CHECK-COUNT-16: amdgpu.mfma 32x32x8
+// Among the tokens.
+// CHECK: scf.for
+// CHECK-COUNT-16: amdgpu.mfma 32x32x8
+// From founder to founder: one wave, without a barrier.
+// CHECK: scf.if
+// CHECK: scf.while
+// CHECK-NOT: gpu.barrier
+// CHECK: gpu.shuffle xor
+// CHECK: scf.yield
+// CHECK: gpu.barrier
+// How many members there are; means of keys, units, means of values.
+// CHECK: memref.store {{.*}} %[[WEIGHTS]]
+// CHECK: gpu.barrier
+// CHECK: vector.store {{.*}} %[[KEYS]]
+// CHECK: vector.store {{.*}} %[[UNITS]]
+// CHECK: gpu.barrier
+// CHECK: vector.store {{.*}} %[[VALUES]]
+// CHECK: gpu.barrier
+// CHECK: memref.store {{.*}} %[[COUNTS]]
+// The call's tokens.
+// CHECK: vector.load %[[KEY]]
+// CHECK: vector.store {{.*}} %[[KEYS]]
+// CHECK: vector.load %[[VALUE]]
+// CHECK: vector.store {{.*}} %[[VALUES]]
+// CHECK: return
+
+// SM90-LABEL: func.func private @update(
+// SM90-SAME: workgroup = [128, 64], depth = 64, waves = [8], stages = 1, instruction = mma_16x8x16, element = f16>
+// SM90: scf.while
+
+// ISA-LABEL: update:
+// ISA-NOT: scratch_
+// ISA-LABEL: .amdhsa_kernel update
+
+// PTX-LABEL: .entry update(
+// PTX-DAG: ldmatrix.sync.aligned.m8n8.x4.shared.b16
+// PTX-DAG: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// PTX-DAG: shfl.sync.bfly
+func.func private @update(%k: tensor<?x3x64xf16>, %v: tensor<?x3x64xf16>, %heads: !heads, %past: index,
+    %layer: index, %s0: !rows, %s1: !rows, %s2: !units, %s3: !weights, %s4: !counts)
+    -> (!rows, !rows, !units, !weights, !counts) attributes {gist.kernel, gist.outputs = 5 : i64} {
+  %n:5 = gist.cluster_update %k, %v, %heads, %past, %layer into(%s0, %s1, %s2, %s3, %s4) block 128
+      : tensor<?x3x64xf16>, tensor<?x3x64xf16>, !heads, !rows, !rows, !units, !weights, !counts
+  return %n#0, %n#1, %n#2, %n#3, %n#4 : !rows, !rows, !units, !weights, !counts
+}
+
+// CHECK-LABEL: func.func private @attention(
+// CHECK-SAME: gist.grid = [#[[BLOCKS]], #[[HEADS]]]
+// CHECK-SAME: workgroup = [128, 64], depth = 64
+// Keys, and what their number adds to scores, a step ahead of the products. A
+// step without clusters reads no weight.
+// CHECK: scf.for
+// CHECK: scf.if
+// CHECK: memref.load {{.*}} : memref<138xf32>
+// CHECK: math.log2
+// CHECK: amdgpu.sched_barrier
+// CHECK: amdgpu.mfma 32x32x8
+
+// Rows go from the pools to workgroup memory as they are.
+// SM90-LABEL: func.func private @attention(
+// SM90: nvgpu.device_async_copy {{.*}} : memref<5264x64xf16> to
+// SM90: nvgpu.mma.sync
+func.func private @attention(%q: tensor<?x9x64xf16>, %heads: !heads, %past: index, %layer: index,
+    %k: !rows, %v: !rows, %w: !weights, %c: !counts, %out: tensor<?x9x64xf16>)
+    -> tensor<?x9x64xf16> attributes {gist.kernel, gist.outputs = 1 : i64} {
+  %r = gist.cluster_attention %q, %heads, %past, %layer on(%k, %v, %w, %c) block 128
+      : tensor<?x9x64xf16>, !heads, !rows, !rows, !weights, !counts
+  return %r : tensor<?x9x64xf16>
+}
+
+// CHECK-LABEL: func.func private @one(
+// CHECK-SAME: gist.grid = [#[[ONE]]]
+// CHECK-NOT: amdgpu.mfma
+// CHECK: scf.for
+// CHECK-NOT: gpu.barrier
+// CHECK: scf.yield
+// CHECK: gpu.barrier
+func.func private @one(%q: tensor<1x9x64xf16>, %heads: !heads, %past: index, %layer: index,
+    %k: !rows, %v: !rows, %w: !weights, %c: !counts, %out: tensor<1x9x64xf16>)
+    -> tensor<1x9x64xf16> attributes {gist.kernel, gist.outputs = 1 : i64} {
+  %r = gist.cluster_attention %q, %heads, %past, %layer on(%k, %v, %w, %c) block 128
+      : tensor<1x9x64xf16>, !heads, !rows, !rows, !weights, !counts
+  return %r : tensor<1x9x64xf16>
+}
+
+// Metadata follow the kernels.
+// ISA: .name: update
+// ISA: .private_segment_fixed_size: 0
+// ISA: .sgpr_spill_count: 0
+// ISA: .vgpr_spill_count: 0
+// ISA: .name: attention
+// ISA: .sgpr_spill_count: 0
+// ISA: .vgpr_spill_count: 0
+// ISA: .name: one
+// ISA: .sgpr_spill_count: 0
+// ISA: .vgpr_spill_count: 0
