@@ -117,10 +117,10 @@ static Status readChoice(const Json &json, LinearChoice &choice) {
     return Status::error(Code::BadFile, "expected \"dense\" or an object");
   for (const auto &[name, value] : json.items())
     if (name != "bits" && name != "rounding" && name != "k" &&
-        name != "epsilon" && name != "epsilon_low")
+        name != "epsilon" && name != "epsilon_low" && name != "exact_rows")
       return Status::error(Code::BadFile,
                            "%s is unknown; linear layers have bits, rounding, "
-                           "k, epsilon and epsilon_low",
+                           "k, epsilon and epsilon_low, a head exact_rows",
                            inQuotes(name).c_str());
   GIST_TRY(readInteger(json, "bits", choice.bits));
   if (json.contains("bits") && choice.bits != 2 && choice.bits != 3 &&
@@ -128,6 +128,10 @@ static Status readChoice(const Json &json, LinearChoice &choice) {
     return Status::error(Code::BadFile,
                          "'bits' is %" PRId64 ", expected 2, 3, 4 or 8",
                          choice.bits);
+  GIST_TRY(readInteger(json, "exact_rows", choice.exactRows));
+  if (choice.exactRows < 0 || (choice.exactRows > 0 && choice.bits == 0))
+    return Status::error(Code::BadFile,
+                         "'exact_rows' comes with 'bits' and is not negative");
   GIST_TRY(readInteger(json, "k", choice.k));
   if (choice.k < 0 || choice.k > kMaxDimensions)
     return Status::error(Code::BadFile,
@@ -155,7 +159,11 @@ static Status readLayer(const Json &json, LayerLinears &layer) {
                            "%s is unknown; linear layers are qkv, o, gate_up "
                            "and down",
                            inQuotes(name).c_str());
-    GIST_TRY(readChoice(value, layer[found - kGroupNames]).in(name));
+    LinearChoice &choice = layer[found - kGroupNames];
+    GIST_TRY(readChoice(value, choice).in(name));
+    if (choice.exactRows > 0)
+      return Status::error(Code::BadFile, "%s: 'exact_rows' is for the head",
+                           name.c_str());
   }
   return {};
 }
@@ -210,6 +218,8 @@ static Json toJson(const LinearChoice &choice) {
     json["bits"] = choice.bits;
   if (choice.isCompensated)
     json["rounding"] = "compensated";
+  if (choice.exactRows != 0)
+    json["exact_rows"] = choice.exactRows;
   if (choice.k != 0)
     json["k"] = choice.k;
   if (choice.epsilon) {

@@ -8,7 +8,7 @@
 // The part of a plan that is about linear layers:
 //
 //   "bases": "smollm2.bases.safetensors",
-//   "head": {"bits": 4, "rounding": "compensated"},
+//   "head": {"bits": 4, "rounding": "compensated", "exact_rows": 4096},
 //   "layers": [
 //     {"linears": {
 //       "qkv": "dense",
@@ -19,7 +19,9 @@
 //   ]
 //
 // Linear layers that read the same rows are one entry. `bits` rounds their
-// weights, to the nearest or as the file of bases says (`compensated`); `k`
+// weights, to the nearest or as the file of bases says (`compensated`); of a
+// head the first `exact_rows` may stay as stored: vocabularies begin with the
+// tokens that texts have most of. `k`
 // gives them a subspace of so many dimensions, in which they stay exact;
 // `epsilon` makes that a gate: rows nearer to the subspace than that do not
 // read the weight. With both, rows up to `epsilon_low` read nothing, those up
@@ -48,7 +50,8 @@ struct LinearChoice {
   int64_t bits =
       0; ///< of the rounded weight: 2, 3, 4, 8; 0 where there is none
   bool isCompensated = false; ///< rounded beforehand, in the file of bases
-  int64_t k = 0;              ///< dimensions of the subspace
+  int64_t exactRows = 0; ///< the first rows of a weight that stay as stored
+  int64_t k = 0;         ///< dimensions of the subspace
   std::optional<double> epsilon;
   double epsilonLow = 0;
 

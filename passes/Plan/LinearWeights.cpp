@@ -133,8 +133,13 @@ MadeWeight gist::transposedBasis(MadeWeight basis, int64_t d) {
 std::string gist::madeName(const MadeWeight &what) {
   std::string k = std::to_string(what.k);
   switch (what.kind) {
-  case MadeKind::Rounded:
-    return roundedName(what.from, what.format);
+  case MadeKind::Rounded: {
+    std::string name = roundedName(what.from, what.format);
+    int64_t exact = what.choice.exactRows;
+    return exact == 0 ? name : name + ".from" + std::to_string(exact);
+  }
+  case MadeKind::Exact:
+    return what.from + ".first" + std::to_string(what.choice.exactRows);
   case MadeKind::Basis:
     return what.from + ".basis" + k;
   case MadeKind::Transposed:
@@ -168,6 +173,17 @@ static Weight inFormat(WeightFormat format, std::vector<int64_t> shape,
   weight.content = {bytes->data(), bytes->size()};
   weight.owned = std::move(bytes);
   return weight;
+}
+
+/// Rows [first, last) of a weight.
+static Weight takeRows(const Weight &weight, int64_t first, int64_t last) {
+  Weight part = weight;
+  uint64_t row = weight.content.size / static_cast<uint64_t>(weight.shape[0]);
+  part.shape[0] = last - first;
+  part.content = {weight.content.data + static_cast<uint64_t>(first) * row,
+                  static_cast<uint64_t>(last - first) * row};
+  part.fileOffset += static_cast<uint64_t>(first) * row;
+  return part;
 }
 
 static Status makeRounded(const MadeWeight &what, const Weight &source,
@@ -226,9 +242,18 @@ Status gist::makeWeight(const MadeWeight &what, const LinearBases &bases,
                          inQuotes(what.from).c_str());
   const Weight &source = found->second;
   Weight made;
+  int64_t exact = what.choice.exactRows;
+  if (exact > source.shape[0])
+    return Status::error(Code::BadFile,
+                         "exact_rows is %" PRId64 ", and %s has %" PRId64,
+                         exact, inQuotes(what.from).c_str(), source.shape[0]);
+  if (what.kind == MadeKind::Exact) {
+    weights.entries[name] = takeRows(source, 0, exact);
+    return {};
+  }
   if (what.kind == MadeKind::Rounded) {
     GIST_TRY(makeRounded(what, source, bases, made));
-    weights.entries[name] = std::move(made);
+    weights.entries[name] = takeRows(made, exact, source.shape[0]);
     return {};
   }
   int64_t rows = source.shape[0], d = source.shape[1], k = what.k;

@@ -50,7 +50,8 @@ std::string basisName(int64_t layer, LinearGroup group);
 std::string roundedName(const std::string &weight, WeightFormat format);
 
 enum class MadeKind {
-  Rounded,    ///< a weight in fewer bits
+  Rounded,    ///< a weight in fewer bits, from its row exactRows on
+  Exact,      ///< its rows before that, as stored
   Basis,      ///< d x k, for x - V g
   Transposed, ///< the same as k x d, for g
   Image,      ///< rows x k: W V

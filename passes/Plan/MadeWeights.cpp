@@ -12,7 +12,7 @@ using namespace gist;
 
 static constexpr llvm::StringLiteral kMadeAttr = "gist.made";
 static constexpr llvm::StringLiteral kKinds[] = {
-    "rounded", "basis", "transposed_basis", "image", "correction"};
+    "rounded", "exact", "basis", "transposed_basis", "image", "correction"};
 
 BlockFormat gist::getBlockFormat(WeightFormat format) {
   std::optional<BlockFormat> found =
@@ -30,8 +30,12 @@ WeightOp gist::createMadeWeight(ImplicitLocOpBuilder &b, const MadeWeight &what,
     shape.push_back(info.blockBytes);
     element = b.getI8Type();
   }
-  auto op = WeightOp::create(b, RankedTensorType::get(shape, element),
-                             madeName(what));
+  return createMadeWeight(b, what, RankedTensorType::get(shape, element));
+}
+
+WeightOp gist::createMadeWeight(ImplicitLocOpBuilder &b, const MadeWeight &what,
+                                RankedTensorType type) {
+  auto op = WeightOp::create(b, type, madeName(what));
   auto text = [&](StringRef value) { return b.getStringAttr(value); };
   auto number = [&](int64_t value) { return b.getI64IntegerAttr(value); };
   op->setAttr(

@@ -27,6 +27,10 @@ BlockFormat getBlockFormat(WeightFormat format);
 WeightOp createMadeWeight(mlir::ImplicitLocOpBuilder &b, const MadeWeight &what,
                           int64_t rows, int64_t columns);
 
+/// The same for a weight of the type of another.
+WeightOp createMadeWeight(mlir::ImplicitLocOpBuilder &b, const MadeWeight &what,
+                          mlir::RankedTensorType type);
+
 /// How a weight is made; nothing for one of the model.
 std::optional<MadeWeight> getMadeWeight(WeightOp op);
 

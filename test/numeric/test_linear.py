@@ -39,8 +39,19 @@ def elements(request):
     return request.param
 
 
-@pytest.fixture(scope="module")
-def library(elements):
+#: How the op is executed: by its definition, or as the products that kernels
+#: are made of. Only f32 rows have those.
+LOWERINGS = {
+    "definition": (),
+    "products": ("-gist-lower-gates",),
+    "all-rows": ("-gist-lower-gates=guards=false",),
+}
+
+
+@pytest.fixture(scope="module", params=LOWERINGS)
+def library(elements, request):
+    if request.param != "definition" and elements[0] != "f32":
+        pytest.skip("only f32 rows are lowered")
     text = ""
     for name, (count, bias, graded) in FORMS.items():
         low = EPSILON_LOW if graded else None
@@ -50,7 +61,7 @@ def library(elements):
     fixed = dict(tokens=5, d=10, k=4)
     text += texts.gated_projection("fixed", *elements, [7], EPSILON, **fixed)
     text += texts.gated_projection("never", *elements, [None], 1e9)
-    return harness.build(text)
+    return harness.build(text, LOWERINGS[request.param])
 
 
 def draw(rng, elements, total, d, k, sizes, bias, low):

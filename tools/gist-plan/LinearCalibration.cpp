@@ -67,6 +67,7 @@ private:
   Status observe(std::span<const int32_t> tokens, const char *what,
                  const Rows &body);
   Status findWeights();
+  void makeBasisOf(size_t i, InputResult &input);
   void makeBases(LinearCalibration &result);
   Status roundWeights(SafetensorsWriter &writer, LinearCalibration &result);
   Status roundInput(size_t number, std::vector<std::vector<uint8_t>> &blocks,
@@ -97,7 +98,11 @@ Status Calibrator::findInputs() {
       if (buffer.shape.size() != 2)
         continue;
       LinearMoments moments;
-      GIST_TRY(parseObserved(buffer.name, moments));
+      // Names that another entry has too begin with this one's.
+      std::string prefix = entry.name + ".";
+      bool isPrefixed = buffer.name.compare(0, prefix.size(), prefix) == 0;
+      GIST_TRY(parseObserved(buffer.name.substr(isPrefixed ? prefix.size() : 0),
+                             moments));
       outputs.push_back(buffer.name);
       inputs.push_back(std::move(moments));
     }
@@ -173,38 +178,48 @@ findBefore(const std::vector<LinearMoments> &inputs, size_t number) {
   return std::nullopt;
 }
 
+/// Makes the basis of an input, or takes that of the layer before where it
+/// captures about as much here as it did where it was made.
+void Calibrator::makeBasisOf(size_t i, InputResult &input) {
+  int64_t k = getK(i);
+  std::optional<size_t> before = findBefore(inputs, i);
+  if (options.inheritance > 0 && before &&
+      inputs[*before].sums.rows() == inputs[i].sums.rows()) {
+    const Basis &old = bases[*before];
+    double here = capturedEnergy(inputs[i].sums, old.rows, k);
+    if (here >= old.captured[k] - options.inheritance) {
+      bases[i] = old;
+      input.isInherited = true;
+    }
+  }
+  if (!input.isInherited)
+    bases[i] = makeBasis(inputs[i].sums, k);
+  for (int64_t reported : kReportedK)
+    if (reported <= k)
+      input.captured[reported] =
+          capturedEnergy(inputs[i].sums, bases[i].rows, reported);
+}
+
 void Calibrator::makeBases(LinearCalibration &result) {
   bases.resize(inputs.size());
+  if (options.maxK == 0)
+    return;
+  // Layers of a group one after the other, groups at once.
+  std::map<std::string, std::vector<size_t>> chains;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    chains[inputs[i].name.substr(inputs[i].name.find('.') + 1)].push_back(i);
+  std::vector<std::vector<size_t>> groups;
+  for (auto &[name, chain] : chains)
+    groups.push_back(std::move(chain));
   std::atomic<size_t> done = 0;
-  // Fresh ones, all at once; whether the one before would do is asked after.
-  forEach(inputs.size(), [&](size_t i) {
-    bases[i] = makeBasis(inputs[i].sums, getK(i));
-    progress("bases", ++done, inputs.size());
-  });
-  result.decompositions = static_cast<int64_t>(inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    InputResult &input = result.inputs[i];
-    std::optional<size_t> before = findBefore(inputs, i);
-    int64_t k = getK(i);
-    if (options.inheritance > 0 && before &&
-        bases[*before].rows.cols() == bases[i].rows.cols()) {
-      double inherited = capturedEnergy(inputs[i].sums, bases[*before].rows, k);
-      if (bases[i].captured[k] - inherited <= options.inheritance) {
-        for (int64_t reported : kReportedK)
-          if (reported <= k)
-            input.fresh[reported] = bases[i].captured[reported];
-        input.isInherited = true;
-        bases[i].rows = bases[*before].rows;
-        --result.decompositions;
-      }
+  forEach(groups.size(), [&](size_t group) {
+    for (size_t i : groups[group]) {
+      makeBasisOf(i, result.inputs[i]);
+      progress("bases", ++done, inputs.size());
     }
-    for (int64_t reported : kReportedK)
-      if (reported <= k)
-        input.captured[reported] =
-            input.isInherited
-                ? capturedEnergy(inputs[i].sums, bases[i].rows, reported)
-                : bases[i].captured[reported];
-  }
+  });
+  for (const InputResult &input : result.inputs)
+    result.decompositions += input.isInherited ? 0 : 1;
 }
 
 Status Calibrator::roundInput(size_t number,
@@ -336,9 +351,10 @@ Status Calibrator::run(const std::vector<int32_t> &tokens,
           {bases[i].rows.rows(), bases[i].rows.cols()},
           std::span<const float>(bases[i].rows.data(),
                                  static_cast<size_t>(bases[i].rows.size())));
-  GIST_TRY(countResiduals(
-      text.first(std::min<size_t>(text.size(), options.residualTokens)),
-      result));
+  if (options.maxK > 0)
+    GIST_TRY(countResiduals(
+        text.first(std::min<size_t>(text.size(), options.residualTokens)),
+        result));
   return writer.write(path);
 }
 
@@ -388,7 +404,6 @@ std::string LinearCalibration::print() const {
                  {"size", input.size},
                  {"inherited", input.isInherited},
                  {"captured", byK(input.captured)},
-                 {"fresh", byK(input.fresh)},
                  {"residuals", byK(input.residuals)},
                  {"weights", weights}};
     text += (i ? ",\n  " : "\n  ") + json.dump();

@@ -45,10 +45,9 @@ struct InputResult {
   std::string name; ///< "3.qkv", or "head"
   int64_t size = 0;
   std::vector<WeightResult> weights;
-  /// Shares of the energy by k: in the basis, and in a fresh one where the
-  /// basis is that of the layer before.
-  std::map<int64_t, double> captured, fresh;
-  bool isInherited = false;
+  std::map<int64_t, double>
+      captured;             ///< share of the energy in the basis, by k
+  bool isInherited = false; ///< the basis is that of the layer before
   /// By k, how many rows have a residual of less than (i + 1) / 20.
   std::map<int64_t, std::vector<int64_t>> residuals;
 };
@@ -58,10 +57,10 @@ struct CalibrationOptions {
   int64_t maxTokens = 16384;
   std::vector<int> bits = {2, 3};
   std::vector<int> headBits = {3, 4};
-  int64_t maxK = 128;
+  int64_t maxK = 128; ///< 0: no bases
   /// A basis is inherited where it captures at most this much less energy than
-  /// a fresh one; 0 makes every basis fresh.
-  double inheritance = 0.005;
+  /// in the layer that it was made for; 0 makes every basis fresh.
+  double inheritance = 0.02;
   /// Tokens of the text whose residuals are counted.
   int64_t residualTokens = 1024;
 };

@@ -157,8 +157,8 @@ void gist::plan::addLinears(CLI::App &app, Action &action) {
       ->capture_default_str();
   command
       ->add_option("--max-k", options->calibration.maxK,
-                   "Dimensions of bases, at most")
-      ->check(CLI::PositiveNumber)
+                   "Dimensions of bases, at most; 0: no bases")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
       ->add_option("--inheritance", options->calibration.inheritance,
