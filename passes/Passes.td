@@ -94,6 +94,38 @@ def AddDecodeEntryPass : Pass<"gist-add-decode-entry", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def AddNllEntryPass : Pass<"gist-add-nll-entry", "::mlir::ModuleOp"> {
+  let summary = "add an entry that says how well a text is predicted";
+  let description = [{
+    Copies the function `from`, which returns the logits of every token, as `to`,
+    which takes the tokens that should follow (`targets`) and returns for each
+    the negative logarithm of its probability, in f32. The logits then stay on
+    the device: rows as wide as the vocabulary become one number.
+
+    ```mlir
+    func.func @score(%tokens: tensor<?xi32>, ...) -> (tensor<?x49152xf32>, ...)
+    // stays, and there is
+    func.func @nll(%tokens: tensor<?xi32>, %targets: tensor<?xi32>, ...)
+        -> (tensor<?xf32>, ...)
+    ```
+
+    With x the logits of a token, m the largest of them and y its target, the
+    result is log(sum(exp(x - m))) + m - x[y]. A module without `from`, or with a
+    `to` of its own, is left alone, and so is one whose first result is not rows
+    of f32.
+  }];
+  let options = [
+    Option<"from", "from", "std::string", /*default=*/"\"score\"",
+           "the function to copy">,
+    Option<"to", "to", "std::string", /*default=*/"\"nll\"",
+           "what the copy is called">,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def AddObserveEntryPass : Pass<"gist-add-observe-entry", "::mlir::ModuleOp"> {
   let summary = "add an entry that shows what linear layers read";
   let description = [{
@@ -300,7 +332,11 @@ def TileAndDistributePass
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
-    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+    "::mlir::bufferization::BufferizationDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::ub::UBDialect",
+    "::mlir::vector::VectorDialect"
   ];
 }
 

@@ -70,6 +70,7 @@ void gist::buildReferencePipeline(OpPassManager &pm) {
 void gist::buildGraphStage(OpPassManager &pm,
                            const GraphPipelineOptions &options) {
   pm.addPass(createAddDecodeEntryPass());
+  pm.addPass(createAddNllEntryPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   LowerGatesPassOptions gates;

@@ -44,10 +44,13 @@ inline constexpr const char *kSymbolCapacity = "C"; ///< tokens the state holds
 inline constexpr const char *kEntryPrefill = "prefill";
 inline constexpr const char *kEntryDecode = "decode";
 inline constexpr const char *kEntryScore = "score";
+inline constexpr const char *kEntryNll = "nll";
 inline constexpr const char *kEntryEmbed = "embed";
 
 inline constexpr const char *kTensorTokens = "tokens";
+inline constexpr const char *kTensorTargets = "targets";
 inline constexpr const char *kTensorLogits = "logits";
+inline constexpr const char *kTensorNll = "nll";
 inline constexpr const char *kTensorEmbedding = "embedding";
 
 /// The numbers of these enumerations are part of the file format.

@@ -24,6 +24,8 @@
 
 namespace gist {
 
+class Session;
+
 struct SessionOptions {
   int64_t context = 0; ///< tokens the session can hold; 0: the module's default
   int64_t chunk = 0;   ///< tokens per prefill call; 0: the module's, or 512
@@ -31,6 +33,10 @@ struct SessionOptions {
   Profile *profile = nullptr;
   /// Reads back the entry's statistics (r, turnover, gates) after every call.
   bool statistics = false;
+  /// Told of every call that took tokens, after it ran: how many there were and
+  /// how many before them. Session::statistics() are those of the call.
+  std::function<void(const Session &session, int64_t before, int64_t tokens)>
+      afterCall = {};
 };
 
 /// What an entry's StatisticSpec left after the last call.
@@ -69,6 +75,15 @@ public:
       std::function<Status(size_t index, std::span<const float> logits)>;
   Status score(std::span<const int32_t> tokens, const LogitsSink &sink);
 
+  /// Appends tokens and hands out, call by call, how surprised the model is by
+  /// what follows each: minus the logarithm of the probability of `targets[i]`
+  /// after `tokens[i]`. `first` is the number of the first of `losses`, which
+  /// are valid during the call.
+  using LossSink =
+      std::function<Status(size_t first, std::span<const float> losses)>;
+  Status nll(std::span<const int32_t> tokens, std::span<const int32_t> targets,
+             const LossSink &sink);
+
   /// The embedding of a text, for modules with an "embed" entry.
   Status embed(std::span<const int32_t> tokens, std::vector<float> &result);
 
@@ -83,6 +98,10 @@ public:
   /// runs one after the other without the host between them.
   Status measure(std::string_view entry, unsigned samples, unsigned batch,
                  std::vector<double> &microseconds);
+
+  /// Gives a weight other content of the same size, in this session alone:
+  /// for tables that steer kernels. The module stays as it is.
+  Status setWeight(std::string_view name, Bytes content);
 
   /// Forgets every token.
   Status reset();
@@ -113,15 +132,20 @@ private:
   Status ensureMemory(const EntrySpec &entry);
   Status execute(EntryBinding &binding);
   Status readStatistics(EntryBinding &binding);
+  /// `targets` is empty for entries that take none.
   Status runTokens(std::string_view entry, std::span<const int32_t> tokens,
-                   int64_t before, std::string_view output,
-                   std::span<const float> &values);
+                   std::span<const int32_t> targets, int64_t before,
+                   std::string_view output, std::span<const float> &values);
+  Status uploadTokens(const EntrySpec &entry, uint32_t buffer,
+                      std::span<const int32_t> tokens);
   Status readOutput(const EntrySpec &entry, std::string_view name,
                     std::span<const float> &values);
   Status contentSize(uint32_t buffer, uint64_t &bytes);
   Status checkRoom(size_t count) const;
   int64_t vocabSize() const;
   int64_t chunkTokens() const;
+  /// The same for an entry that makes a row of logits for every token.
+  int64_t chunkRows(std::string_view entry) const;
   /// Tokens of the next call, at most `chunk`: where the module says a chunk,
   /// no call crosses a multiple of it.
   size_t callTokens(size_t chunk) const;
@@ -138,6 +162,7 @@ private:
   MemoryMap map;
   DeviceMemory arena;
   std::vector<DeviceMemory> weights; ///< per weight
+  std::vector<bool> ownWeights;      ///< those that setWeight replaced
   std::vector<DeviceMemory> owned;   ///< per buffer of the other kinds
   std::vector<EntryBinding> entries;
   std::vector<float> downloaded; ///< outputs of devices without host pointers

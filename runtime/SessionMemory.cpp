@@ -33,6 +33,7 @@ Status Session::allocateBuffers() {
   const ModuleSpec &spec = source->spec();
   owned.resize(spec.buffers.size());
   weights.resize(spec.weights.size());
+  ownWeights.resize(spec.weights.size());
   std::vector<bool> used = usedBuffers(spec, targetId);
   map.buffers.resize(spec.buffers.size());
   // State lives longer than a call: its size must not depend on one.
@@ -72,6 +73,40 @@ Status Session::allocateBuffers() {
     }
     map.buffers[i] = {owned[i].address(), owned[i].size()};
   }
+  return {};
+}
+
+Status Session::setWeight(std::string_view name, Bytes content) {
+  const ModuleSpec &spec = source->spec();
+  bool isKnown = false;
+  for (size_t i = 0; i < spec.buffers.size(); ++i) {
+    const BufferSpec &buffer = spec.buffers[i];
+    if (buffer.kind != BufferKind::Weight || map.buffers[i].address == 0 ||
+        spec.weights[buffer.base].name != name)
+      continue;
+    isKnown = true;
+    DeviceMemory &memory = weights[buffer.base];
+    if (content.size != memory.size())
+      return Status::error(Code::BadArgument,
+                           "weight '%s' has %" PRIu64 " bytes, %" PRIu64
+                           " were given",
+                           buffer.name.c_str(), memory.size(), content.size);
+    if (!ownWeights[buffer.base]) {
+      // What is there may be the file itself, or shared with other sessions.
+      GIST_TRY(device.synchronize());
+      DeviceMemory own;
+      GIST_TRY(device.allocate(content.size, own).in(buffer.name));
+      memory.reset();
+      memory = std::move(own);
+      ownWeights[buffer.base] = true;
+      ++map.generation;
+    }
+    map.buffers[i] = {memory.address(), memory.size()};
+    GIST_TRY(device.upload(memory.address(), content).in(buffer.name));
+  }
+  if (!isKnown)
+    return Status::error(Code::NotFound, "the module has no weight '%.*s'",
+                         static_cast<int>(name.size()), name.data());
   return {};
 }
 

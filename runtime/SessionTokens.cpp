@@ -53,13 +53,9 @@ Status Session::readOutput(const EntrySpec &entry, std::string_view name,
                        name.data());
 }
 
-Status Session::runTokens(std::string_view name,
-                          std::span<const int32_t> tokens, int64_t before,
-                          std::string_view output,
-                          std::span<const float> &values) {
-  EntryBinding *binding = nullptr;
-  GIST_TRY(findEntry(name, binding));
-  const EntrySpec &entry = binding->entry();
+/// Fills an input of token ids.
+Status Session::uploadTokens(const EntrySpec &entry, uint32_t buffer,
+                             std::span<const int32_t> tokens) {
   const ModuleSpec &spec = source->spec();
   for (int32_t token : tokens)
     if (token < 0 || token >= spec.model.vocabSize)
@@ -67,24 +63,45 @@ Status Session::runTokens(std::string_view name,
                            "token %" PRId32
                            " is outside a vocabulary of %" PRId64,
                            token, spec.model.vocabSize);
-  GIST_TRY(setTokens(entry, static_cast<int64_t>(tokens.size()), before));
-  GIST_TRY(ensureMemory(entry));
-  if (entry.inputs.size() != 1 ||
-      spec.buffers[entry.inputs[0]].type != ElementType::I32)
-    return Status::error(Code::BadFile,
-                         "entry '%s' should have one input, i32 tokens",
-                         entry.name.c_str());
   uint64_t size = 0;
-  GIST_TRY(contentSize(entry.inputs[0], size));
+  GIST_TRY(contentSize(buffer, size));
   if (size != tokens.size_bytes())
     return Status::error(Code::BadFile,
                          "entry '%s' wants %" PRIu64
                          " bytes of tokens, %zu were given",
                          entry.name.c_str(), size, tokens.size_bytes());
-  GIST_TRY(device.upload(
-      owned[entry.inputs[0]].address(),
-      {reinterpret_cast<const uint8_t *>(tokens.data()), tokens.size_bytes()}));
+  return device.upload(
+      owned[buffer].address(),
+      {reinterpret_cast<const uint8_t *>(tokens.data()), tokens.size_bytes()});
+}
+
+Status Session::runTokens(std::string_view name,
+                          std::span<const int32_t> tokens,
+                          std::span<const int32_t> targets, int64_t before,
+                          std::string_view output,
+                          std::span<const float> &values) {
+  EntryBinding *binding = nullptr;
+  GIST_TRY(findEntry(name, binding));
+  const EntrySpec &entry = binding->entry();
+  const std::vector<BufferSpec> &buffers = source->spec().buffers;
+  GIST_TRY(setTokens(entry, static_cast<int64_t>(tokens.size()), before));
+  GIST_TRY(ensureMemory(entry));
+  std::span<const int32_t> given[] = {tokens, targets};
+  size_t count = targets.empty() ? 1 : 2;
+  if (entry.inputs.size() != count)
+    return Status::error(
+        Code::BadFile, "entry '%s' should have %s of i32 tokens",
+        entry.name.c_str(), count == 1 ? "one input" : "two inputs");
+  for (size_t i = 0; i < count; ++i) {
+    if (buffers[entry.inputs[i]].type != ElementType::I32)
+      return Status::error(Code::BadFile, "input '%s' is %s, expected i32",
+                           buffers[entry.inputs[i]].name.c_str(),
+                           toString(buffers[entry.inputs[i]].type));
+    GIST_TRY(uploadTokens(entry, entry.inputs[i], given[i]));
+  }
   GIST_TRY(execute(*binding));
+  if (options.afterCall)
+    options.afterCall(*this, before, static_cast<int64_t>(tokens.size()));
   return readOutput(entry, output, values);
 }
 
@@ -98,7 +115,7 @@ Status Session::feed(std::span<const int32_t> tokens) {
     std::span<const int32_t> piece =
         tokens.first(std::min(callTokens(chunk), tokens.size()));
     bool single = piece.size() == 1 && hasEntry(kEntryDecode);
-    GIST_TRY(runTokens(single ? kEntryDecode : kEntryPrefill, piece, past,
+    GIST_TRY(runTokens(single ? kEntryDecode : kEntryPrefill, piece, {}, past,
                        kTensorLogits, lastLogits));
     past += static_cast<int64_t>(piece.size());
     tokens = tokens.subspan(piece.size());
@@ -115,14 +132,7 @@ Status Session::score(std::span<const int32_t> tokens, const LogitsSink &sink) {
   GIST_TRY(checkRoom(tokens.size()));
   // Without the entry it is one token at a time: slow, but the same numbers.
   bool whole = hasEntry(kEntryScore);
-  int64_t chunk = 1;
-  if (whole) {
-    // Rows of logits are as wide as the vocabulary: keep them to 32 MiB.
-    constexpr int64_t kMaxFloats = int64_t{8} << 20;
-    int64_t rows = kMaxFloats / std::max<int64_t>(vocabSize(), 1);
-    chunk = std::min(
-        {chunkTokens(), maxTokens(kEntryScore), std::max<int64_t>(rows, 16)});
-  }
+  int64_t chunk = whole ? chunkRows(kEntryScore) : 1;
   auto vocab = static_cast<size_t>(vocabSize());
   for (size_t begin = 0; begin < tokens.size();) {
     std::span<const int32_t> piece =
@@ -130,7 +140,7 @@ Status Session::score(std::span<const int32_t> tokens, const LogitsSink &sink) {
                                        tokens.size() - begin));
     std::span<const float> values;
     if (whole) {
-      GIST_TRY(runTokens(kEntryScore, piece, past, kTensorLogits, values));
+      GIST_TRY(runTokens(kEntryScore, piece, {}, past, kTensorLogits, values));
       past += static_cast<int64_t>(piece.size());
     } else {
       GIST_TRY(feed(piece));
@@ -147,13 +157,38 @@ Status Session::score(std::span<const int32_t> tokens, const LogitsSink &sink) {
   return {};
 }
 
+Status Session::nll(std::span<const int32_t> tokens,
+                    std::span<const int32_t> targets, const LossSink &sink) {
+  lastLogits = {};
+  if (tokens.size() != targets.size())
+    return Status::error(Code::BadArgument,
+                         "%zu tokens were given and %zu that follow them",
+                         tokens.size(), targets.size());
+  GIST_TRY(checkRoom(tokens.size()));
+  auto chunk = static_cast<size_t>(chunkRows(kEntryNll));
+  for (size_t begin = 0; begin < tokens.size();) {
+    size_t count = std::min(callTokens(chunk), tokens.size() - begin);
+    std::span<const float> values;
+    GIST_TRY(runTokens(kEntryNll, tokens.subspan(begin, count),
+                       targets.subspan(begin, count), past, kTensorNll,
+                       values));
+    past += static_cast<int64_t>(count);
+    if (values.size() != count)
+      return Status::error(Code::BadFile, "%zu losses for %zu tokens",
+                           values.size(), count);
+    GIST_TRY(sink(begin, values));
+    begin += count;
+  }
+  return {};
+}
+
 Status Session::embed(std::span<const int32_t> tokens,
                       std::vector<float> &result) {
   if (tokens.empty())
     return Status::error(Code::BadArgument, "no tokens were given");
   lastLogits = {};
   std::span<const float> values;
-  GIST_TRY(runTokens(kEntryEmbed, tokens, 0, kTensorEmbedding, values));
+  GIST_TRY(runTokens(kEntryEmbed, tokens, {}, 0, kTensorEmbedding, values));
   result.assign(values.begin(), values.end());
   return {};
 }
@@ -176,4 +211,12 @@ int64_t Session::chunkTokens() const {
   if (chunk == 0)
     chunk = kDefaultChunk;
   return std::max<int64_t>(1, std::min(chunk, maxTokens(kEntryPrefill)));
+}
+
+int64_t Session::chunkRows(std::string_view entry) const {
+  // Rows of logits are as wide as the vocabulary: keep them to 32 MiB.
+  constexpr int64_t kMaxFloats = int64_t{8} << 20;
+  int64_t rows = kMaxFloats / std::max<int64_t>(vocabSize(), 1);
+  return std::min(
+      {chunkTokens(), maxTokens(entry), std::max<int64_t>(rows, 16)});
 }

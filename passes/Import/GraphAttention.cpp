@@ -133,7 +133,7 @@ Value GraphBuilder::updateCache(Value &cache, Value rows) {
 }
 
 Value GraphBuilder::attention(Value q, Value k, Value v) {
-  if (architecture.isDecoder) {
+  if (hasCache) {
     k = updateCache(keyCache, k);
     v = updateCache(valueCache, v);
     q = convert(q, typeOf(k).getElementType());

@@ -24,12 +24,13 @@ GraphBuilder::GraphBuilder(ModuleOp module, const Architecture &architecture,
                            const ImportOptions &options, WeightMap &weights)
     : architecture(architecture), config(config), source(source),
       options(options), weights(weights),
+      hasCache(architecture.isDecoder && !options.wholeSequence),
       b(UnknownLoc::get(module.getContext()), module.getContext()) {
   b.setInsertionPointToEnd(module.getBody());
   auto tokensType =
       RankedTensorType::get({ShapedType::kDynamic}, b.getI32Type());
   SmallVector<Type> arguments{tokensType};
-  if (architecture.isDecoder) {
+  if (hasCache) {
     Type element = options.halfCache ? Type(b.getF16Type()) : b.getF32Type();
     auto cache = RankedTensorType::get(
         {config.numLayers, config.capacity, config.numKvHeads, config.headSize},
@@ -46,7 +47,7 @@ GraphBuilder::GraphBuilder(ModuleOp module, const Architecture &architecture,
   b.setInsertionPointToStart(entry);
 
   tokens = entry->getArgument(0);
-  if (architecture.isDecoder) {
+  if (hasCache) {
     past = entry->getArgument(1);
     keyCache = entry->getArgument(2);
     valueCache = entry->getArgument(3);

@@ -155,6 +155,7 @@ private:
   const ModelSource &source;
   const ImportOptions &options;
   WeightMap &weights;
+  const bool hasCache; ///< of keys and values: tokens before this call
 
   mlir::ImplicitLocOpBuilder b;
   mlir::func::FuncOp function;

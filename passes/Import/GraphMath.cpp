@@ -322,7 +322,7 @@ Value GraphBuilder::toUnitLength(Value x) {
 
 void GraphBuilder::finish(Value result) {
   SmallVector<Value> results{result};
-  if (architecture.isDecoder)
+  if (hasCache)
     results.append({keyCache, valueCache});
   func::ReturnOp::create(b, results);
   function.setType(b.getFunctionType(function.getArgumentTypes(),

@@ -27,6 +27,8 @@ struct ImportOptions {
   bool logitsOfEveryToken = false;
   /// Keep keys and values in f16 instead of f32.
   bool halfCache = false;
+  /// Give a decoder no KV cache: a call sees a whole sequence from its start.
+  bool wholeSequence = false;
   /// The capacity in tokens; 0 takes the model's own.
   int64_t contextLength = 0;
 };
@@ -58,7 +60,8 @@ struct ImportedModel {
 ///                      %k_cache: tensor<LxCxHkvxDxf32>, %v_cache: ...)
 ///       -> (tensor<1xVxf32>, tensor<LxCxHkvxDxf32>, tensor<LxCxHkvxDxf32>)
 ///
-/// where the caches hold `past` tokens and get these after them. The caller
+/// where the caches hold `past` tokens and get these after them; as for an
+/// encoder where calls see whole sequences. The caller
 /// keeps tokens within the vocabulary and past + tokens within C. Weights are
 /// `gist.weight` ops under the names of the source. On error the results are
 /// left as they were.

@@ -215,7 +215,7 @@ struct ClusterCachePass final
 
   void runOnOperation() override {
     Plan choices;
-    Status status = readPlan(plan, choices);
+    Status status = loadPlan(choices);
     if (!status.ok()) {
       getOperation().emitError(status.text);
       return signalPassFailure();
@@ -224,6 +224,22 @@ struct ClusterCachePass final
       if (!function.isExternal() && !function->hasAttr(kKernelAttr) &&
           failed(Rewrite(function, choices).run()))
         return signalPassFailure();
+  }
+
+private:
+  /// The plan's file, or the plan for calibration with the model's heads.
+  Status loadPlan(Plan &choices) {
+    if (plan != kCalibrationPlan)
+      return readPlan(plan, choices);
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      for (BlockArgument argument : function.getArguments())
+        if (auto cache = dyn_cast<RankedTensorType>(argument.getType());
+            cache && cache.getRank() == 4) {
+          choices =
+              makeCalibrationPlan(cache.getDimSize(0), cache.getDimSize(2));
+          return {};
+        }
+    return Status::error(Code::Unsupported, "no KV cache to calibrate");
   }
 };
 } // namespace

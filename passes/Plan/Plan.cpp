@@ -31,6 +31,17 @@ bool Plan::hasClusters() const {
   return false;
 }
 
+Plan gist::makeCalibrationPlan(size_t layers, size_t kvHeads) {
+  // A window that nothing leaves.
+  HeadChoice head{.kind = HeadKind::Clusters,
+                  .window = kMaxTokens,
+                  .theta = 0.5,
+                  .room = 1};
+  Plan plan;
+  plan.layers.assign(layers, std::vector<HeadChoice>(kvHeads, head));
+  return plan;
+}
+
 //===----------------------------------------------------------------------===//
 // Reading
 //===----------------------------------------------------------------------===//
@@ -115,6 +126,15 @@ static Status readLayer(const Json &json, std::vector<HeadChoice> &heads) {
   return {};
 }
 
+Status gist::parseHead(std::string_view text, HeadChoice &head) {
+  Json json = Json::parse(text.begin(), text.end(), nullptr,
+                          /*allow_exceptions=*/false);
+  HeadChoice result;
+  GIST_TRY(readHead(json, result));
+  head = result;
+  return {};
+}
+
 Status gist::parsePlan(std::string_view text, Plan &plan) {
   Json json = Json::parse(text.begin(), text.end(), nullptr,
                           /*allow_exceptions=*/false);
@@ -166,11 +186,17 @@ static Json toJson(const HeadChoice &head) {
   return {{"window", head.window}, {"theta", head.theta}, {"room", head.room}};
 }
 
-std::string gist::printPlan(const Plan &plan) {
+std::string gist::printHead(const HeadChoice &head) {
+  return toJson(head).dump();
+}
+
+std::string gist::printPlan(const Plan &plan, const std::string &contract) {
   // A line for each layer: what a person compares.
   std::string text = "{\n  \"gist_plan\": " + std::to_string(kVersion) +
-                     ",\n  \"block\": " + std::to_string(plan.block) +
-                     ",\n  \"layers\": [";
+                     ",\n  \"block\": " + std::to_string(plan.block);
+  if (!contract.empty())
+    text += ",\n  \"contract\": " + contract;
+  text += ",\n  \"layers\": [";
   for (size_t i = 0; i < plan.layers.size(); ++i) {
     Json heads = Json::array();
     for (const HeadChoice &head : plan.layers[i])
@@ -184,26 +210,51 @@ std::string gist::printPlan(const Plan &plan) {
 // The cache
 //===----------------------------------------------------------------------===//
 
+/// Rows that a head keeps exactly, and clusters that it may have.
+static std::pair<int64_t, int64_t>
+countRows(const Plan &plan, const HeadChoice &head, int64_t context) {
+  // No more tokens leave a window than there are.
+  int64_t ring = std::min(head.window, context) + plan.block;
+  switch (head.kind) {
+  case HeadKind::Dense:
+    return {context, 0};
+  case HeadKind::Window:
+    return {ring, head.sinks};
+  case HeadKind::Clusters:
+    break;
+  }
+  return {ring, static_cast<int64_t>(
+                    std::ceil(head.room * static_cast<double>(context)))};
+}
+
+/// Appends a head's numbers: dialect/GistClusterOps.td says what they mean.
+static void addHead(const HeadChoice &head, const HeadPlace &place,
+                    int64_t context, std::vector<float> &table) {
+  int64_t window =
+      head.kind == HeadKind::Dense ? -1 : std::min(head.window, context);
+  int64_t sinks = head.kind == HeadKind::Window ? head.sinks : -1;
+  for (int64_t number : {place.ringRow, place.ringRows, place.meanRow,
+                         place.unit, place.capacity, window, sinks})
+    table.push_back(static_cast<float>(number));
+  table.push_back(static_cast<float>(head.theta));
+}
+
 Status gist::layOutCache(const Plan &plan, int64_t context,
                          CacheLayout &layout) {
   CacheLayout result;
   for (const std::vector<HeadChoice> &heads : plan.layers)
     for (const HeadChoice &head : heads) {
-      bool isDense = head.kind == HeadKind::Dense;
-      // No more tokens leave a window than there are.
-      int64_t window = std::min(head.window, context);
-      int64_t ring = isDense ? context : window + plan.block;
-      int64_t clusters = 0;
-      if (head.kind == HeadKind::Window)
-        clusters = head.sinks;
-      else if (head.kind == HeadKind::Clusters)
-        clusters = static_cast<int64_t>(
-            std::ceil(head.room * static_cast<double>(context)));
-      for (int64_t number : {result.rows, ring, result.rows + ring,
-                             result.units, clusters, isDense ? -1 : window,
-                             head.kind == HeadKind::Window ? head.sinks : -1})
-        result.table.push_back(static_cast<float>(number));
-      result.table.push_back(static_cast<float>(head.theta));
+      auto [ring, clusters] = countRows(plan, head, context);
+      addHead(head,
+              {.ringRow = result.rows,
+               .ringRows = ring,
+               .meanRow = result.rows + ring,
+               .unit = result.units,
+               .capacity = clusters,
+               .window = 0,
+               .sinks = 0,
+               .theta = 0},
+              context, result.table);
       result.rows += ring + clusters;
       result.units += clusters;
     }
@@ -216,5 +267,46 @@ Status gist::layOutCache(const Plan &plan, int64_t context,
                          result.rows, context, kMaxTokens);
   result.units = std::max<int64_t>(result.units, 1);
   layout = std::move(result);
+  return {};
+}
+
+HeadPlace gist::readPlace(std::span<const float> table, size_t head) {
+  std::span<const float> row = table.subspan(head * kHeadNumbers, kHeadNumbers);
+  auto integer = [&](size_t i) { return static_cast<int64_t>(row[i]); };
+  return {.ringRow = integer(0),
+          .ringRows = integer(1),
+          .meanRow = integer(2),
+          .unit = integer(3),
+          .capacity = integer(4),
+          .window = integer(5),
+          .sinks = integer(6),
+          .theta = static_cast<double>(row[7])};
+}
+
+Status gist::fitPlan(const Plan &plan, std::span<const float> table,
+                     int64_t context, std::vector<float> &result) {
+  std::vector<float> fitted;
+  for (size_t layer = 0; layer < plan.layers.size(); ++layer)
+    for (size_t i = 0; i < plan.layers[layer].size(); ++i) {
+      size_t number = fitted.size() / kHeadNumbers;
+      if ((number + 1) * kHeadNumbers > table.size())
+        return Status::error(Code::BadArgument,
+                             "the plan has more heads than the module");
+      HeadPlace place = readPlace(table, number);
+      auto [ring, clusters] = countRows(plan, plan.layers[layer][i], context);
+      if (ring > place.ringRows || clusters > place.capacity)
+        return Status::error(
+            Code::BadArgument,
+            "layer %zu: head %zu: wants %" PRId64 " rows and %" PRId64
+            " clusters, the module has room for %" PRId64 " and %" PRId64,
+            layer, i, ring, clusters, place.ringRows, place.capacity);
+      place.ringRows = ring;
+      place.capacity = clusters;
+      addHead(plan.layers[layer][i], place, context, fitted);
+    }
+  if (fitted.size() != table.size())
+    return Status::error(Code::BadArgument,
+                         "the plan has fewer heads than the module");
+  result = std::move(fitted);
   return {};
 }

@@ -20,7 +20,8 @@
 // There is one entry for each KV head. A dense head keeps everything; one with
 // sinks sees the first tokens and a window; one with a theta keeps clusters of
 // what is older than its window, at most `room` of them for each token of the
-// context.
+// context. What else is in the file, such as how the plan was found, is for
+// people.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,6 +31,7 @@
 #include "runtime/Status.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,10 +61,21 @@ struct Plan {
   bool hasClusters() const;
 };
 
+/// The name of makeCalibrationPlan's plan for readPlan.
+inline constexpr const char *kCalibrationPlan = "calibration";
+
+/// A plan that does what the model does, in a cache that has room for every
+/// other plan: tables of those can take the place of its own.
+Plan makeCalibrationPlan(size_t layers, size_t kvHeads);
+
 /// Reads a plan from JSON text, whoever wrote it.
 Status parsePlan(std::string_view text, Plan &plan);
 Status readPlan(const std::string &path, Plan &plan);
-std::string printPlan(const Plan &plan);
+/// `contract` is the JSON text of how the plan was found, or empty.
+std::string printPlan(const Plan &plan, const std::string &contract = {});
+/// One head as it stands in the file.
+std::string printHead(const HeadChoice &head);
+Status parseHead(std::string_view text, HeadChoice &head);
 
 /// Where the parts of a cache of clusters lie, as gist.cluster_update reads it.
 struct CacheLayout {
@@ -74,6 +87,21 @@ struct CacheLayout {
 
 /// The layout for `context` tokens, or why there is none.
 Status layOutCache(const Plan &plan, int64_t context, CacheLayout &layout);
+
+/// What the table says of one head.
+struct HeadPlace {
+  int64_t ringRow, ringRows, meanRow, unit, capacity, window, sinks;
+  double theta;
+};
+inline constexpr size_t kHeadNumbers = 8;
+
+/// Of the head with this number, by layer and then KV head.
+HeadPlace readPlace(std::span<const float> table, size_t head);
+
+/// The table of `plan` in a cache that was laid out for another one, `table`,
+/// and `context` tokens; or which head has no room there.
+Status fitPlan(const Plan &plan, std::span<const float> table, int64_t context,
+               std::vector<float> &result);
 
 /// The name of the weight that holds a layout's table.
 inline constexpr const char *kPlanHeadsWeight = "plan.heads";

@@ -29,15 +29,69 @@ def ClusterCachePass : Pass<"gist-cluster-cache", "::mlir::ModuleOp"> {
     Which head keeps what is in the weight, so the graph is the same for every
     plan but for the sizes of the cache. Attention that is not causal, has a
     window or a mask, or does not read a cache is refused, and so is a plan with
-    other layers or heads than the model's.
+    other layers or heads than the model's. The plan `calibration` has room for
+    every other.
+  }];
+  let options = [
+    Option<"plan", "plan", "std::string", /*default=*/"", "the plan's file, or 'calibration'">,
+  ];
+  let dependentDialects = [
+    "::gist::GistDialect", "::mlir::arith::ArithDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
+def InsertSelectionsPass : Pass<"gist-insert-selections", "::mlir::ModuleOp"> {
+  let summary = "select representatives where a plan asks for them";
+  let description = [{
+    Before the attention of every layer for which the plan has a selection, the
+    tokens are selected: on the residual stream, on the rows that queries are
+    projected from, or on the keys of each KV head. Attention itself stays as
+    it is; -gist-attend-on-representatives reads the selections.
+
+    ```mlir
+    %s0 = gist.gram_select %x0, 3.0e-1 against all causal : tensor<?x576xf32>
+    %o0 = gist.attention %q0, %k0, %v0 causal : ...
+    ...
+    %s1, %gone, %new = gist.cascade_update %x1, %s0, 3.0e-1 rule paper : ...
+    %o1 = gist.attention %q1, %k1, %v1 causal : ...
+    ```
+
+    How many representatives there are, and how many the layer before had or had
+    not, are kept as statistics: `representatives`, `removed` and `added`, for
+    each layer and head.
+
+    The residual stream is what is added again to what attention gives; the rows
+    that queries are projected from are found behind them. Refused are attention
+    that reads a KV cache (it does not see the whole sequence), has a mask, a
+    window or offsets, a plan with another number of layers or heads, and a rule
+    that inherits where nothing was selected before.
   }];
   let options = [
     Option<"plan", "plan", "std::string", /*default=*/"", "the plan's file">,
   ];
   let dependentDialects = [
     "::gist::GistDialect", "::mlir::arith::ArithDialect",
-    "::mlir::tensor::TensorDialect"
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
   ];
+}
+
+def AttendOnRepresentativesPass
+    : Pass<"gist-attend-on-representatives", "::mlir::ModuleOp"> {
+  let summary = "let attention work on the representatives of a plan";
+  let description = [{
+    ```mlir
+    %o = gist.attention %q, %k, %v causal : ...
+    // becomes
+    %o = gist.attend %q, %k, %v on %s mode keys causal window 128 block 128 : ...
+    ```
+
+    with the selection of the layer, or the last one before it.
+  }];
+  let options = [
+    Option<"plan", "plan", "std::string", /*default=*/"", "the plan's file">,
+  ];
+  let dependentDialects = ["::gist::GistDialect"];
 }
 
 def GateLinearsPass : Pass<"gist-gate-linears", "::mlir::ModuleOp"> {

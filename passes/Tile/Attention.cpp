@@ -157,6 +157,10 @@ Value Attention::emitScores(Value row, int64_t rows, const Step &keys) {
           if (keys.bias)
             score = arith::AddFOp::create(
                 b, score, b.read(keys.bias, key, b.vectorOf(kKeys, f32)));
+          if (keys.pairBias)
+            score = arith::AddFOp::create(
+                b, score,
+                b.read(keys.pairBias, {query[i], key}, b.vectorOf(kKeys, f32)));
           result = b.write(emitMask(score, query[i], b.add(keys.first, key)),
                            result, {b.index(i), key});
         }
@@ -349,6 +353,25 @@ Value Attention::countKeys(Value first) {
           {OpFoldResult(first), OpFoldResult(keys)}));
 }
 
+/// The keys and values from number `first` on.
+Attention::Step Attention::emitStep(Value first) {
+  Value count = countKeys(first);
+  Step part = {first, {}, {}, {}, {}};
+  if (what.make) {
+    AttentionStep made = what.make(b, first, count, step);
+    part.k = made.key;
+    part.v = made.value;
+    part.bias = made.bias;
+  } else {
+    part.k = emitWiden(what.key, first, count, headSize);
+    part.v = emitWiden(what.value, first, count, valueSize);
+    part.bias = emitBias(first, count);
+  }
+  if (what.pairBias)
+    part.pairBias = what.pairBias(b, first, count, step);
+  return part;
+}
+
 /// All steps: first those in which every query sees every key.
 Attention::State Attention::emitSteps(
     State state,
@@ -395,10 +418,7 @@ Value Attention::emit(Value result) {
   });
   q = emitQueries();
   state = emitSteps(state, [&](Value first, const State &before) {
-    Value count = countKeys(first);
-    Step part = {first, emitWiden(what.key, first, count, headSize),
-                 emitWiden(what.value, first, count, valueSize),
-                 emitBias(first, count)};
+    Step part = emitStep(first);
     State next = b.loop(zero, whole, rowsAtOnce, before,
                         [&](Value row, ValueRange inner) {
                           return emitRows(row, rowsAtOnce, part, State(inner));

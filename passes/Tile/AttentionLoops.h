@@ -15,6 +15,12 @@
 
 namespace gist {
 
+/// A step of keys and values in f32, `step` rows of which those past the last
+/// key are zeros, and what is added to their scores, times log2(e).
+struct AttentionStep {
+  mlir::Value key, value, bias;
+};
+
 /// Some queries of one KV head, each with the query heads that share it, and
 /// what they see. Queries are the last of the keys where they are `causal`.
 struct AttentionTile {
@@ -26,6 +32,16 @@ struct AttentionTile {
   std::function<TileBuilder::Values(TileBuilder &, mlir::Value n)> locate;
   /// What is added to the score of key number `n`, an f32; may be null.
   std::function<mlir::Value(TileBuilder &, mlir::Value n)> bias = nullptr;
+  /// Where keys are made and not read, in place of the two above: `count` of
+  /// them from number `first` on.
+  std::function<AttentionStep(TileBuilder &, mlir::Value first,
+                              mlir::Value count, int64_t step)>
+      make = nullptr;
+  /// What is added to the scores of queries with a step of keys, queries x
+  /// step, times log2(e); may be null.
+  std::function<mlir::Value(TileBuilder &, mlir::Value first, mlir::Value count,
+                            int64_t step)>
+      pairBias = nullptr;
   mlir::Value mask = {}; ///< queries x keys, or null
   bool isCausal = true;
   std::optional<int64_t> window = std::nullopt;

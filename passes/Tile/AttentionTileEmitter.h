@@ -54,7 +54,7 @@ private:
   /// Keys and values of a step, as they are multiplied, and what is added to
   /// the scores.
   struct Step {
-    Value first, k, v, bias;
+    Value first, k, v, bias, pairBias;
   };
 
   static mlir::RankedTensorType getType(Value value) {
@@ -63,6 +63,7 @@ private:
   Value emitQueries();
   Value emitWiden(Value source, Value first, Value count, int64_t size);
   Value emitBias(Value first, Value count);
+  Step emitStep(Value first);
   State emitSteps(
       State state,
       llvm::function_ref<State(Value first, const State &state)> emitStep);

@@ -236,8 +236,11 @@ Value Attention::emitPaired(Value result) {
   q = emitPairedQueries();
   state = emitSteps(state, [&](Value first, const State &before) {
     Value count = countKeys(first);
-    Step part = {first, emitPairedKeys(first, count),
-                 emitPairedValues(first, count), emitBias(first, count)};
+    Step part = {first,
+                 emitPairedKeys(first, count),
+                 emitPairedValues(first, count),
+                 emitBias(first, count),
+                 {}};
     return b.loop(zero, rows, rowsAtOnce, before,
                   [&](Value row, ValueRange inner) {
                     return emitRows(row, rowsAtOnce, part, State(inner));

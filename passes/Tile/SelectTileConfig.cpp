@@ -10,6 +10,7 @@
 #include "passes/Target/TargetInfo.h"
 #include "passes/Tile/Gpu/GpuKernels.h"
 #include "passes/Tile/Kernels.h"
+#include "passes/Tile/Selection.h"
 
 namespace gist {
 #define GEN_PASS_DEF_SELECTTILECONFIGPASS
@@ -80,7 +81,8 @@ static TileAttr selectTile(func::FuncOp kernel, const TargetInfo &target,
     return TileAttr::get(context, {target.attention.queries, 1},
                          {8, target.attention.keys}, target.lanes,
                          Instruction::Bfmmla);
-  if (isa_and_nonnull<AttentionOp, ClusterAttentionOp>(anchor))
+  if (isa_and_nonnull<AttentionOp, ClusterAttentionOp>(anchor) ||
+      findAttend(kernel))
     return TileAttr::get(
         context, {target.attention.queries, 1},
         {target.floatShape.registerRows, target.attention.keys}, target.lanes,

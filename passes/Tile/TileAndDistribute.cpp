@@ -13,12 +13,19 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
 #include "passes/Tile/ClusterCache.h"
 #include "passes/Tile/Kernels.h"
+#include "passes/Tile/Selection.h"
 
 namespace gist {
 #define GEN_PASS_DEF_TILEANDDISTRIBUTEPASS
@@ -333,6 +340,10 @@ static LogicalResult distribute(func::FuncOp kernel) {
   auto updates = llvm::to_vector(kernel.getOps<ClusterUpdateOp>());
   if (!updates.empty()) {
     forall = distributeClusterUpdate(rewriter, updates.front());
+  } else if (Operation *selection = findSelection(kernel)) {
+    forall = distributeSelection(rewriter, selection);
+  } else if (AttendOp attend = findAttend(kernel)) {
+    forall = distributeAttend(rewriter, attend);
   } else if (getAnchor(kernel)) {
     auto tail =
         getReturn(kernel)->getOperand(0).getDefiningOp<TilingInterface>();

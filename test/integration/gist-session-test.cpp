@@ -5,13 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   gist-session-test [--hip LIBRARY] MODULE score|feed|embed PIECE...
+//   gist-session-test [--hip LIBRARY] MODULE score|feed|nll|embed PIECE...
 //       < IDS > NUMBERS
 //
 // Reads token ids, 32-bit integers, and gives them to one session in pieces of
 // the given sizes, so that the cache is carried over. Writes f32 numbers: the
-// logits after every token (score), after every piece (feed), or the embedding
-// of every piece. With --hip on an AMD card, or on the simulator in its place.
+// logits after every token (score), after every piece (feed), -log p of what
+// follows every token (nll; the last of a piece is followed by its first), or
+// the embedding of every piece. With --hip on an AMD card, or on the simulator
+// in its place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,6 +41,14 @@ static Status runPiece(Session &session, const std::string &mode,
   if (mode == "feed") {
     GIST_TRY(session.feed(tokens));
     return writeNumbers(session.logits());
+  }
+  if (mode == "nll") {
+    std::vector<int32_t> targets(tokens.begin() + 1, tokens.end());
+    targets.push_back(tokens.front());
+    return session.nll(tokens, targets,
+                       [](size_t, std::span<const float> losses) {
+                         return writeNumbers(losses);
+                       });
   }
   std::vector<float> embedding;
   GIST_TRY(session.embed(tokens, embedding));
@@ -80,7 +90,7 @@ int main(int argc, char **argv) {
   bool isHip = argc > 1 && std::strcmp(argv[1], "--hip") == 0;
   if (argc < (isHip ? 6 : 4)) {
     std::fputs("usage: gist-session-test [--hip LIBRARY] MODULE "
-               "score|feed|embed PIECE...\n",
+               "score|feed|nll|embed PIECE...\n",
                stderr);
     return 2;
   }

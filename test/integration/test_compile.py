@@ -62,6 +62,26 @@ def test_decoder(name, tmp_path):
     np.testing.assert_allclose(found, expected[np.cumsum(pieces) - 1], atol=1e-4, rtol=0)
 
 
+def losses(logits, ids, pieces):
+    """-log p of what follows each token; the last of a piece by its first."""
+    ends = np.cumsum(pieces)
+    targets = np.concatenate([np.roll(ids[end - count:end], -1) for count, end in zip(pieces, ends)])
+    logits = logits[:ends[-1]].astype(np.float64)
+    largest = logits.max(axis=1)
+    total = np.log(np.exp(logits - largest[:, None]).sum(axis=1)) + largest
+    return total - logits[np.arange(len(targets)), targets]
+
+
+@pytest.mark.parametrize("pieces", [[19], [7, 1, 11]])
+def test_losses(pieces, tmp_path):
+    """Rows of logits that stay on the device: their log-sum-exp less the
+    target's, whatever the rows' sizes and pieces."""
+    ids, expected = reference("llama")
+    module = compile_model("llama", tmp_path, "--kv-type=f32", "--compute=f32")
+    found = run(module, "nll", ids, pieces, 1)[:, 0]
+    np.testing.assert_allclose(found, losses(expected, ids, pieces), atol=2e-4, rtol=0)
+
+
 def test_8_bit_products_are_close(tmp_path):
     """Rows of random weights and one block of 32 are the worst case of rounding
     to 8 bits: not equal, but close."""

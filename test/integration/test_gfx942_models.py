@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from import_graph import Graph
-from test_compile import DECODERS, MODELS, reference
+from test_compile import DECODERS, MODELS, losses, reference
 
 SIMULATOR = os.environ["GIST_HIP_SIM"]
 
@@ -134,6 +134,16 @@ def test_plan(name, tmp_path):
 def test_all_logits(tmp_path):
     module = compile_for_both("llama", tmp_path, "--logits=all")
     check_session("llama", module, "score", [11, 1, 1, 6])
+
+
+def test_losses(tmp_path):
+    """The losses of the logits that the same card gives."""
+    module = compile_for_both("llama", tmp_path)
+    ids, expected = reference("llama")
+    pieces, device = [11, 1, 6], ["--hip", SIMULATOR]
+    logits = run(module, "score", ids, pieces, expected.shape[1], device)
+    found = run(module, "nll", ids, pieces, 1, device)[:, 0]
+    np.testing.assert_allclose(found, losses(logits, ids, pieces), atol=1e-4, rtol=0)
 
 
 @pytest.mark.parametrize("tokens", [1, 16, 17])

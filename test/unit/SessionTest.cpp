@@ -13,6 +13,7 @@
 #include "nlohmann/json.hpp"
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <numeric>
 
 using namespace gist;
@@ -70,6 +71,54 @@ TEST_P(SessionTest, PrefillInChunksOfAnySize) {
     EXPECT_EQ(session->position(), 39);
     expectNear(session->logits(), model.logitsAfter(tokens));
   }
+}
+
+TEST_P(SessionTest, OtherWeightsInOneSession) {
+  // The embeddings of a model with another seed take the place of this one's,
+  // in one of two sessions that share the module; then they change back.
+  TinyModel other(11);
+  const WeightSpec &weight = module->spec().weights.front();
+  std::string mine(reinterpret_cast<const char *>(module->weight(0).data),
+                   module->weight(0).size);
+  std::shared_ptr<const Module> otherModule;
+  ASSERT_TRUE(
+      Module::open(other.write(folder.file("o.gist")), otherModule).ok());
+  std::vector<int32_t> tokens = someTokens(20);
+  auto changed = create(), untouched = create();
+  for (auto &session : {changed.get(), untouched.get()})
+    ASSERT_TRUE(session->feed(tokens).ok());
+  for (int i = 0; i < 2; ++i) { // The second time the memory is there already.
+    ASSERT_TRUE(changed->setWeight(weight.name, otherModule->weight(0)).ok());
+    ASSERT_TRUE(changed->reset().ok());
+    ASSERT_TRUE(changed->feed(tokens).ok());
+    expectNear(changed->logits(), other.logitsAfter(tokens));
+    ASSERT_TRUE(untouched->reset().ok());
+    ASSERT_TRUE(untouched->feed(tokens).ok());
+    expectNear(untouched->logits(), model.logitsAfter(tokens));
+    ASSERT_TRUE(changed->setWeight(weight.name, module->weight(0)).ok());
+    ASSERT_TRUE(changed->reset().ok());
+    ASSERT_TRUE(changed->feed(tokens).ok());
+    expectNear(changed->logits(), model.logitsAfter(tokens));
+  }
+  EXPECT_EQ(std::memcmp(module->weight(0).data, mine.data(), mine.size()), 0);
+  Bytes half = {module->weight(0).data, module->weight(0).size / 2};
+  EXPECT_FALSE(changed->setWeight(weight.name, half).ok());
+  Status status = changed->setWeight("no such weight", half);
+  EXPECT_EQ(status.text, "the module has no weight 'no such weight'");
+}
+
+TEST_P(SessionTest, CallsAreTold) {
+  std::vector<std::pair<int64_t, int64_t>> calls;
+  SessionOptions options{.chunk = 8};
+  options.afterCall = [&](const Session &, int64_t before, int64_t tokens) {
+    calls.emplace_back(before, tokens);
+  };
+  auto session = create(options);
+  ASSERT_TRUE(session->feed(someTokens(19)).ok());
+  ASSERT_TRUE(session->feed(someTokens(1)).ok());
+  std::vector<std::pair<int64_t, int64_t>> expected = {
+      {0, 8}, {8, 8}, {16, 3}, {19, 1}};
+  EXPECT_EQ(calls, expected);
 }
 
 TEST_P(SessionTest, DecodeAfterPrefill) {

@@ -12,6 +12,7 @@
 #include "passes/Plan/MadeWeights.h"
 #include "passes/Plan/Plan.h"
 #include "passes/Plan/PlanPasses.h"
+#include "passes/Plan/SelectionPlan.h"
 #include "tools/Registration.h"
 #include "tools/gist-compile/Entries.h"
 #include "tools/gist-compile/Module.h"
@@ -62,8 +63,12 @@ public:
 
 private:
   Status parseGraph();
+  /// Finds out what kind of plan there is, which decides how models are
+  /// imported.
+  Status readPlanKind();
   /// Does what the plan says, where there is one.
   Status applyPlan();
+  Status applySelections();
   /// A program for each target, cut into kernels.
   Status createPrograms(llvm::ArrayRef<Target> targets);
   Status writeModule();
@@ -79,6 +84,7 @@ private:
   ImportedModel model;
   std::vector<Program> programs;
   Plan plan;
+  bool hasSelections = false; ///< the plan is one of selections
 };
 } // namespace
 
@@ -99,17 +105,56 @@ Status Compilation::parseGraph() {
   return {};
 }
 
+Status Compilation::readPlanKind() {
+  if (options.plan.empty() || options.plan == kCalibrationPlan)
+    return {};
+  std::string text;
+  GIST_TRY(readPlanText(options.plan, text));
+  hasSelections = isSelectionPlan(text);
+  return {};
+}
+
+Status Compilation::applySelections() {
+  SelectionPlan selections;
+  GIST_TRY(readSelectionPlan(options.plan, selections));
+  GIST_TRY(stages.run("plan", *graph, [&](OpPassManager &pm) {
+    InsertSelectionsPassOptions insert;
+    insert.plan = options.plan;
+    pm.addPass(createInsertSelectionsPass(insert));
+    AttendOnRepresentativesPassOptions attend;
+    attend.plan = options.plan;
+    pm.addPass(createAttendOnRepresentativesPass(attend));
+  }));
+  for (size_t layer = 0; layer < selections.layers.size(); ++layer) {
+    const std::optional<SelectionChoice> &choice =
+        selections.layers[layer].selection;
+    if (!choice || choice->taus.size() == 1)
+      continue;
+    weights.entries[getTausWeight(static_cast<int64_t>(layer))] = madeWeight(
+        {static_cast<int64_t>(choice->taus.size())},
+        std::vector<float>(choice->taus.begin(), choice->taus.end()));
+  }
+  return {};
+}
+
 Status Compilation::applyPlan() {
   if (options.plan.empty())
     return {};
-  GIST_TRY(readPlan(options.plan, plan));
+  if (hasSelections)
+    return applySelections();
+  bool isCalibration = options.plan == kCalibrationPlan;
+  if (!isCalibration)
+    GIST_TRY(readPlan(options.plan, plan));
   if (!options.isGraph() && !model.isDecoder)
     return Status::error(Code::Unsupported,
                          "%s: a plan is for models with a KV cache, and %s is "
                          "none",
                          options.model.c_str(), model.architecture.c_str());
   LinearPlan linears;
-  GIST_TRY(readLinearPlan(options.plan, linears));
+  if (isCalibration)
+    plan = makeCalibrationPlan(model.config.numLayers, model.config.numKvHeads);
+  else
+    GIST_TRY(readLinearPlan(options.plan, linears));
   bool hasHeads = !plan.layers.front().empty();
   GIST_TRY(stages.run("plan", *graph, [&](OpPassManager &pm) {
     GateLinearsPassOptions gates;
@@ -160,8 +205,8 @@ Status Compilation::writeModule() {
                      "; the module takes token ids alone");
   ModuleWriter writer;
   describeModel(options, model, describeCompute(programs), writer);
-  if (!plan.layers.empty() && !plan.layers.front().empty())
-    // Calls stay within a block.
+  bool hasHeads = !plan.layers.empty() && !plan.layers.front().empty();
+  if (hasHeads && !hasSelections) // Calls stay within a block.
     writer.spec.model.prefillChunk = plan.block;
   EmitOptions emit;
   emit.capacity = model.config.capacity;
@@ -189,10 +234,11 @@ Status Compilation::run() {
   if (options.emit >= Emit::Kernels)
     GIST_TRY(findTargets(options, targets));
 
+  GIST_TRY(readPlanKind());
   progress.begin("import");
-  GIST_TRY(options.isGraph()
-               ? parseGraph()
-               : importEntries(options, context, graph, weights, model));
+  GIST_TRY(options.isGraph() ? parseGraph()
+                             : importEntries(options, hasSelections, context,
+                                             graph, weights, model));
   GIST_TRY(stages.dump.write("import", *graph));
   if (options.emit == Emit::Graph)
     return writeText(printModule(*graph), options.output);

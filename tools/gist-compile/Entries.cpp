@@ -43,10 +43,13 @@ static func::FuncOp nameEntry(ModuleOp module, EntryName name) {
   return function;
 }
 
-Status compile::importEntries(const Options &options, MLIRContext &context,
+Status compile::importEntries(const Options &options, bool wholeSequences,
+                              MLIRContext &context,
                               OwningOpRef<ModuleOp> &program,
                               WeightMap &weights, ImportedModel &model) {
   ImportOptions import;
+  // All a decoder can do without a cache is to score.
+  import.wholeSequence = import.logitsOfEveryToken = wholeSequences;
   import.expandWeights = options.expandWeights;
   import.halfCache = options.halfCache;
   import.contextLength = options.context;
@@ -55,11 +58,12 @@ Status compile::importEntries(const Options &options, MLIRContext &context,
   ImportedModel firstModel;
   GIST_TRY(importModel(options.model, import, context, first, firstWeights,
                        firstModel));
-  nameEntry(*first, nameOf(firstModel));
-
   bool isScored =
       firstModel.isDecoder && firstModel.output == ModelOutput::Logits;
-  if (isScored && options.logitsOfEveryToken) {
+  nameEntry(*first, isScored && wholeSequences
+                        ? EntryName{kEntryScore, kTensorLogits}
+                        : nameOf(firstModel));
+  if (isScored && options.logitsOfEveryToken && !wholeSequences) {
     import.logitsOfEveryToken = true;
     OwningOpRef<ModuleOp> second;
     WeightMap sameWeights;

@@ -16,8 +16,10 @@ namespace gist::compile {
 /// Imports the model of `options` under the names that a session calls
 /// (runtime/ModuleSpec.h): a decoder is `prefill`, and `score` too when the
 /// logits of every token are wanted; an encoder of sentences is `embed`;
-/// anything else is `forward`. On error the results are left as they were.
-Status importEntries(const Options &options, mlir::MLIRContext &context,
+/// anything else is `forward`. With `wholeSequences` a decoder has no cache and
+/// is `score` alone. On error the results are left as they were.
+Status importEntries(const Options &options, bool wholeSequences,
+                     mlir::MLIRContext &context,
                      mlir::OwningOpRef<mlir::ModuleOp> &program,
                      WeightMap &weights, ImportedModel &model);
 

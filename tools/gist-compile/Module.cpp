@@ -32,8 +32,10 @@ void compile::describeModel(const Options &options, const ImportedModel &model,
   info.embeddingSize = model.config.hiddenSize;
   info.layerCount = model.config.numLayers;
   info.properties["compute"] = compute;
-  if (model.isDecoder)
+  if (model.isDecoder) {
     info.properties["kv"] = options.halfCache ? "f16" : "f32";
+    info.properties["query_heads"] = std::to_string(model.config.numHeads);
+  }
   if (options.expandWeights)
     info.properties["weights"] = "expanded to f32";
   if (!model.tokenizer)

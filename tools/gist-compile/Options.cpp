@@ -129,7 +129,8 @@ static void addModelOptions(CLI::App &app, Options &options) {
       ->type_name("f16|f32")
       ->group(group);
   app.add_option("--plan", options.plan,
-                 "Where the model does less work: a plan's file (JSON); "
+                 "Where the model does less work: a plan's file (JSON), or "
+                 "calibration: nowhere yet, for gist-plan to try plans in; "
                  "default: nowhere")
       ->type_name("FILE")
       ->group(group);

@@ -19,6 +19,9 @@ namespace gist::plan {
 /// What to do once the command line is understood.
 using Action = std::function<Status()>;
 
+void addCalibrate(CLI::App &app, Action &action);
+void addSolve(CLI::App &app, Action &action);
+/// Linear layers, where the tool was built with what reads models.
 void addLinears(CLI::App &app, Action &action);
 void addSolveLinears(CLI::App &app, Action &action);
 

@@ -8,6 +8,7 @@
 #include "tools/gist-plan/LinearCalibration.h"
 
 #include "passes/Plan/LinearWeights.h"
+#include "tools/gist-plan/LinearProbe.h"
 #include "tools/gist-plan/LinearRounding.h"
 #include "tools/gist-plan/SafetensorsWriter.h"
 
@@ -24,6 +25,8 @@ static constexpr const char *kEntryObserve = "observe";
 static constexpr int kResidualBins = 20;
 /// Dimensions that are reported.
 static constexpr int64_t kReportedK[] = {16, 32, 64, 128, 256};
+/// One row of a head in so many may stay exact; the fewest rows first.
+static constexpr int64_t kExactShares[] = {20, 10, 5};
 /// Dimensions in which the error of a rounded weight could be corrected.
 static constexpr int64_t kCorrectedK[] = {32, 64};
 
@@ -53,7 +56,7 @@ namespace {
 class Calibrator {
 public:
   Calibrator(Session &session, const ModelSource &model,
-             const CalibrationOptions &options, const Progress &progress)
+             const CalibrationOptions &options, const LinearProgress &progress)
       : session(session), model(model), options(options), progress(progress) {}
 
   Status run(const std::vector<int32_t> &tokens, const std::string &path,
@@ -69,9 +72,15 @@ private:
   Status findWeights();
   void makeBasisOf(size_t i, InputResult &input);
   void makeBases(LinearCalibration &result);
-  Status roundWeights(SafetensorsWriter &writer, LinearCalibration &result);
+  Status roundWeights(SafetensorsWriter &writer,
+                      std::span<const int32_t> tokens,
+                      LinearCalibration &result);
   Status roundInput(size_t number, std::vector<std::vector<uint8_t>> &blocks,
                     InputResult &result);
+  Status probe(std::span<const int32_t> tokens,
+               const std::vector<std::vector<std::vector<uint8_t>>> &blocks,
+               LinearCalibration &result);
+  void probeHead(const std::vector<uint8_t> &blocks, InputResult &result);
   Status countResiduals(std::span<const int32_t> tokens,
                         LinearCalibration &result);
   int64_t getK(size_t number) const {
@@ -81,10 +90,11 @@ private:
   Session &session;
   const ModelSource &model;
   const CalibrationOptions &options;
-  const Progress &progress;
+  const LinearProgress &progress;
   std::vector<std::string> outputs;
   std::vector<LinearMoments> inputs;
   std::vector<Basis> bases;
+  std::vector<float> headRows; ///< what the head read, for its probe
 };
 } // namespace
 
@@ -272,7 +282,69 @@ Status Calibrator::roundInput(size_t number,
   return {};
 }
 
+/// What rounding a head costs, from the rows that it read: no weight of the
+/// module is changed, which may be the table of embeddings too.
+void Calibrator::probeHead(const std::vector<uint8_t> &blocks,
+                           InputResult &result) {
+  const WeightResult &weight = result.weights.front();
+  const StoredTensor &stored = model.tensors().find(weight.name)->second;
+  WeightFormat format = formatOfBits(result.probedBits);
+  Matrix exact(weight.rows, weight.columns);
+  dequantize(stored.format, stored.content, exact.data());
+  Matrix rounded = expand(blocks, format, weight.rows, weight.columns);
+  Matrix x = Eigen::Map<const Matrix>(
+      headRows.data(),
+      static_cast<Eigen::Index>(headRows.size()) / weight.columns,
+      weight.columns);
+  Matrix reference = x * exact.transpose(), other = x * rounded.transpose();
+  auto span = [](const Matrix &matrix) {
+    return std::span<const float>(matrix.data(),
+                                  static_cast<size_t>(matrix.size()));
+  };
+  auto columns = static_cast<size_t>(weight.rows);
+  result.divergence = meanDivergence(span(reference), span(other), columns);
+  for (int64_t share : kExactShares) {
+    int64_t rows = weight.rows / share;
+    other.leftCols(rows) = reference.leftCols(rows);
+    result.exactRows[rows] =
+        meanDivergence(span(reference), span(other), columns);
+  }
+}
+
+Status
+Calibrator::probe(std::span<const int32_t> tokens,
+                  const std::vector<std::vector<std::vector<uint8_t>>> &blocks,
+                  LinearCalibration &result) {
+  LinearProbe probe(session);
+  GIST_TRY(probe.start(tokens));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    InputResult &input = result.inputs[i];
+    std::vector<Matrix> numbers;
+    size_t number = 0;
+    for (const WeightResult &weight : input.weights) {
+      if (weight.rounded.empty())
+        continue;
+      // The most bits: small errors are what plans make.
+      input.probedBits = weight.rounded.rbegin()->first;
+      number += weight.rounded.size();
+      numbers.push_back(expand(blocks[i][number - 1],
+                               formatOfBits(input.probedBits), weight.rows,
+                               weight.columns));
+    }
+    if (numbers.size() != input.weights.size())
+      continue;
+    if (input.name == "head")
+      probeHead(blocks[i][number - 1], input);
+    else
+      GIST_TRY(probe.measure(inputs[i].weights, numbers, input.divergence)
+                   .in(input.name));
+    progress("probes", i + 1, inputs.size());
+  }
+  return {};
+}
+
 Status Calibrator::roundWeights(SafetensorsWriter &writer,
+                                std::span<const int32_t> tokens,
                                 LinearCalibration &result) {
   std::vector<std::vector<std::vector<uint8_t>>> blocks(inputs.size());
   std::vector<Status> failures(inputs.size());
@@ -281,8 +353,13 @@ Status Calibrator::roundWeights(SafetensorsWriter &writer,
     failures[i] = roundInput(i, blocks[i], result.inputs[i]);
     progress("rounding", ++done, inputs.size());
   });
+  for (Status &failure : failures)
+    GIST_TRY(std::move(failure));
+  if (options.probeTokens > 0)
+    GIST_TRY(probe(
+        tokens.first(std::min<size_t>(tokens.size(), options.probeTokens)),
+        blocks, result));
   for (size_t i = 0; i < inputs.size(); ++i) {
-    GIST_TRY(std::move(failures[i]));
     size_t number = 0;
     for (const WeightResult &weight : result.inputs[i].weights)
       for (const auto &[bits, rounded] : weight.rounded) {
@@ -334,6 +411,12 @@ Status Calibrator::run(const std::vector<int32_t> &tokens,
   text = text.first(std::min<size_t>(text.size(), options.maxTokens));
   GIST_TRY(observe(text, "moments", [&](size_t i, std::span<const float> rows) {
     addRows(rows, inputs[i]);
+    auto wanted =
+        static_cast<size_t>(options.probeTokens * inputs[i].sums.rows());
+    if (inputs[i].name == "head" && headRows.size() < wanted)
+      headRows.insert(headRows.end(), rows.begin(),
+                      rows.begin() +
+                          std::min(rows.size(), wanted - headRows.size()));
   }));
   result.tokens = static_cast<int64_t>(text.size());
   result.inputs.resize(inputs.size());
@@ -343,7 +426,7 @@ Status Calibrator::run(const std::vector<int32_t> &tokens,
   }
   makeBases(result);
   SafetensorsWriter writer;
-  GIST_TRY(roundWeights(writer, result));
+  GIST_TRY(roundWeights(writer, text, result));
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].name != "head")
       writer.add(
@@ -361,7 +444,8 @@ Status Calibrator::run(const std::vector<int32_t> &tokens,
 Status plan::calibrateLinears(Session &session, const ModelSource &model,
                               const std::vector<int32_t> &tokens,
                               const CalibrationOptions &options,
-                              const std::string &path, const Progress &progress,
+                              const std::string &path,
+                              const LinearProgress &progress,
                               LinearCalibration &result) {
   return Calibrator(session, model, options, progress)
       .run(tokens, path, result);
@@ -403,6 +487,9 @@ std::string LinearCalibration::print() const {
     Json json = {{"name", input.name},
                  {"size", input.size},
                  {"inherited", input.isInherited},
+                 {"probed_bits", input.probedBits},
+                 {"divergence", input.divergence},
+                 {"exact_rows", byK(input.exactRows)},
                  {"captured", byK(input.captured)},
                  {"residuals", byK(input.residuals)},
                  {"weights", weights}};

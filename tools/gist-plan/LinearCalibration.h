@@ -46,7 +46,12 @@ struct InputResult {
   int64_t size = 0;
   std::vector<WeightResult> weights;
   std::map<int64_t, double>
-      captured;             ///< share of the energy in the basis, by k
+      captured; ///< share of the energy in the basis, by k
+  /// How far the model's predictions move with these weights in `probedBits`
+  /// bits, in nats; of the head, with its first rows exact, by their number.
+  int probedBits = 0;
+  double divergence = 0;
+  std::map<int64_t, double> exactRows;
   bool isInherited = false; ///< the basis is that of the layer before
   /// By k, how many rows have a residual of less than (i + 1) / 20.
   std::map<int64_t, std::vector<int64_t>> residuals;
@@ -61,6 +66,8 @@ struct CalibrationOptions {
   /// A basis is inherited where it captures at most this much less energy than
   /// in the layer that it was made for; 0 makes every basis fresh.
   double inheritance = 0.02;
+  /// Tokens on which predictions are compared; 0: they are not.
+  int64_t probeTokens = 256;
   /// Tokens of the text whose residuals are counted.
   int64_t residualTokens = 1024;
 };
@@ -74,7 +81,8 @@ struct LinearCalibration {
 };
 
 /// Says how far work has come: what is done, and how much of it.
-using Progress = std::function<void(const char *what, size_t done, size_t of)>;
+using LinearProgress =
+    std::function<void(const char *what, size_t done, size_t of)>;
 
 /// Calibrates the linear layers of `session`'s module, which has an entry
 /// `observe`, with the weights of `model`. Bases and rounded weights are
@@ -82,7 +90,7 @@ using Progress = std::function<void(const char *what, size_t done, size_t of)>;
 Status calibrateLinears(Session &session, const ModelSource &model,
                         const std::vector<int32_t> &tokens,
                         const CalibrationOptions &options,
-                        const std::string &path, const Progress &progress,
+                        const std::string &path, const LinearProgress &progress,
                         LinearCalibration &result);
 
 } // namespace gist::plan

@@ -23,29 +23,38 @@ using Json = nlohmann::json;
 // Menus
 //===----------------------------------------------------------------------===//
 
-/// One row in so many stays as stored, and this much of the error is left: most
-/// tokens of a text are common ones. Measured on SmolLM2; perplexity decides.
-static constexpr int64_t kExactShare = 10;
-static constexpr double kExactError = 0.3;
-
 /// Bytes of a subspace for rows of `size` numbers and `outputs` results.
 static int64_t subspaceBytes(int64_t k, int64_t size, int64_t outputs) {
   const FormatInfo &info = formatInfo(WeightFormat::Q8_0);
   return k * (size + outputs) / info.blockLength * info.blockBytes;
 }
 
-/// The same head with the rows of common tokens as stored.
-static void addExactRows(const Json &weight, const LinearOption &option,
+/// The same head with the rows of common tokens as stored: what is left of
+/// the error is what predictions said.
+static void addExactRows(const Json &input, const LinearOption &option,
                          LinearMenu &menu) {
-  LinearOption better = option;
+  const Json &weight = input.at("weights").at(0);
   auto rows = weight.at("rows").get<int64_t>();
-  better.choice.exactRows = rows / kExactShare;
-  if (better.choice.exactRows == 0)
-    return;
+  auto divergence = input.at("divergence").get<double>();
   int64_t more = weight.at("bytes").get<int64_t>() - option.bytes;
-  better.bytes += more / kExactShare;
-  better.error *= kExactError;
-  menu.options.push_back(better);
+  for (const auto &[count, left] : input.at("exact_rows").items()) {
+    LinearOption better = option;
+    better.choice.exactRows = std::stoll(count);
+    better.bytes += more / rows * better.choice.exactRows;
+    if (divergence > 0)
+      better.error *= left.get<double>() / divergence;
+    menu.options.push_back(better);
+  }
+}
+
+/// How far predictions move for an error; 1 where that was not measured.
+static double getSensitivity(const Json &input, const LinearMenu &menu) {
+  auto divergence = input.at("divergence").get<double>();
+  for (const LinearOption &option : menu.options)
+    if (option.choice.bits == input.at("probed_bits") && option.choice.k == 0 &&
+        option.choice.exactRows == 0 && option.error > 0 && divergence > 0)
+      return divergence / option.error;
+  return 1;
 }
 
 static LinearMenu readMenu(const Json &input) {
@@ -58,7 +67,6 @@ static LinearMenu readMenu(const Json &input) {
       if (name.substr(dot + 1) == linearGroupName(static_cast<LinearGroup>(i)))
         menu.group = static_cast<LinearGroup>(i);
   }
-  menu.sensitivity = input.value("sensitivity", 1.0);
   double energy = 0;
   int64_t outputs = 0;
   menu.options.emplace_back();
@@ -83,7 +91,7 @@ static LinearMenu readMenu(const Json &input) {
     }
     menu.options.push_back(option);
     if (menu.layer < 0)
-      addExactRows(input.at("weights").at(0), option, menu);
+      addExactRows(input, option, menu);
     for (const auto &[k, error] : corrected) {
       LinearOption better = option;
       better.choice.k = k;
@@ -92,6 +100,7 @@ static LinearMenu readMenu(const Json &input) {
       menu.options.push_back(better);
     }
   }
+  menu.sensitivity = getSensitivity(input, menu);
   return menu;
 }
 

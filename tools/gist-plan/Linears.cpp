@@ -71,7 +71,7 @@ static Status readTokens(const CalibrateOptions &options, const Module &module,
 }
 
 /// A line on a terminal, rewritten as work goes on.
-static Progress makeProgress() {
+static LinearProgress makeProgress() {
   auto lock = std::make_shared<std::mutex>();
   bool isTerminal = isatty(STDERR_FILENO) != 0;
   return [=](const char *what, size_t done, size_t of) {
@@ -154,6 +154,12 @@ void gist::plan::addLinears(CLI::App &app, Action &action) {
       ->add_option("--max-tokens", options->calibration.maxTokens,
                    "Tokens of all texts together")
       ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--probe-tokens", options->calibration.probeTokens,
+                   "Tokens on which the cost of rounding each layer is "
+                   "measured; 0: errors of all layers count alike")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
       ->add_option("--max-k", options->calibration.maxK,

@@ -18,10 +18,11 @@ using namespace gist::plan;
 #define GIST_VERSION "unknown"
 #endif
 
-static constexpr const char *kFooter = R"(Example, linear layers in fewer bits:
-  gist-compile model.gguf -o observed.gist --observe
-  gist-plan linears observed.gist --model model.gguf --text prose.txt -o linears
-  gist-plan solve-linears linears.json --bytes 0.8 -o plan.json
+static constexpr const char *kFooter =
+    R"(Example, from a model to a smaller one:
+  gist-compile model.gguf -o wide.gist --plan=calibration
+  gist-plan calibrate wide.gist --text prose.txt --text code.py -o calibration.json
+  gist-plan solve wide.gist calibration.json --quality 1.01 -o plan.json
   gist-compile model.gguf -o small.gist --plan plan.json
 
 Exit status: 0 done, 1 failed, 2 wrong usage. A file is written whole or not at all.
@@ -33,8 +34,12 @@ static int runTool(int argc, char **argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", "gist-plan " GIST_VERSION);
   Action action;
+  addCalibrate(app, action);
+  addSolve(app, action);
+#ifdef GIST_PLAN_LINEARS
   addLinears(app, action);
   addSolveLinears(app, action);
+#endif
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

@@ -8,6 +8,8 @@
 #include "tools/gist-run/Evaluation.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 using namespace gist;
 using namespace gist::run;
@@ -47,6 +49,33 @@ void Comparison::add(std::span<const float> logits,
   klMax = std::max(klMax, divergence);
 }
 
+Status Evaluator::begin(Runner &runner, std::span<const int32_t> fed,
+                        size_t start, std::vector<uint8_t> &whole) {
+  Session &session = *runner.session;
+  GIST_TRY(session.reset());
+  if (session.hasEntry(kEntryPrefill) || !session.hasEntry(kEntryScore))
+    return start == 0 ? Status() : session.feed(fed.first(start));
+  std::map<std::string, std::vector<uint8_t>> outputs;
+  GIST_TRY(session.call(
+      kEntryScore, {{kSymbolTokens, static_cast<int64_t>(fed.size())}},
+      {{"tokens",
+        {reinterpret_cast<const uint8_t *>(fed.data()), fed.size_bytes()}}},
+      outputs));
+  whole = std::move(outputs[std::string(kEntryScore) + "." + kTensorLogits]);
+  if (whole.empty() || whole.size() % (fed.size() * sizeof(float)) != 0)
+    return Status::error(Code::BadFile, "%zu bytes of logits for %zu tokens",
+                         whole.size(), fed.size());
+  return {};
+}
+
+/// The logits after token `number` of `count`.
+static std::span<const float> getRow(const std::vector<uint8_t> &logits,
+                                     size_t number, size_t count) {
+  size_t width = logits.size() / sizeof(float) / count;
+  return {reinterpret_cast<const float *>(logits.data()) + number * width,
+          width};
+}
+
 Status Evaluator::predict(std::span<const int32_t> tokens, size_t first,
                           Comparison &result) {
   // What the model was trained to see before any text (BOS); never predicted.
@@ -59,38 +88,43 @@ Status Evaluator::predict(std::span<const int32_t> tokens, size_t first,
   size_t start = std::max<size_t>(prefix + first, 1) - 1;
   std::span<const int32_t> fed(all.data(), all.size() - 1);
 
-  Runner *runners[] = {&model, reference};
-  for (Runner *runner : runners) {
-    if (!runner)
-      continue;
-    GIST_TRY(runner->session->reset());
-    if (start != 0)
-      GIST_TRY(runner->session->feed(fed.first(start)));
-  }
+  std::vector<uint8_t> whole, wholeReference;
+  GIST_TRY(begin(model, fed, start, whole));
+  if (reference)
+    GIST_TRY(begin(*reference, fed, start, wholeReference));
   // In pieces, so that only a few rows of the reference's logits are kept.
   constexpr size_t kPiece = 32;
   std::vector<float> kept;
-  for (size_t begin = start; begin < fed.size(); begin += kPiece) {
-    auto piece = fed.subspan(begin, std::min(kPiece, fed.size() - begin));
+  for (size_t from = start; from < fed.size(); from += kPiece) {
+    auto piece = fed.subspan(from, std::min(kPiece, fed.size() - from));
     kept.clear();
-    if (reference)
+    if (!wholeReference.empty())
+      for (size_t i = 0; i < piece.size(); ++i) {
+        std::span<const float> row =
+            getRow(wholeReference, from + i, fed.size());
+        kept.insert(kept.end(), row.begin(), row.end());
+      }
+    else if (reference)
       GIST_TRY(reference->session->score(
           piece, [&](size_t, std::span<const float> logits) {
             kept.insert(kept.end(), logits.begin(), logits.end());
             return Status();
           }));
-    GIST_TRY(model.session->score(
-        piece, [&](size_t i, std::span<const float> logits) -> Status {
-          std::span<const float> row;
-          if (reference) {
-            if (kept.size() != piece.size() * logits.size())
-              return Status::error(Code::BadArgument,
-                                   "the modules have different vocabularies");
-            row = std::span(kept).subspan(i * logits.size(), logits.size());
-          }
-          result.add(logits, row, all[begin + i + 1]);
-          return {};
-        }));
+    auto compare = [&](size_t i, std::span<const float> logits) -> Status {
+      std::span<const float> row;
+      if (reference) {
+        if (kept.size() != piece.size() * logits.size())
+          return Status::error(Code::BadArgument,
+                               "the modules have different vocabularies");
+        row = std::span(kept).subspan(i * logits.size(), logits.size());
+      }
+      result.add(logits, row, all[from + i + 1]);
+      return {};
+    };
+    if (whole.empty())
+      GIST_TRY(model.session->score(piece, compare));
+    for (size_t i = 0; !whole.empty() && i < piece.size(); ++i)
+      GIST_TRY(compare(i, getRow(whole, from + i, fed.size())));
   }
   return {};
 }

@@ -70,6 +70,10 @@ private:
   /// number `first` on.
   Status predict(std::span<const int32_t> tokens, size_t first,
                  Comparison &result);
+  /// Makes the session ready for logits after token `start` of `fed`. Those of
+  /// a module that only sees whole sequences are then all in `whole`.
+  Status begin(Runner &runner, std::span<const int32_t> fed, size_t start,
+               std::vector<uint8_t> &whole);
 
   Runner &model;
   Runner *reference;

@@ -126,6 +126,8 @@ Status Runner::open(const ModelOptions &chosen) {
   SessionOptions sessionOptions;
   sessionOptions.context = options.context;
   sessionOptions.chunk = options.chunk;
+  sessionOptions.statistics = options.statistics;
+  sessionOptions.afterCall = options.afterCall;
   if (options.profile || !options.trace.empty()) {
     profile.keepEvents(!options.trace.empty());
     sessionOptions.profile = &profile;

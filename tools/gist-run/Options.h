@@ -15,6 +15,7 @@
 
 #include "CLI/CLI.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,6 +44,10 @@ struct ModelOptions {
   std::string trace;
   bool profile = false;
   bool verify = false;
+  /// What commands ask of a session: SessionOptions.
+  bool statistics = false;
+  std::function<void(const Session &session, int64_t before, int64_t tokens)>
+      afterCall = {};
 };
 
 /// Adds MODULE and the options above.

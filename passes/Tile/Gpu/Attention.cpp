@@ -6,8 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A workgroup has the queries of one KV head: query heads that share it are
-// rows side by side, row i being head i % group of query i / group. The blocks
-// of queries that see most keys come first, so that the last to run are short.
+// rows side by side, row i being head i % group of query i / group.
 //
 // Hidden keys get a weight of zero; their values are multiplied by it all the
 // same, so that values must be finite for tokens that a query does not see.
@@ -23,7 +22,6 @@
 using namespace mlir;
 using namespace gist;
 using Value = GpuBuilder::Value;
-using arith::CmpIPredicate;
 
 namespace {
 /// Keys in blocks: those of the sinks, then those from the first that a row's
@@ -84,13 +82,12 @@ public:
           emitter.element(op.getMask(), {query, b.min(key, b.sub(numKeys, 1))});
       score = b.fma(bias, b.f32(1 / op.getEffectiveScale()), score);
     }
-    Value isSeen = b.isLess(key, numKeys);
+    Value isSeen = isAtMost(b, b.add(key, 1), numKeys);
     if (op.getCausal()) {
       Value position = getPosition(b, row);
-      isSeen = b.compare(CmpIPredicate::sle, key, position);
+      isSeen = isAtMost(b, key, position);
       if (op.getWindow()) {
-        Value isNear = b.compare(CmpIPredicate::sgt, key,
-                                 b.sub(position, *op.getWindow()));
+        Value isNear = isAtMost(b, b.sub(position, *op.getWindow() - 1), key);
         Value isSink = b.isLess(key, op.getSinks().value_or(0));
         isSeen = b.both(isSeen, arith::OrIOp::create(b, isNear, isSink));
       }
@@ -137,12 +134,20 @@ FailureOr<GpuGrid> gist::emitAttention(GpuKernel &kernel, AttentionOp op) {
   RankedTensorType query = op.getQuery().getType(), key = op.getKey().getType(),
                    value = op.getValue().getType();
   int64_t group = query.getDimSize(1) / key.getDimSize(1);
-  AttentionLoop loop(b, tile, key.getDimSize(2), value.getDimSize(2),
-                     op.getEffectiveScale());
+  std::unique_ptr<AttentionLoop> owned = AttentionLoop::create(
+      b, tile,
+      {key.getDimSize(2), value.getDimSize(2), op.getEffectiveScale(), Type()});
+  AttentionLoop &loop = *owned;
   Value numRows = b.mul(emitter.size(op.getQuery(), 0), group);
   Value numBlocks = b.ceilDiv(numRows, loop.getRows());
-  Value first = b.mul(b.sub(b.sub(numBlocks, 1), b.block(0)), loop.getRows());
-  Value kvHead = b.block(1);
+  BlockOrder order =
+      orderBlocks(b, b.add(b.mul(b.block(1), numBlocks), b.block(0)), numBlocks,
+                  key.getDimSize(1),
+                  getHeadBytes(b, op.getKey(), op.getValue(),
+                               emitter.size(op.getKey(), 0)));
+  // What sees most comes first.
+  Value first = b.mul(b.sub(b.sub(numBlocks, 1), order.block), loop.getRows());
+  Value kvHead = order.head;
 
   auto getToken = [&](Value row) { return b.div(row, group); };
   auto getHead = [&](Value row) {
@@ -165,15 +170,14 @@ FailureOr<GpuGrid> gist::emitAttention(GpuKernel &kernel, AttentionOp op) {
 
   AttentionResult result(emitter, op.getOutput());
   loop.finish(state);
-  loop.emitOutputs(
-      state, 0, loop.getWidth(), [&](Value row, Value column, Value numbers) {
-        row = b.add(first, row);
-        Value isThere = b.both(b.isLess(row, numRows),
-                               b.isLess(column, value.getDimSize(2)));
-        b.ifThen(isThere, [&] {
-          result.store(getToken(row), getHead(row), column, numbers);
-        });
-      });
+  loop.emitOutputs(state, [&](Value row, Value column, Value numbers) {
+    row = b.add(first, row);
+    Value isThere =
+        b.both(b.isLess(row, numRows), b.isLess(column, value.getDimSize(2)));
+    b.ifThen(isThere, [&] {
+      result.store(getToken(row), getHead(row), column, numbers);
+    });
+  });
   if (emitter.hasFailed())
     return failure();
   FailureOr<AffineExpr> tokens =

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/AttentionDecode.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/Tile/Gpu/Attention.h"
 #include "passes/Tile/Gpu/AttentionSources.h"
 
@@ -24,6 +26,10 @@ static constexpr int64_t kChunk = 8;
 static constexpr int64_t kUnroll = 4;
 /// Query heads that a lane can hold the outputs of.
 static constexpr int64_t kMaxHeads = 8;
+/// Workgroups that share keys: as many as any sm_90 runs side by side.
+static constexpr int64_t kSplit = 8;
+/// Neighbours that a thread finishes.
+static constexpr int64_t kWidth = 2;
 
 /// Of `group` query heads that share a KV head, those that a workgroup has.
 static int64_t getHeadsAtOnce(int64_t group) {
@@ -41,9 +47,15 @@ DecodeAttention::DecodeAttention(ElementEmitter &emitter, Value query,
       headSize(cast<RankedTensorType>(query.getType()).getDimSize(2)),
       valueSize(valueSize), group(numHeads / kvHeads),
       heads(getHeadsAtOnce(group)),
+      split(b.getGpu().kind == GpuKind::Nvidia ? kSplit : 1),
       team(llvm::PowerOf2Ceil(std::max(headSize, valueSize) / kChunk)),
       waves(b.getThreads() / b.getGpu().waveSize), scale(scale * kLog2E) {
-  Value number = b.block(0);
+  Value number = b.div(b.block(0), split);
+  rank = b.rem(b.block(0), split);
+  if (split > 1)
+    b.getBlock()->getParentOp()->setAttr(
+        NVVM::NVVMDialect::getClusterDimAttrName(),
+        b.getDenseI32ArrayAttr({static_cast<int32_t>(split), 1, 1}));
   kvHead = b.div(number, group / heads);
   firstHead = b.mul(number, heads);
   lane = b.lane();
@@ -64,7 +76,8 @@ void DecodeAttention::emit(DecodeKeys &seen) {
     state.append({b.f32(-kInfinity), b.f32(0), b.constant(chunk, 0)});
   int64_t teams = b.getThreads() / team;
   Value first = b.div(b.thread(), team);
-  state = b.loop(b.index(0), count, teams * kUnroll, state,
+  int64_t atOnce = teams * kUnroll;
+  state = b.loop(b.mul(rank, atOnce), count, atOnce * split, state,
                  [&](Value base, ValueRange carried) {
                    return step(b.add(base, first), teams, Values(carried));
                  });
@@ -172,8 +185,48 @@ Value DecodeAttention::getFactor(Value top, Value highest) {
                   getPower(arith::SubFOp::create(b, top, highest)));
 }
 
+Values DecodeAttention::combine(ValueRange tops, ValueRange sums,
+                                ValueRange outs) {
+  Value highest = tops.front();
+  for (Value top : tops.drop_front())
+    highest = arith::MaxNumFOp::create(b, highest, top);
+  Value sum = b.f32(0), out = b.constant(outs.front().getType(), 0);
+  for (auto [top, part, numbers] : llvm::zip_equal(tops, sums, outs)) {
+    Value factor = getFactor(top, highest);
+    sum = b.fma(part, factor, sum);
+    out = b.fma(numbers, b.broadcast(factor, kWidth), out);
+  }
+  return {highest, sum, out};
+}
+
+Value DecodeAttention::readRemote(Value memory, ValueRange indices,
+                                  int64_t number, int64_t width) {
+  auto assemble = [&](StringRef text, StringRef constraints, Type type,
+                      ValueRange operands) -> Value {
+    return LLVM::InlineAsmOp::create(b, type, operands, text, constraints,
+                                     /*has_side_effects=*/true,
+                                     /*is_align_stack=*/false,
+                                     LLVM::TailCallKind::None,
+                                     LLVM::AsmDialectAttr(), ArrayAttr())
+        .getRes();
+  };
+  Values sizes;
+  for (int64_t size : cast<MemRefType>(memory.getType()).getShape())
+    sizes.push_back(b.index(size));
+  Value begin = memref::ExtractAlignedPointerAsIndexOp::create(b, memory);
+  Value address = b.add(begin, b.mul(b.linearize(indices, sizes), 4));
+  Value mapped = assemble(
+      "mapa.shared::cluster.u32 $0, $1, $2;", "=r,r,r", b.getI32Type(),
+      {arith::IndexCastOp::create(b, b.getI32Type(), address), b.i32(number)});
+  Values numbers;
+  for (int64_t i = 0; i < width; ++i)
+    numbers.push_back(assemble("ld.shared::cluster.f32 $0, [$1 + " +
+                                   std::to_string(4 * i) + "];",
+                               "=f,r", b.getF32Type(), mapped));
+  return width == 1 ? numbers.front() : b.concat(numbers);
+}
+
 void DecodeAttention::emitResult(const Values &state) {
-  constexpr int64_t kWidth = 2; // neighbours that a thread finishes
   Value memory =
       b.allocWorkgroup({waves, heads, team * kChunk}, b.getF32Type());
   Value tops = b.allocWorkgroup({waves, heads}, b.getF32Type());
@@ -192,31 +245,69 @@ void DecodeAttention::emitResult(const Values &state) {
     }
   });
   b.barrier();
+
   AttentionResult result(emitter, output);
-  int64_t items = heads * valueSize / kWidth;
-  b.forEach(
-      b.thread(), b.index(items), b.index(b.getThreads()), [&](Value item) {
-        Value head = b.div(item, valueSize / kWidth);
-        Value at = b.mul(b.rem(item, valueSize / kWidth), kWidth);
-        Value highest = b.f32(-kInfinity);
-        for (int64_t i = 0; i < waves; ++i)
-          highest = arith::MaxNumFOp::create(b, highest,
-                                             b.read(tops, {b.index(i), head}));
-        Value sum = b.f32(0);
-        Value out = b.constant(b.vectorOf(kWidth, b.getF32Type()), 0);
-        for (int64_t i = 0; i < waves; ++i) {
-          Value factor = getFactor(b.read(tops, {b.index(i), head}), highest);
-          sum = b.fma(b.read(sums, {b.index(i), head}), factor, sum);
-          out = b.fma(b.read(memory, {b.index(i), head, at}, kWidth),
-                      b.broadcast(factor, kWidth), out);
-        }
-        Value isNone =
-            arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, b.f32(0));
-        Value inverse =
-            b.select(isNone, b.f32(0), arith::DivFOp::create(b, b.f32(1), sum));
-        out = arith::MulFOp::create(b, out, b.broadcast(inverse, kWidth));
-        result.store(b.index(0), b.add(firstHead, head), at, out);
-      });
+  auto store = [&](Value head, Value at, Value sum, Value out) {
+    Value isNone =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, b.f32(0));
+    Value inverse =
+        b.select(isNone, b.f32(0), arith::DivFOp::create(b, b.f32(1), sum));
+    out = arith::MulFOp::create(b, out, b.broadcast(inverse, kWidth));
+    result.store(b.index(0), b.add(firstHead, head), at, out);
+  };
+  // Pairs of columns, from `first` on.
+  int64_t pairs = valueSize / kWidth;
+  auto forEachPair = [&](Value first, int64_t step,
+                         function_ref<void(Value, Value)> body) {
+    b.forEach(first, b.index(heads * pairs), b.index(step), [&](Value item) {
+      body(b.div(item, pairs), b.mul(b.rem(item, pairs), kWidth));
+    });
+  };
+  auto combineWaves = [&](Value head, Value at) {
+    Values waveTops, waveSums, outs;
+    for (int64_t i = 0; i < waves; ++i) {
+      waveTops.push_back(b.read(tops, {b.index(i), head}));
+      waveSums.push_back(b.read(sums, {b.index(i), head}));
+      outs.push_back(b.read(memory, {b.index(i), head, at}, kWidth));
+    }
+    return combine(waveTops, waveSums, outs);
+  };
+  int64_t threads = b.getThreads();
+  if (split == 1) {
+    forEachPair(b.thread(), threads, [&](Value head, Value at) {
+      Values all = combineWaves(head, at);
+      store(head, at, all[1], all[2]);
+    });
+    return;
+  }
+
+  Value part = b.allocWorkgroup({heads, valueSize}, b.getF32Type());
+  Value numbers = b.allocWorkgroup({heads, 2}, b.getF32Type());
+  forEachPair(b.thread(), threads, [&](Value head, Value at) {
+    Values all = combineWaves(head, at);
+    b.write(all[2], part, {head, at});
+    b.ifThen(b.isEqual(at, 0), [&] {
+      b.write(b.concat({all[0], all[1]}), numbers, {head, b.index(0)});
+    });
+  });
+  auto meet = [&] {
+    NVVM::ClusterArriveOp::create(b, b.getUnitAttr());
+    NVVM::ClusterWaitOp::create(b, b.getUnitAttr());
+  };
+  meet();
+  forEachPair(b.add(b.mul(rank, threads), b.thread()), threads * split,
+              [&](Value head, Value at) {
+                Values partTops, partSums, outs;
+                for (int64_t i = 0; i < split; ++i) {
+                  Value both = readRemote(numbers, {head, b.index(0)}, i, 2);
+                  partTops.push_back(b.extract(both, 0));
+                  partSums.push_back(b.extract(both, 1));
+                  outs.push_back(readRemote(part, {head, at}, i, kWidth));
+                }
+                Values all = combine(partTops, partSums, outs);
+                store(head, at, all[1], all[2]);
+              });
+  meet(); // Memory that others read is there until they have.
 }
 
 //===----------------------------------------------------------------------===//

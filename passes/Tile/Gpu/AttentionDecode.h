@@ -9,7 +9,8 @@
 // query heads that share them. A key is read by a team of lanes, 16 bytes each;
 // teams have running maxima, sums and outputs of their own, so that they meet
 // only once, when all keys have been read: by shuffles in a wave, then in
-// workgroup memory.
+// workgroup memory. On sm_90 several workgroups share the keys and read each
+// other's workgroup memory in the end.
 //
 // Where keys lie is left to the callers.
 //
@@ -51,7 +52,7 @@ public:
   DecodeAttention(ElementEmitter &emitter, Value query, Value output,
                   int64_t kvHeads, int64_t valueSize, double scale);
 
-  int64_t getWorkgroups() const { return numHeads / heads; }
+  int64_t getWorkgroups() const { return numHeads / heads * split; }
   Value getKvHead() const { return kvHead; }
   void emit(DecodeKeys &keys);
 
@@ -70,16 +71,26 @@ private:
   void merge(Values &state, int64_t head, int64_t mask);
   /// Brings the waves together.
   void emitResult(const Values &state);
+  /// What is left of `tops`, `sums` and `outs` of neighbouring columns, parts
+  /// of one head's: the largest, the sum, the output before it is divided.
+  Values combine(mlir::ValueRange tops, mlir::ValueRange sums,
+                 mlir::ValueRange outs);
+  /// `width` numbers of workgroup memory of workgroup `rank` of those that
+  /// share the keys.
+  Value readRemote(Value memory, mlir::ValueRange indices, int64_t rank,
+                   int64_t width);
 
   ElementEmitter &emitter;
   GpuBuilder &b;
   Value query, output;
   int64_t numHeads, headSize, valueSize, group;
   int64_t heads; ///< of this workgroup
+  int64_t split; ///< workgroups that share the keys
   int64_t team;  ///< lanes that read one key
   int64_t waves;
   double scale;
   mlir::VectorType chunk;
+  Value rank; ///< of this workgroup among those
   Value kvHead, firstHead, lane, column;
   Values queries;
 

@@ -13,9 +13,9 @@
 //   p = exp(scores - m'), l = l c + sum(p), out = out c + p v
 //
 // Scores and outputs stay in the registers of the lanes that accumulate them;
-// scores become the left side of the second product without moving (Mma.h).
-// Keys and values are loaded a step ahead: asynchronous copies into the other
-// stage of workgroup memory where the target has them, else registers.
+// scores become the left side of the second product without moving. There is
+// one loop for matrix instructions of one wave (AttentionMma.h) and one for
+// those of four (AttentionWgmma.h).
 //
 // Who is a row, where keys lie and who sees whom is left to the callers: dense
 // attention and attention on representatives differ in nothing else.
@@ -25,10 +25,11 @@
 #ifndef GIST_PASSES_TILE_GPU_ATTENTIONLOOP_H
 #define GIST_PASSES_TILE_GPU_ATTENTIONLOOP_H
 
+#include "dialect/GistOps.h"
 #include "passes/Tile/Gpu/GpuBuilder.h"
-#include "passes/Tile/Gpu/Mma.h"
 
 #include <functional>
+#include <memory>
 
 namespace gist {
 
@@ -77,108 +78,77 @@ public:
   using Value = mlir::Value;
   using Values = GpuBuilder::Values;
 
+  struct Shape {
+    int64_t headSize, valueSize;
+    double scale;
+    /// What outputs are held as, if they are asked to be.
+    mlir::Type held;
+    bool hasBias = false;
+  };
+
   /// Takes its workgroup memory, so that the builder must be where the kernel
   /// begins.
-  AttentionLoop(GpuBuilder &b, GpuTileAttr tile, int64_t headSize,
-                int64_t valueSize, double scale, bool hasBias = false);
+  static std::unique_ptr<AttentionLoop> create(GpuBuilder &b, GpuTileAttr tile,
+                                               const Shape &shape);
+  virtual ~AttentionLoop() = default;
 
   int64_t getRows() const { return rows; }
   int64_t getKeys() const { return keys; }
 
   /// Reads the queries. Rows that there are not read something else.
-  void loadQueries(const RowSource &queries);
+  virtual void loadQueries(const RowSource &queries) = 0;
 
   /// What rows have before the first key.
-  Values getStart();
+  virtual Values getStart() = 0;
   /// What they have after the keys of `steps`.
-  Values run(Values state, KeySteps &steps, const RowSource &keySource,
-             const RowSource &valueSource);
+  virtual Values run(Values state, KeySteps &steps, const RowSource &keySource,
+                     const RowSource &valueSource) = 0;
   /// Divides the outputs by the sums: what rows have seen, zeros for a row that
   /// has seen nothing.
-  void finish(Values &state);
-  /// Hands out columns [begin, end) of the outputs, multiples of
-  /// getColumns(), in f32, neighbours of a row at a time.
-  void emitOutputs(
-      Values &state, int64_t begin, int64_t end,
-      llvm::function_ref<void(Value row, Value column, Value numbers)> emit);
+  virtual void finish(Values &state) = 0;
+  /// Hands out the outputs in f32, neighbours of a row at a time; some may be
+  /// past its end.
+  virtual void
+  emitOutputs(Values &state,
+              llvm::function_ref<void(Value row, Value column, Value numbers)>
+                  emit) = 0;
+
   /// Columns of the outputs, filled up.
   int64_t getWidth() const { return width; }
-  int64_t getColumns() const { return mma.columns(); }
+  /// How many of them hold() puts into workgroup memory at once.
+  virtual int64_t getHeldColumns() const = 0;
+  /// Puts columns from `begin` on into workgroup memory. All threads take part;
+  /// a barrier follows before anybody reads.
+  virtual void hold(Values &state, int64_t begin) = 0;
+  /// `count` neighbours from `column` on of what is held of a row.
+  virtual Value readHeld(Value row, Value column, int64_t count) = 0;
 
-private:
-  /// The rows of the sources that this thread loads in a step.
-  Values findRows(Value step);
-  /// A step's chunks, in the registers of the thread that loads them.
-  Values load(Value step, mlir::ValueRange sourceRows);
-  void store(mlir::ValueRange chunks);
-  /// The same without registers.
-  void copy(Value step, Value stage, mlir::ValueRange sourceRows);
-  void copyTile(const RowSource &source, const SharedTile &tile, Value step,
-                Value stage, mlir::ValueRange &sourceRows);
-  Values runStaged(Values state, Value count);
-  Values runAsync(Values state, Value count);
-  Values compute(Value step, Value stage, mlir::ValueRange state);
-  Values emitScores(Value stage);
-  void addBiases(Values &scores, Value stage);
-  /// The largest of a lane's scores, for each of its rows.
-  Values getTops(mlir::ArrayRef<Value> scores);
-  /// The scores of what is seen, then the largest.
-  Values adjustScores(Value step, Values scores);
-  /// The step's weights in place of scores; updates `state`.
-  Values emitWeights(Values scores, mlir::ArrayRef<Value> tops, Values &state);
-  void emitProduct(mlir::ArrayRef<Value> weights, Value stage, Values &state);
+protected:
+  AttentionLoop(GpuBuilder &b, GpuTileAttr tile, const Shape &shape,
+                int64_t width);
 
-  /// A chunk of a row in a tile of `columns`, as it is in the source; something
-  /// else past the source's columns. finishChunk() makes zeros of that, and
-  /// what is multiplied of the rest: later, so that nobody waits for loads
-  /// before.
-  Value fetchChunk(const RowSource &source, Value row, Value column,
-                   int64_t columns);
-  Value finishChunk(const RowSource &source, Value fetched, Value column,
-                    int64_t columns);
-  Value getQuery(int64_t tile, int64_t depth);
-  /// The row of the workgroup that number `i` of tile `tile` belongs to.
-  Value getRow(int64_t tile, int64_t i);
   /// Calls `body` with what this thread has of `count` pieces of work: their
   /// number and whether it is one.
   void distribute(int64_t count,
                   llvm::function_ref<void(Value item, Value isOne)> body);
-  /// Which of a lane's rows number `i` of an accumulator is in.
-  int64_t getLaneRow(int64_t i) const {
-    return i / mma.getRun() % mma.getLaneRows();
-  }
-  /// One number for each of a lane's rows, spread over an accumulator.
-  Value spread(mlir::ValueRange numbers);
-
-  // The parts of the state of one tile of rows.
-  int64_t getStateSize() const { return 2 * mma.getLaneRows() + outTiles; }
-  Value &getTop(Values &state, int64_t tile, int64_t row) const {
-    return state[tile * getStateSize() + row];
-  }
-  Value &getSum(Values &state, int64_t tile, int64_t row) const {
-    return state[tile * getStateSize() + mma.getLaneRows() + row];
-  }
-  Value &getOut(Values &state, int64_t tile, int64_t column) const {
-    return state[tile * getStateSize() + 2 * mma.getLaneRows() + column];
-  }
+  /// A chunk of 16 bytes of a row in a tile of `columns`, as it is in the
+  /// source; something else past the source's columns. finishChunk() makes
+  /// zeros of that, and what is multiplied of the rest: later, so that nobody
+  /// waits for loads before.
+  Value fetchChunk(const RowSource &source, Value row, Value column,
+                   int64_t columns);
+  Value finishChunk(const RowSource &source, Value fetched, Value column,
+                    int64_t columns);
+  /// 2^x. Results that are not normal may be 0.
+  Value emitPower(Value x);
+  /// 1 / sum, 0 for a sum of 0.
+  Value emitInverse(Value sum);
 
   GpuBuilder &b;
-  Mma mma;
   mlir::Type element;
   int64_t rows, keys, stages;
-  /// Columns of the tiles in workgroup memory: heads, filled up with zeros.
-  int64_t depth, width;
-  int64_t rowTiles, keyTiles, outTiles; ///< of one wave
-  double factor;                        ///< scale, for powers of two
-  bool isAsync;
-  Value lane, firstRow;
-  SharedTile queryTile, keyTile, valueTile;
-  Value biases; ///< workgroup memory, stages x keys
-  Values queryFragments;
-
-  // Set while run() is.
-  KeySteps *steps = nullptr;
-  const RowSource *keySource = nullptr, *valueSource = nullptr;
+  int64_t width;
+  double factor; ///< scale, for powers of two
 };
 
 } // namespace gist

@@ -56,6 +56,52 @@ Value gist::isAtMost(GpuBuilder &b, Value x, Value y) {
                                narrow(y));
 }
 
+BlockOrder gist::orderBlocks(GpuBuilder &b, Value number, Value blocks,
+                             int64_t heads, Value headBytes) {
+  constexpr int64_t kCacheBytes = 32 << 20;
+  // In 32 bits: division of more is long.
+  auto narrow = [&](Value x) -> Value {
+    return arith::IndexCastOp::create(b, b.getI32Type(), x);
+  };
+  auto wide = [&](Value x) -> Value {
+    return arith::IndexCastUIOp::create(b, b.getIndexType(), x);
+  };
+  auto divide = [&](Value x, Value y) -> Value {
+    return arith::DivUIOp::create(b, x, y);
+  };
+  auto subtract = [&](Value x, Value y, Value z) -> Value {
+    return arith::SubIOp::create(b, x, arith::MulIOp::create(b, y, z));
+  };
+  Value isThere = b.isLess(number, b.mul(blocks, heads));
+  Value one = b.i32(1);
+  auto atLeastOne = [&](Value x) -> Value {
+    return arith::MaxUIOp::create(b, x, one);
+  };
+  Value together = arith::MinUIOp::create(
+      b, b.i32(heads),
+      atLeastOne(divide(b.i32(kCacheBytes), atLeastOne(narrow(headBytes)))));
+  Value perSection =
+      atLeastOne(arith::MulIOp::create(b, together, narrow(blocks)));
+  Value all = narrow(number);
+  Value section = divide(all, perSection);
+  Value inside = subtract(all, section, perSection);
+  Value firstHead = arith::MulIOp::create(b, section, together);
+  Value here = atLeastOne(arith::MinUIOp::create(
+      b, together, arith::SubIOp::create(b, b.i32(heads), firstHead)));
+  Value block = divide(inside, here);
+  Value head =
+      arith::AddIOp::create(b, firstHead, subtract(inside, block, here));
+  return {wide(block), wide(head), isThere};
+}
+
+Value gist::getHeadBytes(GpuBuilder &b, Value key, Value value, Value rows) {
+  auto bytes = [](Value tensor) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    return type.getDimSize(2) * type.getElementTypeBitWidth() / 8;
+  };
+  return b.mul(rows, bytes(key) + bytes(value));
+}
+
 AttentionResult::AttentionResult(ElementEmitter &emitter, Value output)
     : emitter(emitter), output(output) {
   emitter.bind(output, [this](ValueRange, int64_t width) -> Value {

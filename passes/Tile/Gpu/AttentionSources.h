@@ -21,9 +21,25 @@ RowSource getHeadSource(ElementEmitter &emitter, mlir::Value tensor,
 RowSource getPoolSource(ElementEmitter &emitter, mlir::Value tensor,
                         mlir::Type element);
 
-/// x <= y, for token numbers that are the same in all threads: numbers of 32
-/// bits can be compared without the lanes of a wave.
+/// x <= y for token numbers, in 32 bits: those that are the same in all threads
+/// can then be compared without the lanes of a wave.
 mlir::Value isAtMost(GpuBuilder &b, mlir::Value x, mlir::Value y);
+
+/// Which part of the work a workgroup has.
+struct BlockOrder {
+  mlir::Value block, head;
+  mlir::Value isThere; ///< whether there is such a part
+};
+
+/// Workgroup `number` of those that share `blocks` blocks of `heads` heads. The
+/// first block of all heads comes first, so that with the longest first the
+/// last to run are short; but no more heads at a time than caches can hold the
+/// keys and values of, `headBytes` each.
+BlockOrder orderBlocks(GpuBuilder &b, mlir::Value number, mlir::Value blocks,
+                       int64_t heads, mlir::Value headBytes);
+/// Bytes of `rows` keys and values of a head.
+mlir::Value getHeadBytes(GpuBuilder &b, mlir::Value key, mlir::Value value,
+                         mlir::Value rows);
 
 /// Writes numbers of the result of attention, `count` neighbours of a head, and
 /// whatever the kernel computes from them.

@@ -8,11 +8,13 @@
 // Rows of a wave bound how often keys and values are read from workgroup
 // memory; its registers bound rows. On gfx942 a lane has 512 registers if there
 // is one wave of a workgroup per SIMD: 32 rows of a head of 256 take 128 for
-// outputs and 64 for queries. On sm_90 a lane has at most 255.
+// outputs and 64 for queries. On sm_90 a lane has at most 255, and tiles are
+// those that were fastest on an H200 (docs/performance.md).
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/Attention.h"
+#include "passes/Tile/Gpu/Wgmma.h"
 
 using namespace mlir;
 using namespace gist;
@@ -42,26 +44,47 @@ GpuTileAttr gist::getDecodeTile(MLIRContext *context, const GpuInfo &gpu) {
                           Instruction::Fma, Float32Type::get(context));
 }
 
-/// Two workgroups of 64 rows on a compute unit were faster than one of 128 at
-/// this size.
-static bool prefersSmallTiles(AttentionOp op, const GpuInfo &gpu) {
-  int64_t size = op.getKey().getType().getDimSize(2);
-  return gpu.kind == GpuKind::Nvidia && size > 64 && size <= 128;
+/// Instructions of four warps multiply what lies in workgroup memory as it is
+/// in memory, in rows of 64 numbers, and outputs go through it as what is
+/// multiplied.
+static bool hasWgmma(RankedTensorType key, RankedTensorType value,
+                     RankedTensorType output, const GpuInfo &gpu) {
+  Type element = key.getElementType();
+  auto isWhole = [](RankedTensorType type) {
+    int64_t size = type.getShape().back();
+    return size % Wgmma::kTileDepth == 0 && size <= Wgmma::kMaxColumns;
+  };
+  return gpu.kind == GpuKind::Nvidia && (element.isF16() || element.isBF16()) &&
+         value.getElementType() == element &&
+         output.getElementType() == element && isWhole(key) && isWhole(value);
+}
+
+static GpuTileAttr getWgmmaTile(RankedTensorType key, int64_t size,
+                                int64_t rows, int64_t keys) {
+  return GpuTileAttr::get(key.getContext(), {rows, keys}, size, {rows / 16},
+                          /*stages=*/2, Instruction::Wgmma64x128x16,
+                          key.getElementType());
 }
 
 GpuTileAttr gist::selectAttentionTile(AttentionOp op, const GpuInfo &gpu) {
-  MLIRContext *context = op.getContext();
   if (isDecodeAttention(op))
-    return getDecodeTile(context, gpu);
-  GpuTileAttr tile =
-      getAttentionTile(op.getKey().getType(), op.getValue().getType(), gpu);
-  if (!prefersSmallTiles(op, gpu))
-    return tile;
-  return GpuTileAttr::get(context, {64, 64}, tile.getDepth(), {4},
-                          tile.getStages(), tile.getInstruction(),
-                          tile.getElement());
+    return getDecodeTile(op.getContext(), gpu);
+  RankedTensorType key = op.getKey().getType(), value = op.getValue().getType();
+  if (!hasWgmma(key, value, op.getOutput().getType(), gpu))
+    return getAttentionTile(key, value, gpu);
+  // Several workgroups of 64 rows on a compute unit wait for each other less
+  // than one of more rows does, as long as their memory allows several.
+  int64_t size = std::max(key.getDimSize(2), value.getDimSize(2));
+  if (size <= 64)
+    return getWgmmaTile(key, size, 64, 128);
+  return getWgmmaTile(key, size, size <= 128 ? 64 : 128, 64);
 }
 
 GpuTileAttr gist::selectAttendTile(AttendOp op, const GpuInfo &gpu) {
-  return getAttentionTile(op.getKey().getType(), op.getValue().getType(), gpu);
+  RankedTensorType key = op.getKey().getType(), value = op.getValue().getType();
+  if (!hasWgmma(key, value, op.getOutput().getType(), gpu))
+    return getAttentionTile(key, value, gpu);
+  // Rows of a workgroup share what it counts, and the tokens it looks through.
+  int64_t size = std::max(key.getDimSize(2), value.getDimSize(2));
+  return getWgmmaTile(key, size, 128, 64);
 }

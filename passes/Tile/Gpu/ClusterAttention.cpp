@@ -224,8 +224,9 @@ static FailureOr<GpuGrid> emitManyQueries(GpuKernel &kernel,
   int64_t kvHeads = op.getHeads().getType().getDimSize(1);
   int64_t group = op.getQuery().getType().getDimSize(1) / kvHeads;
   double scale = op.getEffectiveScale();
-  AttentionLoop loop(b, kernel.tile, keySize, valueSize, scale,
-                     /*hasBias=*/true);
+  std::unique_ptr<AttentionLoop> owned = AttentionLoop::create(
+      b, kernel.tile, {keySize, valueSize, scale, Type(), /*hasBias=*/true});
+  AttentionLoop &loop = *owned;
   Value numQueries = emitter.size(op.getQuery(), 0);
   Value numRows = b.mul(numQueries, group);
   // What sees most comes first.
@@ -254,15 +255,13 @@ static FailureOr<GpuGrid> emitManyQueries(GpuKernel &kernel,
       getPoolSource(emitter, op.getValues(), element));
   AttentionResult result(emitter, op.getOutput());
   loop.finish(state);
-  loop.emitOutputs(
-      state, 0, loop.getWidth(), [&](Value row, Value column, Value numbers) {
-        row = b.add(first, row);
-        Value isThere =
-            b.both(b.isLess(row, numRows), b.isLess(column, valueSize));
-        b.ifThen(isThere, [&] {
-          result.store(getToken(row), getHead(row), column, numbers);
-        });
-      });
+  loop.emitOutputs(state, [&](Value row, Value column, Value numbers) {
+    row = b.add(first, row);
+    Value isThere = b.both(b.isLess(row, numRows), b.isLess(column, valueSize));
+    b.ifThen(isThere, [&] {
+      result.store(getToken(row), getHead(row), column, numbers);
+    });
+  });
   FailureOr<AffineExpr> tokens =
       getSizeExpr(kernel.source, emitter.getWrittenSizes(0)[0]);
   if (failed(tokens))

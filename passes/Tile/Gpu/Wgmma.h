@@ -11,10 +11,15 @@
 //   wait(n)                         at most n groups are still running
 //   sum = finish(sum)               none is; the sum may be read
 //
-// An accumulator is kRows x kColumns of f32. Warp w of the four has its rows
-// from 16 w on; what a lane holds of those is laid out as in mma.sync: number i
-// is in row lane / 4 + i / 2 % 2 * 8 and column i / 4 * 8 + lane % 4 * 2 + i
-// % 2.
+// An accumulator has kRows rows of f32. Warp w of the four has its rows from 16
+// w on; what a lane holds of those is laid out as in mma.sync: number i is in
+// row lane / 4 + i / 2 % 2 * 8 and column i / 4 * 8 + lane % 4 * 2 + i % 2.
+//
+// It is one value, a sum of kColumns columns, or the values of its numbers. The
+// latter has any number of columns, may be multiplied from registers, and other
+// work on registers may go on beside it: registers that are on their way are
+// handed through fence() and wait(), so that what comes before and after them
+// in the code stays there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,10 +34,15 @@ namespace gist {
 class Wgmma {
 public:
   using Value = mlir::Value;
+  using Values = GpuBuilder::Values;
 
   static constexpr int64_t kWarps = 4, kRows = 64, kColumns = 128, kDepth = 16;
-  /// Numbers of an accumulator in one lane.
-  static constexpr int64_t kNumbers = kRows * kColumns / 128;
+  /// Threads that have an accumulator.
+  static constexpr int64_t kThreads = 128;
+  /// Numbers of a sum in one lane.
+  static constexpr int64_t kNumbers = kRows * kColumns / kThreads;
+  /// Columns that an accumulator can have.
+  static constexpr int64_t kMaxColumns = 256;
   /// What rows of a tile are long: one swizzle of 128 bytes.
   static constexpr int64_t kTileDepth = 64;
 
@@ -47,7 +57,10 @@ public:
 
   /// How the matrix units find rows of a tile from `row` on: rows of 128 bytes
   /// whose chunks are exchanged as SharedTile does it, in groups of eight.
-  Value getDescriptor(const SharedTile &tile, Value stage, Value row);
+  /// `next` is how many stages further those columns lie that follow a tile's,
+  /// which only a transposed tile asks for.
+  Value getDescriptor(const SharedTile &tile, Value stage, Value row,
+                      int64_t next = 0);
   /// A descriptor moved by rows and along k.
   Value advance(Value descriptor, int64_t rows, int64_t k);
 
@@ -61,7 +74,28 @@ public:
   /// so that nobody reads it earlier.
   Value finish(Value sum);
 
+  /// The numbers of acc + rows columns^T; without `acc`, of the product alone.
+  /// `rows` is a descriptor, or four registers of getLeft(). Transposed columns
+  /// have k along the rows of their tile.
+  Values multiply(mlir::ValueRange acc, int64_t numColumns,
+                  mlir::ValueRange rows, Value columns, bool isTransposed);
+  /// Numbers of an accumulator as rows of a product, in which its columns are
+  /// k: four registers for kDepth of them.
+  Values getLeft(mlir::ValueRange acc);
+  /// What has been written to registers is seen by the products that follow.
+  Values fence(mlir::ValueRange registers);
+  /// Registers when at most `pending` groups of products are left.
+  Values wait(mlir::ValueRange registers, int64_t pending);
+  /// The row, one of two, and the first column of this lane in the rows of its
+  /// four warps.
+  Value getRow(int64_t half);
+  Value getColumn();
+
 private:
+  Values pass(llvm::StringRef text, mlir::ValueRange registers);
+  Values assemble(llvm::StringRef text, llvm::StringRef constraints,
+                  mlir::TypeRange results, mlir::ValueRange operands);
+
   GpuBuilder &b;
   mlir::Type element, sumType;
 };

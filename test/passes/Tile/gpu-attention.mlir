@@ -4,9 +4,6 @@
 // RUN: gist-opt %s -gist-gpu-tile=target=gfx942 -gist-gpu=target=gfx942 \
 // RUN:     "-gist-write-gpu-code=target=gfx942 assembly output=%t.s" -o /dev/null
 // RUN: FileCheck %s --check-prefix=ISA --input-file=%t.s
-// RUN: gist-opt %s -gist-gpu-tile=target=sm_90 -gist-gpu=target=sm_90 \
-// RUN:     "-gist-write-gpu-code=target=sm_90 output=%t.ptx" -o /dev/null
-// RUN: FileCheck %s --check-prefix=PTX --input-file=%t.ptx
 
 // Two query heads share a KV head: 128 rows are 64 queries.
 // CHECK: #[[BLOCKS:.*]] = affine_map<()[s0, s1, s2, s3] -> ((s3 * 2) ceildiv 128)>
@@ -44,21 +41,34 @@
 // CHECK-NOT: gpu.barrier
 // CHECK: return
 
+// Four warps multiply 64 rows. 64 keys and values of 256 bytes are 2048 pieces
+// for 128 threads; keys are copied a step before their values.
 // SM90-LABEL: func.func private @attention(
-// SM90-SAME: workgroup = [64, 64], depth = 128, waves = [4], stages = 2, instruction = mma_16x8x16
-// 64 keys and values of 256 bytes are 2048 pieces for 128 threads.
+// SM90-SAME: workgroup = [64, 64], depth = 128, waves = [4], stages = 2, instruction = wgmma_64x128x16
+// SM90-SAME: gist.workgroup = array<i64: 128>
+// SM90-DAG: memref.alloca() {{.*}} : memref<2x64x64xf16, #gpu.address_space<workgroup>>
+// SM90-DAG: memref.alloca() {{.*}} : memref<4x64x64xf16, #gpu.address_space<workgroup>>
+// SM90-DAG: memref.alloca() {{.*}} : memref<4x64x64xf16, #gpu.address_space<workgroup>>
+// SM90-COUNT-8: nvgpu.device_async_copy
+// SM90: nvgpu.device_async_create_group
 // SM90-COUNT-16: nvgpu.device_async_copy
 // SM90: nvgpu.device_async_create_group
-// SM90: scf.for
-// SM90-COUNT-16: nvgpu.device_async_copy
-// SM90: nvgpu.device_async_wait {{.*}} {numGroups = 1 : i32}
-// SM90: gpu.barrier
-// SM90: nvgpu.ldmatrix {{.*}}transpose = false
-// SM90: nvgpu.mma.sync
+// The first step's weights; then the weights of a step are computed between the
+// products of this step and those of the last.
+// SM90: nvvm.cp.async.wait.group 1
 // SM90: math.exp2
-// SM90: nvgpu.ldmatrix {{.*}}transpose = true
-// SM90: nvgpu.mma.sync
+// SM90: scf.for
+// SM90: nvvm.cp.async.wait.group 0
 // SM90: gpu.barrier
+// SM90-COUNT-8: wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16
+// SM90: nvvm.wgmma.commit.group.sync.aligned
+// SM90-COUNT-4: wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16
+// SM90: nvvm.wgmma.commit.group.sync.aligned
+// SM90-COUNT-16: nvgpu.device_async_copy
+// SM90: wgmma.wait_group.sync.aligned 1;
+// SM90: math.exp2
+// SM90: wgmma.wait_group.sync.aligned 0;
+// SM90-NOT: gpu.barrier
 // SM90: scf.yield
 
 // One barrier for 32 products: loads go out first and are waited for when the
@@ -77,15 +87,6 @@
 // ISA: .private_segment_fixed_size: 0
 // ISA: .sgpr_spill_count: 0
 // ISA: .vgpr_spill_count: 0
-
-// PTX-LABEL: .entry attention(
-// PTX-DAG: cp.async.cg.shared.global
-// PTX-DAG: cp.async.wait_group 1
-// PTX-DAG: ldmatrix.sync.aligned.m8n8.x4.shared.b16
-// PTX-DAG: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
-// PTX-DAG: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
-// PTX-DAG: ex2.approx
-// PTX-LABEL: .entry one(
 
 func.func private @attention(%q: tensor<?x4x128xf16>, %k: tensor<?x2x128xf16>, %v: tensor<?x2x128xf16>,
     %out: tensor<?x4x128xf16>) -> tensor<?x4x128xf16> attributes {gist.kernel, gist.outputs = 1 : i64} {
@@ -107,4 +108,21 @@ func.func private @one(%q: tensor<1x6x64xf16>, %k: tensor<?x2x64xf16>, %v: tenso
     %out: tensor<1x6x64xf16>) -> tensor<1x6x64xf16> attributes {gist.kernel, gist.outputs = 1 : i64} {
   %r = gist.attention %q, %k, %v causal : tensor<1x6x64xf16>, tensor<?x2x64xf16>, tensor<?x2x64xf16>
   return %r : tensor<1x6x64xf16>
+}
+
+// What instructions of one warp multiply goes through registers: keys are f32
+// here.
+// SM90-LABEL: func.func private @converted(
+// SM90-SAME: workgroup = [128, 64], depth = 64, waves = [4], stages = 2, instruction = mma_16x8x16
+// SM90: scf.for
+// SM90: nvgpu.ldmatrix {{.*}}transpose = false
+// SM90: nvgpu.mma.sync
+// SM90: math.exp2
+// SM90: nvgpu.ldmatrix {{.*}}transpose = true
+// SM90: nvgpu.mma.sync
+// SM90: scf.yield
+func.func private @converted(%q: tensor<?x4x64xf32>, %k: tensor<?x2x64xf32>, %v: tensor<?x2x64xf32>,
+    %out: tensor<?x4x64xf32>) -> tensor<?x4x64xf32> attributes {gist.kernel, gist.outputs = 1 : i64} {
+  %r = gist.attention %q, %k, %v causal : tensor<?x4x64xf32>, tensor<?x2x64xf32>, tensor<?x2x64xf32>
+  return %r : tensor<?x4x64xf32>
 }

@@ -1,0 +1,86 @@
+//===- AttendOnRepresentatives.cpp - Attention on selections --------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/Plan/PlanPasses.h"
+#include "passes/Plan/SelectionRows.h"
+
+namespace gist {
+#define GEN_PASS_DEF_ATTENDONREPRESENTATIVESPASS
+#include "passes/Plan/PlanPasses.h.inc"
+} // namespace gist
+
+using namespace mlir;
+using namespace gist;
+
+/// The selection of the layer of `op`, or the last one before it.
+static Value findSelection(AttentionOp op) {
+  for (Operation *before = op->getPrevNode(); before;
+       before = before->getPrevNode())
+    if (before->hasAttr(kLayerAttr) &&
+        isa<GramSelectOp, CascadeUpdateOp>(before))
+      return before->getResult(0);
+  return {};
+}
+
+static LogicalResult replace(AttentionOp op, int64_t layer,
+                             const AttendChoice &choice) {
+  Value selection = findSelection(op);
+  if (!selection)
+    return op.emitOpError("is layer ")
+           << layer << ", and neither it nor a layer before it has a selection";
+  bool hasWindow = choice.window && choice.block;
+  bool isKeys = choice.mode == AttendMode::Keys;
+  if (isKeys && op.getCausal() && !hasWindow)
+    return op.emitOpError("is causal: mode keys needs a window and a block");
+  if (isKeys && !op.getCausal() && (choice.window || choice.block))
+    return op.emitOpError(
+        "sees both ways: mode keys takes neither a window nor "
+        "a block");
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto number = [&](std::optional<int64_t> value) {
+    return value ? b.getI64IntegerAttr(*value) : IntegerAttr();
+  };
+  MergeAttr merge;
+  if (isKeys)
+    merge = MergeAttr::get(op.getContext(), choice.merge);
+  Value result = AttendOp::create(
+      b, op.getQuery(), op.getKey(), op.getValue(), selection, choice.mode,
+      !isKeys && choice.logCount, op.getCausal(), op.getScaleAttr(),
+      number(choice.window), number(choice.block), merge,
+      /*offsets=*/Value());
+  op.replaceAllUsesWith(result);
+  op.erase();
+  return success();
+}
+
+namespace {
+struct AttendOnRepresentativesPass final
+    : gist::impl::AttendOnRepresentativesPassBase<AttendOnRepresentativesPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    SelectionPlan choices;
+    Status status = readSelectionPlan(plan, choices);
+    if (!status.ok()) {
+      getOperation().emitError(status.text);
+      return signalPassFailure();
+    }
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (function.isExternal() || function->hasAttr(kKernelAttr))
+        continue;
+      FailureOr<SmallVector<AttentionOp>> found = findLayers(function, choices);
+      if (failed(found))
+        return signalPassFailure();
+      for (auto [number, op] : llvm::enumerate(*found))
+        if (choices.layers[number].attend &&
+            failed(replace(op, number, *choices.layers[number].attend)))
+          return signalPassFailure();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,290 @@
+//===- InsertSelections.cpp - The pass -gist-insert-selections ------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/Emit/EmitModule.h"
+#include "passes/Plan/PlanPasses.h"
+#include "passes/Plan/SelectionRows.h"
+
+namespace gist {
+#define GEN_PASS_DEF_INSERTSELECTIONSPASS
+#include "passes/Plan/PlanPasses.h.inc"
+} // namespace gist
+
+using namespace mlir;
+using namespace gist;
+
+namespace {
+/// Gives one function its selections.
+class Rewrite {
+public:
+  Rewrite(func::FuncOp function, const SelectionPlan &plan)
+      : function(function), plan(plan),
+        b(function.getLoc(), function.getContext()) {}
+
+  LogicalResult run() {
+    FailureOr<SmallVector<AttentionOp>> found = findLayers(function, plan);
+    if (failed(found))
+      return failure();
+    for (auto [number, op] : llvm::enumerate(*found))
+      if (plan.layers[number].selection &&
+          failed(insert(op, number, *plan.layers[number].selection)))
+        return failure();
+    if (!selections.empty())
+      keepStatistics(found->size());
+    return success();
+  }
+
+private:
+  /// A selection, and what it changed against the one before.
+  struct Inserted {
+    int64_t layer;
+    Value selection, removed, added;
+  };
+
+  LogicalResult insert(AttentionOp op, int64_t layer,
+                       const SelectionChoice &choice);
+  Value findRows(AttentionOp op, const SelectionChoice &choice);
+  void countChanges(Inserted &now, Value before);
+  void keepStatistics(int64_t layers);
+  void trace(int64_t layer, Value rows, Value selection);
+
+  func::FuncOp function;
+  const SelectionPlan &plan;
+  ImplicitLocOpBuilder b;
+  SmallVector<Inserted> selections;
+};
+} // namespace
+
+/// True for a slice, by whatever shape it is seen.
+static bool isPartOfRows(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (isa<tensor::ExtractSliceOp>(op))
+      return true;
+    if (!isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
+            op))
+      return false;
+    value = op->getOperand(0);
+  }
+  return false;
+}
+
+Value Rewrite::findRows(AttentionOp op, const SelectionChoice &choice) {
+  switch (choice.on) {
+  case SelectOn::Keys:
+    if (isPartOfRows(op.getKey())) {
+      op.emitOpError("has keys that are part of larger rows, which selections "
+                     "on keys do not read yet");
+      return {};
+    }
+    return op.getKey();
+  case SelectOn::Normalised:
+    return findProjectedRows(op);
+  case SelectOn::Residual:
+    break;
+  }
+  return findResidualRows(op);
+}
+
+LogicalResult Rewrite::insert(AttentionOp op, int64_t layer,
+                              const SelectionChoice &choice) {
+  int64_t kvHeads = op.getKey().getType().getDimSize(1);
+  auto numTaus = static_cast<int64_t>(choice.taus.size());
+  if (numTaus > 1 && numTaus != kvHeads)
+    return op.emitOpError("is layer ")
+           << layer << " with " << kvHeads << " KV heads, the plan has "
+           << numTaus << " taus";
+  Value rows = findRows(op, choice);
+  if (!rows)
+    return failure();
+  if (choice.rule && selections.empty())
+    return op.emitOpError("is layer ")
+           << layer << ", and no layer before it has a selection to inherit";
+  b.setInsertionPoint(op);
+  b.setLoc(op.getLoc());
+  Value taus;
+  llvm::APFloat tau(static_cast<float>(choice.taus.front()));
+  if (numTaus > 1) {
+    taus = WeightOp::create(b, RankedTensorType::get({numTaus}, b.getF32Type()),
+                            b.getStringAttr(getTausWeight(layer)));
+    // The weight says it all; any number that the op takes will do here.
+    tau = llvm::APFloat(0.0F);
+  }
+
+  Inserted made = {layer, {}, {}, {}};
+  if (choice.rule) {
+    Value before = selections.back().selection;
+    SelectionType expected =
+        SelectionType::forTokens(cast<RankedTensorType>(rows.getType()));
+    if (before.getType() != expected)
+      return op.emitOpError("is layer ")
+             << layer << ", whose selection is " << expected
+             << " and cannot follow from " << before.getType();
+    bool isCausal = op.getCausal() && *choice.rule != CascadeRule::Paper;
+    auto update = CascadeUpdateOp::create(
+        b, rows, before, tau, taus, *choice.rule, choice.similarity, isCausal,
+        /*coefficients=*/Value(), /*residuals=*/Value(), /*offsets=*/Value());
+    made.selection = update.getSelection();
+    made.removed = update.getRemoved();
+    made.added = update.getAdded();
+  } else {
+    made.selection = GramSelectOp::create(
+        b, rows, tau, taus, choice.against, choice.similarity, op.getCausal(),
+        /*coefficients=*/Value(), /*residuals=*/Value(), /*offsets=*/Value());
+    if (!selections.empty() &&
+        selections.back().selection.getType() == made.selection.getType())
+      countChanges(made, selections.back().selection);
+  }
+  made.selection.getDefiningOp()->setAttr(kLayerAttr,
+                                          b.getI64IntegerAttr(layer));
+  selections.push_back(made);
+  // One that is passed on has been returned.
+  if (plan.isTraced && choice.rule != CascadeRule::Inherit)
+    trace(layer, rows, made.selection);
+  return success();
+}
+
+/// Counts representatives that only one of two selections has: a token is one
+/// where it is its own nearest.
+void Rewrite::countChanges(Inserted &now, Value before) {
+  auto type = cast<SelectionType>(before.getType());
+  Value older = UnpackSelectionOp::create(b, before).getNearest();
+  Value newer = UnpackSelectionOp::create(b, now.selection).getNearest();
+  bool hasHeads = type.getHeads().has_value();
+  unsigned rank = hasHeads ? 2 : 1;
+  AffineMap part = b.getMultiDimIdentityMap(rank);
+  AffineMap count =
+      AffineMap::get(rank, 0,
+                     hasHeads ? ArrayRef<AffineExpr>{b.getAffineDimExpr(0)}
+                              : ArrayRef<AffineExpr>{},
+                     b.getContext());
+  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
+  loops.back() = utils::IteratorType::reduction;
+  auto counts = RankedTensorType::get(type.getCountShape(), b.getI32Type());
+  Value zero = arith::ConstantOp::create(b, b.getI32IntegerAttr(0));
+  auto countIn = [&](Value set, Value without) -> Value {
+    Value empty = tensor::EmptyOp::create(b, counts.getShape(), b.getI32Type());
+    Value init = linalg::FillOp::create(b, zero, empty).getResult(0);
+    return linalg::GenericOp::create(
+               b, counts, ValueRange{set, without}, init,
+               ArrayRef<AffineMap>{part, part, count}, loops,
+               [&](OpBuilder &nested, Location location, ValueRange values) {
+                 ImplicitLocOpBuilder inner(location, nested);
+                 Value token = arith::IndexCastOp::create(
+                     inner, inner.getI32Type(),
+                     linalg::IndexOp::create(inner, rank - 1));
+                 auto isIn = [&](Value nearest, arith::CmpIPredicate how) {
+                   return arith::CmpIOp::create(inner, how, nearest, token);
+                 };
+                 Value isOnlyHere = arith::AndIOp::create(
+                     inner, isIn(values[0], arith::CmpIPredicate::eq),
+                     isIn(values[1], arith::CmpIPredicate::ne));
+                 Value one = arith::ExtUIOp::create(inner, inner.getI32Type(),
+                                                    isOnlyHere);
+                 linalg::YieldOp::create(
+                     inner,
+                     arith::AddIOp::create(inner, values[2], one).getResult());
+               })
+        .getResult(0);
+  };
+  now.removed = countIn(older, newer);
+  now.added = countIn(newer, older);
+}
+
+/// Writes the counts of every layer into state that people ask for.
+void Rewrite::keepStatistics(int64_t layers) {
+  auto end = cast<func::ReturnOp>(function.getBody().front().getTerminator());
+  b.setInsertionPoint(end);
+  b.setLoc(function.getLoc());
+  int64_t heads = 1;
+  for (const Inserted &each : selections)
+    heads = std::max(
+        heads,
+        cast<SelectionType>(each.selection.getType()).getHeads().value_or(1));
+  auto type = RankedTensorType::get({layers, heads}, b.getI32Type());
+  SmallVector<Value> results(end.getOperands());
+  SmallVector<DictionaryAttr> attributes;
+  for (unsigned i = 0; i < results.size(); ++i)
+    attributes.push_back(function.getResultAttrDict(i));
+  auto keep = [&](StringRef name, function_ref<Value(const Inserted &)> get) {
+    unsigned number = function.getNumArguments();
+    (void)function.insertArgument(
+        number, type,
+        b.getDictionaryAttr({b.getNamedAttr(kZeroOnResetAttr, b.getUnitAttr()),
+                             b.getNamedAttr(kStatisticAttr, b.getUnitAttr())}),
+        NameLoc::get(b.getStringAttr(name), function.getLoc()));
+    Value state = function.getArgument(number);
+    OpFoldResult one = b.getIndexAttr(1), zero = b.getIndexAttr(0);
+    for (const Inserted &each : selections) {
+      Value count = get(each);
+      if (!count)
+        continue;
+      auto counts = cast<RankedTensorType>(count.getType());
+      int64_t size = counts.getRank() == 1 ? counts.getDimSize(0) : 1;
+      state = tensor::InsertSliceOp::create(
+          b, count, state,
+          SmallVector<OpFoldResult>{b.getIndexAttr(each.layer), zero},
+          SmallVector<OpFoldResult>{one, b.getIndexAttr(size)},
+          SmallVector<OpFoldResult>{one, one});
+    }
+    results.push_back(state);
+    attributes.push_back(b.getDictionaryAttr({}));
+  };
+  keep("representatives", [&](const Inserted &each) -> Value {
+    return UnpackSelectionOp::create(b, each.selection).getCount();
+  });
+  keep("removed", [](const Inserted &each) { return each.removed; });
+  keep("added", [](const Inserted &each) { return each.added; });
+  end->setOperands(results);
+  function.setFunctionType(b.getFunctionType(function.getArgumentTypes(),
+                                             ValueRange(results).getTypes()));
+  function.setAllResultAttrs(attributes);
+}
+
+/// Returns what a selection looked at, and what it says.
+void Rewrite::trace(int64_t layer, Value rows, Value selection) {
+  auto end = cast<func::ReturnOp>(function.getBody().front().getTerminator());
+  SmallVector<Value> results(end.getOperands());
+  SmallVector<DictionaryAttr> attributes;
+  for (unsigned i = 0; i < results.size(); ++i)
+    attributes.push_back(function.getResultAttrDict(i));
+  auto add = [&](Value value, StringRef what) {
+    results.push_back(value);
+    std::string name = ("selection." + Twine(layer) + "." + what).str();
+    attributes.push_back(b.getDictionaryAttr(
+        {b.getNamedAttr(kNameAttr, b.getStringAttr(name))}));
+  };
+  add(rows, "rows");
+  add(UnpackSelectionOp::create(b, selection).getNearest(), "nearest");
+  end->setOperands(results);
+  function.setFunctionType(b.getFunctionType(function.getArgumentTypes(),
+                                             ValueRange(results).getTypes()));
+  function.setAllResultAttrs(attributes);
+}
+
+namespace {
+struct InsertSelectionsPass final
+    : gist::impl::InsertSelectionsPassBase<InsertSelectionsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    SelectionPlan choices;
+    Status status = readSelectionPlan(plan, choices);
+    if (!status.ok()) {
+      getOperation().emitError(status.text);
+      return signalPassFailure();
+    }
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal() && !function->hasAttr(kKernelAttr) &&
+          failed(Rewrite(function, choices).run()))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,93 @@
+//===- SelectionPlan.h - Where a model works on representatives -*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A plan for models that see a whole sequence in one call:
+//
+//   {
+//     "gist_plan": 1,
+//     "layers": [
+//       {"selection": {"on": "residual", "tau": 0.3, "against": "all"},
+//        "attend": {"mode": "copy", "log_count": true}},
+//       {"selection": {"on": "residual", "tau": 0.3, "rule": "paper"},
+//        "attend": {"mode": "copy"}},
+//       {"selection": {"on": "keys", "tau": [0.3, 0, 0.45], "similarity":
+//       "signed"},
+//        "attend": {"mode": "keys", "merge": "mean", "window": 128, "block":
+//        128}},
+//       {},
+//       ...
+//     ]
+//   }
+//
+// A layer without a selection uses the one before it, one without `attend` is
+// dense. `on` says what is compared: the residual stream (the default), the
+// rows that queries and keys are projected from (`normalised`), or the rotated
+// keys of each KV head, then with one tau for all or one for each; there a tau
+// of 0 keeps every token. `rule` is `fresh` (the default), or how the selection
+// follows from the one before: `covering`, `paper` or `inherit`.
+//
+// With `"trace": true` a module also gives, for each selection, the rows it
+// looked at and the nearest representative of every token.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_PLAN_SELECTIONPLAN_H
+#define GIST_PASSES_PLAN_SELECTIONPLAN_H
+
+#include "dialect/GistOps.h"
+#include "runtime/Status.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gist {
+
+enum class SelectOn { Residual, Normalised, Keys };
+
+struct SelectionChoice {
+  SelectOn on = SelectOn::Residual;
+  std::vector<double> taus; ///< one, or one for each KV head
+  Against against = Against::Kept;
+  Similarity similarity = Similarity::Absolute;
+  std::optional<CascadeRule> rule; ///< none: a fresh selection
+};
+
+struct AttendChoice {
+  AttendMode mode = AttendMode::Copy;
+  bool logCount = false;
+  std::optional<int64_t> window, block;
+  Merge merge = Merge::Mean;
+};
+
+struct SelectionLayer {
+  std::optional<SelectionChoice> selection;
+  std::optional<AttendChoice> attend;
+};
+
+struct SelectionPlan {
+  std::vector<SelectionLayer> layers;
+  bool isTraced = false;
+};
+
+/// True if the text is a plan of selections rather than of heads of a cache.
+bool isSelectionPlan(std::string_view text);
+
+/// Reads a plan from JSON text, whoever wrote it.
+Status parseSelectionPlan(std::string_view text, SelectionPlan &plan);
+Status readSelectionPlan(const std::string &path, SelectionPlan &plan);
+
+/// The content of a plan's file.
+Status readPlanText(const std::string &path, std::string &text);
+
+/// The name of the weight that holds the taus of a layer's heads.
+std::string getTausWeight(int64_t layer);
+
+} // namespace gist
+
+#endif // GIST_PASSES_PLAN_SELECTIONPLAN_H

@@ -1,0 +1,35 @@
+//===- SelectionRows.h - What a selection can look at -----------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_PLAN_SELECTIONROWS_H
+#define GIST_PASSES_PLAN_SELECTIONROWS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/Plan/SelectionPlan.h"
+
+namespace gist {
+
+/// The attribute of a selection that says which layer it belongs to.
+inline constexpr llvm::StringLiteral kLayerAttr = "gist.layer";
+
+/// The attention of each layer of `function`, of which there are as many as the
+/// plan has, in order; an error at what a plan of selections is not for.
+/// Functions without attention have none.
+mlir::FailureOr<llvm::SmallVector<AttentionOp>>
+findLayers(mlir::func::FuncOp function, const SelectionPlan &plan);
+
+/// The rows that queries of `op` are projected from; null, with an error, where
+/// there are none.
+mlir::Value findProjectedRows(AttentionOp op);
+
+/// The residual stream before `op`: the rows, among those that the projected
+/// ones are computed from, that are added to what attention gives.
+mlir::Value findResidualRows(AttentionOp op);
+
+} // namespace gist
+
+#endif // GIST_PASSES_PLAN_SELECTIONROWS_H

@@ -1,0 +1,302 @@
+//===- AttendKeys.cpp - Clusters and near tokens as keys on GPUs --------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A workgroup has queries of one block, so that they see the same clusters. It
+// counts their members in workgroup memory, in a table by id; then steps of
+// clusters, gathered, are followed by steps of tokens. A table has room for
+// some ids; where there are more, they are taken one table at a time.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Tile/Gpu/AttendParts.h"
+#include "passes/Tile/Gpu/GpuAtomics.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace gist;
+using Value = GpuBuilder::Value;
+using Values = GpuBuilder::Values;
+using arith::CmpIPredicate;
+
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// Ids and tokens that a thread reads at once.
+static constexpr int64_t kNumbersAtOnce = 16;
+
+namespace {
+/// Clusters [begin, end), then tokens [firstToken, endToken).
+class ClusterSteps final : public KeySteps {
+public:
+  ClusterSteps(GpuBuilder &b, AttendOp op, Selection &selection, int64_t keys)
+      : op(op), selection(selection), keysOfStep(keys) {}
+
+  Value begin, end, firstToken, endToken;
+  /// Member counts of the clusters with ids from `firstId` on; their weights
+  /// where there is none.
+  Value table, firstId;
+  /// The token that a row of the workgroup is.
+  std::function<Value(Value row)> getToken;
+
+  Value getCount(GpuBuilder &b) override {
+    return b.add(getClusterSteps(b),
+                 b.ceilDiv(b.sub(endToken, firstToken), keysOfStep));
+  }
+  bool isGathered() const override { return true; }
+  Value getRow(GpuBuilder &b, Value step, Value slot) override {
+    // A step of tokens reads no id.
+    return b.ifElse(
+        isCluster(b, step),
+        [&] { return selection.getId(getCluster(b, step, slot)); },
+        [&] { return b.min(getTokenKey(b, step, slot), b.sub(endToken, 1)); });
+  }
+  Value isPlain(GpuBuilder &b, Value step) override {
+    if (!op.getCausal())
+      return arith::ConstantIntOp::create(b, 1, 1);
+    Value last = getTokenKey(b, step, b.index(keysOfStep - 1));
+    Value isSeen = isAtMost(b, last, getToken(b.index(0)));
+    return arith::OrIOp::create(b, isCluster(b, step), isSeen);
+  }
+  Value adjust(GpuBuilder &b, Value score, Value step, Value row,
+               Value slot) override {
+    Value isSeen = isAtMost(b, getTokenKey(b, step, slot), getToken(row));
+    isSeen = arith::OrIOp::create(b, isCluster(b, step), isSeen);
+    return b.select(isSeen, score, b.f32(-kInfinity));
+  }
+  bool hasBias() const override { return true; }
+  Value getBias(GpuBuilder &b, Value step, Value slot) override {
+    auto ofCluster = [&]() -> Value {
+      Value cluster = getCluster(b, step, slot);
+      Value count =
+          table ? b.read(table, b.sub(selection.getId(cluster), firstId))
+                : selection.getWeight(cluster);
+      Value bias = getLogCount(b, count, op.getEffectiveScale());
+      Value isThere = b.isLess(b.add(begin, getOffset(b, step, slot)), end);
+      return b.select(isThere, bias, b.f32(-kInfinity));
+    };
+    return b.ifElse(isCluster(b, step), ofCluster,
+                    [&]() -> Value { return b.f32(0); });
+  }
+
+private:
+  Value getClusterSteps(GpuBuilder &b) {
+    return b.ceilDiv(b.sub(end, begin), keysOfStep);
+  }
+  Value isCluster(GpuBuilder &b, Value step) {
+    return isAtMost(b, b.add(step, 1), getClusterSteps(b));
+  }
+  Value getOffset(GpuBuilder &b, Value step, Value slot) {
+    return b.add(b.mul(step, keysOfStep), slot);
+  }
+  Value getCluster(GpuBuilder &b, Value step, Value slot) {
+    return b.min(b.add(begin, getOffset(b, step, slot)), b.sub(end, 1));
+  }
+  Value getTokenKey(GpuBuilder &b, Value step, Value slot) {
+    return b.add(firstToken,
+                 getOffset(b, b.sub(step, getClusterSteps(b)), slot));
+  }
+
+  AttendOp op;
+  Selection &selection;
+  int64_t keysOfStep;
+};
+
+class AttendKeys {
+public:
+  AttendKeys(GpuKernel &kernel, AttendOp op)
+      : emitter(kernel.emitter), b(kernel.b), op(op),
+        group(op.getQuery().getType().getDimSize(1) /
+              op.getKey().getType().getDimSize(1)),
+        valueSize(op.getValue().getType().getDimSize(2)),
+        owned(AttentionLoop::create(b, kernel.tile,
+                                    {op.getKey().getType().getDimSize(2),
+                                     valueSize, op.getEffectiveScale(), Type(),
+                                     /*hasBias=*/true})),
+        loop(*owned), multiplied(kernel.tile.getElement()),
+        // What is left of the memory of a compute unit.
+        tableIds(b.getGpu().kind == GpuKind::Amd ? 4096 : 8192) {
+    if (op.getCausal())
+      table = b.allocWorkgroup({tableIds}, b.getI32Type());
+  }
+
+  void emit();
+
+private:
+  /// Which queries the workgroup has.
+  void findQueries();
+  Values runCausal(ClusterSteps &steps, Values state);
+  /// Counts, for ids from `firstId` on, the members among the tokens before
+  /// `end`; those count whose representative is before `end` too.
+  void countMembers(Value firstId, Value end);
+  /// How many of the `count` ids are less than `id`. All threads take part.
+  Value countIdsBefore(Value id);
+  Values run(KeySteps &steps, Values state) {
+    return loop.run(state, steps,
+                    getHeadSource(emitter, op.getKey(), kvHead, multiplied),
+                    getHeadSource(emitter, op.getValue(), kvHead, multiplied));
+  }
+  Value getHead(Value row) {
+    return b.add(b.mul(kvHead, group), b.rem(row, group));
+  }
+  Value getToken(Value row) {
+    row = b.min(b.add(first, row), b.sub(numRows, 1));
+    return b.add(start, b.div(row, group));
+  }
+
+  ElementEmitter &emitter;
+  GpuBuilder &b;
+  AttendOp op;
+  int64_t group, valueSize;
+  std::unique_ptr<AttentionLoop> owned;
+  AttentionLoop &loop;
+  Type multiplied;
+  int64_t tableIds;
+  Value table; ///< workgroup memory
+
+  Value kvHead;
+  std::optional<Selection> selection;
+  Value count; ///< of clusters
+  /// The queries are rows from `first` on of `numRows`, which are those of
+  /// tokens from `start` on.
+  Value start, first, numRows;
+};
+} // namespace
+
+void AttendKeys::findQueries() {
+  Value numTokens = emitter.size(op.getQuery(), 0);
+  int64_t heads = op.getKey().getType().getDimSize(1);
+  if (!op.getCausal()) {
+    kvHead = b.block(1);
+    start = b.index(0);
+    first = b.mul(b.block(0), loop.getRows());
+    numRows = b.mul(numTokens, group);
+    return;
+  }
+  int64_t block = *op.getBlock();
+  int64_t parts = llvm::divideCeil(block * group, loop.getRows());
+  Value numBlocks = b.ceilDiv(numTokens, block);
+  Value number =
+      b.add(b.mul(b.add(b.mul(b.block(2), numBlocks), b.block(1)), parts),
+            b.block(0));
+  BlockOrder order =
+      orderBlocks(b, number, b.mul(numBlocks, parts), heads,
+                  getHeadBytes(b, op.getKey(), op.getValue(), numTokens));
+  kvHead = order.head;
+  // What sees most comes first.
+  Value fromLast = b.div(order.block, parts);
+  start = b.mul(b.sub(b.sub(numBlocks, 1), fromLast), block);
+  first = b.mul(b.rem(order.block, parts), loop.getRows());
+  Value stop = b.min(b.add(start, block), numTokens);
+  numRows = b.mul(b.sub(stop, start), group);
+}
+
+void AttendKeys::emit() {
+  findQueries();
+  selection.emplace(emitter, op, kvHead);
+  count = selection->getCount();
+  b.ifThen(b.isLess(first, numRows), [&] {
+    RowSource queries;
+    queries.width = op.getQuery().getType().getDimSize(2);
+    queries.read = [&](Value row, Value column, int64_t width) {
+      return emitter.elements(
+          op.getQuery(), {getToken(row), getHead(b.add(first, row)), column},
+          width);
+    };
+    loop.loadQueries(queries);
+
+    ClusterSteps steps(b, op, *selection, loop.getKeys());
+    steps.getToken = [&](Value row) { return getToken(row); };
+    Values state = loop.getStart();
+    if (op.getCausal()) {
+      state = runCausal(steps, state);
+    } else {
+      steps.begin = steps.firstToken = steps.endToken = b.index(0);
+      steps.end = count;
+      state = run(steps, state);
+    }
+    loop.finish(state);
+    AttentionResult result(emitter, op.getOutput());
+    loop.emitOutputs(state, [&](Value row, Value column, Value x) {
+      row = b.add(first, row);
+      Value isThere =
+          b.both(b.isLess(row, numRows), b.isLess(column, valueSize));
+      b.ifThen(isThere, [&] {
+        result.store(b.add(start, b.div(row, group)), getHead(row), column, x);
+      });
+    });
+  });
+}
+
+Values AttendKeys::runCausal(ClusterSteps &steps, Values state) {
+  Value zero = b.index(0);
+  Value end = b.max(b.sub(start, *op.getWindow()), zero);
+  Value lastToken = getToken(b.index(loop.getRows() - 1));
+  Value tables = b.max(b.ceilDiv(end, tableIds), b.index(1));
+  state.push_back(zero);
+  state = b.loop(zero, tables, 1, state, [&](Value number, ValueRange carried) {
+    Value firstId = b.mul(number, tableIds);
+    Value isLast = b.compare(CmpIPredicate::eq, number, b.sub(tables, 1));
+    countMembers(firstId, end);
+    steps.table = table;
+    steps.firstId = firstId;
+    steps.begin = carried.back();
+    steps.end = countIdsBefore(b.min(b.add(firstId, tableIds), end));
+    steps.firstToken = end;
+    steps.endToken = b.select(isLast, b.add(lastToken, 1), end);
+    Values next = run(steps, Values(carried.drop_back()));
+    next.push_back(steps.end);
+    return next;
+  });
+  state.pop_back();
+  return state;
+}
+
+Value AttendKeys::countIdsBefore(Value id) {
+  Value limit = arith::IndexCastOp::create(b, b.getI32Type(), id);
+  Value sum = b.loop(
+      b.mul(b.thread(), 4), count, b.getThreads() * 4, b.i32(0),
+      [&](Value firstNumber, ValueRange carried) {
+        Value total = carried[0];
+        for (int64_t i = 0; i < 4; ++i) {
+          Value number = b.add(firstNumber, i);
+          Value isId = b.isLess(number, count);
+          Value found = selection->getId(b.select(isId, number, firstNumber));
+          Value isBefore =
+              b.both(isId, b.isLess(found, arith::IndexCastOp::create(
+                                               b, b.getIndexType(), limit)));
+          total = arith::AddIOp::create(
+              b, total, arith::ExtUIOp::create(b, b.getI32Type(), isBefore));
+        }
+        return Values{total};
+      })[0];
+  Value all = b.workgroupReduce(sum, GpuBuilder::Kind::ADD);
+  return arith::IndexCastOp::create(b, b.getIndexType(), all);
+}
+
+void AttendKeys::countMembers(Value firstId, Value end) {
+  Value none = b.constant(b.vectorOf(4, b.getI32Type()), 0);
+  b.barrier(); // The last table has been read.
+  b.forEach(b.mul(b.thread(), 4), b.index(tableIds),
+            b.index(b.getThreads() * 4),
+            [&](Value i) { b.write(none, table, i); });
+  b.barrier();
+  Value last = b.min(b.add(firstId, tableIds), end);
+  selection->forEachNearest(
+      b.index(0), end, kNumbersAtOnce, [&](Value, Value nearest) {
+        Value id = arith::IndexCastOp::create(b, b.getIndexType(), nearest);
+        b.ifThen(b.both(b.compare(CmpIPredicate::sge, id, firstId),
+                        b.isLess(id, last)),
+                 [&] {
+                   atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), table,
+                                b.sub(id, firstId));
+                 });
+      });
+  b.barrier();
+}
+
+void gist::emitAttendKeys(GpuKernel &kernel, AttendOp op) {
+  AttendKeys(kernel, op).emit();
+}

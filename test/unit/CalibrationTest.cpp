@@ -1,0 +1,86 @@
+//===- CalibrationTest.cpp - Measurements in a file -----------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Plan/Calibration.h"
+
+#include <gtest/gtest.h>
+
+using namespace gist;
+
+static Calibration makeCalibration() {
+  Calibration data;
+  data.model = "a \"model\"";
+  data.layers = 2;
+  data.kvHeads = 1;
+  data.block = 64;
+  data.tokens = 1024;
+  data.candidates = {{.kind = HeadKind::Window, .window = 128, .sinks = 4},
+                     {.kind = HeadKind::Clusters, .window = 64, .theta = 0.7}};
+  data.texts = {{"a.txt", "00ff", {100, 200, 400}},
+                {"b.txt", "ff00", {110, 210, 410}}};
+  HeadRun run{.losses = {100.5, 201, 402},
+              .work = {{10, 1, 2}, {20, 2, 4}, {40, 4, 8}},
+              .clusters = {1, 2, 3}};
+  data.runs[{1, 0, 1}] = {run, run};
+  return data;
+}
+
+TEST(Calibration, Checkpoints) {
+  std::vector<int64_t> expected = {256, 512, 1024};
+  EXPECT_EQ(makeCheckpoints(1024), expected);
+  // Two copies, however short.
+  expected = {32, 64};
+  EXPECT_EQ(makeCheckpoints(64), expected);
+}
+
+TEST(Calibration, Losses) {
+  Calibration data = makeCalibration();
+  const HeadRun &run = data.runs.begin()->second.front();
+  // By hand: 0.5 nats more over the 255 predicted of the first 256 tokens, 1.5
+  // over the first copy, 2 over the second.
+  EXPECT_DOUBLE_EQ(data.firstCopyLoss(run, 0, 0), 0.5 / 255);
+  EXPECT_DOUBLE_EQ(data.firstCopyLoss(run, 0, 1), 1.5 / 511);
+  EXPECT_DOUBLE_EQ(data.secondCopyLoss(run, 0), 2.0 / 512);
+  EXPECT_DOUBLE_EQ(data.secondCopyLoss(run, 1), -8.0 / 512);
+}
+
+TEST(Calibration, WrittenAndReadAgain) {
+  std::string text = printCalibration(makeCalibration());
+  Calibration data;
+  Status status = parseCalibration(text, data);
+  ASSERT_TRUE(status.ok()) << status.text;
+  EXPECT_EQ(printCalibration(data), text);
+  EXPECT_EQ(data.candidates, makeCalibration().candidates);
+  EXPECT_EQ(data.runs.size(), 1u);
+}
+
+TEST(Calibration, DamageIsASentence) {
+  std::string text = printCalibration(makeCalibration());
+  Calibration data;
+  data.model = "before";
+  auto damage = [&](const std::string &from, const std::string &to) {
+    std::string copy = text;
+    size_t at = copy.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    copy.replace(at, from.size(), to);
+    Status status = parseCalibration(copy, data);
+    EXPECT_FALSE(status.ok()) << from << " -> " << to;
+    EXPECT_FALSE(status.text.empty());
+  };
+  damage("\"gist_calibration\"", "\"something\"");
+  damage("\"gist_calibration\": 1", "\"gist_calibration\": 2");
+  damage("\"layers\": 2", "\"layers\": 1");
+  damage("\"tokens\": 1024", "\"tokens\": 0");
+  damage("\"candidate\":1", "\"candidate\":2");
+  damage("\"clusters\":[1.0,2.0,3.0]", "\"clusters\":[1.0,2.0]");
+  damage("\"theta\":0.7", "\"theta\":1.7");
+  damage("\"dense_nll\"", "\"nll\"");
+  damage("[100.0,200.0,400.0]", "\"all\"");
+  EXPECT_FALSE(parseCalibration("", data).ok());
+  EXPECT_FALSE(parseCalibration("[1]", data).ok());
+  EXPECT_EQ(data.model, "before");
+}

@@ -1,0 +1,103 @@
+//===- PlanTest.cpp - Plans as files and as tables ------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Plan/Plan.h"
+
+#include <gtest/gtest.h>
+
+using namespace gist;
+
+static Plan makePlan() {
+  return {.block = 8,
+          .layers = {{{}, {.kind = HeadKind::Window, .window = 16, .sinks = 3}},
+                     {{.kind = HeadKind::Clusters,
+                       .window = 8,
+                       .theta = 0.75,
+                       .room = 0.5},
+                      {}}}};
+}
+
+TEST(Plan, WrittenAndReadAgain) {
+  Plan plan;
+  ASSERT_TRUE(parsePlan(printPlan(makePlan()), plan).ok());
+  EXPECT_EQ(plan.block, 8);
+  EXPECT_EQ(plan.layers, makePlan().layers);
+  // What the contract says changes nothing.
+  Plan other;
+  ASSERT_TRUE(
+      parsePlan(printPlan(makePlan(), "{\"quality\": 1.01}"), other).ok());
+  EXPECT_EQ(other.layers, plan.layers);
+}
+
+TEST(Plan, FitsTheCalibrationsCache) {
+  constexpr int64_t kContext = 64;
+  Plan plan = makePlan(), wide = makeCalibrationPlan(2, 2);
+  wide.block = plan.block;
+  CacheLayout layout;
+  ASSERT_TRUE(layOutCache(wide, kContext, layout).ok());
+  std::vector<float> table;
+  Status status = fitPlan(plan, layout.table, kContext, table);
+  ASSERT_TRUE(status.ok()) << status.text;
+  CacheLayout own;
+  ASSERT_TRUE(layOutCache(plan, kContext, own).ok());
+  ASSERT_EQ(table.size(), own.table.size());
+  for (size_t i = 0; i < 4; ++i) {
+    HeadPlace place = readPlace(layout.table, i), fitted = readPlace(table, i),
+              alone = readPlace(own.table, i);
+    // The place is the wide plan's, everything else as in a cache of its own.
+    EXPECT_EQ(fitted.ringRow, place.ringRow);
+    EXPECT_EQ(fitted.meanRow, place.meanRow);
+    EXPECT_EQ(fitted.unit, place.unit);
+    EXPECT_LE(fitted.ringRows, place.ringRows);
+    EXPECT_LE(fitted.capacity, place.capacity);
+    EXPECT_EQ(fitted.ringRows, alone.ringRows);
+    EXPECT_EQ(fitted.capacity, alone.capacity);
+    EXPECT_EQ(fitted.window, alone.window);
+    EXPECT_EQ(fitted.sinks, alone.sinks);
+    EXPECT_EQ(fitted.theta, alone.theta);
+  }
+}
+
+TEST(Plan, CalibrationForgetsNothing) {
+  // No token leaves a window as long as the context.
+  CacheLayout layout;
+  ASSERT_TRUE(layOutCache(makeCalibrationPlan(1, 1), 1000, layout).ok());
+  HeadPlace place = readPlace(layout.table, 0);
+  EXPECT_EQ(place.window, 1000);
+  EXPECT_EQ(place.ringRows, 1000 + 128);
+  EXPECT_EQ(place.capacity, 1000);
+}
+
+TEST(Plan, HasNoRoomInASmallerCache) {
+  Plan plan = makePlan();
+  CacheLayout layout;
+  ASSERT_TRUE(layOutCache(plan, 64, layout).ok());
+  std::vector<float> table;
+  ASSERT_TRUE(fitPlan(plan, layout.table, 64, table).ok());
+  plan.layers[1][0].room = 0.75;
+  Status status = fitPlan(plan, layout.table, 64, table);
+  EXPECT_EQ(status.text, "layer 1: head 0: wants 16 rows and 48 clusters, the "
+                         "module has room for 16 and 32");
+  plan.layers.pop_back();
+  EXPECT_EQ(fitPlan(plan, layout.table, 64, table).text,
+            "the plan has fewer heads than the module");
+  plan.layers.resize(3, plan.layers.front());
+  EXPECT_FALSE(fitPlan(plan, layout.table, 64, table).ok());
+}
+
+TEST(Plan, HeadsThatAreNone) {
+  HeadChoice head{.kind = HeadKind::Window, .window = 5};
+  for (const char *text :
+       {"", "7", "\"sparse\"", "{}", R"({"window": 8})",
+        R"({"window": 8, "theta": 0, "room": 1})",
+        R"({"window": 8, "theta": 1, "room": 1})",
+        R"({"window": -1, "sinks": 2})", R"({"window": 8, "tau": 0.3})"})
+    EXPECT_FALSE(parseHead(text, head).ok()) << text;
+  EXPECT_EQ(head.window, 5); // left as it was
+  EXPECT_TRUE(parseHead(R"({"window": 8, "sinks": 2})", head).ok());
+  EXPECT_EQ(printHead(head), R"({"window":8,"sinks":2})");
+}

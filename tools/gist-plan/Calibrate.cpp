@@ -1,0 +1,292 @@
+//===- Calibrate.cpp - gist-plan calibrate --------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Plan/Calibration.h"
+#include "runtime/AtomicFile.h"
+#include "runtime/Hash.h"
+#include "tools/gist-plan/Candidates.h"
+#include "tools/gist-plan/Commands.h"
+#include "tools/gist-plan/Probe.h"
+#include "tools/gist-plan/Progress.h"
+#include "tools/gist-run/Interrupt.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <filesystem>
+#include <mutex>
+
+using namespace gist;
+using namespace gist::plan;
+
+namespace {
+struct Options {
+  run::ModelOptions model;
+  std::vector<std::string> texts;
+  std::string candidates, output;
+  int64_t tokens = 0;
+  unsigned sessions = 1;
+  double negligible = 1e-5;
+};
+
+/// One calibration, from the first measurement to the last.
+class Calibrator {
+public:
+  explicit Calibrator(const Options &options) : options(options) {}
+
+  Status run();
+
+private:
+  Status prepare();
+  Status resume();
+  Status measureDense();
+  Status measureHead(Prober &prober, size_t head);
+  Status measure(Prober &prober, const Plan &plan, size_t text, HeadRun &run,
+                 size_t head);
+  bool isNegligible(const std::vector<HeadRun> &runs) const;
+  Status write();
+
+  const Options &options;
+  ProbePool pool;
+  Calibration data;
+  std::vector<std::vector<int32_t>> sequences;
+  std::vector<int64_t> checkpoints;
+  std::mutex mutex; ///< for `data.runs`, the file and the progress
+  std::chrono::steady_clock::time_point written;
+  Progress *progress = nullptr;
+  run::InterruptScope interrupt;
+};
+} // namespace
+
+static std::string hashTokens(const std::vector<int32_t> &tokens) {
+  char text[17];
+  std::snprintf(text, sizeof(text), "%016" PRIx64,
+                hashBytes({reinterpret_cast<const uint8_t *>(tokens.data()),
+                           tokens.size() * sizeof(int32_t)}));
+  return text;
+}
+
+Status Calibrator::prepare() {
+  GIST_TRY(pool.open(options.model, options.sessions));
+  const PlannedModule &module = pool.first().module();
+  data.model = pool.first().model().module->spec().model.name;
+  data.layers = static_cast<size_t>(module.shape.layers);
+  data.kvHeads = static_cast<size_t>(module.shape.kvHeads);
+  data.block = module.block;
+  data.tokens = options.tokens != 0 ? options.tokens : module.context;
+  if (data.tokens > module.context)
+    return Status::error(Code::BadArgument,
+                         "--tokens: %" PRId64
+                         " do not fit a context of %" PRId64,
+                         data.tokens, module.context);
+  if (data.tokens % (2 * data.block) != 0)
+    return Status::error(Code::BadArgument,
+                         "--tokens: %" PRId64 " is no multiple of two blocks "
+                         "of %" PRId64,
+                         data.tokens, data.block);
+  data.candidates = defaultCandidates();
+  if (!options.candidates.empty())
+    GIST_TRY(readCandidates(options.candidates, data.candidates));
+  auto half = static_cast<size_t>(data.tokens / 2);
+  for (const std::string &path : options.texts) {
+    std::vector<int32_t> tokens;
+    GIST_TRY(readTokens(pool.first(), path, tokens));
+    if (tokens.size() < half)
+      return Status::error(Code::BadArgument,
+                           "%s: has %zu tokens, a sequence takes %zu",
+                           path.c_str(), tokens.size(), half);
+    sequences.push_back(repeatHalf(tokens, 0, 2 * half));
+    data.texts.push_back({path, hashTokens(sequences.back()), {}});
+  }
+  checkpoints = data.checkpoints();
+  return resume();
+}
+
+/// Takes what an earlier run has measured, if it measured the same.
+Status Calibrator::resume() {
+  if (!std::filesystem::exists(options.output))
+    return {};
+  Calibration old;
+  GIST_TRY(readCalibration(options.output, old));
+  bool isSame = old.model == data.model && old.layers == data.layers &&
+                old.kvHeads == data.kvHeads && old.block == data.block &&
+                old.tokens == data.tokens &&
+                old.candidates == data.candidates &&
+                old.texts.size() == data.texts.size();
+  for (size_t i = 0; isSame && i < old.texts.size(); ++i)
+    isSame = old.texts[i].hash == data.texts[i].hash;
+  if (!isSame)
+    return Status::error(Code::BadArgument,
+                         "%s: is there already, of another model, other texts "
+                         "or other candidates",
+                         options.output.c_str());
+  for (size_t i = 0; i < old.texts.size(); ++i)
+    data.texts[i].dense = old.texts[i].dense;
+  data.runs = std::move(old.runs);
+  return {};
+}
+
+/// Runs a text and keeps what concerns one head.
+Status Calibrator::measure(Prober &prober, const Plan &plan, size_t text,
+                           HeadRun &run, size_t head) {
+  ProbeRun probe;
+  GIST_TRY(prober.run(plan, sequences[text], checkpoints, probe));
+  size_t begin = 0;
+  for (size_t i = 0; i < checkpoints.size(); ++i) {
+    auto end = static_cast<size_t>(checkpoints[i]);
+    double sum = 0;
+    for (size_t t = begin; t < end; ++t)
+      sum += static_cast<double>(probe.losses[t]);
+    run.losses.push_back(sum);
+    run.work.push_back(probe.work[i][head]);
+    run.clusters.push_back(probe.clusters[i][head]);
+    begin = end;
+  }
+  return {};
+}
+
+static Plan makeDensePlan(const Calibration &data) {
+  Plan plan;
+  plan.block = data.block;
+  plan.layers.assign(data.layers, std::vector<HeadChoice>(data.kvHeads));
+  return plan;
+}
+
+Status Calibrator::measureDense() {
+  Plan dense = makeDensePlan(data);
+  return pool.forEach(sequences.size(), [&](Prober &prober, size_t text) {
+    if (!data.texts[text].dense.empty())
+      return Status();
+    HeadRun run;
+    GIST_TRY(measure(prober, dense, text, run, 0));
+    data.texts[text].dense = run.losses;
+    return Status();
+  });
+}
+
+/// Whether a head does so well that a dearer choice cannot be worth it.
+bool Calibrator::isNegligible(const std::vector<HeadRun> &runs) const {
+  for (size_t i = 0; i < runs.size(); ++i)
+    if (data.firstCopyLoss(runs[i], i, checkpoints.size() - 2) >
+            options.negligible ||
+        data.secondCopyLoss(runs[i], i) > 5 * options.negligible)
+      return false;
+  return true;
+}
+
+Status Calibrator::measureHead(Prober &prober, size_t head) {
+  size_t layer = head / data.kvHeads, number = head % data.kvHeads;
+  Plan plan = makeDensePlan(data);
+  bool isEnough[3] = {};
+  for (size_t i = 0; i < data.candidates.size(); ++i) {
+    const HeadChoice &candidate = data.candidates[i];
+    bool &isDone = isEnough[static_cast<size_t>(candidate.kind)];
+    Calibration::Key key(layer, number, i);
+    std::vector<HeadRun> runs;
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      if (auto known = data.runs.find(key); known != data.runs.end())
+        runs = known->second;
+    }
+    if (runs.empty() && !isDone) {
+      plan.layers[layer][number] = candidate;
+      for (size_t text = 0; text < sequences.size(); ++text) {
+        if (interrupt.requested())
+          return Status::error(Code::Io, "stopped; what was measured is in %s",
+                               options.output.c_str());
+        runs.emplace_back();
+        GIST_TRY(measure(prober, plan, text, runs.back(), head));
+      }
+    }
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!isDone) {
+      isDone = isNegligible(runs);
+      data.runs[key] = std::move(runs);
+    }
+    progress->advance();
+    // A killed run loses little, and writing takes little of the time.
+    std::chrono::duration<double> since =
+        std::chrono::steady_clock::now() - written;
+    if (since.count() > 20)
+      GIST_TRY(write());
+  }
+  return {};
+}
+
+Status Calibrator::write() {
+  std::string text = printCalibration(data);
+  AtomicFile file;
+  GIST_TRY(file.open(options.output));
+  GIST_TRY(file.write(
+      {reinterpret_cast<const uint8_t *>(text.data()), text.size()}));
+  GIST_TRY(file.commit());
+  written = std::chrono::steady_clock::now();
+  return {};
+}
+
+Status Calibrator::run() {
+  GIST_TRY(prepare());
+  size_t heads = data.layers * data.kvHeads;
+  GIST_TRY(measureDense());
+  written = std::chrono::steady_clock::now();
+  Progress bar("measurements", heads * data.candidates.size());
+  progress = &bar;
+  Status status = pool.forEach(heads, [&](Prober &prober, size_t head) {
+    return measureHead(prober, head);
+  });
+  // What was measured is kept, whatever happened.
+  if (status.ok() || !data.runs.empty())
+    GIST_TRY(write());
+  return status;
+}
+
+void plan::addCalibrate(CLI::App &app, Action &action) {
+  auto options = std::make_shared<Options>();
+  CLI::App *command = app.add_subcommand(
+      "calibrate", "Measure what each head costs and loses, alone");
+  run::addModelOptions(*command, options->model);
+  command
+      ->add_option("-f,--text", options->texts,
+                   "Text to measure on; give several of different kinds")
+      ->type_name("FILE")
+      ->required()
+      ->allow_extra_args(false);
+  command
+      ->add_option("--tokens", options->tokens,
+                   "Tokens of a sequence: half of them text, half the same "
+                   "again; 0: the context")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--candidates", options->candidates,
+                   "List of what heads may do (JSON, heads as in a plan, of "
+                   "each kind the cheapest first); default: windows of 128 to "
+                   "1024 tokens and thetas of 0.5 to 0.95")
+      ->type_name("FILE");
+  command
+      ->add_option("--sessions", options->sessions,
+                   "Measurements at once, each with --threads threads")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 256u))
+      ->capture_default_str();
+  command
+      ->add_option("--negligible", options->negligible,
+                   "A loss in nats per token below which dearer candidates of "
+                   "a kind are not measured (five times it for recall)")
+      ->capture_default_str();
+  command
+      ->add_option("-o,--output", options->output,
+                   "File to write; if it is there already, of the same texts, "
+                   "the measurements go on where they ended")
+      ->type_name("FILE")
+      ->required();
+  command->footer("Example: gist-plan calibrate wide.gist --text prose.txt "
+                  "--text code.py --tokens 4096 -o calibration.json");
+  command->callback([options, &action] {
+    action = [options] { return Calibrator(*options).run(); };
+  });
+}

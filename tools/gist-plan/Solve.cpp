@@ -1,0 +1,219 @@
+//===- Solve.cpp - gist-plan solve ----------------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/AtomicFile.h"
+#include "tools/gist-plan/Commands.h"
+#include "tools/gist-plan/Planner.h"
+
+#include "nlohmann/json.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+
+using namespace gist;
+using namespace gist::plan;
+using Json = nlohmann::ordered_json;
+
+namespace {
+struct Options {
+  run::ModelOptions model;
+  PlannerOptions planner;
+  std::string calibration, output;
+  std::vector<std::string> heldOut;
+  std::vector<int64_t> lengths;
+  unsigned sessions = 1;
+};
+} // namespace
+
+/// Three digits are what a person reads and a measurement gives.
+static double rounded(double value) { return std::round(value * 1e4) / 1e4; }
+
+/// A line for each text and length.
+static Json toJson(const Contract &contract, const Measurement &measured) {
+  Json rows = Json::array();
+  for (size_t k = 0; k < contract.terms().size(); ++k) {
+    const Term &term = contract.terms()[k];
+    rows.push_back({{"text", std::filesystem::path(contract.texts()[term.text])
+                                 .filename()
+                                 .string()},
+                    {"tokens", term.tokens},
+                    {term.isRecall ? "recall_ratio" : "perplexity_ratio",
+                     rounded(std::exp(contract.loss(measured, k)))},
+                    {"dense", rounded(contract.densePerplexity(k))},
+                    {"work", rounded(measured.terms[k].work)}});
+  }
+  return rows;
+}
+
+static void print(const char *title, const Contract &contract,
+                  const Measurement &measured) {
+  std::printf("%-24s %7s %-10s %9s %8s %7s\n", title, "tokens", "", "dense",
+              "ratio", "work");
+  for (size_t k = 0; k < contract.terms().size(); ++k) {
+    const Term &term = contract.terms()[k];
+    std::printf(
+        "%-24s %7lld %-10s %9.3f %8.4f %7.3f\n",
+        std::filesystem::path(contract.texts()[term.text]).filename().c_str(),
+        static_cast<long long>(term.tokens),
+        term.isRecall ? "recall" : "perplexity", contract.densePerplexity(k),
+        std::exp(contract.loss(measured, k)), measured.terms[k].work);
+  }
+}
+
+static std::string indent(const std::string &text) {
+  std::string result;
+  for (char c : text)
+    result += c == '\n' ? std::string("\n  ") : std::string(1, c);
+  return result;
+}
+
+/// The contract as it stands in the plan: a line for each measurement.
+static std::string printContract(const Options &options, const Planner &planner,
+                                 const Json &measured, const Json &heldOut) {
+  auto rows = [](const Json &list) {
+    std::string text = "[";
+    for (size_t i = 0; i < list.size(); ++i)
+      text += (i == 0 ? "\n    " : ",\n    ") + list[i].dump();
+    return text + "\n  ]";
+  };
+  std::string text =
+      "{\n  \"quality\": " + Json(options.planner.quality).dump() +
+      ",\n  \"recall\": " +
+      Json(rounded(1 + 5 * (options.planner.quality - 1))).dump() +
+      ",\n  \"margin\": " + Json(options.planner.margin).dump() +
+      ",\n  \"context\": " + std::to_string(planner.context()) +
+      ",\n  \"work_predicted\": " +
+      Json(rounded(planner.predictedWork())).dump() +
+      ",\n  \"measured\": " + rows(measured);
+  if (!heldOut.empty())
+    text += ",\n  \"held_out\": " + rows(heldOut);
+  return indent(text + "\n}");
+}
+
+/// 512, 2048, 4096, 8192 and so on up to the context, and the context.
+static std::vector<int64_t> defaultLengths(int64_t context) {
+  std::vector<int64_t> lengths;
+  if (context > 512)
+    lengths.push_back(512);
+  for (int64_t length = 2048; length < context; length *= 2)
+    lengths.push_back(length);
+  lengths.push_back(context);
+  return lengths;
+}
+
+static Status runSolve(const Options &options) {
+  Calibration calibration;
+  GIST_TRY(readCalibration(options.calibration, calibration));
+  ProbePool pool;
+  GIST_TRY(pool.open(options.model, options.sessions));
+  Planner planner(options.planner, calibration, pool);
+  GIST_TRY(planner.check().in(options.calibration));
+  std::vector<int64_t> lengths = options.lengths.empty()
+                                     ? defaultLengths(planner.context())
+                                     : options.lengths;
+  for (int64_t length : lengths)
+    if (length > planner.context() || length < 4)
+      return Status::error(Code::BadArgument,
+                           "--lengths: %lld is outside 4 to the context, %lld",
+                           static_cast<long long>(length),
+                           static_cast<long long>(planner.context()));
+  // All texts are read before the search: a wrong name should not cost it.
+  Contract heldOut;
+  GIST_TRY(heldOut.open(pool, options.heldOut, lengths));
+
+  Plan plan;
+  Measurement measured;
+  GIST_TRY(planner.solve(lengths, plan, measured));
+  print("calibration text", planner.contract(), measured);
+  Json heldOutRows = Json::array();
+  if (!options.heldOut.empty()) {
+    GIST_TRY(heldOut.measureDense(pool));
+    Measurement other;
+    GIST_TRY(heldOut.measure(pool, plan, other));
+    print("held-out text", heldOut, other);
+    heldOutRows = toJson(heldOut, other);
+  }
+  std::string text = printPlan(
+      plan, printContract(options, planner,
+                          toJson(planner.contract(), measured), heldOutRows));
+  AtomicFile file;
+  GIST_TRY(file.open(options.output));
+  GIST_TRY(file.write(
+      {reinterpret_cast<const uint8_t *>(text.data()), text.size()}));
+  return file.commit();
+}
+
+void plan::addSolve(CLI::App &app, Action &action) {
+  static const std::map<std::string, HeadKinds> kKinds = {
+      {"all", HeadKinds::All},
+      {"windows", HeadKinds::Windows},
+      {"representatives", HeadKinds::Representatives}};
+  auto options = std::make_shared<Options>();
+  CLI::App *command = app.add_subcommand(
+      "solve", "Find the least work that keeps a quality, and measure it");
+  run::addModelOptions(*command, options->model);
+  command
+      ->add_option("calibration", options->calibration,
+                   "What 'gist-plan calibrate' wrote")
+      ->type_name("CALIBRATION")
+      ->required();
+  command
+      ->add_option("-q,--quality", options->planner.quality,
+                   "Largest ratio of perplexities to the model as it is; "
+                   "recall may lose five times as much")
+      ->check(CLI::Range(1.0001, 2.0))
+      ->capture_default_str();
+  command
+      ->add_option("--margin", options->planner.margin,
+                   "Share of the allowance that may be spent on calibration "
+                   "texts, so that other texts keep the contract too")
+      ->check(CLI::Range(0.05, 1.0))
+      ->capture_default_str();
+  command
+      ->add_option("--heads", options->planner.kinds,
+                   "What heads may do besides nothing: all, windows, "
+                   "representatives")
+      ->transform(CLI::CheckedTransformer(kKinds).description(""))
+      ->type_name("all|windows|representatives");
+  command
+      ->add_option("--lengths", options->lengths,
+                   "Tokens of the sequences that the contract is about; "
+                   "default: 512, 2048, 4096, ... up to the context")
+      ->delimiter(',')
+      ->type_name("N,...");
+  command
+      ->add_option("--rounds", options->planner.rounds,
+                   "Rounds in which every head is measured again, in the plan "
+                   "so far: better plans for more time")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--tries", options->planner.tries,
+                   "Single heads to try with less work at the end")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("-f,--text", options->heldOut,
+                   "Text that the plan is not searched on, to measure it with")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--sessions", options->sessions,
+                   "Measurements at once, each with --threads threads")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 256u))
+      ->capture_default_str();
+  command->add_option("-o,--output", options->output, "The plan's file")
+      ->type_name("FILE")
+      ->required();
+  command->footer("Example: gist-plan solve wide.gist calibration.json "
+                  "--quality 1.01 --text other.txt -o plan.json");
+  command->callback([options, &action] {
+    action = [options] { return runSolve(*options); };
+  });
+}
