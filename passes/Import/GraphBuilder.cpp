@@ -148,6 +148,10 @@ Value GraphBuilder::numbers(Value stored, WeightFormat format) {
     return DequantizeOp::create(b, stored, BlockFormat::Q4_K);
   case WeightFormat::Q6_K:
     return DequantizeOp::create(b, stored, BlockFormat::Q6_K);
+  case WeightFormat::Q3_1:
+    return DequantizeOp::create(b, stored, BlockFormat::Q3_1);
+  case WeightFormat::Q2_1:
+    return DequantizeOp::create(b, stored, BlockFormat::Q2_1);
   }
   llvm_unreachable("every format is named above");
 }

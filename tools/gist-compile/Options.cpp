@@ -139,6 +139,10 @@ static void addModelOptions(CLI::App &app, Options &options) {
                  "default: nowhere")
       ->type_name("FILE")
       ->group(group);
+  app.add_flag("--observe", options.observe,
+               "Add an entry that shows what linear layers read, for "
+               "'gist-plan linears'")
+      ->group(group);
   app.add_option(
          "--context", options.context,
          "Tokens a session can hold; default: the model's own (4096 for "

@@ -49,13 +49,13 @@ Value Operand::clamp(Value k, int64_t width, bool checked) {
 
 Value Operand::dequantizePiece(Value k,
                                function_ref<Value(Value, int64_t)> readBytes) {
-  constexpr int64_t kRun = 16;
+  int64_t run = getBlockRun(blocks.getFormat());
   int64_t values = getBlockLayout(blocks.getFormat()).values;
   Value first = values == getPiece() ? b.index(0) : b.rem(k, values);
   Values runs;
-  for (int64_t i = 0; i < getPiece(); i += kRun)
+  for (int64_t i = 0; i < getPiece(); i += run)
     runs.push_back(
-        dequantize(b, blocks.getFormat(), b.add(first, i), kRun, readBytes));
+        dequantize(b, blocks.getFormat(), b.add(first, i), run, readBytes));
   return b.concat(runs);
 }
 
