@@ -27,7 +27,7 @@ import torch
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 
-TAUS = [0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7]
+TAUS = [0.1, 0.2, 0.3, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7]
 
 
 def covering(x, tau):
