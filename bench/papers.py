@@ -320,7 +320,7 @@ def write(results, file):
         lines += ["", "| T | mean r assumed by the paper | savings predicted there | mean r, "
                   "SmolLM2, prose: independent / Algorithm 1 | savings measured |", "|---" * 5 + "|"]
         for length, each in results["lengths"].items():
-            r, savings = PAPER_LENGTHS[length]
+            r, savings = PAPER_LENGTHS[int(length)]
             lines.append(f"| {length} | {r} | {savings:.0%} | {each['r_independent']:.0f} / "
                          f"{each['r_cascade']:.0f} | {each['savings']:.0%} |")
     lines += ["", "| perplexity ratio to dense / top-1, T = 512 | " + " | ".join(TEXTS) + " |",
@@ -358,17 +358,22 @@ def main():
     output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         tools = Tools(options, pathlib.Path(folder))
-        results = {
-            "proposition4": counterexample(tools),
-            "minilm": measure_sets(tools, options.minilm, "embed", 6, 512, report),
-            "smollm2": measure_sets(tools, options.smollm2, "score", 30, 512, report),
-            "embeddings": measure_embeddings(tools, 6, report),
-            "joint": measure_joint(tools, 30, report),
-            "copy": measure_copy(tools, 30, report),
+        parts = {
+            "proposition4": lambda: counterexample(tools),
+            "minilm": lambda: measure_sets(tools, options.minilm, "embed", 6, 512, report),
+            "smollm2": lambda: measure_sets(tools, options.smollm2, "score", 30, 512, report),
+            "joint": lambda: measure_joint(tools, 30, report),
+            "copy": lambda: measure_copy(tools, 30, report),
+            "embeddings": lambda: measure_embeddings(tools, 6, report),
+            "lengths": lambda: measure_lengths(tools, 30, options.lengths, report),
         }
-        if options.lengths:
-            results["lengths"] = measure_lengths(tools, 30, options.lengths, report)
-    (output / "papers.json").write_text(json.dumps(results, indent=1) + "\n")
+        # What a run that was stopped has measured need not be measured again.
+        file = output / "papers.json"
+        results = json.loads(file.read_text()) if file.exists() else {}
+        for name, part in parts.items():
+            if name not in results and (name != "lengths" or options.lengths):
+                results[name] = json.loads(json.dumps(part()))
+                file.write_text(json.dumps(results, indent=1) + "\n")
     write(results, output / "papers.md")
     print((output / "papers.md").read_text())
 
