@@ -229,7 +229,8 @@ def compiled(folder, text):
                    "--hip-library", gpu_kernels.find_simulator(), "-s", f"T={tokens}",
                    "-o", folder]
         for name, array in inputs.items():
-            np.save(folder / f"{name}.in.npy", array)
+            blocks = array.dtype == np.uint8
+            np.save(folder / f"{name}.in.npy", array.view(np.int8) if blocks else array)
             command += ["-i", f"{name}={folder / name}.in.npy"]
         subprocess.run(command, check=True, capture_output=True)
         return [np.load(folder / f"run.{name}.npy") for name in names]
