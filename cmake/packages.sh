@@ -5,8 +5,8 @@
 
 # The compiler and everything to build it.
 gist_build_packages=(
-  ca-certificates ccache clang-22 cmake g++ git liblld-22-dev libmlir-22-dev
-  lld-22 llvm-22-dev llvm-22-tools mlir-22-tools ninja-build python3
+  ca-certificates ccache clang-22 cmake g++ git libeigen3-dev liblld-22-dev
+  libmlir-22-dev lld-22 llvm-22-dev llvm-22-tools mlir-22-tools ninja-build python3
   python3-venv libzstd-dev zlib1g-dev
 )
 

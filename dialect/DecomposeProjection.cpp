@@ -79,6 +79,15 @@ static Value createLevel(ImplicitLocOpBuilder &b, Value ratio,
                      count);
 }
 
+Value gist::createGateLevels(ImplicitLocOpBuilder &b, GatedProjectionOp op,
+                             Value residual) {
+  SmallVector<float> thresholds;
+  if (op.getEpsilonLow())
+    thresholds.push_back(op.getEpsilonLow()->convertToFloat());
+  thresholds.push_back(op.getEpsilon().convertToFloat());
+  return createLevel(b, createRatio(b, op.getInput(), residual), thresholds);
+}
+
 namespace {
 /// What the projections of one op share.
 struct Subspace {
@@ -138,17 +147,11 @@ struct DecomposeGatedProjection final : OpRewritePattern<GatedProjectionOp> {
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value input = op.getInput(), basis = op.getBasis();
-    SmallVector<float> thresholds;
-    if (op.getEpsilonLow())
-      thresholds.push_back(op.getEpsilonLow()->convertToFloat());
-    thresholds.push_back(op.getEpsilon().convertToFloat());
-
     Subspace subspace;
     subspace.g = createProduct(b, "td,dk->tk", input, basis,
                                {getSize(b, input, 0), getSize(b, basis, 1)});
     subspace.residual = createResidual(b, input, basis, subspace.g);
-    subspace.level =
-        createLevel(b, createRatio(b, input, subspace.residual), thresholds);
+    subspace.level = createGateLevels(b, op, subspace.residual);
     SmallVector<Value> results;
     for (unsigned i = 0; i < op.getWeights().size(); ++i)
       results.push_back(createProjection(b, op, i, subspace));
@@ -242,6 +245,23 @@ static Value getNibble(ImplicitLocOpBuilder &b, BlockReader &reader,
   return getBits(b, byte, shift, 4);
 }
 
+/// Bits 2n and 2n + 1 of byte i % 8 after `first`, with n = i / 8.
+static Value getBitPair(ImplicitLocOpBuilder &b, BlockReader &reader,
+                        int64_t first, Value i) {
+  Value shift =
+      arith::MulIOp::create(b, toI32(b, divide(b, i, 8)), createI32(b, 2));
+  return getBits(b, reader.getByte(first, modulo(b, i, 8)), shift, 2);
+}
+
+/// A bit pair, and bit i / 4 of byte i % 4 after the pairs above it.
+static Value getThreeBits(ImplicitLocOpBuilder &b, BlockReader &reader,
+                          int64_t first, Value i) {
+  Value byte = reader.getByte(first + 8, modulo(b, i, 4));
+  Value high = getBits(b, byte, toI32(b, divide(b, i, 4)), 1);
+  return arith::OrIOp::create(b, getBitPair(b, reader, first, i),
+                              arith::ShLIOp::create(b, high, createI32(b, 2)));
+}
+
 /// d, dmin, twelve bytes of scales and minima, 128 bytes of nibbles. Groups of
 /// 32: 2n has the low and 2n + 1 the high nibbles of one run of 32 bytes. Scale
 /// and minimum have six bits; those of groups 4 to 7 are split into four, in
@@ -294,6 +314,13 @@ static Value getQ6K(ImplicitLocOpBuilder &b, BlockReader &reader, Value i) {
   return multiply(b, multiply(b, reader.getHalf(208), scale), q);
 }
 
+/// d * q + m, the two halves at the start of a block.
+static Value scaleAndShift(ImplicitLocOpBuilder &b, BlockReader &reader,
+                           Value q) {
+  return arith::AddFOp::create(b, multiply(b, reader.getHalf(0), q),
+                               reader.getHalf(2));
+}
+
 /// Value i of a block. The order of operations is that of GGUF's reference, so
 /// that results are equal bit by bit.
 static Value getBlockValue(ImplicitLocOpBuilder &b, BlockReader &reader,
@@ -305,9 +332,11 @@ static Value getBlockValue(ImplicitLocOpBuilder &b, BlockReader &reader,
     return multiply(b, reader.getHalf(0), q);
   }
   case BlockFormat::Q4_1:
-    return arith::AddFOp::create(
-        b, multiply(b, reader.getHalf(0), getNibble(b, reader, 4, i)),
-        reader.getHalf(2));
+    return scaleAndShift(b, reader, getNibble(b, reader, 4, i));
+  case BlockFormat::Q3_1:
+    return scaleAndShift(b, reader, getThreeBits(b, reader, 4, i));
+  case BlockFormat::Q2_1:
+    return scaleAndShift(b, reader, getBitPair(b, reader, 4, i));
   case BlockFormat::Q8_0:
     return multiply(b, reader.getHalf(0), reader.getSignedByte(2, i));
   case BlockFormat::Q4_K:

@@ -40,6 +40,20 @@ static Value divideOrZero(ImplicitLocOpBuilder &b, Value numerator,
       arith::DivFOp::create(b, numerator, denominator));
 }
 
+/// `rows`, or zeros where their guard is 0.
+static Value guardRows(ImplicitLocOpBuilder &b, Value rows, Value guard) {
+  return createLoops(b, "tn,t->tn", {rows, guard},
+                     createEmpty(b, {getSize(b, rows, 0), getSize(b, rows, 1)},
+                                 b.getF32Type()),
+                     [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+                       Value isOpen = arith::CmpIOp::create(
+                           b, arith::CmpIPredicate::ne, args[1],
+                           arith::ConstantIntOp::create(b, b.getI8Type(), 0));
+                       return arith::SelectOp::create(b, isOpen, args[0],
+                                                      createF32(b, 0));
+                     });
+}
+
 namespace {
 struct DecomposeQuantizeRows final : OpRewritePattern<QuantizeRowsOp> {
   using Base::Base;
@@ -74,6 +88,20 @@ struct DecomposeQuantizeRows final : OpRewritePattern<QuantizeRowsOp> {
   }
 };
 
+struct DecomposeGuardedMatmul final : OpRewritePattern<GuardedMatmulOp> {
+  using Base::Base;
+
+  LogicalResult matchAndRewrite(GuardedMatmulOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value product = createProduct(
+        b, "tk,nk->tn", op.getInput(), op.getWeight(),
+        {getSize(b, op.getInput(), 0), getSize(b, op.getWeight(), 0)});
+    rewriter.replaceOp(op, guardRows(b, product, op.getGuard()));
+    return success();
+  }
+};
+
 struct DecomposeQuantizedMatmul final : OpRewritePattern<QuantizedMatmulOp> {
   using Base::Base;
 
@@ -92,14 +120,17 @@ struct DecomposeQuantizedMatmul final : OpRewritePattern<QuantizedMatmulOp> {
         });
     Value w =
         DequantizeOp::create(b, op.getWeight(), op.getFormatAttr()).getResult();
-    rewriter.replaceOp(op, createProduct(b, "tk,nk->tn", joinBlocks(b, x), w,
-                                         {rows, getSize(b, w, 0)}));
+    Value product = createProduct(b, "tk,nk->tn", joinBlocks(b, x), w,
+                                  {rows, getSize(b, w, 0)});
+    if (op.getGuard())
+      product = guardRows(b, product, op.getGuard());
+    rewriter.replaceOp(op, product);
     return success();
   }
 };
 } // namespace
 
 void gist::populateDecomposeQuantPatterns(RewritePatternSet &patterns) {
-  patterns.add<DecomposeQuantizeRows, DecomposeQuantizedMatmul>(
-      patterns.getContext());
+  patterns.add<DecomposeQuantizeRows, DecomposeGuardedMatmul,
+               DecomposeQuantizedMatmul>(patterns.getContext());
 }

@@ -70,12 +70,14 @@ def Gist_Merge : Gist_Enum<"Merge", "merge",
 def Gist_MergeAttr : Gist_EnumAttr<Gist_Merge>;
 
 def Gist_BlockFormat : Gist_Enum<"BlockFormat", "block_format",
-    "storage format of block-quantised weights, as in GGUF", [
+    "storage format of block-quantised weights", [
   I32EnumAttrCase<"Q4_0", 0, "q4_0">,
   I32EnumAttrCase<"Q4_1", 1, "q4_1">,
   I32EnumAttrCase<"Q8_0", 2, "q8_0">,
   I32EnumAttrCase<"Q4_K", 3, "q4_k">,
   I32EnumAttrCase<"Q6_K", 4, "q6_k">,
+  I32EnumAttrCase<"Q3_1", 5, "q3_1">,
+  I32EnumAttrCase<"Q2_1", 6, "q2_1">,
 ]>;
 def Gist_BlockFormatAttr : Gist_EnumAttr<Gist_BlockFormat>;
 

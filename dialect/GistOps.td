@@ -598,9 +598,10 @@ def Gist_DequantizeOp : Gist_Op<"dequantize", [
       "getResultTilePosition", "generateResultTileValue"]>]> {
   let summary = "the numbers that block-quantised bytes stand for";
   let description = [{
-    `blocks` is rows x blocks x bytes per block as stored in GGUF files; the
-    result is rows x (blocks * values per block) in f32. The formats, with d and
-    m f16 numbers at the start of a block and q unsigned unless said:
+    `blocks` is rows x blocks x bytes per block; the result is rows x (blocks *
+    values per block) in f32. The formats, with d and m f16 numbers at the start
+    of a block and q unsigned unless said; all but the last two are those of
+    GGUF files:
 
     | format | bytes | values | value |
     |---|---|---|---|
@@ -609,6 +610,12 @@ def Gist_DequantizeOp : Gist_Op<"dequantize", [
     | `q8_0` | 34 | 32 | d * q, q signed |
     | `q4_k` | 144 | 256 | d * sc * q - dmin * mn, eight groups of 32 |
     | `q6_k` | 210 | 256 | d * sc * (q - 32), sixteen groups of 16 |
+    | `q3_1` | 16 | 32 | d * q + m; 8 bytes as in `q2_1`, then the third bits |
+    | `q2_1` | 12 | 32 | d * q + m |
+
+    Value i of a `q2_1` block is in byte i % 8 of the last eight, from bit
+    2 * (i / 8) on. The third bit of value i of a `q3_1` block is bit i / 4 of
+    byte i % 4 of the last four.
 
     Constraints:
       * (C1) The innermost dimension is the number of bytes of one block of the

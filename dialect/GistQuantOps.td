@@ -51,7 +51,44 @@ def Gist_QuantizeRowsOp : Gist_TiledOp<"quantize_rows", [InferTypeOpAdaptor]> {
   let assemblyFormat = "$input attr-dict `:` type($input)";
 }
 
-def Gist_QuantizedMatmulOp : Gist_TiledOp<"quantized_matmul"> {
+def Gist_GuardedMatmulOp
+    : Gist_TiledOp<"guarded_matmul", [InferTypeOpAdaptor]> {
+  let summary = "rows times a weight, where they are asked for";
+  let description = [{
+    The product of a linear layer for the rows whose guard is not 0,
+
+        result[t, n] = guard[t] != 0 ? sum_k input[t, k] * weight[n, k] : 0
+
+    The weight is read only where a row asks for it: a tile whose guards are all
+    0 is zeros.
+
+    Numerics: sums in f32, in no fixed order. What a row with guard 0 holds does
+    not matter, NaN included.
+
+    Constraints:
+      * (C1) `input` is T x K and `weight` N x K.
+      * (C2) There is one guard per row.
+
+    Example:
+
+    ```mlir
+    %y = gist.guarded_matmul %x, %w where %guard
+        : tensor<?x576xf32>, tensor<192x576xf16>, tensor<?xi8>
+    ```
+  }];
+  let arguments = (ins
+    TensorRankOf<[F32], [2]>:$input,
+    TensorRankOf<[F32, F16, BF16], [2]>:$weight, TensorRankOf<[I8], [1]>:$guard
+  );
+  let results = (outs TensorRankOf<[F32], [2]>:$result);
+  let assemblyFormat = [{
+    $input `,` $weight `where` $guard attr-dict
+    `:` type($input) `,` type($weight) `,` type($guard)
+  }];
+}
+
+def Gist_QuantizedMatmulOp
+    : Gist_TiledOp<"quantized_matmul", [AttrSizedOperandSegments]> {
   let summary = "rows of 8-bit integers times a block-quantised weight";
   let description = [{
     With w = `gist.dequantize weight`, of N x K,
@@ -62,6 +99,9 @@ def Gist_QuantizedMatmulOp : Gist_TiledOp<"quantized_matmul"> {
     The products of a block are formed in integers and are exact; blocks are
     scaled and added in f32, in no fixed order.
 
+    Rows whose `guard` is 0 are zeros, and the weight need not be read for them;
+    without a guard all rows are computed.
+
     Without `packed` the weight is stored as `gist.dequantize` describes; with
     it, in tiles as the attribute describes.
 
@@ -71,6 +111,7 @@ def Gist_QuantizedMatmulOp : Gist_TiledOp<"quantized_matmul"> {
       * (C3) A packed `weight` has the shape that `packed` gives to N x K.
       * (C4) The result is T x N; `columns` says N where it is dynamic, as in a
         tile at the edge, and only there.
+      * (C5) `guard` has one element per row.
 
     Example:
 
@@ -83,13 +124,14 @@ def Gist_QuantizedMatmulOp : Gist_TiledOp<"quantized_matmul"> {
   let arguments = (ins
     TensorRankOf<[I8], [2]>:$values, TensorRankOf<[F32], [2]>:$scales,
     TensorRankOf<[I8], [3]>:$weight, Gist_BlockFormatAttr:$format,
-    OptionalAttr<Gist_PackingAttr>:$packed, Optional<Index>:$columns
+    OptionalAttr<Gist_PackingAttr>:$packed, Optional<Index>:$columns,
+    Optional<TensorRankOf<[I8], [1]>>:$guard
   );
   let results = (outs TensorRankOf<[F32], [2]>:$result);
   let assemblyFormat = [{
     $values `,` $scales `,` $weight `format` $format (`packed` $packed^)?
-    (`columns` `(` $columns^ `)`)? attr-dict `:` type($values) `,` type($scales) `,` type($weight)
-    `->` type($result)
+    (`columns` `(` $columns^ `)`)? (`where` $guard^ `:` type($guard))? attr-dict
+    `:` type($values) `,` type($scales) `,` type($weight) `->` type($result)
   }];
   let hasVerifier = 1;
 }

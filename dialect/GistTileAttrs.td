@@ -105,7 +105,10 @@ def Gist_PackingAttr : AttrDef<Gist_Dialect, "Packing"> {
     1. the scales d, [32 / group][columns], f16 or f32 (`scale_bits`),
     2. the minima m in the same order, where `has_min`,
     3. the values, [32 / depth][columns][depth] of 8 bits; with `bits` = 4 two
-       steps of `depth` share their bytes, the first in the low halves.
+       steps of `depth` share their bytes, the first in the low halves. With
+       `bits` = 2 value number i in that order is in byte i % (8 * columns),
+       from bit 2 * (i / (8 * columns)) on; with `bits` = 3 its third bit
+       follows, bit i / (4 * columns) of byte i % (4 * columns).
 
     A value u stands for d * (u - zero) + m; u is signed where `is_signed`.
     Rows past N are zero. So one vector load gives the multiplying instruction

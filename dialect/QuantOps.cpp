@@ -47,8 +47,8 @@ LogicalResult PackingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects columns > 0 and a depth that divides 16, "
                           "got "
                        << columns << " and " << depth;
-  if (bits != 4 && bits != 8)
-    return emitError() << "expects 4 or 8 bits, got " << bits;
+  if (!llvm::is_contained({2, 3, 4, 8}, bits))
+    return emitError() << "expects 2, 3, 4 or 8 bits, got " << bits;
   if (group != kBlock && group != kBlock / 2)
     return emitError() << "expects groups of 16 or 32, got " << group;
   if (scaleBits != 16 && scaleBits != 32)
@@ -156,6 +156,83 @@ QuantizeRowsOp::generateResultTileValue(OpBuilder &builder, unsigned number,
 }
 
 //===----------------------------------------------------------------------===//
+// guarded_matmul: tiles are rows x columns
+//===----------------------------------------------------------------------===//
+
+LogicalResult GuardedMatmulOp::inferReturnTypes(
+    MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  RankedTensorType input =
+      getTensorType(location, adaptor.getInput(), 2, 2, "input");
+  RankedTensorType weight =
+      getTensorType(location, adaptor.getWeight(), 2, 2, "weight");
+  RankedTensorType guard =
+      getTensorType(location, adaptor.getGuard(), 1, 1, "guard");
+  if (!input || !weight || !guard)
+    return failure();
+  if (!canBeEqual(input.getDimSize(1), weight.getDimSize(1))) // (C1)
+    return emitOptionalError(location,
+                             "expects a weight with as many columns "
+                             "as the input, got ",
+                             weight, " and ", input);
+  if (!canBeEqual(input.getDimSize(0), guard.getDimSize(0))) // (C2)
+    return emitOptionalError(location, "expects one guard per row, got ", guard,
+                             " for ", input);
+  types.push_back(RankedTensorType::get(
+      {input.getDimSize(0), weight.getDimSize(0)}, Float32Type::get(context)));
+  return success();
+}
+
+LogicalResult
+GuardedMatmulOp::reifyResultShapes(OpBuilder &builder,
+                                   ReifiedRankedShapedTypeDims &shapes) {
+  shapes.assign({{tensor::getMixedSize(builder, getLoc(), getInput(), 0),
+                  tensor::getMixedSize(builder, getLoc(), getWeight(), 0)}});
+  return success();
+}
+
+SmallVector<IteratorType> GuardedMatmulOp::getLoopIteratorTypes() {
+  return {IteratorType::parallel, IteratorType::parallel};
+}
+
+SmallVector<Range> GuardedMatmulOp::getIterationDomain(OpBuilder &builder) {
+  return {getRange(builder, getLoc(), getInput(), 0),
+          getRange(builder, getLoc(), getWeight(), 0)};
+}
+
+FailureOr<TilingResult>
+GuardedMatmulOp::getTiledImplementation(OpBuilder &builder,
+                                        ArrayRef<OpFoldResult> offsets,
+                                        ArrayRef<OpFoldResult> sizes) {
+  auto cut = [&](Value value, unsigned dim) {
+    return createRowSlice(builder, getLoc(), value, offsets[dim], sizes[dim]);
+  };
+  Value input = cut(getInput(), 0), weight = cut(getWeight(), 1);
+  Value guard = cut(getGuard(), 0);
+  auto tiled = GuardedMatmulOp::create(builder, getLoc(), input, weight, guard);
+  return TilingResult{
+      {tiled},
+      {tiled.getResult()},
+      {input.getDefiningOp(), weight.getDefiningOp(), guard.getDefiningOp()}};
+}
+
+LogicalResult GuardedMatmulOp::getResultTilePosition(
+    OpBuilder &, unsigned, ArrayRef<OpFoldResult> offsets,
+    ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &resultOffsets,
+    SmallVector<OpFoldResult> &resultSizes) {
+  resultOffsets.assign(offsets.begin(), offsets.end());
+  resultSizes.assign(sizes.begin(), sizes.end());
+  return success();
+}
+
+FailureOr<TilingResult>
+GuardedMatmulOp::generateResultTileValue(OpBuilder &builder, unsigned,
+                                         ArrayRef<OpFoldResult> offsets,
+                                         ArrayRef<OpFoldResult> sizes) {
+  return getTiledImplementation(builder, offsets, sizes);
+}
+
+//===----------------------------------------------------------------------===//
 // quantized_matmul: tiles are rows x columns
 //===----------------------------------------------------------------------===//
 
@@ -198,6 +275,10 @@ LogicalResult QuantizedMatmulOp::verify() {
     return emitOpError("expects columns to be given iff the result has a "
                        "dynamic number of them, got ")
            << result;
+  if (getGuard() && !canBeEqual(getGuard().getType().getDimSize(0),
+                                values.getDimSize(0))) // (C5)
+    return emitOpError("expects one guard per row, got ")
+           << getGuard().getType() << " for " << values;
   return success();
 }
 
@@ -248,13 +329,17 @@ QuantizedMatmulOp::getTiledImplementation(OpBuilder &builder,
   SmallVector<Value> dynamic;
   dispatchIndexOpFoldResults(sizes, dynamic, shape);
   auto type = RankedTensorType::get(shape, builder.getF32Type());
+  SmallVector<Operation *> slices = {
+      values.getDefiningOp(), scales.getDefiningOp(), weight.getDefiningOp()};
+  Value guard;
+  if (getGuard()) {
+    guard = createRowSlice(builder, location, getGuard(), offsets[0], sizes[0]);
+    slices.push_back(guard.getDefiningOp());
+  }
   auto tiled = QuantizedMatmulOp::create(
       builder, location, type, values, scales, weight, getFormatAttr(),
-      getPackedAttr(), dyn_cast<Value>(sizes[1]));
-  return TilingResult{
-      {tiled},
-      {tiled.getResult()},
-      {values.getDefiningOp(), scales.getDefiningOp(), weight.getDefiningOp()}};
+      getPackedAttr(), dyn_cast<Value>(sizes[1]), guard);
+  return TilingResult{{tiled}, {tiled.getResult()}, slices};
 }
 
 LogicalResult QuantizedMatmulOp::getResultTilePosition(

@@ -23,6 +23,10 @@ BlockLayout gist::getBlockLayout(BlockFormat format) {
     return {144, 256};
   case BlockFormat::Q6_K:
     return {210, 256};
+  case BlockFormat::Q3_1:
+    return {16, 32};
+  case BlockFormat::Q2_1:
+    return {12, 32};
   }
   llvm_unreachable("all formats are listed");
 }

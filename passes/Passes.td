@@ -126,6 +126,59 @@ def AddNllEntryPass : Pass<"gist-add-nll-entry", "::mlir::ModuleOp"> {
   ];
 }
 
+def AddObserveEntryPass : Pass<"gist-add-observe-entry", "::mlir::ModuleOp"> {
+  let summary = "add an entry that shows what linear layers read";
+  let description = [{
+    Copies the function `from` as `to`, which returns instead of its first result
+    the rows that linear layers read: one result for all that read the same rows,
+    named by layer, group and weights. Calibration takes their second moments.
+
+    ```mlir
+    func.func @prefill(%tokens: tensor<?xi32>, ...) -> (tensor<1x49152xf32>, ...)
+    // stays, and there is
+    func.func @observe(%tokens: tensor<?xi32>, ...)
+        -> (tensor<?x576xf32> {gist.name = "0.qkv:blk.0.attn_q.weight+…"}, ...)
+    ```
+
+    A module without `from` is left alone.
+  }];
+  let options = [
+    Option<"from", "from", "std::string", /*default=*/"\"prefill\"",
+           "the function to copy">,
+    Option<"to", "to", "std::string", /*default=*/"\"observe\"",
+           "what the copy is called">,
+  ];
+  let dependentDialects = ["::gist::GistDialect"];
+}
+
+def LowerGatesPass : Pass<"gist-lower-gates", "::mlir::ModuleOp"> {
+  let summary = "write gated projections as products that rows ask for";
+  let description = [{
+    With the level of a row as `gist.gated_projection` defines it,
+
+    ```mlir
+    %y, %level = gist.gated_projection %x, %v, 1.0e-1 weights(%w : …) images(%m : …) : …
+    // becomes
+    %g = x V, %residual = x - V g, %level = …
+    %a = gist.guarded_matmul %g, %m where %closed : …
+    %b = gist.guarded_matmul %x, %w where %open : …
+    %y = a + b
+    ```
+
+    Where a gate is open, M g + W (x - V g) is W x: the product with the rows
+    themselves is the same and needs no M. Rows that are not f32 are left alone.
+  }];
+  let options = [
+    Option<"guards", "guards", "bool", /*default=*/"true",
+           "let products ask who needs them; else all rows are multiplied">,
+  ];
+  let dependentDialects = [
+    "::gist::GistDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def FormKernelsPass : Pass<"gist-form-kernels", "::mlir::ModuleOp"> {
   let summary = "cut a model into kernels and calls of them";
   let description = [{

@@ -66,7 +66,7 @@ static void merge(RewriterBase &rewriter,
       RankedTensorType::get({type.getDimSize(0), columns},
                             type.getElementType()),
       first.getValues(), first.getScales(), weight.getResult(),
-      first.getFormatAttr(), PackingAttr(), Value());
+      first.getFormatAttr(), PackingAttr(), Value(), first.getGuard());
 
   OpFoldResult zero = rewriter.getIndexAttr(0), one = rewriter.getIndexAttr(1);
   OpFoldResult rows =
@@ -90,11 +90,12 @@ namespace {
 struct MergeProductsPass final
     : gist::impl::MergeProductsPassBase<MergeProductsPass> {
   void runOnOperation() override {
-    using Key = std::tuple<Value, Value, Block *, BlockFormat>;
+    using Key = std::tuple<Value, Value, Value, Block *, BlockFormat>;
     llvm::MapVector<Key, SmallVector<QuantizedMatmulOp>> groups;
     getOperation()->walk([&](QuantizedMatmulOp op) {
       if (getOwnWeight(op) && !op.getColumns())
-        groups[{op.getValues(), op.getScales(), op->getBlock(), op.getFormat()}]
+        groups[{op.getValues(), op.getScales(), op.getGuard(), op->getBlock(),
+                op.getFormat()}]
             .push_back(op);
     });
     IRRewriter rewriter(&getContext());

@@ -47,7 +47,27 @@ struct QuantizeActivation final : OpInterfaceRewritePattern<linalg::LinalgOp> {
     auto rows = QuantizeRowsOp::create(rewriter, op.getLoc(), x);
     rewriter.replaceOpWithNewOp<QuantizedMatmulOp>(
         op, op->getResultTypes()[0], rows.getValues(), rows.getScales(),
-        weight.getBlocks(), weight.getFormatAttr(), PackingAttr(), Value());
+        weight.getBlocks(), weight.getFormatAttr(), PackingAttr(), Value(),
+        Value());
+    return success();
+  }
+};
+
+struct QuantizeGuarded final : OpRewritePattern<GuardedMatmulOp> {
+  using Base::Base;
+
+  LogicalResult matchAndRewrite(GuardedMatmulOp op,
+                                PatternRewriter &rewriter) const override {
+    auto weight = op.getWeight().getDefiningOp<DequantizeOp>();
+    if (!weight)
+      return rewriter.notifyMatchFailure(op, "the weight is not quantised");
+    if (op.getInput().getType().getDimSize(1) % PackingAttr::kBlock != 0)
+      return rewriter.notifyMatchFailure(op, "rows are not whole blocks");
+    auto rows = QuantizeRowsOp::create(rewriter, op.getLoc(), op.getInput());
+    rewriter.replaceOpWithNewOp<QuantizedMatmulOp>(
+        op, op.getType(), rows.getValues(), rows.getScales(),
+        weight.getBlocks(), weight.getFormatAttr(), PackingAttr(), Value(),
+        op.getGuard());
     return success();
   }
 };
@@ -56,7 +76,7 @@ struct QuantizeActivationsPass final
     : gist::impl::QuantizeActivationsPassBase<QuantizeActivationsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<QuantizeActivation>(&getContext());
+    patterns.add<QuantizeActivation, QuantizeGuarded>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

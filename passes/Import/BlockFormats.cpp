@@ -13,15 +13,34 @@
 
 using namespace gist;
 
+/// For formats that no GGUF file has.
+static constexpr uint32_t kNoGgmlType = UINT32_MAX;
+
 /// In the order of WeightFormat.
 static constexpr FormatInfo kFormats[] = {
-    {"F32", 0, 1, 4},       {"F16", 1, 1, 2},       {"BF16", 30, 1, 2},
-    {"Q8_0", 8, 32, 34},    {"Q4_0", 2, 32, 18},    {"Q4_1", 3, 32, 20},
-    {"Q4_K", 12, 256, 144}, {"Q6_K", 14, 256, 210},
+    {"F32", 0, 1, 4},
+    {"F16", 1, 1, 2},
+    {"BF16", 30, 1, 2},
+    {"Q8_0", 8, 32, 34},
+    {"Q4_0", 2, 32, 18},
+    {"Q4_1", 3, 32, 20},
+    {"Q4_K", 12, 256, 144},
+    {"Q6_K", 14, 256, 210},
+    {"Q3_1", kNoGgmlType, 32, 16},
+    {"Q2_1", kNoGgmlType, 32, 12},
 };
 
 const FormatInfo &gist::formatInfo(WeightFormat format) {
   return kFormats[static_cast<size_t>(format)];
+}
+
+bool gist::formatOfName(std::string_view name, WeightFormat &format) {
+  for (size_t i = 0; i < std::size(kFormats); ++i)
+    if (name == kFormats[i].name) {
+      format = static_cast<WeightFormat>(i);
+      return true;
+    }
+  return false;
 }
 
 /// The name of a ggml type that is not in the table above, for messages.
@@ -44,6 +63,8 @@ static const char *otherGgmlTypeName(uint32_t ggmlType) {
 Status gist::formatOfGgmlType(uint32_t ggmlType, WeightFormat &format) {
   std::string known;
   for (size_t i = 0; i < std::size(kFormats); ++i) {
+    if (kFormats[i].ggmlType == kNoGgmlType)
+      continue;
     if (kFormats[i].ggmlType == ggmlType) {
       format = static_cast<WeightFormat>(i);
       return {};
@@ -116,6 +137,19 @@ static void dequantizeQ41(const uint8_t *block, float *out) {
   for (int i = 0; i < 16; ++i) {
     out[i] = scale * (block[4 + i] & 15) + minimum;
     out[i + 16] = scale * (block[4 + i] >> 4) + minimum;
+  }
+}
+
+/// Value i is pair i / 8 of byte i % 8; a third bit is bit i / 4 of byte i % 4
+/// after those.
+static void dequantizePlanes(const uint8_t *block, bool hasThird, float *out) {
+  float scale = loadHalf(block), minimum = loadHalf(block + 2);
+  const uint8_t *pairs = block + 4, *third = block + 12;
+  for (int i = 0; i < 32; ++i) {
+    int value = pairs[i % 8] >> (2 * (i / 8)) & 3;
+    if (hasThird)
+      value |= (third[i % 4] >> (i / 4) & 1) << 2;
+    out[i] = scale * value + minimum;
   }
 }
 
@@ -193,6 +227,10 @@ void gist::dequantize(WeightFormat format, Bytes blocks, float *out) {
       break;
     case WeightFormat::Q6_K:
       dequantizeQ6K(block, out);
+      break;
+    case WeightFormat::Q3_1:
+    case WeightFormat::Q2_1:
+      dequantizePlanes(block, format == WeightFormat::Q3_1, out);
       break;
     }
   }

@@ -148,6 +148,10 @@ Value GraphBuilder::numbers(Value stored, WeightFormat format) {
     return DequantizeOp::create(b, stored, BlockFormat::Q4_K);
   case WeightFormat::Q6_K:
     return DequantizeOp::create(b, stored, BlockFormat::Q6_K);
+  case WeightFormat::Q3_1:
+    return DequantizeOp::create(b, stored, BlockFormat::Q3_1);
+  case WeightFormat::Q2_1:
+    return DequantizeOp::create(b, stored, BlockFormat::Q2_1);
   }
   llvm_unreachable("every format is named above");
 }
@@ -163,6 +167,15 @@ GraphBuilder::weight(std::string_view module, const char *suffix,
   std::vector<int64_t> storedShape = shape;
   if (transposed)
     std::swap(storedShape[0], storedShape[1]);
+  if (options.randomWeights) {
+    b.setLoc(NameLoc::get(b.getStringAttr(name)));
+    WeightFormat matrices =
+        options.expandWeights ? WeightFormat::F32 : WeightFormat::F16;
+    bool isBias = llvm::StringRef(suffix) == ".bias";
+    auto made =
+        weights.entries.emplace(name, randomWeight(shape, isBias, matrices));
+    return {emitWeight(name), made.first->second.format};
+  }
   if (!stored) {
     std::string prefix;
     if (!source.isGguf)

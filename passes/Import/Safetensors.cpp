@@ -71,9 +71,9 @@ static std::optional<WeightFormat> formatOfDtype(std::string_view dtype) {
 }
 
 /// Reads one entry of the header; `skipReason` is set when its type is none of
-/// a weight's.
+/// a weight's, and `isBytes` when it is bytes, which are in `tensor` then.
 static Status readEntry(const json &entry, Bytes data, StoredTensor &tensor,
-                        std::string &skipReason) {
+                        std::string &skipReason, bool &isBytes) {
   if (!entry.is_object() || !entry.contains("dtype") ||
       !entry["dtype"].is_string())
     return Status::error(Code::BadFile, "no dtype in the header");
@@ -82,7 +82,9 @@ static Status readEntry(const json &entry, Bytes data, StoredTensor &tensor,
   if (!format) {
     skipReason =
         "element type " + inQuotes(dtype) + " is none of F32, F16, BF16";
-    return {};
+    isBytes = dtype == "U8";
+    if (!isBytes)
+      return {};
   }
   auto shape = integers(entry, "shape");
   auto offsets = integers(entry, "data_offsets");
@@ -91,12 +93,15 @@ static Status readEntry(const json &entry, Bytes data, StoredTensor &tensor,
   if (!offsets || offsets->size() != 2 || (*offsets)[0] > (*offsets)[1])
     return Status::error(Code::BadFile, "no valid data_offsets in the header");
 
-  tensor.format = *format;
+  // Four bytes are as good as a number for measuring.
+  tensor.format = format.value_or(WeightFormat::F32);
   tensor.shape = std::move(*shape);
   uint64_t begin = static_cast<uint64_t>((*offsets)[0]);
   uint64_t length = static_cast<uint64_t>((*offsets)[1]) - begin;
   uint64_t expected = 0;
   GIST_TRY(storedBytes(tensor.format, tensor.shape, expected));
+  if (isBytes)
+    expected /= sizeof(float);
   if (length != expected)
     return Status::error(
         Code::BadFile, "%" PRIu64 " bytes, but %s of %s takes %" PRIu64, length,
@@ -148,8 +153,11 @@ Status gist::readSafetensors(Bytes file, SafetensorsFile &out) {
       continue;
     StoredTensor tensor;
     std::string skipReason;
-    GIST_TRY(readEntry(entry, data, tensor, skipReason)
+    bool isBytes = false;
+    GIST_TRY(readEntry(entry, data, tensor, skipReason, isBytes)
                  .in("tensor " + inQuotes(name)));
+    if (isBytes)
+      result.bytes[name] = {tensor.shape, tensor.content};
     if (!skipReason.empty()) {
       result.skipped[name] = skipReason;
       continue;

@@ -15,6 +15,11 @@
 
 namespace gist {
 
+struct ByteTensor {
+  std::vector<int64_t> shape;
+  Bytes content;
+};
+
 /// What one safetensors file holds. Views point into the bytes it was read
 /// from.
 struct SafetensorsFile {
@@ -22,6 +27,8 @@ struct SafetensorsFile {
   /// Tensors whose element type no weight has (masks, position ids), each with
   /// the reason.
   std::map<std::string, std::string, std::less<>> skipped;
+  /// Those of them that are bytes (U8): blocks that a plan's file holds.
+  std::map<std::string, ByteTensor, std::less<>> bytes;
 };
 
 /// Reads a whole file. Offsets are verified, names that appear twice and

@@ -94,4 +94,40 @@ def AttendOnRepresentativesPass
   let dependentDialects = ["::gist::GistDialect"];
 }
 
+def GateLinearsPass : Pass<"gist-gate-linears", "::mlir::ModuleOp"> {
+  let summary = "let linear layers read less, as a plan says";
+  let description = [{
+    Linear layers that read the same rows become one gated projection, or read
+    weights in fewer bits:
+
+    ```mlir
+    %q = linalg.matmul … ins(%x, %wq : …)
+    %k = linalg.matmul … ins(%x, %wk : …)
+    // becomes, with a gate,
+    %y:2, %level = gist.gated_projection %x, %v, 1.0e-1
+        weights(%wq, %wk : …) images(%mq, %mk : …) : …
+    // and with bits alone
+    %b = gist.weight "blk.0.attn_q.weight.q3_1" {gist.made = …} : tensor<576x18x16xi8>
+    %w = gist.dequantize %b format q3_1 : tensor<576x18x16xi8>
+    %q = linalg.matmul … ins(%x, %w : …)
+    ```
+
+    With bits and a subspace without a gate, the error of the rounded weight in
+    the subspace is added again: two thin products more.
+
+    Weights that the model does not have say how they are made. How many rows
+    took which level of a gate is counted in the state `gates`, layers x groups
+    x 3. A plan for another number of layers, a subspace of more dimensions than
+    the rows have, and a basis that is of another size or not orthonormal are
+    refused.
+  }];
+  let options = [
+    Option<"plan", "plan", "std::string", /*default=*/"", "the plan's file">,
+  ];
+  let dependentDialects = [
+    "::gist::GistDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
 #endif // GIST_PLAN_PASSES

@@ -95,6 +95,17 @@ private:
     if (packing.getBits() == 8) {
       byte =
           readByte(scaled(step, width, offset(lane, packing.getValueOffset())));
+    } else if (packing.getBits() < 4) {
+      Value number = scaled(step, width, lane);
+      int64_t pairs = 8 * packing.getColumns(), bits = 4 * packing.getColumns();
+      byte = readBits(number, packing.getValueOffset(), pairs, 2);
+      if (packing.getBits() == 3) {
+        Value two = arith::ConstantIntOp::create(b, b.getI8Type(), 2);
+        Value high =
+            readBits(number, packing.getValueOffset() + pairs, bits, 1);
+        byte =
+            arith::OrIOp::create(b, byte, arith::ShLIOp::create(b, high, two));
+      }
     } else {
       // The half that is wanted, moved to the top to keep its sign.
       Value both = readByte(scaled(divide(step, 2), width,
@@ -116,6 +127,18 @@ private:
         arith::ConstantIntOp::create(b, b.getI32Type(), packing.getZero());
     Value value = arith::SubIOp::create(b, wide, zero);
     return arith::SIToFPOp::create(b, b.getF32Type(), value);
+  }
+
+  /// The `count` bits of value `number` in a plane of `bytes` at `first`.
+  Value readBits(Value number, int64_t first, int64_t bytes, int64_t count) {
+    Value byte = readByte(offset(remainder(number, bytes), first));
+    Value shift =
+        arith::MulIOp::create(b, divide(number, bytes), constant(count));
+    Value mask =
+        arith::ConstantIntOp::create(b, b.getI8Type(), (1 << count) - 1);
+    Value moved = arith::ShRUIOp::create(
+        b, byte, arith::IndexCastOp::create(b, b.getI8Type(), shift));
+    return arith::AndIOp::create(b, moved, mask);
   }
 
   Value offset(Value at, int64_t by) {

@@ -50,6 +50,19 @@ static void readNibbles(const uint8_t *bytes, Unpacked &block) {
   }
 }
 
+/// Eight bytes of four bit pairs: value i is pair i / 8 of byte i % 8.
+static void readBitPairs(const uint8_t *bytes, Unpacked &block) {
+  for (int64_t i = 0; i < kBlock; ++i)
+    block.values[i] = bytes[i % 8] >> (2 * (i / 8)) & 3;
+}
+
+/// Bit pairs, and four bytes of the bits above them.
+static void readThreeBits(const uint8_t *bytes, Unpacked &block) {
+  readBitPairs(bytes, block);
+  for (int64_t i = 0; i < kBlock; ++i)
+    block.values[i] |= (bytes[8 + i % 4] >> (i / 4) & 1) << 2;
+}
+
 /// Group `part` of eight of a q4_k block.
 static void readQ4K(const uint8_t *bytes, int64_t part, Unpacked &block) {
   const uint8_t *packed = bytes + 4;
@@ -95,9 +108,16 @@ static Unpacked readBlock(BlockFormat format, const uint8_t *bytes,
     bias = 8;
     return block;
   case BlockFormat::Q4_1:
+  case BlockFormat::Q3_1:
+  case BlockFormat::Q2_1:
     block.scales.fill(readHalf(bytes));
     block.minima.fill(readHalf(bytes + 2));
-    readNibbles(bytes + 4, block);
+    if (format == BlockFormat::Q4_1)
+      readNibbles(bytes + 4, block);
+    else if (format == BlockFormat::Q3_1)
+      readThreeBits(bytes + 4, block);
+    else
+      readBitPairs(bytes + 4, block);
     return block;
   case BlockFormat::Q8_0:
     block.scales.fill(readHalf(bytes));
@@ -133,12 +153,21 @@ static void writeBlock(PackingAttr packing, const Unpacked &block, int64_t bias,
   for (int64_t i = 0; i < kBlock; ++i) {
     auto value = static_cast<uint8_t>(block.values[i] + shift);
     int64_t step = i / depth, lane = column * depth + i % depth;
-    if (packing.getBits() == 8) {
-      values[step * columns * depth + lane] = value;
-      continue;
+    int64_t number = step * columns * depth + lane;
+    int64_t pairs = 8 * columns, bits = 4 * columns;
+    switch (packing.getBits()) {
+    case 8:
+      values[number] = value;
+      break;
+    case 4:
+      values[step / 2 * columns * depth + lane] |= (value & 15)
+                                                   << (4 * (step % 2));
+      break;
+    default: // Two bits, and the third where there is one.
+      values[number % pairs] |= (value & 3) << (2 * (number / pairs));
+      if (packing.getBits() == 3)
+        values[pairs + number % bits] |= (value >> 2 & 1) << (number / bits);
     }
-    uint8_t &both = values[step / 2 * columns * depth + lane];
-    both |= (value & 15) << (4 * (step % 2));
   }
 }
 

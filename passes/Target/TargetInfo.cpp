@@ -230,6 +230,10 @@ PackingAttr gist::getPacking(MLIRContext *context, BlockFormat format,
                       : make(4, 32, 16, 0, true, false);
   case BlockFormat::Q4_1:
     return make(4, 32, 16, 0, false, true);
+  case BlockFormat::Q3_1:
+    return make(3, 32, 16, 0, false, true);
+  case BlockFormat::Q2_1:
+    return make(2, 32, 16, 0, false, true);
   case BlockFormat::Q8_0:
     return isUnsigned ? make(8, 32, 16, 128, false, false)
                       : make(8, 32, 16, 0, true, false);

@@ -35,7 +35,8 @@ Operation *gist::getAnchor(func::FuncOp kernel) {
   Operation *anchor = nullptr;
   kernel.walk([&](Operation *op) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-    if (isa<QuantizedMatmulOp, AttentionOp, ClusterAttentionOp>(op) ||
+    if (isa<QuantizedMatmulOp, GuardedMatmulOp, AttentionOp,
+            ClusterAttentionOp>(op) ||
         (linalgOp && isTransposedMatmul(linalgOp)))
       anchor = op;
   });

@@ -25,6 +25,7 @@
 #include "mlir/IR/PatternMatch.h"
 
 namespace gist {
+class TileBuilder;
 
 inline constexpr llvm::StringLiteral kTileAttr = "gist.tile";
 inline constexpr llvm::StringLiteral kGridAttr = "gist.grid";
@@ -58,12 +59,20 @@ mlir::LogicalResult lowerQuantizeRows(mlir::RewriterBase &rewriter,
                                       QuantizeRowsOp op);
 mlir::LogicalResult lowerQuantizedMatmul(mlir::RewriterBase &rewriter,
                                          QuantizedMatmulOp op);
+mlir::LogicalResult lowerGuardedMatmul(mlir::RewriterBase &rewriter,
+                                       GuardedMatmulOp op);
 mlir::LogicalResult lowerMatmul(mlir::RewriterBase &rewriter,
                                 mlir::linalg::LinalgOp op);
 mlir::LogicalResult lowerAttention(mlir::RewriterBase &rewriter,
                                    AttentionOp op);
 mlir::LogicalResult lowerRowwise(mlir::RewriterBase &rewriter,
                                  mlir::linalg::LinalgOp op);
+
+/// Writes to `result` what `emit` computes where a guard of the rows is open,
+/// and zeros elsewhere; nothing is computed where all are closed.
+mlir::Value
+emitGuarded(TileBuilder &b, mlir::Value guard, mlir::Value result,
+            llvm::function_ref<mlir::Value(TileBuilder &, mlir::Value)> emit);
 
 } // namespace gist
 

@@ -87,6 +87,7 @@ private:
   ColumnScales readColumnScales(Value group, Value block, int64_t part);
   Value readColumnNumbers(Value group, Value block, int64_t byte);
   Values readSteps(Value group, Value block, int64_t lanes);
+  Values joinPlanes(ArrayRef<Value> loaded, int64_t lanes);
   Value readRow(Value row, Value block, int64_t step, int64_t lanes);
   Value dotFour(Value sum, Value u, Value x);
   Value joinLanes(Values products);
@@ -150,6 +151,8 @@ Values Product::readSteps(Value group, Value block, int64_t lanes) {
         weight, {group, block, b.index(packing.getValueOffset() + at)}, type));
   if (packing.getBits() == 8)
     return loaded;
+  if (packing.getBits() < 4)
+    return joinPlanes(loaded, lanes);
 
   Value four = b.splat(lanes, i8, 4);
   Value low = b.splat(lanes, i8, 15), high = b.splat(lanes, i8, -16);
@@ -167,6 +170,35 @@ Values Product::readSteps(Value group, Value block, int64_t lanes) {
                           ? arith::AndIOp::create(b, x, high).getResult()
                           : arith::ShRUIOp::create(b, x, four).getResult());
     }
+  }
+  return steps;
+}
+
+/// The integers of a block from a plane of their low bit pairs and, of three
+/// bits, one of the bits above.
+Values Product::joinPlanes(ArrayRef<Value> loaded, int64_t lanes) {
+  size_t pairs = 8 * columns / lanes, bits = 4 * columns / lanes;
+  ArrayRef<Value> low = loaded.take_front(pairs),
+                  high = loaded.drop_front(pairs);
+  auto getBits = [&](Value bytes, int64_t from, int64_t to, int64_t mask) {
+    if (from > to)
+      bytes = arith::ShRUIOp::create(b, bytes, b.splat(lanes, i8, from - to));
+    else if (to > from)
+      bytes = arith::ShLIOp::create(b, bytes, b.splat(lanes, i8, to - from));
+    // Of the top bits nothing else is left.
+    int64_t width = mask == 3 ? 2 : 1;
+    if (from + width == 8 && to == 0)
+      return bytes;
+    return arith::AndIOp::create(b, bytes, b.splat(lanes, i8, mask << to))
+        .getResult();
+  };
+  Values steps;
+  for (size_t i = 0; i < 4 * pairs; ++i) {
+    Value value = getBits(low[i % pairs], 2 * (i / pairs), 0, 3);
+    if (!high.empty())
+      value = arith::OrIOp::create(b, value,
+                                   getBits(high[i % bits], i / bits, 2, 1));
+    steps.push_back(value);
   }
   return steps;
 }
@@ -557,6 +589,11 @@ LogicalResult gist::lowerQuantizedMatmul(RewriterBase &rewriter,
     return failure();
   Value empty =
       tensor::EmptyOp::create(builder, shapes[0], builder.getF32Type());
-  rewriter.replaceOp(op, Product(builder, op, tile).emit(empty));
+  auto emit = [&](TileBuilder &b, Value result) {
+    return Product(b, op, tile).emit(result);
+  };
+  rewriter.replaceOp(op, op.getGuard()
+                             ? emitGuarded(builder, op.getGuard(), empty, emit)
+                             : emit(builder, empty));
   return success();
 }

@@ -35,6 +35,7 @@ static void lowerOp(RewriterBase &rewriter, Operation *op) {
       .Case([&](QuantizedMatmulOp op) {
         (void)lowerQuantizedMatmul(rewriter, op);
       })
+      .Case([&](GuardedMatmulOp op) { (void)lowerGuardedMatmul(rewriter, op); })
       .Case([&](AttentionOp op) { (void)lowerAttention(rewriter, op); })
       .Case([&](ClusterAttentionOp op) {
         (void)lowerClusterAttention(rewriter, op);

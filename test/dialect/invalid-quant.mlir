@@ -55,5 +55,30 @@ func.func @quantized_matmul_c4_columns(%q: tensor<5x96xi8>, %s: tensor<5x3xf32>,
 
 // -----
 
-// expected-error @+1 {{expects 4 or 8 bits, got 6}}
+// expected-error @+1 {{expects 2, 3, 4 or 8 bits, got 6}}
 #p = #gist.packing<columns = 4, depth = 8, bits = 6, group = 32, scale_bits = 16, zero = 0, is_signed = false, has_min = true>
+
+// -----
+
+func.func @quantized_matmul_c5_guard(%q: tensor<5x96xi8>, %s: tensor<5x3xf32>, %w: tensor<8x3x20xi8>, %g: tensor<4xi8>) {
+  // expected-error @+1 {{expects one guard per row, got 'tensor<4xi8>' for 'tensor<5x96xi8>'}}
+  %y = gist.quantized_matmul %q, %s, %w format q4_1 where %g : tensor<4xi8>
+      : tensor<5x96xi8>, tensor<5x3xf32>, tensor<8x3x20xi8> -> tensor<5x8xf32>
+  return
+}
+
+// -----
+
+func.func @guarded_matmul_c1(%x: tensor<5x96xf32>, %w: tensor<8x64xf16>, %g: tensor<5xi8>) {
+  // expected-error @+1 {{expects a weight with as many columns as the input, got 'tensor<8x64xf16>' and 'tensor<5x96xf32>'}}
+  %y = gist.guarded_matmul %x, %w where %g : tensor<5x96xf32>, tensor<8x64xf16>, tensor<5xi8>
+  return
+}
+
+// -----
+
+func.func @guarded_matmul_c2(%x: tensor<5x96xf32>, %w: tensor<8x96xf16>, %g: tensor<4xi8>) {
+  // expected-error @+1 {{expects one guard per row, got 'tensor<4xi8>' for 'tensor<5x96xf32>'}}
+  %y = gist.guarded_matmul %x, %w where %g : tensor<5x96xf32>, tensor<8x96xf16>, tensor<4xi8>
+  return
+}

@@ -13,6 +13,8 @@ import tempfile
 
 import numpy as np
 
+from reference.quantization import FORMATS
+
 GIST_OPT = os.environ.get("GIST_OPT", "gist-opt")
 
 
@@ -170,6 +172,8 @@ SIGNED = {
     "q8_0": (8, 32, 16, 0, True, False),
     "q4_k": (4, 32, 32, 0, False, True),
     "q6_k": (8, 16, 32, 0, True, False),
+    "q3_1": (3, 32, 16, 0, False, True),
+    "q2_1": (2, 32, 16, 0, False, True),
 }
 UNSIGNED = {
     "q4_0": (4, 32, 16, 8, False, False),
@@ -177,6 +181,8 @@ UNSIGNED = {
     "q8_0": (8, 32, 16, 128, False, False),
     "q4_k": (4, 32, 32, 0, False, True),
     "q6_k": (8, 16, 32, 32, False, False),
+    "q3_1": (3, 32, 16, 0, False, True),
+    "q2_1": (2, 32, 16, 0, False, True),
 }
 #: target -> (columns, depth, encodings)
 PACKINGS = {
@@ -205,9 +211,14 @@ def pack(blocks, name, target):
     n, count, _ = blocks.shape
     padded = -(-n // columns) * columns
     blocks = np.concatenate([blocks, np.zeros((padded - n, count, blocks.shape[2]), np.uint8)])
-    head = 4 if name == "q4_1" else 2
+    head = 4 if minimum else 2
     body = blocks[:, :, head:]
-    if bits == 4:
+    i = np.arange(32)
+    if bits < 4:
+        u = body[:, :, i % 8].astype(np.int64) >> 2 * (i // 8) & 3
+        if bits == 3:
+            u += 4 * (body[:, :, 8 + i % 4].astype(np.int64) >> i // 4 & 1)
+    elif bits == 4:
         u = np.concatenate([body & 15, body >> 4], axis=-1).astype(np.int64)
         u -= 8 if name == "q4_0" else 0
     else:
@@ -215,12 +226,19 @@ def pack(blocks, name, target):
     u = u + zero
     if n < padded:
         u[n:] = 0
-    u &= 15 if bits == 4 else 255
+    u &= (1 << bits) - 1
     # [group of columns][column][block][step][depth] -> group, block, step, column
     u = u.reshape(-1, columns, count, 32 // depth, depth).transpose(0, 2, 3, 1, 4)
     u = u.reshape(u.shape[0], count, 32 // depth, columns * depth).astype(np.uint8)
     if bits == 4:
         u = u[:, :, 0::2] | (u[:, :, 1::2] << 4)
+    elif bits < 4:
+        # Planes: four pairs of bits, and then eight single ones, in a byte.
+        low = u.reshape(u.shape[0], count, 4, -1)
+        planes = [sum((low[:, :, j] & 3) << 2 * j for j in range(4))]
+        high = u.reshape(u.shape[0], count, 8, -1)
+        planes += [sum((high[:, :, j] >> 2) << j for j in range(8))] * (bits - 2)
+        u = np.concatenate(planes, axis=-1).astype(np.uint8)
     parts = []
     for at in [0, 2][: 1 + minimum]:
         half = blocks[:, :, at : at + 2].reshape(-1, columns, count, 2)
@@ -258,13 +276,13 @@ def random_packed(rng, name, n, k, target):
 
 def random_blocks(rng, name, n, k):
     """Bytes of a random weight whose values are about 1 / sqrt(k)."""
-    size = {"q4_0": 18, "q4_1": 20, "q8_0": 34}[name]
+    size = FORMATS[name][1]
     blocks = rng.integers(0, 256, (n, k // 32, size), dtype=np.uint8)
-    unit = (1 if name == "q8_0" else 16) / 128 / np.sqrt(k)
+    unit = 256 / (1 << SIGNED[name][0]) / 128 / np.sqrt(k)
     scale = (rng.uniform(0.5, 2, (n, k // 32)) * unit).astype(np.float16)
     blocks[:, :, 0:2] = scale[..., None].view(np.uint8)
-    if name == "q4_1":
-        low = (-8 * scale * rng.uniform(0.5, 1.5, scale.shape)).astype(np.float16)
+    if SIGNED[name][5]:
+        low = (-(1 << SIGNED[name][0] - 1) * scale * rng.uniform(0.5, 1.5, scale.shape)).astype(np.float16)
         blocks[:, :, 2:4] = low[..., None].view(np.uint8)
     return blocks.view(np.int8)
 
@@ -392,7 +410,7 @@ func.func private @{symbol}(%q: {q}, %k: {kv}, %v: {kv}, %out: {q}) -> {q}
 
 def lookup(name, n, k, target):
     """The kernel of a lookup in a weight that a product has had packed."""
-    block_bytes = {"q4_0": 18, "q4_1": 20, "q8_0": 34}[name]
+    block_bytes = FORMATS[name][1]
     weight = f"tensor<{n}x{k // 32}x{block_bytes}xi8>"
     rows = f"tensor<?x{k // 32}x{block_bytes}xi8>"
     graph = f"""

@@ -47,7 +47,7 @@ def test_quantize_rows(tokens):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0"])
+@pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0", "q3_1", "q2_1"])
 @pytest.mark.parametrize("n, k", [(192, 96), (30, 64), (131, 288)])
 def test_quantized_matmul(target, name, n, k):
     packing, options = TARGETS[target]
@@ -83,7 +83,7 @@ def test_quantized_matmul_with_f32_scales(target, name):
 
 
 @pytest.mark.parametrize("packing", ["arm", "neon", "avx2"])
-@pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0"])
+@pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0", "q3_1", "q2_1"])
 def test_lookup_in_packed_weight(packing, name):
     """A tied embedding is stored once, in the order that the product wants."""
     n, k = 30, 64
@@ -107,7 +107,7 @@ def test_lookup_in_packed_weight(packing, name):
 @pytest.mark.skipif(
     not cpu.EmulatedKernels.available(), reason="needs qemu-user and clang"
 )
-@pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0"])
+@pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0", "q3_1", "q2_1"])
 def test_quantized_matmul_avx2(name):
     n, k, tokens = 44, 64, 5
     kernels = cpu.EmulatedKernels(

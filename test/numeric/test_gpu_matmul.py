@@ -18,6 +18,8 @@ BLOCKS = {
     "q8_0": (34, 32, [0]),
     "q4_k": (144, 256, [0, 2]),
     "q6_k": (210, 256, [208]),
+    "q3_1": (16, 32, [0, 2]),
+    "q2_1": (12, 32, [0, 2]),
 }
 
 
@@ -189,7 +191,7 @@ def test_types(x, w):
     check(run(kernels, x, w), exact_x @ exact_w.T, 1e-2 if element == "bf16" else 2e-3)
 
 
-@pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0", "q4_k", "q6_k"])
+@pytest.mark.parametrize("name", list(BLOCKS))
 @pytest.mark.parametrize("m", [3, 35])
 def test_blocks(name, m, unaligned):
     """Few rows and many take different kernels."""

@@ -39,8 +39,19 @@ def elements(request):
     return request.param
 
 
-@pytest.fixture(scope="module")
-def library(elements):
+#: How the op is executed: by its definition, or as the products that kernels
+#: are made of. Only f32 rows have those.
+LOWERINGS = {
+    "definition": (),
+    "products": ("-gist-lower-gates",),
+    "all-rows": ("-gist-lower-gates=guards=false",),
+}
+
+
+@pytest.fixture(scope="module", params=LOWERINGS)
+def library(elements, request):
+    if request.param != "definition" and elements[0] != "f32":
+        pytest.skip("only f32 rows are lowered")
     text = ""
     for name, (count, bias, graded) in FORMS.items():
         low = EPSILON_LOW if graded else None
@@ -50,7 +61,7 @@ def library(elements):
     fixed = dict(tokens=5, d=10, k=4)
     text += texts.gated_projection("fixed", *elements, [7], EPSILON, **fixed)
     text += texts.gated_projection("never", *elements, [None], 1e9)
-    return harness.build(text)
+    return harness.build(text, LOWERINGS[request.param])
 
 
 def draw(rng, elements, total, d, k, sizes, bias, low):
@@ -157,6 +168,10 @@ def test_a_large_epsilon_closes_every_gate(elements, library):
     assert (level == 0).all()
 
 
+#: Where the f16 numbers of a block are, unless only at its start.
+HALVES = {"q4_1": [0, 2], "q4_k": [0, 2], "q6_k": [208], "q3_1": [0, 2], "q2_1": [0, 2]}
+
+
 @pytest.fixture(scope="module")
 def formats():
     text = ""
@@ -170,7 +185,7 @@ def random_blocks(rng, name, rows, blocks):
     """Random bytes; the f16 fields are replaced by finite numbers of any size."""
     _, size = FORMATS[name]
     raw = rng.integers(256, size=(rows, blocks, size), dtype=np.uint8)
-    for at in {"q4_1": [0, 2], "q4_k": [0, 2], "q6_k": [208]}.get(name, [0]):
+    for at in HALVES.get(name, [0]):
         sign = rng.choice([-1.0, 1.0], size=(rows, blocks, 1))
         value = sign * 10 ** rng.uniform(-7.5, 4.5, (rows, blocks, 1))
         raw[..., at : at + 2] = value.astype("<f2").view(np.uint8)

@@ -1,6 +1,6 @@
 # Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Block formats of GGUF weights, and 8-bit quantisation of activations.
+"""Block formats of weights, most of them GGUF's, and 8-bit quantisation of activations.
 
 A weight row is cut into blocks of 32 or 256 elements; each block is a fixed
 number of bytes. All numbers are little endian. Bytes come in as any 8-bit
@@ -17,6 +17,8 @@ FORMATS = {
     "q4_1": (32, 20),
     "q4_k": (256, 144),
     "q6_k": (256, 210),
+    "q3_1": (32, 16),
+    "q2_1": (32, 12),
 }
 
 
@@ -96,7 +98,38 @@ def _q6_k(block):
     return out
 
 
-_DECODERS = {"q8_0": _q8_0, "q4_0": _q4_0, "q4_1": _q4_1, "q4_k": _q4_k, "q6_k": _q6_k}
+def _low_bits(block):
+    """The pair of bits of element i: bits 2 * (i // 8) on of byte i % 8."""
+    i = np.arange(32)
+    return block[..., 4 + i % 8].astype(np.int64) >> 2 * (i // 8) & 3
+
+
+def _shifted(block, q):
+    d, m = _half(block[..., :2]), _half(block[..., 2:4])
+    return d[..., None] * q + m[..., None]
+
+
+def _q2_1(block):
+    """f16 d, f16 m; 8 bytes of pairs of bits q. x = d * q + m."""
+    return _shifted(block, _low_bits(block))
+
+
+def _q3_1(block):
+    """As q2_1, then 4 bytes of third bits: bit i // 4 of byte i % 4."""
+    i = np.arange(32)
+    third = block[..., 12 + i % 4].astype(np.int64) >> i // 4 & 1
+    return _shifted(block, _low_bits(block) + 4 * third)
+
+
+_DECODERS = {
+    "q8_0": _q8_0,
+    "q4_0": _q4_0,
+    "q4_1": _q4_1,
+    "q4_k": _q4_k,
+    "q6_k": _q6_k,
+    "q3_1": _q3_1,
+    "q2_1": _q2_1,
+}
 
 
 def dequantize(blocks, name):

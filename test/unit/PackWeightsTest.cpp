@@ -33,7 +33,9 @@ constexpr Format kFormats[] = {{WeightFormat::Q4_0, BlockFormat::Q4_0},
                                {WeightFormat::Q4_1, BlockFormat::Q4_1},
                                {WeightFormat::Q8_0, BlockFormat::Q8_0},
                                {WeightFormat::Q4_K, BlockFormat::Q4_K},
-                               {WeightFormat::Q6_K, BlockFormat::Q6_K}};
+                               {WeightFormat::Q6_K, BlockFormat::Q6_K},
+                               {WeightFormat::Q3_1, BlockFormat::Q3_1},
+                               {WeightFormat::Q2_1, BlockFormat::Q2_1}};
 
 /// An instruction that takes signed weights, and one that does not.
 constexpr const char *kTargets[] = {"aarch64-linux-gnu", "x86_64-linux-gnu"};
@@ -64,6 +66,13 @@ double readPacked(PackingAttr packing, const uint8_t *block, int64_t column,
   if (packing.getBits() == 8) {
     uint8_t byte = values[step * columns * depth + lane];
     u = packing.getIsSigned() ? static_cast<int8_t>(byte) : byte;
+  } else if (packing.getBits() < 4) {
+    int64_t number = step * columns * depth + lane;
+    u = values[number % (8 * columns)] >> (2 * (number / (8 * columns))) & 3;
+    values += 8 * columns;
+    if (packing.getBits() == 3)
+      u |= (values[number % (4 * columns)] >> (number / (4 * columns)) & 1)
+           << 2;
   } else {
     u = values[step / 2 * columns * depth + lane] >> (4 * (step % 2)) & 15;
     if (packing.getIsSigned() && u > 7)

@@ -11,8 +11,10 @@
 
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
 
 using namespace gist;
 
@@ -63,6 +65,56 @@ TEST(QuantTest, HalvesAreExact) {
   EXPECT_EQ(halfToFloat(0xfc00), -std::numeric_limits<float>::infinity());
   EXPECT_TRUE(std::isnan(halfToFloat(0x7c01)));
   EXPECT_EQ(bfloatToFloat(0x3fc0), 1.5f);
+}
+
+TEST(QuantTest, FloatsBecomeTheNearestHalves) {
+  for (uint32_t bits = 0; bits < 0x7c00; ++bits) {
+    auto half = static_cast<uint16_t>(bits);
+    float value = halfToFloat(half), next = halfToFloat(half + 1);
+    ASSERT_EQ(floatToHalf(value), half);
+    ASSERT_EQ(floatToHalf(-value), half | 0x8000);
+    if (half == 0x7bff)
+      continue;
+    // Halfway goes to the even one, a little less or more to the nearer.
+    float middle = (value + next) / 2;
+    ASSERT_EQ(floatToHalf(middle), half + half % 2);
+    ASSERT_EQ(floatToHalf(std::nextafter(middle, 0.0f)), half);
+    ASSERT_EQ(floatToHalf(std::nextafter(middle, next)), half + 1);
+  }
+  EXPECT_EQ(floatToHalf(65519.0f), 0x7bff);
+  EXPECT_EQ(floatToHalf(65520.0f), 0x7c00);
+  EXPECT_EQ(floatToHalf(-INFINITY), 0xfc00);
+  EXPECT_TRUE(std::isnan(halfToFloat(floatToHalf(NAN))));
+}
+
+TEST(QuantTest, BlocksHoldTheNearestLevels) {
+  std::mt19937 random(5);
+  std::normal_distribution<float> normal(0.3f, 2);
+  for (WeightFormat format :
+       {WeightFormat::F32, WeightFormat::F16, WeightFormat::Q8_0,
+        WeightFormat::Q4_1, WeightFormat::Q3_1, WeightFormat::Q2_1}) {
+    SCOPED_TRACE(formatInfo(format).name);
+    std::vector<float> values(128), back(128);
+    for (float &value : values)
+      value = normal(random);
+    std::fill(values.begin() + 64, values.begin() + 96, 0.25f); // No range.
+    uint64_t bytes = 0;
+    ASSERT_TRUE(storedBytes(format, {2, 64}, bytes).ok());
+    std::vector<uint8_t> blocks(bytes);
+    quantize(format, values.data(), values.size(), blocks.data());
+    dequantize(format, {blocks.data(), blocks.size()}, back.data());
+    for (size_t first = 0; first < 128; first += 32) {
+      auto [low, high] = std::minmax_element(values.begin() + first,
+                                             values.begin() + first + 32);
+      float size = std::max(std::fabs(*low), std::fabs(*high));
+      int bits = levelBits(format);
+      float step = bits ? (*high - *low) / static_cast<float>((1 << bits) - 1)
+                        : size / 127;
+      // Half a step, and the rounding of halves.
+      for (size_t i = first; i < first + 32; ++i)
+        EXPECT_NEAR(back[i], values[i], 0.5f * step + 2e-3f * size) << i;
+    }
+  }
 }
 
 TEST(QuantTest, SizesAreCheckedForOverflow) {

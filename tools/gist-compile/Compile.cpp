@@ -8,6 +8,8 @@
 #include "tools/gist-compile/Compile.h"
 
 #include "dialect/GistClusterOps.h"
+#include "passes/Passes.h"
+#include "passes/Plan/MadeWeights.h"
 #include "passes/Plan/Plan.h"
 #include "passes/Plan/PlanPasses.h"
 #include "passes/Plan/SelectionPlan.h"
@@ -148,13 +150,25 @@ Status Compilation::applyPlan() {
                          "%s: a plan is for models with a KV cache, and %s is "
                          "none",
                          options.model.c_str(), model.architecture.c_str());
+  LinearPlan linears;
   if (isCalibration)
     plan = makeCalibrationPlan(model.config.numLayers, model.config.numKvHeads);
+  else
+    GIST_TRY(readLinearPlan(options.plan, linears));
+  bool hasHeads = !plan.layers.front().empty();
   GIST_TRY(stages.run("plan", *graph, [&](OpPassManager &pm) {
+    GateLinearsPassOptions gates;
+    gates.plan = options.plan;
+    if (linears.isNeeded())
+      pm.addPass(createGateLinearsPass(gates));
     ClusterCachePassOptions cache;
     cache.plan = options.plan;
-    pm.addPass(createClusterCachePass(cache));
+    if (hasHeads)
+      pm.addPass(createClusterCachePass(cache));
   }));
+  GIST_TRY(makeWeights(*graph, linears, weights));
+  if (!hasHeads)
+    return {};
   CacheLayout layout;
   GIST_TRY(layOutCache(plan, model.config.capacity, layout));
   weights.entries[kPlanHeadsWeight] = madeWeight(
@@ -191,7 +205,8 @@ Status Compilation::writeModule() {
                      "; the module takes token ids alone");
   ModuleWriter writer;
   describeModel(options, model, describeCompute(programs), writer);
-  if (!options.plan.empty() && !hasSelections) // Calls stay within a block.
+  bool hasHeads = !plan.layers.empty() && !plan.layers.front().empty();
+  if (hasHeads && !hasSelections) // Calls stay within a block.
     writer.spec.model.prefillChunk = plan.block;
   EmitOptions emit;
   emit.capacity = model.config.capacity;
@@ -228,6 +243,14 @@ Status Compilation::run() {
   if (options.emit == Emit::Graph)
     return writeText(printModule(*graph), options.output);
 
+  if (options.observe)
+    GIST_TRY(stages.run("observe", *graph, [&](OpPassManager &pm) {
+      AddObserveEntryPassOptions observe;
+      // The head too reads every row there.
+      if (graph->lookupSymbol(kEntryScore))
+        observe.from = kEntryScore;
+      pm.addPass(createAddObserveEntryPass(observe));
+    }));
   GIST_TRY(applyPlan());
   GIST_TRY(createPrograms(targets));
   if (options.emit == Emit::Module)
@@ -244,7 +267,7 @@ Status Compilation::run() {
 /// Import; graph, kernels, tiles, cpu or gpu, code and memory of each target;
 /// module.
 static size_t countStages(const Options &options) {
-  size_t plan = options.plan.empty() ? 0 : 1;
+  size_t plan = (options.plan.empty() ? 0 : 1) + (options.observe ? 1 : 0);
   switch (options.emit) {
   case Emit::Graph:
     return 1;

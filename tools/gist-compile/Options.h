@@ -47,8 +47,10 @@ struct Options {
   bool halfCache = true;
   bool logitsOfEveryToken = true;
   bool referenceWeights = false;
+  bool randomWeights = false;
   int64_t context = 0;
-  std::string plan; ///< a file, or empty
+  std::string plan;     ///< a file, or empty
+  bool observe = false; ///< an entry that shows what linear layers read
 
   Report report = Report::None;
   bool timing = false;

@@ -37,6 +37,10 @@ static int runTool(int argc, char **argv) {
   addCalibrate(app, action);
   addSolve(app, action);
   addReport(app, action);
+#ifdef GIST_PLAN_LINEARS
+  addLinears(app, action);
+  addSolveLinears(app, action);
+#endif
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

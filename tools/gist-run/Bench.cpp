@@ -125,6 +125,15 @@ static Status runTest(Runner &runner, std::span<const int32_t> all,
   return {};
 }
 
+/// Bytes of the module, with those of weights that are not in it.
+static uint64_t modelSize(const Module &module) {
+  uint64_t size = module.header().fileSize;
+  for (const WeightSpec &weight : module.spec().weights)
+    if (weight.random)
+      size += weight.size;
+  return size;
+}
+
 static void printText(const Runner &runner, const std::vector<Row> &rows) {
   const ModelInfo &model = runner.module->spec().model;
   DeviceInfo device = runner.device->info();
@@ -137,8 +146,7 @@ static void printText(const Runner &runner, const std::vector<Row> &rows) {
               std::string(15, '-').c_str(), std::string(19, '-').c_str());
   for (const Row &row : rows)
     std::printf("| %-28s | %10s | %-6s | %7u | %16s | %10.2f +- %6.2f |\n",
-                name.c_str(),
-                sizeText(runner.module->header().fileSize).c_str(),
+                name.c_str(), sizeText(modelSize(*runner.module)).c_str(),
                 device.kind.c_str(), device.parallelism, row.test.c_str(),
                 row.mean(), row.deviation());
 }
@@ -256,8 +264,11 @@ void run::addBench(CLI::App &app, Action &action) {
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str();
-  command->footer("Example: gist-run bench smollm2.gist -p 128,512 -n 64 -d "
-                  "0,2048");
+  command->footer(
+      "Example: gist-run bench smollm2.gist -p 128,512 -n 64 -d 0,2048\n"
+      "A model that nobody has at hand is measured from its config.json:\n"
+      "  gist-compile CONFIG --random-weights -o model.gist\n"
+      "  gist-run bench model.gist");
   command->callback([options, &action] {
     action = [options] { return runBench(*options); };
   });

@@ -97,6 +97,19 @@ private:
     return toFloats(getBits(words, times4(b.div(i, 16)), 0x0f));
   }
 
+  /// Bit pairs of four in each of eight bytes at `first`.
+  Value getBitPairs(int64_t first) {
+    Value words = getWords(b.add(b.rem(i, 8), first));
+    return getBits(words, toI32(b.mul(b.div(i, 8), 2)), 0x03);
+  }
+  /// Bit pairs, and the bits above them in four bytes after those.
+  Value getThreeBits(int64_t first) {
+    Value high = getBits(getWords(b.add(b.rem(i, 4), first + 8)),
+                         toI32(b.div(i, 4)), 0x01);
+    high = arith::ShLIOp::create(b, high, spread(high, b.i32(2)));
+    return arith::OrIOp::create(b, getBitPairs(first), high);
+  }
+
   GpuBuilder &b;
   Value i;
   int64_t width;
@@ -150,6 +163,10 @@ Value BlockValues::get(BlockFormat format) {
     return mulF(getHalf(0), addF(getNibbles(2), b.f32(-8)));
   case BlockFormat::Q4_1:
     return addF(mulF(getHalf(0), getNibbles(4)), getHalf(2));
+  case BlockFormat::Q3_1:
+    return addF(mulF(getHalf(0), toFloats(getThreeBits(4))), getHalf(2));
+  case BlockFormat::Q2_1:
+    return addF(mulF(getHalf(0), toFloats(getBitPairs(4))), getHalf(2));
   case BlockFormat::Q8_0: {
     Type type = b.getF32Type();
     if (width > 1)
@@ -165,6 +182,17 @@ Value BlockValues::get(BlockFormat format) {
   llvm_unreachable("all formats are listed");
 }
 
+int64_t gist::getBlockRun(BlockFormat format) {
+  switch (format) {
+  case BlockFormat::Q3_1:
+    return 4;
+  case BlockFormat::Q2_1:
+    return 8;
+  default:
+    return 16;
+  }
+}
+
 Value gist::dequantize(GpuBuilder &b, BlockFormat format, Value i,
                        int64_t width,
                        function_ref<Value(Value, int64_t)> readBytes) {
@@ -173,9 +201,8 @@ Value gist::dequantize(GpuBuilder &b, BlockFormat format, Value i,
 
 Value ElementEmitter::getDequantized(DequantizeOp op, ValueRange indices,
                                      int64_t width) {
-  // Values of one run are in neighbouring bytes and share their scale.
-  constexpr int64_t kRun = 16;
-  int64_t piece = std::min({width, kRun, GpuBuilder::getDivisor(indices[1])});
+  int64_t piece = std::min(
+      {width, getBlockRun(op.getFormat()), GpuBuilder::getDivisor(indices[1])});
   if (piece < width)
     return getInPieces(op.getResult(), indices, width, piece);
 

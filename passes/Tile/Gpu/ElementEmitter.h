@@ -163,8 +163,11 @@ private:
   bool failed = false;
 };
 
+/// Values of a block that neighbouring bytes hold and that share their scale.
+int64_t getBlockRun(BlockFormat format);
+
 /// `width` values of a block from number `i` on, in f32; all of them are in one
-/// run of sixteen. `readBytes(offset, count)` gives bytes of the block.
+/// run. `readBytes(offset, count)` gives bytes of the block.
 mlir::Value
 dequantize(GpuBuilder &b, BlockFormat format, mlir::Value i, int64_t width,
            llvm::function_ref<mlir::Value(mlir::Value, int64_t)> readBytes);

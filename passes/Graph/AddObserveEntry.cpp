@@ -1,0 +1,69 @@
+//===- AddObserveEntry.cpp - The pass -gist-add-observe-entry -------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Emit/EmitModule.h"
+#include "passes/Passes.h"
+#include "passes/Plan/FindLinears.h"
+
+namespace gist {
+#define GEN_PASS_DEF_ADDOBSERVEENTRYPASS
+#include "passes/Passes.h.inc"
+} // namespace gist
+
+using namespace mlir;
+using namespace gist;
+
+/// Layer, group and weights: "0.qkv:blk.0.attn_q.weight+blk.0.attn_k.weight".
+static std::string describe(LinearInput &input) {
+  std::string name = "head";
+  if (input.layer >= 0)
+    name = std::to_string(input.layer) + "." + linearGroupName(input.group);
+  for (auto [i, linear] : llvm::enumerate(input.linears))
+    name += (i ? "+" : ":") + linear.weight.getName().str();
+  return name;
+}
+
+namespace {
+struct AddObserveEntryPass final
+    : gist::impl::AddObserveEntryPassBase<AddObserveEntryPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    auto source = getOperation().lookupSymbol<func::FuncOp>(from);
+    if (!source || source.isExternal() || getOperation().lookupSymbol(to))
+      return;
+    OpBuilder builder(&getContext());
+    builder.setInsertionPointAfter(source);
+    auto observe = cast<func::FuncOp>(builder.clone(*source));
+    observe.setName(to);
+    FailureOr<SmallVector<LinearInput>> inputs = findLinears(observe);
+    if (failed(inputs))
+      return signalPassFailure();
+
+    auto end = cast<func::ReturnOp>(observe.front().getTerminator());
+    SmallVector<Value> results;
+    SmallVector<DictionaryAttr> attributes;
+    for (LinearInput &input : *inputs) {
+      results.push_back(input.rows);
+      attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
+          kNameAttr, builder.getStringAttr(describe(input)))));
+    }
+    // What else is returned is state.
+    for (unsigned i = 1; i < end->getNumOperands(); ++i) {
+      results.push_back(end->getOperand(i));
+      attributes.push_back(observe.getResultAttrDict(i));
+    }
+    for (DictionaryAttr &attribute : attributes)
+      if (!attribute)
+        attribute = builder.getDictionaryAttr({});
+    end->setOperands(results);
+    observe.setFunctionType(builder.getFunctionType(
+        observe.getArgumentTypes(), ValueRange(results).getTypes()));
+    observe.setAllResultAttrs(attributes);
+  }
+};
+} // namespace

@@ -1,0 +1,240 @@
+//===- LowerGates.cpp - The pass -gist-lower-gates ------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/DecomposeUtils.h"
+#include "dialect/GistOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
+#include "passes/Passes.h"
+#include "passes/Plan/MadeWeights.h"
+
+#include <map>
+
+namespace gist {
+#define GEN_PASS_DEF_LOWERGATESPASS
+#include "passes/Passes.h.inc"
+} // namespace gist
+
+using namespace mlir;
+using namespace gist;
+
+namespace {
+/// Writes one gated projection as products of rows with weights.
+class Lowering {
+public:
+  Lowering(RewriterBase &rewriter, GatedProjectionOp op, bool hasGuards)
+      : b(op.getLoc(), rewriter), op(op), hasGuards(hasGuards),
+        top(op.getLow().empty() ? 1 : 2) {}
+
+  SmallVector<Value> run();
+
+private:
+  Value multiply(Value rows, Value weight);
+  /// The product for rows of level `low` to `high`, zeros for the others.
+  Value multiplyWhere(Value rows, Value weight, int64_t low, int64_t high);
+  Value getTransposedBasis();
+  Value getLevel(Value residual);
+  /// A byte for each row: 1 where its level is from `low` to `high`.
+  Value getGuard(int64_t low, int64_t high);
+  Value add(Value a, Value b);
+  Value addBias(Value rows, Value bias);
+
+  ImplicitLocOpBuilder b;
+  GatedProjectionOp op;
+  bool hasGuards;
+  int64_t top; ///< the level of rows that read the weight as it is
+  Value level;
+  std::map<std::pair<int64_t, int64_t>, Value> guards;
+};
+} // namespace
+
+Value Lowering::multiply(Value rows, Value weight) {
+  AffineExpr m, n, k;
+  bindDims(b.getContext(), m, n, k);
+  SmallVector<AffineMap> maps = AffineMap::inferFromExprList(
+      ArrayRef<ArrayRef<AffineExpr>>{{m, k}, {n, k}, {m, n}}, b.getContext());
+  Value zeros = createFilled(b, {getSize(b, rows, 0), getSize(b, weight, 0)},
+                             createF32(b, 0));
+  return linalg::MatmulOp::create(
+             b, TypeRange(zeros.getType()), ValueRange{rows, weight},
+             ValueRange(zeros),
+             ArrayRef<NamedAttribute>{b.getNamedAttr(
+                 "indexing_maps", b.getAffineMapArrayAttr(maps))})
+      .getResult(0);
+}
+
+Value Lowering::getGuard(int64_t low, int64_t high) {
+  Value &guard = guards[{low, high}];
+  if (guard)
+    return guard;
+  guard = createLoops(
+      b, "t->t", level, createEmpty(b, getSize(b, level, 0), b.getI8Type()),
+      [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+        auto bound = [&](arith::CmpIPredicate predicate, int64_t value) {
+          Value constant =
+              arith::ConstantIntOp::create(b, b.getI8Type(), value);
+          return arith::CmpIOp::create(b, predicate, args[0], constant);
+        };
+        Value isIn =
+            arith::AndIOp::create(b, bound(arith::CmpIPredicate::sge, low),
+                                  bound(arith::CmpIPredicate::sle, high));
+        return arith::ExtUIOp::create(b, b.getI8Type(), isIn);
+      });
+  return guard;
+}
+
+Value Lowering::multiplyWhere(Value rows, Value weight, int64_t low,
+                              int64_t high) {
+  if (hasGuards)
+    return GuardedMatmulOp::create(b, rows, weight, getGuard(low, high));
+  Value product = multiply(rows, weight);
+  return createLoops(
+      b, "tn,t->tn", {product, getGuard(low, high)},
+      createEmpty(b, {getSize(b, product, 0), getSize(b, product, 1)},
+                  b.getF32Type()),
+      [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+        Value isOpen = arith::CmpIOp::create(
+            b, arith::CmpIPredicate::ne, args[1],
+            arith::ConstantIntOp::create(b, b.getI8Type(), 0));
+        return arith::SelectOp::create(b, isOpen, args[0], createF32(b, 0));
+      });
+}
+
+/// The basis as k x d. One that is a weight is there both ways; any other is
+/// turned here.
+Value Lowering::getTransposedBasis() {
+  Value basis = op.getBasis();
+  WeightOp weight = getWeightOf(basis);
+  std::optional<MadeWeight> made =
+      weight ? getMadeWeight(weight) : std::nullopt;
+  RankedTensorType type = op.getBasis().getType();
+  if (!made)
+    return createLoops(b, "dk->kd", basis,
+                       createEmpty(b,
+                                   {getSize(b, basis, 1), getSize(b, basis, 0)},
+                                   type.getElementType()),
+                       [](ImplicitLocOpBuilder &, ValueRange args) -> Value {
+                         return args[0];
+                       });
+  int64_t d = type.getDimSize(0), k = type.getDimSize(1);
+  MadeWeight turned = transposedBasis(*made, d);
+  WeightOp stored = createMadeWeight(b, turned, k, d);
+  if (!formatInfo(turned.format).isQuantized())
+    return stored;
+  return DequantizeOp::create(b, stored.getResult(),
+                              getBlockFormat(turned.format));
+}
+
+/// How many thresholds |residual| / |x| passes; a NaN passes all, x = 0 none.
+Value Lowering::getLevel(Value residual) {
+  Value within = createSquares(b, residual),
+        all = createSquares(b, op.getInput());
+  // x = 0 is what the largest of its numbers says: squares may vanish.
+  Value largest =
+      createLoops(b, "td->t", op.getInput(),
+                  createFilled(b, getSize(b, residual, 0), createF32(b, 0)),
+                  [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+                    return arith::MaximumFOp::create(
+                        b, math::AbsFOp::create(b, toF32(b, args[0])), args[1]);
+                  });
+  SmallVector<float> thresholds;
+  if (op.getEpsilonLow())
+    thresholds.push_back(op.getEpsilonLow()->convertToFloat());
+  thresholds.push_back(op.getEpsilon().convertToFloat());
+  return createLoops(
+      b, "t,t,t->t", {within, all, largest},
+      createEmpty(b, getSize(b, residual, 0), b.getI8Type()),
+      [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+        Value ratio = arith::DivFOp::create(
+            b, math::SqrtOp::create(b, args[0]).getResult(),
+            math::SqrtOp::create(b, args[1]).getResult());
+        Value isZero =
+            compare(b, arith::CmpFPredicate::OEQ, args[2], createF32(b, 0));
+        ratio = arith::SelectOp::create(b, isZero, createF32(b, 0), ratio);
+        Value level = arith::ConstantIntOp::create(b, b.getI8Type(), 0);
+        for (float threshold : thresholds) {
+          Value isAbove = compare(b, arith::CmpFPredicate::UGT, ratio,
+                                  createF32(b, threshold));
+          level = arith::AddIOp::create(
+              b, level, arith::ExtUIOp::create(b, b.getI8Type(), isAbove));
+        }
+        return level;
+      });
+}
+
+Value Lowering::add(Value a, Value c) {
+  return createLoops(
+      b, "tn,tn->tn", {a, c},
+      createEmpty(b, {getSize(b, a, 0), getSize(b, a, 1)}, b.getF32Type()),
+      [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+        return arith::AddFOp::create(b, args[0], args[1]);
+      });
+}
+
+Value Lowering::addBias(Value rows, Value bias) {
+  return createLoops(b, "tn,n->tn", {rows, bias},
+                     createEmpty(b, {getSize(b, rows, 0), getSize(b, rows, 1)},
+                                 b.getF32Type()),
+                     [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+                       return arith::AddFOp::create(b, args[0],
+                                                    toF32(b, args[1]));
+                     });
+}
+
+SmallVector<Value> Lowering::run() {
+  Value x = op.getInput();
+  Value g = multiply(x, getTransposedBasis());
+  Value inside = multiply(g, op.getBasis());
+  Value residual = createLoops(
+      b, "td,td->td", {inside, x},
+      createEmpty(b, {getSize(b, x, 0), getSize(b, x, 1)}, b.getF32Type()),
+      [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+        return arith::SubFOp::create(b, args[1], args[0]);
+      });
+  level = getLevel(residual);
+
+  SmallVector<Value> results;
+  for (auto [i, weight] : llvm::enumerate(op.getWeights())) {
+    // M g + W (x - V g) is W x: where the weight is read, nothing else is.
+    Value y = multiplyWhere(g, op.getImages()[i], 0, top - 1);
+    if (!op.getLow().empty())
+      y = add(multiplyWhere(residual, op.getLow()[i], 1, 1), y);
+    y = add(multiplyWhere(x, weight, top, top), y);
+    if (!op.getBiases().empty())
+      y = addBias(y, op.getBiases()[i]);
+    results.push_back(y);
+  }
+  results.push_back(level);
+  return results;
+}
+
+namespace {
+struct LowerGatesPass final : gist::impl::LowerGatesPassBase<LowerGatesPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    SmallVector<GatedProjectionOp> gates;
+    getOperation()->walk([&](GatedProjectionOp op) {
+      bool isF32 =
+          op.getInput().getType().getElementType().isF32() &&
+          llvm::all_of(op.getOutputs().getTypes(), [](Type type) {
+            return cast<RankedTensorType>(type).getElementType().isF32();
+          });
+      if (isF32 && !op->getParentOfType<func::FuncOp>()->hasAttr(kKernelAttr))
+        gates.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    for (GatedProjectionOp op : gates) {
+      rewriter.setInsertionPoint(op);
+      rewriter.replaceOp(op, Lowering(rewriter, op, guards).run());
+    }
+  }
+};
+} // namespace

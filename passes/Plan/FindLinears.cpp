@@ -1,0 +1,73 @@
+//===- FindLinears.cpp - The linear layers of a graph ---------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Plan/FindLinears.h"
+#include "passes/Tile/Kernels.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace gist;
+
+/// The layer that a weight's name says it belongs to, or -1.
+static int64_t getLayer(StringRef name) {
+  SmallVector<StringRef> parts;
+  name.split(parts, '.');
+  for (StringRef part : parts)
+    if (int64_t layer; !part.getAsInteger(10, layer))
+      return layer;
+  return -1;
+}
+
+static WeightOp getWeight(Value value) {
+  if (auto dequantize = value.getDefiningOp<DequantizeOp>())
+    value = dequantize.getBlocks();
+  return value.getDefiningOp<WeightOp>();
+}
+
+int64_t LinearInput::getSize() const {
+  return cast<RankedTensorType>(rows.getType()).getDimSize(1);
+}
+
+FailureOr<SmallVector<LinearInput>> gist::findLinears(func::FuncOp function) {
+  using Key = std::pair<int64_t, Value>;
+  llvm::MapVector<Key, LinearInput> found;
+  function.walk([&](linalg::LinalgOp op) {
+    if (!isTransposedMatmul(op))
+      return;
+    WeightOp weight = getWeight(op.getDpsInputOperand(1)->get());
+    if (!weight)
+      return;
+    int64_t layer = getLayer(weight.getName());
+    Value rows = op.getDpsInputOperand(0)->get();
+    LinearInput &input = found[{layer, rows}];
+    input.layer = layer;
+    input.rows = rows;
+    input.linears.push_back({op, weight});
+  });
+
+  SmallVector<LinearInput> result, heads;
+  llvm::MapVector<int64_t, SmallVector<LinearInput>> layers;
+  for (auto &[key, input] : found)
+    (input.layer < 0 ? heads : layers[input.layer]).push_back(input);
+  static constexpr LinearGroup kFour[] = {
+      LinearGroup::Qkv, LinearGroup::O, LinearGroup::GateUp, LinearGroup::Down};
+  // Where attention and the rest of the layer read the same rows.
+  static constexpr LinearGroup kThree[] = {LinearGroup::Qkv, LinearGroup::O,
+                                           LinearGroup::Down};
+  for (auto &[layer, inputs] : layers) {
+    if (inputs.size() != 3 && inputs.size() != 4)
+      return function.emitError("layer ")
+             << layer << " has linear layers of " << inputs.size()
+             << " kinds of rows, expected 3 or 4";
+    for (auto [number, input] : llvm::enumerate(inputs)) {
+      input.group = inputs.size() == 3 ? kThree[number] : kFour[number];
+      result.push_back(std::move(input));
+    }
+  }
+  llvm::append_range(result, heads);
+  return result;
+}

@@ -1,0 +1,109 @@
+//===- LinearPlanTest.cpp - Plans of linear layers ------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Plan/LinearPlan.h"
+#include "tools/gist-plan/LinearSolve.h"
+
+#include <gtest/gtest.h>
+
+using namespace gist;
+
+namespace {
+
+/// What reading a plan with these linear layers complains about.
+std::string complain(const std::string &linears) {
+  LinearPlan plan;
+  return parseLinearPlan("{\"layers\": [{\"linears\": " + linears + "}]}", "",
+                         plan)
+      .text;
+}
+
+TEST(LinearPlanTest, PlansAreReadAsTheyArePrinted) {
+  LinearPlan plan;
+  plan.bases = "bases.safetensors";
+  plan.head = {.bits = 4, .isCompensated = true, .exactRows = 64};
+  plan.layers.resize(2);
+  plan.layers[0][1] = {.bits = 3};
+  plan.layers[0][2] = {.bits = 2, .isCompensated = true, .k = 32};
+  plan.layers[1][3] = {.k = 64, .epsilon = 0.25};
+  plan.layers[1][0] = {.bits = 3, .k = 8, .epsilon = 0.5, .epsilonLow = 0.125};
+  LinearPlan read;
+  Status status = parseLinearPlan(printLinearPlan(plan), "folder", read);
+  ASSERT_TRUE(status.ok()) << status.text;
+  EXPECT_EQ(read.bases, "folder/bases.safetensors");
+  EXPECT_EQ(read.head, plan.head);
+  EXPECT_EQ(read.layers, plan.layers);
+  EXPECT_TRUE(read.isNeeded());
+}
+
+TEST(LinearPlanTest, APlanWithoutLinearsIsDense) {
+  LinearPlan plan;
+  ASSERT_TRUE(
+      parseLinearPlan("{\"layers\": [{\"heads\": [\"dense\"]}]}", "", plan)
+          .ok());
+  EXPECT_FALSE(plan.isNeeded());
+  ASSERT_EQ(plan.layers.size(), 1u);
+}
+
+TEST(LinearPlanTest, MistakesAreNamed) {
+  EXPECT_EQ(complain("3"), "layer 0: expected an object 'linears'");
+  EXPECT_EQ(complain(R"({"kv": "dense"})"),
+            "layer 0: 'kv' is unknown; linear layers are qkv, o, gate_up and "
+            "down");
+  EXPECT_EQ(complain(R"({"o": {"bits": 5}})"),
+            "layer 0: o: 'bits' is 5, expected 2, 3, 4 or 8");
+  EXPECT_EQ(complain(R"({"o": {"epsilon": 0.1}})"),
+            "layer 0: o: a gate needs a subspace: 'k'");
+  EXPECT_EQ(complain(R"({"o": {"k": 4}})"),
+            "layer 0: o: 'k' comes with 'bits', 'epsilon' or both");
+  EXPECT_EQ(complain(R"({"o": {"k": 4, "epsilon": 1.5}})"),
+            "layer 0: o: 'epsilon' is 1.5, expected 0 to 1");
+  EXPECT_EQ(
+      complain(
+          R"({"o": {"k": 4, "bits": 3, "epsilon": 0.1, "epsilon_low": 0.1}})"),
+      "layer 0: o: 'epsilon_low' is 0.1, expected less than 'epsilon'");
+  EXPECT_EQ(complain(R"({"o": {"bits": 3, "rounding": "up"}})"),
+            "layer 0: o: expected \"nearest\" or \"compensated\" as "
+            "'rounding'");
+  EXPECT_EQ(complain(R"({"o": {"bits": 3, "exact_rows": 1}})"),
+            "layer 0: o: 'exact_rows' is for the head");
+  EXPECT_EQ(complain(R"({"o": {"width": 3}})"),
+            "layer 0: o: 'width' is unknown; linear layers have bits, "
+            "rounding, k, epsilon and epsilon_low, a head exact_rows");
+}
+
+/// Two groups of which the second minds errors ten times as much.
+std::vector<plan::LinearMenu> makeMenus() {
+  plan::LinearMenu menu;
+  menu.layer = 0;
+  menu.group = LinearGroup::O;
+  menu.options = {{{}, 100, 0}, {{.bits = 3}, 80, 1}, {{.bits = 2}, 60, 4}};
+  std::vector<plan::LinearMenu> menus = {menu, menu};
+  menus[1].group = LinearGroup::Down;
+  menus[1].sensitivity = 10;
+  return menus;
+}
+
+TEST(LinearSolveTest, BytesComeFromWhereTheyCostLeast) {
+  std::vector<plan::LinearMenu> menus = makeMenus();
+  std::vector<size_t> chosen;
+  ASSERT_TRUE(plan::chooseWithin(menus, 200, chosen).ok());
+  EXPECT_EQ(chosen, (std::vector<size_t>{0, 0}));
+  ASSERT_TRUE(plan::chooseWithin(menus, 180, chosen).ok());
+  EXPECT_EQ(chosen, (std::vector<size_t>{1, 0}));
+  ASSERT_TRUE(plan::chooseWithin(menus, 160, chosen).ok());
+  EXPECT_EQ(chosen, (std::vector<size_t>{2, 0}));
+  EXPECT_EQ(plan::countBytes(menus, chosen), 160);
+  EXPECT_EQ(plan::chooseWithin(menus, 100, chosen).text,
+            "100 bytes are asked for, and the smallest plan reads 120");
+  LinearPlan made = plan::makePlan(menus, {2, 1}, "b");
+  ASSERT_EQ(made.layers.size(), 1u);
+  EXPECT_EQ(made.layers[0][1].bits, 2);
+  EXPECT_EQ(made.layers[0][3].bits, 3);
+}
+
+} // namespace

@@ -1,0 +1,203 @@
+//===- LinearSolve.cpp - Which linear layers take how many bits -----------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/gist-plan/LinearSolve.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cinttypes>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+using namespace gist;
+using namespace gist::plan;
+using Json = nlohmann::json;
+
+//===----------------------------------------------------------------------===//
+// Menus
+//===----------------------------------------------------------------------===//
+
+/// Bytes of a subspace for rows of `size` numbers and `outputs` results.
+static int64_t subspaceBytes(int64_t k, int64_t size, int64_t outputs) {
+  const FormatInfo &info = formatInfo(WeightFormat::Q8_0);
+  return k * (size + outputs) / info.blockLength * info.blockBytes;
+}
+
+/// The same head with the rows of common tokens as stored: what is left of
+/// the error is what predictions said.
+static void addExactRows(const Json &input, const LinearOption &option,
+                         LinearMenu &menu) {
+  const Json &weight = input.at("weights").at(0);
+  auto rows = weight.at("rows").get<int64_t>();
+  auto divergence = input.at("divergence").get<double>();
+  int64_t more = weight.at("bytes").get<int64_t>() - option.bytes;
+  for (const auto &[count, left] : input.at("exact_rows").items()) {
+    LinearOption better = option;
+    better.choice.exactRows = std::stoll(count);
+    better.bytes += more / rows * better.choice.exactRows;
+    if (divergence > 0)
+      better.error *= left.get<double>() / divergence;
+    menu.options.push_back(better);
+  }
+}
+
+/// How far predictions move for an error; 1 where that was not measured.
+static double getSensitivity(const Json &input, const LinearMenu &menu) {
+  auto divergence = input.at("divergence").get<double>();
+  for (const LinearOption &option : menu.options)
+    if (option.choice.bits == input.at("probed_bits") && option.choice.k == 0 &&
+        option.choice.exactRows == 0 && option.error > 0 && divergence > 0)
+      return divergence / option.error;
+  return 1;
+}
+
+static LinearMenu readMenu(const Json &input) {
+  LinearMenu menu;
+  std::string name = input.at("name");
+  if (name != "head") {
+    size_t dot = name.find('.');
+    menu.layer = std::stoll(name.substr(0, dot));
+    for (size_t i = 0; i < kNumLinearGroups; ++i)
+      if (name.substr(dot + 1) == linearGroupName(static_cast<LinearGroup>(i)))
+        menu.group = static_cast<LinearGroup>(i);
+  }
+  double energy = 0;
+  int64_t outputs = 0;
+  menu.options.emplace_back();
+  for (const Json &weight : input.at("weights")) {
+    energy += weight.at("energy").get<double>();
+    outputs += weight.at("rows").get<int64_t>();
+    menu.options[0].bytes += weight.at("bytes").get<int64_t>();
+  }
+  // Layers of a group take the same bits: they are one product.
+  for (const auto &[bits, unused] :
+       input.at("weights").at(0).at("rounded").items()) {
+    LinearOption option;
+    option.choice.bits = std::stoll(bits);
+    option.choice.isCompensated = true;
+    std::map<int64_t, double> corrected;
+    for (const Json &weight : input.at("weights")) {
+      const Json &found = weight.at("rounded").at(bits);
+      option.bytes += found.at("bytes").get<int64_t>();
+      option.error += found.at("compensated").get<double>() / energy;
+      for (const auto &[k, error] : found.at("corrected").items())
+        corrected[std::stoll(k)] += error.get<double>() / energy;
+    }
+    menu.options.push_back(option);
+    if (menu.layer < 0)
+      addExactRows(input, option, menu);
+    for (const auto &[k, error] : corrected) {
+      LinearOption better = option;
+      better.choice.k = k;
+      better.error = error;
+      better.bytes += subspaceBytes(k, input.at("size"), outputs);
+      menu.options.push_back(better);
+    }
+  }
+  menu.sensitivity = getSensitivity(input, menu);
+  return menu;
+}
+
+Status gist::plan::readMenus(const std::string &path,
+                             std::vector<LinearMenu> &menus) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf()))
+    return Status::error(Code::NotFound, "%s: cannot be read", path.c_str());
+  // What the library throws is about the content, whoever wrote it.
+  try {
+    Json json = Json::parse(text.str());
+    if (json.at("gist_linears") != 1)
+      return Status::error(Code::BadFile, "%s: is of another version",
+                           path.c_str());
+    std::vector<LinearMenu> result;
+    for (const Json &input : json.at("inputs"))
+      result.push_back(readMenu(input));
+    menus = std::move(result);
+  } catch (const std::exception &error) {
+    return Status::error(Code::BadFile,
+                         "%s: not what 'gist-plan linears' writes: %s",
+                         path.c_str(), error.what());
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Choosing
+//===----------------------------------------------------------------------===//
+
+int64_t gist::plan::countBytes(const std::vector<LinearMenu> &menus,
+                               const std::vector<size_t> &chosen) {
+  int64_t bytes = 0;
+  for (size_t i = 0; i < menus.size(); ++i)
+    bytes += menus[i].options[chosen[i]].bytes;
+  return bytes;
+}
+
+std::vector<size_t>
+gist::plan::chooseAtPrice(const std::vector<LinearMenu> &menus, double price) {
+  std::vector<size_t> chosen;
+  for (const LinearMenu &menu : menus) {
+    auto cost = [&](const LinearOption &option) {
+      return menu.sensitivity * option.error +
+             price * static_cast<double>(option.bytes);
+    };
+    auto best = std::min_element(
+        menu.options.begin(), menu.options.end(),
+        [&](const auto &a, const auto &b) { return cost(a) < cost(b); });
+    chosen.push_back(static_cast<size_t>(best - menu.options.begin()));
+  }
+  return chosen;
+}
+
+Status gist::plan::chooseWithin(const std::vector<LinearMenu> &menus,
+                                int64_t bytes, std::vector<size_t> &chosen) {
+  std::vector<size_t> found = chooseAtPrice(menus, 0);
+  if (countBytes(menus, found) <= bytes) {
+    chosen = found;
+    return {};
+  }
+  // The bytes fall with the price.
+  double low = -60, high = 20; // Logarithms of prices to either side.
+  found = chooseAtPrice(menus, std::exp(high));
+  if (countBytes(menus, found) > bytes)
+    return Status::error(Code::BadArgument,
+                         "%" PRId64 " bytes are asked for, and the smallest "
+                         "plan reads %" PRId64,
+                         bytes, countBytes(menus, found));
+  for (int step = 0; step < 80; ++step) {
+    double middle = (low + high) / 2;
+    std::vector<size_t> tried = chooseAtPrice(menus, std::exp(middle));
+    bool fits = countBytes(menus, tried) <= bytes;
+    (fits ? high : low) = middle;
+    if (fits)
+      found = std::move(tried);
+  }
+  chosen = std::move(found);
+  return {};
+}
+
+LinearPlan gist::plan::makePlan(const std::vector<LinearMenu> &menus,
+                                const std::vector<size_t> &chosen,
+                                const std::string &bases) {
+  LinearPlan plan;
+  plan.bases = bases;
+  for (size_t i = 0; i < menus.size(); ++i) {
+    const LinearChoice &choice = menus[i].options[chosen[i]].choice;
+    if (menus[i].layer < 0) {
+      plan.head = choice;
+      continue;
+    }
+    auto layer = static_cast<size_t>(menus[i].layer);
+    if (plan.layers.size() <= layer)
+      plan.layers.resize(layer + 1);
+    plan.layers[layer][static_cast<size_t>(menus[i].group)] = choice;
+  }
+  return plan;
+}

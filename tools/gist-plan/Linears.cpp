@@ -1,0 +1,202 @@
+//===- Linears.cpp - gist-plan linears and solve-linears ------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/AtomicFile.h"
+#include "runtime/Generator.h"
+#include "tools/gist-plan/Commands.h"
+#include "tools/gist-plan/LinearCalibration.h"
+#include "tools/gist-plan/LinearSolve.h"
+
+#include <unistd.h>
+
+#include <cinttypes>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <sstream>
+
+using namespace gist;
+using namespace gist::plan;
+
+namespace {
+struct CalibrateOptions {
+  std::string module, model, output;
+  std::vector<std::string> texts;
+  unsigned threads = 0;
+  CalibrationOptions calibration;
+};
+
+struct SolveOptions {
+  std::string calibration, output;
+  double share = 1;
+};
+} // namespace
+
+static Status readFile(const std::string &path, std::string &text) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream content;
+  if (!file || (file.peek() != EOF && !(content << file.rdbuf())))
+    return Status::error(Code::NotFound, "%s: cannot be read", path.c_str());
+  text = content.str();
+  return {};
+}
+
+static Status writeFile(const std::string &path, const std::string &text) {
+  AtomicFile file;
+  GIST_TRY(file.open(path));
+  GIST_TRY(file.write(
+      {reinterpret_cast<const uint8_t *>(text.data()), text.size()}));
+  return file.commit();
+}
+
+/// Windows of all texts, one text after the other as they come.
+static Status readTokens(const CalibrateOptions &options, const Module &module,
+                         std::vector<int32_t> &tokens) {
+  Tokenizer tokenizer;
+  GIST_TRY(loadTokenizer(module, tokenizer).in(options.module));
+  size_t most = options.calibration.maxTokens / options.texts.size();
+  for (const std::string &path : options.texts) {
+    std::string text;
+    GIST_TRY(readFile(path, text));
+    std::vector<int32_t> ids;
+    tokenizer.encode(text, ids);
+    ids.resize(std::min(ids.size(), most));
+    tokens.insert(tokens.end(), ids.begin(), ids.end());
+  }
+  return {};
+}
+
+/// A line on a terminal, rewritten as work goes on.
+static LinearProgress makeProgress() {
+  auto lock = std::make_shared<std::mutex>();
+  bool isTerminal = isatty(STDERR_FILENO) != 0;
+  return [=](const char *what, size_t done, size_t of) {
+    if (!isTerminal && done != of)
+      return;
+    std::lock_guard<std::mutex> guard(*lock);
+    std::fprintf(stderr, "%s%s %zu/%zu%s", isTerminal ? "\r\033[K" : "", what,
+                 done, of, isTerminal && done != of ? "" : "\n");
+    std::fflush(stderr);
+  };
+}
+
+static Status runCalibrate(const CalibrateOptions &options) {
+  std::shared_ptr<const Module> module;
+  std::unique_ptr<Device> device;
+  std::unique_ptr<Session> session;
+  GIST_TRY(Module::open(options.module, module));
+  DeviceOptions chosen;
+  chosen.threads = options.threads;
+  GIST_TRY(openDevice("cpu", chosen, device));
+  GIST_TRY(Session::create(module, *device, {}, session).in(options.module));
+  ModelSource model;
+  GIST_TRY(openModelSource(options.model, model));
+  std::vector<int32_t> tokens;
+  GIST_TRY(readTokens(options, *module, tokens));
+  LinearCalibration result;
+  GIST_TRY(calibrateLinears(*session, model, tokens, options.calibration,
+                            options.output + ".safetensors", makeProgress(),
+                            result));
+  return writeFile(options.output + ".json", result.print());
+}
+
+static Status runSolve(const SolveOptions &options) {
+  std::vector<LinearMenu> menus;
+  GIST_TRY(readMenus(options.calibration, menus));
+  std::vector<size_t> dense(menus.size(), 0), chosen;
+  int64_t all = countBytes(menus, dense);
+  auto budget = static_cast<int64_t>(options.share * static_cast<double>(all));
+  GIST_TRY(chooseWithin(menus, budget, chosen));
+  std::filesystem::path bases = options.calibration;
+  bases.replace_extension(".safetensors");
+  std::error_code failed;
+  std::filesystem::path folder =
+      std::filesystem::absolute(options.output, failed).parent_path();
+  std::string relative = std::filesystem::proximate(
+                             std::filesystem::absolute(bases), folder, failed)
+                             .string();
+  LinearPlan plan = makePlan(menus, chosen, relative);
+  std::fprintf(stderr, "%" PRId64 " of %" PRId64 " bytes for a token\n",
+               countBytes(menus, chosen), all);
+  return writeFile(options.output, printLinearPlan(plan));
+}
+
+void gist::plan::addLinears(CLI::App &app, Action &action) {
+  auto options = std::make_shared<CalibrateOptions>();
+  CLI::App *command = app.add_subcommand(
+      "linears", "Find out what linear layers could do without: bases, and "
+                 "weights in few bits");
+  command
+      ->add_option("module", options->module,
+                   "Module made by gist-compile --observe")
+      ->required()
+      ->type_name("MODULE");
+  command->add_option("--model", options->model, "The model it was made from")
+      ->required()
+      ->type_name("PATH");
+  command
+      ->add_option("--text", options->texts,
+                   "Text to calibrate with; may be given several times")
+      ->required()
+      ->type_name("FILE");
+  command
+      ->add_option("-o,--output", options->output,
+                   "Writes NAME.json and NAME.safetensors")
+      ->required()
+      ->type_name("NAME");
+  command->add_option("-t,--threads", options->threads, "CPU threads; 0: all")
+      ->type_name("N");
+  command
+      ->add_option("--max-tokens", options->calibration.maxTokens,
+                   "Tokens of all texts together")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--probe-tokens", options->calibration.probeTokens,
+                   "Tokens on which the cost of rounding each layer is "
+                   "measured; 0: errors of all layers count alike")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--max-k", options->calibration.maxK,
+                   "Dimensions of bases, at most; 0: no bases")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--inheritance", options->calibration.inheritance,
+                   "Share of the energy that a basis of the layer before may "
+                   "miss; 0: every basis is fresh")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  command->callback([options, &action] {
+    action = [options] { return runCalibrate(*options); };
+  });
+}
+
+void gist::plan::addSolveLinears(CLI::App &app, Action &action) {
+  auto options = std::make_shared<SolveOptions>();
+  CLI::App *command = app.add_subcommand(
+      "solve-linears", "Choose the bits of linear layers for a budget of "
+                       "bytes, by what they change least");
+  command
+      ->add_option("calibration", options->calibration,
+                   "NAME.json of 'gist-plan linears'")
+      ->required()
+      ->type_name("FILE");
+  command
+      ->add_option("--bytes", options->share,
+                   "Weight bytes for a token, as a share of the stored ones")
+      ->required()
+      ->check(CLI::Range(0.0, 1.0))
+      ->type_name("SHARE");
+  command->add_option("-o,--output", options->output, "The plan to write")
+      ->required()
+      ->type_name("FILE");
+  command->callback([options, &action] {
+    action = [options] { return runSolve(*options); };
+  });
+}
