@@ -73,10 +73,10 @@ void gist::buildGraphStage(OpPassManager &pm,
   pm.addPass(createAddNllEntryPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  LowerGatesPassOptions gates;
-  gates.guards = options.guards;
-  pm.addPass(createLowerGatesPass(gates));
-  pm.addPass(createCSEPass());
+  if (options.gates) {
+    pm.addPass(createLowerGatesPass());
+    pm.addPass(createCSEPass());
+  }
   if (!options.int8)
     return;
   pm.addPass(createQuantizeActivationsPass());

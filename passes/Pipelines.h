@@ -19,9 +19,10 @@ void buildReferencePipeline(mlir::OpPassManager &pm);
 
 /// How a graph is prepared for a CPU, as options of a pipeline.
 struct GraphPipelineOptions : mlir::PassPipelineOptions<GraphPipelineOptions> {
-  Option<bool> guards{
-      *this, "guards", llvm::cl::init(true),
-      llvm::cl::desc("products of gated layers ask which rows need them")};
+  Option<bool> gates{
+      *this, "gates", llvm::cl::init(true),
+      llvm::cl::desc("write gated projections as products that rows ask for; "
+                     "GPUs have kernels for them instead")};
   Option<bool> int8{
       *this, "int8",
       llvm::cl::desc("multiply block-quantised weights in 8 bits")};

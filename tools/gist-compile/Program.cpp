@@ -33,7 +33,7 @@ Status Program::formKernels() {
     GraphPipelineOptions graph;
     // GPUs multiply in 16 bits what they have in fewer.
     graph.int8 = !target.gpu && options.compute != Compute::F32;
-    graph.guards = !target.gpu;
+    graph.gates = !target.gpu;
     graph.triple = target.cpu.triple;
     graph.cpu = target.cpu.cpu;
     graph.features = target.cpu.features;

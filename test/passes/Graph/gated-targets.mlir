@@ -1,0 +1,25 @@
+// Who has kernels for gated projections, and who writes them as products.
+// RUN: gist-compile %s --target=gfx942 --emit=kernels --progress=off | FileCheck %s --check-prefix=GPU
+// RUN: gist-compile %s --target=sm_90 --emit=kernels --progress=off | FileCheck %s --check-prefix=GPU
+// RUN: gist-compile %s --emit=kernels --progress=off | FileCheck %s --check-prefix=CPU
+
+// GPU-LABEL: func.func @one
+// GPU:         gist.dispatch @gated_projection_0
+// GPU-LABEL: func.func @many
+// GPU:         gist.dispatch @gated_product_0
+
+// CPU-NOT: gated
+// CPU: gist.guarded_matmul
+func.func @one(%x: tensor<1x64xf16>, %v: tensor<64x16xf16>, %w: tensor<96x64xf16>,
+    %m: tensor<96x16xf16>) -> tensor<1x96xf16> {
+  %y, %l = gist.gated_projection %x, %v, 1.0e-1 weights(%w : tensor<96x64xf16>)
+      images(%m : tensor<96x16xf16>) : tensor<1x64xf16>, tensor<64x16xf16>
+  return %y : tensor<1x96xf16>
+}
+
+func.func @many(%x: tensor<?x64xf16>, %v: tensor<64x16xf16>, %w: tensor<96x64xf16>,
+    %m: tensor<96x16xf16>) -> tensor<?x96xf16> {
+  %y, %l = gist.gated_projection %x, %v, 1.0e-1 weights(%w : tensor<96x64xf16>)
+      images(%m : tensor<96x16xf16>) : tensor<?x64xf16>, tensor<64x16xf16>
+  return %y : tensor<?x96xf16>
+}
