@@ -10,16 +10,16 @@
 
 // CPU-NOT: gated
 // CPU: gist.guarded_matmul
-func.func @one(%x: tensor<1x64xf16>, %v: tensor<64x16xf16>, %w: tensor<96x64xf16>,
-    %m: tensor<96x16xf16>) -> tensor<1x96xf16> {
-  %y, %l = gist.gated_projection %x, %v, 1.0e-1 weights(%w : tensor<96x64xf16>)
-      images(%m : tensor<96x16xf16>) : tensor<1x64xf16>, tensor<64x16xf16>
-  return %y : tensor<1x96xf16>
+func.func @one(%x: tensor<1x64xf32>, %v: tensor<64x16xf32>, %w: tensor<96x64xf32>,
+    %m: tensor<96x16xf32>) -> tensor<1x96xf32> {
+  %y, %l = gist.gated_projection %x, %v, 1.0e-1 weights(%w : tensor<96x64xf32>)
+      images(%m : tensor<96x16xf32>) : tensor<1x64xf32>, tensor<64x16xf32>
+  return %y : tensor<1x96xf32>
 }
 
-func.func @many(%x: tensor<?x64xf16>, %v: tensor<64x16xf16>, %w: tensor<96x64xf16>,
-    %m: tensor<96x16xf16>) -> tensor<?x96xf16> {
-  %y, %l = gist.gated_projection %x, %v, 1.0e-1 weights(%w : tensor<96x64xf16>)
-      images(%m : tensor<96x16xf16>) : tensor<?x64xf16>, tensor<64x16xf16>
-  return %y : tensor<?x96xf16>
+func.func @many(%x: tensor<?x64xf32>, %v: tensor<64x16xf32>, %w: tensor<96x64xf32>,
+    %m: tensor<96x16xf32>) -> tensor<?x96xf32> {
+  %y, %l = gist.gated_projection %x, %v, 1.0e-1 weights(%w : tensor<96x64xf32>)
+      images(%m : tensor<96x16xf32>) : tensor<?x64xf32>, tensor<64x16xf32>
+  return %y : tensor<?x96xf32>
 }
