@@ -222,8 +222,9 @@ static std::string drawLayers(const json &plan, const char *key,
     for (const json &layer : list(run, "layers"))
       series.points.emplace_back(static_cast<double>(series.points.size()),
                                  number(layer, {key}));
-    if (std::any_of(series.points.begin(), series.points.end(),
-                    [](auto point) { return !std::isnan(point.second); }))
+    if (std::any_of(
+            series.points.begin(), series.points.end(),
+            [](const auto &point) { return !std::isnan(point.second); }))
       plot.series.push_back(series);
   }
   return plot.series.empty() ? std::string() : plot.draw();
