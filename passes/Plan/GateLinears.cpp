@@ -278,9 +278,14 @@ public:
     if (!counts)
       return;
     auto end = cast<func::ReturnOp>(function.front().getTerminator());
+    SmallVector<DictionaryAttr> attributes;
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      attributes.push_back(function.getResultAttrDict(i));
+    attributes.push_back(b.getDictionaryAttr({}));
     end->insertOperands(end->getNumOperands(), counts);
     function.setFunctionType(
         b.getFunctionType(function.getArgumentTypes(), end->getOperandTypes()));
+    function.setAllResultAttrs(attributes);
   }
 
 private:
