@@ -13,31 +13,6 @@ from cpu_kernels import Kernels, has_bf16, rows, whole
 BLOCK, WIDTH, GROUP, TOTAL = 16, 8, 3, 101
 
 
-def text(layout, heads, element, tile=None):
-    chosen = f", gist.tile = #gist.tile<{tile}>" if tile else ""
-    state = cluster_cache.state_types(layout.rows, layout.units, heads, WIDTH, element)
-    q = f"tensor<?x{heads * GROUP}x{WIDTH}x{element}>"
-    k = f"tensor<?x{heads}x{WIDTH}x{element}>"
-    table = f"tensor<{cluster_cache.LAYERS}x{heads}x8xf32>"
-    kept = ", ".join(f"%s{i}: {t}" for i, t in enumerate(state))
-    types = ", ".join(state)
-    read = ", ".join([state[0], state[1], state[3], state[4]])
-    return f"""
-func.func private @update(%k: {k}, %v: {k}, %heads: {table}, %past: index, %layer: index, {kept})
-    -> ({types}) attributes {{gist.kernel, gist.outputs = 5 : i64}} {{
-  %n:5 = gist.cluster_update %k, %v, %heads, %past, %layer
-      into(%s0, %s1, %s2, %s3, %s4) block {BLOCK} : {k}, {k}, {table}, {types}
-  return %n#0, %n#1, %n#2, %n#3, %n#4 : {types}
-}}
-func.func private @attend(%q: {q}, %heads: {table}, %past: index, %layer: index, %s0: {state[0]},
-    %s1: {state[1]}, %s3: {state[3]}, %s4: {state[4]}, %o: {q})
-    -> {q} attributes {{gist.kernel, gist.outputs = 1 : i64{chosen}}} {{
-  %r = gist.cluster_attention %q, %heads, %past, %layer on(%s0, %s1, %s3, %s4) block {BLOCK}
-      : {q}, {table}, {read}
-  return %r : {q}
-}}"""
-
-
 PAIRED = "workgroup = [32, 1], registers = [8, 64], lanes = 4, instruction = bfmmla"
 
 
@@ -52,7 +27,8 @@ def test_calls(element, tolerance, tile, seed):
     kinds = cluster_cache.plans(BLOCK)
     heads = len(kinds)
     layout = cluster_cache.Layout(kinds, TOTAL, BLOCK)
-    kernels = Kernels(text(layout, heads, element, tile))
+    kernels = Kernels(cluster_cache.kernels_text(layout, heads, GROUP, WIDTH, element, BLOCK,
+                                                 tile=tile))
     storage = {"f32": np.float32, "f16": np.float16}[element]
     state = layout.state(WIDTH, element)
     k = cluster_cache.keys(rng, kinds, TOTAL, WIDTH).astype(storage)

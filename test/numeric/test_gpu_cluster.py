@@ -18,30 +18,6 @@ STORAGE = {"f32": np.float32, "f16": np.float16}
 TOLERANCE = 4e-3
 
 
-def text(layout, heads, group, width, element, block, queries):
-    state = cluster_cache.state_types(layout.rows, layout.units, heads, width, element)
-    q = f"tensor<{queries}x{heads * group}x{width}x{element}>"
-    k = f"tensor<{queries}x{heads}x{width}x{element}>"
-    table = f"tensor<{cluster_cache.LAYERS}x{heads}x8xf32>"
-    kept = ", ".join(f"%s{i}: {t}" for i, t in enumerate(state))
-    types = ", ".join(state)
-    read = ", ".join([state[0], state[1], state[3], state[4]])
-    return f"""
-func.func private @update(%k: {k}, %v: {k}, %heads: {table}, %past: index, %layer: index, {kept})
-    -> ({types}) attributes {{gist.kernel, gist.outputs = 5 : i64}} {{
-  %n:5 = gist.cluster_update %k, %v, %heads, %past, %layer
-      into(%s0, %s1, %s2, %s3, %s4) block {block} : {k}, {k}, {table}, {types}
-  return %n#0, %n#1, %n#2, %n#3, %n#4 : {types}
-}}
-func.func private @attend(%q: {q}, %heads: {table}, %past: index, %layer: index, %s0: {state[0]},
-    %s1: {state[1]}, %s3: {state[3]}, %s4: {state[4]}, %o: {q})
-    -> {q} attributes {{gist.kernel, gist.outputs = 1 : i64}} {{
-  %r = gist.cluster_attention %q, %heads, %past, %layer on(%s0, %s1, %s3, %s4) block {block}
-      : {q}, {table}, {read}
-  return %r : {q}
-}}"""
-
-
 class Cache:
     """A cache on the simulator beside NumPy's."""
 
@@ -52,7 +28,8 @@ class Cache:
         self.wants = [dataclasses.replace(kind, keys=[], values=[], units=[], members=[])
                       for kind in kinds]
         self.many, self.one = (
-            Kernels(text(self.layout, len(kinds), group, width, element, block, queries))
+            Kernels(cluster_cache.kernels_text(
+                self.layout, len(kinds), group, width, element, block, queries))
             for queries in ("?", 1))
 
     def call(self, q, k, v, attend=True):

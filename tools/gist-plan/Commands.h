@@ -8,16 +8,9 @@
 #ifndef GIST_TOOLS_GIST_PLAN_COMMANDS_H
 #define GIST_TOOLS_GIST_PLAN_COMMANDS_H
 
-#include "runtime/Status.h"
-
-#include "CLI/CLI.hpp"
-
-#include <functional>
+#include "tools/gist-run/CommandLine.h"
 
 namespace gist::plan {
-
-/// What to do once the command line is understood.
-using Action = std::function<Status()>;
 
 void addCalibrate(CLI::App &app, Action &action);
 void addSolve(CLI::App &app, Action &action);

@@ -7,10 +7,6 @@
 
 #include "tools/gist-plan/Commands.h"
 
-#include <csignal>
-#include <cstdio>
-#include <exception>
-
 using namespace gist;
 using namespace gist::plan;
 
@@ -28,12 +24,10 @@ static constexpr const char *kFooter =
 Exit status: 0 done, 1 failed, 2 wrong usage. A file is written whole or not at all.
 'gist-plan COMMAND --help' explains a command.)";
 
-static int runTool(int argc, char **argv) {
-  CLI::App app("Finds where a model can do less work at a named quality.\n");
+static void describe(CLI::App &app, Action &action) {
+  app.description("Finds where a model can do less work at a named quality.\n");
   app.footer(kFooter);
-  app.require_subcommand(1);
   app.set_version_flag("--version", "gist-plan " GIST_VERSION);
-  Action action;
   addCalibrate(app, action);
   addSolve(app, action);
   addReport(app, action);
@@ -41,29 +35,8 @@ static int runTool(int argc, char **argv) {
   addLinears(app, action);
   addSolveLinears(app, action);
 #endif
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    // Help and version are not errors; everything else is wrong usage.
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  Status status = action();
-  if (std::fflush(stdout) != 0 && status.ok())
-    status = Status::error(Code::Io, "cannot write the output");
-  if (status.ok())
-    return 0;
-  std::fprintf(stderr, "gist-plan: error: %s\n", status.text.c_str());
-  return 1;
 }
 
 int main(int argc, char **argv) {
-  // A limit on file sizes is a write that fails, not the end of the process.
-  std::signal(SIGXFSZ, SIG_IGN);
-  // Nothing of ours throws; what is left is memory that the system refuses.
-  try {
-    return runTool(argc, argv);
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "gist-plan: error: %s\n", error.what());
-    return 1;
-  }
+  return runCommandLine("gist-plan", argc, argv, describe);
 }

@@ -13,16 +13,9 @@
 #ifndef GIST_TOOLS_GIST_RUN_COMMANDS_H
 #define GIST_TOOLS_GIST_RUN_COMMANDS_H
 
-#include "runtime/Status.h"
-
-#include "CLI/CLI.hpp"
-
-#include <functional>
+#include "tools/gist-run/CommandLine.h"
 
 namespace gist::run {
-
-/// What to do once the command line is understood.
-using Action = std::function<Status()>;
 
 void addGenerate(CLI::App &app, Action &action);
 void addChat(CLI::App &app, Action &action);

@@ -9,10 +9,6 @@
 
 #include "runtime/Format.h"
 
-#include <csignal>
-#include <cstdio>
-#include <exception>
-
 using namespace gist;
 using namespace gist::run;
 
@@ -20,17 +16,14 @@ using namespace gist::run;
 #define GIST_VERSION "unknown"
 #endif
 
-static int runTool(int argc, char **argv) {
-  CLI::App app("Runs models that gist-compile made: modules, files that end in "
-               ".gist.\n");
+static void describe(CLI::App &app, Action &action) {
+  app.description("Runs models that gist-compile made: modules, files that end "
+                  "in .gist.\n");
   app.footer("Exit status: 0 done, 1 failed, 2 wrong usage.\n"
              "'gist-run COMMAND --help' explains a command.");
-  app.require_subcommand(1);
-  std::string version = "gist-run " GIST_VERSION ", reads module format " +
-                        std::to_string(kFormatMajor) + ".x";
-  app.set_version_flag("--version", version);
-
-  Action action;
+  app.set_version_flag("--version", "gist-run " GIST_VERSION
+                                    ", reads module format " +
+                                        std::to_string(kFormatMajor) + ".x");
   addGenerate(app, action);
   addChat(app, action);
   addEmbed(app, action);
@@ -40,31 +33,8 @@ static int runTool(int argc, char **argv) {
   addInfo(app, action);
   addDevices(app, action);
   addSelftest(app, action);
-
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    // Help and version are not errors; everything else is wrong usage.
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  Status status = action();
-  // Somebody who reads only the first lines closes the pipe: also a failure.
-  if (std::fflush(stdout) != 0 && status.ok())
-    status = Status::error(Code::Io, "cannot write the output");
-  if (status.ok())
-    return 0;
-  std::fprintf(stderr, "gist-run: error: %s\n", status.text.c_str());
-  return 1;
 }
 
 int main(int argc, char **argv) {
-  // A limit on file sizes is a write that fails, not the end of the process.
-  std::signal(SIGXFSZ, SIG_IGN);
-  // Nothing of ours throws; what is left is memory that the system refuses.
-  try {
-    return runTool(argc, argv);
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "gist-run: error: %s\n", error.what());
-    return 1;
-  }
+  return runCommandLine("gist-run", argc, argv, describe);
 }
