@@ -27,7 +27,7 @@ import torch
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 
-TAUS = [0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7]
+TAUS = [0.1, 0.2, 0.3, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7]
 
 
 def covering(x, tau):
@@ -204,7 +204,7 @@ def main():
     parser.add_argument("-o", "--output", required=True)
     parser.add_argument("--quality", type=float, default=0.995,
                         help="cosine to the dense embedding that every text keeps")
-    parser.add_argument("--margin", type=float, default=0.5,
+    parser.add_argument("--margin", type=float, default=0.35,
                         help="share of the allowance that texts to calibrate on may use")
     options = parser.parse_args()
     if not 0 < options.quality < 1 or not 0 < options.margin <= 1:

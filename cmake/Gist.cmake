@@ -20,7 +20,9 @@ endif()
 find_program(GIST_CCACHE ccache)
 if(GIST_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER "${GIST_CCACHE}")
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${GIST_CCACHE}")
+  # It takes no code with precompiled headers unless told so.
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+    CCACHE_SLOPPINESS=pch_defines,time_macros "${GIST_CCACHE}")
 endif()
 
 # Warnings and sanitizers for our own code; `target` links no LLVM.
@@ -107,6 +109,21 @@ function(gist_add_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
   gist_configure_mlir_target(${name})
   set_property(GLOBAL APPEND PROPERTY GIST_EXPORTED_TARGETS ${name})
+endfunction()
+
+# Reads MLIR's headers once for all files of a library: they are most of what a
+# file costs. GIST_PRECOMPILE=OFF shows which files forgot to include something.
+function(gist_precompile_mlir name)
+  if(NOT GIST_PRECOMPILE)
+    return()
+  endif()
+  target_precompile_headers(${name} PRIVATE
+    "$<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/cmake/MlirHeaders.h>")
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    # A time in it would make every build's code new to ccache.
+    target_compile_options(${name} PRIVATE
+      "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
+  endif()
 endfunction()
 
 # A tool of the compiler, installed.

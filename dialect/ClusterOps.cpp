@@ -8,6 +8,7 @@
 #include "dialect/GistClusterOps.h"
 #include "dialect/Verify.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
@@ -32,6 +33,31 @@ static LogicalResult verifyTable(Operation *op, RankedTensorType heads,
     return op->emitOpError("expects one count for each layer and KV head of ")
            << heads << ", got " << counts;
   return success();
+}
+
+Value gist::createLikeness(ImplicitLocOpBuilder &b, Value cosine, Value t,
+                           Value theta) {
+  auto constant = [&](uint32_t bits) -> Value {
+    return arith::ConstantIntOp::create(b, static_cast<int32_t>(bits), 32);
+  };
+  Value hash = arith::IndexCastOp::create(b, b.getI32Type(), t);
+  auto fold = [&](uint32_t bits) {
+    hash = arith::XOrIOp::create(
+        b, hash, arith::ShRUIOp::create(b, hash, constant(bits)));
+  };
+  fold(16);
+  hash = arith::MulIOp::create(b, hash, constant(0x85ebca6b));
+  fold(13);
+  hash = arith::MulIOp::create(b, hash, constant(0xc2b2ae35));
+  fold(16);
+  // The lower 22 bits of a float count from 2 up to 3.
+  Value bits = arith::OrIOp::create(
+      b, arith::ShRUIOp::create(b, hash, constant(10)), constant(0x40000000));
+  Value drawn = arith::BitcastOp::create(b, b.getF32Type(), bits);
+  Value two = arith::ConstantOp::create(b, b.getF32FloatAttr(2));
+  Value isDrawn =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, theta, two);
+  return arith::SelectOp::create(b, isDrawn, drawn, cosine);
 }
 
 static LogicalResult verifyBlock(Operation *op, int64_t block) {

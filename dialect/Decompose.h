@@ -9,10 +9,13 @@
 #define GIST_DIALECT_DECOMPOSE_H
 
 namespace mlir {
+class ImplicitLocOpBuilder;
 class RewritePatternSet;
+class Value;
 } // namespace mlir
 
 namespace gist {
+class GatedProjectionOp;
 
 /// Patterns that turn each op into linalg, tensor, scf, arith and math. One
 /// function per source file, and one for all of them.
@@ -22,6 +25,10 @@ void populateDecomposeAttentionPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeProjectionPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeQuantPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeClusterPatterns(mlir::RewritePatternSet &patterns);
+
+/// The levels of the tokens of `op`, given what the subspace leaves of them.
+mlir::Value createGateLevels(mlir::ImplicitLocOpBuilder &b,
+                             GatedProjectionOp op, mlir::Value residual);
 
 } // namespace gist
 

@@ -210,8 +210,9 @@ static SmallVector<Value> absorb(ImplicitLocOpBuilder &b, const HeadPlan &plan,
   SmallVector<Value> found = findCluster(b, cache, plan, row, count, inverse);
   Value isSink = compare(b, CmpIPredicate::sge, plan.sinks, createIndex(b, 0));
   Value hasRoom = compare(b, CmpIPredicate::slt, count, plan.capacity);
+  Value likeness = createLikeness(b, found[0], t, plan.theta);
   Value isAlike = allOf(
-      b, {hasDirection, compare(b, CmpFPredicate::OGE, found[0], plan.theta)});
+      b, {hasDirection, compare(b, CmpFPredicate::OGE, likeness, plan.theta)});
   // A sink head takes the first tokens, whatever they are like.
   Value no = createBool(b, false);
   Value joins = arith::SelectOp::create(b, isSink, no, isAlike);

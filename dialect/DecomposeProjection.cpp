@@ -79,6 +79,15 @@ static Value createLevel(ImplicitLocOpBuilder &b, Value ratio,
                      count);
 }
 
+Value gist::createGateLevels(ImplicitLocOpBuilder &b, GatedProjectionOp op,
+                             Value residual) {
+  SmallVector<float> thresholds;
+  if (op.getEpsilonLow())
+    thresholds.push_back(op.getEpsilonLow()->convertToFloat());
+  thresholds.push_back(op.getEpsilon().convertToFloat());
+  return createLevel(b, createRatio(b, op.getInput(), residual), thresholds);
+}
+
 namespace {
 /// What the projections of one op share.
 struct Subspace {
@@ -138,17 +147,11 @@ struct DecomposeGatedProjection final : OpRewritePattern<GatedProjectionOp> {
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value input = op.getInput(), basis = op.getBasis();
-    SmallVector<float> thresholds;
-    if (op.getEpsilonLow())
-      thresholds.push_back(op.getEpsilonLow()->convertToFloat());
-    thresholds.push_back(op.getEpsilon().convertToFloat());
-
     Subspace subspace;
     subspace.g = createProduct(b, "td,dk->tk", input, basis,
                                {getSize(b, input, 0), getSize(b, basis, 1)});
     subspace.residual = createResidual(b, input, basis, subspace.g);
-    subspace.level =
-        createLevel(b, createRatio(b, input, subspace.residual), thresholds);
+    subspace.level = createGateLevels(b, op, subspace.residual);
     SmallVector<Value> results;
     for (unsigned i = 0; i < op.getWeights().size(); ++i)
       results.push_back(createProjection(b, op, i, subspace));

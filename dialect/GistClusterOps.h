@@ -11,6 +11,7 @@
 #include "dialect/GistDialect.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
@@ -35,6 +36,11 @@ enum class HeadField {
   Theta,
 };
 inline constexpr int64_t kNumHeadFields = 8;
+
+/// What is compared with a head's theta for token `t`: `cosine`, or where theta
+/// is 2 and more the token's own number from 2 to 3. All but `t` are f32.
+mlir::Value createLikeness(mlir::ImplicitLocOpBuilder &b, mlir::Value cosine,
+                           mlir::Value t, mlir::Value theta);
 
 } // namespace gist
 

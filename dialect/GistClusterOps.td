@@ -19,7 +19,7 @@
 //   0  first row of the ring         4  clusters that there is room for
 //   1  rows of the ring              5  window; negative: all tokens are exact
 //   2  first row of the means        6  sinks; negative: clusters
-//   3  first unit and weight         7  theta
+//   3  first unit and weight         7  theta; 2 + share: drawn at random
 //
 // A call never crosses a multiple of `block` but at its start. With past tokens
 // before it, the tokens from e = max(0, floor(past / block) * block - window)
@@ -64,8 +64,17 @@ def Gist_ClusterUpdateOp : Op<Gist_Dialect, "cluster_update", [
     - or, where there is no room for one more, joins the one with the largest c.
 
     A key that holds a NaN, or whose norm is zero or not finite, has no c: it
-    founds a cluster of unit zero, or is dropped where there is no room. With `sinks` >= 0 the first so many tokens found clusters,
-    and the others are dropped.
+    founds a cluster of unit zero, or is dropped where there is no room.
+
+    With `sinks` >= 0 the first so many tokens found clusters, and the others are
+    dropped.
+
+    With theta = 2 + share, what is compared with it is not c but a number of the
+    token's own, 2 + u, where u in [0, 1) is a fixed hash of t: that share of the
+    tokens found clusters whatever they are like, and the others join the nearest
+    one. It is what choosing clusters well is measured against. u is the upper 22
+    bits of the finalizer of MurmurHash3 (32 bits) of t; it is 0 for t = 0, so
+    that there always is a cluster to join.
 
     Then the keys and values of this call go into the ring, token past + i into
     row (past + i) mod (rows of the ring).

@@ -555,7 +555,9 @@ struct Weight FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_OFFSET = 10,
     VT_SIZE = 12,
     VT_HASH = 14,
-    VT_FILE = 16
+    VT_FILE = 16,
+    VT_RANDOM_MEAN = 18,
+    VT_RANDOM_SPREAD = 20
   };
   const flatbuffers::String *name() const {
     return GetPointer<const flatbuffers::String *>(VT_NAME);
@@ -578,6 +580,12 @@ struct Weight FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::String *file() const {
     return GetPointer<const flatbuffers::String *>(VT_FILE);
   }
+  float random_mean() const {
+    return GetField<float>(VT_RANDOM_MEAN, 0.0f);
+  }
+  float random_spread() const {
+    return GetField<float>(VT_RANDOM_SPREAD, 0.0f);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffset(verifier, VT_NAME) &&
@@ -591,6 +599,8 @@ struct Weight FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyField<uint64_t>(verifier, VT_HASH, 8) &&
            VerifyOffset(verifier, VT_FILE) &&
            verifier.VerifyString(file()) &&
+           VerifyField<float>(verifier, VT_RANDOM_MEAN, 4) &&
+           VerifyField<float>(verifier, VT_RANDOM_SPREAD, 4) &&
            verifier.EndTable();
   }
 };
@@ -620,6 +630,12 @@ struct WeightBuilder {
   void add_file(flatbuffers::Offset<flatbuffers::String> file) {
     fbb_.AddOffset(Weight::VT_FILE, file);
   }
+  void add_random_mean(float random_mean) {
+    fbb_.AddElement<float>(Weight::VT_RANDOM_MEAN, random_mean, 0.0f);
+  }
+  void add_random_spread(float random_spread) {
+    fbb_.AddElement<float>(Weight::VT_RANDOM_SPREAD, random_spread, 0.0f);
+  }
   explicit WeightBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -639,11 +655,15 @@ inline flatbuffers::Offset<Weight> CreateWeight(
     uint64_t offset = 0,
     uint64_t size = 0,
     uint64_t hash = 0,
-    flatbuffers::Offset<flatbuffers::String> file = 0) {
+    flatbuffers::Offset<flatbuffers::String> file = 0,
+    float random_mean = 0.0f,
+    float random_spread = 0.0f) {
   WeightBuilder builder_(_fbb);
   builder_.add_hash(hash);
   builder_.add_size(size);
   builder_.add_offset(offset);
+  builder_.add_random_spread(random_spread);
+  builder_.add_random_mean(random_mean);
   builder_.add_file(file);
   builder_.add_shape(shape);
   builder_.add_format(format);
@@ -664,7 +684,9 @@ inline flatbuffers::Offset<Weight> CreateWeightDirect(
     uint64_t offset = 0,
     uint64_t size = 0,
     uint64_t hash = 0,
-    const char *file = nullptr) {
+    const char *file = nullptr,
+    float random_mean = 0.0f,
+    float random_spread = 0.0f) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto format__ = format ? _fbb.CreateString(format) : 0;
   auto shape__ = shape ? _fbb.CreateVector<int64_t>(*shape) : 0;
@@ -677,7 +699,9 @@ inline flatbuffers::Offset<Weight> CreateWeightDirect(
       offset,
       size,
       hash,
-      file__);
+      file__,
+      random_mean,
+      random_spread);
 }
 
 struct Buffer FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

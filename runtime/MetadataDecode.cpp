@@ -178,13 +178,17 @@ Status gist::decodeMetadata(Bytes bytes, ModuleSpec &spec) {
     })};
   });
   out.weights = decoder.all(in.weights(), [&](const fb::Weight &weight) {
-    return WeightSpec{decoder.text(weight.name()),
-                      decoder.text(weight.format()),
-                      decoder.numbers(weight.shape()),
-                      weight.offset(),
-                      weight.size(),
-                      weight.hash(),
-                      decoder.text(weight.file())};
+    return WeightSpec{
+        decoder.text(weight.name()),
+        decoder.text(weight.format()),
+        decoder.numbers(weight.shape()),
+        weight.offset(),
+        weight.size(),
+        weight.hash(),
+        decoder.text(weight.file()),
+        weight.random_spread() == 0
+            ? std::optional<RandomNumbers>()
+            : RandomNumbers{weight.random_mean(), weight.random_spread()}};
   });
   out.buffers = decoder.all(in.buffers(), [&](const fb::Buffer &buffer) {
     return decoder.buffer(buffer);

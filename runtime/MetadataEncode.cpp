@@ -72,7 +72,9 @@ static Offset<fb::Weight> encodeWeight(FlatBufferBuilder &builder,
   auto shape = builder.CreateVector(weight.shape);
   auto file = builder.CreateString(weight.file);
   return fb::CreateWeight(builder, name, format, shape, weight.offset,
-                          weight.size, weight.hash, file);
+                          weight.size, weight.hash, file,
+                          weight.random ? weight.random->mean : 0,
+                          weight.random ? weight.random->spread : 0);
 }
 
 static Offset<fb::Buffer> encodeBuffer(FlatBufferBuilder &builder,

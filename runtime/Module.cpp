@@ -9,14 +9,17 @@
 
 #include "runtime/Hash.h"
 #include "runtime/Metadata.h"
+#include "runtime/RandomWeights.h"
 
 #include <bit>
 #include <map>
 
 using namespace gist;
 
-/// What ModuleSpec::requirements may name. None yet: version 1.0 is the base.
-static bool isKnownRequirement(const std::string & /*name*/) { return false; }
+/// What ModuleSpec::requirements may name.
+static bool isKnownRequirement(const std::string &name) {
+  return name == kRandomWeights;
+}
 
 static const char *sectionName(SectionKind kind) {
   switch (kind) {
@@ -131,6 +134,10 @@ Status Module::readSections(Bytes bytes, Bytes &metadata, Bytes &weights) {
 Status Module::findWeights(Bytes section, const std::string &folder) {
   std::map<std::string, Bytes> external;
   for (const WeightSpec &weight : content.weights) {
+    if (weight.random) {
+      weightData.emplace_back();
+      continue;
+    }
     Bytes whole = section;
     if (!weight.file.empty()) {
       auto [at, isNew] = external.try_emplace(weight.file);
@@ -226,7 +233,8 @@ uint32_t Module::findSymbol(std::string_view name) const {
 
 Status Module::verifyWeights() const {
   for (size_t i = 0; i < weightData.size(); ++i)
-    if (hashBytes(weightData[i]) != content.weights[i].hash)
+    if (!content.weights[i].random &&
+        hashBytes(weightData[i]) != content.weights[i].hash)
       return Status::error(Code::BadFile, "weight '%s' is damaged",
                            content.weights[i].name.c_str());
   return {};

@@ -39,6 +39,7 @@ public:
   const FileHeader &header() const { return fileHeader; }
 
   Bytes code(uint32_t target) const { return targetCode[target]; }
+  /// Empty for a weight of random numbers.
   Bytes weight(uint32_t index) const { return weightData[index]; }
   /// Empty when the module has none.
   Bytes tokenizer() const { return tokenizerData; }

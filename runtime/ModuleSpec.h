@@ -22,6 +22,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -105,7 +106,16 @@ struct BufferSpec {
   bool zeroOnReset = false; ///< State: cleared when the session starts anew
 };
 
-/// Bytes of a weight: in this file's weight section, or in another file.
+/// Numbers that are made up when a module is loaded: evenly spread over mean -
+/// spread to mean + spread, the same every time.
+struct RandomNumbers {
+  float mean = 0, spread = 0;
+
+  bool operator==(const RandomNumbers &) const = default;
+};
+
+/// Bytes of a weight: in this file's weight section, or in another file, or
+/// nowhere.
 struct WeightSpec {
   std::string name = {};           ///< as in the model file
   std::string format = {};         ///< storage: "f32", "q4_1", "q4_1/8x32", ...
@@ -114,6 +124,7 @@ struct WeightSpec {
   uint64_t size = 0;
   uint64_t hash = 0;     ///< XXH64 of the bytes
   std::string file = {}; ///< empty: embedded. Relative to the module.
+  std::optional<RandomNumbers> random = {}; ///< instead of bytes
 };
 
 /// Code for one kind of machine.

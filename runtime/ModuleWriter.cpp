@@ -11,7 +11,9 @@
 #include "runtime/Format.h"
 #include "runtime/Hash.h"
 #include "runtime/Metadata.h"
+#include "runtime/RandomWeights.h"
 
+#include <algorithm>
 #include <cassert>
 
 using namespace gist;
@@ -60,6 +62,19 @@ uint32_t ModuleWriter::addExternalWeight(std::string name, std::string format,
   weight.file = std::move(file);
   weight.offset = offset;
   weight.hash = hashBytes(data);
+  return index;
+}
+
+uint32_t ModuleWriter::addRandomWeight(std::string name, std::string format,
+                                       std::vector<int64_t> shape,
+                                       uint64_t size, RandomNumbers numbers) {
+  uint32_t index = addWeight(std::move(name), std::move(format),
+                             std::move(shape), size, nullptr);
+  spec.weights[index].random = numbers;
+  // An older runtime would look for the bytes.
+  if (std::find(spec.requirements.begin(), spec.requirements.end(),
+                kRandomWeights) == spec.requirements.end())
+    spec.requirements.emplace_back(kRandomWeights);
   return index;
 }
 

@@ -58,6 +58,12 @@ public:
                              std::vector<int64_t> shape, std::string file,
                              uint64_t offset, Bytes data);
 
+  /// A weight of numbers that are made up when the module is loaded; `format`
+  /// is one that randomWidth() knows.
+  uint32_t addRandomWeight(std::string name, std::string format,
+                           std::vector<int64_t> shape, uint64_t size,
+                           RandomNumbers numbers);
+
   /// Adds a target with its code and returns its index.
   uint32_t addTarget(TargetSpec target, std::string code);
 

@@ -125,6 +125,7 @@ private:
           const SessionOptions &options);
   Status initialize();
   Status chooseTarget();
+  Status loadWeight(uint32_t number, DeviceMemory &memory);
   Status allocateBuffers();
   Status findEntry(std::string_view name, EntryBinding *&result);
   Status setTokens(const EntrySpec &entry, int64_t tokens, int64_t before);

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/RandomWeights.h"
 #include "runtime/Session.h"
 
 #include <cinttypes>
@@ -29,6 +30,17 @@ static std::vector<bool> usedBuffers(const ModuleSpec &spec, uint32_t target) {
   return used;
 }
 
+Status Session::loadWeight(uint32_t number, DeviceMemory &memory) {
+  const WeightSpec &weight = source->spec().weights[number];
+  if (!weight.random)
+    return device.share(source->weight(number), memory);
+  GIST_TRY(device.allocate(weight.size, memory));
+  return makeRandomWeight(weight, [&](uint64_t offset, Bytes piece) -> Status {
+    GIST_TRY(device.upload(memory.address() + offset, piece));
+    return device.synchronize(); // It is copied when `piece` is made anew.
+  });
+}
+
 Status Session::allocateBuffers() {
   const ModuleSpec &spec = source->spec();
   owned.resize(spec.buffers.size());
@@ -49,8 +61,7 @@ Status Session::allocateBuffers() {
         continue; // packed for another target
       DeviceMemory &memory = weights[buffer.base];
       if (memory.address() == 0)
-        GIST_TRY(
-            device.share(source->weight(buffer.base), memory).in(buffer.name));
+        GIST_TRY(loadWeight(buffer.base, memory).in(buffer.name));
       map.buffers[i] = {memory.address(), memory.size()};
       continue;
     }

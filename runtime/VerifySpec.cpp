@@ -12,8 +12,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/ModuleSpec.h"
+#include "runtime/RandomWeights.h"
 
 #include <cinttypes>
+#include <cmath>
 #include <set>
 #include <string_view>
 
@@ -58,6 +60,8 @@ public:
           return Status::error(Code::BadFile,
                                "weight '%s' has a dimension of %" PRId64,
                                weight.name.c_str(), dim);
+      if (weight.random)
+        GIST_TRY(random(weight).in("weight '" + weight.name + "'"));
     }
     UniqueNames bufferNames("buffer");
     for (size_t i = 0; i < spec.buffers.size(); ++i) {
@@ -87,6 +91,25 @@ private:
       return {};
     return Status::error(Code::BadFile, "%s %" PRIu32 " of %zu does not exist",
                          what, value, count);
+  }
+
+  static Status random(const WeightSpec &weight) {
+    uint64_t count = 1, width = randomWidth(weight.format);
+    if (width == 0)
+      return Status::error(Code::BadFile, "random numbers in '%s'",
+                           weight.format.c_str());
+    if (!std::isfinite(weight.random->mean) ||
+        !std::isfinite(weight.random->spread) || weight.random->spread < 0)
+      return Status::error(Code::BadFile, "random numbers without bounds");
+    for (int64_t dim : weight.shape)
+      if (__builtin_mul_overflow(count, static_cast<uint64_t>(dim), &count))
+        return Status::error(Code::BadFile, "too many numbers");
+    if (!weight.file.empty() || weight.size / width != count ||
+        weight.size % width != 0)
+      return Status::error(Code::BadFile,
+                           "%" PRIu64 " random numbers in %" PRIu64 " bytes",
+                           count, weight.size);
+    return {};
   }
 
   Status expr(const char *what, ExprId id) const {

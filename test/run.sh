@@ -76,7 +76,8 @@ if $full; then
     GIST_MINILM_FOLDER="$minilm" \
     "$models" -m pytest -q -p no:cacheprovider \
     test/integration/test_import_formats.py \
-    test/integration/test_real_models.py test/integration/test_perplexity.py
+    test/integration/test_real_models.py test/integration/test_perplexity.py \
+    test/integration/test_selections.py
   suite "x86-64" bash test/x86-64.sh build/dev "$python"
   suite "gfx942-sim, full" env GFX942_SIM="$PWD/build/dev/bin/gfx942-sim" \
     GIST_HIP_SIM="$PWD/build/dev/lib/libgist-hip-sim.so" \

@@ -319,12 +319,133 @@ func.func @run(%q: {q} loc("q"), %k: {k} loc("k"), %v: {k} loc("v"), {PARTS})
                 flops=2.0 * heads * size * kept * kept, tags={"attend"})
 
 
+# Gated projections.
+
+
+def gated_text(tokens, depth, columns, rank, number, x):
+    """The op number `number`, on the first columns of `x`."""
+    row, out = f"tensor<{tokens}x{depth}xf16>", f"tensor<{tokens}x{columns}xf16>"
+    return f"""
+  %y{number}, %l{number} = gist.gated_projection {x}, %v{number}, 1.0e-1
+      weights(%w{number} : tensor<{columns}x{depth}xf16>)
+      images(%m{number} : tensor<{columns}x{rank}xf16>) : {row}, tensor<{depth}x{rank}xf16>"""
+
+
+def basis_around(torch, generator, row, rank):
+    """An orthonormal basis whose span has the rows of `row`."""
+    other = torch.randn(rank - row.shape[0], row.shape[1], generator=generator, device="cuda")
+    return torch.linalg.qr(torch.cat([row.float(), other]).T)[0].half().contiguous()
+
+
+def gated(depth, columns, rank, calls, is_open, bar, goal):
+    """One token through several projections, each of which reads what the one
+    before gave: none can begin early, and the cache holds no weight. Closed
+    gates read no W, so there is one; its peers are copies."""
+    weights = calls if is_open else 1
+    row, out = f"tensor<1x{depth}xf16>", f"tensor<1x{columns}xf16>"
+    text, x = "", "%x"
+    for i in range(calls):
+        text += gated_text(1, depth, columns, rank, i, x).replace(
+            f"%w{i}", f"%w{min(i, weights - 1)}")
+        if i + 1 < calls:
+            text += f"""
+  %x{i + 1} = tensor.extract_slice %y{i}[0, 0] [1, {depth}] [1, 1] : {out} to {row}"""
+        x = f"%x{i + 1}"
+    arguments = [f'%x: {row} loc("x")']
+    for i in range(calls):
+        arguments.append(f'%v{i}: tensor<{depth}x{rank}xf16> loc("v{i}")')
+        arguments.append(f'%m{i}: tensor<{columns}x{rank}xf16> loc("m{i}")')
+    arguments += [f'%w{i}: tensor<{columns}x{depth}xf16> loc("w{i}")' for i in range(weights)]
+    graph = f"""
+func.func @run({", ".join(arguments)}) -> ({out} {{gist.name = "y"}}, tensor<1xi8> {{gist.name = "level"}}) {{{text}
+  return %y{calls - 1}, %l{calls - 1} : {out}, tensor<1xi8>
+}}"""
+
+    def inputs(torch, g):
+        made = {"x": normal(torch, g, 1, depth)}
+        for i in range(weights):
+            made[f"w{i}"] = normal(torch, g, columns, depth, scale=depth ** -0.5)
+        x = made["x"]
+        for i in range(calls):
+            w = made[f"w{min(i, weights - 1)}"].float()
+            around = torch.randn(1, depth, generator=g, device="cuda") if is_open else x
+            v = basis_around(torch, g, around, rank)
+            made |= {f"v{i}": v, f"m{i}": (w @ v.float()).half()}
+            x = project(made, i, x).half()[:, :depth]
+        return made
+
+    def project(made, i, x):
+        x, v = x.float(), made[f"v{i}"].float()
+        image = x @ v
+        y = image @ made[f"m{i}"].float().T
+        return y + (x - image @ v.T) @ made[f"w{i}"].float().T if is_open else y
+
+    def check(torch, inputs, outputs):
+        x = inputs["x"]
+        for i in range(calls):
+            y = project(inputs, i, x)
+            x = y.half()[:, :depth]
+        bad = int(outputs["level"][0]) != int(is_open)
+        return relative_error(torch, outputs["y"], y) + 1e9 * bad, 1e-2 * calls ** 0.5
+
+    def peer(torch, i):
+        dense = [i[f"w{n}"] for n in range(weights)]
+        dense += [dense[0].clone() for _ in range(3 - weights)]
+
+        def multiply():
+            for n in range(calls):
+                torch.nn.functional.linear(i["x"], dense[n % len(dense)])
+        return multiply
+
+    return Case(f"gated {depth}->{columns} k={rank} {'open' if is_open else 'closed'}", graph, 1,
+                inputs, check, peer, "cuBLAS through torch", bar, goal,
+                flops=2.0 * calls * (depth + columns) * rank, steps=calls, tags={"gated"})
+
+
+def gated_many(tokens, depth, columns, rank, share):
+    """Many tokens, of which a share has an open gate."""
+    text = gated_text("?", depth, columns, rank, 0, "%x")
+    graph = f"""
+func.func @run(%x: tensor<?x{depth}xf16> loc("x"), %v0: tensor<{depth}x{rank}xf16> loc("v0"),
+    %m0: tensor<{columns}x{rank}xf16> loc("m0"), %w0: tensor<{columns}x{depth}xf16> loc("w0"))
+    -> (tensor<?x{columns}xf16> {{gist.name = "y"}}, tensor<?xi8> {{gist.name = "level"}}) {{{text}
+  return %y0, %l0 : tensor<?x{columns}xf16>, tensor<?xi8>
+}}"""
+
+    def inputs(torch, g):
+        v = torch.linalg.qr(torch.randn(depth, rank, generator=g, device="cuda"))[0].half().contiguous()
+        w = normal(torch, g, columns, depth, scale=depth ** -0.5)
+        x = torch.randn(tokens, rank, generator=g, device="cuda") @ v.float().T
+        chosen = torch.rand(tokens, 1, generator=g, device="cuda") < share
+        x += chosen * torch.randn(tokens, depth, generator=g, device="cuda") * (rank / depth) ** 0.5
+        return {"x": x.half(), "v0": v, "w0": w, "m0": (w.float() @ v.float()).half()}
+
+    def check(torch, i, outputs):
+        x, v = i["x"].float(), i["v0"].float()
+        image = x @ v
+        rest = x - image @ v.T
+        is_open = (rest.norm(dim=1) / x.norm(dim=1) > 0.1)
+        want = image @ i["m0"].float().T + is_open[:, None] * (rest @ i["w0"].float().T)
+        bad = int((outputs["level"].bool() != is_open).sum())
+        return relative_error(torch, outputs["y"], want) + 1e9 * bad, 1e-2
+
+    return Case(f"gated T={tokens} {depth}->{columns} k={rank} {share:.0%} open", graph, tokens,
+                inputs, check, lambda torch, i: lambda: torch.nn.functional.linear(i["x"], i["w0"]),
+                "cuBLAS through torch", 0, 0,
+                flops=2.0 * tokens * (rank * (2 * depth + columns) + share * depth * columns),
+                tags={"gated"})
+
+
 def all_cases():
     for tokens in (512, 2048):
         yield gemm(tokens, 4096, 16384, 1 / 0.6, 1 / 0.9)
     for tokens in (512, 2048):
         yield gemm(tokens, 576, 1536, 0, 0)
     yield gemv(4096, 16384, 3, 0, 0)
+    yield gated(4096, 16384, 256, 23, False, 0.35, 0.17)
+    yield gated(4096, 16384, 256, 3, True, 1.25, 0)
+    for share in (0, 0.1, 0.5, 1):
+        yield gated_many(512, 4096, 16384, 256, share)
     for tokens in (512, 2048, 8192):
         for model in HEADS:
             yield attention(model, tokens, 1 / 0.6, 1 / 0.9)

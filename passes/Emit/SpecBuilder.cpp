@@ -175,7 +175,7 @@ FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
   auto type = cast<RankedTensorType>(op.getType());
   auto packing = op->getAttrOfType<PackingAttr>(kPackingAttr);
   std::vector<int64_t> shape = weight.shape;
-  uint64_t bytes = weight.content.size;
+  uint64_t bytes = weight.random ? getNumBytes(type) : weight.content.size;
   for (const Weight *part : llvm::drop_begin(*parts)) {
     shape[0] += part->shape[0];
     bytes += part->content.size;
@@ -203,7 +203,10 @@ FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
   for (int64_t size : shape)
     buffer.shape.push_back(writer.spec.addConstant(size));
   auto stored = op->getAttrOfType<BlockFormatAttr>(kFormatAttr);
-  if (packing || parts->size() > 1)
+  if (weight.random)
+    buffer.base =
+        writer.addRandomWeight(name, format, shape, bytes, *weight.random);
+  else if (packing || parts->size() > 1)
     buffer.base = writer.addWeight(
         name, format, shape, getNumBytes(type),
         makeProducer(*parts, stored ? stored.getValue() : BlockFormat(),

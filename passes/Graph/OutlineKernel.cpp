@@ -146,7 +146,6 @@ private:
     function = func::FuncOp::create(
         tail->getLoc(), "kernel",
         detached.getFunctionType({}, tail->getResultTypes()));
-    function.setPrivate();
     Block *block = function.addEntryBlock();
     // Destinations first into the map, last into the signature.
     Block destinations;
@@ -170,9 +169,7 @@ private:
 
     function.setFunctionType(detached.getFunctionType(block->getArgumentTypes(),
                                                       tail->getResultTypes()));
-    function->setAttr(kKernelAttr, detached.getUnitAttr());
-    function->setAttr(kOutputsAttr,
-                      detached.getI64IntegerAttr(tail->getNumResults()));
+    markKernel(function, tail->getNumResults());
   }
 
   /// Lets the results start from the destinations and not from tensors of
@@ -257,6 +254,29 @@ private:
   IRMapping mapping;
 };
 } // namespace
+
+void gist::markKernel(func::FuncOp function, int64_t outputs) {
+  OpBuilder builder(function.getContext());
+  function.setPrivate();
+  function->setAttr(kKernelAttr, builder.getUnitAttr());
+  function->setAttr(kOutputsAttr, builder.getI64IntegerAttr(outputs));
+}
+
+Value KernelTable::makeZeros(OpBuilder &builder, Location loc,
+                             RankedTensorType type) {
+  OpBuilder inside(type.getContext());
+  auto kernel =
+      func::FuncOp::create(loc, "kernel", inside.getFunctionType(type, type));
+  markKernel(kernel, 1);
+  inside.setInsertionPointToEnd(kernel.addEntryBlock());
+  Value zero = arith::ConstantOp::create(
+      inside, loc, inside.getZeroAttr(type.getElementType()));
+  Value zeros = linalg::FillOp::create(inside, loc, zero, kernel.getArgument(0))
+                    .getResult(0);
+  func::ReturnOp::create(inside, loc, zeros);
+  Value memory = tensor::EmptyOp::create(builder, loc, type, ValueRange());
+  return call(builder, kernel, "clear", {}, memory).getResult(0);
+}
 
 /// The first kernel with this text: locations and names are no part of it.
 func::FuncOp KernelTable::intern(func::FuncOp kernel, StringRef kind) {

@@ -17,6 +17,9 @@
 
 namespace gist {
 
+/// Makes `function` a kernel whose last `outputs` arguments are destinations.
+void markKernel(mlir::func::FuncOp function, int64_t outputs);
+
 /// Kernels of a module. Equal ones are kept once: weights, layers and positions
 /// are arguments, so that the layers of a model share their kernels.
 class KernelTable {
@@ -25,6 +28,10 @@ public:
 
   /// Replaces the ops of the group by a call of a kernel that computes them.
   mlir::LogicalResult outline(const KernelGroup &group);
+
+  /// A tensor of zeros, written by a kernel.
+  mlir::Value makeZeros(mlir::OpBuilder &builder, mlir::Location loc,
+                        mlir::RankedTensorType type);
 
   /// Calls `kernel`, which has just been made, or one like it.
   DispatchOp call(mlir::OpBuilder &builder, mlir::func::FuncOp kernel,

@@ -27,29 +27,6 @@
 using namespace mlir;
 using namespace gist;
 
-static void markKernel(func::FuncOp kernel, int64_t outputs) {
-  OpBuilder builder(kernel.getContext());
-  kernel.setPrivate();
-  kernel->setAttr(kKernelAttr, builder.getUnitAttr());
-  kernel->setAttr(kOutputsAttr, builder.getI64IntegerAttr(outputs));
-}
-
-/// A kernel that sets its only destination to zero.
-static func::FuncOp createClear(Location loc, RankedTensorType type) {
-  OpBuilder builder(type.getContext());
-  auto kernel =
-      func::FuncOp::create(loc, "kernel", builder.getFunctionType(type, type));
-  markKernel(kernel, 1);
-  builder.setInsertionPointToEnd(kernel.addEntryBlock());
-  Value zero = arith::ConstantOp::create(
-      builder, loc, builder.getZeroAttr(type.getElementType()));
-  Value zeros =
-      linalg::FillOp::create(builder, loc, zero, kernel.getArgument(0))
-          .getResult(0);
-  func::ReturnOp::create(builder, loc, zeros);
-  return kernel;
-}
-
 namespace {
 class SelectionOutliner {
 public:
@@ -73,10 +50,7 @@ public:
       inputs.append(parts.result_begin(), parts.result_end());
     }
     auto controlType = RankedTensorType::get({heads * kControlWords}, i32);
-    Value words = tensor::EmptyOp::create(host, loc, controlType, ValueRange());
-    inputs.push_back(
-        table.call(host, createClear(loc, controlType), "clear", {}, words)
-            .getResult(0));
+    inputs.push_back(table.makeZeros(host, loc, controlType));
 
     // What it writes.
     SmallVector<OpFoldResult> part, count;

@@ -167,6 +167,15 @@ GraphBuilder::weight(std::string_view module, const char *suffix,
   std::vector<int64_t> storedShape = shape;
   if (transposed)
     std::swap(storedShape[0], storedShape[1]);
+  if (options.randomWeights) {
+    b.setLoc(NameLoc::get(b.getStringAttr(name)));
+    WeightFormat matrices =
+        options.expandWeights ? WeightFormat::F32 : WeightFormat::F16;
+    bool isBias = llvm::StringRef(suffix) == ".bias";
+    auto made =
+        weights.entries.emplace(name, randomWeight(shape, isBias, matrices));
+    return {emitWeight(name), made.first->second.format};
+  }
   if (!stored) {
     std::string prefix;
     if (!source.isGguf)

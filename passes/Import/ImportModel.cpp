@@ -55,7 +55,8 @@ Status gist::importModel(const std::string &path, const ImportOptions &options,
                          MLIRContext &context, OwningOpRef<ModuleOp> &module,
                          WeightMap &weights, ImportedModel &info) {
   auto source = std::make_shared<ModelSource>();
-  GIST_TRY(openModelSource(path, *source));
+  GIST_TRY(options.randomWeights ? openModelConfig(path, *source)
+                                 : openModelSource(path, *source));
   const Architecture *architecture = nullptr;
   GIST_TRY(findArchitecture(*source, architecture).in(path));
   ImportedModel newInfo;

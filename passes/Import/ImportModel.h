@@ -23,6 +23,8 @@ namespace gist {
 struct ImportOptions {
   /// Expand quantised and 16-bit weights to f32.
   bool expandWeights = false;
+  /// Make weights up: config.json alone is read.
+  bool randomWeights = false;
   /// Give the logits of every token of a call instead of the last one's.
   bool logitsOfEveryToken = false;
   /// Keep keys and values in f16 instead of f32.
@@ -50,7 +52,8 @@ struct ImportedModel {
   std::string noTokenizerBecause;
 };
 
-/// Imports the GGUF file or Hugging Face folder at `path`. The module holds
+/// Imports the GGUF file or Hugging Face folder at `path`; with random weights
+/// also a config.json alone. The module holds
 ///
 ///   func.func @forward(%tokens: tensor<?xi32>) -> tensor<...>
 ///

@@ -105,7 +105,8 @@ static Status readPooling(const std::string &path,
   return {};
 }
 
-Status gist::openModelFolder(const std::string &path, ModelFolder &out) {
+Status gist::openModelFolder(const std::string &path, ModelFolder &out,
+                             bool withWeights) {
   ModelFolder folder;
   GIST_TRY(readJson(path + "/config.json", folder.config));
   if (!folder.config.is_object())
@@ -121,7 +122,9 @@ Status gist::openModelFolder(const std::string &path, ModelFolder &out) {
 
   std::string single = path + "/model.safetensors";
   std::string index = single + ".index.json";
-  if (exists(index)) {
+  if (!withWeights) {
+    // What there is of them is not what is asked for.
+  } else if (exists(index)) {
     GIST_TRY(openShards(path, index, folder));
   } else if (exists(single)) {
     SafetensorsFile content;

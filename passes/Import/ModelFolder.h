@@ -45,8 +45,10 @@ struct ModelFolder {
   }
 };
 
-/// Opens the folder at `path`. On error `out` is left as it was.
-Status openModelFolder(const std::string &path, ModelFolder &out);
+/// Opens the folder at `path`, or all of it but the weights. On error `out` is
+/// left as it was.
+Status openModelFolder(const std::string &path, ModelFolder &out,
+                       bool withWeights = true);
 
 } // namespace gist
 

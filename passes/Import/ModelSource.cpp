@@ -28,14 +28,30 @@ static Status openGguf(const std::string &path, ModelSource &source) {
   return {};
 }
 
-static Status openFolder(const std::string &path, ModelSource &source) {
-  GIST_TRY(openModelFolder(path, source.folder));
+static Status readArchitecture(const std::string &path, ModelSource &source) {
   GIST_TRY(ConfigReader(source.folder.config)
                .read({{"model_type"}}, source.architecture)
                .in(path + "/config.json"));
   if (source.architecture.empty())
     return Status::error(Code::BadFile, "%s/config.json: no 'model_type'",
                          path.c_str());
+  return {};
+}
+
+static Status openFolder(const std::string &path, ModelSource &source) {
+  GIST_TRY(openModelFolder(path, source.folder));
+  return readArchitecture(path, source);
+}
+
+Status gist::openModelConfig(const std::string &path, ModelSource &out) {
+  ModelSource source;
+  std::filesystem::path folder = path;
+  if (folder.filename() == "config.json")
+    folder = folder.has_parent_path() ? folder.parent_path() : ".";
+  source.path = folder.string();
+  GIST_TRY(openModelFolder(source.path, source.folder, /*withWeights=*/false));
+  GIST_TRY(readArchitecture(source.path, source));
+  out = std::move(source);
   return {};
 }
 

@@ -39,6 +39,10 @@ struct ModelSource {
 /// is left as it was.
 Status openModelSource(const std::string &path, ModelSource &out);
 
+/// Opens a config.json, or the folder of one, and leaves weights alone. On
+/// error `out` is left as it was.
+Status openModelConfig(const std::string &path, ModelSource &out);
+
 /// Reads the model's tokenizer. On error `spec` is left as it was.
 Status readTokenizer(const ModelSource &source, TokenizerSpec &spec);
 

@@ -9,6 +9,8 @@
 
 #include <cassert>
 
+#include <cmath>
+
 using namespace gist;
 
 static void own(Weight &weight, std::vector<uint8_t> bytes) {
@@ -17,9 +19,22 @@ static void own(Weight &weight, std::vector<uint8_t> bytes) {
   weight.owned = std::move(owned);
 }
 
+Weight gist::randomWeight(std::vector<int64_t> shape, bool isBias,
+                          WeightFormat format) {
+  constexpr float kNorm = 0.1F, kBias = 0.02F;
+  Weight weight;
+  if (shape.size() == 1)
+    weight.random = isBias ? RandomNumbers{0, kBias} : RandomNumbers{1, kNorm};
+  else // A variance of one over the terms of a sum.
+    weight.random = {0, std::sqrt(3.0F / static_cast<float>(shape.back()))};
+  weight.format = shape.size() == 1 ? WeightFormat::F32 : format;
+  weight.shape = std::move(shape);
+  return weight;
+}
+
 Weight gist::storedWeight(const StoredTensor &tensor) {
-  return {tensor.format, tensor.shape,      tensor.content,
-          tensor.file,   tensor.fileOffset, nullptr};
+  return {tensor.format,     tensor.shape, tensor.content, tensor.file,
+          tensor.fileOffset, {},           nullptr};
 }
 
 Weight gist::madeWeight(std::vector<int64_t> shape,

@@ -9,9 +9,11 @@
 #define GIST_PASSES_IMPORT_WEIGHTS_H
 
 #include "passes/Import/BlockFormats.h"
+#include "runtime/ModuleSpec.h"
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace gist {
@@ -27,6 +29,9 @@ struct Weight {
   std::string file;
   uint64_t fileOffset = 0;
 
+  /// Instead of content: only how its numbers are spread is known.
+  std::optional<RandomNumbers> random;
+
   /// What `content` points into when import made it.
   std::shared_ptr<const std::vector<uint8_t>> owned;
 };
@@ -36,6 +41,12 @@ struct WeightMap {
   std::map<std::string, Weight, std::less<>> entries;
   std::shared_ptr<const void> source;
 };
+
+/// A weight of random numbers, such that what a layer gives is as large as what
+/// it takes: matrices in `format`, vectors in f32, around one for the scale of
+/// a norm and around zero for the rest.
+Weight randomWeight(std::vector<int64_t> shape, bool isBias,
+                    WeightFormat format);
 
 /// The stored tensor as it is.
 Weight storedWeight(const StoredTensor &tensor);

@@ -52,7 +52,7 @@ struct LinearChoice {
   bool isCompensated = false; ///< rounded beforehand, in the file of bases
   int64_t exactRows = 0; ///< the first rows of a weight that stay as stored
   int64_t k = 0;         ///< dimensions of the subspace
-  std::optional<double> epsilon;
+  std::optional<double> epsilon = std::nullopt;
   double epsilonLow = 0;
 
   bool isDense() const { return bits == 0 && k == 0; }

@@ -89,19 +89,24 @@ static Status readHead(const Json &json, HeadChoice &head) {
     return Status::error(Code::BadFile, "expected \"dense\" or an object");
   for (const auto &[name, value] : json.items())
     if (name != "window" && name != "sinks" && name != "theta" &&
-        name != "room")
+        name != "room" && name != "random")
       return Status::error(Code::BadFile,
                            "'%s' is unknown; a head has window and sinks, or "
-                           "window, theta and room",
+                           "window, theta and room, or window and random",
                            name.c_str());
   GIST_TRY(readInteger(json, "window", 0, kMaxTokens, head.window));
-  bool isWindow = json.contains("sinks");
-  if (isWindow == json.contains("theta"))
-    return Status::error(Code::BadFile,
-                         "expected either 'sinks' or 'theta' beside 'window'");
+  bool isWindow = json.contains("sinks"), isRandom = json.contains("random");
+  if (isWindow + isRandom + json.contains("theta") != 1)
+    return Status::error(
+        Code::BadFile,
+        "expected one of 'sinks', 'theta' and 'random' beside 'window'");
   if (isWindow) {
     head.kind = HeadKind::Window;
     return readInteger(json, "sinks", 0, kMaxTokens, head.sinks);
+  }
+  if (isRandom) {
+    head.kind = HeadKind::Random;
+    return readNumber(json, "random", 0, 1, head.room);
   }
   head.kind = HeadKind::Clusters;
   GIST_TRY(readNumber(json, "theta", 0, 1, head.theta));
@@ -180,6 +185,8 @@ static Json toJson(const HeadChoice &head) {
     return "dense";
   case HeadKind::Window:
     return {{"window", head.window}, {"sinks", head.sinks}};
+  case HeadKind::Random:
+    return {{"window", head.window}, {"random", head.room}};
   case HeadKind::Clusters:
     break;
   }
@@ -221,6 +228,7 @@ countRows(const Plan &plan, const HeadChoice &head, int64_t context) {
   case HeadKind::Window:
     return {ring, head.sinks};
   case HeadKind::Clusters:
+  case HeadKind::Random:
     break;
   }
   return {ring, static_cast<int64_t>(
@@ -236,7 +244,8 @@ static void addHead(const HeadChoice &head, const HeadPlace &place,
   for (int64_t number : {place.ringRow, place.ringRows, place.meanRow,
                          place.unit, place.capacity, window, sinks})
     table.push_back(static_cast<float>(number));
-  table.push_back(static_cast<float>(head.theta));
+  bool isRandom = head.kind == HeadKind::Random;
+  table.push_back(static_cast<float>(isRandom ? 2 + head.room : head.theta));
 }
 
 Status gist::layOutCache(const Plan &plan, int64_t context,

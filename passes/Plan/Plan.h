@@ -20,8 +20,9 @@
 // There is one entry for each KV head. A dense head keeps everything; one with
 // sinks sees the first tokens and a window; one with a theta keeps clusters of
 // what is older than its window, at most `room` of them for each token of the
-// context. What else is in the file, such as how the plan was found, is for
-// people.
+// context. {"window": 128, "random": 0.4} draws that share of the tokens and
+// lets the others join the nearest of them: what clusters are measured against.
+// What else is in the file, such as how the plan was found, is for people.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +39,7 @@
 
 namespace gist {
 
-enum class HeadKind { Dense, Window, Clusters };
+enum class HeadKind { Dense, Window, Clusters, Random };
 
 /// What one KV head of one layer keeps.
 struct HeadChoice {
@@ -46,7 +47,7 @@ struct HeadChoice {
   int64_t window = 0; ///< tokens kept exactly, beside the block at hand
   int64_t sinks = 0;  ///< Window: first tokens that stay
   double theta = 0;   ///< Clusters: cosine from which tokens are alike
-  double room = 1;    ///< Clusters: how many, as a share of the context
+  double room = 1;    ///< Clusters, Random: how many, as a share of the context
 
   bool operator==(const HeadChoice &) const = default;
 };

@@ -284,7 +284,8 @@ void Update::emitMix(const HeadPlan &plan, Value row, Value cluster,
 /// this block. Returns how many clusters there are then.
 Value Update::emitJoin(const HeadPlan &plan, Value begin, Value token,
                        Value first, Value count) {
-  Value row = plan.getRingRow(b, add(begin, token));
+  Value t = add(begin, token);
+  Value row = plan.getRingRow(b, t);
   Value inverse = load(inverses, token);
   Values found =
       b.loop(first, count, 1, {load(best, token), load(owner, token)},
@@ -300,8 +301,9 @@ Value Update::emitJoin(const HeadPlan &plan, Value begin, Value token,
   Value hasDirection = compare(CmpFPredicate::ONE, inverse, constant(0));
   Value isSink = compare(CmpIPredicate::sge, plan.sinks, zero);
   Value hasRoom = compare(CmpIPredicate::slt, count, plan.capacity);
+  Value likeness = createLikeness(b, cosine, t, plan.theta);
   Value isAlike =
-      both(hasDirection, compare(CmpFPredicate::OGE, cosine, plan.theta));
+      both(hasDirection, compare(CmpFPredicate::OGE, likeness, plan.theta));
   Value joins = choose(isSink, no, isAlike);
   Value mayFound =
       choose(isSink, compare(CmpIPredicate::slt, count, plan.sinks), hasRoom);

@@ -9,7 +9,8 @@ nearest representative of every token. The selection is checked as a certificate
 on those rows; the rows, and the model's result, against a forward pass in
 float64 that uses the same selections.
 
-GIST_MODELS is a folder with the sample models; without it only tiny ones run.
+GIST_SMOLLM2_GGUF and GIST_MINILM_FOLDER are the sample models; without them only
+tiny ones run.
 """
 
 import json
@@ -28,7 +29,7 @@ from reference import certificate, models  # noqa: E402
 from reference.attend import attend_copy, attend_keys  # noqa: E402
 from reference.selection import record  # noqa: E402
 
-SAMPLES = os.environ.get("GIST_MODELS")
+SMOLLM2, MINILM = (os.environ.get(name) for name in ("GIST_SMOLLM2_GGUF", "GIST_MINILM_FOLDER"))
 
 #: The paper's: independent selections against all tokens, or Algorithm 1.
 PAPER = {
@@ -195,25 +196,23 @@ def text_ids(tokenizer, count):
     return tokenizer.encode((TEST.parent / "README.md").read_text()).ids[:count]
 
 
-@pytest.mark.skipif(not SAMPLES, reason="needs the sample models")
+@pytest.mark.skipif(not SMOLLM2, reason="needs the sample model")
 @pytest.mark.parametrize("form", PAPER)
 def test_smollm2(form, tmp_path):
     import gguf
-    (path,) = pathlib.Path(SAMPLES).rglob("SmolLM2-135M-Instruct*.gguf")
     tensors = {t.name: gguf.quants.dequantize(t.data, t.tensor_type)
-               for t in gguf.GGUFReader(path).tensors}
+               for t in gguf.GGUFReader(SMOLLM2).tensors}
     settings = dict(layers=30, heads=9, kv_heads=3, epsilon=1e-5, theta=100000.0,
                     neighbours=True)
     ids = np.random.default_rng(5).integers(1000, 1040, 72)
-    check_llama(path, models.llama_weights(tensors), settings, form, 0.3, ids, tmp_path, 2e-3)
+    check_llama(SMOLLM2, models.llama_weights(tensors), settings, form, 0.3, ids, tmp_path, 2e-3)
 
 
-@pytest.mark.skipif(not SAMPLES, reason="needs the sample models")
+@pytest.mark.skipif(not MINILM, reason="needs the sample model")
 @pytest.mark.parametrize("form", ["algorithm1", "keys"])
 def test_minilm(form, tmp_path):
     from tokenizers import Tokenizer
-    (path,) = {p.parent for p in pathlib.Path(SAMPLES).rglob("model.safetensors")
-               if (p.parent / "modules.json").exists()}
+    path = pathlib.Path(MINILM)
     tokenizer = Tokenizer.from_file(str(path / "tokenizer.json"))
     ids = np.array(text_ids(tokenizer, 96))
     plan = make_plan(form, 6, 0.4, causal=False)

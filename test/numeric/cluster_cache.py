@@ -40,7 +40,8 @@ class Layout:
                 self.table[layer, number] = [
                     self.rows, ring, self.rows + ring, self.units, head.capacity,
                     -1 if head.window is None else head.window,
-                    -1 if head.sinks is None else head.sinks, head.theta]
+                    -1 if head.sinks is None else head.sinks,
+                    head.theta if head.random is None else 2 + head.random]
                 self.rows += ring + head.capacity
                 self.units += head.capacity
         self.units = max(self.units, 1)
@@ -63,6 +64,7 @@ def plans(block):
         HeadCache(3, theta=0.8, capacity=5, block=block),  # too little room
         HeadCache(block, sinks=3, capacity=3, block=block),
         HeadCache(0, theta=0.5, capacity=64, block=block),
+        HeadCache(block - 1, random=0.3, capacity=12, block=block),
     ]
 
 
@@ -85,6 +87,23 @@ def keys_with_margin(rng, total, width, thetas, margin):
             continue
         rows = good[rng.integers(len(good), size=total)]
         return rows
+
+
+def keys_of_few(rng, total, width, margin=2e-3):
+    """Rows of a few directions: to every one the others have cosines that differ
+    clearly, so that it is clear which of any of them is the nearest."""
+    while True:
+        rows = rng.standard_normal((8, width)).astype(np.float16).astype(np.float64)
+        unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        if np.diff(np.sort(unit @ unit.T, axis=1), axis=1).min() > margin:
+            # Powers of two change no bit of a direction.
+            return rows[rng.integers(8, size=total)] * rng.choice([0.5, 1, 2], (total, 1))
+
+
+def keys(rng, heads, total, width, thetas=(0.8, 0.5), margin=5e-3):
+    """total x heads x width, such that rounding moves no token."""
+    return np.stack([keys_with_margin(rng, total, width, thetas, margin) if head.random is None
+                     else keys_of_few(rng, total, width) for head in heads], axis=1)
 
 
 def calls(rng, total, block):

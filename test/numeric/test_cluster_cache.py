@@ -43,8 +43,7 @@ def test_calls(element, tolerance, seed):
     library = build(layout, heads, element)
     storage = {"f32": np.float32, "f16": np.float16}[element]
     state = layout.state(WIDTH, element)
-    k = np.stack([cluster_cache.keys_with_margin(rng, TOTAL, WIDTH, (0.8, 0.5), 5e-3)
-                  for _ in range(heads)], axis=1).astype(storage)
+    k = cluster_cache.keys(rng, kinds, TOTAL, WIDTH).astype(storage)
     if seed == 3:
         k[rng.integers(TOTAL, size=4), :, :] = 0  # no direction
     v = rng.standard_normal((TOTAL, heads, WIDTH)).astype(storage)

@@ -93,9 +93,9 @@ class Cache:
                                                rtol=4e-3, atol=4e-3)
 
 
-def draw(rng, total, heads, group, width, element, spread=(0.8, 0.5)):
-    k = np.stack([cluster_cache.keys_with_margin(rng, total, width, spread, 5e-3)
-                  for _ in range(heads)], axis=1).astype(STORAGE[element])
+def draw(rng, total, kinds, group, width, element):
+    heads = len(kinds)
+    k = cluster_cache.keys(rng, kinds, total, width).astype(STORAGE[element])
     v = rng.standard_normal((total, heads, width)).astype(STORAGE[element])
     q = rng.standard_normal((total, heads * group, width)).astype(STORAGE[element])
     return q, k, v
@@ -108,7 +108,7 @@ def test_calls(element, seed):
     rng = np.random.default_rng(seed)
     block, total = 16, 85
     kinds = cluster_cache.plans(block)
-    q, k, v = draw(rng, total, len(kinds), 3, 8, element)
+    q, k, v = draw(rng, total, kinds, 3, 8, element)
     if seed == 2:
         k[rng.integers(total, size=4)] = 0
     cache = Cache(kinds, total, block, element=element, layer=seed % 2)
@@ -127,8 +127,9 @@ def test_sizes(width, block, total, group):
     rng = np.random.default_rng(width)
     kinds = [HeadCache(block // 2, theta=0.8, capacity=total, block=block),
              HeadCache(None, block=block),
-             HeadCache(9, theta=0.5, capacity=total // 20, block=block)]
-    q, k, v = draw(rng, total, len(kinds), group, width, "f16")
+             HeadCache(9, theta=0.5, capacity=total // 20, block=block),
+             HeadCache(7, random=0.4, capacity=total, block=block)]
+    q, k, v = draw(rng, total, kinds, group, width, "f16")
     cache = Cache(kinds, total, block, width, group)
     for size in [block, block - 1, 1, total - 2 * block - 1, 1]:
         part = slice(cache.done, cache.done + size)
@@ -167,7 +168,7 @@ def test_rows_without_direction():
     rng = np.random.default_rng(1)
     block, total, width = 16, 48, 8
     kinds = [HeadCache(0, theta=0.8, capacity=c, block=block) for c in (40, 6)]
-    _, k, v = draw(rng, total, 2, 1, width, "f16")
+    _, k, v = draw(rng, total, kinds, 1, width, "f16")
     k[[1, 17], :, 3] = np.nan
     k[[2, 20], :, 0] = np.inf
     k[[5, 6, 30]] = 0
@@ -206,7 +207,7 @@ def test_one_query_of_many_keys():
     block, total, width, group = 64, 330, 32, 8
     kinds = [HeadCache(70, theta=0.8, capacity=50, block=block),
              HeadCache(100, sinks=4, capacity=4, block=block)]
-    q, k, v = draw(rng, total, len(kinds), group, width, "f16")
+    q, k, v = draw(rng, total, kinds, group, width, "f16")
     cache = Cache(kinds, total, block, width, group)
     for begin in range(0, 5 * block, block):
         end = min(begin + block, 5 * block - 2)

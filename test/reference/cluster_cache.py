@@ -12,14 +12,24 @@ import numpy as np
 from .attention import softmax_rows
 
 
+def drawn(token):
+    """A number in [0, 1) with 22 bits: MurmurHash3's finalizer."""
+    h = token
+    for shift, factor in ((16, 0x85ebca6b), (13, 0xc2b2ae35)):
+        h = (h ^ h >> shift) * factor % 2**32
+    return ((h ^ h >> 16) >> 10) / 2**22
+
+
 @dataclass
 class HeadCache:
-    """What one KV head of one layer keeps. `window` None: everything."""
+    """What one KV head of one layer keeps. `window` None: everything. With
+    `random` that share of the tokens found clusters, whatever they are like."""
 
     window: int | None
     theta: float = 1.0
     capacity: int = 0
     sinks: int | None = None
+    random: float | None = None
     block: int = 1
     keys: list = field(default_factory=list)  # of every token so far
     values: list = field(default_factory=list)
@@ -43,7 +53,11 @@ class HeadCache:
         unit = key / norm if usable else np.zeros_like(key)
         cosines = [u @ unit for u in self.units] if usable else []
         best = int(np.argmax(cosines)) if cosines else -1
-        if best >= 0 and cosines[best] >= self.theta:
+        if self.random is not None:
+            is_alike = usable and drawn(token) >= np.float32(2 + self.random) - 2
+        else:
+            is_alike = best >= 0 and cosines[best] >= self.theta
+        if is_alike:
             self.members[best].append(token)
         elif len(self.members) < self.capacity:
             self.found(token, unit)

@@ -66,7 +66,8 @@ TEST(Module, EveryFieldSurvives) {
   spec.requirements = {"r"};
   spec.symbols = {{"S", 1, 9, 5}};
   spec.exprs = {Expr::symbol(0) * Expr::constant(-7)};
-  spec.weights = {{"w", "q4_1", {2, 3}, 64, 128, 0xdeadbeefcafef00d, "f.bin"}};
+  spec.weights = {{"w", "q4_1", {2, 3}, 64, 128, 0xdeadbeefcafef00d, "f.bin"},
+                  {.name = "r", .random = RandomNumbers{1, 0.25F}}};
   spec.buffers = {
       {"b", BufferKind::State, ElementType::BF16, {0}, 1, 2, 3, true}};
   spec.targets = {{"t",
@@ -98,6 +99,8 @@ TEST(Module, EveryFieldSurvives) {
   EXPECT_EQ(read.exprs, spec.exprs);
   EXPECT_EQ(read.weights[0].hash, 0xdeadbeefcafef00d);
   EXPECT_EQ(read.weights[0].file, "f.bin");
+  EXPECT_FALSE(read.weights[0].random);
+  EXPECT_EQ(read.weights[1].random, spec.weights[1].random);
   EXPECT_EQ(read.buffers[0].type, ElementType::BF16);
   EXPECT_TRUE(read.buffers[0].zeroOnReset);
   EXPECT_EQ(read.targets[0].features, spec.targets[0].features);

@@ -18,7 +18,7 @@ static Plan makePlan() {
                        .window = 8,
                        .theta = 0.75,
                        .room = 0.5},
-                      {}}}};
+                      {.kind = HeadKind::Random, .window = 4, .room = 0.3}}}};
 }
 
 TEST(Plan, WrittenAndReadAgain) {
@@ -62,6 +62,16 @@ TEST(Plan, FitsTheCalibrationsCache) {
   }
 }
 
+TEST(Plan, DrawsAtRandom) {
+  CacheLayout layout;
+  ASSERT_TRUE(layOutCache(makePlan(), 64, layout).ok());
+  HeadPlace place = readPlace(layout.table, 3);
+  EXPECT_EQ(place.ringRows, 4 + 8);
+  EXPECT_EQ(place.capacity, 20); // 0.3 * 64, rounded up
+  EXPECT_EQ(place.sinks, -1);
+  EXPECT_EQ(place.theta, static_cast<double>(2.3F));
+}
+
 TEST(Plan, CalibrationForgetsNothing) {
   // No token leaves a window as long as the context.
   CacheLayout layout;
@@ -95,6 +105,8 @@ TEST(Plan, HeadsThatAreNone) {
        {"", "7", "\"sparse\"", "{}", R"({"window": 8})",
         R"({"window": 8, "theta": 0, "room": 1})",
         R"({"window": 8, "theta": 1, "room": 1})",
+        R"({"window": 8, "random": 0})", R"({"window": 8, "random": 1.1})",
+        R"({"window": 8, "random": 0.5, "theta": 0.5, "room": 1})",
         R"({"window": -1, "sinks": 2})", R"({"window": 8, "tau": 0.3})"})
     EXPECT_FALSE(parseHead(text, head).ok()) << text;
   EXPECT_EQ(head.window, 5); // left as it was

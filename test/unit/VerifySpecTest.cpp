@@ -64,6 +64,32 @@ static const BrokenRule kRules[] = {
      "a weight has no name"},
     {"WeightShape", [](ModuleSpec &s) { s.weights[0].shape[1] = -9; },
      "weight 'embeddings' has a dimension of -9"},
+    {"RandomFormat",
+     [](ModuleSpec &s) {
+       s.weights[0].random = {0, 1};
+       s.weights[0].format = "q4_1";
+     },
+     "weight 'embeddings': random numbers in 'q4_1'"},
+    {"RandomBounds", [](ModuleSpec &s) { s.weights[0].random = {0, -1}; },
+     "weight 'embeddings': random numbers without bounds"},
+    {"RandomSize",
+     [](ModuleSpec &s) {
+       s.weights[0].random = {0, 1};
+       ++s.weights[0].size;
+     },
+     "weight 'embeddings': 2349 random numbers in 9397 bytes"},
+    {"RandomCount",
+     [](ModuleSpec &s) {
+       s.weights[0].random = {0, 1};
+       s.weights[0].shape = {int64_t(1) << 40, int64_t(1) << 40};
+     },
+     "weight 'embeddings': too many numbers"},
+    {"RandomFile",
+     [](ModuleSpec &s) {
+       s.weights[0].random = {0, 1};
+       s.weights[0].file = "model.bin";
+     },
+     "weight 'embeddings': 2349 random numbers in 9396 bytes"},
     {"BufferKind",
      [](ModuleSpec &s) { s.buffers[1].kind = static_cast<BufferKind>(7); },
      "buffer 'tokens': unknown kind 7"},

@@ -52,6 +52,7 @@ Status compile::importEntries(const Options &options, bool wholeSequences,
   import.wholeSequence = import.logitsOfEveryToken = wholeSequences;
   import.expandWeights = options.expandWeights;
   import.halfCache = options.halfCache;
+  import.randomWeights = options.randomWeights;
   import.contextLength = options.context;
   OwningOpRef<ModuleOp> first;
   WeightMap firstWeights;

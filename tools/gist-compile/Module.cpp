@@ -21,8 +21,11 @@ void compile::describeModel(const Options &options, const ImportedModel &model,
   spec.producer = "gist-compile " GIST_VERSION;
   ModelInfo &info = spec.model;
   info.architecture = model.architecture;
-  info.name =
-      llvm::sys::path::stem(llvm::StringRef(options.model).rtrim('/')).str();
+  llvm::StringRef path = llvm::StringRef(options.model).rtrim('/');
+  if (llvm::sys::path::filename(path) == "config.json" &&
+      llvm::sys::path::has_parent_path(path))
+    path = llvm::sys::path::parent_path(path);
+  info.name = llvm::sys::path::stem(path).str();
   info.vocabSize = model.config.vocabSize;
   info.contextLength = model.config.contextLength;
   // A CPU is as fast with fewer tokens a call, and needs less scratch memory.
@@ -36,7 +39,9 @@ void compile::describeModel(const Options &options, const ImportedModel &model,
     info.properties["kv"] = options.halfCache ? "f16" : "f32";
     info.properties["query_heads"] = std::to_string(model.config.numHeads);
   }
-  if (options.expandWeights)
+  if (options.randomWeights)
+    info.properties["weights"] = "random";
+  else if (options.expandWeights)
     info.properties["weights"] = "expanded to f32";
   if (!model.tokenizer)
     return;

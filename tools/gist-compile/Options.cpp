@@ -40,6 +40,9 @@ static constexpr const char *kFooter = R"(Examples:
     gist-compile model.gguf --emit=asm -o kernels.s
   The closest to the original model, to compare with:
     gist-compile model.gguf -o f32.gist --expand-weights --compute=f32 --kv-type=f32
+  How fast a model would be, from its config.json alone:
+    gist-compile gpt-j-6b/config.json --random-weights -o gptj.gist --target=sm_90
+    gist-run bench gptj.gist --device cuda
   See every stage, and where the time goes:
     gist-compile model.gguf -o model.gist --dump-stages=stages --timing
 
@@ -59,8 +62,10 @@ static void addOutputOptions(CLI::App &app, Options &options) {
                                                     {"llvm", Emit::Llvm},
                                                     {"asm", Emit::Assembly},
                                                     {"module", Emit::Module}};
-  app.add_option("model", options.model,
-                 "GGUF file, Hugging Face folder, or graph in MLIR (.mlir)")
+  app.add_option(
+         "model", options.model,
+         "GGUF file, Hugging Face folder, graph in MLIR (.mlir), or with "
+         "--random-weights a config.json")
       ->required()
       ->type_name("MODEL");
   app.add_option("-o,--output", options.output,
@@ -151,6 +156,10 @@ static void addModelOptions(CLI::App &app, Options &options) {
       ->transform(CLI::CheckedTransformer(kEveryToken).description(""))
       ->type_name("last|all")
       ->group(group);
+  app.add_flag("--random-weights", options.randomWeights,
+               "Take config.json alone and make f16 weights up when the module "
+               "is loaded: for measuring a model without having it")
+      ->group(group);
   app.add_option("--weights", options.referenceWeights,
                  "embed: copy weights into the module (default); reference: "
                  "leave them in the model's files, found by path and hash")
@@ -223,9 +232,12 @@ static void checkTogether(const CLI::App &app, Options &options) {
   if (options.expandWeights && options.compute == Compute::Int8)
     refuse("--compute=int8 multiplies quantised weights, and --expand-weights "
            "leaves none");
+  if (options.randomWeights && options.referenceWeights)
+    refuse("--random-weights are in no file that --weights=reference could "
+           "refer to");
   if (options.isGraph())
-    for (const char *name :
-         {"--expand-weights", "--kv-type", "--logits", "--weights"})
+    for (const char *name : {"--expand-weights", "--kv-type", "--logits",
+                             "--weights", "--random-weights"})
       if (app.count(name) != 0)
         refuse(std::string(name) +
                " is about importing a model; a .mlir graph is taken as it is");

@@ -47,6 +47,7 @@ struct Options {
   bool halfCache = true;
   bool logitsOfEveryToken = true;
   bool referenceWeights = false;
+  bool randomWeights = false;
   int64_t context = 0;
   std::string plan;     ///< a file, or empty
   bool observe = false; ///< an entry that shows what linear layers read

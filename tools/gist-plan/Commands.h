@@ -21,6 +21,7 @@ using Action = std::function<Status()>;
 
 void addCalibrate(CLI::App &app, Action &action);
 void addSolve(CLI::App &app, Action &action);
+void addReport(CLI::App &app, Action &action);
 /// Linear layers, where the tool was built with what reads models.
 void addLinears(CLI::App &app, Action &action);
 void addSolveLinears(CLI::App &app, Action &action);

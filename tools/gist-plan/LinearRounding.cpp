@@ -42,7 +42,8 @@ Status plan::prepareCompensation(const Eigen::MatrixXd &sums,
   constexpr double kDamping = 0.01;
   moments.diagonal().array() += mean > 0 ? kDamping * mean : 1.0;
   Eigen::LLT<Eigen::MatrixXd> first(moments);
-  if (first.info() != Eigen::Success)
+  // A factorisation of NaNs does not fail.
+  if (!moments.allFinite() || first.info() != Eigen::Success)
     return Status::error(Code::BadArgument,
                          "second moments are not positive: the text gave "
                          "numbers that are not finite");

@@ -217,7 +217,7 @@ Status Planner::measureNeighbours(const Trial &start,
     moves.push_back({{heads[i][now].work, std::vector<double>(count)}});
     options.push_back({now});
     for (size_t j : {below, above}) {
-      if (j == now)
+      if (j == now || isOver())
         continue;
       Choices choices = start.choices;
       choices[i] = j;
@@ -289,7 +289,7 @@ Status Planner::tryMoves() {
   std::vector<bool> isTried(heads.size());
   int tries = 0;
   for (const Move &move : moves) {
-    if (tries == options.tries)
+    if (tries == options.tries || isOver())
       break;
     if (isTried[move.head])
       continue;
@@ -342,7 +342,7 @@ Status Planner::solve(const std::vector<int64_t> &lengths, Plan &plan,
   Trial dense;
   GIST_TRY(measure(Choices(heads.size()), dense));
   GIST_TRY(search());
-  for (int round = 0; round < options.rounds; ++round)
+  for (int round = 0; round < options.rounds && !isOver(); ++round)
     GIST_TRY(refine());
   GIST_TRY(tryMoves());
   plan = makePlan(best.choices);

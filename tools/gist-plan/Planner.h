@@ -19,6 +19,7 @@
 #include "passes/Plan/Solver.h"
 #include "tools/gist-plan/Contract.h"
 
+#include <chrono>
 #include <map>
 
 namespace gist::plan {
@@ -29,8 +30,9 @@ struct PlannerOptions {
   double quality = 1.01;
   double margin = 0.7; ///< share of the allowance to spend
   HeadKinds kinds = HeadKinds::All;
-  int rounds = 0; ///< in which every head is measured again, in the plan
-  int tries = 24; ///< single moves at the end
+  int rounds = 0;     ///< in which every head is measured again, in the plan
+  int tries = 24;     ///< single moves at the end
+  double seconds = 0; ///< after which no more is tried; 0: never
 };
 
 class Planner {
@@ -76,12 +78,20 @@ private:
   Status refine();
   Status tryMoves();
   Status giveRoom(Plan &plan, Measurement &measured);
+  /// No more time for what only makes the plan better.
+  bool isOver() const {
+    std::chrono::duration<double> taken =
+        std::chrono::steady_clock::now() - started;
+    return options.seconds > 0 && taken.count() > options.seconds;
+  }
   double limit(size_t term) const {
     return options.margin *
            Contract::allowance(terms.terms()[term], options.quality);
   }
 
   PlannerOptions options;
+  std::chrono::steady_clock::time_point started =
+      std::chrono::steady_clock::now();
   const Calibration &calibration;
   ProbePool &pool;
   Contract terms;

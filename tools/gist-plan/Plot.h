@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GIST_TOOLS_GISTPLAN_PLOT_H
-#define GIST_TOOLS_GISTPLAN_PLOT_H
+#ifndef GIST_TOOLS_GIST_PLAN_PLOT_H
+#define GIST_TOOLS_GIST_PLAN_PLOT_H
 
 #include <optional>
 #include <string>
@@ -76,4 +76,4 @@ struct HeatMap {
 
 } // namespace gist::plan
 
-#endif // GIST_TOOLS_GISTPLAN_PLOT_H
+#endif // GIST_TOOLS_GIST_PLAN_PLOT_H

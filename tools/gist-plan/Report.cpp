@@ -181,6 +181,11 @@ static HeatMap::Cell describeHead(const json &head) {
             "clusters of cosine " + shortNumber(theta, 2) + ", window " +
                 shortNumber(window, 0),
             1 - theta, "clusters"};
+  } else if (double share = number(head, {"random"}); !std::isnan(share)) {
+    cell = {shortNumber(share, 2),
+            "a random share of " + shortNumber(share, 2) + ", window " +
+                shortNumber(window, 0),
+            1 - share, "random"};
   } else if (!std::isnan(window)) {
     cell = {"w", "sinks and a window of " + shortNumber(window, 0), 0.9,
             "window"};

@@ -31,8 +31,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GIST_TOOLS_GISTPLAN_REPORT_H
-#define GIST_TOOLS_GISTPLAN_REPORT_H
+#ifndef GIST_TOOLS_GIST_PLAN_REPORT_H
+#define GIST_TOOLS_GIST_PLAN_REPORT_H
 
 #include "nlohmann/json_fwd.hpp"
 #include "runtime/Status.h"
@@ -46,4 +46,4 @@ Status writeReport(const nlohmann::json &evaluation, std::string &page);
 
 } // namespace gist::plan
 
-#endif // GIST_TOOLS_GISTPLAN_REPORT_H
+#endif // GIST_TOOLS_GIST_PLAN_REPORT_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GIST_TOOLS_GISTPLAN_REPORTPAGE_H
-#define GIST_TOOLS_GISTPLAN_REPORTPAGE_H
+#ifndef GIST_TOOLS_GIST_PLAN_REPORTPAGE_H
+#define GIST_TOOLS_GIST_PLAN_REPORTPAGE_H
 
 #include <string>
 #include <vector>
@@ -45,4 +45,4 @@ private:
 
 } // namespace gist::plan
 
-#endif // GIST_TOOLS_GISTPLAN_REPORTPAGE_H
+#endif // GIST_TOOLS_GIST_PLAN_REPORTPAGE_H

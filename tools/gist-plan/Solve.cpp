@@ -198,6 +198,12 @@ void plan::addSolve(CLI::App &app, Action &action) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
+      ->add_option("--seconds", options->planner.seconds,
+                   "Try nothing more after so long; 0: no limit. With a limit "
+                   "the plan depends on the machine's speed")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
       ->add_option("-f,--text", options->heldOut,
                    "Text that the plan is not searched on, to measure it with")
       ->type_name("FILE")

@@ -36,6 +36,7 @@ static int runTool(int argc, char **argv) {
   Action action;
   addCalibrate(app, action);
   addSolve(app, action);
+  addReport(app, action);
 #ifdef GIST_PLAN_LINEARS
   addLinears(app, action);
   addSolveLinears(app, action);

@@ -21,6 +21,7 @@ using namespace gist::run;
 namespace {
 struct Options {
   ModelOptions model;
+  std::string text;
   std::vector<int64_t> prefill = {512}, decode = {128}, depths = {0};
   int64_t repetitions = 5;
   std::string format = "text";
@@ -60,9 +61,9 @@ private:
 } // namespace
 
 /// Tokens all over the vocabulary, the same in every run.
-static std::vector<int32_t> someTokens(const Module &module, int64_t count) {
+static std::vector<int32_t> someTokens(const Module &module, size_t count) {
   std::mt19937 random(1); // NOLINT(bugprone-random-generator-seed)
-  std::vector<int32_t> tokens(static_cast<size_t>(count));
+  std::vector<int32_t> tokens(count);
   auto vocab = static_cast<uint32_t>(
       std::max<int64_t>(module.spec().model.vocabSize, 1));
   for (int32_t &token : tokens)
@@ -87,16 +88,32 @@ static Status measure(Session &session, std::span<const int32_t> tokens,
   return {};
 }
 
-static Status runTest(Runner &runner, int64_t tokens, int64_t depth,
-                      bool oneByOne, int64_t repetitions, Row &row) {
+/// The first `count` tokens of a text.
+static Status tokensOf(const Runner &runner, const std::string &path,
+                       size_t count, std::vector<int32_t> &tokens) {
+  std::string text;
+  GIST_TRY(readText(path, text));
+  runner.tokenizer.encode(text, tokens,
+                          {.addSpecial = true, .parseSpecial = false});
+  if (tokens.size() < count)
+    return Status::error(Code::BadArgument,
+                         "%s: has %zu tokens, the tests take %zu", path.c_str(),
+                         tokens.size(), count);
+  tokens.resize(count);
+  return {};
+}
+
+/// `all` are tokens enough for the longest test.
+static Status runTest(Runner &runner, std::span<const int32_t> all,
+                      int64_t tokens, int64_t depth, bool oneByOne,
+                      int64_t repetitions, Row &row) {
   row.test = (oneByOne ? "tg" : "pp") + std::to_string(tokens);
   if (depth != 0)
     row.test += " @ d" + std::to_string(depth);
   row.tokens = tokens;
   row.depth = depth;
-  std::vector<int32_t> all = someTokens(*runner.module, depth + tokens);
-  auto before = std::span(all).first(static_cast<size_t>(depth));
-  auto timed = std::span(all).subspan(static_cast<size_t>(depth));
+  auto before = all.first(static_cast<size_t>(depth));
+  auto timed = all.subspan(before.size(), static_cast<size_t>(tokens));
   // The first run brings weights into memory and is not counted.
   for (int64_t i = -1; i < repetitions; ++i) {
     double seconds = 0;
@@ -106,6 +123,15 @@ static Status runTest(Runner &runner, int64_t tokens, int64_t depth,
       row.seconds.push_back(seconds);
   }
   return {};
+}
+
+/// Bytes of the module, with those of weights that are not in it.
+static uint64_t modelSize(const Module &module) {
+  uint64_t size = module.header().fileSize;
+  for (const WeightSpec &weight : module.spec().weights)
+    if (weight.random)
+      size += weight.size;
+  return size;
 }
 
 static void printText(const Runner &runner, const std::vector<Row> &rows) {
@@ -120,8 +146,7 @@ static void printText(const Runner &runner, const std::vector<Row> &rows) {
               std::string(15, '-').c_str(), std::string(19, '-').c_str());
   for (const Row &row : rows)
     std::printf("| %-28s | %10s | %-6s | %7u | %16s | %10.2f +- %6.2f |\n",
-                name.c_str(),
-                sizeText(runner.module->header().fileSize).c_str(),
+                name.c_str(), sizeText(modelSize(*runner.module)).c_str(),
                 device.kind.c_str(), device.parallelism, row.test.c_str(),
                 row.mean(), row.deviation());
 }
@@ -169,26 +194,33 @@ static void printJson(const Runner &runner, const Options &options,
 }
 
 static Status runBench(Options &options) {
+  int64_t longest = 0, deepest = 0;
+  for (const auto *counts : {&options.prefill, &options.decode})
+    for (int64_t count : *counts)
+      longest = std::max(longest, count);
+  for (int64_t count : options.depths)
+    deepest = std::max(deepest, count);
   // Enough context for the longest test, unless the user chose.
-  if (options.model.context == 0) {
-    int64_t tokens = 0, depth = 0;
-    for (const auto *counts : {&options.prefill, &options.decode})
-      for (int64_t count : *counts)
-        tokens = std::max(tokens, count);
-    for (int64_t count : options.depths)
-      depth = std::max(depth, count);
-    options.model.context = std::max<int64_t>(1, tokens + depth);
-  }
+  if (options.model.context == 0)
+    options.model.context = std::max<int64_t>(1, longest + deepest);
   Runner runner;
-  GIST_TRY(runner.open(options.model));
+  auto needed = static_cast<size_t>(longest + deepest);
+  std::vector<int32_t> tokens;
+  if (options.text.empty()) {
+    GIST_TRY(runner.open(options.model));
+    tokens = someTokens(*runner.module, needed);
+  } else {
+    GIST_TRY(runner.openWithTokenizer(options.model));
+    GIST_TRY(tokensOf(runner, options.text, needed, tokens));
+  }
   std::vector<Row> rows;
   for (int64_t depth : options.depths)
     for (bool oneByOne : {false, true})
       for (int64_t count : oneByOne ? options.decode : options.prefill) {
         if (count == 0)
           continue;
-        GIST_TRY(runTest(runner, count, depth, oneByOne, options.repetitions,
-                         rows.emplace_back()));
+        GIST_TRY(runTest(runner, tokens, count, depth, oneByOne,
+                         options.repetitions, rows.emplace_back()));
       }
   if (options.format == "json")
     printJson(runner, options, rows);
@@ -219,6 +251,11 @@ void run::addBench(CLI::App &app, Action &action) {
   counts("-d,--depth", options->depths,
          "Tokens in the context before the timed ones");
   command
+      ->add_option("-f,--text", options->text,
+                   "Use the tokens of this text; how much work a plan leaves "
+                   "depends on them. Default: tokens drawn at random")
+      ->type_name("FILE");
+  command
       ->add_option("-r,--repetitions", options->repetitions,
                    "Timed runs of each test, after one that is not counted")
       ->type_name("N")
@@ -228,8 +265,11 @@ void run::addBench(CLI::App &app, Action &action) {
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str();
-  command->footer("Example: gist-run bench smollm2.gist -p 128,512 -n 64 -d "
-                  "0,2048");
+  command->footer(
+      "Example: gist-run bench smollm2.gist -p 128,512 -n 64 -d 0,2048\n"
+      "A model that nobody has at hand is measured from its config.json:\n"
+      "  gist-compile CONFIG --random-weights -o model.gist\n"
+      "  gist-run bench model.gist");
   command->callback([options, &action] {
     action = [options] { return runBench(*options); };
   });

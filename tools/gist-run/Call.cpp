@@ -23,6 +23,8 @@ struct Options {
   ModelOptions model;
   std::string entry, folder = ".";
   std::vector<std::string> symbols, inputs;
+  std::string text;
+  int64_t maxTokens = 0;
   unsigned repeat = 0;
 };
 } // namespace
@@ -81,6 +83,24 @@ static Status readInputs(const Options &options, const ModuleSpec &spec,
   return {};
 }
 
+/// Makes the tokens of a text an input.
+static Status readTokens(const Options &options, const Runner &runner,
+                         std::map<std::string, Array> &arrays) {
+  std::string text;
+  GIST_TRY(readText(options.text, text));
+  std::vector<int32_t> tokens;
+  runner.tokenizer.encode(text, tokens);
+  if (options.maxTokens > 0 &&
+      tokens.size() > static_cast<size_t>(options.maxTokens))
+    tokens.resize(static_cast<size_t>(options.maxTokens));
+  const auto *bytes = reinterpret_cast<const uint8_t *>(tokens.data());
+  arrays[kTensorTokens] = {
+      .type = ElementType::I32,
+      .shape = {static_cast<int64_t>(tokens.size())},
+      .bytes = {bytes, bytes + tokens.size() * sizeof(int32_t)}};
+  return {};
+}
+
 /// Prints how long the entry takes, if that was asked for.
 static Status printTimes(const Options &options, Session &session) {
   if (options.repeat == 0)
@@ -99,12 +119,15 @@ static Status printTimes(const Options &options, Session &session) {
 
 static Status runCall(const Options &options) {
   Runner runner;
-  GIST_TRY(runner.open(options.model));
+  GIST_TRY(options.text.empty() ? runner.open(options.model)
+                                : runner.openWithTokenizer(options.model));
   const ModuleSpec &spec = runner.module->spec();
   std::map<std::string, int64_t> symbols;
   std::map<std::string, Array> arrays;
   GIST_TRY(readSymbols(options, symbols));
   GIST_TRY(readInputs(options, spec, arrays));
+  if (!options.text.empty())
+    GIST_TRY(readTokens(options, runner, arrays));
   // The number of tokens is what their array says.
   if (auto tokens = arrays.find(kTensorTokens);
       tokens != arrays.end() && tokens->second.shape.size() == 1)
@@ -151,6 +174,15 @@ void run::addCall(CLI::App &app, Action &action) {
       ->type_name("NAME=FILE")
       ->expected(1)
       ->take_all();
+  command
+      ->add_option("-f,--text", options->text,
+                   "Text whose tokens are the input 'tokens'")
+      ->type_name("FILE");
+  command
+      ->add_option("--max-tokens", options->maxTokens,
+                   "Use the first N tokens of the text; 0: all")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
   command
       ->add_option("-s,--symbol", options->symbols,
                    "Value of a symbol; T is the length of 'tokens' where that "

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Plan/PlannedModule.h"
+#include "tools/gist-run/Accounting.h"
 #include "tools/gist-run/Commands.h"
 #include "tools/gist-run/Evaluation.h"
 #include "tools/gist-run/Options.h"
@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 #include <optional>
 
 using namespace gist;
@@ -68,95 +67,6 @@ static void print(const char *title, const Comparison &result, bool compared) {
   std::printf("  top-1 agreement   %.4f\n", result.agreement());
   std::printf("  KL divergence     %.6f mean, %.6f max\n", result.meanKl(),
               result.klMax);
-}
-
-namespace {
-/// What a module with a plan did, counted call by call.
-class Accounting {
-public:
-  /// Makes the session tell of its calls.
-  void listen(ModelOptions &model) {
-    model.statistics = true;
-    model.afterCall = [this](const Session &session, int64_t before,
-                             int64_t tokens) {
-      for (const StatisticValue &value : session.statistics())
-        if (meter && value.name == kClustersStatistic) {
-          meter->add(before, tokens, value.values);
-          clusters = value.values;
-        }
-    };
-  }
-
-  /// Does nothing for a module without a plan.
-  Status open(const Runner &runner) {
-    if (!isPlanned(*runner.module))
-      return {};
-    PlannedModule found;
-    GIST_TRY(readPlannedModule(*runner.module, found));
-    cacheBytes = runner.session->memoryUse().state;
-    meter.emplace(found.shape, found.block, found.table);
-    planned = std::move(found);
-    return {};
-  }
-
-  /// Ends one part of the evaluation: its work, as a share of dense.
-  double take() {
-    double relative = meter ? meter->relative() : 1;
-    if (meter)
-      meter->reset();
-    return relative;
-  }
-
-  bool isActive() const { return meter.has_value(); }
-  double cacheShare() const {
-    return static_cast<double>(cacheBytes) /
-           static_cast<double>(planned.denseBytes());
-  }
-  /// The clusters of a layer's heads, at the end of the last sequence.
-  std::span<const double> clustersOf(int64_t layer) const {
-    auto heads = static_cast<size_t>(planned.shape.kvHeads);
-    return std::span(clusters).subspan(static_cast<size_t>(layer) * heads,
-                                       heads);
-  }
-  nlohmann::json layers() const;
-
-  PlannedModule planned;
-  uint64_t cacheBytes = 0;
-
-private:
-  std::optional<WorkMeter> meter;
-  std::vector<double> clusters;
-};
-} // namespace
-
-static double mean(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) /
-         static_cast<double>(values.size());
-}
-
-nlohmann::json Accounting::layers() const {
-  nlohmann::json list = nlohmann::json::array();
-  for (int64_t layer = 0; layer < planned.shape.layers; ++layer)
-    list.push_back({{"clusters", mean(clustersOf(layer))},
-                    {"clusters_of_heads", clustersOf(layer)}});
-  return list;
-}
-
-static void print(const Accounting &work, double windows,
-                  std::optional<double> recall) {
-  std::printf("attention work, of dense causal attention\n");
-  std::printf("  windows           %.4f\n", windows);
-  if (recall)
-    std::printf("  both copies       %.4f\n", *recall);
-  std::printf("KV cache            %s, %.4f of dense\n",
-              sizeText(work.cacheBytes).c_str(), work.cacheShare());
-  std::printf("clusters of heads, layer by layer\n");
-  for (int64_t layer = 0; layer < work.planned.shape.layers; ++layer) {
-    std::printf("  %3lld ", static_cast<long long>(layer));
-    for (double count : work.clustersOf(layer))
-      std::printf(" %6.0f", count);
-    std::printf("\n");
-  }
 }
 
 static Status runEval(Options &options) {
@@ -218,13 +128,8 @@ static Status runEval(Options &options) {
     if (options.recall > 0)
       json["recall"] = toJson(recall, other != nullptr);
     if (accounting.isActive()) {
-      json["work"] = {{"attention", windowsWork},
-                      {"cache", accounting.cacheShare()},
-                      {"cache_bytes", accounting.cacheBytes},
-                      {"dense_cache_bytes", accounting.planned.denseBytes()}};
-      if (recallWork)
-        json["work"]["recall_attention"] = *recallWork;
-      json["layers"] = accounting.layers();
+      json["work"] = accounting.toJson(windowsWork, recallWork);
+      json["layers"] = accounting.layersToJson();
     }
     if (!runner.session->statistics().empty())
       json["statistics"] = toJson(runner.session->statistics());
@@ -236,7 +141,7 @@ static Status runEval(Options &options) {
     if (options.recall > 0)
       print("second copy", recall, other != nullptr);
     if (accounting.isActive())
-      print(accounting, windowsWork, recallWork);
+      accounting.print(windowsWork, recallWork);
   }
   return runner.finish();
 }

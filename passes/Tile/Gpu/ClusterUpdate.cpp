@@ -91,9 +91,9 @@ public:
 
 private:
   void absorb(const ClusterHead &head);
-  Value absorbPart(const ClusterHead &head, Value start, Value number,
+  Value absorbPart(const ClusterHead &head, Value first, Value number,
                    Value count);
-  void decide(const ClusterHead &head, Value number, Value count);
+  void decide(const ClusterHead &head, Value first, Value number, Value count);
   void link(const ClusterHead &head, Value number, Value count);
   void mix(const ClusterHead &head, Value rows, bool areKeys);
   void append(const ClusterHead &head);
@@ -125,7 +125,8 @@ private:
 // Who founds a cluster, and who joins which
 //===----------------------------------------------------------------------===//
 
-void Update::decide(const ClusterHead &head, Value number, Value count) {
+void Update::decide(const ClusterHead &head, Value first, Value number,
+                    Value count) {
   int64_t waveSize = b.getGpu().waveSize;
   int64_t ofLane = llvm::divideCeil(tokens, waveSize);
   Value isSink = b.compare(CmpIPredicate::sge, head.sinks, b.index(0));
@@ -149,18 +150,20 @@ void Update::decide(const ClusterHead &head, Value number, Value count) {
   }
   // The first token from `from` on that is like no cluster.
   auto findNext = [&](Value from, ValueRange bests) {
-    Value first = none;
+    Value next = none;
     for (int64_t i = 0; i < ofLane; ++i) {
       Value cosine = arith::MulFOp::create(b, bests[i], inverse[i]);
+      Value likeness =
+          createLikeness(b, cosine, b.add(first, token[i]), head.theta);
       Value isAlike =
           b.both(b.both(isCluster, hasDirection[i]),
-                 compare(b, CmpFPredicate::OGE, cosine, head.theta));
+                 compare(b, CmpFPredicate::OGE, likeness, head.theta));
       Value t = toI32(b, token[i]);
       Value isOpen = b.both(b.both(isThere[i], isNot(b, isAlike)),
                             b.compare(CmpIPredicate::sge, t, from));
-      first = b.min(first, b.select(isOpen, t, none));
+      next = b.min(next, b.select(isOpen, t, none));
     }
-    return b.waveReduce(first, GpuBuilder::Kind::MINSI);
+    return b.waveReduce(next, GpuBuilder::Kind::MINSI);
   };
 
   Values state = {findNext(b.i32(0), bests), toI32(b, count)};
@@ -307,10 +310,11 @@ void Update::mix(const ClusterHead &head, Value rows, bool areKeys) {
 // All of it
 //===----------------------------------------------------------------------===//
 
-/// Absorbs `number` tokens, of which the first is at `place` in the ring;
-/// returns how many clusters there are then.
-Value Update::absorbPart(const ClusterHead &head, Value place, Value number,
+/// Absorbs `number` tokens from `first` on; returns how many clusters there are
+/// then.
+Value Update::absorbPart(const ClusterHead &head, Value first, Value number,
                          Value count) {
+  Value place = head.getPlace(b, first);
   auto getRow = [&](Value i) {
     return head.getRow(b, place, b.min(i, b.sub(number, 1)));
   };
@@ -323,7 +327,7 @@ Value Update::absorbPart(const ClusterHead &head, Value place, Value number,
   scores.findBest(units, head.unit, count, best, owners);
   scores.findPairs(inverses, pairs);
   b.barrier();
-  b.ifThen(b.isEqual(b.wave(), 0), [&] { decide(head, number, count); });
+  b.ifThen(b.isEqual(b.wave(), 0), [&] { decide(head, first, number, count); });
   b.barrier();
   link(head, number, count);
   b.barrier();
@@ -344,10 +348,8 @@ void Update::absorb(const ClusterHead &plan) {
   Value isBlock = b.isEqual(b.rem(past, op.getBlock()), 0);
   b.ifThen(b.both(isBlock, b.isLess(b.index(0), number)), [&] {
     Value count = b.readNumber(counts, {layer, head});
-    Value place = plan.getPlace(b, begin);
     auto absorbFrom = [&](Value from, Value count) {
-      Value row = plan.getRow(b, place, from);
-      return absorbPart(plan, b.sub(row, plan.ringRow),
+      return absorbPart(plan, b.add(begin, from),
                         b.min(b.sub(number, from), b.index(tokens)), count);
     };
     if (op.getBlock() <= tokens)

@@ -16,6 +16,7 @@
 #include "passes/Passes.h"
 #include "passes/Tile/Gpu/Attention.h"
 #include "passes/Tile/Gpu/ClusterCache.h"
+#include "passes/Tile/Gpu/Gated.h"
 #include "passes/Tile/Gpu/Matmul.h"
 #include "passes/Tile/Gpu/Select.h"
 #include "passes/Tile/Kernels.h"
@@ -58,6 +59,10 @@ static FailureOr<GpuGrid> emitKernel(GpuKernel &kernel) {
     return emitClusterUpdate(kernel, op);
   if (getSelection(kernel.source))
     return emitSelection(kernel);
+  if (GatedProjectionOp op = getGatedProjection(kernel.source))
+    return emitGated(kernel, op);
+  if (hasGatedProducts(kernel.source))
+    return emitGatedProducts(kernel);
   if (linalg::LinalgOp product = getGpuMatmul(kernel.source))
     return emitMatmul(kernel, product);
   if (failed(decompose(kernel.source)))

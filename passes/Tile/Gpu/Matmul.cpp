@@ -1,31 +1,13 @@
-//===- Matmul.cpp - Products in tiles, by instructions of a wave ----------===//
+//===- Matmul.cpp - Kernels of products -----------------------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// A workgroup goes along k in steps of the tile's depth, with parts of x and W
-// in `stages` buffers of workgroup memory. While a step is multiplied, the next
-// ones are on their way:
-//
-//   for step:
-//     wait for the copies of this step; barrier
-//     start the copies of step + stages - 1
-//     store step + 1 from registers            what cannot be copied as it is
-//     load step + 2 into registers
-//     multiply step
-//
-// (sm_90: load step + 1, multiply, store.)
-//
-// One barrier is enough: a stage is overwritten in the step after the one that
-// read it at the earliest, and a barrier is between them. What is loaded into
-// registers has a whole step to arrive.
-//
-//===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/Matmul.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/Tile/Gpu/MatmulLoop.h"
 #include "passes/Tile/Kernels.h"
 
 using namespace mlir;
@@ -105,189 +87,24 @@ void MatmulResult::storeAt(Value row, Value column, Value numbers) {
 }
 
 //===----------------------------------------------------------------------===//
-// The kernel
+// The kernels
 //===----------------------------------------------------------------------===//
-
-namespace {
-class MatmulKernel {
-public:
-  MatmulKernel(ElementEmitter &emitter, linalg::LinalgOp product,
-               GpuTileAttr tile)
-      : b(emitter.getBuilder()), mma(tile), grid(product, tile),
-        depth(tile.getDepth()), stages(tile.getStages()),
-        tileX(b, stages, tile.getWorkgroup()[0], depth, tile.getElement()),
-        tileW(b, stages, tile.getWorkgroup()[1], depth, tile.getElement()),
-        firstRow(grid.getRow(b)), firstColumn(grid.getColumn(b)),
-        x(emitter, product.getDpsInputs()[0]),
-        w(emitter, product.getDpsInputs()[1]),
-        loaders{{b, x, tileX, firstRow}, {b, w, tileW, firstColumn}},
-        steps(llvm::divideCeil(x.getDepth(), depth)),
-        result(emitter, product, tile.getWorkgroup()[1]) {
-    int64_t wavesOfRows = tile.getWaves()[0],
-            wavesOfColumns = tile.getWaves()[1];
-    waveRow =
-        b.mul(b.div(b.wave(), wavesOfColumns), tileX.getRows() / wavesOfRows);
-    waveColumn = b.mul(b.rem(b.wave(), wavesOfColumns),
-                       tileW.getRows() / wavesOfColumns);
-    fragmentsOfRows = tileX.getRows() / wavesOfRows / mma.rows();
-    fragmentsOfColumns = tileW.getRows() / wavesOfColumns / mma.columns();
-  }
-
-  void generate() {
-    Values carried = start();
-    numFetched = carried.size();
-    carried.append(fragmentsOfRows * fragmentsOfColumns,
-                   mma.makeAccumulator(b));
-    carried = b.loop(b.index(0), b.index(steps), 1, carried,
-                     [&](Value step, ValueRange carried) {
-                       return getStep(step, carried.take_front(numFetched),
-                                      carried.drop_front(numFetched));
-                     });
-    store(ArrayRef(carried).drop_front(numFetched));
-  }
-
-private:
-  bool isAnyAsync() const {
-    return loaders[0].isAsync() || loaders[1].isAsync();
-  }
-  Value getStage(Value step) { return b.rem(step, stages); }
-
-  /// k of a step; of the last one for those past it, as something must be
-  /// there to load.
-  Value getDepth(Value step) {
-    return b.mul(b.min(step, b.index(steps - 1)), depth);
-  }
-
-  /// Brings the steps on their way that are before the first is multiplied;
-  /// returns what is in registers of the second.
-  Values start() {
-    for (int64_t step = 0; step + 1 < stages; ++step) {
-      for (TileLoader &loader : loaders)
-        if (loader.isAsync())
-          loader.copy(b.index(step * depth), b.index(step));
-      if (isAnyAsync())
-        closeCopies(b);
-    }
-    for (TileLoader &loader : loaders)
-      if (!loader.isAsync())
-        loader.store(b.index(0), loader.fetch(b.index(0)), b.index(0));
-    return isTwoAhead() ? fetch(b.index(1)) : Values();
-  }
-
-  /// What goes through registers of a step.
-  Values fetch(Value step) {
-    Values fetched;
-    for (TileLoader &loader : loaders)
-      if (!loader.isAsync())
-        llvm::append_range(fetched, loader.fetch(getDepth(step)));
-    return fetched;
-  }
-
-  Values getStep(Value step, ValueRange fetched, ValueRange sums) {
-    if (isAnyAsync())
-      waitForCopies(b, stages - 2);
-    b.barrier();
-    Value ahead = b.add(step, stages - 1);
-    for (TileLoader &loader : loaders)
-      if (loader.isAsync())
-        loader.copy(b.mul(ahead, depth), getStage(ahead));
-    if (isAnyAsync())
-      closeCopies(b);
-    Value next = b.add(step, 1);
-    Values carried, newSums;
-    if (isTwoAhead()) {
-      store(next, fetched);
-      keepOrder(b); // A wait for loads is not to include the next ones.
-      carried = fetch(b.add(step, 2));
-      keepOrder(b);
-      newSums = multiply(getStage(step), sums);
-    } else {
-      Values values = fetch(next);
-      newSums = multiply(getStage(step), sums);
-      store(next, values);
-    }
-    llvm::append_range(carried, newSums);
-    return carried;
-  }
-
-  /// Loads of a step further give gfx942 a whole step for them to arrive. For
-  /// sm_90, LLVM would undo it: it turns a loaded value that a loop carries
-  /// into a load where the value is used.
-  bool isTwoAhead() const { return b.getGpu().kind == GpuKind::Amd; }
-
-  /// Stores what was fetched of a step.
-  void store(Value step, ValueRange fetched) {
-    for (TileLoader &loader : loaders) {
-      if (loader.isAsync())
-        continue;
-      size_t count = loader.getNumFetched();
-      loader.store(getDepth(step), fetched.take_front(count), getStage(step));
-      fetched = fetched.drop_front(count);
-    }
-  }
-
-  Values multiply(Value stage, ValueRange sums) {
-    Values newSums(sums);
-    for (int64_t k = 0; k < depth; k += mma.depth()) {
-      Values fragmentsX, fragmentsW;
-      for (int64_t i = 0; i < fragmentsOfRows; ++i)
-        fragmentsX.push_back(mma.loadA(b, tileX, b.lane(), stage,
-                                       b.add(waveRow, i * mma.rows()),
-                                       b.index(k)));
-      for (int64_t j = 0; j < fragmentsOfColumns; ++j)
-        fragmentsW.push_back(mma.loadB(b, tileW, b.lane(), stage,
-                                       b.add(waveColumn, j * mma.columns()),
-                                       b.index(k)));
-      for (int64_t i = 0; i < fragmentsOfRows; ++i)
-        for (int64_t j = 0; j < fragmentsOfColumns; ++j) {
-          Value &sum = newSums[i * fragmentsOfColumns + j];
-          sum = mma.multiply(b, fragmentsX[i], fragmentsW[j], sum);
-        }
-    }
-    return newSums;
-  }
-
-  void store(ArrayRef<Value> sums) {
-    int64_t run = mma.getRun(), laneRows = mma.getLaneRows();
-    int64_t count = mma.getAccumulatorType().getNumElements();
-    Value lane = b.lane();
-    for (int64_t i = 0; i < fragmentsOfRows; ++i)
-      for (int64_t laneRow = 0; laneRow < laneRows; ++laneRow) {
-        Value row =
-            b.add(b.add(firstRow, waveRow),
-                  b.add(mma.getRow(b, lane, laneRow * run), i * mma.rows()));
-        result.ifRow(row, [&] {
-          for (int64_t j = 0; j < fragmentsOfColumns; ++j)
-            for (int64_t k = laneRow * run; k < count; k += run * laneRows) {
-              Value column =
-                  b.add(b.add(firstColumn, waveColumn),
-                        b.add(mma.getColumn(b, lane, k), j * mma.columns()));
-              result.store(row, column,
-                           b.slice(sums[i * fragmentsOfColumns + j], k, run));
-            }
-        });
-      }
-  }
-
-  GpuBuilder &b;
-  Mma mma;
-  MatmulGrid grid;
-  int64_t depth, stages;
-  SharedTile tileX, tileW;
-  Value firstRow, firstColumn;
-  Operand x, w;
-  TileLoader loaders[2];
-  int64_t steps;
-  MatmulResult result;
-  Value waveRow, waveColumn;
-  int64_t fragmentsOfRows, fragmentsOfColumns;
-  size_t numFetched = 0;
-};
-} // namespace
 
 LogicalResult gist::emitWaveMatmul(GpuKernel &kernel,
                                    linalg::LinalgOp product) {
-  MatmulKernel(kernel.emitter, product, kernel.tile).generate();
+  GpuBuilder &b = kernel.b;
+  MatmulGrid grid(product, kernel.tile);
+  MatmulLoop loop(b, kernel.tile);
+  Value firstRow = grid.getRow(b), firstColumn = grid.getColumn(b);
+  Operand x(kernel.emitter, product.getDpsInputs()[0]);
+  Operand w(kernel.emitter, product.getDpsInputs()[1]);
+  TileLoader loadX(b, x, loop.getTileX(), firstRow);
+  TileLoader loadW(b, w, loop.getTileW(), firstColumn);
+  MatmulResult result(kernel.emitter, product, kernel.tile.getWorkgroup()[1]);
+  Values sums = loop.add(loadX, loadW, x.getDepth(), loop.makeSums());
+  loop.store(
+      result, sums, [&](Value place) { return b.add(firstRow, place); },
+      firstColumn);
   return success();
 }
 

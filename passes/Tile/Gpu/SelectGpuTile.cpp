@@ -7,6 +7,7 @@
 
 #include "passes/Tile/Gpu/Attention.h"
 #include "passes/Tile/Gpu/ClusterCache.h"
+#include "passes/Tile/Gpu/Gated.h"
 #include "passes/Tile/Gpu/GpuKernels.h"
 #include "passes/Tile/Gpu/Matmul.h"
 #include "passes/Tile/Gpu/Select.h"
@@ -27,6 +28,10 @@ GpuTileAttr gist::selectGpuTile(func::FuncOp kernel, const GpuInfo &gpu) {
     return selectClusterUpdateTile(op, gpu);
   if (getSelection(kernel))
     return selectSelectionTile(kernel, gpu);
+  if (GatedProjectionOp op = getGatedProjection(kernel))
+    return selectGatedTile(op, gpu);
+  if (hasGatedProducts(kernel))
+    return selectGatedProductsTile(kernel, gpu);
   if (linalg::LinalgOp product = getGpuMatmul(kernel))
     return selectMatmulTile(product, gpu);
   return selectRowsTile(kernel, gpu);

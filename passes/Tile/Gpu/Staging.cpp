@@ -112,6 +112,15 @@ Value Operand::finish(Value k, ValueRange fetched, bool checked, Type element) {
 
 TileLoader::TileLoader(GpuBuilder &b, Operand &operand, const SharedTile &tile,
                        Value first)
+    : TileLoader(
+          b, operand, tile,
+          [&](Value place) {
+            return b.min(b.add(first, place), b.sub(operand.getRows(), 1));
+          },
+          nullptr) {}
+
+TileLoader::TileLoader(GpuBuilder &b, Operand &operand, const SharedTile &tile,
+                       RowMap getRow, RowMap isThere)
     : b(b), operand(operand), tile(tile),
       async(b.getGpu().kind == GpuKind::Nvidia &&
             operand.isCopyable(tile.getElement())),
@@ -119,7 +128,6 @@ TileLoader::TileLoader(GpuBuilder &b, Operand &operand, const SharedTile &tile,
   int64_t width = operand.getPiece();
   int64_t columns = tile.getColumns() / width;
   int64_t count = tile.getRows() * columns;
-  Value last = b.sub(operand.getRows(), 1);
   for (int64_t begin = 0; begin < count; begin += b.getThreads()) {
     Value number = b.add(b.thread(), begin);
     Piece piece;
@@ -129,7 +137,9 @@ TileLoader::TileLoader(GpuBuilder &b, Operand &operand, const SharedTile &tile,
     }
     piece.place = b.div(number, columns);
     piece.column = b.mul(b.rem(number, columns), width);
-    piece.row = b.min(b.add(first, piece.place), last);
+    piece.row = getRow(piece.place);
+    if (isThere)
+      piece.there = isThere(piece.place);
     pieces.push_back(piece);
   }
 }
@@ -175,6 +185,9 @@ void TileLoader::store(Value k, ValueRange fetched, Value stage) {
     Value numbers = operand.finish(b.add(k, piece.column),
                                    ArrayRef(values).slice(i * each, each),
                                    checked, tile.getElement());
+    if (piece.there)
+      numbers =
+          b.select(piece.there, numbers, b.constant(numbers.getType(), 0));
     auto write = [&, &piece = piece] {
       for (int64_t j = 0; j < operand.getPiece(); j += chunk)
         tile.store(b, b.slice(numbers, j, chunk), stage, piece.place,
@@ -194,6 +207,8 @@ void TileLoader::copy(Value k, Value stage) {
     // Past the end nothing is read and the chunk is filled with zeros.
     Value count = b.select(b.isLess(column, operand.getDepth()), b.index(width),
                            b.index(0));
+    if (piece.there)
+      count = b.select(piece.there, count, b.index(0));
     Value at = b.min(column, b.index(operand.getDepth() - width));
     auto [buffer, place] = operand.getPlace(piece.row, at);
     auto write = [&, &buffer = buffer, &place = place] {

@@ -63,16 +63,21 @@ private:
   std::optional<MemoryAccess> memory; ///< of the numbers or of their blocks
 };
 
-/// How the threads of a workgroup bring rows x depth of an operand into a tile,
-/// from row `first` on. Rows past the end repeat the last one: what they give
-/// is not stored.
+/// How the threads of a workgroup bring rows x depth of an operand into a tile.
 class TileLoader {
 public:
   using Value = mlir::Value;
   using Values = GpuBuilder::Values;
+  using RowMap = llvm::function_ref<Value(Value)>;
 
+  /// Rows from `first` on. Rows past the end repeat the last one: what they
+  /// give is not stored.
   TileLoader(GpuBuilder &b, Operand &operand, const SharedTile &tile,
              Value first);
+  /// For a row of the tile the row `getRow` of the operand; zeros where
+  /// `isThere`, if given, does not hold.
+  TileLoader(GpuBuilder &b, Operand &operand, const SharedTile &tile,
+             RowMap getRow, RowMap isThere);
 
   /// Whether this target copies without going through registers.
   bool isAsync() const { return async; }
@@ -92,6 +97,7 @@ private:
     Value place;  ///< row in the tile
     Value column; ///< in the tile
     Value inside; ///< false for threads without work; null where all have
+    Value there;  ///< false for a row of zeros; null where none is
   };
 
   GpuBuilder &b;

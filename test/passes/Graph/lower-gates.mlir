@@ -12,13 +12,10 @@
 // CHECK: %[[INSIDE:.*]] = linalg.matmul {{.*}} ins(%[[G]], %[[V]] :
 // CHECK: %[[RES:.*]] = linalg.generic {{.*}} ins(%[[INSIDE]], %[[X]] :
 // CHECK: arith.subf
-// CHECK: %[[CLOSED:.*]] = linalg.generic
-// CHECK: %[[A:.*]] = gist.guarded_matmul %[[G]], %[[M]] where %[[CLOSED]]
-// CHECK: %[[ONE:.*]] = linalg.generic
-// CHECK: %[[B:.*]] = gist.guarded_matmul %[[RES]], %[[LOW]] where %[[ONE]]
+// CHECK: %[[A:.*]] = gist.guarded_matmul %[[G]], %[[M]] where %[[CLOSED:[0-9a-z_]+]]
+// CHECK: %[[B:.*]] = gist.guarded_matmul %[[RES]], %[[LOW]] where %[[ONE:[0-9a-z_]+]]
 // CHECK: %[[AB:.*]] = linalg.generic {{.*}} ins(%[[B]], %[[A]] :
-// CHECK: %[[OPEN:.*]] = linalg.generic
-// CHECK: %[[C:.*]] = gist.guarded_matmul %[[X]], %[[W]] where %[[OPEN]]
+// CHECK: %[[C:.*]] = gist.guarded_matmul %[[X]], %[[W]] where %[[OPEN:[0-9a-z_]+]]
 // CHECK: %[[ABC:.*]] = linalg.generic {{.*}} ins(%[[C]], %[[AB]] :
 // CHECK: linalg.generic {{.*}} ins(%[[ABC]], %[[BIAS]] :
 

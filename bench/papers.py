@@ -1,0 +1,382 @@
+#!/usr/bin/env python3
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The tables of the cascade paper, with the models at hand.
+
+    bench/papers.py --build build/dev --smollm2 FILE.gguf --minilm FOLDER \\
+        --texts FOLDER -o FOLDER
+
+Selections run in the compiled models: independent ones against all tokens at
+every layer, and Algorithm 1 from layer to layer. Models stay dense but where a
+table is about attention on representatives. Writes papers.md and papers.json;
+figures of the paper (GPT-2, GPT-J, OPT at T = 512, tau = 0.30) stand beside
+ours. TEXTS has prose.txt, code.txt and licence.txt. Needs NumPy.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+TAU = 0.3
+TEXTS = ["prose", "code", "licence"]
+#: What the paper reports.
+PAPER = {
+    "GPT-2": dict(layers=12, d=768, r=278, jaccard=0.863, savings=0.22, turnover="13-30 %"),
+    "GPT-J": dict(layers=28, d=4096, r=205, jaccard=0.940, savings=0.52, turnover="3-18 %"),
+    "OPT": dict(layers=32, d=4096, r=142, jaccard=0.825, savings=0.63, turnover="2-7 %"),
+}
+PAPER_LENGTHS = {512: (240, 0.52), 1024: (280, 0.72), 2048: (320, 0.84), 4096: (380, 0.91),
+                 8192: (450, 0.95)}
+
+INDEPENDENT = {"on": "residual", "tau": TAU, "against": "all"}
+ALGORITHM1 = {"on": "residual", "tau": TAU, "rule": "paper"}
+
+
+class Tools:
+    def __init__(self, options, folder):
+        self.bin = pathlib.Path(options.build).resolve() / "bin"
+        self.options, self.folder = options, folder
+
+    def run(self, tool, *arguments):
+        return subprocess.run([self.bin / tool, *map(str, arguments)], check=True, text=True,
+                              stdout=subprocess.PIPE).stdout
+
+    def compile(self, model, plan=None, *more):
+        """A module for a plan; the same one twice is compiled once."""
+        name = f"{pathlib.Path(model).stem}-{abs(hash((json.dumps(plan), more)))}"
+        module = self.folder / f"{name}.gist"
+        if not module.exists():
+            arguments = [model, "-o", module, "--progress=off", *more]
+            if plan:
+                path = self.folder / f"{name}.json"
+                path.write_text(json.dumps(plan))
+                arguments.append(f"--plan={path}")
+            self.run("gist-compile", *arguments)
+        return module
+
+    def text(self, name):
+        return pathlib.Path(self.options.texts) / f"{name}.txt"
+
+    def call(self, module, entry, text, tokens):
+        out = self.run("gist-run", "call", module, entry, "--text", self.text(text),
+                       "--max-tokens", tokens, "-o", self.folder)
+        return {pathlib.Path(p).stem.removeprefix(entry + "."): np.load(p)
+                for p in out.splitlines()}
+
+    def eval(self, module, text, tokens, against=None):
+        more = ["--against", against] if against else []
+        return json.loads(self.run("gist-run", "eval", module, "--text", self.text(text),
+                                   "--window", tokens, "--stride", tokens, "--max-tokens",
+                                   tokens, "--json", *more))
+
+
+def plan_of(layers, first, rest, attend=None, trace=False):
+    made = [{"selection": rest if n else first} | ({"attend": attend} if attend else {})
+            for n in range(layers)]
+    return {"gist_plan": 1, "layers": made} | ({"trace": True} if trace else {})
+
+
+def sets_of(outputs, layers):
+    """The representatives of each layer: tokens that are their own nearest."""
+    nearest = [outputs[f"selection.{n}.nearest"] for n in range(layers)]
+    return [set(np.flatnonzero(each == np.arange(len(each))).tolist()) for each in nearest]
+
+
+def jaccard(a, b):
+    return len(a & b) / max(1, len(a | b))
+
+
+def summarize(independent, cascade, total):
+    """The figures of the paper for one model and text."""
+    layers = len(independent)
+    r = [len(s) for s in independent]
+    steps = list(zip(cascade, cascade[1:]))
+    turnover = [(len(old - new) + len(new - old)) / max(1, len(old)) for old, new in steps]
+    gram_independent = layers * total**2
+    gram_cascade = total**2 + sum(total * len(old) for old, _ in steps)
+    pairs = list(zip(independent, cascade))[1:]
+    return {
+        "r_independent": r,
+        "r_cascade": [len(s) for s in cascade],
+        "jaccard_next_layer": [jaccard(a, b) for a, b in zip(independent, independent[1:])],
+        "turnover": turnover,
+        "cascade_vs_independent_jaccard": [jaccard(a, b) for a, b in pairs],
+        "cascade_recall": [len(a & b) / len(a) for a, b in pairs],
+        "missed": [len(a - b) for a, b in pairs],
+        "gram_independent": gram_independent,
+        "gram_cascade": gram_cascade,
+        "savings": 1 - gram_cascade / gram_independent,
+    }
+
+
+def layers_table(name, result):
+    chosen = sorted({round(i * (len(result["r_independent"]) - 1) / 9) for i in range(10)})
+    lines = [f"| {name}, layer | " + " | ".join(map(str, chosen)) + " |",
+             "|---" * (len(chosen) + 1) + "|"]
+    for title, key, shift in (("r independent", "r_independent", 0),
+                              ("r Algorithm 1", "r_cascade", 0),
+                              ("Jaccard with the layer before", "jaccard_next_layer", 1),
+                              ("turnover", "turnover", 1),
+                              ("independent representatives missed", "missed", 1)):
+        cells = []
+        for n in chosen:
+            value = result[key][n - shift] if n >= shift else ""
+            cells.append(f"{value:.2f}" if isinstance(value, float) else str(value))
+        lines.append(f"| {title} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def measure_sets(tools, model, entry, layers, tokens, report):
+    """Both selections of a model on every text."""
+    modules = [tools.compile(model, plan_of(layers, INDEPENDENT, rest, trace=True),
+                             *(("--context", 1024) if entry == "score" else ()))
+               for rest in (INDEPENDENT, ALGORITHM1)]
+    results = {}
+    for text in TEXTS:
+        report(f"{pathlib.Path(model).stem}: selections on {text}")
+        sets, total = [], 0
+        for module in modules:
+            outputs = tools.call(module, entry, text, tokens)
+            total = len(outputs["selection.0.rows"])
+            sets.append(sets_of(outputs, layers))
+        results[text] = summarize(*sets, total) | {"tokens": total}
+    return results
+
+
+def measure_lengths(tools, layers, lengths, report):
+    """r and savings at longer sequences, from the modules' own counts."""
+    results = {}
+    for length in lengths:
+        report(f"T = {length}")
+        rows = {}
+        for name, rest in (("independent", INDEPENDENT), ("cascade", ALGORITHM1)):
+            module = tools.compile(tools.options.smollm2, plan_of(layers, INDEPENDENT, rest),
+                                   "--context", max(lengths))
+            rows[name] = tools.eval(module, "prose", length)["statistics"]["representatives"]
+        inherited = rows["cascade"][:-1]
+        independent = layers * length**2
+        cascade = length**2 + sum(length * r for r in inherited)
+        results[length] = {"r_independent": float(np.mean(rows["independent"])),
+                           "r_cascade": float(np.mean(rows["cascade"])),
+                           "savings": 1 - cascade / independent}
+    return results
+
+
+def measure_copy(tools, layers, report):
+    """Perplexity ratios of the paper's attention, and of keys with a window."""
+    smollm2 = tools.options.smollm2
+    dense = tools.compile(smollm2, None, "--context", 1024)
+    results = {}
+    forms = {f"copy, tau {tau}": (tau, {"mode": "copy"}) for tau in (0.1, 0.3)}
+    forms |= {f"copy + log-count, tau {tau}": (tau, {"mode": "copy", "log_count": True})
+              for tau in (0.1, 0.3)}
+    for name, (tau, attend) in forms.items():
+        plan = plan_of(layers, INDEPENDENT | {"tau": tau}, ALGORITHM1 | {"tau": tau}, attend)
+        results[name] = compare(tools, plan, dense, report, name)
+    plan = plan_of(layers, {"on": "residual", "tau": TAU},
+                   {"on": "residual", "tau": TAU, "rule": "covering"},
+                   {"mode": "keys", "window": 64, "block": 64})
+    name = "keys of a covering, means, window 64, tau 0.3"
+    results[name] = compare(tools, plan, dense, report, name)
+    return results
+
+
+def compare(tools, plan, dense, report, name):
+    report(name)
+    module = tools.compile(tools.options.smollm2, plan, "--context", 1024)
+    found = {text: tools.eval(module, text, 512, dense) for text in TEXTS}
+    return {text: {"ratio": each["windows"]["perplexity_ratio"],
+                   "top1": each["windows"]["top1_agreement"],
+                   "r": float(np.mean(each["statistics"]["representatives"]))}
+            for text, each in found.items()}
+
+
+def measure_embeddings(tools, layers, report):
+    """Cosines of MiniLM's embeddings to dense, the worst of the texts."""
+    minilm = tools.options.minilm
+    dense = tools.compile(minilm)
+    want = {text: tools.call(dense, "embed", text, 512)["embedding"].ravel() for text in TEXTS}
+    results = {}
+    for tau in (0.2, 0.3, 0.4):
+        for name, against, attend in (
+                ("copy", "all", {"mode": "copy"}),
+                ("copy + log-count", "all", {"mode": "copy", "log_count": True}),
+                ("keys of a covering, means", "kept", {"mode": "keys"})):
+            report(f"MiniLM: {name}, tau {tau}")
+            select = {"on": "residual", "tau": tau, "against": against}
+            module = tools.compile(minilm, plan_of(layers, select, select, attend))
+            got = {text: tools.call(module, "embed", text, 512)["embedding"].ravel()
+                   for text in TEXTS}
+            results.setdefault(name, {})[tau] = min(
+                float(got[t] @ want[t] / np.linalg.norm(got[t]) / np.linalg.norm(want[t]))
+                for t in TEXTS)
+    return results
+
+
+COUNTEREXAMPLE = """
+func.func @independent(%x: tensor<?x4xf32>) -> (tensor<?xi32> {gist.name = "nearest"}) {
+  %s = gist.gram_select %x, 3.0e-1 against all causal : tensor<?x4xf32>
+  %i, %c, %n, %w = gist.unpack_selection %s : !gist.selection<?>
+  return %n : tensor<?xi32>
+}
+func.func @algorithm1(%x: tensor<?x4xf32>, %oi: tensor<?xi32>, %oc: tensor<i32>,
+    %on: tensor<?xi32>, %ow: tensor<?xi32>) -> (tensor<?xi32> {gist.name = "nearest"}) {
+  %o = gist.pack_selection %oi, %oc, %on, %ow : tensor<?xi32>, tensor<i32>, tensor<?xi32>, tensor<?xi32>
+  %s, %gone, %new = gist.cascade_update %x, %o, 3.0e-1 rule paper : tensor<?x4xf32>, !gist.selection<?>
+  %i, %c, %n, %w = gist.unpack_selection %s : !gist.selection<?>
+  return %n : tensor<?xi32>
+}
+"""
+
+
+def counterexample(tools):
+    """Proposition 4 says that Algorithm 1 finds all that independent selection
+    finds. Three rows, of which 0 and 2 are inherited."""
+    source = tools.folder / "proposition4.mlir"
+    source.write_text(COUNTEREXAMPLE)
+    module = tools.compile(source)
+    x = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0.05, 0]], np.float32)
+    inputs = {"argument0": x, "argument1": [0, 2, -1], "argument2": 2, "argument3": [0, 0, 2],
+              "argument4": [2, 1, 0]}
+    kept = {}
+    for entry, names in (("independent", 1), ("algorithm1", 5)):
+        arguments = []
+        for name in list(inputs)[:names]:
+            value = inputs[name]
+            path = tools.folder / f"{name}.npy"
+            np.save(path, value if name == "argument0" else np.array(value, np.int32))
+            arguments += ["--input", f"{name}={path}"]
+        out = tools.run("gist-run", "call", module, entry, "--symbol", "T=3", *arguments, "-o",
+                        tools.folder).split()
+        kept[entry] = np.load(out[0]).tolist()
+    return {name: [t for t, n in enumerate(nearest) if n == t] for name, nearest in kept.items()}
+
+
+def unit(x):
+    return x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-30)
+
+
+def measure_joint(tools, layers, report):
+    """How many pairs of a covering the bound in a subspace decides: the scan
+    compares a token with the representatives before it."""
+    module = tools.compile(tools.options.smollm2,
+                           plan_of(layers, *[{"on": "residual", "tau": TAU}] * 2, trace=True),
+                           "--context", 1024)
+    report("joint cascade: bases from prose, pairs of code")
+    learn = tools.call(module, "score", "prose", 512)
+    learn = {n: learn[f"selection.{n}.rows"] for n in range(layers)}
+    judge = tools.call(module, "score", "code", 512)
+    theta, results = 1 - TAU**2, {}
+    for k in (8, 16, 32, 64, 128):
+        decided, pairs, work, plain = 0, 0, 0.0, 0.0
+        for n in range(0, layers, 3):
+            x = judge[f"selection.{n}.rows"].astype(np.float64)
+            nearest = judge[f"selection.{n}.nearest"]
+            total, d = x.shape
+            past = learn[n].astype(np.float64)
+            basis = np.linalg.eigh(past.T @ past)[1][:, ::-1][:, :k]
+            g = x @ basis
+            rho = np.linalg.norm(x - g @ basis.T, axis=1)
+            norm = np.linalg.norm(x, axis=1)
+            bound = (np.abs(g @ g.T) + np.outer(rho, rho)) / np.outer(norm, norm)
+            kept = nearest == np.arange(total)
+            compared = kept[None, :] & (np.arange(total)[None, :] < np.arange(total)[:, None])
+            open_pairs = compared & (bound >= theta)
+            pairs += int(compared.sum())
+            decided += int((compared & ~open_pairs).sum())
+            plain += float(compared.sum()) * d
+            work += float(compared.sum()) * k + float(open_pairs.sum()) * d + total * k * d
+        results[k] = {"decided": decided / pairs, "multiply_adds": work / plain}
+    return results
+
+
+def write(results, file):
+    lines = ["# The cascade paper's tables, measured", ""]
+    for name, key in (("SmolLM2-135M", "smollm2"), ("all-MiniLM-L6-v2", "minilm")):
+        for text in TEXTS:
+            lines += [*layers_table(f"{name}, {text}, T = {results[key][text]['tokens']}",
+                                    results[key][text]), ""]
+    lines += ["| model | layers | mean r independent | Jaccard, next layer | Gram savings | "
+              "turnover, last third | of the independent set found |", "|---" * 7 + "|"]
+    for name, paper in PAPER.items():
+        lines.append(f"| {name} (the paper) | {paper['layers']} | {paper['r']} | "
+                     f"{paper['jaccard']:.2f} | {paper['savings']:.0%} | {paper['turnover']} | "
+                     "all of it, by Proposition 4 |")
+    for name, key in (("SmolLM2", "smollm2"), ("MiniLM", "minilm")):
+        for text in TEXTS:
+            each = results[key][text]
+            deep = each["turnover"][-max(1, len(each["turnover"]) // 3):]
+            lines.append(
+                f"| {name}, {text} | {len(each['r_independent'])} | "
+                f"{np.mean(each['r_independent']):.0f} | "
+                f"{np.mean(each['jaccard_next_layer']):.2f} | {each['savings']:.0%} | "
+                f"{min(deep):.0%}-{max(deep):.0%} | {np.mean(each['cascade_recall']):.3f} |")
+    if "lengths" in results:
+        lines += ["", "| T | mean r assumed by the paper | savings predicted there | mean r, "
+                  "SmolLM2, prose: independent / Algorithm 1 | savings measured |", "|---" * 5 + "|"]
+        for length, each in results["lengths"].items():
+            r, savings = PAPER_LENGTHS[int(length)]
+            lines.append(f"| {length} | {r} | {savings:.0%} | {each['r_independent']:.0f} / "
+                         f"{each['r_cascade']:.0f} | {each['savings']:.0%} |")
+    lines += ["", "| perplexity ratio to dense / top-1, T = 512 | " + " | ".join(TEXTS) + " |",
+              "|---" * 4 + "|"]
+    for name, found in results["copy"].items():
+        cells = [f"{found[t]['ratio']:.2f} / {found[t]['top1']:.2f}" for t in TEXTS]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    lines += ["", "| MiniLM, cosine to dense, the worst text | tau 0.2 | 0.3 | 0.4 |",
+              "|---" * 4 + "|"]
+    for name, found in results["embeddings"].items():
+        lines.append(f"| {name} | " + " | ".join(f"{v:.3f}" for v in found.values()) + " |")
+    lines += ["", "| subspace of k, SmolLM2 | pairs that the bound decides | multiply-adds of "
+              "the selection, projection included |", "|---" * 3 + "|"]
+    for k, each in results["joint"].items():
+        lines.append(f"| {k} | {each['decided']:.1%} | {each['multiply_adds']:.2f} |")
+    four = results["proposition4"]
+    lines += ["", "Proposition 4, executed: rows e1, e2, e2 + 0.05 e3 with {0, 2} inherited. "
+              f"Independent selection keeps {four['independent']}, Algorithm 1 "
+              f"{four['algorithm1']}: it misses a representative.", ""]
+    file.write_text("\n".join(lines))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--smollm2", required=True)
+    parser.add_argument("--minilm", required=True)
+    parser.add_argument("--texts", required=True)
+    parser.add_argument("-o", "--output", required=True)
+    parser.add_argument("--lengths", type=int, nargs="*", default=[512, 1024, 2048],
+                        choices=PAPER_LENGTHS, help="sequences for the table of lengths")
+    options = parser.parse_args()
+    report = lambda line: print(line, file=sys.stderr, flush=True)
+    output = pathlib.Path(options.output)
+    output.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        tools = Tools(options, pathlib.Path(folder))
+        parts = {
+            "proposition4": lambda: counterexample(tools),
+            "minilm": lambda: measure_sets(tools, options.minilm, "embed", 6, 512, report),
+            "smollm2": lambda: measure_sets(tools, options.smollm2, "score", 30, 512, report),
+            "joint": lambda: measure_joint(tools, 30, report),
+            "copy": lambda: measure_copy(tools, 30, report),
+            "embeddings": lambda: measure_embeddings(tools, 6, report),
+            "lengths": lambda: measure_lengths(tools, 30, options.lengths, report),
+        }
+        # What a run that was stopped has measured need not be measured again.
+        file = output / "papers.json"
+        results = json.loads(file.read_text()) if file.exists() else {}
+        for name, part in parts.items():
+            if name not in results and (name != "lengths" or options.lengths):
+                results[name] = json.loads(json.dumps(part()))
+                file.write_text(json.dumps(results, indent=1) + "\n")
+    write(results, output / "papers.md")
+    print((output / "papers.md").read_text())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,289 @@
+//===- OutlineGated.cpp - Gated projections as kernels --------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A few tokens: one kernel (passes/Tile/Gpu/Gated.h) that has, besides what the
+// op reads and gives, words of control and the number of the call, which says
+// which of the words are its own, and scratch memory, its last destination. All
+// calls of a function share one tensor of control, so that one kernel clears
+// them all, before anything else.
+//
+// Many tokens: g and the residual are products like any others, the levels
+// work on rows; they become kernels as the rest of the graph does. A kernel for
+// each projection then is
+//
+//   s0 = g M^T
+//   s1 = s0 + residual' W^T    residual' = residual where the level says so
+//   y  = s1 + bias             else 0
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Graph/OutlineGated.h"
+#include "dialect/Decompose.h"
+#include "dialect/DecomposeUtils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/Tile/Gpu/Gated.h"
+#include "passes/Tile/Gpu/Select.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace gist;
+
+namespace {
+/// Builds one kernel and the operands of its call.
+class KernelBuilder {
+public:
+  explicit KernelBuilder(Location loc)
+      : function(func::FuncOp::create(
+            loc, "kernel", FunctionType::get(loc.getContext(), {}, {}))),
+        b(loc, loc.getContext()) {
+    b.setInsertionPointToEnd(function.addEntryBlock());
+  }
+
+  /// `value` inside of the kernel: what is free is repeated there, and numbers
+  /// of blocks are made as they are read; the rest are arguments.
+  Value addInput(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (op &&
+        (getKernelRole(op) == KernelRole::Free || isa<DequantizeOp>(op))) {
+      IRMapping mapping;
+      for (Value operand : op->getOperands())
+        mapping.map(operand, addInput(operand));
+      return b.clone(*op, mapping)
+          ->getResult(cast<OpResult>(value).getResultNumber());
+    }
+    inputs.push_back(value);
+    return addArgument(value);
+  }
+  SmallVector<Value> addInputs(ValueRange values) {
+    return llvm::map_to_vector(values, [&](Value v) { return addInput(v); });
+  }
+  void addControl(Value value) {
+    controlNumber = function.front().getNumArguments();
+    addInput(value);
+  }
+  Value addOutput(Value value) {
+    outputs.push_back(value);
+    return addArgument(value);
+  }
+
+  DispatchOp call(OpBuilder &host, KernelTable &table, StringRef kind,
+                  ValueRange results) {
+    func::ReturnOp::create(b, results);
+    function.setFunctionType(b.getFunctionType(
+        function.front().getArgumentTypes(), results.getTypes()));
+    if (controlNumber)
+      function.setArgAttr(*controlNumber, kControlArgAttr, b.getUnitAttr());
+    markKernel(function, outputs.size());
+    return table.call(host, function, kind, inputs, outputs);
+  }
+
+  func::FuncOp function;
+  ImplicitLocOpBuilder b;
+
+private:
+  Value addArgument(Value value) {
+    return function.front().addArgument(value.getType(), value.getLoc());
+  }
+
+  SmallVector<Value> inputs, outputs;
+  std::optional<unsigned> controlNumber;
+};
+} // namespace
+
+/// Erases `op`, whose results nobody reads, and what nobody reads without it.
+static void eraseWithBlocks(GatedProjectionOp op) {
+  llvm::SmallSetVector<Operation *, 4> blocks;
+  for (Value low : op.getLow())
+    if (auto dequantize = low.getDefiningOp<DequantizeOp>())
+      blocks.insert(dequantize);
+  op->erase();
+  for (Operation *dequantize : blocks)
+    if (dequantize->use_empty())
+      dequantize->erase();
+}
+
+static bool hasFewTokens(GatedProjectionOp op) {
+  auto isStatic = [](Type type) {
+    return cast<RankedTensorType>(type).hasStaticShape();
+  };
+  return llvm::all_of(op->getOperandTypes(), isStatic) &&
+         op.getBasis().getType().getDimSize(1) > 0 &&
+         op.getInput().getType().getDimSize(0) <= kGatedTokens;
+}
+
+//===----------------------------------------------------------------------===//
+// A few tokens
+//===----------------------------------------------------------------------===//
+
+static void outlineFew(GatedProjectionOp op, Value control, int64_t number,
+                       KernelTable &table) {
+  ImplicitLocOpBuilder host(op.getLoc(), op);
+  KernelBuilder kernel(op.getLoc());
+  SmallVector<Value> operands = kernel.addInputs(op->getOperands());
+  kernel.addControl(control);
+  kernel.addInput(createIndex(host, number));
+
+  IRMapping mapping;
+  mapping.map(op->getOperands(), operands);
+  Operation *copy = kernel.b.clone(*op, mapping);
+  SmallVector<Value> results(copy->getResults());
+  for (Type type : op->getResultTypes())
+    kernel.addOutput(tensor::EmptyOp::create(host, cast<RankedTensorType>(type),
+                                             ValueRange()));
+  auto scratch = RankedTensorType::get(getGatedScratch(op), host.getF32Type());
+  results.push_back(
+      kernel.addOutput(tensor::EmptyOp::create(host, scratch, ValueRange())));
+  DispatchOp call =
+      kernel.call(host, table, op->getName().stripDialect(), results);
+  op->replaceAllUsesWith(call.getResults().drop_back());
+  eraseWithBlocks(op);
+}
+
+//===----------------------------------------------------------------------===//
+// Many tokens
+//===----------------------------------------------------------------------===//
+
+namespace {
+class ManyOutliner {
+public:
+  ManyOutliner(GatedProjectionOp op, KernelTable &table)
+      : op(op), table(table), host(op.getLoc(), op) {}
+
+  void run() {
+    Value x = op.getInput(), basis = op.getBasis();
+    tokens = getSize(host, x, 0);
+    OpFoldResult depth = getSize(host, basis, 0),
+                 rank = getSize(host, basis, 1);
+    // Products read rows of both sides.
+    Value transposed = createLoops(
+        host, "dk->kd", basis,
+        createEmpty(host, {rank, depth}, getElementTypeOrSelf(basis)),
+        takeFirst);
+    g = round(createProduct(host, "td,kd->tk", x, transposed, {tokens, rank}),
+              {tokens, rank});
+    Value inside = createProduct(host, "tk,dk->td", g, basis, {tokens, depth});
+    auto subtract = [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+      Value rest = arith::SubFOp::create(b, toF32(b, args[1]), args[0]);
+      return roundTo(b, rest, getElementTypeOrSelf(x));
+    };
+    residual = createLoops(
+        host, "td,td->td", {inside, x},
+        createEmpty(host, {tokens, depth}, getElementTypeOrSelf(x)), subtract);
+    level = createGateLevels(host, op, residual);
+    SmallVector<Value> results;
+    for (unsigned i = 0; i < op.getWeights().size(); ++i)
+      results.push_back(project(i));
+    results.push_back(level);
+    op->replaceAllUsesWith(results);
+    eraseWithBlocks(op);
+  }
+
+private:
+  static Value takeFirst(ImplicitLocOpBuilder &, ValueRange args) {
+    return args[0];
+  }
+
+  /// A product in the type that the next one multiplies.
+  Value round(Value product, Sizes sizes) {
+    Type element = getElementTypeOrSelf(op.getInput());
+    if (element.isF32())
+      return product;
+    auto convert = [&](ImplicitLocOpBuilder &b, ValueRange args) {
+      return roundTo(b, args[0], element);
+    };
+    return createLoops(host, "tk->tk", product,
+                       createEmpty(host, sizes, element), convert);
+  }
+
+  Value project(unsigned number) {
+    KernelBuilder kernel(op.getLoc());
+    ImplicitLocOpBuilder &b = kernel.b;
+    Type element = cast<RankedTensorType>(op.getOutputs()[number].getType())
+                       .getElementType();
+    Value image = kernel.addInput(g), rest = kernel.addInput(residual);
+    Value levels = kernel.addInput(level);
+    SmallVector<Value> matrices = {kernel.addInput(op.getImages()[number])};
+    if (!op.getLow().empty())
+      matrices.push_back(kernel.addInput(op.getLow()[number]));
+    matrices.push_back(kernel.addInput(op.getWeights()[number]));
+    Value bias = op.getBiases().empty()
+                     ? Value()
+                     : kernel.addInput(op.getBiases()[number]);
+    Value output = kernel.addOutput(createEmpty(
+        host, {tokens, getSize(host, op.getWeights()[number], 0)}, element));
+
+    Value sum = createFilled(b, {getSize(b, output, 0), getSize(b, output, 1)},
+                             createF32(b, 0));
+    for (auto [i, matrix] : llvm::enumerate(matrices))
+      sum =
+          addProduct(b, i == 0 ? image : mask(b, rest, levels, i), matrix, sum);
+    SmallVector<Value> inputs = {sum};
+    if (bias)
+      inputs.push_back(bias);
+    auto finish = [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+      Value value = args[0];
+      if (bias)
+        value = arith::AddFOp::create(b, value, toF32(b, args[1]));
+      return roundTo(b, value, element);
+    };
+    Value result =
+        createLoops(b, bias ? "tm,m->tm" : "tm->tm", inputs, output, finish);
+    return kernel.call(host, table, "gated_product", result).getResult(0);
+  }
+
+  static Value addProduct(ImplicitLocOpBuilder &b, Value rows, Value matrix,
+                          Value sum) {
+    auto multiply = [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+      Value product =
+          arith::MulFOp::create(b, toF32(b, args[0]), toF32(b, args[1]));
+      return arith::AddFOp::create(b, args[2], product);
+    };
+    return createLoops(b, "td,md->tm", {rows, matrix}, sum, multiply);
+  }
+
+  /// The rows whose level is `wanted`, and zeros for the others.
+  static Value mask(ImplicitLocOpBuilder &b, Value rows, Value levels,
+                    int64_t wanted) {
+    Type element = getElementTypeOrSelf(rows);
+    auto choose = [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+      Value constant = arith::ConstantOp::create(b, b.getI8IntegerAttr(wanted));
+      Value isWanted = compare(b, arith::CmpIPredicate::eq, args[0], constant);
+      Value zero = arith::ConstantOp::create(b, b.getZeroAttr(element));
+      return arith::SelectOp::create(b, isWanted, args[1], zero);
+    };
+    return createLoops(
+        b, "t,td->td", {levels, rows},
+        createEmpty(b, {getSize(b, rows, 0), getSize(b, rows, 1)}, element),
+        choose);
+  }
+
+  GatedProjectionOp op;
+  KernelTable &table;
+  ImplicitLocOpBuilder host;
+  OpFoldResult tokens;
+  Value g, residual, level;
+};
+} // namespace
+
+void gist::outlineGatedProjections(func::FuncOp function, KernelTable &table) {
+  SmallVector<GatedProjectionOp> few, many;
+  for (auto op : function.getOps<GatedProjectionOp>())
+    (hasFewTokens(op) ? few : many).push_back(op);
+  for (GatedProjectionOp op : many)
+    ManyOutliner(op, table).run();
+  if (few.empty())
+    return;
+  OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
+  auto type =
+      RankedTensorType::get(few.size() * kGateWords, builder.getI32Type());
+  Value control = table.makeZeros(builder, few.front().getLoc(), type);
+  for (auto [number, op] : llvm::enumerate(few))
+    outlineFew(op, control, number, table);
+}

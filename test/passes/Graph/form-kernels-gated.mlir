@@ -1,0 +1,81 @@
+// RUN: gist-opt %s -split-input-file -gist-kernels | FileCheck %s
+
+// A few tokens: one kernel each, with words of control that one kernel clears
+// for all of them, the number of the call, and scratch that nobody else reads.
+
+// CHECK-LABEL: func.func @few
+// CHECK-DAG:     %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK-DAG:     %[[ONE:.*]] = arith.constant 1 : index
+// CHECK:         %[[CONTROL:.*]] = gist.dispatch @clear_0() outs(%{{.*}} : tensor<128xi32>)
+// 2 * (32 * 16 + 64 + 512 * 3) words.
+// CHECK:         %[[SCRATCH:.*]] = tensor.empty() : tensor<4224xf32>
+// CHECK:         %[[P:.*]]:3 = gist.dispatch @gated_projection_0(%arg0, %arg1, %arg2, %arg3, %[[CONTROL]], %[[ZERO]]
+// CHECK-SAME:      outs({{.*}}, %[[SCRATCH]] : tensor<2x96xf16>, tensor<2xi8>, tensor<4224xf32>)
+// CHECK-NOT:     @clear_0
+// CHECK:         %[[Q:.*]]:3 = gist.dispatch @gated_projection_0(%arg0, %arg1, %arg4, %arg3, %[[CONTROL]], %[[ONE]]
+// CHECK-NOT:     gist.
+// CHECK:         return %[[P]]#0, %[[Q]]#0, %[[Q]]#1
+// CHECK:       func.func private @gated_projection_0(
+// CHECK-SAME:    tensor<128xi32> {gist.control}, %{{.*}}: index
+// CHECK:         gist.gated_projection
+func.func @few(%x: tensor<2x64xf16>, %v: tensor<64x16xf16>, %w: tensor<96x64xf16>,
+    %m: tensor<96x16xf16>, %u: tensor<96x64xf16>)
+    -> (tensor<2x96xf16>, tensor<2x96xf16>, tensor<2xi8>) {
+  %y, %l = gist.gated_projection %x, %v, 1.0e-1 weights(%w : tensor<96x64xf16>)
+      images(%m : tensor<96x16xf16>) : tensor<2x64xf16>, tensor<64x16xf16>
+  %z, %k = gist.gated_projection %x, %v, 1.0e-1 weights(%u : tensor<96x64xf16>)
+      images(%m : tensor<96x16xf16>) : tensor<2x64xf16>, tensor<64x16xf16>
+  return %y, %z, %k : tensor<2x96xf16>, tensor<2x96xf16>, tensor<2xi8>
+}
+
+// -----
+
+// Many tokens: g, the residual and the levels are kernels like any others; a
+// projection adds to g M^T the residuals of the tokens at a level, level by
+// level. Numbers of blocks are expanded in the kernel that multiplies them.
+
+// CHECK-LABEL: func.func @many
+// CHECK-NOT:     @clear
+// CHECK-NOT:     tensor<96x64xf32>
+// CHECK:         %[[TURNED:.*]] = gist.dispatch @{{.*}}(%arg1 : tensor<64x32xf16>) outs({{.*}} : tensor<32x64xf16>)
+// CHECK:         %[[G:.*]] = gist.dispatch @{{.*}}(%{{.*}}, %arg0, %[[TURNED]] : {{.*}}) outs({{.*}} : tensor<?x32xf16>)
+// CHECK:         %[[REST:.*]] = gist.dispatch @{{.*}}(%{{.*}}, %[[G]], %arg1, %arg0 : {{.*}}) outs({{.*}} : tensor<?x64xf16>)
+// CHECK:         %[[LEVEL:.*]] = gist.dispatch @{{.*}}(%{{.*}}, %[[REST]], {{.*}}) outs({{.*}} : tensor<?xi8>)
+// CHECK:         %[[Y:.*]] = gist.dispatch @gated_product_0(%[[G]], %[[REST]], %[[LEVEL]], %arg3, %arg4, %arg2, %arg5
+// CHECK:         return %[[Y]], %[[LEVEL]]
+// CHECK:       func.func private @gated_product_0(
+// CHECK-SAME:    %[[A:.*]]: tensor<?x32xf16>, %[[B:.*]]: tensor<?x64xf16>, %[[L:.*]]: tensor<?xi8>, %[[M:.*]]: tensor<96x32xf16>, %[[LOW:.*]]: tensor<96x2x20xi8>, %[[W:.*]]: tensor<96x64xf16>, %[[BIAS:.*]]: tensor<96xf16>, %{{.*}}: tensor<?x96xf16>)
+// CHECK-DAG:     %[[ONE:.*]] = arith.constant 1 : i8
+// CHECK-DAG:     %[[TWO:.*]] = arith.constant 2 : i8
+// CHECK-DAG:     %[[N:.*]] = gist.dequantize %[[LOW]]
+// CHECK:         %[[S:.*]] = linalg.generic {{.*}} ins(%[[A]], %[[M]] :
+// CHECK:         %[[RA:.*]] = linalg.generic {{.*}} ins(%[[L]], %[[B]] :
+// CHECK:           arith.cmpi eq, %{{.*}}, %[[ONE]]
+// CHECK:         %[[SA:.*]] = linalg.generic {{.*}} ins(%[[RA]], %[[N]] : {{.*}} outs(%[[S]] :
+// CHECK:         %[[RB:.*]] = linalg.generic {{.*}} ins(%[[L]], %[[B]] :
+// CHECK:           arith.cmpi eq, %{{.*}}, %[[TWO]]
+// CHECK:         %[[SB:.*]] = linalg.generic {{.*}} ins(%[[RB]], %[[W]] : {{.*}} outs(%[[SA]] :
+// CHECK:         linalg.generic {{.*}} ins(%[[SB]], %[[BIAS]] :
+func.func @many(%x: tensor<?x64xf16>, %v: tensor<64x32xf16>, %w: tensor<96x64xf16>,
+    %m: tensor<96x32xf16>, %q: tensor<96x2x20xi8>, %b: tensor<96xf16>)
+    -> (tensor<?x96xf16>, tensor<?xi8>) {
+  %low = gist.dequantize %q format q4_1 : tensor<96x2x20xi8>
+  %y, %l = gist.gated_projection %x, %v, 5.0e-1 weights(%w : tensor<96x64xf16>)
+      images(%m : tensor<96x32xf16>) biases(%b : tensor<96xf16>)
+      low 2.0e-1 (%low : tensor<96x64xf32>) : tensor<?x64xf16>, tensor<64x32xf16>
+  return %y, %l : tensor<?x96xf16>, tensor<?xi8>
+}
+
+// -----
+
+// Nine tokens are many.
+
+// CHECK-LABEL: func.func @nine
+// CHECK-NOT:     @gated_projection
+// CHECK:         @gated_product_0
+func.func @nine(%x: tensor<9x64xf16>, %v: tensor<64x16xf16>, %w: tensor<96x64xf16>,
+    %m: tensor<96x16xf16>) -> tensor<9x96xf16> {
+  %y, %l = gist.gated_projection %x, %v, 1.0e-1 weights(%w : tensor<96x64xf16>)
+      images(%m : tensor<96x16xf16>) : tensor<9x64xf16>, tensor<64x16xf16>
+  return %y : tensor<9x96xf16>
+}

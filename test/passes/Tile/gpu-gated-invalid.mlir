@@ -1,0 +1,38 @@
+// RUN: not gist-opt %s -split-input-file -gist-gpu-tile=target=gfx942 2>&1 | FileCheck %s
+
+// CHECK: error: 'gist.gated_projection' op has no memory to work in
+func.func private @alone(%x: tensor<1x64xf16>, %v: tensor<64x16xf16>, %w: tensor<96x64xf16>,
+    %m: tensor<96x16xf16>, %y: tensor<1x96xf16>, %l: tensor<1xi8>)
+    -> (tensor<1x96xf16>, tensor<1xi8>) attributes {gist.kernel, gist.outputs = 2 : i64} {
+  %r, %level = gist.gated_projection %x, %v, 1.0e-1 weights(%w : tensor<96x64xf16>)
+      images(%m : tensor<96x16xf16>) : tensor<1x64xf16>, tensor<64x16xf16>
+  return %r, %level : tensor<1x96xf16>, tensor<1xi8>
+}
+
+// -----
+
+// CHECK: error: 'gist.gated_projection' op expects static sizes for so few tokens, got 'tensor<64x?xf16>'
+func.func private @dynamic(%x: tensor<1x64xf16>, %v: tensor<64x?xf16>, %w: tensor<96x64xf16>,
+    %m: tensor<96x?xf16>, %control: tensor<64xi32> {gist.control}, %number: index,
+    %y: tensor<1x96xf16>, %l: tensor<1xi8>, %s: tensor<2112xf32>)
+    -> (tensor<1x96xf16>, tensor<1xi8>, tensor<2112xf32>)
+    attributes {gist.kernel, gist.outputs = 3 : i64} {
+  %r, %level = gist.gated_projection %x, %v, 1.0e-1 weights(%w : tensor<96x64xf16>)
+      images(%m : tensor<96x?xf16>) : tensor<1x64xf16>, tensor<64x?xf16>
+  return %r, %level, %s : tensor<1x96xf16>, tensor<1xi8>, tensor<2112xf32>
+}
+
+// -----
+
+// A tile that somebody wrote: more workgroups than there is memory for.
+// CHECK: error: 'gist.gated_projection' op is cut into more workgroups than 512
+func.func private @cut(%x: tensor<1x64xf16>, %v: tensor<64x16xf16>, %w: tensor<8208x64xf16>,
+    %m: tensor<8208x16xf16>, %control: tensor<64xi32> {gist.control}, %number: index,
+    %y: tensor<1x8208xf16>, %l: tensor<1xi8>, %s: tensor<2112xf32>)
+    -> (tensor<1x8208xf16>, tensor<1xi8>, tensor<2112xf32>)
+    attributes {gist.kernel, gist.outputs = 3 : i64,
+      gist.tile = #gist.gpu_tile<workgroup = [1, 16], depth = 0, waves = [8, 1], stages = 2, instruction = fma, element = f32>} {
+  %r, %level = gist.gated_projection %x, %v, 1.0e-1 weights(%w : tensor<8208x64xf16>)
+      images(%m : tensor<8208x16xf16>) : tensor<1x64xf16>, tensor<64x16xf16>
+  return %r, %level, %s : tensor<1x8208xf16>, tensor<1xi8>, tensor<2112xf32>
+}

@@ -1,0 +1,127 @@
+// Gated projections on GPUs: who waits for whom, and what closed gates leave out.
+// RUN: gist-opt %s -gist-gpu-tile=target=gfx942 | FileCheck %s
+// RUN: gist-opt %s -gist-gpu-tile=target=sm_90 | FileCheck %s --check-prefix=SM90
+// RUN: gist-opt %s -gist-gpu-tile=target=gfx942 -gist-gpu=target=gfx942 \
+// RUN:     "-gist-write-gpu-code=target=gfx942 assembly output=%t.s" -o /dev/null
+// RUN: FileCheck %s --check-prefix=ISA --input-file=%t.s
+
+// Two workgroups for a compute unit, 132 of them: 64 rows of W each.
+// SM90-DAG: #[[FEW:.*]] = affine_map<()[s0] -> (256)>
+// SM90-LABEL: func.func private @one(
+// SM90-SAME: gist.grid = [#[[FEW]]]
+// SM90-SAME: workgroup = [1, 64], depth = 0, waves = [16, 1], stages = 2, instruction = fma, element = f32>
+
+// 304 compute units; not more than 512 workgroups.
+// CHECK-DAG: #[[FEW:.*]] = affine_map<()[s0] -> (512)>
+// CHECK-DAG: #[[MANY:.*]] = affine_map<()[s0, s1, s2, s3] -> ((s3 ceildiv 128) * 2)>
+// CHECK-LABEL: func.func private @one(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<1x4096xf16>, %[[V:[a-z0-9]+]]: memref<4096x256xf16>, %[[W:[a-z0-9]+]]: memref<16384x4096xf16>, %[[M:[a-z0-9]+]]: memref<16384x256xf16>
+// CHECK-SAME: gist.grid = [#[[FEW]]]
+// CHECK-SAME: workgroup = [1, 32]
+// CHECK-SAME: gist.workgroup = array<i64: 512>
+// Items of g, by tickets.
+// CHECK: scf.while
+// CHECK: vector.load %[[V]]
+// CHECK: llvm.atomicrmw add
+// Rows of M are on their way before anybody waits.
+// CHECK: vector.load %[[M]]
+// CHECK: amdgpu.sched_barrier
+// CHECK: scf.while
+// CHECK: llvm.load {{.*}} atomic
+// Items of the residual read V again.
+// CHECK: scf.while
+// CHECK: vector.load %[[V]]
+// CHECK: llvm.atomicrmw add
+// CHECK: scf.while
+// CHECK: llvm.load {{.*}} atomic
+// W is read only if the level says so.
+// CHECK-NOT: vector.load %[[W]]
+// CHECK: memref.store {{.*}} : memref<1xi8>
+// CHECK: %[[OPEN:.*]] = arith.cmpi eq
+// CHECK: scf.if %[[OPEN]] {
+// CHECK-NEXT: gpu.barrier
+// CHECK: vector.load %[[W]]
+
+// ISA-LABEL: one:
+// ISA: ScratchSize: 0
+func.func private @one(%x: tensor<1x4096xf16>, %v: tensor<4096x256xf16>,
+    %w: tensor<16384x4096xf16>, %m: tensor<16384x256xf16>,
+    %control: tensor<64xi32> {gist.control}, %number: index,
+    %y: tensor<1x16384xf16>, %l: tensor<1xi8>, %s: tensor<13824xf32>)
+    -> (tensor<1x16384xf16>, tensor<1xi8>, tensor<13824xf32>)
+    attributes {gist.kernel, gist.outputs = 3 : i64} {
+  %r, %level = gist.gated_projection %x, %v, 1.0e-1 weights(%w : tensor<16384x4096xf16>)
+      images(%m : tensor<16384x256xf16>) : tensor<1x4096xf16>, tensor<4096x256xf16>
+  return %r, %level, %s : tensor<1x16384xf16>, tensor<1xi8>, tensor<13824xf32>
+}
+
+#rows = affine_map<(t, m, d) -> (t, d)>
+#matrix = affine_map<(t, m, d) -> (m, d)>
+#sum = affine_map<(t, m, d) -> (t, m)>
+#token = affine_map<(t, d) -> (t)>
+#all = affine_map<(t, d) -> (t, d)>
+
+// The rows of a tile are found by counting levels, the highest first; then come
+// the main loop over M and, only where a row of the tile is open, that over W.
+// CHECK-LABEL: func.func private @many(
+// CHECK-SAME: %[[G:[a-z0-9]+]]: memref<?x64xf16>, %[[R:[a-z0-9]+]]: memref<?x256xf16>, %[[L:[a-z0-9]+]]: memref<?xi8>, %[[M:[a-z0-9]+]]: memref<256x64xf16>, %[[W:[a-z0-9]+]]: memref<256x256xf16>
+// CHECK-SAME: gist.grid = [#[[MANY]], #{{.*}}]
+// CHECK-SAME: instruction = mfma_32x32x8
+// CHECK: memref.load %[[L]]
+// CHECK: memref.load %[[L]]
+// CHECK: scf.for
+// CHECK: amdgpu.mfma 32x32x8
+// CHECK-NOT: %[[W]][
+// CHECK: scf.if {{.*}} -> (
+// CHECK: %[[W]][
+// CHECK: scf.for
+// CHECK: amdgpu.mfma 32x32x8
+
+// ISA-LABEL: many:
+// ISA: ScratchSize: 0
+func.func private @many(%g: tensor<?x64xf16>, %r: tensor<?x256xf16>, %l: tensor<?xi8>,
+    %m: tensor<256x64xf16>, %w: tensor<256x256xf16>, %out: tensor<?x256xf16>)
+    -> tensor<?x256xf16> attributes {gist.kernel, gist.outputs = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %t = tensor.dim %out, %c0 : tensor<?x256xf16>
+  %e = tensor.empty(%t) : tensor<?x256xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x256xf32>) -> tensor<?x256xf32>
+  %s = linalg.generic {indexing_maps = [#rows, #matrix, #sum],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%g, %m : tensor<?x64xf16>, tensor<256x64xf16>) outs(%f : tensor<?x256xf32>) {
+  ^bb0(%a: f16, %b: f16, %o: f32):
+    %c = arith.extf %a : f16 to f32
+    %d = arith.extf %b : f16 to f32
+    %p = arith.mulf %c, %d : f32
+    %n = arith.addf %o, %p : f32
+    linalg.yield %n : f32
+  } -> tensor<?x256xf32>
+  %e2 = tensor.empty(%t) : tensor<?x256xf16>
+  %open = linalg.generic {indexing_maps = [#token, #all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%l, %r : tensor<?xi8>, tensor<?x256xf16>) outs(%e2 : tensor<?x256xf16>) {
+  ^bb0(%k: i8, %a: f16, %o: f16):
+    %one = arith.constant 1 : i8
+    %none = arith.constant 0.0 : f16
+    %is = arith.cmpi eq, %k, %one : i8
+    %n = arith.select %is, %a, %none : f16
+    linalg.yield %n : f16
+  } -> tensor<?x256xf16>
+  %u = linalg.generic {indexing_maps = [#rows, #matrix, #sum],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%open, %w : tensor<?x256xf16>, tensor<256x256xf16>) outs(%s : tensor<?x256xf32>) {
+  ^bb0(%a: f16, %b: f16, %o: f32):
+    %c = arith.extf %a : f16 to f32
+    %d = arith.extf %b : f16 to f32
+    %p = arith.mulf %c, %d : f32
+    %n = arith.addf %o, %p : f32
+    linalg.yield %n : f32
+  } -> tensor<?x256xf32>
+  %y = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%u : tensor<?x256xf32>) outs(%out : tensor<?x256xf16>) {
+  ^bb0(%a: f32, %o: f16):
+    %n = arith.truncf %a : f32 to f16
+    linalg.yield %n : f16
+  } -> tensor<?x256xf16>
+  return %y : tensor<?x256xf16>
+}

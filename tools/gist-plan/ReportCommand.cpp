@@ -1,0 +1,77 @@
+//===- ReportCommand.cpp - gist-plan report -------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/AtomicFile.h"
+#include "tools/gist-plan/Commands.h"
+#include "tools/gist-plan/Report.h"
+#include "tools/gist-run/Options.h"
+
+#include "nlohmann/json.hpp"
+
+using namespace gist;
+using namespace gist::plan;
+
+namespace {
+struct Options {
+  std::vector<std::string> evaluations;
+  std::string output;
+};
+} // namespace
+
+/// Adds the lists of one evaluation to those of another, so that measurements
+/// of several programs become one page.
+static void append(nlohmann::json &all, const nlohmann::json &more) {
+  for (const auto &[key, value] : more.items()) {
+    nlohmann::json &place = all[key];
+    if (place.is_array() && value.is_array())
+      place.insert(place.end(), value.begin(), value.end());
+    else if (place.is_null())
+      place = value;
+  }
+}
+
+static Status runReport(const Options &options) {
+  nlohmann::json all = nlohmann::json::object();
+  for (const std::string &path : options.evaluations) {
+    std::string text;
+    GIST_TRY(run::readText(path, text));
+    nlohmann::json one =
+        nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (!one.is_object())
+      return Status::error(Code::BadFile, "%s: is no JSON object",
+                           path.c_str());
+    std::string page; // Every file must be an evaluation, not only their sum.
+    GIST_TRY(writeReport(one, page).in(path));
+    append(all, one);
+  }
+  std::string page;
+  GIST_TRY(writeReport(all, page));
+  AtomicFile file;
+  GIST_TRY(file.open(options.output));
+  GIST_TRY(file.write(
+      {reinterpret_cast<const uint8_t *>(page.data()), page.size()}));
+  return file.commit();
+}
+
+void plan::addReport(CLI::App &app, Action &action) {
+  auto options = std::make_shared<Options>();
+  CLI::App *command = app.add_subcommand(
+      "report", "A page with plots of what plans keep and save");
+  command
+      ->add_option("evaluation", options->evaluations,
+                   "What bench/plan_quality.py and its siblings wrote")
+      ->type_name("EVALUATION")
+      ->required();
+  command
+      ->add_option("-o,--output", options->output, "The page (HTML) to write")
+      ->type_name("FILE")
+      ->required();
+  command->footer("Example: gist-plan report evaluation.json -o report.html");
+  command->callback([options, &action] {
+    action = [options] { return runReport(*options); };
+  });
+}

@@ -1,0 +1,51 @@
+//===- Accounting.h - What a module with a plan did -------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_TOOLS_GIST_RUN_ACCOUNTING_H
+#define GIST_TOOLS_GIST_RUN_ACCOUNTING_H
+
+#include "passes/Plan/PlannedModule.h"
+#include "tools/gist-run/Options.h"
+
+#include "nlohmann/json_fwd.hpp"
+
+#include <optional>
+
+namespace gist::run {
+
+/// Counts the work of a module's plan call by call, and its cache. A module
+/// without a plan leaves it inactive.
+class Accounting {
+public:
+  /// Makes the session that is opened with these options tell of its calls.
+  /// This must outlive it.
+  void listen(ModelOptions &model);
+  Status open(const Runner &runner);
+
+  /// Ends one part of an evaluation: its work, as a share of dense attention.
+  double take();
+
+  bool isActive() const { return meter.has_value(); }
+  /// Bytes of the cache, as a share of a dense one.
+  double cacheShare() const;
+  /// The clusters of a layer's heads, at the end of the last sequence.
+  std::span<const double> clustersOf(int64_t layer) const;
+
+  nlohmann::json toJson(double windows, std::optional<double> recall) const;
+  nlohmann::json layersToJson() const;
+  void print(double windows, std::optional<double> recall) const;
+
+private:
+  PlannedModule planned;
+  uint64_t cacheBytes = 0;
+  std::optional<WorkMeter> meter;
+  std::vector<double> clusters;
+};
+
+} // namespace gist::run
+
+#endif // GIST_TOOLS_GIST_RUN_ACCOUNTING_H
