@@ -39,6 +39,10 @@ static int64_t getProductDepth(func::FuncOp kernel) {
       depth = product.getValues().getType().getDimSize(1);
       return;
     }
+    if (auto product = dyn_cast<GuardedMatmulOp>(op)) {
+      depth = product.getInput().getType().getDimSize(1);
+      return;
+    }
     auto structured = dyn_cast<linalg::LinalgOp>(op);
     if (!structured || !linalg::isaContractionOpInterface(structured))
       return;

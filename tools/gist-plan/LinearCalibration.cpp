@@ -355,10 +355,12 @@ Status Calibrator::roundWeights(SafetensorsWriter &writer,
   });
   for (Status &failure : failures)
     GIST_TRY(std::move(failure));
-  if (options.probeTokens > 0)
-    GIST_TRY(probe(
-        tokens.first(std::min<size_t>(tokens.size(), options.probeTokens)),
-        blocks, result));
+  if (options.probeTokens > 0) {
+    int64_t most = std::min(options.probeTokens, session.capacity());
+    GIST_TRY(
+        probe(tokens.first(std::min(tokens.size(), static_cast<size_t>(most))),
+              blocks, result));
+  }
   for (size_t i = 0; i < inputs.size(); ++i) {
     size_t number = 0;
     for (const WeightResult &weight : result.inputs[i].weights)

@@ -184,6 +184,7 @@ static void printJson(const Runner &runner, const Options &options,
                          {"threads", device.parallelism},
                          {"load_seconds", runner.loadSeconds},
                          {"state_bytes", use.state},
+                         {"weight_bytes", weightBytesOfToken(*runner.module)},
                          {"scratch_bytes", use.arena},
                          {"peak_resident_bytes", peakMemory()},
                          {"tests", tests}};

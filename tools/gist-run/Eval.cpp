@@ -121,6 +121,7 @@ static Status runEval(Options &options) {
                            {"text", options.text},
                            {"window", options.window},
                            {"stride", options.stride},
+                           {"weight_bytes", weightBytesOfToken(*runner.module)},
                            {"windows", toJson(windows, other != nullptr)}};
     if (other)
       json["against"] = options.against;

@@ -205,6 +205,22 @@ Status run::readText(const std::string &path, std::string &text) {
   return {};
 }
 
+uint64_t run::weightBytesOfToken(const Module &module) {
+  const ModuleSpec &spec = module.spec();
+  uint64_t bytes = 0;
+  for (const EntrySpec &entry : spec.entries) {
+    if (entry.name != kEntryDecode)
+      continue;
+    bytes = 0; // Targets read the same; the last one counts.
+    for (const CommandSpec &command : entry.commands)
+      for (const ArgSpec &argument : command.args)
+        if (command.flops != kNone && argument.buffer != kNone &&
+            spec.buffers[argument.buffer].kind == BufferKind::Weight)
+          bytes += spec.weights[spec.buffers[argument.buffer].base].size;
+  }
+  return bytes;
+}
+
 uint64_t run::peakMemory() {
   // What getrusage says outlives exec: it may be the peak of who started us.
   if (std::FILE *file = std::fopen("/proc/self/status", "re")) {

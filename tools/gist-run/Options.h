@@ -83,6 +83,10 @@ private:
 /// The content of a file, or of standard input for "-".
 Status readText(const std::string &path, std::string &text);
 
+/// Bytes of weights that products read to decode one token, every gate open;
+/// tables that are only looked up do not count. 0: the module does not decode.
+uint64_t weightBytesOfToken(const Module &module);
+
 /// Largest resident memory of this process so far, in bytes.
 uint64_t peakMemory();
 
