@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Destinations are given slots in the order of the calls. A call may take a slot
-// if it waits anyway, for the tensors it reads, for everybody who used what the
-// slot held: calls that could run side by side stay so. A slot grows to the
-// largest it has to hold. Offsets are sums of the sizes of the slots before.
+// Destinations are given slots in the order of the calls. A call may take a
+// slot if it waits anyway, for the tensors it reads, for everybody who used
+// what the slot held: calls that could run side by side stay so. A slot grows
+// to the largest it has to hold. Offsets are sums of the sizes of the slots
+// before.
 //
 //===----------------------------------------------------------------------===//
 

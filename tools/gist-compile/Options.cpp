@@ -104,10 +104,11 @@ static void addTargetOptions(CLI::App &app, Options &options) {
                  "LLVM triple of the CPU; default: this machine's")
       ->type_name("TRIPLE")
       ->group(group);
-  app.add_option("--cpu", options.cpu,
-                 "LLVM name of the CPU; default: the running one with the "
-                 "features it really has; for another triple generic on aarch64 "
-                 "and x86-64-v3 (AVX2, FMA) on x86_64")
+  app.add_option(
+         "--cpu", options.cpu,
+         "LLVM name of the CPU; default: the running one with the "
+         "features it really has; for another triple generic on aarch64 "
+         "and x86-64-v3 (AVX2, FMA) on x86_64")
       ->type_name("NAME")
       ->group(group);
   app.add_option("--features", options.features,
