@@ -5,9 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Destinations are given slots in the order of the calls. A slot is free again
-// after the last reader of what it held; it grows to the largest it has to
-// hold. Offsets are sums of the sizes of the slots before.
+// Destinations are given slots in the order of the calls. A call may take a
+// slot if it waits anyway, for the tensors it reads, for everybody who used
+// what the slot held: calls that could run side by side stay so. A slot grows
+// to the largest it has to hold. Offsets are sums of the sizes of the slots
+// before.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +18,9 @@
 #include "passes/Emit/Sizes.h"
 #include "passes/Graph/KernelGroups.h"
 #include "passes/Passes.h"
+
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace gist {
 #define GEN_PASS_DEF_PLANMEMORYPASS
@@ -34,14 +39,15 @@ namespace {
 /// Memory that one destination after another uses.
 struct Slot {
   SizePolynomial size;
-  unsigned busyUntil; ///< number of the last call that reads what it holds
+  llvm::BitVector users; ///< calls that write or read what it holds
 };
 
-/// A destination and the calls between which its content matters.
+/// A destination and the calls to which its content matters.
 struct Lifetime {
   OpOperand *destination;
   SizePolynomial size;
-  unsigned begin, end;
+  unsigned writer;
+  llvm::BitVector users; ///< the writer too
   bool isReturned = false;
 };
 
@@ -52,6 +58,8 @@ public:
   LogicalResult run() {
     for (auto [number, call] : llvm::enumerate(function.getOps<DispatchOp>()))
       numbers[call] = number;
+    for (DispatchOp call : function.getOps<DispatchOp>())
+      addAncestors(call);
     SmallVector<Lifetime> lifetimes;
     for (DispatchOp call : function.getOps<DispatchOp>())
       for (OpOperand &destination : call.getDpsInitsMutable())
@@ -67,6 +75,25 @@ public:
   }
 
 private:
+  /// Finds the calls that `call` waits for, directly or not, for what it reads.
+  void addAncestors(DispatchOp call) {
+    llvm::BitVector &own = ancestors.emplace_back(numbers.size());
+    SmallVector<Value> sources(call->getOperands());
+    llvm::SmallPtrSet<Operation *, 8> seen;
+    while (!sources.empty()) {
+      Operation *op = sources.pop_back_val().getDefiningOp();
+      if (!op || !seen.insert(op).second)
+        continue;
+      if (auto other = dyn_cast<DispatchOp>(op)) {
+        unsigned number = numbers.lookup(other);
+        own |= ancestors[number];
+        own.set(number);
+      } else { // A view, or a size.
+        llvm::append_range(sources, op->getOperands());
+      }
+    }
+  }
+
   LogicalResult addLifetime(DispatchOp call, OpOperand &destination,
                             SmallVectorImpl<Lifetime> &lifetimes) {
     std::optional<SizePolynomial> size = getByteSize(destination.get());
@@ -76,7 +103,9 @@ private:
              << " whose size is no polynomial of the tokens in the call, the "
                 "tokens before it and the capacity";
     unsigned number = numbers.lookup(call);
-    Lifetime lifetime{&destination, size->alignTo(kAlignment), number, number};
+    Lifetime lifetime{&destination, size->alignTo(kAlignment), number,
+                      llvm::BitVector(numbers.size())};
+    lifetime.users.set(number);
     extend(call.getTiedOpResult(&destination), lifetime);
     if (!lifetime.isReturned) {
       lifetimes.push_back(lifetime);
@@ -96,7 +125,7 @@ private:
       if (isa<func::ReturnOp>(user))
         lifetime.isReturned = true;
       else if (auto call = dyn_cast<DispatchOp>(user))
-        lifetime.end = std::max(lifetime.end, numbers.lookup(call));
+        lifetime.users.set(numbers.lookup(call));
       else if (!isa<tensor::DimOp>(user)) // A view.
         for (Value result : user->getResults())
           extend(result, lifetime);
@@ -108,8 +137,8 @@ private:
     unsigned best = slots.size();
     int64_t bestGrowth = lifetime.size.evaluate(kTypical);
     for (auto [number, slot] : llvm::enumerate(slots)) {
-      if (slot.busyUntil >= lifetime.begin)
-        continue;
+      if (slot.users.test(ancestors[lifetime.writer]))
+        continue; // Somebody may still be at it.
       int64_t growth = slot.size.max(lifetime.size).evaluate(kTypical) -
                        slot.size.evaluate(kTypical);
       if (growth < bestGrowth) {
@@ -120,7 +149,7 @@ private:
     if (best == slots.size())
       slots.push_back({});
     slots[best].size = slots[best].size.max(lifetime.size);
-    slots[best].busyUntil = lifetime.end;
+    slots[best].users = lifetime.users;
     return best;
   }
 
@@ -146,6 +175,7 @@ private:
 
   func::FuncOp function;
   DenseMap<Operation *, unsigned> numbers;
+  SmallVector<llvm::BitVector> ancestors; ///< of each call
   SmallVector<Slot> slots;
 };
 

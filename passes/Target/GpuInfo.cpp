@@ -7,6 +7,11 @@
 
 #include "passes/Target/GpuInfo.h"
 
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/Twine.h"
+
+#include <utility>
+
 using namespace gist;
 
 static constexpr GpuInfo kGpus[] = {
@@ -17,9 +22,36 @@ static constexpr GpuInfo kGpus[] = {
 
 llvm::ArrayRef<GpuInfo> gist::getGpuTable() { return kGpus; }
 
+/// What a target ID may say of an AMD GPU, in the order that LLVM has, and the
+/// features that it stands for. Code that leaves one open runs either way.
+static constexpr std::pair<const char *, const char *> kTargetIds[] = {
+    {":sramecc+", "+sramecc"},
+    {":sramecc-", "-sramecc"},
+    {":xnack+", "+xnack"},
+    {":xnack-", "-xnack"},
+    {":sramecc+:xnack+", "+sramecc,+xnack"},
+    {":sramecc+:xnack-", "+sramecc,-xnack"},
+    {":sramecc-:xnack+", "-sramecc,+xnack"},
+    {":sramecc-:xnack-", "-sramecc,-xnack"},
+};
+
+/// Rows of target IDs, by name.
+static llvm::StringMap<GpuInfo> makeTargetIds() {
+  llvm::StringMap<GpuInfo> rows;
+  for (const GpuInfo &gpu : kGpus)
+    for (auto [id, features] : kTargetIds)
+      if (gpu.kind == GpuKind::Amd) {
+        GpuInfo &row = rows[(llvm::Twine(gpu.name) + id).str()] = gpu;
+        row.features = features;
+      }
+  return rows;
+}
+
 const GpuInfo *gist::getGpuInfo(llvm::StringRef name) {
   for (const GpuInfo &gpu : kGpus)
     if (name == gpu.name)
       return &gpu;
-  return nullptr;
+  static const llvm::StringMap<GpuInfo> targetIds = makeTargetIds();
+  auto found = targetIds.find(name);
+  return found == targetIds.end() ? nullptr : &found->second;
 }

@@ -169,7 +169,8 @@ FailureOr<CpuTarget> gist::resolveTarget(const CpuTarget &target,
   if (!isNative)
     return result;
   if (triple.getArch() != host.getArch()) {
-    result.cpu = "generic";
+    // Every x86-64 CPU of the last ten years has AVX2 and FMA.
+    result.cpu = triple.isAArch64() ? "generic" : "x86-64-v3";
     return result;
   }
   // A virtual machine may hide features that its CPU's name promises.

@@ -30,9 +30,6 @@ using namespace gist::compile;
 /// The context of a graph, which does not say one, unless the user does.
 static constexpr int64_t kGraphContext = 4096;
 
-/// The GPU whose code objects can be read back.
-static constexpr const char *kReportedGpu = "gfx942";
-
 /// What products are computed in, for people.
 static std::string describeCompute(llvm::ArrayRef<Program> programs) {
   std::string text;
@@ -194,7 +191,7 @@ Status Compilation::writeModule() {
     GIST_TRY(program.lowerKernels());
     GIST_TRY(program.generateCode());
     described.push_back(program.describe());
-    if (program.target.name == kReportedGpu)
+    if (program.target.gpu && program.target.gpu->kind == GpuKind::Amd)
       GIST_TRY(reportCode(options.report, program.getCode()));
   }
   if (options.output == "-")

@@ -7,6 +7,7 @@
 
 #include "tools/gist-compile/Options.h"
 
+#include "passes/Target/GpuInfo.h"
 #include "runtime/Format.h"
 
 #include "CLI/CLI.hpp"
@@ -87,8 +88,15 @@ static void addTargetOptions(CLI::App &app, Options &options) {
   const char *group = "Target";
   app.add_option("--target", options.targets,
                  "Machine to compile for: cpu (default), gfx942 (AMD MI300), "
-                 "sm_90 (NVIDIA H100, H200); may be given more than once")
-      ->check(CLI::IsMember({"cpu", "gfx942", "sm_90"}).description(""))
+                 "also as a target ID such as gfx942:sramecc+:xnack-, sm_90 "
+                 "(NVIDIA H100, H200); may be given more than once")
+      ->check(CLI::Validator(
+          [](const std::string &name) {
+            return name == "cpu" || getGpuInfo(name)
+                       ? std::string()
+                       : name + " not in {cpu,gfx942,sm_90}";
+          },
+          ""))
       ->type_name("NAME")
       ->allow_extra_args(false)
       ->group(group);
@@ -96,9 +104,11 @@ static void addTargetOptions(CLI::App &app, Options &options) {
                  "LLVM triple of the CPU; default: this machine's")
       ->type_name("TRIPLE")
       ->group(group);
-  app.add_option("--cpu", options.cpu,
-                 "LLVM name of the CPU; default: the running one with the "
-                 "features it really has, or the baseline of another triple")
+  app.add_option(
+         "--cpu", options.cpu,
+         "LLVM name of the CPU; default: the running one with the "
+         "features it really has; for another triple generic on aarch64 "
+         "and x86-64-v3 (AVX2, FMA) on x86_64")
       ->type_name("NAME")
       ->group(group);
   app.add_option("--features", options.features,
@@ -197,6 +207,11 @@ static void addReportOptions(CLI::App &app, Options &options) {
 }
 
 /// What each option alone cannot say.
+static bool isAmd(const std::string &target) {
+  const GpuInfo *gpu = getGpuInfo(target);
+  return gpu && gpu->kind == GpuKind::Amd;
+}
+
 static void checkTogether(const CLI::App &app, Options &options) {
   auto refuse = [](const std::string &sentence) {
     throw CLI::ValidationError(sentence, CLI::ExitCodes::ValidationError);
@@ -206,8 +221,7 @@ static void checkTogether(const CLI::App &app, Options &options) {
   if (isReported && !isModule)
     refuse("--report looks at the code of a module; it has no --emit");
   if (isReported && !options.isCodeObject() &&
-      std::find(options.targets.begin(), options.targets.end(), "gfx942") ==
-          options.targets.end())
+      std::none_of(options.targets.begin(), options.targets.end(), isAmd))
     refuse("--report=resources is about kernels for gfx942: add "
            "--target=gfx942");
   if (options.isCodeObject() && !isReported)
