@@ -163,6 +163,36 @@ func.func @run(%q: {q} loc("q"), %k: {k} loc("k"), %v: {k} loc("v")) -> ({q} {{g
         tags={"attention"})
 
 
+def decode(model, tokens, bar, goal):
+    """One query on the keys and values of `tokens`."""
+    heads, kv, size = HEADS[model]
+    q, k = f"tensor<1x{heads}x{size}xf16>", f"tensor<?x{kv}x{size}xf16>"
+    graph = f"""
+func.func @run(%q: {q} loc("q"), %k: {k} loc("k"), %v: {k} loc("v")) -> ({q} {{gist.name = "y"}}) {{
+  %y = gist.attention %q, %k, %v causal : {q}, {k}, {k}
+  return %y : {q}
+}}"""
+
+    def peer(torch, i):
+        def sdpa():
+            q, k, v = (i[n].transpose(0, 1)[None] for n in "qkv")
+            return torch.nn.functional.scaled_dot_product_attention(
+                q, k, v, enable_gqa=heads != kv)
+        return sdpa
+
+    def check(torch, inputs, outputs):
+        want = peer(torch, {n: inputs[n].float() for n in "qkv"})()[0].transpose(0, 1)
+        return relative_error(torch, outputs["y"], want), 2e-2
+
+    return Case(
+        f"decode {model} T={tokens}", graph, tokens,
+        lambda torch, g: {"q": normal(torch, g, 1, heads, size),
+                          "k": normal(torch, g, tokens, kv, size),
+                          "v": normal(torch, g, tokens, kv, size)},
+        check, peer, "SDPA", bar, goal, flops=4.0 * heads * size * tokens,
+        bytes=4.0 * kv * size * tokens, tags={"attention"})
+
+
 # Selections.
 
 SELECTION = """(tensor<{shape}xi32> {{gist.name = "ids"}}, tensor<i32> {{gist.name = "count"}},
@@ -284,25 +314,43 @@ func.func @run(%x: tensor<?x{depth}xf16> loc("x"), {PARTS}) -> {SELECTION.format
                 flops=float(tokens) * tokens * depth / 4, tags={"select"})
 
 
-def copy(model, tokens, kept, bar, goal):
+def attend_graph(model, words):
     heads, kv, size = HEADS[model]
     q, k = f"tensor<?x{heads}x{size}xf16>", f"tensor<?x{kv}x{size}xf16>"
-    text = f"""
+    return f"""
 func.func @run(%q: {q} loc("q"), %k: {k} loc("k"), %v: {k} loc("v"), {PARTS})
     -> ({q} {{gist.name = "y"}}) {{
   {PACK}
-  %y = gist.attend %q, %k, %v on %s mode copy causal : {q}, {k}, {k}, !gist.selection<?>
+  %y = gist.attend %q, %k, %v on %s {words} : {q}, {k}, {k}, !gist.selection<?>
   return %y : {q}
 }}"""
+
+
+def attend_inputs(model, tokens, kept):
+    heads, kv, size = HEADS[model]
+    return lambda torch, g: {
+        "q": normal(torch, g, tokens, heads, size), "k": normal(torch, g, tokens, kv, size),
+        "v": normal(torch, g, tokens, kv, size)
+    } | selection_of(torch, clusters_of(torch, g, tokens, kept))
+
+
+def copy(model, tokens, kept, bar, goal, log_count=False):
+    """Causal, or both ways with the logarithms of counts added to the scores."""
+    heads, _, size = HEADS[model]
 
     def peer(torch, i):
         ids, rank = i["ids"][:kept].long(), torch.zeros(tokens, dtype=torch.long, device="cuda")
         rank[ids] = torch.arange(kept, device="cuda")
         back = rank[i["nearest"].long()]
+        bias = i["weight"][:kept].float().log().to(i["q"].dtype)[None, None, None]
 
         def gather():
             q, k, v = (i[n][ids].transpose(0, 1)[None] for n in "qkv")
-            out = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+            if log_count:
+                mask = bias.expand(1, heads, kept, kept)
+                out = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+            else:
+                out = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
             return out[0].transpose(0, 1)[back]
         return gather
 
@@ -310,13 +358,53 @@ func.func @run(%q: {q} loc("q"), %k: {k} loc("k"), %v: {k} loc("v"), {PARTS})
         want = peer(torch, inputs | {n: inputs[n].float() for n in "qkv"})()
         return relative_error(torch, outputs["y"], want), 2e-2
 
-    return Case(f"copy {model} T={tokens} r={kept}", text, tokens,
-                lambda torch, g: {"q": normal(torch, g, tokens, heads, size),
-                                  "k": normal(torch, g, tokens, kv, size),
-                                  "v": normal(torch, g, tokens, kv, size)}
-                | selection_of(torch, clusters_of(torch, g, tokens, kept)),
-                check, peer, "gather + SDPA + scatter", bar, goal,
-                flops=2.0 * heads * size * kept * kept, tags={"attend"})
+    words = "mode copy log_count" if log_count else "mode copy causal"
+    name = "copy, counts, both ways" if log_count else "copy"
+    return Case(f"{name} {model} T={tokens} r={kept}", attend_graph(model, words), tokens,
+                attend_inputs(model, tokens, kept), check, peer, "gather + SDPA + scatter",
+                bar, goal, flops=(4.0 if log_count else 2.0) * heads * size * kept * kept,
+                tags={"attend"})
+
+
+def keys(model, tokens, window, merge, bar, goal, block=128):
+    """r + window = T / 4, beside dense attention."""
+    heads, _, size = HEADS[model]
+    kept = tokens // 4 - window
+
+    def check(torch, inputs, outputs):
+        q, k, v = (inputs[n].float().transpose(0, 1) for n in "qkv")
+        ids, nearest = inputs["ids"][:kept].long(), inputs["nearest"].long()
+        want = torch.empty(heads, tokens, size, device="cuda")
+        for start in range(0, tokens, block):
+            stop, old = min(start + block, tokens), max(start - window, 0)
+            seen = ids[ids < old]
+            owner = nearest[:old]
+            is_member = owner < old
+            count = torch.zeros(tokens, device="cuda").index_add_(
+                0, owner[is_member], torch.ones_like(owner[is_member], dtype=torch.float))
+
+            def cluster_rows(x):
+                if merge == "representative":
+                    return x[:, seen]
+                total = torch.zeros_like(x).index_add_(1, owner[is_member], x[:, :old][:, is_member])
+                return total[:, seen] / count[seen, None]
+
+            all_k = torch.cat([cluster_rows(k), k[:, old:stop]], 1)
+            all_v = torch.cat([cluster_rows(v), v[:, old:stop]], 1)
+            scores = q[:, start:stop] @ all_k.transpose(1, 2) * size ** -0.5
+            scores[:, :, :len(seen)] += count[seen].log()
+            position = torch.arange(start, stop, device="cuda")[:, None]
+            later = torch.arange(old, stop, device="cuda")[None, :] > position
+            scores[:, :, len(seen):].masked_fill_(later, float("-inf"))
+            want[:, start:stop] = scores.softmax(-1) @ all_v
+        return relative_error(torch, outputs["y"], want.transpose(0, 1)), 2e-2
+
+    words = f"mode keys causal window {window} block {block} merge {merge}"
+    dense = attention(model, tokens, 0, 0)
+    return Case(f"keys {merge} {model} T={tokens} r={kept} window={window}",
+                attend_graph(model, words), tokens, attend_inputs(model, tokens, kept), check,
+                dense.peer, "SDPA of all keys", bar, goal,
+                flops=4.0 * heads * size * tokens * (kept / 2 + window), tags={"attend"})
 
 
 # Gated projections.
@@ -459,3 +547,10 @@ def all_cases():
             yield cascade(tokens, depth)
     yield copy("gptj-6b", 2048, 512, 0, 0)
     yield copy("gptj-6b", 8192, 2048, 0.8, 0.5)
+    yield copy("opt-6.7b", 8192, 2048, 0, 0)
+    yield copy("gptj-6b", 8192, 2048, 0, 0, log_count=True)
+    for model in ("gptj-6b", "opt-6.7b"):
+        yield keys(model, 8192, 128, "representative", 0.45, 0.35)
+    for tokens in (512, 2048, 8192):
+        for model in HEADS:
+            yield decode(model, tokens, 0, 0)

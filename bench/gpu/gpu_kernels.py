@@ -105,10 +105,10 @@ def measure(arguments, case, module):
 
 def print_row(row):
     if "failed" in row:
-        print(f"{row['case']:36} {row['failed'][:110]}", flush=True)
+        print(f"{row['case']:52} {row['failed'][:110]}", flush=True)
         return
     bar = f"{row['bar']:.2f}" if row["bar"] else "-"
-    print(f"{row['case']:36} {row['us']:10.1f} {row['peer_us']:10.1f} {row['ratio']:7.2f} {bar:>6}"
+    print(f"{row['case']:52} {row['us']:10.1f} {row['peer_us']:10.1f} {row['ratio']:7.2f} {bar:>6}"
           f" {row['tflops']:8.1f}  {row['error']:.1e} {'ok' if row['right'] else 'WRONG'}",
           flush=True)
 
@@ -117,7 +117,7 @@ def run_all(arguments):
     import torch
     rows = []
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}")
-    print(f"{'case':36} {'gist us':>10} {'peer us':>10} {'ratio':>7} {'bar':>6} {'TFLOP/s':>8}  error")
+    print(f"{'case':52} {'gist us':>10} {'peer us':>10} {'ratio':>7} {'bar':>6} {'TFLOP/s':>8}  error")
     for case in chosen(arguments):
         module = pathlib.Path(arguments.folder, file_name(case))
         if not module.exists():

@@ -61,7 +61,7 @@ public:
     return b.select(isSeen, score, b.f32(-kInfinity));
   }
   bool hasBias() const override { return AttendOp(op).getLogCount(); }
-  Value getBias(GpuBuilder &b, Value step, Value slot) override {
+  Value getBias(GpuBuilder &b, Value step, Value slot, Value) override {
     Value key = b.min(getKey(b, step, slot), b.sub(count, 1));
     return getLogCount(b, selection.getWeight(key), op.getEffectiveScale());
   }
@@ -165,15 +165,12 @@ void AttendCopy::emit() {
     // What sees most comes first.
     first = b.mul(b.sub(b.sub(numBlocks, 1), block), loop.getRows());
     end = b.min(b.add(first, loop.getRows()), numRows);
-    RowSource queries;
-    queries.width = op.getQuery().getType().getDimSize(2);
-    queries.read = [&](Value row, Value column, int64_t width) {
-      row = b.min(b.add(first, row), b.sub(numRows, 1));
-      return emitter.elements(
-          op.getQuery(),
-          {selection->getId(b.div(row, group)), getHead(row), column}, width);
-    };
-    loop.loadQueries(queries);
+    loop.loadQueries(getRowSource(
+        emitter, op.getQuery(), multiplied, [&](Value row, Value column) {
+          row = b.min(b.add(first, row), b.sub(numRows, 1));
+          return Values{selection->getId(b.div(row, group)), getHead(row),
+                        column};
+        }));
     CopySteps steps(b, op, *selection, count, first, loop.getRows(),
                     loop.getKeys(), group);
     Values state =

@@ -67,12 +67,10 @@ public:
     return b.select(isSeen, score, b.f32(-kInfinity));
   }
   bool hasBias() const override { return true; }
-  Value getBias(GpuBuilder &b, Value step, Value slot) override {
+  Value getBias(GpuBuilder &b, Value step, Value slot, Value row) override {
     auto ofCluster = [&]() -> Value {
-      Value cluster = getCluster(b, step, slot);
-      Value count =
-          table ? b.read(table, b.sub(selection.getId(cluster), firstId))
-                : selection.getWeight(cluster);
+      Value count = table ? b.read(table, b.sub(row, firstId))
+                          : selection.getWeight(getCluster(b, step, slot));
       Value bias = getLogCount(b, count, op.getEffectiveScale());
       Value isThere = b.isLess(b.add(begin, getOffset(b, step, slot)), end);
       return b.select(isThere, bias, b.f32(-kInfinity));
@@ -118,8 +116,10 @@ public:
         loop(*owned), multiplied(kernel.tile.getElement()),
         // What is left of the memory of a compute unit.
         tableIds(b.getGpu().kind == GpuKind::Amd ? 4096 : 8192) {
-    if (op.getCausal())
-      table = b.allocWorkgroup({tableIds}, b.getI32Type());
+    if (!op.getCausal())
+      return;
+    table = b.allocWorkgroup({tableIds}, b.getI32Type());
+    numIds = b.allocWorkgroup({1}, b.getI32Type());
   }
 
   void emit();
@@ -129,10 +129,9 @@ private:
   void findQueries();
   Values runCausal(ClusterSteps &steps, Values state);
   /// Counts, for ids from `firstId` on, the members among the tokens before
-  /// `end`; those count whose representative is before `end` too.
+  /// `end`; those count whose representative is before `end` too. Counts these
+  /// representatives, of which each is its own.
   void countMembers(Value firstId, Value end);
-  /// How many of the `count` ids are less than `id`. All threads take part.
-  Value countIdsBefore(Value id);
   Values run(KeySteps &steps, Values state) {
     return loop.run(state, steps,
                     getHeadSource(emitter, op.getKey(), kvHead, multiplied),
@@ -154,7 +153,7 @@ private:
   AttentionLoop &loop;
   Type multiplied;
   int64_t tableIds;
-  Value table; ///< workgroup memory
+  Value table, numIds; ///< workgroup memory
 
   Value kvHead;
   std::optional<Selection> selection;
@@ -198,14 +197,10 @@ void AttendKeys::emit() {
   selection.emplace(emitter, op, kvHead);
   count = selection->getCount();
   b.ifThen(b.isLess(first, numRows), [&] {
-    RowSource queries;
-    queries.width = op.getQuery().getType().getDimSize(2);
-    queries.read = [&](Value row, Value column, int64_t width) {
-      return emitter.elements(
-          op.getQuery(), {getToken(row), getHead(b.add(first, row)), column},
-          width);
-    };
-    loop.loadQueries(queries);
+    loop.loadQueries(getRowSource(
+        emitter, op.getQuery(), multiplied, [&](Value row, Value column) {
+          return Values{getToken(row), getHead(b.add(first, row)), column};
+        }));
 
     ClusterSteps steps(b, op, *selection, loop.getKeys());
     steps.getToken = [&](Value row) { return getToken(row); };
@@ -243,7 +238,7 @@ Values AttendKeys::runCausal(ClusterSteps &steps, Values state) {
     steps.table = table;
     steps.firstId = firstId;
     steps.begin = carried.back();
-    steps.end = countIdsBefore(b.min(b.add(firstId, tableIds), end));
+    steps.end = b.add(steps.begin, b.readNumber(numIds, b.index(0)));
     steps.firstToken = end;
     steps.endToken = b.select(isLast, b.add(lastToken, 1), end);
     Values next = run(steps, Values(carried.drop_back()));
@@ -254,44 +249,28 @@ Values AttendKeys::runCausal(ClusterSteps &steps, Values state) {
   return state;
 }
 
-Value AttendKeys::countIdsBefore(Value id) {
-  Value limit = arith::IndexCastOp::create(b, b.getI32Type(), id);
-  Value sum = b.loop(
-      b.mul(b.thread(), 4), count, b.getThreads() * 4, b.i32(0),
-      [&](Value firstNumber, ValueRange carried) {
-        Value total = carried[0];
-        for (int64_t i = 0; i < 4; ++i) {
-          Value number = b.add(firstNumber, i);
-          Value isId = b.isLess(number, count);
-          Value found = selection->getId(b.select(isId, number, firstNumber));
-          Value isBefore =
-              b.both(isId, b.isLess(found, arith::IndexCastOp::create(
-                                               b, b.getIndexType(), limit)));
-          total = arith::AddIOp::create(
-              b, total, arith::ExtUIOp::create(b, b.getI32Type(), isBefore));
-        }
-        return Values{total};
-      })[0];
-  Value all = b.workgroupReduce(sum, GpuBuilder::Kind::ADD);
-  return arith::IndexCastOp::create(b, b.getIndexType(), all);
-}
-
 void AttendKeys::countMembers(Value firstId, Value end) {
   Value none = b.constant(b.vectorOf(4, b.getI32Type()), 0);
   b.barrier(); // The last table has been read.
   b.forEach(b.mul(b.thread(), 4), b.index(tableIds),
             b.index(b.getThreads() * 4),
             [&](Value i) { b.write(none, table, i); });
+  b.ifThen(b.isEqual(b.thread(), 0),
+           [&] { b.write(b.i32(0), numIds, b.index(0)); });
   b.barrier();
   Value last = b.min(b.add(firstId, tableIds), end);
   selection->forEachNearest(
-      b.index(0), end, kNumbersAtOnce, [&](Value, Value nearest) {
+      b.index(0), end, kNumbersAtOnce, [&](Value token, Value nearest) {
         Value id = arith::IndexCastOp::create(b, b.getIndexType(), nearest);
         b.ifThen(b.both(b.compare(CmpIPredicate::sge, id, firstId),
                         b.isLess(id, last)),
                  [&] {
                    atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), table,
                                 b.sub(id, firstId));
+                   b.ifThen(b.compare(CmpIPredicate::eq, id, token), [&] {
+                     atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), numIds,
+                                  b.index(0));
+                   });
                  });
       });
   b.barrier();

@@ -153,16 +153,13 @@ FailureOr<GpuGrid> gist::emitAttention(GpuKernel &kernel, AttentionOp op) {
   auto getHead = [&](Value row) {
     return b.add(b.mul(kvHead, group), b.rem(row, group));
   };
-  RowSource queries;
-  queries.width = query.getDimSize(2);
-  queries.read = [&](Value row, Value column, int64_t count) {
-    row = b.min(b.add(first, row), b.sub(numRows, 1));
-    return emitter.elements(op.getQuery(),
-                            {getToken(row), getHead(row), column}, count);
-  };
-  loop.loadQueries(queries);
-  DenseSteps steps(emitter, op, first, loop.getRows(), loop.getKeys());
   Type element = tile.getElement();
+  loop.loadQueries(getRowSource(
+      emitter, op.getQuery(), element, [&](Value row, Value column) {
+        row = b.min(b.add(first, row), b.sub(numRows, 1));
+        return AttentionLoop::Values{getToken(row), getHead(row), column};
+      }));
+  DenseSteps steps(emitter, op, first, loop.getRows(), loop.getKeys());
   AttentionLoop::Values state =
       loop.run(loop.getStart(), steps,
                getHeadSource(emitter, op.getKey(), kvHead, element),

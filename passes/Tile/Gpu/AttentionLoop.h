@@ -69,8 +69,10 @@ public:
   /// Whether getBias() is to be asked.
   virtual bool hasBias() const { return false; }
   /// What is added to the scores of all rows with a slot, divided by the
-  /// scale; -infinity where none sees it.
-  virtual Value getBias(GpuBuilder &b, Value step, Value slot) { return {}; }
+  /// scale; -infinity where none sees it. `row` is what getRow() gives for it.
+  virtual Value getBias(GpuBuilder &b, Value step, Value slot, Value row) {
+    return {};
+  }
 };
 
 class AttentionLoop {

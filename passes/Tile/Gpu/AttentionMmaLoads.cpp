@@ -64,9 +64,11 @@ Values MmaAttention::load(Value step, ValueRange sourceRows) {
       chunks.push_back(
           fetchChunk(*valueSource, takeFirst(sourceRows), column, width));
   });
-  if (biases)
+  if (biases) {
+    Value slot = b.min(b.thread(), b.index(keys - 1));
     chunks.push_back(
-        steps->getBias(b, step, b.min(b.thread(), b.index(keys - 1))));
+        steps->getBias(b, step, slot, steps->getRow(b, step, slot)));
+  }
   return chunks;
 }
 
@@ -132,7 +134,9 @@ void MmaAttention::copy(Value step, Value stage, ValueRange sourceRows) {
   copyTile(*valueSource, valueTile, step, stage, sourceRows);
   if (biases)
     b.ifThen(b.isLess(b.thread(), keys), [&] {
-      b.write(steps->getBias(b, step, b.thread()), biases, {stage, b.thread()});
+      Value slot = b.thread();
+      b.write(steps->getBias(b, step, slot, steps->getRow(b, step, slot)),
+              biases, {stage, slot});
     });
 }
 

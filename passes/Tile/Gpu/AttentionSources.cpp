@@ -10,10 +10,9 @@
 using namespace mlir;
 using namespace gist;
 
-/// Rows of `tensor`; `at` says where in it a column of a row is.
-static RowSource
-getSource(ElementEmitter &emitter, Value tensor, Type element,
-          std::function<SmallVector<Value>(Value row, Value column)> at) {
+RowSource gist::getRowSource(
+    ElementEmitter &emitter, Value tensor, Type element,
+    std::function<SmallVector<Value>(Value row, Value column)> at) {
   auto type = cast<RankedTensorType>(tensor.getType());
   RowSource source;
   source.width = type.getShape().back();
@@ -36,14 +35,15 @@ getSource(ElementEmitter &emitter, Value tensor, Type element,
 
 RowSource gist::getHeadSource(ElementEmitter &emitter, Value tensor, Value head,
                               Type element) {
-  return getSource(emitter, tensor, element, [head](Value row, Value column) {
-    return SmallVector<Value>{row, head, column};
-  });
+  return getRowSource(emitter, tensor, element,
+                      [head](Value row, Value column) {
+                        return SmallVector<Value>{row, head, column};
+                      });
 }
 
 RowSource gist::getPoolSource(ElementEmitter &emitter, Value tensor,
                               Type element) {
-  return getSource(emitter, tensor, element, [](Value row, Value column) {
+  return getRowSource(emitter, tensor, element, [](Value row, Value column) {
     return SmallVector<Value>{row, column};
   });
 }

@@ -13,6 +13,11 @@
 
 namespace gist {
 
+/// Rows of `tensor`; `at` says where in it a column of a row is.
+RowSource getRowSource(
+    ElementEmitter &emitter, mlir::Value tensor, mlir::Type element,
+    std::function<GpuBuilder::Values(mlir::Value row, mlir::Value column)> at);
+
 /// Head `head` of `tensor`, tokens x heads x size, multiplied as `element`.
 RowSource getHeadSource(ElementEmitter &emitter, mlir::Value tensor,
                         mlir::Value head, mlir::Type element);

@@ -48,16 +48,35 @@ WgmmaAttention::WgmmaAttention(GpuBuilder &b, GpuTileAttr tile,
 
 void WgmmaAttention::loadQueries(const RowSource &queries) {
   int64_t chunks = keyParts * kChunks, columns = keyParts * Wgmma::kTileDepth;
+  bool isCopied = queries.place && queries.width == columns;
   distribute(rows * chunks, [&](Value item, Value isOne) {
     b.ifThen(isOne, [&] {
       Value row = b.div(item, chunks);
       Value column = b.mul(b.rem(item, chunks), kChunk);
-      Value numbers = finishChunk(
-          queries, fetchChunk(queries, row, column, columns), column, columns);
-      queryTile.store(b, numbers, b.div(column, Wgmma::kTileDepth), row,
-                      b.rem(column, Wgmma::kTileDepth));
+      Value part = b.div(column, Wgmma::kTileDepth);
+      Value inside = b.rem(column, Wgmma::kTileDepth);
+      if (!isCopied) {
+        Value fetched = fetchChunk(queries, row, column, columns);
+        queryTile.store(b, finishChunk(queries, fetched, column, columns), part,
+                        row, inside);
+        return;
+      }
+      auto [buffer, place] = queries.place(row, column);
+      copyChunk(buffer, place, queryTile, part, row, inside, b.index(kChunk));
     });
   });
+  // Nobody waits for them before the first keys.
+  if (isCopied)
+    closeCopies(b);
+}
+
+void WgmmaAttention::copyChunk(Value buffer, ValueRange place,
+                               const SharedTile &tile, Value stage, Value row,
+                               Value column, Value size) {
+  nvgpu::DeviceAsyncCopyOp::create(
+      b, nvgpu::DeviceAsyncTokenType::get(b.getContext()), tile.getBuffer(),
+      ValueRange{stage, row, tile.getPlace(b, row, column)}, buffer, place,
+      b.getIndexAttr(kChunk), size, b.getUnitAttr());
 }
 
 void WgmmaAttention::forEachRow(
@@ -110,23 +129,25 @@ void WgmmaAttention::copy(const RowSource &source, const SharedTile &tile,
         }
         Value size = b.select(isThere, b.index(kChunk), b.index(0));
         auto [buffer, place] = source.place(row, from);
-        nvgpu::DeviceAsyncCopyOp::create(
-            b, nvgpu::DeviceAsyncTokenType::get(b.getContext()),
-            tile.getBuffer(),
-            ValueRange{to, slot, tile.getPlace(b, slot, column)}, buffer, place,
-            b.getIndexAttr(kChunk), size, b.getUnitAttr());
+        copyChunk(buffer, place, tile, to, slot, column, size);
       }
     });
   });
 }
 
-void WgmmaAttention::writeBiases(Value step) {
+void WgmmaAttention::writeBiases(Value step, ValueRange sourceRows) {
   if (!biases)
     return;
-  Value isHere = b.both(b.isLess(b.thread(), keys), b.isLess(step, count));
-  b.ifThen(isHere, [&] {
-    b.write(steps->getBias(b, step, b.thread()), biases,
-            {b.rem(step, kStages), b.thread()});
+  // The first of the threads that have chunks of a row.
+  Value isFirst = b.isEqual(b.rem(b.thread(), kChunks), 0);
+  Value isHere = b.both(isFirst, b.isLess(step, count));
+  forEachRow([&](int64_t number, Value slot, Value isOne) {
+    b.ifThen(b.both(isHere, isOne), [&] {
+      Value row =
+          arith::IndexCastUIOp::create(b, b.getIndexType(), sourceRows[number]);
+      b.write(steps->getBias(b, step, slot, row), biases,
+              {b.rem(step, kStages), slot});
+    });
   });
 }
 
@@ -281,11 +302,11 @@ Values WgmmaAttention::runSteps(Values state) {
   Value zero = b.index(0), last = b.sub(count, 1);
   Values rowsNow = findRows(zero), rowsNext = findRows(b.index(1));
   copy(*keySource, keyTile, zero, rowsNow);
-  writeBiases(zero);
+  writeBiases(zero, rowsNow);
   closeCopies(b);
   copy(*keySource, keyTile, b.index(1), rowsNext);
   copy(*valueSource, valueTile, zero, rowsNow);
-  writeBiases(b.index(1));
+  writeBiases(b.index(1), rowsNext);
   closeCopies(b);
   waitForCopies(b, 1);
   wgmma.publishStores();
@@ -326,7 +347,7 @@ Values WgmmaAttention::runSteps(Values state) {
       rowsLater = findRows(b.add(step, 3));
 
     scores = wgmma.wait(scores, 1);
-    writeBiases(ahead);
+    writeBiases(ahead, rowsAhead);
     auto [powers, factors] = emitWeights(adjustScores(next, scores), now);
     // The weights of the last step are being multiplied until here: these take
     // their registers.
@@ -355,6 +376,9 @@ Values WgmmaAttention::runSteps(Values state) {
 }
 
 void WgmmaAttention::finish(Values &state) {
+  // Queries that no step has waited for: outputs take their place.
+  waitForCopies(b, 0);
+  b.barrier();
   Values inverses;
   for (size_t half : {0, 1}) {
     Value sum = state[2 + half];

@@ -55,9 +55,13 @@ private:
   /// Calls `body` with the slots and whether they are ones of such rows.
   void forEachRow(
       llvm::function_ref<void(int64_t number, Value slot, Value isOne)> body);
+  /// Starts the copy of `size` numbers, kChunk or none, zeros instead.
+  void copyChunk(Value buffer, mlir::ValueRange place, const SharedTile &tile,
+                 Value stage, Value row, Value column, Value size);
   void copy(const RowSource &source, const SharedTile &tile, Value step,
             mlir::ValueRange sourceRows);
-  void writeBiases(Value step);
+  /// Writes what is added to the scores of a step, whose rows these are.
+  void writeBiases(Value step, mlir::ValueRange sourceRows);
   /// Waits for all copies, of all threads.
   void finishCopies();
 

@@ -149,7 +149,7 @@ public:
                     b.f32(-std::numeric_limits<double>::infinity()));
   }
   bool hasBias() const override { return true; }
-  Value getBias(GpuBuilder &b, Value step, Value slot) override {
+  Value getBias(GpuBuilder &b, Value step, Value slot, Value) override {
     Value log =
         seen.getLogCount(b, getKey(b, step, slot), getKey(b, step, b.index(0)));
     return arith::MulFOp::create(b, log, b.f32(1 / scale));
