@@ -16,7 +16,7 @@ from reference.selection import Selection, gram_select, record, usable_rows
 
 #: Words of control for one head, words of scratch for one token and beyond
 #: them: passes/Tile/Gpu/SelectRounds.h.
-CONTROL, FACTOR, BITS, ROOM = 320, 14, 128, 68
+CONTROL, FACTOR, BITS, ROOM = 320, 15, 128, 68
 
 #: Small tiles, so that a few dozen tokens are several of them.
 SMALL = (
@@ -202,6 +202,19 @@ def test_shared_tiles(rng, rule):
     ((got,),) = run(x, "f16", rule, room=1 << 20)
     certificate.check_selection(x, 0.3, got, rule, causal=True, delta=delta_of(1024, "f16"))
     assert got.count == alone.count
+
+
+def test_recalled_sums(rng):
+    """With room for the sums of all tiles the nearest are found in them."""
+    x = rounded(generators.clustered(rng, 300, 64, clusters=30, spread=0.33), "f16")
+    x[7], x[200, 3] = 0, np.nan
+    for room in (0, 1 << 18):
+        ((got,),) = run(x, "f16", "all", room=room)
+        certificate.check_selection(x, 0.3, got, "all", causal=True, delta=delta_of(64, "f16"))
+    x = np.stack([x, x[::-1]], 1)
+    for h, (got,) in enumerate(run(x, "f16", "all", room=1 << 19)):
+        certificate.check_selection(x[:, h], 0.3, got, "all", causal=True,
+                                    delta=delta_of(64, "f16"))
 
 
 def hints(rng, x, tau):

@@ -5,11 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One bit for each pair says that an earlier column covers a row. One workgroup
-// decides:
+// One bit for each pair says that an earlier column covers a row, and a word
+// for each row whether any does. One workgroup decides:
 //
-//   a column that a kept one covers is dropped; one that no kept or undecided
-//   one covers is kept; repeat.
+//   a column that none covers is kept; of the others, in a list,
+//   one that a kept one covers is dropped, one that no kept or undecided one
+//   covers is kept; repeat.
 //
 // Every pass decides at least the first undecided column; in practice a few
 // passes decide all.
@@ -79,6 +80,8 @@ void SelectKernel::resolve() {
     b.write(b.i32(0), kept, i);
     b.write(b.i32(0), undecided, i);
   });
+  b.ifThen(b.isEqual(b.thread(), 0),
+           [&] { b.write(b.i32(0), numListed, b.index(0)); });
   b.barrier();
   forTokens(b.index(0), numColumns, [&](Value column) {
     Value token = getColumnToken(column);
@@ -86,12 +89,22 @@ void SelectKernel::resolve() {
                             b.isLess(token, end));
     Value safe = b.select(isInside, token, begin);
     Value isOpen = b.isEqual(rounds.readNumber(SelectArray::Covered, safe), 0);
-    b.ifThen(b.both(isInside, isOpen), [&] {
-      atomicUpdate(b, AtomicBinOp::_or, getBit(b, column), undecided,
-                   b.div(column, 32));
+    Value isTouched =
+        b.isEqual(rounds.readNumber(SelectArray::Touched, safe), 1);
+    Value isCandidate = b.both(isInside, isOpen), word = b.div(column, 32);
+    b.ifThen(b.both(isCandidate, isTouched), [&] {
+      atomicUpdate(b, AtomicBinOp::_or, getBit(b, column), undecided, word);
+      Value place =
+          atomicUpdate(b, AtomicBinOp::add, b.i32(1), numListed, b.index(0));
+      rounds.write(column, SelectArray::Others, toNumber(place));
+    });
+    Value isAlone = b.isEqual(rounds.readNumber(SelectArray::Touched, safe), 0);
+    b.ifThen(b.both(isCandidate, isAlone), [&] {
+      atomicUpdate(b, AtomicBinOp::_or, getBit(b, column), kept, word);
     });
   });
   b.barrier();
+  Value listed = b.readNumber(numListed, b.index(0));
 
   auto passes = scf::WhileOp::create(b, TypeRange(), ValueRange());
   OpBuilder::InsertionGuard guard(b);
@@ -100,8 +113,9 @@ void SelectKernel::resolve() {
   // change when all have read them.
   Value none = b.i32(0), one = b.i32(1);
   Values verdicts =
-      b.loop(b.thread(), numColumns, threads, Values{none, none, none, one},
-             [&](Value column, ValueRange carried) {
+      b.loop(b.thread(), listed, threads, Values{none, none, none, one},
+             [&](Value i, ValueRange carried) {
+               Value column = rounds.readNumber(SelectArray::Others, i);
                Value verdict = b.ifElse(
                    hasBit(b, undecided, column), [&] { return judge(column); },
                    [&] { return b.i32(kDecided); });
@@ -117,24 +131,23 @@ void SelectKernel::resolve() {
                return next;
              });
   b.barrier();
-  b.loop(b.thread(), numColumns, threads, one,
-         [&](Value column, ValueRange carried) {
-           auto is = [&](Value set) {
-             Value bit = arith::AndIOp::create(b, set, carried[0]);
-             return b.compare(CmpIPredicate::ne, bit, none);
-           };
-           Value word = b.div(column, 32);
-           Value isKept = is(verdicts[0]);
-           b.ifThen(isKept, [&] {
-             atomicUpdate(b, AtomicBinOp::_or, getBit(b, column), kept, word);
-           });
-           b.ifThen(arith::OrIOp::create(b, isKept, is(verdicts[1])), [&] {
-             Value others =
-                 arith::XOrIOp::create(b, getBit(b, column), b.i32(-1));
-             atomicUpdate(b, AtomicBinOp::_and, others, undecided, word);
-           });
-           return Values{arith::ShLIOp::create(b, carried[0], one)};
-         });
+  b.loop(b.thread(), listed, threads, one, [&](Value i, ValueRange carried) {
+    Value column = rounds.readNumber(SelectArray::Others, i);
+    auto is = [&](Value set) {
+      Value bit = arith::AndIOp::create(b, set, carried[0]);
+      return b.compare(CmpIPredicate::ne, bit, none);
+    };
+    Value word = b.div(column, 32);
+    Value isKept = is(verdicts[0]);
+    b.ifThen(isKept, [&] {
+      atomicUpdate(b, AtomicBinOp::_or, getBit(b, column), kept, word);
+    });
+    b.ifThen(arith::OrIOp::create(b, isKept, is(verdicts[1])), [&] {
+      Value others = arith::XOrIOp::create(b, getBit(b, column), b.i32(-1));
+      atomicUpdate(b, AtomicBinOp::_and, others, undecided, word);
+    });
+    return Values{arith::ShLIOp::create(b, carried[0], one)};
+  });
   Value isAnyOpen = b.workgroupReduce(verdicts[2], GpuBuilder::Kind::OR);
   scf::ConditionOp::create(b, b.compare(CmpIPredicate::ne, isAnyOpen, none),
                            ValueRange());

@@ -41,6 +41,8 @@
 
 #include "passes/Tile/Gpu/SelectKernel.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace gist;
 using arith::CmpIPredicate;
@@ -127,7 +129,9 @@ void SelectKernel::openChunk() {
                       {SelectArray::Columns, {}, rounds.get(kNumColumns)},
                       Reach::Before,
                       b.index(kUseBits | (findsNearest() ? kUseBest : 0))};
-    // Tiles that are empty, because no column is before the rows, write zeros.
+    inside.getLimit = [&](Value row) {
+      return countBefore(inside.columns, b.add(begin, row));
+    };
     return publishGram({cross, inside});
   }
 
@@ -143,14 +147,12 @@ void SelectKernel::openChunk() {
   rounds.set(kNumColumns, count);
   List tokens = {std::nullopt, begin, count};
   Product inside = {tokens, tokens, Reach::Before, b.index(kUseBits)};
+  inside.getLimit = [](Value row) { return row; };
   Value next = isDone;
   SmallVector<Product> products = {cross, inside};
   if (problem.rule == SelectRule::All) {
     products[1].use = b.select(isDirect, b.index(kUseCover), b.index(kUseBits));
     next = arith::OrIOp::create(b, isDone, isDirect);
-    products[1].getLimit = [&](Value row) {
-      return b.select(isDirect, row, count);
-    };
     // What is kept against earlier ones that are not.
     b.ifThen(isDone, [&] {
       compact.run(
@@ -175,7 +177,26 @@ void SelectKernel::openChunk() {
   }
   rounds.set(kStage, b.select(next, b.index(int64_t(SelectStage::List)),
                               b.index(int64_t(SelectStage::Decide))));
-  publishGram(products);
+  publishGram(products, canRecall() ? isDirect : Value());
+}
+
+/// How many tokens of an ascending list of columns are before token `t`.
+Value SelectKernel::countBefore(const List &list, Value t) {
+  Values ends = {b.index(0), list.count};
+  ends = b.loop(b.index(0), b.index(llvm::Log2_64(kMaxColumns) + 1), 1, ends,
+                [&](Value, ValueRange carried) {
+                  Value begin = carried[0], end = carried[1];
+                  Value middle = b.div(b.add(begin, end), 2);
+                  // Nothing is left to ask about where they meet.
+                  Value place = b.min(middle, b.sub(list.count, 1));
+                  Value id =
+                      rounds.readNumber(*list.array, b.max(place, b.index(0)));
+                  Value isBefore =
+                      b.both(b.isLess(begin, end), b.isLess(id, t));
+                  return Values{b.select(isBefore, b.add(middle, 1), begin),
+                                b.select(isBefore, end, middle)};
+                });
+  return ends[0];
 }
 
 /// The columns are the inherited representatives from `begin` on, as many as
@@ -330,6 +351,9 @@ void SelectKernel::addSuspects() {
                        Reach::Before,
                        b.index(kUseBits | (findsNearest() ? kUseBest : 0)),
                        first};
+    product.getLimit = [&](Value row) {
+      return countBefore(product.columns, b.add(begin, row));
+    };
     publishGram(product);
   });
 }

@@ -5,16 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The tiles of a round's products are numbered; workgroups draw them. As many
-// as fill the GPU a whole number of times are computed by one workgroup each.
-// The steps of the rest, all tiles' one after the other, are cut into equal
-// shares where that pays: a workgroup computes its part of at most two tiles
-// and leaves sums in memory, and who comes last adds them and goes on.
+// The tiles of a round's products are numbered; workgroups draw them, or their
+// shares of them (SelectShares.cpp).
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/SelectKernel.h"
 
+#include <algorithm>
 #include <limits>
 
 using namespace mlir;
@@ -25,38 +23,13 @@ using arith::CmpIPredicate;
 /// stay in the cache.
 static constexpr int64_t kGroup = 8;
 
-/// Steps that storing and adding sums takes the time of: shares must save more.
-static constexpr int64_t kSplitCost = 12;
-/// Workgroups that share a tile, on average: who adds reads one sum after the
-/// other.
-static constexpr int64_t kMaxParts = 8;
-/// Words before the sums that count the parts of tiles, for as many tiles as
-/// workgroups.
-static constexpr int64_t kPartCounts = 1024;
-
-/// Words of a product.
-enum : int64_t {
-  kRowList, ///< where the list begins in the head's memory, -1 for neighbours
-  kRowFirst,
-  kRowCount,
-  kColumnList,
-  kColumnFirst,
-  kColumnCount,
-  kReach,
-  kUse,
-  kFirstBit,
-  kCoverFrom,
-  kNumGroups,
-  kNumTiles,
-};
-
 //===----------------------------------------------------------------------===//
 // What a round computes
 //===----------------------------------------------------------------------===//
 
 /// Writes the words of products and where their groups of tiles start, and lets
-/// the round begin.
-void SelectKernel::publishGram(ArrayRef<Product> products) {
+/// the round begin. Where `keepsSums` holds, it leaves sums for recallGram().
+void SelectKernel::publishGram(ArrayRef<Product> products, Value keepsSums) {
   assert(products.size() <= kMaxProducts);
   Value all = b.index(0);
   for (int64_t i = 0; i < kMaxProducts; ++i) {
@@ -85,26 +58,14 @@ void SelectKernel::publishGram(ArrayRef<Product> products) {
     setOrZero(kCoverFrom, product.coverFrom);
 
     // One thread for each group: enough for 2^18 tokens in tiles of 128 rows.
-    Value numRows = product.rows.count, numColumns = product.columns.count;
-    Value rowTiles = b.ceilDiv(numRows, gram.getRows());
+    Value rowTiles = b.ceilDiv(product.rows.count, gram.getRows());
     Value numGroups = b.ceilDiv(rowTiles, kGroup), group = b.thread();
     Value isMine = b.isLess(group, numGroups);
+    auto table = static_cast<SelectArray>(int64_t(SelectArray::Groups) + i);
     Value tiles = b.ifElse(
-        isMine,
-        [&] {
-          Value firstTile = b.mul(group, kGroup);
-          Value height = b.min(b.sub(rowTiles, firstTile), b.index(kGroup));
-          Value columns = numColumns;
-          if (product.getLimit) {
-            Value end = b.mul(b.add(firstTile, height), gram.getRows());
-            Value limit = product.getLimit(b.sub(b.min(end, numRows), 1));
-            columns = b.max(b.min(limit, numColumns), b.index(0));
-          }
-          return b.mul(height, b.ceilDiv(columns, gram.getColumns()));
-        },
+        isMine, [&] { return writeWidths(product, table, group, numGroups); },
         [&] { return b.index(0); });
     auto [before, total] = compact.scan(tiles);
-    auto table = static_cast<SelectArray>(int64_t(SelectArray::Groups) + i);
     b.ifThen(isMine,
              [&, before = before] { rounds.write(before, table, group); });
     b.ifThen(b.isEqual(group, 0),
@@ -113,61 +74,42 @@ void SelectKernel::publishGram(ArrayRef<Product> products) {
     rounds.set(config + kNumTiles, total);
     all = b.add(all, total);
   }
-  publishSplit(all);
+  publishShares(all, keepsSums);
 }
 
-/// Decides which tiles are shared, and how.
-void SelectKernel::publishSplit(Value tiles) {
-  assert(workgroups <= kPartCounts);
-  int64_t steps = gram.getSteps();
-  Value waves = div32(tiles, b.index(workgroups));
-  Value rest = b.sub(tiles, b.mul(waves, workgroups));
-  // One sum for each part: shares and tiles end between parts.
-  Value room = b.sub(rounds.getSplitWords(), kPartCounts);
-  Value sums = b.div(b.max(room, b.index(0)), gram.getSumWords());
-  Value items = b.min(b.index(workgroups),
-                      b.min(b.mul(rest, kMaxParts), b.sub(sums, rest)));
-  Value saved = b.mul(b.sub(items, rest), steps);
-  Value pays = b.compare(CmpIPredicate::sgt, saved, b.mul(items, kSplitCost));
-  pays = b.both(pays, b.compare(CmpIPredicate::sgt, items, b.index(0)));
-  Value zero = b.index(0);
-  Value split = b.select(pays, rest, zero);
-  Value shares = b.select(pays, items, zero);
-  Value whole = b.sub(tiles, split);
-  rounds.set(kWholeTiles, whole);
-  rounds.set(kSplitTiles, split);
-  rounds.set(kSplitItems, shares);
-  Value counts = rounds.getSplitPlace();
-  forTokens(zero, split, [&](Value i) {
-    b.write(b.i32(0), problem.scratch, b.add(counts, i));
-  });
-  rounds.publish(RoundKind::Gram, b.add(whole, shares));
+/// Writes how many columns of tiles the row tiles of a group have, behind where
+/// the groups start; returns how many tiles these are. A product of bits has at
+/// least one for each row tile, as somebody writes the zeros of its columns.
+Value SelectKernel::writeWidths(const Product &product, SelectArray table,
+                                Value group, Value numGroups) {
+  Value numRows = product.rows.count, numColumns = product.columns.count;
+  Value rowTiles = b.ceilDiv(numRows, gram.getRows());
+  Value firstTile = b.mul(group, kGroup);
+  Value isBits = b.compare(CmpIPredicate::sge, product.use, b.index(kUseBits));
+  Value least = b.select(isBits, b.min(numColumns, b.index(1)), b.index(0));
+  Value total = b.index(0), width = least;
+  for (int64_t i = 0; i < kGroup; ++i) {
+    Value tile = b.add(firstTile, i), exists = b.isLess(tile, rowTiles);
+    Value columns = numColumns;
+    if (product.getLimit) {
+      Value end = b.min(b.mul(b.add(tile, 1), gram.getRows()), numRows);
+      columns = b.min(product.getLimit(b.sub(end, 1)), numColumns);
+    }
+    // They ascend, which is what finds a tile again.
+    width = b.max(
+        width, b.div(b.add(b.max(columns, b.index(0)), gram.getColumns() - 1),
+                     gram.getColumns()));
+    total = b.add(total, b.select(exists, width, b.index(0)));
+    b.ifThen(exists, [&] {
+      rounds.write(width, table, b.add(b.add(numGroups, 1), tile));
+    });
+  }
+  return total;
 }
 
 //===----------------------------------------------------------------------===//
 // Tiles
 //===----------------------------------------------------------------------===//
-
-void SelectKernel::emitGram(Value item) {
-  int64_t steps = gram.getSteps();
-  Value whole = rounds.get(kWholeTiles), split = rounds.get(kSplitTiles);
-  Value items = b.max(rounds.get(kSplitItems), b.index(1));
-  Value isShare = b.compare(CmpIPredicate::sge, item, whole);
-  Value share = b.max(b.sub(item, whole), b.index(0));
-  Value all = b.mul(split, steps), before = b.mul(whole, steps);
-  auto getBegin = [&](Value share, Value tile) {
-    Value inRest = div32(b.mul(share, all), items);
-    return b.select(isShare, b.add(before, inRest), b.mul(tile, steps));
-  };
-  Value begin = getBegin(share, item);
-  Value end = getBegin(b.add(share, 1), b.add(item, 1));
-  b.forEach(b.div(begin, steps), b.ceilDiv(end, steps), b.index(1),
-            [&](Value tile) {
-              Value first = b.mul(tile, steps);
-              emitTile({tile, share, b.sub(b.max(begin, first), first),
-                        b.sub(b.min(end, b.add(first, steps)), first)});
-            });
-}
 
 /// Computes a part of a tile, and reduces the tile if that is the last to be
 /// there.
@@ -194,9 +136,8 @@ void SelectKernel::emitTile(const Part &part) {
   Value inGroup = b.sub(number, b.readNumber(found, b.index(1)));
   Value firstRow = b.mul(group, kGroup);
   Value rowTiles = b.ceilDiv(word(kRowCount), gram.getRows());
-  Value height = b.min(b.sub(rowTiles, firstRow), b.index(kGroup));
-  Value columnTile = div32(inGroup, height);
-  Value rowTile = b.add(firstRow, b.sub(inGroup, b.mul(columnTile, height)));
+  Value widths = b.add(b.add(groups, word(kNumGroups)), 1);
+  auto [rowTile, columnTile] = findInGroup(widths, firstRow, rowTiles, inGroup);
 
   Value lastRow = loadSide(0, config, rowTile);
   Value firstColumn = loadSide(1, config, columnTile);
@@ -210,23 +151,64 @@ void SelectKernel::emitTile(const Part &part) {
   });
   if (!hasColumns())
     return;
-  // Who computes the first part of nothing writes zeros.
+  // Who computes the first part of nothing writes zeros, and who computes the
+  // last tile of its rows those behind it.
   Value isBits = b.isEqual(word(kUse), kUseBits);
   if (hasHint())
     isBits = b.compare(CmpIPredicate::sge, word(kUse), b.index(kUseBits));
-  b.ifThen(b.both(b.both(isEmpty, isBits), b.isEqual(part.begin, 0)), [&] {
-    int64_t words = gram.getColumns() / 32;
-    Value firstBit =
-        b.add(word(kFirstBit), b.mul(columnTile, gram.getColumns()));
-    Value chunk = rounds.get(kChunkBegin);
-    forTokens(b.index(0), b.index(gram.getRows() * words), [&](Value i) {
-      Value id = b.readNumber(gram.getSide(0).ids, b.div(i, words));
-      Value place = rounds.getBitPlace(
-          b.sub(id, chunk), b.add(b.div(firstBit, 32), b.rem(i, words)));
-      b.ifThen(b.compare(CmpIPredicate::sge, id, b.index(0)),
-               [&] { b.write(b.i32(0), rounds.scratch, place); });
+  b.ifThen(b.both(isBits, b.isEqual(part.begin, 0)), [&] {
+    Value next = b.add(columnTile, 1);
+    Value width = b.readNumber(rounds.scratch, b.add(widths, rowTile));
+    Value end = b.select(b.isLess(next, width), next,
+                         b.ceilDiv(word(kColumnCount), gram.getColumns()));
+    clearBits(b.select(isEmpty, columnTile, next), b.max(end, next),
+              word(kFirstBit));
+  });
+}
+
+/// Zeros for tiles [begin, end) of the columns of a product, in the rows of
+/// this tile.
+void SelectKernel::clearBits(Value begin, Value end, Value firstBit) {
+  int64_t rows = gram.getRows(), words = gram.getColumns() / 32;
+  int64_t together = std::min<int64_t>(words, 4);
+  Value zeros = b.constant(b.vectorOf(together, b.getI32Type()), 0);
+  Value chunk = rounds.get(kChunkBegin);
+  Value first = b.add(b.div(firstBit, 32), b.mul(begin, words));
+  forTokens(b.index(0), b.mul(b.sub(end, begin), rows), [&](Value i) {
+    Value id = b.readNumber(gram.getSide(0).ids, b.rem(i, rows));
+    Value word = b.add(first, b.mul(b.div(i, rows), words));
+    b.ifThen(b.compare(CmpIPredicate::sge, id, b.index(0)), [&] {
+      for (int64_t j = 0; j < words; j += together)
+        b.write(zeros, rounds.scratch,
+                rounds.getBitPlace(b.sub(id, chunk), b.add(word, j)));
     });
   });
+}
+
+/// The row and column of tile `number` of a group: column by column, from the
+/// first row that reaches it.
+std::pair<Value, Value> SelectKernel::findInGroup(Value widths, Value firstRow,
+                                                  Value rowTiles,
+                                                  Value number) {
+  Value height = b.min(b.sub(rowTiles, firstRow), b.index(kGroup));
+  Value before = b.index(0), rest = number;
+  Value row = firstRow, column = before, rows = height;
+  Value isFound = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
+  for (int64_t i = 0; i < kGroup; ++i) {
+    Value tile = b.min(b.add(firstRow, i), b.sub(rowTiles, 1));
+    Value width = b.readNumber(rounds.scratch, b.add(widths, tile));
+    Value left = b.max(b.sub(height, i), b.index(0));
+    Value tiles = b.mul(b.sub(width, before), left);
+    // The place of the segment, until it is the right one.
+    row = b.select(isFound, row, b.add(firstRow, i));
+    column = b.select(isFound, column, before);
+    rows = b.select(isFound, rows, left);
+    isFound = arith::OrIOp::create(b, isFound, b.isLess(rest, tiles));
+    rest = b.select(isFound, rest, b.sub(rest, tiles));
+    before = width;
+  }
+  Value inside = div32(rest, b.max(rows, b.index(1)));
+  return {b.add(row, b.sub(rest, b.mul(inside, rows))), b.add(column, inside)};
 }
 
 /// The group of tile `number` of a product and its first tile, in `found`.
@@ -254,6 +236,9 @@ Value SelectKernel::loadSide(unsigned number, Value config, Value tile) {
   Value list = word(kRowList + shift), first = word(kRowFirst + shift);
   Value count = word(kRowCount + shift), begin = b.mul(tile, side.extent);
   Value isList = b.compare(CmpIPredicate::sge, list, b.index(0));
+  // Sums that are recalled are those of all tokens; representatives count.
+  Value isRecall = b.isEqual(rounds.get(kRecall), 1);
+  Value no = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
   // Written without branches, so that the loads of many tokens run together.
   auto getId = [&](Value i) {
     Value place = b.select(isList, b.add(list, i), b.index(0));
@@ -266,7 +251,14 @@ Value SelectKernel::loadSide(unsigned number, Value config, Value tile) {
     Value exists = b.both(b.isLess(i, count),
                           b.compare(CmpIPredicate::sge, id, b.index(0)));
     Value safe = b.max(id, b.index(0));
-    Value scale = b.select(exists, rounds.readF32(SelectArray::Scales, safe),
+    Value counts = exists;
+    if (canRecall() && number == 1) {
+      Value isCovered =
+          b.isEqual(rounds.readNumber(SelectArray::Covered, safe), 1);
+      Value isLeftOut = b.both(isRecall, isCovered);
+      counts = b.both(exists, b.compare(CmpIPredicate::eq, isLeftOut, no));
+    }
+    Value scale = b.select(counts, rounds.readF32(SelectArray::Scales, safe),
                            b.f32(std::numeric_limits<float>::quiet_NaN()));
     b.write(toI32(b.select(exists, id, b.index(-1))), side.ids, local);
     b.write(scale, side.scales, local);
@@ -313,6 +305,9 @@ void SelectKernel::reduceTile(Value config, Value columnTile,
         Value row = b.sub(toNumber(id), chunk);
         b.write(bits, rounds.scratch,
                 rounds.getBitPlace(row, b.add(b.div(firstBit, 32), local)));
+        b.ifThen(b.compare(CmpIPredicate::ne, bits, b.i32(0)), [&] {
+          rounds.write(b.i32(1), SelectArray::Touched, toNumber(id));
+        });
       };
       if (hasHint() && findsNearest())
         epilogue.run(improveRow, store);
@@ -320,52 +315,6 @@ void SelectKernel::reduceTile(Value config, Value columnTile,
         epilogue.run(nullptr, store);
     });
   });
-}
-
-/// Adds the parts of a tile if this one is the last to be there; returns
-/// whether it is.
-Value SelectKernel::joinParts(const Part &part) {
-  int64_t steps = gram.getSteps();
-  Value isWhole = b.isEqual(b.sub(part.end, part.begin), steps);
-  Value rest = b.sub(part.tile, rounds.get(kWholeTiles));
-  Value items = b.max(rounds.get(kSplitItems), b.index(1));
-  Value all = b.max(b.mul(rounds.get(kSplitTiles), steps), b.index(1));
-  // Share i begins at step floor(i * all / items).
-  auto getShare = [&](Value step) {
-    return div32(b.sub(b.mul(b.add(step, 1), items), 1), all);
-  };
-  Value first = b.mul(b.max(rest, b.index(0)), steps);
-  Value firstShare = getShare(first);
-  Value lastShare = getShare(b.add(first, steps - 1));
-  Value firstSum = b.add(firstShare, rest), lastSum = b.add(lastShare, rest);
-  Value counts = rounds.getSplitPlace();
-  Value sums = b.add(counts, kPartCounts);
-
-  Value isLast = b.ifElse(
-      isWhole, [&] { return b.i32(1); },
-      [&] {
-        Value sum = b.mul(b.add(part.share, rest), gram.getSumWords());
-        gram.storeSums(problem.scratch, b.add(sums, sum));
-        releaseFence(b);
-        b.barrier();
-        b.ifThen(b.isEqual(b.thread(), 0), [&] {
-          Value before = atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1),
-                                      problem.scratch, b.add(counts, rest));
-          Value isLast = b.compare(CmpIPredicate::eq, toNumber(before),
-                                   b.sub(lastShare, firstShare));
-          b.write(arith::ExtUIOp::create(b, b.getI32Type(), isLast), found,
-                  b.index(0));
-        });
-        b.barrier();
-        acquireFence(b);
-        return b.read(found, b.index(0));
-      });
-  isLast = b.compare(CmpIPredicate::ne, isLast, b.i32(0));
-  Value isPart = arith::XOrIOp::create(
-      b, isWhole, arith::ConstantIntOp::create(b, b.getI1Type(), 1));
-  gram.addSums(b.both(isLast, isPart), problem.scratch, sums, firstSum,
-               lastSum);
-  return isLast;
 }
 
 /// What the largest cosine of a row, in a product's columns, means.

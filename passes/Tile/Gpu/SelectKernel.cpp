@@ -59,6 +59,7 @@ SelectKernel::SelectKernel(GpuBuilder &b, GpuTileAttr tile,
   if (hasColumns()) {
     kept = b.allocWorkgroup({kBitWords}, b.getI32Type());
     undecided = b.allocWorkgroup({kBitWords}, b.getI32Type());
+    numListed = b.allocWorkgroup({1}, b.getI32Type());
   }
 }
 
@@ -146,7 +147,7 @@ void SelectKernel::emitNorms(Value item) {
       b.ifThen(b.isEqual(b.lane(), 0), [&] {
         rounds.write(scale, SelectArray::Scales, t);
         for (SelectArray array :
-             {SelectArray::Covered, SelectArray::ColumnOf,
+             {SelectArray::Covered, SelectArray::Touched, SelectArray::ColumnOf,
               SelectArray::Suspects, SelectArray::Inherited})
           rounds.write(b.i32(0), array, t);
         for (int64_t half : {0, 1})

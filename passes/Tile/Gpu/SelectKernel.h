@@ -12,7 +12,8 @@
 //   gram     the nearest representative of tokens that do not know theirs
 //   finish   nearest ids and weights
 //
-// SelectGram.cpp computes products, SelectRules.cpp decides what comes next,
+// SelectGram.cpp and SelectShares.cpp compute products, SelectRules.cpp decides
+// what comes next,
 // SelectCovering.cpp and SelectColumns.cpp what a greedy covering keeps.
 //
 //===----------------------------------------------------------------------===//
@@ -97,10 +98,16 @@ private:
   void emitCheck(Value item);
 
   // Products.
-  void publishGram(llvm::ArrayRef<Product> products);
-  void publishSplit(Value tiles);
+  void publishGram(llvm::ArrayRef<Product> products, Value keepsSums = {});
+  Value writeWidths(const Product &product, SelectArray table, Value group,
+                    Value numGroups);
+  void publishShares(Value tiles, Value keepsSums);
+  void recallGram();
   void emitTile(const Part &part);
   void findTile(Value config, Value groups, Value number);
+  std::pair<Value, Value> findInGroup(Value widths, Value firstRow,
+                                      Value rowTiles, Value number);
+  void clearBits(Value begin, Value end, Value firstBit);
   void reduceTile(Value config, Value columnTile, const Part &part);
   Value joinParts(const Part &part);
   void improve(Value config, Value id, Value cosine, Value who);
@@ -115,6 +122,7 @@ private:
   /// The representatives are the tokens that are not covered; the nearest of
   /// those that do not know theirs is next.
   void listKept();
+  void publishLost(Value count);
   void publishFinish();
   void finish();
   void atStage(Value stage, SelectStage which, llvm::function_ref<void()> body);
@@ -124,6 +132,7 @@ private:
   void openChunk();
   void closeChunk();
   Value openInherited(Value begin);
+  Value countBefore(const List &list, Value t);
   void addSuspects();
   void resolve();
   Value judge(Value column);
@@ -148,6 +157,10 @@ private:
   bool hasNearest() const { return problem.nearest || problem.weight; }
   /// Whether products with representatives also find the nearest of rows.
   bool findsNearest() const { return hasNearest() && problem.isCausal; }
+  /// Whether products may leave sums, to find the nearest in them.
+  bool canRecall() const {
+    return problem.rule == SelectRule::All && findsNearest();
+  }
   int64_t getNormRows() const;
 
   GpuBuilder &b;
@@ -161,6 +174,7 @@ private:
   Value begins[2];       ///< of a tile's rows and columns
   Value found;           ///< workgroup memory: a group of tiles
   Value kept, undecided; ///< workgroup memory: sets of columns
+  Value numListed;       ///< and how many of them have been undecided
 };
 
 } // namespace gist

@@ -47,12 +47,14 @@ enum class SelectArray : int64_t {
   BestHigh,  ///< its second half
   Scales,    ///< inverse norms, f32
   Covered,   ///< 1 for a token that is no representative
+  Touched,   ///< 1 for a token of whose bits one has been set
   Rank,      ///< representatives before a token
-  Others,    ///< ids of tokens that are not kept, or under suspicion
+  Others,    ///< ids of tokens that are not kept, or under suspicion, and
+             ///< columns that must be decided
   ColumnOf,  ///< 1 + the column of a token, 0 for none
   Suspects,  ///< 1 for a token that might be a new representative
   Inherited, ///< 1 for a representative of the layer before
-  Groups,    ///< where groups of tiles start, for each product of a round
+  Groups,    ///< tables of tiles, for each product of a round
   LastGroups = Groups + kMaxProducts - 1,
   Begins, ///< where the sequence of a token begins
   Kept,   ///< ids of representatives so far
@@ -84,10 +86,27 @@ enum ControlWord : int64_t {
   kWholeTiles, ///< tiles of a round that one workgroup computes each
   kSplitTiles, ///< the others, which
   kSplitItems, ///< so many share
+  kKeepsSums,  ///< 1 if the round leaves the sums of all tiles
+  kRecall,     ///< 1 if they are reduced again
   kGram = 112, ///< kMaxProducts of kGramWords each
   kKeptMask = kGram + kMaxProducts * 16, ///< kBitWords: which columns are kept
 };
 inline constexpr int64_t kGramWords = 16;
+/// Words of a product.
+enum GramWord : int64_t {
+  kRowList, ///< where the list begins in the head's memory, -1 for neighbours
+  kRowFirst,
+  kRowCount,
+  kColumnList,
+  kColumnFirst,
+  kColumnCount,
+  kReach,
+  kUse,
+  kFirstBit,
+  kCoverFrom,
+  kNumGroups,
+  kNumTiles,
+};
 static_assert(kKeptMask + kBitWords <= kControlWords);
 
 /// A selection over T tokens takes factor * (T + kScratchRoom) words of scratch

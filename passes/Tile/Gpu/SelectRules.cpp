@@ -92,9 +92,6 @@ void SelectKernel::decidePaper(Value stage) {
 
 void SelectKernel::listKept() {
   Value zero = b.index(0);
-  auto isCovered = [&](Value t) {
-    return b.isEqual(rounds.readNumber(SelectArray::Covered, t), 1);
-  };
   Value count = compact.run(
       zero, numTokens, zero,
       [&](Value t) {
@@ -113,7 +110,23 @@ void SelectKernel::listKept() {
            [&] { b.write(toI32(count), problem.count, atHead()); });
   if (!hasNearest())
     return problem.removed ? publishFinish() : finish();
+  if (!canRecall())
+    return publishLost(count);
+  Value keepsSums = rounds.get(kKeepsSums);
+  b.barrier(); // All have read it before it changes.
+  b.ifThen(b.isEqual(keepsSums, 1), [&] {
+    setStage(SelectStage::Nearest);
+    recallGram();
+  });
+  b.ifThen(b.isEqual(keepsSums, 0), [&] { publishLost(count); });
+}
 
+/// The nearest of the `count` representatives to tokens that do not know it.
+void SelectKernel::publishLost(Value count) {
+  Value zero = b.index(0);
+  auto isCovered = [&](Value t) {
+    return b.isEqual(rounds.readNumber(SelectArray::Covered, t), 1);
+  };
   // Whoever is nearest to a token among more than the representatives is so
   // among them too, if it is one.
   auto getBest = [&](Value t, int64_t half) {

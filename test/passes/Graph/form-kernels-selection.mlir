@@ -7,7 +7,7 @@
 // CHECK:         %[[T:.*]] = tensor.dim %{{.*}}, %{{.*}} : tensor<?x64xf16>
 // CHECK:         %[[ZERO:.*]] = gist.dispatch @clear_0() outs(%{{.*}} : tensor<320xi32>)
 // CHECK:         %[[PADDED:.*]] = arith.addi %[[T]], %c68
-// CHECK:         %[[OWN:.*]] = arith.muli %[[PADDED]], %c142
+// CHECK:         %[[OWN:.*]] = arith.muli %[[PADDED]], %c143
 // CHECK:         %[[WORDS:.*]] = arith.addi %[[OWN]], %c8388608
 // CHECK:         %[[SCRATCH:.*]] = tensor.empty(%[[WORDS]]) : tensor<?xi32>
 // CHECK:         %[[S:.*]]:5 = gist.dispatch @gram_select_0(%{{.*}}, %[[ZERO]]
@@ -36,7 +36,7 @@ func.func @cascade(%x: tensor<?x64xf16>, %y: tensor<?x64xf16>)
 
 // CHECK-LABEL: func.func @heads
 // CHECK:         gist.dispatch @clear_0() outs(%{{.*}} : tensor<960xi32>)
-// CHECK:         tensor.empty() : tensor<8460176xi32>
+// CHECK:         tensor.empty() : tensor<8460680xi32>
 // CHECK:         gist.dispatch @gram_select_0
 func.func @heads(%x: tensor<100x3x64xf16>) -> tensor<3x100xi32> {
   %s = gist.gram_select %x, 3.0e-1 against all : tensor<100x3x64xf16>
