@@ -4,9 +4,9 @@
 // RUN: gist-run info --disassemble %t.gist | FileCheck %s
 
 // CHECK:      entry @layer(
-// CHECK-NEXT: [[CLEAR:[0-9]+]]: @clear_0{{.*}} after []
 // CHECK-NEXT: [[H:[0-9]+]]: @rows_0{{.*}} after []
-// CHECK-NEXT: [[SELECT:[0-9]+]]: @gram_select_0{{.*}} after {{\[}}[[CLEAR]], [[H]]]
+// CHECK-NEXT: [[CLEAR:[0-9]+]]: @clear_0{{.*}} after []
+// CHECK-NEXT: [[SELECT:[0-9]+]]: @gram_select_0{{.*}} after {{\[}}[[H]], [[CLEAR]]]
 // CHECK-NEXT: [[Q:[0-9]+]]: @matmul_0{{.*}} after {{\[}}[[H]]]
 // CHECK-NEXT: [[K:[0-9]+]]: @matmul_0{{.*}} after {{\[}}[[H]]]
 // CHECK-NEXT: [[V:[0-9]+]]: @matmul_0{{.*}} after {{\[}}[[H]]]

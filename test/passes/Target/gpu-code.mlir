@@ -32,7 +32,7 @@
 // Or as a target ID says.
 // RUN: gist-opt %s -gist-gpu=target=gfx942 "-gist-write-gpu-code=target=gfx942:sramecc+:xnack- output=%t.id.hsaco" -o /dev/null
 // RUN: llvm-readelf -h --notes %t.id.hsaco | FileCheck %s --check-prefix=ID
-// ID: Flags: 0xE4C, gfx942, xnack-, sramecc+
+// ID: Flags: 0x{{[eE]4[cC]}}, gfx942, xnack-, sramecc+
 // ID: amdhsa.target: 'amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-'
 // RUN: not gist-opt %s -gist-gpu=target=gfx942 "-gist-write-gpu-code=target=gfx942:xnack-:sramecc+ output=%t.no" -o /dev/null 2>&1 | FileCheck %s --check-prefix=ORDER
 // ORDER: unknown GPU: gfx942:xnack-:sramecc+
