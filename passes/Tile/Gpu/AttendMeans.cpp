@@ -29,7 +29,7 @@ using arith::CmpIPredicate;
 /// Clusters that a wave adds up at once.
 static constexpr int64_t kClusters = 4;
 /// Neighbouring tokens whose ids a lane reads at once.
-static constexpr int64_t kTokens = 4;
+static constexpr int64_t kTokens = 2;
 /// Tokens per item that workgroups draw: there are some items for each compute
 /// unit, and none is empty without need.
 static constexpr int64_t kTokensOfItem = 256;
