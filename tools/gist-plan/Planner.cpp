@@ -82,14 +82,15 @@ double Planner::spend(const std::vector<HeadRun> &runs,
   while (last + 2 < checkpoints.size() && checkpoints[last + 1] <= term.tokens)
     ++last;
   auto loss = [&](size_t text) {
-    return term.isRecall ? calibration.secondCopyLoss(runs[text], text)
-                         : calibration.firstCopyLoss(runs[text], text, last);
+    return (term.isRecall ? calibration.secondCopyLoss(runs[text], text)
+                          : calibration.firstCopyLoss(runs[text], text, last))
+        .estimate();
   };
   double sum = 0;
   for (size_t text = 0; text < runs.size(); ++text)
     sum += loss(text);
   double mean = sum / static_cast<double>(runs.size());
-  return std::max(0.0, (loss(term.text) + mean) / 2);
+  return (loss(term.text) + mean) / 2;
 }
 
 void Planner::collectOptions() {
