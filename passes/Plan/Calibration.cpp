@@ -76,12 +76,9 @@ static Json toJson(const HeadRun &run) {
     compared.push_back(work.compared);
     absorbed.push_back(work.absorbed);
   }
-  return {{"nll", run.losses},
-          {"divergence", run.divergences},
-          {"keys", keys},
-          {"compared", compared},
-          {"absorbed", absorbed},
-          {"clusters", run.clusters}};
+  return {{"nll", run.losses},    {"divergence", run.divergences},
+          {"keys", keys},         {"compared", compared},
+          {"absorbed", absorbed}, {"clusters", run.clusters}};
 }
 
 std::string gist::printCalibration(const Calibration &calibration) {
@@ -136,9 +133,9 @@ static Status readRun(const Json &json, size_t count, HeadRun &run) {
   auto keys = json.at("keys").get<std::vector<double>>();
   auto compared = json.at("compared").get<std::vector<double>>();
   auto absorbed = json.at("absorbed").get<std::vector<double>>();
-  for (size_t size : {run.losses.size(), run.divergences.size(),
-                      run.clusters.size(), keys.size(), compared.size(),
-                      absorbed.size()})
+  for (size_t size :
+       {run.losses.size(), run.divergences.size(), run.clusters.size(),
+        keys.size(), compared.size(), absorbed.size()})
     if (size != count)
       return refuse("a number for each checkpoint");
   for (size_t i = 0; i < count; ++i)
