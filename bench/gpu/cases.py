@@ -7,6 +7,7 @@ A peer is what a PyTorch user would write; its time and ours are taken in one
 run. Inputs are made by PyTorch on the GPU from a seed.
 """
 
+import math
 from dataclasses import dataclass, field
 from typing import Callable
 
@@ -294,6 +295,17 @@ def clusters_of(torch, generator, tokens, kept):
     return owner[torch.randperm(tokens, generator=generator, device="cuda")]
 
 
+def growing_of(torch, generator, tokens, kept):
+    """Clusters that begin evenly over the sequence, as in text that goes on to say
+    new things; a token joins any that has begun."""
+    begins = torch.zeros(tokens, dtype=torch.bool, device="cuda")
+    begins[0] = True
+    begins[1 + torch.randperm(tokens - 1, generator=generator, device="cuda")[:kept - 1]] = True
+    begun = begins.cumsum(0)
+    any_begun = (torch.rand(tokens, generator=generator, device="cuda") * begun).long()
+    return torch.where(begins, begun - 1, any_begun.clamp(max=begun - 1))
+
+
 def cascade(tokens, depth):
     text = f"""
 func.func @run(%x: tensor<?x{depth}xf16> loc("x"), {PARTS}) -> {SELECTION.format(shape="?")} {{
@@ -326,12 +338,12 @@ func.func @run(%q: {q} loc("q"), %k: {k} loc("k"), %v: {k} loc("v"), {PARTS})
 }}"""
 
 
-def attend_inputs(model, tokens, kept):
+def attend_inputs(model, tokens, kept, clusters=clusters_of):
     heads, kv, size = HEADS[model]
     return lambda torch, g: {
         "q": normal(torch, g, tokens, heads, size), "k": normal(torch, g, tokens, kv, size),
         "v": normal(torch, g, tokens, kv, size)
-    } | selection_of(torch, clusters_of(torch, g, tokens, kept))
+    } | selection_of(torch, clusters(torch, g, tokens, kept))
 
 
 def copy(model, tokens, kept, bar, goal, log_count=False):
@@ -366,8 +378,9 @@ def copy(model, tokens, kept, bar, goal, log_count=False):
                 tags={"attend"})
 
 
-def keys(model, tokens, window, merge, bar, goal, block=128):
-    """r + window = T / 4, beside dense attention."""
+def keys(model, tokens, window, merge, bar, goal, block=128, is_growing=True):
+    """r + window = T / 4, beside dense attention. Queries see half of the clusters on
+    average if these begin evenly, and three quarters if tokens are in any at random."""
     heads, _, size = HEADS[model]
     kept = tokens // 4 - window
 
@@ -401,10 +414,13 @@ def keys(model, tokens, window, merge, bar, goal, block=128):
 
     words = f"mode keys causal window {window} block {block} merge {merge}"
     dense = attention(model, tokens, 0, 0)
-    return Case(f"keys {merge} {model} T={tokens} r={kept} window={window}",
-                attend_graph(model, words), tokens, attend_inputs(model, tokens, kept), check,
-                dense.peer, "SDPA of all keys", bar, goal,
-                flops=4.0 * heads * size * tokens * (kept / 2 + window), tags={"attend"})
+    seen = kept / 2 if is_growing else kept * (1 - kept / tokens * (1 - math.exp(-tokens / kept)))
+    return Case(f"keys {merge} {model} T={tokens} r={kept} window={window}"
+                + ("" if is_growing else ", most early"),
+                attend_graph(model, words), tokens,
+                attend_inputs(model, tokens, kept, growing_of if is_growing else clusters_of),
+                check, dense.peer, "SDPA of all keys", bar, goal,
+                flops=4.0 * heads * size * tokens * (seen + window), tags={"attend"})
 
 
 # Gated projections.
@@ -551,6 +567,7 @@ def all_cases():
     yield copy("gptj-6b", 8192, 2048, 0, 0, log_count=True)
     for model in ("gptj-6b", "opt-6.7b"):
         yield keys(model, 8192, 128, "representative", 0.45, 0.35)
+        yield keys(model, 8192, 128, "representative", 0, 0, is_growing=False)
     for tokens in (512, 2048, 8192):
         for model in HEADS:
             yield decode(model, tokens, 0, 0)
