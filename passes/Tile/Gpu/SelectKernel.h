@@ -93,6 +93,7 @@ private:
   // Rounds.
   void emitItem(Value kind, Value item);
   void emitNorms(Value item);
+  Value getSquare(Value t, Value power);
   void emitGram(Value item);
   void emitFinish(Value item);
   void emitCheck(Value item);
@@ -167,7 +168,6 @@ private:
   SelectProblem problem;
   Value head; ///< null where there is one selection
   int64_t heads, workgroups;
-  Value numTokens;
   SelectRounds rounds;
   GramTile gram;
   Compact compact;
