@@ -276,7 +276,7 @@ struct InsertSelectionsPass final
 
   void runOnOperation() override {
     SelectionPlan choices;
-    Status status = readSelectionPlan(plan, choices);
+    Status status = readSelectionPlan(getOperation(), plan, choices);
     if (!status.ok()) {
       getOperation().emitError(status.text);
       return signalPassFailure();

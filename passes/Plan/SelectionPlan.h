@@ -30,6 +30,8 @@
 // of 0 keeps every token. `rule` is `fresh` (the default), or how the selection
 // follows from the one before: `covering`, `paper` or `inherit`.
 //
+// What `"contract"` holds, such as how the plan was found, is for people.
+//
 // With `"trace": true` a module also gives, for each selection, the rows it
 // looked at and the nearest representative of every token.
 //
@@ -39,6 +41,7 @@
 #define GIST_PASSES_PLAN_SELECTIONPLAN_H
 
 #include "dialect/GistOps.h"
+#include "passes/Plan/SelectionNames.h"
 #include "runtime/Status.h"
 
 #include <optional>
@@ -75,6 +78,10 @@ struct SelectionPlan {
   bool isTraced = false;
 };
 
+/// A plan that does what the model does, with a tau for each KV head of each
+/// layer that can be changed in a session: 0 to begin with.
+SelectionPlan makeCalibrationSelections(size_t layers, size_t kvHeads);
+
 /// True if the text is a plan of selections rather than of heads of a cache.
 bool isSelectionPlan(std::string_view text);
 
@@ -84,6 +91,9 @@ Status readSelectionPlan(const std::string &path, SelectionPlan &plan);
 
 /// The content of a plan's file.
 Status readPlanText(const std::string &path, std::string &text);
+
+/// How each layer selects, as kSelectionsProperty has it: "fresh paper -".
+std::string printRules(const SelectionPlan &plan);
 
 /// The name of the weight that holds the taus of a layer's heads.
 std::string getTausWeight(int64_t layer);
