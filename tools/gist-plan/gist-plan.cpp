@@ -31,6 +31,7 @@ static void describe(CLI::App &app, Action &action) {
   addCalibrate(app, action);
   addSolve(app, action);
   addReport(app, action);
+  addAdaptTaus(app, action);
 #ifdef GIST_PLAN_LINEARS
   addLinears(app, action);
   addSolveLinears(app, action);
