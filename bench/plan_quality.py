@@ -61,18 +61,56 @@ class Bench:
         return {"text": name, "tokens": tokens, "windows": windows, "recall": recall,
                 "work": result.get("work", {}), "layers": result.get("layers", [])}
 
+    def seconds(self, module, text, tokens, decode):
+        """Of a prefill of so many tokens and of one token of decode after them."""
+        prefill = self.run("bench", module, "--text", text, "-p", tokens, "-n", 0,
+                           "-r", 1, "-o", "json")["tests"][0]
+        one = self.run("bench", module, "--text", text, "-p", 0, "-n", decode, "-d",
+                       tokens - decode, "-r", 1, "-o", "json")["tests"][0]
+        return tokens / prefill["tokens_per_second"], 1 / one["tokens_per_second"]
+
     def time(self, modules, text, tokens, decode):
-        """Tokens per second of each module, the median of turns about."""
-        rows = {name: ([], []) for name in modules}
+        """Medians of seconds() of each module, turns about."""
+        rows = {name: [] for name in modules}
         for _ in range(self.options.rounds):
             for name, module in modules.items():
-                tests = self.run("bench", module, "--text", text, "-p", tokens, "-n", 0,
-                                 "-r", 1, "-o", "json")["tests"]
-                rows[name][0].append(tests[0]["tokens_per_second"])
-                tests = self.run("bench", module, "--text", text, "-p", 0, "-n", decode, "-d",
-                                 tokens - decode, "-r", 1, "-o", "json")["tests"]
-                rows[name][1].append(tests[0]["tokens_per_second"])
-        return {name: tuple(map(statistics.median, both)) for name, both in rows.items()}
+                rows[name].append(self.seconds(module, text, tokens, decode))
+        return {name: tuple(map(statistics.median, zip(*runs))) for name, runs in rows.items()}
+
+
+class CostModel:
+    """Time as linear layers and attention, from the model as it is at two lengths.
+
+    Prefill takes a T + b T^2 and a token of decode c + e T: what grows with T is
+    attention, and a plan changes that alone, by its share of the work or of the rows
+    that one query reads."""
+
+    def __init__(self, short, long):
+        (t1, (prefill1, decode1)), (t2, (prefill2, decode2)) = short, long
+        quadratic = (prefill2 / t2 - prefill1 / t1) / (t2 - t1)
+        self.prefill = (prefill2 / t2 - quadratic * t2, quadratic)
+        slope = (decode2 - decode1) / (t2 - t1)
+        self.decode = (decode2 - slope * t2, slope)
+
+    def ratios(self, tokens, work, rows):
+        """Dense time over the plan's, prefill and decode."""
+        linear, quadratic = (self.prefill[0] * tokens, self.prefill[1] * tokens ** 2)
+        rest, reading = self.decode[0], self.decode[1] * tokens
+        return ((linear + quadratic) / (linear + quadratic * work),
+                (rest + reading) / (rest + reading * rows))
+
+
+def rows_read(plan, layers, tokens):
+    """Keys that one query sees after so many tokens, as a share of all."""
+    total = count = 0
+    for heads, layer in zip(plan["layers"], layers):
+        for head, clusters in zip(heads["heads"] if isinstance(heads, dict) else heads,
+                                  layer["clusters_of_heads"]):
+            # A block leaves the window at once, so half of one is there beside it.
+            exact = tokens if head == "dense" else head["window"] + plan["block"] / 2
+            total += min(tokens, exact + (0 if head == "dense" else clusters))
+            count += 1
+    return total / count / tokens
 
 
 def measure(options):
@@ -94,12 +132,21 @@ def measure(options):
         for tokens in options.speed:
             text = options.text[0][1]
             times = bench.time({"dense": dense, **modules}, text, tokens, options.decode)
+            short = tokens // 4
+            model = CostModel((short, bench.time({"dense": dense}, text, short,
+                                                 options.decode)["dense"]),
+                              (tokens, times["dense"]))
             for plan in plans:
-                for place, test in enumerate(("prefill", "decode")):
-                    ours, base = times[plan["name"]][place], times["dense"][place]
-                    say(f"  {plan['name']}, {test} at {tokens}: {ours / base:.3f} of dense")
-                    plan["speed"].append({"test": test, "tokens": tokens, "dense": base,
-                                          "plan": ours})
+                module = modules[plan["name"]]
+                run = bench.evaluate(module, dense, options.text[0][0], text, tokens)
+                predicted = model.ratios(tokens, run["work"]["attention"],
+                                         rows_read(plan["plan"], run["layers"], tokens))
+                for place, (test, amount) in enumerate((("prefill", tokens), ("decode", 1))):
+                    base, ours = times["dense"][place], times[plan["name"]][place]
+                    say(f"  {plan['name']}, {test} at {tokens}: {base / ours:.3f} times as fast "
+                        f"as dense, predicted {predicted[place]:.3f}")
+                    plan["speed"].append({"test": test, "tokens": tokens, "dense": amount / base,
+                                          "plan": amount / ours, "predicted": predicted[place]})
     return {"gist_evaluation": 1, "model": options.model.name,
             "machine": f"{platform.machine()}, {options.threads} threads, {options.device}",
             "command": shlex.join(["bench/plan_quality.py"] + [

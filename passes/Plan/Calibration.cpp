@@ -10,13 +10,14 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <sstream>
 
 using namespace gist;
 using Json = nlohmann::ordered_json;
 
-static constexpr int64_t kVersion = 1;
+static constexpr int64_t kVersion = 2;
 
 /// Shorter prefixes than this say nothing about long context.
 static constexpr int64_t kShortest = 256;
@@ -33,18 +34,35 @@ std::vector<int64_t> Calibration::checkpoints() const {
   return makeCheckpoints(tokens);
 }
 
-double Calibration::firstCopyLoss(const HeadRun &run, size_t text,
-                                  size_t checkpoint) const {
-  double sum = 0;
-  for (size_t i = 0; i <= checkpoint; ++i)
-    sum += run.losses[i] - texts[text].dense[i];
-  // Nothing predicts the first token.
-  return sum / static_cast<double>(checkpoints()[checkpoint] - 1);
+double gist::divergenceOf(double change) {
+  return std::sqrt(1 + change * change) - 1;
 }
 
-double Calibration::secondCopyLoss(const HeadRun &run, size_t text) const {
-  return (run.losses.back() - texts[text].dense.back()) /
-         static_cast<double>(tokens - tokens / 2);
+double HeadLoss::estimate() const {
+  if (divergence <= 0 || tokens <= 0)
+    return 0;
+  // What a head loses differs from its divergence by about as much again, so
+  // the prior's variance is divergence^2; that of the mean is the variance of
+  // a change, 2 divergence, over the tokens.
+  double weight = divergence / (divergence + 2 / tokens);
+  return std::max(0.0, divergence + weight * (mean - divergence));
+}
+
+HeadLoss Calibration::firstCopyLoss(const HeadRun &run, size_t text,
+                                    size_t checkpoint) const {
+  // Nothing predicts the first token.
+  HeadLoss loss{0, 0, static_cast<double>(checkpoints()[checkpoint] - 1)};
+  for (size_t i = 0; i <= checkpoint; ++i) {
+    loss.mean += (run.losses[i] - texts[text].dense[i]) / loss.tokens;
+    loss.divergence += run.divergences[i] / loss.tokens;
+  }
+  return loss;
+}
+
+HeadLoss Calibration::secondCopyLoss(const HeadRun &run, size_t text) const {
+  auto count = static_cast<double>(tokens - tokens / 2);
+  return {(run.losses.back() - texts[text].dense.back()) / count,
+          run.divergences.back() / count, count};
 }
 
 //===----------------------------------------------------------------------===//
@@ -58,11 +76,9 @@ static Json toJson(const HeadRun &run) {
     compared.push_back(work.compared);
     absorbed.push_back(work.absorbed);
   }
-  return {{"nll", run.losses},
-          {"keys", keys},
-          {"compared", compared},
-          {"absorbed", absorbed},
-          {"clusters", run.clusters}};
+  return {{"nll", run.losses},    {"divergence", run.divergences},
+          {"keys", keys},         {"compared", compared},
+          {"absorbed", absorbed}, {"clusters", run.clusters}};
 }
 
 std::string gist::printCalibration(const Calibration &calibration) {
@@ -112,12 +128,14 @@ static Status refuse(const char *what) {
 
 static Status readRun(const Json &json, size_t count, HeadRun &run) {
   run.losses = json.at("nll").get<std::vector<double>>();
+  run.divergences = json.at("divergence").get<std::vector<double>>();
   run.clusters = json.at("clusters").get<std::vector<double>>();
   auto keys = json.at("keys").get<std::vector<double>>();
   auto compared = json.at("compared").get<std::vector<double>>();
   auto absorbed = json.at("absorbed").get<std::vector<double>>();
-  for (size_t size : {run.losses.size(), run.clusters.size(), keys.size(),
-                      compared.size(), absorbed.size()})
+  for (size_t size :
+       {run.losses.size(), run.divergences.size(), run.clusters.size(),
+        keys.size(), compared.size(), absorbed.size()})
     if (size != count)
       return refuse("a number for each checkpoint");
   for (size_t i = 0; i < count; ++i)
@@ -128,7 +146,7 @@ static Status readRun(const Json &json, size_t count, HeadRun &run) {
 /// Throws what the JSON library throws.
 static Status read(const Json &json, Calibration &result) {
   if (json.at("gist_calibration").get<int64_t>() != kVersion)
-    return refuse("version 1");
+    return refuse("version 2");
   result.model = json.at("model").get<std::string>();
   result.layers = json.at("layers").get<size_t>();
   result.kvHeads = json.at("kv_heads").get<size_t>();

@@ -9,6 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <random>
+
 using namespace gist;
 
 static Calibration makeCalibration() {
@@ -23,6 +26,7 @@ static Calibration makeCalibration() {
   data.texts = {{"a.txt", "00ff", {100, 200, 400}},
                 {"b.txt", "ff00", {110, 210, 410}}};
   HeadRun run{.losses = {100.5, 201, 402},
+              .divergences = {0.25, 0.5, 8},
               .work = {{10, 1, 2}, {20, 2, 4}, {40, 4, 8}},
               .clusters = {1, 2, 3}};
   data.runs[{1, 0, 1}] = {run, run};
@@ -42,10 +46,52 @@ TEST(Calibration, Losses) {
   const HeadRun &run = data.runs.begin()->second.front();
   // By hand: 0.5 nats more over the 255 predicted of the first 256 tokens, 1.5
   // over the first copy, 2 over the second.
-  EXPECT_DOUBLE_EQ(data.firstCopyLoss(run, 0, 0), 0.5 / 255);
-  EXPECT_DOUBLE_EQ(data.firstCopyLoss(run, 0, 1), 1.5 / 511);
-  EXPECT_DOUBLE_EQ(data.secondCopyLoss(run, 0), 2.0 / 512);
-  EXPECT_DOUBLE_EQ(data.secondCopyLoss(run, 1), -8.0 / 512);
+  EXPECT_DOUBLE_EQ(data.firstCopyLoss(run, 0, 0).mean, 0.5 / 255);
+  EXPECT_DOUBLE_EQ(data.firstCopyLoss(run, 0, 1).mean, 1.5 / 511);
+  EXPECT_DOUBLE_EQ(data.secondCopyLoss(run, 0).mean, 2.0 / 512);
+  EXPECT_DOUBLE_EQ(data.secondCopyLoss(run, 1).mean, -8.0 / 512);
+  EXPECT_DOUBLE_EQ(data.firstCopyLoss(run, 0, 1).divergence, 0.75 / 511);
+  EXPECT_DOUBLE_EQ(data.secondCopyLoss(run, 1).divergence, 8.0 / 512);
+  EXPECT_EQ(data.firstCopyLoss(run, 0, 1).tokens, 511);
+  EXPECT_EQ(data.secondCopyLoss(run, 1).tokens, 512);
+}
+
+/// Heads that change predictions at random: the divergence of each is known,
+/// and with tokens drawn from the model it is what the head loses. Its mean
+/// alone says less than the estimate.
+TEST(Calibration, EstimatesScatterLessThanMeans) {
+  std::mt19937 random(7);
+  std::normal_distribution<double> normal;
+  for (double divergence : {1e-5, 1e-4, 1e-3}) {
+    double meanError = 0, estimateError = 0;
+    constexpr int kHeads = 200, kTokens = 2000;
+    for (int head = 0; head < kHeads; ++head) {
+      HeadLoss loss{0, 0, kTokens};
+      for (int t = 0; t < kTokens; ++t) {
+        double change = divergence + std::sqrt(2 * divergence) * normal(random);
+        loss.mean += change / kTokens;
+        loss.divergence += divergenceOf(change) / kTokens;
+      }
+      meanError += std::pow(loss.mean - divergence, 2) / kHeads;
+      estimateError += std::pow(loss.estimate() - divergence, 2) / kHeads;
+    }
+    // A head whose mean is known (2 / tokens = divergence) gains half.
+    EXPECT_LT(estimateError, 0.45 * meanError) << divergence;
+    if (divergence < 1e-4)
+      EXPECT_LT(estimateError, 0.01 * meanError);
+  }
+}
+
+TEST(Calibration, EstimatesOfWhatIsKnown) {
+  // Many tokens: the mean, which may be far from the divergence.
+  EXPECT_NEAR((HeadLoss{0.02, 0.005, 1e6}).estimate(), 0.02, 1e-5);
+  // Few: the divergence.
+  EXPECT_NEAR((HeadLoss{0.02, 0.005, 1}).estimate(), 0.005, 1e-4);
+  // Gains are not spent, and nothing changed is nothing lost.
+  EXPECT_EQ((HeadLoss{-0.02, 0.005, 1e6}).estimate(), 0);
+  EXPECT_EQ((HeadLoss{0, 0, 100}).estimate(), 0);
+  EXPECT_NEAR(divergenceOf(-0.01), 0.5e-4, 1e-8);
+  EXPECT_NEAR(divergenceOf(100), 99, 0.01);
 }
 
 TEST(Calibration, WrittenAndReadAgain) {
@@ -72,7 +118,7 @@ TEST(Calibration, DamageIsASentence) {
     EXPECT_FALSE(status.text.empty());
   };
   damage("\"gist_calibration\"", "\"something\"");
-  damage("\"gist_calibration\": 1", "\"gist_calibration\": 2");
+  damage("\"gist_calibration\": 2", "\"gist_calibration\": 1");
   damage("\"layers\": 2", "\"layers\": 1");
   damage("\"tokens\": 1024", "\"tokens\": 0");
   damage("\"candidate\":1", "\"candidate\":2");

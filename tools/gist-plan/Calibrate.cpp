@@ -53,6 +53,7 @@ private:
   ProbePool pool;
   Calibration data;
   std::vector<std::vector<int32_t>> sequences;
+  std::vector<std::vector<float>> dense; ///< losses of each token
   std::vector<int64_t> checkpoints;
   std::mutex mutex; ///< for `data.runs`, the file and the progress
   std::chrono::steady_clock::time_point written;
@@ -129,18 +130,26 @@ Status Calibrator::resume() {
   return {};
 }
 
-/// Runs a text and keeps what concerns one head.
+/// Runs a text and keeps what concerns one head. The model as it is is measured
+/// before any other.
 Status Calibrator::measure(Prober &prober, const Plan &plan, size_t text,
                            HeadRun &run, size_t head) {
   ProbeRun probe;
   GIST_TRY(prober.run(plan, sequences[text], checkpoints, probe));
+  if (dense[text].empty())
+    dense[text] = probe.losses;
+  const std::vector<float> &before = dense[text];
   size_t begin = 0;
   for (size_t i = 0; i < checkpoints.size(); ++i) {
     auto end = static_cast<size_t>(checkpoints[i]);
-    double sum = 0;
-    for (size_t t = begin; t < end; ++t)
+    double sum = 0, divergence = 0;
+    for (size_t t = begin; t < end; ++t) {
       sum += static_cast<double>(probe.losses[t]);
+      divergence +=
+          divergenceOf(static_cast<double>(probe.losses[t] - before[t]));
+    }
     run.losses.push_back(sum);
+    run.divergences.push_back(divergence);
     run.work.push_back(probe.work[i][head]);
     run.clusters.push_back(probe.clusters[i][head]);
     begin = end;
@@ -156,13 +165,14 @@ static Plan makeDensePlan(const Calibration &data) {
 }
 
 Status Calibrator::measureDense() {
-  Plan dense = makeDensePlan(data);
+  Plan plan = makeDensePlan(data);
+  dense.resize(sequences.size());
   return pool.forEach(sequences.size(), [&](Prober &prober, size_t text) {
-    if (!data.texts[text].dense.empty())
-      return Status();
     HeadRun run;
-    GIST_TRY(measure(prober, dense, text, run, 0));
-    data.texts[text].dense = run.losses;
+    GIST_TRY(measure(prober, plan, text, run, 0));
+    // An earlier run's stays: what it measured is relative to it.
+    if (data.texts[text].dense.empty())
+      data.texts[text].dense = run.losses;
     return Status();
   });
 }
@@ -170,9 +180,9 @@ Status Calibrator::measureDense() {
 /// Whether a head does so well that a dearer choice cannot be worth it.
 bool Calibrator::isNegligible(const std::vector<HeadRun> &runs) const {
   for (size_t i = 0; i < runs.size(); ++i)
-    if (data.firstCopyLoss(runs[i], i, checkpoints.size() - 2) >
+    if (data.firstCopyLoss(runs[i], i, checkpoints.size() - 2).estimate() >
             options.negligible ||
-        data.secondCopyLoss(runs[i], i) > 5 * options.negligible)
+        data.secondCopyLoss(runs[i], i).estimate() > 5 * options.negligible)
       return false;
   return true;
 }

@@ -16,22 +16,19 @@ using Json = nlohmann::ordered_json;
 
 std::vector<HeadChoice> plan::defaultCandidates() {
   std::vector<HeadChoice> result;
-  for (int64_t window : {128, 256, 512, 1024})
+  for (int64_t window : {128, 512, 1024})
     result.push_back({.kind = HeadKind::Window, .window = window, .sinks = 4});
   struct Clusters {
     double theta;
     int64_t window;
   };
   for (auto [theta, window] : std::initializer_list<Clusters>{{0.5, 128},
-                                                              {0.5, 256},
-                                                              {0.6, 128},
                                                               {0.7, 128},
-                                                              {0.7, 256},
                                                               {0.8, 128},
                                                               {0.8, 512},
-                                                              {0.85, 128},
                                                               {0.9, 128},
-                                                              {0.95, 128}})
+                                                              {0.9, 512},
+                                                              {0.95, 256}})
     result.push_back({.kind = HeadKind::Clusters,
                       .window = window,
                       .theta = theta,

@@ -51,6 +51,13 @@ bool Planner::isAllowed(const HeadChoice &choice) const {
   return false;
 }
 
+int64_t Planner::longest() const {
+  int64_t most = 0;
+  for (const Term &term : terms.terms())
+    most = std::max(most, term.tokens);
+  return most;
+}
+
 /// Multiply-adds for sequences of `tokens`, the mean over texts. Between and
 /// beyond checkpoints work is a power of the length.
 double Planner::workAt(const std::vector<HeadRun> &runs, int64_t tokens) const {
@@ -82,19 +89,20 @@ double Planner::spend(const std::vector<HeadRun> &runs,
   while (last + 2 < checkpoints.size() && checkpoints[last + 1] <= term.tokens)
     ++last;
   auto loss = [&](size_t text) {
-    return term.isRecall ? calibration.secondCopyLoss(runs[text], text)
-                         : calibration.firstCopyLoss(runs[text], text, last);
+    return (term.isRecall ? calibration.secondCopyLoss(runs[text], text)
+                          : calibration.firstCopyLoss(runs[text], text, last))
+        .estimate();
   };
   double sum = 0;
   for (size_t text = 0; text < runs.size(); ++text)
     sum += loss(text);
   double mean = sum / static_cast<double>(runs.size());
-  return std::max(0.0, (loss(term.text) + mean) / 2);
+  return (loss(term.text) + mean) / 2;
 }
 
 void Planner::collectOptions() {
   const AttentionShape &shape = pool.first().module().shape;
-  double dense = countMultiplyAdds(denseWork(context()), shape);
+  double dense = countMultiplyAdds(denseWork(longest()), shape);
   auto count = static_cast<double>(shape.heads());
   for (size_t layer = 0; layer < calibration.layers; ++layer)
     for (size_t head = 0; head < calibration.kvHeads; ++head) {
@@ -106,7 +114,7 @@ void Planner::collectOptions() {
         if (found == calibration.runs.end() ||
             !isAllowed(calibration.candidates[i]))
           continue;
-        HeadOption option{workAt(found->second, context()) / dense / count, {}};
+        HeadOption option{workAt(found->second, longest()) / dense / count, {}};
         // What does not pay stays dense.
         if (option.work >= list.front().work)
           continue;
@@ -142,13 +150,10 @@ Status Planner::measure(const Choices &choices, Trial &trial) {
   }
   trial = {choices, {}, 0, 0};
   GIST_TRY(terms.measure(pool, makePlan(choices), trial.measured));
-  int64_t longest = 0;
-  for (const Term &term : terms.terms())
-    longest = std::max(longest, term.tokens);
   for (size_t k = 0; k < terms.terms().size(); ++k) {
     trial.share =
         std::max(trial.share, terms.loss(trial.measured, k) / limit(k));
-    if (terms.terms()[k].tokens == longest)
+    if (terms.terms()[k].tokens == longest())
       trial.work = std::max(trial.work, trial.measured.terms[k].work);
   }
   bool holds = trial.share <= 1;

@@ -50,7 +50,7 @@ public:
 
   int64_t context() const { return pool.first().module().context; }
   const Contract &contract() const { return terms; }
-  /// By the sum of heads measured alone, at the context.
+  /// By the sum of heads measured alone, at the longest sequences.
   double predictedWork() const { return totalWork(heads, best.choices); }
 
 private:
@@ -63,6 +63,8 @@ private:
     double share = 0; ///< the largest of what may be spent that is
   };
 
+  /// The length whose work is to be least.
+  int64_t longest() const;
   void collectOptions();
   double workAt(const std::vector<HeadRun> &runs, int64_t tokens) const;
   double spend(const std::vector<HeadRun> &runs, const Term &term) const;
