@@ -11,6 +11,8 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/Graph/OutlineKernel.h"
 
+#include <optional>
+
 namespace gist {
 
 /// Builds one kernel and the operands of its call.

@@ -15,6 +15,7 @@
 #include "dialect/DecomposeUtils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "passes/Graph/KernelBuilder.h"
 #include "passes/Tile/Gpu/SharedSteps.h"
 

@@ -7,6 +7,7 @@
 
 #include "tools/gist-run/Compiler.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>

@@ -18,6 +18,8 @@
 #include "passes/Tile/Gpu/Select.h"
 #include "passes/Tile/Gpu/SharedSteps.h"
 
+#include "llvm/ADT/bit.h"
+
 #include <limits>
 
 using namespace mlir;
