@@ -68,8 +68,7 @@ static Value getTheta(GpuBuilder &b, const SelectProblem &problem, Value head) {
 SelectKernel::SelectKernel(GpuBuilder &b, GpuTileAttr tile,
                            const SelectProblem &problem)
     : b(b), problem(problem), head(getHead(b, problem.tokens)),
-      theta(getTheta(b, problem, head)),
-      heads(::getNumHeads(problem.tokens)),
+      theta(getTheta(b, problem, head)), heads(::getNumHeads(problem.tokens)),
       workgroups(getNumWorkgroups(b.getGpu(), tile, problem.tokens)),
       rounds(b, problem.control, problem.scratch, head, heads,
              b.size(problem.tokens, 0), hasColumns()),
