@@ -266,10 +266,13 @@ void Evaluation::printText() const {
   }
   if (recall)
     print("second copy", *recall, isCompared);
-  std::printf("time                %.3f s", seconds);
+  // Not with the rest, which is the same whenever and wherever it runs.
   if (isCompared)
-    std::printf(", the other %.3f s", otherSeconds);
-  std::printf("\nweights of a token   %s",
+    std::fprintf(stderr, "time: %.3f s, the other %.3f s\n", seconds,
+                 otherSeconds);
+  else
+    std::fprintf(stderr, "time: %.3f s\n", seconds);
+  std::printf("weights of a token  %s",
               sizeText(weightBytesOfToken(*runner.module)).c_str());
   if (isCompared)
     std::printf(", the other %s",
