@@ -299,7 +299,10 @@ def SelectTileConfigPass
         workgroup = [32, 64], registers = [8, 4], lanes = 4, instruction = smmla>}
     ```
 
-    For a GPU it is a `#gist.gpu_tile`.
+    For a GPU it is a `#gist.gpu_tile`. With `gram=fp8` that of a selection has
+    `element = f8E4M3FNUZ`: its rows are rounded to 8 bits before they are
+    compared, which takes half the memory and half the instructions. A target
+    that does not multiply such numbers is refused.
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
@@ -310,6 +313,9 @@ def SelectTileConfigPass
            "LLVM name of the CPU, or native">,
     Option<"features", "features", "std::string", /*default=*/"",
            "LLVM features on top of the CPU's, such as +i8mm,-sve">,
+    Option<"gram", "gram", "std::string", /*default=*/"\"exact\"",
+           "what selections compare rows in: exact, or fp8 on GPUs that "
+           "multiply f8E4M3FNUZ">,
   ];
   let dependentDialects = ["::gist::GistDialect"];
 }

@@ -30,6 +30,12 @@
 // of 0 keeps every token. `rule` is `fresh` (the default), or how the selection
 // follows from the one before: `covering`, `paper` or `inherit`.
 //
+// `"k": 64` in a selection on normalised rows gives it the subspace of that
+// many dimensions that linear layers reading these rows would have, out of the
+// plan's file `"bases"` (see LinearPlan.h): the coefficients bound cosines, and
+// pairs that the bound decides are not computed in full. The selection is the
+// same.
+//
 // What `"contract"` holds, such as how the plan was found, is for people.
 //
 // With `"trace": true` a module also gives, for each selection, the rows it
@@ -59,6 +65,7 @@ struct SelectionChoice {
   Against against = Against::Kept;
   Similarity similarity = Similarity::Absolute;
   std::optional<CascadeRule> rule; ///< none: a fresh selection
+  int64_t k = 0; ///< dimensions of the subspace that bounds cosines; 0: none
 };
 
 struct AttendChoice {
@@ -75,6 +82,7 @@ struct SelectionLayer {
 
 struct SelectionPlan {
   std::vector<SelectionLayer> layers;
+  std::string bases; ///< a file, seen from the plan's folder; may be empty
   bool isTraced = false;
 };
 
@@ -87,6 +95,7 @@ bool isSelectionPlan(std::string_view text);
 
 /// Reads a plan from JSON text, whoever wrote it.
 Status parseSelectionPlan(std::string_view text, SelectionPlan &plan);
+/// The same from a file; `bases` is then as seen from here.
 Status readSelectionPlan(const std::string &path, SelectionPlan &plan);
 
 /// The content of a plan's file.
@@ -97,6 +106,9 @@ std::string printRules(const SelectionPlan &plan);
 
 /// The name of the weight that holds the taus of a layer's heads.
 std::string getTausWeight(int64_t layer);
+
+/// The name of the weight that holds the basis of a layer's selection, k x d.
+std::string getBasisWeight(int64_t layer);
 
 } // namespace gist
 

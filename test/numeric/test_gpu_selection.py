@@ -23,9 +23,14 @@ SMALL = (
     "#gist.gpu_tile<workgroup = [64, 64], depth = {depth}, waves = [2, 2], stages = 2,"
     " instruction = mfma_32x32x8, element = {element}>"
 )
+#: The same with rows rounded to 8 bits.
+FP8 = (
+    "#gist.gpu_tile<workgroup = [64, 64], depth = {depth}, waves = [2, 2], stages = 2,"
+    " instruction = mfma_32x32x16, element = f8E4M3FNUZ>"
+)
 
 
-def kernel_text(rule, d, element, heads, similarity, causal, tau, ragged, tile):
+def kernel_text(rule, d, element, heads, similarity, causal, tau, ragged, tile, taus=False):
     tokens = f"tensor<?x{heads}x{d}x{element}>" if heads else f"tensor<?x{d}x{element}>"
     part = f"tensor<{heads}x?xi32>" if heads else "tensor<?xi32>"
     count = f"tensor<{heads}xi32>" if heads else "tensor<i32>"
@@ -34,22 +39,25 @@ def kernel_text(rule, d, element, heads, similarity, causal, tau, ragged, tile):
     arguments = [f"%x: {tokens}"]
     if is_cascade:
         arguments += [f"%oi: {part}", f"%oc: {count}", f"%on: {part}", f"%ow: {part}"]
+    if taus:
+        arguments += [f"%taus: tensor<{max(heads, 1)}xf32>"]
     if ragged:
         arguments += ["%starts: tensor<?xi32>"]
     arguments += [f"%control: tensor<{CONTROL * max(heads, 1)}xi32> {{gist.control}}"]
     results = [part, count, part, part] + [count, count] * is_cascade
     results += ["tensor<?xi32>"]
     arguments += [f"%d{i}: {type}" for i, type in enumerate(results)]
+    own = f" taus(%taus : tensor<{max(heads, 1)}xf32>)" * taus
     options = f"similarity {similarity}" + " causal" * causal
     options += " offsets(%starts : tensor<?xi32>)" * ragged
     if is_cascade:
         body = f"""
   %p = gist.pack_selection %oi, %oc, %on, %ow : {part}, {count}, {part}, {part}
-  %s, %r, %a = gist.cascade_update %x, %p, {tau:e} rule {rule} {options}
+  %s, %r, %a = gist.cascade_update %x, %p, {tau:e}{own} rule {rule} {options}
       : {tokens}, {selection}"""
     else:
         body = f"""
-  %s = gist.gram_select %x, {tau:e} against {rule} {options} : {tokens}"""
+  %s = gist.gram_select %x, {tau:e}{own} against {rule} {options} : {tokens}"""
     last = f"%d{len(results) - 1}"
     values = "%i, %c, %n, %w" + ", %r, %a" * is_cascade + f", {last}"
     attribute = f", gist.tile = {tile}" if tile else ""
@@ -64,13 +72,15 @@ func.func private @select({", ".join(arguments)}) -> ({", ".join(results)})
 
 @functools.lru_cache(maxsize=None)
 def build(rule, d, element, heads=0, similarity="absolute", causal=True, tau=0.3,
-          ragged=False, small=True):
+          ragged=False, small=True, taus=False, fp8=False):
     tile = ""
-    if small:
+    if fp8:
+        tile = FP8.format(depth=64 if d > 32 else 32)
+    elif small:
         tile = SMALL.format(depth=32 if d > 16 else 16,
                             element="bf16" if element == "bf16" else "f16")
     return gpu_kernels.Kernels(
-        kernel_text(rule, d, element, heads, similarity, causal, tau, ragged, tile)
+        kernel_text(rule, d, element, heads, similarity, causal, tau, ragged, tile, taus)
     )
 
 
@@ -79,15 +89,18 @@ def part(array):
     return np.ascontiguousarray(array), [array.ndim - 1]
 
 
-def run(x, element, rule, old=None, offsets=None, room=0, **options):
+def run(x, element, rule, old=None, offsets=None, room=0, taus=None, **options):
     """x: T x d or T x heads x d. A list of (Selection, removed, added). `room` are
     words of scratch for sums of tiles that workgroups share."""
     total, heads = len(x), x.shape[1] if x.ndim == 3 else 0
-    kernels = build(rule, x.shape[-1], element, heads, ragged=offsets is not None, **options)
+    kernels = build(rule, x.shape[-1], element, heads, ragged=offsets is not None,
+                    taus=taus is not None, **options)
     shape, rows = ((heads,), (heads, total)) if heads else ((), (total,))
     arguments = [(numerics.store(x, element), [0])]
     if old is not None:
         arguments += [part(old.ids), whole(np.asarray(old.count, np.int32)), part(old.nearest), part(old.weight)]
+    if taus is not None:
+        arguments += [whole(np.asarray(taus, np.float32))]
     if offsets is not None:
         arguments += [(np.array(offsets, np.int32), [0])]
     bits = BITS if rule != "paper" else 0
@@ -192,6 +205,19 @@ def test_heads(rng, rule):
     for h, (got,) in enumerate(selections):
         certificate.check_selection(x[:, h], 0.3, got, rule, "signed", True)
     assert len({got.count for (got,) in selections}) > 1
+
+
+@pytest.mark.parametrize("rule", ["all", "kept"])
+def test_taus(rng, rule):
+    """A tau for each head; one that is no threshold keeps every token."""
+    x = rounded(np.stack([generators.clustered(rng, 130, 32, clusters=5, spread=0.3)] * 4, 1),
+                "f16")
+    taus = [0.3, 0.7, 0.0, 1.5]
+    selections = [got for (got,) in run(x, "f16", rule, taus=taus)]
+    for tau, got in zip(taus, selections):
+        certificate.check_selection(x[:, 0], tau if 0 < tau < 1 else 0, got, rule, causal=True)
+    counts = [got.count for got in selections]
+    assert 130 == counts[2] == counts[3] > counts[0] > counts[1]
 
 
 @pytest.mark.parametrize("rule", ["all", "kept"])
@@ -306,3 +332,102 @@ def test_chunks(rng):
     ((again, removed, added),) = run(x, "f16", "covering", inherit(2200, range(0, 2200, 40)),
                                      small=False)
     certificate.check_selection(x, 0.3, again, "kept", causal=True)
+
+
+# Rows rounded to 8 bits.
+
+
+def to_fnuz(x):
+    """Rounds to the nearest f8E4M3FNUZ number, ties to even: three bits behind the
+    first one, down to 2^-10. None here is larger than the largest, 240."""
+    _, exponent = np.frexp(x)  # x = m 2^exponent, 1/2 <= |m| < 1.
+    unit = 2.0 ** (np.maximum(exponent - 1, -7) - 3)
+    return np.rint(x / unit) * unit
+
+
+def rounded_rows(x):
+    """What the kernel compares: rows scaled by a power of two to a norm of more
+    than 2^6 and at most 2^7, rounded, and scaled back."""
+    norm = np.linalg.norm(x, axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        power = 2.0 ** (7 + np.floor(np.log2(1 / norm)))
+    usable = usable_rows(x)
+    result = x.copy()
+    result[usable] = to_fnuz(x[usable] * power[usable]) / power[usable]
+    return result
+
+
+def check_fp8(x, element, rule="kept", against=None, tau=0.3, old=None, similarity="absolute", **options):
+    """Two certificates. The selection is exactly that of the rounded rows, but for
+    what a norm at a power of two leaves open: which of two powers a row is scaled
+    by, which numbers below 2^-12 of the norm notice, by 2^-16 of it at most. And it
+    is that of the rows themselves, for pairs further from the threshold than
+    rounding can move them: each number by 2^-4 of itself or 2^-17 of the norm, so
+    each row by an angle of asin(2^-4 + 2^-17 sqrt(d))."""
+    d = x.shape[-1]
+    ((got, *counts),) = run(x, element, rule, old, tau=tau, similarity=similarity, fp8=True, **options)
+    near = numerics.cosine_error(d) + 4 * 2.0**-16 * d**0.5
+    turn = 2 * np.arcsin(2.0**-4 + 2.0**-17 * d**0.5)
+    for rows, delta in ((rounded_rows(x), near), (x, turn)):
+        if rule == "paper":
+            certificate.check_paper(rows, tau, old.kept, got, similarity, delta=delta)
+        else:
+            certificate.check_selection(rows, tau, got, against or rule, similarity,
+                                        rule != "paper", delta=delta)
+    return got, *counts
+
+
+@pytest.mark.parametrize("rule", ["all", "kept"])
+@pytest.mark.parametrize("element", ["f32", "f16", "bf16"])
+@pytest.mark.parametrize("d", [7, 24, 96])
+def test_fp8(rng, rule, element, d):
+    x = rounded(generators.clustered(rng, 150, d, clusters=9, spread=0.3), element)
+    got, = check_fp8(x, element, rule)
+    assert 1 < got.count < 150
+
+
+def test_fp8_rounds(rng):
+    """Numbers that lie between those of 8 bits are rounded: the cosine of the first
+    two rows is above the threshold, and that of what they become below it."""
+    x = np.zeros((2, 64), np.float32)
+    x[0, :2], x[1, :2] = [1, 0], [1, 0.46]
+    exact, small = 1 / np.sqrt(1 + 0.46**2), 1 / np.sqrt(1 + 0.46875**2)
+    tau = np.sqrt(1 - (exact + small) / 2)
+    x = rounded(x, "f16")
+    assert check(x, "f16", "kept", tau=tau).count == 1
+    got, = check_fp8(x, "f16", "kept", tau=tau)
+    assert got.count == 2
+
+
+@pytest.mark.parametrize("similarity", ["absolute", "signed"])
+def test_fp8_equal_rows(rng, similarity):
+    """Rounding is the same for equal rows: they are found at the finest threshold."""
+    for make in (generators.equal_rows, generators.opposite_pairs):
+        x = rounded(make(rng, 130, 96), "f16")
+        got, = check_fp8(x, "f16", "kept", tau=0.02, similarity=similarity)
+        want = gram_select(x, 0.02, "kept", similarity, causal=True)
+        assert list(got.kept) == list(want.kept)
+
+
+def test_fp8_rows_without_direction(rng):
+    x = rounded(generators.clustered(rng, 90, 64, spread=0.2), "bf16")
+    x[3, 5], x[10], x[40, 0], x[66], x[20], x[21] = np.nan, 0, np.inf, 0, 1e15, 1e-15
+    got, = check_fp8(x, "bf16", "all")
+    for t in np.flatnonzero(~usable_rows(x)):
+        assert t in got.kept and (got.nearest == t).sum() == 1
+
+
+def test_fp8_cascades(rng):
+    x = rounded(generators.clustered(rng, 150, 64, clusters=12, spread=0.33), "f16")
+    kept = list(hints(rng, x, 0.3))[2]
+    got, removed, added = check_fp8(x, "f16", "covering", "kept", old=inherit(150, kept))
+    assert len(kept) - removed + added == got.count
+    check_fp8(x, "f16", "paper", old=inherit(150, kept), causal=False)
+
+
+def test_fp8_shared_tiles(rng):
+    """Long rows, of which many numbers are denormal; sums of parts and recalled."""
+    x = generators.clustered(rng, 150, 1024, clusters=12, spread=0.33)
+    x = rounded(x * np.exp(2 * rng.standard_normal(1024)), "f16")
+    for room in (0, 1 << 20):
+        check_fp8(x, "f16", "all", room=room)

@@ -122,14 +122,29 @@ Status Compilation::applySelections() {
     attend.plan = options.plan;
     pm.addPass(createAttendOnRepresentativesPass(attend));
   }));
-  for (size_t layer = 0; layer < selections.layers.size(); ++layer) {
+  LinearBases bases;
+  GIST_TRY(LinearBases::open(selections.bases, bases));
+  for (size_t i = 0; i < selections.layers.size(); ++i) {
     const std::optional<SelectionChoice> &choice =
-        selections.layers[layer].selection;
-    if (!choice || choice->taus.size() == 1)
+        selections.layers[i].selection;
+    if (!choice)
       continue;
-    weights.entries[getTausWeight(static_cast<int64_t>(layer))] = madeWeight(
-        {static_cast<int64_t>(choice->taus.size())},
-        std::vector<float>(choice->taus.begin(), choice->taus.end()));
+    auto layer = static_cast<int64_t>(i);
+    if (choice->taus.size() > 1)
+      weights.entries[getTausWeight(layer)] = madeWeight(
+          {static_cast<int64_t>(choice->taus.size())},
+          std::vector<float>(choice->taus.begin(), choice->taus.end()));
+    if (choice->k == 0)
+      continue;
+    std::string name = getBasisWeight(layer);
+    int64_t d = 0;
+    graph->walk([&](WeightOp op) {
+      if (op.getName() == name)
+        d = cast<RankedTensorType>(op.getType()).getDimSize(1);
+    });
+    std::vector<float> basis;
+    GIST_TRY(bases.basis(layer, LinearGroup::Qkv, choice->k, d, basis));
+    weights.entries[name] = madeWeight({choice->k, d}, basis);
   }
   return {};
 }

@@ -32,6 +32,7 @@ static void describe(CLI::App &app, Action &action) {
   addSolve(app, action);
   addSolveEncoder(app, action);
   addReport(app, action);
+  addAdaptTaus(app, action);
 #ifdef GIST_PLAN_LINEARS
   addLinears(app, action);
   addSolveLinears(app, action);

@@ -50,6 +50,7 @@ struct SelectProblem {
   Similarity similarity;
   bool isCausal;
   float theta;
+  mlir::Value taus; ///< one for each head, in place of theta; null for none
   mlir::Value tokens, offsets, control, scratch;
   mlir::Value oldIds, oldCount; ///< inherited
   mlir::Value ids, count;       ///< results
@@ -93,6 +94,7 @@ private:
   // Rounds.
   void emitItem(Value kind, Value item);
   void emitNorms(Value item);
+  Value getSquare(Value t, Value power);
   void emitGram(Value item);
   void emitFinish(Value item);
   void emitCheck(Value item);
@@ -165,9 +167,9 @@ private:
 
   GpuBuilder &b;
   SelectProblem problem;
-  Value head; ///< null where there is one selection
+  Value head;  ///< null where there is one selection
+  Value theta; ///< the cosine that makes a token redundant
   int64_t heads, workgroups;
-  Value numTokens;
   SelectRounds rounds;
   GramTile gram;
   Compact compact;
