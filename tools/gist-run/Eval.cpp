@@ -22,7 +22,7 @@ using namespace gist::run;
 namespace {
 struct Options {
   ModelOptions model;
-  std::string text, against;
+  std::string text, against, againstDevice;
   int64_t window = 512, stride = 0, maxTokens = 0, recall = 0;
   bool json = false;
 };
@@ -41,6 +41,9 @@ static nlohmann::json toJson(const Comparison &result, bool compared) {
     json["top1_agreement"] = result.agreement();
     json["kl_mean"] = result.meanKl();
     json["kl_max"] = result.klMax;
+    json["row_error_mean"] = result.meanError();
+    json["row_error_max"] = result.errorMax;
+    json["lost_lead_max"] = result.lostLead;
   }
   return json;
 }
@@ -65,8 +68,11 @@ static void print(const char *title, const Comparison &result, bool compared) {
   std::printf("  perplexity ratio  %.5f\n",
               result.perplexity() / result.referencePerplexity());
   std::printf("  top-1 agreement   %.4f\n", result.agreement());
+  std::printf("  lost lead         %.4f max\n", result.lostLead);
   std::printf("  KL divergence     %.6f mean, %.6f max\n", result.meanKl(),
               result.klMax);
+  std::printf("  row error         %.2e mean, %.2e max\n", result.meanError(),
+              result.errorMax);
 }
 
 static Status runEval(Options &options) {
@@ -88,6 +94,8 @@ static Status runEval(Options &options) {
     other = std::make_unique<Runner>();
     ModelOptions otherModel = options.model;
     otherModel.path = options.against;
+    if (!options.againstDevice.empty())
+      otherModel.device = options.againstDevice;
     otherModel.trace.clear();
     otherModel.profile = false;
     otherModel.statistics = false;
@@ -180,13 +188,22 @@ void run::addEval(CLI::App &app, Action &action) {
                    "likely tokens, KL divergence of this module from it")
       ->type_name("MODULE");
   command
+      ->add_option("--against-device", options->againstDevice,
+                   "Where the other module runs: the same module on a GPU and "
+                   "on the CPU, say; without this option, beside this one")
+      ->type_name("KIND");
+  command
       ->add_option("--recall", options->recall,
                    "Also predict a second copy of the first N tokens, with the "
                    "first in the context: long-range recall")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
   command->add_flag("--json", options->json, "Print JSON");
-  command->footer("Example: gist-run eval plan.gist --text book.txt --window "
+  command->footer("Lost lead: how far the other module's most likely token is "
+                  "ahead of its second where the two modules differ.\n"
+                  "Row error: the length of the difference of the logits, "
+                  "divided by that of the other module's.\n"
+                  "Example: gist-run eval plan.gist --text book.txt --window "
                   "2048 --against dense.gist");
   command->callback([options, &action] {
     if (options->stride > options->window)

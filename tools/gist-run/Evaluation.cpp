@@ -22,6 +22,19 @@ static double logSumExp(std::span<const float> logits, float largest) {
   return static_cast<double>(largest) + std::log(sum);
 }
 
+void Comparison::addDistance(std::span<const float> logits,
+                             std::span<const float> other) {
+  double difference = 0, length = 0;
+  for (size_t i = 0; i < logits.size(); ++i) {
+    double x = other[i], distance = static_cast<double>(logits[i]) - x;
+    difference += distance * distance;
+    length += x * x;
+  }
+  double here = length > 0 ? std::sqrt(difference / length) : 0;
+  error += here;
+  errorMax = std::max(errorMax, here);
+}
+
 void Comparison::add(std::span<const float> logits,
                      std::span<const float> other, int32_t next) {
   auto best = std::max_element(logits.begin(), logits.end());
@@ -36,7 +49,16 @@ void Comparison::add(std::span<const float> logits,
   auto otherBest = std::max_element(other.begin(), other.end());
   double otherNormalizer = logSumExp(other, *otherBest);
   referenceNll += otherNormalizer - static_cast<double>(other[next]);
-  equal += best - logits.begin() == otherBest - other.begin();
+  addDistance(logits, other);
+  if (best - logits.begin() == otherBest - other.begin()) {
+    ++equal;
+  } else {
+    float second = other[best - logits.begin()];
+    for (auto it = other.begin(); it != other.end(); ++it)
+      if (it != otherBest)
+        second = std::max(second, *it);
+    lostLead = std::max(lostLead, static_cast<double>(*otherBest - second));
+  }
   double divergence = 0;
   for (size_t i = 0; i < logits.size(); ++i) {
     double logQ = static_cast<double>(other[i]) - otherNormalizer;

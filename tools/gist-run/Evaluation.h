@@ -23,6 +23,11 @@ struct Comparison {
   uint64_t right = 0;       ///< the most likely token was the next one
   uint64_t equal = 0;       ///< both models find the same token most likely
   double kl = 0, klMax = 0; ///< KL(reference || model), nats
+  /// |logits - reference| / |reference|, lengths of vectors.
+  double error = 0, errorMax = 0;
+  /// How far the reference's most likely token is ahead of its second, at most,
+  /// where the models do not agree.
+  double lostLead = 0;
 
   double meanNll() const { return nll / static_cast<double>(count); }
   /// Standard error of the mean, tokens taken as independent.
@@ -38,12 +43,15 @@ struct Comparison {
   double accuracy() const { return fraction(right); }
   double agreement() const { return fraction(equal); }
   double meanKl() const { return kl / static_cast<double>(count); }
+  double meanError() const { return error / static_cast<double>(count); }
 
   /// Adds one prediction. `reference` is empty when nothing is compared.
   void add(std::span<const float> logits, std::span<const float> reference,
            int32_t next);
 
 private:
+  void addDistance(std::span<const float> logits,
+                   std::span<const float> reference);
   double fraction(uint64_t part) const {
     return static_cast<double>(part) / static_cast<double>(count);
   }

@@ -79,7 +79,8 @@ def check_eval(rows, text, window, stride, other, recall):
     reference = load(other)
 
     def check(part, contexts):
-        loss = other_loss = equal = divergence = largest = right = 0
+        loss = other_loss = equal = divergence = largest = right = lead = 0
+        errors = []
         for context, token in contexts:
             values, others = logits(rows, context), logits(reference, context)
             p, q = log_softmax(values), log_softmax(others)
@@ -90,6 +91,11 @@ def check_eval(rows, text, window, stride, other, recall):
             kl = sum(math.exp(b) * (b - a) for a, b in zip(p, q))
             divergence += kl
             largest = max(largest, kl)
+            distance = math.dist(values, others)
+            errors.append(distance / math.hypot(*others))
+            if values.index(max(values)) != others.index(max(others)):
+                first, second = sorted(others)[:-3:-1]
+                lead = max(lead, first - second)
         n = len(contexts)
         near(part["tokens"], n, "tokens")
         near(part["perplexity"], math.exp(loss / n), "perplexity")
@@ -99,6 +105,9 @@ def check_eval(rows, text, window, stride, other, recall):
         near(part["accuracy"], right / n, "accuracy")
         near(part["kl_mean"], divergence / n, "KL mean")
         near(part["kl_max"], largest, "KL max")
+        near(part["row_error_mean"], sum(errors) / n, "row error mean")
+        near(part["row_error_max"], max(errors), "row error max")
+        near(part["lost_lead_max"], lead, "lost lead")
 
     # A token belongs to the first window that reaches it.
     contexts = []
