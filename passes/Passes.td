@@ -127,17 +127,21 @@ def AddNllEntryPass : Pass<"gist-add-nll-entry", "::mlir::ModuleOp"> {
 }
 
 def AddObserveEntryPass : Pass<"gist-add-observe-entry", "::mlir::ModuleOp"> {
-  let summary = "add an entry that shows what linear layers read";
+  let summary = "add an entry that shows what linear layers read and give";
   let description = [{
     Copies the function `from` as `to`, which returns instead of its first result
     the rows that linear layers read: one result for all that read the same rows,
     named by layer, group and weights. Calibration takes their second moments.
+    After them comes what each linear layer of a layer gives, before any bias:
+    with these, and with what the output projections read, which is what
+    attention gives, two modules are compared layer by layer.
 
     ```mlir
     func.func @prefill(%tokens: tensor<?xi32>, ...) -> (tensor<1x49152xf32>, ...)
     // stays, and there is
     func.func @observe(%tokens: tensor<?xi32>, ...)
-        -> (tensor<?x576xf32> {gist.name = "0.qkv:blk.0.attn_q.weight+…"}, ...)
+        -> (tensor<?x576xf32> {gist.name = "0.qkv:blk.0.attn_q.weight+…"}, ...,
+            tensor<?x576xf32> {gist.name = "0.qkv=blk.0.attn_q.weight"}, ...)
     ```
 
     A module without `from` is left alone.
@@ -295,7 +299,10 @@ def SelectTileConfigPass
         workgroup = [32, 64], registers = [8, 4], lanes = 4, instruction = smmla>}
     ```
 
-    For a GPU it is a `#gist.gpu_tile`.
+    For a GPU it is a `#gist.gpu_tile`. With `gram=fp8` that of a selection has
+    `element = f8E4M3FNUZ`: its rows are rounded to 8 bits before they are
+    compared, which takes half the memory and half the instructions. A target
+    that does not multiply such numbers is refused.
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
@@ -306,6 +313,9 @@ def SelectTileConfigPass
            "LLVM name of the CPU, or native">,
     Option<"features", "features", "std::string", /*default=*/"",
            "LLVM features on top of the CPU's, such as +i8mm,-sve">,
+    Option<"gram", "gram", "std::string", /*default=*/"\"exact\"",
+           "what selections compare rows in: exact, or fp8 on GPUs that "
+           "multiply f8E4M3FNUZ">,
   ];
   let dependentDialects = ["::gist::GistDialect"];
 }

@@ -151,6 +151,7 @@ void gist::buildGpuTileStage(OpPassManager &pm,
                              const GpuPipelineOptions &options) {
   SelectTileConfigPassOptions config;
   config.target = options.target;
+  config.gram = options.gram;
   pm.addPass(createSelectTileConfigPass(config));
   GpuKernelsPassOptions kernels;
   kernels.target = options.target;
@@ -160,6 +161,12 @@ void gist::buildGpuTileStage(OpPassManager &pm,
 }
 
 void gist::buildGpuStage(OpPassManager &pm, const GpuPipelineOptions &options) {
+  const GpuInfo *gpu = getGpuInfo(options.target);
+  if (gpu && gpu->kind == GpuKind::Amd) {
+    ArithToAMDGPUConversionPassOptions numbers; // of 8 bits
+    numbers.chipset = gpu->name;
+    pm.addPass(createArithToAMDGPUConversionPass(numbers));
+  }
   LowerToGPUPassOptions lower;
   lower.target = options.target;
   pm.addPass(createLowerToGPUPass(lower));
@@ -173,7 +180,6 @@ void gist::buildGpuStage(OpPassManager &pm, const GpuPipelineOptions &options) {
   device.addPass(createLowerAffinePass());
   device.addPass(createCSEPass());
   device.addPass(createConvertMathToLLVMPass());
-  const GpuInfo *gpu = getGpuInfo(options.target);
   // An unknown name is reported by the first pass.
   if (gpu && gpu->kind == GpuKind::Nvidia) {
     device.addPass(createConvertNVGPUToNVVMPass());

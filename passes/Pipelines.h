@@ -68,6 +68,10 @@ void buildCpuStage(mlir::OpPassManager &pm);
 struct GpuPipelineOptions : mlir::PassPipelineOptions<GpuPipelineOptions> {
   Option<std::string> target{*this, "target", llvm::cl::init("gfx942"),
                              llvm::cl::desc("gfx942 or sm_90")};
+  Option<std::string> gram{
+      *this, "gram", llvm::cl::init("exact"),
+      llvm::cl::desc("what selections compare rows in: exact, or fp8 where the "
+                     "GPU multiplies f8E4M3FNUZ")};
 };
 
 /// Kernels on tensors become code of one GPU thread on buffers.

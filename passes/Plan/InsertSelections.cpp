@@ -358,7 +358,7 @@ struct InsertSelectionsPass final
   void runOnOperation() override {
     SelectionPlan choices;
     LinearBases bases;
-    Status status = readSelectionPlan(plan, choices);
+    Status status = readSelectionPlan(getOperation(), plan, choices);
     if (status.ok())
       status = LinearBases::open(choices.bases, bases);
     if (!status.ok()) {

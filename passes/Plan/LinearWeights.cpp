@@ -50,7 +50,7 @@ Status LinearBases::open(const std::string &path, LinearBases &bases) {
   }
   LinearBases result;
   result.path = path;
-  GIST_TRY(MappedFile::open(path, result.file));
+  GIST_TRY(MappedFile::open(path, result.file).in(path));
   GIST_TRY(readSafetensors(result.file->bytes(), result.tensors).in(path));
   bases = std::move(result);
   return {};

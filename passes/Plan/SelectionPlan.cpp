@@ -199,6 +199,19 @@ static Status readLayer(const Json &json, SelectionLayer &layer) {
   return {};
 }
 
+SelectionPlan gist::makeCalibrationSelections(size_t layers, size_t kvHeads) {
+  SelectionLayer layer;
+  layer.selection.emplace();
+  layer.selection->on = SelectOn::Keys;
+  layer.selection->taus.assign(kvHeads, 0);
+  layer.selection->similarity = Similarity::Signed;
+  layer.attend.emplace();
+  layer.attend->mode = AttendMode::Keys;
+  SelectionPlan plan;
+  plan.layers.assign(layers, layer);
+  return plan;
+}
+
 bool gist::isSelectionPlan(std::string_view text) {
   Json json = Json::parse(text.begin(), text.end(), nullptr,
                           /*allow_exceptions=*/false);
@@ -216,7 +229,8 @@ Status gist::parseSelectionPlan(std::string_view text, SelectionPlan &plan) {
                           /*allow_exceptions=*/false);
   if (json.is_discarded() || !json.is_object())
     return Status::error(Code::BadFile, "a plan is a JSON object");
-  GIST_TRY(checkNames(json, {"gist_plan", "layers", "trace", "bases"}));
+  GIST_TRY(
+      checkNames(json, {"gist_plan", "layers", "trace", "bases", "contract"}));
   auto version = json.find("gist_plan");
   if (version == json.end() || *version != kVersion)
     return Status::error(Code::BadFile, "expected 'gist_plan' to be %lld",
@@ -266,6 +280,21 @@ Status gist::readSelectionPlan(const std::string &path, SelectionPlan &plan) {
         (std::filesystem::path(path).parent_path() / result.bases).string();
   plan = std::move(result);
   return {};
+}
+
+std::string gist::printRules(const SelectionPlan &plan) {
+  std::string text;
+  for (const SelectionLayer &layer : plan.layers) {
+    if (!text.empty())
+      text += ' ';
+    if (!layer.selection)
+      text += '-';
+    else if (!layer.selection->rule)
+      text += "fresh";
+    else
+      text += stringifyCascadeRule(*layer.selection->rule).str();
+  }
+  return text;
 }
 
 std::string gist::getTausWeight(int64_t layer) {

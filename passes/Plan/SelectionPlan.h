@@ -36,6 +36,8 @@
 // pairs that the bound decides are not computed in full. The selection is the
 // same.
 //
+// What `"contract"` holds, such as how the plan was found, is for people.
+//
 // With `"trace": true` a module also gives, for each selection, the rows it
 // looked at and the nearest representative of every token.
 //
@@ -45,6 +47,7 @@
 #define GIST_PASSES_PLAN_SELECTIONPLAN_H
 
 #include "dialect/GistOps.h"
+#include "passes/Plan/SelectionNames.h"
 #include "runtime/Status.h"
 
 #include <optional>
@@ -83,6 +86,10 @@ struct SelectionPlan {
   bool isTraced = false;
 };
 
+/// A plan that does what the model does, with a tau for each KV head of each
+/// layer that can be changed in a session: 0 to begin with.
+SelectionPlan makeCalibrationSelections(size_t layers, size_t kvHeads);
+
 /// True if the text is a plan of selections rather than of heads of a cache.
 bool isSelectionPlan(std::string_view text);
 
@@ -93,6 +100,9 @@ Status readSelectionPlan(const std::string &path, SelectionPlan &plan);
 
 /// The content of a plan's file.
 Status readPlanText(const std::string &path, std::string &text);
+
+/// How each layer selects, as kSelectionsProperty has it: "fresh paper -".
+std::string printRules(const SelectionPlan &plan);
 
 /// The name of the weight that holds the taus of a layer's heads.
 std::string getTausWeight(int64_t layer);

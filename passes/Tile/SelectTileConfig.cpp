@@ -103,8 +103,17 @@ struct SelectTileConfigPass final
   using Base::Base;
 
   void runOnOperation() override {
+    if (gram != "exact" && gram != "fp8") {
+      getOperation().emitError("gram is exact or fp8, not ") << gram;
+      return signalPassFailure();
+    }
     if (target != "cpu")
       return selectForGpu();
+    if (gram == "fp8") {
+      getOperation().emitError("gram=fp8 is for GPUs that multiply f8E4M3FNUZ; "
+                               "CPUs compare rows as they are");
+      return signalPassFailure();
+    }
     FailureOr<TargetInfo> info =
         getTargetInfo({triple, cpu, features}, [&](const Twine &message) {
           getOperation().emitError(message);
@@ -128,9 +137,14 @@ private:
       getOperation().emitError("unknown target: ") << target;
       return signalPassFailure();
     }
-    for (auto kernel : getOperation().getOps<func::FuncOp>())
-      if (isKernel(kernel) && !kernel->hasAttr(kTileAttr))
-        kernel->setAttr(kTileAttr, selectGpuTile(kernel, *gpu));
+    for (auto kernel : getOperation().getOps<func::FuncOp>()) {
+      if (!isKernel(kernel) || kernel->hasAttr(kTileAttr))
+        continue;
+      GpuTileAttr tile = selectGpuTile(kernel, *gpu, gram == "fp8");
+      if (!tile)
+        return signalPassFailure();
+      kernel->setAttr(kTileAttr, tile);
+    }
   }
 };
 } // namespace

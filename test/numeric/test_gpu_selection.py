@@ -23,6 +23,11 @@ SMALL = (
     "#gist.gpu_tile<workgroup = [64, 64], depth = {depth}, waves = [2, 2], stages = 2,"
     " instruction = mfma_32x32x8, element = {element}>"
 )
+#: The same with rows rounded to 8 bits.
+FP8 = (
+    "#gist.gpu_tile<workgroup = [64, 64], depth = {depth}, waves = [2, 2], stages = 2,"
+    " instruction = mfma_32x32x16, element = f8E4M3FNUZ>"
+)
 
 
 def kernel_text(rule, d, element, heads, similarity, causal, tau, ragged, tile, taus=False):
@@ -67,9 +72,11 @@ func.func private @select({", ".join(arguments)}) -> ({", ".join(results)})
 
 @functools.lru_cache(maxsize=None)
 def build(rule, d, element, heads=0, similarity="absolute", causal=True, tau=0.3,
-          ragged=False, small=True, taus=False):
+          ragged=False, small=True, taus=False, fp8=False):
     tile = ""
-    if small:
+    if fp8:
+        tile = FP8.format(depth=64 if d > 32 else 32)
+    elif small:
         tile = SMALL.format(depth=32 if d > 16 else 16,
                             element="bf16" if element == "bf16" else "f16")
     return gpu_kernels.Kernels(
@@ -325,3 +332,102 @@ def test_chunks(rng):
     ((again, removed, added),) = run(x, "f16", "covering", inherit(2200, range(0, 2200, 40)),
                                      small=False)
     certificate.check_selection(x, 0.3, again, "kept", causal=True)
+
+
+# Rows rounded to 8 bits.
+
+
+def to_fnuz(x):
+    """Rounds to the nearest f8E4M3FNUZ number, ties to even: three bits behind the
+    first one, down to 2^-10. None here is larger than the largest, 240."""
+    _, exponent = np.frexp(x)  # x = m 2^exponent, 1/2 <= |m| < 1.
+    unit = 2.0 ** (np.maximum(exponent - 1, -7) - 3)
+    return np.rint(x / unit) * unit
+
+
+def rounded_rows(x):
+    """What the kernel compares: rows scaled by a power of two to a norm of more
+    than 2^6 and at most 2^7, rounded, and scaled back."""
+    norm = np.linalg.norm(x, axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        power = 2.0 ** (7 + np.floor(np.log2(1 / norm)))
+    usable = usable_rows(x)
+    result = x.copy()
+    result[usable] = to_fnuz(x[usable] * power[usable]) / power[usable]
+    return result
+
+
+def check_fp8(x, element, rule="kept", against=None, tau=0.3, old=None, similarity="absolute", **options):
+    """Two certificates. The selection is exactly that of the rounded rows, but for
+    what a norm at a power of two leaves open: which of two powers a row is scaled
+    by, which numbers below 2^-12 of the norm notice, by 2^-16 of it at most. And it
+    is that of the rows themselves, for pairs further from the threshold than
+    rounding can move them: each number by 2^-4 of itself or 2^-17 of the norm, so
+    each row by an angle of asin(2^-4 + 2^-17 sqrt(d))."""
+    d = x.shape[-1]
+    ((got, *counts),) = run(x, element, rule, old, tau=tau, similarity=similarity, fp8=True, **options)
+    near = numerics.cosine_error(d) + 4 * 2.0**-16 * d**0.5
+    turn = 2 * np.arcsin(2.0**-4 + 2.0**-17 * d**0.5)
+    for rows, delta in ((rounded_rows(x), near), (x, turn)):
+        if rule == "paper":
+            certificate.check_paper(rows, tau, old.kept, got, similarity, delta=delta)
+        else:
+            certificate.check_selection(rows, tau, got, against or rule, similarity,
+                                        rule != "paper", delta=delta)
+    return got, *counts
+
+
+@pytest.mark.parametrize("rule", ["all", "kept"])
+@pytest.mark.parametrize("element", ["f32", "f16", "bf16"])
+@pytest.mark.parametrize("d", [7, 24, 96])
+def test_fp8(rng, rule, element, d):
+    x = rounded(generators.clustered(rng, 150, d, clusters=9, spread=0.3), element)
+    got, = check_fp8(x, element, rule)
+    assert 1 < got.count < 150
+
+
+def test_fp8_rounds(rng):
+    """Numbers that lie between those of 8 bits are rounded: the cosine of the first
+    two rows is above the threshold, and that of what they become below it."""
+    x = np.zeros((2, 64), np.float32)
+    x[0, :2], x[1, :2] = [1, 0], [1, 0.46]
+    exact, small = 1 / np.sqrt(1 + 0.46**2), 1 / np.sqrt(1 + 0.46875**2)
+    tau = np.sqrt(1 - (exact + small) / 2)
+    x = rounded(x, "f16")
+    assert check(x, "f16", "kept", tau=tau).count == 1
+    got, = check_fp8(x, "f16", "kept", tau=tau)
+    assert got.count == 2
+
+
+@pytest.mark.parametrize("similarity", ["absolute", "signed"])
+def test_fp8_equal_rows(rng, similarity):
+    """Rounding is the same for equal rows: they are found at the finest threshold."""
+    for make in (generators.equal_rows, generators.opposite_pairs):
+        x = rounded(make(rng, 130, 96), "f16")
+        got, = check_fp8(x, "f16", "kept", tau=0.02, similarity=similarity)
+        want = gram_select(x, 0.02, "kept", similarity, causal=True)
+        assert list(got.kept) == list(want.kept)
+
+
+def test_fp8_rows_without_direction(rng):
+    x = rounded(generators.clustered(rng, 90, 64, spread=0.2), "bf16")
+    x[3, 5], x[10], x[40, 0], x[66], x[20], x[21] = np.nan, 0, np.inf, 0, 1e15, 1e-15
+    got, = check_fp8(x, "bf16", "all")
+    for t in np.flatnonzero(~usable_rows(x)):
+        assert t in got.kept and (got.nearest == t).sum() == 1
+
+
+def test_fp8_cascades(rng):
+    x = rounded(generators.clustered(rng, 150, 64, clusters=12, spread=0.33), "f16")
+    kept = list(hints(rng, x, 0.3))[2]
+    got, removed, added = check_fp8(x, "f16", "covering", "kept", old=inherit(150, kept))
+    assert len(kept) - removed + added == got.count
+    check_fp8(x, "f16", "paper", old=inherit(150, kept), causal=False)
+
+
+def test_fp8_shared_tiles(rng):
+    """Long rows, of which many numbers are denormal; sums of parts and recalled."""
+    x = generators.clustered(rng, 150, 1024, clusters=12, spread=0.33)
+    x = rounded(x * np.exp(2 * rng.standard_normal(1024)), "f16")
+    for room in (0, 1 << 20):
+        check_fp8(x, "f16", "all", room=room)

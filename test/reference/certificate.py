@@ -138,10 +138,12 @@ def check_invariants(x, tau, selection, similarity="absolute", offsets=None):
                 require(reach >= theta - delta, f"I2: {t} is not covered")
 
 
-def check_paper(x, tau, inherited, selection, similarity="absolute", offsets=None):
+def check_paper(
+    x, tau, inherited, selection, similarity="absolute", offsets=None, delta=None
+):
     """A certificate for Algorithm 1: its sets depend on `inherited`."""
     total, d = np.shape(x)
-    delta = cosine_error(d)
+    delta = cosine_error(d) if delta is None else delta
     theta = threshold(tau)
     check_record(selection, total, offsets)
     cos = cosines(x, similarity)

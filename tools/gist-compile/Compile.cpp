@@ -12,7 +12,7 @@
 #include "passes/Plan/MadeWeights.h"
 #include "passes/Plan/Plan.h"
 #include "passes/Plan/PlanPasses.h"
-#include "passes/Plan/SelectionPlan.h"
+#include "passes/Plan/SelectionRows.h"
 #include "tools/Registration.h"
 #include "tools/gist-compile/Entries.h"
 #include "tools/gist-compile/Module.h"
@@ -81,6 +81,7 @@ private:
   ImportedModel model;
   std::vector<Program> programs;
   Plan plan;
+  SelectionPlan selections;
   bool hasSelections = false; ///< the plan is one of selections
 };
 } // namespace
@@ -112,8 +113,7 @@ Status Compilation::readPlanKind() {
 }
 
 Status Compilation::applySelections() {
-  SelectionPlan selections;
-  GIST_TRY(readSelectionPlan(options.plan, selections));
+  GIST_TRY(readSelectionPlan(*graph, options.plan, selections));
   GIST_TRY(stages.run("plan", *graph, [&](OpPassManager &pm) {
     InsertSelectionsPassOptions insert;
     insert.plan = options.plan;
@@ -155,6 +155,10 @@ Status Compilation::applyPlan() {
   if (hasSelections)
     return applySelections();
   bool isCalibration = options.plan == kCalibrationPlan;
+  if (isCalibration && !options.isGraph() && !model.isDecoder) {
+    hasSelections = true;
+    return applySelections();
+  }
   if (!isCalibration)
     GIST_TRY(readPlan(options.plan, plan));
   if (!options.isGraph() && !model.isDecoder)
@@ -220,6 +224,8 @@ Status Compilation::writeModule() {
   bool hasHeads = !plan.layers.empty() && !plan.layers.front().empty();
   if (hasHeads && !hasSelections) // Calls stay within a block.
     writer.spec.model.prefillChunk = plan.block;
+  if (hasSelections)
+    writer.spec.model.properties[kSelectionsProperty] = printRules(selections);
   EmitOptions emit;
   emit.capacity = model.config.capacity;
   if (options.referenceWeights)

@@ -128,6 +128,8 @@ static void addTargetOptions(CLI::App &app, Options &options) {
 static void addModelOptions(CLI::App &app, Options &options) {
   static const std::map<std::string, Compute> kCompute = {
       {"auto", Compute::Auto}, {"f32", Compute::F32}, {"int8", Compute::Int8}};
+  static const std::map<std::string, Gram> kGram = {{"exact", Gram::Exact},
+                                                    {"fp8", Gram::Fp8}};
   static const std::map<std::string, bool> kHalfCache = {{"f16", true},
                                                          {"f32", false}};
   static const std::map<std::string, bool> kEveryToken = {{"last", false},
@@ -141,6 +143,12 @@ static void addModelOptions(CLI::App &app, Options &options) {
                  "where weights are quantised")
       ->transform(CLI::CheckedTransformer(kCompute).description(""))
       ->type_name("auto|f32|int8")
+      ->group(group);
+  app.add_option("--gram", options.gram,
+                 "What a plan's selections compare rows in: exact (default), "
+                 "or fp8: rounded to f8E4M3FNUZ first, for gfx942")
+      ->transform(CLI::CheckedTransformer(kGram).description(""))
+      ->type_name("exact|fp8")
       ->group(group);
   app.add_flag("--expand-weights", options.expandWeights,
                "Expand quantised and 16-bit weights to f32: larger, slower, "
@@ -158,8 +166,8 @@ static void addModelOptions(CLI::App &app, Options &options) {
       ->type_name("FILE")
       ->group(group);
   app.add_flag("--observe", options.observe,
-               "Add an entry that shows what linear layers read, for "
-               "'gist-plan linears'")
+               "Add an entry that shows what linear layers read and give, for "
+               "'gist-plan linears' and 'gist-run eval --layers'")
       ->group(group);
   app.add_option(
          "--context", options.context,
@@ -246,6 +254,11 @@ static void checkTogether(const CLI::App &app, Options &options) {
   std::error_code error;
   if (std::filesystem::equivalent(options.model, options.output, error))
     refuse("-o: " + options.output + " is the model itself");
+  if (options.gram == Gram::Fp8)
+    for (const std::string &target : options.targets)
+      if (!isAmd(target))
+        refuse("--gram=fp8 rounds to f8E4M3FNUZ, which " + target +
+               " does not multiply; gfx942 does");
   if (options.expandWeights && options.compute == Compute::Int8)
     refuse("--compute=int8 multiplies quantised weights, and --expand-weights "
            "leaves none");

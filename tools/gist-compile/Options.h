@@ -27,6 +27,9 @@ enum class Emit {
 /// What products with block-quantised weights are computed in.
 enum class Compute { Auto, F32, Int8 };
 
+/// What selections compare rows in.
+enum class Gram { Exact, Fp8 };
+
 /// What is said about the code of GPU kernels.
 enum class Report { None, Resources, ResourcesJson };
 
@@ -43,6 +46,7 @@ struct Options {
   std::string dumpStages; ///< a folder, or empty
 
   Compute compute = Compute::Auto;
+  Gram gram = Gram::Exact;
   bool expandWeights = false;
   bool halfCache = true;
   bool logitsOfEveryToken = true;

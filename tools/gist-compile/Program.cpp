@@ -55,6 +55,7 @@ Status Program::lowerKernels() {
   if (target.gpu) {
     GpuPipelineOptions gpu;
     gpu.target = target.gpu->name;
+    gpu.gram = options.gram == Gram::Fp8 ? "fp8" : "exact";
     GIST_TRY(run("tiles", *kernels,
                  [&](OpPassManager &pm) { buildGpuTileStage(pm, gpu); }));
     return run("gpu", *kernels,

@@ -112,7 +112,9 @@ Status Calibrator::findInputs() {
       continue;
     for (uint32_t number : entry.outputs) {
       const BufferSpec &buffer = spec.buffers[number];
-      if (buffer.shape.size() != 2)
+      // After '=' is what linear layers give.
+      if (buffer.shape.size() != 2 ||
+          buffer.name.find('=') != std::string::npos)
         continue;
       LinearMoments moments;
       // Names that another entry has too begin with this one's.

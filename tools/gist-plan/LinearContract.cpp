@@ -75,9 +75,12 @@ Status LinearContract::predict(const std::string &plan,
     runner.tokenizer.encode(text, tokens,
                             {.addSpecial = false, .parseSpecial = false});
     tokens.resize(std::min<size_t>(tokens.size(), options.tokens));
-    run::Comparison found;
-    GIST_TRY(evaluator.windows(tokens, window, window, found).in(path));
-    losses.push_back(found.meanNll());
+    std::vector<run::Comparison> windows;
+    GIST_TRY(evaluator.windows(tokens, window, window, windows).in(path));
+    run::Comparison all;
+    for (const run::Comparison &each : windows)
+      all += each;
+    losses.push_back(all.meanNll());
   }
   return {};
 }

@@ -26,9 +26,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/Gated.h"
-#include "passes/Tile/Gpu/SharedSteps.h"
 #include "passes/Tile/Gpu/RowSums.h"
 #include "passes/Tile/Gpu/Select.h"
+#include "passes/Tile/Gpu/SharedSteps.h"
 
 #include <vector>
 

@@ -26,8 +26,10 @@ inline constexpr llvm::StringLiteral kWorkgroupAttr = "gist.workgroup";
 /// Bytes of dynamic workgroup memory that a launch must give.
 inline constexpr llvm::StringLiteral kSharedMemoryAttr = "gist.shared_memory";
 
-/// How `kernel` is cut on `gpu`.
-GpuTileAttr selectGpuTile(mlir::func::FuncOp kernel, const GpuInfo &gpu);
+/// How `kernel` is cut on `gpu`, its cosines in 8 bits if `smallGram`; null,
+/// with a diagnostic, where the GPU cannot do that.
+GpuTileAttr selectGpuTile(mlir::func::FuncOp kernel, const GpuInfo &gpu,
+                          bool smallGram);
 
 /// What a generator is given.
 struct GpuKernel {

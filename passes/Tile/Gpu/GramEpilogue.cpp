@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/GramEpilogue.h"
+#include "passes/Tile/Gpu/Staging.h"
 
 #include <limits>
 
@@ -19,6 +20,9 @@ using namespace gist;
 using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
+/// Columns whose comparisons may be under way at once: on gfx942 each takes two
+/// scalar registers.
+static constexpr int64_t kColumnsTogether = 4;
 /// Columns of a word of bits.
 static constexpr int64_t kWord = 32;
 
@@ -72,7 +76,9 @@ void GramEpilogue::run(Improve improve, Store store) {
   for (unsigned fragment = 0; fragment < tile.getRowFragments(); ++fragment)
     for (unsigned row = 0; row < tile.getLaneRows(); ++row)
       rows.push_back(loadRow(fragment, row));
-  for (const GramTile::Column &place : tile.getLaneColumns()) {
+  for (const auto &[number, place] : llvm::enumerate(tile.getLaneColumns())) {
+    if (number % kColumnsTogether == 0)
+      keepOrder(b);
     Column column = loadColumn(place);
     for (Row &row : rows) {
       auto [cosine, counts] = getElement(row, column);
@@ -94,16 +100,24 @@ void GramEpilogue::run(Improve improve, Store store) {
       }
     }
   }
+  // All lanes meet before any of them writes: between branches LLVM would
+  // compare again, or keep what was compared.
   for (Row &row : rows) {
     if (improve)
-      finishBest(row, improve);
+      reduceBest(row);
     if (store)
-      finishBits(row, store);
+      reduceBits(row);
+  }
+  for (Row &row : rows) {
+    if (improve)
+      writeBest(row, improve);
+    if (store)
+      writeBits(row, store);
   }
 }
 
 /// Among the lanes that share a row.
-void GramEpilogue::finishBest(Row &row, Improve improve) {
+void GramEpilogue::reduceBest(Row &row) {
   for (int64_t mask : tile.getRowShuffles()) {
     Value best = b.exchange(row.best, mask), who = b.exchange(row.who, mask);
     // Nobody, as the largest unsigned number, loses every tie.
@@ -114,6 +128,9 @@ void GramEpilogue::finishBest(Row &row, Improve improve) {
     row.best = b.select(wins, best, row.best);
     row.who = b.select(wins, who, row.who);
   }
+}
+
+void GramEpilogue::writeBest(Row &row, Improve improve) {
   Value exists = b.both(b.compare(CmpIPredicate::sge, row.id, b.i32(0)),
                         b.compare(CmpIPredicate::sge, row.who, b.i32(0)));
   Value isWriter = b.isEqual(tile.getLaneColumn(), 0);
@@ -121,15 +138,18 @@ void GramEpilogue::finishBest(Row &row, Improve improve) {
            [&] { improve(row.id, row.best, row.who); });
 }
 
-void GramEpilogue::finishBits(Row &row, Store store) {
+void GramEpilogue::reduceBits(Row &row) {
   Value shift =
       arith::IndexCastOp::create(b, b.getI32Type(), tile.getLaneColumn());
-  Value firstWord = b.div(tile.getWaveColumn(), kWord);
   for (Value &word : row.words) {
     word = arith::ShLIOp::create(b, word, shift);
     for (int64_t mask : tile.getRowShuffles())
       word = arith::OrIOp::create(b, word, b.exchange(word, mask));
   }
+}
+
+void GramEpilogue::writeBits(Row &row, Store store) {
+  Value firstWord = b.div(tile.getWaveColumn(), kWord);
   Value isWriter = b.isEqual(tile.getLaneColumn(), 0);
   Value exists = b.compare(CmpIPredicate::sge, row.id, b.i32(0));
   b.ifThen(b.both(isWriter, exists), [&] {

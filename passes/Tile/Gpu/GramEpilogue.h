@@ -59,8 +59,10 @@ private:
   Column loadColumn(const GramTile::Column &place);
   /// The cosine of an element, and whether it counts.
   std::pair<Value, Value> getElement(const Row &row, const Column &column);
-  void finishBest(Row &row, Improve improve);
-  void finishBits(Row &row, Store store);
+  void reduceBest(Row &row);
+  void reduceBits(Row &row);
+  void writeBest(Row &row, Improve improve);
+  void writeBits(Row &row, Store store);
 
   GpuBuilder &b;
   GramTile &tile;

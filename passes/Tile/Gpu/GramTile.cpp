@@ -15,6 +15,8 @@ using Values = GpuBuilder::Values;
 
 /// What a normalised f32 row is multiplied by before it is split.
 static constexpr double kSplitScale = 64;
+/// The norm of a row that is to be rounded, at most.
+static constexpr double kRoundedNorm = 128;
 
 static int64_t getRowSize(Value tokens) {
   return cast<MemRefType>(tokens.getType()).getShape().back();
@@ -31,19 +33,60 @@ GramTile::GramTile(GpuBuilder &b, GpuTileAttr tile, Value tokens, Value head)
     mma.emplace(tile);
   }
   Type stored = cast<MemRefType>(tokens.getType()).getElementType();
-  isSplit = stored.isF32();
+  if (isa<Float8E4M3FNUZType>(tile.getElement()))
+    form = Form::Rounded;
+  else
+    form = stored.isF32() ? Form::Split : Form::Exact;
   for (auto [side, extent] : llvm::zip_equal(sides, tile.getWorkgroup())) {
     side.extent = extent;
     side.tile = SharedTile(b, stages, extent, depth, tile.getElement());
-    if (isSplit)
+    if (form == Form::Split)
       side.low = SharedTile(b, stages, extent, depth, tile.getElement());
     side.ids = b.allocWorkgroup({extent}, b.getI32Type());
     side.scales = b.allocWorkgroup({extent}, b.getF32Type());
   }
-  isAsynchronous = b.getGpu().kind == GpuKind::Nvidia && !isSplit &&
+  isAsynchronous = b.getGpu().kind == GpuKind::Nvidia && form == Form::Exact &&
                    size % sides[0].tile.getChunk() == 0;
   rowFragments = sides[0].extent / waves[0] / getFragmentRows();
   columnFragments = sides[1].extent / waves[1] / getFragmentColumns();
+}
+
+//===----------------------------------------------------------------------===//
+// Rows in 8 bits
+//===----------------------------------------------------------------------===//
+
+/// The exponent of an f32 number, in its place.
+static Value getExponent(GpuBuilder &b, Value number) {
+  Value bits = arith::BitcastOp::create(b, b.getI32Type(), number);
+  return arith::AndIOp::create(b, bits, b.i32(0x7F800000));
+}
+
+Value GramTile::getPower(Value scale) {
+  Value power =
+      arith::BitcastOp::create(b, b.getF32Type(), getExponent(b, scale));
+  power = arith::MulFOp::create(b, power, b.f32(kRoundedNorm));
+  // An exponent alone is infinity where there was no number.
+  Value isNumber =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, scale, scale);
+  return b.select(isNumber, power, scale);
+}
+
+/// scale / getPower(scale), exactly.
+static Value dropPower(GpuBuilder &b, Value scale) {
+  // The exponents of a power of two and its inverse add up to twice the bias.
+  Value inverse =
+      arith::SubIOp::create(b, b.i32(0x7F000000), getExponent(b, scale));
+  Value rest = arith::MulFOp::create(
+      b, scale,
+      arith::BitcastOp::create(b, b.getF32Type(), inverse).getResult());
+  return arith::MulFOp::create(b, rest, b.f32(1 / kRoundedNorm));
+}
+
+Value GramTile::round(Value numbers, Value power) {
+  auto type = dyn_cast<VectorType>(numbers.getType());
+  Value factor = type ? b.broadcast(power, type.getNumElements()) : power;
+  Value whole = arith::MulFOp::create(b, numbers, factor);
+  return b.toF32(b.convert(whole, sides[0].tile.getElement()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -65,9 +108,11 @@ SmallVector<GramTile::Piece> GramTile::getPieces(const Side &side) {
     piece.column = b.mul(b.rem(number, inRow), chunk);
     // Where there is no token the first one is multiplied in vain.
     piece.id = b.max(b.readNumber(side.ids, piece.row), b.index(0));
-    if (isSplit)
+    if (form == Form::Split)
       piece.scale = arith::MulFOp::create(b, b.read(side.scales, piece.row),
                                           b.f32(kSplitScale));
+    else if (form == Form::Rounded)
+      piece.scale = getPower(b.read(side.scales, piece.row));
     pieces.push_back(piece);
   }
   return pieces;
@@ -104,12 +149,14 @@ Value GramTile::load(const Piece &piece, Value step) {
 void GramTile::store(const Side &side, const Piece &piece, Value chunk,
                      Value stage) {
   auto write = [&] {
-    if (!isSplit)
+    if (form == Form::Exact)
       return side.tile.store(b, chunk, stage, piece.row, piece.column);
     Type element = side.tile.getElement();
     Value scale = b.broadcast(piece.scale, side.tile.getChunk());
-    Value whole = arith::MulFOp::create(b, chunk, scale);
+    Value whole = arith::MulFOp::create(b, b.toF32(chunk), scale);
     Value high = b.convert(whole, element);
+    if (form == Form::Rounded)
+      return side.tile.store(b, high, stage, piece.row, piece.column);
     Value rest = arith::SubFOp::create(b, whole, b.toF32(high));
     side.tile.store(b, high, stage, piece.row, piece.column);
     side.low.store(b, b.convert(rest, element), stage, piece.row, piece.column);
@@ -167,7 +214,7 @@ Values GramTile::multiply(Value stage, ValueRange sums) {
     Values rows = fragments(sides[0].tile, true, place);
     Values columns = fragments(sides[1].tile, false, place);
     accumulate(rows, columns);
-    if (!isSplit)
+    if (form != Form::Split)
       continue;
     accumulate(fragments(sides[0].low, true, place), columns);
     accumulate(rows, fragments(sides[1].low, false, place));
@@ -192,7 +239,9 @@ Values GramTile::multiplyByWarps(Value stage, ValueRange sums) {
   return next;
 }
 
-/// Loads of the next step are in flight while this one is multiplied.
+/// Loads are in flight while a step is multiplied: on sm_90 those of the next
+/// one, on gfx942 of the one after, which so have a whole step to arrive (LLVM
+/// would undo that for sm_90, see MatmulLoop::add).
 void GramTile::computeThroughRegisters(Value begin, Value count) {
   auto loadAll = [&](Value number) {
     Values chunks;
@@ -208,6 +257,30 @@ void GramTile::computeThroughRegisters(Value begin, Value count) {
         store(side, piece, *chunk++, stage);
   };
   storeAll(loadAll(b.index(0)), b.index(0));
+  if (b.getGpu().kind == GpuKind::Amd && stages > 1) {
+    // The last steps load the last one again: that is cheaper than a branch.
+    auto loadAfter = [&](Value number, int64_t distance) {
+      return loadAll(b.min(b.add(number, distance), b.sub(count, 1)));
+    };
+    Values carried = loadAfter(b.index(0), 1);
+    size_t numLoaded = carried.size();
+    llvm::append_range(carried, accumulators);
+    carried = b.loop(
+        b.index(0), count, 1, carried, [&](Value number, ValueRange carried) {
+          b.barrier();
+          storeAll(Values(carried.take_front(numLoaded)),
+                   b.rem(b.add(number, 1), stages));
+          keepOrder(b); // A wait for loads is not to include the next ones.
+          Values next = loadAfter(number, 2);
+          keepOrder(b);
+          llvm::append_range(next, multiply(b.rem(number, stages),
+                                            carried.drop_front(numLoaded)));
+          return next;
+        });
+    accumulators.assign(carried.begin() + numLoaded, carried.end());
+    b.barrier();
+    return;
+  }
   b.barrier();
   accumulators = b.loop(
       b.index(0), count, 1, accumulators, [&](Value number, ValueRange sums) {
@@ -359,9 +432,13 @@ Value GramTile::getCosine(unsigned rowFragment, const Column &column,
                           unsigned laneRow, Value rowScale, Value columnScale) {
   Value sums = accumulators[rowFragment * columnFragments + column.fragment];
   Value sum = getNumber(sums, column.elements[laneRow]);
-  if (isSplit)
+  if (form == Form::Split)
     return arith::MulFOp::create(b, sum,
                                  b.f32(1 / (kSplitScale * kSplitScale)));
+  if (form == Form::Rounded) {
+    rowScale = dropPower(b, rowScale);
+    columnScale = dropPower(b, columnScale);
+  }
   // One norm after the other: their product may overflow, this cannot.
   return arith::MulFOp::create(b, arith::MulFOp::create(b, sum, rowScale),
                                columnScale);

@@ -15,6 +15,14 @@
 // products give the cosine to about 2^-20. The power of two keeps the low
 // halves out of the denormal numbers.
 //
+// With `element = f8E4M3FNUZ` rows of any type are rounded to 8 bits first,
+// scaled by a power of two to a norm of about 2^6 to 2^7: no number overflows
+// (240), and what is rounded as a denormal number is below 2^-13 of the norm.
+// What follows is exact: scales are the inverse norms of the rounded rows, so
+// that equal rows have the cosine 1. Rounding turns a row by an angle of at
+// most asin(2^-4) = 0.063, 0.02 to 0.03 for rows of random numbers; a pair
+// whose angle is further than twice that from the threshold's is decided right.
+//
 // A tile may be computed in parts: steps of the depth by several workgroups,
 // whose sums are added in memory.
 //
@@ -50,6 +58,15 @@ public:
   };
   /// Rows, then columns. Their ids and scales are written before compute().
   const Side &getSide(unsigned number) const { return sides[number]; }
+
+  /// Whether rows are rounded; scales are then the inverse norms of what that
+  /// makes of them.
+  bool isRounded() const { return form == Form::Rounded; }
+  /// The power of two by which a row is multiplied before it is rounded, from
+  /// its inverse norm; not a number if that is none.
+  mlir::Value getPower(mlir::Value scale);
+  /// Numbers as f32, after being multiplied by `power` and rounded.
+  mlir::Value round(mlir::Value numbers, mlir::Value power);
 
   /// Steps along the depth.
   int64_t getSteps() const { return steps; }
@@ -97,7 +114,8 @@ public:
 private:
   /// What one thread moves of a side: chunks of 16 bytes of the tile.
   struct Piece {
-    mlir::Value id, row, column, scale;
+    mlir::Value id, row, column;
+    mlir::Value scale;  ///< what a row is multiplied by, unless it is exact
     mlir::Value isMine; ///< null if every thread has one
   };
   llvm::SmallVector<Piece> getPieces(const Side &side);
@@ -133,7 +151,10 @@ private:
   int64_t depth, stages, size, steps;
   llvm::SmallVector<int64_t, 2> waves;
   unsigned rowFragments, columnFragments;
-  bool isSplit, isAsynchronous;
+  /// What is multiplied: rows as they are, two halves of f32, 8 bits.
+  enum class Form { Exact, Split, Rounded };
+  Form form;
+  bool isAsynchronous;
   Side sides[2];
   llvm::SmallVector<Piece> pieces[2];
   GpuBuilder::Values accumulators;

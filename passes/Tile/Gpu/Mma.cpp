@@ -9,9 +9,14 @@
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/SmallVectorExtras.h"
+
+#include <array>
 
 using namespace mlir;
 using namespace gist;
@@ -273,6 +278,35 @@ SmallVector<Value> Mma::getFragments(ImplicitLocOpBuilder &b,
   return fragments;
 }
 
+/// One 16x8x16 instruction on bf16, for which nvgpu.mma.sync has no lowering.
+static Value multiplyBf16(ImplicitLocOpBuilder &b, Value matrixA, Value matrixB,
+                          Value acc) {
+  // Pairs of numbers in words, as registers hold them.
+  auto getWords = [&](Value vector) {
+    int64_t count = cast<VectorType>(vector.getType()).getNumElements() / 2;
+    Value words = vector::BitCastOp::create(
+        b, VectorType::get(count, b.getI32Type()), vector);
+    return llvm::map_to_vector<4>(llvm::seq(count), [&](int64_t i) -> Value {
+      return vector::ExtractOp::create(b, words, i);
+    });
+  };
+  SmallVector<Value> sums;
+  for (int64_t i = 0; i < 4; ++i)
+    sums.push_back(vector::ExtractOp::create(b, acc, i));
+  auto type = LLVM::LLVMStructType::getLiteral(
+      b.getContext(), SmallVector<Type>(4, b.getF32Type()));
+  auto bf16 = NVVM::MMATypes::bf16;
+  Value product = NVVM::MmaOp::create(
+      b, type, getWords(matrixA), getWords(matrixB), sums,
+      ArrayRef<int64_t>{16, 8, 16}, std::nullopt, std::nullopt,
+      std::array{bf16, bf16},
+      std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
+  for (auto [i, sum] : llvm::enumerate(sums))
+    sum = LLVM::ExtractValueOp::create(b, product, static_cast<int64_t>(i));
+  return vector::FromElementsOp::create(b, cast<VectorType>(acc.getType()),
+                                        sums);
+}
+
 Value Mma::multiply(ImplicitLocOpBuilder &b, Value a, Value fragmentB,
                     Value acc) const {
   int64_t half = getFragmentType().getNumElements() / 2;
@@ -282,6 +316,14 @@ Value Mma::multiply(ImplicitLocOpBuilder &b, Value a, Value fragmentB,
       acc = amdgpu::MFMAOp::create(b, size, size, k, /*blocks=*/1,
                                    slice(b, fragmentB, i, half),
                                    slice(b, a, i, half), acc);
+    return acc;
+  }
+  if (element.isBF16()) {
+    for (int64_t i : {int64_t(0), half})
+      acc = insert(b,
+                   multiplyBf16(b, a, slice(b, fragmentB, i, half),
+                                slice(b, acc, i, half)),
+                   acc, i);
     return acc;
   }
   Value matrixA = reshaped(b, a, {4, 2});

@@ -49,10 +49,20 @@ bool gist::hasCoveringBits(Operation *selection) {
 // Tiles
 //===----------------------------------------------------------------------===//
 
-GpuTileAttr gist::selectSelectionTile(func::FuncOp kernel, const GpuInfo &gpu) {
+GpuTileAttr gist::selectSelectionTile(func::FuncOp kernel, const GpuInfo &gpu,
+                                      bool isSmall) {
   MLIRContext *context = kernel.getContext();
-  auto tokens =
-      cast<RankedTensorType>(getSelection(kernel)->getOperand(0).getType());
+  Operation *selection = getSelection(kernel);
+  auto tokens = cast<RankedTensorType>(selection->getOperand(0).getType());
+  if (isSmall) {
+    if (gpu.kind == GpuKind::Amd)
+      return GpuTileAttr::get(context, {128, 256}, 64, {2, 2}, 2,
+                              Instruction::Mfma32x32x16,
+                              Float8E4M3FNUZType::get(context));
+    selection->emitOpError("is to compare rows in f8E4M3FNUZ, which ")
+        << gpu.name << " does not multiply";
+    return {};
+  }
   Type element = tokens.getElementType();
   bool isSplit = element.isF32();
   if (isSplit)
@@ -67,10 +77,51 @@ GpuTileAttr gist::selectSelectionTile(func::FuncOp kernel, const GpuInfo &gpu) {
                    : GpuTileAttr::get(context, {128, 128}, 64, {2, 4}, 3,
                                       Instruction::Mma16x8x16, element);
   }
-  return isSplit ? GpuTileAttr::get(context, {128, 64}, 32, {4, 2}, 2,
+  return isSplit ? GpuTileAttr::get(context, {128, 128}, 16, {2, 2}, 2,
                                     Instruction::Mfma32x32x8, element)
-                 : GpuTileAttr::get(context, {128, 128}, 32, {2, 4}, 2,
+                 : GpuTileAttr::get(context, {128, 256}, 32, {2, 2}, 2,
                                     Instruction::Mfma32x32x8, element);
+}
+
+/// Whether the generator can obey a tile, which somebody may have written by
+/// hand.
+static LogicalResult verifyTile(Operation *selection, GpuTileAttr tile,
+                                const GpuInfo &gpu) {
+  auto tokens = cast<RankedTensorType>(selection->getOperand(0).getType());
+  Type stored = tokens.getElementType(), element = tile.getElement();
+  bool isSmall = isa<Float8E4M3FNUZType>(element);
+  if (isSmall && gpu.kind != GpuKind::Amd)
+    return selection->emitOpError("is to compare rows in f8E4M3FNUZ, which ")
+           << gpu.name << " does not multiply";
+  if (!isSmall && element != stored && !(stored.isF32() && element.isF16()))
+    return selection->emitOpError("cannot compare rows of ")
+           << stored << " in " << element;
+  bool isThere = false;
+  switch (tile.getInstruction()) {
+  case Instruction::Mfma32x32x8:
+  case Instruction::Mfma16x16x16:
+    isThere = gpu.kind == GpuKind::Amd && !isSmall;
+    break;
+  case Instruction::Mfma32x32x16:
+    isThere = gpu.kind == GpuKind::Amd && isSmall;
+    break;
+  case Instruction::Mma16x8x16:
+    isThere = gpu.kind == GpuKind::Nvidia;
+    break;
+  case Instruction::Wgmma64x128x16:
+    // Rows are copied in chunks of 16 bytes, as they are.
+    isThere = gpu.kind == GpuKind::Nvidia && element == stored &&
+              tokens.getShape().back() % 8 == 0;
+    break;
+  default:
+    break;
+  }
+  if (isThere)
+    return success();
+  return selection->emitOpError("cannot compare rows of ")
+         << tokens.getShape().back() << " x " << stored << " by "
+         << stringifyInstruction(tile.getInstruction()) << " of " << element
+         << " on " << gpu.name;
 }
 
 //===----------------------------------------------------------------------===//
@@ -172,6 +223,8 @@ FailureOr<GpuGrid> gist::emitSelection(GpuKernel &kernel) {
   GpuBuilder &b = kernel.b;
   auto target = cast<func::FuncOp>(b.getBlock()->getParentOp());
   Operation *op = getSelection(kernel.source);
+  if (failed(verifyTile(op, kernel.tile, b.getGpu())))
+    return failure();
   FailureOr<SelectProblem> problem =
       ProblemReader(kernel.source, target).read(op);
   if (failed(problem))

@@ -21,7 +21,10 @@ mlir::Operation *getSelection(mlir::func::FuncOp kernel);
 bool hasCoveringBits(mlir::Operation *selection);
 
 mlir::FailureOr<GpuGrid> emitSelection(GpuKernel &kernel);
-GpuTileAttr selectSelectionTile(mlir::func::FuncOp kernel, const GpuInfo &gpu);
+/// With `isSmall`, rows are compared in f8E4M3FNUZ; null, with a diagnostic,
+/// where `gpu` does not multiply that.
+GpuTileAttr selectSelectionTile(mlir::func::FuncOp kernel, const GpuInfo &gpu,
+                                bool isSmall);
 
 } // namespace gist
 

@@ -101,14 +101,14 @@ void SelectKernel::openChunk() {
   Value before = rounds.get(kChunkBegin), begin = rounds.get(kChunkEnd);
   Value firstKept = rounds.get(kNumBefore), numKept = rounds.get(kNumKept);
   b.barrier(); // All have read the words that change now.
-  Value isDone = b.compare(CmpIPredicate::sge, begin, numTokens);
+  Value isDone = b.compare(CmpIPredicate::sge, begin, rounds.tokens);
 
   // Later tokens, and without a hint those of the chunk itself, against what
   // it has kept.
   bool isOwn = findsNearest() && !hasHint();
   Value firstRow = isOwn ? before : begin;
   Value use = b.index(findsNearest() ? kUseCover | kUseBest : kUseCover);
-  Product cross = {{std::nullopt, firstRow, b.sub(numTokens, firstRow)},
+  Product cross = {{std::nullopt, firstRow, b.sub(rounds.tokens, firstRow)},
                    {SelectArray::Kept, firstKept, b.sub(numKept, firstKept)},
                    Reach::Before,
                    use};
@@ -135,11 +135,11 @@ void SelectKernel::openChunk() {
     return publishGram({cross, inside});
   }
 
-  Value end = b.min(b.add(begin, kChunk), numTokens);
+  Value end = b.min(b.add(begin, kChunk), rounds.tokens);
   Value isDirect;
   if (problem.rule == SelectRule::All) {
-    isDirect = b.compare(CmpIPredicate::sle, numTokens, b.index(kDirect));
-    end = b.select(isDirect, numTokens, end);
+    isDirect = b.compare(CmpIPredicate::sle, rounds.tokens, b.index(kDirect));
+    end = b.select(isDirect, rounds.tokens, end);
   }
   Value count = b.sub(end, begin);
   rounds.set(kChunkBegin, begin);
@@ -156,7 +156,7 @@ void SelectKernel::openChunk() {
     // What is kept against earlier ones that are not.
     b.ifThen(isDone, [&] {
       compact.run(
-          zero, numTokens, zero,
+          zero, rounds.tokens, zero,
           [&](Value t) {
             return b.isEqual(rounds.readNumber(SelectArray::Covered, t), 1);
           },
@@ -168,7 +168,7 @@ void SelectKernel::openChunk() {
     });
     products.push_back(
         {{SelectArray::Kept, {}, b.select(isDone, numKept, zero)},
-         {SelectArray::Others, {}, b.sub(numTokens, numKept)},
+         {SelectArray::Others, {}, b.sub(rounds.tokens, numKept)},
          Reach::Before,
          b.index(kUseCover)});
     products.back().getLimit = [&](Value row) {
@@ -218,7 +218,7 @@ Value SelectKernel::openInherited(Value begin) {
   Value end = b.ifElse(
       b.isLess(count, rest),
       [&] { return b.readNumber(problem.oldIds, at(b.add(first, count))); },
-      [&] { return numTokens; });
+      [&] { return rounds.tokens; });
   forTokens(b.index(0), count, [&](Value j) {
     Value id = b.readNumber(problem.oldIds, at(b.add(first, j)));
     rounds.write(id, SelectArray::Columns, j);

@@ -16,7 +16,8 @@
 using namespace mlir;
 using namespace gist;
 
-GpuTileAttr gist::selectGpuTile(func::FuncOp kernel, const GpuInfo &gpu) {
+GpuTileAttr gist::selectGpuTile(func::FuncOp kernel, const GpuInfo &gpu,
+                                bool smallGram) {
   for (auto op : kernel.getOps<AttentionOp>())
     if (isGpuAttention(op))
       return selectAttentionTile(op, gpu);
@@ -27,7 +28,7 @@ GpuTileAttr gist::selectGpuTile(func::FuncOp kernel, const GpuInfo &gpu) {
   for (auto op : kernel.getOps<ClusterUpdateOp>())
     return selectClusterUpdateTile(op, gpu);
   if (getSelection(kernel))
-    return selectSelectionTile(kernel, gpu);
+    return selectSelectionTile(kernel, gpu, smallGram);
   if (GatedProjectionOp op = getGatedProjection(kernel))
     return selectGatedTile(op, gpu);
   if (hasGatedProducts(kernel))

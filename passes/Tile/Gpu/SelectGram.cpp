@@ -147,7 +147,7 @@ void SelectKernel::emitTile(const Part &part) {
   Value hasSome = b.isLess(firstColumn, bound);
   b.ifThen(hasSome, [&] {
     gram.compute(part.begin, part.end);
-    reduceTile(config, columnTile, part);
+    rounds.computeHere([&] { reduceTile(config, columnTile, part); });
   });
   if (!hasColumns())
     return;

@@ -6,6 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/SelectKernel.h"
+#include "passes/Tile/Gpu/Staging.h"
+
+#include "llvm/Support/MathExtras.h"
 
 #include <limits>
 
@@ -17,6 +20,8 @@ using Values = GpuBuilder::Values;
 
 /// Rows of which one wave computes the norms in one item.
 static constexpr int64_t kNormRowsOfWave = 2;
+/// Loads of a row that a lane has under way at once, where rows are long.
+static constexpr int64_t kNormLoads = 8;
 /// Workgroups that a compute unit runs at once, where its memory allows.
 static constexpr int64_t kWorkgroupsOfUnit = 2;
 
@@ -32,15 +37,16 @@ static int64_t getNumHeads(Value tokens) {
 
 /// Workgroups of one selection: all that the GPU runs at once.
 static int64_t getNumWorkgroups(const GpuInfo &gpu, GpuTileAttr tile,
-                                int64_t heads) {
+                                Value tokens) {
+  auto type = cast<MemRefType>(tokens.getType());
   int64_t bytes = (tile.getWorkgroup()[0] + tile.getWorkgroup()[1]) *
                   tile.getDepth() * tile.getStages() *
                   tile.getElement().getIntOrFloatBitWidth() / 8;
-  // gfx942 has as much for each unit as a workgroup may take; that several fit
-  // is not asked there, where the wait of one is the time of the other.
-  bool isAlone = gpu.kind == GpuKind::Nvidia && bytes * 2 > gpu.workgroupMemory;
+  if (type.getElementType().isF32() && tile.getElement().isF16())
+    bytes *= 2; // Both halves.
+  bool isAlone = bytes * 2 > gpu.workgroupMemory;
   return llvm::divideCeil(gpu.computeUnits * (isAlone ? 1 : kWorkgroupsOfUnit),
-                          heads);
+                          getNumHeads(tokens));
 }
 
 /// The cosine that makes a token redundant; none does where tau is 0.
@@ -63,10 +69,9 @@ SelectKernel::SelectKernel(GpuBuilder &b, GpuTileAttr tile,
                            const SelectProblem &problem)
     : b(b), problem(problem), head(getHead(b, problem.tokens)),
       theta(getTheta(b, problem, head)), heads(::getNumHeads(problem.tokens)),
-      workgroups(getNumWorkgroups(b.getGpu(), tile, heads)),
-      numTokens(b.size(problem.tokens, 0)),
-      rounds(b, problem.control, problem.scratch, head, heads, numTokens,
-             hasColumns()),
+      workgroups(getNumWorkgroups(b.getGpu(), tile, problem.tokens)),
+      rounds(b, problem.control, problem.scratch, head, heads,
+             b.size(problem.tokens, 0), hasColumns()),
       gram(b, tile, problem.tokens, head), compact(b) {
   found = b.allocWorkgroup({2}, b.getI32Type());
   for (unsigned i : {0, 1})
@@ -103,7 +108,7 @@ int64_t SelectKernel::getNormRows() const {
 
 void SelectKernel::emit() {
   rounds.run(
-      workgroups, b.ceilDiv(numTokens, getNormRows()),
+      workgroups, b.ceilDiv(rounds.tokens, getNormRows()),
       [&](Value kind, Value item) { emitItem(kind, item); }, [&] { decide(); });
 }
 
@@ -122,33 +127,61 @@ void SelectKernel::emitItem(Value kind, Value item) {
 // Norms
 //===----------------------------------------------------------------------===//
 
-void SelectKernel::emitNorms(Value item) {
+/// The squared norm of a row, of what rounding makes of it where a power is
+/// given; all lanes of a wave take part.
+Value SelectKernel::getSquare(Value t, Value power) {
   auto type = cast<MemRefType>(problem.tokens.getType());
-  int64_t size = type.getShape().back(), waveSize = b.getGpu().waveSize;
+  int64_t size = type.getShape().back();
   int64_t width = 16 * 8 / type.getElementTypeBitWidth();
   if (size % width != 0)
     width = 1;
+  int64_t stride = b.getGpu().waveSize * width;
+  // Adds `count` parts of a row, of which all loads come first.
+  auto addParts = [&](Value column, Value sum, int64_t count) {
+    Values parts;
+    for (int64_t j = 0; j < count; ++j) {
+      Value at = b.add(column, j * stride);
+      Values place = head ? Values{t, head, at} : Values{t, at};
+      parts.push_back(width == 1 ? b.read(problem.tokens, place)
+                                 : b.read(problem.tokens, place, width));
+    }
+    keepOrder(b);
+    for (Value part : parts) {
+      part = b.toF32(part);
+      if (power)
+        part = gram.round(part, power);
+      sum = b.fma(part, part, sum);
+    }
+    return sum;
+  };
+  Value column = b.mul(b.lane(), width);
+  Value sum =
+      width == 1 ? b.f32(0) : b.constant(b.vectorOf(width, b.getF32Type()), 0);
+  auto addRange = [&](Value begin, Value end, int64_t count) {
+    sum = b.loop(begin, end, stride * count, sum,
+                 [&](Value column, ValueRange sums) {
+                   return Values{addParts(column, sums[0], count)};
+                 })
+              .front();
+  };
+  int64_t whole = llvm::alignDown(size, stride * kNormLoads);
+  Value middle = b.add(column, whole);
+  if (whole != 0)
+    addRange(column, middle, kNormLoads);
+  if (whole != size)
+    addRange(middle, b.index(size), 1);
+  auto plus = [&](Value x, Value y) -> Value {
+    return arith::AddFOp::create(b, x, y);
+  };
+  return b.waveReduce(b.reduceLanes(sum, plus), plus);
+}
+
+void SelectKernel::emitNorms(Value item) {
   for (int64_t i = 0; i < kNormRowsOfWave; ++i) {
     Value t = b.add(b.mul(item, getNormRows()),
                     b.add(b.mul(b.wave(), kNormRowsOfWave), i));
-    b.ifThen(b.isLess(t, numTokens), [&] {
-      auto add = [&](Value column, ValueRange sums) {
-        Values place = head ? Values{t, head, column} : Values{t, column};
-        Value part = width == 1 ? b.read(problem.tokens, place)
-                                : b.read(problem.tokens, place, width);
-        part = b.toF32(part);
-        return Values{b.fma(part, part, sums[0])};
-      };
-      Value zero = width == 1
-                       ? b.f32(0)
-                       : b.constant(b.vectorOf(width, b.getF32Type()), 0);
-      Value sums = b.loop(b.mul(b.lane(), width), b.index(size),
-                          waveSize * width, zero, add)
-                       .front();
-      auto plus = [&](Value x, Value y) -> Value {
-        return arith::AddFOp::create(b, x, y);
-      };
-      Value square = b.waveReduce(b.reduceLanes(sums, plus), plus);
+    b.ifThen(b.isLess(t, rounds.tokens), [&] {
+      Value square = getSquare(t, {});
       // False for what is not a number: the comparisons are ordered.
       auto compare = [&](CmpFPredicate predicate, double bound) -> Value {
         return arith::CmpFOp::create(b, predicate, square, b.f32(bound));
@@ -160,6 +193,11 @@ void SelectKernel::emitNorms(Value item) {
           b, b.f32(1), math::SqrtOp::create(b, square).getResult());
       Value scale = b.select(hasDirection, inverse,
                              b.f32(std::numeric_limits<float>::quiet_NaN()));
+      if (gram.isRounded()) {
+        Value power = gram.getPower(scale);
+        scale = arith::DivFOp::create(
+            b, power, math::SqrtOp::create(b, getSquare(t, power)).getResult());
+      }
       b.ifThen(b.isEqual(b.lane(), 0), [&] {
         rounds.write(scale, SelectArray::Scales, t);
         for (SelectArray array :
@@ -196,8 +234,8 @@ void SelectKernel::emitNorms(Value item) {
 
 void SelectKernel::emitFinish(Value item) {
   Value t = b.add(b.mul(item, b.getThreads()), b.thread());
-  Value exists = b.isLess(t, numTokens);
-  Value safe = b.min(t, b.sub(numTokens, 1));
+  Value exists = b.isLess(t, rounds.tokens);
+  Value safe = b.min(t, b.sub(rounds.tokens, 1));
   Value isKept = b.isEqual(rounds.readNumber(SelectArray::Covered, safe), 0);
   Value low = b.read(problem.scratch,
                      rounds.getPlace(SelectArray::Best, b.mul(safe, 2)));
@@ -216,7 +254,7 @@ void SelectKernel::emitFinish(Value item) {
     b.ifThen(b.compare(CmpIPredicate::sge, who, b.i32(0)), [&] {
       Value slot = rounds.readNumber(SelectArray::Rank, toNumber(who));
       if (head)
-        slot = b.add(b.mul(head, numTokens), slot);
+        slot = b.add(b.mul(head, rounds.tokens), slot);
       atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), problem.weight, slot);
     });
   });

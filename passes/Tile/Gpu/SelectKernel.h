@@ -94,6 +94,7 @@ private:
   // Rounds.
   void emitItem(Value kind, Value item);
   void emitNorms(Value item);
+  Value getSquare(Value t, Value power);
   void emitGram(Value item);
   void emitFinish(Value item);
   void emitCheck(Value item);
@@ -169,7 +170,6 @@ private:
   Value head;  ///< null where there is one selection
   Value theta; ///< the cosine that makes a token redundant
   int64_t heads, workgroups;
-  Value numTokens;
   SelectRounds rounds;
   GramTile gram;
   Compact compact;

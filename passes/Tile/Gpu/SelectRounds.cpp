@@ -7,6 +7,8 @@
 
 #include "passes/Tile/Gpu/SelectRounds.h"
 
+#include <tuple>
+
 using namespace mlir;
 using namespace gist;
 using LLVM::AtomicBinOp;
@@ -23,10 +25,6 @@ static_assert(kRoom * kBitWords >= kMaxColumns);
 /// Places in workgroup memory that thread 0 tells the others through.
 enum : int64_t { kTicketSlot, kLimitSlot, kLeaderSlot, kNumSlots };
 
-int64_t gist::getScratchFactor(bool hasBits) {
-  return kNumArrays + (hasBits ? kBitWords : 0);
-}
-
 static Value toI32(GpuBuilder &b, Value number) {
   return arith::IndexCastOp::create(b, b.getI32Type(), number);
 }
@@ -34,16 +32,57 @@ static Value toNumber(GpuBuilder &b, Value word) {
   return arith::IndexCastOp::create(b, b.getIndexType(), word);
 }
 
+int64_t gist::getScratchFactor(bool hasBits) {
+  return kNumArrays + (hasBits ? kBitWords : 0);
+}
+
 SelectRounds::SelectRounds(GpuBuilder &b, Value control, Value scratch,
                            Value head, int64_t heads, Value tokens,
                            bool hasBits)
     : control(control), scratch(scratch), b(b), heads(heads),
-      factor(getScratchFactor(hasBits)), head(head ? head : b.index(0)),
-      tokens(tokens) {
+      factor(getScratchFactor(hasBits)), head(head ? head : b.index(0)) {
   slots = b.allocWorkgroup({kNumSlots}, b.getI32Type());
-  unit = b.mul(b.div(b.add(tokens, kRoom + 3), 4), 4);
-  base = b.mul(this->head, b.mul(unit, factor));
   firstWord = b.mul(this->head, kControlWords);
+  setTokens(tokens);
+}
+
+void SelectRounds::setTokens(Value number) {
+  tokens = number;
+  unit = b.mul(b.div(b.add(tokens, kRoom + 3), 4), 4);
+  base = b.mul(head, b.mul(unit, factor));
+}
+
+/// A number, as a word of `type`, that nobody knows to be the same in every
+/// round; in a scalar or a vector register.
+static Value hide(GpuBuilder &b, Value number, Type type,
+                  StringRef constraints) {
+  Value word = arith::IndexCastOp::create(b, type, number);
+  Value hidden = LLVM::InlineAsmOp::create(
+                     b, type, word, /*asm_string=*/"", constraints,
+                     /*has_side_effects=*/true,
+                     /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                     LLVM::AsmDialectAttr(),
+                     /*operand_attrs=*/ArrayAttr())
+                     .getResult(0);
+  return toNumber(b, hidden);
+}
+
+void SelectRounds::computeHere(function_ref<void()> body) {
+  if (b.getGpu().kind != GpuKind::Amd)
+    return body();
+  Value known = tokens, knownUnit = unit, knownBase = base;
+  setTokens(hide(b, tokens, b.getI32Type(), "=s,0"));
+  base = hide(b, base, b.getI64Type(), "=s,0");
+  Value thread = b.thread();
+  Value hidden = b.rem(hide(b, thread, b.getI32Type(), "=v,0"), b.getThreads());
+  body();
+  std::tie(tokens, unit, base) = std::tuple(known, knownUnit, knownBase);
+  // Who asks for this thread's number in what has been written takes that one.
+  Operation *begin = hidden.getDefiningOp();
+  thread.replaceUsesWithIf(hidden, [&](OpOperand &use) {
+    Operation *user = begin->getBlock()->findAncestorOpInBlock(*use.getOwner());
+    return user && begin->isBeforeInBlock(user);
+  });
 }
 
 Value SelectRounds::getSplitWords() {
@@ -179,7 +218,7 @@ void SelectRounds::writeItems(scf::WhileOp loop,
 
   b.ifThen(hasTicket, [&] {
     // The first round is what zeros say: norms, from ticket 0 on.
-    run(get(kRound), b.sub(ticket, get(kBase)));
+    computeHere([&] { run(get(kRound), b.sub(ticket, get(kBase))); });
 
     releaseFence(b);
     b.barrier();
@@ -194,7 +233,7 @@ void SelectRounds::writeItems(scf::WhileOp loop,
     b.barrier();
     b.ifThen(b.isEqual(b.readNumber(slots, b.index(kLeaderSlot)), 1), [&] {
       acquireFence(b);
-      decide();
+      computeHere(decide);
     });
     // Threads meet before the next ticket: thread 0 could otherwise be left
     // behind in the branch that it alone takes.

@@ -136,6 +136,12 @@ public:
   /// Lets all workgroups leave.
   void finish();
 
+  /// Writes code in which what follows from the number of tokens and of this
+  /// thread is computed where it is needed. The places of all arrays and all
+  /// comparisons of lanes, computed before the first round, would be more than
+  /// the scalar registers of gfx942 hold.
+  void computeHere(llvm::function_ref<void()> body);
+
   /// Control words as numbers.
   Value get(int64_t word) { return get(b.index(word)); }
   Value get(Value word);
@@ -159,9 +165,11 @@ public:
   void write(Value value, SelectArray array, Value i);
 
   Value control, scratch;
-  Value base; ///< of this head's scratch
+  Value tokens; ///< how many
+  Value base;   ///< of this head's scratch
 
 private:
+  void setTokens(Value number);
   void writeItems(mlir::scf::WhileOp loop,
                   llvm::function_ref<void(Value kind, Value item)> run,
                   llvm::function_ref<void()> decide);
@@ -170,7 +178,6 @@ private:
   int64_t heads, factor;
   Value head;
   Value firstWord;   ///< of this head's control
-  Value tokens;      ///< how many
   Value unit;        ///< words of an array
   Value slots;       ///< workgroup memory: ticket, limit, leader
   Value itemsBefore; ///< of the first round

@@ -65,7 +65,7 @@ void SelectKernel::decidePaper(Value stage) {
       return b.isEqual(rounds.readNumber(SelectArray::Inherited, t), 1);
     };
     Value numOutside = compact.run(
-        zero, numTokens, zero,
+        zero, rounds.tokens, zero,
         [&](Value t) {
           return b.isEqual(rounds.readNumber(SelectArray::Inherited, t), 0);
         },
@@ -74,7 +74,7 @@ void SelectKernel::decidePaper(Value stage) {
                    [&] { rounds.write(t, SelectArray::Others, before); });
         });
     Value numValid = compact.run(
-        zero, numTokens, zero,
+        zero, rounds.tokens, zero,
         [&](Value t) {
           return b.both(
               isOld(t),
@@ -93,7 +93,7 @@ void SelectKernel::decidePaper(Value stage) {
 void SelectKernel::listKept() {
   Value zero = b.index(0);
   Value count = compact.run(
-      zero, numTokens, zero,
+      zero, rounds.tokens, zero,
       [&](Value t) {
         return b.isEqual(rounds.readNumber(SelectArray::Covered, t), 0);
       },
@@ -134,7 +134,7 @@ void SelectKernel::publishLost(Value count) {
                   rounds.getPlace(SelectArray::Best, b.add(b.mul(t, 2), half)));
   };
   Value numLost = compact.run(
-      zero, numTokens, zero,
+      zero, rounds.tokens, zero,
       [&](Value t) {
         Value hasNone = b.compare(CmpIPredicate::eq, getBest(t, 1), b.i32(0));
         Value who = arith::XOrIOp::create(b, getBest(t, 0), b.i32(-1));
@@ -171,7 +171,7 @@ void SelectKernel::publishLost(Value count) {
 
 void SelectKernel::publishFinish() {
   setStage(SelectStage::End);
-  rounds.publish(RoundKind::Finish, b.ceilDiv(numTokens, b.getThreads()));
+  rounds.publish(RoundKind::Finish, b.ceilDiv(rounds.tokens, b.getThreads()));
 }
 
 void SelectKernel::finish() {

@@ -110,8 +110,9 @@ void SelectKernel::emitGram(Value item) {
                        endTile);
   b.forEach(firstTile, endTile, b.index(1), [&](Value tile) {
     Value first = b.mul(tile, steps);
-    emitTile({tile, share, b.sub(b.max(begin, first), first),
-              b.sub(b.min(end, b.add(first, steps)), first)});
+    Part part = {tile, share, b.sub(b.max(begin, first), first),
+                 b.sub(b.min(end, b.add(first, steps)), first)};
+    rounds.computeHere([&] { emitTile(part); });
   });
 }
 

@@ -5,6 +5,7 @@ runtime/README.md gives, and computes with plain Python.
 """
 import json
 import math
+import statistics
 import struct
 import sys
 
@@ -110,12 +111,29 @@ def check_eval(rows, text, window, stride, other, recall):
         near(part["lost_lead_max"], lead, "lost lead")
 
     # A token belongs to the first window that reaches it.
-    contexts = []
+    contexts, by_window = [], {}
     for at in range(1, len(tokens)):
         start = max(0, math.ceil((at - window + 1) / stride)) * stride
         if start < at:  # the first token of a window has nothing before it
             contexts.append((tokens[start:at], tokens[at]))
+            by_window.setdefault(start, []).append(contexts[-1])
     check(result["windows"], contexts)
+
+    def losses(rows, contexts):
+        return [-log_softmax(logits(rows, before))[token] for before, token in contexts]
+
+    def check_spread(name, expected):
+        found = result["variation"][name]
+        for got, want in zip(found["values"], expected, strict=True):
+            near(got, want, f"{name} of a window")
+        near(found["mean"], statistics.mean(expected), f"mean {name}")
+        near(found["deviation"], statistics.stdev(expected), f"deviation of {name}")
+
+    near(result["variation"]["windows"], len(by_window), "windows")
+    each = [(statistics.mean(losses(rows, part)), statistics.mean(losses(reference, part)))
+            for part in by_window.values()]
+    check_spread("perplexity", [math.exp(ours) for ours, _ in each])
+    check_spread("perplexity_ratio", [math.exp(ours - theirs) for ours, theirs in each])
     twice = tokens[:recall] * 2
     check(
         result["recall"],
