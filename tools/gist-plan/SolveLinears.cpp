@@ -22,7 +22,7 @@ struct Options {
   std::string calibration, output;
   double share = 0;   ///< of the bytes; 0: not asked for
   double quality = 0; ///< 0: not asked for
-  double margin = 0.7;
+  double margin = 0.9;
   int tries = 10;
   LinearContractOptions contract;
 };
