@@ -570,6 +570,7 @@ def all_cases():
     for model in ("gptj-6b", "opt-6.7b"):
         yield keys(model, 8192, 128, "representative", 0.45, 0.35)
         yield keys(model, 8192, 128, "representative", 0, 0, is_growing=False)
+        yield keys(model, 8192, 128, "mean", 0, 0)
     for tokens in (512, 2048, 8192):
         for model in HEADS:
             yield decode(model, tokens, 0, 0)

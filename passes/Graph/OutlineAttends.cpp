@@ -76,7 +76,7 @@ void gist::outlineAttends(func::FuncOp function, KernelTable &table) {
   OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
   auto type =
       RankedTensorType::get(ops.size() * kStepWords, builder.getI32Type());
-  Value control = table.makeZeros(builder, ops.front().getLoc(), type);
+  Value control = table.makeZeros(builder, ops.front().getLoc(), type, "means");
   for (auto [number, op] : llvm::enumerate(ops))
     outline(op, control, number, table);
 }

@@ -221,7 +221,7 @@ void gist::outlineGatedProjections(func::FuncOp function, KernelTable &table) {
   OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
   auto type =
       RankedTensorType::get(few.size() * kStepWords, builder.getI32Type());
-  Value control = table.makeZeros(builder, few.front().getLoc(), type);
+  Value control = table.makeZeros(builder, few.front().getLoc(), type, "gates");
   for (auto [number, op] : llvm::enumerate(few))
     outlineFew(op, control, number, table);
 }

@@ -263,7 +263,7 @@ void gist::markKernel(func::FuncOp function, int64_t outputs) {
 }
 
 Value KernelTable::makeZeros(OpBuilder &builder, Location loc,
-                             RankedTensorType type) {
+                             RankedTensorType type, StringRef owner) {
   OpBuilder inside(type.getContext());
   auto kernel =
       func::FuncOp::create(loc, "kernel", inside.getFunctionType(type, type));
@@ -275,7 +275,10 @@ Value KernelTable::makeZeros(OpBuilder &builder, Location loc,
                     .getResult(0);
   func::ReturnOp::create(inside, loc, zeros);
   Value memory = tensor::EmptyOp::create(builder, loc, type, ValueRange());
-  return call(builder, kernel, "clear", {}, memory).getResult(0);
+  DispatchOp zeroed = call(builder, kernel, "clear", {}, memory);
+  if (!owner.empty())
+    zeroed->setAttr("gist.owner", builder.getStringAttr(owner));
+  return zeroed.getResult(0);
 }
 
 /// The first kernel with this text: locations and names are no part of it.

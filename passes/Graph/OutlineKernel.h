@@ -29,9 +29,11 @@ public:
   /// Replaces the ops of the group by a call of a kernel that computes them.
   mlir::LogicalResult outline(const KernelGroup &group);
 
-  /// A tensor of zeros, written by a kernel.
+  /// A tensor of zeros, written by a kernel. Who does not leave it zero is its
+  /// `owner`: no other shares it, whatever its size.
   mlir::Value makeZeros(mlir::OpBuilder &builder, mlir::Location loc,
-                        mlir::RankedTensorType type);
+                        mlir::RankedTensorType type,
+                        llvm::StringRef owner = {});
 
   /// Calls `kernel`, which has just been made, or one like it.
   DispatchOp call(mlir::OpBuilder &builder, mlir::func::FuncOp kernel,

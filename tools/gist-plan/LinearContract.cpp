@@ -7,10 +7,9 @@
 
 #include "tools/gist-plan/LinearContract.h"
 
+#include "tools/gist-run/Compiler.h"
 #include "tools/gist-run/Evaluation.h"
 
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,35 +20,6 @@
 
 using namespace gist;
 using namespace gist::plan;
-
-std::string plan::findCompiler() {
-  std::error_code failed;
-  std::filesystem::path self =
-      std::filesystem::read_symlink("/proc/self/exe", failed);
-  return failed ? "gist-compile" : self.replace_filename("gist-compile");
-}
-
-/// Runs a program and waits for it; what it says goes where our words go.
-static Status runProgram(const std::vector<std::string> &command) {
-  std::vector<char *> arguments;
-  for (const std::string &argument : command)
-    arguments.push_back(const_cast<char *>(argument.c_str()));
-  arguments.push_back(nullptr);
-  pid_t child = 0;
-  int failed = posix_spawnp(&child, arguments[0], nullptr, nullptr,
-                            arguments.data(), environ);
-  if (failed != 0)
-    return Status::error(Code::NotFound, "%s: cannot be run: %s", arguments[0],
-                         std::strerror(failed));
-  int state = 0;
-  while (waitpid(child, &state, 0) < 0)
-    if (errno != EINTR)
-      return Status::error(Code::Io, "%s: was lost: %s", arguments[0],
-                           std::strerror(errno));
-  if (!WIFEXITED(state) || WEXITSTATUS(state) != 0)
-    return Status::error(Code::BadArgument, "%s: failed", arguments[0]);
-  return {};
-}
 
 LinearContract::~LinearContract() {
   std::error_code unused;
@@ -77,22 +47,21 @@ Status LinearContract::measure(const std::string &plan, double &loss) {
   for (size_t i = 0; i < losses.size(); ++i) {
     double more = losses[i] - dense[i];
     lastRatios.push_back(std::exp(more));
-    // Not std::max, which would pass over NaN.
-    loss = more <= loss ? loss : more;
+    // NaN is the worst of all, and stays.
+    loss = std::isnan(loss) || more <= loss ? loss : more;
   }
   return {};
 }
 
 Status LinearContract::predict(const std::string &plan,
                                std::vector<double> &losses) {
-  std::string module = folder + "/planned.gist";
-  std::vector<std::string> command = {options.compiler, options.model, "-o",
-                                      module, "--progress=off"};
+  run::TemporaryModule module;
+  std::vector<std::string> more;
   if (!plan.empty())
-    command.push_back("--plan=" + plan);
-  GIST_TRY(runProgram(command));
+    more.push_back("--plan=" + plan);
+  GIST_TRY(module.make(options.compiler, options.model, "cpu", more));
   run::ModelOptions chosen;
-  chosen.path = module;
+  chosen.path = module.path;
   chosen.threads = options.threads;
   run::Runner runner;
   GIST_TRY(runner.openWithTokenizer(chosen));

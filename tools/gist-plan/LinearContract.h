@@ -22,16 +22,13 @@
 namespace gist::plan {
 
 struct LinearContractOptions {
-  std::string compiler; ///< the program gist-compile
+  std::string compiler; ///< the program gist-compile; empty: one is found
   std::string model;
   std::vector<std::string> texts;
   int64_t tokens = 2048; ///< of each text, at most
   int64_t window = 512;  ///< tokens that are predicted together
   unsigned threads = 0;
 };
-
-/// gist-compile in the folder of this program.
-std::string findCompiler();
 
 class LinearContract {
 public:
@@ -58,7 +55,7 @@ private:
   Status predict(const std::string &plan, std::vector<double> &losses);
 
   LinearContractOptions options;
-  std::string folder; ///< of our own, removed at the end
+  std::string folder; ///< for plans, of our own; removed at the end
   std::vector<double> dense, lastRatios;
 };
 

@@ -22,7 +22,7 @@ struct Options {
   std::string calibration, output;
   double share = 0;   ///< of the bytes; 0: not asked for
   double quality = 0; ///< 0: not asked for
-  double margin = 0.7;
+  double margin = 0.9;
   int tries = 10;
   LinearContractOptions contract;
 };
@@ -145,7 +145,7 @@ void gist::plan::addSolveLinears(CLI::App &app, Action &action) {
   command
       ->add_option("--compiler", options->contract.compiler,
                    "The program that makes modules; default: gist-compile "
-                   "beside this one")
+                   "beside this one or in PATH")
       ->type_name("PATH");
   command
       ->add_option("-t,--threads", options->contract.threads,
@@ -157,8 +157,6 @@ void gist::plan::addSolveLinears(CLI::App &app, Action &action) {
   command->callback([options, bytes, quality, &action] {
     if (bytes->empty() && quality->empty())
       throw CLI::RequiredError("--bytes or --quality");
-    if (options->contract.compiler.empty())
-      options->contract.compiler = findCompiler();
     action = [options] { return runSolve(*options); };
   });
 }
