@@ -49,9 +49,9 @@
 // Nothing of the products is written but the best of a row.
 // CHECK:           llvm.atomicrmw umax {{.*}} i64
 
-// With gram=fp8 rows are multiplied by a power of two and rounded on their way
-// into workgroup memory, once more for their norms, and half as many instructions
-// multiply them.
+// With gram=fp8 rows are multiplied by a power of two and rounded, for their norms
+// and on their way into workgroup memory. As many instructions as before then
+// multiply 64 numbers of a row.
 // FP8:         func.func private @select
 // FP8-SAME:      instruction = mfma_32x32x16, element = f8E4M3FNUZ
 // FP8:           arith.truncf {{.*}} : vector<8xf32> to vector<8xf8E4M3FNUZ>
@@ -68,9 +68,9 @@
 // FP8:               scf.yield
 
 // FP8-ISA-LABEL: select:
-// FP8-ISA:         v_cvt_pk_fp8_f32
-// FP8-ISA:         v_cvt_pk_f32_fp8
-// FP8-ISA:         v_mfma_f32_32x32x16_fp8_fp8
+// FP8-ISA-DAG:     v_cvt_pk_fp8_f32
+// FP8-ISA-DAG:     v_cvt_pk_f32_fp8
+// FP8-ISA-DAG:     v_mfma_f32_32x32x16_fp8_fp8
 // FP8-ISA:         .private_segment_fixed_size: 0
 // FP8-ISA:         .vgpr_spill_count: 0
 
