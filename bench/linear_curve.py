@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
 # Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Weight bytes that decoding a token reads against what that costs in perplexity:
-the model as it is stored, all linear layers rounded to the nearest, plans of
-`gist-plan solve-linears`, and gates. Calibration and evaluation take different
-texts, all of them on every machine with Python. Every weight that a product
+"""Weight bytes that decoding a token reads against what that costs in perplexity.
+
+    bench/linear_curve.py --build build/release --model FILE.gguf --texts FOLDER -o NAME
+
+measures the model as it is stored, all linear layers rounded to the nearest,
+plans of `gist-plan solve-linears`, and gates, and writes NAME.json, NAME.svg
+and NAME.md. FOLDER is what samples/texts.py made: plans are found with its
+calibration texts and judged by its held-out ones. Every weight that a product
 reads counts, the output head and subspaces included; where a gate stays closed
-its weight does not."""
+its weight does not. A run that was stopped goes on where it was.
+"""
 
 import argparse
 import json
@@ -18,161 +23,239 @@ import tempfile
 from pathlib import Path
 
 GROUPS = ["qkv", "o", "gate_up", "down"]
-
-
-def evaluation_texts():
-    import argparse as program
-    from pydoc_data.topics import topics
-    names = sorted(topics)
-    return {"licence": (Path(__file__).parents[1] / "LICENSE").read_text(),
-            "program": Path(program.__file__).read_text(),
-            "prose": "\n".join(topics[name] for name in names[: len(names) // 2])}
-
-
-def calibration_texts():
-    import difflib
-    import typing
-    from pydoc_data.topics import topics
-    names = sorted(topics)
-    return {"prose": "\n".join(topics[name] for name in names[len(names) // 2 :]),
-            "program": Path(difflib.__file__).read_text(),
-            "types": Path(typing.__file__).read_text()}
+EVALUATION = ["prose", "code", "licence"]
+CALIBRATION = ["prose", "manual", "code", "code2", "licence", "licence2"]
+#: Bytes of a number in 8 bits, with its share of the scale of 32.
+BYTES_8 = 34 / 32
 
 
 class Bench:
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
-        self.results = []
-        for kind, texts in ("evaluate", evaluation_texts()), ("calibrate", calibration_texts()):
-            for title, content in texts.items():
-                (folder / f"{kind}-{title}.txt").write_text(content)
-        self.dense = self.compile("dense")
-        self.layers = None
+        self.output = Path(f"{options.output}.json")
+        self.results = json.loads(self.output.read_text())["results"] if self.output.exists() else []
+        self.calibration = Path(options.calibration or f"{options.output}.linears").resolve()
+        self.inputs = []
+
+    def tool(self, name, *arguments):
+        path = Path(self.options.build) / "bin" / name
+        return subprocess.run([path, *map(str, arguments)], check=True, text=True,
+                              stdout=subprocess.PIPE).stdout
+
+    def text(self, kind, name):
+        return Path(self.options.texts) / kind / f"{name}.txt"
 
     def compile(self, name, *more):
         module = self.folder / f"{name}.gist"
-        subprocess.run([self.options.gist_compile, self.options.model, "-o", module,
-                        "--progress=off", *more], check=True)
+        self.tool("gist-compile", self.options.model, "-o", module, "--progress=off", *more)
         return module
 
     def calibrate(self):
-        observed = self.compile("observed", "--observe")
-        texts = [part for title in calibration_texts()
-                 for part in ("--text", self.folder / f"calibrate-{title}.txt")]
-        self.calibration = self.options.calibration or self.folder / "linears"
         if not Path(f"{self.calibration}.json").exists():
-            subprocess.run([self.options.gist_plan, "linears", observed,
-                            "--model", self.options.model, *texts,
-                            "--max-tokens", str(self.options.calibration_tokens),
-                            "--max-k", str(self.options.max_k), "-o", self.calibration], check=True)
-        observed.unlink()
-        self.inputs = json.loads(Path(f"{self.calibration}.json").read_text())["inputs"]
-        self.layers = max(int(i["name"].split(".")[0]) for i in self.inputs if "." in i["name"]) + 1
+            observed = self.compile("observed", "--observe")
+            texts = [part for name in CALIBRATION
+                     for part in ("--text", self.text("calibration", name))]
+            self.tool("gist-plan", "linears", observed, "--model", self.options.model, *texts,
+                      "--max-tokens", self.options.calibration_tokens, "--max-k",
+                      self.options.max_k, "-t", self.options.threads, "-o", self.calibration)
+            observed.unlink()
+        found = json.loads(Path(f"{self.calibration}.json").read_text())
+        self.inputs = found["inputs"]
+        self.layers = 1 + max(int(i["name"].split(".")[0]) for i in self.inputs if "." in i["name"])
 
-    def evaluate(self, kind, name, module):
-        """Perplexity over all texts, relative to the dense module."""
-        tokens = loss = 0
-        texts, gates, weights = {}, None, 0
-        for title in evaluation_texts():
-            done = subprocess.run(
-                [self.options.gist_run, "eval", module, "--against", self.dense,
-                 "--text", self.folder / f"evaluate-{title}.txt", "--window", "512",
-                 "--stride", "512", "--max-tokens", str(self.options.tokens),
-                 "-t", str(self.options.threads), "--json"],
-                stdout=subprocess.PIPE, check=True)
-            result = json.loads(done.stdout)
-            found = result["windows"]
-            weights = result["weight_bytes"]
-            gates = result.get("statistics", {}).get("gates", gates)
-            texts[title] = found["perplexity_ratio"]
-            tokens += found["tokens"]
-            loss += found["tokens"] * math.log(found["perplexity_ratio"])
-        entry = {"kind": kind, "name": name, "bytes": weights, "gates": gates,
-                 "ratio": math.exp(loss / tokens), "texts": texts}
+    def measure(self, kind, name, make):
+        """An entry for the module that `make` compiles, unless there is one."""
+        for entry in self.results:
+            if (entry["kind"], entry["name"]) == (kind, name):
+                return entry
+        module = make()
+        if module is None:
+            return None
+        entry = {"kind": kind, "name": name, "nll": {}, "texts": {}}
+        gates = None
+        for text in EVALUATION:
+            found = json.loads(self.tool(
+                "gist-run", "eval", module, "--text", self.text("held-out", text), "--window",
+                self.options.window, "--stride", self.options.window, "--max-tokens",
+                self.options.tokens, "-t", self.options.threads, "--json"))
+            entry["bytes"] = found["weight_bytes"]
+            entry["nll"][text] = found["windows"]["nll"]
+            entry["tokens"] = found["windows"]["tokens"]
+            levels = found.get("statistics", {}).get("gates")
+            if levels:
+                gates = [a + b for a, b in zip(gates or [0] * len(levels), levels)]
+        if gates:
+            self.count_gates(entry, gates)
         self.results.append(entry)
-        print(f"{kind:10}{name:32}{weights / 1e6:9.2f} MB {entry['ratio']:10.4f}",
-              file=sys.stderr, flush=True)
+        self.compare(entry)
+        print(f"{kind:8}{name:34}{entry['bytes'] / 1e6:8.2f} MB {entry['ratio']:10.4f} "
+              f"{max(entry['texts'].values()):10.4f}", file=sys.stderr, flush=True)
+        self.write()
         return entry
 
-    def run_plan(self, kind, name, plan):
-        path = self.folder / "plan.json"
-        path.write_text(json.dumps(plan))
-        module = self.compile("planned", "--plan", path)
-        return self.evaluate(kind, name, module)
+    def compare(self, entry):
+        """Ratios to the model as it is stored: each text, and all of them."""
+        dense = self.results[0]["nll"]
+        entry["texts"] = {t: math.exp(entry["nll"][t] - dense[t]) for t in EVALUATION}
+        entry["ratio"] = math.exp(sum(entry["nll"][t] - dense[t] for t in EVALUATION)
+                                  / len(EVALUATION))
 
-    def plain(self, bits, head=None):
-        linears = {group: {"bits": bits} for group in GROUPS}
-        plan = {"gist_plan": 1, "block": 128, "layers": [{"linears": linears}] * self.layers}
-        if head:
-            plan["head"] = {"bits": head}
-        return self.run_plan("plain", f"{bits} bits" + (f", head {head}" if head else ""), plan)
-
-    def graded(self, share):
-        path = self.folder / "graded.json"
-        done = subprocess.run([self.options.gist_plan, "solve-linears", f"{self.calibration}.json",
-                               "--bytes", str(share), "-o", path], stderr=subprocess.PIPE)
-        if done.returncode != 0:
-            return None
-        return self.evaluate("graded", f"{share:.3f} of the bytes",
-                             self.compile("planned", "--plan", path))
-
-    def gated(self, k, epsilon):
-        linears = {group: {"k": k, "epsilon": epsilon} for group in GROUPS}
-        entry = self.run_plan("gated", f"k {k}, epsilon {epsilon}",
-                              {"gist_plan": 1, "block": 128, "bases": f"{self.calibration}.safetensors",
-                               "layers": [{"linears": linears}] * self.layers})
-        # Rows of a closed gate read V twice and M, those of an open one V twice and W.
-        saved = 0
+    def count_gates(self, entry, gates):
+        """What a token reads on average: a module counts everything it has, but
+        behind a closed gate W is not read, and behind an open one M is not."""
+        k, saved, shares = entry["name"].split(",")[0].split()[1], 0, []
         for layer in self.inputs:
             if "." not in layer["name"]:
                 continue
             number, group = layer["name"].split(".")
             at = (int(number) * len(GROUPS) + GROUPS.index(group)) * 3
-            levels = entry["gates"][at : at + 3]
+            levels = gates[at : at + 3]
             closed = levels[0] / max(1, sum(levels))
             stored = sum(weight["bytes"] for weight in layer["weights"])
-            image = sum(weight["rows"] for weight in layer["weights"]) * k * 34 // 32
+            image = sum(weight["rows"] for weight in layer["weights"]) * int(k) * BYTES_8
             saved += closed * stored + (1 - closed) * image
-            entry.setdefault("closed", []).append(closed)
+            shares.append(closed)
         entry["bytes"] -= round(saved)
-        return entry
+        entry["closed"] = sum(shares) / len(shares)
+
+    def compile_plan(self, plan):
+        path = self.folder / "plan.json"
+        path.write_text(json.dumps(plan))
+        return self.compile("planned", "--plan", path)
+
+    def plain(self, bits, head=None):
+        linears = {group: {"bits": bits} for group in GROUPS} if bits else {}
+        plan = {"gist_plan": 1, "block": 128, "layers": [{"linears": linears}] * self.layers}
+        if head:
+            plan["head"] = {"bits": head}
+        name = (f"{bits} bits" if bits else "as stored") + (f", head {head}" if head else "")
+        return self.measure("plain", name, lambda: self.compile_plan(plan))
+
+    def graded(self, share):
+        def make():
+            path = self.folder / "graded.json"
+            try:
+                self.tool("gist-plan", "solve-linears", f"{self.calibration}.json", "--bytes",
+                          share, "-o", path)
+            except subprocess.CalledProcessError:
+                return None  # Fewer bytes than there are options for.
+            return self.compile("planned", "--plan", path)
+        return self.measure("graded", f"{share:g} of the bytes", make)
+
+    def promised(self, quality):
+        """The plan for a quality, which sees calibration texts only."""
+        def make():
+            texts = [part for name in EVALUATION
+                     for part in ("--text", self.text("calibration", name))]
+            path = Path(f"{self.options.output}.{quality}.plan.json")
+            self.tool("gist-plan", "solve-linears", f"{self.calibration}.json", "--quality",
+                      quality, "--model", self.options.model, *texts, "--max-tokens",
+                      self.options.tokens // 2, "-t", self.options.threads, "-o", path)
+            return self.compile("planned", "--plan", path)
+        return self.measure("graded", f"--quality {quality:g}", make)
+
+    def gated(self, k, epsilon):
+        linears = {group: {"k": k, "epsilon": epsilon} for group in GROUPS}
+        plan = {"gist_plan": 1, "block": 128, "bases": f"{self.calibration}.safetensors",
+                "layers": [{"linears": linears}] * self.layers}
+        return self.measure("gated", f"k {k}, epsilon {epsilon:g}", lambda: self.compile_plan(plan))
+
+    def write(self):
+        found = {"model": Path(self.options.model).name, "tokens": self.options.tokens,
+                 "window": self.options.window, "results": self.results,
+                 "verdict": judge(self.results)}
+        self.output.write_text(json.dumps(found, indent=1) + "\n")
+        Path(f"{self.options.output}.md").write_text(table(self.results) + "\n")
+        Path(f"{self.options.output}.svg").write_text(plot(self.results))
 
 
 def judge(results):
-    """Whether plans keep what the project promises of them."""
+    """Whether plans keep what the project promises of them: at the bytes of any
+    plain rounding below four bits at most half of its loss, and within 1.01 a
+    tenth fewer bytes than the best plain rounding within 1.01."""
     plain = [entry for entry in results if entry["kind"] in ("dense", "plain")]
     graded = [entry for entry in results if entry["kind"] == "graded"]
     verdict = {"below_4_bits": [], "at_1.01": None}
-    dense = next(entry for entry in results if entry["kind"] == "dense")
     for peer in plain:
         rivals = [entry for entry in graded if entry["bytes"] <= peer["bytes"]]
-        if peer["bytes"] >= dense["bytes"] or peer["ratio"] <= 1 or not rivals:
+        if peer["bytes"] >= results[0]["bytes"] or peer["ratio"] <= 1:
             continue
-        best = min(rivals, key=lambda entry: entry["ratio"])
+        best = min(rivals, key=lambda entry: entry["ratio"], default=None)
         verdict["below_4_bits"].append(
-            {"plain": peer["name"], "plain_loss": peer["ratio"] - 1,
-             "graded_loss": best["ratio"] - 1,
-             "holds": best["ratio"] - 1 <= (peer["ratio"] - 1) / 2})
+            {"plain": peer["name"], "bytes": peer["bytes"], "plain_loss": peer["ratio"] - 1,
+             "graded_loss": best and best["ratio"] - 1,
+             "holds": bool(best) and best["ratio"] - 1 <= (peer["ratio"] - 1) / 2})
     holding = [entry for entry in plain if entry["ratio"] <= 1.01]
     ours = [entry for entry in graded if entry["ratio"] <= 1.01]
     if holding and ours:
         peer = min(holding, key=lambda entry: entry["bytes"])
         best = min(ours, key=lambda entry: entry["bytes"])
         verdict["at_1.01"] = {"plain": peer["name"], "plain_bytes": peer["bytes"],
-                              "graded_bytes": best["bytes"], "graded_ratio": best["ratio"],
+                              "graded": best["name"], "graded_bytes": best["bytes"],
+                              "graded_ratio": best["ratio"],
                               "saving": 1 - best["bytes"] / peer["bytes"],
                               "holds": best["bytes"] <= 0.9 * peer["bytes"]}
     return verdict
 
 
 def table(results):
-    lines = ["| | weights for a token, MB | perplexity ratio | licence / program / prose |",
+    lines = ["| | MB for a token | perplexity ratio | " + " / ".join(EVALUATION) + " |",
              "|---|---|---|---|"]
     for entry in results:
-        texts = " / ".join(f"{entry['texts'][t]:.4f}" for t in ("licence", "program", "prose"))
-        lines.append(f"| {entry['kind']}: {entry['name']} | {entry['bytes'] / 1e6:.1f} | "
-                     f"{entry['ratio']:.4f} | {texts} |")
+        texts = " / ".join(f"{entry['texts'][t]:.4g}" for t in EVALUATION)
+        closed = f", {entry['closed']:.1%} of the gates closed" if "closed" in entry else ""
+        lines.append(f"| {entry['kind']}: {entry['name']}{closed} | {entry['bytes'] / 1e6:.1f} | "
+                     f"{entry['ratio']:.4g} | {texts} |")
     return "\n".join(lines)
+
+
+COLOURS = {"dense": "#444444", "plain": "#d1495b", "graded": "#00798c", "gated": "#edae49"}
+
+
+def plot(results):
+    """The curve as a picture: bytes to the right, loss upwards by powers of ten."""
+    width, height, left, top, right, bottom = 760, 440, 64, 24, 150, 48
+    points = [(e["bytes"] / 1e6, max(e["ratio"] - 1, 1e-4), e) for e in results]
+    xs = [x for x, _, _ in points]
+    low, high = 0.95 * min(xs), 1.03 * max(xs)
+    bottom_power = -4
+    top_power = max(0, math.ceil(math.log10(max(y for _, y, _ in points))))
+    def at(x, y):
+        return (left + (x - low) / (high - low) * (width - left - right),
+                height - bottom - (math.log10(y) - bottom_power) / (top_power - bottom_power)
+                * (height - top - bottom))
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+           'font-family="sans-serif" font-size="12">',
+           f'<rect width="{width}" height="{height}" fill="white"/>']
+    for power in range(bottom_power, top_power + 1):
+        _, y = at(low, 10.0**power)
+        label = f"+{10.0**power:.4g}" if power > bottom_power else "up to +0.0001"
+        out.append(f'<path d="M{left} {y:.1f}H{width - right}" stroke="#dddddd"/>'
+                   f'<text x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">'
+                   f'{label if power > bottom_power else "&#8804; +0.0001"}</text>')
+    _, limit = at(low, 0.01)
+    out.append(f'<text x="{width - right + 6}" y="{limit + 4:.1f}">quality 1.01</text>')
+    step = 10 ** math.floor(math.log10(high - low)) / 2
+    for i in range(math.ceil(low / step), math.floor(high / step) + 1):
+        x, y = at(i * step, 10.0**bottom_power)
+        out.append(f'<path d="M{x:.1f} {y:.1f}v4" stroke="#444444"/>'
+                   f'<text x="{x:.1f}" y="{y + 18:.1f}" text-anchor="middle">{i * step:g}</text>')
+    out.append(f'<text x="{(left + width - right) / 2}" y="{height - 10}" text-anchor="middle">'
+               'weight bytes read for a token, MB</text>'
+               f'<text x="{left}" y="{top - 8}">perplexity over that of the stored model, minus 1'
+               '</text>')
+    for row, (kind, colour) in enumerate(COLOURS.items()):
+        found = sorted(at(x, y) + (e["name"],) for x, y, e in points if e["kind"] == kind)
+        if kind == "graded" and found:
+            line = "L".join(f"{x:.1f} {y:.1f}" for x, y, _ in found)
+            out.append(f'<path d="M{line}" fill="none" stroke="{colour}" stroke-opacity="0.5"/>')
+        for x, y, name in found:
+            out.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}">'
+                       f'<title>{kind}: {name}</title></circle>')
+        y = top + 16 + 20 * row
+        out.append(f'<circle cx="{width - right + 12}" cy="{y}" r="4" fill="{colour}"/>'
+                   f'<text x="{width - right + 22}" y="{y + 4}">{kind}</text>')
+    return "\n".join(out) + "\n</svg>\n"
 
 
 def numbers(kind):
@@ -180,46 +263,46 @@ def numbers(kind):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--gist-run", required=True, metavar="PATH")
-    parser.add_argument("--gist-compile", required=True, metavar="PATH")
-    parser.add_argument("--gist-plan", required=True, metavar="PATH")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", required=True, metavar="FOLDER")
     parser.add_argument("--model", required=True, metavar="PATH")
+    parser.add_argument("--texts", required=True, metavar="FOLDER")
+    parser.add_argument("-o", "--output", required=True, metavar="NAME")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--tokens", type=int, default=2048, help="of each text, at most")
+    parser.add_argument("--window", type=int, default=512)
     parser.add_argument("--calibration-tokens", type=int, default=12288)
     parser.add_argument("--max-k", type=int, default=128)
     parser.add_argument("--calibration", metavar="NAME",
                         help="keep and use NAME.json and NAME.safetensors")
-    parser.add_argument("--bits", type=numbers(int), default=[4, 3, 2], metavar="N,N")
-    parser.add_argument("--head-bits", type=numbers(int), default=[8, 4], metavar="N,N",
+    parser.add_argument("--bits", type=numbers(int), default=[0, 4, 3, 2], metavar="N,N",
+                        help="of plain rounding; 0: layers as stored")
+    parser.add_argument("--head-bits", type=numbers(int), default=[8, 4, 3], metavar="N,N",
                         help="of plain rounding; the stored head is always there")
     parser.add_argument("--shares", type=numbers(float), metavar="X,X",
                         default=[0.92, 0.89, 0.88, 0.86, 0.82, 0.78, 0.72, 0.66])
+    parser.add_argument("--qualities", type=numbers(float), metavar="X,X", default=[1.01, 1.05])
     parser.add_argument("--gates", default=["64:0.1", "128:0.2"], metavar="K:EPSILON,...",
                         type=lambda text: [part for part in text.split(",") if part])
-    parser.add_argument("--output", metavar="FILE", help="results as JSON")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="gist-bench-") as folder:
         bench = Bench(options, Path(folder))
+        bench.measure("dense", "as stored", lambda: bench.compile("dense"))
         bench.calibrate()
-        bench.evaluate("dense", "as stored", bench.dense)
         for bits in options.bits:
-            bench.plain(bits)
-            for head in options.head_bits:
-                bench.plain(bits, head)
+            for head in [None, *options.head_bits]:
+                if bits or head:
+                    bench.plain(bits, head)
         for share in options.shares:
             bench.graded(share)
+        for quality in options.qualities:
+            bench.promised(quality)
         for gate in options.gates:
             k, epsilon = gate.split(":")
             bench.gated(int(k), float(epsilon))
-        verdict = judge(bench.results)
-    if options.output:
-        Path(options.output).write_text(json.dumps(
-            {"model": Path(options.model).name, "results": bench.results, "verdict": verdict},
-            indent=1))
+        bench.write()
     print(table(bench.results))
-    print(json.dumps(verdict, indent=1))
+    print(json.dumps(judge(bench.results), indent=1))
 
 
 if __name__ == "__main__":

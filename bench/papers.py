@@ -33,6 +33,11 @@ PAPER = {
 PAPER_LENGTHS = {512: (240, 0.52), 1024: (280, 0.72), 2048: (320, 0.84), 4096: (380, 0.91),
                  8192: (450, 0.95)}
 
+#: Tables by name, in the order in which they are measured.
+PARTS = ["proposition4", "minilm", "smollm2", "joint", "copy", "embeddings", "adaptive", "lengths"]
+#: Dimensions of the subspaces that bound cosines.
+SUBSPACES = (16, 64, 128)
+
 INDEPENDENT = {"on": "residual", "tau": TAU, "against": "all"}
 ALGORITHM1 = {"on": "residual", "tau": TAU, "rule": "paper"}
 
@@ -192,7 +197,8 @@ def compare(tools, plan, dense, report, name):
     found = {text: tools.eval(module, text, 512, dense) for text in TEXTS}
     return {text: {"ratio": each["windows"]["perplexity_ratio"],
                    "top1": each["windows"]["top1_agreement"],
-                   "r": float(np.mean(each["statistics"]["representatives"]))}
+                   "r": float(np.mean(each["statistics"]["representatives"])),
+                   "statistics": each["statistics"]}
             for text, each in found.items()}
 
 
@@ -257,47 +263,244 @@ def counterexample(tools):
     return {name: [t for t, n in enumerate(nearest) if n == t] for name, nearest in kept.items()}
 
 
-def unit(x):
-    return x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-30)
+def write_bases(path, bases):
+    """Orthonormal rows by name, in the format of `gist-plan linears`."""
+    header, data = {}, b""
+    for name, rows in bases.items():
+        content = np.ascontiguousarray(rows, np.float32).tobytes()
+        header[name] = {"dtype": "F32", "shape": list(rows.shape),
+                        "data_offsets": [len(data), len(data) + len(content)]}
+        data += content
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data)
 
 
-def measure_joint(tools, layers, report):
-    """How many pairs of a covering the bound in a subspace decides: the scan
-    compares a token with the representatives before it."""
-    module = tools.compile(tools.options.smollm2,
-                           plan_of(layers, *[{"on": "residual", "tau": TAU}] * 2, trace=True),
-                           "--context", 1024)
-    report("joint cascade: bases from prose, pairs of code")
-    learn = tools.call(module, "score", "prose", 512)
-    learn = {n: learn[f"selection.{n}.rows"] for n in range(layers)}
-    judge = tools.call(module, "score", "code", 512)
-    theta, results = 1 - TAU**2, {}
-    for k in (8, 16, 32, 64, 128):
-        decided, pairs, work, plain = 0, 0, 0.0, 0.0
-        for n in range(0, layers, 3):
-            x = judge[f"selection.{n}.rows"].astype(np.float64)
-            nearest = judge[f"selection.{n}.nearest"]
-            total, d = x.shape
-            past = learn[n].astype(np.float64)
-            basis = np.linalg.eigh(past.T @ past)[1][:, ::-1][:, :k]
-            g = x @ basis
-            rho = np.linalg.norm(x - g @ basis.T, axis=1)
-            norm = np.linalg.norm(x, axis=1)
-            bound = (np.abs(g @ g.T) + np.outer(rho, rho)) / np.outer(norm, norm)
-            kept = nearest == np.arange(total)
-            compared = kept[None, :] & (np.arange(total)[None, :] < np.arange(total)[:, None])
-            open_pairs = compared & (bound >= theta)
-            pairs += int(compared.sum())
-            decided += int((compared & ~open_pairs).sum())
-            plain += float(compared.sum()) * d
-            work += float(compared.sum()) * k + float(open_pairs.sum()) * d + total * k * d
-        results[k] = {"decided": decided / pairs, "multiply_adds": work / plain}
+def principal(rows, k):
+    """The k directions with most of the energy of rows, as rows."""
+    return np.linalg.eigh(rows.T @ rows)[1][:, ::-1][:, :k].T
+
+
+def count_scan(x, nearest, basis):
+    """Pairs and tiles that the bound decides, and multiply-adds with it,
+    projection included, relative to those without. Rows and candidates meet
+    four by four, as in the scan of a covering: blocks of 32 rows against the
+    representatives before them and themselves."""
+    total, d = x.shape
+    g = x @ basis.T
+    norm = np.linalg.norm(x, axis=1)
+    rho = np.sqrt(np.maximum(norm**2 - (g**2).sum(1), 0) + 2 * d * 2.0**-24 * norm**2)
+    may = (np.abs(g @ g.T) + np.outer(rho, rho)) / np.outer(norm, norm) >= 1 - TAU**2
+    kept = np.flatnonzero(nearest == np.arange(total))
+    pairs = decided = tiles = closed = 0
+    for first in range(0, total, 32):
+        rows = np.arange(first, min(first + 32, total))
+        for candidates in (kept[kept < first], rows):
+            reached = may[np.ix_(rows, candidates)]
+            pairs += reached.size
+            decided += reached.size - int(reached.sum())
+            reached = np.pad(reached, [(0, -n % 4) for n in reached.shape])
+            height, width = (n // 4 for n in reached.shape)
+            tiles += height * width
+            closed += height * width - int(
+                reached.reshape(height, 4, width, 4).any((1, 3)).sum())
+    k = len(basis)
+    work = 16 * (tiles * k + (tiles - closed) * d) + total * k * d
+    return {"pairs": pairs, "decided": decided, "tiles": tiles, "closed": closed,
+            "work": work, "plain": 16 * tiles * d}
+
+
+def measure_joint(tools, report):
+    """The joint cascade: selections whose pairs are bounded in the subspace of
+    the linear layers that read the same rows. Sets with and without it, from
+    compiled modules, and the multiply-adds of the scan. Bases are learnt from
+    the first text and used on the others."""
+    results = {}
+    for name, model, entry, layers in (("SmolLM2", tools.options.smollm2, "score", 30),
+                                       ("MiniLM", tools.options.minilm, "embed", 6)):
+        more = ("--context", 1024) if entry == "score" else ()
+        first = {"on": "normalised", "tau": TAU}
+        rest = first | {"rule": "covering"}
+        plain = tools.compile(model, plan_of(layers, first, rest, trace=True), *more)
+        report(f"{name}: joint cascade, bases from {TEXTS[0]}")
+        learnt = tools.call(plain, entry, TEXTS[0], 512)
+        bases = {n: principal(learnt[f"selection.{n}.rows"].astype(np.float64), max(SUBSPACES))
+                 for n in range(layers)}
+        file = tools.folder / f"{name}.bases.safetensors"
+        write_bases(file, {f"{n}.qkv.basis": rows for n, rows in bases.items()})
+        without = {text: tools.call(plain, entry, text, 512) for text in TEXTS[1:]}
+        for k in SUBSPACES:
+            report(f"{name}: joint cascade, k = {k}")
+            plan = plan_of(layers, first | {"k": k}, rest | {"k": k}, trace=True)
+            module = tools.compile(model, plan | {"bases": file.name}, *more)
+            for text in TEXTS[1:]:
+                found = tools.call(module, entry, text, 512)
+                equal, sums = 0, {}
+                for n in range(layers):
+                    nearest = without[text][f"selection.{n}.nearest"]
+                    equal += int(np.array_equal(found[f"selection.{n}.nearest"], nearest))
+                    rows = without[text][f"selection.{n}.rows"].astype(np.float64)
+                    for key, value in count_scan(rows, nearest, bases[n][:k]).items():
+                        sums[key] = sums.get(key, 0) + value
+                results.setdefault(name, {}).setdefault(text, {})[k] = {
+                    "equal_layers": equal, "layers": layers,
+                    "decided": sums["decided"] / sums["pairs"],
+                    "closed": sums["closed"] / sums["tiles"],
+                    "multiply_adds": sums["work"] / sums["plain"]}
+    results["random"] = measure_random_joint(tools, report)
     return results
+
+
+RANDOM_SELECTIONS = """
+func.func @plain(%x: tensor<?x{d}xf32>) -> (tensor<?xi32> {{gist.name = "nearest"}}) {{
+  %s = gist.gram_select %x, 3.0e-1 causal : tensor<?x{d}xf32>
+  %i, %c, %n, %w = gist.unpack_selection %s : !gist.selection<?>
+  return %n : tensor<?xi32>
+}}
+func.func @bound(%x: tensor<?x{d}xf32>, %g: tensor<?x{k}xf32>, %rho: tensor<?xf32>)
+    -> (tensor<?xi32> {{gist.name = "nearest"}}) {{
+  %s = gist.gram_select %x, 3.0e-1 causal
+      subspace(%g, %rho : tensor<?x{k}xf32>, tensor<?xf32>) : tensor<?x{d}xf32>
+  %i, %c, %n, %w = gist.unpack_selection %s : !gist.selection<?>
+  return %n : tensor<?xi32>
+}}
+"""
+
+
+def measure_random_joint(tools, report):
+    """The same on made-up rows of a low effective rank: 2048 rows of 576, which
+    lie in 32 dimensions but for a tenth of their length."""
+    d, k, total = 576, 32, 2048
+    report("random rows: joint cascade")
+    random = np.random.default_rng(1)
+    centres = random.standard_normal((600, k))
+    inside = centres[random.integers(600, size=total)] + 0.2 * random.standard_normal((total, k))
+    basis = np.linalg.qr(random.standard_normal((d, k)))[0].T
+    x = inside @ basis
+    noise = random.standard_normal(x.shape)
+    x += 0.1 * noise / np.linalg.norm(noise, axis=1)[:, None] * np.linalg.norm(x, axis=1)[:, None]
+    x = x.astype(np.float32)
+    g = (x @ basis.T).astype(np.float32)
+    rho = np.linalg.norm(x - g @ basis, axis=1).astype(np.float32)
+    source = tools.folder / "random.mlir"
+    source.write_text(RANDOM_SELECTIONS.format(d=d, k=k))
+    module = tools.compile(source)
+    inputs = []
+    for number, value in enumerate((x, g, rho)):
+        path = tools.folder / f"random{number}.npy"
+        np.save(path, value)
+        inputs += ["--input", f"argument{number}={path}"]
+    nearest = {}
+    for entry, count in (("plain", 1), ("bound", 3)):
+        out = tools.run("gist-run", "call", module, entry, "--symbol", f"T={total}",
+                        *inputs[:2 * count], "-o", tools.folder).split()
+        nearest[entry] = np.load(out[0])
+    counts = count_scan(x.astype(np.float64), nearest["plain"], basis)
+    return {"k": k, "equal": bool(np.array_equal(nearest["plain"], nearest["bound"])),
+            "r": int((nearest["plain"] == np.arange(total)).sum()),
+            "decided": counts["decided"] / counts["pairs"],
+            "closed": counts["closed"] / counts["tiles"],
+            "multiply_adds": counts["work"] / counts["plain"]}
+
+
+def measure_adaptive(tools, layers, report):
+    """A tau for each layer by turnover (section 8.1), against one for all:
+    keys of a covering with means and a window of 64, perplexity at T = 512."""
+    dense = tools.compile(tools.options.smollm2, None, "--context", 1024)
+
+    def make(tau):
+        return plan_of(layers, {"on": "residual", "tau": tau},
+                       {"on": "residual", "tau": tau, "rule": "covering"},
+                       {"mode": "keys", "window": 64, "block": 64})
+
+    results = {f"tau {tau:g} everywhere": compare(tools, make(tau), dense, report, f"tau {tau:g}")
+               for tau in (0.2, 0.25, 0.3, 0.35)}
+    plan, start = make(TAU), results[f"tau {TAU:g} everywhere"]
+    counts = [np.sum([start[t]["statistics"][name] for t in TEXTS], 0)
+              for name in ("removed", "added", "representatives")]
+    target = float(np.median((counts[0] + counts[1])[1:] / counts[2][:-1]))
+    path = tools.folder / "adapted.json"
+    for strength in (0.25, 0.5):
+        path.write_text(json.dumps(plan))
+        evaluations = []
+        for text in TEXTS:
+            evaluation = tools.folder / f"adapt-{text}.json"
+            evaluation.write_text(json.dumps(start[text]))
+            evaluations += ["-e", evaluation]
+        tools.run("gist-plan", "adapt-taus", path, *evaluations, "--turnover", target,
+                  "--strength", strength, "-o", path)
+        adapted = json.loads(path.read_text())
+        name = f"by turnover, strength {strength:g}"
+        results[name] = compare(tools, adapted, dense, report, name)
+        results[name]["taus"] = [layer["selection"]["tau"] for layer in adapted["layers"]]
+    return results
+
+
+def copy_table(copy):
+    lines = ["", "| perplexity ratio to dense / top-1, T = 512 | " + " | ".join(TEXTS) + " |",
+             "|---" * 4 + "|"]
+    for name, found in copy.items():
+        cells = [f"{found[t]['ratio']:.2f} / {found[t]['top1']:.2f}" for t in TEXTS]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def embeddings_table(embeddings):
+    lines = ["", "| MiniLM, cosine to dense, the worst text | tau 0.2 | 0.3 | 0.4 |",
+             "|---" * 4 + "|"]
+    for name, found in embeddings.items():
+        lines.append(f"| {name} | " + " | ".join(f"{v:.3f}" for v in found.values()) + " |")
+    return lines
+
+
+def joint_table(joint):
+    lines = ["", "| joint cascade | k | layers with the same selection | pairs decided | "
+             "tiles decided | multiply-adds, projection included |", "|---" * 6 + "|"]
+    for name in ("SmolLM2", "MiniLM"):
+        for text, found in joint[name].items():
+            for k, each in found.items():
+                lines.append(f"| {name}, {text} | {k} | {each['equal_layers']} of {each['layers']} "
+                             f"| {each['decided']:.1%} | {each['closed']:.1%} | "
+                             f"{each['multiply_adds']:.2f} |")
+    each = joint["random"]
+    lines.append(f"| random, T = 2048, r = {each['r']} | {each['k']} | "
+                 f"{'the same' if each['equal'] else 'another'} | {each['decided']:.1%} | "
+                 f"{each['closed']:.1%} | {each['multiply_adds']:.2f} |")
+    return lines
+
+
+def adaptive_table(adaptive):
+    lines = ["", "| a tau for each layer, T = 512 | mean r | " + " | ".join(TEXTS) + " |",
+             "|---" * 5 + "|"]
+    for name, found in adaptive.items():
+        mean = np.mean([found[t]["r"] for t in TEXTS])
+        cells = " | ".join(f"{found[t]['ratio']:.4f}" for t in TEXTS)
+        lines.append(f"| {name} | {mean:.0f} | {cells} |")
+    return lines
+
+
+def combined_table(results):
+    """What both cascades would save together, the paper's way of counting."""
+    lines = ["", "| both axes, T = 512 | selection: independent over cascade | attention: (T/r)^2 | "
+             "what copying costs |", "|---" * 4 + "|",
+             "| GPT-J (the paper) | 2.1 | 6.2 | not measured |"]
+    for name, key in (("SmolLM2", "smollm2"), ("MiniLM", "minilm")):
+        for text in TEXTS:
+            each = results[key][text]
+            speed = each["gram_independent"] / each["gram_cascade"]
+            work = (each["tokens"] / np.mean(each["r_cascade"]))**2
+            if key == "smollm2":
+                cost = f"perplexity x {results['copy']['copy, tau 0.3'][text]['ratio']:.1f}"
+            else:
+                cost = f"cosine {results['embeddings']['copy']['0.3']:.3f} at worst"
+            lines.append(f"| {name}, {text} | {speed:.2f} | {work:.2f} | {cost} |")
+    return lines
 
 
 def write(results, file):
     lines = ["# The cascade paper's tables, measured", ""]
-    for name, key in (("SmolLM2-135M", "smollm2"), ("all-MiniLM-L6-v2", "minilm")):
+    models = [(name, key) for name, key in (("SmolLM2", "smollm2"), ("MiniLM", "minilm"))
+              if key in results]
+    for name, key in models:
         for text in TEXTS:
             lines += [*layers_table(f"{name}, {text}, T = {results[key][text]['tokens']}",
                                     results[key][text]), ""]
@@ -307,7 +510,7 @@ def write(results, file):
         lines.append(f"| {name} (the paper) | {paper['layers']} | {paper['r']} | "
                      f"{paper['jaccard']:.2f} | {paper['savings']:.0%} | {paper['turnover']} | "
                      "all of it, by Proposition 4 |")
-    for name, key in (("SmolLM2", "smollm2"), ("MiniLM", "minilm")):
+    for name, key in models:
         for text in TEXTS:
             each = results[key][text]
             deep = each["turnover"][-max(1, len(each["turnover"]) // 3):]
@@ -323,36 +526,40 @@ def write(results, file):
             r, savings = PAPER_LENGTHS[int(length)]
             lines.append(f"| {length} | {r} | {savings:.0%} | {each['r_independent']:.0f} / "
                          f"{each['r_cascade']:.0f} | {each['savings']:.0%} |")
-    lines += ["", "| perplexity ratio to dense / top-1, T = 512 | " + " | ".join(TEXTS) + " |",
-              "|---" * 4 + "|"]
-    for name, found in results["copy"].items():
-        cells = [f"{found[t]['ratio']:.2f} / {found[t]['top1']:.2f}" for t in TEXTS]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    lines += ["", "| MiniLM, cosine to dense, the worst text | tau 0.2 | 0.3 | 0.4 |",
-              "|---" * 4 + "|"]
-    for name, found in results["embeddings"].items():
-        lines.append(f"| {name} | " + " | ".join(f"{v:.3f}" for v in found.values()) + " |")
-    lines += ["", "| subspace of k, SmolLM2 | pairs that the bound decides | multiply-adds of "
-              "the selection, projection included |", "|---" * 3 + "|"]
-    for k, each in results["joint"].items():
-        lines.append(f"| {k} | {each['decided']:.1%} | {each['multiply_adds']:.2f} |")
-    four = results["proposition4"]
-    lines += ["", "Proposition 4, executed: rows e1, e2, e2 + 0.05 e3 with {0, 2} inherited. "
-              f"Independent selection keeps {four['independent']}, Algorithm 1 "
-              f"{four['algorithm1']}: it misses a representative.", ""]
+    if "copy" in results:
+        lines += copy_table(results["copy"])
+    if "embeddings" in results:
+        lines += embeddings_table(results["embeddings"])
+    if "joint" in results:
+        lines += joint_table(results["joint"])
+    if "adaptive" in results:
+        lines += adaptive_table(results["adaptive"])
+    if {"smollm2", "minilm", "copy", "embeddings"} <= set(results):
+        lines += combined_table(results)
+    if "proposition4" in results:
+        four = results["proposition4"]
+        lines += ["", "Proposition 4, executed: rows e1, e2, e2 + 0.05 e3 with {0, 2} inherited. "
+                  f"Independent selection keeps {four['independent']}, Algorithm 1 "
+                  f"{four['algorithm1']}: it misses a representative.", ""]
     file.write_text("\n".join(lines))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", required=True)
-    parser.add_argument("--smollm2", required=True)
-    parser.add_argument("--minilm", required=True)
+    parser.add_argument("--smollm2")
+    parser.add_argument("--minilm")
     parser.add_argument("--texts", required=True)
     parser.add_argument("-o", "--output", required=True)
-    parser.add_argument("--lengths", type=int, nargs="*", default=[512, 1024, 2048],
+    parser.add_argument("--lengths", type=int, nargs="*", default=list(PAPER_LENGTHS),
                         choices=PAPER_LENGTHS, help="sequences for the table of lengths")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS,
+                        help="tables to measure; those measured before are kept")
     options = parser.parse_args()
+    for name, parts in (("smollm2", {"smollm2", "joint", "copy", "adaptive", "lengths"}),
+                        ("minilm", {"minilm", "joint", "embeddings"})):
+        if parts & set(options.parts) and not getattr(options, name):
+            parser.error(f"--{name} is needed")
     report = lambda line: print(line, file=sys.stderr, flush=True)
     output = pathlib.Path(options.output)
     output.mkdir(parents=True, exist_ok=True)
@@ -362,16 +569,17 @@ def main():
             "proposition4": lambda: counterexample(tools),
             "minilm": lambda: measure_sets(tools, options.minilm, "embed", 6, 512, report),
             "smollm2": lambda: measure_sets(tools, options.smollm2, "score", 30, 512, report),
-            "joint": lambda: measure_joint(tools, 30, report),
+            "joint": lambda: measure_joint(tools, report),
             "copy": lambda: measure_copy(tools, 30, report),
             "embeddings": lambda: measure_embeddings(tools, 6, report),
+            "adaptive": lambda: measure_adaptive(tools, 30, report),
             "lengths": lambda: measure_lengths(tools, 30, options.lengths, report),
         }
         # What a run that was stopped has measured need not be measured again.
         file = output / "papers.json"
         results = json.loads(file.read_text()) if file.exists() else {}
         for name, part in parts.items():
-            if name not in results and (name != "lengths" or options.lengths):
+            if name not in results and name in options.parts:
                 results[name] = json.loads(json.dumps(part()))
                 file.write_text(json.dumps(results, indent=1) + "\n")
     write(results, output / "papers.md")

@@ -127,17 +127,21 @@ def AddNllEntryPass : Pass<"gist-add-nll-entry", "::mlir::ModuleOp"> {
 }
 
 def AddObserveEntryPass : Pass<"gist-add-observe-entry", "::mlir::ModuleOp"> {
-  let summary = "add an entry that shows what linear layers read";
+  let summary = "add an entry that shows what linear layers read and give";
   let description = [{
     Copies the function `from` as `to`, which returns instead of its first result
     the rows that linear layers read: one result for all that read the same rows,
     named by layer, group and weights. Calibration takes their second moments.
+    After them comes what each linear layer of a layer gives, before any bias:
+    with these, and with what the output projections read, which is what
+    attention gives, two modules are compared layer by layer.
 
     ```mlir
     func.func @prefill(%tokens: tensor<?xi32>, ...) -> (tensor<1x49152xf32>, ...)
     // stays, and there is
     func.func @observe(%tokens: tensor<?xi32>, ...)
-        -> (tensor<?x576xf32> {gist.name = "0.qkv:blk.0.attn_q.weight+…"}, ...)
+        -> (tensor<?x576xf32> {gist.name = "0.qkv:blk.0.attn_q.weight+…"}, ...,
+            tensor<?x576xf32> {gist.name = "0.qkv=blk.0.attn_q.weight"}, ...)
     ```
 
     A module without `from` is left alone.

@@ -17,11 +17,16 @@ namespace gist {
 using namespace mlir;
 using namespace gist;
 
+/// "0.qkv".
+static std::string getGroup(const LinearInput &input) {
+  return input.layer < 0
+             ? "head"
+             : std::to_string(input.layer) + "." + linearGroupName(input.group);
+}
+
 /// Layer, group and weights: "0.qkv:blk.0.attn_q.weight+blk.0.attn_k.weight".
 static std::string describe(LinearInput &input) {
-  std::string name = "head";
-  if (input.layer >= 0)
-    name = std::to_string(input.layer) + "." + linearGroupName(input.group);
+  std::string name = getGroup(input);
   for (auto [i, linear] : llvm::enumerate(input.linears))
     name += (i ? "+" : ":") + linear.weight.getName().str();
   return name;
@@ -47,11 +52,19 @@ struct AddObserveEntryPass final
     auto end = cast<func::ReturnOp>(observe.front().getTerminator());
     SmallVector<Value> results;
     SmallVector<DictionaryAttr> attributes;
-    for (LinearInput &input : *inputs) {
-      results.push_back(input.rows);
-      attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
-          kNameAttr, builder.getStringAttr(describe(input)))));
-    }
+    auto show = [&](Value value, const std::string &name) {
+      results.push_back(value);
+      attributes.push_back(builder.getDictionaryAttr(
+          builder.getNamedAttr(kNameAttr, builder.getStringAttr(name))));
+    };
+    for (LinearInput &input : *inputs)
+      show(input.rows, describe(input));
+    // What a head gives are logits, which have entries of their own.
+    for (LinearInput &input : *inputs)
+      for (Linear &linear : input.linears)
+        if (input.layer >= 0)
+          show(linear.product->getResult(0),
+               getGroup(input) + "=" + linear.weight.getName().str());
     // What else is returned is state.
     for (unsigned i = 1; i < end->getNumOperands(); ++i) {
       results.push_back(end->getOperand(i));

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Graph/OutlineAttends.h"
 #include "passes/Graph/OutlineGated.h"
 #include "passes/Graph/OutlineKernel.h"
 #include "passes/Graph/OutlineSelections.h"
@@ -53,6 +54,7 @@ struct FormKernelsPass final
           failed(gist::outlineSelections(function, table)))
         return signalPassFailure();
       gist::outlineGatedProjections(function, table);
+      gist::outlineAttends(function, table);
       for (const gist::KernelGroup &group : gist::formKernelGroups(function))
         if (failed(table.outline(group)))
           return signalPassFailure();

@@ -27,75 +27,14 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/Graph/KernelBuilder.h"
 #include "passes/Tile/Gpu/Gated.h"
-#include "passes/Tile/Gpu/Select.h"
+#include "passes/Tile/Gpu/SharedSteps.h"
 
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace gist;
-
-namespace {
-/// Builds one kernel and the operands of its call.
-class KernelBuilder {
-public:
-  explicit KernelBuilder(Location loc)
-      : function(func::FuncOp::create(
-            loc, "kernel", FunctionType::get(loc.getContext(), {}, {}))),
-        b(loc, loc.getContext()) {
-    b.setInsertionPointToEnd(function.addEntryBlock());
-  }
-
-  /// `value` inside of the kernel: what is free is repeated there, and numbers
-  /// of blocks are made as they are read; the rest are arguments.
-  Value addInput(Value value) {
-    Operation *op = value.getDefiningOp();
-    if (op &&
-        (getKernelRole(op) == KernelRole::Free || isa<DequantizeOp>(op))) {
-      IRMapping mapping;
-      for (Value operand : op->getOperands())
-        mapping.map(operand, addInput(operand));
-      return b.clone(*op, mapping)
-          ->getResult(cast<OpResult>(value).getResultNumber());
-    }
-    inputs.push_back(value);
-    return addArgument(value);
-  }
-  SmallVector<Value> addInputs(ValueRange values) {
-    return llvm::map_to_vector(values, [&](Value v) { return addInput(v); });
-  }
-  void addControl(Value value) {
-    controlNumber = function.front().getNumArguments();
-    addInput(value);
-  }
-  Value addOutput(Value value) {
-    outputs.push_back(value);
-    return addArgument(value);
-  }
-
-  DispatchOp call(OpBuilder &host, KernelTable &table, StringRef kind,
-                  ValueRange results) {
-    func::ReturnOp::create(b, results);
-    function.setFunctionType(b.getFunctionType(
-        function.front().getArgumentTypes(), results.getTypes()));
-    if (controlNumber)
-      function.setArgAttr(*controlNumber, kControlArgAttr, b.getUnitAttr());
-    markKernel(function, outputs.size());
-    return table.call(host, function, kind, inputs, outputs);
-  }
-
-  func::FuncOp function;
-  ImplicitLocOpBuilder b;
-
-private:
-  Value addArgument(Value value) {
-    return function.front().addArgument(value.getType(), value.getLoc());
-  }
-
-  SmallVector<Value> inputs, outputs;
-  std::optional<unsigned> controlNumber;
-};
-} // namespace
 
 /// Erases `op`, whose results nobody reads, and what nobody reads without it.
 static void eraseWithBlocks(GatedProjectionOp op) {
@@ -127,8 +66,7 @@ static void outlineFew(GatedProjectionOp op, Value control, int64_t number,
   ImplicitLocOpBuilder host(op.getLoc(), op);
   KernelBuilder kernel(op.getLoc());
   SmallVector<Value> operands = kernel.addInputs(op->getOperands());
-  kernel.addControl(control);
-  kernel.addInput(createIndex(host, number));
+  kernel.addControl(control, createIndex(host, number));
 
   IRMapping mapping;
   mapping.map(op->getOperands(), operands);
@@ -282,7 +220,7 @@ void gist::outlineGatedProjections(func::FuncOp function, KernelTable &table) {
     return;
   OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
   auto type =
-      RankedTensorType::get(few.size() * kGateWords, builder.getI32Type());
+      RankedTensorType::get(few.size() * kStepWords, builder.getI32Type());
   Value control = table.makeZeros(builder, few.front().getLoc(), type);
   for (auto [number, op] : llvm::enumerate(few))
     outlineFew(op, control, number, table);

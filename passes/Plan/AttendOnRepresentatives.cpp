@@ -65,7 +65,7 @@ struct AttendOnRepresentativesPass final
 
   void runOnOperation() override {
     SelectionPlan choices;
-    Status status = readSelectionPlan(plan, choices);
+    Status status = readSelectionPlan(getOperation(), plan, choices);
     if (!status.ok()) {
       getOperation().emitError(status.text);
       return signalPassFailure();

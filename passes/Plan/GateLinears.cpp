@@ -112,27 +112,13 @@ LogicalResult Rewrite::verify() {
 }
 
 Value Rewrite::multiply(Value rows, Value weight, Value onto) {
-  auto type = cast<RankedTensorType>(rows.getType());
-  int64_t columns = cast<RankedTensorType>(weight.getType()).getDimSize(0);
-  SmallVector<OpFoldResult> sizes = {
-      tensor::getMixedSize(b, b.getLoc(), rows, 0), b.getIndexAttr(columns)};
-  auto result =
-      RankedTensorType::get({type.getDimSize(0), columns}, b.getF32Type());
-  Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
-  Value empty = tensor::EmptyOp::create(b, sizes, b.getF32Type());
-  Value init = linalg::FillOp::create(b, zero, empty).getResult(0);
-  AffineExpr m, n, k;
-  bindDims(b.getContext(), m, n, k);
-  SmallVector<AffineMap> maps = AffineMap::inferFromExprList(
-      ArrayRef<ArrayRef<AffineExpr>>{{m, k}, {n, k}, {m, n}}, b.getContext());
-  Value product =
-      linalg::MatmulOp::create(
-          b, TypeRange(result), ValueRange{rows, weight}, ValueRange(init),
-          ArrayRef<NamedAttribute>{
-              b.getNamedAttr("indexing_maps", b.getAffineMapArrayAttr(maps))})
-          .getResult(0);
+  Value product = createLinear(b, rows, weight);
   if (!onto)
     return product;
+  auto result = cast<RankedTensorType>(product.getType());
+  SmallVector<OpFoldResult> sizes = {
+      tensor::getMixedSize(b, b.getLoc(), rows, 0),
+      b.getIndexAttr(result.getDimSize(1))};
   Value sum = tensor::EmptyOp::create(b, sizes, b.getF32Type());
   SmallVector<AffineMap> identity(3, b.getMultiDimIdentityMap(2));
   SmallVector<utils::IteratorType> loops(2, utils::IteratorType::parallel);

@@ -7,9 +7,12 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/Emit/EmitModule.h"
+#include "passes/Plan/FindLinears.h"
+#include "passes/Plan/LinearWeights.h"
 #include "passes/Plan/PlanPasses.h"
 #include "passes/Plan/SelectionRows.h"
 
@@ -25,8 +28,9 @@ namespace {
 /// Gives one function its selections.
 class Rewrite {
 public:
-  Rewrite(func::FuncOp function, const SelectionPlan &plan)
-      : function(function), plan(plan),
+  Rewrite(func::FuncOp function, const SelectionPlan &plan,
+          const LinearBases &bases)
+      : function(function), plan(plan), bases(bases),
         b(function.getLoc(), function.getContext()) {}
 
   LogicalResult run() {
@@ -52,12 +56,19 @@ private:
   LogicalResult insert(AttentionOp op, int64_t layer,
                        const SelectionChoice &choice);
   Value findRows(AttentionOp op, const SelectionChoice &choice);
+  /// Rows in a subspace, and the norms of what is outside of it.
+  struct Subspace {
+    Value coefficients, residuals;
+  };
+  LogicalResult insertSubspace(AttentionOp op, int64_t layer, Value rows,
+                               int64_t k, Subspace &subspace);
   void countChanges(Inserted &now, Value before);
   void keepStatistics(int64_t layers);
   void trace(int64_t layer, Value rows, Value selection);
 
   func::FuncOp function;
   const SelectionPlan &plan;
+  const LinearBases &bases;
   ImplicitLocOpBuilder b;
   SmallVector<Inserted> selections;
 };
@@ -93,6 +104,71 @@ Value Rewrite::findRows(AttentionOp op, const SelectionChoice &choice) {
   return findResidualRows(op);
 }
 
+/// g = V^T x and rho = |x - V g|. V is orthonormal, so rho^2 = |x|^2 - |g|^2:
+/// half the work of the residual itself. The difference is off by the rounding
+/// of both sums, relative to |x|^2, which is added: a bound may be too large.
+LogicalResult Rewrite::insertSubspace(AttentionOp op, int64_t layer, Value rows,
+                                      int64_t k, Subspace &subspace) {
+  auto type = cast<RankedTensorType>(rows.getType());
+  int64_t d = type.getDimSize(1);
+  std::vector<float> basis;
+  Status status = bases.basis(layer, LinearGroup::Qkv, k, d, basis);
+  if (!status.ok())
+    return op.emitOpError("is layer ") << layer << ": " << status.text;
+  Value v = WeightOp::create(b, RankedTensorType::get({k, d}, b.getF32Type()),
+                             b.getStringAttr(getBasisWeight(layer)));
+  subspace.coefficients = createLinear(b, rows, v);
+  AffineExpr t, i;
+  bindDims(b.getContext(), t, i);
+  SmallVector<AffineMap> maps = {b.getMultiDimIdentityMap(2),
+                                 AffineMap::get(2, 0, t)};
+  SmallVector<utils::IteratorType> loops = {utils::IteratorType::parallel,
+                                            utils::IteratorType::reduction};
+  auto norms = RankedTensorType::get({type.getDimSize(0)}, b.getF32Type());
+  SmallVector<OpFoldResult> sizes = {
+      tensor::getMixedSize(b, b.getLoc(), rows, 0)};
+  Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
+  auto sumSquares = [&](Value of) -> Value {
+    Value empty = tensor::EmptyOp::create(b, sizes, b.getF32Type());
+    Value init = linalg::FillOp::create(b, zero, empty).getResult(0);
+    return linalg::GenericOp::create(
+               b, norms, of, init, maps, loops,
+               [](OpBuilder &nested, Location at, ValueRange values) {
+                 ImplicitLocOpBuilder inner(at, nested);
+                 Value square =
+                     arith::MulFOp::create(inner, values[0], values[0]);
+                 linalg::YieldOp::create(
+                     inner, arith::AddFOp::create(inner, values[1], square)
+                                .getResult());
+               })
+        .getResult(0);
+  };
+  Value whole = sumSquares(rows), inside = sumSquares(subspace.coefficients);
+  // Sums of d products, each half a unit off; those of g are of such sums.
+  auto slack = static_cast<float>(static_cast<double>(2 * d) * 0x1p-24);
+  Value empty = tensor::EmptyOp::create(b, sizes, b.getF32Type());
+  SmallVector<AffineMap> same(3, b.getMultiDimIdentityMap(1));
+  subspace.residuals =
+      linalg::GenericOp::create(
+          b, norms, ValueRange{whole, inside}, empty, same,
+          ArrayRef(utils::IteratorType::parallel),
+          [&](OpBuilder &nested, Location at, ValueRange values) {
+            ImplicitLocOpBuilder inner(at, nested);
+            Value none = arith::ConstantOp::create(inner, b.getF32FloatAttr(0));
+            Value part =
+                arith::ConstantOp::create(inner, b.getF32FloatAttr(slack));
+            Value left = arith::MaximumFOp::create(
+                inner, arith::SubFOp::create(inner, values[0], values[1]),
+                none);
+            Value more = arith::MulFOp::create(inner, values[0], part);
+            Value square = arith::AddFOp::create(inner, left, more);
+            linalg::YieldOp::create(
+                inner, math::SqrtOp::create(inner, square).getResult());
+          })
+          .getResult(0);
+  return success();
+}
+
 LogicalResult Rewrite::insert(AttentionOp op, int64_t layer,
                               const SelectionChoice &choice) {
   int64_t kvHeads = op.getKey().getType().getDimSize(1);
@@ -118,6 +194,11 @@ LogicalResult Rewrite::insert(AttentionOp op, int64_t layer,
     tau = llvm::APFloat(0.0F);
   }
 
+  Subspace subspace;
+  if (choice.k > 0 &&
+      failed(insertSubspace(op, layer, rows, choice.k, subspace)))
+    return failure();
+
   Inserted made = {layer, {}, {}, {}};
   if (choice.rule) {
     Value before = selections.back().selection;
@@ -130,14 +211,14 @@ LogicalResult Rewrite::insert(AttentionOp op, int64_t layer,
     bool isCausal = op.getCausal() && *choice.rule != CascadeRule::Paper;
     auto update = CascadeUpdateOp::create(
         b, rows, before, tau, taus, *choice.rule, choice.similarity, isCausal,
-        /*coefficients=*/Value(), /*residuals=*/Value(), /*offsets=*/Value());
+        subspace.coefficients, subspace.residuals, /*offsets=*/Value());
     made.selection = update.getSelection();
     made.removed = update.getRemoved();
     made.added = update.getAdded();
   } else {
     made.selection = GramSelectOp::create(
         b, rows, tau, taus, choice.against, choice.similarity, op.getCausal(),
-        /*coefficients=*/Value(), /*residuals=*/Value(), /*offsets=*/Value());
+        subspace.coefficients, subspace.residuals, /*offsets=*/Value());
     if (!selections.empty() &&
         selections.back().selection.getType() == made.selection.getType())
       countChanges(made, selections.back().selection);
@@ -276,14 +357,17 @@ struct InsertSelectionsPass final
 
   void runOnOperation() override {
     SelectionPlan choices;
-    Status status = readSelectionPlan(plan, choices);
+    LinearBases bases;
+    Status status = readSelectionPlan(getOperation(), plan, choices);
+    if (status.ok())
+      status = LinearBases::open(choices.bases, bases);
     if (!status.ok()) {
       getOperation().emitError(status.text);
       return signalPassFailure();
     }
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal() && !function->hasAttr(kKernelAttr) &&
-          failed(Rewrite(function, choices).run()))
+          failed(Rewrite(function, choices, bases).run()))
         return signalPassFailure();
   }
 };

@@ -50,7 +50,7 @@ Status LinearBases::open(const std::string &path, LinearBases &bases) {
   }
   LinearBases result;
   result.path = path;
-  GIST_TRY(MappedFile::open(path, result.file));
+  GIST_TRY(MappedFile::open(path, result.file).in(path));
   GIST_TRY(readSafetensors(result.file->bytes(), result.tensors).in(path));
   bases = std::move(result);
   return {};
@@ -221,13 +221,21 @@ static std::vector<float> project(const std::vector<float> &weight,
                                   int64_t k) {
   int64_t rows = static_cast<int64_t>(weight.size()) / d;
   std::vector<float> image(static_cast<size_t>(rows * k));
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t i = 0; i < k; ++i) {
-      double sum = 0;
-      for (int64_t c = 0; c < d; ++c)
-        sum += static_cast<double>(weight[row * d + c]) * basis[i * d + c];
-      image[row * k + i] = static_cast<float>(sum);
+  // All sums of a row side by side: they do not wait for one another, and each
+  // is in the order of columns.
+  std::vector<float> turned = transpose(basis, k, d);
+  std::vector<double> sums(static_cast<size_t>(k));
+  for (int64_t row = 0; row < rows; ++row) {
+    std::fill(sums.begin(), sums.end(), 0);
+    for (int64_t c = 0; c < d; ++c) {
+      double factor = weight[row * d + c];
+      const float *column = turned.data() + c * k;
+      for (int64_t i = 0; i < k; ++i)
+        sums[i] += factor * static_cast<double>(column[i]);
     }
+    std::transform(sums.begin(), sums.end(), image.begin() + row * k,
+                   [](double sum) { return static_cast<float>(sum); });
+  }
   return image;
 }
 

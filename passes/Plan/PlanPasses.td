@@ -57,6 +57,10 @@ def InsertSelectionsPass : Pass<"gist-insert-selections", "::mlir::ModuleOp"> {
     %o1 = gist.attention %q1, %k1, %v1 causal : ...
     ```
 
+    With a `k` on normalised rows a selection gets their coefficients in the
+    basis of the linear layers that read them, and the norms of the rest
+    (`subspace`): pairs that this bound decides are not computed in full.
+
     How many representatives there are, and how many the layer before had or had
     not, are kept as statistics: `representatives`, `removed` and `added`, for
     each layer and head.
@@ -72,7 +76,8 @@ def InsertSelectionsPass : Pass<"gist-insert-selections", "::mlir::ModuleOp"> {
   ];
   let dependentDialects = [
     "::gist::GistDialect", "::mlir::arith::ArithDialect",
-    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::tensor::TensorDialect"
   ];
 }
 

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -106,8 +107,29 @@ static Status readTaus(const Json &object, std::vector<double> &taus) {
   return {};
 }
 
+/// The subspace of a selection, where it has one that is of use.
+static Status readSubspace(const Json &json, SelectionChoice &choice) {
+  std::optional<int64_t> k;
+  GIST_TRY(readCount(json, "k", 1, k));
+  if (!k)
+    return {};
+  if (choice.on != SelectOn::Normalised)
+    return Status::error(
+        Code::BadFile, "'k' needs \"on\": \"normalised\": the rows that bases "
+                       "are made for");
+  bool isCompared = choice.rule ? *choice.rule != CascadeRule::Inherit
+                                : choice.against == Against::Kept;
+  if (!isCompared)
+    return Status::error(Code::BadFile,
+                         "'k' saves nothing where no row is compared, or all "
+                         "are");
+  choice.k = *k;
+  return {};
+}
+
 static Status readSelection(const Json &json, SelectionChoice &choice) {
-  GIST_TRY(checkNames(json, {"on", "tau", "against", "similarity", "rule"}));
+  GIST_TRY(
+      checkNames(json, {"on", "tau", "against", "similarity", "rule", "k"}));
   GIST_TRY(readWord(json, "on",
                     {std::pair("residual", SelectOn::Residual),
                      std::pair("normalised", SelectOn::Normalised),
@@ -140,7 +162,7 @@ static Status readSelection(const Json &json, SelectionChoice &choice) {
   if (choice.taus.size() > 1 && choice.on != SelectOn::Keys)
     return Status::error(Code::BadFile,
                          "a 'tau' for each KV head needs \"on\": \"keys\"");
-  return {};
+  return readSubspace(json, choice);
 }
 
 static Status readAttend(const Json &json, AttendChoice &choice) {
@@ -177,6 +199,19 @@ static Status readLayer(const Json &json, SelectionLayer &layer) {
   return {};
 }
 
+SelectionPlan gist::makeCalibrationSelections(size_t layers, size_t kvHeads) {
+  SelectionLayer layer;
+  layer.selection.emplace();
+  layer.selection->on = SelectOn::Keys;
+  layer.selection->taus.assign(kvHeads, 0);
+  layer.selection->similarity = Similarity::Signed;
+  layer.attend.emplace();
+  layer.attend->mode = AttendMode::Keys;
+  SelectionPlan plan;
+  plan.layers.assign(layers, layer);
+  return plan;
+}
+
 bool gist::isSelectionPlan(std::string_view text) {
   Json json = Json::parse(text.begin(), text.end(), nullptr,
                           /*allow_exceptions=*/false);
@@ -194,13 +229,19 @@ Status gist::parseSelectionPlan(std::string_view text, SelectionPlan &plan) {
                           /*allow_exceptions=*/false);
   if (json.is_discarded() || !json.is_object())
     return Status::error(Code::BadFile, "a plan is a JSON object");
-  GIST_TRY(checkNames(json, {"gist_plan", "layers", "trace"}));
+  GIST_TRY(
+      checkNames(json, {"gist_plan", "layers", "trace", "bases", "contract"}));
   auto version = json.find("gist_plan");
   if (version == json.end() || *version != kVersion)
     return Status::error(Code::BadFile, "expected 'gist_plan' to be %lld",
                          static_cast<long long>(kVersion));
   SelectionPlan result;
   GIST_TRY(readBool(json, "trace", result.isTraced));
+  if (auto bases = json.find("bases"); bases != json.end()) {
+    if (!bases->is_string())
+      return Status::error(Code::BadFile, "expected a file name as 'bases'");
+    result.bases = bases->get<std::string>();
+  }
   auto layers = json.find("layers");
   if (layers == json.end() || !layers->is_array() || layers->empty() ||
       layers->size() > kMaxLayers)
@@ -209,6 +250,12 @@ Status gist::parseSelectionPlan(std::string_view text, SelectionPlan &plan) {
     result.layers.emplace_back();
     GIST_TRY(readLayer(layer, result.layers.back())
                  .in("layer " + std::to_string(result.layers.size() - 1)));
+    const std::optional<SelectionChoice> &choice =
+        result.layers.back().selection;
+    if (choice && choice->k > 0 && result.bases.empty())
+      return Status::error(Code::BadFile,
+                           "layer %zu has a 'k', and the plan no file 'bases'",
+                           result.layers.size() - 1);
   }
   plan = std::move(result);
   return {};
@@ -226,9 +273,34 @@ Status gist::readPlanText(const std::string &path, std::string &text) {
 Status gist::readSelectionPlan(const std::string &path, SelectionPlan &plan) {
   std::string text;
   GIST_TRY(readPlanText(path, text));
-  return parseSelectionPlan(text, plan).in(path);
+  SelectionPlan result;
+  GIST_TRY(parseSelectionPlan(text, result).in(path));
+  if (!result.bases.empty())
+    result.bases =
+        (std::filesystem::path(path).parent_path() / result.bases).string();
+  plan = std::move(result);
+  return {};
+}
+
+std::string gist::printRules(const SelectionPlan &plan) {
+  std::string text;
+  for (const SelectionLayer &layer : plan.layers) {
+    if (!text.empty())
+      text += ' ';
+    if (!layer.selection)
+      text += '-';
+    else if (!layer.selection->rule)
+      text += "fresh";
+    else
+      text += stringifyCascadeRule(*layer.selection->rule).str();
+  }
+  return text;
 }
 
 std::string gist::getTausWeight(int64_t layer) {
   return "plan." + std::to_string(layer) + ".taus";
+}
+
+std::string gist::getBasisWeight(int64_t layer) {
+  return "plan." + std::to_string(layer) + ".basis";
 }

@@ -30,6 +30,14 @@
 // of 0 keeps every token. `rule` is `fresh` (the default), or how the selection
 // follows from the one before: `covering`, `paper` or `inherit`.
 //
+// `"k": 64` in a selection on normalised rows gives it the subspace of that
+// many dimensions that linear layers reading these rows would have, out of the
+// plan's file `"bases"` (see LinearPlan.h): the coefficients bound cosines, and
+// pairs that the bound decides are not computed in full. The selection is the
+// same.
+//
+// What `"contract"` holds, such as how the plan was found, is for people.
+//
 // With `"trace": true` a module also gives, for each selection, the rows it
 // looked at and the nearest representative of every token.
 //
@@ -39,6 +47,7 @@
 #define GIST_PASSES_PLAN_SELECTIONPLAN_H
 
 #include "dialect/GistOps.h"
+#include "passes/Plan/SelectionNames.h"
 #include "runtime/Status.h"
 
 #include <optional>
@@ -56,6 +65,7 @@ struct SelectionChoice {
   Against against = Against::Kept;
   Similarity similarity = Similarity::Absolute;
   std::optional<CascadeRule> rule; ///< none: a fresh selection
+  int64_t k = 0; ///< dimensions of the subspace that bounds cosines; 0: none
 };
 
 struct AttendChoice {
@@ -72,21 +82,33 @@ struct SelectionLayer {
 
 struct SelectionPlan {
   std::vector<SelectionLayer> layers;
+  std::string bases; ///< a file, seen from the plan's folder; may be empty
   bool isTraced = false;
 };
+
+/// A plan that does what the model does, with a tau for each KV head of each
+/// layer that can be changed in a session: 0 to begin with.
+SelectionPlan makeCalibrationSelections(size_t layers, size_t kvHeads);
 
 /// True if the text is a plan of selections rather than of heads of a cache.
 bool isSelectionPlan(std::string_view text);
 
 /// Reads a plan from JSON text, whoever wrote it.
 Status parseSelectionPlan(std::string_view text, SelectionPlan &plan);
+/// The same from a file; `bases` is then as seen from here.
 Status readSelectionPlan(const std::string &path, SelectionPlan &plan);
 
 /// The content of a plan's file.
 Status readPlanText(const std::string &path, std::string &text);
 
+/// How each layer selects, as kSelectionsProperty has it: "fresh paper -".
+std::string printRules(const SelectionPlan &plan);
+
 /// The name of the weight that holds the taus of a layer's heads.
 std::string getTausWeight(int64_t layer);
+
+/// The name of the weight that holds the basis of a layer's selection, k x d.
+std::string getBasisWeight(int64_t layer);
 
 } // namespace gist
 

@@ -10,9 +10,26 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Graph/KernelGroups.h"
+#include "passes/Plan/Plan.h"
 
 using namespace mlir;
 using namespace gist;
+
+Status gist::readSelectionPlan(ModuleOp module, const std::string &path,
+                               SelectionPlan &plan) {
+  if (path != kCalibrationPlan)
+    return readSelectionPlan(path, plan);
+  for (auto function : module.getOps<func::FuncOp>()) {
+    auto ops = llvm::to_vector(function.getOps<AttentionOp>());
+    if (ops.empty())
+      continue;
+    plan = makeCalibrationSelections(
+        ops.size(), ops.front().getKey().getType().getDimSize(1));
+    return {};
+  }
+  return Status::error(Code::Unsupported,
+                       "the model has no attention to make a plan for");
+}
 
 /// True for keys that are read from a cache.
 static bool readsCache(AttentionOp op) {

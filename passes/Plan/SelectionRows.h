@@ -16,6 +16,11 @@ namespace gist {
 /// The attribute of a selection that says which layer it belongs to.
 inline constexpr llvm::StringLiteral kLayerAttr = "gist.layer";
 
+/// The plan in a file, or the one for calibration (`kCalibrationPlan`) for the
+/// layers that the module's functions have.
+Status readSelectionPlan(mlir::ModuleOp module, const std::string &path,
+                         SelectionPlan &plan);
+
 /// The attention of each layer of `function`, of which there are as many as the
 /// plan has, in order; an error at what a plan of selections is not for.
 /// Functions without attention have none.

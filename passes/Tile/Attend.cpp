@@ -419,7 +419,10 @@ FailureOr<scf::ForallOp> gist::distributeAttend(RewriterBase &rewriter,
   auto kernel = op->getParentOfType<func::FuncOp>();
   auto end = cast<func::ReturnOp>(kernel.getBody().front().getTerminator());
   auto pack = op.getSelection().getDefiningOp<PackSelectionOp>();
-  if (!pack || end.getNumOperands() != 1 || end.getOperand(0) != op.getOutput())
+  // What else it gives back is memory for kernels of GPUs to work in.
+  auto isMemory = [](Value value) { return isa<BlockArgument>(value); };
+  if (!pack || end.getOperand(0) != op.getOutput() ||
+      !llvm::all_of(end.getOperands().drop_front(), isMemory))
     return op.emitOpError("is not all that its kernel does");
   if (op.getOffsets())
     return op.emitOpError("has offsets, which CPU kernels do not read yet");
@@ -435,7 +438,8 @@ FailureOr<scf::ForallOp> gist::distributeAttend(RewriterBase &rewriter,
   rewriter.setInsertionPoint(end);
   BufferBuilder b(op.getLoc(), rewriter);
   BufferArguments arguments(kernel);
-  Value output = arguments.get(kernel.getArguments().back());
+  Value output = arguments.get(
+      kernel.getArgument(kernel.getNumArguments() - end.getNumOperands()));
   Attend attend(b, op, b.toBuffer(pack.getIds()), b.toBuffer(pack.getCount()),
                 b.toBuffer(pack.getNearest()), b.toBuffer(pack.getWeight()),
                 output);

@@ -22,6 +22,7 @@
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "passes/Passes.h"
 #include "passes/Tile/ClusterCache.h"
 #include "passes/Tile/Kernels.h"
@@ -89,6 +90,26 @@ static void useDestinations(func::FuncOp kernel) {
   }
 }
 
+/// Takes sizes of results from operands, where the op has no destination to
+/// ask: a grid follows from arguments, and no untiled op is kept for its size
+/// alone.
+static void resolveSizes(RewriterBase &rewriter, func::FuncOp kernel) {
+  kernel.walk([&](tensor::DimOp dim) {
+    auto op = dim.getSource().getDefiningOp<ReifyRankedShapedTypeOpInterface>();
+    if (!op || isa<DestinationStyleOpInterface>(op.getOperation()) ||
+        !dim.getConstantIndex())
+      return;
+    rewriter.setInsertionPoint(dim);
+    ReifiedRankedShapedTypeDims shapes;
+    if (failed(reifyResultShapes(rewriter, op, shapes)))
+      return;
+    unsigned number = cast<OpResult>(dim.getSource()).getResultNumber();
+    OpFoldResult size = shapes[number][*dim.getConstantIndex()];
+    rewriter.replaceOp(
+        dim, getValueOrCreateConstantIndexOp(rewriter, dim.getLoc(), size));
+  });
+}
+
 static FailureOr<scf::ForallOp> tileTail(RewriterBase &rewriter,
                                          func::FuncOp kernel, TileAttr tile,
                                          TilingInterface tail) {
@@ -113,6 +134,7 @@ static FailureOr<scf::ForallOp> tileTail(RewriterBase &rewriter,
     return tail->emitOpError("cannot be tiled");
   for (auto [old, replacement] : result->replacements)
     rewriter.replaceAllUsesWith(old, replacement);
+  resolveSizes(rewriter, kernel);
   return cast<scf::ForallOp>(result->loops.front());
 }
 

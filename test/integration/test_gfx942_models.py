@@ -18,6 +18,7 @@ import tempfile
 
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from import_graph import Graph
 from test_compile import DECODERS, MODELS, losses, reference
@@ -94,12 +95,13 @@ def check(expected, found, limit):
         found.argmax(1)[is_clear], expected.argmax(1)[is_clear])
 
 
-def check_session(name, module, mode, pieces):
-    """One session on each."""
+def check_session(name, module, mode, pieces, products=1):
+    """One session on each. `products`: in place of one of the dense model."""
     ids, expected = reference(name)
     width = expected.shape[1]
     check(run(module, mode, ids, pieces, width),
-          run(module, mode, ids, pieces, width, ["--hip", SIMULATOR]), tolerance(name, ids))
+          run(module, mode, ids, pieces, width, ["--hip", SIMULATOR]),
+          products**0.5 * tolerance(name, ids))
 
 
 @pytest.mark.parametrize("name", DECODERS + ["llama-q4_1.gguf"])
@@ -129,6 +131,66 @@ def test_plan(name, tmp_path):
         for layer in range(layers)]}))
     module = compile_for_both(name, tmp_path, f"--plan={plan}")
     check_session(name, module, "feed", [5, 1, 1, 2, 1, 1, 1, 7])
+
+
+def call_both(name, module, entry, ids, folder):
+    """What an entry gives for whole sequences, on the CPU and on the simulator."""
+    np.save(folder / "tokens.npy", ids)
+    for options in [], ["--device", "hip", "--hip-library", SIMULATOR]:
+        output = subprocess.run(
+            ["gist-run", "call", module, entry, "-i", f"tokens={folder}/tokens.npy",
+             "-o", folder, *options],
+            stdout=subprocess.PIPE, check=True, text=True).stdout
+        yield np.load(output.splitlines()[0])
+
+
+KEYS = {"on": "keys", "similarity": "signed"}
+SELECTIONS = {
+    "means": ("llama", [
+        {"selection": {**KEYS, "tau": 0.8}, "attend": {"mode": "keys", "window": 3, "block": 4}},
+        {"selection": {**KEYS, "tau": [0.9, 0]}, "attend": {"mode": "keys", "window": 0, "block": 4}}]),
+    "copies": ("llama", [
+        {"selection": {"on": "residual", "tau": 0.9}, "attend": {"mode": "copy"}},
+        {"selection": {"on": "residual", "tau": 0.8, "rule": "covering"},
+         "attend": {"mode": "keys", "merge": "representative", "window": 3, "block": 4}}]),
+    "encoder": ("bert", [
+        {"selection": {**KEYS, "tau": [0.9, 0.7, 0, 0.8]}, "attend": {"mode": "keys"}},
+        {"selection": {"on": "residual", "tau": 0.7}, "attend": {"mode": "copy"}}]),
+}
+
+
+@pytest.mark.parametrize("form", SELECTIONS)
+def test_selections(form, tmp_path):
+    """Representatives on both are the same, and so are the outputs. The plan
+    changes what is computed: it does not leave all tokens representatives."""
+    name, layers = SELECTIONS[form]
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps({"gist_plan": 1, "layers": layers}))
+    module = compile_for_both(name, tmp_path, f"--plan={plan}")
+    ids = np.resize(reference(name)[0], 37)
+    expected, found = call_both(name, module, "forward" if name == "bert" else "score", ids, tmp_path)
+    limit = tolerance(name, ids)
+    check(expected, found, limit)
+    dense = graphs(name)[0](ids)
+    assert row_error(dense, expected).max() > 10 * limit
+
+
+@pytest.mark.parametrize("pieces", [[5, 1, 1, 2, 10], [19]])
+def test_gates(pieces, tmp_path):
+    """Gates of two and of three levels, for one token and for many; some are
+    open and some are closed. GPUs take W x apart: V^T x, V g, and W times what
+    is left, three products whose errors are independent."""
+    rng = np.random.default_rng(1)
+    groups = {"0.qkv": (16, 32), "0.down": (48, 96), "1.gate_up": (16, 32), "1.o": (16, 32)}
+    save_file({f"{group}.basis": np.linalg.qr(rng.standard_normal((size, k)))[0].T.astype(np.float32)
+               .copy() for group, (k, size) in groups.items()}, tmp_path / "bases.safetensors")
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps({"gist_plan": 1, "block": 4, "bases": "bases.safetensors", "layers": [
+        {"linears": {"qkv": {"k": 16, "epsilon": 0.7},
+                     "down": {"k": 48, "bits": 4, "epsilon_low": 0.65, "epsilon": 0.75}}},
+        {"linears": {"gate_up": {"k": 16, "epsilon": 0.7}, "o": {"k": 16, "epsilon": 0.72}}}]}))
+    module = compile_for_both("llama", tmp_path, f"--plan={plan}")
+    check_session("llama", module, "feed", pieces, products=3)
 
 
 def test_all_logits(tmp_path):

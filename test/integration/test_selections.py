@@ -31,12 +31,15 @@ from reference.selection import record  # noqa: E402
 
 SMOLLM2, MINILM = (os.environ.get(name) for name in ("GIST_SMOLLM2_GGUF", "GIST_MINILM_FOLDER"))
 
-#: The paper's: independent selections against all tokens, or Algorithm 1.
+#: The paper's: independent selections against all tokens, Algorithm 1, or one
+#: selection for all layers.
 PAPER = {
     "independent": ({"on": "residual", "against": "all"},
                     {"on": "residual", "against": "all"}, {"mode": "copy"}),
     "algorithm1": ({"on": "residual", "against": "all"},
                    {"on": "residual", "rule": "paper"}, {"mode": "copy"}),
+    "one": ({"on": "residual", "against": "all"},
+            {"on": "residual", "rule": "inherit"}, {"mode": "copy"}),
     "normalised": ({"on": "normalised", "against": "all"},
                    {"on": "normalised", "rule": "paper"}, {"mode": "copy", "log_count": True}),
 }
@@ -209,7 +212,7 @@ def test_smollm2(form, tmp_path):
 
 
 @pytest.mark.skipif(not MINILM, reason="needs the sample model")
-@pytest.mark.parametrize("form", ["algorithm1", "keys"])
+@pytest.mark.parametrize("form", [*PAPER, "covering", "keys"])
 def test_minilm(form, tmp_path):
     from tokenizers import Tokenizer
     path = pathlib.Path(MINILM)

@@ -185,16 +185,21 @@ func.func private @kernel(%q: {q}, %kc: {cache}, %vc: {cache}, %layer: index, %t
 #
 
 
-def attend_text(heads, kv_heads, size, words, per_head, element="f16"):
+def attend_text(heads, kv_heads, size, words, per_head, element="f16", mean=False):
+    """`mean`: with the memory that kernels make means in."""
     q, k = (f"tensor<?x{n}x{size}x{element}>" for n in (heads, kv_heads))
     lead = f"{kv_heads}x" if per_head else ""
     part, count = f"tensor<{lead}?xi32>", f"tensor<{kv_heads}xi32>" if per_head else "tensor<i32>"
+    control = "%control: tensor<128xi32> {gist.control}, %number: index," if mean else ""
+    memory = f", %km: {k}, %vm: {k}, %counts: {part}" if mean else ""
+    types = f"({q}, {k}, {k}, {part})" if mean else q
     return f"""
 func.func private @kernel(%q: {q}, %k: {k}, %v: {k}, %ids: {part}, %count: {count},
-    %nearest: {part}, %weight: {part}, %out: {q}) -> {q} {ATTRIBUTES} {{
+    %nearest: {part}, %weight: {part}, {control} %out: {q}{memory}) -> {types}
+    attributes {{gist.kernel, gist.outputs = {4 if mean else 1} : i64}} {{
   %s = gist.pack_selection %ids, %count, %nearest, %weight : {part}, {count}, {part}, {part}
   %r = gist.attend %q, %k, %v on %s {words} : {q}, {k}, {k}, !gist.selection<{lead}?>
-  return %r : {q}
+  return %r{", %km, %vm, %counts" if mean else ""} : {types.strip("()")}
 }}"""
 
 
@@ -209,7 +214,7 @@ def draw_selection(rng, total, number, causal):
 
 
 def run_attend(total, number, reference, words, heads=4, kv_heads=2, size=64, per_head=False,
-               causal_selection=True, element="f16", selections=None):
+               causal_selection=True, element="f16", selections=None, mean=False):
     rng = np.random.default_rng(total * 1009 + number * 31 + size)
     q, k, v = (draw(rng, (total, n, size), element) for n in (heads, kv_heads, kv_heads))
     selections = selections or [
@@ -223,9 +228,14 @@ def run_attend(total, number, reference, words, heads=4, kv_heads=2, size=64, pe
         parts, count = [part[0].copy() for part in parts], count.reshape(())
     dims = [1] if per_head else [0]
     out = blank((total, heads, size), element)
-    Kernels(attend_text(heads, kv_heads, size, words, per_head, element)).call(
+    control, memory = [], []
+    if mean:  # the second of two calls
+        control = [whole(np.zeros(128, np.int32)), 1]
+        memory = [rows(blank((total, kv_heads, size), element)) for _ in "kv"]
+        memory.append((np.full_like(parts[1], -1), dims))
+    Kernels(attend_text(heads, kv_heads, size, words, per_head, element, mean)).call(
         "kernel", rows(q[0]), rows(k[0]), rows(v[0]), (parts[0], dims), whole(count),
-        (parts[1], dims), (parts[2], dims), rows(out))
+        (parts[1], dims), (parts[2], dims), *control, rows(out), *memory)
     want = reference(q[1], k[1], v[1], selections if per_head else selections[0])
     check(out, want, element)
 
@@ -295,3 +305,63 @@ def test_keys_in_several_tables():
     near = [max(s for s in kept if s <= t) for t in range(total)]
     run_attend(total, 0, keys(64, 2200), keys_words(64, 2200), heads=1, kv_heads=1, size=8,
                selections=[record(total, kept, near)])
+
+
+#
+# Clusters that stand with their means
+#
+
+
+def means(window=0, block=1, causal=True):
+    return lambda q, k, v, s: attend_keys(q, k, v, s, window, block, causal=causal, merge="mean")
+
+
+def run_means(total, number, window=0, block=1, causal=True, **options):
+    words = f"mode keys causal window {window} block {block}" if causal else "mode keys"
+    run_attend(total, number, means(window, block, causal), words, mean=True, **options)
+
+
+@pytest.mark.parametrize("total,number,window,block", [
+    (1, 1, 0, 1), (70, 20, 16, 16), (200, 60, 0, 32), (300, 100, 30, 50), (150, 150, 300, 64),
+    (260, 5, 7, 130), (257, 1, 3, 32),
+])
+def test_means(total, number, window, block):
+    run_means(total, number, window, block, heads=2)
+
+
+@pytest.mark.parametrize("size", [32, 80, 96, 128, 256])
+def test_means_head_sizes(size):
+    run_means(131, 40, 10, 32, size=size)
+
+
+@pytest.mark.parametrize("heads,kv_heads", [(1, 1), (9, 3), (8, 1)])
+def test_means_grouped_heads(heads, kv_heads):
+    run_means(140, 30, 16, 32, heads=heads, kv_heads=kv_heads, size=32)
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_means_per_head(causal):
+    numbers = dict(window=10, block=32) if causal else {}
+    run_means(130, 40, causal=causal, heads=6, size=32, per_head=True, **numbers)
+
+
+def test_means_of_a_selection_that_looks_ahead():
+    run_means(160, 30, 16, 16, causal_selection=False, size=32)
+
+
+@pytest.mark.parametrize("total,number", [(1, 1), (2, 2), (140, 50), (300, 3), (300, 300)])
+def test_means_both_ways(total, number):
+    run_means(total, number, causal=False, causal_selection=False)
+
+
+@pytest.mark.parametrize("element", ["f32", "bf16"])
+def test_means_elements(element):
+    run_means(90, 25, 8, 16, element=element)
+
+
+def test_means_in_several_tables():
+    total = 4096 + 200
+    kept = sorted(set(range(0, total, 97)) | {4095, 4096, 4097})
+    near = [max(s for s in kept if s <= t) for t in range(total)]
+    run_means(total, 0, 64, 2200, heads=1, kv_heads=1, size=8,
+              selections=[record(total, kept, near)])

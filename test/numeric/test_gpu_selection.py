@@ -30,7 +30,7 @@ FP8 = (
 )
 
 
-def kernel_text(rule, d, element, heads, similarity, causal, tau, ragged, tile):
+def kernel_text(rule, d, element, heads, similarity, causal, tau, ragged, tile, taus=False):
     tokens = f"tensor<?x{heads}x{d}x{element}>" if heads else f"tensor<?x{d}x{element}>"
     part = f"tensor<{heads}x?xi32>" if heads else "tensor<?xi32>"
     count = f"tensor<{heads}xi32>" if heads else "tensor<i32>"
@@ -39,22 +39,25 @@ def kernel_text(rule, d, element, heads, similarity, causal, tau, ragged, tile):
     arguments = [f"%x: {tokens}"]
     if is_cascade:
         arguments += [f"%oi: {part}", f"%oc: {count}", f"%on: {part}", f"%ow: {part}"]
+    if taus:
+        arguments += [f"%taus: tensor<{max(heads, 1)}xf32>"]
     if ragged:
         arguments += ["%starts: tensor<?xi32>"]
     arguments += [f"%control: tensor<{CONTROL * max(heads, 1)}xi32> {{gist.control}}"]
     results = [part, count, part, part] + [count, count] * is_cascade
     results += ["tensor<?xi32>"]
     arguments += [f"%d{i}: {type}" for i, type in enumerate(results)]
+    own = f" taus(%taus : tensor<{max(heads, 1)}xf32>)" * taus
     options = f"similarity {similarity}" + " causal" * causal
     options += " offsets(%starts : tensor<?xi32>)" * ragged
     if is_cascade:
         body = f"""
   %p = gist.pack_selection %oi, %oc, %on, %ow : {part}, {count}, {part}, {part}
-  %s, %r, %a = gist.cascade_update %x, %p, {tau:e} rule {rule} {options}
+  %s, %r, %a = gist.cascade_update %x, %p, {tau:e}{own} rule {rule} {options}
       : {tokens}, {selection}"""
     else:
         body = f"""
-  %s = gist.gram_select %x, {tau:e} against {rule} {options} : {tokens}"""
+  %s = gist.gram_select %x, {tau:e}{own} against {rule} {options} : {tokens}"""
     last = f"%d{len(results) - 1}"
     values = "%i, %c, %n, %w" + ", %r, %a" * is_cascade + f", {last}"
     attribute = f", gist.tile = {tile}" if tile else ""
@@ -69,7 +72,7 @@ func.func private @select({", ".join(arguments)}) -> ({", ".join(results)})
 
 @functools.lru_cache(maxsize=None)
 def build(rule, d, element, heads=0, similarity="absolute", causal=True, tau=0.3,
-          ragged=False, small=True, fp8=False):
+          ragged=False, small=True, taus=False, fp8=False):
     tile = ""
     if fp8:
         tile = FP8.format(depth=64 if d > 32 else 32)
@@ -77,7 +80,7 @@ def build(rule, d, element, heads=0, similarity="absolute", causal=True, tau=0.3
         tile = SMALL.format(depth=32 if d > 16 else 16,
                             element="bf16" if element == "bf16" else "f16")
     return gpu_kernels.Kernels(
-        kernel_text(rule, d, element, heads, similarity, causal, tau, ragged, tile)
+        kernel_text(rule, d, element, heads, similarity, causal, tau, ragged, tile, taus)
     )
 
 
@@ -86,15 +89,18 @@ def part(array):
     return np.ascontiguousarray(array), [array.ndim - 1]
 
 
-def run(x, element, rule, old=None, offsets=None, room=0, **options):
+def run(x, element, rule, old=None, offsets=None, room=0, taus=None, **options):
     """x: T x d or T x heads x d. A list of (Selection, removed, added). `room` are
     words of scratch for sums of tiles that workgroups share."""
     total, heads = len(x), x.shape[1] if x.ndim == 3 else 0
-    kernels = build(rule, x.shape[-1], element, heads, ragged=offsets is not None, **options)
+    kernels = build(rule, x.shape[-1], element, heads, ragged=offsets is not None,
+                    taus=taus is not None, **options)
     shape, rows = ((heads,), (heads, total)) if heads else ((), (total,))
     arguments = [(numerics.store(x, element), [0])]
     if old is not None:
         arguments += [part(old.ids), whole(np.asarray(old.count, np.int32)), part(old.nearest), part(old.weight)]
+    if taus is not None:
+        arguments += [whole(np.asarray(taus, np.float32))]
     if offsets is not None:
         arguments += [(np.array(offsets, np.int32), [0])]
     bits = BITS if rule != "paper" else 0
@@ -199,6 +205,19 @@ def test_heads(rng, rule):
     for h, (got,) in enumerate(selections):
         certificate.check_selection(x[:, h], 0.3, got, rule, "signed", True)
     assert len({got.count for (got,) in selections}) > 1
+
+
+@pytest.mark.parametrize("rule", ["all", "kept"])
+def test_taus(rng, rule):
+    """A tau for each head; one that is no threshold keeps every token."""
+    x = rounded(np.stack([generators.clustered(rng, 130, 32, clusters=5, spread=0.3)] * 4, 1),
+                "f16")
+    taus = [0.3, 0.7, 0.0, 1.5]
+    selections = [got for (got,) in run(x, "f16", rule, taus=taus)]
+    for tau, got in zip(taus, selections):
+        certificate.check_selection(x[:, 0], tau if 0 < tau < 1 else 0, got, rule, causal=True)
+    counts = [got.count for got in selections]
+    assert 130 == counts[2] == counts[3] > counts[0] > counts[1]
 
 
 @pytest.mark.parametrize("rule", ["all", "kept"])

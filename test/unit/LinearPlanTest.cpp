@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 using namespace gist;
 
 namespace {
@@ -104,6 +106,59 @@ TEST(LinearSolveTest, BytesComeFromWhereTheyCostLeast) {
   ASSERT_EQ(made.layers.size(), 1u);
   EXPECT_EQ(made.layers[0][1].bits, 2);
   EXPECT_EQ(made.layers[0][3].bits, 3);
+}
+
+/// Many groups, of which each is a little less sensitive than the one before.
+std::vector<plan::LinearMenu> makeManyMenus(int count) {
+  std::vector<plan::LinearMenu> menus;
+  for (int i = 0; i < count; ++i) {
+    menus.push_back(makeMenus().front());
+    menus.back().layer = i;
+    menus.back().sensitivity = 1.0 / (1 + i);
+  }
+  return menus;
+}
+
+/// What is measured decides, whatever was predicted: the choice holds, and the
+/// next one with fewer bytes does not.
+TEST(LinearSolveTest, MeasuredLossesAreKept) {
+  std::vector<plan::LinearMenu> menus = makeManyMenus(40);
+  for (double truth : {0.2, 1.0, 7.0}) {
+    int measured = 0;
+    auto measure = [&](const std::vector<size_t> &chosen, double &loss) {
+      ++measured;
+      loss = truth * plan::predictLoss(menus, chosen);
+      return Status();
+    };
+    std::vector<size_t> chosen, within;
+    constexpr double kLimit = 1.5;
+    ASSERT_TRUE(plan::chooseForLoss(menus, kLimit, 30, measure, chosen).ok());
+    EXPECT_LE(measured, 30);
+    EXPECT_LE(truth * plan::predictLoss(menus, chosen), kLimit);
+    int64_t bytes = plan::countBytes(menus, chosen);
+    EXPECT_LT(bytes, 4000);
+    ASSERT_TRUE(plan::chooseWithin(menus, bytes - 20, within).ok());
+    EXPECT_GT(truth * plan::predictLoss(menus, within), kLimit);
+    // The same again.
+    std::vector<size_t> again;
+    ASSERT_TRUE(plan::chooseForLoss(menus, kLimit, 30, measure, again).ok());
+    EXPECT_EQ(again, chosen);
+  }
+}
+
+TEST(LinearSolveTest, WhereNothingHoldsEverythingStaysStored) {
+  std::vector<plan::LinearMenu> menus = makeManyMenus(5);
+  auto measure = [](const std::vector<size_t> &, double &loss) {
+    loss = std::nan("");
+    return Status();
+  };
+  std::vector<size_t> chosen;
+  ASSERT_TRUE(plan::chooseForLoss(menus, 1, 6, measure, chosen).ok());
+  EXPECT_EQ(chosen, std::vector<size_t>(5, 0));
+  auto refuse = [](const std::vector<size_t> &, double &) {
+    return Status::error(Code::Io, "gone");
+  };
+  EXPECT_EQ(plan::chooseForLoss(menus, 1, 6, refuse, chosen).text, "gone");
 }
 
 } // namespace

@@ -46,7 +46,12 @@ static void put(std::vector<uint8_t> &bytes, const KernelArgument &argument,
 static std::vector<uint8_t> makeKernarg(const LaunchRequest &request) {
   const Kernel &kernel = *request.kernel;
   std::vector<uint8_t> bytes = request.arguments;
-  bytes.resize(std::max<size_t>({bytes.size(), kernel.kernargSize, 16}));
+  // The compiler reads aligned pieces of up to 64 bytes whole, where an
+  // argument is wanted of each: what runtimes allocate does not end inside of
+  // one.
+  constexpr size_t kPiece = 64;
+  size_t used = std::max<size_t>({bytes.size(), kernel.kernargSize, 16});
+  bytes.resize((used + kPiece - 1) / kPiece * kPiece);
   const Dim3 &groups = request.workgroups, &size = request.workgroupSize;
   for (const KernelArgument &argument : kernel.arguments) {
     const std::string &kind = argument.kind;

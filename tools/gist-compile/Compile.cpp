@@ -12,7 +12,7 @@
 #include "passes/Plan/MadeWeights.h"
 #include "passes/Plan/Plan.h"
 #include "passes/Plan/PlanPasses.h"
-#include "passes/Plan/SelectionPlan.h"
+#include "passes/Plan/SelectionRows.h"
 #include "tools/Registration.h"
 #include "tools/gist-compile/Entries.h"
 #include "tools/gist-compile/Module.h"
@@ -81,6 +81,7 @@ private:
   ImportedModel model;
   std::vector<Program> programs;
   Plan plan;
+  SelectionPlan selections;
   bool hasSelections = false; ///< the plan is one of selections
 };
 } // namespace
@@ -112,8 +113,7 @@ Status Compilation::readPlanKind() {
 }
 
 Status Compilation::applySelections() {
-  SelectionPlan selections;
-  GIST_TRY(readSelectionPlan(options.plan, selections));
+  GIST_TRY(readSelectionPlan(*graph, options.plan, selections));
   GIST_TRY(stages.run("plan", *graph, [&](OpPassManager &pm) {
     InsertSelectionsPassOptions insert;
     insert.plan = options.plan;
@@ -122,14 +122,29 @@ Status Compilation::applySelections() {
     attend.plan = options.plan;
     pm.addPass(createAttendOnRepresentativesPass(attend));
   }));
-  for (size_t layer = 0; layer < selections.layers.size(); ++layer) {
+  LinearBases bases;
+  GIST_TRY(LinearBases::open(selections.bases, bases));
+  for (size_t i = 0; i < selections.layers.size(); ++i) {
     const std::optional<SelectionChoice> &choice =
-        selections.layers[layer].selection;
-    if (!choice || choice->taus.size() == 1)
+        selections.layers[i].selection;
+    if (!choice)
       continue;
-    weights.entries[getTausWeight(static_cast<int64_t>(layer))] = madeWeight(
-        {static_cast<int64_t>(choice->taus.size())},
-        std::vector<float>(choice->taus.begin(), choice->taus.end()));
+    auto layer = static_cast<int64_t>(i);
+    if (choice->taus.size() > 1)
+      weights.entries[getTausWeight(layer)] = madeWeight(
+          {static_cast<int64_t>(choice->taus.size())},
+          std::vector<float>(choice->taus.begin(), choice->taus.end()));
+    if (choice->k == 0)
+      continue;
+    std::string name = getBasisWeight(layer);
+    int64_t d = 0;
+    graph->walk([&](WeightOp op) {
+      if (op.getName() == name)
+        d = cast<RankedTensorType>(op.getType()).getDimSize(1);
+    });
+    std::vector<float> basis;
+    GIST_TRY(bases.basis(layer, LinearGroup::Qkv, choice->k, d, basis));
+    weights.entries[name] = madeWeight({choice->k, d}, basis);
   }
   return {};
 }
@@ -140,6 +155,10 @@ Status Compilation::applyPlan() {
   if (hasSelections)
     return applySelections();
   bool isCalibration = options.plan == kCalibrationPlan;
+  if (isCalibration && !options.isGraph() && !model.isDecoder) {
+    hasSelections = true;
+    return applySelections();
+  }
   if (!isCalibration)
     GIST_TRY(readPlan(options.plan, plan));
   if (!options.isGraph() && !model.isDecoder)
@@ -205,6 +224,8 @@ Status Compilation::writeModule() {
   bool hasHeads = !plan.layers.empty() && !plan.layers.front().empty();
   if (hasHeads && !hasSelections) // Calls stay within a block.
     writer.spec.model.prefillChunk = plan.block;
+  if (hasSelections)
+    writer.spec.model.properties[kSelectionsProperty] = printRules(selections);
   EmitOptions emit;
   emit.capacity = model.config.capacity;
   if (options.referenceWeights)

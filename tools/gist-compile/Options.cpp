@@ -166,8 +166,8 @@ static void addModelOptions(CLI::App &app, Options &options) {
       ->type_name("FILE")
       ->group(group);
   app.add_flag("--observe", options.observe,
-               "Add an entry that shows what linear layers read, for "
-               "'gist-plan linears'")
+               "Add an entry that shows what linear layers read and give, for "
+               "'gist-plan linears' and 'gist-run eval --layers'")
       ->group(group);
   app.add_option(
          "--context", options.context,

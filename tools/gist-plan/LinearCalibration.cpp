@@ -29,6 +29,9 @@ static constexpr int64_t kReportedK[] = {16, 32, 64, 128, 256};
 static constexpr int64_t kExactShares[] = {20, 10, 5};
 /// Dimensions in which the error of a rounded weight could be corrected.
 static constexpr int64_t kCorrectedK[] = {32, 64};
+/// Rounding that is tried in the model: errors as small as plans make, but
+/// not so small that nothing is measured.
+static constexpr int kProbedBits = 3, kProbedHeadBits = 4;
 
 /// Calls `body` for every number below `count`, on all threads.
 static void forEach(size_t count, const std::function<void(size_t)> &body) {
@@ -51,6 +54,10 @@ static WeightFormat formatOfBits(int bits) {
   choice.bits = bits;
   return choice.format();
 }
+
+/// Whether weights in `bits` bits are blocks that compensation chooses; others
+/// are rounded to the nearest when a plan is compiled.
+static bool isCompensated(int bits) { return bits < 8; }
 
 namespace {
 class Calibrator {
@@ -105,7 +112,9 @@ Status Calibrator::findInputs() {
       continue;
     for (uint32_t number : entry.outputs) {
       const BufferSpec &buffer = spec.buffers[number];
-      if (buffer.shape.size() != 2)
+      // After '=' is what linear layers give.
+      if (buffer.shape.size() != 2 ||
+          buffer.name.find('=') != std::string::npos)
         continue;
       LinearMoments moments;
       // Names that another entry has too begin with this one's.
@@ -193,11 +202,11 @@ findBefore(const std::vector<LinearMoments> &inputs, size_t number) {
 void Calibrator::makeBasisOf(size_t i, InputResult &input) {
   int64_t k = getK(i);
   std::optional<size_t> before = findBefore(inputs, i);
-  if (options.inheritance > 0 && before &&
-      inputs[*before].sums.rows() == inputs[i].sums.rows()) {
+  if (before && inputs[*before].sums.rows() == inputs[i].sums.rows()) {
     const Basis &old = bases[*before];
-    double here = capturedEnergy(inputs[i].sums, old.rows, k);
-    if (here >= old.captured[k] - options.inheritance) {
+    double loss = old.captured[k] - capturedEnergy(inputs[i].sums, old.rows, k);
+    input.inheritanceLoss = loss;
+    if (options.inheritance > 0 && loss <= options.inheritance) {
       bases[i] = old;
       input.isInherited = true;
     }
@@ -254,13 +263,16 @@ Status Calibrator::roundInput(size_t number,
         .energy = outputError(weight, Matrix::Zero(rows, columns), input.sums),
         .rounded = {}};
     for (int bits : wanted) {
-      if (columns % 32 != 0)
-        continue;
       WeightFormat format = formatOfBits(bits);
-      std::vector<uint8_t> rounded =
-          roundCompensated(weight, format, compensation);
-      std::vector<uint8_t> nearest(rounded.size());
+      const FormatInfo &info = formatInfo(format);
+      int64_t size = rows * columns / info.blockLength * info.blockBytes;
+      if (columns % info.blockLength != 0 || size >= found.bytes)
+        continue;
+      std::vector<uint8_t> nearest(static_cast<size_t>(size));
       quantize(format, weight.data(), weight.size(), nearest.data());
+      std::vector<uint8_t> rounded =
+          isCompensated(bits) ? roundCompensated(weight, format, compensation)
+                              : nearest;
       RoundingResult &errors = found.rounded[bits];
       errors.bytes = static_cast<int64_t>(rounded.size());
       errors.nearest = outputError(
@@ -320,21 +332,26 @@ Calibrator::probe(std::span<const int32_t> tokens,
   for (size_t i = 0; i < inputs.size(); ++i) {
     InputResult &input = result.inputs[i];
     std::vector<Matrix> numbers;
-    size_t number = 0;
+    size_t number = 0, chosen = 0;
     for (const WeightResult &weight : input.weights) {
       if (weight.rounded.empty())
         continue;
-      // The most bits: small errors are what plans make.
-      input.probedBits = weight.rounded.rbegin()->first;
+      auto probed = weight.rounded.find(input.name == "head" ? kProbedHeadBits
+                                                             : kProbedBits);
+      if (probed == weight.rounded.end())
+        probed = std::prev(weight.rounded.end());
+      input.probedBits = probed->first;
+      chosen = number + static_cast<size_t>(
+                            std::distance(weight.rounded.begin(), probed));
       number += weight.rounded.size();
-      numbers.push_back(expand(blocks[i][number - 1],
+      numbers.push_back(expand(blocks[i][chosen],
                                formatOfBits(input.probedBits), weight.rows,
                                weight.columns));
     }
     if (numbers.size() != input.weights.size())
       continue;
     if (input.name == "head")
-      probeHead(blocks[i][number - 1], input);
+      probeHead(blocks[i][chosen], input);
     else
       GIST_TRY(probe.measure(inputs[i].weights, numbers, input.divergence)
                    .in(input.name));
@@ -367,10 +384,12 @@ Status Calibrator::roundWeights(SafetensorsWriter &writer,
       for (const auto &[bits, rounded] : weight.rounded) {
         WeightFormat format = formatOfBits(bits);
         const FormatInfo &info = formatInfo(format);
-        writer.add(
-            roundedName(weight.name, format), "U8",
-            {weight.rows, weight.columns / info.blockLength, info.blockBytes},
-            std::move(blocks[i][number++]));
+        std::vector<uint8_t> &content = blocks[i][number++];
+        if (isCompensated(bits))
+          writer.add(
+              roundedName(weight.name, format), "U8",
+              {weight.rows, weight.columns / info.blockLength, info.blockBytes},
+              std::move(content));
       }
   }
   return {};
@@ -489,6 +508,9 @@ std::string LinearCalibration::print() const {
     Json json = {{"name", input.name},
                  {"size", input.size},
                  {"inherited", input.isInherited},
+                 {"inheritance_loss", input.inheritanceLoss
+                                          ? Json(*input.inheritanceLoss)
+                                          : Json()},
                  {"probed_bits", input.probedBits},
                  {"divergence", input.divergence},
                  {"exact_rows", byK(input.exactRows)},

@@ -21,14 +21,16 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 
 namespace gist::plan {
 
 /// What a linear layer would be off with a weight in `bits` bits.
 struct RoundingResult {
   int64_t bytes = 0;
-  double nearest = 0;     ///< tr(E S E^T), rounded to the nearest
-  double compensated = 0; ///< the same, rounded with compensation
+  double nearest = 0; ///< tr(E S E^T), rounded to the nearest
+  /// The same, rounded with compensation; 8 bits need none.
+  double compensated = 0;
   /// By k: what is left of that when the error in a subspace is corrected.
   std::map<int64_t, double> corrected;
 };
@@ -53,6 +55,9 @@ struct InputResult {
   double divergence = 0;
   std::map<int64_t, double> exactRows;
   bool isInherited = false; ///< the basis is that of the layer before
+  /// How much less energy the basis of the layer before captures here than
+  /// where it was made: what inheriting it costs; nothing in a first layer.
+  std::optional<double> inheritanceLoss;
   /// By k, how many rows have a residual of less than (i + 1) / 20.
   std::map<int64_t, std::vector<int64_t>> residuals;
 };
@@ -60,8 +65,9 @@ struct InputResult {
 struct CalibrationOptions {
   int64_t window = 512;
   int64_t maxTokens = 16384;
-  std::vector<int> bits = {2, 3};
-  std::vector<int> headBits = {3, 4};
+  /// Of rounded weights; only those that are fewer than the stored ones.
+  std::vector<int> bits = {2, 3, 4};
+  std::vector<int> headBits = {3, 4, 8};
   int64_t maxK = 128; ///< 0: no bases
   /// A basis is inherited where it captures at most this much less energy than
   /// in the layer that it was made for; 0 makes every basis fresh.

@@ -13,6 +13,7 @@
 #include <cinttypes>
 #include <cmath>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 using namespace gist;
@@ -80,7 +81,8 @@ static LinearMenu readMenu(const Json &input) {
        input.at("weights").at(0).at("rounded").items()) {
     LinearOption option;
     option.choice.bits = std::stoll(bits);
-    option.choice.isCompensated = true;
+    // The file of bases has no blocks of 8 bits: the nearest are good enough.
+    option.choice.isCompensated = option.choice.bits < 8;
     std::map<int64_t, double> corrected;
     for (const Json &weight : input.at("weights")) {
       const Json &found = weight.at("rounded").at(bits);
@@ -132,6 +134,9 @@ Status gist::plan::readMenus(const std::string &path,
 // Choosing
 //===----------------------------------------------------------------------===//
 
+/// Logarithms of prices, nats a byte, to either side of all sensible ones.
+static constexpr double kLowestPrice = -60, kHighestPrice = 20;
+
 int64_t gist::plan::countBytes(const std::vector<LinearMenu> &menus,
                                const std::vector<size_t> &chosen) {
   int64_t bytes = 0;
@@ -164,7 +169,7 @@ Status gist::plan::chooseWithin(const std::vector<LinearMenu> &menus,
     return {};
   }
   // The bytes fall with the price.
-  double low = -60, high = 20; // Logarithms of prices to either side.
+  double low = kLowestPrice, high = kHighestPrice;
   found = chooseAtPrice(menus, std::exp(high));
   if (countBytes(menus, found) > bytes)
     return Status::error(Code::BadArgument,
@@ -180,6 +185,64 @@ Status gist::plan::chooseWithin(const std::vector<LinearMenu> &menus,
       found = std::move(tried);
   }
   chosen = std::move(found);
+  return {};
+}
+
+double gist::plan::predictLoss(const std::vector<LinearMenu> &menus,
+                               const std::vector<size_t> &chosen) {
+  double loss = 0;
+  for (size_t i = 0; i < menus.size(); ++i)
+    loss += menus[i].sensitivity * menus[i].options[chosen[i]].error;
+  return loss;
+}
+
+/// The logarithm of the highest price at which the predicted loss is `loss`.
+static double findPrice(const std::vector<LinearMenu> &menus, double loss) {
+  double low = kLowestPrice, high = kHighestPrice;
+  for (int step = 0; step < 60; ++step) {
+    double middle = (low + high) / 2;
+    std::vector<size_t> tried = chooseAtPrice(menus, std::exp(middle));
+    (predictLoss(menus, tried) <= loss ? low : high) = middle;
+  }
+  return low;
+}
+
+Status gist::plan::chooseForLoss(const std::vector<LinearMenu> &menus,
+                                 double limit, int tries,
+                                 const MeasureLoss &measure,
+                                 std::vector<size_t> &chosen) {
+  // Two choices that hold and do not hold, as far as they are known; what
+  // rounding loses is far from the prediction, so steps begin wide.
+  constexpr double kStep = 1.5, kNear = 0.0015;
+  std::vector<size_t> best(menus.size(), 0);
+  std::optional<double> holds, fails;
+  double price = findPrice(menus, limit);
+  int64_t failing = 0;
+  for (int attempt = 0; attempt < tries; ++attempt) {
+    std::vector<size_t> tried = chooseAtPrice(menus, std::exp(price));
+    int64_t bytes = countBytes(menus, tried);
+    double loss = 0;
+    GIST_TRY(measure(tried, loss));
+    // NaN does not hold.
+    if (loss <= limit) {
+      holds = price;
+      if (bytes < countBytes(menus, best))
+        best = tried;
+    } else {
+      fails = price;
+      failing = bytes;
+    }
+    if (holds && fails &&
+        static_cast<double>(countBytes(menus, best) - failing) <=
+            kNear * static_cast<double>(failing))
+      break;
+    price = holds && fails ? (*holds + *fails) / 2
+            : holds        ? price + kStep
+                           : price - kStep;
+    if (price > kHighestPrice)
+      break;
+  }
+  chosen = std::move(best);
   return {};
 }
 

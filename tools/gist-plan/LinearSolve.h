@@ -10,6 +10,8 @@
 
 #include "passes/Plan/LinearPlan.h"
 
+#include <functional>
+
 namespace gist::plan {
 
 /// One way to do the linear layers of a group.
@@ -43,6 +45,24 @@ std::vector<size_t> chooseAtPrice(const std::vector<LinearMenu> &menus,
 /// most `bytes`; refuses fewer bytes than the cheapest options read.
 Status chooseWithin(const std::vector<LinearMenu> &menus, int64_t bytes,
                     std::vector<size_t> &chosen);
+
+/// What predictions are off by with the options numbered `chosen`, if errors
+/// add up: nats.
+double predictLoss(const std::vector<LinearMenu> &menus,
+                   const std::vector<size_t> &chosen);
+
+/// Says what a plan with these options really loses, in nats.
+using MeasureLoss =
+    std::function<Status(const std::vector<size_t> &chosen, double &loss)>;
+
+/// The fewest bytes among choices of chooseAtPrice that are measured to lose at
+/// most `limit`: prices are searched, from where the predicted loss is the
+/// limit, until two neighbours differ by little more than a thousandth of the
+/// bytes, in at most `tries` measurements. The stored weights lose nothing, so
+/// there is always one.
+Status chooseForLoss(const std::vector<LinearMenu> &menus, double limit,
+                     int tries, const MeasureLoss &measure,
+                     std::vector<size_t> &chosen);
 
 /// The plan with the options numbered `chosen`.
 LinearPlan makePlan(const std::vector<LinearMenu> &menus,

@@ -1,4 +1,4 @@
-//===- Linears.cpp - gist-plan linears and solve-linears ------------------===//
+//===- Linears.cpp - gist-plan linears ------------------------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,12 +9,10 @@
 #include "runtime/Generator.h"
 #include "tools/gist-plan/Commands.h"
 #include "tools/gist-plan/LinearCalibration.h"
-#include "tools/gist-plan/LinearSolve.h"
 
 #include <unistd.h>
 
 #include <cinttypes>
-#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <sstream>
@@ -28,11 +26,6 @@ struct CalibrateOptions {
   std::vector<std::string> texts;
   unsigned threads = 0;
   CalibrationOptions calibration;
-};
-
-struct SolveOptions {
-  std::string calibration, output;
-  double share = 1;
 };
 } // namespace
 
@@ -101,28 +94,10 @@ static Status runCalibrate(const CalibrateOptions &options) {
   GIST_TRY(calibrateLinears(*session, model, tokens, options.calibration,
                             options.output + ".safetensors", makeProgress(),
                             result));
+  if (options.calibration.maxK > 0)
+    std::fprintf(stderr, "%zu bases by %" PRId64 " decompositions\n",
+                 result.inputs.size(), result.decompositions);
   return writeFile(options.output + ".json", result.print());
-}
-
-static Status runSolve(const SolveOptions &options) {
-  std::vector<LinearMenu> menus;
-  GIST_TRY(readMenus(options.calibration, menus));
-  std::vector<size_t> dense(menus.size(), 0), chosen;
-  int64_t all = countBytes(menus, dense);
-  auto budget = static_cast<int64_t>(options.share * static_cast<double>(all));
-  GIST_TRY(chooseWithin(menus, budget, chosen));
-  std::filesystem::path bases = options.calibration;
-  bases.replace_extension(".safetensors");
-  std::error_code failed;
-  std::filesystem::path folder =
-      std::filesystem::absolute(options.output, failed).parent_path();
-  std::string relative = std::filesystem::proximate(
-                             std::filesystem::absolute(bases), folder, failed)
-                             .string();
-  LinearPlan plan = makePlan(menus, chosen, relative);
-  std::fprintf(stderr, "%" PRId64 " of %" PRId64 " bytes for a token\n",
-               countBytes(menus, chosen), all);
-  return writeFile(options.output, printLinearPlan(plan));
 }
 
 void gist::plan::addLinears(CLI::App &app, Action &action) {
@@ -174,29 +149,5 @@ void gist::plan::addLinears(CLI::App &app, Action &action) {
       ->capture_default_str();
   command->callback([options, &action] {
     action = [options] { return runCalibrate(*options); };
-  });
-}
-
-void gist::plan::addSolveLinears(CLI::App &app, Action &action) {
-  auto options = std::make_shared<SolveOptions>();
-  CLI::App *command = app.add_subcommand(
-      "solve-linears", "Choose the bits of linear layers for a budget of "
-                       "bytes, by what they change least");
-  command
-      ->add_option("calibration", options->calibration,
-                   "NAME.json of 'gist-plan linears'")
-      ->required()
-      ->type_name("FILE");
-  command
-      ->add_option("--bytes", options->share,
-                   "Weight bytes for a token, as a share of the stored ones")
-      ->required()
-      ->check(CLI::Range(0.0, 1.0))
-      ->type_name("SHARE");
-  command->add_option("-o,--output", options->output, "The plan to write")
-      ->required()
-      ->type_name("FILE");
-  command->callback([options, &action] {
-    action = [options] { return runSolve(*options); };
   });
 }

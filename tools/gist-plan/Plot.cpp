@@ -213,7 +213,8 @@ static std::string drawSeries(const Series &series, const Scale &x,
     return {};
   std::string svg;
   if (series.isJoined)
-    svg += "<path d=\"" + path + "\" class=\"curve " + color + "\"/>\n";
+    svg += "<path d=\"" + path + "\" class=\"curve " + color +
+           (series.isDashed ? " dashed" : "") + "\"/>\n";
   return svg + marks;
 }
 

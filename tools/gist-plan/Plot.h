@@ -40,7 +40,8 @@ struct Series {
   std::vector<std::pair<double, double>> points;
   /// Shown where the pointer rests, one for each point; may be empty.
   std::vector<std::string> notes = {};
-  bool isJoined = true; ///< a line through the points
+  bool isJoined = true;  ///< a line through the points
+  bool isDashed = false; ///< what others are compared with
 };
 
 /// A limit that is drawn across a plot.

@@ -7,73 +7,28 @@
 
 #include "tools/gist-plan/Report.h"
 #include "tools/gist-plan/Plot.h"
+#include "tools/gist-plan/ReportData.h"
+#include "tools/gist-plan/ReportLayers.h"
 #include "tools/gist-plan/ReportPage.h"
-
-#include "nlohmann/json.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
-#include <limits>
 #include <map>
 
 using namespace gist;
 using namespace gist::plan;
 using nlohmann::json;
 
-static constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
-
-//===----------------------------------------------------------------------===//
-// Reading what may be missing
-//===----------------------------------------------------------------------===//
-
-/// The part of `from` at the end of a path of keys, or null.
-static const json &find(const json &from,
-                        std::initializer_list<const char *> path) {
-  static const json nothing;
-  const json *part = &from;
-  for (const char *key : path) {
-    if (!part->is_object())
-      return nothing;
-    auto next = part->find(key);
-    if (next == part->end())
-      return nothing;
-    part = &*next;
-  }
-  return *part;
-}
-
-static double number(const json &from,
-                     std::initializer_list<const char *> path) {
-  const json &part = find(from, path);
-  return part.is_number() ? part.get<double>() : kNothing;
-}
-
-static std::string text(const json &from, const char *key) {
-  const json &part = find(from, {key});
-  return part.is_string() ? part.get<std::string>() : std::string();
-}
-
-/// The elements of a list, none where there is no list.
-static const json &list(const json &from, const char *key) {
-  static const json nothing = json::array();
-  const json &part = find(from, {key});
-  return part.is_array() ? part : nothing;
-}
-
-static double larger(double a, double b) {
-  return std::isnan(a) ? b : std::isnan(b) ? a : std::max(a, b);
-}
-
 //===----------------------------------------------------------------------===//
 // Quality and work
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The worst of all texts at one length.
+/// All texts at one length: the worst of them, and how much they differ.
 struct Worst {
   double perplexity = kNothing, recall = kNothing, work = kNothing,
-         cache = kNothing;
+         cache = kNothing, time = kNothing;
+  std::vector<double> ratios; ///< of every window of every text
 };
 } // namespace
 
@@ -84,12 +39,19 @@ static std::map<double, Worst> findWorst(const json &plan) {
     if (std::isnan(tokens))
       continue;
     Worst &worst = result[tokens];
-    worst.perplexity =
-        larger(worst.perplexity, number(run, {"windows", "perplexity_ratio"}));
+    double ratio = number(run, {"windows", "perplexity_ratio"});
+    worst.perplexity = larger(worst.perplexity, ratio);
     worst.recall =
         larger(worst.recall, number(run, {"recall", "perplexity_ratio"}));
     worst.work = larger(worst.work, number(run, {"work", "attention"}));
     worst.cache = larger(worst.cache, number(run, {"work", "cache"}));
+    worst.time = larger(worst.time, number(run, {"seconds"}) /
+                                        number(run, {"against_seconds"}));
+    std::vector<double> each =
+        numbers(find(run, {"variation", "perplexity_ratio"}), "values");
+    if (each.empty())
+      each.push_back(ratio);
+    worst.ratios.insert(worst.ratios.end(), each.begin(), each.end());
   }
   return result;
 }
@@ -107,20 +69,44 @@ static std::string judge(const json &plan) {
 }
 
 static std::string writeSummary(const json &plans) {
-  Table table({"plan", "tokens", "worst perplexity ratio", "worst recall ratio",
-               "attention work", "KV cache", "contract"});
+  Table table({"plan", "tokens", "worst perplexity ratio", "mean over windows",
+               "deviation", "worst recall ratio", "attention work", "KV cache",
+               "time of dense", "contract"});
   for (const json &plan : plans)
     for (auto &[tokens, worst] : findWorst(plan))
       table.addRow({text(plan, "name"), shortNumber(tokens, 0),
                     shortNumber(worst.perplexity, 4),
+                    shortNumber(meanOf(worst.ratios), 4),
+                    shortNumber(deviationOf(worst.ratios), 4),
                     shortNumber(worst.recall, 4), shortNumber(worst.work),
-                    shortNumber(worst.cache), judge(plan)});
+                    shortNumber(worst.cache), shortNumber(worst.time),
+                    judge(plan)});
   return table.write();
+}
+
+/// What baselines are, in words.
+static std::string writeBaselines(const json &plans) {
+  std::string html;
+  for (const json &plan : plans)
+    if (std::string what = text(plan, "baseline"); !what.empty())
+      html += "<dt>" + escape(text(plan, "name")) + "</dt><dd>" + escape(what) +
+              "</dd>\n";
+  return html.empty() ? html : "<dl>" + html + "</dl>\n";
+}
+
+/// Rows that selections compared, over all layers.
+static double countGram(const json &run) {
+  double sum = kNothing;
+  for (const json &layer : list(run, "layers"))
+    if (double part = number(layer, {"gram"}); !std::isnan(part))
+      sum = std::isnan(sum) ? part : sum + part;
+  return sum;
 }
 
 static std::string writeTexts(const json &plans) {
   Table table({"plan", "text", "tokens", "perplexity", "dense", "ratio",
-               "recall ratio", "same top-1", "KL", "work", "KV bytes"});
+               "recall ratio", "same top-1", "KL", "work", "KV bytes",
+               "Gram operations", "seconds", "dense, seconds"});
   for (const json &plan : plans)
     for (const json &run : list(plan, "texts"))
       table.addRow(
@@ -133,7 +119,10 @@ static std::string writeTexts(const json &plans) {
            shortNumber(number(run, {"windows", "top1_agreement"})),
            shortNumber(number(run, {"windows", "kl_mean"}), 4),
            shortNumber(number(run, {"work", "attention"})),
-           shortNumber(number(run, {"work", "cache_bytes"}), 0)});
+           shortNumber(number(run, {"work", "cache_bytes"}), 0),
+           shortNumber(countGram(run), 0),
+           shortNumber(number(run, {"seconds"}), 2),
+           shortNumber(number(run, {"against_seconds"}), 2)});
   return table.write();
 }
 
@@ -143,12 +132,12 @@ static std::string drawWork(const json &plans, double Worst::*what,
   Plot plot{title, {"tokens", true}, {label}, {}};
   plot.y.lowest = 0;
   for (const json &plan : plans) {
-    Series series{text(plan, "name"), {}};
+    Series series = makeSeries(plan);
     for (auto &[tokens, worst] : findWorst(plan))
       series.points.emplace_back(tokens, worst.*what);
     plot.series.push_back(series);
   }
-  return plot.draw();
+  return hasPoints(plot) ? plot.draw() : std::string();
 }
 
 /// Every plan and baseline: what it costs against what it keeps.
@@ -156,7 +145,7 @@ static std::string drawTrade(const json &plans, double Worst::*what,
                              const char *title, const char *label) {
   Plot plot{title, {"attention work, of dense"}, {label, true}, {}};
   for (const json &plan : plans) {
-    Series series{text(plan, "name"), {}};
+    Series series = makeSeries(plan);
     for (auto &[tokens, worst] : findWorst(plan)) {
       series.points.emplace_back(worst.work, worst.*what);
       series.notes.push_back(shortNumber(tokens, 0) + " tokens, work " +
@@ -166,68 +155,7 @@ static std::string drawTrade(const json &plans, double Worst::*what,
     plot.series.push_back(series);
   }
   plot.limits = {{"1.01", 1.01}, {"1.05", 1.05}};
-  return plot.draw();
-}
-
-//===----------------------------------------------------------------------===//
-// Where the savings are
-//===----------------------------------------------------------------------===//
-
-static HeatMap::Cell describeHead(const json &head) {
-  HeatMap::Cell cell;
-  double window = number(head, {"window"});
-  if (double theta = number(head, {"theta"}); !std::isnan(theta)) {
-    cell = {shortNumber(theta, 2),
-            "clusters of cosine " + shortNumber(theta, 2) + ", window " +
-                shortNumber(window, 0),
-            1 - theta, "clusters"};
-  } else if (double share = number(head, {"random"}); !std::isnan(share)) {
-    cell = {shortNumber(share, 2),
-            "a random share of " + shortNumber(share, 2) + ", window " +
-                shortNumber(window, 0),
-            1 - share, "random"};
-  } else if (!std::isnan(window)) {
-    cell = {"w", "sinks and a window of " + shortNumber(window, 0), 0.9,
-            "window"};
-  } else {
-    cell = {"", "dense", 0, "dense"};
-  }
-  return cell;
-}
-
-/// Layers are columns: there are more of them than heads.
-static std::string drawHeads(const json &plan) {
-  HeatMap map;
-  map.title = text(plan, "name") + ": what each KV head keeps";
-  map.rowLabel = "head";
-  map.columnLabel = "layer";
-  for (const json &layer : list(find(plan, {"plan"}), "layers")) {
-    size_t number = 0;
-    for (const json &head : list(layer, "heads")) {
-      if (map.rows.size() <= number)
-        map.rows.resize(number + 1);
-      map.rows[number++].push_back(describeHead(head));
-    }
-  }
-  return map.rows.empty() ? std::string() : map.draw();
-}
-
-/// A line for each text of the longest run: some number of every layer.
-static std::string drawLayers(const json &plan, const char *key,
-                              const char *title) {
-  Plot plot{text(plan, "name") + ": " + title, {"layer"}, {title}, {}};
-  for (const json &run : list(plan, "texts")) {
-    Series series{
-        text(run, "text") + ", " + shortNumber(number(run, {"tokens"}), 0), {}};
-    for (const json &layer : list(run, "layers"))
-      series.points.emplace_back(static_cast<double>(series.points.size()),
-                                 number(layer, {key}));
-    if (std::any_of(
-            series.points.begin(), series.points.end(),
-            [](const auto &point) { return !std::isnan(point.second); }))
-      plot.series.push_back(series);
-  }
-  return plot.series.empty() ? std::string() : plot.draw();
+  return hasPoints(plot) ? plot.draw() : std::string();
 }
 
 //===----------------------------------------------------------------------===//
@@ -277,14 +205,22 @@ static std::string drawLinears(const json &linears) {
   return html;
 }
 
+/// One table of all gates that were measured, by k and then epsilon.
 static std::string writeGates(const json &gates) {
-  Table table(
-      {"k", "epsilon", "tokens that read W", "perplexity ratio", "same top-1"});
-  for (const json &gate : gates)
+  Table table({"k", "epsilon", "tokens that read W", "bytes of a token, MB",
+               "perplexity ratio", "worst text", "same top-1"});
+  std::vector<json> sorted(gates.begin(), gates.end());
+  std::sort(sorted.begin(), sorted.end(), [](const json &a, const json &b) {
+    return std::pair(number(a, {"k"}), number(a, {"epsilon"})) <
+           std::pair(number(b, {"k"}), number(b, {"epsilon"}));
+  });
+  for (const json &gate : sorted)
     table.addRow({shortNumber(number(gate, {"k"}), 0),
                   shortNumber(number(gate, {"epsilon"})),
                   shortNumber(number(gate, {"open"})),
+                  shortNumber(number(gate, {"bytes"}) / 1e6, 2),
                   shortNumber(number(gate, {"ratio"}), 4),
+                  shortNumber(number(gate, {"worst"}), 4),
                   shortNumber(number(gate, {"top1_agreement"}))});
   return table.write();
 }
@@ -320,9 +256,10 @@ Status gist::plan::writeReport(const json &evaluation, std::string &page) {
                          "\"gist_evaluation\": 1");
   const json &plans = list(evaluation, "plans");
   Page html(text(evaluation, "model"));
-  html.addText("Machine: " + text(evaluation, "machine") +
-               ". Made by: " + text(evaluation, "command"));
-  html.addSection("The contract", writeSummary(plans));
+  if (std::string machine = text(evaluation, "machine"); !machine.empty())
+    html.addText("Machine: " + machine +
+                 ". Made by: " + text(evaluation, "command"));
+  html.addSection("The contract", writeSummary(plans) + writeBaselines(plans));
   html.addSection(
       "Work",
       drawWork(plans, &Worst::work, "Attention work, worst text",
@@ -331,19 +268,14 @@ Status gist::plan::writeReport(const json &evaluation, std::string &page) {
           drawTrade(plans, &Worst::perplexity, "Work and perplexity",
                     "worst perplexity ratio") +
           drawTrade(plans, &Worst::recall, "Work and long-range recall",
-                    "worst recall ratio"));
-  std::string heads, layers;
-  for (const json &plan : plans) {
+                    "worst recall ratio") +
+          drawWork(plans, &Worst::time, "Time of the evaluation",
+                   "of the dense model's"));
+  std::string heads;
+  for (const json &plan : plans)
     heads += drawHeads(plan);
-    for (auto [key, title] :
-         {std::pair("attention_error", "error of attention"),
-          std::pair("linear_error", "error of linears"),
-          std::pair("clusters", "clusters of a head"),
-          std::pair("gates", "tokens that read more weights")})
-      layers += drawLayers(plan, key, title);
-  }
   html.addSection("Where the savings are", heads);
-  html.addSection("Layer by layer", layers);
+  html.addSection("Layer by layer", drawLayers(plans));
   html.addSection("Time", writeSpeed(plans));
   html.addSection("Linear layers", drawLinears(list(evaluation, "linears")));
   html.addSection("Gates", writeGates(list(evaluation, "gates")));

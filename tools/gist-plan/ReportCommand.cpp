@@ -8,6 +8,7 @@
 #include "runtime/AtomicFile.h"
 #include "tools/gist-plan/Commands.h"
 #include "tools/gist-plan/Report.h"
+#include "tools/gist-plan/ReportData.h"
 #include "tools/gist-run/Options.h"
 
 #include "nlohmann/json.hpp"
@@ -44,6 +45,7 @@ static Status runReport(const Options &options) {
     if (!one.is_object())
       return Status::error(Code::BadFile, "%s: is no JSON object",
                            path.c_str());
+    one = toEvaluation(one);
     std::string page; // Every file must be an evaluation, not only their sum.
     GIST_TRY(writeReport(one, page).in(path));
     append(all, one);
@@ -63,7 +65,8 @@ void plan::addReport(CLI::App &app, Action &action) {
       "report", "A page with plots of what plans keep and save");
   command
       ->add_option("evaluation", options->evaluations,
-                   "What bench/plan_quality.py and its siblings wrote")
+                   "What bench/plan_quality.py, bench/linear_curve.py and "
+                   "bench/papers.py wrote")
       ->type_name("EVALUATION")
       ->required();
   command

@@ -37,14 +37,16 @@ table.map td { padding: 0; width: 2.2em; height: 1.7em; text-align: center;
 table.map th { font-size: 11px; padding: .1em .4em; border: 0; text-align: center; }
 td.dense { background: var(--grid); }
 td.clusters { background: color-mix(in srgb, var(--c0) calc(25% + 60% * var(--s)), var(--paper)); }
-td.window { background: color-mix(in srgb, var(--c1) 60%, var(--paper)); }
+td.window { background: color-mix(in srgb, var(--c1) calc(25% + 60% * var(--s)), var(--paper)); }
+td.random { background: color-mix(in srgb, var(--c2) calc(25% + 60% * var(--s)), var(--paper)); }
 .title { font-weight: 600; fill: var(--ink); }
 svg { width: 100%; height: auto; }
 svg text { font: 12px system-ui, sans-serif; fill: var(--soft); }
 svg text.title { font-weight: 600; font-size: 14px; fill: var(--ink); }
 svg text.limit { fill: var(--limit); }
 .grid { stroke: var(--grid); } .limit { stroke: var(--limit); stroke-dasharray: 5 4; }
-.curve { fill: none; stroke-width: 2; }
+.curve { fill: none; stroke-width: 2; } .dashed { stroke-dasharray: 6 4; }
+dt { font-weight: 600; } dd { margin: 0 0 .4em 1.5em; color: var(--soft); }
 figcaption { font-size: 13px; color: var(--soft); }
 .key { display: inline-block; width: .8em; height: .8em; border-radius: 50%;
   margin: 0 .3em 0 .8em; }

@@ -30,7 +30,9 @@ static void describe(CLI::App &app, Action &action) {
   app.set_version_flag("--version", "gist-plan " GIST_VERSION);
   addCalibrate(app, action);
   addSolve(app, action);
+  addSolveEncoder(app, action);
   addReport(app, action);
+  addAdaptTaus(app, action);
 #ifdef GIST_PLAN_LINEARS
   addLinears(app, action);
   addSolveLinears(app, action);

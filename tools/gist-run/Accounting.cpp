@@ -38,12 +38,13 @@ Status Accounting::open(const Runner &runner) {
   return {};
 }
 
-double Accounting::take() {
+AttentionWork Accounting::take() {
   if (!meter)
-    return 1;
-  double relative = meter->relative();
+    return {};
+  AttentionWork work{meter->multiplyAdds(), meter->denseMultiplyAdds(),
+                     meter->heads(), clusters};
   meter->reset();
-  return relative;
+  return work;
 }
 
 double Accounting::cacheShare() const {
@@ -51,45 +52,62 @@ double Accounting::cacheShare() const {
          static_cast<double>(planned.denseBytes());
 }
 
-std::span<const double> Accounting::clustersOf(int64_t layer) const {
-  auto heads = static_cast<size_t>(planned.shape.kvHeads);
-  return std::span(clusters).subspan(static_cast<size_t>(layer) * heads, heads);
-}
-
-nlohmann::json Accounting::toJson(double windows,
-                                  std::optional<double> recall) const {
-  nlohmann::json json = {{"attention", windows},
-                         {"cache", cacheShare()},
-                         {"cache_bytes", cacheBytes},
-                         {"dense_cache_bytes", planned.denseBytes()}};
+nlohmann::json
+Accounting::toJson(const AttentionWork &windows,
+                   const std::optional<AttentionWork> &recall) const {
+  nlohmann::json json = {
+      {"attention", windows.relative()},
+      {"attention_multiply_adds", windows.multiplyAdds},
+      {"dense_attention_multiply_adds", windows.denseMultiplyAdds},
+      {"kv_heads", planned.shape.kvHeads},
+      {"query_heads", planned.shape.queryHeads},
+      {"cache", cacheShare()},
+      {"cache_bytes", cacheBytes},
+      {"dense_cache_bytes", planned.denseBytes()}};
   if (recall)
-    json["recall_attention"] = *recall;
+    json["recall_attention"] = recall->relative();
   return json;
 }
 
-nlohmann::json Accounting::layersToJson() const {
-  nlohmann::json list = nlohmann::json::array();
-  for (int64_t layer = 0; layer < planned.shape.layers; ++layer) {
-    std::span<const double> heads = clustersOf(layer);
-    double sum = std::accumulate(heads.begin(), heads.end(), 0.0);
-    list.push_back({{"clusters", sum / static_cast<double>(heads.size())},
-                    {"clusters_of_heads", heads}});
+void Accounting::addTo(const AttentionWork &work,
+                       nlohmann::json &layers) const {
+  auto heads = static_cast<size_t>(planned.shape.kvHeads);
+  double dense =
+      work.denseMultiplyAdds / static_cast<double>(planned.shape.heads());
+  for (size_t layer = 0; layer * heads < work.heads.size(); ++layer) {
+    std::vector<double> found, shares;
+    double compared = 0;
+    for (size_t i = layer * heads; i < (layer + 1) * heads; ++i) {
+      found.push_back(work.clusters[i]);
+      shares.push_back(countMultiplyAdds(work.heads[i], planned.shape) / dense);
+      compared += work.heads[i].compared;
+    }
+    auto mean = [](const std::vector<double> &values) {
+      return std::accumulate(values.begin(), values.end(), 0.0) /
+             static_cast<double>(values.size());
+    };
+    layers[layer]["clusters"] = mean(found);
+    layers[layer]["clusters_of_heads"] = found;
+    layers[layer]["work"] = mean(shares);
+    layers[layer]["work_of_heads"] = shares;
+    layers[layer]["gram"] = compared;
   }
-  return list;
 }
 
-void Accounting::print(double windows, std::optional<double> recall) const {
+void Accounting::print(const AttentionWork &windows,
+                       const std::optional<AttentionWork> &recall) const {
   std::printf("attention work, of dense causal attention\n");
-  std::printf("  windows           %.4f\n", windows);
+  std::printf("  windows           %.4f\n", windows.relative());
   if (recall)
-    std::printf("  both copies       %.4f\n", *recall);
+    std::printf("  both copies       %.4f\n", recall->relative());
   std::printf("KV cache            %s, %.4f of dense\n",
               sizeText(cacheBytes).c_str(), cacheShare());
   std::printf("clusters of heads, layer by layer\n");
-  for (int64_t layer = 0; layer < planned.shape.layers; ++layer) {
-    std::printf("  %3lld ", static_cast<long long>(layer));
-    for (double count : clustersOf(layer))
-      std::printf(" %6.0f", count);
-    std::printf("\n");
+  auto heads = static_cast<size_t>(planned.shape.kvHeads);
+  for (size_t i = 0; i < clusters.size(); ++i) {
+    if (i % heads == 0)
+      std::printf("%s  %3zu ", i == 0 ? "" : "\n", i / heads);
+    std::printf(" %6.0f", clusters[i]);
   }
+  std::printf("\n");
 }

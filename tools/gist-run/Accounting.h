@@ -17,6 +17,17 @@
 
 namespace gist::run {
 
+/// What attention did in one part of an evaluation.
+struct AttentionWork {
+  double multiplyAdds = 0, denseMultiplyAdds = 0;
+  std::vector<HeadWork> heads; ///< by layer, then KV head
+  std::vector<double> clusters;
+
+  double relative() const {
+    return denseMultiplyAdds > 0 ? multiplyAdds / denseMultiplyAdds : 1;
+  }
+};
+
 /// Counts the work of a module's plan call by call, and its cache. A module
 /// without a plan leaves it inactive.
 class Accounting {
@@ -26,24 +37,25 @@ public:
   void listen(ModelOptions &model);
   Status open(const Runner &runner);
 
-  /// Ends one part of an evaluation: its work, as a share of dense attention.
-  double take();
+  /// Ends one part of an evaluation.
+  AttentionWork take();
 
   bool isActive() const { return meter.has_value(); }
   /// Bytes of the cache, as a share of a dense one.
   double cacheShare() const;
-  /// The clusters of a layer's heads, at the end of the last sequence.
-  std::span<const double> clustersOf(int64_t layer) const;
 
-  nlohmann::json toJson(double windows, std::optional<double> recall) const;
-  nlohmann::json layersToJson() const;
-  void print(double windows, std::optional<double> recall) const;
+  nlohmann::json toJson(const AttentionWork &windows,
+                        const std::optional<AttentionWork> &recall) const;
+  /// Adds what each layer did to a list of layers.
+  void addTo(const AttentionWork &work, nlohmann::json &layers) const;
+  void print(const AttentionWork &windows,
+             const std::optional<AttentionWork> &recall) const;
 
 private:
   PlannedModule planned;
   uint64_t cacheBytes = 0;
   std::optional<WorkMeter> meter;
-  std::vector<double> clusters;
+  std::vector<double> clusters; ///< at the end of the last sequence
 };
 
 } // namespace gist::run

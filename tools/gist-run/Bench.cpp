@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/gist-run/Commands.h"
+#include "tools/gist-run/Compiler.h"
 #include "tools/gist-run/Options.h"
 
 #include "nlohmann/json.hpp"
@@ -25,6 +26,8 @@ struct Options {
   std::vector<int64_t> prefill = {512}, decode = {128}, depths = {0};
   int64_t repetitions = 5;
   std::string format = "text";
+  bool randomWeights = false;
+  std::string compiler;
 };
 
 struct Row {
@@ -203,6 +206,14 @@ static Status runBench(Options &options) {
   // Enough context for the longest test, unless the user chose.
   if (options.model.context == 0)
     options.model.context = std::max<int64_t>(1, longest + deepest);
+  TemporaryModule made; // outlives what maps it
+  if (options.randomWeights) {
+    GIST_TRY(made.make(options.compiler, options.model.path,
+                       options.model.device,
+                       {"--random-weights",
+                        "--context=" + std::to_string(options.model.context)}));
+    options.model.path = made.path;
+  }
   Runner runner;
   auto needed = static_cast<size_t>(longest + deepest);
   std::vector<int32_t> tokens;
@@ -265,12 +276,21 @@ void run::addBench(CLI::App &app, Action &action) {
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str();
+  command->add_flag("--random-weights", options->randomWeights,
+                    "MODULE is the config.json of a model; it is compiled, for "
+                    "this run, with weights that are made up");
+  command
+      ->add_option("--compiler", options->compiler,
+                   "The program that does it; without this option gist-compile "
+                   "beside gist-run, or in PATH")
+      ->type_name("PATH");
   command->footer(
       "Example: gist-run bench smollm2.gist -p 128,512 -n 64 -d 0,2048\n"
       "A model that nobody has at hand is measured from its config.json:\n"
-      "  gist-compile CONFIG --random-weights -o model.gist\n"
-      "  gist-run bench model.gist");
+      "  gist-run bench --random-weights gpt-j-6b/config.json --device cuda");
   command->callback([options, &action] {
+    if (!options->compiler.empty() && !options->randomWeights)
+      throw CLI::ValidationError("--compiler", "is for --random-weights");
     action = [options] { return runBench(*options); };
   });
 }

@@ -8,7 +8,9 @@
 #include "tools/gist-run/Accounting.h"
 #include "tools/gist-run/Commands.h"
 #include "tools/gist-run/Evaluation.h"
+#include "tools/gist-run/LayerComparison.h"
 #include "tools/gist-run/Options.h"
+#include "tools/gist-run/SelectionMeter.h"
 
 #include "nlohmann/json.hpp"
 
@@ -22,9 +24,41 @@ using namespace gist::run;
 namespace {
 struct Options {
   ModelOptions model;
-  std::string text, against;
+  std::string text, against, againstDevice;
   int64_t window = 512, stride = 0, maxTokens = 0, recall = 0;
-  bool json = false;
+  bool layers = false, json = false;
+};
+
+/// One evaluation: what is measured, and how it is told.
+class Evaluation {
+public:
+  explicit Evaluation(Options &options) : options(options) {}
+
+  Status run();
+
+private:
+  Status open();
+  Status measure(const std::vector<int32_t> &tokens);
+  /// Adds up what gates did in a window.
+  void countGates();
+  Status printJson() const;
+  nlohmann::json layersToJson() const;
+  void printText() const;
+
+  Options &options;
+  Accounting accounting;
+  SelectionMeter selections;
+  Runner runner;
+  std::unique_ptr<Runner> other;
+  std::optional<LayerComparison> layers;
+
+  std::vector<Comparison> each;
+  Comparison windows;
+  std::optional<Comparison> recall;
+  AttentionWork work;
+  std::optional<AttentionWork> recallWork;
+  double seconds = 0, otherSeconds = 0; ///< of the windows
+  std::vector<double> gates;            ///< layers x groups x levels
 };
 } // namespace
 
@@ -36,11 +70,34 @@ static nlohmann::json toJson(const Comparison &result, bool compared) {
                          {"accuracy", result.accuracy()}};
   if (compared) {
     json["against_perplexity"] = result.referencePerplexity();
-    json["perplexity_ratio"] =
-        result.perplexity() / result.referencePerplexity();
+    json["perplexity_ratio"] = result.ratio();
     json["top1_agreement"] = result.agreement();
     json["kl_mean"] = result.meanKl();
     json["kl_max"] = result.klMax;
+    json["row_error_mean"] = result.meanError();
+    json["row_error_max"] = result.errorMax;
+    json["lost_lead_max"] = result.lostLead;
+  }
+  return json;
+}
+
+/// How much windows differ, and what each of them gave.
+static nlohmann::json toJson(const std::vector<Comparison> &each,
+                             bool compared) {
+  nlohmann::json json = {{"windows", each.size()}};
+  auto add = [&](const char *name, double (Comparison::*of)() const) {
+    Spread spread = spreadOf(each, of);
+    nlohmann::json values = nlohmann::json::array();
+    for (const Comparison &window : each)
+      values.push_back((window.*of)());
+    json[name] = {{"mean", spread.mean},
+                  {"deviation", spread.deviation},
+                  {"values", values}};
+  };
+  add("perplexity", &Comparison::perplexity);
+  if (compared) {
+    add("perplexity_ratio", &Comparison::ratio);
+    add("kl_mean", &Comparison::meanKl);
   }
   return json;
 }
@@ -62,87 +119,196 @@ static void print(const char *title, const Comparison &result, bool compared) {
   if (!compared)
     return;
   std::printf("  against           %.4f\n", result.referencePerplexity());
-  std::printf("  perplexity ratio  %.5f\n",
-              result.perplexity() / result.referencePerplexity());
+  std::printf("  perplexity ratio  %.5f\n", result.ratio());
   std::printf("  top-1 agreement   %.4f\n", result.agreement());
+  std::printf("  lost lead         %.4f max\n", result.lostLead);
   std::printf("  KL divergence     %.6f mean, %.6f max\n", result.meanKl(),
               result.klMax);
+  std::printf("  row error         %.2e mean, %.2e max\n", result.meanError(),
+              result.errorMax);
 }
 
-static Status runEval(Options &options) {
-  if (options.stride == 0)
-    options.stride = std::max<int64_t>(1, options.window / 2);
-  std::string text;
-  GIST_TRY(readText(options.text, text));
-
+Status Evaluation::open() {
   // Room for a window, or for two copies of the recall probe.
   int64_t needed = std::max(options.window, 2 * options.recall);
   options.model.context = std::max(options.model.context, needed);
-  Accounting accounting;
   accounting.listen(options.model);
-  Runner runner;
   GIST_TRY(runner.openWithTokenizer(options.model));
   GIST_TRY(accounting.open(runner).in(options.model.path));
-  std::unique_ptr<Runner> other;
-  if (!options.against.empty()) {
-    other = std::make_unique<Runner>();
-    ModelOptions otherModel = options.model;
-    otherModel.path = options.against;
-    otherModel.trace.clear();
-    otherModel.profile = false;
-    otherModel.statistics = false;
-    otherModel.afterCall = nullptr;
-    GIST_TRY(other->openWithTokenizer(otherModel));
-    if (other->tokenizer.spec().serialize() !=
-        runner.tokenizer.spec().serialize())
-      return Status::error(Code::BadArgument,
-                           "the two modules have different tokenizers");
+  selections.open(*runner.module);
+  if (options.against.empty())
+    return {};
+  other = std::make_unique<Runner>();
+  ModelOptions otherModel = options.model;
+  otherModel.path = options.against;
+  if (!options.againstDevice.empty())
+    otherModel.device = options.againstDevice;
+  otherModel.trace.clear();
+  otherModel.profile = false;
+  otherModel.statistics = false;
+  otherModel.afterCall = nullptr;
+  GIST_TRY(other->openWithTokenizer(otherModel));
+  if (other->tokenizer.spec().serialize() !=
+      runner.tokenizer.spec().serialize())
+    return Status::error(Code::BadArgument,
+                         "the two modules have different tokenizers");
+  if (options.layers) {
+    layers.emplace(runner, *other);
+    GIST_TRY(layers->open());
   }
+  return {};
+}
 
+void Evaluation::countGates() {
+  for (const StatisticValue &value : runner.session->statistics()) {
+    if (value.name != "gates")
+      continue;
+    gates.resize(value.values.size());
+    for (size_t i = 0; i < gates.size(); ++i)
+      gates[i] += value.values[i];
+  }
+}
+
+Status Evaluation::measure(const std::vector<int32_t> &tokens) {
+  Evaluator evaluator(runner, other.get());
+  evaluator.afterWhole = [&](const Session &session, int64_t count) {
+    selections.add(session.statistics(), count);
+  };
+  const std::vector<uint32_t> &prefix = runner.tokenizer.spec().prefix;
+  evaluator.afterWindow = [&](std::span<const int32_t> seen) {
+    countGates();
+    if (!layers)
+      return Status();
+    std::vector<int32_t> all(prefix.begin(), prefix.end());
+    all.insert(all.end(), seen.begin(), seen.end());
+    return layers->add(all);
+  };
+  GIST_TRY(evaluator.windows(tokens, options.window, options.stride, each));
+  for (const Comparison &window : each)
+    windows += window;
+  work = accounting.take();
+  seconds = evaluator.time().seconds();
+  otherSeconds = evaluator.referenceTime().seconds();
+  if (options.recall == 0)
+    return {};
+  evaluator.afterWhole = nullptr;
+  GIST_TRY(evaluator.recall(tokens, options.recall, recall.emplace()));
+  recallWork = accounting.take();
+  return {};
+}
+
+nlohmann::json Evaluation::layersToJson() const {
+  nlohmann::json list = nlohmann::json::array();
+  if (accounting.isActive())
+    accounting.addTo(work, list);
+  if (selections.isActive())
+    selections.addTo(list);
+  auto count = static_cast<size_t>(
+      std::max<int64_t>(runner.module->spec().model.layerCount, 1));
+  // The share of rows that read more than the subspace of a gate.
+  for (size_t n = 0; n < count && gates.size() % (3 * count) == 0; ++n) {
+    double open = 0, all = 0;
+    for (size_t i = n * gates.size() / count;
+         i < (n + 1) * gates.size() / count; ++i) {
+      all += gates[i];
+      open += i % 3 == 0 ? 0 : gates[i];
+    }
+    if (all > 0)
+      list[n]["gates"] = open / all;
+  }
+  if (layers)
+    layers->addTo(list);
+  for (nlohmann::json &layer : list)
+    if (layer.is_null())
+      layer = nlohmann::json::object();
+  return list;
+}
+
+Status Evaluation::printJson() const {
+  bool isCompared = other != nullptr;
+  double flops = 0;
+  GIST_TRY(productFlopsOfToken(*runner.module, flops));
+  nlohmann::json json = {{"module", options.model.path},
+                         {"text", options.text},
+                         {"window", options.window},
+                         {"stride", options.stride},
+                         {"weight_bytes", weightBytesOfToken(*runner.module)},
+                         {"kv_bytes", runner.session->memoryUse().state},
+                         {"flops_of_token", flops},
+                         {"seconds", seconds},
+                         {"windows", toJson(windows, isCompared)},
+                         {"variation", toJson(each, isCompared)}};
+  if (other) {
+    GIST_TRY(productFlopsOfToken(*other->module, flops));
+    json["against"] = options.against;
+    json["against_weight_bytes"] = weightBytesOfToken(*other->module);
+    json["against_kv_bytes"] = other->session->memoryUse().state;
+    json["against_flops_of_token"] = flops;
+    json["against_seconds"] = otherSeconds;
+  }
+  if (recall)
+    json["recall"] = toJson(*recall, isCompared);
+  if (accounting.isActive())
+    json["work"] = accounting.toJson(work, recallWork);
+  if (selections.isActive())
+    json["selections"] = selections.toJson();
+  if (nlohmann::json list = layersToJson(); !list.empty())
+    json["layers"] = list;
+  if (!runner.session->statistics().empty())
+    json["statistics"] = toJson(runner.session->statistics());
+  std::printf("%s\n",
+              json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
+                  .c_str());
+  return {};
+}
+
+void Evaluation::printText() const {
+  bool isCompared = other != nullptr;
+  print("windows", windows, isCompared);
+  if (each.size() > 1) {
+    Spread spread = isCompared ? spreadOf(each, &Comparison::ratio)
+                               : spreadOf(each, &Comparison::perplexity);
+    std::printf("  %-17s %.5f +- %.5f over %zu windows\n",
+                isCompared ? "ratio of each" : "each", spread.mean,
+                spread.deviation, each.size());
+  }
+  if (recall)
+    print("second copy", *recall, isCompared);
+  // Not with the rest, which is the same whenever and wherever it runs.
+  if (isCompared)
+    std::fprintf(stderr, "time: %.3f s, the other %.3f s\n", seconds,
+                 otherSeconds);
+  else
+    std::fprintf(stderr, "time: %.3f s\n", seconds);
+  std::printf("weights of a token  %s",
+              sizeText(weightBytesOfToken(*runner.module)).c_str());
+  if (isCompared)
+    std::printf(", the other %s",
+                sizeText(weightBytesOfToken(*other->module)).c_str());
+  std::printf("\n");
+  if (accounting.isActive())
+    accounting.print(work, recallWork);
+  if (selections.isActive())
+    selections.print();
+  if (layers)
+    layers->print();
+}
+
+Status Evaluation::run() {
+  std::string text;
+  GIST_TRY(readText(options.text, text));
+  GIST_TRY(open());
   std::vector<int32_t> tokens;
   runner.tokenizer.encode(text, tokens,
                           {.addSpecial = false, .parseSpecial = false});
   if (options.maxTokens > 0 &&
       tokens.size() > static_cast<size_t>(options.maxTokens))
     tokens.resize(static_cast<size_t>(options.maxTokens));
-  Evaluator evaluator(runner, other.get());
-  Comparison windows, recall;
-  GIST_TRY(evaluator.windows(tokens, options.window, options.stride, windows)
-               .in(options.text));
-  double windowsWork = accounting.take();
-  std::optional<double> recallWork;
-  if (options.recall > 0) {
-    GIST_TRY(evaluator.recall(tokens, options.recall, recall).in(options.text));
-    recallWork = accounting.take();
-  }
-
-  if (options.json) {
-    nlohmann::json json = {{"module", options.model.path},
-                           {"text", options.text},
-                           {"window", options.window},
-                           {"stride", options.stride},
-                           {"weight_bytes", weightBytesOfToken(*runner.module)},
-                           {"windows", toJson(windows, other != nullptr)}};
-    if (other)
-      json["against"] = options.against;
-    if (options.recall > 0)
-      json["recall"] = toJson(recall, other != nullptr);
-    if (accounting.isActive()) {
-      json["work"] = accounting.toJson(windowsWork, recallWork);
-      json["layers"] = accounting.layersToJson();
-    }
-    if (!runner.session->statistics().empty())
-      json["statistics"] = toJson(runner.session->statistics());
-    std::printf("%s\n", json.dump(2, ' ', false,
-                                  nlohmann::json::error_handler_t::replace)
-                            .c_str());
-  } else {
-    print("windows", windows, other != nullptr);
-    if (options.recall > 0)
-      print("second copy", recall, other != nullptr);
-    if (accounting.isActive())
-      accounting.print(windowsWork, recallWork);
-  }
+  GIST_TRY(measure(tokens).in(options.text));
+  if (options.json)
+    GIST_TRY(printJson());
+  else
+    printText();
   return runner.finish();
 }
 
@@ -180,17 +346,33 @@ void run::addEval(CLI::App &app, Action &action) {
                    "likely tokens, KL divergence of this module from it")
       ->type_name("MODULE");
   command
+      ->add_option("--against-device", options->againstDevice,
+                   "Where the other module runs: the same module on a GPU and "
+                   "on the CPU, say; without this option, beside this one")
+      ->type_name("KIND");
+  command
       ->add_option("--recall", options->recall,
                    "Also predict a second copy of the first N tokens, with the "
                    "first in the context: long-range recall")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
+  command->add_flag("--layers", options->layers,
+                    "Also compare layer by layer what attention and linear "
+                    "layers give: with modules of gist-compile --observe");
   command->add_flag("--json", options->json, "Print JSON");
-  command->footer("Example: gist-run eval plan.gist --text book.txt --window "
+  command->footer("Lost lead: how far the other module's most likely token is "
+                  "ahead of its second where the two modules differ.\n"
+                  "Row error: the length of the difference of the logits, "
+                  "divided by that of the other module's.\n"
+                  "Example: gist-run eval plan.gist --text book.txt --window "
                   "2048 --against dense.gist");
   command->callback([options, &action] {
     if (options->stride > options->window)
       throw CLI::ValidationError("--stride", "larger than --window");
-    action = [options] { return runEval(*options); };
+    if (options->layers && options->against.empty())
+      throw CLI::ValidationError("--layers", "compares with --against");
+    if (options->stride == 0)
+      options->stride = std::max<int64_t>(1, options->window / 2);
+    action = [options] { return Evaluation(*options).run(); };
   });
 }

@@ -22,6 +22,19 @@ static double logSumExp(std::span<const float> logits, float largest) {
   return static_cast<double>(largest) + std::log(sum);
 }
 
+void Comparison::addDistance(std::span<const float> logits,
+                             std::span<const float> other) {
+  double difference = 0, length = 0;
+  for (size_t i = 0; i < logits.size(); ++i) {
+    double x = other[i], distance = static_cast<double>(logits[i]) - x;
+    difference += distance * distance;
+    length += x * x;
+  }
+  double here = length > 0 ? std::sqrt(difference / length) : 0;
+  error += here;
+  errorMax = std::max(errorMax, here);
+}
+
 void Comparison::add(std::span<const float> logits,
                      std::span<const float> other, int32_t next) {
   auto best = std::max_element(logits.begin(), logits.end());
@@ -36,7 +49,16 @@ void Comparison::add(std::span<const float> logits,
   auto otherBest = std::max_element(other.begin(), other.end());
   double otherNormalizer = logSumExp(other, *otherBest);
   referenceNll += otherNormalizer - static_cast<double>(other[next]);
-  equal += best - logits.begin() == otherBest - other.begin();
+  addDistance(logits, other);
+  if (best - logits.begin() == otherBest - other.begin()) {
+    ++equal;
+  } else {
+    float second = other[best - logits.begin()];
+    for (auto it = other.begin(); it != other.end(); ++it)
+      if (it != otherBest)
+        second = std::max(second, *it);
+    lostLead = std::max(lostLead, static_cast<double>(*otherBest - second));
+  }
   double divergence = 0;
   for (size_t i = 0; i < logits.size(); ++i) {
     double logQ = static_cast<double>(other[i]) - otherNormalizer;
@@ -49,18 +71,56 @@ void Comparison::add(std::span<const float> logits,
   klMax = std::max(klMax, divergence);
 }
 
+Comparison &Comparison::operator+=(const Comparison &other) {
+  count += other.count;
+  nll += other.nll;
+  nllSquares += other.nllSquares;
+  referenceNll += other.referenceNll;
+  right += other.right;
+  equal += other.equal;
+  kl += other.kl;
+  klMax = std::max(klMax, other.klMax);
+  error += other.error;
+  errorMax = std::max(errorMax, other.errorMax);
+  lostLead = std::max(lostLead, other.lostLead);
+  return *this;
+}
+
+Spread run::spreadOf(const std::vector<Comparison> &windows,
+                     double (Comparison::*of)() const) {
+  Spread spread;
+  auto count = static_cast<double>(windows.size());
+  for (const Comparison &window : windows)
+    spread.mean += (window.*of)() / count;
+  double squares = 0;
+  for (const Comparison &window : windows)
+    squares += ((window.*of)() - spread.mean) * ((window.*of)() - spread.mean);
+  if (windows.size() > 1)
+    spread.deviation = std::sqrt(squares / (count - 1));
+  return spread;
+}
+
 Status Evaluator::begin(Runner &runner, std::span<const int32_t> fed,
                         size_t start, std::vector<uint8_t> &whole) {
   Session &session = *runner.session;
   GIST_TRY(session.reset());
-  if (session.hasEntry(kEntryPrefill) || !session.hasEntry(kEntryScore))
-    return start == 0 ? Status() : session.feed(fed.first(start));
+  Stopwatch &clock = &runner == &model ? watch : referenceWatch;
+  clock.start();
+  if (session.hasEntry(kEntryPrefill) || !session.hasEntry(kEntryScore)) {
+    if (start != 0)
+      GIST_TRY(session.feed(fed.first(start)));
+    clock.stop();
+    return {};
+  }
   std::map<std::string, std::vector<uint8_t>> outputs;
   GIST_TRY(session.call(
       kEntryScore, {{kSymbolTokens, static_cast<int64_t>(fed.size())}},
       {{"tokens",
         {reinterpret_cast<const uint8_t *>(fed.data()), fed.size_bytes()}}},
       outputs));
+  clock.stop();
+  if (afterWhole && &runner == &model)
+    afterWhole(session, static_cast<int64_t>(fed.size()));
   whole = std::move(outputs[std::string(kEntryScore) + "." + kTensorLogits]);
   if (whole.empty() || whole.size() % (fed.size() * sizeof(float)) != 0)
     return Status::error(Code::BadFile, "%zu bytes of logits for %zu tokens",
@@ -104,12 +164,15 @@ Status Evaluator::predict(std::span<const int32_t> tokens, size_t first,
             getRow(wholeReference, from + i, fed.size());
         kept.insert(kept.end(), row.begin(), row.end());
       }
-    else if (reference)
+    else if (reference) {
+      referenceWatch.start();
       GIST_TRY(reference->session->score(
           piece, [&](size_t, std::span<const float> logits) {
             kept.insert(kept.end(), logits.begin(), logits.end());
             return Status();
           }));
+      referenceWatch.stop();
+    }
     auto compare = [&](size_t i, std::span<const float> logits) -> Status {
       std::span<const float> row;
       if (reference) {
@@ -121,8 +184,17 @@ Status Evaluator::predict(std::span<const int32_t> tokens, size_t first,
       result.add(logits, row, all[from + i + 1]);
       return {};
     };
-    if (whole.empty())
-      GIST_TRY(model.session->score(piece, compare));
+    if (whole.empty()) {
+      watch.start();
+      GIST_TRY(model.session->score(
+          piece, [&](size_t i, std::span<const float> logits) -> Status {
+            watch.stop();
+            GIST_TRY(compare(i, logits));
+            watch.start();
+            return {};
+          }));
+      watch.stop();
+    }
     for (size_t i = 0; !whole.empty() && i < piece.size(); ++i)
       GIST_TRY(compare(i, getRow(whole, from + i, fed.size())));
   }
@@ -130,7 +202,7 @@ Status Evaluator::predict(std::span<const int32_t> tokens, size_t first,
 }
 
 Status Evaluator::windows(const std::vector<int32_t> &tokens, int64_t window,
-                          int64_t stride, Comparison &result) {
+                          int64_t stride, std::vector<Comparison> &results) {
   if (tokens.size() < 2)
     return Status::error(Code::BadArgument,
                          "a text of %zu tokens has nothing to predict",
@@ -142,9 +214,15 @@ Status Evaluator::windows(const std::vector<int32_t> &tokens, int64_t window,
   size_t predicted = 0; // tokens before this one are done
   for (size_t begin = 0;; begin += static_cast<size_t>(stride)) {
     size_t end = std::min(begin + width, tokens.size());
-    if (end > predicted)
-      GIST_TRY(predict(std::span(tokens).subspan(begin, end - begin),
-                       predicted - begin, result));
+    if (end > predicted) {
+      auto seen = std::span(tokens).subspan(begin, end - begin);
+      Comparison &result = results.emplace_back();
+      GIST_TRY(predict(seen, predicted - begin, result));
+      if (result.count == 0) // a first token that nothing predicts
+        results.pop_back();
+      if (afterWindow)
+        GIST_TRY(afterWindow(seen));
+    }
     predicted = end;
     if (end == tokens.size())
       return {};

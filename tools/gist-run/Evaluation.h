@@ -11,6 +11,7 @@
 #include "tools/gist-run/Options.h"
 
 #include <cmath>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -23,6 +24,11 @@ struct Comparison {
   uint64_t right = 0;       ///< the most likely token was the next one
   uint64_t equal = 0;       ///< both models find the same token most likely
   double kl = 0, klMax = 0; ///< KL(reference || model), nats
+  /// |logits - reference| / |reference|, lengths of vectors.
+  double error = 0, errorMax = 0;
+  /// How far the reference's most likely token is ahead of its second, at most,
+  /// where the models do not agree.
+  double lostLead = 0;
 
   double meanNll() const { return nll / static_cast<double>(count); }
   /// Standard error of the mean, tokens taken as independent.
@@ -37,16 +43,37 @@ struct Comparison {
   }
   double accuracy() const { return fraction(right); }
   double agreement() const { return fraction(equal); }
+  double ratio() const { return perplexity() / referencePerplexity(); }
   double meanKl() const { return kl / static_cast<double>(count); }
+  double meanError() const { return error / static_cast<double>(count); }
 
   /// Adds one prediction. `reference` is empty when nothing is compared.
   void add(std::span<const float> logits, std::span<const float> reference,
            int32_t next);
+  Comparison &operator+=(const Comparison &other);
 
 private:
+  void addDistance(std::span<const float> logits,
+                   std::span<const float> reference);
   double fraction(uint64_t part) const {
     return static_cast<double>(part) / static_cast<double>(count);
   }
+};
+
+/// How much a number differs from window to window.
+struct Spread {
+  double mean = 0, deviation = 0; ///< of a sample; 0 for a single window
+};
+
+/// Seconds that calls of a model take.
+class Stopwatch {
+public:
+  void start() { begun = Profile::now(); }
+  void stop() { total += Profile::now() - begun; }
+  double seconds() const { return static_cast<double>(total) / 1e9; }
+
+private:
+  int64_t begun = 0, total = 0;
 };
 
 class Evaluator {
@@ -57,13 +84,23 @@ public:
 
   /// Predicts every token once, each with at least `window - stride` tokens
   /// before it, except at the beginning. Where that is none, the first token of
-  /// a window is not predicted.
+  /// a window is not predicted. One result for each window.
   Status windows(const std::vector<int32_t> &tokens, int64_t window,
-                 int64_t stride, Comparison &result);
+                 int64_t stride, std::vector<Comparison> &results);
 
   /// Predicts the second copy of the first `count` tokens.
   Status recall(const std::vector<int32_t> &tokens, int64_t count,
                 Comparison &result);
+
+  /// Told of calls that took a whole sequence at once, after them: those that
+  /// ModelOptions::afterCall does not hear of.
+  std::function<void(const Session &session, int64_t tokens)> afterWhole = {};
+  /// Told of the tokens of each window, without the prefix.
+  std::function<Status(std::span<const int32_t> tokens)> afterWindow = {};
+
+  /// Of all calls so far, without what is done with their results.
+  const Stopwatch &time() const { return watch; }
+  const Stopwatch &referenceTime() const { return referenceWatch; }
 
 private:
   /// Feeds `tokens` into fresh sessions and adds the predictions of those from
@@ -77,7 +114,12 @@ private:
 
   Runner &model;
   Runner *reference;
+  Stopwatch watch, referenceWatch;
 };
+
+/// Of what `of` says about each window.
+Spread spreadOf(const std::vector<Comparison> &windows,
+                double (Comparison::*of)() const);
 
 } // namespace gist::run
 

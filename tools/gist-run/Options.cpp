@@ -221,6 +221,31 @@ uint64_t run::weightBytesOfToken(const Module &module) {
   return bytes;
 }
 
+Status run::productFlopsOfToken(const Module &module, double &flops) {
+  const ModuleSpec &spec = module.spec();
+  std::vector<int64_t> symbols;
+  for (const SymbolSpec &symbol : spec.symbols)
+    symbols.push_back(symbol.initial);
+  if (uint32_t tokens = module.findSymbol(kSymbolTokens); tokens != kNone)
+    symbols[tokens] = 1;
+  flops = 0;
+  const EntrySpec *found = nullptr;
+  for (const char *name : {kEntryScore, kEntryDecode})
+    for (const EntrySpec &entry : spec.entries)
+      if (entry.name == name)
+        found = &entry;
+  if (!found)
+    return {};
+  for (const CommandSpec &command : found->commands) {
+    if (command.flops == kNone)
+      continue;
+    int64_t count = 0;
+    GIST_TRY(evaluateExpr(spec.exprs[command.flops], symbols, count));
+    flops += static_cast<double>(count);
+  }
+  return {};
+}
+
 uint64_t run::peakMemory() {
   // What getrusage says outlives exec: it may be the peak of who started us.
   if (std::FILE *file = std::fopen("/proc/self/status", "re")) {

@@ -69,6 +69,9 @@ public:
   /// Writes the trace and prints the profile where that was asked for.
   Status finish() const;
 
+  /// The module's file.
+  const std::string &path() const { return options.path; }
+
   std::shared_ptr<const Module> module;
   std::unique_ptr<Device> device;
   Profile profile;
@@ -86,6 +89,10 @@ Status readText(const std::string &path, std::string &text);
 /// Bytes of weights that products read to decode one token, every gate open;
 /// tables that are only looked up do not count. 0: the module does not decode.
 uint64_t weightBytesOfToken(const Module &module);
+
+/// Floating-point operations of products for one token, every gate open.
+/// Attention is not among them: its work grows with the tokens before.
+Status productFlopsOfToken(const Module &module, double &flops);
 
 /// Largest resident memory of this process so far, in bytes.
 uint64_t peakMemory();

@@ -20,8 +20,6 @@ static LogicalResult verify(AttendOp op) {
   if (op.getKey().getType().getDimSize(2) % 8 != 0 ||
       op.getValue().getType().getDimSize(2) % 8 != 0)
     return op.emitOpError("has no GPU kernel for heads of this size");
-  if (op.getMode() == AttendMode::Keys && op.getEffectiveMerge() == Merge::Mean)
-    return op.emitOpError("has no GPU kernel with means");
   if (op.getLogCount() && op.getCausal())
     return op.emitOpError("has no GPU kernel with counts up to the query");
   return success();
@@ -32,8 +30,8 @@ FailureOr<GpuGrid> gist::emitAttend(GpuKernel &kernel, AttendOp op) {
     return failure();
   if (op.getMode() == AttendMode::Copy)
     emitAttendCopy(kernel, op);
-  else
-    emitAttendKeys(kernel, op);
+  else if (failed(emitAttendKeys(kernel, op)))
+    return failure();
   if (kernel.emitter.hasFailed())
     return failure();
   FailureOr<AffineExpr> tokens =

@@ -10,9 +10,13 @@
 // clusters, gathered, are followed by steps of tokens. A table has room for
 // some ids; where there are more, they are taken one table at a time.
 //
+// Clusters that stand with their means (AttendMeans.h) are rows of other
+// tensors than the tokens: they have a loop of their own before that of the
+// tokens. The table then has the last member of each, whose row is the mean.
+//
 //===----------------------------------------------------------------------===//
 
-#include "passes/Tile/Gpu/AttendParts.h"
+#include "passes/Tile/Gpu/AttendMeans.h"
 #include "passes/Tile/Gpu/GpuAtomics.h"
 
 #include <limits>
@@ -35,9 +39,11 @@ public:
       : op(op), selection(selection), keysOfStep(keys) {}
 
   Value begin, end, firstToken, endToken;
-  /// Member counts of the clusters with ids from `firstId` on; their weights
-  /// where there is none.
+  /// Member counts of the clusters with ids from `firstId` on, or one more than
+  /// their last members where there are means; null for all members.
   Value table, firstId;
+  /// What `countOf` says of a row, where clusters are means.
+  std::function<Value(Value row)> countOf;
   /// The token that a row of the workgroup is.
   std::function<Value(Value row)> getToken;
 
@@ -50,8 +56,11 @@ public:
     // A step of tokens reads no id.
     return b.ifElse(
         isCluster(b, step),
-        [&] { return selection.getId(getCluster(b, step, slot)); },
-        [&] { return b.min(getTokenKey(b, step, slot), b.sub(endToken, 1)); });
+        [&] { return getClusterRow(b, getCluster(b, step, slot)); },
+        [&] {
+          Value last = b.max(b.sub(endToken, 1), b.index(0));
+          return b.min(getTokenKey(b, step, slot), last);
+        });
   }
   Value isPlain(GpuBuilder &b, Value step) override {
     if (!op.getCausal())
@@ -69,8 +78,11 @@ public:
   bool hasBias() const override { return true; }
   Value getBias(GpuBuilder &b, Value step, Value slot, Value row) override {
     auto ofCluster = [&]() -> Value {
-      Value count = table ? b.read(table, b.sub(row, firstId))
-                          : selection.getWeight(getCluster(b, step, slot));
+      Value count;
+      if (!table)
+        count = selection.getWeight(getCluster(b, step, slot));
+      else
+        count = countOf ? countOf(row) : b.read(table, b.sub(row, firstId));
       Value bias = getLogCount(b, count, op.getEffectiveScale());
       Value isThere = b.isLess(b.add(begin, getOffset(b, step, slot)), end);
       return b.select(isThere, bias, b.f32(-kInfinity));
@@ -80,6 +92,14 @@ public:
   }
 
 private:
+  Value getClusterRow(GpuBuilder &b, Value cluster) {
+    if (!countOf)
+      return selection.getId(cluster);
+    if (!table)
+      return cluster;
+    Value id = selection.getId(cluster);
+    return b.sub(b.readNumber(table, b.sub(id, firstId)), 1);
+  }
   Value getClusterSteps(GpuBuilder &b) {
     return b.ceilDiv(b.sub(end, begin), keysOfStep);
   }
@@ -116,12 +136,15 @@ public:
         loop(*owned), multiplied(kernel.tile.getElement()),
         // What is left of the memory of a compute unit.
         tableIds(b.getGpu().kind == GpuKind::Amd ? 4096 : 8192) {
+    if (op.getEffectiveMerge() == Merge::Mean)
+      means.emplace(kernel, op);
     if (!op.getCausal())
       return;
     table = b.allocWorkgroup({tableIds}, b.getI32Type());
     numIds = b.allocWorkgroup({1}, b.getI32Type());
   }
 
+  LogicalResult verify() { return means ? means->verify() : success(); }
   void emit();
 
 private:
@@ -129,13 +152,21 @@ private:
   void findQueries();
   Values runCausal(ClusterSteps &steps, Values state);
   /// Counts, for ids from `firstId` on, the members among the tokens before
-  /// `end`; those count whose representative is before `end` too. Counts these
-  /// representatives, of which each is its own.
+  /// `end`, or finds the last of them; those count whose representative is
+  /// before `end` too. Counts these representatives, of which each is its own.
   void countMembers(Value firstId, Value end);
-  Values run(KeySteps &steps, Values state) {
+  Values run(KeySteps &steps, Values state, Value keys, Value values) {
     return loop.run(state, steps,
-                    getHeadSource(emitter, op.getKey(), kvHead, multiplied),
-                    getHeadSource(emitter, op.getValue(), kvHead, multiplied));
+                    getHeadSource(emitter, keys, kvHead, multiplied),
+                    getHeadSource(emitter, values, kvHead, multiplied));
+  }
+  Values runTokens(KeySteps &steps, Values state) {
+    return run(steps, state, op.getKey(), op.getValue());
+  }
+  /// Steps of clusters, or of clusters and tokens that are rows alike.
+  Values runClusters(KeySteps &steps, Values state) {
+    return means ? run(steps, state, means->getKeys(), means->getValues())
+                 : runTokens(steps, state);
   }
   Value getHead(Value row) {
     return b.add(b.mul(kvHead, group), b.rem(row, group));
@@ -153,6 +184,7 @@ private:
   AttentionLoop &loop;
   Type multiplied;
   int64_t tableIds;
+  std::optional<ClusterMeans> means;
   Value table, numIds; ///< workgroup memory
 
   Value kvHead;
@@ -193,6 +225,8 @@ void AttendKeys::findQueries() {
 }
 
 void AttendKeys::emit() {
+  if (means)
+    means->emit();
   findQueries();
   selection.emplace(emitter, op, kvHead);
   count = selection->getCount();
@@ -204,13 +238,15 @@ void AttendKeys::emit() {
 
     ClusterSteps steps(b, op, *selection, loop.getKeys());
     steps.getToken = [&](Value row) { return getToken(row); };
+    if (means)
+      steps.countOf = [&](Value row) { return means->getCount(kvHead, row); };
     Values state = loop.getStart();
     if (op.getCausal()) {
       state = runCausal(steps, state);
     } else {
       steps.begin = steps.firstToken = steps.endToken = b.index(0);
       steps.end = count;
-      state = run(steps, state);
+      state = runClusters(steps, state);
     }
     loop.finish(state);
     AttentionResult result(emitter, op.getOutput());
@@ -240,13 +276,20 @@ Values AttendKeys::runCausal(ClusterSteps &steps, Values state) {
     steps.begin = carried.back();
     steps.end = b.add(steps.begin, b.readNumber(numIds, b.index(0)));
     steps.firstToken = end;
-    steps.endToken = b.select(isLast, b.add(lastToken, 1), end);
-    Values next = run(steps, Values(carried.drop_back()));
+    steps.endToken = means ? end : b.select(isLast, b.add(lastToken, 1), end);
+    Values next = runClusters(steps, Values(carried.drop_back()));
     next.push_back(steps.end);
     return next;
   });
   state.pop_back();
-  return state;
+  if (!means)
+    return state;
+  ClusterSteps tokens(b, op, *selection, loop.getKeys());
+  tokens.getToken = steps.getToken;
+  tokens.begin = tokens.end = zero;
+  tokens.firstToken = end;
+  tokens.endToken = b.add(lastToken, 1);
+  return runTokens(tokens, state);
 }
 
 void AttendKeys::countMembers(Value firstId, Value end) {
@@ -265,8 +308,15 @@ void AttendKeys::countMembers(Value firstId, Value end) {
         b.ifThen(b.both(b.compare(CmpIPredicate::sge, id, firstId),
                         b.isLess(id, last)),
                  [&] {
-                   atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), table,
-                                b.sub(id, firstId));
+                   Value place = b.sub(id, firstId);
+                   if (means)
+                     atomicUpdate(b, LLVM::AtomicBinOp::max,
+                                  arith::IndexCastOp::create(b, b.getI32Type(),
+                                                             b.add(token, 1)),
+                                  table, place);
+                   else
+                     atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), table,
+                                  place);
                    b.ifThen(b.compare(CmpIPredicate::eq, id, token), [&] {
                      atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), numIds,
                                   b.index(0));
@@ -276,6 +326,10 @@ void AttendKeys::countMembers(Value firstId, Value end) {
   b.barrier();
 }
 
-void gist::emitAttendKeys(GpuKernel &kernel, AttendOp op) {
-  AttendKeys(kernel, op).emit();
+LogicalResult gist::emitAttendKeys(GpuKernel &kernel, AttendOp op) {
+  AttendKeys attend(kernel, op);
+  if (failed(attend.verify()))
+    return failure();
+  attend.emit();
+  return success();
 }

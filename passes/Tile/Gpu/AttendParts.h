@@ -24,6 +24,10 @@ public:
   Value getCount() { return read(parts.getCount(), head); }
   Value getId(Value i) { return read(parts.getIds(), at(i)); }
   Value getNearest(Value token) { return read(parts.getNearest(), at(token)); }
+  /// Of `count` tokens from `first` on, as i32.
+  Value getNearest(Value first, int64_t count) {
+    return emitter.elements(parts.getNearest(), at(first), count);
+  }
   /// An i32.
   Value getWeight(Value i) { return emitter.element(parts.getWeight(), at(i)); }
 
@@ -55,7 +59,7 @@ mlir::Value getLogCount(GpuBuilder &b, mlir::Value count, double scale);
 
 /// The two kernels; their operands have been verified.
 void emitAttendCopy(GpuKernel &kernel, AttendOp op);
-void emitAttendKeys(GpuKernel &kernel, AttendOp op);
+mlir::LogicalResult emitAttendKeys(GpuKernel &kernel, AttendOp op);
 
 } // namespace gist
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // One launch. Every workgroup has some rows of every W and M; the work on V,
-// which all need, is cut into items that workgroups draw (GatedSteps.h):
+// which all need, is cut into items that workgroups draw (SharedSteps.h):
 //
 //   g            sums over some rows of V, for some of its columns
 //   (loads of the rows of M are on their way from here on)
@@ -26,9 +26,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/Gated.h"
-#include "passes/Tile/Gpu/GatedSteps.h"
 #include "passes/Tile/Gpu/RowSums.h"
 #include "passes/Tile/Gpu/Select.h"
+#include "passes/Tile/Gpu/SharedSteps.h"
 
 #include <vector>
 
@@ -91,7 +91,7 @@ public:
     if (failed(readArguments()))
       return failure();
     planItems();
-    GatedSteps steps(b, control, b.mul(number, kGateWords));
+    SharedSteps steps(b, control, b.mul(number, kStepWords));
     steps.begin();
     steps.run(partsOfRows * partsOfColumns, [&](Value i) { addToImage(i); });
     loadImages();

@@ -15,10 +15,6 @@ namespace gist {
 /// Tokens up to which a gated projection is one launch in which every row of a
 /// matrix is multiplied as it is read.
 inline constexpr int64_t kGatedTokens = 8;
-/// Words of control of a call, zero at its start. A kernel has an argument
-/// `gist.control` with those of all calls, and then the number of the call.
-inline constexpr int64_t kGateWords = 64;
-
 /// Words of scratch, f32, that a call needs on any GPU.
 int64_t getGatedScratch(GatedProjectionOp op);
 

@@ -138,17 +138,11 @@ public:
   FailureOr<SelectProblem> read(Operation *op) {
     SelectProblem problem;
     if (auto select = dyn_cast<GramSelectOp>(op)) {
-      if (select.getTaus())
-        return select.emitOpError("has a tau for each head, which GPUs do not "
-                                  "read yet");
       problem.rule = select.getAgainst() == Against::All ? SelectRule::All
                                                          : SelectRule::Kept;
       readOptions(select, problem);
     } else {
       auto update = cast<CascadeUpdateOp>(op);
-      if (update.getTaus())
-        return update.emitOpError("has a tau for each head, which GPUs do not "
-                                  "read yet");
       if (update.getRule() == CascadeRule::Inherit)
         return update.emitOpError("passes a selection on and is no kernel");
       problem.rule = update.getRule() == CascadeRule::Paper
@@ -169,17 +163,27 @@ public:
         problem.control = target.getArgument(argument.getArgNumber());
     if (!problem.tokens)
       return op->emitOpError("selects among rows that are no argument");
+    if (hasTaus(op) && !problem.taus)
+      return op->emitOpError("has a tau for each head that is no argument");
     if (!problem.control || !problem.scratch || !problem.ids || !problem.count)
       return op->emitOpError("has no memory to work in");
     return problem;
   }
 
 private:
+  static bool hasTaus(Operation *op) {
+    auto select = dyn_cast<GramSelectOp>(op);
+    return bool(select ? select.getTaus()
+                       : cast<CascadeUpdateOp>(op).getTaus());
+  }
+
   template <typename Op> void readOptions(Op op, SelectProblem &problem) {
     problem.similarity = op.getSimilarity();
     problem.isCausal = op.getCausal();
     problem.theta = computeTheta(op.getTau());
     problem.tokens = getBuffer(op.getTokens());
+    if (op.getTaus())
+      problem.taus = getBuffer(op.getTaus());
     if (op.getOffsets())
       problem.offsets = getBuffer(op.getOffsets());
   }

@@ -284,8 +284,7 @@ void SelectKernel::reduceTile(Value config, Value columnTile,
   auto word = [&](int64_t i) { return rounds.get(b.add(config, i)); };
   Value isLast = joinParts(part);
   b.ifThen(isLast, [&] {
-    GramEpilogue epilogue(b, gram, problem.similarity, b.f32(problem.theta),
-                          begins);
+    GramEpilogue epilogue(b, gram, problem.similarity, theta, begins);
     Value reach = word(kReach), use = word(kUse);
     auto boundOf = [&](Value id) { return getBound(reach, id); };
     epilogue.getBound = boundOf;
@@ -325,8 +324,8 @@ void SelectKernel::improve(Value config, Value id, Value cosine, Value who) {
     Value bit = arith::AndIOp::create(b, use, b.i32(which));
     return b.compare(CmpIPredicate::ne, bit, b.i32(0));
   };
-  Value covers = arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, cosine,
-                                       b.f32(problem.theta));
+  Value covers =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, cosine, theta);
   Value isOpen = b.compare(CmpIPredicate::sge, token, word(kCoverFrom));
   b.ifThen(b.both(isUse(kUseCover), b.both(covers, isOpen)),
            [&] { rounds.write(b.i32(1), SelectArray::Covered, token); });

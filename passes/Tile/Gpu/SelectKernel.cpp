@@ -49,10 +49,26 @@ static int64_t getNumWorkgroups(const GpuInfo &gpu, GpuTileAttr tile,
                           getNumHeads(tokens));
 }
 
+/// The cosine that makes a token redundant; none does where tau is 0.
+static Value getTheta(GpuBuilder &b, const SelectProblem &problem, Value head) {
+  if (!problem.taus)
+    return b.f32(problem.theta);
+  Value tau = b.read(problem.taus, head ? head : b.index(0));
+  auto compare = [&](arith::CmpFPredicate predicate, double bound) -> Value {
+    return arith::CmpFOp::create(b, predicate, tau, b.f32(bound));
+  };
+  Value isInside = b.both(compare(arith::CmpFPredicate::OGT, 0),
+                          compare(arith::CmpFPredicate::OLT, 1));
+  Value square = arith::MulFOp::create(b, tau, tau);
+  Value theta = arith::SubFOp::create(b, b.f32(1), square);
+  return b.select(isInside, theta,
+                  b.f32(std::numeric_limits<double>::infinity()));
+}
+
 SelectKernel::SelectKernel(GpuBuilder &b, GpuTileAttr tile,
                            const SelectProblem &problem)
     : b(b), problem(problem), head(getHead(b, problem.tokens)),
-      heads(::getNumHeads(problem.tokens)),
+      theta(getTheta(b, problem, head)), heads(::getNumHeads(problem.tokens)),
       workgroups(getNumWorkgroups(b.getGpu(), tile, problem.tokens)),
       rounds(b, problem.control, problem.scratch, head, heads,
              b.size(problem.tokens, 0), hasColumns()),

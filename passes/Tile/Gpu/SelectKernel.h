@@ -50,6 +50,7 @@ struct SelectProblem {
   Similarity similarity;
   bool isCausal;
   float theta;
+  mlir::Value taus; ///< one for each head, in place of theta; null for none
   mlir::Value tokens, offsets, control, scratch;
   mlir::Value oldIds, oldCount; ///< inherited
   mlir::Value ids, count;       ///< results
@@ -166,7 +167,8 @@ private:
 
   GpuBuilder &b;
   SelectProblem problem;
-  Value head; ///< null where there is one selection
+  Value head;  ///< null where there is one selection
+  Value theta; ///< the cosine that makes a token redundant
   int64_t heads, workgroups;
   SelectRounds rounds;
   GramTile gram;

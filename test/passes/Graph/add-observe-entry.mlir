@@ -4,13 +4,20 @@
 #weight = affine_map<(m, n, k) -> (n, k)>
 #result = affine_map<(m, n, k) -> (m, n)>
 
-// What q and k read is shown once, and state is still returned.
+// What q and k read is shown once, then what each linear layer gives, and state
+// is still returned.
 // CHECK-LABEL: func.func @prefill(
 // CHECK-LABEL: func.func @observe(
 // CHECK-SAME: %[[X:[^:]*]]: tensor<?x64xf32>, %[[A:[^:]*]]: tensor<?x32xf32>, %[[Z:[^:]*]]: tensor<?x96xf32>, %[[S:[^:]*]]: tensor<4xf32>)
 // CHECK-SAME: -> (tensor<?x64xf32> {gist.name = "2.qkv:blk.2.q.weight+blk.2.k.weight"}, tensor<?x32xf32> {gist.name = "2.o:blk.2.o.weight"},
-// CHECK-SAME: tensor<?x96xf32> {gist.name = "2.down:blk.2.down.weight"}, tensor<4xf32>)
-// CHECK: return %[[X]], %[[A]], %[[Z]], %[[S]]
+// CHECK-SAME: tensor<?x96xf32> {gist.name = "2.down:blk.2.down.weight"},
+// CHECK-SAME: tensor<?x24xf32> {gist.name = "2.qkv=blk.2.q.weight"}, tensor<?x24xf32> {gist.name = "2.qkv=blk.2.k.weight"},
+// CHECK-SAME: tensor<?x24xf32> {gist.name = "2.o=blk.2.o.weight"}, tensor<?x24xf32> {gist.name = "2.down=blk.2.down.weight"}, tensor<4xf32>)
+// CHECK: %[[Q:.*]] = linalg.matmul
+// CHECK: %[[K:.*]] = linalg.matmul
+// CHECK: %[[O:.*]] = linalg.matmul
+// CHECK: %[[D:.*]] = linalg.matmul
+// CHECK: return %[[X]], %[[A]], %[[Z]], %[[Q]], %[[K]], %[[O]], %[[D]], %[[S]]
 func.func @prefill(%x: tensor<?x64xf32>, %a: tensor<?x32xf32>, %z: tensor<?x96xf32>, %s: tensor<4xf32>)
     -> (tensor<?x24xf32> {gist.name = "logits"}, tensor<4xf32>) {
   %c0 = arith.constant 0 : index

@@ -6,7 +6,7 @@
 func.func private @means(%q: !q, %k: !q, %v: !q, %ids: !part, %count: tensor<i32>, %nearest: !part,
     %weight: !part, %out: !q) -> !q attributes {gist.kernel, gist.outputs = 1 : i64} {
   %s = gist.pack_selection %ids, %count, %nearest, %weight : !part, tensor<i32>, !part, !part
-  // expected-error @+1 {{has no GPU kernel with means}}
+  // expected-error @+1 {{has no memory to work in}}
   %r = gist.attend %q, %k, %v on %s mode keys causal window 128 block 128
       : !q, !q, !q, !gist.selection<?>
   return %r : !q

@@ -41,16 +41,3 @@ func.func private @warps(%x: tensor<?x64xf16>, %control: tensor<320xi32> {gist.c
   %i, %c, %n, %w = gist.unpack_selection %s : !gist.selection<?>
   return %i, %c, %scratch : !part, tensor<i32>, !part
 }
-
-// -----
-
-!part = tensor<?xi32>
-// expected-error @+1 {{cannot be written for gfx942}}
-func.func private @taus(%x: tensor<?x2x64xf16>, %taus: tensor<2xf32>, %control: tensor<640xi32> {gist.control},
-    %ids: tensor<2x?xi32>, %count: tensor<2xi32>, %scratch: !part) -> (tensor<2x?xi32>, tensor<2xi32>, !part)
-    attributes {gist.kernel, gist.outputs = 3} {
-  // expected-error @+1 {{has a tau for each head, which GPUs do not read yet}}
-  %s = gist.gram_select %x, 3.0e-1 taus(%taus : tensor<2xf32>) against all causal : tensor<?x2x64xf16>
-  %i, %c, %n, %w = gist.unpack_selection %s : !gist.selection<2x?>
-  return %i, %c, %scratch : tensor<2x?xi32>, tensor<2xi32>, !part
-}

@@ -5,6 +5,7 @@ runtime/README.md gives, and computes with plain Python.
 """
 import json
 import math
+import statistics
 import struct
 import sys
 
@@ -79,7 +80,8 @@ def check_eval(rows, text, window, stride, other, recall):
     reference = load(other)
 
     def check(part, contexts):
-        loss = other_loss = equal = divergence = largest = right = 0
+        loss = other_loss = equal = divergence = largest = right = lead = 0
+        errors = []
         for context, token in contexts:
             values, others = logits(rows, context), logits(reference, context)
             p, q = log_softmax(values), log_softmax(others)
@@ -90,6 +92,11 @@ def check_eval(rows, text, window, stride, other, recall):
             kl = sum(math.exp(b) * (b - a) for a, b in zip(p, q))
             divergence += kl
             largest = max(largest, kl)
+            distance = math.dist(values, others)
+            errors.append(distance / math.hypot(*others))
+            if values.index(max(values)) != others.index(max(others)):
+                first, second = sorted(others)[:-3:-1]
+                lead = max(lead, first - second)
         n = len(contexts)
         near(part["tokens"], n, "tokens")
         near(part["perplexity"], math.exp(loss / n), "perplexity")
@@ -99,14 +106,34 @@ def check_eval(rows, text, window, stride, other, recall):
         near(part["accuracy"], right / n, "accuracy")
         near(part["kl_mean"], divergence / n, "KL mean")
         near(part["kl_max"], largest, "KL max")
+        near(part["row_error_mean"], sum(errors) / n, "row error mean")
+        near(part["row_error_max"], max(errors), "row error max")
+        near(part["lost_lead_max"], lead, "lost lead")
 
     # A token belongs to the first window that reaches it.
-    contexts = []
+    contexts, by_window = [], {}
     for at in range(1, len(tokens)):
         start = max(0, math.ceil((at - window + 1) / stride)) * stride
         if start < at:  # the first token of a window has nothing before it
             contexts.append((tokens[start:at], tokens[at]))
+            by_window.setdefault(start, []).append(contexts[-1])
     check(result["windows"], contexts)
+
+    def losses(rows, contexts):
+        return [-log_softmax(logits(rows, before))[token] for before, token in contexts]
+
+    def check_spread(name, expected):
+        found = result["variation"][name]
+        for got, want in zip(found["values"], expected, strict=True):
+            near(got, want, f"{name} of a window")
+        near(found["mean"], statistics.mean(expected), f"mean {name}")
+        near(found["deviation"], statistics.stdev(expected), f"deviation of {name}")
+
+    near(result["variation"]["windows"], len(by_window), "windows")
+    each = [(statistics.mean(losses(rows, part)), statistics.mean(losses(reference, part)))
+            for part in by_window.values()]
+    check_spread("perplexity", [math.exp(ours) for ours, _ in each])
+    check_spread("perplexity_ratio", [math.exp(ours - theirs) for ours, theirs in each])
     twice = tokens[:recall] * 2
     check(
         result["recall"],

@@ -1,4 +1,4 @@
-//===- GatedSteps.h - Steps that workgroups share ---------------*- C++ -*-===//
+//===- SharedSteps.h - Steps that workgroups share --------------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,25 +12,31 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GIST_PASSES_TILE_GPU_GATEDSTEPS_H
-#define GIST_PASSES_TILE_GPU_GATEDSTEPS_H
+#ifndef GIST_PASSES_TILE_GPU_SHAREDSTEPS_H
+#define GIST_PASSES_TILE_GPU_SHAREDSTEPS_H
 
 #include "passes/Tile/Gpu/GpuAtomics.h"
 
 namespace gist {
 
-class GatedSteps {
+/// Words of control of a launch, zero at its start.
+inline constexpr int64_t kStepWords = 64;
+
+class SharedSteps {
 public:
   using Value = mlir::Value;
 
-  /// Two words of `control`, a cache line apart, from `first` on.
-  GatedSteps(GpuBuilder &b, Value control, Value first);
+  /// Uses kStepWords words of `control` from `first` on.
+  SharedSteps(GpuBuilder &b, Value control, Value first);
 
   /// Draws the first ticket.
   void begin();
   /// Runs items of a step of `items` until all are drawn. Threads meet before
   /// and after an item.
-  void run(int64_t items, llvm::function_ref<void(Value item)> body);
+  void run(Value items, llvm::function_ref<void(Value item)> body);
+  void run(int64_t items, llvm::function_ref<void(Value item)> body) {
+    run(b.index(items), body);
+  }
   /// Waits until all items of the steps so far are done, and what they have
   /// written is seen.
   void wait();
@@ -40,10 +46,10 @@ private:
 
   GpuBuilder &b;
   Value control, ticketWord, doneWord;
-  Value slot;        ///< workgroup memory: the ticket of this workgroup
-  int64_t total = 0; ///< items of the steps so far
+  Value slot;  ///< workgroup memory: the ticket of this workgroup
+  Value total; ///< items of the steps so far
 };
 
 } // namespace gist
 
-#endif // GIST_PASSES_TILE_GPU_GATEDSTEPS_H
+#endif // GIST_PASSES_TILE_GPU_SHAREDSTEPS_H

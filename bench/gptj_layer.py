@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""One GPT-J block with random weights: bytes read for a token against the error.
+
+    bench/gptj_layer.py --build build/release -o NAME
+
+Writes a model of one layer of GPT-J 6B's size, its weights random in f16, whose
+tokens give activations of a low effective rank, which is what gated projections
+are for: decaying energy in 256 directions, and outside of them a twentieth of a
+row's length, or for one token in five a quarter. Plans for it are compiled like
+those of any model. Bases are learnt from other tokens than those measured. The
+error is that of the rows after the block and the last norm, relative to the
+model without a plan (the block is all that they come from: the embeddings are
+small). Bytes are those of V (read twice), M, W_low and W of the six linear
+layers, as far as gates ask for them. Writes NAME.json and NAME.md. Needs NumPy.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+VOCABULARY = 1536
+#: Tokens that bases are learnt from come first.
+LEARNT = 1024
+RANK = 256
+#: bits -> bytes of a block of 32
+BLOCKS = {4: 20, 3: 16, 2: 12}
+#: Bytes of a number in 8 bits, with its share of the scale of 32.
+BYTES_8 = 34 / 32
+FORMS = {"f16": None}
+FORMS |= {f"plain, {bits} bits": {"bits": bits} for bits in BLOCKS}
+FORMS |= {f"gated, k {k}, epsilon {e}": {"k": k, "epsilon": e}
+          for k, e in ((256, 0.1), (256, 0.5))}
+FORMS |= {f"graded, k {k}, {bits} bits, epsilon {low} and {high}":
+          {"k": k, "bits": bits, "epsilon_low": low, "epsilon": high}
+          for k, bits, low, high in ((256, 3, 0.1, 0.95), (256, 2, 0.1, 0.95),
+                                     (64, 2, 0.1, 0.95))}
+
+
+def write_safetensors(path, tensors):
+    header, offset = {}, 0
+    kinds = {np.dtype(np.float16): "F16", np.dtype(np.float32): "F32"}
+    for name, value in tensors.items():
+        header[name] = {"dtype": kinds[value.dtype], "shape": list(value.shape),
+                        "data_offsets": [offset, offset + value.nbytes]}
+        offset += value.nbytes
+    text = json.dumps(header).encode()
+    with open(path, "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for value in tensors.values():
+            file.write(np.ascontiguousarray(value).tobytes())
+
+
+def make_model(folder, size, inner, heads):
+    random = np.random.default_rng(7)
+    rank = min(RANK, size // 4)
+    directions = np.linalg.qr(random.standard_normal((size, rank)))[0].T
+    energy = np.exp(-np.arange(rank) / 48)
+    x = (random.standard_normal((VOCABULARY, rank)) * np.sqrt(energy)) @ directions
+    outside = random.standard_normal((VOCABULARY, size))
+    share = np.where(np.arange(VOCABULARY) % 5 == 0, 0.25, 0.05)
+    scale = share * np.linalg.norm(x, axis=1) / np.linalg.norm(outside, axis=1)
+    x = 1e-3 * (x + scale[:, None] * outside)
+
+    def weight(rows, columns):
+        return (0.02 * random.standard_normal((rows, columns), np.float32)).astype(np.float16)
+
+    block = "transformer.h.0."
+    tensors = {"transformer.wte.weight": x.astype(np.float32)}
+    for name in "qkv":
+        tensors[f"{block}attn.{name}_proj.weight"] = weight(size, size)
+    tensors |= {f"{block}attn.out_proj.weight": weight(size, size),
+                f"{block}mlp.fc_in.weight": weight(inner, size),
+                f"{block}mlp.fc_in.bias": np.zeros(inner, np.float32),
+                f"{block}mlp.fc_out.weight": weight(size, inner),
+                f"{block}mlp.fc_out.bias": np.zeros(size, np.float32),
+                "lm_head.weight": weight(VOCABULARY, size),
+                "lm_head.bias": np.zeros(VOCABULARY, np.float32)}
+    for name in (f"{block}ln_1", "transformer.ln_f"):
+        tensors |= {f"{name}.weight": np.ones(size, np.float32),
+                    f"{name}.bias": np.zeros(size, np.float32)}
+    folder.mkdir()
+    write_safetensors(folder / "model.safetensors", tensors)
+    (folder / "config.json").write_text(json.dumps({
+        "model_type": "gptj", "architectures": ["GPTJForCausalLM"],
+        "activation_function": "gelu_new", "layer_norm_epsilon": 1e-12, "n_embd": size,
+        "n_head": heads, "n_inner": inner, "n_layer": 1, "n_positions": 2048, "rotary_dim": 64,
+        "tie_word_embeddings": False, "vocab_size": VOCABULARY}))
+
+
+class Bench:
+    def __init__(self, options, folder):
+        self.tools = pathlib.Path(options.build).resolve() / "bin"
+        self.folder = folder
+        size, inner = 4096 // options.shrink, 16384 // options.shrink
+        self.rows = {"qkv": (size, 3 * size + inner), "o": (size, size), "down": (inner, size)}
+        make_model(folder / "model", size, inner, 16 // min(4, options.shrink))
+        # What attention mixes are tokens in some order.
+        order = np.random.default_rng(3).permutation(LEARNT)
+        self.learnt = order.astype(np.int32)
+        measured = LEARNT + np.random.default_rng(5).permutation(VOCABULARY - LEARNT)
+        self.measured = measured[:options.tokens].astype(np.int32)
+
+    def run(self, tool, *arguments):
+        return subprocess.run([self.tools / tool, *map(str, arguments)], check=True, text=True,
+                              stdout=subprocess.PIPE).stdout
+
+    def compile(self, choice):
+        module = self.folder / "layer.gist"
+        more = []
+        if choice:
+            plan = self.folder / "plan.json"
+            plan.write_text(json.dumps({
+                "gist_plan": 1, "block": 128, "bases": "bases.safetensors",
+                "layers": [{"linears": {group: choice for group in self.rows}}]}))
+            more = ["--plan", plan]
+        self.run("gist-compile", self.folder / "model", "-o", module, "--progress=off",
+                 "--observe", *more)
+        return module
+
+    def observe(self, module, tokens):
+        """What linear layers read, and what comes out at the end (`head`)."""
+        path = self.folder / "tokens.npy"
+        np.save(path, tokens)
+        out = self.run("gist-run", "call", module, "observe", "--symbol", f"T={len(tokens)}",
+                       "--symbol", "P=0", "--input", f"tokens={path}", "-o", self.folder)
+        found = {}
+        for line in out.splitlines():
+            name = pathlib.Path(line).name.removeprefix("observe.").split(":")[0]
+            found[name.removeprefix("0.")] = np.load(line)
+        return found
+
+    def learn(self, module):
+        """Bases by products of rows with rows: there are fewer rows than numbers."""
+        seen, bases = self.observe(module, self.learnt), {}
+        for group in self.rows:
+            x = seen[group].astype(np.float64)
+            k = min(RANK, x.shape[1] // 4)
+            values, vectors = np.linalg.eigh(x @ x.T)
+            v = x.T @ vectors[:, ::-1][:, :k] / np.sqrt(values[::-1][:k])
+            bases[f"0.{group}.basis"] = np.linalg.qr(v)[0].T.astype(np.float32)
+        self.bases = bases
+        write_safetensors(self.folder / "bases.safetensors", bases)
+
+    def levels(self, choice, group, rows):
+        """The shares of rows that read no weight, W, and W_low."""
+        v = self.bases[f"0.{group}.basis"][:choice["k"]].astype(np.float64)
+        rho = np.linalg.norm(rows - rows @ v.T @ v, axis=1) / np.linalg.norm(rows, axis=1)
+        opened = rho > choice["epsilon"]
+        closed = rho <= choice.get("epsilon_low", choice["epsilon"])
+        return [float(np.mean(part)) for part in (closed, opened, ~closed & ~opened)]
+
+    def count(self, choice, seen):
+        """Bytes of a token on average, and levels by group."""
+        total, levels = 0.0, {}
+        for group, (size, outputs) in self.rows.items():
+            full = 2 * outputs * size
+            low = outputs * size // 32 * BLOCKS[choice["bits"]] if "bits" in (choice or {}) else 0
+            if not choice or "k" not in choice:
+                total += low or full
+                continue
+            levels[group] = self.levels(choice, group, seen[group].astype(np.float64))
+            closed, opened, between = levels[group]
+            image = BYTES_8 * outputs * choice["k"]
+            total += (2 * BYTES_8 * size * choice["k"] + closed * image + opened * full
+                      + between * (image + low))
+        return total, levels
+
+
+def table(results):
+    lines = ["| | MB for a token | relative error | rows that read no W / W_low / W: "
+             "q, k, v, fc_in; out; fc_out |", "|---|---|---|---|"]
+    for entry in results:
+        shares = "; ".join(f"{a:.0%} / {c:.0%} / {b:.0%}" for a, b, c in entry["levels"].values())
+        lines.append(f"| {entry['name']} | {entry['bytes'] / 1e6:.1f} | {entry['error']:.4f} | "
+                     f"{shares} |")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", required=True)
+    parser.add_argument("-o", "--output", required=True, metavar="NAME")
+    parser.add_argument("--tokens", type=int, default=64)
+    parser.add_argument("--shrink", type=int, default=1, help="divides all sizes, to try it out")
+    options = parser.parse_args()
+    results = []
+    with tempfile.TemporaryDirectory(prefix="gist-bench-") as folder:
+        bench = Bench(options, pathlib.Path(folder))
+        dense = None
+        for name, choice in FORMS.items():
+            if choice and "k" in choice:
+                choice["k"] = min(choice["k"], bench.rows["o"][0] // 4)
+            module = bench.compile(choice)
+            if dense is None:
+                bench.learn(module)
+            seen = bench.observe(module, bench.measured)
+            dense = seen["head"] if dense is None else dense
+            error = np.linalg.norm(seen["head"] - dense) / np.linalg.norm(dense)
+            size, levels = bench.count(choice, seen)
+            results.append({"name": name, "bytes": size, "error": float(error), "levels": levels})
+            print(f"{name:45}{size / 1e6:9.1f} MB {error:9.4f}", file=sys.stderr, flush=True)
+            pathlib.Path(f"{options.output}.json").write_text(json.dumps(results, indent=1) + "\n")
+    pathlib.Path(f"{options.output}.md").write_text(table(results) + "\n")
+    print(table(results))
+
+
+if __name__ == "__main__":
+    main()

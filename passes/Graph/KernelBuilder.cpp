@@ -1,0 +1,63 @@
+//===- KernelBuilder.cpp - Kernels that are written, not cut out ----------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Graph/KernelBuilder.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/Tile/Gpu/Select.h"
+
+using namespace mlir;
+using namespace gist;
+
+KernelBuilder::KernelBuilder(Location loc)
+    : function(func::FuncOp::create(
+          loc, "kernel", FunctionType::get(loc.getContext(), {}, {}))),
+      b(loc, loc.getContext()) {
+  b.setInsertionPointToEnd(function.addEntryBlock());
+}
+
+Value KernelBuilder::addArgument(Value value) {
+  return function.front().addArgument(value.getType(), value.getLoc());
+}
+
+Value KernelBuilder::addInput(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (op && (getKernelRole(op) == KernelRole::Free || isa<DequantizeOp>(op))) {
+    IRMapping mapping;
+    for (Value operand : op->getOperands())
+      mapping.map(operand, addInput(operand));
+    return b.clone(*op, mapping)
+        ->getResult(cast<OpResult>(value).getResultNumber());
+  }
+  inputs.push_back(value);
+  return addArgument(value);
+}
+
+SmallVector<Value> KernelBuilder::addInputs(ValueRange values) {
+  return llvm::map_to_vector(values, [&](Value v) { return addInput(v); });
+}
+
+void KernelBuilder::addControl(Value words, Value number) {
+  controlNumber = function.front().getNumArguments();
+  addInput(words);
+  addInput(number);
+}
+
+Value KernelBuilder::addOutput(Value value) {
+  outputs.push_back(value);
+  return addArgument(value);
+}
+
+DispatchOp KernelBuilder::call(OpBuilder &host, KernelTable &table,
+                               StringRef kind, ValueRange results) {
+  func::ReturnOp::create(b, results);
+  function.setFunctionType(b.getFunctionType(
+      function.front().getArgumentTypes(), results.getTypes()));
+  if (controlNumber)
+    function.setArgAttr(*controlNumber, kControlArgAttr, b.getUnitAttr());
+  markKernel(function, outputs.size());
+  return table.call(host, function, kind, inputs, outputs);
+}

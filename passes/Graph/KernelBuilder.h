@@ -1,0 +1,48 @@
+//===- KernelBuilder.h - Kernels that are written, not cut out --*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_GRAPH_KERNELBUILDER_H
+#define GIST_PASSES_GRAPH_KERNELBUILDER_H
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/Graph/OutlineKernel.h"
+
+#include <optional>
+
+namespace gist {
+
+/// Builds one kernel and the operands of its call.
+class KernelBuilder {
+public:
+  using Value = mlir::Value;
+
+  explicit KernelBuilder(mlir::Location loc);
+
+  /// `value` inside of the kernel: what is free is repeated there, and numbers
+  /// of blocks are made as they are read; the rest are arguments.
+  Value addInput(Value value);
+  llvm::SmallVector<Value> addInputs(mlir::ValueRange values);
+  /// Words of control, zero at the start, and which call this is.
+  void addControl(Value words, Value number);
+  Value addOutput(Value value);
+
+  DispatchOp call(mlir::OpBuilder &host, KernelTable &table,
+                  llvm::StringRef kind, mlir::ValueRange results);
+
+  mlir::func::FuncOp function;
+  mlir::ImplicitLocOpBuilder b;
+
+private:
+  Value addArgument(Value value);
+
+  llvm::SmallVector<Value> inputs, outputs;
+  std::optional<unsigned> controlNumber;
+};
+
+} // namespace gist
+
+#endif // GIST_PASSES_GRAPH_KERNELBUILDER_H

@@ -1,0 +1,43 @@
+//===- AdaptiveTauTest.cpp - A threshold for each layer, by turnover ------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Plan/AdaptiveTau.h"
+
+#include <gtest/gtest.h>
+
+using namespace gist;
+
+namespace {
+
+constexpr TauRule kRule = {
+    .target = 0.1, .strength = 0.5, .least = 0.05, .most = 0.6};
+
+TEST(AdaptiveTauTest, TauFollowsTurnover) {
+  // A quarter of the target: the square root of four.
+  EXPECT_DOUBLE_EQ(adaptTau(0.2, {400, 4, 6}, kRule), 0.4);
+  EXPECT_DOUBLE_EQ(adaptTau(0.2, {400, 15, 25}, kRule), 0.2);
+  EXPECT_NEAR(adaptTau(0.2, {400, 40, 40}, kRule), 0.2 / 1.41421356, 1e-8);
+  TauRule none = kRule;
+  none.strength = 0;
+  EXPECT_DOUBLE_EQ(adaptTau(0.2, {400, 4, 6}, none), 0.2);
+}
+
+TEST(AdaptiveTauTest, StepsAndTausAreBounded) {
+  // OPT: 512 representatives become one, then nothing changes.
+  EXPECT_DOUBLE_EQ(adaptTau(0.3, {512, 511, 0}, kRule), 0.15);
+  EXPECT_DOUBLE_EQ(adaptTau(0.2, {1, 0, 0}, kRule), 0.4);
+  EXPECT_DOUBLE_EQ(adaptTau(0.4, {1, 0, 0}, kRule), 0.6);
+  EXPECT_DOUBLE_EQ(adaptTau(0.06, {100, 90, 90}, kRule), 0.05);
+}
+
+TEST(AdaptiveTauTest, WhatIsNotKnownStays) {
+  // The first layer has none before it; a tau of 0 keeps every token.
+  EXPECT_DOUBLE_EQ(adaptTau(0.3, {0, 0, 0}, kRule), 0.3);
+  EXPECT_DOUBLE_EQ(adaptTau(0, {400, 1, 0}, kRule), 0);
+}
+
+} // namespace

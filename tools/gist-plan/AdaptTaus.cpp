@@ -1,0 +1,179 @@
+//===- AdaptTaus.cpp - gist-plan adapt-taus -------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Plan/AdaptiveTau.h"
+#include "runtime/AtomicFile.h"
+#include "tools/gist-plan/Commands.h"
+#include "tools/gist-run/Options.h"
+
+#include "nlohmann/json.hpp"
+
+#include <cmath>
+
+using namespace gist;
+using namespace gist::plan;
+using Json = nlohmann::ordered_json;
+
+namespace {
+struct Options {
+  std::string plan, output;
+  std::vector<std::string> evaluations;
+  TauRule rule;
+};
+} // namespace
+
+static Status readJson(const std::string &path, Json &json) {
+  std::string text;
+  GIST_TRY(run::readText(path, text));
+  json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object())
+    return Status::error(Code::BadFile, "%s: not a JSON object", path.c_str());
+  return {};
+}
+
+/// Adds what one run of `gist-run eval --json` counted, layers x heads.
+static Status addCounts(const Json &evaluation, size_t layers,
+                        std::vector<std::vector<SelectionCounts>> &counts) {
+  auto find = [&](const char *name, std::vector<double> &values) -> Status {
+    auto statistics = evaluation.find("statistics");
+    if (statistics == evaluation.end() || !statistics->contains(name) ||
+        !statistics->at(name).is_array())
+      return Status::error(Code::BadFile,
+                           "has no statistic '%s': not of a module with "
+                           "selections",
+                           name);
+    for (const Json &value : statistics->at(name)) {
+      if (!value.is_number())
+        return Status::error(Code::BadFile, "'%s' is not numbers", name);
+      values.push_back(value.get<double>());
+    }
+    return {};
+  };
+  std::vector<double> kept, removed, added;
+  GIST_TRY(find("representatives", kept));
+  GIST_TRY(find("removed", removed));
+  GIST_TRY(find("added", added));
+  size_t heads = kept.size() / layers;
+  if (heads == 0 || kept.size() != heads * layers ||
+      removed.size() != kept.size() || added.size() != kept.size())
+    return Status::error(Code::BadFile,
+                         "is of a model with another number of layers than "
+                         "the plan's %zu",
+                         layers);
+  counts.resize(layers, std::vector<SelectionCounts>(heads));
+  if (counts.front().size() != heads)
+    return Status::error(Code::BadFile, "is of a module with other heads");
+  for (size_t i = heads; i < kept.size(); ++i) {
+    SelectionCounts &sum = counts[i / heads][i % heads];
+    sum.before += kept[i - heads];
+    sum.removed += removed[i];
+    sum.added += added[i];
+  }
+  return {};
+}
+
+/// Four digits are more than the measurement is worth.
+static double rounded(double tau) { return std::round(tau * 1e4) / 1e4; }
+
+static Status adaptLayer(Json &layer, const TauRule &rule,
+                         const std::vector<SelectionCounts> &counts) {
+  auto selection = layer.find("selection");
+  if (selection == layer.end() || !selection->is_object() ||
+      !selection->contains("tau"))
+    return {};
+  Json &tau = selection->at("tau");
+  if (tau.is_array()) {
+    if (tau.size() != counts.size())
+      return Status::error(Code::BadFile,
+                           "has %zu taus, and the module %zu heads", tau.size(),
+                           counts.size());
+    for (size_t head = 0; head < tau.size(); ++head)
+      if (tau[head].is_number())
+        tau[head] =
+            rounded(adaptTau(tau[head].get<double>(), counts[head], rule));
+    return {};
+  }
+  if (!tau.is_number())
+    return Status::error(Code::BadFile, "expected a number 'tau'");
+  SelectionCounts all;
+  for (const SelectionCounts &head : counts) {
+    all.before += head.before;
+    all.removed += head.removed;
+    all.added += head.added;
+  }
+  tau = rounded(adaptTau(tau.get<double>(), all, rule));
+  return {};
+}
+
+static Status runAdapt(const Options &options) {
+  Json plan;
+  GIST_TRY(readJson(options.plan, plan));
+  auto layers = plan.find("layers");
+  if (layers == plan.end() || !layers->is_array() || layers->empty())
+    return Status::error(Code::BadFile, "%s: expected a list 'layers'",
+                         options.plan.c_str());
+  std::vector<std::vector<SelectionCounts>> counts;
+  for (const std::string &path : options.evaluations) {
+    Json evaluation;
+    GIST_TRY(readJson(path, evaluation));
+    GIST_TRY(addCounts(evaluation, layers->size(), counts).in(path));
+  }
+  for (size_t i = 0; i < layers->size(); ++i)
+    if (layers->at(i).is_object())
+      GIST_TRY(adaptLayer(layers->at(i), options.rule, counts[i])
+                   .in(options.plan + ": layer " + std::to_string(i)));
+  // One line for each layer, so that a person can read it.
+  std::string text = "{";
+  for (const auto &[name, value] : plan.items())
+    if (name != "layers")
+      text += Json(name).dump() + ": " + value.dump() + ", ";
+  text += "\"layers\": [";
+  for (size_t i = 0; i < layers->size(); ++i)
+    text += (i ? ",\n  " : "\n  ") + layers->at(i).dump();
+  text += "]}\n";
+  AtomicFile file;
+  GIST_TRY(file.open(options.output));
+  GIST_TRY(file.write(
+      {reinterpret_cast<const uint8_t *>(text.data()), text.size()}));
+  return file.commit();
+}
+
+void plan::addAdaptTaus(CLI::App &app, Action &action) {
+  auto options = std::make_shared<Options>();
+  CLI::App *command = app.add_subcommand(
+      "adapt-taus", "Give each layer of a plan of selections a tau of its own, "
+                    "by how much its selection changed");
+  command->add_option("plan", options->plan, "Plan of selections")
+      ->required()
+      ->type_name("PLAN");
+  command
+      ->add_option("-e,--evaluation", options->evaluations,
+                   "What 'gist-run eval --json' printed for a module with this "
+                   "plan; may be given several times")
+      ->required()
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+  command
+      ->add_option("--turnover", options->rule.target,
+                   "Share of a set that may change from layer to layer: where "
+                   "less does, tau grows")
+      ->check(CLI::Range(0.001, 2.0))
+      ->capture_default_str();
+  command
+      ->add_option("--strength", options->rule.strength,
+                   "How far tau follows: its exponent")
+      ->check(CLI::Range(0.0, 2.0))
+      ->capture_default_str();
+  command->add_option("-o,--output", options->output, "The plan to write")
+      ->required()
+      ->type_name("FILE");
+  command->footer("Example: gist-plan adapt-taus plan.json -e eval.json "
+                  "--turnover 0.1 -o adapted.json");
+  command->callback([options, &action] {
+    action = [options] { return runAdapt(*options); };
+  });
+}
