@@ -9,7 +9,9 @@ and so does every kernel that the compiler emits for them.
         python3 -m pytest test/integration/test_gfx942_samples.py
 """
 
+import json
 import os
+import pathlib
 import re
 import subprocess
 
@@ -22,6 +24,14 @@ from test_gfx942_models import SIMULATOR, check, run
 #: multiplies to f16. A trained model does not make the errors of its kernels
 #: larger than that.
 TOLERANCE = 2e-3
+
+
+SAMPLES = pathlib.Path(__file__).parent.parent.parent / "samples"
+
+#: What the code of the samples' kernels is held to: SGPRs that go to lanes of
+#: VGPRs, by the beginning of a kernel's name, where there are any. A selection is
+#: one launch, and keeps what all of its rounds need.
+SGPR_SPILLS = {"gram_select": 24}
 
 
 def compile_model(variable, folder, *options):
@@ -55,3 +65,28 @@ def test_minilm(tmp_path):
     assert launched and launched.group(1) == launched.group(2), report
     # Each of two sizes three times.
     assert "all 6 comparisons passed" in report
+
+
+@pytest.mark.parametrize("variable, options", [
+    ("GIST_SMOLLM2_GGUF", []),
+    ("GIST_SMOLLM2_GGUF", [f"--plan={SAMPLES / '04-less-work' / 'plan-1.05.json'}"]),
+    ("GIST_MINILM_FOLDER", []),
+    (None, [])])
+def test_budgets(variable, options):
+    """No kernel has scratch memory or spills, but for what is said above, and the
+    main loops load a step ahead and multiply at least eight times between barriers."""
+    if variable and variable not in os.environ:
+        pytest.skip(f"{variable} does not name the model")
+    model = os.environ[variable] if variable else SAMPLES / "01-select" / "select.mlir"
+    kernels = json.loads(subprocess.run(
+        ["gist-compile", model, "--target=gfx942", "--report=resources-json", *options],
+        stdout=subprocess.PIPE, check=True).stdout)
+    assert any(kernel["loops"] for kernel in kernels)
+    for kernel in kernels:
+        allowed = [count for name, count in SGPR_SPILLS.items() if kernel["name"].startswith(name)]
+        assert kernel["scratch"] == kernel["vgpr_spills"] == 0, kernel
+        assert kernel["sgpr_spills"] <= sum(allowed), kernel
+        assert kernel["lds"] <= 65536, kernel
+        for loop in kernel["loops"]:
+            assert loop["stages_ahead"] >= 1, kernel
+            assert loop["mfma"] >= 8 * loop["barriers"], kernel

@@ -432,9 +432,14 @@ Value GramTile::getCosine(unsigned rowFragment, const Column &column,
                           unsigned laneRow, Value rowScale, Value columnScale) {
   Value sums = accumulators[rowFragment * columnFragments + column.fragment];
   Value sum = getNumber(sums, column.elements[laneRow]);
-  if (form == Form::Split)
-    return arith::MulFOp::create(b, sum,
-                                 b.f32(1 / (kSplitScale * kSplitScale)));
+  if (form == Form::Split) {
+    // Rows have been normalised; a column that does not count has no scale.
+    Value cosine =
+        arith::MulFOp::create(b, sum, b.f32(1 / (kSplitScale * kSplitScale)));
+    Value counts = arith::CmpFOp::create(b, arith::CmpFPredicate::ORD,
+                                         columnScale, columnScale);
+    return b.select(counts, cosine, columnScale);
+  }
   if (form == Form::Rounded) {
     rowScale = dropPower(b, rowScale);
     columnScale = dropPower(b, columnScale);

@@ -20,7 +20,7 @@
 // (240), and what is rounded as a denormal number is below 2^-13 of the norm.
 // What follows is exact: scales are the inverse norms of the rounded rows, so
 // that equal rows have the cosine 1. Rounding turns a row by an angle of at
-// most asin(2^-4) = 0.063, 0.02 to 0.03 for rows of random numbers; a pair
+// most asin(2^-4) = 0.063, about 0.026 for rows of random numbers; a pair
 // whose angle is further than twice that from the threshold's is decided right.
 //
 // A tile may be computed in parts: steps of the depth by several workgroups,

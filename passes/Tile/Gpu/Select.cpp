@@ -70,7 +70,7 @@ GpuTileAttr gist::selectSelectionTile(func::FuncOp kernel, const GpuInfo &gpu,
   if (gpu.kind == GpuKind::Nvidia) {
     // Rows that cannot be copied in chunks of 16 bytes go through registers.
     if (!isSplit && tokens.getShape().back() % 8 == 0)
-      return GpuTileAttr::get(context, {128, 256}, 64, {8, 1}, 4,
+      return GpuTileAttr::get(context, {128, 128}, 64, {8, 1}, 4,
                               Instruction::Wgmma64x128x16, element);
     return isSplit ? GpuTileAttr::get(context, {128, 64}, 32, {4, 2}, 2,
                                       Instruction::Mma16x8x16, element)

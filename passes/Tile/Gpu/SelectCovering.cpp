@@ -129,9 +129,7 @@ void SelectKernel::openChunk() {
                       {SelectArray::Columns, {}, rounds.get(kNumColumns)},
                       Reach::Before,
                       b.index(kUseBits | (findsNearest() ? kUseBest : 0))};
-    inside.getLimit = [&](Value row) {
-      return countBefore(inside.columns, b.add(begin, row));
-    };
+    inside.isSearched = true;
     return publishGram({cross, inside});
   }
 
@@ -180,23 +178,31 @@ void SelectKernel::openChunk() {
   publishGram(products, canRecall() ? isDirect : Value());
 }
 
-/// How many tokens of an ascending list of columns are before token `t`.
-Value SelectKernel::countBefore(const List &list, Value t) {
-  Values ends = {b.index(0), list.count};
+/// How many tokens of an ascending list of columns are before each of `tokens`.
+/// All are searched for in one loop, so that their loads run together.
+Values SelectKernel::countBefore(const List &list, ArrayRef<Value> tokens) {
+  size_t number = tokens.size();
+  Values ends(number, b.index(0));
+  ends.append(number, list.count);
+  auto halve = [&](Value, ValueRange carried) {
+    Values begins, limits;
+    for (size_t i = 0; i < number; ++i) {
+      Value begin = carried[i], end = carried[number + i];
+      Value middle = b.div(b.add(begin, end), 2);
+      // Nothing is left to ask about where they meet.
+      Value place = b.min(middle, b.sub(list.count, 1));
+      Value id = rounds.readNumber(*list.array, b.max(place, b.index(0)));
+      Value isBefore = b.both(b.isLess(begin, end), b.isLess(id, tokens[i]));
+      begins.push_back(b.select(isBefore, b.add(middle, 1), begin));
+      limits.push_back(b.select(isBefore, end, middle));
+    }
+    begins.append(limits);
+    return begins;
+  };
   ends = b.loop(b.index(0), b.index(llvm::Log2_64(kMaxColumns) + 1), 1, ends,
-                [&](Value, ValueRange carried) {
-                  Value begin = carried[0], end = carried[1];
-                  Value middle = b.div(b.add(begin, end), 2);
-                  // Nothing is left to ask about where they meet.
-                  Value place = b.min(middle, b.sub(list.count, 1));
-                  Value id =
-                      rounds.readNumber(*list.array, b.max(place, b.index(0)));
-                  Value isBefore =
-                      b.both(b.isLess(begin, end), b.isLess(id, t));
-                  return Values{b.select(isBefore, b.add(middle, 1), begin),
-                                b.select(isBefore, end, middle)};
-                });
-  return ends[0];
+                halve);
+  ends.truncate(number);
+  return ends;
 }
 
 /// The columns are the inherited representatives from `begin` on, as many as
@@ -351,9 +357,7 @@ void SelectKernel::addSuspects() {
                        Reach::Before,
                        b.index(kUseBits | (findsNearest() ? kUseBest : 0)),
                        first};
-    product.getLimit = [&](Value row) {
-      return countBefore(product.columns, b.add(begin, row));
-    };
+    product.isSearched = true;
     publishGram(product);
   });
 }

@@ -88,13 +88,23 @@ Value SelectKernel::writeWidths(const Product &product, SelectArray table,
   Value isBits = b.compare(CmpIPredicate::sge, product.use, b.index(kUseBits));
   Value least = b.select(isBits, b.min(numColumns, b.index(1)), b.index(0));
   Value total = b.index(0), width = least;
+  GpuBuilder::Values lastRows, limits;
+  for (int64_t i = 0; i < kGroup; ++i) {
+    Value end = b.mul(b.add(b.add(firstTile, i), 1), gram.getRows());
+    lastRows.push_back(b.sub(b.min(end, numRows), 1));
+  }
+  if (product.isSearched) {
+    for (Value row : lastRows)
+      limits.push_back(b.add(product.rows.first, row));
+    limits = countBefore(product.columns, limits);
+  }
   for (int64_t i = 0; i < kGroup; ++i) {
     Value tile = b.add(firstTile, i), exists = b.isLess(tile, rowTiles);
     Value columns = numColumns;
-    if (product.getLimit) {
-      Value end = b.min(b.mul(b.add(tile, 1), gram.getRows()), numRows);
-      columns = b.min(product.getLimit(b.sub(end, 1)), numColumns);
-    }
+    if (product.isSearched)
+      columns = b.min(limits[i], numColumns);
+    else if (product.getLimit)
+      columns = b.min(product.getLimit(lastRows[i]), numColumns);
     // They ascend, which is what finds a tile again.
     width = b.max(
         width, b.div(b.add(b.max(columns, b.index(0)), gram.getColumns() - 1),

@@ -84,6 +84,9 @@ private:
     Value coverFrom = {}; ///< tokens before this one are not covered by it
     /// How many columns can matter to rows up to number `row`; all if empty.
     std::function<Value(Value row)> getLimit = {};
+    /// Instead of that: rows are neighbours, columns ascend, and those before a
+    /// row's token matter.
+    bool isSearched = false;
   };
 
   /// Steps [begin, end) of a tile, those of share `share` if not all of them.
@@ -134,7 +137,8 @@ private:
   void openChunk();
   void closeChunk();
   Value openInherited(Value begin);
-  Value countBefore(const List &list, Value t);
+  GpuBuilder::Values countBefore(const List &list,
+                                 mlir::ArrayRef<Value> tokens);
   void addSuspects();
   void resolve();
   Value judge(Value column);
