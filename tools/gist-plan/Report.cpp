@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 using namespace gist;
 using namespace gist::plan;
@@ -207,21 +208,26 @@ static std::string drawLinears(const json &linears) {
 
 /// One table of all gates that were measured, by k and then epsilon.
 static std::string writeGates(const json &gates) {
-  Table table({"k", "epsilon", "tokens that read W", "bytes of a token, MB",
-               "perplexity ratio", "worst text", "same top-1"});
+  Table table({"weights", "k", "bits", "lower epsilon", "epsilon",
+               "tokens that read W", "bytes of a token, MB", "perplexity ratio",
+               "worst text", "error of the layer"});
+  auto key = [](const json &gate) {
+    return std::tuple(text(gate, "weights"), number(gate, {"k"}),
+                      number(gate, {"epsilon"}));
+  };
   std::vector<json> sorted(gates.begin(), gates.end());
-  std::sort(sorted.begin(), sorted.end(), [](const json &a, const json &b) {
-    return std::pair(number(a, {"k"}), number(a, {"epsilon"})) <
-           std::pair(number(b, {"k"}), number(b, {"epsilon"}));
-  });
+  std::sort(sorted.begin(), sorted.end(),
+            [&](const json &a, const json &b) { return key(a) < key(b); });
   for (const json &gate : sorted)
-    table.addRow({shortNumber(number(gate, {"k"}), 0),
+    table.addRow({text(gate, "weights"), shortNumber(number(gate, {"k"}), 0),
+                  shortNumber(number(gate, {"bits"}), 0),
+                  shortNumber(number(gate, {"epsilon_low"})),
                   shortNumber(number(gate, {"epsilon"})),
                   shortNumber(number(gate, {"open"})),
                   shortNumber(number(gate, {"bytes"}) / 1e6, 2),
                   shortNumber(number(gate, {"ratio"}), 4),
                   shortNumber(number(gate, {"worst"}), 4),
-                  shortNumber(number(gate, {"top1_agreement"}))});
+                  shortNumber(number(gate, {"error"}), 4)});
   return table.write();
 }
 

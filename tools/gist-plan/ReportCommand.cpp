@@ -42,10 +42,10 @@ static Status runReport(const Options &options) {
     GIST_TRY(run::readText(path, text));
     nlohmann::json one =
         nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+    one = toEvaluation(one);
     if (!one.is_object())
       return Status::error(Code::BadFile, "%s: is no JSON object",
                            path.c_str());
-    one = toEvaluation(one);
     std::string page; // Every file must be an evaluation, not only their sum.
     GIST_TRY(writeReport(one, page).in(path));
     append(all, one);
@@ -65,8 +65,8 @@ void plan::addReport(CLI::App &app, Action &action) {
       "report", "A page with plots of what plans keep and save");
   command
       ->add_option("evaluation", options->evaluations,
-                   "What bench/plan_quality.py, bench/linear_curve.py and "
-                   "bench/papers.py wrote")
+                   "What bench/plan_quality.py, bench/linear_curve.py, "
+                   "bench/gptj_layer.py and bench/papers.py wrote")
       ->type_name("EVALUATION")
       ->required();
   command

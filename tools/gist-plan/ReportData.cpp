@@ -99,12 +99,13 @@ static json fromLinearCurve(const json &file) {
                       {"note", name}});
     double k = 0, epsilon = 0;
     if (std::sscanf(name.c_str(), "k %lf, epsilon %lf", &k, &epsilon) != 2)
-      continue;
+      continue; // no gate
     // One share, or one for each group of linear layers.
     double closed = plan::number(point, {"closed"});
     if (std::isnan(closed))
       closed = plan::meanOf(plan::numbers(point, "closed"));
-    gates.push_back({{"k", k},
+    gates.push_back({{"weights", plan::text(file, "model")},
+                     {"k", k},
                      {"epsilon", epsilon},
                      {"open", 1 - closed},
                      {"bytes", plan::find(point, {"bytes"})},
@@ -123,6 +124,37 @@ static json fromLinearCurve(const json &file) {
           {"linears",
            {{{"weights", plan::text(file, "model")}, {"series", lines}}}},
           {"gates", gates}};
+}
+
+/// bench/gptj_layer.py: one layer, of which the error of its result is known.
+static json fromLayer(const json &points) {
+  json gates = json::array();
+  for (const json &point : points) {
+    std::string name = plan::text(point, "name");
+    double k = 0, bits = plan::kNothing, low = 0, epsilon = 0;
+    bool isGraded = std::sscanf(name.c_str(),
+                                "graded, k %lf, %lf bits, epsilon %lf and %lf",
+                                &k, &bits, &low, &epsilon) == 4;
+    if (!isGraded && std::sscanf(name.c_str(), "gated, k %lf, epsilon %lf", &k,
+                                 &epsilon) != 2)
+      continue; // no gate
+    // Of each group: rows that read no weight, W, and the rounded one.
+    std::vector<double> open;
+    for (const json &levels : plan::find(point, {"levels"}))
+      if (levels.is_array() && levels.size() == 3 && levels[1].is_number())
+        open.push_back(levels[1].get<double>());
+    gates.push_back({{"weights", "one layer of GPT-J's shape, f16"},
+                     {"k", k},
+                     {"epsilon", epsilon},
+                     {"open", plan::meanOf(open)},
+                     {"bytes", plan::find(point, {"bytes"})},
+                     {"error", plan::find(point, {"error"})}});
+    if (isGraded) {
+      gates.back()["bits"] = bits;
+      gates.back()["epsilon_low"] = low;
+    }
+  }
+  return {{"gist_evaluation", 1}, {"gates", gates}};
 }
 
 /// bench/papers.py: sets of each layer, by independent selection and by
@@ -160,6 +192,8 @@ static json fromPapers(const json &file) {
 }
 
 json plan::toEvaluation(const json &file) {
+  if (file.is_array() && !file.empty() && file.front().contains("levels"))
+    return fromLayer(file);
   if (file.contains("gist_evaluation"))
     return file;
   if (find(file, {"results"}).is_array() && file.contains("verdict"))

@@ -44,8 +44,8 @@ double meanOf(const std::vector<double> &values);
 double deviationOf(const std::vector<double> &values);
 
 /// Brings what another program than bench/plan_quality.py wrote into the form
-/// of an evaluation: bench/linear_curve.py and bench/papers.py. Anything else
-/// stays as it is.
+/// of an evaluation: bench/linear_curve.py, bench/gptj_layer.py and
+/// bench/papers.py. Anything else stays as it is.
 nlohmann::json toEvaluation(const nlohmann::json &file);
 
 } // namespace gist::plan
