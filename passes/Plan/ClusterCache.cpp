@@ -220,6 +220,8 @@ struct ClusterCachePass final
       getOperation().emitError(status.text);
       return signalPassFailure();
     }
+    if (block > 0)
+      choices.block = block;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal() && !function->hasAttr(kKernelAttr) &&
           failed(Rewrite(function, choices).run()))

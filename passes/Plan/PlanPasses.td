@@ -34,6 +34,7 @@ def ClusterCachePass : Pass<"gist-cluster-cache", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"plan", "plan", "std::string", /*default=*/"", "the plan's file, or 'calibration'">,
+    Option<"block", "block", "int64_t", /*default=*/"0", "tokens of a block, in place of the plan's">,
   ];
   let dependentDialects = [
     "::gist::GistDialect", "::mlir::arith::ArithDialect",

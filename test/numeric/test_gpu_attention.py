@@ -258,9 +258,21 @@ def test_copy_per_head():
     run_attend(140, 50, copy(), "mode copy causal", heads=6, per_head=True)
 
 
+def test_copy_of_groups_across_workgroups():
+    """Of three rows of a group the first two are the last of a workgroup."""
+    run_attend(150, 130, copy(), "mode copy causal", heads=3, kv_heads=1, size=32)
+
+
 def test_copy_both_ways():
     run_attend(140, 50, copy(False), "mode copy", causal_selection=False)
     run_attend(140, 50, copy(False, True), "mode copy log_count", causal_selection=False)
+
+
+@pytest.mark.parametrize("total,number", [(1, 1), (65, 20), (300, 130), (300, 1)])
+@pytest.mark.parametrize("ahead", [False, True])
+def test_copy_counts_up_to_the_query(total, number, ahead):
+    run_attend(total, number, copy(True, True), "mode copy log_count causal",
+               causal_selection=not ahead, heads=6, size=32, per_head=total == 65)
 
 
 def test_copy_elements():

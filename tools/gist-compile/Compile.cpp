@@ -171,6 +171,8 @@ Status Compilation::applyPlan() {
     plan = makeCalibrationPlan(model.config.numLayers, model.config.numKvHeads);
   else
     GIST_TRY(readLinearPlan(options.plan, linears));
+  if (options.planBlock != 0)
+    plan.block = options.planBlock;
   bool hasHeads = !plan.layers.front().empty();
   GIST_TRY(stages.run("plan", *graph, [&](OpPassManager &pm) {
     GateLinearsPassOptions gates;
@@ -179,6 +181,7 @@ Status Compilation::applyPlan() {
       pm.addPass(createGateLinearsPass(gates));
     ClusterCachePassOptions cache;
     cache.plan = options.plan;
+    cache.block = plan.block;
     if (hasHeads)
       pm.addPass(createClusterCachePass(cache));
   }));

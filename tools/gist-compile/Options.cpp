@@ -165,6 +165,13 @@ static void addModelOptions(CLI::App &app, Options &options) {
                  "default: nowhere")
       ->type_name("FILE")
       ->group(group);
+  app.add_option("--plan-block", options.planBlock,
+                 "Tokens that a cache of clusters takes at a time, and so the "
+                 "most that prefill sees at once: more are kept exactly, and "
+                 "GPUs are better used; default: what the plan says, 128")
+      ->type_name("N")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
+      ->group(group);
   app.add_flag("--observe", options.observe,
                "Add an entry that shows what linear layers read and give, for "
                "'gist-plan linears' and 'gist-run eval --layers'")
@@ -265,6 +272,8 @@ static void checkTogether(const CLI::App &app, Options &options) {
   if (options.randomWeights && options.referenceWeights)
     refuse("--random-weights are in no file that --weights=reference could "
            "refer to");
+  if (options.planBlock != 0 && options.plan.empty())
+    refuse("--plan-block is about a plan; there is no --plan");
   if (options.isGraph())
     for (const char *name : {"--expand-weights", "--kv-type", "--logits",
                              "--weights", "--random-weights"})

@@ -53,8 +53,9 @@ struct Options {
   bool referenceWeights = false;
   bool randomWeights = false;
   int64_t context = 0;
-  std::string plan;     ///< a file, or empty
-  bool observe = false; ///< an entry that shows what linear layers read
+  std::string plan;      ///< a file, or empty
+  int64_t planBlock = 0; ///< tokens of its blocks; 0: as it says
+  bool observe = false;  ///< an entry that shows what linear layers read
 
   Report report = Report::None;
   bool timing = false;

@@ -17,6 +17,7 @@
 #include "passes/Tile/Gpu/AttendParts.h"
 #include "passes/Tile/Gpu/GpuAtomics.h"
 
+#include <functional>
 #include <limits>
 
 using namespace mlir;
@@ -81,6 +82,45 @@ private:
   int64_t keysOfStep, group;
 };
 
+/// Tokens, each with the key and value of its representative, to
+/// representatives: where those are causal and weighted, a representative has
+/// as many members as the query has seen tokens of it.
+class MemberSteps final : public KeySteps {
+public:
+  /// Tokens before `end`; `getToken` says which token a row is.
+  MemberSteps(Selection &selection, Value end, int64_t keys,
+              std::function<Value(Value row)> getToken)
+      : selection(selection), end(end), keysOfStep(keys),
+        getToken(std::move(getToken)) {}
+
+  Value getCount(GpuBuilder &b) override { return b.ceilDiv(end, keysOfStep); }
+  bool isGathered() const override { return true; }
+  Value getRow(GpuBuilder &b, Value step, Value slot) override {
+    return selection.getNearest(b.min(getMember(b, step, slot), b.sub(end, 1)));
+  }
+  Value isPlain(GpuBuilder &b, Value) override {
+    // A representative may come after its members.
+    return arith::ConstantIntOp::create(b, b.getI1Type(), 0);
+  }
+  Value adjust(GpuBuilder &b, Value score, Value step, Value row,
+               Value slot) override {
+    Value query = getToken(row);
+    Value isSeen = b.both(isAtMost(b, getMember(b, step, slot), query),
+                          isAtMost(b, getRow(b, step, slot), query));
+    return b.select(isSeen, score, b.f32(-kInfinity));
+  }
+
+private:
+  Value getMember(GpuBuilder &b, Value step, Value slot) {
+    return b.add(b.mul(step, keysOfStep), slot);
+  }
+
+  Selection &selection;
+  Value end;
+  int64_t keysOfStep;
+  std::function<Value(Value row)> getToken;
+};
+
 class AttendCopy {
 public:
   AttendCopy(GpuKernel &kernel, AttendOp op)
@@ -92,7 +132,7 @@ public:
         owned(AttentionLoop::create(b, kernel.tile,
                                     {op.getKey().getType().getDimSize(2),
                                      valueSize, op.getEffectiveScale(), element,
-                                     op.getLogCount()})),
+                                     op.getLogCount() && !op.getCausal()})),
         loop(*owned), multiplied(kernel.tile.getElement()) {
     atOnce = b.getThreads() * kTokensAtOnce;
     found = b.allocWorkgroup({1}, b.getI32Type());
@@ -103,11 +143,23 @@ public:
   void emit();
 
 private:
+  Values run(KeySteps &steps) {
+    return loop.run(loop.getStart(), steps,
+                    getHeadSource(emitter, op.getKey(), kvHead, multiplied),
+                    getHeadSource(emitter, op.getValue(), kvHead, multiplied));
+  }
+  /// Reads the ids of the workgroup's representatives.
+  void listIds();
   void scatter(Values &state);
   /// Lists the tokens from `base` on that are the workgroup's.
   void listTokens(Value base, Value end);
   /// Lets them take columns from `begin` on.
   void copyRows(AttentionResult &result, Value base, int64_t begin);
+  /// Representatives that rows of a workgroup are of, at most: they may begin
+  /// and end inside of a group.
+  int64_t getNumbers() const {
+    return llvm::divideCeil(loop.getRows() - 1, group) + 1;
+  }
   Value getHead(Value row) {
     return b.add(b.mul(kvHead, group), b.rem(row, group));
   }
@@ -171,26 +223,38 @@ void AttendCopy::emit() {
           return Values{selection->getId(b.div(row, group)), getHead(row),
                         column};
         }));
-    CopySteps steps(b, op, *selection, count, first, loop.getRows(),
-                    loop.getKeys(), group);
-    Values state =
-        loop.run(loop.getStart(), steps,
-                 getHeadSource(emitter, op.getKey(), kvHead, multiplied),
-                 getHeadSource(emitter, op.getValue(), kvHead, multiplied));
+    listIds();
+    Values state;
+    if (op.getLogCount() && op.getCausal()) {
+      b.barrier();
+      auto getToken = [&](Value row) {
+        row = b.min(b.add(first, row), b.sub(end, 1));
+        return b.readNumber(ids, b.sub(b.div(row, group), firstNumber));
+      };
+      Value last = getToken(b.index(loop.getRows() - 1));
+      MemberSteps steps(*selection, b.add(last, 1), loop.getKeys(), getToken);
+      state = run(steps);
+    } else {
+      CopySteps steps(b, op, *selection, count, first, loop.getRows(),
+                      loop.getKeys(), group);
+      state = run(steps);
+    }
     loop.finish(state);
     scatter(state);
   });
 }
 
-void AttendCopy::scatter(Values &state) {
+void AttendCopy::listIds() {
   firstNumber = b.div(first, group);
   lastNumber = b.div(b.sub(end, 1), group);
-  int64_t numbers = loop.getRows() / group + 1;
-  b.forEach(b.thread(), b.index(numbers), b.index(b.getThreads()),
+  b.forEach(b.thread(), b.index(getNumbers()), b.index(b.getThreads()),
             [&](Value i) {
               Value number = b.min(b.add(firstNumber, i), lastNumber);
               b.write(toI32(selection->getId(number)), ids, i);
             });
+}
+
+void AttendCopy::scatter(Values &state) {
   Value numTokens = emitter.size(op.getQuery(), 0);
   AttentionResult result(emitter, op.getOutput());
   for (int64_t begin = 0; begin < valueSize; begin += loop.getHeldColumns()) {
@@ -216,8 +280,8 @@ void AttendCopy::listTokens(Value base, Value endToken) {
                               b.compare(CmpIPredicate::sle, id, highest));
         b.ifThen(isMine, [&] {
           Value low = zero, high = last;
-          int64_t numbers = loop.getRows() / group + 1;
-          for (int64_t left = llvm::Log2_64_Ceil(numbers); left > 0; --left) {
+          for (int64_t left = llvm::Log2_64_Ceil(getNumbers()); left > 0;
+               --left) {
             Value middle = b.div(b.add(b.add(low, high), 1), 2);
             Value isBefore =
                 b.compare(CmpIPredicate::sgt, b.read(ids, middle), id);

@@ -17,10 +17,10 @@ func.func private @means(%q: !q, %k: !q, %v: !q, %ids: !part, %count: tensor<i32
 !q = tensor<?x4x64xf16>
 !part = tensor<?xi32>
 // expected-error @+1 {{cannot be written for gfx942}}
-func.func private @counts(%q: !q, %k: !q, %v: !q, %ids: !part, %count: tensor<i32>, %nearest: !part,
-    %weight: !part, %out: !q) -> !q attributes {gist.kernel, gist.outputs = 1 : i64} {
+func.func private @ragged(%q: !q, %k: !q, %v: !q, %ids: !part, %count: tensor<i32>, %nearest: !part,
+    %weight: !part, %starts: !part, %out: !q) -> !q attributes {gist.kernel, gist.outputs = 1 : i64} {
   %s = gist.pack_selection %ids, %count, %nearest, %weight : !part, tensor<i32>, !part, !part
-  // expected-error @+1 {{has no GPU kernel with counts up to the query}}
-  %r = gist.attend %q, %k, %v on %s mode copy log_count causal : !q, !q, !q, !gist.selection<?>
+  // expected-error @+1 {{of a ragged batch has no GPU kernel}}
+  %r = gist.attend %q, %k, %v on %s mode copy causal offsets(%starts : !part) : !q, !q, !q, !gist.selection<?>
   return %r : !q
 }
