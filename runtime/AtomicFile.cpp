@@ -122,3 +122,11 @@ Status AtomicFile::commit() {
   }
   return {};
 }
+
+Status gist::writeWhole(const std::string &path, std::string_view content) {
+  AtomicFile file;
+  GIST_TRY(file.open(path));
+  GIST_TRY(file.write(
+      {reinterpret_cast<const uint8_t *>(content.data()), content.size()}));
+  return file.commit();
+}

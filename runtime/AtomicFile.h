@@ -11,6 +11,7 @@
 #include "runtime/Bytes.h"
 
 #include <string>
+#include <string_view>
 
 namespace gist {
 
@@ -43,6 +44,9 @@ private:
   int descriptor = -1;
   uint64_t written = 0;
 };
+
+/// Writes a file whole, or not at all.
+Status writeWhole(const std::string &path, std::string_view content);
 
 } // namespace gist
 

@@ -91,9 +91,5 @@ Status Profile::writeTrace(const std::string &path) const {
       nlohmann::json{{"traceEvents", std::move(list)}}.dump(
           -1, ' ', false, nlohmann::json::error_handler_t::replace) +
       "\n";
-  AtomicFile file;
-  GIST_TRY(file.open(path));
-  GIST_TRY(file.write(
-      {reinterpret_cast<const uint8_t *>(text.data()), text.size()}));
-  return file.commit();
+  return writeWhole(path, text);
 }

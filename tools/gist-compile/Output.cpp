@@ -24,11 +24,7 @@ Status compile::writeText(llvm::StringRef text, const std::string &path) {
       return Status::error(Code::Io, "cannot write the output");
     return {};
   }
-  AtomicFile file;
-  GIST_TRY(file.open(path));
-  GIST_TRY(file.write(
-      {reinterpret_cast<const uint8_t *>(text.data()), text.size()}));
-  return file.commit();
+  return writeWhole(path, text);
 }
 
 std::string compile::printModule(ModuleOp module) {

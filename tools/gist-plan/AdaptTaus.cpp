@@ -135,11 +135,7 @@ static Status runAdapt(const Options &options) {
   for (size_t i = 0; i < layers->size(); ++i)
     text += (i ? ",\n  " : "\n  ") + layers->at(i).dump();
   text += "]}\n";
-  AtomicFile file;
-  GIST_TRY(file.open(options.output));
-  GIST_TRY(file.write(
-      {reinterpret_cast<const uint8_t *>(text.data()), text.size()}));
-  return file.commit();
+  return writeWhole(options.output, text);
 }
 
 void plan::addAdaptTaus(CLI::App &app, Action &action) {

@@ -227,12 +227,7 @@ Status Calibrator::measureHead(Prober &prober, size_t head) {
 }
 
 Status Calibrator::write() {
-  std::string text = printCalibration(data);
-  AtomicFile file;
-  GIST_TRY(file.open(options.output));
-  GIST_TRY(file.write(
-      {reinterpret_cast<const uint8_t *>(text.data()), text.size()}));
-  GIST_TRY(file.commit());
+  GIST_TRY(writeWhole(options.output, printCalibration(data)));
   written = std::chrono::steady_clock::now();
   return {};
 }

@@ -38,14 +38,6 @@ static Status readFile(const std::string &path, std::string &text) {
   return {};
 }
 
-static Status writeFile(const std::string &path, const std::string &text) {
-  AtomicFile file;
-  GIST_TRY(file.open(path));
-  GIST_TRY(file.write(
-      {reinterpret_cast<const uint8_t *>(text.data()), text.size()}));
-  return file.commit();
-}
-
 /// Windows of all texts, one text after the other as they come.
 static Status readTokens(const CalibrateOptions &options, const Module &module,
                          std::vector<int32_t> &tokens) {
@@ -97,7 +89,7 @@ static Status runCalibrate(const CalibrateOptions &options) {
   if (options.calibration.maxK > 0)
     std::fprintf(stderr, "%zu bases by %" PRId64 " decompositions\n",
                  result.inputs.size(), result.decompositions);
-  return writeFile(options.output + ".json", result.print());
+  return writeWhole(options.output + ".json", result.print());
 }
 
 void gist::plan::addLinears(CLI::App &app, Action &action) {

@@ -52,11 +52,7 @@ static Status runReport(const Options &options) {
   }
   std::string page;
   GIST_TRY(writeReport(all, page));
-  AtomicFile file;
-  GIST_TRY(file.open(options.output));
-  GIST_TRY(file.write(
-      {reinterpret_cast<const uint8_t *>(page.data()), page.size()}));
-  return file.commit();
+  return writeWhole(options.output, page);
 }
 
 void plan::addReport(CLI::App &app, Action &action) {

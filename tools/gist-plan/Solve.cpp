@@ -141,11 +141,7 @@ static Status runSolve(const Options &options) {
   std::string text = printPlan(
       plan, printContract(options, planner,
                           toJson(planner.contract(), measured), heldOutRows));
-  AtomicFile file;
-  GIST_TRY(file.open(options.output));
-  GIST_TRY(file.write(
-      {reinterpret_cast<const uint8_t *>(text.data()), text.size()}));
-  return file.commit();
+  return writeWhole(options.output, text);
 }
 
 void plan::addSolve(CLI::App &app, Action &action) {

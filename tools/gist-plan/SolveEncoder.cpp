@@ -105,11 +105,7 @@ static Status runSolveEncoder(const Options &options) {
     contract += ",\n  \"held_out\": " + printRows(heldOut, other);
   }
   std::string text = printPlan(taus, prober.heads(), contract + "\n}");
-  AtomicFile file;
-  GIST_TRY(file.open(options.output));
-  GIST_TRY(file.write(
-      {reinterpret_cast<const uint8_t *>(text.data()), text.size()}));
-  return file.commit();
+  return writeWhole(options.output, text);
 }
 
 void plan::addSolveEncoder(CLI::App &app, Action &action) {

@@ -28,14 +28,6 @@ struct Options {
 };
 } // namespace
 
-static Status writeFile(const std::string &path, const std::string &text) {
-  AtomicFile file;
-  GIST_TRY(file.open(path));
-  GIST_TRY(file.write(
-      {reinterpret_cast<const uint8_t *>(text.data()), text.size()}));
-  return file.commit();
-}
-
 /// The file of bases beside the calibration.
 static std::filesystem::path basesOf(const Options &options) {
   std::error_code failed;
@@ -53,7 +45,7 @@ static Status solveForQuality(const Options &options,
   std::fprintf(stderr, "%12s %9s  ratio of each text\n", "bytes", "predicted");
   auto measure = [&](const std::vector<size_t> &tried, double &loss) -> Status {
     std::string path = contract.planPath();
-    GIST_TRY(writeFile(
+    GIST_TRY(writeWhole(
         path, printLinearPlan(makePlan(menus, tried, basesOf(options)))));
     GIST_TRY(contract.measure(path, loss));
     std::fprintf(stderr, "%12" PRId64 " %9.4f ", countBytes(menus, tried),
@@ -86,8 +78,8 @@ static Status runSolve(const Options &options) {
       std::filesystem::proximate(basesOf(options), folder, failed).string();
   std::fprintf(stderr, "%" PRId64 " of %" PRId64 " bytes for a token\n",
                countBytes(menus, chosen), all);
-  return writeFile(options.output,
-                   printLinearPlan(makePlan(menus, chosen, relative)));
+  return writeWhole(options.output,
+                    printLinearPlan(makePlan(menus, chosen, relative)));
 }
 
 void gist::plan::addSolveLinears(CLI::App &app, Action &action) {
