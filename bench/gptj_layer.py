@@ -9,11 +9,14 @@ Writes a model of one layer of GPT-J 6B's size, its weights random in f16, whose
 tokens give activations of a low effective rank, which is what gated projections
 are for: decaying energy in 256 directions, and outside of them a twentieth of a
 row's length, or for one token in five a quarter. Plans for it are compiled like
-those of any model. Bases are learnt from other tokens than those measured. The
-error is that of the rows after the block and the last norm, relative to the
-model without a plan (the block is all that they come from: the embeddings are
-small). Bytes are those of V (read twice), M, W_low and W of the six linear
-layers, as far as gates ask for them. Writes NAME.json and NAME.md. Needs NumPy.
+those of any model. Bases are learnt from other tokens than those measured, and
+so is what a graded layer does: where most rows that it read would close a gate
+it is one of three levels, elsewhere the rounded weight is always read and what
+rounding changes in the subspace is added again. The error is that of the rows
+after the block and the last norm, relative to the model without a plan (the
+block is all that they come from: the embeddings are small). Bytes are those of V
+(read twice by gates), M, W_low and W of the six linear layers, as far as gates
+ask for them. Writes NAME.json and NAME.md. Needs NumPy.
 """
 
 import argparse
@@ -33,14 +36,14 @@ RANK = 256
 BLOCKS = {4: 20, 3: 16, 2: 12}
 #: Bytes of a number in 8 bits, with its share of the scale of 32.
 BYTES_8 = 34 / 32
+#: Rows nearer to the subspace than this close a gate; none is farther than FAR.
+NEAR, FAR = 0.1, 0.95
 FORMS = {"f16": None}
 FORMS |= {f"plain, {bits} bits": {"bits": bits} for bits in BLOCKS}
 FORMS |= {f"gated, k {k}, epsilon {e}": {"k": k, "epsilon": e}
           for k, e in ((256, 0.1), (256, 0.5))}
-FORMS |= {f"graded, k {k}, {bits} bits, epsilon {low} and {high}":
-          {"k": k, "bits": bits, "epsilon_low": low, "epsilon": high}
-          for k, bits, low, high in ((256, 3, 0.1, 0.95), (256, 2, 0.1, 0.95),
-                                     (64, 2, 0.1, 0.95))}
+FORMS |= {f"graded, k {k}, {bits} bits": {"k": k, "bits": bits, "graded": True}
+          for k, bits in ((256, 4), (256, 3), (256, 2), (64, 3), (64, 2))}
 
 
 def write_safetensors(path, tensors):
@@ -111,14 +114,26 @@ class Bench:
         return subprocess.run([self.tools / tool, *map(str, arguments)], check=True, text=True,
                               stdout=subprocess.PIPE).stdout
 
-    def compile(self, choice):
+    def choices(self, form):
+        """What each group does: a form says it of all, or what they may do."""
+        if not form or "graded" not in form:
+            return {group: form for group in self.rows} if form else {}
+        found = {}
+        for group in self.rows:
+            choice = {"k": form["k"], "bits": form["bits"]}
+            gate = choice | {"epsilon_low": NEAR, "epsilon": FAR}
+            closed, _, _ = self.levels(gate, group, self.seen[group])
+            found[group] = gate if closed > 0.5 else choice
+        return found
+
+    def compile(self, choices):
         module = self.folder / "layer.gist"
         more = []
-        if choice:
+        if choices:
             plan = self.folder / "plan.json"
             plan.write_text(json.dumps({
                 "gist_plan": 1, "block": 128, "bases": "bases.safetensors",
-                "layers": [{"linears": {group: choice for group in self.rows}}]}))
+                "layers": [{"linears": choices}]}))
             more = ["--plan", plan]
         self.run("gist-compile", self.folder / "model", "-o", module, "--progress=off",
                  "--observe", *more)
@@ -139,8 +154,9 @@ class Bench:
     def learn(self, module):
         """Bases by products of rows with rows: there are fewer rows than numbers."""
         seen, bases = self.observe(module, self.learnt), {}
+        self.seen = {group: seen[group].astype(np.float64) for group in self.rows}
         for group in self.rows:
-            x = seen[group].astype(np.float64)
+            x = self.seen[group]
             k = min(RANK, x.shape[1] // 4)
             values, vectors = np.linalg.eigh(x @ x.T)
             v = x.T @ vectors[:, ::-1][:, :k] / np.sqrt(values[::-1][:k])
@@ -156,14 +172,17 @@ class Bench:
         closed = rho <= choice.get("epsilon_low", choice["epsilon"])
         return [float(np.mean(part)) for part in (closed, opened, ~closed & ~opened)]
 
-    def count(self, choice, seen):
+    def count(self, choices, seen):
         """Bytes of a token on average, and levels by group."""
         total, levels = 0.0, {}
         for group, (size, outputs) in self.rows.items():
-            full = 2 * outputs * size
+            choice, full = choices.get(group), 2 * outputs * size
             low = outputs * size // 32 * BLOCKS[choice["bits"]] if "bits" in (choice or {}) else 0
             if not choice or "k" not in choice:
                 total += low or full
+                continue
+            if "epsilon" not in choice:
+                total += low + BYTES_8 * choice["k"] * (size + outputs)
                 continue
             levels[group] = self.levels(choice, group, seen[group].astype(np.float64))
             closed, opened, between = levels[group]
@@ -177,7 +196,10 @@ def table(results):
     lines = ["| | MB for a token | relative error | rows that read no W / W_low / W: "
              "q, k, v, fc_in; out; fc_out |", "|---|---|---|---|"]
     for entry in results:
-        shares = "; ".join(f"{a:.0%} / {c:.0%} / {b:.0%}" for a, b, c in entry["levels"].values())
+        shares = "; ".join(f"{a:.0%} / {c:.0%} / {b:.0%}" if group in entry["levels"] else "all W_low"
+                           for group in ("qkv", "o", "down")
+                           for a, b, c in [entry["levels"].get(group, (0, 0, 0))])
+        shares = shares if entry["levels"] else ""
         lines.append(f"| {entry['name']} | {entry['bytes'] / 1e6:.1f} | {entry['error']:.4f} | "
                      f"{shares} |")
     return "\n".join(lines)
@@ -194,17 +216,19 @@ def main():
     with tempfile.TemporaryDirectory(prefix="gist-bench-") as folder:
         bench = Bench(options, pathlib.Path(folder))
         dense = None
-        for name, choice in FORMS.items():
-            if choice and "k" in choice:
-                choice["k"] = min(choice["k"], bench.rows["o"][0] // 4)
-            module = bench.compile(choice)
+        for name, form in FORMS.items():
+            if form and "k" in form:
+                form["k"] = min(form["k"], bench.rows["o"][0] // 4)
+            choices = bench.choices(form)
+            module = bench.compile(choices)
             if dense is None:
                 bench.learn(module)
             seen = bench.observe(module, bench.measured)
             dense = seen["head"] if dense is None else dense
             error = np.linalg.norm(seen["head"] - dense) / np.linalg.norm(dense)
-            size, levels = bench.count(choice, seen)
-            results.append({"name": name, "bytes": size, "error": float(error), "levels": levels})
+            size, levels = bench.count(choices, seen)
+            results.append({"name": name, "bytes": size, "error": float(error), "levels": levels,
+                            "choices": choices})
             print(f"{name:45}{size / 1e6:9.1f} MB {error:9.4f}", file=sys.stderr, flush=True)
             pathlib.Path(f"{options.output}.json").write_text(json.dumps(results, indent=1) + "\n")
     pathlib.Path(f"{options.output}.md").write_text(table(results) + "\n")

@@ -36,6 +36,40 @@ static LogicalResult verifyUpdates(func::FuncOp function) {
   return success();
 }
 
+/// True if `value` is made of a slice, through reshapes.
+static bool isSliced(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (isa<tensor::ExtractSliceOp>(op))
+      return true;
+    if (!isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
+            op))
+      return false;
+    value = op->getOperand(0);
+  }
+  return false;
+}
+
+/// Readers look through slices, but a result is a buffer of its own: slices
+/// that are returned are copied there, by kernels like any other.
+static void copyReturnedSlices(func::FuncOp function) {
+  Operation *end = function.front().getTerminator();
+  for (OpOperand &result : end->getOpOperands()) {
+    if (!isSliced(result.get()))
+      continue;
+    OpBuilder builder(end);
+    Location location = result.get().getLoc();
+    auto type = cast<RankedTensorType>(result.get().getType());
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(builder, location, result.get());
+    SmallVector<OpFoldResult> zeros(type.getRank(), builder.getIndexAttr(0));
+    SmallVector<OpFoldResult> ones(type.getRank(), builder.getIndexAttr(1));
+    Value empty = tensor::EmptyOp::create(builder, location, sizes,
+                                          type.getElementType());
+    result.set(tensor::InsertSliceOp::create(builder, location, result.get(),
+                                             empty, zeros, sizes, ones));
+  }
+}
+
 namespace {
 struct FormKernelsPass final
     : gist::impl::FormKernelsPassBase<FormKernelsPass> {
@@ -50,6 +84,7 @@ struct FormKernelsPass final
             << function.getBody().getBlocks().size() << " blocks";
         return signalPassFailure();
       }
+      copyReturnedSlices(function);
       if (failed(verifyUpdates(function)) ||
           failed(gist::outlineSelections(function, table)))
         return signalPassFailure();

@@ -148,8 +148,11 @@ Value Rewrite::joinColumns(Value left, Value right) {
   return tensor::InsertSliceOp::create(b, right, all, middle, sizes, strides);
 }
 
-/// The first rows of a weight, stored as in the model.
+/// The first rows of a weight, stored as in the model or in 8 bits.
 Value Rewrite::makeExact(Linear &linear) {
+  if (choice.exactBits != 0)
+    return make(MadeKind::Exact, linear, WeightFormat::Q8_0, choice.exactRows,
+                input.getSize());
   auto stored = cast<RankedTensorType>(linear.weight.getType());
   SmallVector<int64_t> shape(stored.getShape());
   shape[0] = choice.exactRows;

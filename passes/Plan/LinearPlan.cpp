@@ -117,10 +117,12 @@ static Status readChoice(const Json &json, LinearChoice &choice) {
     return Status::error(Code::BadFile, "expected \"dense\" or an object");
   for (const auto &[name, value] : json.items())
     if (name != "bits" && name != "rounding" && name != "k" &&
-        name != "epsilon" && name != "epsilon_low" && name != "exact_rows")
+        name != "epsilon" && name != "epsilon_low" && name != "exact_rows" &&
+        name != "exact_bits")
       return Status::error(Code::BadFile,
                            "%s is unknown; linear layers have bits, rounding, "
-                           "k, epsilon and epsilon_low, a head exact_rows",
+                           "k, epsilon and epsilon_low, a head exact_rows "
+                           "and exact_bits",
                            inQuotes(name).c_str());
   GIST_TRY(readInteger(json, "bits", choice.bits));
   if (json.contains("bits") && choice.bits != 2 && choice.bits != 3 &&
@@ -132,6 +134,11 @@ static Status readChoice(const Json &json, LinearChoice &choice) {
   if (choice.exactRows < 0 || (choice.exactRows > 0 && choice.bits == 0))
     return Status::error(Code::BadFile,
                          "'exact_rows' comes with 'bits' and is not negative");
+  GIST_TRY(readInteger(json, "exact_bits", choice.exactBits));
+  if (json.contains("exact_bits") &&
+      (choice.exactBits != 8 || choice.exactRows == 0))
+    return Status::error(Code::BadFile,
+                         "'exact_bits' comes with 'exact_rows' and is 8");
   GIST_TRY(readInteger(json, "k", choice.k));
   if (choice.k < 0 || choice.k > kMaxDimensions)
     return Status::error(Code::BadFile,
@@ -220,6 +227,8 @@ static Json toJson(const LinearChoice &choice) {
     json["rounding"] = "compensated";
   if (choice.exactRows != 0)
     json["exact_rows"] = choice.exactRows;
+  if (choice.exactBits != 0)
+    json["exact_bits"] = choice.exactBits;
   if (choice.k != 0)
     json["k"] = choice.k;
   if (choice.epsilon) {

@@ -20,12 +20,12 @@
 //
 // Linear layers that read the same rows are one entry. `bits` rounds their
 // weights, to the nearest or as the file of bases says (`compensated`); of a
-// head the first `exact_rows` may stay as stored: vocabularies begin with the
-// tokens that texts have most of. `k`
-// gives them a subspace of so many dimensions, in which they stay exact;
-// `epsilon` makes that a gate: rows nearer to the subspace than that do not
-// read the weight. With both, rows up to `epsilon_low` read nothing, those up
-// to `epsilon` the rounded weight, and the others the weight as it is stored.
+// head the first `exact_rows` may stay as stored, or with `exact_bits` in 8
+// bits: vocabularies begin with the tokens that texts have most of. `k` gives
+// them a subspace of so many dimensions, in which they stay exact; `epsilon`
+// makes that a gate: rows nearer to the subspace than that do not read the
+// weight. With both, rows up to `epsilon_low` read nothing, those up to
+// `epsilon` the rounded weight, and the others the weight as it is stored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,6 +51,7 @@ struct LinearChoice {
       0; ///< of the rounded weight: 2, 3, 4, 8; 0 where there is none
   bool isCompensated = false; ///< rounded beforehand, in the file of bases
   int64_t exactRows = 0; ///< the first rows of a weight that stay as stored
+  int64_t exactBits = 0; ///< of these rows: 8; 0 is as stored
   int64_t k = 0;         ///< dimensions of the subspace
   std::optional<double> epsilon = std::nullopt;
   double epsilonLow = 0;

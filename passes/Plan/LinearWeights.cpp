@@ -139,7 +139,8 @@ std::string gist::madeName(const MadeWeight &what) {
     return exact == 0 ? name : name + ".from" + std::to_string(exact);
   }
   case MadeKind::Exact:
-    return what.from + ".first" + std::to_string(what.choice.exactRows);
+    return what.from + ".first" + std::to_string(what.choice.exactRows) +
+           (what.choice.exactBits ? ".q8_0" : "");
   case MadeKind::Basis:
     return what.from + ".basis" + k;
   case MadeKind::Transposed:
@@ -256,7 +257,10 @@ Status gist::makeWeight(const MadeWeight &what, const LinearBases &bases,
                          "exact_rows is %" PRId64 ", and %s has %" PRId64,
                          exact, inQuotes(what.from).c_str(), source.shape[0]);
   if (what.kind == MadeKind::Exact) {
-    weights.entries[name] = takeRows(source, 0, exact);
+    made = takeRows(source, 0, exact);
+    if (what.choice.exactBits)
+      made = inFormat(WeightFormat::Q8_0, made.shape, numbersOf(made));
+    weights.entries[name] = std::move(made);
     return {};
   }
   if (what.kind == MadeKind::Rounded) {

@@ -41,13 +41,13 @@ def folder(tmp_path_factory):
     return folder
 
 
-def compile_model(folder, name, plan=None, *more):
+def compile_model(folder, name, plan=None, *more, exact=("--compute=f32", "--kv-type=f32")):
     module = folder / f"{name}.gist"
     if plan:
         (folder / f"{name}.json").write_text(json.dumps(plan))
         more += (f"--plan={folder / name}.json",)
-    subprocess.run(["gist-compile", folder / "llama", "-o", module, "--compute=f32",
-                    "--kv-type=f32", "--progress=off", *more], check=True)
+    subprocess.run(["gist-compile", folder / "llama", "-o", module, "--progress=off", *exact,
+                    *more], check=True)
     return module
 
 
@@ -212,6 +212,41 @@ def test_selections(form, folder):
     assert second["rule"] == form
     assert found["selections"]["gram"] == pytest.approx(np.mean(gram, axis=0).sum())
     assert found["selections"]["gram_independent"] == pytest.approx(independent)
+
+
+def round_to_4_bits(weight):
+    """The nearest of 16 levels in blocks of 32, f16 scale and minimum."""
+    blocks = weight.reshape(weight.shape[0], -1, 32).astype(np.float32)
+    low, high = blocks.min(-1, keepdims=True), blocks.max(-1, keepdims=True)
+    scale = ((high - low) / 15).astype(np.float16).astype(np.float64)
+    minimum = low.astype(np.float16).astype(np.float64)
+    levels = np.clip(np.rint((blocks - minimum) / scale), 0, 15)
+    return (minimum + scale * levels).reshape(weight.shape)
+
+
+def test_rounded_layers(folder):
+    """Products of one input are joined there, and shown one by one."""
+    groups = {"qkv": "qkv", "o": ("o",), "gate_up": ("gate", "up"), "down": ("down",)}
+    plan = {"gist_plan": 1, "block": BLOCK, "layers": [
+        {"linears": {group: {"bits": 4} for group in groups}} for _ in range(2)]}
+    dense = compile_model(folder, "stored", None, "--observe", exact=())
+    module = compile_model(folder, "rounded", plan, "--observe", exact=())
+    found = evaluate(module, folder, 40, 40, "--against", dense, "--layers")
+
+    weights = models.llama_weights(load_file(TEST / "models/llama/model.safetensors"))
+    rounded = dict(weights)
+    for n in range(SHAPE["layers"]):
+        for name in (name for group in groups.values() for name in group):
+            rounded[f"{n}.{name}"] = round_to_4_bits(weights[f"{n}.{name}"])
+    ids = token_ids(40)
+    theirs, ours = forward(weights, ids, set())[0], forward(rounded, ids, set())[0]
+    for n, layer in enumerate(found["layers"]):
+        for group, value in layer["linear_errors"].items():
+            wanted = (np.linalg.norm(ours[n][group] - theirs[n][group])
+                      / np.linalg.norm(theirs[n][group]))
+            assert wanted > 0.02
+            # 8 bits of the rows add a little.
+            assert value == pytest.approx(wanted, rel=0.1), (n, group)
 
 
 def test_selections_layer_by_layer(folder):

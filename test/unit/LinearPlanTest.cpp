@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 
 using namespace gist;
 
@@ -27,7 +28,8 @@ std::string complain(const std::string &linears) {
 TEST(LinearPlanTest, PlansAreReadAsTheyArePrinted) {
   LinearPlan plan;
   plan.bases = "bases.safetensors";
-  plan.head = {.bits = 4, .isCompensated = true, .exactRows = 64};
+  plan.head = {
+      .bits = 4, .isCompensated = true, .exactRows = 64, .exactBits = 8};
   plan.layers.resize(2);
   plan.layers[0][1] = {.bits = 3};
   plan.layers[0][2] = {.bits = 2, .isCompensated = true, .k = 32};
@@ -75,7 +77,52 @@ TEST(LinearPlanTest, MistakesAreNamed) {
             "layer 0: o: 'exact_rows' is for the head");
   EXPECT_EQ(complain(R"({"o": {"width": 3}})"),
             "layer 0: o: 'width' is unknown; linear layers have bits, "
-            "rounding, k, epsilon and epsilon_low, a head exact_rows");
+            "rounding, k, epsilon and epsilon_low, a head exact_rows and "
+            "exact_bits");
+  EXPECT_EQ(complain(R"({"o": {"bits": 3, "exact_bits": 8}})"),
+            "layer 0: o: 'exact_bits' comes with 'exact_rows' and is 8");
+}
+
+/// What 'gist-plan linears' says of a head of 100 rows and of a layer that has
+/// 16 levels a block already: rounding it to the nearest is better than
+/// anything that moves weights.
+TEST(LinearSolveTest, RoundingIsOfferedBothWays) {
+  std::string path = testing::TempDir() + "gist-linears.json";
+  std::ofstream(path) << R"({"gist_linears": 1, "inputs": [
+    {"name": "0.o", "size": 64, "probed_bits": 3, "divergence": 0.5,
+     "exact_rows": {}, "weights": [{"rows": 10, "bytes": 1280, "energy": 2,
+      "rounded": {
+       "3": {"bytes": 320, "nearest": 0.4, "compensated": 0.2, "corrected": {"32": 0.1}},
+       "4": {"bytes": 400, "nearest": 0, "compensated": 0.02, "corrected": {}}}}]},
+    {"name": "head", "size": 64, "probed_bits": 4, "divergence": 0.125,
+     "exact_rows": {"10": 0.0625}, "weights": [{"rows": 100, "bytes": 12800,
+      "energy": 1, "rounded": {
+       "4": {"bytes": 4000, "nearest": 0.5, "compensated": 0.25, "corrected": {}},
+       "8": {"bytes": 6800, "nearest": 0.001, "compensated": 0.001, "corrected": {}}}}]}]})";
+  std::vector<plan::LinearMenu> menus;
+  Status status = plan::readMenus(path, menus);
+  ASSERT_TRUE(status.ok()) << status.text;
+  ASSERT_EQ(menus.size(), 2u);
+  // The probe was of the compensated weights: 0.5 nats for 0.2 of 2.
+  EXPECT_DOUBLE_EQ(menus[0].sensitivity, 5);
+  auto choice = [&](int64_t bytes) {
+    std::vector<size_t> chosen;
+    EXPECT_TRUE(plan::chooseWithin(menus, bytes, chosen).ok());
+    return plan::makePlan(menus, chosen, "");
+  };
+  LinearPlan four = choice(400 + 6800);
+  EXPECT_EQ(four.layers[0][1], (LinearChoice{.bits = 4}));
+  EXPECT_EQ(four.head, (LinearChoice{.bits = 8}));
+  LinearPlan three = choice(320 + 4000);
+  EXPECT_EQ(three.layers[0][1],
+            (LinearChoice{.bits = 3, .isCompensated = true}));
+  EXPECT_EQ(three.head, (LinearChoice{.bits = 4, .isCompensated = true}));
+  // Rows of common tokens in 8 bits: 68 bytes instead of 40.
+  LinearPlan common = choice(400 + 4000 + 10 * 28);
+  EXPECT_EQ(
+      common.head,
+      (LinearChoice{
+          .bits = 4, .isCompensated = true, .exactRows = 10, .exactBits = 8}));
 }
 
 /// Two groups of which the second minds errors ten times as much.
@@ -106,6 +153,21 @@ TEST(LinearSolveTest, BytesComeFromWhereTheyCostLeast) {
   ASSERT_EQ(made.layers.size(), 1u);
   EXPECT_EQ(made.layers[0][1].bits, 2);
   EXPECT_EQ(made.layers[0][3].bits, 3);
+}
+
+/// No price asks for the option in the middle, which is off the hull; the bytes
+/// that are there do.
+TEST(LinearSolveTest, WhatIsLeftIsSpent) {
+  plan::LinearMenu menu;
+  menu.layer = 0;
+  menu.options = {{{}, 100, 0}, {{.bits = 3}, 70, 3.5}, {{.bits = 2}, 60, 4}};
+  std::vector<plan::LinearMenu> menus = {menu, menu};
+  std::vector<size_t> chosen;
+  ASSERT_TRUE(plan::chooseWithin(menus, 165, chosen).ok());
+  EXPECT_EQ(chosen, (std::vector<size_t>{0, 2}));
+  ASSERT_TRUE(plan::chooseWithin(menus, 155, chosen).ok());
+  EXPECT_EQ(plan::countBytes(menus, chosen), 140);
+  EXPECT_EQ(chosen, (std::vector<size_t>{1, 1}));
 }
 
 /// Many groups, of which each is a little less sensitive than the one before.

@@ -30,17 +30,21 @@ static int64_t subspaceBytes(int64_t k, int64_t size, int64_t outputs) {
   return k * (size + outputs) / info.blockLength * info.blockBytes;
 }
 
-/// The same head with the rows of common tokens as stored: what is left of
-/// the error is what predictions said.
+/// The same head with the rows of common tokens as stored, or in 8 bits where
+/// that is less: what is left of the error is what predictions said.
 static void addExactRows(const Json &input, const LinearOption &option,
                          LinearMenu &menu) {
   const Json &weight = input.at("weights").at(0);
   auto rows = weight.at("rows").get<int64_t>();
   auto divergence = input.at("divergence").get<double>();
-  int64_t more = weight.at("bytes").get<int64_t>() - option.bytes;
+  int64_t stored = weight.at("bytes"), exact = stored;
+  if (const Json &rounded = weight.at("rounded"); rounded.contains("8"))
+    exact = std::min<int64_t>(stored, rounded["8"].at("bytes"));
+  int64_t more = exact - option.bytes;
   for (const auto &[count, left] : input.at("exact_rows").items()) {
     LinearOption better = option;
     better.choice.exactRows = std::stoll(count);
+    better.choice.exactBits = exact < stored ? 8 : 0;
     better.bytes += more / rows * better.choice.exactRows;
     if (divergence > 0)
       better.error *= left.get<double>() / divergence;
@@ -52,7 +56,9 @@ static void addExactRows(const Json &input, const LinearOption &option,
 static double getSensitivity(const Json &input, const LinearMenu &menu) {
   auto divergence = input.at("divergence").get<double>();
   for (const LinearOption &option : menu.options)
+    // Compensated weights are probed where there are any.
     if (option.choice.bits == input.at("probed_bits") && option.choice.k == 0 &&
+        option.choice.isCompensated == (option.choice.bits < 8) &&
         option.choice.exactRows == 0 && option.error > 0 && divergence > 0)
       return divergence / option.error;
   return 1;
@@ -79,23 +85,29 @@ static LinearMenu readMenu(const Json &input) {
   // Layers of a group take the same bits: they are one product.
   for (const auto &[bits, unused] :
        input.at("weights").at(0).at("rounded").items()) {
-    LinearOption option;
-    option.choice.bits = std::stoll(bits);
-    // The file of bases has no blocks of 8 bits: the nearest are good enough.
-    option.choice.isCompensated = option.choice.bits < 8;
+    LinearOption nearest;
+    nearest.choice.bits = std::stoll(bits);
+    LinearOption compensated = nearest;
+    compensated.choice.isCompensated = true;
     std::map<int64_t, double> corrected;
     for (const Json &weight : input.at("weights")) {
       const Json &found = weight.at("rounded").at(bits);
-      option.bytes += found.at("bytes").get<int64_t>();
-      option.error += found.at("compensated").get<double>() / energy;
+      nearest.bytes += found.at("bytes").get<int64_t>();
+      nearest.error += found.at("nearest").get<double>() / energy;
+      compensated.error += found.at("compensated").get<double>() / energy;
       for (const auto &[k, error] : found.at("corrected").items())
         corrected[std::stoll(k)] += error.get<double>() / energy;
     }
-    menu.options.push_back(option);
-    if (menu.layer < 0)
-      addExactRows(input, option, menu);
+    compensated.bytes = nearest.bytes;
+    // Weights that have so few levels already stay as they are.
+    menu.options.push_back(nearest);
+    // The file of bases has no blocks of 8 bits: the nearest are good enough.
+    if (nearest.choice.bits < 8)
+      menu.options.push_back(compensated);
+    if (menu.layer < 0 && nearest.choice.bits < 8)
+      addExactRows(input, compensated, menu);
     for (const auto &[k, error] : corrected) {
-      LinearOption better = option;
+      LinearOption better = compensated;
       better.choice.k = k;
       better.error = error;
       better.bytes += subspaceBytes(k, input.at("size"), outputs);
@@ -161,6 +173,32 @@ gist::plan::chooseAtPrice(const std::vector<LinearMenu> &menus, double price) {
   return chosen;
 }
 
+/// Spends what is left of `bytes`, one group at a time on what gains most: no
+/// price asks for an option that is a little off the hull of its menu.
+static void spendRest(const std::vector<LinearMenu> &menus, int64_t bytes,
+                      std::vector<size_t> &chosen) {
+  for (;;) {
+    int64_t rest = bytes - countBytes(menus, chosen);
+    double most = 0;
+    size_t menu = 0, option = 0;
+    for (size_t i = 0; i < menus.size(); ++i) {
+      const LinearOption &now = menus[i].options[chosen[i]];
+      for (size_t j = 0; j < menus[i].options.size(); ++j) {
+        const LinearOption &other = menus[i].options[j];
+        double gain = menus[i].sensitivity * (now.error - other.error);
+        if (other.bytes - now.bytes <= rest && gain > most) {
+          most = gain;
+          menu = i;
+          option = j;
+        }
+      }
+    }
+    if (most == 0)
+      return;
+    chosen[menu] = option;
+  }
+}
+
 Status gist::plan::chooseWithin(const std::vector<LinearMenu> &menus,
                                 int64_t bytes, std::vector<size_t> &chosen) {
   std::vector<size_t> found = chooseAtPrice(menus, 0);
@@ -184,6 +222,7 @@ Status gist::plan::chooseWithin(const std::vector<LinearMenu> &menus,
     if (fits)
       found = std::move(tried);
   }
+  spendRest(menus, bytes, found);
   chosen = std::move(found);
   return {};
 }

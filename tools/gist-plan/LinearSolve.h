@@ -42,7 +42,8 @@ std::vector<size_t> chooseAtPrice(const std::vector<LinearMenu> &menus,
                                   double price);
 
 /// The choice with the least error among those of chooseAtPrice that read at
-/// most `bytes`; refuses fewer bytes than the cheapest options read.
+/// most `bytes`, and what is left of them spent group by group; refuses fewer
+/// bytes than the cheapest options read.
 Status chooseWithin(const std::vector<LinearMenu> &menus, int64_t bytes,
                     std::vector<size_t> &chosen);
 

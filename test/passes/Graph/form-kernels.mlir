@@ -203,3 +203,30 @@ func.func @cache(%q: tensor<?x4x8xf32>, %k: tensor<?x2x8xf32>, %past: index, %ca
   %o1 = gist.attention %o0, %f1, %f1 causal : tensor<?x4x8xf32>, tensor<?x2x8xf32>, tensor<?x2x8xf32>
   return %o1, %cache1 : tensor<?x4x8xf32>, tensor<3x128x2x8xf16>
 }
+
+// -----
+
+// Readers look through slices. A slice that is returned has to lie somewhere:
+// a kernel copies it there, be it reshaped or not.
+// CHECK-LABEL: func.func @returned_slices
+// CHECK-SAME:    %[[X:.+]]: tensor<?x64xi8>, %[[S:.+]]: tensor<?x2xf32>
+// CHECK:         %[[Y:.+]] = gist.dispatch @quantized_matmul_0(
+// CHECK:         %[[A:.+]] = gist.dispatch @rows_0(%[[Y]]{{.*}} outs(%{{.+}} : tensor<?x8xf32>)
+// CHECK:         %[[B:.+]] = gist.dispatch @rows_1(%[[Y]]{{.*}} outs(%{{.+}} : tensor<?x4x3xf32>)
+// CHECK:         return %[[A]], %[[B]]
+func.func @returned_slices(%x: tensor<?x64xi8>, %s: tensor<?x2xf32>) -> (tensor<?x8xf32>, tensor<?x4x3xf32>) {
+  %c0 = arith.constant 0 : index
+  %t = tensor.dim %x, %c0 : tensor<?x64xi8>
+  %w = gist.weight "a+b" : tensor<20x2x20xi8>
+  %y = gist.quantized_matmul %x, %s, %w format q4_1
+      : tensor<?x64xi8>, tensor<?x2xf32>, tensor<20x2x20xi8> -> tensor<?x20xf32>
+  %a = tensor.extract_slice %y[0, 0] [%t, 8] [1, 1] : tensor<?x20xf32> to tensor<?x8xf32>
+  %b = tensor.extract_slice %y[0, 8] [%t, 12] [1, 1] : tensor<?x20xf32> to tensor<?x12xf32>
+  %heads = tensor.expand_shape %b [[0], [1, 2]] output_shape [%t, 4, 3] : tensor<?x12xf32> into tensor<?x4x3xf32>
+  return %a, %heads : tensor<?x8xf32>, tensor<?x4x3xf32>
+}
+// CHECK:       func.func private @rows_0(
+// CHECK-SAME:    %[[DEST:[^ ]+]]: tensor<?x8xf32>) -> tensor<?x8xf32>
+// CHECK:         %[[SLICE:.+]] = tensor.extract_slice %{{.+}}[0, 0] [%{{.+}}, 8] [1, 1]
+// CHECK:         %[[COPY:.+]] = tensor.insert_slice %[[SLICE]] into %[[DEST]]
+// CHECK:         return %[[COPY]]

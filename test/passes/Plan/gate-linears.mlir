@@ -5,6 +5,13 @@
 // RUN: echo '{"layers": [{"linears": {"qkv": {"k": 4, "epsilon": 0.125}, "o": {"bits": 3}, "down": {"bits": 2, "k": 4}}}], "head": {"bits": 4, "exact_rows": 8}, "bases": "bases.safetensors"}' > %t/plan.json
 // RUN: gist-opt %s -gist-gate-linears=plan=%t/plan.json | FileCheck %s
 
+// The first rows of the head in 8 bits instead of as stored.
+// RUN: echo '{"layers": [{"linears": {}}], "head": {"bits": 4, "exact_rows": 8, "exact_bits": 8}}' > %t/eight.json
+// RUN: gist-opt %s -gist-gate-linears=plan=%t/eight.json | FileCheck %s --check-prefix=EIGHT
+// EIGHT: gist.weight "head.weight.q4_1.from8" {{.*}} : tensor<32x2x20xi8>
+// EIGHT: %[[FIRST:.*]] = gist.weight "head.weight.first8.q8_0" {{.*}}kind = "exact"{{.*}} : tensor<8x2x34xi8>
+// EIGHT: gist.dequantize %[[FIRST]] format q8_0
+
 // RUN: echo '{"layers": [{"linears": {"qkv": {"k": 65, "epsilon": 0.1}}}]}' > %t/wide.json
 // RUN: not gist-opt %s -gist-gate-linears=plan=%t/wide.json 2>&1 | FileCheck %s --check-prefix=WIDE
 // WIDE: error: 'linalg.matmul' op has rows of 64 numbers, and the plan asks for a subspace of 65
