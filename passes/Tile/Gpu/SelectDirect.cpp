@@ -39,12 +39,20 @@ static constexpr int64_t kMaxParts = 8;
 /// Steps of a share, at least.
 static constexpr int64_t kMinSteps = 4;
 
+/// Sums of a lane on gfx942, at most.
+static constexpr int64_t kMaxSumsOnAmd = 32;
+
 /// Sets of tokens, one bit each, in arrays that start as zeros.
 static constexpr SelectArray kKeptSet = SelectArray::Suspects;
 static constexpr SelectArray kDroppedSet = SelectArray::Touched;
 
 bool SelectKernel::canBeDirect() const {
-  return (problem.rule == SelectRule::All ||
+  // Twice the comparisons of a tile's columns in one kernel: on gfx942 scalar
+  // registers would spill for large tiles.
+  bool hasRegisters =
+      b.getGpu().kind == GpuKind::Nvidia || gram.getNumSums() <= kMaxSumsOnAmd;
+  return hasRegisters &&
+         (problem.rule == SelectRule::All ||
           problem.rule == SelectRule::Kept) &&
          gram.hasRowGroups() && (findsNearest() || !hasNearest());
 }
@@ -83,9 +91,11 @@ SelectKernel::Direct SelectKernel::planDirect() {
   return plan;
 }
 
-void SelectKernel::emitDirect(const Direct &plan) {
-  Value numSums = b.add(plan.norms, plan.shares);
-  rounds.runInOrder(workgroups, b.add(numSums, plan.groups), [&](Value item) {
+void SelectKernel::emitDirect(Value items) {
+  rounds.runInOrder(workgroups, items, [&](Value item) {
+    // Planned again for every item: scalar registers of gfx942 are few.
+    Direct plan = planDirect();
+    Value numSums = b.add(plan.norms, plan.shares);
     Value isNorms = b.isLess(item, plan.norms);
     Value isSums = b.isLess(item, numSums);
     b.ifThen(isNorms, [&] { emitNorms(item); });
