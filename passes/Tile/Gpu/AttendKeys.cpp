@@ -7,8 +7,8 @@
 //
 // A workgroup has queries of one block, so that they see the same clusters. It
 // counts their members in workgroup memory, in a table by id; then steps of
-// gathered rows go through the clusters and after them the tokens. A table has
-// room for some ids; where there are more, they are taken one table at a time.
+// clusters, gathered, are followed by steps of tokens. A table has room for
+// some ids; where there are more, they are taken one table at a time.
 //
 // Clusters that stand with their means (AttendMeans.h) are rows of other
 // tensors than the tokens: they have a loop of their own before that of the
@@ -32,8 +32,7 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 static constexpr int64_t kNumbersAtOnce = 16;
 
 namespace {
-/// Clusters [begin, end), then tokens [firstToken, endToken), in one list: a
-/// step may have both.
+/// Clusters [begin, end), then tokens [firstToken, endToken).
 class ClusterSteps final : public KeySteps {
 public:
   ClusterSteps(GpuBuilder &b, AttendOp op, Selection &selection, int64_t keys)
@@ -49,47 +48,47 @@ public:
   std::function<Value(Value row)> getToken;
 
   Value getCount(GpuBuilder &b) override {
-    return b.ceilDiv(getNumKeys(b), keysOfStep);
+    return b.add(getClusterSteps(b),
+                 b.ceilDiv(b.sub(endToken, firstToken), keysOfStep));
   }
   bool isGathered() const override { return true; }
   Value getRow(GpuBuilder &b, Value step, Value slot) override {
-    Value place = getPlace(b, step, slot);
+    // A step of tokens reads no id.
     return b.ifElse(
-        b.isLess(place, getNumClusters(b)),
-        [&] { return getClusterRow(b, b.add(begin, place)); },
+        isCluster(b, step),
+        [&] { return getClusterRow(b, getCluster(b, step, slot)); },
         [&] {
           Value last = b.max(b.sub(endToken, 1), b.index(0));
           return b.min(getTokenKey(b, step, slot), last);
         });
   }
-  /// A cluster is as if it were a token before the first one.
   Value isPlain(GpuBuilder &b, Value step) override {
     if (!op.getCausal())
       return arith::ConstantIntOp::create(b, 1, 1);
     Value last = getTokenKey(b, step, b.index(keysOfStep - 1));
-    return isAtMost(b, last, getToken(b.index(0)));
+    Value isSeen = isAtMost(b, last, getToken(b.index(0)));
+    return arith::OrIOp::create(b, isCluster(b, step), isSeen);
   }
   Value adjust(GpuBuilder &b, Value score, Value step, Value row,
                Value slot) override {
     Value isSeen = isAtMost(b, getTokenKey(b, step, slot), getToken(row));
+    isSeen = arith::OrIOp::create(b, isCluster(b, step), isSeen);
     return b.select(isSeen, score, b.f32(-kInfinity));
   }
   bool hasBias() const override { return true; }
   Value getBias(GpuBuilder &b, Value step, Value slot, Value row) override {
-    Value place = getPlace(b, step, slot);
     auto ofCluster = [&]() -> Value {
       Value count;
       if (!table)
-        count = selection.getWeight(b.add(begin, place));
+        count = selection.getWeight(getCluster(b, step, slot));
       else
         count = countOf ? countOf(row) : b.read(table, b.sub(row, firstId));
-      return getLogCount(b, count, op.getEffectiveScale());
+      Value bias = getLogCount(b, count, op.getEffectiveScale());
+      Value isThere = b.isLess(b.add(begin, getOffset(b, step, slot)), end);
+      return b.select(isThere, bias, b.f32(-kInfinity));
     };
-    return b.ifElse(b.isLess(place, getNumClusters(b)), ofCluster,
-                    [&]() -> Value {
-                      return b.select(b.isLess(place, getNumKeys(b)), b.f32(0),
-                                      b.f32(-kInfinity));
-                    });
+    return b.ifElse(isCluster(b, step), ofCluster,
+                    [&]() -> Value { return b.f32(0); });
   }
 
 private:
@@ -101,15 +100,21 @@ private:
     Value id = selection.getId(cluster);
     return b.sub(b.readNumber(table, b.sub(id, firstId)), 1);
   }
-  Value getNumClusters(GpuBuilder &b) { return b.sub(end, begin); }
-  Value getNumKeys(GpuBuilder &b) {
-    return b.add(getNumClusters(b), b.sub(endToken, firstToken));
+  Value getClusterSteps(GpuBuilder &b) {
+    return b.ceilDiv(b.sub(end, begin), keysOfStep);
   }
-  Value getPlace(GpuBuilder &b, Value step, Value slot) {
+  Value isCluster(GpuBuilder &b, Value step) {
+    return isAtMost(b, b.add(step, 1), getClusterSteps(b));
+  }
+  Value getOffset(GpuBuilder &b, Value step, Value slot) {
     return b.add(b.mul(step, keysOfStep), slot);
   }
+  Value getCluster(GpuBuilder &b, Value step, Value slot) {
+    return b.min(b.add(begin, getOffset(b, step, slot)), b.sub(end, 1));
+  }
   Value getTokenKey(GpuBuilder &b, Value step, Value slot) {
-    return b.add(firstToken, b.sub(getPlace(b, step, slot), getNumClusters(b)));
+    return b.add(firstToken,
+                 getOffset(b, b.sub(step, getClusterSteps(b)), slot));
   }
 
   AttendOp op;
