@@ -21,8 +21,7 @@
 //
 // The tile: `workgroup` is the tokens and the rows of the largest W that a
 // workgroup has, `waves` its waves, `stages` the pieces of a row of W that a
-// lane reads at once, `depth` the numbers of each row of W that are brought
-// into the cache before it is known whether they are needed.
+// lane reads at once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -100,7 +99,6 @@ public:
     collectImage();
     steps.run(residualItems, [&](Value i) { computeResidual(i); });
     multiplyImages();
-    askForWeights();
     steps.wait();
     decideLevels();
     addResiduals();
@@ -132,7 +130,6 @@ private:
   void collectImage();
   void computeResidual(Value item);
   void multiplyImages();
-  void askForWeights();
   void decideLevels();
   void addResiduals();
   void addResidual(Projection &projection, Operand &matrix, int64_t level);
@@ -511,24 +508,6 @@ void GatedKernel::multiplyImages() {
       b.forEach(b.index(rows.getRowsAtOnce()), b.index(projection.count),
                 b.index(rows.getRowsAtOnce()),
                 [&](Value offset) { multiply(offset, {}); });
-  }
-}
-
-/// While the norms are on their way memory has nothing else to do.
-void GatedKernel::askForWeights() {
-  constexpr int64_t kLine = 64; // of 16 bits each
-  int64_t lines = std::min(kernel.tile.getDepth(), depth) / kLine;
-  for (auto [i, projection] : llvm::enumerate(projections)) {
-    if (lines == 0 ||
-        !projection.weight.isCopyable(getElementTypeOrSelf(op.getWeights()[i])))
-      continue;
-    forThreads(projection.count * lines, [&](Value i) {
-      Value row = b.min(b.add(projection.first, b.div(i, lines)),
-                        b.sub(projection.weight.getRows(), 1));
-      auto [buffer, place] =
-          projection.weight.getPlace(row, b.mul(b.rem(i, lines), kLine));
-      prefetchLine(b, buffer, place);
-    });
   }
 }
 
