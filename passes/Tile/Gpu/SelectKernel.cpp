@@ -108,13 +108,13 @@ int64_t SelectKernel::getNormRows() const {
 
 void SelectKernel::emit() {
   rounds.run(
-      workgroups, b.ceilDiv(rounds.tokens, getNormRows()),
+      workgroups, getNormRows(),
       [&](Value kind, Value item) { emitItem(kind, item); }, [&] { decide(); });
 }
 
 void SelectKernel::emitItem(Value kind, Value item) {
   auto when = [&](RoundKind which, function_ref<void()> body) {
-    b.ifThen(b.isEqual(kind, static_cast<int64_t>(which)), body);
+    rounds.ifThenHere(b.isEqual(kind, static_cast<int64_t>(which)), body);
   };
   when(RoundKind::Norms, [&] { emitNorms(item); });
   when(RoundKind::Gram, [&] { emitGram(item); });
