@@ -95,8 +95,8 @@ struct Subspace {
 };
 } // namespace
 
-/// Projection `number` of the op: M g + bias, and by level the residual times
-/// nothing, the low weight if there is one, or the weight.
+/// Projection `number` of the op: by level M g, that and the residual times the
+/// low weight, if there is one, or the weight times the input; and the bias.
 static Value createProjection(ImplicitLocOpBuilder &b, GatedProjectionOp op,
                               unsigned number, const Subspace &subspace) {
   Type element = cast<RankedTensorType>(op.getOutputs()[number].getType())
@@ -104,19 +104,18 @@ static Value createProjection(ImplicitLocOpBuilder &b, GatedProjectionOp op,
   Value weight = op.getWeights()[number];
   SmallVector<OpFoldResult> sizes = {getSize(b, op.getInput(), 0),
                                      getSize(b, weight, 0)};
-  // The addend of level i + 1 is input 2 + i of the sum.
+  // The product of level i is input 1 + i of the sum.
   SmallVector<Value> inputs = {
       createProduct(b, "tk,mk->tm", subspace.g, op.getImages()[number], sizes),
       subspace.level};
   std::string dims = "tm,t";
-  auto addResidual = [&](Value matrix) {
-    inputs.push_back(
-        createProduct(b, "td,md->tm", subspace.residual, matrix, sizes));
+  auto addInput = [&](Value rows, Value matrix) {
+    inputs.push_back(createProduct(b, "td,md->tm", rows, matrix, sizes));
     dims += ",tm";
   };
   if (!op.getLow().empty())
-    addResidual(op.getLow()[number]);
-  addResidual(weight);
+    addInput(subspace.residual, op.getLow()[number]);
+  addInput(op.getInput(), weight);
   if (!op.getBiases().empty()) {
     inputs.push_back(op.getBiases()[number]);
     dims += ",m";
@@ -128,8 +127,10 @@ static Value createProjection(ImplicitLocOpBuilder &b, GatedProjectionOp op,
     for (unsigned level = 1; level <= levels; ++level) {
       Value constant = arith::ConstantOp::create(b, b.getI8IntegerAttr(level));
       Value isLevel = compare(b, CmpIPredicate::eq, args[1], constant);
-      Value more = arith::AddFOp::create(b, args[0], args[1 + level]);
-      result = arith::SelectOp::create(b, isLevel, more, result);
+      Value other = args[1 + level];
+      if (level < levels)
+        other = arith::AddFOp::create(b, args[0], other);
+      result = arith::SelectOp::create(b, isLevel, other, result);
     }
     if (!op.getBiases().empty())
       result = arith::AddFOp::create(b, result, toF32(b, args[2 + levels]));

@@ -511,14 +511,14 @@ def Gist_GatedProjectionOp : Gist_Op<"gated_projection", [
         g   = transpose(V) x
         res = x - V g
         rho = |res| / |x|          (0 for x = 0)
-        y   = M g + bias + (gate open ? W res : 0)
+        y   = (gate open ? W x : M g) + bias
 
     The gate is open iff !(rho <= epsilon), so a NaN opens it. `level` is 0
-    where it is closed and 1 where it is open.
+    where it is closed and 1 where it is open: W x, so that M may be rounded.
 
     Graded form, with `low` approximations of the weights and `epsilon_low` <
-    `epsilon`: rho <= epsilon_low skips the residual (level 0), up to epsilon it
-    is multiplied by the low-bit weight (level 1), above it by W (level 2).
+    `epsilon`: rho <= epsilon_low gives M g (level 0), up to epsilon M g and the
+    low-bit weight times res (level 1), above it W x (level 2).
 
     Numerics: g, res, rho and the sums in f32, g and res not rounded in between;
     y is rounded once.

@@ -109,6 +109,10 @@ public:
   /// rows by position (selections) can only be reset.
   Status rewind(int64_t position);
 
+  /// Takes over what a session of the same module and capacity, perhaps on
+  /// another device, has seen.
+  Status takeState(Session &other);
+
   int64_t position() const { return past; }
   int64_t capacity() const { return context; }
   bool hasEntry(std::string_view name) const;

@@ -197,6 +197,29 @@ Status Session::rewind(int64_t position) {
   return {};
 }
 
+Status Session::takeState(Session &other) {
+  if (other.source != source || other.context != context)
+    return Status::error(Code::BadArgument,
+                         "a session takes state of the same module and "
+                         "capacity alone");
+  GIST_TRY(other.device.synchronize());
+  const std::vector<BufferSpec> &buffers = source->spec().buffers;
+  std::vector<uint8_t> content;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    if (buffers[i].kind != BufferKind::State)
+      continue;
+    content.resize(owned[i].size());
+    GIST_TRY(other.device.download(other.owned[i].address(), content.data(),
+                                   content.size()));
+    GIST_TRY(device.upload(owned[i].address(), {content.data(), content.size()})
+                 .in(buffers[i].name));
+    GIST_TRY(device.synchronize()); // It is copied when `content` changes.
+  }
+  past = other.past;
+  lastLogits = {};
+  return {};
+}
+
 /// Bytes of a buffer that mean something: its shape, or all of it.
 Status Session::contentSize(uint32_t number, uint64_t &bytes) {
   const BufferSpec &buffer = source->spec().buffers[number];

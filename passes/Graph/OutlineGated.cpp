@@ -15,9 +15,9 @@
 // work on rows; they become kernels as the rest of the graph does. A kernel for
 // each projection then is
 //
-//   s0 = g M^T
-//   s1 = s0 + residual' W^T    residual' = residual where the level says so
-//   y  = s1 + bias             else 0
+//   s0 = g' M^T                g' = g where the level says so, else 0
+//   s1 = s0 + x' W^T           x' likewise
+//   y  = s1 + bias
 //
 //===----------------------------------------------------------------------===//
 
@@ -145,12 +145,14 @@ private:
     ImplicitLocOpBuilder &b = kernel.b;
     Type element = cast<RankedTensorType>(op.getOutputs()[number].getType())
                        .getElementType();
-    Value image = kernel.addInput(g), rest = kernel.addInput(residual);
-    Value levels = kernel.addInput(level);
-    SmallVector<Value> matrices = {kernel.addInput(op.getImages()[number])};
-    if (!op.getLow().empty())
-      matrices.push_back(kernel.addInput(op.getLow()[number]));
-    matrices.push_back(kernel.addInput(op.getWeights()[number]));
+    bool isGraded = !op.getLow().empty();
+    int64_t top = isGraded ? 2 : 1;
+    Value image = kernel.addInput(g), levels = kernel.addInput(level);
+    Value rest = isGraded ? kernel.addInput(residual) : Value();
+    Value x = kernel.addInput(op.getInput());
+    Value images = kernel.addInput(op.getImages()[number]);
+    Value low = isGraded ? kernel.addInput(op.getLow()[number]) : Value();
+    Value weight = kernel.addInput(op.getWeights()[number]);
     Value bias = op.getBiases().empty()
                      ? Value()
                      : kernel.addInput(op.getBiases()[number]);
@@ -159,9 +161,11 @@ private:
 
     Value sum = createFilled(b, {getSize(b, output, 0), getSize(b, output, 1)},
                              createF32(b, 0));
-    for (auto [i, matrix] : llvm::enumerate(matrices))
-      sum =
-          addProduct(b, i == 0 ? image : mask(b, rest, levels, i), matrix, sum);
+    auto isBelow = arith::CmpIPredicate::slt, isAt = arith::CmpIPredicate::eq;
+    sum = addProduct(b, mask(b, image, levels, isBelow, top), images, sum);
+    if (isGraded)
+      sum = addProduct(b, mask(b, rest, levels, isAt, 1), low, sum);
+    sum = addProduct(b, mask(b, x, levels, isAt, top), weight, sum);
     SmallVector<Value> inputs = {sum};
     if (bias)
       inputs.push_back(bias);
@@ -186,13 +190,13 @@ private:
     return createLoops(b, "td,md->tm", {rows, matrix}, sum, multiply);
   }
 
-  /// The rows whose level is `wanted`, and zeros for the others.
+  /// The rows whose level is, or is below, `bound`, and zeros for the others.
   static Value mask(ImplicitLocOpBuilder &b, Value rows, Value levels,
-                    int64_t wanted) {
+                    arith::CmpIPredicate predicate, int64_t bound) {
     Type element = getElementTypeOrSelf(rows);
     auto choose = [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-      Value constant = arith::ConstantOp::create(b, b.getI8IntegerAttr(wanted));
-      Value isWanted = compare(b, arith::CmpIPredicate::eq, args[0], constant);
+      Value constant = arith::ConstantOp::create(b, b.getI8IntegerAttr(bound));
+      Value isWanted = compare(b, predicate, args[0], constant);
       Value zero = arith::ConstantOp::create(b, b.getZeroAttr(element));
       return arith::SelectOp::create(b, isWanted, args[1], zero);
     };

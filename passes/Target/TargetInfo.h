@@ -32,7 +32,7 @@ struct MatmulShape {
 };
 
 /// How attention is cut: queries of a workgroup, keys of a step.
-struct AttentionShape {
+struct AttentionSteps {
   int64_t queries, keys;
 };
 
@@ -46,7 +46,7 @@ struct TargetInfo {
   int64_t packColumns, packDepth; ///< operand of that instruction
   bool packUnsigned;              ///< it takes weights without a sign
   MatmulShape integerShape, floatShape;
-  AttentionShape attention;
+  AttentionSteps attention;
   int64_t rows; ///< rows of a workgroup in kernels on whole rows
   /// Columns of a workgroup in integer products of one row: few, so that all
   /// threads finish together.

@@ -432,8 +432,8 @@ func.func @attend_keys_representative(
 // CHECK:         %[[LEVEL:[a-z0-9_-]+]] = linalg.generic {{.+}} outs(%{{.+}} : tensor<?xi8>)
 // CHECK:           arith.cmpf ugt, %{{.+}}, %[[EPSILON]] : f32
 // CHECK:         %[[INSIDE:[a-z0-9_-]+]] = linalg.generic {{.+}} ins(%[[G]], %[[M]] : {{.+}}) outs(%{{.+}} : tensor<?x40xf32>)
-// CHECK:         %[[REST:[a-z0-9_-]+]] = linalg.generic {{.+}} ins(%[[RES]], %[[W]] : {{.+}}) outs(%{{.+}} : tensor<?x40xf32>)
-// CHECK:         %[[Y:[a-z0-9_-]+]] = linalg.generic {{.+}} ins(%[[INSIDE]], %[[LEVEL]], %[[REST]], %[[BIAS]] : {{.+}}) outs(%{{.+}} : tensor<?x40xf16>)
+// CHECK:         %[[ALL:[a-z0-9_-]+]] = linalg.generic {{.+}} ins(%[[X]], %[[W]] : {{.+}}) outs(%{{.+}} : tensor<?x40xf32>)
+// CHECK:         %[[Y:[a-z0-9_-]+]] = linalg.generic {{.+}} ins(%[[INSIDE]], %[[LEVEL]], %[[ALL]], %[[BIAS]] : {{.+}}) outs(%{{.+}} : tensor<?x40xf16>)
 // CHECK:           arith.select
 // CHECK:           arith.truncf %{{.+}} : f32 to f16
 // CHECK:         return %[[Y]], %[[LEVEL]]
@@ -449,7 +449,7 @@ func.func @gated_projection(%x: tensor<?x24xf16>, %v: tensor<24x8xbf16>,
 
 // -----
 
-// Two thresholds and two residuals for each of two projections, one subspace.
+// Two thresholds, and three products for each of two projections, one subspace.
 // CHECK-LABEL: func @gated_projection_graded
 // CHECK-DAG:     %[[LOW:[a-z0-9_-]+]] = arith.constant 1.25{{0*}}e-01 : f32
 // CHECK-DAG:     %[[EPSILON:[a-z0-9_-]+]] = arith.constant 2.5{{0*}}e-01 : f32

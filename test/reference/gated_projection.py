@@ -44,16 +44,12 @@ def gated_projection(x, v, projections, levels, low=None):
         g, rest = residual(x, v)
         for number, (w, m, bias) in enumerate(projections):
             y = g @ np.asarray(m, np.float64).T
+            is_open = levels == (LOW if low is None else LOW + 1)
+            if low is not None:
+                is_low = levels == LOW
+                y[is_low] += rest[is_low] @ np.asarray(low[number], np.float64).T
+            y[is_open] = x[is_open] @ np.asarray(w, np.float64).T
             if bias is not None:
                 y = y + np.asarray(bias, np.float64)
-            open_level = LOW if low is None else LOW + 1
-            if low is not None:
-                y = add_residual(y, rest, low[number], levels == LOW)
-            outputs.append(add_residual(y, rest, w, levels == open_level))
+            outputs.append(y)
     return outputs
-
-
-def add_residual(y, rest, w, where):
-    y = y.copy()
-    y[where] += rest[where] @ np.asarray(w, np.float64).T
-    return y

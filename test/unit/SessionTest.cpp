@@ -107,6 +107,23 @@ TEST_P(SessionTest, OtherWeightsInOneSession) {
   EXPECT_EQ(status.text, "the module has no weight 'no such weight'");
 }
 
+TEST_P(SessionTest, StateOfAnother) {
+  // What the other read stands for what this one did not.
+  std::vector<int32_t> tokens = someTokens(20), others(7, 3);
+  std::span<const int32_t> all = tokens;
+  auto first = create(), second = create();
+  ASSERT_TRUE(first->feed(all.first(12)).ok());
+  ASSERT_TRUE(second->feed(others).ok());
+  ASSERT_TRUE(second->takeState(*first).ok());
+  EXPECT_EQ(second->position(), 12);
+  ASSERT_TRUE(second->feed(all.subspan(12)).ok());
+  expectNear(second->logits(), model.logitsAfter(tokens));
+  auto smaller = create({.context = 16});
+  ASSERT_TRUE(smaller);
+  EXPECT_EQ(smaller->takeState(*first).text,
+            "a session takes state of the same module and capacity alone");
+}
+
 TEST_P(SessionTest, CallsAreTold) {
   std::vector<std::pair<int64_t, int64_t>> calls;
   SessionOptions options{.chunk = 8};

@@ -10,32 +10,14 @@
 #include "tools/gist-run/Compiler.h"
 #include "tools/gist-run/Evaluation.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <filesystem>
 
 using namespace gist;
 using namespace gist::plan;
 
-LinearContract::~LinearContract() {
-  std::error_code unused;
-  if (!folder.empty())
-    std::filesystem::remove_all(folder, unused);
-}
-
 Status LinearContract::open() {
-  std::error_code failed;
-  std::string name =
-      (std::filesystem::temp_directory_path(failed) / "gist-plan-XXXXXX")
-          .string();
-  if (failed || !mkdtemp(name.data()))
-    return Status::error(Code::Io, "there is no folder for temporary files: %s",
-                         std::strerror(errno));
-  folder = name;
+  GIST_TRY(folder.make());
   return predict("", dense);
 }
 

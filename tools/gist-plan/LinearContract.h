@@ -14,6 +14,7 @@
 #define GIST_TOOLS_GIST_PLAN_LINEARCONTRACT_H
 
 #include "runtime/Status.h"
+#include "tools/gist-run/TemporaryFolder.h"
 
 #include <cstdint>
 #include <string>
@@ -34,9 +35,6 @@ class LinearContract {
 public:
   explicit LinearContract(LinearContractOptions options)
       : options(std::move(options)) {}
-  ~LinearContract();
-  LinearContract(const LinearContract &) = delete;
-  LinearContract &operator=(const LinearContract &) = delete;
 
   /// Measures the model as it is stored, which plans are compared with.
   Status open();
@@ -48,14 +46,14 @@ public:
   /// Ratios of perplexities in the last measurement, as the texts come.
   const std::vector<double> &ratios() const { return lastRatios; }
   /// Where a plan to be measured may be written.
-  std::string planPath() const { return folder + "/plan.json"; }
+  std::string planPath() const { return folder.file("plan.json"); }
 
 private:
   /// Compiles the model, with a plan if there is one, and predicts the texts.
   Status predict(const std::string &plan, std::vector<double> &losses);
 
   LinearContractOptions options;
-  std::string folder; ///< for plans, of our own; removed at the end
+  run::TemporaryFolder folder; ///< for plans
   std::vector<double> dense, lastRatios;
 };
 

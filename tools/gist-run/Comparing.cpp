@@ -88,15 +88,15 @@ std::vector<uint8_t> run::randomArray(ElementType type, size_t count,
   return bytes;
 }
 
-double run::rowError(ElementType type, size_t width,
-                     const std::vector<uint8_t> &got,
-                     const std::vector<uint8_t> &expected) {
+std::vector<double> run::rowErrors(ElementType type, size_t width,
+                                   const std::vector<uint8_t> &got,
+                                   const std::vector<uint8_t> &expected) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   if (!isFloat(type))
-    return got == expected ? 0 : kInfinite;
+    return {got == expected ? 0 : kInfinite};
   size_t count = expected.size() / elementSize(type);
   width = std::max<size_t>(width, 1);
-  double worst = 0;
+  std::vector<double> errors;
   for (size_t begin = 0; begin < count; begin += width) {
     double difference = 0, length = 0;
     for (size_t i = begin; i < std::min(begin + width, count); ++i) {
@@ -107,11 +107,8 @@ double run::rowError(ElementType type, size_t width,
       difference += (a - b) * (a - b);
       length += b * b;
     }
-    if (difference == 0)
-      continue;
-    double error = length == 0 ? kInfinite : std::sqrt(difference / length);
-    if (!(error <= worst))
-      worst = std::isnan(error) ? kInfinite : error;
+    double error = difference == 0 ? 0 : std::sqrt(difference / length);
+    errors.push_back(std::isnan(error) ? kInfinite : error);
   }
-  return worst;
+  return errors;
 }

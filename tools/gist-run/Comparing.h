@@ -23,11 +23,12 @@ inline constexpr double kToleranceF16 = 2e-3, kToleranceBf16 = 1e-2;
 std::vector<uint8_t> randomArray(ElementType type, size_t count, int64_t bound,
                                  std::mt19937 &random);
 
-/// The largest over rows of |got - expected| / |expected|, lengths of vectors
-/// of `width` elements. Infinite where something is not finite on one side
-/// alone, or integers differ.
-double rowError(ElementType type, size_t width, const std::vector<uint8_t> &got,
-                const std::vector<uint8_t> &expected);
+/// For every row |got - expected| / |expected|, lengths of vectors of `width`
+/// elements. Infinite where something is not finite on one side alone, or
+/// integers differ.
+std::vector<double> rowErrors(ElementType type, size_t width,
+                              const std::vector<uint8_t> &got,
+                              const std::vector<uint8_t> &expected);
 
 } // namespace gist::run
 

@@ -77,12 +77,6 @@ static Status execute(const std::vector<std::string> &words) {
   return {};
 }
 
-TemporaryModule::~TemporaryModule() {
-  std::error_code ignored;
-  if (!folder.empty())
-    std::filesystem::remove_all(folder, ignored);
-}
-
 Status TemporaryModule::make(const std::string &compiler,
                              const std::string &input,
                              const std::string &device,
@@ -96,16 +90,8 @@ Status TemporaryModule::make(const std::string &compiler,
                          device.c_str());
   std::string program = compiler;
   GIST_TRY(find(program));
-  std::error_code error;
-  std::string pattern =
-      (std::filesystem::temp_directory_path(error) / "gist-run-XXXXXX")
-          .string();
-  if (error || !mkdtemp(pattern.data()))
-    return Status::error(Code::Io, "%s: %s", pattern.c_str(),
-                         error ? error.message().c_str()
-                               : std::strerror(errno));
-  folder = pattern;
-  path = folder + "/model.gist";
+  GIST_TRY(folder.make());
+  path = folder.file("model.gist");
   std::vector<std::string> words = {
       program,         input, "-o", path, "--target=" + target->second,
       "--progress=off"};

@@ -9,6 +9,7 @@
 #define GIST_TOOLS_GIST_RUN_COMPILER_H
 
 #include "runtime/Status.h"
+#include "tools/gist-run/TemporaryFolder.h"
 
 #include <string>
 #include <vector>
@@ -19,11 +20,6 @@ namespace gist::run {
 /// compiler. It goes when this does.
 class TemporaryModule {
 public:
-  TemporaryModule() = default;
-  ~TemporaryModule();
-  TemporaryModule(const TemporaryModule &) = delete;
-  TemporaryModule &operator=(const TemporaryModule &) = delete;
-
   /// Compiles `input` for devices of a kind. `compiler` names the program; if
   /// it is empty, it is looked for beside this one and then in PATH.
   Status make(const std::string &compiler, const std::string &input,
@@ -33,7 +29,7 @@ public:
   std::string path;
 
 private:
-  std::string folder;
+  TemporaryFolder folder;
 };
 
 } // namespace gist::run

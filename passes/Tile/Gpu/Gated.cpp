@@ -14,7 +14,7 @@
 //   residual     x - V g for some rows of V, and its share of the norms
 //   M g          in workgroup memory
 //   wait; every workgroup adds up the norms and so knows the levels
-//   + W res      only if the level of a token asks for it
+//   W x          instead, only if the level of a token asks for it
 //
 // V comes from memory once and from the cache the second time. All sums have a
 // fixed order, so that workgroups agree on the levels and results repeat.
@@ -60,9 +60,11 @@ GatedProjectionOp gist::getGatedProjection(func::FuncOp kernel) {
 
 int64_t gist::getGatedScratch(GatedProjectionOp op) {
   RankedTensorType basis = op.getBasis().getType();
-  return getTokens(op) *
-         (kMaxParts * basis.getDimSize(1) +
-          llvm::alignTo(basis.getDimSize(0), kRowUnit) + kMaxItems * kNumNorms);
+  // Rows of x and, where a product needs them, of the residual.
+  int64_t rows = op.getLow().empty() ? 1 : 2;
+  return getTokens(op) * (kMaxParts * basis.getDimSize(1) +
+                          rows * llvm::alignTo(basis.getDimSize(0), kRowUnit) +
+                          kMaxItems * kNumNorms);
 }
 
 namespace {
@@ -85,7 +87,8 @@ public:
         tokens(getTokens(op)), basis(emitter, op.getBasis()),
         depth(op.getBasis().getType().getDimSize(0)),
         rank(op.getBasis().getType().getDimSize(1)),
-        paddedDepth(llvm::alignTo(depth, kRowUnit)) {}
+        paddedDepth(llvm::alignTo(depth, kRowUnit)),
+        isGraded(!op.getLow().empty()) {}
 
   FailureOr<GpuGrid> emit() {
     if (failed(readArguments()))
@@ -101,7 +104,7 @@ public:
     multiplyImages();
     steps.wait();
     decideLevels();
-    addResiduals();
+    multiplyRows();
     b.barrier();
     storeResults();
     return GpuGrid{getAffineConstantExpr(workgroups, b.getContext())};
@@ -116,13 +119,17 @@ private:
     Value row = b.add(b.mul(part, tokens), token);
     return b.add(b.mul(row, rank), column);
   }
-  Value getResidualPlace(Value token, Value row) {
+  Value getInputPlace(Value token, Value row) {
     return b.add(b.add(b.mul(token, paddedDepth), row),
                  kMaxParts * tokens * rank);
   }
+  Value getResidualPlace(Value token, Value row) {
+    return b.add(getInputPlace(token, row), tokens * paddedDepth);
+  }
   Value getNormPlace(Value item, Value number) {
+    int64_t rows = isGraded ? 2 : 1;
     return b.add(b.add(b.mul(item, tokens * kNumNorms), number),
-                 tokens * (kMaxParts * rank + paddedDepth));
+                 tokens * (kMaxParts * rank + rows * paddedDepth));
   }
 
   void addToImage(Value item);
@@ -131,12 +138,12 @@ private:
   void computeResidual(Value item);
   void multiplyImages();
   void decideLevels();
-  void addResiduals();
-  void addResidual(Projection &projection, Operand &matrix, int64_t level);
+  void multiplyRows();
+  void multiplyRows(Projection &projection, Operand &matrix, int64_t level);
   void storeResults();
 
   Value getImagePiece(int64_t token, Value k, int64_t width);
-  Value getResidualPiece(int64_t token, Value k, int64_t width);
+  Value getRowPiece(int64_t token, Value k, int64_t width, bool isResidual);
   Value getInput(Value token, Value row) {
     return b.toF32(emitter.element(op.getInput(), {token, row}));
   }
@@ -164,6 +171,7 @@ private:
   int64_t tokens;
   Operand basis;
   int64_t depth, rank, paddedDepth;
+  bool isGraded;
 
   Value control, number, scratch, levelBuffer;
   std::vector<Projection> projections;
@@ -387,7 +395,9 @@ void GatedKernel::computeResidual(Value item) {
             Value isWriter =
                 b.both(rows.isFirstLane(), b.isLess(row, paddedDepth));
             b.ifThen(isWriter, [&] {
-              b.write(residual, scratch, getResidualPlace(b.index(t), row));
+              b.write(x, scratch, getInputPlace(b.index(t), row));
+              if (isGraded)
+                b.write(residual, scratch, getResidualPlace(b.index(t), row));
             });
           }
         }
@@ -511,26 +521,33 @@ void GatedKernel::multiplyImages() {
   }
 }
 
-Value GatedKernel::getResidualPiece(int64_t token, Value k, int64_t width) {
+/// Of a token's residual or input.
+Value GatedKernel::getRowPiece(int64_t token, Value k, int64_t width,
+                               bool isResidual) {
   // Four numbers are what one instruction loads.
   constexpr int64_t kWidth = 4;
   Value at = b.min(k, b.index(paddedDepth - width));
   Values parts;
-  for (int64_t i = 0; i < width; i += kWidth)
-    parts.push_back(b.read(
-        scratch, getResidualPlace(b.index(token), b.add(at, i)), kWidth));
+  for (int64_t i = 0; i < width; i += kWidth) {
+    Value row = b.add(at, i);
+    Value place = isResidual ? getResidualPlace(b.index(token), row)
+                             : getInputPlace(b.index(token), row);
+    parts.push_back(b.read(scratch, place, kWidth));
+  }
   return b.concat(parts);
 }
 
-/// Adds the rows of `matrix` times the residuals of the tokens at `level`.
-void GatedKernel::addResidual(Projection &projection, Operand &matrix,
-                              int64_t level) {
+/// For the tokens at `level`, the rows of `matrix` times their residuals, added
+/// to what is there, or at the highest level times their inputs, instead of it.
+void GatedKernel::multiplyRows(Projection &projection, Operand &matrix,
+                               int64_t level) {
+  bool isResidual = isGraded && level == 1;
   int64_t each = RowSums::chooseEach(
       b, matrix, projection.count,
       std::max<int64_t>(4 / std::max<int64_t>(tokens / 2, 1), 1));
   RowSums rows(b, matrix, tokens, each, kernel.tile.getStages());
   auto getPiece = [&](int64_t token, Value k) {
-    return getResidualPiece(token, k, matrix.getPiece());
+    return getRowPiece(token, k, matrix.getPiece(), isResidual);
   };
   b.forEach(b.index(0), b.index(projection.count),
             b.index(rows.getRowsAtOnce()), [&](Value offset) {
@@ -545,9 +562,10 @@ void GatedKernel::addResidual(Projection &projection, Operand &matrix,
                       Value old = b.read(sums, place);
                       Value isLevel = b.compare(arith::CmpIPredicate::eq,
                                                 levels[t], b.i32(level));
-                      Value more =
-                          arith::AddFOp::create(b, old, products[t * each + i]);
-                      b.write(b.select(isLevel, more, old), sums, place);
+                      Value product = products[t * each + i];
+                      if (isResidual)
+                        product = arith::AddFOp::create(b, old, product);
+                      b.write(b.select(isLevel, product, old), sums, place);
                     }
                   });
                 }
@@ -555,7 +573,7 @@ void GatedKernel::addResidual(Projection &projection, Operand &matrix,
             });
 }
 
-void GatedKernel::addResiduals() {
+void GatedKernel::multiplyRows() {
   auto ifAny = [&](int64_t level, function_ref<void()> body) {
     Value isAny = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
     for (Value other : levels)
@@ -563,19 +581,18 @@ void GatedKernel::addResiduals() {
           b, isAny, b.compare(arith::CmpIPredicate::eq, other, b.i32(level)));
     b.ifThen(isAny, body);
   };
-  bool isGraded = !op.getLow().empty();
   // Another lane may have multiplied the rows of M.
   if (isGraded)
     ifAny(1, [&] {
       b.barrier();
       for (Projection &projection : projections)
-        addResidual(projection, *projection.low, 1);
+        multiplyRows(projection, *projection.low, 1);
     });
   int64_t open = isGraded ? 2 : 1;
   ifAny(open, [&] {
     b.barrier();
     for (Projection &projection : projections)
-      addResidual(projection, projection.weight, open);
+      multiplyRows(projection, projection.weight, open);
   });
 }
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A kernel that adds products up, each but the first of only those rows whose
-// token is at a certain level (passes/Graph/OutlineGated.cpp). Rows are taken
+// A kernel that adds products up, each of only those rows whose token is at
+// certain levels (passes/Graph/OutlineGated.cpp). Rows are taken
 // in the order of their levels, the highest first: all tiles but those where a
 // level ends have rows of one level and leave out what these do not need. Every
 // workgroup finds its rows by counting levels; nobody has to write a list.
@@ -28,8 +28,8 @@ namespace {
 /// One of the products.
 struct Link {
   linalg::LinalgOp product;
-  Value rows, matrix; ///< what it multiplies; of the rows, all
-  int64_t level = 0;  ///< of the rows that count; 0: all do
+  Value rows, matrix;              ///< what it multiplies; of the rows, all
+  int64_t lowest = 0, highest = 0; ///< levels of the rows that count
 };
 
 struct Chain {
@@ -38,7 +38,7 @@ struct Chain {
 };
 } // namespace
 
-/// Sees through the op that keeps the rows of one level.
+/// Sees through the op that keeps the rows of a level, or of those below it.
 static bool readMask(Link &link, Value &levels) {
   auto mask = link.rows.getDefiningOp<linalg::GenericOp>();
   if (!mask || mask.getNumDpsInputs() != 2 ||
@@ -51,7 +51,8 @@ static bool readMask(Link &link, Value &levels) {
       select ? select.getCondition().getDefiningOp<arith::CmpIOp>() : nullptr;
   APInt level;
   if (!keys || keys.getRank() != 1 || !compare ||
-      compare.getPredicate() != arith::CmpIPredicate::eq ||
+      (compare.getPredicate() != arith::CmpIPredicate::eq &&
+       compare.getPredicate() != arith::CmpIPredicate::slt) ||
       compare.getLhs() != mask.getBody()->getArgument(0) ||
       !matchPattern(compare.getRhs(), m_ConstantInt(&level)) ||
       select.getTrueValue() != mask.getBody()->getArgument(1) ||
@@ -59,7 +60,9 @@ static bool readMask(Link &link, Value &levels) {
     return false;
   levels = mask.getInputs()[0];
   link.rows = mask.getInputs()[1];
-  link.level = level.getSExtValue();
+  bool isOne = compare.getPredicate() == arith::CmpIPredicate::eq;
+  link.lowest = isOne ? level.getSExtValue() : 0;
+  link.highest = level.getSExtValue() - (isOne ? 0 : 1);
   return true;
 }
 
@@ -70,9 +73,9 @@ static std::optional<Chain> readChain(func::FuncOp kernel) {
       continue;
     Link link = {op, op.getDpsInputs()[0], op.getDpsInputs()[1]};
     Value start = op.getDpsInits()[0];
-    if (!chain.links.empty() &&
-        (start != chain.links.back().product->getResult(0) ||
-         !readMask(link, chain.levels)))
+    if (!readMask(link, chain.levels) ||
+        (!chain.links.empty() &&
+         start != chain.links.back().product->getResult(0)))
       return std::nullopt;
     chain.links.push_back(link);
   }
@@ -116,7 +119,7 @@ public:
     findRows();
     Values sums = loop.makeSums();
     for (const Link &link : chain.links)
-      sums = link.level == 0 ? add(link, sums) : addIfAny(link, sums);
+      sums = addIfAny(link, sums);
     loop.store(
         result, sums, [&](Value place) { return getRow(place); }, firstColumn);
   }
@@ -130,7 +133,7 @@ private:
     b.barrier();
     Compact compact(b);
     Value start = b.index(0);
-    int64_t highest = chain.links.back().level;
+    int64_t highest = chain.links.back().highest;
     bounds.resize(highest + 1);
     for (int64_t level = highest; level >= 0; --level) {
       auto isLevel = [&](Value t) {
@@ -152,6 +155,11 @@ private:
     b.barrier();
   }
 
+  /// Where the rows of a product are in the order: the highest come first.
+  std::pair<Value, Value> getPlaces(const Link &link) {
+    return {bounds[link.highest].first, bounds[link.lowest].second};
+  }
+
   void writeRow(Value row, Value place) {
     b.write(arith::IndexCastOp::create(b, b.getI32Type(), row), order, place);
   }
@@ -164,14 +172,13 @@ private:
     auto getNearRow = [&](Value place) {
       return b.min(getRow(place), b.sub(tokens, 1));
     };
-    auto isLevel = [&](Value place) {
-      auto [begin, end] = bounds[link.level];
+    auto counts = [&](Value place) {
+      auto [begin, end] = getPlaces(link);
       Value position = b.add(first, place);
       return b.both(b.compare(arith::CmpIPredicate::sge, position, begin),
                     b.isLess(position, end));
     };
-    TileLoader loadX(b, x, loop.getTileX(), getNearRow,
-                     link.level == 0 ? TileLoader::RowMap() : isLevel);
+    TileLoader loadX(b, x, loop.getTileX(), getNearRow, counts);
     TileLoader loadW(b, w, loop.getTileW(), firstColumn);
     Values newSums = loop.add(loadX, loadW, x.getDepth(), sums);
     loop.finish(loadX, loadW);
@@ -179,7 +186,7 @@ private:
   }
 
   Values addIfAny(const Link &link, ValueRange sums) {
-    auto [begin, end] = bounds[link.level];
+    auto [begin, end] = getPlaces(link);
     Value isAny = b.both(b.isLess(b.max(begin, first), end),
                          b.isLess(begin, b.add(first, count)));
     auto branch = scf::IfOp::create(b, sums.getTypes(), isAny,

@@ -30,28 +30,30 @@ static Value compare(GpuBuilder &b, CmpFPredicate predicate, Value x, Value y) {
   return arith::CmpFOp::create(b, predicate, x, y);
 }
 
+GramEpilogue::Token GramEpilogue::load(unsigned number, Value local) {
+  if (readToken)
+    return readToken(number, local);
+  const GramTile::Side &side = tile.getSide(number);
+  Token token = {b.read(side.ids, local), b.read(side.scales, local)};
+  if (begins[number])
+    token.begin = b.read(begins[number], local);
+  return token;
+}
+
 GramEpilogue::Column GramEpilogue::loadColumn(const GramTile::Column &place) {
-  const GramTile::Side &side = tile.getSide(1);
-  Column column;
-  column.place = place;
-  column.id = b.read(side.ids, place.local);
-  column.scale = b.read(side.scales, place.local);
-  if (begins[1])
-    column.begin = b.read(begins[1], place.local);
-  return column;
+  Token token = load(1, place.local);
+  return {place, token.id, token.scale, token.begin};
 }
 
 GramEpilogue::Row GramEpilogue::loadRow(unsigned fragment, unsigned laneRow) {
-  const GramTile::Side &side = tile.getSide(0);
-  Value local = tile.getLaneRow(fragment, laneRow);
+  Token token = load(0, tile.getLaneRow(fragment, laneRow));
   Row row;
   row.fragment = fragment;
   row.laneRow = laneRow;
-  row.id = b.read(side.ids, local);
-  row.scale = b.read(side.scales, local);
+  row.id = token.id;
+  row.scale = token.scale;
   row.bound = getBound(row.id);
-  if (begins[0])
-    row.begin = b.read(begins[0], local);
+  row.begin = token.begin;
   row.best = b.f32(-std::numeric_limits<float>::infinity());
   row.who = b.i32(-1);
   row.words.assign(tile.getWaveColumns() / kWord, b.i32(0));

@@ -10,6 +10,8 @@
 
 #include "passes/Tile/Gpu/GramTile.h"
 
+#include <functional>
+
 namespace gist {
 
 /// What a tile of cosines is reduced to; several at once.
@@ -37,6 +39,15 @@ public:
       : b(b), tile(tile), similarity(similarity), theta(theta),
         begins{begins[0], begins[1]} {}
 
+  /// What is known of a row or column of the tile: its id, its scale, where its
+  /// sequence begins.
+  struct Token {
+    Value id, scale, begin = {};
+  };
+  /// Tells it of number `local` of side `side`; what the tile has in workgroup
+  /// memory if empty.
+  std::function<Token(unsigned side, Value local)> readToken;
+
   /// Only columns with ids below `getBound(id)` of a row count.
   llvm::function_ref<Value(Value rowId)> getBound;
 
@@ -55,6 +66,7 @@ private:
     GramTile::Column place;
     Value id, scale, begin;
   };
+  Token load(unsigned side, Value local);
   Row loadRow(unsigned fragment, unsigned laneRow);
   Column loadColumn(const GramTile::Column &place);
   /// The cosine of an element, and whether it counts.

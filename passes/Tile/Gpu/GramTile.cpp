@@ -380,12 +380,19 @@ Value GramTile::makeSums(ValueRange numbers) {
 }
 
 Value GramTile::getFirstRow() {
-  Value wave = isWgmma() ? b.div(b.wave(), Wgmma::kWarps) : b.wave();
+  Value wave = isWgmma() ? b.div(getWave(), Wgmma::kWarps) : getWave();
   return b.mul(b.div(wave, waves[1]), sides[0].extent / waves[0]);
 }
 
+Value GramTile::getWaveOf(Value group, Value column) {
+  if (!isWgmma())
+    return b.add(b.mul(group, waves[1]), column);
+  Value four = b.add(b.mul(b.div(group, Wgmma::kWarps), waves[1]), column);
+  return b.add(b.mul(four, Wgmma::kWarps), b.rem(group, Wgmma::kWarps));
+}
+
 Value GramTile::getWaveColumn() {
-  Value wave = isWgmma() ? b.div(b.wave(), Wgmma::kWarps) : b.wave();
+  Value wave = isWgmma() ? b.div(getWave(), Wgmma::kWarps) : getWave();
   return b.mul(b.rem(wave, waves[1]), getWaveColumns());
 }
 
@@ -393,7 +400,7 @@ Value GramTile::getLaneRow(unsigned fragment, unsigned row) {
   Value first = b.add(getFirstRow(), fragment * getFragmentRows());
   if (!isWgmma())
     return b.add(first, mma->getRow(b, b.lane(), row * mma->getRun()));
-  Value warp = b.mul(b.rem(b.wave(), Wgmma::kWarps), 16);
+  Value warp = b.mul(b.rem(getWave(), Wgmma::kWarps), 16);
   return b.add(b.add(first, warp), b.add(b.div(b.lane(), 4), row * 8));
 }
 
@@ -457,8 +464,13 @@ Value GramTile::getCosine(unsigned rowFragment, const Column &column,
 /// each other, so that a wave writes whole lines.
 static constexpr int64_t kTogether = 4;
 
+Value GramTile::getThread() {
+  int64_t waveSize = b.getGpu().waveSize;
+  return standIn ? b.add(b.mul(standIn, waveSize), b.lane()) : b.thread();
+}
+
 void GramTile::storeSums(Value buffer, Value place) {
-  Value mine = b.add(place, b.mul(b.thread(), kTogether));
+  Value mine = b.add(place, b.mul(getThread(), kTogether));
   int64_t offset = 0;
   for (Value sums : accumulators)
     for (int64_t i = 0; i < getNumNumbers(); i += kTogether) {
@@ -483,7 +495,7 @@ void GramTile::addSums(Value condition, Value buffer, Value place, Value first,
   sums = b.loop(
       first, b.add(last, 1), 1, sums, [&](Value number, ValueRange carried) {
         Value mine = b.add(b.add(place, b.mul(number, getSumWords())),
-                           b.mul(b.thread(), kTogether));
+                           b.mul(getThread(), kTogether));
         Values next;
         int64_t offset = 0;
         for (Value before : carried) {

@@ -84,6 +84,34 @@ public:
   void addSums(mlir::Value condition, mlir::Value buffer, mlir::Value place,
                mlir::Value first, mlir::Value last);
 
+  /// How many sums a lane has.
+  int64_t getNumSums() const {
+    return rowFragments * columnFragments * getNumNumbers();
+  }
+  /// The sums of this thread, to carry them through a loop.
+  GpuBuilder::Values getSums() const { return accumulators; }
+  void setSums(mlir::ValueRange sums) {
+    accumulators.assign(sums.begin(), sums.end());
+  }
+  void clearSums() {
+    accumulators.assign(rowFragments * columnFragments, makeZero());
+  }
+
+  /// Lets this wave stand for wave `number` of the tile in all of the above and
+  /// below that is no product; for itself if null.
+  void standFor(mlir::Value number) { standIn = number; }
+  /// Waves of a tile along its columns, and sets of rows that waves share; the
+  /// rows of a set are neighbours, the sets in the order of their numbers.
+  int64_t getColumnWaves() const { return waves[1]; }
+  int64_t getRowGroups() const {
+    return isWgmma() ? waves[0] * Wgmma::kWarps : waves[0];
+  }
+  bool hasRowGroups() const { return !isWgmma() || rowFragments == 1; }
+  /// The wave of a group of rows in column `column` of waves.
+  mlir::Value getWaveOf(mlir::Value group, mlir::Value column);
+  /// Whether scales are needed to multiply.
+  bool multipliesScaled() const { return form != Form::Exact; }
+
   /// A column of one fragment as this lane holds it.
   struct Column {
     mlir::Value local; ///< its number in the tile
@@ -141,6 +169,8 @@ private:
   mlir::Value getNumber(mlir::Value sums, int64_t i);
   mlir::Value makeZero();
   mlir::Value makeSums(mlir::ValueRange numbers);
+  mlir::Value getThread();
+  mlir::Value getWave() { return standIn ? standIn : b.wave(); }
   /// The first row of this wave, or of its four warps, in the tile.
   mlir::Value getFirstRow();
 
@@ -158,6 +188,7 @@ private:
   Side sides[2];
   llvm::SmallVector<Piece> pieces[2];
   GpuBuilder::Values accumulators;
+  mlir::Value standIn; ///< the wave that this one stands for
 };
 
 } // namespace gist

@@ -31,18 +31,16 @@ static constexpr int64_t kWordsAtOnce = 32;
 /// What is said of a column.
 enum : int64_t { kOpen, kKeep, kDrop, kDecided };
 
-/// Whether bit `column` of a set in workgroup memory is there.
-static Value hasBit(GpuBuilder &b, Value set, Value column) {
-  Value shift =
-      arith::IndexCastOp::create(b, b.getI32Type(), b.rem(column, 32));
+Value SelectKernel::hasBit(Value set, Value column) {
+  Value shift = toI32(b.rem(column, 32));
   Value word = b.read(set, b.div(column, 32));
   Value bit = arith::AndIOp::create(
       b, arith::ShRUIOp::create(b, word, shift).getResult(), b.i32(1));
   return b.compare(CmpIPredicate::ne, bit, b.i32(0));
 }
 
-Value SelectKernel::isColumnKept(Value column) {
-  return hasBit(b, kept, column);
+Value SelectKernel::getBit(Value column) {
+  return arith::ShLIOp::create(b, b.i32(1), toI32(b.rem(column, 32)));
 }
 
 void SelectKernel::storeKept() {
@@ -66,12 +64,6 @@ Value SelectKernel::getColumnToken(Value column) {
                    : b.add(rounds.get(kChunkBegin), column);
 }
 
-static Value getBit(GpuBuilder &b, Value column) {
-  Value shift =
-      arith::IndexCastOp::create(b, b.getI32Type(), b.rem(column, 32));
-  return arith::ShLIOp::create(b, b.i32(1), shift);
-}
-
 /// Decides the columns of the chunk: `kept` is the set of those that stay.
 void SelectKernel::resolve() {
   Value begin = rounds.get(kChunkBegin), end = rounds.get(kChunkEnd);
@@ -93,14 +85,14 @@ void SelectKernel::resolve() {
         b.isEqual(rounds.readNumber(SelectArray::Touched, safe), 1);
     Value isCandidate = b.both(isInside, isOpen), word = b.div(column, 32);
     b.ifThen(b.both(isCandidate, isTouched), [&] {
-      atomicUpdate(b, AtomicBinOp::_or, getBit(b, column), undecided, word);
+      atomicUpdate(b, AtomicBinOp::_or, getBit(column), undecided, word);
       Value place =
           atomicUpdate(b, AtomicBinOp::add, b.i32(1), numListed, b.index(0));
       rounds.write(column, SelectArray::Others, toNumber(place));
     });
     Value isAlone = b.isEqual(rounds.readNumber(SelectArray::Touched, safe), 0);
     b.ifThen(b.both(isCandidate, isAlone), [&] {
-      atomicUpdate(b, AtomicBinOp::_or, getBit(b, column), kept, word);
+      atomicUpdate(b, AtomicBinOp::_or, getBit(column), kept, word);
     });
   });
   b.barrier();
@@ -117,7 +109,7 @@ void SelectKernel::resolve() {
              [&](Value i, ValueRange carried) {
                Value column = rounds.readNumber(SelectArray::Others, i);
                Value verdict = b.ifElse(
-                   hasBit(b, undecided, column), [&] { return judge(column); },
+                   hasBit(undecided, column), [&] { return judge(column); },
                    [&] { return b.i32(kDecided); });
                Values next;
                constexpr int64_t kinds[] = {kKeep, kDrop, kOpen};
@@ -140,10 +132,10 @@ void SelectKernel::resolve() {
     Value word = b.div(column, 32);
     Value isKept = is(verdicts[0]);
     b.ifThen(isKept, [&] {
-      atomicUpdate(b, AtomicBinOp::_or, getBit(b, column), kept, word);
+      atomicUpdate(b, AtomicBinOp::_or, getBit(column), kept, word);
     });
     b.ifThen(arith::OrIOp::create(b, isKept, is(verdicts[1])), [&] {
-      Value others = arith::XOrIOp::create(b, getBit(b, column), b.i32(-1));
+      Value others = arith::XOrIOp::create(b, getBit(column), b.i32(-1));
       atomicUpdate(b, AtomicBinOp::_and, others, undecided, word);
     });
     return Values{arith::ShLIOp::create(b, carried[0], one)};

@@ -326,6 +326,24 @@ void SelectKernel::reduceTile(Value config, Value columnTile,
   });
 }
 
+/// A cosine and who has it, ordered as unsigned integers: cosines first, then
+/// smaller ids.
+Value SelectKernel::getKey(Value cosine, Value who) {
+  Value raw = arith::BitcastOp::create(b, b.getI32Type(), cosine);
+  Value sign = arith::ShRSIOp::create(b, raw, b.i32(31));
+  Value flip =
+      arith::OrIOp::create(b, sign, b.i32(std::numeric_limits<int32_t>::min()));
+  Value high = arith::ExtUIOp::create(
+      b, b.getI64Type(), arith::XOrIOp::create(b, raw, flip).getResult());
+  Value low = arith::ExtUIOp::create(
+      b, b.getI64Type(), arith::XOrIOp::create(b, who, b.i32(-1)).getResult());
+  return arith::OrIOp::create(
+      b,
+      arith::ShLIOp::create(b, high, b.constant(b.getI64Type(), 32))
+          .getResult(),
+      low);
+}
+
 /// What the largest cosine of a row, in a product's columns, means.
 void SelectKernel::improve(Value config, Value id, Value cosine, Value who) {
   auto word = [&](int64_t i) { return rounds.get(b.add(config, i)); };
@@ -340,22 +358,8 @@ void SelectKernel::improve(Value config, Value id, Value cosine, Value who) {
   b.ifThen(b.both(isUse(kUseCover), b.both(covers, isOpen)),
            [&] { rounds.write(b.i32(1), SelectArray::Covered, token); });
   b.ifThen(isUse(kUseBest), [&] {
-    // Ordered as unsigned integers: cosines first, then smaller ids.
-    Value raw = arith::BitcastOp::create(b, b.getI32Type(), cosine);
-    Value sign = arith::ShRSIOp::create(b, raw, b.i32(31));
-    Value flip = arith::OrIOp::create(
-        b, sign, b.i32(std::numeric_limits<int32_t>::min()));
-    Value high = arith::ExtUIOp::create(
-        b, b.getI64Type(), arith::XOrIOp::create(b, raw, flip).getResult());
-    Value low = arith::ExtUIOp::create(
-        b, b.getI64Type(),
-        arith::XOrIOp::create(b, who, b.i32(-1)).getResult());
-    Value key = arith::OrIOp::create(
-        b,
-        arith::ShLIOp::create(b, high, b.constant(b.getI64Type(), 32))
-            .getResult(),
-        low);
-    atomicUpdate(b, LLVM::AtomicBinOp::umax, key, rounds.scratch,
+    atomicUpdate(b, LLVM::AtomicBinOp::umax, getKey(cosine, who),
+                 rounds.scratch,
                  rounds.getPlace(SelectArray::Best, b.mul(token, 2)));
   });
 }

@@ -18,7 +18,7 @@ using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 using Values = GpuBuilder::Values;
 
-/// Rows of which one wave computes the norms in one item.
+/// Rows of which one wave computes the norms one after the other.
 static constexpr int64_t kNormRowsOfWave = 2;
 /// Loads of a row that a lane has under way at once, where rows are long.
 static constexpr int64_t kNormLoads = 8;
@@ -82,6 +82,9 @@ SelectKernel::SelectKernel(GpuBuilder &b, GpuTileAttr tile,
     undecided = b.allocWorkgroup({kBitWords}, b.getI32Type());
     numListed = b.allocWorkgroup({1}, b.getI32Type());
   }
+  if (canBeDirect())
+    bestOfGroup = b.allocWorkgroup({2 * gram.getRows() / gram.getRowGroups()},
+                                   b.getI32Type());
 }
 
 Value SelectKernel::toI32(Value number) {
@@ -106,10 +109,35 @@ int64_t SelectKernel::getNormRows() const {
   return b.getThreads() / b.getGpu().waveSize * kNormRowsOfWave;
 }
 
+/// Whether an item is all rows that a workgroup has, as drawing more of them
+/// takes longer than their norms; on gfx942 the loop's scalar registers would
+/// spill.
+static bool hasNormLoop(const GpuBuilder &b) {
+  return b.getGpu().kind == GpuKind::Nvidia;
+}
+
+Value SelectKernel::getNumNorms() {
+  Value sets = b.ceilDiv(rounds.tokens, getNormRows());
+  return hasNormLoop(b) ? b.min(sets, b.index(workgroups)) : sets;
+}
+
 void SelectKernel::emit() {
-  rounds.run(
-      workgroups, b.ceilDiv(rounds.tokens, getNormRows()),
-      [&](Value kind, Value item) { emitItem(kind, item); }, [&] { decide(); });
+  auto emitRounds = [&] {
+    rounds.run(
+        workgroups, getNumNorms(),
+        [&](Value kind, Value item) { emitItem(kind, item); },
+        [&] { decide(); });
+  };
+  if (!canBeDirect())
+    return emitRounds();
+  Direct plan = planDirect();
+  auto branch =
+      scf::IfOp::create(b, TypeRange(), plan.fits, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  emitDirect(b.add(plan.norms, b.add(plan.shares, plan.groups)));
+  b.setInsertionPointToStart(branch.elseBlock());
+  emitRounds();
 }
 
 void SelectKernel::emitItem(Value kind, Value item) {
@@ -177,8 +205,15 @@ Value SelectKernel::getSquare(Value t, Value power) {
 }
 
 void SelectKernel::emitNorms(Value item) {
+  if (!hasNormLoop(b))
+    return emitNormsOf(item);
+  b.forEach(item, b.ceilDiv(rounds.tokens, getNormRows()), b.index(workgroups),
+            [&](Value set) { emitNormsOf(set); });
+}
+
+void SelectKernel::emitNormsOf(Value set) {
   for (int64_t i = 0; i < kNormRowsOfWave; ++i) {
-    Value t = b.add(b.mul(item, getNormRows()),
+    Value t = b.add(b.mul(set, getNormRows()),
                     b.add(b.mul(b.wave(), kNormRowsOfWave), i));
     b.ifThen(b.isLess(t, rounds.tokens), [&] {
       Value square = getSquare(t, {});

@@ -97,6 +97,7 @@ private:
   // Rounds.
   void emitItem(Value kind, Value item);
   void emitNorms(Value item);
+  void emitNormsOf(Value set);
   Value getSquare(Value t, Value power);
   void emitGram(Value item);
   void emitFinish(Value item);
@@ -116,8 +117,38 @@ private:
   void reduceTile(Value config, Value columnTile, const Part &part);
   Value joinParts(const Part &part);
   void improve(Value config, Value id, Value cosine, Value who);
+  Value getKey(Value cosine, Value who);
   Value loadSide(unsigned number, Value config, Value tile);
   Value getBound(Value reach, Value id);
+
+  // All in one launch without rounds (SelectDirect.cpp).
+  struct Direct {
+    Value rowTiles, tiles, steps; ///< tiles of rows, tiles, steps of all tiles
+    Value norms, shares, groups;  ///< items
+    Value fits;
+  };
+  /// Rows that one wave of a tile has.
+  struct Group {
+    Value begin, end;      ///< tokens
+    Value rowTile, inTile; ///< their tile, and which group of it they are
+    Value firstTile;       ///< of the row's tiles
+    Value units;           ///< columns of waves
+  };
+  bool canBeDirect() const;
+  Value getWidth(Value row);
+  Value countTiles(Value row);
+  Direct planDirect();
+  void emitDirect(Value items);
+  void emitShare(const Direct &plan, Value share);
+  void loadNeighbours(unsigned number, Value tile);
+  void forTilesOfGroup(const Direct &plan, const Group &group, Value isThere,
+                       llvm::function_ref<void(Value columnTile)> body);
+  GramEpilogue::Token readNeighbour(unsigned side, Value first, Value local,
+                                    bool keptOnly);
+  void emitGroup(const Direct &plan, Value number);
+  void settle(const Group &group);
+  void judgeToken(Value t, int64_t waveSize);
+  void writeGroup(const Group &group);
 
   // What comes next, decided by one workgroup.
   void decide();
@@ -145,7 +176,10 @@ private:
   Value getColumnToken(Value column);
   void storeKept();
   void loadKept();
-  Value isColumnKept(Value column);
+  Value isColumnKept(Value column) { return hasBit(kept, column); }
+  /// Whether bit `column` of a set in workgroup memory is there; that bit.
+  Value hasBit(Value set, Value column);
+  Value getBit(Value column);
 
   // Helpers.
   void forTokens(Value begin, Value end, llvm::function_ref<void(Value)> body);
@@ -168,6 +202,7 @@ private:
     return problem.rule == SelectRule::All && findsNearest();
   }
   int64_t getNormRows() const;
+  Value getNumNorms();
 
   GpuBuilder &b;
   SelectProblem problem;
@@ -181,6 +216,7 @@ private:
   Value found;           ///< workgroup memory: a group of tiles
   Value kept, undecided; ///< workgroup memory: sets of columns
   Value numListed;       ///< and how many of them have been undecided
+  Value bestOfGroup;     ///< workgroup memory: the largest cosines of rows
 };
 
 } // namespace gist

@@ -166,8 +166,11 @@ void SelectRounds::run(int64_t workgroups, Value firstItems,
   itemsBefore = b.max(firstItems, b.index(1));
   auto loop = scf::WhileOp::create(b, TypeRange(), ValueRange());
   writeItems(loop, run, decide);
+  leave(workgroups);
+}
 
-  // The last to leave restores the zeros.
+/// The last to leave restores the zeros.
+void SelectRounds::leave(int64_t workgroups) {
   b.ifThen(b.isEqual(b.thread(), 0), [&] {
     Value left = toNumber(b, atomicUpdate(b, AtomicBinOp::add, b.i32(1),
                                           control, getControlPlace(kLeft)));
@@ -179,6 +182,53 @@ void SelectRounds::run(int64_t workgroups, Value firstItems,
     b.forEach(b.thread(), b.index(kControlWords), b.index(b.getThreads()),
               [&](Value i) { b.write(b.i32(0), control, getControlPlace(i)); });
   });
+}
+
+void SelectRounds::runInOrder(int64_t workgroups, Value items,
+                              function_ref<void(Value)> run) {
+  auto loop = scf::WhileOp::create(b, TypeRange(), ValueRange());
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.createBlock(&loop.getBefore());
+    Value one = b.i32(1), isFirst = b.isEqual(b.thread(), 0);
+    b.ifThen(isFirst, [&] {
+      Value ticket = atomicUpdate(b, AtomicBinOp::add, one, control,
+                                  getControlPlace(kTicket));
+      b.write(ticket, slots, b.index(kTicketSlot));
+    });
+    b.barrier();
+    Value ticket = b.readNumber(slots, b.index(kTicketSlot));
+    Value hasItem = b.isLess(ticket, items);
+    b.ifThen(hasItem, [&] {
+      computeHere([&] { run(ticket); });
+      releaseFence(b);
+      b.barrier();
+      b.ifThen(isFirst, [&] {
+        atomicUpdate(b, AtomicBinOp::add, one, control, getControlPlace(kDone));
+      });
+      // Threads meet before the next ticket, as below.
+      b.barrier();
+    });
+    scf::ConditionOp::create(b, hasItem, ValueRange());
+    b.createBlock(&loop.getAfter());
+    scf::YieldOp::create(b);
+  }
+  b.barrier(); // All have read their last ticket.
+  leave(workgroups);
+}
+
+void SelectRounds::waitFor(Value count) {
+  b.ifThen(b.isEqual(b.thread(), 0), [&] {
+    auto wait = scf::WhileOp::create(b, TypeRange(), ValueRange());
+    OpBuilder::InsertionGuard inside(b);
+    b.createBlock(&wait.getBefore());
+    Value done = toNumber(b, atomicRead(b, control, getControlPlace(kDone)));
+    scf::ConditionOp::create(b, b.isLess(done, count), ValueRange());
+    b.createBlock(&wait.getAfter());
+    scf::YieldOp::create(b);
+  });
+  b.barrier();
+  acquireFence(b);
 }
 
 void SelectRounds::writeItems(scf::WhileOp loop,

@@ -130,6 +130,13 @@ public:
            llvm::function_ref<void(Value kind, Value item)> run,
            llvm::function_ref<void()> decide);
 
+  /// Writes the loop of a workgroup where all is known before: `items` items,
+  /// drawn in their order. `run` may let one wait for those before it.
+  void runInOrder(int64_t workgroups, Value items,
+                  llvm::function_ref<void(Value item)> run);
+  /// Waits until the first `count` items are done; all threads take part.
+  void waitFor(Value count);
+
   /// Lets the round of `items` items begin, at least one. Written once all
   /// threads have written what it needs.
   void publish(RoundKind kind, Value items);
@@ -170,6 +177,7 @@ public:
 
 private:
   void setTokens(Value number);
+  void leave(int64_t workgroups);
   void writeItems(mlir::scf::WhileOp loop,
                   llvm::function_ref<void(Value kind, Value item)> run,
                   llvm::function_ref<void()> decide);

@@ -31,8 +31,9 @@ func.func @few(%x: tensor<2x64xf16>, %v: tensor<64x16xf16>, %w: tensor<96x64xf16
 // -----
 
 // Many tokens: g, the residual and the levels are kernels like any others; a
-// projection adds to g M^T the residuals of the tokens at a level, level by
-// level. Numbers of blocks are expanded in the kernel that multiplies them.
+// projection adds products up, each of the tokens at its levels: g and the
+// residual of those that read W nowhere, x of the others. Numbers of blocks are
+// expanded in the kernel that multiplies them.
 
 // CHECK-LABEL: func.func @many
 // CHECK-NOT:     @clear
@@ -41,18 +42,20 @@ func.func @few(%x: tensor<2x64xf16>, %v: tensor<64x16xf16>, %w: tensor<96x64xf16
 // CHECK:         %[[G:.*]] = gist.dispatch @{{.*}}(%{{.*}}, %arg0, %[[TURNED]] : {{.*}}) outs({{.*}} : tensor<?x32xf16>)
 // CHECK:         %[[REST:.*]] = gist.dispatch @{{.*}}(%{{.*}}, %[[G]], %arg1, %arg0 : {{.*}}) outs({{.*}} : tensor<?x64xf16>)
 // CHECK:         %[[LEVEL:.*]] = gist.dispatch @{{.*}}(%{{.*}}, %[[REST]], {{.*}}) outs({{.*}} : tensor<?xi8>)
-// CHECK:         %[[Y:.*]] = gist.dispatch @gated_product_0(%[[G]], %[[REST]], %[[LEVEL]], %arg3, %arg4, %arg2, %arg5
+// CHECK:         %[[Y:.*]] = gist.dispatch @gated_product_0(%[[G]], %[[LEVEL]], %[[REST]], %arg0, %arg3, %arg4, %arg2, %arg5
 // CHECK:         return %[[Y]], %[[LEVEL]]
 // CHECK:       func.func private @gated_product_0(
-// CHECK-SAME:    %[[A:.*]]: tensor<?x32xf16>, %[[B:.*]]: tensor<?x64xf16>, %[[L:.*]]: tensor<?xi8>, %[[M:.*]]: tensor<96x32xf16>, %[[LOW:.*]]: tensor<96x2x20xi8>, %[[W:.*]]: tensor<96x64xf16>, %[[BIAS:.*]]: tensor<96xf16>, %{{.*}}: tensor<?x96xf16>)
+// CHECK-SAME:    %[[A:.*]]: tensor<?x32xf16>, %[[L:.*]]: tensor<?xi8>, %[[B:.*]]: tensor<?x64xf16>, %[[X:.*]]: tensor<?x64xf16>, %[[M:.*]]: tensor<96x32xf16>, %[[LOW:.*]]: tensor<96x2x20xi8>, %[[W:.*]]: tensor<96x64xf16>, %[[BIAS:.*]]: tensor<96xf16>, %{{.*}}: tensor<?x96xf16>)
 // CHECK-DAG:     %[[ONE:.*]] = arith.constant 1 : i8
 // CHECK-DAG:     %[[TWO:.*]] = arith.constant 2 : i8
 // CHECK-DAG:     %[[N:.*]] = gist.dequantize %[[LOW]]
-// CHECK:         %[[S:.*]] = linalg.generic {{.*}} ins(%[[A]], %[[M]] :
+// CHECK:         %[[GA:.*]] = linalg.generic {{.*}} ins(%[[L]], %[[A]] :
+// CHECK:           arith.cmpi slt, %{{.*}}, %[[TWO]]
+// CHECK:         %[[S:.*]] = linalg.generic {{.*}} ins(%[[GA]], %[[M]] :
 // CHECK:         %[[RA:.*]] = linalg.generic {{.*}} ins(%[[L]], %[[B]] :
 // CHECK:           arith.cmpi eq, %{{.*}}, %[[ONE]]
 // CHECK:         %[[SA:.*]] = linalg.generic {{.*}} ins(%[[RA]], %[[N]] : {{.*}} outs(%[[S]] :
-// CHECK:         %[[RB:.*]] = linalg.generic {{.*}} ins(%[[L]], %[[B]] :
+// CHECK:         %[[RB:.*]] = linalg.generic {{.*}} ins(%[[L]], %[[X]] :
 // CHECK:           arith.cmpi eq, %{{.*}}, %[[TWO]]
 // CHECK:         %[[SB:.*]] = linalg.generic {{.*}} ins(%[[RB]], %[[W]] : {{.*}} outs(%[[SA]] :
 // CHECK:         linalg.generic {{.*}} ins(%[[SB]], %[[BIAS]] :

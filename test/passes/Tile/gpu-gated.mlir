@@ -62,13 +62,16 @@ func.func private @one(%x: tensor<1x4096xf16>, %v: tensor<4096x256xf16>,
 #all = affine_map<(t, d) -> (t, d)>
 
 // The rows of a tile are found by counting levels, the highest first; then come
-// the main loop over M and, only where a row of the tile is open, that over W.
+// the main loop over M, only where a row of the tile is closed, and that over W,
+// only where one is open.
 // CHECK-LABEL: func.func private @many(
-// CHECK-SAME: %[[G:[a-z0-9]+]]: memref<?x64xf16>, %[[R:[a-z0-9]+]]: memref<?x256xf16>, %[[L:[a-z0-9]+]]: memref<?xi8>, %[[M:[a-z0-9]+]]: memref<256x64xf16>, %[[W:[a-z0-9]+]]: memref<256x256xf16>
+// CHECK-SAME: %[[G:[a-z0-9]+]]: memref<?x64xf16>, %[[X:[a-z0-9]+]]: memref<?x256xf16>, %[[L:[a-z0-9]+]]: memref<?xi8>, %[[M:[a-z0-9]+]]: memref<256x64xf16>, %[[W:[a-z0-9]+]]: memref<256x256xf16>
 // CHECK-SAME: gist.grid = [#[[MANY]], #{{.*}}]
 // CHECK-SAME: instruction = mfma_32x32x8
 // CHECK: memref.load %[[L]]
 // CHECK: memref.load %[[L]]
+// CHECK: scf.if {{.*}} -> (
+// CHECK: %[[M]][
 // CHECK: scf.for
 // CHECK: amdgpu.mfma 32x32x8
 // CHECK-NOT: %[[W]][
@@ -79,7 +82,7 @@ func.func private @one(%x: tensor<1x4096xf16>, %v: tensor<4096x256xf16>,
 
 // ISA-LABEL: many:
 // ISA: ScratchSize: 0
-func.func private @many(%g: tensor<?x64xf16>, %r: tensor<?x256xf16>, %l: tensor<?xi8>,
+func.func private @many(%g: tensor<?x64xf16>, %x: tensor<?x256xf16>, %l: tensor<?xi8>,
     %m: tensor<256x64xf16>, %w: tensor<256x256xf16>, %out: tensor<?x256xf16>)
     -> tensor<?x256xf16> attributes {gist.kernel, gist.outputs = 1 : i64} {
   %c0 = arith.constant 0 : index
@@ -87,9 +90,19 @@ func.func private @many(%g: tensor<?x64xf16>, %r: tensor<?x256xf16>, %l: tensor<
   %t = tensor.dim %out, %c0 : tensor<?x256xf16>
   %e = tensor.empty(%t) : tensor<?x256xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x256xf32>) -> tensor<?x256xf32>
+  %e1 = tensor.empty(%t) : tensor<?x64xf16>
+  %closed = linalg.generic {indexing_maps = [#token, #all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%l, %g : tensor<?xi8>, tensor<?x64xf16>) outs(%e1 : tensor<?x64xf16>) {
+  ^bb0(%k: i8, %a: f16, %o: f16):
+    %one = arith.constant 1 : i8
+    %none = arith.constant 0.0 : f16
+    %is = arith.cmpi slt, %k, %one : i8
+    %n = arith.select %is, %a, %none : f16
+    linalg.yield %n : f16
+  } -> tensor<?x64xf16>
   %s = linalg.generic {indexing_maps = [#rows, #matrix, #sum],
       iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%g, %m : tensor<?x64xf16>, tensor<256x64xf16>) outs(%f : tensor<?x256xf32>) {
+      ins(%closed, %m : tensor<?x64xf16>, tensor<256x64xf16>) outs(%f : tensor<?x256xf32>) {
   ^bb0(%a: f16, %b: f16, %o: f32):
     %c = arith.extf %a : f16 to f32
     %d = arith.extf %b : f16 to f32
@@ -99,7 +112,7 @@ func.func private @many(%g: tensor<?x64xf16>, %r: tensor<?x256xf16>, %l: tensor<
   } -> tensor<?x256xf32>
   %e2 = tensor.empty(%t) : tensor<?x256xf16>
   %open = linalg.generic {indexing_maps = [#token, #all, #all], iterator_types = ["parallel", "parallel"]}
-      ins(%l, %r : tensor<?xi8>, tensor<?x256xf16>) outs(%e2 : tensor<?x256xf16>) {
+      ins(%l, %x : tensor<?xi8>, tensor<?x256xf16>) outs(%e2 : tensor<?x256xf16>) {
   ^bb0(%k: i8, %a: f16, %o: f16):
     %one = arith.constant 1 : i8
     %none = arith.constant 0.0 : f16
