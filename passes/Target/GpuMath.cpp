@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Both GPUs have an instruction for 2^x, of which exp is made, and one for log2,
-// which is taken where an approximation will do. Otherwise tanh, erf and
+// Both GPUs have an instruction for 2^x, of which exp is made, and one for
+// log2, which is taken where an approximation will do. Otherwise tanh, erf and
 // log are the polynomials that the CPU uses too.
 //
 //===----------------------------------------------------------------------===//
