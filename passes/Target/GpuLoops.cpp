@@ -316,9 +316,11 @@ std::vector<MainLoop> gist::findMainLoops(const GpuKernelCode &kernel,
         ranges.emplace_back(*first, last);
   std::vector<MainLoop> loops;
   for (auto [first, last] : ranges) {
+    // One that begins inside is inside, even if some of it stands behind: the
+    // way back may leave from the middle of it.
     bool isInnermost = llvm::none_of(ranges, [&](const auto &other) {
-      return other.first >= first && other.second <= last &&
-             other != std::pair(first, last);
+      return other.first == first ? other.second < last
+                                  : other.first > first && other.first <= last;
     });
     if (!isInnermost)
       continue;

@@ -135,25 +135,74 @@ private:
     return number;
   }
 
-  void replaceArguments() {
+  /// What the kernel calls its argument, from its slots, which `getSlot` gives.
+  Value createArgument(BlockArgument argument,
+                       function_ref<Value(unsigned)> getSlot) {
     LLVMTypeConverter types(context);
     addMemorySpaces(types);
+    Value slot = getSlot(argument.getArgNumber());
+    auto buffer = dyn_cast<MemRefType>(argument.getType());
+    if (!buffer)
+      return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                        loadNumber(slot));
+    // Those of sizes are behind those of arguments.
     unsigned next = kernel.getNumArguments();
+    for (Type type :
+         kernel.getArgumentTypes().take_front(argument.getArgNumber()))
+      if (auto before = dyn_cast<MemRefType>(type))
+        next += before.getNumDynamicDims();
+    SmallVector<Value> sizes;
+    for (size_t i = 0; i < buffer.getNumDynamicDims(); ++i)
+      sizes.push_back(loadNumber(getSlot(next++)));
+    MemRefType global =
+        inSpace(buffer, getSpace(context, gpu::AddressSpace::Global));
+    return createMemRef(builder, loc, types, global, slot, sizes);
+  }
+
+  void replaceArguments() {
+    if (gpu.kind == GpuKind::Amd)
+      kernel.walk([&](Operation *op) {
+        if (op->hasAttr(kLoadArgumentsAttr))
+          loadArguments(op->getRegion(0));
+      });
+    for (BlockArgument argument : kernel.getArguments())
+      argument.replaceAllUsesWith(createArgument(
+          argument, [&](unsigned i) { return function.getArgument(i); }));
+  }
+
+  /// Loads what `region` uses of the arguments where it begins, from a place
+  /// that nobody knows to be the same as elsewhere.
+  void loadArguments(Region &region) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&region.front());
+    Type constant = LLVM::LLVMPointerType::get(context, /*addressSpace=*/4);
+    Value begin = LLVM::CallIntrinsicOp::create(
+                      builder, loc, constant,
+                      builder.getStringAttr("llvm.amdgcn.kernarg.segment.ptr"),
+                      ValueRange())
+                      .getResult(0);
+    Value hidden = LLVM::InlineAsmOp::create(
+                       builder, loc, constant, begin, /*asm_string=*/"",
+                       /*constraints=*/"=s,0", /*has_side_effects=*/true,
+                       /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                       LLVM::AsmDialectAttr(), /*operand_attrs=*/ArrayAttr())
+                       .getResult(0);
+    auto loadSlot = [&](unsigned i) -> Value {
+      Type pointer = function.getArgument(i).getType();
+      Value place = LLVM::GEPOp::create(builder, loc, constant, pointer, hidden,
+                                        LLVM::GEPArg(i));
+      auto slot = LLVM::LoadOp::create(builder, loc, pointer, place,
+                                       /*alignment=*/8);
+      slot.setInvariant(true);
+      return slot;
+    };
     for (BlockArgument argument : kernel.getArguments()) {
-      Value slot = function.getArgument(argument.getArgNumber());
-      auto buffer = dyn_cast<MemRefType>(argument.getType());
-      if (!buffer) {
-        argument.replaceAllUsesWith(arith::IndexCastOp::create(
-            builder, loc, builder.getIndexType(), loadNumber(slot)));
-        continue;
-      }
-      SmallVector<Value> sizes;
-      for (size_t i = 0; i < buffer.getNumDynamicDims(); ++i)
-        sizes.push_back(loadNumber(function.getArgument(next++)));
-      MemRefType global =
-          inSpace(buffer, getSpace(context, gpu::AddressSpace::Global));
-      argument.replaceAllUsesWith(
-          createMemRef(builder, loc, types, global, slot, sizes));
+      auto isInside = [&](OpOperand &use) {
+        return region.isAncestor(use.getOwner()->getParentRegion());
+      };
+      if (llvm::any_of(argument.getUses(), isInside))
+        argument.replaceUsesWithIf(createArgument(argument, loadSlot),
+                                   isInside);
     }
   }
 
@@ -236,8 +285,8 @@ private:
       if (isa<memref::AllocaOp>(op))
         space = local;
       else if (auto view = dyn_cast<ViewLikeOpInterface>(op))
-        space =
-            cast<MemRefType>(view.getViewSource().getType()).getMemorySpace();
+        if (auto source = dyn_cast<MemRefType>(view.getViewSource().getType()))
+          space = source.getMemorySpace();
       for (Value result : op->getResults())
         assign(result, space);
       for (Region &region : op->getRegions())

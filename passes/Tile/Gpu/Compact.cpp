@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/Compact.h"
+#include "passes/Tile/Gpu/Registers.h"
 
 using namespace mlir;
 using namespace gist;
@@ -21,7 +22,10 @@ Compact::Compact(GpuBuilder &b) : b(b) {
 std::pair<Value, Value> Compact::scan(Value number) {
   int64_t waveSize = b.getGpu().waveSize;
   Value own = arith::IndexCastOp::create(b, b.getI32Type(), number);
-  Value lane = b.lane(), sum = own;
+  // Comparisons of lanes are not kept from one scan to the next.
+  Value thread = computeHereByThread(b, b.thread());
+  Value lane = b.rem(thread, waveSize), wave = b.div(thread, waveSize);
+  Value sum = own;
   Value width = b.i32(waveSize);
   for (int64_t distance = 1; distance < waveSize; distance *= 2) {
     Value from = arith::IndexCastOp::create(
@@ -34,14 +38,12 @@ std::pair<Value, Value> Compact::scan(Value number) {
     sum = arith::AddIOp::create(b, sum, b.select(isInside, other, b.i32(0)));
   }
   b.barrier(); // Who reads the last totals has read them.
-  b.ifThen(b.isEqual(lane, waveSize - 1),
-           [&] { b.write(sum, totals, b.wave()); });
+  b.ifThen(b.isEqual(lane, waveSize - 1), [&] { b.write(sum, totals, wave); });
   b.barrier();
   Value before = arith::SubIOp::create(b, sum, own), total = b.i32(0);
   for (int64_t i = 0; i < b.getThreads() / waveSize; ++i) {
     Value part = b.read(totals, b.index(i));
-    Value isEarlier =
-        b.compare(arith::CmpIPredicate::sgt, b.wave(), b.index(i));
+    Value isEarlier = b.compare(arith::CmpIPredicate::sgt, wave, b.index(i));
     before =
         arith::AddIOp::create(b, before, b.select(isEarlier, part, b.i32(0)));
     total = arith::AddIOp::create(b, total, part);
@@ -57,22 +59,34 @@ Value Compact::run(Value begin, Value end, Value start,
                    function_ref<void(Value, Value, Value)> emit) {
   auto step = [&](Value first, ValueRange carried) {
     Value mine = b.add(first, b.mul(b.thread(), kTokensOfThread));
-    SmallVector<Value> tokens, holds, counts = {b.index(0)};
+    Value word = b.i32(0); // One bit for each token.
     for (int64_t i = 0; i < kTokensOfThread; ++i) {
       Value t = b.add(mine, i);
-      tokens.push_back(t);
       // Tested without a branch, so that the loads of all tokens run together.
       Value nearby = b.min(t, b.sub(end, 1));
-      holds.push_back(b.both(test(nearby), b.isLess(t, end)));
-      Value one =
-          arith::IndexCastUIOp::create(b, b.getIndexType(), holds.back());
-      counts.push_back(b.add(counts.back(), one));
+      Value holds = b.both(test(nearby), b.isLess(t, end));
+      word = arith::OrIOp::create(
+          b, word, b.select(holds, b.i32(int64_t(1) << i), b.i32(0)));
     }
-    auto [before, total] = scan(counts.back());
-    for (int64_t i = 0; i < kTokensOfThread; ++i)
-      b.ifThen(b.isLess(tokens[i], end), [&] {
-        emit(tokens[i], holds[i], b.add(carried[0], b.add(before, counts[i])));
+    auto count = [&](int64_t bits) -> Value {
+      Value some = arith::AndIOp::create(b, word, b.i32(bits));
+      return arith::IndexCastUIOp::create(
+          b, b.getIndexType(), math::CtPopOp::create(b, some).getResult());
+    };
+    auto [before, total] = scan(count((int64_t(1) << kTokensOfThread) - 1));
+    // Bits rather than comparisons are kept until here.
+    word = computeHereByThread(b, word);
+    mine = computeHereByThread(b, mine);
+    for (int64_t i = 0; i < kTokensOfThread; ++i) {
+      Value t = b.add(mine, i), bit = b.i32(int64_t(1) << i);
+      b.ifThen(b.isLess(t, end), [&, before = before] {
+        Value holds = b.compare(arith::CmpIPredicate::ne,
+                                arith::AndIOp::create(b, word, bit).getResult(),
+                                b.i32(0));
+        Value earlier = count((int64_t(1) << i) - 1);
+        emit(t, holds, b.add(carried[0], b.add(before, earlier)));
       });
+    }
     return GpuBuilder::Values{b.add(carried[0], total)};
   };
   return b.loop(begin, end, b.getThreads() * kTokensOfThread, start, step)

@@ -25,6 +25,9 @@ namespace gist {
 inline constexpr llvm::StringLiteral kWorkgroupAttr = "gist.workgroup";
 /// Bytes of dynamic workgroup memory that a launch must give.
 inline constexpr llvm::StringLiteral kSharedMemoryAttr = "gist.shared_memory";
+/// On a branch: on gfx942 the kernel's arguments are loaded where it begins, so
+/// that they, and what follows from them, take no scalar registers elsewhere.
+inline constexpr llvm::StringLiteral kLoadArgumentsAttr = "gist.load_arguments";
 
 /// How `kernel` is cut on `gpu`, its cosines in 8 bits if `smallGram`; null,
 /// with a diagnostic, where the GPU cannot do that.

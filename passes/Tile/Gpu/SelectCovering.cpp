@@ -62,7 +62,7 @@ void SelectKernel::decideCovering(Value stage) {
   if (!hasHint()) {
     Value isStart = isAt(SelectStage::Start),
           isDecide = isAt(SelectStage::Decide);
-    b.ifThen(arith::OrIOp::create(b, isStart, isDecide), [&] {
+    rounds.ifThenHere(arith::OrIOp::create(b, isStart, isDecide), [&] {
       b.ifThen(isDecide, [&] {
         resolve();
         closeChunk();

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Tile/Gpu/Registers.h"
 #include "passes/Tile/Gpu/SelectKernel.h"
 
 #include <algorithm>
@@ -143,7 +144,9 @@ Value SelectKernel::writeWidths(const Product &product, SelectArray table,
     width = b.max(
         width, b.div(b.add(b.max(columns, b.index(0)), gram.getColumns() - 1),
                      gram.getColumns()));
-    total = b.add(total, b.select(exists, width, b.index(0)));
+    // Added at once: the comparison is not kept until the end.
+    total = computeHereByThread(
+        b, b.add(total, b.select(exists, width, b.index(0))));
     b.ifThen(exists, [&] {
       rounds.write(width, table, b.add(b.add(numGroups, 1), tile));
     });
@@ -189,7 +192,7 @@ void SelectKernel::emitTile(const Part &part) {
   Value bound = toNumber(getBound(word(kReach), toI32(lastRow)));
   Value isEmpty = b.compare(CmpIPredicate::sge, firstColumn, bound);
   Value hasSome = b.isLess(firstColumn, bound);
-  b.ifThen(hasSome, [&] {
+  rounds.ifThenHere(hasSome, [&] {
     gram.compute(part.begin, part.end);
     rounds.computeHere([&] { reduceTile(config, columnTile, part); });
   });
@@ -200,7 +203,7 @@ void SelectKernel::emitTile(const Part &part) {
   Value isBits = b.isEqual(word(kUse), kUseBits);
   if (hasHint())
     isBits = b.compare(CmpIPredicate::sge, word(kUse), b.index(kUseBits));
-  b.ifThen(b.both(isBits, b.isEqual(part.begin, 0)), [&] {
+  rounds.ifThenHere(b.both(isBits, b.isEqual(part.begin, 0)), [&] {
     Value next = b.add(columnTile, 1);
     Value width = b.readNumber(rounds.scratch, b.add(widths, rowTile));
     Value end = b.select(b.isLess(next, width), next,
@@ -234,6 +237,8 @@ void SelectKernel::clearBits(Value begin, Value end, Value firstBit) {
 std::pair<Value, Value> SelectKernel::findInGroup(Value widths, Value firstRow,
                                                   Value rowTiles,
                                                   Value number) {
+  // All of it together is more than the scalar registers of gfx942 hold.
+  firstRow = computeHereByThread(b, firstRow);
   Value height = b.min(b.sub(rowTiles, firstRow), b.index(kGroup));
   Value before = b.index(0), rest = number;
   Value row = firstRow, column = before, rows = height;
@@ -252,7 +257,8 @@ std::pair<Value, Value> SelectKernel::findInGroup(Value widths, Value firstRow,
     before = width;
   }
   Value inside = div32(rest, b.max(rows, b.index(1)));
-  return {b.add(row, b.sub(rest, b.mul(inside, rows))), b.add(column, inside)};
+  return {takeFirstThread(b, b.add(row, b.sub(rest, b.mul(inside, rows)))),
+          takeFirstThread(b, b.add(column, inside))};
 }
 
 /// The group of tile `number` of a product and its first tile, in `found`.

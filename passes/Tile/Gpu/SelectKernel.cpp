@@ -149,7 +149,7 @@ Value SelectKernel::getNumNorms() {
 void SelectKernel::emit() {
   auto emitRounds = [&] {
     rounds.run(
-        workgroups, getNumNorms(),
+        workgroups, getNormRows(), hasNormLoop(b),
         [&](Value kind, Value item) { emitItem(kind, item); },
         [&] { decide(); });
   };
@@ -167,7 +167,7 @@ void SelectKernel::emit() {
 
 void SelectKernel::emitItem(Value kind, Value item) {
   auto when = [&](RoundKind which, function_ref<void()> body) {
-    b.ifThen(b.isEqual(kind, static_cast<int64_t>(which)), body);
+    rounds.ifThenHere(b.isEqual(kind, static_cast<int64_t>(which)), body);
   };
   when(RoundKind::Norms, [&] { emitNorms(item); });
   when(RoundKind::Gram, [&] { emitGram(item); });

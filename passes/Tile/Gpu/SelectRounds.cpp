@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/SelectRounds.h"
+#include "passes/Tile/Gpu/GpuKernels.h"
+#include "passes/Tile/Gpu/Registers.h"
 
 #include <tuple>
 
@@ -42,7 +44,6 @@ SelectRounds::SelectRounds(GpuBuilder &b, Value control, Value scratch,
     : control(control), scratch(scratch), b(b), heads(heads),
       factor(getScratchFactor(hasBits)), head(head ? head : b.index(0)) {
   slots = b.allocWorkgroup({kNumSlots}, b.getI32Type());
-  firstWord = b.mul(this->head, kControlWords);
   setTokens(tokens);
 }
 
@@ -52,37 +53,35 @@ void SelectRounds::setTokens(Value number) {
   base = b.mul(head, b.mul(unit, factor));
 }
 
-/// A number, as a word of `type`, that nobody knows to be the same in every
-/// round; in a scalar or a vector register.
-static Value hide(GpuBuilder &b, Value number, Type type,
-                  StringRef constraints) {
-  Value word = arith::IndexCastOp::create(b, type, number);
-  Value hidden = LLVM::InlineAsmOp::create(
-                     b, type, word, /*asm_string=*/"", constraints,
-                     /*has_side_effects=*/true,
-                     /*is_align_stack=*/false, LLVM::TailCallKind::None,
-                     LLVM::AsmDialectAttr(),
-                     /*operand_attrs=*/ArrayAttr())
-                     .getResult(0);
-  return toNumber(b, hidden);
-}
-
 void SelectRounds::computeHere(function_ref<void()> body) {
   if (b.getGpu().kind != GpuKind::Amd)
     return body();
-  Value known = tokens, knownUnit = unit, knownBase = base;
-  setTokens(hide(b, tokens, b.getI32Type(), "=s,0"));
-  base = hide(b, base, b.getI64Type(), "=s,0");
-  Value thread = b.thread();
-  Value hidden = b.rem(hide(b, thread, b.getI32Type(), "=v,0"), b.getThreads());
+  std::tuple known(tokens, unit, base);
+  Value knownHead = head, thread = b.thread();
+  Value thisThread = b.rem(computeHereByThread(b, thread), b.getThreads());
+  if (!getConstantIntValue(head))
+    head = gist::computeHere(b, head);
+  setTokens(gist::computeHere(b, tokens));
+  Operation *begin = &*std::prev(b.getInsertionPoint());
   body();
-  std::tie(tokens, unit, base) = std::tuple(known, knownUnit, knownBase);
-  // Who asks for this thread's number in what has been written takes that one.
-  Operation *begin = hidden.getDefiningOp();
-  thread.replaceUsesWithIf(hidden, [&](OpOperand &use) {
+  // Who asks for these numbers in what has been written takes the hidden ones.
+  auto isWritten = [&](OpOperand &use) {
     Operation *user = begin->getBlock()->findAncestorOpInBlock(*use.getOwner());
     return user && begin->isBeforeInBlock(user);
-  });
+  };
+  thread.replaceUsesWithIf(thisThread, isWritten);
+  knownHead.replaceUsesWithIf(head, isWritten);
+  head = knownHead;
+  std::tie(tokens, unit, base) = known;
+}
+
+void SelectRounds::ifThenHere(Value condition, function_ref<void()> body) {
+  b.ifThen(condition, [&] { loadHere(body); });
+}
+
+void SelectRounds::loadHere(function_ref<void()> body) {
+  b.getBlock()->getParentOp()->setAttr(kLoadArgumentsAttr, b.getUnitAttr());
+  computeHere(body);
 }
 
 Value SelectRounds::getSplitWords() {
@@ -140,10 +139,17 @@ void SelectRounds::set(int64_t word, Value number) {
            [&] { b.write(toI32(b, number), control, getControlPlace(word)); });
 }
 
+Value SelectRounds::getItemsBefore() {
+  Value items = b.ceilDiv(tokens, firstRows);
+  if (firstItems != 0)
+    items = b.min(items, b.index(firstItems));
+  return b.max(items, b.index(1));
+}
+
 void SelectRounds::publish(RoundKind kind, Value items) {
   Value limit = b.readNumber(slots, b.index(kLimitSlot));
   set(kRound, b.index(static_cast<int64_t>(kind)));
-  set(kBase, b.add(itemsBefore, limit));
+  set(kBase, b.add(getItemsBefore(), limit));
   releaseFence(b);
   b.barrier();
   b.ifThen(b.isEqual(b.thread(), 0), [&] {
@@ -160,10 +166,11 @@ void SelectRounds::finish() {
   });
 }
 
-void SelectRounds::run(int64_t workgroups, Value firstItems,
+void SelectRounds::run(int64_t workgroups, int64_t rows, bool isWhole,
                        function_ref<void(Value, Value)> run,
                        function_ref<void()> decide) {
-  itemsBefore = b.max(firstItems, b.index(1));
+  firstRows = rows;
+  firstItems = isWhole ? workgroups : 0;
   auto loop = scf::WhileOp::create(b, TypeRange(), ValueRange());
   writeItems(loop, run, decide);
   leave(workgroups);
@@ -237,10 +244,10 @@ void SelectRounds::writeItems(scf::WhileOp loop,
   OpBuilder::InsertionGuard guard(b);
   b.createBlock(&loop.getBefore());
   Value one = b.i32(1);
-  Value isFirst = b.isEqual(b.thread(), 0);
+  auto isFirst = [&] { return b.isEqual(b.thread(), 0); };
 
   // Draws a ticket and waits until its round has begun.
-  b.ifThen(isFirst, [&] {
+  ifThenHere(isFirst(), [&] {
     Value ticket = toNumber(b, atomicUpdate(b, AtomicBinOp::add, one, control,
                                             getControlPlace(kTicket)));
     auto wait =
@@ -252,7 +259,7 @@ void SelectRounds::writeItems(scf::WhileOp loop,
           toNumber(b, atomicRead(b, control, getControlPlace(kLimit)));
       Value isRunning = b.compare(arith::CmpIPredicate::sge, limit, b.index(0));
       Value isEarly = b.compare(arith::CmpIPredicate::sge, ticket,
-                                b.add(itemsBefore, limit));
+                                b.add(getItemsBefore(), limit));
       scf::ConditionOp::create(b, b.both(isRunning, isEarly), limit);
       b.createBlock(&wait.getAfter(), {}, b.getIndexType(), b.getLoc());
       scf::YieldOp::create(b);
@@ -266,24 +273,24 @@ void SelectRounds::writeItems(scf::WhileOp loop,
   Value limit = b.readNumber(slots, b.index(kLimitSlot));
   Value hasTicket = b.compare(arith::CmpIPredicate::sge, limit, b.index(0));
 
-  b.ifThen(hasTicket, [&] {
+  ifThenHere(hasTicket, [&] {
     // The first round is what zeros say: norms, from ticket 0 on.
-    computeHere([&] { run(get(kRound), b.sub(ticket, get(kBase))); });
+    run(get(kRound), b.sub(ticket, get(kBase)));
 
     releaseFence(b);
     b.barrier();
-    b.ifThen(isFirst, [&] {
+    ifThenHere(isFirst(), [&] {
       Value done = toNumber(b, atomicUpdate(b, AtomicBinOp::add, one, control,
                                             getControlPlace(kDone)));
       Value isLast = b.compare(arith::CmpIPredicate::eq, b.add(done, 1),
-                               b.add(itemsBefore, limit));
+                               b.add(getItemsBefore(), limit));
       b.write(arith::ExtUIOp::create(b, b.getI32Type(), isLast), slots,
               b.index(kLeaderSlot));
     });
     b.barrier();
-    b.ifThen(b.isEqual(b.readNumber(slots, b.index(kLeaderSlot)), 1), [&] {
+    ifThenHere(b.isEqual(b.readNumber(slots, b.index(kLeaderSlot)), 1), [&] {
       acquireFence(b);
-      computeHere(decide);
+      decide();
     });
     // Threads meet before the next ticket: thread 0 could otherwise be left
     // behind in the branch that it alone takes.

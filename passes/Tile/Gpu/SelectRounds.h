@@ -125,8 +125,9 @@ public:
 
   /// Writes the loop of one of `workgroups` workgroups. `run` does item `item`
   /// of the round of the kind given, `decide` what comes next, by publishing
-  /// it.
-  void run(int64_t workgroups, Value firstItems,
+  /// it. An item of the first round is `rows` tokens or, where one has all that
+  /// a workgroup has (`isWhole`), more.
+  void run(int64_t workgroups, int64_t rows, bool isWhole,
            llvm::function_ref<void(Value kind, Value item)> run,
            llvm::function_ref<void()> decide);
 
@@ -148,14 +149,20 @@ public:
   /// comparisons of lanes, computed before the first round, would be more than
   /// the scalar registers of gfx942 hold.
   void computeHere(llvm::function_ref<void()> body);
+  /// The same for a whole branch or body of a loop, which loads the kernel's
+  /// arguments again.
+  void loadHere(llvm::function_ref<void()> body);
+  void ifThenHere(Value condition, llvm::function_ref<void()> body);
 
   /// Control words as numbers.
   Value get(int64_t word) { return get(b.index(word)); }
   Value get(Value word);
   /// Writes a word; thread 0 alone does.
   void set(int64_t word, Value number);
-  Value getControlPlace(Value word) { return b.add(firstWord, word); }
-  Value getControlPlace(int64_t word) { return b.add(firstWord, word); }
+  Value getControlPlace(Value word) {
+    return b.add(b.mul(head, kControlWords), word);
+  }
+  Value getControlPlace(int64_t word) { return getControlPlace(b.index(word)); }
 
   /// Where word `i` of an array lies in the scratch memory.
   Value getPlace(SelectArray array, Value i);
@@ -178,6 +185,8 @@ public:
 private:
   void setTokens(Value number);
   void leave(int64_t workgroups);
+  /// Items of the first round.
+  Value getItemsBefore();
   void writeItems(mlir::scf::WhileOp loop,
                   llvm::function_ref<void(Value kind, Value item)> run,
                   llvm::function_ref<void()> decide);
@@ -185,10 +194,10 @@ private:
   GpuBuilder &b;
   int64_t heads, factor;
   Value head;
-  Value firstWord;   ///< of this head's control
-  Value unit;        ///< words of an array
-  Value slots;       ///< workgroup memory: ticket, limit, leader
-  Value itemsBefore; ///< of the first round
+  Value unit;             ///< words of an array
+  Value slots;            ///< workgroup memory: ticket, limit, leader
+  int64_t firstRows;      ///< tokens of an item of the first round
+  int64_t firstItems = 0; ///< items of the first round, at most; 0: any number
 };
 
 } // namespace gist

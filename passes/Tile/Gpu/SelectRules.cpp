@@ -15,7 +15,7 @@ using Values = GpuBuilder::Values;
 /// Writes `body` for a stage.
 void SelectKernel::atStage(Value stage, SelectStage which,
                            function_ref<void()> body) {
-  b.ifThen(b.isEqual(stage, static_cast<int64_t>(which)), body);
+  rounds.ifThenHere(b.isEqual(stage, static_cast<int64_t>(which)), body);
 }
 
 void SelectKernel::setStage(SelectStage stage) {

@@ -16,6 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Tile/Gpu/Registers.h"
 #include "passes/Tile/Gpu/SelectKernel.h"
 
 using namespace mlir;
@@ -108,11 +109,14 @@ void SelectKernel::emitGram(Value item) {
   if (canRecall())
     endTile = b.select(b.isEqual(rounds.get(kRecall), 1), b.add(firstTile, 1),
                        endTile);
+  begin = computeHere(b, begin);
+  end = computeHere(b, end);
+  share = computeHere(b, share);
   b.forEach(firstTile, endTile, b.index(1), [&](Value tile) {
     Value first = b.mul(tile, steps);
     Part part = {tile, share, b.sub(b.max(begin, first), first),
                  b.sub(b.min(end, b.add(first, steps)), first)};
-    rounds.computeHere([&] { emitTile(part); });
+    rounds.loadHere([&] { emitTile(part); });
   });
 }
 

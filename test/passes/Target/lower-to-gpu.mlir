@@ -115,3 +115,27 @@ func.func private @logarithms(%x: memref<2xf32>)
   // CHECK: gpu.return
   return
 }
+
+// A branch that asks for it loads the arguments again, from a place that is
+// hidden. sm_90 has registers enough.
+// CHECK: gpu.func @again(%[[X:.+]]: !llvm.ptr<1>, %{{.+}}: !llvm.ptr<1>) kernel
+func.func private @again(%x: memref<?xf32>)
+    attributes {gist.kernel, gist.grid = [#rows], gist.workgroup = array<i64: 64>} {
+  %thread = gpu.thread_id x
+  %c1 = arith.constant 1 : index
+  %isSecond = arith.cmpi eq, %thread, %c1 : index
+  // CHECK: scf.if
+  // AMD: %[[SLOTS:.+]] = llvm.call_intrinsic "llvm.amdgcn.kernarg.segment.ptr"
+  // AMD: %[[HIDDEN:.+]] = llvm.inline_asm has_side_effects {{.*}} %[[SLOTS]]
+  // AMD: llvm.load %[[HIDDEN]] invariant {{.*}} -> !llvm.ptr<1>
+  // AMD: llvm.getelementptr %[[HIDDEN]][1]
+  // AMD: %[[OWN:.+]] = builtin.unrealized_conversion_cast {{.*}} to memref<?xf32
+  // AMD: memref.load %[[OWN]]
+  // NVIDIA-NOT: inline_asm
+  // NVIDIA: memref.load
+  scf.if %isSecond {
+    %number = memref.load %x[%thread] : memref<?xf32>
+    memref.store %number, %x[%c1] : memref<?xf32>
+  } {gist.load_arguments}
+  return
+}

@@ -1,16 +1,18 @@
 // The main loops of a wide product and of selections: loads two steps ahead, 32
 // matrix instructions between barriers, and by llvm-mca's model of one wave at
-// least 60 % of the matrix unit's time. Vector registers do not spill.
+// least 60 % of the matrix unit's time. No register spills.
 
 // RUN: gist-opt %s -gist-gpu-tile=target=gfx942 -gist-gpu=target=gfx942 "-gist-write-gpu-code=target=gfx942 output=%t.hsaco" -o /dev/null
 // RUN: gist-compile %t.hsaco --report=resources | FileCheck %s
 
 // CHECK:      kernel {{ *}}threads{{ .*}}lds  scratch
 // CHECK-DAG:  product   256 {{.*}} 49152 {{ *}}0 {{ *}}0 {{ *}}1
-// CHECK-DAG:  select    256 {{.*}} {{5....}} {{ *}}0 {{ *}}{{1?[0-9]|2[0-4]}} {{ *}}1
+// CHECK-DAG:  select    256 {{.*}} {{5....}} {{ *}}0 {{ *}}0 {{ *}}1
+// CHECK-DAG:  cascade   256 {{.*}} {{5....}} {{ *}}0 {{ *}}0 {{ *}}1
 // CHECK:      main loop  mfma {{.*}}barriers  mfma/barrier  ahead {{.*}}mfma busy
 // CHECK-DAG:  product {{ *}}32 {{.*}} 1 {{ *}}32 {{ *}}2 {{ *}}32 {{ *}}{{[0-9]+}} {{ *}}{{[67].%}}
 // CHECK-DAG:  select {{ *}}32 {{.*}} 1 {{ *}}32 {{ *}}2 {{ *}}32 {{ *}}{{[0-9]+}} {{ *}}{{[67].%}}
+// CHECK-DAG:  cascade {{ *}}32 {{.*}} 1 {{ *}}32 {{ *}}2 {{ *}}32 {{ *}}{{[0-9]+}} {{ *}}{{[67].%}}
 
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (n, k)>
@@ -32,4 +34,17 @@ func.func private @select(%x: tensor<?x4096xf16>, %control: tensor<320xi32> {gis
   %s = gist.gram_select %x, 3.0e-1 against kept causal : tensor<?x4096xf16>
   %i, %c, %n, %w = gist.unpack_selection %s : !gist.selection<?>
   return %i, %c, %n, %w, %scratch : !part, tensor<i32>, !part, !part, !part
+}
+
+!parts = tensor<8x?xi32>
+!counts = tensor<8xi32>
+func.func private @cascade(%x: tensor<?x8x128xf16>, %old_ids: !parts, %old_count: !counts, %old_nearest: !parts,
+    %old_weight: !parts, %taus: tensor<8xf32>, %control: tensor<2560xi32> {gist.control}, %ids: !parts, %count: !counts,
+    %nearest: !parts, %weight: !parts, %removed: !counts, %added: !counts, %scratch: !part)
+    -> (!parts, !counts, !parts, !parts, !counts, !counts, !part) attributes {gist.kernel, gist.outputs = 7} {
+  %old = gist.pack_selection %old_ids, %old_count, %old_nearest, %old_weight : !parts, !counts, !parts, !parts
+  %s, %r, %a = gist.cascade_update %x, %old, 3.0e-1 taus(%taus : tensor<8xf32>) rule covering causal
+      : tensor<?x8x128xf16>, !gist.selection<8x?>
+  %i, %c, %n, %w = gist.unpack_selection %s : !gist.selection<8x?>
+  return %i, %c, %n, %w, %r, %a, %scratch : !parts, !counts, !parts, !parts, !counts, !counts, !part
 }
