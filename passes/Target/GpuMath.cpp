@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Both GPUs have an instruction for 2^x, of which exp is made. tanh, erf and
+// Both GPUs have an instruction for 2^x, of which exp is made, and one for
+// log2, which is taken where an approximation will do. Otherwise tanh, erf and
 // log are the polynomials that the CPU uses too.
 //
 //===----------------------------------------------------------------------===//
@@ -154,9 +155,10 @@ template <typename Op> struct LowerSinCos final : OpRewritePattern<Op> {
 
 /// One op as an intrinsic of LLVM, number by number: the instructions behind
 /// them have no vector form.
-template <typename Op> struct LowerToIntrinsic final : OpRewritePattern<Op> {
-  LowerToIntrinsic(MLIRContext *context, StringRef intrinsic)
-      : OpRewritePattern<Op>(context), intrinsic(intrinsic) {}
+template <typename Op> struct LowerToIntrinsic : OpRewritePattern<Op> {
+  LowerToIntrinsic(MLIRContext *context, StringRef intrinsic,
+                   PatternBenefit benefit = 1)
+      : OpRewritePattern<Op>(context, benefit), intrinsic(intrinsic) {}
 
   LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
@@ -179,6 +181,19 @@ template <typename Op> struct LowerToIntrinsic final : OpRewritePattern<Op> {
   }
 
   std::string intrinsic;
+};
+
+/// The instruction alone, for those who say that it will do.
+struct LowerLog2 final : LowerToIntrinsic<math::Log2Op> {
+  using LowerToIntrinsic::LowerToIntrinsic;
+
+  LogicalResult matchAndRewrite(math::Log2Op op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF32() ||
+        !bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn))
+      return failure();
+    return LowerToIntrinsic::matchAndRewrite(op, rewriter);
+  }
 };
 
 /// The smaller or larger of two numbers; LLVM has these on vectors too.
@@ -214,6 +229,9 @@ void gist::populateGpuMathPatterns(RewritePatternSet &patterns,
   // The instruction alone: results below 2^-126 are 0.
   patterns.add<LowerToIntrinsic<math::Exp2Op>>(
       context, isAmd ? "llvm.amdgcn.exp2" : "llvm.nvvm.ex2.approx.ftz.f");
+  patterns.add<LowerLog2>(context,
+                          isAmd ? "llvm.amdgcn.log" : "llvm.nvvm.lg2.approx.f",
+                          /*benefit=*/3);
   patterns.add<LowerToIntrinsic<math::AbsFOp>>(context, "llvm.fabs");
   patterns.add<LowerToIntrinsic<math::SqrtOp>>(context, "llvm.sqrt");
   patterns.add<LowerToIntrinsic<math::FloorOp>>(context, "llvm.floor");

@@ -484,35 +484,70 @@ void GramTile::storeSums(Value buffer, Value place) {
     }
 }
 
+Value GramTile::getSumPlace(Value row, Value column) {
+  int64_t waveSize = b.getGpu().waveSize;
+  Value four = b.add(b.mul(b.div(row, Wgmma::kRows), waves[1]),
+                     b.div(column, getWaveColumns()));
+  Value warp =
+      b.add(b.mul(four, Wgmma::kWarps), b.div(b.rem(row, Wgmma::kRows), 16));
+  // A lane has pairs of columns of two rows.
+  Value inside = b.rem(column, getWaveColumns());
+  Value lane = b.add(b.mul(b.rem(row, 8), 4), b.div(b.rem(inside, 8), 2));
+  Value group = b.div(inside, 8);
+  Value number = b.add(b.mul(b.rem(b.div(row, 8), 2), 2), b.rem(column, 2));
+  Value thread = b.add(b.mul(warp, waveSize), lane);
+  return b.add(b.mul(b.add(b.mul(group, b.getThreads()), thread), kTogether),
+               number);
+}
+
 void GramTile::addSums(Value condition, Value buffer, Value place, Value first,
                        Value last) {
   auto branch = scf::IfOp::create(b, ValueRange(accumulators).getTypes(),
                                   condition, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  // In the order of the depth, whoever adds: the sum is always the same.
+  // In the order of the depth, whoever adds: the sum is always the same. On
+  // sm_90 the loads of two parts are on their way together; the second one of
+  // the last two may be the first again, and counts nothing.
+  int64_t parts = b.getGpu().kind == GpuKind::Nvidia ? 2 : 1;
   Values sums(accumulators.size(), makeZero());
-  sums = b.loop(
-      first, b.add(last, 1), 1, sums, [&](Value number, ValueRange carried) {
-        Value mine = b.add(b.add(place, b.mul(number, getSumWords())),
-                           b.mul(getThread(), kTogether));
-        Values next;
-        int64_t offset = 0;
-        for (Value before : carried) {
-          Values numbers;
-          for (int64_t i = 0; i < getNumNumbers(); i += kTogether) {
-            Value words = b.read(buffer, b.add(mine, offset), kTogether);
-            Value part = vector::BitCastOp::create(
-                b, b.vectorOf(kTogether, b.getF32Type()), words);
-            for (int64_t j = 0; j < kTogether; ++j)
-              numbers.push_back(arith::AddFOp::create(
-                  b, getNumber(before, i + j), b.extract(part, j)));
-            offset += kTogether * b.getThreads();
-          }
-          next.push_back(makeSums(numbers));
+  auto add = [&](Value number, ValueRange carried) {
+    SmallVector<Values> loaded(parts);
+    Values factors;
+    for (int64_t part = 0; part < parts; ++part) {
+      Value own = b.min(b.add(number, part), last);
+      Value mine = b.add(b.add(place, b.mul(own, getSumWords())),
+                         b.mul(getThread(), kTogether));
+      for (int64_t i = 0; i < getNumSums(); i += kTogether) {
+        Value words =
+            b.read(buffer, b.add(mine, i * b.getThreads()), kTogether);
+        loaded[part].push_back(vector::BitCastOp::create(
+            b, b.vectorOf(kTogether, b.getF32Type()), words));
+      }
+      Value exists =
+          b.compare(arith::CmpIPredicate::sle, b.add(number, part), last);
+      factors.push_back(b.select(exists, b.f32(1), b.f32(0)));
+    }
+    Values next;
+    int64_t vectors = getNumNumbers() / kTogether;
+    for (auto [fragment, before] : llvm::enumerate(carried)) {
+      Values numbers;
+      for (int64_t i = 0; i < getNumNumbers(); ++i) {
+        Value number = getNumber(before, i);
+        for (int64_t part = 0; part < parts; ++part) {
+          Value vector = loaded[part][fragment * vectors + i / kTogether];
+          Value more = b.extract(vector, i % kTogether);
+          number = part == 0
+                       ? arith::AddFOp::create(b, number, more).getResult()
+                       : b.fma(more, factors[part], number);
         }
-        return next;
-      });
+        numbers.push_back(number);
+      }
+      next.push_back(makeSums(numbers));
+    }
+    return next;
+  };
+  sums = b.loop(first, b.add(last, 1), parts, sums, add);
   scf::YieldOp::create(b, sums);
   b.setInsertionPointToStart(branch.elseBlock());
   scf::YieldOp::create(b, accumulators);

@@ -97,6 +97,11 @@ public:
     accumulators.assign(rowFragments * columnFragments, makeZero());
   }
 
+  /// Whether getSumPlace() knows where sums are.
+  bool canFindSums() const { return isWgmma() && hasRowGroups(); }
+  /// Where the sum of a row and a column of the tile lies among those stored.
+  mlir::Value getSumPlace(mlir::Value row, mlir::Value column);
+
   /// Lets this wave stand for wave `number` of the tile in all of the above and
   /// below that is no product; for itself if null.
   void standFor(mlir::Value number) { standIn = number; }

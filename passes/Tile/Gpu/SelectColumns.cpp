@@ -75,26 +75,32 @@ void SelectKernel::resolve() {
   b.ifThen(b.isEqual(b.thread(), 0),
            [&] { b.write(b.i32(0), numListed, b.index(0)); });
   b.barrier();
-  forTokens(b.index(0), numColumns, [&](Value column) {
-    Value token = getColumnToken(column);
+  // 0 for a column that is not to be decided, 1 for one that nothing covers.
+  auto getKind = [&](Value token) {
     Value isInside = b.both(b.compare(CmpIPredicate::sge, token, b.index(0)),
                             b.isLess(token, end));
     Value safe = b.select(isInside, token, begin);
     Value isOpen = b.isEqual(rounds.readNumber(SelectArray::Covered, safe), 0);
-    Value isTouched =
-        b.isEqual(rounds.readNumber(SelectArray::Touched, safe), 1);
-    Value isCandidate = b.both(isInside, isOpen), word = b.div(column, 32);
-    b.ifThen(b.both(isCandidate, isTouched), [&] {
-      atomicUpdate(b, AtomicBinOp::_or, getBit(column), undecided, word);
-      Value place =
-          atomicUpdate(b, AtomicBinOp::add, b.i32(1), numListed, b.index(0));
-      rounds.write(column, SelectArray::Others, toNumber(place));
-    });
-    Value isAlone = b.isEqual(rounds.readNumber(SelectArray::Touched, safe), 0);
-    b.ifThen(b.both(isCandidate, isAlone), [&] {
-      atomicUpdate(b, AtomicBinOp::_or, getBit(column), kept, word);
-    });
-  });
+    Value touched = rounds.read(SelectArray::Touched, safe);
+    return b.select(b.both(isInside, isOpen),
+                    arith::AddIOp::create(b, touched, b.i32(1)), b.i32(0));
+  };
+  forLoaded(
+      b.index(0), numColumns,
+      [&](Value column) { return Values{getKind(getColumnToken(column))}; },
+      [&](Value column, ArrayRef<Value> kinds) {
+        Value kind = kinds.front();
+        Value word = b.div(column, 32);
+        b.ifThen(b.compare(CmpIPredicate::eq, kind, b.i32(2)), [&] {
+          atomicUpdate(b, AtomicBinOp::_or, getBit(column), undecided, word);
+          Value place = atomicUpdate(b, AtomicBinOp::add, b.i32(1), numListed,
+                                     b.index(0));
+          rounds.write(column, SelectArray::Others, toNumber(place));
+        });
+        b.ifThen(b.compare(CmpIPredicate::eq, kind, b.i32(1)), [&] {
+          atomicUpdate(b, AtomicBinOp::_or, getBit(column), kept, word);
+        });
+      });
   b.barrier();
   Value listed = b.readNumber(numListed, b.index(0));
 

@@ -41,8 +41,6 @@
 
 #include "passes/Tile/Gpu/SelectKernel.h"
 
-#include "llvm/Support/MathExtras.h"
-
 using namespace mlir;
 using namespace gist;
 using arith::CmpIPredicate;
@@ -84,10 +82,7 @@ void SelectKernel::decideCovering(Value stage) {
     Value tokens = b.sub(rounds.get(kChunkEnd), rounds.get(kChunkBegin));
     rounds.publish(RoundKind::Check, b.ceilDiv(tokens, b.getThreads()));
   });
-  atStage(stage, SelectStage::Suspect, [&] {
-    loadKept();
-    addSuspects();
-  });
+  atStage(stage, SelectStage::Suspect, [&] { addSuspects(); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -178,55 +173,37 @@ void SelectKernel::openChunk() {
   publishGram(products, canRecall() ? isDirect : Value());
 }
 
-/// How many tokens of an ascending list of columns are before each of `tokens`.
-/// All are searched for in one loop, so that their loads run together.
-Values SelectKernel::countBefore(const List &list, ArrayRef<Value> tokens) {
-  size_t number = tokens.size();
-  Values ends(number, b.index(0));
-  ends.append(number, list.count);
-  auto halve = [&](Value, ValueRange carried) {
-    Values begins, limits;
-    for (size_t i = 0; i < number; ++i) {
-      Value begin = carried[i], end = carried[number + i];
-      Value middle = b.div(b.add(begin, end), 2);
-      // Nothing is left to ask about where they meet.
-      Value place = b.min(middle, b.sub(list.count, 1));
-      Value id = rounds.readNumber(*list.array, b.max(place, b.index(0)));
-      Value isBefore = b.both(b.isLess(begin, end), b.isLess(id, tokens[i]));
-      begins.push_back(b.select(isBefore, b.add(middle, 1), begin));
-      limits.push_back(b.select(isBefore, end, middle));
-    }
-    begins.append(limits);
-    return begins;
-  };
-  ends = b.loop(b.index(0), b.index(llvm::Log2_64(kMaxColumns) + 1), 1, ends,
-                halve);
-  ends.truncate(number);
-  return ends;
-}
-
 /// The columns are the inherited representatives from `begin` on, as many as
 /// there is room for. Returns where their chunk ends.
 Value SelectKernel::openInherited(Value begin) {
   Value all = rounds.get(kNumInherited);
-  Value zero = b.i32(0), one = b.i32(1);
-  Value mine = b.loop(b.thread(), all, b.getThreads(), zero,
-                      [&](Value j, ValueRange sum) {
-                        Value id = b.readNumber(problem.oldIds, at(j));
-                        Value part = b.select(b.isLess(id, begin), one, zero);
-                        return Values{
-                            arith::AddIOp::create(b, sum[0], part).getResult()};
-                      })
-                   .front();
-  Value first = toNumber(b.workgroupReduce(mine, GpuBuilder::Kind::ADD));
+  // Those before `begin`.
+  auto countEarlier = [&] {
+    Value zero = b.i32(0), one = b.i32(1);
+    Value mine =
+        b.loop(b.thread(), all, b.getThreads(), zero,
+               [&](Value j, ValueRange sum) {
+                 Value id = b.readNumber(problem.oldIds, at(j));
+                 Value part = b.select(b.isLess(id, begin), one, zero);
+                 return Values{
+                     arith::AddIOp::create(b, sum[0], part).getResult()};
+               })
+            .front();
+    return toNumber(b.workgroupReduce(mine, GpuBuilder::Kind::ADD));
+  };
+  Value first =
+      b.ifElse(b.isEqual(begin, 0), [&] { return b.index(0); }, countEarlier);
   Value rest = b.sub(all, first);
   Value count = b.min(rest, b.index(kMaxColumns - kSpareColumns));
   Value end = b.ifElse(
       b.isLess(count, rest),
       [&] { return b.readNumber(problem.oldIds, at(b.add(first, count))); },
       [&] { return rounds.tokens; });
-  forTokens(b.index(0), count, [&](Value j) {
-    Value id = b.readNumber(problem.oldIds, at(b.add(first, j)));
+  auto readId = [&](Value j) {
+    return Values{b.readNumber(problem.oldIds, at(b.add(first, j)))};
+  };
+  forLoaded(b.index(0), count, readId, [&](Value j, ArrayRef<Value> ids) {
+    Value id = ids.front();
     rounds.write(id, SelectArray::Columns, j);
     rounds.write(b.add(j, 1), SelectArray::ColumnOf, id);
   });
@@ -272,43 +249,56 @@ void SelectKernel::closeChunk() {
 // Suspects
 //===----------------------------------------------------------------------===//
 
-/// Finds tokens that are no columns and that no kept column covers.
+/// Finds tokens that are no columns and that no kept column covers, and says
+/// which are kept columns.
 void SelectKernel::emitCheck(Value item) {
   Value begin = rounds.get(kChunkBegin), end = rounds.get(kChunkEnd);
   Value row = b.add(b.mul(item, b.getThreads()), b.thread());
+  Value exists = b.isLess(b.add(begin, row), end);
+  row = b.min(row, b.sub(b.sub(end, begin), 1));
   Value t = b.add(begin, row);
   Value numWords = b.ceilDiv(rounds.get(kNumColumns), 32);
-  b.ifThen(b.isLess(t, end), [&] {
-    Value isOpen =
-        b.both(b.isEqual(rounds.readNumber(SelectArray::Covered, t), 0),
-               b.isEqual(rounds.readNumber(SelectArray::ColumnOf, t), 0));
-    Value isSuspect = b.ifElse(
-        isOpen,
-        [&] {
-          Value none = b.constant(b.vectorOf(4, b.getI32Type()), 0);
-          Value found =
-              b.loop(
-                   b.index(0), numWords, 4, none,
+  Value column = rounds.readNumber(SelectArray::ColumnOf, t);
+  auto getKept = [&](Value word, int64_t width) {
+    return b.read(problem.control,
+                  rounds.getControlPlace(b.add(word, kKeptMask)), width);
+  };
+  Value isColumn = b.compare(CmpIPredicate::sgt, column, b.index(0));
+  Value own = b.max(b.sub(column, 1), b.index(0));
+  Value ownWord =
+      b.read(problem.control,
+             rounds.getControlPlace(b.add(b.div(own, 32), kKeptMask)));
+  Value isKept =
+      b.compare(CmpIPredicate::ne,
+                arith::AndIOp::create(b, ownWord, getBit(own)), b.i32(0));
+  Value isOpen =
+      b.both(b.isEqual(rounds.readNumber(SelectArray::Covered, t), 0),
+             b.both(exists, b.isEqual(column, 0)));
+  Value isHit = b.ifElse(
+      isOpen,
+      [&] {
+        Value none = b.constant(b.vectorOf(4, b.getI32Type()), 0);
+        Value found =
+            b.loop(b.index(0), numWords, 4, none,
                    [&](Value word, ValueRange carried) {
                      Value mask = b.read(rounds.scratch,
                                          rounds.getBitPlace(row, word), 4);
-                     Value set = b.read(
-                         problem.control,
-                         rounds.getControlPlace(b.add(word, kKeptMask)), 4);
-                     Value hit = arith::AndIOp::create(b, mask, set);
+                     Value hit =
+                         arith::AndIOp::create(b, mask, getKept(word, 4));
                      return Values{
                          arith::OrIOp::create(b, carried[0], hit).getResult()};
                    })
-                  .front();
-          Value word = b.reduceLanes(found, [&](Value x, Value y) -> Value {
-            return arith::OrIOp::create(b, x, y);
-          });
-          return b.select(b.compare(CmpIPredicate::eq, word, b.i32(0)),
-                          b.i32(1), b.i32(0));
-        },
-        [&] { return b.i32(0); });
-    rounds.write(isSuspect, SelectArray::Suspects, t);
-  });
+                .front();
+        return b.reduceLanes(found, [&](Value x, Value y) -> Value {
+          return arith::OrIOp::create(b, x, y);
+        });
+      },
+      [&] { return b.i32(0); });
+  Value isSuspect =
+      b.both(isOpen, b.compare(CmpIPredicate::eq, isHit, b.i32(0)));
+  Value place = b.add(b.mul(item, b.getThreads()), b.thread());
+  writeWord(WordSet::Suspects, place, isSuspect);
+  writeWord(WordSet::Kept, place, b.both(exists, b.both(isColumn, isKept)));
 }
 
 void SelectKernel::addSuspects() {
@@ -318,15 +308,8 @@ void SelectKernel::addSuspects() {
   int64_t width = gram.getColumns();
   Value first = b.mul(b.ceilDiv(columns, width), width);
   Value room = b.sub(b.index(kMaxColumns), first);
-  Value total = compact.run(
-      begin, end, b.index(0),
-      [&](Value t) {
-        return b.isEqual(rounds.readNumber(SelectArray::Suspects, t), 1);
-      },
-      [&](Value t, Value holds, Value before) {
-        b.ifThen(holds, [&] { rounds.write(t, SelectArray::Others, before); });
-      });
-  b.barrier();
+  Value total =
+      listWords(WordSet::Suspects, b.ceilDiv(b.sub(end, begin), 32), begin);
   Value count = b.min(total, room);
   Value newEnd = b.ifElse(
       b.isLess(count, total),
@@ -334,7 +317,15 @@ void SelectKernel::addSuspects() {
       [&] { return end; });
   b.barrier(); // All have read the words that change now.
   rounds.set(kChunkEnd, newEnd);
-  b.ifThen(b.isEqual(count, 0), [&] {
+  // A chunk of all tokens leaves nothing to be done but to list them.
+  Value isNone = b.isEqual(count, 0);
+  Value isWhole = b.both(b.isEqual(begin, 0),
+                         b.compare(CmpIPredicate::eq, newEnd, rounds.tokens));
+  b.ifThen(b.both(isNone, isWhole), [&] { rankKept(); });
+  Value isPart = arith::XOrIOp::create(
+      b, isWhole, arith::ConstantIntOp::create(b, b.getI1Type(), 1));
+  b.ifThen(b.both(isNone, isPart), [&] {
+    loadKept();
     b.barrier();
     closeChunk();
     openChunk();

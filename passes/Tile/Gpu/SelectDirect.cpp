@@ -19,13 +19,14 @@
 // Items are drawn in this order and wait only for those before them. A token
 // depends on earlier ones alone, and groups ascend: a workgroup says of its
 // tokens that they are kept or dropped as soon as it knows, and looks what
-// others have said until nothing before the end of its group is open. What it
-// then needs to find ranks and nearest representatives it has in registers.
+// others have said until nothing before the end of its group is open. The sums
+// in which it then finds the nearest representatives are still in registers.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/SelectKernel.h"
 
+#include <algorithm>
 #include <limits>
 
 using namespace mlir;
@@ -39,7 +40,9 @@ static constexpr int64_t kMaxParts = 8;
 /// Steps of a share, at least.
 static constexpr int64_t kMinSteps = 4;
 
-/// Sums of a lane on gfx942, at most.
+/// Sums that a lane may have in registers, and of how many columns of waves.
+static constexpr int64_t kMaxSums = 128, kMaxUnits = 4;
+/// Sums of a tile in a lane on gfx942, at most.
 static constexpr int64_t kMaxSumsOnAmd = 32;
 
 /// Sets of tokens, one bit each, in arrays that start as zeros.
@@ -51,10 +54,31 @@ bool SelectKernel::canBeDirect() const {
   // registers would spill for large tiles.
   bool hasRegisters =
       b.getGpu().kind == GpuKind::Nvidia || gram.getNumSums() <= kMaxSumsOnAmd;
+  bool hasWholeSides = gram.getRows() % gram.getColumns() == 0 ||
+                       gram.getColumns() % gram.getRows() == 0;
   return hasRegisters &&
          (problem.rule == SelectRule::All ||
           problem.rule == SelectRule::Kept) &&
-         gram.hasRowGroups() && (findsNearest() || !hasNearest());
+         gram.hasRowGroups() && hasWholeSides &&
+         (findsNearest() || !hasNearest());
+}
+
+int64_t SelectKernel::getNumWaves() const {
+  return b.getThreads() / b.getGpu().waveSize;
+}
+
+int64_t SelectKernel::getGroupRows() const {
+  return gram.getRows() / gram.getRowGroups();
+}
+
+/// Columns of waves of which a wave has the sums in registers at once.
+int64_t SelectKernel::getUnitsOfWave() const {
+  return std::clamp<int64_t>(kMaxSums / gram.getNumSums(), 1, kMaxUnits);
+}
+
+int64_t SelectKernel::getDirectTokens() const {
+  return std::min(getUnitsOfWave() * getNumWaves() * gram.getWaveColumns(),
+                  kMaxColumns);
 }
 
 /// Tiles of columns that the rows of tile `row` are compared with.
@@ -63,29 +87,34 @@ Value SelectKernel::getWidth(Value row) {
   return b.ceilDiv(end, gram.getColumns());
 }
 
-/// Tiles of the rows before tile `row`.
+/// Tiles of the rows before tile `row`, which are all whole.
 Value SelectKernel::countTiles(Value row) {
-  return b
-      .loop(b.index(0), row, 1, b.index(0),
-            [&](Value i, ValueRange sum) {
-              return Values{b.add(sum[0], getWidth(i))};
-            })
-      .front();
+  int64_t rows = gram.getRows(), columns = gram.getColumns();
+  if (rows % columns == 0)
+    return b.mul(b.div(b.mul(row, b.add(row, 1)), 2), rows / columns);
+  // Every so many rows have one tile more.
+  assert(columns % rows == 0 && "one side is a multiple of the other");
+  int64_t same = columns / rows;
+  Value level = b.div(row, same), next = b.add(level, 1);
+  Value whole = b.mul(b.div(b.mul(level, next), 2), same);
+  return b.add(whole, b.mul(b.rem(row, same), next));
 }
 
 SelectKernel::Direct SelectKernel::planDirect() {
   Direct plan;
   int64_t steps = gram.getSteps();
   plan.rowTiles = b.ceilDiv(rounds.tokens, gram.getRows());
-  plan.tiles = countTiles(plan.rowTiles);
+  Value last = b.sub(plan.rowTiles, 1);
+  plan.tiles = b.add(countTiles(last), getWidth(last));
   plan.steps = b.mul(plan.tiles, steps);
   plan.shares = b.min(b.index(workgroups), b.mul(plan.tiles, kMaxParts));
   plan.shares = b.min(plan.shares, b.ceilDiv(plan.steps, kMinSteps));
-  plan.norms = getNumNorms();
-  plan.groups = b.ceilDiv(rounds.tokens, gram.getRows() / gram.getRowGroups());
+  plan.norms =
+      hasDiagonal() ? b.ceilDiv(rounds.tokens, b.getThreads()) : getNumNorms();
+  plan.groups = b.ceilDiv(rounds.tokens, getGroupRows());
   Value words = b.mul(b.add(plan.tiles, plan.shares), gram.getSumWords());
   Value isSmall =
-      b.compare(CmpIPredicate::sle, rounds.tokens, b.index(kMaxColumns));
+      b.compare(CmpIPredicate::sle, rounds.tokens, b.index(getDirectTokens()));
   plan.fits = b.both(
       isSmall, b.compare(CmpIPredicate::sle, words, rounds.getSplitWords()));
   return plan;
@@ -98,13 +127,20 @@ void SelectKernel::emitDirect(Value items) {
     Value numSums = b.add(plan.norms, plan.shares);
     Value isNorms = b.isLess(item, plan.norms);
     Value isSums = b.isLess(item, numSums);
-    b.ifThen(isNorms, [&] { emitNorms(item); });
+    b.ifThen(isNorms,
+             [&] { hasDiagonal() ? emitStart(item) : emitNorms(item); });
     Value isLate = b.compare(CmpIPredicate::sge, item, plan.norms);
     b.ifThen(b.both(isLate, isSums),
              [&] { emitShare(plan, b.sub(item, plan.norms)); });
     b.ifThen(b.compare(CmpIPredicate::sge, item, numSums),
              [&] { emitGroup(plan, b.sub(item, numSums)); });
   });
+}
+
+/// What norms do beside norms.
+void SelectKernel::emitStart(Value item) {
+  Value t = b.add(b.mul(item, b.getThreads()), b.thread());
+  b.ifThen(b.isLess(t, rounds.tokens), [&] { clearToken(t); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -166,59 +202,146 @@ void SelectKernel::loadNeighbours(unsigned number, Value tile) {
 // Groups of rows
 //===----------------------------------------------------------------------===//
 
-/// Calls `body` for the tiles of this wave, once the sums of its group of rows
-/// are in registers; they are there already where `isThere` holds.
-void SelectKernel::forTilesOfGroup(const Direct &plan, const Group &group,
-                                   Value isThere,
-                                   function_ref<void(Value columnTile)> body) {
+/// Calls `body` for each of this wave's columns of waves that exists, with the
+/// sums of the group's rows in registers: added up first if there are none of
+/// them yet, and then left in `sums`.
+void SelectKernel::forUnits(const Direct &plan, const Group &group,
+                            SmallVectorImpl<Values> &sums,
+                            function_ref<void(Value columnTile)> body) {
   int64_t steps = gram.getSteps(), columns = gram.getColumnWaves();
-  int64_t numWaves = b.getThreads() / b.getGpu().waveSize;
   auto getShare = [&](Value step) {
     return div32(b.sub(b.mul(b.add(step, 1), plan.shares), 1), plan.steps);
   };
-  Value isMissing = arith::XOrIOp::create(
-      b, isThere, arith::ConstantIntOp::create(b, b.getI1Type(), 1));
-  Values sums = b.loop(
-      b.wave(), group.units, numWaves, gram.getSums(),
-      [&](Value unit, ValueRange carried) {
-        Value columnTile = b.div(unit, columns);
-        gram.standFor(gram.getWaveOf(group.inTile, b.rem(unit, columns)));
-        gram.setSums(carried);
-        Value tile = b.add(group.firstTile, columnTile);
-        Value first = b.mul(tile, steps);
-        gram.addSums(isMissing, problem.scratch, rounds.getSplitPlace(),
-                     b.add(getShare(first), tile),
-                     b.add(getShare(b.add(first, steps - 1)), tile));
-        body(columnTile);
-        gram.standFor({});
-        return gram.getSums();
-      });
-  gram.setSums(sums);
+  bool isFirst = sums.empty();
+  for (int64_t i = 0; i < getUnitsOfWave(); ++i) {
+    Value unit = b.add(b.wave(), i * getNumWaves());
+    gram.clearSums();
+    Values zeros = gram.getSums();
+    auto branch = scf::IfOp::create(
+        b, isFirst ? TypeRange(ValueRange(zeros)) : TypeRange(),
+        b.isLess(unit, group.units), /*withElseRegion=*/isFirst);
+    if (isFirst) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(branch.elseBlock());
+      scf::YieldOp::create(b, zeros);
+    }
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value columnTile = b.div(unit, columns);
+    gram.standFor(gram.getWaveOf(group.inTile, b.rem(unit, columns)));
+    if (isFirst) {
+      Value tile = b.add(group.firstTile, columnTile);
+      Value first = b.mul(tile, steps);
+      gram.addSums(arith::ConstantIntOp::create(b, b.getI1Type(), 1),
+                   problem.scratch, rounds.getSplitPlace(),
+                   b.add(getShare(first), tile),
+                   b.add(getShare(b.add(first, steps - 1)), tile));
+    } else {
+      gram.setSums(sums[i]);
+    }
+    body(columnTile);
+    gram.standFor({});
+    if (!isFirst)
+      continue;
+    scf::YieldOp::create(b, gram.getSums());
+    sums.push_back(Values(branch.getResults()));
+  }
 }
 
-/// What is known of tokens without workgroup memory; of columns, only of those
-/// that are kept if `keptOnly`.
+/// What is known of number `local` of a side. Scales of columns are those in
+/// workgroup memory.
 GramEpilogue::Token SelectKernel::readNeighbour(unsigned side, Value first,
-                                                Value local, bool keptOnly) {
+                                                Value local) {
   Value id = b.add(first, local), last = b.sub(rounds.tokens, 1);
-  Value exists = b.isLess(id, rounds.tokens), safe = b.min(id, last);
+  Value safe = b.min(id, last);
   GramEpilogue::Token token;
-  token.id = toI32(b.select(exists, id, b.index(-1)));
-  token.scale = rounds.readF32(SelectArray::Scales, safe);
   if (side == 1) {
     token.id = toI32(id);
-    if (keptOnly)
-      token.scale = b.select(hasBit(kept, safe), token.scale,
-                             b.f32(std::numeric_limits<float>::quiet_NaN()));
+    token.scale = b.read(columnScales, id);
+  } else {
+    Value exists = b.isLess(id, rounds.tokens);
+    token.id = toI32(b.select(exists, id, b.index(-1)));
+    token.scale = b.read(rowScales, b.rem(local, getGroupRows()));
   }
   if (problem.offsets)
     token.begin = rounds.read(SelectArray::Begins, safe);
   return token;
 }
 
+/// Whether norms are those of the sums on the diagonal.
+bool SelectKernel::hasDiagonal() const {
+  return gram.canFindSums() && !gram.multipliesScaled();
+}
+
+/// The inverse norm of a token, from the sums of its row and column.
+Values SelectKernel::findScales(const Direct &plan, ArrayRef<Value> tokens) {
+  int64_t steps = gram.getSteps();
+  Values firsts, counts, places, sums(tokens.size(), b.f32(0));
+  auto getShare = [&](Value step) {
+    return div32(b.sub(b.mul(b.add(step, 1), plan.shares), 1), plan.steps);
+  };
+  for (Value t : tokens) {
+    Value row = b.div(t, gram.getRows()), column = b.div(t, gram.getColumns());
+    Value tile = b.add(countTiles(row), column), step = b.mul(tile, steps);
+    Value first = getShare(step), last = getShare(b.add(step, steps - 1));
+    Value place =
+        gram.getSumPlace(b.rem(t, gram.getRows()), b.rem(t, gram.getColumns()));
+    firsts.push_back(
+        b.add(rounds.getSplitPlace(),
+              b.add(b.mul(b.add(first, tile), gram.getSumWords()), place)));
+    counts.push_back(b.sub(last, first));
+  }
+  // No tile has more parts.
+  Value most = b.add(div32(b.mul(plan.shares, steps), plan.steps), 2);
+  sums = b.loop(b.index(0), most, 1, sums, [&](Value part, ValueRange carried) {
+    Values parts, next;
+    for (auto [first, count] : llvm::zip_equal(firsts, counts)) {
+      Value place = b.mul(b.min(part, count), gram.getSumWords());
+      Value word = b.read(problem.scratch, b.add(first, place));
+      parts.push_back(arith::BitcastOp::create(b, b.getF32Type(), word));
+    }
+    for (auto [i, more] : llvm::enumerate(parts)) {
+      Value exists = b.compare(CmpIPredicate::sle, part, counts[i]);
+      Value sum = arith::AddFOp::create(b, carried[i], more);
+      next.push_back(b.select(exists, sum, carried[i]));
+    }
+    return next;
+  });
+  for (Value &sum : sums)
+    sum = getScale(sum);
+  return sums;
+}
+
+/// Scales of the columns and rows of a group, in workgroup memory.
+void SelectKernel::loadScales(const Direct &plan, const Group &group) {
+  constexpr int64_t kTogether = 8;
+  int64_t threads = b.getThreads();
+  Value end = b.mul(group.units, gram.getWaveColumns());
+  b.forEach(b.thread(), end, b.index(kTogether * threads), [&](Value first) {
+    Values numbers, tokens, scales;
+    for (int64_t i = 0; i < kTogether; ++i) {
+      numbers.push_back(b.add(first, i * threads));
+      tokens.push_back(b.min(numbers.back(), b.sub(rounds.tokens, 1)));
+    }
+    if (hasDiagonal())
+      scales = findScales(plan, tokens);
+    else
+      for (Value t : tokens)
+        scales.push_back(rounds.readF32(SelectArray::Scales, t));
+    for (auto [i, scale] : llvm::zip_equal(numbers, scales))
+      b.ifThen(b.isLess(i, end), [&, i = i, scale = scale] {
+        b.write(scale, columnScales, i);
+        Value row = b.sub(i, group.begin);
+        Value isRow = b.both(b.compare(CmpIPredicate::sge, row, b.index(0)),
+                             b.isLess(row, getGroupRows()));
+        b.ifThen(isRow, [&] { b.write(scale, rowScales, row); });
+      });
+  });
+}
+
 void SelectKernel::emitGroup(const Direct &plan, Value number) {
   rounds.waitFor(b.add(plan.norms, plan.shares));
-  int64_t rows = gram.getRows() / gram.getRowGroups();
+  int64_t rows = getGroupRows();
   Group group;
   group.begin = b.mul(number, rows);
   group.end = b.min(b.add(group.begin, rows), rounds.tokens);
@@ -227,42 +350,46 @@ void SelectKernel::emitGroup(const Direct &plan, Value number) {
   group.firstTile = countTiles(group.rowTile);
   group.units = b.ceilDiv(group.end, gram.getWaveColumns());
   Value firstRow = b.mul(group.rowTile, gram.getRows());
+  loadScales(plan, group);
+  if (hasNearest())
+    forTokens(b.index(0), b.index(2 * rows),
+              [&](Value i) { b.write(b.i32(0), bestOfGroup, i); });
+  b.barrier();
 
   GramEpilogue epilogue(b, gram, problem.similarity, theta, begins);
   auto boundOf = [](Value id) { return id; };
   epilogue.getBound = boundOf;
-  auto read = [&](Value columnTile, bool keptOnly) {
-    epilogue.readToken = [this, firstRow, columnTile, keptOnly](unsigned side,
-                                                                Value local) {
+  auto setReader = [&](Value columnTile) {
+    epilogue.readToken = [this, firstRow, columnTile](unsigned side,
+                                                      Value local) {
       Value first = side == 0 ? firstRow : b.mul(columnTile, gram.getColumns());
-      return readNeighbour(side, first, local, keptOnly);
+      return readNeighbour(side, first, local);
     };
   };
 
   // Which of the earlier tokens cover a row?
-  gram.clearSums();
-  Value no = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
-  forTilesOfGroup(plan, group, no, [&](Value columnTile) {
-    read(columnTile, /*keptOnly=*/false);
+  SmallVector<Values> sums;
+  forUnits(plan, group, sums, [&](Value columnTile) {
+    setReader(columnTile);
     Value firstWord = b.mul(columnTile, gram.getColumns() / 32);
     epilogue.run(nullptr, [&](Value id, Value local, Value bits) {
-      b.write(bits, rounds.scratch,
-              rounds.getBitPlace(toNumber(id), b.add(firstWord, local)));
+      Value row = b.sub(toNumber(id), group.begin);
+      b.write(bits, bitsOfGroup, {row, b.add(firstWord, local)});
     });
   });
   b.barrier();
   settle(group);
 
-  // Who is nearest?
+  // Who is nearest among those that are kept?
   if (hasNearest()) {
-    forTokens(b.index(0), b.index(2 * rows),
-              [&](Value i) { b.write(b.i32(0), bestOfGroup, i); });
+    forTokens(b.index(0), group.end, [&](Value i) {
+      Value scale = b.select(hasBit(kept, i), b.read(columnScales, i),
+                             b.f32(std::numeric_limits<float>::quiet_NaN()));
+      b.write(scale, columnScales, i);
+    });
     b.barrier();
-    int64_t numWaves = b.getThreads() / b.getGpu().waveSize;
-    Value isThere =
-        b.compare(CmpIPredicate::sle, group.units, b.index(numWaves));
-    forTilesOfGroup(plan, group, isThere, [&](Value columnTile) {
-      read(columnTile, /*keptOnly=*/true);
+    forUnits(plan, group, sums, [&](Value columnTile) {
+      setReader(columnTile);
       epilogue.run(
           [&](Value id, Value cosine, Value who) {
             Value row = b.sub(toNumber(id), group.begin);
@@ -278,11 +405,22 @@ void SelectKernel::emitGroup(const Direct &plan, Value number) {
 /// Decides the tokens of a group; `kept` is then the set of those before its
 /// end that are kept.
 void SelectKernel::settle(const Group &group) {
-  int64_t waveSize = b.getGpu().waveSize, numWaves = b.getThreads() / waveSize;
   Value words = b.ceilDiv(group.end, 32), none = b.i32(0), all = b.i32(-1);
+  // Nothing is known at first.
+  forTokens(b.index(0), words, [&](Value i) {
+    b.write(none, kept, i);
+    b.write(all, undecided, i);
+  });
+  b.barrier();
   auto passes = scf::WhileOp::create(b, TypeRange(), ValueRange());
   OpBuilder::InsertionGuard guard(b);
   b.createBlock(&passes.getBefore());
+  b.forEach(b.add(group.begin, b.wave()), group.end, b.index(getNumWaves()),
+            [&](Value t) {
+              b.ifThen(hasBit(undecided, t),
+                       [&] { judgeToken(t, b.sub(t, group.begin)); });
+            });
+  b.barrier(); // All have read the sets.
   // What has been said so far.
   Value open =
       b.loop(b.thread(), words, b.getThreads(), none,
@@ -306,24 +444,20 @@ void SelectKernel::settle(const Group &group) {
              })
           .front();
   Value isAnyOpen = b.workgroupReduce(open, GpuBuilder::Kind::OR);
-  b.forEach(b.add(group.begin, b.wave()), group.end, b.index(numWaves),
-            [&](Value t) {
-              b.ifThen(hasBit(undecided, t), [&] { judgeToken(t, waveSize); });
-            });
-  b.barrier(); // All have read the sets.
   scf::ConditionOp::create(b, b.compare(CmpIPredicate::ne, isAnyOpen, none),
                            ValueRange());
   b.createBlock(&passes.getAfter());
   scf::YieldOp::create(b);
 }
 
-/// Says what becomes of token t, if that is known; a wave takes part.
-void SelectKernel::judgeToken(Value t, int64_t waveSize) {
+/// Says what becomes of token t, row `row` of the group, if that is known; a
+/// wave takes part.
+void SelectKernel::judgeToken(Value t, Value row) {
   Value none = b.i32(0);
   Values found =
-      b.loop(b.lane(), b.add(b.div(t, 32), 1), waveSize, Values{none, none},
-             [&](Value word, ValueRange carried) -> Values {
-               Value bits = b.read(rounds.scratch, rounds.getBitPlace(t, word));
+      b.loop(b.lane(), b.add(b.div(t, 32), 1), b.getGpu().waveSize,
+             Values{none, none}, [&](Value word, ValueRange carried) -> Values {
+               Value bits = b.read(bitsOfGroup, {row, word});
                // Against all tokens, whoever covers one drops it.
                if (problem.rule == SelectRule::All)
                  return {arith::OrIOp::create(b, carried[0], bits), none};

@@ -63,6 +63,8 @@ void SelectKernel::publishGram(ArrayRef<Product> products, Value keepsSums) {
     Value numGroups = b.ceilDiv(rowTiles, kGroup), group = b.thread();
     Value isMine = b.isLess(group, numGroups);
     auto table = static_cast<SelectArray>(int64_t(SelectArray::Groups) + i);
+    if (product.isSearched)
+      writeLimits(product, table, b.add(numGroups, 1), rowTiles);
     Value tiles = b.ifElse(
         isMine, [&] { return writeWidths(product, table, group, numGroups); },
         [&] { return b.index(0); });
@@ -78,6 +80,39 @@ void SelectKernel::publishGram(ArrayRef<Product> products, Value keepsSums) {
   publishShares(all, keepsSums);
 }
 
+/// Writes, for each tile of rows, how many columns are before its last token:
+/// of every column the tiles that end after it and not after the next one.
+void SelectKernel::writeLimits(const Product &product, SelectArray table,
+                               Value first, Value rowTiles) {
+  const List &rows = product.rows, &columns = product.columns;
+  forTokens(b.index(0), rowTiles, [&](Value tile) {
+    rounds.write(b.i32(0), table, b.add(first, tile));
+  });
+  b.barrier();
+  // The first tile whose last token is after column j; there is none after the
+  // last column.
+  auto getTile = [&](Value j) {
+    Value last = b.sub(columns.count, 1);
+    Value id = rounds.readNumber(*columns.array, b.min(j, last));
+    Value row = b.max(b.sub(id, rows.first), b.index(0));
+    Value tile = b.div(b.add(row, 1), gram.getRows());
+    Value isInside = b.both(b.isLess(b.add(row, 1), rows.count),
+                            b.compare(CmpIPredicate::sle, j, last));
+    return b.select(isInside, tile, rowTiles);
+  };
+  forLoaded(
+      b.index(0), columns.count,
+      [&](Value j) {
+        return GpuBuilder::Values{getTile(j), getTile(b.add(j, 1))};
+      },
+      [&](Value j, ArrayRef<Value> tiles) {
+        b.forEach(tiles[0], tiles[1], b.index(1), [&](Value tile) {
+          rounds.write(b.add(j, 1), table, b.add(first, tile));
+        });
+      });
+  b.barrier();
+}
+
 /// Writes how many columns of tiles the row tiles of a group have, behind where
 /// the groups start; returns how many tiles these are. A product of bits has at
 /// least one for each row tile, as somebody writes the zeros of its columns.
@@ -91,13 +126,12 @@ Value SelectKernel::writeWidths(const Product &product, SelectArray table,
   Value total = b.index(0), width = least;
   GpuBuilder::Values lastRows, limits;
   for (int64_t i = 0; i < kGroup; ++i) {
-    Value end = b.mul(b.add(b.add(firstTile, i), 1), gram.getRows());
+    Value tile = b.add(firstTile, i),
+          end = b.mul(b.add(tile, 1), gram.getRows());
     lastRows.push_back(b.sub(b.min(end, numRows), 1));
-  }
-  if (product.isSearched) {
-    for (Value row : lastRows)
-      limits.push_back(b.add(product.rows.first, row));
-    limits = countBefore(product.columns, limits);
+    if (product.isSearched)
+      limits.push_back(rounds.readNumber(
+          table, b.add(b.add(numGroups, 1), b.min(tile, b.sub(rowTiles, 1)))));
   }
   for (int64_t i = 0; i < kGroup; ++i) {
     Value tile = b.add(firstTile, i), exists = b.isLess(tile, rowTiles);

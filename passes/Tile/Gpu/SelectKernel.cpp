@@ -10,6 +10,7 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <algorithm>
 #include <limits>
 
 using namespace mlir;
@@ -21,7 +22,9 @@ using Values = GpuBuilder::Values;
 /// Rows of which one wave computes the norms one after the other.
 static constexpr int64_t kNormRowsOfWave = 2;
 /// Loads of a row that a lane has under way at once, where rows are long.
-static constexpr int64_t kNormLoads = 8;
+static constexpr int64_t kNormLoads = 16;
+/// Loads of a thread that are on their way together where somebody decides.
+static constexpr int64_t kLoadsTogether = 8;
 /// Workgroups that a compute unit runs at once, where its memory allows.
 static constexpr int64_t kWorkgroupsOfUnit = 2;
 
@@ -82,9 +85,13 @@ SelectKernel::SelectKernel(GpuBuilder &b, GpuTileAttr tile,
     undecided = b.allocWorkgroup({kBitWords}, b.getI32Type());
     numListed = b.allocWorkgroup({1}, b.getI32Type());
   }
-  if (canBeDirect())
-    bestOfGroup = b.allocWorkgroup({2 * gram.getRows() / gram.getRowGroups()},
-                                   b.getI32Type());
+  if (canBeDirect()) {
+    int64_t rows = getGroupRows(), tokens = getDirectTokens();
+    bestOfGroup = b.allocWorkgroup({2 * rows}, b.getI32Type());
+    bitsOfGroup = b.allocWorkgroup({rows, tokens / 32}, b.getI32Type());
+    columnScales = b.allocWorkgroup({tokens}, b.getF32Type());
+    rowScales = b.allocWorkgroup({rows}, b.getF32Type());
+  }
 }
 
 Value SelectKernel::toI32(Value number) {
@@ -103,6 +110,24 @@ Value SelectKernel::div32(Value x, Value y) {
 void SelectKernel::forTokens(Value begin, Value end,
                              function_ref<void(Value)> body) {
   b.forEach(b.add(begin, b.thread()), end, b.index(b.getThreads()), body);
+}
+
+void SelectKernel::forLoaded(Value begin, Value end,
+                             function_ref<Values(Value)> load,
+                             function_ref<void(Value, ArrayRef<Value>)> body) {
+  int64_t threads = b.getThreads();
+  b.forEach(b.add(begin, b.thread()), end, b.index(kLoadsTogether * threads),
+            [&](Value first) {
+              Values numbers;
+              SmallVector<Values> loaded;
+              for (int64_t i = 0; i < kLoadsTogether; ++i) {
+                numbers.push_back(b.add(first, i * threads));
+                loaded.push_back(load(b.min(numbers.back(), b.sub(end, 1))));
+              }
+              for (auto [i, values] : llvm::zip_equal(numbers, loaded))
+                b.ifThen(b.isLess(i, end),
+                         [&, i = i, &values = values] { body(i, values); });
+            });
 }
 
 int64_t SelectKernel::getNormRows() const {
@@ -148,6 +173,8 @@ void SelectKernel::emitItem(Value kind, Value item) {
   when(RoundKind::Gram, [&] { emitGram(item); });
   if (hasHint())
     when(RoundKind::Check, [&] { emitCheck(item); });
+  when(RoundKind::Mark, [&] { emitMark(item); });
+  when(RoundKind::Close, [&] { emitClose(item); });
   when(RoundKind::Finish, [&] { emitFinish(item); });
 }
 
@@ -155,53 +182,58 @@ void SelectKernel::emitItem(Value kind, Value item) {
 // Norms
 //===----------------------------------------------------------------------===//
 
-/// The squared norm of a row, of what rounding makes of it where a power is
+/// The squared norms of rows, of what rounding makes of them where a power is
 /// given; all lanes of a wave take part.
-Value SelectKernel::getSquare(Value t, Value power) {
+Values SelectKernel::getSquares(ArrayRef<Value> tokens, Value power) {
   auto type = cast<MemRefType>(problem.tokens.getType());
   int64_t size = type.getShape().back();
   int64_t width = 16 * 8 / type.getElementTypeBitWidth();
   if (size % width != 0)
     width = 1;
   int64_t stride = b.getGpu().waveSize * width;
-  // Adds `count` parts of a row, of which all loads come first.
-  auto addParts = [&](Value column, Value sum, int64_t count) {
-    Values parts;
-    for (int64_t j = 0; j < count; ++j) {
-      Value at = b.add(column, j * stride);
-      Values place = head ? Values{t, head, at} : Values{t, at};
-      parts.push_back(width == 1 ? b.read(problem.tokens, place)
-                                 : b.read(problem.tokens, place, width));
-    }
+  // Adds `count` parts of each row, of which all loads come first.
+  auto addParts = [&](Value column, ValueRange sums, int64_t count) {
+    Values parts, next(sums);
+    for (Value t : tokens)
+      for (int64_t j = 0; j < count; ++j) {
+        Value at = b.add(column, j * stride);
+        Values place = head ? Values{t, head, at} : Values{t, at};
+        parts.push_back(width == 1 ? b.read(problem.tokens, place)
+                                   : b.read(problem.tokens, place, width));
+      }
     keepOrder(b);
-    for (Value part : parts) {
+    for (auto [i, part] : llvm::enumerate(parts)) {
       part = b.toF32(part);
       if (power)
         part = gram.round(part, power);
+      Value &sum = next[i / count];
       sum = b.fma(part, part, sum);
     }
-    return sum;
+    return next;
   };
   Value column = b.mul(b.lane(), width);
-  Value sum =
+  Value zero =
       width == 1 ? b.f32(0) : b.constant(b.vectorOf(width, b.getF32Type()), 0);
+  Values sums(tokens.size(), zero);
   auto addRange = [&](Value begin, Value end, int64_t count) {
-    sum = b.loop(begin, end, stride * count, sum,
-                 [&](Value column, ValueRange sums) {
-                   return Values{addParts(column, sums[0], count)};
-                 })
-              .front();
+    sums = b.loop(begin, end, stride * count, sums,
+                  [&](Value column, ValueRange sums) {
+                    return addParts(column, sums, count);
+                  });
   };
-  int64_t whole = llvm::alignDown(size, stride * kNormLoads);
+  int64_t loads = std::clamp<int64_t>(size / stride, 1, kNormLoads);
+  int64_t whole = llvm::alignDown(size, stride * loads);
   Value middle = b.add(column, whole);
   if (whole != 0)
-    addRange(column, middle, kNormLoads);
+    addRange(column, middle, loads);
   if (whole != size)
     addRange(middle, b.index(size), 1);
   auto plus = [&](Value x, Value y) -> Value {
     return arith::AddFOp::create(b, x, y);
   };
-  return b.waveReduce(b.reduceLanes(sum, plus), plus);
+  for (Value &sum : sums)
+    sum = b.waveReduce(b.reduceLanes(sum, plus), plus);
+  return sums;
 }
 
 void SelectKernel::emitNorms(Value item) {
@@ -212,55 +244,70 @@ void SelectKernel::emitNorms(Value item) {
 }
 
 void SelectKernel::emitNormsOf(Value set) {
+  // The last row again where there are no more.
+  Values rows, tokens;
   for (int64_t i = 0; i < kNormRowsOfWave; ++i) {
-    Value t = b.add(b.mul(set, getNormRows()),
-                    b.add(b.mul(b.wave(), kNormRowsOfWave), i));
+    rows.push_back(b.add(b.mul(set, getNormRows()),
+                         b.add(b.mul(b.wave(), kNormRowsOfWave), i)));
+    tokens.push_back(b.min(rows.back(), b.sub(rounds.tokens, 1)));
+  }
+  Values squares = getSquares(tokens, {});
+  for (int64_t i = 0; i < kNormRowsOfWave; ++i) {
+    Value t = rows[i], square = squares[i];
     b.ifThen(b.isLess(t, rounds.tokens), [&] {
-      Value square = getSquare(t, {});
-      // False for what is not a number: the comparisons are ordered.
-      auto compare = [&](CmpFPredicate predicate, double bound) -> Value {
-        return arith::CmpFOp::create(b, predicate, square, b.f32(bound));
-      };
-      float infinity = std::numeric_limits<float>::infinity();
-      Value hasDirection = b.both(compare(CmpFPredicate::OGT, 0),
-                                  compare(CmpFPredicate::OLT, infinity));
-      Value inverse = arith::DivFOp::create(
-          b, b.f32(1), math::SqrtOp::create(b, square).getResult());
-      Value scale = b.select(hasDirection, inverse,
-                             b.f32(std::numeric_limits<float>::quiet_NaN()));
+      Value scale = getScale(square);
       if (gram.isRounded()) {
         Value power = gram.getPower(scale);
         scale = arith::DivFOp::create(
-            b, power, math::SqrtOp::create(b, getSquare(t, power)).getResult());
+            b, power,
+            math::SqrtOp::create(b, getSquares(t, power).front()).getResult());
       }
       b.ifThen(b.isEqual(b.lane(), 0), [&] {
         rounds.write(scale, SelectArray::Scales, t);
-        for (SelectArray array :
-             {SelectArray::Covered, SelectArray::Touched, SelectArray::ColumnOf,
-              SelectArray::Suspects, SelectArray::Inherited})
-          rounds.write(b.i32(0), array, t);
-        for (int64_t half : {0, 1})
-          b.write(b.i32(0), problem.scratch,
-                  rounds.getPlace(SelectArray::Best, b.add(b.mul(t, 2), half)));
-        b.write(b.i32(-1), problem.ids, at(t));
-        if (problem.weight)
-          b.write(b.i32(0), problem.weight, at(t));
-        if (!problem.offsets)
-          return;
-        // The last beginning that is not after t.
-        Value last = b.sub(b.size(problem.offsets, 0), 1);
-        Value begin =
-            b.loop(b.index(0), last, 1, b.index(0),
-                   [&](Value i, ValueRange carried) {
-                     Value offset = b.readNumber(problem.offsets, i);
-                     Value isBefore = b.compare(CmpIPredicate::sle, offset, t);
-                     return Values{b.select(isBefore, offset, carried[0])};
-                   })
-                .front();
-        rounds.write(begin, SelectArray::Begins, t);
+        clearToken(t);
       });
     });
   }
+}
+
+/// The inverse norm, from its square; not a number where there is none.
+Value SelectKernel::getScale(Value square) {
+  // False for what is not a number: the comparisons are ordered.
+  auto compare = [&](CmpFPredicate predicate, double bound) -> Value {
+    return arith::CmpFOp::create(b, predicate, square, b.f32(bound));
+  };
+  float infinity = std::numeric_limits<float>::infinity();
+  Value hasDirection = b.both(compare(CmpFPredicate::OGT, 0),
+                              compare(CmpFPredicate::OLT, infinity));
+  Value inverse = arith::DivFOp::create(
+      b, b.f32(1), math::SqrtOp::create(b, square).getResult());
+  return b.select(hasDirection, inverse,
+                  b.f32(std::numeric_limits<float>::quiet_NaN()));
+}
+
+/// Nothing is known of a token yet but where its sequence begins.
+void SelectKernel::clearToken(Value t) {
+  for (SelectArray array :
+       {SelectArray::Covered, SelectArray::Touched, SelectArray::ColumnOf,
+        SelectArray::Suspects, SelectArray::Inherited})
+    rounds.write(b.i32(0), array, t);
+  for (int64_t half : {0, 1})
+    b.write(b.i32(0), problem.scratch,
+            rounds.getPlace(SelectArray::Best, b.add(b.mul(t, 2), half)));
+  b.write(b.i32(-1), problem.ids, at(t));
+  if (problem.weight)
+    b.write(b.i32(0), problem.weight, at(t));
+  if (!problem.offsets)
+    return;
+  // The last beginning that is not after t.
+  Value last = b.sub(b.size(problem.offsets, 0), 1);
+  Value begin =
+      b.loop(b.index(0), last, 1, b.index(0), [&](Value i, ValueRange carried) {
+         Value offset = b.readNumber(problem.offsets, i);
+         Value isBefore = b.compare(CmpIPredicate::sle, offset, t);
+         return Values{b.select(isBefore, offset, carried[0])};
+       }).front();
+  rounds.write(begin, SelectArray::Begins, t);
 }
 
 //===----------------------------------------------------------------------===//

@@ -9,12 +9,14 @@
 //
 //   norms    inverse norms; everything starts empty
 //   gram     which tokens are covered, by the rule's own products
+//   close    ids and ranks (SelectWords.cpp)
 //   gram     the nearest representative of tokens that do not know theirs
 //   finish   nearest ids and weights
 //
 // SelectGram.cpp and SelectShares.cpp compute products, SelectRules.cpp decides
-// what comes next,
-// SelectCovering.cpp and SelectColumns.cpp what a greedy covering keeps.
+// what comes next, SelectCovering.cpp and SelectColumns.cpp what a greedy
+// covering keeps. Selections among few tokens have no rounds at all
+// (SelectDirect.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,8 +42,18 @@ enum class SelectStage : int64_t {
   Suspect, ///< suspects of a chunk have been marked
   Outside, ///< paper: the inherited ones have been compared
   List,    ///< it is known who is kept
+  Rank,    ///< and words say so
+  Close,   ///< ids and ranks are there
   Nearest, ///< and who is nearest
   End,
+};
+
+/// Sets of tokens in words of 32, and a number for each word.
+enum class WordSet : int64_t {
+  Suspects, ///< tokens of a chunk that might be new representatives
+  Kept,
+  Rank, ///< representatives before a word
+  Lost, ///< tokens whose nearest representative is not known
 };
 
 /// The buffers and options of a selection.
@@ -98,15 +110,31 @@ private:
   void emitItem(Value kind, Value item);
   void emitNorms(Value item);
   void emitNormsOf(Value set);
-  Value getSquare(Value t, Value power);
+  Value getScale(Value square);
+  void clearToken(Value t);
+  GpuBuilder::Values getSquares(llvm::ArrayRef<Value> tokens, Value power);
   void emitGram(Value item);
   void emitFinish(Value item);
   void emitCheck(Value item);
+  void emitMark(Value item);
+  void emitClose(Value item);
+
+  // Sets of tokens (SelectWords.cpp).
+  Value getNumWords();
+  Value getWordPlace(WordSet set, Value i);
+  Value readWord(WordSet set, Value i);
+  void writeWord(WordSet set, Value row, Value isInside);
+  Value isInWords(WordSet set, Value t);
+  Value scanWords(WordSet set, Value words,
+                  llvm::function_ref<void(Value i, Value word, Value before)>);
+  Value listWords(WordSet set, Value words, Value firstToken);
 
   // Products.
   void publishGram(llvm::ArrayRef<Product> products, Value keepsSums = {});
   Value writeWidths(const Product &product, SelectArray table, Value group,
                     Value numGroups);
+  void writeLimits(const Product &product, SelectArray table, Value first,
+                   Value rowTiles);
   void publishShares(Value tiles, Value keepsSums);
   void recallGram();
   void emitTile(const Part &part);
@@ -141,13 +169,22 @@ private:
   void emitDirect(Value items);
   void emitShare(const Direct &plan, Value share);
   void loadNeighbours(unsigned number, Value tile);
-  void forTilesOfGroup(const Direct &plan, const Group &group, Value isThere,
-                       llvm::function_ref<void(Value columnTile)> body);
-  GramEpilogue::Token readNeighbour(unsigned side, Value first, Value local,
-                                    bool keptOnly);
+  void emitStart(Value item);
+  bool hasDiagonal() const;
+  GpuBuilder::Values findScales(const Direct &plan,
+                                llvm::ArrayRef<Value> tokens);
+  void loadScales(const Direct &plan, const Group &group);
+  int64_t getNumWaves() const;
+  int64_t getGroupRows() const;
+  int64_t getUnitsOfWave() const;
+  int64_t getDirectTokens() const;
+  void forUnits(const Direct &plan, const Group &group,
+                llvm::SmallVectorImpl<GpuBuilder::Values> &sums,
+                llvm::function_ref<void(Value columnTile)> body);
+  GramEpilogue::Token readNeighbour(unsigned side, Value first, Value local);
   void emitGroup(const Direct &plan, Value number);
   void settle(const Group &group);
-  void judgeToken(Value t, int64_t waveSize);
+  void judgeToken(Value t, Value row);
   void writeGroup(const Group &group);
 
   // What comes next, decided by one workgroup.
@@ -155,10 +192,12 @@ private:
   void decidePaper(Value stage);
   void decideCovering(Value stage);
   void markInherited();
-  /// The representatives are the tokens that are not covered; the nearest of
-  /// those that do not know theirs is next.
-  void listKept();
-  void publishLost(Value count);
+  /// The representatives are the tokens that are not covered: words say so
+  /// next, then all tokens are closed, and the nearest of those that do not
+  /// know theirs is found.
+  void rankKept();
+  void decideNearest();
+  void publishLost();
   void publishFinish();
   void finish();
   void atStage(Value stage, SelectStage which, llvm::function_ref<void()> body);
@@ -168,8 +207,6 @@ private:
   void openChunk();
   void closeChunk();
   Value openInherited(Value begin);
-  GpuBuilder::Values countBefore(const List &list,
-                                 mlir::ArrayRef<Value> tokens);
   void addSuspects();
   void resolve();
   Value judge(Value column);
@@ -183,6 +220,12 @@ private:
 
   // Helpers.
   void forTokens(Value begin, Value end, llvm::function_ref<void(Value)> body);
+  /// The same where first of all something is loaded, for several tokens at
+  /// once.
+  void forLoaded(
+      Value begin, Value end,
+      llvm::function_ref<GpuBuilder::Values(Value)> load,
+      llvm::function_ref<void(Value i, mlir::ArrayRef<Value> loaded)> body);
   GpuBuilder::Values at(Value i) {
     return head ? GpuBuilder::Values{head, i} : GpuBuilder::Values{i};
   }
@@ -216,7 +259,9 @@ private:
   Value found;           ///< workgroup memory: a group of tiles
   Value kept, undecided; ///< workgroup memory: sets of columns
   Value numListed;       ///< and how many of them have been undecided
-  Value bestOfGroup;     ///< workgroup memory: the largest cosines of rows
+  // Workgroup memory for a group of rows: the largest cosines, which columns
+  // cover them, and the scales of columns.
+  Value bestOfGroup, bitsOfGroup, columnScales, rowScales;
 };
 
 } // namespace gist

@@ -52,7 +52,7 @@ enum class SelectArray : int64_t {
   Others,    ///< ids of tokens that are not kept, or under suspicion, and
              ///< columns that must be decided
   ColumnOf,  ///< 1 + the column of a token, 0 for none
-  Suspects,  ///< 1 for a token that might be a new representative
+  Suspects,  ///< sets of tokens in words, WordSet
   Inherited, ///< 1 for a representative of the layer before
   Groups,    ///< tables of tiles, for each product of a round
   LastGroups = Groups + kMaxProducts - 1,
@@ -65,7 +65,7 @@ enum class SelectArray : int64_t {
 };
 
 /// What a round consists of.
-enum class RoundKind : int64_t { Norms, Gram, Check, Finish };
+enum class RoundKind : int64_t { Norms, Gram, Check, Mark, Close, Finish };
 
 /// Words of control. The first three have a cache line of their own.
 enum ControlWord : int64_t {

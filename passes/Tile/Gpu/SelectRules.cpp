@@ -10,6 +10,7 @@
 using namespace mlir;
 using namespace gist;
 using arith::CmpIPredicate;
+using Values = GpuBuilder::Values;
 
 /// Writes `body` for a stage.
 void SelectKernel::atStage(Value stage, SelectStage which,
@@ -28,7 +29,12 @@ void SelectKernel::decide() {
     decidePaper(stage);
   else
     decideCovering(stage);
-  atStage(stage, SelectStage::List, [&] { listKept(); });
+  atStage(stage, SelectStage::List, [&] {
+    setStage(SelectStage::Rank);
+    rounds.publish(RoundKind::Mark, b.ceilDiv(rounds.tokens, b.getThreads()));
+  });
+  atStage(stage, SelectStage::Rank, [&] { rankKept(); });
+  atStage(stage, SelectStage::Close, [&] { decideNearest(); });
   atStage(stage, SelectStage::Nearest, [&] { publishFinish(); });
   atStage(stage, SelectStage::End, [&] { finish(); });
 }
@@ -38,8 +44,11 @@ void SelectKernel::decide() {
 void SelectKernel::markInherited() {
   Value count = b.readNumber(problem.oldCount, atHead());
   rounds.set(kNumInherited, count);
-  forTokens(b.index(0), count, [&](Value j) {
-    Value id = b.readNumber(problem.oldIds, at(j));
+  auto readId = [&](Value j) {
+    return Values{b.readNumber(problem.oldIds, at(j))};
+  };
+  forLoaded(b.index(0), count, readId, [&](Value j, ArrayRef<Value> ids) {
+    Value id = ids.front();
     rounds.write(b.i32(1), SelectArray::Inherited, id);
     if (problem.rule == SelectRule::Paper)
       rounds.write(id, SelectArray::Kept, j);
@@ -90,69 +99,24 @@ void SelectKernel::decidePaper(Value stage) {
   });
 }
 
-void SelectKernel::listKept() {
-  Value zero = b.index(0);
-  Value count = compact.run(
-      zero, rounds.tokens, zero,
-      [&](Value t) {
-        return b.isEqual(rounds.readNumber(SelectArray::Covered, t), 0);
-      },
-      [&](Value t, Value isKept, Value before) {
-        rounds.write(before, SelectArray::Rank, t);
-        b.ifThen(isKept, [&] {
-          rounds.write(t, SelectArray::Kept, before);
-          b.write(toI32(t), problem.ids, at(before));
-        });
-      });
-  rounds.set(kNumKept, count);
-  rounds.set(kNumCommon, zero);
-  b.ifThen(b.isEqual(b.thread(), 0),
-           [&] { b.write(toI32(count), problem.count, atHead()); });
+void SelectKernel::decideNearest() {
   if (!hasNearest())
     return problem.removed ? publishFinish() : finish();
   if (!canRecall())
-    return publishLost(count);
+    return publishLost();
   Value keepsSums = rounds.get(kKeepsSums);
   b.barrier(); // All have read it before it changes.
   b.ifThen(b.isEqual(keepsSums, 1), [&] {
     setStage(SelectStage::Nearest);
     recallGram();
   });
-  b.ifThen(b.isEqual(keepsSums, 0), [&] { publishLost(count); });
+  b.ifThen(b.isEqual(keepsSums, 0), [&] { publishLost(); });
 }
 
-/// The nearest of the `count` representatives to tokens that do not know it.
-void SelectKernel::publishLost(Value count) {
-  Value zero = b.index(0);
-  auto isCovered = [&](Value t) {
-    return b.isEqual(rounds.readNumber(SelectArray::Covered, t), 1);
-  };
-  // Whoever is nearest to a token among more than the representatives is so
-  // among them too, if it is one.
-  auto getBest = [&](Value t, int64_t half) {
-    return b.read(problem.scratch,
-                  rounds.getPlace(SelectArray::Best, b.add(b.mul(t, 2), half)));
-  };
-  Value numLost = compact.run(
-      zero, rounds.tokens, zero,
-      [&](Value t) {
-        Value hasNone = b.compare(CmpIPredicate::eq, getBest(t, 1), b.i32(0));
-        Value who = arith::XOrIOp::create(b, getBest(t, 0), b.i32(-1));
-        who = b.select(hasNone, zero, toNumber(who));
-        Value isWrong = arith::OrIOp::create(b, hasNone, isCovered(who));
-        return b.both(isCovered(t), isWrong);
-      },
-      [&](Value t, Value isLost, Value before) {
-        b.ifThen(isLost, [&] {
-          rounds.write(t, SelectArray::Others, before);
-          for (int64_t half : {0, 1})
-            b.write(
-                b.i32(0), problem.scratch,
-                rounds.getPlace(SelectArray::Best, b.add(b.mul(t, 2), half)));
-        });
-      });
-  // The lists have just been written by other threads of this workgroup.
-  b.barrier();
+/// The nearest representatives of tokens that do not know theirs.
+void SelectKernel::publishLost() {
+  Value zero = b.index(0), count = rounds.get(kNumKept);
+  Value numLost = listWords(WordSet::Lost, getNumWords(), zero);
   b.ifThen(b.isEqual(numLost, 0), [&] { publishFinish(); });
   b.ifThen(b.compare(CmpIPredicate::sgt, numLost, zero), [&] {
     setStage(SelectStage::Nearest);

@@ -93,6 +93,29 @@ func.func private @functions(%x: memref<4xf32>)
   return
 }
 
+// log2 has one too, for those who say that it will do.
+
+// CHECK: gpu.func @logarithms
+func.func private @logarithms(%x: memref<2xf32>)
+    attributes {gist.kernel, gist.grid = [], gist.workgroup = array<i64: 64>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // CHECK: %[[X:.+]] = memref.load
+  // AMD: llvm.call_intrinsic "llvm.amdgcn.log"(%[[X]])
+  // NVIDIA: llvm.call_intrinsic "llvm.nvvm.lg2.approx.f"(%[[X]])
+  %a = memref.load %x[%c0] : memref<2xf32>
+  %b = math.log2 %a fastmath<afn> : f32
+  memref.store %b, %x[%c0] : memref<2xf32>
+  // CHECK: memref.load
+  // CHECK-NOT: {{math.log2|llvm.amdgcn.log|lg2.approx}}
+  // CHECK: math.fma
+  %c = memref.load %x[%c1] : memref<2xf32>
+  %d = math.log2 %c : f32
+  memref.store %d, %x[%c1] : memref<2xf32>
+  // CHECK: gpu.return
+  return
+}
+
 // A branch that asks for it loads the arguments again, from a place that is
 // hidden. sm_90 has registers enough.
 // CHECK: gpu.func @again(%[[X:.+]]: !llvm.ptr<1>, %{{.+}}: !llvm.ptr<1>) kernel
