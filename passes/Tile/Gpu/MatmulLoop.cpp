@@ -134,18 +134,37 @@ Values MatmulLoop::add(TileLoader &x, TileLoader &w, int64_t terms,
     Value next = b.add(step, 1), stage = copies.getStage(step);
     if (!isTwoAhead) {
       Values values = copies.fetch(next);
-      Values newSums = multiply(stage, sums);
+      Values newSums = multiply(loadFragments(stage), sums);
       copies.store(next, values);
       return newSums;
     }
-    copies.store(next, carried.take_front(numFetched));
-    keepOrder(b); // A wait for loads is not to include the next ones.
+    // All reads of workgroup memory come before what is stored there, so that
+    // matrix instructions wait for neither.
+    Values fragments = loadFragments(stage);
     Values result = copies.fetch(b.add(step, 2));
-    keepOrder(b);
-    llvm::append_range(result, multiply(stage, sums));
+    llvm::append_range(result, multiply(fragments, sums));
+    copies.store(next, carried.take_front(numFetched));
+    int64_t numMatrix = static_cast<int64_t>(sums.size()) * depth /
+                        mma.depth() * mma.getInstructions();
+    if (x.isPlain() && w.isPlain())
+      interleaveLoads(b, numMatrix, static_cast<int64_t>(fragments.size()),
+                      static_cast<int64_t>(numFetched));
+    else
+      interleaveConversions(b, numMatrix);
     return result;
   };
-  carried = b.loop(b.index(0), b.index(steps), 1, carried, getStep);
+  // Two steps at once where what is loaded is there beside what was: a loop
+  // would move one to the registers of the other, and wait for it.
+  int64_t together = isTwoAhead ? 2 : 1, rest = steps % together;
+  carried = b.loop(b.index(0), b.index(steps - rest), together, carried,
+                   [&](Value step, ValueRange carried) {
+                     Values values(carried);
+                     for (int64_t i = 0; i < together; ++i)
+                       values = getStep(b.add(step, i), values);
+                     return values;
+                   });
+  for (int64_t step = steps - rest; step < steps; ++step)
+    carried = getStep(b.index(step), carried);
   carried.erase(carried.begin(), carried.begin() + numFetched);
   return carried;
 }
@@ -156,23 +175,33 @@ void MatmulLoop::finish(TileLoader &x, TileLoader &w) {
   b.barrier();
 }
 
-Values MatmulLoop::multiply(Value stage, ValueRange sums) {
+Values MatmulLoop::loadFragments(Value stage) {
+  Values fragments;
+  for (int64_t k = 0; k < depth; k += mma.depth()) {
+    for (int64_t i = 0; i < fragmentsOfRows; ++i)
+      fragments.push_back(mma.loadA(b, tileX, b.lane(), stage,
+                                    b.add(waveRow, i * mma.rows()),
+                                    b.index(k)));
+    for (int64_t j = 0; j < fragmentsOfColumns; ++j)
+      fragments.push_back(mma.loadB(b, tileW, b.lane(), stage,
+                                    b.add(waveColumn, j * mma.columns()),
+                                    b.index(k)));
+  }
+  return fragments;
+}
+
+Values MatmulLoop::multiply(ValueRange fragments, ValueRange sums) {
   Values newSums(sums);
   for (int64_t k = 0; k < depth; k += mma.depth()) {
-    Values fragmentsX, fragmentsW;
-    for (int64_t i = 0; i < fragmentsOfRows; ++i)
-      fragmentsX.push_back(mma.loadA(b, tileX, b.lane(), stage,
-                                     b.add(waveRow, i * mma.rows()),
-                                     b.index(k)));
-    for (int64_t j = 0; j < fragmentsOfColumns; ++j)
-      fragmentsW.push_back(mma.loadB(b, tileW, b.lane(), stage,
-                                     b.add(waveColumn, j * mma.columns()),
-                                     b.index(k)));
+    ValueRange fragmentsX = fragments.take_front(fragmentsOfRows);
+    ValueRange fragmentsW =
+        fragments.slice(fragmentsOfRows, fragmentsOfColumns);
     for (int64_t i = 0; i < fragmentsOfRows; ++i)
       for (int64_t j = 0; j < fragmentsOfColumns; ++j) {
         Value &sum = newSums[i * fragmentsOfColumns + j];
         sum = mma.multiply(b, fragmentsX[i], fragmentsW[j], sum);
       }
+    fragments = fragments.drop_front(fragmentsOfRows + fragmentsOfColumns);
   }
   return newSums;
 }

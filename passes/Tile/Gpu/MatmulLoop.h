@@ -41,7 +41,10 @@ public:
              llvm::function_ref<Value(Value)> getRow, Value firstColumn);
 
 private:
-  Values multiply(Value stage, mlir::ValueRange sums);
+  /// What a wave multiplies of a stage: for each part of the depth, fragments
+  /// of x and then of W.
+  Values loadFragments(Value stage);
+  Values multiply(mlir::ValueRange fragments, mlir::ValueRange sums);
 
   GpuBuilder &b;
   Mma mma;

@@ -18,27 +18,38 @@ static Value castIndex(GpuBuilder &b, Value value, Type type) {
                                  : arith::IndexCastUIOp::create(b, type, value);
 }
 
-/// The value passes through an instruction that is none.
-static Value hide(GpuBuilder &b, Value value, StringRef constraints) {
+/// `value`, through an instruction that is none. `isFixed`: it stays where it
+/// is, whatever its operand.
+static Value hide(GpuBuilder &b, Value value, StringRef constraints,
+                  bool isFixed) {
+  return LLVM::InlineAsmOp::create(
+             b, value.getType(), value, /*asm_string=*/"", constraints, isFixed,
+             /*is_align_stack=*/false, LLVM::TailCallKind::None,
+             LLVM::AsmDialectAttr(),
+             /*operand_attrs=*/ArrayAttr())
+      .getResult(0);
+}
+
+static Value hideNumber(GpuBuilder &b, Value number, StringRef constraints) {
   if (b.getGpu().kind != GpuKind::Amd)
-    return value;
-  Type type = b.getI32Type();
-  Value hidden =
-      LLVM::InlineAsmOp::create(
-          b, type, castIndex(b, value, type), /*asm_string=*/"", constraints,
-          /*has_side_effects=*/true, /*is_align_stack=*/false,
-          LLVM::TailCallKind::None, LLVM::AsmDialectAttr(),
-          /*operand_attrs=*/ArrayAttr())
-          .getResult(0);
-  return castIndex(b, hidden, value.getType());
+    return number;
+  Value word = castIndex(b, number, b.getI32Type());
+  return castIndex(b, hide(b, word, constraints, /*isFixed=*/true),
+                   number.getType());
 }
 
 Value gist::computeHere(GpuBuilder &b, Value number) {
-  return hide(b, number, "=s,0");
+  return hideNumber(b, number, "=s,0");
 }
 
 Value gist::computeHereByThread(GpuBuilder &b, Value number) {
-  return hide(b, number, "=v,0");
+  return hideNumber(b, number, "=v,0");
+}
+
+Value gist::keepWhole(GpuBuilder &b, Value words) {
+  if (b.getGpu().kind != GpuKind::Amd)
+    return words;
+  return hide(b, words, "=v,0", /*isFixed=*/false);
 }
 
 Value gist::takeFirstThread(GpuBuilder &b, Value number) {

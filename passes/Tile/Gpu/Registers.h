@@ -27,6 +27,10 @@ mlir::Value computeHere(GpuBuilder &b, mlir::Value number);
 /// The same for a thread's own number or word. A number that is the same for
 /// all threads becomes each thread's own, in a vector register.
 mlir::Value computeHereByThread(GpuBuilder &b, mlir::Value number);
+/// A vector of 2, 4, 8 ... words that a loop carries and that is then taken
+/// apart: LLVM would take it apart where it is loaded, wait for it there, and
+/// carry bytes.
+mlir::Value keepWhole(GpuBuilder &b, mlir::Value words);
 /// A number that all threads have, as one for all again.
 mlir::Value takeFirstThread(GpuBuilder &b, mlir::Value number);
 

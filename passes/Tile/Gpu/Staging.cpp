@@ -8,7 +8,10 @@
 #include "passes/Tile/Gpu/Staging.h"
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "passes/Tile/Gpu/Registers.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <numeric>
 
@@ -157,46 +160,57 @@ static Value pack(GpuBuilder &b, Value value) {
 }
 
 static Value unpack(GpuBuilder &b, Value value, Type type) {
-  return value.getType() == type
-             ? value
-             : vector::BitCastOp::create(b, cast<VectorType>(type), value)
-                   .getResult();
+  if (value.getType() == type)
+    return value;
+  auto words = cast<VectorType>(value.getType());
+  if (words.getElementType().isInteger(32) && words.getNumElements() > 1 &&
+      llvm::isPowerOf2_64(words.getNumElements()))
+    value = keepWhole(b, value);
+  return vector::BitCastOp::create(b, cast<VectorType>(type), value);
+}
+
+TileLoader::Values TileLoader::fetchPiece(const Piece &piece, Value k) {
+  Values fetched = operand.fetch(piece.row, b.add(k, piece.column), checked);
+  types.clear();
+  for (Value &value : fetched) {
+    types.push_back(value.getType());
+    value = pack(b, value);
+  }
+  return fetched;
+}
+
+void TileLoader::storePiece(const Piece &piece, Value k, ValueRange fetched,
+                            Value stage) {
+  Values values;
+  for (auto [value, type] : llvm::zip_equal(fetched, types))
+    values.push_back(unpack(b, value, type));
+  Value numbers = operand.finish(b.add(k, piece.column), values, checked,
+                                 tile.getElement());
+  if (piece.there)
+    numbers = b.select(piece.there, numbers, b.constant(numbers.getType(), 0));
+  auto write = [&] {
+    int64_t chunk = tile.getChunk();
+    for (int64_t j = 0; j < operand.getPiece(); j += chunk)
+      tile.store(b, b.slice(numbers, j, chunk), stage, piece.place,
+                 b.add(piece.column, j));
+  };
+  if (piece.inside)
+    b.ifThen(piece.inside, write);
+  else
+    write();
 }
 
 TileLoader::Values TileLoader::fetch(Value k) {
   Values fetched;
-  types.clear();
   for (const Piece &piece : pieces)
-    for (Value value :
-         operand.fetch(piece.row, b.add(k, piece.column), checked)) {
-      types.push_back(value.getType());
-      fetched.push_back(pack(b, value));
-    }
+    llvm::append_range(fetched, fetchPiece(piece, k));
   return fetched;
 }
 
 void TileLoader::store(Value k, ValueRange fetched, Value stage) {
-  Values values;
-  for (auto [value, type] : llvm::zip_equal(fetched, types))
-    values.push_back(unpack(b, value, type));
-  size_t each = values.size() / pieces.size();
-  int64_t chunk = tile.getChunk();
-  for (auto [i, piece] : llvm::enumerate(pieces)) {
-    Value numbers = operand.finish(b.add(k, piece.column),
-                                   ArrayRef(values).slice(i * each, each),
-                                   checked, tile.getElement());
-    if (piece.there)
-      numbers =
-          b.select(piece.there, numbers, b.constant(numbers.getType(), 0));
-    auto write = [&, &piece = piece] {
-      for (int64_t j = 0; j < operand.getPiece(); j += chunk)
-        tile.store(b, b.slice(numbers, j, chunk), stage, piece.place,
-                   b.add(piece.column, j));
-    };
-    if (piece.inside)
-      b.ifThen(piece.inside, write);
-    else
-      write();
+  for (const Piece &piece : pieces) {
+    storePiece(piece, k, fetched.take_front(types.size()), stage);
+    fetched = fetched.drop_front(types.size());
   }
 }
 
@@ -228,6 +242,55 @@ void TileLoader::copy(Value k, Value stage) {
 void gist::keepOrder(GpuBuilder &b) {
   if (b.getGpu().kind == GpuKind::Amd)
     amdgpu::SchedBarrierOp::create(b, amdgpu::sched_barrier_opt_enum::none);
+}
+
+/// What the scheduler of gfx942 calls instructions.
+enum : uint32_t {
+  kVector = 0x2,
+  kMatrix = 0x8,
+  kLoad = 0x20,
+  kRead = 0x100,
+  kWrite = 0x200
+};
+
+static void addGroup(GpuBuilder &b, uint32_t kind, uint32_t size) {
+  ROCDL::SchedGroupBarrier::create(b, kind, size, /*groupId=*/0);
+}
+
+void gist::interleaveConversions(GpuBuilder &b, int64_t numMatrix) {
+  if (b.getGpu().kind != GpuKind::Amd)
+    return;
+  // About as many as are issued while a matrix instruction runs.
+  constexpr uint32_t kVectorsAtOnce = 6;
+  for (int64_t i = 0; i < numMatrix; ++i) {
+    addGroup(b, kMatrix, 1);
+    addGroup(b, kVector, kVectorsAtOnce);
+  }
+  keepOrder(b);
+}
+
+void gist::interleaveLoads(GpuBuilder &b, int64_t numMatrix, int64_t numReads,
+                           int64_t numLoads) {
+  if (b.getGpu().kind != GpuKind::Amd)
+    return;
+  // Reads are ahead of what needs them, and done when loads begin.
+  constexpr int64_t kReadsAtOnce = 2;
+  addGroup(b, kRead, kReadsAtOnce);
+  int64_t reads = kReadsAtOnce, loads = 0;
+  for (int64_t i = 0; i < numMatrix; ++i) {
+    addGroup(b, kMatrix, 1);
+    if (reads < numReads) {
+      addGroup(b, kRead, kReadsAtOnce);
+      reads += kReadsAtOnce;
+    } else if (loads < numLoads) {
+      addGroup(b, kLoad, 1);
+      ++loads;
+    }
+    // What was loaded before is stored last: it has the longest time to arrive.
+    if (i >= numMatrix - numLoads)
+      addGroup(b, kWrite, 1);
+  }
+  keepOrder(b);
 }
 
 void gist::closeCopies(GpuBuilder &b) {

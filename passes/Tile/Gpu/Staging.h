@@ -81,11 +81,13 @@ public:
 
   /// Whether this target copies without going through registers.
   bool isAsync() const { return async; }
+  /// Whether numbers are stored as they are loaded.
+  bool isPlain() const { return operand.isCopyable(tile.getElement()); }
 
   /// Loads the part from `k` on into registers; getNumFetched() values, which
   /// can be carried by a loop.
   Values fetch(Value k);
-  size_t getNumFetched() const { return types.size(); }
+  size_t getNumFetched() const { return types.size() * pieces.size(); }
   /// Writes such a part, converted, into a stage.
   void store(Value k, mlir::ValueRange fetched, Value stage);
   /// Starts copies of the part into a stage. `k` may be past the end.
@@ -100,18 +102,31 @@ private:
     Value there;  ///< false for a row of zeros; null where none is
   };
 
+  Values fetchPiece(const Piece &piece, Value k);
+  void storePiece(const Piece &piece, Value k, mlir::ValueRange fetched,
+                  Value stage);
+
   GpuBuilder &b;
   Operand &operand;
   SharedTile tile;
   bool async, checked;
   llvm::SmallVector<Piece> pieces;
-  llvm::SmallVector<mlir::Type> types; ///< of what is fetched
+  llvm::SmallVector<mlir::Type> types; ///< of what is fetched of a piece
 };
 
 /// Keeps what has been written before what follows, also when registers are
 /// scarce: loads are to be ahead of the multiplication that hides them, and
 /// waits behind it.
 void keepOrder(GpuBuilder &b);
+
+/// Lets the compiler for gfx942 spread what stands before this in a block, from
+/// the last keepOrder() on, among its `numMatrix` matrix instructions: vector
+/// instructions where operands are converted, else `numReads` reads of
+/// workgroup memory and then `numLoads` loads of global memory. What is read of
+/// workgroup memory must stand before what is stored there.
+void interleaveConversions(GpuBuilder &b, int64_t numMatrix);
+void interleaveLoads(GpuBuilder &b, int64_t numMatrix, int64_t numReads,
+                     int64_t numLoads);
 
 /// Ends a group of copies; waits until at most `pending` groups are left.
 void closeCopies(GpuBuilder &b);

@@ -62,8 +62,8 @@ func.func private @one(%x: tensor<1x4096xf16>, %v: tensor<4096x256xf16>,
 #all = affine_map<(t, d) -> (t, d)>
 
 // The rows of a tile are found by counting levels, the highest first; then come
-// the main loop over M, only where a row of the tile is closed, and that over W,
-// only where one is open.
+// M, which is one step deep, only where a row of the tile is closed, and the main
+// loop over W, only where one is open.
 // CHECK-LABEL: func.func private @many(
 // CHECK-SAME: %[[G:[a-z0-9]+]]: memref<?x64xf16>, %[[X:[a-z0-9]+]]: memref<?x256xf16>, %[[L:[a-z0-9]+]]: memref<?xi8>, %[[M:[a-z0-9]+]]: memref<256x64xf16>, %[[W:[a-z0-9]+]]: memref<256x256xf16>
 // CHECK-SAME: gist.grid = [#[[MANY]], #{{.*}}]
@@ -72,7 +72,7 @@ func.func private @one(%x: tensor<1x4096xf16>, %v: tensor<4096x256xf16>,
 // CHECK: memref.load %[[L]]
 // CHECK: scf.if {{.*}} -> (
 // CHECK: %[[M]][
-// CHECK: scf.for
+// CHECK-NOT: scf.for
 // CHECK: amdgpu.mfma 32x32x8
 // CHECK-NOT: %[[W]][
 // CHECK: scf.if {{.*}} -> (

@@ -1,16 +1,19 @@
-// The main loops of a wide product and of selections: loads two steps ahead, 32
+// The main loops of wide products and of selections: loads two steps ahead, 32
 // matrix instructions between barriers, and by llvm-mca's model of one wave at
-// least 60 % of the matrix unit's time. No register spills.
+// least 60 % of the matrix unit's time. An iteration of a product is two steps.
+// No register spills.
 
 // RUN: gist-opt %s -gist-gpu-tile=target=gfx942 -gist-gpu=target=gfx942 "-gist-write-gpu-code=target=gfx942 output=%t.hsaco" -o /dev/null
 // RUN: gist-compile %t.hsaco --report=resources | FileCheck %s
 
 // CHECK:      kernel {{ *}}threads{{ .*}}lds  scratch
 // CHECK-DAG:  product   256 {{.*}} 49152 {{ *}}0 {{ *}}0 {{ *}}1
+// CHECK-DAG:  blocks    256 {{.*}} 49152 {{ *}}0 {{ *}}0 {{ *}}1
 // CHECK-DAG:  select    256 {{.*}} {{5....}} {{ *}}0 {{ *}}0 {{ *}}1
 // CHECK-DAG:  cascade   256 {{.*}} {{5....}} {{ *}}0 {{ *}}0 {{ *}}1
 // CHECK:      main loop  mfma {{.*}}barriers  mfma/barrier  ahead {{.*}}mfma busy
-// CHECK-DAG:  product {{ *}}32 {{.*}} 1 {{ *}}32 {{ *}}2 {{ *}}32 {{ *}}{{[0-9]+}} {{ *}}{{[67].%}}
+// CHECK-DAG:  product {{ *}}64 {{.*}} 2 {{ *}}32 {{ *}}1 {{ *}}{{[0-9]+}} {{ *}}{{[0-9]+}} {{ *}}{{[7-9].%}}
+// CHECK-DAG:  blocks {{ *}}64 {{.*}} 2 {{ *}}32 {{ *}}1 {{ *}}{{[0-9]+}} {{ *}}{{[0-9]+}} {{ *}}{{[6-9].%}}
 // CHECK-DAG:  select {{ *}}32 {{.*}} 1 {{ *}}32 {{ *}}2 {{ *}}32 {{ *}}{{[0-9]+}} {{ *}}{{[67].%}}
 // CHECK-DAG:  cascade {{ *}}32 {{.*}} 1 {{ *}}32 {{ *}}2 {{ *}}32 {{ *}}{{[0-9]+}} {{ *}}{{[67].%}}
 
@@ -47,4 +50,16 @@ func.func private @cascade(%x: tensor<?x8x128xf16>, %old_ids: !parts, %old_count
       : tensor<?x8x128xf16>, !gist.selection<8x?>
   %i, %c, %n, %w = gist.unpack_selection %s : !gist.selection<8x?>
   return %i, %c, %n, %w, %r, %a, %scratch : !parts, !counts, !parts, !parts, !counts, !counts, !part
+}
+
+// Blocks are converted beside the matrix instructions of the step before.
+func.func private @blocks(%x: tensor<?x576xf32>, %w: tensor<49152x18x34xi8>, %y: tensor<?x49152xf32>)
+    -> tensor<?x49152xf32> attributes {gist.kernel, gist.outputs = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%y : tensor<?x49152xf32>) -> tensor<?x49152xf32>
+  %n = gist.dequantize %w format q8_0 : tensor<49152x18x34xi8>
+  %p = linalg.matmul indexing_maps = [#x, #w, #y]
+      ins(%x, %n : tensor<?x576xf32>, tensor<49152x576xf32>)
+      outs(%z : tensor<?x49152xf32>) -> tensor<?x49152xf32>
+  return %p : tensor<?x49152xf32>
 }

@@ -1,6 +1,7 @@
-// The main loop of a product. What a step needs is loaded two steps ahead: it
-// arrives during a whole step, is stored at the beginning of the next, and read
-// after the barrier that follows. One barrier is between steps.
+// The main loop of a product, of two steps, each with one barrier. A step reads
+// its fragments, loads what the step after the next needs, and at its end stores
+// what the step before has loaded: that has more than a step to arrive, and a
+// wait for it does not include the new loads.
 //
 // A workgroup of four waves has a tile of 128 x 128 and steps of 32. Of each
 // operand a thread loads 128 x 32 / 256 = 16 numbers: two chunks of 16 bytes,
@@ -10,22 +11,44 @@
 
 // RUN: gist-opt %s -gist-gpu-tile=target=gfx942 -gist-gpu=target=gfx942 "-gist-write-gpu-code=target=gfx942 assembly output=%t.s" -o /dev/null
 // RUN: FileCheck %s --input-file=%t.s
+// RUN: FileCheck %s --input-file=%t.s --check-prefix=MATRIX
 
 // CHECK-LABEL: {{^}}product:
 // CHECK:       [[LOOP:.LBB0_[0-9]+]]:
 // CHECK:       s_barrier
-// CHECK-NOT:   global_load
-// CHECK:       s_waitcnt vmcnt(0)
-// CHECK-NEXT:  ds_write_b128
-// CHECK-COUNT-4: global_load_dwordx4
 // CHECK-NOT:   vmcnt
-// CHECK-COUNT-16: v_mfma_f32_32x32x8_f16
-// CHECK-NOT:   v_mfma
-// CHECK-NOT:   s_waitcnt
-// CHECK:       s_cbranch_scc1 [[LOOP]]
+// CHECK-NOT:   global_load
+// CHECK-COUNT-8: ds_read_b128
+// CHECK-NOT:   vmcnt
+// CHECK-COUNT-4: global_load_dwordx4
+// CHECK-NOT:   ds_write
+// CHECK:       s_waitcnt vmcnt({{[4-7]}})
+// CHECK-COUNT-4: ds_write_b128
+// CHECK-NOT:   vmcnt(0)
+// CHECK:       s_barrier
+// CHECK-NOT:   vmcnt
+// CHECK-NOT:   global_load
+// CHECK-COUNT-8: ds_read_b128
+// CHECK-NOT:   vmcnt
+// CHECK-COUNT-4: global_load_dwordx4
+// CHECK-NOT:   ds_write
+// CHECK:       s_waitcnt vmcnt({{[4-7]}})
+// CHECK-COUNT-4: ds_write_b128
+// CHECK-NOT:   vmcnt(0)
+// CHECK:       s_cbranch_{{[a-z0-9]+}} [[LOOP]]
 // CHECK:       ScratchSize: 0
 // CHECK:       LDSByteSize: 32768
 // CHECK:       Occupancy: 2
+
+// MATRIX-LABEL: {{^}}product:
+// MATRIX:       [[LOOP:.LBB0_[0-9]+]]:
+// MATRIX:       s_barrier
+// MATRIX-COUNT-16: v_mfma_f32_32x32x8_f16
+// MATRIX-NOT:   v_mfma
+// MATRIX:       s_barrier
+// MATRIX-COUNT-16: v_mfma_f32_32x32x8_f16
+// MATRIX-NOT:   v_mfma
+// MATRIX:       s_cbranch_{{[a-z0-9]+}} [[LOOP]]
 
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (n, k)>
