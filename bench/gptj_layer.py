@@ -211,12 +211,17 @@ def main():
     parser.add_argument("-o", "--output", required=True, metavar="NAME")
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--shrink", type=int, default=1, help="divides all sizes, to try it out")
+    parser.add_argument("--forms", nargs="+", metavar="TEXT", default=[""],
+                        help="those whose names begin so, beside f16; by default all")
     options = parser.parse_args()
+    wanted = ("f16", *options.forms)
     results = []
     with tempfile.TemporaryDirectory(prefix="gist-bench-") as folder:
         bench = Bench(options, pathlib.Path(folder))
         dense = None
         for name, form in FORMS.items():
+            if not name.startswith(wanted):
+                continue
             if form and "k" in form:
                 form["k"] = min(form["k"], bench.rows["o"][0] // 4)
             choices = bench.choices(form)

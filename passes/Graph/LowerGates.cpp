@@ -39,7 +39,6 @@ private:
   Value multiply(Value rows, Value weight);
   /// The product for rows of level `low` to `high`, zeros for the others.
   Value multiplyWhere(Value rows, Value weight, int64_t low, int64_t high);
-  Value getTransposedBasis();
   Value getLevel(Value residual);
   /// A byte for each row: 1 where its level is from `low` to `high`.
   Value getGuard(int64_t low, int64_t high);
@@ -107,31 +106,6 @@ Value Lowering::multiplyWhere(Value rows, Value weight, int64_t low,
       });
 }
 
-/// The basis as k x d. One that is a weight is there both ways; any other is
-/// turned here.
-Value Lowering::getTransposedBasis() {
-  Value basis = op.getBasis();
-  WeightOp weight = getWeightOf(basis);
-  std::optional<MadeWeight> made =
-      weight ? getMadeWeight(weight) : std::nullopt;
-  RankedTensorType type = op.getBasis().getType();
-  if (!made)
-    return createLoops(b, "dk->kd", basis,
-                       createEmpty(b,
-                                   {getSize(b, basis, 1), getSize(b, basis, 0)},
-                                   type.getElementType()),
-                       [](ImplicitLocOpBuilder &, ValueRange args) -> Value {
-                         return args[0];
-                       });
-  int64_t d = type.getDimSize(0), k = type.getDimSize(1);
-  MadeWeight turned = transposedBasis(*made, d);
-  WeightOp stored = createMadeWeight(b, turned, k, d);
-  if (!formatInfo(turned.format).isQuantized())
-    return stored;
-  return DequantizeOp::create(b, stored.getResult(),
-                              getBlockFormat(turned.format));
-}
-
 /// How many thresholds |residual| / |x| passes; a NaN passes all, x = 0 none.
 Value Lowering::getLevel(Value residual) {
   Value within = createSquares(b, residual),
@@ -190,7 +164,7 @@ Value Lowering::addBias(Value rows, Value bias) {
 
 SmallVector<Value> Lowering::run() {
   Value x = op.getInput();
-  Value g = multiply(x, getTransposedBasis());
+  Value g = multiply(x, createTransposedBasis(b, op.getBasis()));
   Value inside = multiply(g, op.getBasis());
   Value residual = createLoops(
       b, "td,td->td", {inside, x},

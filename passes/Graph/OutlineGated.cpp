@@ -28,6 +28,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Graph/KernelBuilder.h"
+#include "passes/Plan/MadeWeights.h"
 #include "passes/Tile/Gpu/Gated.h"
 #include "passes/Tile/Gpu/SharedSteps.h"
 
@@ -100,10 +101,7 @@ public:
     OpFoldResult depth = getSize(host, basis, 0),
                  rank = getSize(host, basis, 1);
     // Products read rows of both sides.
-    Value transposed = createLoops(
-        host, "dk->kd", basis,
-        createEmpty(host, {rank, depth}, getElementTypeOrSelf(basis)),
-        takeFirst);
+    Value transposed = createTransposedBasis(host, basis);
     g = round(createProduct(host, "td,kd->tk", x, transposed, {tokens, rank}),
               {tokens, rank});
     Value inside = createProduct(host, "tk,dk->td", g, basis, {tokens, depth});
@@ -124,10 +122,6 @@ public:
   }
 
 private:
-  static Value takeFirst(ImplicitLocOpBuilder &, ValueRange args) {
-    return args[0];
-  }
-
   /// A product in the type that the next one multiplies.
   Value round(Value product, Sizes sizes) {
     Type element = getElementTypeOrSelf(op.getInput());

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Plan/MadeWeights.h"
+#include "dialect/DecomposeUtils.h"
 
 using namespace mlir;
 using namespace gist;
@@ -73,6 +74,28 @@ WeightOp gist::getWeightOf(Value numbers) {
   if (auto dequantize = numbers.getDefiningOp<DequantizeOp>())
     numbers = dequantize.getBlocks();
   return numbers.getDefiningOp<WeightOp>();
+}
+
+Value gist::createTransposedBasis(ImplicitLocOpBuilder &b, Value basis) {
+  WeightOp weight = getWeightOf(basis);
+  std::optional<MadeWeight> made =
+      weight ? getMadeWeight(weight) : std::nullopt;
+  auto type = cast<RankedTensorType>(basis.getType());
+  if (!made)
+    return createLoops(b, "dk->kd", basis,
+                       createEmpty(b,
+                                   {getSize(b, basis, 1), getSize(b, basis, 0)},
+                                   type.getElementType()),
+                       [](ImplicitLocOpBuilder &, ValueRange args) -> Value {
+                         return args[0];
+                       });
+  int64_t d = type.getDimSize(0), k = type.getDimSize(1);
+  MadeWeight turned = transposedBasis(*made, d);
+  WeightOp stored = createMadeWeight(b, turned, k, d);
+  if (!formatInfo(turned.format).isQuantized())
+    return stored;
+  return DequantizeOp::create(b, stored.getResult(),
+                              getBlockFormat(turned.format));
 }
 
 Status gist::makeWeights(ModuleOp module, const LinearPlan &plan,

@@ -37,6 +37,11 @@ std::optional<MadeWeight> getMadeWeight(WeightOp op);
 /// The weight that `numbers` are the numbers of, or null.
 WeightOp getWeightOf(mlir::Value numbers);
 
+/// A basis of d x k numbers as k x d. One that is a made weight is there both
+/// ways, each rounded for itself; any other is turned here.
+mlir::Value createTransposedBasis(mlir::ImplicitLocOpBuilder &b,
+                                  mlir::Value basis);
+
 /// Makes every weight of `module` that says how, as `plan` asks.
 Status makeWeights(mlir::ModuleOp module, const LinearPlan &plan,
                    WeightMap &weights);

@@ -95,13 +95,13 @@ def check(expected, found, limit):
         found.argmax(1)[is_clear], expected.argmax(1)[is_clear])
 
 
-def check_session(name, module, mode, pieces, products=1):
-    """One session on each. `products`: in place of one of the dense model."""
+def check_session(name, module, mode, pieces, more=0):
+    """One session on each. `more`: by which they may differ besides rounding."""
     ids, expected = reference(name)
     width = expected.shape[1]
     check(run(module, mode, ids, pieces, width),
           run(module, mode, ids, pieces, width, ["--hip", SIMULATOR]),
-          products**0.5 * tolerance(name, ids))
+          tolerance(name, ids) + more)
 
 
 @pytest.mark.parametrize("name", DECODERS + ["llama-q4_1.gguf"])
@@ -183,8 +183,9 @@ def test_selections(form, tmp_path):
 @pytest.mark.parametrize("pieces", [[5, 1, 1, 2, 10], [19]])
 def test_gates(pieces, tmp_path):
     """Gates of two and of three levels, for one token and for many; some are
-    open and some are closed. GPUs take W x apart: V^T x, V g, and W times what
-    is left, three products whose errors are independent."""
+    open and some are closed. The basis is there both ways, each rounded for
+    itself, to 8 bits where blocks fit: kernels for one token on a GPU read one
+    of them, all others both."""
     rng = np.random.default_rng(1)
     groups = {"0.qkv": (16, 32), "0.down": (48, 96), "1.gate_up": (16, 32), "1.o": (16, 32)}
     save_file({f"{group}.basis": np.linalg.qr(rng.standard_normal((size, k)))[0].T.astype(np.float32)
@@ -195,7 +196,9 @@ def test_gates(pieces, tmp_path):
                      "down": {"k": 48, "bits": 4, "epsilon_low": 0.65, "epsilon": 0.75}}},
         {"linears": {"gate_up": {"k": 16, "epsilon": 0.7}, "o": {"k": 16, "epsilon": 0.72}}}]}))
     module = compile_for_both("llama", tmp_path, f"--plan={plan}")
-    check_session("llama", module, "feed", pieces, products=3)
+    has_single = 1 in pieces
+    check_session("llama", module, "feed", pieces,
+                  more=2**-8 * len(groups)**0.5 if has_single else 0)
 
 
 def test_all_logits(tmp_path):

@@ -5,6 +5,13 @@
 // RUN: echo '{"layers": [{"linears": {"qkv": {"k": 4, "epsilon": 0.125}, "o": {"bits": 3}, "down": {"bits": 2, "k": 4}}}], "head": {"bits": 4, "exact_rows": 8}, "bases": "bases.safetensors"}' > %t/plan.json
 // RUN: gist-opt %s -gist-gate-linears=plan=%t/plan.json | FileCheck %s
 
+// GPUs multiply the basis that was rounded as it is read, not the other one turned.
+// RUN: gist-opt %s -gist-gate-linears=plan=%t/plan.json -gist-kernels | FileCheck %s --check-prefix=KERNELS
+// KERNELS: %[[V:.*]] = gist.weight "blk.0.q.weight.basis4" {{.*}}kind = "basis"
+// KERNELS: %[[TURNED:.*]] = gist.weight "blk.0.q.weight.basis4t" {{.*}}kind = "transposed_basis"{{.*}} : tensor<4x2x34xi8>
+// KERNELS: %[[G:.*]] = gist.dispatch @product_0(%[[TURNED]], %arg0 :
+// KERNELS: gist.dispatch @product_1(%{{.*}}, %[[G]], %[[V]], %arg0 :
+
 // The first rows of the head in 8 bits instead of as stored.
 // RUN: echo '{"layers": [{"linears": {}}], "head": {"bits": 4, "exact_rows": 8, "exact_bits": 8}}' > %t/eight.json
 // RUN: gist-opt %s -gist-gate-linears=plan=%t/eight.json | FileCheck %s --check-prefix=EIGHT
