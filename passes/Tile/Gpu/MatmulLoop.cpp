@@ -146,11 +146,11 @@ Values MatmulLoop::add(TileLoader &x, TileLoader &w, int64_t terms,
     copies.store(next, carried.take_front(numFetched));
     int64_t numMatrix = static_cast<int64_t>(sums.size()) * depth /
                         mma.depth() * mma.getInstructions();
-    if (x.isPlain() && w.isPlain())
+    if (x.isDequantized() || w.isDequantized())
+      interleaveConversions(b, numMatrix);
+    else
       interleaveLoads(b, numMatrix, static_cast<int64_t>(fragments.size()),
                       static_cast<int64_t>(numFetched));
-    else
-      interleaveConversions(b, numMatrix);
     return result;
   };
   // Two steps at once where what is loaded is there beside what was: a loop

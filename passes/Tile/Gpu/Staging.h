@@ -45,6 +45,7 @@ public:
 
   /// Whether chunks of 16 bytes can be copied as they are.
   bool isCopyable(mlir::Type element) const;
+  bool isDequantized() const { return bool(blocks); }
   /// Where number k of a row lies in memory.
   std::pair<Value, Values> getPlace(Value row, Value k) const {
     return {memory->buffer, memory->at({row, k})};
@@ -81,8 +82,8 @@ public:
 
   /// Whether this target copies without going through registers.
   bool isAsync() const { return async; }
-  /// Whether numbers are stored as they are loaded.
-  bool isPlain() const { return operand.isCopyable(tile.getElement()); }
+  /// Whether numbers come from blocks, which takes many instructions.
+  bool isDequantized() const { return operand.isDequantized(); }
 
   /// Loads the part from `k` on into registers; getNumFetched() values, which
   /// can be carried by a loop.
