@@ -116,6 +116,9 @@ public:
   int64_t position() const { return past; }
   int64_t capacity() const { return context; }
   bool hasEntry(std::string_view name) const;
+  /// How many tokens a call after `before` others may take: where the module
+  /// says a chunk, no call crosses a multiple of it.
+  int64_t tokensInBlock(int64_t before) const;
   /// Largest T that one call of this entry takes.
   int64_t maxTokens(std::string_view entry) const;
   const Module &module() const { return *source; }
@@ -151,8 +154,7 @@ private:
   int64_t chunkTokens() const;
   /// The same for an entry that makes a row of logits for every token.
   int64_t chunkRows(std::string_view entry) const;
-  /// Tokens of the next call, at most `chunk`: where the module says a chunk,
-  /// no call crosses a multiple of it.
+  /// Tokens of the next call, at most `chunk` and what tokensInBlock() says.
   size_t callTokens(size_t chunk) const;
 
   std::shared_ptr<const Module> source;

@@ -195,11 +195,13 @@ Status Session::embed(std::span<const int32_t> tokens,
 
 int64_t Session::vocabSize() const { return source->spec().model.vocabSize; }
 
-size_t Session::callTokens(size_t chunk) const {
+int64_t Session::tokensInBlock(int64_t before) const {
   int64_t block = source->spec().model.prefillChunk;
-  if (block == 0)
-    return chunk;
-  return std::min(chunk, static_cast<size_t>(block - past % block));
+  return block == 0 ? INT64_MAX : block - before % block;
+}
+
+size_t Session::callTokens(size_t chunk) const {
+  return std::min(chunk, static_cast<size_t>(tokensInBlock(past)));
 }
 
 int64_t Session::chunkTokens() const {

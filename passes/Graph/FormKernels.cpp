@@ -36,25 +36,12 @@ static LogicalResult verifyUpdates(func::FuncOp function) {
   return success();
 }
 
-/// True if `value` is made of a slice, through reshapes.
-static bool isSliced(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (isa<tensor::ExtractSliceOp>(op))
-      return true;
-    if (!isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
-            op))
-      return false;
-    value = op->getOperand(0);
-  }
-  return false;
-}
-
 /// Readers look through slices, but a result is a buffer of its own: slices
 /// that are returned are copied there, by kernels like any other.
 static void copyReturnedSlices(func::FuncOp function) {
   Operation *end = function.front().getTerminator();
   for (OpOperand &result : end->getOpOperands()) {
-    if (!isSliced(result.get()))
+    if (!gist::isSlice(result.get()))
       continue;
     OpBuilder builder(end);
     Location location = result.get().getLoc();

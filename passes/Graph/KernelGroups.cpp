@@ -90,6 +90,18 @@ std::string KernelGroup::getKind() const {
   return "rows";
 }
 
+bool gist::isSlice(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (isa<tensor::ExtractSliceOp>(op))
+      return true;
+    if (!isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
+            op))
+      return false;
+    value = op->getOperand(0);
+  }
+  return false;
+}
+
 BlockArgument gist::getUpdatedArgument(Value value) {
   while (!isa<BlockArgument>(value)) {
     if (auto insert = value.getDefiningOp<tensor::InsertSliceOp>())

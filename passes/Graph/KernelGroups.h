@@ -44,6 +44,9 @@ llvm::SmallVector<KernelGroup> formKernelGroups(mlir::func::FuncOp function);
 /// null.
 mlir::BlockArgument getUpdatedArgument(mlir::Value value);
 
+/// Whether `value` is a slice, by whatever shape it is seen.
+bool isSlice(mlir::Value value);
+
 } // namespace gist
 
 #endif // GIST_PASSES_GRAPH_KERNELGROUPS_H

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/Emit/EmitModule.h"
+#include "passes/Graph/KernelGroups.h"
 #include "passes/Plan/FindLinears.h"
 #include "passes/Plan/LinearWeights.h"
 #include "passes/Plan/PlanPasses.h"
@@ -74,23 +75,10 @@ private:
 };
 } // namespace
 
-/// True for a slice, by whatever shape it is seen.
-static bool isPartOfRows(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (isa<tensor::ExtractSliceOp>(op))
-      return true;
-    if (!isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
-            op))
-      return false;
-    value = op->getOperand(0);
-  }
-  return false;
-}
-
 Value Rewrite::findRows(AttentionOp op, const SelectionChoice &choice) {
   switch (choice.on) {
   case SelectOn::Keys:
-    if (isPartOfRows(op.getKey())) {
+    if (isSlice(op.getKey())) {
       op.emitOpError("has keys that are part of larger rows, which selections "
                      "on keys do not read yet");
       return {};

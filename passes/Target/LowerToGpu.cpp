@@ -22,6 +22,7 @@
 #include "passes/Target/GpuMath.h"
 #include "passes/Target/KernelSlots.h"
 #include "passes/Tile/Gpu/GpuKernels.h"
+#include "passes/Tile/Gpu/Registers.h"
 #include "passes/Tile/Kernels.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -181,12 +182,7 @@ private:
                       builder.getStringAttr("llvm.amdgcn.kernarg.segment.ptr"),
                       ValueRange())
                       .getResult(0);
-    Value hidden = LLVM::InlineAsmOp::create(
-                       builder, loc, constant, begin, /*asm_string=*/"",
-                       /*constraints=*/"=s,0", /*has_side_effects=*/true,
-                       /*is_align_stack=*/false, LLVM::TailCallKind::None,
-                       LLVM::AsmDialectAttr(), /*operand_attrs=*/ArrayAttr())
-                       .getResult(0);
+    Value hidden = hide(builder, loc, begin, "=s,0", /*isFixed=*/true);
     auto loadSlot = [&](unsigned i) -> Value {
       Type pointer = function.getArgument(i).getType();
       Value place = LLVM::GEPOp::create(builder, loc, constant, pointer, hidden,

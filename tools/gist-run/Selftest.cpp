@@ -70,9 +70,9 @@ private:
   Status compare(const EntrySpec &entry, const Outputs &got,
                  const EntrySpec &onCpu, const Outputs &expected, size_t output,
                  std::vector<double> &errors);
-  Status callCpu(Session &session, const EntrySpec &entry,
-                 const std::vector<std::vector<uint8_t>> &contents,
-                 Outputs &outputs);
+  Status call(Session &session, const EntrySpec &entry,
+              const std::vector<std::vector<uint8_t>> &contents,
+              Outputs &outputs);
   Status shapeOf(const BufferSpec &buffer, std::vector<int64_t> &shape);
   Status fillInput(const BufferSpec &buffer, std::vector<uint8_t> &content);
   const EntrySpec *findReference(const EntrySpec &entry) const;
@@ -209,9 +209,9 @@ Status Selftest::fillInput(const BufferSpec &buffer,
   return {};
 }
 
-Status Selftest::callCpu(Session &session, const EntrySpec &entry,
-                         const std::vector<std::vector<uint8_t>> &contents,
-                         Outputs &outputs) {
+Status Selftest::call(Session &session, const EntrySpec &entry,
+                      const std::vector<std::vector<uint8_t>> &contents,
+                      Outputs &outputs) {
   const std::vector<BufferSpec> &buffers = runner.module->spec().buffers;
   std::map<std::string, Bytes> inputs;
   for (size_t i = 0; i < contents.size(); ++i)
@@ -254,8 +254,7 @@ Status Selftest::testCall(const EntrySpec &entry, int64_t tokens,
     GIST_TRY(runner.session->takeState(*reference));
     if (noisy)
       GIST_TRY(noisy->takeState(*reference));
-    if (int64_t block = spec.model.prefillChunk; block != 0)
-      tokens = std::min(tokens, block - past % block);
+    tokens = std::min(tokens, reference->tokensInBlock(past));
   }
   values.clear();
   if (runner.module->findSymbol(kSymbolTokens) != kNone)
@@ -267,17 +266,13 @@ Status Selftest::testCall(const EntrySpec &entry, int64_t tokens,
 
   const EntrySpec &onCpu = *findReference(entry);
   std::vector<std::vector<uint8_t>> contents(entry.inputs.size());
-  std::map<std::string, Bytes> inputs;
-  for (size_t i = 0; i < contents.size(); ++i) {
-    const BufferSpec &buffer = spec.buffers[entry.inputs[i]];
-    GIST_TRY(fillInput(buffer, contents[i]));
-    inputs[buffer.name] = {contents[i].data(), contents[i].size()};
-  }
+  for (size_t i = 0; i < contents.size(); ++i)
+    GIST_TRY(fillInput(spec.buffers[entry.inputs[i]], contents[i]));
   Outputs got, expected, withNoise;
-  GIST_TRY(runner.session->call(entry.name, values, inputs, got));
-  GIST_TRY(callCpu(*reference, onCpu, contents, expected));
+  GIST_TRY(call(*runner.session, entry, contents, got));
+  GIST_TRY(call(*reference, onCpu, contents, expected));
   if (noisy)
-    GIST_TRY(callCpu(*noisy, onCpu, contents, withNoise));
+    GIST_TRY(call(*noisy, onCpu, contents, withNoise));
 
   double limit = getLimit(entry);
   for (size_t i = 0; i < entry.outputs.size(); ++i) {

@@ -50,10 +50,6 @@ static Value either(GpuBuilder &b, Value x, Value y) {
   return arith::OrIOp::create(b, x, y);
 }
 
-static Value isNot(GpuBuilder &b, Value x) {
-  return arith::XOrIOp::create(b, x, arith::ConstantIntOp::create(b, 1, 1));
-}
-
 /// state = body(state) while condition(state).
 static Values repeat(GpuBuilder &b, ValueRange start,
                      function_ref<Value(ValueRange)> condition,
@@ -130,7 +126,7 @@ void Update::decide(const ClusterHead &head, Value first, Value number,
   int64_t waveSize = b.getGpu().waveSize;
   int64_t ofLane = llvm::divideCeil(tokens, waveSize);
   Value isSink = b.compare(CmpIPredicate::sge, head.sinks, b.index(0));
-  Value isCluster = isNot(b, isSink);
+  Value isCluster = b.negate(isSink);
   Value limit = toI32(
       b, b.select(isSink, b.min(head.sinks, head.capacity), head.capacity));
   Value none = b.i32(tokens);
@@ -159,7 +155,7 @@ void Update::decide(const ClusterHead &head, Value first, Value number,
           b.both(b.both(isCluster, hasDirection[i]),
                  compare(b, CmpFPredicate::OGE, likeness, head.theta));
       Value t = toI32(b, token[i]);
-      Value isOpen = b.both(b.both(isThere[i], isNot(b, isAlike)),
+      Value isOpen = b.both(b.both(isThere[i], b.negate(isAlike)),
                             b.compare(CmpIPredicate::sge, t, from));
       next = b.min(next, b.select(isOpen, t, none));
     }

@@ -89,6 +89,11 @@ Value GpuBuilder::both(Value a, Value b) {
   return createOrFold<arith::AndIOp>(a, b);
 }
 
+Value GpuBuilder::negate(Value condition) {
+  return arith::XOrIOp::create(
+      *this, condition, arith::ConstantIntOp::create(*this, getI1Type(), 1));
+}
+
 Value GpuBuilder::select(Value condition, Value a, Value b) {
   return createOrFold<arith::SelectOp>(condition, a, b);
 }

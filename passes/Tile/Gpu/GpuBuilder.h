@@ -70,6 +70,7 @@ public:
   Value isLess(Value a, int64_t b) { return isLess(a, index(b)); }
   Value isEqual(Value a, int64_t b);
   Value both(Value a, Value b);
+  Value negate(Value condition);
   Value select(Value condition, Value a, Value b);
 
   /// `indices` of a row-major array as one number, and back.

@@ -18,14 +18,12 @@ static Value castIndex(GpuBuilder &b, Value value, Type type) {
                                  : arith::IndexCastUIOp::create(b, type, value);
 }
 
-/// `value`, through an instruction that is none. `isFixed`: it stays where it
-/// is, whatever its operand.
-static Value hide(GpuBuilder &b, Value value, StringRef constraints,
-                  bool isFixed) {
+Value gist::hide(OpBuilder &builder, Location location, Value value,
+                 StringRef constraints, bool isFixed) {
   return LLVM::InlineAsmOp::create(
-             b, value.getType(), value, /*asm_string=*/"", constraints, isFixed,
-             /*is_align_stack=*/false, LLVM::TailCallKind::None,
-             LLVM::AsmDialectAttr(),
+             builder, location, value.getType(), value, /*asm_string=*/"",
+             constraints, isFixed, /*is_align_stack=*/false,
+             LLVM::TailCallKind::None, LLVM::AsmDialectAttr(),
              /*operand_attrs=*/ArrayAttr())
       .getResult(0);
 }
@@ -34,7 +32,7 @@ static Value hideNumber(GpuBuilder &b, Value number, StringRef constraints) {
   if (b.getGpu().kind != GpuKind::Amd)
     return number;
   Value word = castIndex(b, number, b.getI32Type());
-  return castIndex(b, hide(b, word, constraints, /*isFixed=*/true),
+  return castIndex(b, hide(b, b.getLoc(), word, constraints, /*isFixed=*/true),
                    number.getType());
 }
 
@@ -49,7 +47,7 @@ Value gist::computeHereByThread(GpuBuilder &b, Value number) {
 Value gist::keepWhole(GpuBuilder &b, Value words) {
   if (b.getGpu().kind != GpuKind::Amd)
     return words;
-  return hide(b, words, "=v,0", /*isFixed=*/false);
+  return hide(b, b.getLoc(), words, "=v,0", /*isFixed=*/false);
 }
 
 Value gist::takeFirstThread(GpuBuilder &b, Value number) {

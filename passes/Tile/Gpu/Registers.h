@@ -19,6 +19,11 @@
 
 namespace gist {
 
+/// `value`, through an instruction that is none, in a register that
+/// `constraints` name. `isFixed`: it stays where it is, whatever its operand.
+mlir::Value hide(mlir::OpBuilder &builder, mlir::Location location,
+                 mlir::Value value, llvm::StringRef constraints, bool isFixed);
+
 // Numbers are not negative and below 2^31.
 
 /// A number that is the same for all threads, of which nobody knows that it was

@@ -322,8 +322,7 @@ void SelectKernel::addSuspects() {
   Value isWhole = b.both(b.isEqual(begin, 0),
                          b.compare(CmpIPredicate::eq, newEnd, rounds.tokens));
   b.ifThen(b.both(isNone, isWhole), [&] { rankKept(); });
-  Value isPart = arith::XOrIOp::create(
-      b, isWhole, arith::ConstantIntOp::create(b, b.getI1Type(), 1));
+  Value isPart = b.negate(isWhole);
   b.ifThen(b.both(isNone, isPart), [&] {
     loadKept();
     b.barrier();

@@ -180,6 +180,11 @@ void SelectKernel::emitShare(const Direct &plan, Value share) {
       });
 }
 
+/// The share that has step `step` of all.
+Value SelectKernel::getShare(const Direct &plan, Value step) {
+  return div32(b.sub(b.mul(b.add(step, 1), plan.shares), 1), plan.steps);
+}
+
 /// Ids and scales of a side that has neighbours from tile `tile` on.
 void SelectKernel::loadNeighbours(unsigned number, Value tile) {
   const GramTile::Side &side = gram.getSide(number);
@@ -209,9 +214,6 @@ void SelectKernel::forUnits(const Direct &plan, const Group &group,
                             SmallVectorImpl<Values> &sums,
                             function_ref<void(Value columnTile)> body) {
   int64_t steps = gram.getSteps(), columns = gram.getColumnWaves();
-  auto getShare = [&](Value step) {
-    return div32(b.sub(b.mul(b.add(step, 1), plan.shares), 1), plan.steps);
-  };
   bool isFirst = sums.empty();
   for (int64_t i = 0; i < getUnitsOfWave(); ++i) {
     Value unit = b.add(b.wave(), i * getNumWaves());
@@ -234,8 +236,8 @@ void SelectKernel::forUnits(const Direct &plan, const Group &group,
       Value first = b.mul(tile, steps);
       gram.addSums(arith::ConstantIntOp::create(b, b.getI1Type(), 1),
                    problem.scratch, rounds.getSplitPlace(),
-                   b.add(getShare(first), tile),
-                   b.add(getShare(b.add(first, steps - 1)), tile));
+                   b.add(getShare(plan, first), tile),
+                   b.add(getShare(plan, b.add(first, steps - 1)), tile));
     } else {
       gram.setSums(sums[i]);
     }
@@ -277,13 +279,11 @@ bool SelectKernel::hasDiagonal() const {
 Values SelectKernel::findScales(const Direct &plan, ArrayRef<Value> tokens) {
   int64_t steps = gram.getSteps();
   Values firsts, counts, places, sums(tokens.size(), b.f32(0));
-  auto getShare = [&](Value step) {
-    return div32(b.sub(b.mul(b.add(step, 1), plan.shares), 1), plan.steps);
-  };
   for (Value t : tokens) {
     Value row = b.div(t, gram.getRows()), column = b.div(t, gram.getColumns());
     Value tile = b.add(countTiles(row), column), step = b.mul(tile, steps);
-    Value first = getShare(step), last = getShare(b.add(step, steps - 1));
+    Value first = getShare(plan, step),
+          last = getShare(plan, b.add(step, steps - 1));
     Value place =
         gram.getSumPlace(b.rem(t, gram.getRows()), b.rem(t, gram.getColumns()));
     firsts.push_back(
@@ -472,10 +472,7 @@ void SelectKernel::judgeToken(Value t, Value row) {
     return b.compare(CmpIPredicate::ne, any, none);
   };
   Value isDropped = isAny(found[0]), isOpen = isAny(found[1]);
-  Value isKnown = arith::OrIOp::create(
-      b, isDropped,
-      arith::XOrIOp::create(b, isOpen,
-                            arith::ConstantIntOp::create(b, b.getI1Type(), 1)));
+  Value isKnown = arith::OrIOp::create(b, isDropped, b.negate(isOpen));
   b.ifThen(b.both(isKnown, b.isEqual(b.lane(), 0)), [&] {
     Value word = b.div(t, 32);
     Value place = b.select(isDropped, rounds.getPlace(kDroppedSet, word),
@@ -518,19 +515,7 @@ void SelectKernel::writeGroup(const Group &group) {
     Value place = b.mul(row, 2);
     Value low = b.read(bestOfGroup, place);
     Value high = b.read(bestOfGroup, b.add(place, 1));
-    Value who = arith::XOrIOp::create(b, low, b.i32(-1));
-    who = b.select(b.compare(CmpIPredicate::ne, high, none), who, b.i32(-1));
-    who = b.select(isKept, toI32(t), who);
-    if (problem.nearest)
-      b.write(who, problem.nearest, at(t));
-    if (!problem.weight)
-      return;
-    b.ifThen(b.compare(CmpIPredicate::sge, who, none), [&] {
-      Value slot = getRank(toNumber(who));
-      if (head)
-        slot = b.add(b.mul(head, rounds.tokens), slot);
-      atomicUpdate(b, AtomicBinOp::add, b.i32(1), problem.weight, slot);
-    });
+    writeNearest(t, b.select(isKept, toI32(t), getNearest(low, high)), getRank);
   });
   b.barrier(); // All have read what the next group overwrites.
 }

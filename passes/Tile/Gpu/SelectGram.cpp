@@ -366,8 +366,7 @@ void SelectKernel::reduceTile(Value config, Value columnTile,
   });
 }
 
-/// A cosine and who has it, ordered as unsigned integers: cosines first, then
-/// smaller ids.
+/// Ordered as unsigned integers: cosines first, then smaller ids.
 Value SelectKernel::getKey(Value cosine, Value who) {
   Value raw = arith::BitcastOp::create(b, b.getI32Type(), cosine);
   Value sign = arith::ShRSIOp::create(b, raw, b.i32(31));
@@ -382,6 +381,12 @@ Value SelectKernel::getKey(Value cosine, Value who) {
       arith::ShLIOp::create(b, high, b.constant(b.getI64Type(), 32))
           .getResult(),
       low);
+}
+
+Value SelectKernel::getNearest(Value low, Value high) {
+  Value found = b.compare(CmpIPredicate::ne, high, b.i32(0));
+  Value who = arith::XOrIOp::create(b, low, b.i32(-1));
+  return b.select(found, who, b.i32(-1));
 }
 
 /// What the largest cosine of a row, in a product's columns, means.

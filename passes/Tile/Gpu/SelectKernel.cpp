@@ -149,7 +149,7 @@ Value SelectKernel::getNumNorms() {
 void SelectKernel::emit() {
   auto emitRounds = [&] {
     rounds.run(
-        workgroups, getNormRows(), hasNormLoop(b),
+        workgroups, [&] { return getNumNorms(); },
         [&](Value kind, Value item) { emitItem(kind, item); },
         [&] { decide(); });
   };
@@ -314,6 +314,20 @@ void SelectKernel::clearToken(Value t) {
 // Results
 //===----------------------------------------------------------------------===//
 
+void SelectKernel::writeNearest(Value t, Value who,
+                                function_ref<Value(Value)> getRank) {
+  if (problem.nearest)
+    b.write(who, problem.nearest, at(t));
+  if (!problem.weight)
+    return;
+  b.ifThen(b.compare(CmpIPredicate::sge, who, b.i32(0)), [&] {
+    Value slot = getRank(toNumber(who));
+    if (head)
+      slot = b.add(b.mul(head, rounds.tokens), slot);
+    atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), problem.weight, slot);
+  });
+}
+
 void SelectKernel::emitFinish(Value item) {
   Value t = b.add(b.mul(item, b.getThreads()), b.thread());
   Value exists = b.isLess(t, rounds.tokens);
@@ -324,22 +338,11 @@ void SelectKernel::emitFinish(Value item) {
   Value high =
       b.read(problem.scratch,
              rounds.getPlace(SelectArray::Best, b.add(b.mul(safe, 2), 1)));
-  Value found = b.compare(CmpIPredicate::ne, high, b.i32(0));
-  Value who = arith::XOrIOp::create(b, low, b.i32(-1));
-  who = b.select(found, who, b.i32(-1));
-  who = b.select(isKept, toI32(safe), who);
-  b.ifThen(exists, [&] {
-    if (problem.nearest)
-      b.write(who, problem.nearest, at(t));
-    if (!problem.weight)
-      return;
-    b.ifThen(b.compare(CmpIPredicate::sge, who, b.i32(0)), [&] {
-      Value slot = rounds.readNumber(SelectArray::Rank, toNumber(who));
-      if (head)
-        slot = b.add(b.mul(head, rounds.tokens), slot);
-      atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), problem.weight, slot);
-    });
-  });
+  Value who = b.select(isKept, toI32(safe), getNearest(low, high));
+  auto getRank = [&](Value id) {
+    return rounds.readNumber(SelectArray::Rank, id);
+  };
+  b.ifThen(exists, [&] { writeNearest(t, who, getRank); });
   if (!problem.removed)
     return;
   Value isCommon =

@@ -145,7 +145,10 @@ private:
   void reduceTile(Value config, Value columnTile, const Part &part);
   Value joinParts(const Part &part);
   void improve(Value config, Value id, Value cosine, Value who);
+  /// A cosine and who has it as one number, of which the larger is nearer; and
+  /// who has such a number, -1 for zero.
   Value getKey(Value cosine, Value who);
+  Value getNearest(Value low, Value high);
   Value loadSide(unsigned number, Value config, Value tile);
   Value getBound(Value reach, Value id);
 
@@ -168,6 +171,7 @@ private:
   Direct planDirect();
   void emitDirect(Value items);
   void emitShare(const Direct &plan, Value share);
+  Value getShare(const Direct &plan, Value step);
   void loadNeighbours(unsigned number, Value tile);
   void emitStart(Value item);
   bool hasDiagonal() const;
@@ -217,6 +221,10 @@ private:
   /// Whether bit `column` of a set in workgroup memory is there; that bit.
   Value hasBit(Value set, Value column);
   Value getBit(Value column);
+
+  /// Says who is nearest to token t, -1 for nobody, and counts it there.
+  void writeNearest(Value t, Value who,
+                    llvm::function_ref<Value(Value)> getRank);
 
   // Helpers.
   void forTokens(Value begin, Value end, llvm::function_ref<void(Value)> body);

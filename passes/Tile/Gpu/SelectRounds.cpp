@@ -140,10 +140,7 @@ void SelectRounds::set(int64_t word, Value number) {
 }
 
 Value SelectRounds::getItemsBefore() {
-  Value items = b.ceilDiv(tokens, firstRows);
-  if (firstItems != 0)
-    items = b.min(items, b.index(firstItems));
-  return b.max(items, b.index(1));
+  return b.max(countFirstItems(), b.index(1));
 }
 
 void SelectRounds::publish(RoundKind kind, Value items) {
@@ -166,11 +163,10 @@ void SelectRounds::finish() {
   });
 }
 
-void SelectRounds::run(int64_t workgroups, int64_t rows, bool isWhole,
+void SelectRounds::run(int64_t workgroups, std::function<Value()> getFirstItems,
                        function_ref<void(Value, Value)> run,
                        function_ref<void()> decide) {
-  firstRows = rows;
-  firstItems = isWhole ? workgroups : 0;
+  countFirstItems = std::move(getFirstItems);
   auto loop = scf::WhileOp::create(b, TypeRange(), ValueRange());
   writeItems(loop, run, decide);
   leave(workgroups);

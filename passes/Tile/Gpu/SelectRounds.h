@@ -32,6 +32,8 @@
 
 #include "passes/Tile/Gpu/GpuAtomics.h"
 
+#include <functional>
+
 namespace gist {
 
 /// Columns that a covering compares with at once.
@@ -125,9 +127,9 @@ public:
 
   /// Writes the loop of one of `workgroups` workgroups. `run` does item `item`
   /// of the round of the kind given, `decide` what comes next, by publishing
-  /// it. An item of the first round is `rows` tokens or, where one has all that
-  /// a workgroup has (`isWhole`), more.
-  void run(int64_t workgroups, int64_t rows, bool isWhole,
+  /// it. `getFirstItems` says how many items the first round has, wherever that
+  /// is asked.
+  void run(int64_t workgroups, std::function<Value()> getFirstItems,
            llvm::function_ref<void(Value kind, Value item)> run,
            llvm::function_ref<void()> decide);
 
@@ -194,10 +196,9 @@ private:
   GpuBuilder &b;
   int64_t heads, factor;
   Value head;
-  Value unit;             ///< words of an array
-  Value slots;            ///< workgroup memory: ticket, limit, leader
-  int64_t firstRows;      ///< tokens of an item of the first round
-  int64_t firstItems = 0; ///< items of the first round, at most; 0: any number
+  Value unit;  ///< words of an array
+  Value slots; ///< workgroup memory: ticket, limit, leader
+  std::function<Value()> countFirstItems; ///< of the first round
 };
 
 } // namespace gist

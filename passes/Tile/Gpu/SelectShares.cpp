@@ -170,8 +170,7 @@ Value SelectKernel::joinParts(const Part &part) {
         return b.read(found, b.index(0));
       });
   isLast = b.compare(CmpIPredicate::ne, isLast, b.i32(0));
-  Value isPart = arith::XOrIOp::create(
-      b, isWhole, arith::ConstantIntOp::create(b, b.getI1Type(), 1));
+  Value isPart = b.negate(isWhole);
   if (canRecall()) {
     Value isRecall = b.isEqual(rounds.get(kRecall), 1);
     firstSum = b.select(isRecall, ownSum, firstSum);

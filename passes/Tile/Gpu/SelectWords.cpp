@@ -24,11 +24,6 @@ using Values = GpuBuilder::Values;
 /// Tokens of a word.
 static constexpr int64_t kWord = 32;
 
-static Value negate(GpuBuilder &b, Value condition) {
-  return arith::XOrIOp::create(
-      b, condition, arith::ConstantIntOp::create(b, b.getI1Type(), 1));
-}
-
 /// Where word `i` of a set lies: one after the other in an array of tokens.
 Value SelectKernel::getWordPlace(WordSet set, Value i) {
   Value words = b.add(b.div(rounds.tokens, kWord), 1);
@@ -157,7 +152,7 @@ void SelectKernel::emitClose(Value item) {
       arith::XOrIOp::create(b, b.read(problem.scratch, getBest(0)), b.i32(-1));
   who = b.select(hasNone, safe, toNumber(who));
   Value isRight = isInWords(WordSet::Kept, who);
-  Value isLost = b.both(b.both(exists, negate(b, isKept)), negate(b, isRight));
+  Value isLost = b.both(b.both(exists, b.negate(isKept)), b.negate(isRight));
   b.ifThen(isLost, [&] {
     for (int64_t half : {0, 1})
       b.write(b.i32(0), problem.scratch, getBest(half));
