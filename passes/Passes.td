@@ -94,6 +94,32 @@ def AddDecodeEntryPass : Pass<"gist-add-decode-entry", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def AddSamplingPass : Pass<"gist-add-sampling", "::mlir::ModuleOp"> {
+  let summary = "let an entry draw the token that follows";
+  let description = [{
+    The function `to` gets an argument behind its tokens, the settings of
+    `gist.sample` (`sampling`), and a result behind its others, the token that is
+    drawn from its logits (`next`). Who wants no more than that need not read
+    rows as wide as the vocabulary from a device.
+
+    ```mlir
+    func.func @prefill(%tokens: tensor<?xi32>, ...)
+        -> (tensor<1x49152xf32> {gist.name = "logits"}, ...)
+    // becomes
+    func.func @prefill(%tokens: tensor<?xi32>, %sampling: tensor<1x5xi64>, ...)
+        -> (tensor<1x49152xf32> {gist.name = "logits"}, ...,
+            tensor<1xi32> {gist.name = "next"})
+    ```
+
+    A function whose first result is no logits is left alone.
+  }];
+  let options = [
+    Option<"to", "to", "std::string", /*default=*/"\"prefill\"",
+           "the function that draws">,
+  ];
+  let dependentDialects = ["::gist::GistDialect"];
+}
+
 def AddNllEntryPass : Pass<"gist-add-nll-entry", "::mlir::ModuleOp"> {
   let summary = "add an entry that says how well a text is predicted";
   let description = [{
