@@ -26,8 +26,8 @@ void gist::outlineSamples(func::FuncOp function, KernelTable &table) {
     OpFoldResult rows = getSize(host, op.getLogits(), 0);
     OpFoldResult tokens = getSize(host, op.getLogits(), 1);
     kernel.addOutput(createEmpty(host, rows, host.getI32Type()));
-    results.push_back(
-        kernel.addOutput(createEmpty(host, {rows, tokens}, host.getI32Type())));
+    results.push_back(kernel.addOutput(createEmpty(
+        host, {rows, host.getIndexAttr(2), tokens}, host.getI32Type())));
     DispatchOp call =
         kernel.call(host, table, op->getName().stripDialect(), results);
     op.replaceAllUsesWith(call.getResult(0));

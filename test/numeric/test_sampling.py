@@ -19,7 +19,7 @@ ROWS = 3
 
 
 def kernel_text(tokens):
-    logits, memory = f"tensor<?x{tokens}xf32>", f"tensor<?x{tokens}xi32>"
+    logits, memory = f"tensor<?x{tokens}xf32>", f"tensor<?x2x{tokens}xi32>"
     types = f"{logits}, tensor<?x5xi64>"
     return f"""
 func.func private @sample(%x: {logits}, %s: tensor<?x5xi64>, %y: tensor<?xi32>, %w: {memory})
@@ -43,7 +43,7 @@ func.func @sample(%x: tensor<?x{tokens}xf32>, %s: tensor<?x5xi64>) -> tensor<?xi
 
 def run_kernel(logits, chosen):
     tokens = np.full(len(logits), 77, np.int32)
-    memory = np.full(logits.shape, -1, np.int32)
+    memory = np.full((len(logits), 2, logits.shape[1]), -1, np.int32)
     gpu.Kernels(kernel_text(logits.shape[1])).call(
         "sample", rows(logits), rows(chosen), rows(tokens), rows(memory)
     )

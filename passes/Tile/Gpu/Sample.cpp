@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A workgroup has a row, which a few thousand cycles read from the caches.
-// Nothing is sorted: the order of tokens is that of numbers, the bits of a
-// logit above those of the token, so the last of the first tokens, by their
-// number or by their weight, is found bit by bit, and so is the token drawn.
-// That is a sum over the row for each bit; sums of whole numbers are exact in
-// any order. Greedy sampling reads the row once.
+// A workgroup has a row, which it reads from the caches time and again. Nothing
+// is sorted: the bits of logits, turned so that they are in the order of
+// numbers, are searched bit by bit for the last that top-k or top-p keeps, with
+// a count or a sum over the row for each bit; likewise the number of the token
+// that is drawn. Sums of whole numbers are exact in any order. Greedy sampling
+// reads the row once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,32 +25,43 @@ using Values = GpuBuilder::Values;
 using arith::CmpIPredicate;
 
 /// Tokens of a thread whose loads are in flight together.
-static constexpr int64_t kTokensAtOnce = 4;
+static constexpr int64_t kTokensAtOnce = 8;
 static constexpr int64_t kThreads = 1024;
 /// What a share is a part of; one of it is everything.
 static constexpr int64_t kWholeShare = int64_t(1) << 32;
 
 namespace {
+/// The tokens that top-k or top-p keep: those of a larger order than that of
+/// the last of them, and of those of its order the ones before `end`.
+struct Cut {
+  Value order, end;
+};
+
 class Sample {
 public:
   Sample(GpuKernel &kernel, SampleOp op)
       : emitter(kernel.emitter), b(kernel.b), op(op), row(b.block(0)),
         size(op.getLogits().getType().getDimSize(1)),
-        idBits(llvm::Log2_64_Ceil(size)),
+        idBits(llvm::Log2_64_Ceil(size)), i32(b.getI32Type()),
+        i64(b.getI64Type()),
         memory(emitter.asMemory(kernel.source.getArguments().back())->buffer) {}
 
   void emit();
 
 private:
-  Value i64(int64_t value) {
-    return arith::ConstantIntOp::create(b, b.getI64Type(), value);
+  using OfToken = function_ref<Value(Value token)>;
+  using OfNumber = function_ref<Value(Value number)>;
+
+  Value number(Type type, int64_t value) {
+    return arith::ConstantIntOp::create(b, type, value);
   }
-  Value toI64(Value index) {
-    return arith::IndexCastOp::create(b, b.getI64Type(), index);
+  Value toNumber(Value index) {
+    return arith::IndexCastOp::create(b, i32, index);
   }
-  Value shiftLeft(Value x, int64_t bits) {
-    return arith::ShLIOp::create(b, x, i64(bits));
+  Value compare(CmpIPredicate predicate, Value x, Value y) {
+    return b.compare(predicate, x, y);
   }
+  Value either(Value x, Value y) { return arith::OrIOp::create(b, x, y); }
   Value getSetting(SampleField field) {
     return emitter.element(op.getSettings(),
                            {row, b.index(static_cast<int64_t>(field))});
@@ -58,18 +69,33 @@ private:
   Value getLogit(Value token) {
     return emitter.element(op.getLogits(), {row, token});
   }
-  Value getWeight(Value token) {
-    return arith::ExtUIOp::create(b, b.getI64Type(),
-                                  b.read(memory, {row, token}));
-  }
-  Value getKey(Value token);
 
-  Value reduce(GpuBuilder::Kind kind, function_ref<Value(Value)> getTerm);
-  Value sumWhere(function_ref<Value(Value)> getTerm,
-                 function_ref<Value(Value)> holds);
-  Value findLargest(int64_t bits, function_ref<Value(Value number)> createSum,
-                    function_ref<Value(Value sum)> holds);
-  void writeWeights(Value bestToken);
+  // What the kernel keeps of a token. A thread reads that of its own tokens
+  // alone: none waits for others.
+  enum Kept : int64_t { Weight, Order };
+  Value getKept(Kept kept, Value token) {
+    return b.read(memory, {row, b.index(kept), token});
+  }
+  void keep(Value value, Kept kept, Value token) {
+    b.write(value, memory, {row, b.index(kept), token});
+  }
+  Value getWeight(Value token) {
+    return arith::ExtUIOp::create(b, i64, getKept(Weight, token));
+  }
+
+  Value createOrder(Value logit);
+  Value createFirstKey(Value token);
+
+  Value reduce(GpuBuilder::Kind kind, Type type, OfToken getTerm);
+  Value count(OfToken holds);
+  Value sumWeights(OfToken holds);
+  Value findLargest(int64_t bits, OfNumber holds);
+
+  void keepTokens(Value best);
+  Value isKept(const Cut &cut, Value token);
+  Cut cutByCount(Value limit);
+  Cut cutByWeight(const Cut &before, Value share);
+  Cut choose(Value condition, function_ref<Cut()> then, const Cut &otherwise);
   Value draw();
 
   ElementEmitter &emitter;
@@ -77,35 +103,43 @@ private:
   SampleOp op;
   Value row;
   int64_t size, idBits;
-  Value memory; ///< of the weights
+  Type i32, i64;
+  Value memory;
 };
 } // namespace
 
-/// A number, from 1, that is larger for tokens that come before; 0 for NaN.
-Value Sample::getKey(Value token) {
+//===----------------------------------------------------------------------===//
+// Numbers of the row
+//===----------------------------------------------------------------------===//
+
+/// An unsigned number, from 1, that is larger for larger logits; 0 for NaN.
+Value Sample::createOrder(Value logit) {
   // Both zeros are the same number.
-  Value logit = arith::AddFOp::create(b, getLogit(token), b.f32(0));
-  Value bits = arith::BitcastOp::create(b, b.getI32Type(), logit);
+  logit = arith::AddFOp::create(b, logit, b.f32(0));
+  Value bits = arith::BitcastOp::create(b, i32, logit);
   // Of negative numbers all bits are turned, of others the sign.
-  Value flipped = arith::OrIOp::create(
-      b, arith::ShRSIOp::create(b, bits, b.i32(31)).getResult(),
-      b.i32(std::numeric_limits<int32_t>::min()));
-  Value order = arith::XOrIOp::create(b, bits, flipped);
-  Value high =
-      shiftLeft(arith::ExtUIOp::create(b, b.getI64Type(), order), idBits);
-  Value low =
-      arith::SubIOp::create(b, i64((int64_t(1) << idBits) - 1), toI64(token));
+  Value turned = either(arith::ShRSIOp::create(b, bits, b.i32(31)),
+                        b.i32(std::numeric_limits<int32_t>::min()));
   Value isNan =
       arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, logit, logit);
-  return b.select(isNan, i64(0), arith::OrIOp::create(b, high, low));
+  return b.select(isNan, b.i32(0), arith::XOrIOp::create(b, bits, turned));
+}
+
+/// Larger for tokens that come before: the order, then the token turned round.
+Value Sample::createFirstKey(Value token) {
+  Value order = arith::ExtUIOp::create(b, i64, createOrder(getLogit(token)));
+  Value turned = arith::SubIOp::create(
+      b, number(i64, (int64_t(1) << idBits) - 1),
+      arith::IndexCastOp::create(b, i64, token).getResult());
+  return either(arith::ShLIOp::create(b, order, number(i64, idBits)), turned);
 }
 
 /// Terms of all tokens of the row, none of them negative.
-Value Sample::reduce(GpuBuilder::Kind kind,
-                     function_ref<Value(Value)> getTerm) {
+Value Sample::reduce(GpuBuilder::Kind kind, Type type, OfToken getTerm) {
   int64_t step = b.getThreads() * kTokensAtOnce;
+  Value zero = number(type, 0);
   Value mine =
-      b.loop(b.index(0), b.index(size), step, i64(0),
+      b.loop(b.index(0), b.index(size), step, zero,
              [&](Value first, ValueRange carried) {
                Value total = carried[0];
                for (int64_t i = 0; i < kTokensAtOnce; ++i) {
@@ -114,8 +148,7 @@ Value Sample::reduce(GpuBuilder::Kind kind,
                  Value isThere = b.isLess(token, size);
                  // Without a branch, so that all loads run together.
                  Value term = getTerm(b.min(token, b.index(size - 1)));
-                 total =
-                     b.combine(kind, total, b.select(isThere, term, i64(0)));
+                 total = b.combine(kind, total, b.select(isThere, term, zero));
                }
                return Values{total};
              })
@@ -123,128 +156,185 @@ Value Sample::reduce(GpuBuilder::Kind kind,
   return b.workgroupReduce(mine, kind);
 }
 
-Value Sample::sumWhere(function_ref<Value(Value)> getTerm,
-                       function_ref<Value(Value)> holds) {
-  return reduce(GpuBuilder::Kind::ADD, [&](Value token) {
-    return b.select(holds(token), getTerm(token), i64(0));
+Value Sample::count(OfToken holds) {
+  return reduce(GpuBuilder::Kind::ADD, i32, [&](Value token) -> Value {
+    return arith::ExtUIOp::create(b, i32, holds(token));
   });
 }
 
-/// The largest number of `bits` bits for whose sum the condition holds: it does
-/// for 0, and for no number above one for which it does not.
-Value Sample::findLargest(int64_t bits, function_ref<Value(Value)> createSum,
-                          function_ref<Value(Value)> holds) {
-  return b
-      .loop(b.index(0), b.index(bits), 1, i64(0),
-            [&](Value step, ValueRange carried) {
-              Value shift =
-                  arith::SubIOp::create(b, i64(bits - 1), toI64(step));
-              Value next = arith::OrIOp::create(
-                  b, carried[0], arith::ShLIOp::create(b, i64(1), shift));
-              Value isRight = holds(createSum(next));
-              return Values{b.select(isRight, next, carried[0])};
-            })
-      .front();
+Value Sample::sumWeights(OfToken holds) {
+  return reduce(GpuBuilder::Kind::ADD, i64, [&](Value token) -> Value {
+    Value weight = getWeight(token);
+    return b.select(holds(token), weight, number(i64, 0));
+  });
 }
 
-/// A thread reads the weights of its own tokens alone: none waits for others.
-void Sample::writeWeights(Value bestToken) {
-  Value best = getLogit(bestToken);
+/// The largest i32 of so many bits, unsigned, for which the condition holds: it
+/// does for 0, and for none above one for which it does not.
+Value Sample::findLargest(int64_t bits, OfNumber holds) {
+  auto step = [&](Value step, ValueRange carried) {
+    Value shift = arith::SubIOp::create(b, b.i32(bits - 1), toNumber(step));
+    Value next = either(carried[0], arith::ShLIOp::create(b, b.i32(1), shift));
+    return Values{b.select(holds(next), next, carried[0])};
+  };
+  return b.loop(b.index(0), b.index(bits), 1, b.i32(0), step).front();
+}
+
+//===----------------------------------------------------------------------===//
+// The draw
+//===----------------------------------------------------------------------===//
+
+void Sample::keepTokens(Value best) {
   Value scale = arith::BitcastOp::create(
       b, b.getF32Type(),
-      arith::TruncIOp::create(b, b.getI32Type(), getSetting(SampleField::Scale))
+      arith::TruncIOp::create(b, i32, getSetting(SampleField::Scale))
           .getResult());
-  b.forEach(
-      b.thread(), b.index(size), b.index(b.getThreads()), [&](Value token) {
-        Value weight = createSampleWeight(b, getLogit(token), best, scale);
-        b.write(arith::TruncIOp::create(b, b.getI32Type(), weight), memory,
-                {row, token});
+  b.forEach(b.thread(), b.index(size), b.index(b.getThreads()),
+            [&](Value token) {
+              Value logit = getLogit(token);
+              Value weight = createSampleWeight(b, logit, best, scale);
+              keep(arith::TruncIOp::create(b, i32, weight), Weight, token);
+              keep(createOrder(logit), Order, token);
+            });
+}
+
+Value Sample::isKept(const Cut &cut, Value token) {
+  Value order = getKept(Order, token);
+  Value isLast = b.both(compare(CmpIPredicate::eq, order, cut.order),
+                        compare(CmpIPredicate::slt, toNumber(token), cut.end));
+  return either(compare(CmpIPredicate::ugt, order, cut.order), isLast);
+}
+
+/// The first `limit` tokens.
+Cut Sample::cutByCount(Value limit) {
+  limit = arith::TruncIOp::create(b, i32, limit);
+  auto countFrom = [&](Value order) {
+    return count([&](Value token) {
+      return compare(CmpIPredicate::uge, getKept(Order, token), order);
+    });
+  };
+  Value order = findLargest(32, [&](Value next) {
+    return compare(CmpIPredicate::sge, countFrom(next), limit);
+  });
+  // Seldom are there more of the last logit than are needed.
+  Value isExact = compare(CmpIPredicate::eq, countFrom(order), limit);
+  Value end = b.ifElse(
+      isExact, [&] { return b.i32(size); },
+      [&] {
+        return findLargest(idBits + 1, [&](Value next) {
+          Value kept =
+              count([&](Value token) { return isKept({order, next}, token); });
+          return compare(CmpIPredicate::sle, kept, limit);
+        });
       });
+  return {order, end};
+}
+
+/// The first of the tokens that `before` keeps that have together `share` of
+/// what these weigh.
+Cut Sample::cutByWeight(const Cut &before, Value share) {
+  Value total = sumWeights([&](Value token) { return isKept(before, token); });
+  Value enough =
+      arith::MaxSIOp::create(b, number(i64, 1), createShare(b, total, share));
+  Value order = findLargest(32, [&](Value next) {
+    Value sum = sumWeights([&](Value token) {
+      return compare(CmpIPredicate::uge, getKept(Order, token), next);
+    });
+    return compare(CmpIPredicate::sge, sum, enough);
+  });
+  Value equals = count([&](Value token) {
+    return compare(CmpIPredicate::eq, getKept(Order, token), order);
+  });
+  Value end = b.ifElse(
+      compare(CmpIPredicate::eq, equals, b.i32(1)), [&] { return b.i32(size); },
+      [&] {
+        // The one at which the sum is still too small is kept as well.
+        Value last = findLargest(idBits, [&](Value next) {
+          Value sum = sumWeights(
+              [&](Value token) { return isKept({order, next}, token); });
+          return compare(CmpIPredicate::slt, sum, enough);
+        });
+        return Value(arith::AddIOp::create(b, last, b.i32(1)));
+      });
+  return {order, end};
+}
+
+Cut Sample::choose(Value condition, function_ref<Cut()> then,
+                   const Cut &otherwise) {
+  Type types[] = {i32, i32};
+  auto branch = scf::IfOp::create(b, types, condition, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(branch.thenBlock());
+  Cut cut = then();
+  scf::YieldOp::create(b, ValueRange{cut.order, cut.end});
+  b.setInsertionPointToEnd(branch.elseBlock());
+  scf::YieldOp::create(b, ValueRange{otherwise.order, otherwise.end});
+  return {branch.getResult(0), branch.getResult(1)};
 }
 
 /// The token of a row that has one, by its weights.
 Value Sample::draw() {
-  auto weight = [&](Value token) { return getWeight(token); };
-  auto one = [&](Value) { return i64(1); };
-  int64_t keyBits = 32 + idBits;
-  auto isFrom = [&](Value key) {
-    return [this, key](Value token) {
-      return b.compare(CmpIPredicate::sge, getKey(token), key);
-    };
-  };
-
-  // The key of the last token that is among the first.
+  Cut all = {b.i32(0), b.i32(size)};
   Value topK = getSetting(SampleField::TopK);
-  Value last = b.ifElse(
-      b.compare(CmpIPredicate::slt, topK, i64(size)),
-      [&] {
-        return findLargest(
-            keyBits, [&](Value key) { return sumWhere(one, isFrom(key)); },
-            [&](Value sum) {
-              return b.compare(CmpIPredicate::sge, sum, topK);
-            });
-      },
-      [&] { return i64(0); });
+  Cut cut = choose(
+      compare(CmpIPredicate::slt, topK, number(i64, size)),
+      [&] { return cutByCount(topK); }, all);
   Value topP = getSetting(SampleField::TopP);
-  last = b.ifElse(
-      b.compare(CmpIPredicate::slt, topP, i64(kWholeShare)),
-      [&] {
-        Value total = sumWhere(weight, isFrom(last));
-        Value enough =
-            arith::MaxSIOp::create(b, i64(1), createShare(b, total, topP));
-        return findLargest(
-            keyBits, [&](Value key) { return sumWhere(weight, isFrom(key)); },
-            [&](Value sum) {
-              return b.compare(CmpIPredicate::sge, sum, enough);
-            });
-      },
-      [&] { return last; });
+  cut = choose(
+      compare(CmpIPredicate::slt, topP, number(i64, kWholeShare)),
+      [&] { return cutByWeight(cut, topP); }, cut);
 
+  // From here on who is not chosen weighs nothing.
   Value least = getSetting(SampleField::Least);
-  auto isChosen = [&](Value token) {
-    return b.both(isFrom(last)(token),
-                  b.compare(CmpIPredicate::sge, getWeight(token), least));
+  b.forEach(b.thread(), b.index(size), b.index(b.getThreads()),
+            [&](Value token) {
+              Value isChosen =
+                  b.both(isKept(cut, token),
+                         compare(CmpIPredicate::sge, getWeight(token), least));
+              Value weight = getKept(Weight, token);
+              keep(b.select(isChosen, weight, b.i32(0)), Weight, token);
+            });
+  auto sumBefore = [&](Value end) {
+    return sumWeights([&](Value token) {
+      return compare(CmpIPredicate::slt, toNumber(token), end);
+    });
   };
-  Value drawn = createShare(b, sumWhere(weight, isChosen),
-                            getSetting(SampleField::Random));
-  return findLargest(
-      idBits,
-      [&](Value end) {
-        return sumWhere(weight, [&](Value token) {
-          return b.both(b.compare(CmpIPredicate::slt, toI64(token), end),
-                        isChosen(token));
-        });
-      },
-      [&](Value sum) { return b.compare(CmpIPredicate::sle, sum, drawn); });
+  Value drawn =
+      createShare(b, sumBefore(b.i32(size)), getSetting(SampleField::Random));
+  return findLargest(idBits, [&](Value end) {
+    return compare(CmpIPredicate::sle, sumBefore(end), drawn);
+  });
 }
 
 void Sample::emit() {
-  Value first = reduce(GpuBuilder::Kind::MAXSI,
-                       [&](Value token) { return getKey(token); });
-  Value idMask = i64((int64_t(1) << idBits) - 1);
-  Value best = arith::SubIOp::create(
-      b, idMask, arith::AndIOp::create(b, first, idMask).getResult());
+  Value first = reduce(GpuBuilder::Kind::MAXSI, i64,
+                       [&](Value token) { return createFirstKey(token); });
+  Value idMask = number(i64, (int64_t(1) << idBits) - 1);
+  Value best = arith::TruncIOp::create(
+      b, i32,
+      arith::SubIOp::create(b, idMask,
+                            arith::AndIOp::create(b, first, idMask).getResult())
+          .getResult());
   // Below is what -infinity and NaN give.
-  Value isThere =
-      b.compare(CmpIPredicate::sge, first, i64(int64_t(0x00800000) << idBits));
+  Value isThere = compare(CmpIPredicate::sge, first,
+                          number(i64, int64_t(0x00800000) << idBits));
   Value isDrawn =
-      b.both(isThere, b.compare(CmpIPredicate::ne,
-                                getSetting(SampleField::TopK), i64(1)));
+      b.both(isThere, compare(CmpIPredicate::ne, getSetting(SampleField::TopK),
+                              number(i64, 1)));
   Value token = b.ifElse(
       isDrawn,
       [&] {
-        writeWeights(arith::IndexCastOp::create(b, b.getIndexType(), best));
+        keepTokens(
+            getLogit(arith::IndexCastOp::create(b, b.getIndexType(), best)));
         return draw();
       },
-      [&] { return b.select(isThere, best, i64(-1)); });
-  b.ifThen(b.isEqual(b.thread(), 0), [&] {
-    emitter.store(0, row, arith::TruncIOp::create(b, b.getI32Type(), token));
-  });
+      [&] { return b.select(isThere, best, b.i32(-1)); });
+  b.ifThen(b.isEqual(b.thread(), 0), [&] { emitter.store(0, row, token); });
 }
 
 FailureOr<GpuGrid> gist::emitSample(GpuKernel &kernel, SampleOp op) {
   if (kernel.source.getNumResults() != 2)
-    return op.emitOpError("needs memory for its weights");
+    return op.emitOpError("needs memory for what it keeps of tokens");
   Sample(kernel, op).emit();
   FailureOr<AffineExpr> rows =
       getSizeExpr(kernel.source, kernel.emitter.getWrittenSizes(0).front());

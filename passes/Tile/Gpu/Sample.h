@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A kernel that samples has, besides what the op reads and gives, memory for
-// the weights of its rows, i32, as its last destination.
+// two i32 of every token, its weight and its order, as its last destination:
+// rows x 2 x tokens.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,9 +1,9 @@
 // RUN: gist-opt %s -gist-kernels | FileCheck %s
 
-// Sampling is a kernel of its own, with memory for weights that nobody reads.
+// Sampling is a kernel of its own, with memory that nobody else reads.
 // CHECK-LABEL: func.func @sample
-// CHECK:         %[[MEMORY:.+]] = tensor.empty(%{{.+}}) : tensor<?x1000xi32>
-// CHECK:         %[[CALL:.+]]:2 = gist.dispatch @sample_0(%{{.+}}) outs(%{{.+}}, %[[MEMORY]] : tensor<?xi32>, tensor<?x1000xi32>)
+// CHECK:         %[[MEMORY:.+]] = tensor.empty(%{{.+}}) : tensor<?x2x1000xi32>
+// CHECK:         %[[CALL:.+]]:2 = gist.dispatch @sample_0(%{{.+}}) outs(%{{.+}}, %[[MEMORY]] : tensor<?xi32>, tensor<?x2x1000xi32>)
 // CHECK:         return %[[CALL]]#0
 // CHECK:       func.func private @sample_0
 // CHECK:         gist.sample
