@@ -112,9 +112,9 @@ Status Calibrator::findInputs() {
       continue;
     for (uint32_t number : entry.outputs) {
       const BufferSpec &buffer = spec.buffers[number];
-      // After '=' is what linear layers give.
+      // After '=' is what linear layers give, after '@' what selections see.
       if (buffer.shape.size() != 2 ||
-          buffer.name.find('=') != std::string::npos)
+          buffer.name.find_first_of("=@") != std::string::npos)
         continue;
       LinearMoments moments;
       // Names that another entry has too begin with this one's.
