@@ -160,14 +160,19 @@ def AddObserveEntryPass : Pass<"gist-add-observe-entry", "::mlir::ModuleOp"> {
     named by layer, group and weights. Calibration takes their second moments.
     After them comes what each linear layer of a layer gives, before any bias:
     with these, and with what the output projections read, which is what
-    attention gives, two modules are compared layer by layer.
+    attention gives, two modules are compared layer by layer. Last come the
+    residual stream and the keys of each layer, where the graph has them:
+    with what queries read they are what selections can look at, and calibration
+    counts the representatives there would be.
 
     ```mlir
     func.func @prefill(%tokens: tensor<?xi32>, ...) -> (tensor<1x49152xf32>, ...)
     // stays, and there is
     func.func @observe(%tokens: tensor<?xi32>, ...)
         -> (tensor<?x576xf32> {gist.name = "0.qkv:blk.0.attn_q.weight+…"}, ...,
-            tensor<?x576xf32> {gist.name = "0.qkv=blk.0.attn_q.weight"}, ...)
+            tensor<?x576xf32> {gist.name = "0.qkv=blk.0.attn_q.weight"}, ...,
+            tensor<?x576xf32> {gist.name = "0@residual"},
+            tensor<?x3x64xf32> {gist.name = "0@keys"}, ...)
     ```
 
     A module without `from` is left alone.
