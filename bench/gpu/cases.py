@@ -580,7 +580,7 @@ func.func @run(%x: {row} loc("x"), %s: {settings} loc("s")) -> (tensor<1xi32> {{
             far = torch.arange(vocabulary, device="cuda") >= top_k
             far |= share.cumsum(0) - share >= top_p
             share = share.masked_fill(far, 0)
-            return index[(share / torch.empty_like(share).exponential_()).argmax()]
+            return index.take((share / torch.empty_like(share).exponential_()).argmax())
         return lambda: draw(i["x"])
 
     name = "greedy" if greedy else f"temperature {temperature:g} top-k {top_k} top-p {top_p:g}"
