@@ -457,7 +457,7 @@ Status Calibrator::run(const std::vector<int32_t> &tokens,
   SafetensorsWriter writer;
   GIST_TRY(roundWeights(writer, text, result));
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].name != "head")
+    if (inputs[i].name != "head" && bases[i].rows.size() > 0)
       writer.add(
           inputs[i].name + ".basis", "F32",
           {bases[i].rows.rows(), bases[i].rows.cols()},

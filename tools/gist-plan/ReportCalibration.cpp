@@ -13,12 +13,18 @@
 using namespace gist;
 using nlohmann::json;
 
+namespace {
 /// Selections of which a page shows something, in words.
-static const std::pair<SelectionKind, const char *> kShownKinds[] = {
-    {{"residual", "kept", "absolute"}, "residual stream, coverings"},
-    {{"residual", "all", "absolute"}, "residual stream, against all tokens"},
-    {{"normalised", "kept", "absolute"}, "normalised rows, coverings"},
-    {{"keys", "kept", "signed"}, "keys, coverings, means of heads"}};
+struct Shown {
+  const char *on, *against, *similarity, *title;
+};
+} // namespace
+
+static constexpr Shown kShown[] = {
+    {"residual", "kept", "absolute", "residual stream, coverings"},
+    {"residual", "all", "absolute", "residual stream, against all tokens"},
+    {"normalised", "kept", "absolute", "normalised rows, coverings"},
+    {"keys", "kept", "signed", "keys, coverings, means of heads"}};
 
 /// More lines than this are hard to tell apart.
 static constexpr size_t kMostLines = 5;
@@ -26,9 +32,9 @@ static constexpr size_t kMostLines = 5;
 /// Some of `count` places, the first and the last among them.
 static std::vector<size_t> chooseSome(size_t count) {
   size_t wanted = std::min(count, kMostLines);
-  std::vector<size_t> result;
-  for (size_t i = 0; i < wanted; ++i)
-    result.push_back(wanted > 1 ? i * (count - 1) / (wanted - 1) : 0);
+  std::vector<size_t> result(wanted);
+  for (size_t i = 1; i < wanted; ++i)
+    result[i] = i * (count - 1) / (wanted - 1);
   return result;
 }
 
@@ -53,12 +59,14 @@ static json meanOfHeads(const Calibration &calibration,
 json plan::toEvaluation(const Calibration &calibration) {
   const std::vector<double> &taus = calibration.selections.taus;
   json selections = json::array();
-  for (const auto &[kind, title] : kShownKinds) {
+  for (const auto &[on, against, similarity, title] : kShown) {
+    SelectionKind kind{on, against, similarity};
     if (!calibration.selections.curves.contains({kind, 0, 0}))
       continue;
+    std::string words = title;
     auto add = [&](const char *unit, const json &series) -> json & {
       selections.push_back({{"model", calibration.model},
-                            {"text", title},
+                            {"text", words},
                             {"unit", unit},
                             {"series", series}});
       return selections.back();
