@@ -7,10 +7,10 @@
 
 #include "passes/Graph/OutlineSamples.h"
 #include "dialect/DecomposeUtils.h"
-#include "dialect/GistSamplingOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Graph/KernelBuilder.h"
+#include "passes/Tile/Gpu/Sample.h"
 
 using namespace mlir;
 using namespace gist;
@@ -24,7 +24,8 @@ void gist::outlineSamples(func::FuncOp function, KernelTable &table) {
       mapping.map(operand, kernel.addInput(operand));
     SmallVector<Value> results = {kernel.b.clone(*op, mapping)->getResult(0)};
     OpFoldResult rows = getSize(host, op.getLogits(), 0);
-    OpFoldResult tokens = getSize(host, op.getLogits(), 1);
+    OpFoldResult tokens = host.getIndexAttr(
+        getKeptTokens(op.getLogits().getType().getDimSize(1)));
     kernel.addOutput(createEmpty(host, rows, host.getI32Type()));
     results.push_back(kernel.addOutput(createEmpty(
         host, {rows, host.getIndexAttr(2), tokens}, host.getI32Type())));

@@ -11,15 +11,22 @@ import harness
 from gpu_kernels import rows
 from reference.sampling import sample, settings, weights
 
-#: One token, fewer than a wave, no power of two, more than a thread's one.
-VOCABULARIES = [1, 7, 100, 2500]
+#: One token, fewer than a wave, no power of two, more than a thread's four, and
+#: more chunks than are read at once.
+VOCABULARIES = [1, 7, 100, 4500, 9000]
 
 #: How many rows of each kind of logits.
 ROWS = 3
 
 
+def kept_tokens(tokens):
+    """For how many tokens the kernel has memory: chunks of 4096, two at once."""
+    chunks = -(-tokens // 4096)
+    return 4096 * (chunks if chunks < 2 else -(-chunks // 2) * 2)
+
+
 def kernel_text(tokens):
-    logits, memory = f"tensor<?x{tokens}xf32>", f"tensor<?x2x{tokens}xi32>"
+    logits, memory = f"tensor<?x{tokens}xf32>", f"tensor<?x2x{kept_tokens(tokens)}xi32>"
     types = f"{logits}, tensor<?x5xi64>"
     return f"""
 func.func private @sample(%x: {logits}, %s: tensor<?x5xi64>, %y: tensor<?xi32>, %w: {memory})
@@ -43,7 +50,7 @@ func.func @sample(%x: tensor<?x{tokens}xf32>, %s: tensor<?x5xi64>) -> tensor<?xi
 
 def run_kernel(logits, chosen):
     tokens = np.full(len(logits), 77, np.int32)
-    memory = np.full((len(logits), 2, logits.shape[1]), -1, np.int32)
+    memory = np.full((len(logits), 2, kept_tokens(logits.shape[1])), -1, np.int32)
     gpu.Kernels(kernel_text(logits.shape[1])).call(
         "sample", rows(logits), rows(chosen), rows(tokens), rows(memory)
     )

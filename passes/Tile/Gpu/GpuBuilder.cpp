@@ -384,6 +384,8 @@ Value GpuBuilder::workgroupReduce(Value scalar, Combiner combiner) {
   barrier(); // Who reads the last reduction has read it.
   ifThen(isEqual(lane(), 0), [&] { write(scalar, memory, wave()); });
   barrier();
+  if (waves >= 16 && llvm::isPowerOf2_64(waves))
+    return waveReduce(read(memory, rem(lane(), waves)), combiner, waves);
   Value result = read(memory, index(0));
   for (int64_t i = 1; i < waves; ++i)
     result = combiner(result, read(memory, index(i)));

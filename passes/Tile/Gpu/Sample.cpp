@@ -24,8 +24,9 @@ using Value = GpuBuilder::Value;
 using Values = GpuBuilder::Values;
 using arith::CmpIPredicate;
 
-/// Tokens of a thread whose loads are in flight together.
-static constexpr int64_t kTokensAtOnce = 8;
+/// Neighbouring tokens that a thread reads at once, and how often it does
+/// before it waits.
+static constexpr int64_t kWidth = 4, kReadsAtOnce = 2;
 static constexpr int64_t kThreads = 1024;
 /// What a share is a part of; one of it is everything.
 static constexpr int64_t kWholeShare = int64_t(1) << 32;
@@ -37,6 +38,12 @@ struct Cut {
   Value order, end;
 };
 
+/// What is kept of a token: an i32 each. Behind the row's last token are some
+/// of no weight and order.
+struct Token {
+  Value number, weight, order;
+};
+
 class Sample {
 public:
   Sample(GpuKernel &kernel, SampleOp op)
@@ -44,12 +51,13 @@ public:
         size(op.getLogits().getType().getDimSize(1)),
         idBits(llvm::Log2_64_Ceil(size)), i32(b.getI32Type()),
         i64(b.getI64Type()),
-        memory(emitter.asMemory(kernel.source.getArguments().back())->buffer) {}
+        memory(emitter.asMemory(kernel.source.getArguments().back())->buffer),
+        chunk(b.getThreads() * kWidth), chunks(getKeptTokens(size) / chunk) {}
 
   void emit();
 
 private:
-  using OfToken = function_ref<Value(Value token)>;
+  using OfToken = function_ref<Value(const Token &token)>;
   using OfNumber = function_ref<Value(Value number)>;
 
   Value number(Type type, int64_t value) {
@@ -70,32 +78,33 @@ private:
     return emitter.element(op.getLogits(), {row, token});
   }
 
-  // What the kernel keeps of a token. A thread reads that of its own tokens
-  // alone: none waits for others.
-  enum Kept : int64_t { Weight, Order };
-  Value getKept(Kept kept, Value token) {
-    return b.read(memory, {row, b.index(kept), token});
-  }
-  void keep(Value value, Kept kept, Value token) {
-    b.write(value, memory, {row, b.index(kept), token});
-  }
-  Value getWeight(Value token) {
-    return arith::ExtUIOp::create(b, i64, getKept(Weight, token));
-  }
-
   Value createOrder(Value logit);
-  Value createFirstKey(Value token);
+  Value findFirstKey();
 
-  Value reduce(GpuBuilder::Kind kind, Type type, OfToken getTerm);
+  // A thread has `kWidth` neighbours of every chunk, and reads what it has
+  // written itself: none waits for others.
+  enum Kept : int64_t { Weight, Order };
+  Value getFirstOwn(Value number) {
+    return b.add(b.mul(number, chunk), b.mul(b.thread(), kWidth));
+  }
+  void write(ValueRange lanes, Kept kept, Value first) {
+    b.write(b.concat(lanes), memory, {row, b.index(kept), first});
+  }
+  SmallVector<Token, kWidth> read(Value first);
+  void keepTokens(Value best);
+
+  Value sum(Type type, OfToken getTerm);
   Value count(OfToken holds);
+  Value getWeight(const Token &token, Value isCounted);
   Value sumWeights(OfToken holds);
   Value findLargest(int64_t bits, OfNumber holds);
 
-  void keepTokens(Value best);
-  Value isKept(const Cut &cut, Value token);
+  Value isKept(const Cut &cut, const Token &token);
   Cut cutByCount(Value limit);
   Cut cutByWeight(const Cut &before, Value share);
   Cut choose(Value condition, function_ref<Cut()> then, const Cut &otherwise);
+  void forget(const Cut &cut);
+  Value findDrawn();
   Value draw();
 
   ElementEmitter &emitter;
@@ -105,8 +114,15 @@ private:
   int64_t size, idBits;
   Type i32, i64;
   Value memory;
+  int64_t chunk, chunks; ///< tokens that all threads read at once; how many
 };
 } // namespace
+
+int64_t gist::getKeptTokens(int64_t tokens) {
+  int64_t chunk = kThreads * kWidth;
+  int64_t chunks = llvm::divideCeil(tokens, chunk);
+  return chunk * llvm::alignTo(chunks, std::min(chunks, kReadsAtOnce));
+}
 
 //===----------------------------------------------------------------------===//
 // Numbers of the row
@@ -125,48 +141,94 @@ Value Sample::createOrder(Value logit) {
   return b.select(isNan, b.i32(0), arith::XOrIOp::create(b, bits, turned));
 }
 
-/// Larger for tokens that come before: the order, then the token turned round.
-Value Sample::createFirstKey(Value token) {
-  Value order = arith::ExtUIOp::create(b, i64, createOrder(getLogit(token)));
-  Value turned = arith::SubIOp::create(
-      b, number(i64, (int64_t(1) << idBits) - 1),
-      arith::IndexCastOp::create(b, i64, token).getResult());
-  return either(arith::ShLIOp::create(b, order, number(i64, idBits)), turned);
+/// The largest key of the row: the order of a token, then the token turned
+/// round, so that of equal logits the first has the largest.
+Value Sample::findFirstKey() {
+  constexpr int64_t kAtOnce = 8;
+  Value lastId = number(i64, (int64_t(1) << idBits) - 1), zero = number(i64, 0);
+  auto step = [&](Value first, ValueRange carried) {
+    Value largest = carried[0];
+    for (int64_t i = 0; i < kAtOnce; ++i) {
+      Value token = b.add(b.add(first, b.thread()), i * b.getThreads());
+      // Without a branch, so that all loads run together.
+      Value logit = getLogit(b.min(token, b.index(size - 1)));
+      Value order = arith::ExtUIOp::create(b, i64, createOrder(logit));
+      Value turned = arith::SubIOp::create(
+          b, lastId, arith::IndexCastOp::create(b, i64, token).getResult());
+      Value key =
+          either(arith::ShLIOp::create(b, order, number(i64, idBits)), turned);
+      key = b.select(b.isLess(token, size), key, zero);
+      largest = arith::MaxSIOp::create(b, largest, key);
+    }
+    return Values{largest};
+  };
+  Value mine =
+      b.loop(b.index(0), b.index(size), b.getThreads() * kAtOnce, zero, step)
+          .front();
+  return b.workgroupReduce(mine, GpuBuilder::Kind::MAXSI);
 }
 
-/// Terms of all tokens of the row, none of them negative.
-Value Sample::reduce(GpuBuilder::Kind kind, Type type, OfToken getTerm) {
-  int64_t step = b.getThreads() * kTokensAtOnce;
-  Value zero = number(type, 0);
+SmallVector<Token, kWidth> Sample::read(Value first) {
+  Value weights = b.read(memory, {row, b.index(Weight), first}, kWidth);
+  Value orders = b.read(memory, {row, b.index(Order), first}, kWidth);
+  SmallVector<Token, kWidth> tokens;
+  for (int64_t i = 0; i < kWidth; ++i)
+    tokens.push_back({toNumber(b.add(first, i)), b.extract(weights, i),
+                      b.extract(orders, i)});
+  return tokens;
+}
+
+void Sample::keepTokens(Value best) {
+  Value scale = arith::BitcastOp::create(
+      b, b.getF32Type(),
+      arith::TruncIOp::create(b, i32, getSetting(SampleField::Scale))
+          .getResult());
+  b.forEach(b.index(0), b.index(chunks), b.index(1), [&](Value number) {
+    Value first = getFirstOwn(number);
+    Values weights, orders;
+    for (int64_t i = 0; i < kWidth; ++i) {
+      Value token = b.add(first, i), isThere = b.isLess(token, size);
+      Value logit = getLogit(b.min(token, b.index(size - 1)));
+      Value weight = arith::TruncIOp::create(
+          b, i32, createSampleWeight(b, logit, best, scale));
+      weights.push_back(b.select(isThere, weight, b.i32(0)));
+      orders.push_back(b.select(isThere, createOrder(logit), b.i32(0)));
+    }
+    write(weights, Weight, first);
+    write(orders, Order, first);
+  });
+}
+
+/// Terms of all tokens.
+Value Sample::sum(Type type, OfToken getTerm) {
+  int64_t together = std::min(chunks, kReadsAtOnce);
+  auto step = [&](Value first, ValueRange carried) {
+    Value total = carried[0];
+    for (int64_t i = 0; i < together; ++i)
+      for (const Token &token : read(getFirstOwn(b.add(first, i))))
+        total = arith::AddIOp::create(b, total, getTerm(token));
+    return Values{total};
+  };
   Value mine =
-      b.loop(b.index(0), b.index(size), step, zero,
-             [&](Value first, ValueRange carried) {
-               Value total = carried[0];
-               for (int64_t i = 0; i < kTokensAtOnce; ++i) {
-                 Value token =
-                     b.add(b.add(first, b.thread()), i * b.getThreads());
-                 Value isThere = b.isLess(token, size);
-                 // Without a branch, so that all loads run together.
-                 Value term = getTerm(b.min(token, b.index(size - 1)));
-                 total = b.combine(kind, total, b.select(isThere, term, zero));
-               }
-               return Values{total};
-             })
+      b.loop(b.index(0), b.index(chunks), together, number(type, 0), step)
           .front();
-  return b.workgroupReduce(mine, kind);
+  return b.workgroupReduce(mine, GpuBuilder::Kind::ADD);
 }
 
 Value Sample::count(OfToken holds) {
-  return reduce(GpuBuilder::Kind::ADD, i32, [&](Value token) -> Value {
+  return sum(i32, [&](const Token &token) -> Value {
     return arith::ExtUIOp::create(b, i32, holds(token));
   });
 }
 
+Value Sample::getWeight(const Token &token, Value isCounted) {
+  Value weight = b.select(isCounted, token.weight, b.i32(0));
+  return arith::ExtUIOp::create(b, i64, weight);
+}
+
 Value Sample::sumWeights(OfToken holds) {
-  return reduce(GpuBuilder::Kind::ADD, i64, [&](Value token) -> Value {
-    Value weight = getWeight(token);
-    return b.select(holds(token), weight, number(i64, 0));
-  });
+  return sum(
+      i64, [&](const Token &token) { return getWeight(token, holds(token)); });
 }
 
 /// The largest i32 of so many bits, unsigned, for which the condition holds: it
@@ -184,33 +246,18 @@ Value Sample::findLargest(int64_t bits, OfNumber holds) {
 // The draw
 //===----------------------------------------------------------------------===//
 
-void Sample::keepTokens(Value best) {
-  Value scale = arith::BitcastOp::create(
-      b, b.getF32Type(),
-      arith::TruncIOp::create(b, i32, getSetting(SampleField::Scale))
-          .getResult());
-  b.forEach(b.thread(), b.index(size), b.index(b.getThreads()),
-            [&](Value token) {
-              Value logit = getLogit(token);
-              Value weight = createSampleWeight(b, logit, best, scale);
-              keep(arith::TruncIOp::create(b, i32, weight), Weight, token);
-              keep(createOrder(logit), Order, token);
-            });
-}
-
-Value Sample::isKept(const Cut &cut, Value token) {
-  Value order = getKept(Order, token);
-  Value isLast = b.both(compare(CmpIPredicate::eq, order, cut.order),
-                        compare(CmpIPredicate::slt, toNumber(token), cut.end));
-  return either(compare(CmpIPredicate::ugt, order, cut.order), isLast);
+Value Sample::isKept(const Cut &cut, const Token &token) {
+  Value isLast = b.both(compare(CmpIPredicate::eq, token.order, cut.order),
+                        compare(CmpIPredicate::slt, token.number, cut.end));
+  return either(compare(CmpIPredicate::ugt, token.order, cut.order), isLast);
 }
 
 /// The first `limit` tokens.
 Cut Sample::cutByCount(Value limit) {
   limit = arith::TruncIOp::create(b, i32, limit);
   auto countFrom = [&](Value order) {
-    return count([&](Value token) {
-      return compare(CmpIPredicate::uge, getKept(Order, token), order);
+    return count([&](const Token &token) {
+      return compare(CmpIPredicate::uge, token.order, order);
     });
   };
   Value order = findLargest(32, [&](Value next) {
@@ -222,8 +269,8 @@ Cut Sample::cutByCount(Value limit) {
       isExact, [&] { return b.i32(size); },
       [&] {
         return findLargest(idBits + 1, [&](Value next) {
-          Value kept =
-              count([&](Value token) { return isKept({order, next}, token); });
+          Value kept = count(
+              [&](const Token &token) { return isKept({order, next}, token); });
           return compare(CmpIPredicate::sle, kept, limit);
         });
       });
@@ -233,17 +280,18 @@ Cut Sample::cutByCount(Value limit) {
 /// The first of the tokens that `before` keeps that have together `share` of
 /// what these weigh.
 Cut Sample::cutByWeight(const Cut &before, Value share) {
-  Value total = sumWeights([&](Value token) { return isKept(before, token); });
+  Value total =
+      sumWeights([&](const Token &token) { return isKept(before, token); });
   Value enough =
       arith::MaxSIOp::create(b, number(i64, 1), createShare(b, total, share));
   Value order = findLargest(32, [&](Value next) {
-    Value sum = sumWeights([&](Value token) {
-      return compare(CmpIPredicate::uge, getKept(Order, token), next);
+    Value sum = sumWeights([&](const Token &token) {
+      return compare(CmpIPredicate::uge, token.order, next);
     });
     return compare(CmpIPredicate::sge, sum, enough);
   });
-  Value equals = count([&](Value token) {
-    return compare(CmpIPredicate::eq, getKept(Order, token), order);
+  Value equals = count([&](const Token &token) {
+    return compare(CmpIPredicate::eq, token.order, order);
   });
   Value end = b.ifElse(
       compare(CmpIPredicate::eq, equals, b.i32(1)), [&] { return b.i32(size); },
@@ -251,7 +299,7 @@ Cut Sample::cutByWeight(const Cut &before, Value share) {
         // The one at which the sum is still too small is kept as well.
         Value last = findLargest(idBits, [&](Value next) {
           Value sum = sumWeights(
-              [&](Value token) { return isKept({order, next}, token); });
+              [&](const Token &token) { return isKept({order, next}, token); });
           return compare(CmpIPredicate::slt, sum, enough);
         });
         return Value(arith::AddIOp::create(b, last, b.i32(1)));
@@ -272,6 +320,61 @@ Cut Sample::choose(Value condition, function_ref<Cut()> then,
   return {branch.getResult(0), branch.getResult(1)};
 }
 
+/// Who is not chosen weighs nothing from here on.
+void Sample::forget(const Cut &cut) {
+  Value least = arith::TruncIOp::create(b, i32, getSetting(SampleField::Least));
+  b.forEach(b.index(0), b.index(chunks), b.index(1), [&](Value number) {
+    Value first = getFirstOwn(number);
+    Values weights;
+    for (const Token &token : read(first)) {
+      Value isChosen = b.both(isKept(cut, token),
+                              compare(CmpIPredicate::sge, token.weight, least));
+      weights.push_back(b.select(isChosen, token.weight, b.i32(0)));
+    }
+    write(weights, Weight, first);
+  });
+}
+
+/// The first token up to which weights add up to more than is drawn: the chunk
+/// that has it, then the token.
+Value Sample::findDrawn() {
+  auto isAny = [&](const Token &) -> Value {
+    return arith::ConstantIntOp::create(b, b.getI1Type(), 1);
+  };
+  Value drawn =
+      createShare(b, sumWeights(isAny), getSetting(SampleField::Random));
+  auto sumOwn = [&](Value first, OfToken holds) {
+    Value total = number(i64, 0);
+    for (const Token &token : read(first))
+      total = arith::AddIOp::create(b, total, getWeight(token, holds(token)));
+    return b.workgroupReduce(total, GpuBuilder::Kind::ADD);
+  };
+  // The last chunk before which there is not more than that, and how much.
+  auto step = [&](Value number, ValueRange carried) {
+    Value sum = arith::AddIOp::create(b, carried[0],
+                                      sumOwn(getFirstOwn(number), isAny));
+    Value isBefore = compare(CmpIPredicate::sle, sum, drawn);
+    return Values{sum, b.select(isBefore, sum, carried[1]),
+                  b.select(isBefore, b.add(number, 1), carried[2])};
+  };
+  Value zero = number(i64, 0);
+  Values found =
+      b.loop(b.index(0), b.index(chunks), 1, {zero, zero, b.index(0)}, step);
+  Value before = found[1];
+  // None is behind the last: sums only reach what is there.
+  Value which = b.min(found[2], b.index(chunks - 1));
+  Value start = toNumber(b.mul(which, chunk));
+  Value place = findLargest(llvm::Log2_64(chunk), [&](Value end) {
+    Value last = arith::AddIOp::create(b, start, end);
+    Value sum = sumOwn(getFirstOwn(which), [&](const Token &token) {
+      return compare(CmpIPredicate::slt, token.number, last);
+    });
+    return compare(CmpIPredicate::sle,
+                   arith::AddIOp::create(b, before, sum).getResult(), drawn);
+  });
+  return arith::AddIOp::create(b, start, place);
+}
+
 /// The token of a row that has one, by its weights.
 Value Sample::draw() {
   Cut all = {b.i32(0), b.i32(size)};
@@ -283,32 +386,12 @@ Value Sample::draw() {
   cut = choose(
       compare(CmpIPredicate::slt, topP, number(i64, kWholeShare)),
       [&] { return cutByWeight(cut, topP); }, cut);
-
-  // From here on who is not chosen weighs nothing.
-  Value least = getSetting(SampleField::Least);
-  b.forEach(b.thread(), b.index(size), b.index(b.getThreads()),
-            [&](Value token) {
-              Value isChosen =
-                  b.both(isKept(cut, token),
-                         compare(CmpIPredicate::sge, getWeight(token), least));
-              Value weight = getKept(Weight, token);
-              keep(b.select(isChosen, weight, b.i32(0)), Weight, token);
-            });
-  auto sumBefore = [&](Value end) {
-    return sumWeights([&](Value token) {
-      return compare(CmpIPredicate::slt, toNumber(token), end);
-    });
-  };
-  Value drawn =
-      createShare(b, sumBefore(b.i32(size)), getSetting(SampleField::Random));
-  return findLargest(idBits, [&](Value end) {
-    return compare(CmpIPredicate::sle, sumBefore(end), drawn);
-  });
+  forget(cut);
+  return findDrawn();
 }
 
 void Sample::emit() {
-  Value first = reduce(GpuBuilder::Kind::MAXSI, i64,
-                       [&](Value token) { return createFirstKey(token); });
+  Value first = findFirstKey();
   Value idMask = number(i64, (int64_t(1) << idBits) - 1);
   Value best = arith::TruncIOp::create(
       b, i32,

@@ -7,7 +7,7 @@
 //
 // A kernel that samples has, besides what the op reads and gives, memory for
 // two i32 of every token, its weight and its order, as its last destination:
-// rows x 2 x tokens.
+// rows x 2 x getKeptTokens().
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +18,10 @@
 #include "passes/Tile/Gpu/GpuKernels.h"
 
 namespace gist {
+
+/// How many tokens there is memory for: no thread has to ask whether it has a
+/// token.
+int64_t getKeptTokens(int64_t tokens);
 
 mlir::FailureOr<GpuGrid> emitSample(GpuKernel &kernel, SampleOp op);
 GpuTileAttr selectSampleTile(SampleOp op, const GpuInfo &gpu);

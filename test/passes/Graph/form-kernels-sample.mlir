@@ -2,8 +2,8 @@
 
 // Sampling is a kernel of its own, with memory that nobody else reads.
 // CHECK-LABEL: func.func @sample
-// CHECK:         %[[MEMORY:.+]] = tensor.empty(%{{.+}}) : tensor<?x2x1000xi32>
-// CHECK:         %[[CALL:.+]]:2 = gist.dispatch @sample_0(%{{.+}}) outs(%{{.+}}, %[[MEMORY]] : tensor<?xi32>, tensor<?x2x1000xi32>)
+// CHECK:         %[[MEMORY:.+]] = tensor.empty(%{{.+}}) : tensor<?x2x4096xi32>
+// CHECK:         %[[CALL:.+]]:2 = gist.dispatch @sample_0(%{{.+}}) outs(%{{.+}}, %[[MEMORY]] : tensor<?xi32>, tensor<?x2x4096xi32>)
 // CHECK:         return %[[CALL]]#0
 // CHECK:       func.func private @sample_0
 // CHECK:         gist.sample
