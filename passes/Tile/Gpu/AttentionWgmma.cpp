@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/AttentionWgmma.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "passes/Tile/Gpu/Staging.h"
 
@@ -20,6 +21,20 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Numbers of 16 bytes, and how many of them a row of a tile has.
 static constexpr int64_t kChunk = 8;
 static constexpr int64_t kChunks = Wgmma::kTileDepth / kChunk;
+/// Scores may be so many powers of two above what they are compared with before
+/// outputs are scaled again: weights stay below 2^8, which any type has.
+static constexpr double kSlack = 8;
+
+/// A number that all lanes of a warp have, and are now known to: descriptors
+/// that follow from it, and loops that it bounds, take no registers of lanes.
+static Value makeUniform(GpuBuilder &b, Value number) {
+  Value word = arith::IndexCastOp::create(b, b.getI32Type(), number);
+  word = gpu::ShuffleOp::create(b, word, 0,
+                                static_cast<int32_t>(b.getGpu().waveSize),
+                                gpu::ShuffleMode::IDX)
+             .getShuffleResult();
+  return arith::IndexCastOp::create(b, b.getIndexType(), word);
+}
 
 WgmmaAttention::WgmmaAttention(GpuBuilder &b, GpuTileAttr tile,
                                const Shape &shape)
@@ -31,7 +46,8 @@ WgmmaAttention::WgmmaAttention(GpuBuilder &b, GpuTileAttr tile,
   assert(width <= Wgmma::kMaxColumns && rows % Wgmma::kRows == 0 &&
          b.getThreads() == rows / Wgmma::kRows * Wgmma::kThreads &&
          "expects four warps for 64 rows");
-  groupRow = b.mul(b.div(b.thread(), Wgmma::kThreads), Wgmma::kRows);
+  groupRow =
+      b.mul(makeUniform(b, b.div(b.thread(), Wgmma::kThreads)), Wgmma::kRows);
   // The outputs take the place of the queries in the end.
   queryTile = SharedTile(b, std::max(keyParts, valueParts), rows,
                          Wgmma::kTileDepth, element);
@@ -236,16 +252,21 @@ std::pair<Values, Values> WgmmaAttention::emitWeights(Values scores,
     Value top = largest(tops[0], tops[1]);
     for (int64_t mask : {1, 2})
       top = largest(top, b.exchange(top, mask));
+    // What scores are compared with need not be the largest, only near it.
     Value &old = state[half];
-    top = largest(top, old);
+    Value distance = arith::SubFOp::create(b, largest(top, old), old);
+    Value isFar = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, distance,
+                                        b.f32(kSlack / factor));
+    Value now = b.select(isFar, top, old);
     // Nothing seen yet: any finite number will do in place of -infinity.
-    Value isNone = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, top,
+    Value isNone = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, now,
                                          b.f32(-kInfinity));
-    Value base = arith::MulFOp::create(b, b.select(isNone, b.f32(0), top),
+    Value base = arith::MulFOp::create(b, b.select(isNone, b.f32(0), now),
                                        b.f32(-factor));
-    factors.push_back(emitPower(b.fma(old, scale, base)));
+    factors.push_back(
+        b.select(isFar, emitPower(b.fma(old, scale, base)), b.f32(1)));
     bases.push_back(base);
-    old = top;
+    old = now;
   }
   Values sums[2];
   for (auto [i, score] : llvm::enumerate(scores)) {
@@ -263,6 +284,32 @@ std::pair<Values, Values> WgmmaAttention::emitWeights(Values scores,
                   arith::AddFOp::create(b, sums[half][0], sums[half][1]));
   }
   return {scores, factors};
+}
+
+Values WgmmaAttention::finishOut(ValueRange registers, size_t numOut,
+                                 ValueRange factors) {
+  // ptxas moves a wait up to the beginning of its block, before all arithmetic
+  // that does not need it: only in a block of its own does it come after the
+  // weights. Their texts differ so that LLVM leaves the two where they are.
+  Value isNeeded = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
+  for (Value factor : factors)
+    isNeeded = arith::OrIOp::create(
+        b, isNeeded,
+        arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, factor, b.f32(1)));
+  // Of all rows of a warp, so that it stays together.
+  isNeeded = NVVM::VoteSyncOp::create(b, b.getI1Type(), b.i32(-1), isNeeded,
+                                      NVVM::VoteSyncKind::any);
+  auto branch = scf::IfOp::create(b, registers.getTypes(), isNeeded,
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, wgmma.wait(registers, 0));
+  b.setInsertionPointToStart(branch.thenBlock());
+  Values scaled = wgmma.wait(registers, 0, " // scaled");
+  for (size_t i = 0; i < numOut; ++i)
+    scaled[i] = arith::MulFOp::create(b, scaled[i], factors[i / 2 % 2]);
+  scf::YieldOp::create(b, scaled);
+  return branch.getResults();
 }
 
 void WgmmaAttention::rescale(Values &state, ValueRange factors) {
@@ -285,7 +332,7 @@ Values WgmmaAttention::run(Values state, KeySteps &keySteps, const RowSource &k,
   steps = &keySteps;
   keySource = &k;
   valueSource = &v;
-  count = steps->getCount(b);
+  count = makeUniform(b, steps->getCount(b));
   Value isAny = b.compare(arith::CmpIPredicate::sgt, count, b.index(0));
   auto branch = scf::IfOp::create(b, ValueRange(state).getTypes(), isAny,
                                   /*addThenBlock=*/true, /*addElseBlock=*/true);
@@ -346,16 +393,16 @@ Values WgmmaAttention::runSteps(Values state) {
     if (steps->isGathered())
       rowsLater = findRows(b.add(step, 3));
 
-    scores = wgmma.wait(scores, 1);
     writeBiases(ahead, rowsAhead);
+    scores = wgmma.wait(scores, 1);
     auto [powers, factors] = emitWeights(adjustScores(next, scores), now);
     // The weights of the last step are being multiplied until here: these take
     // their registers.
+    size_t numOut = out.size();
     llvm::append_range(out, powers);
-    out = wgmma.wait(out, 0);
+    out = finishOut(out, numOut, factors);
     now.truncate(kOut);
-    llvm::append_range(now, ArrayRef<Value>(out).drop_back(powers.size()));
-    rescale(now, factors);
+    llvm::append_range(now, ArrayRef<Value>(out).take_front(numOut));
     llvm::append_range(
         now, wgmma.getLeft(ArrayRef<Value>(out).take_back(powers.size())));
     llvm::append_range(now, rowsAhead);

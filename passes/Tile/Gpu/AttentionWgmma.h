@@ -14,7 +14,8 @@
 //     start the copies of keys step + 2 and values step + 1
 //     wait for the scores
 //     p' = weights of the scores               while out is being multiplied
-//     wait for out; out *= c
+//     wait for out
+//     out *= c, in warps where a score is far above those before
 //
 // so that the weights of a step are computed beside the outputs of the last.
 // After the barrier of a step nobody reads keys step or values step - 1 any
@@ -74,6 +75,10 @@ private:
   std::pair<Values, Values> emitWeights(Values scores, Values &state);
   Values emitOut(mlir::ValueRange out, mlir::ValueRange weights, Value step);
   void rescale(Values &state, mlir::ValueRange factors);
+  /// Waits for `numOut` outputs and whatever else is in `registers`, and then
+  /// multiplies the outputs, but for those of warps whose factors are all one.
+  Values finishOut(mlir::ValueRange registers, size_t numOut,
+                   mlir::ValueRange factors);
 
   // The state: the largest scores of two rows, their sums, outputs.
   static constexpr int64_t kOut = 4;

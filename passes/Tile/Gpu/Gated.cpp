@@ -39,6 +39,8 @@ using Values = GpuBuilder::Values;
 
 /// Parts of g that are added up, at most; and items of the residual.
 static constexpr int64_t kMaxParts = 32, kMaxItems = 512;
+/// Lanes that share the parts of a number of g, at most.
+static constexpr int64_t kPartLanes = 4;
 /// What an item of the residual has of a token's norms: the squares of the
 /// residual and of x, and whether x has an element that is not zero.
 enum Norm : int64_t { kResidual, kInput, kNonZero, kNumNorms };
@@ -95,12 +97,19 @@ public:
       return failure();
     planItems();
     SharedSteps steps(b, control, b.mul(number, kStepWords));
+    askForBasis();
     steps.begin();
     steps.run(partsOfRows * partsOfColumns, [&](Value i) { addToImage(i); });
     loadImages();
+    RowSums rows(b, basis, tokens, residualEach, 1);
+    auto load = [&](Value item) { return loadBasis(rows, item); };
+    Values loaded = load(steps.getNext());
     steps.wait();
     collectImage();
-    steps.run(residualItems, [&](Value i) { computeResidual(i); });
+    steps.run(b.index(residualItems), loaded, load,
+              [&](Value item, ValueRange loaded) {
+                computeResidual(rows, item, loaded);
+              });
     multiplyImages();
     steps.wait();
     decideLevels();
@@ -132,10 +141,12 @@ private:
                  tokens * (kMaxParts * rank + rows * paddedDepth));
   }
 
+  void askForBasis();
   void addToImage(Value item);
   void loadImages();
   void collectImage();
-  void computeResidual(Value item);
+  Values loadBasis(RowSums &rows, Value item);
+  void computeResidual(RowSums &rows, Value item, ValueRange loaded);
   void multiplyImages();
   void decideLevels();
   void multiplyRows();
@@ -264,6 +275,23 @@ void GatedKernel::planItems() {
 // g
 //===----------------------------------------------------------------------===//
 
+/// Brings V into the cache while tickets are drawn: each workgroup some rows,
+/// whoever then reads them.
+void GatedKernel::askForBasis() {
+  if (b.getGpu().kind != GpuKind::Nvidia ||
+      !basis.isCopyable(getElementTypeOrSelf(op.getBasis())))
+    return;
+  constexpr int64_t kLine = 64; // numbers of 16 bits
+  int64_t rows = llvm::divideCeil(depth, workgroups);
+  int64_t lines = llvm::divideCeil(rank, kLine);
+  forThreads(rows * lines, [&](Value i) {
+    Value row = b.add(b.mul(b.block(0), rows), b.div(i, lines));
+    auto [buffer, place] = basis.getPlace(b.min(row, b.index(depth - 1)),
+                                          b.mul(b.rem(i, lines), kLine));
+    prefetchLine(b, buffer, place);
+  });
+}
+
 /// The sums over some rows of V, for some columns.
 void GatedKernel::addToImage(Value item) {
   constexpr int64_t kRowsOfThread = 4;
@@ -337,19 +365,29 @@ void GatedKernel::addToImage(Value item) {
   });
 }
 
-/// Adds the parts up, in workgroup memory; zeros behind them.
+/// Adds the parts up, in workgroup memory; zeros behind them. Neighbouring
+/// lanes share the parts of a number, so that all are on their way at once.
 void GatedKernel::collectImage() {
-  forThreads(tokens * paddedRank, [&](Value i) {
+  int64_t numbers = tokens * paddedRank;
+  int64_t lanes = std::clamp<int64_t>(
+      llvm::bit_floor<uint64_t>(b.getThreads() / numbers), 1, kPartLanes);
+  forThreads(numbers * lanes, [&](Value thread) {
+    Value i = b.div(thread, lanes), first = b.rem(thread, lanes);
     Value t = b.div(i, paddedRank), column = b.rem(i, paddedRank);
-    Value at = b.min(column, b.index(rank - 1));
+    Value at = b.min(column, b.index(rank - 1)),
+          last = b.index(partsOfRows - 1);
     Values parts;
-    for (int64_t part = 0; part < partsOfRows; ++part)
-      parts.push_back(b.read(scratch, getPartPlace(b.index(part), t, at)));
+    for (int64_t part = 0; part < partsOfRows; part += lanes) {
+      Value number = b.add(first, part);
+      Value sum = b.read(scratch, getPartPlace(b.min(number, last), t, at));
+      parts.push_back(b.select(b.isLess(number, partsOfRows), sum, b.f32(0)));
+    }
     Value sum = parts[0];
     for (Value part : ArrayRef(parts).drop_front())
       sum = arith::AddFOp::create(b, sum, part);
+    sum = b.waveReduce(sum, vector::CombiningKind::ADD, lanes);
     sum = b.select(b.isLess(column, rank), sum, b.f32(0));
-    b.write(sum, image, {t, column});
+    b.ifThen(b.isEqual(first, 0), [&] { b.write(sum, image, {t, column}); });
   });
   b.barrier();
 }
@@ -363,8 +401,18 @@ Value GatedKernel::getImagePiece(int64_t token, Value k, int64_t width) {
 // The residual
 //===----------------------------------------------------------------------===//
 
-void GatedKernel::computeResidual(Value item) {
-  RowSums rows(b, basis, tokens, residualEach, 1);
+/// Starts loading an item's rows of V, if they are read at once: they do not
+/// depend on g.
+Values GatedKernel::loadBasis(RowSums &rows, Value item) {
+  if (rows.getRowsAtOnce() != residualRows)
+    return {};
+  Values loaded = rows.fetch(b.mul(item, residualRows));
+  keepOrder(b);
+  return loaded;
+}
+
+void GatedKernel::computeResidual(RowSums &rows, Value item,
+                                  ValueRange loaded) {
   int64_t atOnce = rows.getRowsAtOnce(), groups = atOnce / residualEach;
   Value begin = b.mul(item, residualRows);
   auto getPiece = [&](int64_t token, Value k) {
@@ -376,7 +424,7 @@ void GatedKernel::computeResidual(Value item) {
       b.index(0), b.index(residualRows), atOnce, norms,
       [&](Value offset, ValueRange carried) {
         Value first = b.add(begin, offset);
-        Values images = rows.getSums(first, getPiece), norms(carried);
+        Values images = rows.getSums(first, getPiece, loaded), norms(carried);
         for (int64_t i = 0; i < residualEach; ++i) {
           Value row = b.add(first, rows.getPlace(i));
           Value isInside = b.isLess(row, depth);

@@ -7,6 +7,8 @@
 
 #include "passes/Tile/Gpu/GpuAtomics.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace gist;
 
@@ -35,36 +37,70 @@ static Value getPointer(GpuBuilder &b, Value buffer, Value index) {
       b, LLVM::LLVMPointerType::get(b.getContext(), space), word);
 }
 
-Value gist::atomicUpdate(GpuBuilder &b, LLVM::AtomicBinOp op, Value value,
-                         Value buffer, Value index) {
-  return LLVM::AtomicRMWOp::create(b, op, getPointer(b, buffer, index), value,
-                                   LLVM::AtomicOrdering::monotonic,
-                                   getScope(b, isWorkgroup(buffer)));
+static LLVM::AtomicOrdering getOrdering(GpuBuilder &b, Order order) {
+  if (b.getGpu().kind == GpuKind::Amd)
+    return LLVM::AtomicOrdering::monotonic;
+  switch (order) {
+  case Order::Relaxed:
+    return LLVM::AtomicOrdering::monotonic;
+  case Order::Acquire:
+    return LLVM::AtomicOrdering::acquire;
+  case Order::Release:
+    return LLVM::AtomicOrdering::release;
+  case Order::Both:
+    break;
+  }
+  llvm_unreachable("no order of a read or write");
 }
 
-Value gist::atomicRead(GpuBuilder &b, Value buffer, Value index) {
+static void fence(GpuBuilder &b, LLVM::AtomicOrdering ordering) {
+  LLVM::FenceOp::create(b, ordering, getScope(b, /*workgroup=*/false));
+}
+
+Value gist::atomicUpdate(GpuBuilder &b, LLVM::AtomicBinOp op, Value value,
+                         Value buffer, Value index, Order order) {
+  // LLVM writes no order into these instructions of PTX.
+  bool isNvidia = b.getGpu().kind == GpuKind::Nvidia;
+  if (isNvidia && (order == Order::Release || order == Order::Both))
+    fence(b, LLVM::AtomicOrdering::release);
+  Value old = LLVM::AtomicRMWOp::create(b, op, getPointer(b, buffer, index),
+                                        value, LLVM::AtomicOrdering::monotonic,
+                                        getScope(b, isWorkgroup(buffer)));
+  if (isNvidia && (order == Order::Acquire || order == Order::Both))
+    fence(b, LLVM::AtomicOrdering::acquire);
+  return old;
+}
+
+Value gist::drawTicket(GpuBuilder &b, Value buffer, Value index) {
+  if (b.getGpu().kind == GpuKind::Amd)
+    return atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), buffer, index);
+  // There are fewer tickets than that. No bound at all would be an addition.
+  Value bound = b.i32(std::numeric_limits<int32_t>::max());
+  return atomicUpdate(b, LLVM::AtomicBinOp::uinc_wrap, bound, buffer, index);
+}
+
+Value gist::atomicRead(GpuBuilder &b, Value buffer, Value index, Order order) {
   return LLVM::LoadOp::create(b, b.getI32Type(), getPointer(b, buffer, index),
                               kWordBytes, /*isVolatile=*/false,
                               /*isNonTemporal=*/false, /*isInvariant=*/false,
-                              /*isInvariantGroup=*/false,
-                              LLVM::AtomicOrdering::monotonic,
+                              /*isInvariantGroup=*/false, getOrdering(b, order),
                               getScope(b, isWorkgroup(buffer)));
 }
 
-void gist::atomicWrite(GpuBuilder &b, Value value, Value buffer, Value index) {
+void gist::atomicWrite(GpuBuilder &b, Value value, Value buffer, Value index,
+                       Order order) {
   LLVM::StoreOp::create(b, value, getPointer(b, buffer, index), kWordBytes,
                         /*isVolatile=*/false, /*isNonTemporal=*/false,
-                        /*isInvariantGroup=*/false,
-                        LLVM::AtomicOrdering::monotonic,
+                        /*isInvariantGroup=*/false, getOrdering(b, order),
                         getScope(b, isWorkgroup(buffer)));
 }
 
 void gist::releaseFence(GpuBuilder &b) {
-  LLVM::FenceOp::create(b, LLVM::AtomicOrdering::release,
-                        getScope(b, /*workgroup=*/false));
+  if (b.getGpu().kind == GpuKind::Amd)
+    fence(b, LLVM::AtomicOrdering::release);
 }
 
 void gist::acquireFence(GpuBuilder &b) {
-  LLVM::FenceOp::create(b, LLVM::AtomicOrdering::acquire,
-                        getScope(b, /*workgroup=*/false));
+  if (b.getGpu().kind == GpuKind::Amd)
+    fence(b, LLVM::AtomicOrdering::acquire);
 }

@@ -19,22 +19,35 @@
 
 namespace gist {
 
+/// What an atomic operation says about the other memory that workgroups share.
+/// Who hands it on: all threads call releaseFence(), meet at a barrier, and one
+/// of them updates a word in order `Release`. Who takes it: one thread reads a
+/// word in order `Acquire`, all meet at a barrier and call acquireFence().
+///
+/// On sm_90 the order of the one thread holds for all that it has met, and
+/// fences are none: those of every thread would wait for whatever loads are on
+/// their way. On gfx942 each wave waits for its own writes, and orders are
+/// none.
+enum class Order { Relaxed, Acquire, Release, Both };
+
 /// `op` on the word at `index` of a flat buffer of 32-bit words, in global or
-/// workgroup memory, relaxed; 64 bits where `value` has them. Returns what was
-/// there.
+/// workgroup memory; 64 bits where `value` has them. Returns what was there.
 mlir::Value atomicUpdate(GpuBuilder &b, mlir::LLVM::AtomicBinOp op,
                          mlir::Value value, mlir::Value buffer,
-                         mlir::Value index);
+                         mlir::Value index, Order order = Order::Relaxed);
 
-/// Reads a word that another workgroup may write, relaxed.
-mlir::Value atomicRead(GpuBuilder &b, mlir::Value buffer, mlir::Value index);
+/// The number in a word, which is one larger then. Nobody waits for it before
+/// it is needed: ptxas would have the lanes of a warp add up ones first, and
+/// wait.
+mlir::Value drawTicket(GpuBuilder &b, mlir::Value buffer, mlir::Value index);
+
+/// Reads a word that another workgroup may write.
+mlir::Value atomicRead(GpuBuilder &b, mlir::Value buffer, mlir::Value index,
+                       Order order = Order::Relaxed);
 void atomicWrite(GpuBuilder &b, mlir::Value value, mlir::Value buffer,
-                 mlir::Value index);
+                 mlir::Value index, Order order = Order::Relaxed);
 
-/// What this thread has written is seen by whoever reads an atomic word that it
-/// writes next, on the whole device.
 void releaseFence(GpuBuilder &b);
-/// What was written before the atomic word that this thread has read is seen.
 void acquireFence(GpuBuilder &b);
 
 } // namespace gist

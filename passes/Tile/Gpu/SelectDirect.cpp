@@ -9,7 +9,7 @@
 // decides and all others wait. Where the sums of all pairs s < t have room in
 // memory, all is known beforehand and nobody has to decide what comes next:
 //
-//   norms    of a few rows each
+//   norms    of a few rows each, unless the diagonal of the sums has them
 //   shares   the steps of all tiles, one after the other, cut into equal
 //   shares;
 //            each leaves sums of its parts of tiles
@@ -109,8 +109,7 @@ SelectKernel::Direct SelectKernel::planDirect() {
   plan.steps = b.mul(plan.tiles, steps);
   plan.shares = b.min(b.index(workgroups), b.mul(plan.tiles, kMaxParts));
   plan.shares = b.min(plan.shares, b.ceilDiv(plan.steps, kMinSteps));
-  plan.norms =
-      hasDiagonal() ? b.ceilDiv(rounds.tokens, b.getThreads()) : getNumNorms();
+  plan.norms = hasDiagonal() ? b.index(0) : getNumNorms();
   plan.groups = b.ceilDiv(rounds.tokens, getGroupRows());
   Value words = b.mul(b.add(plan.tiles, plan.shares), gram.getSumWords());
   Value isSmall =
@@ -121,26 +120,23 @@ SelectKernel::Direct SelectKernel::planDirect() {
 }
 
 void SelectKernel::emitDirect(Value items) {
-  rounds.runInOrder(workgroups, items, [&](Value item) {
+  auto countAwaited = [&] {
+    Direct plan = planDirect();
+    return b.add(plan.norms, plan.shares);
+  };
+  rounds.runInOrder(workgroups, items, countAwaited, [&](Value item) {
     // Planned again for every item: scalar registers of gfx942 are few.
     Direct plan = planDirect();
     Value numSums = b.add(plan.norms, plan.shares);
-    Value isNorms = b.isLess(item, plan.norms);
     Value isSums = b.isLess(item, numSums);
-    b.ifThen(isNorms,
-             [&] { hasDiagonal() ? emitStart(item) : emitNorms(item); });
+    if (!hasDiagonal())
+      b.ifThen(b.isLess(item, plan.norms), [&] { emitNorms(item); });
     Value isLate = b.compare(CmpIPredicate::sge, item, plan.norms);
     b.ifThen(b.both(isLate, isSums),
              [&] { emitShare(plan, b.sub(item, plan.norms)); });
     b.ifThen(b.compare(CmpIPredicate::sge, item, numSums),
              [&] { emitGroup(plan, b.sub(item, numSums)); });
   });
-}
-
-/// What norms do beside norms.
-void SelectKernel::emitStart(Value item) {
-  Value t = b.add(b.mul(item, b.getThreads()), b.thread());
-  b.ifThen(b.isLess(t, rounds.tokens), [&] { clearToken(t); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -151,6 +147,14 @@ void SelectKernel::emitShare(const Direct &plan, Value share) {
   int64_t steps = gram.getSteps();
   if (gram.multipliesScaled())
     rounds.waitFor(plan.norms);
+  // What norms do beside norms, where there are none.
+  if (hasDiagonal()) {
+    Value count =
+        div32(b.sub(b.add(rounds.tokens, plan.shares), 1), plan.shares);
+    Value first = b.mul(share, count);
+    forTokens(first, b.min(b.add(first, count), rounds.tokens),
+              [&](Value t) { clearToken(t); });
+  }
   auto getBegin = [&](Value share) {
     return div32(b.mul(share, plan.steps), plan.shares);
   };
@@ -291,22 +295,31 @@ Values SelectKernel::findScales(const Direct &plan, ArrayRef<Value> tokens) {
               b.add(b.mul(b.add(first, tile), gram.getSumWords()), place)));
     counts.push_back(b.sub(last, first));
   }
-  // No tile has more parts.
+  // No tile has more parts. Two at a time are on their way.
+  constexpr int64_t kTogether = 2;
   Value most = b.add(div32(b.mul(plan.shares, steps), plan.steps), 2);
-  sums = b.loop(b.index(0), most, 1, sums, [&](Value part, ValueRange carried) {
-    Values parts, next;
-    for (auto [first, count] : llvm::zip_equal(firsts, counts)) {
-      Value place = b.mul(b.min(part, count), gram.getSumWords());
-      Value word = b.read(problem.scratch, b.add(first, place));
-      parts.push_back(arith::BitcastOp::create(b, b.getF32Type(), word));
-    }
-    for (auto [i, more] : llvm::enumerate(parts)) {
-      Value exists = b.compare(CmpIPredicate::sle, part, counts[i]);
-      Value sum = arith::AddFOp::create(b, carried[i], more);
-      next.push_back(b.select(exists, sum, carried[i]));
-    }
-    return next;
-  });
+  sums = b.loop(
+      b.index(0), most, kTogether, sums, [&](Value begin, ValueRange carried) {
+        Values parts, next(carried);
+        auto forEach = [&](function_ref<void(size_t token, Value part)> body) {
+          for (int64_t i = 0; i < kTogether; ++i)
+            for (size_t token = 0; token < tokens.size(); ++token)
+              body(token, b.add(begin, i));
+        };
+        forEach([&](size_t token, Value part) {
+          Value place = b.mul(b.min(part, counts[token]), gram.getSumWords());
+          Value word = b.read(problem.scratch, b.add(firsts[token], place));
+          parts.push_back(arith::BitcastOp::create(b, b.getF32Type(), word));
+        });
+        ArrayRef<Value> left(parts);
+        forEach([&](size_t token, Value part) {
+          Value exists = b.compare(CmpIPredicate::sle, part, counts[token]);
+          Value sum = arith::AddFOp::create(b, next[token], left.front());
+          next[token] = b.select(exists, sum, next[token]);
+          left = left.drop_front();
+        });
+        return next;
+      });
   for (Value &sum : sums)
     sum = getScale(sum);
   return sums;
@@ -350,7 +363,9 @@ void SelectKernel::emitGroup(const Direct &plan, Value number) {
   group.firstTile = countTiles(group.rowTile);
   group.units = b.ceilDiv(group.end, gram.getWaveColumns());
   Value firstRow = b.mul(group.rowTile, gram.getRows());
+  Value left = rounds.leaveEarly();
   loadScales(plan, group);
+  rounds.noteLeft(left);
   if (hasNearest())
     forTokens(b.index(0), b.index(2 * rows),
               [&](Value i) { b.write(b.i32(0), bestOfGroup, i); });

@@ -173,7 +173,6 @@ private:
   void emitShare(const Direct &plan, Value share);
   Value getShare(const Direct &plan, Value step);
   void loadNeighbours(unsigned number, Value tile);
-  void emitStart(Value item);
   bool hasDiagonal() const;
   GpuBuilder::Values findScales(const Direct &plan,
                                 llvm::ArrayRef<Value> tokens);

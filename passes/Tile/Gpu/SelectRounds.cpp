@@ -25,7 +25,7 @@ static constexpr int64_t kNumArrays =
 static_assert(kRoom * kBitWords >= kMaxColumns);
 
 /// Places in workgroup memory that thread 0 tells the others through.
-enum : int64_t { kTicketSlot, kLimitSlot, kLeaderSlot, kNumSlots };
+enum : int64_t { kTicketSlot, kLimitSlot, kLeaderSlot, kEarlySlot, kNumSlots };
 
 static Value toI32(GpuBuilder &b, Value number) {
   return arith::IndexCastOp::create(b, b.getI32Type(), number);
@@ -151,7 +151,8 @@ void SelectRounds::publish(RoundKind kind, Value items) {
   b.barrier();
   b.ifThen(b.isEqual(b.thread(), 0), [&] {
     Value next = b.add(limit, b.max(items, b.index(1)));
-    atomicWrite(b, toI32(b, next), control, getControlPlace(kLimit));
+    atomicWrite(b, toI32(b, next), control, getControlPlace(kLimit),
+                Order::Release);
   });
 }
 
@@ -159,7 +160,7 @@ void SelectRounds::finish() {
   releaseFence(b);
   b.barrier();
   b.ifThen(b.isEqual(b.thread(), 0), [&] {
-    atomicWrite(b, b.i32(-1), control, getControlPlace(kLimit));
+    atomicWrite(b, b.i32(-1), control, getControlPlace(kLimit), Order::Release);
   });
 }
 
@@ -169,15 +170,26 @@ void SelectRounds::run(int64_t workgroups, std::function<Value()> getFirstItems,
   countFirstItems = std::move(getFirstItems);
   auto loop = scf::WhileOp::create(b, TypeRange(), ValueRange());
   writeItems(loop, run, decide);
-  leave(workgroups);
+  leave(workgroups, /*mayBeEarly=*/false);
 }
 
-/// The last to leave restores the zeros.
-void SelectRounds::leave(int64_t workgroups) {
+/// The last to leave restores the zeros. A workgroup that has left early knows
+/// how many were before it.
+void SelectRounds::leave(int64_t workgroups, bool mayBeEarly) {
+  auto count = [&] {
+    return atomicUpdate(b, AtomicBinOp::add, b.i32(1), control,
+                        getControlPlace(kLeft));
+  };
   b.ifThen(b.isEqual(b.thread(), 0), [&] {
-    Value left = toNumber(b, atomicUpdate(b, AtomicBinOp::add, b.i32(1),
-                                          control, getControlPlace(kLeft)));
-    b.write(toI32(b, left), slots, b.index(kTicketSlot));
+    Value left;
+    if (mayBeEarly) {
+      Value early = b.read(slots, b.index(kEarlySlot));
+      Value isEarly = b.compare(arith::CmpIPredicate::sge, early, b.i32(0));
+      left = b.ifElse(isEarly, [&] { return early; }, count);
+    } else {
+      left = count();
+    }
+    b.write(left, slots, b.index(kTicketSlot));
   });
   b.barrier();
   Value left = b.readNumber(slots, b.index(kTicketSlot));
@@ -187,29 +199,57 @@ void SelectRounds::leave(int64_t workgroups) {
   });
 }
 
+Value SelectRounds::leaveEarly() {
+  Value isLast =
+      b.compare(arith::CmpIPredicate::sge, toNumber(b, nextTicket), numItems);
+  return b.ifElse(
+      b.both(b.isEqual(b.thread(), 0), isLast),
+      [&] { return drawTicket(b, control, getControlPlace(kLeft)); },
+      [&]() -> Value { return b.i32(-1); });
+}
+
+void SelectRounds::noteLeft(Value left) {
+  b.ifThen(b.isEqual(b.thread(), 0),
+           [&] { b.write(left, slots, b.index(kEarlySlot)); });
+}
+
 void SelectRounds::runInOrder(int64_t workgroups, Value items,
+                              function_ref<Value()> countAwaited,
                               function_ref<void(Value)> run) {
+  Value isFirst = b.isEqual(b.thread(), 0);
+  numItems = items;
+  // In thread 0.
+  auto draw = [&] {
+    return b.ifElse(
+        isFirst,
+        [&] { return drawTicket(b, control, getControlPlace(kTicket)); },
+        [&]() -> Value { return b.i32(0); });
+  };
+  Value first = draw();
+  b.ifThen(isFirst, [&] {
+    b.write(first, slots, b.index(kTicketSlot));
+    b.write(b.i32(-1), slots, b.index(kEarlySlot));
+  });
+  b.barrier();
   auto loop = scf::WhileOp::create(b, TypeRange(), ValueRange());
   {
     OpBuilder::InsertionGuard guard(b);
     b.createBlock(&loop.getBefore());
-    Value one = b.i32(1), isFirst = b.isEqual(b.thread(), 0);
-    b.ifThen(isFirst, [&] {
-      Value ticket = atomicUpdate(b, AtomicBinOp::add, one, control,
-                                  getControlPlace(kTicket));
-      b.write(ticket, slots, b.index(kTicketSlot));
-    });
-    b.barrier();
     Value ticket = b.readNumber(slots, b.index(kTicketSlot));
     Value hasItem = b.isLess(ticket, items);
     b.ifThen(hasItem, [&] {
+      // The next ticket is on its way while this item is worked on.
+      nextTicket = draw();
       computeHere([&] { run(ticket); });
       releaseFence(b);
       b.barrier();
       b.ifThen(isFirst, [&] {
-        atomicUpdate(b, AtomicBinOp::add, one, control, getControlPlace(kDone));
+        b.write(nextTicket, slots, b.index(kTicketSlot));
+        b.ifThen(b.isLess(ticket, countAwaited()), [&] {
+          atomicUpdate(b, AtomicBinOp::add, b.i32(1), control,
+                       getControlPlace(kDone), Order::Release);
+        });
       });
-      // Threads meet before the next ticket, as below.
       b.barrier();
     });
     scf::ConditionOp::create(b, hasItem, ValueRange());
@@ -217,7 +257,7 @@ void SelectRounds::runInOrder(int64_t workgroups, Value items,
     scf::YieldOp::create(b);
   }
   b.barrier(); // All have read their last ticket.
-  leave(workgroups);
+  leave(workgroups, /*mayBeEarly=*/true);
 }
 
 void SelectRounds::waitFor(Value count) {
@@ -225,7 +265,8 @@ void SelectRounds::waitFor(Value count) {
     auto wait = scf::WhileOp::create(b, TypeRange(), ValueRange());
     OpBuilder::InsertionGuard inside(b);
     b.createBlock(&wait.getBefore());
-    Value done = toNumber(b, atomicRead(b, control, getControlPlace(kDone)));
+    Value done = toNumber(
+        b, atomicRead(b, control, getControlPlace(kDone), Order::Acquire));
     scf::ConditionOp::create(b, b.isLess(done, count), ValueRange());
     b.createBlock(&wait.getAfter());
     scf::YieldOp::create(b);
@@ -251,8 +292,8 @@ void SelectRounds::writeItems(scf::WhileOp loop,
     {
       OpBuilder::InsertionGuard inside(b);
       b.createBlock(&wait.getBefore());
-      Value limit =
-          toNumber(b, atomicRead(b, control, getControlPlace(kLimit)));
+      Value limit = toNumber(
+          b, atomicRead(b, control, getControlPlace(kLimit), Order::Acquire));
       Value isRunning = b.compare(arith::CmpIPredicate::sge, limit, b.index(0));
       Value isEarly = b.compare(arith::CmpIPredicate::sge, ticket,
                                 b.add(getItemsBefore(), limit));
@@ -276,8 +317,9 @@ void SelectRounds::writeItems(scf::WhileOp loop,
     releaseFence(b);
     b.barrier();
     ifThenHere(isFirst(), [&] {
-      Value done = toNumber(b, atomicUpdate(b, AtomicBinOp::add, one, control,
-                                            getControlPlace(kDone)));
+      Value done =
+          toNumber(b, atomicUpdate(b, AtomicBinOp::add, one, control,
+                                   getControlPlace(kDone), Order::Both));
       Value isLast = b.compare(arith::CmpIPredicate::eq, b.add(done, 1),
                                b.add(getItemsBefore(), limit));
       b.write(arith::ExtUIOp::create(b, b.getI32Type(), isLast), slots,

@@ -134,9 +134,16 @@ public:
            llvm::function_ref<void()> decide);
 
   /// Writes the loop of a workgroup where all is known before: `items` items,
-  /// drawn in their order. `run` may let one wait for those before it.
+  /// drawn in their order. `run` may let one wait for those before it, of which
+  /// `countAwaited` are waited for at most.
   void runInOrder(int64_t workgroups, Value items,
+                  llvm::function_ref<Value()> countAwaited,
                   llvm::function_ref<void(Value item)> run);
+  /// In an item that nobody waits for, after it has waited itself: if it is the
+  /// last one of this workgroup, that leaves, as far as others are concerned.
+  /// What this gives is to be handed to noteLeft() later, when it has come.
+  Value leaveEarly();
+  void noteLeft(Value left);
   /// Waits until the first `count` items are done; all threads take part.
   void waitFor(Value count);
 
@@ -186,7 +193,8 @@ public:
 
 private:
   void setTokens(Value number);
-  void leave(int64_t workgroups);
+  void leave(int64_t workgroups, bool mayBeEarly);
+
   /// Items of the first round.
   Value getItemsBefore();
   void writeItems(mlir::scf::WhileOp loop,
@@ -197,7 +205,8 @@ private:
   int64_t heads, factor;
   Value head;
   Value unit;  ///< words of an array
-  Value slots; ///< workgroup memory: ticket, limit, leader
+  Value slots; ///< workgroup memory: ticket, limit, leader, who has left
+  Value numItems, nextTicket; ///< while runInOrder() is; the latter in thread 0
   std::function<Value()> countFirstItems; ///< of the first round
 };
 

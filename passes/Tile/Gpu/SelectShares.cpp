@@ -158,8 +158,9 @@ Value SelectKernel::joinParts(const Part &part) {
         releaseFence(b);
         b.barrier();
         b.ifThen(b.isEqual(b.thread(), 0), [&] {
-          Value before = atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1),
-                                      problem.scratch, b.add(counts, rest));
+          Value before =
+              atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), problem.scratch,
+                           b.add(counts, rest), Order::Both);
           Value isLast = b.compare(CmpIPredicate::eq, toNumber(before),
                                    b.sub(lastShare, firstShare));
           b.write(arith::ExtUIOp::create(b, b.getI32Type(), isLast), found,

@@ -25,6 +25,7 @@ inline constexpr int64_t kStepWords = 64;
 class SharedSteps {
 public:
   using Value = mlir::Value;
+  using Values = GpuBuilder::Values;
 
   /// Uses kStepWords words of `control` from `first` on.
   SharedSteps(GpuBuilder &b, Value control, Value first);
@@ -33,16 +34,29 @@ public:
   void begin();
   /// Runs items of a step of `items` until all are drawn. Threads meet before
   /// and after an item.
-  void run(Value items, llvm::function_ref<void(Value item)> body);
   void run(int64_t items, llvm::function_ref<void(Value item)> body) {
     run(b.index(items), body);
   }
+  void run(Value items, llvm::function_ref<void(Value item)> body) {
+    run(
+        items, {}, [](Value) { return Values(); },
+        [&](Value item, mlir::ValueRange) { body(item); });
+  }
+  /// The item of the next step that this workgroup has drawn; there may be
+  /// fewer.
+  Value getNext() { return b.sub(b.readNumber(slot, b.index(0)), total); }
+  /// The same where something is loaded as soon as an item is drawn: `loaded`
+  /// is what load(getNext()) has given. There may be no such item.
+  void run(Value items, Values loaded,
+           llvm::function_ref<Values(Value item)> load,
+           llvm::function_ref<void(Value item, mlir::ValueRange loaded)> body);
   /// Waits until all items of the steps so far are done, and what they have
   /// written is seen.
   void wait();
 
 private:
-  void draw(bool isDone);
+  /// The next ticket, in thread 0.
+  Value draw();
 
   GpuBuilder &b;
   Value control, ticketWord, doneWord;

@@ -301,3 +301,25 @@ void gist::closeCopies(GpuBuilder &b) {
 void gist::waitForCopies(GpuBuilder &b, int64_t pending) {
   NVVM::CpAsyncWaitGroupOp::create(b, b.getI32IntegerAttr(pending));
 }
+
+void gist::prefetchLine(GpuBuilder &b, Value buffer, ValueRange indices) {
+  auto type = cast<MemRefType>(buffer.getType());
+  auto [strides, offset] = type.getStridesAndOffset();
+  assert(b.getGpu().kind == GpuKind::Nvidia && offset == 0 &&
+         "what chooses tiles knows that");
+  Value place = b.index(0);
+  for (auto [index, stride] : llvm::zip_equal(indices, strides))
+    place = b.add(place, b.mul(index, stride));
+  Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, buffer);
+  Value address = b.add(base, b.mul(place, type.getElementTypeBitWidth() / 8));
+  constexpr unsigned kGlobalSpace = 1;
+  Value pointer = LLVM::IntToPtrOp::create(
+      b, LLVM::LLVMPointerType::get(b.getContext(), kGlobalSpace),
+      arith::IndexCastOp::create(b, b.getI64Type(), address).getResult());
+  NVVM::PrefetchOp::create(b,
+                           NVVM::PrefetchCacheLevelAttr::get(
+                               b.getContext(), NVVM::PrefetchCacheLevel::L2),
+                           /*evictPriority=*/nullptr, pointer,
+                           /*predicate=*/Value(), /*tensormap=*/nullptr,
+                           /*uniform=*/nullptr, /*in_param_space=*/nullptr);
+}

@@ -133,6 +133,9 @@ void interleaveLoads(GpuBuilder &b, int64_t numMatrix, int64_t numReads,
 void closeCopies(GpuBuilder &b);
 void waitForCopies(GpuBuilder &b, int64_t pending);
 
+/// Asks for the cache line of an element, on sm_90; nobody waits for it.
+void prefetchLine(GpuBuilder &b, mlir::Value buffer, mlir::ValueRange indices);
+
 } // namespace gist
 
 #endif // GIST_PASSES_TILE_GPU_STAGING_H

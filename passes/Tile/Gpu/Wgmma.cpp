@@ -201,7 +201,8 @@ Values Wgmma::fence(ValueRange registers) {
   return pass("wgmma.fence.sync.aligned;", registers);
 }
 
-Values Wgmma::wait(ValueRange registers, int64_t pending) {
-  return pass("wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";",
+Values Wgmma::wait(ValueRange registers, int64_t pending, StringRef note) {
+  return pass("wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";" +
+                  note.str(),
               registers);
 }

@@ -84,8 +84,10 @@ public:
   Values getLeft(mlir::ValueRange acc);
   /// What has been written to registers is seen by the products that follow.
   Values fence(mlir::ValueRange registers);
-  /// Registers when at most `pending` groups of products are left.
-  Values wait(mlir::ValueRange registers, int64_t pending);
+  /// Registers when at most `pending` groups of products are left. `note` is a
+  /// comment in the text of the instruction.
+  Values wait(mlir::ValueRange registers, int64_t pending,
+              llvm::StringRef note = "");
   /// The row, one of two, and the first column of this lane in the rows of its
   /// four warps.
   Value getRow(int64_t half);

@@ -67,7 +67,15 @@
 // SM90-COUNT-16: nvgpu.device_async_copy
 // SM90: wgmma.wait_group.sync.aligned 1;
 // SM90: math.exp2
+// Only warps with a score that is far above those before scale their outputs.
+// SM90: %[[ANY:.*]] = nvvm.vote.sync any
+// SM90-NEXT: scf.if %[[ANY]]
 // SM90: wgmma.wait_group.sync.aligned 0;
+// SM90-COUNT-64: arith.mulf
+// SM90-NOT: arith.mulf
+// SM90: } else {
+// SM90: wgmma.wait_group.sync.aligned 0;
+// SM90-NOT: arith.mulf
 // SM90-NOT: gpu.barrier
 // SM90: scf.yield
 

@@ -10,6 +10,17 @@
 // SM90-LABEL: func.func private @one(
 // SM90-SAME: gist.grid = [#[[FEW]]]
 // SM90-SAME: workgroup = [1, 64], depth = 0, waves = [16, 1], stages = 2, instruction = fma, element = f32>
+// V is asked for before the first ticket. One thread orders what all have met
+// for, and nobody else waits for it.
+// SM90: nvvm.prefetch level = L2
+// SM90: llvm.atomicrmw uinc_wrap
+// SM90: llvm.fence syncscope("device") release
+// SM90: llvm.atomicrmw add
+// SM90-NOT: gpu.barrier
+// SM90: scf.while
+// SM90: llvm.load {{.*}} atomic syncscope("device") acquire
+// SM90-NOT: llvm.fence
+// SM90: gpu.barrier
 
 // 304 compute units; not more than 512 workgroups.
 // CHECK-DAG: #[[FEW:.*]] = affine_map<()[s0] -> (512)>
@@ -23,15 +34,21 @@
 // CHECK: scf.while
 // CHECK: vector.load %[[V]]
 // CHECK: llvm.atomicrmw add
-// Rows of M are on their way before anybody waits.
+// Rows of M, and those of V that the residual reads again, are on their way
+// before anybody waits.
 // CHECK: vector.load %[[M]]
+// CHECK: amdgpu.sched_barrier
+// CHECK: vector.load %[[V]]
 // CHECK: amdgpu.sched_barrier
 // CHECK: scf.while
 // CHECK: llvm.load {{.*}} atomic
-// Items of the residual read V again.
+// So is the next ticket while an item is worked on.
 // CHECK: scf.while
-// CHECK: vector.load %[[V]]
 // CHECK: llvm.atomicrmw add
+// CHECK: gpu.barrier
+// CHECK: llvm.fence syncscope("agent") release
+// CHECK: llvm.atomicrmw add
+// CHECK: vector.load %[[V]]
 // CHECK: scf.while
 // CHECK: llvm.load {{.*}} atomic
 // W is read only if the level says so.

@@ -25,6 +25,13 @@
 // CHECK-NOT:   cp.async.cg
 // CHECK:       cp.async.commit_group;
 // CHECK:       wgmma.wait_group.sync.aligned 1;
+// CHECK:       ex2.approx
+// A wait that is in one block with the weights would come before them.
+// CHECK-NOT:   wgmma.wait_group
+// CHECK:       vote.sync.any.pred
+// CHECK-NOT:   wgmma.wait_group
+// CHECK:       bra
+// CHECK:       wgmma.wait_group.sync.aligned 0;
 // CHECK-NOT:   bar.sync
 func.func private @dense(%q: tensor<?x16x256xf16>, %k: tensor<?x16x256xf16>, %v: tensor<?x16x256xf16>,
     %out: tensor<?x16x256xf16>) -> tensor<?x16x256xf16> attributes {gist.kernel, gist.outputs = 1 : i64} {
