@@ -15,6 +15,7 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "passes/Target/Backend.h"
 #include "passes/Target/LinkObject.h"
+#include "passes/Tile/Gpu/GpuBuilder.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 
@@ -113,6 +114,11 @@ static LogicalResult translate(gpu::GPUModuleOp kernels, const GpuInfo &gpu,
       function.addFnAttr("uniform-work-group-size", "true");
       // Kernels take their slots and nothing else.
       function.addFnAttr("amdgpu-implicitarg-num-bytes", "0");
+      Operation *kernel = copy->lookupSymbol(function.getName());
+      if (auto waves = kernel->getAttrOfType<IntegerAttr>(kWavesAttr)) {
+        std::string count = std::to_string(waves.getInt());
+        function.addFnAttr("amdgpu-waves-per-eu", count + "," + count);
+      }
     }
   }
   return success();

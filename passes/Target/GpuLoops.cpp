@@ -15,6 +15,7 @@
 
 #include <deque>
 #include <map>
+#include <set>
 
 using namespace gist;
 namespace mca = llvm::mca;
@@ -287,44 +288,154 @@ static void estimate(Instructions body, const GpuInstructionSet &isa,
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// Index of the instruction that the branch at `index` goes back to, if it
-/// does.
-static std::optional<size_t> getBackwardTarget(Instructions code, size_t index,
-                                               const GpuInstructionSet &isa) {
-  const GpuInstruction &branch = code[index];
-  if (!isa.instructions->get(branch.inst.getOpcode()).isBranch())
-    return std::nullopt;
-  uint64_t address = 0;
-  if (!isa.analysis->evaluateBranch(branch.inst, branch.address, /*Size=*/4,
-                                    address) ||
-      address > branch.address)
-    return std::nullopt;
-  auto target = llvm::lower_bound(
-      code, address, [](const GpuInstruction &inst, uint64_t value) {
-        return inst.address < value;
-      });
-  return target - code.begin();
-}
+namespace {
+/// Instructions from one that is jumped to, up to one that jumps.
+struct CodeBlock {
+  size_t first, last;
+  std::vector<size_t> next; ///< blocks that may follow
+};
+
+/// The loops of a kernel, each with all that can be executed between two visits
+/// of where it begins. What stands in the middle of it may belong to no loop,
+/// and what belongs to it may stand elsewhere.
+class LoopFinder {
+public:
+  LoopFinder(Instructions code, const GpuInstructionSet &isa)
+      : code(code), isa(isa) {
+    findBlocks();
+    state.resize(blocks.size());
+    visit();
+  }
+
+  /// The blocks of loops that no other begins inside of, in the order of their
+  /// addresses.
+  std::vector<std::set<size_t>> getInnermost() const {
+    std::vector<std::set<size_t>> found;
+    for (const auto &[head, body] : loops)
+      if (llvm::none_of(loops, [&, head = head, &body = body](auto &other) {
+            return other.first != head && body.count(other.first);
+          }))
+        found.push_back(body);
+    llvm::sort(found, [](auto &a, auto &b) { return *a.begin() < *b.begin(); });
+    return found;
+  }
+
+  std::vector<GpuInstruction> getCode(const std::set<size_t> &body) const {
+    std::vector<GpuInstruction> instructions;
+    for (size_t block : body)
+      llvm::append_range(instructions, code.slice(blocks[block].first,
+                                                  blocks[block].last -
+                                                      blocks[block].first + 1));
+    return instructions;
+  }
+
+private:
+  /// Index of the instruction that the branch at `index` goes to.
+  std::optional<size_t> getTarget(size_t index) const {
+    const GpuInstruction &branch = code[index];
+    uint64_t address = 0;
+    if (!isa.instructions->get(branch.inst.getOpcode()).isBranch() ||
+        !isa.analysis->evaluateBranch(branch.inst, branch.address, /*Size=*/4,
+                                      address))
+      return std::nullopt;
+    auto target = llvm::lower_bound(
+        code, address, [](const GpuInstruction &inst, uint64_t value) {
+          return inst.address < value;
+        });
+    return target - code.begin();
+  }
+
+  void findBlocks() {
+    std::map<size_t, std::optional<size_t>> targets; ///< of what ends a block
+    std::set<size_t> firsts = {0};
+    for (size_t i = 0; i < code.size(); ++i) {
+      std::optional<size_t> target = getTarget(i);
+      if (!target && code[i].mnemonic != "s_endpgm")
+        continue;
+      targets[i] = target;
+      firsts.insert(i + 1);
+      if (target)
+        firsts.insert(*target);
+    }
+    std::map<size_t, size_t> numbers;
+    for (size_t first : firsts)
+      if (first < code.size())
+        numbers.emplace(first, numbers.size());
+    for (auto it = firsts.begin(); it != firsts.end() && *it < code.size();
+         ++it) {
+      auto after = std::next(it);
+      size_t end = after == firsts.end() ? code.size() : *after;
+      CodeBlock &block = blocks.emplace_back(CodeBlock{*it, end - 1, {}});
+      auto jump = targets.find(block.last);
+      bool goesOn = jump == targets.end() ||
+                    (jump->second && code[block.last].mnemonic != "s_branch");
+      if (goesOn && numbers.count(end))
+        block.next.push_back(numbers[end]);
+      if (jump != targets.end() && jump->second && numbers.count(*jump->second))
+        block.next.push_back(numbers[*jump->second]);
+    }
+  }
+
+  /// Goes through all blocks in depth. A way back to one that is being visited
+  /// closes a loop; compilers write no others.
+  void visit() {
+    if (blocks.empty())
+      return;
+    std::vector<std::vector<size_t>> before(blocks.size());
+    for (auto [i, block] : llvm::enumerate(blocks))
+      for (size_t next : block.next)
+        before[next].push_back(i);
+    std::vector<std::pair<size_t, size_t>> stack = {{0, 0}};
+    state[0] = State::Open;
+    while (!stack.empty()) {
+      auto &[block, position] = stack.back();
+      if (position == blocks[block].next.size()) {
+        state[block] = State::Done;
+        stack.pop_back();
+        continue;
+      }
+      size_t next = blocks[block].next[position++];
+      if (state[next] == State::Open)
+        close(next, block, before);
+      else if (state[next] == State::New) {
+        state[next] = State::Open;
+        stack.emplace_back(next, 0);
+      }
+    }
+  }
+
+  /// Adds what leads to `tail` without `head` to the loop that begins there.
+  void close(size_t head, size_t tail,
+             llvm::ArrayRef<std::vector<size_t>> before) {
+    std::set<size_t> &body = loops[head];
+    body.insert(head);
+    std::vector<size_t> open = {tail};
+    while (!open.empty()) {
+      size_t block = open.back();
+      open.pop_back();
+      if (body.insert(block).second)
+        llvm::append_range(open, before[block]);
+    }
+  }
+
+  enum class State : uint8_t { New, Open, Done };
+
+  Instructions code;
+  const GpuInstructionSet &isa;
+  std::vector<CodeBlock> blocks;
+  std::vector<State> state;
+  std::map<size_t, std::set<size_t>> loops; ///< by where they begin
+};
+} // namespace
 
 std::vector<MainLoop> gist::findMainLoops(const GpuKernelCode &kernel,
                                           const GpuInstructionSet &isa) {
-  Instructions code = kernel.instructions;
-  std::vector<std::pair<size_t, size_t>> ranges; ///< first, last
-  for (size_t last = 0; last < code.size(); ++last)
-    if (std::optional<size_t> first = getBackwardTarget(code, last, isa))
-      if (llvm::any_of(code.slice(*first, last - *first + 1), isMatrix))
-        ranges.emplace_back(*first, last);
+  LoopFinder finder(kernel.instructions, isa);
   std::vector<MainLoop> loops;
-  for (auto [first, last] : ranges) {
-    // One that begins inside is inside, even if some of it stands behind: the
-    // way back may leave from the middle of it.
-    bool isInnermost = llvm::none_of(ranges, [&](const auto &other) {
-      return other.first == first ? other.second < last
-                                  : other.first > first && other.first <= last;
-    });
-    if (!isInnermost)
+  for (const std::set<size_t> &blocks : finder.getInnermost()) {
+    std::vector<GpuInstruction> body = finder.getCode(blocks);
+    if (llvm::none_of(body, isMatrix))
       continue;
-    Instructions body = code.slice(first, last - first + 1);
     MainLoop &loop = loops.emplace_back();
     loop.begin = body.front().address;
     loop.end = body.back().address;

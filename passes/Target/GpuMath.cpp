@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Target/GpuMath.h"
+#include "mlir/Conversion/ArithCommon/AttrToLLVMConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -206,8 +207,10 @@ template <typename Op> struct LowerMinMax final : OpRewritePattern<Op> {
     if (auto type = dyn_cast<VectorType>(op.getType());
         type && type.getRank() != 1)
       return failure();
-    rewriter.replaceOpWithNewOp<LLVM::CallIntrinsicOp>(
+    auto call = rewriter.replaceOpWithNewOp<LLVM::CallIntrinsicOp>(
         op, op.getType(), rewriter.getStringAttr(intrinsic), op->getOperands());
+    call.setFastmathFlags(
+        arith::convertArithFastMathFlagsToLLVM(op.getFastmath()));
     return success();
   }
 

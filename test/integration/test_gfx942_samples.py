@@ -102,7 +102,8 @@ def gate_plan(folder):
 def test_budgets(variable, plan, tmp_path):
     """No kernel has scratch memory or spills a register, and the main loops load
     a step ahead and multiply at least eight times between barriers. Wide tiles,
-    which multiply 32 times, keep the matrix unit busy for 60 % of the time."""
+    which multiply 32 times, keep the matrix unit busy for 60 % of the time, and so
+    does dense attention with heads of 64 in f16."""
     if variable and variable not in os.environ:
         pytest.skip(f"{variable} does not name the model")
     model = os.environ[variable] if variable else SAMPLES / "01-select" / "select.mlir"
@@ -121,5 +122,7 @@ def test_budgets(variable, plan, tmp_path):
         for loop in kernel["loops"]:
             assert loop["stages_ahead"] >= 1, kernel
             assert loop["mfma"] >= 8 * loop["barriers"], kernel
-            if loop["mfma"] >= 32 * loop["barriers"]:
+            is_dense = variable == "GIST_SMOLLM2_GGUF" and not plan and \
+                kernel["name"].startswith("attention")
+            if loop["mfma"] >= 32 * loop["barriers"] or is_dense:
                 assert loop["mfma_utilisation"] >= 0.6, kernel

@@ -55,7 +55,7 @@ public:
     return b.add(numSinks, b.max(b.sub(numBlocks, firstBlock), b.index(0)));
   }
   Value getRow(GpuBuilder &b, Value step, Value slot) override {
-    return b.min(getKey(b, step, slot), b.sub(numKeys, 1));
+    return getSmaller(b, getKey(b, step, slot), b.sub(numKeys, 1));
   }
   Value isPlain(GpuBuilder &b, Value step) override {
     if (op.getMask())

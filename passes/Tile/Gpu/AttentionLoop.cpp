@@ -39,10 +39,12 @@ void AttentionLoop::distribute(int64_t count,
 }
 
 Value AttentionLoop::fetchChunk(const RowSource &source, Value row,
-                                Value column, int64_t columns) {
+                                Value column, int64_t columns, int64_t count) {
   if (columns != source.width)
     column = b.select(b.isLess(column, source.width), column, b.index(0));
-  return source.read(row, column, 128 / element.getIntOrFloatBitWidth());
+  if (count == 0)
+    count = 128 / element.getIntOrFloatBitWidth();
+  return source.read(row, column, count);
 }
 
 Value AttentionLoop::finishChunk(const RowSource &source, Value fetched,

@@ -133,12 +133,12 @@ protected:
   /// number and whether it is one.
   void distribute(int64_t count,
                   llvm::function_ref<void(Value item, Value isOne)> body);
-  /// A chunk of 16 bytes of a row in a tile of `columns`, as it is in the
-  /// source; something else past the source's columns. finishChunk() makes
-  /// zeros of that, and what is multiplied of the rest: later, so that nobody
-  /// waits for loads before.
+  /// `count` numbers, a chunk of 16 bytes if zero, of a row in a tile of
+  /// `columns`, as they are in the source; something else past the source's
+  /// columns. finishChunk() makes zeros of that, and what is multiplied of the
+  /// rest: later, so that nobody waits for loads before.
   Value fetchChunk(const RowSource &source, Value row, Value column,
-                   int64_t columns);
+                   int64_t columns, int64_t count = 0);
   Value finishChunk(const RowSource &source, Value fetched, Value column,
                     int64_t columns);
   /// 2^x. Results that are not normal may be 0.

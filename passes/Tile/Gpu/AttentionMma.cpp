@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/AttentionMma.h"
-#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "passes/Tile/Gpu/Registers.h"
+#include "passes/Tile/Gpu/Staging.h"
 
 #include <limits>
 
@@ -26,9 +27,16 @@ MmaAttention::MmaAttention(GpuBuilder &b, GpuTileAttr tile, const Shape &shape)
       mma(tile), depth(llvm::alignTo(shape.headSize, mma.depth())),
       rowTiles(rows / tile.getWaves()[0] / mma.rows()),
       keyTiles(keys / mma.columns()), outTiles(width / mma.columns()),
-      isAsync(b.getGpu().kind == GpuKind::Nvidia) {
+      isAsync(b.getGpu().kind == GpuKind::Nvidia),
+      isPipelined(!isAsync && !(shape.hasBias && width > 128)),
+      // As little as it takes for a thread to load values once a step.
+      valuePiece(std::clamp<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(
+                                         keys * width / 4, b.getThreads())),
+                                     2, 8)) {
   assert(rowTiles > 0 && keyTiles > 0 && keys % mma.depth() == 0 &&
          "a tile smaller than its instruction");
+  if (!isAsync)
+    b.setWavesPerSimd(width <= 128 && !shape.hasBias && !shape.held ? 2 : 1);
   lane = b.lane();
   firstRow = b.mul(b.wave(), rowTiles * mma.rows());
   int64_t held = isAsync ? stages : 1;
@@ -53,54 +61,72 @@ Value MmaAttention::getRow(int64_t tile, int64_t i) {
 
 Value MmaAttention::spread(ValueRange numbers) {
   int64_t size = mma.getAccumulatorType().getNumElements();
-  if (numbers.size() == 1)
-    return b.broadcast(numbers.front(), size);
+  if (numbers.size() == 1) {
+    // Instructions of two numbers read two registers: what is being loaded into
+    // the other would be waited for.
+    Value pair = keepWhole(b, b.broadcast(numbers.front(), 2));
+    SmallVector<int64_t> lanes;
+    for (int64_t i = 0; i < size; ++i)
+      lanes.push_back(i % 2);
+    return b.shuffle(pair, pair, lanes);
+  }
   Values all;
   for (int64_t i = 0; i < size; ++i)
     all.push_back(numbers[getLaneRow(i)]);
   return vector::FromElementsOp::create(b, mma.getAccumulatorType(), all);
 }
 
-Values MmaAttention::emitScores(Value stage) {
-  Values scores(rowTiles * keyTiles, mma.makeAccumulator(b));
-  for (int64_t k = 0; k < depth; k += mma.depth()) {
+Values MmaAttention::emitScores(Value stage, ValueRange start) {
+  Values scores(start);
+  auto multiply = [&](int64_t key, int64_t k, ArrayRef<Value> queries) {
+    Value right = mma.loadB(b, keyTile, lane, stage,
+                            b.index(key * mma.columns()), b.index(k));
+    for (auto [tile, query] : llvm::enumerate(queries)) {
+      Value &score = scores[tile * keyTiles + key];
+      score = mma.multiply(b, query, right, score);
+    }
+  };
+  auto getQueries = [&](int64_t k) {
     Values queries;
     for (int64_t tile = 0; tile < rowTiles; ++tile)
       queries.push_back(getQuery(tile, k));
-    for (int64_t key = 0; key < keyTiles; ++key) {
-      Value right = mma.loadB(b, keyTile, lane, stage,
-                              b.index(key * mma.columns()), b.index(k));
-      for (int64_t tile = 0; tile < rowTiles; ++tile) {
-        Value &score = scores[tile * keyTiles + key];
-        score = mma.multiply(b, queries[tile], right, score);
-      }
+    return queries;
+  };
+  if (isAsync) {
+    for (int64_t k = 0; k < depth; k += mma.depth()) {
+      Values queries = getQueries(k);
+      for (int64_t key = 0; key < keyTiles; ++key)
+        multiply(key, k, queries);
     }
+    return scores;
   }
+  // One tile of keys after the other, so that the largest of one are found
+  // while the next is multiplied.
+  for (int64_t key = 0; key < keyTiles; ++key)
+    for (int64_t k = 0; k < depth; k += mma.depth())
+      multiply(key, k, getQueries(k));
   return scores;
 }
 
-void MmaAttention::addBiases(Values &scores, Value stage) {
+Value MmaAttention::readBias(Value stage, int64_t key) {
   int64_t run = mma.getRun();
-  for (int64_t key = 0; key < keyTiles; ++key) {
-    Values parts;
-    for (int64_t i = 0; i < mma.getAccumulatorType().getNumElements();
-         i += run) {
-      Value slot = b.add(mma.getColumn(b, lane, i), key * mma.columns());
-      // Numbers that lie in different rows of a lane have the same slots.
-      parts.push_back(b.read(biases, {stage, slot}, run));
-    }
-    Value bias = b.concat(parts);
-    for (int64_t tile = 0; tile < rowTiles; ++tile) {
-      Value &score = scores[tile * keyTiles + key];
-      score = arith::AddFOp::create(b, score, bias);
-    }
+  Values parts;
+  for (int64_t i = 0; i < mma.getAccumulatorType().getNumElements(); i += run) {
+    Value slot = b.add(mma.getColumn(b, lane, i), key * mma.columns());
+    // Numbers that lie in different rows of a lane have the same slots.
+    parts.push_back(b.read(biases, {stage, slot}, run));
   }
+  return b.concat(parts);
+}
+
+Value MmaAttention::getLarger(Value x, Value y) {
+  // gfx942 would make quiet ones of all signalling NaNs first.
+  auto flags =
+      isAsync ? arith::FastMathFlags::none : arith::FastMathFlags::nnan;
+  return arith::MaxNumFOp::create(b, x, y, flags);
 }
 
 Values MmaAttention::getTops(ArrayRef<Value> scores) {
-  auto largest = [&](Value x, Value y) -> Value {
-    return arith::MaxNumFOp::create(b, x, y);
-  };
   Values tops;
   for (int64_t tile = 0; tile < rowTiles; ++tile)
     for (int64_t row = 0; row < mma.getLaneRows(); ++row) {
@@ -112,9 +138,28 @@ Values MmaAttention::getTops(ArrayRef<Value> scores) {
       tops.push_back(b.reduceLanes(
           vector::FromElementsOp::create(
               b, b.vectorOf(candidates.size(), b.getF32Type()), candidates),
-          largest));
+          [&](Value x, Value y) { return getLarger(x, y); }));
     }
   return tops;
+}
+
+void MmaAttention::adjust(Value step, Values &scores) {
+  // The numbers of all slots would be kept in registers otherwise.
+  Value lane = computeHereByThread(b, this->lane);
+  for (int64_t tile = 0; tile < rowTiles; ++tile)
+    for (int64_t key = 0; key < keyTiles; ++key) {
+      Value &score = scores[tile * keyTiles + key];
+      Values numbers;
+      for (int64_t i = 0; i < mma.getAccumulatorType().getNumElements(); ++i) {
+        Value slot = b.add(mma.getColumn(b, lane, i), key * mma.columns());
+        Value number = b.extract(score, i);
+        Value row =
+            b.add(b.add(firstRow, tile * mma.rows()), mma.getRow(b, lane, i));
+        numbers.push_back(steps->adjust(b, number, step, row, slot));
+      }
+      score =
+          vector::FromElementsOp::create(b, mma.getAccumulatorType(), numbers);
+    }
 }
 
 Values MmaAttention::adjustScores(Value step, Values scores) {
@@ -132,78 +177,70 @@ Values MmaAttention::adjustScores(Value step, Values scores) {
   b.setInsertionPointToStart(branch.thenBlock());
   yield();
   b.setInsertionPointToStart(branch.elseBlock());
-  for (int64_t tile = 0; tile < rowTiles; ++tile)
-    for (int64_t key = 0; key < keyTiles; ++key) {
-      Value &score = scores[tile * keyTiles + key];
-      Values numbers;
-      for (int64_t i = 0; i < mma.getAccumulatorType().getNumElements(); ++i) {
-        Value slot = b.add(mma.getColumn(b, lane, i), key * mma.columns());
-        numbers.push_back(
-            steps->adjust(b, b.extract(score, i), step, getRow(tile, i), slot));
-      }
-      score =
-          vector::FromElementsOp::create(b, mma.getAccumulatorType(), numbers);
-    }
+  adjust(step, scores);
   yield();
   return branch.getResults();
 }
 
-Values MmaAttention::emitWeights(Values scores, ArrayRef<Value> tops,
-                                 Values &state) {
-  auto largest = [&](Value x, Value y) -> Value {
-    return arith::MaxNumFOp::create(b, x, y);
-  };
-  int64_t size = mma.getAccumulatorType().getNumElements();
+std::pair<Value, Values>
+MmaAttention::findBase(int64_t tile, ArrayRef<Value> tops, Values &state) {
   Value never = b.f32(-kInfinity), scale = b.f32(factor);
-  Value scales = b.broadcast(scale, size);
-  for (int64_t tile = 0; tile < rowTiles; ++tile) {
-    MutableArrayRef<Value> parts =
-        MutableArrayRef<Value>(scores).slice(tile * keyTiles, keyTiles);
-    Values factors, bases;
-    for (int64_t row = 0; row < mma.getLaneRows(); ++row) {
-      Value top = tops[tile * mma.getLaneRows() + row];
-      for (int64_t mask : mma.getRowShuffles())
-        top = largest(top, b.exchange(top, mask));
-      Value &old = getTop(state, tile, row);
-      top = largest(top, old);
-      // Nothing seen yet: any finite number will do in place of -infinity.
-      Value isNone =
-          arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, top, never);
-      Value base = arith::MulFOp::create(b, b.select(isNone, b.f32(0), top),
-                                         b.f32(-factor));
-      factors.push_back(emitPower(b.fma(old, scale, base)));
-      bases.push_back(base);
-      old = top;
-    }
-    Value base = spread(bases);
-    Value sum;
-    for (Value &part : parts) {
-      part = emitPower(b.fma(part, scales, base));
-      sum = sum ? arith::AddFOp::create(b, sum, part).getResult() : part;
-    }
-    for (int64_t row = 0; row < mma.getLaneRows(); ++row) {
-      // A lane's share of the sum: shares are added up when all is done.
-      Value &total = getSum(state, tile, row);
-      total = arith::MulFOp::create(b, total, factors[row]);
-      for (int64_t i = 0; i < size; ++i)
-        if (getLaneRow(i) == row)
-          total = arith::AddFOp::create(b, total, b.extract(sum, i));
-    }
-    Value rescale = spread(factors);
-    for (int64_t column = 0; column < outTiles; ++column) {
-      Value &out = getOut(state, tile, column);
-      out = arith::MulFOp::create(b, out, rescale);
-    }
+  Values factors, bases;
+  for (int64_t row = 0; row < mma.getLaneRows(); ++row) {
+    Value top = tops[tile * mma.getLaneRows() + row];
+    for (int64_t mask : mma.getRowShuffles())
+      top = getLarger(top, b.exchange(top, mask));
+    Value &old = getTop(state, tile, row);
+    top = getLarger(top, old);
+    // Nothing seen yet: any finite number will do in place of -infinity.
+    Value isNone =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, top, never);
+    Value base = arith::MulFOp::create(b, b.select(isNone, b.f32(0), top),
+                                       b.f32(-factor));
+    factors.push_back(emitPower(b.fma(old, scale, base)));
+    bases.push_back(base);
+    old = top;
   }
-  return scores;
+  return {spread(bases), factors};
 }
 
-void MmaAttention::emitProduct(ArrayRef<Value> weights, Value stage,
-                               Values &state) {
-  SmallVector<Values> left;
+Value MmaAttention::emitWeights(Value scores, Value base) {
+  int64_t size = mma.getAccumulatorType().getNumElements();
+  return emitPower(b.fma(scores, b.broadcast(b.f32(factor), size), base));
+}
+
+void MmaAttention::addSum(int64_t tile, Value sum, ArrayRef<Value> factors,
+                          Values &state) {
+  for (int64_t row = 0; row < mma.getLaneRows(); ++row) {
+    // A lane's share of the sum: shares are added up when all is done.
+    Value &total = getSum(state, tile, row);
+    total = arith::MulFOp::create(b, total, factors[row]);
+    for (int64_t i = 0; i < mma.getAccumulatorType().getNumElements(); ++i)
+      if (getLaneRow(i) == row)
+        total = arith::AddFOp::create(b, total, b.extract(sum, i));
+  }
+}
+
+void MmaAttention::rescale(int64_t tile, ArrayRef<Value> factors,
+                           Values &state) {
+  Value all = spread(factors);
+  for (int64_t column = 0; column < outTiles; ++column) {
+    Value &out = getOut(state, tile, column);
+    out = arith::MulFOp::create(b, out, all);
+  }
+}
+
+Values MmaAttention::getFragments(ArrayRef<Value> weights) {
+  Values fragments;
   for (int64_t tile = 0; tile < rowTiles; ++tile)
-    left.push_back(
+    llvm::append_range(
+        fragments,
         mma.getFragments(b, weights.slice(tile * keyTiles, keyTiles)));
+  return fragments;
+}
+
+void MmaAttention::emitProduct(ValueRange fragments, Value stage,
+                               Values &state) {
   for (int64_t k = 0; k < keys; k += mma.depth())
     for (int64_t column = 0; column < outTiles; ++column) {
       Value right =
@@ -211,21 +248,38 @@ void MmaAttention::emitProduct(ArrayRef<Value> weights, Value stage,
                               b.index(column * mma.columns()), b.index(k));
       for (int64_t tile = 0; tile < rowTiles; ++tile) {
         Value &out = getOut(state, tile, column);
-        out = mma.multiply(b, left[tile][k / mma.depth()], right, out);
+        Value left = fragments[(tile * keys + k) / mma.depth()];
+        out = mma.multiply(b, left, right, out);
       }
     }
 }
 
 Values MmaAttention::compute(Value step, Value stage, ValueRange state) {
   Values next(state);
-  Values scores = emitScores(stage);
-  if (biases)
-    addBiases(scores, stage);
+  Values start(rowTiles * keyTiles, mma.makeAccumulator(b));
+  Values scores = emitScores(stage, start);
+  for (int64_t key = 0; biases && key < keyTiles; ++key) {
+    Value bias = readBias(stage, key);
+    for (int64_t tile = 0; tile < rowTiles; ++tile) {
+      Value &score = scores[tile * keyTiles + key];
+      score = arith::AddFOp::create(b, score, bias);
+    }
+  }
   Values adjusted = adjustScores(step, scores);
   ArrayRef<Value> tops = ArrayRef<Value>(adjusted).drop_front(scores.size());
-  Values weights = emitWeights(
-      Values(ArrayRef<Value>(adjusted).take_front(scores.size())), tops, next);
-  emitProduct(weights, stage, next);
+  Values weights(ArrayRef<Value>(adjusted).take_front(scores.size()));
+  for (int64_t tile = 0; tile < rowTiles; ++tile) {
+    auto [base, factors] = findBase(tile, tops, next);
+    Value sum;
+    for (Value &part :
+         MutableArrayRef<Value>(weights).slice(tile * keyTiles, keyTiles)) {
+      part = emitWeights(part, base);
+      sum = sum ? arith::AddFOp::create(b, sum, part).getResult() : part;
+    }
+    addSum(tile, sum, factors, next);
+    rescale(tile, factors, next);
+  }
+  emitProduct(getFragments(weights), stage, next);
   return next;
 }
 
@@ -249,7 +303,9 @@ Values MmaAttention::run(Values state, KeySteps &keySteps, const RowSource &k,
   keySource = &k;
   valueSource = &v;
   Value count = steps->getCount(b);
-  return isAsync ? runAsync(state, count) : runStaged(state, count);
+  if (isAsync)
+    return runAsync(state, count);
+  return isPipelined ? runPipelined(state, count) : runStaged(state, count);
 }
 
 Values MmaAttention::runStaged(Values state, Value count) {
@@ -259,23 +315,27 @@ Values MmaAttention::runStaged(Values state, Value count) {
   auto getNext = [&](Value step, int64_t by) {
     return b.max(b.min(b.add(step, by), last), zero);
   };
+  auto load = [&](Value step, ValueRange sourceRows) {
+    Values chunks = loadKeys(step, sourceRows);
+    llvm::append_range(chunks,
+                       loadValues(sourceRows.drop_front(chunks.size() - 1)));
+    return chunks;
+  };
+  size_t numKeys = keys * depth / keyTile.getChunk() / b.getThreads() + 1;
   llvm::append_range(state, load(zero, findRows(zero)));
   size_t numChunks = state.size() - numStates;
-  if (steps->isGathered())
-    llvm::append_range(state, findRows(getNext(zero, 1)));
+  llvm::append_range(state, findRows(getNext(zero, 1)));
   state = b.loop(zero, count, 1, state, [&](Value step, ValueRange carried) {
+    ValueRange chunks = carried.slice(numStates, numChunks);
     b.barrier(); // The last step has been read.
-    store(carried.slice(numStates, numChunks));
+    storeKeys(chunks.take_front(numKeys));
+    storeValues(chunks.drop_front(numKeys));
     b.barrier();
-    Value nextStep = getNext(step, 1);
     Values loaded =
-        load(nextStep, steps->isGathered()
-                           ? Values(carried.drop_front(numStates + numChunks))
-                           : findRows(nextStep));
-    if (steps->isGathered())
-      llvm::append_range(loaded, findRows(getNext(step, 2)));
+        load(getNext(step, 1), carried.drop_front(numStates + numChunks));
+    llvm::append_range(loaded, findRows(getNext(step, 2)));
     // Loads are to be ahead of the products that hide them.
-    amdgpu::SchedBarrierOp::create(b, amdgpu::sched_barrier_opt_enum::none);
+    keepOrder(b);
     Values next = compute(step, zero, carried.take_front(numStates));
     llvm::append_range(next, loaded);
     return next;

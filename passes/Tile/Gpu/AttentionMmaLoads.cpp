@@ -16,27 +16,46 @@ using Values = GpuBuilder::Values;
 /// Heads up to this size keep their queries in registers.
 static constexpr int64_t kMaxQueryRegisters = 128;
 
-Values MmaAttention::findRows(Value step) {
-  int64_t chunk = keyTile.getChunk();
+Value MmaAttention::getBiasSlot() {
+  return b.min(b.thread(), b.index(keys - 1));
+}
+
+Values MmaAttention::findKeyRows(Value step) {
+  int64_t chunks = depth / keyTile.getChunk();
   Values found;
-  auto find = [&](Value item, Value isOne, Value slot) {
+  distribute(keys * chunks, [&](Value item, Value isOne) {
+    Value slot = b.select(isOne, b.div(item, chunks), b.index(0));
+    found.push_back(steps->getRow(b, step, slot));
+  });
+  if (biases && isPipelined)
+    found.push_back(steps->getRow(b, step, getBiasSlot()));
+  return found;
+}
+
+Values MmaAttention::findValueRows(Value step) {
+  Values found;
+  auto find = [&](Value isOne, Value slot) {
     slot = b.select(isOne, slot, b.index(0));
     found.push_back(steps->getRow(b, step, slot));
   };
-  distribute(keys * depth / chunk, [&](Value item, Value isOne) {
-    find(item, isOne, b.div(item, depth / chunk));
-  });
   if (isAsync) {
-    distribute(keys * width / chunk, [&](Value item, Value isOne) {
-      find(item, isOne, b.div(item, width / chunk));
+    int64_t chunks = width / keyTile.getChunk();
+    distribute(keys * chunks, [&](Value item, Value isOne) {
+      find(isOne, b.div(item, chunks));
     });
     return found;
   }
-  distribute(keys / 4 * width / chunk, [&](Value item, Value isOne) {
+  distribute(keys / 4 * width / valuePiece, [&](Value item, Value isOne) {
     Value first = b.mul(b.rem(item, keys / 4), 4);
     for (int64_t i = 0; i < 4; ++i)
-      find(item, isOne, b.add(first, i));
+      find(isOne, b.add(first, i));
   });
+  return found;
+}
+
+Values MmaAttention::findRows(Value step) {
+  Values found = findKeyRows(step);
+  llvm::append_range(found, findValueRows(step));
   return found;
 }
 
@@ -47,7 +66,7 @@ static Value takeFirst(ValueRange &values) {
   return first;
 }
 
-Values MmaAttention::load(Value step, ValueRange sourceRows) {
+Values MmaAttention::loadKeys(Value step, ValueRange sourceRows) {
   int64_t chunk = keyTile.getChunk();
   Values chunks;
   distribute(keys * depth / chunk, [&](Value item, Value isOne) {
@@ -56,23 +75,29 @@ Values MmaAttention::load(Value step, ValueRange sourceRows) {
     chunks.push_back(
         fetchChunk(*keySource, takeFirst(sourceRows), column, depth));
   });
-  // Lanes take keys first, so that what they store goes to different banks.
-  distribute(keys / 4 * width / chunk, [&](Value item, Value isOne) {
-    item = b.select(isOne, item, b.index(0));
-    Value column = b.mul(b.div(item, keys / 4), chunk);
-    for (int64_t i = 0; i < 4; ++i)
-      chunks.push_back(
-          fetchChunk(*valueSource, takeFirst(sourceRows), column, width));
-  });
   if (biases) {
-    Value slot = b.min(b.thread(), b.index(keys - 1));
-    chunks.push_back(
-        steps->getBias(b, step, slot, steps->getRow(b, step, slot)));
+    Value slot = getBiasSlot();
+    Value row =
+        isPipelined ? takeFirst(sourceRows) : steps->getRow(b, step, slot);
+    chunks.push_back(steps->getBias(b, step, slot, row));
   }
   return chunks;
 }
 
-void MmaAttention::store(ValueRange chunks) {
+Values MmaAttention::loadValues(ValueRange sourceRows) {
+  Values chunks;
+  // Lanes take keys first, so that what they store goes to different banks.
+  distribute(keys / 4 * width / valuePiece, [&](Value item, Value isOne) {
+    item = b.select(isOne, item, b.index(0));
+    Value column = b.mul(b.div(item, keys / 4), valuePiece);
+    for (int64_t i = 0; i < 4; ++i)
+      chunks.push_back(fetchChunk(*valueSource, takeFirst(sourceRows), column,
+                                  width, valuePiece));
+  });
+  return chunks;
+}
+
+void MmaAttention::storeKeys(ValueRange chunks) {
   int64_t chunk = keyTile.getChunk();
   Value stage = b.index(0);
   distribute(keys * depth / chunk, [&](Value item, Value isOne) {
@@ -83,20 +108,23 @@ void MmaAttention::store(ValueRange chunks) {
                     b.div(item, depth / chunk), column);
     });
   });
-  distribute(keys / 4 * width / chunk, [&](Value item, Value isOne) {
+  if (biases)
+    b.ifThen(b.isLess(b.thread(), keys),
+             [&] { b.write(chunks.front(), biases, {stage, b.thread()}); });
+}
+
+void MmaAttention::storeValues(ValueRange chunks) {
+  distribute(keys / 4 * width / valuePiece, [&](Value item, Value isOne) {
     b.ifThen(isOne, [&] {
-      Value column = b.mul(b.div(item, keys / 4), chunk);
+      Value column = b.mul(b.div(item, keys / 4), valuePiece);
       Values four;
       for (Value fetched : chunks.take_front(4))
         four.push_back(finishChunk(*valueSource, fetched, column, width));
-      mma.storeTransposed(b, valueTile, four, stage,
+      mma.storeTransposed(b, valueTile, four, b.index(0),
                           b.mul(b.rem(item, keys / 4), 4), column);
     });
     chunks = chunks.drop_front(4);
   });
-  if (biases)
-    b.ifThen(b.isLess(b.thread(), keys),
-             [&] { b.write(chunks.front(), biases, {stage, b.thread()}); });
 }
 
 void MmaAttention::copyTile(const RowSource &source, const SharedTile &tile,

@@ -56,6 +56,16 @@ Value gist::isAtMost(GpuBuilder &b, Value x, Value y) {
                                narrow(y));
 }
 
+Value gist::getSmaller(GpuBuilder &b, Value x, Value y) {
+  if (b.getGpu().kind != GpuKind::Amd)
+    return b.min(x, y);
+  auto narrow = [&](Value number) -> Value {
+    return arith::IndexCastOp::create(b, b.getI32Type(), number);
+  };
+  return arith::IndexCastUIOp::create(
+      b, b.getIndexType(), arith::MinSIOp::create(b, narrow(x), narrow(y)));
+}
+
 BlockOrder gist::orderBlocks(GpuBuilder &b, Value number, Value blocks,
                              int64_t heads, Value headBytes) {
   constexpr int64_t kCacheBytes = 32 << 20;

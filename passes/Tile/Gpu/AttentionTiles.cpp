@@ -8,8 +8,9 @@
 // Rows of a wave bound how often keys and values are read from workgroup
 // memory; its registers bound rows. On gfx942 a lane has 512 registers if there
 // is one wave of a workgroup per SIMD: 32 rows of a head of 256 take 128 for
-// outputs and 64 for queries. On sm_90 a lane has at most 255, and tiles are
-// those that were fastest on an H200 (docs/performance.md).
+// outputs and 64 for queries. Keys of a step bound how many matrix instructions
+// there are for all that is done once a step. On sm_90 a lane has at most 255,
+// and tiles are those that were fastest on an H200 (docs/performance.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,9 +30,13 @@ GpuTileAttr gist::getAttentionTile(RankedTensorType key, RankedTensorType value,
   MLIRContext *context = key.getContext();
   Type element = getMultiplied(key.getElementType());
   int64_t size = std::max(key.getShape().back(), value.getShape().back());
-  if (gpu.kind == GpuKind::Amd)
-    return GpuTileAttr::get(context, {128, size <= 128 ? 64 : 32}, size, {4},
-                            /*stages=*/2, Instruction::Mfma32x32x8, element);
+  if (gpu.kind == GpuKind::Amd) {
+    // What is loaded as f32 takes twice the registers.
+    bool isWide = key.getElementType().isF32();
+    int64_t keys = size <= 32 && !isWide ? 128 : size <= 64 ? 64 : 32;
+    return GpuTileAttr::get(context, {128, keys}, size, {4}, /*stages=*/2,
+                            Instruction::Mfma32x32x8, element);
+  }
   // Waves of 32 rows where registers allow it.
   int64_t waves = size <= 64 ? 4 : 8;
   return GpuTileAttr::get(context, {128, 64}, size, {waves}, /*stages=*/2,

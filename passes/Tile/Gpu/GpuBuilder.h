@@ -26,6 +26,10 @@
 
 namespace gist {
 
+/// On a kernel for gfx942: how many of its waves a SIMD is to have. Otherwise
+/// LLVM makes room for many by giving up the order that hides latencies.
+inline constexpr llvm::StringLiteral kWavesAttr = "gist.waves_per_simd";
+
 class GpuBuilder : public mlir::ImplicitLocOpBuilder {
 public:
   using Value = mlir::Value;
@@ -40,6 +44,10 @@ public:
 
   const GpuInfo &getGpu() const { return gpu; }
   int64_t getThreads() const { return threads; }
+  /// See kWavesAttr.
+  void setWavesPerSimd(int64_t waves) {
+    entry->getParentOp()->setAttr(kWavesAttr, getI64IntegerAttr(waves));
+  }
 
   //===--------------------------------------------------------------------===//
   // Numbers. Arithmetic on indices is folded where it can be; it is signed

@@ -233,7 +233,8 @@ void Mma::storeTransposed(ImplicitLocOpBuilder &b, const SharedTile &tile,
   Value place =
       add(b, add(b, fragment, multiplied(b, group, 8)), multiplied(b, half, 4));
   auto type = VectorType::get(4, element);
-  for (int64_t i = 0, end = tile.getChunk(); i < end; ++i) {
+  int64_t columns = cast<VectorType>(chunks[0].getType()).getNumElements();
+  for (int64_t i = 0; i < columns; ++i) {
     SmallVector<Value> numbers;
     for (Value chunk : chunks)
       numbers.push_back(
@@ -262,8 +263,10 @@ SmallVector<Value> Mma::getFragments(ImplicitLocOpBuilder &b,
   SmallVector<Value> fragments;
   for (Value accumulator : accumulators) {
     int64_t count = getAccumulatorType().getNumElements();
-    Value numbers = arith::TruncFOp::create(b, VectorType::get(count, element),
-                                            accumulator);
+    auto rounded = VectorType::get(count, element);
+    Value numbers = accumulator;
+    if (accumulator.getType() != rounded)
+      numbers = arith::TruncFOp::create(b, rounded, accumulator);
     int64_t part = std::min(count, whole);
     for (int64_t i = 0; i < count; i += part) {
       if (filled == 0)

@@ -104,8 +104,8 @@ public:
   SharedTile makeTransposedTile(mlir::ImplicitLocOpBuilder &b, int64_t stages,
                                 int64_t depth, int64_t columns) const;
   bool storesTransposed() const { return !isNvidia(); }
-  /// Stores four neighbouring k, from `k` on, of the chunk of columns that
-  /// begins at `column`; one vector of a chunk for each k.
+  /// Stores four neighbouring k, from `k` on, of the columns of a chunk, or of
+  /// some of it, that begin at `column`; one vector for each k.
   void storeTransposed(mlir::ImplicitLocOpBuilder &b, const SharedTile &tile,
                        mlir::ArrayRef<mlir::Value> chunks, mlir::Value stage,
                        mlir::Value k, mlir::Value column) const;
@@ -116,7 +116,7 @@ public:
                               mlir::Value k) const;
 
   /// Neighbouring accumulators, of which the columns are now k, as fragments
-  /// of A, each of depth() columns.
+  /// of A, each of depth() columns. Numbers may have been rounded before.
   llvm::SmallVector<mlir::Value>
   getFragments(mlir::ImplicitLocOpBuilder &b,
                mlir::ArrayRef<mlir::Value> accumulators) const;

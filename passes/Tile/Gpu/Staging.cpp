@@ -293,6 +293,29 @@ void gist::interleaveLoads(GpuBuilder &b, int64_t numMatrix, int64_t numReads,
   keepOrder(b);
 }
 
+void gist::interleaveWeights(GpuBuilder &b, int64_t numScores, int64_t numOut,
+                             int64_t numReads, int64_t numFirst) {
+  if (b.getGpu().kind != GpuKind::Amd)
+    return;
+  // Reads are ahead of what needs them, and no further than this: what is read
+  // takes registers.
+  constexpr int64_t kReadsAhead = 8;
+  constexpr uint32_t kVectorsBesideScores = 3, kVectorsBesideOut = 6;
+  int64_t numMatrix = numScores + numOut, perRead = numMatrix / numReads;
+  addGroup(b, kRead, kReadsAhead + numFirst);
+  int64_t reads = kReadsAhead;
+  for (int64_t i = 0; i < numMatrix; ++i) {
+    addGroup(b, kMatrix, 1);
+    if (i % perRead == 0 && reads < numReads) {
+      addGroup(b, kRead, 1);
+      ++reads;
+    }
+    addGroup(b, kVector,
+             i < numScores ? kVectorsBesideScores : kVectorsBesideOut);
+  }
+  keepOrder(b);
+}
+
 void gist::closeCopies(GpuBuilder &b) {
   nvgpu::DeviceAsyncCreateGroupOp::create(
       b, nvgpu::DeviceAsyncTokenType::get(b.getContext()), ValueRange());

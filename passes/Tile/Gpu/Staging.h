@@ -128,6 +128,10 @@ void keepOrder(GpuBuilder &b);
 void interleaveConversions(GpuBuilder &b, int64_t numMatrix);
 void interleaveLoads(GpuBuilder &b, int64_t numMatrix, int64_t numReads,
                      int64_t numLoads);
+/// The same for a step of attention, whose outputs are multiplied while weights
+/// are made of scores.
+void interleaveWeights(GpuBuilder &b, int64_t numScores, int64_t numOut,
+                       int64_t numReads, int64_t numFirst);
 
 /// Ends a group of copies; waits until at most `pending` groups are left.
 void closeCopies(GpuBuilder &b);

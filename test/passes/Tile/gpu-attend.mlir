@@ -13,12 +13,13 @@
 // CHECK-SAME: %{{.*}}: memref<?x4x64xf16>, %[[K:[a-z0-9]*]]: memref<?x4x64xf16>, %{{[a-z0-9]*}}: memref<?x4x64xf16>, %[[IDS:[a-z0-9]*]]: memref<?xi32>, %[[COUNT:[a-z0-9]*]]: memref<i32>, %[[NEAREST:[a-z0-9]*]]: memref<?xi32>
 // CHECK: memref.load %[[COUNT]]
 // CHECK: scf.if
-// CHECK: scf.for
+// CHECK: scf.while
+// CHECK: scf.while
 // CHECK: vector.load %[[K]]
-// CHECK: memref.load %[[IDS]]
 // CHECK: amdgpu.sched_barrier
+// CHECK: memref.load %[[IDS]]
 // CHECK: amdgpu.mfma
-// CHECK: scf.yield
+// CHECK: scf.condition
 // Outputs are in workgroup memory when tokens look for theirs.
 // CHECK: vector.store {{.*}}memref<1x128x64xf16, #gpu.address_space<workgroup>>
 // CHECK: memref.load %[[NEAREST]]
@@ -35,8 +36,12 @@ func.func private @copy(%q: !q, %k: !q, %v: !q, %ids: !part, %count: tensor<i32>
 // CHECK-LABEL: func.func private @keys(
 // CHECK: memref.alloca() {{.*}} : memref<4096xi32, #gpu.address_space<workgroup>>
 // CHECK: llvm.atomicrmw add
-// CHECK: scf.for
+// CHECK: scf.while
+// CHECK: scf.while
 // CHECK: math.log2
+// CHECK: amdgpu.sched_barrier
+// What is added to scores is where their sums begin.
+// CHECK-COUNT-8: vector.load {{.*}} : memref<1x64xf32, #gpu.address_space<workgroup>>, vector<4xf32>
 // CHECK: amdgpu.mfma
 // ISA-LABEL: .amdhsa_kernel keys
 // ISA: .name: copy

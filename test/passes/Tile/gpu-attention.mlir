@@ -12,31 +12,52 @@
 // CHECK-LABEL: func.func private @attention(
 // CHECK-SAME: %[[Q:.*]]: memref<?x4x128xf16>, %[[K:.*]]: memref<?x2x128xf16>, %[[V:.*]]: memref<?x2x128xf16>
 // CHECK-SAME: gist.grid = [#[[BLOCKS]], #[[HEADS]]]
-// CHECK-SAME: workgroup = [128, 64], depth = 128, waves = [4], stages = 2, instruction = mfma_32x32x8, element = f16>
+// CHECK-SAME: workgroup = [128, 32], depth = 128, waves = [4], stages = 2, instruction = mfma_32x32x8, element = f16>
+// CHECK-SAME: gist.waves_per_simd = 2 : i64
 // CHECK-SAME: gist.workgroup = array<i64: 256>
 // Keys as they are, values transposed.
-// CHECK-DAG: memref.alloca() {{.*}} : memref<1x64x128xf16, #gpu.address_space<workgroup>>
-// CHECK-DAG: memref.alloca() {{.*}} : memref<1x128x64xf16, #gpu.address_space<workgroup>>
-// The first step is loaded before the loop, the next one before this one's
-// products.
-// CHECK-COUNT-4: vector.load %[[K]]
-// CHECK-COUNT-4: vector.load %[[V]]
-// CHECK: scf.for
+// CHECK-DAG: memref.alloca() {{.*}} : memref<1x32x128xf16, #gpu.address_space<workgroup>>
+// CHECK-DAG: memref.alloca() {{.*}} : memref<1x128x32xf16, #gpu.address_space<workgroup>>
+// The weights of the first step come before the loops, and the next keys and
+// its own values are loaded before its products.
+// CHECK: scf.if
+// CHECK-COUNT-2: vector.load %[[K]]
+// CHECK-COUNT-2: vector.store {{.*}}memref<1x32x128xf16
 // CHECK: gpu.barrier
-// CHECK: vector.store {{.*}}memref<1x64x128xf16
-// CHECK: vector.store {{.*}}memref<1x128x64xf16
+// CHECK-COUNT-2: vector.load %[[K]]
+// CHECK-COUNT-4: vector.load %[[V]]{{.*}}vector<4xf16>
+// CHECK-COUNT-16: amdgpu.mfma 32x32x8
+// CHECK: math.exp2 {{.*}} : vector<16xf32>
+// CHECK-NOT: amdgpu.mfma
+// Steps that all rows see: scores of the next, outputs of this one, weights.
+// CHECK: scf.while
+// CHECK: scf.while
 // CHECK: gpu.barrier
-// CHECK-COUNT-4: vector.load %[[K]]
+// CHECK: vector.store {{.*}}memref<1x32x128xf16
+// CHECK: vector.store {{.*}}memref<1x128x32xf16
+// CHECK: gpu.barrier
+// CHECK-COUNT-2: vector.load %[[K]]
 // CHECK-COUNT-4: vector.load %[[V]]
 // CHECK: amdgpu.sched_barrier
 // CHECK-COUNT-32: amdgpu.mfma 32x32x8
-// Keys that some row does not see are hidden, in the steps that have such.
-// CHECK: scf.if
-// CHECK-COUNT-32: arith.select {{.*}} : f32
+// CHECK-NOT: amdgpu.mfma
+// CHECK-NOT: arith.select {{.*}} : f32
 // CHECK: gpu.shuffle xor
 // CHECK: math.exp2 {{.*}} : vector<16xf32>
-// CHECK-NOT: gpu.shuffle
+// CHECK-COUNT-8: rocdl.cvt.pkrtz
+// CHECK-COUNT-8: llvm.amdgcn.fdot2
+// CHECK: rocdl.sched.group.barrier
+// CHECK: amdgpu.sched_barrier
+// CHECK: scf.condition
+// Others: what a row does not see is hidden.
 // CHECK-COUNT-32: amdgpu.mfma 32x32x8
+// CHECK-COUNT-16: arith.select {{.*}} : f32
+// CHECK: math.exp2 {{.*}} : vector<16xf32>
+// The outputs of the last step.
+// CHECK: scf.condition
+// CHECK: vector.store {{.*}}memref<1x128x32xf16
+// CHECK: gpu.barrier
+// CHECK-COUNT-16: amdgpu.mfma 32x32x8
 // CHECK-NOT: amdgpu.mfma
 // CHECK-NOT: gpu.barrier
 // CHECK: return
@@ -79,18 +100,25 @@
 // SM90-NOT: gpu.barrier
 // SM90: scf.yield
 
-// One barrier for 32 products: loads go out first and are waited for when the
-// step is over.
+// One barrier for 16 products: loads go out first and are waited for when the
+// step is over. Powers are computed between products.
 // ISA-LABEL: attention:
+// ISA: Inner Loop Header
 // ISA: s_barrier
 // ISA: s_barrier
 // ISA-NOT: v_mfma
-// ISA-COUNT-8: global_load_dwordx4
+// ISA-COUNT-6: global_load_dwordx{{[24]}}
 // ISA-NOT: vmcnt
-// ISA-COUNT-32: v_mfma_f32_32x32x8_f16
+// ISA-COUNT-24: v_mfma_f32_32x32x8_f16
+// ISA-NOT: vmcnt
+// ISA: v_exp_f32
+// ISA-NOT: vmcnt
+// ISA: v_cvt_pkrtz_f16_f32
+// ISA-NOT: vmcnt
+// ISA-COUNT-4: v_mfma_f32_32x32x8_f16
 // ISA-NOT: scratch_
 // ISA-LABEL: .amdhsa_kernel attention
-// ISA: .group_segment_fixed_size: 32768
+// ISA: .group_segment_fixed_size: 16384
 // ISA: .name: attention
 // ISA: .private_segment_fixed_size: 0
 // ISA: .sgpr_spill_count: 0

@@ -93,7 +93,8 @@ func.func private @update(%k: tensor<?x3x64xf16>, %v: tensor<?x3x64xf16>, %heads
 // CHECK-SAME: workgroup = [128, 64], depth = 64
 // Keys, and what their number adds to scores, a step ahead of the products. A
 // step without clusters reads no weight.
-// CHECK: scf.for
+// CHECK: scf.while
+// CHECK: scf.while
 // CHECK: scf.if
 // CHECK: memref.load {{.*}} : memref<138xf32>
 // CHECK: math.log2

@@ -1,6 +1,7 @@
 // The main loops of wide products and of selections: loads two steps ahead, 32
 // matrix instructions between barriers, and by llvm-mca's model of one wave at
 // least 60 % of the matrix unit's time. An iteration of a product is two steps.
+// Attention has two barriers a step and computes weights beside its products.
 // No register spills.
 
 // RUN: gist-opt %s -gist-gpu-tile=target=gfx942 -gist-gpu=target=gfx942 "-gist-write-gpu-code=target=gfx942 output=%t.hsaco" -o /dev/null
@@ -11,11 +12,19 @@
 // CHECK-DAG:  blocks    256 {{.*}} 49152 {{ *}}0 {{ *}}0 {{ *}}1
 // CHECK-DAG:  select    256 {{.*}} {{5....}} {{ *}}0 {{ *}}0 {{ *}}1
 // CHECK-DAG:  cascade   256 {{.*}} {{5....}} {{ *}}0 {{ *}}0 {{ *}}1
+// CHECK-DAG:  heads64   256 {{.*}} 16384 {{ *}}0 {{ *}}0 {{ *}}2
+// CHECK-DAG:  heads128  256 {{.*}} 16384 {{ *}}0 {{ *}}0 {{ *}}2
+// CHECK-DAG:  heads256  256 {{.*}} 32768 {{ *}}0 {{ *}}0 {{ *}}1
+// CHECK-DAG:  copy      256 {{.*}} {{4....}} {{ *}}0 {{ *}}0 {{ *}}1
 // CHECK:      main loop  mfma {{.*}}barriers  mfma/barrier  ahead {{.*}}mfma busy
 // CHECK-DAG:  product {{ *}}64 {{.*}} 2 {{ *}}32 {{ *}}1 {{ *}}{{[0-9]+}} {{ *}}{{[0-9]+}} {{ *}}{{[7-9].%}}
 // CHECK-DAG:  blocks {{ *}}64 {{.*}} 2 {{ *}}32 {{ *}}1 {{ *}}{{[0-9]+}} {{ *}}{{[0-9]+}} {{ *}}{{[6-9].%}}
 // CHECK-DAG:  select {{ *}}32 {{.*}} 1 {{ *}}32 {{ *}}2 {{ *}}32 {{ *}}{{[0-9]+}} {{ *}}{{[67].%}}
 // CHECK-DAG:  cascade {{ *}}32 {{.*}} 1 {{ *}}32 {{ *}}2 {{ *}}32 {{ *}}{{[0-9]+}} {{ *}}{{[67].%}}
+// CHECK-DAG:  heads64 {{ *}}32 {{.*}} 2 {{ *}}16 {{ *}}1 {{ *}}32 {{ *}}{{[0-9]+}} {{ *}}{{7.%}}
+// CHECK-DAG:  heads128 {{ *}}32 {{.*}} 2 {{ *}}16 {{ *}}1 {{ *}}32 {{ *}}{{[0-9]+}} {{ *}}{{7.%}}
+// CHECK-DAG:  heads256 {{ *}}64 {{.*}} 2 {{ *}}32 {{ *}}1 {{ *}}64 {{ *}}{{[0-9]+}} {{ *}}{{6.%}}
+// CHECK-DAG:  copy {{ *}}32 {{.*}} 2 {{ *}}16 {{ *}}1 {{ *}}{{[0-9]+}} {{ *}}{{[0-9]+}} {{ *}}{{6.%}}
 
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (n, k)>
@@ -62,4 +71,34 @@ func.func private @blocks(%x: tensor<?x576xf32>, %w: tensor<49152x18x34xi8>, %y:
       ins(%x, %n : tensor<?x576xf32>, tensor<49152x576xf32>)
       outs(%z : tensor<?x49152xf32>) -> tensor<?x49152xf32>
   return %p : tensor<?x49152xf32>
+}
+
+// SmolLM2's, OPT's and GPT-J's heads.
+!q64 = tensor<?x9x64xf16>
+!k64 = tensor<?x3x64xf16>
+func.func private @heads64(%q: !q64, %k: !k64, %v: !k64, %out: !q64) -> !q64
+    attributes {gist.kernel, gist.outputs = 1 : i64} {
+  %r = gist.attention %q, %k, %v causal : !q64, !k64, !k64
+  return %r : !q64
+}
+
+!x128 = tensor<?x32x128xf16>
+func.func private @heads128(%q: !x128, %k: !x128, %v: !x128, %out: !x128) -> !x128
+    attributes {gist.kernel, gist.outputs = 1 : i64} {
+  %r = gist.attention %q, %k, %v causal : !x128, !x128, !x128
+  return %r : !x128
+}
+
+!x256 = tensor<?x16x256xf16>
+func.func private @heads256(%q: !x256, %k: !x256, %v: !x256, %out: !x256) -> !x256
+    attributes {gist.kernel, gist.outputs = 1 : i64} {
+  %r = gist.attention %q, %k, %v causal : !x256, !x256, !x256
+  return %r : !x256
+}
+
+func.func private @copy(%q: !x128, %k: !x128, %v: !x128, %ids: !part, %count: tensor<i32>, %nearest: !part,
+    %weight: !part, %out: !x128) -> !x128 attributes {gist.kernel, gist.outputs = 1 : i64} {
+  %s = gist.pack_selection %ids, %count, %nearest, %weight : !part, tensor<i32>, !part, !part
+  %r = gist.attend %q, %k, %v on %s mode copy causal : !x128, !x128, !x128, !gist.selection<?>
+  return %r : !x128
 }
