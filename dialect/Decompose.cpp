@@ -13,4 +13,5 @@ void gist::populateDecomposePatterns(mlir::RewritePatternSet &patterns) {
   populateDecomposeProjectionPatterns(patterns);
   populateDecomposeQuantPatterns(patterns);
   populateDecomposeClusterPatterns(patterns);
+  populateDecomposeSamplingPatterns(patterns);
 }

@@ -1,3 +1,4 @@
 // Every op of the dialect, for the reference.
 include "dialect/GistOps.td"
 include "dialect/GistClusterOps.td"
+include "dialect/GistSamplingOps.td"

@@ -94,6 +94,32 @@ def AddDecodeEntryPass : Pass<"gist-add-decode-entry", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def AddSamplingPass : Pass<"gist-add-sampling", "::mlir::ModuleOp"> {
+  let summary = "let an entry draw the token that follows";
+  let description = [{
+    The function `to` gets an argument behind its tokens, the settings of
+    `gist.sample` (`sampling`), and a result behind its others, the token that is
+    drawn from its logits (`next`). Who wants no more than that need not read
+    rows as wide as the vocabulary from a device.
+
+    ```mlir
+    func.func @prefill(%tokens: tensor<?xi32>, ...)
+        -> (tensor<1x49152xf32> {gist.name = "logits"}, ...)
+    // becomes
+    func.func @prefill(%tokens: tensor<?xi32>, %sampling: tensor<1x5xi64>, ...)
+        -> (tensor<1x49152xf32> {gist.name = "logits"}, ...,
+            tensor<1xi32> {gist.name = "next"})
+    ```
+
+    A function whose first result is no logits is left alone.
+  }];
+  let options = [
+    Option<"to", "to", "std::string", /*default=*/"\"prefill\"",
+           "the function that draws">,
+  ];
+  let dependentDialects = ["::gist::GistDialect"];
+}
+
 def AddNllEntryPass : Pass<"gist-add-nll-entry", "::mlir::ModuleOp"> {
   let summary = "add an entry that says how well a text is predicted";
   let description = [{
@@ -134,14 +160,19 @@ def AddObserveEntryPass : Pass<"gist-add-observe-entry", "::mlir::ModuleOp"> {
     named by layer, group and weights. Calibration takes their second moments.
     After them comes what each linear layer of a layer gives, before any bias:
     with these, and with what the output projections read, which is what
-    attention gives, two modules are compared layer by layer.
+    attention gives, two modules are compared layer by layer. Last come the
+    residual stream and the keys of each layer, where the graph has them:
+    with what queries read they are what selections can look at, and calibration
+    counts the representatives there would be.
 
     ```mlir
     func.func @prefill(%tokens: tensor<?xi32>, ...) -> (tensor<1x49152xf32>, ...)
     // stays, and there is
     func.func @observe(%tokens: tensor<?xi32>, ...)
         -> (tensor<?x576xf32> {gist.name = "0.qkv:blk.0.attn_q.weight+…"}, ...,
-            tensor<?x576xf32> {gist.name = "0.qkv=blk.0.attn_q.weight"}, ...)
+            tensor<?x576xf32> {gist.name = "0.qkv=blk.0.attn_q.weight"}, ...,
+            tensor<?x576xf32> {gist.name = "0@residual"},
+            tensor<?x3x64xf32> {gist.name = "0@keys"}, ...)
     ```
 
     A module without `from` is left alone.

@@ -69,6 +69,8 @@ void gist::buildReferencePipeline(OpPassManager &pm) {
 
 void gist::buildGraphStage(OpPassManager &pm,
                            const GraphPipelineOptions &options) {
+  if (options.sampling)
+    pm.addPass(createAddSamplingPass()); // The decode entry is a copy.
   pm.addPass(createAddDecodeEntryPass());
   pm.addPass(createAddNllEntryPass());
   pm.addPass(createCanonicalizerPass());

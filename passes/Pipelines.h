@@ -23,6 +23,10 @@ struct GraphPipelineOptions : mlir::PassPipelineOptions<GraphPipelineOptions> {
       *this, "gates", llvm::cl::init(true),
       llvm::cl::desc("write gated projections as products that rows ask for; "
                      "GPUs have kernels for them instead")};
+  Option<bool> sampling{
+      *this, "sampling",
+      llvm::cl::desc("draw the next token on the device; on CPUs the host, "
+                     "which is at hand, does")};
   Option<bool> int8{
       *this, "int8",
       llvm::cl::desc("multiply block-quantised weights in 8 bits")};

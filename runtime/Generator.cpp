@@ -98,14 +98,13 @@ Status gist::generate(Session &session, const Tokenizer &tokenizer,
                          "the number of tokens cannot be negative");
   result = {};
   int64_t start = Profile::now();
-  GIST_TRY(session.feed(prompt));
+  int32_t token = 0;
+  GIST_TRY(session.next(prompt, sampler, token));
   int64_t decodeStart = Profile::now();
   result.promptNanoseconds = decodeStart - start;
 
   TextOutput output(tokenizer, options, sink, result.text);
   while (true) {
-    int32_t token = 0;
-    GIST_TRY(sampler.sample(session.logits(), token));
     result.tokens.push_back(token);
     if (!options.ignoreEnd && isEnd(session, tokenizer, token)) {
       result.reason = FinishReason::EndToken;
@@ -129,7 +128,7 @@ Status gist::generate(Session &session, const Tokenizer &tokenizer,
       result.reason = FinishReason::ContextFull;
       break;
     }
-    GIST_TRY(session.feed({&token, 1}));
+    GIST_TRY(session.next({&token, 1}, sampler, token));
     ++result.decodedTokens;
   }
   output.finish();

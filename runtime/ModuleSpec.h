@@ -51,6 +51,8 @@ inline constexpr const char *kEntryEmbed = "embed";
 inline constexpr const char *kTensorTokens = "tokens";
 inline constexpr const char *kTensorTargets = "targets";
 inline constexpr const char *kTensorLogits = "logits";
+inline constexpr const char *kTensorSampling = "sampling";
+inline constexpr const char *kTensorNext = "next";
 inline constexpr const char *kTensorNll = "nll";
 inline constexpr const char *kTensorEmbedding = "embedding";
 

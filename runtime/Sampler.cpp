@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -18,6 +19,44 @@ using namespace gist;
 //===----------------------------------------------------------------------===//
 // Sampler
 //===----------------------------------------------------------------------===//
+
+using Field = SampleSettings::Field;
+
+/// What top-p is a share of, and the weight of the best token.
+static constexpr int64_t kWholeShare = int64_t{1} << 32;
+static constexpr int64_t kWholeWeight = int64_t{1} << 30;
+
+/// How much more likely the best token is than one that far below it, as
+/// gist.sample says: whole numbers, so that a text is the same everywhere.
+static int64_t getWeight(float logit, float best, float scale) {
+  // 2^(-f) on [0, 1], in units of 2^-30. The same numbers are in
+  // dialect/SamplingOps.cpp.
+  constexpr int64_t kPowers[] = {kWholeWeight, -744261112, 257940802, -59591844,
+                                 10304738,     -1386885,   123394};
+  constexpr int kFractionBits = 25;
+  if (logit == best)
+    return kWholeWeight;
+  float distance = (best - logit) * scale;
+  if (!(distance < 30.0f)) // A NaN never is.
+    return 0;
+  auto units = static_cast<int64_t>(distance * (1 << kFractionBits));
+  int64_t fraction = units & ((1 << kFractionBits) - 1), power = 0;
+  for (size_t i = std::size(kPowers); i-- > 0;)
+    power = kPowers[i] + (power * fraction >> kFractionBits);
+  return power >> (units >> kFractionBits);
+}
+
+/// floor(total * share / 2^32) without overflow.
+static int64_t getShare(int64_t total, int64_t share) {
+  auto low = static_cast<uint64_t>(total) & 0xffffffff;
+  return (total >> 32) * share +
+         static_cast<int64_t>(low * static_cast<uint64_t>(share) >> 32);
+}
+
+Status gist::noTokenError(size_t logits) {
+  return Status::error(Code::BadArgument,
+                       "none of %zu logits is a number above -inf", logits);
+}
 
 Status Sampler::create(const SamplerOptions &options, Sampler &sampler) {
   // Written so that NaN is refused too.
@@ -31,52 +70,43 @@ Status Sampler::create(const SamplerOptions &options, Sampler &sampler) {
   if (!(options.minP >= 0.0f && options.minP <= 1.0f))
     return Status::error(Code::BadArgument, "min-p %g is not in [0, 1]",
                          static_cast<double>(options.minP));
-  sampler.options = options;
   sampler.state = options.seed;
+  sampler.isGreedy = options.temperature == 0.0f;
+  constexpr double kLog2E = 1.4426950408889634;
+  auto scale = static_cast<float>(
+      std::min(kLog2E / static_cast<double>(options.temperature),
+               static_cast<double>(std::numeric_limits<float>::max())));
+  auto part = [](float share, int64_t whole) {
+    return static_cast<int64_t>(
+        std::ceil(static_cast<double>(share) * static_cast<double>(whole)));
+  };
+  std::array<int64_t, Field::NumFields> &numbers = sampler.settings.numbers;
+  numbers[Field::Scale] = std::bit_cast<int32_t>(scale);
+  numbers[Field::TopK] = options.topK ? options.topK : INT32_MAX;
+  numbers[Field::TopP] = part(options.topP, kWholeShare);
+  numbers[Field::Least] =
+      std::max<int64_t>(1, part(options.minP, kWholeWeight));
+  if (sampler.isGreedy)
+    numbers[Field::TopK] = 1;
   return {};
 }
 
-/// The next number of SplitMix64 as a double in [0, 1).
-double Sampler::uniform() {
+/// With the upper half of the next number of SplitMix64.
+SampleSettings Sampler::next() {
+  if (isGreedy)
+    return settings;
   state += 0x9E3779B97F4A7C15;
   uint64_t z = state;
   z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
   z = (z ^ z >> 27) * 0x94D049BB133111EB;
   z ^= z >> 31;
-  return static_cast<double>(z >> 11) * 0x1.0p-53;
+  settings.numbers[Field::Random] = static_cast<int64_t>(z >> 32);
+  return settings;
 }
 
-/// exp(x) for x <= 0 out of operations that are exactly rounded everywhere
-/// (this file is compiled without contraction): a library's exp differs in the
-/// last bit between machines, and then so would a text. Without branches, so
-/// that the loop over a vocabulary is vectorised.
-static inline double expOfNegative(double x) {
-  constexpr double kLog2E = 1.4426950408889634, kLn2 = 0.6931471805599453;
-  constexpr double kRound = 0x1.8p52; // Adding it leaves the nearest integer.
-  x = x > -700.0 ? x : -700.0;        // Also for NaN.
-  double shifted = x * kLog2E + kRound;
-  double rest = x - (shifted - kRound) * kLn2; // At most ln(2)/2.
-  double sum = 1.0 / 479001600;
-  sum = sum * rest + 1.0 / 39916800;
-  sum = sum * rest + 1.0 / 3628800;
-  sum = sum * rest + 1.0 / 362880;
-  sum = sum * rest + 1.0 / 40320;
-  sum = sum * rest + 1.0 / 5040;
-  sum = sum * rest + 1.0 / 720;
-  sum = sum * rest + 1.0 / 120;
-  sum = sum * rest + 1.0 / 24;
-  sum = sum * rest + 1.0 / 6;
-  sum = sum * rest + 0.5;
-  sum = sum * rest + 1.0;
-  sum = sum * rest + 1.0;
-  // The integer is in the low bits; shifted up it becomes the exponent.
-  uint64_t exponent = std::bit_cast<uint64_t>(shifted) << 52;
-  return std::bit_cast<double>(std::bit_cast<uint64_t>(sum) + exponent);
-}
-
-Status Sampler::sample(std::span<const float> logits, int32_t &token) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  float best = -kInfinity;
+Status Sampler::draw(std::span<const float> logits,
+                     const SampleSettings &settings, int32_t &token) {
+  float best = -std::numeric_limits<float>::infinity();
   int32_t bestToken = -1;
   for (size_t i = 0; i < logits.size(); ++i) {
     if (!(logits[i] > best)) // A NaN never is.
@@ -85,26 +115,30 @@ Status Sampler::sample(std::span<const float> logits, int32_t &token) {
     bestToken = static_cast<int32_t>(i);
   }
   if (bestToken < 0)
-    return Status::error(Code::BadArgument,
-                         "none of %zu logits is a number above -inf",
-                         logits.size());
-  if (options.temperature == 0.0f || best == kInfinity) {
-    token = bestToken;
+    return noTokenError(logits.size());
+  token = bestToken;
+  if (settings.numbers[Field::TopK] == 1)
     return {};
-  }
 
-  double scale = 1.0 / static_cast<double>(options.temperature);
-  weights.resize(logits.size());
+  auto bits = static_cast<int32_t>(settings.numbers[Field::Scale]);
+  auto scale = std::bit_cast<float>(bits);
+  int64_t least = settings.numbers[Field::Least], total = 0;
+  candidates.clear();
   for (size_t i = 0; i < logits.size(); ++i)
-    weights[i] = expOfNegative((static_cast<double>(logits[i]) - best) * scale);
-  chooseCandidates(logits);
+    if (int64_t weight = getWeight(logits[i], best, scale)) {
+      candidates.push_back({logits[i], static_cast<int32_t>(i), weight});
+      total += weight;
+    }
+  std::optional<Candidate> last = findLast(settings, total);
+  std::erase_if(candidates, [&](const Candidate &candidate) {
+    return candidate.weight < least || (last && comesBefore(*last, candidate));
+  });
 
-  double total = 0.0;
-  for (const Candidate &candidate : chosen)
+  total = 0;
+  for (const Candidate &candidate : candidates)
     total += candidate.weight;
-  double drawn = uniform() * total, sum = 0.0;
-  token = chosen.back().token; // Where rounding leaves nothing.
-  for (const Candidate &candidate : chosen) {
+  int64_t drawn = getShare(total, settings.numbers[Field::Random]), sum = 0;
+  for (const Candidate &candidate : candidates) {
     sum += candidate.weight;
     if (sum > drawn) {
       token = candidate.token;
@@ -114,58 +148,39 @@ Status Sampler::sample(std::span<const float> logits, int32_t &token) {
   return {};
 }
 
-/// Fills `chosen` with the tokens that pass the filters, never none: the best
-/// has weight 1 and passes all of them.
-void Sampler::chooseCandidates(std::span<const float> logits) {
-  // Below this a token could not be drawn with 53 random bits.
-  constexpr double kLeast = 0x1.0p-60;
-  double total = 0.0;
-  candidates.clear();
-  chosen.clear();
-  for (size_t i = 0; i < logits.size(); ++i) {
-    if (!(weights[i] >= kLeast) || std::isnan(logits[i]))
-      continue;
-    candidates.push_back({logits[i], static_cast<int32_t>(i), weights[i]});
-    total += weights[i];
-  }
-  size_t limit = options.topK ? options.topK : candidates.size();
-  if (limit >= candidates.size() && options.topP >= 1.0f) {
-    for (const Candidate &candidate : candidates)
-      if (candidate.weight >= options.minP)
-        chosen.push_back(candidate);
-    return;
-  }
-
+/// The last of the candidates, whose weights add up to `total`, that top-k and
+/// top-p leave; none where they leave all.
+std::optional<Sampler::Candidate>
+Sampler::findLast(const SampleSettings &settings, int64_t total) {
+  auto topK = static_cast<size_t>(settings.numbers[Field::TopK]);
+  int64_t topP = settings.numbers[Field::TopP];
+  if (topK >= candidates.size() && topP >= kWholeShare)
+    return std::nullopt;
   // Few are needed, so they are taken from a heap and the rest never sorted.
-  auto comesLater = [](const Candidate &a, const Candidate &b) {
-    return a.logit != b.logit ? a.logit < b.logit : a.token > b.token;
+  rest = candidates;
+  first.clear();
+  auto isLater = [](const Candidate &a, const Candidate &b) {
+    return comesBefore(b, a);
   };
-  std::make_heap(candidates.begin(), candidates.end(), comesLater);
+  std::make_heap(rest.begin(), rest.end(), isLater);
   auto take = [&] {
-    std::pop_heap(candidates.begin(), candidates.end(), comesLater);
-    chosen.push_back(candidates.back());
-    candidates.pop_back();
+    std::pop_heap(rest.begin(), rest.end(), isLater);
+    first.push_back(rest.back());
+    rest.pop_back();
+    return first.back().weight;
   };
-  if (limit < candidates.size()) {
-    total = 0.0;
-    while (chosen.size() < limit) {
-      take();
-      total += chosen.back().weight;
-    }
-    candidates.clear();
+  if (topK < rest.size()) {
+    total = 0;
+    while (first.size() < topK)
+      total += take();
   }
-  double enough = static_cast<double>(options.topP) * total, kept = 0.0;
+  int64_t enough = std::max<int64_t>(1, getShare(total, topP)), kept = 0;
   size_t count = 0;
-  while (options.topP >= 1.0f || kept < enough) {
-    if (count == chosen.size() && candidates.empty())
-      break;
-    if (count == chosen.size())
-      take();
-    if (chosen[count].weight < options.minP)
-      break;
-    kept += chosen[count++].weight;
+  while (kept < enough) {
+    kept += count < first.size() ? first[count].weight : take();
+    ++count;
   }
-  chosen.resize(count);
+  return first[count - 1];
 }
 
 //===----------------------------------------------------------------------===//

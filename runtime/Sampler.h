@@ -15,7 +15,9 @@
 
 #include "runtime/Status.h"
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,6 +33,19 @@ struct SamplerOptions {
   uint64_t seed = 0;
 };
 
+/// All that one draw depends on besides the logits: the settings of the op
+/// gist.sample (docs/dialect.md), which devices compute with as the host does.
+struct SampleSettings {
+  enum Field { Scale, TopK, TopP, Least, Random, NumFields };
+  /// Without more, those that take the best token.
+  std::array<int64_t, NumFields> numbers = {0, 1, int64_t{1} << 32, 1, 0};
+
+  bool operator==(const SampleSettings &) const = default;
+};
+
+/// The error for logits none of which can be chosen.
+Status noTokenError(size_t logits);
+
 /// Draws tokens. The filters act in the order top-k, top-p, min-p on the
 /// probabilities at the given temperature.
 class Sampler {
@@ -39,25 +54,36 @@ public:
   /// was.
   static Status create(const SamplerOptions &options, Sampler &sampler);
 
-  /// The next token. A NaN counts as impossible; of equal logits the smaller
-  /// id comes first. Fails when no logit is above -inf.
-  Status sample(std::span<const float> logits, int32_t &token);
+  /// What the next token is drawn with. Every call has another random number.
+  SampleSettings next();
+
+  /// The token that `settings` draw. A NaN counts as impossible; of equal
+  /// logits the smaller id comes first. Fails when no logit is above -inf.
+  Status draw(std::span<const float> logits, const SampleSettings &settings,
+              int32_t &token);
+
+  /// The same with the next settings.
+  Status sample(std::span<const float> logits, int32_t &token) {
+    return draw(logits, next(), token);
+  }
 
 private:
-  double uniform();
-  void chooseCandidates(std::span<const float> logits);
-
   struct Candidate {
     float logit;
     int32_t token;
-    double weight;
+    int64_t weight;
   };
+  static bool comesBefore(const Candidate &a, const Candidate &b) {
+    return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
+  }
+  std::optional<Candidate> findLast(const SampleSettings &settings,
+                                    int64_t total);
 
-  SamplerOptions options;
+  SampleSettings settings;
+  bool isGreedy = true;
   uint64_t state = 0;
   // Kept between calls for their memory.
-  std::vector<double> weights;
-  std::vector<Candidate> candidates, chosen;
+  std::vector<Candidate> candidates, rest, first;
 };
 
 /// Finds stop strings in a text that comes in pieces. Text that may become the

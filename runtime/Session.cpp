@@ -224,6 +224,7 @@ Status Session::call(std::string_view name,
                            " bytes, the entry wants %" PRIu64,
                            at->first.c_str(), at->second.size, size);
     GIST_TRY(device.upload(owned[i].address(), at->second));
+    uploadedSampling.erase(i);
   }
   GIST_TRY(execute(*binding));
   std::map<std::string, std::vector<uint8_t>> results;

@@ -13,6 +13,7 @@
 #include "runtime/Device.h"
 #include "runtime/Module.h"
 #include "runtime/Profile.h"
+#include "runtime/Sampler.h"
 
 #include <functional>
 #include <map>
@@ -64,6 +65,11 @@ public:
   /// Appends tokens, in chunks, and computes the logits after the last one.
   /// Tokens that do not fit the context are refused before anything runs.
   Status feed(std::span<const int32_t> tokens);
+
+  /// Appends tokens and draws the one that follows them; on the device, where
+  /// the module's code can, and then logits() is empty.
+  Status next(std::span<const int32_t> tokens, Sampler &sampler,
+              int32_t &token);
 
   /// The logits after the last fed token, one per vocabulary entry. Valid until
   /// the next call of any function.
@@ -142,11 +148,15 @@ private:
   Status readStatistics(EntryBinding &binding);
   /// `targets` is empty for entries that take none.
   Status runTokens(std::string_view entry, std::span<const int32_t> tokens,
-                   std::span<const int32_t> targets, int64_t before,
-                   std::string_view output, std::span<const float> &values);
+                   std::span<const int32_t> targets, int64_t before);
+  /// Feeds tokens; `entry` is what took the last of them.
+  Status advance(std::span<const int32_t> tokens, std::string_view &entry);
   Status uploadTokens(const EntrySpec &entry, uint32_t buffer,
                       std::span<const int32_t> tokens);
-  Status readOutput(const EntrySpec &entry, std::string_view name,
+  Status uploadSettings(uint32_t buffer);
+  Status readOutput(std::string_view entry, std::string_view name,
+                    ElementType type, Bytes &content);
+  Status readFloats(std::string_view entry, std::string_view name,
                     std::span<const float> &values);
   Status contentSize(uint32_t buffer, uint64_t &bytes);
   Status checkRoom(size_t count) const;
@@ -172,7 +182,11 @@ private:
   std::vector<bool> ownWeights;      ///< those that setWeight replaced
   std::vector<DeviceMemory> owned;   ///< per buffer of the other kinds
   std::vector<EntryBinding> entries;
-  std::vector<float> downloaded; ///< outputs of devices without host pointers
+  /// What an output was downloaded to, on devices without host pointers.
+  std::vector<uint8_t> downloaded;
+  SampleSettings sampling; ///< of entries that draw tokens
+  /// What inputs of settings hold, by buffer.
+  std::map<uint32_t, SampleSettings> uploadedSampling;
   std::span<const float> lastLogits;
   std::vector<StatisticValue> lastValues;
 };

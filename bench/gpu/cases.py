@@ -526,6 +526,68 @@ func.func @run(%x: tensor<?x{depth}xf16> loc("x"), %v0: tensor<{depth}x{rank}xf1
                 tags={"gated"})
 
 
+# Sampling.
+
+
+def sample_weights(torch, x, scale):
+    """What gist.sample says a token weighs, of 2^30."""
+    powers = [1073741824, -744261112, 257940802, -59591844, 10304738, -1386885, 123394]
+    distance = (x.amax() - x) * scale
+    units = torch.where(distance < 30, distance * 2.0 ** 25, 0).long()
+    fraction, power = units & (2 ** 25 - 1), torch.zeros_like(units)
+    for coefficient in reversed(powers):
+        power = coefficient + (power * fraction >> 25)
+    return torch.where(distance < 30, power >> (units >> 25), 0)
+
+
+def sample(vocabulary, temperature, top_k, top_p):
+    """The next token of one row of logits; greedy at temperature 0."""
+    row, settings = f"tensor<1x{vocabulary}xf32>", "tensor<1x5xi64>"
+    graph = f"""
+func.func @run(%x: {row} loc("x"), %s: {settings} loc("s")) -> (tensor<1xi32> {{gist.name = "y"}}) {{
+  %y = gist.sample %x by %s : {row}, {settings}
+  return %y : tensor<1xi32>
+}}"""
+    greedy, random = temperature == 0, 0x9E3779B9
+
+    def inputs(torch, g):
+        scale = torch.tensor(0.0 if greedy else math.log2(math.e) / temperature)
+        words = [int(scale.view(torch.int32)), 1 if greedy else top_k, int(top_p * 2 ** 32), 1,
+                 random]
+        return {"x": 3 * torch.randn(1, vocabulary, generator=g, device="cuda"),
+                "s": torch.tensor([words], dtype=torch.int64)}
+
+    def check(torch, inputs, outputs):
+        x, words = inputs["x"][0], inputs["s"][0].tolist()
+        scale = torch.tensor(words[0], dtype=torch.int32).view(torch.float32).cuda()
+        weights = sample_weights(torch, x, scale)
+        order = torch.sort(x, descending=True, stable=True).indices[:words[1]]
+        ranked = weights[order]
+        enough = max(1, int(ranked.sum()) * words[2] >> 32)
+        order = order[ranked.cumsum(0) - ranked < enough]
+        chosen = torch.zeros_like(weights)
+        chosen[order] = weights[order]
+        drawn = int(chosen.sum()) * random >> 32
+        want = int((chosen.cumsum(0) > drawn).int().argmax())
+        return float(int(outputs["y"][0]) != want), 0.0
+
+    def peer(torch, i):
+        def draw(x):
+            if greedy:
+                return x.argmax()
+            value, index = torch.sort(x[0] / temperature, descending=True)
+            share = torch.softmax(value, 0)
+            far = torch.arange(vocabulary, device="cuda") >= top_k
+            far |= share.cumsum(0) - share >= top_p
+            share = share.masked_fill(far, 0)
+            return index.take((share / torch.empty_like(share).exponential_()).argmax())
+        return lambda: draw(i["x"])
+
+    name = "greedy" if greedy else f"temperature {temperature:g} top-k {top_k} top-p {top_p:g}"
+    return Case(f"sample {vocabulary} {name}", graph, 1, inputs, check, peer, "torch", 0, 0,
+                bytes=4.0 * vocabulary, tags={"sample"})
+
+
 def all_cases():
     for tokens in (512, 2048):
         yield gemm(tokens, 4096, 16384, 1 / 0.6, 1 / 0.9)
@@ -558,3 +620,5 @@ def all_cases():
     for tokens in (512, 2048, 8192):
         for model in TIMED:
             yield decode(model, tokens, 0, 0)
+    for temperature, top_k, top_p in ((0, 1, 1), (0.8, 50257, 1), (0.8, 40, 0.9)):
+        yield sample(50257, temperature, top_k, top_p)

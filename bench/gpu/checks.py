@@ -44,6 +44,11 @@ def repeated_rows(torch, inputs, generator):
     return inputs | {"x": x}
 
 
+def equal_logits(torch, inputs, generator):
+    """Many tokens with one logit, and both zeros."""
+    return inputs | {"x": inputs["x"].round()}
+
+
 def variant(case, element, change=None):
     """The same with another type of numbers, on changed inputs."""
     def inputs(torch, generator):
@@ -87,7 +92,16 @@ def plain_cases():
         yield cases.gated_many(tokens, 576, 200, 64, share), None
 
 
+def sample_cases():
+    for vocabulary in 1, 7, 1000, 128256:
+        for temperature, top_k, top_p in (0, 1, 1), (1, 5, 1), (1.5, vocabulary, 0.7):
+            yield cases.sample(vocabulary, temperature, top_k, top_p)
+
+
 def all_cases():
+    for case in sample_cases():
+        yield variant(case, "f32")
+        yield variant(case, "f32", equal_logits)
     for case, change in plain_cases():
         for element in "f16", "bf16":
             yield variant(case, element)

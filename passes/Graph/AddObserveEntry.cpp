@@ -8,6 +8,7 @@
 #include "passes/Emit/EmitModule.h"
 #include "passes/Passes.h"
 #include "passes/Plan/FindLinears.h"
+#include "passes/Plan/SelectionRows.h"
 
 namespace gist {
 #define GEN_PASS_DEF_ADDOBSERVEENTRYPASS
@@ -65,6 +66,12 @@ struct AddObserveEntryPass final
         if (input.layer >= 0)
           show(linear.product->getResult(0),
                getGroup(input) + "=" + linear.weight.getName().str());
+    // What selections can look at; normalised rows are there already.
+    for (auto [layer, op] : llvm::enumerate(observe.getOps<AttentionOp>()))
+      for (auto [on, what] : {std::pair(SelectOn::Residual, "@residual"),
+                              std::pair(SelectOn::Keys, "@keys")})
+        if (Value rows = findSelectionRows(op, on))
+          show(rows, std::to_string(layer) + what);
     // What else is returned is state.
     for (unsigned i = 1; i < end->getNumOperands(); ++i) {
       results.push_back(end->getOperand(i));

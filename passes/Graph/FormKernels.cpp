@@ -12,6 +12,7 @@
 #include "passes/Graph/OutlineAttends.h"
 #include "passes/Graph/OutlineGated.h"
 #include "passes/Graph/OutlineKernel.h"
+#include "passes/Graph/OutlineSamples.h"
 #include "passes/Graph/OutlineSelections.h"
 #include "passes/Passes.h"
 
@@ -77,6 +78,7 @@ struct FormKernelsPass final
         return signalPassFailure();
       gist::outlineGatedProjections(function, table);
       gist::outlineAttends(function, table);
+      gist::outlineSamples(function, table);
       for (const gist::KernelGroup &group : gist::formKernelGroups(function))
         if (failed(table.outline(group)))
           return signalPassFailure();

@@ -15,21 +15,9 @@
 #ifndef GIST_PASSES_PLAN_ADAPTIVETAU_H
 #define GIST_PASSES_PLAN_ADAPTIVETAU_H
 
-#include <cstdint>
-#include <vector>
+#include "passes/Plan/SelectionCounts.h"
 
 namespace gist {
-
-/// What a selection was seen to do, summed over texts.
-struct SelectionCounts {
-  double before = 0; ///< representatives of the layer before
-  double removed = 0, added = 0;
-
-  /// The share of the inherited set that changed; nothing where none was.
-  double turnover() const {
-    return before > 0 ? (removed + added) / before : 0;
-  }
-};
 
 struct TauRule {
   double target = 0.1;   ///< the turnover at which a tau stays as it is

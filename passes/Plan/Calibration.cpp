@@ -105,8 +105,11 @@ std::string gist::printCalibration(const Calibration &calibration) {
     text += comma + printHead(candidate);
     comma = ",\n    ";
   }
+  text += "\n  ]";
+  if (calibration.selections.windows > 0)
+    text += ",\n  \"selections\": " + calibration.selections.print();
   comma = "\n    ";
-  text += "\n  ],\n  \"heads\": [";
+  text += ",\n  \"heads\": [";
   for (const auto &[key, runs] : calibration.runs) {
     auto [layer, head, candidate] = key;
     Json list = Json::array();
@@ -168,6 +171,9 @@ static Status read(const Json &json, Calibration &result) {
         parseHead(candidate.dump(), result.candidates.back())
             .in("candidate " + std::to_string(result.candidates.size() - 1)));
   }
+  if (json.contains("selections"))
+    GIST_TRY(parseSelectionCurves(json.at("selections"), result.layers,
+                                  result.kvHeads, result.selections));
   for (const Json &entry : json.at("heads")) {
     Calibration::Key key(entry.at("layer").get<size_t>(),
                          entry.at("head").get<size_t>(),

@@ -18,6 +18,7 @@
 #define GIST_PASSES_PLAN_CALIBRATION_H
 
 #include "passes/Plan/Plan.h"
+#include "passes/Plan/SelectionCurves.h"
 #include "passes/Plan/Work.h"
 
 #include <map>
@@ -75,6 +76,9 @@ struct Calibration {
   std::vector<CalibrationText> texts;
   /// One run for each text. A candidate that is missing was not measured.
   std::map<Key, std::vector<HeadRun>> runs;
+  /// What selections would do; of the text alone, without its second copy. A
+  /// module that shows no rows has none, and neither have older files.
+  SelectionCurves selections;
 
   /// N, N/2, ... in ascending order; the last but one ends the first copy.
   std::vector<int64_t> checkpoints() const;

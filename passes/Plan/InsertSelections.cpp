@@ -76,20 +76,19 @@ private:
 } // namespace
 
 Value Rewrite::findRows(AttentionOp op, const SelectionChoice &choice) {
-  switch (choice.on) {
-  case SelectOn::Keys:
-    if (isSlice(op.getKey())) {
-      op.emitOpError("has keys that are part of larger rows, which selections "
-                     "on keys do not read yet");
-      return {};
-    }
-    return op.getKey();
-  case SelectOn::Normalised:
-    return findProjectedRows(op);
-  case SelectOn::Residual:
-    break;
-  }
-  return findResidualRows(op);
+  if (Value rows = findSelectionRows(op, choice.on))
+    return rows;
+  if (choice.on == SelectOn::Keys)
+    op.emitOpError("has keys that are part of larger rows, which selections "
+                   "on keys do not read yet");
+  else if (!findSelectionRows(op, SelectOn::Normalised))
+    op.emitOpError(
+        "has queries that are not projected from one tensor of rows");
+  else
+    op.emitOpError(
+        "has no residual stream: nothing that its queries are computed "
+        "from is added to its result");
+  return {};
 }
 
 /// g = V^T x and rho = |x - V g|. V is orthonormal, so rho^2 = |x|^2 - |g|^2:

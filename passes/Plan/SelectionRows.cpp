@@ -7,6 +7,7 @@
 
 #include "passes/Plan/SelectionRows.h"
 #include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Graph/KernelGroups.h"
@@ -72,7 +73,7 @@ static bool isProduct(Operation *op) {
   return structured && linalg::isaContractionOpInterface(structured);
 }
 
-Value gist::findProjectedRows(AttentionOp op) {
+static Value findProjectedRows(AttentionOp op) {
   SetVector<Value> rows;
   SetVector<Value> seen;
   seen.insert(op.getQuery());
@@ -85,13 +86,10 @@ Value gist::findProjectedRows(AttentionOp op) {
     else
       seen.insert(producer->operand_begin(), producer->operand_end());
   }
-  if (rows.size() == 1)
-    return rows.front();
-  op.emitOpError("has queries that are not projected from one tensor of rows");
-  return {};
+  return rows.size() == 1 ? rows.front() : Value();
 }
 
-Value gist::findResidualRows(AttentionOp op) {
+static Value findResidualRows(AttentionOp op) {
   Value projected = findProjectedRows(op);
   if (!projected)
     return {};
@@ -111,8 +109,40 @@ Value gist::findResidualRows(AttentionOp op) {
     if (producer && !isProduct(producer))
       seen.insert(producer->operand_begin(), producer->operand_end());
   }
-  op.emitOpError(
-      "has no residual stream: nothing that its queries are computed "
-      "from is added to its result");
   return {};
+}
+
+/// What `rows` are rounded from, if all they are is rounded.
+static Value findUnrounded(Value rows) {
+  auto generic = rows.getDefiningOp<linalg::GenericOp>();
+  if (!generic || generic.getNumDpsInputs() != 1 ||
+      !llvm::hasSingleElement(generic.getBody()->without_terminator()) ||
+      !isa<arith::TruncFOp>(generic.getBody()->front()))
+    return rows;
+  return generic.getDpsInputOperand(0)->get();
+}
+
+static Value findKeys(AttentionOp op) {
+  Value keys = op.getKey();
+  if (readsCache(op)) {
+    auto cache = keys.getDefiningOp<tensor::ExtractSliceOp>().getSource();
+    auto insert = cache.getDefiningOp<tensor::InsertSliceOp>();
+    if (!insert)
+      return {};
+    keys = findUnrounded(insert.getSource());
+  }
+  // Selections do not read parts of larger rows yet.
+  return isSlice(keys) ? Value() : keys;
+}
+
+Value gist::findSelectionRows(AttentionOp op, SelectOn on) {
+  switch (on) {
+  case SelectOn::Keys:
+    return findKeys(op);
+  case SelectOn::Normalised:
+    return findProjectedRows(op);
+  case SelectOn::Residual:
+    break;
+  }
+  return findResidualRows(op);
 }

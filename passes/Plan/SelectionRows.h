@@ -27,13 +27,12 @@ Status readSelectionPlan(mlir::ModuleOp module, const std::string &path,
 mlir::FailureOr<llvm::SmallVector<AttentionOp>>
 findLayers(mlir::func::FuncOp function, const SelectionPlan &plan);
 
-/// The rows that queries of `op` are projected from; null, with an error, where
-/// there are none.
-mlir::Value findProjectedRows(AttentionOp op);
-
-/// The residual stream before `op`: the rows, among those that the projected
-/// ones are computed from, that are added to what attention gives.
-mlir::Value findResidualRows(AttentionOp op);
+/// The rows of a call's tokens that selections before `op` can look at; null
+/// where the graph has none: the rows that queries are projected from, the
+/// residual stream (the rows, among those that the projected ones are computed
+/// from, that are added to what attention gives), or keys, before they are
+/// rounded for a cache.
+mlir::Value findSelectionRows(AttentionOp op, SelectOn on);
 
 } // namespace gist
 

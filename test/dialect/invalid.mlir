@@ -577,3 +577,39 @@ func.func @dequantize_c2_blocks(%b: tensor<192x?x20xi8>) {
   %f = gist.dequantize %b format q4_1 : tensor<192x?x20xi8>
   return
 }
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// sample
+//===----------------------------------------------------------------------===//
+
+func.func @sample_c1_rows(%x: tensor<2x7xf32>, %s: tensor<3x5xi64>) {
+  // expected-error @+1 {{'gist.sample' op expects 5 settings for each row of 'tensor<2x7xf32>', got 'tensor<3x5xi64>'}}
+  %t = gist.sample %x by %s : tensor<2x7xf32>, tensor<3x5xi64>
+  return
+}
+
+// -----
+
+func.func @sample_c1_settings(%x: tensor<2x7xf32>, %s: tensor<2x4xi64>) {
+  // expected-error @+1 {{'gist.sample' op expects 5 settings for each row of 'tensor<2x7xf32>', got 'tensor<2x4xi64>'}}
+  %t = gist.sample %x by %s : tensor<2x7xf32>, tensor<2x4xi64>
+  return
+}
+
+// -----
+
+func.func @sample_c2_dynamic(%x: tensor<2x?xf32>, %s: tensor<2x5xi64>) {
+  // expected-error @+1 {{'gist.sample' op expects a static number of tokens from 1 to 16777216, got ?}}
+  %t = gist.sample %x by %s : tensor<2x?xf32>, tensor<2x5xi64>
+  return
+}
+
+// -----
+
+func.func @sample_c2_none(%x: tensor<2x0xf32>, %s: tensor<2x5xi64>) {
+  // expected-error @+1 {{'gist.sample' op expects a static number of tokens from 1 to 16777216, got 0}}
+  %t = gist.sample %x by %s : tensor<2x0xf32>, tensor<2x5xi64>
+  return
+}

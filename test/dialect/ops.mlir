@@ -104,3 +104,14 @@ func.func @weights() -> tensor<192x576xf32> {
   %f = gist.dequantize %w format q4_1 : tensor<192x18x20xi8>
   return %f : tensor<192x576xf32>
 }
+
+// CHECK-LABEL: func @sample
+func.func @sample(%one: tensor<1x49152xf32>, %many: tensor<?x7xf32>, %s: tensor<1x5xi64>, %t: tensor<?x5xi64>) {
+  // CHECK: gist.sample %{{.+}} by %{{.+}} : tensor<1x49152xf32>, tensor<1x5xi64>
+  %a = gist.sample %one by %s : tensor<1x49152xf32>, tensor<1x5xi64>
+  // CHECK: %[[B:.+]] = gist.sample %{{.+}} by %{{.+}} : tensor<?x7xf32>, tensor<?x5xi64>
+  %b = gist.sample %many by %t : tensor<?x7xf32>, tensor<?x5xi64>
+  // CHECK: tensor.cast %[[B]] : tensor<?xi32> to tensor<3xi32>
+  %c = tensor.cast %b : tensor<?xi32> to tensor<3xi32>
+  return
+}

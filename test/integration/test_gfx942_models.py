@@ -249,6 +249,8 @@ def test_selftest(name, has_plan, tmp_path):
     launched = re.search(r"(\d+) of (\d+) kernels for gfx942 were launched", result.stdout)
     assert launched and launched.group(1) == launched.group(2), result.stdout
     assert {"prefill", "decode", "score"} <= set(re.findall(r"^\w+", result.stdout, re.M))
+    # Tokens that the device draws are what the host draws.
+    assert re.search(r"^decode +1 +decode\.next +3 .* pass$", result.stdout, re.M)
     # Products of two machines are not equal to the last bit.
     result = selftest(1e-12)
     assert result.returncode == 1 and "comparisons failed" in result.stderr, result

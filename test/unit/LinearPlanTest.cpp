@@ -12,6 +12,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <set>
 
 using namespace gist;
 
@@ -186,22 +187,23 @@ std::vector<plan::LinearMenu> makeManyMenus(int count) {
 TEST(LinearSolveTest, MeasuredLossesAreKept) {
   std::vector<plan::LinearMenu> menus = makeManyMenus(40);
   for (double truth : {0.2, 1.0, 7.0}) {
-    int measured = 0;
+    std::set<std::vector<size_t>> measured;
     auto measure = [&](const std::vector<size_t> &chosen, double &loss) {
-      ++measured;
+      EXPECT_TRUE(measured.insert(chosen).second) << "measured before";
       loss = truth * plan::predictLoss(menus, chosen);
       return Status();
     };
     std::vector<size_t> chosen, within;
     constexpr double kLimit = 1.5;
     ASSERT_TRUE(plan::chooseForLoss(menus, kLimit, 30, measure, chosen).ok());
-    EXPECT_LE(measured, 30);
+    EXPECT_LE(measured.size(), 30u);
     EXPECT_LE(truth * plan::predictLoss(menus, chosen), kLimit);
     int64_t bytes = plan::countBytes(menus, chosen);
     EXPECT_LT(bytes, 4000);
     ASSERT_TRUE(plan::chooseWithin(menus, bytes - 20, within).ok());
     EXPECT_GT(truth * plan::predictLoss(menus, within), kLimit);
     // The same again.
+    measured.clear();
     std::vector<size_t> again;
     ASSERT_TRUE(plan::chooseForLoss(menus, kLimit, 30, measure, again).ok());
     EXPECT_EQ(again, chosen);

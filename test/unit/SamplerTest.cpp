@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -119,6 +120,34 @@ TEST(Sampler, FrequenciesFollowTheProbabilities) {
       EXPECT_NEAR(counts[i], kDraws * p, 5 * std::sqrt(kDraws * p) + 1e-9);
     }
   }
+}
+
+// Every filter takes a part of the same order, and tokens are drawn in the
+// order of their numbers: what a device must do too.
+TEST(Sampler, DrawsByTheOrderOfTokens) {
+  const std::vector<float> logits = {0.0f, 1.0f, 1.0f, 0.0f, 1.0f};
+  auto drawWith = [&](int64_t topK, int64_t random) {
+    Sampler sampler;
+    SampleSettings settings;
+    settings.numbers[SampleSettings::Scale] = std::bit_cast<int32_t>(1e9f);
+    settings.numbers[SampleSettings::TopK] = topK;
+    settings.numbers[SampleSettings::Random] = random;
+    int32_t token = -1;
+    Status status = sampler.draw(logits, settings, token);
+    EXPECT_TRUE(status.ok()) << status.text;
+    return token;
+  };
+  constexpr int64_t kWhole = int64_t{1} << 32;
+  // Three equal weights: thirds of the random numbers.
+  EXPECT_EQ(drawWith(5, 0), 1);
+  EXPECT_EQ(drawWith(5, kWhole / 3), 1);
+  EXPECT_EQ(drawWith(5, kWhole / 3 + 1), 2);
+  EXPECT_EQ(drawWith(5, kWhole * 2 / 3 + 1), 4);
+  EXPECT_EQ(drawWith(5, kWhole - 1), 4);
+  // Of equals the first.
+  EXPECT_EQ(drawWith(2, 0), 1);
+  EXPECT_EQ(drawWith(2, kWhole - 1), 2);
+  EXPECT_EQ(drawWith(1, kWhole - 1), 1);
 }
 
 TEST(Sampler, Filters) {

@@ -13,6 +13,7 @@
 #include "nlohmann/json.hpp"
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 
@@ -233,6 +234,81 @@ TEST_P(SessionTest, CallByName) {
             "input 'tokens' has 12 bytes, the entry wants 8");
   EXPECT_EQ(message("prefill", {{"C", 7}}, {{"tokens", bytes}}),
             "the capacity is chosen when a session is made");
+}
+
+TEST_P(SessionTest, NextFromLogitsOnTheHost) {
+  std::unique_ptr<Session> session = create();
+  std::vector<int32_t> tokens = someTokens(30); // More than one call.
+  Sampler greedy;
+  ASSERT_TRUE(Sampler::create({}, greedy).ok());
+  int32_t token = -1;
+  Status status = session->next(tokens, greedy, token);
+  ASSERT_TRUE(status.ok()) << status.text;
+  std::vector<float> logits = model.logitsAfter(tokens);
+  EXPECT_EQ(token,
+            std::max_element(logits.begin(), logits.end()) - logits.begin());
+  EXPECT_EQ(session->logits().size(), logits.size());
+  EXPECT_EQ(session->position(), 30);
+}
+
+TEST_P(SessionTest, NextFromTheDevice) {
+  model.addSampling();
+  load();
+  std::unique_ptr<Session> session = create();
+  Sampler sampler, same;
+  SamplerOptions options{.temperature = 1.0f, .seed = 3};
+  ASSERT_TRUE(Sampler::create(options, sampler).ok());
+  ASSERT_TRUE(Sampler::create(options, same).ok());
+  std::vector<int32_t> tokens = someTokens(30);
+  for (int i = 0; i < 5; ++i) { // The first in chunks, then one by one.
+    int32_t token = -1;
+    Status status = session->next(tokens, sampler, token);
+    ASSERT_TRUE(status.ok()) << status.text;
+    int64_t random = same.next().numbers[SampleSettings::Random];
+    EXPECT_EQ(token, random % TinyModel::kVocab);
+    EXPECT_TRUE(session->logits().empty());
+    tokens = {token};
+  }
+  // Logits are there for who asks for them.
+  ASSERT_TRUE(session->reset().ok());
+  tokens = someTokens(5);
+  ASSERT_TRUE(session->feed(tokens).ok());
+  expectNear(session->logits(), model.logitsAfter(tokens));
+}
+
+TEST_P(SessionTest, NextRefusesOtherTypesAndSizes) {
+  auto message = [&](auto change) {
+    TinyModel other;
+    other.addSampling();
+    change(other.writer.spec);
+    Status status = Module::open(other.write(folder.file("n.gist")), module);
+    EXPECT_TRUE(status.ok()) << status.text;
+    Sampler greedy;
+    EXPECT_TRUE(Sampler::create({}, greedy).ok());
+    int32_t token = 0;
+    return create()->next(someTokens(3), greedy, token).text;
+  };
+  auto find = [](ModuleSpec &spec, std::string_view name) -> BufferSpec & {
+    for (BufferSpec &buffer : spec.buffers)
+      if (buffer.name == name)
+        return buffer;
+    return spec.buffers.front();
+  };
+  EXPECT_EQ(message([&](ModuleSpec &spec) {
+              find(spec, "sampling").type = ElementType::F32;
+              find(spec, "sampling").size = spec.addConstant(20);
+            }),
+            "input 'sampling' is 20 bytes of f32, expected 40 of i64");
+  EXPECT_EQ(message([&](ModuleSpec &spec) {
+              find(spec, "next").type = ElementType::F32;
+            }),
+            "output 'next' is f32, expected i32");
+  EXPECT_EQ(message([&](ModuleSpec &spec) {
+              ExprId two = spec.addConstant(2);
+              find(spec, "next").shape = {two};
+              find(spec, "next").size = spec.addConstant(8);
+            }),
+            "8 bytes for one token");
 }
 
 TEST_P(SessionTest, FullContextIsRefusedBeforeAnythingRuns) {

@@ -72,6 +72,13 @@ void tiny_logits(const uint64_t *args, int64_t x, int64_t y, int64_t z) {
   }
 }
 
+/// settings, token, V: the random number of the settings, modulo V.
+void tiny_next(const uint64_t *args, int64_t x, int64_t y, int64_t z) {
+  const int64_t *settings = (const int64_t *)args[0];
+  (void)x, (void)y, (void)z;
+  *(int32_t *)args[1] = (int32_t)(settings[4] % (int64_t)args[2]);
+}
+
 /// symbols, number of P among them, statistic: a device word read back.
 void tiny_count(const uint64_t *args, int64_t x, int64_t y, int64_t z) {
   const int64_t *symbols = (const int64_t *)args[0];

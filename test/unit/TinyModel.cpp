@@ -282,6 +282,35 @@ void TinyModel::addEntries() {
   spec.entries = {prefill, decode, score, embedEntry};
 }
 
+void TinyModel::addSampling() {
+  ModuleSpec &spec = writer.spec;
+  auto first = static_cast<uint32_t>(spec.buffers.size());
+  ExprId one = spec.addConstant(1), five = spec.addConstant(5);
+  spec.buffers.push_back({.name = "sampling",
+                          .kind = BufferKind::Input,
+                          .type = ElementType::I64,
+                          .shape = {one, five},
+                          .size = spec.addConstant(40)});
+  spec.buffers.push_back({.name = "next",
+                          .kind = BufferKind::Output,
+                          .type = ElementType::I32,
+                          .shape = {one},
+                          .size = spec.addConstant(4)});
+  auto kernel = static_cast<uint32_t>(spec.kernels.size());
+  spec.kernels.push_back({"next", 3, {{0, "tiny_next"}}});
+  for (EntrySpec &entry : spec.entries) {
+    if (entry.name != kEntryPrefill && entry.name != kEntryDecode)
+      continue;
+    entry.inputs.push_back(first);
+    entry.outputs.push_back(first + 1);
+    entry.commands.push_back(
+        {.kernel = kernel,
+         .args = {ArgSpec::of(first), ArgSpec::of(first + 1),
+                  ArgSpec::scalar(vocab)},
+         .label = "next"});
+  }
+}
+
 void TinyModel::addGpu(const std::string &name, const std::string &device,
                        CodeFormat format, std::string code) {
   auto target = static_cast<uint32_t>(writer.spec.targets.size());

@@ -34,6 +34,10 @@ public:
   /// the same symbols that gives twice the logits.
   explicit TinyModel(uint32_t seed = 7, bool scaled = false);
 
+  /// Lets entries "draw" a token on the device: the random number of their
+  /// settings itself, modulo the vocabulary.
+  void addSampling();
+
   /// Adds code for a GPU: the same kernels under the same symbols.
   void addGpu(const std::string &name, const std::string &device,
               CodeFormat format, std::string code);

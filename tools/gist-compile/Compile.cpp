@@ -67,6 +67,7 @@ private:
   Status applyPlan();
   Status applySelections();
   /// A program for each target, cut into kernels.
+  void warnOfSmallBlocks(llvm::ArrayRef<Target> targets);
   Status createPrograms(llvm::ArrayRef<Target> targets);
   Status writeModule();
 
@@ -197,7 +198,24 @@ Status Compilation::applyPlan() {
   return {};
 }
 
+/// Says so if a plan that knows nothing of GPUs lets one take few tokens at a
+/// time.
+void Compilation::warnOfSmallBlocks(llvm::ArrayRef<Target> targets) {
+  constexpr int64_t kEnoughForGpus = 512;
+  bool hasHeads = !plan.layers.empty() && !plan.layers.front().empty();
+  bool hasGpu = llvm::any_of(
+      targets, [](const Target &target) { return target.gpu != nullptr; });
+  if (!hasHeads || !hasGpu || options.planBlock != 0 ||
+      plan.block >= kEnoughForGpus)
+    return;
+  diagnostics.warn(options.plan + ": prefill takes " +
+                   std::to_string(plan.block) +
+                   " tokens at a time, which leave most of a GPU idle; "
+                   "--plan-block 1024 takes more, and keeps them exactly");
+}
+
 Status Compilation::createPrograms(llvm::ArrayRef<Target> targets) {
+  warnOfSmallBlocks(targets);
   for (const Target &target : targets) {
     bool isOnly = targets.size() == 1;
     programs.emplace_back(OwningOpRef<ModuleOp>(graph->clone()), target,

@@ -34,6 +34,7 @@ Status Program::formKernels() {
     // GPUs multiply in 16 bits what they have in fewer.
     graph.int8 = !target.gpu && options.compute != Compute::F32;
     graph.gates = !target.gpu;
+    graph.sampling = target.gpu != nullptr;
     graph.triple = target.cpu.triple;
     graph.cpu = target.cpu.cpu;
     graph.features = target.cpu.features;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Plan/AdaptiveTau.h"
+#include "passes/Plan/Calibration.h"
 #include "runtime/AtomicFile.h"
 #include "tools/gist-plan/Commands.h"
 #include "tools/gist-run/Options.h"
@@ -22,6 +23,7 @@ namespace {
 struct Options {
   std::string plan, output;
   std::vector<std::string> evaluations;
+  std::string calibration;
   TauRule rule;
 };
 } // namespace
@@ -76,6 +78,53 @@ static Status addCounts(const Json &evaluation, size_t layers,
   return {};
 }
 
+/// A word of a selection, or what a plan means without it.
+static std::string getWord(const Json &selection, const char *name,
+                           const char *otherwise) {
+  auto word = selection.find(name);
+  return word != selection.end() && word->is_string() ? word->get<std::string>()
+                                                      : otherwise;
+}
+
+/// What a layer's selection would change by its calibration, for each head: as
+/// counts of a set of one.
+static Status countCalibrated(const Json &layer, size_t number,
+                              const Calibration &calibration,
+                              std::vector<SelectionCounts> &counts) {
+  counts.assign(1, {});
+  auto selection = layer.find("selection");
+  if (selection == layer.end() || !selection->is_object() ||
+      !selection->contains("tau"))
+    return {};
+  std::string rule = getWord(*selection, "rule", "fresh");
+  SelectionKind kind{getWord(*selection, "on", "residual"),
+                     rule == "paper" ? "all"
+                                     : getWord(*selection, "against", "kept"),
+                     getWord(*selection, "similarity", "absolute")};
+  const SelectionCurves &curves = calibration.selections;
+  if (!curves.curves.contains({kind, number, 0}))
+    return Status::error(Code::BadFile,
+                         "the calibration does not know selections on '%s' "
+                         "against '%s' by '%s' similarity",
+                         kind.on.c_str(), kind.against.c_str(),
+                         kind.similarity.c_str());
+  // A set that is passed on follows no tau.
+  if (rule == "inherit")
+    return {};
+  const Json &tau = selection->at("tau");
+  counts.assign(kind.on == "keys" ? calibration.kvHeads : 1, {});
+  for (size_t head = 0; head < counts.size(); ++head) {
+    const Json *one = tau.is_array() && head < tau.size() ? &tau[head] : &tau;
+    std::optional<double> turnover =
+        one->is_number()
+            ? curves.turnoverAt({kind, number, head}, one->get<double>())
+            : std::nullopt;
+    if (turnover)
+      counts[head] = {1, *turnover, 0};
+  }
+  return {};
+}
+
 /// Four digits are more than the measurement is worth.
 static double rounded(double tau) { return std::round(tau * 1e4) / 1e4; }
 
@@ -109,6 +158,29 @@ static Status adaptLayer(Json &layer, const TauRule &rule,
   return {};
 }
 
+static Status
+readCalibrated(const std::string &path, const Json &layers,
+               std::vector<std::vector<SelectionCounts>> &counts) {
+  Calibration calibration;
+  GIST_TRY(readCalibration(path, calibration));
+  if (calibration.selections.windows == 0)
+    return Status::error(Code::BadFile,
+                         "%s: says nothing of selections: 'gist-plan "
+                         "calibrate' does with a module that gist-compile "
+                         "--observe made",
+                         path.c_str());
+  if (calibration.layers != layers.size())
+    return Status::error(Code::BadFile,
+                         "%s: is of a model with %zu layers, the plan has %zu",
+                         path.c_str(), calibration.layers, layers.size());
+  counts.resize(layers.size());
+  for (size_t i = 0; i < layers.size(); ++i)
+    if (layers[i].is_object())
+      GIST_TRY(countCalibrated(layers[i], i, calibration, counts[i])
+                   .in(path + ": layer " + std::to_string(i)));
+  return {};
+}
+
 static Status runAdapt(const Options &options) {
   Json plan;
   GIST_TRY(readJson(options.plan, plan));
@@ -122,6 +194,8 @@ static Status runAdapt(const Options &options) {
     GIST_TRY(readJson(path, evaluation));
     GIST_TRY(addCounts(evaluation, layers->size(), counts).in(path));
   }
+  if (!options.calibration.empty())
+    GIST_TRY(readCalibrated(options.calibration, *layers, counts));
   for (size_t i = 0; i < layers->size(); ++i)
     if (layers->at(i).is_object())
       GIST_TRY(adaptLayer(layers->at(i), options.rule, counts[i])
@@ -150,8 +224,12 @@ void plan::addAdaptTaus(CLI::App &app, Action &action) {
       ->add_option("-e,--evaluation", options->evaluations,
                    "What 'gist-run eval --json' printed for a module with this "
                    "plan; may be given several times")
-      ->required()
       ->allow_extra_args(false)
+      ->type_name("FILE");
+  command
+      ->add_option("-c,--calibration", options->calibration,
+                   "What 'gist-plan calibrate' wrote, in place of evaluations")
+      ->excludes("--evaluation")
       ->type_name("FILE");
   command
       ->add_option("--turnover", options->rule.target,
@@ -170,6 +248,8 @@ void plan::addAdaptTaus(CLI::App &app, Action &action) {
   command->footer("Example: gist-plan adapt-taus plan.json -e eval.json "
                   "--turnover 0.1 -o adapted.json");
   command->callback([options, &action] {
+    if (options->evaluations.empty() && options->calibration.empty())
+      throw CLI::RequiredError("--evaluation or --calibration");
     action = [options] { return runAdapt(*options); };
   });
 }

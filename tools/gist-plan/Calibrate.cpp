@@ -13,6 +13,7 @@
 #include "tools/gist-plan/Probe.h"
 #include "tools/gist-plan/Progress.h"
 #include "tools/gist-run/Interrupt.h"
+#include "tools/gist-run/Observer.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -30,7 +31,11 @@ struct Options {
   int64_t tokens = 0;
   unsigned sessions = 1;
   double negligible = 1e-5;
+  int64_t window = 512;
 };
+
+/// From sets of all tokens to ones of a few.
+constexpr double kTaus[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9};
 
 /// One calibration, from the first measurement to the last.
 class Calibrator {
@@ -43,10 +48,12 @@ private:
   Status prepare();
   Status resume();
   Status measureDense();
+  Status measureSelections();
   Status measureHead(Prober &prober, size_t head);
   Status measure(Prober &prober, const Plan &plan, size_t text, HeadRun &run,
                  size_t head);
   bool isNegligible(const std::vector<HeadRun> &runs) const;
+  int64_t selectionWindow() const;
   Status write();
 
   const Options &options;
@@ -127,6 +134,9 @@ Status Calibrator::resume() {
   for (size_t i = 0; i < old.texts.size(); ++i)
     data.texts[i].dense = old.texts[i].dense;
   data.runs = std::move(old.runs);
+  if (old.selections.window == selectionWindow() &&
+      std::ranges::equal(old.selections.taus, kTaus))
+    data.selections = std::move(old.selections);
   return {};
 }
 
@@ -164,6 +174,31 @@ static Plan makeDensePlan(const Calibration &data) {
   return plan;
 }
 
+/// Adds one window's rows in every layer to the curves.
+static void
+addSelections(const std::map<std::string, std::vector<float>> &shown,
+              size_t tokens, size_t layers, size_t kvHeads,
+              SelectionCurveMeter &meter) {
+  auto add = [&](const char *on, size_t layer, size_t heads,
+                 const std::vector<float> &rows) {
+    size_t stride = rows.size() / tokens, width = stride / heads;
+    for (size_t head = 0; head < heads; ++head)
+      meter.add(on, layer, head,
+                {rows.data() + head * width, tokens, width, stride});
+  };
+  for (size_t layer = 0; layer < layers; ++layer) {
+    std::string number = std::to_string(layer);
+    if (auto rows = shown.find(number + "@residual"); rows != shown.end())
+      add("residual", layer, 1, rows->second);
+    if (auto rows = shown.find(number + "@keys"); rows != shown.end())
+      add("keys", layer, kvHeads, rows->second);
+    // What queries are projected from is what these linear layers read.
+    auto rows = shown.lower_bound(number + ".qkv:");
+    if (rows != shown.end() && rows->first.starts_with(number + ".qkv:"))
+      add("normalised", layer, 1, rows->second);
+  }
+}
+
 Status Calibrator::measureDense() {
   Plan plan = makeDensePlan(data);
   dense.resize(sequences.size());
@@ -175,6 +210,41 @@ Status Calibrator::measureDense() {
       data.texts[text].dense = run.losses;
     return Status();
   });
+}
+
+int64_t Calibrator::selectionWindow() const {
+  return std::min(options.window, data.tokens / 2);
+}
+
+/// Counts the representatives that each layer would have, on the text without
+/// its second copy: a token and its copy are alike, which says nothing of text.
+Status Calibrator::measureSelections() {
+  if (data.selections.windows > 0)
+    return {};
+  if (!pool.first().model().session->hasEntry(run::kEntryObserve)) {
+    std::fprintf(stderr, "the module does not show its rows, so nothing is "
+                         "said of selections: gist-compile --observe\n");
+    return {};
+  }
+  auto window = static_cast<size_t>(selectionWindow());
+  size_t windows = static_cast<size_t>(data.tokens / 2) / window;
+  Plan plan = makeDensePlan(data);
+  SelectionCurveMeter meter(selectionWindow(),
+                            {std::begin(kTaus), std::end(kTaus)});
+  Progress bar("windows for selections", windows * sequences.size());
+  for (const std::vector<int32_t> &sequence : sequences)
+    for (size_t i = 0; i < windows; ++i) {
+      if (interrupt.requested())
+        return Status::error(Code::Io, "stopped; nothing was measured");
+      std::span<const int32_t> tokens(sequence);
+      std::map<std::string, std::vector<float>> rows;
+      GIST_TRY(
+          pool.first().observe(plan, tokens.subspan(i * window, window), rows));
+      addSelections(rows, window, data.layers, data.kvHeads, meter);
+      bar.advance();
+    }
+  data.selections = meter.finish();
+  return {};
 }
 
 /// Whether a head does so well that a dearer choice cannot be worth it.
@@ -235,6 +305,7 @@ Status Calibrator::write() {
 Status Calibrator::run() {
   GIST_TRY(prepare());
   size_t heads = data.layers * data.kvHeads;
+  GIST_TRY(measureSelections());
   GIST_TRY(measureDense());
   written = std::chrono::steady_clock::now();
   Progress bar("measurements", heads * data.candidates.size());
@@ -243,7 +314,7 @@ Status Calibrator::run() {
     return measureHead(prober, head);
   });
   // What was measured is kept, whatever happened.
-  if (status.ok() || !data.runs.empty())
+  if (status.ok() || !data.runs.empty() || data.selections.windows > 0)
     GIST_TRY(write());
   return status;
 }
@@ -282,6 +353,13 @@ void plan::addCalibrate(CLI::App &app, Action &action) {
       ->add_option("--negligible", options->negligible,
                    "A loss in nats per token below which dearer candidates of "
                    "a kind are not measured (five times it for recall)")
+      ->capture_default_str();
+  command
+      ->add_option("--window", options->window,
+                   "Tokens of the sequences whose representatives are counted, "
+                   "if the module has an entry 'observe'; at most a text's")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command
       ->add_option("-o,--output", options->output,

@@ -10,6 +10,7 @@
 #include "passes/Plan/LinearWeights.h"
 #include "tools/gist-plan/LinearProbe.h"
 #include "tools/gist-plan/LinearRounding.h"
+#include "tools/gist-plan/RangeRefit.h"
 #include "tools/gist-plan/SafetensorsWriter.h"
 
 #include <nlohmann/json.hpp>
@@ -87,6 +88,7 @@ private:
   Status probe(std::span<const int32_t> tokens,
                const std::vector<std::vector<std::vector<uint8_t>>> &blocks,
                LinearCalibration &result);
+  Matrix getHeadRows(int64_t columns) const;
   void probeHead(const std::vector<uint8_t> &blocks, InputResult &result);
   Status countResiduals(std::span<const int32_t> tokens,
                         LinearCalibration &result);
@@ -101,7 +103,7 @@ private:
   std::vector<std::string> outputs;
   std::vector<LinearMoments> inputs;
   std::vector<Basis> bases;
-  std::vector<float> headRows; ///< what the head read, for its probe
+  std::vector<float> headRows; ///< what the head read
 };
 } // namespace
 
@@ -112,9 +114,9 @@ Status Calibrator::findInputs() {
       continue;
     for (uint32_t number : entry.outputs) {
       const BufferSpec &buffer = spec.buffers[number];
-      // After '=' is what linear layers give.
+      // After '=' is what linear layers give, after '@' what selections see.
       if (buffer.shape.size() != 2 ||
-          buffer.name.find('=') != std::string::npos)
+          buffer.name.find_first_of("=@") != std::string::npos)
         continue;
       LinearMoments moments;
       // Names that another entry has too begin with this one's.
@@ -262,6 +264,9 @@ Status Calibrator::roundInput(size_t number,
         .bytes = static_cast<int64_t>(stored.content.size),
         .energy = outputError(weight, Matrix::Zero(rows, columns), input.sums),
         .rounded = {}};
+    Matrix contexts;
+    if (input.name == "head")
+      contexts = meanContexts(weight, getHeadRows(columns));
     for (int bits : wanted) {
       WeightFormat format = formatOfBits(bits);
       const FormatInfo &info = formatInfo(format);
@@ -273,6 +278,8 @@ Status Calibrator::roundInput(size_t number,
       std::vector<uint8_t> rounded =
           isCompensated(bits) ? roundCompensated(weight, format, compensation)
                               : nearest;
+      if (isCompensated(bits) && contexts.rows() == rows)
+        refitRanges(weight, format, input, contexts, rounded);
       RoundingResult &errors = found.rounded[bits];
       errors.bytes = static_cast<int64_t>(rounded.size());
       errors.nearest = outputError(
@@ -294,6 +301,12 @@ Status Calibrator::roundInput(size_t number,
   return {};
 }
 
+Matrix Calibrator::getHeadRows(int64_t columns) const {
+  return Eigen::Map<const Matrix>(
+      headRows.data(), static_cast<Eigen::Index>(headRows.size()) / columns,
+      columns);
+}
+
 /// What rounding a head costs, from the rows that it read: no weight of the
 /// module is changed, which may be the table of embeddings too.
 void Calibrator::probeHead(const std::vector<uint8_t> &blocks,
@@ -304,10 +317,9 @@ void Calibrator::probeHead(const std::vector<uint8_t> &blocks,
   Matrix exact(weight.rows, weight.columns);
   dequantize(stored.format, stored.content, exact.data());
   Matrix rounded = expand(blocks, format, weight.rows, weight.columns);
-  Matrix x = Eigen::Map<const Matrix>(
-      headRows.data(),
-      static_cast<Eigen::Index>(headRows.size()) / weight.columns,
-      weight.columns);
+  Matrix x = getHeadRows(weight.columns);
+  x.conservativeResize(std::min(x.rows(), options.probeTokens),
+                       Eigen::NoChange);
   Matrix reference = x * exact.transpose(), other = x * rounded.transpose();
   auto span = [](const Matrix &matrix) {
     return std::span<const float>(matrix.data(),
@@ -432,12 +444,8 @@ Status Calibrator::run(const std::vector<int32_t> &tokens,
   text = text.first(std::min<size_t>(text.size(), options.maxTokens));
   GIST_TRY(observe(text, "moments", [&](size_t i, std::span<const float> rows) {
     addRows(rows, inputs[i]);
-    auto wanted =
-        static_cast<size_t>(options.probeTokens * inputs[i].sums.rows());
-    if (inputs[i].name == "head" && headRows.size() < wanted)
-      headRows.insert(headRows.end(), rows.begin(),
-                      rows.begin() +
-                          std::min(rows.size(), wanted - headRows.size()));
+    if (inputs[i].name == "head")
+      headRows.insert(headRows.end(), rows.begin(), rows.end());
   }));
   result.tokens = static_cast<int64_t>(text.size());
   result.inputs.resize(inputs.size());
@@ -449,7 +457,7 @@ Status Calibrator::run(const std::vector<int32_t> &tokens,
   SafetensorsWriter writer;
   GIST_TRY(roundWeights(writer, text, result));
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].name != "head")
+    if (inputs[i].name != "head" && bases[i].rows.size() > 0)
       writer.add(
           inputs[i].name + ".basis", "F32",
           {bases[i].rows.rows(), bases[i].rows.cols()},

@@ -41,6 +41,8 @@ Status LinearContract::predict(const std::string &plan,
   std::vector<std::string> more;
   if (!plan.empty())
     more.push_back("--plan=" + plan);
+  if (!options.compute.empty())
+    more.push_back("--compute=" + options.compute);
   GIST_TRY(module.make(options.compiler, options.model, "cpu", more));
   run::ModelOptions chosen;
   chosen.path = module.path;

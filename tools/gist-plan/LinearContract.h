@@ -29,6 +29,7 @@ struct LinearContractOptions {
   int64_t tokens = 2048; ///< of each text, at most
   int64_t window = 512;  ///< tokens that are predicted together
   unsigned threads = 0;
+  std::string compute; ///< gist-compile --compute, of all modules; may be empty
 };
 
 class LinearContract {

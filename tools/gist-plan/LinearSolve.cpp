@@ -13,6 +13,7 @@
 #include <cinttypes>
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <sstream>
 
@@ -253,15 +254,22 @@ Status gist::plan::chooseForLoss(const std::vector<LinearMenu> &menus,
   // Two choices that hold and do not hold, as far as they are known; what
   // rounding loses is far from the prediction, so steps begin wide.
   constexpr double kStep = 1.5, kNear = 0.0015;
+  constexpr int kMostSteps = 64;
   std::vector<size_t> best(menus.size(), 0);
   std::optional<double> holds, fails;
   double price = findPrice(menus, limit);
   int64_t failing = 0;
-  for (int attempt = 0; attempt < tries; ++attempt) {
+  // Prices between two that were tried often choose what one of them chose.
+  std::map<std::vector<size_t>, double> known;
+  for (int step = 0; step < kMostSteps; ++step) {
     std::vector<size_t> tried = chooseAtPrice(menus, std::exp(price));
     int64_t bytes = countBytes(menus, tried);
-    double loss = 0;
-    GIST_TRY(measure(tried, loss));
+    auto [place, isNew] = known.try_emplace(tried, 0);
+    if (isNew && known.size() > static_cast<size_t>(tries))
+      break;
+    if (isNew)
+      GIST_TRY(measure(tried, place->second));
+    double loss = place->second;
     // NaN does not hold.
     if (loss <= limit) {
       holds = price;

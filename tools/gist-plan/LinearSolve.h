@@ -59,8 +59,8 @@ using MeasureLoss =
 /// The fewest bytes among choices of chooseAtPrice that are measured to lose at
 /// most `limit`: prices are searched, from where the predicted loss is the
 /// limit, until two neighbours differ by little more than a thousandth of the
-/// bytes, in at most `tries` measurements. The stored weights lose nothing, so
-/// there is always one.
+/// bytes, in at most `tries` measurements of different choices. The stored
+/// weights lose nothing, so there is always one.
 Status chooseForLoss(const std::vector<LinearMenu> &menus, double limit,
                      int tries, const MeasureLoss &measure,
                      std::vector<size_t> &chosen);

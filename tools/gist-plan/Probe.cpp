@@ -7,9 +7,12 @@
 
 #include "tools/gist-plan/Probe.h"
 
+#include "tools/gist-run/Observer.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cinttypes>
+#include <cstring>
 #include <thread>
 
 using namespace gist;
@@ -46,14 +49,41 @@ void Prober::afterCall(const Session &session, int64_t before, int64_t tokens) {
   }
 }
 
-Status Prober::run(const Plan &plan, std::span<const int32_t> tokens,
-                   std::span<const int64_t> wanted, ProbeRun &result) {
-  std::vector<float> table;
+Status Prober::begin(const Plan &plan, std::vector<float> &table) {
   GIST_TRY(fitPlan(plan, planned.table, planned.context, table));
   GIST_TRY(runner.session->setWeight(
       kPlanHeadsWeight, {reinterpret_cast<const uint8_t *>(table.data()),
                          table.size() * sizeof(float)}));
-  GIST_TRY(runner.session->reset());
+  return runner.session->reset();
+}
+
+Status Prober::observe(const Plan &plan, std::span<const int32_t> tokens,
+                       std::map<std::string, std::vector<float>> &rows) {
+  std::vector<float> table;
+  GIST_TRY(begin(plan, table));
+  meter.reset();
+  run::Observer observer(runner);
+  for (size_t past = 0; past < tokens.size();) {
+    size_t count = std::min(observer.callTokens(past, tokens.size()),
+                            tokens.size() - past);
+    run::Observer::Shown shown;
+    GIST_TRY(observer.call(tokens.subspan(past, count), past, shown));
+    for (const auto &[name, bytes] : shown) {
+      std::vector<float> &all = rows[name];
+      size_t old = all.size();
+      all.resize(old + bytes.size() / sizeof(float));
+      std::memcpy(all.data() + old, bytes.data(),
+                  (all.size() - old) * sizeof(float));
+    }
+    past += count;
+  }
+  return {};
+}
+
+Status Prober::run(const Plan &plan, std::span<const int32_t> tokens,
+                   std::span<const int64_t> wanted, ProbeRun &result) {
+  std::vector<float> table;
+  GIST_TRY(begin(plan, table));
   meter.emplace(planned.shape, planned.block, std::move(table));
   checkpoints = wanted;
   current = {};

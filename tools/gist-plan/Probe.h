@@ -13,6 +13,7 @@
 #include "tools/gist-run/Options.h"
 
 #include <functional>
+#include <map>
 #include <optional>
 
 namespace gist::plan {
@@ -35,10 +36,16 @@ public:
   Status run(const Plan &plan, std::span<const int32_t> tokens,
              std::span<const int64_t> checkpoints, ProbeRun &result);
 
+  /// Appends what the module shows of a sequence with a plan, by name.
+  Status observe(const Plan &plan, std::span<const int32_t> tokens,
+                 std::map<std::string, std::vector<float>> &rows);
+
   const PlannedModule &module() const { return planned; }
   run::Runner &model() { return runner; }
 
 private:
+  /// Forgets every token and does as the plan says from now on.
+  Status begin(const Plan &plan, std::vector<float> &table);
   void afterCall(const Session &session, int64_t before, int64_t tokens);
 
   run::Runner runner;

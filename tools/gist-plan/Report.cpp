@@ -234,8 +234,11 @@ static std::string writeGates(const json &gates) {
 static std::string drawSelections(const json &selections) {
   std::string html;
   for (const json &one : selections) {
+    // By layer, if it does not say by what else.
+    const json &by = find(one, {"by"});
+    std::vector<double> places = numbers(by, "values");
     Plot plot{text(one, "model") + ", " + text(one, "text"),
-              {"layer"},
+              {places.empty() ? "layer" : text(by, "name")},
               {text(one, "unit")},
               {}};
     const json &lines = find(one, {"series"});
@@ -244,10 +247,12 @@ static std::string drawSelections(const json &selections) {
     for (auto &[name, values] : lines.items()) {
       Series series{name, {}};
       if (values.is_array())
-        for (const json &value : values)
-          series.points.emplace_back(static_cast<double>(series.points.size()),
-                                     value.is_number() ? value.get<double>()
-                                                       : kNothing);
+        for (const json &value : values) {
+          size_t i = series.points.size();
+          series.points.emplace_back(
+              i < places.size() ? places[i] : static_cast<double>(i),
+              value.is_number() ? value.get<double>() : kNothing);
+        }
       plot.series.push_back(series);
     }
     html += plot.draw();

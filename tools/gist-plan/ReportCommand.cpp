@@ -42,6 +42,11 @@ static Status runReport(const Options &options) {
     GIST_TRY(run::readText(path, text));
     nlohmann::json one =
         nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (one.contains("gist_calibration")) {
+      Calibration calibration;
+      GIST_TRY(parseCalibration(text, calibration).in(path));
+      one = toEvaluation(calibration);
+    }
     one = toEvaluation(one);
     if (!one.is_object())
       return Status::error(Code::BadFile, "%s: is no JSON object",
@@ -62,7 +67,8 @@ void plan::addReport(CLI::App &app, Action &action) {
   command
       ->add_option("evaluation", options->evaluations,
                    "What bench/plan_quality.py, bench/linear_curve.py, "
-                   "bench/gptj_layer.py and bench/papers.py wrote")
+                   "bench/gptj_layer.py, bench/papers.py and gist-plan "
+                   "calibrate wrote")
       ->type_name("EVALUATION")
       ->required();
   command

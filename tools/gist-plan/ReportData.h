@@ -14,6 +14,8 @@
 #ifndef GIST_TOOLS_GIST_PLAN_REPORTDATA_H
 #define GIST_TOOLS_GIST_PLAN_REPORTDATA_H
 
+#include "passes/Plan/Calibration.h"
+
 #include "nlohmann/json.hpp"
 
 #include <initializer_list>
@@ -47,6 +49,10 @@ double deviationOf(const std::vector<double> &values);
 /// of an evaluation: bench/linear_curve.py, bench/gptj_layer.py and
 /// bench/papers.py. Anything else stays as it is.
 nlohmann::json toEvaluation(const nlohmann::json &file);
+
+/// The same of what `gist-plan calibrate` says of selections: representatives
+/// by tau in some of the layers, Jaccard and turnover of all layers.
+nlohmann::json toEvaluation(const Calibration &calibration);
 
 } // namespace gist::plan
 

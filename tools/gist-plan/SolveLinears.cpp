@@ -135,6 +135,13 @@ void gist::plan::addSolveLinears(CLI::App &app, Action &action) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command
+      ->add_option(
+          "--compute", options->contract.compute,
+          "What 'gist-compile --compute' gets for every module that is "
+          "measured; with f32 the model and its plans differ by their "
+          "weights alone, not by rows in 8 bits")
+      ->type_name("TYPE");
+  command
       ->add_option("--compiler", options->contract.compiler,
                    "The program that makes modules; default: gist-compile "
                    "beside this one or in PATH")

@@ -81,12 +81,16 @@ static Status measure(Session &session, std::span<const int32_t> tokens,
   GIST_TRY(session.reset());
   if (!before.empty())
     GIST_TRY(session.feed(before));
+  // As texts are made: with the choice of the token that follows.
+  Sampler greedy;
+  GIST_TRY(Sampler::create({}, greedy));
+  int32_t chosen = 0;
   int64_t start = Profile::now();
   if (!oneByOne)
-    GIST_TRY(session.feed(tokens));
+    GIST_TRY(session.next(tokens, greedy, chosen));
   else
     for (size_t i = 0; i < tokens.size(); ++i)
-      GIST_TRY(session.feed(tokens.subspan(i, 1)));
+      GIST_TRY(session.next(tokens.subspan(i, 1), greedy, chosen));
   seconds = static_cast<double>(Profile::now() - start) / 1e9;
   return {};
 }

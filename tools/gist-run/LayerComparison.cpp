@@ -16,79 +16,39 @@
 using namespace gist;
 using namespace gist::run;
 
-static constexpr const char *kEntryObserve = "observe";
-/// Everything that a call shows is in memory at once.
-static constexpr size_t kMaxTokens = 256;
-
-using Outputs = std::map<std::string, std::vector<uint8_t>>;
-
-/// What the entry shows: its buffers by the names that both modules share.
-static Status findShown(const Runner &runner, const std::string &path,
-                        std::map<std::string, std::string> &names) {
-  const ModuleSpec &spec = runner.module->spec();
-  if (!runner.session->hasEntry(kEntryObserve))
-    return Status::error(Code::BadArgument,
-                         "%s: the module has no entry '%s', which compares "
-                         "layers; gist-compile --observe makes one",
-                         path.c_str(), kEntryObserve);
-  for (const EntrySpec &entry : spec.entries) {
-    if (entry.name != kEntryObserve)
-      continue;
-    for (uint32_t number : entry.outputs) {
-      const std::string &buffer = spec.buffers[number].name;
-      std::string prefix = entry.name + ".";
-      bool isPrefixed = buffer.compare(0, prefix.size(), prefix) == 0;
-      names[buffer.substr(isPrefixed ? prefix.size() : 0)] = buffer;
-    }
-  }
-  return {};
+/// What selections look at is no part of a comparison.
+static std::set<std::string> findCompared(const Observer &observer) {
+  std::set<std::string> names;
+  for (const auto &[name, buffer] : observer.names())
+    if (name.find('@') == std::string::npos)
+      names.insert(name);
+  return names;
 }
 
 Status LayerComparison::open() {
-  GIST_TRY(findShown(model, model.path(), names));
-  GIST_TRY(findShown(reference, reference.path(), referenceNames));
-  bool isSame = names.size() == referenceNames.size();
-  for (const auto &[name, buffer] : names)
-    isSame &= referenceNames.count(name) != 0;
-  if (!isSame)
+  for (const Runner *each : {&model, &reference})
+    if (!each->session->hasEntry(kEntryObserve))
+      return Status::error(Code::BadArgument,
+                           "%s: the module has no entry '%s', which compares "
+                           "layers; gist-compile --observe makes one",
+                           each->path().c_str(), kEntryObserve);
+  observer.emplace(model);
+  referenceObserver.emplace(reference);
+  names = findCompared(*observer);
+  if (names != findCompared(*referenceObserver))
     return Status::error(Code::BadArgument,
                          "the two modules have different linear layers");
   return {};
-}
-
-size_t LayerComparison::callTokens(const Runner &runner, size_t past,
-                                   size_t total) const {
-  if (runner.module->findSymbol(kSymbolPast) == kNone)
-    return total; // It sees a sequence at once.
-  auto most = static_cast<size_t>(runner.session->maxTokens(kEntryObserve));
-  most = std::min(most, kMaxTokens);
-  auto block = static_cast<size_t>(runner.module->spec().model.prefillChunk);
-  return block == 0 ? most : std::min(most, block - past % block);
-}
-
-static Status callObserve(Runner &runner, std::span<const int32_t> tokens,
-                          size_t past, Outputs &outputs) {
-  std::map<std::string, int64_t> symbols = {
-      {kSymbolTokens, static_cast<int64_t>(tokens.size())}};
-  if (runner.module->findSymbol(kSymbolPast) != kNone)
-    symbols[kSymbolPast] = static_cast<int64_t>(past);
-  return runner.session->call(
-      kEntryObserve, symbols,
-      {{kTensorTokens,
-        {reinterpret_cast<const uint8_t *>(tokens.data()),
-         tokens.size_bytes()}}},
-      outputs);
 }
 
 Status LayerComparison::add(std::span<const int32_t> tokens) {
   GIST_TRY(model.session->reset());
   GIST_TRY(reference.session->reset());
   // A module without a past takes all tokens at once, and so must the other.
-  bool isWhole = model.module->findSymbol(kSymbolPast) == kNone ||
-                 reference.module->findSymbol(kSymbolPast) == kNone;
+  bool isWhole = observer->seesWhole() || referenceObserver->seesWhole();
   for (size_t past = 0; past < tokens.size();) {
-    size_t count = std::min({callTokens(model, past, tokens.size()),
-                             callTokens(reference, past, tokens.size()),
+    size_t count = std::min({observer->callTokens(past, tokens.size()),
+                             referenceObserver->callTokens(past, tokens.size()),
                              tokens.size() - past});
     if (isWhole) {
       count = tokens.size();
@@ -102,12 +62,11 @@ Status LayerComparison::add(std::span<const int32_t> tokens) {
                                each->path().c_str(), count);
     }
     std::span<const int32_t> piece = tokens.subspan(past, count);
-    Outputs ours, theirs;
-    GIST_TRY(callObserve(model, piece, past, ours));
-    GIST_TRY(callObserve(reference, piece, past, theirs));
-    for (const auto &[name, buffer] : names) {
-      const std::vector<uint8_t> &a = ours[buffer],
-                                 &b = theirs[referenceNames[name]];
+    Observer::Shown ours, theirs;
+    GIST_TRY(observer->call(piece, past, ours));
+    GIST_TRY(referenceObserver->call(piece, past, theirs));
+    for (const std::string &name : names) {
+      const std::vector<uint8_t> &a = ours[name], &b = theirs[name];
       if (a.size() != b.size() || a.size() % sizeof(float) != 0)
         return Status::error(Code::BadArgument,
                              "the modules show %zu and %zu bytes as '%s'",

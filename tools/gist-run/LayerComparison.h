@@ -14,11 +14,13 @@
 #ifndef GIST_TOOLS_GIST_RUN_LAYERCOMPARISON_H
 #define GIST_TOOLS_GIST_RUN_LAYERCOMPARISON_H
 
-#include "tools/gist-run/Options.h"
+#include "tools/gist-run/Observer.h"
 
 #include "nlohmann/json_fwd.hpp"
 
 #include <map>
+#include <optional>
+#include <set>
 #include <span>
 
 namespace gist::run {
@@ -53,16 +55,14 @@ private:
     std::map<std::string, Sums> linears; ///< by group
   };
 
-  /// The most tokens that a call after `past` others may have.
-  size_t callTokens(const Runner &runner, size_t past, size_t total) const;
   void compare(const std::string &name, std::span<const float> rows,
                std::span<const float> other);
   /// Of all groups of a layer.
   static double largest(const Layer &layer);
 
   Runner &model, &reference;
-  /// The buffer of each shown value in each module.
-  std::map<std::string, std::string> names, referenceNames;
+  std::optional<Observer> observer, referenceObserver;
+  std::set<std::string> names; ///< of what both show
   std::map<int64_t, Layer> layers;
 };
 

@@ -7,6 +7,7 @@
 
 #include "tools/gist-run/SelectionMeter.h"
 
+#include "passes/Plan/SelectionCounts.h"
 #include "passes/Plan/SelectionNames.h"
 
 #include "nlohmann/json.hpp"
@@ -62,19 +63,20 @@ void SelectionMeter::add(const std::vector<StatisticValue> &statistics,
         continue;
       layer.kept += now[h] / used;
       layer.independent += total * total;
-      double old = before ? before[h] : 0, gone = (*removed)[n * heads + h],
-             came = (*added)[n * heads + h];
+      SelectionCounts change{before ? before[h] : 0, (*removed)[n * heads + h],
+                             (*added)[n * heads + h]};
       if (layer.rule == "fresh")
         layer.gram += total * total;
       else if (layer.rule != "inherit")
-        layer.gram += total * old;
+        layer.gram += total * change.before;
       // Selections of different kinds are not compared.
-      if (old == 0 || old - gone + came != now[h]) {
+      if (change.before == 0 ||
+          change.before - change.removed + change.added != now[h]) {
         layer.isCompared = false;
         continue;
       }
-      layer.jaccard += (old - gone) / (old + came) / used;
-      layer.turnover += (gone + came) / old / used;
+      layer.jaccard += change.jaccard() / used;
+      layer.turnover += change.turnover() / used;
     }
     before = now;
   }

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Runs every entry of a module on a device and on the CPU, with the same random
-// inputs and the same state, and compares what comes out. Each size runs
+// inputs and the same state, and compares what comes out; a token that the
+// device drew, with what the host draws from the same logits. Each size runs
 // several times in a row, so that plain launches, the recorded graph and its
 // second launch are all seen, with state that grows.
 //
@@ -29,6 +30,7 @@
 #include <memory>
 #include <random>
 #include <set>
+#include <string_view>
 
 using namespace gist;
 using namespace gist::run;
@@ -73,6 +75,9 @@ private:
   Status call(Session &session, const EntrySpec &entry,
               const std::vector<std::vector<uint8_t>> &contents,
               Outputs &outputs);
+  Status checkToken(const EntrySpec &entry,
+                    const std::vector<std::vector<uint8_t>> &contents,
+                    const Outputs &got, Comparison &comparison);
   Status shapeOf(const BufferSpec &buffer, std::vector<int64_t> &shape);
   Status fillInput(const BufferSpec &buffer, std::vector<uint8_t> &content);
   const EntrySpec *findReference(const EntrySpec &entry) const;
@@ -96,6 +101,22 @@ private:
 
 /// How often each size is called.
 static constexpr int kCalls = 3;
+
+/// Whether a buffer is called `name`. Its name may have its target's and its
+/// entry's in front.
+static bool isCalled(const BufferSpec &buffer, std::string_view name) {
+  std::string_view whole = buffer.name;
+  return whole.substr(whole.rfind('.') + 1) == name; // npos + 1 is 0.
+}
+
+/// The numbers of those of `buffers` that are not called `name`.
+static std::vector<uint32_t> without(const ModuleSpec &spec,
+                                     std::vector<uint32_t> buffers,
+                                     std::string_view name) {
+  std::erase_if(buffers,
+                [&](uint32_t i) { return isCalled(spec.buffers[i], name); });
+  return buffers;
+}
 
 Status Selftest::openCpu() {
   GIST_TRY(gist::openDevice("cpu", {.threads = options.model.threads}, cpu));
@@ -179,15 +200,19 @@ Status Selftest::shapeOf(const BufferSpec &buffer,
   return {};
 }
 
-/// The CPU's entry of this name. Its inputs and outputs are in the same order;
-/// their names need not be the same, as names in a module are unique.
+/// The CPU's entry of this name. Its inputs and outputs are in the same order,
+/// but for a token that is drawn, with its settings; their names need not be
+/// the same, as names in a module are unique.
 const EntrySpec *Selftest::findReference(const EntrySpec &entry) const {
   const ModuleSpec &spec = runner.module->spec();
   auto target = &reference->target() - spec.targets.data();
   const EntrySpec *found =
       runner.module->findEntry(entry.name, static_cast<uint32_t>(target));
-  bool isSame = found && found->inputs.size() == entry.inputs.size() &&
-                found->outputs.size() == entry.outputs.size();
+  bool isSame =
+      found &&
+      found->inputs.size() ==
+          without(spec, entry.inputs, kTensorSampling).size() &&
+      found->outputs.size() == without(spec, entry.outputs, kTensorNext).size();
   return isSame ? found : nullptr;
 }
 
@@ -198,13 +223,25 @@ Status Selftest::fillInput(const BufferSpec &buffer,
   size_t count = 1;
   for (int64_t size : shape)
     count *= static_cast<size_t>(size);
-  // Integers are tokens, or indices of something there are a few of. A name may
-  // have its target's and its entry's in front.
-  size_t dot = buffer.name.rfind('.');
-  std::string name =
-      dot == std::string::npos ? buffer.name : buffer.name.substr(dot + 1);
+  if (isCalled(buffer, kTensorSampling)) {
+    auto oneOf = [&](std::initializer_list<float> choices) {
+      return choices.begin()[random() % choices.size()];
+    };
+    Sampler sampler;
+    GIST_TRY(Sampler::create({.temperature = oneOf({0.0f, 0.7f, 1.5f}),
+                              .topK = random() % 2 == 0 ? 40u : 0u,
+                              .topP = oneOf({0.9f, 1.0f}),
+                              .minP = oneOf({0.0f, 0.05f}),
+                              .seed = random()},
+                             sampler));
+    SampleSettings settings = sampler.next();
+    content.resize(sizeof settings.numbers);
+    std::memcpy(content.data(), settings.numbers.data(), content.size());
+    return {};
+  }
+  // Integers are tokens, or indices of something there are a few of.
   int64_t vocabulary = runner.module->spec().model.vocabSize;
-  bool isTokens = name == kTensorTokens && vocabulary > 0;
+  bool isTokens = isCalled(buffer, kTensorTokens) && vocabulary > 0;
   content = randomArray(buffer.type, count, isTokens ? vocabulary : 2, random);
   return {};
 }
@@ -214,7 +251,7 @@ Status Selftest::call(Session &session, const EntrySpec &entry,
                       Outputs &outputs) {
   const std::vector<BufferSpec> &buffers = runner.module->spec().buffers;
   std::map<std::string, Bytes> inputs;
-  for (size_t i = 0; i < contents.size(); ++i)
+  for (size_t i = 0; i < entry.inputs.size(); ++i)
     inputs[buffers[entry.inputs[i]].name] = {contents[i].data(),
                                              contents[i].size()};
   return session.call(entry.name, values, inputs, outputs);
@@ -237,6 +274,37 @@ Status Selftest::compare(const EntrySpec &entry, const Outputs &got,
                          buffer.name.c_str(), here.size(), there.size());
   errors =
       rowErrors(buffer.type, static_cast<size_t>(shape.back()), here, there);
+  return {};
+}
+
+/// Compares the token that the device drew from its logits with what the host
+/// draws from them.
+Status Selftest::checkToken(const EntrySpec &entry,
+                            const std::vector<std::vector<uint8_t>> &contents,
+                            const Outputs &got, Comparison &comparison) {
+  const std::vector<BufferSpec> &buffers = runner.module->spec().buffers;
+  SampleSettings settings;
+  for (size_t i = 0; i < entry.inputs.size(); ++i)
+    if (isCalled(buffers[entry.inputs[i]], kTensorSampling))
+      std::memcpy(settings.numbers.data(), contents[i].data(),
+                  std::min(contents[i].size(), sizeof settings.numbers));
+  std::vector<float> logits;
+  int32_t token = 0, expected = 0;
+  for (uint32_t i : entry.outputs) {
+    const std::vector<uint8_t> &bytes = got.at(buffers[i].name);
+    if (isCalled(buffers[i], kTensorLogits)) {
+      logits.resize(bytes.size() / sizeof(float));
+      std::memcpy(logits.data(), bytes.data(), logits.size() * sizeof(float));
+    } else if (isCalled(buffers[i], kTensorNext)) {
+      std::memcpy(&token, bytes.data(), std::min(bytes.size(), sizeof token));
+    }
+  }
+  Sampler sampler;
+  GIST_TRY(Sampler::create({}, sampler));
+  GIST_TRY(sampler.draw(logits, settings, expected));
+  ++comparison.rows;
+  comparison.beyond += token == expected ? 0 : 1;
+  comparison.worst = std::max(comparison.worst, token == expected ? 0.0 : 1.0);
   return {};
 }
 
@@ -270,6 +338,10 @@ Status Selftest::testCall(const EntrySpec &entry, int64_t tokens,
     GIST_TRY(fillInput(spec.buffers[entry.inputs[i]], contents[i]));
   Outputs got, expected, withNoise;
   GIST_TRY(call(*runner.session, entry, contents, got));
+  std::vector<std::vector<uint8_t>> all = contents;
+  for (size_t i = contents.size(); i-- > 0;)
+    if (isCalled(spec.buffers[entry.inputs[i]], kTensorSampling))
+      contents.erase(contents.begin() + static_cast<ptrdiff_t>(i));
   GIST_TRY(call(*reference, onCpu, contents, expected));
   if (noisy)
     GIST_TRY(call(*noisy, onCpu, contents, withNoise));
@@ -277,6 +349,10 @@ Status Selftest::testCall(const EntrySpec &entry, int64_t tokens,
   double limit = getLimit(entry);
   for (size_t i = 0; i < entry.outputs.size(); ++i) {
     Comparison &comparison = comparisons[i];
+    if (isCalled(spec.buffers[entry.outputs[i]], kTensorNext)) {
+      GIST_TRY(checkToken(entry, all, got, comparison));
+      continue;
+    }
     std::vector<double> errors, noiseErrors;
     GIST_TRY(compare(entry, got, onCpu, expected, i, errors));
     noiseErrors.resize(errors.size());
@@ -304,16 +380,18 @@ Status Selftest::testSize(const EntrySpec &entry, int64_t tokens) {
   double seconds = static_cast<double>(Profile::now() - start) / 1e9;
   for (size_t i = 0; i < entry.outputs.size(); ++i) {
     const Comparison &comparison = comparisons[i];
-    bool decides = noisy && !entry.statistics.empty();
+    const BufferSpec &output = runner.module->spec().buffers[entry.outputs[i]];
+    bool isToken = isCalled(output, kTensorNext);
+    bool decides = noisy && !entry.statistics.empty() && !isToken;
     size_t allowed = decides ? 1 + 3 * comparison.noiseBeyond : 0;
     bool passed = comparison.beyond <= allowed;
     ++compared;
     failed += passed ? 0 : 1;
     std::printf("%-12s %7lld  %-20s %6zu %10.2e %10.2e %7zu %7zu %8.2f  %s\n",
                 entry.name.c_str(), static_cast<long long>(tokens),
-                runner.module->spec().buffers[entry.outputs[i]].name.c_str(),
-                comparison.rows, comparison.worst, getLimit(entry),
-                comparison.beyond, allowed, seconds, passed ? "pass" : "FAIL");
+                output.name.c_str(), comparison.rows, comparison.worst,
+                isToken ? 0 : getLimit(entry), comparison.beyond, allowed,
+                seconds, passed ? "pass" : "FAIL");
   }
   return {};
 }

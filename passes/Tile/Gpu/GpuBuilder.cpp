@@ -345,6 +345,17 @@ Value GpuBuilder::exchange(Value value, int64_t mask) {
                ? arith::BitcastOp::create(*this, type, other).getResult()
                : other;
   }
+  if (bits == 64) {
+    Value half = arith::ConstantIntOp::create(*this, type, 32);
+    auto move = [&](Value part) -> Value {
+      Value word = arith::TruncIOp::create(*this, getI32Type(), part);
+      return arith::ExtUIOp::create(*this, type, exchange(word, mask));
+    };
+    Value low = move(value);
+    Value high = move(arith::ShRUIOp::create(*this, value, half));
+    return arith::OrIOp::create(
+        *this, low, arith::ShLIOp::create(*this, high, half).getResult());
+  }
   return gpu::ShuffleOp::create(*this, value, static_cast<int32_t>(mask),
                                 static_cast<int32_t>(gpu.waveSize),
                                 gpu::ShuffleMode::XOR)

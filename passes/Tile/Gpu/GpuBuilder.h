@@ -143,7 +143,7 @@ public:
   }
   /// The lanes of a vector combined pairwise; a scalar as it is.
   Value reduceLanes(Value vector, Combiner combiner);
-  /// `value`, a scalar of 32 bits or an f16/bf16, of the lane whose number
+  /// `value`, a scalar of 32 bits, an i64 or f16/bf16, of the lane whose number
   /// differs by the bits of `mask`.
   Value exchange(Value value, int64_t mask);
   /// Over groups of `lanes` neighbouring lanes; the whole wave if zero.

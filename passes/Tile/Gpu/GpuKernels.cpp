@@ -18,6 +18,7 @@
 #include "passes/Tile/Gpu/ClusterCache.h"
 #include "passes/Tile/Gpu/Gated.h"
 #include "passes/Tile/Gpu/Matmul.h"
+#include "passes/Tile/Gpu/Sample.h"
 #include "passes/Tile/Gpu/Select.h"
 #include "passes/Tile/Kernels.h"
 
@@ -57,6 +58,8 @@ static FailureOr<GpuGrid> emitKernel(GpuKernel &kernel) {
     return emitClusterAttention(kernel, op);
   for (auto op : kernel.source.getOps<ClusterUpdateOp>())
     return emitClusterUpdate(kernel, op);
+  for (auto op : kernel.source.getOps<SampleOp>())
+    return emitSample(kernel, op);
   if (getSelection(kernel.source))
     return emitSelection(kernel);
   if (GatedProjectionOp op = getGatedProjection(kernel.source))

@@ -10,6 +10,7 @@
 #include "passes/Tile/Gpu/Gated.h"
 #include "passes/Tile/Gpu/GpuKernels.h"
 #include "passes/Tile/Gpu/Matmul.h"
+#include "passes/Tile/Gpu/Sample.h"
 #include "passes/Tile/Gpu/Select.h"
 #include "passes/Tile/Kernels.h"
 
@@ -27,6 +28,8 @@ GpuTileAttr gist::selectGpuTile(func::FuncOp kernel, const GpuInfo &gpu,
     return selectClusterAttentionTile(op, gpu);
   for (auto op : kernel.getOps<ClusterUpdateOp>())
     return selectClusterUpdateTile(op, gpu);
+  for (auto op : kernel.getOps<SampleOp>())
+    return selectSampleTile(op, gpu);
   if (getSelection(kernel))
     return selectSelectionTile(kernel, gpu, smallGram);
   if (GatedProjectionOp op = getGatedProjection(kernel))

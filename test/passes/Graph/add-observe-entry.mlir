@@ -51,3 +51,72 @@ func.func @prefill(%x: tensor<?x64xf32>, %e: tensor<?x24xf32>) -> tensor<?x24xf3
       ins(%x, %w : tensor<?x64xf32>, tensor<24x64xf16>) outs(%e : tensor<?x24xf32>) -> tensor<?x24xf32>
   return %q : tensor<?x24xf32>
 }
+
+// -----
+
+#rows = affine_map<(m, n, k) -> (m, k)>
+#weight = affine_map<(m, n, k) -> (n, k)>
+#result = affine_map<(m, n, k) -> (m, n)>
+#each = affine_map<(i, j) -> (i, j)>
+#keys = affine_map<(i, j, k) -> (i, j, k)>
+
+// What selections can look at is shown too: the residual stream, which is added to what attention gives, and keys
+// before the cache rounds them.
+// CHECK-LABEL: func.func @observe(
+// CHECK-SAME: %[[X:[^:]*]]: tensor<?x32xf32>
+// CHECK-SAME: tensor<?x32xf32> {gist.name = "0@residual"}, tensor<?x2x16xf32> {gist.name = "0@keys"}, tensor<64x2x16xf16>
+// CHECK: %[[K:.*]] = tensor.expand_shape {{.*}} : tensor<?x32xf32> into tensor<?x2x16xf32>
+// CHECK: arith.truncf
+// CHECK: gist.attention
+// CHECK: return {{.*}}, %[[X]], %[[K]], %{{[^,]*}} :
+func.func @prefill(%x: tensor<?x32xf32>, %past: index, %cache: tensor<64x2x16xf16>)
+    -> (tensor<?x32xf32> {gist.name = "logits"}, tensor<64x2x16xf16>) {
+  %c0 = arith.constant 0 : index
+  %t = tensor.dim %x, %c0 : tensor<?x32xf32>
+  %total = arith.addi %past, %t : index
+  %e = tensor.empty(%t) : tensor<?x32xf32>
+  %n = linalg.generic {indexing_maps = [#each, #each], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<?x32xf32>) outs(%e : tensor<?x32xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %twice = arith.addf %in, %in : f32
+    linalg.yield %twice : f32
+  } -> tensor<?x32xf32>
+  %wq = gist.weight "blk.0.q.weight" : tensor<32x32xf16>
+  %q = linalg.matmul indexing_maps = [#rows, #weight, #result]
+      ins(%n, %wq : tensor<?x32xf32>, tensor<32x32xf16>) outs(%e : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %wk = gist.weight "blk.0.k.weight" : tensor<32x32xf16>
+  %k = linalg.matmul indexing_maps = [#rows, #weight, #result]
+      ins(%n, %wk : tensor<?x32xf32>, tensor<32x32xf16>) outs(%e : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %keys = tensor.expand_shape %k [[0], [1, 2]] output_shape [%t, 2, 16] : tensor<?x32xf32> into tensor<?x2x16xf32>
+  %h = tensor.empty(%t) : tensor<?x2x16xf16>
+  %half = linalg.generic {indexing_maps = [#keys, #keys], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%keys : tensor<?x2x16xf32>) outs(%h : tensor<?x2x16xf16>) {
+  ^bb0(%in: f32, %out: f16):
+    %cut = arith.truncf %in : f32 to f16
+    linalg.yield %cut : f16
+  } -> tensor<?x2x16xf16>
+  %new = tensor.insert_slice %half into %cache[%past, 0, 0] [%t, 2, 16] [1, 1, 1] : tensor<?x2x16xf16> into tensor<64x2x16xf16>
+  %all = tensor.extract_slice %new[0, 0, 0] [%total, 2, 16] [1, 1, 1] : tensor<64x2x16xf16> to tensor<?x2x16xf16>
+  %qs = tensor.expand_shape %q [[0], [1, 2]] output_shape [%t, 2, 16] : tensor<?x32xf32> into tensor<?x2x16xf32>
+  %qh = linalg.generic {indexing_maps = [#keys, #keys], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%qs : tensor<?x2x16xf32>) outs(%h : tensor<?x2x16xf16>) {
+  ^bb0(%in: f32, %out: f16):
+    %cut = arith.truncf %in : f32 to f16
+    linalg.yield %cut : f16
+  } -> tensor<?x2x16xf16>
+  %a = gist.attention %qh, %all, %all causal : tensor<?x2x16xf16>, tensor<?x2x16xf16>, tensor<?x2x16xf16>
+  %rows = tensor.collapse_shape %a [[0], [1, 2]] : tensor<?x2x16xf16> into tensor<?x32xf16>
+  %wo = gist.weight "blk.0.o.weight" : tensor<32x32xf16>
+  %o = linalg.matmul indexing_maps = [#rows, #weight, #result]
+      ins(%rows, %wo : tensor<?x32xf16>, tensor<32x32xf16>) outs(%e : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %sum = linalg.generic {indexing_maps = [#each, #each, #each], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %o : tensor<?x32xf32>, tensor<?x32xf32>) outs(%e : tensor<?x32xf32>) {
+  ^bb0(%in: f32, %more: f32, %out: f32):
+    %both = arith.addf %in, %more : f32
+    linalg.yield %both : f32
+  } -> tensor<?x32xf32>
+  %wd = gist.weight "blk.0.down.weight" : tensor<32x32xf16>
+  %d = linalg.matmul indexing_maps = [#rows, #weight, #result]
+      ins(%sum, %wd : tensor<?x32xf32>, tensor<32x32xf16>) outs(%e : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return %d, %new : tensor<?x32xf32>, tensor<64x2x16xf16>
+}

@@ -1,0 +1,36 @@
+//===- OutlineSamples.cpp - Sampling as kernels ---------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Graph/OutlineSamples.h"
+#include "dialect/DecomposeUtils.h"
+#include "dialect/GistSamplingOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/Graph/KernelBuilder.h"
+
+using namespace mlir;
+using namespace gist;
+
+void gist::outlineSamples(func::FuncOp function, KernelTable &table) {
+  for (auto op : llvm::make_early_inc_range(function.getOps<SampleOp>())) {
+    ImplicitLocOpBuilder host(op.getLoc(), op);
+    KernelBuilder kernel(op.getLoc());
+    IRMapping mapping;
+    for (Value operand : op->getOperands())
+      mapping.map(operand, kernel.addInput(operand));
+    SmallVector<Value> results = {kernel.b.clone(*op, mapping)->getResult(0)};
+    OpFoldResult rows = getSize(host, op.getLogits(), 0);
+    OpFoldResult tokens = getSize(host, op.getLogits(), 1);
+    kernel.addOutput(createEmpty(host, rows, host.getI32Type()));
+    results.push_back(kernel.addOutput(createEmpty(
+        host, {rows, host.getIndexAttr(2), tokens}, host.getI32Type())));
+    DispatchOp call =
+        kernel.call(host, table, op->getName().stripDialect(), results);
+    op.replaceAllUsesWith(call.getResult(0));
+    op.erase();
+  }
+}

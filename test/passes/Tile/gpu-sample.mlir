@@ -1,0 +1,40 @@
+// RUN: gist-opt %s -gist-gpu-tile=target=gfx942 | FileCheck %s --check-prefixes=TILE,AMD
+// RUN: gist-opt %s -gist-gpu-tile=target=sm_90 | FileCheck %s --check-prefixes=TILE,NVIDIA
+
+// A workgroup of 1024 threads for each row.
+// TILE-LABEL:  func.func private @sample_0
+// TILE-SAME:     %[[LOGITS:.+]]: memref<?x1000xf32>, %[[SETTINGS:.+]]: memref<?x5xi64>, %[[NEXT:.+]]: memref<?xi32>, %[[WEIGHTS:.+]]: memref<?x2x1000xi32>
+// TILE-SAME:     gist.grid =
+// AMD-SAME:      waves = [16]
+// NVIDIA-SAME:   waves = [32]
+// TILE-SAME:     gist.workgroup = array<i64: 1024>
+// The best token; who asks for no other is done.
+// TILE:          memref.load %[[LOGITS]]
+// TILE:          arith.maxsi
+// TILE:          gpu.barrier
+// TILE:          scf.if
+// What is needed of a token is written once: its weight and its order.
+// TILE:            memref.store %{{.+}}, %[[WEIGHTS]][%{{.+}}, %c0, %{{.+}}]
+// TILE:            memref.store %{{.+}}, %[[WEIGHTS]][%{{.+}}, %c1, %{{.+}}]
+// top-k, by the 32 bits of a logit: no weight is read; among equal ones by the
+// token, whose 11 bits reach behind the last.
+// TILE:            %[[K:.+]]:2 = scf.if
+// TILE:              scf.for %{{.+}} = %c0 to %c32
+// TILE-NOT:            %[[WEIGHTS]][%{{.+}}, %c0, %{{.+}}]
+// TILE:                memref.load %[[WEIGHTS]][%{{.+}}, %c1, %{{.+}}]
+// TILE:              scf.for %{{.+}} = %c0 to %c11
+// top-p, by weights.
+// TILE:            scf.if
+// TILE:              scf.for %{{.+}} = %c0 to %c32
+// TILE:                memref.load %[[WEIGHTS]][%{{.+}}, %c0, %{{.+}}]
+// TILE:              scf.for %{{.+}} = %c0 to %c10
+// Who is chosen keeps its weight; the draw, by the bits of the token.
+// TILE:            memref.store %{{.+}}, %[[WEIGHTS]][%{{.+}}, %c0, %{{.+}}]
+// TILE:            scf.for %{{.+}} = %c0 to %c10
+// TILE:              memref.load %[[WEIGHTS]][%{{.+}}, %c0, %{{.+}}]
+// TILE:          memref.store %{{.+}}, %[[NEXT]]
+func.func private @sample_0(%logits: tensor<?x1000xf32>, %settings: tensor<?x5xi64>, %next: tensor<?xi32>, %weights: tensor<?x2x1000xi32>)
+    -> (tensor<?xi32>, tensor<?x2x1000xi32>) attributes {gist.kernel, gist.outputs = 2 : i64} {
+  %drawn = gist.sample %logits by %settings : tensor<?x1000xf32>, tensor<?x5xi64>
+  return %drawn, %weights : tensor<?xi32>, tensor<?x2x1000xi32>
+}
