@@ -24,6 +24,8 @@ static constexpr int64_t kChunks = Wgmma::kTileDepth / kChunk;
 /// Scores may be so many powers of two above what they are compared with before
 /// outputs are scaled again: weights stay below 2^8, which any type has.
 static constexpr double kSlack = 8;
+/// Columns of outputs up to which warps do not look whether to scale them.
+static constexpr int64_t kNarrow = 64;
 
 /// A number that all lanes of a warp have, and are now known to: descriptors
 /// that follow from it, and loops that it bounds, take no registers of lanes.
@@ -288,6 +290,15 @@ std::pair<Values, Values> WgmmaAttention::emitWeights(Values scores,
 
 Values WgmmaAttention::finishOut(ValueRange registers, size_t numOut,
                                  ValueRange factors) {
+  auto scale = [&](Values finished) {
+    for (size_t i = 0; i < numOut; ++i)
+      finished[i] = arith::MulFOp::create(b, finished[i], factors[i / 2 % 2]);
+    return finished;
+  };
+  // Of few columns products are short, and other workgroups of a compute unit
+  // fill the gaps.
+  if (width <= kNarrow)
+    return scale(wgmma.wait(registers, 0));
   // ptxas moves a wait up to the beginning of its block, before all arithmetic
   // that does not need it: only in a block of its own does it come after the
   // weights. Their texts differ so that LLVM leaves the two where they are.
@@ -305,10 +316,7 @@ Values WgmmaAttention::finishOut(ValueRange registers, size_t numOut,
   b.setInsertionPointToStart(branch.elseBlock());
   scf::YieldOp::create(b, wgmma.wait(registers, 0));
   b.setInsertionPointToStart(branch.thenBlock());
-  Values scaled = wgmma.wait(registers, 0, " // scaled");
-  for (size_t i = 0; i < numOut; ++i)
-    scaled[i] = arith::MulFOp::create(b, scaled[i], factors[i / 2 % 2]);
-  scf::YieldOp::create(b, scaled);
+  scf::YieldOp::create(b, scale(wgmma.wait(registers, 0, " // scaled")));
   return branch.getResults();
 }
 
