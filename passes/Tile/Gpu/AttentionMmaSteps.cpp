@@ -40,17 +40,9 @@ using Values = GpuBuilder::Values;
 //===----------------------------------------------------------------------===//
 
 Value MmaAttention::roundWeights(Value weights) {
+  if (element.isF16())
+    return b.convert(weights, element);
   int64_t size = cast<VectorType>(weights.getType()).getNumElements();
-  Values pairs;
-  if (element.isF16()) {
-    // Two at once, towards zero: sums are those of rounded weights, in which
-    // what is lost is lost as well.
-    VectorType pair = b.vectorOf(2, element);
-    for (int64_t i = 0; i < size; i += 2)
-      pairs.push_back(ROCDL::CvtPkRtz::create(b, pair, b.extract(weights, i),
-                                              b.extract(weights, i + 1)));
-    return b.concat(pairs);
-  }
   // The upper half, to nearest. No weight is NaN or infinite.
   Type word = b.getI32Type();
   Value words = vector::BitCastOp::create(b, b.vectorOf(size, word), weights);

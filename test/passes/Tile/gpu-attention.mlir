@@ -44,7 +44,7 @@
 // CHECK-NOT: arith.select {{.*}} : f32
 // CHECK: gpu.shuffle xor
 // CHECK: math.exp2 {{.*}} : vector<16xf32>
-// CHECK-COUNT-8: rocdl.cvt.pkrtz
+// CHECK: arith.truncf {{.*}} : vector<16xf32> to vector<16xf16>
 // CHECK-COUNT-8: llvm.amdgcn.fdot2
 // CHECK: rocdl.sched.group.barrier
 // CHECK: amdgpu.sched_barrier
@@ -109,11 +109,9 @@
 // ISA-NOT: v_mfma
 // ISA-COUNT-6: global_load_dwordx{{[24]}}
 // ISA-NOT: vmcnt
-// ISA-COUNT-24: v_mfma_f32_32x32x8_f16
+// ISA-COUNT-20: v_mfma_f32_32x32x8_f16
 // ISA-NOT: vmcnt
 // ISA: v_exp_f32
-// ISA-NOT: vmcnt
-// ISA: v_cvt_pkrtz_f16_f32
 // ISA-NOT: vmcnt
 // ISA-COUNT-4: v_mfma_f32_32x32x8_f16
 // ISA-NOT: scratch_
