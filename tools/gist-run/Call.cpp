@@ -106,7 +106,7 @@ static Status printTimes(const Options &options, Session &session) {
   if (options.repeat == 0)
     return {};
   // Enough runs in a row that starting them and waiting does not count.
-  constexpr unsigned kBatch = 20;
+  constexpr unsigned kBatch = 50;
   std::vector<double> times;
   GIST_TRY(session.measure(options.entry, options.repeat, kBatch, times));
   std::sort(times.begin(), times.end());
