@@ -20,7 +20,7 @@ def cluster_heads(plan):
 
 
 def dense_keys(before, tokens):
-    """Rows that `tokens` tokens after `before` others see: passes/Plan/Work.h."""
+    """Rows that `tokens` tokens after `before` others see: passes/Plan/File/Work.h."""
     return tokens * before + tokens * (tokens + 1) // 2
 
 

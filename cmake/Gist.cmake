@@ -92,6 +92,64 @@ function(gist_tablegen target file)
       EXTRA_INCLUDES ${PROJECT_SOURCE_DIR} ${MLIR_INCLUDE_DIRS})
   endforeach()
   add_public_tablegen_target(${target})
+  set_property(GLOBAL APPEND PROPERTY GIST_GENERATED_TARGETS ${target})
+endfunction()
+
+# gist_use_packages(<target> <package>...): header-only libraries that installed
+# code does not need, so nothing of them is exported.
+function(gist_use_packages target)
+  foreach(package ${ARGN})
+    if(package STREQUAL "xxhash")
+      # Debian's package has no CMake file.
+      find_path(GIST_XXHASH_INCLUDE xxhash.h REQUIRED)
+      target_include_directories(${target} SYSTEM PRIVATE
+        ${GIST_XXHASH_INCLUDE})
+      continue()
+    endif()
+    if(package STREQUAL "flatbuffers")
+      find_package(FlatBuffers REQUIRED CONFIG)
+      # Its headers do all that is needed; the library is not linked.
+      get_target_property(include flatbuffers::flatbuffers
+        INTERFACE_INCLUDE_DIRECTORIES)
+      target_include_directories(${target} SYSTEM PRIVATE ${include})
+      continue()
+    endif()
+    if(package STREQUAL "Eigen3")
+      find_package(Eigen3 REQUIRED NO_MODULE)
+      set(library Eigen3::Eigen)
+    else()
+      find_package(${package} REQUIRED CONFIG)
+      set(library ${package}::${package})
+    endif()
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:${library}>)
+  endforeach()
+endfunction()
+
+# A static library without LLVM. Includes are written from the root.
+function(gist_add_plain_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;PACKAGES" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  add_library(Gist::${name} ALIAS ${name})
+  target_compile_features(${name} PUBLIC cxx_std_20)
+  target_include_directories(${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/gist>)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK})
+  gist_use_packages(${name} ${ARG_PACKAGES})
+  gist_configure_target(${name})
+  set_property(GLOBAL APPEND PROPERTY GIST_EXPORTED_TARGETS ${name})
+endfunction()
+
+# A tool without LLVM, installed.
+function(gist_add_plain_tool name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;PACKAGES" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  gist_use_packages(${name} ${ARG_PACKAGES})
+  target_compile_definitions(${name} PRIVATE
+    "GIST_VERSION=\"${PROJECT_VERSION}\"")
+  gist_configure_target(${name})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
 # A static library of the compiler. Includes are written from the root.
@@ -99,31 +157,38 @@ function(gist_add_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   add_library(Gist::${name} ALIAS ${name})
-  if(ARG_DEPENDS)
-    add_dependencies(${name} ${ARG_DEPENDS})
-  endif()
+  # Every library may include what the tables generate.
+  get_property(generated GLOBAL PROPERTY GIST_GENERATED_TARGETS)
+  add_dependencies(${name} ${generated})
   target_include_directories(${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/gist>)
   target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
   gist_configure_mlir_target(${name})
+  gist_precompile_mlir(${name})
   set_property(GLOBAL APPEND PROPERTY GIST_EXPORTED_TARGETS ${name})
 endfunction()
 
-# Reads MLIR's headers once for all files of a library: they are most of what a
-# file costs. GIST_PRECOMPILE=OFF shows which files forgot to include something.
+# Reads MLIR's headers once for all libraries: they are most of what a file
+# costs. GIST_PRECOMPILE=OFF shows which files forgot to include something.
 function(gist_precompile_mlir name)
   if(NOT GIST_PRECOMPILE)
     return()
   endif()
-  target_precompile_headers(${name} PRIVATE
-    "$<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/cmake/MlirHeaders.h>")
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     # A time in it would make every build's code new to ccache.
     target_compile_options(${name} PRIVATE
       "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
   endif()
+  get_property(owner GLOBAL PROPERTY GIST_PRECOMPILED)
+  if(owner)
+    target_precompile_headers(${name} REUSE_FROM ${owner})
+    return()
+  endif()
+  target_precompile_headers(${name} PRIVATE
+    "$<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/cmake/MlirHeaders.h>")
+  set_property(GLOBAL PROPERTY GIST_PRECOMPILED ${name})
 endfunction()
 
 # A tool of the compiler, installed.
@@ -152,9 +217,9 @@ function(gist_install_package)
     COMPATIBILITY SameMinorVersion)
   install(FILES "${PROJECT_BINARY_DIR}/GistConfig.cmake"
     "${PROJECT_BINARY_DIR}/GistConfigVersion.cmake" DESTINATION ${destination})
-  set(folders runtime)
+  set(folders runtime tools passes)
   if(NOT GIST_RUNTIME_ONLY)
-    list(APPEND folders dialect passes)
+    list(APPEND folders dialect)
   endif()
   foreach(folder ${folders})
     foreach(root "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")

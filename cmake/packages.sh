@@ -3,16 +3,23 @@
 # install_packages NAME... installs those that are missing, as root or through
 # sudo, and says which; nothing happens when all are there.
 
+# What the runtime, gist-run and gist-plan are built with: headers alone.
+gist_runtime_packages=(
+  cmake g++ libcli11-dev libeigen3-dev libflatbuffers-dev libxxhash-dev make
+  nlohmann-json3-dev
+)
+
 # The compiler and everything to build it.
 gist_build_packages=(
-  ca-certificates ccache clang-22 cmake g++ git libeigen3-dev liblld-22-dev
-  libmlir-22-dev lld-22 llvm-22-dev llvm-22-tools mlir-22-tools ninja-build python3
-  python3-venv libzstd-dev zlib1g-dev
+  "${gist_runtime_packages[@]}"
+  ca-certificates ccache clang-22 git liblld-22-dev libmlir-22-dev libzstd-dev
+  lld-22 llvm-22-dev llvm-22-tools mlir-22-tools ninja-build python3 python3-venv
+  zlib1g-dev
 )
 
 # What the tests need on top.
 gist_test_packages=(
-  clang-format-22 clang-tidy-22 flatbuffers-compiler libgtest-dev make
+  clang-format-22 clang-tidy-22 flatbuffers-compiler libgtest-dev
 )
 
 install_packages() {

@@ -57,7 +57,7 @@ static Value createI64(ImplicitLocOpBuilder &b, int64_t value) {
 Value gist::createSampleWeight(ImplicitLocOpBuilder &b, Value logit, Value best,
                                Value scale) {
   // 2^(-f) on [0, 1], of degree 6, through 1 at 0; in units of 2^-30. The same
-  // numbers are in runtime/Sampler.cpp.
+  // numbers are in runtime/session/Sampler.cpp.
   constexpr int64_t kPowers[] = {1073741824, -744261112, 257940802, -59591844,
                                  10304738,   -1386885,   123394};
   constexpr int64_t kFractionBits = 25;

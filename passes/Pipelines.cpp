@@ -17,7 +17,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
-#include "passes/Target/GpuInfo.h"
+#include "passes/Target/Info/GpuInfo.h"
 
 using namespace mlir;
 using namespace gist;

@@ -7,8 +7,8 @@
 
 #include "runtime/gist.h"
 
-#include "runtime/Generator.h"
-#include "runtime/Session.h"
+#include "runtime/session/Generator.h"
+#include "runtime/session/Session.h"
 
 #include <algorithm>
 

@@ -13,8 +13,9 @@ cmake -S . -B "$target" -DCMAKE_BUILD_TYPE=Release -DGIST_RUNTIME_ONLY=ON \
   -DCMAKE_C_COMPILER=x86_64-linux-gnu-gcc \
   -DCMAKE_CXX_COMPILER=x86_64-linux-gnu-g++ >/dev/null
 cmake --build "$target" -j "$(nproc)" >/dev/null
-x86_64-linux-gnu-g++ -std=c++20 -O1 -I . -isystem runtime/third_party \
-  test/integration/gist-session-test.cpp "$target/lib/libGistRuntime.a" \
+x86_64-linux-gnu-g++ -std=c++20 -O1 -I . \
+  test/integration/gist-session-test.cpp \
+  "$target"/lib/libGist{Runtime,Session,Text,Device,Module,Support}.a \
   -o "$target/bin/gist-session-test" -pthread -ldl
 
 emulator=

@@ -11,8 +11,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Emit/Sizes.h"
 #include "passes/Emit/SpecBuilder.h"
-#include "passes/Graph/KernelGroups.h"
-#include "passes/Tile/Kernels.h"
+#include "passes/Kernel/Kernels.h"
 #include "llvm/ADT/BitVector.h"
 
 #include <set>

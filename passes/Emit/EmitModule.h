@@ -8,8 +8,9 @@
 #ifndef GIST_PASSES_EMIT_EMITMODULE_H
 #define GIST_PASSES_EMIT_EMITMODULE_H
 
-#include "passes/Import/Weights.h"
-#include "runtime/ModuleWriter.h"
+#include "passes/Import/Files/Weights.h"
+#include "passes/Kernel/Kernels.h"
+#include "runtime/module/ModuleWriter.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -17,13 +18,6 @@
 #include <vector>
 
 namespace gist {
-
-/// The attribute of a host function's result that names it.
-inline constexpr llvm::StringLiteral kNameAttr = "gist.name";
-/// Attributes of an argument that is state: cleared when a session starts anew,
-/// and read back as a statistic under its name.
-inline constexpr llvm::StringLiteral kZeroOnResetAttr = "gist.zero_on_reset";
-inline constexpr llvm::StringLiteral kStatisticAttr = "gist.statistic";
 
 /// A program for one target. Each target has calls of its own: what is worth
 /// fusing, packing or quantising differs.

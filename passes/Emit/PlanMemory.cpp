@@ -16,7 +16,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Emit/Sizes.h"
-#include "passes/Graph/KernelGroups.h"
+#include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
 
 #include "llvm/ADT/BitVector.h"

@@ -8,9 +8,8 @@
 #include "passes/Emit/SpecBuilder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Emit/Sizes.h"
-#include "passes/Target/PackWeights.h"
-#include "passes/Tile/Gpu/GpuKernels.h"
-#include "passes/Tile/Kernels.h"
+#include "passes/Kernel/Kernels.h"
+#include "passes/Kernel/PackWeights.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 

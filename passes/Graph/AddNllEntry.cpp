@@ -11,7 +11,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
-#include "passes/Emit/EmitModule.h"
+#include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
 
 #include <limits>

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Emit/EmitModule.h"
+#include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
 #include "passes/Plan/FindLinears.h"
 #include "passes/Plan/SelectionRows.h"

@@ -8,9 +8,9 @@
 #include "dialect/GistSamplingOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
-#include "passes/Emit/EmitModule.h"
+#include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
-#include "runtime/ModuleSpec.h"
+#include "runtime/module/ModuleSpec.h"
 
 namespace gist {
 #define GEN_PASS_DEF_ADDSAMPLINGPASS

@@ -7,7 +7,7 @@
 
 #include "passes/Graph/KernelBuilder.h"
 #include "mlir/IR/IRMapping.h"
-#include "passes/Tile/Gpu/Select.h"
+#include "passes/Tile/Gpu/Select/Select.h"
 
 using namespace mlir;
 using namespace gist;

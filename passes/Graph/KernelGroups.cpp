@@ -90,30 +90,6 @@ std::string KernelGroup::getKind() const {
   return "rows";
 }
 
-bool gist::isSlice(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (isa<tensor::ExtractSliceOp>(op))
-      return true;
-    if (!isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
-            op))
-      return false;
-    value = op->getOperand(0);
-  }
-  return false;
-}
-
-BlockArgument gist::getUpdatedArgument(Value value) {
-  while (!isa<BlockArgument>(value)) {
-    if (auto insert = value.getDefiningOp<tensor::InsertSliceOp>())
-      value = insert.getDest();
-    else if (auto dispatch = value.getDefiningOp<DispatchOp>())
-      value = dispatch.getOutputs()[cast<OpResult>(value).getResultNumber()];
-    else
-      return {};
-  }
-  return cast<BlockArgument>(value);
-}
-
 //===----------------------------------------------------------------------===//
 // Readers
 //===----------------------------------------------------------------------===//

@@ -8,7 +8,7 @@
 #ifndef GIST_PASSES_GRAPH_KERNELGROUPS_H
 #define GIST_PASSES_GRAPH_KERNELGROUPS_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/Kernel/Kernels.h"
 
 #include <string>
 
@@ -39,13 +39,6 @@ struct KernelGroup {
 /// Partitions the compute ops of `function`, which has one block. Groups come
 /// in the order of their tails. Refusals are reported as remarks.
 llvm::SmallVector<KernelGroup> formKernelGroups(mlir::func::FuncOp function);
-
-/// The block argument that `value` is an updated version of: the KV cache, or
-/// null.
-mlir::BlockArgument getUpdatedArgument(mlir::Value value);
-
-/// Whether `value` is a slice, by whatever shape it is seen.
-bool isSlice(mlir::Value value);
 
 } // namespace gist
 

@@ -8,8 +8,8 @@
 #include "dialect/GistOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
+#include "passes/Kernel/PackWeights.h"
 #include "passes/Passes.h"
-#include "passes/Target/PackWeights.h"
 
 namespace gist {
 #define GEN_PASS_DEF_MERGEPRODUCTSPASS

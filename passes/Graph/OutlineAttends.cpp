@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // GPUs make the means first, for all queries, in memory that is the kernel's
-// last three destinations (passes/Tile/Gpu/AttendMeans.h). CPUs make those of a
-// step of keys at a time and leave it alone.
+// last three destinations (passes/Tile/Gpu/Attention/AttendMeans.h). CPUs make
+// those of a step of keys at a time and leave it alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/Graph/KernelBuilder.h"
-#include "passes/Tile/Gpu/SharedSteps.h"
+#include "passes/Tile/Gpu/Core/SharedSteps.h"
 
 using namespace mlir;
 using namespace gist;

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A few tokens: one kernel (passes/Tile/Gpu/Gated.h) that has, besides what the
-// op reads and gives, words of control and the number of the call, which says
-// which of the words are its own, and scratch memory, its last destination. All
-// calls of a function share one tensor of control, so that one kernel clears
-// them all, before anything else.
+// A few tokens: one kernel (passes/Tile/Gpu/Gated/Gated.h) that has, besides
+// what the op reads and gives, words of control and the number of the call,
+// which says which of the words are its own, and scratch memory, its last
+// destination. All calls of a function share one tensor of control, so that one
+// kernel clears them all, before anything else.
 //
 // Many tokens: g and the residual are products like any others, the levels
 // work on rows; they become kernels as the rest of the graph does. A kernel for
@@ -29,8 +29,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/Graph/KernelBuilder.h"
 #include "passes/Plan/MadeWeights.h"
-#include "passes/Tile/Gpu/Gated.h"
-#include "passes/Tile/Gpu/SharedSteps.h"
+#include "passes/Tile/Gpu/Core/SharedSteps.h"
+#include "passes/Tile/Gpu/Gated/Gated.h"
 
 #include "llvm/ADT/SetVector.h"
 

@@ -10,7 +10,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Graph/KernelBuilder.h"
-#include "passes/Tile/Gpu/Sample.h"
+#include "passes/Tile/Gpu/Sample/Sample.h"
 
 using namespace mlir;
 using namespace gist;

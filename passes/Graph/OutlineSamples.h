@@ -13,7 +13,7 @@
 namespace gist {
 
 /// Replaces each gist.sample of `function` by a call of a kernel that has
-/// memory for what it keeps (passes/Tile/Gpu/Sample.h).
+/// memory for what it keeps (passes/Tile/Gpu/Sample/Sample.h).
 void outlineSamples(mlir::func::FuncOp function, KernelTable &table);
 
 } // namespace gist

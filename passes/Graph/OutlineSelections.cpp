@@ -21,8 +21,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "passes/Tile/Gpu/Select.h"
-#include "passes/Tile/Gpu/SelectRounds.h"
+#include "passes/Tile/Gpu/Select/Select.h"
+#include "passes/Tile/Gpu/Select/SelectRounds.h"
 
 using namespace mlir;
 using namespace gist;

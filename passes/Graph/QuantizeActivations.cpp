@@ -8,8 +8,8 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
-#include "passes/Tile/Kernels.h"
 
 namespace gist {
 #define GEN_PASS_DEF_QUANTIZEACTIVATIONSPASS

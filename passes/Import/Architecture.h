@@ -8,8 +8,8 @@
 #ifndef GIST_PASSES_IMPORT_ARCHITECTURE_H
 #define GIST_PASSES_IMPORT_ARCHITECTURE_H
 
-#include "passes/Import/ModelConfig.h"
-#include "passes/Import/ModelSource.h"
+#include "passes/Import/Files/ModelConfig.h"
+#include "passes/Import/Files/ModelSource.h"
 
 #include <initializer_list>
 #include <string_view>

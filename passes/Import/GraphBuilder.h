@@ -18,8 +18,8 @@
 #define GIST_PASSES_IMPORT_GRAPHBUILDER_H
 
 #include "passes/Import/Architecture.h"
+#include "passes/Import/Files/Weights.h"
 #include "passes/Import/ImportModel.h"
-#include "passes/Import/Weights.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"

@@ -8,9 +8,9 @@
 #ifndef GIST_PASSES_IMPORT_IMPORTMODEL_H
 #define GIST_PASSES_IMPORT_IMPORTMODEL_H
 
-#include "passes/Import/ModelConfig.h"
-#include "passes/Import/Weights.h"
-#include "runtime/TokenizerSpec.h"
+#include "passes/Import/Files/ModelConfig.h"
+#include "passes/Import/Files/Weights.h"
+#include "runtime/text/TokenizerSpec.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"

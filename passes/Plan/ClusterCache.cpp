@@ -11,9 +11,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
-#include "passes/Emit/EmitModule.h"
-#include "passes/Graph/KernelGroups.h"
-#include "passes/Plan/Plan.h"
+#include "passes/Kernel/Kernels.h"
+#include "passes/Plan/File/Plan.h"
 #include "passes/Plan/PlanPasses.h"
 
 namespace gist {

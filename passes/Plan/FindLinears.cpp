@@ -8,7 +8,7 @@
 #include "passes/Plan/FindLinears.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "passes/Tile/Kernels.h"
+#include "passes/Kernel/Kernels.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;

@@ -12,7 +12,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "passes/Plan/LinearPlan.h"
+#include "passes/Plan/File/LinearPlan.h"
 
 namespace gist {
 

@@ -8,7 +8,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "passes/Emit/EmitModule.h"
+#include "passes/Kernel/Kernels.h"
 #include "passes/Plan/FindLinears.h"
 #include "passes/Plan/MadeWeights.h"
 #include "passes/Plan/PlanPasses.h"

@@ -10,10 +10,9 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "passes/Emit/EmitModule.h"
-#include "passes/Graph/KernelGroups.h"
+#include "passes/Kernel/Kernels.h"
+#include "passes/Plan/File/LinearWeights.h"
 #include "passes/Plan/FindLinears.h"
-#include "passes/Plan/LinearWeights.h"
 #include "passes/Plan/PlanPasses.h"
 #include "passes/Plan/SelectionRows.h"
 

@@ -16,7 +16,7 @@
 #include "dialect/GistOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "passes/Plan/LinearWeights.h"
+#include "passes/Plan/File/LinearWeights.h"
 
 namespace gist {
 

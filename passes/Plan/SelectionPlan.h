@@ -47,8 +47,8 @@
 #define GIST_PASSES_PLAN_SELECTIONPLAN_H
 
 #include "dialect/GistOps.h"
-#include "passes/Plan/SelectionNames.h"
-#include "runtime/Status.h"
+#include "passes/Plan/File/SelectionNames.h"
+#include "runtime/support/Status.h"
 
 #include <optional>
 #include <string>

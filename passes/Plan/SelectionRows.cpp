@@ -10,8 +10,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "passes/Graph/KernelGroups.h"
-#include "passes/Plan/Plan.h"
+#include "passes/Kernel/Kernels.h"
+#include "passes/Plan/File/Plan.h"
 
 using namespace mlir;
 using namespace gist;

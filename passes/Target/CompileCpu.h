@@ -9,7 +9,7 @@
 #define GIST_PASSES_TARGET_COMPILECPU_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "passes/Target/TargetInfo.h"
+#include "passes/Target/Info/TargetInfo.h"
 
 #include <string>
 #include <vector>

@@ -15,7 +15,7 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "passes/Target/Backend.h"
 #include "passes/Target/LinkObject.h"
-#include "passes/Tile/Gpu/GpuBuilder.h"
+#include "passes/Tile/Gpu/Core/GpuBuilder.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 

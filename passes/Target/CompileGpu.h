@@ -10,7 +10,7 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "passes/Target/GpuInfo.h"
+#include "passes/Target/Info/GpuInfo.h"
 
 #include <string>
 #include <vector>

@@ -9,7 +9,7 @@
 #define GIST_PASSES_TARGET_GPUMATH_H
 
 #include "mlir/IR/PatternMatch.h"
-#include "passes/Target/GpuInfo.h"
+#include "passes/Target/Info/GpuInfo.h"
 
 namespace gist {
 

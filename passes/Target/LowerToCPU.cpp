@@ -19,9 +19,9 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
 #include "passes/Target/KernelSlots.h"
-#include "passes/Tile/Kernels.h"
 
 namespace gist {
 #define GEN_PASS_DEF_LOWERTOCPUPASS

@@ -18,12 +18,11 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
 #include "passes/Target/GpuMath.h"
 #include "passes/Target/KernelSlots.h"
-#include "passes/Tile/Gpu/GpuKernels.h"
-#include "passes/Tile/Gpu/Registers.h"
-#include "passes/Tile/Kernels.h"
+#include "passes/Tile/Gpu/Core/Registers.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace gist {

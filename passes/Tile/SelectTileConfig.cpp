@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/GistClusterOps.h"
+#include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
-#include "passes/Target/TargetInfo.h"
+#include "passes/Target/Info/TargetInfo.h"
+#include "passes/Tile/Cpu/Selection.h"
 #include "passes/Tile/Gpu/GpuKernels.h"
-#include "passes/Tile/Kernels.h"
-#include "passes/Tile/Selection.h"
 
 namespace gist {
 #define GEN_PASS_DEF_SELECTTILECONFIGPASS

@@ -16,10 +16,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Binding.h"
-#include "runtime/Format.h"
-#include "runtime/Hash.h"
-#include "runtime/Module.h"
+#include "runtime/module/Format.h"
+#include "runtime/module/Module.h"
+#include "runtime/session/Binding.h"
+#include "runtime/support/Hash.h"
 
 #include <cstdlib>
 #include <cstring>

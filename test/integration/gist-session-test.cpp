@@ -17,7 +17,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Session.h"
+#include "runtime/session/Session.h"
 
 #include <cstdio>
 #include <cstdlib>

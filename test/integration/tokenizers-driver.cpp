@@ -18,9 +18,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/ChatTemplate.h"
-#include "runtime/Tokenizer.h"
-#include "runtime/TokenizerImport.h"
+#include "runtime/text/ChatTemplate.h"
+#include "runtime/text/Tokenizer.h"
+#include "runtime/text/TokenizerImport.h"
 
 #include <nlohmann/json.hpp>
 

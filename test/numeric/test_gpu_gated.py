@@ -17,7 +17,7 @@ from reference import gated_projection as gated
 from reference import numerics
 from reference.quantization import FORMATS, dequantize
 
-#: passes/Tile/Gpu/Gated.h and Gated.cpp.
+#: passes/Tile/Gpu/Gated/Gated.h and Gated.cpp.
 GATE_WORDS, PARTS, ITEMS, NORMS, UNIT = 64, 32, 512, 3, 32
 #: Calls whose words of control lie side by side, and the one that is made.
 CALLS, CALL = 3, 1

@@ -15,7 +15,7 @@ from reference.cascade_update import cascade_update
 from reference.selection import Selection, gram_select, record, usable_rows
 
 #: Words of control for one head, words of scratch for one token and beyond
-#: them: passes/Tile/Gpu/SelectRounds.h.
+#: them: passes/Tile/Gpu/Select/SelectRounds.h.
 CONTROL, FACTOR, BITS, ROOM = 320, 15, 128, 68
 
 #: Small tiles, so that a few dozen tokens are several of them.

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Plan/AdaptiveTau.h"
+#include "tools/planning/AdaptiveTau.h"
 
 #include <gtest/gtest.h>
 

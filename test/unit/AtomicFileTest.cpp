@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/AtomicFile.h"
+#include "runtime/support/AtomicFile.h"
 
 #include "test/unit/TinyModel.h"
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Plan/Calibration.h"
+#include "tools/planning/Calibration.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/ChatTemplate.h"
+#include "runtime/text/ChatTemplate.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/CpuFeatures.h"
+#include "runtime/device/CpuFeatures.h"
 
 #include <gtest/gtest.h>
 

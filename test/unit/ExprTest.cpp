@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Expr.h"
+#include "runtime/module/Expr.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #ifndef GIST_TEST_UNIT_FAKEDRIVER_H
 #define GIST_TEST_UNIT_FAKEDRIVER_H
 
-#include "runtime/Device.h"
+#include "runtime/device/Device.h"
 #include "test/unit/FakeGpu.h"
 
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Generator.h"
+#include "runtime/session/Generator.h"
 
 #include "test/unit/TinyModel.h"
 

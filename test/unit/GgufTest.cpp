@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Import/Gguf.h"
-#include "runtime/MappedFile.h"
+#include "passes/Import/Files/Gguf.h"
+#include "runtime/support/MappedFile.h"
 
 #include "gtest/gtest.h"
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Generator.h"
-#include "runtime/Session.h"
+#include "runtime/session/Generator.h"
+#include "runtime/session/Session.h"
 #include "test/unit/FakeDriver.h"
 #include "test/unit/TinyModel.h"
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Hash.h"
+#include "runtime/support/Hash.h"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Plan/LinearPlan.h"
-#include "tools/gist-plan/LinearSolve.h"
+#include "passes/Plan/File/LinearPlan.h"
+#include "tools/planning/LinearSolve.h"
 
 #include <gtest/gtest.h>
 

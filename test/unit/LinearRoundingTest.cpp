@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/gist-plan/LinearRounding.h"
+#include "tools/planning/LinearRounding.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Import/ModelFolder.h"
+#include "passes/Import/Files/ModelFolder.h"
 
 #include "gtest/gtest.h"
 

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Format.h"
-#include "runtime/Hash.h"
-#include "runtime/Metadata.h"
-#include "runtime/Module.h"
-#include "runtime/Session.h"
+#include "runtime/module/Format.h"
+#include "runtime/module/Metadata.h"
+#include "runtime/module/Module.h"
+#include "runtime/session/Session.h"
+#include "runtime/support/Hash.h"
 #include "test/unit/TinyModel.h"
 
 #include <gtest/gtest.h>

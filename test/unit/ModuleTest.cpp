@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Module.h"
+#include "runtime/module/Module.h"
 
-#include "runtime/Format_generated.h"
-#include "runtime/Hash.h"
-#include "runtime/Metadata.h"
+#include "runtime/module/Format_generated.h"
+#include "runtime/module/Metadata.h"
+#include "runtime/support/Hash.h"
 #include "test/unit/TinyModel.h"
 
 #include <gtest/gtest.h>

@@ -10,11 +10,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Target/PackWeights.h"
+#include "passes/Kernel/PackWeights.h"
 #include "dialect/GistOps.h"
 #include "mlir/IR/MLIRContext.h"
-#include "passes/Import/BlockFormats.h"
-#include "passes/Target/TargetInfo.h"
+#include "passes/Import/Files/BlockFormats.h"
+#include "passes/Target/Info/TargetInfo.h"
 
 #include "gtest/gtest.h"
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Plan/Plan.h"
+#include "passes/Plan/File/Plan.h"
 
 #include <gtest/gtest.h>
 

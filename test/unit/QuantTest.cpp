@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Import/BlockFormats.h"
-#include "passes/Import/Gguf.h"
-#include "runtime/MappedFile.h"
+#include "passes/Import/Files/BlockFormats.h"
+#include "passes/Import/Files/Gguf.h"
+#include "runtime/support/MappedFile.h"
 
 #include "gtest/gtest.h"
 

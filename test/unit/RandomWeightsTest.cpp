@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/RandomWeights.h"
+#include "runtime/module/RandomWeights.h"
 
-#include "runtime/Module.h"
+#include "runtime/module/Module.h"
 #include "test/unit/TinyModel.h"
 
 #include <gtest/gtest.h>

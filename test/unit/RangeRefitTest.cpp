@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/gist-plan/RangeRefit.h"
+#include "tools/planning/RangeRefit.h"
 
-#include "tools/gist-plan/LinearRounding.h"
+#include "tools/planning/LinearRounding.h"
 
 #include <gtest/gtest.h>
 

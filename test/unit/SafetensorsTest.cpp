@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Import/Safetensors.h"
+#include "passes/Import/Files/Safetensors.h"
 
 #include "gtest/gtest.h"
 

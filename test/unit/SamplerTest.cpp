@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Sampler.h"
+#include "runtime/session/Sampler.h"
 
 #include <gtest/gtest.h>
 

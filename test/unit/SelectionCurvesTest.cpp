@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Plan/SelectionCurves.h"
+#include "tools/planning/SelectionCurves.h"
 
 #include <gtest/gtest.h>
 

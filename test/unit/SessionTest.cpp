@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Session.h"
+#include "runtime/session/Session.h"
 
-#include "runtime/CpuFeatures.h"
+#include "runtime/device/CpuFeatures.h"
 #include "test/unit/TinyModel.h"
 
 #include "nlohmann/json.hpp"

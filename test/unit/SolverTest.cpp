@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Plan/Solver.h"
+#include "tools/planning/Solver.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/ThreadPool.h"
+#include "runtime/device/ThreadPool.h"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 
 #include "test/unit/TinyModel.h"
 
-#include "runtime/CpuFeatures.h"
-#include "runtime/TokenizerSpec.h"
+#include "runtime/device/CpuFeatures.h"
+#include "runtime/text/TokenizerSpec.h"
 
 #include <cstdlib>
 #include <filesystem>

@@ -9,7 +9,7 @@
 #ifndef GIST_TEST_UNIT_TINYMODEL_H
 #define GIST_TEST_UNIT_TINYMODEL_H
 
-#include "runtime/ModuleWriter.h"
+#include "runtime/module/ModuleWriter.h"
 
 #include <cstdint>
 #include <memory>

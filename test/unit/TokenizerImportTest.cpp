@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/TokenizerImport.h"
+#include "runtime/text/TokenizerImport.h"
 
 #include <gtest/gtest.h>
 

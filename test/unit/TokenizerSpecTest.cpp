@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/TokenizerSpec.h"
+#include "runtime/text/TokenizerSpec.h"
 
-#include "runtime/Tokenizer.h"
+#include "runtime/text/Tokenizer.h"
 
 #include <gtest/gtest.h>
 

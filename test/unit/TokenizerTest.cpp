@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Tokenizer.h"
+#include "runtime/text/Tokenizer.h"
 
-#include "runtime/TokenizerSplit.h"
+#include "runtime/text/TokenizerSplit.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Unicode.h"
+#include "runtime/text/Unicode.h"
 
 #include <gtest/gtest.h>
 

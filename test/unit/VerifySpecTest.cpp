@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/ModuleSpec.h"
+#include "runtime/module/ModuleSpec.h"
 
 #include "test/unit/TinyModel.h"
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Plan/Work.h"
-#include "passes/Plan/Plan.h"
+#include "passes/Plan/File/Work.h"
+#include "passes/Plan/File/Plan.h"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/gfx942-sim/Format.h"
-#include "tools/gfx942-sim/Simulator.h"
+#include "tools/simulator/Format.h"
+#include "tools/simulator/Simulator.h"
 
 #include <chrono>
 #include <cstring>

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/gist-compile/Options.h"
+#include "passes/Driver/Options.h"
 
-#include "runtime/Format.h"
+#include "runtime/module/Format.h"
 
 #include "CLI/CLI.hpp"
 

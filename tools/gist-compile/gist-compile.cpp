@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/gist-compile/Compile.h"
+#include "passes/Driver/Compile.h"
 
 #include <csignal>
 #include <cstdio>

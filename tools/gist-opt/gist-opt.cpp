@@ -7,7 +7,7 @@
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
-#include "tools/Registration.h"
+#include "passes/Driver/Registration.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Plan/AdaptiveTau.h"
-#include "passes/Plan/Calibration.h"
-#include "runtime/AtomicFile.h"
+#include "runtime/support/AtomicFile.h"
 #include "tools/gist-plan/Commands.h"
-#include "tools/gist-run/Options.h"
+#include "tools/planning/AdaptiveTau.h"
+#include "tools/planning/Calibration.h"
+#include "tools/running/Options.h"
 
 #include "nlohmann/json.hpp"
 

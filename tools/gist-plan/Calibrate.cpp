@@ -5,15 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Plan/Calibration.h"
-#include "runtime/AtomicFile.h"
-#include "runtime/Hash.h"
-#include "tools/gist-plan/Candidates.h"
+#include "runtime/support/AtomicFile.h"
+#include "runtime/support/Hash.h"
 #include "tools/gist-plan/Commands.h"
-#include "tools/gist-plan/Probe.h"
-#include "tools/gist-plan/Progress.h"
-#include "tools/gist-run/Interrupt.h"
-#include "tools/gist-run/Observer.h"
+#include "tools/planning/Calibration.h"
+#include "tools/planning/Candidates.h"
+#include "tools/planning/Probe.h"
+#include "tools/running/Interrupt.h"
+#include "tools/running/Observer.h"
+#include "tools/running/Progress.h"
 
 #include <algorithm>
 #include <cinttypes>

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/AtomicFile.h"
-#include "runtime/Generator.h"
+#include "runtime/session/Generator.h"
+#include "runtime/support/AtomicFile.h"
 #include "tools/gist-plan/Commands.h"
-#include "tools/gist-plan/LinearCalibration.h"
+#include "tools/planning/LinearCalibration.h"
 
 #include <unistd.h>
 

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/AtomicFile.h"
+#include "runtime/support/AtomicFile.h"
 #include "tools/gist-plan/Commands.h"
-#include "tools/gist-plan/Report.h"
-#include "tools/gist-plan/ReportData.h"
-#include "tools/gist-run/Options.h"
+#include "tools/report/Report.h"
+#include "tools/report/ReportData.h"
+#include "tools/running/Options.h"
 
 #include "nlohmann/json.hpp"
 

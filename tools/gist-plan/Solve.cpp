@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/AtomicFile.h"
+#include "runtime/support/AtomicFile.h"
 #include "tools/gist-plan/Commands.h"
-#include "tools/gist-plan/Planner.h"
+#include "tools/planning/Planner.h"
 
 #include "nlohmann/json.hpp"
 

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/AtomicFile.h"
+#include "runtime/support/AtomicFile.h"
 #include "tools/gist-plan/Commands.h"
-#include "tools/gist-plan/EncoderPlanner.h"
+#include "tools/planning/EncoderPlanner.h"
 
 #include "nlohmann/json.hpp"
 

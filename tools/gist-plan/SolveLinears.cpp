@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/AtomicFile.h"
+#include "runtime/support/AtomicFile.h"
 #include "tools/gist-plan/Commands.h"
-#include "tools/gist-plan/LinearContract.h"
-#include "tools/gist-plan/LinearSolve.h"
+#include "tools/planning/LinearContract.h"
+#include "tools/planning/LinearSolve.h"
 
 #include <cinttypes>
 #include <cmath>

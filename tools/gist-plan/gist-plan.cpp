@@ -33,10 +33,8 @@ static void describe(CLI::App &app, Action &action) {
   addSolveEncoder(app, action);
   addReport(app, action);
   addAdaptTaus(app, action);
-#ifdef GIST_PLAN_LINEARS
   addLinears(app, action);
   addSolveLinears(app, action);
-#endif
 }
 
 int main(int argc, char **argv) {

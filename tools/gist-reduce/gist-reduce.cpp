@@ -8,7 +8,7 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
-#include "tools/Registration.h"
+#include "passes/Driver/Registration.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/gist-run/Commands.h"
-#include "tools/gist-run/Compiler.h"
-#include "tools/gist-run/Options.h"
+#include "tools/running/Compiler.h"
+#include "tools/running/Options.h"
 
 #include "nlohmann/json.hpp"
 

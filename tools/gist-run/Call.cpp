@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/gist-run/Commands.h"
-#include "tools/gist-run/Npy.h"
-#include "tools/gist-run/Options.h"
+#include "tools/running/Npy.h"
+#include "tools/running/Options.h"
 
 #include <algorithm>
 #include <cerrno>

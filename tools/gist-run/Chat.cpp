@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/gist-run/Commands.h"
-#include "tools/gist-run/Interrupt.h"
-#include "tools/gist-run/Options.h"
-#include "tools/gist-run/Report.h"
+#include "tools/running/Interrupt.h"
+#include "tools/running/Options.h"
+#include "tools/running/Report.h"
 
 #include <algorithm>
 #include <iostream>

@@ -13,7 +13,7 @@
 #ifndef GIST_TOOLS_GIST_RUN_COMMANDS_H
 #define GIST_TOOLS_GIST_RUN_COMMANDS_H
 
-#include "tools/gist-run/CommandLine.h"
+#include "tools/running/CommandLine.h"
 
 namespace gist::run {
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/gist-run/Commands.h"
-#include "tools/gist-run/Options.h"
+#include "tools/running/Options.h"
 
 #include "nlohmann/json.hpp"
 

@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/gist-run/Accounting.h"
 #include "tools/gist-run/Commands.h"
-#include "tools/gist-run/Evaluation.h"
-#include "tools/gist-run/LayerComparison.h"
-#include "tools/gist-run/Options.h"
-#include "tools/gist-run/SelectionMeter.h"
+#include "tools/running/Accounting.h"
+#include "tools/running/Evaluation.h"
+#include "tools/running/LayerComparison.h"
+#include "tools/running/Options.h"
+#include "tools/running/SelectionMeter.h"
 
 #include "nlohmann/json.hpp"
 

@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/gist-run/Commands.h"
-#include "tools/gist-run/Interrupt.h"
-#include "tools/gist-run/Options.h"
-#include "tools/gist-run/Report.h"
+#include "tools/running/Interrupt.h"
+#include "tools/running/Options.h"
+#include "tools/running/Report.h"
 
-#include "runtime/ChatTemplate.h"
+#include "runtime/text/ChatTemplate.h"
 
 #include <memory>
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/gist-run/Commands.h"
-#include "tools/gist-run/Disassembly.h"
-#include "tools/gist-run/Options.h"
+#include "tools/running/Disassembly.h"
+#include "tools/running/Options.h"
 
 #include "nlohmann/json.hpp"
 

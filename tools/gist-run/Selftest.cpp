@@ -20,8 +20,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/gist-run/Commands.h"
-#include "tools/gist-run/Comparing.h"
-#include "tools/gist-run/Options.h"
+#include "tools/running/Comparing.h"
+#include "tools/running/Options.h"
 
 #include <algorithm>
 #include <cmath>

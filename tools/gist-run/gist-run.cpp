@@ -7,7 +7,7 @@
 
 #include "tools/gist-run/Commands.h"
 
-#include "runtime/Format.h"
+#include "runtime/module/Format.h"
 
 using namespace gist;
 using namespace gist::run;

@@ -5,14 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Tile/Gpu/Attention.h"
-#include "passes/Tile/Gpu/ClusterCache.h"
-#include "passes/Tile/Gpu/Gated.h"
+#include "passes/Kernel/Kernels.h"
+#include "passes/Tile/Gpu/Attention/Attention.h"
+#include "passes/Tile/Gpu/Cluster/ClusterCache.h"
+#include "passes/Tile/Gpu/Gated/Gated.h"
 #include "passes/Tile/Gpu/GpuKernels.h"
-#include "passes/Tile/Gpu/Matmul.h"
-#include "passes/Tile/Gpu/Sample.h"
-#include "passes/Tile/Gpu/Select.h"
-#include "passes/Tile/Kernels.h"
+#include "passes/Tile/Gpu/Matmul/Matmul.h"
+#include "passes/Tile/Gpu/Sample/Sample.h"
+#include "passes/Tile/Gpu/Select/Select.h"
 
 using namespace mlir;
 using namespace gist;

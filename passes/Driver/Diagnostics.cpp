@@ -1,0 +1,70 @@
+//===- Diagnostics.cpp - MLIR's diagnostics as sentences ------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Driver/Diagnostics.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Location.h"
+
+#include <cstdio>
+
+using namespace mlir;
+using namespace gist;
+using namespace gist::compile;
+
+/// "file:line:column: " for a place in a file, "name: " for a named part of a
+/// model, else nothing.
+static std::string placeOf(Location location) {
+  if (auto file = location->findInstanceOf<FileLineColLoc>())
+    return file.getFilename().str() + ":" + std::to_string(file.getLine()) +
+           ":" + std::to_string(file.getColumn()) + ": ";
+  if (auto name = location->findInstanceOf<NameLoc>())
+    return name.getName().str() + ": ";
+  return "";
+}
+
+/// Where it is, then what was found.
+static std::string sentenceOf(const Diagnostic &diagnostic) {
+  return placeOf(diagnostic.getLocation()) + diagnostic.str();
+}
+
+Diagnostics::Diagnostics(MLIRContext &context, Progress &progress)
+    : progress(progress), handler(&context, [this](Diagnostic &diagnostic) {
+        handle(diagnostic);
+        return success();
+      }) {
+  context.printOpOnDiagnostic(false);
+}
+
+void Diagnostics::handle(Diagnostic &diagnostic) {
+  std::lock_guard<std::mutex> lock(mutex);
+  switch (diagnostic.getSeverity()) {
+  case DiagnosticSeverity::Error:
+    if (firstError.empty())
+      firstError = sentenceOf(diagnostic);
+    return;
+  case DiagnosticSeverity::Warning:
+    warn(sentenceOf(diagnostic));
+    return;
+  case DiagnosticSeverity::Note:
+  case DiagnosticSeverity::Remark:
+    return;
+  }
+}
+
+void Diagnostics::warn(const std::string &sentence) {
+  progress.clear();
+  std::fprintf(stderr, "gist-compile: warning: %s\n", sentence.c_str());
+}
+
+Status Diagnostics::takeError(const std::string &stage) {
+  std::string text;
+  std::swap(text, firstError);
+  if (text.empty())
+    text = "the stage '" + stage + "' failed and gave no reason";
+  return Status::error(Code::Unsupported, "%s", text.c_str());
+}

@@ -1,0 +1,28 @@
+//===- Kernels.h - The kernels of a program alone ---------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_DRIVER_KERNELS_H
+#define GIST_PASSES_DRIVER_KERNELS_H
+
+#include "passes/Target/Info/TargetInfo.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace gist::compile {
+
+/// A module with copies of the kernels of `program`, in its order. They are
+/// lowered on their own; the calls stay on tensors.
+mlir::OwningOpRef<mlir::ModuleOp> copyKernels(mlir::ModuleOp program);
+
+/// LLVM IR of lowered kernels, as it is before LLVM optimises it.
+mlir::FailureOr<std::string> printLlvm(mlir::ModuleOp lowered,
+                                       const CpuTarget &target);
+
+} // namespace gist::compile
+
+#endif // GIST_PASSES_DRIVER_KERNELS_H

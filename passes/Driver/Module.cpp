@@ -1,0 +1,96 @@
+//===- Module.cpp - What a module says about itself -----------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Driver/Module.h"
+
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/Path.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace gist;
+using namespace gist::compile;
+
+void compile::describeModel(const Options &options, const ImportedModel &model,
+                            const std::string &compute, ModuleWriter &writer) {
+  ModuleSpec &spec = writer.spec;
+  spec.producer = "gist-compile " GIST_VERSION;
+  ModelInfo &info = spec.model;
+  info.architecture = model.architecture;
+  llvm::StringRef path = llvm::StringRef(options.model).rtrim('/');
+  if (llvm::sys::path::filename(path) == "config.json" &&
+      llvm::sys::path::has_parent_path(path))
+    path = llvm::sys::path::parent_path(path);
+  info.name = llvm::sys::path::stem(path).str();
+  info.vocabSize = model.config.vocabSize;
+  info.contextLength = model.config.contextLength;
+  // A CPU is as fast with fewer tokens a call, and needs less scratch memory.
+  constexpr int64_t kCpuChunk = 256;
+  if (model.isDecoder && options.targets == std::vector<std::string>{"cpu"})
+    info.prefillChunk = kCpuChunk;
+  info.embeddingSize = model.config.hiddenSize;
+  info.layerCount = model.config.numLayers;
+  info.properties["compute"] = compute;
+  if (model.isDecoder) {
+    info.properties["kv"] = options.halfCache ? "f16" : "f32";
+    info.properties["query_heads"] = std::to_string(model.config.numHeads);
+  }
+  if (options.randomWeights)
+    info.properties["weights"] = "random";
+  else if (options.expandWeights)
+    info.properties["weights"] = "expanded to f32";
+  if (!model.tokenizer)
+    return;
+  const TokenizerSpec &tokenizer = *model.tokenizer;
+  info.bosToken = tokenizer.bos;
+  info.padToken = tokenizer.pad;
+  info.unkToken = tokenizer.unknown;
+  info.stopTokens.assign(tokenizer.stop.begin(), tokenizer.stop.end());
+  writer.setTokenizer(tokenizer.serialize());
+}
+
+/// The names in runtime/device/CpuFeatures.cpp, for both architectures.
+static constexpr llvm::StringLiteral kAskedFor[] = {
+    "fp-armv8", "neon",     "aes",      "sha2",       "crc",       "lse",
+    "fullfp16", "rdm",      "rcpc",     "dotprod",    "sve",       "fp16fml",
+    "sve2",     "i8mm",     "bf16",     "sme",        "sse2",      "sse3",
+    "ssse3",    "sse4.1",   "sse4.2",   "popcnt",     "avx",       "avx2",
+    "fma",      "f16c",     "bmi",      "bmi2",       "avx512f",   "avx512bw",
+    "avx512cd", "avx512dq", "avx512vl", "avx512vnni", "avx512bf16"};
+
+static TargetSpec describeCpu(const CpuTarget &target) {
+  TargetSpec spec{.name = "cpu",
+                  .device = "cpu",
+                  .triple = target.triple,
+                  .cpu = target.cpu,
+                  .features = {},
+                  .format = CodeFormat::Elf};
+  llvm::Triple triple(target.triple);
+  std::string message;
+  const llvm::Target *backend =
+      llvm::TargetRegistry::lookupTarget(triple, message);
+  assert(backend && "findTargets found it");
+  std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
+      backend->createMCSubtargetInfo(triple, target.cpu, target.features));
+  for (const llvm::SubtargetFeatureKV &feature :
+       subtarget->getEnabledProcessorFeatures())
+    if (llvm::is_contained(kAskedFor, llvm::StringRef(feature.Key)))
+      spec.features.emplace_back(feature.Key);
+  return spec;
+}
+
+TargetSpec compile::describeTarget(const Target &target) {
+  if (!target.gpu)
+    return describeCpu(target.cpu);
+  bool isAmd = target.gpu->kind == GpuKind::Amd;
+  return {.name = target.name,
+          .device = isAmd ? "hip" : "cuda",
+          .triple = target.gpu->triple,
+          .cpu = target.gpu->name,
+          .features = {},
+          .format = isAmd ? CodeFormat::Hsaco : CodeFormat::Ptx};
+}

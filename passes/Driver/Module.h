@@ -1,0 +1,30 @@
+//===- Module.h - What a module says about itself ---------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_DRIVER_MODULE_H
+#define GIST_PASSES_DRIVER_MODULE_H
+
+#include "passes/Driver/Options.h"
+#include "passes/Driver/Target.h"
+#include "passes/Import/ImportModel.h"
+#include "runtime/module/ModuleWriter.h"
+
+namespace gist::compile {
+
+/// Sets everything about the model that is not in its program: names, sizes,
+/// special tokens, the tokenizer, how it was compiled. `compute` says what
+/// products were made of.
+void describeModel(const Options &options, const ImportedModel &model,
+                   const std::string &compute, ModuleWriter &writer);
+
+/// The target of code for `target`. For a CPU it demands the features that the
+/// code may use and that a runtime can ask for.
+TargetSpec describeTarget(const Target &target);
+
+} // namespace gist::compile
+
+#endif // GIST_PASSES_DRIVER_MODULE_H

@@ -1,0 +1,106 @@
+//===- Program.cpp - A model compiled for one target ----------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Driver/Program.h"
+
+#include "dialect/GistOps.h"
+#include "passes/Driver/Kernels.h"
+#include "passes/Driver/Module.h"
+#include "passes/Pipelines.h"
+#include "passes/Target/CompileCpu.h"
+#include "passes/Target/CompileGpu.h"
+
+using namespace mlir;
+using namespace gist;
+using namespace gist::compile;
+
+Status Stages::run(const std::string &name, ModuleOp module,
+                   llvm::function_ref<void(OpPassManager &)> build) {
+  progress.begin(name);
+  PassManager pm(module.getContext());
+  build(pm);
+  if (failed(pm.run(module)))
+    return diagnostics.takeError(name);
+  return dump.write(name, module);
+}
+
+Status Program::formKernels() {
+  GIST_TRY(run("graph", *calls, [&](OpPassManager &pm) {
+    GraphPipelineOptions graph;
+    // GPUs multiply in 16 bits what they have in fewer.
+    graph.int8 = !target.gpu && options.compute != Compute::F32;
+    graph.gates = !target.gpu;
+    graph.sampling = target.gpu != nullptr;
+    graph.triple = target.cpu.triple;
+    graph.cpu = target.cpu.cpu;
+    graph.features = target.cpu.features;
+    buildGraphStage(pm, graph);
+  }));
+  isInt8 =
+      calls->walk([](QuantizedMatmulOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  if (!target.gpu && options.compute == Compute::Int8 && !isInt8)
+    return Status::error(Code::BadArgument,
+                         "%s: --compute=int8 needs block-quantised weights, "
+                         "and no product of this model has one",
+                         options.model.c_str());
+  return run("kernels", *calls, buildKernelStage);
+}
+
+Status Program::lowerKernels() {
+  kernels = copyKernels(*calls);
+  if (target.gpu) {
+    GpuPipelineOptions gpu;
+    gpu.target = target.gpu->name;
+    gpu.gram = options.gram == Gram::Fp8 ? "fp8" : "exact";
+    GIST_TRY(run("tiles", *kernels,
+                 [&](OpPassManager &pm) { buildGpuTileStage(pm, gpu); }));
+    return run("gpu", *kernels,
+               [&](OpPassManager &pm) { buildGpuStage(pm, gpu); });
+  }
+  GIST_TRY(run("tiles", *kernels, [&](OpPassManager &pm) {
+    CpuPipelineOptions cpu;
+    cpu.triple = target.cpu.triple;
+    cpu.cpu = target.cpu.cpu;
+    cpu.features = target.cpu.features;
+    buildTileStage(pm, cpu);
+  }));
+  return run("cpu", *kernels, buildCpuStage);
+}
+
+Status Program::printCode(bool asLlvm, std::string &text) {
+  stages.progress.begin(prefix + "code");
+  FailureOr<std::string> printed;
+  if (target.gpu)
+    printed = asLlvm ? printGpuLlvm(*kernels, *target.gpu)
+                     : emitGpuAssembly(*kernels, *target.gpu);
+  else
+    printed = asLlvm ? printLlvm(*kernels, target.cpu)
+                     : emitCpuAssembly(*kernels, target.cpu);
+  if (failed(printed))
+    return stages.diagnostics.takeError("code");
+  text = std::move(*printed);
+  return {};
+}
+
+Status Program::generateCode() {
+  stages.progress.begin(prefix + "code");
+  FailureOr<std::vector<char>> bytes =
+      target.gpu ? emitGpuCode(*kernels, *target.gpu)
+                 : emitCpuObject(*kernels, target.cpu);
+  if (failed(bytes))
+    return stages.diagnostics.takeError("code");
+  code.assign(bytes->begin(), bytes->end());
+  return run("memory", *calls, buildMemoryStage);
+}
+
+TargetProgram Program::describe() {
+  Operation *lowered = *kernels;
+  if (target.gpu)
+    lowered = *getGpuModule(*kernels);
+  return {describeTarget(target), code, *calls, lowered};
+}

@@ -1,0 +1,276 @@
+//===- AssignPacking.cpp - The pass -gist-assign-packing ------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/GistOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/PatternMatch.h"
+#include "passes/Kernel/PackWeights.h"
+#include "passes/Passes.h"
+#include "passes/Target/Info/TargetInfo.h"
+
+namespace gist {
+#define GEN_PASS_DEF_ASSIGNPACKINGPASS
+#include "passes/Passes.h.inc"
+} // namespace gist
+
+using namespace mlir;
+using namespace gist;
+
+//===----------------------------------------------------------------------===//
+// Rows of a packed weight
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Reads single numbers of a packed weight, in the body of a loop.
+class PackedReader {
+public:
+  PackedReader(ImplicitLocOpBuilder &b, Value packed, PackingAttr packing,
+               Value row, Value column)
+      : b(b), packed(packed), packing(packing),
+        tile(divide(row, packing.getColumns())),
+        inTile(remainder(row, packing.getColumns())),
+        block(divide(column, PackingAttr::kBlock)),
+        inBlock(remainder(column, PackingAttr::kBlock)) {}
+
+  /// d * (u - zero) + m
+  Value read() {
+    Value result = arith::MulFOp::create(b, readScale(0), readValue());
+    if (!packing.getHasMin())
+      return result;
+    return arith::AddFOp::create(b, result, readScale(packing.getMinOffset()));
+  }
+
+private:
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
+  Value divide(Value a, int64_t by) {
+    return arith::DivUIOp::create(b, a, constant(by));
+  }
+  Value remainder(Value a, int64_t by) {
+    return arith::RemUIOp::create(b, a, constant(by));
+  }
+  /// a * by + c
+  Value scaled(Value a, int64_t by, Value c) {
+    return arith::AddIOp::create(b, arith::MulIOp::create(b, a, constant(by)),
+                                 c);
+  }
+  Value readByte(Value at) {
+    return tensor::ExtractOp::create(b, packed, ValueRange{tile, block, at});
+  }
+
+  /// The number of this row and group among those that start at `first`.
+  Value readScale(int64_t first) {
+    Value group = divide(inBlock, packing.getGroup());
+    Value number = scaled(group, packing.getColumns(), inTile);
+    int64_t bits = packing.getScaleBits();
+    Value at = scaled(number, bits / 8, constant(first));
+    Type word = b.getIntegerType(bits);
+    Value result = arith::ConstantIntOp::create(b, word, 0);
+    for (int64_t i = 0; i < bits / 8; ++i) {
+      Value byte = arith::ExtUIOp::create(
+          b, word, readByte(arith::AddIOp::create(b, at, constant(i))));
+      Value shift = arith::ConstantIntOp::create(b, word, 8 * i);
+      result = arith::OrIOp::create(b, result,
+                                    arith::ShLIOp::create(b, byte, shift));
+    }
+    if (bits == 32)
+      return arith::BitcastOp::create(b, b.getF32Type(), result);
+    Value half = arith::BitcastOp::create(b, b.getF16Type(), result);
+    return arith::ExtFOp::create(b, b.getF32Type(), half);
+  }
+
+  Value readValue() {
+    int64_t depth = packing.getDepth(), width = packing.getColumns() * depth;
+    Value step = divide(inBlock, depth);
+    Value lane = scaled(inTile, depth, remainder(inBlock, depth));
+    Value byte;
+    if (packing.getBits() == 8) {
+      byte =
+          readByte(scaled(step, width, offset(lane, packing.getValueOffset())));
+    } else if (packing.getBits() < 4) {
+      Value number = scaled(step, width, lane);
+      int64_t pairs = 8 * packing.getColumns(), bits = 4 * packing.getColumns();
+      byte = readBits(number, packing.getValueOffset(), pairs, 2);
+      if (packing.getBits() == 3) {
+        Value two = arith::ConstantIntOp::create(b, b.getI8Type(), 2);
+        Value high =
+            readBits(number, packing.getValueOffset() + pairs, bits, 1);
+        byte =
+            arith::OrIOp::create(b, byte, arith::ShLIOp::create(b, high, two));
+      }
+    } else {
+      // The half that is wanted, moved to the top to keep its sign.
+      Value both = readByte(scaled(divide(step, 2), width,
+                                   offset(lane, packing.getValueOffset())));
+      Value isLow = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                          remainder(step, 2), constant(0));
+      Value four = arith::ConstantIntOp::create(b, b.getI8Type(), 4);
+      Value top = arith::SelectOp::create(
+          b, isLow, arith::ShLIOp::create(b, both, four), both);
+      byte = packing.getIsSigned()
+                 ? arith::ShRSIOp::create(b, top, four).getResult()
+                 : arith::ShRUIOp::create(b, top, four).getResult();
+    }
+    Value wide =
+        packing.getIsSigned()
+            ? arith::ExtSIOp::create(b, b.getI32Type(), byte).getResult()
+            : arith::ExtUIOp::create(b, b.getI32Type(), byte).getResult();
+    Value zero =
+        arith::ConstantIntOp::create(b, b.getI32Type(), packing.getZero());
+    Value value = arith::SubIOp::create(b, wide, zero);
+    return arith::SIToFPOp::create(b, b.getF32Type(), value);
+  }
+
+  /// The `count` bits of value `number` in a plane of `bytes` at `first`.
+  Value readBits(Value number, int64_t first, int64_t bytes, int64_t count) {
+    Value byte = readByte(offset(remainder(number, bytes), first));
+    Value shift =
+        arith::MulIOp::create(b, divide(number, bytes), constant(count));
+    Value mask =
+        arith::ConstantIntOp::create(b, b.getI8Type(), (1 << count) - 1);
+    Value moved = arith::ShRUIOp::create(
+        b, byte, arith::IndexCastOp::create(b, b.getI8Type(), shift));
+    return arith::AndIOp::create(b, moved, mask);
+  }
+
+  Value offset(Value at, int64_t by) {
+    return arith::AddIOp::create(b, at, constant(by));
+  }
+
+  ImplicitLocOpBuilder &b;
+  Value packed;
+  PackingAttr packing;
+  Value tile, inTile, block, inBlock;
+};
+} // namespace
+
+/// The gather of whole rows of `weight` that `op` dequantises, or null.
+static linalg::GenericOp getGather(DequantizeOp op, WeightOp weight) {
+  auto gather = op.getBlocks().getDefiningOp<linalg::GenericOp>();
+  if (!gather || gather.getNumDpsInputs() != 1 || gather.getNumLoops() != 3 ||
+      gather.getNumParallelLoops() != 3 || !gather->hasOneUse())
+    return {};
+  auto extract = gather.getBody()
+                     ->getTerminator()
+                     ->getOperand(0)
+                     .getDefiningOp<tensor::ExtractOp>();
+  if (!extract || extract.getTensor() != weight.getResult())
+    return {};
+  auto isLoop = [&](Value index, uint64_t loop) {
+    auto op = index.getDefiningOp<linalg::IndexOp>();
+    return op && op.getDim() == loop;
+  };
+  auto row = extract.getIndices()[0].getDefiningOp<arith::IndexCastOp>();
+  AffineMap ids = gather.getMatchingIndexingMap(gather.getDpsInputOperand(0));
+  bool isRows =
+      row && row.getIn() == gather.getBody()->getArgument(0) &&
+      ids == AffineMap::get(3, 0, getAffineDimExpr(0, gather.getContext())) &&
+      isLoop(extract.getIndices()[1], 1) && isLoop(extract.getIndices()[2], 2);
+  return isRows ? gather : linalg::GenericOp();
+}
+
+/// Lets `op`, rows of a weight by their numbers, read the packed weight.
+static void readPackedRows(RewriterBase &rewriter, DequantizeOp op,
+                           linalg::GenericOp gather, WeightOp packed) {
+  rewriter.setInsertionPoint(op);
+  ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+  auto packing = packed->getAttrOfType<PackingAttr>(kPackingAttr);
+  Value ids = gather.getDpsInputOperand(0)->get();
+  RankedTensorType type = op.getType();
+  Value init = tensor::EmptyOp::create(
+      b,
+      SmallVector<OpFoldResult>{tensor::getMixedSize(b, b.getLoc(), ids, 0),
+                                b.getIndexAttr(type.getDimSize(1))},
+      type.getElementType());
+  AffineMap row = AffineMap::get(2, 0, b.getAffineDimExpr(0));
+  SmallVector<utils::IteratorType> loops(2, utils::IteratorType::parallel);
+  auto rows = linalg::GenericOp::create(
+      b, type, ids, init, {row, b.getMultiDimIdentityMap(2)}, loops,
+      [&](OpBuilder &nested, Location location, ValueRange values) {
+        ImplicitLocOpBuilder inner(location, nested);
+        Value number =
+            arith::IndexCastOp::create(inner, inner.getIndexType(), values[0]);
+        Value column = linalg::IndexOp::create(inner, 1);
+        PackedReader reader(inner, packed, packing, number, column);
+        linalg::YieldOp::create(inner, reader.read());
+      });
+  rewriter.replaceOp(op, rows);
+  rewriter.eraseOp(gather);
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct AssignPackingPass final
+    : gist::impl::AssignPackingPassBase<AssignPackingPass> {
+  using Base::Base;
+
+  /// Gives `op` a packed weight of its own, which lookups then read too: a
+  /// tied embedding is there once. The stored one stays for readers that want
+  /// it as it is, and is dropped when there are none.
+  void pack(QuantizedMatmulOp op, WeightOp weight, const TargetInfo &target) {
+    IRRewriter rewriter(op);
+    PackingAttr packing = getPacking(&getContext(), op.getFormat(), target);
+    auto stored = cast<RankedTensorType>(weight.getResult().getType());
+    auto type = RankedTensorType::get(
+        packing.getPackedShape(stored.getDimSize(0),
+                               op.getValues().getType().getDimSize(1)),
+        stored.getElementType());
+    rewriter.setInsertionPointAfter(weight);
+    auto packed =
+        WeightOp::create(rewriter, weight.getLoc(), type, weight.getNameAttr());
+    packed->setAttr(kFormatAttr, op.getFormatAttr());
+    packed->setAttr(kPackingAttr, packing);
+    if (Attribute parts = weight->getAttr(kPartsAttr))
+      packed->setAttr(kPartsAttr, parts);
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getWeightMutable().assign(packed.getResult());
+      op.setPackedAttr(packing);
+    });
+    readRows(rewriter, weight, packed);
+    if (weight->use_empty())
+      rewriter.eraseOp(weight);
+  }
+
+  static void readRows(RewriterBase &rewriter, WeightOp weight,
+                       WeightOp packed) {
+    SmallVector<std::pair<DequantizeOp, linalg::GenericOp>> lookups;
+    for (Operation *user : weight->getUsers())
+      if (auto gather = user->getParentOfType<linalg::GenericOp>();
+          gather && gather->hasOneUse())
+        if (auto op = dyn_cast<DequantizeOp>(*gather->user_begin());
+            op && getGather(op, weight) == gather)
+          lookups.emplace_back(op, gather);
+    // The packed weight is read where the stored one was.
+    for (auto [op, gather] : lookups)
+      readPackedRows(rewriter, op, gather, packed);
+  }
+
+  void runOnOperation() override {
+    FailureOr<TargetInfo> target =
+        getTargetInfo({triple, cpu, features}, [&](const Twine &message) {
+          getOperation()->emitError(message);
+        });
+    if (failed(target))
+      return signalPassFailure();
+    SmallVector<QuantizedMatmulOp> products;
+    getOperation()->walk([&](QuantizedMatmulOp op) {
+      if (!op.getPackedAttr())
+        products.push_back(op);
+    });
+    for (QuantizedMatmulOp op : products)
+      if (auto weight = op.getWeight().getDefiningOp<WeightOp>())
+        pack(op, weight, *target);
+  }
+};
+} // namespace

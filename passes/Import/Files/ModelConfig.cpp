@@ -1,0 +1,297 @@
+//===- ModelConfig.cpp - A model's hyper-parameters -----------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Import/Files/ModelConfig.h"
+
+#include <cmath>
+#include <numbers>
+
+using namespace gist;
+using nlohmann::json;
+
+//===----------------------------------------------------------------------===//
+// ConfigReader
+//===----------------------------------------------------------------------===//
+
+const json *ConfigReader::findJson(const ConfigKey &key,
+                                   const char *&name) const {
+  if (!config)
+    return nullptr;
+  for (const char *candidate : key.json) {
+    auto found = config->find(candidate);
+    if (found == config->end() || found->is_null())
+      continue;
+    name = candidate;
+    return &*found;
+  }
+  return nullptr;
+}
+
+const GgufValue *ConfigReader::findGguf(const ConfigKey &key,
+                                        std::string &name) const {
+  if (!file || !key.gguf)
+    return nullptr;
+  name = prefix + key.gguf;
+  auto found = file->metadata.find(name);
+  return found == file->metadata.end() ? nullptr : &found->second;
+}
+
+static Status wrongType(const std::string &name, const char *expected) {
+  return Status::error(Code::BadFile, "%s is not %s", inQuotes(name).c_str(),
+                       expected);
+}
+
+bool ConfigReader::has(const ConfigKey &key) const {
+  const char *jsonName = nullptr;
+  std::string name;
+  return findJson(key, jsonName) || findGguf(key, name);
+}
+
+Status ConfigReader::read(const ConfigKey &key, int64_t &out) const {
+  const char *jsonName = nullptr;
+  if (const json *value = findJson(key, jsonName)) {
+    if (!value->is_number_integer() ||
+        (value->is_number_unsigned() &&
+         value->get<uint64_t>() > uint64_t(INT64_MAX)))
+      return wrongType(jsonName, "an integer");
+    out = value->get<int64_t>();
+  }
+  std::string name;
+  if (const GgufValue *value = findGguf(key, name)) {
+    std::optional<int64_t> integer = value->integer();
+    if (!integer)
+      return wrongType(name, "an integer");
+    out = *integer;
+  }
+  return {};
+}
+
+Status ConfigReader::read(const ConfigKey &key, double &out) const {
+  const char *jsonName = nullptr;
+  if (const json *value = findJson(key, jsonName)) {
+    if (!value->is_number())
+      return wrongType(jsonName, "a number");
+    out = value->get<double>();
+  }
+  std::string name;
+  if (const GgufValue *value = findGguf(key, name)) {
+    std::optional<double> number = value->number();
+    if (!number)
+      return wrongType(name, "a number");
+    out = *number;
+  }
+  return {};
+}
+
+Status ConfigReader::read(const ConfigKey &key, bool &out) const {
+  const char *jsonName = nullptr;
+  if (const json *value = findJson(key, jsonName)) {
+    if (!value->is_boolean())
+      return wrongType(jsonName, "true or false");
+    out = value->get<bool>();
+  }
+  std::string name;
+  if (const GgufValue *value = findGguf(key, name)) {
+    if (value->type != GgufType::Bool)
+      return wrongType(name, "true or false");
+    out = *value->integer() != 0;
+  }
+  return {};
+}
+
+Status ConfigReader::read(const ConfigKey &key, std::string &out) const {
+  const char *jsonName = nullptr;
+  if (const json *value = findJson(key, jsonName)) {
+    if (!value->is_string())
+      return wrongType(jsonName, "a string");
+    out = value->get<std::string>();
+  }
+  std::string name;
+  if (const GgufValue *value = findGguf(key, name)) {
+    std::optional<std::string_view> text = value->string();
+    if (!text)
+      return wrongType(name, "a string");
+    out = std::string(*text);
+  }
+  return {};
+}
+
+Status ConfigReader::expect(const ConfigKey &key, bool expected) const {
+  bool value = expected;
+  GIST_TRY(read(key, value));
+  if (value == expected)
+    return {};
+  return Status::error(Code::Unsupported, "'%s' is %s, which is not supported",
+                       *key.json.begin(), value ? "true" : "false");
+}
+
+std::optional<ConfigReader> ConfigReader::inside(const char *key) const {
+  const char *name = nullptr;
+  const json *value = findJson({{key}}, name);
+  if (!value || !value->is_object())
+    return std::nullopt;
+  return ConfigReader(*value);
+}
+
+//===----------------------------------------------------------------------===//
+// What architectures have in common
+//===----------------------------------------------------------------------===//
+
+static Status checkSize(const char *name, int64_t value, int64_t limit) {
+  if (value >= 1 && value <= limit)
+    return {};
+  return Status::error(Code::BadFile,
+                       "the %s is missing or not in 1 to %" PRId64
+                       ": found %" PRId64,
+                       name, limit, value);
+}
+
+static Status readActivation(const ConfigReader &reader, Activation &out) {
+  std::string name;
+  GIST_TRY(reader.read({{"hidden_act", "activation_function"}}, name));
+  if (name.empty()) // GGUF files do not say; the architecture's own stays.
+    return {};
+  if (name == "gelu")
+    out = Activation::GeluErf;
+  else if (name == "gelu_new" || name == "gelu_fast" ||
+           name == "gelu_pytorch_tanh")
+    out = Activation::GeluTanh;
+  else if (name == "relu")
+    out = Activation::Relu;
+  else if (name == "silu" || name == "swish")
+    out = Activation::Silu;
+  else
+    return Status::error(Code::Unsupported,
+                         "activation %s; supported are gelu, gelu_new, relu "
+                         "and silu",
+                         inQuotes(name).c_str());
+  return {};
+}
+
+Status gist::readCommonConfig(const ConfigReader &reader, ModelConfig &config) {
+  GIST_TRY(reader.read({{"vocab_size"}, "vocab_size"}, config.vocabSize));
+  GIST_TRY(reader.read({{"hidden_size", "n_embd"}, "embedding_length"},
+                       config.hiddenSize));
+  GIST_TRY(reader.read({{"num_hidden_layers", "n_layer"}, "block_count"},
+                       config.numLayers));
+  GIST_TRY(
+      reader.read({{"num_attention_heads", "n_head"}, "attention.head_count"},
+                  config.numHeads));
+  GIST_TRY(reader.read(
+      {{"max_position_embeddings", "n_positions"}, "context_length"},
+      config.contextLength));
+  constexpr int64_t kLimit = 1 << 24;
+  GIST_TRY(checkSize("vocabulary size", config.vocabSize, kLimit));
+  GIST_TRY(checkSize("hidden size", config.hiddenSize, kLimit));
+  GIST_TRY(checkSize("number of layers", config.numLayers, 4096));
+  GIST_TRY(checkSize("number of heads", config.numHeads, 65536));
+  GIST_TRY(checkSize("context length", config.contextLength, kLimit));
+
+  config.numKvHeads = config.numHeads;
+  GIST_TRY(reader.read({{"num_key_value_heads"}, "attention.head_count_kv"},
+                       config.numKvHeads));
+  config.headSize = config.hiddenSize / config.numHeads;
+  GIST_TRY(
+      reader.read({{"head_dim"}, "attention.key_length"}, config.headSize));
+  config.ffnSize = 4 * config.hiddenSize;
+  GIST_TRY(reader.read(
+      {{"intermediate_size", "ffn_dim", "n_inner"}, "feed_forward_length"},
+      config.ffnSize));
+  GIST_TRY(checkSize("number of KV heads", config.numKvHeads, config.numHeads));
+  GIST_TRY(checkSize("head size", config.headSize, kLimit));
+  GIST_TRY(checkSize("feed-forward size", config.ffnSize, kLimit));
+  if (config.numHeads % config.numKvHeads != 0)
+    return Status::error(Code::BadFile,
+                         "%" PRId64 " heads are not a multiple of %" PRId64
+                         " KV heads",
+                         config.numHeads, config.numKvHeads);
+
+  GIST_TRY(reader.read({{"layer_norm_epsilon", "layer_norm_eps"},
+                        "attention.layer_norm_epsilon"},
+                       config.normEpsilon));
+  GIST_TRY(reader.read({{"rms_norm_eps"}, "attention.layer_norm_rms_epsilon"},
+                       config.normEpsilon));
+  if (!(config.normEpsilon >= 0 && config.normEpsilon < 1))
+    return Status::error(Code::BadFile,
+                         "the norms' epsilon %g is not in [0, 1)",
+                         config.normEpsilon);
+  return readActivation(reader, config.activation);
+}
+
+//===----------------------------------------------------------------------===//
+// Rotary positions
+//===----------------------------------------------------------------------===//
+
+/// Llama 3's rule: slow pairs are slowed by `factor`, fast ones kept, and those
+/// in between interpolated, by how many turns they make in the old context.
+static Status scaleLlama3(const ConfigReader &reader, double factor,
+                          std::vector<float> &frequencies) {
+  double low = 0, high = 0, oldContext = 0;
+  GIST_TRY(reader.read({{"low_freq_factor"}}, low));
+  GIST_TRY(reader.read({{"high_freq_factor"}}, high));
+  GIST_TRY(reader.read({{"original_max_position_embeddings"}}, oldContext));
+  if (!(low > 0 && high > low && oldContext > 0))
+    return Status::error(Code::BadFile,
+                         "rope scaling 'llama3' lacks its three factors");
+  for (float &frequency : frequencies) {
+    double turns = oldContext * frequency / (2 * std::numbers::pi);
+    double keep = std::clamp((turns - low) / (high - low), 0.0, 1.0);
+    frequency =
+        static_cast<float>(keep * frequency + (1 - keep) * frequency / factor);
+  }
+  return {};
+}
+
+Status gist::readRotaryConfig(const ConfigReader &reader, ModelConfig &config) {
+  if (config.rotarySize == 0)
+    config.rotarySize = config.headSize;
+  GIST_TRY(
+      reader.read({{"rotary_dim"}, "rope.dimension_count"}, config.rotarySize));
+  if (config.rotarySize < 2 || config.rotarySize % 2 != 0 ||
+      config.rotarySize > config.headSize)
+    return Status::error(Code::BadFile,
+                         "%" PRId64 " elements of a head of %" PRId64
+                         " cannot rotate in pairs",
+                         config.rotarySize, config.headSize);
+
+  // The base and the rule stand in the open or in an object of their own.
+  std::optional<ConfigReader> nested = reader.inside("rope_parameters");
+  if (!nested)
+    nested = reader.inside("rope_scaling");
+  const ConfigReader &scaling = nested ? *nested : reader;
+  double base = 10000, factor = 1;
+  std::string rule = "default";
+  GIST_TRY(reader.read({{"rope_theta"}, "rope.freq_base"}, base));
+  GIST_TRY(scaling.read({{"rope_theta"}, nullptr}, base));
+  GIST_TRY(scaling.read({{"rope_type", "type"}, "rope.scaling.type"}, rule));
+  GIST_TRY(scaling.read({{"factor"}, "rope.scaling.factor"}, factor));
+  if (!(base > 0 && factor > 0))
+    return Status::error(Code::BadFile,
+                         "rope base %g or factor %g is not positive", base,
+                         factor);
+
+  // In f32 throughout, as the reference implementations do.
+  int64_t numPairs = config.rotarySize / 2;
+  config.rotaryFrequencies.resize(numPairs);
+  for (int64_t i = 0; i < numPairs; ++i) {
+    float exponent =
+        static_cast<float>(2 * i) / static_cast<float>(config.rotarySize);
+    config.rotaryFrequencies[i] =
+        1.0f / std::pow(static_cast<float>(base), exponent);
+  }
+  if (rule == "default" || rule == "none")
+    return {};
+  if (rule == "llama3")
+    return scaleLlama3(scaling, factor, config.rotaryFrequencies);
+  if (rule != "linear")
+    return Status::error(Code::Unsupported,
+                         "rope scaling %s; supported are linear and llama3",
+                         inQuotes(rule).c_str());
+  for (float &frequency : config.rotaryFrequencies)
+    frequency /= static_cast<float>(factor);
+  return {};
+}

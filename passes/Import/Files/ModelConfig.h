@@ -1,0 +1,111 @@
+//===- ModelConfig.h - A model's hyper-parameters ---------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_IMPORT_FILES_MODELCONFIG_H
+#define GIST_PASSES_IMPORT_FILES_MODELCONFIG_H
+
+#include "passes/Import/Files/Gguf.h"
+
+#include "nlohmann/json.hpp"
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+namespace gist {
+
+enum class Activation { GeluErf, GeluTanh, Relu, Silu };
+
+/// Which two elements of a head rotate together, i counting up to half of what
+/// rotates.
+enum class RotaryPairs {
+  Halves,     ///< i and i + half: GPT-NeoX, Llama in Hugging Face folders.
+  Neighbours, ///< 2i and 2i + 1: GPT-J, Llama in GGUF files, whose query and
+              ///< key rows are permuted for it.
+};
+
+/// How sentence-transformers models make one vector of the hidden states.
+enum class Pooling { None, Mean };
+
+/// The hyper-parameters of every architecture; those that an architecture does
+/// not have keep their defaults.
+struct ModelConfig {
+  int64_t vocabSize = 0;
+  int64_t hiddenSize = 0;
+  int64_t numLayers = 0;
+  int64_t numHeads = 0;
+  int64_t numKvHeads = 0;
+  int64_t headSize = 0;
+  int64_t ffnSize = 0;
+  int64_t contextLength = 0; ///< Positions that the model knows.
+  int64_t capacity = 0;      ///< The most tokens at once, cached ones included.
+  double normEpsilon = 0;
+  Activation activation = Activation::GeluErf;
+
+  // Rotary positions.
+  RotaryPairs rotaryPairs = RotaryPairs::Halves;
+  int64_t rotarySize = 0;               ///< Elements of a head that rotate.
+  std::vector<float> rotaryFrequencies; ///< Radians per position, one a pair.
+
+  // The rest is one architecture's own.
+  bool transposedLinears = false; ///< GPT-2: stored as inputs x outputs.
+  bool normBefore = true;         ///< OPT: norms before the blocks, or after.
+  int64_t embeddingSize = 0;      ///< OPT: may differ from the hidden size.
+  int64_t numTokenTypes = 0;      ///< BERT.
+  int64_t maskToken = -1;     ///< ESM-2: set where masked tokens are dropped.
+  bool normEmbedding = false; ///< ESM-2.
+  Pooling pooling = Pooling::None; ///< BERT.
+  bool normalizeOutput = false;    ///< BERT: to unit length after pooling.
+};
+
+/// One key in the two places where a model keeps its hyper-parameters.
+struct ConfigKey {
+  std::initializer_list<const char *> json; ///< Its names in config.json.
+  const char *gguf = nullptr; ///< In GGUF, after the architecture's name.
+};
+
+/// Reads hyper-parameters by name. A value that is absent, or null, leaves
+/// `out` as it was; one of another type is refused.
+class ConfigReader {
+public:
+  explicit ConfigReader(const nlohmann::json &config) : config(&config) {}
+  ConfigReader(const GgufFile &file, std::string architecture)
+      : file(&file), prefix(std::move(architecture) + ".") {}
+
+  bool isGguf() const { return file != nullptr; }
+  bool has(const ConfigKey &key) const;
+  Status read(const ConfigKey &key, int64_t &out) const;
+  Status read(const ConfigKey &key, double &out) const;
+  Status read(const ConfigKey &key, bool &out) const;
+  Status read(const ConfigKey &key, std::string &out) const;
+
+  /// Refuses a model whose flag `key` is not `expected`.
+  Status expect(const ConfigKey &key, bool expected) const;
+
+  /// The same reader inside an object of config.json; none when there is none.
+  std::optional<ConfigReader> inside(const char *key) const;
+
+private:
+  const nlohmann::json *findJson(const ConfigKey &key, const char *&name) const;
+  const GgufValue *findGguf(const ConfigKey &key, std::string &name) const;
+
+  const nlohmann::json *config = nullptr;
+  const GgufFile *file = nullptr;
+  std::string prefix;
+};
+
+/// Reads what most architectures have, and checks that sizes are sizes.
+Status readCommonConfig(const ConfigReader &reader, ModelConfig &config);
+
+/// Sets the rotary fields from the base frequency and the scaling rule;
+/// `config.rotarySize` defaults to the head size.
+Status readRotaryConfig(const ConfigReader &reader, ModelConfig &config);
+
+} // namespace gist
+
+#endif // GIST_PASSES_IMPORT_FILES_MODELCONFIG_H

@@ -1,0 +1,142 @@
+//===- ModelFolder.cpp - A model as Hugging Face lays it out --------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Import/Files/ModelFolder.h"
+
+#include <filesystem>
+#include <set>
+
+using namespace gist;
+using nlohmann::json;
+
+static bool exists(const std::string &path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+static Status readText(const std::string &path, std::string &out) {
+  std::unique_ptr<MappedFile> file;
+  GIST_TRY(MappedFile::open(path, file).in(path));
+  out = std::string(file->bytes().text());
+  return {};
+}
+
+static std::string inFolder(const std::string &folder,
+                            const std::string &name) {
+  return (std::filesystem::path(folder) / name).string();
+}
+
+/// Reads a JSON file that may be absent: `out` is then left as it was.
+static Status readJson(const std::string &path, json &out) {
+  if (!exists(path))
+    return {};
+  std::string text;
+  GIST_TRY(readText(path, text));
+  json parsed = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (parsed.is_discarded())
+    return Status::error(Code::BadFile, "%s is not valid JSON", path.c_str());
+  out = std::move(parsed);
+  return {};
+}
+
+/// Maps one safetensors file and returns what it holds in `content`.
+static Status openWeights(const std::string &path, ModelFolder &folder,
+                          SafetensorsFile &content) {
+  std::unique_ptr<MappedFile> file;
+  GIST_TRY(MappedFile::open(path, file).in(path));
+  GIST_TRY(readSafetensors(file->bytes(), content).in(path));
+  for (auto &[name, tensor] : content.tensors)
+    tensor.file = path;
+  folder.files.push_back(std::move(file));
+  return {};
+}
+
+/// Opens every file the index names, and holds the index to its word.
+static Status openShards(const std::string &path, const std::string &indexPath,
+                         ModelFolder &folder) {
+  std::string text;
+  GIST_TRY(readText(indexPath, text));
+  std::map<std::string, std::string> fileOfTensor;
+  GIST_TRY(readSafetensorsIndex(
+               {reinterpret_cast<const uint8_t *>(text.data()), text.size()},
+               fileOfTensor)
+               .in(indexPath));
+  std::set<std::string> fileNames;
+  for (const auto &[name, fileName] : fileOfTensor)
+    fileNames.insert(fileName);
+  for (const std::string &fileName : fileNames) {
+    SafetensorsFile content;
+    GIST_TRY(openWeights(inFolder(path, fileName), folder, content));
+    for (auto &[name, tensor] : content.tensors)
+      if (!folder.tensors.try_emplace(name, std::move(tensor)).second)
+        return Status::error(Code::BadFile, "%s: tensor %s is in two files",
+                             path.c_str(), inQuotes(name).c_str());
+    folder.skipped.merge(content.skipped);
+  }
+  for (const auto &[name, fileName] : fileOfTensor)
+    if (!folder.tensors.contains(name) && !folder.skipped.contains(name))
+      return Status::error(Code::BadFile, "%s: no tensor %s, which %s promises",
+                           inFolder(path, fileName).c_str(),
+                           inQuotes(name).c_str(), indexPath.c_str());
+  return {};
+}
+
+/// modules.json lists the steps of a sentence-transformers model by type.
+static Status readPooling(const std::string &path,
+                          ModelFolder::Pooling &pooling) {
+  json modules, config;
+  GIST_TRY(readJson(path + "/modules.json", modules));
+  GIST_TRY(readJson(path + "/1_Pooling/config.json", config));
+  if (!modules.is_array() || !config.is_object())
+    return {};
+  pooling.present = true;
+  pooling.mean = config.value("pooling_mode_mean_tokens", json()) == true;
+  for (const json &module : modules) {
+    if (!module.is_object())
+      continue;
+    json type = module.value("type", json());
+    if (type == "sentence_transformers.models.Normalize")
+      pooling.normalize = true;
+  }
+  return {};
+}
+
+Status gist::openModelFolder(const std::string &path, ModelFolder &out,
+                             bool withWeights) {
+  ModelFolder folder;
+  GIST_TRY(readJson(path + "/config.json", folder.config));
+  if (!folder.config.is_object())
+    return Status::error(Code::NotFound, "%s: no config.json with an object",
+                         path.c_str());
+  for (const char *name :
+       {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
+        "generation_config.json", "vocab.json", "merges.txt", "vocab.txt",
+        "chat_template.jinja"})
+    if (exists(path + "/" + name))
+      GIST_TRY(readText(path + "/" + name, folder.texts[name]));
+  GIST_TRY(readPooling(path, folder.pooling));
+
+  std::string single = path + "/model.safetensors";
+  std::string index = single + ".index.json";
+  if (!withWeights) {
+    // What there is of them is not what is asked for.
+  } else if (exists(index)) {
+    GIST_TRY(openShards(path, index, folder));
+  } else if (exists(single)) {
+    SafetensorsFile content;
+    GIST_TRY(openWeights(single, folder, content));
+    folder.tensors = std::move(content.tensors);
+    folder.skipped = std::move(content.skipped);
+  } else {
+    return Status::error(Code::NotFound,
+                         "%s: neither model.safetensors nor "
+                         "model.safetensors.index.json",
+                         path.c_str());
+  }
+  out = std::move(folder);
+  return {};
+}

@@ -1,0 +1,85 @@
+//===- ModelSource.cpp - One model, from a file or a folder ---------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Import/Files/ModelSource.h"
+
+#include <filesystem>
+
+using namespace gist;
+
+static Status openGguf(const std::string &path, ModelSource &source) {
+  GIST_TRY(MappedFile::open(path, source.ggufBytes).in(path));
+  GIST_TRY(readGguf(source.ggufBytes->bytes(), source.gguf).in(path));
+  source.isGguf = true;
+  for (auto &[name, tensor] : source.gguf.tensors)
+    tensor.file = path;
+  auto found = source.gguf.metadata.find("general.architecture");
+  std::optional<std::string_view> name;
+  if (found != source.gguf.metadata.end())
+    name = found->second.string();
+  if (!name)
+    return Status::error(Code::BadFile, "%s: no 'general.architecture'",
+                         path.c_str());
+  source.architecture = std::string(*name);
+  return {};
+}
+
+static Status readArchitecture(const std::string &path, ModelSource &source) {
+  GIST_TRY(ConfigReader(source.folder.config)
+               .read({{"model_type"}}, source.architecture)
+               .in(path + "/config.json"));
+  if (source.architecture.empty())
+    return Status::error(Code::BadFile, "%s/config.json: no 'model_type'",
+                         path.c_str());
+  return {};
+}
+
+static Status openFolder(const std::string &path, ModelSource &source) {
+  GIST_TRY(openModelFolder(path, source.folder));
+  return readArchitecture(path, source);
+}
+
+Status gist::openModelConfig(const std::string &path, ModelSource &out) {
+  ModelSource source;
+  std::filesystem::path folder = path;
+  if (folder.filename() == "config.json")
+    folder = folder.has_parent_path() ? folder.parent_path() : ".";
+  source.path = folder.string();
+  GIST_TRY(openModelFolder(source.path, source.folder, /*withWeights=*/false));
+  GIST_TRY(readArchitecture(source.path, source));
+  out = std::move(source);
+  return {};
+}
+
+Status gist::openModelSource(const std::string &path, ModelSource &out) {
+  ModelSource source;
+  source.path = path;
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    GIST_TRY(openFolder(path, source));
+  else
+    GIST_TRY(openGguf(path, source));
+  out = std::move(source);
+  return {};
+}
+
+Status gist::scaleRotaryByTensor(const ModelSource &source, const char *name,
+                                 ModelConfig &config) {
+  auto found = source.tensors().find(name);
+  if (found == source.tensors().end())
+    return {};
+  const StoredTensor &tensor = found->second;
+  auto numPairs = static_cast<int64_t>(config.rotaryFrequencies.size());
+  if (tensor.shape != std::vector<int64_t>{numPairs})
+    return Status::error(Code::BadFile, "tensor %s is %s, expected %" PRId64,
+                         name, shapeText(tensor.shape).c_str(), numPairs);
+  std::vector<float> factors(config.rotaryFrequencies.size());
+  dequantize(tensor.format, tensor.content, factors.data());
+  for (size_t i = 0; i < factors.size(); ++i)
+    config.rotaryFrequencies[i] /= factors[i];
+  return {};
+}

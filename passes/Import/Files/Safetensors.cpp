@@ -1,0 +1,197 @@
+//===- Safetensors.cpp - Reads safetensors files --------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Import/Files/Safetensors.h"
+
+#include "nlohmann/json.hpp"
+
+#include <optional>
+#include <set>
+
+using namespace gist;
+using nlohmann::json;
+
+/// Parses `text` as a JSON object. Refuses a name that appears twice in the
+/// outermost object, and drops what is nested deeper than `maxDepth`, so that
+/// an adversary cannot turn one byte of text into a tree of containers.
+static Status parseObject(Bytes text, int maxDepth, const char *what,
+                          json &out) {
+  std::set<std::string> names;
+  std::optional<std::string> duplicate;
+  auto filter = [&](int depth, json::parse_event_t event, json &value) {
+    if (event == json::parse_event_t::key && depth == 1) {
+      const auto &name = value.get_ref<const std::string &>();
+      if (!names.insert(name).second)
+        duplicate = name;
+    }
+    bool opens = event == json::parse_event_t::object_start ||
+                 event == json::parse_event_t::array_start;
+    return !opens || depth < maxDepth;
+  };
+  std::string_view view = text.text();
+  json parsed = json::parse(view.begin(), view.end(), filter,
+                            /*allow_exceptions=*/false);
+  if (!parsed.is_object())
+    return Status::error(Code::BadFile, "%s is not a JSON object", what);
+  if (duplicate)
+    return Status::error(Code::BadFile, "%s: %s appears twice", what,
+                         inQuotes(*duplicate).c_str());
+  out = std::move(parsed);
+  return {};
+}
+
+/// The value of `key` when it is an array of integers that fit in 63 bits.
+static std::optional<std::vector<int64_t>> integers(const json &object,
+                                                    const char *key) {
+  auto found = object.find(key);
+  if (found == object.end() || !found->is_array())
+    return std::nullopt;
+  std::vector<int64_t> result;
+  for (const json &element : *found) {
+    if (!element.is_number_unsigned() ||
+        element.get<uint64_t>() > uint64_t(INT64_MAX))
+      return std::nullopt;
+    result.push_back(element.get<int64_t>());
+  }
+  return result;
+}
+
+static std::optional<WeightFormat> formatOfDtype(std::string_view dtype) {
+  if (dtype == "F32")
+    return WeightFormat::F32;
+  if (dtype == "F16")
+    return WeightFormat::F16;
+  if (dtype == "BF16")
+    return WeightFormat::BF16;
+  return std::nullopt;
+}
+
+/// Reads one entry of the header; `skipReason` is set when its type is none of
+/// a weight's, and `isBytes` when it is bytes, which are in `tensor` then.
+static Status readEntry(const json &entry, Bytes data, StoredTensor &tensor,
+                        std::string &skipReason, bool &isBytes) {
+  if (!entry.is_object() || !entry.contains("dtype") ||
+      !entry["dtype"].is_string())
+    return Status::error(Code::BadFile, "no dtype in the header");
+  auto dtype = entry["dtype"].get<std::string>();
+  std::optional<WeightFormat> format = formatOfDtype(dtype);
+  if (!format) {
+    skipReason =
+        "element type " + inQuotes(dtype) + " is none of F32, F16, BF16";
+    isBytes = dtype == "U8";
+    if (!isBytes)
+      return {};
+  }
+  auto shape = integers(entry, "shape");
+  auto offsets = integers(entry, "data_offsets");
+  if (!shape || shape->size() > 8)
+    return Status::error(Code::BadFile, "no valid shape in the header");
+  if (!offsets || offsets->size() != 2 || (*offsets)[0] > (*offsets)[1])
+    return Status::error(Code::BadFile, "no valid data_offsets in the header");
+
+  // Four bytes are as good as a number for measuring.
+  tensor.format = format.value_or(WeightFormat::F32);
+  tensor.shape = std::move(*shape);
+  uint64_t begin = static_cast<uint64_t>((*offsets)[0]);
+  uint64_t length = static_cast<uint64_t>((*offsets)[1]) - begin;
+  uint64_t expected = 0;
+  GIST_TRY(storedBytes(tensor.format, tensor.shape, expected));
+  if (isBytes)
+    expected /= sizeof(float);
+  if (length != expected)
+    return Status::error(
+        Code::BadFile, "%" PRIu64 " bytes, but %s of %s takes %" PRIu64, length,
+        shapeText(tensor.shape).c_str(), dtype.c_str(), expected);
+  tensor.fileOffset = begin; // The caller adds where the data begins.
+  return data.slice(begin, length, "content", tensor.content);
+}
+
+static Status
+checkOverlaps(const std::map<std::string, StoredTensor, std::less<>> &tensors) {
+  std::vector<std::pair<const StoredTensor *, const std::string *>> order;
+  order.reserve(tensors.size());
+  for (const auto &[name, tensor] : tensors)
+    order.emplace_back(&tensor, &name);
+  std::sort(order.begin(), order.end(), [](const auto &a, const auto &b) {
+    return a.first->fileOffset < b.first->fileOffset;
+  });
+  for (size_t i = 1; i < order.size(); ++i) {
+    const StoredTensor &previous = *order[i - 1].first;
+    if (order[i].first->fileOffset <
+        previous.fileOffset + previous.content.size)
+      return Status::error(Code::BadFile, "tensors %s and %s overlap",
+                           inQuotes(*order[i - 1].second).c_str(),
+                           inQuotes(*order[i].second).c_str());
+  }
+  return {};
+}
+
+Status gist::readSafetensors(Bytes file, SafetensorsFile &out) {
+  Cursor cursor(file);
+  uint64_t headerLength = 0;
+  Bytes header, data;
+  GIST_TRY(cursor.read("header length", headerLength));
+  constexpr uint64_t kMaxHeader = 100'000'000; // As the reference reader's.
+  if (headerLength > kMaxHeader)
+    return Status::error(Code::BadFile,
+                         "not a safetensors file: a header of %" PRIu64
+                         " bytes, at most %" PRIu64 " are allowed",
+                         headerLength, kMaxHeader);
+  GIST_TRY(cursor.take(headerLength, "header", header));
+  uint64_t dataBegin = cursor.offset();
+  GIST_TRY(cursor.take(cursor.left(), "tensor data", data));
+
+  json entries;
+  GIST_TRY(parseObject(header, /*maxDepth=*/3, "the header", entries));
+  SafetensorsFile result;
+  for (const auto &[name, entry] : entries.items()) {
+    if (name == "__metadata__")
+      continue;
+    StoredTensor tensor;
+    std::string skipReason;
+    bool isBytes = false;
+    GIST_TRY(readEntry(entry, data, tensor, skipReason, isBytes)
+                 .in("tensor " + inQuotes(name)));
+    if (isBytes)
+      result.bytes[name] = {tensor.shape, tensor.content};
+    if (!skipReason.empty()) {
+      result.skipped[name] = skipReason;
+      continue;
+    }
+    tensor.fileOffset += dataBegin;
+    result.tensors.emplace(name, std::move(tensor));
+  }
+  GIST_TRY(checkOverlaps(result.tensors));
+  out = std::move(result);
+  return {};
+}
+
+Status
+gist::readSafetensorsIndex(Bytes text,
+                           std::map<std::string, std::string> &fileOfTensor) {
+  json index;
+  GIST_TRY(parseObject(text, /*maxDepth=*/2, "the index", index));
+  auto map = index.find("weight_map");
+  if (map == index.end() || !map->is_object())
+    return Status::error(Code::BadFile, "no weight_map in the index");
+  std::map<std::string, std::string> result;
+  for (const auto &[name, value] : map->items()) {
+    if (!value.is_string())
+      return Status::error(Code::BadFile, "tensor %s: the file is not a name",
+                           inQuotes(name).c_str());
+    auto fileName = value.get<std::string>();
+    // The files lie beside the index; a path could lead anywhere.
+    if (fileName.empty() || fileName.front() == '.' ||
+        fileName.find_first_of(std::string_view("/\\\0", 3)) !=
+            std::string::npos)
+      return Status::error(Code::BadFile, "tensor %s: %s is not a file name",
+                           inQuotes(name).c_str(), inQuotes(fileName).c_str());
+    result[name] = std::move(fileName);
+  }
+  fileOfTensor = std::move(result);
+  return {};
+}

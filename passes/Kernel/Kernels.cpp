@@ -1,0 +1,116 @@
+//===- Kernels.cpp - Kernel functions -------------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Kernel/Kernels.h"
+#include "dialect/GistClusterOps.h"
+#include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
+
+using namespace mlir;
+using namespace gist;
+
+TileAttr gist::getKernelTile(Operation *op) {
+  auto kernel = isa<func::FuncOp>(op) ? cast<func::FuncOp>(op)
+                                      : op->getParentOfType<func::FuncOp>();
+  return kernel ? kernel->getAttrOfType<TileAttr>(kTileAttr) : TileAttr();
+}
+
+bool gist::isTransposedMatmul(linalg::LinalgOp op) {
+  if (op.getNumLoops() != 3 || op.getNumDpsInputs() != 2 ||
+      op.getNumDpsInits() != 1 || !linalg::isaContractionOpInterface(op))
+    return false;
+  AffineExpr m, n, k;
+  bindDims(op.getContext(), m, n, k);
+  using Exprs = ArrayRef<AffineExpr>;
+  SmallVector<AffineMap> expected = AffineMap::inferFromExprList(
+      ArrayRef<Exprs>{Exprs{m, k}, Exprs{n, k}, Exprs{m, n}}, op.getContext());
+  return op.getIndexingMapsArray() == expected;
+}
+
+Operation *gist::getAnchor(func::FuncOp kernel) {
+  Operation *anchor = nullptr;
+  kernel.walk([&](Operation *op) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    if (isa<QuantizedMatmulOp, GuardedMatmulOp, AttentionOp,
+            ClusterAttentionOp>(op) ||
+        (linalgOp && isTransposedMatmul(linalgOp)))
+      anchor = op;
+  });
+  return anchor;
+}
+
+FailureOr<AffineExpr> gist::getSizeExpr(func::FuncOp kernel,
+                                        OpFoldResult size) {
+  MLIRContext *context = kernel.getContext();
+  if (std::optional<int64_t> constant = getConstantIntValue(size))
+    return getAffineConstantExpr(*constant, context);
+  AffineMap map;
+  ValueDimList operands;
+  auto isArgument = [](Value value, std::optional<int64_t>,
+                       ValueBoundsConstraintSet &) {
+    return isa<BlockArgument>(value);
+  };
+  if (failed(ValueBoundsConstraintSet::computeBound(
+          map, operands, presburger::BoundType::EQ, size, isArgument)))
+    return failure();
+
+  // Numbers in the order of their slots: index arguments, dynamic sizes.
+  DenseMap<std::pair<Value, int64_t>, unsigned> numbers;
+  for (BlockArgument argument : kernel.getArguments())
+    if (argument.getType().isIndex())
+      numbers.insert({{argument, -1}, numbers.size()});
+  for (BlockArgument argument : kernel.getArguments())
+    if (auto type = dyn_cast<RankedTensorType>(argument.getType()))
+      for (int64_t dim = 0; dim < type.getRank(); ++dim)
+        if (type.isDynamicDim(dim))
+          numbers.insert({{argument, dim}, numbers.size()});
+  SmallVector<AffineExpr> dims, symbols;
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    auto found = numbers.find({operand.first, operand.second.value_or(-1)});
+    if (found == numbers.end())
+      return failure();
+    AffineExpr symbol = getAffineSymbolExpr(found->second, context);
+    (i < map.getNumDims() ? dims : symbols).push_back(symbol);
+  }
+  return map.getResult(0).replaceDimsAndSymbols(dims, symbols);
+}
+
+ArrayAttr gist::getGridAttr(func::FuncOp kernel, ArrayRef<AffineExpr> sizes) {
+  int64_t numbers = 0;
+  for (Type type : kernel.getArgumentTypes())
+    numbers += type.isIndex() ? 1 : cast<ShapedType>(type).getNumDynamicDims();
+  SmallVector<Attribute> grid;
+  for (AffineExpr size : sizes)
+    grid.push_back(AffineMapAttr::get(
+        AffineMap::get(0, numbers, size, kernel.getContext())));
+  return ArrayAttr::get(kernel.getContext(), grid);
+}
+
+bool gist::isSlice(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (isa<tensor::ExtractSliceOp>(op))
+      return true;
+    if (!isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
+            op))
+      return false;
+    value = op->getOperand(0);
+  }
+  return false;
+}
+
+BlockArgument gist::getUpdatedArgument(Value value) {
+  while (!isa<BlockArgument>(value)) {
+    if (auto insert = value.getDefiningOp<tensor::InsertSliceOp>())
+      value = insert.getDest();
+    else if (auto dispatch = value.getDefiningOp<DispatchOp>())
+      value = dispatch.getOutputs()[cast<OpResult>(value).getResultNumber()];
+    else
+      return {};
+  }
+  return cast<BlockArgument>(value);
+}

@@ -1,0 +1,75 @@
+//===- Kernels.h - Kernel functions and how ops become vectors --*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A kernel function (dialect/GistProgramOps.td) gains, in this order,
+//
+//   gist.tile = #gist.tile<…>   what -gist-select-tile-config chose
+//   gist.grid = [map, …]        up to three sizes of its grid, x first (sizes
+//                               left out are 1), as functions of the kernel's
+//                               numbers in the order of their slots: s0, s1, …
+//                               are the index arguments, then the dynamic
+//                               sizes of the tensor arguments
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_KERNEL_KERNELS_H
+#define GIST_PASSES_KERNEL_KERNELS_H
+
+#include "dialect/GistOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace gist {
+inline constexpr llvm::StringLiteral kTileAttr = "gist.tile";
+inline constexpr llvm::StringLiteral kGridAttr = "gist.grid";
+/// Threads of a workgroup: an array of one number on a kernel.
+inline constexpr llvm::StringLiteral kWorkgroupAttr = "gist.workgroup";
+/// Bytes of dynamic workgroup memory that a launch must give.
+inline constexpr llvm::StringLiteral kSharedMemoryAttr = "gist.shared_memory";
+/// The argument of a kernel that holds words of control, zero at the start.
+inline constexpr llvm::StringLiteral kControlArgAttr = "gist.control";
+
+/// The attribute of a host function's result that names it.
+inline constexpr llvm::StringLiteral kNameAttr = "gist.name";
+/// Attributes of an argument that is state: cleared when a session starts anew,
+/// and read back as a statistic under its name.
+inline constexpr llvm::StringLiteral kZeroOnResetAttr = "gist.zero_on_reset";
+inline constexpr llvm::StringLiteral kStatisticAttr = "gist.statistic";
+
+/// True if `op` is a kernel function.
+inline bool isKernel(mlir::Operation *op) { return op->hasAttr(kKernelAttr); }
+
+/// The choice made for the kernel around `op`, or null.
+TileAttr getKernelTile(mlir::Operation *op);
+
+/// The op that decides how a kernel is cut: its product or attention, else
+/// null for a kernel that works on whole rows.
+mlir::Operation *getAnchor(mlir::func::FuncOp kernel);
+
+/// `size` as a function of the numbers of `kernel`, a function on tensors, in
+/// the order of their slots; fails if they do not give it.
+mlir::FailureOr<mlir::AffineExpr> getSizeExpr(mlir::func::FuncOp kernel,
+                                              mlir::OpFoldResult size);
+
+/// `gist.grid` of these sizes, x first, each a function of the numbers of
+/// `kernel`.
+mlir::ArrayAttr getGridAttr(mlir::func::FuncOp kernel,
+                            llvm::ArrayRef<mlir::AffineExpr> sizes);
+
+/// True for a product of f32 rows with the rows of a weight: y = x W^T.
+bool isTransposedMatmul(mlir::linalg::LinalgOp op);
+
+/// The block argument that `value` is an updated version of: the KV cache, or
+/// null.
+mlir::BlockArgument getUpdatedArgument(mlir::Value value);
+
+/// Whether `value` is a slice, by whatever shape it is seen.
+bool isSlice(mlir::Value value);
+
+} // namespace gist
+
+#endif // GIST_PASSES_KERNEL_KERNELS_H

@@ -1,0 +1,255 @@
+//===- LinearPlan.cpp - Where linear layers read less ---------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Plan/File/LinearPlan.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cinttypes>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+using namespace gist;
+using Json = nlohmann::ordered_json;
+
+static constexpr int64_t kMaxDimensions = int64_t{1} << 20;
+static constexpr const char *kGroupNames[kNumLinearGroups] = {
+    "qkv", "o", "gate_up", "down"};
+
+const char *gist::linearGroupName(LinearGroup group) {
+  return kGroupNames[static_cast<size_t>(group)];
+}
+
+WeightFormat LinearChoice::format() const {
+  switch (bits) {
+  case 2:
+    return WeightFormat::Q2_1;
+  case 3:
+    return WeightFormat::Q3_1;
+  case 4:
+    return WeightFormat::Q4_1;
+  default:
+    return WeightFormat::Q8_0;
+  }
+}
+
+bool LinearPlan::isNeeded() const {
+  if (!head.isDense())
+    return true;
+  for (const LayerLinears &layer : layers)
+    for (const LinearChoice &choice : layer)
+      if (!choice.isDense())
+        return true;
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+static Status readInteger(const Json &object, const char *name,
+                          int64_t &value) {
+  auto found = object.find(name);
+  if (found == object.end())
+    return {};
+  if (!found->is_number_integer())
+    return Status::error(Code::BadFile, "expected an integer '%s'", name);
+  value = found->get<int64_t>();
+  return {};
+}
+
+/// A residual relative to its row; `low` is the least it may be.
+static Status readShare(const Json &json, const char *name, double &value) {
+  if (!json.is_number())
+    return Status::error(Code::BadFile, "expected a number '%s'", name);
+  value = json.get<double>();
+  if (!(value >= 0 && value <= 1))
+    return Status::error(Code::BadFile, "'%s' is %g, expected 0 to 1", name,
+                         value);
+  return {};
+}
+
+static Status readGate(const Json &json, LinearChoice &choice) {
+  auto epsilon = json.find("epsilon"), low = json.find("epsilon_low");
+  if (epsilon != json.end()) {
+    choice.epsilon = 0;
+    GIST_TRY(readShare(*epsilon, "epsilon", *choice.epsilon));
+    if (choice.k == 0)
+      return Status::error(Code::BadFile, "a gate needs a subspace: 'k'");
+  }
+  if (low == json.end())
+    return {};
+  if (!choice.epsilon || choice.bits == 0)
+    return Status::error(Code::BadFile,
+                         "'epsilon_low' comes with 'bits' and 'epsilon'");
+  GIST_TRY(readShare(*low, "epsilon_low", choice.epsilonLow));
+  if (choice.epsilonLow >= *choice.epsilon)
+    return Status::error(Code::BadFile,
+                         "'epsilon_low' is %g, expected less than 'epsilon'",
+                         choice.epsilonLow);
+  return {};
+}
+
+static Status readRounding(const Json &json, LinearChoice &choice) {
+  auto found = json.find("rounding");
+  if (found == json.end())
+    return {};
+  if (choice.bits == 0)
+    return Status::error(Code::BadFile, "'rounding' comes with 'bits'");
+  std::string name = found->is_string() ? found->get<std::string>() : "";
+  if (name != "nearest" && name != "compensated")
+    return Status::error(
+        Code::BadFile, "expected \"nearest\" or \"compensated\" as 'rounding'");
+  choice.isCompensated = name == "compensated";
+  return {};
+}
+
+static Status readChoice(const Json &json, LinearChoice &choice) {
+  if (json.is_string() && json.get_ref<const std::string &>() == "dense")
+    return {};
+  if (!json.is_object())
+    return Status::error(Code::BadFile, "expected \"dense\" or an object");
+  for (const auto &[name, value] : json.items())
+    if (name != "bits" && name != "rounding" && name != "k" &&
+        name != "epsilon" && name != "epsilon_low" && name != "exact_rows" &&
+        name != "exact_bits")
+      return Status::error(Code::BadFile,
+                           "%s is unknown; linear layers have bits, rounding, "
+                           "k, epsilon and epsilon_low, a head exact_rows "
+                           "and exact_bits",
+                           inQuotes(name).c_str());
+  GIST_TRY(readInteger(json, "bits", choice.bits));
+  if (json.contains("bits") && choice.bits != 2 && choice.bits != 3 &&
+      choice.bits != 4 && choice.bits != 8)
+    return Status::error(Code::BadFile,
+                         "'bits' is %" PRId64 ", expected 2, 3, 4 or 8",
+                         choice.bits);
+  GIST_TRY(readInteger(json, "exact_rows", choice.exactRows));
+  if (choice.exactRows < 0 || (choice.exactRows > 0 && choice.bits == 0))
+    return Status::error(Code::BadFile,
+                         "'exact_rows' comes with 'bits' and is not negative");
+  GIST_TRY(readInteger(json, "exact_bits", choice.exactBits));
+  if (json.contains("exact_bits") &&
+      (choice.exactBits != 8 || choice.exactRows == 0))
+    return Status::error(Code::BadFile,
+                         "'exact_bits' comes with 'exact_rows' and is 8");
+  GIST_TRY(readInteger(json, "k", choice.k));
+  if (choice.k < 0 || choice.k > kMaxDimensions)
+    return Status::error(Code::BadFile,
+                         "'k' is %" PRId64 ", expected 0 to %" PRId64, choice.k,
+                         kMaxDimensions);
+  GIST_TRY(readRounding(json, choice));
+  GIST_TRY(readGate(json, choice));
+  if (choice.k > 0 && choice.bits == 0 && !choice.epsilon)
+    return Status::error(Code::BadFile,
+                         "'k' comes with 'bits', 'epsilon' or both");
+  return {};
+}
+
+static Status readLayer(const Json &json, LayerLinears &layer) {
+  auto linears = json.is_object() ? json.find("linears") : json.end();
+  if (linears == json.end())
+    return {};
+  if (!linears->is_object())
+    return Status::error(Code::BadFile, "expected an object 'linears'");
+  for (const auto &[name, value] : linears->items()) {
+    const auto *found =
+        std::find(std::begin(kGroupNames), std::end(kGroupNames), name);
+    if (found == std::end(kGroupNames))
+      return Status::error(Code::BadFile,
+                           "%s is unknown; linear layers are qkv, o, gate_up "
+                           "and down",
+                           inQuotes(name).c_str());
+    LinearChoice &choice = layer[found - kGroupNames];
+    GIST_TRY(readChoice(value, choice).in(name));
+    if (choice.exactRows > 0)
+      return Status::error(Code::BadFile, "%s: 'exact_rows' is for the head",
+                           name.c_str());
+  }
+  return {};
+}
+
+Status gist::parseLinearPlan(std::string_view text, const std::string &folder,
+                             LinearPlan &plan) {
+  Json json = Json::parse(text.begin(), text.end(), nullptr,
+                          /*allow_exceptions=*/false);
+  if (json.is_discarded() || !json.is_object())
+    return Status::error(Code::BadFile, "a plan is a JSON object");
+  LinearPlan result;
+  if (auto bases = json.find("bases"); bases != json.end()) {
+    if (!bases->is_string())
+      return Status::error(Code::BadFile, "expected a file name as 'bases'");
+    result.bases =
+        (std::filesystem::path(folder) / bases->get<std::string>()).string();
+  }
+  if (auto head = json.find("head"); head != json.end()) {
+    GIST_TRY(readChoice(*head, result.head).in("head"));
+    if (result.head.k > 0)
+      return Status::error(Code::BadFile, "head: has bits and no subspace");
+  }
+  auto layers = json.find("layers");
+  if (layers != json.end() && layers->is_array())
+    for (const Json &layer : *layers) {
+      result.layers.emplace_back();
+      GIST_TRY(readLayer(layer, result.layers.back())
+                   .in("layer " + std::to_string(result.layers.size() - 1)));
+    }
+  plan = std::move(result);
+  return {};
+}
+
+Status gist::readLinearPlan(const std::string &path, LinearPlan &plan) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf()))
+    return Status::error(Code::NotFound, "%s: cannot be read", path.c_str());
+  std::string folder = std::filesystem::path(path).parent_path().string();
+  return parseLinearPlan(text.str(), folder, plan).in(path);
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+static Json toJson(const LinearChoice &choice) {
+  if (choice.isDense())
+    return "dense";
+  Json json = Json::object();
+  if (choice.bits != 0)
+    json["bits"] = choice.bits;
+  if (choice.isCompensated)
+    json["rounding"] = "compensated";
+  if (choice.exactRows != 0)
+    json["exact_rows"] = choice.exactRows;
+  if (choice.exactBits != 0)
+    json["exact_bits"] = choice.exactBits;
+  if (choice.k != 0)
+    json["k"] = choice.k;
+  if (choice.epsilon) {
+    if (choice.bits != 0)
+      json["epsilon_low"] = choice.epsilonLow;
+    json["epsilon"] = *choice.epsilon;
+  }
+  return json;
+}
+
+std::string gist::printLinearPlan(const LinearPlan &plan) {
+  // One line for each layer, so that a person can read it.
+  std::string text = "{\"gist_plan\": 1, \"block\": 128,\n";
+  if (!plan.bases.empty())
+    text += " \"bases\": " + Json(plan.bases).dump() + ",\n";
+  text += " \"head\": " + toJson(plan.head).dump() + ",\n \"layers\": [";
+  for (size_t i = 0; i < plan.layers.size(); ++i) {
+    Json linears = Json::object();
+    for (size_t group = 0; group < kNumLinearGroups; ++group)
+      linears[kGroupNames[group]] = toJson(plan.layers[i][group]);
+    text += (i ? ",\n  " : "\n  ") + Json{{"linears", linears}}.dump();
+  }
+  return text + "]}\n";
+}

@@ -1,0 +1,321 @@
+//===- Plan.cpp - Where a model does less work ----------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Plan/File/Plan.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cinttypes>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+using namespace gist;
+using Json = nlohmann::ordered_json;
+
+static constexpr int64_t kVersion = 1;
+/// Bounds that no sensible plan reaches; they keep arithmetic in range.
+static constexpr int64_t kMaxTokens = int64_t{1} << 24;
+static constexpr size_t kMaxLayers = 4096, kMaxHeads = 4096;
+
+bool Plan::hasClusters() const {
+  for (const std::vector<HeadChoice> &heads : layers)
+    for (const HeadChoice &head : heads)
+      if (head.kind != HeadKind::Dense)
+        return true;
+  return false;
+}
+
+Plan gist::makeCalibrationPlan(size_t layers, size_t kvHeads) {
+  // A window that nothing leaves.
+  HeadChoice head{.kind = HeadKind::Clusters,
+                  .window = kMaxTokens,
+                  .theta = 0.5,
+                  .room = 1};
+  Plan plan;
+  plan.layers.assign(layers, std::vector<HeadChoice>(kvHeads, head));
+  return plan;
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+/// The integer `name` of an object, between `low` and `high`.
+static Status readInteger(const Json &object, const char *name, int64_t low,
+                          int64_t high, int64_t &value) {
+  auto found = object.find(name);
+  if (found == object.end() || !found->is_number_integer())
+    return Status::error(Code::BadFile, "expected an integer '%s'", name);
+  int64_t number = found->get<int64_t>();
+  if (number < low || number > high)
+    return Status::error(
+        Code::BadFile, "'%s' is %" PRId64 ", expected %" PRId64 " to %" PRId64,
+        name, number, low, high);
+  value = number;
+  return {};
+}
+
+/// The number `name` of an object, above `low` and up to `high`.
+static Status readNumber(const Json &object, const char *name, double low,
+                         double high, double &value) {
+  auto found = object.find(name);
+  if (found == object.end() || !found->is_number())
+    return Status::error(Code::BadFile, "expected a number '%s'", name);
+  double number = found->get<double>();
+  if (!(number > low && number <= high))
+    return Status::error(Code::BadFile,
+                         "'%s' is %g, expected more than %g and at most %g",
+                         name, number, low, high);
+  value = number;
+  return {};
+}
+
+static Status readHead(const Json &json, HeadChoice &head) {
+  if (json.is_string()) {
+    if (json.get_ref<const std::string &>() != "dense")
+      return Status::error(Code::BadFile,
+                           "expected \"dense\" or an object, got \"%s\"",
+                           json.get_ref<const std::string &>().c_str());
+    head = {};
+    return {};
+  }
+  if (!json.is_object())
+    return Status::error(Code::BadFile, "expected \"dense\" or an object");
+  for (const auto &[name, value] : json.items())
+    if (name != "window" && name != "sinks" && name != "theta" &&
+        name != "room" && name != "random")
+      return Status::error(Code::BadFile,
+                           "'%s' is unknown; a head has window and sinks, or "
+                           "window, theta and room, or window and random",
+                           name.c_str());
+  GIST_TRY(readInteger(json, "window", 0, kMaxTokens, head.window));
+  bool isWindow = json.contains("sinks"), isRandom = json.contains("random");
+  if (isWindow + isRandom + json.contains("theta") != 1)
+    return Status::error(
+        Code::BadFile,
+        "expected one of 'sinks', 'theta' and 'random' beside 'window'");
+  if (isWindow) {
+    head.kind = HeadKind::Window;
+    return readInteger(json, "sinks", 0, kMaxTokens, head.sinks);
+  }
+  if (isRandom) {
+    head.kind = HeadKind::Random;
+    return readNumber(json, "random", 0, 1, head.room);
+  }
+  head.kind = HeadKind::Clusters;
+  GIST_TRY(readNumber(json, "theta", 0, 1, head.theta));
+  if (head.theta >= 1)
+    return Status::error(Code::BadFile, "'theta' is 1, expected less");
+  return readNumber(json, "room", 0, 1, head.room);
+}
+
+static Status readLayer(const Json &json, std::vector<HeadChoice> &heads) {
+  auto list = json.is_object() ? json.find("heads") : json.end();
+  // A plan may be about linear layers alone.
+  if (json.is_object() && list == json.end() && json.contains("linears"))
+    return {};
+  if (!json.is_object() || list == json.end() || !list->is_array() ||
+      list->empty() || list->size() > kMaxHeads)
+    return Status::error(Code::BadFile, "expected an object with 'heads'");
+  for (const Json &entry : *list) {
+    heads.emplace_back();
+    GIST_TRY(readHead(entry, heads.back())
+                 .in("head " + std::to_string(heads.size() - 1)));
+  }
+  return {};
+}
+
+Status gist::parseHead(std::string_view text, HeadChoice &head) {
+  Json json = Json::parse(text.begin(), text.end(), nullptr,
+                          /*allow_exceptions=*/false);
+  HeadChoice result;
+  GIST_TRY(readHead(json, result));
+  head = result;
+  return {};
+}
+
+Status gist::parsePlan(std::string_view text, Plan &plan) {
+  Json json = Json::parse(text.begin(), text.end(), nullptr,
+                          /*allow_exceptions=*/false);
+  if (json.is_discarded() || !json.is_object())
+    return Status::error(Code::BadFile, "a plan is a JSON object");
+  int64_t version = 0;
+  GIST_TRY(readInteger(json, "gist_plan", kVersion, kVersion, version));
+  Plan result;
+  GIST_TRY(readInteger(json, "block", 1, kMaxTokens, result.block));
+  auto layers = json.find("layers");
+  if (layers == json.end() || !layers->is_array() || layers->empty() ||
+      layers->size() > kMaxLayers)
+    return Status::error(Code::BadFile, "expected a list 'layers'");
+  for (const Json &layer : *layers) {
+    result.layers.emplace_back();
+    GIST_TRY(readLayer(layer, result.layers.back())
+                 .in("layer " + std::to_string(result.layers.size() - 1)));
+    if (result.layers.back().size() != result.layers.front().size())
+      return Status::error(
+          Code::BadFile, "layer %zu has %zu heads, layer 0 has %zu",
+          result.layers.size() - 1, result.layers.back().size(),
+          result.layers.front().size());
+  }
+  plan = std::move(result);
+  return {};
+}
+
+Status gist::readPlan(const std::string &path, Plan &plan) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf()))
+    return Status::error(Code::NotFound, "%s: cannot be read", path.c_str());
+  return parsePlan(text.str(), plan).in(path);
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+static Json toJson(const HeadChoice &head) {
+  switch (head.kind) {
+  case HeadKind::Dense:
+    return "dense";
+  case HeadKind::Window:
+    return {{"window", head.window}, {"sinks", head.sinks}};
+  case HeadKind::Random:
+    return {{"window", head.window}, {"random", head.room}};
+  case HeadKind::Clusters:
+    break;
+  }
+  return {{"window", head.window}, {"theta", head.theta}, {"room", head.room}};
+}
+
+std::string gist::printHead(const HeadChoice &head) {
+  return toJson(head).dump();
+}
+
+std::string gist::printPlan(const Plan &plan, const std::string &contract) {
+  // A line for each layer: what a person compares.
+  std::string text = "{\n  \"gist_plan\": " + std::to_string(kVersion) +
+                     ",\n  \"block\": " + std::to_string(plan.block);
+  if (!contract.empty())
+    text += ",\n  \"contract\": " + contract;
+  text += ",\n  \"layers\": [";
+  for (size_t i = 0; i < plan.layers.size(); ++i) {
+    Json heads = Json::array();
+    for (const HeadChoice &head : plan.layers[i])
+      heads.push_back(toJson(head));
+    text += (i == 0 ? "\n    " : ",\n    ") + Json{{"heads", heads}}.dump();
+  }
+  return text + "\n  ]\n}\n";
+}
+
+//===----------------------------------------------------------------------===//
+// The cache
+//===----------------------------------------------------------------------===//
+
+/// Rows that a head keeps exactly, and clusters that it may have.
+static std::pair<int64_t, int64_t>
+countRows(const Plan &plan, const HeadChoice &head, int64_t context) {
+  // No more tokens leave a window than there are.
+  int64_t ring = std::min(head.window, context) + plan.block;
+  switch (head.kind) {
+  case HeadKind::Dense:
+    return {context, 0};
+  case HeadKind::Window:
+    return {ring, head.sinks};
+  case HeadKind::Clusters:
+  case HeadKind::Random:
+    break;
+  }
+  return {ring, static_cast<int64_t>(
+                    std::ceil(head.room * static_cast<double>(context)))};
+}
+
+/// Appends a head's numbers: dialect/GistClusterOps.td says what they mean.
+static void addHead(const HeadChoice &head, const HeadPlace &place,
+                    int64_t context, std::vector<float> &table) {
+  int64_t window =
+      head.kind == HeadKind::Dense ? -1 : std::min(head.window, context);
+  int64_t sinks = head.kind == HeadKind::Window ? head.sinks : -1;
+  for (int64_t number : {place.ringRow, place.ringRows, place.meanRow,
+                         place.unit, place.capacity, window, sinks})
+    table.push_back(static_cast<float>(number));
+  bool isRandom = head.kind == HeadKind::Random;
+  table.push_back(static_cast<float>(isRandom ? 2 + head.room : head.theta));
+}
+
+Status gist::layOutCache(const Plan &plan, int64_t context,
+                         CacheLayout &layout) {
+  CacheLayout result;
+  for (const std::vector<HeadChoice> &heads : plan.layers)
+    for (const HeadChoice &head : heads) {
+      auto [ring, clusters] = countRows(plan, head, context);
+      addHead(head,
+              {.ringRow = result.rows,
+               .ringRows = ring,
+               .meanRow = result.rows + ring,
+               .unit = result.units,
+               .capacity = clusters,
+               .window = 0,
+               .sinks = 0,
+               .theta = 0},
+              context, result.table);
+      result.rows += ring + clusters;
+      result.units += clusters;
+    }
+  // The table holds row numbers as f32, which is exact up to here.
+  if (result.rows > kMaxTokens)
+    return Status::error(Code::Unsupported,
+                         "the plan's cache has %" PRId64
+                         " rows for a context of %" PRId64 ", at most %" PRId64
+                         " can be numbered",
+                         result.rows, context, kMaxTokens);
+  result.units = std::max<int64_t>(result.units, 1);
+  layout = std::move(result);
+  return {};
+}
+
+HeadPlace gist::readPlace(std::span<const float> table, size_t head) {
+  std::span<const float> row = table.subspan(head * kHeadNumbers, kHeadNumbers);
+  auto integer = [&](size_t i) { return static_cast<int64_t>(row[i]); };
+  return {.ringRow = integer(0),
+          .ringRows = integer(1),
+          .meanRow = integer(2),
+          .unit = integer(3),
+          .capacity = integer(4),
+          .window = integer(5),
+          .sinks = integer(6),
+          .theta = static_cast<double>(row[7])};
+}
+
+Status gist::fitPlan(const Plan &plan, std::span<const float> table,
+                     int64_t context, std::vector<float> &result) {
+  std::vector<float> fitted;
+  for (size_t layer = 0; layer < plan.layers.size(); ++layer)
+    for (size_t i = 0; i < plan.layers[layer].size(); ++i) {
+      size_t number = fitted.size() / kHeadNumbers;
+      if ((number + 1) * kHeadNumbers > table.size())
+        return Status::error(Code::BadArgument,
+                             "the plan has more heads than the module");
+      HeadPlace place = readPlace(table, number);
+      auto [ring, clusters] = countRows(plan, plan.layers[layer][i], context);
+      if (ring > place.ringRows || clusters > place.capacity)
+        return Status::error(
+            Code::BadArgument,
+            "layer %zu: head %zu: wants %" PRId64 " rows and %" PRId64
+            " clusters, the module has room for %" PRId64 " and %" PRId64,
+            layer, i, ring, clusters, place.ringRows, place.capacity);
+      place.ringRows = ring;
+      place.capacity = clusters;
+      addHead(plan.layers[layer][i], place, context, fitted);
+    }
+  if (fitted.size() != table.size())
+    return Status::error(Code::BadArgument,
+                         "the plan has fewer heads than the module");
+  result = std::move(fitted);
+  return {};
+}

@@ -1,0 +1,112 @@
+//===- Plan.h - Where a model does less work --------------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A plan is a small JSON file that a person can read and edit:
+//
+//   {
+//     "gist_plan": 1,
+//     "block": 128,
+//     "layers": [
+//       {"heads": ["dense", {"window": 256, "sinks": 4},
+//                  {"window": 128, "theta": 0.8, "room": 0.4}]},
+//       ...
+//     ]
+//   }
+//
+// There is one entry for each KV head. A dense head keeps everything; one with
+// sinks sees the first tokens and a window; one with a theta keeps clusters of
+// what is older than its window, at most `room` of them for each token of the
+// context. {"window": 128, "random": 0.4} draws that share of the tokens and
+// lets the others join the nearest of them: what clusters are measured against.
+// What else is in the file, such as how the plan was found, is for people.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_PLAN_FILE_PLAN_H
+#define GIST_PASSES_PLAN_FILE_PLAN_H
+
+#include "runtime/support/Status.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gist {
+
+enum class HeadKind { Dense, Window, Clusters, Random };
+
+/// What one KV head of one layer keeps.
+struct HeadChoice {
+  HeadKind kind = HeadKind::Dense;
+  int64_t window = 0; ///< tokens kept exactly, beside the block at hand
+  int64_t sinks = 0;  ///< Window: first tokens that stay
+  double theta = 0;   ///< Clusters: cosine from which tokens are alike
+  double room = 1;    ///< Clusters, Random: how many, as a share of the context
+
+  bool operator==(const HeadChoice &) const = default;
+};
+
+struct Plan {
+  /// Tokens that leave windows at a time; calls do not cross its multiples.
+  int64_t block = 128;
+  /// For each layer and KV head.
+  std::vector<std::vector<HeadChoice>> layers;
+
+  /// Something other than dense heads.
+  bool hasClusters() const;
+};
+
+/// The name of makeCalibrationPlan's plan for readPlan.
+inline constexpr const char *kCalibrationPlan = "calibration";
+
+/// A plan that does what the model does, in a cache that has room for every
+/// other plan: tables of those can take the place of its own.
+Plan makeCalibrationPlan(size_t layers, size_t kvHeads);
+
+/// Reads a plan from JSON text, whoever wrote it.
+Status parsePlan(std::string_view text, Plan &plan);
+Status readPlan(const std::string &path, Plan &plan);
+/// `contract` is the JSON text of how the plan was found, or empty.
+std::string printPlan(const Plan &plan, const std::string &contract = {});
+/// One head as it stands in the file.
+std::string printHead(const HeadChoice &head);
+Status parseHead(std::string_view text, HeadChoice &head);
+
+/// Where the parts of a cache of clusters lie, as gist.cluster_update reads it.
+struct CacheLayout {
+  /// layers x KV heads x 8; dialect/GistClusterOps.td says what they mean.
+  std::vector<float> table;
+  int64_t rows = 0;  ///< of keys and of values
+  int64_t units = 0; ///< of units and weights, at least one
+};
+
+/// The layout for `context` tokens, or why there is none.
+Status layOutCache(const Plan &plan, int64_t context, CacheLayout &layout);
+
+/// What the table says of one head.
+struct HeadPlace {
+  int64_t ringRow, ringRows, meanRow, unit, capacity, window, sinks;
+  double theta;
+};
+inline constexpr size_t kHeadNumbers = 8;
+
+/// Of the head with this number, by layer and then KV head.
+HeadPlace readPlace(std::span<const float> table, size_t head);
+
+/// The table of `plan` in a cache that was laid out for another one, `table`,
+/// and `context` tokens; or which head has no room there.
+Status fitPlan(const Plan &plan, std::span<const float> table, int64_t context,
+               std::vector<float> &result);
+
+/// The name of the weight that holds a layout's table.
+inline constexpr const char *kPlanHeadsWeight = "plan.heads";
+
+} // namespace gist
+
+#endif // GIST_PASSES_PLAN_FILE_PLAN_H

@@ -1,0 +1,249 @@
+//===- TargetInfo.cpp - The table of targets ------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Target/Info/TargetInfo.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/SubtargetFeature.h"
+#include "llvm/TargetParser/Triple.h"
+
+#include <mutex>
+
+using namespace mlir;
+using namespace gist;
+
+/// The best first, per architecture. Integer products: eight rows by four
+/// columns fill 16 of 32 vector registers with accumulators (integers and f32),
+/// which leaves room for operands. Weights are packed eight columns wide all
+/// the same: with one row, two vectors of sums do not wait for each other, and
+/// memory is read as one stream. x86 packs a column per lane. Float products:
+/// four by four vectors of partial sums.
+static const TargetInfo kTable[] = {
+    {"aarch64-i8mm-bf16",
+     "+i8mm,+dotprod,+bf16",
+     4,
+     Instruction::Smmla,
+     8,
+     8,
+     false,
+     {32, 192, 8, 4},
+     {32, 64, 4, 4},
+     {32, 64},
+     4,
+     32,
+     Instruction::Bfmmla},
+    {"aarch64-i8mm",
+     "+i8mm,+dotprod",
+     4,
+     Instruction::Smmla,
+     8,
+     8,
+     false,
+     {32, 192, 8, 4},
+     {32, 64, 4, 4},
+     {32, 64},
+     4,
+     32},
+    {"aarch64-dotprod",
+     "+dotprod",
+     4,
+     Instruction::Sdot,
+     8,
+     8,
+     false,
+     {32, 64, 4, 8},
+     {32, 64, 4, 4},
+     {32, 64},
+     4,
+     32},
+    {"aarch64",
+     "+neon",
+     4,
+     Instruction::Widen,
+     4,
+     8,
+     false,
+     {32, 64, 2, 4},
+     {32, 64, 4, 4},
+     {32, 64},
+     4,
+     32},
+    {"x86_64-avx512vnni",
+     "+avx512vnni,+avx512vl",
+     16,
+     Instruction::Vpdpbusd,
+     16,
+     4,
+     true,
+     {32, 64, 4, 16},
+     {32, 64, 4, 4},
+     {32, 64},
+     4,
+     32},
+    {"x86_64-avxvnni",
+     "+avxvnni",
+     8,
+     Instruction::Vpdpbusd,
+     8,
+     4,
+     true,
+     {32, 64, 4, 8},
+     {32, 64, 2, 4},
+     {32, 64},
+     4,
+     32},
+    {"x86_64-avx512",
+     "+avx512f,+avx512bw",
+     16,
+     Instruction::Widen,
+     16,
+     4,
+     true,
+     {32, 64, 2, 16},
+     {32, 64, 4, 4},
+     {32, 64},
+     4,
+     32},
+    {"x86_64-avx2",
+     "+avx2",
+     8,
+     Instruction::Widen,
+     8,
+     4,
+     true,
+     {32, 64, 2, 8},
+     {32, 64, 2, 4},
+     {32, 64},
+     4,
+     32},
+    {"x86_64",
+     "+sse2",
+     4,
+     Instruction::Widen,
+     4,
+     4,
+     true,
+     {32, 64, 1, 4},
+     {32, 64, 2, 4},
+     {32, 64},
+     4,
+     32},
+};
+
+static void initializeTargets() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+  });
+}
+
+FailureOr<CpuTarget> gist::resolveTarget(const CpuTarget &target,
+                                         ReportError reportError) {
+  initializeTargets();
+  CpuTarget result = target;
+  llvm::Triple host(llvm::sys::getDefaultTargetTriple());
+  llvm::Triple triple =
+      target.triple.empty() ? host : llvm::Triple(target.triple);
+  if (!triple.isAArch64() && triple.getArch() != llvm::Triple::x86_64) {
+    reportError("no CPU target '" + triple.str() +
+                "': aarch64 and x86_64 are known");
+    return failure();
+  }
+  result.triple = triple.str();
+  bool isNative = target.cpu.empty() || target.cpu == "native";
+  if (!isNative)
+    return result;
+  if (triple.getArch() != host.getArch()) {
+    // Every x86-64 CPU of the last ten years has AVX2 and FMA.
+    result.cpu = triple.isAArch64() ? "generic" : "x86-64-v3";
+    return result;
+  }
+  // A virtual machine may hide features that its CPU's name promises.
+  result.cpu = llvm::sys::getHostCPUName().str();
+  llvm::SubtargetFeatures features;
+  for (const auto &feature : llvm::sys::getHostCPUFeatures())
+    features.AddFeature(feature.first(), feature.second);
+  // The operating system does not list what this one implies.
+  if (triple.isAArch64() && !llvm::is_contained(features.getFeatures(), "+sve"))
+    features.AddFeature("sve", false);
+  result.features = features.getString() +
+                    (target.features.empty() ? "" : "," + target.features);
+  return result;
+}
+
+FailureOr<TargetInfo> gist::getTargetInfo(const CpuTarget &target,
+                                          ReportError reportError) {
+  FailureOr<CpuTarget> resolved = resolveTarget(target, reportError);
+  if (failed(resolved))
+    return failure();
+  llvm::Triple triple(resolved->triple);
+  std::string message;
+  const llvm::Target *backend =
+      llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!backend) {
+    reportError(message);
+    return failure();
+  }
+  std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
+      backend->createMCSubtargetInfo(triple, resolved->cpu,
+                                     resolved->features));
+  if (!subtarget || !subtarget->isCPUStringValid(resolved->cpu)) {
+    reportError("no CPU '" + resolved->cpu + "' for " + resolved->triple);
+    return failure();
+  }
+  for (const TargetInfo &row : kTable) {
+    if (llvm::StringRef(row.name).starts_with("aarch64") !=
+            triple.isAArch64() ||
+        !subtarget->checkFeatures(row.needs))
+      continue;
+    return row;
+  }
+  reportError("no table row for " + resolved->triple);
+  return failure();
+}
+
+PackingAttr gist::getPacking(MLIRContext *context, BlockFormat format,
+                             const TargetInfo &target) {
+  bool isUnsigned = target.packUnsigned;
+  auto make = [&](int64_t bits, int64_t group, int64_t scaleBits, int64_t zero,
+                  bool isSigned, bool hasMin) {
+    return PackingAttr::get(context, target.packColumns, target.packDepth, bits,
+                            group, scaleBits, zero, isSigned, hasMin);
+  };
+  switch (format) {
+  case BlockFormat::Q4_0:
+    return isUnsigned ? make(4, 32, 16, 8, false, false)
+                      : make(4, 32, 16, 0, true, false);
+  case BlockFormat::Q4_1:
+    return make(4, 32, 16, 0, false, true);
+  case BlockFormat::Q3_1:
+    return make(3, 32, 16, 0, false, true);
+  case BlockFormat::Q2_1:
+    return make(2, 32, 16, 0, false, true);
+  case BlockFormat::Q8_0:
+    return isUnsigned ? make(8, 32, 16, 128, false, false)
+                      : make(8, 32, 16, 0, true, false);
+  // A product of an f16 scale and a 6- or 8-bit one is exact in f32.
+  case BlockFormat::Q4_K:
+    return make(4, 32, 32, 0, false, true);
+  case BlockFormat::Q6_K:
+    return isUnsigned ? make(8, 16, 32, 32, false, false)
+                      : make(8, 16, 32, 0, true, false);
+  }
+  llvm_unreachable("all formats are listed");
+}

@@ -1,0 +1,473 @@
+//===- Attention.cpp - Attention as loops over vectors --------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Online softmax. A tile has some queries of one KV head, each with the query
+// heads that share it: its rows. Keys and values come in steps; a step is
+// widened to f32 once for all rows of the tile, then rows are taken `registers`
+// at a time:
+//
+//   scores = (q scaled) . k, masked       lanes along the head, then keys
+//   m' = max(m, scores), p = 2^(scores - m'), c = 2^(m - m')
+//   l = l c + sum(p), out = out c + p v   lanes along the head
+//
+// Scores are kept times log2(e). Steps of which every query sees all keys are
+// not masked: all but the last, as a rule. How bfmmla forms the scores and
+// outputs is in PairedAttention.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "passes/Tile/Cpu/AttentionTileEmitter.h"
+
+#include <limits>
+#include <numbers>
+
+using namespace mlir;
+using namespace gist;
+using Values = TileBuilder::Values;
+using Attention = AttentionTileEmitter;
+
+Value Attention::emitQueries() {
+  Value scale = b.splat(kKeys, f32, what.scale * std::numbers::log2e);
+  return b.loop(
+      b.index(0), b.mul(queries, group), 1, b.empty({maxRows, headSize}, f32),
+      [&](Value row, ValueRange carried) {
+        Value result = carried[0];
+        for (int64_t at = 0; at < headSize; at += kKeys) {
+          Value x = b.readF32(
+              what.query, {getQuery(row), getHead(row), b.index(at)}, kKeys);
+          result = b.write(arith::MulFOp::create(b, x, scale), result,
+                           {row, b.index(at)});
+        }
+        return Values{result};
+      })[0];
+}
+
+/// Rows [first, first + count) of `source` in f32, and zeros up to `step`.
+Value Attention::emitWiden(Value source, Value first, Value count,
+                           int64_t size) {
+  Value buffer = b.empty({step, size}, f32);
+  Value zero = b.index(0);
+  buffer = b.loop(zero, count, 1, buffer, [&](Value i, ValueRange carried) {
+    Value result = carried[0];
+    Values indices = what.locate(b, b.add(first, i));
+    indices.push_back(zero);
+    for (int64_t at = 0; at < size; at += kKeys) {
+      indices.back() = b.index(at);
+      result =
+          b.write(b.readF32(source, indices, kKeys), result, {i, b.index(at)});
+    }
+    return Values{result};
+  })[0];
+  return b.loop(
+      count, b.index(step), 1, buffer, [&](Value i, ValueRange carried) {
+        Value result = carried[0];
+        for (int64_t at = 0; at < size; at += kKeys)
+          result = b.write(b.splat(kKeys, f32, 0), result, {i, b.index(at)});
+        return Values{result};
+      })[0];
+}
+
+/// What is added to the scores of a step, or null.
+Value Attention::emitBias(Value first, Value count) {
+  if (!what.bias)
+    return {};
+  Value buffer = b.loop(b.index(0), count, 1, b.empty({step}, f32),
+                        [&](Value i, ValueRange carried) {
+                          Value bias = arith::MulFOp::create(
+                              b, what.bias(b, b.add(first, i)),
+                              constant(std::numbers::log2e));
+                          return Values{b.writeScalar(bias, carried[0], i)};
+                        })[0];
+  return b.loop(count, b.index(step), 1, buffer,
+                [&](Value i, ValueRange carried) {
+                  return Values{b.writeScalar(constant(0), carried[0], i)};
+                })[0];
+}
+
+/// Scores of a query with keys [key, key + kKeys), -infinity where unseen.
+Value Attention::emitMask(Value scores, Value query, Value key) {
+  if (!isMasked)
+    return scores;
+  Type i32 = b.getI32Type();
+  auto splat = [&](Value value) { return b.broadcast(toI32(value), kKeys); };
+  SmallVector<int32_t> lanes = llvm::to_vector(llvm::seq<int32_t>(0, kKeys));
+  Value ids = arith::AddIOp::create(
+      b, splat(key),
+      arith::ConstantOp::create(
+          b, DenseElementsAttr::get(b.vectorOf(kKeys, i32),
+                                    ArrayRef<int32_t>(lanes))));
+  if (what.mask) {
+    Value mask = vector::TransferReadOp::create(
+        b, b.vectorOf(kKeys, f32), what.mask, ValueRange{query, key},
+        std::optional<Value>(constant(0)), ArrayRef<bool>{false});
+    scores = b.fma(mask, b.splat(kKeys, f32, std::numbers::log2e), scores);
+  }
+  Value seen = compare(arith::CmpIPredicate::slt, ids, splat(keys));
+  if (what.isCausal) {
+    // Queries are the last of the keys.
+    AffineExpr q, k, t;
+    bindDims(b.getContext(), q, k, t);
+    Value position = affine::makeComposedAffineApply(
+        b, b.getLoc(), q + k - t,
+        {OpFoldResult(query), OpFoldResult(keys), OpFoldResult(queries)});
+    Value here = splat(position);
+    seen = compare(arith::CmpIPredicate::sle, ids, here);
+    if (what.window) {
+      Value width = b.splat(kKeys, i32, *what.window);
+      Value near = compare(arith::CmpIPredicate::sgt, ids,
+                           arith::SubIOp::create(b, here, width));
+      Value sink = compare(arith::CmpIPredicate::slt, ids,
+                           b.splat(kKeys, i32, what.sinks));
+      seen =
+          arith::AndIOp::create(b, seen, arith::OrIOp::create(b, near, sink));
+    }
+  }
+  Value never = b.splat(kKeys, f32, -std::numeric_limits<double>::infinity());
+  return arith::SelectOp::create(b, seen, scores, never);
+}
+
+/// Masked scores of `rows` rows with a step of keys: rows x step.
+Value Attention::emitScores(Value row, int64_t rows, const Step &keys) {
+  Values query;
+  for (int64_t i = 0; i < rows; ++i)
+    query.push_back(getQuery(b.add(row, i)));
+  return b.loop(
+      b.index(0), b.index(step), kKeys, b.empty({rows, step}, f32),
+      [&](Value key, ValueRange carried) {
+        Values sums(rows * kKeys, b.splat(kKeys, f32, 0));
+        for (int64_t at = 0; at < headSize; at += kKeys) {
+          Values right;
+          for (int64_t j = 0; j < kKeys; ++j)
+            right.push_back(
+                b.readF32(keys.k, {b.add(key, j), b.index(at)}, kKeys));
+          for (int64_t i = 0; i < rows; ++i) {
+            Value left = b.readF32(q, {b.add(row, i), b.index(at)}, kKeys);
+            for (int64_t j = 0; j < kKeys; ++j)
+              sums[i * kKeys + j] = b.fma(left, right[j], sums[i * kKeys + j]);
+          }
+        }
+        Value result = carried[0];
+        for (int64_t i = 0; i < rows; ++i) {
+          Value score = b.sumsOfFour(ArrayRef<Value>(sums).slice(i * 4, 4));
+          if (keys.bias)
+            score = arith::AddFOp::create(
+                b, score, b.read(keys.bias, key, b.vectorOf(kKeys, f32)));
+          if (keys.pairBias)
+            score = arith::AddFOp::create(
+                b, score,
+                b.read(keys.pairBias, {query[i], key}, b.vectorOf(kKeys, f32)));
+          result = b.write(emitMask(score, query[i], b.add(keys.first, key)),
+                           result, {b.index(i), key});
+        }
+        return Values{result};
+      })[0];
+}
+
+/// out[row + i] = out[row + i] * factors[i] + p[i] . v
+Values Attention::emitOutput(Value row, int64_t rows, Value p, Values factors,
+                             Value v, Value out) {
+  int64_t width = std::min<int64_t>(valueSize, 4 * kKeys);
+  while (valueSize % width != 0)
+    width -= kKeys;
+  int64_t vectors = width / kKeys;
+  return b.loop(
+      b.index(0), b.index(valueSize), width, out,
+      [&](Value column, ValueRange carried) {
+        Values sums;
+        for (int64_t i = 0; i < rows; ++i)
+          for (int64_t j = 0; j < vectors; ++j) {
+            Value old =
+                b.read(carried[0], {b.add(row, i), b.add(column, j * kKeys)},
+                       b.vectorOf(kKeys, f32));
+            sums.push_back(
+                arith::MulFOp::create(b, old, b.broadcast(factors[i], kKeys)));
+          }
+        sums = b.loop(
+            b.index(0), b.index(step), kKeys, sums,
+            [&](Value key, ValueRange inner) {
+              Values total(inner), weights;
+              for (int64_t i = 0; i < rows; ++i)
+                weights.push_back(
+                    b.read(p, {b.index(i), key}, b.vectorOf(kKeys, f32)));
+              for (int64_t n = 0; n < kKeys; ++n)
+                for (int64_t j = 0; j < vectors; ++j) {
+                  Value x = b.read(v, {b.add(key, n), b.add(column, j * kKeys)},
+                                   b.vectorOf(kKeys, f32));
+                  for (int64_t i = 0; i < rows; ++i) {
+                    Value lane = vector::ExtractOp::create(b, weights[i], n);
+                    Value &sum = total[i * vectors + j];
+                    sum = b.fma(b.broadcast(lane, kKeys), x, sum);
+                  }
+                }
+              return total;
+            });
+        Value result = carried[0];
+        for (int64_t i = 0; i < rows; ++i)
+          for (int64_t j = 0; j < vectors; ++j)
+            result = b.write(sums[i * vectors + j], result,
+                             {b.add(row, i), b.add(column, j * kKeys)});
+        return Values{result};
+      });
+}
+
+/// 2^x for x <= 0, to f32 or to what a bf16 keeps of it. Where `isMasked`, the
+/// result is 0 if it is not normal; elsewhere it need only be tiny.
+Value Attention::emitExp2(Value x) {
+  int64_t lanes = cast<VectorType>(x.getType()).getNumElements();
+  auto splat = [&](double value) { return b.splat(lanes, f32, value); };
+  constexpr double kLowest = -125.0;
+  Value bounded = arith::MaxNumFOp::create(b, x, splat(kLowest));
+  // x = n + r with |r| <= 1/2, and polynomials of least relative error in r.
+  Value n = math::RoundEvenOp::create(b, bounded);
+  Value r = arith::SubFOp::create(b, bounded, n);
+  static constexpr double kExact[] = {1.534581097e-04,
+                                      1.339993090e-03,
+                                      9.618489072e-03,
+                                      5.550328642e-02,
+                                      2.402264625e-01,
+                                      6.931471825e-01,
+                                      1.0};
+  static constexpr double kForBf16[] = {9.570101276e-03, 5.591785908e-02,
+                                        2.402474433e-01, 6.931217909e-01,
+                                        9.999992847e-01};
+  ArrayRef<double> terms = isPaired ? ArrayRef(kForBf16) : ArrayRef(kExact);
+  Value p = splat(terms.front());
+  for (double next : terms.drop_front())
+    p = b.fma(p, r, splat(next));
+  // Times 2^n, by adding n to the exponent.
+  Type i32 = b.getI32Type();
+  Value exponent = arith::ShLIOp::create(
+      b, arith::FPToSIOp::create(b, b.vectorOf(lanes, i32), n),
+      b.splat(lanes, i32, 23));
+  Value result =
+      b.bitcast(arith::AddIOp::create(b, b.bitcast(p, i32), exponent), f32);
+  if (!isMasked)
+    return result;
+  Value isNormal =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, x, splat(kLowest));
+  return arith::SelectOp::create(b, isNormal, result, splat(0));
+}
+
+/// One step of keys and values for `rows` rows.
+Attention::State Attention::emitRows(Value row, int64_t rows, const Step &keys,
+                                     State state) {
+  Value p =
+      isPaired ? emitPairedScores(row, keys) : emitScores(row, rows, keys);
+  Value operand = isPaired ? b.empty({rows / 2, 2 * step}, bf16) : Value();
+  Value zero = constant(0);
+  Value never = constant(-std::numeric_limits<double>::infinity());
+  int64_t width = std::min<int64_t>(step, 4 * kKeys);
+  Values factors;
+  for (int64_t i = 0; i < rows; ++i) {
+    Value at = b.add(row, i), line = b.index(i);
+    Value old = b.readScalar(state[0], at);
+    Value largest = b.loop(
+        b.index(0), b.index(step), width, b.broadcast(never, width),
+        [&](Value key, ValueRange carried) {
+          return Values{arith::MaxNumFOp::create(
+              b, carried[0], b.read(p, {line, key}, b.vectorOf(width, f32)))};
+        })[0];
+    Value top = vector::ReductionOp::create(b, vector::CombiningKind::MAXNUMF,
+                                            largest, old);
+    // Nothing seen yet: any finite number will do in place of -infinity.
+    Value isNone =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, top, never);
+    Value base = arith::SelectOp::create(b, isNone, zero, top);
+    Value factor = math::ExpOp::create(
+        b, arith::MulFOp::create(b, arith::SubFOp::create(b, old, base),
+                                 constant(std::numbers::ln2)));
+    Values sums = b.loop(
+        b.index(0), b.index(step), width,
+        {b.splat(width, f32, 0), isPaired ? operand : p},
+        [&](Value key, ValueRange carried) {
+          Value x = b.read(isPaired ? p : carried[1], {line, key},
+                           b.vectorOf(width, f32));
+          Value e =
+              emitExp2(arith::SubFOp::create(b, x, b.broadcast(base, width)));
+          Value sum = arith::AddFOp::create(b, carried[0], e);
+          if (!isPaired)
+            return Values{sum, b.write(e, carried[1], {line, key})};
+          Value result = carried[1];
+          for (int64_t at = 0; at < width; at += 4)
+            result = b.write(
+                narrow(b.slice(e, at, 4)), result,
+                {b.index(i / 2), b.add(b.mul(key, 2), 2 * at + i % 2 * 4)});
+          return Values{sum, result};
+        });
+    (isPaired ? operand : p) = sums[1];
+    Value sum = vector::ReductionOp::create(
+        b, vector::CombiningKind::ADD, sums[0],
+        arith::MulFOp::create(b, b.readScalar(state[1], at), factor),
+        arith::FastMathFlags::reassoc);
+    state[0] = b.writeScalar(top, state[0], at);
+    state[1] = b.writeScalar(sum, state[1], at);
+    factors.push_back(factor);
+  }
+  state[2] = isPaired
+                 ? emitPairedOutput(row, operand, factors, keys.v, state[2])
+                 : emitOutput(row, rows, p, factors, keys.v, state[2])[0];
+  return state;
+}
+
+/// out / l, or zeros where nothing was seen.
+Value Attention::emitResult(State state, Value result) {
+  Value rows = b.mul(queries, group);
+  return b.loop(
+      b.index(0), rows, 1, result, [&](Value row, ValueRange carried) {
+        Value sum = b.readScalar(state[1], row);
+        Value isNone = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum,
+                                             constant(0));
+        Value inverse = arith::SelectOp::create(
+            b, isNone, constant(0), arith::DivFOp::create(b, constant(1), sum));
+        Value result = carried[0];
+        for (int64_t at = 0; at < valueSize; at += kKeys) {
+          Value x =
+              b.read(state[2], {row, b.index(at)}, b.vectorOf(kKeys, f32));
+          Value y = arith::MulFOp::create(b, x, b.broadcast(inverse, kKeys));
+          result =
+              b.write(y, result, {getQuery(row), getHead(row), b.index(at)});
+        }
+        return Values{result};
+      })[0];
+}
+
+//===----------------------------------------------------------------------===//
+// The whole tile
+//===----------------------------------------------------------------------===//
+
+/// How many keys the step from `first` on has.
+Value Attention::countKeys(Value first) {
+  AffineExpr d0, d1;
+  bindDims(b.getContext(), d0, d1);
+  return getValueOrCreateConstantIndexOp(
+      b, b.getLoc(),
+      affine::makeComposedFoldedAffineMin(
+          b, b.getLoc(),
+          AffineMap::get(2, 0, {b.getAffineConstantExpr(step), d1 - d0},
+                         b.getContext()),
+          {OpFoldResult(first), OpFoldResult(keys)}));
+}
+
+/// The keys and values from number `first` on.
+Attention::Step Attention::emitStep(Value first) {
+  Value count = countKeys(first);
+  Step part = {first, {}, {}, {}, {}};
+  if (what.make) {
+    AttentionStep made = what.make(b, first, count, step);
+    part.k = made.key;
+    part.v = made.value;
+    part.bias = made.bias;
+  } else {
+    part.k = emitWiden(what.key, first, count, headSize);
+    part.v = emitWiden(what.value, first, count, valueSize);
+    part.bias = emitBias(first, count);
+  }
+  if (what.pairBias)
+    part.pairBias = what.pairBias(b, first, count, step);
+  return part;
+}
+
+/// All steps: first those in which every query sees every key.
+Attention::State Attention::emitSteps(
+    State state,
+    llvm::function_ref<State(Value first, const State &state)> emitStep) {
+  Value begin = b.index(0);
+  if (!what.mask && !what.window) {
+    // The first query sees the fewest keys.
+    AffineExpr k, t;
+    bindDims(b.getContext(), k, t);
+    Value seen = what.isCausal
+                     ? affine::makeComposedAffineApply(
+                           b, b.getLoc(), k - t + 1,
+                           {OpFoldResult(keys), OpFoldResult(queries)})
+                     : keys;
+    Value end = b.roundDown(arith::MaxSIOp::create(b, seen, begin), step);
+    isMasked = false;
+    state =
+        b.loop(begin, end, step, state, [&](Value first, ValueRange carried) {
+          return emitStep(first, State(carried));
+        });
+    begin = end;
+  }
+  isMasked = true;
+  return b.loop(begin, keys, step, state, [&](Value first, ValueRange carried) {
+    return emitStep(first, State(carried));
+  });
+}
+
+Value Attention::emit(Value result) {
+  if (isPaired)
+    return emitPaired(result);
+  Value rows = b.mul(queries, group), zero = b.index(0);
+  Value whole = b.roundDown(rows, rowsAtOnce);
+  State state = {b.empty({maxRows}, f32), b.empty({maxRows}, f32),
+                 b.empty({maxRows, valueSize}, f32)};
+  Value never = constant(-std::numeric_limits<double>::infinity());
+  state = b.loop(zero, rows, 1, state, [&](Value row, ValueRange carried) {
+    State next(carried);
+    next[0] = b.writeScalar(never, next[0], row);
+    next[1] = b.writeScalar(constant(0), next[1], row);
+    for (int64_t at = 0; at < valueSize; at += kKeys)
+      next[2] = b.write(b.splat(kKeys, f32, 0), next[2], {row, b.index(at)});
+    return next;
+  });
+  q = emitQueries();
+  state = emitSteps(state, [&](Value first, const State &before) {
+    Step part = emitStep(first);
+    State next = b.loop(zero, whole, rowsAtOnce, before,
+                        [&](Value row, ValueRange inner) {
+                          return emitRows(row, rowsAtOnce, part, State(inner));
+                        });
+    return b.loop(whole, rows, 1, next, [&](Value row, ValueRange inner) {
+      return emitRows(row, 1, part, State(inner));
+    });
+  });
+  return emitResult(state, result);
+}
+
+bool gist::isAttentionVectorizable(RankedTensorType key,
+                                   RankedTensorType value) {
+  auto isWhole = [](int64_t size) {
+    return !ShapedType::isDynamic(size) && size % kKeys == 0;
+  };
+  return isWhole(key.getShape().back()) && isWhole(value.getShape().back());
+}
+
+Value gist::emitAttention(TileBuilder &b, const AttentionTile &what,
+                          TileAttr tile, Value result) {
+  return Attention(b, what, tile).emit(result);
+}
+
+LogicalResult gist::lowerAttention(RewriterBase &rewriter, AttentionOp op) {
+  RankedTensorType key = op.getKey().getType();
+  if (op.getOffsets() || key.getDimSize(1) != 1)
+    return rewriter.notifyMatchFailure(op, "more than one sequence or KV head");
+  if (!isAttentionVectorizable(key, op.getValue().getType()))
+    return rewriter.notifyMatchFailure(op, "heads are no multiple of a vector");
+  TileBuilder builder(op.getLoc(), rewriter);
+  ReifiedRankedShapedTypeDims shapes;
+  if (failed(op.reifyResultShapes(builder, shapes)))
+    return failure();
+  Value empty = tensor::EmptyOp::create(builder, shapes[0],
+                                        op.getType().getElementType());
+  AttentionTile what;
+  what.query = op.getQuery();
+  what.queries = builder.size(op.getQuery(), 0);
+  what.keys = builder.size(op.getKey(), 0);
+  what.key = op.getKey();
+  what.value = op.getValue();
+  what.locate = [](TileBuilder &b, Value n) { return Values{n, b.index(0)}; };
+  what.mask = op.getMask();
+  what.isCausal = op.getCausal();
+  what.window = op.getWindow();
+  what.sinks = op.getSinks().value_or(0);
+  what.scale = op.getEffectiveScale();
+  rewriter.replaceOp(op,
+                     emitAttention(builder, what, getKernelTile(op), empty));
+  return success();
+}

@@ -1,0 +1,62 @@
+//===- AttentionLoops.h - Attention as loops over vectors -------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_CPU_ATTENTIONLOOPS_H
+#define GIST_PASSES_TILE_CPU_ATTENTIONLOOPS_H
+
+#include "passes/Tile/Cpu/LowerTiles.h"
+#include "passes/Tile/Cpu/TileBuilder.h"
+
+#include <functional>
+
+namespace gist {
+
+/// A step of keys and values in f32, `step` rows of which those past the last
+/// key are zeros, and what is added to their scores, times log2(e).
+struct AttentionStep {
+  mlir::Value key, value, bias;
+};
+
+/// Some queries of one KV head, each with the query heads that share it, and
+/// what they see. Queries are the last of the keys where they are `causal`.
+struct AttentionTile {
+  mlir::Value query;      ///< tokens x heads of the group x head size
+  mlir::Value queries;    ///< how many tokens
+  mlir::Value keys;       ///< how many keys
+  mlir::Value key, value; ///< tensors that hold them, the head size last
+  /// The leading indices of key number `n` in `key` and `value`.
+  std::function<TileBuilder::Values(TileBuilder &, mlir::Value n)> locate;
+  /// What is added to the score of key number `n`, an f32; may be null.
+  std::function<mlir::Value(TileBuilder &, mlir::Value n)> bias = nullptr;
+  /// Where keys are made and not read, in place of the two above: `count` of
+  /// them from number `first` on.
+  std::function<AttentionStep(TileBuilder &, mlir::Value first,
+                              mlir::Value count, int64_t step)>
+      make = nullptr;
+  /// What is added to the scores of queries with a step of keys, queries x
+  /// step, times log2(e); may be null.
+  std::function<mlir::Value(TileBuilder &, mlir::Value first, mlir::Value count,
+                            int64_t step)>
+      pairBias = nullptr;
+  mlir::Value mask = {}; ///< queries x keys, or null
+  bool isCausal = true;
+  std::optional<int64_t> window = std::nullopt;
+  int64_t sinks = 0;
+  double scale = 1;
+};
+
+/// True if heads of these tensors can be cut into vectors.
+bool isAttentionVectorizable(mlir::RankedTensorType key,
+                             mlir::RankedTensorType value);
+
+/// `result`, tokens x heads of the group x value size, filled with attention.
+mlir::Value emitAttention(TileBuilder &b, const AttentionTile &what,
+                          TileAttr tile, mlir::Value result);
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_CPU_ATTENTIONLOOPS_H

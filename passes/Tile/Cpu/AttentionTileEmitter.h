@@ -1,0 +1,159 @@
+//===- AttentionTileEmitter.h - A tile of attention -------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_CPU_ATTENTIONTILEEMITTER_H
+#define GIST_PASSES_TILE_CPU_ATTENTIONTILEEMITTER_H
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "passes/Tile/Cpu/AttentionLoops.h"
+
+namespace gist {
+
+/// Keys whose scores are formed together: one vector of results.
+inline constexpr int64_t kKeys = 4;
+
+/// Writes the loops of one tile; Attention.cpp says how they go.
+class AttentionTileEmitter {
+  using Value = mlir::Value;
+  using Values = TileBuilder::Values;
+  using Type = mlir::Type;
+
+public:
+  AttentionTileEmitter(TileBuilder &b, const AttentionTile &what, TileAttr tile)
+      : b(b), what(what), step(tile.getRegisters()[1]),
+        group(getType(what.query).getDimSize(1)),
+        isPaired(tile.getInstruction() == Instruction::Bfmmla),
+        maxRows(llvm::alignTo(tile.getWorkgroup()[0] * group,
+                              isPaired ? tile.getRegisters()[0] : 1)),
+        rowsAtOnce(isPaired ? tile.getRegisters()[0]
+                            : countRows(what, tile.getRegisters()[0])),
+        headSize(getType(what.key).getShape().back()),
+        valueSize(getType(what.value).getShape().back()), f32(b.getF32Type()),
+        bf16(b.getBF16Type()), queries(what.queries), keys(what.keys) {}
+
+  Value emit(Value result);
+
+private:
+  /// Rows taken together: as many as there are registers for, or all there are.
+  static int64_t countRows(const AttentionTile &what, int64_t limit) {
+    mlir::RankedTensorType query = getType(what.query);
+    return query.isDynamicDim(0)
+               ? limit
+               : std::min(limit, query.getDimSize(0) * query.getDimSize(1));
+  }
+
+  /// Running maxima, sums and outputs of the rows, in this order.
+  using State = Values;
+
+  /// Keys and values of a step, as they are multiplied, and what is added to
+  /// the scores.
+  struct Step {
+    Value first, k, v, bias, pairBias;
+  };
+
+  static mlir::RankedTensorType getType(Value value) {
+    return mlir::cast<mlir::RankedTensorType>(value.getType());
+  }
+  Value emitQueries();
+  Value emitWiden(Value source, Value first, Value count, int64_t size);
+  Value emitBias(Value first, Value count);
+  Step emitStep(Value first);
+  State emitSteps(
+      State state,
+      llvm::function_ref<State(Value first, const State &state)> emitStep);
+  State emitRows(Value row, int64_t rows, const Step &keys, State state);
+  Value emitScores(Value row, int64_t rows, const Step &keys);
+  Value emitMask(Value scores, Value query, Value key);
+  Value emitExp2(Value x);
+  Values emitOutput(Value row, int64_t rows, Value p, Values factors, Value v,
+                    Value out);
+  Value emitResult(State state, Value result);
+
+  // With bfmmla: see PairedAttention.cpp.
+  Value emitPairs(Value count, int64_t size, Value buffer,
+                  llvm::function_ref<Value(Value row, int64_t at)> read);
+  Value emitPairedQueries();
+  Value emitPairedKeys(Value first, Value count);
+  Value emitPairedValues(Value first, Value count);
+  Value emitPairedScores(Value row, const Step &keys);
+  Value emitPairedOutput(Value row, Value p, Values factors, Value v,
+                         Value out);
+  Value emitPairedResult(State state, Value result);
+  Value emitPaired(Value result);
+  Value countKeys(Value first);
+  Value getPair(Value row) { return divide(row, 2, false); }
+  /// Pairs of rows in whole tiles.
+  Value countPairs() {
+    return b.mul(b.divideUp(b.mul(queries, group), rowsAtOnce), rowsAtOnce / 2);
+  }
+  /// sum + x y, squares of 2 x 2.
+  Value multiply(Value sum, Value x, Value y) {
+    return mlir::LLVM::CallIntrinsicOp::create(
+               b, sum.getType(), b.getStringAttr("llvm.aarch64.neon.bfmmla"),
+               mlir::ValueRange{sum, x, y})
+        .getResult(0);
+  }
+  /// Rounds finite numbers to bf16, ties away from zero: one addhn.
+  Value narrow(Value vector) {
+    int64_t lanes =
+        mlir::cast<mlir::VectorType>(vector.getType()).getNumElements();
+    auto splat = [&](double x) { return b.splat(lanes, b.getI32Type(), x); };
+    Value sum = mlir::arith::AddIOp::create(
+        b, b.bitcast(vector, b.getI32Type()), splat(0x8000));
+    Value high = mlir::arith::ShRUIOp::create(b, sum, splat(16));
+    return b.bitcast(mlir::arith::TruncIOp::create(
+                         b, b.vectorOf(lanes, b.getI16Type()), high),
+                     bf16);
+  }
+  /// `row`, or the last of `count`.
+  Value clamp(Value row, Value count) {
+    return mlir::arith::MinSIOp::create(b, row, b.add(count, -1));
+  }
+  /// Eight numbers of key or value number `n`.
+  Value readSource(Value source, Value n, int64_t at) {
+    Values indices = what.locate(b, n);
+    indices.push_back(b.index(at));
+    return narrow(b.readF32(source, indices, 8));
+  }
+
+  /// The query of a row, and its head within the group.
+  Value getQuery(Value row) { return divide(row, group, false); }
+  Value getHead(Value row) { return divide(row, group, true); }
+  Value divide(Value row, int64_t by, bool isRemainder) {
+    mlir::AffineExpr d0 = b.getAffineDimExpr(0);
+    return mlir::getValueOrCreateConstantIndexOp(
+        b, b.getLoc(),
+        mlir::affine::makeComposedFoldedAffineApply(
+            b, b.getLoc(), isRemainder ? d0 % by : d0.floorDiv(by),
+            {mlir::OpFoldResult(row)}));
+  }
+  Value constant(double value) {
+    return mlir::arith::ConstantOp::create(b, b.getF32FloatAttr(value));
+  }
+  Value toI32(Value index) {
+    return mlir::arith::IndexCastOp::create(b, b.getI32Type(), index);
+  }
+  Value compare(mlir::arith::CmpIPredicate predicate, Value a, Value c) {
+    return mlir::arith::CmpIOp::create(b, predicate, a, c);
+  }
+
+  TileBuilder &b;
+  const AttentionTile &what;
+  int64_t step, group;
+  bool isPaired;
+  bool isMasked = true; ///< some query does not see some key of this step
+  int64_t maxRows, rowsAtOnce, headSize, valueSize;
+  Type f32, bf16;
+  Value queries, keys;
+  Value q; ///< the rows' queries as they are multiplied, times the scale
+};
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_CPU_ATTENTIONTILEEMITTER_H

@@ -1,0 +1,96 @@
+//===- BufferBuilder.h - Writes loops that work on buffers ------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For kernels that write where data says: no slice of a tensor describes that,
+// so they take their destinations as buffers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_CPU_BUFFERBUILDER_H
+#define GIST_PASSES_TILE_CPU_BUFFERBUILDER_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/Tile/Cpu/TileBuilder.h"
+
+namespace gist {
+
+class BufferBuilder : public TileBuilder {
+public:
+  using TileBuilder::TileBuilder;
+
+  /// Numbers in a vector.
+  static constexpr int64_t kLanes = 4;
+
+  /// The buffer of a tensor that is only read.
+  Value toBuffer(Value tensor);
+  /// A tensor of what `buffer`, which nobody else writes, holds now.
+  Value toTensor(Value buffer);
+  /// A buffer of the kernel's own, on the stack.
+  Value scratch(llvm::ArrayRef<int64_t> shape, mlir::Type element);
+
+  Value load(Value buffer, mlir::ValueRange indices);
+  /// An i32 as an index.
+  Value loadIndex(Value buffer, mlir::ValueRange indices);
+  void store(Value scalar, Value buffer, mlir::ValueRange indices);
+  /// The f32 vector of kLanes numbers of any float buffer.
+  Value loadF32(Value buffer, mlir::ValueRange indices);
+  /// The reverse, rounded to the buffer's type.
+  void storeF32(Value vector, Value buffer, mlir::ValueRange indices);
+  Value loadVector(Value buffer, mlir::ValueRange indices);
+  void storeVector(Value vector, Value buffer, mlir::ValueRange indices);
+
+  Value constant(double value);
+  Value constantI32(int64_t value);
+  Value toI32(Value index);
+  Value toIndex(Value i32);
+  Value compare(mlir::arith::CmpIPredicate predicate, Value x, Value y);
+  Value compare(mlir::arith::CmpFPredicate predicate, Value x, Value y);
+  Value both(Value x, Value y);
+  Value sub(Value x, Value y);
+  Value multiply(Value x, Value y);
+  Value choose(Value condition, Value x, Value y);
+  Value smaller(Value x, Value y);
+
+  void when(Value condition, llvm::function_ref<void()> body);
+  void repeat(Value lower, Value upper, int64_t step,
+              llvm::function_ref<void(Value)> body);
+  /// Runs `body` until it gives false.
+  void repeatWhile(llvm::function_ref<Value()> body);
+
+  /// A word that workgroups share: what was written before a release is seen
+  /// after an acquire that reads it.
+  Value acquire(Value buffer, Value index);
+  void release(Value word, Value buffer, Value index);
+  /// Adds to the word and returns what it was.
+  Value fetchAdd(Value word, Value buffer, Value index);
+};
+
+/// A tensor's buffer, as it is at the boundary of a kernel.
+mlir::MemRefType getBufferType(mlir::Type tensor);
+
+/// Lets a kernel take some of its tensor arguments as buffers and return
+/// nothing. Code is written between construction and finish().
+class BufferArguments {
+public:
+  explicit BufferArguments(mlir::func::FuncOp kernel) : kernel(kernel) {}
+  /// Where writing the code failed, the kernel has its arguments as before.
+  ~BufferArguments();
+
+  /// The buffer that takes the place of an argument.
+  mlir::Value get(mlir::BlockArgument tensor);
+  /// Takes out everything on tensors that nothing reads any more.
+  void finish(mlir::RewriterBase &rewriter);
+
+private:
+  mlir::func::FuncOp kernel;
+  llvm::SmallVector<std::pair<unsigned, mlir::BlockArgument>> replaced;
+};
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_CPU_BUFFERBUILDER_H

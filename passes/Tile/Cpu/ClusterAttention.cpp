@@ -1,0 +1,114 @@
+//===- ClusterAttention.cpp - Attention on a cache of clusters ------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a head sees, its clusters and then the tokens it keeps exactly, are keys
+// in a row of which the queries are the last: dense causal attention with rows
+// that must be looked up and something added to the scores of clusters.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "passes/Tile/Cpu/AttentionLoops.h"
+#include "passes/Tile/Cpu/ClusterCache.h"
+
+using namespace mlir;
+using namespace gist;
+using arith::CmpIPredicate;
+
+HeadPlan::HeadPlan(TileBuilder &b, function_ref<Value(HeadField field)> read) {
+  auto integer = [&](HeadField field) -> Value {
+    Value number = arith::FPToSIOp::create(b, b.getI64Type(), read(field));
+    return arith::IndexCastOp::create(b, b.getIndexType(), number);
+  };
+  ringRow = integer(HeadField::RingRow);
+  ringRows = integer(HeadField::RingRows);
+  meanRow = integer(HeadField::MeanRow);
+  unit = integer(HeadField::Unit);
+  capacity = integer(HeadField::Capacity);
+  window = integer(HeadField::Window);
+  sinks = integer(HeadField::Sinks);
+  theta = read(HeadField::Theta);
+}
+
+Value HeadPlan::getRingRow(TileBuilder &b, Value t) const {
+  return arith::AddIOp::create(b, ringRow,
+                               arith::RemUIOp::create(b, t, ringRows));
+}
+
+Value HeadPlan::getFirstExact(TileBuilder &b, Value x) const {
+  Value zero = b.index(0);
+  Value first =
+      arith::MaxSIOp::create(b, arith::SubIOp::create(b, x, window), zero);
+  Value hasWindow = arith::CmpIOp::create(b, CmpIPredicate::sge, window, zero);
+  return arith::SelectOp::create(b, hasWindow, first, zero);
+}
+
+LogicalResult gist::lowerClusterAttention(RewriterBase &rewriter,
+                                          ClusterAttentionOp op) {
+  if (op.getHeads().getType().getDimSize(1) != 1)
+    return rewriter.notifyMatchFailure(op, "more than one KV head");
+  if (!isAttentionVectorizable(op.getKeys().getType(),
+                               op.getValues().getType()))
+    return rewriter.notifyMatchFailure(op, "heads are no multiple of a vector");
+  TileBuilder b(op.getLoc(), rewriter);
+  Value zero = b.index(0), layer = op.getLayer(), past = op.getPast();
+  HeadPlan plan(b, [&](HeadField field) {
+    return b.readScalar(op.getHeads(),
+                        {layer, zero, b.index(static_cast<int64_t>(field))});
+  });
+  Value count = arith::IndexCastOp::create(
+      b, b.getIndexType(), b.readScalar(op.getCounts(), {layer, zero}));
+  Value started = b.roundDown(past, op.getBlock());
+  Value first = plan.getFirstExact(b, started);
+  Value queries = b.size(op.getQuery(), 0);
+  Value exact = arith::SubIOp::create(b, b.add(past, queries), first);
+
+  AttentionTile what;
+  what.query = op.getQuery();
+  what.queries = queries;
+  what.keys = arith::AddIOp::create(b, count, exact);
+  what.key = op.getKeys();
+  what.value = op.getValues();
+  auto isCluster = [=](TileBuilder &b, Value n) -> Value {
+    return arith::CmpIOp::create(b, CmpIPredicate::slt, n, count);
+  };
+  what.locate = [=](TileBuilder &b, Value n) {
+    // A cluster's place in the ring means nothing, and is not read.
+    Value token = arith::AddIOp::create(
+        b, first,
+        arith::MaxSIOp::create(b, arith::SubIOp::create(b, n, count), zero));
+    Value row = arith::SelectOp::create(
+        b, isCluster(b, n), arith::AddIOp::create(b, plan.meanRow, n),
+        plan.getRingRow(b, token));
+    return TileBuilder::Values{row};
+  };
+  Value weights = op.getWeights();
+  what.bias = [=](TileBuilder &b, Value n) -> Value {
+    auto choice = scf::IfOp::create(
+        b, isCluster(b, n),
+        [&](OpBuilder &nested, Location location) {
+          TileBuilder inner(location, nested);
+          Value weight = inner.readScalar(
+              weights, arith::AddIOp::create(inner, plan.unit, n).getResult());
+          scf::YieldOp::create(inner,
+                               math::LogOp::create(inner, weight).getResult());
+        },
+        [&](OpBuilder &nested, Location location) {
+          scf::YieldOp::create(nested, location,
+                               arith::ConstantOp::create(
+                                   nested, location, nested.getF32FloatAttr(0))
+                                   .getResult());
+        });
+    return choice.getResult(0);
+  };
+  what.scale = op.getEffectiveScale();
+  Value empty = tensor::EmptyOp::create(
+      b, tensor::getMixedSizes(b, op.getLoc(), op.getQuery()),
+      op.getQuery().getType().getElementType());
+  rewriter.replaceOp(op, emitAttention(b, what, getKernelTile(op), empty));
+  return success();
+}

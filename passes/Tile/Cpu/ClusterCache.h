@@ -1,0 +1,43 @@
+//===- ClusterCache.h - A cache of clusters on the CPU ----------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_CPU_CLUSTERCACHE_H
+#define GIST_PASSES_TILE_CPU_CLUSTERCACHE_H
+
+#include "dialect/GistClusterOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/Tile/Cpu/TileBuilder.h"
+
+namespace gist {
+
+/// What the table of heads says of one KV head, as index values and an f32.
+struct HeadPlan {
+  /// `read` loads a number of the head from the table.
+  HeadPlan(TileBuilder &b,
+           llvm::function_ref<mlir::Value(HeadField field)> read);
+
+  /// The row of the ring that token `t` is in.
+  mlir::Value getRingRow(TileBuilder &b, mlir::Value t) const;
+  /// max(0, x - window), or 0 for a head without one.
+  mlir::Value getFirstExact(TileBuilder &b, mlir::Value x) const;
+
+  mlir::Value ringRow, ringRows, meanRow, unit, capacity, window, sinks, theta;
+};
+
+/// A tile of one KV head as loops over vectors.
+mlir::LogicalResult lowerClusterAttention(mlir::RewriterBase &rewriter,
+                                          ClusterAttentionOp op);
+
+/// Makes the update a loop over KV heads that works on the buffers of the
+/// cache, each head in its own regions, and returns that loop. The kernel then
+/// takes the cache as buffers.
+mlir::FailureOr<mlir::scf::ForallOp>
+distributeClusterUpdate(mlir::RewriterBase &rewriter, ClusterUpdateOp op);
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_CPU_CLUSTERCACHE_H

@@ -1,0 +1,599 @@
+//===- QuantizedMatmul.cpp - 8-bit products as loops over vectors ---------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A tile of gist.quantized_matmul on packed weights. For each block of 32 along
+// K, integers are accumulated in registers, then scaled into f32 accumulators:
+//
+//   acc[r, c] += (values[r] . u[c]) * scales[r] * d[c]
+//              + (sum of values[r]) * scales[r] * (m[c] - zero * d[c])
+//
+// where the second line is there for packings with minima or a zero point. Two
+// ways: pairs of rows and columns, where an instruction multiplies those and
+// there are many rows; else a column per lane, rows `registers` at a time and
+// the rest one by one.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/ArmNeon/ArmNeonDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "passes/Tile/Cpu/LowerTiles.h"
+#include "passes/Tile/Cpu/TileBuilder.h"
+
+using namespace mlir;
+using namespace gist;
+using Values = TileBuilder::Values;
+
+static constexpr int64_t kBlock = PackingAttr::kBlock;
+namespace {
+
+/// The columns of one group of a block: d, and m - zero * d, one per lane.
+struct ColumnScales {
+  Value scale;
+  Value offset; ///< null where there is none
+};
+
+/// One product, and what its loops share.
+class Product {
+public:
+  Product(TileBuilder &b, QuantizedMatmulOp op, TileAttr tile)
+      : b(b), packing(op.getPackedAttr()), tile(tile), values(op.getValues()),
+        scales(op.getScales()), weight(op.getWeight()), i8(b.getI8Type()),
+        i32(b.getI32Type()), f32(b.getF32Type()),
+        blocks(op.getScales().getType().getDimSize(1)),
+        groups(kBlock / packing.getGroup()), columns(packing.getColumns()),
+        rowsOfTile(tile.getRegisters()[0]),
+        columnsOfTile(std::min(columns, tile.getRegisters()[1])),
+        isPadded(op.getType().isDynamicDim(1) ||
+                 op.getType().getDimSize(1) % columns != 0) {}
+
+  Value emit(Value result);
+
+private:
+  bool hasOffset() const { return packing.getHasMin() || packing.getZero(); }
+
+  /// Rows in the order smmla reads them, tile after tile: bytes [tile][block]
+  /// [step][row pair][16], f32 scales [tile][block][row pair][4] and, where
+  /// there are offsets, the scaled sums of each group, [tile][block][group]
+  /// [row pair][4].
+  struct PackedRows {
+    Value bytes, scales, sums;
+  };
+  /// One group of columns, ready to be multiplied with many rows: bytes
+  /// [block][step][column pair][16], f32 scales and offsets [block][group]
+  /// [column pair][4].
+  struct Columns {
+    Value bytes, scales, offsets;
+  };
+  Value emitAllPairs(Value result);
+  PackedRows emitPackedRows(Value tiles, int64_t maxTiles);
+  Values emitPackedPair(Value tile, int64_t pair, Value block, Values carried);
+  Columns emitColumns(Value group);
+  Value emitPairs(const PackedRows &packed, const Columns &weights, Value group,
+                  int64_t firstPair, Value tile, Value result);
+  /// Row `row` of a tile; the last tile repeats the last row, also in what it
+  /// writes.
+  Value getRow(Value tile, int64_t row);
+
+  Value emitRows(Value first, int64_t rows, Value result);
+  Value emitSums(Value first, int64_t rows);
+  Value emitLanes(Value sums, Value group, Value first, int64_t rows,
+                  Value result);
+
+  Value readSum(Value row, Value block, int64_t group);
+  ColumnScales readColumnScales(Value group, Value block, int64_t part);
+  Value readColumnNumbers(Value group, Value block, int64_t byte);
+  Values readSteps(Value group, Value block, int64_t lanes);
+  Values joinPlanes(ArrayRef<Value> loaded, int64_t lanes);
+  Value readRow(Value row, Value block, int64_t step, int64_t lanes);
+  Value dotFour(Value sum, Value u, Value x);
+  Value joinLanes(Values products);
+  Value toFloat(Value integers);
+
+  TileBuilder &b;
+  PackingAttr packing;
+  TileAttr tile;
+  Value values, scales, weight;
+  Type i8, i32, f32;
+  int64_t blocks, groups, columns, rowsOfTile, columnsOfTile;
+  bool isPadded;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+/// One f32 per column, stored at `byte` of a block.
+Value Product::readColumnNumbers(Value group, Value block, int64_t byte) {
+  int64_t width = packing.getScaleBits() / 8;
+  Value bytes = b.read(weight, {group, block, b.index(byte)},
+                       b.vectorOf(columns * width, i8));
+  if (width == 4)
+    return b.bitcast(bytes, f32);
+  return arith::ExtFOp::create(b, b.vectorOf(columns, f32),
+                               b.bitcast(bytes, b.getF16Type()));
+}
+
+ColumnScales Product::readColumnScales(Value group, Value block, int64_t part) {
+  int64_t byte = part * columns * packing.getScaleBits() / 8;
+  ColumnScales result{readColumnNumbers(group, block, byte), {}};
+  if (packing.getHasMin())
+    result.offset =
+        readColumnNumbers(group, block, packing.getMinOffset() + byte);
+  if (int64_t zero = packing.getZero()) {
+    Value factor = b.splat(columns, f32, -static_cast<double>(zero));
+    result.offset = result.offset
+                        ? b.fma(result.scale, factor, result.offset)
+                        : arith::MulFOp::create(b, result.scale, factor);
+  }
+  // Signed halves of bytes are used where they are, as 16 times their value.
+  if (packing.getBits() == 4 && packing.getIsSigned())
+    result.scale =
+        arith::MulFOp::create(b, result.scale, b.splat(columns, f32, 1.0 / 16));
+  return result;
+}
+
+/// The integers of a block as 8 bits, in vectors of `lanes` bytes; those of a
+/// step of `depth` are next to one another.
+Values Product::readSteps(Value group, Value block, int64_t lanes) {
+  int64_t stepBytes = columns * packing.getDepth();
+  int64_t vectors = stepBytes / lanes;
+  int64_t bytes = columns * kBlock * packing.getBits() / 8;
+  VectorType type = b.vectorOf(lanes, i8);
+  Values loaded;
+  for (int64_t at = 0; at < bytes; at += lanes)
+    loaded.push_back(b.read(
+        weight, {group, block, b.index(packing.getValueOffset() + at)}, type));
+  if (packing.getBits() == 8)
+    return loaded;
+  if (packing.getBits() < 4)
+    return joinPlanes(loaded, lanes);
+
+  Value four = b.splat(lanes, i8, 4);
+  Value low = b.splat(lanes, i8, 15), high = b.splat(lanes, i8, -16);
+  Values steps;
+  for (size_t first = 0; first < loaded.size(); first += vectors) {
+    for (int64_t i = 0; i < vectors; ++i) {
+      Value x = loaded[first + i];
+      steps.push_back(packing.getIsSigned()
+                          ? arith::ShLIOp::create(b, x, four).getResult()
+                          : arith::AndIOp::create(b, x, low).getResult());
+    }
+    for (int64_t i = 0; i < vectors; ++i) {
+      Value x = loaded[first + i];
+      steps.push_back(packing.getIsSigned()
+                          ? arith::AndIOp::create(b, x, high).getResult()
+                          : arith::ShRUIOp::create(b, x, four).getResult());
+    }
+  }
+  return steps;
+}
+
+/// The integers of a block from a plane of their low bit pairs and, of three
+/// bits, one of the bits above.
+Values Product::joinPlanes(ArrayRef<Value> loaded, int64_t lanes) {
+  size_t pairs = 8 * columns / lanes, bits = 4 * columns / lanes;
+  ArrayRef<Value> low = loaded.take_front(pairs),
+                  high = loaded.drop_front(pairs);
+  auto getBits = [&](Value bytes, int64_t from, int64_t to, int64_t mask) {
+    if (from > to)
+      bytes = arith::ShRUIOp::create(b, bytes, b.splat(lanes, i8, from - to));
+    else if (to > from)
+      bytes = arith::ShLIOp::create(b, bytes, b.splat(lanes, i8, to - from));
+    // Of the top bits nothing else is left.
+    int64_t width = mask == 3 ? 2 : 1;
+    if (from + width == 8 && to == 0)
+      return bytes;
+    return arith::AndIOp::create(b, bytes, b.splat(lanes, i8, mask << to))
+        .getResult();
+  };
+  Values steps;
+  for (size_t i = 0; i < 4 * pairs; ++i) {
+    Value value = getBits(low[i % pairs], 2 * (i / pairs), 0, 3);
+    if (!high.empty())
+      value = arith::OrIOp::create(b, value,
+                                   getBits(high[i % bits], i / bits, 2, 1));
+    steps.push_back(value);
+  }
+  return steps;
+}
+
+/// The values of one step of a row, repeated to fill `lanes` bytes.
+Value Product::readRow(Value row, Value block, int64_t step, int64_t lanes) {
+  int64_t depth = packing.getDepth();
+  Value column = b.add(b.mul(block, kBlock), step * depth);
+  Value bytes = b.read(values, {row, column}, b.vectorOf(depth, i8));
+  Type word = b.getIntegerType(8 * depth);
+  Value scalar = vector::ExtractOp::create(b, b.bitcast(bytes, word), 0);
+  return b.bitcast(b.broadcast(scalar, lanes / depth), i8);
+}
+
+/// The sum of a row's values in a group of a block, times their scale.
+Value Product::readSum(Value row, Value block, int64_t group) {
+  int64_t length = packing.getGroup();
+  Value column = b.add(b.mul(block, kBlock), group * length);
+  Value bytes = b.read(values, {row, column}, b.vectorOf(length, i8));
+  Value wide = arith::ExtSIOp::create(b, b.vectorOf(length, i32), bytes);
+  Value sum = vector::ReductionOp::create(b, vector::CombiningKind::ADD, wide);
+  Value scale = b.readScalar(scales, {row, block});
+  return arith::MulFOp::create(b, arith::SIToFPOp::create(b, f32, sum), scale);
+}
+
+Value Product::toFloat(Value integers) {
+  auto type = cast<VectorType>(integers.getType());
+  return arith::SIToFPOp::create(b, type.clone(f32), integers);
+}
+
+//===----------------------------------------------------------------------===//
+// Pairs: smmla multiplies two rows with two columns
+//===----------------------------------------------------------------------===//
+
+Value Product::getRow(Value tile, int64_t row) {
+  Value number = b.add(b.mul(tile, rowsOfTile), row);
+  return arith::MinSIOp::create(b, number, b.add(b.size(values, 0), -1));
+}
+
+/// Packs one block of the rows 2 * pair and 2 * pair + 1 of a tile.
+Values Product::emitPackedPair(Value tile, int64_t pair, Value block,
+                               Values carried) {
+  int64_t rowPairs = rowsOfTile / 2;
+  Value even = getRow(tile, 2 * pair), odd = getRow(tile, 2 * pair + 1);
+  Values steps;
+  for (int64_t at = 0; at < kBlock; at += 16) {
+    Value column = b.add(b.mul(block, kBlock), at);
+    auto readWords = [&](Value row) {
+      return b.bitcast(b.read(values, {row, column}, b.vectorOf(16, i8)),
+                       b.getI64Type());
+    };
+    Value e = readWords(even), o = readWords(odd);
+    steps.push_back(b.bitcast(b.shuffle(e, o, {0, 2}), i8));
+    steps.push_back(b.bitcast(b.shuffle(e, o, {1, 3}), i8));
+  }
+  for (auto [step, bytes] : llvm::enumerate(steps))
+    carried[0] = b.write(bytes, carried[0],
+                         {tile, block, b.index((step * rowPairs + pair) * 16)});
+
+  Value scale = b.shuffle(b.broadcast(b.readScalar(scales, {even, block}), 2),
+                          b.broadcast(b.readScalar(scales, {odd, block}), 2),
+                          {0, 1, 2, 3});
+  carried[1] = b.write(scale, carried[1], {tile, block, b.index(pair * 4)});
+  if (!hasOffset())
+    return carried;
+  // A product with ones puts the sums where those with columns go.
+  int64_t stepsPerGroup = packing.getGroup() / 8;
+  Value ones = b.splat(16, i8, 1);
+  for (int64_t g = 0; g < groups; ++g) {
+    Value sum = b.splat(4, i32, 0);
+    for (int64_t i = 0; i < stepsPerGroup; ++i)
+      sum = arm_neon::SmmlaOp::create(b, sum.getType(), sum,
+                                      steps[g * stepsPerGroup + i], ones);
+    carried[2] =
+        b.write(arith::MulFOp::create(b, toFloat(sum), scale), carried[2],
+                {tile, block, b.index((g * rowPairs + pair) * 4)});
+  }
+  return carried;
+}
+
+Product::PackedRows Product::emitPackedRows(Value tiles, int64_t maxTiles) {
+  Values inits = {b.empty({maxTiles, blocks, rowsOfTile * kBlock}, i8),
+                  b.empty({maxTiles, blocks, rowsOfTile * 2}, f32)};
+  if (hasOffset())
+    inits.push_back(b.empty({maxTiles, blocks, groups * rowsOfTile * 2}, f32));
+  Values packed =
+      b.loop(b.index(0), tiles, 1, inits, [&](Value tile, ValueRange carried) {
+        return b.loop(b.index(0), b.index(blocks), 1, carried,
+                      [&](Value block, ValueRange inner) {
+                        Values result(inner);
+                        for (int64_t pair = 0; pair < rowsOfTile / 2; ++pair)
+                          result = emitPackedPair(tile, pair, block, result);
+                        return result;
+                      });
+      });
+  return {packed[0], packed[1], hasOffset() ? packed[2] : Value()};
+}
+
+Product::Columns Product::emitColumns(Value group) {
+  int64_t columnPairs = columns / 2;
+  Values inits = {b.empty({blocks, columns * kBlock}, i8),
+                  b.empty({blocks, groups * columns * 2}, f32)};
+  if (hasOffset())
+    inits.push_back(b.empty({blocks, groups * columns * 2}, f32));
+  Values made = b.loop(
+      b.index(0), b.index(blocks), 1, inits,
+      [&](Value block, ValueRange carried) {
+        Values result(carried);
+        for (auto [i, bytes] : llvm::enumerate(readSteps(group, block, 16)))
+          result[0] = b.write(bytes, result[0], {block, b.index(i * 16)});
+        for (int64_t part = 0; part < groups; ++part) {
+          ColumnScales scale = readColumnScales(group, block, part);
+          for (int64_t j = 0; j < columnPairs; ++j) {
+            SmallVector<int64_t> twice = {2 * j, 2 * j + 1, 2 * j, 2 * j + 1};
+            Value at = b.index((part * columnPairs + j) * 4);
+            result[1] = b.write(b.shuffle(scale.scale, scale.scale, twice),
+                                result[1], {block, at});
+            if (scale.offset)
+              result[2] = b.write(b.shuffle(scale.offset, scale.offset, twice),
+                                  result[2], {block, at});
+          }
+        }
+        return result;
+      });
+  return {made[0], made[1], hasOffset() ? made[2] : Value()};
+}
+
+/// One tile of rows with the columns of a group from pair `firstPair` on, as
+/// many as there are registers for.
+Value Product::emitPairs(const PackedRows &packed, const Columns &weights,
+                         Value group, int64_t firstPair, Value tile,
+                         Value result) {
+  int64_t rowPairs = rowsOfTile / 2, columnPairs = columnsOfTile / 2;
+  int64_t stepsPerGroup = packing.getGroup() / 8;
+  VectorType bytes = b.vectorOf(16, i8), numbers = b.vectorOf(4, f32);
+  // Where the numbers of a column pair are among all of a step or group.
+  auto getPlace = [&](int64_t of, int64_t pair) {
+    return of * (columns / 2) + firstPair + pair;
+  };
+  Values inits(rowPairs * columnPairs, b.splat(4, f32, 0));
+  Values sums = b.loop(
+      b.index(0), b.index(blocks), 1, inits,
+      [&](Value block, ValueRange carried) {
+        Values total(carried);
+        for (int64_t part = 0; part < groups; ++part) {
+          Values products(total.size(), b.splat(4, i32, 0));
+          for (int64_t step = part * stepsPerGroup;
+               step < (part + 1) * stepsPerGroup; ++step) {
+            Values u;
+            for (int64_t j = 0; j < columnPairs; ++j)
+              u.push_back(b.read(weights.bytes,
+                                 {block, b.index(getPlace(step, j) * 16)},
+                                 bytes));
+            for (int64_t i = 0; i < rowPairs; ++i) {
+              Value x = b.read(
+                  packed.bytes,
+                  {tile, block, b.index((step * rowPairs + i) * 16)}, bytes);
+              for (int64_t j = 0; j < columnPairs; ++j) {
+                Value &sum = products[i * columnPairs + j];
+                sum = arm_neon::SmmlaOp::create(b, sum.getType(), sum, x, u[j]);
+              }
+            }
+          }
+          for (int64_t j = 0; j < columnPairs; ++j) {
+            Value at = b.index(getPlace(part, j) * 4);
+            Value d = b.read(weights.scales, {block, at}, numbers);
+            Value m = weights.offsets
+                          ? b.read(weights.offsets, {block, at}, numbers)
+                          : Value();
+            for (int64_t i = 0; i < rowPairs; ++i) {
+              Value &sum = total[i * columnPairs + j];
+              Value x =
+                  b.read(packed.scales, {tile, block, b.index(i * 4)}, numbers);
+              sum = b.fma(toFloat(products[i * columnPairs + j]),
+                          arith::MulFOp::create(b, x, d), sum);
+              if (m)
+                sum = b.fma(
+                    b.read(packed.sums,
+                           {tile, block, b.index((part * rowPairs + i) * 4)},
+                           numbers),
+                    m, sum);
+            }
+          }
+        }
+        return total;
+      });
+
+  // From 2 x 2 squares to rows.
+  Value column = b.add(b.mul(group, columns), 2 * firstPair);
+  for (int64_t i = 0; i < rowPairs; ++i)
+    for (int64_t half = 0; half < 2; ++half) {
+      int64_t lane = 2 * half;
+      for (int64_t j = 0; j < columnPairs; j += 2) {
+        Value row =
+            b.shuffle(sums[i * columnPairs + j], sums[i * columnPairs + j + 1],
+                      {lane, lane + 1, lane + 4, lane + 5});
+        result = b.write(row, result,
+                         {getRow(tile, 2 * i + half), b.add(column, 2 * j)},
+                         !isPadded);
+      }
+    }
+  return result;
+}
+
+/// All rows are packed once, each group of columns once, and every tile of rows
+/// meets every group while both are in the first cache.
+Value Product::emitAllPairs(Value result) {
+  Value zero = b.index(0);
+  Value tiles = b.divideUp(b.size(values, 0), rowsOfTile);
+  int64_t maxTiles = llvm::divideCeil(tile.getWorkgroup()[0], rowsOfTile);
+  PackedRows packed = emitPackedRows(tiles, maxTiles);
+  return b.loop(zero, b.size(weight, 0), 1, result,
+                [&](Value group, ValueRange carried) {
+                  Columns weights = emitColumns(group);
+                  return b.loop(zero, tiles, 1, carried,
+                                [&](Value number, ValueRange inner) {
+                                  Value result = inner[0];
+                                  for (int64_t pair = 0; pair < columns / 2;
+                                       pair += columnsOfTile / 2)
+                                    result = emitPairs(packed, weights, group,
+                                                       pair, number, result);
+                                  return Values{result};
+                                });
+                })[0];
+}
+
+//===----------------------------------------------------------------------===//
+// Lanes: a lane of 32 bits adds four products of bytes of one column
+//===----------------------------------------------------------------------===//
+
+/// sum[i] += u[4i .. 4i+3] . x[4i .. 4i+3]
+Value Product::dotFour(Value sum, Value u, Value x) {
+  int64_t lanes = cast<VectorType>(sum.getType()).getNumElements();
+  switch (tile.getInstruction()) {
+  case Instruction::Smmla:
+  case Instruction::Sdot:
+    return arm_neon::SdotOp::create(b, sum.getType(), sum, u, x);
+  case Instruction::Vpdpbusd: {
+    std::string name = "llvm.x86.avx512.vpdpbusd." + std::to_string(lanes * 32);
+    return LLVM::CallIntrinsicOp::create(
+               b, sum.getType(), b.getStringAttr(name), ValueRange{sum, u, x})
+        .getResult(0);
+  }
+  default:
+    break;
+  }
+  VectorType wide = b.vectorOf(4 * lanes, i32);
+  Value a = packing.getIsSigned()
+                ? arith::ExtSIOp::create(b, wide, u).getResult()
+                : arith::ExtUIOp::create(b, wide, u).getResult();
+  Value products =
+      arith::MulIOp::create(b, a, arith::ExtSIOp::create(b, wide, x));
+  for (int64_t part = 0; part < 4; ++part) {
+    SmallVector<int64_t> every;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      every.push_back(4 * lane + part);
+    sum = arith::AddIOp::create(b, sum, b.shuffle(products, products, every));
+  }
+  return sum;
+}
+
+/// One i32 per column from the lanes of a step's vectors.
+Value Product::joinLanes(Values products) {
+  while (products.size() > 1) {
+    Values joined;
+    for (size_t i = 0; i < products.size(); i += 2) {
+      int64_t lanes = cast<VectorType>(products[i].getType()).getNumElements();
+      joined.push_back(
+          b.shuffle(products[i], products[i + 1],
+                    llvm::to_vector(llvm::seq<int64_t>(0, 2 * lanes))));
+    }
+    products = std::move(joined);
+  }
+  // With a depth of eight a column has two neighbouring lanes.
+  Value lanes = products[0];
+  for (int64_t depth = packing.getDepth(); depth > 4; depth /= 2) {
+    int64_t count = cast<VectorType>(lanes.getType()).getNumElements() / 2;
+    SmallVector<int64_t> even, odd;
+    for (int64_t i = 0; i < count; ++i) {
+      even.push_back(2 * i);
+      odd.push_back(2 * i + 1);
+    }
+    lanes = arith::AddIOp::create(b, b.shuffle(lanes, lanes, even),
+                                  b.shuffle(lanes, lanes, odd));
+  }
+  return lanes;
+}
+
+/// The scaled sums of rows, f32 [row][block][group].
+Value Product::emitSums(Value first, int64_t rows) {
+  return b.loop(
+      b.index(0), b.index(blocks), 1, b.empty({rows, blocks * groups}, f32),
+      [&](Value block, ValueRange carried) {
+        Value sums = carried[0];
+        for (int64_t row = 0; row < rows; ++row)
+          for (int64_t g = 0; g < groups; ++g)
+            sums =
+                b.writeScalar(readSum(b.add(first, row), block, g), sums,
+                              {b.index(row), b.add(b.mul(block, groups), g)});
+        return Values{sums};
+      })[0];
+}
+
+Value Product::emitLanes(Value sums, Value group, Value first, int64_t rows,
+                         Value result) {
+  int64_t depth = packing.getDepth();
+  int64_t stepBytes = columns * depth;
+  int64_t bytes = std::min(stepBytes, 4 * tile.getLanes());
+  int64_t vectors = stepBytes / bytes;
+  int64_t stepsPerGroup = packing.getGroup() / depth;
+  Values inits(rows, b.splat(columns, f32, 0));
+  Values total = b.loop(
+      b.index(0), b.index(blocks), 1, inits,
+      [&](Value block, ValueRange carried) {
+        Values total(carried);
+        Values u = readSteps(group, block, bytes);
+        for (int64_t part = 0; part < groups; ++part) {
+          ColumnScales scale = readColumnScales(group, block, part);
+          for (int64_t row = 0; row < rows; ++row) {
+            Value at = b.add(first, row);
+            Values products(vectors, b.splat(bytes / 4, i32, 0));
+            for (int64_t step = part * stepsPerGroup;
+                 step < (part + 1) * stepsPerGroup; ++step) {
+              Value x = readRow(at, block, step, bytes);
+              for (int64_t i = 0; i < vectors; ++i)
+                products[i] = dotFour(products[i], u[step * vectors + i], x);
+            }
+            Value d = arith::MulFOp::create(
+                b, scale.scale,
+                b.broadcast(b.readScalar(scales, {at, block}), columns));
+            total[row] = b.fma(toFloat(joinLanes(products)), d, total[row]);
+            if (!scale.offset)
+              continue;
+            Value sum = b.readScalar(
+                sums, {b.index(row), b.add(b.mul(block, groups), part)});
+            total[row] =
+                b.fma(b.broadcast(sum, columns), scale.offset, total[row]);
+          }
+        }
+        return total;
+      });
+  Value column = b.mul(group, columns);
+  for (int64_t row = 0; row < rows; ++row)
+    result =
+        b.write(total[row], result, {b.add(first, row), column}, !isPadded);
+  return result;
+}
+
+/// Rows [first, first + rows), all columns.
+Value Product::emitRows(Value first, int64_t rows, Value result) {
+  Value sums = hasOffset() ? emitSums(first, rows) : Value();
+  return b.loop(b.index(0), b.size(weight, 0), 1, result,
+                [&](Value group, ValueRange carried) {
+                  return Values{
+                      emitLanes(sums, group, first, rows, carried[0])};
+                })[0];
+}
+
+//===----------------------------------------------------------------------===//
+// The whole tile
+//===----------------------------------------------------------------------===//
+
+Value Product::emit(Value result) {
+  Value rows = b.size(values, 0), whole = b.index(0);
+  if (tile.getInstruction() == Instruction::Smmla && rowsOfTile > 1 &&
+      !isConstantIntValue(rows, 1))
+    return emitAllPairs(result);
+  if (rowsOfTile > 1) {
+    whole = b.roundDown(rows, rowsOfTile);
+    result = b.loop(b.index(0), whole, rowsOfTile, result,
+                    [&](Value first, ValueRange carried) {
+                      return Values{emitRows(first, rowsOfTile, carried[0])};
+                    })[0];
+  }
+  return b.loop(whole, rows, 1, result, [&](Value row, ValueRange carried) {
+    return Values{emitRows(row, 1, carried[0])};
+  })[0];
+}
+
+LogicalResult gist::lowerQuantizedMatmul(RewriterBase &rewriter,
+                                         QuantizedMatmulOp op) {
+  TileAttr tile = getKernelTile(op);
+  if (!op.getPackedAttr())
+    return rewriter.notifyMatchFailure(op, "the weight is not packed");
+  TileBuilder builder(op.getLoc(), rewriter);
+  ReifiedRankedShapedTypeDims shapes;
+  if (failed(op.reifyResultShapes(builder, shapes)))
+    return failure();
+  Value empty =
+      tensor::EmptyOp::create(builder, shapes[0], builder.getF32Type());
+  auto emit = [&](TileBuilder &b, Value result) {
+    return Product(b, op, tile).emit(result);
+  };
+  rewriter.replaceOp(op, op.getGuard()
+                             ? emitGuarded(builder, op.getGuard(), empty, emit)
+                             : emit(builder, empty));
+  return success();
+}

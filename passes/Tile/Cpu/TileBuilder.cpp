@@ -1,0 +1,165 @@
+//===- TileBuilder.cpp - Writes loops over vectors ------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Tile/Cpu/TileBuilder.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace gist;
+
+Value TileBuilder::index(int64_t value) {
+  return arith::ConstantIndexOp::create(*this, value);
+}
+
+/// An affine function of one or two values, folded.
+static Value apply(TileBuilder &builder, AffineExpr expr,
+                   ArrayRef<OpFoldResult> operands) {
+  return getValueOrCreateConstantIndexOp(
+      builder, builder.getLoc(),
+      affine::makeComposedFoldedAffineApply(builder, builder.getLoc(), expr,
+                                            operands));
+}
+
+/// A constant index as an attribute, so that affine functions fold it.
+static OpFoldResult foldable(Value value) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return OpFoldResult(
+        IntegerAttr::get(IndexType::get(value.getContext()), *constant));
+  return value;
+}
+
+Value TileBuilder::add(Value a, Value b) {
+  return apply(*this, getAffineDimExpr(0) + getAffineDimExpr(1),
+               {foldable(a), foldable(b)});
+}
+
+Value TileBuilder::add(Value a, int64_t b) {
+  return apply(*this, getAffineDimExpr(0) + b, {foldable(a)});
+}
+
+Value TileBuilder::mul(Value a, int64_t b) {
+  return apply(*this, getAffineDimExpr(0) * b, {foldable(a)});
+}
+
+Value TileBuilder::roundDown(Value a, int64_t multiple) {
+  return apply(*this, getAffineDimExpr(0).floorDiv(multiple) * multiple,
+               {foldable(a)});
+}
+
+Value TileBuilder::divideUp(Value a, int64_t by) {
+  return apply(*this, getAffineDimExpr(0).ceilDiv(by), {foldable(a)});
+}
+
+Value TileBuilder::size(Value tensor, int64_t dim) {
+  return getValueOrCreateConstantIndexOp(
+      *this, getLoc(), tensor::getMixedSize(*this, getLoc(), tensor, dim));
+}
+
+VectorType TileBuilder::vectorOf(int64_t lanes, Type element) {
+  return VectorType::get({lanes}, element);
+}
+
+Value TileBuilder::splat(int64_t lanes, Type element, double value) {
+  TypedAttr scalar =
+      isa<FloatType>(element)
+          ? TypedAttr(getFloatAttr(element, value))
+          : TypedAttr(getIntegerAttr(element, static_cast<int64_t>(value)));
+  auto type = vectorOf(lanes, element);
+  return arith::ConstantOp::create(*this, DenseElementsAttr::get(type, scalar));
+}
+
+Value TileBuilder::broadcast(Value scalar, int64_t lanes) {
+  return vector::BroadcastOp::create(*this, vectorOf(lanes, scalar.getType()),
+                                     scalar);
+}
+
+Value TileBuilder::read(Value tensor, ValueRange indices, VectorType type) {
+  Value padding = ub::PoisonOp::create(*this, type.getElementType());
+  return vector::TransferReadOp::create(*this, type, tensor, indices,
+                                        std::optional<Value>(padding),
+                                        ArrayRef<bool>{true});
+}
+
+Value TileBuilder::readF32(Value tensor, ValueRange indices, int64_t lanes) {
+  Type element = getElementTypeOrSelf(tensor.getType());
+  Value vector = read(tensor, indices, vectorOf(lanes, element));
+  if (element.isF32())
+    return vector;
+  return arith::ExtFOp::create(*this, vectorOf(lanes, getF32Type()), vector);
+}
+
+Value TileBuilder::readScalar(Value tensor, ValueRange indices) {
+  return tensor::ExtractOp::create(*this, tensor, indices);
+}
+
+Value TileBuilder::write(Value vector, Value tensor, ValueRange indices,
+                         bool isInside) {
+  Type element = getElementTypeOrSelf(tensor.getType());
+  auto type = cast<VectorType>(vector.getType());
+  if (type.getElementType() != element)
+    vector = arith::TruncFOp::create(*this, type.clone(element), vector);
+  return vector::TransferWriteOp::create(*this, vector, tensor, indices,
+                                         ArrayRef<bool>{isInside})
+      .getResult();
+}
+
+Value TileBuilder::writeScalar(Value scalar, Value tensor, ValueRange indices) {
+  return tensor::InsertOp::create(*this, scalar, tensor, indices);
+}
+
+Value TileBuilder::empty(ArrayRef<int64_t> shape, Type element) {
+  return tensor::EmptyOp::create(*this, shape, element);
+}
+
+TileBuilder::Values TileBuilder::loop(Value lower, Value upper, int64_t step,
+                                      ValueRange carried, LoopBody body) {
+  auto loop = scf::ForOp::create(*this, lower, upper, index(step), carried);
+  InsertionGuard guard(*this);
+  if (carried.empty())
+    setInsertionPoint(loop.getBody()->getTerminator());
+  else
+    setInsertionPointToStart(loop.getBody());
+  Values results = body(loop.getInductionVar(), loop.getRegionIterArgs());
+  if (!carried.empty())
+    scf::YieldOp::create(*this, results);
+  return Values(loop.getResults());
+}
+
+Value TileBuilder::fma(Value a, Value b, Value c) {
+  return vector::FMAOp::create(*this, a, b, c);
+}
+
+Value TileBuilder::shuffle(Value a, Value b, ArrayRef<int64_t> mask) {
+  return vector::ShuffleOp::create(*this, a, b, mask);
+}
+
+Value TileBuilder::bitcast(Value vector, Type element) {
+  auto type = cast<VectorType>(vector.getType());
+  int64_t bits = type.getNumElements() * type.getElementTypeBitWidth();
+  return vector::BitCastOp::create(
+      *this, vectorOf(bits / element.getIntOrFloatBitWidth(), element), vector);
+}
+
+Value TileBuilder::slice(Value vector, int64_t first, int64_t count) {
+  if (cast<VectorType>(vector.getType()).getNumElements() == count)
+    return vector;
+  return vector::ExtractStridedSliceOp::create(
+      *this, vector, ArrayRef<int64_t>{first}, ArrayRef<int64_t>{count},
+      ArrayRef<int64_t>{1});
+}
+
+Value TileBuilder::sumsOfFour(ArrayRef<Value> vectors) {
+  auto pairs = [&](Value a, Value b) -> Value {
+    return arith::AddFOp::create(*this, shuffle(a, b, {0, 2, 4, 6}),
+                                 shuffle(a, b, {1, 3, 5, 7}));
+  };
+  return pairs(pairs(vectors[0], vectors[1]), pairs(vectors[2], vectors[3]));
+}

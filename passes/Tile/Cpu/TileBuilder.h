@@ -1,0 +1,74 @@
+//===- TileBuilder.h - Writes loops over vectors ----------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Kernels are written on tensors, with vectors read from and written into them
+// and loops that carry what they change; bufferisation makes them in place.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_CPU_TILEBUILDER_H
+#define GIST_PASSES_TILE_CPU_TILEBUILDER_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace gist {
+
+class TileBuilder : public mlir::ImplicitLocOpBuilder {
+public:
+  using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
+
+  using Value = mlir::Value;
+  using Values = llvm::SmallVector<Value>;
+  using LoopBody = llvm::function_ref<Values(Value iv, mlir::ValueRange)>;
+
+  /// Constants and index arithmetic, folded where they can be.
+  Value index(int64_t value);
+  Value add(Value a, Value b);
+  Value add(Value a, int64_t b);
+  Value mul(Value a, int64_t b);
+  Value roundDown(Value a, int64_t multiple);
+  Value divideUp(Value a, int64_t by);
+  Value size(Value tensor, int64_t dim);
+
+  mlir::VectorType vectorOf(int64_t lanes, mlir::Type element);
+  /// A vector of `lanes` copies of a constant of type `element`.
+  Value splat(int64_t lanes, mlir::Type element, double value);
+  Value broadcast(Value scalar, int64_t lanes);
+
+  /// The vector at `indices`, along the last dimension; all of it is there.
+  Value read(Value tensor, mlir::ValueRange indices, mlir::VectorType type);
+  /// The f32 vector of `lanes` numbers at `indices` of any float tensor.
+  Value readF32(Value tensor, mlir::ValueRange indices, int64_t lanes);
+  Value readScalar(Value tensor, mlir::ValueRange indices);
+  /// `tensor` with `vector` at `indices`, rounded to its element type;
+  /// `isInside` says that all of it is there.
+  Value write(Value vector, Value tensor, mlir::ValueRange indices,
+              bool isInside = true);
+  Value writeScalar(Value scalar, Value tensor, mlir::ValueRange indices);
+
+  Value empty(llvm::ArrayRef<int64_t> shape, mlir::Type element);
+
+  /// for (iv = lower; iv < upper; iv += step) carried = body(iv, carried).
+  Values loop(Value lower, Value upper, int64_t step, mlir::ValueRange carried,
+              LoopBody body);
+
+  Value fma(Value a, Value b, Value c);
+  Value shuffle(Value a, Value b, llvm::ArrayRef<int64_t> mask);
+  Value bitcast(Value vector, mlir::Type element);
+  /// Lanes [first, first + count).
+  Value slice(Value vector, int64_t first, int64_t count);
+  /// From four vectors of four lanes, the vector of their sums.
+  Value sumsOfFour(llvm::ArrayRef<Value> vectors);
+};
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_CPU_TILEBUILDER_H

@@ -1,0 +1,49 @@
+//===- Attend.cpp - Attention on representatives on GPUs ----------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Kernel/Kernels.h"
+#include "passes/Tile/Gpu/Attention/AttendParts.h"
+#include "passes/Tile/Gpu/Attention/Attention.h"
+
+using namespace mlir;
+using namespace gist;
+
+static LogicalResult verify(AttendOp op) {
+  if (!op.getSelection().getDefiningOp<PackSelectionOp>())
+    return op.emitOpError("expects a selection made of tensors");
+  if (op.getOffsets())
+    return op.emitOpError("of a ragged batch has no GPU kernel");
+  if (op.getKey().getType().getDimSize(2) % 8 != 0 ||
+      op.getValue().getType().getDimSize(2) % 8 != 0)
+    return op.emitOpError("has no GPU kernel for heads of this size");
+  return success();
+}
+
+FailureOr<GpuGrid> gist::emitAttend(GpuKernel &kernel, AttendOp op) {
+  if (failed(verify(op)))
+    return failure();
+  if (op.getMode() == AttendMode::Copy)
+    emitAttendCopy(kernel, op);
+  else if (failed(emitAttendKeys(kernel, op)))
+    return failure();
+  if (kernel.emitter.hasFailed())
+    return failure();
+  FailureOr<AffineExpr> tokens =
+      getSizeExpr(kernel.source, kernel.emitter.getWrittenSizes(0)[0]);
+  if (failed(tokens))
+    return failure();
+  AffineExpr kvHeads =
+      kernel.b.getAffineConstantExpr(op.getKey().getType().getDimSize(1));
+  int64_t group = op.getQuery().getType().getDimSize(1) /
+                  op.getKey().getType().getDimSize(1);
+  int64_t rows = kernel.tile.getWorkgroup()[0];
+  if (op.getMode() == AttendMode::Copy || !op.getCausal())
+    return GpuGrid{(*tokens * group).ceilDiv(rows), kvHeads};
+  return GpuGrid{kernel.b.getAffineConstantExpr(
+                     llvm::divideCeil(*op.getBlock() * group, rows)),
+                 tokens->ceilDiv(*op.getBlock()), kvHeads};
+}

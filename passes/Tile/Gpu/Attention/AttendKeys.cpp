@@ -1,0 +1,335 @@
+//===- AttendKeys.cpp - Clusters and near tokens as keys on GPUs --------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A workgroup has queries of one block, so that they see the same clusters. It
+// counts their members in workgroup memory, in a table by id; then steps of
+// clusters, gathered, are followed by steps of tokens. A table has room for
+// some ids; where there are more, they are taken one table at a time.
+//
+// Clusters that stand with their means (AttendMeans.h) are rows of other
+// tensors than the tokens: they have a loop of their own before that of the
+// tokens. The table then has the last member of each, whose row is the mean.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Tile/Gpu/Attention/AttendMeans.h"
+#include "passes/Tile/Gpu/Core/GpuAtomics.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace gist;
+using Value = GpuBuilder::Value;
+using Values = GpuBuilder::Values;
+using arith::CmpIPredicate;
+
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// Ids and tokens that a thread reads at once.
+static constexpr int64_t kNumbersAtOnce = 16;
+
+namespace {
+/// Clusters [begin, end), then tokens [firstToken, endToken).
+class ClusterSteps final : public KeySteps {
+public:
+  ClusterSteps(GpuBuilder &b, AttendOp op, Selection &selection, int64_t keys)
+      : op(op), selection(selection), keysOfStep(keys) {}
+
+  Value begin, end, firstToken, endToken;
+  /// Member counts of the clusters with ids from `firstId` on, or one more than
+  /// their last members where there are means; null for all members.
+  Value table, firstId;
+  /// What `countOf` says of a row, where clusters are means.
+  std::function<Value(Value row)> countOf;
+  /// The token that a row of the workgroup is.
+  std::function<Value(Value row)> getToken;
+
+  Value getCount(GpuBuilder &b) override {
+    return b.add(getClusterSteps(b),
+                 b.ceilDiv(b.sub(endToken, firstToken), keysOfStep));
+  }
+  bool isGathered() const override { return true; }
+  Value getRow(GpuBuilder &b, Value step, Value slot) override {
+    // A step of tokens reads no id.
+    return b.ifElse(
+        isCluster(b, step),
+        [&] { return getClusterRow(b, getCluster(b, step, slot)); },
+        [&] {
+          Value last = b.max(b.sub(endToken, 1), b.index(0));
+          return b.min(getTokenKey(b, step, slot), last);
+        });
+  }
+  Value isPlain(GpuBuilder &b, Value step) override {
+    if (!op.getCausal())
+      return arith::ConstantIntOp::create(b, 1, 1);
+    Value last = getTokenKey(b, step, b.index(keysOfStep - 1));
+    Value isSeen = isAtMost(b, last, getToken(b.index(0)));
+    return arith::OrIOp::create(b, isCluster(b, step), isSeen);
+  }
+  Value adjust(GpuBuilder &b, Value score, Value step, Value row,
+               Value slot) override {
+    Value isSeen = isAtMost(b, getTokenKey(b, step, slot), getToken(row));
+    isSeen = arith::OrIOp::create(b, isCluster(b, step), isSeen);
+    return b.select(isSeen, score, b.f32(-kInfinity));
+  }
+  bool hasBias() const override { return true; }
+  Value getBias(GpuBuilder &b, Value step, Value slot, Value row) override {
+    auto ofCluster = [&]() -> Value {
+      Value count;
+      if (!table)
+        count = selection.getWeight(getCluster(b, step, slot));
+      else
+        count = countOf ? countOf(row) : b.read(table, b.sub(row, firstId));
+      Value bias = getLogCount(b, count, op.getEffectiveScale());
+      Value isThere = b.isLess(b.add(begin, getOffset(b, step, slot)), end);
+      return b.select(isThere, bias, b.f32(-kInfinity));
+    };
+    return b.ifElse(isCluster(b, step), ofCluster,
+                    [&]() -> Value { return b.f32(0); });
+  }
+
+private:
+  Value getClusterRow(GpuBuilder &b, Value cluster) {
+    if (!countOf)
+      return selection.getId(cluster);
+    if (!table)
+      return cluster;
+    Value id = selection.getId(cluster);
+    return b.sub(b.readNumber(table, b.sub(id, firstId)), 1);
+  }
+  Value getClusterSteps(GpuBuilder &b) {
+    return b.ceilDiv(b.sub(end, begin), keysOfStep);
+  }
+  Value isCluster(GpuBuilder &b, Value step) {
+    return isAtMost(b, b.add(step, 1), getClusterSteps(b));
+  }
+  Value getOffset(GpuBuilder &b, Value step, Value slot) {
+    return b.add(b.mul(step, keysOfStep), slot);
+  }
+  Value getCluster(GpuBuilder &b, Value step, Value slot) {
+    return b.min(b.add(begin, getOffset(b, step, slot)), b.sub(end, 1));
+  }
+  Value getTokenKey(GpuBuilder &b, Value step, Value slot) {
+    return b.add(firstToken,
+                 getOffset(b, b.sub(step, getClusterSteps(b)), slot));
+  }
+
+  AttendOp op;
+  Selection &selection;
+  int64_t keysOfStep;
+};
+
+class AttendKeys {
+public:
+  AttendKeys(GpuKernel &kernel, AttendOp op)
+      : emitter(kernel.emitter), b(kernel.b), op(op),
+        group(op.getQuery().getType().getDimSize(1) /
+              op.getKey().getType().getDimSize(1)),
+        valueSize(op.getValue().getType().getDimSize(2)),
+        owned(AttentionLoop::create(b, kernel.tile,
+                                    {op.getKey().getType().getDimSize(2),
+                                     valueSize, op.getEffectiveScale(), Type(),
+                                     /*hasBias=*/true})),
+        loop(*owned), multiplied(kernel.tile.getElement()),
+        // What is left of the memory of a compute unit.
+        tableIds(b.getGpu().kind == GpuKind::Amd ? 4096 : 8192) {
+    if (op.getEffectiveMerge() == Merge::Mean)
+      means.emplace(kernel, op);
+    if (!op.getCausal())
+      return;
+    table = b.allocWorkgroup({tableIds}, b.getI32Type());
+    numIds = b.allocWorkgroup({1}, b.getI32Type());
+  }
+
+  LogicalResult verify() { return means ? means->verify() : success(); }
+  void emit();
+
+private:
+  /// Which queries the workgroup has.
+  void findQueries();
+  Values runCausal(ClusterSteps &steps, Values state);
+  /// Counts, for ids from `firstId` on, the members among the tokens before
+  /// `end`, or finds the last of them; those count whose representative is
+  /// before `end` too. Counts these representatives, of which each is its own.
+  void countMembers(Value firstId, Value end);
+  Values run(KeySteps &steps, Values state, Value keys, Value values) {
+    return loop.run(state, steps,
+                    getHeadSource(emitter, keys, kvHead, multiplied),
+                    getHeadSource(emitter, values, kvHead, multiplied));
+  }
+  Values runTokens(KeySteps &steps, Values state) {
+    return run(steps, state, op.getKey(), op.getValue());
+  }
+  /// Steps of clusters, or of clusters and tokens that are rows alike.
+  Values runClusters(KeySteps &steps, Values state) {
+    return means ? run(steps, state, means->getKeys(), means->getValues())
+                 : runTokens(steps, state);
+  }
+  Value getHead(Value row) {
+    return b.add(b.mul(kvHead, group), b.rem(row, group));
+  }
+  Value getToken(Value row) {
+    row = b.min(b.add(first, row), b.sub(numRows, 1));
+    return b.add(start, b.div(row, group));
+  }
+
+  ElementEmitter &emitter;
+  GpuBuilder &b;
+  AttendOp op;
+  int64_t group, valueSize;
+  std::unique_ptr<AttentionLoop> owned;
+  AttentionLoop &loop;
+  Type multiplied;
+  int64_t tableIds;
+  std::optional<ClusterMeans> means;
+  Value table, numIds; ///< workgroup memory
+
+  Value kvHead;
+  std::optional<Selection> selection;
+  Value count; ///< of clusters
+  /// The queries are rows from `first` on of `numRows`, which are those of
+  /// tokens from `start` on.
+  Value start, first, numRows;
+};
+} // namespace
+
+void AttendKeys::findQueries() {
+  Value numTokens = emitter.size(op.getQuery(), 0);
+  int64_t heads = op.getKey().getType().getDimSize(1);
+  if (!op.getCausal()) {
+    kvHead = b.block(1);
+    start = b.index(0);
+    first = b.mul(b.block(0), loop.getRows());
+    numRows = b.mul(numTokens, group);
+    return;
+  }
+  int64_t block = *op.getBlock();
+  int64_t parts = llvm::divideCeil(block * group, loop.getRows());
+  Value numBlocks = b.ceilDiv(numTokens, block);
+  Value number =
+      b.add(b.mul(b.add(b.mul(b.block(2), numBlocks), b.block(1)), parts),
+            b.block(0));
+  BlockOrder order =
+      orderBlocks(b, number, b.mul(numBlocks, parts), heads,
+                  getHeadBytes(b, op.getKey(), op.getValue(), numTokens));
+  kvHead = order.head;
+  // What sees most comes first.
+  Value fromLast = b.div(order.block, parts);
+  start = b.mul(b.sub(b.sub(numBlocks, 1), fromLast), block);
+  first = b.mul(b.rem(order.block, parts), loop.getRows());
+  Value stop = b.min(b.add(start, block), numTokens);
+  numRows = b.mul(b.sub(stop, start), group);
+}
+
+void AttendKeys::emit() {
+  if (means)
+    means->emit();
+  findQueries();
+  selection.emplace(emitter, op, kvHead);
+  count = selection->getCount();
+  b.ifThen(b.isLess(first, numRows), [&] {
+    loop.loadQueries(getRowSource(
+        emitter, op.getQuery(), multiplied, [&](Value row, Value column) {
+          return Values{getToken(row), getHead(b.add(first, row)), column};
+        }));
+
+    ClusterSteps steps(b, op, *selection, loop.getKeys());
+    steps.getToken = [&](Value row) { return getToken(row); };
+    if (means)
+      steps.countOf = [&](Value row) { return means->getCount(kvHead, row); };
+    Values state = loop.getStart();
+    if (op.getCausal()) {
+      state = runCausal(steps, state);
+    } else {
+      steps.begin = steps.firstToken = steps.endToken = b.index(0);
+      steps.end = count;
+      state = runClusters(steps, state);
+    }
+    loop.finish(state);
+    AttentionResult result(emitter, op.getOutput());
+    loop.emitOutputs(state, [&](Value row, Value column, Value x) {
+      row = b.add(first, row);
+      Value isThere =
+          b.both(b.isLess(row, numRows), b.isLess(column, valueSize));
+      b.ifThen(isThere, [&] {
+        result.store(b.add(start, b.div(row, group)), getHead(row), column, x);
+      });
+    });
+  });
+}
+
+Values AttendKeys::runCausal(ClusterSteps &steps, Values state) {
+  Value zero = b.index(0);
+  Value end = b.max(b.sub(start, *op.getWindow()), zero);
+  Value lastToken = getToken(b.index(loop.getRows() - 1));
+  Value tables = b.max(b.ceilDiv(end, tableIds), b.index(1));
+  state.push_back(zero);
+  state = b.loop(zero, tables, 1, state, [&](Value number, ValueRange carried) {
+    Value firstId = b.mul(number, tableIds);
+    Value isLast = b.compare(CmpIPredicate::eq, number, b.sub(tables, 1));
+    countMembers(firstId, end);
+    steps.table = table;
+    steps.firstId = firstId;
+    steps.begin = carried.back();
+    steps.end = b.add(steps.begin, b.readNumber(numIds, b.index(0)));
+    steps.firstToken = end;
+    steps.endToken = means ? end : b.select(isLast, b.add(lastToken, 1), end);
+    Values next = runClusters(steps, Values(carried.drop_back()));
+    next.push_back(steps.end);
+    return next;
+  });
+  state.pop_back();
+  if (!means)
+    return state;
+  ClusterSteps tokens(b, op, *selection, loop.getKeys());
+  tokens.getToken = steps.getToken;
+  tokens.begin = tokens.end = zero;
+  tokens.firstToken = end;
+  tokens.endToken = b.add(lastToken, 1);
+  return runTokens(tokens, state);
+}
+
+void AttendKeys::countMembers(Value firstId, Value end) {
+  Value none = b.constant(b.vectorOf(4, b.getI32Type()), 0);
+  b.barrier(); // The last table has been read.
+  b.forEach(b.mul(b.thread(), 4), b.index(tableIds),
+            b.index(b.getThreads() * 4),
+            [&](Value i) { b.write(none, table, i); });
+  b.ifThen(b.isEqual(b.thread(), 0),
+           [&] { b.write(b.i32(0), numIds, b.index(0)); });
+  b.barrier();
+  Value last = b.min(b.add(firstId, tableIds), end);
+  selection->forEachNearest(
+      b.index(0), end, kNumbersAtOnce, [&](Value token, Value nearest) {
+        Value id = arith::IndexCastOp::create(b, b.getIndexType(), nearest);
+        b.ifThen(b.both(b.compare(CmpIPredicate::sge, id, firstId),
+                        b.isLess(id, last)),
+                 [&] {
+                   Value place = b.sub(id, firstId);
+                   if (means)
+                     atomicUpdate(b, LLVM::AtomicBinOp::max,
+                                  arith::IndexCastOp::create(b, b.getI32Type(),
+                                                             b.add(token, 1)),
+                                  table, place);
+                   else
+                     atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), table,
+                                  place);
+                   b.ifThen(b.compare(CmpIPredicate::eq, id, token), [&] {
+                     atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), numIds,
+                                  b.index(0));
+                   });
+                 });
+      });
+  b.barrier();
+}
+
+LogicalResult gist::emitAttendKeys(GpuKernel &kernel, AttendOp op) {
+  AttendKeys attend(kernel, op);
+  if (failed(attend.verify()))
+    return failure();
+  attend.emit();
+  return success();
+}

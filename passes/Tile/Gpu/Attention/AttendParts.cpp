@@ -1,0 +1,79 @@
+//===- AttendParts.cpp - What attention on representatives shares ---------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Tile/Gpu/Attention/AttendParts.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace gist;
+using Values = GpuBuilder::Values;
+
+Selection::Selection(ElementEmitter &emitter, AttendOp op, Value kvHead)
+    : emitter(emitter), b(emitter.getBuilder()),
+      parts(op.getSelection().getDefiningOp<PackSelectionOp>()) {
+  if (op.getSelection().getType().getHeads())
+    head.push_back(kvHead);
+}
+
+Values Selection::at(Value i) {
+  Values indices = head;
+  indices.push_back(i);
+  return indices;
+}
+
+Value Selection::read(Value tensor, ValueRange indices) {
+  return arith::IndexCastOp::create(b, b.getIndexType(),
+                                    emitter.element(tensor, indices));
+}
+
+void Selection::forEach(Value tensor, Value begin, Value end, int64_t atOnce,
+                        Body body) {
+  constexpr int64_t kWidth = 4; // neighbours of 16 bytes
+  assert(atOnce % kWidth == 0 && "expects whole loads");
+  VectorType type = b.vectorOf(kWidth, b.getI32Type());
+  Value step = b.index(atOnce * b.getThreads());
+  b.forEach(begin, end, step, [&](Value base) {
+    Values firsts, loaded;
+    for (int64_t i = 0; i < atOnce / kWidth; ++i) {
+      Value first =
+          b.add(base, b.mul(b.add(b.thread(), i * b.getThreads()), kWidth));
+      Value isWhole =
+          b.compare(arith::CmpIPredicate::sle, b.add(first, kWidth), end);
+      firsts.push_back(first);
+      loaded.push_back(b.ifElse(
+          isWhole, [&] { return emitter.elements(tensor, at(first), kWidth); },
+          [&]() -> Value {
+            Values numbers;
+            for (int64_t j = 0; j < kWidth; ++j) {
+              Value index = b.add(first, j);
+              numbers.push_back(b.ifElse(
+                  b.isLess(index, end),
+                  [&] { return emitter.element(tensor, at(index)); },
+                  [&]() -> Value { return b.i32(-1); }));
+            }
+            return vector::FromElementsOp::create(b, type, numbers);
+          }));
+    }
+    for (auto [first, numbers] : llvm::zip_equal(firsts, loaded))
+      for (int64_t j = 0; j < kWidth; ++j) {
+        Value index = b.add(first, j), number = b.extract(numbers, j);
+        b.ifThen(b.isLess(index, end), [&] { body(index, number); });
+      }
+  });
+}
+
+Value gist::getLogCount(GpuBuilder &b, Value count, double scale) {
+  Value number = arith::UIToFPOp::create(b, b.getF32Type(), count);
+  Value log = math::Log2Op::create(b, number, arith::FastMathFlags::afn);
+  constexpr double kLn2 = 0.693147180559945309417;
+  Value scaled = arith::MulFOp::create(b, log, b.f32(kLn2 / scale));
+  Value isNone =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, count, b.i32(0));
+  return b.select(isNone, b.f32(-std::numeric_limits<double>::infinity()),
+                  scaled);
+}

@@ -1,0 +1,104 @@
+//===- AttentionDecode.h - Attention of one query on GPUs -------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One query is bound by reading keys and values, which is done once for all
+// query heads that share them. A key is read by a team of lanes, 16 bytes each;
+// teams have running maxima, sums and outputs of their own, so that they meet
+// only once, when all keys have been read: by shuffles in a wave, then in
+// workgroup memory. On sm_90 several workgroups share the keys and read each
+// other's workgroup memory in the end.
+//
+// Where keys lie is left to the callers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_GPU_ATTENTION_ATTENTIONDECODE_H
+#define GIST_PASSES_TILE_GPU_ATTENTION_ATTENTIONDECODE_H
+
+#include "passes/Tile/Gpu/Elements/ElementEmitter.h"
+
+namespace gist {
+
+/// The keys that a query sees, in a row.
+class DecodeKeys {
+public:
+  using Value = mlir::Value;
+
+  virtual ~DecodeKeys() = default;
+
+  virtual Value getCount() = 0;
+  /// Where key `number` lies.
+  virtual Value getRow(Value number) = 0;
+  /// `count` neighbours from `column` on, in any float type.
+  virtual Value readKey(Value row, Value column, int64_t count) = 0;
+  virtual Value readValue(Value row, Value column, int64_t count) = 0;
+  /// What is added to the score of key `number`, which lies in `row`; null for
+  /// nothing.
+  virtual Value getBias(Value number, Value row) { return {}; }
+};
+
+/// The code of one workgroup, which has some of the query heads that share a KV
+/// head.
+class DecodeAttention {
+public:
+  using Value = mlir::Value;
+  using Values = GpuBuilder::Values;
+
+  /// `query` is 1 x heads x size, `output` 1 x heads x `valueSize`.
+  DecodeAttention(ElementEmitter &emitter, Value query, Value output,
+                  int64_t kvHeads, int64_t valueSize, double scale);
+
+  int64_t getWorkgroups() const { return numHeads / heads * split; }
+  Value getKvHead() const { return kvHead; }
+  void emit(DecodeKeys &keys);
+
+private:
+  /// This lane's part of a row, zeros past the head, in f32.
+  Value readChunk(int64_t size,
+                  llvm::function_ref<Value(Value column, int64_t)> read);
+  /// Keys `first`, `first` + `stride`, … of those that are seen.
+  Values step(Value first, int64_t stride, Values state);
+  /// The score of a key in powers of two, -infinity where it is not there.
+  Value getScore(int64_t head, Value key, Value bias, Value isThere);
+  Value getPower(Value x);
+  /// 2^(top - highest), 0 for a top of -infinity.
+  Value getFactor(Value top, Value highest);
+  /// Adds what the team that differs by `mask` has.
+  void merge(Values &state, int64_t head, int64_t mask);
+  /// Brings the waves together.
+  void emitResult(const Values &state);
+  /// What is left of `tops`, `sums` and `outs` of neighbouring columns, parts
+  /// of one head's: the largest, the sum, the output before it is divided.
+  Values combine(mlir::ValueRange tops, mlir::ValueRange sums,
+                 mlir::ValueRange outs);
+  /// `width` numbers of workgroup memory of workgroup `rank` of those that
+  /// share the keys.
+  Value readRemote(Value memory, mlir::ValueRange indices, int64_t rank,
+                   int64_t width);
+
+  ElementEmitter &emitter;
+  GpuBuilder &b;
+  Value query, output;
+  int64_t numHeads, headSize, valueSize, group;
+  int64_t heads; ///< of this workgroup
+  int64_t split; ///< workgroups that share the keys
+  int64_t team;  ///< lanes that read one key
+  int64_t waves;
+  double scale;
+  mlir::VectorType chunk;
+  Value rank; ///< of this workgroup among those
+  Value kvHead, firstHead, lane, column;
+  Values queries;
+
+  // Set while emit() runs.
+  DecodeKeys *keys = nullptr;
+  Value count;
+};
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_GPU_ATTENTION_ATTENTIONDECODE_H

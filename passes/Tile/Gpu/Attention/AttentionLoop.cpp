@@ -1,0 +1,67 @@
+//===- AttentionLoop.cpp - Softmax over steps of keys -------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Tile/Gpu/Attention/AttentionLoop.h"
+#include "passes/Tile/Gpu/Attention/AttentionMma.h"
+#include "passes/Tile/Gpu/Attention/AttentionWgmma.h"
+
+using namespace mlir;
+using namespace gist;
+using Value = GpuBuilder::Value;
+
+static constexpr double kLog2E = 1.44269504088896340736;
+
+std::unique_ptr<AttentionLoop>
+AttentionLoop::create(GpuBuilder &b, GpuTileAttr tile, const Shape &shape) {
+  if (tile.getInstruction() == Instruction::Wgmma64x128x16)
+    return std::make_unique<WgmmaAttention>(b, tile, shape);
+  return std::make_unique<MmaAttention>(b, tile, shape);
+}
+
+AttentionLoop::AttentionLoop(GpuBuilder &b, GpuTileAttr tile,
+                             const Shape &shape, int64_t width)
+    : b(b), element(tile.getElement()), rows(tile.getWorkgroup()[0]),
+      keys(tile.getWorkgroup()[1]), stages(tile.getStages()), width(width),
+      factor(shape.scale * kLog2E) {}
+
+void AttentionLoop::distribute(int64_t count,
+                               function_ref<void(Value, Value)> body) {
+  Value isOne = arith::ConstantIntOp::create(b, 1, 1);
+  for (int64_t first = 0; first < count; first += b.getThreads()) {
+    Value item = b.add(b.thread(), first);
+    bool isWhole = first + b.getThreads() <= count;
+    body(item, isWhole ? isOne : b.isLess(item, count));
+  }
+}
+
+Value AttentionLoop::fetchChunk(const RowSource &source, Value row,
+                                Value column, int64_t columns, int64_t count) {
+  if (columns != source.width)
+    column = b.select(b.isLess(column, source.width), column, b.index(0));
+  if (count == 0)
+    count = 128 / element.getIntOrFloatBitWidth();
+  return source.read(row, column, count);
+}
+
+Value AttentionLoop::finishChunk(const RowSource &source, Value fetched,
+                                 Value column, int64_t columns) {
+  Value numbers = b.convert(fetched, element);
+  if (columns == source.width)
+    return numbers;
+  return b.select(b.isLess(column, source.width), numbers,
+                  b.constant(numbers.getType(), 0));
+}
+
+Value AttentionLoop::emitPower(Value x) {
+  return math::Exp2Op::create(b, x, arith::FastMathFlags::afn);
+}
+
+Value AttentionLoop::emitInverse(Value sum) {
+  Value isNone =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, b.f32(0));
+  return b.select(isNone, b.f32(0), arith::DivFOp::create(b, b.f32(1), sum));
+}

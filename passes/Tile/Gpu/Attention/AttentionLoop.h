@@ -1,0 +1,158 @@
+//===- AttentionLoop.h - Softmax over steps of keys -------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A workgroup has `rows` queries, which its waves share, and takes the keys and
+// values that they see in steps of `keys`:
+//
+//   scores = q k^T                                matrix instructions
+//   m' = max(m, scores), c = exp(m - m')          the lanes that share a row
+//   p = exp(scores - m'), l = l c + sum(p), out = out c + p v
+//
+// Scores and outputs stay in the registers of the lanes that accumulate them;
+// scores become the left side of the second product without moving. There is
+// one loop for matrix instructions of one wave (AttentionMma.h) and one for
+// those of four (AttentionWgmma.h).
+//
+// Who is a row, where keys lie and who sees whom is left to the callers: dense
+// attention and attention on representatives differ in nothing else.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_GPU_ATTENTION_ATTENTIONLOOP_H
+#define GIST_PASSES_TILE_GPU_ATTENTION_ATTENTIONLOOP_H
+
+#include "dialect/GistOps.h"
+#include "passes/Tile/Gpu/Core/GpuBuilder.h"
+
+#include <functional>
+#include <memory>
+
+namespace gist {
+
+/// Rows of numbers that a workgroup reads: the keys of a head, say.
+struct RowSource {
+  using Value = mlir::Value;
+
+  /// Numbers of a row; those past it are not asked for.
+  int64_t width;
+  /// `count` neighbours of row `row` from `column` on, in any float type.
+  std::function<Value(Value row, Value column, int64_t count)> read;
+  /// Where they lie, if they are in memory in the type that is multiplied.
+  std::function<std::pair<Value, GpuBuilder::Values>(Value row, Value column)>
+      place;
+};
+
+/// The keys that the rows of a workgroup see.
+class KeySteps {
+public:
+  using Value = mlir::Value;
+
+  virtual ~KeySteps() = default;
+
+  /// The number of steps.
+  virtual Value getCount(GpuBuilder &b) = 0;
+  /// The row of the sources where slot `slot` of step `step` lies. Slots that
+  /// hold no key give a row that can be read all the same, and are not seen.
+  virtual Value getRow(GpuBuilder &b, Value step, Value slot) = 0;
+  /// Whether rows are read from memory, which is then done a step earlier.
+  virtual bool isGathered() const { return false; }
+  /// Whether all rows of the workgroup see all keys of the step as they are.
+  virtual Value isPlain(GpuBuilder &b, Value step) = 0;
+  /// The score of row `row` with a slot: -infinity where it is not seen, and
+  /// what else is added to it, divided by the scale.
+  virtual Value adjust(GpuBuilder &b, Value score, Value step, Value row,
+                       Value slot) = 0;
+  /// Whether getBias() is to be asked.
+  virtual bool hasBias() const { return false; }
+  /// What is added to the scores of all rows with a slot, divided by the
+  /// scale; -infinity where none sees it. `row` is what getRow() gives for it.
+  virtual Value getBias(GpuBuilder &b, Value step, Value slot, Value row) {
+    return {};
+  }
+};
+
+class AttentionLoop {
+public:
+  using Value = mlir::Value;
+  using Values = GpuBuilder::Values;
+
+  struct Shape {
+    int64_t headSize, valueSize;
+    double scale;
+    /// What outputs are held as, if they are asked to be.
+    mlir::Type held;
+    bool hasBias = false;
+  };
+
+  /// Takes its workgroup memory, so that the builder must be where the kernel
+  /// begins.
+  static std::unique_ptr<AttentionLoop> create(GpuBuilder &b, GpuTileAttr tile,
+                                               const Shape &shape);
+  virtual ~AttentionLoop() = default;
+
+  int64_t getRows() const { return rows; }
+  int64_t getKeys() const { return keys; }
+
+  /// Reads the queries. Rows that there are not read something else.
+  virtual void loadQueries(const RowSource &queries) = 0;
+
+  /// What rows have before the first key.
+  virtual Values getStart() = 0;
+  /// What they have after the keys of `steps`.
+  virtual Values run(Values state, KeySteps &steps, const RowSource &keySource,
+                     const RowSource &valueSource) = 0;
+  /// Divides the outputs by the sums: what rows have seen, zeros for a row that
+  /// has seen nothing.
+  virtual void finish(Values &state) = 0;
+  /// Hands out the outputs in f32, neighbours of a row at a time; some may be
+  /// past its end.
+  virtual void
+  emitOutputs(Values &state,
+              llvm::function_ref<void(Value row, Value column, Value numbers)>
+                  emit) = 0;
+
+  /// Columns of the outputs, filled up.
+  int64_t getWidth() const { return width; }
+  /// How many of them hold() puts into workgroup memory at once.
+  virtual int64_t getHeldColumns() const = 0;
+  /// Puts columns from `begin` on into workgroup memory. All threads take part;
+  /// a barrier follows before anybody reads.
+  virtual void hold(Values &state, int64_t begin) = 0;
+  /// `count` neighbours from `column` on of what is held of a row.
+  virtual Value readHeld(Value row, Value column, int64_t count) = 0;
+
+protected:
+  AttentionLoop(GpuBuilder &b, GpuTileAttr tile, const Shape &shape,
+                int64_t width);
+
+  /// Calls `body` with what this thread has of `count` pieces of work: their
+  /// number and whether it is one.
+  void distribute(int64_t count,
+                  llvm::function_ref<void(Value item, Value isOne)> body);
+  /// `count` numbers, a chunk of 16 bytes if zero, of a row in a tile of
+  /// `columns`, as they are in the source; something else past the source's
+  /// columns. finishChunk() makes zeros of that, and what is multiplied of the
+  /// rest: later, so that nobody waits for loads before.
+  Value fetchChunk(const RowSource &source, Value row, Value column,
+                   int64_t columns, int64_t count = 0);
+  Value finishChunk(const RowSource &source, Value fetched, Value column,
+                    int64_t columns);
+  /// 2^x. Results that are not normal may be 0.
+  Value emitPower(Value x);
+  /// 1 / sum, 0 for a sum of 0.
+  Value emitInverse(Value sum);
+
+  GpuBuilder &b;
+  mlir::Type element;
+  int64_t rows, keys, stages;
+  int64_t width;
+  double factor; ///< scale, for powers of two
+};
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_GPU_ATTENTION_ATTENTIONLOOP_H

@@ -1,0 +1,481 @@
+//===- AttentionWgmma.cpp - Attention by instructions of four warps -------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Tile/Gpu/Attention/AttentionWgmma.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "passes/Tile/Gpu/Matmul/Staging.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace gist;
+using Value = GpuBuilder::Value;
+using Values = GpuBuilder::Values;
+
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// Numbers of 16 bytes, and how many of them a row of a tile has.
+static constexpr int64_t kChunk = 8;
+static constexpr int64_t kChunks = Wgmma::kTileDepth / kChunk;
+/// Scores may be so many powers of two above what they are compared with before
+/// outputs are scaled again: weights stay below 2^8, which any type has.
+static constexpr double kSlack = 8;
+/// Columns of outputs up to which warps do not look whether to scale them.
+static constexpr int64_t kNarrow = 64;
+
+/// A number that all lanes of a warp have, and are now known to: descriptors
+/// that follow from it, and loops that it bounds, take no registers of lanes.
+static Value makeUniform(GpuBuilder &b, Value number) {
+  Value word = arith::IndexCastOp::create(b, b.getI32Type(), number);
+  word = gpu::ShuffleOp::create(b, word, 0,
+                                static_cast<int32_t>(b.getGpu().waveSize),
+                                gpu::ShuffleMode::IDX)
+             .getShuffleResult();
+  return arith::IndexCastOp::create(b, b.getIndexType(), word);
+}
+
+WgmmaAttention::WgmmaAttention(GpuBuilder &b, GpuTileAttr tile,
+                               const Shape &shape)
+    : AttentionLoop(b, tile, shape,
+                    llvm::alignTo(shape.valueSize, Wgmma::kTileDepth)),
+      wgmma(b, element),
+      keyParts(llvm::divideCeil(shape.headSize, Wgmma::kTileDepth)),
+      valueParts(width / Wgmma::kTileDepth) {
+  assert(width <= Wgmma::kMaxColumns && rows % Wgmma::kRows == 0 &&
+         b.getThreads() == rows / Wgmma::kRows * Wgmma::kThreads &&
+         "expects four warps for 64 rows");
+  groupRow =
+      b.mul(makeUniform(b, b.div(b.thread(), Wgmma::kThreads)), Wgmma::kRows);
+  // The outputs take the place of the queries in the end.
+  queryTile = SharedTile(b, std::max(keyParts, valueParts), rows,
+                         Wgmma::kTileDepth, element);
+  keyTile = SharedTile(b, kStages * keyParts, keys, Wgmma::kTileDepth, element);
+  valueTile =
+      SharedTile(b, kStages * valueParts, keys, Wgmma::kTileDepth, element);
+  if (shape.hasBias)
+    biases = b.allocWorkgroup({kStages, keys}, b.getF32Type());
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+void WgmmaAttention::loadQueries(const RowSource &queries) {
+  int64_t chunks = keyParts * kChunks, columns = keyParts * Wgmma::kTileDepth;
+  bool isCopied = queries.place && queries.width == columns;
+  distribute(rows * chunks, [&](Value item, Value isOne) {
+    b.ifThen(isOne, [&] {
+      Value row = b.div(item, chunks);
+      Value column = b.mul(b.rem(item, chunks), kChunk);
+      Value part = b.div(column, Wgmma::kTileDepth);
+      Value inside = b.rem(column, Wgmma::kTileDepth);
+      if (!isCopied) {
+        Value fetched = fetchChunk(queries, row, column, columns);
+        queryTile.store(b, finishChunk(queries, fetched, column, columns), part,
+                        row, inside);
+        return;
+      }
+      auto [buffer, place] = queries.place(row, column);
+      copyChunk(buffer, place, queryTile, part, row, inside, b.index(kChunk));
+    });
+  });
+  // Nobody waits for them before the first keys.
+  if (isCopied)
+    closeCopies(b);
+}
+
+void WgmmaAttention::copyChunk(Value buffer, ValueRange place,
+                               const SharedTile &tile, Value stage, Value row,
+                               Value column, Value size) {
+  nvgpu::DeviceAsyncCopyOp::create(
+      b, nvgpu::DeviceAsyncTokenType::get(b.getContext()), tile.getBuffer(),
+      ValueRange{stage, row, tile.getPlace(b, row, column)}, buffer, place,
+      b.getIndexAttr(kChunk), size, b.getUnitAttr());
+}
+
+void WgmmaAttention::forEachRow(
+    function_ref<void(int64_t, Value, Value)> body) {
+  // Eight neighbouring threads have the chunks of a row, in all parts.
+  int64_t number = 0;
+  distribute(keys * kChunks, [&](Value item, Value isOne) {
+    body(number++, b.div(item, kChunks), isOne);
+  });
+}
+
+Values WgmmaAttention::findRows(Value step) {
+  Value last = b.sub(count, 1);
+  Values found;
+  forEachRow([&](int64_t, Value slot, Value isOne) {
+    slot = b.select(isOne, slot, b.index(0));
+    Value row = steps->getRow(b, b.min(step, last), slot);
+    // Carried by a loop; rows fit 32 bits.
+    found.push_back(arith::IndexCastOp::create(b, b.getI32Type(), row));
+  });
+  return found;
+}
+
+void WgmmaAttention::copy(const RowSource &source, const SharedTile &tile,
+                          Value step, ValueRange sourceRows) {
+  int64_t parts = tile.getType().getDimSize(0) / kStages;
+  Value stage = b.mul(b.rem(step, kStages), parts);
+  Value column = b.mul(b.rem(b.thread(), kChunks), kChunk);
+  Value isStep = b.isLess(step, count);
+  forEachRow([&](int64_t number, Value slot, Value isOne) {
+    Value row =
+        arith::IndexCastUIOp::create(b, b.getIndexType(), sourceRows[number]);
+    b.ifThen(isOne, [&] {
+      for (int64_t part = 0; part < parts; ++part) {
+        Value from = b.add(column, part * Wgmma::kTileDepth);
+        Value to = b.add(stage, part);
+        if (!source.place) {
+          int64_t columns = parts * Wgmma::kTileDepth;
+          Value fetched = fetchChunk(source, row, from, columns);
+          tile.store(b, finishChunk(source, fetched, from, columns), to, slot,
+                     column);
+          continue;
+        }
+        // What is past the row or the last step is filled with zeros.
+        Value isThere = isStep;
+        if (source.width < (part + 1) * Wgmma::kTileDepth) {
+          Value isInside = b.isLess(from, source.width);
+          isThere = b.both(isThere, isInside);
+          from = b.select(isInside, from, b.index(0));
+        }
+        Value size = b.select(isThere, b.index(kChunk), b.index(0));
+        auto [buffer, place] = source.place(row, from);
+        copyChunk(buffer, place, tile, to, slot, column, size);
+      }
+    });
+  });
+}
+
+void WgmmaAttention::writeBiases(Value step, ValueRange sourceRows) {
+  if (!biases)
+    return;
+  // The first of the threads that have chunks of a row.
+  Value isFirst = b.isEqual(b.rem(b.thread(), kChunks), 0);
+  Value isHere = b.both(isFirst, b.isLess(step, count));
+  forEachRow([&](int64_t number, Value slot, Value isOne) {
+    b.ifThen(b.both(isHere, isOne), [&] {
+      Value row =
+          arith::IndexCastUIOp::create(b, b.getIndexType(), sourceRows[number]);
+      b.write(steps->getBias(b, step, slot, row), biases,
+              {b.rem(step, kStages), slot});
+    });
+  });
+}
+
+void WgmmaAttention::finishCopies() {
+  waitForCopies(b, 0);
+  wgmma.publishStores();
+  b.barrier();
+}
+
+//===----------------------------------------------------------------------===//
+// One step
+//===----------------------------------------------------------------------===//
+
+Values WgmmaAttention::emitScores(Value step) {
+  Value stage = b.mul(b.rem(step, kStages), keyParts);
+  Value left = wgmma.getDescriptor(queryTile, b.index(0), groupRow);
+  Value right = wgmma.getDescriptor(keyTile, stage, b.index(0));
+  Values scores;
+  for (int64_t part = 0; part < keyParts; ++part)
+    for (int64_t k = 0; k < Wgmma::kTileDepth; k += Wgmma::kDepth) {
+      Value a = wgmma.advance(left, part * rows, k);
+      Value c = wgmma.advance(right, part * keys, k);
+      scores = wgmma.multiply(scores, keys, a, c, /*isTransposed=*/false);
+    }
+  wgmma.commit();
+  return scores;
+}
+
+Values WgmmaAttention::emitOut(ValueRange out, ValueRange weights, Value step) {
+  Value stage = b.mul(b.rem(step, kStages), valueParts);
+  Value right = wgmma.getDescriptor(valueTile, stage, b.index(0), /*next=*/1);
+  Values sums(out);
+  for (int64_t k = 0; k < keys; k += Wgmma::kDepth)
+    sums = wgmma.multiply(sums, width, weights.slice(k / 4, 4),
+                          wgmma.advance(right, k, 0),
+                          /*isTransposed=*/true);
+  wgmma.commit();
+  return sums;
+}
+
+Values WgmmaAttention::adjustScores(Value step, Values scores) {
+  if (biases) {
+    Value stage = b.rem(step, kStages), first = wgmma.getColumn();
+    for (int64_t i = 0, end = scores.size(); i < end; i += 4) {
+      Value pair = b.read(biases, {stage, b.add(first, i * 2)}, 2);
+      for (int64_t j = 0; j < 4; ++j)
+        scores[i + j] =
+            arith::AddFOp::create(b, scores[i + j], b.extract(pair, j % 2));
+    }
+  }
+  Value isPlain = steps->isPlain(b, step);
+  auto branch = scf::IfOp::create(b, ValueRange(scores).getTypes(), isPlain,
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, scores);
+  b.setInsertionPointToStart(branch.elseBlock());
+  for (auto [i, score] : llvm::enumerate(scores)) {
+    int64_t number = i;
+    Value row = b.add(groupRow, wgmma.getRow(number / 2 % 2));
+    Value slot = b.add(wgmma.getColumn(), number / 4 * 8 + number % 2);
+    score = steps->adjust(b, score, step, row, slot);
+  }
+  scf::YieldOp::create(b, scores);
+  return branch.getResults();
+}
+
+std::pair<Values, Values> WgmmaAttention::emitWeights(Values scores,
+                                                      Values &state) {
+  auto largest = [&](Value x, Value y) -> Value {
+    return arith::MaxNumFOp::create(b, x, y);
+  };
+  auto getHalf = [](size_t i) { return i / 2 % 2; };
+  Value scale = b.f32(factor);
+  Values factors, bases;
+  for (size_t half : {0, 1}) {
+    Values tops;
+    for (auto [i, score] : llvm::enumerate(scores))
+      if (getHalf(i) == half) {
+        // Two chains, for the latency of one.
+        if (tops.size() < 2)
+          tops.push_back(score);
+        else
+          tops[i % 2] = largest(tops[i % 2], score);
+      }
+    Value top = largest(tops[0], tops[1]);
+    for (int64_t mask : {1, 2})
+      top = largest(top, b.exchange(top, mask));
+    // What scores are compared with need not be the largest, only near it.
+    Value &old = state[half];
+    Value distance = arith::SubFOp::create(b, largest(top, old), old);
+    Value isFar = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, distance,
+                                        b.f32(kSlack / factor));
+    Value now = b.select(isFar, top, old);
+    // Nothing seen yet: any finite number will do in place of -infinity.
+    Value isNone = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, now,
+                                         b.f32(-kInfinity));
+    Value base = arith::MulFOp::create(b, b.select(isNone, b.f32(0), now),
+                                       b.f32(-factor));
+    factors.push_back(
+        b.select(isFar, emitPower(b.fma(old, scale, base)), b.f32(1)));
+    bases.push_back(base);
+    old = now;
+  }
+  Values sums[2];
+  for (auto [i, score] : llvm::enumerate(scores)) {
+    score = emitPower(b.fma(score, scale, bases[getHalf(i)]));
+    Values &sum = sums[getHalf(i)];
+    if (sum.size() < 2)
+      sum.push_back(score);
+    else
+      sum[i % 2] = arith::AddFOp::create(b, sum[i % 2], score);
+  }
+  for (size_t half : {0, 1}) {
+    // A lane's share of the sum: shares are added up when all is done.
+    Value &total = state[2 + half];
+    total = b.fma(total, factors[half],
+                  arith::AddFOp::create(b, sums[half][0], sums[half][1]));
+  }
+  return {scores, factors};
+}
+
+Values WgmmaAttention::finishOut(ValueRange registers, size_t numOut,
+                                 ValueRange factors) {
+  auto scale = [&](Values finished) {
+    for (size_t i = 0; i < numOut; ++i)
+      finished[i] = arith::MulFOp::create(b, finished[i], factors[i / 2 % 2]);
+    return finished;
+  };
+  // Of few columns products are short, and other workgroups of a compute unit
+  // fill the gaps.
+  if (width <= kNarrow)
+    return scale(wgmma.wait(registers, 0));
+  // ptxas moves a wait up to the beginning of its block, before all arithmetic
+  // that does not need it: only in a block of its own does it come after the
+  // weights. Their texts differ so that LLVM leaves the two where they are.
+  Value isNeeded = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
+  for (Value factor : factors)
+    isNeeded = arith::OrIOp::create(
+        b, isNeeded,
+        arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, factor, b.f32(1)));
+  // Of all rows of a warp, so that it stays together.
+  isNeeded = NVVM::VoteSyncOp::create(b, b.getI1Type(), b.i32(-1), isNeeded,
+                                      NVVM::VoteSyncKind::any);
+  auto branch = scf::IfOp::create(b, registers.getTypes(), isNeeded,
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, wgmma.wait(registers, 0));
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, scale(wgmma.wait(registers, 0, " // scaled")));
+  return branch.getResults();
+}
+
+void WgmmaAttention::rescale(Values &state, ValueRange factors) {
+  for (size_t i = kOut; i < state.size(); ++i)
+    state[i] = arith::MulFOp::create(b, state[i], factors[(i - kOut) / 2 % 2]);
+}
+
+//===----------------------------------------------------------------------===//
+// The loop
+//===----------------------------------------------------------------------===//
+
+Values WgmmaAttention::getStart() {
+  Values state(2, b.f32(-kInfinity));
+  state.append(2 + width / 2, b.f32(0));
+  return state;
+}
+
+Values WgmmaAttention::run(Values state, KeySteps &keySteps, const RowSource &k,
+                           const RowSource &v) {
+  steps = &keySteps;
+  keySource = &k;
+  valueSource = &v;
+  count = makeUniform(b, steps->getCount(b));
+  Value isAny = b.compare(arith::CmpIPredicate::sgt, count, b.index(0));
+  auto branch = scf::IfOp::create(b, ValueRange(state).getTypes(), isAny,
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, state);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, runSteps(state));
+  return branch.getResults();
+}
+
+Values WgmmaAttention::runSteps(Values state) {
+  size_t numStates = state.size();
+  Value zero = b.index(0), last = b.sub(count, 1);
+  Values rowsNow = findRows(zero), rowsNext = findRows(b.index(1));
+  copy(*keySource, keyTile, zero, rowsNow);
+  writeBiases(zero, rowsNow);
+  closeCopies(b);
+  copy(*keySource, keyTile, b.index(1), rowsNext);
+  copy(*valueSource, valueTile, zero, rowsNow);
+  writeBiases(b.index(1), rowsNext);
+  closeCopies(b);
+  waitForCopies(b, 1);
+  wgmma.publishStores();
+  b.barrier();
+
+  wgmma.fence();
+  Values scores = wgmma.wait(emitScores(zero), 0);
+  auto [powers, factors] = emitWeights(adjustScores(zero, scores), state);
+  rescale(state, factors);
+  Values weights = wgmma.getLeft(powers);
+
+  size_t numWeights = weights.size(), numRows = rowsNow.size();
+  llvm::append_range(state, weights);
+  llvm::append_range(state, rowsNext);
+  if (steps->isGathered())
+    llvm::append_range(state, findRows(b.index(2)));
+  state = b.loop(zero, last, 1, state, [&](Value step, ValueRange carried) {
+    Values now(carried.take_front(numStates));
+    Value next = b.add(step, 1), ahead = b.add(step, 2);
+    ValueRange rowsOfNext = carried.slice(numStates + numWeights, numRows);
+    Values rowsAhead = steps->isGathered() ? Values(carried.take_back(numRows))
+                                           : findRows(ahead);
+    finishCopies();
+
+    // What is multiplied was written to registers above.
+    Values registers(getOut(now));
+    llvm::append_range(registers, carried.slice(numStates, numWeights));
+    registers = wgmma.fence(registers);
+    ArrayRef<Value> all(registers);
+    Values scores = emitScores(next);
+    Values out =
+        emitOut(all.drop_back(numWeights), all.take_back(numWeights), step);
+    copy(*keySource, keyTile, ahead, rowsAhead);
+    copy(*valueSource, valueTile, next, rowsOfNext);
+    closeCopies(b);
+    Values rowsLater;
+    if (steps->isGathered())
+      rowsLater = findRows(b.add(step, 3));
+
+    writeBiases(ahead, rowsAhead);
+    scores = wgmma.wait(scores, 1);
+    auto [powers, factors] = emitWeights(adjustScores(next, scores), now);
+    // The weights of the last step are being multiplied until here: these take
+    // their registers.
+    size_t numOut = out.size();
+    llvm::append_range(out, powers);
+    out = finishOut(out, numOut, factors);
+    now.truncate(kOut);
+    llvm::append_range(now, ArrayRef<Value>(out).take_front(numOut));
+    llvm::append_range(
+        now, wgmma.getLeft(ArrayRef<Value>(out).take_back(powers.size())));
+    llvm::append_range(now, rowsAhead);
+    llvm::append_range(now, rowsLater);
+    return now;
+  });
+
+  finishCopies();
+  Values registers =
+      wgmma.fence(ValueRange(state).slice(kOut, numStates - kOut + numWeights));
+  ArrayRef<Value> all(registers);
+  Values out = wgmma.wait(
+      emitOut(all.drop_back(numWeights), all.take_back(numWeights), last), 0);
+  b.barrier(); // What comes next may fill the memory again.
+  state.truncate(kOut);
+  llvm::append_range(state, out);
+  return state;
+}
+
+void WgmmaAttention::finish(Values &state) {
+  // Queries that no step has waited for: outputs take their place.
+  waitForCopies(b, 0);
+  b.barrier();
+  Values inverses;
+  for (size_t half : {0, 1}) {
+    Value sum = state[2 + half];
+    for (int64_t mask : {1, 2})
+      sum = arith::AddFOp::create(b, sum, b.exchange(sum, mask));
+    inverses.push_back(emitInverse(sum));
+  }
+  rescale(state, inverses);
+}
+
+//===----------------------------------------------------------------------===//
+// Outputs
+//===----------------------------------------------------------------------===//
+
+void WgmmaAttention::hold(Values &state, int64_t begin) {
+  assert(begin == 0 && "all columns are held at once");
+  ArrayRef<Value> out = getOut(state);
+  for (int64_t i = 0; i < width / 2; i += 2) {
+    Value pair = b.convert(b.concat(out.slice(i, 2)), element);
+    int64_t column = i / 4 * 8;
+    queryTile.store(b, pair, b.index(column / Wgmma::kTileDepth),
+                    b.add(groupRow, wgmma.getRow(i / 2 % 2)),
+                    b.add(wgmma.getColumn(), column % Wgmma::kTileDepth));
+  }
+}
+
+Value WgmmaAttention::readHeld(Value row, Value column, int64_t numbers) {
+  return queryTile.load(b, b.vectorOf(numbers, element),
+                        b.div(column, Wgmma::kTileDepth), row,
+                        b.rem(column, Wgmma::kTileDepth));
+}
+
+void WgmmaAttention::emitOutputs(Values &state,
+                                 function_ref<void(Value, Value, Value)> emit) {
+  // Through workgroup memory, so that neighbouring threads store neighbours.
+  hold(state, 0);
+  b.barrier();
+  distribute(rows * width / kChunk, [&](Value item, Value isOne) {
+    b.ifThen(isOne, [&] {
+      Value row = b.div(item, width / kChunk);
+      Value column = b.mul(b.rem(item, width / kChunk), kChunk);
+      emit(row, column, b.toF32(readHeld(row, column, kChunk)));
+    });
+  });
+}

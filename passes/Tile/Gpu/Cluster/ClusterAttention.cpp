@@ -1,0 +1,287 @@
+//===- ClusterAttention.cpp - Attention on a cache of clusters on GPUs ----===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a head sees, its clusters and then the tokens it keeps exactly, are keys
+// in a row of which the queries are the last: dense causal attention with rows
+// that must be looked up and something added to the scores of clusters.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Kernel/Kernels.h"
+#include "passes/Tile/Gpu/Attention/Attention.h"
+#include "passes/Tile/Gpu/Attention/AttentionDecode.h"
+#include "passes/Tile/Gpu/Attention/AttentionSources.h"
+#include "passes/Tile/Gpu/Cluster/ClusterCache.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace gist;
+using Value = GpuBuilder::Value;
+using arith::CmpIPredicate;
+
+//===----------------------------------------------------------------------===//
+// What a head keeps
+//===----------------------------------------------------------------------===//
+
+ClusterHead::ClusterHead(ElementEmitter &emitter, Value heads, Value layer,
+                         Value head) {
+  GpuBuilder &b = emitter.getBuilder();
+  auto number = [&](HeadField field) -> Value {
+    return emitter.element(heads,
+                           {layer, head, b.index(static_cast<int64_t>(field))});
+  };
+  auto integer = [&](HeadField field) -> Value {
+    Value word = arith::FPToSIOp::create(b, b.getI32Type(), number(field));
+    return arith::IndexCastOp::create(b, b.getIndexType(), word);
+  };
+  ringRow = integer(HeadField::RingRow);
+  ringRows = integer(HeadField::RingRows);
+  meanRow = integer(HeadField::MeanRow);
+  unit = integer(HeadField::Unit);
+  capacity = integer(HeadField::Capacity);
+  window = integer(HeadField::Window);
+  sinks = integer(HeadField::Sinks);
+  theta = number(HeadField::Theta);
+}
+
+Value ClusterHead::getFirstExact(GpuBuilder &b, Value x) const {
+  Value zero = b.index(0);
+  Value hasWindow = b.compare(CmpIPredicate::sge, window, zero);
+  return b.select(hasWindow, b.max(b.sub(x, window), zero), zero);
+}
+
+Value ClusterHead::getPlace(GpuBuilder &b, Value t) const {
+  // Division of 64 bits is a long program.
+  auto narrow = [&](Value number) -> Value {
+    return arith::IndexCastOp::create(b, b.getI32Type(), number);
+  };
+  Value place = arith::RemUIOp::create(b, narrow(t), narrow(ringRows));
+  return arith::IndexCastOp::create(b, b.getIndexType(), place);
+}
+
+Value ClusterHead::getRow(GpuBuilder &b, Value place, Value n) const {
+  Value at = b.add(place, n);
+  Value isInside = b.isLess(at, ringRows);
+  return b.add(ringRow, b.select(isInside, at, b.sub(at, ringRows)));
+}
+
+namespace {
+/// The keys of one KV head: clusters, then tokens up to the last of the call.
+class SeenKeys {
+public:
+  SeenKeys(ElementEmitter &emitter, ClusterAttentionOp op, Value kvHead)
+      : emitter(emitter), op(op),
+        head(emitter, op.getHeads(), emitter.number(op.getLayer()), kvHead) {
+    GpuBuilder &b = emitter.getBuilder();
+    Value layer = emitter.number(op.getLayer());
+    Value past = emitter.number(op.getPast());
+    clusters = arith::IndexCastOp::create(
+        b, b.getIndexType(), emitter.element(op.getCounts(), {layer, kvHead}));
+    Value started = b.sub(past, b.rem(past, op.getBlock()));
+    Value first = head.getFirstExact(b, started);
+    place = head.getPlace(b, first);
+    before = b.add(clusters, b.sub(past, first));
+  }
+
+  /// Keys before the call's own: query i sees those, and i + 1 more.
+  Value getBefore() const { return before; }
+  /// Where key `n` lies.
+  Value getRow(GpuBuilder &b, Value n) const {
+    return b.select(b.isLess(n, clusters), b.add(head.meanRow, n),
+                    head.getRow(b, place, b.sub(n, clusters)));
+  }
+  /// The logarithm of how many tokens key `n` stands for. Where no key from
+  /// `least`, the same in all threads, on is a cluster nothing is read.
+  Value getLogCount(GpuBuilder &b, Value n, Value least) const {
+    auto ofCluster = [&]() -> Value {
+      Value cluster = b.min(n, b.sub(clusters, 1));
+      Value weight =
+          emitter.element(op.getWeights(), {b.add(head.unit, cluster)});
+      Value log = math::Log2Op::create(b, weight, arith::FastMathFlags::afn);
+      constexpr double kLn2 = 0.693147180559945309417;
+      log = arith::MulFOp::create(b, log, b.f32(kLn2));
+      return b.select(b.isLess(n, clusters), log, b.f32(0));
+    };
+    return b.ifElse(isAtMost(b, b.add(least, 1), clusters), ofCluster,
+                    [&]() -> Value { return b.f32(0); });
+  }
+
+private:
+  ElementEmitter &emitter;
+  mutable ClusterAttentionOp op;
+  ClusterHead head;
+  Value clusters, before;
+  Value place; ///< in the ring, of the first exact token
+};
+
+//===----------------------------------------------------------------------===//
+// Many queries
+//===----------------------------------------------------------------------===//
+
+class CacheSteps final : public KeySteps {
+public:
+  /// Of `rows` rows from `first` on, `group` to a query.
+  CacheSteps(GpuBuilder &b, const SeenKeys &seen, Value first, Value numQueries,
+             int64_t rows, int64_t keys, int64_t group, double scale)
+      : seen(seen), first(first), numKeys(b.add(seen.getBefore(), numQueries)),
+        keysOfStep(keys), group(group), scale(scale) {
+    end = b.min(numKeys, b.add(getLast(b, b.index(rows - 1)), 1));
+  }
+
+  Value getCount(GpuBuilder &b) override { return b.ceilDiv(end, keysOfStep); }
+  Value getRow(GpuBuilder &b, Value step, Value slot) override {
+    return seen.getRow(b, b.min(getKey(b, step, slot), b.sub(numKeys, 1)));
+  }
+  Value isPlain(GpuBuilder &b, Value step) override {
+    return isAtMost(b, getKey(b, step, b.index(keysOfStep - 1)),
+                    getLast(b, b.index(0)));
+  }
+  Value adjust(GpuBuilder &b, Value score, Value step, Value row,
+               Value slot) override {
+    Value isSeen =
+        b.compare(CmpIPredicate::sle, getKey(b, step, slot), getLast(b, row));
+    return b.select(isSeen, score,
+                    b.f32(-std::numeric_limits<double>::infinity()));
+  }
+  bool hasBias() const override { return true; }
+  Value getBias(GpuBuilder &b, Value step, Value slot, Value) override {
+    Value log =
+        seen.getLogCount(b, getKey(b, step, slot), getKey(b, step, b.index(0)));
+    return arith::MulFOp::create(b, log, b.f32(1 / scale));
+  }
+
+private:
+  /// The last key that a row sees.
+  Value getLast(GpuBuilder &b, Value row) {
+    return b.add(seen.getBefore(), b.div(b.add(first, row), group));
+  }
+  Value getKey(GpuBuilder &b, Value step, Value slot) {
+    return b.add(b.mul(step, keysOfStep), slot);
+  }
+
+  const SeenKeys &seen;
+  Value first, numKeys, end;
+  int64_t keysOfStep, group;
+  double scale;
+};
+
+//===----------------------------------------------------------------------===//
+// One query
+//===----------------------------------------------------------------------===//
+
+class CacheKeys final : public DecodeKeys {
+public:
+  CacheKeys(ElementEmitter &emitter, ClusterAttentionOp op, Value kvHead)
+      : emitter(emitter), b(emitter.getBuilder()), op(op),
+        seen(emitter, op, kvHead) {}
+
+  Value getCount() override { return b.add(seen.getBefore(), 1); }
+  Value getRow(Value number) override { return seen.getRow(b, number); }
+  Value readKey(Value row, Value column, int64_t width) override {
+    return emitter.elements(op.getKeys(), {row, column}, width);
+  }
+  Value readValue(Value row, Value column, int64_t width) override {
+    return emitter.elements(op.getValues(), {row, column}, width);
+  }
+  Value getBias(Value number, Value) override {
+    return seen.getLogCount(b, number, b.index(0));
+  }
+
+private:
+  ElementEmitter &emitter;
+  GpuBuilder &b;
+  ClusterAttentionOp op;
+  SeenKeys seen;
+};
+} // namespace
+
+static bool isOneQuery(ClusterAttentionOp op) {
+  return op.getQuery().getType().getDimSize(0) == 1;
+}
+
+static FailureOr<GpuGrid> emitOneQuery(GpuKernel &kernel,
+                                       ClusterAttentionOp op) {
+  DecodeAttention attention(kernel.emitter, op.getQuery(), op.getOutput(),
+                            op.getHeads().getType().getDimSize(1),
+                            op.getValues().getType().getDimSize(1),
+                            op.getEffectiveScale());
+  CacheKeys keys(kernel.emitter, op, attention.getKvHead());
+  attention.emit(keys);
+  return GpuGrid{kernel.b.getAffineConstantExpr(attention.getWorkgroups())};
+}
+
+static FailureOr<GpuGrid> emitManyQueries(GpuKernel &kernel,
+                                          ClusterAttentionOp op) {
+  GpuBuilder &b = kernel.b;
+  ElementEmitter &emitter = kernel.emitter;
+  int64_t keySize = op.getKeys().getType().getDimSize(1);
+  int64_t valueSize = op.getValues().getType().getDimSize(1);
+  int64_t kvHeads = op.getHeads().getType().getDimSize(1);
+  int64_t group = op.getQuery().getType().getDimSize(1) / kvHeads;
+  double scale = op.getEffectiveScale();
+  std::unique_ptr<AttentionLoop> owned = AttentionLoop::create(
+      b, kernel.tile, {keySize, valueSize, scale, Type(), /*hasBias=*/true});
+  AttentionLoop &loop = *owned;
+  Value numQueries = emitter.size(op.getQuery(), 0);
+  Value numRows = b.mul(numQueries, group);
+  // What sees most comes first.
+  Value numBlocks = b.ceilDiv(numRows, loop.getRows());
+  Value first = b.mul(b.sub(b.sub(numBlocks, 1), b.block(0)), loop.getRows());
+  Value kvHead = b.block(1);
+
+  auto getToken = [&](Value row) { return b.div(row, group); };
+  auto getHead = [&](Value row) {
+    return b.add(b.mul(kvHead, group), b.rem(row, group));
+  };
+  RowSource queries;
+  queries.width = keySize;
+  queries.read = [&](Value row, Value column, int64_t count) {
+    row = b.min(b.add(first, row), b.sub(numRows, 1));
+    return emitter.elements(op.getQuery(),
+                            {getToken(row), getHead(row), column}, count);
+  };
+  loop.loadQueries(queries);
+  SeenKeys seen(emitter, op, kvHead);
+  CacheSteps steps(b, seen, first, numQueries, loop.getRows(), loop.getKeys(),
+                   group, scale);
+  Type element = kernel.tile.getElement();
+  AttentionLoop::Values state = loop.run(
+      loop.getStart(), steps, getPoolSource(emitter, op.getKeys(), element),
+      getPoolSource(emitter, op.getValues(), element));
+  AttentionResult result(emitter, op.getOutput());
+  loop.finish(state);
+  loop.emitOutputs(state, [&](Value row, Value column, Value numbers) {
+    row = b.add(first, row);
+    Value isThere = b.both(b.isLess(row, numRows), b.isLess(column, valueSize));
+    b.ifThen(isThere, [&] {
+      result.store(getToken(row), getHead(row), column, numbers);
+    });
+  });
+  FailureOr<AffineExpr> tokens =
+      getSizeExpr(kernel.source, emitter.getWrittenSizes(0)[0]);
+  if (failed(tokens))
+    return failure();
+  return GpuGrid{(*tokens * group).ceilDiv(loop.getRows()),
+                 b.getAffineConstantExpr(kvHeads)};
+}
+
+FailureOr<GpuGrid> gist::emitClusterAttention(GpuKernel &kernel,
+                                              ClusterAttentionOp op) {
+  for (Value rows : {op.getKeys(), op.getValues()})
+    if (cast<RankedTensorType>(rows.getType()).getDimSize(1) % 8 != 0)
+      return op.emitOpError("has heads that are no multiple of 8 numbers");
+  return isOneQuery(op) ? emitOneQuery(kernel, op)
+                        : emitManyQueries(kernel, op);
+}
+
+GpuTileAttr gist::selectClusterAttentionTile(ClusterAttentionOp op,
+                                             const GpuInfo &gpu) {
+  return isOneQuery(op) ? getDecodeTile(op.getContext(), gpu)
+                        : getAttentionTile(op.getKeys().getType(),
+                                           op.getValues().getType(), gpu);
+}

@@ -1,0 +1,52 @@
+//===- ClusterCache.h - A cache of clusters on GPUs -------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Kernels of gist.cluster_update and gist.cluster_attention. What a head keeps
+// is data to them: one kernel serves all layers and plans. Their grids:
+//
+//   update      KV heads
+//   attention   as dense attention's, Attention.h
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_GPU_CLUSTER_CLUSTERCACHE_H
+#define GIST_PASSES_TILE_GPU_CLUSTER_CLUSTERCACHE_H
+
+#include "dialect/GistClusterOps.h"
+#include "passes/Tile/Gpu/Elements/GpuKernel.h"
+
+namespace gist {
+
+mlir::FailureOr<GpuGrid> emitClusterUpdate(GpuKernel &kernel,
+                                           ClusterUpdateOp op);
+mlir::FailureOr<GpuGrid> emitClusterAttention(GpuKernel &kernel,
+                                              ClusterAttentionOp op);
+
+GpuTileAttr selectClusterUpdateTile(ClusterUpdateOp op, const GpuInfo &gpu);
+GpuTileAttr selectClusterAttentionTile(ClusterAttentionOp op,
+                                       const GpuInfo &gpu);
+
+/// What the table of heads says of one KV head, as index values and an f32.
+struct ClusterHead {
+  using Value = mlir::Value;
+
+  ClusterHead(ElementEmitter &emitter, Value heads, Value layer, Value head);
+
+  /// max(0, x - window), or 0 for a head without one.
+  Value getFirstExact(GpuBuilder &b, Value x) const;
+  /// The place in the ring of token `t`.
+  Value getPlace(GpuBuilder &b, Value t) const;
+  /// The row, in the pools, of the token that comes `n` after the one at
+  /// `place`; n is less than the ring has rows.
+  Value getRow(GpuBuilder &b, Value place, Value n) const;
+
+  Value ringRow, ringRows, meanRow, unit, capacity, window, sinks, theta;
+};
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_GPU_CLUSTER_CLUSTERCACHE_H

@@ -1,0 +1,407 @@
+//===- Rows.cpp - Kernels on whole rows, for GPUs -------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Two forms. A kernel that reduces along rows has teams of threads, one per
+// row: a wave, or the waves of a workgroup. A team reduces together, then
+// writes the row; a thread has the same columns in all of that, and what it
+// read once stays in its registers. Other kernels have no rows to share: each
+// thread writes a few neighbouring elements.
+//
+// The tile says which: `workgroup` is [rows] or [rows, columns], and `waves`
+// are those along rows and those that share a row.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "passes/Kernel/Kernels.h"
+#include "passes/Tile/Gpu/Elements/GpuKernel.h"
+#include "passes/Tile/Gpu/Elements/RowReductions.h"
+
+using namespace mlir;
+using namespace gist;
+
+using Values = GpuBuilder::Values;
+
+/// Steps over the columns of a row that are written one after the other, so
+/// that what they read stays in registers.
+static constexpr int64_t kMaxUnrolled = 8;
+
+/// How many neighbours along `size` elements, of which `bytes` each are
+/// written, a thread takes at once.
+static int64_t getWidth(int64_t size, int64_t bytes) {
+  if (ShapedType::isDynamic(size) || size == 0)
+    return 1;
+  int64_t most = bytes >= 4 ? 4 : 8;
+  return std::min(most, size & -size);
+}
+
+static int64_t getElementBytes(Value tensor) {
+  Type type = getElementTypeOrSelf(tensor);
+  return type.isIndex() ? 8 : std::max(type.getIntOrFloatBitWidth() / 8, 1u);
+}
+
+/// The product of sizes, or kDynamic.
+static int64_t getProduct(ArrayRef<int64_t> sizes) {
+  int64_t product = 1;
+  for (int64_t size : sizes)
+    product = ShapedType::isDynamic(size) || ShapedType::isDynamic(product)
+                  ? ShapedType::kDynamic
+                  : product * size;
+  return product;
+}
+
+namespace {
+class RowsWriter {
+public:
+  explicit RowsWriter(GpuKernel &kernel)
+      : source(kernel.source), tile(kernel.tile), b(kernel.b),
+        emitter(kernel.emitter), reductions(getRowReductions(source)),
+        rowRank(getRowRank(source, reductions)) {
+    width = getWidth(getLastSize(), getElementBytes(emitter.getWritten(0)));
+  }
+
+  FailureOr<GpuGrid> write();
+
+private:
+  int64_t getLastSize();
+  FailureOr<AffineExpr> getRows();
+  FailureOr<GpuGrid> writeTeams(AffineExpr rows);
+  FailureOr<GpuGrid> writeParts(AffineExpr rows);
+
+  void reduceRow(const RowReduction &reduction);
+  void writeRow(unsigned result);
+  void writeAt(unsigned result, Value column, int64_t width, Value isInside);
+  Values getColumnSizes(unsigned result);
+
+  using ColumnBody =
+      function_ref<Values(Value column, Value isInside, ValueRange carried)>;
+  /// Goes through the columns of this thread: `body` gets the first of `width`
+  /// columns. Where `isInside` is false they are others, to be left alone.
+  Values forColumns(Value size, int64_t width, ValueRange carried,
+                    ColumnBody body);
+
+  func::FuncOp source;
+  GpuTileAttr tile;
+  GpuBuilder &b;
+  ElementEmitter &emitter;
+  SmallVector<RowReduction> reductions;
+  unsigned rowRank;
+  int64_t width;
+
+  int64_t teamThreads = 0;
+  Value member; ///< the number of this thread in its team
+  Values row;   ///< leading indices of the elements of a team
+  /// Columns by size, width and step: one value each, so that what was read at
+  /// it is known to be the same.
+  std::map<std::tuple<int64_t, int64_t, int64_t>, std::pair<Value, Value>>
+      columns;
+};
+} // namespace
+
+int64_t RowsWriter::getLastSize() {
+  auto type = cast<RankedTensorType>(emitter.getWritten(0).getType());
+  if (type.getRank() > static_cast<int64_t>(rowRank))
+    return type.getShape().back();
+  // One number per row: what counts is along what it is reduced.
+  return reductions.empty()
+             ? 1
+             : reductions.back()
+                   .op.getStaticLoopRanges()[reductions.back().inner];
+}
+
+/// The number of rows, which all results have in common.
+FailureOr<AffineExpr> RowsWriter::getRows() {
+  AffineExpr rows = b.getAffineConstantExpr(1);
+  SmallVector<OpFoldResult> sizes = emitter.getWrittenSizes(0);
+  for (OpFoldResult size : ArrayRef(sizes).take_front(rowRank)) {
+    FailureOr<AffineExpr> expr = getSizeExpr(source, size);
+    if (failed(expr))
+      return failure();
+    rows = rows * *expr;
+  }
+  return rows;
+}
+
+/// The sizes of a result after those that number the rows.
+Values RowsWriter::getColumnSizes(unsigned result) {
+  Values sizes;
+  for (OpFoldResult size :
+       ArrayRef(emitter.getWrittenSizes(result)).drop_front(rowRank))
+    sizes.push_back(emitter.number(size));
+  return sizes;
+}
+
+/// Writes `width` elements of this thread's row from `column` on.
+void RowsWriter::writeAt(unsigned result, Value column, int64_t width,
+                         Value isInside) {
+  Values indices = row;
+  llvm::append_range(indices, b.delinearize(column, getColumnSizes(result)));
+  Value tensor = emitter.getWritten(result);
+  Value value = width == 1 ? emitter.element(tensor, indices)
+                           : emitter.elements(tensor, indices, width);
+  b.ifThen(isInside, [&] { emitter.store(result, indices, value); });
+}
+
+//===----------------------------------------------------------------------===//
+// Teams
+//===----------------------------------------------------------------------===//
+
+Values RowsWriter::forColumns(Value size, int64_t width, ValueRange carried,
+                              ColumnBody body) {
+  Value always = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
+  int64_t stride = teamThreads * width;
+  std::optional<int64_t> known = getConstantIntValue(size);
+  if (!known || *known > stride * kMaxUnrolled)
+    return b.loop(b.mul(member, width), size, stride, carried,
+                  [&](Value column, ValueRange carried) {
+                    return body(column, always, carried);
+                  });
+  Values values(carried);
+  for (int64_t first = 0; first < *known; first += stride) {
+    auto &[column, isInside] = columns[{*known, width, first}];
+    if (!column) {
+      column = b.add(b.mul(member, width), first);
+      isInside = always;
+      if (first + stride > *known) {
+        isInside = b.isLess(column, *known);
+        column = b.select(isInside, column, b.index(0));
+      }
+    }
+    values = body(column, isInside, values);
+  }
+  return values;
+}
+
+/// Reduces this team's row and binds the result.
+void RowsWriter::reduceRow(const RowReduction &reduction) {
+  linalg::LinalgOp op = reduction.op;
+  Value tensor = op->getResult(0);
+  Type element = getElementTypeOrSelf(tensor);
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  Values at(ArrayRef(row).take_front(reduction.rank)), loops(op.getNumLoops());
+  for (auto [expr, i] : llvm::zip_equal(map.getResults(), at))
+    loops[cast<AffineDimExpr>(expr).getPosition()] = i;
+  SmallVector<unsigned> outer;
+  for (unsigned i = 0; i < loops.size(); ++i)
+    if (!loops[i] && i != reduction.inner)
+      outer.push_back(i);
+
+  auto combine = [&](Value lhs, Value rhs) -> Value {
+    IRMapping mapping;
+    mapping.map(reduction.combiner->getOperands(), ValueRange{lhs, rhs});
+    return b.clone(*reduction.combiner, mapping)->getResult(0);
+  };
+  Value size = emitter.getLoopSize(op, reduction.inner);
+  int64_t lanes = std::min(
+      width, getWidth(getConstantIntValue(size).value_or(ShapedType::kDynamic),
+                      getElementBytes(emitter.getWritten(0))));
+  Value start =
+      b.broadcast(arith::ConstantOp::create(
+                      b, *arith::getNeutralElement(reduction.combiner)),
+                  lanes);
+  std::function<Values(unsigned, ValueRange)> reduce =
+      [&](unsigned depth, ValueRange carried) -> Values {
+    if (depth < outer.size())
+      return b.loop(b.index(0), emitter.getLoopSize(op, outer[depth]), 1,
+                    carried, [&](Value iv, ValueRange carried) {
+                      loops[outer[depth]] = iv;
+                      return reduce(depth + 1, carried);
+                    });
+    return forColumns(
+        size, lanes, carried,
+        [&](Value column, Value isInside, ValueRange carried) -> Values {
+          loops[reduction.inner] = column;
+          std::optional<unsigned> inner;
+          if (lanes > 1)
+            inner = reduction.inner;
+          Value next = emitter.iterate(op, loops, inner, lanes, carried)[0];
+          return {b.select(isInside, next, carried[0])};
+        });
+  };
+  Value sum = b.reduceLanes(reduce(0, start)[0], combine);
+  sum = teamThreads > b.getGpu().waveSize ? b.workgroupReduce(sum, combine)
+                                          : b.waveReduce(sum, combine);
+  Value init = emitter.element(op.getDpsInits()[0], at);
+  Value result = combine(init, sum);
+  assert(result.getType() == element && "a reduction to another type");
+  (void)element;
+  emitter.bind(tensor, [at, result](ValueRange indices, int64_t width) {
+    return width == 1 && ElementEmitter::areSame(indices, at) ? result
+                                                              : Value();
+  });
+}
+
+void RowsWriter::writeRow(unsigned result) {
+  Values sizes = getColumnSizes(result);
+  if (sizes.empty()) {
+    Value value = emitter.element(emitter.getWritten(result), row);
+    b.ifThen(b.isEqual(member, 0), [&] { emitter.store(result, row, value); });
+    return;
+  }
+  Value size = b.index(1);
+  for (Value next : sizes)
+    size = b.mul(size, next);
+  int64_t lanes = std::min(
+      width,
+      getWidth(getConstantIntValue(sizes.back()).value_or(ShapedType::kDynamic),
+               getElementBytes(emitter.getWritten(result))));
+  forColumns(size, lanes, {},
+             [&](Value column, Value isInside, ValueRange) -> Values {
+               writeAt(result, column, lanes, isInside);
+               return {};
+             });
+}
+
+FailureOr<GpuGrid> RowsWriter::writeTeams(AffineExpr rows) {
+  int64_t teams = tile.getWorkgroup()[0],
+          waves = b.getThreads() / b.getGpu().waveSize;
+  if (waves % teams || (teams > 1 && waves != teams))
+    return source.emitError("has rows that waves cannot share: teams are one "
+                            "wave each, or one workgroup");
+  teamThreads = b.getThreads() / teams;
+  member = b.thread();
+  Value number = b.block(0);
+  if (teams > 1) {
+    member = b.rem(b.thread(), teamThreads);
+    number = b.add(b.mul(number, teams), b.div(b.thread(), teamThreads));
+  }
+  Values sizes;
+  Value count = b.index(1);
+  for (OpFoldResult size :
+       ArrayRef(emitter.getWrittenSizes(0)).take_front(rowRank)) {
+    sizes.push_back(emitter.number(size));
+    count = b.mul(count, sizes.back());
+  }
+  Value isRow =
+      teams == 1 ? arith::ConstantIntOp::create(b, b.getI1Type(), 1).getResult()
+                 : b.isLess(number, count);
+  b.ifThen(isRow, [&] {
+    row = b.delinearize(number, sizes);
+    for (const RowReduction &reduction : reductions)
+      reduceRow(reduction);
+    for (unsigned i = 0; i < source.getNumResults(); ++i)
+      writeRow(i);
+  });
+  return GpuGrid{rows.ceilDiv(teams)};
+}
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+FailureOr<GpuGrid> RowsWriter::writeParts(AffineExpr rows) {
+  int64_t partRows = tile.getWorkgroup()[0], part = tile.getWorkgroup()[1];
+  Values sizes = getColumnSizes(0);
+  Value size = b.index(1);
+  AffineExpr columns = b.getAffineConstantExpr(1);
+  for (auto [value, folded] : llvm::zip_equal(
+           sizes, ArrayRef(emitter.getWrittenSizes(0)).drop_front(rowRank))) {
+    FailureOr<AffineExpr> expr = getSizeExpr(source, folded);
+    if (failed(expr))
+      return source.emitError("has a grid that its arguments do not give");
+    columns = columns * *expr;
+    size = b.mul(size, value);
+  }
+  std::optional<int64_t> known = getConstantIntValue(size);
+  if (partRows > 1 && known != part)
+    return source.emitError("has parts of several rows that are not whole");
+  if (part % width)
+    return source.emitError("has parts that are no multiple of ") << width;
+
+  Value count = b.index(1);
+  if (rowRank)
+    count = emitter.number(emitter.getWrittenSizes(0)[0]);
+  int64_t step = b.getThreads() * width;
+  for (int64_t first = 0; first < partRows * part; first += step) {
+    Value i = b.add(b.mul(b.thread(), width), first);
+    Value isInside = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
+    if (first + step > partRows * part)
+      isInside = b.isLess(i, partRows * part);
+    Value number = b.block(0), column = b.add(b.mul(b.block(1), part), i);
+    if (partRows > 1) {
+      number = b.add(b.mul(number, partRows), b.div(i, part));
+      column = b.rem(i, part);
+      isInside = b.both(isInside, b.isLess(number, count));
+    } else if (known == part) {
+      column = i;
+    } else if (!known || *known % part) {
+      isInside = b.both(isInside, b.isLess(column, size));
+    }
+    b.ifThen(isInside, [&] {
+      row = rowRank ? Values{number} : Values{};
+      writeAt(0, column, width,
+              arith::ConstantIntOp::create(b, b.getI1Type(), 1));
+    });
+  }
+  GpuGrid grid = {rows.ceilDiv(partRows)};
+  if (known != part)
+    grid.push_back(columns.ceilDiv(part));
+  return grid;
+}
+
+FailureOr<GpuGrid> RowsWriter::write() {
+  FailureOr<AffineExpr> rows = getRows();
+  if (!haveSameRows(source, rowRank))
+    return source.emitError("has results of different rows");
+  if (failed(rows))
+    return source.emitError("has rows that its arguments do not number");
+  return tile.getWorkgroup().size() == 1 ? writeTeams(*rows)
+                                         : writeParts(*rows);
+}
+
+FailureOr<GpuGrid> gist::emitRows(GpuKernel &kernel) {
+  return RowsWriter(kernel).write();
+}
+
+//===----------------------------------------------------------------------===//
+// The choice
+//===----------------------------------------------------------------------===//
+
+GpuTileAttr gist::selectRowsTile(func::FuncOp kernel, const GpuInfo &gpu) {
+  constexpr int64_t kThreads = 256;
+  MLIRContext *context = kernel.getContext();
+  auto getTile = [&](ArrayRef<int64_t> workgroup, ArrayRef<int64_t> waves) {
+    return GpuTileAttr::get(context, workgroup, 0, waves, 1, Instruction::Fma,
+                            Float32Type::get(context));
+  };
+  SmallVector<RowReduction> reductions = getRowReductions(kernel);
+  unsigned rowRank = getRowRank(kernel, reductions);
+  auto written = cast<RankedTensorType>(getWrittenTensor(kernel, 0).getType());
+  int64_t columns = getProduct(written.getShape().drop_front(rowRank));
+  int64_t bytes = getElementBytes(getWrittenTensor(kernel, 0));
+
+  if (reductions.empty() && kernel.getNumResults() == 1) {
+    int64_t last = written.getRank() ? written.getShape().back() : 1;
+    if (written.getRank() <= static_cast<int64_t>(rowRank))
+      last = 1;
+    int64_t part = kThreads * getWidth(last, bytes);
+    if (!ShapedType::isDynamic(columns) && columns > 0 && columns <= part)
+      return getTile({part / columns, columns}, {1, kThreads / gpu.waveSize});
+    return getTile({1, part}, {1, kThreads / gpu.waveSize});
+  }
+
+  // A thread has at least two vectors of a row before another wave shares it.
+  int64_t longest = columns;
+  for (RowReduction &reduction : reductions) {
+    int64_t size = reduction.op.getStaticLoopRanges()[reduction.inner];
+    longest = ShapedType::isDynamic(size) || ShapedType::isDynamic(longest)
+                  ? ShapedType::kDynamic
+                  : std::max(longest, size);
+  }
+  int64_t rows = getProduct(written.getShape().take_front(rowRank));
+  bool hasFewRows = !ShapedType::isDynamic(rows) && rows < 4;
+  int64_t vectors = ShapedType::isDynamic(longest)
+                        ? 1024
+                        : longest / getWidth(longest, bytes);
+  int64_t perThread = hasFewRows ? 1 : 2;
+  int64_t waves = 1;
+  while (waves < 8 && waves * gpu.waveSize * perThread < vectors)
+    waves *= 2;
+  if (waves == 1 && !hasFewRows)
+    return getTile({4}, {4, 1});
+  return getTile({1}, {1, waves});
+}

@@ -1,0 +1,94 @@
+//===- Matmul.h - Products on GPUs ------------------------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Kernels of y = x W^T, x of M x K and W of N x K, with what follows it
+// element by element. Three generators: tiles by instructions of a wave, tiles
+// by those of four warps, and few rows.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_GPU_MATMUL_MATMUL_H
+#define GIST_PASSES_TILE_GPU_MATMUL_MATMUL_H
+
+#include "passes/Tile/Gpu/Elements/GpuKernel.h"
+#include "passes/Tile/Gpu/Matmul/Staging.h"
+
+namespace gist {
+
+/// The product of `kernel` that the generators here can compute, or null: y =
+/// x W^T of floats from zero on, W of static sizes.
+mlir::linalg::LinalgOp getGpuMatmul(mlir::func::FuncOp kernel);
+
+/// How a product is cut, from a table per GPU: by its rows where they are
+/// known, and its columns.
+GpuTileAttr selectMatmulTile(mlir::linalg::LinalgOp product,
+                             const GpuInfo &gpu);
+
+/// The kernel around `product`, as its tile says.
+mlir::FailureOr<GpuGrid> emitMatmul(GpuKernel &kernel,
+                                    mlir::linalg::LinalgOp product);
+
+// What emitMatmul chooses from.
+mlir::LogicalResult emitWaveMatmul(GpuKernel &kernel,
+                                   mlir::linalg::LinalgOp product);
+mlir::LogicalResult emitWgmmaMatmul(GpuKernel &kernel,
+                                    mlir::linalg::LinalgOp product);
+mlir::LogicalResult emitGemv(GpuKernel &kernel, mlir::linalg::LinalgOp product);
+
+/// The tile of the result that a workgroup computes.
+///
+/// Workgroups that run at the same time should share what they read. Hardware
+/// starts them along x: there, `kColumnsOfTiles` neighbouring columns of tiles
+/// alternate before the next row of tiles comes, and the rest of the columns
+/// is along y. On a GPU of eight parts, each with a cache of its own, that
+/// keeps a part at the same columns of W.
+class MatmulGrid {
+public:
+  /// N must be static.
+  MatmulGrid(mlir::linalg::LinalgOp product, GpuTileAttr tile);
+
+  /// Workgroups along x for a row of tiles, and along y.
+  int64_t getPerRow() const { return perRow; }
+  int64_t getAlongY() const { return tilesOfColumns / perRow; }
+  /// First row and column of this workgroup.
+  mlir::Value getRow(GpuBuilder &b) const;
+  mlir::Value getColumn(GpuBuilder &b) const;
+
+private:
+  static constexpr int64_t kColumnsOfTiles = 8;
+
+  int64_t rows, columns, tilesOfColumns, perRow;
+};
+
+/// Stores numbers of the product, and what is computed from them, into the
+/// kernel's results.
+class MatmulResult {
+public:
+  /// Columns up to the end of this workgroup's are checked if N is no multiple
+  /// of `tile`.
+  MatmulResult(ElementEmitter &emitter, mlir::linalg::LinalgOp product,
+               int64_t tile);
+
+  /// Calls `body` if there is such a row.
+  void ifRow(mlir::Value row, llvm::function_ref<void()> body);
+  /// Stores a vector of neighbours from `column` on, a multiple of its length.
+  void store(mlir::Value row, mlir::Value column, mlir::Value numbers);
+
+private:
+  void storeAt(mlir::Value row, mlir::Value column, mlir::Value numbers);
+
+  ElementEmitter &emitter;
+  GpuBuilder &b;
+  mlir::Value product, rows;
+  int64_t columns;
+  bool checked;
+  unsigned numResults;
+};
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_GPU_MATMUL_MATMUL_H

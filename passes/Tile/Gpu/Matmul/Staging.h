@@ -1,0 +1,145 @@
+//===- Staging.h - Operands of a product on their way in --------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A product reads rows of numbers along k. They lie in memory in some float
+// type, or as blocks that stand for numbers, or are computed. Reading them is
+// cut in two, so that others can work while loads are on their way: fetch()
+// writes the loads, finish() what makes numbers of a type of them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_GPU_MATMUL_STAGING_H
+#define GIST_PASSES_TILE_GPU_MATMUL_STAGING_H
+
+#include "passes/Tile/Gpu/Core/Mma.h"
+#include "passes/Tile/Gpu/Elements/ElementEmitter.h"
+
+namespace gist {
+
+/// One side of a product: rows of k numbers.
+class Operand {
+public:
+  using Value = mlir::Value;
+  using Values = GpuBuilder::Values;
+
+  /// `tensor` is rows x k, k static.
+  Operand(ElementEmitter &emitter, Value tensor);
+
+  /// How many numbers a thread reads at once: 16 bytes of f16 in memory, or a
+  /// group of 32 that shares what it is scaled with.
+  int64_t getPiece() const { return blocks ? 32 : 8; }
+  int64_t getDepth() const { return depth; }
+  Value getRows() const { return rows; }
+
+  /// Loads what the numbers [k, k + getPiece()) of a row are made of; `k` is a
+  /// multiple of that. With `checked`, k may be past the end: something else
+  /// of the row is loaded then.
+  Values fetch(Value row, Value k, bool checked);
+  /// Those numbers as `element`; zeros past the end.
+  Value finish(Value k, mlir::ValueRange fetched, bool checked,
+               mlir::Type element);
+
+  /// Whether chunks of 16 bytes can be copied as they are.
+  bool isCopyable(mlir::Type element) const;
+  bool isDequantized() const { return bool(blocks); }
+  /// Where number k of a row lies in memory.
+  std::pair<Value, Values> getPlace(Value row, Value k) const {
+    return {memory->buffer, memory->at({row, k})};
+  }
+
+private:
+  Value dequantizePiece(Value k,
+                        llvm::function_ref<Value(Value, int64_t)> readBytes);
+  Value clamp(Value k, int64_t width, bool checked);
+
+  GpuBuilder &b;
+  ElementEmitter &emitter;
+  Value tensor, rows;
+  int64_t depth;
+  DequantizeOp blocks;
+  std::optional<MemoryAccess> memory; ///< of the numbers or of their blocks
+};
+
+/// How the threads of a workgroup bring rows x depth of an operand into a tile.
+class TileLoader {
+public:
+  using Value = mlir::Value;
+  using Values = GpuBuilder::Values;
+  using RowMap = llvm::function_ref<Value(Value)>;
+
+  /// Rows from `first` on. Rows past the end repeat the last one: what they
+  /// give is not stored.
+  TileLoader(GpuBuilder &b, Operand &operand, const SharedTile &tile,
+             Value first);
+  /// For a row of the tile the row `getRow` of the operand; zeros where
+  /// `isThere`, if given, does not hold.
+  TileLoader(GpuBuilder &b, Operand &operand, const SharedTile &tile,
+             RowMap getRow, RowMap isThere);
+
+  /// Whether this target copies without going through registers.
+  bool isAsync() const { return async; }
+  /// Whether numbers come from blocks, which takes many instructions.
+  bool isDequantized() const { return operand.isDequantized(); }
+
+  /// Loads the part from `k` on into registers; getNumFetched() values, which
+  /// can be carried by a loop.
+  Values fetch(Value k);
+  size_t getNumFetched() const { return types.size() * pieces.size(); }
+  /// Writes such a part, converted, into a stage.
+  void store(Value k, mlir::ValueRange fetched, Value stage);
+  /// Starts copies of the part into a stage. `k` may be past the end.
+  void copy(Value k, Value stage);
+
+private:
+  struct Piece {
+    Value row;    ///< of the operand
+    Value place;  ///< row in the tile
+    Value column; ///< in the tile
+    Value inside; ///< false for threads without work; null where all have
+    Value there;  ///< false for a row of zeros; null where none is
+  };
+
+  Values fetchPiece(const Piece &piece, Value k);
+  void storePiece(const Piece &piece, Value k, mlir::ValueRange fetched,
+                  Value stage);
+
+  GpuBuilder &b;
+  Operand &operand;
+  SharedTile tile;
+  bool async, checked;
+  llvm::SmallVector<Piece> pieces;
+  llvm::SmallVector<mlir::Type> types; ///< of what is fetched of a piece
+};
+
+/// Keeps what has been written before what follows, also when registers are
+/// scarce: loads are to be ahead of the multiplication that hides them, and
+/// waits behind it.
+void keepOrder(GpuBuilder &b);
+
+/// Lets the compiler for gfx942 spread what stands before this in a block, from
+/// the last keepOrder() on, among its `numMatrix` matrix instructions: vector
+/// instructions where operands are converted, else `numReads` reads of
+/// workgroup memory and then `numLoads` loads of global memory. What is read of
+/// workgroup memory must stand before what is stored there.
+void interleaveConversions(GpuBuilder &b, int64_t numMatrix);
+void interleaveLoads(GpuBuilder &b, int64_t numMatrix, int64_t numReads,
+                     int64_t numLoads);
+/// The same for a step of attention, whose outputs are multiplied while weights
+/// are made of scores.
+void interleaveWeights(GpuBuilder &b, int64_t numScores, int64_t numOut,
+                       int64_t numReads, int64_t numFirst);
+
+/// Ends a group of copies; waits until at most `pending` groups are left.
+void closeCopies(GpuBuilder &b);
+void waitForCopies(GpuBuilder &b, int64_t pending);
+
+/// Asks for the cache line of an element, on sm_90; nobody waits for it.
+void prefetchLine(GpuBuilder &b, mlir::Value buffer, mlir::ValueRange indices);
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_GPU_MATMUL_STAGING_H

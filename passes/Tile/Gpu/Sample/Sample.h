@@ -1,0 +1,31 @@
+//===- Sample.h - Draws tokens on GPUs --------------------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A kernel that samples has, besides what the op reads and gives, memory for
+// two i32 of every token, its weight and its order, as its last destination:
+// rows x 2 x getKeptTokens().
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_GPU_SAMPLE_SAMPLE_H
+#define GIST_PASSES_TILE_GPU_SAMPLE_SAMPLE_H
+
+#include "dialect/GistSamplingOps.h"
+#include "passes/Tile/Gpu/Elements/GpuKernel.h"
+
+namespace gist {
+
+/// How many tokens there is memory for: no thread has to ask whether it has a
+/// token.
+int64_t getKeptTokens(int64_t tokens);
+
+mlir::FailureOr<GpuGrid> emitSample(GpuKernel &kernel, SampleOp op);
+GpuTileAttr selectSampleTile(SampleOp op, const GpuInfo &gpu);
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_GPU_SAMPLE_SAMPLE_H

@@ -1,0 +1,237 @@
+//===- Select.cpp - Kernels that select representatives -------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The generator of gist.gram_select and gist.cascade_update, and how they are
+// cut. `-gist-add-scratch` has given the kernel two arguments more: the words
+// of control, zero, and scratch memory as its last destination.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Tile/Gpu/Select/Select.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Kernel/Kernels.h"
+#include "passes/Tile/Gpu/Select/SelectKernel.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace gist;
+
+/// The cosine that makes a token redundant: 1 - tau^2 in f32; no cosine reaches
+/// that of tau = 0.
+static float computeTheta(const APFloat &tau) {
+  if (tau.isZero())
+    return std::numeric_limits<float>::infinity();
+  // Two statements: one could be contracted to a fused operation.
+  float square = tau.convertToFloat() * tau.convertToFloat();
+  return 1.0F - square;
+}
+
+Operation *gist::getSelection(func::FuncOp kernel) {
+  Operation *selection = nullptr;
+  kernel.walk([&](Operation *op) {
+    if (isa<GramSelectOp, CascadeUpdateOp>(op))
+      selection = op;
+  });
+  return selection;
+}
+
+bool gist::hasCoveringBits(Operation *selection) {
+  auto update = dyn_cast<CascadeUpdateOp>(selection);
+  return !update || update.getRule() == CascadeRule::Covering;
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+GpuTileAttr gist::selectSelectionTile(func::FuncOp kernel, const GpuInfo &gpu,
+                                      bool isSmall) {
+  MLIRContext *context = kernel.getContext();
+  Operation *selection = getSelection(kernel);
+  auto tokens = cast<RankedTensorType>(selection->getOperand(0).getType());
+  if (isSmall) {
+    if (gpu.kind == GpuKind::Amd)
+      return GpuTileAttr::get(context, {128, 256}, 64, {2, 2}, 2,
+                              Instruction::Mfma32x32x16,
+                              Float8E4M3FNUZType::get(context));
+    selection->emitOpError("is to compare rows in f8E4M3FNUZ, which ")
+        << gpu.name << " does not multiply";
+    return {};
+  }
+  Type element = tokens.getElementType();
+  bool isSplit = element.isF32();
+  if (isSplit)
+    element = Float16Type::get(context);
+  if (gpu.kind == GpuKind::Nvidia) {
+    // Rows that cannot be copied in chunks of 16 bytes go through registers.
+    if (!isSplit && tokens.getShape().back() % 8 == 0)
+      return GpuTileAttr::get(context, {128, 128}, 64, {8, 1}, 4,
+                              Instruction::Wgmma64x128x16, element);
+    return isSplit ? GpuTileAttr::get(context, {128, 64}, 32, {4, 2}, 2,
+                                      Instruction::Mma16x8x16, element)
+                   : GpuTileAttr::get(context, {128, 128}, 64, {2, 4}, 3,
+                                      Instruction::Mma16x8x16, element);
+  }
+  return isSplit ? GpuTileAttr::get(context, {128, 128}, 16, {2, 2}, 2,
+                                    Instruction::Mfma32x32x8, element)
+                 : GpuTileAttr::get(context, {128, 256}, 32, {2, 2}, 2,
+                                    Instruction::Mfma32x32x8, element);
+}
+
+/// Whether the generator can obey a tile, which somebody may have written by
+/// hand.
+static LogicalResult verifyTile(Operation *selection, GpuTileAttr tile,
+                                const GpuInfo &gpu) {
+  auto tokens = cast<RankedTensorType>(selection->getOperand(0).getType());
+  Type stored = tokens.getElementType(), element = tile.getElement();
+  bool isSmall = isa<Float8E4M3FNUZType>(element);
+  if (isSmall && gpu.kind != GpuKind::Amd)
+    return selection->emitOpError("is to compare rows in f8E4M3FNUZ, which ")
+           << gpu.name << " does not multiply";
+  if (!isSmall && element != stored && !(stored.isF32() && element.isF16()))
+    return selection->emitOpError("cannot compare rows of ")
+           << stored << " in " << element;
+  bool isThere = false;
+  switch (tile.getInstruction()) {
+  case Instruction::Mfma32x32x8:
+  case Instruction::Mfma16x16x16:
+    isThere = gpu.kind == GpuKind::Amd && !isSmall;
+    break;
+  case Instruction::Mfma32x32x16:
+    isThere = gpu.kind == GpuKind::Amd && isSmall;
+    break;
+  case Instruction::Mma16x8x16:
+    isThere = gpu.kind == GpuKind::Nvidia;
+    break;
+  case Instruction::Wgmma64x128x16:
+    // Rows are copied in chunks of 16 bytes, as they are.
+    isThere = gpu.kind == GpuKind::Nvidia && element == stored &&
+              tokens.getShape().back() % 8 == 0;
+    break;
+  default:
+    break;
+  }
+  if (isThere)
+    return success();
+  return selection->emitOpError("cannot compare rows of ")
+         << tokens.getShape().back() << " x " << stored << " by "
+         << stringifyInstruction(tile.getInstruction()) << " of " << element
+         << " on " << gpu.name;
+}
+
+//===----------------------------------------------------------------------===//
+// Generator
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Finds the buffers of a selection among the arguments of its kernel.
+class ProblemReader {
+public:
+  ProblemReader(func::FuncOp source, func::FuncOp target)
+      : source(source), target(target) {}
+
+  FailureOr<SelectProblem> read(Operation *op) {
+    SelectProblem problem;
+    if (auto select = dyn_cast<GramSelectOp>(op)) {
+      problem.rule = select.getAgainst() == Against::All ? SelectRule::All
+                                                         : SelectRule::Kept;
+      readOptions(select, problem);
+    } else {
+      auto update = cast<CascadeUpdateOp>(op);
+      if (update.getRule() == CascadeRule::Inherit)
+        return update.emitOpError("passes a selection on and is no kernel");
+      problem.rule = update.getRule() == CascadeRule::Paper
+                         ? SelectRule::Paper
+                         : SelectRule::Covering;
+      readOptions(update, problem);
+      auto pack = update.getInherited().getDefiningOp<PackSelectionOp>();
+      if (!pack)
+        return update.emitOpError("inherits a selection that is no tensors");
+      problem.oldIds = getBuffer(pack.getIds());
+      problem.oldCount = getBuffer(pack.getCount());
+      if (!problem.oldIds || !problem.oldCount)
+        return update.emitOpError("inherits what is no argument");
+    }
+    readResults(problem);
+    for (BlockArgument argument : source.getArguments())
+      if (source.getArgAttr(argument.getArgNumber(), kControlArgAttr))
+        problem.control = target.getArgument(argument.getArgNumber());
+    if (!problem.tokens)
+      return op->emitOpError("selects among rows that are no argument");
+    if (hasTaus(op) && !problem.taus)
+      return op->emitOpError("has a tau for each head that is no argument");
+    if (!problem.control || !problem.scratch || !problem.ids || !problem.count)
+      return op->emitOpError("has no memory to work in");
+    return problem;
+  }
+
+private:
+  static bool hasTaus(Operation *op) {
+    auto select = dyn_cast<GramSelectOp>(op);
+    return bool(select ? select.getTaus()
+                       : cast<CascadeUpdateOp>(op).getTaus());
+  }
+
+  template <typename Op> void readOptions(Op op, SelectProblem &problem) {
+    problem.similarity = op.getSimilarity();
+    problem.isCausal = op.getCausal();
+    problem.theta = computeTheta(op.getTau());
+    problem.tokens = getBuffer(op.getTokens());
+    if (op.getTaus())
+      problem.taus = getBuffer(op.getTaus());
+    if (op.getOffsets())
+      problem.offsets = getBuffer(op.getOffsets());
+  }
+
+  void readResults(SelectProblem &problem) {
+    auto done = cast<func::ReturnOp>(source.getBody().front().getTerminator());
+    unsigned first = source.getNumArguments() - done.getNumOperands();
+    for (auto [i, value] : llvm::enumerate(done.getOperands())) {
+      Value buffer = target.getArgument(first + i);
+      auto result = dyn_cast<OpResult>(value);
+      if (!result) {
+        problem.scratch = buffer;
+        continue;
+      }
+      Value *parts[] = {&problem.ids, &problem.count, &problem.nearest,
+                        &problem.weight};
+      Value *counts[] = {nullptr, &problem.removed, &problem.added};
+      if (isa<UnpackSelectionOp>(result.getOwner()))
+        *parts[result.getResultNumber()] = buffer;
+      else if (isa<CascadeUpdateOp>(result.getOwner()))
+        *counts[result.getResultNumber()] = buffer;
+    }
+  }
+
+  Value getBuffer(Value tensor) {
+    while (auto cast = tensor.getDefiningOp<tensor::CastOp>())
+      tensor = cast.getSource();
+    auto argument = dyn_cast<BlockArgument>(tensor);
+    return argument ? target.getArgument(argument.getArgNumber()) : Value();
+  }
+
+  func::FuncOp source, target;
+};
+} // namespace
+
+FailureOr<GpuGrid> gist::emitSelection(GpuKernel &kernel) {
+  GpuBuilder &b = kernel.b;
+  auto target = cast<func::FuncOp>(b.getBlock()->getParentOp());
+  Operation *op = getSelection(kernel.source);
+  if (failed(verifyTile(op, kernel.tile, b.getGpu())))
+    return failure();
+  FailureOr<SelectProblem> problem =
+      ProblemReader(kernel.source, target).read(op);
+  if (failed(problem))
+    return failure();
+  SelectKernel select(b, kernel.tile, *problem);
+  select.emit();
+  MLIRContext *context = kernel.source.getContext();
+  return GpuGrid{getAffineConstantExpr(select.getWorkgroups(), context),
+                 getAffineConstantExpr(select.getNumHeads(), context)};
+}

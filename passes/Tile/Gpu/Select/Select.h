@@ -1,0 +1,28 @@
+//===- Select.h - Kernels that select representatives -----------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_GPU_SELECT_SELECT_H
+#define GIST_PASSES_TILE_GPU_SELECT_SELECT_H
+
+#include "passes/Tile/Gpu/Elements/GpuKernel.h"
+
+namespace gist {
+
+/// The op that makes `kernel` a selection, or null.
+mlir::Operation *getSelection(mlir::func::FuncOp kernel);
+/// True for a selection that keeps bits of which columns cover which rows.
+bool hasCoveringBits(mlir::Operation *selection);
+
+mlir::FailureOr<GpuGrid> emitSelection(GpuKernel &kernel);
+/// With `isSmall`, rows are compared in f8E4M3FNUZ; null, with a diagnostic,
+/// where `gpu` does not multiply that.
+GpuTileAttr selectSelectionTile(mlir::func::FuncOp kernel, const GpuInfo &gpu,
+                                bool isSmall);
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_GPU_SELECT_SELECT_H

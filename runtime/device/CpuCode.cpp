@@ -1,0 +1,87 @@
+//===- CpuCode.cpp - Machine code of a module, loaded ---------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/device/CpuCode.h"
+
+#include <cerrno>
+#include <dlfcn.h>
+#include <elf.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace gist;
+
+/// The loader trusts its input more than we do: look at the header first.
+static Status checkElf(Bytes code) {
+  Elf64_Ehdr header;
+  GIST_TRY(code.read(0, "ELF header", header));
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_DYN)
+    return Status::error(Code::BadFile, "code is not a 64-bit shared object");
+#if defined(__aarch64__)
+  constexpr int kMachine = EM_AARCH64;
+#else
+  constexpr int kMachine = EM_X86_64;
+#endif
+  if (header.e_machine != kMachine)
+    return Status::error(Code::Unsupported,
+                         "code is for ELF machine %d, not %d", header.e_machine,
+                         kMachine);
+  return {};
+}
+
+CpuCode::~CpuCode() {
+  if (handle)
+    ::dlclose(handle);
+  if (descriptor >= 0)
+    ::close(descriptor);
+}
+
+/// Loads a shared object that is no file: through an anonymous one.
+Status CpuCode::open(Bytes code) {
+  descriptor = ::memfd_create("gist-code", MFD_CLOEXEC);
+  if (descriptor < 0)
+    return Status::error(Code::Io, "cannot make an anonymous file: %s",
+                         std::strerror(errno));
+  for (uint64_t done = 0; done < code.size;) {
+    ssize_t count = ::write(descriptor, code.data + done, code.size - done);
+    if (count >= 0)
+      done += static_cast<uint64_t>(count);
+    else if (errno != EINTR)
+      return Status::error(Code::Io, "cannot write an anonymous file: %s",
+                           std::strerror(errno));
+  }
+  std::string path = "/proc/self/fd/" + std::to_string(descriptor);
+  handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle)
+    return Status::error(Code::BadFile, "cannot load the code: %s",
+                         ::dlerror());
+  return {};
+}
+
+Status CpuCode::load(const ModuleSpec &spec, uint32_t target, Bytes code,
+                     std::unique_ptr<CpuCode> &result) {
+  GIST_TRY(checkElf(code));
+  std::unique_ptr<CpuCode> loaded(new CpuCode());
+  GIST_TRY(loaded->open(code));
+  for (const KernelSpec &kernel : spec.kernels) {
+    Kernel function = nullptr;
+    for (const KernelCode &part : kernel.code) {
+      if (part.target != target)
+        continue;
+      function = reinterpret_cast<Kernel>(
+          ::dlsym(loaded->handle, part.symbol.c_str()));
+      if (!function)
+        return Status::error(Code::BadFile,
+                             "kernel '%s': the code has no symbol '%s'",
+                             kernel.name.c_str(), part.symbol.c_str());
+    }
+    loaded->kernels.push_back(function);
+  }
+  result = std::move(loaded);
+  return {};
+}

@@ -1,0 +1,45 @@
+//===- Device.cpp - Opens a device by name --------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/device/Device.h"
+
+#include "runtime/device/DeviceCpu.h"
+#include "runtime/device/gpu/GpuDevice.h"
+
+using namespace gist;
+
+std::vector<std::string> gist::deviceKinds() { return {"cpu", "hip", "cuda"}; }
+
+static Status openDriver(const std::string &kind, const DeviceOptions &options,
+                         std::unique_ptr<GpuDriver> &driver) {
+  if (kind == "hip")
+    return openHipDriver(options.library, driver);
+  if (kind == "cuda")
+    return openCudaDriver(options.library, driver);
+  return Status::error(Code::BadArgument,
+                       "no device is called '%s'; there are cpu, hip and cuda",
+                       kind.c_str());
+}
+
+Status gist::countDevices(const std::string &kind, const DeviceOptions &options,
+                          int &count) {
+  count = 1;
+  if (kind == "cpu")
+    return {};
+  std::unique_ptr<GpuDriver> driver;
+  GIST_TRY(openDriver(kind, options, driver));
+  return driver->countCards(count);
+}
+
+Status gist::openDevice(const std::string &kind, const DeviceOptions &options,
+                        std::unique_ptr<Device> &result) {
+  if (kind == "cpu")
+    return openCpuDevice(options, result);
+  std::unique_ptr<GpuDriver> driver;
+  GIST_TRY(openDriver(kind, options, driver));
+  return GpuDevice::open(std::move(driver), options.index, result);
+}

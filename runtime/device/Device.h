@@ -1,0 +1,184 @@
+//===- Device.h - What a device provides ------------------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A session talks to the CPU and to GPUs through this. Work is ordered: what is
+// asked later sees the effects of what was asked before, and only download()
+// and synchronize() wait. A command list runs without coming back to the host.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_RUNTIME_DEVICE_DEVICE_H
+#define GIST_RUNTIME_DEVICE_DEVICE_H
+
+#include "runtime/module/ModuleSpec.h"
+#include "runtime/support/Bytes.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gist {
+
+class Device;
+
+/// An address as kernels see it; on the CPU an ordinary pointer.
+using DeviceAddress = uint64_t;
+
+struct DeviceInfo {
+  std::string kind;         ///< "cpu", "hip", "cuda"
+  std::string name;         ///< as the machine calls itself
+  std::string architecture; ///< "aarch64", "gfx942:sramecc+:xnack-", "sm_90"
+  std::string driver;       ///< GPU: "CUDA 13.0 (libcuda.so.1)"
+  std::vector<std::string> features; ///< CPU: LLVM names that are present
+  unsigned parallelism = 1;          ///< CPU threads or GPU compute units
+  uint64_t memoryTotal = 0, memoryFree = 0;
+};
+
+/// Memory of a device, given back when this is destroyed.
+class DeviceMemory {
+public:
+  DeviceMemory() = default;
+  DeviceMemory(Device *device, DeviceAddress address, uint64_t size)
+      : device(device), start(address), length(size) {}
+  ~DeviceMemory() { reset(); }
+  DeviceMemory(DeviceMemory &&other) noexcept { swap(other); }
+  DeviceMemory &operator=(DeviceMemory &&other) noexcept {
+    swap(other);
+    return *this;
+  }
+  DeviceMemory(const DeviceMemory &) = delete;
+  DeviceMemory &operator=(const DeviceMemory &) = delete;
+
+  DeviceAddress address() const { return start; }
+  uint64_t size() const { return length; }
+  void reset();
+
+private:
+  void swap(DeviceMemory &other) noexcept {
+    std::swap(device, other.device);
+    std::swap(start, other.start);
+    std::swap(length, other.length);
+  }
+
+  Device *device = nullptr; ///< null: memory of somebody else
+  DeviceAddress start = 0;
+  uint64_t length = 0;
+};
+
+/// A target's loaded code. Kernel numbers are those of the module.
+class DeviceCode {
+public:
+  virtual ~DeviceCode() = default;
+};
+
+/// A kernel launch with every expression evaluated.
+struct BoundCommand {
+  uint32_t kernel = 0;
+  std::array<uint32_t, 3> grid = {1, 1, 1}; ///< any 0: nothing to do
+  uint32_t firstArg = 0, argCount = 0;      ///< in CommandList::args
+  /// Earlier commands to wait for; null: all of them.
+  const std::vector<uint32_t> *after = nullptr;
+};
+
+struct CommandList {
+  const DeviceCode *code = nullptr;
+  std::vector<BoundCommand> commands;
+  std::vector<uint64_t> args; ///< 64-bit slots of all commands
+};
+
+/// When a command ran, in nanoseconds of the host's steady clock.
+struct CommandTime {
+  int64_t begin = 0, end = 0;
+};
+
+/// A command list made ready for running again and again (a captured graph).
+class Recording {
+public:
+  virtual ~Recording() = default;
+};
+
+class Device {
+public:
+  virtual ~Device() = default;
+
+  virtual DeviceInfo info() const = 0;
+
+  /// Why code for this target cannot run here, or ok.
+  virtual Status supports(const TargetSpec &target) const = 0;
+
+  /// Whether a scalar argument is the address of an i64 word that holds it,
+  /// rather than the number: on GPUs, where arguments of a recorded list are
+  /// fixed and memory is not.
+  virtual bool numbersByAddress() const { return false; }
+
+  /// Memory aligned to 64 bytes or more; its content is zero.
+  virtual Status allocate(uint64_t size, DeviceMemory &result) = 0;
+  /// Read-only content of the host: the same memory on the CPU, elsewhere a
+  /// copy that all who share these bytes have in common. The host's bytes must
+  /// outlive the result.
+  virtual Status share(Bytes content, DeviceMemory &result) = 0;
+
+  virtual Status upload(DeviceAddress to, Bytes from) = 0;
+  virtual Status download(DeviceAddress from, void *to, uint64_t size) = 0;
+  virtual Status clear(DeviceAddress at, uint64_t size) = 0;
+  /// Where the host can read this memory directly once the work before is done;
+  /// null where it must be downloaded.
+  virtual const void *hostPointer(DeviceAddress at) const = 0;
+
+  /// Loads a target's code and finds the symbols of the kernels it has.
+  virtual Status loadCode(const ModuleSpec &spec, uint32_t target, Bytes code,
+                          std::unique_ptr<DeviceCode> &result) = 0;
+
+  /// Starts the commands. With `times`, waits and says when each one ran.
+  virtual Status submit(const CommandList &list,
+                        std::vector<CommandTime> *times) = 0;
+
+  /// Prepares a list whose content will not change. `list` may go away.
+  virtual Status record(const CommandList &list,
+                        std::unique_ptr<Recording> &result) = 0;
+  virtual Status replay(Recording &recording) = 0;
+
+  virtual Status synchronize() = 0;
+
+protected:
+  friend class DeviceMemory;
+  virtual void release(DeviceAddress address, uint64_t size) = 0;
+};
+
+inline void DeviceMemory::reset() {
+  if (device)
+    device->release(start, length);
+  device = nullptr;
+  start = 0;
+  length = 0;
+}
+
+struct DeviceOptions {
+  unsigned threads = 0;     ///< CPU: 0 for as many as this process may use
+  int index = 0;            ///< GPU: which card, as the driver counts them
+  std::string library = {}; ///< GPU: path of the driver; empty: the usual names
+};
+
+/// Opens "cpu", "hip" or "cuda".
+Status openDevice(const std::string &kind, const DeviceOptions &options,
+                  std::unique_ptr<Device> &result);
+
+/// What openDevice knows, in the order a user is told.
+std::vector<std::string> deviceKinds();
+
+/// What is there of one kind. `count` devices can be opened by their index;
+/// when there is none the status says what was looked for.
+Status countDevices(const std::string &kind, const DeviceOptions &options,
+                    int &count);
+
+} // namespace gist
+
+#endif // GIST_RUNTIME_DEVICE_DEVICE_H

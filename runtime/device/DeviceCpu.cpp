@@ -1,0 +1,259 @@
+//===- DeviceCpu.cpp - The CPU as a device --------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A workgroup of the grid is one task; the threads take tasks of a command by a
+// counter and meet at a barrier before a command that waits for it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/device/DeviceCpu.h"
+
+#include "runtime/device/CpuCode.h"
+#include "runtime/device/CpuFeatures.h"
+#include "runtime/device/ThreadPool.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+
+using namespace gist;
+
+namespace {
+
+/// An address of this device is one of this process.
+void *toPointer(DeviceAddress address) {
+  return reinterpret_cast<void *>(address); // NOLINT(performance-no-int-to-ptr)
+}
+
+/// The CPU needs no preparation; the list is kept as it is.
+class CpuRecording final : public Recording {
+public:
+  explicit CpuRecording(CommandList list) : list(std::move(list)) {}
+  CommandList list;
+};
+
+/// A counter of its own cache line, since all threads write it.
+struct alignas(64) TaskCounter {
+  std::atomic<uint64_t> next = 0;
+};
+
+/// What the threads share while they run one list.
+struct ListRun {
+  ListRun(const CommandList &list, unsigned threads,
+          std::vector<TaskCounter> &counters, std::vector<CommandTime> *times)
+      : list(list), code(static_cast<const CpuCode &>(*list.code)),
+        threads(threads), counters(counters), times(times), barrier(threads) {}
+
+  const CommandList &list;
+  const CpuCode &code;
+  unsigned threads;
+  std::vector<TaskCounter> &counters;
+  std::vector<CommandTime> *times;
+  SpinBarrier barrier;
+};
+
+class DeviceCpu final : public Device {
+public:
+  explicit DeviceCpu(unsigned threads) : pool(threads) {}
+
+  DeviceInfo info() const override;
+  Status supports(const TargetSpec &target) const override;
+  Status allocate(uint64_t size, DeviceMemory &result) override;
+  Status share(Bytes content, DeviceMemory &result) override {
+    result = DeviceMemory(
+        nullptr, reinterpret_cast<DeviceAddress>(content.data), content.size);
+    return {};
+  }
+  Status upload(DeviceAddress to, Bytes from) override {
+    std::memcpy(toPointer(to), from.data, from.size);
+    return {};
+  }
+  Status download(DeviceAddress from, void *to, uint64_t size) override {
+    std::memcpy(to, toPointer(from), size);
+    return {};
+  }
+  Status clear(DeviceAddress at, uint64_t size) override {
+    std::memset(toPointer(at), 0, size);
+    return {};
+  }
+  const void *hostPointer(DeviceAddress at) const override {
+    return toPointer(at);
+  }
+  Status loadCode(const ModuleSpec &spec, uint32_t target, Bytes code,
+                  std::unique_ptr<DeviceCode> &result) override;
+  Status submit(const CommandList &list,
+                std::vector<CommandTime> *times) override;
+  Status record(const CommandList &list,
+                std::unique_ptr<Recording> &result) override {
+    result = std::make_unique<CpuRecording>(list);
+    return {};
+  }
+  Status replay(Recording &recording) override {
+    return submit(static_cast<CpuRecording &>(recording).list, nullptr);
+  }
+  Status synchronize() override { return {}; }
+
+protected:
+  void release(DeviceAddress address, uint64_t size) override {
+    ::munmap(toPointer(address), size);
+  }
+
+private:
+  ThreadPool pool;
+  std::vector<TaskCounter> counters; ///< one per command, grown as needed
+};
+
+} // namespace
+
+DeviceInfo DeviceCpu::info() const {
+  DeviceInfo info;
+  info.kind = "cpu";
+  info.name = hostCpuName();
+  info.architecture = hostArchitecture();
+  info.features = hostCpuFeatures();
+  info.parallelism = pool.size();
+  struct sysinfo memory;
+  if (::sysinfo(&memory) == 0) {
+    info.memoryTotal = uint64_t{memory.totalram} * memory.mem_unit;
+    info.memoryFree =
+        (uint64_t{memory.freeram} + memory.bufferram) * memory.mem_unit;
+  }
+  return info;
+}
+
+Status DeviceCpu::supports(const TargetSpec &target) const {
+  if (target.device != "cpu" || target.format != CodeFormat::Elf)
+    return Status::error(Code::Unsupported, "is code for %s",
+                         target.device.c_str());
+  std::string architecture = target.triple.substr(0, target.triple.find('-'));
+  if (architecture == "arm64")
+    architecture = "aarch64";
+  if (architecture != hostArchitecture())
+    return Status::error(Code::Unsupported, "is code for %s, this is %s",
+                         target.triple.c_str(), hostArchitecture());
+  return checkCpuFeatures(target.features);
+}
+
+Status DeviceCpu::allocate(uint64_t size, DeviceMemory &result) {
+  // Whole pages straight from the system: zero, and only counted once touched,
+  // so that a large context costs nothing until it is used. No huge pages: each
+  // layer's part of a cache would touch a whole one with its first token.
+  size = std::max<uint64_t>(size, 1);
+  uint64_t total = info().memoryTotal;
+  if (total != 0 && size > total)
+    return Status::error(Code::OutOfMemory,
+                         "%" PRIu64 " bytes are more than the %" PRIu64
+                         " of this machine",
+                         size, total);
+  void *memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED)
+    return Status::error(Code::OutOfMemory,
+                         "cannot allocate %" PRIu64 " bytes: %s", size,
+                         std::strerror(errno));
+  result = DeviceMemory(this, reinterpret_cast<DeviceAddress>(memory), size);
+  return {};
+}
+
+Status DeviceCpu::loadCode(const ModuleSpec &spec, uint32_t target, Bytes code,
+                           std::unique_ptr<DeviceCode> &result) {
+  GIST_TRY(supports(spec.targets[target])
+               .in("target '" + spec.targets[target].name + "'"));
+  std::unique_ptr<CpuCode> loaded;
+  GIST_TRY(CpuCode::load(spec, target, code, loaded));
+  result = std::move(loaded);
+  return {};
+}
+
+/// Runs tasks of one command until none is left.
+static void runTasks(ListRun &run, size_t number) {
+  const BoundCommand &command = run.list.commands[number];
+  CpuCode::Kernel kernel = run.code.kernel(command.kernel);
+  const uint64_t *args = run.list.args.data() + command.firstArg;
+  uint64_t width = command.grid[0], height = command.grid[1];
+  uint64_t total = width * height * command.grid[2];
+  // Threads take a part of what is left, ever smaller: few visits to the shared
+  // counter, and all finish together.
+  constexpr uint64_t kMaxPiece = 64;
+  std::atomic<uint64_t> &next = run.counters[number].next;
+  uint64_t begin = next.load(std::memory_order_relaxed);
+  while (begin < total) {
+    uint64_t piece = std::clamp<uint64_t>(
+        (total - begin) / (uint64_t{2} * run.threads), 1, kMaxPiece);
+    uint64_t end = begin + piece;
+    if (!next.compare_exchange_weak(begin, end, std::memory_order_relaxed))
+      continue;
+    for (uint64_t task = begin; task < end; ++task)
+      kernel(args, static_cast<int64_t>(task % width),
+             static_cast<int64_t>(task / width % height),
+             static_cast<int64_t>(task / (width * height)));
+    begin = next.load(std::memory_order_relaxed);
+  }
+}
+
+static int64_t now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+/// What each thread does with a list.
+static void runList(void *context, unsigned thread) {
+  ListRun &run = *static_cast<ListRun *>(context);
+  size_t fence = 0; // commands before this one are finished
+  for (size_t i = 0; i < run.list.commands.size(); ++i) {
+    const BoundCommand &command = run.list.commands[i];
+    bool waits = !command.after ||
+                 std::any_of(command.after->begin(), command.after->end(),
+                             [&](uint32_t before) { return before >= fence; });
+    // Timing puts every command between two barriers.
+    if ((waits && i != fence) || (run.times && i != 0)) {
+      run.barrier.arriveAndWait();
+      fence = i;
+    }
+    if (run.times && thread == 0) {
+      int64_t time = now();
+      (*run.times)[i].begin = time;
+      if (i != 0)
+        (*run.times)[i - 1].end = time;
+    }
+    runTasks(run, i);
+  }
+  if (run.times) {
+    run.barrier.arriveAndWait();
+    if (thread == 0 && !run.times->empty())
+      run.times->back().end = now();
+  }
+}
+
+Status DeviceCpu::submit(const CommandList &list,
+                         std::vector<CommandTime> *times) {
+  if (counters.size() < list.commands.size())
+    counters = std::vector<TaskCounter>(list.commands.size());
+  for (size_t i = 0; i < list.commands.size(); ++i)
+    counters[i].next.store(0, std::memory_order_relaxed);
+  if (times)
+    times->assign(list.commands.size(), {});
+  ListRun run(list, pool.size(), counters, times);
+  pool.run(runList, &run);
+  return {};
+}
+
+Status gist::openCpuDevice(const DeviceOptions &options,
+                           std::unique_ptr<Device> &result) {
+  constexpr unsigned kMaxThreads = 1024;
+  if (options.threads > kMaxThreads)
+    return Status::error(Code::BadArgument,
+                         "%u threads, at most %u are allowed", options.threads,
+                         kMaxThreads);
+  unsigned threads =
+      options.threads != 0 ? options.threads : availableThreads();
+  result = std::make_unique<DeviceCpu>(threads);
+  return {};
+}

@@ -1,0 +1,104 @@
+//===- ThreadPool.cpp - Threads that run one function together ------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/device/ThreadPool.h"
+
+#include <algorithm>
+#include <sched.h>
+
+using namespace gist;
+
+/// Tells the core that this is a spin loop.
+static void pauseCore() {
+#if defined(__aarch64__)
+  // Longer than `yield`, which is a no-op on most cores.
+  asm volatile("isb" ::: "memory");
+#elif defined(__x86_64__)
+  asm volatile("pause" ::: "memory");
+#endif
+}
+
+/// Rounds of pauseCore(): about 100 microseconds, more than the time between
+/// the tokens of a generation.
+static constexpr int kSpinBeforeSleep = 4000;
+/// About 25 microseconds. A thread that is waited for longer has probably lost
+/// its core to another process: give it ours.
+static constexpr int kSpinBeforeYield = 1000;
+
+ThreadPool::ThreadPool(unsigned threads) {
+  for (unsigned i = 1; i < threads; ++i)
+    workers.emplace_back([this, i] { work(i); });
+}
+
+ThreadPool::~ThreadPool() {
+  stopping.store(true, std::memory_order_relaxed);
+  generation.fetch_add(1, std::memory_order_release);
+  generation.notify_all();
+  for (std::thread &worker : workers)
+    worker.join();
+}
+
+void ThreadPool::work(unsigned thread) {
+  uint32_t seen = 0;
+  while (true) {
+    for (int i = 0; i < kSpinBeforeSleep; ++i) {
+      if (generation.load(std::memory_order_acquire) != seen)
+        break;
+      pauseCore();
+    }
+    generation.wait(seen, std::memory_order_acquire);
+    seen = generation.load(std::memory_order_acquire);
+    if (stopping.load(std::memory_order_relaxed))
+      return;
+    body(context, thread);
+    running.fetch_sub(1, std::memory_order_release);
+  }
+}
+
+void ThreadPool::run(Body newBody, void *newContext) {
+  if (workers.empty()) {
+    newBody(newContext, 0);
+    return;
+  }
+  body = newBody;
+  context = newContext;
+  running.store(static_cast<uint32_t>(workers.size()),
+                std::memory_order_relaxed);
+  generation.fetch_add(1, std::memory_order_release);
+  generation.notify_all();
+  body(context, 0);
+  for (int i = 0; running.load(std::memory_order_acquire) != 0; ++i) {
+    if (i < kSpinBeforeYield)
+      pauseCore();
+    else
+      ::sched_yield();
+  }
+}
+
+void SpinBarrier::arriveAndWait() {
+  if (threads == 1)
+    return;
+  uint32_t current = phase.load(std::memory_order_relaxed);
+  if (arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == threads) {
+    arrived.store(0, std::memory_order_relaxed);
+    phase.store(current + 1, std::memory_order_release);
+    return;
+  }
+  for (int i = 0; phase.load(std::memory_order_acquire) == current; ++i) {
+    if (i < kSpinBeforeYield)
+      pauseCore();
+    else
+      ::sched_yield();
+  }
+}
+
+unsigned gist::availableThreads() {
+  cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof(set), &set) == 0)
+    return std::max(1, CPU_COUNT(&set));
+  return std::max(1u, std::thread::hardware_concurrency());
+}

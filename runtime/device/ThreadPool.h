@@ -1,0 +1,67 @@
+//===- ThreadPool.h - Threads that run one function together ----*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_RUNTIME_DEVICE_THREADPOOL_H
+#define GIST_RUNTIME_DEVICE_THREADPOOL_H
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace gist {
+
+/// Keeps its threads awake for a moment after each run, because the next token
+/// is usually right behind, and lets them sleep when nothing follows.
+class ThreadPool {
+public:
+  /// What every thread runs; `thread` counts from 0, which is the caller.
+  using Body = void (*)(void *context, unsigned thread);
+
+  /// `threads` includes the caller of run().
+  explicit ThreadPool(unsigned threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool &) = delete;
+  ThreadPool &operator=(const ThreadPool &) = delete;
+
+  unsigned size() const { return static_cast<unsigned>(workers.size()) + 1; }
+
+  /// Runs `body` once on every thread and returns when all are done.
+  void run(Body body, void *context);
+
+private:
+  void work(unsigned thread);
+
+  std::vector<std::thread> workers;
+  Body body = nullptr;
+  void *context = nullptr;
+  /// Counts runs; a change is the signal to start.
+  alignas(64) std::atomic<uint32_t> generation = 0;
+  alignas(64) std::atomic<uint32_t> running = 0;
+  std::atomic<bool> stopping = false;
+};
+
+/// Lets threads of a pool wait for one another between the commands of a list,
+/// which is much cheaper than ending one run and starting the next.
+class SpinBarrier {
+public:
+  explicit SpinBarrier(unsigned threads) : threads(threads) {}
+
+  void arriveAndWait();
+
+private:
+  unsigned threads;
+  alignas(64) std::atomic<uint32_t> arrived = 0;
+  alignas(64) std::atomic<uint32_t> phase = 0;
+};
+
+/// Threads that this process may use: the affinity mask, not the machine.
+unsigned availableThreads();
+
+} // namespace gist
+
+#endif // GIST_RUNTIME_DEVICE_THREADPOOL_H

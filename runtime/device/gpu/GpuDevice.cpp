@@ -1,0 +1,151 @@
+//===- GpuDevice.cpp - A GPU as a device: its memory ----------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/device/gpu/GpuDevice.h"
+
+#include <algorithm>
+#include <cinttypes>
+
+using namespace gist;
+
+Status GpuDevice::open(std::unique_ptr<GpuDriver> driver, int index,
+                       std::unique_ptr<Device> &result) {
+  int count = 0;
+  GIST_TRY(driver->countCards(count));
+  if (index < 0 || index >= count)
+    return Status::error(
+        Code::NotFound, "there is no %s device %d; %s sees %d, counted from 0",
+        driver->kind().c_str(), index, driver->description().c_str(), count);
+  std::unique_ptr<GpuDevice> device(new GpuDevice(std::move(driver), index));
+  GIST_TRY(device->initialize());
+  result = std::move(device);
+  return {};
+}
+
+Status GpuDevice::initialize() {
+  GIST_TRY(driver->describeCard(index, card));
+  GIST_TRY(driver->attach(index, context));
+  attached = true;
+  // Our work neither waits for that of other libraries nor holds it up.
+  constexpr unsigned kNonBlocking = 1;
+  return driver->check(driver->call.createStream(&stream, kNonBlocking),
+                       "make a stream");
+}
+
+GpuDevice::~GpuDevice() {
+  if (!attached)
+    return;
+  if (enter().ok()) {
+    for (GpuHandle event : events)
+      driver->call.destroyEvent(event);
+    if (stream)
+      driver->call.destroyStream(stream);
+  }
+  driver->detach(index, context);
+}
+
+DeviceInfo GpuDevice::info() const {
+  DeviceInfo info;
+  info.kind = driver->kind();
+  info.name = card.name;
+  info.architecture = card.architecture;
+  info.driver = driver->description();
+  info.parallelism = card.computeUnits;
+  size_t free = 0, total = 0;
+  if (enter().ok() && driver->call.memoryInfo(&free, &total) == 0) {
+    info.memoryFree = free;
+    info.memoryTotal = total;
+  }
+  return info;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Status GpuDevice::allocateRaw(uint64_t size, DeviceAddress &address) {
+  GIST_TRY(enter());
+  int error = driver->call.allocate(&address, size);
+  if (error != GpuDriver::kOutOfMemory)
+    return driver->check(error, "allocate memory");
+  DeviceInfo now = info();
+  return Status::error(Code::OutOfMemory,
+                       "cannot allocate %" PRIu64 " bytes on %s: %" PRIu64
+                       " of its %" PRIu64 " bytes are free",
+                       size, card.name.c_str(), now.memoryFree,
+                       now.memoryTotal);
+}
+
+Status GpuDevice::allocate(uint64_t size, DeviceMemory &result) {
+  size = std::max<uint64_t>(size, 1);
+  DeviceAddress address = 0;
+  GIST_TRY(allocateRaw(size, address));
+  result = DeviceMemory(this, address, size);
+  return clear(address, size);
+}
+
+Status GpuDevice::share(Bytes content, DeviceMemory &result) {
+  std::pair<const uint8_t *, uint64_t> key(content.data, content.size);
+  auto known = sharedByContent.find(key);
+  if (known == sharedByContent.end()) {
+    DeviceAddress address = 0;
+    GIST_TRY(allocateRaw(std::max<uint64_t>(content.size, 1), address));
+    if (Status status = upload(address, content); !status.ok()) {
+      driver->call.free(address);
+      return status;
+    }
+    known = sharedByContent.emplace(key, address).first;
+    shared[address] = {.content = key, .users = 0};
+  }
+  ++shared[known->second].users;
+  result = DeviceMemory(this, known->second, content.size);
+  return {};
+}
+
+void GpuDevice::release(DeviceAddress address, uint64_t) {
+  auto entry = shared.find(address);
+  if (entry != shared.end()) {
+    if (--entry->second.users != 0)
+      return;
+    sharedByContent.erase(entry->second.content);
+    shared.erase(entry);
+  }
+  // Work that still uses it must be over; a driver that has failed says so to
+  // the next call, here nobody could be told.
+  if (synchronize().ok() || enter().ok())
+    driver->call.free(address);
+}
+
+Status GpuDevice::upload(DeviceAddress to, Bytes from) {
+  if (from.size == 0)
+    return {};
+  GIST_TRY(enter());
+  return driver->check(driver->call.upload(to, from.data, from.size, stream),
+                       "copy to the card");
+}
+
+Status GpuDevice::download(DeviceAddress from, void *to, uint64_t size) {
+  if (size == 0)
+    return {};
+  GIST_TRY(enter());
+  GIST_TRY(driver->check(driver->call.download(to, from, size, stream),
+                         "copy from the card"));
+  return synchronize();
+}
+
+Status GpuDevice::clear(DeviceAddress at, uint64_t size) {
+  if (size == 0)
+    return {};
+  GIST_TRY(enter());
+  return driver->check(driver->call.fill(at, 0, size, stream), "clear memory");
+}
+
+Status GpuDevice::synchronize() {
+  GIST_TRY(enter());
+  return driver->check(driver->call.synchronize(stream),
+                       "finish the work on the card");
+}

@@ -1,0 +1,215 @@
+//===- MetadataDecode.cpp - A FlatBuffer to its ModuleSpec ----------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/module/Format_generated.h"
+#include "runtime/module/Metadata.h"
+
+using namespace gist;
+
+namespace {
+
+/// Reads the parts of a FlatBuffer whose structure was verified. Several tables
+/// of a hostile file may share one vector, so that a small file would unpack
+/// into a huge one; the writer never shares, so what it wrote unpacks into at
+/// most as many elements as it has bytes. That is the budget.
+class Decoder {
+public:
+  explicit Decoder(uint64_t budget) : budget(budget) {}
+
+  bool exhausted() const { return spent > budget; }
+
+  std::string text(const flatbuffers::String *value) {
+    return value && spend(value->size()) ? value->str() : std::string();
+  }
+
+  template <typename T>
+  std::vector<T> numbers(const flatbuffers::Vector<T> *value) {
+    if (!value || !spend(value->size()))
+      return {};
+    return {value->begin(), value->end()};
+  }
+
+  /// Decodes every element of a vector of tables or structs.
+  template <typename T, typename Decode>
+  auto all(const flatbuffers::Vector<T> *in, Decode decodeOne) {
+    std::vector<decltype(decodeOne(*in->Get(0)))> out;
+    if (!in || !spend(in->size()))
+      return out;
+    out.reserve(in->size());
+    for (const auto *element : *in)
+      out.push_back(decodeOne(*element));
+    return out;
+  }
+
+  std::vector<std::string> texts(
+      const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> *in) {
+    return all(
+        in, [this](const flatbuffers::String &value) { return text(&value); });
+  }
+
+  std::array<uint32_t, 3> three(const flatbuffers::Vector<uint32_t> *value,
+                                uint32_t missing) {
+    std::array<uint32_t, 3> out = {missing, missing, missing};
+    for (uint32_t i = 0; value && i < value->size() && i < 3; ++i)
+      out[i] = value->Get(i);
+    return out;
+  }
+
+  ModelInfo model(const fb::Model &in);
+  EntrySpec entry(const fb::Entry &in);
+  CommandSpec command(const fb::Command &in);
+  BufferSpec buffer(const fb::Buffer &in);
+  KernelSpec kernel(const fb::Kernel &in);
+
+private:
+  bool spend(uint64_t count) {
+    spent += count;
+    return !exhausted();
+  }
+
+  uint64_t budget;
+  uint64_t spent = 0;
+};
+
+} // namespace
+
+ModelInfo Decoder::model(const fb::Model &in) {
+  ModelInfo out;
+  out.architecture = text(in.architecture());
+  out.name = text(in.name());
+  out.vocabSize = in.vocab_size();
+  out.contextLength = in.context_length();
+  out.embeddingSize = in.embedding_size();
+  out.layerCount = in.layer_count();
+  out.prefillChunk = in.prefill_chunk();
+  out.bosToken = in.bos_token();
+  out.padToken = in.pad_token();
+  out.unkToken = in.unk_token();
+  out.stopTokens = numbers(in.stop_tokens());
+  if (in.properties())
+    for (const fb::Property *property : *in.properties())
+      out.properties[text(property->key())] = text(property->value());
+  return out;
+}
+
+BufferSpec Decoder::buffer(const fb::Buffer &in) {
+  BufferSpec out;
+  out.name = text(in.name());
+  out.kind = static_cast<BufferKind>(in.kind());
+  out.type = static_cast<ElementType>(in.type());
+  out.shape = numbers(in.shape());
+  out.size = in.size();
+  out.offset = in.offset();
+  out.base = in.base();
+  out.zeroOnReset = in.zero_on_reset();
+  return out;
+}
+
+KernelSpec Decoder::kernel(const fb::Kernel &in) {
+  KernelSpec out;
+  out.name = text(in.name());
+  out.argCount = in.arg_count();
+  out.code = all(in.code(), [this](const fb::KernelCode &code) {
+    return KernelCode{code.target(), text(code.symbol()),
+                      three(code.workgroup(), 1), code.shared_memory()};
+  });
+  return out;
+}
+
+CommandSpec Decoder::command(const fb::Command &in) {
+  CommandSpec out;
+  out.kernel = in.kernel();
+  out.grid = three(in.grid(), kNone);
+  out.args = all(in.args(), [](const fb::Arg &arg) {
+    return ArgSpec{arg.buffer(), arg.value()};
+  });
+  out.after = numbers(in.after());
+  out.hasAfter = in.has_after();
+  out.layer = in.layer();
+  out.label = text(in.label());
+  out.flops = in.flops();
+  out.bytes = in.bytes();
+  return out;
+}
+
+EntrySpec Decoder::entry(const fb::Entry &in) {
+  EntrySpec out;
+  out.name = text(in.name());
+  out.target = in.target();
+  out.maxTokens = in.max_tokens();
+  out.arenaSize = in.arena_size();
+  out.inputs = numbers(in.inputs());
+  out.outputs = numbers(in.outputs());
+  out.commands = all(in.commands(), [this](const fb::Command &element) {
+    return command(element);
+  });
+  out.statistics = all(in.statistics(), [this](const fb::Statistic &element) {
+    return StatisticSpec{text(element.name()), element.layer(),
+                         element.buffer()};
+  });
+  return out;
+}
+
+Status gist::decodeMetadata(Bytes bytes, ModuleSpec &spec) {
+  constexpr int kMaxDepth = 16;
+  constexpr int kMaxTables = 4'000'000;
+  flatbuffers::Verifier verifier(bytes.data, bytes.size, kMaxDepth, kMaxTables);
+  if (!fb::VerifyMetadataBuffer(verifier))
+    return Status::error(Code::BadFile, "metadata is damaged");
+
+  const fb::Metadata &in = *fb::GetMetadata(bytes.data);
+  Decoder decoder(bytes.size);
+  ModuleSpec out;
+  if (in.model())
+    out.model = decoder.model(*in.model());
+  out.producer = decoder.text(in.producer());
+  out.requirements = decoder.texts(in.requirements());
+  out.symbols = decoder.all(in.symbols(), [&](const fb::Symbol &symbol) {
+    return SymbolSpec{decoder.text(symbol.name()), symbol.min(), symbol.max(),
+                      symbol.initial()};
+  });
+  out.exprs = decoder.all(in.exprs(), [&](const fb::Expr &expr) {
+    return Expr{decoder.all(expr.steps(), [](const fb::ExprStep &step) {
+      return ExprStep{static_cast<ExprOp>(step.op()), step.value()};
+    })};
+  });
+  out.weights = decoder.all(in.weights(), [&](const fb::Weight &weight) {
+    return WeightSpec{
+        decoder.text(weight.name()),
+        decoder.text(weight.format()),
+        decoder.numbers(weight.shape()),
+        weight.offset(),
+        weight.size(),
+        weight.hash(),
+        decoder.text(weight.file()),
+        weight.random_spread() == 0
+            ? std::optional<RandomNumbers>()
+            : RandomNumbers{weight.random_mean(), weight.random_spread()}};
+  });
+  out.buffers = decoder.all(in.buffers(), [&](const fb::Buffer &buffer) {
+    return decoder.buffer(buffer);
+  });
+  out.targets = decoder.all(in.targets(), [&](const fb::Target &target) {
+    return TargetSpec{decoder.text(target.name()),
+                      decoder.text(target.device()),
+                      decoder.text(target.triple()),
+                      decoder.text(target.cpu()),
+                      decoder.texts(target.features()),
+                      static_cast<CodeFormat>(target.format())};
+  });
+  out.kernels = decoder.all(in.kernels(), [&](const fb::Kernel &kernel) {
+    return decoder.kernel(kernel);
+  });
+  out.entries = decoder.all(in.entries(), [&](const fb::Entry &entry) {
+    return decoder.entry(entry);
+  });
+  if (decoder.exhausted())
+    return Status::error(Code::BadFile,
+                         "metadata unpacks into more than it holds");
+  spec = std::move(out);
+  return {};
+}

@@ -1,0 +1,241 @@
+//===- Module.cpp - A module file, read and verified once -----------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/module/Module.h"
+
+#include "runtime/module/Metadata.h"
+#include "runtime/module/RandomWeights.h"
+#include "runtime/support/Hash.h"
+
+#include <bit>
+#include <map>
+
+using namespace gist;
+
+/// What ModuleSpec::requirements may name.
+static bool isKnownRequirement(const std::string &name) {
+  return name == kRandomWeights;
+}
+
+static const char *sectionName(SectionKind kind) {
+  switch (kind) {
+  case SectionKind::Metadata:
+    return "metadata";
+  case SectionKind::Code:
+    return "code";
+  case SectionKind::Weights:
+    return "weight";
+  case SectionKind::Tokenizer:
+    return "tokenizer";
+  case SectionKind::Plan:
+    return "plan";
+  }
+  return nullptr;
+}
+
+Status Module::checkVersion() const {
+  // runtime/README.md, "Versions": same major, any minor. What an older runtime
+  // must not ignore is a required section or a named requirement.
+  if (fileHeader.major == kFormatMajor)
+    return {};
+  return Status::error(Code::Unsupported,
+                       "module format %d.%d, this runtime reads %d.x; compile "
+                       "the model again with a matching gist-compile",
+                       fileHeader.major, fileHeader.minor, kFormatMajor);
+}
+
+Status Module::readTable(Bytes bytes) {
+  if (bytes.size < sizeof(FileHeader) ||
+      !std::equal(kModuleMagic.begin(), kModuleMagic.end(), bytes.data))
+    return Status::error(Code::BadFile, "not a gist module");
+  GIST_TRY(bytes.read(0, "file header", fileHeader));
+  GIST_TRY(checkVersion());
+  if (fileHeader.fileSize != bytes.size)
+    return Status::error(Code::BadFile,
+                         "module of %" PRIu64
+                         " bytes, but the file has %" PRIu64
+                         "; was it copied completely?",
+                         fileHeader.fileSize, bytes.size);
+  if (fileHeader.sectionCount > kMaxSections)
+    return Status::error(Code::BadFile,
+                         "module claims %" PRIu32 " sections, at most %" PRIu32
+                         " are allowed",
+                         fileHeader.sectionCount, kMaxSections);
+  Bytes tableBytes;
+  GIST_TRY(bytes.slice(sizeof(FileHeader),
+                       fileHeader.sectionCount * sizeof(SectionHeader),
+                       "section table", tableBytes));
+  FileHeader unhashed = fileHeader;
+  unhashed.hash = 0;
+  Hasher hasher;
+  hasher.update(
+      {reinterpret_cast<const uint8_t *>(&unhashed), sizeof(unhashed)});
+  hasher.update(tableBytes);
+  if (hasher.finish() != fileHeader.hash)
+    return Status::error(Code::BadFile, "header is damaged");
+
+  table.resize(fileHeader.sectionCount);
+  if (!table.empty())
+    std::memcpy(table.data(), tableBytes.data, tableBytes.size);
+  return {};
+}
+
+Status Module::readSections(Bytes bytes, Bytes &metadata, Bytes &weights) {
+  uint64_t end = sizeof(FileHeader) + table.size() * sizeof(SectionHeader);
+  std::map<std::pair<SectionKind, uint32_t>, Bytes> found;
+  for (const SectionHeader &section : table) {
+    const char *name = sectionName(section.kind);
+    Bytes data;
+    GIST_TRY(bytes.slice(section.offset, section.size, name ? name : "section",
+                         data));
+    if (section.offset < end)
+      return Status::error(Code::BadFile, "sections overlap");
+    end = section.offset + section.size;
+    if (!name) {
+      if (section.flags & kSectionRequired)
+        return Status::error(Code::Unsupported,
+                             "module needs a newer runtime: section of kind "
+                             "%" PRIu32 " is not known",
+                             static_cast<uint32_t>(section.kind));
+      continue;
+    }
+    if (!std::has_single_bit(section.alignment) ||
+        section.offset % section.alignment != 0)
+      return Status::error(Code::BadFile,
+                           "%s section at offset %" PRIu64
+                           " is not aligned to %" PRIu32,
+                           name, section.offset, section.alignment);
+    // Weights are large and checked on request.
+    if (section.kind != SectionKind::Weights && hashBytes(data) != section.hash)
+      return Status::error(Code::BadFile, "%s section is damaged", name);
+    if (!found.emplace(std::pair(section.kind, section.index), data).second)
+      return Status::error(Code::BadFile, "two %s sections of number %" PRIu32,
+                           name, section.index);
+    if (section.kind == SectionKind::Code)
+      codeSections.emplace_back(section.index, data);
+  }
+  auto get = [&](SectionKind kind) {
+    auto at = found.find({kind, 0});
+    return at == found.end() ? Bytes() : at->second;
+  };
+  metadata = get(SectionKind::Metadata);
+  weights = get(SectionKind::Weights);
+  tokenizerData = get(SectionKind::Tokenizer);
+  planData = get(SectionKind::Plan);
+  if (!metadata.data)
+    return Status::error(Code::BadFile, "module has no metadata section");
+  return {};
+}
+
+Status Module::findWeights(Bytes section, const std::string &folder) {
+  std::map<std::string, Bytes> external;
+  for (const WeightSpec &weight : content.weights) {
+    if (weight.random) {
+      weightData.emplace_back();
+      continue;
+    }
+    Bytes whole = section;
+    if (!weight.file.empty()) {
+      auto [at, isNew] = external.try_emplace(weight.file);
+      if (isNew) {
+        std::unique_ptr<MappedFile> file;
+        GIST_TRY(MappedFile::open(folder + "/" + weight.file, file)
+                     .in("weight file '" + weight.file + "'"));
+        at->second = file->bytes();
+        files.push_back(std::move(file));
+      }
+      whole = at->second;
+    } else if (weight.offset % kWeightAlignment != 0) {
+      return Status::error(
+          Code::BadFile,
+          "weight '%s' at offset %" PRIu64 " is not aligned to %" PRIu64,
+          weight.name.c_str(), weight.offset, kWeightAlignment);
+    }
+    Bytes data;
+    GIST_TRY(whole.slice(weight.offset, weight.size, "content", data)
+                 .in("weight '" + weight.name + "'"));
+    weightData.push_back(data);
+  }
+  return {};
+}
+
+Status Module::parse(Bytes bytes, const std::string &folder) {
+  GIST_TRY(readTable(bytes));
+  Bytes metadata, weights;
+  GIST_TRY(readSections(bytes, metadata, weights));
+  GIST_TRY(decodeMetadata(metadata, content));
+  for (const std::string &name : content.requirements)
+    if (!isKnownRequirement(name))
+      return Status::error(Code::Unsupported,
+                           "module needs a newer runtime: '%s' is not known",
+                           name.c_str());
+  GIST_TRY(verifySpec(content));
+  targetCode.resize(content.targets.size());
+  for (auto [target, code] : codeSections) {
+    if (target >= targetCode.size())
+      return Status::error(Code::BadFile,
+                           "code section for target %" PRIu32 " of %zu", target,
+                           targetCode.size());
+    targetCode[target] = code;
+  }
+  for (size_t i = 0; i < targetCode.size(); ++i)
+    if (targetCode[i].size == 0)
+      return Status::error(Code::BadFile, "target '%s' has no code",
+                           content.targets[i].name.c_str());
+  return findWeights(weights, folder);
+}
+
+Status Module::fromBytes(Bytes bytes, const std::string &folder,
+                         std::shared_ptr<const Module> &result) {
+  std::shared_ptr<Module> module(new Module());
+  GIST_TRY(module->parse(bytes, folder));
+  result = std::move(module);
+  return {};
+}
+
+Status Module::open(const std::string &path,
+                    std::shared_ptr<const Module> &result) {
+  std::unique_ptr<MappedFile> file;
+  GIST_TRY(MappedFile::open(path, file).in(path));
+  size_t slash = path.rfind('/');
+  std::string folder = slash == std::string::npos ? "." : path.substr(0, slash);
+  std::shared_ptr<Module> module(new Module());
+  GIST_TRY(module->parse(file->bytes(), folder).in(path));
+  module->files.push_back(std::move(file));
+  result = std::move(module);
+  return {};
+}
+
+const EntrySpec *Module::findEntry(std::string_view name,
+                                   uint32_t target) const {
+  const EntrySpec *forAll = nullptr;
+  for (const EntrySpec &entry : content.entries) {
+    if (entry.name != name)
+      continue;
+    if (entry.target == target)
+      return &entry;
+    if (entry.target == kNone)
+      forAll = &entry;
+  }
+  return forAll;
+}
+
+uint32_t Module::findSymbol(std::string_view name) const {
+  for (uint32_t i = 0; i < content.symbols.size(); ++i)
+    if (content.symbols[i].name == name)
+      return i;
+  return kNone;
+}
+
+Status Module::verifyWeights() const {
+  for (size_t i = 0; i < weightData.size(); ++i)
+    if (!content.weights[i].random &&
+        hashBytes(weightData[i]) != content.weights[i].hash)
+      return Status::error(Code::BadFile, "weight '%s' is damaged",
+                           content.weights[i].name.c_str());
+  return {};
+}

@@ -1,0 +1,75 @@
+//===- Module.h - A module file, read and verified once ---------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_RUNTIME_MODULE_MODULE_H
+#define GIST_RUNTIME_MODULE_MODULE_H
+
+#include "runtime/module/Format.h"
+#include "runtime/module/ModuleSpec.h"
+#include "runtime/support/MappedFile.h"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gist {
+
+/// A verified module. Everything that uses one may trust what it says, except
+/// values that depend on symbols, which are checked when a call binds them.
+/// The weights' bytes are mapped, not read: verifyWeights() compares their
+/// hashes on request (docs/decisions/004-module-file.md says why).
+class Module {
+public:
+  static Status open(const std::string &path,
+                     std::shared_ptr<const Module> &result);
+
+  /// The same for bytes in memory, aligned to kWeightAlignment and kept alive
+  /// by the caller. External weights are looked for in `folder`.
+  static Status fromBytes(Bytes bytes, const std::string &folder,
+                          std::shared_ptr<const Module> &result);
+
+  const ModuleSpec &spec() const { return content; }
+  std::span<const SectionHeader> sections() const { return table; }
+  const FileHeader &header() const { return fileHeader; }
+
+  Bytes code(uint32_t target) const { return targetCode[target]; }
+  /// Empty for a weight of random numbers.
+  Bytes weight(uint32_t index) const { return weightData[index]; }
+  /// Empty when the module has none.
+  Bytes tokenizer() const { return tokenizerData; }
+  std::string_view plan() const { return planData.text(); }
+
+  /// The entry of this name for `target`: its own, or the one for all.
+  const EntrySpec *findEntry(std::string_view name, uint32_t target) const;
+  /// kNone when there is none.
+  uint32_t findSymbol(std::string_view name) const;
+
+  /// Compares the hash of every weight; reads them all.
+  Status verifyWeights() const;
+
+private:
+  Module() = default;
+  Status parse(Bytes bytes, const std::string &folder);
+  Status readTable(Bytes bytes);
+  Status checkVersion() const;
+  Status readSections(Bytes bytes, Bytes &metadata, Bytes &weights);
+  Status findWeights(Bytes section, const std::string &folder);
+
+  FileHeader fileHeader;
+  std::vector<SectionHeader> table;
+  ModuleSpec content;
+  std::vector<Bytes> targetCode, weightData;
+  std::vector<std::pair<uint32_t, Bytes>> codeSections;
+  Bytes tokenizerData, planData;
+  std::vector<std::unique_ptr<MappedFile>> files; ///< what the views point into
+};
+
+} // namespace gist
+
+#endif // GIST_RUNTIME_MODULE_MODULE_H

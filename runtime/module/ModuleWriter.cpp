@@ -1,0 +1,221 @@
+//===- ModuleWriter.cpp - Writes a module file ----------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/module/ModuleWriter.h"
+
+#include "runtime/module/Format.h"
+#include "runtime/module/Metadata.h"
+#include "runtime/module/RandomWeights.h"
+#include "runtime/support/AtomicFile.h"
+#include "runtime/support/Hash.h"
+
+#include <algorithm>
+#include <cassert>
+
+using namespace gist;
+
+static Bytes bytesOf(const std::string &text) {
+  return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
+}
+
+template <typename T> static Bytes bytesOf(const T &value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return {reinterpret_cast<const uint8_t *>(&value), sizeof(value)};
+}
+
+static uint64_t alignTo(uint64_t value, uint64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
+
+uint32_t ModuleWriter::addWeight(std::string name, std::string format,
+                                 std::vector<int64_t> shape, Bytes data) {
+  return addWeight(std::move(name), std::move(format), std::move(shape),
+                   data.size,
+                   [data](const ByteSink &sink) { return sink(data); });
+}
+
+uint32_t ModuleWriter::addWeight(std::string name, std::string format,
+                                 std::vector<int64_t> shape, uint64_t size,
+                                 WeightProducer producer) {
+  WeightSpec weight;
+  weight.name = std::move(name);
+  weight.format = std::move(format);
+  weight.shape = std::move(shape);
+  weight.size = size;
+  spec.weights.push_back(std::move(weight));
+  producers.push_back(std::move(producer));
+  return static_cast<uint32_t>(spec.weights.size() - 1);
+}
+
+uint32_t ModuleWriter::addExternalWeight(std::string name, std::string format,
+                                         std::vector<int64_t> shape,
+                                         std::string file, uint64_t offset,
+                                         Bytes data) {
+  assert(!file.empty() && "an external weight names its file");
+  uint32_t index = addWeight(std::move(name), std::move(format),
+                             std::move(shape), data.size, nullptr);
+  WeightSpec &weight = spec.weights[index];
+  weight.file = std::move(file);
+  weight.offset = offset;
+  weight.hash = hashBytes(data);
+  return index;
+}
+
+uint32_t ModuleWriter::addRandomWeight(std::string name, std::string format,
+                                       std::vector<int64_t> shape,
+                                       uint64_t size, RandomNumbers numbers) {
+  uint32_t index = addWeight(std::move(name), std::move(format),
+                             std::move(shape), size, nullptr);
+  spec.weights[index].random = numbers;
+  // An older runtime would look for the bytes.
+  if (std::find(spec.requirements.begin(), spec.requirements.end(),
+                kRandomWeights) == spec.requirements.end())
+    spec.requirements.emplace_back(kRandomWeights);
+  return index;
+}
+
+uint32_t ModuleWriter::addTarget(TargetSpec target, std::string content) {
+  spec.targets.push_back(std::move(target));
+  code.push_back(std::move(content));
+  return static_cast<uint32_t>(spec.targets.size() - 1);
+}
+
+namespace {
+
+/// Appends sections to a file and keeps their table.
+class SectionWriter {
+public:
+  SectionWriter(AtomicFile &file, uint32_t sectionCount)
+      : file(file), sectionCount(sectionCount) {}
+
+  /// Leaves room for the header and the table, which come last.
+  Status begin() {
+    std::string room(sizeof(FileHeader) + sectionCount * sizeof(SectionHeader),
+                     '\0');
+    return file.write(bytesOf(room));
+  }
+
+  Status open(SectionKind kind, uint32_t index, uint64_t alignment) {
+    GIST_TRY(pad(alignment));
+    table.push_back({.kind = kind,
+                     .index = index,
+                     .offset = file.size(),
+                     .alignment = static_cast<uint32_t>(alignment)});
+    hasher = Hasher();
+    return {};
+  }
+
+  Status append(Bytes bytes) {
+    hasher.update(bytes);
+    return file.write(bytes);
+  }
+
+  void close() {
+    table.back().size = file.size() - table.back().offset;
+    table.back().hash = hasher.finish();
+  }
+
+  Status add(SectionKind kind, uint32_t index, uint64_t alignment,
+             Bytes content) {
+    GIST_TRY(open(kind, index, alignment));
+    GIST_TRY(append(content));
+    close();
+    return {};
+  }
+
+  Status finish() {
+    assert(table.size() == sectionCount && "the room left was for these");
+    FileHeader header;
+    header.sectionCount = sectionCount;
+    header.fileSize = file.size();
+    Bytes tableBytes{reinterpret_cast<const uint8_t *>(table.data()),
+                     table.size() * sizeof(SectionHeader)};
+    Hasher headerHasher;
+    headerHasher.update(bytesOf(header));
+    headerHasher.update(tableBytes);
+    header.hash = headerHasher.finish();
+    GIST_TRY(file.rewrite(0, bytesOf(header)));
+    return file.rewrite(sizeof(header), tableBytes);
+  }
+
+private:
+  Status pad(uint64_t alignment) {
+    std::string zeros(alignTo(file.size(), alignment) - file.size(), '\0');
+    return file.write(bytesOf(zeros));
+  }
+
+  AtomicFile &file;
+  uint32_t sectionCount;
+  std::vector<SectionHeader> table;
+  Hasher hasher;
+};
+
+} // namespace
+
+/// Streams one weight into the open weight section and fills in its hash.
+static Status writeWeight(SectionWriter &writer, WeightSpec &weight,
+                          const WeightProducer &producer) {
+  Hasher hasher;
+  uint64_t produced = 0;
+  GIST_TRY(producer([&](Bytes piece) {
+    hasher.update(piece);
+    produced += piece.size;
+    return writer.append(piece);
+  }));
+  if (produced != weight.size)
+    return Status::error(Code::BadArgument,
+                         "weight '%s' has %" PRIu64 " bytes, %" PRIu64
+                         " were announced",
+                         weight.name.c_str(), produced, weight.size);
+  weight.hash = hasher.finish();
+  std::string zeros(alignTo(produced, kWeightAlignment) - produced, '\0');
+  return writer.append(bytesOf(zeros));
+}
+
+Status ModuleWriter::write(const std::string &path) {
+  uint64_t end = 0;
+  bool hasEmbedded = false;
+  for (size_t i = 0; i < spec.weights.size(); ++i) {
+    if (!producers[i])
+      continue;
+    hasEmbedded = true;
+    spec.weights[i].offset = end;
+    end += alignTo(spec.weights[i].size, kWeightAlignment);
+  }
+  GIST_TRY(verifySpec(spec));
+
+  AtomicFile file;
+  GIST_TRY(file.open(path));
+  auto sectionCount = static_cast<uint32_t>(
+      1 + code.size() + (hasEmbedded ? 1 : 0) + (tokenizer.empty() ? 0 : 1) +
+      (plan.empty() ? 0 : 1));
+  if (sectionCount > kMaxSections)
+    return Status::error(Code::BadArgument, "%zu targets are too many",
+                         code.size());
+  SectionWriter writer(file, sectionCount);
+  GIST_TRY(writer.begin());
+  if (hasEmbedded) {
+    GIST_TRY(writer.open(SectionKind::Weights, 0, kPageAlignment));
+    for (size_t i = 0; i < spec.weights.size(); ++i)
+      if (producers[i])
+        GIST_TRY(writeWeight(writer, spec.weights[i], producers[i]));
+    writer.close();
+  }
+  // After the weights, whose hashes it contains.
+  GIST_TRY(writer.add(SectionKind::Metadata, 0, kWeightAlignment,
+                      bytesOf(encodeMetadata(spec))));
+  for (uint32_t i = 0; i < code.size(); ++i)
+    GIST_TRY(
+        writer.add(SectionKind::Code, i, kWeightAlignment, bytesOf(code[i])));
+  if (!tokenizer.empty())
+    GIST_TRY(writer.add(SectionKind::Tokenizer, 0, kWeightAlignment,
+                        bytesOf(tokenizer)));
+  if (!plan.empty())
+    GIST_TRY(writer.add(SectionKind::Plan, 0, kWeightAlignment, bytesOf(plan)));
+  GIST_TRY(writer.finish());
+  return file.commit();
+}

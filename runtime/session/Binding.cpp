@@ -1,0 +1,256 @@
+//===- Binding.cpp - From symbolic commands to launches -------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/session/Binding.h"
+
+#include <algorithm>
+#include <cinttypes>
+
+using namespace gist;
+
+//===----------------------------------------------------------------------===//
+// SymbolValues
+//===----------------------------------------------------------------------===//
+
+SymbolValues::SymbolValues(const ModuleSpec &spec)
+    : spec(spec), cached(spec.exprs.size()), valid(spec.exprs.size()) {
+  for (const SymbolSpec &symbol : spec.symbols)
+    current.push_back(symbol.initial);
+  for (const Expr &expr : spec.exprs)
+    masks.push_back(exprSymbols(expr));
+}
+
+Status SymbolValues::set(uint32_t symbol, int64_t value) {
+  const SymbolSpec &bounds = spec.symbols[symbol];
+  if (value < bounds.min || value > bounds.max)
+    return Status::error(Code::BadArgument,
+                         "%s = %" PRId64 " is outside the %" PRId64
+                         " to %" PRId64 " that the module was compiled for",
+                         bounds.name.c_str(), value, bounds.min, bounds.max);
+  if (current[symbol] == value)
+    return {};
+  current[symbol] = value;
+  for (size_t i = 0; i < masks.size(); ++i)
+    if (masks[i] >> symbol & 1)
+      valid[i] = false;
+  return {};
+}
+
+Status SymbolValues::get(ExprId id, int64_t &value) {
+  if (!valid[id]) {
+    GIST_TRY(evaluateExpr(spec.exprs[id], current, cached[id]));
+    valid[id] = true;
+  }
+  value = cached[id];
+  return {};
+}
+
+Status SymbolValues::getSize(ExprId id, const char *what, uint64_t &value) {
+  int64_t number = 0;
+  GIST_TRY(get(id, number));
+  if (number < 0)
+    return Status::error(Code::BadFile, "%s is %" PRId64, what, number);
+  value = static_cast<uint64_t>(number);
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// EntryBinding
+//===----------------------------------------------------------------------===//
+
+EntryBinding::EntryBinding(const Module &module, const EntrySpec &entry,
+                           const DeviceCode &code)
+    : module(&module), spec(&entry) {
+  commands.code = &code;
+  uint32_t firstArg = 0;
+  for (const CommandSpec &command : entry.commands) {
+    BoundCommand bound;
+    bound.kernel = command.kernel;
+    bound.firstArg = firstArg;
+    bound.argCount = static_cast<uint32_t>(command.args.size());
+    bound.after = command.hasAfter ? &command.after : nullptr;
+    firstArg += bound.argCount;
+    commands.commands.push_back(bound);
+  }
+  commands.args.resize(firstArg);
+}
+
+Status EntryBinding::useNumberTable(Device &device) {
+  auto table = std::make_unique<NumberTable>();
+  for (const CommandSpec &command : spec->commands)
+    for (const ArgSpec &arg : command.args)
+      if (arg.buffer == kNone)
+        table->exprs.push_back(arg.value);
+  std::sort(table->exprs.begin(), table->exprs.end());
+  table->exprs.erase(std::unique(table->exprs.begin(), table->exprs.end()),
+                     table->exprs.end());
+  table->values.resize(table->exprs.size());
+  GIST_TRY(
+      device.allocate(table->values.size() * sizeof(int64_t), table->memory));
+  numbers = std::move(table);
+  return {};
+}
+
+DeviceAddress EntryBinding::NumberTable::addressOf(ExprId expr) const {
+  auto place = std::lower_bound(exprs.begin(), exprs.end(), expr);
+  return memory.address() +
+         static_cast<uint64_t>(place - exprs.begin()) * sizeof(int64_t);
+}
+
+uint64_t EntryBinding::commandDependencies(const CommandSpec &command,
+                                           const SymbolValues &symbols) const {
+  uint64_t mask = 0;
+  for (ExprId size : command.grid)
+    mask |= symbols.dependencies(size);
+  for (const ArgSpec &arg : command.args)
+    if (arg.buffer != kNone)
+      mask |= symbols.dependencies(arg.value) |
+              bufferDependencies(arg.buffer, symbols);
+    else if (!numbers)
+      mask |= symbols.dependencies(arg.value);
+  return mask;
+}
+
+uint64_t EntryBinding::bufferDependencies(uint32_t buffer,
+                                          const SymbolValues &symbols) const {
+  const BufferSpec &own = module->spec().buffers[buffer];
+  uint64_t mask =
+      symbols.dependencies(own.size) | symbols.dependencies(own.offset);
+  if (own.kind == BufferKind::Arena)
+    mask |= symbols.dependencies(spec->arenaSize);
+  if (own.kind == BufferKind::View)
+    mask |= bufferDependencies(own.base, symbols);
+  return mask;
+}
+
+/// `count` bytes at `offset` of a range.
+static Status subrange(const MemoryMap::Range &whole, uint64_t offset,
+                       uint64_t count, MemoryMap::Range &part) {
+  if (offset > whole.size || count > whole.size - offset)
+    return Status::error(Code::BadFile,
+                         "%" PRIu64 " bytes at offset %" PRIu64
+                         " do not fit in %" PRIu64,
+                         count, offset, whole.size);
+  part = {whole.address + offset, count};
+  return {};
+}
+
+Status EntryBinding::locate(uint32_t buffer, SymbolValues &symbols,
+                            const MemoryMap &memory,
+                            MemoryMap::Range &range) const {
+  const BufferSpec &own = module->spec().buffers[buffer];
+  if (own.kind != BufferKind::Arena && own.kind != BufferKind::View) {
+    range = memory.buffers[buffer];
+    return {};
+  }
+  uint64_t offset = 0, size = 0;
+  GIST_TRY(symbols.getSize(own.offset, "offset", offset).in(own.name));
+  GIST_TRY(symbols.getSize(own.size, "size", size).in(own.name));
+  MemoryMap::Range whole;
+  if (own.kind == BufferKind::View) {
+    GIST_TRY(locate(own.base, symbols, memory, whole));
+  } else if (spec->arenaSize != kNone) {
+    // The arena may be larger: it is shared by entries and calls.
+    whole.address = memory.arena.address;
+    GIST_TRY(symbols.getSize(spec->arenaSize, "arena size", whole.size));
+  }
+  return subrange(whole, offset, size, range).in(own.name);
+}
+
+Status EntryBinding::bindCommand(size_t number, SymbolValues &symbols,
+                                 const MemoryMap &memory, bool &changed) {
+  const CommandSpec &command = spec->commands[number];
+  BoundCommand &bound = commands.commands[number];
+  uint64_t total = 1;
+  for (size_t i = 0; i < bound.grid.size(); ++i) {
+    uint64_t size = 1;
+    if (command.grid[i] != kNone)
+      GIST_TRY(symbols.getSize(command.grid[i], "grid", size));
+    // GPUs take 31 bits a dimension; the total must fit a task counter.
+    constexpr uint64_t kMaxTotal = uint64_t{1} << 48;
+    if (size > INT32_MAX || __builtin_mul_overflow(total, size, &total) ||
+        total > kMaxTotal)
+      return Status::error(Code::BadFile, "grid of %" PRIu64 " workgroups",
+                           size);
+    changed |= bound.grid[i] != size;
+    bound.grid[i] = static_cast<uint32_t>(size);
+  }
+  uint64_t *slot = commands.args.data() + bound.firstArg;
+  auto put = [&](uint64_t value) {
+    changed |= *slot != value;
+    *slot++ = value;
+  };
+  for (const ArgSpec &arg : command.args) {
+    if (arg.buffer == kNone && numbers) {
+      put(numbers->addressOf(arg.value));
+      continue;
+    }
+    if (arg.buffer == kNone) {
+      int64_t value = 0;
+      GIST_TRY(symbols.get(arg.value, value));
+      put(static_cast<uint64_t>(value));
+      continue;
+    }
+    MemoryMap::Range range;
+    GIST_TRY(locate(arg.buffer, symbols, memory, range));
+    uint64_t offset = 0;
+    if (arg.value != kNone)
+      GIST_TRY(symbols.getSize(arg.value, "offset of an argument", offset));
+    GIST_TRY(subrange(range, offset, 0, range)
+                 .in(module->spec().buffers[arg.buffer].name));
+    put(range.address);
+  }
+  return {};
+}
+
+Status EntryBinding::bindNumbers(SymbolValues &symbols) {
+  for (size_t i = 0; i < numbers->exprs.size(); ++i) {
+    int64_t value = 0;
+    GIST_TRY(symbols.get(numbers->exprs[i], value));
+    numbers->isStale |= numbers->values[i] != value;
+    numbers->values[i] = value;
+  }
+  return {};
+}
+
+Status EntryBinding::uploadNumbers(Device &device) {
+  if (!numbers || !numbers->isStale)
+    return {};
+  GIST_TRY(
+      device.upload(numbers->memory.address(),
+                    {reinterpret_cast<const uint8_t *>(numbers->values.data()),
+                     numbers->values.size() * sizeof(int64_t)}));
+  numbers->isStale = false;
+  return {};
+}
+
+Status EntryBinding::bind(SymbolValues &symbols, const MemoryMap &memory,
+                          bool &changed) {
+  std::span<const int64_t> values = symbols.values();
+  uint64_t stale = 0;
+  bool everything = boundValues.empty() || boundGeneration != memory.generation;
+  for (size_t i = 0; !everything && i < values.size(); ++i)
+    if (values[i] != boundValues[i])
+      stale |= uint64_t{1} << i;
+
+  changed = everything;
+  // Half-bound after an error: the next bind does everything.
+  boundValues.clear();
+  if (masks.empty())
+    for (const CommandSpec &command : spec->commands)
+      masks.push_back(commandDependencies(command, symbols));
+  for (size_t i = 0; i < commands.commands.size(); ++i)
+    if (everything || (masks[i] & stale))
+      GIST_TRY(
+          bindCommand(i, symbols, memory, changed)
+              .in("entry '" + spec->name + "' command " + std::to_string(i)));
+  if (numbers)
+    GIST_TRY(bindNumbers(symbols).in("entry '" + spec->name + "'"));
+  boundValues.assign(values.begin(), values.end());
+  boundGeneration = memory.generation;
+  return {};
+}

@@ -1,0 +1,125 @@
+//===- Binding.h - From symbolic commands to launches -----------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Evaluates a module's expressions for the current symbols and fills the
+// argument slots of an entry's command list. A decode step changes one symbol,
+// so only what depends on a changed symbol is done again.
+//
+// Devices that take numbers by address (GPUs) read them from a table in their
+// memory, one word per distinct expression. Then a change of a number leaves
+// the list as it is, and a recording of it valid.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_RUNTIME_SESSION_BINDING_H
+#define GIST_RUNTIME_SESSION_BINDING_H
+
+#include "runtime/device/Device.h"
+#include "runtime/module/Module.h"
+
+#include <span>
+#include <vector>
+
+namespace gist {
+
+/// The values of a module's symbols and of the expressions over them.
+class SymbolValues {
+public:
+  explicit SymbolValues(const ModuleSpec &spec);
+
+  /// Sets a symbol; a value outside its bounds is an error.
+  Status set(uint32_t symbol, int64_t value);
+  std::span<const int64_t> values() const { return current; }
+
+  /// The value of an expression, remembered until a symbol it reads changes.
+  Status get(ExprId id, int64_t &value);
+  /// The same for sizes and offsets, which cannot be negative.
+  Status getSize(ExprId id, const char *what, uint64_t &value);
+  /// Symbols that the expression reads; none for kNone.
+  uint64_t dependencies(ExprId id) const { return id == kNone ? 0 : masks[id]; }
+
+private:
+  const ModuleSpec &spec;
+  std::vector<int64_t> current; ///< per symbol
+  std::vector<uint64_t> masks;  ///< per expression
+  std::vector<int64_t> cached;
+  std::vector<bool> valid;
+};
+
+/// Where the memory of a session is. Views are resolved on demand.
+struct MemoryMap {
+  struct Range {
+    DeviceAddress address = 0;
+    uint64_t size = 0;
+  };
+  std::vector<Range> buffers; ///< of every kind but Arena and View
+  Range arena;
+  /// Changes whenever an address does.
+  uint64_t generation = 0;
+};
+
+/// An entry with its command list, bound to the symbols of the last call.
+class EntryBinding {
+public:
+  EntryBinding(const Module &module, const EntrySpec &entry,
+               const DeviceCode &code);
+
+  const EntrySpec &entry() const { return *spec; }
+  const CommandList &list() const { return commands; }
+
+  /// Makes scalar arguments words of a table on the device, for devices that
+  /// want them so.
+  Status useNumberTable(Device &device);
+
+  /// Makes the list right for the current symbols and memory. `changed` says
+  /// whether anything in it differs from the last time.
+  Status bind(SymbolValues &symbols, const MemoryMap &memory, bool &changed);
+
+  /// Brings the table of numbers on the device up to date, before the list
+  /// runs.
+  Status uploadNumbers(Device &device);
+
+  /// Where a buffer is for the current symbols; checked against its parent.
+  Status locate(uint32_t buffer, SymbolValues &symbols, const MemoryMap &memory,
+                MemoryMap::Range &range) const;
+
+  /// A list that has been used twice without a change is worth recording.
+  std::unique_ptr<Recording> recording;
+
+private:
+  /// Values of scalar arguments on a device that takes them by address.
+  struct NumberTable {
+    std::vector<ExprId> exprs; ///< distinct
+    std::vector<int64_t> values;
+    DeviceMemory memory;
+    bool isStale = false; ///< `memory` does not have `values`
+
+    DeviceAddress addressOf(ExprId expr) const;
+  };
+
+  /// Symbols that what a command launches depends on.
+  uint64_t commandDependencies(const CommandSpec &command,
+                               const SymbolValues &symbols) const;
+  Status bindCommand(size_t number, SymbolValues &symbols,
+                     const MemoryMap &memory, bool &changed);
+  Status bindNumbers(SymbolValues &symbols);
+  uint64_t bufferDependencies(uint32_t buffer,
+                              const SymbolValues &symbols) const;
+
+  const Module *module;
+  const EntrySpec *spec;
+  CommandList commands;
+  std::unique_ptr<NumberTable> numbers; ///< null: numbers are arguments
+  std::vector<uint64_t> masks; ///< symbols each command depends on; empty: not
+                               ///< worked out yet
+  std::vector<int64_t> boundValues; ///< symbols of the last bind; empty: none
+  uint64_t boundGeneration = 0;
+};
+
+} // namespace gist
+
+#endif // GIST_RUNTIME_SESSION_BINDING_H

@@ -1,0 +1,137 @@
+//===- Generator.cpp - A prompt in, text out ------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/session/Generator.h"
+
+#include <algorithm>
+
+using namespace gist;
+
+Status gist::loadTokenizer(const Module &module, Tokenizer &tokenizer) {
+  if (module.tokenizer().size == 0)
+    return Status::error(Code::NotFound, "the module has no tokenizer");
+  TokenizerSpec spec;
+  GIST_TRY(TokenizerSpec::deserialize(module.tokenizer(), spec)
+               .in("tokenizer section"));
+  // A larger vocabulary in the model is padding; a larger one here would give
+  // ids that the model has no row for.
+  auto modelSize = static_cast<uint64_t>(module.spec().model.vocabSize);
+  if (spec.vocab.size() > modelSize)
+    return Status::error(Code::BadFile,
+                         "tokenizer of %zu tokens for a model of %" PRIu64,
+                         spec.vocab.size(), modelSize);
+  return Tokenizer::create(std::move(spec), tokenizer);
+}
+
+const char *gist::toString(FinishReason reason) {
+  switch (reason) {
+  case FinishReason::EndToken:
+    return "end token";
+  case FinishReason::StopString:
+    return "stop string";
+  case FinishReason::MaxTokens:
+    return "token limit";
+  case FinishReason::ContextFull:
+    return "context full";
+  case FinishReason::Cancelled:
+    return "cancelled";
+  }
+  return "";
+}
+
+namespace {
+/// Turns tokens into text, looks for stop strings, and hands the rest on.
+class TextOutput {
+public:
+  TextOutput(const Tokenizer &tokenizer, const GenerateOptions &options,
+             const TextSink &sink, std::string &text)
+      : decoder(tokenizer, !options.showSpecial), stops(options.stops),
+        sink(sink), text(text) {}
+
+  void push(int32_t token) { give(stops.push(decoder.push(token))); }
+
+  void finish() {
+    if (!stops.stopped())
+      give(stops.push(decoder.finish()));
+    if (!stops.stopped())
+      give(stops.finish());
+  }
+
+  bool stopped() const { return stops.stopped(); }
+  bool cancelled() const { return refused; }
+
+private:
+  void give(const std::string &piece) {
+    if (piece.empty() || refused)
+      return;
+    text += piece;
+    refused = sink && !sink(piece);
+  }
+
+  StreamDecoder decoder;
+  StopMatcher stops;
+  const TextSink &sink;
+  std::string &text;
+  bool refused = false;
+};
+} // namespace
+
+static bool isEnd(const Session &session, const Tokenizer &tokenizer,
+                  int32_t token) {
+  const std::vector<int64_t> &stops = session.module().spec().model.stopTokens;
+  return tokenizer.isStop(token) ||
+         std::find(stops.begin(), stops.end(), token) != stops.end();
+}
+
+Status gist::generate(Session &session, const Tokenizer &tokenizer,
+                      std::span<const int32_t> prompt,
+                      const GenerateOptions &options, const TextSink &sink,
+                      GenerateResult &result) {
+  Sampler sampler;
+  GIST_TRY(Sampler::create(options.sampler, sampler));
+  if (options.maxTokens < 0)
+    return Status::error(Code::BadArgument,
+                         "the number of tokens cannot be negative");
+  result = {};
+  int64_t start = Profile::now();
+  int32_t token = 0;
+  GIST_TRY(session.next(prompt, sampler, token));
+  int64_t decodeStart = Profile::now();
+  result.promptNanoseconds = decodeStart - start;
+
+  TextOutput output(tokenizer, options, sink, result.text);
+  while (true) {
+    result.tokens.push_back(token);
+    if (!options.ignoreEnd && isEnd(session, tokenizer, token)) {
+      result.reason = FinishReason::EndToken;
+      break;
+    }
+    output.push(token);
+    if (output.stopped()) {
+      result.reason = FinishReason::StopString;
+      break;
+    }
+    if (output.cancelled()) {
+      result.reason = FinishReason::Cancelled;
+      break;
+    }
+    if (options.maxTokens != 0 &&
+        static_cast<int64_t>(result.tokens.size()) >= options.maxTokens) {
+      result.reason = FinishReason::MaxTokens;
+      break;
+    }
+    if (session.position() == session.capacity()) {
+      result.reason = FinishReason::ContextFull;
+      break;
+    }
+    GIST_TRY(session.next({&token, 1}, sampler, token));
+    ++result.decodedTokens;
+  }
+  output.finish();
+  result.decodeNanoseconds = Profile::now() - decodeStart;
+  return {};
+}

@@ -1,0 +1,95 @@
+//===- Profile.cpp - Where the time of a session goes ---------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/session/Profile.h"
+
+#include "runtime/support/AtomicFile.h"
+
+#include "nlohmann/json.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+using namespace gist;
+
+int64_t Profile::now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+void Profile::add(const EntrySpec &entry, const CommandSpec &command,
+                  const std::string &kernel, CommandTime time, double flops,
+                  double bytes) {
+  const std::string &label = command.label.empty() ? kernel : command.label;
+  auto at = std::find_if(sums.begin(), sums.end(), [&](const auto &total) {
+    return total.layer == command.layer && total.label == label &&
+           total.entry == entry.name;
+  });
+  if (at == sums.end())
+    at = sums.insert(sums.end(), {.entry = entry.name,
+                                  .label = label,
+                                  .kernel = kernel,
+                                  .layer = command.layer});
+  ++at->calls;
+  at->nanoseconds += time.end - time.begin;
+  at->flops += flops;
+  at->bytes += bytes;
+  if (keeps)
+    events.push_back({static_cast<size_t>(at - sums.begin()), {}, time});
+}
+
+void Profile::addSpan(const std::string &name, CommandTime time) {
+  if (keeps)
+    events.push_back({SIZE_MAX, name, time});
+}
+
+void Profile::clear() {
+  sums.clear();
+  events.clear();
+}
+
+Status Profile::writeTrace(const std::string &path) const {
+  int64_t start = INT64_MAX;
+  for (const Event &event : events)
+    start = std::min(start, event.time.begin);
+  // One track for the host, one for the commands. Times are microseconds.
+  auto micro = [](int64_t nanoseconds) {
+    return static_cast<double>(nanoseconds) / 1000.0;
+  };
+  auto track = [](int number, const char *name) {
+    return nlohmann::json{{"ph", "M"},
+                          {"pid", 1},
+                          {"tid", number},
+                          {"name", "thread_name"},
+                          {"args", {{"name", name}}}};
+  };
+  nlohmann::json list = {track(1, "host"), track(2, "commands")};
+  for (const Event &event : events) {
+    nlohmann::json item = {{"ph", "X"},
+                           {"pid", 1},
+                           {"ts", micro(event.time.begin - start)},
+                           {"dur", micro(event.time.end - event.time.begin)}};
+    if (event.total == SIZE_MAX) {
+      item["tid"] = 1;
+      item["name"] = event.name;
+    } else {
+      const CommandTotal &total = sums[event.total];
+      item["tid"] = 2;
+      item["name"] = total.label;
+      item["cat"] = total.entry;
+      item["args"] = {{"layer", total.layer}, {"kernel", total.kernel}};
+    }
+    list.push_back(std::move(item));
+  }
+  // Labels come from a file: bytes that are no UTF-8 are replaced.
+  std::string text =
+      nlohmann::json{{"traceEvents", std::move(list)}}.dump(
+          -1, ' ', false, nlohmann::json::error_handler_t::replace) +
+      "\n";
+  return writeWhole(path, text);
+}

@@ -1,0 +1,65 @@
+//===- Profile.h - Where the time of a session goes -------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_RUNTIME_SESSION_PROFILE_H
+#define GIST_RUNTIME_SESSION_PROFILE_H
+
+#include "runtime/device/Device.h"
+#include "runtime/module/ModuleSpec.h"
+
+#include <string>
+#include <vector>
+
+namespace gist {
+
+/// The total of all commands with one label in one entry and layer.
+struct CommandTotal {
+  std::string entry, label, kernel;
+  int32_t layer = -1;
+  uint64_t calls = 0;
+  int64_t nanoseconds = 0;
+  double flops = 0, bytes = 0; ///< by the module's cost expressions
+};
+
+/// Collects when commands ran; sums them up, and writes a trace that
+/// chrome://tracing and Perfetto open.
+class Profile {
+public:
+  /// One command of a call. `flops` and `bytes` are 0 when not known.
+  void add(const EntrySpec &entry, const CommandSpec &command,
+           const std::string &kernel, CommandTime time, double flops,
+           double bytes);
+  /// Something the host did: "tokenize", "sample", a whole call.
+  void addSpan(const std::string &name, CommandTime time);
+
+  /// Keeps single events for the trace, not just totals.
+  void keepEvents(bool keep) { keeps = keep; }
+
+  const std::vector<CommandTotal> &totals() const { return sums; }
+  void clear();
+
+  /// Writes the kept events as Chrome trace JSON.
+  Status writeTrace(const std::string &path) const;
+
+  /// Nanoseconds of the clock that CommandTime uses.
+  static int64_t now();
+
+private:
+  struct Event {
+    size_t total; ///< index in sums, or SIZE_MAX for a span of the host
+    std::string name;
+    CommandTime time;
+  };
+
+  bool keeps = false;
+  std::vector<CommandTotal> sums;
+  std::vector<Event> events;
+};
+
+} // namespace gist
+
+#endif // GIST_RUNTIME_SESSION_PROFILE_H

@@ -1,0 +1,227 @@
+//===- Sampler.cpp - From logits to the next token ------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/session/Sampler.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+using namespace gist;
+
+//===----------------------------------------------------------------------===//
+// Sampler
+//===----------------------------------------------------------------------===//
+
+using Field = SampleSettings::Field;
+
+/// What top-p is a share of, and the weight of the best token.
+static constexpr int64_t kWholeShare = int64_t{1} << 32;
+static constexpr int64_t kWholeWeight = int64_t{1} << 30;
+
+/// How much more likely the best token is than one that far below it, as
+/// gist.sample says: whole numbers, so that a text is the same everywhere.
+static int64_t getWeight(float logit, float best, float scale) {
+  // 2^(-f) on [0, 1], in units of 2^-30. The same numbers are in
+  // dialect/SamplingOps.cpp.
+  constexpr int64_t kPowers[] = {kWholeWeight, -744261112, 257940802, -59591844,
+                                 10304738,     -1386885,   123394};
+  constexpr int kFractionBits = 25;
+  if (logit == best)
+    return kWholeWeight;
+  float distance = (best - logit) * scale;
+  if (!(distance < 30.0f)) // A NaN never is.
+    return 0;
+  auto units = static_cast<int64_t>(distance * (1 << kFractionBits));
+  int64_t fraction = units & ((1 << kFractionBits) - 1), power = 0;
+  for (size_t i = std::size(kPowers); i-- > 0;)
+    power = kPowers[i] + (power * fraction >> kFractionBits);
+  return power >> (units >> kFractionBits);
+}
+
+/// floor(total * share / 2^32) without overflow.
+static int64_t getShare(int64_t total, int64_t share) {
+  auto low = static_cast<uint64_t>(total) & 0xffffffff;
+  return (total >> 32) * share +
+         static_cast<int64_t>(low * static_cast<uint64_t>(share) >> 32);
+}
+
+Status gist::noTokenError(size_t logits) {
+  return Status::error(Code::BadArgument,
+                       "none of %zu logits is a number above -inf", logits);
+}
+
+Status Sampler::create(const SamplerOptions &options, Sampler &sampler) {
+  // Written so that NaN is refused too.
+  if (!(options.temperature >= 0.0f) || std::isinf(options.temperature))
+    return Status::error(Code::BadArgument,
+                         "temperature %g is not a number from 0",
+                         static_cast<double>(options.temperature));
+  if (!(options.topP > 0.0f && options.topP <= 1.0f))
+    return Status::error(Code::BadArgument, "top-p %g is not in (0, 1]",
+                         static_cast<double>(options.topP));
+  if (!(options.minP >= 0.0f && options.minP <= 1.0f))
+    return Status::error(Code::BadArgument, "min-p %g is not in [0, 1]",
+                         static_cast<double>(options.minP));
+  sampler.state = options.seed;
+  sampler.isGreedy = options.temperature == 0.0f;
+  constexpr double kLog2E = 1.4426950408889634;
+  auto scale = static_cast<float>(
+      std::min(kLog2E / static_cast<double>(options.temperature),
+               static_cast<double>(std::numeric_limits<float>::max())));
+  auto part = [](float share, int64_t whole) {
+    return static_cast<int64_t>(
+        std::ceil(static_cast<double>(share) * static_cast<double>(whole)));
+  };
+  std::array<int64_t, Field::NumFields> &numbers = sampler.settings.numbers;
+  numbers[Field::Scale] = std::bit_cast<int32_t>(scale);
+  numbers[Field::TopK] = options.topK ? options.topK : INT32_MAX;
+  numbers[Field::TopP] = part(options.topP, kWholeShare);
+  numbers[Field::Least] =
+      std::max<int64_t>(1, part(options.minP, kWholeWeight));
+  if (sampler.isGreedy)
+    numbers[Field::TopK] = 1;
+  return {};
+}
+
+/// With the upper half of the next number of SplitMix64.
+SampleSettings Sampler::next() {
+  if (isGreedy)
+    return settings;
+  state += 0x9E3779B97F4A7C15;
+  uint64_t z = state;
+  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
+  z = (z ^ z >> 27) * 0x94D049BB133111EB;
+  z ^= z >> 31;
+  settings.numbers[Field::Random] = static_cast<int64_t>(z >> 32);
+  return settings;
+}
+
+Status Sampler::draw(std::span<const float> logits,
+                     const SampleSettings &settings, int32_t &token) {
+  float best = -std::numeric_limits<float>::infinity();
+  int32_t bestToken = -1;
+  for (size_t i = 0; i < logits.size(); ++i) {
+    if (!(logits[i] > best)) // A NaN never is.
+      continue;
+    best = logits[i];
+    bestToken = static_cast<int32_t>(i);
+  }
+  if (bestToken < 0)
+    return noTokenError(logits.size());
+  token = bestToken;
+  if (settings.numbers[Field::TopK] == 1)
+    return {};
+
+  auto bits = static_cast<int32_t>(settings.numbers[Field::Scale]);
+  auto scale = std::bit_cast<float>(bits);
+  int64_t least = settings.numbers[Field::Least], total = 0;
+  candidates.clear();
+  for (size_t i = 0; i < logits.size(); ++i)
+    if (int64_t weight = getWeight(logits[i], best, scale)) {
+      candidates.push_back({logits[i], static_cast<int32_t>(i), weight});
+      total += weight;
+    }
+  std::optional<Candidate> last = findLast(settings, total);
+  std::erase_if(candidates, [&](const Candidate &candidate) {
+    return candidate.weight < least || (last && comesBefore(*last, candidate));
+  });
+
+  total = 0;
+  for (const Candidate &candidate : candidates)
+    total += candidate.weight;
+  int64_t drawn = getShare(total, settings.numbers[Field::Random]), sum = 0;
+  for (const Candidate &candidate : candidates) {
+    sum += candidate.weight;
+    if (sum > drawn) {
+      token = candidate.token;
+      break;
+    }
+  }
+  return {};
+}
+
+/// The last of the candidates, whose weights add up to `total`, that top-k and
+/// top-p leave; none where they leave all.
+std::optional<Sampler::Candidate>
+Sampler::findLast(const SampleSettings &settings, int64_t total) {
+  auto topK = static_cast<size_t>(settings.numbers[Field::TopK]);
+  int64_t topP = settings.numbers[Field::TopP];
+  if (topK >= candidates.size() && topP >= kWholeShare)
+    return std::nullopt;
+  // Few are needed, so they are taken from a heap and the rest never sorted.
+  rest = candidates;
+  first.clear();
+  auto isLater = [](const Candidate &a, const Candidate &b) {
+    return comesBefore(b, a);
+  };
+  std::make_heap(rest.begin(), rest.end(), isLater);
+  auto take = [&] {
+    std::pop_heap(rest.begin(), rest.end(), isLater);
+    first.push_back(rest.back());
+    rest.pop_back();
+    return first.back().weight;
+  };
+  if (topK < rest.size()) {
+    total = 0;
+    while (first.size() < topK)
+      total += take();
+  }
+  int64_t enough = std::max<int64_t>(1, getShare(total, topP)), kept = 0;
+  size_t count = 0;
+  while (kept < enough) {
+    kept += count < first.size() ? first[count].weight : take();
+    ++count;
+  }
+  return first[count - 1];
+}
+
+//===----------------------------------------------------------------------===//
+// StopMatcher
+//===----------------------------------------------------------------------===//
+
+StopMatcher::StopMatcher(std::vector<std::string> strings)
+    : stops(std::move(strings)) {
+  std::erase(stops, std::string());
+  for (const std::string &stop : stops)
+    longest = std::max(longest, stop.size());
+}
+
+std::string StopMatcher::push(std::string_view piece) {
+  if (done)
+    return {};
+  held += piece;
+  // The stop string that begins first, whichever is complete.
+  size_t end = std::string::npos;
+  for (const std::string &stop : stops)
+    end = std::min(end, held.find(stop));
+  done = end != std::string::npos;
+  if (!done) {
+    // The longest end of the text that some stop string begins with.
+    end = held.size() - std::min(held.size(), longest);
+    auto mayBegin = [&](size_t at) {
+      std::string_view tail = std::string_view(held).substr(at);
+      return std::any_of(
+          stops.begin(), stops.end(),
+          [&](const std::string &stop) { return stop.starts_with(tail); });
+    };
+    while (end < held.size() && !mayBegin(end))
+      ++end;
+  }
+  std::string shown = held.substr(0, end);
+  held.erase(0, done ? held.size() : end);
+  return shown;
+}
+
+std::string StopMatcher::finish() {
+  std::string shown = std::move(held);
+  held.clear();
+  return shown;
+}

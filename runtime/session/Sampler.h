@@ -1,0 +1,114 @@
+//===- Sampler.h - From logits to the next token ----------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Sampling with the usual filters, and the rules that end a text. Both give
+// the same answer on every machine for the same logits and seed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_RUNTIME_SESSION_SAMPLER_H
+#define GIST_RUNTIME_SESSION_SAMPLER_H
+
+#include "runtime/support/Status.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gist {
+
+struct SamplerOptions {
+  float temperature = 0.0f; ///< 0: always the most likely token.
+  uint32_t topK = 0;        ///< Only the k most likely; 0: all.
+  float topP = 1.0f;        ///< Only the most likely that reach this sum.
+  float minP = 0.0f;        ///< Only those this likely relative to the best.
+  uint64_t seed = 0;
+};
+
+/// All that one draw depends on besides the logits: the settings of the op
+/// gist.sample (docs/dialect.md), which devices compute with as the host does.
+struct SampleSettings {
+  enum Field { Scale, TopK, TopP, Least, Random, NumFields };
+  /// Without more, those that take the best token.
+  std::array<int64_t, NumFields> numbers = {0, 1, int64_t{1} << 32, 1, 0};
+
+  bool operator==(const SampleSettings &) const = default;
+};
+
+/// The error for logits none of which can be chosen.
+Status noTokenError(size_t logits);
+
+/// Draws tokens. The filters act in the order top-k, top-p, min-p on the
+/// probabilities at the given temperature.
+class Sampler {
+public:
+  /// Refuses options that are out of range. On error `sampler` is left as it
+  /// was.
+  static Status create(const SamplerOptions &options, Sampler &sampler);
+
+  /// What the next token is drawn with. Every call has another random number.
+  SampleSettings next();
+
+  /// The token that `settings` draw. A NaN counts as impossible; of equal
+  /// logits the smaller id comes first. Fails when no logit is above -inf.
+  Status draw(std::span<const float> logits, const SampleSettings &settings,
+              int32_t &token);
+
+  /// The same with the next settings.
+  Status sample(std::span<const float> logits, int32_t &token) {
+    return draw(logits, next(), token);
+  }
+
+private:
+  struct Candidate {
+    float logit;
+    int32_t token;
+    int64_t weight;
+  };
+  static bool comesBefore(const Candidate &a, const Candidate &b) {
+    return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
+  }
+  std::optional<Candidate> findLast(const SampleSettings &settings,
+                                    int64_t total);
+
+  SampleSettings settings;
+  bool isGreedy = true;
+  uint64_t state = 0;
+  // Kept between calls for their memory.
+  std::vector<Candidate> candidates, rest, first;
+};
+
+/// Finds stop strings in a text that comes in pieces. Text that may become the
+/// beginning of a stop string is held back until that is decided.
+class StopMatcher {
+public:
+  /// Empty strings are ignored.
+  explicit StopMatcher(std::vector<std::string> stops);
+
+  /// Takes the next piece and gives the text that can be shown. Once a stop
+  /// string is complete, the text before it is given and nothing after it.
+  std::string push(std::string_view piece);
+
+  /// The text held back, when no more comes.
+  std::string finish();
+
+  bool stopped() const { return done; }
+
+private:
+  std::vector<std::string> stops;
+  size_t longest = 0;
+  std::string held;
+  bool done = false;
+};
+
+} // namespace gist
+
+#endif // GIST_RUNTIME_SESSION_SAMPLER_H

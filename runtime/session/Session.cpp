@@ -1,0 +1,267 @@
+//===- Session.cpp - One run of a model: its memory and its commands ------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/session/Session.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cinttypes>
+
+using namespace gist;
+
+Session::Session(std::shared_ptr<const Module> module, Device &device,
+                 const SessionOptions &options)
+    : source(std::move(module)), device(device), options(options),
+      symbols(source->spec()), symbolT(source->findSymbol(kSymbolTokens)),
+      symbolP(source->findSymbol(kSymbolPast)),
+      symbolC(source->findSymbol(kSymbolCapacity)) {}
+
+Status Session::create(std::shared_ptr<const Module> module, Device &device,
+                       const SessionOptions &options,
+                       std::unique_ptr<Session> &result) {
+  std::unique_ptr<Session> session(
+      new Session(std::move(module), device, options));
+  GIST_TRY(session->initialize());
+  result = std::move(session);
+  return {};
+}
+
+Status Session::chooseTarget() {
+  // The first that runs here: the compiler lists the most demanding first.
+  std::string refused;
+  const std::vector<TargetSpec> &targets = source->spec().targets;
+  for (uint32_t i = 0; i < targets.size(); ++i) {
+    Status status = device.supports(targets[i]);
+    if (status.ok()) {
+      targetId = i;
+      return {};
+    }
+    refused += "; '" + targets[i].name + "' " + status.text;
+  }
+  DeviceInfo info = device.info();
+  return Status::error(
+      Code::Unsupported, "the module has no code for this %s device, %s%s",
+      info.kind.c_str(), info.architecture.c_str(), refused.c_str());
+}
+
+Status Session::initialize() {
+  const ModuleSpec &spec = source->spec();
+  if (options.context < 0 || options.chunk < 0)
+    return Status::error(Code::BadArgument,
+                         "context and chunk sizes cannot be negative");
+  GIST_TRY(chooseTarget());
+  if (symbolC != kNone) {
+    if (options.context != 0)
+      GIST_TRY(symbols.set(symbolC, options.context).in("context"));
+    context = symbols.values()[symbolC];
+  } else {
+    // Nothing outlives a call, so a call is all there is.
+    context = symbolT == kNone ? 0 : spec.symbols[symbolT].max;
+  }
+  GIST_TRY(device.loadCode(spec, targetId, source->code(targetId), code));
+  GIST_TRY(allocateBuffers());
+  for (const EntrySpec &entry : spec.entries)
+    if (entry.target == kNone || entry.target == targetId) {
+      entries.emplace_back(*source, entry, *code);
+      if (device.numbersByAddress())
+        GIST_TRY(entries.back().useNumberTable(device));
+    }
+  return {};
+}
+
+Status Session::findEntry(std::string_view name, EntryBinding *&result) {
+  const EntrySpec *wanted = source->findEntry(name, targetId);
+  for (EntryBinding &binding : entries)
+    if (&binding.entry() == wanted) {
+      result = &binding;
+      return {};
+    }
+  std::string known;
+  for (const EntryBinding &binding : entries)
+    known += (known.empty() ? "" : ", ") + binding.entry().name;
+  return Status::error(Code::NotFound,
+                       "the module has no entry '%.*s'; it has: %s",
+                       static_cast<int>(name.size()), name.data(),
+                       known.empty() ? "none" : known.c_str());
+}
+
+bool Session::hasEntry(std::string_view name) const {
+  return source->findEntry(name, targetId) != nullptr;
+}
+
+int64_t Session::maxTokens(std::string_view name) const {
+  const EntrySpec *entry = source->findEntry(name, targetId);
+  int64_t limit =
+      symbolT == kNone ? INT64_MAX : source->spec().symbols[symbolT].max;
+  if (entry && entry->maxTokens != 0)
+    limit = std::min(limit, entry->maxTokens);
+  return limit;
+}
+
+//===----------------------------------------------------------------------===//
+// Execution
+//===----------------------------------------------------------------------===//
+
+Status Session::setTokens(const EntrySpec &entry, int64_t tokens,
+                          int64_t before) {
+  if (entry.maxTokens != 0 && tokens > entry.maxTokens)
+    return Status::error(Code::BadArgument,
+                         "entry '%s' takes at most %" PRId64
+                         " tokens, got %" PRId64,
+                         entry.name.c_str(), entry.maxTokens, tokens);
+  if (symbolT != kNone)
+    GIST_TRY(symbols.set(symbolT, tokens));
+  if (symbolP != kNone)
+    GIST_TRY(symbols.set(symbolP, before));
+  return {};
+}
+
+/// Binds and runs an entry whose memory is there and whose inputs are filled.
+Status Session::execute(EntryBinding &binding) {
+  bool changed = false;
+  GIST_TRY(binding.bind(symbols, map, changed));
+  const std::vector<BufferSpec> &buffers = source->spec().buffers;
+  std::span<const int64_t> values = symbols.values();
+  for (size_t i = 0; i < buffers.size(); ++i)
+    if (buffers[i].kind == BufferKind::Symbols)
+      GIST_TRY(device.upload(owned[i].address(),
+                             {reinterpret_cast<const uint8_t *>(values.data()),
+                              values.size_bytes()}));
+  GIST_TRY(binding.uploadNumbers(device));
+  if (changed)
+    binding.recording.reset();
+
+  if (!options.profile) {
+    if (changed)
+      GIST_TRY(device.submit(binding.list(), nullptr));
+    else if (!binding.recording)
+      GIST_TRY(device.record(binding.list(), binding.recording));
+    if (binding.recording)
+      GIST_TRY(device.replay(*binding.recording));
+  } else {
+    std::vector<CommandTime> times;
+    GIST_TRY(device.submit(binding.list(), &times));
+    const EntrySpec &entry = binding.entry();
+    for (size_t i = 0; i < entry.commands.size(); ++i) {
+      const CommandSpec &command = entry.commands[i];
+      int64_t flops = 0, bytes = 0;
+      if (command.flops != kNone)
+        GIST_TRY(symbols.get(command.flops, flops));
+      if (command.bytes != kNone)
+        GIST_TRY(symbols.get(command.bytes, bytes));
+      options.profile->add(
+          entry, command, source->spec().kernels[command.kernel].name, times[i],
+          static_cast<double>(flops), static_cast<double>(bytes));
+    }
+  }
+  return options.statistics ? readStatistics(binding) : Status();
+}
+
+template <typename T>
+static std::vector<double> toDoubles(const std::vector<uint8_t> &bytes) {
+  std::vector<T> typed(bytes.size() / sizeof(T));
+  std::memcpy(typed.data(), bytes.data(), typed.size() * sizeof(T));
+  return {typed.begin(), typed.end()};
+}
+
+Status Session::readStatistics(EntryBinding &binding) {
+  lastValues.clear();
+  for (const StatisticSpec &statistic : binding.entry().statistics) {
+    MemoryMap::Range range;
+    GIST_TRY(binding.locate(statistic.buffer, symbols, map, range));
+    std::vector<uint8_t> bytes(range.size);
+    GIST_TRY(device.download(range.address, bytes.data(), range.size));
+    StatisticValue value{statistic.name, statistic.layer, {}};
+    ElementType type = source->spec().buffers[statistic.buffer].type;
+    if (type == ElementType::F32)
+      value.values = toDoubles<float>(bytes);
+    else if (type == ElementType::I32)
+      value.values = toDoubles<int32_t>(bytes);
+    else
+      value.values = toDoubles<int64_t>(bytes);
+    lastValues.push_back(std::move(value));
+  }
+  return {};
+}
+
+Status Session::call(std::string_view name,
+                     const std::map<std::string, int64_t> &given,
+                     const std::map<std::string, Bytes> &inputs,
+                     std::map<std::string, std::vector<uint8_t>> &outputs) {
+  EntryBinding *binding = nullptr;
+  GIST_TRY(findEntry(name, binding));
+  const EntrySpec &entry = binding->entry();
+  const ModuleSpec &spec = source->spec();
+  lastLogits = {};
+  for (const auto &[symbolName, value] : given) {
+    uint32_t symbol = source->findSymbol(symbolName);
+    if (symbol == kNone)
+      return Status::error(Code::NotFound, "the module has no symbol '%s'",
+                           symbolName.c_str());
+    if (symbol == symbolC && value != context)
+      return Status::error(Code::BadArgument,
+                           "the capacity is chosen when a session is made");
+    GIST_TRY(symbols.set(symbol, value));
+  }
+  if (symbolT != kNone)
+    GIST_TRY(setTokens(entry, symbols.values()[symbolT],
+                       symbolP == kNone ? 0 : symbols.values()[symbolP]));
+  GIST_TRY(ensureMemory(entry));
+  for (uint32_t i : entry.inputs) {
+    auto at = inputs.find(spec.buffers[i].name);
+    if (at == inputs.end())
+      return Status::error(Code::BadArgument, "input '%s' is missing",
+                           spec.buffers[i].name.c_str());
+    uint64_t size = 0;
+    GIST_TRY(contentSize(i, size));
+    if (at->second.size != size)
+      return Status::error(Code::BadArgument,
+                           "input '%s' has %" PRIu64
+                           " bytes, the entry wants %" PRIu64,
+                           at->first.c_str(), at->second.size, size);
+    GIST_TRY(device.upload(owned[i].address(), at->second));
+    uploadedSampling.erase(i);
+  }
+  GIST_TRY(execute(*binding));
+  std::map<std::string, std::vector<uint8_t>> results;
+  for (uint32_t i : entry.outputs) {
+    uint64_t size = 0;
+    GIST_TRY(contentSize(i, size));
+    std::vector<uint8_t> &bytes = results[spec.buffers[i].name];
+    bytes.resize(size);
+    GIST_TRY(device.download(owned[i].address(), bytes.data(), size));
+  }
+  outputs = std::move(results);
+  return {};
+}
+
+Status Session::measure(std::string_view name, unsigned samples, unsigned batch,
+                        std::vector<double> &microseconds) {
+  EntryBinding *binding = nullptr;
+  GIST_TRY(findEntry(name, binding));
+  CommandList list = binding->list();
+  // Runs wait for one another; within a run the entry's own order holds only
+  // for the first, whose commands are counted from zero.
+  std::vector<BoundCommand> once = list.commands;
+  for (BoundCommand &command : once)
+    command.after = nullptr;
+  for (unsigned i = 1; i < batch; ++i)
+    list.commands.insert(list.commands.end(), once.begin(), once.end());
+  std::unique_ptr<Recording> recording;
+  GIST_TRY(device.record(list, recording));
+  GIST_TRY(device.replay(*recording));
+  GIST_TRY(device.synchronize());
+  using Clock = std::chrono::steady_clock;
+  for (unsigned i = 0; i < samples; ++i) {
+    Clock::time_point begin = Clock::now();
+    GIST_TRY(device.replay(*recording));
+    GIST_TRY(device.synchronize());
+    std::chrono::duration<double, std::micro> taken = Clock::now() - begin;
+    microseconds.push_back(taken.count() / batch);
+  }
+  return {};
+}

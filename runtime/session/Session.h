@@ -1,0 +1,196 @@
+//===- Session.h - One run of a model: its memory and its commands -*- C++
+//-*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_RUNTIME_SESSION_SESSION_H
+#define GIST_RUNTIME_SESSION_SESSION_H
+
+#include "runtime/device/Device.h"
+#include "runtime/module/Module.h"
+#include "runtime/session/Binding.h"
+#include "runtime/session/Profile.h"
+#include "runtime/session/Sampler.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gist {
+
+class Session;
+
+struct SessionOptions {
+  int64_t context = 0; ///< tokens the session can hold; 0: the module's default
+  int64_t chunk = 0;   ///< tokens per prefill call; 0: the module's, or 512
+  /// Measures every command into this; null: runs without timing.
+  Profile *profile = nullptr;
+  /// Reads back the entry's statistics (r, turnover, gates) after every call.
+  bool statistics = false;
+  /// Told of every call that took tokens, after it ran: how many there were and
+  /// how many before them. Session::statistics() are those of the call.
+  std::function<void(const Session &session, int64_t before, int64_t tokens)>
+      afterCall = {};
+};
+
+/// What an entry's StatisticSpec left after the last call.
+struct StatisticValue {
+  std::string name;
+  int32_t layer = -1;
+  std::vector<double> values;
+};
+
+struct MemoryUse {
+  uint64_t weights = 0, state = 0, arena = 0, io = 0;
+};
+
+/// Runs a module on a device. Owns scratch memory and state (the KV cache);
+/// weights stay where the module mapped them, or are uploaded once.
+///
+/// Not for several threads at once; several sessions may share a module and,
+/// one at a time, a device.
+class Session {
+public:
+  static Status create(std::shared_ptr<const Module> module, Device &device,
+                       const SessionOptions &options,
+                       std::unique_ptr<Session> &result);
+
+  /// Appends tokens, in chunks, and computes the logits after the last one.
+  /// Tokens that do not fit the context are refused before anything runs.
+  Status feed(std::span<const int32_t> tokens);
+
+  /// Appends tokens and draws the one that follows them; on the device, where
+  /// the module's code can, and then logits() is empty.
+  Status next(std::span<const int32_t> tokens, Sampler &sampler,
+              int32_t &token);
+
+  /// The logits after the last fed token, one per vocabulary entry. Valid until
+  /// the next call of any function.
+  std::span<const float> logits() const { return lastLogits; }
+
+  /// Appends tokens and hands out the logits after each of them, in order.
+  /// `index` counts from 0; the logits are valid during the call.
+  using LogitsSink =
+      std::function<Status(size_t index, std::span<const float> logits)>;
+  Status score(std::span<const int32_t> tokens, const LogitsSink &sink);
+
+  /// Appends tokens and hands out, call by call, how surprised the model is by
+  /// what follows each: minus the logarithm of the probability of `targets[i]`
+  /// after `tokens[i]`. `first` is the number of the first of `losses`, which
+  /// are valid during the call.
+  using LossSink =
+      std::function<Status(size_t first, std::span<const float> losses)>;
+  Status nll(std::span<const int32_t> tokens, std::span<const int32_t> targets,
+             const LossSink &sink);
+
+  /// The embedding of a text, for modules with an "embed" entry.
+  Status embed(std::span<const int32_t> tokens, std::vector<float> &result);
+
+  /// Runs any entry on named inputs and returns its named outputs as bytes.
+  Status call(std::string_view entry,
+              const std::map<std::string, int64_t> &symbols,
+              const std::map<std::string, Bytes> &inputs,
+              std::map<std::string, std::vector<uint8_t>> &outputs);
+
+  /// Times an entry that call() has run, on the same inputs and symbols: how
+  /// many microseconds it takes each time of `samples`. One sample is `batch`
+  /// runs one after the other without the host between them.
+  Status measure(std::string_view entry, unsigned samples, unsigned batch,
+                 std::vector<double> &microseconds);
+
+  /// Gives a weight other content of the same size, in this session alone:
+  /// for tables that steer kernels. The module stays as it is.
+  Status setWeight(std::string_view name, Bytes content);
+
+  /// Forgets every token.
+  Status reset();
+  /// Forgets the tokens from `position` on. Modules whose state is more than
+  /// rows by position (selections) can only be reset.
+  Status rewind(int64_t position);
+
+  /// Takes over what a session of the same module and capacity, perhaps on
+  /// another device, has seen.
+  Status takeState(Session &other);
+
+  int64_t position() const { return past; }
+  int64_t capacity() const { return context; }
+  bool hasEntry(std::string_view name) const;
+  /// How many tokens a call after `before` others may take: where the module
+  /// says a chunk, no call crosses a multiple of it.
+  int64_t tokensInBlock(int64_t before) const;
+  /// Largest T that one call of this entry takes.
+  int64_t maxTokens(std::string_view entry) const;
+  const Module &module() const { return *source; }
+  const TargetSpec &target() const { return source->spec().targets[targetId]; }
+  MemoryUse memoryUse() const;
+  /// Of the last call, when SessionOptions::statistics is set.
+  const std::vector<StatisticValue> &statistics() const { return lastValues; }
+
+private:
+  Session(std::shared_ptr<const Module> module, Device &device,
+          const SessionOptions &options);
+  Status initialize();
+  Status chooseTarget();
+  Status loadWeight(uint32_t number, DeviceMemory &memory);
+  Status allocateBuffers();
+  Status findEntry(std::string_view name, EntryBinding *&result);
+  Status setTokens(const EntrySpec &entry, int64_t tokens, int64_t before);
+  Status ensure(DeviceMemory &memory, uint64_t size);
+  Status ensureMemory(const EntrySpec &entry);
+  Status execute(EntryBinding &binding);
+  Status readStatistics(EntryBinding &binding);
+  /// `targets` is empty for entries that take none.
+  Status runTokens(std::string_view entry, std::span<const int32_t> tokens,
+                   std::span<const int32_t> targets, int64_t before);
+  /// Feeds tokens; `entry` is what took the last of them.
+  Status advance(std::span<const int32_t> tokens, std::string_view &entry);
+  Status uploadTokens(const EntrySpec &entry, uint32_t buffer,
+                      std::span<const int32_t> tokens);
+  Status uploadSettings(uint32_t buffer);
+  Status readOutput(std::string_view entry, std::string_view name,
+                    ElementType type, Bytes &content);
+  Status readFloats(std::string_view entry, std::string_view name,
+                    std::span<const float> &values);
+  Status contentSize(uint32_t buffer, uint64_t &bytes);
+  Status checkRoom(size_t count) const;
+  int64_t vocabSize() const;
+  int64_t chunkTokens() const;
+  /// The same for an entry that makes a row of logits for every token.
+  int64_t chunkRows(std::string_view entry) const;
+  /// Tokens of the next call, at most `chunk` and what tokensInBlock() says.
+  size_t callTokens(size_t chunk) const;
+
+  std::shared_ptr<const Module> source;
+  Device &device;
+  SessionOptions options;
+  uint32_t targetId = kNone;
+  std::unique_ptr<DeviceCode> code;
+  SymbolValues symbols;
+  uint32_t symbolT = kNone, symbolP = kNone, symbolC = kNone;
+  int64_t context = 0, past = 0;
+
+  MemoryMap map;
+  DeviceMemory arena;
+  std::vector<DeviceMemory> weights; ///< per weight
+  std::vector<bool> ownWeights;      ///< those that setWeight replaced
+  std::vector<DeviceMemory> owned;   ///< per buffer of the other kinds
+  std::vector<EntryBinding> entries;
+  /// What an output was downloaded to, on devices without host pointers.
+  std::vector<uint8_t> downloaded;
+  SampleSettings sampling; ///< of entries that draw tokens
+  /// What inputs of settings hold, by buffer.
+  std::map<uint32_t, SampleSettings> uploadedSampling;
+  std::span<const float> lastLogits;
+  std::vector<StatisticValue> lastValues;
+};
+
+} // namespace gist
+
+#endif // GIST_RUNTIME_SESSION_SESSION_H

@@ -1,0 +1,242 @@
+//===- SessionMemory.cpp - Where the buffers of a session are -------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/module/RandomWeights.h"
+#include "runtime/session/Session.h"
+
+#include <cinttypes>
+
+using namespace gist;
+
+/// Buffers that the entries for this target touch.
+static std::vector<bool> usedBuffers(const ModuleSpec &spec, uint32_t target) {
+  std::vector<bool> used(spec.buffers.size());
+  for (const EntrySpec &entry : spec.entries) {
+    if (entry.target != kNone && entry.target != target)
+      continue;
+    for (const CommandSpec &command : entry.commands)
+      for (const ArgSpec &arg : command.args)
+        if (arg.buffer != kNone)
+          used[arg.buffer] = true;
+  }
+  // A view comes after what it views.
+  for (size_t i = spec.buffers.size(); i-- > 0;)
+    if (used[i] && spec.buffers[i].kind == BufferKind::View)
+      used[spec.buffers[i].base] = true;
+  return used;
+}
+
+Status Session::loadWeight(uint32_t number, DeviceMemory &memory) {
+  const WeightSpec &weight = source->spec().weights[number];
+  if (!weight.random)
+    return device.share(source->weight(number), memory);
+  GIST_TRY(device.allocate(weight.size, memory));
+  return makeRandomWeight(weight, [&](uint64_t offset, Bytes piece) -> Status {
+    GIST_TRY(device.upload(memory.address() + offset, piece));
+    return device.synchronize(); // It is copied when `piece` is made anew.
+  });
+}
+
+Status Session::allocateBuffers() {
+  const ModuleSpec &spec = source->spec();
+  owned.resize(spec.buffers.size());
+  weights.resize(spec.weights.size());
+  ownWeights.resize(spec.weights.size());
+  std::vector<bool> used = usedBuffers(spec, targetId);
+  map.buffers.resize(spec.buffers.size());
+  // State lives longer than a call: its size must not depend on one.
+  uint64_t perCall = 0;
+  for (uint32_t symbol : {symbolT, symbolP})
+    if (symbol != kNone)
+      perCall |= uint64_t{1} << symbol;
+  for (size_t i = 0; i < spec.buffers.size(); ++i) {
+    const BufferSpec &buffer = spec.buffers[i];
+    switch (buffer.kind) {
+    case BufferKind::Weight: {
+      if (!used[i])
+        continue; // packed for another target
+      DeviceMemory &memory = weights[buffer.base];
+      if (memory.address() == 0)
+        GIST_TRY(loadWeight(buffer.base, memory).in(buffer.name));
+      map.buffers[i] = {memory.address(), memory.size()};
+      continue;
+    }
+    case BufferKind::Symbols:
+      GIST_TRY(
+          device.allocate(spec.symbols.size() * sizeof(int64_t), owned[i]));
+      break;
+    case BufferKind::State: {
+      if (symbols.dependencies(buffer.size) & perCall)
+        return Status::error(Code::BadFile,
+                             "state '%s' has a size that changes with a call",
+                             buffer.name.c_str());
+      uint64_t size = 0;
+      GIST_TRY(symbols.getSize(buffer.size, "size", size).in(buffer.name));
+      GIST_TRY(device.allocate(size, owned[i]).in(buffer.name));
+      break;
+    }
+    default: // allocated by the first call, or part of another
+      continue;
+    }
+    map.buffers[i] = {owned[i].address(), owned[i].size()};
+  }
+  return {};
+}
+
+Status Session::setWeight(std::string_view name, Bytes content) {
+  const ModuleSpec &spec = source->spec();
+  bool isKnown = false;
+  for (size_t i = 0; i < spec.buffers.size(); ++i) {
+    const BufferSpec &buffer = spec.buffers[i];
+    if (buffer.kind != BufferKind::Weight || map.buffers[i].address == 0 ||
+        spec.weights[buffer.base].name != name)
+      continue;
+    isKnown = true;
+    DeviceMemory &memory = weights[buffer.base];
+    if (content.size != memory.size())
+      return Status::error(Code::BadArgument,
+                           "weight '%s' has %" PRIu64 " bytes, %" PRIu64
+                           " were given",
+                           buffer.name.c_str(), memory.size(), content.size);
+    if (!ownWeights[buffer.base]) {
+      // What is there may be the file itself, or shared with other sessions.
+      GIST_TRY(device.synchronize());
+      DeviceMemory own;
+      GIST_TRY(device.allocate(content.size, own).in(buffer.name));
+      memory.reset();
+      memory = std::move(own);
+      ownWeights[buffer.base] = true;
+      ++map.generation;
+    }
+    map.buffers[i] = {memory.address(), memory.size()};
+    GIST_TRY(device.upload(memory.address(), content).in(buffer.name));
+  }
+  if (!isKnown)
+    return Status::error(Code::NotFound, "the module has no weight '%.*s'",
+                         static_cast<int>(name.size()), name.data());
+  return {};
+}
+
+Status Session::ensure(DeviceMemory &memory, uint64_t size) {
+  if (memory.size() >= size && memory.address() != 0)
+    return {};
+  // Work that still uses the old memory must be over before it goes.
+  GIST_TRY(device.synchronize());
+  memory.reset();
+  GIST_TRY(device.allocate(size, memory));
+  ++map.generation;
+  return {};
+}
+
+/// Grows the arena, inputs and outputs to what this call needs.
+Status Session::ensureMemory(const EntrySpec &entry) {
+  if (entry.arenaSize != kNone) {
+    uint64_t size = 0;
+    GIST_TRY(symbols.getSize(entry.arenaSize, "arena size", size));
+    GIST_TRY(ensure(arena, size).in("arena"));
+    map.arena = {arena.address(), arena.size()};
+  }
+  for (const std::vector<uint32_t> *buffers : {&entry.inputs, &entry.outputs})
+    for (uint32_t i : *buffers) {
+      const BufferSpec &buffer = source->spec().buffers[i];
+      uint64_t size = 0;
+      GIST_TRY(symbols.getSize(buffer.size, "size", size).in(buffer.name));
+      GIST_TRY(ensure(owned[i], size).in(buffer.name));
+      // What this call may touch, even where the memory is larger.
+      map.buffers[i] = {owned[i].address(), size};
+    }
+  return {};
+}
+
+MemoryUse Session::memoryUse() const {
+  MemoryUse use;
+  use.arena = arena.size();
+  for (const DeviceMemory &memory : weights)
+    use.weights += memory.size();
+  const std::vector<BufferSpec> &buffers = source->spec().buffers;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    uint64_t size = owned[i].size();
+    if (buffers[i].kind == BufferKind::State)
+      use.state += size;
+    else
+      use.io += size;
+  }
+  return use;
+}
+
+Status Session::reset() {
+  past = 0;
+  lastLogits = {};
+  const std::vector<BufferSpec> &buffers = source->spec().buffers;
+  for (size_t i = 0; i < buffers.size(); ++i)
+    if (buffers[i].kind == BufferKind::State && buffers[i].zeroOnReset)
+      GIST_TRY(device.clear(owned[i].address(), owned[i].size()));
+  return {};
+}
+
+Status Session::rewind(int64_t position) {
+  if (position == 0)
+    return reset();
+  if (position < 0 || position > past)
+    return Status::error(Code::BadArgument,
+                         "cannot go back to token %" PRId64 " of %" PRId64,
+                         position, past);
+  if (position == past)
+    return {};
+  for (const BufferSpec &buffer : source->spec().buffers)
+    if (buffer.kind == BufferKind::State && buffer.zeroOnReset)
+      return Status::error(Code::Unsupported,
+                           "state '%s' cannot go back to an earlier token",
+                           buffer.name.c_str());
+  past = position;
+  lastLogits = {};
+  return {};
+}
+
+Status Session::takeState(Session &other) {
+  if (other.source != source || other.context != context)
+    return Status::error(Code::BadArgument,
+                         "a session takes state of the same module and "
+                         "capacity alone");
+  GIST_TRY(other.device.synchronize());
+  const std::vector<BufferSpec> &buffers = source->spec().buffers;
+  std::vector<uint8_t> content;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    if (buffers[i].kind != BufferKind::State)
+      continue;
+    content.resize(owned[i].size());
+    GIST_TRY(other.device.download(other.owned[i].address(), content.data(),
+                                   content.size()));
+    GIST_TRY(device.upload(owned[i].address(), {content.data(), content.size()})
+                 .in(buffers[i].name));
+    GIST_TRY(device.synchronize()); // It is copied when `content` changes.
+  }
+  past = other.past;
+  lastLogits = {};
+  return {};
+}
+
+/// Bytes of a buffer that mean something: its shape, or all of it.
+Status Session::contentSize(uint32_t number, uint64_t &bytes) {
+  const BufferSpec &buffer = source->spec().buffers[number];
+  GIST_TRY(symbols.getSize(buffer.size, "size", bytes).in(buffer.name));
+  if (buffer.shape.empty())
+    return {};
+  uint64_t whole = bytes;
+  bytes = elementSize(buffer.type);
+  for (ExprId dim : buffer.shape) {
+    uint64_t size = 0;
+    GIST_TRY(symbols.getSize(dim, "dimension", size).in(buffer.name));
+    if (__builtin_mul_overflow(bytes, size, &bytes))
+      bytes = UINT64_MAX;
+  }
+  if (bytes > whole)
+    return Status::error(
+        Code::BadFile, "%s: shape of %" PRIu64 " bytes in a buffer of %" PRIu64,
+        buffer.name.c_str(), bytes, whole);
+  return {};
+}

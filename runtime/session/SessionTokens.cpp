@@ -1,0 +1,310 @@
+//===- SessionTokens.cpp - Tokens in, logits and embeddings out -----------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/session/Session.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstring>
+
+using namespace gist;
+
+Status Session::checkRoom(size_t count) const {
+  if (count <= static_cast<uint64_t>(context - past))
+    return {};
+  return Status::error(Code::BadArgument,
+                       "the context is full: it holds %" PRId64
+                       " tokens, %" PRId64 " are taken and %zu more were given",
+                       context, past, count);
+}
+
+/// Whether an input or output of `entry` is called `name`; names in a module
+/// are unique, so that the entry's may stand before it.
+static bool isCalled(const BufferSpec &buffer, const EntrySpec &entry,
+                     std::string_view name) {
+  return buffer.name == name ||
+         buffer.name == entry.name + "." + std::string(name);
+}
+
+static uint32_t findBuffer(const ModuleSpec &spec, const EntrySpec &entry,
+                           const std::vector<uint32_t> &numbers,
+                           std::string_view name) {
+  for (uint32_t i : numbers)
+    if (isCalled(spec.buffers[i], entry, name))
+      return i;
+  return kNone;
+}
+
+/// What an output holds. Stays on the device's own memory where the host can
+/// read that.
+Status Session::readOutput(std::string_view entryName, std::string_view name,
+                           ElementType type, Bytes &content) {
+  const EntrySpec &entry = *source->findEntry(entryName, targetId);
+  uint32_t i = findBuffer(source->spec(), entry, entry.outputs, name);
+  if (i == kNone)
+    return Status::error(Code::BadFile, "entry '%s' has no output '%.*s'",
+                         entry.name.c_str(), static_cast<int>(name.size()),
+                         name.data());
+  const BufferSpec &buffer = source->spec().buffers[i];
+  if (buffer.type != type)
+    return Status::error(Code::BadFile, "output '%s' is %s, expected %s",
+                         buffer.name.c_str(), toString(buffer.type),
+                         toString(type));
+  GIST_TRY(contentSize(i, content.size));
+  const void *pointer = device.hostPointer(owned[i].address());
+  if (pointer) {
+    GIST_TRY(device.synchronize());
+  } else {
+    downloaded.resize(content.size);
+    GIST_TRY(
+        device.download(owned[i].address(), downloaded.data(), content.size));
+    pointer = downloaded.data();
+  }
+  content.data = static_cast<const uint8_t *>(pointer);
+  return {};
+}
+
+Status Session::readFloats(std::string_view entry, std::string_view name,
+                           std::span<const float> &values) {
+  Bytes content;
+  GIST_TRY(readOutput(entry, name, ElementType::F32, content));
+  values = {reinterpret_cast<const float *>(content.data),
+            content.size / sizeof(float)};
+  return {};
+}
+
+/// Fills an input of token ids.
+Status Session::uploadTokens(const EntrySpec &entry, uint32_t buffer,
+                             std::span<const int32_t> tokens) {
+  const ModuleSpec &spec = source->spec();
+  for (int32_t token : tokens)
+    if (token < 0 || token >= spec.model.vocabSize)
+      return Status::error(Code::BadArgument,
+                           "token %" PRId32
+                           " is outside a vocabulary of %" PRId64,
+                           token, spec.model.vocabSize);
+  uint64_t size = 0;
+  GIST_TRY(contentSize(buffer, size));
+  if (size != tokens.size_bytes())
+    return Status::error(Code::BadFile,
+                         "entry '%s' wants %" PRIu64
+                         " bytes of tokens, %zu were given",
+                         entry.name.c_str(), size, tokens.size_bytes());
+  return device.upload(
+      owned[buffer].address(),
+      {reinterpret_cast<const uint8_t *>(tokens.data()), tokens.size_bytes()});
+}
+
+Status Session::uploadSettings(uint32_t buffer) {
+  auto at = uploadedSampling.find(buffer);
+  if (at != uploadedSampling.end() && at->second == sampling)
+    return {};
+  const BufferSpec &spec = source->spec().buffers[buffer];
+  uint64_t size = 0;
+  GIST_TRY(contentSize(buffer, size));
+  if (spec.type != ElementType::I64 || size != sizeof sampling.numbers)
+    return Status::error(
+        Code::BadFile,
+        "input '%s' is %" PRIu64 " bytes of %s, expected %zu of i64",
+        spec.name.c_str(), size, toString(spec.type), sizeof sampling.numbers);
+  GIST_TRY(
+      device.upload(owned[buffer].address(),
+                    {reinterpret_cast<const uint8_t *>(sampling.numbers.data()),
+                     sizeof sampling.numbers}));
+  uploadedSampling[buffer] = sampling;
+  return {};
+}
+
+Status Session::runTokens(std::string_view name,
+                          std::span<const int32_t> tokens,
+                          std::span<const int32_t> targets, int64_t before) {
+  EntryBinding *binding = nullptr;
+  GIST_TRY(findEntry(name, binding));
+  const EntrySpec &entry = binding->entry();
+  const std::vector<BufferSpec> &buffers = source->spec().buffers;
+  GIST_TRY(setTokens(entry, static_cast<int64_t>(tokens.size()), before));
+  GIST_TRY(ensureMemory(entry));
+  std::vector<uint32_t> inputs = entry.inputs;
+  uint32_t settings =
+      findBuffer(source->spec(), entry, inputs, kTensorSampling);
+  if (settings != kNone) {
+    GIST_TRY(uploadSettings(settings));
+    std::erase(inputs, settings);
+  }
+  std::span<const int32_t> given[] = {tokens, targets};
+  size_t count = targets.empty() ? 1 : 2;
+  if (inputs.size() != count)
+    return Status::error(
+        Code::BadFile, "entry '%s' should have %s of i32 tokens",
+        entry.name.c_str(), count == 1 ? "one input" : "two inputs");
+  for (size_t i = 0; i < count; ++i) {
+    if (buffers[inputs[i]].type != ElementType::I32)
+      return Status::error(Code::BadFile, "input '%s' is %s, expected i32",
+                           buffers[inputs[i]].name.c_str(),
+                           toString(buffers[inputs[i]].type));
+    GIST_TRY(uploadTokens(entry, inputs[i], given[i]));
+  }
+  GIST_TRY(execute(*binding));
+  if (options.afterCall)
+    options.afterCall(*this, before, static_cast<int64_t>(tokens.size()));
+  return {};
+}
+
+Status Session::advance(std::span<const int32_t> tokens,
+                        std::string_view &entry) {
+  lastLogits = {};
+  if (tokens.empty())
+    return Status::error(Code::BadArgument, "no tokens were given");
+  GIST_TRY(checkRoom(tokens.size()));
+  auto chunk = static_cast<size_t>(chunkTokens());
+  while (true) {
+    std::span<const int32_t> piece =
+        tokens.first(std::min(callTokens(chunk), tokens.size()));
+    bool single = piece.size() == 1 && hasEntry(kEntryDecode);
+    entry = single ? kEntryDecode : kEntryPrefill;
+    GIST_TRY(runTokens(entry, piece, {}, past));
+    past += static_cast<int64_t>(piece.size());
+    tokens = tokens.subspan(piece.size());
+    if (tokens.empty())
+      return {};
+    // The next call's inputs go where this one's are.
+    GIST_TRY(device.synchronize());
+  }
+}
+
+Status Session::feed(std::span<const int32_t> tokens) {
+  sampling = {}; // Nobody reads what is drawn, so it should cost nothing.
+  std::string_view entry;
+  GIST_TRY(advance(tokens, entry));
+  std::span<const float> logits;
+  GIST_TRY(readFloats(entry, kTensorLogits, logits));
+  if (logits.size() != static_cast<uint64_t>(vocabSize()))
+    return Status::error(Code::BadFile,
+                         "%zu logits for a vocabulary of %" PRId64,
+                         logits.size(), vocabSize());
+  lastLogits = logits;
+  return {};
+}
+
+Status Session::next(std::span<const int32_t> tokens, Sampler &sampler,
+                     int32_t &token) {
+  SampleSettings settings = sampler.next();
+  const EntrySpec *prefill = source->findEntry(kEntryPrefill, targetId);
+  if (!prefill || findBuffer(source->spec(), *prefill, prefill->outputs,
+                             kTensorNext) == kNone) {
+    GIST_TRY(feed(tokens));
+    return sampler.draw(lastLogits, settings, token);
+  }
+  sampling = settings;
+  std::string_view entry;
+  GIST_TRY(advance(tokens, entry));
+  Bytes content;
+  GIST_TRY(readOutput(entry, kTensorNext, ElementType::I32, content));
+  if (content.size != sizeof token)
+    return Status::error(Code::BadFile, "%" PRIu64 " bytes for one token",
+                         content.size);
+  std::memcpy(&token, content.data, sizeof token);
+  return token < 0 ? noTokenError(static_cast<size_t>(vocabSize())) : Status();
+}
+
+Status Session::score(std::span<const int32_t> tokens, const LogitsSink &sink) {
+  lastLogits = {};
+  GIST_TRY(checkRoom(tokens.size()));
+  // Without the entry it is one token at a time: slow, but the same numbers.
+  bool whole = hasEntry(kEntryScore);
+  int64_t chunk = whole ? chunkRows(kEntryScore) : 1;
+  auto vocab = static_cast<size_t>(vocabSize());
+  for (size_t begin = 0; begin < tokens.size();) {
+    std::span<const int32_t> piece =
+        tokens.subspan(begin, std::min(callTokens(static_cast<size_t>(chunk)),
+                                       tokens.size() - begin));
+    std::span<const float> values;
+    if (whole) {
+      GIST_TRY(runTokens(kEntryScore, piece, {}, past));
+      GIST_TRY(readFloats(kEntryScore, kTensorLogits, values));
+      past += static_cast<int64_t>(piece.size());
+    } else {
+      GIST_TRY(feed(piece));
+      values = lastLogits;
+    }
+    if (values.size() != piece.size() * vocab)
+      return Status::error(Code::BadFile,
+                           "%zu logits for %zu tokens and a vocabulary of %zu",
+                           values.size(), piece.size(), vocab);
+    for (size_t i = 0; i < piece.size(); ++i)
+      GIST_TRY(sink(begin + i, values.subspan(i * vocab, vocab)));
+    begin += piece.size();
+  }
+  return {};
+}
+
+Status Session::nll(std::span<const int32_t> tokens,
+                    std::span<const int32_t> targets, const LossSink &sink) {
+  lastLogits = {};
+  if (tokens.size() != targets.size())
+    return Status::error(Code::BadArgument,
+                         "%zu tokens were given and %zu that follow them",
+                         tokens.size(), targets.size());
+  GIST_TRY(checkRoom(tokens.size()));
+  auto chunk = static_cast<size_t>(chunkRows(kEntryNll));
+  for (size_t begin = 0; begin < tokens.size();) {
+    size_t count = std::min(callTokens(chunk), tokens.size() - begin);
+    std::span<const float> values;
+    GIST_TRY(runTokens(kEntryNll, tokens.subspan(begin, count),
+                       targets.subspan(begin, count), past));
+    GIST_TRY(readFloats(kEntryNll, kTensorNll, values));
+    past += static_cast<int64_t>(count);
+    if (values.size() != count)
+      return Status::error(Code::BadFile, "%zu losses for %zu tokens",
+                           values.size(), count);
+    GIST_TRY(sink(begin, values));
+    begin += count;
+  }
+  return {};
+}
+
+Status Session::embed(std::span<const int32_t> tokens,
+                      std::vector<float> &result) {
+  if (tokens.empty())
+    return Status::error(Code::BadArgument, "no tokens were given");
+  lastLogits = {};
+  std::span<const float> values;
+  GIST_TRY(runTokens(kEntryEmbed, tokens, {}, 0));
+  GIST_TRY(readFloats(kEntryEmbed, kTensorEmbedding, values));
+  result.assign(values.begin(), values.end());
+  return {};
+}
+
+int64_t Session::vocabSize() const { return source->spec().model.vocabSize; }
+
+int64_t Session::tokensInBlock(int64_t before) const {
+  int64_t block = source->spec().model.prefillChunk;
+  return block == 0 ? INT64_MAX : block - before % block;
+}
+
+size_t Session::callTokens(size_t chunk) const {
+  return std::min(chunk, static_cast<size_t>(tokensInBlock(past)));
+}
+
+int64_t Session::chunkTokens() const {
+  // Tokens per prefill call where neither the user nor the module says.
+  constexpr int64_t kDefaultChunk = 512;
+  int64_t chunk = options.chunk;
+  if (chunk == 0)
+    chunk = source->spec().model.prefillChunk;
+  if (chunk == 0)
+    chunk = kDefaultChunk;
+  return std::max<int64_t>(1, std::min(chunk, maxTokens(kEntryPrefill)));
+}
+
+int64_t Session::chunkRows(std::string_view entry) const {
+  // Rows of logits are as wide as the vocabulary: keep them to 32 MiB.
+  constexpr int64_t kMaxFloats = int64_t{8} << 20;
+  int64_t rows = kMaxFloats / std::max<int64_t>(vocabSize(), 1);
+  return std::min(
+      {chunkTokens(), maxTokens(entry), std::max<int64_t>(rows, 16)});
+}

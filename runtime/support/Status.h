@@ -1,0 +1,79 @@
+//===- Status.h - The result of everything that can fail --------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The runtime throws nothing, exits never and prints nothing. Whatever a file,
+// a flag, a device or the machine can get wrong comes back as a Status: a code
+// for programs and one sentence for people.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_RUNTIME_SUPPORT_STATUS_H
+#define GIST_RUNTIME_SUPPORT_STATUS_H
+
+#include <cstdarg>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+namespace gist {
+
+enum class Code {
+  Ok,
+  BadFile,     ///< A file's content is not what its format promises.
+  NotFound,    ///< A file, entry, device or symbol does not exist.
+  BadArgument, ///< A value given by the caller is out of range.
+  Unsupported, ///< Well-formed, but nothing this build can do.
+  OutOfMemory, ///< Host or device memory, or a budget, is exhausted.
+  Io,          ///< The operating system refused a read or a write.
+  Device,      ///< A driver reported an error.
+};
+
+class [[nodiscard]] Status {
+public:
+  Status() = default;
+
+  /// An error with a printf-style sentence: what was found, what was expected.
+  [[gnu::format(printf, 2, 3)]] static Status error(Code code,
+                                                    const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    va_list again;
+    va_copy(again, args);
+    int length = std::vsnprintf(nullptr, 0, format, args);
+    va_end(args);
+    Status status;
+    status.code = code;
+    status.text.resize(length > 0 ? static_cast<size_t>(length) : 0);
+    std::vsnprintf(status.text.data(), status.text.size() + 1, format, again);
+    va_end(again);
+    return status;
+  }
+
+  bool ok() const { return code == Code::Ok; }
+
+  /// The same error, with the file or part it happened in named in front.
+  Status in(const std::string &where) && {
+    if (!ok())
+      text = where + ": " + text;
+    return std::move(*this);
+  }
+
+  Code code = Code::Ok;
+  std::string text;
+};
+
+} // namespace gist
+
+/// Returns from the current function with the status of `expression` when that
+/// is an error.
+#define GIST_TRY(expression)                                                   \
+  do {                                                                         \
+    if (::gist::Status gistStatus = (expression); !gistStatus.ok())            \
+      return gistStatus;                                                       \
+  } while (false)
+
+#endif // GIST_RUNTIME_SUPPORT_STATUS_H

@@ -1,0 +1,651 @@
+//===- ChatTemplateEval.cpp - Templates evaluated -------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/text/ChatTemplateEval.h"
+
+#include "runtime/text/ChatTemplate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <utility>
+
+using namespace gist;
+using namespace gist::chat;
+using Kind = Value::Kind;
+
+/// Macros call each other no deeper.
+static constexpr int kMaxCalls = 20;
+/// As in the reference's sandbox.
+static constexpr int64_t kMaxRange = 100000;
+
+Interpreter::Interpreter(std::string_view source, const Value &context)
+    : source(source) {
+  Scope globals;
+  for (const char *name :
+       {"namespace", "raise_exception", "range", "dict", "strftime_now"})
+    globals.emplace(name, Value::function(name));
+  for (const auto &[key, value] : context.entries())
+    globals.insert_or_assign(key, value);
+  scopes.push_back(std::move(globals));
+}
+
+Status Interpreter::run(const Block &block, std::string &out) {
+  std::string text;
+  output = &text;
+  Flow flow = Flow::Normal;
+  GIST_TRY(runBlock(block, flow));
+  out = std::move(text);
+  return {};
+}
+
+Value Interpreter::lookUp(const std::string &name) const {
+  for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope)
+    if (auto it = scope->find(name); it != scope->end())
+      return it->second;
+  return Value::undefined(name);
+}
+
+Status Interpreter::charge(size_t amount) {
+  steps += amount;
+  if (steps > ChatTemplate::kMaxSteps)
+    return Status::error(Code::BadArgument,
+                         "the template takes more than %zu steps",
+                         ChatTemplate::kMaxSteps);
+  return {};
+}
+
+/// What it costs to make or to go through a value.
+Status Interpreter::charge(const Value &value) {
+  if (value.is(Kind::String))
+    return charge(value.str().size() / 16);
+  return charge(value.box ? value.items().size() + value.entries().size() : 0);
+}
+
+Status Interpreter::write(std::string_view text) {
+  if (text.size() > ChatTemplate::kMaxOutput - output->size())
+    return Status::error(Code::BadArgument,
+                         "the prompt has more than %zu bytes",
+                         ChatTemplate::kMaxOutput);
+  *output += text;
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Statements
+//===----------------------------------------------------------------------===//
+
+Status Interpreter::runBlock(const Block &block, Flow &flow) {
+  for (const auto &stmt : block) {
+    GIST_TRY(charge(1));
+    GIST_TRY(runStmt(*stmt, flow));
+    if (flow != Flow::Normal)
+      break;
+  }
+  return {};
+}
+
+Status Interpreter::runStmt(const Stmt &stmt, Flow &flow) {
+  Value value;
+  switch (stmt.kind) {
+  case Stmt::Kind::Text:
+    return write(stmt.text);
+  case Stmt::Kind::Print:
+    GIST_TRY(eval(*stmt.exprs[0], value));
+    GIST_TRY(charge(value));
+    return write(toText(value));
+  case Stmt::Kind::If:
+    for (size_t i = 0; i < stmt.blocks.size(); ++i) {
+      if (i < stmt.exprs.size())
+        GIST_TRY(eval(*stmt.exprs[i], value));
+      if (i == stmt.exprs.size() || value.isTrue())
+        return runBlock(stmt.blocks[i], flow);
+    }
+    return {};
+  case Stmt::Kind::For:
+    return runFor(stmt, flow);
+  case Stmt::Kind::Set:
+    return runSet(stmt);
+  case Stmt::Kind::SetBlock:
+    return runSetBlock(stmt);
+  case Stmt::Kind::Macro:
+    value = Value::function(stmt.text);
+    value.macro = &stmt;
+    scopes.back().insert_or_assign(stmt.text, std::move(value));
+    return {};
+  case Stmt::Kind::Scope:
+    scopes.emplace_back();
+    GIST_TRY(runBlock(stmt.blocks[0], flow));
+    scopes.pop_back();
+    return {};
+  case Stmt::Kind::Break:
+    flow = Flow::Break;
+    return {};
+  case Stmt::Kind::Continue:
+    flow = Flow::Continue;
+    return {};
+  }
+  return {};
+}
+
+/// Gives the names of a loop or an assignment their parts of a value.
+Status Interpreter::bind(const Stmt &stmt, const Value &item) {
+  if (stmt.names.size() == 1) {
+    scopes.back().insert_or_assign(stmt.names[0], item);
+    return {};
+  }
+  List parts;
+  GIST_TRY(iterate(item, parts));
+  if (parts.size() != stmt.names.size())
+    return Status::error(Code::BadArgument, "%zu values for %zu names",
+                         parts.size(), stmt.names.size());
+  for (size_t i = 0; i < parts.size(); ++i)
+    scopes.back().insert_or_assign(stmt.names[i], std::move(parts[i]));
+  return {};
+}
+
+/// The variable `loop`.
+static Status loopValue(const List &items, size_t i, Value &out) {
+  int64_t index = static_cast<int64_t>(i);
+  int64_t size = static_cast<int64_t>(items.size());
+  bool first = i == 0, last = i + 1 == items.size();
+  return Value::dict(
+      {{"index", Value::fromInt(index + 1)},
+       {"index0", Value::fromInt(index)},
+       {"revindex", Value::fromInt(size - index)},
+       {"revindex0", Value::fromInt(size - index - 1)},
+       {"first", Value::boolean(first)},
+       {"last", Value::boolean(last)},
+       {"length", Value::fromInt(size)},
+       {"previtem", first ? Value::undefined("previtem") : items[i - 1]},
+       {"nextitem", last ? Value::undefined("nextitem") : items[i + 1]}},
+      out);
+}
+
+Status Interpreter::runFor(const Stmt &stmt, Flow &flow) {
+  Value value;
+  GIST_TRY(eval(*stmt.exprs[0], value));
+  GIST_TRY(charge(value));
+  List items;
+  auto at = [&](Status status) {
+    return std::move(status).in(positionText(source, stmt.offset));
+  };
+  GIST_TRY(at(iterate(value, items)));
+  if (stmt.exprs[1]) {
+    List kept;
+    for (const Value &item : items) {
+      scopes.emplace_back();
+      GIST_TRY(at(bind(stmt, item)));
+      GIST_TRY(eval(*stmt.exprs[1], value));
+      scopes.pop_back();
+      if (value.isTrue())
+        kept.push_back(item);
+    }
+    items = std::move(kept);
+  }
+  if (items.empty() && stmt.blocks.size() > 1)
+    return runBlock(stmt.blocks[1], flow);
+  for (size_t i = 0; i < items.size(); ++i) {
+    GIST_TRY(charge(8)); // About what making `loop` costs.
+    Value loop;
+    GIST_TRY(at(loopValue(items, i, loop)));
+    scopes.emplace_back();
+    scopes.back().insert_or_assign("loop", std::move(loop));
+    GIST_TRY(at(bind(stmt, items[i])));
+    Flow inner = Flow::Normal;
+    GIST_TRY(runBlock(stmt.blocks[0], inner));
+    scopes.pop_back();
+    if (inner == Flow::Break)
+      break;
+  }
+  return {};
+}
+
+Status Interpreter::assign(const Stmt &stmt, const Value &value) {
+  if (stmt.text.empty())
+    return bind(stmt, value);
+  Value target = lookUp(stmt.names[0]);
+  if (!target.is(Kind::Namespace))
+    return Status::error(Code::BadArgument, "'%s' is not a namespace",
+                         stmt.names[0].c_str());
+  if (value.is(Kind::Namespace))
+    return Status::error(Code::Unsupported, "a namespace inside another value");
+  Dict &entries = target.box->entries;
+  auto it = std::find_if(entries.begin(), entries.end(),
+                         [&](auto &entry) { return entry.first == stmt.text; });
+  if (it == entries.end())
+    entries.emplace_back(stmt.text, value);
+  else
+    it->second = value;
+  return {};
+}
+
+Status Interpreter::runSet(const Stmt &stmt) {
+  Value value;
+  GIST_TRY(eval(*stmt.exprs[0], value));
+  return assign(stmt, value).in(positionText(source, stmt.offset));
+}
+
+Status Interpreter::runSetBlock(const Stmt &stmt) {
+  std::string text, *outer = std::exchange(output, &text);
+  scopes.emplace_back();
+  Flow flow = Flow::Normal;
+  Status status = runBlock(stmt.blocks[0], flow);
+  scopes.pop_back();
+  output = outer;
+  GIST_TRY(std::move(status));
+  Value value = Value::string(std::move(text));
+  if (stmt.exprs[0]) {
+    // The filters' innermost operand is a name that no template can write.
+    scopes.emplace_back();
+    scopes.back().insert_or_assign("", value);
+    GIST_TRY(eval(*stmt.exprs[0], value));
+    scopes.pop_back();
+  }
+  return assign(stmt, value).in(positionText(source, stmt.offset));
+}
+
+//===----------------------------------------------------------------------===//
+// Expressions
+//===----------------------------------------------------------------------===//
+
+/// Marks errors that already say where they happened.
+static constexpr std::string_view kPlaced = "line ";
+
+Status Interpreter::eval(const Expr &expr, Value &out) {
+  GIST_TRY(charge(1));
+  Status status = evalKind(expr, out);
+  if (status.ok() || status.text.starts_with(kPlaced))
+    return status;
+  return std::move(status).in(positionText(source, expr.offset));
+}
+
+Status Interpreter::evalKind(const Expr &expr, Value &out) {
+  Value left, right;
+  switch (expr.kind) {
+  case Expr::Kind::Literal:
+    out = expr.value;
+    return {};
+  case Expr::Kind::Name:
+    out = lookUp(expr.text);
+    return {};
+  case Expr::Kind::List: {
+    List items(expr.args.size());
+    for (size_t i = 0; i < items.size(); ++i)
+      GIST_TRY(eval(*expr.args[i], items[i]));
+    GIST_TRY(Value::list(std::move(items), out));
+    out.box->isTuple = expr.text == "tuple";
+    return {};
+  }
+  case Expr::Kind::Dict:
+    return evalDict(expr, out);
+  case Expr::Kind::Attribute:
+    return evalAttribute(expr, out);
+  case Expr::Kind::Index:
+    GIST_TRY(eval(*expr.args[0], left));
+    GIST_TRY(eval(*expr.args[1], right));
+    if (left.is(Kind::String))
+      GIST_TRY(charge(left));
+    return getItem(left, right, out);
+  case Expr::Kind::Slice:
+    return evalSlice(expr, out);
+  case Expr::Kind::Call:
+    return evalCall(expr, out);
+  case Expr::Kind::Filter: {
+    Arguments args;
+    GIST_TRY(eval(*expr.args[0], left));
+    GIST_TRY(evalArguments(expr, args));
+    GIST_TRY(charge(left));
+    GIST_TRY(callFilter(expr.text, left, args, out));
+    return charge(out);
+  }
+  case Expr::Kind::Test: {
+    Arguments args;
+    bool result = false;
+    GIST_TRY(eval(*expr.args[0], left));
+    GIST_TRY(evalArguments(expr, args));
+    GIST_TRY(callTest(expr.text, left, args, result));
+    out = Value::boolean(result);
+    return {};
+  }
+  case Expr::Kind::Not:
+    GIST_TRY(eval(*expr.args[0], left));
+    out = Value::boolean(!left.isTrue());
+    return {};
+  case Expr::Kind::Negate:
+  case Expr::Kind::Plus: {
+    GIST_TRY(eval(*expr.args[0], left));
+    if (!left.isNumber() || left.integer == INT64_MIN)
+      return Status::error(Code::BadArgument, "the negative of %s",
+                           left.kindName());
+    int sign = expr.kind == Expr::Kind::Plus ? 1 : -1;
+    out = left.is(Kind::Float) ? Value::fromFloat(sign * left.number)
+                               : Value::fromInt(sign * left.integer);
+    return {};
+  }
+  case Expr::Kind::And:
+  case Expr::Kind::Or:
+    GIST_TRY(eval(*expr.args[0], out));
+    if (out.isTrue() == (expr.kind == Expr::Kind::And))
+      return eval(*expr.args[1], out);
+    return {};
+  case Expr::Kind::Binary:
+    return evalBinary(expr, out);
+  case Expr::Kind::Compare:
+    return evalCompare(expr, out);
+  case Expr::Kind::Conditional:
+    GIST_TRY(eval(*expr.args[1], left));
+    if (left.isTrue())
+      return eval(*expr.args[0], out);
+    if (expr.args[2])
+      return eval(*expr.args[2], out);
+    out = Value::undefined("the other case of 'if'");
+    return {};
+  }
+  return {};
+}
+
+Status Interpreter::evalDict(const Expr &expr, Value &out) {
+  Dict entries;
+  for (size_t i = 0; i < expr.args.size(); i += 2) {
+    Value key, value;
+    GIST_TRY(eval(*expr.args[i], key));
+    GIST_TRY(eval(*expr.args[i + 1], value));
+    if (!key.is(Kind::String))
+      return Status::error(Code::Unsupported, "%s as a dictionary's key",
+                           key.kindName());
+    entries.emplace_back(key.str(), std::move(value));
+  }
+  return Value::dict(std::move(entries), out);
+}
+
+Status Interpreter::evalAttribute(const Expr &expr, Value &out) {
+  Value object;
+  GIST_TRY(eval(*expr.args[0], object));
+  if (hasMethod(object, expr.text)) {
+    out = Value::function(expr.text);
+    return {};
+  }
+  return getItem(object, Value::string(expr.text), out);
+}
+
+Status Interpreter::evalSlice(const Expr &expr, Value &out) {
+  Value parts[4];
+  for (int i = 0; i < 4; ++i) {
+    parts[i] = Value::none();
+    if (expr.args[i])
+      GIST_TRY(eval(*expr.args[i], parts[i]));
+  }
+  GIST_TRY(charge(parts[0]));
+  return slice(parts[0], parts[1], parts[2], parts[3], out);
+}
+
+Status Interpreter::evalArguments(const Expr &expr, Arguments &args) {
+  for (size_t i = 1; i < expr.args.size(); ++i) {
+    Value value;
+    GIST_TRY(eval(*expr.args[i], value));
+    const std::string &name = expr.names[i - 1];
+    if (name.empty())
+      args.positional.push_back(std::move(value));
+    else
+      args.named.emplace_back(name, std::move(value));
+  }
+  return {};
+}
+
+static Status makeRange(const Arguments &args, Value &out) {
+  int64_t bounds[3] = {0, 0, 1};
+  size_t count = args.positional.size();
+  for (const Value &value : args.positional)
+    if (!value.is(Kind::Int) || std::abs(value.integer) > (int64_t{1} << 40))
+      return Status::error(Code::BadArgument, "range of %s", value.kindName());
+  if (count < 1 || count > 3)
+    return Status::error(Code::BadArgument, "range of %zu numbers", count);
+  bounds[1] = args.positional[0].integer;
+  if (count > 1)
+    for (size_t i = 0; i < count; ++i)
+      bounds[i] = args.positional[i].integer;
+  auto [start, stop, step] = bounds;
+  if (step == 0)
+    return Status::error(Code::BadArgument, "range with a step of zero");
+  List items;
+  for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step) {
+    if (items.size() == kMaxRange)
+      return Status::error(Code::BadArgument, "a range of more than %d numbers",
+                           static_cast<int>(kMaxRange));
+    items.push_back(Value::fromInt(i));
+  }
+  return Value::list(std::move(items), out);
+}
+
+/// strftime_now(format): the date, for templates that tell it to the model.
+static Status formatNow(const Arguments &args, Value &out) {
+  if (args.positional.size() != 1 || !args.positional[0].is(Kind::String))
+    return Status::error(Code::BadArgument, "strftime_now needs a format");
+  std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  localtime_r(&now, &parts);
+  char buffer[256];
+  size_t size = std::strftime(buffer, sizeof(buffer),
+                              args.positional[0].str().c_str(), &parts);
+  out = Value::string(std::string(buffer, size));
+  return {};
+}
+
+static Status callGlobal(const std::string &name, const Arguments &args,
+                         Value &out) {
+  if (name == "range")
+    return makeRange(args, out);
+  if (name == "strftime_now")
+    return formatNow(args, out);
+  if (name == "raise_exception")
+    return Status::error(
+        Code::BadArgument, "the template says: %s",
+        args.positional.empty() ? "" : toText(args.positional[0]).c_str());
+  Dict entries;
+  if (!args.positional.empty() && args.positional[0].is(Kind::Dict))
+    entries = args.positional[0].entries();
+  entries.insert(entries.end(), args.named.begin(), args.named.end());
+  return name == "namespace" ? Value::nameSpace(std::move(entries), out)
+                             : Value::dict(std::move(entries), out);
+}
+
+Status Interpreter::evalCall(const Expr &expr, Value &out) {
+  const Expr &callee = *expr.args[0];
+  Arguments args;
+  Value function;
+  if (callee.kind == Expr::Kind::Attribute) {
+    Value object;
+    GIST_TRY(eval(*callee.args[0], object));
+    GIST_TRY(evalArguments(expr, args));
+    GIST_TRY(charge(object));
+    if (object.is(Kind::Undefined))
+      return getItem(object, Value::string(callee.text), out);
+    GIST_TRY(callMethod(object, callee.text, args, out));
+    return charge(out);
+  }
+  GIST_TRY(eval(callee, function));
+  GIST_TRY(evalArguments(expr, args));
+  if (!function.is(Kind::Function))
+    return Status::error(Code::BadArgument, "'%s' is not a function",
+                         function.is(Kind::Undefined)
+                             ? function.str().c_str()
+                             : toText(function).c_str());
+  if (function.macro)
+    return callMacro(*function.macro, args, out);
+  GIST_TRY(callGlobal(function.str(), args, out));
+  return charge(out);
+}
+
+Status Interpreter::callMacro(const Stmt &macro, const Arguments &args,
+                              Value &out) {
+  if (depth >= kMaxCalls)
+    return Status::error(Code::BadArgument,
+                         "macros call each other more than "
+                         "%d deep",
+                         kMaxCalls);
+  if (args.positional.size() > macro.names.size())
+    return Status::error(Code::BadArgument, "macro '%s' takes %zu arguments",
+                         macro.text.c_str(), macro.names.size());
+  // A macro sees the template's own variables and its arguments.
+  Scope scope;
+  for (size_t i = 0; i < macro.names.size(); ++i) {
+    const Value *given = args.get(i, macro.names[i]);
+    Value value = given ? *given : Value::undefined(macro.names[i]);
+    if (!given && macro.exprs[i])
+      GIST_TRY(eval(*macro.exprs[i], value));
+    scope.insert_or_assign(macro.names[i], std::move(value));
+  }
+  std::vector<Scope> inner;
+  inner.push_back(std::move(scopes.front()));
+  inner.push_back(std::move(scope));
+  std::swap(scopes, inner);
+  std::string text, *outer = std::exchange(output, &text);
+  ++depth;
+  Flow flow = Flow::Normal;
+  Status status = runBlock(macro.blocks[0], flow);
+  --depth;
+  output = outer;
+  std::swap(scopes, inner);
+  scopes.front() = std::move(inner.front());
+  out = Value::string(std::move(text));
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// Operators
+//===----------------------------------------------------------------------===//
+
+static Status notFor(const Value &a, const std::string &op, const Value &b) {
+  for (const Value *value : {&a, &b})
+    if (value->is(Kind::Undefined))
+      return Status::error(Code::BadArgument, "'%s' is undefined",
+                           value->str().c_str());
+  return Status::error(Code::BadArgument, "'%s' of %s and %s", op.c_str(),
+                       a.kindName(), b.kindName());
+}
+
+static Status integerOperation(const std::string &op, int64_t a, int64_t b,
+                               Value &out) {
+  int64_t result = 0;
+  bool overflow = false;
+  if (op == "+")
+    overflow = __builtin_add_overflow(a, b, &result);
+  else if (op == "-")
+    overflow = __builtin_sub_overflow(a, b, &result);
+  else if (op == "*")
+    overflow = __builtin_mul_overflow(a, b, &result);
+  else if (op == "**") {
+    result = 1;
+    for (int64_t i = 0; i < b && !overflow && (result > 1 || i < 64); ++i)
+      overflow = __builtin_mul_overflow(result, a, &result);
+  } else {
+    overflow = b == 0 || (a == INT64_MIN && b == -1);
+    if (!overflow) { // Rounded down, as in Python.
+      bool adjust = a % b != 0 && (a < 0) != (b < 0);
+      result = op == "//" ? a / b - adjust : a % b + (adjust ? b : 0);
+    }
+  }
+  if (overflow)
+    return Status::error(Code::BadArgument, "'%s' has no 64-bit result",
+                         op.c_str());
+  out = Value::fromInt(result);
+  return {};
+}
+
+static Status floatOperation(const std::string &op, double a, double b,
+                             Value &out) {
+  if ((op == "/" || op == "//" || op == "%") && b == 0)
+    return Status::error(Code::BadArgument, "division by zero");
+  double result = op == "+"    ? a + b
+                  : op == "-"  ? a - b
+                  : op == "*"  ? a * b
+                  : op == "/"  ? a / b
+                  : op == "//" ? std::floor(a / b)
+                  : op == "%"  ? a - b * std::floor(a / b)
+                               : std::pow(a, b);
+  out = Value::fromFloat(result);
+  return {};
+}
+
+static Status repeatText(const Value &text, const Value &count, Value &out) {
+  int64_t times = std::max<int64_t>(count.integer, 0);
+  int64_t size = static_cast<int64_t>(text.str().size());
+  if (size && times > static_cast<int64_t>(kMaxText) / size)
+    return Status::error(Code::BadArgument, "a text of more than %zu bytes",
+                         kMaxText);
+  std::string result;
+  for (int64_t i = 0; size && i < times; ++i)
+    result += text.str();
+  out = Value::string(std::move(result));
+  return {};
+}
+
+Status Interpreter::evalBinary(const Expr &expr, Value &out) {
+  const std::string &op = expr.text;
+  Value a, b;
+  GIST_TRY(eval(*expr.args[0], a));
+  GIST_TRY(eval(*expr.args[1], b));
+  bool join =
+      op == "~" || (op == "+" && a.is(Kind::String) && b.is(Kind::String));
+  if (join) {
+    std::string text = toText(a) + toText(b);
+    if (text.size() > kMaxText)
+      return Status::error(Code::BadArgument, "a text of more than %zu bytes",
+                           kMaxText);
+    out = Value::string(std::move(text));
+    return charge(out);
+  }
+  if (op == "+" && a.is(Kind::List) && b.is(Kind::List)) {
+    List items = a.items();
+    items.insert(items.end(), b.items().begin(), b.items().end());
+    GIST_TRY(Value::list(std::move(items), out));
+    return charge(out);
+  }
+  if (op == "*" && a.is(Kind::String) && b.is(Kind::Int)) {
+    GIST_TRY(repeatText(a, b, out));
+    return charge(out);
+  }
+  if (!a.isNumber() || !b.isNumber())
+    return notFor(a, op, b);
+  bool integers = !a.is(Kind::Float) && !b.is(Kind::Float);
+  if (integers && op != "/" && !(op == "**" && b.integer < 0))
+    return integerOperation(op, a.integer, b.integer, out);
+  return floatOperation(op, a.toDouble(), b.toDouble(), out);
+}
+
+Status Interpreter::evalCompare(const Expr &expr, Value &out) {
+  Value left, right;
+  GIST_TRY(eval(*expr.args[0], left));
+  for (size_t i = 0; i < expr.names.size(); ++i) {
+    const std::string &op = expr.names[i];
+    GIST_TRY(eval(*expr.args[i + 1], right));
+    bool result = false;
+    if (op == "in" || op == "not in") {
+      GIST_TRY(charge(right));
+      GIST_TRY(contains(right, left, result));
+      result = result == (op == "in");
+    } else if (op == "==" || op == "!=") {
+      GIST_TRY(charge(left));
+      result = (left == right) == (op == "==");
+    } else {
+      if (left.is(Kind::Undefined) || right.is(Kind::Undefined))
+        return notFor(left, op, right);
+      int order = 0;
+      GIST_TRY(compareValues(left, right, order));
+      result = op == "<"    ? order < 0
+               : op == "<=" ? order <= 0
+               : op == ">"  ? order > 0
+                            : order >= 0;
+    }
+    out = Value::boolean(result);
+    if (!result)
+      return {};
+    left = std::move(right);
+  }
+  return {};
+}

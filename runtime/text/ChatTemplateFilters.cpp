@@ -1,0 +1,634 @@
+//===- ChatTemplateFilters.cpp - Filters and tests ------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/text/ChatTemplateBuiltins.h"
+#include "runtime/text/Unicode.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iterator>
+
+using namespace gist;
+using namespace gist::chat;
+using Kind = Value::Kind;
+
+/// A filter: input, arguments, result.
+using Function = Status (*)(const Value &, const Arguments &, Value &);
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+static Status setText(std::string text, Value &out) {
+  if (text.size() > kMaxText)
+    return Status::error(Code::BadArgument, "a text of more than %zu bytes",
+                         kMaxText);
+  out = Value::string(std::move(text));
+  return {};
+}
+
+/// Upper case is for ASCII alone: templates change the case of role names.
+static char upperOf(char c) { return c >= 'a' && c <= 'z' ? c - 32 : c; }
+
+static std::string lowerOf(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    Utf8Char next = decodeUtf8(text);
+    text.remove_prefix(next.size);
+    appendLower(result, next.codePoint);
+  }
+  return result;
+}
+
+static Status lowerFilter(const Value &in, const Arguments &, Value &out) {
+  return setText(lowerOf(toText(in)), out);
+}
+
+static Status upperFilter(const Value &in, const Arguments &, Value &out) {
+  std::string text = toText(in);
+  std::transform(text.begin(), text.end(), text.begin(), upperOf);
+  return setText(std::move(text), out);
+}
+
+static Status capitalizeFilter(const Value &in, const Arguments &, Value &out) {
+  std::string text = lowerOf(toText(in));
+  if (!text.empty())
+    text[0] = upperOf(text[0]);
+  return setText(std::move(text), out);
+}
+
+static Status titleFilter(const Value &in, const Arguments &, Value &out) {
+  std::string text = lowerOf(toText(in));
+  bool start = true;
+  for (char &c : text) {
+    if (start)
+      c = upperOf(c);
+    start = c == ' ' || c == '\n' || c == '\t' || c == '-' || c == '(' ||
+            c == '[' || c == '{' || c == '<';
+  }
+  return setText(std::move(text), out);
+}
+
+/// trim(chars); `side` is set by the string methods.
+static Status trimFilter(const Value &in, const Arguments &args, Value &out) {
+  std::string text = toText(in);
+  const Value *chars = args.get(0, "chars"), *side = args.get(9, "side");
+  bool left = !side || side->str() != "rstrip";
+  bool right = !side || side->str() != "lstrip";
+  std::string_view rest = text;
+  if (!chars || !chars->is(Kind::String)) {
+    rest = left ? stripLeft(rest) : rest;
+    rest = right ? stripRight(rest) : rest;
+    return setText(std::string(rest), out);
+  }
+  auto listed = [&](std::string_view c) {
+    return chars->str().find(c) != std::string::npos;
+  };
+  while (left && !rest.empty()) {
+    size_t size = decodeUtf8(rest).size;
+    if (!listed(rest.substr(0, size)))
+      break;
+    rest.remove_prefix(size);
+  }
+  while (right && !rest.empty()) {
+    size_t begin = lastUtf8Char(rest);
+    if (!listed(rest.substr(begin)))
+      break;
+    rest = rest.substr(0, begin);
+  }
+  return setText(std::string(rest), out);
+}
+
+static Status replaceFilter(const Value &in, const Arguments &args,
+                            Value &out) {
+  const Value *from = args.get(0, "old"), *to = args.get(1, "new");
+  const Value *limit = args.get(2, "count");
+  if (!from || !to)
+    return Status::error(Code::BadArgument, "replace needs two texts");
+  std::string text = toText(in), mark = toText(*from), with = toText(*to);
+  int64_t left = limit && limit->is(Kind::Int) && limit->integer >= 0
+                     ? limit->integer
+                     : INT64_MAX;
+  if (mark.empty())
+    return Status::error(Code::Unsupported, "replace of an empty text");
+  std::string result;
+  size_t at = 0;
+  for (size_t found; left > 0 && (found = text.find(mark, at)) != text.npos;
+       --left) {
+    result.append(text, at, found - at);
+    result += with;
+    at = found + mark.size();
+    if (result.size() > kMaxText)
+      break; // setText says so.
+  }
+  result.append(text, at);
+  return setText(std::move(result), out);
+}
+
+static Status indentFilter(const Value &in, const Arguments &args, Value &out) {
+  const Value *width = args.get(0, "width"), *first = args.get(1, "first");
+  const Value *blank = args.get(2, "blank");
+  std::string pad(4, ' ');
+  if (width && width->is(Kind::String))
+    pad = width->str();
+  else if (width && width->is(Kind::Int))
+    pad.assign(static_cast<size_t>(std::clamp<int64_t>(width->integer, 0, 256)),
+               ' ');
+  std::string text = toText(in), result;
+  bool lineStart = first && first->isTrue();
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (lineStart && (text[i] != '\n' || (blank && blank->isTrue())))
+      result += pad;
+    lineStart = text[i] == '\n';
+    result += text[i];
+    if (result.size() > kMaxText)
+      break;
+  }
+  return setText(std::move(result), out);
+}
+
+static Status escapeFilter(const Value &in, const Arguments &, Value &out) {
+  std::string result;
+  for (char c : toText(in)) {
+    switch (c) {
+    case '&':
+      result += "&amp;";
+      break;
+    case '<':
+      result += "&lt;";
+      break;
+    case '>':
+      result += "&gt;";
+      break;
+    case '"':
+      result += "&#34;";
+      break;
+    case '\'':
+      result += "&#39;";
+      break;
+    default:
+      result += c;
+    }
+  }
+  return setText(std::move(result), out);
+}
+
+static Status stringFilter(const Value &in, const Arguments &, Value &out) {
+  return setText(toText(in), out);
+}
+
+static Status tojsonFilter(const Value &in, const Arguments &args, Value &out) {
+  JsonStyle style;
+  if (const Value *ascii = args.get(0, "ensure_ascii"))
+    style.ensureAscii = ascii->isTrue();
+  if (const Value *indent = args.get(1, "indent"); indent && indent->isNumber())
+    style.indent = std::clamp<int64_t>(indent->integer, 0, 16);
+  if (const Value *separators = args.get(2, "separators");
+      separators && !separators->is(Kind::None))
+    return Status::error(Code::Unsupported, "tojson with separators");
+  if (const Value *sort = args.get(3, "sort_keys"))
+    style.sortKeys = sort->isTrue();
+  std::string text;
+  GIST_TRY(toJson(in, style, text));
+  return setText(std::move(text), out);
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+/// Reads a number that is all of a text but for white space around it.
+template <typename Number>
+static bool parseNumber(std::string_view text, Number &number) {
+  text = stripRight(stripLeft(text));
+  if (text.starts_with('+'))
+    text.remove_prefix(1);
+  const char *begin = text.data(), *end = begin + text.size();
+  auto [stop, error] = std::from_chars(begin, end, number);
+  return error == std::errc() && stop == end;
+}
+
+static Status intFilter(const Value &in, const Arguments &args, Value &out) {
+  const Value *missing = args.get(0, "default");
+  out = missing ? *missing : Value::fromInt(0);
+  if (in.is(Kind::Bool) || in.is(Kind::Int)) {
+    out = Value::fromInt(in.integer);
+  } else if (in.is(Kind::Float)) {
+    if (std::abs(in.number) < 0x1p62)
+      out = Value::fromInt(static_cast<int64_t>(in.number));
+  } else if (in.is(Kind::String)) {
+    double number = 0;
+    int64_t integer = 0;
+    if (parseNumber(in.str(), integer))
+      out = Value::fromInt(integer);
+    else if (parseNumber(in.str(), number) && std::abs(number) < 0x1p62)
+      out = Value::fromInt(static_cast<int64_t>(number));
+  }
+  return {};
+}
+
+static Status floatFilter(const Value &in, const Arguments &args, Value &out) {
+  const Value *missing = args.get(0, "default");
+  out = missing ? *missing : Value::fromFloat(0.0);
+  if (in.isNumber()) {
+    out = Value::fromFloat(in.toDouble());
+  } else if (in.is(Kind::String)) {
+    double number = 0;
+    if (parseNumber(in.str(), number))
+      out = Value::fromFloat(number);
+  }
+  return {};
+}
+
+static Status absFilter(const Value &in, const Arguments &, Value &out) {
+  if (in.is(Kind::Float))
+    out = Value::fromFloat(std::abs(in.number));
+  else if (in.isNumber() && in.integer != INT64_MIN)
+    out = Value::fromInt(std::abs(in.integer));
+  else
+    return Status::error(Code::BadArgument, "abs of %s", in.kindName());
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Lists
+//===----------------------------------------------------------------------===//
+
+static Status lengthFilter(const Value &in, const Arguments &, Value &out) {
+  if (in.is(Kind::Dict)) {
+    out = Value::fromInt(static_cast<int64_t>(in.entries().size()));
+    return {};
+  }
+  if (in.is(Kind::String)) {
+    out = Value::fromInt(
+        std::count_if(in.str().begin(), in.str().end(), [](char c) {
+          return (static_cast<uint8_t>(c) & 0xC0) != 0x80;
+        }));
+    return {};
+  }
+  List items;
+  GIST_TRY(iterate(in, items));
+  out = Value::fromInt(static_cast<int64_t>(items.size()));
+  return {};
+}
+
+static Status listFilter(const Value &in, const Arguments &, Value &out) {
+  List items;
+  GIST_TRY(iterate(in, items));
+  return Value::list(std::move(items), out);
+}
+
+static Status firstFilter(const Value &in, const Arguments &, Value &out) {
+  List items;
+  GIST_TRY(iterate(in, items));
+  out = items.empty() ? Value::undefined("first item") : items.front();
+  return {};
+}
+
+static Status lastFilter(const Value &in, const Arguments &, Value &out) {
+  List items;
+  GIST_TRY(iterate(in, items));
+  out = items.empty() ? Value::undefined("last item") : items.back();
+  return {};
+}
+
+static Status reverseFilter(const Value &in, const Arguments &, Value &out) {
+  List items;
+  GIST_TRY(iterate(in, items));
+  std::reverse(items.begin(), items.end());
+  if (!in.is(Kind::String))
+    return Value::list(std::move(items), out);
+  std::string text;
+  for (const Value &item : items)
+    text += item.str();
+  return setText(std::move(text), out);
+}
+
+/// The value of a dotted path, as in map(attribute='function.name'); `missing`
+/// stands, if given, for what a step does not find.
+static Status getPath(const Value &item, const Value &path, Value &out,
+                      const Value *missing = nullptr) {
+  if (!path.is(Kind::String))
+    return getItem(item, path, out);
+  out = item;
+  std::string_view rest = path.str();
+  while (true) {
+    size_t end = std::min(rest.find('.'), rest.size());
+    Value step = out;
+    GIST_TRY(
+        getItem(step, Value::string(std::string(rest.substr(0, end))), out));
+    if (out.is(Kind::Undefined) && missing)
+      out = *missing;
+    if (end == rest.size())
+      return {};
+    rest.remove_prefix(end + 1);
+  }
+}
+
+static Status joinFilter(const Value &in, const Arguments &args, Value &out) {
+  const Value *separator = args.get(0, "d");
+  const Value *attribute = args.get(1, "attribute");
+  std::string mark = separator ? toText(*separator) : "", text;
+  List items;
+  GIST_TRY(iterate(in, items));
+  for (size_t i = 0; i < items.size() && text.size() <= kMaxText; ++i) {
+    Value item = items[i];
+    if (attribute && !attribute->is(Kind::None))
+      GIST_TRY(getPath(items[i], *attribute, item));
+    text += (i ? mark : "") + toText(item);
+  }
+  return setText(std::move(text), out);
+}
+
+static Status itemsFilter(const Value &in, const Arguments &, Value &out) {
+  if (in.is(Kind::Undefined))
+    return Value::list({}, out);
+  return callMethod(in, "items", {}, out);
+}
+
+/// A key for sorting: texts without regard to case, unless asked.
+static Value sortKey(const Value &value, bool caseMatters) {
+  return value.is(Kind::String) && !caseMatters
+             ? Value::string(lowerOf(value.str()))
+             : value;
+}
+
+static Status sortBy(List &items, const List &keys, bool reverse) {
+  std::vector<size_t> order(items.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    order[i] = i;
+  Status status;
+  // Equal keys keep their order either way.
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    int result = 0;
+    if (Status next = compareValues(keys[a], keys[b], result); !next.ok())
+      status = std::move(next);
+    result = reverse ? -result : result;
+    return result != 0 ? result < 0 : a < b;
+  });
+  List sorted;
+  for (size_t i : order)
+    sorted.push_back(items[i]);
+  items = std::move(sorted);
+  return status;
+}
+
+static Status sortFilter(const Value &in, const Arguments &args, Value &out) {
+  const Value *reverse = args.get(0, "reverse");
+  const Value *caseMatters = args.get(1, "case_sensitive");
+  const Value *attribute = args.get(2, "attribute");
+  List items, keys;
+  GIST_TRY(iterate(in, items));
+  for (const Value &item : items) {
+    Value key = item;
+    if (attribute && !attribute->is(Kind::None))
+      GIST_TRY(getPath(item, *attribute, key));
+    keys.push_back(sortKey(key, caseMatters && caseMatters->isTrue()));
+    // Only what has a total order is sorted.
+    const Value &last = keys.back();
+    bool ordered = last.is(Kind::String) ||
+                   (last.isNumber() && !std::isnan(last.toDouble()));
+    if (!ordered || last.isNumber() != keys.front().isNumber())
+      return Status::error(Code::BadArgument, "sort of %s and %s",
+                           keys.front().kindName(), last.kindName());
+  }
+  GIST_TRY(sortBy(items, keys, reverse && reverse->isTrue()));
+  return Value::list(std::move(items), out);
+}
+
+static Status dictsortFilter(const Value &in, const Arguments &args,
+                             Value &out) {
+  const Value *caseMatters = args.get(0, "case_sensitive");
+  Value pairs;
+  GIST_TRY(callMethod(in, "items", {}, pairs));
+  List items = pairs.items(), keys;
+  for (const Value &item : items)
+    keys.push_back(
+        sortKey(item.items()[0], caseMatters && caseMatters->isTrue()));
+  GIST_TRY(sortBy(items, keys, false));
+  return Value::list(std::move(items), out);
+}
+
+static Status uniqueFilter(const Value &in, const Arguments &, Value &out) {
+  List items, seen, result;
+  GIST_TRY(iterate(in, items));
+  if (items.size() > 4096) // The search below is quadratic.
+    return Status::error(Code::BadArgument, "unique of %zu items",
+                         items.size());
+  for (const Value &item : items) {
+    Value key = sortKey(item, false);
+    if (std::find(seen.begin(), seen.end(), key) != seen.end())
+      continue;
+    seen.push_back(std::move(key));
+    result.push_back(item);
+  }
+  return Value::list(std::move(result), out);
+}
+
+//===----------------------------------------------------------------------===//
+// Filters that call others
+//===----------------------------------------------------------------------===//
+
+static Status mapFilter(const Value &in, const Arguments &args, Value &out) {
+  List items, result;
+  GIST_TRY(iterate(in, items));
+  const Value *attribute = args.get(99, "attribute");
+  const Value *missing = args.get(99, "default");
+  if (!attribute &&
+      (args.positional.empty() || !args.positional[0].is(Kind::String)))
+    return Status::error(Code::BadArgument, "map without a filter's name");
+  for (const Value &item : items) {
+    Value value;
+    if (attribute) {
+      GIST_TRY(getPath(item, *attribute, value, missing));
+    } else {
+      Arguments rest{{args.positional.begin() + 1, args.positional.end()},
+                     args.named};
+      GIST_TRY(callFilter(args.positional[0].str(), item, rest, value));
+    }
+    result.push_back(std::move(value));
+  }
+  return Value::list(std::move(result), out);
+}
+
+/// select, reject, selectattr, rejectattr.
+static Status selectItems(const Value &in, const Arguments &args, bool byPath,
+                          bool wanted, Value &out) {
+  List items, result;
+  GIST_TRY(iterate(in, items));
+  size_t skip = byPath ? 1 : 0;
+  if (args.positional.size() < skip)
+    return Status::error(Code::BadArgument, "selectattr without an attribute");
+  for (const Value &item : items) {
+    Value value = item;
+    if (byPath)
+      GIST_TRY(getPath(item, args.positional[0], value));
+    bool passes = value.isTrue();
+    if (args.positional.size() > skip) {
+      Arguments rest{
+          {args.positional.begin() + static_cast<ptrdiff_t>(skip) + 1,
+           args.positional.end()},
+          {}};
+      GIST_TRY(callTest(toText(args.positional[skip]), value, rest, passes));
+    }
+    if (passes == wanted)
+      result.push_back(item);
+  }
+  return Value::list(std::move(result), out);
+}
+
+static Status selectFilter(const Value &in, const Arguments &args, Value &out) {
+  return selectItems(in, args, false, true, out);
+}
+static Status rejectFilter(const Value &in, const Arguments &args, Value &out) {
+  return selectItems(in, args, false, false, out);
+}
+static Status selectattrFilter(const Value &in, const Arguments &args,
+                               Value &out) {
+  return selectItems(in, args, true, true, out);
+}
+static Status rejectattrFilter(const Value &in, const Arguments &args,
+                               Value &out) {
+  return selectItems(in, args, true, false, out);
+}
+
+static Status defaultFilter(const Value &in, const Arguments &args,
+                            Value &out) {
+  const Value *missing = args.get(0, "default_value");
+  const Value *falseToo = args.get(1, "boolean");
+  bool replace = in.is(Kind::Undefined) ||
+                 (falseToo && falseToo->isTrue() && !in.isTrue());
+  out = !replace ? in : missing ? *missing : Value::string("");
+  return {};
+}
+
+Status chat::callFilter(const std::string &name, const Value &input,
+                        const Arguments &args, Value &out) {
+  static constexpr std::pair<std::string_view, Function> filters[] = {
+      {"abs", absFilter},
+      {"capitalize", capitalizeFilter},
+      {"count", lengthFilter},
+      {"d", defaultFilter},
+      {"default", defaultFilter},
+      {"dictsort", dictsortFilter},
+      {"e", escapeFilter},
+      {"escape", escapeFilter},
+      {"first", firstFilter},
+      {"float", floatFilter},
+      {"indent", indentFilter},
+      {"int", intFilter},
+      {"items", itemsFilter},
+      {"join", joinFilter},
+      {"last", lastFilter},
+      {"length", lengthFilter},
+      {"list", listFilter},
+      {"lower", lowerFilter},
+      {"map", mapFilter},
+      {"reject", rejectFilter},
+      {"rejectattr", rejectattrFilter},
+      {"replace", replaceFilter},
+      {"reverse", reverseFilter},
+      {"safe", stringFilter},
+      {"select", selectFilter},
+      {"selectattr", selectattrFilter},
+      {"sort", sortFilter},
+      {"string", stringFilter},
+      {"title", titleFilter},
+      {"tojson", tojsonFilter},
+      {"trim", trimFilter},
+      {"unique", uniqueFilter},
+      {"upper", upperFilter},
+  };
+  for (const auto &[key, filter] : filters)
+    if (key == name)
+      return filter(input, args, out);
+  return Status::error(Code::Unsupported, "filter '%s' is not supported",
+                       name.c_str());
+}
+
+//===----------------------------------------------------------------------===//
+// Tests
+//===----------------------------------------------------------------------===//
+
+static Status compareTest(const std::string &name, const Value &in,
+                          const Value &other, bool &out) {
+  if (name == "in")
+    return contains(other, in, out);
+  if (name == "equalto" || name == "eq" || name == "==" || name == "sameas") {
+    out = in == other;
+    return {};
+  }
+  if (name == "ne" || name == "!=") {
+    out = !(in == other);
+    return {};
+  }
+  if (name == "divisibleby") {
+    if (!in.is(Kind::Int) || !other.is(Kind::Int) || other.integer == 0)
+      return Status::error(Code::BadArgument, "divisibleby needs numbers");
+    out = other.integer == -1 || in.integer % other.integer == 0;
+    return {};
+  }
+  int order = 0;
+  GIST_TRY(compareValues(in, other, order));
+  out = (name == "lt" || name == "lessthan" || name == "<")      ? order < 0
+        : (name == "le" || name == "<=")                         ? order <= 0
+        : (name == "gt" || name == "greaterthan" || name == ">") ? order > 0
+                                                                 : order >= 0;
+  return {};
+}
+
+Status chat::callTest(const std::string &name, const Value &in,
+                      const Arguments &args, bool &out) {
+  static constexpr std::string_view comparisons[] = {
+      "in", "equalto",     "eq", "==",       "sameas", "ne",
+      "!=", "divisibleby", "lt", "lessthan", "<",      "le",
+      "<=", "greaterthan", "gt", ">",        "ge",     ">="};
+  if (std::find(std::begin(comparisons), std::end(comparisons), name) !=
+      std::end(comparisons)) {
+    if (args.positional.size() != 1)
+      return Status::error(Code::BadArgument, "test '%s' needs one argument",
+                           name.c_str());
+    return compareTest(name, in, args.positional[0], out);
+  }
+  bool number = in.is(Kind::Int) || in.is(Kind::Float);
+  if (name == "defined")
+    out = !in.is(Kind::Undefined);
+  else if (name == "undefined")
+    out = in.is(Kind::Undefined);
+  else if (name == "none")
+    out = in.is(Kind::None);
+  else if (name == "string")
+    out = in.is(Kind::String);
+  else if (name == "number")
+    out = number || in.is(Kind::Bool);
+  else if (name == "integer")
+    out = in.is(Kind::Int);
+  else if (name == "float")
+    out = in.is(Kind::Float);
+  else if (name == "boolean")
+    out = in.is(Kind::Bool);
+  else if (name == "true")
+    out = in.is(Kind::Bool) && in.integer;
+  else if (name == "false")
+    out = in.is(Kind::Bool) && !in.integer;
+  else if (name == "mapping")
+    out = in.is(Kind::Dict);
+  else if (name == "sequence" || name == "iterable")
+    out = in.is(Kind::List) || in.is(Kind::Dict) || in.is(Kind::String) ||
+          in.is(Kind::Undefined);
+  else if (name == "callable")
+    out = in.is(Kind::Function);
+  else if (name == "lower")
+    out = toText(in) == lowerOf(toText(in));
+  else if ((name == "odd" || name == "even") && in.is(Kind::Int))
+    out = (in.integer % 2 != 0) == (name == "odd");
+  else
+    return Status::error(Code::Unsupported, "test '%s' of %s is not supported",
+                         name.c_str(), in.kindName());
+  return {};
+}

@@ -1,0 +1,419 @@
+//===- Tokenizer.cpp - Text to token ids and back -------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/text/Tokenizer.h"
+
+#include "runtime/text/TokenizerModels.h"
+#include "runtime/text/TokenizerSplit.h"
+#include "runtime/text/Unicode.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+using namespace gist;
+
+namespace {
+/// Lets a map of strings be asked with a view.
+struct TextHash {
+  using is_transparent = void;
+  size_t operator()(std::string_view text) const {
+    return std::hash<std::string_view>()(text);
+  }
+};
+
+/// The ids of words already seen in a call: texts repeat their words.
+class WordCache {
+public:
+  const std::vector<int32_t> *find(std::string_view word) const {
+    auto it = words.find(word);
+    return it == words.end() ? nullptr : &it->second;
+  }
+  void insert(std::string_view word, std::span<const int32_t> ids) {
+    if (word.size() <= kMaxWord && words.size() < kMaxWords)
+      words.emplace(word, std::vector<int32_t>(ids.begin(), ids.end()));
+  }
+
+private:
+  static constexpr size_t kMaxWord = 64, kMaxWords = 1 << 16;
+  std::unordered_map<std::string, std::vector<int32_t>, TextHash,
+                     std::equal_to<>>
+      words;
+};
+
+/// What one call of encode carries around.
+struct EncodeState {
+  EncodeOptions options;
+  std::vector<int32_t> &ids;
+  WordCache cache;
+  BpeModel::Workspace workspace;
+  std::vector<std::string_view> parts;
+  std::vector<std::string_view> words;
+};
+} // namespace
+
+struct Tokenizer::Impl {
+  TokenizerSpec spec;
+  TextIndex vocab;
+  BpeModel bpe;
+  WordPieceModel wordPiece;
+  LongestMatch alphabet;
+  /// Added tokens looked for in the text as it is, and in the normalised one;
+  /// the values are places in spec.added.
+  LongestMatch rawAdded, normalizedAdded;
+  std::vector<std::string> normalizedTexts;
+  /// By id: a place in spec.added, or -1.
+  std::vector<int32_t> addedOfId;
+
+  Status build();
+  void encodeRaw(std::string_view text, EncodeState &state) const;
+  void encodeNormalized(std::string_view text, EncodeState &state) const;
+  void encodeWords(std::string_view text, EncodeState &state) const;
+  void encodeBytes(std::string_view text, EncodeState &state) const;
+  void encodeAlphabet(std::string_view text, EncodeState &state) const;
+
+  template <typename EncodeRest>
+  void splitAdded(const LongestMatch &matcher, std::string_view text,
+                  EncodeState &state, EncodeRest encodeRest) const;
+};
+
+//===----------------------------------------------------------------------===//
+// Construction
+//===----------------------------------------------------------------------===//
+
+Tokenizer::Tokenizer() : impl(std::make_unique<Impl>()) {}
+Tokenizer::~Tokenizer() = default;
+Tokenizer::Tokenizer(Tokenizer &&) noexcept = default;
+Tokenizer &Tokenizer::operator=(Tokenizer &&) noexcept = default;
+
+Status Tokenizer::Impl::build() {
+  vocab.reset(spec.vocab.size());
+  for (uint32_t id = 0; id < spec.vocab.size(); ++id)
+    if (!spec.vocab[id].empty())
+      vocab.insert(spec.vocab[id], id);
+
+  using Entry = std::pair<std::string_view, uint32_t>;
+  std::vector<Entry> raw, normalized;
+  addedOfId.assign(spec.vocab.size(), -1);
+  normalizedTexts.resize(spec.added.size());
+  for (uint32_t i = 0; i < spec.added.size(); ++i) {
+    const AddedToken &token = spec.added[i];
+    addedOfId[token.id] = static_cast<int32_t>(i);
+    if (token.normalized) {
+      normalizedTexts[i] = normalizeText(spec, token.text);
+      normalized.emplace_back(normalizedTexts[i], i);
+    } else {
+      raw.emplace_back(token.text, i);
+    }
+  }
+  rawAdded.build(raw);
+  normalizedAdded.build(normalized);
+
+  switch (spec.model) {
+  case TokenizerModel::ByteBpe:
+    return bpe.build(spec, vocab);
+  case TokenizerModel::WordPiece:
+    wordPiece.build(spec, vocab);
+    return {};
+  case TokenizerModel::Alphabet: {
+    std::vector<Entry> entries;
+    entries.reserve(spec.vocab.size());
+    for (uint32_t id = 0; id < spec.vocab.size(); ++id)
+      entries.emplace_back(spec.vocab[id], id);
+    alphabet.build(entries);
+    return {};
+  }
+  }
+  return {};
+}
+
+Status Tokenizer::create(TokenizerSpec spec, Tokenizer &tokenizer) {
+  GIST_TRY(spec.verify());
+  Tokenizer result;
+  result.impl->spec = std::move(spec);
+  GIST_TRY(result.impl->build());
+  tokenizer = std::move(result);
+  return {};
+}
+
+const TokenizerSpec &Tokenizer::spec() const { return impl->spec; }
+
+//===----------------------------------------------------------------------===//
+// Encoding
+//===----------------------------------------------------------------------===//
+
+/// The white space at the end and at the front of a text, in bytes.
+static size_t trailingSpace(std::string_view text) {
+  size_t end = text.size();
+  while (end > 0) {
+    size_t begin = lastUtf8Char(text.substr(0, end));
+    if (!(charClass(decodeUtf8(text.substr(begin)).codePoint) & kSpace))
+      break;
+    end = begin;
+  }
+  return text.size() - end;
+}
+
+static size_t leadingSpace(std::string_view text) {
+  size_t size = 0;
+  while (size < text.size()) {
+    Utf8Char next = decodeUtf8(text.substr(size));
+    if (!(charClass(next.codePoint) & kSpace))
+      break;
+    size += next.size;
+  }
+  return size;
+}
+
+static bool endsInWord(std::string_view text) {
+  return !text.empty() &&
+         (charClass(decodeUtf8(text.substr(lastUtf8Char(text))).codePoint) &
+          kWord);
+}
+
+static bool beginsInWord(std::string_view text) {
+  return !text.empty() && (charClass(decodeUtf8(text).codePoint) & kWord);
+}
+
+/// Gives the text between added tokens to `encodeRest` and appends theirs.
+template <typename EncodeRest>
+void Tokenizer::Impl::splitAdded(const LongestMatch &matcher,
+                                 std::string_view text, EncodeState &state,
+                                 EncodeRest encodeRest) const {
+  size_t begin = 0; // Of the text not yet encoded.
+  for (size_t at = 0; at < text.size();) {
+    const AddedToken *token = nullptr;
+    size_t size = matcher.match(text.substr(at), [&](uint32_t i) {
+      token = &spec.added[i];
+      return state.options.parseSpecial || !token->special;
+    });
+    if (size == 0) {
+      ++at;
+      continue;
+    }
+    size_t first = at, last = at + size;
+    at = last;
+    if (token->singleWord &&
+        (endsInWord(text.substr(0, first)) || beginsInWord(text.substr(last))))
+      continue;
+    if (token->stripLeft)
+      first -= trailingSpace(text.substr(begin, first - begin));
+    if (token->stripRight)
+      at = last += leadingSpace(text.substr(last));
+    if (first != begin)
+      encodeRest(text.substr(begin, first - begin));
+    state.ids.push_back(static_cast<int32_t>(token->id));
+    begin = last;
+  }
+  if (begin != text.size())
+    encodeRest(text.substr(begin));
+}
+
+void Tokenizer::Impl::encodeRaw(std::string_view text,
+                                EncodeState &state) const {
+  splitAdded(rawAdded, text, state, [&](std::string_view rest) {
+    if (spec.normalizer == TokenizerNormalizer::None)
+      encodeNormalized(rest, state);
+    else
+      encodeNormalized(normalizeText(spec, rest), state);
+  });
+}
+
+void Tokenizer::Impl::encodeNormalized(std::string_view text,
+                                       EncodeState &state) const {
+  splitAdded(normalizedAdded, text, state,
+             [&](std::string_view rest) { encodeWords(rest, state); });
+}
+
+void Tokenizer::Impl::encodeWords(std::string_view text,
+                                  EncodeState &state) const {
+  switch (spec.model) {
+  case TokenizerModel::ByteBpe: {
+    state.parts.clear();
+    if (spec.splitDigits)
+      splitAtDigits(text, state.parts);
+    else
+      state.parts.push_back(text);
+    for (std::string_view part : state.parts) {
+      if (spec.prefixSpace && !part.starts_with(' '))
+        encodeBytes(" " + std::string(part), state);
+      else
+        encodeBytes(part, state);
+    }
+    break;
+  }
+  case TokenizerModel::WordPiece:
+    state.words.clear();
+    splitBertWords(text, state.words);
+    for (std::string_view word : state.words) {
+      if (const std::vector<int32_t> *known = state.cache.find(word)) {
+        state.ids.insert(state.ids.end(), known->begin(), known->end());
+        continue;
+      }
+      size_t before = state.ids.size();
+      wordPiece.encode(word, state.ids);
+      state.cache.insert(word, std::span(state.ids).subspan(before));
+    }
+    break;
+  case TokenizerModel::Alphabet:
+    encodeAlphabet(text, state);
+    break;
+  }
+}
+
+void Tokenizer::Impl::encodeBytes(std::string_view text,
+                                  EncodeState &state) const {
+  state.words.clear();
+  splitText(spec.split, text, state.words);
+  for (std::string_view word : state.words) {
+    if (const std::vector<int32_t> *known = state.cache.find(word)) {
+      state.ids.insert(state.ids.end(), known->begin(), known->end());
+      continue;
+    }
+    size_t before = state.ids.size();
+    bpe.encode(word, state.workspace, state.ids);
+    state.cache.insert(word, std::span(state.ids).subspan(before));
+  }
+}
+
+/// Entries of the vocabulary where they stand; between them, each run without
+/// white space is one unknown token.
+void Tokenizer::Impl::encodeAlphabet(std::string_view text,
+                                     EncodeState &state) const {
+  bool inUnknown = false;
+  for (size_t at = 0; at < text.size();) {
+    uint32_t id = 0;
+    size_t size = alphabet.match(text.substr(at), [&](uint32_t value) {
+      id = value;
+      int32_t added = addedOfId[value];
+      return state.options.parseSpecial || added < 0 ||
+             !spec.added[added].special;
+    });
+    if (size) {
+      state.ids.push_back(static_cast<int32_t>(id));
+      inUnknown = false;
+      at += size;
+      continue;
+    }
+    Utf8Char next = decodeUtf8(text.substr(at));
+    bool space = charClass(next.codePoint) & kSpace;
+    if (!space && !inUnknown)
+      state.ids.push_back(spec.unknown);
+    inUnknown = !space;
+    at += next.size;
+  }
+}
+
+void Tokenizer::encode(std::string_view text, std::vector<int32_t> &ids,
+                       EncodeOptions options) const {
+  EncodeState state{options, ids, {}, {}, {}, {}};
+  const TokenizerSpec &spec = impl->spec;
+  if (options.addSpecial)
+    ids.insert(ids.end(), spec.prefix.begin(), spec.prefix.end());
+  if (isUtf8(text))
+    impl->encodeRaw(text, state);
+  else
+    impl->encodeRaw(replaceInvalidUtf8(text), state);
+  if (options.addSpecial)
+    ids.insert(ids.end(), spec.suffix.begin(), spec.suffix.end());
+}
+
+//===----------------------------------------------------------------------===//
+// Decoding
+//===----------------------------------------------------------------------===//
+
+std::string_view Tokenizer::tokenText(int32_t id) const {
+  if (id < 0 || static_cast<size_t>(id) >= impl->addedOfId.size())
+    return {};
+  int32_t added = impl->addedOfId[id];
+  return added >= 0 ? impl->spec.added[added].text : impl->spec.vocab[id];
+}
+
+bool Tokenizer::isSpecial(int32_t id) const {
+  if (id < 0 || static_cast<size_t>(id) >= impl->addedOfId.size())
+    return false;
+  int32_t added = impl->addedOfId[id];
+  return added >= 0 && impl->spec.added[added].special;
+}
+
+bool Tokenizer::isStop(int32_t id) const {
+  const TokenizerSpec &spec = impl->spec;
+  return id >= 0 && (id == spec.eos ||
+                     std::find(spec.stop.begin(), spec.stop.end(),
+                               static_cast<uint32_t>(id)) != spec.stop.end());
+}
+
+int32_t Tokenizer::findToken(std::string_view text) const {
+  for (const AddedToken &token : impl->spec.added)
+    if (token.text == text)
+      return static_cast<int32_t>(token.id);
+  uint32_t id = impl->vocab.find(text);
+  return id == TextIndex::kMissing ? TokenizerSpec::kNone
+                                   : static_cast<int32_t>(id);
+}
+
+/// The clean-up of the reference's WordPiece decoder, token by token.
+static std::string cleanUp(std::string text) {
+  static constexpr std::pair<std::string_view, std::string_view> rules[] = {
+      {" .", "."},   {" ?", "?"},     {" !", "!"},     {" ,", ","},
+      {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},   {" do not", " don't"},
+      {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"},
+  };
+  for (const auto &[from, to] : rules)
+    for (size_t at = 0; (at = text.find(from, at)) != std::string::npos;
+         at += to.size())
+      text.replace(at, from.size(), to);
+  return text;
+}
+
+std::string StreamDecoder::push(int32_t id) {
+  if (skipSpecial && tokenizer->isSpecial(id))
+    return {};
+  std::string_view text = tokenizer->tokenText(id);
+  const TokenizerSpec &spec = tokenizer->spec();
+  switch (spec.model) {
+  case TokenizerModel::ByteBpe:
+    break;
+  case TokenizerModel::WordPiece: {
+    std::string piece;
+    if (first)
+      piece = text;
+    else if (!spec.wordPrefix.empty() && text.starts_with(spec.wordPrefix))
+      piece = text.substr(spec.wordPrefix.size());
+    else
+      piece = " " + std::string(text);
+    first = false;
+    return replaceInvalidUtf8(cleanUp(std::move(piece)));
+  }
+  case TokenizerModel::Alphabet:
+    pending += first ? "" : " ";
+    first = false;
+    break;
+  }
+  pending += text;
+  size_t complete = pending.size() - incompleteUtf8Tail(pending);
+  std::string result =
+      replaceInvalidUtf8(std::string_view(pending).substr(0, complete));
+  pending.erase(0, complete);
+  return result;
+}
+
+std::string StreamDecoder::finish() {
+  std::string result = replaceInvalidUtf8(pending);
+  pending.clear();
+  first = true;
+  return result;
+}
+
+std::string Tokenizer::decode(std::span<const int32_t> ids,
+                              bool skipSpecial) const {
+  StreamDecoder decoder(*this, skipSpecial);
+  std::string result;
+  for (int32_t id : ids)
+    result += decoder.push(id);
+  return result + decoder.finish();
+}

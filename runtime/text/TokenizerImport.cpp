@@ -1,0 +1,270 @@
+//===- TokenizerImport.cpp - What importers share, and GGUF ---------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/text/TokenizerImport.h"
+
+#include "runtime/text/Unicode.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+#include <utility>
+
+using namespace gist;
+using namespace gist::detail;
+
+//===----------------------------------------------------------------------===//
+// Byte-level vocabularies
+//===----------------------------------------------------------------------===//
+
+/// The byte that a printable stand-in is for, or -1. GPT-2 shows the printable
+/// bytes of Latin-1 as themselves and the others as U+0100 onwards.
+static int byteOfStandIn(uint32_t c) {
+  static const std::array<int16_t, 512> table = [] {
+    std::array<int16_t, 512> result;
+    result.fill(-1);
+    uint32_t next = 256;
+    for (int byte = 0; byte < 256; ++byte) {
+      bool printable = (byte >= '!' && byte <= '~') ||
+                       (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
+      result[printable ? byte : next++] = static_cast<int16_t>(byte);
+    }
+    return result;
+  }();
+  return c < table.size() ? table[c] : -1;
+}
+
+/// Turns stand-ins into bytes; false if some character is none.
+static bool decodeStandIns(std::string_view text, std::string &bytes) {
+  bytes.clear();
+  while (!text.empty()) {
+    Utf8Char next = decodeUtf8(text);
+    int byte = next.valid ? byteOfStandIn(next.codePoint) : -1;
+    if (byte < 0)
+      return false;
+    bytes += static_cast<char>(byte);
+    text.remove_prefix(next.size);
+  }
+  return true;
+}
+
+Status detail::setByteVocab(const RawVocab &raw, TokenizerSpec &spec) {
+  std::unordered_map<std::string_view, uint32_t> ids;
+  for (uint32_t id = 0; id < raw.tokens.size(); ++id)
+    if (!raw.tokens[id].empty())
+      ids.emplace(raw.tokens[id], id);
+
+  spec.merges.clear();
+  std::vector<bool> merged(raw.tokens.size());
+  for (const auto &[left, right] : raw.merges) {
+    auto a = ids.find(left), b = ids.find(right);
+    auto joined = ids.find(left + right);
+    if (a == ids.end() || b == ids.end() || joined == ids.end())
+      return Status::error(Code::BadFile,
+                           "merge '%s %s' names no tokens of the vocabulary",
+                           left.c_str(), right.c_str());
+    spec.merges.push_back({a->second, b->second});
+    for (auto &it : {a, b, joined})
+      merged[it->second] = true;
+  }
+
+  uint32_t count = static_cast<uint32_t>(raw.tokens.size());
+  for (const AddedToken &token : spec.added)
+    count = std::max(count, token.id + 1);
+  std::vector<bool> isAdded(count);
+  for (const AddedToken &token : spec.added)
+    isAdded[token.id] = true;
+
+  spec.vocab.assign(count, "");
+  std::vector<uint32_t> literal;
+  for (uint32_t id = 0; id < raw.tokens.size(); ++id) {
+    std::string bytes;
+    bool standsForBytes = decodeStandIns(raw.tokens[id], bytes);
+    // The model reaches an added token by a merge or as a single byte only.
+    bool reachable = merged[id] || bytes.size() == 1;
+    if (standsForBytes && (reachable || !isAdded[id]))
+      spec.vocab[id] = std::move(bytes);
+    else if (!standsForBytes && !isAdded[id])
+      literal.push_back(id);
+  }
+  // A text that no bytes encode to can still be decoded, unless it would
+  // shadow a token that the model does produce.
+  std::unordered_map<std::string_view, uint32_t> texts;
+  for (uint32_t id = 0; id < spec.vocab.size(); ++id)
+    texts.emplace(spec.vocab[id], id);
+  for (uint32_t id : literal)
+    if (!texts.count(raw.tokens[id]))
+      spec.vocab[id] = raw.tokens[id];
+  return {};
+}
+
+void detail::addKnownStops(TokenizerSpec &spec) {
+  static constexpr std::string_view names[] = {
+      "<|im_end|>", "<|eot_id|>",    "<|end_of_text|>", "<|endoftext|>",
+      "<|end|>",    "<end_of_turn>", "<|eom_id|>"};
+  std::vector<uint32_t> &stop = spec.stop;
+  if (spec.eos != TokenizerSpec::kNone)
+    stop.push_back(static_cast<uint32_t>(spec.eos));
+  for (const AddedToken &token : spec.added)
+    if (std::find(std::begin(names), std::end(names), token.text) !=
+        std::end(names))
+      stop.push_back(token.id);
+  std::sort(stop.begin(), stop.end());
+  stop.erase(std::unique(stop.begin(), stop.end()), stop.end());
+}
+
+//===----------------------------------------------------------------------===//
+// GGUF
+//===----------------------------------------------------------------------===//
+
+namespace {
+enum GgufTokenType { kUnknown = 2, kControl = 3, kUserDefined = 4 };
+
+struct PreTokenizer {
+  std::string_view name;
+  TokenizerSplit split;
+  bool splitDigits;
+  bool addBos; ///< What holds when the file does not say.
+};
+} // namespace
+
+static constexpr PreTokenizer kPreTokenizers[] = {
+    {"gpt-2", TokenizerSplit::Gpt2, false, false},
+    {"gpt2", TokenizerSplit::Gpt2, false, false},
+    {"phi-2", TokenizerSplit::Gpt2, false, false},
+    {"mpt", TokenizerSplit::Gpt2, false, false},
+    {"olmo", TokenizerSplit::Gpt2, false, false},
+    {"smollm", TokenizerSplit::Gpt2, true, false},
+    {"starcoder", TokenizerSplit::Gpt2, true, false},
+    {"refact", TokenizerSplit::Gpt2, true, false},
+    {"codeshell", TokenizerSplit::Gpt2, true, false},
+    {"llama-bpe", TokenizerSplit::Llama3, false, true},
+    {"llama3", TokenizerSplit::Llama3, false, true},
+    {"llama-v3", TokenizerSplit::Llama3, false, true},
+    {"qwen2", TokenizerSplit::Qwen2, false, false},
+    {"deepseek-r1-qwen", TokenizerSplit::Qwen2, false, false},
+    {"stablelm2", TokenizerSplit::Qwen2, false, false},
+};
+
+static Status setGgufBytes(const GgufTokenizer &gguf, TokenizerSpec &spec) {
+  const PreTokenizer *pre =
+      std::find_if(std::begin(kPreTokenizers), std::end(kPreTokenizers),
+                   [&](const PreTokenizer &p) { return p.name == gguf.pre; });
+  if (pre == std::end(kPreTokenizers))
+    return Status::error(
+        Code::Unsupported,
+        "pre-tokenizer '%s' is not supported; supported are gpt-2, smollm, "
+        "starcoder, llama-bpe, qwen2 and their relatives",
+        gguf.pre.c_str());
+  spec.model = TokenizerModel::ByteBpe;
+  spec.split = pre->split;
+  spec.splitDigits = pre->splitDigits;
+  spec.prefixSpace = gguf.addSpacePrefix.value_or(false);
+  // The file's unknown token is not the model's: bytes without a token are
+  // skipped, by the program that wrote it and by the reference alike.
+  spec.unknown = TokenizerSpec::kNone;
+  spec.ignoreMerges = pre->split == TokenizerSplit::Llama3;
+  bool qwen = gguf.pre == "qwen2" || gguf.pre == "deepseek-r1-qwen";
+  spec.normalizer = qwen ? TokenizerNormalizer::Nfc : TokenizerNormalizer::None;
+
+  RawVocab raw;
+  raw.tokens = gguf.tokens;
+  for (const std::string &merge : gguf.merges) {
+    size_t space = merge.find(' ', 1);
+    if (space == std::string::npos)
+      return Status::error(Code::BadFile, "merge '%s' has no two parts",
+                           merge.c_str());
+    raw.merges.emplace_back(merge.substr(0, space), merge.substr(space + 1));
+  }
+  GIST_TRY(setByteVocab(raw, spec));
+  if (gguf.addBos.value_or(pre->addBos) && gguf.bos)
+    spec.prefix.push_back(*gguf.bos);
+  if (gguf.addEos.value_or(false) && gguf.eos)
+    spec.suffix.push_back(*gguf.eos);
+  return {};
+}
+
+/// Files of this kind mark the pieces that begin a word, with U+2581, where
+/// BERT marks the others.
+static void setGgufWordPieces(const GgufTokenizer &gguf, TokenizerSpec &spec) {
+  static constexpr std::string_view wordStart = "\u2581";
+  spec.model = TokenizerModel::WordPiece;
+  spec.split = TokenizerSplit::None;
+  spec.normalizer = TokenizerNormalizer::Bert;
+  spec.cleanText = spec.splitChinese = true;
+  spec.stripAccents = spec.lowercase = true;
+  spec.wordPrefix = "##";
+  spec.maxWordChars = 100;
+  std::vector<bool> isAdded(gguf.tokens.size());
+  for (const AddedToken &token : spec.added)
+    isAdded[token.id] = true;
+  for (uint32_t id = 0; id < gguf.tokens.size(); ++id) {
+    const std::string &token = gguf.tokens[id];
+    if (isAdded[id])
+      spec.vocab.push_back(token);
+    else if (token.starts_with(wordStart))
+      spec.vocab.push_back(token.substr(wordStart.size()));
+    else
+      spec.vocab.push_back(spec.wordPrefix + token);
+  }
+  if (gguf.separator)
+    spec.eos = static_cast<int32_t>(*gguf.separator);
+  if (spec.bos != TokenizerSpec::kNone && gguf.addBos.value_or(true))
+    spec.prefix.push_back(static_cast<uint32_t>(spec.bos));
+  if (spec.eos != TokenizerSpec::kNone && gguf.addEos.value_or(true))
+    spec.suffix.push_back(static_cast<uint32_t>(spec.eos));
+}
+
+Status gist::importTokenizer(const GgufTokenizer &gguf, TokenizerSpec &spec) {
+  if (gguf.tokens.empty())
+    return Status::error(Code::NotFound, "the file holds no tokenizer");
+  if (!gguf.tokenTypes.empty() && gguf.tokenTypes.size() != gguf.tokens.size())
+    return Status::error(Code::BadFile, "%zu token types for %zu tokens",
+                         gguf.tokenTypes.size(), gguf.tokens.size());
+  TokenizerSpec result;
+  for (auto [from, to] :
+       {std::pair(&gguf.bos, &result.bos), std::pair(&gguf.eos, &result.eos),
+        std::pair(&gguf.unknown, &result.unknown),
+        std::pair(&gguf.pad, &result.pad),
+        std::pair(&gguf.mask, &result.mask)}) {
+    if (!from->has_value())
+      continue;
+    if (**from >= gguf.tokens.size())
+      return Status::error(Code::BadFile, "special token %u of %zu tokens",
+                           **from, gguf.tokens.size());
+    *to = static_cast<int32_t>(**from);
+  }
+  for (uint32_t id = 0; id < gguf.tokenTypes.size(); ++id) {
+    int32_t type = gguf.tokenTypes[id];
+    bool added = type == kControl || type == kUserDefined ||
+                 (type == kUnknown && gguf.model == "bert");
+    if (!added || gguf.tokens[id].empty())
+      continue;
+    AddedToken token;
+    token.text = gguf.tokens[id];
+    token.id = id;
+    token.special = type != kUserDefined;
+    result.added.push_back(std::move(token));
+  }
+  result.chatTemplate = gguf.chatTemplate;
+
+  if (gguf.model == "gpt2")
+    GIST_TRY(setGgufBytes(gguf, result));
+  else if (gguf.model == "bert")
+    setGgufWordPieces(gguf, result);
+  else
+    return Status::error(Code::Unsupported,
+                         "tokenizer model '%s' is not supported; supported are "
+                         "gpt2 (byte-level BPE) and bert (WordPiece)",
+                         gguf.model.c_str());
+  if (gguf.endOfTurn)
+    result.stop.push_back(*gguf.endOfTurn);
+  addKnownStops(result);
+  GIST_TRY(result.verify());
+  spec = std::move(result);
+  return {};
+}

@@ -1,0 +1,234 @@
+//===- TokenizerModels.cpp - From words to token ids ----------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/text/TokenizerModels.h"
+
+#include "runtime/text/Unicode.h"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <string>
+
+using namespace gist;
+
+//===----------------------------------------------------------------------===//
+// TextIndex, LongestMatch
+//===----------------------------------------------------------------------===//
+
+void TextIndex::reset(size_t count) {
+  slots.assign(std::bit_ceil(2 * count + 1), Slot());
+}
+
+size_t TextIndex::slotOf(std::string_view text) const {
+  size_t mask = slots.size() - 1;
+  size_t slot = std::hash<std::string_view>()(text) & mask;
+  while (slots[slot].id != kMissing && slots[slot].text != text)
+    slot = (slot + 1) & mask;
+  return slot;
+}
+
+void TextIndex::insert(std::string_view text, uint32_t id) {
+  Slot &slot = slots[slotOf(text)];
+  if (slot.id == kMissing)
+    slot = {text, id};
+}
+
+uint32_t TextIndex::find(std::string_view text) const {
+  return slots.empty() ? kMissing : slots[slotOf(text)].id;
+}
+
+void LongestMatch::build(
+    const std::vector<std::pair<std::string_view, uint32_t>> &texts) {
+  index.reset(texts.size());
+  for (const auto &[text, value] : texts) {
+    if (text.empty())
+      continue;
+    index.insert(text, value);
+    lengths[static_cast<uint8_t>(text[0])].push_back(
+        static_cast<uint32_t>(text.size()));
+  }
+  for (std::vector<uint32_t> &list : lengths) {
+    std::sort(list.begin(), list.end(), std::greater<>());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// BpeModel
+//===----------------------------------------------------------------------===//
+
+static uint64_t pairOf(uint32_t left, uint32_t right) {
+  return static_cast<uint64_t>(left) << 32 | right;
+}
+
+/// Spreads a pair over all bits (the finaliser of SplitMix64).
+static uint64_t mixBits(uint64_t value) {
+  value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9;
+  value = (value ^ value >> 27) * 0x94D049BB133111EB;
+  return value ^ value >> 31;
+}
+
+Status BpeModel::build(const TokenizerSpec &spec, const TextIndex &index) {
+  vocab = &index;
+  ignoreMerges = spec.ignoreMerges;
+  unknown = spec.unknown;
+  for (int byte = 0; byte < 256; ++byte) {
+    char text = static_cast<char>(byte);
+    byteIds[byte] = index.find({&text, 1});
+  }
+
+  merges.assign(std::bit_ceil(2 * spec.merges.size() + 1), Merge());
+  size_t mask = merges.size() - 1;
+  std::string joined;
+  for (uint32_t rank = 0; rank < spec.merges.size(); ++rank) {
+    auto [left, right] = spec.merges[rank];
+    joined = spec.vocab[left];
+    joined += spec.vocab[right];
+    uint32_t result = index.find(joined);
+    if (result == TextIndex::kMissing)
+      return Status::error(
+          Code::BadFile,
+          "tokenizer: merge %u joins tokens %u and %u to a text that "
+          "is no token",
+          rank, left, right);
+    uint64_t pair = pairOf(left, right);
+    size_t slot = mixBits(pair) & mask;
+    while (merges[slot].pair != ~0ull && merges[slot].pair != pair)
+      slot = (slot + 1) & mask;
+    // Of a pair listed twice the later rank counts, as in the reference.
+    merges[slot] = {pair, rank, result};
+  }
+  return {};
+}
+
+const BpeModel::Merge *BpeModel::find(uint32_t left, uint32_t right) const {
+  size_t mask = merges.size() - 1;
+  uint64_t pair = pairOf(left, right);
+  for (size_t slot = mixBits(pair) & mask;; slot = (slot + 1) & mask) {
+    if (merges[slot].pair == pair)
+      return &merges[slot];
+    if (merges[slot].pair == ~0ull)
+      return nullptr;
+  }
+}
+
+/// Orders a heap so that the best rank, then the leftmost pair, is in front.
+static bool isWorse(const BpeModel::Workspace::Candidate &a,
+                    const BpeModel::Workspace::Candidate &b) {
+  return a.rank != b.rank ? a.rank > b.rank : a.position > b.position;
+}
+
+/// Adds the pair that begins at `position` to the heap if a merge joins it.
+void BpeModel::push(Workspace &workspace, int32_t position) const {
+  const Workspace::Symbol &left = workspace.symbols[position];
+  if (left.next < 0)
+    return;
+  const Workspace::Symbol &right = workspace.symbols[left.next];
+  if (const Merge *merge = find(left.id, right.id)) {
+    workspace.heap.push_back(
+        {merge->rank, static_cast<uint32_t>(position), left.id, right.id});
+    std::push_heap(workspace.heap.begin(), workspace.heap.end(), isWorse);
+  }
+}
+
+void BpeModel::encode(std::string_view word, Workspace &workspace,
+                      std::vector<int32_t> &ids) const {
+  if (ignoreMerges) {
+    if (uint32_t id = vocab->find(word); id != TextIndex::kMissing) {
+      ids.push_back(static_cast<int32_t>(id));
+      return;
+    }
+  }
+
+  // A list of symbols in which a merge lets the left one grow over the right.
+  // A candidate is stale when the symbols it saw are no longer there.
+  constexpr uint32_t kGone = TextIndex::kMissing;
+  auto &symbols = workspace.symbols;
+  auto &heap = workspace.heap;
+  symbols.clear();
+  heap.clear();
+  for (char c : word) {
+    uint32_t id = byteIds[static_cast<uint8_t>(c)];
+    if (id == TextIndex::kMissing && unknown == TokenizerSpec::kNone)
+      continue; // The reference skips what it cannot say.
+    if (id == TextIndex::kMissing)
+      id = static_cast<uint32_t>(unknown);
+    int32_t position = static_cast<int32_t>(symbols.size());
+    symbols.push_back({id, position - 1, position + 1});
+  }
+  if (symbols.empty())
+    return;
+  symbols.back().next = -1;
+  for (int32_t i = 0; i < static_cast<int32_t>(symbols.size()); ++i)
+    push(workspace, i);
+
+  while (!heap.empty()) {
+    Workspace::Candidate best = heap.front();
+    std::pop_heap(heap.begin(), heap.end(), isWorse);
+    heap.pop_back();
+    int32_t position = static_cast<int32_t>(best.position);
+    Workspace::Symbol &left = symbols[position];
+    if (left.id != best.left || left.next < 0 ||
+        symbols[left.next].id != best.right)
+      continue;
+    Workspace::Symbol &right = symbols[left.next];
+    left.id = find(best.left, best.right)->result;
+    right.id = kGone;
+    left.next = right.next;
+    if (left.next >= 0)
+      symbols[left.next].previous = position;
+    push(workspace, position);
+    if (left.previous >= 0)
+      push(workspace, left.previous);
+  }
+  for (int32_t i = 0; i >= 0; i = symbols[i].next)
+    ids.push_back(static_cast<int32_t>(symbols[i].id));
+}
+
+//===----------------------------------------------------------------------===//
+// WordPieceModel
+//===----------------------------------------------------------------------===//
+
+void WordPieceModel::build(const TokenizerSpec &tokenizer,
+                           const TextIndex &index) {
+  spec = &tokenizer;
+  vocab = &index;
+  for (const std::string &text : tokenizer.vocab)
+    longest = std::max(longest, text.size());
+}
+
+void WordPieceModel::encode(std::string_view word,
+                            std::vector<int32_t> &ids) const {
+  size_t chars = std::count_if(word.begin(), word.end(), [](char c) {
+    return (static_cast<uint8_t>(c) & 0xC0) != 0x80;
+  });
+  size_t before = ids.size();
+  bool known = chars <= spec->maxWordChars;
+  std::string piece;
+  for (size_t begin = 0; known && begin < word.size();) {
+    piece = begin ? spec->wordPrefix : "";
+    size_t prefix = piece.size();
+    piece += word.substr(begin, longest);
+    uint32_t id = TextIndex::kMissing;
+    for (; piece.size() > prefix; piece.pop_back()) {
+      // Half a character is no token of a vocabulary of valid UTF-8.
+      id = vocab->find(piece);
+      if (id != TextIndex::kMissing)
+        break;
+    }
+    known = id != TextIndex::kMissing;
+    if (known) {
+      ids.push_back(static_cast<int32_t>(id));
+      begin += piece.size() - prefix;
+    }
+  }
+  if (!known) {
+    ids.resize(before);
+    ids.push_back(spec->unknown);
+  }
+}

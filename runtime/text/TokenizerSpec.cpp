@@ -1,0 +1,255 @@
+//===- TokenizerSpec.cpp - A tokenizer as data ----------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/text/TokenizerSpec.h"
+
+#include <array>
+#include <utility>
+
+using namespace gist;
+
+/// Raised when the bytes' meaning changes; older runtimes then refuse them.
+static constexpr uint32_t kFormatVersion = 1;
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+static Status checkId(const char *what, int64_t id, size_t count) {
+  if (id < 0 || id >= static_cast<int64_t>(count))
+    return Status::error(Code::BadFile,
+                         "tokenizer: %s is token %lld of a vocabulary of %zu",
+                         what, static_cast<long long>(id), count);
+  return {};
+}
+
+Status TokenizerSpec::verify() const {
+  if (vocab.empty() || vocab.size() > kMaxTokens)
+    return Status::error(Code::BadFile,
+                         "tokenizer: %zu tokens; 1 to %u are supported",
+                         vocab.size(), kMaxTokens);
+  for (const std::string &text : vocab)
+    if (text.size() > kMaxTokenBytes)
+      return Status::error(Code::BadFile, "tokenizer: a token of %zu bytes",
+                           text.size());
+  for (const TokenizerMerge &merge : merges) {
+    GIST_TRY(checkId("part of a merge", merge.left, vocab.size()));
+    GIST_TRY(checkId("part of a merge", merge.right, vocab.size()));
+  }
+  for (const AddedToken &token : added) {
+    GIST_TRY(checkId("an added token", token.id, vocab.size()));
+    if (token.text.empty() || token.text.size() > kMaxTokenBytes)
+      return Status::error(Code::BadFile,
+                           "tokenizer: an added token of %zu bytes",
+                           token.text.size());
+  }
+  for (int32_t id : {bos, eos, unknown, pad, mask})
+    if (id != kNone)
+      GIST_TRY(checkId("a special token", id, vocab.size()));
+  for (const std::vector<uint32_t> *list : {&prefix, &suffix, &stop})
+    for (uint32_t id : *list)
+      GIST_TRY(checkId("a special token", id, vocab.size()));
+  if (model != TokenizerModel::ByteBpe && unknown == kNone)
+    return Status::error(Code::BadFile,
+                         "tokenizer: no token for unknown words");
+  if (maxWordChars > kMaxTokenBytes)
+    return Status::error(Code::BadFile, "tokenizer: words of %u characters",
+                         maxWordChars);
+  if (wordPrefix.size() > kMaxTokenBytes ||
+      chatTemplate.size() > kMaxTemplateBytes)
+    return Status::error(Code::BadFile,
+                         "tokenizer: a chat template of %zu bytes",
+                         chatTemplate.size());
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+/// The options as bits, in the order of this list.
+template <typename Spec> static auto optionsOf(Spec &spec) {
+  return std::to_array({&spec.splitDigits, &spec.prefixSpace,
+                        &spec.ignoreMerges, &spec.cleanText, &spec.splitChinese,
+                        &spec.stripAccents, &spec.lowercase});
+}
+
+template <typename Token> static auto optionsOfToken(Token &token) {
+  return std::to_array({&token.special, &token.singleWord, &token.stripLeft,
+                        &token.stripRight, &token.normalized});
+}
+
+template <typename Options> static uint8_t packBits(const Options &options) {
+  uint8_t bits = 0;
+  for (size_t i = 0; i < options.size(); ++i)
+    bits |= static_cast<uint8_t>(*options[i] << i);
+  return bits;
+}
+
+template <typename T> static void put(std::string &out, T value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  out.append(reinterpret_cast<const char *>(&value), sizeof(T));
+}
+
+template <typename Size>
+static void putText(std::string &out, const std::string &text) {
+  put(out, static_cast<Size>(text.size()));
+  out += text;
+}
+
+template <typename T>
+static void putList(std::string &out, const std::vector<T> &list) {
+  put(out, static_cast<uint32_t>(list.size()));
+  for (const T &entry : list)
+    put(out, entry);
+}
+
+std::string TokenizerSpec::serialize() const {
+  std::string out;
+  put(out, kFormatVersion);
+  put(out, model);
+  put(out, split);
+  put(out, normalizer);
+  put(out, packBits(optionsOf(*this)));
+  put(out, maxWordChars);
+  for (int32_t id : {bos, eos, unknown, pad, mask})
+    put(out, id);
+  putText<uint16_t>(out, wordPrefix);
+  putText<uint32_t>(out, chatTemplate);
+  putList(out, prefix);
+  putList(out, suffix);
+  putList(out, stop);
+  put(out, static_cast<uint32_t>(vocab.size()));
+  for (const std::string &text : vocab)
+    putText<uint16_t>(out, text);
+  putList(out, merges);
+  put(out, static_cast<uint32_t>(added.size()));
+  for (const AddedToken &token : added) {
+    put(out, token.id);
+    put(out, packBits(optionsOfToken(token)));
+    putText<uint16_t>(out, token.text);
+  }
+  return out;
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+template <typename Options>
+static Status unpackBits(uint8_t bits, const char *what,
+                         const Options &options) {
+  if (bits >> options.size())
+    return Status::error(Code::BadFile, "%s: unknown bits in 0x%02x", what,
+                         bits);
+  for (size_t i = 0; i < options.size(); ++i)
+    *options[i] = bits >> i & 1;
+  return {};
+}
+
+template <typename Enum>
+static Status readEnum(Cursor &cursor, const char *what, Enum last, Enum &out) {
+  uint8_t value = 0;
+  GIST_TRY(cursor.read(what, value));
+  if (value > static_cast<uint8_t>(last))
+    return Status::error(Code::BadFile, "%s: %u is not known", what, value);
+  out = static_cast<Enum>(value);
+  return {};
+}
+
+template <typename Size>
+static Status readText(Cursor &cursor, const char *what, std::string &out) {
+  Size size = 0;
+  GIST_TRY(cursor.read(what, size));
+  Bytes bytes;
+  GIST_TRY(cursor.take(size, what, bytes));
+  out = bytes.text();
+  return {};
+}
+
+/// Reads a count of entries that take at least `entrySize` bytes each, so that
+/// no more is allocated than the file could fill.
+static Status readCount(Cursor &cursor, const char *what, uint64_t entrySize,
+                        uint32_t &count) {
+  GIST_TRY(cursor.read(what, count));
+  if (count > cursor.left() / entrySize)
+    return Status::error(Code::BadFile,
+                         "%s: %u entries do not fit in %" PRIu64 " bytes", what,
+                         count, cursor.left());
+  return {};
+}
+
+template <typename T>
+static Status readList(Cursor &cursor, const char *what, std::vector<T> &list) {
+  uint32_t count = 0;
+  GIST_TRY(readCount(cursor, what, sizeof(T), count));
+  Bytes bytes;
+  GIST_TRY(cursor.take(uint64_t{count} * sizeof(T), what, bytes));
+  list.resize(count);
+  if (count)
+    std::memcpy(list.data(), bytes.data, bytes.size);
+  return {};
+}
+
+static Status readAdded(Cursor &cursor, std::vector<AddedToken> &added) {
+  const char *what = "tokenizer's added tokens";
+  uint32_t count = 0;
+  GIST_TRY(readCount(cursor, what, 7, count)); // Id, bits, length.
+  added.resize(count);
+  for (AddedToken &token : added) {
+    uint8_t bits = 0;
+    GIST_TRY(cursor.read(what, token.id));
+    GIST_TRY(cursor.read(what, bits));
+    GIST_TRY(unpackBits(bits, what, optionsOfToken(token)));
+    GIST_TRY(readText<uint16_t>(cursor, what, token.text));
+  }
+  return {};
+}
+
+Status TokenizerSpec::deserialize(Bytes bytes, TokenizerSpec &spec) {
+  Cursor cursor(bytes);
+  TokenizerSpec result;
+  uint32_t version = 0;
+  GIST_TRY(cursor.read("tokenizer's version", version));
+  if (version != kFormatVersion)
+    return Status::error(Code::Unsupported,
+                         "tokenizer: format %u; this runtime reads format %u",
+                         version, kFormatVersion);
+  GIST_TRY(readEnum(cursor, "tokenizer's model", TokenizerModel::Alphabet,
+                    result.model));
+  GIST_TRY(readEnum(cursor, "tokenizer's split", TokenizerSplit::Qwen2,
+                    result.split));
+  GIST_TRY(readEnum(cursor, "tokenizer's normalizer", TokenizerNormalizer::Bert,
+                    result.normalizer));
+  uint8_t bits = 0;
+  GIST_TRY(cursor.read("tokenizer's options", bits));
+  GIST_TRY(unpackBits(bits, "tokenizer's options", optionsOf(result)));
+  GIST_TRY(cursor.read("tokenizer's word length", result.maxWordChars));
+  for (int32_t *id :
+       {&result.bos, &result.eos, &result.unknown, &result.pad, &result.mask})
+    GIST_TRY(cursor.read("tokenizer's special tokens", *id));
+  GIST_TRY(readText<uint16_t>(cursor, "tokenizer's prefix", result.wordPrefix));
+  GIST_TRY(
+      readText<uint32_t>(cursor, "tokenizer's template", result.chatTemplate));
+  GIST_TRY(readList(cursor, "tokenizer's first tokens", result.prefix));
+  GIST_TRY(readList(cursor, "tokenizer's last tokens", result.suffix));
+  GIST_TRY(readList(cursor, "tokenizer's stop tokens", result.stop));
+  uint32_t count = 0;
+  GIST_TRY(readCount(cursor, "tokenizer's vocabulary", 2, count));
+  result.vocab.resize(count);
+  for (std::string &text : result.vocab)
+    GIST_TRY(readText<uint16_t>(cursor, "tokenizer's vocabulary", text));
+  GIST_TRY(readList(cursor, "tokenizer's merges", result.merges));
+  GIST_TRY(readAdded(cursor, result.added));
+  if (cursor.left())
+    return Status::error(Code::BadFile,
+                         "tokenizer: %" PRIu64 " bytes are left over",
+                         cursor.left());
+  GIST_TRY(result.verify());
+  spec = std::move(result);
+  return {};
+}

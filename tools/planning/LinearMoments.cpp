@@ -1,0 +1,76 @@
+//===- LinearMoments.cpp - What linear layers read, summed up -------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/planning/LinearMoments.h"
+
+#include <Eigen/Eigenvalues>
+
+#include <sstream>
+
+using namespace gist;
+using namespace gist::plan;
+
+Status plan::parseObserved(const std::string &text, LinearMoments &moments) {
+  size_t colon = text.find(':');
+  if (colon == 0 || colon == std::string::npos || colon + 1 == text.size())
+    return Status::error(
+        Code::BadFile, "'%s' is no result of an entry 'observe'", text.c_str());
+  moments.name = text.substr(0, colon);
+  moments.weights.clear();
+  std::istringstream rest(text.substr(colon + 1));
+  for (std::string weight; std::getline(rest, weight, '+');)
+    moments.weights.push_back(weight);
+  return {};
+}
+
+void plan::addRows(std::span<const float> rows, LinearMoments &moments) {
+  Eigen::Index size = moments.sums.rows();
+  Eigen::Index count = static_cast<Eigen::Index>(rows.size()) / size;
+  Eigen::Map<const Matrix> x(rows.data(), count, size);
+  // In pieces, so that f32 sums stay short.
+  constexpr Eigen::Index kPiece = 256;
+  for (Eigen::Index first = 0; first < count; first += kPiece) {
+    Eigen::Index length = std::min(kPiece, count - first);
+    Eigen::MatrixXf part = Eigen::MatrixXf::Zero(size, size);
+    part.selfadjointView<Eigen::Lower>().rankUpdate(
+        x.middleRows(first, length).transpose());
+    moments.sums.triangularView<Eigen::Lower>() += part.cast<double>();
+  }
+  moments.count += count;
+}
+
+/// `sums` with its upper half, which addRows leaves alone.
+static Eigen::MatrixXd makeWhole(const Eigen::MatrixXd &sums) {
+  return sums.selfadjointView<Eigen::Lower>();
+}
+
+Basis plan::makeBasis(const Eigen::MatrixXd &sums, int64_t k) {
+  // Ascending, of which the last are wanted.
+  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(makeWhole(sums));
+  Eigen::Index size = sums.rows();
+  Basis basis;
+  basis.rows.resize(k, size);
+  basis.captured.push_back(0);
+  double total = sums.diagonal().sum();
+  for (Eigen::Index i = 0; i < k; ++i) {
+    basis.rows.row(i) =
+        solver.eigenvectors().col(size - 1 - i).transpose().cast<float>();
+    double value = std::max(0.0, solver.eigenvalues()[size - 1 - i]);
+    basis.captured.push_back(basis.captured.back() +
+                             (total > 0 ? value / total : 0));
+  }
+  return basis;
+}
+
+double plan::capturedEnergy(const Eigen::MatrixXd &sums, const Matrix &basis,
+                            int64_t k) {
+  Eigen::MatrixXd v = basis.topRows(k).cast<double>();
+  double inside =
+      (v * sums.selfadjointView<Eigen::Lower>() * v.transpose()).trace();
+  double total = sums.diagonal().sum();
+  return total > 0 ? inside / total : 1;
+}

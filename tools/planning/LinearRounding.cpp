@@ -1,0 +1,178 @@
+//===- LinearRounding.cpp - Weights in few bits ---------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// With S the second moments of the rows and E the error of the weight, outputs
+// are off by tr(E S E^T). Column by column, the error of a column moves the
+// columns after it to where the sum is least:
+//
+//   w[j + 1 ..] -= (w[j] - q[j]) / U[j, j] * U[j, j + 1 ..]
+//
+// with U^T U = S^-1, U upper triangular. What remains is the sum over columns
+// of
+// ((w[j] - q[j]) / U[j, j])^2, so that is what ranges are chosen by.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/planning/LinearRounding.h"
+
+#include <Eigen/Cholesky>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+using namespace gist;
+using namespace gist::plan;
+
+static constexpr Eigen::Index kBlock = 32;
+
+Status plan::prepareCompensation(const Eigen::MatrixXd &sums,
+                                 const Matrix *basis, Compensation &result) {
+  Eigen::MatrixXd moments = sums.selfadjointView<Eigen::Lower>();
+  double mean = moments.diagonal().mean();
+  if (basis) {
+    Eigen::MatrixXd v = basis->cast<double>();
+    Eigen::MatrixXd outside = moments - v.transpose() * (v * moments);
+    moments = outside - (outside * v.transpose()) * v;
+  }
+  constexpr double kDamping = 0.01;
+  moments.diagonal().array() += mean > 0 ? kDamping * mean : 1.0;
+  Eigen::LLT<Eigen::MatrixXd> first(moments);
+  // A factorisation of NaNs does not fail.
+  if (!moments.allFinite() || first.info() != Eigen::Success)
+    return Status::error(Code::BadArgument,
+                         "second moments are not positive: the text gave "
+                         "numbers that are not finite");
+  Eigen::MatrixXd inverse =
+      first.solve(Eigen::MatrixXd::Identity(moments.rows(), moments.cols()));
+  Eigen::LLT<Eigen::MatrixXd> second(inverse);
+  if (second.info() != Eigen::Success)
+    return Status::error(Code::BadArgument,
+                         "second moments cannot be inverted");
+  result.factor = second.matrixU().toDenseMatrix().cast<float>();
+  return {};
+}
+
+namespace {
+/// Rounds one row at a time; rows do not depend on one another.
+class RowRounder {
+public:
+  RowRounder(WeightFormat format, const Eigen::MatrixXf &factor)
+      : format(format), bits(levelBits(format)), factor(factor),
+        importance(factor.diagonal().array().square().inverse()) {}
+
+  /// Rounds columns [first, first + 32) of `row` into a block, and adds to
+  /// `errors` what the columns after them have to make up for.
+  void roundBlock(Eigen::Ref<Eigen::RowVectorXf> row, Eigen::Index first,
+                  Eigen::Ref<Eigen::RowVectorXf> errors, uint8_t *block) const {
+    auto values = row.segment(first, kBlock);
+    LevelRange range = chooseRange(values, first);
+    float scale = halfToFloat(range.scale);
+    float minimum = halfToFloat(range.minimum);
+    std::array<uint8_t, kBlock> levels;
+    for (Eigen::Index j = 0; j < kBlock; ++j) {
+      Eigen::Index column = first + j;
+      levels[j] = nearestLevel(values[j], scale, minimum, bits);
+      float rounded = scale * static_cast<float>(levels[j]) + minimum;
+      float error = (values[j] - rounded) / factor(column, column);
+      errors[j] = error;
+      Eigen::Index left = kBlock - 1 - j;
+      values.tail(left) -= error * factor.row(column).segment(column + 1, left);
+    }
+    writeLevels(format, range, levels.data(), block);
+  }
+
+private:
+  /// The range with the least error, among those that cut off nothing and
+  /// those that cut off some of the largest.
+  LevelRange chooseRange(const Eigen::Ref<const Eigen::RowVectorXf> &values,
+                         Eigen::Index first) const {
+    float low = values.minCoeff(), high = values.maxCoeff();
+    LevelRange best = levelRange(low, high, bits);
+    double least = INFINITY;
+    for (int lower = 0; lower <= kSteps; ++lower)
+      for (int upper = 0; upper <= kSteps; ++upper) {
+        float cut = (high - low) * kStep;
+        LevelRange range =
+            levelRange(low + cut * static_cast<float>(lower),
+                       high - cut * static_cast<float>(upper), bits);
+        double error = getError(values, first, range);
+        if (error < least) {
+          least = error;
+          best = range;
+        }
+      }
+    return best;
+  }
+
+  double getError(const Eigen::Ref<const Eigen::RowVectorXf> &values,
+                  Eigen::Index first, LevelRange range) const {
+    float scale = halfToFloat(range.scale);
+    float minimum = halfToFloat(range.minimum);
+    auto top = static_cast<float>((1 << bits) - 1);
+    float inverse = scale == 0 ? 0 : 1 / scale;
+    double sum = 0;
+    for (Eigen::Index j = 0; j < kBlock; ++j) {
+      float level = std::nearbyint((values[j] - minimum) * inverse);
+      level = std::clamp(level, 0.0f, top);
+      float error = values[j] - (level * scale + minimum);
+      sum += static_cast<double>(error * error * importance[first + j]);
+    }
+    return sum;
+  }
+
+  static constexpr int kSteps = 4;
+  static constexpr float kStep = 0.06f;
+
+  WeightFormat format;
+  int bits;
+  const Eigen::MatrixXf &factor;
+  Eigen::ArrayXf importance;
+};
+} // namespace
+
+std::vector<uint8_t> plan::roundCompensated(const Matrix &weight,
+                                            WeightFormat format,
+                                            const Compensation &compensation) {
+  const FormatInfo &info = formatInfo(format);
+  Eigen::Index rows = weight.rows(), columns = weight.cols();
+  Eigen::Index blocks = columns / kBlock;
+  std::vector<uint8_t> result(
+      static_cast<size_t>(rows * blocks * info.blockBytes));
+  RowRounder rounder(format, compensation.factor);
+  Matrix left = weight;
+  Matrix errors(rows, kBlock);
+  for (Eigen::Index block = 0; block < blocks; ++block) {
+    Eigen::Index first = block * kBlock, after = first + kBlock;
+    for (Eigen::Index row = 0; row < rows; ++row)
+      rounder.roundBlock(left.row(row), first, errors.row(row),
+                         result.data() +
+                             (row * blocks + block) * info.blockBytes);
+    // What a block leaves to all columns after it, in one product.
+    left.rightCols(columns - after).noalias() -=
+        errors *
+        compensation.factor.block(first, after, kBlock, columns - after);
+  }
+  return result;
+}
+
+double plan::outputError(const Matrix &weight, const Matrix &rounded,
+                         const Eigen::MatrixXd &sums) {
+  Eigen::MatrixXd all = sums.selfadjointView<Eigen::Lower>();
+  Eigen::MatrixXf whole = all.cast<float>();
+  Matrix error = weight - rounded;
+  Matrix image = error * whole;
+  return static_cast<double>(
+      (image.array() * error.array()).cast<double>().sum());
+}
+
+Matrix plan::expand(const std::vector<uint8_t> &blocks, WeightFormat format,
+                    int64_t rows, int64_t columns) {
+  Matrix result(rows, columns);
+  dequantize(format, {blocks.data(), blocks.size()}, result.data());
+  return result;
+}

@@ -1,0 +1,313 @@
+//===- LinearSolve.cpp - Which linear layers take how many bits -----------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/planning/LinearSolve.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cinttypes>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <sstream>
+
+using namespace gist;
+using namespace gist::plan;
+using Json = nlohmann::json;
+
+//===----------------------------------------------------------------------===//
+// Menus
+//===----------------------------------------------------------------------===//
+
+/// Bytes of a subspace for rows of `size` numbers and `outputs` results.
+static int64_t subspaceBytes(int64_t k, int64_t size, int64_t outputs) {
+  const FormatInfo &info = formatInfo(WeightFormat::Q8_0);
+  return k * (size + outputs) / info.blockLength * info.blockBytes;
+}
+
+/// The same head with the rows of common tokens as stored, or in 8 bits where
+/// that is less: what is left of the error is what predictions said.
+static void addExactRows(const Json &input, const LinearOption &option,
+                         LinearMenu &menu) {
+  const Json &weight = input.at("weights").at(0);
+  auto rows = weight.at("rows").get<int64_t>();
+  auto divergence = input.at("divergence").get<double>();
+  int64_t stored = weight.at("bytes"), exact = stored;
+  if (const Json &rounded = weight.at("rounded"); rounded.contains("8"))
+    exact = std::min<int64_t>(stored, rounded["8"].at("bytes"));
+  int64_t more = exact - option.bytes;
+  for (const auto &[count, left] : input.at("exact_rows").items()) {
+    LinearOption better = option;
+    better.choice.exactRows = std::stoll(count);
+    better.choice.exactBits = exact < stored ? 8 : 0;
+    better.bytes += more / rows * better.choice.exactRows;
+    if (divergence > 0)
+      better.error *= left.get<double>() / divergence;
+    menu.options.push_back(better);
+  }
+}
+
+/// How far predictions move for an error; 1 where that was not measured.
+static double getSensitivity(const Json &input, const LinearMenu &menu) {
+  auto divergence = input.at("divergence").get<double>();
+  for (const LinearOption &option : menu.options)
+    // Compensated weights are probed where there are any.
+    if (option.choice.bits == input.at("probed_bits") && option.choice.k == 0 &&
+        option.choice.isCompensated == (option.choice.bits < 8) &&
+        option.choice.exactRows == 0 && option.error > 0 && divergence > 0)
+      return divergence / option.error;
+  return 1;
+}
+
+static LinearMenu readMenu(const Json &input) {
+  LinearMenu menu;
+  std::string name = input.at("name");
+  if (name != "head") {
+    size_t dot = name.find('.');
+    menu.layer = std::stoll(name.substr(0, dot));
+    for (size_t i = 0; i < kNumLinearGroups; ++i)
+      if (name.substr(dot + 1) == linearGroupName(static_cast<LinearGroup>(i)))
+        menu.group = static_cast<LinearGroup>(i);
+  }
+  double energy = 0;
+  int64_t outputs = 0;
+  menu.options.emplace_back();
+  for (const Json &weight : input.at("weights")) {
+    energy += weight.at("energy").get<double>();
+    outputs += weight.at("rows").get<int64_t>();
+    menu.options[0].bytes += weight.at("bytes").get<int64_t>();
+  }
+  // Layers of a group take the same bits: they are one product.
+  for (const auto &[bits, unused] :
+       input.at("weights").at(0).at("rounded").items()) {
+    LinearOption nearest;
+    nearest.choice.bits = std::stoll(bits);
+    LinearOption compensated = nearest;
+    compensated.choice.isCompensated = true;
+    std::map<int64_t, double> corrected;
+    for (const Json &weight : input.at("weights")) {
+      const Json &found = weight.at("rounded").at(bits);
+      nearest.bytes += found.at("bytes").get<int64_t>();
+      nearest.error += found.at("nearest").get<double>() / energy;
+      compensated.error += found.at("compensated").get<double>() / energy;
+      for (const auto &[k, error] : found.at("corrected").items())
+        corrected[std::stoll(k)] += error.get<double>() / energy;
+    }
+    compensated.bytes = nearest.bytes;
+    // Weights that have so few levels already stay as they are.
+    menu.options.push_back(nearest);
+    // The file of bases has no blocks of 8 bits: the nearest are good enough.
+    if (nearest.choice.bits < 8)
+      menu.options.push_back(compensated);
+    if (menu.layer < 0 && nearest.choice.bits < 8)
+      addExactRows(input, compensated, menu);
+    for (const auto &[k, error] : corrected) {
+      LinearOption better = compensated;
+      better.choice.k = k;
+      better.error = error;
+      better.bytes += subspaceBytes(k, input.at("size"), outputs);
+      menu.options.push_back(better);
+    }
+  }
+  menu.sensitivity = getSensitivity(input, menu);
+  return menu;
+}
+
+Status gist::plan::readMenus(const std::string &path,
+                             std::vector<LinearMenu> &menus) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf()))
+    return Status::error(Code::NotFound, "%s: cannot be read", path.c_str());
+  // What the library throws is about the content, whoever wrote it.
+  try {
+    Json json = Json::parse(text.str());
+    if (json.at("gist_linears") != 1)
+      return Status::error(Code::BadFile, "%s: is of another version",
+                           path.c_str());
+    std::vector<LinearMenu> result;
+    for (const Json &input : json.at("inputs"))
+      result.push_back(readMenu(input));
+    menus = std::move(result);
+  } catch (const std::exception &error) {
+    return Status::error(Code::BadFile,
+                         "%s: not what 'gist-plan linears' writes: %s",
+                         path.c_str(), error.what());
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Choosing
+//===----------------------------------------------------------------------===//
+
+/// Logarithms of prices, nats a byte, to either side of all sensible ones.
+static constexpr double kLowestPrice = -60, kHighestPrice = 20;
+
+int64_t gist::plan::countBytes(const std::vector<LinearMenu> &menus,
+                               const std::vector<size_t> &chosen) {
+  int64_t bytes = 0;
+  for (size_t i = 0; i < menus.size(); ++i)
+    bytes += menus[i].options[chosen[i]].bytes;
+  return bytes;
+}
+
+std::vector<size_t>
+gist::plan::chooseAtPrice(const std::vector<LinearMenu> &menus, double price) {
+  std::vector<size_t> chosen;
+  for (const LinearMenu &menu : menus) {
+    auto cost = [&](const LinearOption &option) {
+      return menu.sensitivity * option.error +
+             price * static_cast<double>(option.bytes);
+    };
+    auto best = std::min_element(
+        menu.options.begin(), menu.options.end(),
+        [&](const auto &a, const auto &b) { return cost(a) < cost(b); });
+    chosen.push_back(static_cast<size_t>(best - menu.options.begin()));
+  }
+  return chosen;
+}
+
+/// Spends what is left of `bytes`, one group at a time on what gains most: no
+/// price asks for an option that is a little off the hull of its menu.
+static void spendRest(const std::vector<LinearMenu> &menus, int64_t bytes,
+                      std::vector<size_t> &chosen) {
+  for (;;) {
+    int64_t rest = bytes - countBytes(menus, chosen);
+    double most = 0;
+    size_t menu = 0, option = 0;
+    for (size_t i = 0; i < menus.size(); ++i) {
+      const LinearOption &now = menus[i].options[chosen[i]];
+      for (size_t j = 0; j < menus[i].options.size(); ++j) {
+        const LinearOption &other = menus[i].options[j];
+        double gain = menus[i].sensitivity * (now.error - other.error);
+        if (other.bytes - now.bytes <= rest && gain > most) {
+          most = gain;
+          menu = i;
+          option = j;
+        }
+      }
+    }
+    if (most == 0)
+      return;
+    chosen[menu] = option;
+  }
+}
+
+Status gist::plan::chooseWithin(const std::vector<LinearMenu> &menus,
+                                int64_t bytes, std::vector<size_t> &chosen) {
+  std::vector<size_t> found = chooseAtPrice(menus, 0);
+  if (countBytes(menus, found) <= bytes) {
+    chosen = found;
+    return {};
+  }
+  // The bytes fall with the price.
+  double low = kLowestPrice, high = kHighestPrice;
+  found = chooseAtPrice(menus, std::exp(high));
+  if (countBytes(menus, found) > bytes)
+    return Status::error(Code::BadArgument,
+                         "%" PRId64 " bytes are asked for, and the smallest "
+                         "plan reads %" PRId64,
+                         bytes, countBytes(menus, found));
+  for (int step = 0; step < 80; ++step) {
+    double middle = (low + high) / 2;
+    std::vector<size_t> tried = chooseAtPrice(menus, std::exp(middle));
+    bool fits = countBytes(menus, tried) <= bytes;
+    (fits ? high : low) = middle;
+    if (fits)
+      found = std::move(tried);
+  }
+  spendRest(menus, bytes, found);
+  chosen = std::move(found);
+  return {};
+}
+
+double gist::plan::predictLoss(const std::vector<LinearMenu> &menus,
+                               const std::vector<size_t> &chosen) {
+  double loss = 0;
+  for (size_t i = 0; i < menus.size(); ++i)
+    loss += menus[i].sensitivity * menus[i].options[chosen[i]].error;
+  return loss;
+}
+
+/// The logarithm of the highest price at which the predicted loss is `loss`.
+static double findPrice(const std::vector<LinearMenu> &menus, double loss) {
+  double low = kLowestPrice, high = kHighestPrice;
+  for (int step = 0; step < 60; ++step) {
+    double middle = (low + high) / 2;
+    std::vector<size_t> tried = chooseAtPrice(menus, std::exp(middle));
+    (predictLoss(menus, tried) <= loss ? low : high) = middle;
+  }
+  return low;
+}
+
+Status gist::plan::chooseForLoss(const std::vector<LinearMenu> &menus,
+                                 double limit, int tries,
+                                 const MeasureLoss &measure,
+                                 std::vector<size_t> &chosen) {
+  // Two choices that hold and do not hold, as far as they are known; what
+  // rounding loses is far from the prediction, so steps begin wide.
+  constexpr double kStep = 1.5, kNear = 0.0015;
+  constexpr int kMostSteps = 64;
+  std::vector<size_t> best(menus.size(), 0);
+  std::optional<double> holds, fails;
+  double price = findPrice(menus, limit);
+  int64_t failing = 0;
+  // Prices between two that were tried often choose what one of them chose.
+  std::map<std::vector<size_t>, double> known;
+  for (int step = 0; step < kMostSteps; ++step) {
+    std::vector<size_t> tried = chooseAtPrice(menus, std::exp(price));
+    int64_t bytes = countBytes(menus, tried);
+    auto [place, isNew] = known.try_emplace(tried, 0);
+    if (isNew && known.size() > static_cast<size_t>(tries))
+      break;
+    if (isNew)
+      GIST_TRY(measure(tried, place->second));
+    double loss = place->second;
+    // NaN does not hold.
+    if (loss <= limit) {
+      holds = price;
+      if (bytes < countBytes(menus, best))
+        best = tried;
+    } else {
+      fails = price;
+      failing = bytes;
+    }
+    if (holds && fails &&
+        static_cast<double>(countBytes(menus, best) - failing) <=
+            kNear * static_cast<double>(failing))
+      break;
+    price = holds && fails ? (*holds + *fails) / 2
+            : holds        ? price + kStep
+                           : price - kStep;
+    if (price > kHighestPrice)
+      break;
+  }
+  chosen = std::move(best);
+  return {};
+}
+
+LinearPlan gist::plan::makePlan(const std::vector<LinearMenu> &menus,
+                                const std::vector<size_t> &chosen,
+                                const std::string &bases) {
+  LinearPlan plan;
+  plan.bases = bases;
+  for (size_t i = 0; i < menus.size(); ++i) {
+    const LinearChoice &choice = menus[i].options[chosen[i]].choice;
+    if (menus[i].layer < 0) {
+      plan.head = choice;
+      continue;
+    }
+    auto layer = static_cast<size_t>(menus[i].layer);
+    if (plan.layers.size() <= layer)
+      plan.layers.resize(layer + 1);
+    plan.layers[layer][static_cast<size_t>(menus[i].group)] = choice;
+  }
+  return plan;
+}

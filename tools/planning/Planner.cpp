@@ -1,0 +1,355 @@
+//===- Planner.cpp - Searches the plan that keeps a contract --------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/planning/Planner.h"
+
+#include "tools/running/Progress.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace gist;
+using namespace gist::plan;
+
+Status Planner::check() const {
+  const PlannedModule &module = pool.first().module();
+  const std::string &name = pool.first().model().module->spec().model.name;
+  if (calibration.layers != static_cast<size_t>(module.shape.layers) ||
+      calibration.kvHeads != static_cast<size_t>(module.shape.kvHeads) ||
+      calibration.block != module.block || calibration.model != name)
+    return Status::error(
+        Code::BadArgument,
+        "is of another model: %s, %zu layers with %zu KV heads and blocks of "
+        "%lld; the module is %s, %lld with %lld and %lld",
+        calibration.model.c_str(), calibration.layers, calibration.kvHeads,
+        static_cast<long long>(calibration.block), name.c_str(),
+        static_cast<long long>(module.shape.layers),
+        static_cast<long long>(module.shape.kvHeads),
+        static_cast<long long>(module.block));
+  if (calibration.texts.empty() || calibration.runs.empty())
+    return Status::error(Code::BadArgument, "has no measurements");
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Options of the heads
+//===----------------------------------------------------------------------===//
+
+bool Planner::isAllowed(const HeadChoice &choice) const {
+  switch (options.kinds) {
+  case HeadKinds::All:
+    return true;
+  case HeadKinds::Windows:
+    return choice.kind == HeadKind::Window;
+  case HeadKinds::Representatives:
+    return choice.kind == HeadKind::Clusters;
+  }
+  return false;
+}
+
+int64_t Planner::longest() const {
+  int64_t most = 0;
+  for (const Term &term : terms.terms())
+    most = std::max(most, term.tokens);
+  return most;
+}
+
+/// Multiply-adds for sequences of `tokens`, the mean over texts. Between and
+/// beyond checkpoints work is a power of the length.
+double Planner::workAt(const std::vector<HeadRun> &runs, int64_t tokens) const {
+  std::vector<int64_t> checkpoints = calibration.checkpoints();
+  size_t high = 1;
+  while (high + 1 < checkpoints.size() && checkpoints[high] < tokens)
+    ++high;
+  const AttentionShape &shape = pool.first().module().shape;
+  double below = 0, above = 0;
+  for (const HeadRun &run : runs) {
+    below += countMultiplyAdds(run.work[high - 1], shape);
+    above += countMultiplyAdds(run.work[high], shape);
+  }
+  double step = std::log2(static_cast<double>(checkpoints[high]) /
+                          static_cast<double>(checkpoints[high - 1]));
+  double beyond = std::log2(static_cast<double>(tokens) /
+                            static_cast<double>(checkpoints[high]));
+  return above / static_cast<double>(runs.size()) *
+         std::pow(above / below, beyond / step);
+}
+
+/// What a head alone loses in a term, never less than nothing: gains by chance
+/// are not spent. Half of it is what it loses on the mean text, which is known
+/// better than any one.
+double Planner::spend(const std::vector<HeadRun> &runs,
+                      const Term &term) const {
+  std::vector<int64_t> checkpoints = calibration.checkpoints();
+  size_t last = 0; // The longest prefix of the first copy that is no longer.
+  while (last + 2 < checkpoints.size() && checkpoints[last + 1] <= term.tokens)
+    ++last;
+  auto loss = [&](size_t text) {
+    return (term.isRecall ? calibration.secondCopyLoss(runs[text], text)
+                          : calibration.firstCopyLoss(runs[text], text, last))
+        .estimate();
+  };
+  double sum = 0;
+  for (size_t text = 0; text < runs.size(); ++text)
+    sum += loss(text);
+  double mean = sum / static_cast<double>(runs.size());
+  return (loss(term.text) + mean) / 2;
+}
+
+void Planner::collectOptions() {
+  const AttentionShape &shape = pool.first().module().shape;
+  double dense = countMultiplyAdds(denseWork(longest()), shape);
+  auto count = static_cast<double>(shape.heads());
+  for (size_t layer = 0; layer < calibration.layers; ++layer)
+    for (size_t head = 0; head < calibration.kvHeads; ++head) {
+      std::vector<HeadOption> list = {
+          {1 / count, std::vector<double>(terms.terms().size())}};
+      std::vector<HeadChoice> choices = {{}};
+      for (size_t i = 0; i < calibration.candidates.size(); ++i) {
+        auto found = calibration.runs.find({layer, head, i});
+        if (found == calibration.runs.end() ||
+            !isAllowed(calibration.candidates[i]))
+          continue;
+        HeadOption option{workAt(found->second, longest()) / dense / count, {}};
+        // What does not pay stays dense.
+        if (option.work >= list.front().work)
+          continue;
+        for (const Term &term : terms.terms())
+          option.spends.push_back(spend(found->second, term));
+        list.push_back(std::move(option));
+        choices.push_back(calibration.candidates[i]);
+      }
+      heads.push_back(std::move(list));
+      choicesOf.push_back(std::move(choices));
+    }
+}
+
+Plan Planner::makePlan(const Choices &choices) const {
+  Plan plan;
+  plan.block = calibration.block;
+  for (size_t i = 0; i < choices.size(); ++i) {
+    if (i % calibration.kvHeads == 0)
+      plan.layers.emplace_back();
+    plan.layers.back().push_back(choicesOf[i][choices[i]]);
+  }
+  return plan;
+}
+
+//===----------------------------------------------------------------------===//
+// The search
+//===----------------------------------------------------------------------===//
+
+Status Planner::measure(const Choices &choices, Trial &trial) {
+  if (auto known = trials.find(choices); known != trials.end()) {
+    trial = known->second;
+    return {};
+  }
+  trial = {choices, {}, 0, 0};
+  GIST_TRY(terms.measure(pool, makePlan(choices), trial.measured));
+  for (size_t k = 0; k < terms.terms().size(); ++k) {
+    trial.share =
+        std::max(trial.share, terms.loss(trial.measured, k) / limit(k));
+    if (terms.terms()[k].tokens == longest())
+      trial.work = std::max(trial.work, trial.measured.terms[k].work);
+  }
+  bool holds = trial.share <= 1;
+  std::fprintf(stderr, "work %.3f spends %.2f of what is allowed%s\n",
+               trial.work, trial.share, holds ? "" : ": too much");
+  if (holds && trial.work < best.work)
+    best = trial;
+  trials[choices] = trial;
+  return {};
+}
+
+/// Corrects the budgets: first each by what its term lost together, then all by
+/// one factor.
+Status Planner::search() {
+  size_t count = terms.terms().size();
+  std::vector<double> scale(count, 1), budgets(count);
+  auto choose = [&](double factor) {
+    for (size_t k = 0; k < count; ++k)
+      budgets[k] = factor * limit(k) / scale[k];
+    return chooseOptions(heads, budgets);
+  };
+  Trial trial;
+  constexpr int kCorrections = 3;
+  for (int round = 0; round < kCorrections; ++round) {
+    GIST_TRY(measure(choose(1), trial));
+    for (size_t k = 0; k < count; ++k) {
+      double predicted = 0;
+      for (size_t i = 0; i < heads.size(); ++i)
+        predicted += heads[i][trial.choices[i]].spends[k];
+      // A term that hardly matters says nothing about the sum.
+      if (predicted < 0.1 * limit(k))
+        continue;
+      double ratio = terms.loss(trial.measured, k) / predicted;
+      scale[k] = std::sqrt(scale[k] * std::clamp(ratio, 0.1, 10.0));
+    }
+  }
+  // A factor that holds and one that does not, then the middle of them.
+  double low = 0, high = 0, factor = 1;
+  constexpr int kSteps = 9;
+  for (int step = 0; step < kSteps; ++step) {
+    GIST_TRY(measure(choose(factor), trial));
+    (trial.share <= 1 ? low : high) = factor;
+    factor = high == 0  ? low * 1.6
+             : low == 0 ? high / 1.6
+                        : std::sqrt(low * high);
+  }
+  return {};
+}
+
+Status Planner::measureNeighbours(const Trial &start,
+                                  std::vector<std::vector<HeadOption>> &moves,
+                                  std::vector<std::vector<size_t>> &options) {
+  size_t count = terms.terms().size();
+  Progress progress("heads in the plan", heads.size());
+  for (size_t i = 0; i < heads.size(); ++i) {
+    size_t now = start.choices[i];
+    // The next cheaper and the next dearer.
+    size_t below = now, above = now;
+    for (size_t j = 0; j < heads[i].size(); ++j) {
+      double work = heads[i][j].work, here = heads[i][now].work;
+      if (work < here && (below == now || work > heads[i][below].work))
+        below = j;
+      if (work > here && (above == now || work < heads[i][above].work))
+        above = j;
+    }
+    moves.push_back({{heads[i][now].work, std::vector<double>(count)}});
+    options.push_back({now});
+    for (size_t j : {below, above}) {
+      if (j == now || isOver())
+        continue;
+      Choices choices = start.choices;
+      choices[i] = j;
+      Trial trial;
+      GIST_TRY(measure(choices, trial));
+      HeadOption move{heads[i][j].work, {}};
+      for (size_t k = 0; k < count; ++k)
+        move.spends.push_back(terms.loss(trial.measured, k) -
+                              terms.loss(start.measured, k));
+      moves.back().push_back(std::move(move));
+      options.back().push_back(j);
+    }
+    progress.advance();
+  }
+  return {};
+}
+
+/// Chooses again among what heads do in the plan and next to it, by what that
+/// changes there: heads change what others lose.
+Status Planner::refine() {
+  std::vector<std::vector<HeadOption>> moves;
+  std::vector<std::vector<size_t>> options;
+  Trial start = best;
+  GIST_TRY(measureNeighbours(start, moves, options));
+  // What is left to spend, and more or less of it, until the sum is right.
+  double low = 0, high = 0, factor = 1;
+  constexpr int kSteps = 8;
+  for (int step = 0; step < kSteps; ++step) {
+    std::vector<double> budgets;
+    for (size_t k = 0; k < terms.terms().size(); ++k)
+      budgets.push_back(
+          factor *
+          std::max(limit(k) - terms.loss(start.measured, k), 0.01 * limit(k)));
+    Choices choices = chooseOptions(moves, budgets), plan;
+    for (size_t i = 0; i < choices.size(); ++i)
+      plan.push_back(options[i][choices[i]]);
+    Trial trial;
+    GIST_TRY(measure(plan, trial));
+    (trial.share <= 1 ? low : high) = factor;
+    factor = high == 0  ? low * 1.6
+             : low == 0 ? high / 1.6
+                        : std::sqrt(low * high);
+  }
+  return {};
+}
+
+/// Tries single heads with less work, the best bargains first.
+Status Planner::tryMoves() {
+  struct Move {
+    size_t head, option;
+    double saved, spent;
+  };
+  std::vector<Move> moves;
+  for (size_t i = 0; i < heads.size(); ++i)
+    for (size_t j = 0; j < heads[i].size(); ++j) {
+      const HeadOption &now = heads[i][best.choices[i]], &next = heads[i][j];
+      double spent = 0;
+      for (size_t k = 0; k < next.spends.size(); ++k)
+        spent = std::max(spent, (next.spends[k] - now.spends[k]) / limit(k));
+      if (next.work < now.work)
+        moves.push_back({i, j, now.work - next.work, spent});
+    }
+  std::sort(moves.begin(), moves.end(), [](const Move &a, const Move &b) {
+    double left = a.saved * b.spent, right = b.saved * a.spent;
+    return left != right
+               ? left > right
+               : std::pair(a.head, a.option) < std::pair(b.head, b.option);
+  });
+  std::vector<bool> isTried(heads.size());
+  int tries = 0;
+  for (const Move &move : moves) {
+    if (tries == options.tries || isOver())
+      break;
+    if (isTried[move.head])
+      continue;
+    isTried[move.head] = true;
+    ++tries;
+    Choices choices = best.choices;
+    choices[move.head] = move.option;
+    Trial trial;
+    GIST_TRY(measure(choices, trial));
+  }
+  return {};
+}
+
+/// Gives clusters room for what was measured and some more, and measures that.
+Status Planner::giveRoom(Plan &plan, Measurement &measured) {
+  double headroom = 1.25;
+  constexpr int kTimes = 3;
+  for (int i = 0; i < kTimes; ++i, headroom *= 1.5) {
+    for (size_t number = 0; number < best.measured.clusters.size(); ++number) {
+      HeadChoice &head = plan.layers[number / calibration.kvHeads]
+                                    [number % calibration.kvHeads];
+      if (head.kind != HeadKind::Clusters)
+        continue;
+      constexpr double kFewest = 16;
+      double share =
+          std::max(best.measured.clusters[number] * headroom, kFewest) /
+          static_cast<double>(context());
+      head.room = std::min(1.0, std::ceil(share * 1000) / 1000);
+    }
+    GIST_TRY(terms.measure(pool, plan, measured));
+    bool holds = true;
+    for (size_t k = 0; k < terms.terms().size(); ++k)
+      holds &= terms.loss(measured, k) <= limit(k);
+    if (holds)
+      return {};
+  }
+  return {};
+}
+
+Status Planner::solve(const std::vector<int64_t> &lengths, Plan &plan,
+                      Measurement &measured) {
+  std::vector<std::string> paths;
+  for (const CalibrationText &text : calibration.texts)
+    paths.push_back(text.path);
+  GIST_TRY(terms.open(pool, paths, lengths));
+  GIST_TRY(terms.measureDense(pool));
+  collectOptions();
+  // The model as it is keeps every contract.
+  best.work = 2;
+  Trial dense;
+  GIST_TRY(measure(Choices(heads.size()), dense));
+  GIST_TRY(search());
+  for (int round = 0; round < options.rounds && !isOver(); ++round)
+    GIST_TRY(refine());
+  GIST_TRY(tryMoves());
+  plan = makePlan(best.choices);
+  return giveRoom(plan, measured);
+}

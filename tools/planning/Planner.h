@@ -1,0 +1,108 @@
+//===- Planner.h - Searches the plan that keeps a contract ------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+//
+// Losses of heads measured alone are added up, and the cheapest choices within
+// the budgets follow (tools/planning/Solver.h). What heads lose together is
+// measured; budgets are corrected until the measured loss is what is allowed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_TOOLS_PLANNING_PLANNER_H
+#define GIST_TOOLS_PLANNING_PLANNER_H
+
+#include "tools/planning/Calibration.h"
+#include "tools/planning/Contract.h"
+#include "tools/planning/Solver.h"
+
+#include <chrono>
+#include <map>
+
+namespace gist::plan {
+
+enum class HeadKinds { All, Windows, Representatives };
+
+struct PlannerOptions {
+  double quality = 1.01;
+  double margin = 0.7; ///< share of the allowance to spend
+  HeadKinds kinds = HeadKinds::All;
+  int rounds = 0;     ///< in which every head is measured again, in the plan
+  int tries = 24;     ///< single moves at the end
+  double seconds = 0; ///< after which no more is tried; 0: never
+};
+
+class Planner {
+public:
+  Planner(const PlannerOptions &options, const Calibration &calibration,
+          ProbePool &pool)
+      : options(options), calibration(calibration), pool(pool) {}
+
+  /// Why the calibration is not of this model, or ok.
+  Status check() const;
+
+  /// The plan, and what it was measured to lose on the calibration's texts.
+  Status solve(const std::vector<int64_t> &lengths, Plan &plan,
+               Measurement &measured);
+
+  int64_t context() const { return pool.first().module().context; }
+  const Contract &contract() const { return terms; }
+  /// By the sum of heads measured alone, at the longest sequences.
+  double predictedWork() const { return totalWork(heads, best.choices); }
+
+private:
+  using Choices = std::vector<size_t>;
+  /// A plan that was measured.
+  struct Trial {
+    Choices choices;
+    Measurement measured;
+    double work = 0;  ///< relative, at the longest sequences
+    double share = 0; ///< the largest of what may be spent that is
+  };
+
+  /// The length whose work is to be least.
+  int64_t longest() const;
+  void collectOptions();
+  double workAt(const std::vector<HeadRun> &runs, int64_t tokens) const;
+  double spend(const std::vector<HeadRun> &runs, const Term &term) const;
+  bool isAllowed(const HeadChoice &choice) const;
+  Plan makePlan(const Choices &choices) const;
+  Status measure(const Choices &choices, Trial &trial);
+  Status search();
+  /// Options of every head next to what it does in a plan, with what they
+  /// change there.
+  Status measureNeighbours(const Trial &start,
+                           std::vector<std::vector<HeadOption>> &moves,
+                           std::vector<std::vector<size_t>> &options);
+  Status refine();
+  Status tryMoves();
+  Status giveRoom(Plan &plan, Measurement &measured);
+  /// No more time for what only makes the plan better.
+  bool isOver() const {
+    std::chrono::duration<double> taken =
+        std::chrono::steady_clock::now() - started;
+    return options.seconds > 0 && taken.count() > options.seconds;
+  }
+  double limit(size_t term) const {
+    return options.margin *
+           Contract::allowance(terms.terms()[term], options.quality);
+  }
+
+  PlannerOptions options;
+  std::chrono::steady_clock::time_point started =
+      std::chrono::steady_clock::now();
+  const Calibration &calibration;
+  ProbePool &pool;
+  Contract terms;
+  std::vector<std::vector<HeadOption>> heads;
+  std::vector<std::vector<HeadChoice>> choicesOf; ///< as `heads`
+  std::map<Choices, Trial> trials;                ///< all so far
+  Trial best; ///< the least work that keeps the contract
+};
+
+} // namespace gist::plan
+
+#endif // GIST_TOOLS_PLANNING_PLANNER_H

@@ -1,0 +1,161 @@
+//===- Probe.cpp - A model with a plan, on a text -------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/planning/Probe.h"
+
+#include "tools/running/Observer.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cinttypes>
+#include <cstring>
+#include <thread>
+
+using namespace gist;
+using namespace gist::plan;
+
+Status Prober::open(const run::ModelOptions &given) {
+  run::ModelOptions options = given;
+  options.statistics = true;
+  options.afterCall = [this](const Session &session, int64_t before,
+                             int64_t tokens) {
+    afterCall(session, before, tokens);
+  };
+  GIST_TRY(runner.openWithTokenizer(options));
+  GIST_TRY(readPlannedModule(*runner.module, planned).in(options.path));
+  if (!runner.session->hasEntry(kEntryNll))
+    return Status::error(Code::BadArgument,
+                         "%s: the module has no entry '%s': compile the model "
+                         "without --logits=last",
+                         options.path.c_str(), kEntryNll);
+  planned.context = runner.session->capacity();
+  return {};
+}
+
+void Prober::afterCall(const Session &session, int64_t before, int64_t tokens) {
+  for (const StatisticValue &value : session.statistics()) {
+    if (value.name != kClustersStatistic || !meter)
+      continue;
+    meter->add(before, tokens, value.values);
+    while (current.work.size() < checkpoints.size() &&
+           before + tokens >= checkpoints[current.work.size()]) {
+      current.work.push_back(meter->heads());
+      current.clusters.push_back(value.values);
+    }
+  }
+}
+
+Status Prober::begin(const Plan &plan, std::vector<float> &table) {
+  GIST_TRY(fitPlan(plan, planned.table, planned.context, table));
+  GIST_TRY(runner.session->setWeight(
+      kPlanHeadsWeight, {reinterpret_cast<const uint8_t *>(table.data()),
+                         table.size() * sizeof(float)}));
+  return runner.session->reset();
+}
+
+Status Prober::observe(const Plan &plan, std::span<const int32_t> tokens,
+                       std::map<std::string, std::vector<float>> &rows) {
+  std::vector<float> table;
+  GIST_TRY(begin(plan, table));
+  meter.reset();
+  run::Observer observer(runner);
+  for (size_t past = 0; past < tokens.size();) {
+    size_t count = std::min(observer.callTokens(past, tokens.size()),
+                            tokens.size() - past);
+    run::Observer::Shown shown;
+    GIST_TRY(observer.call(tokens.subspan(past, count), past, shown));
+    for (const auto &[name, bytes] : shown) {
+      std::vector<float> &all = rows[name];
+      size_t old = all.size();
+      all.resize(old + bytes.size() / sizeof(float));
+      std::memcpy(all.data() + old, bytes.data(),
+                  (all.size() - old) * sizeof(float));
+    }
+    past += count;
+  }
+  return {};
+}
+
+Status Prober::run(const Plan &plan, std::span<const int32_t> tokens,
+                   std::span<const int64_t> wanted, ProbeRun &result) {
+  std::vector<float> table;
+  GIST_TRY(begin(plan, table));
+  meter.emplace(planned.shape, planned.block, std::move(table));
+  checkpoints = wanted;
+  current = {};
+  current.losses.resize(tokens.size());
+  // What follows the last token is not asked.
+  std::vector<int32_t> targets(tokens.begin() + 1, tokens.end());
+  targets.push_back(tokens.front());
+  GIST_TRY(runner.session->nll(
+      tokens, targets, [&](size_t first, std::span<const float> losses) {
+        for (size_t i = 0; i < losses.size(); ++i)
+          if (first + i + 1 < current.losses.size())
+            current.losses[first + i + 1] = losses[i];
+        return Status();
+      }));
+  if (current.work.size() != wanted.size())
+    return Status::error(Code::BadFile, "the module does not say how many "
+                                        "clusters its cache has");
+  result = std::move(current);
+  return {};
+}
+
+Status ProbePool::open(const run::ModelOptions &options, unsigned sessions) {
+  for (unsigned i = 0; i < sessions; ++i) {
+    probers.push_back(std::make_unique<Prober>());
+    GIST_TRY(probers.back()->open(options));
+  }
+  return {};
+}
+
+Status ProbePool::forEach(
+    size_t count,
+    const std::function<Status(Prober &prober, size_t job)> &job) {
+  std::atomic<size_t> next = 0;
+  std::atomic<bool> failed = false;
+  std::vector<Status> states(count);
+  auto work = [&](Prober &prober) {
+    for (size_t i = next++; i < count && !failed; i = next++) {
+      states[i] = job(prober, i);
+      if (!states[i].ok())
+        failed = true;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < std::min(probers.size(), count); ++i)
+    threads.emplace_back(work, std::ref(*probers[i]));
+  work(*probers.front());
+  for (std::thread &thread : threads)
+    thread.join();
+  for (Status &state : states)
+    GIST_TRY(std::move(state));
+  return {};
+}
+
+Status plan::readTokens(Prober &prober, const std::string &path,
+                        std::vector<int32_t> &tokens) {
+  std::string text;
+  GIST_TRY(run::readText(path, text));
+  const Tokenizer &tokenizer = prober.model().tokenizer;
+  tokens.assign(tokenizer.spec().prefix.begin(), tokenizer.spec().prefix.end());
+  std::vector<int32_t> ids;
+  tokenizer.encode(text, ids, {.addSpecial = false, .parseSpecial = false});
+  if (ids.empty())
+    return Status::error(Code::BadArgument, "%s: the text is empty",
+                         path.c_str());
+  tokens.insert(tokens.end(), ids.begin(), ids.end());
+  return {};
+}
+
+std::vector<int32_t> plan::repeatHalf(std::span<const int32_t> tokens,
+                                      size_t begin, size_t count) {
+  std::span<const int32_t> half = tokens.subspan(begin, count / 2);
+  std::vector<int32_t> sequence(half.begin(), half.end());
+  sequence.insert(sequence.end(), half.begin(), half.end());
+  return sequence;
+}

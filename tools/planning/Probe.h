@@ -1,0 +1,85 @@
+//===- Probe.h - A model with a plan, on a text -----------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_TOOLS_PLANNING_PROBE_H
+#define GIST_TOOLS_PLANNING_PROBE_H
+
+#include "passes/Plan/File/Plan.h"
+#include "passes/Plan/File/PlannedModule.h"
+#include "tools/running/Options.h"
+
+#include <functional>
+#include <map>
+#include <optional>
+
+namespace gist::plan {
+
+/// What one pass over a sequence gave.
+struct ProbeRun {
+  /// -log p of each token; nothing predicts the first, which has 0.
+  std::vector<float> losses;
+  /// Up to each checkpoint, by layer and KV head.
+  std::vector<std::vector<HeadWork>> work;
+  std::vector<std::vector<double>> clusters;
+};
+
+/// A session in which any plan can be tried.
+class Prober {
+public:
+  Status open(const run::ModelOptions &options);
+
+  /// Predicts `tokens` with a plan. Checkpoints ascend, up to their number.
+  Status run(const Plan &plan, std::span<const int32_t> tokens,
+             std::span<const int64_t> checkpoints, ProbeRun &result);
+
+  /// Appends what the module shows of a sequence with a plan, by name.
+  Status observe(const Plan &plan, std::span<const int32_t> tokens,
+                 std::map<std::string, std::vector<float>> &rows);
+
+  const PlannedModule &module() const { return planned; }
+  run::Runner &model() { return runner; }
+
+private:
+  /// Forgets every token and does as the plan says from now on.
+  Status begin(const Plan &plan, std::vector<float> &table);
+  void afterCall(const Session &session, int64_t before, int64_t tokens);
+
+  run::Runner runner;
+  PlannedModule planned;
+  // Of the run at hand.
+  std::optional<WorkMeter> meter;
+  std::span<const int64_t> checkpoints;
+  ProbeRun current;
+};
+
+/// Several sessions that work at once.
+class ProbePool {
+public:
+  Status open(const run::ModelOptions &options, unsigned sessions);
+
+  /// Runs jobs 0 ... count - 1, each in one session. Stops at an error, and
+  /// returns that of the first job that has one.
+  Status forEach(size_t count,
+                 const std::function<Status(Prober &prober, size_t job)> &job);
+
+  Prober &first() { return *probers.front(); }
+
+private:
+  std::vector<std::unique_ptr<Prober>> probers;
+};
+
+/// Reads a text and appends its tokens to what the model expects before any.
+Status readTokens(Prober &prober, const std::string &path,
+                  std::vector<int32_t> &tokens);
+
+/// The first half of a sequence of `count` tokens from `begin` on, twice.
+std::vector<int32_t> repeatHalf(std::span<const int32_t> tokens, size_t begin,
+                                size_t count);
+
+} // namespace gist::plan
+
+#endif // GIST_TOOLS_PLANNING_PROBE_H

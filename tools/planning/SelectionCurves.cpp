@@ -1,0 +1,279 @@
+//===- SelectionCurves.cpp - How many representatives there would be ------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/planning/SelectionCurves.h"
+
+#include "passes/Plan/File/SelectionCounts.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace gist;
+using Json = nlohmann::ordered_json;
+
+std::optional<double> SelectionCurves::turnoverAt(const Key &key,
+                                                  double tau) const {
+  auto found = curves.find(key);
+  if (found == curves.end() || found->second.turnover.empty())
+    return std::nullopt;
+  const std::vector<double> &values = found->second.turnover;
+  auto above = std::lower_bound(taus.begin(), taus.end(), tau);
+  if (above == taus.begin())
+    return values.front();
+  if (above == taus.end())
+    return values.back();
+  auto i = static_cast<size_t>(above - taus.begin());
+  double share = (tau - taus[i - 1]) / (taus[i] - taus[i - 1]);
+  return values[i - 1] + share * (values[i] - values[i - 1]);
+}
+
+//===----------------------------------------------------------------------===//
+// Selections
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// cos(s, t) for s < t; no number where a row cannot be compared.
+class Cosines {
+public:
+  explicit Cosines(const TokenRows &rows);
+
+  size_t tokens() const { return count; }
+  /// Those of token t with the tokens before it.
+  const float *before(size_t t) const { return values.data() + t * count; }
+
+private:
+  size_t count;
+  std::vector<float> values;
+};
+} // namespace
+
+/// In lanes, so that a compiler may use vectors.
+static float dot(const float *a, const float *b, size_t size) {
+  constexpr size_t kLanes = 16;
+  float lanes[kLanes] = {};
+  size_t i = 0;
+  for (; i + kLanes <= size; i += kLanes)
+    for (size_t j = 0; j < kLanes; ++j)
+      lanes[j] += a[i + j] * b[i + j];
+  float sum = 0;
+  for (; i < size; ++i)
+    sum += a[i] * b[i];
+  for (float lane : lanes)
+    sum += lane;
+  return sum;
+}
+
+Cosines::Cosines(const TokenRows &rows)
+    : count(rows.count), values(rows.count * rows.count) {
+  std::vector<float> inverse(count);
+  for (size_t t = 0; t < count; ++t) {
+    const float *row = rows.first + t * rows.stride;
+    float square = dot(row, row, rows.width);
+    inverse[t] = square > 0 && std::isfinite(square)
+                     ? 1 / std::sqrt(square)
+                     : std::numeric_limits<float>::quiet_NaN();
+    for (size_t s = 0; s < t; ++s)
+      values[t * count + s] =
+          dot(rows.first + s * rows.stride, row, rows.width) * inverse[s] *
+          inverse[t];
+  }
+}
+
+/// The representatives: tokens that no earlier one, or no earlier one that is
+/// kept, reaches (gist.gram_select).
+static std::vector<bool> select(const Cosines &cosines,
+                                const SelectionKind &kind, double tau) {
+  auto theta = static_cast<float>(1 - tau * tau);
+  bool isAbsolute = kind.similarity == "absolute",
+       isAll = kind.against == "all";
+  std::vector<bool> result(cosines.tokens());
+  std::vector<size_t> earlier; ///< that a token is compared with
+  for (size_t t = 0; t < cosines.tokens(); ++t) {
+    const float *row = cosines.before(t);
+    bool isReached = std::any_of(earlier.begin(), earlier.end(), [&](size_t s) {
+      return (isAbsolute ? std::fabs(row[s]) : row[s]) >= theta;
+    });
+    result[t] = !isReached;
+    if (isAll || !isReached)
+      earlier.push_back(t);
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// The meter
+//===----------------------------------------------------------------------===//
+
+SelectionCurveMeter::SelectionCurveMeter(int64_t window,
+                                         std::vector<double> taus)
+    : window(window), taus(std::move(taus)) {}
+
+void SelectionCurveMeter::add(const std::string &on, size_t layer, size_t head,
+                              const TokenRows &rows) {
+  Cosines cosines(rows);
+  for (const char *against : {"kept", "all"})
+    for (const char *similarity : {"absolute", "signed"}) {
+      SelectionKind kind{on, against, similarity};
+      Sums &here = sums[{kind, layer, head}];
+      here.last.clear();
+      for (double tau : taus)
+        here.last.push_back(select(cosines, kind, tau));
+      auto before =
+          layer == 0 ? sums.end() : sums.find({kind, layer - 1, head});
+      compare(here, before == sums.end() ? nullptr : &before->second.last);
+    }
+}
+
+void SelectionCurveMeter::compare(Sums &here, const Sets *before) {
+  ++here.windows;
+  here.kept.resize(taus.size());
+  here.squares.resize(taus.size());
+  if (before) {
+    here.jaccard.resize(taus.size());
+    here.turnover.resize(taus.size());
+  }
+  for (size_t i = 0; i < taus.size(); ++i) {
+    const std::vector<bool> &now = here.last[i];
+    double share =
+        static_cast<double>(std::count(now.begin(), now.end(), true)) /
+        static_cast<double>(now.size());
+    here.kept[i] += share;
+    here.squares[i] += share * share;
+    if (!before)
+      continue;
+    const std::vector<bool> &old = (*before)[i];
+    SelectionCounts counts;
+    for (size_t t = 0; t < now.size(); ++t) {
+      counts.before += old[t] ? 1 : 0;
+      counts.removed += old[t] && !now[t] ? 1 : 0;
+      counts.added += now[t] && !old[t] ? 1 : 0;
+    }
+    here.jaccard[i] += counts.jaccard();
+    here.turnover[i] += counts.turnover();
+  }
+}
+
+/// Windows are too few for more digits.
+static double rounded(double value) { return std::round(value * 1e6) / 1e6; }
+
+SelectionCurves SelectionCurveMeter::finish() const {
+  SelectionCurves result{window, 0, taus, {}};
+  for (const auto &[key, sum] : sums) {
+    double n = sum.windows;
+    result.windows = std::max(result.windows, static_cast<int64_t>(n));
+    SelectionCurve &curve = result.curves[key];
+    for (size_t i = 0; i < taus.size(); ++i) {
+      double mean = sum.kept[i] / n;
+      double variance =
+          n > 1 ? (sum.squares[i] - n * mean * mean) / (n - 1) : 0;
+      curve.kept.push_back(rounded(mean));
+      curve.deviation.push_back(rounded(std::sqrt(std::max(0.0, variance))));
+    }
+    for (double value : sum.jaccard)
+      curve.jaccard.push_back(rounded(value / n));
+    for (double value : sum.turnover)
+      curve.turnover.push_back(rounded(value / n));
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// The file
+//===----------------------------------------------------------------------===//
+
+std::string SelectionCurves::print() const {
+  std::string text = "{\"window\": " + std::to_string(window) +
+                     ", \"windows\": " + std::to_string(windows) +
+                     ", \"taus\": " + Json(taus).dump() + ", \"curves\": [";
+  const char *comma = "\n    ";
+  for (const auto &[key, curve] : curves) {
+    const auto &[kind, layer, head] = key;
+    Json json = {{"on", kind.on},
+                 {"against", kind.against},
+                 {"similarity", kind.similarity},
+                 {"layer", layer}};
+    if (kind.on == "keys")
+      json["head"] = head;
+    json["kept"] = curve.kept;
+    json["deviation"] = curve.deviation;
+    if (!curve.turnover.empty()) {
+      json["jaccard"] = curve.jaccard;
+      json["turnover"] = curve.turnover;
+    }
+    text += comma + json.dump();
+    comma = ",\n    ";
+  }
+  return text + "\n  ]}";
+}
+
+static Status refuse(const char *what) {
+  return Status::error(Code::BadFile, "selections: expected %s", what);
+}
+
+/// A number for each tau, from 0 to `most`.
+static Status readValues(const Json &json, const char *name, size_t count,
+                         double most, std::vector<double> &values) {
+  values = json.at(name).get<std::vector<double>>();
+  if (values.size() != count)
+    return refuse("a number for each tau");
+  for (double value : values)
+    if (!(value >= 0 && value <= most))
+      return Status::error(Code::BadFile,
+                           "selections: '%s' is %g, expected 0 to %g", name,
+                           value, most);
+  return {};
+}
+
+static Status readCurve(const Json &json, size_t layers, size_t kvHeads,
+                        SelectionCurves &result) {
+  SelectionKind kind{json.at("on").get<std::string>(),
+                     json.at("against").get<std::string>(),
+                     json.at("similarity").get<std::string>()};
+  bool isOfKeys = kind.on == "keys";
+  if ((!isOfKeys && kind.on != "residual" && kind.on != "normalised") ||
+      (kind.against != "kept" && kind.against != "all") ||
+      (kind.similarity != "absolute" && kind.similarity != "signed"))
+    return refuse("selections that a plan can ask for");
+  auto layer = json.at("layer").get<size_t>();
+  size_t head = isOfKeys ? json.at("head").get<size_t>() : 0;
+  if (layer >= layers || head >= kvHeads)
+    return refuse("layers and heads that there are");
+  auto [place, isNew] = result.curves.try_emplace({kind, layer, head});
+  if (!isNew)
+    return refuse("one curve for each place");
+  SelectionCurve &curve = place->second;
+  size_t count = result.taus.size();
+  GIST_TRY(readValues(json, "kept", count, 1, curve.kept));
+  GIST_TRY(readValues(json, "deviation", count, 1, curve.deviation));
+  if (!json.contains("turnover"))
+    return {};
+  GIST_TRY(readValues(json, "jaccard", count, 1, curve.jaccard));
+  // Of one representative all tokens may be made.
+  return readValues(json, "turnover", count, static_cast<double>(result.window),
+                    curve.turnover);
+}
+
+Status gist::parseSelectionCurves(const Json &json, size_t layers,
+                                  size_t kvHeads, SelectionCurves &result) {
+  result.window = json.at("window").get<int64_t>();
+  result.windows = json.at("windows").get<int64_t>();
+  result.taus = json.at("taus").get<std::vector<double>>();
+  if (result.window < 1 || result.windows < 1 || result.taus.empty())
+    return refuse("windows of a token or more, and taus");
+  double least = 0;
+  for (double tau : result.taus) {
+    if (!(tau > least && tau < 1))
+      return refuse("ascending taus between 0 and 1");
+    least = tau;
+  }
+  for (const Json &curve : json.at("curves"))
+    GIST_TRY(readCurve(curve, layers, kvHeads, result));
+  return {};
+}

@@ -1,0 +1,272 @@
+//===- Plot.cpp - Pictures as SVG -----------------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/report/Plot.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+using namespace gist::plan;
+
+/// Series take these colours of the page in turn.
+static constexpr size_t kNumColors = 8;
+
+std::string gist::plan::escape(const std::string &text) {
+  std::string result;
+  for (char c : text)
+    switch (c) {
+    case '&':
+      result += "&amp;";
+      break;
+    case '<':
+      result += "&lt;";
+      break;
+    case '>':
+      result += "&gt;";
+      break;
+    case '"':
+      result += "&quot;";
+      break;
+    default:
+      result += c;
+    }
+  return result;
+}
+
+std::string gist::plan::shortNumber(double value, int digits) {
+  if (!std::isfinite(value))
+    return "-";
+  char buffer[64];
+  if (value != 0 && (std::fabs(value) >= 1e7 || std::fabs(value) < 1e-4))
+    std::snprintf(buffer, sizeof buffer, "%.*g", digits, value);
+  else
+    std::snprintf(buffer, sizeof buffer, "%.*f", digits, value);
+  std::string text = buffer;
+  if (text.find('.') != std::string::npos &&
+      text.find('e') == std::string::npos) {
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.')
+      text.pop_back();
+  }
+  return text == "-0" ? "0" : text;
+}
+
+/// `x` with two digits, for coordinates.
+static std::string at(double x) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%.2f", x);
+  return buffer;
+}
+
+namespace {
+/// Where numbers of an axis lie on the picture.
+class Scale {
+public:
+  Scale(const Axis &axis, const std::vector<double> &values, double from,
+        double to)
+      : axis(axis), from(from), to(to) {
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (double value : values)
+      if (isShown(value)) {
+        low = std::min(low, value);
+        high = std::max(high, value);
+      }
+    if (!(low <= high))
+      low = high = 1;
+    if (!axis.names.empty()) {
+      low = -0.5;
+      high = static_cast<double>(axis.names.size()) - 0.5;
+    } else if (axis.isLogarithmic) {
+      low /= 1.05;
+      high *= 1.05;
+    } else {
+      double room = high > low ? (high - low) * 0.06 : std::fabs(high) * 0.1;
+      room = room == 0 ? 1 : room;
+      low -= room;
+      high += room;
+    }
+    first = map(axis.lowest.value_or(low));
+    last = map(axis.highest.value_or(high));
+    if (!(first < last))
+      last = first + 1;
+  }
+
+  /// False for what has no place on the axis.
+  bool isShown(double value) const {
+    return std::isfinite(value) && (!axis.isLogarithmic || value > 0);
+  }
+  double place(double value) const {
+    return from + (map(value) - first) / (last - first) * (to - from);
+  }
+  bool isInside(double value) const {
+    return isShown(value) && map(value) >= first - 1e-9 &&
+           map(value) <= last + 1e-9;
+  }
+
+  /// Round numbers along the axis.
+  std::vector<double> ticks() const {
+    std::vector<double> result;
+    if (!axis.names.empty()) {
+      size_t step = std::max<size_t>(1, axis.names.size() / 16);
+      for (size_t i = 0; i < axis.names.size(); i += step)
+        result.push_back(static_cast<double>(i));
+      return result;
+    }
+    if (axis.isLogarithmic) {
+      for (int power = static_cast<int>(std::floor(first));
+           power <= static_cast<int>(std::ceil(last)); ++power)
+        for (double digit : {1.0, 2.0, 5.0})
+          if (isInside(digit * std::pow(10, power)))
+            result.push_back(digit * std::pow(10, power));
+      if (result.size() >= 2)
+        return result;
+      result.clear();
+    }
+    double low = unmap(first), high = unmap(last);
+    double raw = (high - low) / 5;
+    double power = std::pow(10, std::floor(std::log10(raw)));
+    double step = power;
+    for (double digit : {2.0, 5.0, 10.0})
+      if (step < raw)
+        step = digit * power;
+    for (double tick = std::ceil(low / step) * step;
+         tick <= high && result.size() < 20; tick += step)
+      result.push_back(std::fabs(tick) < step * 1e-9 ? 0 : tick);
+    return result;
+  }
+  std::string name(double tick) const {
+    if (!axis.names.empty())
+      return axis.names[static_cast<size_t>(tick)];
+    return shortNumber(tick, 4);
+  }
+
+private:
+  double map(double value) const {
+    return axis.isLogarithmic ? std::log10(value) : value;
+  }
+  double unmap(double place) const {
+    return axis.isLogarithmic ? std::pow(10, place) : place;
+  }
+
+  const Axis &axis;
+  double from, to, first = 0, last = 1;
+};
+
+constexpr double kWidth = 640, kHeight = 360;
+constexpr double kLeft = 66, kRight = 16, kTop = 34, kBottom = 48;
+} // namespace
+
+static std::string textAt(double x, double y, const char *anchor,
+                          const std::string &text,
+                          const std::string &more = "") {
+  return "<text x=\"" + at(x) + "\" y=\"" + at(y) + "\" text-anchor=\"" +
+         anchor + "\"" + more + ">" + escape(text) + "</text>\n";
+}
+
+static std::string lineAt(double x1, double y1, double x2, double y2,
+                          const char *style) {
+  return "<line x1=\"" + at(x1) + "\" y1=\"" + at(y1) + "\" x2=\"" + at(x2) +
+         "\" y2=\"" + at(y2) + "\" class=\"" + style + "\"/>\n";
+}
+
+static std::string drawAxes(const Plot &plot, const Scale &x, const Scale &y) {
+  double bottom = kHeight - kBottom, right = kWidth - kRight;
+  std::string svg;
+  for (double tick : x.ticks()) {
+    svg += lineAt(x.place(tick), kTop, x.place(tick), bottom, "grid");
+    svg += textAt(x.place(tick), bottom + 16, "middle", x.name(tick));
+  }
+  for (double tick : y.ticks()) {
+    svg += lineAt(kLeft, y.place(tick), right, y.place(tick), "grid");
+    svg += textAt(kLeft - 6, y.place(tick) + 4, "end", y.name(tick));
+  }
+  svg += textAt((kLeft + right) / 2, kHeight - 10, "middle", plot.x.label);
+  double middle = (kTop + bottom) / 2;
+  svg += textAt(14, middle, "middle", plot.y.label,
+                " transform=\"rotate(-90 14 " + at(middle) + ")\"");
+  return svg;
+}
+
+static std::string drawSeries(const Series &series, const Scale &x,
+                              const Scale &y, const std::string &color) {
+  std::string path, marks;
+  for (size_t i = 0; i < series.points.size(); ++i) {
+    auto [a, b] = series.points[i];
+    if (!x.isInside(a) || !y.isInside(b))
+      continue;
+    path += (path.empty() ? "M" : "L") + at(x.place(a)) + " " + at(y.place(b));
+    std::string note =
+        series.name + ": " + shortNumber(a, 4) + ", " + shortNumber(b, 4);
+    if (i < series.notes.size())
+      note = series.name + ": " + series.notes[i];
+    marks += "<circle cx=\"" + at(x.place(a)) + "\" cy=\"" + at(y.place(b)) +
+             "\" r=\"4\" class=\"mark " + color + "\"><title>" + escape(note) +
+             "</title></circle>\n";
+  }
+  if (path.empty())
+    return {};
+  std::string svg;
+  if (series.isJoined)
+    svg += "<path d=\"" + path + "\" class=\"curve " + color +
+           (series.isDashed ? " dashed" : "") + "\"/>\n";
+  return svg + marks;
+}
+
+std::string Plot::draw() const {
+  std::vector<double> xs, ys;
+  for (const Series &one : series)
+    for (auto [a, b] : one.points) {
+      xs.push_back(a);
+      ys.push_back(b);
+    }
+  for (const Limit &limit : limits)
+    ys.push_back(limit.value);
+  Scale h(x, xs, kLeft, kWidth - kRight);
+  Scale v(y, ys, kHeight - kBottom, kTop);
+  std::string svg = "<figure><svg viewBox=\"0 0 " + at(kWidth) + " " +
+                    at(kHeight) + "\" role=\"img\" aria-label=\"" +
+                    escape(title) + "\">\n";
+  svg += textAt(kLeft, 18, "start", title, " class=\"title\"");
+  svg += drawAxes(*this, h, v);
+  for (const Limit &limit : limits)
+    if (v.isInside(limit.value)) {
+      double place = v.place(limit.value);
+      svg += lineAt(kLeft, place, kWidth - kRight, place, "limit");
+      svg += textAt(kWidth - kRight - 4, place - 4, "end", limit.name,
+                    " class=\"limit\"");
+    }
+  for (size_t i = 0; i < series.size(); ++i)
+    svg += drawSeries(series[i], h, v, "c" + std::to_string(i % kNumColors));
+  svg += "</svg>\n<figcaption>";
+  for (size_t i = 0; i < series.size(); ++i)
+    svg += "<span class=\"key c" + std::to_string(i % kNumColors) +
+           "\"></span>" + escape(series[i].name) + " ";
+  return svg + "</figcaption></figure>\n";
+}
+
+std::string HeatMap::draw() const {
+  std::string html = "<figure class=\"map\"><div class=\"title\">" +
+                     escape(title) + "</div>\n<table class=\"map\"><tr><th>" +
+                     escape(rowLabel) + " \\ " + escape(columnLabel) + "</th>";
+  size_t columns = 0;
+  for (const auto &row : rows)
+    columns = std::max(columns, row.size());
+  for (size_t i = 0; i < columns; ++i)
+    html += "<th>" + std::to_string(i) + "</th>";
+  html += "</tr>\n";
+  for (size_t r = 0; r < rows.size(); ++r) {
+    html += "<tr><th>" + std::to_string(r) + "</th>";
+    for (const Cell &cell : rows[r])
+      html += "<td class=\"" + escape(cell.style) + "\" style=\"--s:" +
+              shortNumber(std::clamp(cell.shade, 0.0, 1.0), 3) + "\" title=\"" +
+              escape(cell.note) + "\">" + escape(cell.text) + "</td>";
+    html += "</tr>\n";
+  }
+  return html + "</table></figure>\n";
+}

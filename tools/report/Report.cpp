@@ -1,0 +1,297 @@
+//===- Report.cpp - What a plan does, as a page ---------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/report/Report.h"
+#include "tools/report/Plot.h"
+#include "tools/report/ReportData.h"
+#include "tools/report/ReportLayers.h"
+#include "tools/report/ReportPage.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+using namespace gist;
+using namespace gist::plan;
+using nlohmann::json;
+
+//===----------------------------------------------------------------------===//
+// Quality and work
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// All texts at one length: the worst of them, and how much they differ.
+struct Worst {
+  double perplexity = kNothing, recall = kNothing, work = kNothing,
+         cache = kNothing, time = kNothing;
+  std::vector<double> ratios; ///< of every window of every text
+};
+} // namespace
+
+static std::map<double, Worst> findWorst(const json &plan) {
+  std::map<double, Worst> result;
+  for (const json &run : list(plan, "texts")) {
+    double tokens = number(run, {"tokens"});
+    if (std::isnan(tokens))
+      continue;
+    Worst &worst = result[tokens];
+    double ratio = number(run, {"windows", "perplexity_ratio"});
+    worst.perplexity = larger(worst.perplexity, ratio);
+    worst.recall =
+        larger(worst.recall, number(run, {"recall", "perplexity_ratio"}));
+    worst.work = larger(worst.work, number(run, {"work", "attention"}));
+    worst.cache = larger(worst.cache, number(run, {"work", "cache"}));
+    worst.time = larger(worst.time, number(run, {"seconds"}) /
+                                        number(run, {"against_seconds"}));
+    std::vector<double> each =
+        numbers(find(run, {"variation", "perplexity_ratio"}), "values");
+    if (each.empty())
+      each.push_back(ratio);
+    worst.ratios.insert(worst.ratios.end(), each.begin(), each.end());
+  }
+  return result;
+}
+
+/// Whether all texts keep what the plan promises; `asked` without a promise.
+static std::string judge(const json &plan) {
+  double quality = number(plan, {"quality"});
+  if (std::isnan(quality))
+    return "";
+  double recall = 1 + 5 * (quality - 1);
+  for (auto &[tokens, worst] : findWorst(plan))
+    if (worst.perplexity > quality || worst.recall > recall)
+      return "not kept";
+  return "kept";
+}
+
+static std::string writeSummary(const json &plans) {
+  Table table({"plan", "tokens", "worst perplexity ratio", "mean over windows",
+               "deviation", "worst recall ratio", "attention work", "KV cache",
+               "time of dense", "contract"});
+  for (const json &plan : plans)
+    for (auto &[tokens, worst] : findWorst(plan))
+      table.addRow({text(plan, "name"), shortNumber(tokens, 0),
+                    shortNumber(worst.perplexity, 4),
+                    shortNumber(meanOf(worst.ratios), 4),
+                    shortNumber(deviationOf(worst.ratios), 4),
+                    shortNumber(worst.recall, 4), shortNumber(worst.work),
+                    shortNumber(worst.cache), shortNumber(worst.time),
+                    judge(plan)});
+  return table.write();
+}
+
+/// What baselines are, in words.
+static std::string writeBaselines(const json &plans) {
+  std::string html;
+  for (const json &plan : plans)
+    if (std::string what = text(plan, "baseline"); !what.empty())
+      html += "<dt>" + escape(text(plan, "name")) + "</dt><dd>" + escape(what) +
+              "</dd>\n";
+  return html.empty() ? html : "<dl>" + html + "</dl>\n";
+}
+
+/// Rows that selections compared, over all layers.
+static double countGram(const json &run) {
+  double sum = kNothing;
+  for (const json &layer : list(run, "layers"))
+    if (double part = number(layer, {"gram"}); !std::isnan(part))
+      sum = std::isnan(sum) ? part : sum + part;
+  return sum;
+}
+
+static std::string writeTexts(const json &plans) {
+  Table table({"plan", "text", "tokens", "perplexity", "dense", "ratio",
+               "recall ratio", "same top-1", "KL", "work", "KV bytes",
+               "Gram operations", "seconds", "dense, seconds"});
+  for (const json &plan : plans)
+    for (const json &run : list(plan, "texts"))
+      table.addRow(
+          {text(plan, "name"), text(run, "text"),
+           shortNumber(number(run, {"tokens"}), 0),
+           shortNumber(number(run, {"windows", "perplexity"})),
+           shortNumber(number(run, {"windows", "against_perplexity"})),
+           shortNumber(number(run, {"windows", "perplexity_ratio"}), 4),
+           shortNumber(number(run, {"recall", "perplexity_ratio"}), 4),
+           shortNumber(number(run, {"windows", "top1_agreement"})),
+           shortNumber(number(run, {"windows", "kl_mean"}), 4),
+           shortNumber(number(run, {"work", "attention"})),
+           shortNumber(number(run, {"work", "cache_bytes"}), 0),
+           shortNumber(countGram(run), 0),
+           shortNumber(number(run, {"seconds"}), 2),
+           shortNumber(number(run, {"against_seconds"}), 2)});
+  return table.write();
+}
+
+/// How work falls as contexts grow, one line for each plan.
+static std::string drawWork(const json &plans, double Worst::*what,
+                            const char *title, const char *label) {
+  Plot plot{title, {"tokens", true}, {label}, {}};
+  plot.y.lowest = 0;
+  for (const json &plan : plans) {
+    Series series = makeSeries(plan);
+    for (auto &[tokens, worst] : findWorst(plan))
+      series.points.emplace_back(tokens, worst.*what);
+    plot.series.push_back(series);
+  }
+  return hasPoints(plot) ? plot.draw() : std::string();
+}
+
+/// Every plan and baseline: what it costs against what it keeps.
+static std::string drawTrade(const json &plans, double Worst::*what,
+                             const char *title, const char *label) {
+  Plot plot{title, {"attention work, of dense"}, {label, true}, {}};
+  for (const json &plan : plans) {
+    Series series = makeSeries(plan);
+    for (auto &[tokens, worst] : findWorst(plan)) {
+      series.points.emplace_back(worst.work, worst.*what);
+      series.notes.push_back(shortNumber(tokens, 0) + " tokens, work " +
+                             shortNumber(worst.work) + ", ratio " +
+                             shortNumber(worst.*what, 4));
+    }
+    plot.series.push_back(series);
+  }
+  plot.limits = {{"1.01", 1.01}, {"1.05", 1.05}};
+  return hasPoints(plot) ? plot.draw() : std::string();
+}
+
+//===----------------------------------------------------------------------===//
+// Time, linears, gates, selections
+//===----------------------------------------------------------------------===//
+
+static std::string writeSpeed(const json &plans) {
+  Table table({"plan", "test", "tokens", "dense, tokens/s", "plan, tokens/s",
+               "ratio", "predicted", "off by"});
+  for (const json &plan : plans)
+    for (const json &run : list(plan, "speed")) {
+      double ratio = number(run, {"plan"}) / number(run, {"dense"});
+      double predicted = number(run, {"predicted"});
+      table.addRow(
+          {text(plan, "name"), text(run, "test"),
+           shortNumber(number(run, {"tokens"}), 0),
+           shortNumber(number(run, {"dense"}), 1),
+           shortNumber(number(run, {"plan"}), 1), shortNumber(ratio),
+           shortNumber(predicted),
+           shortNumber(100 * std::fabs(ratio / predicted - 1), 0) + " %"});
+    }
+  return table.write();
+}
+
+static std::string drawLinears(const json &linears) {
+  std::string html;
+  for (const json &one : linears) {
+    Plot plot{"Weights stored as " + text(one, "weights"),
+              {"weight bytes read for a token", true},
+              {"perplexity ratio", true},
+              {},
+              {{"1.01", 1.01}}};
+    for (const json &series : list(one, "series")) {
+      Series line{text(series, "name"), {}};
+      for (const json &point : list(series, "points")) {
+        line.points.emplace_back(number(point, {"bytes"}),
+                                 number(point, {"ratio"}));
+        line.notes.push_back(text(point, "note") + ", " +
+                             shortNumber(number(point, {"bytes"}) / 1e6, 2) +
+                             " MB, ratio " +
+                             shortNumber(number(point, {"ratio"}), 4));
+      }
+      plot.series.push_back(line);
+    }
+    html += plot.draw();
+  }
+  return html;
+}
+
+/// One table of all gates that were measured, by k and then epsilon.
+static std::string writeGates(const json &gates) {
+  Table table({"weights", "k", "bits", "lower epsilon", "epsilon",
+               "tokens that read W", "bytes of a token, MB", "perplexity ratio",
+               "worst text", "error of the layer"});
+  auto key = [](const json &gate) {
+    return std::tuple(text(gate, "weights"), number(gate, {"k"}),
+                      number(gate, {"epsilon"}));
+  };
+  std::vector<json> sorted(gates.begin(), gates.end());
+  std::sort(sorted.begin(), sorted.end(),
+            [&](const json &a, const json &b) { return key(a) < key(b); });
+  for (const json &gate : sorted)
+    table.addRow({text(gate, "weights"), shortNumber(number(gate, {"k"}), 0),
+                  shortNumber(number(gate, {"bits"}), 0),
+                  shortNumber(number(gate, {"epsilon_low"})),
+                  shortNumber(number(gate, {"epsilon"})),
+                  shortNumber(number(gate, {"open"})),
+                  shortNumber(number(gate, {"bytes"}) / 1e6, 2),
+                  shortNumber(number(gate, {"ratio"}), 4),
+                  shortNumber(number(gate, {"worst"}), 4),
+                  shortNumber(number(gate, {"error"}), 4)});
+  return table.write();
+}
+
+static std::string drawSelections(const json &selections) {
+  std::string html;
+  for (const json &one : selections) {
+    // By layer, if it does not say by what else.
+    const json &by = find(one, {"by"});
+    std::vector<double> places = numbers(by, "values");
+    Plot plot{text(one, "model") + ", " + text(one, "text"),
+              {places.empty() ? "layer" : text(by, "name")},
+              {text(one, "unit")},
+              {}};
+    const json &lines = find(one, {"series"});
+    if (!lines.is_object())
+      continue;
+    for (auto &[name, values] : lines.items()) {
+      Series series{name, {}};
+      if (values.is_array())
+        for (const json &value : values) {
+          size_t i = series.points.size();
+          series.points.emplace_back(
+              i < places.size() ? places[i] : static_cast<double>(i),
+              value.is_number() ? value.get<double>() : kNothing);
+        }
+      plot.series.push_back(series);
+    }
+    html += plot.draw();
+  }
+  return html;
+}
+
+Status gist::plan::writeReport(const json &evaluation, std::string &page) {
+  if (number(evaluation, {"gist_evaluation"}) != 1)
+    return Status::error(Code::BadFile,
+                         "is no evaluation: expected an object with "
+                         "\"gist_evaluation\": 1");
+  const json &plans = list(evaluation, "plans");
+  Page html(text(evaluation, "model"));
+  if (std::string machine = text(evaluation, "machine"); !machine.empty())
+    html.addText("Machine: " + machine +
+                 ". Made by: " + text(evaluation, "command"));
+  html.addSection("The contract", writeSummary(plans) + writeBaselines(plans));
+  html.addSection(
+      "Work",
+      drawWork(plans, &Worst::work, "Attention work, worst text",
+               "of dense causal attention") +
+          drawWork(plans, &Worst::cache, "KV cache", "of the dense cache") +
+          drawTrade(plans, &Worst::perplexity, "Work and perplexity",
+                    "worst perplexity ratio") +
+          drawTrade(plans, &Worst::recall, "Work and long-range recall",
+                    "worst recall ratio") +
+          drawWork(plans, &Worst::time, "Time of the evaluation",
+                   "of the dense model's"));
+  std::string heads;
+  for (const json &plan : plans)
+    heads += drawHeads(plan);
+  html.addSection("Where the savings are", heads);
+  html.addSection("Layer by layer", drawLayers(plans));
+  html.addSection("Time", writeSpeed(plans));
+  html.addSection("Linear layers", drawLinears(list(evaluation, "linears")));
+  html.addSection("Gates", writeGates(list(evaluation, "gates")));
+  html.addSection("Selections", drawSelections(list(evaluation, "selections")));
+  html.addSection("Every text", writeTexts(plans));
+  page = html.write();
+  return {};
+}

@@ -1,0 +1,51 @@
+//===- CommandLine.cpp - Tools that have subcommands ----------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/running/CommandLine.h"
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+
+using namespace gist;
+
+static int
+runTool(const char *tool, int argc, char **argv,
+        const std::function<void(CLI::App &app, Action &action)> &describe) {
+  CLI::App app;
+  app.require_subcommand(1);
+  Action action;
+  describe(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    // Help and version are not errors; everything else is wrong usage.
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  Status status = action();
+  // Somebody who reads only the first lines closes the pipe: also a failure.
+  if (std::fflush(stdout) != 0 && status.ok())
+    status = Status::error(Code::Io, "cannot write the output");
+  if (status.ok())
+    return 0;
+  std::fprintf(stderr, "%s: error: %s\n", tool, status.text.c_str());
+  return 1;
+}
+
+int gist::runCommandLine(
+    const char *tool, int argc, char **argv,
+    const std::function<void(CLI::App &app, Action &action)> &describe) {
+  // A limit on file sizes is a write that fails, not the end of the process.
+  std::signal(SIGXFSZ, SIG_IGN);
+  // Nothing of ours throws; what is left is memory that the system refuses.
+  try {
+    return runTool(tool, argc, argv, describe);
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "%s: error: %s\n", tool, error.what());
+    return 1;
+  }
+}

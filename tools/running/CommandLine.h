@@ -1,0 +1,30 @@
+//===- CommandLine.h - Tools that have subcommands --------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_TOOLS_RUNNING_COMMANDLINE_H
+#define GIST_TOOLS_RUNNING_COMMANDLINE_H
+
+#include "runtime/support/Status.h"
+
+#include "CLI/CLI.hpp"
+
+#include <functional>
+
+namespace gist {
+
+/// What to do once the command line is understood.
+using Action = std::function<Status()>;
+
+/// The whole of a tool: `describe` adds subcommands, which leave what to do in
+/// the action. Returns the exit status: 0 done, 1 failed, 2 wrong usage.
+int runCommandLine(
+    const char *tool, int argc, char **argv,
+    const std::function<void(CLI::App &app, Action &action)> &describe);
+
+} // namespace gist
+
+#endif // GIST_TOOLS_RUNNING_COMMANDLINE_H

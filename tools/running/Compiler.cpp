@@ -1,0 +1,100 @@
+//===- Compiler.cpp - Modules made for one run ----------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/running/Compiler.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <unistd.h>
+
+using namespace gist;
+using namespace gist::run;
+
+static constexpr const char *kName = "gist-compile";
+
+/// Directories in which the compiler may be, in order.
+static std::vector<std::string> getPlaces() {
+  std::error_code error;
+  std::vector<std::string> places = {
+      std::filesystem::read_symlink("/proc/self/exe", error)
+          .parent_path()
+          .string()};
+  const char *variable = std::getenv("PATH");
+  std::string all = variable ? variable : "";
+  for (size_t begin = 0; begin < all.size();) {
+    size_t end = std::min(all.find(':', begin), all.size());
+    places.push_back(all.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return places;
+}
+
+static Status find(std::string &compiler) {
+  if (!compiler.empty())
+    return {};
+  std::vector<std::string> places = getPlaces();
+  for (const std::string &place : places) {
+    compiler = place + "/" + kName;
+    if (!place.empty() && access(compiler.c_str(), X_OK) == 0)
+      return {};
+  }
+  return Status::error(Code::NotFound,
+                       "there is no %s in %s nor in PATH; --compiler names one",
+                       kName, places.front().c_str());
+}
+
+/// Runs a program and waits for it. What it prints is printed.
+static Status execute(const std::vector<std::string> &words) {
+  std::vector<char *> arguments;
+  arguments.reserve(words.size() + 1);
+  for (const std::string &word : words)
+    arguments.push_back(const_cast<char *>(word.c_str()));
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  int error = posix_spawn(&child, arguments[0], nullptr, nullptr,
+                          arguments.data(), environ);
+  if (error != 0)
+    return Status::error(Code::NotFound, "%s: %s", arguments[0],
+                         std::strerror(error));
+  int result = 0;
+  while (waitpid(child, &result, 0) < 0)
+    if (errno != EINTR)
+      return Status::error(Code::Io, "%s: %s", arguments[0],
+                           std::strerror(errno));
+  if (!WIFEXITED(result) || WEXITSTATUS(result) != 0)
+    return Status::error(Code::BadArgument, "%s made no module", arguments[0]);
+  return {};
+}
+
+Status TemporaryModule::make(const std::string &compiler,
+                             const std::string &input,
+                             const std::string &device,
+                             const std::vector<std::string> &options) {
+  static const std::map<std::string, std::string> kTargets = {
+      {"cpu", "cpu"}, {"hip", "gfx942"}, {"cuda", "sm_90"}};
+  auto target = kTargets.find(device);
+  if (target == kTargets.end())
+    return Status::error(Code::BadArgument,
+                         "there is no device '%s'; there are cpu, hip and cuda",
+                         device.c_str());
+  std::string program = compiler;
+  GIST_TRY(find(program));
+  GIST_TRY(folder.make());
+  path = folder.file("model.gist");
+  std::vector<std::string> words = {
+      program,         input, "-o", path, "--target=" + target->second,
+      "--progress=off"};
+  words.insert(words.end(), options.begin(), options.end());
+  return execute(words);
+}

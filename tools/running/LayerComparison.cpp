@@ -1,0 +1,153 @@
+//===- LayerComparison.cpp - Two models, layer by layer -------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/running/LayerComparison.h"
+
+#include "nlohmann/json.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+using namespace gist;
+using namespace gist::run;
+
+/// What selections look at is no part of a comparison.
+static std::set<std::string> findCompared(const Observer &observer) {
+  std::set<std::string> names;
+  for (const auto &[name, buffer] : observer.names())
+    if (name.find('@') == std::string::npos)
+      names.insert(name);
+  return names;
+}
+
+Status LayerComparison::open() {
+  for (const Runner *each : {&model, &reference})
+    if (!each->session->hasEntry(kEntryObserve))
+      return Status::error(Code::BadArgument,
+                           "%s: the module has no entry '%s', which compares "
+                           "layers; gist-compile --observe makes one",
+                           each->path().c_str(), kEntryObserve);
+  observer.emplace(model);
+  referenceObserver.emplace(reference);
+  names = findCompared(*observer);
+  if (names != findCompared(*referenceObserver))
+    return Status::error(Code::BadArgument,
+                         "the two modules have different linear layers");
+  return {};
+}
+
+Status LayerComparison::add(std::span<const int32_t> tokens) {
+  GIST_TRY(model.session->reset());
+  GIST_TRY(reference.session->reset());
+  // A module without a past takes all tokens at once, and so must the other.
+  bool isWhole = observer->seesWhole() || referenceObserver->seesWhole();
+  for (size_t past = 0; past < tokens.size();) {
+    size_t count = std::min({observer->callTokens(past, tokens.size()),
+                             referenceObserver->callTokens(past, tokens.size()),
+                             tokens.size() - past});
+    if (isWhole) {
+      count = tokens.size();
+      for (const Runner *each : {&model, &reference})
+        if (each->session->maxTokens(kEntryObserve) <
+            static_cast<int64_t>(count))
+          return Status::error(Code::Unsupported,
+                               "%s: takes fewer than %zu tokens at once, and "
+                               "the other module sees whole windows: layers "
+                               "are compared with a smaller --window",
+                               each->path().c_str(), count);
+    }
+    std::span<const int32_t> piece = tokens.subspan(past, count);
+    Observer::Shown ours, theirs;
+    GIST_TRY(observer->call(piece, past, ours));
+    GIST_TRY(referenceObserver->call(piece, past, theirs));
+    for (const std::string &name : names) {
+      const std::vector<uint8_t> &a = ours[name], &b = theirs[name];
+      if (a.size() != b.size() || a.size() % sizeof(float) != 0)
+        return Status::error(Code::BadArgument,
+                             "the modules show %zu and %zu bytes as '%s'",
+                             a.size(), b.size(), name.c_str());
+      compare(
+          name,
+          {reinterpret_cast<const float *>(a.data()), a.size() / sizeof(float)},
+          {reinterpret_cast<const float *>(b.data()),
+           b.size() / sizeof(float)});
+    }
+    past += count;
+  }
+  return {};
+}
+
+/// "3.qkv:..." or "3.qkv=...": the layer and the group, or false.
+static bool parseName(const std::string &name, int64_t &layer,
+                      std::string &group, bool &isGiven) {
+  size_t end = name.find_first_of(":=");
+  auto [rest, error] =
+      std::from_chars(name.data(), name.data() + name.size(), layer);
+  if (error != std::errc() || end == std::string::npos || *rest != '.')
+    return false;
+  group = name.substr(rest + 1 - name.data(), end - (rest + 1 - name.data()));
+  isGiven = name[end] == '=';
+  return true;
+}
+
+void LayerComparison::compare(const std::string &name,
+                              std::span<const float> rows,
+                              std::span<const float> other) {
+  int64_t layer = 0;
+  std::string group;
+  bool isGiven = false;
+  if (!parseName(name, layer, group, isGiven) || (!isGiven && group != "o"))
+    return;
+  Layer &found = layers[layer];
+  Sums &sums = isGiven ? found.linears[group] : found.attention;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    auto a = static_cast<double>(rows[i]), b = static_cast<double>(other[i]);
+    sums.difference += (a - b) * (a - b);
+    sums.reference += b * b;
+  }
+}
+
+double LayerComparison::Sums::error() const {
+  return reference > 0 ? std::sqrt(difference / reference) : 0;
+}
+
+double LayerComparison::largest(const Layer &layer) {
+  double error = 0;
+  for (const auto &[group, sums] : layer.linears)
+    error = std::max(error, sums.error());
+  return error;
+}
+
+void LayerComparison::addTo(nlohmann::json &list) const {
+  for (const auto &[number, layer] : layers) {
+    nlohmann::json &entry = list[static_cast<size_t>(number)];
+    entry["attention_error"] = layer.attention.error();
+    entry["linear_error"] = largest(layer);
+    for (const auto &[group, sums] : layer.linears)
+      entry["linear_errors"][group] = sums.error();
+  }
+}
+
+void LayerComparison::print() const {
+  std::printf("errors against the other module, layer by layer\n");
+  bool hasTitle = false;
+  for (const auto &[number, layer] : layers) {
+    if (!hasTitle) {
+      std::printf("  %5s %10s", "layer", "attention");
+      for (const auto &[group, sums] : layer.linears)
+        std::printf(" %10s", group.c_str());
+      std::printf("\n");
+      hasTitle = true;
+    }
+    std::printf("  %5lld %10.2e", static_cast<long long>(number),
+                layer.attention.error());
+    for (const auto &[group, sums] : layer.linears)
+      std::printf(" %10.2e", sums.error());
+    std::printf("\n");
+  }
+}

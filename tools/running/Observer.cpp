@@ -1,0 +1,64 @@
+//===- Observer.cpp - What happens inside a model -------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/running/Observer.h"
+
+#include <algorithm>
+
+using namespace gist;
+using namespace gist::run;
+
+/// Everything that a call shows is in memory at once.
+static constexpr size_t kMaxTokens = 256;
+
+Observer::Observer(Runner &runner) : runner(runner) {
+  const ModuleSpec &spec = runner.module->spec();
+  for (const EntrySpec &entry : spec.entries) {
+    if (entry.name != kEntryObserve)
+      continue;
+    for (uint32_t number : entry.outputs) {
+      if (spec.buffers[number].type != ElementType::F32)
+        continue; // State, or rows that were rounded.
+      // Names that another entry has too begin with this one's.
+      const std::string &buffer = spec.buffers[number].name;
+      std::string prefix = entry.name + ".";
+      bool isPrefixed = buffer.compare(0, prefix.size(), prefix) == 0;
+      buffers[buffer.substr(isPrefixed ? prefix.size() : 0)] = buffer;
+    }
+  }
+}
+
+bool Observer::seesWhole() const {
+  return runner.module->findSymbol(kSymbolPast) == kNone;
+}
+
+size_t Observer::callTokens(size_t past, size_t total) const {
+  if (seesWhole())
+    return total;
+  auto most = static_cast<size_t>(runner.session->maxTokens(kEntryObserve));
+  most = std::min(most, kMaxTokens);
+  auto block = static_cast<size_t>(runner.module->spec().model.prefillChunk);
+  return block == 0 ? most : std::min(most, block - past % block);
+}
+
+Status Observer::call(std::span<const int32_t> tokens, size_t past,
+                      Shown &shown) {
+  std::map<std::string, int64_t> symbols = {
+      {kSymbolTokens, static_cast<int64_t>(tokens.size())}};
+  if (!seesWhole())
+    symbols[kSymbolPast] = static_cast<int64_t>(past);
+  std::map<std::string, std::vector<uint8_t>> outputs;
+  GIST_TRY(
+      runner.session->call(kEntryObserve, symbols,
+                           {{kTensorTokens,
+                             {reinterpret_cast<const uint8_t *>(tokens.data()),
+                              tokens.size_bytes()}}},
+                           outputs));
+  for (const auto &[name, buffer] : buffers)
+    shown[name] = std::move(outputs[buffer]);
+  return {};
+}

@@ -1,0 +1,278 @@
+//===- Options.cpp - Options that several commands share ------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/running/Options.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <sys/resource.h>
+
+using namespace gist;
+using namespace gist::run;
+
+DeviceOptions DriverOptions::forKind(const std::string &kind) const {
+  DeviceOptions options;
+  if (kind == "hip")
+    options.library = hipLibrary;
+  else if (kind == "cuda")
+    options.library = cudaLibrary;
+  return options;
+}
+
+void run::addDriverOptions(CLI::App &command, DriverOptions &options) {
+  command
+      .add_option("--hip-library", options.hipLibrary,
+                  "AMD's driver; without this option libamdhip64.so is looked "
+                  "for")
+      ->type_name("PATH");
+  command
+      .add_option("--cuda-library", options.cudaLibrary,
+                  "NVIDIA's driver; without this option libcuda.so.1 is looked "
+                  "for")
+      ->type_name("PATH");
+}
+
+Status run::openDevice(const ModelOptions &options,
+                       std::unique_ptr<Device> &result) {
+  DeviceOptions chosen = options.drivers.forKind(options.device);
+  chosen.threads = options.threads;
+  chosen.index = options.deviceIndex;
+  return gist::openDevice(options.device, chosen, result);
+}
+
+void run::addModelOptions(CLI::App &command, ModelOptions &options) {
+  command
+      .add_option("module", options.path, "Module file made by gist-compile")
+      ->required()
+      ->type_name("MODULE");
+  command
+      .add_option("--device", options.device,
+                  "Where to run: cpu, hip (AMD) or cuda (NVIDIA)")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      .add_option("--device-index", options.deviceIndex,
+                  "Which of several GPUs; 'gist-run devices' lists them")
+      ->type_name("N")
+      ->capture_default_str();
+  addDriverOptions(command, options.drivers);
+  command
+      .add_option("-t,--threads", options.threads,
+                  "CPU threads; 0: all that this process may use")
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      .add_option("-c,--context", options.context,
+                  "Tokens the session can hold; memory of the cache grows with "
+                  "it; 0: the module's default")
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      .add_option("--chunk", options.chunk,
+                  "Tokens per prefill call; 0: the module's choice")
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      .add_option("--trace", options.trace,
+                  "Write the time of every command to FILE, for "
+                  "ui.perfetto.dev or chrome://tracing (slows the run)")
+      ->type_name("FILE");
+  command.add_flag("--profile", options.profile,
+                   "Print where the time went, by kind of command (slows the "
+                   "run)");
+  command.add_flag("--verify", options.verify,
+                   "Compare the hash of every weight before running");
+}
+
+void run::addSamplerOptions(CLI::App &command, SamplerOptions &options) {
+  command
+      .add_option("--temperature", options.temperature,
+                  "0: always the most likely token; 1: as the model says; "
+                  "higher: more random")
+      ->capture_default_str();
+  command
+      .add_option("--top-k", options.topK,
+                  "Choose among the K most likely tokens; 0: all")
+      ->type_name("K")
+      ->capture_default_str();
+  command
+      .add_option("--top-p", options.topP,
+                  "Choose among the most likely tokens that together have this "
+                  "probability")
+      ->capture_default_str();
+  command
+      .add_option("--min-p", options.minP,
+                  "Choose among tokens at least this likely, relative to the "
+                  "most likely one")
+      ->capture_default_str();
+  command
+      .add_option("--seed", options.seed, "The same seed gives the same text")
+      ->capture_default_str();
+}
+
+Status Runner::open(const ModelOptions &chosen) {
+  options = chosen;
+  int64_t start = Profile::now();
+  GIST_TRY(Module::open(options.path, module));
+  if (options.verify)
+    GIST_TRY(module->verifyWeights().in(options.path));
+  GIST_TRY(run::openDevice(options, device));
+  SessionOptions sessionOptions;
+  sessionOptions.context = options.context;
+  sessionOptions.chunk = options.chunk;
+  sessionOptions.statistics = options.statistics;
+  sessionOptions.afterCall = options.afterCall;
+  if (options.profile || !options.trace.empty()) {
+    profile.keepEvents(!options.trace.empty());
+    sessionOptions.profile = &profile;
+  }
+  GIST_TRY(Session::create(module, *device, sessionOptions, session)
+               .in(options.path));
+  loadSeconds = static_cast<double>(Profile::now() - start) / 1e9;
+  return {};
+}
+
+Status Runner::openWithTokenizer(const ModelOptions &chosen) {
+  GIST_TRY(open(chosen));
+  int64_t start = Profile::now();
+  GIST_TRY(loadTokenizer(*module, tokenizer).in(options.path));
+  loadSeconds += static_cast<double>(Profile::now() - start) / 1e9;
+  return {};
+}
+
+/// Sums over layers, the most expensive first.
+static void printProfile(const Profile &profile) {
+  std::map<std::pair<std::string, std::string>, CommandTotal> byLabel;
+  int64_t all = 0;
+  for (const CommandTotal &total : profile.totals()) {
+    CommandTotal &sum = byLabel[{total.entry, total.label}];
+    sum.calls += total.calls;
+    sum.nanoseconds += total.nanoseconds;
+    sum.flops += total.flops;
+    sum.bytes += total.bytes;
+    all += total.nanoseconds;
+  }
+  std::vector<std::pair<std::pair<std::string, std::string>, CommandTotal>>
+      rows(byLabel.begin(), byLabel.end());
+  std::sort(rows.begin(), rows.end(), [](const auto &a, const auto &b) {
+    return a.second.nanoseconds != b.second.nanoseconds
+               ? a.second.nanoseconds > b.second.nanoseconds
+               : a.first < b.first;
+  });
+  std::fprintf(stderr, "%-10s %-24s %8s %12s %7s %10s %10s\n", "entry",
+               "command", "calls", "ms", "%", "GFLOP/s", "GB/s");
+  for (const auto &[key, total] : rows) {
+    auto time = static_cast<double>(std::max<int64_t>(total.nanoseconds, 1));
+    std::fprintf(stderr, "%-10s %-24s %8llu %12.3f %7.2f %10.2f %10.2f\n",
+                 key.first.c_str(), key.second.c_str(),
+                 static_cast<unsigned long long>(total.calls), time / 1e6,
+                 100.0 * time / static_cast<double>(std::max<int64_t>(all, 1)),
+                 total.flops / time, total.bytes / time);
+  }
+}
+
+Status Runner::finish() const {
+  if (options.profile)
+    printProfile(profile);
+  if (!options.trace.empty())
+    GIST_TRY(profile.writeTrace(options.trace));
+  return {};
+}
+
+Status run::readText(const std::string &path, std::string &text) {
+  FILE *file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
+  if (!file)
+    return Status::error(Code::NotFound, "%s: cannot open: %s", path.c_str(),
+                         std::strerror(errno));
+  text.clear();
+  std::vector<char> piece(size_t{1} << 16);
+  size_t count = 0;
+  while ((count = std::fread(piece.data(), 1, piece.size(), file)) != 0)
+    text.append(piece.data(), count);
+  bool failed = std::ferror(file) != 0;
+  int error = errno;
+  if (file != stdin)
+    std::fclose(file);
+  if (failed)
+    return Status::error(Code::Io, "%s: cannot read: %s", path.c_str(),
+                         std::strerror(error));
+  return {};
+}
+
+uint64_t run::weightBytesOfToken(const Module &module) {
+  const ModuleSpec &spec = module.spec();
+  uint64_t bytes = 0;
+  for (const EntrySpec &entry : spec.entries) {
+    if (entry.name != kEntryDecode)
+      continue;
+    bytes = 0; // Targets read the same; the last one counts.
+    for (const CommandSpec &command : entry.commands)
+      for (const ArgSpec &argument : command.args)
+        if (command.flops != kNone && argument.buffer != kNone &&
+            spec.buffers[argument.buffer].kind == BufferKind::Weight)
+          bytes += spec.weights[spec.buffers[argument.buffer].base].size;
+  }
+  return bytes;
+}
+
+Status run::productFlopsOfToken(const Module &module, double &flops) {
+  const ModuleSpec &spec = module.spec();
+  std::vector<int64_t> symbols;
+  for (const SymbolSpec &symbol : spec.symbols)
+    symbols.push_back(symbol.initial);
+  if (uint32_t tokens = module.findSymbol(kSymbolTokens); tokens != kNone)
+    symbols[tokens] = 1;
+  flops = 0;
+  const EntrySpec *found = nullptr;
+  for (const char *name : {kEntryScore, kEntryDecode})
+    for (const EntrySpec &entry : spec.entries)
+      if (entry.name == name)
+        found = &entry;
+  if (!found)
+    return {};
+  for (const CommandSpec &command : found->commands) {
+    if (command.flops == kNone)
+      continue;
+    int64_t count = 0;
+    GIST_TRY(evaluateExpr(spec.exprs[command.flops], symbols, count));
+    flops += static_cast<double>(count);
+  }
+  return {};
+}
+
+uint64_t run::peakMemory() {
+  // What getrusage says outlives exec: it may be the peak of who started us.
+  if (std::FILE *file = std::fopen("/proc/self/status", "re")) {
+    unsigned long long peak = 0;
+    char line[256];
+    while (peak == 0 && std::fgets(line, sizeof line, file))
+      (void)std::sscanf(line, "VmHWM: %llu kB", &peak);
+    std::fclose(file);
+    if (peak != 0)
+      return peak * 1024;
+  }
+  struct rusage usage;
+  if (::getrusage(RUSAGE_SELF, &usage) != 0)
+    return 0;
+  return static_cast<uint64_t>(usage.ru_maxrss) * 1024; // reported in KiB
+}
+
+std::string run::sizeText(uint64_t bytes) {
+  static constexpr const char *kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (value >= 1024 && unit + 1 < std::size(kUnits)) {
+    value /= 1024;
+    ++unit;
+  }
+  char text[32];
+  std::snprintf(text, sizeof(text), unit == 0 ? "%.0f %s" : "%.1f %s", value,
+                kUnits[unit]);
+  return text;
+}

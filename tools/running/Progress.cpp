@@ -1,0 +1,60 @@
+//===- Progress.cpp - How far a long search is ----------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/running/Progress.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+#include <utility>
+
+using namespace gist::plan;
+
+Progress::Progress(std::string what, size_t total, size_t done)
+    : what(std::move(what)), total(total), done(done), before(done),
+      started(Clock::now()) {
+  const char *kind = std::getenv("TERM");
+  isTerminal = isatty(STDERR_FILENO) != 0 && kind != nullptr &&
+               std::strcmp(kind, "dumb") != 0;
+}
+
+Progress::~Progress() {
+  if (isTerminal)
+    std::fputs("\r\033[K", stderr);
+}
+
+void Progress::advance(size_t count) {
+  done += count;
+  std::chrono::duration<double> since = Clock::now() - drawn;
+  // Often enough to be believed, not so often that logs are of nothing else.
+  if (since.count() < (isTerminal ? 0.2 : 15.0) && done != total)
+    return;
+  drawn = Clock::now();
+  draw();
+}
+
+void Progress::draw() {
+  std::chrono::duration<double> taken = Clock::now() - started;
+  double rest = taken.count() / static_cast<double>(done - before) *
+                static_cast<double>(total - done);
+  auto seconds = static_cast<long long>(rest);
+  char left[64];
+  if (seconds >= 3600)
+    std::snprintf(left, sizeof(left), "%lld h %02lld min", seconds / 3600,
+                  seconds / 60 % 60);
+  else
+    std::snprintf(left, sizeof(left), "%lld min %02lld s", seconds / 60,
+                  seconds % 60);
+  constexpr size_t kWidth = 24;
+  std::string bar(kWidth * done / total, '#');
+  bar.resize(kWidth, '.');
+  std::fprintf(stderr, "%s[%s] %zu/%zu %s, %s left%s",
+               isTerminal ? "\r\033[K" : "", bar.c_str(), done, total,
+               what.c_str(), left, isTerminal ? "" : "\n");
+  std::fflush(stderr);
+}

@@ -1,0 +1,171 @@
+//===- HipMemory.cpp - Allocation, copies, fills --------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/simulator/Hip.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+using namespace gist::sim;
+
+static constexpr uint64_t kDeviceMemory = 192ull << 30;
+
+/// hipMalloc does not clear, and neither may anyone rely on it: fresh memory is
+/// full of a byte that is a NaN in no format but wrong in all.
+static constexpr int kFresh = 0xcb;
+
+static hipError_t allocate(void **pointer, size_t size) {
+  if (!pointer)
+    return fail(hipErrorInvalidValue);
+  *pointer = nullptr;
+  if (size == 0)
+    return hipSuccess;
+  HipState &state = hipState();
+  std::lock_guard lock(state.mutex);
+  if (size > kDeviceMemory - std::min(kDeviceMemory, state.memory.bytesInUse()))
+    return fail(hipErrorOutOfMemory);
+  void *memory = nullptr;
+  if (posix_memalign(&memory, 4096, size) != 0)
+    return fail(hipErrorOutOfMemory);
+  std::memset(memory, kFresh, size);
+  state.memory.add(memory, size);
+  *pointer = memory;
+  return hipSuccess;
+}
+
+static hipError_t release(void *pointer) {
+  if (!pointer)
+    return hipSuccess;
+  HipState &state = hipState();
+  std::lock_guard lock(state.mutex);
+  if (!state.memory.remove(pointer))
+    return fail(hipErrorInvalidValue);
+  std::free(pointer);
+  return hipSuccess;
+}
+
+GIST_HIP_API hipError_t hipMalloc(void **pointer, size_t size) {
+  return allocate(pointer, size);
+}
+GIST_HIP_API hipError_t hipFree(void *pointer) { return release(pointer); }
+GIST_HIP_API hipError_t hipHostMalloc(void **pointer, size_t size, unsigned) {
+  return allocate(pointer, size);
+}
+GIST_HIP_API hipError_t hipHostFree(void *pointer) { return release(pointer); }
+
+GIST_HIP_API hipError_t hipMemGetInfo(size_t *free, size_t *total) {
+  HipState &state = hipState();
+  std::lock_guard lock(state.mutex);
+  if (total)
+    *total = kDeviceMemory;
+  if (free)
+    *free = kDeviceMemory - std::min(kDeviceMemory, state.memory.bytesInUse());
+  return hipSuccess;
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+/// hipMemcpyKind.
+enum CopyKind : int {
+  HostToHost = 0,
+  HostToDevice = 1,
+  DeviceToHost = 2,
+  DeviceToDevice = 3,
+  Default = 4
+};
+
+static bool isDevice(const void *pointer, size_t size) {
+  return hipState().memory.find(reinterpret_cast<uintptr_t>(pointer), size);
+}
+
+static hipError_t copy(void *target, const void *source, size_t size, int kind,
+                       HipStream *stream) {
+  if (size == 0)
+    return hipSuccess;
+  if (!target || !source || kind < HostToHost || kind > Default)
+    return fail(hipErrorInvalidValue);
+  return submit(stream, [=]() {
+    bool toDevice = kind == HostToDevice || kind == DeviceToDevice;
+    bool fromDevice = kind == DeviceToHost || kind == DeviceToDevice;
+    if ((toDevice && !isDevice(target, size)) ||
+        (fromDevice && !isDevice(source, size)))
+      return fail(hipErrorInvalidValue);
+    std::memmove(target, source, size);
+    return hipSuccess;
+  });
+}
+
+GIST_HIP_API hipError_t hipMemcpy(void *target, const void *source, size_t size,
+                                  int kind) {
+  return copy(target, source, size, kind, nullptr);
+}
+GIST_HIP_API hipError_t hipMemcpyAsync(void *target, const void *source,
+                                       size_t size, int kind,
+                                       HipStream *stream) {
+  return copy(target, source, size, kind, stream);
+}
+GIST_HIP_API hipError_t hipMemcpyHtoD(void *target, void *source, size_t size) {
+  return copy(target, source, size, HostToDevice, nullptr);
+}
+GIST_HIP_API hipError_t hipMemcpyDtoH(void *target, void *source, size_t size) {
+  return copy(target, source, size, DeviceToHost, nullptr);
+}
+GIST_HIP_API hipError_t hipMemcpyDtoD(void *target, void *source, size_t size) {
+  return copy(target, source, size, DeviceToDevice, nullptr);
+}
+GIST_HIP_API hipError_t hipMemcpyHtoDAsync(void *target, const void *source,
+                                           size_t size, HipStream *stream) {
+  return copy(target, source, size, HostToDevice, stream);
+}
+GIST_HIP_API hipError_t hipMemcpyDtoHAsync(void *target, void *source,
+                                           size_t size, HipStream *stream) {
+  return copy(target, source, size, DeviceToHost, stream);
+}
+GIST_HIP_API hipError_t hipMemcpyDtoDAsync(void *target, void *source,
+                                           size_t size, HipStream *stream) {
+  return copy(target, source, size, DeviceToDevice, stream);
+}
+
+//===----------------------------------------------------------------------===//
+// Fills
+//===----------------------------------------------------------------------===//
+
+template <typename T>
+static hipError_t fill(void *target, T value, size_t count, HipStream *stream) {
+  return submit(stream, [=]() {
+    if (count && !isDevice(target, count * sizeof(T)))
+      return fail(hipErrorInvalidValue);
+    std::fill_n(static_cast<T *>(target), count, value);
+    return hipSuccess;
+  });
+}
+
+GIST_HIP_API hipError_t hipMemset(void *target, int value, size_t size) {
+  return fill(target, static_cast<uint8_t>(value), size, nullptr);
+}
+GIST_HIP_API hipError_t hipMemsetAsync(void *target, int value, size_t size,
+                                       HipStream *stream) {
+  return fill(target, static_cast<uint8_t>(value), size, stream);
+}
+GIST_HIP_API hipError_t hipMemsetD8(void *target, unsigned char value,
+                                    size_t count) {
+  return fill(target, value, count, nullptr);
+}
+GIST_HIP_API hipError_t hipMemsetD8Async(void *target, unsigned char value,
+                                         size_t count, HipStream *stream) {
+  return fill(target, value, count, stream);
+}
+GIST_HIP_API hipError_t hipMemsetD32(void *target, int value, size_t count) {
+  return fill(target, value, count, nullptr);
+}
+GIST_HIP_API hipError_t hipMemsetD32Async(void *target, int value, size_t count,
+                                          HipStream *stream) {
+  return fill(target, value, count, stream);
+}
