@@ -16,7 +16,6 @@
 #include "passes/Passes.h"
 #include "passes/Plan/File/Plan.h"
 #include "passes/Plan/MadeWeights.h"
-#include "passes/Plan/PlanPasses.h"
 #include "passes/Plan/SelectionRows.h"
 
 #include "mlir/IR/MLIRContext.h"

@@ -12,7 +12,6 @@
 #include "mlir/InitAllPasses.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
-#include "passes/Plan/PlanPasses.h"
 
 void gist::registerDialects(mlir::DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
@@ -23,6 +22,5 @@ void gist::registerDialects(mlir::DialectRegistry &registry) {
 void gist::registerPassesAndPipelines() {
   mlir::registerAllPasses();
   registerGistPasses();
-  registerGistPlanPasses();
   registerPipelines();
 }

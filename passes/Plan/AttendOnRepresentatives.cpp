@@ -6,12 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "passes/Plan/PlanPasses.h"
+#include "passes/Passes.h"
 #include "passes/Plan/SelectionRows.h"
 
 namespace gist {
 #define GEN_PASS_DEF_ATTENDONREPRESENTATIVESPASS
-#include "passes/Plan/PlanPasses.h.inc"
+#include "passes/Passes.h.inc"
 } // namespace gist
 
 using namespace mlir;

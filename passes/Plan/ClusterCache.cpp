@@ -12,12 +12,12 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "passes/Kernel/Kernels.h"
+#include "passes/Passes.h"
 #include "passes/Plan/File/Plan.h"
-#include "passes/Plan/PlanPasses.h"
 
 namespace gist {
 #define GEN_PASS_DEF_CLUSTERCACHEPASS
-#include "passes/Plan/PlanPasses.h.inc"
+#include "passes/Passes.h.inc"
 } // namespace gist
 
 using namespace mlir;

@@ -9,13 +9,13 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/Kernel/Kernels.h"
+#include "passes/Passes.h"
 #include "passes/Plan/FindLinears.h"
 #include "passes/Plan/MadeWeights.h"
-#include "passes/Plan/PlanPasses.h"
 
 namespace gist {
 #define GEN_PASS_DEF_GATELINEARSPASS
-#include "passes/Plan/PlanPasses.h.inc"
+#include "passes/Passes.h.inc"
 } // namespace gist
 
 using namespace mlir;

@@ -11,14 +11,14 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/Kernel/Kernels.h"
+#include "passes/Passes.h"
 #include "passes/Plan/File/LinearWeights.h"
 #include "passes/Plan/FindLinears.h"
-#include "passes/Plan/PlanPasses.h"
 #include "passes/Plan/SelectionRows.h"
 
 namespace gist {
 #define GEN_PASS_DEF_INSERTSELECTIONSPASS
-#include "passes/Plan/PlanPasses.h.inc"
+#include "passes/Passes.h.inc"
 } // namespace gist
 
 using namespace mlir;
