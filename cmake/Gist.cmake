@@ -125,6 +125,24 @@ function(gist_use_packages target)
   endforeach()
 endfunction()
 
+# Notes that library `name` may call the libraries that follow. Linkers resolve
+# calls between static libraries in any direction, so test/check-links.py reads
+# these lines and refuses a call that they do not allow.
+function(gist_note_links name)
+  set(links ${ARGN})
+  list(FILTER links INCLUDE REGEX "^Gist")
+  list(JOIN links " " links)
+  set_property(GLOBAL APPEND PROPERTY GIST_LINKS
+    "${name} $<TARGET_FILE:${name}> ${links}")
+endfunction()
+
+# Writes what gist_note_links noted, one line a library.
+function(gist_write_links file)
+  get_property(lines GLOBAL PROPERTY GIST_LINKS)
+  list(JOIN lines "\n" lines)
+  file(GENERATE OUTPUT "${file}" CONTENT "${lines}\n")
+endfunction()
+
 # A static library without LLVM. Includes are written from the root.
 function(gist_add_plain_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK;PACKAGES" ${ARGN})
@@ -138,6 +156,7 @@ function(gist_add_plain_library name)
   gist_use_packages(${name} ${ARG_PACKAGES})
   gist_configure_target(${name})
   set_property(GLOBAL APPEND PROPERTY GIST_EXPORTED_TARGETS ${name})
+  gist_note_links(${name} ${ARG_LINK})
 endfunction()
 
 # A tool without LLVM, installed.
@@ -168,6 +187,7 @@ function(gist_add_library name)
   gist_configure_mlir_target(${name})
   gist_precompile_mlir(${name})
   set_property(GLOBAL APPEND PROPERTY GIST_EXPORTED_TARGETS ${name})
+  gist_note_links(${name} ${ARG_LINK})
 endfunction()
 
 # Reads MLIR's headers once for all libraries: they are most of what a file

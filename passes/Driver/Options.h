@@ -9,7 +9,7 @@
 #define GIST_PASSES_DRIVER_OPTIONS_H
 
 #include <cstdint>
-#include <optional>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -62,14 +62,14 @@ struct Options {
   ShowProgress progress = ShowProgress::Auto;
 
   /// True for a graph in MLIR, false for a model.
-  bool isGraph() const;
+  bool isGraph() const {
+    return std::filesystem::path(model).extension() == ".mlir";
+  }
   /// True for a code object that somebody compiled before.
-  bool isCodeObject() const;
+  bool isCodeObject() const {
+    return std::filesystem::path(model).extension() == ".hsaco";
+  }
 };
-
-/// Reads the command line. Help and complaints are printed here; then the exit
-/// status is returned: 0 for help, 2 for wrong usage.
-std::optional<int> parseOptions(int argc, char **argv, Options &options);
 
 } // namespace gist::compile
 

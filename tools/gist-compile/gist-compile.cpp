@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Driver/Compile.h"
+#include "tools/gist-compile/CommandLine.h"
 
 #include <csignal>
 #include <cstdio>

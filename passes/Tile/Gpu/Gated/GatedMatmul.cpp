@@ -15,9 +15,9 @@
 
 #include "mlir/IR/Matchers.h"
 #include "passes/Kernel/Kernels.h"
+#include "passes/Tile/Gpu/Core/Compact.h"
 #include "passes/Tile/Gpu/Gated/Gated.h"
 #include "passes/Tile/Gpu/Matmul/MatmulLoop.h"
-#include "passes/Tile/Gpu/Select/Compact.h"
 
 using namespace mlir;
 using namespace gist;

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GIST_PASSES_TILE_GPU_SELECT_COMPACT_H
-#define GIST_PASSES_TILE_GPU_SELECT_COMPACT_H
+#ifndef GIST_PASSES_TILE_GPU_CORE_COMPACT_H
+#define GIST_PASSES_TILE_GPU_CORE_COMPACT_H
 
 #include "passes/Tile/Gpu/Core/GpuBuilder.h"
 
@@ -37,4 +37,4 @@ private:
 
 } // namespace gist
 
-#endif // GIST_PASSES_TILE_GPU_SELECT_COMPACT_H
+#endif // GIST_PASSES_TILE_GPU_CORE_COMPACT_H

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Tile/Gpu/Select/Compact.h"
+#include "passes/Tile/Gpu/Core/Compact.h"
 #include "passes/Tile/Gpu/Core/Registers.h"
 
 using namespace mlir;

@@ -1,11 +1,11 @@
-//===- Options.cpp - What a user asks gist-compile for --------------------===//
+//===- CommandLine.cpp - The command line of gist-compile -----------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Driver/Options.h"
+#include "tools/gist-compile/CommandLine.h"
 
 #include "runtime/module/Format.h"
 
@@ -47,14 +47,6 @@ static constexpr const char *kFooter = R"(Examples:
     gist-compile model.gguf -o model.gist --dump-stages=stages --timing
 
 Exit status: 0 done, 1 failed, 2 wrong usage. A file is written whole or not at all.)";
-
-bool Options::isGraph() const {
-  return std::filesystem::path(model).extension() == ".mlir";
-}
-
-bool Options::isCodeObject() const {
-  return std::filesystem::path(model).extension() == ".hsaco";
-}
 
 static void addOutputOptions(CLI::App &app, Options &options) {
   static const std::map<std::string, Emit> kEmit = {{"graph", Emit::Graph},
