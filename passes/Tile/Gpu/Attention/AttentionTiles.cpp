@@ -10,7 +10,7 @@
 // is one wave of a workgroup per SIMD: 32 rows of a head of 256 take 128 for
 // outputs and 64 for queries. Keys of a step bound how many matrix instructions
 // there are for all that is done once a step. On sm_90 a lane has at most 255,
-// and tiles are those that were fastest on an H200 (docs/performance.md).
+// and tiles are those that were fastest on an H200 (docs/performance/sm_90.md).
 //
 //===----------------------------------------------------------------------===//
 
