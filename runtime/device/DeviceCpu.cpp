@@ -14,6 +14,7 @@
 
 #include "runtime/device/CpuCode.h"
 #include "runtime/device/CpuFeatures.h"
+#include "runtime/device/ThreadGovernor.h"
 #include "runtime/device/ThreadPool.h"
 
 #include <algorithm>
@@ -56,11 +57,13 @@ struct ListRun {
   std::vector<TaskCounter> &counters;
   std::vector<CommandTime> *times;
   SpinBarrier barrier;
+  /// The longest that a thread wanted to run and could not, in nanoseconds.
+  std::atomic<int64_t> lost = 0;
 };
 
 class DeviceCpu final : public Device {
 public:
-  explicit DeviceCpu(unsigned threads) : pool(threads) {}
+  explicit DeviceCpu(unsigned threads) : pool(threads), governor(pool.size()) {}
 
   DeviceInfo info() const override;
   Status supports(const TargetSpec &target) const override;
@@ -106,6 +109,7 @@ protected:
 
 private:
   ThreadPool pool;
+  ThreadGovernor governor;
   std::vector<TaskCounter> counters; ///< one per command, grown as needed
 };
 
@@ -203,9 +207,16 @@ static int64_t now() {
       .count();
 }
 
-/// What each thread does with a list.
-static void runList(void *context, unsigned thread) {
-  ListRun &run = *static_cast<ListRun *>(context);
+/// How long this thread has been running.
+static int64_t threadTime() {
+  timespec time;
+  if (::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0)
+    return 0;
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+/// Runs the commands of a list together with the other threads.
+static void runCommands(ListRun &run, unsigned thread) {
   size_t fence = 0; // commands before this one are finished
   for (size_t i = 0; i < run.list.commands.size(); ++i) {
     const BoundCommand &command = run.list.commands[i];
@@ -232,6 +243,24 @@ static void runList(void *context, unsigned thread) {
   }
 }
 
+/// What each thread does with a list. It never sleeps on the way, so the time
+/// that it did not run was taken from it.
+static void runList(void *context, unsigned thread) {
+  ListRun &run = *static_cast<ListRun *>(context);
+  if (run.threads == 1) {
+    // Nobody waits for it: there is nothing to judge.
+    runCommands(run, thread);
+    return;
+  }
+  int64_t begin = now(), beginTime = threadTime();
+  runCommands(run, thread);
+  int64_t lost = (now() - begin) - (threadTime() - beginTime);
+  int64_t worst = run.lost.load(std::memory_order_relaxed);
+  while (lost > worst && !run.lost.compare_exchange_weak(
+                             worst, lost, std::memory_order_relaxed))
+    ;
+}
+
 Status DeviceCpu::submit(const CommandList &list,
                          std::vector<CommandTime> *times) {
   if (counters.size() < list.commands.size())
@@ -240,8 +269,11 @@ Status DeviceCpu::submit(const CommandList &list,
     counters[i].next.store(0, std::memory_order_relaxed);
   if (times)
     times->assign(list.commands.size(), {});
-  ListRun run(list, pool.size(), counters, times);
-  pool.run(runList, &run);
+  ListRun run(list, governor.threads(), counters, times);
+  int64_t begin = now();
+  pool.run(runList, &run, run.threads);
+  int64_t end = now();
+  governor.note(end, end - begin, run.lost.load(std::memory_order_relaxed));
   return {};
 }
 

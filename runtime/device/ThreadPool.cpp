@@ -8,6 +8,7 @@
 #include "runtime/device/ThreadPool.h"
 
 #include <algorithm>
+#include <exception>
 #include <sched.h>
 
 using namespace gist;
@@ -29,47 +30,78 @@ static constexpr int kSpinBeforeSleep = 4000;
 /// its core to another process: give it ours.
 static constexpr int kSpinBeforeYield = 1000;
 
+/// Of ThreadPool::generation: how many threads take part.
+static constexpr uint32_t kThreadBits = 12;
+static constexpr uint32_t kThreadMask = (1u << kThreadBits) - 1;
+
 ThreadPool::ThreadPool(unsigned threads) {
-  for (unsigned i = 1; i < threads; ++i)
-    workers.emplace_back([this, i] { work(i); });
+  workers.reserve(threads - 1);
+  awake.store(threads, std::memory_order_relaxed);
+  try {
+    for (unsigned i = 1; i < threads; ++i)
+      workers.emplace_back([this, i] { work(i); });
+  } catch (const std::exception &) {
+    // Fewer threads do the same work.
+  }
 }
 
 ThreadPool::~ThreadPool() {
   stopping.store(true, std::memory_order_relaxed);
-  generation.fetch_add(1, std::memory_order_release);
+  awake.store(kThreadMask, std::memory_order_release);
+  awake.notify_all();
+  generation.fetch_add(1u << kThreadBits, std::memory_order_release);
   generation.notify_all();
   for (std::thread &worker : workers)
     worker.join();
 }
 
+uint32_t ThreadPool::waitForRun(unsigned thread, uint32_t seen) {
+  // A thread that is not wanted takes no part of the machine.
+  for (uint32_t count = awake.load(std::memory_order_acquire); count <= thread;
+       count = awake.load(std::memory_order_acquire)) {
+    awake.wait(count, std::memory_order_acquire);
+    // The count of runs may have come around in the meantime. The last run was
+    // without this thread, so that looking at it again does no harm.
+    seen = 0;
+  }
+  for (int i = 0; i < kSpinBeforeSleep; ++i) {
+    if (generation.load(std::memory_order_acquire) != seen)
+      break;
+    pauseCore();
+  }
+  generation.wait(seen, std::memory_order_acquire);
+  return generation.load(std::memory_order_acquire);
+}
+
 void ThreadPool::work(unsigned thread) {
   uint32_t seen = 0;
   while (true) {
-    for (int i = 0; i < kSpinBeforeSleep; ++i) {
-      if (generation.load(std::memory_order_acquire) != seen)
-        break;
-      pauseCore();
-    }
-    generation.wait(seen, std::memory_order_acquire);
-    seen = generation.load(std::memory_order_acquire);
+    seen = waitForRun(thread, seen);
     if (stopping.load(std::memory_order_relaxed))
       return;
+    if (thread >= (seen & kThreadMask))
+      continue;
     body(context, thread);
     running.fetch_sub(1, std::memory_order_release);
   }
 }
 
-void ThreadPool::run(Body newBody, void *newContext) {
-  if (workers.empty()) {
-    newBody(newContext, 0);
-    return;
+void ThreadPool::run(Body newBody, void *newContext, unsigned threads) {
+  threads = std::min(threads, size());
+  bool isOther = awake.load(std::memory_order_relaxed) != threads;
+  if (isOther) {
+    awake.store(threads, std::memory_order_release);
+    awake.notify_all();
   }
   body = newBody;
   context = newContext;
-  running.store(static_cast<uint32_t>(workers.size()),
-                std::memory_order_relaxed);
-  generation.fetch_add(1, std::memory_order_release);
-  generation.notify_all();
+  running.store(threads - 1, std::memory_order_relaxed);
+  uint32_t count = generation.load(std::memory_order_relaxed) >> kThreadBits;
+  generation.store(((count + 1) << kThreadBits) | threads,
+                   std::memory_order_release);
+  // Those who are not wanted any more go from waiting here to waiting there.
+  if (threads > 1 || isOther)
+    generation.notify_all();
   body(context, 0);
   for (int i = 0; running.load(std::memory_order_acquire) != 0; ++i) {
     if (i < kSpinBeforeYield)

@@ -22,7 +22,8 @@ public:
   /// What every thread runs; `thread` counts from 0, which is the caller.
   using Body = void (*)(void *context, unsigned thread);
 
-  /// `threads` includes the caller of run().
+  /// `threads` includes the caller of run(). There are fewer where the system
+  /// refuses to start one.
   explicit ThreadPool(unsigned threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool &) = delete;
@@ -31,16 +32,23 @@ public:
   unsigned size() const { return static_cast<unsigned>(workers.size()) + 1; }
 
   /// Runs `body` once on every thread and returns when all are done.
-  void run(Body body, void *context);
+  void run(Body body, void *context) { run(body, context, size()); }
+  /// The same on the first `threads` alone; the others sleep.
+  void run(Body body, void *context, unsigned threads);
 
 private:
   void work(unsigned thread);
+  /// Returns when a run has begun that `thread` may take part in.
+  uint32_t waitForRun(unsigned thread, uint32_t seen);
 
   std::vector<std::thread> workers;
   Body body = nullptr;
   void *context = nullptr;
-  /// Counts runs; a change is the signal to start.
+  /// Counts runs; a change is the signal to start. The low bits are how many
+  /// threads take part.
   alignas(64) std::atomic<uint32_t> generation = 0;
+  /// Threads that wait for a run; the others wait for this to grow.
+  std::atomic<uint32_t> awake = 0;
   alignas(64) std::atomic<uint32_t> running = 0;
   std::atomic<bool> stopping = false;
 };

@@ -28,6 +28,22 @@ TEST(ThreadPool, EveryThreadRunsOnce) {
   }
 }
 
+// Runs with fewer threads, and with more again.
+TEST(ThreadPool, SomeThreadsRun) {
+  ThreadPool pool(4);
+  std::vector<int> runs(4), expected(4);
+  auto body = [](void *context, unsigned thread) {
+    ++(*static_cast<std::vector<int> *>(context))[thread];
+  };
+  for (int i = 0; i < 400; ++i) {
+    auto threads = static_cast<unsigned>(i % 5 == 4 ? 4 : 1 + i / 7 % 4);
+    pool.run(body, &runs, threads);
+    for (unsigned thread = 0; thread < threads; ++thread)
+      ++expected[thread];
+    ASSERT_EQ(runs, expected);
+  }
+}
+
 // Threads that went to sleep must wake up.
 TEST(ThreadPool, WakesSleepers) {
   ThreadPool pool(3);
