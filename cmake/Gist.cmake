@@ -155,7 +155,7 @@ function(gist_add_plain_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
   gist_use_packages(${name} ${ARG_PACKAGES})
   gist_configure_target(${name})
-  set_property(GLOBAL APPEND PROPERTY GIST_EXPORTED_TARGETS ${name})
+  set_property(GLOBAL APPEND PROPERTY GIST_RUNTIME_TARGETS ${name})
   gist_note_links(${name} ${ARG_LINK})
 endfunction()
 
@@ -168,7 +168,8 @@ function(gist_add_plain_tool name)
   target_compile_definitions(${name} PRIVATE
     "GIST_VERSION=\"${PROJECT_VERSION}\"")
   gist_configure_target(${name})
-  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+    COMPONENT runtime)
 endfunction()
 
 # A static library of the compiler. Includes are written from the root.
@@ -186,7 +187,7 @@ function(gist_add_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
   gist_configure_mlir_target(${name})
   gist_precompile_mlir(${name})
-  set_property(GLOBAL APPEND PROPERTY GIST_EXPORTED_TARGETS ${name})
+  set_property(GLOBAL APPEND PROPERTY GIST_COMPILER_TARGETS ${name})
   gist_note_links(${name} ${ARG_LINK})
 endfunction()
 
@@ -217,18 +218,55 @@ function(gist_add_tool name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM)
   gist_configure_mlir_target(${name})
-  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+    COMPONENT compiler)
+endfunction()
+
+# gist_add_c_library(<name> SOURCES ... LINK ... HEADER ... EXPORTS ...): a shared
+# library with a C interface. It shows what the linker's file EXPORTS says and
+# nothing else; the number in its name is GIST_ABI_VERSION of HEADER.
+function(gist_add_c_library name)
+  cmake_parse_arguments(ARG "" "HEADER;EXPORTS" "SOURCES;LINK" ${ARGN})
+  file(STRINGS "${ARG_HEADER}" abi REGEX "^#define GIST_ABI_VERSION [0-9]+$")
+  string(REGEX MATCH "[0-9]+$" abi "${abi}")
+  set(exports "${CMAKE_CURRENT_SOURCE_DIR}/${ARG_EXPORTS}")
+  add_library(${name} SHARED ${ARG_SOURCES})
+  add_library(Gist::${name} ALIAS ${name})
+  set_target_properties(${name} PROPERTIES
+    VERSION ${PROJECT_VERSION} SOVERSION ${abi} LINK_DEPENDS "${exports}")
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}"
+    INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  target_link_options(${name} PRIVATE "LINKER:--version-script=${exports}")
+  # A sanitizer's functions are found in the program that loads it.
+  if(NOT GIST_SANITIZE)
+    target_link_options(${name} PRIVATE LINKER:--no-undefined)
+  endif()
+  gist_configure_target(${name})
+  install(FILES "${ARG_HEADER}" COMPONENT runtime
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/gist")
+  set_property(GLOBAL APPEND PROPERTY GIST_RUNTIME_TARGETS ${name})
 endfunction()
 
 # Headers, libraries and the package file, so that another project can say
-# find_package(Gist).
+# find_package(Gist). What needs MLIR is the component "compiler", the rest is
+# "runtime": `cmake --install BUILD --component runtime` installs that alone.
 function(gist_install_package)
   include(CMakePackageConfigHelpers)
-  get_property(targets GLOBAL PROPERTY GIST_EXPORTED_TARGETS)
   set(destination "${CMAKE_INSTALL_LIBDIR}/cmake/gist")
-  install(TARGETS ${targets} EXPORT GistTargets
-    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(EXPORT GistTargets NAMESPACE Gist:: DESTINATION ${destination})
+  foreach(component Runtime Compiler)
+    string(TOUPPER ${component} upper)
+    string(TOLOWER ${component} lower)
+    get_property(targets GLOBAL PROPERTY GIST_${upper}_TARGETS)
+    if(NOT targets)
+      continue()
+    endif()
+    install(TARGETS ${targets} EXPORT Gist${component}Targets
+      ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${lower}
+      LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${lower})
+    install(EXPORT Gist${component}Targets NAMESPACE Gist::
+      DESTINATION ${destination} COMPONENT ${lower})
+  endforeach()
   configure_package_config_file(
     "${PROJECT_SOURCE_DIR}/cmake/GistConfig.cmake.in"
     "${PROJECT_BINARY_DIR}/GistConfig.cmake" INSTALL_DESTINATION ${destination})
@@ -236,17 +274,32 @@ function(gist_install_package)
     "${PROJECT_BINARY_DIR}/GistConfigVersion.cmake"
     COMPATIBILITY SameMinorVersion)
   install(FILES "${PROJECT_BINARY_DIR}/GistConfig.cmake"
-    "${PROJECT_BINARY_DIR}/GistConfigVersion.cmake" DESTINATION ${destination})
-  set(folders runtime tools passes)
+    "${PROJECT_BINARY_DIR}/GistConfigVersion.cmake" DESTINATION ${destination}
+    COMPONENT runtime)
+  # From the folder of gist.pc, so that an installed tree may be moved.
+  file(RELATIVE_PATH GIST_INCLUDE_FROM_PC
+    "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/gist.pc.in"
+    "${PROJECT_BINARY_DIR}/gist.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/gist.pc" COMPONENT runtime
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+  gist_install_headers(runtime runtime tools passes/Import/Files passes/Plan/File)
   if(NOT GIST_RUNTIME_ONLY)
-    list(APPEND folders dialect)
+    gist_install_headers(compiler passes dialect)
   endif()
-  foreach(folder ${folders})
+endfunction()
+
+# gist_install_headers(<component> <folder>...): at the paths that they have
+# here. gist.h is not among them: it has one place, <gist/gist.h>.
+function(gist_install_headers component)
+  foreach(folder ${ARGN})
+    cmake_path(GET folder PARENT_PATH parent)
     foreach(root "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
-      install(DIRECTORY "${root}/${folder}"
-        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/gist" FILES_MATCHING
+      install(DIRECTORY "${root}/${folder}" COMPONENT ${component}
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/gist/${parent}" FILES_MATCHING
         PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc" PATTERN "*.def" PATTERN "*.hpp"
-        PATTERN "CMakeFiles" EXCLUDE)
+        PATTERN "CMakeFiles" EXCLUDE
+        PATTERN "gist.h" EXCLUDE)
     endforeach()
   endforeach()
 endfunction()

@@ -5,10 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
+// Installed as <gist/gist.h>; a program links -lgist and nothing else.
+//
 // Functions that can fail return 0 on success and a gist_code otherwise; then
-// gist_last_error() is a sentence about it. Objects belong to the caller and
-// are freed by the function named after them; freeing a null pointer is fine.
-// An object may be used by one thread at a time; a module by many.
+// gist_last_error() is a sentence about it. Every pointer is checked: a null
+// one that is not said to be allowed is GIST_BAD_ARGUMENT. Nothing is thrown.
+// Objects belong to the caller and are freed by the function named after them;
+// freeing a null pointer is fine. An object may be used by one thread at a
+// time; a module by many.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,6 +23,10 @@
 #include <stdint.h>
 
 // NOLINTBEGIN(readability-identifier-naming)
+
+/// Changes whenever a program that was compiled before must be compiled again:
+/// the number in the name of libgist.so.N.
+#define GIST_ABI_VERSION 0
 
 #ifdef __cplusplus
 extern "C" {
@@ -38,6 +46,11 @@ typedef enum gist_code {
 typedef struct gist_module gist_module;
 typedef struct gist_session gist_session;
 
+/// The version of the library, as "0.1.0".
+const char *gist_version(void);
+/// The library's GIST_ABI_VERSION, to compare with that of this header.
+int gist_abi_version(void);
+
 /// What went wrong in the last failed call of this thread; never null. Valid
 /// until the next failure in this thread.
 const char *gist_last_error(void);
@@ -47,18 +60,33 @@ gist_code gist_module_load(const char *path, gist_module **result);
 /// Sessions keep what they need: a module may be freed before them.
 void gist_module_free(gist_module *module);
 
+/// -1 for a null pointer.
 int64_t gist_module_vocab_size(const gist_module *module);
-/// Null-terminated; lives as long as the module.
+/// Null-terminated; lives as long as the module. Null for a null pointer.
 const char *gist_module_architecture(const gist_module *module);
 
 /// Token ids of a text. `*count` is the room in `tokens` on entry and the
 /// number of tokens on return; GIST_OUT_OF_MEMORY when the room is too small.
+/// With no room `tokens` may be null.
 gist_code gist_tokenize(const gist_module *module, const char *text,
                         size_t text_size, int add_special, int32_t *tokens,
                         size_t *count);
 /// The text of tokens, not null-terminated. `*size` as `*count` above.
 gist_code gist_detokenize(const gist_module *module, const int32_t *tokens,
                           size_t count, char *text, size_t *size);
+
+/// Null-terminated UTF-8.
+typedef struct gist_message {
+  const char *role; ///< "system", "user" or "assistant"
+  const char *content;
+} gist_message;
+
+/// Token ids of a conversation, written with the module's chat template. What
+/// messages contain cannot become a special token. With `add_answer` the
+/// beginning of the assistant's answer follows. `*count` as for gist_tokenize.
+gist_code gist_chat_tokens(const gist_module *module,
+                           const gist_message *messages, size_t message_count,
+                           int add_answer, int32_t *tokens, size_t *count);
 
 typedef struct gist_session_options {
   const char *device;  ///< "cpu", "hip" or "cuda"; null: "cpu"
@@ -83,6 +111,8 @@ gist_code gist_session_feed(gist_session *session, const int32_t *tokens,
 const float *gist_session_logits(const gist_session *session, size_t *count);
 /// Forgets every token.
 gist_code gist_session_reset(gist_session *session);
+/// Tokens that the session has seen, and how many it can hold; -1 for a null
+/// pointer.
 int64_t gist_session_position(const gist_session *session);
 int64_t gist_session_capacity(const gist_session *session);
 
@@ -99,18 +129,54 @@ typedef struct gist_generate_options {
   uint64_t seed;
   const char *const *stops; ///< texts that end the answer; may be null
   size_t stop_count;
+  int ignore_end;   ///< go on after the model's end token
+  int show_special; ///< special tokens appear as text
 } gist_generate_options;
 
-/// Receives text as it is generated, UTF-8 without a terminator; anything but 0
-/// stops.
-typedef int (*gist_text_callback)(const char *text, size_t size,
-                                  void *user_data);
+typedef enum gist_finish {
+  GIST_FINISH_END_TOKEN = 0,  ///< the model ended its text
+  GIST_FINISH_STOP_TEXT = 1,  ///< one of the stop texts appeared
+  GIST_FINISH_MAX_TOKENS = 2, ///< max_tokens were drawn
+  GIST_FINISH_CONTEXT_FULL = 3,
+  GIST_FINISH_CANCELLED = 4 ///< the callback said so
+} gist_finish;
 
-/// Continues a prompt. `options` may be null.
+typedef struct gist_generate_result {
+  gist_finish finish;
+  size_t prompt_tokens; ///< tokens read; of a conversation those that were new
+  size_t tokens;        ///< tokens drawn, an end token included
+  int64_t prompt_nanoseconds;
+  int64_t decode_nanoseconds;
+} gist_generate_result;
+
+/// Receives every token and the text that it completes, UTF-8 without a
+/// terminator. The text is empty while a character or what may be a stop text
+/// is incomplete; what was held back at the end comes with token -1. Anything
+/// but 0 stops.
+typedef int (*gist_token_callback)(int32_t token, const char *text, size_t size,
+                                   void *user_data);
+
+/// Continues a text. The first call of a session begins a text, a later one
+/// goes on where the session is; without a prompt (size 0) it goes on after
+/// what was said last. Afterwards the session has seen the prompt and every
+/// token of the answer, except the last one where the context is full.
+/// `options`, `callback` and `result` may be null.
 gist_code gist_session_generate(gist_session *session, const char *prompt,
                                 size_t prompt_size,
                                 const gist_generate_options *options,
-                                gist_text_callback callback, void *user_data);
+                                gist_token_callback callback, void *user_data,
+                                gist_generate_result *result);
+
+/// Answers the last message of a conversation with the module's chat template.
+/// `messages` are the whole conversation: add the answer and the next question
+/// and call again. What the session has seen of it is not read again; a
+/// conversation that differs is read from where it does.
+/// `options`, `callback` and `result` may be null.
+gist_code gist_session_chat(gist_session *session, const gist_message *messages,
+                            size_t message_count,
+                            const gist_generate_options *options,
+                            gist_token_callback callback, void *user_data,
+                            gist_generate_result *result);
 
 #ifdef __cplusplus
 }

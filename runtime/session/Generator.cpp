@@ -48,33 +48,39 @@ namespace {
 class TextOutput {
 public:
   TextOutput(const Tokenizer &tokenizer, const GenerateOptions &options,
-             const TextSink &sink, std::string &text)
+             const TokenSink &sink, std::string &text)
       : decoder(tokenizer, !options.showSpecial), stops(options.stops),
         sink(sink), text(text) {}
 
-  void push(int32_t token) { give(stops.push(decoder.push(token))); }
+  void push(int32_t token) { give(token, stops.push(decoder.push(token))); }
+
+  /// A token that ends the text and has none of its own.
+  void pushEnd(int32_t token) { give(token, {}); }
 
   void finish() {
+    std::string rest;
     if (!stops.stopped())
-      give(stops.push(decoder.finish()));
+      rest = stops.push(decoder.finish());
     if (!stops.stopped())
-      give(stops.finish());
+      rest += stops.finish();
+    if (!rest.empty())
+      give(-1, rest);
   }
 
   bool stopped() const { return stops.stopped(); }
   bool cancelled() const { return refused; }
 
 private:
-  void give(const std::string &piece) {
-    if (piece.empty() || refused)
+  void give(int32_t token, const std::string &piece) {
+    if (refused)
       return;
     text += piece;
-    refused = sink && !sink(piece);
+    refused = sink && !sink(token, piece);
   }
 
   StreamDecoder decoder;
   StopMatcher stops;
-  const TextSink &sink;
+  const TokenSink &sink;
   std::string &text;
   bool refused = false;
 };
@@ -87,19 +93,40 @@ static bool isEnd(const Session &session, const Tokenizer &tokenizer,
          std::find(stops.begin(), stops.end(), token) != stops.end();
 }
 
+/// Draws the first token: after the prompt, or after what was fed last.
+static Status drawFirst(Session &session, std::span<const int32_t> prompt,
+                        Sampler &sampler, int32_t &token) {
+  if (prompt.empty() && !session.logits().empty())
+    return sampler.sample(session.logits(), token);
+  return session.next(prompt, sampler, token);
+}
+
 Status gist::generate(Session &session, const Tokenizer &tokenizer,
                       std::span<const int32_t> prompt,
                       const GenerateOptions &options, const TextSink &sink,
                       GenerateResult &result) {
+  TokenSink textOnly;
+  if (sink)
+    textOnly = [&](int32_t, std::string_view text) {
+      return text.empty() || sink(text);
+    };
+  return generateTokens(session, tokenizer, prompt, options, textOnly, result);
+}
+
+Status gist::generateTokens(Session &session, const Tokenizer &tokenizer,
+                            std::span<const int32_t> prompt,
+                            const GenerateOptions &options,
+                            const TokenSink &sink, GenerateResult &result) {
+  result = {};
   Sampler sampler;
   GIST_TRY(Sampler::create(options.sampler, sampler));
   if (options.maxTokens < 0)
     return Status::error(Code::BadArgument,
                          "the number of tokens cannot be negative");
-  result = {};
   int64_t start = Profile::now();
   int32_t token = 0;
-  GIST_TRY(session.next(prompt, sampler, token));
+  GIST_TRY(drawFirst(session, prompt, sampler, token));
+  result.promptTokens = prompt.size();
   int64_t decodeStart = Profile::now();
   result.promptNanoseconds = decodeStart - start;
 
@@ -107,6 +134,7 @@ Status gist::generate(Session &session, const Tokenizer &tokenizer,
   while (true) {
     result.tokens.push_back(token);
     if (!options.ignoreEnd && isEnd(session, tokenizer, token)) {
+      output.pushEnd(token);
       result.reason = FinishReason::EndToken;
       break;
     }
@@ -133,5 +161,7 @@ Status gist::generate(Session &session, const Tokenizer &tokenizer,
   }
   output.finish();
   result.decodeNanoseconds = Profile::now() - decodeStart;
+  if (options.feedLast && session.position() < session.capacity())
+    GIST_TRY(session.feed({&token, 1}));
   return {};
 }

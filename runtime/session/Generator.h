@@ -29,6 +29,9 @@ struct GenerateOptions {
   std::vector<std::string> stops = {}; ///< texts that end the answer
   bool ignoreEnd = false;              ///< go on after the model's end token
   bool showSpecial = false;            ///< special tokens appear as text
+  /// Feed the last token too, where the context has room: then the session has
+  /// seen everything that was said. It costs one step.
+  bool feedLast = false;
 };
 
 enum class FinishReason {
@@ -44,6 +47,7 @@ struct GenerateResult {
   FinishReason reason = FinishReason::MaxTokens;
   std::string text;
   std::vector<int32_t> tokens; ///< an end token included
+  size_t promptTokens = 0;     ///< those that were read before the first one
   int64_t promptNanoseconds = 0, decodeNanoseconds = 0;
   /// Tokens that decodeNanoseconds covers: the first comes from the prompt.
   int64_t decodedTokens = 0;
@@ -52,11 +56,24 @@ struct GenerateResult {
 /// Receives text as it becomes certain; false stops the generation.
 using TextSink = std::function<bool(std::string_view piece)>;
 
-/// Feeds `prompt` and continues it. Every token of the result but the last has
-/// been fed to the session afterwards. `sink` may be null.
+/// Receives every token with the text that it makes certain, which is empty
+/// while a character or what may be a stop text is incomplete. The text that
+/// was held back at the end comes with the token -1. False stops.
+using TokenSink = std::function<bool(int32_t token, std::string_view text)>;
+
+/// Feeds `prompt` and continues it; without a prompt, goes on after what was
+/// fed last. Every token of the result but the last has been fed to the session
+/// afterwards, and with GenerateOptions::feedLast the last one too. `sink` may
+/// be null. On error `result` has the tokens that were drawn until then.
 Status generate(Session &session, const Tokenizer &tokenizer,
                 std::span<const int32_t> prompt, const GenerateOptions &options,
                 const TextSink &sink, GenerateResult &result);
+
+/// The same for those who want the tokens.
+Status generateTokens(Session &session, const Tokenizer &tokenizer,
+                      std::span<const int32_t> prompt,
+                      const GenerateOptions &options, const TokenSink &sink,
+                      GenerateResult &result);
 
 } // namespace gist
 

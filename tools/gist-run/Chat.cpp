@@ -10,7 +10,8 @@
 #include "tools/running/Options.h"
 #include "tools/running/Report.h"
 
-#include <algorithm>
+#include "runtime/session/Conversation.h"
+
 #include <iostream>
 #include <memory>
 #include <unistd.h>
@@ -26,11 +27,11 @@ struct Options {
   bool stats = false;
 };
 
-/// A conversation and what of it the session has already seen.
-class Conversation {
+/// A conversation on the terminal.
+class Chat {
 public:
-  Conversation(Runner &runner, const Options &options)
-      : runner(runner), options(options) {
+  Chat(Runner &runner, const Options &options)
+      : runner(runner), options(options), conversation(*runner.session) {
     restart();
   }
 
@@ -44,74 +45,46 @@ public:
   Status answer(const std::string &question);
 
 private:
-  /// Brings the session to a prefix of `tokens`, the longest it can.
-  Status keepCommonPrefix(const std::vector<int32_t> &tokens);
-
   Runner &runner;
   const Options &options;
+  Conversation conversation;
   std::vector<ChatMessage> messages;
-  std::vector<int32_t> seen; ///< tokens in the session
 };
 } // namespace
 
-Status Conversation::keepCommonPrefix(const std::vector<int32_t> &tokens) {
-  // The last token is always fed again: its logits are what is wanted.
-  size_t limit = std::min(seen.size(), tokens.size() - 1);
-  size_t same = 0;
-  while (same < limit && seen[same] == tokens[same])
-    ++same;
-  Status status = runner.session->rewind(static_cast<int64_t>(same));
-  if (status.code == Code::Unsupported) {
-    same = 0;
-    status = runner.session->reset();
-  }
-  seen.resize(same);
-  return status;
-}
-
-Status Conversation::answer(const std::string &question) {
+Status Chat::answer(const std::string &question) {
   messages.push_back({"user", question});
-  std::vector<int32_t> tokens;
-  GIST_TRY(encodeChat(runner.tokenizer, messages, tokens));
-  if (tokens.empty())
-    return Status::error(Code::BadArgument, "the chat template wrote nothing");
-  GIST_TRY(keepCommonPrefix(tokens));
-  std::span<const int32_t> fresh = std::span(tokens).subspan(seen.size());
-
   InterruptScope interrupt;
   GenerateResult result;
-  Status status = generate(
-      *runner.session, runner.tokenizer, fresh, options.generate,
-      [&](std::string_view piece) {
-        std::fwrite(piece.data(), 1, piece.size(), stdout);
-        std::fflush(stdout);
-        return !interrupt.requested();
+  Status output;
+  Status status = conversation.answer(
+      runner.tokenizer, messages, options.generate,
+      [&](int32_t, std::string_view piece) {
+        output = printText(piece);
+        return output.ok() && !interrupt.requested();
       },
       result);
   if (!status.ok()) {
     messages.pop_back();
     return status;
   }
-  std::printf("\n");
-  std::fflush(stdout);
+  GIST_TRY(std::move(output));
+  GIST_TRY(printText("\n"));
   if (result.reason == FinishReason::ContextFull)
     std::fprintf(stderr,
                  "gist-run: note: the context of %lld tokens is full; "
                  "/new starts a new conversation\n",
                  static_cast<long long>(runner.session->capacity()));
   if (options.stats)
-    printStatistics(runner, fresh.size(), result);
+    printStatistics(runner, result);
   messages.push_back({"assistant", result.text});
-  seen = std::move(tokens);
-  seen.insert(seen.end(), result.tokens.begin(), result.tokens.end());
-  seen.resize(static_cast<size_t>(runner.session->position()));
   return {};
 }
 
 static Status runChat(const Options &options) {
   Runner runner;
   GIST_TRY(runner.openWithTokenizer(options.model));
-  Conversation conversation(runner, options);
+  Chat chat(runner, options);
   bool interactive = ::isatty(STDIN_FILENO) != 0;
   if (interactive)
     std::fputs("Type a message; /new starts over, /quit or Control-D ends, "
@@ -126,14 +99,15 @@ static Status runChat(const Options &options) {
     if (line.empty())
       continue;
     if (line == "/new") {
-      conversation.restart();
+      chat.restart();
       continue;
     }
-    Status status = conversation.answer(line);
+    Status status = chat.answer(line);
     if (status.ok())
       continue;
-    // A person can go on after an error; a script should notice it.
-    if (!interactive)
+    // A person can go on after an error, but not without seeing the answers; a
+    // script should notice it.
+    if (!interactive || status.code == Code::Io)
       return status;
     std::fprintf(stderr, "gist-run: error: %s\n", status.text.c_str());
   }

@@ -10,7 +10,7 @@
 #include "tools/running/Options.h"
 #include "tools/running/Report.h"
 
-#include "runtime/text/ChatTemplate.h"
+#include "runtime/text/ChatPrompt.h"
 
 #include <memory>
 
@@ -53,29 +53,27 @@ static Status runGenerate(const Options &options) {
 
   InterruptScope interrupt;
   GenerateResult result;
-  GIST_TRY(generate(
+  Status output;
+  GIST_TRY(generateTokens(
       *runner.session, runner.tokenizer, prompt, options.generate,
-      [&](std::string_view piece) {
-        if (!options.tokens) {
-          std::fwrite(piece.data(), 1, piece.size(), stdout);
-          std::fflush(stdout);
-        }
-        return !interrupt.requested();
+      [&](int32_t token, std::string_view piece) {
+        if (!options.tokens)
+          output = printText(piece);
+        else if (token >= 0)
+          output = printText(std::to_string(token) + "\n");
+        return output.ok() && !interrupt.requested();
       },
       result));
-  if (options.tokens)
-    for (int32_t token : result.tokens)
-      std::printf("%d\n", token);
-  else
-    std::printf("\n");
-  std::fflush(stdout);
+  GIST_TRY(std::move(output));
+  if (!options.tokens)
+    GIST_TRY(printText("\n"));
   if (result.reason == FinishReason::ContextFull)
     std::fprintf(stderr,
                  "gist-run: note: stopped because the context of %lld tokens "
                  "is full; --context takes more where the module allows it\n",
                  static_cast<long long>(runner.session->capacity()));
   if (options.stats)
-    printStatistics(runner, prompt.size(), result);
+    printStatistics(runner, result);
   return runner.finish();
 }
 

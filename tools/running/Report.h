@@ -10,19 +10,13 @@
 
 #include "tools/running/Options.h"
 
-#include "runtime/text/ChatTemplate.h"
-
 namespace gist::run {
 
 /// Prints speed and memory to standard error.
-void printStatistics(const Runner &runner, size_t promptTokens,
-                     const GenerateResult &result);
+void printStatistics(const Runner &runner, const GenerateResult &result);
 
-/// A conversation as the model wants it, ready for an answer. What users typed
-/// cannot contain special tokens; what the template wrote can.
-Status encodeChat(const Tokenizer &tokenizer,
-                  const std::vector<ChatMessage> &messages,
-                  std::vector<int32_t> &tokens);
+/// Prints to standard output at once, and says when that cannot be.
+Status printText(std::string_view text);
 
 } // namespace gist::run
 

@@ -1,0 +1,84 @@
+//===- Conversation.cpp - What a session has seen, token by token ---------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/session/Conversation.h"
+
+#include <algorithm>
+
+using namespace gist;
+
+void Conversation::note(std::span<const int32_t> tokens) {
+  auto position = static_cast<size_t>(session.position());
+  size_t count = std::min(tokens.size(), position - seen.size());
+  seen.insert(seen.end(), tokens.begin(),
+              tokens.begin() + static_cast<ptrdiff_t>(count));
+}
+
+Status Conversation::checkWhole() const {
+  if (session.position() == static_cast<int64_t>(seen.size()))
+    return {};
+  return Status::error(Code::BadArgument,
+                       "an earlier call was broken off; reset the session");
+}
+
+Status Conversation::feed(std::span<const int32_t> tokens) {
+  GIST_TRY(checkWhole());
+  // A failure in the middle leaves the tokens before it in the session.
+  Status status = session.feed(tokens);
+  note(tokens);
+  return status;
+}
+
+Status Conversation::generate(const Tokenizer &tokenizer,
+                              std::span<const int32_t> prompt,
+                              const GenerateOptions &options,
+                              const TokenSink &sink, GenerateResult &result) {
+  GIST_TRY(checkWhole());
+  Status status =
+      generateTokens(session, tokenizer, prompt, options, sink, result);
+  note(prompt);
+  note(result.tokens);
+  return status;
+}
+
+/// Brings the session to a prefix of `tokens`, the longest it can.
+Status Conversation::keepCommonPrefix(std::span<const int32_t> tokens) {
+  // The last token is always fed again: its logits are what is wanted.
+  size_t limit = std::min(seen.size(), tokens.size() - 1);
+  size_t same = 0;
+  while (same < limit && seen[same] == tokens[same])
+    ++same;
+  if (static_cast<int64_t>(same) == session.position())
+    return {};
+  Status status = session.rewind(static_cast<int64_t>(same));
+  if (status.code == Code::Unsupported) {
+    same = 0;
+    status = session.reset();
+  }
+  if (status.ok())
+    seen.resize(same);
+  return status;
+}
+
+Status Conversation::answer(const Tokenizer &tokenizer,
+                            std::span<const ChatMessage> messages,
+                            const GenerateOptions &options,
+                            const TokenSink &sink, GenerateResult &result) {
+  std::vector<int32_t> tokens;
+  GIST_TRY(encodeChat(tokenizer, messages, tokens));
+  if (tokens.empty())
+    return Status::error(Code::BadArgument, "the chat template wrote nothing");
+  GIST_TRY(keepCommonPrefix(tokens));
+  return generate(tokenizer, std::span(tokens).subspan(seen.size()), options,
+                  sink, result);
+}
+
+Status Conversation::reset() {
+  GIST_TRY(session.reset());
+  seen.clear();
+  return {};
+}

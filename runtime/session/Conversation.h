@@ -1,0 +1,60 @@
+//===- Conversation.h - What a session has seen, token by token -*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_RUNTIME_SESSION_CONVERSATION_H
+#define GIST_RUNTIME_SESSION_CONVERSATION_H
+
+#include "runtime/session/Generator.h"
+#include "runtime/text/ChatPrompt.h"
+
+#include <span>
+#include <vector>
+
+namespace gist {
+
+/// Remembers the tokens of a session, so that a conversation that grew is read
+/// from where it is new. Nothing else may feed or rewind the session.
+class Conversation {
+public:
+  /// `session` outlives this and has seen nothing yet.
+  explicit Conversation(Session &session) : session(session) {}
+
+  Status feed(std::span<const int32_t> tokens);
+
+  /// Continues `prompt`, as generateTokens() does.
+  Status generate(const Tokenizer &tokenizer, std::span<const int32_t> prompt,
+                  const GenerateOptions &options, const TokenSink &sink,
+                  GenerateResult &result);
+
+  /// Answers the last of `messages`, the whole conversation so far. What the
+  /// session has seen of it is not read again; what it has seen beyond that is
+  /// forgotten.
+  Status answer(const Tokenizer &tokenizer,
+                std::span<const ChatMessage> messages,
+                const GenerateOptions &options, const TokenSink &sink,
+                GenerateResult &result);
+
+  Status reset();
+
+  /// What the session has seen.
+  std::span<const int32_t> tokens() const { return seen; }
+
+private:
+  /// Fails when an exception left the session with tokens that are not in
+  /// `seen`.
+  Status checkWhole() const;
+  Status keepCommonPrefix(std::span<const int32_t> tokens);
+  /// Notes tokens that were given to the session, as many as it took.
+  void note(std::span<const int32_t> tokens);
+
+  Session &session;
+  std::vector<int32_t> seen;
+};
+
+} // namespace gist
+
+#endif // GIST_RUNTIME_SESSION_CONVERSATION_H
