@@ -175,8 +175,8 @@ struct ProjectDensely final : OpRewritePattern<GatedProjectionOp> {
   }
 };
 
-/// A projection that nobody reads is not computed. One stays when only the
-/// level is read.
+/// A projection whose result has no uses is not computed. One projection stays
+/// when only the level is read, because the op needs at least one.
 struct DropUnusedProjections final : OpRewritePattern<GatedProjectionOp> {
   using Base::Base;
 

@@ -182,7 +182,7 @@ AttentionOp::getTiledImplementation(OpBuilder &builder,
   if (!getOffsets()) {
     if (getCausal()) {
       // Queries are the last of the keys: cutting the keys after the tile's
-      // last query keeps that true and skips what nobody sees.
+      // last query keeps that true and skips keys that no query sees.
       AffineExpr offset, size, q, k;
       bindDims(getContext(), offset, size, q, k);
       keys = apply(builder, location, offset + size + k - q,

@@ -208,7 +208,7 @@ private:
   }
 
   /// Slots of a call: operands in order, then the dynamic sizes of tensors.
-  /// `numbers` are those of them that are no addresses.
+  /// `numbers` receives the slots that hold a number instead of an address.
   LogicalResult addArguments(DispatchOp call, CommandSpec &command,
                              SmallVectorImpl<AffineExpr> &numbers) {
     SmallVector<AffineExpr> sizes;
@@ -243,7 +243,8 @@ private:
     return success();
   }
 
-  /// The places of `tensors`; what nobody writes has none.
+  /// The places of `tensors`. Weights and other tensors that no command writes
+  /// have no place, because nothing has to wait for them.
   SmallVector<Dependencies::Place> getPlaces(ValueRange tensors) {
     SmallVector<Dependencies::Place> places;
     for (Value tensor : tensors) {

@@ -37,7 +37,7 @@
 using namespace mlir;
 using namespace gist;
 
-/// Erases `op`, whose results nobody reads, and what nobody reads without it.
+/// Erases `op`, whose results have no uses, and the ops that only `op` used.
 static void eraseWithBlocks(GatedProjectionOp op) {
   llvm::SmallSetVector<Operation *, 4> blocks;
   for (Value low : op.getLow())

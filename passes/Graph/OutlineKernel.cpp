@@ -281,7 +281,8 @@ Value KernelTable::makeZeros(OpBuilder &builder, Location loc,
   return zeroed.getResult(0);
 }
 
-/// The first kernel with this text: locations and names are no part of it.
+/// The first kernel with this text. Locations and names are not compared, so
+/// that equal layers share one kernel.
 func::FuncOp KernelTable::intern(func::FuncOp kernel, StringRef kind) {
   std::string text;
   llvm::raw_string_ostream stream(text);

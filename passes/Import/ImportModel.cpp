@@ -81,8 +81,8 @@ Status gist::importModel(const std::string &path, const ImportOptions &options,
                          path.c_str());
   auto forward = cast<func::FuncOp>(newModule->getBody()->front());
   newInfo.output = outputOf(newInfo.config, forward.getResultTypes().front());
-  // A model without a tokenizer that Gist knows still runs on token ids. One
-  // that is damaged is no reason to go on without.
+  // A model whose tokenizer is missing or not supported still runs on token
+  // ids. A damaged one is an error: other parts may be damaged too.
   TokenizerSpec tokenizer;
   Status status = readTokenizer(*source, tokenizer);
   if (status.ok())

@@ -170,8 +170,9 @@ private:
           argument, [&](unsigned i) { return function.getArgument(i); }));
   }
 
-  /// Loads what `region` uses of the arguments where it begins, from a place
-  /// that nobody knows to be the same as elsewhere.
+  /// Loads the arguments that `region` uses at its beginning, through a pointer
+  /// that the compiler cannot prove equal to the others. Otherwise it would
+  /// merge the loads and keep all arguments in registers for the whole kernel.
   void loadArguments(Region &region) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(&region.front());

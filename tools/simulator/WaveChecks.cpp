@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Computing with a value that was never written is no finding: compilers do
-// that where nobody looks at the result. The result is then undefined as well,
-// and it is a finding when it becomes an address, leaves for memory, or decides
-// a branch.
+// Computing with a value that was never written is not an error by itself:
+// compilers do that where the result is not used. The result is then undefined
+// as well. It is an error when an undefined value becomes an address, is stored
+// to memory, or decides a branch.
 //
 //===----------------------------------------------------------------------===//
 
