@@ -31,7 +31,8 @@ Status Stages::run(const std::string &name, ModuleOp module,
 Status Program::formKernels() {
   GIST_TRY(run("graph", *calls, [&](OpPassManager &pm) {
     GraphPipelineOptions graph;
-    // GPUs multiply in 16 bits what they have in fewer.
+    // GPU kernels expand quantised weights to 16 bits as they read them, so
+    // activations stay floats there.
     graph.int8 = !target.gpu && options.compute != Compute::F32;
     graph.gates = !target.gpu;
     graph.sampling = target.gpu != nullptr;
@@ -52,6 +53,8 @@ Status Program::formKernels() {
 }
 
 Status Program::lowerKernels() {
+  // A copy, because the calls keep the kernels' signatures on tensors until
+  // memory is planned.
   kernels = copyKernels(*calls);
   if (target.gpu) {
     GpuPipelineOptions gpu;

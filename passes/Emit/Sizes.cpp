@@ -15,6 +15,9 @@
 using namespace mlir;
 using namespace gist;
 
+// The symbols of size expressions, in the order in which SpecBuilder maps them
+// to the runtime's T, P and C: tokens of the call, tokens before it, and the
+// most tokens that the state can hold.
 enum : unsigned { kTokens, kPast, kCapacity };
 
 /// The size of dimension `dim`, found where the tensor was made.
@@ -24,6 +27,7 @@ AffineExpr gist::getSymbolicValue(Value index) {
   MLIRContext *context = index.getContext();
   if (std::optional<int64_t> constant = getConstantIntValue(index))
     return getAffineConstantExpr(*constant, context);
+  // The only index that a host function takes is the number of tokens before.
   if (isa<BlockArgument>(index))
     return getAffineSymbolExpr(kPast, context);
   Operation *op = index.getDefiningOp();
@@ -57,6 +61,8 @@ static AffineExpr getSymbolicSize(Value tensor, int64_t dim) {
   MLIRContext *context = tensor.getContext();
   if (!type.isDynamicDim(dim))
     return getAffineConstantExpr(type.getDimSize(dim), context);
+  // Inputs have one row per token. Caches are layers x capacity x …, so their
+  // dynamic dimension is never the first.
   if (isa<BlockArgument>(tensor))
     return getAffineSymbolExpr(dim == 0 ? kTokens : kCapacity, context);
 
@@ -84,6 +90,7 @@ static AffineExpr getSymbolicSize(Value tensor, int64_t dim) {
     }
     return product;
   }
+  // A result has the shape of its destination.
   if (auto style = dyn_cast<DestinationStyleOpInterface>(op))
     return getSymbolicSize(
         style.getTiedOpOperand(cast<OpResult>(tensor))->get(), dim);
@@ -114,6 +121,7 @@ SizePolynomial SizePolynomial::constant(int64_t value) {
 
 std::optional<SizePolynomial> SizePolynomial::from(AffineExpr expr) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+    // max() relies on coefficients that are not negative.
     if (constant.getValue() < 0)
       return std::nullopt;
     return SizePolynomial::constant(constant.getValue());
@@ -158,6 +166,8 @@ SizePolynomial SizePolynomial::operator+(const SizePolynomial &other) const {
   return result;
 }
 
+// The largest coefficient of each term. Symbols are not negative, so this is an
+// upper bound of both for all values; the exact maximum is not a polynomial.
 SizePolynomial SizePolynomial::max(const SizePolynomial &other) const {
   SizePolynomial result = *this;
   for (const auto &[exponents, coefficient] : other.terms) {
@@ -167,6 +177,7 @@ SizePolynomial SizePolynomial::max(const SizePolynomial &other) const {
   return result;
 }
 
+// Every coefficient becomes a multiple, so the sum is one for all values.
 SizePolynomial SizePolynomial::alignTo(int64_t alignment) const {
   SizePolynomial result = *this;
   for (auto &[exponents, coefficient] : result.terms)

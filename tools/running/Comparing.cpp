@@ -64,7 +64,7 @@ std::vector<uint8_t> run::randomArray(ElementType type, size_t count,
     case ElementType::F32:
       writeAt(bytes, i, std::ldexp(static_cast<float>(bits >> 8), -23) - 1.0f);
       break;
-    case ElementType::F16: // in [0.5, 1) but for the sign
+    case ElementType::F16: // in [0.5, 1), either sign
       writeAt(bytes, i, static_cast<uint16_t>(sign | 14 << 10 | (bits & 1023)));
       break;
     case ElementType::BF16:

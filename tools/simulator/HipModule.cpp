@@ -193,7 +193,7 @@ namespace {
 struct HipKernelNodeParams {
   Dim3 blockDim;
   void **extra;
-  const Kernel *func; ///< As a hipFunction_t; host functions there are none.
+  const Kernel *func; ///< As a hipFunction_t; host functions do not exist here.
   Dim3 gridDim;
   void **kernelParams;
   unsigned sharedMemBytes;
