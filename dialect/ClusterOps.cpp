@@ -54,7 +54,8 @@ Value gist::createLikeness(ImplicitLocOpBuilder &b, Value cosine, Value t,
   Value bits = arith::OrIOp::create(
       b, arith::ShRUIOp::create(b, hash, constant(10)), constant(0x40000000));
   Value drawn = arith::BitcastOp::create(b, b.getF32Type(), bits);
-  Value two = arith::ConstantOp::create(b, b.getF32FloatAttr(2));
+  Value two =
+      arith::ConstantOp::create(b, b.getF32FloatAttr(kFirstRandomTheta));
   Value isDrawn =
       arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, theta, two);
   return arith::SelectOp::create(b, isDrawn, drawn, cosine);

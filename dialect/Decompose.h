@@ -31,6 +31,15 @@ void populateDecomposeSamplingPatterns(mlir::RewritePatternSet &patterns);
 mlir::Value createGateLevels(mlir::ImplicitLocOpBuilder &b,
                              GatedProjectionOp op, mlir::Value residual);
 
+/// What a gate compares for one token: |residual| / |x| of the sums of their
+/// squares, and 0 where x is 0. Where a norm leaves the range of f32 it is NaN.
+mlir::Value createGateRatio(mlir::ImplicitLocOpBuilder &b, mlir::Value residual,
+                            mlir::Value input, mlir::Value isNonZero);
+/// The level of a token with this ratio, as an integer of `type`;
+/// runtime/format/GateLevels.h says what levels mean.
+mlir::Value createGateLevel(mlir::ImplicitLocOpBuilder &b, GatedProjectionOp op,
+                            mlir::Value ratio, mlir::Type type);
+
 } // namespace gist
 
 #endif // GIST_DIALECT_DECOMPOSE_H

@@ -53,14 +53,9 @@ struct HeadPlan {
       return toIndex(b,
                      arith::FPToSIOp::create(b, b.getI32Type(), number(field)));
     };
-    ringRow = integer(HeadField::RingRow);
-    ringRows = integer(HeadField::RingRows);
-    meanRow = integer(HeadField::MeanRow);
-    unit = integer(HeadField::Unit);
-    capacity = integer(HeadField::Capacity);
-    window = integer(HeadField::Window);
-    sinks = integer(HeadField::Sinks);
-    theta = number(HeadField::Theta);
+#define GIST_HEAD_INTEGER(Field, member) member = integer(HeadField::Field);
+#define GIST_HEAD_NUMBER(Field, member) member = number(HeadField::Field);
+#include "runtime/format/HeadTable.def"
   }
 
   /// The row of the ring in which token `t` is.

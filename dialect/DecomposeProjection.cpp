@@ -7,9 +7,11 @@
 
 #include "dialect/Decompose.h"
 #include "dialect/DecomposeUtils.h"
+#include "dialect/Formats.h"
 #include "dialect/GistOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/PatternMatch.h"
+#include "runtime/format/GateLevels.h"
 
 #include <limits>
 
@@ -49,10 +51,7 @@ static Value createRatio(ImplicitLocOpBuilder &b, Value input, Value residual) {
       createLoops(b, "td->t", input,
                   createFilled(b, tokens, createBool(b, false)), findNonZero);
   auto divide = [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-    Value ratio =
-        arith::DivFOp::create(b, math::SqrtOp::create(b, args[0]).getResult(),
-                              math::SqrtOp::create(b, args[1]).getResult());
-    return arith::SelectOp::create(b, args[2], ratio, createF32(b, 0));
+    return createGateRatio(b, args[0], args[1], args[2]);
   };
   return createLoops(
       b, "t,t,t->t",
@@ -60,32 +59,40 @@ static Value createRatio(ImplicitLocOpBuilder &b, Value input, Value residual) {
       createEmpty(b, tokens, b.getF32Type()), divide);
 }
 
-/// How many of the thresholds, ascending, rho does not stay within. A NaN
-/// stays within none.
-static Value createLevel(ImplicitLocOpBuilder &b, Value ratio,
-                         ArrayRef<float> thresholds) {
-  auto count = [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-    Value level = arith::ConstantOp::create(b, b.getI8IntegerAttr(0));
-    for (float threshold : thresholds) {
-      Value isAbove =
-          compare(b, CmpFPredicate::UGT, args[0], createF32(b, threshold));
-      Value one = arith::ExtUIOp::create(b, b.getI8Type(), isAbove);
-      level = arith::AddIOp::create(b, level, one);
-    }
-    return level;
-  };
-  return createLoops(b, "t->t", ratio,
-                     createEmpty(b, getSize(b, ratio, 0), b.getI8Type()),
-                     count);
+Value gist::createGateRatio(ImplicitLocOpBuilder &b, Value residual,
+                            Value input, Value isNonZero) {
+  Value ratio =
+      arith::DivFOp::create(b, math::SqrtOp::create(b, residual).getResult(),
+                            math::SqrtOp::create(b, input).getResult());
+  return arith::SelectOp::create(b, isNonZero, ratio, createF32(b, 0));
+}
+
+Value gist::createGateLevel(ImplicitLocOpBuilder &b, GatedProjectionOp op,
+                            Value ratio, Type type) {
+  SmallVector<float, kMaxGateThresholds> thresholds;
+  if (op.getEpsilonLow())
+    thresholds.push_back(op.getEpsilonLow()->convertToFloat());
+  thresholds.push_back(op.getEpsilon().convertToFloat());
+  Value level = arith::ConstantOp::create(b, b.getIntegerAttr(type, 0));
+  for (float threshold : thresholds) {
+    // A NaN stays within no threshold.
+    Value isAbove =
+        compare(b, CmpFPredicate::UGT, ratio, createF32(b, threshold));
+    level = arith::AddIOp::create(b, level,
+                                  arith::ExtUIOp::create(b, type, isAbove));
+  }
+  return level;
 }
 
 Value gist::createGateLevels(ImplicitLocOpBuilder &b, GatedProjectionOp op,
                              Value residual) {
-  SmallVector<float> thresholds;
-  if (op.getEpsilonLow())
-    thresholds.push_back(op.getEpsilonLow()->convertToFloat());
-  thresholds.push_back(op.getEpsilon().convertToFloat());
-  return createLevel(b, createRatio(b, op.getInput(), residual), thresholds);
+  Value ratio = createRatio(b, op.getInput(), residual);
+  auto count = [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+    return createGateLevel(b, op, args[0], b.getI8Type());
+  };
+  return createLoops(b, "t->t", ratio,
+                     createEmpty(b, getSize(b, ratio, 0), b.getI8Type()),
+                     count);
 }
 
 namespace {
@@ -227,125 +234,110 @@ static Value getBits(ImplicitLocOpBuilder &b, Value bits, Value shift,
   return arith::AndIOp::create(b, shifted, createI32(b, (1 << count) - 1));
 }
 
-/// `low` with `high` above its four bits.
-static Value addHighBits(ImplicitLocOpBuilder &b, Value low, Value high) {
-  Value shifted = arith::ShLIOp::create(b, high, createI32(b, 4));
-  return arith::OrIOp::create(b, low, shifted);
-}
-
 static Value multiply(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
   return arith::MulFOp::create(b, toF32(b, lhs), toF32(b, rhs));
 }
 
-/// Nibble i of the 32 in sixteen bytes at `first`: low ones, then high ones.
-static Value getNibble(ImplicitLocOpBuilder &b, BlockReader &reader,
-                       int64_t first, Value i) {
-  Value byte = reader.getByte(first, modulo(b, i, 16));
-  Value shift =
-      arith::MulIOp::create(b, toI32(b, divide(b, i, 16)), createI32(b, 4));
-  return getBits(b, byte, shift, 4);
+/// The bits that `plane` has of value i of `length`.
+static Value getPlane(ImplicitLocOpBuilder &b, BlockReader &reader,
+                      const BitPlane &plane, uint32_t length, Value i) {
+  Value place = plane.lanes < length ? modulo(b, i, plane.lanes) : i;
+  Value part = divide(b, i, plane.lanes);
+  if (plane.run() < length) {
+    place = scaleAndAdd(b, divide(b, i, plane.run()), plane.lanes, place);
+    part = modulo(b, part, plane.perByte());
+  }
+  Value byte = reader.getByte(plane.offset, place);
+  Value shift = toI32(b, part);
+  if (plane.bits > 1)
+    shift = arith::MulIOp::create(
+        b, shift, createI32(b, static_cast<int32_t>(plane.bits)));
+  return getBits(b, byte, shift, static_cast<int32_t>(plane.bits));
 }
 
-/// Bits 2n and 2n + 1 of byte i % 8 after `first`, with n = i / 8.
-static Value getBitPair(ImplicitLocOpBuilder &b, BlockReader &reader,
-                        int64_t first, Value i) {
-  Value shift =
-      arith::MulIOp::create(b, toI32(b, divide(b, i, 8)), createI32(b, 2));
-  return getBits(b, reader.getByte(first, modulo(b, i, 8)), shift, 2);
+/// u - zero of value i.
+static Value getInteger(ImplicitLocOpBuilder &b, BlockReader &reader,
+                        const FormatInfo &format, Value i) {
+  if (format.isSigned)
+    return reader.getSignedByte(format.planes[0].offset, i);
+  Value result;
+  for (size_t p = format.numPlanes(); p-- > 0;) {
+    const BitPlane &plane = format.planes[p];
+    Value bits = getPlane(b, reader, plane, format.blockLength, i);
+    if (plane.position > 0)
+      bits = arith::ShLIOp::create(
+          b, bits, createI32(b, static_cast<int32_t>(plane.position)));
+    result = result ? arith::OrIOp::create(b, bits, result).getResult() : bits;
+  }
+  if (format.zero != 0)
+    result = arith::SubIOp::create(b, result, createI32(b, format.zero));
+  return result;
 }
 
-/// A bit pair, and bit i / 4 of byte i % 4 after the pairs above it.
-static Value getThreeBits(ImplicitLocOpBuilder &b, BlockReader &reader,
-                          int64_t first, Value i) {
-  Value byte = reader.getByte(first + 8, modulo(b, i, 4));
-  Value high = getBits(b, byte, toI32(b, divide(b, i, 4)), 1);
-  return arith::OrIOp::create(b, getBitPair(b, reader, first, i),
-                              arith::ShLIOp::create(b, high, createI32(b, 2)));
+/// The number of `group` among those that begin at `first`, of which the rest
+/// of split ones begins at bit `restShift`.
+static Value getSplitScale(ImplicitLocOpBuilder &b, BlockReader &reader,
+                           const SplitScales &split, int64_t first,
+                           uint32_t restShift, Value group) {
+  auto constant = [&](uint32_t value) {
+    return createI32(b, static_cast<int32_t>(value));
+  };
+  auto bits = [&](Value byte, uint32_t shift, uint32_t count) {
+    return getBits(b, byte, constant(shift), static_cast<int32_t>(count));
+  };
+  Value place = modulo(b, group, split.whole);
+  Value byte = reader.getByte(first, place);
+  Value rest = reader.getByte(split.rest, place);
+  Value isSplit =
+      compare(b, CmpIPredicate::uge, group, createIndex(b, split.whole));
+  Value high = arith::ShLIOp::create(
+      b, bits(byte, split.bits, split.highBits()), constant(split.lowBits));
+  Value joined =
+      arith::OrIOp::create(b, bits(rest, restShift, split.lowBits), high);
+  return arith::SelectOp::create(b, isSplit, joined, bits(byte, 0, split.bits));
 }
 
-/// d, dmin, twelve bytes of scales and minima, 128 bytes of nibbles. Groups of
-/// 32: 2n has the low and 2n + 1 the high nibbles of one run of 32 bytes. Scale
-/// and minimum have six bits; those of groups 4 to 7 are split into four, in
-/// the last four bytes, and two at the top of the bytes of groups 0 to 3.
-static Value getQ4K(ImplicitLocOpBuilder &b, BlockReader &reader, Value i) {
-  Value group = divide(b, i, 32), four = modulo(b, group, 4);
-  Value scaleByte = reader.getByte(4, four);
-  Value minimumByte = reader.getByte(8, four);
-  Value splitByte = reader.getByte(12, four);
-  Value none = createI32(b, 0), half = createI32(b, 4), top = createI32(b, 6);
-  Value isSplit = compare(b, CmpIPredicate::uge, group, createIndex(b, 4));
-  Value scale =
-      arith::SelectOp::create(b, isSplit,
-                              addHighBits(b, getBits(b, splitByte, none, 4),
-                                          getBits(b, scaleByte, top, 2)),
-                              getBits(b, scaleByte, none, 6));
-  Value minimum =
-      arith::SelectOp::create(b, isSplit,
-                              addHighBits(b, getBits(b, splitByte, half, 4),
-                                          getBits(b, minimumByte, top, 2)),
-                              getBits(b, minimumByte, none, 6));
-
-  Value run = divide(b, group, 2);
-  Value byte = reader.getByte(16, scaleAndAdd(b, run, 32, modulo(b, i, 32)));
-  Value shift = arith::MulIOp::create(b, toI32(b, modulo(b, group, 2)), half);
-  Value value = multiply(b, multiply(b, reader.getHalf(0), scale),
-                         getBits(b, byte, shift, 4));
-  return arith::SubFOp::create(b, value,
-                               multiply(b, reader.getHalf(2), minimum));
-}
-
-/// 128 bytes of low nibbles, 64 of pairs of high bits, sixteen signed scales,
-/// d. Each half of the block has 64 bytes of nibbles and 32 of pairs; of its
-/// quarters of 32 values the first two have the low nibbles, the others the
-/// high ones, and quarter n has the pair n of each byte.
-static Value getQ6K(ImplicitLocOpBuilder &b, BlockReader &reader, Value i) {
-  Value half = divide(b, i, 128), lane = modulo(b, i, 32);
-  Value quarter = modulo(b, divide(b, i, 32), 4);
-  Value run = scaleAndAdd(b, half, 2, modulo(b, quarter, 2));
-  Value lowByte = reader.getByte(0, scaleAndAdd(b, run, 32, lane));
-  Value lowShift = arith::MulIOp::create(b, toI32(b, divide(b, quarter, 2)),
-                                         createI32(b, 4));
-  Value highByte = reader.getByte(128, scaleAndAdd(b, half, 32, lane));
-  Value highShift =
-      arith::MulIOp::create(b, toI32(b, quarter), createI32(b, 2));
-  Value q = addHighBits(b, getBits(b, lowByte, lowShift, 4),
-                        getBits(b, highByte, highShift, 2));
-  q = arith::SubIOp::create(b, q, createI32(b, 32));
-  Value scale = reader.getSignedByte(192, divide(b, i, 16));
-  return multiply(b, multiply(b, reader.getHalf(208), scale), q);
-}
-
-/// d * q + m, the two halves at the start of a block.
-static Value scaleAndShift(ImplicitLocOpBuilder &b, BlockReader &reader,
-                           Value q) {
-  return arith::AddFOp::create(b, multiply(b, reader.getHalf(0), q),
-                               reader.getHalf(2));
+/// d of value i, and m where the format has one.
+static std::pair<Value, Value> getScales(ImplicitLocOpBuilder &b,
+                                         BlockReader &reader,
+                                         const FormatInfo &format, Value i) {
+  Value scale = reader.getHalf(format.scale), minimum;
+  if (format.hasMinimum())
+    minimum = reader.getHalf(format.minimum);
+  switch (format.groupScales) {
+  case GroupScales::None:
+    break;
+  case GroupScales::Bytes:
+    scale = multiply(b, scale,
+                     reader.getSignedByte(format.groupScaleBytes,
+                                          divide(b, i, format.group)));
+    break;
+  case GroupScales::Split: {
+    const SplitScales &split = format.split;
+    Value group = divide(b, i, format.group);
+    scale = multiply(b, scale,
+                     getSplitScale(b, reader, split, split.scales, 0, group));
+    minimum = multiply(
+        b, minimum,
+        getSplitScale(b, reader, split, split.minima, split.lowBits, group));
+    break;
+  }
+  }
+  return {scale, minimum};
 }
 
 /// Value i of a block. The order of operations is that of GGUF's reference, so
 /// that results are equal bit by bit.
 static Value getBlockValue(ImplicitLocOpBuilder &b, BlockReader &reader,
-                           BlockFormat format, Value i) {
-  switch (format) {
-  case BlockFormat::Q4_0: {
-    Value q =
-        arith::SubIOp::create(b, getNibble(b, reader, 2, i), createI32(b, 8));
-    return multiply(b, reader.getHalf(0), q);
-  }
-  case BlockFormat::Q4_1:
-    return scaleAndShift(b, reader, getNibble(b, reader, 4, i));
-  case BlockFormat::Q3_1:
-    return scaleAndShift(b, reader, getThreeBits(b, reader, 4, i));
-  case BlockFormat::Q2_1:
-    return scaleAndShift(b, reader, getBitPair(b, reader, 4, i));
-  case BlockFormat::Q8_0:
-    return multiply(b, reader.getHalf(0), reader.getSignedByte(2, i));
-  case BlockFormat::Q4_K:
-    return getQ4K(b, reader, i);
-  case BlockFormat::Q6_K:
-    return getQ6K(b, reader, i);
-  }
-  llvm_unreachable("all formats are listed");
+                           const FormatInfo &format, Value i) {
+  Value integer = getInteger(b, reader, format, i);
+  auto [scale, minimum] = getScales(b, reader, format, i);
+  Value value = multiply(b, scale, integer);
+  if (!minimum)
+    return value;
+  if (format.subtractsMinimum)
+    return arith::SubFOp::create(b, value, minimum);
+  return arith::AddFOp::create(b, value, minimum);
 }
 
 namespace {
@@ -355,13 +347,13 @@ struct DecomposeDequantize final : OpRewritePattern<DequantizeOp> {
   LogicalResult matchAndRewrite(DequantizeOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    int64_t values = getBlockLayout(op.getFormat()).values;
+    const FormatInfo &format = getFormatInfo(op.getFormat());
+    int64_t values = format.blockLength;
     auto read = [&](ImplicitLocOpBuilder &b, ValueRange) -> Value {
       Value column = getLoopIndex(b, 1);
       BlockReader reader(b, op.getBlocks(), getLoopIndex(b, 0),
                          divide(b, column, values));
-      return getBlockValue(b, reader, op.getFormat(),
-                           modulo(b, column, values));
+      return getBlockValue(b, reader, format, modulo(b, column, values));
     };
     SmallVector<OpFoldResult> sizes = {
         getSize(b, op.getBlocks(), 0),

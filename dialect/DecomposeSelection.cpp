@@ -14,11 +14,13 @@
 
 #include "dialect/Decompose.h"
 #include "dialect/DecomposeUtils.h"
+#include "dialect/Formats.h"
 #include "dialect/GistOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
+#include "runtime/format/Theta.h"
 
 #include <limits>
 
@@ -82,29 +84,13 @@ static Value createCosines(ImplicitLocOpBuilder &b, Value rows,
                      createEmpty(b, sizes, b.getF32Type()), normalize);
 }
 
-/// The cosine that makes a token redundant: 1 - tau^2 in f32. No cosine reaches
-/// that of tau = 0, which keeps every token.
-static float computeTheta(const APFloat &tau) {
-  if (tau.isZero())
-    return kInfinity;
-  // Two statements: one could be contracted to a fused operation.
-  float square = tau.convertToFloat() * tau.convertToFloat();
-  return 1.0F - square;
-}
-
 /// Theta of a head: what `tau` gives, or the head's of `taus`, of which one
 /// that is not in (0, 1), a NaN included, keeps every token.
 template <typename OpTy>
 static Value createTheta(ImplicitLocOpBuilder &b, OpTy op, Value head) {
   if (!op.getTaus())
-    return createF32(b, computeTheta(op.getTau()));
-  Value tau = load(b, op.getTaus(), head ? head : createIndex(b, 0));
-  Value isInside =
-      allOf(b, {compare(b, CmpFPredicate::OGT, tau, createF32(b, 0)),
-                compare(b, CmpFPredicate::OLT, tau, createF32(b, 1))});
-  Value square = arith::MulFOp::create(b, tau, tau);
-  Value theta = arith::SubFOp::create(b, createF32(b, 1), square);
-  return arith::SelectOp::create(b, isInside, theta, createF32(b, kInfinity));
+    return createF32(b, thetaOfTau(op.getTau().convertToFloat()));
+  return createTheta(b, load(b, op.getTaus(), head ? head : createIndex(b, 0)));
 }
 
 /// True if candidate s may be compared with token t.

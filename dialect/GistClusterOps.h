@@ -17,28 +17,16 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/TilingInterface.h"
+#include "runtime/format/HeadTable.h"
 
 #define GET_OP_CLASSES
 #include "dialect/GistClusterOps.h.inc"
 
 namespace gist {
 
-/// Numbers that a table of heads has for each layer and KV head;
-/// GistClusterOps.td says what they mean.
-enum class HeadField {
-  RingRow,
-  RingRows,
-  MeanRow,
-  Unit,
-  Capacity,
-  Window,
-  Sinks,
-  Theta,
-};
-inline constexpr int64_t kNumHeadFields = 8;
-
 /// What is compared with a head's theta for token `t`: `cosine`, or where theta
-/// is 2 and more the token's own number from 2 to 3. All but `t` are f32.
+/// is random (runtime/format/HeadTable.h) the token's own number from 2 to 3.
+/// All but `t` are f32.
 mlir::Value createLikeness(mlir::ImplicitLocOpBuilder &b, mlir::Value cosine,
                            mlir::Value t, mlir::Value theta);
 

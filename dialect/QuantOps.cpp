@@ -18,45 +18,6 @@ using utils::IteratorType;
 static constexpr int64_t kBlock = PackingAttr::kBlock;
 
 //===----------------------------------------------------------------------===//
-// #gist.packing
-//===----------------------------------------------------------------------===//
-
-int64_t PackingAttr::getMinOffset() const {
-  return getColumns() * (kBlock / getGroup()) * getScaleBits() / 8;
-}
-
-int64_t PackingAttr::getValueOffset() const {
-  return getMinOffset() * (getHasMin() ? 2 : 1);
-}
-
-int64_t PackingAttr::getBlockBytes() const {
-  return getValueOffset() + getColumns() * kBlock * getBits() / 8;
-}
-
-SmallVector<int64_t, 3> PackingAttr::getPackedShape(int64_t rows,
-                                                    int64_t values) const {
-  return {llvm::divideCeilSigned(rows, getColumns()), values / kBlock,
-          getBlockBytes()};
-}
-
-LogicalResult PackingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                  int64_t columns, int64_t depth, int64_t bits,
-                                  int64_t group, int64_t scaleBits, int64_t,
-                                  bool, bool) {
-  if (columns < 1 || depth < 1 || kBlock % (2 * depth) != 0)
-    return emitError() << "expects columns > 0 and a depth that divides 16, "
-                          "got "
-                       << columns << " and " << depth;
-  if (!llvm::is_contained({2, 3, 4, 8}, bits))
-    return emitError() << "expects 2, 3, 4 or 8 bits, got " << bits;
-  if (group != kBlock && group != kBlock / 2)
-    return emitError() << "expects groups of 16 or 32, got " << group;
-  if (scaleBits != 16 && scaleBits != 32)
-    return emitError() << "expects scales of 16 or 32 bits, got " << scaleBits;
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
 // Helpers for tiling
 //===----------------------------------------------------------------------===//
 

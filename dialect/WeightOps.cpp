@@ -11,26 +11,6 @@
 using namespace mlir;
 using namespace gist;
 
-BlockLayout gist::getBlockLayout(BlockFormat format) {
-  switch (format) {
-  case BlockFormat::Q4_0:
-    return {18, 32};
-  case BlockFormat::Q4_1:
-    return {20, 32};
-  case BlockFormat::Q8_0:
-    return {34, 32};
-  case BlockFormat::Q4_K:
-    return {144, 256};
-  case BlockFormat::Q6_K:
-    return {210, 256};
-  case BlockFormat::Q3_1:
-    return {16, 32};
-  case BlockFormat::Q2_1:
-    return {12, 32};
-  }
-  llvm_unreachable("all formats are listed");
-}
-
 LogicalResult WeightOp::verify() {
   auto type = dyn_cast<RankedTensorType>(getResult().getType());
   if (getName().empty() || !type || !type.hasStaticShape()) // (C1)

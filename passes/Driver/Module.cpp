@@ -7,6 +7,8 @@
 
 #include "passes/Driver/Module.h"
 
+#include "runtime/format/CpuFeatures.h"
+#include "runtime/format/Devices.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/Path.h"
@@ -53,18 +55,9 @@ void compile::describeModel(const Options &options, const ImportedModel &model,
   writer.setTokenizer(tokenizer.serialize());
 }
 
-/// The names in runtime/device/CpuFeatures.cpp, for both architectures.
-static constexpr llvm::StringLiteral kAskedFor[] = {
-    "fp-armv8", "neon",     "aes",      "sha2",       "crc",       "lse",
-    "fullfp16", "rdm",      "rcpc",     "dotprod",    "sve",       "fp16fml",
-    "sve2",     "i8mm",     "bf16",     "sme",        "sse2",      "sse3",
-    "ssse3",    "sse4.1",   "sse4.2",   "popcnt",     "avx",       "avx2",
-    "fma",      "f16c",     "bmi",      "bmi2",       "avx512f",   "avx512bw",
-    "avx512cd", "avx512dq", "avx512vl", "avx512vnni", "avx512bf16"};
-
 static TargetSpec describeCpu(const CpuTarget &target) {
-  TargetSpec spec{.name = "cpu",
-                  .device = "cpu",
+  TargetSpec spec{.name = targetOfDevice(kCpuDevice),
+                  .device = kCpuDevice,
                   .triple = target.triple,
                   .cpu = target.cpu,
                   .features = {},
@@ -76,9 +69,12 @@ static TargetSpec describeCpu(const CpuTarget &target) {
   assert(backend && "findTargets found it");
   std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
       backend->createMCSubtargetInfo(triple, target.cpu, target.features));
+  // The runtime asks the CPU for these; others come with them.
+  std::span<const std::string_view> known =
+      getKnownFeatures(triple.isAArch64() ? "aarch64" : "x86_64");
   for (const llvm::SubtargetFeatureKV &feature :
        subtarget->getEnabledProcessorFeatures())
-    if (llvm::is_contained(kAskedFor, llvm::StringRef(feature.Key)))
+    if (llvm::is_contained(known, std::string_view(feature.Key)))
       spec.features.emplace_back(feature.Key);
   return spec;
 }
@@ -88,7 +84,7 @@ TargetSpec compile::describeTarget(const Target &target) {
     return describeCpu(target.cpu);
   bool isAmd = target.gpu->kind == GpuKind::Amd;
   return {.name = target.name,
-          .device = isAmd ? "hip" : "cuda",
+          .device = isAmd ? kHipDevice : kCudaDevice,
           .triple = target.gpu->triple,
           .cpu = target.gpu->name,
           .features = {},

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Emit/SpecBuilder.h"
+#include "dialect/Formats.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Emit/Sizes.h"
 #include "passes/Kernel/Kernels.h"
@@ -185,12 +186,15 @@ FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
 
   // A table that is both looked up and multiplied with is there in both forms.
   std::string name = op.getName().str();
-  std::string format = StringRef(formatInfo(weight.format).name).lower();
-  if (packing) {
-    format += "/" + std::to_string(packing.getColumns()) + "x" +
-              std::to_string(packing.getDepth());
+  WeightStorage storage{weight.format, std::nullopt};
+  if (packing)
+    storage.packing = getPackedLayout(packing);
+  std::string format = printStorage(storage);
+  if (WeightStorage said; !parseStorage(format, said) || said != storage)
+    return op.emitOpError("has a packing that a module cannot say: ")
+           << packing << " is not what \"" << format << "\" means";
+  if (packing)
     name += " " + format;
-  }
   if (auto known = bufferOf.find(name); known != bufferOf.end())
     return known->second;
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/Formats.h"
 #include "dialect/GistOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -34,6 +35,7 @@ public:
   PackedReader(ImplicitLocOpBuilder &b, Value packed, PackingAttr packing,
                Value row, Value column)
       : b(b), packed(packed), packing(packing),
+        planes(getPackedLayout(packing).planes()),
         tile(divide(row, packing.getColumns())),
         inTile(remainder(row, packing.getColumns())),
         block(divide(column, PackingAttr::kBlock)),
@@ -89,30 +91,30 @@ private:
 
   Value readValue() {
     int64_t depth = packing.getDepth(), width = packing.getColumns() * depth;
+    auto [low, high] = planes;
     Value step = divide(inBlock, depth);
     Value lane = scaled(inTile, depth, remainder(inBlock, depth));
     Value byte;
     if (packing.getBits() == 8) {
-      byte =
-          readByte(scaled(step, width, offset(lane, packing.getValueOffset())));
+      byte = readByte(scaled(step, width, offset(lane, low.offset)));
     } else if (packing.getBits() < 4) {
       Value number = scaled(step, width, lane);
-      int64_t pairs = 8 * packing.getColumns(), bits = 4 * packing.getColumns();
-      byte = readBits(number, packing.getValueOffset(), pairs, 2);
-      if (packing.getBits() == 3) {
-        Value two = arith::ConstantIntOp::create(b, b.getI8Type(), 2);
-        Value high =
-            readBits(number, packing.getValueOffset() + pairs, bits, 1);
-        byte =
-            arith::OrIOp::create(b, byte, arith::ShLIOp::create(b, high, two));
+      byte = readBits(number, low);
+      if (high.lanes != 0) {
+        Value position =
+            arith::ConstantIntOp::create(b, b.getI8Type(), high.position);
+        Value bits = readBits(number, high);
+        byte = arith::OrIOp::create(b, byte,
+                                    arith::ShLIOp::create(b, bits, position));
       }
     } else {
       // The half that is wanted, moved to the top to keep its sign.
-      Value both = readByte(scaled(divide(step, 2), width,
-                                   offset(lane, packing.getValueOffset())));
-      Value isLow = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
-                                          remainder(step, 2), constant(0));
-      Value four = arith::ConstantIntOp::create(b, b.getI8Type(), 4);
+      Value both = readByte(
+          scaled(divide(step, low.perByte()), width, offset(lane, low.offset)));
+      Value isLow =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                remainder(step, low.perByte()), constant(0));
+      Value four = arith::ConstantIntOp::create(b, b.getI8Type(), low.bits);
       Value top = arith::SelectOp::create(
           b, isLow, arith::ShLIOp::create(b, both, four), both);
       byte = packing.getIsSigned()
@@ -129,13 +131,12 @@ private:
     return arith::SIToFPOp::create(b, b.getF32Type(), value);
   }
 
-  /// The `count` bits of value `number` in a plane of `bytes` at `first`.
-  Value readBits(Value number, int64_t first, int64_t bytes, int64_t count) {
-    Value byte = readByte(offset(remainder(number, bytes), first));
-    Value shift =
-        arith::MulIOp::create(b, divide(number, bytes), constant(count));
-    Value mask =
-        arith::ConstantIntOp::create(b, b.getI8Type(), (1 << count) - 1);
+  /// The bits of value `number` in a plane of one run.
+  Value readBits(Value number, const BitPlane &plane) {
+    Value byte = readByte(offset(remainder(number, plane.lanes), plane.offset));
+    Value shift = arith::MulIOp::create(b, divide(number, plane.lanes),
+                                        constant(plane.bits));
+    Value mask = arith::ConstantIntOp::create(b, b.getI8Type(), plane.mask());
     Value moved = arith::ShRUIOp::create(
         b, byte, arith::IndexCastOp::create(b, b.getI8Type(), shift));
     return arith::AndIOp::create(b, moved, mask);
@@ -148,6 +149,7 @@ private:
   ImplicitLocOpBuilder &b;
   Value packed;
   PackingAttr packing;
+  std::array<BitPlane, 2> planes;
   Value tile, inTile, block, inBlock;
 };
 } // namespace

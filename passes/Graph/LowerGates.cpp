@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/Decompose.h"
 #include "dialect/DecomposeUtils.h"
 #include "dialect/GistOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -118,29 +119,15 @@ Value Lowering::getLevel(Value residual) {
                     return arith::MaximumFOp::create(
                         b, math::AbsFOp::create(b, toF32(b, args[0])), args[1]);
                   });
-  SmallVector<float> thresholds;
-  if (op.getEpsilonLow())
-    thresholds.push_back(op.getEpsilonLow()->convertToFloat());
-  thresholds.push_back(op.getEpsilon().convertToFloat());
-  return createLoops(
-      b, "t,t,t->t", {within, all, largest},
-      createEmpty(b, getSize(b, residual, 0), b.getI8Type()),
-      [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
-        Value ratio = arith::DivFOp::create(
-            b, math::SqrtOp::create(b, args[0]).getResult(),
-            math::SqrtOp::create(b, args[1]).getResult());
-        Value isZero =
-            compare(b, arith::CmpFPredicate::OEQ, args[2], createF32(b, 0));
-        ratio = arith::SelectOp::create(b, isZero, createF32(b, 0), ratio);
-        Value level = arith::ConstantIntOp::create(b, b.getI8Type(), 0);
-        for (float threshold : thresholds) {
-          Value isAbove = compare(b, arith::CmpFPredicate::UGT, ratio,
-                                  createF32(b, threshold));
-          level = arith::AddIOp::create(
-              b, level, arith::ExtUIOp::create(b, b.getI8Type(), isAbove));
-        }
-        return level;
-      });
+  return createLoops(b, "t,t,t->t", {within, all, largest},
+                     createEmpty(b, getSize(b, residual, 0), b.getI8Type()),
+                     [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+                       Value isNonZero = compare(b, arith::CmpFPredicate::UNE,
+                                                 args[2], createF32(b, 0));
+                       Value ratio =
+                           createGateRatio(b, args[0], args[1], isNonZero);
+                       return createGateLevel(b, op, ratio, b.getI8Type());
+                     });
 }
 
 Value Lowering::add(Value a, Value c) {

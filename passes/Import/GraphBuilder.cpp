@@ -7,6 +7,7 @@
 
 #include "passes/Import/GraphBuilder.h"
 
+#include "dialect/Formats.h"
 #include "dialect/GistOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -133,27 +134,9 @@ Value GraphBuilder::emitWeight(const std::string &name) {
 
 /// The numbers of a matrix, or of rows taken from it.
 Value GraphBuilder::numbers(Value stored, WeightFormat format) {
-  switch (format) {
-  case WeightFormat::F32:
-  case WeightFormat::F16:
-  case WeightFormat::BF16:
+  if (!formatInfo(format).isQuantized())
     return stored;
-  case WeightFormat::Q8_0:
-    return DequantizeOp::create(b, stored, BlockFormat::Q8_0);
-  case WeightFormat::Q4_0:
-    return DequantizeOp::create(b, stored, BlockFormat::Q4_0);
-  case WeightFormat::Q4_1:
-    return DequantizeOp::create(b, stored, BlockFormat::Q4_1);
-  case WeightFormat::Q4_K:
-    return DequantizeOp::create(b, stored, BlockFormat::Q4_K);
-  case WeightFormat::Q6_K:
-    return DequantizeOp::create(b, stored, BlockFormat::Q6_K);
-  case WeightFormat::Q3_1:
-    return DequantizeOp::create(b, stored, BlockFormat::Q3_1);
-  case WeightFormat::Q2_1:
-    return DequantizeOp::create(b, stored, BlockFormat::Q2_1);
-  }
-  llvm_unreachable("every format is named above");
+  return DequantizeOp::create(b, stored, getBlockFormat(format));
 }
 
 /// The stored tensor `module` + `suffix` as a weight of `shape`, in the form

@@ -12,6 +12,7 @@
 #include "passes/Passes.h"
 #include "passes/Plan/FindLinears.h"
 #include "passes/Plan/MadeWeights.h"
+#include "runtime/format/GateLevels.h"
 
 namespace gist {
 #define GEN_PASS_DEF_GATELINEARSPASS
@@ -231,7 +232,7 @@ void Rewrite::gate() {
 // How many rows took which level
 //===----------------------------------------------------------------------===//
 
-static constexpr int64_t kNumLevels = 3;
+static constexpr int64_t kNumLevels = kNumGateLevels;
 
 namespace {
 /// The state in which a function counts the levels of its gates.

@@ -15,13 +15,6 @@ static constexpr llvm::StringLiteral kMadeAttr = "gist.made";
 static constexpr llvm::StringLiteral kKinds[] = {
     "rounded", "exact", "basis", "transposed_basis", "image", "correction"};
 
-BlockFormat gist::getBlockFormat(WeightFormat format) {
-  std::optional<BlockFormat> found =
-      symbolizeBlockFormat(StringRef(formatInfo(format).name).lower());
-  assert(found && "a format without blocks");
-  return *found;
-}
-
 WeightOp gist::createMadeWeight(ImplicitLocOpBuilder &b, const MadeWeight &what,
                                 int64_t rows, int64_t columns) {
   const FormatInfo &info = formatInfo(what.format);

@@ -13,15 +13,13 @@
 #ifndef GIST_PASSES_PLAN_MADEWEIGHTS_H
 #define GIST_PASSES_PLAN_MADEWEIGHTS_H
 
+#include "dialect/Formats.h"
 #include "dialect/GistOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/Plan/File/LinearWeights.h"
 
 namespace gist {
-
-/// The dialect's name of a format of blocks.
-BlockFormat getBlockFormat(WeightFormat format);
 
 /// A weight of `rows` x `columns` numbers in the format of `what`.
 WeightOp createMadeWeight(mlir::ImplicitLocOpBuilder &b, const MadeWeight &what,

@@ -34,30 +34,11 @@ struct Feature {
 const char *gist::hostArchitecture() { return "aarch64"; }
 
 static std::vector<Feature> features() {
-  // Bit numbers of the Linux user interface, which never change; older headers
-  // lack the newer names.
-  unsigned long first = ::getauxval(AT_HWCAP);
-  unsigned long second = ::getauxval(AT_HWCAP2);
-  auto bit = [](unsigned long word, int number) {
-    return (word >> number & 1) != 0;
-  };
+  const unsigned long words[] = {::getauxval(AT_HWCAP), ::getauxval(AT_HWCAP2)};
   return {
-      {"fp-armv8", bit(first, 0)},
-      {"neon", bit(first, 1)},
-      {"aes", bit(first, 3)},
-      {"sha2", bit(first, 6)},
-      {"crc", bit(first, 7)},
-      {"lse", bit(first, 8)},
-      {"fullfp16", bit(first, 9) && bit(first, 10)},
-      {"rdm", bit(first, 12)},
-      {"rcpc", bit(first, 15)},
-      {"dotprod", bit(first, 20)},
-      {"sve", bit(first, 22)},
-      {"fp16fml", bit(first, 23)},
-      {"sve2", bit(second, 1)},
-      {"i8mm", bit(second, 13)},
-      {"bf16", bit(second, 14)},
-      {"sme", bit(second, 23)},
+#define GIST_AARCH64_FEATURE(name, word, bits)                                 \
+  {name, (words[(word) - 1] & (bits)) == (bits)},
+#include "runtime/format/CpuFeatures.def"
   };
 }
 
@@ -67,28 +48,9 @@ const char *gist::hostArchitecture() { return "x86_64"; }
 
 static std::vector<Feature> features() {
   __builtin_cpu_init();
-  // The builtin takes literals only, and also asks whether the operating system
-  // saves the registers.
   return {
-      {"sse2", __builtin_cpu_supports("sse2") != 0},
-      {"sse3", __builtin_cpu_supports("sse3") != 0},
-      {"ssse3", __builtin_cpu_supports("ssse3") != 0},
-      {"sse4.1", __builtin_cpu_supports("sse4.1") != 0},
-      {"sse4.2", __builtin_cpu_supports("sse4.2") != 0},
-      {"popcnt", __builtin_cpu_supports("popcnt") != 0},
-      {"avx", __builtin_cpu_supports("avx") != 0},
-      {"avx2", __builtin_cpu_supports("avx2") != 0},
-      {"fma", __builtin_cpu_supports("fma") != 0},
-      {"f16c", __builtin_cpu_supports("f16c") != 0},
-      {"bmi", __builtin_cpu_supports("bmi") != 0},
-      {"bmi2", __builtin_cpu_supports("bmi2") != 0},
-      {"avx512f", __builtin_cpu_supports("avx512f") != 0},
-      {"avx512bw", __builtin_cpu_supports("avx512bw") != 0},
-      {"avx512cd", __builtin_cpu_supports("avx512cd") != 0},
-      {"avx512dq", __builtin_cpu_supports("avx512dq") != 0},
-      {"avx512vl", __builtin_cpu_supports("avx512vl") != 0},
-      {"avx512vnni", __builtin_cpu_supports("avx512vnni") != 0},
-      {"avx512bf16", __builtin_cpu_supports("avx512bf16") != 0},
+#define GIST_X86_64_FEATURE(name) {name, __builtin_cpu_supports(name) != 0},
+#include "runtime/format/CpuFeatures.def"
   };
 }
 

@@ -22,7 +22,7 @@ const char *hostArchitecture();
 std::string hostCpuName();
 
 /// LLVM names of the features that code for this architecture may require and
-/// that this CPU has, in the order of the table in CpuFeatures.cpp.
+/// that this CPU has, in the order of runtime/format/CpuFeatures.def.
 std::vector<std::string> hostCpuFeatures();
 
 /// Ok when the CPU has all of them; otherwise a sentence that names those

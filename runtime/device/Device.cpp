@@ -9,16 +9,22 @@
 
 #include "runtime/device/DeviceCpu.h"
 #include "runtime/device/gpu/GpuDevice.h"
+#include "runtime/format/Devices.h"
 
 using namespace gist;
 
-std::vector<std::string> gist::deviceKinds() { return {"cpu", "hip", "cuda"}; }
+std::vector<std::string> gist::deviceKinds() {
+  std::vector<std::string> kinds;
+  for (const DeviceTarget &row : kDeviceTargets)
+    kinds.emplace_back(row.device);
+  return kinds;
+}
 
 static Status openDriver(const std::string &kind, const DeviceOptions &options,
                          std::unique_ptr<GpuDriver> &driver) {
-  if (kind == "hip")
+  if (kind == kHipDevice)
     return openHipDriver(options.library, driver);
-  if (kind == "cuda")
+  if (kind == kCudaDevice)
     return openCudaDriver(options.library, driver);
   return Status::error(Code::BadArgument,
                        "no device is called '%s'; there are cpu, hip and cuda",
@@ -28,7 +34,7 @@ static Status openDriver(const std::string &kind, const DeviceOptions &options,
 Status gist::countDevices(const std::string &kind, const DeviceOptions &options,
                           int &count) {
   count = 1;
-  if (kind == "cpu")
+  if (kind == kCpuDevice)
     return {};
   std::unique_ptr<GpuDriver> driver;
   GIST_TRY(openDriver(kind, options, driver));
@@ -37,7 +43,7 @@ Status gist::countDevices(const std::string &kind, const DeviceOptions &options,
 
 Status gist::openDevice(const std::string &kind, const DeviceOptions &options,
                         std::unique_ptr<Device> &result) {
-  if (kind == "cpu")
+  if (kind == kCpuDevice)
     return openCpuDevice(options, result);
   std::unique_ptr<GpuDriver> driver;
   GIST_TRY(openDriver(kind, options, driver));

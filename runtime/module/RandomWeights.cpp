@@ -7,11 +7,11 @@
 
 #include "runtime/module/RandomWeights.h"
 
+#include "runtime/format/Half.h"
 #include "runtime/support/Hash.h"
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -21,22 +21,6 @@ uint64_t gist::randomWidth(const std::string &format) {
   if (format == "f32")
     return 4;
   return format == "f16" || format == "bf16" ? 2 : 0;
-}
-
-/// `value` in f16, to the nearest below 65520; ties and the last bit do not
-/// matter for numbers that are random.
-static uint16_t toHalf(float value) {
-  auto bits = std::bit_cast<uint32_t>(value);
-  auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
-  float size = std::fabs(value);
-  if (size < 0x1p-14F) // Subnormal: multiples of 2^-24.
-    return sign | static_cast<uint16_t>(std::lround(size * 0x1p24F));
-  uint32_t rounded = (bits & 0x7fffffff) + 0x1000;
-  return sign | static_cast<uint16_t>((rounded - (112u << 23)) >> 13);
-}
-
-static uint16_t toBf16(float value) {
-  return static_cast<uint16_t>((std::bit_cast<uint32_t>(value) + 0x8000) >> 16);
 }
 
 /// The next of a sequence in which every 64-bit number occurs (splitmix64).
@@ -61,8 +45,8 @@ Status gist::makeRandomWeight(
     float value =
         mean + spread * ((2 * static_cast<float>(i) + 1) / kChoices - 1);
     choices[i] = width == 4               ? std::bit_cast<uint32_t>(value)
-                 : weight.format == "f16" ? toHalf(value)
-                                          : toBf16(value);
+                 : weight.format == "f16" ? floatToHalf(value)
+                                          : floatToBfloat(value);
   }
 
   std::vector<uint8_t> bytes(std::min(weight.size, kPiece));

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Kernel/PackWeights.h"
+#include "dialect/Formats.h"
 #include "dialect/GistOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "passes/Import/Files/BlockFormats.h"
@@ -29,13 +30,10 @@ struct Format {
   WeightFormat stored;
   BlockFormat block;
 };
-constexpr Format kFormats[] = {{WeightFormat::Q4_0, BlockFormat::Q4_0},
-                               {WeightFormat::Q4_1, BlockFormat::Q4_1},
-                               {WeightFormat::Q8_0, BlockFormat::Q8_0},
-                               {WeightFormat::Q4_K, BlockFormat::Q4_K},
-                               {WeightFormat::Q6_K, BlockFormat::Q6_K},
-                               {WeightFormat::Q3_1, BlockFormat::Q3_1},
-                               {WeightFormat::Q2_1, BlockFormat::Q2_1}};
+constexpr Format kFormats[] = {
+#define GIST_BLOCK_FORMAT(Name) {WeightFormat::Name, BlockFormat::Name},
+#include "runtime/format/BlockFormats.def"
+};
 
 /// An instruction that takes signed weights, and one that does not.
 constexpr const char *kTargets[] = {"aarch64-linux-gnu", "x86_64-linux-gnu"};
@@ -91,11 +89,24 @@ std::vector<uint8_t> makeBlocks(const FormatInfo &format, int64_t count) {
     byte = static_cast<uint8_t>(random());
   for (int64_t i = 0; i < count; ++i) {
     uint8_t *block = bytes.data() + i * format.blockBytes;
-    bool isLast = format.blockBytes == 210; // q6_k keeps its scale at the end.
-    block[isLast ? 209 : 1] = 0x30 | (block[isLast ? 209 : 1] & 0x83);
-    block[isLast ? 209 : 3] = 0x30 | (block[isLast ? 209 : 3] & 0x83);
+    auto shrink = [&](uint32_t half) {
+      block[half + 1] = 0x30 | (block[half + 1] & 0x83);
+    };
+    shrink(format.scale);
+    if (format.hasMinimum())
+      shrink(format.minimum);
   }
   return bytes;
+}
+
+TEST(PackWeightsTest, TheDialectNamesFormatsAsModulesDo) {
+  for (Format format : kFormats) {
+    EXPECT_EQ(stringifyBlockFormat(format.block),
+              formatInfo(format.stored).attribute);
+    EXPECT_EQ(getBlockFormat(format.stored), format.block);
+    EXPECT_EQ(getWeightFormat(format.block), format.stored);
+  }
+  EXPECT_EQ(std::size(kFormats), getMaxEnumValForBlockFormat() + 1u);
 }
 
 TEST(PackWeightsTest, PackedWeightsStandForTheSameNumbers) {

@@ -51,6 +51,20 @@ TEST(SelectionCurves, AChain) {
   EXPECT_TRUE(getCurve(curves, 0, "kept").turnover.empty());
 }
 
+/// 1 - 0^2 = 1 is what the cosine of equal rows reaches, but a tau of 0 keeps
+/// every token, as gist.gram_select does.
+TEST(SelectionCurves, ATauOfZeroKeepsEveryToken) {
+  SelectionCurveMeter meter(3, {0.0, 0.3});
+  addRows(meter, 0, {1, 0, 1, 0, 1, 0});
+  SelectionCurves curves = meter.finish();
+  for (const char *against : {"all", "kept"})
+    for (const char *similarity : {"absolute", "signed"}) {
+      const SelectionCurve &curve = getCurve(curves, 0, against, similarity);
+      EXPECT_EQ(curve.kept[0], 1) << against << " " << similarity;
+      EXPECT_NEAR(curve.kept[1], 1.0 / 3, 1e-6) << against << " " << similarity;
+    }
+}
+
 TEST(SelectionCurves, OppositesAreAlikeOnlyInAbsoluteValue) {
   SelectionCurveMeter meter(2, {0.3});
   addRows(meter, 0, makeRows({0, 3.14159}));

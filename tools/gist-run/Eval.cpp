@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/format/GateLevels.h"
 #include "tools/gist-run/Commands.h"
 #include "tools/running/Accounting.h"
 #include "tools/running/Evaluation.h"
@@ -206,12 +207,13 @@ nlohmann::json Evaluation::layersToJson() const {
   auto count = static_cast<size_t>(
       std::max<int64_t>(runner.module->spec().model.layerCount, 1));
   // The share of rows that read more than the subspace of a gate.
-  for (size_t n = 0; n < count && gates.size() % (3 * count) == 0; ++n) {
+  for (size_t n = 0; n < count && gates.size() % (kNumGateLevels * count) == 0;
+       ++n) {
     double open = 0, all = 0;
     for (size_t i = n * gates.size() / count;
          i < (n + 1) * gates.size() / count; ++i) {
       all += gates[i];
-      open += i % 3 == 0 ? 0 : gates[i];
+      open += i % kNumGateLevels == kClosedGate ? 0 : gates[i];
     }
     if (all > 0)
       list[n]["gates"] = open / all;

@@ -8,16 +8,13 @@
 #include "tools/planning/LinearProbe.h"
 
 #include "passes/Import/Files/BlockFormats.h"
+#include "runtime/format/PackedLayout.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
 
 using namespace gist;
 using namespace gist::plan;
-
-static constexpr Eigen::Index kBlock = 32;
 
 double plan::meanDivergence(std::span<const float> reference,
                             std::span<const float> other, size_t columns) {
@@ -47,67 +44,30 @@ double plan::meanDivergence(std::span<const float> reference,
 // Weights as a module has them
 //===----------------------------------------------------------------------===//
 
-/// Stored blocks of Q4_1 or Q8_0 in tiles of `columns` rows and steps of
-/// `depth`, as #gist.packing says.
-static std::vector<uint8_t> packBlocks(const std::vector<uint8_t> &stored,
-                                       WeightFormat format, size_t rows,
-                                       size_t blocks, size_t columns,
-                                       size_t depth, bool isUnsigned) {
-  bool isNibbles = format == WeightFormat::Q4_1;
-  size_t stride = formatInfo(format).blockBytes;
-  size_t head = isNibbles ? 4 : 2;
-  size_t bytes = columns * (head + (isNibbles ? 16 : 32));
-  size_t tiles = (rows + columns - 1) / columns;
-  std::vector<uint8_t> packed(tiles * blocks * bytes);
-  for (size_t row = 0; row < rows; ++row)
-    for (size_t block = 0; block < blocks; ++block) {
-      const uint8_t *in = stored.data() + (row * blocks + block) * stride;
-      uint8_t *out = packed.data() + (row / columns * blocks + block) * bytes;
-      size_t column = row % columns;
-      std::memcpy(out + 2 * column, in, 2);
-      if (isNibbles)
-        std::memcpy(out + 2 * (columns + column), in + 2, 2);
-      uint8_t *values = out + head * columns;
-      for (size_t i = 0; i < 32; ++i) {
-        size_t step = i / depth, lane = column * depth + i % depth;
-        if (!isNibbles) {
-          values[step * columns * depth + lane] =
-              in[2 + i] ^ (isUnsigned ? 0x80 : 0);
-          continue;
-        }
-        uint8_t level = i < 16 ? in[4 + i] & 15 : in[4 + i - 16] >> 4;
-        values[step / 2 * columns * depth + lane] |= level << (4 * (step % 2));
-      }
-    }
-  return packed;
-}
-
-Status plan::encodeWeight(const Matrix &numbers, const std::string &format,
-                          bool isUnsigned, std::vector<uint8_t> &bytes) {
-  auto count = static_cast<size_t>(numbers.size());
-  auto encode = [&](WeightFormat as) {
-    const FormatInfo &info = formatInfo(as);
-    std::vector<uint8_t> result(count / info.blockLength * info.blockBytes);
-    quantize(as, numbers.data(), count, result.data());
-    return result;
-  };
-  if (format == "f32" || format == "f16") {
-    bytes = encode(format == "f32" ? WeightFormat::F32 : WeightFormat::F16);
-    return {};
-  }
-  size_t columns = 0, depth = 0;
-  bool isNibbles = format.compare(0, 5, "q4_1/") == 0;
-  if (numbers.cols() % kBlock != 0 ||
-      (!isNibbles && format.compare(0, 5, "q8_0/") != 0) ||
-      std::sscanf(format.c_str() + 5, "%zux%zu", &columns, &depth) != 2 ||
-      columns == 0 || (depth != 4 && depth != 8 && depth != 16))
+Status plan::encodeWeight(const Matrix &numbers, const std::string &storage,
+                          std::vector<uint8_t> &bytes) {
+  auto refuse = [&] {
     return Status::error(Code::Unsupported,
                          "weights stored as %s cannot be tried",
-                         format.c_str());
-  WeightFormat as = isNibbles ? WeightFormat::Q4_1 : WeightFormat::Q8_0;
-  bytes = packBlocks(encode(as), as, static_cast<size_t>(numbers.rows()),
-                     static_cast<size_t>(numbers.cols() / kBlock), columns,
-                     depth, isUnsigned);
+                         storage.c_str());
+  };
+  WeightStorage as;
+  if (!parseStorage(storage, as))
+    return refuse();
+  // Of formats with blocks those whose values calibration works with.
+  bool isKnown =
+      as.packing
+          ? as.format == WeightFormat::Q4_1 || as.format == WeightFormat::Q8_0
+          : as.format == WeightFormat::F32 || as.format == WeightFormat::F16;
+  const FormatInfo &info = formatInfo(as.format);
+  if (!isKnown || numbers.cols() % info.blockLength != 0)
+    return refuse();
+  auto count = static_cast<size_t>(numbers.size());
+  bytes.resize(count / info.blockLength * info.blockBytes);
+  quantize(as.format, numbers.data(), count, bytes.data());
+  if (as.packing)
+    bytes = packWeight(as.format, *as.packing, bytes, numbers.rows(),
+                       numbers.cols());
   return {};
 }
 
@@ -145,7 +105,6 @@ Status LinearProbe::measure(const std::vector<std::string> &weights,
                             const std::vector<Matrix> &numbers,
                             double &divergence) {
   const ModuleSpec &spec = session.module().spec();
-  bool isUnsigned = session.target().triple.compare(0, 6, "x86_64") == 0;
   std::vector<uint32_t> changed;
   size_t found = 0;
   for (uint32_t i = 0; i < spec.weights.size(); ++i) {
@@ -166,7 +125,7 @@ Status LinearProbe::measure(const std::vector<std::string> &weights,
     }
     if (joined.size() == 0)
       continue;
-    GIST_TRY(encodeWeight(joined, spec.weights[i].format, isUnsigned, bytes)
+    GIST_TRY(encodeWeight(joined, spec.weights[i].format, bytes)
                  .in(spec.weights[i].name));
     GIST_TRY(
         session.setWeight(spec.weights[i].name, {bytes.data(), bytes.size()}));

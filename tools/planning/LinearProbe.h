@@ -43,12 +43,12 @@ private:
   std::vector<float> reference;
 };
 
-/// The bytes of numbers in the storage `format` of a module's weight: "f32",
-/// "f16", or blocks in the order for a CPU, "q4_1/8x8" and "q8_0/8x8". Numbers
-/// that lie on 16 levels a block stay as they are in "q4_1".
-/// `isUnsigned` says that the CPU multiplies bytes without a sign.
-Status encodeWeight(const Matrix &numbers, const std::string &format,
-                    bool isUnsigned, std::vector<uint8_t> &bytes);
+/// The bytes of numbers in the storage of a module's weight, as printStorage
+/// says it: "f32", "f16", or blocks in the order for a CPU, "q4_1/8x8" and
+/// "q8_0/8x8". Numbers that lie on 16 levels a block stay as they are in
+/// "q4_1".
+Status encodeWeight(const Matrix &numbers, const std::string &storage,
+                    std::vector<uint8_t> &bytes);
 
 } // namespace gist::plan
 

@@ -110,19 +110,17 @@ private:
 };
 } // namespace
 
-/// A block of a format of levels begins with its range.
-static LevelRange readRange(const uint8_t *block) {
+static LevelRange readRange(const FormatInfo &format, const uint8_t *block) {
   LevelRange range;
-  std::memcpy(&range.scale, block, sizeof(range.scale));
-  std::memcpy(&range.minimum, block + sizeof(range.scale),
-              sizeof(range.minimum));
+  std::memcpy(&range.scale, block + format.scale, sizeof(range.scale));
+  std::memcpy(&range.minimum, block + format.minimum, sizeof(range.minimum));
   return range;
 }
 
-static void writeRange(LevelRange range, uint8_t *block) {
-  std::memcpy(block, &range.scale, sizeof(range.scale));
-  std::memcpy(block + sizeof(range.scale), &range.minimum,
-              sizeof(range.minimum));
+static void writeRange(LevelRange range, const FormatInfo &format,
+                       uint8_t *block) {
+  std::memcpy(block + format.scale, &range.scale, sizeof(range.scale));
+  std::memcpy(block + format.minimum, &range.minimum, sizeof(range.minimum));
 }
 
 void plan::refitRanges(const Matrix &weight, WeightFormat format,
@@ -134,7 +132,8 @@ void plan::refitRanges(const Matrix &weight, WeightFormat format,
           .cast<float>();
   Eigen::Index rows = weight.rows(), count = weight.cols() / kBlock;
   Matrix values = expand(blocks, format, rows, weight.cols());
-  int64_t blockBytes = formatInfo(format).blockBytes;
+  const FormatInfo &info = formatInfo(format);
+  int64_t blockBytes = info.blockBytes;
   int bits = levelBits(format);
   RowRefit refit(moments);
   Eigen::RowVectorXf levels(weight.cols());
@@ -142,7 +141,7 @@ void plan::refitRanges(const Matrix &weight, WeightFormat format,
   for (Eigen::Index row = 0; row < rows; ++row) {
     uint8_t *first = blocks.data() + row * count * blockBytes;
     for (Eigen::Index b = 0; b < count; ++b) {
-      LevelRange range = readRange(first + b * blockBytes);
+      LevelRange range = readRange(info, first + b * blockBytes);
       float scale = halfToFloat(range.scale),
             minimum = halfToFloat(range.minimum);
       ranges[b] = static_cast<double>(scale);
@@ -156,6 +155,6 @@ void plan::refitRanges(const Matrix &weight, WeightFormat format,
     for (Eigen::Index b = 0; b < count; ++b)
       writeRange({floatToHalf(static_cast<float>(ranges[b])),
                   floatToHalf(static_cast<float>(ranges[count + b]))},
-                 first + b * blockBytes);
+                 info, first + b * blockBytes);
   }
 }

@@ -8,6 +8,7 @@
 #include "tools/planning/SelectionCurves.h"
 
 #include "passes/Plan/File/SelectionCounts.h"
+#include "runtime/format/Theta.h"
 
 #include <nlohmann/json.hpp>
 
@@ -90,7 +91,7 @@ Cosines::Cosines(const TokenRows &rows)
 /// kept, reaches (gist.gram_select).
 static std::vector<bool> select(const Cosines &cosines,
                                 const SelectionKind &kind, double tau) {
-  auto theta = static_cast<float>(1 - tau * tau);
+  float theta = thetaOfTau(static_cast<float>(tau));
   bool isAbsolute = kind.similarity == "absolute",
        isAll = kind.against == "all";
   std::vector<bool> result(cosines.tokens());

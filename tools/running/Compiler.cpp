@@ -7,12 +7,13 @@
 
 #include "tools/running/Compiler.h"
 
+#include "runtime/format/Devices.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <map>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <system_error>
@@ -81,10 +82,8 @@ Status TemporaryModule::make(const std::string &compiler,
                              const std::string &input,
                              const std::string &device,
                              const std::vector<std::string> &options) {
-  static const std::map<std::string, std::string> kTargets = {
-      {"cpu", "cpu"}, {"hip", "gfx942"}, {"cuda", "sm_90"}};
-  auto target = kTargets.find(device);
-  if (target == kTargets.end())
+  const char *target = targetOfDevice(device);
+  if (!target)
     return Status::error(Code::BadArgument,
                          "there is no device '%s'; there are cpu, hip and cuda",
                          device.c_str());
@@ -93,7 +92,7 @@ Status TemporaryModule::make(const std::string &compiler,
   GIST_TRY(folder.make());
   path = folder.file("model.gist");
   std::vector<std::string> words = {
-      program,         input, "-o", path, "--target=" + target->second,
+      program,         input, "-o", path, std::string("--target=") + target,
       "--progress=off"};
   words.insert(words.end(), options.begin(), options.end());
   return execute(words);

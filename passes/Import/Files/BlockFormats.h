@@ -5,50 +5,22 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A weight is a row-major tensor whose rows are cut into blocks of equal size.
-// A plain element type is the special case of blocks of one element. The
-// quantised formats are those of ggml, bit for bit, but for Q3_1 and Q2_1,
-// which plans write.
+// Tensors of model files, and blocks that are made of numbers. What the formats
+// are stands in runtime/format/BlockFormats.h.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef GIST_PASSES_IMPORT_FILES_BLOCKFORMATS_H
 #define GIST_PASSES_IMPORT_FILES_BLOCKFORMATS_H
 
-#include "runtime/support/Bytes.h"
+#include "runtime/format/BlockFormats.h"
+#include "runtime/format/Half.h"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace gist {
-
-enum class WeightFormat {
-  F32,
-  F16,
-  BF16,
-  Q8_0,
-  Q4_0,
-  Q4_1,
-  Q4_K,
-  Q6_K,
-  Q3_1,
-  Q2_1
-};
-
-struct FormatInfo {
-  const char *name;     ///< As ggml prints it, and the attribute in lower case.
-  uint32_t ggmlType;    ///< The number in a GGUF file, where it has one.
-  uint32_t blockLength; ///< Elements in a block.
-  uint32_t blockBytes;
-
-  bool isQuantized() const { return blockLength != 1; }
-};
-
-const FormatInfo &formatInfo(WeightFormat format);
-
-/// Sets `format` to the one of this name; false where there is none.
-bool formatOfName(std::string_view name, WeightFormat &format);
 
 /// The format of a tensor of a GGUF file; an unknown one is refused by name.
 Status formatOfGgmlType(uint32_t ggmlType, WeightFormat &format);
@@ -57,17 +29,6 @@ Status formatOfGgmlType(uint32_t ggmlType, WeightFormat &format);
 /// not fit in 63 bits and rows that are not a whole number of blocks.
 Status storedBytes(WeightFormat format, const std::vector<int64_t> &shape,
                    uint64_t &bytes);
-
-/// The exact value of a 16-bit float.
-float halfToFloat(uint16_t half);
-float bfloatToFloat(uint16_t bfloat);
-
-/// Writes the elements of whole blocks to `out`, in order. `blocks.size` must
-/// be a multiple of the block's size, and `out` have room for its elements.
-void dequantize(WeightFormat format, Bytes blocks, float *out);
-
-/// The nearest 16-bit float, ties to even.
-uint16_t floatToHalf(float value);
 
 /// Scale and minimum of a block of levels, as halves: d and m of d * level + m.
 struct LevelRange {

@@ -18,19 +18,12 @@ using namespace gist;
 /// by far, and a damaged one is not.
 static constexpr double kTolerance = 1e-3;
 
-static std::string lowerName(WeightFormat format) {
-  std::string name = formatInfo(format).name;
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return name;
-}
-
 std::string gist::basisName(int64_t layer, LinearGroup group) {
   return std::to_string(layer) + "." + linearGroupName(group) + ".basis";
 }
 
 std::string gist::roundedName(const std::string &weight, WeightFormat format) {
-  return weight + "." + lowerName(format);
+  return weight + "." + formatInfo(format).attribute;
 }
 
 WeightFormat gist::subspaceFormat(int64_t length) {

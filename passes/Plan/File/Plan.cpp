@@ -235,17 +235,15 @@ countRows(const Plan &plan, const HeadChoice &head, int64_t context) {
                     std::ceil(head.room * static_cast<double>(context)))};
 }
 
-/// Appends a head's numbers: dialect/GistClusterOps.td says what they mean.
-static void addHead(const HeadChoice &head, const HeadPlace &place,
-                    int64_t context, std::vector<float> &table) {
-  int64_t window =
+/// Appends the row of a head whose rows and clusters are at `place`.
+static void addHead(const HeadChoice &head, HeadPlace place, int64_t context,
+                    std::vector<float> &table) {
+  place.window =
       head.kind == HeadKind::Dense ? -1 : std::min(head.window, context);
-  int64_t sinks = head.kind == HeadKind::Window ? head.sinks : -1;
-  for (int64_t number : {place.ringRow, place.ringRows, place.meanRow,
-                         place.unit, place.capacity, window, sinks})
-    table.push_back(static_cast<float>(number));
-  bool isRandom = head.kind == HeadKind::Random;
-  table.push_back(static_cast<float>(isRandom ? 2 + head.room : head.theta));
+  place.sinks = head.kind == HeadKind::Window ? head.sinks : -1;
+  place.theta =
+      head.kind == HeadKind::Random ? randomTheta(head.room) : head.theta;
+  appendPlace(place, table);
 }
 
 Status gist::layOutCache(const Plan &plan, int64_t context,
@@ -259,10 +257,7 @@ Status gist::layOutCache(const Plan &plan, int64_t context,
                .ringRows = ring,
                .meanRow = result.rows + ring,
                .unit = result.units,
-               .capacity = clusters,
-               .window = 0,
-               .sinks = 0,
-               .theta = 0},
+               .capacity = clusters},
               context, result.table);
       result.rows += ring + clusters;
       result.units += clusters;
@@ -279,26 +274,13 @@ Status gist::layOutCache(const Plan &plan, int64_t context,
   return {};
 }
 
-HeadPlace gist::readPlace(std::span<const float> table, size_t head) {
-  std::span<const float> row = table.subspan(head * kHeadNumbers, kHeadNumbers);
-  auto integer = [&](size_t i) { return static_cast<int64_t>(row[i]); };
-  return {.ringRow = integer(0),
-          .ringRows = integer(1),
-          .meanRow = integer(2),
-          .unit = integer(3),
-          .capacity = integer(4),
-          .window = integer(5),
-          .sinks = integer(6),
-          .theta = static_cast<double>(row[7])};
-}
-
 Status gist::fitPlan(const Plan &plan, std::span<const float> table,
                      int64_t context, std::vector<float> &result) {
   std::vector<float> fitted;
   for (size_t layer = 0; layer < plan.layers.size(); ++layer)
     for (size_t i = 0; i < plan.layers[layer].size(); ++i) {
-      size_t number = fitted.size() / kHeadNumbers;
-      if ((number + 1) * kHeadNumbers > table.size())
+      size_t number = fitted.size() / kNumHeadFields;
+      if ((number + 1) * kNumHeadFields > table.size())
         return Status::error(Code::BadArgument,
                              "the plan has more heads than the module");
       HeadPlace place = readPlace(table, number);

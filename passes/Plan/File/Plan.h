@@ -29,6 +29,7 @@
 #ifndef GIST_PASSES_PLAN_FILE_PLAN_H
 #define GIST_PASSES_PLAN_FILE_PLAN_H
 
+#include "runtime/format/HeadTable.h"
 #include "runtime/support/Status.h"
 
 #include <cstdint>
@@ -80,7 +81,7 @@ Status parseHead(std::string_view text, HeadChoice &head);
 
 /// Where the parts of a cache of clusters lie, as gist.cluster_update reads it.
 struct CacheLayout {
-  /// layers x KV heads x 8; dialect/GistClusterOps.td says what they mean.
+  /// layers x KV heads x the columns of runtime/format/HeadTable.def.
   std::vector<float> table;
   int64_t rows = 0;  ///< of keys and of values
   int64_t units = 0; ///< of units and weights, at least one
@@ -88,16 +89,6 @@ struct CacheLayout {
 
 /// The layout for `context` tokens, or why there is none.
 Status layOutCache(const Plan &plan, int64_t context, CacheLayout &layout);
-
-/// What the table says of one head.
-struct HeadPlace {
-  int64_t ringRow, ringRows, meanRow, unit, capacity, window, sinks;
-  double theta;
-};
-inline constexpr size_t kHeadNumbers = 8;
-
-/// Of the head with this number, by layer and then KV head.
-HeadPlace readPlace(std::span<const float> table, size_t head);
 
 /// The table of `plan` in a cache that was laid out for another one, `table`,
 /// and `context` tokens; or which head has no room there.

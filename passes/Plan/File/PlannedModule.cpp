@@ -56,8 +56,7 @@ Status gist::readPlannedModule(const Module &module, PlannedModule &result) {
   PlannedModule found;
   Bytes bytes =
       module.weight(static_cast<uint32_t>(weight - spec.weights.data()));
-  if (weight->shape.size() != 3 ||
-      weight->shape[2] != static_cast<int64_t>(kHeadNumbers) ||
+  if (weight->shape.size() != 3 || weight->shape[2] != kNumHeadFields ||
       bytes.size % sizeof(float) != 0)
     return Status::error(Code::BadFile, "'%s' is no table of heads",
                          kPlanHeadsWeight);
@@ -67,7 +66,7 @@ Status gist::readPlannedModule(const Module &module, PlannedModule &result) {
   found.shape.kvHeads = weight->shape[1];
   if (found.shape.layers < 1 || found.shape.kvHeads < 1 ||
       found.table.size() !=
-          static_cast<uint64_t>(found.shape.heads()) * kHeadNumbers)
+          static_cast<uint64_t>(found.shape.heads()) * kNumHeadFields)
     return Status::error(Code::BadFile, "'%s' has another size than its shape",
                          kPlanHeadsWeight);
   GIST_TRY(readRows(spec, "k_rows", found.shape.keySize, found.elementBytes));

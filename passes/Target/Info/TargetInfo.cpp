@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Target/Info/TargetInfo.h"
+#include "dialect/Formats.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -219,31 +220,7 @@ FailureOr<TargetInfo> gist::getTargetInfo(const CpuTarget &target,
 
 PackingAttr gist::getPacking(MLIRContext *context, BlockFormat format,
                              const TargetInfo &target) {
-  bool isUnsigned = target.packUnsigned;
-  auto make = [&](int64_t bits, int64_t group, int64_t scaleBits, int64_t zero,
-                  bool isSigned, bool hasMin) {
-    return PackingAttr::get(context, target.packColumns, target.packDepth, bits,
-                            group, scaleBits, zero, isSigned, hasMin);
-  };
-  switch (format) {
-  case BlockFormat::Q4_0:
-    return isUnsigned ? make(4, 32, 16, 8, false, false)
-                      : make(4, 32, 16, 0, true, false);
-  case BlockFormat::Q4_1:
-    return make(4, 32, 16, 0, false, true);
-  case BlockFormat::Q3_1:
-    return make(3, 32, 16, 0, false, true);
-  case BlockFormat::Q2_1:
-    return make(2, 32, 16, 0, false, true);
-  case BlockFormat::Q8_0:
-    return isUnsigned ? make(8, 32, 16, 128, false, false)
-                      : make(8, 32, 16, 0, true, false);
-  // A product of an f16 scale and a 6- or 8-bit one is exact in f32.
-  case BlockFormat::Q4_K:
-    return make(4, 32, 32, 0, false, true);
-  case BlockFormat::Q6_K:
-    return isUnsigned ? make(8, 16, 32, 32, false, false)
-                      : make(8, 16, 32, 0, true, false);
-  }
-  llvm_unreachable("all formats are listed");
+  return getPackingAttr(
+      context, packedLayout(getWeightFormat(format), target.packColumns,
+                            target.packDepth, target.packUnsigned));
 }

@@ -24,14 +24,9 @@ HeadPlan::HeadPlan(TileBuilder &b, function_ref<Value(HeadField field)> read) {
     Value number = arith::FPToSIOp::create(b, b.getI64Type(), read(field));
     return arith::IndexCastOp::create(b, b.getIndexType(), number);
   };
-  ringRow = integer(HeadField::RingRow);
-  ringRows = integer(HeadField::RingRows);
-  meanRow = integer(HeadField::MeanRow);
-  unit = integer(HeadField::Unit);
-  capacity = integer(HeadField::Capacity);
-  window = integer(HeadField::Window);
-  sinks = integer(HeadField::Sinks);
-  theta = read(HeadField::Theta);
+#define GIST_HEAD_INTEGER(Field, member) member = integer(HeadField::Field);
+#define GIST_HEAD_NUMBER(Field, member) member = read(HeadField::Field);
+#include "runtime/format/HeadTable.def"
 }
 
 Value HeadPlan::getRingRow(TileBuilder &b, Value t) const {

@@ -18,6 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/Formats.h"
 #include "mlir/Dialect/ArmNeon/ArmNeonDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/Tile/Cpu/LowerTiles.h"
@@ -177,27 +178,29 @@ Values Product::readSteps(Value group, Value block, int64_t lanes) {
 /// The integers of a block from a plane of their low bit pairs and, of three
 /// bits, one of the bits above.
 Values Product::joinPlanes(ArrayRef<Value> loaded, int64_t lanes) {
-  size_t pairs = 8 * columns / lanes, bits = 4 * columns / lanes;
+  auto [lowPlane, highPlane] = getPackedLayout(packing).planes();
+  size_t pairs = lowPlane.lanes / lanes, bits = highPlane.lanes / lanes;
   ArrayRef<Value> low = loaded.take_front(pairs),
                   high = loaded.drop_front(pairs);
-  auto getBits = [&](Value bytes, int64_t from, int64_t to, int64_t mask) {
+  auto getBits = [&](Value bytes, const BitPlane &plane, int64_t part) {
+    int64_t from = plane.bits * part, to = plane.position;
     if (from > to)
       bytes = arith::ShRUIOp::create(b, bytes, b.splat(lanes, i8, from - to));
     else if (to > from)
       bytes = arith::ShLIOp::create(b, bytes, b.splat(lanes, i8, to - from));
     // Of the top bits nothing else is left.
-    int64_t width = mask == 3 ? 2 : 1;
-    if (from + width == 8 && to == 0)
+    if (from + plane.bits == 8 && to == 0)
       return bytes;
-    return arith::AndIOp::create(b, bytes, b.splat(lanes, i8, mask << to))
+    int64_t mask = static_cast<int64_t>(plane.mask()) << to;
+    return arith::AndIOp::create(b, bytes, b.splat(lanes, i8, mask))
         .getResult();
   };
   Values steps;
-  for (size_t i = 0; i < 4 * pairs; ++i) {
-    Value value = getBits(low[i % pairs], 2 * (i / pairs), 0, 3);
+  for (size_t i = 0; i < lowPlane.perByte() * pairs; ++i) {
+    Value value = getBits(low[i % pairs], lowPlane, i / pairs);
     if (!high.empty())
-      value = arith::OrIOp::create(b, value,
-                                   getBits(high[i % bits], i / bits, 2, 1));
+      value = arith::OrIOp::create(
+          b, value, getBits(high[i % bits], highPlane, i / bits));
     steps.push_back(value);
   }
   return steps;

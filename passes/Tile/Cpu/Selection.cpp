@@ -23,8 +23,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Cpu/Selection.h"
+#include "dialect/Formats.h"
 #include "passes/Tile/Cpu/SelectionCosines.h"
 #include "passes/Tile/Gpu/Select/Select.h"
+#include "runtime/format/Theta.h"
 
 #include <limits>
 
@@ -575,14 +577,9 @@ void Selection::emit() {
   owners = b.scratch({kSelectRows, kLanes}, i32);
   covers = b.scratch({kSelectRows}, f32);
   theta = b.constant(what.theta);
-  if (what.taus) {
-    Value tau = b.load(what.taus, type.getRank() == 3 ? head : zero);
-    Value isInside = b.both(b.compare(CmpFPredicate::OGT, tau, b.constant(0)),
-                            b.compare(CmpFPredicate::OLT, tau, b.constant(1)));
-    Value square = arith::MulFOp::create(b, tau, tau);
-    theta = b.choose(isInside, arith::SubFOp::create(b, b.constant(1), square),
-                     b.constant(kInfinity));
-  }
+  if (what.taus)
+    theta =
+        createTheta(b, b.load(what.taus, type.getRank() == 3 ? head : zero));
   cosines.emplace(b, what.tokens, what.coefficients, what.residuals,
                   what.similarity, head,
                   [this](Value token) { return readFloat(kInverse, token); });
@@ -606,16 +603,6 @@ void Selection::emit() {
 //===----------------------------------------------------------------------===//
 // The kernel
 //===----------------------------------------------------------------------===//
-
-/// The cosine that makes a token redundant: 1 - tau^2 in f32; no cosine reaches
-/// that of tau = 0.
-static float computeTheta(const APFloat &tau) {
-  if (tau.isZero())
-    return std::numeric_limits<float>::infinity();
-  // Two statements: one could be contracted to a fused operation.
-  float square = tau.convertToFloat() * tau.convertToFloat();
-  return 1.0F - square;
-}
 
 namespace {
 /// Finds the buffers of a selection.
@@ -672,7 +659,7 @@ private:
              << kLanes << " numbers";
     problem.similarity = op.getSimilarity();
     problem.isCausal = op.getCausal();
-    problem.theta = computeTheta(op.getTau());
+    problem.theta = thetaOfTau(op.getTau().convertToFloat());
     problem.tokens = b.toBuffer(op.getTokens());
     if (op.getTaus())
       problem.taus = b.toBuffer(op.getTaus());

@@ -39,14 +39,9 @@ ClusterHead::ClusterHead(ElementEmitter &emitter, Value heads, Value layer,
     Value word = arith::FPToSIOp::create(b, b.getI32Type(), number(field));
     return arith::IndexCastOp::create(b, b.getIndexType(), word);
   };
-  ringRow = integer(HeadField::RingRow);
-  ringRows = integer(HeadField::RingRows);
-  meanRow = integer(HeadField::MeanRow);
-  unit = integer(HeadField::Unit);
-  capacity = integer(HeadField::Capacity);
-  window = integer(HeadField::Window);
-  sinks = integer(HeadField::Sinks);
-  theta = number(HeadField::Theta);
+#define GIST_HEAD_INTEGER(Field, member) member = integer(HeadField::Field);
+#define GIST_HEAD_NUMBER(Field, member) member = number(HeadField::Field);
+#include "runtime/format/HeadTable.def"
 }
 
 Value ClusterHead::getFirstExact(GpuBuilder &b, Value x) const {

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/Formats.h"
 #include "passes/Tile/Gpu/Elements/ElementEmitter.h"
 
 using namespace mlir;
@@ -24,14 +25,23 @@ class BlockValues {
 public:
   using ReadBytes = function_ref<Value(Value, int64_t)>;
 
-  BlockValues(GpuBuilder &b, Value i, int64_t width, ReadBytes readBytes)
-      : b(b), i(i), width(width), readBytes(readBytes) {}
+  BlockValues(GpuBuilder &b, const FormatInfo &format, Value i, int64_t width,
+              ReadBytes readBytes)
+      : b(b), format(format), i(i), width(width), readBytes(readBytes) {}
 
-  Value get(BlockFormat format);
+  Value get();
 
 private:
-  Value getQ4K();
-  Value getQ6K();
+  /// The bits that a plane has of the values.
+  Value getPlane(const BitPlane &plane);
+  /// u - zero, as floats.
+  Value getIntegers();
+  /// d and m.
+  Value getScale();
+  Value getMinimum();
+  /// The group's number among those that begin at `first`, of which the rest of
+  /// split ones begins at bit `restShift`, as a float.
+  Value getSplitScale(int64_t first, uint32_t restShift);
 
   /// The f16 at a constant offset, as an f32.
   Value getHalf(int64_t offset) {
@@ -78,7 +88,6 @@ private:
     return type ? vector::BroadcastOp::create(b, type, scalar).getResult()
                 : scalar;
   }
-  Value times4(Value index) { return toI32(b.mul(index, 4)); }
   Value toI32(Value index) {
     return b.createOrFold<arith::IndexCastUIOp>(b.getI32Type(), index);
   }
@@ -91,112 +100,110 @@ private:
   Value toFloat(Value i32) {
     return arith::SIToFPOp::create(b, b.getF32Type(), i32);
   }
-  /// Nibbles of the 32 in sixteen bytes at `first`: low ones, then high ones.
-  Value getNibbles(int64_t first) {
-    Value words = getWords(b.add(b.rem(i, 16), first));
-    return toFloats(getBits(words, times4(b.div(i, 16)), 0x0f));
-  }
-
-  /// Bit pairs of four in each of eight bytes at `first`.
-  Value getBitPairs(int64_t first) {
-    Value words = getWords(b.add(b.rem(i, 8), first));
-    return getBits(words, toI32(b.mul(b.div(i, 8), 2)), 0x03);
-  }
-  /// Bit pairs, and the bits above them in four bytes after those.
-  Value getThreeBits(int64_t first) {
-    Value high = getBits(getWords(b.add(b.rem(i, 4), first + 8)),
-                         toI32(b.div(i, 4)), 0x01);
-    high = arith::ShLIOp::create(b, high, spread(high, b.i32(2)));
-    return arith::OrIOp::create(b, getBitPairs(first), high);
-  }
-
   GpuBuilder &b;
+  const FormatInfo &format;
   Value i;
   int64_t width;
   ReadBytes readBytes;
+  Value rest; ///< the byte of split scales, once it is read
 };
 } // namespace
 
-Value BlockValues::getQ4K() {
-  Value group = b.div(i, 32), four = b.rem(group, 4);
-  Value scaleByte = getByte(b.add(four, 4));
-  Value minimumByte = getByte(b.add(four, 8));
-  Value splitByte = getByte(b.add(four, 12));
-  auto bits = [&](Value byte, int64_t shift, int64_t count) -> Value {
-    Value shifted = arith::ShRUIOp::create(b, byte, b.i32(shift));
-    return arith::AndIOp::create(b, shifted, b.i32((1 << count) - 1));
-  };
-  Value isWhole = b.isLess(group, 4);
-  auto join = [&](Value byte, int64_t shift) -> Value {
-    Value high = arith::ShLIOp::create(b, bits(byte, 6, 2), b.i32(4));
-    Value split = arith::OrIOp::create(b, bits(splitByte, shift, 4), high);
-    return toFloat(b.select(isWhole, bits(byte, 0, 6), split));
-  };
-  Value scale = mulF(getHalf(0), join(scaleByte, 0));
-  Value minimum = mulF(getHalf(2), join(minimumByte, 4));
-
-  Value offset = b.add(b.mul(b.div(group, 2), 32), b.rem(i, 32));
-  Value words = getWords(b.add(offset, 16));
-  Value q = toFloats(getBits(words, times4(b.rem(group, 2)), 0x0f));
-  Value value = mulF(scale, q);
-  return arith::SubFOp::create(b, value, spread(value, minimum));
+Value BlockValues::getPlane(const BitPlane &plane) {
+  Value place = plane.lanes < format.blockLength ? b.rem(i, plane.lanes) : i;
+  Value part = b.div(i, plane.lanes);
+  if (plane.run() < format.blockLength) {
+    place = b.add(b.mul(b.div(i, plane.run()), plane.lanes), place);
+    part = b.rem(part, plane.perByte());
+  }
+  Value words = getWords(b.add(place, plane.offset));
+  Value shift = toI32(plane.bits > 1 ? b.mul(part, plane.bits) : part);
+  return getBits(words, shift, static_cast<int32_t>(plane.mask()));
 }
 
-Value BlockValues::getQ6K() {
-  Value half = b.div(i, 128), lane = b.rem(i, 32);
-  Value quarter = b.rem(b.div(i, 32), 4);
-  Value run = b.add(b.mul(half, 2), b.rem(quarter, 2));
-  Value low = getBits(getWords(b.add(b.mul(run, 32), lane)),
-                      times4(b.div(quarter, 2)), 0x0f);
-  Value high = getBits(getWords(b.add(b.add(b.mul(half, 32), lane), 128)),
-                       toI32(b.mul(quarter, 2)), 0x03);
-  high = arith::ShLIOp::create(b, high, spread(high, b.i32(4)));
-  Value q = addF(toFloats(arith::OrIOp::create(b, low, high)), b.f32(-32));
-  Value scale = arith::SIToFPOp::create(b, b.getF32Type(),
-                                        readBytes(b.add(b.div(i, 16), 192), 1));
-  return mulF(mulF(getHalf(208), scale), q);
-}
-
-Value BlockValues::get(BlockFormat format) {
-  switch (format) {
-  case BlockFormat::Q4_0:
-    return mulF(getHalf(0), addF(getNibbles(2), b.f32(-8)));
-  case BlockFormat::Q4_1:
-    return addF(mulF(getHalf(0), getNibbles(4)), getHalf(2));
-  case BlockFormat::Q3_1:
-    return addF(mulF(getHalf(0), toFloats(getThreeBits(4))), getHalf(2));
-  case BlockFormat::Q2_1:
-    return addF(mulF(getHalf(0), toFloats(getBitPairs(4))), getHalf(2));
-  case BlockFormat::Q8_0: {
+Value BlockValues::getIntegers() {
+  if (format.isSigned) {
     Type type = b.getF32Type();
     if (width > 1)
       type = b.vectorOf(width, type);
-    Value bytes = readBytes(b.add(i, 2), width);
-    return mulF(getHalf(0), arith::SIToFPOp::create(b, type, bytes));
+    Value bytes = readBytes(b.add(i, format.planes[0].offset), width);
+    return arith::SIToFPOp::create(b, type, bytes);
   }
-  case BlockFormat::Q4_K:
-    return getQ4K();
-  case BlockFormat::Q6_K:
-    return getQ6K();
+  Value result;
+  for (size_t p = format.numPlanes(); p-- > 0;) {
+    const BitPlane &plane = format.planes[p];
+    Value bits = getPlane(plane);
+    if (plane.position > 0)
+      bits = arith::ShLIOp::create(
+          b, bits, spread(bits, b.i32(static_cast<int64_t>(plane.position))));
+    result = result ? arith::OrIOp::create(b, bits, result).getResult() : bits;
   }
-  llvm_unreachable("all formats are listed");
+  result = toFloats(result);
+  return format.zero != 0 ? addF(result, b.f32(-format.zero)) : result;
+}
+
+Value BlockValues::getSplitScale(int64_t first, uint32_t restShift) {
+  const SplitScales &split = format.split;
+  Value group = b.div(i, format.group), place = b.rem(group, split.whole);
+  auto bits = [&](Value byte, uint32_t shift, uint32_t count) -> Value {
+    Value shifted = arith::ShRUIOp::create(b, byte, b.i32(shift));
+    return arith::AndIOp::create(b, shifted, b.i32((1 << count) - 1));
+  };
+  Value byte = getByte(b.add(place, first));
+  if (!rest)
+    rest = getByte(b.add(place, split.rest));
+  Value high = arith::ShLIOp::create(
+      b, bits(byte, split.bits, split.highBits()), b.i32(split.lowBits));
+  Value joined =
+      arith::OrIOp::create(b, bits(rest, restShift, split.lowBits), high);
+  return toFloat(b.select(b.isLess(group, split.whole),
+                          bits(byte, 0, split.bits), joined));
+}
+
+Value BlockValues::getScale() {
+  Value scale = getHalf(format.scale);
+  switch (format.groupScales) {
+  case GroupScales::None:
+    break;
+  case GroupScales::Bytes: {
+    Value place = b.add(b.div(i, format.group), format.groupScaleBytes);
+    Value number =
+        arith::SIToFPOp::create(b, b.getF32Type(), readBytes(place, 1));
+    return mulF(scale, number);
+  }
+  case GroupScales::Split:
+    return mulF(scale, getSplitScale(format.split.scales, 0));
+  }
+  return scale;
+}
+
+Value BlockValues::getMinimum() {
+  Value minimum = getHalf(format.minimum);
+  if (format.groupScales != GroupScales::Split)
+    return minimum;
+  return mulF(minimum,
+              getSplitScale(format.split.minima, format.split.lowBits));
+}
+
+Value BlockValues::get() {
+  Value scale = getScale();
+  Value value = mulF(scale, getIntegers());
+  if (!format.hasMinimum())
+    return value;
+  if (!format.subtractsMinimum)
+    return addF(value, getMinimum());
+  return arith::SubFOp::create(b, value, spread(value, getMinimum()));
 }
 
 int64_t gist::getBlockRun(BlockFormat format) {
-  switch (format) {
-  case BlockFormat::Q3_1:
-    return 4;
-  case BlockFormat::Q2_1:
-    return 8;
-  default:
-    return 16;
-  }
+  // The widest load has sixteen bytes.
+  return std::min<int64_t>(16, getFormatInfo(format).neighbours());
 }
 
 Value gist::dequantize(GpuBuilder &b, BlockFormat format, Value i,
                        int64_t width,
                        function_ref<Value(Value, int64_t)> readBytes) {
-  return BlockValues(b, i, width, readBytes).get(format);
+  return BlockValues(b, getFormatInfo(format), i, width, readBytes).get();
 }
 
 Value ElementEmitter::getDequantized(DequantizeOp op, ValueRange indices,

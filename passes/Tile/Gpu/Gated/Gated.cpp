@@ -26,6 +26,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/Gated/Gated.h"
+#include "dialect/Decompose.h"
 #include "passes/Tile/Gpu/Core/SharedSteps.h"
 #include "passes/Tile/Gpu/Matmul/RowSums.h"
 #include "passes/Tile/Gpu/Select/Select.h"
@@ -490,29 +491,15 @@ void GatedKernel::decideLevels() {
   }
   b.barrier();
 
-  SmallVector<double> thresholds;
-  if (op.getEpsilonLow())
-    thresholds.push_back(op.getEpsilonLow()->convertToFloat());
-  thresholds.push_back(op.getEpsilon().convertToFloat());
   for (int64_t t = 0; t < tokens; ++t) {
     auto get = [&](Norm norm) {
       return b.read(totals, b.index(t * kNumNorms + norm));
     };
-    Value zero = b.f32(0);
     Value isNonZero = arith::CmpFOp::create(b, arith::CmpFPredicate::UNE,
-                                            get(kNonZero), zero);
-    Value ratio = arith::DivFOp::create(
-        b, math::SqrtOp::create(b, get(kResidual)).getResult(),
-        math::SqrtOp::create(b, get(kInput)).getResult());
-    ratio = b.select(isNonZero, ratio, zero);
-    Value level = b.i32(0);
-    for (double threshold : thresholds) {
-      // A NaN stays within no threshold.
-      Value isAbove = arith::CmpFOp::create(b, arith::CmpFPredicate::UGT, ratio,
-                                            b.f32(threshold));
-      level = arith::AddIOp::create(
-          b, level, arith::ExtUIOp::create(b, b.getI32Type(), isAbove));
-    }
+                                            get(kNonZero), b.f32(0));
+    Value residual = get(kResidual);
+    Value ratio = createGateRatio(b, residual, get(kInput), isNonZero);
+    Value level = createGateLevel(b, op, ratio, b.getI32Type());
     levels.push_back(level);
     Value isFirst = b.both(b.isEqual(b.block(0), 0), b.isEqual(b.thread(), 0));
     b.ifThen(isFirst, [&] {

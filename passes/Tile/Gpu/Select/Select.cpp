@@ -15,21 +15,10 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Tile/Gpu/Select/SelectKernel.h"
-
-#include <limits>
+#include "runtime/format/Theta.h"
 
 using namespace mlir;
 using namespace gist;
-
-/// The cosine that makes a token redundant: 1 - tau^2 in f32; no cosine reaches
-/// that of tau = 0.
-static float computeTheta(const APFloat &tau) {
-  if (tau.isZero())
-    return std::numeric_limits<float>::infinity();
-  // Two statements: one could be contracted to a fused operation.
-  float square = tau.convertToFloat() * tau.convertToFloat();
-  return 1.0F - square;
-}
 
 Operation *gist::getSelection(func::FuncOp kernel) {
   Operation *selection = nullptr;
@@ -180,7 +169,7 @@ private:
   template <typename Op> void readOptions(Op op, SelectProblem &problem) {
     problem.similarity = op.getSimilarity();
     problem.isCausal = op.getCausal();
-    problem.theta = computeTheta(op.getTau());
+    problem.theta = thetaOfTau(op.getTau().convertToFloat());
     problem.tokens = getBuffer(op.getTokens());
     if (op.getTaus())
       problem.taus = getBuffer(op.getTaus());

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/Select/SelectKernel.h"
+#include "dialect/Formats.h"
 #include "passes/Tile/Gpu/Matmul/Staging.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -56,16 +57,7 @@ static int64_t getNumWorkgroups(const GpuInfo &gpu, GpuTileAttr tile,
 static Value getTheta(GpuBuilder &b, const SelectProblem &problem, Value head) {
   if (!problem.taus)
     return b.f32(problem.theta);
-  Value tau = b.read(problem.taus, head ? head : b.index(0));
-  auto compare = [&](arith::CmpFPredicate predicate, double bound) -> Value {
-    return arith::CmpFOp::create(b, predicate, tau, b.f32(bound));
-  };
-  Value isInside = b.both(compare(arith::CmpFPredicate::OGT, 0),
-                          compare(arith::CmpFPredicate::OLT, 1));
-  Value square = arith::MulFOp::create(b, tau, tau);
-  Value theta = arith::SubFOp::create(b, b.f32(1), square);
-  return b.select(isInside, theta,
-                  b.f32(std::numeric_limits<double>::infinity()));
+  return createTheta(b, b.read(problem.taus, head ? head : b.index(0)));
 }
 
 SelectKernel::SelectKernel(GpuBuilder &b, GpuTileAttr tile,

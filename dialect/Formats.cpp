@@ -1,0 +1,112 @@
+//===- Formats.cpp - Attributes and the layouts they name -----------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Formats.h"
+#include "dialect/DecomposeUtils.h"
+#include "dialect/GistOps.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace gist;
+
+WeightFormat gist::getWeightFormat(BlockFormat format) {
+  switch (format) {
+#define GIST_BLOCK_FORMAT(Name)                                                \
+  case BlockFormat::Name:                                                      \
+    return WeightFormat::Name;
+#include "runtime/format/BlockFormats.def"
+  }
+  llvm_unreachable("all formats are listed");
+}
+
+BlockFormat gist::getBlockFormat(WeightFormat format) {
+  switch (format) {
+#define GIST_BLOCK_FORMAT(Name)                                                \
+  case WeightFormat::Name:                                                     \
+    return BlockFormat::Name;
+#include "runtime/format/BlockFormats.def"
+  default:
+    llvm_unreachable("a format without blocks");
+  }
+}
+
+const FormatInfo &gist::getFormatInfo(BlockFormat format) {
+  return formatInfo(getWeightFormat(format));
+}
+
+BlockLayout gist::getBlockLayout(BlockFormat format) {
+  const FormatInfo &info = getFormatInfo(format);
+  return {info.blockBytes, info.blockLength};
+}
+
+//===----------------------------------------------------------------------===//
+// #gist.packing
+//===----------------------------------------------------------------------===//
+
+static_assert(PackingAttr::kBlock == PackedLayout::kBlock);
+
+PackedLayout gist::getPackedLayout(PackingAttr packing) {
+  return {.columns = packing.getColumns(),
+          .depth = packing.getDepth(),
+          .bits = packing.getBits(),
+          .group = packing.getGroup(),
+          .scaleBits = packing.getScaleBits(),
+          .zero = packing.getZero(),
+          .isSigned = packing.getIsSigned(),
+          .hasMin = packing.getHasMin()};
+}
+
+PackingAttr gist::getPackingAttr(MLIRContext *context,
+                                 const PackedLayout &layout) {
+  return PackingAttr::get(context, layout.columns, layout.depth, layout.bits,
+                          layout.group, layout.scaleBits, layout.zero,
+                          layout.isSigned, layout.hasMin);
+}
+
+int64_t PackingAttr::getMinOffset() const {
+  return getPackedLayout(*this).minOffset();
+}
+
+int64_t PackingAttr::getValueOffset() const {
+  return getPackedLayout(*this).valueOffset();
+}
+
+int64_t PackingAttr::getBlockBytes() const {
+  return getPackedLayout(*this).blockBytes();
+}
+
+SmallVector<int64_t, 3> PackingAttr::getPackedShape(int64_t rows,
+                                                    int64_t values) const {
+  return llvm::to_vector<3>(getPackedLayout(*this).packedShape(rows, values));
+}
+
+LogicalResult PackingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  int64_t columns, int64_t depth, int64_t bits,
+                                  int64_t group, int64_t scaleBits,
+                                  int64_t zero, bool isSigned, bool hasMin) {
+  PackedLayout layout{columns,   depth, bits,     group,
+                      scaleBits, zero,  isSigned, hasMin};
+  if (std::string fault = layout.findFault(); !fault.empty())
+    return emitError() << fault;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+Value gist::createTheta(ImplicitLocOpBuilder &b, Value tau) {
+  using arith::CmpFPredicate;
+  Value isInside =
+      allOf(b, {compare(b, CmpFPredicate::OGT, tau, createF32(b, 0)),
+                compare(b, CmpFPredicate::OLT, tau, createF32(b, 1))});
+  Value square = arith::MulFOp::create(b, tau, tau);
+  Value theta = arith::SubFOp::create(b, createF32(b, 1), square);
+  return arith::SelectOp::create(
+      b, isInside, theta, createF32(b, std::numeric_limits<float>::infinity()));
+}

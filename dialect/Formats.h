@@ -1,0 +1,36 @@
+//===- Formats.h - Attributes and the layouts they name ---------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The dialect's names for layouts that runtime/format defines, and the numbers
+// that ops compute as those layouts say.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_DIALECT_FORMATS_H
+#define GIST_DIALECT_FORMATS_H
+
+#include "dialect/GistDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "runtime/format/PackedLayout.h"
+
+namespace gist {
+
+WeightFormat getWeightFormat(BlockFormat format);
+/// Of a format that has blocks.
+BlockFormat getBlockFormat(WeightFormat format);
+const FormatInfo &getFormatInfo(BlockFormat format);
+
+PackedLayout getPackedLayout(PackingAttr packing);
+PackingAttr getPackingAttr(mlir::MLIRContext *context,
+                           const PackedLayout &layout);
+
+/// thetaOfTau for an f32 that is known when the code runs.
+mlir::Value createTheta(mlir::ImplicitLocOpBuilder &b, mlir::Value tau);
+
+} // namespace gist
+
+#endif // GIST_DIALECT_FORMATS_H

@@ -1,0 +1,231 @@
+//===- PackedLayout.cpp - Weights in the order kernels read them ----------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/format/PackedLayout.h"
+
+#include <algorithm>
+#include <cassert>
+#include <charconv>
+#include <cstring>
+
+using namespace gist;
+
+static constexpr int64_t kBlock = PackedLayout::kBlock;
+
+std::string PackedLayout::findFault() const {
+  auto text = [](int64_t number) { return std::to_string(number); };
+  // A bound far beyond every instruction keeps sizes from overflowing.
+  constexpr int64_t kMaxColumns = 1 << 16;
+  if (columns < 1 || columns > kMaxColumns || depth < 1 ||
+      kBlock % (2 * depth) != 0)
+    return "expects columns > 0 and a depth that divides 16, got " +
+           text(columns) + " and " + text(depth);
+  if (bits != 2 && bits != 3 && bits != 4 && bits != 8)
+    return "expects 2, 3, 4 or 8 bits, got " + text(bits);
+  if (group != kBlock && group != kBlock / 2)
+    return "expects groups of 16 or 32, got " + text(group);
+  if (scaleBits != 16 && scaleBits != 32)
+    return "expects scales of 16 or 32 bits, got " + text(scaleBits);
+  return {};
+}
+
+std::array<BitPlane, 2> PackedLayout::planes() const {
+  auto number = [](int64_t value) { return static_cast<uint32_t>(value); };
+  uint32_t first = number(valueOffset());
+  switch (bits) {
+  case 8:
+  case 4: // Two steps of `depth` share their bytes.
+    return {{{.offset = first,
+              .lanes = number(columns * depth),
+              .bits = number(bits)}}};
+  default: // Bit pairs of a quarter of the block, then a third bit of an
+           // eighth.
+    break;
+  }
+  uint32_t pairs = number(columns * kBlock / 4);
+  BitPlane low{.offset = first, .lanes = pairs, .bits = 2};
+  if (bits == 2)
+    return {{low}};
+  return {{low,
+           {.offset = first + pairs,
+            .lanes = pairs / 2,
+            .bits = 1,
+            .position = 2}}};
+}
+
+PackedLayout gist::packedLayout(WeightFormat format, int64_t columns,
+                                int64_t depth, bool isUnsigned) {
+  const FormatInfo &info = formatInfo(format);
+  PackedLayout layout;
+  layout.columns = columns;
+  layout.depth = depth;
+  // Six bits have no planes of their own.
+  layout.bits = info.bits > 4 ? 8 : info.bits;
+  layout.group = info.group;
+  // A product of an f16 scale and a 6- or 8-bit one is exact in f32.
+  layout.scaleBits = info.groupScales == GroupScales::None ? 16 : 32;
+  layout.hasMin = info.hasMinimum();
+  layout.zero = isUnsigned ? info.zero : 0;
+  layout.isSigned = !isUnsigned && info.zero != 0;
+  return layout;
+}
+
+//===----------------------------------------------------------------------===//
+// Bytes
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Writes rows of a weight as columns of packed blocks.
+class Packer {
+public:
+  Packer(const FormatInfo &format, const PackedLayout &layout);
+
+  /// Puts the 32 values at `values` in place, which are `first` and up of the
+  /// stored block `in`.
+  void write(const uint8_t *in, const uint8_t *values, uint32_t first,
+             int64_t column, uint8_t *out) const;
+
+private:
+  void writeScale(const uint8_t *in, uint32_t group, uint8_t *out) const;
+
+  /// Where a plane has the bits of one value.
+  struct Place {
+    uint32_t byte;
+    uint8_t shift;
+  };
+  const FormatInfo &format;
+  const PackedLayout &layout;
+  std::array<BitPlane, 2> planes;
+  /// Of each plane, by column and then value: divisions done once.
+  std::array<std::vector<Place>, 2> places;
+  int64_t shift;
+};
+} // namespace
+
+Packer::Packer(const FormatInfo &format, const PackedLayout &layout)
+    : format(format), layout(layout), planes(layout.planes()),
+      // What is stored stands for itself less `zero`.
+      shift(layout.zero - format.zero) {
+  for (size_t p = 0; p < layout.numPlanes(); ++p)
+    for (int64_t column = 0; column < layout.columns; ++column)
+      for (int64_t i = 0; i < kBlock; ++i) {
+        auto number = static_cast<uint32_t>(layout.numberOf(column, i));
+        places[p].push_back({planes[p].byteOf(number),
+                             static_cast<uint8_t>(planes[p].shiftOf(number))});
+      }
+}
+
+void Packer::writeScale(const uint8_t *in, uint32_t group, uint8_t *out) const {
+  int64_t minOffset = layout.minOffset();
+  if (layout.scaleBits == 16) { // as they are stored
+    std::memcpy(out, in + format.scale, 2);
+    if (layout.hasMin)
+      std::memcpy(out + minOffset, in + format.minimum, 2);
+    return;
+  }
+  BlockScale numbers = readScale(format, in, group);
+  std::memcpy(out, &numbers.scale, 4);
+  if (layout.hasMin)
+    std::memcpy(out + minOffset, &numbers.minimum, 4);
+}
+
+void Packer::write(const uint8_t *in, const uint8_t *values, uint32_t first,
+                   int64_t column, uint8_t *out) const {
+  for (int64_t g = 0; g < kBlock / layout.group; ++g)
+    writeScale(in, first / format.group + static_cast<uint32_t>(g),
+               out + layout.scaleOffset(column, g));
+  for (size_t p = 0; p < layout.numPlanes(); ++p) {
+    const Place *place = places[p].data() + column * kBlock;
+    uint32_t position = planes[p].position, mask = planes[p].mask();
+    for (int64_t i = 0; i < kBlock; ++i) {
+      auto value = static_cast<uint8_t>(values[i] + shift);
+      out[place[i].byte] |= (value >> position & mask) << place[i].shift;
+    }
+  }
+}
+
+std::vector<uint8_t> gist::packWeight(WeightFormat format,
+                                      const PackedLayout &layout,
+                                      std::span<const uint8_t> stored,
+                                      int64_t rows, int64_t columns) {
+  const FormatInfo &info = formatInfo(format);
+  assert(static_cast<int64_t>(stored.size()) ==
+             rows * columns / info.blockLength * info.blockBytes &&
+         "a weight of another size");
+  auto shape = layout.packedShape(rows, columns);
+  std::vector<uint8_t> packed(
+      static_cast<size_t>(shape[0] * shape[1] * shape[2]));
+  Packer packer(info, layout);
+  const uint8_t *in = stored.data();
+  for (int64_t row = 0; row < rows; ++row) {
+    uint8_t *out = packed.data() + row / layout.columns * shape[1] * shape[2];
+    for (int64_t block = 0; block < columns / info.blockLength; ++block) {
+      uint8_t values[FormatInfo::kMaxBlockLength];
+      readValues(info, in, values);
+      for (uint32_t i = 0; i < info.blockLength; i += kBlock, out += shape[2])
+        packer.write(in, values + i, i, row % layout.columns, out);
+      in += info.blockBytes;
+    }
+  }
+  return packed;
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+std::string gist::printStorage(const WeightStorage &storage) {
+  std::string text = formatInfo(storage.format).attribute;
+  if (!storage.packing)
+    return text;
+  text += "/" + std::to_string(storage.packing->columns) + "x" +
+          std::to_string(storage.packing->depth);
+  return text + (storage.packing->zero != 0 ? "u" : "");
+}
+
+/// Takes a number from the front of `text`.
+static bool takeNumber(std::string_view &text, int64_t &number) {
+  const char *end = text.data() + text.size();
+  auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc())
+    return false;
+  text = {rest, static_cast<size_t>(end - rest)};
+  return true;
+}
+
+/// Takes a character from the front of `text` if it is this one.
+static bool take(std::string_view &text, char character) {
+  if (text.empty() || text.front() != character)
+    return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+bool gist::parseStorage(std::string_view text, WeightStorage &storage) {
+  WeightStorage result;
+  size_t slash = std::min(text.find('/'), text.size());
+  if (!formatOfAttribute(text.substr(0, slash), result.format))
+    return false;
+  std::string_view rest = text.substr(slash);
+  if (take(rest, '/')) {
+    int64_t columns = 0, depth = 0;
+    if (!formatInfo(result.format).isQuantized() ||
+        !takeNumber(rest, columns) || !take(rest, 'x') ||
+        !takeNumber(rest, depth))
+      return false;
+    bool isUnsigned = take(rest, 'u');
+    PackedLayout layout =
+        packedLayout(result.format, columns, depth, isUnsigned);
+    if (!layout.findFault().empty() || (isUnsigned && layout.zero == 0))
+      return false;
+    result.packing = layout;
+  }
+  if (!rest.empty())
+    return false;
+  storage = result;
+  return true;
+}

@@ -1,0 +1,437 @@
+//===- FormatTest.cpp - Each layout, walked -------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the tables of runtime/format promise: bits that do not overlap and fill
+// their blocks, rows that come back as they were written, texts that are read
+// as they were printed. That stored blocks mean what ggml means by them is
+// QuantTest's.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/format/CpuFeatures.h"
+#include "runtime/format/Devices.h"
+#include "runtime/format/Half.h"
+#include "runtime/format/HeadTable.h"
+#include "runtime/format/PackedLayout.h"
+#include "runtime/format/Theta.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <set>
+
+using namespace gist;
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Theta
+//===----------------------------------------------------------------------===//
+
+TEST(Theta, IsOneMinusTheSquareRoundedTwice) {
+  for (float tau : {0.3F, 0.1F, 0.7F, 0.999F, 1e-3F}) {
+    // The square of an f32 is exact in f64, so each step rounds once.
+    auto square = static_cast<float>(static_cast<double>(tau) * tau);
+    auto expected = static_cast<float>(1.0 - static_cast<double>(square));
+    EXPECT_EQ(thetaOfTau(tau), expected) << tau;
+  }
+  // 1 - 2^-26 is not an f32: it rounds to 1, which equal rows still reach.
+  EXPECT_EQ(thetaOfTau(0x1p-13F), 1.0F);
+}
+
+TEST(Theta, NoCosineReachesThatOfATauOutside) {
+  float infinity = std::numeric_limits<float>::infinity();
+  for (float tau : {0.0F, -0.0F, -0.5F, 1.0F, 2.0F, infinity, -infinity,
+                    std::numeric_limits<float>::quiet_NaN()})
+    EXPECT_EQ(thetaOfTau(tau), infinity) << tau;
+  EXPECT_LT(thetaOfTau(std::nextafter(1.0F, 0.0F)), 1e-6F);
+}
+
+//===----------------------------------------------------------------------===//
+// The table of heads
+//===----------------------------------------------------------------------===//
+
+/// A row whose fields all differ, from each other and from those of other rows.
+HeadPlace makePlace(int64_t row) {
+  int64_t base = row * 100;
+  return {.ringRow = base + 1,
+          .ringRows = base + 2,
+          .meanRow = base + 3,
+          .unit = base + 4,
+          .capacity = base + 5,
+          .window = -base - 6,
+          .sinks = base + 7,
+          .theta = static_cast<double>(base) + 0.5};
+}
+
+TEST(HeadTable, EveryFieldHasAColumn) {
+  std::vector<float> table;
+  for (int64_t row = 0; row < 3; ++row)
+    appendPlace(makePlace(row), table);
+  ASSERT_EQ(table.size(), 3u * kNumHeadFields);
+  for (int64_t row = 0; row < 3; ++row) {
+    EXPECT_EQ(readPlace(table, static_cast<size_t>(row)), makePlace(row));
+    // What kernels load by name.
+    auto get = [&](HeadField field) {
+      return table[static_cast<size_t>(row * kNumHeadFields) +
+                   static_cast<size_t>(field)];
+    };
+    HeadPlace place = makePlace(row);
+    EXPECT_EQ(get(HeadField::RingRow), static_cast<float>(place.ringRow));
+    EXPECT_EQ(get(HeadField::RingRows), static_cast<float>(place.ringRows));
+    EXPECT_EQ(get(HeadField::MeanRow), static_cast<float>(place.meanRow));
+    EXPECT_EQ(get(HeadField::Unit), static_cast<float>(place.unit));
+    EXPECT_EQ(get(HeadField::Capacity), static_cast<float>(place.capacity));
+    EXPECT_EQ(get(HeadField::Window), static_cast<float>(place.window));
+    EXPECT_EQ(get(HeadField::Sinks), static_cast<float>(place.sinks));
+    EXPECT_EQ(get(HeadField::Theta), static_cast<float>(place.theta));
+  }
+}
+
+TEST(HeadTable, TheOrderIsThatOfModules) {
+  // Modules that exist have their columns here.
+  EXPECT_EQ(kNumHeadFields, 8);
+  EXPECT_EQ(static_cast<int>(HeadField::RingRow), 0);
+  EXPECT_EQ(static_cast<int>(HeadField::Capacity), 4);
+  EXPECT_EQ(static_cast<int>(HeadField::Theta), 7);
+}
+
+TEST(HeadTable, ThetasFromTwoOnAreRandom) {
+  EXPECT_TRUE(isRandomTheta(randomTheta(0.3)));
+  EXPECT_TRUE(isRandomTheta(randomTheta(0)));
+  EXPECT_EQ(randomTheta(0.25), 2.25);
+  // Cosines are at most 1, and rounding adds little.
+  EXPECT_FALSE(isRandomTheta(1.0001));
+}
+
+//===----------------------------------------------------------------------===//
+// Block formats
+//===----------------------------------------------------------------------===//
+
+/// Counts how often each bit of `bytes` is used.
+class BitCount {
+public:
+  explicit BitCount(size_t bytes) : counts(bytes * 8) {}
+
+  void add(uint32_t byte, uint32_t shift, uint32_t bits) {
+    ASSERT_LE(shift + bits, 8u);
+    for (uint32_t i = 0; i < bits; ++i)
+      ++counts.at(byte * 8 + shift + i);
+  }
+  void addPlane(const BitPlane &plane, uint32_t values) {
+    for (uint32_t i = 0; i < values; ++i)
+      add(plane.byteOf(i), plane.shiftOf(i), plane.bits);
+  }
+  void addBytes(uint32_t first, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i)
+      add(first + i, 0, 8);
+  }
+  void expectEachOnce() const {
+    for (size_t i = 0; i < counts.size(); ++i)
+      EXPECT_EQ(counts[i], 1) << "bit " << i % 8 << " of byte " << i / 8;
+  }
+
+private:
+  std::vector<int> counts;
+};
+
+std::vector<WeightFormat> getBlockFormats() {
+  return {
+#define GIST_BLOCK_FORMAT(Name) WeightFormat::Name,
+#include "runtime/format/BlockFormats.def"
+  };
+}
+
+TEST(BlockFormats, FieldsFillTheirBlocks) {
+  for (WeightFormat format : getBlockFormats()) {
+    const FormatInfo &info = formatInfo(format);
+    SCOPED_TRACE(info.name);
+    BitCount count(info.blockBytes);
+    uint32_t bits = 0;
+    for (size_t p = 0; p < info.numPlanes(); ++p) {
+      count.addPlane(info.planes[p], info.blockLength);
+      EXPECT_EQ(info.planes[p].position, bits);
+      bits += info.planes[p].bits;
+    }
+    EXPECT_EQ(info.bits, bits);
+    count.addBytes(info.scale, 2);
+    if (info.hasMinimum())
+      count.addBytes(info.minimum, 2);
+    for (uint32_t g = 0; g < info.blockLength / info.group; ++g) {
+      if (info.groupScales == GroupScales::None)
+        break;
+      for (const BitField &field : groupScaleFields(info, g))
+        count.add(field.byte, field.shift, field.bits);
+      if (info.groupScales == GroupScales::Split)
+        for (const BitField &field : groupMinimumFields(info, g))
+          count.add(field.byte, field.shift, field.bits);
+    }
+    count.expectEachOnce();
+  }
+}
+
+TEST(BlockFormats, NamesAndNumbersAreDistinct) {
+  std::set<std::string> names, attributes;
+  std::set<uint32_t> types;
+  size_t numTypes = 0, number = 0;
+  for (const FormatInfo &info : allFormats()) {
+    EXPECT_TRUE(names.insert(info.name).second) << info.name;
+    EXPECT_TRUE(attributes.insert(info.attribute).second) << info.attribute;
+    if (info.ggmlType != FormatInfo::kNoGgmlType) {
+      types.insert(info.ggmlType);
+      ++numTypes;
+    }
+    auto format = static_cast<WeightFormat>(number++);
+    WeightFormat found{};
+    ASSERT_TRUE(formatOfName(info.name, found));
+    EXPECT_EQ(found, format);
+    ASSERT_TRUE(formatOfAttribute(info.attribute, found));
+    EXPECT_EQ(found, format);
+    EXPECT_EQ(&formatInfo(format), &info);
+  }
+  EXPECT_EQ(types.size(), numTypes);
+  WeightFormat found = WeightFormat::Q6_K;
+  EXPECT_FALSE(formatOfName("q4_1", found));
+  EXPECT_FALSE(formatOfAttribute("Q4_1", found));
+  EXPECT_EQ(found, WeightFormat::Q6_K);
+  // GIST_BLOCK_FORMAT lists those that have blocks.
+  size_t numBlocks = 0;
+  for (const FormatInfo &info : allFormats())
+    numBlocks += info.isQuantized() ? 1 : 0;
+  EXPECT_EQ(getBlockFormats().size(), numBlocks);
+}
+
+TEST(BlockFormats, ValuesComeBackAsTheyWereWritten) {
+  std::mt19937 random(3);
+  for (WeightFormat format : getBlockFormats()) {
+    const FormatInfo &info = formatInfo(format);
+    SCOPED_TRACE(info.name);
+    std::vector<uint8_t> values(info.blockLength), back(info.blockLength);
+    for (uint8_t &value : values)
+      value = static_cast<uint8_t>(random() & ((1U << info.bits) - 1));
+    std::vector<uint8_t> block(info.blockBytes);
+    writeValues(info, values.data(), block.data());
+    readValues(info, block.data(), back.data());
+    EXPECT_EQ(back, values);
+  }
+}
+
+TEST(BlockFormats, NeighboursShareBytesShiftsAndScales) {
+  for (WeightFormat format : getBlockFormats()) {
+    const FormatInfo &info = formatInfo(format);
+    SCOPED_TRACE(info.name);
+    uint32_t width = info.neighbours();
+    ASSERT_EQ(info.blockLength % width, 0u);
+    for (uint32_t first = 0; first < info.blockLength; first += width)
+      for (uint32_t i = first; i < first + width; ++i) {
+        ASSERT_EQ(i / info.group, first / info.group);
+        for (size_t p = 0; p < info.numPlanes(); ++p) {
+          const BitPlane &plane = info.planes[p];
+          ASSERT_EQ(plane.byteOf(i), plane.byteOf(first) + (i - first));
+          ASSERT_EQ(plane.shiftOf(i), plane.shiftOf(first));
+        }
+      }
+  }
+}
+
+void writeHalf(float value, uint8_t *bytes) {
+  uint16_t half = floatToHalf(value);
+  bytes[0] = static_cast<uint8_t>(half);
+  bytes[1] = static_cast<uint8_t>(half >> 8);
+}
+
+void writeFields(int number, const GroupFields &fields, uint8_t *block) {
+  for (const BitField &field : fields)
+    block[field.byte] |= static_cast<uint8_t>(
+        (number >> field.position & ((1 << field.bits) - 1)) << field.shift);
+}
+
+/// d = 0.5, m = 4, other scales for each group, other values side by side.
+TEST(BlockFormats, BlocksStandForTheFormulasNumbers) {
+  for (WeightFormat format : getBlockFormats()) {
+    const FormatInfo &info = formatInfo(format);
+    SCOPED_TRACE(info.name);
+    uint32_t groups = info.blockLength / info.group;
+    std::vector<uint8_t> block(info.blockBytes), values(info.blockLength);
+    for (uint32_t i = 0; i < info.blockLength; ++i)
+      values[i] = static_cast<uint8_t>((i * 37 + i / 16) % (1U << info.bits));
+    writeValues(info, values.data(), block.data());
+    writeHalf(0.5F, &block[info.scale]);
+    if (info.hasMinimum())
+      writeHalf(4, &block[info.minimum]);
+    // Signed bytes, or six bits of which the top two are often set.
+    auto scaleOf = [&](uint32_t g) {
+      return info.groupScales == GroupScales::Bytes
+                 ? static_cast<int>(g) * 17 - 128
+                 : static_cast<int>(63 - 5 * g);
+    };
+    auto minimumOf = [](uint32_t g) { return static_cast<int>(7 * g + 9); };
+    for (uint32_t g = 0; g < groups; ++g) {
+      if (info.groupScales == GroupScales::None)
+        break;
+      writeFields(scaleOf(g), groupScaleFields(info, g), block.data());
+      if (info.groupScales == GroupScales::Split)
+        writeFields(minimumOf(g), groupMinimumFields(info, g), block.data());
+    }
+    std::vector<float> numbers(info.blockLength);
+    dequantize(format, {block.data(), block.size()}, numbers.data());
+    for (uint32_t i = 0; i < info.blockLength; ++i) {
+      uint32_t g = i / info.group;
+      double scale = 0.5, minimum = info.hasMinimum() ? 4 : 0;
+      if (info.groupScales != GroupScales::None)
+        scale *= scaleOf(g);
+      if (info.groupScales == GroupScales::Split)
+        minimum *= -minimumOf(g);
+      EXPECT_EQ(numbers[i], scale * (values[i] - info.zero) + minimum) << i;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Packed layouts
+//===----------------------------------------------------------------------===//
+
+TEST(PackedLayout, FieldsFillTheirBlocks) {
+  for (WeightFormat format : getBlockFormats())
+    for (auto [columns, depth] :
+         {std::pair(8, 8), std::pair(16, 4), std::pair(4, 16), std::pair(1, 1)})
+      for (bool isUnsigned : {false, true}) {
+        PackedLayout layout = packedLayout(format, columns, depth, isUnsigned);
+        SCOPED_TRACE(printStorage({format, layout}));
+        EXPECT_EQ(layout.findFault(), "");
+        BitCount count(static_cast<size_t>(layout.blockBytes()));
+        auto planes = layout.planes();
+        std::set<int64_t> numbers;
+        for (int64_t column = 0; column < columns; ++column) {
+          for (int64_t i = 0; i < PackedLayout::kBlock; ++i)
+            numbers.insert(layout.numberOf(column, i));
+          for (int64_t g = 0; g < PackedLayout::kBlock / layout.group; ++g) {
+            auto at = static_cast<uint32_t>(layout.scaleOffset(column, g));
+            auto width = static_cast<uint32_t>(layout.scaleBits / 8);
+            count.addBytes(at, width);
+            if (layout.hasMin)
+              count.addBytes(at + static_cast<uint32_t>(layout.minOffset()),
+                             width);
+          }
+        }
+        // Every number from 0 on.
+        auto all = static_cast<int64_t>(columns * PackedLayout::kBlock);
+        ASSERT_EQ(static_cast<int64_t>(numbers.size()), all);
+        EXPECT_EQ(*numbers.begin(), 0);
+        EXPECT_EQ(*numbers.rbegin(), all - 1);
+        for (size_t p = 0; p < layout.numPlanes(); ++p)
+          count.addPlane(planes[p], static_cast<uint32_t>(all));
+        count.expectEachOnce();
+      }
+}
+
+TEST(PackedLayout, TextsAreReadAsTheyWerePrinted) {
+  for (const FormatInfo &info : allFormats()) {
+    WeightFormat format{};
+    ASSERT_TRUE(formatOfName(info.name, format));
+    std::vector<WeightStorage> storages = {{format, std::nullopt}};
+    if (info.isQuantized())
+      for (bool isUnsigned : {false, true})
+        storages.push_back({format, packedLayout(format, 16, 4, isUnsigned)});
+    for (const WeightStorage &storage : storages) {
+      std::string text = printStorage(storage);
+      SCOPED_TRACE(text);
+      WeightStorage found;
+      ASSERT_TRUE(parseStorage(text, found));
+      EXPECT_EQ(found, storage);
+    }
+  }
+  EXPECT_EQ(printStorage({WeightFormat::Q4_1,
+                          packedLayout(WeightFormat::Q4_1, 8, 8, true)}),
+            "q4_1/8x8");
+  EXPECT_EQ(printStorage({WeightFormat::Q8_0,
+                          packedLayout(WeightFormat::Q8_0, 16, 4, true)}),
+            "q8_0/16x4u");
+}
+
+TEST(PackedLayout, OtherTextsAreRefused) {
+  WeightStorage storage{WeightFormat::Q2_1, std::nullopt};
+  for (const char *text :
+       {"", "q4_1/", "q4_1/8", "q4_1/8x", "q4_1/x8", "q4_1/8x8 ", "q4_1/8x8v",
+        "q4_1/8x8u", "q4_1/0x8", "q4_1/-8x8", "q4_1/8x3", "q4_1/8x32", "Q4_1",
+        "f16/8x8", "q5_0/8x8", "q4_1/8x8/8x8", "q8_0/99999999999999999999x8",
+        "q8_0/4611686018427387904x8"})
+    EXPECT_FALSE(parseStorage(text, storage)) << text;
+  EXPECT_EQ(storage.format, WeightFormat::Q2_1);
+}
+
+TEST(PackedLayout, FaultsAreSentences) {
+  PackedLayout layout = packedLayout(WeightFormat::Q4_1, 8, 8, false);
+  auto fault = [&](int64_t PackedLayout::*field, int64_t value) {
+    PackedLayout changed = layout;
+    changed.*field = value;
+    return changed.findFault();
+  };
+  EXPECT_EQ(fault(&PackedLayout::columns, 0),
+            "expects columns > 0 and a depth that divides 16, got 0 and 8");
+  EXPECT_EQ(fault(&PackedLayout::depth, 32),
+            "expects columns > 0 and a depth that divides 16, got 8 and 32");
+  EXPECT_EQ(fault(&PackedLayout::bits, 5), "expects 2, 3, 4 or 8 bits, got 5");
+  EXPECT_EQ(fault(&PackedLayout::group, 8),
+            "expects groups of 16 or 32, got 8");
+  EXPECT_EQ(fault(&PackedLayout::scaleBits, 8),
+            "expects scales of 16 or 32 bits, got 8");
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers and names
+//===----------------------------------------------------------------------===//
+
+TEST(Half, BfloatsAreTheNearest) {
+  // A number between two of them, and both.
+  EXPECT_EQ(floatToBfloat(1.0F), 0x3f80);
+  EXPECT_EQ(floatToBfloat(1.0F + 0x1p-8F), 0x3f80); // halfway, to even
+  EXPECT_EQ(floatToBfloat(1.0F + 0x1p-7F), 0x3f81);
+  EXPECT_EQ(floatToBfloat(1.0F + 0x1p-7F + 0x1p-8F), 0x3f82); // to even
+  EXPECT_EQ(floatToBfloat(1.0F + 0x1p-8F + 0x1p-23F), 0x3f81);
+  EXPECT_EQ(floatToBfloat(-2.0F), 0xc000);
+  // The largest f32 is nearer to 2^128 than to the largest bfloat.
+  EXPECT_EQ(floatToBfloat(std::numeric_limits<float>::max()), 0x7f80);
+  EXPECT_TRUE(std::isnan(bfloatToFloat(floatToBfloat(std::nanf("")))));
+  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    float value = bfloatToFloat(static_cast<uint16_t>(bits));
+    if (std::isnan(value))
+      continue;
+    ASSERT_EQ(floatToBfloat(value), bits);
+  }
+}
+
+TEST(CpuFeatures, ArchitecturesAreNotMixed) {
+  auto has = [](const char *architecture, std::string_view name) {
+    auto known = getKnownFeatures(architecture);
+    return std::find(known.begin(), known.end(), name) != known.end();
+  };
+  EXPECT_TRUE(has("aarch64", "i8mm"));
+  EXPECT_FALSE(has("x86_64", "i8mm"));
+  EXPECT_TRUE(has("x86_64", "avx512vnni"));
+  EXPECT_FALSE(has("aarch64", "avx512vnni"));
+  // A name of both architectures to LLVM, of which the runtime asks one.
+  EXPECT_TRUE(has("aarch64", "aes"));
+  EXPECT_FALSE(has("x86_64", "aes"));
+  EXPECT_TRUE(getKnownFeatures("riscv64").empty());
+  for (const char *architecture : {"aarch64", "x86_64"}) {
+    auto known = getKnownFeatures(architecture);
+    EXPECT_EQ(std::set(known.begin(), known.end()).size(), known.size());
+  }
+}
+
+TEST(Devices, HaveTargets) {
+  EXPECT_STREQ(targetOfDevice("cpu"), "cpu");
+  EXPECT_STREQ(targetOfDevice("hip"), "gfx942");
+  EXPECT_STREQ(targetOfDevice("cuda"), "sm_90");
+  EXPECT_EQ(targetOfDevice("gfx942"), nullptr);
+}
+
+} // namespace
