@@ -8,6 +8,7 @@
 #include "dialect/GistDialect.h"
 #include "dialect/GistClusterOps.h"
 #include "dialect/GistOps.h"
+#include "dialect/GistPlanOps.h"
 #include "dialect/GistSamplingOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -48,6 +49,10 @@ void GistDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialect/GistSamplingOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/GistPlanOps.cpp.inc"
       >();
 }
 

@@ -2,3 +2,4 @@
 include "dialect/GistOps.td"
 include "dialect/GistClusterOps.td"
 include "dialect/GistSamplingOps.td"
+include "dialect/GistPlanOps.td"

@@ -83,7 +83,7 @@ def GateLinearsPass : Pass<"gist-gate-linears", "::mlir::ModuleOp"> {
     %y:2, %level = gist.gated_projection %x, %v, 1.0e-1
         weights(%wq, %wk : …) images(%mq, %mk : …) : …
     // and with bits alone
-    %b = gist.weight "blk.0.attn_q.weight.q3_1" {gist.made = …} : tensor<576x18x16xi8>
+    %b = gist.weight "blk.0.attn_q.weight.q3_1" : tensor<576x18x16xi8>
     %w = gist.dequantize %b format q3_1 : tensor<576x18x16xi8>
     %q = linalg.matmul … ins(%x, %w : …)
     ```
@@ -91,15 +91,12 @@ def GateLinearsPass : Pass<"gist-gate-linears", "::mlir::ModuleOp"> {
     With bits and a subspace without a gate, the error of the rounded weight in
     the subspace is added again: two thin products more.
 
-    Weights that the model does not have say how they are made. How many rows
-    took which level of a gate is counted in the state `gates`, layers x groups
-    x 3. A plan for another number of layers, a subspace of more dimensions than
-    the rows have, and a basis that is of another size or not orthonormal are
-    refused.
+    Does what the `gist.plan_linear` of the module's `gist.plan` say, and takes
+    them away. Weights that the model does not have are defined in the module
+    (`gist.made_weight`). How many rows took which level of a gate is counted in
+    the state `gates`, layers x groups x 3. A plan for another number of layers
+    and a subspace of more dimensions than the rows have are refused.
   }];
-  let options = [
-    Option<"plan", "plan", "std::string", /*default=*/"", "the plan's file">,
-  ];
   let dependentDialects = [
     "::gist::GistDialect", "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
@@ -122,16 +119,13 @@ def ClusterCachePass : Pass<"gist-cluster-cache", "::mlir::ModuleOp"> {
     %o = gist.cluster_attention %q, %heads, %past, %c3 on(...) block 128 : ...
     ```
 
-    Which head keeps what is in the weight, so the graph is the same for every
-    plan but for the sizes of the cache. Attention that is not causal, has a
-    window or a mask, or does not read a cache is refused, and so is a plan with
-    other layers or heads than the model's. The plan `calibration` has room for
-    every other.
+    Does what the `gist.plan_head` of the module's `gist.plan` say, and takes them
+    away. Which head keeps what is in the weight, a `gist.head_table`, so the
+    functions are the same for every plan but for the sizes of the cache.
+    Attention that is not causal, has a window or a mask, or does not read a
+    cache is refused, and so is a plan with other layers or heads than the
+    model's.
   }];
-  let options = [
-    Option<"plan", "plan", "std::string", /*default=*/"", "the plan's file, or 'calibration'">,
-    Option<"block", "block", "int64_t", /*default=*/"0", "tokens of a block, in place of the plan's">,
-  ];
   let dependentDialects = [
     "::gist::GistDialect", "::mlir::arith::ArithDialect",
     "::mlir::tensor::TensorDialect"
@@ -141,7 +135,7 @@ def ClusterCachePass : Pass<"gist-cluster-cache", "::mlir::ModuleOp"> {
 def InsertSelectionsPass : Pass<"gist-insert-selections", "::mlir::ModuleOp"> {
   let summary = "select representatives where a plan asks for them";
   let description = [{
-    Before the attention of every layer for which the plan has a selection, the
+    Before the attention of every layer that has a `gist.plan_select`, the
     tokens are selected: on the residual stream, on the rows that queries are
     projected from, or on the keys of each KV head. Attention itself stays as
     it is; -gist-attend-on-representatives reads the selections.
@@ -168,9 +162,6 @@ def InsertSelectionsPass : Pass<"gist-insert-selections", "::mlir::ModuleOp"> {
     window or offsets, a plan with another number of layers or heads, and a rule
     that inherits where nothing was selected before.
   }];
-  let options = [
-    Option<"plan", "plan", "std::string", /*default=*/"", "the plan's file">,
-  ];
   let dependentDialects = [
     "::gist::GistDialect", "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
@@ -188,11 +179,9 @@ def AttendOnRepresentativesPass
     %o = gist.attend %q, %k, %v on %s mode keys causal window 128 block 128 : ...
     ```
 
-    with the selection of the layer, or the last one before it.
+    with the selection of the layer, or the last one before it, where the layer
+    has a `gist.plan_attend`.
   }];
-  let options = [
-    Option<"plan", "plan", "std::string", /*default=*/"", "the plan's file">,
-  ];
   let dependentDialects = ["::gist::GistDialect"];
 }
 
@@ -446,6 +435,25 @@ def AssignPackingPass : Pass<"gist-assign-packing"> {
 //===----------------------------------------------------------------------===//
 // Tile: kernels on tensors become loops over vectors
 //===----------------------------------------------------------------------===//
+
+def KeepKernelsPass : Pass<"gist-keep-kernels", "::mlir::ModuleOp"> {
+  let summary = "leave out what calls kernels";
+  let description = [{
+    What a device runs is kernels alone. Functions that call them
+    (`gist.dispatch`), and the definitions of weights that these read, are taken
+    out, so that the module of `-gist-kernels` can be lowered as it is; -gist-memory
+    and the module's writer take the other half.
+
+    ```mlir
+    func.func @prefill(...) { ... gist.dispatch @product_0(...) ... }
+    func.func private @product_0(...) attributes {gist.kernel, ...} { ... }
+    // becomes
+    func.func private @product_0(...) attributes {gist.kernel, ...} { ... }
+    ```
+
+    A function that calls no kernel is left alone.
+  }];
+}
 
 def SelectTileConfigPass
     : Pass<"gist-select-tile-config", "::mlir::ModuleOp"> {

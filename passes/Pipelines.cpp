@@ -67,6 +67,13 @@ void gist::buildReferencePipeline(OpPassManager &pm) {
   pm.addPass(createReconcileUnrealizedCastsPass());
 }
 
+void gist::buildPlanStage(OpPassManager &pm) {
+  pm.addPass(createGateLinearsPass());
+  pm.addPass(createClusterCachePass());
+  pm.addPass(createInsertSelectionsPass());
+  pm.addPass(createAttendOnRepresentativesPass());
+}
+
 void gist::buildGraphStage(OpPassManager &pm,
                            const GraphPipelineOptions &options) {
   if (options.sampling)
@@ -104,6 +111,7 @@ void gist::buildMemoryStage(OpPassManager &pm) {
 
 void gist::buildTileStage(OpPassManager &pm,
                           const CpuPipelineOptions &options) {
+  pm.addPass(createKeepKernelsPass());
   SelectTileConfigPassOptions config;
   config.triple = options.triple;
   config.cpu = options.cpu;
@@ -151,6 +159,7 @@ void gist::buildCpuStage(OpPassManager &pm) {
 
 void gist::buildGpuTileStage(OpPassManager &pm,
                              const GpuPipelineOptions &options) {
+  pm.addPass(createKeepKernelsPass());
   SelectTileConfigPassOptions config;
   config.target = options.target;
   config.gram = options.gram;
@@ -202,6 +211,8 @@ void gist::buildGpuStage(OpPassManager &pm, const GpuPipelineOptions &options) {
 }
 
 void gist::registerPipelines() {
+  PassPipelineRegistration<>("gist-plan", "do what the module's plan says",
+                             buildPlanStage);
   PassPipelineRegistration<GraphPipelineOptions>(
       "gist-graph", "simplify a graph and choose what it computes in",
       buildGraphStage);

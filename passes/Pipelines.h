@@ -17,6 +17,10 @@ namespace gist {
 /// definition: slow, plain and for tests. `-gist-reference`.
 void buildReferencePipeline(mlir::OpPassManager &pm);
 
+/// Does what the `gist.plan` of a module says, and changes nothing without one.
+/// `-gist-plan`.
+void buildPlanStage(mlir::OpPassManager &pm);
+
 /// How a graph is prepared for a CPU, as options of a pipeline.
 struct GraphPipelineOptions : mlir::PassPipelineOptions<GraphPipelineOptions> {
   Option<bool> gates{
@@ -61,7 +65,8 @@ struct CpuPipelineOptions : mlir::PassPipelineOptions<CpuPipelineOptions> {
       *this, "features", llvm::cl::desc("LLVM features on top of the CPU's")};
 };
 
-/// Kernels on tensors become loops over vectors on buffers. `-gist-tile`.
+/// Kernels on tensors become loops over vectors on buffers; what calls them is
+/// left out. `-gist-tile`.
 void buildTileStage(mlir::OpPassManager &pm, const CpuPipelineOptions &options);
 
 /// Kernels on buffers become functions of the LLVM dialect with the signature
@@ -78,8 +83,8 @@ struct GpuPipelineOptions : mlir::PassPipelineOptions<GpuPipelineOptions> {
                      "GPU multiplies f8E4M3FNUZ")};
 };
 
-/// Kernels on tensors become code of one GPU thread on buffers.
-/// `-gist-gpu-tile`.
+/// Kernels on tensors become code of one GPU thread on buffers; what calls them
+/// is left out. `-gist-gpu-tile`.
 void buildGpuTileStage(mlir::OpPassManager &pm,
                        const GpuPipelineOptions &options);
 

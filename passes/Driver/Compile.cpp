@@ -7,18 +7,18 @@
 
 #include "passes/Driver/Compile.h"
 
-#include "dialect/GistClusterOps.h"
 #include "passes/Driver/Entries.h"
 #include "passes/Driver/Module.h"
 #include "passes/Driver/Program.h"
 #include "passes/Driver/Registration.h"
 #include "passes/Driver/ReportCode.h"
 #include "passes/Passes.h"
-#include "passes/Plan/File/Plan.h"
+#include "passes/Pipelines.h"
 #include "passes/Plan/MadeWeights.h"
-#include "passes/Plan/SelectionRows.h"
+#include "passes/Plan/PlanInGraph.h"
 
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -59,14 +59,12 @@ public:
 
 private:
   Status parseGraph();
-  /// Finds out what kind of plan there is, which decides how models are
-  /// imported.
-  Status readPlanKind();
-  /// Does what the plan says, where there is one.
-  Status applyPlan();
-  Status applySelections();
-  /// A program for each target, cut into kernels.
+  /// Puts the plan that the user names, and that was read, into the graph.
+  Status writePlan();
+  /// Does what the plan in the graph says, where there is one.
+  Status followPlan();
   void warnOfSmallBlocks(llvm::ArrayRef<Target> targets);
+  /// A program for each target, cut into kernels.
   Status createPrograms(llvm::ArrayRef<Target> targets);
   Status writeModule();
 
@@ -78,11 +76,13 @@ private:
 
   OwningOpRef<ModuleOp> graph;
   WeightMap weights;
+  WeightMaker maker{weights}; ///< until the module is written
   ImportedModel model;
   std::vector<Program> programs;
-  Plan plan;
-  SelectionPlan selections;
-  bool hasSelections = false; ///< the plan is one of selections
+  PlanFile plan; ///< of the user
+  // What the graph's plan says to whoever runs the module.
+  int64_t block = 0;      ///< tokens of a call at most; 0: any number
+  std::string selections; ///< printRules
 };
 } // namespace
 
@@ -103,112 +103,45 @@ Status Compilation::parseGraph() {
   return {};
 }
 
-Status Compilation::readPlanKind() {
-  if (options.plan.empty() || options.plan == kCalibrationPlan)
-    return {};
-  std::string text;
-  GIST_TRY(readPlanText(options.plan, text));
-  hasSelections = isSelectionPlan(text);
-  return {};
-}
-
-Status Compilation::applySelections() {
-  GIST_TRY(readSelectionPlan(*graph, options.plan, selections));
-  GIST_TRY(stages.run("plan", *graph, [&](OpPassManager &pm) {
-    InsertSelectionsPassOptions insert;
-    insert.plan = options.plan;
-    pm.addPass(createInsertSelectionsPass(insert));
-    AttendOnRepresentativesPassOptions attend;
-    attend.plan = options.plan;
-    pm.addPass(createAttendOnRepresentativesPass(attend));
-  }));
-  LinearBases bases;
-  GIST_TRY(LinearBases::open(selections.bases, bases));
-  for (size_t i = 0; i < selections.layers.size(); ++i) {
-    const std::optional<SelectionChoice> &choice =
-        selections.layers[i].selection;
-    if (!choice)
-      continue;
-    auto layer = static_cast<int64_t>(i);
-    if (choice->taus.size() > 1)
-      weights.entries[getTausWeight(layer)] = madeWeight(
-          {static_cast<int64_t>(choice->taus.size())},
-          std::vector<float>(choice->taus.begin(), choice->taus.end()));
-    if (choice->k == 0)
-      continue;
-    std::string name = getBasisWeight(layer);
-    int64_t d = 0;
-    graph->walk([&](WeightOp op) {
-      if (op.getName() == name)
-        d = cast<RankedTensorType>(op.getType()).getDimSize(1);
-    });
-    std::vector<float> basis;
-    GIST_TRY(bases.basis(layer, LinearGroup::Qkv, choice->k, d, basis));
-    weights.entries[name] = madeWeight({choice->k, d}, basis);
-  }
-  return {};
-}
-
-Status Compilation::applyPlan() {
+Status Compilation::writePlan() {
   if (options.plan.empty())
     return {};
-  if (hasSelections)
-    return applySelections();
-  bool isCalibration = options.plan == kCalibrationPlan;
-  if (isCalibration && !options.isGraph() && !model.isDecoder) {
-    hasSelections = true;
-    return applySelections();
-  }
-  if (!isCalibration)
-    GIST_TRY(readPlan(options.plan, plan));
-  if (!options.isGraph() && !model.isDecoder)
+  if (options.plan == kCalibrationPlan)
+    GIST_TRY(makeCalibrationPlan(*graph, plan));
+  if (!plan.isOfSelections && !options.isGraph() && !model.isDecoder)
     return Status::error(Code::Unsupported,
-                         "%s: a plan is for models with a KV cache, and %s is "
-                         "none",
+                         "%s: this plan is for models with a KV cache, and %s "
+                         "has none",
                          options.model.c_str(), model.architecture.c_str());
-  LinearPlan linears;
-  if (isCalibration)
-    plan = makeCalibrationPlan(model.config.numLayers, model.config.numKvHeads);
-  else
-    GIST_TRY(readLinearPlan(options.plan, linears));
   if (options.planBlock != 0)
-    plan.block = options.planBlock;
-  bool hasHeads = !plan.layers.front().empty();
-  GIST_TRY(stages.run("plan", *graph, [&](OpPassManager &pm) {
-    GateLinearsPassOptions gates;
-    gates.plan = options.plan;
-    if (linears.isNeeded())
-      pm.addPass(createGateLinearsPass(gates));
-    ClusterCachePassOptions cache;
-    cache.plan = options.plan;
-    cache.block = plan.block;
-    if (hasHeads)
-      pm.addPass(createClusterCachePass(cache));
-  }));
-  GIST_TRY(makeWeights(*graph, linears, weights));
-  if (!hasHeads)
-    return {};
-  CacheLayout layout;
-  GIST_TRY(layOutCache(plan, model.config.capacity, layout));
-  weights.entries[kPlanHeadsWeight] = madeWeight(
-      {static_cast<int64_t>(plan.layers.size()),
-       static_cast<int64_t>(plan.layers.front().size()), kNumHeadFields},
-      layout.table);
+    plan.heads.block = options.planBlock;
+  gist::writePlan(*graph, plan);
+  if (failed(verify(*graph)))
+    return diagnostics.takeError("plan").in(options.plan);
   return {};
+}
+
+Status Compilation::followPlan() {
+  PlanOp written = getPlan(*graph);
+  if (!written)
+    return {};
+  // Passes take the plan away.
+  block = written.getBlock().value_or(0);
+  selections = printRules(written);
+  GIST_TRY(stages.run("plan", *graph, buildPlanStage));
+  return maker.checkBases(*graph);
 }
 
 /// Says so if a plan that knows nothing of GPUs lets one take few tokens at a
 /// time.
 void Compilation::warnOfSmallBlocks(llvm::ArrayRef<Target> targets) {
   constexpr int64_t kEnoughForGpus = 512;
-  bool hasHeads = !plan.layers.empty() && !plan.layers.front().empty();
   bool hasGpu = llvm::any_of(
       targets, [](const Target &target) { return target.gpu != nullptr; });
-  if (!hasHeads || !hasGpu || options.planBlock != 0 ||
-      plan.block >= kEnoughForGpus)
+  if (block == 0 || !hasGpu || options.planBlock != 0 ||
+      block >= kEnoughForGpus)
     return;
-  diagnostics.warn(options.plan + ": prefill takes " +
-                   std::to_string(plan.block) +
+  diagnostics.warn(options.plan + ": prefill takes " + std::to_string(block) +
                    " tokens at a time, which leave most of a GPU idle; "
                    "--plan-block 1024 takes more, and keeps them exactly");
 }
@@ -241,16 +174,15 @@ Status Compilation::writeModule() {
                      "; the module takes token ids alone");
   ModuleWriter writer;
   describeModel(options, model, describeCompute(programs), writer);
-  bool hasHeads = !plan.layers.empty() && !plan.layers.front().empty();
-  if (hasHeads && !hasSelections) // Calls stay within a block.
-    writer.spec.model.prefillChunk = plan.block;
-  if (hasSelections)
-    writer.spec.model.properties[kSelectionsProperty] = printRules(selections);
+  if (block != 0) // Calls stay within a block.
+    writer.spec.model.prefillChunk = block;
+  if (!selections.empty())
+    writer.spec.model.properties[kSelectionsProperty] = selections;
   EmitOptions emit;
   emit.capacity = model.config.capacity;
   if (options.referenceWeights)
     emit.referenceFrom = options.output;
-  if (failed(emitModule(described, weights, emit, writer)))
+  if (failed(emitModule(described, maker, emit, writer)))
     return diagnostics.takeError("module");
   return writer.write(options.output);
 }
@@ -272,11 +204,14 @@ Status Compilation::run() {
   if (options.emit >= Emit::Kernels)
     GIST_TRY(findTargets(options, targets));
 
-  GIST_TRY(readPlanKind());
+  if (!options.plan.empty() && options.plan != kCalibrationPlan)
+    GIST_TRY(readPlanFile(options.plan, plan));
   progress.begin("import");
+  // What a plan is about decides what is imported.
   GIST_TRY(options.isGraph() ? parseGraph()
-                             : importEntries(options, hasSelections, context,
-                                             graph, weights, model));
+                             : importEntries(options, plan.isOfSelections,
+                                             context, graph, weights, model));
+  GIST_TRY(writePlan());
   GIST_TRY(stages.dump.write("import", *graph));
   if (options.emit == Emit::Graph)
     return writeText(printModule(*graph), options.output);
@@ -289,7 +224,7 @@ Status Compilation::run() {
         observe.from = kEntryScore;
       pm.addPass(createAddObserveEntryPass(observe));
     }));
-  GIST_TRY(applyPlan());
+  GIST_TRY(followPlan());
   GIST_TRY(createPrograms(targets));
   if (options.emit == Emit::Module)
     return writeModule();

@@ -34,13 +34,11 @@ static EntryName nameOf(const ImportedModel &model) {
   return {"forward", "hidden_states"};
 }
 
-/// Renames the one function that import makes.
-static func::FuncOp nameEntry(ModuleOp module, EntryName name) {
-  auto function = *module.getOps<func::FuncOp>().begin();
+/// Renames a function that import made.
+static void nameEntry(func::FuncOp function, EntryName name) {
   function.setName(name.entry);
   function.setResultAttr(0, "gist.name",
-                         StringAttr::get(module.getContext(), name.result));
-  return function;
+                         StringAttr::get(function.getContext(), name.result));
 }
 
 Status compile::importEntries(const Options &options, bool wholeSequences,
@@ -54,28 +52,15 @@ Status compile::importEntries(const Options &options, bool wholeSequences,
   import.halfCache = options.halfCache;
   import.randomWeights = options.randomWeights;
   import.contextLength = options.context;
-  OwningOpRef<ModuleOp> first;
-  WeightMap firstWeights;
-  ImportedModel firstModel;
-  GIST_TRY(importModel(options.model, import, context, first, firstWeights,
-                       firstModel));
-  bool isScored =
-      firstModel.isDecoder && firstModel.output == ModelOutput::Logits;
-  nameEntry(*first, isScored && wholeSequences
-                        ? EntryName{kEntryScore, kTensorLogits}
-                        : nameOf(firstModel));
-  if (isScored && options.logitsOfEveryToken && !wholeSequences) {
-    import.logitsOfEveryToken = true;
-    OwningOpRef<ModuleOp> second;
-    WeightMap sameWeights;
-    ImportedModel sameModel;
-    GIST_TRY(importModel(options.model, import, context, second, sameWeights,
-                         sameModel));
-    func::FuncOp score = nameEntry(*second, {kEntryScore, kTensorLogits});
-    score->moveBefore(first->getBody(), first->getBody()->end());
-  }
-  program = std::move(first);
-  weights = std::move(firstWeights);
-  model = std::move(firstModel);
+  import.addsEveryToken = options.logitsOfEveryToken && !wholeSequences;
+  GIST_TRY(
+      importModel(options.model, import, context, program, weights, model));
+  auto functions = llvm::to_vector(program->getOps<func::FuncOp>());
+  EntryName score = {kEntryScore, kTensorLogits};
+  bool isScored = model.isDecoder && model.output == ModelOutput::Logits;
+  nameEntry(functions.front(),
+            isScored && wholeSequences ? score : nameOf(model));
+  if (functions.size() > 1)
+    nameEntry(functions.back(), score);
   return {};
 }

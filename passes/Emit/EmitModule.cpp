@@ -331,8 +331,7 @@ private:
 } // namespace
 
 LogicalResult gist::emitModule(ArrayRef<TargetProgram> programs,
-                               const WeightMap &weights,
-                               const EmitOptions &options,
+                               WeightMaker &weights, const EmitOptions &options,
                                ModuleWriter &writer) {
   writer.spec.symbols = {
       {kSymbolTokens, 1, options.capacity, 1},

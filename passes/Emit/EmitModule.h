@@ -8,8 +8,8 @@
 #ifndef GIST_PASSES_EMIT_EMITMODULE_H
 #define GIST_PASSES_EMIT_EMITMODULE_H
 
-#include "passes/Import/Files/Weights.h"
 #include "passes/Kernel/Kernels.h"
+#include "passes/Plan/MadeWeights.h"
 #include "runtime/module/ModuleWriter.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -37,12 +37,12 @@ struct EmitOptions {
 };
 
 /// Fills `writer` with an entry for each host function of each program, named
-/// as the function. What programs have in common is there once. Weights are not
-/// copied; `weights` must stay alive until the module is written. Errors are
-/// reported at the op that they are about.
+/// as the function. What programs have in common is there once. Weights that
+/// ops define are computed here; others are not copied. `weights` must stay
+/// alive until the module is written. Errors are reported at the op that they
+/// are about.
 mlir::LogicalResult emitModule(llvm::ArrayRef<TargetProgram> programs,
-                               const WeightMap &weights,
-                               const EmitOptions &options,
+                               WeightMaker &weights, const EmitOptions &options,
                                ModuleWriter &writer);
 
 } // namespace gist

@@ -159,10 +159,11 @@ FailureOr<std::vector<const Weight *>> SpecBuilder::findParts(WeightOp op) {
     names.push_back(op.getName());
   std::vector<const Weight *> found;
   for (StringRef name : names) {
-    auto entry = weights.entries.find(name.str());
-    if (entry == weights.entries.end())
-      return op.emitOpError("is not in the model: ") << name;
-    found.push_back(&entry->second);
+    const Weight *part = nullptr;
+    Status status = weights.find(op->getParentOfType<ModuleOp>(), name, part);
+    if (!status.ok())
+      return op.emitOpError(status.text);
+    found.push_back(part);
   }
   return found;
 }

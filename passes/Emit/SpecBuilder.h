@@ -20,7 +20,7 @@ namespace gist {
 /// Adds expressions, buffers, weights and kernels to a module, each once.
 class SpecBuilder {
 public:
-  SpecBuilder(const WeightMap &weights, const EmitOptions &options,
+  SpecBuilder(WeightMaker &weights, const EmitOptions &options,
               ModuleWriter &writer)
       : writer(writer), weights(weights), options(options) {}
 
@@ -56,7 +56,7 @@ private:
   /// The weights that `op` is made of, one below the other.
   mlir::FailureOr<std::vector<const Weight *>> findParts(WeightOp op);
 
-  const WeightMap &weights;
+  WeightMaker &weights;
   const EmitOptions &options;
   std::map<std::string, uint32_t> bufferOf;
   std::map<std::string, uint32_t> kernelOf; ///< of this target

@@ -75,12 +75,23 @@ Status gist::importModel(const std::string &path, const ImportOptions &options,
                        options, newWeights);
   architecture->build(builder, newInfo.config);
   GIST_TRY(builder.takeStatus().in(path));
+  auto forward = cast<func::FuncOp>(newModule->getBody()->front());
+  newInfo.output = outputOf(newInfo.config, forward.getResultTypes().front());
+  ImportOptions every = options;
+  every.logitsOfEveryToken = true;
+  if (options.addsEveryToken && newInfo.isDecoder &&
+      newInfo.output == ModelOutput::Logits) {
+    GraphBuilder second(*newModule, *architecture, newInfo.config, *source,
+                        every, newWeights);
+    architecture->build(second, newInfo.config);
+    GIST_TRY(second.takeStatus().in(path));
+    cast<func::FuncOp>(newModule->getBody()->back())
+        .setName("forward_every_token");
+  }
   if (failed(verify(*newModule)))
     return Status::error(Code::Unsupported,
                          "%s: the graph of this model is not valid",
                          path.c_str());
-  auto forward = cast<func::FuncOp>(newModule->getBody()->front());
-  newInfo.output = outputOf(newInfo.config, forward.getResultTypes().front());
   // A model whose tokenizer is missing or not supported still runs on token
   // ids. A damaged one is an error: other parts may be damaged too.
   TokenizerSpec tokenizer;

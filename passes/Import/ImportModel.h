@@ -27,6 +27,9 @@ struct ImportOptions {
   bool randomWeights = false;
   /// Give the logits of every token of a call instead of the last one's.
   bool logitsOfEveryToken = false;
+  /// Give a decoder a second function, `forward_every_token`, with the logits
+  /// of every token, which reads the same weights.
+  bool addsEveryToken = false;
   /// Keep keys and values in f16 instead of f32.
   bool halfCache = false;
   /// Give a decoder no KV cache: a call sees a whole sequence from its start.

@@ -28,30 +28,27 @@ static Value findSelection(AttentionOp op) {
 }
 
 static LogicalResult replace(AttentionOp op, int64_t layer,
-                             const AttendChoice &choice) {
+                             PlanAttendOp choice) {
   Value selection = findSelection(op);
   if (!selection)
     return op.emitOpError("is layer ")
            << layer << ", and neither it nor a layer before it has a selection";
-  bool hasWindow = choice.window && choice.block;
-  bool isKeys = choice.mode == AttendMode::Keys;
+  bool hasWindow = choice.getWindow() && choice.getBlock();
+  bool isKeys = choice.getMode() == AttendMode::Keys;
   if (isKeys && op.getCausal() && !hasWindow)
     return op.emitOpError("is causal: mode keys needs a window and a block");
-  if (isKeys && !op.getCausal() && (choice.window || choice.block))
+  if (isKeys && !op.getCausal() && (choice.getWindow() || choice.getBlock()))
     return op.emitOpError(
         "sees both ways: mode keys takes neither a window nor "
         "a block");
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  auto number = [&](std::optional<int64_t> value) {
-    return value ? b.getI64IntegerAttr(*value) : IntegerAttr();
-  };
   MergeAttr merge;
   if (isKeys)
-    merge = MergeAttr::get(op.getContext(), choice.merge);
+    merge = MergeAttr::get(op.getContext(), choice.getMerge());
   Value result = AttendOp::create(
-      b, op.getQuery(), op.getKey(), op.getValue(), selection, choice.mode,
-      !isKeys && choice.logCount, op.getCausal(), op.getScaleAttr(),
-      number(choice.window), number(choice.block), merge,
+      b, op.getQuery(), op.getKey(), op.getValue(), selection, choice.getMode(),
+      choice.getLogCount(), op.getCausal(), op.getScaleAttr(),
+      choice.getWindowAttr(), choice.getBlockAttr(), merge,
       /*offsets=*/Value());
   op.replaceAllUsesWith(result);
   op.erase();
@@ -64,12 +61,12 @@ struct AttendOnRepresentativesPass final
   using Base::Base;
 
   void runOnOperation() override {
-    SelectionPlan choices;
-    Status status = readSelectionPlan(getOperation(), plan, choices);
-    if (!status.ok()) {
-      getOperation().emitError(status.text);
-      return signalPassFailure();
-    }
+    PlanOp plan = getPlan(getOperation());
+    if (!plan)
+      return;
+    SmallVector<PlannedAttention> choices = getAttentions(plan);
+    if (llvm::none_of(choices, [](auto &layer) { return layer.attend; }))
+      return;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function.isExternal() || function->hasAttr(kKernelAttr))
         continue;
@@ -77,10 +74,11 @@ struct AttendOnRepresentativesPass final
       if (failed(found))
         return signalPassFailure();
       for (auto [number, op] : llvm::enumerate(*found))
-        if (choices.layers[number].attend &&
-            failed(replace(op, number, *choices.layers[number].attend)))
+        if (choices[number].attend &&
+            failed(replace(op, number, choices[number].attend)))
           return signalPassFailure();
     }
+    dropPart<PlanAttendOp>(plan);
   }
 };
 } // namespace

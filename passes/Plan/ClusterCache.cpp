@@ -13,7 +13,7 @@
 #include "mlir/IR/Builders.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
-#include "passes/Plan/File/Plan.h"
+#include "passes/Plan/PlanInGraph.h"
 
 namespace gist {
 #define GEN_PASS_DEF_CLUSTERCACHEPASS
@@ -36,8 +36,9 @@ struct CachedAttention {
 /// Gives one function its new cache.
 class Rewrite {
 public:
-  Rewrite(func::FuncOp function, const Plan &plan)
-      : function(function), plan(plan), b(function.getContext()) {}
+  Rewrite(func::FuncOp function, PlanOp written, const Plan &plan)
+      : function(function), written(written), plan(plan),
+        b(function.getContext()) {}
 
   /// Does nothing to a function without attention.
   LogicalResult run() {
@@ -59,12 +60,14 @@ private:
   LogicalResult find(AttentionOp op);
   FailureOr<tensor::InsertSliceOp> findRows(AttentionOp op, Value all);
   LogicalResult layOut();
+  LogicalResult defineTable(int64_t capacity);
   void addState();
   void replace(const CachedAttention &attention);
   void replaceResults();
 
   func::FuncOp function;
-  const Plan &plan;
+  PlanOp written;
+  const Plan &plan; ///< what is written there
   OpBuilder b;
   SmallVector<CachedAttention> found;
   CacheLayout layout;
@@ -121,6 +124,32 @@ LogicalResult Rewrite::layOut() {
   Status status = layOutCache(plan, cache.getDimSize(1), layout);
   if (!status.ok())
     return function.emitError(status.text);
+  return defineTable(cache.getDimSize(1));
+}
+
+/// Defines the weight that functions read their heads from.
+LogicalResult Rewrite::defineTable(int64_t capacity) {
+  auto module = function->getParentOfType<ModuleOp>();
+  if (Operation *known =
+          SymbolTable::lookupSymbolIn(module, kPlanHeadsWeight)) {
+    auto table = dyn_cast<HeadTableOp>(known);
+    if (table && table.getCapacity() == capacity)
+      return success();
+    return function.emitError("has a cache of ")
+           << capacity << " tokens, and '" << kPlanHeadsWeight
+           << "' is defined for another one";
+  }
+  b.setInsertionPointToEnd(module.getBody());
+  auto table = HeadTableOp::create(b, written.getLoc(), kPlanHeadsWeight,
+                                   capacity, plan.block);
+  Block &body = table.getBody().emplaceBlock();
+  for (auto layer : written.getOps<PlanLayerOp>()) {
+    b.setInsertionPointToEnd(&body);
+    auto copy = PlanLayerOp::create(b, layer.getLoc());
+    b.setInsertionPointToEnd(&copy.getBody().emplaceBlock());
+    for (auto head : layer.getOps<PlanHeadOp>())
+      b.clone(*head);
+  }
   return success();
 }
 
@@ -213,34 +242,17 @@ struct ClusterCachePass final
   using Base::Base;
 
   void runOnOperation() override {
-    Plan choices;
-    Status status = loadPlan(choices);
-    if (!status.ok()) {
-      getOperation().emitError(status.text);
-      return signalPassFailure();
-    }
-    if (block > 0)
-      choices.block = block;
+    PlanOp plan = getPlan(getOperation());
+    if (!plan || !plan.getBlock())
+      return;
+    Plan choices = getHeads(plan.getBody().front(), *plan.getBlock());
+    if (choices.layers.empty() || choices.layers.front().empty())
+      return;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal() && !function->hasAttr(kKernelAttr) &&
-          failed(Rewrite(function, choices).run()))
+          failed(Rewrite(function, plan, choices).run()))
         return signalPassFailure();
-  }
-
-private:
-  /// The plan's file, or the plan for calibration with the model's heads.
-  Status loadPlan(Plan &choices) {
-    if (plan != kCalibrationPlan)
-      return readPlan(plan, choices);
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      for (BlockArgument argument : function.getArguments())
-        if (auto cache = dyn_cast<RankedTensorType>(argument.getType());
-            cache && cache.getRank() == 4) {
-          choices =
-              makeCalibrationPlan(cache.getDimSize(0), cache.getDimSize(2));
-          return {};
-        }
-    return Status::error(Code::Unsupported, "no KV cache to calibrate");
+    dropPart<PlanHeadOp>(plan);
   }
 };
 } // namespace

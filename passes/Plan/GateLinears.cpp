@@ -13,6 +13,7 @@
 #include "passes/Plan/FindLinears.h"
 #include "passes/Plan/MadeWeights.h"
 #include "runtime/format/GateLevels.h"
+#include "passes/Plan/PlanInGraph.h"
 
 namespace gist {
 #define GEN_PASS_DEF_GATELINEARSPASS
@@ -24,8 +25,8 @@ using namespace gist;
 
 /// The f32 numbers of a weight that is stored in `format`.
 static Value createNumbers(ImplicitLocOpBuilder &b, const MadeWeight &what,
-                           int64_t rows, int64_t columns) {
-  WeightOp weight = createMadeWeight(b, what, rows, columns);
+                           StringRef bases, int64_t rows, int64_t columns) {
+  WeightOp weight = createMadeWeight(b, what, bases, rows, columns);
   if (!formatInfo(what.format).isQuantized())
     return weight;
   return DequantizeOp::create(b, weight.getResult(),
@@ -36,8 +37,7 @@ namespace {
 /// Changes the linear layers of one function that read the same rows.
 class Rewrite {
 public:
-  Rewrite(LinearInput &input, const LinearChoice &choice,
-          const LinearBases &bases)
+  Rewrite(LinearInput &input, const LinearChoice &choice, StringRef bases)
       : input(input), choice(choice), bases(bases),
         b(input.linears.front().product.getLoc(),
           input.linears.front().product) {}
@@ -67,11 +67,21 @@ private:
   /// A weight made for `linear`, rows x columns.
   Value make(MadeKind kind, Linear &linear, WeightFormat format, int64_t rows,
              int64_t columns) {
-    MadeWeight what{kind,        linear.weight.getName().str(),
-                    format,      input.layer,
-                    input.group, choice.k,
-                    choice};
-    return createNumbers(b, what, rows, columns);
+    MadeWeight what = describe(kind, linear);
+    what.format = format;
+    return createNumbers(b, what, bases, rows, columns);
+  }
+  MadeWeight describe(MadeKind kind, Linear &linear) {
+    MadeWeight what;
+    what.kind = kind;
+    what.from = linear.weight.getName().str();
+    what.bits = choice.bits;
+    what.isCompensated = choice.isCompensated;
+    what.exactRows = choice.exactRows;
+    what.exactBits = choice.exactBits;
+    what.basis = basisName(input.layer, input.group);
+    what.k = choice.k;
+    return what;
   }
   Value makeRounded(Linear &linear) {
     return make(MadeKind::Rounded, linear, choice.format(),
@@ -84,7 +94,7 @@ private:
 
   LinearInput &input;
   const LinearChoice &choice;
-  const LinearBases &bases;
+  StringRef bases; ///< the file's path
   ImplicitLocOpBuilder b;
 };
 } // namespace
@@ -105,10 +115,6 @@ LogicalResult Rewrite::verify() {
   if (choice.k > d)
     return op->emitOpError("has rows of ")
            << d << " numbers, and the plan asks for a subspace of " << choice.k;
-  std::vector<float> rows;
-  Status status = bases.basis(input.layer, input.group, choice.k, d, rows);
-  if (!status.ok())
-    return op->emitOpError(status.text);
   return success();
 }
 
@@ -157,12 +163,9 @@ Value Rewrite::makeExact(Linear &linear) {
   auto stored = cast<RankedTensorType>(linear.weight.getType());
   SmallVector<int64_t> shape(stored.getShape());
   shape[0] = choice.exactRows;
-  MadeWeight what;
-  what.kind = MadeKind::Exact;
-  what.from = linear.weight.getName().str();
-  what.choice = choice;
-  WeightOp weight = createMadeWeight(
-      b, what, RankedTensorType::get(shape, stored.getElementType()));
+  WeightOp weight =
+      createMadeWeight(b, describe(MadeKind::Exact, linear), bases,
+                       RankedTensorType::get(shape, stored.getElementType()));
   auto dequantize =
       linear.product.getDpsInputOperand(1)->get().getDefiningOp<DequantizeOp>();
   if (!dequantize)
@@ -341,23 +344,20 @@ struct GateLinearsPass final
   using Base::Base;
 
   void runOnOperation() override {
-    LinearPlan choices;
-    LinearBases bases;
-    Status status = readLinearPlan(plan, choices);
-    if (status.ok())
-      status = LinearBases::open(choices.bases, bases);
-    if (!status.ok()) {
-      getOperation().emitError(status.text);
-      return signalPassFailure();
-    }
+    PlanOp plan = getPlan(getOperation());
+    if (!plan)
+      return;
+    LinearPlan choices = getLinears(plan);
+    if (!choices.isNeeded())
+      return;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal() && !function->hasAttr(kKernelAttr) &&
-          failed(rewrite(function, choices, bases)))
+          failed(rewrite(function, choices)))
         return signalPassFailure();
+    dropPart<PlanLinearOp>(plan);
   }
 
-  static LogicalResult rewrite(func::FuncOp function, const LinearPlan &plan,
-                               const LinearBases &bases) {
+  static LogicalResult rewrite(func::FuncOp function, const LinearPlan &plan) {
     FailureOr<SmallVector<LinearInput>> inputs = findLinears(function);
     if (failed(inputs))
       return failure();
@@ -375,7 +375,7 @@ struct GateLinearsPass final
               : plan.layers[input.layer][static_cast<size_t>(input.group)];
       if (choice.isDense())
         continue;
-      Rewrite rewrite(input, choice, bases);
+      Rewrite rewrite(input, choice, plan.bases);
       if (failed(rewrite.run()))
         return failure();
       if (rewrite.level)

@@ -12,8 +12,8 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
-#include "passes/Plan/File/LinearWeights.h"
 #include "passes/Plan/FindLinears.h"
+#include "passes/Plan/MadeWeights.h"
 #include "passes/Plan/SelectionRows.h"
 
 namespace gist {
@@ -28,18 +28,17 @@ namespace {
 /// Gives one function its selections.
 class Rewrite {
 public:
-  Rewrite(func::FuncOp function, const SelectionPlan &plan,
-          const LinearBases &bases)
-      : function(function), plan(plan), bases(bases),
+  Rewrite(func::FuncOp function, PlanOp plan, ArrayRef<PlannedAttention> layers)
+      : function(function), plan(plan), layers(layers),
         b(function.getLoc(), function.getContext()) {}
 
   LogicalResult run() {
-    FailureOr<SmallVector<AttentionOp>> found = findLayers(function, plan);
+    FailureOr<SmallVector<AttentionOp>> found = findLayers(function, layers);
     if (failed(found))
       return failure();
     for (auto [number, op] : llvm::enumerate(*found))
-      if (plan.layers[number].selection &&
-          failed(insert(op, number, *plan.layers[number].selection)))
+      if (layers[number].selection &&
+          failed(insert(op, number, layers[number].selection)))
         return failure();
     if (!selections.empty())
       keepStatistics(found->size());
@@ -53,9 +52,8 @@ private:
     Value selection, removed, added;
   };
 
-  LogicalResult insert(AttentionOp op, int64_t layer,
-                       const SelectionChoice &choice);
-  Value findRows(AttentionOp op, const SelectionChoice &choice);
+  LogicalResult insert(AttentionOp op, int64_t layer, PlanSelectOp choice);
+  Value findRows(AttentionOp op, SelectOn on);
   /// Rows in a subspace, and the norms of what is outside of it.
   struct Subspace {
     Value coefficients, residuals;
@@ -67,17 +65,17 @@ private:
   void trace(int64_t layer, Value rows, Value selection);
 
   func::FuncOp function;
-  const SelectionPlan &plan;
-  const LinearBases &bases;
+  PlanOp plan;
+  ArrayRef<PlannedAttention> layers;
   ImplicitLocOpBuilder b;
   SmallVector<Inserted> selections;
 };
 } // namespace
 
-Value Rewrite::findRows(AttentionOp op, const SelectionChoice &choice) {
-  if (Value rows = findSelectionRows(op, choice.on))
+Value Rewrite::findRows(AttentionOp op, SelectOn on) {
+  if (Value rows = findSelectionRows(op, on))
     return rows;
-  if (choice.on == SelectOn::Keys)
+  if (on == SelectOn::Keys)
     op.emitOpError("has keys that are part of larger rows, which selections "
                    "on keys do not read yet");
   else if (!findSelectionRows(op, SelectOn::Normalised))
@@ -97,12 +95,13 @@ LogicalResult Rewrite::insertSubspace(AttentionOp op, int64_t layer, Value rows,
                                       int64_t k, Subspace &subspace) {
   auto type = cast<RankedTensorType>(rows.getType());
   int64_t d = type.getDimSize(1);
-  std::vector<float> basis;
-  Status status = bases.basis(layer, LinearGroup::Qkv, k, d, basis);
-  if (!status.ok())
-    return op.emitOpError("is layer ") << layer << ": " << status.text;
-  Value v = WeightOp::create(b, RankedTensorType::get({k, d}, b.getF32Type()),
-                             b.getStringAttr(getBasisWeight(layer)));
+  if (k > d)
+    return op.emitOpError("is layer ")
+           << layer << ": k is " << k << ", and the rows have " << d
+           << " numbers";
+  Value v = createBasisWeight(b, ("plan." + Twine(layer) + ".basis").str(),
+                              basisName(layer, LinearGroup::Qkv),
+                              plan.getBases().value_or(""), k, d);
   subspace.coefficients = createLinear(b, rows, v);
   AffineExpr t, i;
   bindDims(b.getContext(), t, i);
@@ -156,37 +155,39 @@ LogicalResult Rewrite::insertSubspace(AttentionOp op, int64_t layer, Value rows,
 }
 
 LogicalResult Rewrite::insert(AttentionOp op, int64_t layer,
-                              const SelectionChoice &choice) {
+                              PlanSelectOp choice) {
   int64_t kvHeads = op.getKey().getType().getDimSize(1);
-  auto numTaus = static_cast<int64_t>(choice.taus.size());
+  auto numTaus = static_cast<int64_t>(choice.getTaus().size());
   if (numTaus > 1 && numTaus != kvHeads)
     return op.emitOpError("is layer ")
            << layer << " with " << kvHeads << " KV heads, the plan has "
            << numTaus << " taus";
-  Value rows = findRows(op, choice);
+  Value rows = findRows(op, choice.getOn());
   if (!rows)
     return failure();
-  if (choice.rule && selections.empty())
+  if (choice.getRule() && selections.empty())
     return op.emitOpError("is layer ")
            << layer << ", and no layer before it has a selection to inherit";
   b.setInsertionPoint(op);
   b.setLoc(op.getLoc());
   Value taus;
-  llvm::APFloat tau(static_cast<float>(choice.taus.front()));
+  llvm::APFloat tau(static_cast<float>(choice.getTaus().front()));
   if (numTaus > 1) {
-    taus = WeightOp::create(b, RankedTensorType::get({numTaus}, b.getF32Type()),
-                            b.getStringAttr(getTausWeight(layer)));
+    std::vector<float> numbers(choice.getTaus().begin(),
+                               choice.getTaus().end());
+    taus = createConstantWeight(b, ("plan." + Twine(layer) + ".taus").str(),
+                                numbers);
     // The weight says it all; any number that the op takes will do here.
     tau = llvm::APFloat(0.0F);
   }
 
   Subspace subspace;
-  if (choice.k > 0 &&
-      failed(insertSubspace(op, layer, rows, choice.k, subspace)))
+  if (choice.getK() &&
+      failed(insertSubspace(op, layer, rows, *choice.getK(), subspace)))
     return failure();
 
   Inserted made = {layer, {}, {}, {}};
-  if (choice.rule) {
+  if (choice.getRule()) {
     Value before = selections.back().selection;
     SelectionType expected =
         SelectionType::forTokens(cast<RankedTensorType>(rows.getType()));
@@ -194,17 +195,19 @@ LogicalResult Rewrite::insert(AttentionOp op, int64_t layer,
       return op.emitOpError("is layer ")
              << layer << ", whose selection is " << expected
              << " and cannot follow from " << before.getType();
-    bool isCausal = op.getCausal() && *choice.rule != CascadeRule::Paper;
+    bool isCausal = op.getCausal() && *choice.getRule() != CascadeRule::Paper;
     auto update = CascadeUpdateOp::create(
-        b, rows, before, tau, taus, *choice.rule, choice.similarity, isCausal,
-        subspace.coefficients, subspace.residuals, /*offsets=*/Value());
+        b, rows, before, tau, taus, *choice.getRule(), choice.getSimilarity(),
+        isCausal, subspace.coefficients, subspace.residuals,
+        /*offsets=*/Value());
     made.selection = update.getSelection();
     made.removed = update.getRemoved();
     made.added = update.getAdded();
   } else {
     made.selection = GramSelectOp::create(
-        b, rows, tau, taus, choice.against, choice.similarity, op.getCausal(),
-        subspace.coefficients, subspace.residuals, /*offsets=*/Value());
+        b, rows, tau, taus, choice.getAgainst(), choice.getSimilarity(),
+        op.getCausal(), subspace.coefficients, subspace.residuals,
+        /*offsets=*/Value());
     if (!selections.empty() &&
         selections.back().selection.getType() == made.selection.getType())
       countChanges(made, selections.back().selection);
@@ -213,7 +216,7 @@ LogicalResult Rewrite::insert(AttentionOp op, int64_t layer,
                                           b.getI64IntegerAttr(layer));
   selections.push_back(made);
   // One that is passed on has been returned.
-  if (plan.isTraced && choice.rule != CascadeRule::Inherit)
+  if (plan.getTrace() && choice.getRule() != CascadeRule::Inherit)
     trace(layer, rows, made.selection);
   return success();
 }
@@ -342,19 +345,17 @@ struct InsertSelectionsPass final
   using Base::Base;
 
   void runOnOperation() override {
-    SelectionPlan choices;
-    LinearBases bases;
-    Status status = readSelectionPlan(getOperation(), plan, choices);
-    if (status.ok())
-      status = LinearBases::open(choices.bases, bases);
-    if (!status.ok()) {
-      getOperation().emitError(status.text);
-      return signalPassFailure();
-    }
+    PlanOp plan = getPlan(getOperation());
+    if (!plan)
+      return;
+    SmallVector<PlannedAttention> choices = getAttentions(plan);
+    if (llvm::none_of(choices, [](auto &layer) { return layer.selection; }))
+      return;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal() && !function->hasAttr(kKernelAttr) &&
-          failed(Rewrite(function, choices, bases).run()))
+          failed(Rewrite(function, plan, choices).run()))
         return signalPassFailure();
+    dropPart<PlanSelectOp>(plan);
   }
 };
 } // namespace

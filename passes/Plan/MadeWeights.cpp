@@ -7,60 +7,100 @@
 
 #include "passes/Plan/MadeWeights.h"
 #include "dialect/DecomposeUtils.h"
+#include "dialect/GistClusterOps.h"
+#include "passes/Plan/PlanInGraph.h"
 
 using namespace mlir;
 using namespace gist;
 
-static constexpr llvm::StringLiteral kMadeAttr = "gist.made";
-static constexpr llvm::StringLiteral kKinds[] = {
-    "rounded", "exact", "basis", "transposed_basis", "image", "correction"};
+static_assert(static_cast<int>(MadeWeightKind::Correction) ==
+                  static_cast<int>(MadeKind::Correction),
+              "the dialect has the kinds of the files, in their order");
 
-WeightOp gist::createMadeWeight(ImplicitLocOpBuilder &b, const MadeWeight &what,
+//===----------------------------------------------------------------------===//
+// Definitions
+//===----------------------------------------------------------------------===//
+
+static ModuleOp getModule(ImplicitLocOpBuilder &b) {
+  return b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+}
+
+/// Adds a definition of `name` at the end of the module unless there is one:
+/// functions share their weights.
+static void define(ImplicitLocOpBuilder &b, StringRef name,
+                   function_ref<void()> create) {
+  ModuleOp module = getModule(b);
+  if (SymbolTable::lookupSymbolIn(module, name))
+    return;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(module.getBody());
+  create();
+}
+
+static RankedTensorType getType(ImplicitLocOpBuilder &b, WeightFormat format,
                                 int64_t rows, int64_t columns) {
-  const FormatInfo &info = formatInfo(what.format);
+  const FormatInfo &info = formatInfo(format);
   SmallVector<int64_t> shape = {rows, columns / info.blockLength};
-  Type element = b.getF16Type();
-  if (info.isQuantized()) {
-    shape.push_back(info.blockBytes);
-    element = b.getI8Type();
-  }
-  return createMadeWeight(b, what, RankedTensorType::get(shape, element));
+  if (!info.isQuantized())
+    return RankedTensorType::get(shape, b.getF16Type());
+  shape.push_back(info.blockBytes);
+  return RankedTensorType::get(shape, b.getI8Type());
 }
 
 WeightOp gist::createMadeWeight(ImplicitLocOpBuilder &b, const MadeWeight &what,
-                                RankedTensorType type) {
-  auto op = WeightOp::create(b, type, madeName(what));
-  auto text = [&](StringRef value) { return b.getStringAttr(value); };
-  auto number = [&](int64_t value) { return b.getI64IntegerAttr(value); };
-  op->setAttr(
-      kMadeAttr,
-      b.getDictionaryAttr(
-          {b.getNamedAttr("kind", text(kKinds[static_cast<size_t>(what.kind)])),
-           b.getNamedAttr("from", text(what.from)),
-           b.getNamedAttr("format", text(formatInfo(what.format).name)),
-           b.getNamedAttr("layer", number(what.layer)),
-           b.getNamedAttr("group", number(static_cast<int64_t>(what.group))),
-           b.getNamedAttr("k", number(what.k))}));
-  return op;
+                                StringRef bases, int64_t rows,
+                                int64_t columns) {
+  return createMadeWeight(b, what, bases,
+                          getType(b, what.format, rows, columns));
 }
 
-std::optional<MadeWeight> gist::getMadeWeight(WeightOp op) {
-  auto made = op->getAttrOfType<DictionaryAttr>(kMadeAttr);
-  if (!made)
-    return std::nullopt;
-  auto number = [&](StringRef name) {
-    return made.getAs<IntegerAttr>(name).getInt();
+WeightOp gist::createMadeWeight(ImplicitLocOpBuilder &b, const MadeWeight &what,
+                                StringRef bases, RankedTensorType type) {
+  std::string name = madeName(what);
+  auto text = [&](StringRef value) {
+    return value.empty() ? StringAttr() : b.getStringAttr(value);
   };
-  MadeWeight what;
-  const auto *kind =
-      llvm::find(kKinds, made.getAs<StringAttr>("kind").getValue());
-  what.kind = static_cast<MadeKind>(kind - std::begin(kKinds));
-  what.from = made.getAs<StringAttr>("from").str();
-  (void)formatOfName(made.getAs<StringAttr>("format").getValue(), what.format);
-  what.layer = number("layer");
-  what.group = static_cast<LinearGroup>(number("group"));
-  what.k = number("k");
-  return what;
+  auto count = [&](int64_t value) {
+    return value == 0 ? IntegerAttr() : b.getI64IntegerAttr(value);
+  };
+  define(b, name, [&] {
+    bool isExact = what.kind == MadeKind::Exact;
+    bool isRounded =
+        what.kind == MadeKind::Rounded || what.kind == MadeKind::Correction;
+    bool isInside = !isExact && what.kind != MadeKind::Rounded;
+    bool readsFile = isInside || (isRounded && what.isCompensated);
+    MadeWeightOp::create(
+        b, name, static_cast<MadeWeightKind>(what.kind), text(what.from),
+        count(isRounded ? what.bits : 0), isRounded && what.isCompensated,
+        count(isInside ? 0 : what.exactRows),
+        count(isExact ? what.exactBits : 0), text(isInside ? what.basis : ""),
+        count(isInside ? what.k : 0), text(readsFile ? bases : ""), type);
+  });
+  return WeightOp::create(b, type, name);
+}
+
+WeightOp gist::createConstantWeight(ImplicitLocOpBuilder &b, StringRef name,
+                                    ArrayRef<float> numbers) {
+  auto type = RankedTensorType::get({static_cast<int64_t>(numbers.size())},
+                                    b.getF32Type());
+  define(b, name, [&] {
+    ConstantWeightOp::create(b, name, DenseElementsAttr::get(type, numbers));
+  });
+  return WeightOp::create(b, type, name);
+}
+
+WeightOp gist::createBasisWeight(ImplicitLocOpBuilder &b, StringRef name,
+                                 StringRef basis, StringRef bases, int64_t k,
+                                 int64_t d) {
+  auto type = RankedTensorType::get({k, d}, b.getF32Type());
+  define(b, name, [&] {
+    MadeWeightOp::create(
+        b, name, MadeWeightKind::TransposedBasis, StringAttr(), IntegerAttr(),
+        /*compensated=*/false, IntegerAttr(), IntegerAttr(),
+        b.getStringAttr(basis), b.getI64IntegerAttr(k),
+        bases.empty() ? StringAttr() : b.getStringAttr(bases), type);
+  });
+  return WeightOp::create(b, type, name);
 }
 
 WeightOp gist::getWeightOf(Value numbers) {
@@ -71,10 +111,11 @@ WeightOp gist::getWeightOf(Value numbers) {
 
 Value gist::createTransposedBasis(ImplicitLocOpBuilder &b, Value basis) {
   WeightOp weight = getWeightOf(basis);
-  std::optional<MadeWeight> made =
-      weight ? getMadeWeight(weight) : std::nullopt;
+  auto made = weight ? SymbolTable::lookupNearestSymbolFrom<MadeWeightOp>(
+                           weight, weight.getNameAttr())
+                     : MadeWeightOp();
   auto type = cast<RankedTensorType>(basis.getType());
-  if (!made)
+  if (!made || made.getKind() != MadeWeightKind::Basis)
     return createLoops(b, "dk->kd", basis,
                        createEmpty(b,
                                    {getSize(b, basis, 1), getSize(b, basis, 0)},
@@ -83,34 +124,130 @@ Value gist::createTransposedBasis(ImplicitLocOpBuilder &b, Value basis) {
                          return args[0];
                        });
   int64_t d = type.getDimSize(0), k = type.getDimSize(1);
-  MadeWeight turned = transposedBasis(*made, d);
-  WeightOp stored = createMadeWeight(b, turned, k, d);
+  MadeWeight turned;
+  turned.kind = MadeKind::Transposed;
+  turned.from = made.getSource().value_or("").str();
+  turned.basis = made.getBasis()->str();
+  turned.format = subspaceFormat(d);
+  turned.k = k;
+  WeightOp stored =
+      createMadeWeight(b, turned, made.getBases().value_or(""), k, d);
   if (!formatInfo(turned.format).isQuantized())
     return stored;
   return DequantizeOp::create(b, stored.getResult(),
                               getBlockFormat(turned.format));
 }
 
-Status gist::makeWeights(ModuleOp module, const LinearPlan &plan,
-                         WeightMap &weights) {
-  LinearBases bases;
-  GIST_TRY(LinearBases::open(plan.bases, bases));
-  std::vector<MadeWeight> wanted;
-  module.walk([&](WeightOp op) {
-    std::optional<MadeWeight> what = getMadeWeight(op);
-    if (!what)
-      return;
-    what->choice =
-        what->layer < 0
-            ? plan.head
-            : plan.layers[what->layer][static_cast<size_t>(what->group)];
-    wanted.push_back(*what);
-    // Gates read their basis both ways.
-    if (what->kind == MadeKind::Basis)
-      wanted.push_back(transposedBasis(
-          *what, cast<RankedTensorType>(op.getType()).getDimSize(0)));
-  });
-  for (const MadeWeight &what : wanted)
-    GIST_TRY(makeWeight(what, bases, weights));
+//===----------------------------------------------------------------------===//
+// Content
+//===----------------------------------------------------------------------===//
+
+Status WeightMaker::open(StringRef path, const LinearBases *&file) {
+  auto known = files.find(path.str());
+  if (known == files.end()) {
+    LinearBases opened;
+    GIST_TRY(LinearBases::open(path.str(), opened));
+    known = files.emplace(path.str(), std::move(opened)).first;
+  }
+  file = &known->second;
+  return {};
+}
+
+/// The struct of passes/Plan/File for `op`.
+static MadeWeight describe(MadeWeightOp op) {
+  auto type = cast<RankedTensorType>(op.getType());
+  MadeWeight what;
+  what.kind = static_cast<MadeKind>(op.getKind());
+  what.from = op.getSource().value_or("").str();
+  what.bits = op.getBits().value_or(0);
+  what.isCompensated = op.getCompensated();
+  what.exactRows = op.getExactRows().value_or(0);
+  what.exactBits = op.getExactBits().value_or(0);
+  what.basis = op.getBasis().value_or("").str();
+  what.k = op.getK().value_or(0);
+  if (type.getElementType().isF32())
+    what.format = WeightFormat::F32;
+  else if (type.getElementType().isInteger(8))
+    what.format = WeightFormat::Q8_0; // Rounded weights go by their bits.
+  int64_t blockLength = formatInfo(what.format).blockLength;
+  if (what.kind == MadeKind::Basis)
+    what.d = type.getDimSize(0);
+  else if (what.kind == MadeKind::Transposed)
+    what.d = type.getDimSize(1) * blockLength;
+  return what;
+}
+
+Status WeightMaker::make(MadeWeightOp op, Weight &weight) {
+  const LinearBases *bases = nullptr;
+  GIST_TRY(open(op.getBases().value_or(""), bases));
+  const Weight *source = nullptr;
+  if (op.getSource())
+    if (auto found = model.entries.find(op.getSource()->str());
+        found != model.entries.end())
+      source = &found->second;
+  return makeWeight(describe(op), *bases, source, weight);
+}
+
+static Status makeTable(HeadTableOp op, Weight &weight) {
+  Plan plan = getHeads(op.getBody().front(), op.getBlock());
+  CacheLayout layout;
+  GIST_TRY(layOutCache(plan, op.getCapacity(), layout));
+  weight = madeWeight({static_cast<int64_t>(plan.layers.size()),
+                       static_cast<int64_t>(plan.layers.front().size()),
+                       kNumHeadFields},
+                      layout.table);
+  return {};
+}
+
+static Weight makeConstant(ConstantWeightOp op) {
+  std::vector<float> numbers;
+  for (APFloat value : op.getValues().getValues<APFloat>())
+    numbers.push_back(value.convertToFloat());
+  ArrayRef<int64_t> shape = op.getValues().getShapedType().getShape();
+  return madeWeight({shape.begin(), shape.end()}, numbers);
+}
+
+Status WeightMaker::find(ModuleOp module, StringRef name,
+                         const Weight *&weight) {
+  if (auto found = model.entries.find(name.str());
+      found != model.entries.end()) {
+    weight = &found->second;
+    return {};
+  }
+  if (auto found = made.find(name.str()); found != made.end()) {
+    weight = &found->second;
+    return {};
+  }
+  Operation *op = SymbolTable::lookupSymbolIn(module, name);
+  Weight result;
+  if (auto defined = dyn_cast_or_null<MadeWeightOp>(op))
+    GIST_TRY(make(defined, result));
+  else if (auto table = dyn_cast_or_null<HeadTableOp>(op))
+    GIST_TRY(makeTable(table, result));
+  else if (auto constant = dyn_cast_or_null<ConstantWeightOp>(op))
+    result = makeConstant(constant);
+  else
+    return Status::error(Code::NotFound, "is not in the model: %s",
+                         name.str().c_str());
+  weight = &made.emplace(name.str(), std::move(result)).first->second;
+  return {};
+}
+
+Status WeightMaker::checkBases(ModuleOp module) {
+  for (auto op : module.getOps<MadeWeightOp>()) {
+    const LinearBases *bases = nullptr;
+    GIST_TRY(open(op.getBases().value_or(""), bases));
+    MadeWeight what = describe(op);
+    std::vector<float> rows;
+    if (!needsSource(what.kind))
+      GIST_TRY(bases->basis(what.basis, what.k, what.d, rows));
+    if (what.kind != MadeKind::Rounded || !what.isCompensated)
+      continue;
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getType()).getShape();
+    WeightFormat format = roundedFormat(what.bits);
+    Bytes blocks;
+    GIST_TRY(bases->rounded(what.from, format, shape[0] + what.exactRows,
+                            shape[1] * formatInfo(format).blockLength, blocks));
+  }
   return {};
 }

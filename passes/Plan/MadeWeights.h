@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A `gist.weight` that no model has says in an attribute how it is made. Passes
-// add such weights; the compiler fills them in from the model's, once.
+// A `gist.weight` that no model has is defined by an op of the module
+// (dialect/GistPlanOps.td). Passes add such definitions; what they define is
+// computed when a module is written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,22 +16,33 @@
 
 #include "dialect/Formats.h"
 #include "dialect/GistOps.h"
-#include "mlir/IR/BuiltinOps.h"
+#include "dialect/GistPlanOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/Plan/File/LinearWeights.h"
 
+#include <map>
+
 namespace gist {
 
-/// A weight of `rows` x `columns` numbers in the format of `what`.
+/// A weight of `rows` x `columns` numbers in the format of `what`, and its
+/// definition, with the file `bases`, in the module of the builder.
 WeightOp createMadeWeight(mlir::ImplicitLocOpBuilder &b, const MadeWeight &what,
-                          int64_t rows, int64_t columns);
+                          llvm::StringRef bases, int64_t rows, int64_t columns);
 
 /// The same for a weight of the type of another.
 WeightOp createMadeWeight(mlir::ImplicitLocOpBuilder &b, const MadeWeight &what,
-                          mlir::RankedTensorType type);
+                          llvm::StringRef bases, mlir::RankedTensorType type);
 
-/// How a weight is made; nothing for one of the model.
-std::optional<MadeWeight> getMadeWeight(WeightOp op);
+/// A weight called `name` of these numbers, and its definition.
+WeightOp createConstantWeight(mlir::ImplicitLocOpBuilder &b,
+                              llvm::StringRef name,
+                              llvm::ArrayRef<float> numbers);
+
+/// A weight called `name` with the first `k` rows of a basis in f32, k x d, and
+/// its definition.
+WeightOp createBasisWeight(mlir::ImplicitLocOpBuilder &b, llvm::StringRef name,
+                           llvm::StringRef basis, llvm::StringRef bases,
+                           int64_t k, int64_t d);
 
 /// The weight that `numbers` are the numbers of, or null.
 WeightOp getWeightOf(mlir::Value numbers);
@@ -40,9 +52,28 @@ WeightOp getWeightOf(mlir::Value numbers);
 mlir::Value createTransposedBasis(mlir::ImplicitLocOpBuilder &b,
                                   mlir::Value basis);
 
-/// Makes every weight of `module` that says how, as `plan` asks.
-Status makeWeights(mlir::ModuleOp module, const LinearPlan &plan,
-                   WeightMap &weights);
+/// Computes what ops define.
+class WeightMaker {
+public:
+  explicit WeightMaker(const WeightMap &model) : model(model) {}
+
+  /// Sets `weight` to what is called `name`: a weight of the model, or one that
+  /// an op of `module` defines. It lives as long as this and the model's do.
+  Status find(mlir::ModuleOp module, llvm::StringRef name,
+              const Weight *&weight);
+
+  /// Asks the files of bases for every basis that `module` needs, so that a
+  /// file that does not serve is refused before anything is compiled.
+  Status checkBases(mlir::ModuleOp module);
+
+private:
+  Status open(llvm::StringRef path, const LinearBases *&file);
+  Status make(MadeWeightOp op, Weight &weight);
+
+  const WeightMap &model;
+  std::map<std::string, Weight> made;
+  std::map<std::string, LinearBases> files;
+};
 
 } // namespace gist
 

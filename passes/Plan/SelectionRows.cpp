@@ -11,26 +11,9 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Kernel/Kernels.h"
-#include "passes/Plan/File/Plan.h"
 
 using namespace mlir;
 using namespace gist;
-
-Status gist::readSelectionPlan(ModuleOp module, const std::string &path,
-                               SelectionPlan &plan) {
-  if (path != kCalibrationPlan)
-    return readSelectionPlan(path, plan);
-  for (auto function : module.getOps<func::FuncOp>()) {
-    auto ops = llvm::to_vector(function.getOps<AttentionOp>());
-    if (ops.empty())
-      continue;
-    plan = makeCalibrationSelections(
-        ops.size(), ops.front().getKey().getType().getDimSize(1));
-    return {};
-  }
-  return Status::error(Code::Unsupported,
-                       "the model has no attention to make a plan for");
-}
 
 /// True for keys that are read from a cache.
 static bool readsCache(AttentionOp op) {
@@ -38,14 +21,13 @@ static bool readsCache(AttentionOp op) {
   return extract && getUpdatedArgument(extract.getSource());
 }
 
-static LogicalResult checkAttention(AttentionOp op,
-                                    const SelectionLayer &layer) {
+static LogicalResult checkAttention(AttentionOp op, PlannedAttention layer) {
   if (op.getWindow() || op.getMask() || op.getOffsets())
     return op.emitOpError("has a window, a mask or offsets, which a plan of "
                           "selections does not know");
   if (!readsCache(op))
     return success();
-  if (layer.selection && layer.selection->against == Against::All)
+  if (layer.selection && layer.selection.getAgainst() == Against::All)
     return op.emitOpError("reads a KV cache, and a selection against all "
                           "tokens is no covering: only covering sets allow "
                           "dropping keys");
@@ -54,15 +36,15 @@ static LogicalResult checkAttention(AttentionOp op,
 }
 
 FailureOr<SmallVector<AttentionOp>>
-gist::findLayers(func::FuncOp function, const SelectionPlan &plan) {
+gist::findLayers(func::FuncOp function, ArrayRef<PlannedAttention> plan) {
   auto ops = llvm::to_vector(function.getOps<AttentionOp>());
   if (ops.empty())
     return ops;
-  if (ops.size() != plan.layers.size())
+  if (ops.size() != plan.size())
     return function.emitOpError("has ")
            << ops.size() << " layers with attention, the plan is for "
-           << plan.layers.size();
-  for (auto [op, layer] : llvm::zip_equal(ops, plan.layers))
+           << plan.size();
+  for (auto [op, layer] : llvm::zip_equal(ops, plan))
     if ((layer.selection || layer.attend) && failed(checkAttention(op, layer)))
       return failure();
   return ops;

@@ -9,23 +9,18 @@
 #define GIST_PASSES_PLAN_SELECTIONROWS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/Plan/SelectionPlan.h"
+#include "passes/Plan/PlanInGraph.h"
 
 namespace gist {
 
 /// The attribute of a selection that says which layer it belongs to.
 inline constexpr llvm::StringLiteral kLayerAttr = "gist.layer";
 
-/// The plan in a file, or the one for calibration (`kCalibrationPlan`) for the
-/// layers that the module's functions have.
-Status readSelectionPlan(mlir::ModuleOp module, const std::string &path,
-                         SelectionPlan &plan);
-
 /// The attention of each layer of `function`, of which there are as many as the
 /// plan has, in order; an error at what a plan of selections is not for.
 /// Functions without attention have none.
 mlir::FailureOr<llvm::SmallVector<AttentionOp>>
-findLayers(mlir::func::FuncOp function, const SelectionPlan &plan);
+findLayers(mlir::func::FuncOp function, llvm::ArrayRef<PlannedAttention> plan);
 
 /// The rows of a call's tokens that selections before `op` can look at; null
 /// where the graph has none: the rows that queries are projected from, the

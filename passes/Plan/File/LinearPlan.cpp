@@ -6,17 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Plan/File/LinearPlan.h"
-
-#include <nlohmann/json.hpp>
+#include "passes/Plan/File/PlanJson.h"
 
 #include <cinttypes>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 using namespace gist;
-using Json = nlohmann::ordered_json;
+using Json = PlanJson;
 
 static constexpr int64_t kMaxDimensions = int64_t{1} << 20;
 static constexpr const char *kGroupNames[kNumLinearGroups] = {
@@ -26,7 +23,7 @@ const char *gist::linearGroupName(LinearGroup group) {
   return kGroupNames[static_cast<size_t>(group)];
 }
 
-WeightFormat LinearChoice::format() const {
+WeightFormat gist::roundedFormat(int64_t bits) {
   switch (bits) {
   case 2:
     return WeightFormat::Q2_1;
@@ -175,18 +172,12 @@ static Status readLayer(const Json &json, LayerLinears &layer) {
   return {};
 }
 
-Status gist::parseLinearPlan(std::string_view text, const std::string &folder,
-                             LinearPlan &plan) {
-  Json json = Json::parse(text.begin(), text.end(), nullptr,
-                          /*allow_exceptions=*/false);
-  if (json.is_discarded() || !json.is_object())
-    return Status::error(Code::BadFile, "a plan is a JSON object");
+Status gist::readLinears(const PlanJson &json, LinearPlan &plan) {
   LinearPlan result;
   if (auto bases = json.find("bases"); bases != json.end()) {
     if (!bases->is_string())
       return Status::error(Code::BadFile, "expected a file name as 'bases'");
-    result.bases =
-        (std::filesystem::path(folder) / bases->get<std::string>()).string();
+    result.bases = bases->get<std::string>();
   }
   if (auto head = json.find("head"); head != json.end()) {
     GIST_TRY(readChoice(*head, result.head).in("head"));
@@ -204,13 +195,16 @@ Status gist::parseLinearPlan(std::string_view text, const std::string &folder,
   return {};
 }
 
-Status gist::readLinearPlan(const std::string &path, LinearPlan &plan) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf()))
-    return Status::error(Code::NotFound, "%s: cannot be read", path.c_str());
-  std::string folder = std::filesystem::path(path).parent_path().string();
-  return parseLinearPlan(text.str(), folder, plan).in(path);
+Status gist::parseLinearPlan(std::string_view text, const std::string &folder,
+                             LinearPlan &plan) {
+  PlanJson json;
+  LinearPlan result;
+  GIST_TRY(parsePlanJson(text, json));
+  GIST_TRY(readLinears(json, result));
+  if (!result.bases.empty())
+    result.bases = (std::filesystem::path(folder) / result.bases).string();
+  plan = std::move(result);
+  return {};
 }
 
 //===----------------------------------------------------------------------===//

@@ -45,6 +45,9 @@ enum class LinearGroup { Qkv, O, GateUp, Down };
 inline constexpr size_t kNumLinearGroups = 4;
 const char *linearGroupName(LinearGroup group);
 
+/// The format of weights in this many bits: 2, 3, 4 or 8.
+WeightFormat roundedFormat(int64_t bits);
+
 /// What the linear layers of one group do.
 struct LinearChoice {
   int64_t bits =
@@ -59,7 +62,7 @@ struct LinearChoice {
   bool isDense() const { return bits == 0 && k == 0; }
   bool isGated() const { return epsilon.has_value(); }
   /// The format of the rounded weight.
-  WeightFormat format() const;
+  WeightFormat format() const { return roundedFormat(bits); }
   bool operator==(const LinearChoice &) const = default;
 };
 
@@ -78,7 +81,6 @@ struct LinearPlan {
 /// dense. `folder` is where the plan lies.
 Status parseLinearPlan(std::string_view text, const std::string &folder,
                        LinearPlan &plan);
-Status readLinearPlan(const std::string &path, LinearPlan &plan);
 /// A plan of linear layers alone.
 std::string printLinearPlan(const LinearPlan &plan);
 

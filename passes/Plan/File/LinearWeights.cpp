@@ -68,9 +68,8 @@ static Status checkOrthonormal(const std::vector<float> &rows, int64_t k,
   return {};
 }
 
-Status LinearBases::basis(int64_t layer, LinearGroup group, int64_t k,
-                          int64_t d, std::vector<float> &rows) const {
-  std::string name = basisName(layer, group);
+Status LinearBases::basis(const std::string &name, int64_t k, int64_t d,
+                          std::vector<float> &rows) const {
   if (k > d)
     return Status::error(
         Code::BadFile,
@@ -117,23 +116,17 @@ Status LinearBases::rounded(const std::string &weight, WeightFormat format,
 // Making
 //===----------------------------------------------------------------------===//
 
-MadeWeight gist::transposedBasis(MadeWeight basis, int64_t d) {
-  basis.kind = MadeKind::Transposed;
-  basis.format = subspaceFormat(d);
-  return basis;
-}
-
 std::string gist::madeName(const MadeWeight &what) {
   std::string k = std::to_string(what.k);
   switch (what.kind) {
   case MadeKind::Rounded: {
-    std::string name = roundedName(what.from, what.format);
-    int64_t exact = what.choice.exactRows;
+    std::string name = roundedName(what.from, roundedFormat(what.bits));
+    int64_t exact = what.exactRows;
     return exact == 0 ? name : name + ".from" + std::to_string(exact);
   }
   case MadeKind::Exact:
-    return what.from + ".first" + std::to_string(what.choice.exactRows) +
-           (what.choice.exactBits ? ".q8_0" : "");
+    return what.from + ".first" + std::to_string(what.exactRows) +
+           (what.exactBits ? ".q8_0" : "");
   case MadeKind::Basis:
     return what.from + ".basis" + k;
   case MadeKind::Transposed:
@@ -182,8 +175,8 @@ static Weight takeRows(const Weight &weight, int64_t first, int64_t last) {
 
 static Status makeRounded(const MadeWeight &what, const Weight &source,
                           const LinearBases &bases, Weight &result) {
-  WeightFormat format = what.choice.format();
-  if (!what.choice.isCompensated) {
+  WeightFormat format = roundedFormat(what.bits);
+  if (!what.isCompensated) {
     result = inFormat(format, source.shape, numbersOf(source));
     return {};
   }
@@ -233,58 +226,85 @@ static std::vector<float> project(const std::vector<float> &weight,
   return image;
 }
 
+/// The basis, turned or not.
+static Status makeBasis(const MadeWeight &what, const LinearBases &bases,
+                        Weight &made) {
+  int64_t k = what.k, d = what.d;
+  std::vector<float> basis;
+  GIST_TRY(bases.basis(what.basis, k, d, basis));
+  if (what.kind == MadeKind::Basis)
+    made = inFormat(what.format, {d, k}, transpose(basis, k, d));
+  else if (what.format == WeightFormat::F32)
+    made = madeWeight({k, d}, basis);
+  else
+    made = inFormat(what.format, {k, d}, basis);
+  return {};
+}
+
+/// rows x k: W V, or what rounding takes away from it.
+static Status makeImage(const MadeWeight &what, const LinearBases &bases,
+                        const Weight &source, Weight &made) {
+  int64_t k = what.k, d = source.shape[1];
+  std::vector<float> basis;
+  GIST_TRY(bases.basis(what.basis, k, d, basis));
+  std::vector<float> numbers = numbersOf(source);
+  if (what.kind == MadeKind::Correction) {
+    Weight rounded;
+    GIST_TRY(makeRounded(what, source, bases, rounded));
+    std::vector<float> less = numbersOf(rounded);
+    for (size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] -= less[i];
+  } else {
+    // W V of the V that residuals are taken with: then the rounding of V
+    // does not matter where the weight is read.
+    basis = transpose(
+        numbersOf(inFormat(subspaceFormat(k), {d, k}, transpose(basis, k, d))),
+        d, k);
+  }
+  made = inFormat(what.format, {source.shape[0], k},
+                  project(numbers, basis, d, k));
+  return {};
+}
+
 Status gist::makeWeight(const MadeWeight &what, const LinearBases &bases,
-                        WeightMap &weights) {
-  std::string name = madeName(what);
-  if (weights.entries.contains(name))
-    return {};
-  auto found = weights.entries.find(what.from);
-  if (found == weights.entries.end())
+                        const Weight *source, Weight &made) {
+  if (!needsSource(what.kind))
+    return makeBasis(what, bases, made);
+  std::string name = inQuotes(what.from);
+  if (!source)
     return Status::error(Code::NotFound, "there is no weight %s in the model",
-                         inQuotes(what.from).c_str());
-  const Weight &source = found->second;
-  Weight made;
-  int64_t exact = what.choice.exactRows;
-  if (exact > source.shape[0])
+                         name.c_str());
+  if (source->random)
+    return Status::error(Code::Unsupported,
+                         "the weight %s is of random numbers, and a plan "
+                         "needs the model's own",
+                         name.c_str());
+  // Whoever wrote the IR may have meant another model.
+  int64_t block =
+      what.bits == 0 ? 1 : formatInfo(roundedFormat(what.bits)).blockLength;
+  if (source->shape.size() != 2 || source->shape[1] % block != 0)
+    return Status::error(Code::BadFile,
+                         "the weight %s is %s, expected a matrix with rows of "
+                         "whole blocks of %" PRId64 " numbers",
+                         name.c_str(), shapeText(source->shape).c_str(), block);
+  int64_t rows = source->shape[0], exact = what.exactRows;
+  if (exact > rows)
     return Status::error(Code::BadFile,
                          "exact_rows is %" PRId64 ", and %s has %" PRId64,
-                         exact, inQuotes(what.from).c_str(), source.shape[0]);
-  if (what.kind == MadeKind::Exact) {
-    made = takeRows(source, 0, exact);
-    if (what.choice.exactBits)
+                         exact, name.c_str(), rows);
+  switch (what.kind) {
+  case MadeKind::Exact:
+    made = takeRows(*source, 0, exact);
+    if (what.exactBits)
       made = inFormat(WeightFormat::Q8_0, made.shape, numbersOf(made));
-    weights.entries[name] = std::move(made);
+    return {};
+  case MadeKind::Rounded: {
+    Weight rounded;
+    GIST_TRY(makeRounded(what, *source, bases, rounded));
+    made = takeRows(rounded, exact, rows);
     return {};
   }
-  if (what.kind == MadeKind::Rounded) {
-    GIST_TRY(makeRounded(what, source, bases, made));
-    weights.entries[name] = takeRows(made, exact, source.shape[0]);
-    return {};
+  default:
+    return makeImage(what, bases, *source, made);
   }
-  int64_t rows = source.shape[0], d = source.shape[1], k = what.k;
-  std::vector<float> basis;
-  GIST_TRY(bases.basis(what.layer, what.group, k, d, basis));
-  if (what.kind == MadeKind::Transposed) {
-    made = inFormat(what.format, {k, d}, basis);
-  } else if (what.kind == MadeKind::Basis) {
-    made = inFormat(what.format, {d, k}, transpose(basis, k, d));
-  } else {
-    std::vector<float> numbers = numbersOf(source);
-    if (what.kind == MadeKind::Correction) {
-      Weight rounded;
-      GIST_TRY(makeRounded(what, source, bases, rounded));
-      std::vector<float> less = numbersOf(rounded);
-      for (size_t i = 0; i < numbers.size(); ++i)
-        numbers[i] -= less[i];
-    } else {
-      // W V of the V that residuals are taken with: then the rounding of V
-      // does not matter where the weight is read.
-      basis = transpose(numbersOf(inFormat(subspaceFormat(k), {d, k},
-                                           transpose(basis, k, d))),
-                        d, k);
-    }
-    made = inFormat(what.format, {rows, k}, project(numbers, basis, d, k));
-  }
-  weights.entries[name] = std::move(made);
-  return {};
 }

@@ -31,9 +31,9 @@ public:
   /// An empty path gives a file with nothing in it.
   static Status open(const std::string &path, LinearBases &bases);
 
-  /// The first `k` rows of the basis of a group whose inputs have `d` numbers.
+  /// The first `k` rows of the basis called `name`, each of `d` numbers.
   /// Refuses one that is not there, of another size, or not orthonormal.
-  Status basis(int64_t layer, LinearGroup group, int64_t k, int64_t d,
+  Status basis(const std::string &name, int64_t k, int64_t d,
                std::vector<float> &rows) const;
   /// The blocks of a weight of `rows` x `columns` that was rounded beforehand.
   Status rounded(const std::string &weight, WeightFormat format, int64_t rows,
@@ -63,21 +63,26 @@ struct MadeWeight {
   MadeKind kind = MadeKind::Rounded;
   std::string from;
   WeightFormat format = WeightFormat::F16;
-  int64_t layer = -1; ///< -1 is the head
-  LinearGroup group = LinearGroup::Qkv;
+  int64_t bits = 0;           ///< of the rounded weight
+  bool isCompensated = false; ///< rounded beforehand, in the file of bases
+  int64_t exactRows = 0;      ///< where the rounded rows start
+  int64_t exactBits = 0;      ///< of the rows before; 0 is as stored
+  std::string basis;          ///< its name in the file of bases
   int64_t k = 0;
-  LinearChoice choice;
+  int64_t d = 0; ///< of a basis: numbers in a row
 };
-
-/// The same basis, of rows of `d` numbers, as k x d.
-MadeWeight transposedBasis(MadeWeight basis, int64_t d);
 
 /// What it is called in the module.
 std::string madeName(const MadeWeight &what);
 
-/// Adds the weight to `weights`, unless it is there.
+/// Whether its numbers come from `from`, and not from the file of bases alone.
+inline bool needsSource(MadeKind kind) {
+  return kind != MadeKind::Basis && kind != MadeKind::Transposed;
+}
+
+/// Makes the weight. `source` is the weight `from`, where that is needed.
 Status makeWeight(const MadeWeight &what, const LinearBases &bases,
-                  WeightMap &weights);
+                  const Weight *source, Weight &made);
 
 /// The format of rows of `length` numbers in a basis or an image: 8 bits where
 /// they are whole blocks.

@@ -6,22 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Plan/File/Plan.h"
-
-#include <nlohmann/json.hpp>
+#include "passes/Plan/File/PlanJson.h"
 
 #include <algorithm>
 #include <cinttypes>
 #include <cmath>
-#include <fstream>
-#include <sstream>
 
 using namespace gist;
-using Json = nlohmann::ordered_json;
-
-static constexpr int64_t kVersion = 1;
-/// Bounds that no sensible plan reaches; they keep arithmetic in range.
-static constexpr int64_t kMaxTokens = int64_t{1} << 24;
-static constexpr size_t kMaxLayers = 4096, kMaxHeads = 4096;
+using Json = PlanJson;
 
 bool Plan::hasClusters() const {
   for (const std::vector<HeadChoice> &heads : layers)
@@ -34,7 +26,7 @@ bool Plan::hasClusters() const {
 Plan gist::makeCalibrationPlan(size_t layers, size_t kvHeads) {
   // A window that nothing leaves.
   HeadChoice head{.kind = HeadKind::Clusters,
-                  .window = kMaxTokens,
+                  .window = kMaxPlanTokens,
                   .theta = 0.5,
                   .room = 1};
   Plan plan;
@@ -94,7 +86,7 @@ static Status readHead(const Json &json, HeadChoice &head) {
                            "'%s' is unknown; a head has window and sinks, or "
                            "window, theta and room, or window and random",
                            name.c_str());
-  GIST_TRY(readInteger(json, "window", 0, kMaxTokens, head.window));
+  GIST_TRY(readInteger(json, "window", 0, kMaxPlanTokens, head.window));
   bool isWindow = json.contains("sinks"), isRandom = json.contains("random");
   if (isWindow + isRandom + json.contains("theta") != 1)
     return Status::error(
@@ -102,7 +94,7 @@ static Status readHead(const Json &json, HeadChoice &head) {
         "expected one of 'sinks', 'theta' and 'random' beside 'window'");
   if (isWindow) {
     head.kind = HeadKind::Window;
-    return readInteger(json, "sinks", 0, kMaxTokens, head.sinks);
+    return readInteger(json, "sinks", 0, kMaxPlanTokens, head.sinks);
   }
   if (isRandom) {
     head.kind = HeadKind::Random;
@@ -121,7 +113,7 @@ static Status readLayer(const Json &json, std::vector<HeadChoice> &heads) {
   if (json.is_object() && list == json.end() && json.contains("linears"))
     return {};
   if (!json.is_object() || list == json.end() || !list->is_array() ||
-      list->empty() || list->size() > kMaxHeads)
+      list->empty() || list->size() > kMaxPlanHeads)
     return Status::error(Code::BadFile, "expected an object with 'heads'");
   for (const Json &entry : *list) {
     heads.emplace_back();
@@ -140,18 +132,14 @@ Status gist::parseHead(std::string_view text, HeadChoice &head) {
   return {};
 }
 
-Status gist::parsePlan(std::string_view text, Plan &plan) {
-  Json json = Json::parse(text.begin(), text.end(), nullptr,
-                          /*allow_exceptions=*/false);
-  if (json.is_discarded() || !json.is_object())
-    return Status::error(Code::BadFile, "a plan is a JSON object");
+Status gist::readHeads(const PlanJson &json, Plan &plan) {
   int64_t version = 0;
-  GIST_TRY(readInteger(json, "gist_plan", kVersion, kVersion, version));
+  GIST_TRY(readInteger(json, "gist_plan", kPlanVersion, kPlanVersion, version));
   Plan result;
-  GIST_TRY(readInteger(json, "block", 1, kMaxTokens, result.block));
+  GIST_TRY(readInteger(json, "block", 1, kMaxPlanTokens, result.block));
   auto layers = json.find("layers");
   if (layers == json.end() || !layers->is_array() || layers->empty() ||
-      layers->size() > kMaxLayers)
+      layers->size() > kMaxPlanLayers)
     return Status::error(Code::BadFile, "expected a list 'layers'");
   for (const Json &layer : *layers) {
     result.layers.emplace_back();
@@ -167,12 +155,10 @@ Status gist::parsePlan(std::string_view text, Plan &plan) {
   return {};
 }
 
-Status gist::readPlan(const std::string &path, Plan &plan) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf()))
-    return Status::error(Code::NotFound, "%s: cannot be read", path.c_str());
-  return parsePlan(text.str(), plan).in(path);
+Status gist::parsePlan(std::string_view text, Plan &plan) {
+  PlanJson json;
+  GIST_TRY(parsePlanJson(text, json));
+  return readHeads(json, plan);
 }
 
 //===----------------------------------------------------------------------===//
@@ -199,7 +185,7 @@ std::string gist::printHead(const HeadChoice &head) {
 
 std::string gist::printPlan(const Plan &plan, const std::string &contract) {
   // A line for each layer: what a person compares.
-  std::string text = "{\n  \"gist_plan\": " + std::to_string(kVersion) +
+  std::string text = "{\n  \"gist_plan\": " + std::to_string(kPlanVersion) +
                      ",\n  \"block\": " + std::to_string(plan.block);
   if (!contract.empty())
     text += ",\n  \"contract\": " + contract;
@@ -263,12 +249,12 @@ Status gist::layOutCache(const Plan &plan, int64_t context,
       result.units += clusters;
     }
   // The table holds row numbers as f32, which is exact up to here.
-  if (result.rows > kMaxTokens)
+  if (result.rows > kMaxPlanTokens)
     return Status::error(Code::Unsupported,
                          "the plan's cache has %" PRId64
                          " rows for a context of %" PRId64 ", at most %" PRId64
                          " can be numbered",
-                         result.rows, context, kMaxTokens);
+                         result.rows, context, kMaxPlanTokens);
   result.units = std::max<int64_t>(result.units, 1);
   layout = std::move(result);
   return {};

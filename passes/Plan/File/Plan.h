@@ -63,16 +63,15 @@ struct Plan {
   bool hasClusters() const;
 };
 
-/// The name of makeCalibrationPlan's plan for readPlan.
+/// What a user says in place of a file for makeCalibrationPlan's plan.
 inline constexpr const char *kCalibrationPlan = "calibration";
 
 /// A plan that does what the model does, in a cache that has room for every
 /// other plan: tables of those can take the place of its own.
 Plan makeCalibrationPlan(size_t layers, size_t kvHeads);
 
-/// Reads a plan from JSON text, whoever wrote it.
+/// Reads what a plan's JSON text says of heads, whoever wrote it.
 Status parsePlan(std::string_view text, Plan &plan);
-Status readPlan(const std::string &path, Plan &plan);
 /// `contract` is the JSON text of how the plan was found, or empty.
 std::string printPlan(const Plan &plan, const std::string &contract = {});
 /// One head as it stands in the file.

@@ -1,4 +1,4 @@
-// RUN: gist-opt -split-input-file -verify-diagnostics -gist-cluster-cache=plan=%S/Inputs/two-layers.json %s | FileCheck %s
+// RUN: gist-opt -split-input-file -verify-diagnostics -gist-cluster-cache %s | FileCheck %s
 
 // Rows of the cache for a context of 32: 32, 8 + 4 + 16, 8 + 4 + 2 and 32.
 
@@ -13,6 +13,27 @@
 // CHECK: %[[N0:.*]], %[[N1:.*]], %[[N2:.*]], %[[N3:.*]], %[[N4:.*]] = gist.cluster_update %[[K]], %[[K]], %[[HEADS]], %[[PAST]], %[[ONE]] into(%[[KEYS]], %[[VALUES]], %[[UNITS]], %[[WEIGHTS]], %[[COUNTS]]) block 4
 // CHECK: %[[O:.*]] = gist.cluster_attention %[[Q]], %[[HEADS]], %[[PAST]], %[[ONE]] on(%[[N0]], %[[N1]], %[[N3]], %[[N4]]) block 4 scale 5.000000e-01
 // CHECK: return %[[O]], %[[N0]], %[[N1]], %[[N2]], %[[N3]], %[[N4]]
+
+// The plan has been followed; what heads do is in the table that the weight is made of.
+// CHECK-NOT: gist.plan block
+// CHECK: gist.head_table @plan.heads context 32 block 4 {
+// CHECK-NEXT: gist.plan_layer {
+// CHECK-NEXT: gist.plan_head dense
+// CHECK-NEXT: gist.plan_head window 8 theta 8.000000e-01 room 5.000000e-01
+// CHECK-NEXT: }
+// CHECK-NEXT: gist.plan_layer {
+// CHECK-NEXT: gist.plan_head window 8 sinks 2
+// CHECK-NEXT: gist.plan_head dense
+gist.plan block 4 {
+  gist.plan_layer {
+    gist.plan_head dense
+    gist.plan_head window 8 theta 8.0e-1 room 5.0e-1
+  }
+  gist.plan_layer {
+    gist.plan_head window 8 sinks 2
+    gist.plan_head dense
+  }
+}
 func.func @prefill(%q: tensor<?x4x8xf16>, %k: tensor<?x2x8xf16>, %past: index,
     %kc: tensor<2x32x2x8xf16>, %vc: tensor<2x32x2x8xf16>)
     -> (tensor<?x4x8xf16> {gist.name = "logits"}, tensor<2x32x2x8xf16>, tensor<2x32x2x8xf16>) {
@@ -30,12 +51,32 @@ func.func @prefill(%q: tensor<?x4x8xf16>, %k: tensor<?x2x8xf16>, %past: index,
 // -----
 
 // CHECK-LABEL: func.func @no_attention(%{{.*}}: tensor<4xf32>) -> tensor<4xf32>
+gist.plan block 4 {
+  gist.plan_layer {
+    gist.plan_head dense
+    gist.plan_head window 8 theta 8.0e-1 room 5.0e-1
+  }
+  gist.plan_layer {
+    gist.plan_head window 8 sinks 2
+    gist.plan_head dense
+  }
+}
 func.func @no_attention(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
 
 // -----
 
+gist.plan block 4 {
+  gist.plan_layer {
+    gist.plan_head dense
+    gist.plan_head window 8 theta 8.0e-1 room 5.0e-1
+  }
+  gist.plan_layer {
+    gist.plan_head window 8 sinks 2
+    gist.plan_head dense
+  }
+}
 func.func @encoder(%q: tensor<?x4x8xf16>, %k: tensor<?x2x8xf16>) -> tensor<?x4x8xf16> {
   // expected-error@+1 {{expects causal attention without a window, a mask or offsets for a plan}}
   %o = gist.attention %q, %k, %k : tensor<?x4x8xf16>, tensor<?x2x8xf16>, tensor<?x2x8xf16>
@@ -44,6 +85,16 @@ func.func @encoder(%q: tensor<?x4x8xf16>, %k: tensor<?x2x8xf16>) -> tensor<?x4x8
 
 // -----
 
+gist.plan block 4 {
+  gist.plan_layer {
+    gist.plan_head dense
+    gist.plan_head window 8 theta 8.0e-1 room 5.0e-1
+  }
+  gist.plan_layer {
+    gist.plan_head window 8 sinks 2
+    gist.plan_head dense
+  }
+}
 func.func @no_cache(%q: tensor<?x4x8xf16>, %k: tensor<?x2x8xf16>) -> tensor<?x4x8xf16> {
   // expected-error@+1 {{does not read a KV cache, which is what a plan makes smaller}}
   %o = gist.attention %q, %k, %k causal : tensor<?x4x8xf16>, tensor<?x2x8xf16>, tensor<?x2x8xf16>
@@ -52,6 +103,16 @@ func.func @no_cache(%q: tensor<?x4x8xf16>, %k: tensor<?x2x8xf16>) -> tensor<?x4x
 
 // -----
 
+gist.plan block 4 {
+  gist.plan_layer {
+    gist.plan_head dense
+    gist.plan_head window 8 theta 8.0e-1 room 5.0e-1
+  }
+  gist.plan_layer {
+    gist.plan_head window 8 sinks 2
+    gist.plan_head dense
+  }
+}
 func.func @other_model(%q: tensor<?x3x8xf16>, %k: tensor<?x3x8xf16>, %past: index,
     %kc: tensor<2x32x3x8xf16>, %vc: tensor<2x32x3x8xf16>)
     -> (tensor<?x3x8xf16>, tensor<2x32x3x8xf16>, tensor<2x32x3x8xf16>) {
@@ -65,4 +126,48 @@ func.func @other_model(%q: tensor<?x3x8xf16>, %k: tensor<?x3x8xf16>, %past: inde
   // expected-error@+1 {{is layer 1 with 3 KV heads; the plan is for 2 layers with 2}}
   %o = gist.attention %q, %ka, %va causal : tensor<?x3x8xf16>, tensor<?x3x8xf16>, tensor<?x3x8xf16>
   return %o, %k1, %v1 : tensor<?x3x8xf16>, tensor<2x32x3x8xf16>, tensor<2x32x3x8xf16>
+}
+
+// -----
+
+// Functions share the table, so they have caches of one size.
+
+gist.plan block 4 {
+  gist.plan_layer {
+    gist.plan_head dense
+    gist.plan_head window 8 theta 8.0e-1 room 5.0e-1
+  }
+  gist.plan_layer {
+    gist.plan_head window 8 sinks 2
+    gist.plan_head dense
+  }
+}
+
+func.func @short(%q: tensor<?x2x8xf16>, %k: tensor<?x2x8xf16>, %past: index,
+    %kc: tensor<2x16x2x8xf16>, %vc: tensor<2x16x2x8xf16>)
+    -> (tensor<?x2x8xf16>, tensor<2x16x2x8xf16>, tensor<2x16x2x8xf16>) {
+  %c0 = arith.constant 0 : index
+  %t = tensor.dim %q, %c0 : tensor<?x2x8xf16>
+  %all = arith.addi %past, %t : index
+  %k1 = tensor.insert_slice %k into %kc[1, %past, 0, 0] [1, %t, 2, 8] [1, 1, 1, 1] : tensor<?x2x8xf16> into tensor<2x16x2x8xf16>
+  %v1 = tensor.insert_slice %k into %vc[1, %past, 0, 0] [1, %t, 2, 8] [1, 1, 1, 1] : tensor<?x2x8xf16> into tensor<2x16x2x8xf16>
+  %ka = tensor.extract_slice %k1[1, 0, 0, 0] [1, %all, 2, 8] [1, 1, 1, 1] : tensor<2x16x2x8xf16> to tensor<?x2x8xf16>
+  %va = tensor.extract_slice %v1[1, 0, 0, 0] [1, %all, 2, 8] [1, 1, 1, 1] : tensor<2x16x2x8xf16> to tensor<?x2x8xf16>
+  %o = gist.attention %q, %ka, %va causal : tensor<?x2x8xf16>, tensor<?x2x8xf16>, tensor<?x2x8xf16>
+  return %o, %k1, %v1 : tensor<?x2x8xf16>, tensor<2x16x2x8xf16>, tensor<2x16x2x8xf16>
+}
+
+// expected-error@+1 {{has a cache of 24 tokens, and 'plan.heads' is defined for another one}}
+func.func @long(%q: tensor<?x2x8xf16>, %k: tensor<?x2x8xf16>, %past: index,
+    %kc: tensor<2x24x2x8xf16>, %vc: tensor<2x24x2x8xf16>)
+    -> (tensor<?x2x8xf16>, tensor<2x24x2x8xf16>, tensor<2x24x2x8xf16>) {
+  %c0 = arith.constant 0 : index
+  %t = tensor.dim %q, %c0 : tensor<?x2x8xf16>
+  %all = arith.addi %past, %t : index
+  %k1 = tensor.insert_slice %k into %kc[1, %past, 0, 0] [1, %t, 2, 8] [1, 1, 1, 1] : tensor<?x2x8xf16> into tensor<2x24x2x8xf16>
+  %v1 = tensor.insert_slice %k into %vc[1, %past, 0, 0] [1, %t, 2, 8] [1, 1, 1, 1] : tensor<?x2x8xf16> into tensor<2x24x2x8xf16>
+  %ka = tensor.extract_slice %k1[1, 0, 0, 0] [1, %all, 2, 8] [1, 1, 1, 1] : tensor<2x24x2x8xf16> to tensor<?x2x8xf16>
+  %va = tensor.extract_slice %v1[1, 0, 0, 0] [1, %all, 2, 8] [1, 1, 1, 1] : tensor<2x24x2x8xf16> to tensor<?x2x8xf16>
+  %o = gist.attention %q, %ka, %va causal : tensor<?x2x8xf16>, tensor<?x2x8xf16>, tensor<?x2x8xf16>
+  return %o, %k1, %v1 : tensor<?x2x8xf16>, tensor<2x24x2x8xf16>, tensor<2x24x2x8xf16>
 }

@@ -43,10 +43,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GIST_PASSES_PLAN_SELECTIONPLAN_H
-#define GIST_PASSES_PLAN_SELECTIONPLAN_H
+#ifndef GIST_PASSES_PLAN_FILE_SELECTIONPLAN_H
+#define GIST_PASSES_PLAN_FILE_SELECTIONPLAN_H
 
-#include "dialect/GistOps.h"
 #include "passes/Plan/File/SelectionNames.h"
 #include "runtime/support/Status.h"
 
@@ -57,22 +56,25 @@
 
 namespace gist {
 
-enum class SelectOn { Residual, Normalised, Keys };
-
+/// Words are those of the dialect's enums, which this folder does not know.
 struct SelectionChoice {
-  SelectOn on = SelectOn::Residual;
-  std::vector<double> taus; ///< one, or one for each KV head
-  Against against = Against::Kept;
-  Similarity similarity = Similarity::Absolute;
-  std::optional<CascadeRule> rule; ///< none: a fresh selection
+  std::string on = "residual";         ///< or "normalised" or "keys"
+  std::vector<double> taus;            ///< one, or one for each KV head
+  std::string against = "kept";        ///< or "all"
+  std::string similarity = "absolute"; ///< or "signed"
+  /// How it follows from the selection before it: "covering", "paper" or
+  /// "inherit"; "fresh" if it does not.
+  std::string rule = "fresh";
   int64_t k = 0; ///< dimensions of the subspace that bounds cosines; 0: none
+
+  bool isFresh() const { return rule == "fresh"; }
 };
 
 struct AttendChoice {
-  AttendMode mode = AttendMode::Copy;
+  std::string mode = "copy"; ///< or "keys"
   bool logCount = false;
   std::optional<int64_t> window, block;
-  Merge merge = Merge::Mean;
+  std::string merge = "mean"; ///< or "representative"
 };
 
 struct SelectionLayer {
@@ -90,26 +92,6 @@ struct SelectionPlan {
 /// layer that can be changed in a session: 0 to begin with.
 SelectionPlan makeCalibrationSelections(size_t layers, size_t kvHeads);
 
-/// True if the text is a plan of selections rather than of heads of a cache.
-bool isSelectionPlan(std::string_view text);
-
-/// Reads a plan from JSON text, whoever wrote it.
-Status parseSelectionPlan(std::string_view text, SelectionPlan &plan);
-/// The same from a file; `bases` is then as seen from here.
-Status readSelectionPlan(const std::string &path, SelectionPlan &plan);
-
-/// The content of a plan's file.
-Status readPlanText(const std::string &path, std::string &text);
-
-/// How each layer selects, as kSelectionsProperty has it: "fresh paper -".
-std::string printRules(const SelectionPlan &plan);
-
-/// The name of the weight that holds the taus of a layer's heads.
-std::string getTausWeight(int64_t layer);
-
-/// The name of the weight that holds the basis of a layer's selection, k x d.
-std::string getBasisWeight(int64_t layer);
-
 } // namespace gist
 
-#endif // GIST_PASSES_PLAN_SELECTIONPLAN_H
+#endif // GIST_PASSES_PLAN_FILE_SELECTIONPLAN_H

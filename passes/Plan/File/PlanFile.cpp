@@ -1,0 +1,57 @@
+//===- PlanFile.cpp - plan.json, read once --------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Plan/File/PlanFile.h"
+#include "passes/Plan/File/PlanJson.h"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+using namespace gist;
+
+Status gist::parsePlanJson(std::string_view text, PlanJson &json) {
+  PlanJson parsed = PlanJson::parse(text.begin(), text.end(), nullptr,
+                                    /*allow_exceptions=*/false);
+  if (parsed.is_discarded() || !parsed.is_object())
+    return Status::error(Code::BadFile, "a plan is a JSON object");
+  json = std::move(parsed);
+  return {};
+}
+
+/// `bases`, written as seen from `folder`, as seen from here.
+static void findBases(const std::string &folder, std::string &bases) {
+  if (!bases.empty())
+    bases = (std::filesystem::path(folder) / bases).string();
+}
+
+Status gist::parsePlanFile(std::string_view text, const std::string &folder,
+                           PlanFile &plan) {
+  PlanJson json;
+  GIST_TRY(parsePlanJson(text, json));
+  PlanFile result;
+  result.isOfSelections = hasSelections(json);
+  if (result.isOfSelections) {
+    GIST_TRY(readSelections(json, result.selections));
+  } else {
+    GIST_TRY(readHeads(json, result.heads));
+    GIST_TRY(readLinears(json, result.linears));
+  }
+  findBases(folder, result.selections.bases);
+  findBases(folder, result.linears.bases);
+  plan = std::move(result);
+  return {};
+}
+
+Status gist::readPlanFile(const std::string &path, PlanFile &plan) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf()))
+    return Status::error(Code::NotFound, "%s: cannot be read", path.c_str());
+  std::string folder = std::filesystem::path(path).parent_path().string();
+  return parsePlanFile(text.str(), folder, plan).in(path);
+}

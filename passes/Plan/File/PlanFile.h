@@ -1,0 +1,48 @@
+//===- PlanFile.h - plan.json, read once ------------------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A plan is about a KV cache (heads, see Plan.h, and linear layers, see
+// LinearPlan.h, or either of them), or about whole sequences (selections, see
+// SelectionPlan.h). This is where a file is opened, and the only place.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_PLAN_FILE_PLANFILE_H
+#define GIST_PASSES_PLAN_FILE_PLANFILE_H
+
+#include "passes/Plan/File/LinearPlan.h"
+#include "passes/Plan/File/Plan.h"
+#include "passes/Plan/File/SelectionPlan.h"
+
+namespace gist {
+
+struct PlanFile {
+  /// The plan is `selections`; otherwise it is `heads` and `linears`.
+  bool isOfSelections = false;
+  Plan heads; ///< its layers are empty where the plan says nothing of heads
+  LinearPlan linears;
+  SelectionPlan selections;
+
+  bool hasHeads() const {
+    return !heads.layers.empty() && !heads.layers.front().empty();
+  }
+  /// The file of bases, as seen from here; may be empty.
+  const std::string &bases() const {
+    return isOfSelections ? selections.bases : linears.bases;
+  }
+};
+
+/// Reads a plan of any kind from JSON text, whoever wrote it. `folder` is where
+/// the plan lies.
+Status parsePlanFile(std::string_view text, const std::string &folder,
+                     PlanFile &plan);
+/// Opens the file and reads it.
+Status readPlanFile(const std::string &path, PlanFile &plan);
+
+} // namespace gist
+
+#endif // GIST_PASSES_PLAN_FILE_PLANFILE_H

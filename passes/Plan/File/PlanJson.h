@@ -1,0 +1,45 @@
+//===- PlanJson.h - The parts of a plan's JSON ------------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// PlanFile.cpp parses the text once and hands the JSON to the three readers,
+// each of which knows one kind of plan. Only files of this folder include this.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_PLAN_FILE_PLANJSON_H
+#define GIST_PASSES_PLAN_FILE_PLANJSON_H
+
+#include "passes/Plan/File/LinearPlan.h"
+#include "passes/Plan/File/Plan.h"
+#include "passes/Plan/File/SelectionPlan.h"
+
+#include <nlohmann/json.hpp>
+
+namespace gist {
+
+using PlanJson = nlohmann::ordered_json;
+
+/// What `gist_plan` must be.
+inline constexpr int64_t kPlanVersion = 1;
+/// Bounds that no sensible plan reaches; they keep arithmetic in range.
+inline constexpr int64_t kMaxPlanTokens = int64_t{1} << 24;
+inline constexpr size_t kMaxPlanLayers = 4096, kMaxPlanHeads = 4096;
+
+/// Parses `text`, which is a JSON object.
+Status parsePlanJson(std::string_view text, PlanJson &json);
+
+Status readHeads(const PlanJson &json, Plan &plan);
+/// `bases` is left as the file has it.
+Status readLinears(const PlanJson &json, LinearPlan &plan);
+Status readSelections(const PlanJson &json, SelectionPlan &plan);
+
+/// True if a layer has a selection, or attends on one.
+bool hasSelections(const PlanJson &json);
+
+} // namespace gist
+
+#endif // GIST_PASSES_PLAN_FILE_PLANJSON_H
