@@ -8,22 +8,7 @@
 #ifndef GIST_ATTRS
 #define GIST_ATTRS
 
-include "dialect/GistDialect.td"
-include "mlir/IR/AttrTypeBase.td"
-include "mlir/IR/EnumAttr.td"
-
-class Gist_Enum<string name, string mnemonic, string summary,
-                list<I32EnumAttrCase> cases>
-    : I32EnumAttr<name, summary, cases> {
-  let cppNamespace = "::gist";
-  let genSpecializedAttr = 0;
-  string attrMnemonic = mnemonic;
-}
-
-class Gist_EnumAttr<Gist_Enum enum>
-    : EnumAttr<Gist_Dialect, enum, enum.attrMnemonic> {
-  let assemblyFormat = "$value";
-}
+include "dialect/GistEnum.td"
 
 def Gist_Against : Gist_Enum<"Against", "against",
     "which earlier tokens can make a token redundant", [
@@ -81,7 +66,48 @@ def Gist_BlockFormat : Gist_Enum<"BlockFormat", "block_format",
 ]>;
 def Gist_BlockFormatAttr : Gist_EnumAttr<Gist_BlockFormat>;
 
-// Choices that one pass makes and the next obey.
-include "dialect/GistTileAttrs.td"
+def Gist_PackingAttr : AttrDef<Gist_Dialect, "Packing"> {
+  let mnemonic = "packing";
+  let summary = "the order of a block-quantised weight in tiles";
+  let description = [{
+    A weight of N x K in blocks of 32 values along K becomes bytes of
+    ceil(N / columns) x K / 32 x block bytes. Such a block holds, for `columns`
+    neighbouring rows of the weight and 32 values of each,
+
+    1. the scales d, [32 / group][columns], f16 or f32 (`scale_bits`),
+    2. the minima m in the same order, where `has_min`,
+    3. the values, [32 / depth][columns][depth] of 8 bits; with `bits` = 4 two
+       steps of `depth` share their bytes, the first in the low halves. With
+       `bits` = 2 value number i in that order is in byte i % (8 * columns),
+       from bit 2 * (i / (8 * columns)) on; with `bits` = 3 its third bit
+       follows, bit i / (4 * columns) of byte i % (4 * columns).
+
+    A value u stands for d * (u - zero) + m; u is signed where `is_signed`.
+    Rows past N are zero. So one vector load gives the multiplying instruction
+    its `columns` x `depth` operand, and a block is read front to back.
+
+    ```mlir
+    #gist.packing<columns = 4, depth = 8, bits = 4, group = 32,
+                  scale_bits = 16, zero = 0, is_signed = false, has_min = true>
+    ```
+  }];
+  let parameters = (ins
+    "int64_t":$columns, "int64_t":$depth, "int64_t":$bits, "int64_t":$group,
+    "int64_t":$scale_bits, "int64_t":$zero, "bool":$is_signed, "bool":$has_min
+  );
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Values of one block along K.
+    static constexpr int64_t kBlock = 32;
+    /// Where the minima and the values begin in a block, and its size.
+    int64_t getMinOffset() const;
+    int64_t getValueOffset() const;
+    int64_t getBlockBytes() const;
+    /// The shape of a packed weight of `rows` x `depth` values.
+    ::llvm::SmallVector<int64_t, 3> getPackedShape(int64_t rows,
+                                                   int64_t values) const;
+  }];
+}
 
 #endif // GIST_ATTRS

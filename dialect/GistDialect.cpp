@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/GistDialect.h"
+#include "dialect/AttrParsing.h"
 #include "dialect/GistClusterOps.h"
+#include "dialect/GistKernelAttrs.h"
 #include "dialect/GistOps.h"
 #include "dialect/GistPlanOps.h"
 #include "dialect/GistSamplingOps.h"
@@ -34,6 +36,8 @@ void GistDialect::initialize() {
 #define GET_ATTRDEF_LIST
 #include "dialect/GistAttrs.cpp.inc"
       >();
+  addKernelAttributes();
+  addTileAttributes();
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "dialect/GistTypes.cpp.inc"
@@ -54,6 +58,39 @@ void GistDialect::initialize() {
 #define GET_OP_LIST
 #include "dialect/GistPlanOps.cpp.inc"
       >();
+}
+
+LogicalResult GistDialect::verifyOperationAttribute(Operation *op,
+                                                    NamedAttribute attribute) {
+  if (attribute.getName() == kKernelAttr)
+    return verifyKernelAttr(op, attribute.getValue());
+  return success();
+}
+
+Attribute GistDialect::parseAttribute(DialectAsmParser &parser,
+                                      Type type) const {
+  SMLoc location = parser.getCurrentLocation();
+  StringRef name;
+  Attribute value;
+  OptionalParseResult result =
+      generatedAttributeParser(parser, &name, type, value);
+  if (!result.has_value())
+    result = parseKernelAttribute(parser, name, type, value);
+  if (!result.has_value())
+    result = parseTileAttribute(parser, name, type, value);
+  if (!result.has_value()) {
+    parser.emitError(location, "unknown attribute `")
+        << name << "` in dialect `" << getNamespace() << "`";
+    return {};
+  }
+  return succeeded(*result) ? value : Attribute();
+}
+
+void GistDialect::printAttribute(Attribute attribute,
+                                 DialectAsmPrinter &printer) const {
+  if (failed(generatedAttributePrinter(attribute, printer)) &&
+      failed(printKernelAttribute(attribute, printer)))
+    (void)printTileAttribute(attribute, printer);
 }
 
 //===----------------------------------------------------------------------===//

@@ -25,8 +25,20 @@ def Gist_Dialect : Dialect {
     accumulate in f32 whatever the element type.
   }];
   let cppNamespace = "::gist";
-  let useDefaultAttributePrinterParser = 1;
+  // Attributes are declared in several files, each with headers of its own.
+  let useDefaultAttributePrinterParser = 0;
   let useDefaultTypePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser,
+                                     ::mlir::Type type) const override;
+    void printAttribute(::mlir::Attribute attribute,
+                        ::mlir::DialectAsmPrinter &printer) const override;
+
+  private:
+    void addKernelAttributes();
+    void addTileAttributes();
+  }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::tensor::TensorDialect"

@@ -30,9 +30,6 @@ struct BlockLayout {
 };
 BlockLayout getBlockLayout(BlockFormat format);
 
-/// Attributes of kernel functions; GistProgramOps.td says what they mean.
-inline constexpr llvm::StringLiteral kKernelAttr = "gist.kernel";
-inline constexpr llvm::StringLiteral kOutputsAttr = "gist.outputs";
 /// Symbols of planned sizes: tokens, tokens before, capacity.
 inline constexpr unsigned kNumSizeSymbols = 3;
 

@@ -6,14 +6,12 @@
 //===----------------------------------------------------------------------===//
 //
 // After -gist-form-kernels a model is a host function that only calls kernels,
-// and the kernels. A kernel is a private function on tensors with the
-// attributes
+// and the kernels. A kernel is a private function on tensors with the attribute
 //
-//   gist.kernel            it is one
-//   gist.outputs = n       its last n arguments are destinations, tied in order
-//                          to its results
+//   gist.kernel = #gist.kernel<kind = …, outputs = n>
 //
-// It sees everything it needs as arguments: tensors, and index values for what
+// which GistKernelAttrs.td describes. Its last n arguments are destinations,
+// tied in order to its results. It sees everything it needs as arguments: tensors, and index values for what
 // differs from call to call (the layer, the tokens before this call). At run
 // time an argument is one 64-bit slot, an address or a number, in order; the
 // dynamic sizes of the tensor arguments follow, one slot each, in order.
@@ -43,7 +41,7 @@ def Gist_DispatchOp : Gist_Op<"dispatch", [
       * (C1) `kernel` names a function with the attribute `gist.kernel`.
       * (C2) Its arguments have the types of the inputs, then of the outputs.
       * (C3) It has one result per output, of the output's type, and
-        `gist.outputs` says how many.
+        `gist.kernel` says how many.
 
     Example:
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/GistKernelAttrs.h"
 #include "dialect/GistOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -14,7 +15,7 @@ using namespace gist;
 LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto kernel = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(
       *this, getKernelAttr());
-  if (!kernel || !kernel->hasAttr(kKernelAttr)) // (C1)
+  if (!kernel || !gist::getKernelAttr(kernel)) // (C1)
     return emitOpError("expects a kernel, got ") << getKernelAttr();
 
   ArrayRef<Type> arguments = kernel.getArgumentTypes();
@@ -29,14 +30,13 @@ LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbols) {
              << index << " of " << getKernelAttr() << " to be " << expected
              << ", got " << got;
 
-  auto outputs = kernel->getAttrOfType<IntegerAttr>(kOutputsAttr);
-  if (!outputs ||
-      outputs.getInt() != static_cast<int64_t>(getOutputs().size()) ||
+  auto outputs = static_cast<int64_t>(getOutputs().size());
+  if (gist::getKernelAttr(kernel).getOutputs() != outputs ||
       kernel.getResultTypes() !=
           ArrayRef<Type>(SmallVector<Type>(getOutputs().getTypes()))) // (C3)
     return emitOpError("expects ")
-           << getKernelAttr() << " to return its " << getOutputs().size()
-           << " destinations and say so in " << kOutputsAttr;
+           << getKernelAttr() << " to return its " << outputs
+           << " destinations and say so in " << kKernelAttr;
   return success();
 }
 

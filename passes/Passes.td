@@ -464,7 +464,7 @@ def SelectTileConfigPass
     that already has one keeps it.
 
     ```mlir
-    func.func private @k(...) attributes {gist.kernel, gist.tile = #gist.tile<
+    func.func private @k(...) attributes {gist.kernel = #gist.kernel<…>, gist.tile = #gist.tile<
         workgroup = [32, 64], registers = [8, 4], lanes = 4, instruction = smmla>}
     ```
 
@@ -571,10 +571,10 @@ def GpuKernelsPass : Pass<"gist-gpu-kernels", "::mlir::ModuleOp"> {
 
     ```mlir
     func.func private @k(%x: tensor<?x64xf32>, %y: tensor<?x64xf32>)
-        -> tensor<?x64xf32> attributes {gist.kernel, gist.outputs = 1 : i64, gist.tile = …}
+        -> tensor<?x64xf32> attributes {gist.kernel = #gist.kernel<…>, gist.tile = …}
     // becomes
     func.func private @k(%x: memref<?x64xf32>, %y: memref<?x64xf32>)
-        attributes {gist.kernel, gist.grid = [#map], gist.workgroup = array<i64: 256>, …} {
+        attributes {gist.kernel = #gist.kernel<…>, gist.grid = [#map], gist.workgroup = array<i64: 256>, …} {
       %thread = gpu.thread_id x
       …
     ```

@@ -11,7 +11,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Emit/Sizes.h"
 #include "passes/Emit/SpecBuilder.h"
-#include "passes/Kernel/Kernels.h"
+#include "passes/Kernel/KernelKinds.h"
 #include "llvm/ADT/BitVector.h"
 
 #include <set>
@@ -32,22 +32,29 @@ static int32_t getLayer(StringRef name) {
 /// Terms in each sum of the product that `kernel` computes; 0 when it computes
 /// none, or one of unknown length.
 static int64_t getProductDepth(func::FuncOp kernel) {
+  switch (getKernelKind(kernel)) {
+  case KernelKind::QuantizedMatmul:
+    if (auto product = findRoot<QuantizedMatmulOp>(kernel))
+      return product.getValues().getType().getDimSize(1);
+    return 0;
+  case KernelKind::GuardedMatmul:
+    if (auto product = findRoot<GuardedMatmulOp>(kernel))
+      return product.getInput().getType().getDimSize(1);
+    return 0;
+  case KernelKind::Matmul:
+  case KernelKind::GatedProducts:
+    break;
+  default:
+    return 0;
+  }
+  // The last of several products counts: it has the weight itself.
   int64_t depth = 0;
-  kernel.walk([&](Operation *op) {
-    if (auto product = dyn_cast<QuantizedMatmulOp>(op)) {
-      depth = product.getValues().getType().getDimSize(1);
-      return;
-    }
-    if (auto product = dyn_cast<GuardedMatmulOp>(op)) {
-      depth = product.getInput().getType().getDimSize(1);
-      return;
-    }
-    auto structured = dyn_cast<linalg::LinalgOp>(op);
-    if (!structured || !linalg::isaContractionOpInterface(structured))
+  kernel.walk([&](linalg::LinalgOp op) {
+    if (!linalg::isaContractionOpInterface(op))
       return;
     SmallVector<unsigned> sums;
-    structured.getReductionDims(sums);
-    SmallVector<int64_t> ranges = structured.getStaticLoopRanges();
+    op.getReductionDims(sums);
+    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
     depth = 1;
     for (unsigned loop : sums)
       depth *= ShapedType::isDynamic(ranges[loop]) ? 0 : ranges[loop];

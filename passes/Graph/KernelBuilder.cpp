@@ -7,7 +7,6 @@
 
 #include "passes/Graph/KernelBuilder.h"
 #include "mlir/IR/IRMapping.h"
-#include "passes/Tile/Gpu/Select/Select.h"
 
 using namespace mlir;
 using namespace gist;
@@ -52,12 +51,13 @@ Value KernelBuilder::addOutput(Value value) {
 }
 
 DispatchOp KernelBuilder::call(OpBuilder &host, KernelTable &table,
-                               StringRef kind, ValueRange results) {
+                               KernelKind kind, StringRef name,
+                               ValueRange results) {
   func::ReturnOp::create(b, results);
   function.setFunctionType(b.getFunctionType(
       function.front().getArgumentTypes(), results.getTypes()));
   if (controlNumber)
     function.setArgAttr(*controlNumber, kControlArgAttr, b.getUnitAttr());
-  markKernel(function, outputs.size());
-  return table.call(host, function, kind, inputs, outputs);
+  markKernel(function, kind, outputs.size());
+  return table.call(host, function, name, inputs, outputs);
 }

@@ -30,8 +30,9 @@ public:
   void addControl(Value words, Value number);
   Value addOutput(Value value);
 
-  DispatchOp call(mlir::OpBuilder &host, KernelTable &table,
-                  llvm::StringRef kind, mlir::ValueRange results);
+  /// Ends the kernel and calls it; `name` is a word for people.
+  DispatchOp call(mlir::OpBuilder &host, KernelTable &table, KernelKind kind,
+                  llvm::StringRef name, mlir::ValueRange results);
 
   mlir::func::FuncOp function;
   mlir::ImplicitLocOpBuilder b;

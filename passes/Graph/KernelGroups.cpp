@@ -76,7 +76,14 @@ KernelRole gist::getKernelRole(Operation *op) {
              : KernelRole::Rows;
 }
 
-std::string KernelGroup::getKind() const {
+KernelKind KernelGroup::getKind() const {
+  for (Operation *op : ops)
+    if (std::optional<KernelKind> kind = getRootKind(op))
+      return *kind;
+  return KernelKind::Rows;
+}
+
+std::string KernelGroup::getName() const {
   if (isRoot) {
     StringRef name = ops.front()->getName().stripDialect();
     for (Operation *op : ops)

@@ -8,7 +8,7 @@
 #ifndef GIST_PASSES_GRAPH_KERNELGROUPS_H
 #define GIST_PASSES_GRAPH_KERNELGROUPS_H
 
-#include "passes/Kernel/Kernels.h"
+#include "passes/Kernel/KernelKinds.h"
 
 #include <string>
 
@@ -32,8 +32,9 @@ struct KernelGroup {
   bool isRoot = false; ///< one of them is a root, the others its epilogue
 
   mlir::Operation *getTail() const { return ops.back(); }
+  KernelKind getKind() const;
   /// A word for people: "matmul", "attention", "rows".
-  std::string getKind() const;
+  std::string getName() const;
 };
 
 /// Partitions the compute ops of `function`, which has one block. Groups come

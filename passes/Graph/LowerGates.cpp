@@ -7,6 +7,7 @@
 
 #include "dialect/Decompose.h"
 #include "dialect/DecomposeUtils.h"
+#include "dialect/GistKernelAttrs.h"
 #include "dialect/GistOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

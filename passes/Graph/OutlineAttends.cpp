@@ -17,7 +17,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/Graph/KernelBuilder.h"
-#include "passes/Tile/Gpu/Core/SharedSteps.h"
+#include "passes/Kernel/ScratchSizes.h"
 
 using namespace mlir;
 using namespace gist;
@@ -57,8 +57,8 @@ static void outline(AttendOp op, Value control, int64_t number,
     results.push_back(addOutput(sizesOf(rows), getElementTypeOrSelf(rows)));
   auto pack = op.getSelection().getDefiningOp<PackSelectionOp>();
   results.push_back(addOutput(sizesOf(pack.getNearest()), host.getI32Type()));
-  DispatchOp call =
-      kernel.call(host, table, op->getName().stripDialect(), results);
+  DispatchOp call = kernel.call(host, table, KernelKind::Attend,
+                                op->getName().stripDialect(), results);
   op->replaceAllUsesWith(call.getResults().take_front());
   op->erase();
   if (pack->use_empty())

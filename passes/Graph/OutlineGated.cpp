@@ -28,9 +28,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Graph/KernelBuilder.h"
+#include "passes/Kernel/ScratchSizes.h"
 #include "passes/Plan/MadeWeights.h"
-#include "passes/Tile/Gpu/Core/SharedSteps.h"
-#include "passes/Tile/Gpu/Gated/Gated.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -79,8 +78,8 @@ static void outlineFew(GatedProjectionOp op, Value control, int64_t number,
   auto scratch = RankedTensorType::get(getGatedScratch(op), host.getF32Type());
   results.push_back(
       kernel.addOutput(tensor::EmptyOp::create(host, scratch, ValueRange())));
-  DispatchOp call =
-      kernel.call(host, table, op->getName().stripDialect(), results);
+  DispatchOp call = kernel.call(host, table, KernelKind::GatedProjection,
+                                op->getName().stripDialect(), results);
   op->replaceAllUsesWith(call.getResults().drop_back());
   eraseWithBlocks(op);
 }
@@ -171,7 +170,9 @@ private:
     };
     Value result =
         createLoops(b, bias ? "tm,m->tm" : "tm->tm", inputs, output, finish);
-    return kernel.call(host, table, "gated_product", result).getResult(0);
+    return kernel
+        .call(host, table, KernelKind::GatedProducts, "gated_product", result)
+        .getResult(0);
   }
 
   static Value addProduct(ImplicitLocOpBuilder &b, Value rows, Value matrix,

@@ -75,7 +75,7 @@ namespace {
 class Outliner {
 public:
   explicit Outliner(const KernelGroup &group)
-      : tail(group.getTail()), host(tail), kernel(tail) {
+      : tail(group.getTail()), kind(group.getKind()), host(tail), kernel(tail) {
     members.insert(group.ops.begin(), group.ops.end());
   }
 
@@ -169,7 +169,7 @@ private:
 
     function.setFunctionType(detached.getFunctionType(block->getArgumentTypes(),
                                                       tail->getResultTypes()));
-    markKernel(function, tail->getNumResults());
+    markKernel(function, kind, tail->getNumResults());
   }
 
   /// Lets the results start from the destinations and not from tensors of
@@ -247,6 +247,7 @@ private:
   }
 
   Operation *tail;
+  KernelKind kind;
   OpBuilder host, kernel;
   SmallPtrSet<Operation *, 8> members, visited;
   SmallVector<Operation *> ops;
@@ -255,11 +256,10 @@ private:
 };
 } // namespace
 
-void gist::markKernel(func::FuncOp function, int64_t outputs) {
-  OpBuilder builder(function.getContext());
+void gist::markKernel(func::FuncOp function, KernelKind kind, int64_t outputs) {
   function.setPrivate();
-  function->setAttr(kKernelAttr, builder.getUnitAttr());
-  function->setAttr(kOutputsAttr, builder.getI64IntegerAttr(outputs));
+  function->setAttr(kKernelAttr, KernelAttr::get(function.getContext(), kind,
+                                                 outputs, /*scratch=*/0));
 }
 
 Value KernelTable::makeZeros(OpBuilder &builder, Location loc,
@@ -267,7 +267,7 @@ Value KernelTable::makeZeros(OpBuilder &builder, Location loc,
   OpBuilder inside(type.getContext());
   auto kernel =
       func::FuncOp::create(loc, "kernel", inside.getFunctionType(type, type));
-  markKernel(kernel, 1);
+  markKernel(kernel, KernelKind::Rows, 1);
   inside.setInsertionPointToEnd(kernel.addEntryBlock());
   Value zero = arith::ConstantOp::create(
       inside, loc, inside.getZeroAttr(type.getElementType()));
@@ -313,7 +313,7 @@ LogicalResult KernelTable::outline(const KernelGroup &group) {
     return failure();
   Operation *tail = group.getTail();
   OpBuilder builder(tail);
-  DispatchOp dispatch = call(builder, outliner.function, group.getKind(),
+  DispatchOp dispatch = call(builder, outliner.function, group.getName(),
                              outliner.inputs, outliner.outputs);
   tail->replaceAllUsesWith(dispatch);
   for (Operation *op : llvm::reverse(group.ops))

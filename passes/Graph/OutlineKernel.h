@@ -17,8 +17,9 @@
 
 namespace gist {
 
-/// Makes `function` a kernel whose last `outputs` arguments are destinations.
-void markKernel(mlir::func::FuncOp function, int64_t outputs);
+/// Makes `function` a kernel of this kind whose last `outputs` arguments are
+/// destinations.
+void markKernel(mlir::func::FuncOp function, KernelKind kind, int64_t outputs);
 
 /// Kernels of a module. Equal ones are kept once: weights, layers and positions
 /// are arguments, so that the layers of a model share their kernels.

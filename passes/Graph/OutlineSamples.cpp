@@ -7,10 +7,11 @@
 
 #include "passes/Graph/OutlineSamples.h"
 #include "dialect/DecomposeUtils.h"
+#include "dialect/GistSamplingOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Graph/KernelBuilder.h"
-#include "passes/Tile/Gpu/Sample/Sample.h"
+#include "passes/Kernel/ScratchSizes.h"
 
 using namespace mlir;
 using namespace gist;
@@ -29,8 +30,8 @@ void gist::outlineSamples(func::FuncOp function, KernelTable &table) {
     kernel.addOutput(createEmpty(host, rows, host.getI32Type()));
     results.push_back(kernel.addOutput(createEmpty(
         host, {rows, host.getIndexAttr(2), tokens}, host.getI32Type())));
-    DispatchOp call =
-        kernel.call(host, table, op->getName().stripDialect(), results);
+    DispatchOp call = kernel.call(host, table, KernelKind::Sample,
+                                  op->getName().stripDialect(), results);
     op.replaceAllUsesWith(call.getResult(0));
     op.erase();
   }

@@ -21,8 +21,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "passes/Tile/Gpu/Select/Select.h"
-#include "passes/Tile/Gpu/Select/SelectRounds.h"
+#include "passes/Kernel/ScratchSizes.h"
 
 using namespace mlir;
 using namespace gist;
@@ -105,7 +104,7 @@ private:
     auto kernel = func::FuncOp::create(
         loc, "kernel",
         builder.getFunctionType(types, ValueRange(outputs).getTypes()));
-    markKernel(kernel, outputs.size());
+    markKernel(kernel, KernelKind::Select, outputs.size());
     Block *block = kernel.addEntryBlock();
     kernel.setArgAttr(inputs.size() - 1, kControlArgAttr,
                       builder.getUnitAttr());

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Kernel/Kernels.h"
-#include "dialect/GistClusterOps.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
@@ -32,16 +31,13 @@ bool gist::isTransposedMatmul(linalg::LinalgOp op) {
   return op.getIndexingMapsArray() == expected;
 }
 
-Operation *gist::getAnchor(func::FuncOp kernel) {
-  Operation *anchor = nullptr;
-  kernel.walk([&](Operation *op) {
-    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-    if (isa<QuantizedMatmulOp, GuardedMatmulOp, AttentionOp,
-            ClusterAttentionOp>(op) ||
-        (linalgOp && isTransposedMatmul(linalgOp)))
-      anchor = op;
+linalg::LinalgOp gist::findTransposedMatmul(func::FuncOp kernel) {
+  linalg::LinalgOp last;
+  kernel.walk([&](linalg::LinalgOp op) {
+    if (isTransposedMatmul(op))
+      last = op;
   });
-  return anchor;
+  return last;
 }
 
 FailureOr<AffineExpr> gist::getSizeExpr(func::FuncOp kernel,

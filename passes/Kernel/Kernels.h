@@ -19,7 +19,9 @@
 #ifndef GIST_PASSES_KERNEL_KERNELS_H
 #define GIST_PASSES_KERNEL_KERNELS_H
 
+#include "dialect/GistKernelAttrs.h"
 #include "dialect/GistOps.h"
+#include "dialect/GistTileAttrs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -46,10 +48,6 @@ inline bool isKernel(mlir::Operation *op) { return op->hasAttr(kKernelAttr); }
 /// The choice made for the kernel around `op`, or null.
 TileAttr getKernelTile(mlir::Operation *op);
 
-/// The op that decides how a kernel is cut: its product or attention, else
-/// null for a kernel that works on whole rows.
-mlir::Operation *getAnchor(mlir::func::FuncOp kernel);
-
 /// `size` as a function of the numbers of `kernel`, a function on tensors, in
 /// the order of their slots; fails if they do not give it.
 mlir::FailureOr<mlir::AffineExpr> getSizeExpr(mlir::func::FuncOp kernel,
@@ -62,6 +60,9 @@ mlir::ArrayAttr getGridAttr(mlir::func::FuncOp kernel,
 
 /// True for a product of f32 rows with the rows of a weight: y = x W^T.
 bool isTransposedMatmul(mlir::linalg::LinalgOp op);
+
+/// The last such product in `kernel`, or null.
+mlir::linalg::LinalgOp findTransposedMatmul(mlir::func::FuncOp kernel);
 
 /// The block argument that `value` is an updated version of: the KV cache, or
 /// null.

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/GistKernelAttrs.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/Passes.h"
 #include "passes/Plan/SelectionRows.h"

@@ -6,12 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Target/CompileCpu.h"
-#include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/ArmNeon/ArmNeonToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "passes/Pipelines.h"
 #include "passes/Target/Backend.h"
 #include "passes/Target/LinkObject.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -77,17 +75,6 @@ emitCode(ModuleOp module, const CpuTarget &target, llvm::CodeGenFileType type) {
   return backend.emit(module, type);
 }
 
-LogicalResult gist::lowerCpuKernels(ModuleOp module, const CpuTarget &target) {
-  PassManager pm(module.getContext());
-  CpuPipelineOptions options;
-  options.triple = target.triple;
-  options.cpu = target.cpu;
-  options.features = target.features;
-  buildTileStage(pm, options);
-  buildCpuStage(pm);
-  return pm.run(module);
-}
-
 FailureOr<std::string> gist::emitCpuAssembly(ModuleOp lowered,
                                              const CpuTarget &target) {
   FailureOr<std::vector<char>> text =
@@ -105,11 +92,4 @@ FailureOr<std::vector<char>> gist::emitCpuObject(ModuleOp lowered,
     return failure();
   return linkSharedObject(
       *object, [&](const llvm::Twine &message) { lowered.emitError(message); });
-}
-
-FailureOr<std::vector<char>> gist::compileCpuKernels(ModuleOp module,
-                                                     const CpuTarget &target) {
-  if (failed(lowerCpuKernels(module, target)))
-    return failure();
-  return emitCpuObject(module, target);
 }

@@ -16,13 +16,8 @@
 
 namespace gist {
 
-/// Runs the tile stage and the lowering to the LLVM dialect on the kernels of
-/// `module`, in place. Afterwards every kernel is an `llvm.func` that still
-/// carries `gist.grid` and `gist.tile`.
-mlir::LogicalResult lowerCpuKernels(mlir::ModuleOp module,
-                                    const CpuTarget &target);
-
-/// The assembly of kernels that `lowerCpuKernels` lowered.
+/// The assembly of kernels that the CPU stage has lowered: each is an
+/// `llvm.func` that still carries `gist.grid` and `gist.tile`.
 mlir::FailureOr<std::string> emitCpuAssembly(mlir::ModuleOp lowered,
                                              const CpuTarget &target);
 
@@ -30,10 +25,6 @@ mlir::FailureOr<std::string> emitCpuAssembly(mlir::ModuleOp lowered,
 /// memcpy, memmove and memset and nothing else.
 mlir::FailureOr<std::vector<char>> emitCpuObject(mlir::ModuleOp lowered,
                                                  const CpuTarget &target);
-
-/// Both steps: `module` holds kernels on tensors and is left lowered.
-mlir::FailureOr<std::vector<char>> compileCpuKernels(mlir::ModuleOp module,
-                                                     const CpuTarget &target);
 
 } // namespace gist
 

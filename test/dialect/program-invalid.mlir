@@ -17,7 +17,7 @@ func.func @dispatch_c1_not_a_kernel(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-func.func private @k(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> attributes {gist.kernel, gist.outputs = 1 : i64}
+func.func private @k(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>}
 func.func @dispatch_c2_count(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{'gist.dispatch' op expects 2 operands for @k, got 3}}
   %y = gist.dispatch @k(%x, %x : tensor<4xf32>, tensor<4xf32>) outs(%x : tensor<4xf32>)
@@ -26,7 +26,7 @@ func.func @dispatch_c2_count(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-func.func private @k(tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32> attributes {gist.kernel, gist.outputs = 1 : i64}
+func.func private @k(tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>}
 func.func @dispatch_c2_type(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{'gist.dispatch' op expects operand #1 of @k to be 'tensor<8xf32>', got 'tensor<4xf32>'}}
   %y = gist.dispatch @k(%x : tensor<4xf32>) outs(%x : tensor<4xf32>)
@@ -35,9 +35,9 @@ func.func @dispatch_c2_type(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-func.func private @k(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> attributes {gist.kernel, gist.outputs = 2 : i64}
+func.func private @k(tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 2>}
 func.func @dispatch_c3_outputs(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{'gist.dispatch' op expects @k to return its 1 destinations and say so in gist.outputs}}
+  // expected-error @+1 {{'gist.dispatch' op expects @k to return its 1 destinations and say so in gist.kernel}}
   %y = gist.dispatch @k(%x : tensor<4xf32>) outs(%x : tensor<4xf32>)
   return %y : tensor<4xf32>
 }

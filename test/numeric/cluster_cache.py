@@ -39,14 +39,14 @@ def kernels_text(layout, heads, group, width, element, block, queries="?", tile=
     read = ", ".join([state[0], state[1], state[3], state[4]])
     return f"""
 func.func private @update(%k: {k}, %v: {k}, %heads: {table}, %past: index, %layer: index, {kept})
-    -> ({types}) attributes {{gist.kernel, gist.outputs = 5 : i64}} {{
+    -> ({types}) attributes {{gist.kernel = #gist.kernel<kind = cluster_update, outputs = 5>}} {{
   %n:5 = gist.cluster_update %k, %v, %heads, %past, %layer
       into(%s0, %s1, %s2, %s3, %s4) block {block} : {k}, {k}, {table}, {types}
   return %n#0, %n#1, %n#2, %n#3, %n#4 : {types}
 }}
 func.func private @attend(%q: {q}, %heads: {table}, %past: index, %layer: index, %s0: {state[0]},
     %s1: {state[1]}, %s3: {state[3]}, %s4: {state[4]}, %o: {q})
-    -> {q} attributes {{gist.kernel, gist.outputs = 1 : i64{chosen}}} {{
+    -> {q} attributes {{gist.kernel = #gist.kernel<kind = cluster_attention, outputs = 1>{chosen}}} {{
   %r = gist.cluster_attention %q, %heads, %past, %layer on(%s0, %s1, %s3, %s4) block {block}
       : {q}, {table}, {read}
   return %r : {q}

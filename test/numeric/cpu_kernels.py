@@ -297,7 +297,7 @@ def quantized_matmul(name, n, k, target="arm", symbol="matmul"):
     return f"""
 func.func private @{symbol}(%q: tensor<?x{k}xi8>, %s: tensor<?x{k // 32}xf32>,
     %w: {weight}, %out: tensor<?x{n}xf32>) -> tensor<?x{n}xf32>
-    attributes {{gist.kernel, gist.outputs = 1}} {{
+    attributes {{gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>}} {{
   %y = gist.quantized_matmul %q, %s, %w format {name} packed {packing_text(target, name)}
       : tensor<?x{k}xi8>, tensor<?x{k // 32}xf32>, {weight} -> tensor<?x{n}xf32>
   return %y : tensor<?x{n}xf32>
@@ -309,7 +309,7 @@ def quantize_rows(k, symbol="quantize"):
     return f"""
 func.func private @{symbol}(%x: tensor<?x{k}xf32>, %q: tensor<?x{k}xi8>,
     %s: tensor<?x{k // 32}xf32>) -> (tensor<?x{k}xi8>, tensor<?x{k // 32}xf32>)
-    attributes {{gist.kernel, gist.outputs = 2}} {{
+    attributes {{gist.kernel = #gist.kernel<kind = rows, outputs = 2>}} {{
   %v, %t = gist.quantize_rows %x : tensor<?x{k}xf32>
   return %v, %t : tensor<?x{k}xi8>, tensor<?x{k // 32}xf32>
 }}
@@ -322,7 +322,7 @@ def matmul(n, k, weight="f32", epilogue=False, symbol="matmul"):
     text = f"""
 func.func private @{symbol}(%x: tensor<?x{k}xf32>, %w: tensor<{n}x{k}x{weight}>{bias},
     %out: tensor<?x{n}xf32>) -> tensor<?x{n}xf32>
-    attributes {{gist.kernel, gist.outputs = 1}} {{
+    attributes {{gist.kernel = #gist.kernel<kind = matmul, outputs = 1>}} {{
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
   %c0 = arith.constant 0 : index
@@ -361,7 +361,7 @@ def rms_norm(d, symbol="norm"):
     return f"""
 func.func private @{symbol}(%x: tensor<?x{d}xf32>, %w: tensor<{d}xf32>,
     %out: tensor<?x{d}xf32>) -> tensor<?x{d}xf32>
-    attributes {{gist.kernel, gist.outputs = 1}} {{
+    attributes {{gist.kernel = #gist.kernel<kind = rows, outputs = 1>}} {{
   %zero = arith.constant 0.0 : f32
   %n = arith.constant {float(d)} : f32
   %eps = arith.constant 1.0e-5 : f32
@@ -401,7 +401,7 @@ def attention(heads, kv_heads, size, keys="f16", options="causal", symbol="atten
     q = f"tensor<?x{heads}x{size}x{keys}>"
     return f"""
 func.func private @{symbol}(%q: {q}, %k: {kv}, %v: {kv}, %out: {q}) -> {q}
-    attributes {{gist.kernel, gist.outputs = 1{tile and f", gist.tile = #gist.tile<{tile}>"}}} {{
+    attributes {{gist.kernel = #gist.kernel<kind = attention, outputs = 1>{tile and f", gist.tile = #gist.tile<{tile}>"}}} {{
   %o = gist.attention %q, %k, %v {options} : {q}, {kv}, {kv}
   return %o : {q}
 }}

@@ -51,7 +51,7 @@ def kernel_text(rule, d, element, heads, similarity, causal, tau, taus, subspace
     values = "%i, %c, %n, %w" + ", %r, %a" * is_cascade + f", {last}"
     return f"""
 func.func private @select({", ".join(arguments)}) -> ({", ".join(results)})
-    attributes {{gist.kernel, gist.outputs = {len(results)}}} {{{body}
+    attributes {{gist.kernel = #gist.kernel<kind = select, outputs = {len(results)}>}} {{{body}
   %i, %c, %n, %w = gist.unpack_selection %s : {selection}
   return {values} : {", ".join(results)}
 }}

@@ -22,7 +22,7 @@ def kernel_text(options, element, heads, kv_heads, d, e, per_head):
     return f"""
 func.func private @attend(%q: {q}, %k: {k}, %v: {v}, %i: {parts[0]}, %c: {parts[1]},
     %n: {parts[0]}, %w: {parts[0]}, %o: {o}) -> {o}
-    attributes {{gist.kernel, gist.outputs = 1}} {{
+    attributes {{gist.kernel = #gist.kernel<kind = attend, outputs = 1>}} {{
   %s = gist.pack_selection %i, %c, %n, %w : {parts[0]}, {parts[1]}, {parts[0]}, {parts[0]}
   %r = gist.attend %q, %k, %v on %s {options} : {q}, {k}, {v}, !gist.selection<{lead}?>
   return %r : {o}

@@ -35,7 +35,7 @@ def check(stored, want, element="f16"):
     assert (np.linalg.norm(got - want, axis=-1) / norm).max() < TOLERANCE[element]
 
 
-ATTRIBUTES = "attributes {gist.kernel, gist.outputs = 1 : i64}"
+ATTRIBUTES = "attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>}"
 
 
 def dense_text(heads, kv_heads, size, words, element="f16", value_size=None, queries="?", mask=False):
@@ -196,7 +196,7 @@ def attend_text(heads, kv_heads, size, words, per_head, element="f16", mean=Fals
     return f"""
 func.func private @kernel(%q: {q}, %k: {k}, %v: {k}, %ids: {part}, %count: {count},
     %nearest: {part}, %weight: {part}, {control} %out: {q}{memory}) -> {types}
-    attributes {{gist.kernel, gist.outputs = {4 if mean else 1} : i64}} {{
+    attributes {{gist.kernel = #gist.kernel<kind = attend, outputs = {4 if mean else 1}>}} {{
   %s = gist.pack_selection %ids, %count, %nearest, %weight : {part}, {count}, {part}, {part}
   %r = gist.attend %q, %k, %v on %s {words} : {q}, {k}, {k}, !gist.selection<{lead}?>
   return %r{", %km, %vm, %counts" if mean else ""} : {types.strip("()")}

@@ -70,7 +70,7 @@ def build(tokens, d, k, sizes, element, weight, bias, low, epsilon):
                  f"{clauses} : {x}, {v}")
     return gpu_kernels.Kernels(f"""
 func.func private @gated({', '.join(header)}) -> ({', '.join(results)})
-    attributes {{gist.kernel, gist.outputs = {len(results)}}} {{
+    attributes {{gist.kernel = #gist.kernel<kind = gated_projection, outputs = {len(results)}>}} {{
   {chr(10).join(lines)}
   return {', '.join(values + [f'%d{len(results) - 1}'])} : {', '.join(results)}
 }}"""), scratch

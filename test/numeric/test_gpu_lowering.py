@@ -18,7 +18,7 @@ def elementwise(body, elements="f32"):
     return f"""
 #rows = affine_map<()[s0] -> (s0)>
 func.func private @f(%a: memref<?x{THREADS}x{elements}>, %b: memref<?x{THREADS}x{elements}>)
-    attributes {{gist.kernel, gist.grid = [#rows], gist.workgroup = array<i64: {THREADS}>}} {{
+    attributes {{gist.kernel = #gist.kernel<kind = rows, outputs = 0>, gist.grid = [#rows], gist.workgroup = array<i64: {THREADS}>}} {{
   %thread = gpu.thread_id x
   %row = gpu.block_id x
   %x = memref.load %a[%row, %thread] : memref<?x{THREADS}x{elements}>
@@ -100,7 +100,7 @@ def test_vectors_and_workgroup_memory():
     text = f"""
 #rows = affine_map<()[s0, s1, s2] -> (s1)>
 func.func private @rowsum(%x: memref<?x1024xf16>, %scale: index, %y: memref<?xf32>)
-    attributes {{gist.kernel, gist.grid = [#rows], gist.workgroup = array<i64: 128>}} {{
+    attributes {{gist.kernel = #gist.kernel<kind = rows, outputs = 0>, gist.grid = [#rows], gist.workgroup = array<i64: 128>}} {{
   %sums = memref.alloca() : memref<2xf32, #gpu.address_space<workgroup>>
   %thread = gpu.thread_id x
   %row = gpu.block_id x

@@ -78,7 +78,7 @@ def product(n, k, x="f32", w="f32", m="?", blocks=None, tile=None, y="f32", bias
             f" linalg.yield %s : {y} }} -> {out}"
         )
         value = "%q"
-    attributes = "gist.kernel, gist.outputs = 1 : i64"
+    attributes = "gist.kernel = #gist.kernel<kind = matmul, outputs = 1>"
     if tile:
         attributes += f", gist.tile = {tile}"
     body = "\n  ".join(line for line in lines if line)

@@ -32,11 +32,11 @@ def draw(rng, *shape):
     return rng.standard_normal(shape).astype(np.float32)
 
 
-def kernel(name, arguments, result, body, outputs=1):
+def kernel(name, arguments, result, body, outputs=1, kind="rows"):
     """A kernel function whose last arguments are its destinations."""
     return f"""{MAPS}
 func.func private @{name}({arguments}) -> {result}
-    attributes {{gist.kernel, gist.outputs = {outputs} : i64}} {{
+    attributes {{gist.kernel = #gist.kernel<kind = {kind}, outputs = {outputs}>}} {{
   %zero = arith.constant 0.0 : f32
   {body}
 }}

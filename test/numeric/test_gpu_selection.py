@@ -63,7 +63,7 @@ def kernel_text(rule, d, element, heads, similarity, causal, tau, ragged, tile, 
     attribute = f", gist.tile = {tile}" if tile else ""
     return f"""
 func.func private @select({", ".join(arguments)}) -> ({", ".join(results)})
-    attributes {{gist.kernel, gist.outputs = {len(results)}{attribute}}} {{{body}
+    attributes {{gist.kernel = #gist.kernel<kind = select, outputs = {len(results)}>{attribute}}} {{{body}
   %i, %c, %n, %w = gist.unpack_selection %s : {selection}
   return {values} : {", ".join(results)}
 }}

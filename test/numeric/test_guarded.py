@@ -29,7 +29,7 @@ def float_kernel(n, k, weight):
     return f"""
 func.func private @matmul(%x: tensor<?x{k}xf32>, %w: {w}, %g: tensor<?xi8>,
     %out: tensor<?x{n}xf32>) -> tensor<?x{n}xf32>
-    attributes {{gist.kernel, gist.outputs = 1}} {{
+    attributes {{gist.kernel = #gist.kernel<kind = guarded_matmul, outputs = 1>}} {{
   %y = gist.guarded_matmul %x, %w where %g : tensor<?x{k}xf32>, {w}, tensor<?xi8>
   return %y : tensor<?x{n}xf32>
 }}

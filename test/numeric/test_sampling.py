@@ -30,7 +30,7 @@ def kernel_text(tokens):
     types = f"{logits}, tensor<?x5xi64>"
     return f"""
 func.func private @sample(%x: {logits}, %s: tensor<?x5xi64>, %y: tensor<?xi32>, %w: {memory})
-    -> (tensor<?xi32>, {memory}) attributes {{gist.kernel, gist.outputs = 2 : i64}} {{
+    -> (tensor<?xi32>, {memory}) attributes {{gist.kernel = #gist.kernel<kind = sample, outputs = 2>}} {{
   %r = gist.sample %x by %s : {types}
   return %r, %w : tensor<?xi32>, {memory}
 }}

@@ -13,7 +13,7 @@
 // NVIDIA-LABEL: @wide
 // NVIDIA-SAME: workgroup = [128, 256], depth = 64, waves = [8, 1], stages = 4, instruction = wgmma_64x128x16, element = f16
 func.func private @wide(%x: tensor<?x4096xf32>, %w: tensor<16384x4096xf16>, %y: tensor<?x16384xf32>)
-    -> tensor<?x16384xf32> attributes {gist.kernel, gist.outputs = 1 : i64} {
+    -> tensor<?x16384xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
   %zero = arith.constant 0.0 : f32
   %z = linalg.fill ins(%zero : f32) outs(%y : tensor<?x16384xf32>) -> tensor<?x16384xf32>
   %p = linalg.matmul indexing_maps = [#x, #w, #y]
@@ -28,7 +28,7 @@ func.func private @wide(%x: tensor<?x4096xf32>, %w: tensor<16384x4096xf16>, %y: 
 // NVIDIA-LABEL: @narrow
 // NVIDIA-SAME: workgroup = [64, 64], depth = 64, waves = [2, 2], stages = 4, instruction = mma_16x8x16, element = bf16
 func.func private @narrow(%x: tensor<?x192xf32>, %w: tensor<576x192xbf16>, %y: tensor<?x576xf32>)
-    -> tensor<?x576xf32> attributes {gist.kernel, gist.outputs = 1 : i64} {
+    -> tensor<?x576xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
   %zero = arith.constant 0.0 : f32
   %z = linalg.fill ins(%zero : f32) outs(%y : tensor<?x576xf32>) -> tensor<?x576xf32>
   %p = linalg.matmul indexing_maps = [#x, #w, #y]
@@ -43,7 +43,7 @@ func.func private @narrow(%x: tensor<?x192xf32>, %w: tensor<576x192xbf16>, %y: t
 // NVIDIA-LABEL: @row
 // NVIDIA-SAME: depth = 256, {{.*}}instruction = fma, element = f32
 func.func private @row(%x: tensor<1x4096xf32>, %w: tensor<16384x4096xf16>, %y: tensor<1x16384xf32>)
-    -> tensor<1x16384xf32> attributes {gist.kernel, gist.outputs = 1 : i64} {
+    -> tensor<1x16384xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
   %zero = arith.constant 0.0 : f32
   %z = linalg.fill ins(%zero : f32) outs(%y : tensor<1x16384xf32>) -> tensor<1x16384xf32>
   %p = linalg.matmul indexing_maps = [#x, #w, #y]
@@ -58,7 +58,7 @@ func.func private @row(%x: tensor<1x4096xf32>, %w: tensor<16384x4096xf16>, %y: t
 // NVIDIA-LABEL: @blocks
 // NVIDIA-SAME: depth = 512, {{.*}}instruction = fma
 func.func private @blocks(%x: tensor<1x576xf32>, %w: tensor<1536x18x20xi8>, %y: tensor<1x1536xf32>)
-    -> tensor<1x1536xf32> attributes {gist.kernel, gist.outputs = 1 : i64} {
+    -> tensor<1x1536xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
   %zero = arith.constant 0.0 : f32
   %n = gist.dequantize %w format q4_1 : tensor<1536x18x20xi8>
   %z = linalg.fill ins(%zero : f32) outs(%y : tensor<1x1536xf32>) -> tensor<1x1536xf32>
@@ -76,7 +76,7 @@ func.func private @blocks(%x: tensor<1x576xf32>, %w: tensor<1536x18x20xi8>, %y: 
 // NVIDIA-NOT:  mma
 // NVIDIA:      return
 func.func private @accumulates(%x: tensor<64x192xf32>, %w: tensor<576x192xf16>, %y: tensor<64x576xf32>)
-    -> tensor<64x576xf32> attributes {gist.kernel, gist.outputs = 1 : i64} {
+    -> tensor<64x576xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
   %p = linalg.matmul indexing_maps = [#x, #w, #y]
       ins(%x, %w : tensor<64x192xf32>, tensor<576x192xf16>)
       outs(%y : tensor<64x576xf32>) -> tensor<64x576xf32>

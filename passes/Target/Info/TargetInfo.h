@@ -8,7 +8,7 @@
 #ifndef GIST_PASSES_TARGET_INFO_TARGETINFO_H
 #define GIST_PASSES_TARGET_INFO_TARGETINFO_H
 
-#include "dialect/GistDialect.h"
+#include "dialect/GistTileAttrs.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/Twine.h"
 

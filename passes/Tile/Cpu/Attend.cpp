@@ -408,12 +408,6 @@ void Attend::emit(Value start, Value kvHead, TileAttr tile, int64_t limit) {
 // The kernel
 //===----------------------------------------------------------------------===//
 
-AttendOp gist::findAttend(func::FuncOp kernel) {
-  for (auto op : kernel.getOps<AttendOp>())
-    return op;
-  return {};
-}
-
 FailureOr<scf::ForallOp> gist::distributeAttend(RewriterBase &rewriter,
                                                 AttendOp op) {
   auto kernel = op->getParentOfType<func::FuncOp>();

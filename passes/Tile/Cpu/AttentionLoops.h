@@ -8,6 +8,7 @@
 #ifndef GIST_PASSES_TILE_CPU_ATTENTIONLOOPS_H
 #define GIST_PASSES_TILE_CPU_ATTENTIONLOOPS_H
 
+#include "dialect/GistTileAttrs.h"
 #include "passes/Tile/Cpu/LowerTiles.h"
 #include "passes/Tile/Cpu/TileBuilder.h"
 

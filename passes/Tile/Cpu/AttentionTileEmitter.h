@@ -8,6 +8,7 @@
 #ifndef GIST_PASSES_TILE_CPU_ATTENTIONTILEEMITTER_H
 #define GIST_PASSES_TILE_CPU_ATTENTIONTILEEMITTER_H
 
+#include "dialect/GistTileAttrs.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -9,8 +9,8 @@
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "passes/Kernel/KernelKinds.h"
 #include "passes/Passes.h"
-#include "passes/Tile/Cpu/LowerTiles.h"
 
 namespace gist {
 #define GEN_PASS_DEF_PLACEBUFFERSPASS
@@ -99,6 +99,8 @@ struct PlaceBuffersPass final
     func::FuncOp kernel = getOperation();
     if (!isKernel(kernel))
       return;
+    if (failed(verifyHasBody(kernel)))
+      return signalPassFailure();
     dropResults();
     total = 0;
     SmallVector<memref::AllocOp> allocs;

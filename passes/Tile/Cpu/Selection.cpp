@@ -24,8 +24,8 @@
 
 #include "passes/Tile/Cpu/Selection.h"
 #include "dialect/Formats.h"
+#include "passes/Kernel/Kernels.h"
 #include "passes/Tile/Cpu/SelectionCosines.h"
-#include "passes/Tile/Gpu/Select/Select.h"
 #include "runtime/format/Theta.h"
 
 #include <limits>

@@ -16,9 +16,8 @@
 
 namespace gist {
 
-/// The selection, or the attention on one, that a kernel is; null for others.
+/// The selection that a kernel is; null for others.
 mlir::Operation *findSelection(mlir::func::FuncOp kernel);
-AttendOp findAttend(mlir::func::FuncOp kernel);
 
 /// Make the op a loop over workgroups that works on buffers, and return that
 /// loop. The kernel then takes its destinations as buffers.

@@ -6,21 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/GpuKernels.h"
-#include "dialect/Decompose.h"
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
-#include "passes/Tile/Gpu/Attention/Attention.h"
-#include "passes/Tile/Gpu/Cluster/ClusterCache.h"
-#include "passes/Tile/Gpu/Gated/Gated.h"
-#include "passes/Tile/Gpu/Matmul/Matmul.h"
-#include "passes/Tile/Gpu/Sample/Sample.h"
-#include "passes/Tile/Gpu/Select/Select.h"
 
 namespace gist {
 #define GEN_PASS_DEF_GPUKERNELSPASS
@@ -29,49 +20,6 @@ namespace gist {
 
 using namespace mlir;
 using namespace gist;
-
-/// Replaces ops that nothing here computes by their definitions.
-static LogicalResult decompose(func::FuncOp kernel) {
-  SmallVector<Operation *> ops;
-  for (Operation &op : kernel.getBody().front())
-    if (isa<GistDialect>(op.getDialect()) &&
-        !isa<DequantizeOp, AttentionOp>(op))
-      ops.push_back(&op);
-  if (ops.empty())
-    return success();
-  RewritePatternSet patterns(kernel.getContext());
-  populateDecomposePatterns(patterns);
-  GreedyRewriteConfig config;
-  config.setStrictness(GreedyRewriteStrictness::ExistingOps);
-  return applyOpPatternsGreedily(ops, std::move(patterns), config);
-}
-
-/// Dispatches on the op that decides how the kernel is cut.
-static FailureOr<GpuGrid> emitKernel(GpuKernel &kernel) {
-  for (auto op : kernel.source.getOps<AttentionOp>())
-    if (isGpuAttention(op))
-      return isDecodeAttention(op) ? emitDecodeAttention(kernel, op)
-                                   : emitAttention(kernel, op);
-  for (auto op : kernel.source.getOps<AttendOp>())
-    return emitAttend(kernel, op);
-  for (auto op : kernel.source.getOps<ClusterAttentionOp>())
-    return emitClusterAttention(kernel, op);
-  for (auto op : kernel.source.getOps<ClusterUpdateOp>())
-    return emitClusterUpdate(kernel, op);
-  for (auto op : kernel.source.getOps<SampleOp>())
-    return emitSample(kernel, op);
-  if (getSelection(kernel.source))
-    return emitSelection(kernel);
-  if (GatedProjectionOp op = getGatedProjection(kernel.source))
-    return emitGated(kernel, op);
-  if (hasGatedProducts(kernel.source))
-    return emitGatedProducts(kernel);
-  if (linalg::LinalgOp product = getGpuMatmul(kernel.source))
-    return emitMatmul(kernel, product);
-  if (failed(decompose(kernel.source)))
-    return failure();
-  return emitRows(kernel);
-}
 
 /// The function on buffers that takes the place of `source`.
 static func::FuncOp createFunction(OpBuilder &builder, func::FuncOp source) {
@@ -96,9 +44,17 @@ static func::FuncOp createFunction(OpBuilder &builder, func::FuncOp source) {
 
 /// Replaces `source` by its code for `gpu`.
 static LogicalResult lowerKernel(func::FuncOp source, const GpuInfo &gpu) {
+  const GpuKernelEntry *entry = getGpuKernelEntry(source);
+  if (!entry)
+    return failure();
   auto tile = source->getAttrOfType<GpuTileAttr>(kTileAttr);
   if (!tile)
     return source.emitError("has no tile configuration for a GPU");
+  auto refuse = [&] {
+    return source.emitError("cannot be written for ") << gpu.name;
+  };
+  if (entry->verify && failed(entry->verify(source, tile, gpu)))
+    return refuse();
   int64_t threads = gpu.waveSize;
   for (int64_t waves : tile.getWaves())
     threads *= waves;
@@ -108,9 +64,9 @@ static LogicalResult lowerKernel(func::FuncOp source, const GpuInfo &gpu) {
   GpuBuilder b(function, gpu, threads);
   ElementEmitter emitter(b, source, function.getArguments());
   GpuKernel kernel = {source, tile, b, emitter};
-  FailureOr<GpuGrid> grid = emitKernel(kernel);
+  FailureOr<GpuGrid> grid = entry->emit(kernel);
   if (failed(grid) || emitter.hasFailed())
-    return source.emitError("cannot be written for ") << gpu.name;
+    return refuse();
   b.setInsertionPointToEnd(&function.getBody().front());
   func::ReturnOp::create(b);
   function->setAttr(kGridAttr, getGridAttr(source, *grid));

@@ -12,10 +12,18 @@
 
 namespace gist {
 
-/// How `kernel` is cut on `gpu`, its cosines in 8 bits if `smallGram`; null,
-/// with a diagnostic, where the GPU cannot do that.
+/// What is known of kernels of this kind on GPUs; null for a kind that has no
+/// line in GpuKernels.def.
+const GpuKernelEntry *findGpuKernelEntry(KernelKind kind);
+
+/// The same for `kernel`, whose body is looked at; null with a diagnostic where
+/// there is no entry, or the body is not of its kind.
+const GpuKernelEntry *getGpuKernelEntry(mlir::func::FuncOp kernel);
+
+/// How `kernel` is cut on `gpu`; null, with a diagnostic, where the GPU cannot
+/// do that.
 GpuTileAttr selectGpuTile(mlir::func::FuncOp kernel, const GpuInfo &gpu,
-                          bool smallGram);
+                          const GpuChoices &choices);
 
 } // namespace gist
 

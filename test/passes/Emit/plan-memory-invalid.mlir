@@ -12,5 +12,5 @@ func.func @halves(%x: tensor<?x8xf32>) -> tensor<8xf32> {
   %s = gist.dispatch @sum(%a : tensor<?x8xf32>) outs(%r : tensor<8xf32>)
   return %s : tensor<8xf32>
 }
-func.func private @half(tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32> attributes {gist.kernel, gist.outputs = 1 : i64}
-func.func private @sum(tensor<?x8xf32>, tensor<8xf32>) -> tensor<8xf32> attributes {gist.kernel, gist.outputs = 1 : i64}
+func.func private @half(tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>}
+func.func private @sum(tensor<?x8xf32>, tensor<8xf32>) -> tensor<8xf32> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>}

@@ -32,9 +32,9 @@ func.func @chain(%x: tensor<?x64xf32>) -> tensor<96xf32> {
   %r = gist.dispatch @sum(%c : tensor<?x96xf32>) outs(%e : tensor<96xf32>)
   return %r : tensor<96xf32>
 }
-func.func private @k64(tensor<?x64xf32>, tensor<?x64xf32>) -> tensor<?x64xf32> attributes {gist.kernel, gist.outputs = 1 : i64}
-func.func private @k96(tensor<?x64xf32>, tensor<?x96xf32>) -> tensor<?x96xf32> attributes {gist.kernel, gist.outputs = 1 : i64}
-func.func private @sum(tensor<?x96xf32>, tensor<96xf32>) -> tensor<96xf32> attributes {gist.kernel, gist.outputs = 1 : i64}
+func.func private @k64(tensor<?x64xf32>, tensor<?x64xf32>) -> tensor<?x64xf32> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>}
+func.func private @k96(tensor<?x64xf32>, tensor<?x96xf32>) -> tensor<?x96xf32> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>}
+func.func private @sum(tensor<?x96xf32>, tensor<96xf32>) -> tensor<96xf32> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>}
 
 // -----
 
@@ -58,8 +58,8 @@ func.func @read_later(%x: tensor<?x8xf16>) -> tensor<?x8xf16> {
   %c = gist.dispatch @both(%b, %heads : tensor<?x8xf16>, tensor<?x2x4xf16>) outs(%e : tensor<?x8xf16>)
   return %c : tensor<?x8xf16>
 }
-func.func private @k(tensor<?x8xf16>, tensor<?x8xf16>) -> tensor<?x8xf16> attributes {gist.kernel, gist.outputs = 1 : i64}
-func.func private @both(tensor<?x8xf16>, tensor<?x2x4xf16>, tensor<?x8xf16>) -> tensor<?x8xf16> attributes {gist.kernel, gist.outputs = 1 : i64}
+func.func private @k(tensor<?x8xf16>, tensor<?x8xf16>) -> tensor<?x8xf16> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>}
+func.func private @both(tensor<?x8xf16>, tensor<?x2x4xf16>, tensor<?x8xf16>) -> tensor<?x8xf16> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>}
 
 // -----
 
@@ -85,6 +85,6 @@ func.func @cache(%x: tensor<?x8xf32>, %past: index, %cache: tensor<2x128x8xf16>)
   %out = gist.dispatch @sum(%scores : tensor<?x?xf32>) outs(%r : tensor<?x8xf32>)
   return %out, %new : tensor<?x8xf32>, tensor<2x128x8xf16>
 }
-func.func private @update(tensor<?x8xf32>, index, tensor<2x128x8xf16>) -> tensor<2x128x8xf16> attributes {gist.kernel, gist.outputs = 1 : i64}
-func.func private @scores(tensor<?x8xf32>, tensor<2x128x8xf16>, tensor<?x?xf32>) -> tensor<?x?xf32> attributes {gist.kernel, gist.outputs = 1 : i64}
-func.func private @sum(tensor<?x?xf32>, tensor<?x8xf32>) -> tensor<?x8xf32> attributes {gist.kernel, gist.outputs = 1 : i64}
+func.func private @update(tensor<?x8xf32>, index, tensor<2x128x8xf16>) -> tensor<2x128x8xf16> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>}
+func.func private @scores(tensor<?x8xf32>, tensor<2x128x8xf16>, tensor<?x?xf32>) -> tensor<?x?xf32> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>}
+func.func private @sum(tensor<?x?xf32>, tensor<?x8xf32>) -> tensor<?x8xf32> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>}

@@ -45,7 +45,7 @@ func.func @epilogue(%x: tensor<?x64xf32>, %residual: tensor<?x96xf32>) -> tensor
 }
 // CHECK:       func.func private @matmul_0(
 // CHECK-SAME:    %[[DEST:[^ ]+]]: tensor<?x96xf32>) -> tensor<?x96xf32>
-// CHECK-SAME:    attributes {gist.kernel, gist.outputs = 1 : i64}
+// CHECK-SAME:    attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>}
 // CHECK:         gist.dequantize
 // CHECK:         linalg.matmul
 // CHECK:         linalg.generic

@@ -66,7 +66,7 @@
 // PTX: st.global.v4.b32
 #one = affine_map<()[s0] -> (1)>
 func.func private @scale_rows(%x: memref<1024xf16>, %n: index, %y: memref<1024xf16>)
-    attributes {gist.kernel, gist.grid = [#one], gist.workgroup = array<i64: 128>} {
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 0>, gist.grid = [#one], gist.workgroup = array<i64: 128>} {
   %shared = memref.alloca() : memref<1024xf16, #gpu.address_space<workgroup>>
   %thread = gpu.thread_id x
   %c8 = arith.constant 8 : index

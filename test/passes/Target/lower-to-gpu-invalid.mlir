@@ -2,7 +2,7 @@
 
 // expected-error @+1 {{has an argument that no slot can hold: 'f32'}}
 func.func private @scalar(%x: f32)
-    attributes {gist.kernel, gist.workgroup = array<i64: 64>} {
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 0>, gist.workgroup = array<i64: 64>} {
   return
 }
 
@@ -10,7 +10,7 @@ func.func private @scalar(%x: f32)
 
 // expected-error @+1 {{has an argument that no slot can hold: 'memref<?xf32, strided<[2]>>'}}
 func.func private @strided(%x: memref<?xf32, strided<[2]>>)
-    attributes {gist.kernel, gist.workgroup = array<i64: 64>} {
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 0>, gist.workgroup = array<i64: 64>} {
   return
 }
 
@@ -18,7 +18,7 @@ func.func private @strided(%x: memref<?xf32, strided<[2]>>)
 
 // expected-error @+1 {{needs the attribute gist.workgroup with 1 to 1024 threads}}
 func.func private @threads(%x: memref<4xf32>)
-    attributes {gist.kernel, gist.workgroup = array<i64: 2048>} {
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 0>, gist.workgroup = array<i64: 2048>} {
   return
 }
 
@@ -26,7 +26,7 @@ func.func private @threads(%x: memref<4xf32>)
 
 // expected-error @+1 {{takes 65552 bytes of workgroup memory; gfx942 has 65536}}
 func.func private @large()
-    attributes {gist.kernel, gist.workgroup = array<i64: 64>} {
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 0>, gist.workgroup = array<i64: 64>} {
   %a = memref.alloca() : memref<16384xf32, #gpu.address_space<workgroup>>
   %b = memref.alloca() : memref<4xf32, #gpu.address_space<workgroup>>
   return
@@ -35,7 +35,7 @@ func.func private @large()
 // -----
 
 func.func private @dynamic(%n: index)
-    attributes {gist.kernel, gist.workgroup = array<i64: 64>} {
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 0>, gist.workgroup = array<i64: 64>} {
   // expected-error @+1 {{workgroup memory has a constant size and is there from the start}}
   %a = memref.alloca(%n) : memref<?xf32, #gpu.address_space<workgroup>>
   return

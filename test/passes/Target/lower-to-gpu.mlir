@@ -13,7 +13,7 @@
 // CHECK-SAME: gist.workgroup = array<i64: 64>
 // CHECK-SAME: known_block_size = array<i32: 64, 1, 1>
 func.func private @copy(%x: memref<?x512xf16>, %n: index, %y: memref<?x512xf16>)
-    attributes {gist.kernel, gist.grid = [#rows], gist.workgroup = array<i64: 64>} {
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 0>, gist.grid = [#rows], gist.workgroup = array<i64: 64>} {
   // Numbers are in memory, and never change while a kernel runs.
   // CHECK-DAG: llvm.load %[[ROWS]] invariant {{.*}} -> i32
   // CHECK-DAG: llvm.load %[[N]] invariant {{.*}} -> i32
@@ -51,7 +51,7 @@ func.func private @copy(%x: memref<?x512xf16>, %n: index, %y: memref<?x512xf16>)
 // AMD-SAME: workgroup(%[[A:.+]] : memref<40xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}, %[[B:.+]] : memref<8x8xf16, #gpu.address_space<workgroup>> {llvm.align = 64 : i64}) kernel
 // NVIDIA-SAME: gist.shared_memory = 384 : i64
 func.func private @shared()
-    attributes {gist.kernel, gist.grid = [], gist.workgroup = array<i64: 256>} {
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 0>, gist.grid = [], gist.workgroup = array<i64: 256>} {
   // NVIDIA-DAG: %[[C0:.+]] = arith.constant 0 : index
   // NVIDIA-DAG: %[[C256:.+]] = arith.constant 256 : index
   // NVIDIA-DAG: %[[ALL:.+]] = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
@@ -73,7 +73,7 @@ func.func private @shared()
 
 // CHECK: gpu.func @functions
 func.func private @functions(%x: memref<4xf32>)
-    attributes {gist.kernel, gist.grid = [], gist.workgroup = array<i64: 64>} {
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 0>, gist.grid = [], gist.workgroup = array<i64: 64>} {
   %c0 = arith.constant 0 : index
   %v = vector.load %x[%c0] : memref<4xf32>, vector<4xf32>
   // CHECK-NOT: math.exp
@@ -97,7 +97,7 @@ func.func private @functions(%x: memref<4xf32>)
 
 // CHECK: gpu.func @logarithms
 func.func private @logarithms(%x: memref<2xf32>)
-    attributes {gist.kernel, gist.grid = [], gist.workgroup = array<i64: 64>} {
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 0>, gist.grid = [], gist.workgroup = array<i64: 64>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   // CHECK: %[[X:.+]] = memref.load
@@ -120,7 +120,7 @@ func.func private @logarithms(%x: memref<2xf32>)
 // hidden. sm_90 has registers enough.
 // CHECK: gpu.func @again(%[[X:.+]]: !llvm.ptr<1>, %{{.+}}: !llvm.ptr<1>) kernel
 func.func private @again(%x: memref<?xf32>)
-    attributes {gist.kernel, gist.grid = [#rows], gist.workgroup = array<i64: 64>} {
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 0>, gist.grid = [#rows], gist.workgroup = array<i64: 64>} {
   %thread = gpu.thread_id x
   %c1 = arith.constant 1 : index
   %isSecond = arith.cmpi eq, %thread, %c1 : index

@@ -26,7 +26,7 @@
 // CHECK: llvm.atomicrmw add
 // ISA-LABEL: .amdhsa_kernel copy
 func.func private @copy(%q: !q, %k: !q, %v: !q, %ids: !part, %count: tensor<i32>, %nearest: !part,
-    %weight: !part, %out: !q) -> !q attributes {gist.kernel, gist.outputs = 1 : i64} {
+    %weight: !part, %out: !q) -> !q attributes {gist.kernel = #gist.kernel<kind = attend, outputs = 1>} {
   %s = gist.pack_selection %ids, %count, %nearest, %weight : !part, tensor<i32>, !part, !part
   %r = gist.attend %q, %k, %v on %s mode copy causal : !q, !q, !q, !gist.selection<?>
   return %r : !q
@@ -51,7 +51,7 @@ func.func private @copy(%q: !q, %k: !q, %v: !q, %ids: !part, %count: tensor<i32>
 // ISA: .private_segment_fixed_size: 0
 // ISA: .vgpr_spill_count: 0
 func.func private @keys(%q: !q, %k: !q, %v: !q, %ids: !part, %count: tensor<i32>, %nearest: !part,
-    %weight: !part, %out: !q) -> !q attributes {gist.kernel, gist.outputs = 1 : i64} {
+    %weight: !part, %out: !q) -> !q attributes {gist.kernel = #gist.kernel<kind = attend, outputs = 1>} {
   %s = gist.pack_selection %ids, %count, %nearest, %weight : !part, tensor<i32>, !part, !part
   %r = gist.attend %q, %k, %v on %s mode keys causal window 128 block 128 merge representative
       : !q, !q, !q, !gist.selection<?>

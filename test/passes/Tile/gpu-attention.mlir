@@ -123,7 +123,7 @@
 // ISA: .vgpr_spill_count: 0
 
 func.func private @attention(%q: tensor<?x4x128xf16>, %k: tensor<?x2x128xf16>, %v: tensor<?x2x128xf16>,
-    %out: tensor<?x4x128xf16>) -> tensor<?x4x128xf16> attributes {gist.kernel, gist.outputs = 1 : i64} {
+    %out: tensor<?x4x128xf16>) -> tensor<?x4x128xf16> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {
   %r = gist.attention %q, %k, %v causal : tensor<?x4x128xf16>, tensor<?x2x128xf16>, tensor<?x2x128xf16>
   return %r : tensor<?x4x128xf16>
 }
@@ -139,7 +139,7 @@ func.func private @attention(%q: tensor<?x4x128xf16>, %k: tensor<?x2x128xf16>, %
 // CHECK: scf.yield
 // CHECK: gpu.barrier
 func.func private @one(%q: tensor<1x6x64xf16>, %k: tensor<?x2x64xf16>, %v: tensor<?x2x64xf16>,
-    %out: tensor<1x6x64xf16>) -> tensor<1x6x64xf16> attributes {gist.kernel, gist.outputs = 1 : i64} {
+    %out: tensor<1x6x64xf16>) -> tensor<1x6x64xf16> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {
   %r = gist.attention %q, %k, %v causal : tensor<1x6x64xf16>, tensor<?x2x64xf16>, tensor<?x2x64xf16>
   return %r : tensor<1x6x64xf16>
 }
@@ -156,7 +156,7 @@ func.func private @one(%q: tensor<1x6x64xf16>, %k: tensor<?x2x64xf16>, %v: tenso
 // SM90: nvgpu.mma.sync
 // SM90: scf.yield
 func.func private @converted(%q: tensor<?x4x64xf32>, %k: tensor<?x2x64xf32>, %v: tensor<?x2x64xf32>,
-    %out: tensor<?x4x64xf32>) -> tensor<?x4x64xf32> attributes {gist.kernel, gist.outputs = 1 : i64} {
+    %out: tensor<?x4x64xf32>) -> tensor<?x4x64xf32> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {
   %r = gist.attention %q, %k, %v causal : tensor<?x4x64xf32>, tensor<?x2x64xf32>, tensor<?x2x64xf32>
   return %r : tensor<?x4x64xf32>
 }

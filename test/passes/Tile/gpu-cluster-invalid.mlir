@@ -5,7 +5,7 @@ func.func private @update(%k: tensor<?x1x12xf16>, %v: tensor<?x1x12xf16>, %heads
     %past: index, %layer: index, %s0: tensor<32x12xf16>, %s1: tensor<32x12xf16>,
     %s2: tensor<4x12xf16>, %s3: tensor<4xf32>, %s4: tensor<1x1xi32>)
     -> (tensor<32x12xf16>, tensor<32x12xf16>, tensor<4x12xf16>, tensor<4xf32>, tensor<1x1xi32>)
-    attributes {gist.kernel, gist.outputs = 5 : i64} {
+    attributes {gist.kernel = #gist.kernel<kind = cluster_update, outputs = 5>} {
   %n:5 = gist.cluster_update %k, %v, %heads, %past, %layer into(%s0, %s1, %s2, %s3, %s4) block 8
       : tensor<?x1x12xf16>, tensor<?x1x12xf16>, tensor<1x1x8xf32>, tensor<32x12xf16>,
         tensor<32x12xf16>, tensor<4x12xf16>, tensor<4xf32>, tensor<1x1xi32>
@@ -19,7 +19,7 @@ func.func private @update(%k: tensor<?x1x12xf16>, %v: tensor<?x1x12xf16>, %heads
 func.func private @attention(%q: tensor<?x1x12xf16>, %heads: tensor<1x1x8xf32>, %past: index,
     %layer: index, %k: tensor<32x12xf16>, %v: tensor<32x12xf16>, %w: tensor<4xf32>,
     %c: tensor<1x1xi32>, %out: tensor<?x1x12xf16>)
-    -> tensor<?x1x12xf16> attributes {gist.kernel, gist.outputs = 1 : i64} {
+    -> tensor<?x1x12xf16> attributes {gist.kernel = #gist.kernel<kind = cluster_attention, outputs = 1>} {
   %r = gist.cluster_attention %q, %heads, %past, %layer on(%k, %v, %w, %c) block 8
       : tensor<?x1x12xf16>, tensor<1x1x8xf32>, tensor<32x12xf16>, tensor<32x12xf16>, tensor<4xf32>,
         tensor<1x1xi32>

@@ -82,7 +82,7 @@
 // PTX-DAG: shfl.sync.bfly
 func.func private @update(%k: tensor<?x3x64xf16>, %v: tensor<?x3x64xf16>, %heads: !heads, %past: index,
     %layer: index, %s0: !rows, %s1: !rows, %s2: !units, %s3: !weights, %s4: !counts)
-    -> (!rows, !rows, !units, !weights, !counts) attributes {gist.kernel, gist.outputs = 5 : i64} {
+    -> (!rows, !rows, !units, !weights, !counts) attributes {gist.kernel = #gist.kernel<kind = cluster_update, outputs = 5>} {
   %n:5 = gist.cluster_update %k, %v, %heads, %past, %layer into(%s0, %s1, %s2, %s3, %s4) block 128
       : tensor<?x3x64xf16>, tensor<?x3x64xf16>, !heads, !rows, !rows, !units, !weights, !counts
   return %n#0, %n#1, %n#2, %n#3, %n#4 : !rows, !rows, !units, !weights, !counts
@@ -107,7 +107,7 @@ func.func private @update(%k: tensor<?x3x64xf16>, %v: tensor<?x3x64xf16>, %heads
 // SM90: nvgpu.mma.sync
 func.func private @attention(%q: tensor<?x9x64xf16>, %heads: !heads, %past: index, %layer: index,
     %k: !rows, %v: !rows, %w: !weights, %c: !counts, %out: tensor<?x9x64xf16>)
-    -> tensor<?x9x64xf16> attributes {gist.kernel, gist.outputs = 1 : i64} {
+    -> tensor<?x9x64xf16> attributes {gist.kernel = #gist.kernel<kind = cluster_attention, outputs = 1>} {
   %r = gist.cluster_attention %q, %heads, %past, %layer on(%k, %v, %w, %c) block 128
       : tensor<?x9x64xf16>, !heads, !rows, !rows, !weights, !counts
   return %r : tensor<?x9x64xf16>
@@ -122,7 +122,7 @@ func.func private @attention(%q: tensor<?x9x64xf16>, %heads: !heads, %past: inde
 // CHECK: gpu.barrier
 func.func private @one(%q: tensor<1x9x64xf16>, %heads: !heads, %past: index, %layer: index,
     %k: !rows, %v: !rows, %w: !weights, %c: !counts, %out: tensor<1x9x64xf16>)
-    -> tensor<1x9x64xf16> attributes {gist.kernel, gist.outputs = 1 : i64} {
+    -> tensor<1x9x64xf16> attributes {gist.kernel = #gist.kernel<kind = cluster_attention, outputs = 1>} {
   %r = gist.cluster_attention %q, %heads, %past, %layer on(%k, %v, %w, %c) block 128
       : tensor<1x9x64xf16>, !heads, !rows, !rows, !weights, !counts
   return %r : tensor<1x9x64xf16>

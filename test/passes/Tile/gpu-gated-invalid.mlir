@@ -3,7 +3,7 @@
 // CHECK: error: 'gist.gated_projection' op has no memory to work in
 func.func private @alone(%x: tensor<1x64xf16>, %v: tensor<64x16xf16>, %w: tensor<96x64xf16>,
     %m: tensor<96x16xf16>, %y: tensor<1x96xf16>, %l: tensor<1xi8>)
-    -> (tensor<1x96xf16>, tensor<1xi8>) attributes {gist.kernel, gist.outputs = 2 : i64} {
+    -> (tensor<1x96xf16>, tensor<1xi8>) attributes {gist.kernel = #gist.kernel<kind = gated_projection, outputs = 2>} {
   %r, %level = gist.gated_projection %x, %v, 1.0e-1 weights(%w : tensor<96x64xf16>)
       images(%m : tensor<96x16xf16>) : tensor<1x64xf16>, tensor<64x16xf16>
   return %r, %level : tensor<1x96xf16>, tensor<1xi8>
@@ -16,7 +16,7 @@ func.func private @dynamic(%x: tensor<1x64xf16>, %v: tensor<64x?xf16>, %w: tenso
     %m: tensor<96x?xf16>, %control: tensor<64xi32> {gist.control}, %number: index,
     %y: tensor<1x96xf16>, %l: tensor<1xi8>, %s: tensor<2112xf32>)
     -> (tensor<1x96xf16>, tensor<1xi8>, tensor<2112xf32>)
-    attributes {gist.kernel, gist.outputs = 3 : i64} {
+    attributes {gist.kernel = #gist.kernel<kind = gated_projection, outputs = 3>} {
   %r, %level = gist.gated_projection %x, %v, 1.0e-1 weights(%w : tensor<96x64xf16>)
       images(%m : tensor<96x?xf16>) : tensor<1x64xf16>, tensor<64x?xf16>
   return %r, %level, %s : tensor<1x96xf16>, tensor<1xi8>, tensor<2112xf32>
@@ -30,7 +30,7 @@ func.func private @cut(%x: tensor<1x64xf16>, %v: tensor<64x16xf16>, %w: tensor<8
     %m: tensor<8208x16xf16>, %control: tensor<64xi32> {gist.control}, %number: index,
     %y: tensor<1x8208xf16>, %l: tensor<1xi8>, %s: tensor<2112xf32>)
     -> (tensor<1x8208xf16>, tensor<1xi8>, tensor<2112xf32>)
-    attributes {gist.kernel, gist.outputs = 3 : i64,
+    attributes {gist.kernel = #gist.kernel<kind = gated_projection, outputs = 3>,
       gist.tile = #gist.gpu_tile<workgroup = [1, 16], depth = 0, waves = [8, 1], stages = 2, instruction = fma, element = f32>} {
   %r, %level = gist.gated_projection %x, %v, 1.0e-1 weights(%w : tensor<8208x64xf16>)
       images(%m : tensor<8208x16xf16>) : tensor<1x64xf16>, tensor<64x16xf16>

@@ -66,7 +66,7 @@ func.func private @one(%x: tensor<1x4096xf16>, %v: tensor<4096x256xf16>,
     %control: tensor<64xi32> {gist.control}, %number: index,
     %y: tensor<1x16384xf16>, %l: tensor<1xi8>, %s: tensor<13824xf32>)
     -> (tensor<1x16384xf16>, tensor<1xi8>, tensor<13824xf32>)
-    attributes {gist.kernel, gist.outputs = 3 : i64} {
+    attributes {gist.kernel = #gist.kernel<kind = gated_projection, outputs = 3>} {
   %r, %level = gist.gated_projection %x, %v, 1.0e-1 weights(%w : tensor<16384x4096xf16>)
       images(%m : tensor<16384x256xf16>) : tensor<1x4096xf16>, tensor<4096x256xf16>
   return %r, %level, %s : tensor<1x16384xf16>, tensor<1xi8>, tensor<13824xf32>
@@ -101,7 +101,7 @@ func.func private @one(%x: tensor<1x4096xf16>, %v: tensor<4096x256xf16>,
 // ISA: ScratchSize: 0
 func.func private @many(%g: tensor<?x64xf16>, %x: tensor<?x256xf16>, %l: tensor<?xi8>,
     %m: tensor<256x64xf16>, %w: tensor<256x256xf16>, %out: tensor<?x256xf16>)
-    -> tensor<?x256xf16> attributes {gist.kernel, gist.outputs = 1 : i64} {
+    -> tensor<?x256xf16> attributes {gist.kernel = #gist.kernel<kind = gated_products, outputs = 1>} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f32
   %t = tensor.dim %out, %c0 : tensor<?x256xf16>

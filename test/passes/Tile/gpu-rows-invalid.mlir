@@ -3,7 +3,7 @@
 
 // expected-error@+1 {{has no tile configuration for a GPU}}
 func.func private @untiled(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32>
-    attributes {gist.kernel, gist.outputs = 1 : i64} {
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>} {
   return %x : tensor<4xf32>
 }
 
@@ -14,7 +14,7 @@ func.func private @untiled(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32
 // expected-error@+1 {{cannot be written for gfx942}}
 func.func private @results(%x: tensor<4x8xf32>, %z: tensor<5x8xf32>, %y: tensor<4x8xf32>, %w: tensor<5x8xf32>)
     -> (tensor<4x8xf32>, tensor<5x8xf32>)
-    attributes {gist.kernel, gist.outputs = 2 : i64, gist.tile = #tile} {
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 2>, gist.tile = #tile} {
   return %x, %z : tensor<4x8xf32>, tensor<5x8xf32>
 }
 
@@ -24,7 +24,7 @@ func.func private @results(%x: tensor<4x8xf32>, %z: tensor<5x8xf32>, %y: tensor<
 // expected-error@+2 {{has rows that waves cannot share}}
 // expected-error@+1 {{cannot be written for gfx942}}
 func.func private @teams(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32>
-    attributes {gist.kernel, gist.outputs = 1 : i64, gist.tile = #tile} {
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>, gist.tile = #tile} {
   return %x : tensor<4x8xf32>
 }
 
@@ -33,7 +33,7 @@ func.func private @teams(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8
 #tile = #gist.gpu_tile<workgroup = [1], depth = 0, waves = [1, 1], stages = 1, instruction = fma, element = f32>
 // expected-error@+1 {{cannot be written for gfx942}}
 func.func private @loop(%n: index, %x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32>
-    attributes {gist.kernel, gist.outputs = 1 : i64, gist.tile = #tile} {
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>, gist.tile = #tile} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   // expected-error@+1 {{has no elements that can be computed one by one}}

@@ -39,7 +39,7 @@
 #r = affine_map<(t, d) -> (t)>
 #e = affine_map<(t, d) -> (t, d)>
 func.func private @norm(%x: tensor<?x576xf32>, %y: tensor<?x576xf32>) -> tensor<?x576xf32>
-    attributes {gist.kernel, gist.outputs = 1 : i64} {
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f32
   %t = tensor.dim %x, %c0 : tensor<?x576xf32>
@@ -83,7 +83,7 @@ func.func private @norm(%x: tensor<?x576xf32>, %y: tensor<?x576xf32>) -> tensor<
 #r = affine_map<(t, d) -> (t)>
 #e = affine_map<(t, d) -> (t, d)>
 func.func private @sums(%x: tensor<?x96xf32>, %y: tensor<?xf32>) -> tensor<?xf32>
-    attributes {gist.kernel, gist.outputs = 1 : i64} {
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>} {
   %zero = arith.constant 0.0 : f32
   %f = linalg.fill ins(%zero : f32) outs(%y : tensor<?xf32>) -> tensor<?xf32>
   %s = linalg.generic {indexing_maps = [#e, #r], iterator_types = ["parallel", "reduction"]}
@@ -113,7 +113,7 @@ func.func private @sums(%x: tensor<?x96xf32>, %y: tensor<?xf32>) -> tensor<?xf32
 #e3 = affine_map<(t, h, d) -> (t, h, d)>
 func.func private @cache(%t: index, %p: index, %layer: index, %x: tensor<?x192xf32>,
     %cache: tensor<4x256x3x64xf16>) -> tensor<4x256x3x64xf16>
-    attributes {gist.kernel, gist.outputs = 1 : i64} {
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>} {
   %heads = tensor.expand_shape %x [[0], [1, 2]] output_shape [%t, 3, 64]
       : tensor<?x192xf32> into tensor<?x3x64xf32>
   %empty = tensor.empty(%t) : tensor<?x3x64xf16>
@@ -142,7 +142,7 @@ func.func private @cache(%t: index, %p: index, %layer: index, %x: tensor<?x192xf
 // CHECK: vector.store
 
 func.func private @blocks(%w: tensor<30x2x18xi8>, %y: tensor<30x64xf32>) -> tensor<30x64xf32>
-    attributes {gist.kernel, gist.outputs = 1 : i64} {
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>} {
   %f = gist.dequantize %w format q4_0 : tensor<30x2x18xi8>
   return %f : tensor<30x64xf32>
 }

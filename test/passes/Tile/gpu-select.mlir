@@ -82,7 +82,7 @@ func.func private @select(%x: tensor<?x256xf16>, %control: tensor<320xi32> {gist
     %ids: tensor<?xi32>, %count: tensor<i32>, %nearest: tensor<?xi32>, %weight: tensor<?xi32>,
     %scratch: tensor<?xi32>)
     -> (tensor<?xi32>, tensor<i32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>)
-    attributes {gist.kernel, gist.outputs = 5} {
+    attributes {gist.kernel = #gist.kernel<kind = select, outputs = 5>} {
   // expected-error @+1 {{is to compare rows in f8E4M3FNUZ, which sm_90 does not multiply}}
   %s = gist.gram_select %x, 3.0e-1 against all causal : tensor<?x256xf16>
   %i, %c, %n, %w = gist.unpack_selection %s : !gist.selection<?>

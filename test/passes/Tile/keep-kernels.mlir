@@ -6,7 +6,7 @@
 // CHECK-LABEL: func.func private @k(
 // CHECK-NOT: gist.dispatch
 func.func private @k(%x: tensor<?x8xf32>, %y: tensor<?x8xf32>) -> tensor<?x8xf32>
-    attributes {gist.kernel, gist.outputs = 1 : i64} {
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>} {
   return %x : tensor<?x8xf32>
 }
 

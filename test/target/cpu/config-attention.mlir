@@ -4,7 +4,7 @@
 // Where products are of 8 bits, attention of many queries on f16 is of bf16.
 // CHECK-LABEL: func private @product
 func.func private @product(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tensor<48x18x80xi8>,
-    %out: tensor<?x192xf32>) -> tensor<?x192xf32> attributes {gist.kernel, gist.outputs = 1} {
+    %out: tensor<?x192xf32>) -> tensor<?x192xf32> attributes {gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>} {
   %y = gist.quantized_matmul %q, %s, %w format q4_1
       packed <columns = 4, depth = 8, bits = 4, group = 32, scale_bits = 16, zero = 0, is_signed = false, has_min = true>
       : tensor<?x576xi8>, tensor<?x18xf32>, tensor<48x18x80xi8> -> tensor<?x192xf32>
@@ -15,7 +15,7 @@ func.func private @product(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tenso
 // BF16-SAME:     workgroup = [32, 1], registers = [8, 64], lanes = 4, instruction = bfmmla>
 // NONE-SAME:     registers = [4, 64], lanes = 4, instruction = fma>
 func.func private @many(%q: tensor<?x9x64xf16>, %k: tensor<?x3x64xf16>, %v: tensor<?x3x64xf16>,
-    %out: tensor<?x9x64xf16>) -> tensor<?x9x64xf16> attributes {gist.kernel, gist.outputs = 1} {
+    %out: tensor<?x9x64xf16>) -> tensor<?x9x64xf16> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {
   %o = gist.attention %q, %k, %v causal : tensor<?x9x64xf16>, tensor<?x3x64xf16>, tensor<?x3x64xf16>
   return %o : tensor<?x9x64xf16>
 }
@@ -26,7 +26,7 @@ func.func private @many(%q: tensor<?x9x64xf16>, %k: tensor<?x3x64xf16>, %v: tens
 // NONE-SAME:     instruction = fma>
 func.func private @clusters(%q: tensor<?x9x64xf16>, %heads: tensor<2x3x8xf32>, %past: index, %layer: index,
     %k: tensor<500x64xf16>, %v: tensor<500x64xf16>, %w: tensor<40xf32>, %n: tensor<2x3xi32>,
-    %out: tensor<?x9x64xf16>) -> tensor<?x9x64xf16> attributes {gist.kernel, gist.outputs = 1} {
+    %out: tensor<?x9x64xf16>) -> tensor<?x9x64xf16> attributes {gist.kernel = #gist.kernel<kind = cluster_attention, outputs = 1>} {
   %o = gist.cluster_attention %q, %heads, %past, %layer on(%k, %v, %w, %n) block 16
       : tensor<?x9x64xf16>, tensor<2x3x8xf32>, tensor<500x64xf16>, tensor<500x64xf16>, tensor<40xf32>, tensor<2x3xi32>
   return %o : tensor<?x9x64xf16>
@@ -36,7 +36,7 @@ func.func private @clusters(%q: tensor<?x9x64xf16>, %heads: tensor<2x3x8xf32>, %
 // CHECK-LABEL: func private @one
 // CHECK-SAME:    instruction = fma>
 func.func private @one(%q: tensor<1x9x64xf16>, %k: tensor<?x3x64xf16>, %v: tensor<?x3x64xf16>,
-    %out: tensor<1x9x64xf16>) -> tensor<1x9x64xf16> attributes {gist.kernel, gist.outputs = 1} {
+    %out: tensor<1x9x64xf16>) -> tensor<1x9x64xf16> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {
   %o = gist.attention %q, %k, %v causal : tensor<1x9x64xf16>, tensor<?x3x64xf16>, tensor<?x3x64xf16>
   return %o : tensor<1x9x64xf16>
 }
@@ -44,7 +44,7 @@ func.func private @one(%q: tensor<1x9x64xf16>, %k: tensor<?x3x64xf16>, %v: tenso
 // CHECK-LABEL: func private @exact
 // CHECK-SAME:    instruction = fma>
 func.func private @exact(%q: tensor<?x9x64xf32>, %k: tensor<?x3x64xf32>, %v: tensor<?x3x64xf32>,
-    %out: tensor<?x9x64xf32>) -> tensor<?x9x64xf32> attributes {gist.kernel, gist.outputs = 1} {
+    %out: tensor<?x9x64xf32>) -> tensor<?x9x64xf32> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {
   %o = gist.attention %q, %k, %v causal : tensor<?x9x64xf32>, tensor<?x3x64xf32>, tensor<?x3x64xf32>
   return %o : tensor<?x9x64xf32>
 }
@@ -52,7 +52,7 @@ func.func private @exact(%q: tensor<?x9x64xf32>, %k: tensor<?x3x64xf32>, %v: ten
 // CHECK-LABEL: func private @narrow
 // CHECK-SAME:    instruction = fma>
 func.func private @narrow(%q: tensor<?x9x12xf16>, %k: tensor<?x3x12xf16>, %v: tensor<?x3x12xf16>,
-    %out: tensor<?x9x12xf16>) -> tensor<?x9x12xf16> attributes {gist.kernel, gist.outputs = 1} {
+    %out: tensor<?x9x12xf16>) -> tensor<?x9x12xf16> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {
   %o = gist.attention %q, %k, %v causal : tensor<?x9x12xf16>, tensor<?x3x12xf16>, tensor<?x3x12xf16>
   return %o : tensor<?x9x12xf16>
 }
@@ -63,7 +63,7 @@ func.func private @narrow(%q: tensor<?x9x12xf16>, %k: tensor<?x3x12xf16>, %v: te
 // CHECK-LABEL: func private @alone
 // CHECK-SAME:    instruction = fma>
 func.func private @alone(%q: tensor<?x9x64xf16>, %k: tensor<?x3x64xf16>, %v: tensor<?x3x64xf16>,
-    %out: tensor<?x9x64xf16>) -> tensor<?x9x64xf16> attributes {gist.kernel, gist.outputs = 1} {
+    %out: tensor<?x9x64xf16>) -> tensor<?x9x64xf16> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {
   %o = gist.attention %q, %k, %v causal : tensor<?x9x64xf16>, tensor<?x3x64xf16>, tensor<?x3x64xf16>
   return %o : tensor<?x9x64xf16>
 }

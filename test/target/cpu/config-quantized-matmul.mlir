@@ -16,7 +16,7 @@
 // AVX2-LABEL: func private @divided
 // AVX2-SAME:    lanes = 8, instruction = widen>
 func.func private @divided(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tensor<48x18x80xi8>,
-    %out: tensor<?x192xf32>) -> tensor<?x192xf32> attributes {gist.kernel, gist.outputs = 1} {
+    %out: tensor<?x192xf32>) -> tensor<?x192xf32> attributes {gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>} {
   %y = gist.quantized_matmul %q, %s, %w format q4_1
       packed <columns = 4, depth = 8, bits = 4, group = 32, scale_bits = 16, zero = 0, is_signed = false, has_min = true>
       : tensor<?x576xi8>, tensor<?x18xf32>, tensor<48x18x80xi8> -> tensor<?x192xf32>
@@ -32,7 +32,7 @@ func.func private @divided(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tenso
 // I8MM-LABEL: func private @other_divisor
 // I8MM-SAME:    workgroup = [32, 144]
 func.func private @other_divisor(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tensor<36x18x80xi8>,
-    %out: tensor<?x144xf32>) -> tensor<?x144xf32> attributes {gist.kernel, gist.outputs = 1} {
+    %out: tensor<?x144xf32>) -> tensor<?x144xf32> attributes {gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>} {
   %y = gist.quantized_matmul %q, %s, %w format q4_1
       packed <columns = 4, depth = 8, bits = 4, group = 32, scale_bits = 16, zero = 0, is_signed = false, has_min = true>
       : tensor<?x576xi8>, tensor<?x18xf32>, tensor<36x18x80xi8> -> tensor<?x144xf32>
@@ -45,7 +45,7 @@ func.func private @other_divisor(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w:
 // I8MM-LABEL: func private @prime
 // I8MM-SAME:    workgroup = [32, 192]
 func.func private @prime(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tensor<65x18x80xi8>,
-    %out: tensor<?x257xf32>) -> tensor<?x257xf32> attributes {gist.kernel, gist.outputs = 1} {
+    %out: tensor<?x257xf32>) -> tensor<?x257xf32> attributes {gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>} {
   %y = gist.quantized_matmul %q, %s, %w format q4_1
       packed <columns = 4, depth = 8, bits = 4, group = 32, scale_bits = 16, zero = 0, is_signed = false, has_min = true>
       : tensor<?x576xi8>, tensor<?x18xf32>, tensor<65x18x80xi8> -> tensor<?x257xf32>
@@ -58,7 +58,7 @@ func.func private @prime(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tensor<
 // I8MM-LABEL: func private @one_row
 // I8MM-SAME:    workgroup = [32, 32]
 func.func private @one_row(%q: tensor<1x576xi8>, %s: tensor<1x18xf32>, %w: tensor<48x18x80xi8>,
-    %out: tensor<1x192xf32>) -> tensor<1x192xf32> attributes {gist.kernel, gist.outputs = 1} {
+    %out: tensor<1x192xf32>) -> tensor<1x192xf32> attributes {gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>} {
   %y = gist.quantized_matmul %q, %s, %w format q4_1
       packed <columns = 4, depth = 8, bits = 4, group = 32, scale_bits = 16, zero = 0, is_signed = false, has_min = true>
       : tensor<1x576xi8>, tensor<1x18xf32>, tensor<48x18x80xi8> -> tensor<1x192xf32>
@@ -71,7 +71,7 @@ func.func private @one_row(%q: tensor<1x576xi8>, %s: tensor<1x18xf32>, %w: tenso
 // I8MM-LABEL: func private @chosen
 // I8MM-SAME:    workgroup = [7]
 func.func private @chosen(%x: tensor<?x96xf32>, %q: tensor<?x96xi8>, %s: tensor<?x3xf32>)
-    -> (tensor<?x96xi8>, tensor<?x3xf32>) attributes {gist.kernel, gist.outputs = 2,
+    -> (tensor<?x96xi8>, tensor<?x3xf32>) attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 2>,
     gist.tile = #gist.tile<workgroup = [7], registers = [1], lanes = 4, instruction = fma>} {
   %v, %t = gist.quantize_rows %x : tensor<?x96xf32>
   return %v, %t : tensor<?x96xi8>, tensor<?x3xf32>

@@ -9,7 +9,7 @@
 // CHECK-NOT: vpdpbusd
 // CHECK: .size matmul
 func.func private @matmul(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tensor<12x18x320xi8>,
-    %out: tensor<?x192xf32>) -> tensor<?x192xf32> attributes {gist.kernel, gist.outputs = 1} {
+    %out: tensor<?x192xf32>) -> tensor<?x192xf32> attributes {gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>} {
   %y = gist.quantized_matmul %q, %s, %w format q4_1
       packed <columns = 16, depth = 4, bits = 4, group = 32, scale_bits = 16, zero = 0, is_signed = false, has_min = true>
       : tensor<?x576xi8>, tensor<?x18xf32>, tensor<12x18x320xi8> -> tensor<?x192xf32>

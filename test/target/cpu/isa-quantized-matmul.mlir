@@ -18,7 +18,7 @@
 // CHECK-NOT: smmla
 // CHECK: .size matmul
 func.func private @matmul(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tensor<48x18x80xi8>,
-    %out: tensor<?x192xf32>) -> tensor<?x192xf32> attributes {gist.kernel, gist.outputs = 1} {
+    %out: tensor<?x192xf32>) -> tensor<?x192xf32> attributes {gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>} {
   %y = gist.quantized_matmul %q, %s, %w format q4_1
       packed <columns = 4, depth = 8, bits = 4, group = 32, scale_bits = 16, zero = 0, is_signed = false, has_min = true>
       : tensor<?x576xi8>, tensor<?x18xf32>, tensor<48x18x80xi8> -> tensor<?x192xf32>
@@ -32,7 +32,7 @@ func.func private @matmul(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tensor
 // ROW-NOT: smmla
 // ROW: .size row
 func.func private @row(%q: tensor<1x576xi8>, %s: tensor<1x18xf32>, %w: tensor<24x18x160xi8>,
-    %out: tensor<1x192xf32>) -> tensor<1x192xf32> attributes {gist.kernel, gist.outputs = 1} {
+    %out: tensor<1x192xf32>) -> tensor<1x192xf32> attributes {gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>} {
   %y = gist.quantized_matmul %q, %s, %w format q4_1
       packed <columns = 8, depth = 8, bits = 4, group = 32, scale_bits = 16, zero = 0, is_signed = false, has_min = true>
       : tensor<1x576xi8>, tensor<1x18xf32>, tensor<24x18x160xi8> -> tensor<1x192xf32>

@@ -30,7 +30,7 @@
 // ABI-NOT: scf.forall
 func.func private @residual(%unused: index, %x: tensor<?x96xf32>, %w: tensor<192x96xf16>,
     %r: tensor<?x192xf32>, %out: tensor<?x192xf32>) -> tensor<?x192xf32>
-    attributes {gist.kernel, gist.outputs = 1} {
+    attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
   %zero = arith.constant 0.0 : f32
   %c0 = arith.constant 0 : index
   %t = tensor.dim %x, %c0 : tensor<?x96xf32>

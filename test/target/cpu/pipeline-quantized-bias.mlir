@@ -7,18 +7,18 @@
 // TILE-DAG: #[[ROWS:.+]] = affine_map<()[s0, s1, s2] -> (s{{[01]}} ceildiv 32)>
 // TILE-LABEL: func private @biased
 // TILE-SAME:    gist.grid = [#[[ROWS]]]
-// TILE-NOT:     quantized_matmul
+// TILE-NOT:     gist.quantized_matmul
 // TILE:         scf.forall
 // TILE:           gist.quantized_matmul
 // TILE:           linalg.generic
 // TILE:           tensor.parallel_insert_slice
-// TILE-NOT:     quantized_matmul
+// TILE-NOT:     gist.quantized_matmul
 
 // BUFFER-LABEL: func private @biased
 // BUFFER-NOT:     memref.alloc(
 func.func private @biased(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tensor<24x18x160xi8>,
     %bias: tensor<192xf32>, %out: tensor<?x192xf32>) -> tensor<?x192xf32>
-    attributes {gist.kernel, gist.outputs = 1} {
+    attributes {gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>} {
   %y = gist.quantized_matmul %q, %s, %w format q4_1
       packed <columns = 8, depth = 8, bits = 4, group = 32, scale_bits = 16, zero = 0, is_signed = false, has_min = true>
       : tensor<?x576xi8>, tensor<?x18xf32>, tensor<24x18x160xi8> -> tensor<?x192xf32>

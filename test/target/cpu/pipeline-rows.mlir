@@ -12,7 +12,7 @@
 // CHECK:           tensor.parallel_insert_slice %[[Y]] into %[[OUT]][%[[LAYER]], %{{.+}}, 0] [1, %{{.+}}, 8]
 func.func private @into_cache(%x: tensor<?x8xf32>, %t: index, %table: tensor<64x8xf32>, %past: index,
     %layer: index, %cache: tensor<2x64x8xf32>) -> tensor<2x64x8xf32>
-    attributes {gist.kernel, gist.outputs = 1} {
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>} {
   %rows = tensor.extract_slice %table[%past, 0] [%t, 8] [1, 1] : tensor<64x8xf32> to tensor<?x8xf32>
   %e = tensor.empty(%t) : tensor<?x8xf32>
   %y = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>,
@@ -37,7 +37,7 @@ func.func private @into_cache(%x: tensor<?x8xf32>, %t: index, %table: tensor<64x
 // CHECK:             %[[N:.+]] = linalg.index 0
 // CHECK:             arith.addi %[[N]], %[[I]]
 func.func private @numbers(%x: tensor<?x8xf32>, %out: tensor<?x8xi64>) -> tensor<?x8xi64>
-    attributes {gist.kernel, gist.outputs = 1} {
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>} {
   %y = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>],
       iterator_types = ["parallel", "parallel"]}
       ins(%x : tensor<?x8xf32>) outs(%out : tensor<?x8xi64>) {
@@ -56,7 +56,7 @@ func.func private @numbers(%x: tensor<?x8xf32>, %out: tensor<?x8xi64>) -> tensor
 // CHECK-SAME:    gist.grid = []
 // CHECK-NOT:     scf.forall
 func.func private @sum_of_rows(%x: tensor<?x8xf32>, %out: tensor<8xf32>) -> tensor<8xf32>
-    attributes {gist.kernel, gist.outputs = 1} {
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>} {
   %zero = arith.constant 0.0 : f32
   %f = linalg.fill ins(%zero : f32) outs(%out : tensor<8xf32>) -> tensor<8xf32>
   %y = linalg.generic {indexing_maps = [affine_map<(n, m) -> (m, n)>, affine_map<(n, m) -> (n)>],

@@ -30,7 +30,7 @@
 #w = affine_map<(m, n, k) -> (n, k)>
 #y = affine_map<(m, n, k) -> (m, n)>
 func.func private @product(%x: tensor<?x4096xbf16>, %w: tensor<16384x4096xbf16>, %y: tensor<?x16384xf32>)
-    -> tensor<?x16384xf32> attributes {gist.kernel, gist.outputs = 1 : i64} {
+    -> tensor<?x16384xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
   %zero = arith.constant 0.0 : f32
   %z = linalg.fill ins(%zero : f32) outs(%y : tensor<?x16384xf32>) -> tensor<?x16384xf32>
   %p = linalg.matmul indexing_maps = [#x, #w, #y]
@@ -42,7 +42,7 @@ func.func private @product(%x: tensor<?x4096xbf16>, %w: tensor<16384x4096xbf16>,
 !part = tensor<?xi32>
 func.func private @select(%x: tensor<?x4096xf16>, %control: tensor<320xi32> {gist.control}, %ids: !part,
     %count: tensor<i32>, %nearest: !part, %weight: !part, %scratch: !part)
-    -> (!part, tensor<i32>, !part, !part, !part) attributes {gist.kernel, gist.outputs = 5} {
+    -> (!part, tensor<i32>, !part, !part, !part) attributes {gist.kernel = #gist.kernel<kind = select, outputs = 5>} {
   %s = gist.gram_select %x, 3.0e-1 against kept causal : tensor<?x4096xf16>
   %i, %c, %n, %w = gist.unpack_selection %s : !gist.selection<?>
   return %i, %c, %n, %w, %scratch : !part, tensor<i32>, !part, !part, !part
@@ -53,7 +53,7 @@ func.func private @select(%x: tensor<?x4096xf16>, %control: tensor<320xi32> {gis
 func.func private @cascade(%x: tensor<?x8x128xf16>, %old_ids: !parts, %old_count: !counts, %old_nearest: !parts,
     %old_weight: !parts, %taus: tensor<8xf32>, %control: tensor<2560xi32> {gist.control}, %ids: !parts, %count: !counts,
     %nearest: !parts, %weight: !parts, %removed: !counts, %added: !counts, %scratch: !part)
-    -> (!parts, !counts, !parts, !parts, !counts, !counts, !part) attributes {gist.kernel, gist.outputs = 7} {
+    -> (!parts, !counts, !parts, !parts, !counts, !counts, !part) attributes {gist.kernel = #gist.kernel<kind = select, outputs = 7>} {
   %old = gist.pack_selection %old_ids, %old_count, %old_nearest, %old_weight : !parts, !counts, !parts, !parts
   %s, %r, %a = gist.cascade_update %x, %old, 3.0e-1 taus(%taus : tensor<8xf32>) rule covering causal
       : tensor<?x8x128xf16>, !gist.selection<8x?>
@@ -63,7 +63,7 @@ func.func private @cascade(%x: tensor<?x8x128xf16>, %old_ids: !parts, %old_count
 
 // Blocks are converted beside the matrix instructions of the step before.
 func.func private @blocks(%x: tensor<?x576xf32>, %w: tensor<49152x18x34xi8>, %y: tensor<?x49152xf32>)
-    -> tensor<?x49152xf32> attributes {gist.kernel, gist.outputs = 1 : i64} {
+    -> tensor<?x49152xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
   %zero = arith.constant 0.0 : f32
   %z = linalg.fill ins(%zero : f32) outs(%y : tensor<?x49152xf32>) -> tensor<?x49152xf32>
   %n = gist.dequantize %w format q8_0 : tensor<49152x18x34xi8>
@@ -77,27 +77,27 @@ func.func private @blocks(%x: tensor<?x576xf32>, %w: tensor<49152x18x34xi8>, %y:
 !q64 = tensor<?x9x64xf16>
 !k64 = tensor<?x3x64xf16>
 func.func private @heads64(%q: !q64, %k: !k64, %v: !k64, %out: !q64) -> !q64
-    attributes {gist.kernel, gist.outputs = 1 : i64} {
+    attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {
   %r = gist.attention %q, %k, %v causal : !q64, !k64, !k64
   return %r : !q64
 }
 
 !x128 = tensor<?x32x128xf16>
 func.func private @heads128(%q: !x128, %k: !x128, %v: !x128, %out: !x128) -> !x128
-    attributes {gist.kernel, gist.outputs = 1 : i64} {
+    attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {
   %r = gist.attention %q, %k, %v causal : !x128, !x128, !x128
   return %r : !x128
 }
 
 !x256 = tensor<?x16x256xf16>
 func.func private @heads256(%q: !x256, %k: !x256, %v: !x256, %out: !x256) -> !x256
-    attributes {gist.kernel, gist.outputs = 1 : i64} {
+    attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {
   %r = gist.attention %q, %k, %v causal : !x256, !x256, !x256
   return %r : !x256
 }
 
 func.func private @copy(%q: !x128, %k: !x128, %v: !x128, %ids: !part, %count: tensor<i32>, %nearest: !part,
-    %weight: !part, %out: !x128) -> !x128 attributes {gist.kernel, gist.outputs = 1 : i64} {
+    %weight: !part, %out: !x128) -> !x128 attributes {gist.kernel = #gist.kernel<kind = attend, outputs = 1>} {
   %s = gist.pack_selection %ids, %count, %nearest, %weight : !part, tensor<i32>, !part, !part
   %r = gist.attend %q, %k, %v on %s mode copy causal : !x128, !x128, !x128, !gist.selection<?>
   return %r : !x128

@@ -34,7 +34,7 @@
 // CHECK:       wgmma.wait_group.sync.aligned 0;
 // CHECK-NOT:   bar.sync
 func.func private @dense(%q: tensor<?x16x256xf16>, %k: tensor<?x16x256xf16>, %v: tensor<?x16x256xf16>,
-    %out: tensor<?x16x256xf16>) -> tensor<?x16x256xf16> attributes {gist.kernel, gist.outputs = 1 : i64} {
+    %out: tensor<?x16x256xf16>) -> tensor<?x16x256xf16> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {
   %r = gist.attention %q, %k, %v causal : tensor<?x16x256xf16>, tensor<?x16x256xf16>, tensor<?x16x256xf16>
   return %r : tensor<?x16x256xf16>
 }
@@ -45,7 +45,7 @@ func.func private @dense(%q: tensor<?x16x256xf16>, %k: tensor<?x16x256xf16>, %v:
 // CHECK:       cvt.rn.bf16x2.f32
 // CHECK:       wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16
 func.func private @sizes(%q: tensor<?x4x128xbf16>, %k: tensor<?x4x128xbf16>, %v: tensor<?x4x64xbf16>,
-    %out: tensor<?x4x64xbf16>) -> tensor<?x4x64xbf16> attributes {gist.kernel, gist.outputs = 1 : i64} {
+    %out: tensor<?x4x64xbf16>) -> tensor<?x4x64xbf16> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {
   %r = gist.attention %q, %k, %v causal : tensor<?x4x128xbf16>, tensor<?x4x128xbf16>, tensor<?x4x64xbf16>
   return %r : tensor<?x4x64xbf16>
 }
@@ -64,7 +64,7 @@ func.func private @sizes(%q: tensor<?x4x128xbf16>, %k: tensor<?x4x128xbf16>, %v:
 // CHECK:       barrier.cluster.wait
 // CHECK-NOT:   ld.shared::cluster
 func.func private @one(%q: tensor<1x6x64xf16>, %k: tensor<?x2x64xf16>, %v: tensor<?x2x64xf16>,
-    %out: tensor<1x6x64xf16>) -> tensor<1x6x64xf16> attributes {gist.kernel, gist.outputs = 1 : i64} {
+    %out: tensor<1x6x64xf16>) -> tensor<1x6x64xf16> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {
   %r = gist.attention %q, %k, %v causal : tensor<1x6x64xf16>, tensor<?x2x64xf16>, tensor<?x2x64xf16>
   return %r : tensor<1x6x64xf16>
 }

@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace gist;
 
-static LogicalResult verify(AttendOp op) {
+static LogicalResult verifyAttend(AttendOp op) {
   if (!op.getSelection().getDefiningOp<PackSelectionOp>())
     return op.emitOpError("expects a selection made of tensors");
   if (op.getOffsets())
@@ -24,8 +24,6 @@ static LogicalResult verify(AttendOp op) {
 }
 
 FailureOr<GpuGrid> gist::emitAttend(GpuKernel &kernel, AttendOp op) {
-  if (failed(verify(op)))
-    return failure();
   if (op.getMode() == AttendMode::Copy)
     emitAttendCopy(kernel, op);
   else if (failed(emitAttendKeys(kernel, op)))
@@ -47,3 +45,23 @@ FailureOr<GpuGrid> gist::emitAttend(GpuKernel &kernel, AttendOp op) {
                      llvm::divideCeil(*op.getBlock() * group, rows)),
                  tokens->ceilDiv(*op.getBlock()), kvHeads};
 }
+
+//===----------------------------------------------------------------------===//
+// The kind
+//===----------------------------------------------------------------------===//
+
+namespace gist {
+extern const GpuKernelEntry kGpuAttendKernel;
+} // namespace gist
+
+const GpuKernelEntry gist::kGpuAttendKernel = {
+    .choose = [](func::FuncOp kernel, const GpuInfo &gpu,
+                 const GpuChoices &) -> GpuTileAttr {
+      return selectAttendTile(findRoot<AttendOp>(kernel), gpu);
+    },
+    .emit = [](GpuKernel &kernel) -> FailureOr<GpuGrid> {
+      return emitAttend(kernel, findRoot<AttendOp>(kernel.source));
+    },
+    .verify = [](func::FuncOp kernel, GpuTileAttr, const GpuInfo &)
+        -> LogicalResult { return verifyAttend(findRoot<AttendOp>(kernel)); },
+};

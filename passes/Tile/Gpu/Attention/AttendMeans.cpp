@@ -16,7 +16,6 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "passes/Tile/Gpu/Core/SharedSteps.h"
-#include "passes/Tile/Gpu/Select/Select.h"
 
 #include "llvm/ADT/bit.h"
 

@@ -184,3 +184,28 @@ FailureOr<GpuGrid> gist::emitAttention(GpuKernel &kernel, AttentionOp op) {
   return GpuGrid{(*tokens * group).ceilDiv(loop.getRows()),
                  b.getAffineConstantExpr(key.getDimSize(1))};
 }
+
+//===----------------------------------------------------------------------===//
+// The kind
+//===----------------------------------------------------------------------===//
+
+namespace gist {
+extern const GpuKernelEntry kGpuAttentionKernel;
+} // namespace gist
+
+const GpuKernelEntry gist::kGpuAttentionKernel = {
+    // Attention that these kernels do not take runs by its definition, slowly.
+    .choose = [](func::FuncOp kernel, const GpuInfo &gpu,
+                 const GpuChoices &) -> GpuTileAttr {
+      auto op = findRoot<AttentionOp>(kernel);
+      return isGpuAttention(op) ? selectAttentionTile(op, gpu)
+                                : selectRowsTile(kernel, gpu);
+    },
+    .emit = [](GpuKernel &kernel) -> FailureOr<GpuGrid> {
+      auto op = findRoot<AttentionOp>(kernel.source);
+      if (!isGpuAttention(op))
+        return emitDefinition(kernel);
+      return isDecodeAttention(op) ? emitDecodeAttention(kernel, op)
+                                   : emitAttention(kernel, op);
+    },
+};

@@ -26,6 +26,7 @@
 #define GIST_PASSES_TILE_GPU_ATTENTION_ATTENTIONLOOP_H
 
 #include "dialect/GistOps.h"
+#include "dialect/GistTileAttrs.h"
 #include "passes/Tile/Gpu/Core/GpuBuilder.h"
 
 #include <functional>

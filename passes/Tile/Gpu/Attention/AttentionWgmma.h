@@ -26,6 +26,7 @@
 #ifndef GIST_PASSES_TILE_GPU_ATTENTION_ATTENTIONWGMMA_H
 #define GIST_PASSES_TILE_GPU_ATTENTION_ATTENTIONWGMMA_H
 
+#include "dialect/GistTileAttrs.h"
 #include "passes/Tile/Gpu/Attention/AttentionLoop.h"
 #include "passes/Tile/Gpu/Core/Wgmma.h"
 

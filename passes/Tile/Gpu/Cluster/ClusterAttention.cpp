@@ -280,3 +280,23 @@ GpuTileAttr gist::selectClusterAttentionTile(ClusterAttentionOp op,
                         : getAttentionTile(op.getKeys().getType(),
                                            op.getValues().getType(), gpu);
 }
+
+//===----------------------------------------------------------------------===//
+// The kind
+//===----------------------------------------------------------------------===//
+
+namespace gist {
+extern const GpuKernelEntry kGpuClusterAttentionKernel;
+} // namespace gist
+
+const GpuKernelEntry gist::kGpuClusterAttentionKernel = {
+    .choose = [](func::FuncOp kernel, const GpuInfo &gpu,
+                 const GpuChoices &) -> GpuTileAttr {
+      return selectClusterAttentionTile(findRoot<ClusterAttentionOp>(kernel),
+                                        gpu);
+    },
+    .emit = [](GpuKernel &kernel) -> FailureOr<GpuGrid> {
+      return emitClusterAttention(kernel,
+                                  findRoot<ClusterAttentionOp>(kernel.source));
+    },
+};

@@ -426,3 +426,22 @@ GpuTileAttr gist::selectClusterUpdateTile(ClusterUpdateOp op,
   return ClusterScores::selectTile(gpu, op.getBlock(), size,
                                    keys.getElementType());
 }
+
+//===----------------------------------------------------------------------===//
+// The kind
+//===----------------------------------------------------------------------===//
+
+namespace gist {
+extern const GpuKernelEntry kGpuClusterUpdateKernel;
+} // namespace gist
+
+const GpuKernelEntry gist::kGpuClusterUpdateKernel = {
+    .choose = [](func::FuncOp kernel, const GpuInfo &gpu,
+                 const GpuChoices &) -> GpuTileAttr {
+      return selectClusterUpdateTile(findRoot<ClusterUpdateOp>(kernel), gpu);
+    },
+    .emit = [](GpuKernel &kernel) -> FailureOr<GpuGrid> {
+      return emitClusterUpdate(kernel,
+                               findRoot<ClusterUpdateOp>(kernel.source));
+    },
+};

@@ -26,6 +26,7 @@
 #define GIST_PASSES_TILE_GPU_CORE_MMA_H
 
 #include "dialect/GistOps.h"
+#include "dialect/GistTileAttrs.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace gist {

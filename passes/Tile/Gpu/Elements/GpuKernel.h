@@ -1,5 +1,4 @@
-//===- GpuKernel.h - What a generator of kernels is given --------*- C++
-//-*-===//
+//===- GpuKernel.h - What a generator of kernels is given -------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,13 +9,17 @@
 // has given a `#gist.gpu_tile`, and writes the code of one thread at a builder
 // whose function has the kernel's arguments as buffers. It returns the grid.
 //
+// A kind of kernel is a GpuKernelEntry in the file of its generator, and a line
+// in GpuKernels.def.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef GIST_PASSES_TILE_GPU_ELEMENTS_GPUKERNEL_H
 #define GIST_PASSES_TILE_GPU_ELEMENTS_GPUKERNEL_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/Kernel/Kernels.h"
+#include "passes/Kernel/KernelKinds.h"
+#include "passes/Kernel/Scratch.h"
 #include "passes/Target/Info/GpuInfo.h"
 #include "passes/Tile/Gpu/Core/GpuBuilder.h"
 #include "passes/Tile/Gpu/Elements/ElementEmitter.h"
@@ -35,8 +38,32 @@ struct GpuKernel {
 /// sizes left out are one.
 using GpuGrid = llvm::SmallVector<mlir::AffineExpr, 3>;
 
+/// Choices that hold for all kernels of a module.
+struct GpuChoices {
+  bool smallGram = false; ///< cosines are computed in 8 bits
+};
+
+/// What is known of one kind of kernel on GPUs. The body of every kernel here
+/// is what its kind says (verifyKernelBody).
+struct GpuKernelEntry {
+  /// How the kernel is cut; null, with a diagnostic, where the GPU cannot.
+  GpuTileAttr (*choose)(mlir::func::FuncOp kernel, const GpuInfo &gpu,
+                        const GpuChoices &choices);
+  /// Writes the kernel.
+  mlir::FailureOr<GpuGrid> (*emit)(GpuKernel &kernel);
+  /// Whether the kernel can be cut as `tile` says, chosen or written by hand;
+  /// reports what is not so. Null for a kind that any tile fits.
+  mlir::LogicalResult (*verify)(mlir::func::FuncOp kernel, GpuTileAttr tile,
+                                const GpuInfo &gpu) = nullptr;
+  /// The memory that the kernel works in. Null for a kind that needs none.
+  mlir::FailureOr<KernelScratch> (*scratch)(mlir::func::FuncOp kernel) =
+      nullptr;
+};
+
 /// Kernels on whole rows, and any kernel that no other generator takes.
 mlir::FailureOr<GpuGrid> emitRows(GpuKernel &kernel);
+/// The same, after ops that have no kernel are replaced by their definitions.
+mlir::FailureOr<GpuGrid> emitDefinition(GpuKernel &kernel);
 GpuTileAttr selectRowsTile(mlir::func::FuncOp kernel, const GpuInfo &gpu);
 
 } // namespace gist

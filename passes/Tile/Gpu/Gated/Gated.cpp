@@ -29,7 +29,6 @@
 #include "dialect/Decompose.h"
 #include "passes/Tile/Gpu/Core/SharedSteps.h"
 #include "passes/Tile/Gpu/Matmul/RowSums.h"
-#include "passes/Tile/Gpu/Select/Select.h"
 
 #include <vector>
 
@@ -38,15 +37,12 @@ using namespace gist;
 
 using Values = GpuBuilder::Values;
 
-/// Parts of g that are added up, at most; and items of the residual.
-static constexpr int64_t kMaxParts = 32, kMaxItems = 512;
 /// Lanes that share the parts of a number of g, at most.
 static constexpr int64_t kPartLanes = 4;
 /// What an item of the residual has of a token's norms: the squares of the
 /// residual and of x, and whether x has an element that is not zero.
 enum Norm : int64_t { kResidual, kInput, kNonZero, kNumNorms };
-/// Rows of the residual are so long that a piece of a block format fits.
-static constexpr int64_t kRowUnit = 32;
+static_assert(kNumNorms == kGatedNorms, "there is memory for every norm");
 
 static int64_t getTokens(GatedProjectionOp op) {
   return op.getInput().getType().getDimSize(0);
@@ -59,15 +55,6 @@ GatedProjectionOp gist::getGatedProjection(func::FuncOp kernel) {
       return op;
   }
   return {};
-}
-
-int64_t gist::getGatedScratch(GatedProjectionOp op) {
-  RankedTensorType basis = op.getBasis().getType();
-  // Rows of x and, where a product needs them, of the residual.
-  int64_t rows = op.getLow().empty() ? 1 : 2;
-  return getTokens(op) * (kMaxParts * basis.getDimSize(1) +
-                          rows * llvm::alignTo(basis.getDimSize(0), kRowUnit) +
-                          kMaxItems * kNumNorms);
 }
 
 namespace {
@@ -90,7 +77,7 @@ public:
         tokens(getTokens(op)), basis(emitter, op.getBasis()),
         depth(op.getBasis().getType().getDimSize(0)),
         rank(op.getBasis().getType().getDimSize(1)),
-        paddedDepth(llvm::alignTo(depth, kRowUnit)),
+        paddedDepth(llvm::alignTo(depth, kGatedRowUnit)),
         isGraded(!op.getLow().empty()) {}
 
   FailureOr<GpuGrid> emit() {
@@ -131,7 +118,7 @@ private:
   }
   Value getInputPlace(Value token, Value row) {
     return b.add(b.add(b.mul(token, paddedDepth), row),
-                 kMaxParts * tokens * rank);
+                 kGatedParts * tokens * rank);
   }
   Value getResidualPlace(Value token, Value row) {
     return b.add(getInputPlace(token, row), tokens * paddedDepth);
@@ -139,7 +126,7 @@ private:
   Value getNormPlace(Value item, Value number) {
     int64_t rows = isGraded ? 2 : 1;
     return b.add(b.add(b.mul(item, tokens * kNumNorms), number),
-                 tokens * (kMaxParts * rank + rows * paddedDepth));
+                 tokens * (kGatedParts * rank + rows * paddedDepth));
   }
 
   void askForBasis();
@@ -232,8 +219,8 @@ LogicalResult GatedKernel::readArguments() {
     most =
         std::max(most, cast<RankedTensorType>(output.getType()).getDimSize(1));
   workgroups = llvm::divideCeil(most, kernel.tile.getWorkgroup()[1]);
-  if (workgroups > kMaxItems)
-    return op.emitOpError("is cut into more workgroups than ") << kMaxItems;
+  if (workgroups > kGatedItems)
+    return op.emitOpError("is cut into more workgroups than ") << kGatedItems;
   for (unsigned i = 0; i < count; ++i) {
     int64_t rows =
         cast<RankedTensorType>(op.getOutputs()[i].getType()).getDimSize(1);
@@ -259,7 +246,7 @@ void GatedKernel::planItems() {
   rowsAtOnce = b.getThreads() / columnLanes;
   partsOfColumns = llvm::divideCeil(pieces, columnLanes);
   int64_t parts =
-      std::clamp<int64_t>(workgroups / partsOfColumns, 1, kMaxParts);
+      std::clamp<int64_t>(workgroups / partsOfColumns, 1, kGatedParts);
   rowsOfPart = llvm::alignTo(llvm::divideCeil(depth, parts), rowsAtOnce);
   partsOfRows = llvm::divideCeil(depth, rowsOfPart);
 
@@ -671,10 +658,32 @@ GpuTileAttr gist::selectGatedTile(GatedProjectionOp op, const GpuInfo &gpu) {
     most =
         std::max(most, cast<RankedTensorType>(output.getType()).getDimSize(1));
   int64_t workgroups =
-      std::min<int64_t>(kPerUnit * gpu.computeUnits, kMaxItems);
+      std::min<int64_t>(kPerUnit * gpu.computeUnits, kGatedItems);
   int64_t rows = llvm::alignTo(llvm::divideCeil(most, workgroups), kRows);
   MLIRContext *context = op.getContext();
   return GpuTileAttr::get(context, {getTokens(op), rows}, 0,
                           {kThreads / gpu.waveSize, 1}, 2, Instruction::Fma,
                           Float32Type::get(context));
 }
+
+//===----------------------------------------------------------------------===//
+// The kind
+//===----------------------------------------------------------------------===//
+
+namespace gist {
+extern const GpuKernelEntry kGpuGatedKernel;
+} // namespace gist
+
+const GpuKernelEntry gist::kGpuGatedKernel = {
+    // More tokens run by the definition: the graph stage makes products of
+    // them.
+    .choose = [](func::FuncOp kernel, const GpuInfo &gpu,
+                 const GpuChoices &) -> GpuTileAttr {
+      GatedProjectionOp op = getGatedProjection(kernel);
+      return op ? selectGatedTile(op, gpu) : selectRowsTile(kernel, gpu);
+    },
+    .emit = [](GpuKernel &kernel) -> FailureOr<GpuGrid> {
+      GatedProjectionOp op = getGatedProjection(kernel.source);
+      return op ? emitGated(kernel, op) : emitDefinition(kernel);
+    },
+};

@@ -8,22 +8,16 @@
 #ifndef GIST_PASSES_TILE_GPU_GATED_GATED_H
 #define GIST_PASSES_TILE_GPU_GATED_GATED_H
 
+#include "passes/Kernel/ScratchSizes.h"
 #include "passes/Tile/Gpu/Elements/GpuKernel.h"
 
 namespace gist {
 
-/// Tokens up to which a gated projection is one launch in which every row of a
-/// matrix is multiplied as it is read.
-inline constexpr int64_t kGatedTokens = 8;
-/// Words of scratch, f32, that a call needs on any GPU.
-int64_t getGatedScratch(GatedProjectionOp op);
-
 /// The op that makes `kernel` a gated projection of a few tokens, or null.
 GatedProjectionOp getGatedProjection(mlir::func::FuncOp kernel);
 
-/// Whether `kernel` is a projection of many tokens: sums of products, the later
-/// ones of rows of certain levels alone.
-bool hasGatedProducts(mlir::func::FuncOp kernel);
+/// A projection of many tokens: sums of products, the later ones of rows of
+/// certain levels alone.
 GpuTileAttr selectGatedProductsTile(mlir::func::FuncOp kernel,
                                     const GpuInfo &gpu);
 mlir::FailureOr<GpuGrid> emitGatedProducts(GpuKernel &kernel);

@@ -84,8 +84,12 @@ static std::optional<Chain> readChain(func::FuncOp kernel) {
   return chain;
 }
 
-bool gist::hasGatedProducts(func::FuncOp kernel) {
-  return readChain(kernel).has_value();
+static LogicalResult verifyChain(func::FuncOp kernel) {
+  if (readChain(kernel))
+    return success();
+  return kernel.emitOpError("is a kernel of kind gated_products and needs "
+                            "products of masked rows, at least two, each of "
+                            "which starts from the one before");
 }
 
 GpuTileAttr gist::selectGatedProductsTile(func::FuncOp kernel,
@@ -227,3 +231,23 @@ FailureOr<GpuGrid> gist::emitGatedProducts(GpuKernel &kernel) {
       rows->ceilDiv(kernel.tile.getWorkgroup()[0]) * grid.getPerRow(),
       getAffineConstantExpr(grid.getAlongY(), kernel.source.getContext())};
 }
+
+//===----------------------------------------------------------------------===//
+// The kind
+//===----------------------------------------------------------------------===//
+
+namespace gist {
+extern const GpuKernelEntry kGpuGatedProductsKernel;
+} // namespace gist
+
+const GpuKernelEntry gist::kGpuGatedProductsKernel = {
+    .choose = [](func::FuncOp kernel, const GpuInfo &gpu,
+                 const GpuChoices &) -> GpuTileAttr {
+      return succeeded(verifyChain(kernel))
+                 ? selectGatedProductsTile(kernel, gpu)
+                 : GpuTileAttr();
+    },
+    .emit = emitGatedProducts,
+    .verify = [](func::FuncOp kernel, GpuTileAttr, const GpuInfo &)
+        -> LogicalResult { return verifyChain(kernel); },
+};

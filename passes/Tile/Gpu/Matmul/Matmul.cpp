@@ -109,8 +109,8 @@ LogicalResult gist::emitWaveMatmul(GpuKernel &kernel,
 }
 
 linalg::LinalgOp gist::getGpuMatmul(func::FuncOp kernel) {
-  auto product = dyn_cast_or_null<linalg::LinalgOp>(getAnchor(kernel));
-  if (!product || !isTransposedMatmul(product))
+  linalg::LinalgOp product = findTransposedMatmul(kernel);
+  if (!product)
     return {};
   auto start = product.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
   auto weight = cast<RankedTensorType>(product.getDpsInputs()[1].getType());
@@ -147,3 +147,25 @@ FailureOr<GpuGrid> gist::emitMatmul(GpuKernel &kernel,
                      grid.getPerRow(),
                  getAffineConstantExpr(grid.getAlongY(), context)};
 }
+
+//===----------------------------------------------------------------------===//
+// The kind
+//===----------------------------------------------------------------------===//
+
+namespace gist {
+extern const GpuKernelEntry kGpuMatmulKernel;
+} // namespace gist
+
+const GpuKernelEntry gist::kGpuMatmulKernel = {
+    // Other contractions run by their definition, slowly.
+    .choose = [](func::FuncOp kernel, const GpuInfo &gpu,
+                 const GpuChoices &) -> GpuTileAttr {
+      linalg::LinalgOp product = getGpuMatmul(kernel);
+      return product ? selectMatmulTile(product, gpu)
+                     : selectRowsTile(kernel, gpu);
+    },
+    .emit = [](GpuKernel &kernel) -> FailureOr<GpuGrid> {
+      linalg::LinalgOp product = getGpuMatmul(kernel.source);
+      return product ? emitMatmul(kernel, product) : emitDefinition(kernel);
+    },
+};

@@ -9,6 +9,7 @@
 #ifndef GIST_PASSES_TILE_GPU_MATMUL_MATMULLOOP_H
 #define GIST_PASSES_TILE_GPU_MATMUL_MATMULLOOP_H
 
+#include "dialect/GistTileAttrs.h"
 #include "passes/Tile/Gpu/Matmul/Matmul.h"
 
 namespace gist {

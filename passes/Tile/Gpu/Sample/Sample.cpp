@@ -24,10 +24,8 @@ using Value = GpuBuilder::Value;
 using Values = GpuBuilder::Values;
 using arith::CmpIPredicate;
 
-/// Neighbouring tokens that a thread reads at once, and how often it does
-/// before it waits.
-static constexpr int64_t kWidth = 4, kReadsAtOnce = 2;
-static constexpr int64_t kThreads = 1024;
+static constexpr int64_t kWidth = kSampleWidth, kReadsAtOnce = kSampleReads;
+static constexpr int64_t kThreads = kSampleThreads;
 /// What a share is a part of; one of it is everything.
 static constexpr int64_t kWholeShare = int64_t(1) << 32;
 
@@ -117,12 +115,6 @@ private:
   int64_t chunk, chunks; ///< tokens that all threads read at once; how many
 };
 } // namespace
-
-int64_t gist::getKeptTokens(int64_t tokens) {
-  int64_t chunk = kThreads * kWidth;
-  int64_t chunks = llvm::divideCeil(tokens, chunk);
-  return chunk * llvm::alignTo(chunks, std::min(chunks, kReadsAtOnce));
-}
 
 //===----------------------------------------------------------------------===//
 // Numbers of the row
@@ -431,3 +423,21 @@ GpuTileAttr gist::selectSampleTile(SampleOp op, const GpuInfo &gpu) {
   return GpuTileAttr::get(context, {1}, 0, {kThreads / gpu.waveSize}, 1,
                           Instruction::Fma, Float32Type::get(context));
 }
+
+//===----------------------------------------------------------------------===//
+// The kind
+//===----------------------------------------------------------------------===//
+
+namespace gist {
+extern const GpuKernelEntry kGpuSampleKernel;
+} // namespace gist
+
+const GpuKernelEntry gist::kGpuSampleKernel = {
+    .choose = [](func::FuncOp kernel, const GpuInfo &gpu,
+                 const GpuChoices &) -> GpuTileAttr {
+      return selectSampleTile(findRoot<SampleOp>(kernel), gpu);
+    },
+    .emit = [](GpuKernel &kernel) -> FailureOr<GpuGrid> {
+      return emitSample(kernel, findRoot<SampleOp>(kernel.source));
+    },
+};

@@ -15,13 +15,10 @@
 #define GIST_PASSES_TILE_GPU_SAMPLE_SAMPLE_H
 
 #include "dialect/GistSamplingOps.h"
+#include "passes/Kernel/ScratchSizes.h"
 #include "passes/Tile/Gpu/Elements/GpuKernel.h"
 
 namespace gist {
-
-/// How many tokens there is memory for: no thread has to ask whether it has a
-/// token.
-int64_t getKeptTokens(int64_t tokens);
 
 mlir::FailureOr<GpuGrid> emitSample(GpuKernel &kernel, SampleOp op);
 GpuTileAttr selectSampleTile(SampleOp op, const GpuInfo &gpu);

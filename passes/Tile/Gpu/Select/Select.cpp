@@ -29,11 +29,6 @@ Operation *gist::getSelection(func::FuncOp kernel) {
   return selection;
 }
 
-bool gist::hasCoveringBits(Operation *selection) {
-  auto update = dyn_cast<CascadeUpdateOp>(selection);
-  return !update || update.getRule() == CascadeRule::Covering;
-}
-
 //===----------------------------------------------------------------------===//
 // Tiles
 //===----------------------------------------------------------------------===//
@@ -212,8 +207,6 @@ FailureOr<GpuGrid> gist::emitSelection(GpuKernel &kernel) {
   GpuBuilder &b = kernel.b;
   auto target = cast<func::FuncOp>(b.getBlock()->getParentOp());
   Operation *op = getSelection(kernel.source);
-  if (failed(verifyTile(op, kernel.tile, b.getGpu())))
-    return failure();
   FailureOr<SelectProblem> problem =
       ProblemReader(kernel.source, target).read(op);
   if (failed(problem))
@@ -224,3 +217,23 @@ FailureOr<GpuGrid> gist::emitSelection(GpuKernel &kernel) {
   return GpuGrid{getAffineConstantExpr(select.getWorkgroups(), context),
                  getAffineConstantExpr(select.getNumHeads(), context)};
 }
+
+//===----------------------------------------------------------------------===//
+// The kind
+//===----------------------------------------------------------------------===//
+
+namespace gist {
+extern const GpuKernelEntry kGpuSelectKernel;
+} // namespace gist
+
+const GpuKernelEntry gist::kGpuSelectKernel = {
+    .choose = [](func::FuncOp kernel, const GpuInfo &gpu,
+                 const GpuChoices &choices) -> GpuTileAttr {
+      return selectSelectionTile(kernel, gpu, choices.smallGram);
+    },
+    .emit = emitSelection,
+    .verify = [](func::FuncOp kernel, GpuTileAttr tile,
+                 const GpuInfo &gpu) -> LogicalResult {
+      return verifyTile(getSelection(kernel), tile, gpu);
+    },
+};

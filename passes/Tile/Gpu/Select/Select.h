@@ -14,8 +14,6 @@ namespace gist {
 
 /// The op that makes `kernel` a selection, or null.
 mlir::Operation *getSelection(mlir::func::FuncOp kernel);
-/// True for a selection that keeps bits of which columns cover which rows.
-bool hasCoveringBits(mlir::Operation *selection);
 
 mlir::FailureOr<GpuGrid> emitSelection(GpuKernel &kernel);
 /// With `isSmall`, rows are compared in f8E4M3FNUZ; null, with a diagnostic,

@@ -23,6 +23,7 @@
 #ifndef GIST_PASSES_TILE_GPU_SELECT_SELECTKERNEL_H
 #define GIST_PASSES_TILE_GPU_SELECT_SELECTKERNEL_H
 
+#include "dialect/GistTileAttrs.h"
 #include "passes/Tile/Gpu/Core/Compact.h"
 #include "passes/Tile/Gpu/Select/GramEpilogue.h"
 #include "passes/Tile/Gpu/Select/SelectRounds.h"

@@ -18,8 +18,6 @@ using LLVM::AtomicBinOp;
 /// Arrays have room for tables of tiles however few tokens there are, and are a
 /// multiple of four words.
 static constexpr int64_t kRoom = kScratchRoom - 4;
-static constexpr int64_t kNumArrays =
-    static_cast<int64_t>(SelectArray::NumArrays);
 
 /// The room after the bits of the last token is that of the columns.
 static_assert(kRoom * kBitWords >= kMaxColumns);
@@ -32,10 +30,6 @@ static Value toI32(GpuBuilder &b, Value number) {
 }
 static Value toNumber(GpuBuilder &b, Value word) {
   return arith::IndexCastOp::create(b, b.getIndexType(), word);
-}
-
-int64_t gist::getScratchFactor(bool hasBits) {
-  return kNumArrays + (hasBits ? kBitWords : 0);
 }
 
 SelectRounds::SelectRounds(GpuBuilder &b, Value control, Value scratch,
@@ -106,7 +100,7 @@ Value SelectRounds::getPlace(SelectArray array, Value i) {
 }
 
 Value SelectRounds::getBitPlace(Value row, Value word) {
-  Value begin = b.add(base, b.mul(unit, kNumArrays));
+  Value begin = b.add(base, b.mul(unit, kSelectArrays));
   return b.add(begin, b.add(b.mul(row, kBitWords), word));
 }
 

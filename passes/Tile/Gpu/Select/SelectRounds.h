@@ -30,16 +30,13 @@
 #ifndef GIST_PASSES_TILE_GPU_SELECT_SELECTROUNDS_H
 #define GIST_PASSES_TILE_GPU_SELECT_SELECTROUNDS_H
 
+#include "passes/Kernel/ScratchSizes.h"
 #include "passes/Tile/Gpu/Core/GpuAtomics.h"
 
 #include <functional>
 
 namespace gist {
 
-/// Columns that a covering compares with at once.
-inline constexpr int64_t kMaxColumns = 4096;
-inline constexpr int64_t kBitWords = kMaxColumns / 32;
-inline constexpr int64_t kControlWords = 320;
 /// Products of one round.
 inline constexpr int64_t kMaxProducts = 3;
 
@@ -65,6 +62,9 @@ enum class SelectArray : int64_t {
   /// are added in whole tiles and may so be more than there are tokens.
   Columns = NumArrays
 };
+
+static_assert(static_cast<int64_t>(SelectArray::NumArrays) == kSelectArrays,
+              "there is memory for every array");
 
 /// What a round consists of.
 enum class RoundKind : int64_t { Norms, Gram, Check, Mark, Close, Finish };
@@ -110,12 +110,6 @@ enum GramWord : int64_t {
   kNumTiles,
 };
 static_assert(kKeptMask + kBitWords <= kControlWords);
-
-/// A selection over T tokens takes factor * (T + kScratchRoom) words of scratch
-/// for one head, and can use kSplitWords more for sums.
-int64_t getScratchFactor(bool hasBits);
-inline constexpr int64_t kScratchRoom = 68;
-inline constexpr int64_t kSplitWords = int64_t(1) << 23;
 
 class SelectRounds {
 public:

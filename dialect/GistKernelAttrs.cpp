@@ -1,0 +1,87 @@
+//===- GistKernelAttrs.cpp - What a kernel function is --------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/GistKernelAttrs.h"
+#include "dialect/AttrParsing.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace gist;
+
+// The dialect reads the name before it asks here.
+[[maybe_unused]] static OptionalParseResult
+generatedAttributeParser(AsmParser &parser, StringRef *mnemonic, Type type,
+                         Attribute &value);
+
+#include "dialect/GistKernelEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/GistKernelAttrs.cpp.inc"
+
+void GistDialect::addKernelAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialect/GistKernelAttrs.cpp.inc"
+      >();
+}
+
+OptionalParseResult gist::parseKernelAttribute(AsmParser &parser,
+                                               StringRef name, Type type,
+                                               Attribute &value) {
+  return parseOneOf<
+#define GET_ATTRDEF_LIST
+#include "dialect/GistKernelAttrs.cpp.inc"
+      >(parser, name, type, value);
+}
+
+LogicalResult gist::printKernelAttribute(Attribute attribute,
+                                         AsmPrinter &printer) {
+  return generatedAttributePrinter(attribute, printer);
+}
+
+LogicalResult KernelAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 KernelKind, int64_t outputs, int64_t scratch) {
+  if (outputs < 0)
+    return emitError() << "expects outputs of at least 0, got " << outputs;
+  if (scratch < 0 || scratch > outputs)
+    return emitError() << "expects scratch of 0 to " << outputs
+                       << ", the number of outputs, got " << scratch;
+  return success();
+}
+
+LogicalResult gist::verifyKernelAttr(Operation *op, Attribute attribute) {
+  auto kernel = dyn_cast<KernelAttr>(attribute);
+  if (!kernel)
+    return op->emitOpError("expects ")
+           << kKernelAttr << " to be #gist.kernel<…>, got " << attribute;
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function)
+    return op->emitOpError("has ")
+           << kKernelAttr << ", which is an attribute of functions";
+
+  ArrayRef<Type> arguments = function.getArgumentTypes();
+  ArrayRef<Type> results = function.getResultTypes();
+  // For the runtime, slots of any number of arguments are one argument.
+  if (llvm::none_of(arguments, llvm::IsaPred<ShapedType>) && results.empty())
+    return success();
+  auto outputs = static_cast<size_t>(kernel.getOutputs());
+  if (outputs > arguments.size())
+    return op->emitOpError("says that ")
+           << outputs << " arguments are outputs, and has " << arguments.size()
+           << " arguments";
+  // On buffers a kernel returns nothing: its results are in its destinations.
+  bool isOnTensors = llvm::any_of(arguments, llvm::IsaPred<TensorType>) &&
+                     llvm::none_of(arguments, llvm::IsaPred<BaseMemRefType>);
+  if ((isOnTensors || !results.empty()) &&
+      results != arguments.take_back(outputs))
+    return op->emitOpError("expects its results to have the types of its last ")
+           << outputs << " arguments, as " << kKernelAttr << " says";
+  return success();
+}

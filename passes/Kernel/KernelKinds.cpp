@@ -1,0 +1,70 @@
+//===- KernelKinds.cpp - Which op makes a kernel what it is ---------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Kernel/KernelKinds.h"
+#include "dialect/GistClusterOps.h"
+#include "dialect/GistSamplingOps.h"
+#include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace gist;
+
+std::optional<KernelKind> gist::getRootKind(Operation *op) {
+  using Kind = std::optional<KernelKind>;
+  return llvm::TypeSwitch<Operation *, Kind>(op)
+      .Case([](QuantizedMatmulOp) { return KernelKind::QuantizedMatmul; })
+      .Case([](GuardedMatmulOp) { return KernelKind::GuardedMatmul; })
+      .Case([](AttentionOp) { return KernelKind::Attention; })
+      .Case([](AttendOp) { return KernelKind::Attend; })
+      .Case([](ClusterAttentionOp) { return KernelKind::ClusterAttention; })
+      .Case([](ClusterUpdateOp) { return KernelKind::ClusterUpdate; })
+      .Case<GramSelectOp, CascadeUpdateOp>(
+          [](Operation *) { return KernelKind::Select; })
+      .Case([](GatedProjectionOp) { return KernelKind::GatedProjection; })
+      .Case([](SampleOp) { return KernelKind::Sample; })
+      .Case([](linalg::LinalgOp op) {
+        return linalg::isaContractionOpInterface(op) ? Kind(KernelKind::Matmul)
+                                                     : Kind();
+      })
+      .Default([](Operation *) { return Kind(); });
+}
+
+LogicalResult gist::verifyHasBody(func::FuncOp kernel) {
+  if (!kernel.isExternal() && llvm::hasSingleElement(kernel.getBody()))
+    return success();
+  return kernel.emitOpError("is a kernel and needs a body of one block, got ")
+         << kernel.getBody().getBlocks().size() << " blocks";
+}
+
+LogicalResult gist::verifyKernelBody(func::FuncOp kernel) {
+  if (failed(verifyHasBody(kernel)))
+    return failure();
+  KernelKind kind = getKernelKind(kernel);
+  bool hasProducts = kind == KernelKind::GatedProducts;
+  KernelKind expected = hasProducts ? KernelKind::Matmul : kind;
+  int64_t roots = 0;
+  Operation *other = nullptr;
+  kernel.walk([&](Operation *op) {
+    std::optional<KernelKind> found = getRootKind(op);
+    roots += found == expected;
+    if (found && found != expected && !other)
+      other = op;
+  });
+  auto report = [&]() -> InFlightDiagnostic {
+    return kernel.emitOpError("is a kernel of kind ")
+           << stringifyKernelKind(kind);
+  };
+  if (other)
+    return report() << ", but contains '" << other->getName()
+                    << "', which makes it one of kind "
+                    << stringifyKernelKind(*getRootKind(other));
+  if (kind == KernelKind::Rows || (hasProducts && roots > 0) || roots == 1)
+    return success();
+  return report() << " and needs " << (hasProducts ? "at least one" : "one")
+                  << " op of that kind, got " << roots;
+}

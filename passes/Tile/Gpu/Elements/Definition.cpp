@@ -1,0 +1,49 @@
+//===- Definition.cpp - Kernels by the definition of their ops ------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Decompose.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/Tile/Gpu/Elements/GpuKernel.h"
+
+using namespace mlir;
+using namespace gist;
+
+/// Replaces ops that nothing here computes by their definitions.
+static LogicalResult decompose(func::FuncOp kernel) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : kernel.getBody().front())
+    if (isa<GistDialect>(op.getDialect()) &&
+        !isa<DequantizeOp, AttentionOp>(op))
+      ops.push_back(&op);
+  if (ops.empty())
+    return success();
+  RewritePatternSet patterns(kernel.getContext());
+  populateDecomposePatterns(patterns);
+  GreedyRewriteConfig config;
+  config.setStrictness(GreedyRewriteStrictness::ExistingOps);
+  return applyOpPatternsGreedily(ops, std::move(patterns), config);
+}
+
+FailureOr<GpuGrid> gist::emitDefinition(GpuKernel &kernel) {
+  if (failed(decompose(kernel.source)))
+    return failure();
+  return emitRows(kernel);
+}
+
+//===----------------------------------------------------------------------===//
+// The kind
+//===----------------------------------------------------------------------===//
+
+namespace gist {
+extern const GpuKernelEntry kGpuRowsKernel;
+} // namespace gist
+
+const GpuKernelEntry gist::kGpuRowsKernel = {
+    .choose = [](func::FuncOp kernel, const GpuInfo &gpu, const GpuChoices &)
+        -> GpuTileAttr { return selectRowsTile(kernel, gpu); },
+    .emit = emitDefinition,
+};
