@@ -40,7 +40,7 @@ def Gist_KernelAttr : AttrDef<Gist_Dialect, "Kernel"> {
       `gated_products` has several.
     - `outputs`: how many of the last arguments are destinations. They are
       tied in order to the results.
-    - `scratch`: how many of the last destinations are memory to work in, which `-gist-add-scratch` has added for a target.
+    - `scratch`: how many of the last destinations are memory to work in.
 
     ```mlir
     #gist.kernel<kind = matmul, outputs = 1>

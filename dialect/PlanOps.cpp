@@ -116,8 +116,7 @@ LogicalResult HeadTableOp::verifyRegions() {
   for (Operation &op : getBody().front()) {
     auto layer = dyn_cast<PlanLayerOp>(op);
     if (!layer || countHeads(layer) == 0 ||
-        llvm::range_size(layer.getBody().front()) !=
-            countHeads(layer)) // (C2)
+        llvm::range_size(layer.getBody().front()) != countHeads(layer)) // (C2)
       return op.emitOpError("expects heads, and nothing else, in a table");
   }
   return success();

@@ -7,7 +7,7 @@
 //
 // Besides what an op reads and gives, its kernel may need memory to work in.
 // How much depends on the target, so the kernel's generator says it, and
-// -gist-add-scratch gives it to the kernel as its last destinations.
+// it becomes the kernel's last destinations. No pass asks for it yet.
 //
 //===----------------------------------------------------------------------===//
 

@@ -12,8 +12,8 @@
 #include "passes/Passes.h"
 #include "passes/Plan/FindLinears.h"
 #include "passes/Plan/MadeWeights.h"
-#include "runtime/format/GateLevels.h"
 #include "passes/Plan/PlanInGraph.h"
+#include "runtime/format/GateLevels.h"
 
 namespace gist {
 #define GEN_PASS_DEF_GATELINEARSPASS

@@ -42,6 +42,13 @@ struct DeviceInfo {
   uint64_t memoryTotal = 0, memoryFree = 0;
 };
 
+/// What a device can do at most; 0: not known.
+struct DeviceLimits {
+  double bytesPerSecond = 0; ///< read and written by a copy, measured
+  double flopsPerSecond = 0; ///< of 16-bit matrix instructions, by a table
+  double launchSeconds = 0;  ///< of the least work that there is, measured
+};
+
 /// Memory of a device, given back when this is destroyed.
 class DeviceMemory {
 public:
@@ -119,6 +126,9 @@ public:
   /// fixed and memory is not.
   virtual bool numbersByAddress() const { return false; }
 
+  /// Tokens of a prompt from which on a call gains nothing by more of them.
+  virtual int64_t tokensPerCall() const { return 512; }
+
   /// Memory aligned to 64 bytes or more; its content is zero.
   virtual Status allocate(uint64_t size, DeviceMemory &result) = 0;
   /// Read-only content of the host: the same memory on the CPU, elsewhere a
@@ -147,6 +157,12 @@ public:
   virtual Status replay(Recording &recording) = 0;
 
   virtual Status synchronize() = 0;
+
+  /// Measures what bounds commands here; takes a moment, and memory.
+  virtual Status measureLimits(DeviceLimits &limits) {
+    limits = {};
+    return {};
+  }
 
 protected:
   friend class DeviceMemory;

@@ -162,7 +162,7 @@ Status EntryBinding::locate(uint32_t buffer, SymbolValues &symbols,
 }
 
 Status EntryBinding::bindCommand(size_t number, SymbolValues &symbols,
-                                 const MemoryMap &memory, bool &changed) {
+                                 const MemoryMap &memory) {
   const CommandSpec &command = spec->commands[number];
   BoundCommand &bound = commands.commands[number];
   uint64_t total = 1;
@@ -176,14 +176,10 @@ Status EntryBinding::bindCommand(size_t number, SymbolValues &symbols,
         total > kMaxTotal)
       return Status::error(Code::BadFile, "grid of %" PRIu64 " workgroups",
                            size);
-    changed |= bound.grid[i] != size;
     bound.grid[i] = static_cast<uint32_t>(size);
   }
   uint64_t *slot = commands.args.data() + bound.firstArg;
-  auto put = [&](uint64_t value) {
-    changed |= *slot != value;
-    *slot++ = value;
-  };
+  auto put = [&](uint64_t value) { *slot++ = value; };
   for (const ArgSpec &arg : command.args) {
     if (arg.buffer == kNone && numbers) {
       put(numbers->addressOf(arg.value));
@@ -228,8 +224,7 @@ Status EntryBinding::uploadNumbers(Device &device) {
   return {};
 }
 
-Status EntryBinding::bind(SymbolValues &symbols, const MemoryMap &memory,
-                          bool &changed) {
+Status EntryBinding::bind(SymbolValues &symbols, const MemoryMap &memory) {
   std::span<const int64_t> values = symbols.values();
   uint64_t stale = 0;
   bool everything = boundValues.empty() || boundGeneration != memory.generation;
@@ -237,7 +232,8 @@ Status EntryBinding::bind(SymbolValues &symbols, const MemoryMap &memory,
     if (values[i] != boundValues[i])
       stale |= uint64_t{1} << i;
 
-  changed = everything;
+  if (everything)
+    recordings.clear();
   // Half-bound after an error: the next bind does everything.
   boundValues.clear();
   if (masks.empty())
@@ -246,11 +242,34 @@ Status EntryBinding::bind(SymbolValues &symbols, const MemoryMap &memory,
   for (size_t i = 0; i < commands.commands.size(); ++i)
     if (everything || (masks[i] & stale))
       GIST_TRY(
-          bindCommand(i, symbols, memory, changed)
+          bindCommand(i, symbols, memory)
               .in("entry '" + spec->name + "' command " + std::to_string(i)));
   if (numbers)
     GIST_TRY(bindNumbers(symbols).in("entry '" + spec->name + "'"));
   boundValues.assign(values.begin(), values.end());
   boundGeneration = memory.generation;
   return {};
+}
+
+std::unique_ptr<Recording> *EntryBinding::findRecording() {
+  // Prompts of a few lengths, and a decode step, come again and again.
+  constexpr size_t kMaxRecordings = 8;
+  uint64_t all = 0;
+  for (uint64_t mask : masks)
+    all |= mask;
+  std::vector<int64_t> values;
+  for (size_t i = 0; i < boundValues.size(); ++i)
+    if (all >> i & 1)
+      values.push_back(boundValues[i]);
+  auto known = std::find_if(
+      recordings.begin(), recordings.end(),
+      [&](const Recorded &recorded) { return recorded.values == values; });
+  bool isKnown = known != recordings.end();
+  if (!isKnown) {
+    if (recordings.size() == kMaxRecordings)
+      recordings.pop_back();
+    known = recordings.insert(recordings.end(), {std::move(values), nullptr});
+  }
+  std::rotate(recordings.begin(), known, known + 1);
+  return isKnown ? &recordings.front().recording : nullptr;
 }

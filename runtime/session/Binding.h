@@ -75,9 +75,13 @@ public:
   /// want them so.
   Status useNumberTable(Device &device);
 
-  /// Makes the list right for the current symbols and memory. `changed` says
-  /// whether anything in it differs from the last time.
-  Status bind(SymbolValues &symbols, const MemoryMap &memory, bool &changed);
+  /// Makes the list right for the current symbols and memory.
+  Status bind(SymbolValues &symbols, const MemoryMap &memory);
+
+  /// Where the recording of the list as it is bound now is, or belongs; null:
+  /// the list was not bound like this before. One that comes again is worth
+  /// recording.
+  std::unique_ptr<Recording> *findRecording();
 
   /// Brings the table of numbers on the device up to date, before the list
   /// runs.
@@ -87,10 +91,12 @@ public:
   Status locate(uint32_t buffer, SymbolValues &symbols, const MemoryMap &memory,
                 MemoryMap::Range &range) const;
 
-  /// A list that has been used twice without a change is worth recording.
-  std::unique_ptr<Recording> recording;
-
 private:
+  /// A list by the values of the symbols that it depends on.
+  struct Recorded {
+    std::vector<int64_t> values;
+    std::unique_ptr<Recording> recording; ///< null: seen once
+  };
   /// Values of scalar arguments on a device that takes them by address.
   struct NumberTable {
     std::vector<ExprId> exprs; ///< distinct
@@ -105,7 +111,7 @@ private:
   uint64_t commandDependencies(const CommandSpec &command,
                                const SymbolValues &symbols) const;
   Status bindCommand(size_t number, SymbolValues &symbols,
-                     const MemoryMap &memory, bool &changed);
+                     const MemoryMap &memory);
   Status bindNumbers(SymbolValues &symbols);
   uint64_t bufferDependencies(uint32_t buffer,
                               const SymbolValues &symbols) const;
@@ -118,6 +124,7 @@ private:
                                ///< worked out yet
   std::vector<int64_t> boundValues; ///< symbols of the last bind; empty: none
   uint64_t boundGeneration = 0;
+  std::vector<Recorded> recordings; ///< the last used first
 };
 
 } // namespace gist

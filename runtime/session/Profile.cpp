@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string_view>
 
 using namespace gist;
 
@@ -22,18 +23,85 @@ int64_t Profile::now() {
       .count();
 }
 
-void Profile::add(const EntrySpec &entry, const CommandSpec &command,
-                  const std::string &kernel, CommandTime time, double flops,
+const char *gist::toString(Bound bound) {
+  switch (bound) {
+  case Bound::Unknown:
+    return "-";
+  case Bound::Bytes:
+    return "bytes";
+  case Bound::Matrix:
+    return "matrix";
+  case Bound::Launch:
+    return "launch";
+  }
+  return "-";
+}
+
+BoundShare gist::findBound(const CommandTotal &total,
+                           const DeviceLimits &limits) {
+  BoundShare found;
+  if (total.nanoseconds <= 0)
+    return found;
+  auto consider = [&](Bound bound, double least) {
+    double share = least * 1e9 / static_cast<double>(total.nanoseconds);
+    if (share > found.share)
+      found = {bound, share};
+  };
+  if (limits.bytesPerSecond > 0)
+    consider(Bound::Bytes, total.bytes / limits.bytesPerSecond);
+  if (limits.flopsPerSecond > 0)
+    consider(Bound::Matrix, total.flops / limits.flopsPerSecond);
+  consider(Bound::Launch,
+           static_cast<double>(total.calls) * limits.launchSeconds);
+  return found;
+}
+
+/// "layers.0.self_attn.q_proj.weight": "q_proj".
+static std::string_view endOfName(std::string_view name) {
+  name = name.substr(0, name.find('[')); // Rows of a part may follow.
+  for (std::string_view end : {".weight", ".bias"})
+    if (name.ends_with(end))
+      name.remove_suffix(end.size());
+  size_t dot = name.rfind('.');
+  return dot == std::string_view::npos ? name : name.substr(dot + 1);
+}
+
+std::string gist::roleOf(const ModuleSpec &spec, const CommandSpec &command) {
+  std::string role;
+  for (const ArgSpec &arg : command.args) {
+    if (arg.buffer == kNone ||
+        spec.buffers[arg.buffer].kind != BufferKind::Weight)
+      continue;
+    std::string_view name = spec.weights[spec.buffers[arg.buffer].base].name;
+    if (name.starts_with("rotary.") || name.starts_with("plan."))
+      continue;
+    // Weights that were joined have their names joined.
+    while (!name.empty()) {
+      std::string_view part = name.substr(0, name.find('+'));
+      name.remove_prefix(std::min(name.size(), part.size() + 1));
+      std::string end(endOfName(part));
+      if (("+" + role + "+").find("+" + end + "+") == std::string::npos)
+        role += (role.empty() ? "" : "+") + end;
+    }
+  }
+  return role;
+}
+
+void Profile::add(const ModuleSpec &spec, const EntrySpec &entry,
+                  const CommandSpec &command, CommandTime time, double flops,
                   double bytes) {
+  const std::string &kernel = spec.kernels[command.kernel].name;
   const std::string &label = command.label.empty() ? kernel : command.label;
+  std::string role = roleOf(spec, command);
   auto at = std::find_if(sums.begin(), sums.end(), [&](const auto &total) {
     return total.layer == command.layer && total.label == label &&
-           total.entry == entry.name;
+           total.role == role && total.entry == entry.name;
   });
   if (at == sums.end())
     at = sums.insert(sums.end(), {.entry = entry.name,
                                   .label = label,
                                   .kernel = kernel,
+                                  .role = role,
                                   .layer = command.layer});
   ++at->calls;
   at->nanoseconds += time.end - time.begin;

@@ -19,19 +19,41 @@ namespace gist {
 /// The total of all commands with one label in one entry and layer.
 struct CommandTotal {
   std::string entry, label, kernel;
+  std::string role; ///< what its weights are for: "q_proj"; empty: none
   int32_t layer = -1;
   uint64_t calls = 0;
   int64_t nanoseconds = 0;
   double flops = 0, bytes = 0; ///< by the module's cost expressions
 };
 
+/// What a command's time can be explained by.
+enum class Bound {
+  Unknown,
+  Bytes,  ///< memory, at the speed of a copy
+  Matrix, ///< matrix instructions
+  Launch, ///< being launched at all
+};
+const char *toString(Bound bound);
+
+/// The limit that explains most of a total's time, and how much of it: a share
+/// of 0.8 says that nothing could be done in less than 0.8 of the time.
+struct BoundShare {
+  Bound bound = Bound::Unknown;
+  double share = 0;
+};
+BoundShare findBound(const CommandTotal &total, const DeviceLimits &limits);
+
+/// What the weights that a command reads are for, by the ends of their names:
+/// "k_proj+q_proj+v_proj". Tables of angles and of plans do not count.
+std::string roleOf(const ModuleSpec &spec, const CommandSpec &command);
+
 /// Collects when commands ran; sums them up, and writes a trace that
 /// chrome://tracing and Perfetto open.
 class Profile {
 public:
   /// One command of a call. `flops` and `bytes` are 0 when not known.
-  void add(const EntrySpec &entry, const CommandSpec &command,
-           const std::string &kernel, CommandTime time, double flops,
+  void add(const ModuleSpec &spec, const EntrySpec &entry,
+           const CommandSpec &command, CommandTime time, double flops,
            double bytes);
   /// Something the host did: "tokenize", "sample", a whole call.
   void addSpan(const std::string &name, CommandTime time);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cinttypes>
+#include <set>
 
 using namespace gist;
 
@@ -70,7 +71,7 @@ Status Session::initialize() {
       if (device.numbersByAddress())
         GIST_TRY(entries.back().useNumberTable(device));
     }
-  return {};
+  return choosePrefill();
 }
 
 Status Session::findEntry(std::string_view name, EntryBinding *&result) {
@@ -120,10 +121,36 @@ Status Session::setTokens(const EntrySpec &entry, int64_t tokens,
   return {};
 }
 
+/// What a command without a cost reads and writes at least: rows of this call,
+/// each once. 0 for one that reads state, of which it may read any part.
+Status Session::bytesOfRows(EntryBinding &binding, const CommandSpec &command,
+                            int64_t &bytes) {
+  bytes = 0;
+  std::set<uint32_t> seen;
+  for (const ArgSpec &arg : command.args) {
+    if (arg.buffer == kNone || !seen.insert(arg.buffer).second)
+      continue;
+    switch (source->spec().buffers[arg.buffer].kind) {
+    case BufferKind::Weight:
+    case BufferKind::Symbols:
+      continue;
+    case BufferKind::State:
+    case BufferKind::View:
+      bytes = 0;
+      return {};
+    default:
+      break;
+    }
+    MemoryMap::Range range;
+    GIST_TRY(binding.locate(arg.buffer, symbols, map, range));
+    bytes += static_cast<int64_t>(range.size);
+  }
+  return {};
+}
+
 /// Binds and runs an entry whose memory is there and whose inputs are filled.
 Status Session::execute(EntryBinding &binding) {
-  bool changed = false;
-  GIST_TRY(binding.bind(symbols, map, changed));
+  GIST_TRY(binding.bind(symbols, map));
   const std::vector<BufferSpec> &buffers = source->spec().buffers;
   std::span<const int64_t> values = symbols.values();
   for (size_t i = 0; i < buffers.size(); ++i)
@@ -132,16 +159,13 @@ Status Session::execute(EntryBinding &binding) {
                              {reinterpret_cast<const uint8_t *>(values.data()),
                               values.size_bytes()}));
   GIST_TRY(binding.uploadNumbers(device));
-  if (changed)
-    binding.recording.reset();
 
   if (!options.profile) {
-    if (changed)
-      GIST_TRY(device.submit(binding.list(), nullptr));
-    else if (!binding.recording)
-      GIST_TRY(device.record(binding.list(), binding.recording));
-    if (binding.recording)
-      GIST_TRY(device.replay(*binding.recording));
+    std::unique_ptr<Recording> *recording = binding.findRecording();
+    if (recording && !*recording)
+      GIST_TRY(device.record(binding.list(), *recording));
+    GIST_TRY(recording ? device.replay(**recording)
+                       : device.submit(binding.list(), nullptr));
   } else {
     std::vector<CommandTime> times;
     GIST_TRY(device.submit(binding.list(), &times));
@@ -153,9 +177,11 @@ Status Session::execute(EntryBinding &binding) {
         GIST_TRY(symbols.get(command.flops, flops));
       if (command.bytes != kNone)
         GIST_TRY(symbols.get(command.bytes, bytes));
-      options.profile->add(
-          entry, command, source->spec().kernels[command.kernel].name, times[i],
-          static_cast<double>(flops), static_cast<double>(bytes));
+      else
+        GIST_TRY(bytesOfRows(binding, command, bytes));
+      options.profile->add(source->spec(), entry, command, times[i],
+                           static_cast<double>(flops),
+                           static_cast<double>(bytes));
     }
   }
   return options.statistics ? readStatistics(binding) : Status();

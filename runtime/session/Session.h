@@ -29,7 +29,9 @@ class Session;
 
 struct SessionOptions {
   int64_t context = 0; ///< tokens the session can hold; 0: the module's default
-  int64_t chunk = 0;   ///< tokens per prefill call; 0: the module's, or 512
+  /// Tokens per prefill call; 0: the module's, or what the device has memory
+  /// for.
+  int64_t chunk = 0;
   /// Measures every command into this; null: runs without timing.
   Profile *profile = nullptr;
   /// Reads back the entry's statistics (r, turnover, gates) after every call.
@@ -144,7 +146,12 @@ private:
   Status setTokens(const EntrySpec &entry, int64_t tokens, int64_t before);
   Status ensure(DeviceMemory &memory, uint64_t size);
   Status ensureMemory(const EntrySpec &entry);
+  Status choosePrefill();
+  /// Bytes of scratch memory, inputs and outputs for a call of `tokens`.
+  Status bytesOfCall(const EntrySpec &entry, int64_t tokens, uint64_t &bytes);
   Status execute(EntryBinding &binding);
+  Status bytesOfRows(EntryBinding &binding, const CommandSpec &command,
+                     int64_t &bytes);
   Status readStatistics(EntryBinding &binding);
   /// `targets` is empty for entries that take none.
   Status runTokens(std::string_view entry, std::span<const int32_t> tokens,
@@ -164,8 +171,9 @@ private:
   int64_t chunkTokens() const;
   /// The same for an entry that makes a row of logits for every token.
   int64_t chunkRows(std::string_view entry) const;
-  /// Tokens of the next call, at most `chunk` and what tokensInBlock() says.
-  size_t callTokens(size_t chunk) const;
+  /// Tokens of the next call of `count`, at most `chunk` and what
+  /// tokensInBlock() says.
+  size_t callTokens(size_t count, size_t chunk) const;
 
   std::shared_ptr<const Module> source;
   Device &device;
@@ -175,6 +183,8 @@ private:
   SymbolValues symbols;
   uint32_t symbolT = kNone, symbolP = kNone, symbolC = kNone;
   int64_t context = 0, past = 0;
+  /// Of a call, where neither the user nor the module says; 0: they do.
+  int64_t prefillTokens = 0;
 
   MemoryMap map;
   DeviceMemory arena;

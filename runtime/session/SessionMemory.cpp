@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/module/RandomWeights.h"
+#include "runtime/session/PrefillCalls.h"
 #include "runtime/session/Session.h"
 
+#include <algorithm>
 #include <cinttypes>
 
 using namespace gist;
@@ -149,6 +151,47 @@ Status Session::ensureMemory(const EntrySpec &entry) {
       // What this call may touch, even where the memory is larger.
       map.buffers[i] = {owned[i].address(), size};
     }
+  return {};
+}
+
+Status Session::bytesOfCall(const EntrySpec &entry, int64_t tokens,
+                            uint64_t &bytes) {
+  GIST_TRY(setTokens(entry, tokens, std::max<int64_t>(context - tokens, 0)));
+  bytes = 0;
+  if (entry.arenaSize != kNone)
+    GIST_TRY(symbols.getSize(entry.arenaSize, "arena size", bytes));
+  for (const std::vector<uint32_t> *buffers : {&entry.inputs, &entry.outputs})
+    for (uint32_t i : *buffers) {
+      const BufferSpec &buffer = source->spec().buffers[i];
+      uint64_t size = 0;
+      GIST_TRY(symbols.getSize(buffer.size, "size", size).in(buffer.name));
+      if (__builtin_add_overflow(bytes, size, &bytes))
+        bytes = UINT64_MAX;
+    }
+  return {};
+}
+
+/// Before the first call, when weights and state are where they will be.
+Status Session::choosePrefill() {
+  const EntrySpec *entry = source->findEntry(kEntryPrefill, targetId);
+  if (!entry || options.chunk != 0 || source->spec().model.prefillChunk != 0)
+    return {};
+  int64_t most =
+      std::min({device.tokensPerCall(), maxTokens(kEntryPrefill), context});
+  if (most <= kLeastPrefillTokens) {
+    prefillTokens = std::max<int64_t>(most, 1);
+    return {};
+  }
+  std::vector<int64_t> before(symbols.values().begin(), symbols.values().end());
+  GIST_TRY(choosePrefillTokens(
+      most, device.info().memoryFree,
+      [&](int64_t tokens, uint64_t &bytes) {
+        return bytesOfCall(*entry, tokens, bytes);
+      },
+      prefillTokens));
+  for (uint32_t symbol : {symbolT, symbolP})
+    if (symbol != kNone)
+      GIST_TRY(symbols.set(symbol, before[symbol]));
   return {};
 }
 

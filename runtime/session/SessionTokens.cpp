@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/session/PrefillCalls.h"
 #include "runtime/session/Session.h"
 
 #include <algorithm>
@@ -163,10 +164,19 @@ Status Session::advance(std::span<const int32_t> tokens,
   auto chunk = static_cast<size_t>(chunkTokens());
   while (true) {
     std::span<const int32_t> piece =
-        tokens.first(std::min(callTokens(chunk), tokens.size()));
+        tokens.first(callTokens(tokens.size(), chunk));
     bool single = piece.size() == 1 && hasEntry(kEntryDecode);
     entry = single ? kEntryDecode : kEntryPrefill;
-    GIST_TRY(runTokens(entry, piece, {}, past));
+    Status status = runTokens(entry, piece, {}, past);
+    // Somebody else may have taken memory that was free.
+    if (status.code == Code::OutOfMemory && prefillTokens != 0 &&
+        piece.size() > static_cast<size_t>(kLeastPrefillTokens)) {
+      chunk =
+          std::max(piece.size() / 2, static_cast<size_t>(kLeastPrefillTokens));
+      prefillTokens = static_cast<int64_t>(chunk);
+      continue;
+    }
+    GIST_TRY(std::move(status));
     past += static_cast<int64_t>(piece.size());
     tokens = tokens.subspan(piece.size());
     if (tokens.empty())
@@ -219,9 +229,8 @@ Status Session::score(std::span<const int32_t> tokens, const LogitsSink &sink) {
   int64_t chunk = whole ? chunkRows(kEntryScore) : 1;
   auto vocab = static_cast<size_t>(vocabSize());
   for (size_t begin = 0; begin < tokens.size();) {
-    std::span<const int32_t> piece =
-        tokens.subspan(begin, std::min(callTokens(static_cast<size_t>(chunk)),
-                                       tokens.size() - begin));
+    std::span<const int32_t> piece = tokens.subspan(
+        begin, callTokens(tokens.size() - begin, static_cast<size_t>(chunk)));
     std::span<const float> values;
     if (whole) {
       GIST_TRY(runTokens(kEntryScore, piece, {}, past));
@@ -252,7 +261,7 @@ Status Session::nll(std::span<const int32_t> tokens,
   GIST_TRY(checkRoom(tokens.size()));
   auto chunk = static_cast<size_t>(chunkRows(kEntryNll));
   for (size_t begin = 0; begin < tokens.size();) {
-    size_t count = std::min(callTokens(chunk), tokens.size() - begin);
+    size_t count = callTokens(tokens.size() - begin, chunk);
     std::span<const float> values;
     GIST_TRY(runTokens(kEntryNll, tokens.subspan(begin, count),
                        targets.subspan(begin, count), past));
@@ -286,18 +295,19 @@ int64_t Session::tokensInBlock(int64_t before) const {
   return block == 0 ? INT64_MAX : block - before % block;
 }
 
-size_t Session::callTokens(size_t chunk) const {
-  return std::min(chunk, static_cast<size_t>(tokensInBlock(past)));
+size_t Session::callTokens(size_t count, size_t chunk) const {
+  if (prefillTokens != 0)
+    return static_cast<size_t>(evenPrefillTokens(static_cast<int64_t>(count),
+                                                 static_cast<int64_t>(chunk)));
+  return std::min({count, chunk, static_cast<size_t>(tokensInBlock(past))});
 }
 
 int64_t Session::chunkTokens() const {
-  // Tokens per prefill call where neither the user nor the module says.
-  constexpr int64_t kDefaultChunk = 512;
+  if (prefillTokens != 0)
+    return prefillTokens;
   int64_t chunk = options.chunk;
   if (chunk == 0)
     chunk = source->spec().model.prefillChunk;
-  if (chunk == 0)
-    chunk = kDefaultChunk;
   return std::max<int64_t>(1, std::min(chunk, maxTokens(kEntryPrefill)));
 }
 

@@ -485,6 +485,18 @@ API int NAME(hipMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2)(void *to, Address from,
   work->size = size;
   return Success;
 }
+API int NAME(hipMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2)(Address to, Address from,
+                                                       size_t size,
+                                                       Handle stream) {
+  if (!current() || !isInside(to, size) || !isInside(from, size))
+    return InvalidValue;
+  Work *work = push(stream, 0);
+  work->kind = Copy;
+  work->to = (void *)to;
+  work->from = (const void *)from;
+  work->size = size;
+  return Success;
+}
 API int NAME(hipMemsetD8Async, cuMemsetD8Async)(Address to, unsigned char value,
                                                 size_t size, Handle stream) {
   if (!current() || !isInside(to, size))

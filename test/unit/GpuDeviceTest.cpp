@@ -146,6 +146,45 @@ TEST_P(GpuDevice, GraphHasTheBranchesOfTheCommands) {
   EXPECT_EQ(driver.count("kernels"), 20);
 }
 
+// Prompts of a few lengths that take turns are graphs as well.
+TEST_P(GpuDevice, GraphsOfSeveralLengthsAreKept) {
+  auto session = create();
+  ASSERT_TRUE(session);
+  // The longest first: memory that grows would move.
+  for (int i = 0; i < 4; ++i)
+    for (size_t count : {6, 4, 5}) {
+      std::vector<int32_t> tokens = someTokens(count);
+      ASSERT_TRUE(session->reset().ok());
+      ASSERT_TRUE(session->feed(tokens).ok());
+      expectNear(session->logits(), model.logitsAfter(tokens));
+    }
+  EXPECT_EQ(driver.count("launches"), 3 * 5);
+  EXPECT_EQ(driver.count("graph_launches"), 3 * 3);
+}
+
+// More lengths than are kept: none comes again before it is forgotten.
+TEST_P(GpuDevice, GraphsThatAreNotUsedGo) {
+  auto session = create();
+  ASSERT_TRUE(session);
+  for (int i = 0; i < 3; ++i)
+    for (size_t count = 12; count > 2; --count) {
+      std::vector<int32_t> tokens = someTokens(count);
+      ASSERT_TRUE(session->reset().ok());
+      ASSERT_TRUE(session->feed(tokens).ok());
+      expectNear(session->logits(), model.logitsAfter(tokens));
+    }
+  EXPECT_EQ(driver.count("graph_launches"), 0);
+}
+
+// Every piece of work takes the fake card a millisecond.
+TEST_P(GpuDevice, LimitsAreMeasured) {
+  DeviceLimits limits;
+  ASSERT_TRUE(device->measureLimits(limits).ok());
+  EXPECT_GT(limits.bytesPerSecond, 2e9); // a MiB or more each way
+  EXPECT_NEAR(limits.launchSeconds, 1e-3, 1e-4);
+  EXPECT_GT(limits.flopsPerSecond, 0);
+}
+
 // Numbers are in memory: the graph of the second decode step serves all later
 // ones. Only the mean depends on P here, for the cache is left as it is.
 TEST_P(GpuDevice, GraphSurvivesNumbers) {

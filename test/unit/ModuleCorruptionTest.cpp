@@ -140,8 +140,7 @@ TEST_F(Corruption, WildMetadataIsRefusedOrBinds) {
     memory.buffers.assign(module->spec().buffers.size(), {4096, 4096});
     for (const EntrySpec &entry : module->spec().entries) {
       EntryBinding binding(*module, entry, code);
-      bool changed = false;
-      status = binding.bind(symbols, memory, changed);
+      status = binding.bind(symbols, memory);
       bound += status.ok();
     }
     std::unique_ptr<Session> session;

@@ -88,6 +88,26 @@ TEST_P(RandomWeights, AreSpreadAsAsked) {
   }
 }
 
+// A weight made of others has their numbers, in their order.
+TEST_P(RandomWeights, PartsAreWhatTheyAreAlone) {
+  std::string format = GetParam();
+  uint64_t width = format == "f32" ? 4 : 2;
+  auto weight = [&](const char *name, int64_t rows) {
+    return WeightSpec{.name = name,
+                      .format = format,
+                      .shape = {rows, 7},
+                      .size = width * 7 * static_cast<uint64_t>(rows),
+                      .random = {{0.0F, 1.0F}}};
+  };
+  std::vector<uint8_t> expected = make(weight("k", 3));
+  std::vector<uint8_t> below = make(weight("q", 5));
+  expected.insert(expected.end(), below.begin(), below.end());
+  EXPECT_EQ(make(weight("k[3]+q[5]", 8)), expected);
+  // Rows that are not those of the weight mean nothing.
+  for (const char *name : {"k[3]+q[4]", "k[3]+q[5", "k[3]+q", "k[-3]+q[11]"})
+    EXPECT_NE(make(weight(name, 8)), expected) << name;
+}
+
 INSTANTIATE_TEST_SUITE_P(Formats, RandomWeights,
                          ::testing::Values("f32", "f16", "bf16"));
 

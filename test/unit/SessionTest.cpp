@@ -467,19 +467,23 @@ TEST_P(SessionTest, BindingRepeatsOnlyWhatChanged) {
   memory.buffers.assign(module->spec().buffers.size(), {4096, 1u << 20});
   memory.arena = {8192, 1u << 20};
   EntryBinding binding(*module, module->spec().entries[1], code);
-  bool changed = false;
-  ASSERT_TRUE(binding.bind(symbols, memory, changed).ok());
-  EXPECT_TRUE(changed);
-  ASSERT_TRUE(binding.bind(symbols, memory, changed).ok());
-  EXPECT_FALSE(changed);
+  ASSERT_TRUE(binding.bind(symbols, memory).ok());
+  EXPECT_FALSE(binding.findRecording());
+  ASSERT_TRUE(binding.bind(symbols, memory).ok());
+  EXPECT_TRUE(binding.findRecording());
   ASSERT_TRUE(symbols.set(1, 3).ok());
-  ASSERT_TRUE(binding.bind(symbols, memory, changed).ok());
-  EXPECT_TRUE(changed);
+  ASSERT_TRUE(binding.bind(symbols, memory).ok());
+  EXPECT_FALSE(binding.findRecording());
   // append's second argument: row 3 of the cache.
   EXPECT_EQ(binding.list().args[5], 4096u + 3 * TinyModel::kWidth * 4);
+  // What was bound before the last time is known too.
+  ASSERT_TRUE(symbols.set(1, 0).ok());
+  ASSERT_TRUE(binding.bind(symbols, memory).ok());
+  EXPECT_TRUE(binding.findRecording());
+  EXPECT_EQ(binding.list().args[5], 4096u);
   ++memory.generation;
-  ASSERT_TRUE(binding.bind(symbols, memory, changed).ok());
-  EXPECT_TRUE(changed);
+  ASSERT_TRUE(binding.bind(symbols, memory).ok());
+  EXPECT_FALSE(binding.findRecording());
 }
 
 // Two modules in one process have code with the same symbols. The loader knows

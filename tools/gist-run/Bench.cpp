@@ -12,6 +12,7 @@
 #include "nlohmann/json.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <memory>
 #include <random>
@@ -24,10 +25,18 @@ struct Options {
   ModelOptions model;
   std::string text;
   std::vector<int64_t> prefill = {512}, decode = {128}, depths = {0};
+  std::vector<std::string> tests;
   int64_t repetitions = 5;
+  double seconds = 0;
   std::string format = "text";
   bool randomWeights = false;
   std::string compiler;
+};
+
+/// What is timed: `tokens` at once or one after the other, after `depth`.
+struct Test {
+  bool oneByOne = false;
+  int64_t tokens = 0, depth = 0;
 };
 
 struct Row {
@@ -74,13 +83,21 @@ static std::vector<int32_t> someTokens(const Module &module, size_t count) {
   return tokens;
 }
 
+/// Makes `before` all that the session has seen. It begins as everything does
+/// that the session was given, so that going back may do.
+static Status prepare(Session &session, std::span<const int32_t> before) {
+  auto depth = static_cast<int64_t>(before.size());
+  if (depth != 0 && session.position() >= depth && session.rewind(depth).ok())
+    return {};
+  GIST_TRY(session.reset());
+  return before.empty() ? Status() : session.feed(before);
+}
+
 /// One measurement: `tokens` at once, or one after the other.
 static Status measure(Session &session, std::span<const int32_t> tokens,
                       std::span<const int32_t> before, bool oneByOne,
                       double &seconds) {
-  GIST_TRY(session.reset());
-  if (!before.empty())
-    GIST_TRY(session.feed(before));
+  GIST_TRY(prepare(session, before));
   // As texts are made: with the choice of the token that follows.
   Sampler greedy;
   GIST_TRY(Sampler::create({}, greedy));
@@ -112,8 +129,8 @@ static Status tokensOf(const Runner &runner, const std::string &path,
 
 /// `all` are tokens enough for the longest test.
 static Status runTest(Runner &runner, std::span<const int32_t> all,
-                      int64_t tokens, int64_t depth, bool oneByOne,
-                      int64_t repetitions, Row &row) {
+                      const Test &test, const Options &options, Row &row) {
+  auto [oneByOne, tokens, depth] = test;
   row.test = (oneByOne ? "tg" : "pp") + std::to_string(tokens);
   if (depth != 0)
     row.test += " @ d" + std::to_string(depth);
@@ -121,8 +138,13 @@ static Status runTest(Runner &runner, std::span<const int32_t> all,
   row.depth = depth;
   auto before = all.first(static_cast<size_t>(depth));
   auto timed = all.subspan(before.size(), static_cast<size_t>(tokens));
+  int64_t start = Profile::now();
+  auto isLate = [&] {
+    return options.seconds > 0 && !row.seconds.empty() &&
+           static_cast<double>(Profile::now() - start) / 1e9 > options.seconds;
+  };
   // The first run brings weights into memory and is not counted.
-  for (int64_t i = -1; i < repetitions; ++i) {
+  for (int64_t i = -1; i < options.repetitions && !isLate(); ++i) {
     double seconds = 0;
     GIST_TRY(measure(*runner.session, timed, before, oneByOne, seconds)
                  .in(row.test));
@@ -200,16 +222,44 @@ static void printJson(const Runner &runner, const Options &options,
                   .c_str());
 }
 
+/// "pp512", "tg64@8000".
+static bool parseTest(const std::string &text, Test &test) {
+  constexpr int64_t kMost = int64_t{1} << 24;
+  test.oneByOne = text.starts_with("tg");
+  if (!test.oneByOne && !text.starts_with("pp"))
+    return false;
+  const char *end = text.data() + text.size();
+  std::from_chars_result read =
+      std::from_chars(text.data() + 2, end, test.tokens);
+  if (read.ec == std::errc() && read.ptr != end && *read.ptr == '@')
+    read = std::from_chars(read.ptr + 1, end, test.depth);
+  return read.ec == std::errc() && read.ptr == end && test.tokens > 0 &&
+         test.tokens <= kMost && test.depth >= 0 && test.depth <= kMost;
+}
+
+/// Those of --tests, or all that the other options name.
+static std::vector<Test> listTests(const Options &options) {
+  std::vector<Test> tests;
+  for (const std::string &text : options.tests)
+    parseTest(text, tests.emplace_back());
+  if (!tests.empty())
+    return tests;
+  for (int64_t depth : options.depths)
+    for (bool oneByOne : {false, true})
+      for (int64_t count : oneByOne ? options.decode : options.prefill)
+        if (count != 0)
+          tests.push_back({oneByOne, count, depth});
+  return tests;
+}
+
 static Status runBench(Options &options) {
-  int64_t longest = 0, deepest = 0;
-  for (const auto *counts : {&options.prefill, &options.decode})
-    for (int64_t count : *counts)
-      longest = std::max(longest, count);
-  for (int64_t count : options.depths)
-    deepest = std::max(deepest, count);
+  std::vector<Test> tests = listTests(options);
+  int64_t longest = 0;
+  for (const Test &test : tests)
+    longest = std::max(longest, test.tokens + test.depth);
   // Enough context for the longest test, unless the user chose.
   if (options.model.context == 0)
-    options.model.context = std::max<int64_t>(1, longest + deepest);
+    options.model.context = std::max<int64_t>(1, longest);
   TemporaryModule made; // outlives what maps it
   if (options.randomWeights) {
     GIST_TRY(made.make(options.compiler, options.model.path,
@@ -219,7 +269,7 @@ static Status runBench(Options &options) {
     options.model.path = made.path;
   }
   Runner runner;
-  auto needed = static_cast<size_t>(longest + deepest);
+  auto needed = static_cast<size_t>(longest);
   std::vector<int32_t> tokens;
   if (options.text.empty()) {
     GIST_TRY(runner.open(options.model));
@@ -229,14 +279,8 @@ static Status runBench(Options &options) {
     GIST_TRY(tokensOf(runner, options.text, needed, tokens));
   }
   std::vector<Row> rows;
-  for (int64_t depth : options.depths)
-    for (bool oneByOne : {false, true})
-      for (int64_t count : oneByOne ? options.decode : options.prefill) {
-        if (count == 0)
-          continue;
-        GIST_TRY(runTest(runner, tokens, count, depth, oneByOne,
-                         options.repetitions, rows.emplace_back()));
-      }
+  for (const Test &test : tests)
+    GIST_TRY(runTest(runner, tokens, test, options, rows.emplace_back()));
   if (options.format == "json")
     printJson(runner, options, rows);
   else if (options.format == "csv")
@@ -266,6 +310,21 @@ void run::addBench(CLI::App &app, Action &action) {
   counts("-d,--depth", options->depths,
          "Tokens in the context before the timed ones");
   command
+      ->add_option("--tests", options->tests,
+                   "These tests instead, such as pp512,tg64@8000: 64 single "
+                   "tokens after 8000 others")
+      ->type_name("TEST,...")
+      ->delimiter(',')
+      ->check([](const std::string &text) {
+        Test test;
+        return parseTest(text, test)
+                   ? std::string()
+                   : "'" + text + "' should be like pp512 or tg64@8000";
+      })
+      ->excludes("-p")
+      ->excludes("-n")
+      ->excludes("-d");
+  command
       ->add_option("-f,--text", options->text,
                    "Use the tokens of this text; how much work a plan leaves "
                    "depends on them. Default: tokens drawn at random")
@@ -275,6 +334,12 @@ void run::addBench(CLI::App &app, Action &action) {
                    "Timed runs of each test, after one that is not counted")
       ->type_name("N")
       ->check(CLI::Range(int64_t{1}, int64_t{100000}))
+      ->capture_default_str();
+  command
+      ->add_option("--seconds", options->seconds,
+                   "Repeat a test no more after this time; 0: no limit")
+      ->type_name("S")
+      ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   command->add_option("-o,--format", options->format, "text, json or csv")
       ->type_name("FORMAT")

@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/running/Options.h"
+#include "tools/running/ProfileTable.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <map>
 #include <sys/resource.h>
 
 using namespace gist;
@@ -146,40 +146,12 @@ Status Runner::openWithTokenizer(const ModelOptions &chosen) {
   return {};
 }
 
-/// Sums over layers, the most expensive first.
-static void printProfile(const Profile &profile) {
-  std::map<std::pair<std::string, std::string>, CommandTotal> byLabel;
-  int64_t all = 0;
-  for (const CommandTotal &total : profile.totals()) {
-    CommandTotal &sum = byLabel[{total.entry, total.label}];
-    sum.calls += total.calls;
-    sum.nanoseconds += total.nanoseconds;
-    sum.flops += total.flops;
-    sum.bytes += total.bytes;
-    all += total.nanoseconds;
-  }
-  std::vector<std::pair<std::pair<std::string, std::string>, CommandTotal>>
-      rows(byLabel.begin(), byLabel.end());
-  std::sort(rows.begin(), rows.end(), [](const auto &a, const auto &b) {
-    return a.second.nanoseconds != b.second.nanoseconds
-               ? a.second.nanoseconds > b.second.nanoseconds
-               : a.first < b.first;
-  });
-  std::fprintf(stderr, "%-10s %-24s %8s %12s %7s %10s %10s\n", "entry",
-               "command", "calls", "ms", "%", "GFLOP/s", "GB/s");
-  for (const auto &[key, total] : rows) {
-    auto time = static_cast<double>(std::max<int64_t>(total.nanoseconds, 1));
-    std::fprintf(stderr, "%-10s %-24s %8llu %12.3f %7.2f %10.2f %10.2f\n",
-                 key.first.c_str(), key.second.c_str(),
-                 static_cast<unsigned long long>(total.calls), time / 1e6,
-                 100.0 * time / static_cast<double>(std::max<int64_t>(all, 1)),
-                 total.flops / time, total.bytes / time);
-  }
-}
-
 Status Runner::finish() const {
-  if (options.profile)
-    printProfile(profile);
+  if (options.profile) {
+    DeviceLimits limits;
+    GIST_TRY(device->measureLimits(limits));
+    printProfile(profile, limits);
+  }
   if (!options.trace.empty())
     GIST_TRY(profile.writeTrace(options.trace));
   return {};

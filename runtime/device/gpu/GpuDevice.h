@@ -15,6 +15,7 @@
 
 #include "runtime/device/gpu/GpuDriver.h"
 
+#include <functional>
 #include <map>
 
 namespace gist {
@@ -33,6 +34,7 @@ public:
     return driver->supports(card, target);
   }
   bool numbersByAddress() const override { return true; }
+  int64_t tokensPerCall() const override { return 8192; }
   Status allocate(uint64_t size, DeviceMemory &result) override;
   Status share(Bytes content, DeviceMemory &result) override;
   Status upload(DeviceAddress to, Bytes from) override;
@@ -47,6 +49,7 @@ public:
                 std::unique_ptr<Recording> &result) override;
   Status replay(Recording &recording) override;
   Status synchronize() override;
+  Status measureLimits(DeviceLimits &limits) override;
 
 protected:
   void release(DeviceAddress address, uint64_t size) override;
@@ -71,6 +74,7 @@ private:
   Status launch(const CommandList &list, const BoundCommand &command);
   Status ensureEvents(size_t count);
   Status measure(const CommandList &list, std::vector<CommandTime> &times);
+  Status timeOnCard(const std::function<Status()> &work, double &seconds);
 
   std::unique_ptr<GpuDriver> driver;
   int index;

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The generator of gist.gram_select and gist.cascade_update, and how they are
-// cut. `-gist-add-scratch` has given the kernel two arguments more: the words
+// cut. The graph stage has given the kernel two arguments more: the words
 // of control, zero, and scratch memory as its last destination.
 //
 //===----------------------------------------------------------------------===//

@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Times whole models on a GPU beside PyTorch in one run: prefill and decode, without a plan and with one.
+
+Compiling needs the compiler, running needs a GPU, PyTorch and gist-run; the two
+need not be the same machine. Weights are random: modules hold none of them.
+
+  gpu_models.py compile --gist-compile build/release/bin/gist-compile -o models
+  gpu_models.py run models --gist-run build/runtime-only/bin/gist-run --json table.json
+
+Plans have the mix of heads of the plan that --plan names, spread over the layers
+of each shape in its order. Rows that do not fit a model's context are left out.
+Tokens per second; the peers are PyTorch as written and through torch.compile,
+either as one CUDA graph.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import time
+
+FOLDER = pathlib.Path(__file__).parent
+sys.path.insert(0, str(FOLDER))
+import torch_models
+
+SHAPES = ("smollm2-135m", "gpt-j-6b", "opt-6.7b", "llama-3-8b")
+PREFILL = (16, 128, 512, 2000, 8000, 32000, 131072)
+DECODE = (64, 1900, 8000, 31000, 128000)
+STEPS = 32  # single tokens that a decode row times
+
+
+def config_of(name):
+    return json.loads((FOLDER / name / "config.json").read_text())
+
+
+def scaled_plan(plan, shape):
+    """The plan's heads, in their order, over so many layers and KV heads."""
+    heads = [head for layer in plan["layers"] for head in layer["heads"]]
+    count = shape.layers * shape.kv_heads
+    spread = [heads[i * len(heads) // count] for i in range(count)]
+    layers = [{"heads": spread[i:i + shape.kv_heads]} for i in range(0, count, shape.kv_heads)]
+    return {"gist_plan": 1, "block": plan["block"], "layers": layers}
+
+
+def compile_all(arguments):
+    folder = pathlib.Path(arguments.output)
+    folder.mkdir(parents=True, exist_ok=True)
+    failed = 0
+    for name in arguments.shapes:
+        shape = torch_models.Shape(config_of(name))
+        context = min(shape.context, arguments.context or shape.context)
+        command = [arguments.gist_compile, FOLDER / name / "config.json", "--random-weights",
+                   f"--target={arguments.target}", f"--context={context}", "--progress=off"]
+        plan = folder / (name + ".plan.json")
+        plan.write_text(json.dumps(scaled_plan(json.loads(pathlib.Path(arguments.plan).read_text()),
+                                               shape)))
+        for kind in arguments.kinds:
+            extra = [] if kind == "dense" else ["--plan", plan, "--plan-block", str(arguments.block)]
+            done = subprocess.run([*command, *extra, "-o", folder / f"{name}.{kind}.gist"],
+                                  capture_output=True, text=True)
+            failed += done.returncode != 0
+            print(f"{name} {kind}: {'ok' if done.returncode == 0 else done.stderr.strip()[:400]}")
+    return 1 if failed else 0
+
+
+def chosen_rows(arguments, context):
+    """(what, tokens or depth) of the rows that fit."""
+    rows = []
+    if "prefill" in arguments.only:
+        rows += [("prefill", n) for n in arguments.prefill if n <= context]
+    if "decode" in arguments.only:
+        rows += [("decode", n) for n in arguments.decode if n + STEPS <= context]
+    return rows
+
+
+def test_name(row):
+    what, count = row
+    return f"pp{count}" if what == "prefill" else f"tg{STEPS}@{count}"
+
+
+def run_ours(arguments, module, rows):
+    """{row: tokens/s} and what else the bench says."""
+    command = [arguments.gist_run, "bench", module, "--device", arguments.device, "--format", "json",
+               "--seconds", str(arguments.seconds), "-r", str(arguments.repeat),
+               "--tests", ",".join(test_name(row) for row in rows), *arguments.option]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr.strip().splitlines()[-1])
+    said = json.loads(done.stdout)
+    # The median: the second time that a call repeats it is recorded, which takes longer.
+    middle = lambda test: sorted(test["seconds"])[len(test["seconds"]) // 2]
+    return {row: test["tokens"] / middle(test) for row, test in zip(rows, said["tests"])}, said
+
+
+def bandwidth(torch):
+    """Bytes per second that a copy reads and writes."""
+    source = torch.empty(1 << 30, dtype=torch.uint8, device="cuda")
+    target = torch.empty_like(source)
+    times = []
+    for _ in range(10):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        target.copy_(source)
+        end.record()
+        end.synchronize()
+        times.append(begin.elapsed_time(end) / 1e3)
+    return 2 * source.numel() / min(times)
+
+
+def run_peers(arguments, shape, context, rows, late):
+    """{(row, peer): tokens/s}, {(row, peer): why there is none}."""
+    import torch
+    torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = True
+    torch._dynamo.config.cache_size_limit = 64
+    model = torch_models.Model(torch, shape, context)
+    rates, missing = {}, {}
+    # Compiling takes long: all rows are there as written before it begins.
+    for peer in arguments.peers:
+        for row in rows:
+            what, count = row
+            if late():
+                missing[row, peer] = "no time left"
+                continue
+            tokens, first = (count, 0) if what == "prefill" else (1, count)
+            try:
+                rates[row, peer] = tokens / model.seconds(tokens, first, peer == "compiled",
+                                                          arguments.seconds)
+            except Exception as error:  # A row that fails must not hide the others.
+                missing[row, peer] = (str(error).splitlines() or [type(error).__name__])[0][:120]
+                torch.cuda.empty_cache()
+    return rates, missing
+
+
+def measure(arguments, name, begin):
+    """The rows of one shape."""
+    import torch
+    shape = torch_models.Shape(config_of(name))
+    modules = {kind: pathlib.Path(arguments.folder, f"{name}.{kind}.gist") for kind in arguments.kinds}
+    context = min(shape.context, arguments.context or shape.context)
+    rows = chosen_rows(arguments, context)
+    table = {row: {"shape": name, "what": row[0], "tokens": row[1]} for row in rows}
+    for kind, module in modules.items():
+        if not module.exists() or not rows:
+            continue
+        try:
+            rates, said = run_ours(arguments, module, rows)
+        except RuntimeError as error:
+            print(f"{name} {kind}: {error}", flush=True)
+            continue
+        for row, rate in rates.items():
+            table[row][kind] = rate
+            table[row]["weight_bytes"] = said["weight_bytes"]
+            table[row][kind + "_bytes"] = {key: said[key + "_bytes"] for key in ("state", "scratch")}
+    late = lambda: arguments.limit and time.time() - begin > arguments.limit
+    rates, missing = run_peers(arguments, shape, context, rows, late)
+    for (row, peer), rate in rates.items():
+        table[row][peer] = rate
+    for (row, peer), why in missing.items():
+        table[row].setdefault("missing", {})[peer] = why
+    torch.cuda.empty_cache()
+    for (what, count), row in table.items():
+        if what == "decode" and "weight_bytes" in row:
+            row["bytes"] = row["weight_bytes"] + shape.cache_bytes(count)
+    return list(table.values())
+
+
+def finish_row(row, copies):
+    """Adds the ratios that the table shows."""
+    best = max((row[peer] for peer in ("eager", "compiled") if peer in row), default=None)
+    if best and "dense" in row:
+        row["to_peer"] = row["dense"] / best
+    if "plan" in row and "dense" in row:
+        row["plan_to_dense"] = row["plan"] / row["dense"]
+    if "bytes" in row and "dense" in row:
+        row["of_bandwidth"] = row["dense"] * row["bytes"] / copies
+
+
+def print_row(row):
+    number = lambda key, form: form.format(row[key]) if key in row else "-"
+    print(f"{row['shape']:14} {row['what']:8}{row['tokens']:8}"
+          + "".join(f" {number(key, '{:.0f}'):>10}" for key in ("dense", "plan", "eager", "compiled"))
+          + "".join(f" {number(key, '{:.2f}'):>9}" for key in ("to_peer", "plan_to_dense", "of_bandwidth"))
+          + "".join(f"  {peer}: {why}" for peer, why in row.get("missing", {}).items()), flush=True)
+
+
+def run_all(arguments):
+    import torch
+    begin = time.time()
+    copies = bandwidth(torch)
+    result = {"device": torch.cuda.get_device_name(), "pytorch": torch.__version__,
+              "cuda": torch.version.cuda, "copy_bytes_per_second": copies, "rows": []}
+    print(f"{result['device']}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}, "
+          f"copies at {copies / 1e12:.2f} TB/s; tokens/s")
+    print(f"{'shape':14} {'what':8}{'tokens':>8} {'gist':>10} {'plan':>10} {'eager':>10} {'compiled':>10}"
+          f" {'to peer':>9} {'plan/':>9} {'of bytes':>9}")
+    for name in arguments.shapes:
+        torch.cuda.empty_cache()
+        for row in measure(arguments, name, begin):
+            finish_row(row, copies)
+            print_row(row)
+            result["rows"].append(row)
+        if arguments.json:
+            pathlib.Path(arguments.json).write_text(json.dumps(result, indent=1))
+    print(f"{time.time() - begin:.0f} s")
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    numbers = lambda text: [int(part) for part in text.split(",") if part]
+    words = lambda text: text.split(",")
+    compiling = commands.add_parser("compile")
+    compiling.add_argument("--gist-compile", default="gist-compile")
+    compiling.add_argument("--target", default="sm_90")
+    compiling.add_argument("--plan", default=FOLDER.parent.parent / "samples/04-less-work/plan-1.01.json")
+    compiling.add_argument("--block", type=int, default=1024, help="of plans: tokens at a time")
+    compiling.add_argument("-o", "--output", default="models")
+    compiling.set_defaults(function=compile_all)
+    running = commands.add_parser("run")
+    running.add_argument("folder")
+    running.add_argument("--gist-run", default="gist-run")
+    running.add_argument("--device", default="cuda")
+    running.add_argument("--only", type=words, default=["prefill", "decode"])
+    running.add_argument("--prefill", type=numbers, default=PREFILL, metavar="N,...")
+    running.add_argument("--decode", type=numbers, default=DECODE, metavar="N,...")
+    running.add_argument("--peers", type=words, default=["eager", "compiled"])
+    running.add_argument("--repeat", type=int, default=7)
+    running.add_argument("--seconds", type=float, default=4, help="for each row and engine")
+    running.add_argument("--limit", type=float, default=0, help="seconds after which peers are left out")
+    running.add_argument("--option", action="append", default=[], help="for gist-run bench, e.g. --option=--chunk=512")
+    running.add_argument("--json")
+    running.set_defaults(function=run_all)
+    for sub in (compiling, running):
+        sub.add_argument("--shapes", type=words, default=SHAPES)
+        sub.add_argument("--kinds", type=words, default=["dense", "plan"])
+        sub.add_argument("--context", type=int, help="at most this many tokens")
+    arguments = parser.parse_args()
+    return arguments.function(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+//===- PrefillCallsTest.cpp - How many tokens a prefill call takes --------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/session/PrefillCalls.h"
+
+#include <gtest/gtest.h>
+
+using namespace gist;
+
+/// For calls that take 1000 bytes a token.
+static int64_t choose(int64_t most, uint64_t free) {
+  int64_t chosen = 0;
+  Status status = choosePrefillTokens(
+      most, free,
+      [](int64_t tokens, uint64_t &bytes) {
+        bytes = static_cast<uint64_t>(tokens) * 1000;
+        return Status();
+      },
+      chosen);
+  EXPECT_TRUE(status.ok()) << status.text;
+  return chosen;
+}
+
+TEST(PrefillCalls, AsManyTokensAsThereIsMemoryFor) {
+  EXPECT_EQ(choose(8192, 100'000'000), 8192);
+  // 8,192,000 bytes and an eighth of what is free.
+  EXPECT_EQ(choose(8192, 9'363'000), 8192);
+  EXPECT_EQ(choose(8192, 9'362'000), 4096);
+  EXPECT_EQ(choose(8192, 2'400'000), 2048);
+}
+
+TEST(PrefillCalls, NeverFewerThanTheLeast) {
+  EXPECT_EQ(choose(8192, 0), kLeastPrefillTokens);
+  EXPECT_EQ(choose(700, 0), kLeastPrefillTokens);
+  EXPECT_EQ(choose(100, 0), 100);
+}
+
+TEST(PrefillCalls, ErrorsAreHandedOn) {
+  int64_t chosen = 0;
+  Status status = choosePrefillTokens(
+      8192, 1,
+      [](int64_t, uint64_t &) {
+        return Status::error(Code::BadFile, "arena size is -1");
+      },
+      chosen);
+  EXPECT_EQ(status.text, "arena size is -1");
+}
+
+/// The calls that `count` tokens are cut into.
+static std::vector<int64_t> calls(int64_t count, int64_t chunk) {
+  std::vector<int64_t> result;
+  while (count > 0) {
+    result.push_back(evenPrefillTokens(count, chunk));
+    count -= result.back();
+  }
+  return result;
+}
+
+TEST(PrefillCalls, CallsAreAboutAsLarge) {
+  using Calls = std::vector<int64_t>;
+  EXPECT_EQ(calls(500, 8192), Calls{500});
+  EXPECT_EQ(calls(8192, 8192), Calls{8192});
+  EXPECT_EQ(calls(8200, 8192), (Calls{4224, 3976}));
+  EXPECT_EQ(calls(32000, 8192), (Calls{8064, 8064, 7936, 7936}));
+  EXPECT_EQ(calls(1030, 512), (Calls{384, 384, 262}));
+  EXPECT_EQ(calls(7, 3), (Calls{3, 3, 1})); // Fewer than a tile stay as asked.
+}
