@@ -440,7 +440,7 @@ def test_product_without_a_generator():
   %f = linalg.fill ins(%zero : f32) outs(%y : tensor<?x12xf32>) -> tensor<?x12xf32>
   %r = linalg.matmul ins(%x, %w : tensor<?x40xf32>, tensor<40x12xf32>)
       outs(%f : tensor<?x12xf32>) -> tensor<?x12xf32>
-  return %r : tensor<?x12xf32>""")
+  return %r : tensor<?x12xf32>""", kind="matmul")
     rng = np.random.default_rng(2)
     x, w = draw(rng, 5, 40), draw(rng, 40, 12)
     check(
