@@ -54,17 +54,13 @@ static Value createInverseNorms(ImplicitLocOpBuilder &b, Value rows) {
   return createLoops(b, "t->t", squares, empty, invert);
 }
 
-/// cos(s,t) of every row t with every candidate s, -infinity where there is
-/// none or s is of another sequence.
+/// cos(s,t) of every row t with every row s, -infinity where there is none or s
+/// is of another sequence.
 static Value createCosines(ImplicitLocOpBuilder &b, Value rows,
-                           Value candidates, Similarity similarity,
-                           const Sequences &sequences) {
-  SmallVector<OpFoldResult> sizes = {getSize(b, rows, 0),
-                                     getSize(b, candidates, 0)};
-  Value dots = createProduct(b, "td,sd->ts", rows, candidates, sizes);
-  Value inverseRows = createInverseNorms(b, rows);
-  Value inverseCandidates =
-      rows == candidates ? inverseRows : createInverseNorms(b, candidates);
+                           Similarity similarity, const Sequences &sequences) {
+  SmallVector<OpFoldResult> sizes = {getSize(b, rows, 0), getSize(b, rows, 0)};
+  Value dots = createProduct(b, "td,sd->ts", rows, rows, sizes);
+  Value inverse = createInverseNorms(b, rows);
   auto normalize = [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
     // Scaled one norm after the other: the first product is at most |x_t|, so
     // nothing overflows, and it is small only where the cosine is. The
@@ -80,7 +76,7 @@ static Value createCosines(ImplicitLocOpBuilder &b, Value rows,
     return arith::SelectOp::create(b, allOf(b, conditions), cos,
                                    createF32(b, -kInfinity));
   };
-  return createLoops(b, "ts,t,s->ts", {dots, inverseRows, inverseCandidates},
+  return createLoops(b, "ts,t,s->ts", {dots, inverse, inverse},
                      createEmpty(b, sizes, b.getF32Type()), normalize);
 }
 
@@ -209,20 +205,16 @@ static Value createKeptOfPaper(ImplicitLocOpBuilder &b, Value cosines,
 // Parts: from flags to a selection
 //===----------------------------------------------------------------------===//
 
-/// For each row the largest cosine with one of the set `among` in its reach and
-/// the smallest id that reaches it; -infinity and -1 where there is none. Row
-/// i is token `first` + i.
-static std::pair<Value, Value> createNearest(ImplicitLocOpBuilder &b,
-                                             Value cosines, Value among,
-                                             Reach reach, Value first) {
+/// For each row the smallest id of the set `among` in its reach that has the
+/// largest cosine with it; -1 where there is none.
+static Value createNearest(ImplicitLocOpBuilder &b, Value cosines, Value among,
+                           Reach reach) {
   OpFoldResult rows = getSize(b, cosines, 0);
   Value lowest = createFilled(b, rows, createF32(b, -kInfinity));
   Value nobody = createFilled(b, rows, createI32(b, -1));
   auto improve = [&](ImplicitLocOpBuilder &b, ValueRange args) {
     Value cos = args[0], best = args[2], who = args[3];
     Value t = getLoopIndex(b, 0), s = getLoopIndex(b, 1);
-    if (first)
-      t = arith::AddIOp::create(b, t, first);
     // Ties go to the smallest id whatever the order of the loop.
     Value id = toI32(b, s);
     Value isTie = allOf(b, {compare(b, CmpFPredicate::OEQ, cos, best),
@@ -233,9 +225,8 @@ static std::pair<Value, Value> createNearest(ImplicitLocOpBuilder &b,
     return SmallVector<Value>{arith::SelectOp::create(b, wins, cos, best),
                               arith::SelectOp::create(b, wins, id, who)};
   };
-  SmallVector<Value> results = createLoops(b, "ts,s->t", {cosines, among},
-                                           ValueRange{lowest, nobody}, improve);
-  return {results[0], results[1]};
+  return createLoops(b, "ts,s->t", {cosines, among}, ValueRange{lowest, nobody},
+                     improve)[1];
 }
 
 /// The set as a list: ids in ascending order, -1 past their number.
@@ -261,8 +252,7 @@ static SmallVector<Value> createParts(ImplicitLocOpBuilder &b, Value kept,
   OpFoldResult tokens = getSize(b, kept, 0);
   Value ids = createIds(b, kept);
   Value who =
-      createNearest(b, cosines, kept, isCausal ? Reach::Upto : Reach::Any, {})
-          .second;
+      createNearest(b, cosines, kept, isCausal ? Reach::Upto : Reach::Any);
   auto chooseOwn = [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
     return arith::SelectOp::create(b, args[0], toI32(b, getLoopIndex(b, 0)),
                                    args[1]);
@@ -341,8 +331,7 @@ struct DecomposeGramSelect final : OpRewritePattern<GramSelectOp> {
     Sequences sequences(b, op.getOffsets(), getSize(b, tokens, 0));
     auto select = [&](ImplicitLocOpBuilder &b, Value rows, Value head) {
       Value theta = createTheta(b, op, head);
-      Value cosines =
-          createCosines(b, rows, rows, op.getSimilarity(), sequences);
+      Value cosines = createCosines(b, rows, op.getSimilarity(), sequences);
       Value kept = op.getAgainst() == Against::All
                        ? createKeptOfAll(b, cosines, theta)
                        : createCovering(b, cosines, theta);
@@ -368,8 +357,7 @@ struct DecomposeCascadeUpdate final : OpRewritePattern<CascadeUpdateOp> {
     Sequences sequences(b, op.getOffsets(), getSize(b, tokens, 0));
     auto update = [&](ImplicitLocOpBuilder &b, Value rows, Value head) {
       Value theta = createTheta(b, op, head);
-      Value cosines =
-          createCosines(b, rows, rows, op.getSimilarity(), sequences);
+      Value cosines = createCosines(b, rows, op.getSimilarity(), sequences);
       Value old = createFlags(b, takeHead(b, inherited.getIds(), head),
                               takeHead(b, inherited.getCount(), head),
                               getSize(b, rows, 0));
@@ -441,28 +429,9 @@ struct DecomposeKeepAll final : OpRewritePattern<KeepAllOp> {
     return success();
   }
 };
-
-struct DecomposeGramNearest final : OpRewritePattern<GramNearestOp> {
-  using Base::Base;
-
-  LogicalResult matchAndRewrite(GramNearestOp op,
-                                PatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value rows = op.getRows(), candidates = op.getCandidates();
-    Sequences sequences(b, op.getOffsets(), getSize(b, rows, 0), op.getFirst());
-    Value cosines =
-        createCosines(b, rows, candidates, op.getSimilarity(), sequences);
-    Value among =
-        createFlags(b, op.getIds(), op.getCount(), getSize(b, candidates, 0));
-    auto [best, who] =
-        createNearest(b, cosines, among, op.getReach(), op.getFirst());
-    rewriter.replaceOp(op, {best, who});
-    return success();
-  }
-};
 } // namespace
 
 void gist::populateDecomposeSelectionPatterns(RewritePatternSet &patterns) {
   patterns.add<DecomposeGramSelect, DecomposeCascadeUpdate, DecomposeInherit,
-               DecomposeKeepAll, DecomposeGramNearest>(patterns.getContext());
+               DecomposeKeepAll>(patterns.getContext());
 }

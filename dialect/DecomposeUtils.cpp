@@ -239,8 +239,7 @@ Value gist::createSquares(ImplicitLocOpBuilder &b, Value rows) {
 // Ragged batches
 //===----------------------------------------------------------------------===//
 
-Sequences::Sequences(ImplicitLocOpBuilder &b, Value offsets, OpFoldResult size,
-                     Value first)
+Sequences::Sequences(ImplicitLocOpBuilder &b, Value offsets, OpFoldResult size)
     : offsets(offsets), size(size) {
   if (!offsets)
     return;
@@ -250,8 +249,6 @@ Sequences::Sequences(ImplicitLocOpBuilder &b, Value offsets, OpFoldResult size,
   numbers = createLoops(b, "n->i", offsets, none,
                         [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
                           Value row = getLoopIndex(b, 0);
-                          if (first)
-                            row = arith::AddIOp::create(b, row, first);
                           Value begins = compare(b, arith::CmpIPredicate::sle,
                                                  args[0], toI32(b, row));
                           Value one =

@@ -124,9 +124,9 @@ struct Bounds {
 /// The sequences to which the rows of a batch belong: one, without offsets.
 class Sequences {
 public:
-  /// Row i of `size` rows is row `first` + i of the batch; without `first`, i.
+  /// A batch of `size` rows.
   Sequences(mlir::ImplicitLocOpBuilder &b, mlir::Value offsets,
-            mlir::OpFoldResult size, mlir::Value first = {});
+            mlir::OpFoldResult size);
 
   bool isRagged() const { return static_cast<bool>(offsets); }
   /// The bounds of the sequence of row i.

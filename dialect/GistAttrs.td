@@ -30,7 +30,6 @@ def Gist_Reach : Gist_Enum<"Reach", "reach",
   I32EnumAttrCase<"Upto", 1, "upto">,
   I32EnumAttrCase<"Any", 2, "any">,
 ]>;
-def Gist_ReachAttr : Gist_EnumAttr<Gist_Reach>;
 
 def Gist_CascadeRule : Gist_Enum<"CascadeRule", "rule",
     "how a selection follows from the one of the layer before", [
@@ -109,5 +108,7 @@ def Gist_PackingAttr : AttrDef<Gist_Dialect, "Packing"> {
                                                    int64_t values) const;
   }];
 }
+
+include "dialect/GistObserveAttrs.td"
 
 #endif // GIST_ATTRS

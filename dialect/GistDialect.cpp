@@ -60,13 +60,6 @@ void GistDialect::initialize() {
       >();
 }
 
-LogicalResult GistDialect::verifyOperationAttribute(Operation *op,
-                                                    NamedAttribute attribute) {
-  if (attribute.getName() == kKernelAttr)
-    return verifyKernelAttr(op, attribute.getValue());
-  return success();
-}
-
 Attribute GistDialect::parseAttribute(DialectAsmParser &parser,
                                       Type type) const {
   SMLoc location = parser.getCurrentLocation();

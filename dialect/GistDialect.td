@@ -28,7 +28,10 @@ def Gist_Dialect : Dialect {
   // Attributes are declared in several files, each with headers of its own.
   let useDefaultAttributePrinterParser = 0;
   let useDefaultTypePrinterParser = 1;
+  // VerifyAttrs.cpp: what the attributes that passes add may be.
   let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
   let extraClassDeclaration = [{
     ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser,
                                      ::mlir::Type type) const override;

@@ -9,6 +9,7 @@
 #define GIST_DIALECT_GISTKERNELATTRS_H
 
 #include "dialect/GistDialect.h"
+#include "dialect/GistNames.h"
 
 #include "dialect/GistKernelEnums.h.inc"
 
@@ -16,9 +17,6 @@
 #include "dialect/GistKernelAttrs.h.inc"
 
 namespace gist {
-
-/// The attribute that makes a function a kernel.
-inline constexpr llvm::StringLiteral kKernelAttr = "gist.kernel";
 
 /// What `op` says of itself as a kernel, or null.
 inline KernelAttr getKernelAttr(mlir::Operation *op) {

@@ -9,6 +9,7 @@
 #define GIST_DIALECT_GISTOPS_H
 
 #include "dialect/GistDialect.h"
+#include "dialect/GistNames.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/OpDefinition.h"

@@ -280,66 +280,6 @@ def Gist_UnpackSelectionOp : Gist_Op<"unpack_selection", [InferTypeOpAdaptor]> {
   let hasFolder = 1;
 }
 
-def Gist_GramNearestOp : Gist_Op<"gram_nearest", [
-    InferTypeOpAdaptor,
-    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, [
-      "reifyResultShapes"]>,
-    DeclareOpInterfaceMethods<TilingInterface, [
-      "getIterationDomain", "getLoopIteratorTypes", "getTiledImplementation",
-      "getResultTilePosition", "generateResultTileValue"]>]> {
-  let summary = "for each row, the most similar of a list of candidates";
-  let description = [{
-    The parallel part of every selection: normalise, Gram and row maximum in
-    one. For row i of `rows`, which is token t = `first` + i,
-
-        best[i] = max over j < count, s = ids[j] admissible, of cos(s, t)
-        who[i]  = the smallest such s that reaches it
-
-    and -infinity and -1 where there is none or every cos is -infinity. A
-    candidate s is admissible when it lies in the sequence of t and
-
-    - `reach before` (the default): s < t,
-    - `reach upto`: s <= t,
-    - `reach any`: always.
-
-    `candidates` holds the rows that ids point into. Rows are independent, so
-    the op tiles over them.
-
-    Constraints:
-      * (C1) `rows` and `candidates` agree in d and element type.
-      * (C2) `offsets` has at least two entries.
-
-    Example:
-
-    ```mlir
-    %best, %who = gist.gram_nearest %rows from %first in %x, %ids, %count reach upto
-        : tensor<32x64xf16>, tensor<512x64xf16>, tensor<512xi32>, tensor<i32>
-    ```
-  }];
-  let arguments = (ins
-    Gist_Matrix:$rows,
-    Index:$first,
-    Gist_Matrix:$candidates,
-    TensorRankOf<[I32], [1]>:$ids,
-    TensorRankOf<[I32], [0]>:$count,
-    DefaultValuedAttr<Gist_ReachAttr, "::gist::Reach::Before">:$reach,
-    DefaultValuedAttr<Gist_SimilarityAttr,
-                      "::gist::Similarity::Absolute">:$similarity,
-    Optional<Gist_Offsets>:$offsets
-  );
-  let results = (outs
-    TensorRankOf<[F32], [1]>:$best,
-    TensorRankOf<[I32], [1]>:$who
-  );
-  let assemblyFormat = [{
-    $rows `from` $first `in` $candidates `,` $ids `,` $count
-    (`reach` $reach^)? (`similarity` $similarity^)?
-    (`offsets` `(` $offsets^ `:` type($offsets) `)`)?
-    attr-dict `:` type($rows) `,` type($candidates) `,` type($ids) `,` type($count)
-  }];
-  let hasVerifier = 1;
-}
-
 //===----------------------------------------------------------------------===//
 // Attention
 //===----------------------------------------------------------------------===//
@@ -416,10 +356,7 @@ def Gist_AttentionOp : Gist_Op<"attention", [
 def Gist_AttendOp : Gist_Op<"attend", [
     InferTypeOpAdaptor,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, [
-      "reifyResultShapes"]>,
-    DeclareOpInterfaceMethods<TilingInterface, [
-      "getIterationDomain", "getLoopIteratorTypes", "getTiledImplementation",
-      "getResultTilePosition", "generateResultTileValue"]>]> {
+      "reifyResultShapes"]>]> {
   let summary = "attention on representatives";
   let description = [{
     Grouped heads, `scale` and `offsets` as in `gist.attention`; queries and keys
@@ -498,10 +435,7 @@ def Gist_AttendOp : Gist_Op<"attend", [
 def Gist_GatedProjectionOp : Gist_Op<"gated_projection", [
     AttrSizedOperandSegments, InferTypeOpAdaptor,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, [
-      "reifyResultShapes"]>,
-    DeclareOpInterfaceMethods<TilingInterface, [
-      "getIterationDomain", "getLoopIteratorTypes", "getTiledImplementation",
-      "getResultTilePosition", "generateResultTileValue"]>]> {
+      "reifyResultShapes"]>]> {
   let summary = "linear layers that read W only for tokens that need it";
   let description = [{
     For every token x, with V a d x k basis of orthonormal columns and, for each
@@ -572,20 +506,29 @@ def Gist_WeightOp : Gist_Op<"weight"> {
   let description = [{
     The content stays in the model file until the module is written. The type
     is that of the stored tensor; block-quantised weights are bytes, rows x
-    blocks x bytes per block.
+    blocks x bytes per block. `layer` is the layer of the model that the weight
+    belongs to; embeddings and the head have none.
 
     Constraints:
       * (C1) The name is not empty and the shape is static.
+      * (C2) `layer` is not negative.
 
     Example:
 
     ```mlir
-    %w = gist.weight "blk.0.attn_norm.weight" : tensor<576xf32>
+    %w = gist.weight "blk.0.attn_norm.weight" layer 0 : tensor<576xf32>
     ```
   }];
-  let arguments = (ins StrAttr:$name);
+  let arguments = (ins StrAttr:$name, OptionalAttr<I64Attr>:$layer);
   let results = (outs TensorOf<[Gist_Float, I8]>:$result);
-  let assemblyFormat = "$name attr-dict `:` type($result)";
+  let assemblyFormat = [{
+    $name (`layer` $layer^)? attr-dict `:` type($result)
+  }];
+  let builders = [
+    OpBuilder<(ins "::mlir::Type":$result, "::llvm::StringRef":$name), [{
+      build($_builder, $_state, result, name, ::mlir::IntegerAttr());
+    }]>
+  ];
   let hasVerifier = 1;
 }
 

@@ -291,32 +291,3 @@ LogicalResult UnpackSelectionOp::fold(FoldAdaptor,
   llvm::append_range(results, pack.getOperands());
   return success();
 }
-
-//===----------------------------------------------------------------------===//
-// gram_nearest
-//===----------------------------------------------------------------------===//
-
-LogicalResult GramNearestOp::inferReturnTypes(MLIRContext *context,
-                                              std::optional<Location> location,
-                                              Adaptor adaptor,
-                                              SmallVectorImpl<Type> &types) {
-  RankedTensorType rows =
-      getTensorType(location, adaptor.getRows(), 2, 2, "rows");
-  if (!rows)
-    return failure();
-  int64_t size = rows.getDimSize(0);
-  types.append({RankedTensorType::get(size, Float32Type::get(context)),
-                RankedTensorType::get(size, IntegerType::get(context, 32))});
-  return success();
-}
-
-LogicalResult GramNearestOp::verify() {
-  RankedTensorType rows = getRows().getType();
-  RankedTensorType candidates = getCandidates().getType();
-  if (!canBeEqual(rows.getDimSize(1), candidates.getDimSize(1)) ||
-      rows.getElementType() != candidates.getElementType()) // (C1)
-    return emitOpError("expects rows and candidates of one length and element "
-                       "type, got ")
-           << rows << " and " << candidates;
-  return verifyOffsets(*this, getOffsets(), "offsets"); // (C2)
-}

@@ -4,12 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-
 //
-// What can be tiled: rows of gram_nearest, gated_projection and dequantize;
-// queries and KV heads of attention; KV heads of attend, whose queries all read
-// one selection. Selections are values of their own type and are not tiled:
-// their parallel part is gram_nearest.
+// What can be tiled: queries and KV heads of attention, rows and blocks of
+// dequantize. Selections are values of their own type and are not tiled; they,
+// attend and gated_projection have kernels that cut the work themselves.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,16 +40,6 @@ static Value createSlice(OpBuilder &builder, Location location, Value value,
                                         sizes, strides);
 }
 
-/// The whole of `value` but for dimension `dim`, cut to `size` at `offset`.
-static Value createSlice(OpBuilder &builder, Location location, Value value,
-                         int64_t dim, OpFoldResult offset, OpFoldResult size) {
-  Sizes sizes = tensor::getMixedSizes(builder, location, value);
-  Sizes offsets(sizes.size(), builder.getIndexAttr(0));
-  offsets[dim] = offset;
-  sizes[dim] = size;
-  return createSlice(builder, location, value, offsets, sizes);
-}
-
 /// An affine function of values that may be constants.
 static OpFoldResult apply(OpBuilder &builder, Location location,
                           AffineExpr expr, ArrayRef<OpFoldResult> operands) {
@@ -62,58 +50,6 @@ static OpFoldResult apply(OpBuilder &builder, Location location,
 /// What an op whose tile is the op `tiled` hands to the tiling driver.
 static TilingResult finish(Operation *tiled) {
   return {{tiled}, SmallVector<Value>(tiled->getResults()), {}};
-}
-
-//===----------------------------------------------------------------------===//
-// gram_nearest: rows
-//===----------------------------------------------------------------------===//
-
-LogicalResult
-GramNearestOp::reifyResultShapes(OpBuilder &builder,
-                                 ReifiedRankedShapedTypeDims &shapes) {
-  OpFoldResult rows = tensor::getMixedSize(builder, getLoc(), getRows(), 0);
-  shapes.assign({{rows}, {rows}});
-  return success();
-}
-
-SmallVector<IteratorType> GramNearestOp::getLoopIteratorTypes() {
-  return {IteratorType::parallel};
-}
-
-SmallVector<Range> GramNearestOp::getIterationDomain(OpBuilder &builder) {
-  return {getRange(builder, getLoc(), getRows(), 0)};
-}
-
-FailureOr<TilingResult>
-GramNearestOp::getTiledImplementation(OpBuilder &builder,
-                                      ArrayRef<OpFoldResult> offsets,
-                                      ArrayRef<OpFoldResult> sizes) {
-  AffineExpr a, b;
-  bindDims(getContext(), a, b);
-  Value rows =
-      createSlice(builder, getLoc(), getRows(), 0, offsets[0], sizes[0]);
-  Value first = getValueOrCreateConstantIndexOp(
-      builder, getLoc(),
-      apply(builder, getLoc(), a + b, {OpFoldResult(getFirst()), offsets[0]}));
-  return finish(GramNearestOp::create(
-      builder, getLoc(), rows, first, getCandidates(), getIds(), getCount(),
-      getReachAttr(), getSimilarityAttr(), getOffsets()));
-}
-
-LogicalResult GramNearestOp::getResultTilePosition(
-    OpBuilder &, unsigned, ArrayRef<OpFoldResult> offsets,
-    ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &resultOffsets,
-    SmallVector<OpFoldResult> &resultSizes) {
-  resultOffsets.assign({offsets[0]});
-  resultSizes.assign({sizes[0]});
-  return success();
-}
-
-FailureOr<TilingResult>
-GramNearestOp::generateResultTileValue(OpBuilder &builder, unsigned,
-                                       ArrayRef<OpFoldResult> offsets,
-                                       ArrayRef<OpFoldResult> sizes) {
-  return getTiledImplementation(builder, offsets, sizes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -264,7 +200,7 @@ AttentionOp::generateResultTileValue(OpBuilder &builder, unsigned,
 }
 
 //===----------------------------------------------------------------------===//
-// attend: KV heads
+// attend, gated_projection: result shapes alone
 //===----------------------------------------------------------------------===//
 
 LogicalResult AttendOp::reifyResultShapes(OpBuilder &builder,
@@ -272,94 +208,6 @@ LogicalResult AttendOp::reifyResultShapes(OpBuilder &builder,
   reifyOutput(builder, getLoc(), getQuery(), getValue(), shapes);
   return success();
 }
-
-SmallVector<IteratorType> AttendOp::getLoopIteratorTypes() {
-  return {IteratorType::parallel};
-}
-
-SmallVector<Range> AttendOp::getIterationDomain(OpBuilder &builder) {
-  return {getRange(builder, getLoc(), getKey(), 1)};
-}
-
-/// The selections of the heads [offset, offset + size).
-static Value createSelectionSlice(OpBuilder &builder, Location location,
-                                  Value selection, OpFoldResult offset,
-                                  OpFoldResult size) {
-  auto parts = UnpackSelectionOp::create(builder, location, selection);
-  SmallVector<Value, 4> slices;
-  for (Value part : parts.getResults())
-    slices.push_back(createSlice(builder, location, part, 0, offset, size));
-  return PackSelectionOp::create(builder, location, slices[0], slices[1],
-                                 slices[2], slices[3]);
-}
-
-FailureOr<TilingResult>
-AttendOp::getTiledImplementation(OpBuilder &builder,
-                                 ArrayRef<OpFoldResult> offsets,
-                                 ArrayRef<OpFoldResult> sizes) {
-  Location location = getLoc();
-  FailureOr<int64_t> group = getGroupSize(getQuery(), getKey());
-  if (failed(group))
-    return emitOpError("cannot be tiled with a dynamic number of heads");
-  bool isPerHead =
-      cast<SelectionType>(getSelection().getType()).getHeads().has_value();
-  if (isPerHead && !getConstantIntValue(sizes[0]))
-    return emitOpError("with a selection per head needs tiles that divide its "
-                       "heads");
-  OpFoldResult headOffset, headSize;
-  getQueryHeads(builder, location, *group, offsets[0], sizes[0], headOffset,
-                headSize);
-  Value query =
-      createSlice(builder, location, getQuery(), 1, headOffset, headSize);
-  Value key = createSlice(builder, location, getKey(), 1, offsets[0], sizes[0]);
-  Value value =
-      createSlice(builder, location, getValue(), 1, offsets[0], sizes[0]);
-  Value selection = getSelection();
-  if (isPerHead)
-    selection = createSelectionSlice(builder, location, selection, offsets[0],
-                                     sizes[0]);
-  return finish(AttendOp::create(
-      builder, location, query, key, value, selection, getModeAttr(),
-      getLogCountAttr(), getCausalAttr(), getScaleAttr(), getWindowAttr(),
-      getBlockAttr(), getMergeAttr(), getOffsets()));
-}
-
-LogicalResult AttendOp::getResultTilePosition(
-    OpBuilder &builder, unsigned, ArrayRef<OpFoldResult> offsets,
-    ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &resultOffsets,
-    SmallVector<OpFoldResult> &resultSizes) {
-  FailureOr<int64_t> group = getGroupSize(getQuery(), getKey());
-  if (failed(group))
-    return failure();
-  OpFoldResult headOffset, headSize, zero = builder.getIndexAttr(0);
-  getQueryHeads(builder, getLoc(), *group, offsets[0], sizes[0], headOffset,
-                headSize);
-  resultOffsets.assign({zero, headOffset, zero});
-  resultSizes.assign({tensor::getMixedSize(builder, getLoc(), getQuery(), 0),
-                      headSize,
-                      tensor::getMixedSize(builder, getLoc(), getValue(), 2)});
-  return success();
-}
-
-FailureOr<TilingResult>
-AttendOp::generateResultTileValue(OpBuilder &builder, unsigned,
-                                  ArrayRef<OpFoldResult> offsets,
-                                  ArrayRef<OpFoldResult> sizes) {
-  // Every query reads the whole selection: only all tokens make a tile.
-  FailureOr<int64_t> group = getGroupSize(getQuery(), getKey());
-  OpFoldResult kvOffset, kvSize;
-  OpFoldResult tokens = tensor::getMixedSize(builder, getLoc(), getQuery(), 0);
-  if (failed(group) || !isConstantIntValue(offsets[0], 0) ||
-      !isEqualConstantIntOrValue(sizes[0], tokens) ||
-      failed(
-          getGroups(builder, *group, offsets[1], sizes[1], kvOffset, kvSize)))
-    return failure();
-  return getTiledImplementation(builder, {kvOffset}, {kvSize});
-}
-
-//===----------------------------------------------------------------------===//
-// gated_projection: tokens
-//===----------------------------------------------------------------------===//
 
 LogicalResult
 GatedProjectionOp::reifyResultShapes(OpBuilder &builder,
@@ -371,57 +219,6 @@ GatedProjectionOp::reifyResultShapes(OpBuilder &builder,
         {tokens, tensor::getMixedSize(builder, getLoc(), weight, 0)});
   shapes.push_back({tokens});
   return success();
-}
-
-SmallVector<IteratorType> GatedProjectionOp::getLoopIteratorTypes() {
-  return {IteratorType::parallel};
-}
-
-SmallVector<Range> GatedProjectionOp::getIterationDomain(OpBuilder &builder) {
-  return {getRange(builder, getLoc(), getInput(), 0)};
-}
-
-FailureOr<TilingResult>
-GatedProjectionOp::getTiledImplementation(OpBuilder &builder,
-                                          ArrayRef<OpFoldResult> offsets,
-                                          ArrayRef<OpFoldResult> sizes) {
-  Value input =
-      createSlice(builder, getLoc(), getInput(), 0, offsets[0], sizes[0]);
-  return finish(GatedProjectionOp::create(
-      builder, getLoc(), input, getBasis(), getWeights(), getImages(),
-      getBiases(), getLow(), getEpsilonAttr(), getEpsilonLowAttr()));
-}
-
-LogicalResult GatedProjectionOp::getResultTilePosition(
-    OpBuilder &builder, unsigned resultNumber, ArrayRef<OpFoldResult> offsets,
-    ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &resultOffsets,
-    SmallVector<OpFoldResult> &resultSizes) {
-  resultOffsets.assign({offsets[0]});
-  resultSizes.assign({sizes[0]});
-  if (resultNumber < getWeights().size()) {
-    resultOffsets.push_back(builder.getIndexAttr(0));
-    resultSizes.push_back(
-        tensor::getMixedSize(builder, getLoc(), getWeights()[resultNumber], 0));
-  }
-  return success();
-}
-
-FailureOr<TilingResult> GatedProjectionOp::generateResultTileValue(
-    OpBuilder &builder, unsigned resultNumber, ArrayRef<OpFoldResult> offsets,
-    ArrayRef<OpFoldResult> sizes) {
-  // The gate reads whole rows, and the projections share it: a tile of an
-  // output must span its columns.
-  if (resultNumber < getWeights().size() &&
-      (!isConstantIntValue(offsets[1], 0) ||
-       !isEqualConstantIntOrValue(
-           sizes[1], tensor::getMixedSize(builder, getLoc(),
-                                          getWeights()[resultNumber], 0))))
-    return failure();
-  FailureOr<TilingResult> tiled =
-      getTiledImplementation(builder, offsets[0], sizes[0]);
-  if (succeeded(tiled))
-    tiled->tiledValues = {tiled->tiledOps[0]->getResult(resultNumber)};
-  return tiled;
 }
 
 //===----------------------------------------------------------------------===//

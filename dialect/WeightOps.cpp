@@ -16,6 +16,9 @@ LogicalResult WeightOp::verify() {
   if (getName().empty() || !type || !type.hasStaticShape()) // (C1)
     return emitOpError("expects a name and a static shape, got \"")
            << getName() << "\" and " << getResult().getType();
+  if (IntegerAttr layer = getLayerAttr(); layer && layer.getInt() < 0) // (C2)
+    return emitOpError("expects a layer that is not negative, got ")
+           << layer.getInt();
   return success();
 }
 

@@ -529,7 +529,8 @@ def VectorizeTilesPass
 
     Ops of the dialect without a kernel of their own are replaced by their
     definition. A structured op that does not walk memory with its last loop
-    stays as it is, and becomes scalar loops later.
+    stays as it is, and becomes scalar loops later. Remarks of the category
+    `gist-vectorize-tiles` say what stayed, and why.
   }];
   let dependentDialects = [
     "::gist::GistDialect", "::mlir::affine::AffineDialect",
@@ -713,6 +714,42 @@ def PlanMemoryPass : Pass<"gist-plan-memory", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::gist::GistDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// Check: at the end of every stage
+//===----------------------------------------------------------------------===//
+
+def CheckStagePass : Pass<"gist-check-stage", "::mlir::ModuleOp"> {
+  let summary = "fail where the promise of a stage does not hold";
+  let description = [{
+    Every stage ends with it, in release too, so that a fault is reported where
+    it is made. The diagnostic stands at the op, says what was found and what the
+    stage promises:
+
+    | stage | what holds at its end |
+    |---|---|
+    | `import` | functions on tensors, one block each; the arguments of a function have different names, and so its results |
+    | `graph` | the same; products and their weights agree about the packing |
+    | `kernels` | host functions only call kernels; kernels are private, called, and no two alike, and return their destinations |
+    | `memory` | the same; all that calls write is in the arena, in an argument or returned |
+    | `tiles` | kernels are on buffers, allocate nothing and have a grid |
+    | `gpu-tiles` | the same; kernels have a workgroup and no loop over workgroups |
+    | `cpu` | the LLVM dialect and Arm's instructions alone; kernels have the type that the runtime calls |
+    | `gpu` | the LLVM dialect and the GPU's alone; kernels take addresses |
+
+    ```mlir
+    func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+      // error: 'math.exp' op is left in a host function; the stage 'kernels' …
+      %y = math.exp %x : tensor<4xf32>
+      return %y : tensor<4xf32>
+    }
+    ```
+  }];
+  let options = [
+    Option<"stage", "stage", "std::string", /*default=*/"",
+           "the stage whose promise is checked">,
+  ];
 }
 
 #endif // GIST_PASSES

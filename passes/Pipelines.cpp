@@ -67,14 +67,23 @@ void gist::buildReferencePipeline(OpPassManager &pm) {
   pm.addPass(createReconcileUnrealizedCastsPass());
 }
 
+/// Every stage ends with the check of what it promises.
+static void addCheck(OpPassManager &pm, StringRef stage) {
+  CheckStagePassOptions check;
+  check.stage = stage.str();
+  pm.addPass(createCheckStagePass(check));
+}
+
 void gist::buildPlanStage(OpPassManager &pm) {
   pm.addPass(createGateLinearsPass());
   pm.addPass(createClusterCachePass());
   pm.addPass(createInsertSelectionsPass());
   pm.addPass(createAttendOnRepresentativesPass());
+  addCheck(pm, "import"); // A graph with less work is a graph.
 }
 
-void gist::buildGraphStage(OpPassManager &pm,
+/// The passes of the graph stage.
+static void addGraphPasses(OpPassManager &pm,
                            const GraphPipelineOptions &options) {
   if (options.sampling)
     pm.addPass(createAddSamplingPass()); // The decode entry is a copy.
@@ -99,14 +108,23 @@ void gist::buildGraphStage(OpPassManager &pm,
   pm.addPass(createCSEPass());
 }
 
+void gist::buildGraphStage(OpPassManager &pm,
+                           const GraphPipelineOptions &options) {
+  addCheck(pm, "import"); // Graphs come from files of people too.
+  addGraphPasses(pm, options);
+  addCheck(pm, "graph");
+}
+
 void gist::buildKernelStage(OpPassManager &pm) {
   pm.addPass(createFormKernelsPass());
   pm.addPass(createCSEPass());
   pm.addPass(createCanonicalizerPass());
+  addCheck(pm, "kernels");
 }
 
 void gist::buildMemoryStage(OpPassManager &pm) {
   pm.addPass(createPlanMemoryPass());
+  addCheck(pm, "memory");
 }
 
 void gist::buildTileStage(OpPassManager &pm,
@@ -128,6 +146,7 @@ void gist::buildTileStage(OpPassManager &pm,
   pm.addPass(createCanonicalizerPass()); // Loops stop carrying buffers.
   pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createPlaceBuffersPass());
+  addCheck(pm, "tiles");
 }
 
 void gist::buildCpuStage(OpPassManager &pm) {
@@ -155,6 +174,7 @@ void gist::buildCpuStage(OpPassManager &pm) {
   pm.addPass(createUBToLLVMConversionPass());
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
+  addCheck(pm, "cpu");
 }
 
 void gist::buildGpuTileStage(OpPassManager &pm,
@@ -169,6 +189,7 @@ void gist::buildGpuTileStage(OpPassManager &pm,
   pm.addPass(createGpuKernelsPass(kernels));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  addCheck(pm, "gpu-tiles");
 }
 
 void gist::buildGpuStage(OpPassManager &pm, const GpuPipelineOptions &options) {
@@ -208,6 +229,7 @@ void gist::buildGpuStage(OpPassManager &pm, const GpuPipelineOptions &options) {
   device.addPass(createConvertIndexToLLVMPass());
   device.addPass(createUBToLLVMConversionPass());
   device.addPass(createReconcileUnrealizedCastsPass());
+  addCheck(pm, "gpu");
 }
 
 void gist::registerPipelines() {

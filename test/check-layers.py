@@ -27,6 +27,7 @@ LAYERS = [
     "dialect",
     "passes",  # Passes.h, which every pass includes; Pipelines is checked below.
     "passes/Kernel",
+    "passes/Check",
     "passes/Target/Info",
     "passes/Reference",
     "passes/Import",

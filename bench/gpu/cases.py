@@ -58,7 +58,7 @@ def gemm(tokens, depth, columns, bar, goal):
 #rows = affine_map<(m, n, k) -> (m, k)>
 #columns = affine_map<(m, n, k) -> (n, k)>
 #result = affine_map<(m, n, k) -> (m, n)>
-func.func @run(%x: tensor<?x{depth}xf16> loc("x"), %w: tensor<{columns}x{depth}xf16> loc("w"))
+func.func @run(%x: tensor<?x{depth}xf16> {{gist.name = "x"}}, %w: tensor<{columns}x{depth}xf16> {{gist.name = "w"}})
     -> (tensor<?x{columns}xf16> {{gist.name = "y"}}) {{
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f32
@@ -102,12 +102,12 @@ def gemv(depth, columns, weights, bar, goal):
       ins(%x, %w{i} : {row}, {weight}) outs(%f : {out}) -> {out}"""
         names.append(f"%p{i}")
     results = ", ".join(f'{out} {{gist.name = "y{i}"}}' for i in range(weights))
-    arguments = ", ".join(f'%w{i}: {weight} loc("w{i}")' for i in range(weights))
+    arguments = ", ".join(f'%w{i}: {weight} {{gist.name = "w{i}"}}' for i in range(weights))
     graph = f"""
 #rows = affine_map<(m, n, k) -> (m, k)>
 #columns = affine_map<(m, n, k) -> (n, k)>
 #result = affine_map<(m, n, k) -> (m, n)>
-func.func @run(%x: {row} loc("x"), {arguments}) -> ({results}) {{
+func.func @run(%x: {row} {{gist.name = "x"}}, {arguments}) -> ({results}) {{
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : {out}
   %f = linalg.fill ins(%zero : f32) outs(%e : {out}) -> {out}{text}
@@ -143,7 +143,7 @@ def dense_attention(model, name, queries, tokens, bar, goal, **cost):
     heads, kv, size = HEADS[model]
     q, k = f"tensor<{queries or '?'}x{heads}x{size}xf16>", f"tensor<?x{kv}x{size}xf16>"
     graph = f"""
-func.func @run(%q: {q} loc("q"), %k: {k} loc("k"), %v: {k} loc("v")) -> ({q} {{gist.name = "y"}}) {{
+func.func @run(%q: {q} {{gist.name = "q"}}, %k: {k} {{gist.name = "k"}}, %v: {k} {{gist.name = "v"}}) -> ({q} {{gist.name = "y"}}) {{
   %y = gist.attention %q, %k, %v causal : {q}, {k}, {k}
   return %y : {q}
 }}"""
@@ -236,7 +236,7 @@ def torch_select(torch, i):
 
 def select(tokens, depth, against, bar, goal):
     text = f"""
-func.func @run(%x: tensor<?x{depth}xf16> loc("x")) -> {SELECTION.format(shape="?")} {{
+func.func @run(%x: tensor<?x{depth}xf16> {{gist.name = "x"}}) -> {SELECTION.format(shape="?")} {{
   %s = gist.gram_select %x, 3.0e-1 against {against} causal : tensor<?x{depth}xf16>
   %i, %c, %n, %w = gist.unpack_selection %s : !gist.selection<?>
   return %i, %c, %n, %w : tensor<?xi32>, tensor<i32>, tensor<?xi32>, tensor<?xi32>
@@ -248,8 +248,8 @@ func.func @run(%x: tensor<?x{depth}xf16> loc("x")) -> {SELECTION.format(shape="?
         flops=float(tokens) * tokens * depth, tags={"select"})
 
 
-PARTS = """%ids: tensor<?xi32> loc("ids"), %count: tensor<i32> loc("count"),
-    %nearest: tensor<?xi32> loc("nearest"), %weight: tensor<?xi32> loc("weight")"""
+PARTS = """%ids: tensor<?xi32> {gist.name = "ids"}, %count: tensor<i32> {gist.name = "count"},
+    %nearest: tensor<?xi32> {gist.name = "nearest"}, %weight: tensor<?xi32> {gist.name = "weight"}"""
 PACK = """%s = gist.pack_selection %ids, %count, %nearest, %weight
       : tensor<?xi32>, tensor<i32>, tensor<?xi32>, tensor<?xi32>"""
 
@@ -295,7 +295,7 @@ def growing_of(torch, generator, tokens, kept):
 
 def cascade(tokens, depth):
     text = f"""
-func.func @run(%x: tensor<?x{depth}xf16> loc("x"), {PARTS}) -> {SELECTION.format(shape="?")} {{
+func.func @run(%x: tensor<?x{depth}xf16> {{gist.name = "x"}}, {PARTS}) -> {SELECTION.format(shape="?")} {{
   {PACK}
   %n, %gone, %new = gist.cascade_update %x, %s, 3.0e-1 causal : tensor<?x{depth}xf16>, !gist.selection<?>
   %i, %c, %a, %w = gist.unpack_selection %n : !gist.selection<?>
@@ -317,7 +317,7 @@ def attend_graph(model, words):
     heads, kv, size = HEADS[model]
     q, k = f"tensor<?x{heads}x{size}xf16>", f"tensor<?x{kv}x{size}xf16>"
     return f"""
-func.func @run(%q: {q} loc("q"), %k: {k} loc("k"), %v: {k} loc("v"), {PARTS})
+func.func @run(%q: {q} {{gist.name = "q"}}, %k: {k} {{gist.name = "k"}}, %v: {k} {{gist.name = "v"}}, {PARTS})
     -> ({q} {{gist.name = "y"}}) {{
   {PACK}
   %y = gist.attend %q, %k, %v on %s {words} : {q}, {k}, {k}, !gist.selection<?>
@@ -442,11 +442,11 @@ def gated(depth, columns, rank, calls, is_open, bar, goal):
             text += f"""
   %x{i + 1} = tensor.extract_slice %y{i}[0, 0] [1, {depth}] [1, 1] : {out} to {row}"""
         x = f"%x{i + 1}"
-    arguments = [f'%x: {row} loc("x")']
+    arguments = [f'%x: {row} {{gist.name = "x"}}']
     for i in range(calls):
-        arguments.append(f'%v{i}: tensor<{depth}x{rank}xf16> loc("v{i}")')
-        arguments.append(f'%m{i}: tensor<{columns}x{rank}xf16> loc("m{i}")')
-    arguments += [f'%w{i}: tensor<{columns}x{depth}xf16> loc("w{i}")' for i in range(weights)]
+        arguments.append(f'%v{i}: tensor<{depth}x{rank}xf16> {{gist.name = "v{i}"}}')
+        arguments.append(f'%m{i}: tensor<{columns}x{rank}xf16> {{gist.name = "m{i}"}}')
+    arguments += [f'%w{i}: tensor<{columns}x{depth}xf16> {{gist.name = "w{i}"}}' for i in range(weights)]
     graph = f"""
 func.func @run({", ".join(arguments)}) -> ({out} {{gist.name = "y"}}, tensor<1xi8> {{gist.name = "level"}}) {{{text}
   return %y{calls - 1}, %l{calls - 1} : {out}, tensor<1xi8>
@@ -496,8 +496,8 @@ def gated_many(tokens, depth, columns, rank, share):
     """Many tokens, of which a share has an open gate."""
     text = gated_text("?", depth, columns, rank, 0, "%x")
     graph = f"""
-func.func @run(%x: tensor<?x{depth}xf16> loc("x"), %v0: tensor<{depth}x{rank}xf16> loc("v0"),
-    %m0: tensor<{columns}x{rank}xf16> loc("m0"), %w0: tensor<{columns}x{depth}xf16> loc("w0"))
+func.func @run(%x: tensor<?x{depth}xf16> {{gist.name = "x"}}, %v0: tensor<{depth}x{rank}xf16> {{gist.name = "v0"}},
+    %m0: tensor<{columns}x{rank}xf16> {{gist.name = "m0"}}, %w0: tensor<{columns}x{depth}xf16> {{gist.name = "w0"}})
     -> (tensor<?x{columns}xf16> {{gist.name = "y"}}, tensor<?xi8> {{gist.name = "level"}}) {{{text}
   return %y0, %l0 : tensor<?x{columns}xf16>, tensor<?xi8>
 }}"""
@@ -544,7 +544,7 @@ def sample(vocabulary, temperature, top_k, top_p):
     """The next token of one row of logits; greedy at temperature 0."""
     row, settings = f"tensor<1x{vocabulary}xf32>", "tensor<1x5xi64>"
     graph = f"""
-func.func @run(%x: {row} loc("x"), %s: {settings} loc("s")) -> (tensor<1xi32> {{gist.name = "y"}}) {{
+func.func @run(%x: {row} {{gist.name = "x"}}, %s: {settings} {{gist.name = "s"}}) -> (tensor<1xi32> {{gist.name = "y"}}) {{
   %y = gist.sample %x by %s : {row}, {settings}
   return %y : tensor<1xi32>
 }}"""

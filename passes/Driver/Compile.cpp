@@ -174,7 +174,8 @@ Status Compilation::writeModule() {
                      "; the module takes token ids alone");
   ModuleWriter writer;
   describeModel(options, model, describeCompute(programs), writer);
-  if (block != 0) // Calls stay within a block.
+  writer.setPlan(plan.text); // for people: gist-run info --plan
+  if (block != 0)            // Calls stay within a block.
     writer.spec.model.prefillChunk = block;
   if (!selections.empty())
     writer.spec.model.properties[kSelectionsProperty] = selections;
@@ -203,6 +204,8 @@ Status Compilation::run() {
   std::vector<Target> targets;
   if (options.emit >= Emit::Kernels)
     GIST_TRY(findTargets(options, targets));
+  if (options.report == Report::Remarks)
+    diagnostics.showRemarks(context);
 
   if (!options.plan.empty() && options.plan != kCalibrationPlan)
     GIST_TRY(readPlanFile(options.plan, plan));

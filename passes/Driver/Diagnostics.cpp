@@ -9,6 +9,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
+#include "mlir/IR/Remarks.h"
 
 #include <cstdio>
 
@@ -50,10 +51,25 @@ void Diagnostics::handle(Diagnostic &diagnostic) {
   case DiagnosticSeverity::Warning:
     warn(sentenceOf(diagnostic));
     return;
-  case DiagnosticSeverity::Note:
   case DiagnosticSeverity::Remark:
+    // Only when showRemarks was called are there any.
+    progress.clear();
+    std::fprintf(stderr, "gist-compile: remark: %s\n",
+                 sentenceOf(diagnostic).c_str());
+    return;
+  case DiagnosticSeverity::Note:
     return;
   }
+}
+
+void Diagnostics::showRemarks(MLIRContext &context) {
+  remark::RemarkCategories all;
+  all.all = ".*";
+  // Without a stream of their own, remarks are diagnostics.
+  (void)remark::enableOptimizationRemarks(
+      context, /*streamer=*/nullptr,
+      std::make_unique<remark::RemarkEmittingPolicyAll>(), all,
+      /*printAsEmitRemarks=*/true);
 }
 
 void Diagnostics::warn(const std::string &sentence) {

@@ -17,7 +17,8 @@
 
 namespace gist::compile {
 
-/// Keeps the first error that parsing or a pass reports, and prints warnings.
+/// Keeps the first error that parsing or a pass reports, and prints warnings
+/// and, where they are asked for, remarks.
 class Diagnostics {
 public:
   Diagnostics(mlir::MLIRContext &context, Progress &progress);
@@ -27,6 +28,9 @@ public:
   Status takeError(const std::string &stage);
 
   void warn(const std::string &sentence);
+
+  /// From now on passes say what they could not do, and why.
+  void showRemarks(mlir::MLIRContext &context);
 
 private:
   void handle(mlir::Diagnostic &diagnostic);

@@ -7,6 +7,7 @@
 
 #include "passes/Driver/Entries.h"
 
+#include "dialect/GistNames.h"
 #include "runtime/module/ModuleSpec.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -37,7 +38,7 @@ static EntryName nameOf(const ImportedModel &model) {
 /// Renames a function that import made.
 static void nameEntry(func::FuncOp function, EntryName name) {
   function.setName(name.entry);
-  function.setResultAttr(0, "gist.name",
+  function.setResultAttr(0, kNameAttr,
                          StringAttr::get(function.getContext(), name.result));
 }
 

@@ -31,7 +31,7 @@ enum class Compute { Auto, F32, Int8 };
 enum class Gram { Exact, Fp8 };
 
 /// What is said about the code of GPU kernels.
-enum class Report { None, Resources, ResourcesJson };
+enum class Report { None, Remarks, Resources, ResourcesJson };
 
 enum class ShowProgress { Auto, On, Off };
 

@@ -16,7 +16,7 @@ using namespace gist;
 using namespace gist::compile;
 
 Status compile::reportCode(Report report, llvm::StringRef code) {
-  if (report == Report::None)
+  if (report == Report::None || report == Report::Remarks)
     return {};
   auto kernels = inspectCodeObject(code);
   if (!kernels)

@@ -19,16 +19,6 @@
 using namespace mlir;
 using namespace gist;
 
-/// The layer that a weight's name says it belongs to, or -1.
-static int32_t getLayer(StringRef name) {
-  SmallVector<StringRef> parts;
-  name.split(parts, '.');
-  for (StringRef part : parts)
-    if (int32_t layer; !part.getAsInteger(10, layer))
-      return layer;
-  return -1;
-}
-
 /// Terms in each sum of the product that `kernel` computes; 0 when it computes
 /// none, or one of unknown length.
 static int64_t getProductDepth(func::FuncOp kernel) {
@@ -154,8 +144,9 @@ private:
       if (isa<IndexType>(argument.getType()))
         continue;
       std::string name = "argument" + std::to_string(argument.getArgNumber());
-      if (auto location = dyn_cast<NameLoc>(argument.getLoc()))
-        name = location.getName().str();
+      if (auto given = function.getArgAttrOfType<StringAttr>(
+              argument.getArgNumber(), kNameAttr))
+        name = given.str();
       bool isState = updated.contains(argument);
       uint32_t buffer = builder.addBuffer(
           name, scope, isState ? BufferKind::State : BufferKind::Input,
@@ -189,9 +180,24 @@ private:
       uint32_t buffer = builder.addBuffer(entry.name + "." + text, scope,
                                           BufferKind::Output, result);
       bufferOf[call.getTiedOpOperand(cast<OpResult>(made))->get()] = buffer;
+      if (auto what =
+              function.getResultAttrOfType<ObservedAttr>(number, kObservedAttr))
+        addObservation(what);
       entry.outputs.push_back(buffer);
     }
     return success();
+  }
+
+  /// The output that comes next shows `what`.
+  void addObservation(ObservedAttr what) {
+    ObservationSpec shown;
+    shown.kind = static_cast<ObservationKind>(what.getKind());
+    shown.layer = static_cast<int32_t>(what.getLayer());
+    shown.group = what.getGroup().str();
+    for (StringAttr weight : what.getWeights())
+      shown.weights.push_back(weight.str());
+    shown.output = static_cast<uint32_t>(entry.outputs.size());
+    entry.observations.push_back(std::move(shown));
   }
 
   FailureOr<uint32_t> getBuffer(Value tensor) {
@@ -285,7 +291,7 @@ private:
     for (Value input : call.getInputs())
       if (auto weight = input.getDefiningOp<WeightOp>();
           weight && command.layer < 0)
-        command.layer = getLayer(weight.getName());
+        command.layer = static_cast<int32_t>(weight.getLayer().value_or(-1));
 
     Operation *lowered = SymbolTable::lookupSymbolIn(kernels, call.getKernel());
     auto grid =

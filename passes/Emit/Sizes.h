@@ -23,9 +23,6 @@
 
 namespace gist {
 
-/// The attribute of a host function that says how large its arena is.
-inline constexpr llvm::StringLiteral kArenaSizeAttr = "gist.arena_size";
-
 /// The value of an index computed in a host function. The first dimension of an
 /// argument is the tokens, every other one the capacity, and an index argument
 /// the tokens before. Null when it is anything else.

@@ -13,6 +13,7 @@
 #include "mlir/IR/Builders.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
+#include "runtime/module/ModuleSpec.h"
 
 #include <limits>
 
@@ -23,9 +24,6 @@ namespace gist {
 
 using namespace mlir;
 using namespace gist;
-
-/// What the new argument and result are called in a module.
-static constexpr llvm::StringLiteral kTargets = "targets", kNll = "nll";
 
 namespace {
 /// Writes the loss of rows of logits. Everything is elementwise or a reduction
@@ -133,15 +131,16 @@ struct AddNllEntryPass final
     builder.setInsertionPointAfter(score);
     auto copy = cast<func::FuncOp>(builder.clone(*score));
     copy.setName(to);
-    auto named = NameLoc::get(builder.getStringAttr(kTargets), copy.getLoc());
-    (void)copy.insertArgument(1, tokens, {}, named);
+    auto named = builder.getDictionaryAttr(
+        builder.getNamedAttr(kNameAttr, builder.getStringAttr(kTensorTargets)));
+    (void)copy.insertArgument(1, tokens, named, copy.getLoc());
     auto end = cast<func::ReturnOp>(copy.getBody().front().getTerminator());
     ImplicitLocOpBuilder b(end.getLoc(), end);
     Value loss = LossBuilder(b, end.getOperand(0), copy.getArgument(1)).build();
     end->setOperand(0, loss);
     copy.setFunctionType(builder.getFunctionType(copy.getArgumentTypes(),
                                                  end->getOperandTypes()));
-    copy.setResultAttr(0, kNameAttr, builder.getStringAttr(kNll));
+    copy.setResultAttr(0, kNameAttr, builder.getStringAttr(kTensorNll));
   }
 };
 } // namespace

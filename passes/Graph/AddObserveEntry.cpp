@@ -18,7 +18,7 @@ namespace gist {
 using namespace mlir;
 using namespace gist;
 
-/// "0.qkv".
+/// "0.qkv", for people: the attribute says the same to programs.
 static std::string getGroup(const LinearInput &input) {
   return input.layer < 0
              ? "head"
@@ -31,6 +31,17 @@ static std::string describe(LinearInput &input) {
   for (auto [i, linear] : llvm::enumerate(input.linears))
     name += (i ? "+" : ":") + linear.weight.getName().str();
   return name;
+}
+
+/// What a group of linear layers reads, or one of them gives.
+static ObservedAttr getObserved(MLIRContext *context, Observation kind,
+                                const LinearInput &input,
+                                ArrayRef<Linear> linears) {
+  SmallVector<StringAttr> weights;
+  for (Linear linear : linears)
+    weights.push_back(linear.weight.getNameAttr());
+  StringRef group = input.layer < 0 ? "head" : linearGroupName(input.group);
+  return ObservedAttr::get(context, kind, input.layer, group, weights);
 }
 
 namespace {
@@ -53,25 +64,33 @@ struct AddObserveEntryPass final
     auto end = cast<func::ReturnOp>(observe.front().getTerminator());
     SmallVector<Value> results;
     SmallVector<DictionaryAttr> attributes;
-    auto show = [&](Value value, const std::string &name) {
+    auto show = [&](Value value, const std::string &name, ObservedAttr what) {
       results.push_back(value);
       attributes.push_back(builder.getDictionaryAttr(
-          builder.getNamedAttr(kNameAttr, builder.getStringAttr(name))));
+          {builder.getNamedAttr(kNameAttr, builder.getStringAttr(name)),
+           builder.getNamedAttr(kObservedAttr, what)}));
     };
+    MLIRContext *context = &getContext();
     for (LinearInput &input : *inputs)
-      show(input.rows, describe(input));
+      show(input.rows, describe(input),
+           getObserved(context, Observation::Input, input, input.linears));
     // What a head gives are logits, which have entries of their own.
     for (LinearInput &input : *inputs)
       for (Linear &linear : input.linears)
         if (input.layer >= 0)
           show(linear.product->getResult(0),
-               getGroup(input) + "=" + linear.weight.getName().str());
+               getGroup(input) + "=" + linear.weight.getName().str(),
+               getObserved(context, Observation::Product, input, linear));
     // What selections can look at; normalised rows are there already.
     for (auto [layer, op] : llvm::enumerate(observe.getOps<AttentionOp>()))
-      for (auto [on, what] : {std::pair(SelectOn::Residual, "@residual"),
-                              std::pair(SelectOn::Keys, "@keys")})
+      for (auto [on, kind] :
+           {std::pair(SelectOn::Residual, Observation::Residual),
+            std::pair(SelectOn::Keys, Observation::Keys)})
         if (Value rows = findSelectionRows(op, on))
-          show(rows, std::to_string(layer) + what);
+          show(rows,
+               std::to_string(layer) + "@" + stringifyObservation(kind).str(),
+               ObservedAttr::get(context, kind, static_cast<int64_t>(layer), "",
+                                 {}));
     // What else is returned is state.
     for (unsigned i = 1; i < end->getNumOperands(); ++i) {
       results.push_back(end->getOperand(i));

@@ -40,9 +40,9 @@ struct AddSamplingPass final
     auto end = cast<func::ReturnOp>(function.front().getTerminator());
     auto settings = RankedTensorType::get(
         {logits.getDimSize(0), kNumSampleFields}, builder.getI64Type());
-    auto named =
-        NameLoc::get(builder.getStringAttr(kTensorSampling), function.getLoc());
-    (void)function.insertArgument(1, settings, {}, named);
+    auto named = builder.getDictionaryAttr(builder.getNamedAttr(
+        kNameAttr, builder.getStringAttr(kTensorSampling)));
+    (void)function.insertArgument(1, settings, named, function.getLoc());
     builder.setInsertionPoint(end);
     Value next = SampleOp::create(builder, end.getLoc(), end.getOperand(0),
                                   function.getArgument(1));

@@ -229,8 +229,8 @@ struct AssignPackingPass final
                                op.getValues().getType().getDimSize(1)),
         stored.getElementType());
     rewriter.setInsertionPointAfter(weight);
-    auto packed =
-        WeightOp::create(rewriter, weight.getLoc(), type, weight.getNameAttr());
+    auto packed = WeightOp::create(rewriter, weight.getLoc(), type,
+                                   weight.getNameAttr(), weight.getLayerAttr());
     packed->setAttr(kFormatAttr, op.getFormatAttr());
     packed->setAttr(kPackingAttr, packing);
     if (Attribute parts = weight->getAttr(kPartsAttr))

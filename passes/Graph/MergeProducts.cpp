@@ -45,7 +45,8 @@ static WeightOp joinWeights(RewriterBase &rewriter,
   shape[0] = rows;
   auto joined = WeightOp::create(
       rewriter, products[0].getLoc(),
-      RankedTensorType::get(shape, stored.getElementType()), name);
+      RankedTensorType::get(shape, stored.getElementType()),
+      rewriter.getStringAttr(name), getOwnWeight(products[0]).getLayerAttr());
   joined->setAttr(kPartsAttr, rewriter.getArrayAttr(parts));
   return joined;
 }

@@ -277,7 +277,7 @@ Value KernelTable::makeZeros(OpBuilder &builder, Location loc,
   Value memory = tensor::EmptyOp::create(builder, loc, type, ValueRange());
   DispatchOp zeroed = call(builder, kernel, "clear", {}, memory);
   if (!owner.empty())
-    zeroed->setAttr("gist.owner", builder.getStringAttr(owner));
+    zeroed->setAttr(kOwnerAttr, builder.getStringAttr(owner));
   return zeroed.getResult(0);
 }
 

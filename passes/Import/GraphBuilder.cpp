@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "runtime/module/ModuleSpec.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <utility>
@@ -41,10 +42,12 @@ GraphBuilder::GraphBuilder(ModuleOp module, const Architecture &architecture,
   function =
       func::FuncOp::create(b, "forward", b.getFunctionType(arguments, {}));
   Block *entry = function.addEntryBlock();
-  const char *names[] = {"tokens", "past", "k_cache", "v_cache"};
-  for (BlockArgument argument : entry->getArguments())
-    argument.setLoc(
-        NameLoc::get(b.getStringAttr(names[argument.getArgNumber()])));
+  const char *names[] = {kTensorTokens, "past", "k_cache", "v_cache"};
+  for (BlockArgument argument : entry->getArguments()) {
+    StringAttr name = b.getStringAttr(names[argument.getArgNumber()]);
+    function.setArgAttr(argument.getArgNumber(), kNameAttr, name);
+    argument.setLoc(NameLoc::get(name)); // for people
+  }
   b.setInsertionPointToStart(entry);
 
   tokens = entry->getArgument(0);
@@ -110,8 +113,9 @@ bool GraphBuilder::hasTensor(std::string_view name) const {
   return source.tensors().contains(name);
 }
 
-/// The op for a weight; one op however often it is asked for.
-Value GraphBuilder::emitWeight(const std::string &name) {
+/// The op for a weight; one op however often it is asked for. `layer` is null
+/// for one that belongs to the whole model.
+Value GraphBuilder::emitWeight(const std::string &name, IntegerAttr layer) {
   Value &value = emitted[name];
   if (value)
     return value;
@@ -128,7 +132,8 @@ Value GraphBuilder::emitWeight(const std::string &name) {
   } else if (weight.format == WeightFormat::BF16) {
     element = b.getBF16Type();
   }
-  value = WeightOp::create(b, RankedTensorType::get(shape, element), name);
+  value = WeightOp::create(b, RankedTensorType::get(shape, element),
+                           b.getStringAttr(name), layer);
   return value;
 }
 
@@ -147,6 +152,9 @@ GraphBuilder::weight(std::string_view module, const char *suffix,
                      const std::vector<int64_t> &shape, bool transposed) {
   std::string name;
   const StoredTensor *stored = find(module, suffix, name);
+  IntegerAttr layer;
+  if (module.front() == '.')
+    layer = b.getI64IntegerAttr(currentLayer);
   std::vector<int64_t> storedShape = shape;
   if (transposed)
     std::swap(storedShape[0], storedShape[1]);
@@ -157,7 +165,7 @@ GraphBuilder::weight(std::string_view module, const char *suffix,
     bool isBias = llvm::StringRef(suffix) == ".bias";
     auto made =
         weights.entries.emplace(name, randomWeight(shape, isBias, matrices));
-    return {emitWeight(name), made.first->second.format};
+    return {emitWeight(name, layer), made.first->second.format};
   }
   if (!stored) {
     std::string prefix;
@@ -186,14 +194,14 @@ GraphBuilder::weight(std::string_view module, const char *suffix,
   b.setLoc(NameLoc::get(b.getStringAttr(name)));
   auto known = weights.entries.find(name);
   if (known != weights.entries.end())
-    return {emitWeight(name), known->second.format};
+    return {emitWeight(name, layer), known->second.format};
   bool expands = options.expandWeights && stored->format != WeightFormat::F32;
   Weight content = expands ? expandedWeight(*stored) : storedWeight(*stored);
   if (transposed)
     content = transposedWeight(content);
   WeightFormat format = content.format;
   weights.entries.emplace(name, std::move(content));
-  return {emitWeight(name), format};
+  return {emitWeight(name, layer), format};
 }
 
 Status GraphBuilder::takeStatus() {

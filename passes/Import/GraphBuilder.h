@@ -127,7 +127,7 @@ private:
   LoadedWeight weight(std::string_view module, const char *suffix,
                       const std::vector<int64_t> &shape,
                       bool transposed = false);
-  mlir::Value emitWeight(const std::string &name);
+  mlir::Value emitWeight(const std::string &name, mlir::IntegerAttr layer = {});
   mlir::Value numbers(mlir::Value stored, WeightFormat format);
   mlir::Value project(mlir::Value x, std::string_view name, int64_t outputs,
                       Bias bias, bool transposed);

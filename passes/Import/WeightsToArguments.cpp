@@ -32,7 +32,7 @@ static LogicalResult convertFunction(func::FuncOp function) {
     unsigned index = function.getNumArguments();
     auto attributes = DictionaryAttr::get(
         function.getContext(),
-        NamedAttribute(StringAttr::get(function.getContext(), "gist.name"),
+        NamedAttribute(StringAttr::get(function.getContext(), kNameAttr),
                        name));
     if (failed(function.insertArgument(index, type, attributes,
                                        ops.front().getLoc())))

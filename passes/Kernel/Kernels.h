@@ -26,21 +26,6 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace gist {
-inline constexpr llvm::StringLiteral kTileAttr = "gist.tile";
-inline constexpr llvm::StringLiteral kGridAttr = "gist.grid";
-/// Threads of a workgroup: an array of one number on a kernel.
-inline constexpr llvm::StringLiteral kWorkgroupAttr = "gist.workgroup";
-/// Bytes of dynamic workgroup memory that a launch must give.
-inline constexpr llvm::StringLiteral kSharedMemoryAttr = "gist.shared_memory";
-/// The argument of a kernel that holds words of control, zero at the start.
-inline constexpr llvm::StringLiteral kControlArgAttr = "gist.control";
-
-/// The attribute of a host function's result that names it.
-inline constexpr llvm::StringLiteral kNameAttr = "gist.name";
-/// Attributes of an argument that is state: cleared when a session starts anew,
-/// and read back as a statistic under its name.
-inline constexpr llvm::StringLiteral kZeroOnResetAttr = "gist.zero_on_reset";
-inline constexpr llvm::StringLiteral kStatisticAttr = "gist.statistic";
 
 /// True if `op` is a kernel function.
 inline bool isKernel(mlir::Operation *op) { return op->hasAttr(kKernelAttr); }

@@ -24,10 +24,6 @@
 
 namespace gist {
 
-inline constexpr llvm::StringLiteral kFormatAttr = "gist.format";
-inline constexpr llvm::StringLiteral kPackingAttr = "gist.packing";
-inline constexpr llvm::StringLiteral kPartsAttr = "gist.parts";
-
 /// The bytes of a weight of `rows` x `columns` values, stored in blocks of
 /// `format`, in the order that `packing` describes. `stored` has the size that
 /// the format gives it; `columns` is a whole number of blocks.

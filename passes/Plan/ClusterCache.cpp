@@ -173,22 +173,22 @@ void Rewrite::addState() {
       {"clusters", RankedTensorType::get({layers, kvHeads}, b.getI32Type())}};
   for (const Part &part : parts) {
     unsigned number = function.getNumArguments();
-    DictionaryAttr attributes;
+    NamedAttrList attributes;
+    attributes.set(kNameAttr, b.getStringAttr(part.name));
     // A session starts without clusters, and people ask how many there are.
-    if (StringRef(part.name) == "clusters")
-      attributes = b.getDictionaryAttr(
-          {b.getNamedAttr(kZeroOnResetAttr, b.getUnitAttr()),
-           b.getNamedAttr(kStatisticAttr, b.getUnitAttr())});
-    (void)function.insertArgument(
-        number, part.type, attributes,
-        NameLoc::get(b.getStringAttr(part.name), function.getLoc()));
+    if (StringRef(part.name) == "clusters") {
+      attributes.set(kZeroOnResetAttr, b.getUnitAttr());
+      attributes.set(kStatisticAttr, b.getUnitAttr());
+    }
+    (void)function.insertArgument(number, part.type,
+                                  attributes.getDictionary(b.getContext()),
+                                  function.getLoc());
     state.push_back(function.getArgument(number));
   }
   b.setInsertionPointToStart(&function.getBody().front());
   auto table =
       RankedTensorType::get({layers, kvHeads, kNumHeadFields}, b.getF32Type());
-  heads = WeightOp::create(b, function.getLoc(), table,
-                           b.getStringAttr(kPlanHeadsWeight));
+  heads = WeightOp::create(b, function.getLoc(), table, kPlanHeadsWeight);
 }
 
 void Rewrite::replace(const CachedAttention &attention) {

@@ -14,16 +14,6 @@
 using namespace mlir;
 using namespace gist;
 
-/// The layer that a weight's name says it belongs to, or -1.
-static int64_t getLayer(StringRef name) {
-  SmallVector<StringRef> parts;
-  name.split(parts, '.');
-  for (StringRef part : parts)
-    if (int64_t layer; !part.getAsInteger(10, layer))
-      return layer;
-  return -1;
-}
-
 static WeightOp getWeight(Value value) {
   if (auto dequantize = value.getDefiningOp<DequantizeOp>())
     value = dequantize.getBlocks();
@@ -43,7 +33,7 @@ FailureOr<SmallVector<LinearInput>> gist::findLinears(func::FuncOp function) {
     WeightOp weight = getWeight(op.getDpsInputOperand(1)->get());
     if (!weight)
       return;
-    int64_t layer = getLayer(weight.getName());
+    auto layer = static_cast<int64_t>(weight.getLayer().value_or(-1));
     Value rows = op.getDpsInputOperand(0)->get();
     LinearInput &input = found[{layer, rows}];
     input.layer = layer;

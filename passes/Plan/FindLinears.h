@@ -33,8 +33,8 @@ struct LinearInput {
   int64_t getSize() const;
 };
 
-/// The linear layers of `function`, layer by layer, the head last. What layer
-/// they are of is in the names of their weights. Fails, with a diagnostic, for
+/// The linear layers of `function`, layer by layer, the head last. Their
+/// weights say what layer they are of. Fails, with a diagnostic, for
 /// a layer that has not three or four kinds of rows.
 mlir::FailureOr<llvm::SmallVector<LinearInput>>
 findLinears(mlir::func::FuncOp function);

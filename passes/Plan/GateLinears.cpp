@@ -75,6 +75,7 @@ private:
     MadeWeight what;
     what.kind = kind;
     what.from = linear.weight.getName().str();
+    what.layer = input.layer;
     what.bits = choice.bits;
     what.isCompensated = choice.isCompensated;
     what.exactRows = choice.exactRows;
@@ -286,9 +287,11 @@ private:
     unsigned number = function.getNumArguments();
     (void)function.insertArgument(
         number, type,
-        b.getDictionaryAttr({b.getNamedAttr(kZeroOnResetAttr, b.getUnitAttr()),
-                             b.getNamedAttr(kStatisticAttr, b.getUnitAttr())}),
-        NameLoc::get(b.getStringAttr("gates"), function.getLoc()));
+        b.getDictionaryAttr(
+            {b.getNamedAttr(kNameAttr, b.getStringAttr("gates")),
+             b.getNamedAttr(kZeroOnResetAttr, b.getUnitAttr()),
+             b.getNamedAttr(kStatisticAttr, b.getUnitAttr())}),
+        function.getLoc());
     counts = function.getArgument(number);
   }
 

@@ -100,7 +100,7 @@ LogicalResult Rewrite::insertSubspace(AttentionOp op, int64_t layer, Value rows,
            << layer << ": k is " << k << ", and the rows have " << d
            << " numbers";
   Value v = createBasisWeight(b, ("plan." + Twine(layer) + ".basis").str(),
-                              basisName(layer, LinearGroup::Qkv),
+                              layer, basisName(layer, LinearGroup::Qkv),
                               plan.getBases().value_or(""), k, d);
   subspace.coefficients = createLinear(b, rows, v);
   AffineExpr t, i;
@@ -176,7 +176,7 @@ LogicalResult Rewrite::insert(AttentionOp op, int64_t layer,
     std::vector<float> numbers(choice.getTaus().begin(),
                                choice.getTaus().end());
     taus = createConstantWeight(b, ("plan." + Twine(layer) + ".taus").str(),
-                                numbers);
+                                layer, numbers);
     // The weight says it all; any number that the op takes will do here.
     tau = llvm::APFloat(0.0F);
   }
@@ -287,9 +287,10 @@ void Rewrite::keepStatistics(int64_t layers) {
     unsigned number = function.getNumArguments();
     (void)function.insertArgument(
         number, type,
-        b.getDictionaryAttr({b.getNamedAttr(kZeroOnResetAttr, b.getUnitAttr()),
+        b.getDictionaryAttr({b.getNamedAttr(kNameAttr, b.getStringAttr(name)),
+                             b.getNamedAttr(kZeroOnResetAttr, b.getUnitAttr()),
                              b.getNamedAttr(kStatisticAttr, b.getUnitAttr())}),
-        NameLoc::get(b.getStringAttr(name), function.getLoc()));
+        function.getLoc());
     Value state = function.getArgument(number);
     OpFoldResult one = b.getIndexAttr(1), zero = b.getIndexAttr(0);
     for (const Inserted &each : selections) {

@@ -37,6 +37,11 @@ static void define(ImplicitLocOpBuilder &b, StringRef name,
   create();
 }
 
+/// The layer of a weight, or null for one of no layer.
+static IntegerAttr getLayer(ImplicitLocOpBuilder &b, int64_t layer) {
+  return layer < 0 ? IntegerAttr() : b.getI64IntegerAttr(layer);
+}
+
 static RankedTensorType getType(ImplicitLocOpBuilder &b, WeightFormat format,
                                 int64_t rows, int64_t columns) {
   const FormatInfo &info = formatInfo(format);
@@ -76,22 +81,23 @@ WeightOp gist::createMadeWeight(ImplicitLocOpBuilder &b, const MadeWeight &what,
         count(isExact ? what.exactBits : 0), text(isInside ? what.basis : ""),
         count(isInside ? what.k : 0), text(readsFile ? bases : ""), type);
   });
-  return WeightOp::create(b, type, name);
+  return WeightOp::create(b, type, b.getStringAttr(name),
+                          getLayer(b, what.layer));
 }
 
 WeightOp gist::createConstantWeight(ImplicitLocOpBuilder &b, StringRef name,
-                                    ArrayRef<float> numbers) {
+                                    int64_t layer, ArrayRef<float> numbers) {
   auto type = RankedTensorType::get({static_cast<int64_t>(numbers.size())},
                                     b.getF32Type());
   define(b, name, [&] {
     ConstantWeightOp::create(b, name, DenseElementsAttr::get(type, numbers));
   });
-  return WeightOp::create(b, type, name);
+  return WeightOp::create(b, type, b.getStringAttr(name), getLayer(b, layer));
 }
 
 WeightOp gist::createBasisWeight(ImplicitLocOpBuilder &b, StringRef name,
-                                 StringRef basis, StringRef bases, int64_t k,
-                                 int64_t d) {
+                                 int64_t layer, StringRef basis,
+                                 StringRef bases, int64_t k, int64_t d) {
   auto type = RankedTensorType::get({k, d}, b.getF32Type());
   define(b, name, [&] {
     MadeWeightOp::create(
@@ -100,7 +106,7 @@ WeightOp gist::createBasisWeight(ImplicitLocOpBuilder &b, StringRef name,
         b.getStringAttr(basis), b.getI64IntegerAttr(k),
         bases.empty() ? StringAttr() : b.getStringAttr(bases), type);
   });
-  return WeightOp::create(b, type, name);
+  return WeightOp::create(b, type, b.getStringAttr(name), getLayer(b, layer));
 }
 
 WeightOp gist::getWeightOf(Value numbers) {
@@ -128,6 +134,7 @@ Value gist::createTransposedBasis(ImplicitLocOpBuilder &b, Value basis) {
   turned.kind = MadeKind::Transposed;
   turned.from = made.getSource().value_or("").str();
   turned.basis = made.getBasis()->str();
+  turned.layer = weight.getLayer().value_or(-1);
   turned.format = subspaceFormat(d);
   turned.k = k;
   WeightOp stored =

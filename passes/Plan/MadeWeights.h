@@ -33,16 +33,16 @@ WeightOp createMadeWeight(mlir::ImplicitLocOpBuilder &b, const MadeWeight &what,
 WeightOp createMadeWeight(mlir::ImplicitLocOpBuilder &b, const MadeWeight &what,
                           llvm::StringRef bases, mlir::RankedTensorType type);
 
-/// A weight called `name` of these numbers, and its definition.
+/// A weight of `layer` called `name` of these numbers, and its definition.
 WeightOp createConstantWeight(mlir::ImplicitLocOpBuilder &b,
-                              llvm::StringRef name,
+                              llvm::StringRef name, int64_t layer,
                               llvm::ArrayRef<float> numbers);
 
-/// A weight called `name` with the first `k` rows of a basis in f32, k x d, and
-/// its definition.
+/// A weight of `layer` called `name` with the first `k` rows of a basis in f32,
+/// k x d, and its definition.
 WeightOp createBasisWeight(mlir::ImplicitLocOpBuilder &b, llvm::StringRef name,
-                           llvm::StringRef basis, llvm::StringRef bases,
-                           int64_t k, int64_t d);
+                           int64_t layer, llvm::StringRef basis,
+                           llvm::StringRef bases, int64_t k, int64_t d);
 
 /// The weight that `numbers` are the numbers of, or null.
 WeightOp getWeightOf(mlir::Value numbers);

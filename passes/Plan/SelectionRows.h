@@ -13,9 +13,6 @@
 
 namespace gist {
 
-/// The attribute of a selection that says which layer it belongs to.
-inline constexpr llvm::StringLiteral kLayerAttr = "gist.layer";
-
 /// The attention of each layer of `function`, of which there are as many as the
 /// plan has, in order; an error at what a plan of selections is not for.
 /// Functions without attention have none.

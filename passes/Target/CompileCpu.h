@@ -16,8 +16,7 @@
 
 namespace gist {
 
-/// The assembly of kernels that the CPU stage has lowered: each is an
-/// `llvm.func` that still carries `gist.grid` and `gist.tile`.
+/// The assembly of kernels that the stage `cpu` lowered.
 mlir::FailureOr<std::string> emitCpuAssembly(mlir::ModuleOp lowered,
                                              const CpuTarget &target);
 

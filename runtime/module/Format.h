@@ -48,7 +48,7 @@ enum class SectionKind : uint32_t {
   Code = 2,      ///< one per target, `index` is the target
   Weights = 3,   ///< embedded weights, at the offsets the metadata gives
   Tokenizer = 4, ///< TokenizerSpec::serialize(), chat template included
-  Plan = 5,      ///< JSON about how the plan was made
+  Plan = 5,      ///< the plan that was compiled, as its file says it
 };
 
 /// A reader that does not know a section with this flag refuses the file.

@@ -53,6 +53,9 @@ struct CommandBuilder;
 struct Statistic;
 struct StatisticBuilder;
 
+struct Observation;
+struct ObservationBuilder;
+
 struct Entry;
 struct EntryBuilder;
 
@@ -1392,6 +1395,114 @@ inline flatbuffers::Offset<Statistic> CreateStatisticDirect(
       buffer);
 }
 
+struct Observation FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef ObservationBuilder Builder;
+  struct Traits;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_KIND = 4,
+    VT_LAYER = 6,
+    VT_GROUP = 8,
+    VT_WEIGHTS = 10,
+    VT_OUTPUT = 12
+  };
+  uint8_t kind() const {
+    return GetField<uint8_t>(VT_KIND, 0);
+  }
+  int32_t layer() const {
+    return GetField<int32_t>(VT_LAYER, -1);
+  }
+  const flatbuffers::String *group() const {
+    return GetPointer<const flatbuffers::String *>(VT_GROUP);
+  }
+  const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> *weights() const {
+    return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> *>(VT_WEIGHTS);
+  }
+  uint32_t output() const {
+    return GetField<uint32_t>(VT_OUTPUT, 0);
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<uint8_t>(verifier, VT_KIND, 1) &&
+           VerifyField<int32_t>(verifier, VT_LAYER, 4) &&
+           VerifyOffset(verifier, VT_GROUP) &&
+           verifier.VerifyString(group()) &&
+           VerifyOffset(verifier, VT_WEIGHTS) &&
+           verifier.VerifyVector(weights()) &&
+           verifier.VerifyVectorOfStrings(weights()) &&
+           VerifyField<uint32_t>(verifier, VT_OUTPUT, 4) &&
+           verifier.EndTable();
+  }
+};
+
+struct ObservationBuilder {
+  typedef Observation Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_kind(uint8_t kind) {
+    fbb_.AddElement<uint8_t>(Observation::VT_KIND, kind, 0);
+  }
+  void add_layer(int32_t layer) {
+    fbb_.AddElement<int32_t>(Observation::VT_LAYER, layer, -1);
+  }
+  void add_group(flatbuffers::Offset<flatbuffers::String> group) {
+    fbb_.AddOffset(Observation::VT_GROUP, group);
+  }
+  void add_weights(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>> weights) {
+    fbb_.AddOffset(Observation::VT_WEIGHTS, weights);
+  }
+  void add_output(uint32_t output) {
+    fbb_.AddElement<uint32_t>(Observation::VT_OUTPUT, output, 0);
+  }
+  explicit ObservationBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<Observation> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<Observation>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<Observation> CreateObservation(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    uint8_t kind = 0,
+    int32_t layer = -1,
+    flatbuffers::Offset<flatbuffers::String> group = 0,
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>> weights = 0,
+    uint32_t output = 0) {
+  ObservationBuilder builder_(_fbb);
+  builder_.add_output(output);
+  builder_.add_weights(weights);
+  builder_.add_group(group);
+  builder_.add_layer(layer);
+  builder_.add_kind(kind);
+  return builder_.Finish();
+}
+
+struct Observation::Traits {
+  using type = Observation;
+  static auto constexpr Create = CreateObservation;
+};
+
+inline flatbuffers::Offset<Observation> CreateObservationDirect(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    uint8_t kind = 0,
+    int32_t layer = -1,
+    const char *group = nullptr,
+    const std::vector<flatbuffers::Offset<flatbuffers::String>> *weights = nullptr,
+    uint32_t output = 0) {
+  auto group__ = group ? _fbb.CreateString(group) : 0;
+  auto weights__ = weights ? _fbb.CreateVector<flatbuffers::Offset<flatbuffers::String>>(*weights) : 0;
+  return gist::fb::CreateObservation(
+      _fbb,
+      kind,
+      layer,
+      group__,
+      weights__,
+      output);
+}
+
 struct Entry FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef EntryBuilder Builder;
   struct Traits;
@@ -1403,7 +1514,8 @@ struct Entry FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_INPUTS = 12,
     VT_OUTPUTS = 14,
     VT_COMMANDS = 16,
-    VT_STATISTICS = 18
+    VT_STATISTICS = 18,
+    VT_OBSERVATIONS = 20
   };
   const flatbuffers::String *name() const {
     return GetPointer<const flatbuffers::String *>(VT_NAME);
@@ -1429,6 +1541,9 @@ struct Entry FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::Vector<flatbuffers::Offset<gist::fb::Statistic>> *statistics() const {
     return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<gist::fb::Statistic>> *>(VT_STATISTICS);
   }
+  const flatbuffers::Vector<flatbuffers::Offset<gist::fb::Observation>> *observations() const {
+    return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<gist::fb::Observation>> *>(VT_OBSERVATIONS);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffset(verifier, VT_NAME) &&
@@ -1446,6 +1561,9 @@ struct Entry FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyOffset(verifier, VT_STATISTICS) &&
            verifier.VerifyVector(statistics()) &&
            verifier.VerifyVectorOfTables(statistics()) &&
+           VerifyOffset(verifier, VT_OBSERVATIONS) &&
+           verifier.VerifyVector(observations()) &&
+           verifier.VerifyVectorOfTables(observations()) &&
            verifier.EndTable();
   }
 };
@@ -1478,6 +1596,9 @@ struct EntryBuilder {
   void add_statistics(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<gist::fb::Statistic>>> statistics) {
     fbb_.AddOffset(Entry::VT_STATISTICS, statistics);
   }
+  void add_observations(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<gist::fb::Observation>>> observations) {
+    fbb_.AddOffset(Entry::VT_OBSERVATIONS, observations);
+  }
   explicit EntryBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -1498,9 +1619,11 @@ inline flatbuffers::Offset<Entry> CreateEntry(
     flatbuffers::Offset<flatbuffers::Vector<uint32_t>> inputs = 0,
     flatbuffers::Offset<flatbuffers::Vector<uint32_t>> outputs = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<gist::fb::Command>>> commands = 0,
-    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<gist::fb::Statistic>>> statistics = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<gist::fb::Statistic>>> statistics = 0,
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<gist::fb::Observation>>> observations = 0) {
   EntryBuilder builder_(_fbb);
   builder_.add_max_tokens(max_tokens);
+  builder_.add_observations(observations);
   builder_.add_statistics(statistics);
   builder_.add_commands(commands);
   builder_.add_outputs(outputs);
@@ -1525,12 +1648,14 @@ inline flatbuffers::Offset<Entry> CreateEntryDirect(
     const std::vector<uint32_t> *inputs = nullptr,
     const std::vector<uint32_t> *outputs = nullptr,
     const std::vector<flatbuffers::Offset<gist::fb::Command>> *commands = nullptr,
-    const std::vector<flatbuffers::Offset<gist::fb::Statistic>> *statistics = nullptr) {
+    const std::vector<flatbuffers::Offset<gist::fb::Statistic>> *statistics = nullptr,
+    const std::vector<flatbuffers::Offset<gist::fb::Observation>> *observations = nullptr) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto inputs__ = inputs ? _fbb.CreateVector<uint32_t>(*inputs) : 0;
   auto outputs__ = outputs ? _fbb.CreateVector<uint32_t>(*outputs) : 0;
   auto commands__ = commands ? _fbb.CreateVector<flatbuffers::Offset<gist::fb::Command>>(*commands) : 0;
   auto statistics__ = statistics ? _fbb.CreateVector<flatbuffers::Offset<gist::fb::Statistic>>(*statistics) : 0;
+  auto observations__ = observations ? _fbb.CreateVector<flatbuffers::Offset<gist::fb::Observation>>(*observations) : 0;
   return gist::fb::CreateEntry(
       _fbb,
       name__,
@@ -1540,7 +1665,8 @@ inline flatbuffers::Offset<Entry> CreateEntryDirect(
       inputs__,
       outputs__,
       commands__,
-      statistics__);
+      statistics__,
+      observations__);
 }
 
 struct Metadata FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

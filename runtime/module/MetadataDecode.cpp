@@ -151,6 +151,12 @@ EntrySpec Decoder::entry(const fb::Entry &in) {
     return StatisticSpec{text(element.name()), element.layer(),
                          element.buffer()};
   });
+  out.observations =
+      all(in.observations(), [this](const fb::Observation &element) {
+        return ObservationSpec{static_cast<ObservationKind>(element.kind()),
+                               element.layer(), text(element.group()),
+                               texts(element.weights()), element.output()};
+      });
   return out;
 }
 

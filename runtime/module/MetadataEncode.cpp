@@ -134,6 +134,14 @@ static Offset<fb::Statistic> encodeStatistic(FlatBufferBuilder &builder,
   return fb::CreateStatistic(builder, name, statistic.layer, statistic.buffer);
 }
 
+static Offset<fb::Observation> encodeObservation(FlatBufferBuilder &builder,
+                                                 const ObservationSpec &shown) {
+  auto group = builder.CreateString(shown.group);
+  auto weights = builder.CreateVectorOfStrings(shown.weights);
+  return fb::CreateObservation(builder, static_cast<uint8_t>(shown.kind),
+                               shown.layer, group, weights, shown.output);
+}
+
 static Offset<fb::Entry> encodeEntry(FlatBufferBuilder &builder,
                                      const EntrySpec &entry) {
   auto name = builder.CreateString(entry.name);
@@ -141,9 +149,14 @@ static Offset<fb::Entry> encodeEntry(FlatBufferBuilder &builder,
   auto outputs = builder.CreateVector(entry.outputs);
   auto commands = encodeAll(builder, entry.commands, encodeCommand);
   auto statistics = encodeAll(builder, entry.statistics, encodeStatistic);
+  // Few entries show anything; the others keep the bytes they had before there
+  // was this table.
+  Offset<flatbuffers::Vector<Offset<fb::Observation>>> observations;
+  if (!entry.observations.empty())
+    observations = encodeAll(builder, entry.observations, encodeObservation);
   return fb::CreateEntry(builder, name, entry.target, entry.maxTokens,
-                         entry.arenaSize, inputs, outputs, commands,
-                         statistics);
+                         entry.arenaSize, inputs, outputs, commands, statistics,
+                         observations);
 }
 
 std::string gist::encodeMetadata(const ModuleSpec &spec) {

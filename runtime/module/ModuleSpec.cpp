@@ -46,12 +46,18 @@ const char *gist::toString(ElementType type) {
 }
 
 const char *gist::toString(BufferKind kind) {
-  static constexpr const char *kNames[] = {
-      "weight", "arena", "state", "input", "output", "symbols", "view"};
+  static constexpr const char *kNames[] = {"weight", "arena", "state", "input",
+                                           "output"};
   return kNames[static_cast<size_t>(kind)];
 }
 
 const char *gist::toString(CodeFormat format) {
   static constexpr const char *kNames[] = {"elf", "hsaco", "ptx"};
   return kNames[static_cast<size_t>(format)];
+}
+
+const char *gist::toString(ObservationKind kind) {
+  static constexpr const char *kNames[] = {"input", "product", "residual",
+                                           "keys"};
+  return kNames[static_cast<size_t>(kind)];
 }

@@ -47,6 +47,7 @@ inline constexpr const char *kEntryDecode = "decode";
 inline constexpr const char *kEntryScore = "score";
 inline constexpr const char *kEntryNll = "nll";
 inline constexpr const char *kEntryEmbed = "embed";
+inline constexpr const char *kEntryObserve = "observe";
 
 inline constexpr const char *kTensorTokens = "tokens";
 inline constexpr const char *kTensorTargets = "targets";
@@ -71,17 +72,14 @@ inline constexpr uint8_t kLastElementType =
     static_cast<uint8_t>(ElementType::I64);
 
 enum class BufferKind : uint8_t {
-  Weight = 0,  ///< read-only, content in the file
-  Arena = 1,   ///< a range of the scratch arena, dead after the call
-  State = 2,   ///< lives as long as the session (KV cache)
-  Input = 3,   ///< filled by the caller before the commands run
-  Output = 4,  ///< read by the caller after the commands ran
-  Symbols = 5, ///< the values of all symbols, one i64 each, in order: what
-               ///< kernels of a captured graph read instead of an argument
-  View = 6,    ///< a range of another buffer
+  Weight = 0, ///< read-only, content in the file
+  Arena = 1,  ///< a range of the scratch arena, dead after the call
+  State = 2,  ///< lives as long as the session (KV cache)
+  Input = 3,  ///< filled by the caller before the commands run
+  Output = 4, ///< read by the caller after the commands ran
 };
 inline constexpr uint8_t kLastBufferKind =
-    static_cast<uint8_t>(BufferKind::View);
+    static_cast<uint8_t>(BufferKind::Output);
 
 enum class CodeFormat : uint8_t {
   Elf = 0,   ///< shared object for the CPU
@@ -102,9 +100,9 @@ struct BufferSpec {
   BufferKind kind = BufferKind::Arena;
   ElementType type = ElementType::F32;
   std::vector<ExprId> shape = {}; ///< may be empty for Byte
-  ExprId size = kNone;            ///< bytes; kNone for Weight and Symbols
-  ExprId offset = kNone;    ///< bytes; Arena: in the arena, View: in `base`
-  uint32_t base = kNone;    ///< Weight: a weight, View: an earlier buffer
+  ExprId size = kNone;            ///< bytes; kNone for Weight
+  ExprId offset = kNone;          ///< Arena: bytes from its beginning
+  uint32_t base = kNone;          ///< Weight: which
   bool zeroOnReset = false; ///< State: cleared when the session starts anew
 };
 
@@ -185,6 +183,26 @@ struct StatisticSpec {
   uint32_t buffer = 0;
 };
 
+/// A tensor inside the model that an entry shows.
+enum class ObservationKind : uint8_t {
+  Input = 0,    ///< rows that a group of linear layers reads
+  Product = 1,  ///< what one linear layer gives
+  Residual = 2, ///< the residual stream before attention
+  Keys = 3,     ///< the keys of attention
+};
+inline constexpr uint8_t kLastObservationKind =
+    static_cast<uint8_t>(ObservationKind::Keys);
+
+struct ObservationSpec {
+  ObservationKind kind = ObservationKind::Input;
+  int32_t layer = -1;                    ///< -1: the head
+  std::string group = {};                ///< Input, Product: "qkv", "o", ...
+  std::vector<std::string> weights = {}; ///< Input, Product: of those layers
+  uint32_t output = 0;                   ///< an index into EntrySpec::outputs
+
+  bool operator==(const ObservationSpec &) const = default;
+};
+
 struct EntrySpec {
   std::string name = {};
   uint32_t target = kNone;  ///< kNone: the list serves every target
@@ -193,6 +211,7 @@ struct EntrySpec {
   std::vector<uint32_t> inputs = {}, outputs = {}; ///< buffers
   std::vector<CommandSpec> commands = {};
   std::vector<StatisticSpec> statistics = {};
+  std::vector<ObservationSpec> observations = {};
 };
 
 struct ModelInfo {
@@ -236,6 +255,7 @@ uint64_t elementSize(ElementType type);
 const char *toString(ElementType type);
 const char *toString(BufferKind kind);
 const char *toString(CodeFormat format);
+const char *toString(ObservationKind kind);
 
 /// Checks everything that can be checked without symbol values: indexes,
 /// expressions, names that must be unique, what each kind of buffer needs, and

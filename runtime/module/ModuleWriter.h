@@ -69,7 +69,8 @@ public:
 
   /// The tokenizer's description, chat template included.
   void setTokenizer(std::string content) { tokenizer = std::move(content); }
-  /// JSON about how the plan was made; kept for people and gist-run info.
+  /// The plan that the module follows, as its file says it (JSON); kept for
+  /// people and gist-run info.
   void setPlan(std::string json) { plan = std::move(json); }
 
   /// Verifies the spec and writes the module. On error nothing is left behind

@@ -66,7 +66,8 @@ public:
     UniqueNames bufferNames("buffer");
     for (size_t i = 0; i < spec.buffers.size(); ++i) {
       GIST_TRY(bufferNames.add(spec.buffers[i].name));
-      GIST_TRY(buffer(i).in("buffer '" + spec.buffers[i].name + "'"));
+      GIST_TRY(
+          buffer(spec.buffers[i]).in("buffer '" + spec.buffers[i].name + "'"));
     }
     GIST_TRY(targets());
     UniqueNames kernelNames("kernel");
@@ -167,8 +168,7 @@ private:
     return {};
   }
 
-  Status buffer(size_t number) const {
-    const BufferSpec &buffer = spec.buffers[number];
+  Status buffer(const BufferSpec &buffer) const {
     if (static_cast<uint8_t>(buffer.kind) > kLastBufferKind)
       return Status::error(Code::BadFile, "unknown kind %d",
                            static_cast<int>(buffer.kind));
@@ -180,14 +180,7 @@ private:
     switch (buffer.kind) {
     case BufferKind::Weight:
       return index("weight", buffer.base, spec.weights.size());
-    case BufferKind::Symbols:
-      return {};
     case BufferKind::Arena:
-      GIST_TRY(expr("offset", buffer.offset));
-      break;
-    case BufferKind::View:
-      // An earlier buffer, so that no view can contain itself.
-      GIST_TRY(index("viewed buffer", buffer.base, number));
       GIST_TRY(expr("offset", buffer.offset));
       break;
     default:
@@ -249,7 +242,27 @@ private:
         return Status::error(Code::BadFile, "statistic '%s' is of type %s",
                              statistic.name.c_str(), toString(type));
     }
+    for (size_t i = 0; i < entry.observations.size(); ++i)
+      GIST_TRY(observation(entry, entry.observations[i])
+                   .in("observation " + std::to_string(i)));
     return {};
+  }
+
+  Status observation(const EntrySpec &entry,
+                     const ObservationSpec &shown) const {
+    if (static_cast<uint8_t>(shown.kind) > kLastObservationKind)
+      return Status::error(Code::BadFile, "unknown kind %d",
+                           static_cast<int>(shown.kind));
+    if (shown.layer < -1)
+      return Status::error(Code::BadFile, "layer %" PRId32 " does not exist",
+                           shown.layer);
+    bool isLinear = shown.kind == ObservationKind::Input ||
+                    shown.kind == ObservationKind::Product;
+    if (isLinear == shown.group.empty() || isLinear == shown.weights.empty())
+      return Status::error(Code::BadFile,
+                           "a group and weights belong to linear layers, and "
+                           "to nothing else");
+    return index("output", shown.output, entry.outputs.size());
   }
 
   Status endpoints(const std::vector<uint32_t> &buffers, BufferKind kind,

@@ -122,8 +122,6 @@ uint64_t EntryBinding::bufferDependencies(uint32_t buffer,
       symbols.dependencies(own.size) | symbols.dependencies(own.offset);
   if (own.kind == BufferKind::Arena)
     mask |= symbols.dependencies(spec->arenaSize);
-  if (own.kind == BufferKind::View)
-    mask |= bufferDependencies(own.base, symbols);
   return mask;
 }
 
@@ -143,7 +141,7 @@ Status EntryBinding::locate(uint32_t buffer, SymbolValues &symbols,
                             const MemoryMap &memory,
                             MemoryMap::Range &range) const {
   const BufferSpec &own = module->spec().buffers[buffer];
-  if (own.kind != BufferKind::Arena && own.kind != BufferKind::View) {
+  if (own.kind != BufferKind::Arena) {
     range = memory.buffers[buffer];
     return {};
   }
@@ -151,9 +149,7 @@ Status EntryBinding::locate(uint32_t buffer, SymbolValues &symbols,
   GIST_TRY(symbols.getSize(own.offset, "offset", offset).in(own.name));
   GIST_TRY(symbols.getSize(own.size, "size", size).in(own.name));
   MemoryMap::Range whole;
-  if (own.kind == BufferKind::View) {
-    GIST_TRY(locate(own.base, symbols, memory, whole));
-  } else if (spec->arenaSize != kNone) {
+  if (spec->arenaSize != kNone) {
     // The arena may be larger: it is shared by entries and calls.
     whole.address = memory.arena.address;
     GIST_TRY(symbols.getSize(spec->arenaSize, "arena size", whole.size));

@@ -132,10 +132,8 @@ Status Session::bytesOfRows(EntryBinding &binding, const CommandSpec &command,
       continue;
     switch (source->spec().buffers[arg.buffer].kind) {
     case BufferKind::Weight:
-    case BufferKind::Symbols:
       continue;
     case BufferKind::State:
-    case BufferKind::View:
       bytes = 0;
       return {};
     default:
@@ -151,13 +149,6 @@ Status Session::bytesOfRows(EntryBinding &binding, const CommandSpec &command,
 /// Binds and runs an entry whose memory is there and whose inputs are filled.
 Status Session::execute(EntryBinding &binding) {
   GIST_TRY(binding.bind(symbols, map));
-  const std::vector<BufferSpec> &buffers = source->spec().buffers;
-  std::span<const int64_t> values = symbols.values();
-  for (size_t i = 0; i < buffers.size(); ++i)
-    if (buffers[i].kind == BufferKind::Symbols)
-      GIST_TRY(device.upload(owned[i].address(),
-                             {reinterpret_cast<const uint8_t *>(values.data()),
-                              values.size_bytes()}));
   GIST_TRY(binding.uploadNumbers(device));
 
   if (!options.profile) {

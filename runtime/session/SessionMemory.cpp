@@ -25,10 +25,6 @@ static std::vector<bool> usedBuffers(const ModuleSpec &spec, uint32_t target) {
         if (arg.buffer != kNone)
           used[arg.buffer] = true;
   }
-  // A view comes after what it views.
-  for (size_t i = spec.buffers.size(); i-- > 0;)
-    if (used[i] && spec.buffers[i].kind == BufferKind::View)
-      used[spec.buffers[i].base] = true;
   return used;
 }
 
@@ -67,10 +63,6 @@ Status Session::allocateBuffers() {
       map.buffers[i] = {memory.address(), memory.size()};
       continue;
     }
-    case BufferKind::Symbols:
-      GIST_TRY(
-          device.allocate(spec.symbols.size() * sizeof(int64_t), owned[i]));
-      break;
     case BufferKind::State: {
       if (symbols.dependencies(buffer.size) & perCall)
         return Status::error(Code::BadFile,
@@ -81,7 +73,7 @@ Status Session::allocateBuffers() {
       GIST_TRY(device.allocate(size, owned[i]).in(buffer.name));
       break;
     }
-    default: // allocated by the first call, or part of another
+    default: // allocated by the first call
       continue;
     }
     map.buffers[i] = {owned[i].address(), owned[i].size()};

@@ -207,27 +207,6 @@ func.func @pack_and_unpack(%ids: tensor<9xi32>, %count: tensor<i32>)
 
 // -----
 
-// Rows and candidates differ, and row i is token first + i.
-// CHECK-LABEL: func @nearest_of_candidates
-// CHECK-SAME:    %[[ROWS:[a-z0-9_-]+]]: tensor<5x7xf16>, %[[FIRST:[a-z0-9_-]+]]: index, %[[X:[a-z0-9_-]+]]: tensor<?x7xf16>
-// CHECK:         linalg.generic {{.+}} ins(%[[ROWS]], %[[X]] : tensor<5x7xf16>, tensor<?x7xf16>)
-// CHECK:         %[[RESULTS:[a-z0-9_-]+]]:2 = linalg.generic {{.+}} outs(%{{.+}}, %{{.+}} : tensor<5xf32>, tensor<5xi32>)
-// CHECK:           %[[I:[a-z0-9_-]+]] = linalg.index 0
-// CHECK:           %[[S:[a-z0-9_-]+]] = linalg.index 1
-// CHECK:           %[[T:[a-z0-9_-]+]] = arith.addi %[[I]], %[[FIRST]]
-// CHECK:           arith.cmpi sle, %[[S]], %[[T]]
-// CHECK:         return %[[RESULTS]]#0, %[[RESULTS]]#1
-func.func @nearest_of_candidates(%rows: tensor<5x7xf16>, %first: index,
-                                 %x: tensor<?x7xf16>, %ids: tensor<?xi32>,
-                                 %count: tensor<i32>)
-    -> (tensor<5xf32>, tensor<5xi32>) {
-  %best, %who = gist.gram_nearest %rows from %first in %x, %ids, %count reach upto
-      : tensor<5x7xf16>, tensor<?x7xf16>, tensor<?xi32>, tensor<i32>
-  return %best, %who : tensor<5xf32>, tensor<5xi32>
-}
-
-// -----
-
 // Six query heads share two KV heads: head h uses h / 3. Scale 1/sqrt(16).
 // CHECK-LABEL: func @attention_grouped
 // CHECK-SAME:    %[[Q:[a-z0-9_-]+]]: tensor<?x6x16xf16>, %[[K:[a-z0-9_-]+]]: tensor<?x2x16xf16>, %[[V:[a-z0-9_-]+]]: tensor<?x2x5xf16>

@@ -161,7 +161,7 @@ func.func @cascade_update_c4_paper_causal(%x: tensor<8x64xf32>, %s: !gist.select
 // -----
 
 //===----------------------------------------------------------------------===//
-// keep_all, pack_selection, unpack_selection, gram_nearest
+// keep_all, pack_selection, unpack_selection
 //===----------------------------------------------------------------------===//
 
 func.func @keep_all_c1_missing_size() {
@@ -215,30 +215,6 @@ func.func @pack_selection_c2_count(%a: tensor<3x8xi32>, %n: tensor<i32>) {
 func.func @unpack_selection_operand(%a: tensor<8xi32>) {
   // expected-error @+1 {{'gist.unpack_selection' op operand #0 must be which tokens represent which, but got 'tensor<8xi32>'}}
   %s:4 = "gist.unpack_selection"(%a) : (tensor<8xi32>) -> (tensor<8xi32>, tensor<i32>, tensor<8xi32>, tensor<8xi32>)
-  return
-}
-
-// -----
-
-func.func @gram_nearest_c1_length(%r: tensor<4x64xf32>, %f: index, %x: tensor<8x65xf32>, %i: tensor<8xi32>, %n: tensor<i32>) {
-  // expected-error @+1 {{'gist.gram_nearest' op expects rows and candidates of one length and element type, got 'tensor<4x64xf32>' and 'tensor<8x65xf32>'}}
-  %s:2 = gist.gram_nearest %r from %f in %x, %i, %n : tensor<4x64xf32>, tensor<8x65xf32>, tensor<8xi32>, tensor<i32>
-  return
-}
-
-// -----
-
-func.func @gram_nearest_c1_element(%r: tensor<4x64xf32>, %f: index, %x: tensor<8x64xf16>, %i: tensor<8xi32>, %n: tensor<i32>) {
-  // expected-error @+1 {{'gist.gram_nearest' op expects rows and candidates of one length and element type, got 'tensor<4x64xf32>' and 'tensor<8x64xf16>'}}
-  %s:2 = gist.gram_nearest %r from %f in %x, %i, %n : tensor<4x64xf32>, tensor<8x64xf16>, tensor<8xi32>, tensor<i32>
-  return
-}
-
-// -----
-
-func.func @gram_nearest_c2_offsets(%r: tensor<4x64xf32>, %f: index, %x: tensor<8x64xf32>, %i: tensor<8xi32>, %n: tensor<i32>, %o: tensor<1xi32>) {
-  // expected-error @+1 {{'gist.gram_nearest' op expects offsets with at least two entries, got 1}}
-  %s:2 = gist.gram_nearest %r from %f in %x, %i, %n offsets(%o : tensor<1xi32>) : tensor<4x64xf32>, tensor<8x64xf32>, tensor<8xi32>, tensor<i32>
   return
 }
 

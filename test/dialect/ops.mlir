@@ -49,16 +49,6 @@ func.func @keep_all(%t: index) {
   return
 }
 
-// CHECK-LABEL: func @gram_nearest
-func.func @gram_nearest(%rows: tensor<32x65xbf16>, %x: tensor<?x65xbf16>, %first: index,
-                        %ids: tensor<?xi32>, %count: tensor<i32>, %o: tensor<?xi32>) {
-  // CHECK: %{{.+}}, %{{.+}} = gist.gram_nearest %{{.+}} from %{{.+}} in %{{.+}}, %{{.+}}, %{{.+}} : tensor<32x65xbf16>, tensor<?x65xbf16>, tensor<?xi32>, tensor<i32>
-  %a:2 = gist.gram_nearest %rows from %first in %x, %ids, %count reach before : tensor<32x65xbf16>, tensor<?x65xbf16>, tensor<?xi32>, tensor<i32>
-  // CHECK: gist.gram_nearest {{.*}} reach any similarity signed offsets(%{{.+}} : tensor<?xi32>) :
-  %b:2 = gist.gram_nearest %rows from %first in %x, %ids, %count reach any similarity signed offsets(%o : tensor<?xi32>) : tensor<32x65xbf16>, tensor<?x65xbf16>, tensor<?xi32>, tensor<i32>
-  return
-}
-
 // CHECK-LABEL: func @attention
 // CHECK-SAME:    %[[Q:[a-z0-9]+]]: tensor<?x9x64xf32>, %[[K:[a-z0-9]+]]: tensor<?x3x64xf32>, %[[V:[a-z0-9]+]]: tensor<?x3x32xf32>
 func.func @attention(%q: tensor<?x9x64xf32>, %k: tensor<?x3x64xf32>, %v: tensor<?x3x32xf32>,
@@ -98,8 +88,8 @@ func.func @linear(%x: tensor<?x96xf32>, %v: tensor<96x16xf16>, %w0: tensor<40x96
 
 // CHECK-LABEL: func @weights
 func.func @weights() -> tensor<192x576xf32> {
-  // CHECK: %[[W:.+]] = gist.weight "blk.0.attn_k.weight" : tensor<192x18x20xi8>
-  %w = gist.weight "blk.0.attn_k.weight" : tensor<192x18x20xi8>
+  // CHECK: %[[W:.+]] = gist.weight "blk.0.attn_k.weight" layer 0 : tensor<192x18x20xi8>
+  %w = gist.weight "blk.0.attn_k.weight" layer 0 : tensor<192x18x20xi8>
   // CHECK: gist.dequantize %[[W]] format q4_1 : tensor<192x18x20xi8>
   %f = gist.dequantize %w format q4_1 : tensor<192x18x20xi8>
   return %f : tensor<192x576xf32>

@@ -261,7 +261,7 @@ def graph_text(tokens, d, k, sizes, element, weight, bias, low):
     results = {f"y{i}": tensor(element, tokens, m) for i, m in enumerate(sizes)}
     results["level"] = tensor("i8", tokens)
     values = ", ".join("%" + n for n in results)
-    header = ", ".join('%{0}: {1} loc("{0}")'.format(n, t) for n, t in arguments.items())
+    header = ", ".join('%{0}: {1} {{gist.name = "{0}"}}'.format(n, t) for n, t in arguments.items())
     named = ", ".join('{1} {{gist.name = "{0}"}}'.format(n, t) for n, t in results.items())
     return list(arguments), list(results), f"""
 func.func @run({header}) -> ({named}) {{

@@ -15,7 +15,7 @@ import harness
 import texts
 from reference import certificate, generators, numerics
 from reference.cascade_update import cascade_update
-from reference.selection import gram_nearest, gram_select, record
+from reference.selection import gram_select, record
 
 ELEMENTS = ["f32", "f16", "bf16"]
 #: T = 0 besides: no token, no representative.
@@ -335,55 +335,3 @@ def test_keep_all(special):
     assert_same(want, special.everything(5))
     assert_same(want, special.everything_fixed(5))
     assert_same([np.stack([p, p]) for p in want], special.everything_per_head(5))
-
-
-REACHES = ["before", "upto", "any"]
-
-
-@pytest.fixture(scope="module")
-def nearest(element):
-    return harness.build(
-        "".join(
-            texts.gram_nearest(form_name("nearest", *form), element, *form)
-            for form in itertools.product(REACHES, ["absolute", "signed"], [0, 1])
-        )
-    )
-
-
-@pytest.mark.parametrize("reach", REACHES)
-@pytest.mark.parametrize("similarity", ["absolute", "signed"])
-@pytest.mark.parametrize("ragged", [0, 1])
-def test_gram_nearest(element, nearest, reach, similarity, ragged):
-    run = getattr(nearest, form_name("nearest", reach, similarity, ragged))
-    for rng, x, stored, cuts in inputs(element, 15, generators.SHAPES):
-        kept = generators.random_set(rng, len(x))
-        ids = np.full(len(x), -1, np.int32)
-        ids[: len(kept)] = kept
-        first = int(rng.integers(len(x)))
-        rest = [cuts] if ragged else []
-        best, who = run(stored[first:], first, stored, ids, len(kept), *rest)
-        offsets = cuts if ragged else None
-
-        def expected(candidates):
-            return gram_nearest(
-                x[first:], first, x, candidates, reach, similarity, offsets
-            )
-
-        want, _ = expected(kept)
-        delta = numerics.cosine_error(x.shape[1])
-        np.testing.assert_array_equal(np.isneginf(best), np.isneginf(want))
-        np.testing.assert_array_equal(who == -1, np.isneginf(want))
-        found = who >= 0
-        np.testing.assert_allclose(best[found], want[found], rtol=0, atol=delta)
-        for i in np.flatnonzero(found):
-            assert who[i] in kept
-            # The one it names reaches the best, alone among the candidates.
-            alone, named = expected([who[i]])
-            assert named[i] == who[i] and alone[i] >= want[i] - delta
-            earlier = [
-                s
-                for s in kept
-                if s < who[i] and certificate.twins(x, s, who[i], similarity)
-            ]
-            admissible, _ = expected(earlier)
-            assert np.isneginf(admissible[i]), "a twin is earlier"

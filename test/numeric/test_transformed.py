@@ -56,27 +56,6 @@ def draw_ragged(rng):
     return [*heads(rng, TOKENS, 31), CUTS, CUTS + np.array([0, 3, 5, 8, 8], np.int32)]
 
 
-def draw_attend(rng):
-    return [*heads(rng, TOKENS), *selection_parts(rng, TOKENS)]
-
-
-def draw_attend_per_head(rng):
-    return [*heads(rng, TOKENS), *selection_parts(rng, TOKENS, True, CUTS), CUTS]
-
-
-def draw_projection(rng):
-    shapes = [(TOKENS, 9), (9, 3), (7, 9), (4, 9), (7, 3), (4, 3), (7, 9), (4, 9)]
-    return [numerics.store(rng.standard_normal(s) / 3, "f16") for s in shapes]
-
-
-def draw_nearest(rng):
-    x = generators.rows(rng, generators.broken_rows, 40, 7, "f16")
-    ids = np.full(40, -1, np.int32)
-    ids[:15] = np.sort(rng.permutation(40)[:15])
-    stored = numerics.store(x, "f16")
-    return [stored[11:], 11, stored, ids, 15, np.array([0, 9, 26, 40], np.int32)]
-
-
 def draw_blocks(rng):
     raw = rng.integers(256, size=(TOKENS, 6, FORMATS["q4_1"][1]), dtype=np.uint8)
     raw[..., 1] &= 0x3F  # The high bytes of d and m: numbers of moderate size.
@@ -109,32 +88,6 @@ TILES = {
         "gist.attention",
         [(3,)],
         draw_ragged,
-    ),
-    "attend_copy": (
-        texts.attend("f", "f16", *SHAPE, "mode copy log_count causal"),
-        "gist.attend",
-        [(3,)],
-        draw_attend,
-    ),
-    "attend_keys": (
-        texts.attend(
-            "f", "f16", *SHAPE, "mode keys causal window 3 block 4", True, True
-        ),
-        "gist.attend",
-        [(1,), (2,)],
-        draw_attend_per_head,
-    ),
-    "gated_projection": (
-        texts.gated_projection("f", "f16", "f16", [7, 4], 0.9, 0.7),
-        "gist.gated_projection",
-        [(1,), (5,)],
-        draw_projection,
-    ),
-    "gram_nearest": (
-        texts.gram_nearest("f", "f16", "upto", "absolute", True),
-        "gist.gram_nearest",
-        [(1,), (6,)],
-        draw_nearest,
     ),
     "dequantize": (
         texts.dequantize("f", "q4_1", 6, 20, 32),

@@ -132,25 +132,6 @@ def cascade_update(
     return function(name, arguments, results, body)
 
 
-def gram_nearest(name, element, reach, similarity, ragged=False, d=None):
-    rows = tensor(element, None, d)
-    body = (
-        f"  %best, %who = gist.gram_nearest %rows from %first in %x, %ids, %count"
-        f" reach {reach} similarity {similarity}{offsets_clause(ragged)}"
-        f" : {rows}, {rows}, tensor<?xi32>, tensor<i32>\n"
-        "  return %best, %who : tensor<?xf32>, tensor<?xi32>"
-    )
-    arguments = [
-        ("rows", rows),
-        ("first", "index"),
-        ("x", rows),
-        ("ids", "tensor<?xi32>"),
-        ("count", "tensor<i32>"),
-        *offsets_argument(ragged),
-    ]
-    return function(name, arguments, ["tensor<?xf32>", "tensor<?xi32>"], body)
-
-
 def keep_all(name, tokens=None, heads=None):
     kind, parts = selection_type(tokens, heads), part_types(tokens, heads)
     operand = "(%size)" if tokens is None else ""

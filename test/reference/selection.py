@@ -122,29 +122,3 @@ def gram_select(
             if not any(cos[s, t] >= theta for s in earlier):
                 kept.append(t)
     return assign(total, kept, cos, causal, offsets)
-
-
-def gram_nearest(
-    rows, first, candidates, ids, reach="before", similarity="absolute", offsets=None
-):
-    """gist.gram_nearest: (best, who) for the tokens first, first + 1, ...
-
-    `candidates` holds the rows that `ids` point into. -inf and -1 where no
-    candidate is admissible or none can be compared.
-    """
-    total = len(candidates)
-    cos = cosines(np.concatenate([candidates, rows]), similarity)
-    sequence = np.zeros(total, dtype=int)
-    for number, (begin, end) in enumerate(sequences(total, offsets)):
-        sequence[begin:end] = number
-    best = np.full(len(rows), NONE)
-    who = np.full(len(rows), -1, dtype=np.int32)
-    for i in range(len(rows)):
-        t = first + i
-        for s in sorted(int(s) for s in ids):
-            admissible = {"before": s < t, "upto": s <= t, "any": True}[reach]
-            if not admissible or sequence[s] != sequence[t]:
-                continue
-            if cos[s, total + i] > best[i]:
-                best[i], who[i] = cos[s, total + i], s
-    return best, who

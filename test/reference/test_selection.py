@@ -8,7 +8,7 @@ import pytest
 from reference import certificate, generators
 from reference.cascade_update import cascade_update, paper_set
 from reference.numerics import theta_of
-from reference.selection import Selection, cosines, gram_nearest, gram_select, record
+from reference.selection import Selection, cosines, gram_select, record
 
 ELEMENTS = ["f32", "f16", "bf16"]
 
@@ -168,22 +168,6 @@ def test_nearest_may_look_ahead_unless_causal():
     x = np.array([turn(0), turn(0.40), turn(0.70)])
     assert list(gram_select(x, 0.3).nearest) == [0, 2, 2]
     assert list(gram_select(x, 0.3, causal=True).nearest) == [0, 0, 2]
-
-
-def test_gram_nearest_by_hand():
-    x = np.eye(4)[[0, 1, 0, 0]]
-    x[3] *= -1
-    args = dict(candidates=x, ids=[0, 1, 2])
-    best, who = gram_nearest(x, 0, **args)
-    assert list(who) == [-1, 0, 0, 0] and list(best) == [-np.inf, 0, 1, 1]
-    _, who = gram_nearest(x, 0, reach="upto", **args)
-    assert list(who) == [0, 1, 0, 0]
-    _, who = gram_nearest(x, 0, reach="any", similarity="signed", **args)
-    assert list(who) == [0, 1, 0, 1]
-    best, who = gram_nearest(x[2:], 2, offsets=[0, 2, 4], **args)
-    assert list(who) == [-1, 2] and list(best) == [-np.inf, 1]
-    _, who = gram_nearest(np.zeros((1, 4)), 3, **args)
-    assert list(who) == [-1]
 
 
 BROKEN = {

@@ -162,7 +162,7 @@ static const Function functions[] = {
     {"tiny_append", tiny_append, 3, 1u << 2},
     {"tiny_mean", tiny_mean, 4, 1u << 2 | 1u << 3},
     {"tiny_logits", tiny_logits, 5, 1u << 3 | 1u << 4},
-    {"tiny_count", tiny_count, 3, 1u << 1},
+    {"tiny_count", tiny_count, 2, 1u << 0},
 };
 enum { MaxArgs = 8 };
 

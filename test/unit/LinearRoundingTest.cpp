@@ -50,14 +50,14 @@ TEST(LinearMomentsTest, SumsAreThoseOfTheRows) {
   EXPECT_LT((found - wanted).norm(), 1e-3);
 }
 
-TEST(LinearMomentsTest, NamesAreTakenApart) {
+TEST(LinearMomentsTest, NamesSayLayerAndGroup) {
   LinearMoments moments;
-  ASSERT_TRUE(parseObserved("3.qkv:a.weight+b.weight", moments).ok());
-  EXPECT_EQ(moments.name, "3.qkv");
-  EXPECT_EQ(moments.weights,
-            (std::vector<std::string>{"a.weight", "b.weight"}));
-  EXPECT_EQ(parseObserved("logits", moments).text,
-            "'logits' is no result of an entry 'observe'");
+  moments.layer = 3;
+  moments.group = "qkv";
+  EXPECT_EQ(moments.name(), "3.qkv");
+  moments.layer = -1;
+  moments.group = "head";
+  EXPECT_EQ(moments.name(), "head");
 }
 
 TEST(LinearMomentsTest, BasesAreOrthonormalAndCaptureMost) {

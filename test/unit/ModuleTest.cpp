@@ -86,7 +86,15 @@ TEST(Module, EveryFieldSurvives) {
                       .label = "l",
                       .flops = 10,
                       .bytes = 11};
-  spec.entries = {{"e", 1, 77, 2, {3}, {4}, {command}, {{"st", 5, 6}}}};
+  spec.entries = {{"e",
+                   1,
+                   77,
+                   2,
+                   {3},
+                   {4},
+                   {command},
+                   {{"st", 5, 6}},
+                   {{ObservationKind::Product, 2, "qkv", {"a", "b"}, 7}}}};
 
   ModuleSpec read;
   ASSERT_TRUE(decodeMetadata(bytesOf(encodeMetadata(spec)), read).ok());
@@ -118,6 +126,7 @@ TEST(Module, EveryFieldSurvives) {
   EXPECT_EQ(back.bytes, 11u);
   EXPECT_EQ(read.entries[0].maxTokens, 77);
   EXPECT_EQ(read.entries[0].statistics[0].buffer, 6u);
+  EXPECT_EQ(read.entries[0].observations, spec.entries[0].observations);
   EXPECT_EQ(encodeMetadata(read), encodeMetadata(spec));
 }
 

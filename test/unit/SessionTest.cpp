@@ -421,7 +421,7 @@ TEST_P(SessionTest, StatisticsComeFromTheDevice) {
   ASSERT_TRUE(session->feed(someTokens(1)).ok());
   ASSERT_EQ(session->statistics().size(), 1u);
   EXPECT_EQ(session->statistics()[0].name, "past");
-  // The kernel reads P from the symbols' device words and adds 1000.
+  // The kernel adds 1000 to P.
   EXPECT_EQ(session->statistics()[0].values, std::vector<double>{1007});
 }
 

@@ -66,8 +66,7 @@ KERNEL tiny_logits(const GLOBAL float *means, const GLOBAL float *embeddings,
   logits[GROUP_Y * *vocab + v] = sum;
 }
 
-KERNEL tiny_count(const GLOBAL i64 *symbols, Number symbol,
-                  GLOBAL int *statistic) {
+KERNEL tiny_count(Number past, GLOBAL int *statistic) {
   if (THREAD == 0)
-    *statistic = (int)symbols[*symbol] + 1000;
+    *statistic = (int)*past + 1000;
 }

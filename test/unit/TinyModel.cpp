@@ -139,10 +139,9 @@ enum BufferNumber : uint32_t {
   Logits,
   ScoreLogits,
   Embedding,
-  Symbols,
   Count,
 };
-enum KernelNumber : uint32_t { Embed, Append, Mean, Head, CountSymbol };
+enum KernelNumber : uint32_t { Embed, Append, Mean, Head, CountPast };
 } // namespace
 
 void TinyModel::addBuffers() {
@@ -186,9 +185,6 @@ void TinyModel::addBuffers() {
        .kind = BufferKind::Output,
        .shape = {width},
        .size = spec.addConstant(4 * kWidth)},
-      {.name = "symbols",
-       .kind = BufferKind::Symbols,
-       .type = ElementType::I64},
       {.name = "count",
        .kind = BufferKind::State,
        .type = ElementType::I32,
@@ -204,7 +200,7 @@ void TinyModel::addKernels() {
   };
   writer.spec.kernels = {kernel("embed", 4), kernel("append", 3),
                          kernel("mean", 4), kernel("logits", 5),
-                         kernel("count", 3)};
+                         kernel("count", 2)};
 }
 
 void TinyModel::addEntries() {
@@ -231,12 +227,11 @@ void TinyModel::addEntries() {
       .layer = 0,
       .label = "append"};
   // Waits for nothing: it touches what no other command does.
-  CommandSpec count{
-      .kernel = CountSymbol,
-      .args = {buffer(Symbols), scalar(spec.addConstant(1)), buffer(Count)},
-      .after = {},
-      .hasAfter = true,
-      .label = "count"};
+  CommandSpec count{.kernel = CountPast,
+                    .args = {scalar(symbolP), buffer(Count)},
+                    .after = {},
+                    .hasAfter = true,
+                    .label = "count"};
   auto mean = [&](ExprId grid, ExprId first) {
     return CommandSpec{
         .kernel = Mean,

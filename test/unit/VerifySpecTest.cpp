@@ -91,8 +91,8 @@ static const BrokenRule kRules[] = {
      },
      "weight 'embeddings': 2349 random numbers in 9396 bytes"},
     {"BufferKind",
-     [](ModuleSpec &s) { s.buffers[1].kind = static_cast<BufferKind>(7); },
-     "buffer 'tokens': unknown kind 7"},
+     [](ModuleSpec &s) { s.buffers[1].kind = static_cast<BufferKind>(5); },
+     "buffer 'tokens': unknown kind 5"},
     {"BufferType",
      [](ModuleSpec &s) { s.buffers[1].type = static_cast<ElementType>(8); },
      "buffer 'tokens': unknown element type 8"},
@@ -104,12 +104,6 @@ static const BrokenRule kRules[] = {
      "buffer 'embeddings': weight 1 of 1 does not exist"},
     {"ArenaOffset", [](ModuleSpec &s) { s.buffers[3].offset = kNone; },
      "buffer 'rows': offset is missing"},
-    {"ViewOfItself",
-     [](ModuleSpec &s) {
-       s.buffers[3].kind = BufferKind::View;
-       s.buffers[3].base = 3;
-     },
-     "buffer 'rows': viewed buffer 3 of 3 does not exist"},
     {"TargetFormat",
      [](ModuleSpec &s) { s.targets[0].format = static_cast<CodeFormat>(3); },
      "target 'cpu' has code of unknown format 3"},
@@ -131,7 +125,7 @@ static const BrokenRule kRules[] = {
     {"EntryInput", [](ModuleSpec &s) { s.entries[0].inputs = {5}; },
      "entry 'prefill': buffer 'logits' is no input"},
     {"EntryOutput", [](ModuleSpec &s) { s.entries[0].outputs = {99}; },
-     "entry 'prefill': output 99 of 10 does not exist"},
+     "entry 'prefill': output 99 of 9 does not exist"},
     {"EntryArena", [](ModuleSpec &s) { s.entries[0].arenaSize = kNone; },
      "entry 'prefill': command 0: uses the arena, but the entry has none"},
     {"CommandKernel",
@@ -142,7 +136,7 @@ static const BrokenRule kRules[] = {
      "entry 'prefill': command 0: has 3 arguments, kernel 'embed' takes 4"},
     {"CommandBuffer",
      [](ModuleSpec &s) { s.entries[0].commands[0].args[0].buffer = 10; },
-     "entry 'prefill': command 0: argument's buffer 10 of 10 does not exist"},
+     "entry 'prefill': command 0: argument's buffer 10 of 9 does not exist"},
     {"CommandScalar",
      [](ModuleSpec &s) { s.entries[0].commands[0].args[3].value = kNone; },
      "entry 'prefill': command 0: scalar argument is missing"},
@@ -154,10 +148,38 @@ static const BrokenRule kRules[] = {
      "entry 'prefill': command 2: earlier command 2 of 2 does not exist"},
     {"StatisticBuffer",
      [](ModuleSpec &s) { s.entries[0].statistics[0].buffer = 12; },
-     "entry 'prefill': statistic's buffer 12 of 10 does not exist"},
+     "entry 'prefill': statistic's buffer 12 of 9 does not exist"},
     {"StatisticType",
-     [](ModuleSpec &s) { s.buffers[9].type = ElementType::F16; },
+     [](ModuleSpec &s) { s.buffers[8].type = ElementType::F16; },
      "entry 'prefill': statistic 'past' is of type f16"},
+    {"ObservationKind",
+     [](ModuleSpec &s) {
+       s.entries[0].observations = {{static_cast<ObservationKind>(4), 0}};
+     },
+     "entry 'prefill': observation 0: unknown kind 4"},
+    {"ObservationLayer",
+     [](ModuleSpec &s) {
+       s.entries[0].observations = {{ObservationKind::Keys, -2}};
+     },
+     "entry 'prefill': observation 0: layer -2 does not exist"},
+    {"ObservationGroup",
+     [](ModuleSpec &s) {
+       s.entries[0].observations = {{ObservationKind::Input, 0, "", {"w"}}};
+     },
+     "entry 'prefill': observation 0: a group and weights belong to linear "
+     "layers, and to nothing else"},
+    {"ObservationWeights",
+     [](ModuleSpec &s) {
+       s.entries[0].observations = {{ObservationKind::Keys, 0, "", {"w"}}};
+     },
+     "entry 'prefill': observation 0: a group and weights belong to linear "
+     "layers, and to nothing else"},
+    {"ObservationOutput",
+     [](ModuleSpec &s) {
+       s.entries[0].observations = {
+           {ObservationKind::Product, 0, "qkv", {"w"}, 1}};
+     },
+     "entry 'prefill': observation 0: output 1 of 1 does not exist"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Rules, VerifySpec, ::testing::ValuesIn(kRules),

@@ -199,16 +199,19 @@ static void addReportOptions(CLI::App &app, Options &options) {
       {"on", ShowProgress::On},
       {"off", ShowProgress::Off}};
   static const std::map<std::string, Report> kReport = {
+      {"remarks", Report::Remarks},
       {"resources", Report::Resources},
       {"resources-json", Report::ResourcesJson}};
   const char *group = "Report";
   app.add_option(
          "--report", options.report,
-         "resources: registers, memory, occupancy and main loops of the "
+         "remarks: what passes could not fuse or vectorise, and why, on "
+         "standard error. resources: registers, memory, occupancy and main "
+         "loops of the "
          "kernels for gfx942, on standard output; also of a code "
          "object (.hsaco) given as MODEL")
       ->transform(CLI::CheckedTransformer(kReport).description(""))
-      ->type_name("resources|resources-json")
+      ->type_name("remarks|resources|resources-json")
       ->group(group);
   app.add_flag("--timing", options.timing,
                "Print the time of every stage and the memory used")
@@ -227,9 +230,11 @@ static void checkTogether(const CLI::App &app, Options &options) {
     throw CLI::ValidationError(sentence, CLI::ExitCodes::ValidationError);
   };
   bool isModule = options.emit == Emit::Module;
-  bool isReported = options.report != Report::None;
+  bool isReported =
+      options.report != Report::None && options.report != Report::Remarks;
   if (isReported && !isModule)
-    refuse("--report looks at the code of a module; it has no --emit");
+    refuse("--report=resources looks at the code of a module; it has no "
+           "--emit");
   if (isReported && !options.isCodeObject() &&
       std::none_of(options.targets.begin(), options.targets.end(), isAmd))
     refuse("--report=resources is about kernels for gfx942: add "

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Plan/File/LinearPlan.h"
 #include "runtime/support/AtomicFile.h"
 #include "runtime/support/Hash.h"
 #include "tools/gist-plan/Commands.h"
@@ -176,7 +177,7 @@ static Plan makeDensePlan(const Calibration &data) {
 
 /// Adds one window's rows in every layer to the curves.
 static void
-addSelections(const std::map<std::string, std::vector<float>> &shown,
+addSelections(const std::map<run::Observed, std::vector<float>> &shown,
               size_t tokens, size_t layers, size_t kvHeads,
               SelectionCurveMeter &meter) {
   auto add = [&](const char *on, size_t layer, size_t heads,
@@ -186,16 +187,25 @@ addSelections(const std::map<std::string, std::vector<float>> &shown,
       meter.add(on, layer, head,
                 {rows.data() + head * width, tokens, width, stride});
   };
-  for (size_t layer = 0; layer < layers; ++layer) {
-    std::string number = std::to_string(layer);
-    if (auto rows = shown.find(number + "@residual"); rows != shown.end())
-      add("residual", layer, 1, rows->second);
-    if (auto rows = shown.find(number + "@keys"); rows != shown.end())
-      add("keys", layer, kvHeads, rows->second);
-    // What queries are projected from is what these linear layers read.
-    auto rows = shown.lower_bound(number + ".qkv:");
-    if (rows != shown.end() && rows->first.starts_with(number + ".qkv:"))
-      add("normalised", layer, 1, rows->second);
+  for (const auto &[what, rows] : shown) {
+    auto layer = static_cast<size_t>(what.layer);
+    if (what.layer < 0 || layer >= layers)
+      continue;
+    switch (what.kind) {
+    case ObservationKind::Residual:
+      add("residual", layer, 1, rows);
+      break;
+    case ObservationKind::Keys:
+      add("keys", layer, kvHeads, rows);
+      break;
+    case ObservationKind::Input:
+      // What queries are projected from is what these linear layers read.
+      if (what.group == linearGroupName(LinearGroup::Qkv))
+        add("normalised", layer, 1, rows);
+      break;
+    case ObservationKind::Product:
+      break;
+    }
   }
 }
 
@@ -221,7 +231,7 @@ int64_t Calibrator::selectionWindow() const {
 Status Calibrator::measureSelections() {
   if (data.selections.windows > 0)
     return {};
-  if (!pool.first().model().session->hasEntry(run::kEntryObserve)) {
+  if (!pool.first().model().session->hasEntry(kEntryObserve)) {
     std::fprintf(stderr, "the module does not show its rows, so nothing is "
                          "said of selections: gist-compile --observe\n");
     return {};
@@ -237,7 +247,7 @@ Status Calibrator::measureSelections() {
       if (interrupt.requested())
         return Status::error(Code::Io, "stopped; nothing was measured");
       std::span<const int32_t> tokens(sequence);
-      std::map<std::string, std::vector<float>> rows;
+      std::map<run::Observed, std::vector<float>> rows;
       GIST_TRY(
           pool.first().observe(plan, tokens.subspan(i * window, window), rows));
       addSelections(rows, window, data.layers, data.kvHeads, meter);

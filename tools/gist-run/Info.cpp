@@ -148,7 +148,7 @@ void run::addInfo(CLI::App &app, Action &action) {
                    ->excludes(disassemble);
   command
       ->add_flag("--plan", options->plan,
-                 "Print how the plan was made, as stored (JSON)")
+                 "Print the plan that the module was compiled with (JSON)")
       ->excludes(disassemble)
       ->excludes(json);
   command->add_flag("--verify", options->verify,

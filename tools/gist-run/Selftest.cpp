@@ -178,13 +178,9 @@ double Selftest::getLimit(const EntrySpec &entry) const {
 bool Selftest::usesState(const EntrySpec &entry) const {
   const std::vector<BufferSpec> &buffers = runner.module->spec().buffers;
   for (const CommandSpec &command : entry.commands)
-    for (const ArgSpec &arg : command.args) {
-      uint32_t buffer = arg.buffer;
-      while (buffer != kNone && buffers[buffer].kind == BufferKind::View)
-        buffer = buffers[buffer].base;
-      if (buffer != kNone && buffers[buffer].kind == BufferKind::State)
+    for (const ArgSpec &arg : command.args)
+      if (arg.buffer != kNone && buffers[arg.buffer].kind == BufferKind::State)
         return true;
-    }
   return false;
 }
 

@@ -22,7 +22,6 @@ using namespace gist;
 using namespace gist::plan;
 using Json = nlohmann::ordered_json;
 
-static constexpr const char *kEntryObserve = "observe";
 static constexpr int kResidualBins = 20;
 /// Dimensions that are reported.
 static constexpr int64_t kReportedK[] = {16, 32, 64, 128, 256};
@@ -112,21 +111,22 @@ Status Calibrator::findInputs() {
   for (const EntrySpec &entry : spec.entries) {
     if (entry.name != kEntryObserve)
       continue;
-    for (uint32_t number : entry.outputs) {
-      const BufferSpec &buffer = spec.buffers[number];
-      // After '=' is what linear layers give, after '@' what selections see.
-      if (buffer.shape.size() != 2 ||
-          buffer.name.find_first_of("=@") != std::string::npos)
+    for (const ObservationSpec &shown : entry.observations) {
+      const BufferSpec &buffer = spec.buffers[entry.outputs[shown.output]];
+      if (shown.kind != ObservationKind::Input || buffer.shape.size() != 2)
         continue;
       LinearMoments moments;
-      // Names that another entry has too begin with this one's.
-      std::string prefix = entry.name + ".";
-      bool isPrefixed = buffer.name.compare(0, prefix.size(), prefix) == 0;
-      GIST_TRY(parseObserved(buffer.name.substr(isPrefixed ? prefix.size() : 0),
-                             moments));
+      moments.layer = shown.layer;
+      moments.group = shown.group;
+      moments.weights = shown.weights;
       outputs.push_back(buffer.name);
       inputs.push_back(std::move(moments));
     }
+    if (inputs.empty())
+      return Status::error(Code::BadArgument,
+                           "the entry 'observe' does not say what it shows; "
+                           "compile the model again with gist-compile "
+                           "--observe");
     return {};
   }
   return Status::error(Code::BadArgument,
@@ -170,7 +170,7 @@ Status Calibrator::observe(std::span<const int32_t> tokens, const char *what,
         return Status::error(Code::BadFile,
                              "%s has rows of another size than the model's "
                              "weights",
-                             inputs[i].name.c_str());
+                             inputs[i].name().c_str());
     }
     forEach(inputs.size(), [&](size_t i) {
       const std::vector<uint8_t> &rows = results[outputs[i]];
@@ -187,14 +187,11 @@ Status Calibrator::observe(std::span<const int32_t> tokens, const char *what,
 /// The input of the same group one layer before, or nothing.
 static std::optional<size_t>
 findBefore(const std::vector<LinearMoments> &inputs, size_t number) {
-  const std::string &name = inputs[number].name;
-  size_t dot = name.find('.');
-  if (dot == std::string::npos)
+  if (inputs[number].isHead())
     return std::nullopt;
-  std::string before =
-      std::to_string(std::atoll(name.c_str()) - 1) + name.substr(dot);
   for (size_t i = 0; i < number; ++i)
-    if (inputs[i].name == before)
+    if (inputs[i].layer == inputs[number].layer - 1 &&
+        inputs[i].group == inputs[number].group)
       return i;
   return std::nullopt;
 }
@@ -228,7 +225,7 @@ void Calibrator::makeBases(LinearCalibration &result) {
   // Layers of a group one after the other, groups at once.
   std::map<std::string, std::vector<size_t>> chains;
   for (size_t i = 0; i < inputs.size(); ++i)
-    chains[inputs[i].name.substr(inputs[i].name.find('.') + 1)].push_back(i);
+    chains[inputs[i].group].push_back(i);
   std::vector<std::vector<size_t>> groups;
   for (auto &[name, chain] : chains)
     groups.push_back(std::move(chain));
@@ -249,9 +246,9 @@ Status Calibrator::roundInput(size_t number,
   const LinearMoments &input = inputs[number];
   Compensation compensation;
   GIST_TRY(
-      prepareCompensation(input.sums, nullptr, compensation).in(input.name));
+      prepareCompensation(input.sums, nullptr, compensation).in(input.name()));
   const std::vector<int> &wanted =
-      input.name == "head" ? options.headBits : options.bits;
+      input.isHead() ? options.headBits : options.bits;
   for (const std::string &name : input.weights) {
     const StoredTensor &stored = model.tensors().find(name)->second;
     int64_t rows = stored.shape[0], columns = stored.shape[1];
@@ -265,7 +262,7 @@ Status Calibrator::roundInput(size_t number,
         .energy = outputError(weight, Matrix::Zero(rows, columns), input.sums),
         .rounded = {}};
     Matrix contexts;
-    if (input.name == "head")
+    if (input.isHead())
       contexts = meanContexts(weight, getHeadRows(columns));
     for (int bits : wanted) {
       WeightFormat format = formatOfBits(bits);
@@ -287,7 +284,7 @@ Status Calibrator::roundInput(size_t number,
       Matrix values = expand(rounded, format, rows, columns);
       errors.compensated = outputError(weight, values, input.sums);
       for (int64_t k : kCorrectedK) {
-        if (k > getK(number) || input.name == "head")
+        if (k > getK(number) || input.isHead())
           continue;
         auto v = bases[number].rows.topRows(k);
         Matrix image = (weight - values) * v.transpose();
@@ -348,8 +345,8 @@ Calibrator::probe(std::span<const int32_t> tokens,
     for (const WeightResult &weight : input.weights) {
       if (weight.rounded.empty())
         continue;
-      auto probed = weight.rounded.find(input.name == "head" ? kProbedHeadBits
-                                                             : kProbedBits);
+      auto probed = weight.rounded.find(inputs[i].isHead() ? kProbedHeadBits
+                                                           : kProbedBits);
       if (probed == weight.rounded.end())
         probed = std::prev(weight.rounded.end());
       input.probedBits = probed->first;
@@ -362,7 +359,7 @@ Calibrator::probe(std::span<const int32_t> tokens,
     }
     if (numbers.size() != input.weights.size())
       continue;
-    if (input.name == "head")
+    if (inputs[i].isHead())
       probeHead(blocks[i][chosen], input);
     else
       GIST_TRY(probe.measure(inputs[i].weights, numbers, input.divergence)
@@ -444,22 +441,22 @@ Status Calibrator::run(const std::vector<int32_t> &tokens,
   text = text.first(std::min<size_t>(text.size(), options.maxTokens));
   GIST_TRY(observe(text, "moments", [&](size_t i, std::span<const float> rows) {
     addRows(rows, inputs[i]);
-    if (inputs[i].name == "head")
+    if (inputs[i].isHead())
       headRows.insert(headRows.end(), rows.begin(), rows.end());
   }));
   result.tokens = static_cast<int64_t>(text.size());
   result.inputs.resize(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    result.inputs[i].name = inputs[i].name;
+    result.inputs[i].name = inputs[i].name();
     result.inputs[i].size = inputs[i].sums.rows();
   }
   makeBases(result);
   SafetensorsWriter writer;
   GIST_TRY(roundWeights(writer, text, result));
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].name != "head" && bases[i].rows.size() > 0)
+    if (!inputs[i].isHead() && bases[i].rows.size() > 0)
       writer.add(
-          inputs[i].name + ".basis", "F32",
+          inputs[i].name() + ".basis", "F32",
           {bases[i].rows.rows(), bases[i].rows.cols()},
           std::span<const float>(bases[i].rows.data(),
                                  static_cast<size_t>(bases[i].rows.size())));

@@ -9,22 +9,11 @@
 
 #include <Eigen/Eigenvalues>
 
-#include <sstream>
-
 using namespace gist;
 using namespace gist::plan;
 
-Status plan::parseObserved(const std::string &text, LinearMoments &moments) {
-  size_t colon = text.find(':');
-  if (colon == 0 || colon == std::string::npos || colon + 1 == text.size())
-    return Status::error(
-        Code::BadFile, "'%s' is no result of an entry 'observe'", text.c_str());
-  moments.name = text.substr(0, colon);
-  moments.weights.clear();
-  std::istringstream rest(text.substr(colon + 1));
-  for (std::string weight; std::getline(rest, weight, '+');)
-    moments.weights.push_back(weight);
-  return {};
+std::string LinearMoments::name() const {
+  return isHead() ? group : std::to_string(layer) + "." + group;
 }
 
 void plan::addRows(std::span<const float> rows, LinearMoments &moments) {

@@ -24,15 +24,17 @@ using Matrix =
 
 /// The rows that some linear layers read, as sums.
 struct LinearMoments {
-  std::string name;                 ///< "3.qkv", or "head"
+  int64_t layer = -1;               ///< -1: the head
+  std::string group;                ///< "qkv", "o", ..., or "head"
   std::vector<std::string> weights; ///< of the layers that read them
   /// The sum of x x^T over rows x: f64 sums of f32 sums over a call's rows.
   Eigen::MatrixXd sums;
   int64_t count = 0; ///< rows
-};
 
-/// Takes the name of a result of `observe` apart: "3.qkv:a+b".
-Status parseObserved(const std::string &text, LinearMoments &moments);
+  bool isHead() const { return layer < 0; }
+  /// "3.qkv", or "head": for people and as the key of results.
+  std::string name() const;
+};
 
 /// Adds rows, one after the other.
 void addRows(std::span<const float> rows, LinearMoments &moments);

@@ -58,7 +58,7 @@ Status Prober::begin(const Plan &plan, std::vector<float> &table) {
 }
 
 Status Prober::observe(const Plan &plan, std::span<const int32_t> tokens,
-                       std::map<std::string, std::vector<float>> &rows) {
+                       std::map<run::Observed, std::vector<float>> &rows) {
   std::vector<float> table;
   GIST_TRY(begin(plan, table));
   meter.reset();
@@ -68,8 +68,8 @@ Status Prober::observe(const Plan &plan, std::span<const int32_t> tokens,
                             tokens.size() - past);
     run::Observer::Shown shown;
     GIST_TRY(observer.call(tokens.subspan(past, count), past, shown));
-    for (const auto &[name, bytes] : shown) {
-      std::vector<float> &all = rows[name];
+    for (const auto &[what, bytes] : shown) {
+      std::vector<float> &all = rows[what];
       size_t old = all.size();
       all.resize(old + bytes.size() / sizeof(float));
       std::memcpy(all.data() + old, bytes.data(),

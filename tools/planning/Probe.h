@@ -10,6 +10,7 @@
 
 #include "passes/Plan/File/Plan.h"
 #include "passes/Plan/File/PlannedModule.h"
+#include "tools/running/Observer.h"
 #include "tools/running/Options.h"
 
 #include <functional>
@@ -36,9 +37,9 @@ public:
   Status run(const Plan &plan, std::span<const int32_t> tokens,
              std::span<const int64_t> checkpoints, ProbeRun &result);
 
-  /// Appends what the module shows of a sequence with a plan, by name.
+  /// Appends what the module shows of a sequence with a plan.
   Status observe(const Plan &plan, std::span<const int32_t> tokens,
-                 std::map<std::string, std::vector<float>> &rows);
+                 std::map<run::Observed, std::vector<float>> &rows);
 
   const PlannedModule &module() const { return planned; }
   run::Runner &model() { return runner; }

@@ -147,8 +147,6 @@ private:
     std::printf("]");
     if (own.kind == BufferKind::Weight)
       std::printf(" of %s", quoted(spec.weights[own.base].name).c_str());
-    if (own.kind == BufferKind::View)
-      std::printf(" of %s", buffer(own.base).c_str());
     if (own.offset != kNone)
       std::printf(" offset %s", expr(own.offset).c_str());
     if (own.size != kNone)
@@ -195,7 +193,18 @@ private:
       std::printf("  statistic %s layer %" PRId32 " %s\n",
                   quoted(statistic.name).c_str(), statistic.layer,
                   buffer(statistic.buffer).c_str());
+    for (const ObservationSpec &shown : entry.observations)
+      print(entry, shown);
     std::printf("}\n");
+  }
+
+  void print(const EntrySpec &entry, const ObservationSpec &shown) const {
+    std::printf("  shows %s layer %" PRId32, toString(shown.kind), shown.layer);
+    if (!shown.group.empty())
+      std::printf(" group %s", quoted(shown.group).c_str());
+    for (size_t i = 0; i < shown.weights.size(); ++i)
+      std::printf("%s%s", i ? ", " : " of ", quoted(shown.weights[i]).c_str());
+    std::printf(" in %s\n", buffer(entry.outputs[shown.output]).c_str());
   }
 
   void print(size_t number, const CommandSpec &command) const {

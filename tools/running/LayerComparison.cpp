@@ -10,19 +10,19 @@
 #include "nlohmann/json.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 using namespace gist;
 using namespace gist::run;
 
-/// What selections look at is no part of a comparison.
-static std::set<std::string> findCompared(const Observer &observer) {
-  std::set<std::string> names;
-  for (const auto &[name, buffer] : observer.names())
-    if (name.find('@') == std::string::npos)
-      names.insert(name);
-  return names;
+/// What linear layers read and give; what selections look at is not compared.
+static std::set<Observed> findCompared(const Observer &observer) {
+  std::set<Observed> compared;
+  for (const auto &[what, buffer] : observer.shown())
+    if (what.kind == ObservationKind::Input ||
+        what.kind == ObservationKind::Product)
+      compared.insert(what);
+  return compared;
 }
 
 Status LayerComparison::open() {
@@ -34,8 +34,8 @@ Status LayerComparison::open() {
                            each->path().c_str(), kEntryObserve);
   observer.emplace(model);
   referenceObserver.emplace(reference);
-  names = findCompared(*observer);
-  if (names != findCompared(*referenceObserver))
+  compared = findCompared(*observer);
+  if (compared != findCompared(*referenceObserver))
     return Status::error(Code::BadArgument,
                          "the two modules have different linear layers");
   return {};
@@ -65,14 +65,16 @@ Status LayerComparison::add(std::span<const int32_t> tokens) {
     Observer::Shown ours, theirs;
     GIST_TRY(observer->call(piece, past, ours));
     GIST_TRY(referenceObserver->call(piece, past, theirs));
-    for (const std::string &name : names) {
-      const std::vector<uint8_t> &a = ours[name], &b = theirs[name];
+    for (const Observed &what : compared) {
+      const std::vector<uint8_t> &a = ours[what], &b = theirs[what];
       if (a.size() != b.size() || a.size() % sizeof(float) != 0)
         return Status::error(Code::BadArgument,
-                             "the modules show %zu and %zu bytes as '%s'",
-                             a.size(), b.size(), name.c_str());
+                             "the modules show %zu and %zu bytes of group "
+                             "'%s' of layer %lld",
+                             a.size(), b.size(), what.group.c_str(),
+                             static_cast<long long>(what.layer));
       compare(
-          name,
+          what,
           {reinterpret_cast<const float *>(a.data()), a.size() / sizeof(float)},
           {reinterpret_cast<const float *>(b.data()),
            b.size() / sizeof(float)});
@@ -82,29 +84,14 @@ Status LayerComparison::add(std::span<const int32_t> tokens) {
   return {};
 }
 
-/// "3.qkv:..." or "3.qkv=...": the layer and the group, or false.
-static bool parseName(const std::string &name, int64_t &layer,
-                      std::string &group, bool &isGiven) {
-  size_t end = name.find_first_of(":=");
-  auto [rest, error] =
-      std::from_chars(name.data(), name.data() + name.size(), layer);
-  if (error != std::errc() || end == std::string::npos || *rest != '.')
-    return false;
-  group = name.substr(rest + 1 - name.data(), end - (rest + 1 - name.data()));
-  isGiven = name[end] == '=';
-  return true;
-}
-
-void LayerComparison::compare(const std::string &name,
-                              std::span<const float> rows,
+void LayerComparison::compare(const Observed &what, std::span<const float> rows,
                               std::span<const float> other) {
-  int64_t layer = 0;
-  std::string group;
-  bool isGiven = false;
-  if (!parseName(name, layer, group, isGiven) || (!isGiven && group != "o"))
+  // What the output projection reads is what attention gives.
+  bool isGiven = what.kind == ObservationKind::Product;
+  if (what.layer < 0 || (!isGiven && what.group != "o"))
     return;
-  Layer &found = layers[layer];
-  Sums &sums = isGiven ? found.linears[group] : found.attention;
+  Layer &found = layers[what.layer];
+  Sums &sums = isGiven ? found.linears[what.group] : found.attention;
   for (size_t i = 0; i < rows.size(); ++i) {
     auto a = static_cast<double>(rows[i]), b = static_cast<double>(other[i]);
     sums.difference += (a - b) * (a - b);

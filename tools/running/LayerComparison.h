@@ -55,14 +55,14 @@ private:
     std::map<std::string, Sums> linears; ///< by group
   };
 
-  void compare(const std::string &name, std::span<const float> rows,
+  void compare(const Observed &what, std::span<const float> rows,
                std::span<const float> other);
   /// Of all groups of a layer.
   static double largest(const Layer &layer);
 
   Runner &model, &reference;
   std::optional<Observer> observer, referenceObserver;
-  std::set<std::string> names; ///< of what both show
+  std::set<Observed> compared; ///< what both show
   std::map<int64_t, Layer> layers;
 };
 

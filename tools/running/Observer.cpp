@@ -20,14 +20,11 @@ Observer::Observer(Runner &runner) : runner(runner) {
   for (const EntrySpec &entry : spec.entries) {
     if (entry.name != kEntryObserve)
       continue;
-    for (uint32_t number : entry.outputs) {
-      if (spec.buffers[number].type != ElementType::F32)
-        continue; // State, or rows that were rounded.
-      // Names that another entry has too begin with this one's.
-      const std::string &buffer = spec.buffers[number].name;
-      std::string prefix = entry.name + ".";
-      bool isPrefixed = buffer.compare(0, prefix.size(), prefix) == 0;
-      buffers[buffer.substr(isPrefixed ? prefix.size() : 0)] = buffer;
+    for (const ObservationSpec &each : entry.observations) {
+      const BufferSpec &buffer = spec.buffers[entry.outputs[each.output]];
+      if (buffer.type == ElementType::F32) // Others were rounded.
+        buffers[{each.kind, each.layer, each.group, each.weights}] =
+            buffer.name;
     }
   }
 }
@@ -58,7 +55,7 @@ Status Observer::call(std::span<const int32_t> tokens, size_t past,
                              {reinterpret_cast<const uint8_t *>(tokens.data()),
                               tokens.size_bytes()}}},
                            outputs));
-  for (const auto &[name, buffer] : buffers)
-    shown[name] = std::move(outputs[buffer]);
+  for (const auto &[what, buffer] : buffers)
+    shown[what] = std::move(outputs[buffer]);
   return {};
 }

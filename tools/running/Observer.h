@@ -5,9 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs the entry `observe`, which shows what linear layers read
-// ("3.o:blk.3.attn_output.weight") and give ("3.o=blk.3.attn_output.weight")
-// and what selections could look at ("3@residual", "3@keys").
+// Runs the entry `observe`, which shows what linear layers read and give and
+// what selections could look at. The module says which output shows what.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,23 +15,32 @@
 
 #include "tools/running/Options.h"
 
+#include <compare>
 #include <map>
 #include <span>
 
 namespace gist::run {
 
-inline constexpr const char *kEntryObserve = "observe";
+/// A tensor inside a model, the same in every module of that model.
+struct Observed {
+  ObservationKind kind = ObservationKind::Input;
+  int64_t layer = -1; ///< -1: the head
+  std::string group = {};
+  std::vector<std::string> weights = {};
+
+  auto operator<=>(const Observed &) const = default;
+};
 
 class Observer {
 public:
-  /// What a call shows, by name: rows of f32 numbers.
-  using Shown = std::map<std::string, std::vector<uint8_t>>;
+  /// What a call shows: rows of f32 numbers.
+  using Shown = std::map<Observed, std::vector<uint8_t>>;
 
   /// The runner outlives this, and has the entry.
   explicit Observer(Runner &runner);
 
-  /// The names of what is shown, and the buffers that hold it.
-  const std::map<std::string, std::string> &names() const { return buffers; }
+  /// What is shown, and the names of the buffers that hold it.
+  const std::map<Observed, std::string> &shown() const { return buffers; }
 
   /// Whether the module takes a sequence in one call.
   bool seesWhole() const;
@@ -46,7 +54,7 @@ public:
 
 private:
   Runner &runner;
-  std::map<std::string, std::string> buffers;
+  std::map<Observed, std::string> buffers;
 };
 
 } // namespace gist::run

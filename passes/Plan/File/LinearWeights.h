@@ -62,6 +62,7 @@ enum class MadeKind {
 struct MadeWeight {
   MadeKind kind = MadeKind::Rounded;
   std::string from;
+  int64_t layer = -1; ///< that it belongs to; -1 for the head
   WeightFormat format = WeightFormat::F16;
   int64_t bits = 0;           ///< of the rounded weight
   bool isCompensated = false; ///< rounded beforehand, in the file of bases

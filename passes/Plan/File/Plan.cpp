@@ -15,14 +15,6 @@
 using namespace gist;
 using Json = PlanJson;
 
-bool Plan::hasClusters() const {
-  for (const std::vector<HeadChoice> &heads : layers)
-    for (const HeadChoice &head : heads)
-      if (head.kind != HeadKind::Dense)
-        return true;
-  return false;
-}
-
 Plan gist::makeCalibrationPlan(size_t layers, size_t kvHeads) {
   // A window that nothing leaves.
   HeadChoice head{.kind = HeadKind::Clusters,

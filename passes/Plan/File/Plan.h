@@ -58,9 +58,6 @@ struct Plan {
   int64_t block = 128;
   /// For each layer and KV head.
   std::vector<std::vector<HeadChoice>> layers;
-
-  /// Something other than dense heads.
-  bool hasClusters() const;
 };
 
 /// What a user says in place of a file for makeCalibrationPlan's plan.

@@ -34,6 +34,7 @@ Status gist::parsePlanFile(std::string_view text, const std::string &folder,
   PlanJson json;
   GIST_TRY(parsePlanJson(text, json));
   PlanFile result;
+  result.text = text;
   result.isOfSelections = hasSelections(json);
   if (result.isOfSelections) {
     GIST_TRY(readSelections(json, result.selections));

@@ -26,6 +26,7 @@ struct PlanFile {
   Plan heads; ///< its layers are empty where the plan says nothing of heads
   LinearPlan linears;
   SelectionPlan selections;
+  std::string text; ///< as it is in the file
 
   bool hasHeads() const {
     return !heads.layers.empty() && !heads.layers.front().empty();

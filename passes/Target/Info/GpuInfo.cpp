@@ -20,8 +20,6 @@ static constexpr GpuInfo kGpus[] = {
      132},
 };
 
-llvm::ArrayRef<GpuInfo> gist::getGpuTable() { return kGpus; }
-
 /// What a target ID may say of an AMD GPU, in the order that LLVM has, and the
 /// features that it stands for. Code that leaves one open runs either way.
 static constexpr std::pair<const char *, const char *> kTargetIds[] = {

@@ -31,9 +31,6 @@ struct GpuInfo {
 /// The row called `name`, or null.
 const GpuInfo *getGpuInfo(llvm::StringRef name);
 
-/// All rows, in the order a user is told.
-llvm::ArrayRef<GpuInfo> getGpuTable();
-
 } // namespace gist
 
 #endif // GIST_PASSES_TARGET_INFO_GPUINFO_H

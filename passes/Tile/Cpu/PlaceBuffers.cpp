@@ -60,7 +60,7 @@ struct PlaceBuffersPass final
     total += *bytes;
     if (total > maxBytes)
       return alloc.emitOpError("takes the kernel's scratch to ")
-             << total << " bytes, more than " << maxBytes;
+             << total << " bytes, more than " << maxBytes.getValue();
     auto kernel = getOperation();
     OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
     auto type = MemRefType::get({*bytes}, builder.getI8Type());

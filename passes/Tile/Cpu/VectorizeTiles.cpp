@@ -13,6 +13,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Passes.h"
 #include "passes/Tile/Cpu/ClusterCache.h"
@@ -27,37 +28,66 @@ namespace gist {
 using namespace mlir;
 using namespace gist;
 
-/// Lowers `op` where there is a kernel for it; anything else is left.
-static void lowerOp(RewriterBase &rewriter, Operation *op) {
+namespace {
+/// Hears why a lowering refuses an op.
+struct ReasonListener final : RewriterBase::Listener {
+  void notifyMatchFailure(Location location,
+                          function_ref<void(Diagnostic &)> getReason) override {
+    Diagnostic diagnostic(location, DiagnosticSeverity::Remark);
+    getReason(diagnostic);
+    reason = diagnostic.str();
+  }
+
+  std::string reason;
+};
+} // namespace
+
+/// Lowers `op`; fails where it has no kernel, or not in this form.
+static LogicalResult lowerOp(RewriterBase &rewriter, Operation *op) {
   rewriter.setInsertionPoint(op);
-  llvm::TypeSwitch<Operation *>(op)
-      .Case([&](QuantizeRowsOp op) { (void)lowerQuantizeRows(rewriter, op); })
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](QuantizeRowsOp op) { return lowerQuantizeRows(rewriter, op); })
       .Case([&](QuantizedMatmulOp op) {
-        (void)lowerQuantizedMatmul(rewriter, op);
+        return lowerQuantizedMatmul(rewriter, op);
       })
-      .Case([&](GuardedMatmulOp op) { (void)lowerGuardedMatmul(rewriter, op); })
-      .Case([&](AttentionOp op) { (void)lowerAttention(rewriter, op); })
+      .Case(
+          [&](GuardedMatmulOp op) { return lowerGuardedMatmul(rewriter, op); })
+      .Case([&](AttentionOp op) { return lowerAttention(rewriter, op); })
       .Case([&](ClusterAttentionOp op) {
-        (void)lowerClusterAttention(rewriter, op);
+        return lowerClusterAttention(rewriter, op);
       })
       .Case([&](linalg::LinalgOp op) {
-        if (isTransposedMatmul(op))
-          (void)lowerMatmul(rewriter, op);
-        else
-          (void)lowerRowwise(rewriter, op);
+        return isTransposedMatmul(op) ? lowerMatmul(rewriter, op)
+                                      : lowerRowwise(rewriter, op);
+      })
+      .Default([&](Operation *op) {
+        return rewriter.notifyMatchFailure(op, "there is no kernel for it");
       });
 }
 
-static void lowerAll(func::FuncOp kernel) {
+/// Lowers what can be, and says in a remark why the others cannot. Ops of other
+/// dialects than ours are tried again later: `isLast` says that they are not.
+static void lowerAll(func::FuncOp kernel, bool isLast) {
   SmallVector<Operation *> ops;
   kernel.walk([&](Operation *op) {
     if (isa<linalg::LinalgOp>(op) ||
         isa_and_nonnull<GistDialect>(op->getDialect()))
       ops.push_back(op);
   });
-  IRRewriter rewriter(kernel.getContext());
-  for (Operation *op : ops)
-    lowerOp(rewriter, op);
+  ReasonListener listener;
+  IRRewriter rewriter(kernel.getContext(), &listener);
+  for (Operation *op : ops) {
+    listener.reason.clear();
+    if (succeeded(lowerOp(rewriter, op)) ||
+        (!isLast && isa<linalg::LinalgOp>(op)))
+      continue;
+    remark::missed(op->getLoc(), remark::RemarkOpts::name("NotVectorized")
+                                     .category("gist-vectorize-tiles"))
+        << (op->getName().getStringRef() + ": " +
+            (listener.reason.empty() ? "its sizes are not known"
+                                     : listener.reason))
+               .str();
+  }
 }
 
 namespace {
@@ -71,13 +101,13 @@ struct VectorizeTilesPass final
       kernel.emitError("has no tile configuration");
       return signalPassFailure();
     }
-    lowerAll(kernel);
+    lowerAll(kernel, /*isLast=*/false);
     // What has no kernel of its own runs by its definition.
     RewritePatternSet patterns(&getContext());
     populateDecomposePatterns(patterns);
     if (failed(applyPatternsGreedily(kernel, std::move(patterns))))
       return signalPassFailure();
-    lowerAll(kernel);
+    lowerAll(kernel, /*isLast=*/true);
   }
 };
 } // namespace

@@ -5,7 +5,7 @@
 // CHECK-LABEL: func.func @score
 // CHECK-SAME:    -> (tensor<?x96xf32> {gist.name = "logits"}, tensor<64x8xf16>)
 // CHECK-LABEL: func.func @nll
-// CHECK-SAME:    %[[TOKENS:.+]]: tensor<?xi32>, %[[TARGETS:.+]]: tensor<?xi32>, %[[PAST:.+]]: index, %[[CACHE:.+]]: tensor<64x8xf16>
+// CHECK-SAME:    %[[TOKENS:.+]]: tensor<?xi32>, %[[TARGETS:.+]]: tensor<?xi32> {gist.name = "targets"}, %[[PAST:.+]]: index, %[[CACHE:.+]]: tensor<64x8xf16>
 // CHECK-SAME:    -> (tensor<?xf32> {gist.name = "nll"}, tensor<64x8xf16>)
 // CHECK:         %[[LOGITS:.+]] = linalg.generic {{.+}} ins(%[[TOKENS]] : tensor<?xi32>) outs(%{{.+}} : tensor<?x96xf32>)
 // The reductions that come next are along the columns: the largest,

@@ -9,10 +9,10 @@
 // CHECK-LABEL: func.func @prefill(
 // CHECK-LABEL: func.func @observe(
 // CHECK-SAME: %[[X:[^:]*]]: tensor<?x64xf32>, %[[A:[^:]*]]: tensor<?x32xf32>, %[[Z:[^:]*]]: tensor<?x96xf32>, %[[S:[^:]*]]: tensor<4xf32>)
-// CHECK-SAME: -> (tensor<?x64xf32> {gist.name = "2.qkv:blk.2.q.weight+blk.2.k.weight"}, tensor<?x32xf32> {gist.name = "2.o:blk.2.o.weight"},
-// CHECK-SAME: tensor<?x96xf32> {gist.name = "2.down:blk.2.down.weight"},
-// CHECK-SAME: tensor<?x24xf32> {gist.name = "2.qkv=blk.2.q.weight"}, tensor<?x24xf32> {gist.name = "2.qkv=blk.2.k.weight"},
-// CHECK-SAME: tensor<?x24xf32> {gist.name = "2.o=blk.2.o.weight"}, tensor<?x24xf32> {gist.name = "2.down=blk.2.down.weight"}, tensor<4xf32>)
+// CHECK-SAME: -> (tensor<?x64xf32> {gist.name = "2.qkv:blk.2.q.weight+blk.2.k.weight", gist.observed = #gist.observed<input, layer = 2, group = "qkv", weights = ["blk.2.q.weight", "blk.2.k.weight"]>}, tensor<?x32xf32> {gist.name = "2.o:blk.2.o.weight", gist.observed = #gist.observed<input, layer = 2, group = "o", weights = ["blk.2.o.weight"]>},
+// CHECK-SAME: tensor<?x96xf32> {gist.name = "2.down:blk.2.down.weight", gist.observed = #gist.observed<input, layer = 2, group = "down", weights = ["blk.2.down.weight"]>},
+// CHECK-SAME: tensor<?x24xf32> {gist.name = "2.qkv=blk.2.q.weight", gist.observed = #gist.observed<product, layer = 2, group = "qkv", weights = ["blk.2.q.weight"]>}, tensor<?x24xf32> {gist.name = "2.qkv=blk.2.k.weight", gist.observed = #gist.observed<product, layer = 2, group = "qkv", weights = ["blk.2.k.weight"]>},
+// CHECK-SAME: tensor<?x24xf32> {gist.name = "2.o=blk.2.o.weight", gist.observed = #gist.observed<product, layer = 2, group = "o", weights = ["blk.2.o.weight"]>}, tensor<?x24xf32> {gist.name = "2.down=blk.2.down.weight", gist.observed = #gist.observed<product, layer = 2, group = "down", weights = ["blk.2.down.weight"]>}, tensor<4xf32>)
 // CHECK: %[[Q:.*]] = linalg.matmul
 // CHECK: %[[K:.*]] = linalg.matmul
 // CHECK: %[[O:.*]] = linalg.matmul
@@ -23,16 +23,16 @@ func.func @prefill(%x: tensor<?x64xf32>, %a: tensor<?x32xf32>, %z: tensor<?x96xf
   %c0 = arith.constant 0 : index
   %t = tensor.dim %x, %c0 : tensor<?x64xf32>
   %e = tensor.empty(%t) : tensor<?x24xf32>
-  %wq = gist.weight "blk.2.q.weight" : tensor<24x64xf16>
+  %wq = gist.weight "blk.2.q.weight" layer 2 : tensor<24x64xf16>
   %q = linalg.matmul indexing_maps = [#rows, #weight, #result]
       ins(%x, %wq : tensor<?x64xf32>, tensor<24x64xf16>) outs(%e : tensor<?x24xf32>) -> tensor<?x24xf32>
-  %wk = gist.weight "blk.2.k.weight" : tensor<24x64xf16>
+  %wk = gist.weight "blk.2.k.weight" layer 2 : tensor<24x64xf16>
   %k = linalg.matmul indexing_maps = [#rows, #weight, #result]
       ins(%x, %wk : tensor<?x64xf32>, tensor<24x64xf16>) outs(%q : tensor<?x24xf32>) -> tensor<?x24xf32>
-  %wo = gist.weight "blk.2.o.weight" : tensor<24x32xf16>
+  %wo = gist.weight "blk.2.o.weight" layer 2 : tensor<24x32xf16>
   %o = linalg.matmul indexing_maps = [#rows, #weight, #result]
       ins(%a, %wo : tensor<?x32xf32>, tensor<24x32xf16>) outs(%k : tensor<?x24xf32>) -> tensor<?x24xf32>
-  %wd = gist.weight "blk.2.down.weight" : tensor<24x96xf16>
+  %wd = gist.weight "blk.2.down.weight" layer 2 : tensor<24x96xf16>
   %d = linalg.matmul indexing_maps = [#rows, #weight, #result]
       ins(%z, %wd : tensor<?x96xf32>, tensor<24x96xf16>) outs(%o : tensor<?x24xf32>) -> tensor<?x24xf32>
   return %d, %s : tensor<?x24xf32>, tensor<4xf32>
@@ -46,7 +46,7 @@ func.func @prefill(%x: tensor<?x64xf32>, %a: tensor<?x32xf32>, %z: tensor<?x96xf
 
 // expected-error @+1 {{layer 0 has linear layers of 1 kinds of rows, expected 3 or 4}}
 func.func @prefill(%x: tensor<?x64xf32>, %e: tensor<?x24xf32>) -> tensor<?x24xf32> {
-  %w = gist.weight "blk.0.q.weight" : tensor<24x64xf16>
+  %w = gist.weight "blk.0.q.weight" layer 0 : tensor<24x64xf16>
   %q = linalg.matmul indexing_maps = [#rows, #weight, #result]
       ins(%x, %w : tensor<?x64xf32>, tensor<24x64xf16>) outs(%e : tensor<?x24xf32>) -> tensor<?x24xf32>
   return %q : tensor<?x24xf32>
@@ -64,7 +64,7 @@ func.func @prefill(%x: tensor<?x64xf32>, %e: tensor<?x24xf32>) -> tensor<?x24xf3
 // before the cache rounds them.
 // CHECK-LABEL: func.func @observe(
 // CHECK-SAME: %[[X:[^:]*]]: tensor<?x32xf32>
-// CHECK-SAME: tensor<?x32xf32> {gist.name = "0@residual"}, tensor<?x2x16xf32> {gist.name = "0@keys"}, tensor<64x2x16xf16>
+// CHECK-SAME: tensor<?x32xf32> {gist.name = "0@residual", gist.observed = #gist.observed<residual, layer = 0>}, tensor<?x2x16xf32> {gist.name = "0@keys", gist.observed = #gist.observed<keys, layer = 0>}, tensor<64x2x16xf16>
 // CHECK: %[[K:.*]] = tensor.expand_shape {{.*}} : tensor<?x32xf32> into tensor<?x2x16xf32>
 // CHECK: arith.truncf
 // CHECK: gist.attention
@@ -81,10 +81,10 @@ func.func @prefill(%x: tensor<?x32xf32>, %past: index, %cache: tensor<64x2x16xf1
     %twice = arith.addf %in, %in : f32
     linalg.yield %twice : f32
   } -> tensor<?x32xf32>
-  %wq = gist.weight "blk.0.q.weight" : tensor<32x32xf16>
+  %wq = gist.weight "blk.0.q.weight" layer 0 : tensor<32x32xf16>
   %q = linalg.matmul indexing_maps = [#rows, #weight, #result]
       ins(%n, %wq : tensor<?x32xf32>, tensor<32x32xf16>) outs(%e : tensor<?x32xf32>) -> tensor<?x32xf32>
-  %wk = gist.weight "blk.0.k.weight" : tensor<32x32xf16>
+  %wk = gist.weight "blk.0.k.weight" layer 0 : tensor<32x32xf16>
   %k = linalg.matmul indexing_maps = [#rows, #weight, #result]
       ins(%n, %wk : tensor<?x32xf32>, tensor<32x32xf16>) outs(%e : tensor<?x32xf32>) -> tensor<?x32xf32>
   %keys = tensor.expand_shape %k [[0], [1, 2]] output_shape [%t, 2, 16] : tensor<?x32xf32> into tensor<?x2x16xf32>
@@ -106,7 +106,7 @@ func.func @prefill(%x: tensor<?x32xf32>, %past: index, %cache: tensor<64x2x16xf1
   } -> tensor<?x2x16xf16>
   %a = gist.attention %qh, %all, %all causal : tensor<?x2x16xf16>, tensor<?x2x16xf16>, tensor<?x2x16xf16>
   %rows = tensor.collapse_shape %a [[0], [1, 2]] : tensor<?x2x16xf16> into tensor<?x32xf16>
-  %wo = gist.weight "blk.0.o.weight" : tensor<32x32xf16>
+  %wo = gist.weight "blk.0.o.weight" layer 0 : tensor<32x32xf16>
   %o = linalg.matmul indexing_maps = [#rows, #weight, #result]
       ins(%rows, %wo : tensor<?x32xf16>, tensor<32x32xf16>) outs(%e : tensor<?x32xf32>) -> tensor<?x32xf32>
   %sum = linalg.generic {indexing_maps = [#each, #each, #each], iterator_types = ["parallel", "parallel"]}
@@ -115,7 +115,7 @@ func.func @prefill(%x: tensor<?x32xf32>, %past: index, %cache: tensor<64x2x16xf1
     %both = arith.addf %in, %more : f32
     linalg.yield %both : f32
   } -> tensor<?x32xf32>
-  %wd = gist.weight "blk.0.down.weight" : tensor<32x32xf16>
+  %wd = gist.weight "blk.0.down.weight" layer 0 : tensor<32x32xf16>
   %d = linalg.matmul indexing_maps = [#rows, #weight, #result]
       ins(%sum, %wd : tensor<?x32xf32>, tensor<32x32xf16>) outs(%e : tensor<?x32xf32>) -> tensor<?x32xf32>
   return %d, %new : tensor<?x32xf32>, tensor<64x2x16xf16>

@@ -4,7 +4,7 @@
 
 // The settings come behind the tokens, the token behind all results.
 // CHECK-LABEL: func.func @prefill
-// CHECK-SAME:    %[[TOKENS:.+]]: tensor<?xi32>, %[[SETTINGS:.+]]: tensor<1x5xi64>, %[[PAST:.+]]: index, %[[CACHE:.+]]: tensor<64x8xf16>, %[[LOGITS:.+]]: tensor<1x96xf32>)
+// CHECK-SAME:    %[[TOKENS:.+]]: tensor<?xi32>, %[[SETTINGS:.+]]: tensor<1x5xi64> {gist.name = "sampling"}, %[[PAST:.+]]: index, %[[CACHE:.+]]: tensor<64x8xf16>, %[[LOGITS:.+]]: tensor<1x96xf32>)
 // CHECK-SAME:    -> (tensor<1x96xf32> {gist.name = "logits"}, tensor<64x8xf16>, tensor<1xi32> {gist.name = "next"})
 // CHECK:         %[[NEXT:.+]] = gist.sample %[[LOGITS]] by %[[SETTINGS]] : tensor<1x96xf32>, tensor<1x5xi64>
 // CHECK:         return %[[LOGITS]], %[[CACHE]], %[[NEXT]]
@@ -13,7 +13,7 @@
 // GRAPH:       func.func @prefill
 // GRAPH:         gist.sample
 // GRAPH:       func.func @decode
-// GRAPH-SAME:    (%{{.+}}: tensor<1xi32>, %{{.+}}: tensor<1x5xi64>,
+// GRAPH-SAME:    (%{{.+}}: tensor<1xi32>, %{{.+}}: tensor<1x5xi64> {gist.name = "sampling"},
 // GRAPH:         gist.sample
 
 // On CPUs the host draws.

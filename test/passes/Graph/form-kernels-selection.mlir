@@ -52,10 +52,10 @@ func.func @heads(%x: tensor<100x3x64xf16>) -> tensor<3x100xi32> {
 // CHECK-NOT:     @clear
 // CHECK-NOT:     @cascade_update
 // CHECK:         return
-func.func @inherit(%x: tensor<100x64xf16>) -> (tensor<100xi32>, tensor<i32>) {
+func.func @inherit(%x: tensor<100x64xf16>) -> tensor<100xi32> {
   %s = gist.keep_all : !gist.selection<100>
   %t, %r, %a = gist.cascade_update %x, %s, 3.0e-1 rule inherit
       : tensor<100x64xf16>, !gist.selection<100>
   %i, %c, %n, %w = gist.unpack_selection %t : !gist.selection<100>
-  return %i, %c : tensor<100xi32>, tensor<i32>
+  return %i : tensor<100xi32>
 }

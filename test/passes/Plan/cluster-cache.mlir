@@ -4,8 +4,9 @@
 
 // CHECK-LABEL: func.func @prefill(
 // CHECK-SAME: %[[Q:[^:]*]]: tensor<?x4x8xf16>, %[[K:[^:]*]]: tensor<?x2x8xf16>, %[[PAST:[^:]*]]: index,
-// CHECK-SAME: %[[KEYS:[^:]*]]: tensor<106x8xf16>, %[[VALUES:[^:]*]]: tensor<106x8xf16>, %[[UNITS:[^:]*]]: tensor<18x8xf16>,
-// CHECK-SAME: %[[WEIGHTS:[^:]*]]: tensor<18xf32>, %[[COUNTS:[^:]*]]: tensor<2x2xi32> {gist.statistic, gist.zero_on_reset})
+// CHECK-SAME: %[[KEYS:[^:]*]]: tensor<106x8xf16> {gist.name = "k_rows"}, %[[VALUES:[^:]*]]: tensor<106x8xf16> {gist.name = "v_rows"},
+// CHECK-SAME: %[[UNITS:[^:]*]]: tensor<18x8xf16> {gist.name = "units"}, %[[WEIGHTS:[^:]*]]: tensor<18xf32> {gist.name = "weights"},
+// CHECK-SAME: %[[COUNTS:[^:]*]]: tensor<2x2xi32> {gist.name = "clusters", gist.statistic, gist.zero_on_reset})
 // CHECK-SAME: -> (tensor<?x4x8xf16> {gist.name = "logits"}, tensor<106x8xf16>, tensor<106x8xf16>, tensor<18x8xf16>, tensor<18xf32>, tensor<2x2xi32>)
 // CHECK: %[[HEADS:.*]] = gist.weight "plan.heads" : tensor<2x2x8xf32>
 // CHECK-NOT: tensor.insert_slice

@@ -7,8 +7,8 @@
 
 // GPUs multiply the basis that was rounded as it is read, not the other one turned.
 // RUN: gist-compile %s --plan %t/plan.json --emit=graph -o - | gist-opt -gist-gate-linears -gist-kernels | FileCheck %s --check-prefix=KERNELS
-// KERNELS: %[[V:.*]] = gist.weight "blk.0.q.weight.basis4" : tensor<64x4xf16>
-// KERNELS: %[[TURNED:.*]] = gist.weight "blk.0.q.weight.basis4t" : tensor<4x2x34xi8>
+// KERNELS: %[[V:.*]] = gist.weight "blk.0.q.weight.basis4" layer 0 : tensor<64x4xf16>
+// KERNELS: %[[TURNED:.*]] = gist.weight "blk.0.q.weight.basis4t" layer 0 : tensor<4x2x34xi8>
 // KERNELS: %[[G:.*]] = gist.dispatch @product_0(%[[TURNED]], %arg0 :
 // KERNELS: gist.dispatch @product_1(%{{.*}}, %[[G]], %[[V]], %arg0 :
 // KERNELS: gist.made_weight @blk.0.q.weight.basis4t transposed_basis of "blk.0.q.weight" basis "0.qkv.basis" k 4 in "{{.*}}bases.safetensors" : tensor<4x2x34xi8>
@@ -56,12 +56,12 @@
 
 // CHECK-LABEL: func.func @prefill(
 // CHECK-SAME: %[[X:[^:]*]]: tensor<?x64xf32>, %[[A:[^:]*]]: tensor<?x32xf32>, %[[Z:[^:]*]]: tensor<?x96xf32>,
-// CHECK-SAME: %[[GATES:[^:]*]]: tensor<1x4x3xi32> {gist.statistic, gist.zero_on_reset})
-// CHECK-DAG: %[[WQ:.*]] = gist.weight "blk.0.q.weight" : tensor<24x64xf16>
-// CHECK-DAG: %[[WK:.*]] = gist.weight "blk.0.k.weight" : tensor<8x64xf16>
-// CHECK-DAG: %[[V:.*]] = gist.weight "blk.0.q.weight.basis4" : tensor<64x4xf16>
-// CHECK-DAG: %[[MQ:.*]] = gist.weight "blk.0.q.weight.image4" : tensor<24x4xf16>
-// CHECK-DAG: %[[MK:.*]] = gist.weight "blk.0.k.weight.image4" : tensor<8x4xf16>
+// CHECK-SAME: %[[GATES:[^:]*]]: tensor<1x4x3xi32> {gist.name = "gates", gist.statistic, gist.zero_on_reset})
+// CHECK-DAG: %[[WQ:.*]] = gist.weight "blk.0.q.weight" layer 0 : tensor<24x64xf16>
+// CHECK-DAG: %[[WK:.*]] = gist.weight "blk.0.k.weight" layer 0 : tensor<8x64xf16>
+// CHECK-DAG: %[[V:.*]] = gist.weight "blk.0.q.weight.basis4" layer 0 : tensor<64x4xf16>
+// CHECK-DAG: %[[MQ:.*]] = gist.weight "blk.0.q.weight.image4" layer 0 : tensor<24x4xf16>
+// CHECK-DAG: %[[MK:.*]] = gist.weight "blk.0.k.weight.image4" layer 0 : tensor<8x4xf16>
 // CHECK: %[[Y:.*]]:2, %[[LEVEL:.*]] = gist.gated_projection %[[X]], %[[V]], 1.250000e-01 weights(%[[WQ]], %[[WK]] : {{.*}}) images(%[[MQ]], %[[MK]] :
 // Levels are counted in the place of the layer and the group.
 // CHECK: %[[OLD:.*]] = tensor.extract_slice %[[GATES]][0, 0, 0] [1, 1, 3] [1, 1, 1] : tensor<1x4x3xi32> to tensor<3xi32>
@@ -69,16 +69,16 @@
 // CHECK: %[[SUM:.*]] = linalg.generic {{.*}} ins(%[[COUNT]], %[[OLD]] :
 // CHECK: %[[NEW:.*]] = tensor.insert_slice %[[SUM]] into %[[GATES]][0, 0, 0]
 // Bits alone: another weight.
-// CHECK: %[[O3:.*]] = gist.weight "blk.0.o.weight.q3_1" : tensor<16x1x16xi8>
+// CHECK: %[[O3:.*]] = gist.weight "blk.0.o.weight.q3_1" layer 0 : tensor<16x1x16xi8>
 // CHECK: %[[O:.*]] = gist.dequantize %[[O3]] format q3_1
 // CHECK: %[[YO:.*]] = linalg.matmul {{.*}} ins(%[[A]], %[[O]] :
 // Bits and a subspace: g = V x, and rounded W x + (what is off in the subspace) g.
-// CHECK: %[[VT:.*]] = gist.weight "blk.0.down.weight.basis4t" : tensor<4x3x34xi8>
+// CHECK: %[[VT:.*]] = gist.weight "blk.0.down.weight.basis4t" layer 0 : tensor<4x3x34xi8>
 // CHECK: %[[VN:.*]] = gist.dequantize %[[VT]] format q8_0
 // CHECK: %[[G:.*]] = linalg.matmul {{.*}} ins(%[[Z]], %[[VN]] :
-// CHECK: %[[C:.*]] = gist.weight "blk.0.down.weight.correction4" : tensor<16x4xf16>
+// CHECK: %[[C:.*]] = gist.weight "blk.0.down.weight.correction4" layer 0 : tensor<16x4xf16>
 // CHECK: %[[CG:.*]] = linalg.matmul {{.*}} ins(%[[G]], %[[C]] :
-// CHECK: %[[D2:.*]] = gist.weight "blk.0.down.weight.q2_1" : tensor<16x3x12xi8>
+// CHECK: %[[D2:.*]] = gist.weight "blk.0.down.weight.q2_1" layer 0 : tensor<16x3x12xi8>
 // CHECK: %[[D:.*]] = gist.dequantize %[[D2]] format q2_1
 // CHECK: %[[P:.*]] = linalg.matmul {{.*}} ins(%[[Z]], %[[D]] :
 // CHECK: %[[YD:.*]] = linalg.generic {{.*}} ins(%[[P]], %[[CG]] :
@@ -115,16 +115,16 @@ func.func @prefill(%x: tensor<?x64xf32>, %a: tensor<?x32xf32>, %z: tensor<?x96xf
   %fk = linalg.fill ins(%zero : f32) outs(%ek : tensor<?x8xf32>) -> tensor<?x8xf32>
   %fo = linalg.fill ins(%zero : f32) outs(%eo : tensor<?x16xf32>) -> tensor<?x16xf32>
   %fh = linalg.fill ins(%zero : f32) outs(%eh : tensor<?x40xf32>) -> tensor<?x40xf32>
-  %wq = gist.weight "blk.0.q.weight" : tensor<24x64xf16>
+  %wq = gist.weight "blk.0.q.weight" layer 0 : tensor<24x64xf16>
   %q = linalg.matmul indexing_maps = [#rows, #weight, #result]
       ins(%x, %wq : tensor<?x64xf32>, tensor<24x64xf16>) outs(%fq : tensor<?x24xf32>) -> tensor<?x24xf32>
-  %wk = gist.weight "blk.0.k.weight" : tensor<8x64xf16>
+  %wk = gist.weight "blk.0.k.weight" layer 0 : tensor<8x64xf16>
   %k = linalg.matmul indexing_maps = [#rows, #weight, #result]
       ins(%x, %wk : tensor<?x64xf32>, tensor<8x64xf16>) outs(%fk : tensor<?x8xf32>) -> tensor<?x8xf32>
-  %wo = gist.weight "blk.0.o.weight" : tensor<16x32xf16>
+  %wo = gist.weight "blk.0.o.weight" layer 0 : tensor<16x32xf16>
   %o = linalg.matmul indexing_maps = [#rows, #weight, #result]
       ins(%a, %wo : tensor<?x32xf32>, tensor<16x32xf16>) outs(%fo : tensor<?x16xf32>) -> tensor<?x16xf32>
-  %wd = gist.weight "blk.0.down.weight" : tensor<16x96xf16>
+  %wd = gist.weight "blk.0.down.weight" layer 0 : tensor<16x96xf16>
   %d = linalg.matmul indexing_maps = [#rows, #weight, #result]
       ins(%z, %wd : tensor<?x96xf32>, tensor<16x96xf16>) outs(%fo : tensor<?x16xf32>) -> tensor<?x16xf32>
   %wh = gist.weight "head.weight" : tensor<40x64xf16>

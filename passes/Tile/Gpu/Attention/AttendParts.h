@@ -31,13 +31,10 @@ public:
   /// An i32.
   Value getWeight(Value i) { return emitter.element(parts.getWeight(), at(i)); }
 
-  /// Calls `body` with numbers [begin, end) of the ids, or of what is nearest:
-  /// the index and the number, an i32. The threads of a workgroup share them,
+  /// Calls `body` with numbers [begin, end) of what is nearest: the index and
+  /// the number, an i32. The threads of a workgroup share them,
   /// `atOnce` for each; several are loaded before the first is looked at.
   using Body = llvm::function_ref<void(Value index, Value number)>;
-  void forEachId(Value begin, Value end, int64_t atOnce, Body body) {
-    forEach(parts.getIds(), begin, end, atOnce, body);
-  }
   void forEachNearest(Value begin, Value end, int64_t atOnce, Body body) {
     forEach(parts.getNearest(), begin, end, atOnce, body);
   }

@@ -14,6 +14,7 @@
 #ifndef GIST_PASSES_TILE_GPU_CORE_GPUBUILDER_H
 #define GIST_PASSES_TILE_GPU_CORE_GPUBUILDER_H
 
+#include "dialect/GistNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -25,14 +26,6 @@
 #include "passes/Target/Info/GpuInfo.h"
 
 namespace gist {
-
-/// On a branch: on gfx942 the kernel's arguments are loaded where it begins, so
-/// that they, and what follows from them, take no scalar registers elsewhere.
-inline constexpr llvm::StringLiteral kLoadArgumentsAttr = "gist.load_arguments";
-
-/// On a kernel for gfx942: how many of its waves a SIMD is to have. Otherwise
-/// LLVM makes room for many by giving up the order that hides latencies.
-inline constexpr llvm::StringLiteral kWavesAttr = "gist.waves_per_simd";
 
 class GpuBuilder : public mlir::ImplicitLocOpBuilder {
 public:

@@ -49,7 +49,6 @@ public:
   /// `element` is f16 or bf16.
   Wgmma(GpuBuilder &b, mlir::Type element);
 
-  mlir::Type getSumType() const { return sumType; }
   Value makeZero();
   /// The sum of these numbers of this lane, and the other way round.
   Value makeSum(mlir::ValueRange numbers);

@@ -1,0 +1,23 @@
+// Functions of the LLVM dialect as assembly or as a shared object, for the CPU
+// that is asked for; the module stays as it is.
+// RUN: gist-opt %s -gist-write-cpu-code="triple=aarch64-linux-gnu cpu=neoverse-v1 assembly output=%t.s" | FileCheck %s
+// RUN: FileCheck %s --check-prefix=ARM --input-file=%t.s
+// RUN: gist-opt %s -gist-write-cpu-code="triple=x86_64-linux-gnu cpu=haswell assembly output=%t.x.s" -o /dev/null
+// RUN: FileCheck %s --check-prefix=X86 --input-file=%t.x.s
+// RUN: gist-opt %s -gist-write-cpu-code="triple=aarch64-linux-gnu cpu=neoverse-v1 output=%t.so" -o /dev/null
+// RUN: llvm-readelf -h --dyn-syms %t.so | FileCheck %s --check-prefix=OBJECT
+// RUN: not gist-opt %s -gist-write-cpu-code="triple=nonsense assembly" 2>&1 | FileCheck %s --check-prefix=TRIPLE
+
+// CHECK: llvm.func @negate(
+// ARM: negate:
+// ARM: fneg s0
+// X86: negate:
+// X86: vxorps
+// OBJECT: Type: DYN
+// OBJECT: Machine: AArch64
+// OBJECT: FUNC GLOBAL DEFAULT {{.*}} negate{{$}}
+// TRIPLE: error: no CPU target 'nonsense': aarch64 and x86_64 are known
+llvm.func @negate(%x: f32) -> f32 {
+  %n = llvm.fneg %x : f32
+  llvm.return %n : f32
+}

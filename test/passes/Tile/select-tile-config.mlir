@@ -1,0 +1,47 @@
+// Every kernel gets the numbers that its target's table has for it; one that has
+// numbers keeps them, and host functions get none.
+// RUN: gist-opt %s -gist-select-tile-config="triple=aarch64-linux-gnu cpu=neoverse-v1" | FileCheck %s --check-prefixes=CHECK,CPU
+// RUN: gist-opt %s -gist-select-tile-config=target=gfx942 | FileCheck %s --check-prefixes=CHECK,GPU
+
+// RUN: not gist-opt %s -gist-select-tile-config=target=gfx90a 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// UNKNOWN: error: unknown target: gfx90a
+// RUN: not gist-opt %s -gist-select-tile-config=gram=fp4 2>&1 | FileCheck %s --check-prefix=GRAM
+// GRAM: error: gram is exact or fp8, not fp4
+// RUN: not gist-opt %s -gist-select-tile-config=gram=fp8 2>&1 | FileCheck %s --check-prefix=FP8
+// FP8: error: gram=fp8 is for GPUs that multiply f8E4M3FNUZ
+
+// CHECK: func.func @host(
+// CHECK-NOT: gist.tile
+// CHECK-SAME: {
+func.func @host(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  return %x : tensor<?x8xf32>
+}
+
+// CHECK-LABEL: func.func private @rows(
+// CPU-SAME: gist.tile = #gist.tile<
+// GPU-SAME: gist.tile = #gist.gpu_tile<
+func.func private @rows(%x: tensor<?x8xf32>, %y: tensor<?x8xf32>) -> tensor<?x8xf32>
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>} {
+  %r = linalg.generic {indexing_maps = [affine_map<(t, n) -> (t, n)>, affine_map<(t, n) -> (t, n)>],
+      iterator_types = ["parallel", "parallel"]} ins(%x : tensor<?x8xf32>) outs(%y : tensor<?x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %n = arith.negf %a : f32
+    linalg.yield %n : f32
+  } -> tensor<?x8xf32>
+  return %r : tensor<?x8xf32>
+}
+
+// No table has a workgroup of 7 rows.
+// CHECK-LABEL: func.func private @chosen(
+// CHECK-SAME: gist.tile = #gist.tile<workgroup = [7], registers = [1], lanes = 4, instruction = fma>
+func.func private @chosen(%x: tensor<?x8xf32>, %y: tensor<?x8xf32>) -> tensor<?x8xf32>
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>,
+                gist.tile = #gist.tile<workgroup = [7], registers = [1], lanes = 4, instruction = fma>} {
+  %r = linalg.generic {indexing_maps = [affine_map<(t, n) -> (t, n)>, affine_map<(t, n) -> (t, n)>],
+      iterator_types = ["parallel", "parallel"]} ins(%x : tensor<?x8xf32>) outs(%y : tensor<?x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %n = math.absf %a : f32
+    linalg.yield %n : f32
+  } -> tensor<?x8xf32>
+  return %r : tensor<?x8xf32>
+}
