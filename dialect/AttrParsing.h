@@ -44,6 +44,14 @@ mlir::OptionalParseResult parseKernelAttribute(mlir::AsmParser &parser,
 mlir::LogicalResult printKernelAttribute(mlir::Attribute attribute,
                                          mlir::AsmPrinter &printer);
 
+// GistTargetAttrs.td
+mlir::OptionalParseResult parseTargetAttribute(mlir::AsmParser &parser,
+                                               llvm::StringRef name,
+                                               mlir::Type type,
+                                               mlir::Attribute &value);
+mlir::LogicalResult printTargetAttribute(mlir::Attribute attribute,
+                                         mlir::AsmPrinter &printer);
+
 // GistTileAttrs.td
 mlir::OptionalParseResult parseTileAttribute(mlir::AsmParser &parser,
                                              llvm::StringRef name,

@@ -12,6 +12,7 @@
 #include "dialect/GistOps.h"
 #include "dialect/GistPlanOps.h"
 #include "dialect/GistSamplingOps.h"
+#include "dialect/GistTileOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -37,6 +38,7 @@ void GistDialect::initialize() {
 #include "dialect/GistAttrs.cpp.inc"
       >();
   addKernelAttributes();
+  addTargetAttributes();
   addTileAttributes();
   addTypes<
 #define GET_TYPEDEF_LIST
@@ -56,6 +58,10 @@ void GistDialect::initialize() {
       >();
   addOperations<
 #define GET_OP_LIST
+#include "dialect/GistTileOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
 #include "dialect/GistPlanOps.cpp.inc"
       >();
 }
@@ -70,6 +76,8 @@ Attribute GistDialect::parseAttribute(DialectAsmParser &parser,
   if (!result.has_value())
     result = parseKernelAttribute(parser, name, type, value);
   if (!result.has_value())
+    result = parseTargetAttribute(parser, name, type, value);
+  if (!result.has_value())
     result = parseTileAttribute(parser, name, type, value);
   if (!result.has_value()) {
     parser.emitError(location, "unknown attribute `")
@@ -82,7 +90,8 @@ Attribute GistDialect::parseAttribute(DialectAsmParser &parser,
 void GistDialect::printAttribute(Attribute attribute,
                                  DialectAsmPrinter &printer) const {
   if (failed(generatedAttributePrinter(attribute, printer)) &&
-      failed(printKernelAttribute(attribute, printer)))
+      failed(printKernelAttribute(attribute, printer)) &&
+      failed(printTargetAttribute(attribute, printer)))
     (void)printTileAttribute(attribute, printer);
 }
 

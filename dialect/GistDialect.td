@@ -40,6 +40,7 @@ def Gist_Dialect : Dialect {
 
   private:
     void addKernelAttributes();
+    void addTargetAttributes();
     void addTileAttributes();
   }];
   let dependentDialects = [

@@ -18,6 +18,12 @@
 
 namespace gist {
 
+//===--- Modules ----------------------------------------------------------===//
+
+/// What the module is compiled for: #gist.cpu_target or #gist.gpu_target
+/// (GistTargetAttrs.td). Every pass that asks reads it.
+inline constexpr llvm::StringLiteral kTargetAttr = "gist.target";
+
 //===--- Kernel functions (GistProgramOps.td) -----------------------------===//
 
 /// What a kernel function computes: #gist.kernel (GistKernelAttrs.td).

@@ -24,6 +24,7 @@ def Gist_Instruction : Gist_Enum<"Instruction", "instruction",
   I32EnumAttrCase<"Wgmma64x128x16", 9, "wgmma_64x128x16">, // sm_90a: 4 warps
   I32EnumAttrCase<"Bfmmla", 10, "bfmmla">,    // Arm bf16: 2x4 by 4x2
 ]>;
+def Gist_InstructionAttr : Gist_EnumAttr<Gist_Instruction>;
 
 def Gist_TileAttr : AttrDef<Gist_Dialect, "Tile"> {
   let mnemonic = "tile";

@@ -14,7 +14,9 @@
 #include "dialect/GistKernelAttrs.h"
 #include "dialect/GistNames.h"
 #include "dialect/GistOps.h"
+#include "dialect/GistTargetAttrs.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -89,13 +91,13 @@ static bool isWorkgroup(Attribute attribute) {
   return threads && threads.size() == 1 && threads[0] > 0;
 }
 
-template <typename T> static bool isOf(Attribute attribute) {
-  return isa<T>(attribute);
+template <typename... Types> static bool isOf(Attribute attribute) {
+  return isa<Types...>(attribute);
 }
 
 namespace {
 /// What an attribute stands on.
-enum class On { Function, Argument, Result, Weight, Op };
+enum class On { Module, Function, Argument, Result, Weight, Op };
 
 struct Rule {
   StringRef name;
@@ -108,6 +110,8 @@ struct Rule {
 static constexpr StringLiteral kUnit = "nothing (a unit attribute)";
 
 static const Rule kRules[] = {
+    {kTargetAttr, On::Module, isOf<CpuTargetAttr, GpuTargetAttr>,
+     "#gist.cpu_target or #gist.gpu_target"},
     {kKernelAttr, On::Function, isOf<KernelAttr>, "#gist.kernel"},
     {kTileAttr, On::Function, isChoice,
      "an attribute of the gist dialect, such as #gist.tile"},
@@ -139,6 +143,8 @@ static const Rule kRules[] = {
 
 static StringRef getPlace(On on) {
   switch (on) {
+  case On::Module:
+    return "a module";
   case On::Function:
     return "a function";
   case On::Argument:
@@ -156,6 +162,8 @@ static StringRef getPlace(On on) {
 /// Whether `attribute` may stand on `op` itself.
 static bool mayStandOn(On on, Operation *op) {
   switch (on) {
+  case On::Module:
+    return isa<ModuleOp>(op);
   case On::Function:
     return isa<FunctionOpInterface>(op);
   case On::Weight:

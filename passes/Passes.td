@@ -40,6 +40,44 @@ def WeightsToArgumentsPass
 }
 
 //===----------------------------------------------------------------------===//
+// The target, once for all passes after this one
+//===----------------------------------------------------------------------===//
+
+def SetTargetPass : Pass<"gist-set-target", "::mlir::ModuleOp"> {
+  let summary = "write on the module what it is compiled for";
+  let description = [{
+    Later passes read the target from the module and have no option for it, so
+    that what a stage has written can be fed to the next one as it is. The stages
+    run this pass first when their options name a target.
+
+    ```mlir
+    module { ... }
+    // becomes, with target=gfx942
+    module attributes {gist.target = #gist.gpu_target<"gfx942", gram = exact>} { ... }
+    ```
+
+    A CPU's name, triple and features are written out, also where the options
+    leave them open and mean this machine. A module that has a target keeps it;
+    options that name another one are an error, as choices made so far would be
+    wrong for it.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"",
+           "cpu, gfx942 or sm_90; when empty what the module says, else cpu">,
+    Option<"triple", "triple", "std::string", /*default=*/"",
+           "LLVM triple of a CPU; this machine when empty">,
+    Option<"cpu", "cpu", "std::string", /*default=*/"",
+           "LLVM name of the CPU, or native">,
+    Option<"features", "features", "std::string", /*default=*/"",
+           "LLVM features on top of the CPU's, such as +i8mm,-sve">,
+    Option<"gram", "gram", "std::string", /*default=*/"",
+           "what selections compare rows in: exact, or fp8 on GPUs that "
+           "multiply f8E4M3FNUZ; exact when empty">,
+  ];
+  let dependentDialects = ["::gist::GistDialect"];
+}
+
+//===----------------------------------------------------------------------===//
 // Reference: the meaning of the ops
 //===----------------------------------------------------------------------===//
 
@@ -406,7 +444,7 @@ def MergeProductsPass : Pass<"gist-merge-products"> {
   ];
 }
 
-def AssignPackingPass : Pass<"gist-assign-packing"> {
+def AssignPackingPass : Pass<"gist-assign-packing", "::mlir::ModuleOp"> {
   let summary = "ask for weights in the order that a CPU's kernels read them";
   let description = [{
     ```mlir
@@ -418,17 +456,10 @@ def AssignPackingPass : Pass<"gist-assign-packing"> {
     %y = gist.quantized_matmul %q, %s, %w format q4_1 packed <columns = 4, …> : ...
     ```
 
-    The bytes are packed when the module is written. A weight that is also read
+    The CPU is the one that the module's `gist.target` names. The bytes are packed
+    when the module is written. A weight that is also read
     otherwise stays beside its packed form.
   }];
-  let options = [
-    Option<"triple", "triple", "std::string", /*default=*/"",
-           "LLVM triple of the target; this machine when empty">,
-    Option<"cpu", "cpu", "std::string", /*default=*/"",
-           "LLVM name of the CPU, or native">,
-    Option<"features", "features", "std::string", /*default=*/"",
-           "LLVM features on top of the CPU's, such as +i8mm,-sve">,
-  ];
   let dependentDialects = ["::gist::GistDialect"];
 }
 
@@ -460,7 +491,8 @@ def SelectTileConfigPass
   let summary = "choose how every kernel is cut";
   let description = [{
     The only place that chooses numbers: writes `gist.tile` on every kernel,
-    from the table of targets and the shapes. Later passes obey it; a kernel
+    from the row of the module's `gist.target` in the table of targets, and the
+    shapes. Later passes obey it; a kernel
     that already has one keeps it.
 
     ```mlir
@@ -468,24 +500,10 @@ def SelectTileConfigPass
         workgroup = [32, 64], registers = [8, 4], lanes = 4, instruction = smmla>}
     ```
 
-    For a GPU it is a `#gist.gpu_tile`. With `gram=fp8` that of a selection has
-    `element = f8E4M3FNUZ`: its rows are rounded to 8 bits before they are
-    compared, which takes half the memory and half the instructions. A target
-    that does not multiply such numbers is refused.
+    For a GPU it is a `#gist.gpu_tile`. Where the target says `gram = fp8`, that of
+    a selection has `element = f8E4M3FNUZ`: its rows are rounded to 8 bits before
+    they are compared.
   }];
-  let options = [
-    Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
-           "cpu, gfx942 or sm_90">,
-    Option<"triple", "triple", "std::string", /*default=*/"",
-           "LLVM triple of the target; this machine when empty">,
-    Option<"cpu", "cpu", "std::string", /*default=*/"",
-           "LLVM name of the CPU, or native">,
-    Option<"features", "features", "std::string", /*default=*/"",
-           "LLVM features on top of the CPU's, such as +i8mm,-sve">,
-    Option<"gram", "gram", "std::string", /*default=*/"\"exact\"",
-           "what selections compare rows in: exact, or fp8 on GPUs that "
-           "multiply f8E4M3FNUZ">,
-  ];
   let dependentDialects = ["::gist::GistDialect"];
 }
 
@@ -560,6 +578,39 @@ def PlaceBuffersPass : Pass<"gist-place-buffers", "::mlir::func::FuncOp"> {
   ];
 }
 
+def GpuTileProductsPass : Pass<"gist-gpu-tile-products", "::mlir::ModuleOp"> {
+  let summary = "products of tensors become steps of a workgroup on tiles";
+  let description = [{
+    Replaces the product of a kernel that `gist.tile` cuts for matrix instructions
+    by a `gist.tile_product`: which tile is staged when, what is waited for and
+    what is multiplied meanwhile. What stands before and after the product stays
+    on tensors.
+
+    ```mlir
+    %y = linalg.matmul ... -> tensor<?x192xf32>
+    // becomes
+    %y = gist.tile_product ins(%x, %w : ...) outs(%e : ...) workgroup [128, 64] waves [2, 2] {
+    ^bb0(%row: index, %column: index):
+      ...
+      scf.for %step = ... {
+        gpu.barrier
+        %a, %b = gist.tile_load %tx[%stage], %tw[%stage] : ...
+        %f = gist.tile_fetch %x[%row, %k] : ...
+        %s = gist.tile_multiply %a, %b, %sums with mfma_32x32x8 : ...
+        ...
+    ```
+
+    Products of few rows, which no matrix instruction multiplies, and kernels of
+    several products are left to `-gist-gpu-kernels`.
+  }];
+  let dependentDialects = [
+    "::gist::GistDialect", "::mlir::arith::ArithDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::nvgpu::NVGPUDialect", "::mlir::NVVM::NVVMDialect",
+    "::mlir::scf::SCFDialect"
+  ];
+}
+
 def GpuKernelsPass : Pass<"gist-gpu-kernels", "::mlir::ModuleOp"> {
   let summary = "kernels on tensors become code of one GPU thread on buffers";
   let description = [{
@@ -582,10 +633,6 @@ def GpuKernelsPass : Pass<"gist-gpu-kernels", "::mlir::ModuleOp"> {
 
     Workgroup memory is a `memref.alloca` in that address space.
   }];
-  let options = [
-    Option<"target", "target", "std::string", /*default=*/"\"gfx942\"",
-           "gfx942 or sm_90">,
-  ];
   let dependentDialects = [
     "::gist::GistDialect", "::mlir::affine::AffineDialect",
     "::mlir::amdgpu::AMDGPUDialect", "::mlir::arith::ArithDialect",
@@ -608,28 +655,32 @@ def LowerToGPUPass : Pass<"gist-lower-to-gpu", "::mlir::ModuleOp"> {
     64-bit word that holds a number, so that a recorded launch stays right when
     numbers change. Workgroup memory becomes an attribution of the function;
     on sm_90 a part of the dynamic shared memory, whose size the attribute
-    `gist.shared_memory` says.
+    `gist.shared_memory` says. The GPU is that of the module's `gist.target`.
   }];
-  let options = [
-    Option<"target", "target", "std::string", /*default=*/"\"gfx942\"",
-           "gfx942 or sm_90">,
-  ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
     "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"
   ];
 }
 
+def ConvertGpuModulesPass
+    : Pass<"gist-convert-gpu-modules", "::mlir::ModuleOp"> {
+  let summary = "convert the kernels of a gpu.module to the LLVM dialect";
+  let description = [{
+    Runs the passes of MLIR that convert to the LLVM dialect with the instructions
+    of the GPU that `gist.target` names: those of NVIDIA's GPUs or of AMD's.
+  }];
+}
+
 def WriteGpuCodePass : Pass<"gist-write-gpu-code", "::mlir::ModuleOp"> {
   let summary = "write kernels in the LLVM dialect as code of a GPU";
   let description = [{
-    For tests and for people: optimises the module for a GPU and writes it as
+    For tests and for people: optimises the module for the GPU of
+    its `gist.target` and writes it as
     assembly (ISA or PTX) or, for gfx942, as a code object with one symbol per
     kernel. The module is left as it is.
   }];
   let options = [
-    Option<"target", "target", "std::string", /*default=*/"\"gfx942\"",
-           "gfx942 or sm_90">,
     Option<"assembly", "assembly", "bool", /*default=*/"false",
            "write assembly instead of a code object">,
     Option<"output", "output", "std::string", /*default=*/"\"-\"",
@@ -675,17 +726,12 @@ def LowerVectorsPass : Pass<"gist-lower-vectors", "::mlir::func::FuncOp"> {
 def WriteCpuCodePass : Pass<"gist-write-cpu-code", "::mlir::ModuleOp"> {
   let summary = "write kernels in the LLVM dialect as machine code";
   let description = [{
-    For tests and for people: optimises the module for a CPU and writes it as
+    For tests and for people: optimises the module for the CPU of
+    its `gist.target` and writes it as
     assembly or as a shared object with one symbol per kernel. The module is
     left as it is.
   }];
   let options = [
-    Option<"triple", "triple", "std::string", /*default=*/"",
-           "LLVM triple of the target; this machine when empty">,
-    Option<"cpu", "cpu", "std::string", /*default=*/"",
-           "LLVM name of the CPU, or native">,
-    Option<"features", "features", "std::string", /*default=*/"",
-           "LLVM features on top of the CPU's, such as +i8mm,-sve">,
     Option<"assembly", "assembly", "bool", /*default=*/"false",
            "write assembly instead of a shared object">,
     Option<"output", "output", "std::string", /*default=*/"\"-\"",

@@ -17,10 +17,36 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
-#include "passes/Target/Info/GpuInfo.h"
+#include "passes/Target/Info/ModuleTarget.h"
+
+namespace gist {
+#define GEN_PASS_DEF_CONVERTGPUMODULESPASS
+#include "passes/Passes.h.inc"
+} // namespace gist
 
 using namespace mlir;
 using namespace gist;
+
+/// Writes the CPU that `options` name on the module; this machine where neither
+/// they nor the module say.
+template <typename Options>
+static void addCpuTarget(OpPassManager &pm, const Options &options) {
+  SetTargetPassOptions target;
+  target.triple = options.triple;
+  target.cpu = options.cpu;
+  target.features = options.features;
+  pm.addPass(createSetTargetPass(target));
+}
+
+/// The same for a GPU; a module may say it itself.
+static void addGpuTarget(OpPassManager &pm, const GpuPipelineOptions &options) {
+  if (options.target.empty() && options.gram.empty())
+    return;
+  SetTargetPassOptions target;
+  target.target = options.target;
+  target.gram = options.gram;
+  pm.addPass(createSetTargetPass(target));
+}
 
 /// Tensors become buffers, also at function boundaries, with identity layouts.
 static void addBufferization(OpPassManager &pm) {
@@ -100,11 +126,8 @@ static void addGraphPasses(OpPassManager &pm,
   pm.addPass(createQuantizeActivationsPass());
   pm.addPass(createCSEPass()); // Products of one input share its rows.
   pm.addPass(createMergeProductsPass());
-  AssignPackingPassOptions packing;
-  packing.triple = options.triple;
-  packing.cpu = options.cpu;
-  packing.features = options.features;
-  pm.addPass(createAssignPackingPass(packing));
+  addCpuTarget(pm, options);
+  pm.addPass(createAssignPackingPass());
   pm.addPass(createCSEPass());
 }
 
@@ -130,11 +153,8 @@ void gist::buildMemoryStage(OpPassManager &pm) {
 void gist::buildTileStage(OpPassManager &pm,
                           const CpuPipelineOptions &options) {
   pm.addPass(createKeepKernelsPass());
-  SelectTileConfigPassOptions config;
-  config.triple = options.triple;
-  config.cpu = options.cpu;
-  config.features = options.features;
-  pm.addPass(createSelectTileConfigPass(config));
+  addCpuTarget(pm, options);
+  pm.addPass(createSelectTileConfigPass());
   pm.addPass(createTileAndDistributePass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -177,31 +197,75 @@ void gist::buildCpuStage(OpPassManager &pm) {
   addCheck(pm, "cpu");
 }
 
+void gist::buildGpuProductStage(OpPassManager &pm,
+                                const GpuPipelineOptions &options) {
+  pm.addPass(createKeepKernelsPass());
+  addGpuTarget(pm, options);
+  pm.addPass(createSelectTileConfigPass());
+  pm.addPass(createGpuTileProductsPass());
+}
+
 void gist::buildGpuTileStage(OpPassManager &pm,
                              const GpuPipelineOptions &options) {
-  pm.addPass(createKeepKernelsPass());
-  SelectTileConfigPassOptions config;
-  config.target = options.target;
-  config.gram = options.gram;
-  pm.addPass(createSelectTileConfigPass(config));
-  GpuKernelsPassOptions kernels;
-  kernels.target = options.target;
-  pm.addPass(createGpuKernelsPass(kernels));
+  // Does nothing where it has been run before.
+  buildGpuProductStage(pm, options);
+  pm.addPass(createGpuKernelsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   addCheck(pm, "gpu-tiles");
 }
 
-void gist::buildGpuStage(OpPassManager &pm, const GpuPipelineOptions &options) {
-  const GpuInfo *gpu = getGpuInfo(options.target);
-  if (gpu && gpu->kind == GpuKind::Amd) {
-    ArithToAMDGPUConversionPassOptions numbers; // of 8 bits
-    numbers.chipset = gpu->name;
-    pm.addPass(createArithToAMDGPUConversionPass(numbers));
+/// The conversions of a kernel's own instructions to the LLVM dialect.
+static void addConversions(OpPassManager &pm, const GpuInfo &gpu) {
+  if (gpu.kind == GpuKind::Nvidia) {
+    pm.addPass(createConvertNVGPUToNVVMPass());
+    pm.addPass(createConvertGpuOpsToNVVMOps());
+    // Matrix instructions of four warps have no intrinsic, only text.
+    pm.addPass(createConvertNVVMToLLVMPass());
+  } else {
+    ConvertAMDGPUToROCDLPassOptions matrix;
+    matrix.chipset = gpu.name;
+    pm.addPass(createConvertAMDGPUToROCDLPass(matrix));
+    ConvertGpuOpsToROCDLOpsOptions rest;
+    rest.chipset = gpu.name;
+    pm.addPass(createConvertGpuOpsToROCDLOps(rest));
   }
-  LowerToGPUPassOptions lower;
-  lower.target = options.target;
-  pm.addPass(createLowerToGPUPass(lower));
+  pm.addPass(createConvertIndexToLLVMPass());
+  pm.addPass(createUBToLLVMConversionPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
+namespace {
+/// Which passes run is known when the module is, so they are a pipeline of
+/// their own.
+struct ConvertGpuModulesPass final
+    : gist::impl::ConvertGpuModulesPassBase<ConvertGpuModulesPass> {
+  using Base::Base;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    for (const GpuInfo &gpu : getGpuTable()) {
+      OpPassManager pm(gpu::GPUModuleOp::getOperationName());
+      addConversions(pm, gpu);
+      pm.getDependentDialects(registry);
+    }
+  }
+
+  void runOnOperation() override {
+    const GpuInfo *gpu = getGpuTarget(getOperation());
+    if (!gpu)
+      return signalPassFailure();
+    OpPassManager pm(gpu::GPUModuleOp::getOperationName());
+    addConversions(pm, *gpu);
+    for (auto device : getOperation().getOps<gpu::GPUModuleOp>())
+      if (failed(runPipeline(pm, device)))
+        return signalPassFailure();
+  }
+};
+} // namespace
+
+void gist::buildGpuStage(OpPassManager &pm, const GpuPipelineOptions &options) {
+  addGpuTarget(pm, options);
+  pm.addPass(createLowerToGPUPass());
   OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
   device.addPass(createCanonicalizerPass());
   device.addPass(createCSEPass());
@@ -212,23 +276,7 @@ void gist::buildGpuStage(OpPassManager &pm, const GpuPipelineOptions &options) {
   device.addPass(createLowerAffinePass());
   device.addPass(createCSEPass());
   device.addPass(createConvertMathToLLVMPass());
-  // An unknown name is reported by the first pass.
-  if (gpu && gpu->kind == GpuKind::Nvidia) {
-    device.addPass(createConvertNVGPUToNVVMPass());
-    device.addPass(createConvertGpuOpsToNVVMOps());
-    // Matrix instructions of four warps have no intrinsic, only text.
-    device.addPass(createConvertNVVMToLLVMPass());
-  } else {
-    ConvertAMDGPUToROCDLPassOptions matrix;
-    matrix.chipset = options.target;
-    device.addPass(createConvertAMDGPUToROCDLPass(matrix));
-    ConvertGpuOpsToROCDLOpsOptions rest;
-    rest.chipset = options.target;
-    device.addPass(createConvertGpuOpsToROCDLOps(rest));
-  }
-  device.addPass(createConvertIndexToLLVMPass());
-  device.addPass(createUBToLLVMConversionPass());
-  device.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createConvertGpuModulesPass());
   addCheck(pm, "gpu");
 }
 
@@ -250,6 +298,10 @@ void gist::registerPipelines() {
   PassPipelineRegistration<>(
       "gist-cpu", "kernels on buffers become functions the runtime can call",
       buildCpuStage);
+  PassPipelineRegistration<GpuPipelineOptions>(
+      "gist-gpu-products",
+      "choose how kernels are cut; products become steps on tiles",
+      buildGpuProductStage);
   PassPipelineRegistration<GpuPipelineOptions>(
       "gist-gpu-tile",
       "kernels on tensors become code of one GPU thread on buffers",

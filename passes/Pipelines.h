@@ -54,7 +54,8 @@ void buildKernelStage(mlir::OpPassManager &pm);
 /// Gives everything the calls write a place in memory. `-gist-memory`.
 void buildMemoryStage(mlir::OpPassManager &pm);
 
-/// The CPU that kernels are made for, as options of a pipeline.
+/// The CPU that kernels are made for, as options of a pipeline. Without them it
+/// is the one that the module says, or this machine.
 struct CpuPipelineOptions : mlir::PassPipelineOptions<CpuPipelineOptions> {
   Option<std::string> triple{
       *this, "triple",
@@ -75,13 +76,19 @@ void buildCpuStage(mlir::OpPassManager &pm);
 
 /// The GPU that kernels are made for, as options of a pipeline.
 struct GpuPipelineOptions : mlir::PassPipelineOptions<GpuPipelineOptions> {
-  Option<std::string> target{*this, "target", llvm::cl::init("gfx942"),
-                             llvm::cl::desc("gfx942 or sm_90")};
+  Option<std::string> target{
+      *this, "target",
+      llvm::cl::desc("gfx942 or sm_90; when empty, what the module says")};
   Option<std::string> gram{
-      *this, "gram", llvm::cl::init("exact"),
+      *this, "gram",
       llvm::cl::desc("what selections compare rows in: exact, or fp8 where the "
                      "GPU multiplies f8E4M3FNUZ")};
 };
+
+/// Chooses how kernels are cut; products become steps of a workgroup on tiles.
+/// What calls kernels is left out. `-gist-gpu-products`.
+void buildGpuProductStage(mlir::OpPassManager &pm,
+                          const GpuPipelineOptions &options);
 
 /// Kernels on tensors become code of one GPU thread on buffers; what calls them
 /// is left out. `-gist-gpu-tile`.

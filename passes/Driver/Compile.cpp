@@ -240,9 +240,12 @@ Status Compilation::run() {
   return writeText(text, options.output);
 }
 
-/// Import; graph, kernels, tiles, cpu or gpu, code and memory of each target;
-/// module.
+/// Import; graph, kernels, tiles, cpu or gpu, code and memory of each target,
+/// and products of each GPU; module.
 static size_t countStages(const Options &options) {
+  size_t gpus = llvm::count_if(options.targets, [](const std::string &name) {
+    return getGpuInfo(name) != nullptr;
+  });
   size_t plan = (options.plan.empty() ? 0 : 1) + (options.observe ? 1 : 0);
   switch (options.emit) {
   case Emit::Graph:
@@ -251,11 +254,11 @@ static size_t countStages(const Options &options) {
     return 3 + plan;
   case Emit::Llvm:
   case Emit::Assembly:
-    return 6 + plan;
+    return 6 + gpus + plan;
   case Emit::Module:
     if (options.isCodeObject())
       return 0;
-    return 2 + plan + 6 * options.targets.size();
+    return 2 + plan + 6 * options.targets.size() + gpus;
   }
   return 0;
 }

@@ -8,6 +8,7 @@
 #include "passes/Driver/Kernels.h"
 
 #include "passes/Kernel/Kernels.h"
+#include "passes/Target/Info/ModuleTarget.h"
 
 #include "mlir/Target/LLVMIR/Dialect/ArmNeon/ArmNeonToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -22,6 +23,8 @@ using namespace gist;
 
 OwningOpRef<ModuleOp> compile::copyKernels(ModuleOp program) {
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(program.getLoc());
+  if (Attribute target = program->getAttr(kTargetAttr))
+    (*kernels)->setAttr(kTargetAttr, target);
   OpBuilder builder = OpBuilder::atBlockEnd(kernels->getBody());
   for (auto function : program.getOps<func::FuncOp>())
     if (isKernel(function))

@@ -10,6 +10,7 @@
 #include "dialect/GistOps.h"
 #include "passes/Driver/Kernels.h"
 #include "passes/Driver/Module.h"
+#include "passes/Passes.h"
 #include "passes/Pipelines.h"
 #include "passes/Target/CompileCpu.h"
 #include "passes/Target/CompileGpu.h"
@@ -30,15 +31,21 @@ Status Stages::run(const std::string &name, ModuleOp module,
 
 Status Program::formKernels() {
   GIST_TRY(run("graph", *calls, [&](OpPassManager &pm) {
+    // Once for all stages; what each of them writes says it too.
+    SetTargetPassOptions machine;
+    machine.target = target.name;
+    machine.triple = target.cpu.triple;
+    machine.cpu = target.cpu.cpu;
+    machine.features = target.cpu.features;
+    if (target.gpu)
+      machine.gram = options.gram == compile::Gram::Fp8 ? "fp8" : "exact";
+    pm.addPass(createSetTargetPass(machine));
     GraphPipelineOptions graph;
     // GPU kernels expand quantised weights to 16 bits as they read them, so
     // activations stay floats there.
     graph.int8 = !target.gpu && options.compute != Compute::F32;
     graph.gates = !target.gpu;
     graph.sampling = target.gpu != nullptr;
-    graph.triple = target.cpu.triple;
-    graph.cpu = target.cpu.cpu;
-    graph.features = target.cpu.features;
     buildGraphStage(pm, graph);
   }));
   isInt8 =
@@ -58,20 +65,16 @@ Status Program::lowerKernels() {
   kernels = copyKernels(*calls);
   if (target.gpu) {
     GpuPipelineOptions gpu;
-    gpu.target = target.gpu->name;
-    gpu.gram = options.gram == Gram::Fp8 ? "fp8" : "exact";
+    GIST_TRY(run("products", *kernels,
+                 [&](OpPassManager &pm) { buildGpuProductStage(pm, gpu); }));
     GIST_TRY(run("tiles", *kernels,
                  [&](OpPassManager &pm) { buildGpuTileStage(pm, gpu); }));
     return run("gpu", *kernels,
                [&](OpPassManager &pm) { buildGpuStage(pm, gpu); });
   }
-  GIST_TRY(run("tiles", *kernels, [&](OpPassManager &pm) {
-    CpuPipelineOptions cpu;
-    cpu.triple = target.cpu.triple;
-    cpu.cpu = target.cpu.cpu;
-    cpu.features = target.cpu.features;
-    buildTileStage(pm, cpu);
-  }));
+  CpuPipelineOptions cpu;
+  GIST_TRY(run("tiles", *kernels,
+               [&](OpPassManager &pm) { buildTileStage(pm, cpu); }));
   return run("cpu", *kernels, buildCpuStage);
 }
 

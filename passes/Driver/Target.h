@@ -8,8 +8,8 @@
 #ifndef GIST_PASSES_DRIVER_TARGET_H
 #define GIST_PASSES_DRIVER_TARGET_H
 
+#include "dialect/GpuInfo.h"
 #include "passes/Driver/Options.h"
-#include "passes/Target/Info/GpuInfo.h"
 #include "passes/Target/Info/TargetInfo.h"
 #include "runtime/support/Status.h"
 

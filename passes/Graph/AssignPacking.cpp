@@ -14,7 +14,7 @@
 #include "mlir/IR/PatternMatch.h"
 #include "passes/Kernel/PackWeights.h"
 #include "passes/Passes.h"
-#include "passes/Target/Info/TargetInfo.h"
+#include "passes/Target/Info/ModuleTarget.h"
 
 namespace gist {
 #define GEN_PASS_DEF_ASSIGNPACKINGPASS
@@ -259,10 +259,7 @@ struct AssignPackingPass final
   }
 
   void runOnOperation() override {
-    FailureOr<TargetInfo> target =
-        getTargetInfo({triple, cpu, features}, [&](const Twine &message) {
-          getOperation()->emitError(message);
-        });
+    FailureOr<TargetInfo> target = getCpuTargetInfo(getOperation());
     if (failed(target))
       return signalPassFailure();
     SmallVector<QuantizedMatmulOp> products;

@@ -8,6 +8,7 @@
 #include "passes/Kernel/KernelKinds.h"
 #include "dialect/GistClusterOps.h"
 #include "dialect/GistSamplingOps.h"
+#include "dialect/GistTileOps.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -19,6 +20,7 @@ std::optional<KernelKind> gist::getRootKind(Operation *op) {
   return llvm::TypeSwitch<Operation *, Kind>(op)
       .Case([](QuantizedMatmulOp) { return KernelKind::QuantizedMatmul; })
       .Case([](GuardedMatmulOp) { return KernelKind::GuardedMatmul; })
+      .Case([](TileProductOp) { return KernelKind::Matmul; })
       .Case([](AttentionOp) { return KernelKind::Attention; })
       .Case([](AttendOp) { return KernelKind::Attend; })
       .Case([](ClusterAttentionOp) { return KernelKind::ClusterAttention; })

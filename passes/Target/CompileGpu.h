@@ -8,9 +8,9 @@
 #ifndef GIST_PASSES_TARGET_COMPILEGPU_H
 #define GIST_PASSES_TARGET_COMPILEGPU_H
 
+#include "dialect/GpuInfo.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "passes/Target/Info/GpuInfo.h"
 
 #include <string>
 #include <vector>

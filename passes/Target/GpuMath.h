@@ -8,8 +8,8 @@
 #ifndef GIST_PASSES_TARGET_GPUMATH_H
 #define GIST_PASSES_TARGET_GPUMATH_H
 
+#include "dialect/GpuInfo.h"
 #include "mlir/IR/PatternMatch.h"
-#include "passes/Target/Info/GpuInfo.h"
 
 namespace gist {
 

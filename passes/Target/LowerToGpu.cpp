@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Conversion/ArithToAMDGPU/ArithToAMDGPU.h"
 #include "mlir/Conversion/GPUCommon/GPUCommonPass.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -17,10 +18,12 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
 #include "passes/Target/GpuMath.h"
+#include "passes/Target/Info/ModuleTarget.h"
 #include "passes/Target/KernelSlots.h"
 #include "passes/Tile/Gpu/Core/Registers.h"
 #include "llvm/Support/MathExtras.h"
@@ -330,11 +333,35 @@ private:
 struct LowerToGPUPass final : gist::impl::LowerToGPUPassBase<LowerToGPUPass> {
   using Base::Base;
 
+  void getDependentDialects(DialectRegistry &registry) const override {
+    LowerToGPUPassBase::getDependentDialects(registry);
+    createArithToAMDGPUConversionPass()->getDependentDialects(registry);
+  }
+
+  /// Numbers of 8 bits become instructions of AMD's GPUs, which have them.
+  LogicalResult convertNumbers(const GpuInfo &gpu) {
+    auto isSmall = [](Value value) {
+      return getElementTypeOrSelf(value).getIntOrFloatBitWidth() == 8;
+    };
+    WalkResult found = getOperation().walk([&](Operation *op) {
+      bool isHere = isa<arith::ExtFOp, arith::TruncFOp>(op) &&
+                    (isSmall(op->getOperand(0)) || isSmall(op->getResult(0)));
+      return isHere ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (gpu.kind != GpuKind::Amd || !found.wasInterrupted())
+      return success();
+    ArithToAMDGPUConversionPassOptions options;
+    options.chipset = gpu.name;
+    OpPassManager pm(ModuleOp::getOperationName());
+    pm.addPass(createArithToAMDGPUConversionPass(options));
+    return runPipeline(pm, getOperation());
+  }
+
   LogicalResult lower() {
     ModuleOp module = getOperation();
-    const GpuInfo *gpu = getGpuInfo(target);
-    if (!gpu)
-      return module.emitError("unknown GPU: ") << target;
+    const GpuInfo *gpu = getGpuTarget(module);
+    if (!gpu || failed(convertNumbers(*gpu)))
+      return failure();
     SmallVector<func::FuncOp> kernels;
     for (auto function : module.getOps<func::FuncOp>())
       if (isKernel(function))

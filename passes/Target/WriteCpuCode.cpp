@@ -8,6 +8,7 @@
 #include "passes/Passes.h"
 #include "passes/Target/Backend.h"
 #include "passes/Target/CompileCpu.h"
+#include "passes/Target/Info/ModuleTarget.h"
 
 namespace gist {
 #define GEN_PASS_DEF_WRITECPUCODEPASS
@@ -23,11 +24,13 @@ struct WriteCpuCodePass final
   using Base::Base;
 
   LogicalResult write() {
-    CpuTarget target{triple, cpu, features};
+    FailureOr<CpuTarget> target = getCpuTarget(getOperation());
+    if (failed(target))
+      return failure();
     return writeCode(
         getOperation(), output, assembly,
-        [&] { return emitCpuAssembly(getOperation(), target); },
-        [&] { return emitCpuObject(getOperation(), target); });
+        [&] { return emitCpuAssembly(getOperation(), *target); },
+        [&] { return emitCpuObject(getOperation(), *target); });
   }
 
   void runOnOperation() override {

@@ -8,6 +8,7 @@
 #include "passes/Passes.h"
 #include "passes/Target/Backend.h"
 #include "passes/Target/CompileGpu.h"
+#include "passes/Target/Info/ModuleTarget.h"
 
 namespace gist {
 #define GEN_PASS_DEF_WRITEGPUCODEPASS
@@ -23,9 +24,9 @@ struct WriteGpuCodePass final
   using Base::Base;
 
   LogicalResult write() {
-    const GpuInfo *gpu = getGpuInfo(target);
+    const GpuInfo *gpu = getGpuTarget(getOperation());
     if (!gpu)
-      return getOperation().emitError("unknown GPU: ") << target;
+      return failure();
     return writeCode(
         getOperation(), output, assembly,
         [&] { return emitGpuAssembly(getOperation(), *gpu); },

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/Target/Info/ModuleTarget.h"
 #include "passes/Tile/Cpu/CpuKernel.h"
 #include "passes/Tile/Gpu/GpuKernels.h"
 
@@ -23,21 +24,9 @@ struct SelectTileConfigPass final
   using Base::Base;
 
   void runOnOperation() override {
-    if (gram != "exact" && gram != "fp8") {
-      getOperation().emitError("gram is exact or fp8, not ") << gram;
-      return signalPassFailure();
-    }
-    if (target != "cpu")
-      return selectForGpu();
-    if (gram == "fp8") {
-      getOperation().emitError("gram=fp8 is for GPUs that multiply f8E4M3FNUZ; "
-                               "CPUs compare rows as they are");
-      return signalPassFailure();
-    }
-    FailureOr<TargetInfo> info =
-        getTargetInfo({triple, cpu, features}, [&](const Twine &message) {
-          getOperation().emitError(message);
-        });
+    if (auto gpu = getOperation()->getAttrOfType<GpuTargetAttr>(kTargetAttr))
+      return selectForGpu(gpu);
+    FailureOr<TargetInfo> info = getCpuTargetInfo(getOperation());
     if (failed(info))
       return signalPassFailure();
     auto kernels = llvm::make_filter_range(
@@ -56,18 +45,14 @@ struct SelectTileConfigPass final
   }
 
 private:
-  void selectForGpu() {
-    const GpuInfo *gpu = getGpuInfo(target);
-    if (!gpu) {
-      getOperation().emitError("unknown target: ") << target;
-      return signalPassFailure();
-    }
+  void selectForGpu(GpuTargetAttr target) {
+    const GpuInfo &gpu = *getGpuInfo(target.getName());
     GpuChoices choices;
-    choices.smallGram = gram == "fp8";
+    choices.smallGram = target.getGram() == Gram::Fp8;
     for (auto kernel : getOperation().getOps<func::FuncOp>()) {
       if (!isKernel(kernel) || kernel->hasAttr(kTileAttr))
         continue;
-      GpuTileAttr tile = selectGpuTile(kernel, *gpu, choices);
+      GpuTileAttr tile = selectGpuTile(kernel, gpu, choices);
       if (!tile)
         return signalPassFailure();
       kernel->setAttr(kTileAttr, tile);

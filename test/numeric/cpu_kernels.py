@@ -23,7 +23,7 @@ def compile_kernels(text, target=""):
     stage = f"-gist-tile={target}" if target else "-gist-tile"
     with tempfile.NamedTemporaryFile(suffix=".so", delete=False) as file:
         path = file.name
-    write = f"-gist-write-cpu-code={target} output={path}"
+    write = f"-gist-write-cpu-code=output={path}"
     result = subprocess.run(
         [GIST_OPT, "-", stage, "-gist-cpu", write],
         input=text,
@@ -104,7 +104,7 @@ class EmulatedKernels(Kernels):
         target = "triple=x86_64-linux-gnu " + target
         with tempfile.NamedTemporaryFile(suffix=".s", delete=False) as file:
             self.assembly = file.name
-        write = f"-gist-write-cpu-code={target} assembly output={self.assembly}"
+        write = f"-gist-write-cpu-code=assembly output={self.assembly}"
         result = subprocess.run(
             [GIST_OPT, "-", f"-gist-tile={target}", "-gist-cpu", write],
             input=text,
@@ -437,7 +437,7 @@ def lookup(name, n, k, target):
           : tensor<?x{k}xi8>, tensor<?x{k // 32}xf32>, {weight} -> tensor<?x{n}xf32>
       return %x, %y : tensor<?x{k}xf32>, tensor<?x{n}xf32>
     }}"""
-    passes = [f"-gist-assign-packing={target}", "-gist-kernels"]
+    passes = [f"-gist-set-target={target}", "-gist-assign-packing", "-gist-kernels"]
     result = subprocess.run(
         [GIST_OPT, "-", *passes], input=graph, capture_output=True, text=True
     )

@@ -37,7 +37,7 @@ def compile_kernels(text, stages, target="gfx942"):
         result = subprocess.run(
             [GIST_OPT, "-"]
             + [f"-{stage}=target={target}" for stage in stages]
-            + [f"-gist-write-gpu-code=target={target} output={path}"],
+            + [f"-gist-write-gpu-code=output={path}"],
             input=text,
             capture_output=True,
             text=True,

@@ -93,7 +93,7 @@ class Bench:
                 path = pathlib.Path(folder, "code.s")
                 lowered = subprocess.run(
                     [gpu_kernels.GIST_OPT, "-", *[f"-{stage}=target={target}" for stage in stages],
-                     f"-gist-write-gpu-code=target={target} assembly output={path}"],
+                     f"-gist-write-gpu-code=assembly output={path}"],
                     input=text, capture_output=True, text=True, check=True).stdout
                 self.compiled[text] = path.read_text(), lowered
         self.assembly, lowered = self.compiled[text]

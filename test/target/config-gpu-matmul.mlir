@@ -1,8 +1,8 @@
 // How products are cut on GPUs. The instruction follows from the rows, known or
 // not, and the columns; the type from the operands.
 
-// RUN: gist-opt %s -gist-select-tile-config=target=gfx942 | FileCheck %s --check-prefix=AMD
-// RUN: gist-opt %s -gist-select-tile-config=target=sm_90 | FileCheck %s --check-prefix=NVIDIA
+// RUN: gist-opt %s -gist-set-target=target=gfx942 -gist-select-tile-config | FileCheck %s --check-prefix=AMD
+// RUN: gist-opt %s -gist-set-target=target=sm_90 -gist-select-tile-config | FileCheck %s --check-prefix=NVIDIA
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (n, k)>
 #y = affine_map<(m, n, k) -> (m, n)>

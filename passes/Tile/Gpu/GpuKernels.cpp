@@ -12,6 +12,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "passes/Passes.h"
+#include "passes/Target/Info/ModuleTarget.h"
 
 namespace gist {
 #define GEN_PASS_DEF_GPUKERNELSPASS
@@ -20,27 +21,6 @@ namespace gist {
 
 using namespace mlir;
 using namespace gist;
-
-/// The function on buffers that takes the place of `source`.
-static func::FuncOp createFunction(OpBuilder &builder, func::FuncOp source) {
-  SmallVector<Type> types;
-  SmallVector<Location> locations;
-  for (BlockArgument argument : source.getArguments()) {
-    auto tensor = dyn_cast<RankedTensorType>(argument.getType());
-    types.push_back(
-        tensor ? MemRefType::get(tensor.getShape(), tensor.getElementType())
-               : argument.getType());
-    locations.push_back(argument.getLoc());
-  }
-  builder.setInsertionPoint(source);
-  auto function =
-      func::FuncOp::create(builder, source.getLoc(), source.getName(),
-                           builder.getFunctionType(types, {}),
-                           llvm::to_vector(source->getDiscardableAttrs()));
-  function.setVisibility(source.getVisibility());
-  builder.createBlock(&function.getBody(), {}, types, locations);
-  return function;
-}
 
 /// Replaces `source` by its code for `gpu`.
 static LogicalResult lowerKernel(func::FuncOp source, const GpuInfo &gpu) {
@@ -60,7 +40,7 @@ static LogicalResult lowerKernel(func::FuncOp source, const GpuInfo &gpu) {
     threads *= waves;
 
   OpBuilder builder(source.getContext());
-  func::FuncOp function = createFunction(builder, source);
+  func::FuncOp function = createBufferFunction(builder, source);
   GpuBuilder b(function, gpu, threads);
   ElementEmitter emitter(b, source, function.getArguments());
   GpuKernel kernel = {source, tile, b, emitter};
@@ -80,11 +60,9 @@ struct GpuKernelsPass final : gist::impl::GpuKernelsPassBase<GpuKernelsPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    const GpuInfo *gpu = getGpuInfo(target);
-    if (!gpu) {
-      getOperation().emitError("unknown GPU: ") << target;
+    const GpuInfo *gpu = getGpuTarget(getOperation());
+    if (!gpu)
       return signalPassFailure();
-    }
     auto functions = llvm::to_vector(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : functions)
       if (isKernel(function) && failed(lowerKernel(function, *gpu)))

@@ -1,5 +1,5 @@
 // RUN: gist-opt %s -gist-merge-products | FileCheck %s
-// RUN: gist-opt %s -gist-merge-products -gist-assign-packing="triple=aarch64-linux-gnu cpu=neoverse-v1" | FileCheck %s --check-prefix=PACKED
+// RUN: gist-opt %s -gist-merge-products -gist-set-target="triple=aarch64-linux-gnu cpu=neoverse-v1" -gist-assign-packing | FileCheck %s --check-prefix=PACKED
 
 // Weights are joined in the order of their names, in every function alike; the
 // results are the columns that each weight gives.

@@ -1,5 +1,5 @@
-// RUN: gist-opt %s -gist-assign-packing="triple=aarch64-linux-gnu cpu=neoverse-v1" | FileCheck %s
-// RUN: gist-opt %s -gist-assign-packing="triple=x86_64-linux-gnu cpu=haswell" | FileCheck %s --check-prefix=X86
+// RUN: gist-opt %s -gist-set-target="triple=aarch64-linux-gnu cpu=neoverse-v1" -gist-assign-packing | FileCheck %s
+// RUN: gist-opt %s -gist-set-target="triple=x86_64-linux-gnu cpu=haswell" -gist-assign-packing | FileCheck %s --check-prefix=X86
 
 // 12 rows in groups of eight, the second half empty; a block of eight rows and 32
 // values is 8 * 20 bytes.

@@ -1,4 +1,4 @@
-// RUN: gist-opt %s -gist-lower-to-gpu=target=gfx942 -split-input-file -verify-diagnostics
+// RUN: gist-opt %s -gist-set-target=target=gfx942 -gist-lower-to-gpu -split-input-file -verify-diagnostics
 
 // expected-error @+1 {{has an argument that no slot can hold: 'f32'}}
 func.func private @scalar(%x: f32)

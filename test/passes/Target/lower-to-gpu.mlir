@@ -1,8 +1,8 @@
 // Kernels on buffers become functions of a gpu.module with a pointer for each
 // slot: buffers and index arguments in order, then dynamic sizes.
 
-// RUN: gist-opt %s -gist-lower-to-gpu=target=gfx942 | FileCheck %s --check-prefixes=CHECK,AMD
-// RUN: gist-opt %s -gist-lower-to-gpu=target=sm_90 | FileCheck %s --check-prefixes=CHECK,NVIDIA
+// RUN: gist-opt %s -gist-set-target=target=gfx942 -gist-lower-to-gpu | FileCheck %s --check-prefixes=CHECK,AMD
+// RUN: gist-opt %s -gist-set-target=target=sm_90 -gist-lower-to-gpu | FileCheck %s --check-prefixes=CHECK,NVIDIA
 
 #rows = affine_map<()[s0, s1, s2] -> (s1)>
 

@@ -1,14 +1,14 @@
 // Machine code of kernels on buffers: accesses name their memory and are as
 // wide as the vectors, numbers are scalars, and no library is called.
 
-// RUN: gist-opt %s -gist-gpu=target=gfx942 "-gist-write-gpu-code=target=gfx942 assembly output=%t.s" -o /dev/null
+// RUN: gist-opt %s -gist-gpu=target=gfx942 "-gist-write-gpu-code=assembly output=%t.s" -o /dev/null
 // RUN: FileCheck %s --check-prefix=ISA --input-file=%t.s
-// RUN: gist-opt %s -gist-gpu=target=sm_90 "-gist-write-gpu-code=target=sm_90 output=%t.ptx" -o /dev/null
+// RUN: gist-opt %s -gist-gpu=target=sm_90 "-gist-write-gpu-code=output=%t.ptx" -o /dev/null
 // RUN: FileCheck %s --check-prefix=PTX --input-file=%t.ptx
 
 // The code object says which card it is for, leaving xnack and sramecc open,
 // and its kernels take their slots and nothing else.
-// RUN: gist-opt %s -gist-gpu=target=gfx942 "-gist-write-gpu-code=target=gfx942 output=%t.hsaco" -o /dev/null
+// RUN: gist-opt %s -gist-gpu=target=gfx942 "-gist-write-gpu-code=output=%t.hsaco" -o /dev/null
 // RUN: llvm-readelf -h --notes --dyn-syms %t.hsaco | FileCheck %s --check-prefix=OBJECT
 // OBJECT: OS/ABI: AMDGPU - HSA
 // OBJECT: ABI Version: 3
@@ -30,11 +30,11 @@
 // OBJECT-NEXT: - 2
 
 // Or as a target ID says.
-// RUN: gist-opt %s -gist-gpu=target=gfx942 "-gist-write-gpu-code=target=gfx942:sramecc+:xnack- output=%t.id.hsaco" -o /dev/null
+// RUN: gist-opt %s -gist-gpu=target=gfx942:sramecc+:xnack- "-gist-write-gpu-code=output=%t.id.hsaco" -o /dev/null
 // RUN: llvm-readelf -h --notes %t.id.hsaco | FileCheck %s --check-prefix=ID
 // ID: Flags: 0x{{[eE]4[cC]}}, gfx942, xnack-, sramecc+
 // ID: amdhsa.target: 'amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-'
-// RUN: not gist-opt %s -gist-gpu=target=gfx942 "-gist-write-gpu-code=target=gfx942:xnack-:sramecc+ output=%t.no" -o /dev/null 2>&1 | FileCheck %s --check-prefix=ORDER
+// RUN: not gist-opt %s -gist-gpu=target=gfx942:xnack-:sramecc+ "-gist-write-gpu-code=output=%t.no" -o /dev/null 2>&1 | FileCheck %s --check-prefix=ORDER
 // ORDER: unknown GPU: gfx942:xnack-:sramecc+
 
 // PTX: .version 8.

@@ -1,5 +1,5 @@
 // What CPU kernels of selections and of attention on them do not take.
-// RUN: gist-opt %s -gist-select-tile-config -gist-tile-and-distribute -split-input-file -verify-diagnostics
+// RUN: gist-opt %s -gist-set-target -gist-select-tile-config -gist-tile-and-distribute -split-input-file -verify-diagnostics
 
 func.func private @offsets(%x: tensor<?x64xf32>, %o: tensor<3xi32>, %c: tensor<256xi32> {gist.control},
     %d0: tensor<?xi32>, %d1: tensor<i32>, %d2: tensor<?xi32>, %d3: tensor<?xi32>, %d4: tensor<?xi32>)

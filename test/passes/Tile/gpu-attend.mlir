@@ -1,7 +1,7 @@
 // Attention on representatives for GPUs.
 // RUN: gist-opt %s -gist-gpu-tile=target=gfx942 | FileCheck %s
 // RUN: gist-opt %s -gist-gpu-tile=target=gfx942 -gist-gpu=target=gfx942 \
-// RUN:     "-gist-write-gpu-code=target=gfx942 assembly output=%t.s" -o /dev/null
+// RUN:     "-gist-write-gpu-code=assembly output=%t.s" -o /dev/null
 // RUN: FileCheck %s --check-prefix=ISA --input-file=%t.s
 
 !q = tensor<?x4x64xf16>

@@ -2,7 +2,7 @@
 // RUN: gist-opt %s -gist-gpu-tile=target=gfx942 | FileCheck %s
 // RUN: gist-opt %s -gist-gpu-tile=target=sm_90 | FileCheck %s --check-prefix=SM90
 // RUN: gist-opt %s -gist-gpu-tile=target=gfx942 -gist-gpu=target=gfx942 \
-// RUN:     "-gist-write-gpu-code=target=gfx942 assembly output=%t.s" -o /dev/null
+// RUN:     "-gist-write-gpu-code=assembly output=%t.s" -o /dev/null
 // RUN: FileCheck %s --check-prefix=ISA --input-file=%t.s
 
 // Two query heads share a KV head: 128 rows are 64 queries.
@@ -71,9 +71,9 @@
 // SM90-DAG: memref.alloca() {{.*}} : memref<4x64x64xf16, #gpu.address_space<workgroup>>
 // SM90-DAG: memref.alloca() {{.*}} : memref<4x64x64xf16, #gpu.address_space<workgroup>>
 // SM90-COUNT-8: nvgpu.device_async_copy
-// SM90: nvgpu.device_async_create_group
+// SM90: nvvm.cp.async.commit.group
 // SM90-COUNT-16: nvgpu.device_async_copy
-// SM90: nvgpu.device_async_create_group
+// SM90: nvvm.cp.async.commit.group
 // The first step's weights; then the weights of a step are computed between the
 // products of this step and those of the last.
 // SM90: nvvm.cp.async.wait.group 1

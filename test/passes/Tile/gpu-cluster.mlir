@@ -2,10 +2,10 @@
 // RUN: gist-opt %s -gist-gpu-tile=target=gfx942 | FileCheck %s
 // RUN: gist-opt %s -gist-gpu-tile=target=sm_90 | FileCheck %s --check-prefix=SM90
 // RUN: gist-opt %s -gist-gpu-tile=target=gfx942 -gist-gpu=target=gfx942 \
-// RUN:     "-gist-write-gpu-code=target=gfx942 assembly output=%t.s" -o /dev/null
+// RUN:     "-gist-write-gpu-code=assembly output=%t.s" -o /dev/null
 // RUN: FileCheck %s --check-prefix=ISA --input-file=%t.s
 // RUN: gist-opt %s -gist-gpu-tile=target=sm_90 -gist-gpu=target=sm_90 \
-// RUN:     "-gist-write-gpu-code=target=sm_90 output=%t.ptx" -o /dev/null
+// RUN:     "-gist-write-gpu-code=output=%t.ptx" -o /dev/null
 // RUN: FileCheck %s --check-prefix=PTX --input-file=%t.ptx
 
 !rows = tensor<5264x64xf16>

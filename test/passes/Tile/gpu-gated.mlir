@@ -2,7 +2,7 @@
 // RUN: gist-opt %s -gist-gpu-tile=target=gfx942 | FileCheck %s
 // RUN: gist-opt %s -gist-gpu-tile=target=sm_90 | FileCheck %s --check-prefix=SM90
 // RUN: gist-opt %s -gist-gpu-tile=target=gfx942 -gist-gpu=target=gfx942 \
-// RUN:     "-gist-write-gpu-code=target=gfx942 assembly output=%t.s" -o /dev/null
+// RUN:     "-gist-write-gpu-code=assembly output=%t.s" -o /dev/null
 // RUN: FileCheck %s --check-prefix=ISA --input-file=%t.s
 
 // Two workgroups for a compute unit, 132 of them: 64 rows of W each.

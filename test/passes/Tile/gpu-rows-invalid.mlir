@@ -1,5 +1,5 @@
 // What -gist-gpu-kernels refuses.
-// RUN: gist-opt %s -split-input-file -verify-diagnostics -gist-gpu-kernels
+// RUN: gist-opt %s -split-input-file -verify-diagnostics -gist-set-target=target=gfx942 -gist-gpu-kernels
 
 // expected-error@+1 {{has no tile configuration for a GPU}}
 func.func private @untiled(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32>

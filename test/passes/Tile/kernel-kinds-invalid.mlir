@@ -4,7 +4,8 @@
 // RUN: gist-opt %s -split-input-file -verify-diagnostics -gist-gpu-tile=target=gfx942
 // RUN: gist-opt %s -split-input-file -verify-diagnostics -gist-gpu-tile=target=sm_90
 // RUN: gist-opt %s -split-input-file -verify-diagnostics -gist-tile-and-distribute
-// RUN: gist-opt %s -split-input-file -verify-diagnostics -gist-gpu-kernels=target=gfx942
+// RUN: gist-opt %s -split-input-file -verify-diagnostics -gist-set-target=target=gfx942 -gist-gpu-kernels
+// RUN: gist-opt %s -split-input-file -verify-diagnostics -gist-set-target=target=gfx942 -gist-gpu-tile-products
 
 // expected-error @+1 {{'func.func' op is a kernel and needs a body of one block, got 0 blocks}}
 func.func private @k(tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>}

@@ -1,5 +1,5 @@
-// RUN: gist-opt %s -split-input-file -gist-select-tile-config="triple=aarch64-linux-gnu cpu=neoverse-v1" | FileCheck %s --check-prefixes=CHECK,BF16
-// RUN: gist-opt %s -split-input-file -gist-select-tile-config="triple=aarch64-linux-gnu cpu=neoverse-n1" | FileCheck %s --check-prefixes=CHECK,NONE
+// RUN: gist-opt %s -split-input-file -gist-set-target="triple=aarch64-linux-gnu cpu=neoverse-v1" -gist-select-tile-config | FileCheck %s --check-prefixes=CHECK,BF16
+// RUN: gist-opt %s -split-input-file -gist-set-target="triple=aarch64-linux-gnu cpu=neoverse-n1" -gist-select-tile-config | FileCheck %s --check-prefixes=CHECK,NONE
 
 // Where products are of 8 bits, attention of many queries on f16 is of bf16.
 // CHECK-LABEL: func private @product

@@ -1,8 +1,8 @@
-// RUN: gist-opt %s -split-input-file -gist-select-tile-config="triple=aarch64-linux-gnu cpu=neoverse-v1" | FileCheck %s --check-prefix=I8MM
-// RUN: gist-opt %s -split-input-file -gist-select-tile-config="triple=aarch64-linux-gnu cpu=neoverse-n1" | FileCheck %s --check-prefix=DOT
-// RUN: gist-opt %s -split-input-file -gist-select-tile-config="triple=aarch64-linux-gnu cpu=cortex-a72" | FileCheck %s --check-prefix=NEON
-// RUN: gist-opt %s -split-input-file -gist-select-tile-config="triple=x86_64-linux-gnu cpu=icelake-server" | FileCheck %s --check-prefix=VNNI
-// RUN: gist-opt %s -split-input-file -gist-select-tile-config="triple=x86_64-linux-gnu cpu=haswell" | FileCheck %s --check-prefix=AVX2
+// RUN: gist-opt %s -split-input-file -gist-set-target="triple=aarch64-linux-gnu cpu=neoverse-v1" -gist-select-tile-config | FileCheck %s --check-prefix=I8MM
+// RUN: gist-opt %s -split-input-file -gist-set-target="triple=aarch64-linux-gnu cpu=neoverse-n1" -gist-select-tile-config | FileCheck %s --check-prefix=DOT
+// RUN: gist-opt %s -split-input-file -gist-set-target="triple=aarch64-linux-gnu cpu=cortex-a72" -gist-select-tile-config | FileCheck %s --check-prefix=NEON
+// RUN: gist-opt %s -split-input-file -gist-set-target="triple=x86_64-linux-gnu cpu=icelake-server" -gist-select-tile-config | FileCheck %s --check-prefix=VNNI
+// RUN: gist-opt %s -split-input-file -gist-set-target="triple=x86_64-linux-gnu cpu=haswell" -gist-select-tile-config | FileCheck %s --check-prefix=AVX2
 
 // The instruction follows from the CPU's features, not from its family.
 // I8MM-LABEL: func private @divided

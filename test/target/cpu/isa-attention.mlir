@@ -1,5 +1,5 @@
 // RUN: gist-opt %s -gist-tile="triple=aarch64-linux-gnu cpu=neoverse-v1" -gist-cpu \
-// RUN:   -gist-write-cpu-code="triple=aarch64-linux-gnu cpu=neoverse-v1 assembly" -o /dev/null \
+// RUN:   -gist-write-cpu-code=assembly -o /dev/null \
 // RUN:   | FileCheck %s
 
 // Eight rows by eight keys: 4 pairs of each, and a head of 64 takes 16 steps of

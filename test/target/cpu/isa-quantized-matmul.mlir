@@ -1,5 +1,5 @@
 // RUN: gist-opt %s -gist-tile="triple=aarch64-linux-gnu cpu=neoverse-v1" -gist-cpu \
-// RUN:   -gist-write-cpu-code="triple=aarch64-linux-gnu cpu=neoverse-v1 assembly" -o /dev/null > %t
+// RUN:   -gist-write-cpu-code=assembly -o /dev/null > %t
 // RUN: FileCheck %s < %t
 // RUN: FileCheck %s --check-prefix=ROW < %t
 

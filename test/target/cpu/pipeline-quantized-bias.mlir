@@ -1,4 +1,4 @@
-// RUN: gist-opt %s -gist-select-tile-config="triple=aarch64-linux-gnu cpu=neoverse-v1" \
+// RUN: gist-opt %s -gist-set-target="triple=aarch64-linux-gnu cpu=neoverse-v1" -gist-select-tile-config \
 // RUN:   -gist-tile-and-distribute -canonicalize | FileCheck %s --check-prefix=TILE
 // RUN: gist-opt %s -gist-tile="triple=aarch64-linux-gnu cpu=neoverse-v1" | FileCheck %s --check-prefix=BUFFER
 

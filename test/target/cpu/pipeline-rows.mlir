@@ -1,4 +1,4 @@
-// RUN: gist-opt %s -gist-select-tile-config="triple=aarch64-linux-gnu cpu=neoverse-v1" \
+// RUN: gist-opt %s -gist-set-target="triple=aarch64-linux-gnu cpu=neoverse-v1" -gist-select-tile-config \
 // RUN:   -gist-tile-and-distribute -canonicalize -split-input-file | FileCheck %s
 
 // Rows of a table by position, and rows into a cache: both move with the tile.

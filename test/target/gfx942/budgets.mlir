@@ -4,7 +4,7 @@
 // Attention has two barriers a step and computes weights beside its products.
 // No register spills.
 
-// RUN: gist-opt %s -gist-gpu-tile=target=gfx942 -gist-gpu=target=gfx942 "-gist-write-gpu-code=target=gfx942 output=%t.hsaco" -o /dev/null
+// RUN: gist-opt %s -gist-gpu-tile=target=gfx942 -gist-gpu=target=gfx942 "-gist-write-gpu-code=output=%t.hsaco" -o /dev/null
 // RUN: gist-compile %t.hsaco --report=resources | FileCheck %s
 
 // CHECK:      kernel {{ *}}threads{{ .*}}lds  scratch

@@ -1,7 +1,7 @@
 // One row: every lane has the loads of four rows of the weight under way before
 // it multiplies, and sums of f32 take f16 operands as they are.
 
-// RUN: gist-opt %s -gist-gpu-tile=target=gfx942 -gist-gpu=target=gfx942 "-gist-write-gpu-code=target=gfx942 assembly output=%t.s" -o /dev/null
+// RUN: gist-opt %s -gist-gpu-tile=target=gfx942 -gist-gpu=target=gfx942 "-gist-write-gpu-code=assembly output=%t.s" -o /dev/null
 // RUN: FileCheck %s --input-file=%t.s
 
 // Of 4 rows of W and one of x, 2 steps of 8 numbers: 4 x 2 loads of 16 bytes

@@ -9,7 +9,7 @@
 // 2 + 2 chunks for 16 of k, twice a step. 32x32x8 takes 8 of k: 2 x 2 x 4 = 16
 // instructions for a barrier.
 
-// RUN: gist-opt %s -gist-gpu-tile=target=gfx942 -gist-gpu=target=gfx942 "-gist-write-gpu-code=target=gfx942 assembly output=%t.s" -o /dev/null
+// RUN: gist-opt %s -gist-gpu-tile=target=gfx942 -gist-gpu=target=gfx942 "-gist-write-gpu-code=assembly output=%t.s" -o /dev/null
 // RUN: FileCheck %s --input-file=%t.s
 // RUN: FileCheck %s --input-file=%t.s --check-prefix=MATRIX
 

@@ -1,7 +1,7 @@
 // The main loops of attention on sm_90: instructions of four warps, beside which
 // copies and weights go on.
 
-// RUN: gist-opt %s -gist-gpu-tile=target=sm_90 -gist-gpu=target=sm_90 "-gist-write-gpu-code=target=sm_90 output=%t.ptx" -o /dev/null
+// RUN: gist-opt %s -gist-gpu-tile=target=sm_90 -gist-gpu=target=sm_90 "-gist-write-gpu-code=output=%t.ptx" -o /dev/null
 // RUN: FileCheck %s --input-file=%t.ptx
 
 // CHECK: .target sm_90a

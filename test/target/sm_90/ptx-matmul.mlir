@@ -1,7 +1,7 @@
 // The main loops of products on sm_90: copies two or three steps ahead, then
 // matrix instructions, with one barrier a step.
 
-// RUN: gist-opt %s -gist-gpu-tile=target=sm_90 -gist-gpu=target=sm_90 "-gist-write-gpu-code=target=sm_90 output=%t.ptx" -o /dev/null
+// RUN: gist-opt %s -gist-gpu-tile=target=sm_90 -gist-gpu=target=sm_90 "-gist-write-gpu-code=output=%t.ptx" -o /dev/null
 // RUN: FileCheck %s --input-file=%t.ptx
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (n, k)>

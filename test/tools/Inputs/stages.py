@@ -9,16 +9,22 @@ import sys
 folder, model, target = pathlib.Path(sys.argv[1]), *sys.argv[2:4]
 plan = sys.argv[4:5]
 
-# A CPU that every machine can compile for, and what gist-compile makes of it.
-CPU = "triple=aarch64-linux-gnu cpu=neoverse-v1"
+# The target is named once; what each stage writes says it to the next.
 if target == "cpu":
+    # A CPU that every machine can compile for.
     options = ["--cpu=neoverse-v1", "--triple=aarch64-linux-gnu"]
-    graph = f"int8=true {CPU}"
-    tile, lower, lowered = f"-gist-tile={CPU}", "-gist-cpu", "cpu"
+    machine = "triple=aarch64-linux-gnu cpu=neoverse-v1"
+    graph = "int8=true"
+    lower = {"tiles": ("kernels", ["-gist-tile"]), "cpu": ("tiles", ["-gist-cpu"])}
 else:
     options = [f"--target={target}"]
-    graph = "gates=false sampling=true"
-    tile, lower, lowered = f"-gist-gpu-tile=target={target}", f"-gist-gpu=target={target}", "gpu"
+    machine = f"target={target}"
+    graph = "gates=false sampling=true matrix=true"
+    lower = {
+        "products": ("kernels", ["-gist-gpu-products"]),
+        "tiles": ("products", ["-gist-gpu-tile"]),
+        "gpu": ("tiles", ["-gist-gpu"]),
+    }
 
 options += [f"--plan={plan[0]}"] if plan else []
 subprocess.run(
@@ -29,23 +35,22 @@ subprocess.run(
 
 # Each stage: what it reads, its name for gist-opt. Weights in memory and kernels in
 # code are two halves of one program: both start from kernels.
-stages = {"plan": ("import", "-gist-plan")} if plan else {}
+stages = {"plan": ("import", ["-gist-plan"])} if plan else {}
 stages |= {
-    "graph": ("plan" if plan else "import", f"-gist-graph={graph}"),
-    "kernels": ("graph", "-gist-kernels"),
-    "tiles": ("kernels", tile),
-    lowered: ("tiles", lower),
-    "memory": ("kernels", "-gist-memory"),
+    "graph": ("plan" if plan else "import", [f"-gist-set-target={machine}", f"-gist-graph={graph}"]),
+    "kernels": ("graph", ["-gist-kernels"]),
+    **lower,
+    "memory": ("kernels", ["-gist-memory"]),
 }
 files = {path.stem[3:]: path for path in sorted(folder.glob("*.mlir"))}
 assert list(files) == ["import", *stages], list(files)
-for name, (before, flag) in stages.items():
-    done = subprocess.run(["gist-opt", files[before], flag], capture_output=True, text=True)
-    assert done.returncode == 0, (files[before], flag, done.stderr[:2000])
+for name, (before, flags) in stages.items():
+    done = subprocess.run(["gist-opt", files[before], *flags], capture_output=True, text=True)
+    assert done.returncode == 0, (files[before], flags, done.stderr[:2000])
     again, dumped = done.stdout.rstrip("\n"), files[name].read_text().rstrip("\n")
     if again != dumped:
         (folder / f"{name}-again.mlir").write_text(done.stdout)
-        raise SystemExit(f"{files[before]} {flag} is not {files[name]}: see {name}-again.mlir beside it")
+        raise SystemExit(f"{files[before]} {flags} is not {files[name]}: see {name}-again.mlir beside it")
     assert name == before or dumped != files[before].read_text().rstrip("\n"), f"{name} changed nothing"
 
 # Without a plan there is nothing to do, and nothing is left to do once it was followed.

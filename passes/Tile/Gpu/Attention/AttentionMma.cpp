@@ -351,8 +351,7 @@ Values MmaAttention::runAsync(Values state, Value count) {
   auto copyIf = [&](Value step, ValueRange sourceRows) {
     b.ifThen(b.isLess(step, count),
              [&] { copy(step, b.rem(step, stages), sourceRows); });
-    return nvgpu::DeviceAsyncCreateGroupOp::create(
-        b, nvgpu::DeviceAsyncTokenType::get(b.getContext()), ValueRange());
+    closeCopies(b);
   };
   for (int64_t i = 0; i + 1 < stages; ++i)
     copyIf(b.index(i), findNext(b.index(i)));
@@ -360,13 +359,12 @@ Values MmaAttention::runAsync(Values state, Value count) {
     llvm::append_range(state, findNext(b.index(stages - 1)));
   state = b.loop(zero, count, 1, state, [&](Value step, ValueRange carried) {
     Value ahead = b.add(step, stages - 1);
-    Value group = copyIf(ahead, steps->isGathered()
-                                    ? Values(carried.drop_front(numStates))
-                                    : findNext(ahead));
+    copyIf(ahead, steps->isGathered() ? Values(carried.drop_front(numStates))
+                                      : findNext(ahead));
     Values found;
     if (steps->isGathered())
       found = findNext(b.add(ahead, 1));
-    nvgpu::DeviceAsyncWaitOp::create(b, group, b.getI32IntegerAttr(stages - 1));
+    waitForCopies(b, stages - 1);
     b.barrier();
     Values next =
         compute(step, b.rem(step, stages), carried.take_front(numStates));

@@ -15,6 +15,7 @@
 #define GIST_PASSES_TILE_GPU_CORE_GPUBUILDER_H
 
 #include "dialect/GistNames.h"
+#include "dialect/GpuInfo.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -23,7 +24,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "passes/Target/Info/GpuInfo.h"
 
 namespace gist {
 

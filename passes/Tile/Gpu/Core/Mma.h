@@ -43,6 +43,8 @@ public:
   /// Allocates at the insertion point, which must be where a kernel begins.
   SharedTile(mlir::ImplicitLocOpBuilder &b, int64_t stages, int64_t rows,
              int64_t columns, mlir::Type element);
+  /// The tiles of a buffer that was allocated so.
+  explicit SharedTile(mlir::Value buffer) : buffer(buffer) {}
 
   mlir::Value getBuffer() const { return buffer; }
   mlir::MemRefType getType() const;

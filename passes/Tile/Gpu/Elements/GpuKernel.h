@@ -17,10 +17,10 @@
 #ifndef GIST_PASSES_TILE_GPU_ELEMENTS_GPUKERNEL_H
 #define GIST_PASSES_TILE_GPU_ELEMENTS_GPUKERNEL_H
 
+#include "dialect/GpuInfo.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Kernel/KernelKinds.h"
 #include "passes/Kernel/Scratch.h"
-#include "passes/Target/Info/GpuInfo.h"
 #include "passes/Tile/Gpu/Core/GpuBuilder.h"
 #include "passes/Tile/Gpu/Elements/ElementEmitter.h"
 
@@ -59,6 +59,11 @@ struct GpuKernelEntry {
   mlir::FailureOr<KernelScratch> (*scratch)(mlir::func::FuncOp kernel) =
       nullptr;
 };
+
+/// The function on buffers that is to take the place of `source`, before it and
+/// with an empty body.
+mlir::func::FuncOp createBufferFunction(mlir::OpBuilder &builder,
+                                        mlir::func::FuncOp source);
 
 /// Kernels on whole rows, and any kernel that no other generator takes.
 mlir::FailureOr<GpuGrid> emitRows(GpuKernel &kernel);

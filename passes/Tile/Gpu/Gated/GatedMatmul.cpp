@@ -112,9 +112,10 @@ class GatedProducts {
 public:
   GatedProducts(GpuKernel &kernel, const Chain &chain)
       : b(kernel.b), emitter(kernel.emitter), chain(chain),
-        last(chain.links.back().product), grid(last, kernel.tile),
-        loop(b, kernel.tile), first(grid.getRow(b)),
-        firstColumn(grid.getColumn(b)), count(loop.getTileX().getRows()),
+        last(chain.links.back().product),
+        grid(last, kernel.tile.getWorkgroup()), loop(b, kernel.tile),
+        first(grid.getRow(b)), firstColumn(grid.getColumn(b)),
+        count(loop.getTileX().getRows()),
         tokens(emitter.size(last->getResult(0), 0)),
         result(emitter, last, kernel.tile.getWorkgroup()[1]),
         order(b.allocWorkgroup({count}, b.getI32Type())) {}
@@ -184,7 +185,7 @@ private:
     };
     TileLoader loadX(b, x, loop.getTileX(), getNearRow, counts);
     TileLoader loadW(b, w, loop.getTileW(), firstColumn);
-    Values newSums = loop.add(loadX, loadW, x.getDepth(), sums);
+    Values newSums = loop.add(loadX, loadW, sums);
     loop.finish(loadX, loadW);
     return newSums;
   }
@@ -226,7 +227,7 @@ FailureOr<GpuGrid> gist::emitGatedProducts(GpuKernel &kernel) {
   if (failed(rows))
     return last.emitOpError("has rows that the kernel's arguments do not give");
   GatedProducts(kernel, *chain).emit();
-  MatmulGrid grid(last, kernel.tile);
+  MatmulGrid grid(last, kernel.tile.getWorkgroup());
   return GpuGrid{
       rows->ceilDiv(kernel.tile.getWorkgroup()[0]) * grid.getPerRow(),
       getAffineConstantExpr(grid.getAlongY(), kernel.source.getContext())};

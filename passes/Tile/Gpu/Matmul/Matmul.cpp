@@ -8,7 +8,6 @@
 #include "passes/Tile/Gpu/Matmul/Matmul.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/Kernel/Kernels.h"
-#include "passes/Tile/Gpu/Matmul/MatmulLoop.h"
 
 using namespace mlir;
 using namespace gist;
@@ -19,8 +18,8 @@ using Values = GpuBuilder::Values;
 // MatmulGrid
 //===----------------------------------------------------------------------===//
 
-MatmulGrid::MatmulGrid(linalg::LinalgOp product, GpuTileAttr tile)
-    : rows(tile.getWorkgroup()[0]), columns(tile.getWorkgroup()[1]) {
+MatmulGrid::MatmulGrid(Operation *product, ArrayRef<int64_t> workgroup)
+    : rows(workgroup[0]), columns(workgroup[1]) {
   auto type = cast<RankedTensorType>(product->getResult(0).getType());
   tilesOfColumns = llvm::divideCeil(type.getDimSize(1), columns);
   perRow = std::min(tilesOfColumns & -tilesOfColumns, kColumnsOfTiles);
@@ -39,8 +38,7 @@ Value MatmulGrid::getColumn(GpuBuilder &b) const {
 // MatmulResult
 //===----------------------------------------------------------------------===//
 
-MatmulResult::MatmulResult(ElementEmitter &emitter, linalg::LinalgOp op,
-                           int64_t tile)
+MatmulResult::MatmulResult(ElementEmitter &emitter, Operation *op, int64_t tile)
     : emitter(emitter), b(emitter.getBuilder()), product(op->getResult(0)),
       rows(emitter.size(product, 0)),
       columns(cast<RankedTensorType>(product.getType()).getDimSize(1)),
@@ -90,24 +88,6 @@ void MatmulResult::storeAt(Value row, Value column, Value numbers) {
 // The kernels
 //===----------------------------------------------------------------------===//
 
-LogicalResult gist::emitWaveMatmul(GpuKernel &kernel,
-                                   linalg::LinalgOp product) {
-  GpuBuilder &b = kernel.b;
-  MatmulGrid grid(product, kernel.tile);
-  MatmulLoop loop(b, kernel.tile);
-  Value firstRow = grid.getRow(b), firstColumn = grid.getColumn(b);
-  Operand x(kernel.emitter, product.getDpsInputs()[0]);
-  Operand w(kernel.emitter, product.getDpsInputs()[1]);
-  TileLoader loadX(b, x, loop.getTileX(), firstRow);
-  TileLoader loadW(b, w, loop.getTileW(), firstColumn);
-  MatmulResult result(kernel.emitter, product, kernel.tile.getWorkgroup()[1]);
-  Values sums = loop.add(loadX, loadW, x.getDepth(), loop.makeSums());
-  loop.store(
-      result, sums, [&](Value place) { return b.add(firstRow, place); },
-      firstColumn);
-  return success();
-}
-
 linalg::LinalgOp gist::getGpuMatmul(func::FuncOp kernel) {
   linalg::LinalgOp product = findTransposedMatmul(kernel);
   if (!product)
@@ -124,28 +104,15 @@ linalg::LinalgOp gist::getGpuMatmul(func::FuncOp kernel) {
 
 FailureOr<GpuGrid> gist::emitMatmul(GpuKernel &kernel,
                                     linalg::LinalgOp product) {
+  if (kernel.tile.getInstruction() != Instruction::Fma)
+    return product.emitOpError("expects to be cut into steps on tiles; "
+                               "-gist-gpu-tile-products does that");
   auto type = cast<RankedTensorType>(product->getResult(0).getType());
-  FailureOr<AffineExpr> rows =
-      getSizeExpr(kernel.source, kernel.emitter.getWrittenSizes(0)[0]);
-  if (failed(rows))
-    return product.emitOpError("has rows that the kernel's arguments do not "
-                               "give");
-  MLIRContext *context = kernel.source.getContext();
-  if (kernel.tile.getInstruction() == Instruction::Fma) {
-    if (failed(emitGemv(kernel, product)))
-      return failure();
-    return GpuGrid{getAffineConstantExpr(
-        llvm::divideCeil(type.getDimSize(1), kernel.tile.getWorkgroup()[1]),
-        context)};
-  }
-  bool isWgmma = kernel.tile.getInstruction() == Instruction::Wgmma64x128x16;
-  if (failed(isWgmma ? emitWgmmaMatmul(kernel, product)
-                     : emitWaveMatmul(kernel, product)))
+  if (failed(emitGemv(kernel, product)))
     return failure();
-  MatmulGrid grid(product, kernel.tile);
-  return GpuGrid{rows->ceilDiv(kernel.tile.getWorkgroup()[0]) *
-                     grid.getPerRow(),
-                 getAffineConstantExpr(grid.getAlongY(), context)};
+  return GpuGrid{getAffineConstantExpr(
+      llvm::divideCeil(type.getDimSize(1), kernel.tile.getWorkgroup()[1]),
+      kernel.source.getContext())};
 }
 
 //===----------------------------------------------------------------------===//
@@ -165,6 +132,8 @@ const GpuKernelEntry gist::kGpuMatmulKernel = {
                      : selectRowsTile(kernel, gpu);
     },
     .emit = [](GpuKernel &kernel) -> FailureOr<GpuGrid> {
+      if (auto steps = findRoot<TileProductOp>(kernel.source))
+        return emitTileProduct(kernel, steps);
       linalg::LinalgOp product = getGpuMatmul(kernel.source);
       return product ? emitMatmul(kernel, product) : emitDefinition(kernel);
     },

@@ -6,14 +6,16 @@
 //===----------------------------------------------------------------------===//
 //
 // Kernels of y = x W^T, x of M x K and W of N x K, with what follows it
-// element by element. Three generators: tiles by instructions of a wave, tiles
-// by those of four warps, and few rows.
+// element by element. Products by matrix instructions are cut into steps on
+// tiles first (gist.tile_product), which are then written as the code of one
+// thread; those of few rows are written at once.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef GIST_PASSES_TILE_GPU_MATMUL_MATMUL_H
 #define GIST_PASSES_TILE_GPU_MATMUL_MATMUL_H
 
+#include "dialect/GistTileOps.h"
 #include "passes/Tile/Gpu/Elements/GpuKernel.h"
 #include "passes/Tile/Gpu/Matmul/Staging.h"
 
@@ -32,12 +34,17 @@ GpuTileAttr selectMatmulTile(mlir::linalg::LinalgOp product,
 mlir::FailureOr<GpuGrid> emitMatmul(GpuKernel &kernel,
                                     mlir::linalg::LinalgOp product);
 
-// What emitMatmul chooses from.
-mlir::LogicalResult emitWaveMatmul(GpuKernel &kernel,
-                                   mlir::linalg::LinalgOp product);
-mlir::LogicalResult emitWgmmaMatmul(GpuKernel &kernel,
-                                    mlir::linalg::LinalgOp product);
+/// The same for a product that -gist-gpu-tile-products has cut into steps.
+mlir::FailureOr<GpuGrid> emitTileProduct(GpuKernel &kernel,
+                                         TileProductOp product);
+
+/// Products of few rows, which no matrix instruction multiplies.
 mlir::LogicalResult emitGemv(GpuKernel &kernel, mlir::linalg::LinalgOp product);
+
+/// Replaces a product by the steps of a workgroup on tiles, as `tile` says.
+mlir::FailureOr<TileProductOp> tileProduct(mlir::linalg::LinalgOp product,
+                                           GpuTileAttr tile,
+                                           const GpuInfo &gpu);
 
 /// The tile of the result that a workgroup computes.
 ///
@@ -49,7 +56,7 @@ mlir::LogicalResult emitGemv(GpuKernel &kernel, mlir::linalg::LinalgOp product);
 class MatmulGrid {
 public:
   /// N must be static.
-  MatmulGrid(mlir::linalg::LinalgOp product, GpuTileAttr tile);
+  MatmulGrid(mlir::Operation *product, llvm::ArrayRef<int64_t> workgroup);
 
   /// Workgroups along x for a row of tiles, and along y.
   int64_t getPerRow() const { return perRow; }
@@ -70,8 +77,7 @@ class MatmulResult {
 public:
   /// Columns up to the end of this workgroup's are checked if N is no multiple
   /// of `tile`.
-  MatmulResult(ElementEmitter &emitter, mlir::linalg::LinalgOp product,
-               int64_t tile);
+  MatmulResult(ElementEmitter &emitter, mlir::Operation *product, int64_t tile);
 
   /// Calls `body` if there is such a row.
   void ifRow(mlir::Value row, llvm::function_ref<void()> body);

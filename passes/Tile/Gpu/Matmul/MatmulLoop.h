@@ -1,5 +1,4 @@
-//===- MatmulLoop.h - A tile of products, by instructions of a wave -*- C++
-//-*-===//
+//===- MatmulLoop.h - Products among other code of a kernel -----*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,49 +9,43 @@
 #define GIST_PASSES_TILE_GPU_MATMUL_MATMULLOOP_H
 
 #include "dialect/GistTileAttrs.h"
-#include "passes/Tile/Gpu/Matmul/Matmul.h"
+#include "passes/Tile/Gpu/Matmul/WaveTile.h"
 
 namespace gist {
 
-/// The tile of x W^T that a workgroup has, and what brings it about: parts of x
-/// and W in `stages` buffers of workgroup memory, sums in registers.
+/// The tile of x W^T that a workgroup has, for generators that write the code
+/// of a thread and decide themselves which rows are multiplied: the same steps
+/// as those of a gist.tile_product, by instructions of a wave.
 class MatmulLoop {
 public:
   using Value = mlir::Value;
   using Values = GpuBuilder::Values;
 
   /// Written where a kernel begins.
-  MatmulLoop(GpuBuilder &b, GpuTileAttr tile);
+  MatmulLoop(GpuBuilder &b, GpuTileAttr config);
 
   const SharedTile &getTileX() const { return tileX; }
   const SharedTile &getTileW() const { return tileW; }
 
   /// Sums of nothing.
-  Values makeSums();
-  /// The sums with x W^T, of `depth` terms, added. Loaders bring rows into
-  /// getTileX() and getTileW().
-  Values add(TileLoader &x, TileLoader &w, int64_t depth,
-             mlir::ValueRange sums);
+  Values makeSums() { return tile.makeSums(); }
+  /// The sums with x W^T added. Loaders bring rows into getTileX() and
+  /// getTileW().
+  Values add(TileLoader &x, TileLoader &w, mlir::ValueRange sums);
   /// Lets another product begin after one.
   void finish(TileLoader &x, TileLoader &w);
 
-  /// Stores the sums. `getRow` gives the row of the result for one of the tile,
-  /// or one past the end for none; the columns begin at `firstColumn`.
+  /// Stores the sums; see WaveTile.
   void store(MatmulResult &result, mlir::ArrayRef<Value> sums,
-             llvm::function_ref<Value(Value)> getRow, Value firstColumn);
+             llvm::function_ref<Value(Value)> getRow, Value firstColumn) {
+    tile.store(result, sums, getRow, firstColumn);
+  }
 
 private:
-  /// What a wave multiplies of a stage: for each part of the depth, fragments
-  /// of x and then of W.
-  Values loadFragments(Value stage);
-  Values multiply(mlir::ValueRange fragments, mlir::ValueRange sums);
-
   GpuBuilder &b;
-  Mma mma;
-  int64_t depth, stages;
+  GpuTileAttr config;
   SharedTile tileX, tileW;
-  Value waveRow, waveColumn;
-  int64_t fragmentsOfRows, fragmentsOfColumns;
+  WaveTile tile;
 };
 
 } // namespace gist

@@ -317,8 +317,9 @@ void gist::interleaveWeights(GpuBuilder &b, int64_t numScores, int64_t numOut,
 }
 
 void gist::closeCopies(GpuBuilder &b) {
-  nvgpu::DeviceAsyncCreateGroupOp::create(
-      b, nvgpu::DeviceAsyncTokenType::get(b.getContext()), ValueRange());
+  // Not nvgpu.device_async_create_group: without operands, the parser takes
+  // what follows it for one.
+  NVVM::CpAsyncCommitGroupOp::create(b);
 }
 
 void gist::waitForCopies(GpuBuilder &b, int64_t pending) {

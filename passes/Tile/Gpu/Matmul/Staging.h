@@ -32,6 +32,7 @@ public:
   /// How many numbers a thread reads at once: 16 bytes of f16 in memory, or a
   /// group of 32 that shares what it is scaled with.
   int64_t getPiece() const { return blocks ? 32 : 8; }
+  Value getTensor() const { return tensor; }
   int64_t getDepth() const { return depth; }
   Value getRows() const { return rows; }
 
@@ -80,6 +81,7 @@ public:
   TileLoader(GpuBuilder &b, Operand &operand, const SharedTile &tile,
              RowMap getRow, RowMap isThere);
 
+  Value getTensor() const { return operand.getTensor(); }
   /// Whether this target copies without going through registers.
   bool isAsync() const { return async; }
   /// Whether numbers come from blocks, which takes many instructions.

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Target/Info/GpuInfo.h"
+#include "dialect/GpuInfo.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/Twine.h"
@@ -15,10 +15,12 @@
 using namespace gist;
 
 static constexpr GpuInfo kGpus[] = {
-    {"gfx942", GpuKind::Amd, "amdgcn-amd-amdhsa", "", 64, 65536, 304},
-    {"sm_90", GpuKind::Nvidia, "nvptx64-nvidia-cuda", "+ptx80", 32, 232448,
-     132},
+    {"gfx942", GpuKind::Amd, "amdgcn-amd-amdhsa", "", 64, 65536, 304, true},
+    {"sm_90", GpuKind::Nvidia, "nvptx64-nvidia-cuda", "+ptx80", 32, 232448, 132,
+     false},
 };
+
+llvm::ArrayRef<GpuInfo> gist::getGpuTable() { return kGpus; }
 
 /// What a target ID may say of an AMD GPU, in the order that LLVM has, and the
 /// features that it stands for. Code that leaves one open runs either way.

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GIST_PASSES_TARGET_INFO_GPUINFO_H
-#define GIST_PASSES_TARGET_INFO_GPUINFO_H
+#ifndef GIST_DIALECT_GPUINFO_H
+#define GIST_DIALECT_GPUINFO_H
 
-#include "dialect/GistDialect.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 
 #include <cstdint>
 
@@ -26,11 +26,16 @@ struct GpuInfo {
   int64_t waveSize;
   int64_t workgroupMemory; ///< bytes one workgroup may take
   int64_t computeUnits;
+  bool multipliesF8; ///< f8E4M3FNUZ by matrix instructions
 };
 
-/// The row called `name`, or null.
+/// The row called `name`, or null. An AMD GPU may be named by a target ID, such
+/// as gfx942:sramecc+:xnack-, whose features are then in the row.
 const GpuInfo *getGpuInfo(llvm::StringRef name);
+
+/// All rows, in the order a user is told.
+llvm::ArrayRef<GpuInfo> getGpuTable();
 
 } // namespace gist
 
-#endif // GIST_PASSES_TARGET_INFO_GPUINFO_H
+#endif // GIST_DIALECT_GPUINFO_H

@@ -1,0 +1,32 @@
+//===- GpuKernel.cpp - What a generator of kernels is given ---------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Tile/Gpu/Elements/GpuKernel.h"
+
+using namespace mlir;
+using namespace gist;
+
+func::FuncOp gist::createBufferFunction(OpBuilder &builder,
+                                        func::FuncOp source) {
+  SmallVector<Type> types;
+  SmallVector<Location> locations;
+  for (BlockArgument argument : source.getArguments()) {
+    auto tensor = dyn_cast<RankedTensorType>(argument.getType());
+    types.push_back(
+        tensor ? MemRefType::get(tensor.getShape(), tensor.getElementType())
+               : argument.getType());
+    locations.push_back(argument.getLoc());
+  }
+  builder.setInsertionPoint(source);
+  auto function =
+      func::FuncOp::create(builder, source.getLoc(), source.getName(),
+                           builder.getFunctionType(types, {}),
+                           llvm::to_vector(source->getDiscardableAttrs()));
+  function.setVisibility(source.getVisibility());
+  builder.createBlock(&function.getBody(), {}, types, locations);
+  return function;
+}

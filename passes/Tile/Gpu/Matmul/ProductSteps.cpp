@@ -1,0 +1,214 @@
+//===- ProductSteps.cpp - The steps of a product on tiles -----------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A workgroup goes along k in steps of a tile's depth, with tiles of x and W in
+// `stages` buffers of workgroup memory. While a step is multiplied, the next
+// ones are on their way. With instructions of a wave:
+//
+//   for step:
+//     wait for the copies of this step; barrier
+//     start the copies of step + stages - 1
+//     load this step's fragments from workgroup memory
+//     load step + 2 into registers             what cannot be copied as it is
+//     multiply step
+//     stage step + 1 from registers
+//
+// (sm_90: load step + 1, load fragments, multiply, stage.)
+//
+// One barrier is enough: a stage is overwritten in the step after the one that
+// read it at the earliest, and a barrier is between them. What is loaded into
+// registers has a whole step to arrive.
+//
+// With instructions of four warps, which run while the next step is prepared:
+//
+//   for step:
+//     wait for the copies of this step; barrier
+//     start the copies of step + stages - 2
+//     load step + 1 into registers
+//     start multiplying step
+//     stage step + 1
+//     wait until step - 1 is multiplied
+//
+// After the barrier of a step nobody reads the stage of step - 2 any more,
+// which is the one that is filled again.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Tile/Gpu/Matmul/ProductSteps.h"
+#include "passes/Tile/Gpu/Core/Wgmma.h"
+#include "passes/Tile/Gpu/Matmul/Staging.h"
+
+using namespace mlir;
+using namespace gist;
+
+using Values = GpuBuilder::Values;
+using Side = ProductSteps::Side;
+
+namespace {
+class StepWriter {
+public:
+  StepWriter(GpuBuilder &b, const ProductSteps &product)
+      : b(b), product(product), sides{&product.x, &product.w} {
+    ArrayRef<int64_t> shape =
+        cast<MemRefType>(product.x.buffer.getType()).getShape();
+    stages = shape[0];
+    depth = shape[2];
+    steps = llvm::divideCeil(
+        cast<RankedTensorType>(product.x.tensor.getType()).getDimSize(1),
+        depth);
+  }
+
+  Value writeWaveSteps(Value sums);
+  Value writeWgmmaSteps(Value sums);
+
+private:
+  bool isAnyCopied() const { return product.x.isCopied || product.w.isCopied; }
+  Value getStage(Value step) { return b.rem(step, stages); }
+  /// k of a step; of the last one for those past it, as something must be
+  /// there to load.
+  Value getDepth(Value step) {
+    return b.mul(b.min(step, b.index(steps - 1)), depth);
+  }
+  /// What a stage of a buffer is in registers, with numbers of `element`.
+  static VectorType getTileType(Value buffer, Type element) {
+    auto type = cast<MemRefType>(buffer.getType());
+    return VectorType::get(type.getShape().drop_front(), element);
+  }
+  static VectorType getStageType(Value buffer) {
+    return getTileType(buffer, getElementTypeOrSelf(buffer));
+  }
+
+  /// Starts copies of a step, which may be past the end.
+  void copy(Value step) {
+    for (const Side *side : sides)
+      if (side->isCopied)
+        TileCopyOp::create(b, side->tensor, side->first, b.mul(step, depth),
+                           side->buffer, getStage(step));
+    if (isAnyCopied())
+      closeCopies(b);
+  }
+  void wait(int64_t pending) {
+    if (isAnyCopied())
+      waitForCopies(b, pending);
+  }
+  /// Loads what goes through registers of a step.
+  Values fetch(Value step) {
+    Values fetched;
+    for (const Side *side : sides)
+      if (!side->isCopied)
+        fetched.push_back(TileFetchOp::create(
+            b, getTileType(side->buffer, getElementTypeOrSelf(side->tensor)),
+            side->tensor, side->first, getDepth(step)));
+    return fetched;
+  }
+  /// Writes what was fetched of a step into its stage.
+  void stage(Value step, ValueRange fetched) {
+    for (const Side *side : sides) {
+      if (side->isCopied)
+        continue;
+      TileStageOp::create(b, fetched.front(), side->tensor, side->first,
+                          getDepth(step), side->buffer, getStage(step));
+      fetched = fetched.drop_front();
+    }
+  }
+
+  TileLoadOp load(Value stage) {
+    Value x = product.x.buffer, w = product.w.buffer;
+    return TileLoadOp::create(b, getStageType(x), getStageType(w), x, stage, w,
+                              stage);
+  }
+  Value multiply(TileLoadOp tiles, Value sums) {
+    return TileMultiplyOp::create(b, sums.getType(), tiles.getTileX(),
+                                  tiles.getTileW(), sums, product.instruction);
+  }
+
+  GpuBuilder &b;
+  const ProductSteps &product;
+  const Side *sides[2];
+  int64_t depth, stages, steps;
+};
+} // namespace
+
+Value StepWriter::writeWaveSteps(Value sums) {
+  // Loads of a step further give gfx942 a whole step for them to arrive. For
+  // sm_90, LLVM would undo it: it turns a loaded value that a loop carries into
+  // a load where the value is used.
+  bool isTwoAhead = b.getGpu().kind == GpuKind::Amd;
+  for (int64_t step = 0; step + 1 < stages; ++step)
+    copy(b.index(step));
+  stage(b.index(0), fetch(b.index(0)));
+  Values carried = isTwoAhead ? fetch(b.index(1)) : Values();
+  carried.push_back(sums);
+
+  auto writeStep = [&](Value step, ValueRange carried) {
+    Value sums = carried.back();
+    wait(stages - 2);
+    b.barrier();
+    copy(b.add(step, stages - 1));
+    Value next = b.add(step, 1), current = getStage(step);
+    if (!isTwoAhead) {
+      Values fetched = fetch(next);
+      Value newSums = multiply(load(current), sums);
+      stage(next, fetched);
+      return Values{newSums};
+    }
+    // All reads of workgroup memory come before what is stored there, so that
+    // matrix instructions wait for neither.
+    TileLoadOp tiles = load(current);
+    Values result = fetch(b.add(step, 2));
+    Value newSums = multiply(tiles, sums);
+    stage(next, carried.drop_back());
+    TileInterleaveOp::create(b, newSums, tiles.getTileX(), tiles.getTileW(),
+                             result);
+    result.push_back(newSums);
+    return result;
+  };
+  // Two steps at once where what is loaded is there beside what was: a loop
+  // would move one to the registers of the other, and wait for it.
+  int64_t together = isTwoAhead ? 2 : 1, rest = steps % together;
+  carried = b.loop(b.index(0), b.index(steps - rest), together, carried,
+                   [&](Value step, ValueRange carried) {
+                     Values values(carried);
+                     for (int64_t i = 0; i < together; ++i)
+                       values = writeStep(b.add(step, i), values);
+                     return values;
+                   });
+  for (int64_t step = steps - rest; step < steps; ++step)
+    carried = writeStep(b.index(step), carried);
+  return carried.back();
+}
+
+Value StepWriter::writeWgmmaSteps(Value sums) {
+  Wgmma wgmma(b, getElementTypeOrSelf(product.x.buffer));
+  for (int64_t step = 0; step + 2 < stages; ++step)
+    copy(b.index(step));
+  stage(b.index(0), fetch(b.index(0)));
+  Values carried = b.loop(
+      b.index(0), b.index(steps), 1, sums, [&](Value step, ValueRange carried) {
+        wait(stages - 3);
+        wgmma.publishStores();
+        b.barrier();
+        copy(b.add(step, stages - 2));
+        Value next = b.add(step, 1);
+        Values fetched = fetch(next);
+        Value current = getStage(step);
+        Value newSums = TileStartOp::create(
+            b, sums.getType(), product.x.buffer, current, product.w.buffer,
+            current, carried.front(), product.instruction);
+        stage(next, fetched);
+        wgmma.wait(1);
+        return Values{newSums};
+      });
+  return TileFinishOp::create(b, sums.getType(), carried.front());
+}
+
+Value gist::writeSteps(GpuBuilder &b, const ProductSteps &product, Value sums) {
+  StepWriter writer(b, product);
+  return product.instruction == Instruction::Wgmma64x128x16
+             ? writer.writeWgmmaSteps(sums)
+             : writer.writeWaveSteps(sums);
+}

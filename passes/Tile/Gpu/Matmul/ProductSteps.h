@@ -1,0 +1,41 @@
+//===- ProductSteps.h - The steps of a product on tiles ---------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Which tile is loaded, staged and multiplied when, as ops of GistTileOps.td.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_GPU_MATMUL_PRODUCTSTEPS_H
+#define GIST_PASSES_TILE_GPU_MATMUL_PRODUCTSTEPS_H
+
+#include "dialect/GistTileOps.h"
+#include "passes/Tile/Gpu/Core/GpuBuilder.h"
+
+namespace gist {
+
+/// x W^T of a workgroup's tile.
+struct ProductSteps {
+  struct Side {
+    mlir::Value tensor; ///< rows x K
+    mlir::Value first;  ///< row of the tile's first
+    mlir::Value buffer; ///< stages x rows x depth
+    /// Whether it goes to the buffer as it is, without registers.
+    bool isCopied = false;
+  };
+
+  Side x, w;
+  Instruction instruction;
+};
+
+/// Writes the steps at `b`, and returns `sums` with the product added: a vector
+/// of the workgroup's tile.
+mlir::Value writeSteps(GpuBuilder &b, const ProductSteps &product,
+                       mlir::Value sums);
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_GPU_MATMUL_PRODUCTSTEPS_H

@@ -1,0 +1,265 @@
+//===- TileProduct.cpp - Products by matrix instructions ------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Both ways of gist.tile_product: a product of tensors becomes one, and one
+// becomes the code of a thread.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Tile/Gpu/Matmul/LowerTileOps.h"
+#include "passes/Tile/Gpu/Matmul/ProductSteps.h"
+
+using namespace mlir;
+using namespace gist;
+
+using Values = GpuBuilder::Values;
+
+//===----------------------------------------------------------------------===//
+// From tensors
+//===----------------------------------------------------------------------===//
+
+/// Whether the operands of a product go to workgroup memory as they are. That
+/// is asked on a copy of the kernel: finding out may write code.
+static std::pair<bool, bool> findCopied(linalg::LinalgOp product,
+                                        GpuTileAttr tile, const GpuInfo &gpu) {
+  if (gpu.kind != GpuKind::Nvidia)
+    return {false, false};
+  auto kernel = product->getParentOfType<func::FuncOp>();
+  OwningOpRef<ModuleOp> scratch = ModuleOp::create(kernel.getLoc());
+  OpBuilder builder = OpBuilder::atBlockEnd(scratch->getBody());
+  IRMapping mapping;
+  auto source = cast<func::FuncOp>(builder.clone(*kernel, mapping));
+  func::FuncOp function = createBufferFunction(builder, source);
+  GpuBuilder b(function, gpu, gpu.waveSize);
+  ElementEmitter emitter(b, source, function.getArguments());
+  auto isCopied = [&](Value operand) {
+    return Operand(emitter, mapping.lookup(operand))
+        .isCopyable(tile.getElement());
+  };
+  return {isCopied(product.getDpsInputs()[0]),
+          isCopied(product.getDpsInputs()[1])};
+}
+
+FailureOr<TileProductOp> gist::tileProduct(linalg::LinalgOp product,
+                                           GpuTileAttr tile,
+                                           const GpuInfo &gpu) {
+  bool isWgmma = tile.getInstruction() == Instruction::Wgmma64x128x16;
+  if (isWgmma && (tile.getDepth() != Wgmma::kTileDepth || tile.getStages() < 3))
+    return product.emitOpError("expects steps of 64 and three stages or more "
+                               "for wgmma, got ")
+           << tile;
+  auto kernel = product->getParentOfType<func::FuncOp>();
+  auto [isCopiedX, isCopiedW] = findCopied(product, tile, gpu);
+  Value x = product.getDpsInputs()[0], w = product.getDpsInputs()[1];
+  auto start = product.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+
+  GpuBuilder b(kernel, gpu, gpu.waveSize);
+  b.setLoc(product.getLoc());
+  b.setInsertionPoint(product);
+  Value init = start.getDpsInits()[0];
+  auto op = TileProductOp::create(b, init.getType(), x, w, init,
+                                  tile.getWorkgroup(), tile.getWaves());
+  Block *body = b.createBlock(&op.getBody());
+  Value row = body->addArgument(b.getIndexType(), b.getLoc());
+  Value column = body->addArgument(b.getIndexType(), b.getLoc());
+  auto makeBuffer = [&](int64_t rows) {
+    return SharedTile(b, tile.getStages(), rows, tile.getDepth(),
+                      tile.getElement())
+        .getBuffer();
+  };
+  Value bufferX = makeBuffer(tile.getWorkgroup()[0]);
+  Value bufferW = makeBuffer(tile.getWorkgroup()[1]);
+  Value sums =
+      b.constant(VectorType::get(tile.getWorkgroup(), b.getF32Type()), 0);
+  sums = writeSteps(b,
+                    {{x, row, bufferX, isCopiedX},
+                     {w, column, bufferW, isCopiedW},
+                     tile.getInstruction()},
+                    sums);
+  TileYieldOp::create(b, sums);
+  product->getResult(0).replaceAllUsesWith(op.getResult());
+  product->erase();
+  if (start->use_empty())
+    start->erase();
+  return op;
+}
+
+//===----------------------------------------------------------------------===//
+// To the code of a thread
+//===----------------------------------------------------------------------===//
+
+namespace {
+class ProductKernel {
+public:
+  ProductKernel(GpuKernel &kernel, TileProductOp product)
+      : b(kernel.b), emitter(kernel.emitter), product(product), lowering(b) {}
+
+  LogicalResult emit();
+
+private:
+  /// The instruction, where all products of the body have the same.
+  FailureOr<Instruction> findInstruction();
+  /// The buffer that an operand goes to, by the first op that fills it; null,
+  /// with an error, where its stages are not tiles of the operand.
+  Value findBuffer(Value first, int64_t rows);
+  /// Whether the GPU has the instruction, and it fills tiles of that depth.
+  LogicalResult verify(Instruction instruction, int64_t depth);
+  /// Allocates the buffers, where a kernel begins.
+  void allocate();
+  SharedTile getShared(Value buffer) {
+    return SharedTile(lowering.getNumber(buffer));
+  }
+
+  GpuBuilder &b;
+  ElementEmitter &emitter;
+  TileProductOp product;
+  TileLowering lowering;
+};
+} // namespace
+
+FailureOr<Instruction> ProductKernel::findInstruction() {
+  std::optional<Instruction> found;
+  WalkResult result = product.getBody().walk([&](Operation *op) {
+    std::optional<Instruction> own;
+    if (auto multiply = dyn_cast<TileMultiplyOp>(op))
+      own = multiply.getInstruction();
+    if (auto start = dyn_cast<TileStartOp>(op))
+      own = start.getInstruction();
+    bool isOther = own && found && own != found;
+    found = own ? own : found;
+    return isOther ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (result.wasInterrupted() || !found)
+    return product.emitOpError("expects products by one instruction");
+  return *found;
+}
+
+Value ProductKernel::findBuffer(Value first, int64_t rows) {
+  Value buffer;
+  product.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    auto stage = dyn_cast<TileStageOp>(op);
+    auto copy = dyn_cast<TileCopyOp>(op);
+    if (stage && stage.getRow() == first)
+      buffer = stage.getBuffer();
+    if (copy && copy.getRow() == first)
+      buffer = copy.getBuffer();
+    return buffer ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  auto made = buffer ? buffer.getDefiningOp<memref::AllocaOp>() : nullptr;
+  if (made && made->getBlock() == &product.getBody().front() &&
+      made.getType().getDimSize(1) == rows)
+    return buffer;
+  product.emitOpError(
+      "expects a buffer for each operand, allocated in the body, "
+      "whose stages have the rows of the workgroup's tile");
+  return {};
+}
+
+LogicalResult ProductKernel::verify(Instruction instruction, int64_t depth) {
+  ArrayRef<int64_t> workgroup = product.getWorkgroup();
+  ArrayRef<int64_t> waves = product.getWaves();
+  bool isNvidia = instruction == Instruction::Mma16x8x16 ||
+                  instruction == Instruction::Wgmma64x128x16;
+  if (isNvidia != (b.getGpu().kind == GpuKind::Nvidia))
+    return product.emitOpError("multiplies by ")
+           << stringifyInstruction(instruction) << ", which " << b.getGpu().name
+           << " does not have";
+  if (waves[0] * waves[1] * b.getGpu().waveSize != b.getThreads())
+    return product.emitOpError("expects the waves of the kernel's tile, ")
+           << b.getThreads() / b.getGpu().waveSize << ", got [" << waves << "]";
+  Type element = getElementTypeOrSelf(product.getX());
+  bool fits =
+      instruction == Instruction::Wgmma64x128x16
+          ? WgmmaTile::fits(workgroup, waves)
+          : WaveTile::fits(Mma(instruction, element), workgroup, depth, waves);
+  if (!fits)
+    return product.emitOpError("has a tile of [")
+           << workgroup << "] that [" << waves << "] waves do not fill with "
+           << stringifyInstruction(instruction) << " of depth " << depth;
+  return success();
+}
+
+void ProductKernel::allocate() {
+  for (auto op : product.getBody().getOps<memref::AllocaOp>()) {
+    MemRefType type = op.getType();
+    if (type.getRank() != 3 || !type.hasStaticShape())
+      continue;
+    SharedTile shared(b, type.getDimSize(0), type.getDimSize(1),
+                      type.getDimSize(2), type.getElementType());
+    lowering.map(op, shared.getBuffer());
+  }
+}
+
+LogicalResult ProductKernel::emit() {
+  FailureOr<Instruction> instruction = findInstruction();
+  if (failed(instruction))
+    return failure();
+  ArrayRef<int64_t> workgroup = product.getWorkgroup();
+  Value bufferX = findBuffer(product.getRow(), workgroup[0]);
+  Value bufferW = findBuffer(product.getColumn(), workgroup[1]);
+  if (!bufferX || !bufferW ||
+      failed(verify(*instruction,
+                    cast<MemRefType>(bufferX.getType()).getDimSize(2))))
+    return failure();
+
+  allocate();
+  SharedTile tileX = getShared(bufferX), tileW = getShared(bufferW);
+  std::optional<WaveTile> wave;
+  std::optional<WgmmaTile> wgmma;
+  bool isWgmma = *instruction == Instruction::Wgmma64x128x16;
+  if (!isWgmma)
+    wave.emplace(b, Mma(*instruction, tileX.getElement()), tileX, tileW,
+                 product.getWaves());
+  MatmulGrid grid(product, workgroup);
+  Value row = grid.getRow(b), column = grid.getColumn(b);
+  Operand x(emitter, product.getX()), w(emitter, product.getW());
+  for (const Operand *operand : {&x, &w})
+    if (tileX.getColumns() % operand->getPiece() != 0)
+      return product.emitOpError("expects a depth of a multiple of ")
+             << operand->getPiece() << ", got " << tileX.getColumns();
+  TileLoader loadX(b, x, tileX, row), loadW(b, w, tileW, column);
+  MatmulResult result(emitter, product, workgroup[1]);
+  if (isWgmma)
+    wgmma.emplace(b, tileX, tileW, product.getWaves());
+
+  if (wave)
+    lowering.setTile(*wave);
+  else
+    lowering.setTile(*wgmma);
+  lowering.setSides({product.getRow(), bufferX, &loadX},
+                    {product.getColumn(), bufferW, &loadW});
+  lowering.map(product.getRow(), row);
+  lowering.map(product.getColumn(), column);
+  auto yield = cast<TileYieldOp>(product.getBody().front().getTerminator());
+  if (failed(lowering.takeConstants(product.getBody())) ||
+      failed(lowering.lower(yield->getBlock()->without_terminator())))
+    return failure();
+  if (!lowering.hasSums(yield.getSums()))
+    return yield.emitOpError("expects sums of products, or zeros");
+  Values sums = lowering.getSums(yield.getSums());
+  if (wave)
+    wave->store(
+        result, sums, [&](Value place) { return b.add(row, place); }, column);
+  else
+    wgmma->store(result, sums, row, column);
+  return success();
+}
+
+FailureOr<GpuGrid> gist::emitTileProduct(GpuKernel &kernel,
+                                         TileProductOp product) {
+  FailureOr<AffineExpr> rows =
+      getSizeExpr(kernel.source, kernel.emitter.getWrittenSizes(0)[0]);
+  if (failed(rows))
+    return product.emitOpError("has rows that the kernel's arguments do not "
+                               "give");
+  if (failed(ProductKernel(kernel, product).emit()))
+    return failure();
+  MatmulGrid grid(product, product.getWorkgroup());
+  return GpuGrid{
+      rows->ceilDiv(product.getWorkgroup()[0]) * grid.getPerRow(),
+      getAffineConstantExpr(grid.getAlongY(), kernel.source.getContext())};
+}

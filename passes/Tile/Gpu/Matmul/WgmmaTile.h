@@ -1,0 +1,55 @@
+//===- WgmmaTile.h - A workgroup's tile, by four warps at once --*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_GPU_MATMUL_WGMMATILE_H
+#define GIST_PASSES_TILE_GPU_MATMUL_WGMMATILE_H
+
+#include "passes/Tile/Gpu/Core/Wgmma.h"
+#include "passes/Tile/Gpu/Matmul/Matmul.h"
+
+namespace gist {
+
+/// What a thread has of a workgroup's tile of x W^T: each group of four warps
+/// has a part of it, in accumulators of wgmma.
+class WgmmaTile {
+public:
+  using Value = mlir::Value;
+  using Values = GpuBuilder::Values;
+
+  /// The tile has the rows of `x` and of `w`; `waves` share them.
+  WgmmaTile(GpuBuilder &b, const SharedTile &x, const SharedTile &w,
+            llvm::ArrayRef<int64_t> waves);
+
+  /// Sums of nothing.
+  Values makeSums();
+  /// Starts to add the product of two stages.
+  Values start(Value stageX, Value stageW, mlir::ValueRange sums);
+  /// The sums when that is done.
+  Values finish(mlir::ValueRange sums);
+  /// Stores the sums of a tile that begins at a row and a column.
+  void store(MatmulResult &result, mlir::ValueRange sums, Value firstRow,
+             Value firstColumn);
+
+  /// Whether accumulators fill a tile; somebody may have written its sizes by
+  /// hand.
+  static bool fits(llvm::ArrayRef<int64_t> workgroup,
+                   llvm::ArrayRef<int64_t> waves);
+
+private:
+  static constexpr int64_t kWarps = Wgmma::kWarps, kRows = Wgmma::kRows,
+                           kColumns = Wgmma::kColumns;
+
+  GpuBuilder &b;
+  Wgmma wgmma;
+  SharedTile tileX, tileW;
+  Value groupRow, groupColumn;
+  int64_t partsOfRows, partsOfColumns;
+};
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_GPU_MATMUL_WGMMATILE_H

@@ -1,0 +1,55 @@
+//===- TileProducts.cpp - The pass -gist-gpu-tile-products ----------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "passes/Kernel/KernelKinds.h"
+#include "passes/Passes.h"
+#include "passes/Target/Info/ModuleTarget.h"
+#include "passes/Tile/Gpu/Matmul/Matmul.h"
+
+namespace gist {
+#define GEN_PASS_DEF_GPUTILEPRODUCTSPASS
+#include "passes/Passes.h.inc"
+} // namespace gist
+
+using namespace mlir;
+using namespace gist;
+
+/// The product of a kernel that is one product by matrix instructions, or null.
+static linalg::LinalgOp getProduct(func::FuncOp kernel) {
+  auto tile = kernel->getAttrOfType<GpuTileAttr>(kTileAttr);
+  if (!tile || tile.getInstruction() == Instruction::Fma ||
+      getKernelKind(kernel) != KernelKind::Matmul)
+    return {};
+  return getGpuMatmul(kernel);
+}
+
+namespace {
+struct GpuTileProductsPass final
+    : gist::impl::GpuTileProductsPassBase<GpuTileProductsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    const GpuInfo *gpu = getGpuTarget(getOperation());
+    if (!gpu)
+      return signalPassFailure();
+    for (auto kernel : getOperation().getOps<func::FuncOp>()) {
+      if (!isKernel(kernel))
+        continue;
+      if (failed(verifyKernelBody(kernel)))
+        return signalPassFailure();
+      linalg::LinalgOp product = getProduct(kernel);
+      if (!product)
+        continue;
+      auto tile = kernel->getAttrOfType<GpuTileAttr>(kTileAttr);
+      if (failed(tileProduct(product, tile, *gpu)))
+        return signalPassFailure();
+    }
+  }
+};
+} // namespace
