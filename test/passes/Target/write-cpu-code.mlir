@@ -1,12 +1,12 @@
 // Functions of the LLVM dialect as assembly or as a shared object, for the CPU
 // that is asked for; the module stays as it is.
-// RUN: gist-opt %s -gist-write-cpu-code="triple=aarch64-linux-gnu cpu=neoverse-v1 assembly output=%t.s" | FileCheck %s
+// RUN: gist-opt %s -gist-set-target="triple=aarch64-linux-gnu cpu=neoverse-v1" -gist-write-cpu-code="assembly output=%t.s" | FileCheck %s
 // RUN: FileCheck %s --check-prefix=ARM --input-file=%t.s
-// RUN: gist-opt %s -gist-write-cpu-code="triple=x86_64-linux-gnu cpu=haswell assembly output=%t.x.s" -o /dev/null
+// RUN: gist-opt %s -gist-set-target="triple=x86_64-linux-gnu cpu=haswell" -gist-write-cpu-code="assembly output=%t.x.s" -o /dev/null
 // RUN: FileCheck %s --check-prefix=X86 --input-file=%t.x.s
-// RUN: gist-opt %s -gist-write-cpu-code="triple=aarch64-linux-gnu cpu=neoverse-v1 output=%t.so" -o /dev/null
+// RUN: gist-opt %s -gist-set-target="triple=aarch64-linux-gnu cpu=neoverse-v1" -gist-write-cpu-code="output=%t.so" -o /dev/null
 // RUN: llvm-readelf -h --dyn-syms %t.so | FileCheck %s --check-prefix=OBJECT
-// RUN: not gist-opt %s -gist-write-cpu-code="triple=nonsense assembly" 2>&1 | FileCheck %s --check-prefix=TRIPLE
+// RUN: not gist-opt %s -gist-set-target=triple=nonsense 2>&1 | FileCheck %s --check-prefix=TRIPLE
 
 // CHECK: llvm.func @negate(
 // ARM: negate:

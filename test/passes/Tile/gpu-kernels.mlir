@@ -1,9 +1,9 @@
 // A kernel on tensors becomes the code of one thread on buffers. Other functions
 // stay, and so do the attributes that a kernel has.
-// RUN: gist-opt %s -gist-select-tile-config=target=gfx942 -gist-gpu-kernels=target=gfx942 -split-input-file -verify-diagnostics | FileCheck %s
-// RUN: not gist-opt %s -gist-gpu-kernels=target=gfx1 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// UNKNOWN: error: unknown GPU: gfx1
-// RUN: not gist-opt %s -gist-gpu-kernels 2>&1 | FileCheck %s --check-prefix=TILE
+// RUN: gist-opt %s -gist-set-target=target=gfx942 -gist-select-tile-config -gist-gpu-kernels -split-input-file -verify-diagnostics | FileCheck %s
+// RUN: not gist-opt %s -gist-set-target=target=gfx1 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// UNKNOWN: error: unknown GPU: gfx1; known are gfx942, sm_90
+// RUN: not gist-opt %s -gist-set-target=target=gfx942 -gist-gpu-kernels 2>&1 | FileCheck %s --check-prefix=TILE
 // TILE: error: has no tile configuration for a GPU
 
 // CHECK-LABEL: func.func private @negate(

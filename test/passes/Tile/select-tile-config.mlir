@@ -1,14 +1,9 @@
 // Every kernel gets the numbers that its target's table has for it; one that has
 // numbers keeps them, and host functions get none.
-// RUN: gist-opt %s -gist-select-tile-config="triple=aarch64-linux-gnu cpu=neoverse-v1" | FileCheck %s --check-prefixes=CHECK,CPU
-// RUN: gist-opt %s -gist-select-tile-config=target=gfx942 | FileCheck %s --check-prefixes=CHECK,GPU
-
-// RUN: not gist-opt %s -gist-select-tile-config=target=gfx90a 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// UNKNOWN: error: unknown target: gfx90a
-// RUN: not gist-opt %s -gist-select-tile-config=gram=fp4 2>&1 | FileCheck %s --check-prefix=GRAM
-// GRAM: error: gram is exact or fp8, not fp4
-// RUN: not gist-opt %s -gist-select-tile-config=gram=fp8 2>&1 | FileCheck %s --check-prefix=FP8
-// FP8: error: gram=fp8 is for GPUs that multiply f8E4M3FNUZ
+// RUN: gist-opt %s -gist-set-target="triple=aarch64-linux-gnu cpu=neoverse-v1" -gist-select-tile-config | FileCheck %s --check-prefixes=CHECK,CPU
+// RUN: gist-opt %s -gist-set-target=target=gfx942 -gist-select-tile-config | FileCheck %s --check-prefixes=CHECK,GPU
+// RUN: not gist-opt %s -gist-select-tile-config 2>&1 | FileCheck %s --check-prefix=NOBODY
+// NOBODY: error: expects gist.target to name a CPU
 
 // CHECK: func.func @host(
 // CHECK-NOT: gist.tile

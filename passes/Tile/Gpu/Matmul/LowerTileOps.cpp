@@ -34,7 +34,7 @@ LogicalResult TileLowering::lower(Operation &op) {
     return success(); // Allocated where the kernel begins.
   for (Value operand : op.getOperands())
     if (!isa<TensorType>(operand.getType()) && !numbers.contains(operand) &&
-        !tiles.contains(operand))
+        !tiles.contains(operand) && !isOfSide(operand))
       return op.emitOpError("reads a value from outside of the product");
   return TypeSwitch<Operation *, LogicalResult>(&op)
       .Case<arith::ConstantOp, scf::ForOp, TileFetchOp, TileStageOp, TileCopyOp,

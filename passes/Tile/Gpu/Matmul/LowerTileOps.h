@@ -87,6 +87,12 @@ private:
   bool isKind(Value vector, Kind kind) {
     return tiles.lookup(vector).kind == kind;
   }
+  /// Whether the loaders know what `value` stands for.
+  bool isOfSide(Value value) const {
+    return llvm::any_of(sides, [&](const Side &side) {
+      return side.first == value || side.buffer == value;
+    });
+  }
   /// Whether `sums` are that; an error at `op` where not.
   mlir::LogicalResult checkSums(mlir::Operation *op, Value sums);
   /// The side whose places begin at `first`, and which goes to `buffer`, if
