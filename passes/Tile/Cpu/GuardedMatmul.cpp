@@ -70,18 +70,25 @@ static Value clearClosedRows(TileBuilder &b, Value guard, Value rows) {
       })[0];
 }
 
-Value gist::emitGuarded(TileBuilder &b, Value guard, Value result,
+Value gist::emitGuarded(TileBuilder &b, Value guard,
+                        ArrayRef<OpFoldResult> shape,
                         function_ref<Value(TileBuilder &, Value)> emit) {
+  // Each branch has an empty tensor of its own: of one that both write,
+  // upstream's -eliminate-empty-tensors replaces the uses in the order of
+  // addresses, so that the same input gives different code.
+  auto makeEmpty = [&](TileBuilder &c) -> Value {
+    return tensor::EmptyOp::create(c, shape, c.getF32Type());
+  };
   auto branch = scf::IfOp::create(
       b, isAnyOpen(b, guard),
       [&](OpBuilder &inner, Location location) {
         TileBuilder c(location, inner);
-        Value rows = clearClosedRows(c, guard, emit(c, result));
+        Value rows = clearClosedRows(c, guard, emit(c, makeEmpty(c)));
         scf::YieldOp::create(c, rows);
       },
       [&](OpBuilder &inner, Location location) {
         TileBuilder c(location, inner);
-        scf::YieldOp::create(c, clear(c, result));
+        scf::YieldOp::create(c, clear(c, makeEmpty(c)));
       });
   return branch.getResult(0);
 }
@@ -94,10 +101,10 @@ LogicalResult gist::lowerGuardedMatmul(RewriterBase &rewriter,
   ReifiedRankedShapedTypeDims shapes;
   if (failed(op.reifyResultShapes(b, shapes)))
     return failure();
-  Value empty = tensor::EmptyOp::create(b, shapes[0], b.getF32Type());
   linalg::MatmulOp matmul;
   Value result = emitGuarded(
-      b, op.getGuard(), empty, [&](TileBuilder &inner, Value rows) -> Value {
+      b, op.getGuard(), shapes[0],
+      [&](TileBuilder &inner, Value rows) -> Value {
         Value weight = op.getWeight();
         // What only this product reads is made only where it is computed.
         if (Operation *made = weight.getDefiningOp<DequantizeOp>();

@@ -29,10 +29,12 @@ mlir::LogicalResult lowerAttention(mlir::RewriterBase &rewriter,
 mlir::LogicalResult lowerRowwise(mlir::RewriterBase &rewriter,
                                  mlir::linalg::LinalgOp op);
 
-/// Writes to `result` what `emit` computes where a guard of the rows is open,
-/// and zeros elsewhere; nothing is computed where all are closed.
+/// A tensor of f32 with `shape`: what `emit` writes into it where a guard of
+/// the rows is open, and zeros elsewhere. Nothing is computed where all are
+/// closed.
 mlir::Value
-emitGuarded(TileBuilder &b, mlir::Value guard, mlir::Value result,
+emitGuarded(TileBuilder &b, mlir::Value guard,
+            llvm::ArrayRef<mlir::OpFoldResult> shape,
             llvm::function_ref<mlir::Value(TileBuilder &, mlir::Value)> emit);
 
 } // namespace gist

@@ -590,13 +590,16 @@ LogicalResult gist::lowerQuantizedMatmul(RewriterBase &rewriter,
   ReifiedRankedShapedTypeDims shapes;
   if (failed(op.reifyResultShapes(builder, shapes)))
     return failure();
-  Value empty =
-      tensor::EmptyOp::create(builder, shapes[0], builder.getF32Type());
   auto emit = [&](TileBuilder &b, Value result) {
     return Product(b, op, tile).emit(result);
   };
-  rewriter.replaceOp(op, op.getGuard()
-                             ? emitGuarded(builder, op.getGuard(), empty, emit)
-                             : emit(builder, empty));
+  if (op.getGuard()) {
+    rewriter.replaceOp(op,
+                       emitGuarded(builder, op.getGuard(), shapes[0], emit));
+    return success();
+  }
+  Value empty =
+      tensor::EmptyOp::create(builder, shapes[0], builder.getF32Type());
+  rewriter.replaceOp(op, emit(builder, empty));
   return success();
 }
