@@ -38,8 +38,11 @@ class Graph:
         arguments, _ = harness.signatures(with_interface)["forward"]
         self.is_decoder = (None, "index") in arguments
         self.cache_shape = arguments[2][0] if self.is_decoder else None
-        self.names = re.findall(r'gist\.name = "([^"]+)"', signature)
+        # Inputs and state are named too; weights are the last arguments.
+        names = re.findall(r'gist\.name = "([^"]+)"', signature.split(") -> ")[0])
         weights = read_safetensors(stored)
+        self.names = [name for name in names if name in weights]
+        assert self.names == names[len(names) - len(self.names) :], names
         self.weights = [weights[name] for name in self.names]
 
     def __call__(self, ids):
