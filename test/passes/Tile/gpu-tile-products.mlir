@@ -2,6 +2,9 @@
 // RUN: gist-opt %s -gist-gpu-products=target=gfx942 -canonicalize -cse | FileCheck %s --check-prefix=AMD
 // RUN: gist-opt %s -gist-gpu-products=target=sm_90 -canonicalize -cse | FileCheck %s --check-prefix=NVIDIA
 
+// The stage is the choice and then the pass.
+// RUN: gist-opt %s -gist-set-target=target=gfx942 -gist-select-tile-config -gist-gpu-tile-products -canonicalize -cse | FileCheck %s --check-prefix=AMD
+
 // The steps are IR like any other: what is read back becomes the same code.
 // RUN: gist-opt %s -gist-gpu-tile=target=gfx942 -o %t.once
 // RUN: gist-opt %s -gist-gpu-products=target=gfx942 | gist-opt -gist-gpu-tile -o %t.twice
