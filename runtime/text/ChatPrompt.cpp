@@ -4,6 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A chat template is text, and what a user typed goes into it as text. If a
+// user types "<|im_end|>", the rendered prompt must not end the turn there. The
+// messages are therefore marked before they are rendered, and the marked parts
+// are encoded without special tokens afterwards.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/text/ChatPrompt.h"
 
@@ -17,6 +24,7 @@ static constexpr std::string_view kOpen = "\uFDD0";
 static constexpr std::string_view kClose = "\uFDD1";
 
 /// Marks every special token in a user's text.
+/// The longest match counts, as it does in Tokenizer::encode.
 static std::string markSpecial(const Tokenizer &tokenizer,
                                const std::string &content) {
   std::string marked;

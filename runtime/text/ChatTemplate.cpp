@@ -16,6 +16,7 @@
 using namespace gist;
 using chat::Value;
 
+/// The tree keeps offsets into `source` for its errors, so both live together.
 struct ChatTemplate::Impl {
   std::string source;
   chat::Block block;
@@ -44,6 +45,8 @@ Status ChatTemplate::parse(std::string_view text, ChatTemplate &result) {
 Status ChatTemplate::render(std::span<const ChatMessage> messages,
                             const ChatOptions &options,
                             std::string &out) const {
+  // The names are those that Hugging Face gives its templates. `tools` and
+  // `documents` are none, not undefined: templates ask `if tools is not none`.
   chat::List list(messages.size());
   for (size_t i = 0; i < list.size(); ++i)
     GIST_TRY(Value::dict({{"role", Value::string(messages[i].role)},

@@ -4,6 +4,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Walks the tree of a template and writes the prompt. A template comes from a
+// model file and is not trusted: each step, each character and each level of
+// calls is counted, and a template that asks for too much fails with a message.
+//
+// An error ends the whole rendering. Scopes that are open at that moment are
+// therefore not closed one by one.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/text/ChatTemplateEval.h"
 
@@ -29,12 +38,14 @@ Interpreter::Interpreter(std::string_view source, const Value &context)
   for (const char *name :
        {"namespace", "raise_exception", "range", "dict", "strftime_now"})
     globals.emplace(name, Value::function(name));
+  // The context comes second: a caller's variable may hide a function.
   for (const auto &[key, value] : context.entries())
     globals.insert_or_assign(key, value);
   scopes.push_back(std::move(globals));
 }
 
 Status Interpreter::run(const Block &block, std::string &out) {
+  // `out` changes only when all went well.
   std::string text;
   output = &text;
   Flow flow = Flow::Normal;
@@ -60,6 +71,8 @@ Status Interpreter::charge(size_t amount) {
 }
 
 /// What it costs to make or to go through a value.
+/// A text costs a step for each 16 bytes, because copying bytes is cheaper than
+/// making values.
 Status Interpreter::charge(const Value &value) {
   if (value.is(Kind::String))
     return charge(value.str().size() / 16);
@@ -67,6 +80,8 @@ Status Interpreter::charge(const Value &value) {
 }
 
 Status Interpreter::write(std::string_view text) {
+  // write() never lets the output grow beyond the limit, so the difference does
+  // not wrap.
   if (text.size() > ChatTemplate::kMaxOutput - output->size())
     return Status::error(Code::BadArgument,
                          "the prompt has more than %zu bytes",
@@ -79,6 +94,8 @@ Status Interpreter::write(std::string_view text) {
 // Statements
 //===----------------------------------------------------------------------===//
 
+/// Stops behind `break` and `continue` and hands them on in `flow`, to the loop
+/// around.
 Status Interpreter::runBlock(const Block &block, Flow &flow) {
   for (const auto &stmt : block) {
     GIST_TRY(charge(1));
@@ -99,6 +116,8 @@ Status Interpreter::runStmt(const Stmt &stmt, Flow &flow) {
     GIST_TRY(charge(value));
     return write(toText(value));
   case Stmt::Kind::If:
+    // Each condition guards the block of the same index. An `else` is one more
+    // block than there are conditions.
     for (size_t i = 0; i < stmt.blocks.size(); ++i) {
       if (i < stmt.exprs.size())
         GIST_TRY(eval(*stmt.exprs[i], value));
@@ -113,6 +132,7 @@ Status Interpreter::runStmt(const Stmt &stmt, Flow &flow) {
   case Stmt::Kind::SetBlock:
     return runSetBlock(stmt);
   case Stmt::Kind::Macro:
+    // The value points into the tree, which outlives the interpreter.
     value = Value::function(stmt.text);
     value.macro = &stmt;
     scopes.back().insert_or_assign(stmt.text, std::move(value));
@@ -149,6 +169,7 @@ Status Interpreter::bind(const Stmt &stmt, const Value &item) {
 }
 
 /// The variable `loop`.
+/// `previtem` and `nextitem` are undefined at the two ends, as in Jinja.
 static Status loopValue(const List &items, size_t i, Value &out) {
   int64_t index = static_cast<int64_t>(i);
   int64_t size = static_cast<int64_t>(items.size());
@@ -171,10 +192,14 @@ Status Interpreter::runFor(const Stmt &stmt, Flow &flow) {
   GIST_TRY(eval(*stmt.exprs[0], value));
   GIST_TRY(charge(value));
   List items;
+  // Errors of the loop itself are placed at the tag. Errors of its body already
+  // name their own place.
   auto at = [&](Status status) {
     return std::move(status).in(positionText(source, stmt.offset));
   };
   GIST_TRY(at(iterate(value, items)));
+  // `for x in y if z`: the filter runs first, so that loop.length counts what
+  // is left.
   if (stmt.exprs[1]) {
     List kept;
     for (const Value &item : items) {
@@ -187,12 +212,15 @@ Status Interpreter::runFor(const Stmt &stmt, Flow &flow) {
     }
     items = std::move(kept);
   }
+  // `else` runs when nothing was left to loop over, not after a loop.
   if (items.empty() && stmt.blocks.size() > 1)
     return runBlock(stmt.blocks[1], flow);
   for (size_t i = 0; i < items.size(); ++i) {
     GIST_TRY(charge(8)); // About what making `loop` costs.
     Value loop;
     GIST_TRY(at(loopValue(items, i, loop)));
+    // Each round has its own scope. What `set` writes inside a loop is gone
+    // after it, as in Jinja; templates use a namespace to carry values out.
     scopes.emplace_back();
     scopes.back().insert_or_assign("loop", std::move(loop));
     GIST_TRY(at(bind(stmt, items[i])));
@@ -205,6 +233,8 @@ Status Interpreter::runFor(const Stmt &stmt, Flow &flow) {
   return {};
 }
 
+/// {% set a = … %} binds names in the innermost scope. {% set a.b = … %}
+/// changes the namespace `a` wherever it was made; nothing else can be changed.
 Status Interpreter::assign(const Stmt &stmt, const Value &value) {
   if (stmt.text.empty())
     return bind(stmt, value);
@@ -212,6 +242,8 @@ Status Interpreter::assign(const Stmt &stmt, const Value &value) {
   if (!target.is(Kind::Namespace))
     return Status::error(Code::BadArgument, "'%s' is not a namespace",
                          stmt.names[0].c_str());
+  // A namespace inside another value could come to hold itself. Values are
+  // shared by counted pointers, and such a cycle would never be freed.
   if (value.is(Kind::Namespace))
     return Status::error(Code::Unsupported, "a namespace inside another value");
   Dict &entries = target.box->entries;
@@ -230,6 +262,7 @@ Status Interpreter::runSet(const Stmt &stmt) {
   return assign(stmt, value).in(positionText(source, stmt.offset));
 }
 
+/// {% set a %} … {% endset %}: the block writes to a text of its own.
 Status Interpreter::runSetBlock(const Stmt &stmt) {
   std::string text, *outer = std::exchange(output, &text);
   scopes.emplace_back();
@@ -256,6 +289,7 @@ Status Interpreter::runSetBlock(const Stmt &stmt) {
 /// Marks errors that already say where they happened.
 static constexpr std::string_view kPlaced = "line ";
 
+/// Adds the place of the innermost expression that failed, and only that one.
 Status Interpreter::eval(const Expr &expr, Value &out) {
   GIST_TRY(charge(1));
   Status status = evalKind(expr, out);
@@ -278,6 +312,7 @@ Status Interpreter::evalKind(const Expr &expr, Value &out) {
     for (size_t i = 0; i < items.size(); ++i)
       GIST_TRY(eval(*expr.args[i], items[i]));
     GIST_TRY(Value::list(std::move(items), out));
+    // The list was made just now, so nothing else sees it change.
     out.box->isTuple = expr.text == "tuple";
     return {};
   }
@@ -288,6 +323,7 @@ Status Interpreter::evalKind(const Expr &expr, Value &out) {
   case Expr::Kind::Index:
     GIST_TRY(eval(*expr.args[0], left));
     GIST_TRY(eval(*expr.args[1], right));
+    // To find a character of a text, all before it are decoded.
     if (left.is(Kind::String))
       GIST_TRY(charge(left));
     return getItem(left, right, out);
@@ -295,6 +331,8 @@ Status Interpreter::evalKind(const Expr &expr, Value &out) {
     return evalSlice(expr, out);
   case Expr::Kind::Call:
     return evalCall(expr, out);
+  // The input and the result are both charged: `replace` can make a long text
+  // of a short one.
   case Expr::Kind::Filter: {
     Arguments args;
     GIST_TRY(eval(*expr.args[0], left));
@@ -319,6 +357,7 @@ Status Interpreter::evalKind(const Expr &expr, Value &out) {
   case Expr::Kind::Negate:
   case Expr::Kind::Plus: {
     GIST_TRY(eval(*expr.args[0], left));
+    // -INT64_MIN has no 64-bit value.
     if (!left.isNumber() || left.integer == INT64_MIN)
       return Status::error(Code::BadArgument, "the negative of %s",
                            left.kindName());
@@ -329,6 +368,7 @@ Status Interpreter::evalKind(const Expr &expr, Value &out) {
   }
   case Expr::Kind::And:
   case Expr::Kind::Or:
+    // The result is the operand itself, as in Python, not a boolean.
     GIST_TRY(eval(*expr.args[0], out));
     if (out.isTrue() == (expr.kind == Expr::Kind::And))
       return eval(*expr.args[1], out);
@@ -343,6 +383,7 @@ Status Interpreter::evalKind(const Expr &expr, Value &out) {
       return eval(*expr.args[0], out);
     if (expr.args[2])
       return eval(*expr.args[2], out);
+    // `a if b` without `else` gives undefined, which prints as nothing.
     out = Value::undefined("the other case of 'if'");
     return {};
   }
@@ -363,6 +404,8 @@ Status Interpreter::evalDict(const Expr &expr, Value &out) {
   return Value::dict(std::move(entries), out);
 }
 
+/// Methods come before entries: `message.items` is the method even where a
+/// message has an entry of that name.
 Status Interpreter::evalAttribute(const Expr &expr, Value &out) {
   Value object;
   GIST_TRY(eval(*expr.args[0], object));
@@ -373,6 +416,8 @@ Status Interpreter::evalAttribute(const Expr &expr, Value &out) {
   return getItem(object, Value::string(expr.text), out);
 }
 
+/// The operands are the container and three bounds; a bound that is left out
+/// arrives as none, not as zero.
 Status Interpreter::evalSlice(const Expr &expr, Value &out) {
   Value parts[4];
   for (int i = 0; i < 4; ++i) {
@@ -401,10 +446,12 @@ static Status makeRange(const Arguments &args, Value &out) {
   int64_t bounds[3] = {0, 0, 1};
   size_t count = args.positional.size();
   for (const Value &value : args.positional)
+    // The bound keeps `i += step` below from overflowing.
     if (!value.is(Kind::Int) || std::abs(value.integer) > (int64_t{1} << 40))
       return Status::error(Code::BadArgument, "range of %s", value.kindName());
   if (count < 1 || count > 3)
     return Status::error(Code::BadArgument, "range of %zu numbers", count);
+  // One number is the end. Two or three are start, end and step.
   bounds[1] = args.positional[0].integer;
   if (count > 1)
     for (size_t i = 0; i < count; ++i)
@@ -436,6 +483,8 @@ static Status formatNow(const Arguments &args, Value &out) {
   return {};
 }
 
+/// The functions that are names, not methods. What is left at the end is
+/// `namespace` and `dict`, which take the same arguments.
 static Status callGlobal(const std::string &name, const Arguments &args,
                          Value &out) {
   if (name == "range")
@@ -458,11 +507,14 @@ Status Interpreter::evalCall(const Expr &expr, Value &out) {
   const Expr &callee = *expr.args[0];
   Arguments args;
   Value function;
+  // a.b(…): the method is called on the object directly. A value of kind
+  // Function has no room for the object it belongs to.
   if (callee.kind == Expr::Kind::Attribute) {
     Value object;
     GIST_TRY(eval(*callee.args[0], object));
     GIST_TRY(evalArguments(expr, args));
     GIST_TRY(charge(object));
+    // getItem gives the error that names the undefined variable.
     if (object.is(Kind::Undefined))
       return getItem(object, Value::string(callee.text), out);
     GIST_TRY(callMethod(object, callee.text, args, out));
@@ -481,6 +533,8 @@ Status Interpreter::evalCall(const Expr &expr, Value &out) {
   return charge(out);
 }
 
+/// Arguments without a value get the default, or are undefined. A macro gives
+/// back the text it wrote.
 Status Interpreter::callMacro(const Stmt &macro, const Arguments &args,
                               Value &out) {
   if (depth >= kMaxCalls)
@@ -492,6 +546,7 @@ Status Interpreter::callMacro(const Stmt &macro, const Arguments &args,
     return Status::error(Code::BadArgument, "macro '%s' takes %zu arguments",
                          macro.text.c_str(), macro.names.size());
   // A macro sees the template's own variables and its arguments.
+  // Variables of the caller's loops and blocks are hidden from it.
   Scope scope;
   for (size_t i = 0; i < macro.names.size(); ++i) {
     const Value *given = args.get(i, macro.names[i]);
@@ -500,6 +555,8 @@ Status Interpreter::callMacro(const Stmt &macro, const Arguments &args,
       GIST_TRY(eval(*macro.exprs[i], value));
     scope.insert_or_assign(macro.names[i], std::move(value));
   }
+  // The global scope is moved, not copied, because a macro may change what it
+  // sees there and because it may be large.
   std::vector<Scope> inner;
   inner.push_back(std::move(scopes.front()));
   inner.push_back(std::move(scope));
@@ -529,6 +586,8 @@ static Status notFor(const Value &a, const std::string &op, const Value &b) {
                        a.kindName(), b.kindName());
 }
 
+/// The operators on two integers. Python's integers have no bounds; here a
+/// result beyond 64 bits is an error.
 static Status integerOperation(const std::string &op, int64_t a, int64_t b,
                                Value &out) {
   int64_t result = 0;
@@ -541,6 +600,9 @@ static Status integerOperation(const std::string &op, int64_t a, int64_t b,
     overflow = __builtin_mul_overflow(a, b, &result);
   else if (op == "**") {
     result = 1;
+    // Every other base overflows within 64 rounds. Powers of 0 and 1 never do,
+    // and do not change any more; the loop need not run to `b`, which may be
+    // huge.
     for (int64_t i = 0; i < b && !overflow && (result > 1 || i < 64); ++i)
       overflow = __builtin_mul_overflow(result, a, &result);
   } else {
@@ -572,6 +634,7 @@ static Status floatOperation(const std::string &op, double a, double b,
   return {};
 }
 
+/// text * count; a negative count gives an empty text, as in Python.
 static Status repeatText(const Value &text, const Value &count, Value &out) {
   int64_t times = std::max<int64_t>(count.integer, 0);
   int64_t size = static_cast<int64_t>(text.str().size());
@@ -613,11 +676,14 @@ Status Interpreter::evalBinary(const Expr &expr, Value &out) {
   if (!a.isNumber() || !b.isNumber())
     return notFor(a, op, b);
   bool integers = !a.is(Kind::Float) && !b.is(Kind::Float);
+  // `/` of integers is a float in Python, and so is a negative power.
   if (integers && op != "/" && !(op == "**" && b.integer < 0))
     return integerOperation(op, a.integer, b.integer, out);
   return floatOperation(op, a.toDouble(), b.toDouble(), out);
 }
 
+/// a < b < c holds if a < b and b < c. Each operand is evaluated once, and none
+/// after the first comparison that fails.
 Status Interpreter::evalCompare(const Expr &expr, Value &out) {
   Value left, right;
   GIST_TRY(eval(*expr.args[0], left));

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The filters and tests of Jinja that chat templates of published models use.
+// Names and order of arguments are Jinja's. What is not here gives an error
+// that names it: a wrong prompt would be worse than none.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/text/ChatTemplateBuiltins.h"
 #include "runtime/text/Unicode.h"
@@ -24,6 +30,8 @@ using Function = Status (*)(const Value &, const Arguments &, Value &);
 // Text
 //===----------------------------------------------------------------------===//
 
+/// Every text that a filter makes passes here, so that no filter can grow one
+/// without bound.
 static Status setText(std::string text, Value &out) {
   if (text.size() > kMaxText)
     return Status::error(Code::BadArgument, "a text of more than %zu bytes",
@@ -35,6 +43,7 @@ static Status setText(std::string text, Value &out) {
 /// Upper case is for ASCII alone: templates change the case of role names.
 static char upperOf(char c) { return c >= 'a' && c <= 'z' ? c - 32 : c; }
 
+/// By Unicode, because `lower` is also the key that texts are sorted by.
 static std::string lowerOf(std::string_view text) {
   std::string result;
   while (!text.empty()) {
@@ -55,6 +64,7 @@ static Status upperFilter(const Value &in, const Arguments &, Value &out) {
   return setText(std::move(text), out);
 }
 
+/// The first character keeps its case unless it is ASCII (see upperOf).
 static Status capitalizeFilter(const Value &in, const Arguments &, Value &out) {
   std::string text = lowerOf(toText(in));
   if (!text.empty())
@@ -75,6 +85,8 @@ static Status titleFilter(const Value &in, const Arguments &, Value &out) {
 }
 
 /// trim(chars); `side` is set by the string methods.
+/// No template can pass `side` by place: nine arguments would have to come
+/// before it.
 static Status trimFilter(const Value &in, const Arguments &args, Value &out) {
   std::string text = toText(in);
   const Value *chars = args.get(0, "chars"), *side = args.get(9, "side");
@@ -86,6 +98,8 @@ static Status trimFilter(const Value &in, const Arguments &args, Value &out) {
     rest = right ? stripRight(rest) : rest;
     return setText(std::string(rest), out);
   }
+  // One character is looked for in the list, whole. Bytes of different
+  // characters may be equal.
   auto listed = [&](std::string_view c) {
     return chars->str().find(c) != std::string::npos;
   };
@@ -114,6 +128,7 @@ static Status replaceFilter(const Value &in, const Arguments &args,
   int64_t left = limit && limit->is(Kind::Int) && limit->integer >= 0
                      ? limit->integer
                      : INT64_MAX;
+  // Python would put the new text between all characters.
   if (mark.empty())
     return Status::error(Code::Unsupported, "replace of an empty text");
   std::string result;
@@ -130,6 +145,8 @@ static Status replaceFilter(const Value &in, const Arguments &args,
   return setText(std::move(result), out);
 }
 
+/// indent(width, first, blank): the first line and blank lines are left alone
+/// unless asked for.
 static Status indentFilter(const Value &in, const Arguments &args, Value &out) {
   const Value *width = args.get(0, "width"), *first = args.get(1, "first");
   const Value *blank = args.get(2, "blank");
@@ -137,6 +154,8 @@ static Status indentFilter(const Value &in, const Arguments &args, Value &out) {
   if (width && width->is(Kind::String))
     pad = width->str();
   else if (width && width->is(Kind::Int))
+    // The width is the template's. The bound keeps a line from growing without
+    // limit.
     pad.assign(static_cast<size_t>(std::clamp<int64_t>(width->integer, 0, 256)),
                ' ');
   std::string text = toText(in), result;
@@ -152,6 +171,7 @@ static Status indentFilter(const Value &in, const Arguments &args, Value &out) {
   return setText(std::move(result), out);
 }
 
+/// The entities are those of Jinja's escape, which writes quotes as numbers.
 static Status escapeFilter(const Value &in, const Arguments &, Value &out) {
   std::string result;
   for (char c : toText(in)) {
@@ -186,6 +206,7 @@ static Status tojsonFilter(const Value &in, const Arguments &args, Value &out) {
   JsonStyle style;
   if (const Value *ascii = args.get(0, "ensure_ascii"))
     style.ensureAscii = ascii->isTrue();
+  // The bound keeps deep lists from making a huge text.
   if (const Value *indent = args.get(1, "indent"); indent && indent->isNumber())
     style.indent = std::clamp<int64_t>(indent->integer, 0, 16);
   if (const Value *separators = args.get(2, "separators");
@@ -213,12 +234,16 @@ static bool parseNumber(std::string_view text, Number &number) {
   return error == std::errc() && stop == end;
 }
 
+/// Text that is not a number gives the default, as in Jinja. It is not an
+/// error.
 static Status intFilter(const Value &in, const Arguments &args, Value &out) {
   const Value *missing = args.get(0, "default");
   out = missing ? *missing : Value::fromInt(0);
   if (in.is(Kind::Bool) || in.is(Kind::Int)) {
     out = Value::fromInt(in.integer);
   } else if (in.is(Kind::Float)) {
+    // A float beyond this range cannot be converted to int64_t: the conversion
+    // would be undefined behaviour.
     if (std::abs(in.number) < 0x1p62)
       out = Value::fromInt(static_cast<int64_t>(in.number));
   } else if (in.is(Kind::String)) {
@@ -248,6 +273,7 @@ static Status floatFilter(const Value &in, const Arguments &args, Value &out) {
 static Status absFilter(const Value &in, const Arguments &, Value &out) {
   if (in.is(Kind::Float))
     out = Value::fromFloat(std::abs(in.number));
+  // |INT64_MIN| has no 64-bit value.
   else if (in.isNumber() && in.integer != INT64_MIN)
     out = Value::fromInt(std::abs(in.integer));
   else
@@ -264,6 +290,7 @@ static Status lengthFilter(const Value &in, const Arguments &, Value &out) {
     out = Value::fromInt(static_cast<int64_t>(in.entries().size()));
     return {};
   }
+  // The length of a text is counted in characters: bytes 80..BF continue one.
   if (in.is(Kind::String)) {
     out = Value::fromInt(
         std::count_if(in.str().begin(), in.str().end(), [](char c) {
@@ -283,6 +310,7 @@ static Status listFilter(const Value &in, const Arguments &, Value &out) {
   return Value::list(std::move(items), out);
 }
 
+/// Of an empty list undefined, which prints as nothing. It is not an error.
 static Status firstFilter(const Value &in, const Arguments &, Value &out) {
   List items;
   GIST_TRY(iterate(in, items));
@@ -297,6 +325,7 @@ static Status lastFilter(const Value &in, const Arguments &, Value &out) {
   return {};
 }
 
+/// A text stays a text; anything else becomes a list.
 static Status reverseFilter(const Value &in, const Arguments &, Value &out) {
   List items;
   GIST_TRY(iterate(in, items));
@@ -340,11 +369,13 @@ static Status joinFilter(const Value &in, const Arguments &args, Value &out) {
     Value item = items[i];
     if (attribute && !attribute->is(Kind::None))
       GIST_TRY(getPath(items[i], *attribute, item));
+    // The loop ends soon after the limit is passed; setText gives the error.
     text += (i ? mark : "") + toText(item);
   }
   return setText(std::move(text), out);
 }
 
+/// `arguments | items` of a missing dictionary is empty, as in Jinja.
 static Status itemsFilter(const Value &in, const Arguments &, Value &out) {
   if (in.is(Kind::Undefined))
     return Value::list({}, out);
@@ -358,6 +389,8 @@ static Value sortKey(const Value &value, bool caseMatters) {
              : value;
 }
 
+/// Sorts `items` by the keys of the same index. Keys without an order give an
+/// error, after the sort: a comparison cannot stop std::sort.
 static Status sortBy(List &items, const List &keys, bool reverse) {
   std::vector<size_t> order(items.size());
   for (size_t i = 0; i < order.size(); ++i)
@@ -390,6 +423,8 @@ static Status sortFilter(const Value &in, const Arguments &args, Value &out) {
       GIST_TRY(getPath(item, *attribute, key));
     keys.push_back(sortKey(key, caseMatters && caseMatters->isTrue()));
     // Only what has a total order is sorted.
+    // std::sort needs a strict weak order. NaN and a mix of texts and numbers
+    // do not have one, and would be undefined behaviour.
     const Value &last = keys.back();
     bool ordered = last.is(Kind::String) ||
                    (last.isNumber() && !std::isnan(last.toDouble()));
@@ -401,6 +436,7 @@ static Status sortFilter(const Value &in, const Arguments &args, Value &out) {
   return Value::list(std::move(items), out);
 }
 
+/// Pairs of key and value by key. Keys are texts, so they have an order.
 static Status dictsortFilter(const Value &in, const Arguments &args,
                              Value &out) {
   const Value *caseMatters = args.get(0, "case_sensitive");
@@ -414,6 +450,8 @@ static Status dictsortFilter(const Value &in, const Arguments &args,
   return Value::list(std::move(items), out);
 }
 
+/// The first of equal items stays. Texts that differ in case only are equal, as
+/// in Jinja.
 static Status uniqueFilter(const Value &in, const Arguments &, Value &out) {
   List items, seen, result;
   GIST_TRY(iterate(in, items));
@@ -434,6 +472,8 @@ static Status uniqueFilter(const Value &in, const Arguments &, Value &out) {
 // Filters that call others
 //===----------------------------------------------------------------------===//
 
+/// map('filter', …) or map(attribute='path', default=…). Place 99 means that an
+/// argument has a name only.
 static Status mapFilter(const Value &in, const Arguments &args, Value &out) {
   List items, result;
   GIST_TRY(iterate(in, items));
@@ -461,6 +501,7 @@ static Status selectItems(const Value &in, const Arguments &args, bool byPath,
                           bool wanted, Value &out) {
   List items, result;
   GIST_TRY(iterate(in, items));
+  // With a path, the first argument is the path and the test comes second.
   size_t skip = byPath ? 1 : 0;
   if (args.positional.size() < skip)
     return Status::error(Code::BadArgument, "selectattr without an attribute");
@@ -468,6 +509,7 @@ static Status selectItems(const Value &in, const Arguments &args, bool byPath,
     Value value = item;
     if (byPath)
       GIST_TRY(getPath(item, args.positional[0], value));
+    // Without a test, an item passes if it is true.
     bool passes = value.isTrue();
     if (args.positional.size() > skip) {
       Arguments rest{
@@ -507,6 +549,8 @@ static Status defaultFilter(const Value &in, const Arguments &args,
   return {};
 }
 
+/// A linear search is enough: a template calls few filters, and each name is
+/// looked up once per call.
 Status chat::callFilter(const std::string &name, const Value &input,
                         const Arguments &args, Value &out) {
   static constexpr std::pair<std::string_view, Function> filters[] = {
@@ -570,6 +614,7 @@ static Status compareTest(const std::string &name, const Value &in,
   if (name == "divisibleby") {
     if (!in.is(Kind::Int) || !other.is(Kind::Int) || other.integer == 0)
       return Status::error(Code::BadArgument, "divisibleby needs numbers");
+    // INT64_MIN % -1 overflows; every number is divisible by -1.
     out = other.integer == -1 || in.integer % other.integer == 0;
     return {};
   }
@@ -595,6 +640,8 @@ Status chat::callTest(const std::string &name, const Value &in,
                            name.c_str());
     return compareTest(name, in, args.positional[0], out);
   }
+  // `true` is a number in Python and in this test, but it is not an integer
+  // here.
   bool number = in.is(Kind::Int) || in.is(Kind::Float);
   if (name == "defined")
     out = !in.is(Kind::Undefined);
@@ -618,6 +665,7 @@ Status chat::callTest(const std::string &name, const Value &in,
     out = in.is(Kind::Bool) && !in.integer;
   else if (name == "mapping")
     out = in.is(Kind::Dict);
+  // An undefined value iterates over nothing, so it counts as a sequence.
   else if (name == "sequence" || name == "iterable")
     out = in.is(Kind::List) || in.is(Kind::Dict) || in.is(Kind::String) ||
           in.is(Kind::Undefined);

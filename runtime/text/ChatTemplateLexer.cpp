@@ -4,6 +4,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Cuts a template into tokens. White space around tags is settled here, with
+// the settings that Hugging Face uses: trim_blocks (a newline after a block tag
+// is dropped) and lstrip_blocks (blanks before a block tag at the start of a
+// line are dropped). A sign in a tag overrules both: `-` strips all white space
+// on its side, `+` keeps all.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/text/ChatTemplateSyntax.h"
 #include "runtime/text/Unicode.h"
@@ -13,6 +21,7 @@
 using namespace gist;
 using namespace gist::chat;
 
+/// Lines and columns count from 1; columns count bytes.
 std::string chat::positionText(std::string_view source, uint32_t offset) {
   std::string_view before = source.substr(0, offset);
   size_t line = std::count(before.begin(), before.end(), '\n') + 1;
@@ -20,6 +29,10 @@ std::string chat::positionText(std::string_view source, uint32_t offset) {
   return "line " + std::to_string(line) + ", column " + std::to_string(column);
 }
 
+/// \r
+///  and \r become
+/// , and one newline at the end is dropped, as Jinja does before it reads a
+/// template.
 std::string chat::normalizeNewlines(std::string_view source) {
   std::string result;
   result.reserve(source.size());
@@ -33,6 +46,8 @@ std::string chat::normalizeNewlines(std::string_view source) {
   return result;
 }
 
+/// Names may have any letters of Unicode. All bytes from 80 on are taken, which
+/// is more than Python allows and does no harm.
 static bool isNameStart(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
          static_cast<uint8_t>(c) >= 0x80;
@@ -54,6 +69,7 @@ private:
         Code::BadFile, "%s: %s",
         positionText(source, static_cast<uint32_t>(offset)).c_str(), what);
   }
+  /// Offsets have 32 bits; TokenizerSpec limits a model's template to 1 MiB.
   void push(Token::Kind kind, std::string_view text, size_t offset) {
     tokens.push_back({kind, std::string(text), static_cast<uint32_t>(offset)});
   }
@@ -71,12 +87,15 @@ private:
   std::vector<Token> &tokens;
   size_t at = 0;
   /// True if the text so far ended in a newline that a tag swallowed.
+  /// lstrip_blocks must know this: the rest of such a line is still the start
+  /// of a line.
   bool lineStarting = true;
   int nesting = 0; ///< Open brackets inside a tag.
 };
 } // namespace
 
 /// The data before a tag, as the tag's sign and lstrip_blocks leave it.
+/// Blanks before {{ … }} always stay: lstrip_blocks is for blocks and comments.
 static std::string_view trimBefore(std::string_view data, char sign,
                                    bool variable, bool lineStarting) {
   if (sign == '-')
@@ -91,6 +110,7 @@ static std::string_view trimBefore(std::string_view data, char sign,
 Status Lexer::run() {
   while (at < source.size()) {
     size_t begin = at, tag = at;
+    // A `{` that begins no tag is text.
     for (;; ++tag) {
       tag = source.find('{', tag);
       if (tag == source.npos || tag + 1 == source.size()) {
@@ -107,6 +127,7 @@ Status Lexer::run() {
       at = tag;
       break;
     }
+    // The sign stands right behind the two characters of the tag.
     char kind = source[tag + 1];
     char sign = tag + 2 < source.size() ? source[tag + 2] : 0;
     data = trimBefore(data, sign, kind == '{', lineStarting);
@@ -139,6 +160,7 @@ void Lexer::endTag(size_t signAt, bool trimNewline) {
     skipSpace();
   else if (!keep && trimNewline && rest().starts_with('\n'))
     ++at;
+  // `at` is behind the tag and at least 2.
   lineStarting = source[at - 1] == '\n';
 }
 
@@ -152,6 +174,8 @@ Status Lexer::lexComment() {
 }
 
 /// {% raw %} … {% endraw %}: gives true if this tag is one.
+/// The text between is not looked at: it may have tags that no parser would
+/// accept. Errors go to `status`, with true.
 bool Lexer::lexRaw(size_t tagBegin, Status &status) {
   auto word = [&](std::string_view name) { // Moves over `name` in a tag.
     size_t start = at;
@@ -163,6 +187,7 @@ bool Lexer::lexRaw(size_t tagBegin, Status &status) {
     at += name.size();
     skipSpace();
     bool sign = rest().starts_with('-') || rest().starts_with('+');
+    // The position is clamped because substr throws beyond the end.
     if (source.substr(std::min(at + sign, source.size()), 2) == "%}")
       return true;
     at = start;
@@ -188,6 +213,8 @@ bool Lexer::lexRaw(size_t tagBegin, Status &status) {
   return true;
 }
 
+/// The tag ends only where all brackets are closed: `{{ {'a': {}} }}` has }}
+/// inside.
 Status Lexer::lexTag(bool block) {
   std::string_view end = block ? "%}" : "}}";
   size_t begin = at;
@@ -223,6 +250,7 @@ Status Lexer::lexToken() {
   }
   if (c == '"' || c == '\'')
     return lexString();
+  // Longer operators come first, so that `**` is not read as two of `*`.
   static constexpr std::string_view operators[] = {
       "//", "**", "==", "!=", "<=", ">=", "+", "-", "*", "/", "%", "~", "[",
       "]",  "(",  ")",  "{",  "}",  "<",  ">", "=", ".", ":", "|", ","};
@@ -240,6 +268,8 @@ Status Lexer::lexToken() {
   return fail(begin, "a character that means nothing here");
 }
 
+/// An `e` without digits behind it and a `.` without one are left for the next
+/// token: `1.foo` is an attribute of 1.
 void Lexer::lexNumber() {
   size_t begin = at;
   auto digits = [&] {
@@ -297,6 +327,7 @@ Status Lexer::lexString() {
       text += c;
       continue;
     }
+    // The escapes are Python's. An unknown one stays as it is written.
     char escape = source[at++];
     static constexpr std::string_view letters = "abfnrtv\\'\"",
                                       meanings = "\a\b\f\n\r\t\v\\'\"";
@@ -314,6 +345,7 @@ Status Lexer::lexString() {
       appendUtf8(text, value);
     } else if (escape == 'x' || escape == 'u' || escape == 'U') {
       int64_t value = hexValue(rest(), count);
+      // Surrogates are not characters and have no UTF-8.
       if (value < 0 || value > 0x10FFFF || (value >= 0xD800 && value < 0xE000))
         return fail(at - 2, "an escape that is no character");
       appendUtf8(text, static_cast<uint32_t>(value));

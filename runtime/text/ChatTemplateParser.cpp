@@ -4,6 +4,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A parser by recursive descent, one function for each level of precedence, in
+// Jinja's order. A template is not trusted: depth is bounded in the recursion
+// (`depth`) and in the tree (Expr::depth), because a chain such as a|b|c|…
+// makes a deep tree without deep recursion, and the interpreter walks the tree
+// by recursion.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/text/ChatTemplateSyntax.h"
 
@@ -32,6 +40,7 @@ public:
 
 private:
   // Tokens.
+  /// The last token is End, and asking beyond it gives End again.
   const Token &peek(size_t ahead = 0) const {
     return tokens[std::min(next + ahead, tokens.size() - 1)];
   }
@@ -41,6 +50,8 @@ private:
   bool isName(std::string_view text) const {
     return peek().kind == Token::Kind::Name && peek().text == text;
   }
+  /// Moves on if the token is this operator. `++next` is never 0, so the result
+  /// is that of the first half.
   bool skipOperator(std::string_view text) {
     return isOperator(text) && ++next;
   }
@@ -157,6 +168,8 @@ Status Parser::expectBlockEnd() {
 // Statements
 //===----------------------------------------------------------------------===//
 
+/// A block's own text is a statement of kind Text, which is the kind that a
+/// Stmt has from the start.
 Status Parser::parseBlock(const std::vector<std::string_view> &ends,
                           Block &block, std::string &end) {
   Level level(depth);
@@ -194,6 +207,7 @@ Status Parser::parseBlock(const std::vector<std::string_view> &ends,
   }
 }
 
+/// The end of the tag that begins a body, then the body.
 Status Parser::parseBody(const std::vector<std::string_view> &ends, Stmt &stmt,
                          std::string &end) {
   GIST_TRY(expectBlockEnd());
@@ -221,6 +235,7 @@ Status Parser::parseStatement(Stmt &stmt) {
     GIST_TRY(parseBody({"endgeneration"}, stmt, end));
     return expectBlockEnd();
   }
+  // The error is placed at the keyword, not behind it.
   --next;
   return fail("{% " + keyword + " %} is not supported here");
 }
@@ -284,6 +299,7 @@ Status Parser::parseSet(Stmt &stmt) {
   return expectBlockEnd();
 }
 
+/// Parameters without a default have a null expression.
 Status Parser::parseMacro(Stmt &stmt) {
   stmt.kind = Stmt::Kind::Macro;
   GIST_TRY(expectName(stmt.text));
@@ -299,6 +315,7 @@ Status Parser::parseMacro(Stmt &stmt) {
   }
   std::string end;
   GIST_TRY(parseBody({"endmacro"}, stmt, end));
+  // {% endmacro name %} may repeat the name.
   skipName(stmt.text);
   return expectBlockEnd();
 }
@@ -316,6 +333,7 @@ Status Parser::parseTuple(ExprPtr &out) {
     return {};
   GIST_TRY(add(*tuple, std::move(out)));
   while (skipOperator(",")) {
+    // A comma at the end is allowed, and makes a tuple of one.
     if (peek().kind == Token::Kind::VariableEnd ||
         peek().kind == Token::Kind::BlockEnd || isOperator(")"))
       break;
@@ -327,6 +345,8 @@ Status Parser::parseTuple(ExprPtr &out) {
   return {};
 }
 
+/// `conditional` is false where an `if` that follows belongs to somebody else:
+/// the filter of a `for`.
 Status Parser::parseExpr(ExprPtr &out, bool conditional) {
   Level level(depth);
   if (depth > kMaxTreeDepth)
@@ -335,6 +355,8 @@ Status Parser::parseExpr(ExprPtr &out, bool conditional) {
   while (conditional && isName("if")) {
     ExprPtr expr = make(Expr::Kind::Conditional);
     ++next;
+    // The order of the operands is value, condition, otherwise; the last may be
+    // null.
     ExprPtr condition, otherwise;
     GIST_TRY(parseOr(condition));
     if (skipName("else"))
@@ -375,6 +397,7 @@ Status Parser::parseNot(ExprPtr &out) {
   return {};
 }
 
+/// One node for a whole chain, because a < b < c compares neighbours.
 Status Parser::parseCompare(ExprPtr &out) {
   GIST_TRY(parseSum(out));
   ExprPtr expr = make(Expr::Kind::Compare);
@@ -390,6 +413,7 @@ Status Parser::parseCompare(ExprPtr &out) {
       break;
     expr->names.push_back(notIn ? "not in" : peek().text);
     next += notIn ? 2 : 1;
+    // The first operand joins the node when it is known to be needed.
     if (expr->args.empty())
       GIST_TRY(add(*expr, std::move(out)));
     ExprPtr right;
@@ -408,6 +432,7 @@ Status Parser::parseSum(ExprPtr &out) {
   return {};
 }
 
+/// In Jinja `~` binds tighter than `+` and looser than `*`.
 Status Parser::parseConcat(ExprPtr &out) {
   GIST_TRY(parseProduct(out));
   while (isOperator("~"))
@@ -423,6 +448,7 @@ Status Parser::parseProduct(ExprPtr &out) {
   return {};
 }
 
+/// `**` groups from the left here, as in Jinja.
 Status Parser::parsePower(ExprPtr &out) {
   GIST_TRY(parseUnary(out));
   while (isOperator("**")) {
@@ -437,6 +463,7 @@ Status Parser::parsePower(ExprPtr &out) {
   return {};
 }
 
+/// `filters` is false behind a sign: -x|abs is (-x)|abs.
 Status Parser::parseUnary(ExprPtr &out, bool filters) {
   Level level(depth);
   if (depth > kMaxTreeDepth)
@@ -497,6 +524,7 @@ Status Parser::parsePrimary(ExprPtr &out) {
   default:
     break;
   }
+  // Brackets around one expression do not make a tuple; parseTuple knows.
   if (token.kind == Token::Kind::Operator && token.text == "(") {
     if (skipOperator(")")) {
       out->kind = Expr::Kind::List;
@@ -538,6 +566,7 @@ Status Parser::parseDict(ExprPtr &out) {
   return {};
 }
 
+/// .name, [index] and (arguments), as often as they come.
 Status Parser::parsePostfix(ExprPtr &out) {
   while (true) {
     if (isOperator(".")) {
@@ -567,6 +596,8 @@ Status Parser::parsePostfix(ExprPtr &out) {
   }
 }
 
+/// [a], [a:b] and [a:b:c] with any part left out. Parts stand between colons,
+/// so that a second expression without a colon is an error.
 Status Parser::parseSubscript(ExprPtr &out) {
   ExprPtr expr = make(Expr::Kind::Index);
   ++next;
@@ -599,6 +630,8 @@ Status Parser::parseArguments(Expr &call) {
   GIST_TRY(expect("("));
   while (!skipOperator(")")) {
     std::string name;
+    // `name=` is a named argument. The lexer made `==` a token of its own, so a
+    // comparison is not taken for one.
     bool named = peek().kind == Token::Kind::Name &&
                  peek(1).kind == Token::Kind::Operator && peek(1).text == "=";
     if (named) {
@@ -617,6 +650,7 @@ Status Parser::parseArguments(Expr &call) {
   return {};
 }
 
+/// Filters and tests have the same level: a|b is c|d is ((a|b) is c)|d.
 Status Parser::parseFilters(ExprPtr &out) {
   while (true) {
     if (isOperator("|")) {
@@ -645,6 +679,8 @@ Status Parser::parseTest(ExprPtr &out) {
   GIST_TRY(expectName(expr->text));
   GIST_TRY(add(*expr, std::move(out)));
   const Token &token = peek();
+  // These words continue the expression around and do not begin an argument: `x
+  // is defined and y`.
   bool keyword =
       token.kind == Token::Kind::Name &&
       (token.text == "else" || token.text == "or" || token.text == "and" ||
@@ -662,6 +698,7 @@ Status Parser::parseTest(ExprPtr &out) {
     GIST_TRY(parsePrimary(argument));
     GIST_TRY(parsePostfix(argument));
     GIST_TRY(add(*expr, std::move(argument)));
+    // The argument is positional.
     expr->names.emplace_back();
   }
   if (negated) {

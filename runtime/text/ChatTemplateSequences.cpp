@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// What templates do with texts, lists and dictionaries: loops, indices, slices,
+// `in`, and the methods of Python's str and dict. Places and lengths of a text
+// count characters, not bytes, as in Python.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/text/ChatTemplateBuiltins.h"
 #include "runtime/text/Unicode.h"
@@ -15,6 +21,8 @@ using namespace gist;
 using namespace gist::chat;
 using Kind = Value::Kind;
 
+/// Positional arguments win. A place beyond those that were given falls back to
+/// the name.
 const Value *Arguments::get(size_t place, std::string_view name) const {
   if (place < positional.size())
     return &positional[place];
@@ -35,6 +43,8 @@ static std::vector<std::string_view> charsOf(std::string_view text) {
   return chars;
 }
 
+/// Undefined gives nothing, so that a template may loop over what a caller left
+/// out. A dictionary gives its keys.
 Status chat::iterate(const Value &value, List &items) {
   items.clear();
   switch (value.kind) {
@@ -48,6 +58,8 @@ Status chat::iterate(const Value &value, List &items) {
       items.push_back(Value::string(entry.first));
     return {};
   case Kind::String:
+    // Each character becomes a value of its own, which takes much more memory
+    // than the byte it was.
     if (value.str().size() > kMaxItems)
       return Status::error(Code::BadArgument, "a loop over too long a text");
     for (std::string_view c : charsOf(value.str()))
@@ -59,6 +71,8 @@ Status chat::iterate(const Value &value, List &items) {
   }
 }
 
+/// What is not there gives undefined and not an error, as in Jinja. Only a look
+/// into something undefined is an error: it would hide a misspelt name.
 Status chat::getItem(const Value &container, const Value &key, Value &out) {
   if (container.is(Kind::Undefined))
     return Status::error(Code::BadArgument, "'%s' is undefined",
@@ -71,6 +85,7 @@ Status chat::getItem(const Value &container, const Value &key, Value &out) {
   out = Value::undefined(toText(key));
   if (!key.is(Kind::Int) && !key.is(Kind::Bool))
     return {};
+  // Negative places count from the end.
   auto place = [&](size_t size, size_t &index) {
     int64_t at = key.integer;
     if (at < 0)
@@ -90,6 +105,7 @@ Status chat::getItem(const Value &container, const Value &key, Value &out) {
   return {};
 }
 
+/// `in` asks for a key of a dictionary, an item of a list, or a part of a text.
 Status chat::contains(const Value &container, const Value &value, bool &out) {
   switch (container.kind) {
   case Kind::Undefined:
@@ -117,6 +133,7 @@ Status chat::contains(const Value &container, const Value &value, bool &out) {
 /// Python's rules for a slice: the place of the first item, and how many.
 static void sliceRange(const Value &start, const Value &stop, int64_t step,
                        int64_t size, int64_t &first, int64_t &count) {
+  // -1 is the place before the first item, where a backward slice ends.
   int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
   auto clamp = [&](const Value &bound, int64_t missing) {
     if (bound.is(Kind::None))
@@ -140,6 +157,7 @@ Status chat::slice(const Value &value, const Value &start, const Value &stop,
       return Status::error(Code::BadArgument, "a slice with %s",
                            bound->kindName());
   int64_t stride = step.is(Kind::None) ? 1 : step.integer;
+  // -INT64_MIN has no 64-bit value.
   if (stride == 0 || stride == std::numeric_limits<int64_t>::min())
     return Status::error(Code::BadArgument, "a slice with a step of zero");
   int64_t first = 0, count = 0;
@@ -170,6 +188,8 @@ Status chat::slice(const Value &value, const Value &start, const Value &stop,
 //===----------------------------------------------------------------------===//
 
 /// split(separator, limit); without a separator at white space.
+/// White space in a row is one separator; a given separator in a row leaves
+/// empty texts between.
 static Status splitText(const std::string &text, const Arguments &args,
                         bool fromRight, Value &out) {
   const Value *separator = args.get(0, "sep"), *limit = args.get(1, "maxsplit");
@@ -182,6 +202,8 @@ static Status splitText(const std::string &text, const Arguments &args,
     parts.push_back(Value::string(std::string(part)));
   };
   if (!separator || separator->is(Kind::None)) {
+    // Without a limit both directions give the same parts. With one they
+    // differ, and only a separator is supported.
     if (fromRight && limit)
       return Status::error(Code::Unsupported,
                            "rsplit with a limit needs a separator");
@@ -194,6 +216,7 @@ static Status splitText(const std::string &text, const Arguments &args,
           break;
         size += next.size;
       }
+      // The limit is used up: all that is left is the last part.
       if (left-- == 0)
         size = rest.size();
       put(rest.substr(0, size));
@@ -214,11 +237,14 @@ static Status splitText(const std::string &text, const Arguments &args,
     rest = fromRight ? rest.substr(0, at) : rest.substr(after);
   }
   put(rest);
+  // The parts were collected from the right.
   if (fromRight)
     std::reverse(parts.begin(), parts.end());
   return Value::list(std::move(parts), out);
 }
 
+/// Without the line ends. A newline at the very end does not add an empty line,
+/// as in Python.
 static Status splitLines(std::string_view text, Value &out) {
   List lines;
   while (!text.empty()) {
@@ -252,6 +278,7 @@ static Status matchEnd(const std::string &text, const Arguments &args,
   return {};
 }
 
+/// hasMethod lists the names; a name that is new here must be added there.
 static Status stringMethod(const std::string &text, const std::string &name,
                            const Arguments &args, Value &out) {
   const Value object = Value::string(text);
@@ -264,6 +291,7 @@ static Status stringMethod(const std::string &text, const std::string &name,
     return callFilter(name, object, args, out);
   if (name == "strip" || name == "lstrip" || name == "rstrip") {
     Arguments side = args;
+    // strip(None) is strip().
     if (first && first->is(Kind::None))
       side.positional.clear();
     side.named.emplace_back("side", Value::string(name));
@@ -276,6 +304,7 @@ static Status stringMethod(const std::string &text, const std::string &name,
   if (name == "startswith" || name == "endswith")
     return matchEnd(text, args, name == "startswith", out);
   if (name == "isdigit" || name == "isalpha" || name == "isspace") {
+    // Python's isdigit and its like are false for an empty text.
     bool all = !text.empty();
     for (std::string_view c : charsOf(text)) {
       uint32_t codePoint = decodeUtf8(c).codePoint;
@@ -304,6 +333,8 @@ static Status stringMethod(const std::string &text, const std::string &name,
   }
   if (name == "count") {
     int64_t count = 0;
+    // Occurrences that overlap count once. An empty text is found before,
+    // between and behind the characters.
     for (size_t at = 0;
          !other.empty() && (at = text.find(other, at)) != text.npos;
          at += other.size())
@@ -323,6 +354,7 @@ static Status stringMethod(const std::string &text, const std::string &name,
   return {};
 }
 
+/// What is not `get` is keys, values or items, in the order of the entries.
 static Status dictMethod(const Value &object, const std::string &name,
                          const Arguments &args, Value &out) {
   if (name == "get") {

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The values that a template computes with. They print as Python prints them,
+// because templates are written for Jinja and put numbers, lists and
+// dictionaries into prompts as text.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/text/ChatTemplateValue.h"
 
@@ -23,6 +29,7 @@ using Kind = Value::Kind;
 // Construction
 //===----------------------------------------------------------------------===//
 
+/// The name is kept for the error that comes when the value is used.
 Value Value::undefined(std::string name) {
   Value value;
   value.text = std::make_shared<const std::string>(std::move(name));
@@ -69,6 +76,9 @@ Value Value::function(std::string name) {
   return value;
 }
 
+/// Every list, dictionary and namespace is made here. The nesting of each is
+/// kept with it, so that no value is deeper than kMaxNesting: the functions
+/// that print, compare and free values recurse.
 static Status makeContainer(Kind kind, List items, Dict entries, Value &out) {
   auto box = std::make_shared<Value::Container>();
   auto check = [&](const Value &value) -> Status {
@@ -133,6 +143,7 @@ static Status convertJson(const nlohmann::ordered_json &json, int depth,
   else if (json.is_boolean())
     out = Value::boolean(json.get<bool>());
   else if (json.is_number_float() ||
+           // Larger numbers lose digits as a float, but keep their size.
            (json.is_number_unsigned() && json.get<uint64_t>() > INT64_MAX))
     out = Value::fromFloat(json.get<double>());
   else if (json.is_number_integer())
@@ -157,6 +168,7 @@ static Status convertJson(const nlohmann::ordered_json &json, int depth,
   return {};
 }
 
+/// Objects keep the order of their keys: templates loop over them.
 Status Value::fromJson(std::string_view text, Value &out) {
   auto json =
       nlohmann::ordered_json::parse(text.begin(), text.end(), nullptr, false);
@@ -169,6 +181,7 @@ Status Value::fromJson(std::string_view text, Value &out) {
 // Questions
 //===----------------------------------------------------------------------===//
 
+/// The truth of Python: empty and zero are false.
 bool Value::isTrue() const {
   switch (kind) {
   case Kind::Undefined:
@@ -201,6 +214,7 @@ const Value *Value::find(std::string_view key) const {
   return nullptr;
 }
 
+/// For messages. The order of the names is that of Kind.
 const char *Value::kindName() const {
   static constexpr const char *names[] = {
       "undefined", "none",   "a boolean",    "a number",    "a number",
@@ -208,6 +222,8 @@ const char *Value::kindName() const {
   return names[static_cast<int>(kind)];
 }
 
+/// True and 1 are equal and so are 1 and 1.0, as in Python. The order of
+/// entries does not matter. Namespaces are equal only to themselves.
 bool chat::operator==(const Value &a, const Value &b) {
   if (a.isNumber() && b.isNumber())
     return a.is(Kind::Float) || b.is(Kind::Float) ? a.toDouble() == b.toDouble()
@@ -235,6 +251,8 @@ bool chat::operator==(const Value &a, const Value &b) {
   }
 }
 
+/// Lists compare by their first items that differ, as in Python. NaN is neither
+/// less nor greater, so it counts as equal: sort refuses it.
 Status chat::compareValues(const Value &a, const Value &b, int &order) {
   if (a.isNumber() && b.isNumber()) {
     double x = a.toDouble(), y = b.toDouble();
@@ -280,6 +298,8 @@ static std::string floatText(double number) {
   const char *digits = text.data() + at + 1;
   std::from_chars(digits + (*digits == '+'), text.data() + text.size(),
                   exponent);
+  // The scientific form of to_chars is Python's too: at least two digits of
+  // exponent.
   if (exponent < -4 || exponent >= 16)
     return text;
   end = std::to_chars(buffer, buffer + sizeof(buffer), number,
@@ -292,6 +312,7 @@ static std::string floatText(double number) {
 /// repr(str): the quotes Python would choose, and escapes for what it takes for
 /// unprintable.
 static std::string quoted(const std::string &text) {
+  // Double quotes are used only where they save an escape.
   bool single = text.find('\'') == std::string::npos ||
                 text.find('"') != std::string::npos;
   char quote = single ? '\'' : '"';
@@ -358,12 +379,15 @@ std::string chat::toRepr(const Value &value) {
   return {};
 }
 
+/// What {{ … }} prints. Undefined prints as nothing, as in Jinja.
 std::string chat::toText(const Value &value) {
   if (value.is(Kind::String))
     return value.str();
   return value.is(Kind::Undefined) ? std::string() : toRepr(value);
 }
 
+/// `ascii` writes everything beyond ASCII as \uXXXX, with surrogate pairs
+/// beyond U+FFFF, as Python's json.dumps does.
 static void jsonString(const std::string &text, bool ascii, std::string &out) {
   auto escape = [&](uint32_t unit) {
     char buffer[16];
@@ -391,6 +415,8 @@ static void jsonString(const std::string &text, bool ascii, std::string &out) {
   out += '"';
 }
 
+/// The separators are those of json.dumps: ", " on one line, "," before a new
+/// one. Infinity and NaN are what Python writes, although JSON lacks them.
 static Status writeJson(const Value &value, const JsonStyle &style, int depth,
                         std::string &out) {
   if (out.size() > kMaxText)
@@ -463,6 +489,8 @@ Status chat::toJson(const Value &value, const JsonStyle &style,
   return writeJson(value, style, 0, out);
 }
 
+/// str.isspace() of Python also holds for the four separators 1C..1F, which
+/// Unicode does not count as white space.
 bool chat::isPythonSpace(uint32_t c) {
   return (c >= 0x1C && c <= 0x1F) || (charClass(c) & kSpace);
 }

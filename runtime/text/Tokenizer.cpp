@@ -4,6 +4,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A text becomes tokens in four steps, in the order of Hugging Face's
+// tokenizers:
+//
+//   1. Added tokens that are looked for in the text as it is are cut out.
+//   2. What is between is normalised; added tokens are cut out of that too.
+//   3. The rest is split into words.
+//   4. The model gives the tokens of each word.
+//
+// Decoding goes through StreamDecoder, whether the text comes token by token or
+// as a whole, so that both give the same text.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/text/Tokenizer.h"
 
@@ -39,6 +52,8 @@ public:
   }
 
 private:
+  // Long words rarely repeat. The number of words is bounded so that a text
+  // without repetition does not fill the memory.
   static constexpr size_t kMaxWord = 64, kMaxWords = 1 << 16;
   std::unordered_map<std::string, std::vector<int32_t>, TextHash,
                      std::equal_to<>>
@@ -46,6 +61,7 @@ private:
 };
 
 /// What one call of encode carries around.
+/// The vectors are kept between words, so that a long text allocates little.
 struct EncodeState {
   EncodeOptions options;
   std::vector<int32_t> &ids;
@@ -56,6 +72,8 @@ struct EncodeState {
 };
 } // namespace
 
+/// The indices point into `spec` and `normalizedTexts` by views. Impl stays
+/// where it is when a Tokenizer moves, so they stay valid.
 struct Tokenizer::Impl {
   TokenizerSpec spec;
   TextIndex vocab;
@@ -93,6 +111,7 @@ Tokenizer &Tokenizer::operator=(Tokenizer &&) noexcept = default;
 Status Tokenizer::Impl::build() {
   vocab.reset(spec.vocab.size());
   for (uint32_t id = 0; id < spec.vocab.size(); ++id)
+    // An empty text is a hole: the model cannot produce that id.
     if (!spec.vocab[id].empty())
       vocab.insert(spec.vocab[id], id);
 
@@ -104,6 +123,7 @@ Status Tokenizer::Impl::build() {
     const AddedToken &token = spec.added[i];
     addedOfId[token.id] = static_cast<int32_t>(i);
     if (token.normalized) {
+      // The text is compared with normalised text, so it is normalised too.
       normalizedTexts[i] = normalizeText(spec, token.text);
       normalized.emplace_back(normalizedTexts[i], i);
     } else {
@@ -122,6 +142,8 @@ Status Tokenizer::Impl::build() {
   case TokenizerModel::Alphabet: {
     std::vector<Entry> entries;
     entries.reserve(spec.vocab.size());
+    // Special tokens are entries too; encodeAlphabet asks whether they may
+    // match.
     for (uint32_t id = 0; id < spec.vocab.size(); ++id)
       entries.emplace_back(spec.vocab[id], id);
     alphabet.build(entries);
@@ -189,6 +211,8 @@ void Tokenizer::Impl::splitAdded(const LongestMatch &matcher,
     const AddedToken *token = nullptr;
     size_t size = matcher.match(text.substr(at), [&](uint32_t i) {
       token = &spec.added[i];
+      // A special token that may not match does not hide a shorter one that
+      // may.
       return state.options.parseSpecial || !token->special;
     });
     if (size == 0) {
@@ -197,10 +221,12 @@ void Tokenizer::Impl::splitAdded(const LongestMatch &matcher,
     }
     size_t first = at, last = at + size;
     at = last;
+    // The match is passed over, and its text stays in what is not yet encoded.
     if (token->singleWord &&
         (endsInWord(text.substr(0, first)) || beginsInWord(text.substr(last))))
       continue;
     if (token->stripLeft)
+      // Not further back than the token before: its text is taken.
       first -= trailingSpace(text.substr(begin, first - begin));
     if (token->stripRight)
       at = last += leadingSpace(text.substr(last));
@@ -213,6 +239,8 @@ void Tokenizer::Impl::splitAdded(const LongestMatch &matcher,
     encodeRest(text.substr(begin));
 }
 
+/// Step 1. Each part between added tokens is normalised by itself, so that a
+/// normaliser does not join characters across a token.
 void Tokenizer::Impl::encodeRaw(std::string_view text,
                                 EncodeState &state) const {
   splitAdded(rawAdded, text, state, [&](std::string_view rest) {
@@ -239,6 +267,8 @@ void Tokenizer::Impl::encodeWords(std::string_view text,
     else
       state.parts.push_back(text);
     for (std::string_view part : state.parts) {
+      // The reference adds the space to each part after the digits are split
+      // off, not once to the whole text.
       if (spec.prefixSpace && !part.starts_with(' '))
         encodeBytes(" " + std::string(part), state);
       else
@@ -310,6 +340,8 @@ void Tokenizer::Impl::encodeAlphabet(std::string_view text,
 
 void Tokenizer::encode(std::string_view text, std::vector<int32_t> &ids,
                        EncodeOptions options) const {
+  // The cache lives for one call: a Tokenizer is const here, and calls may come
+  // from several threads.
   EncodeState state{options, ids, {}, {}, {}, {}};
   const TokenizerSpec &spec = impl->spec;
   if (options.addSpecial)
@@ -326,6 +358,7 @@ void Tokenizer::encode(std::string_view text, std::vector<int32_t> &ids,
 // Decoding
 //===----------------------------------------------------------------------===//
 
+/// The text of an added token wins: its place in the vocabulary may be a hole.
 std::string_view Tokenizer::tokenText(int32_t id) const {
   if (id < 0 || static_cast<size_t>(id) >= impl->addedOfId.size())
     return {};
@@ -340,6 +373,8 @@ bool Tokenizer::isSpecial(int32_t id) const {
   return added >= 0 && impl->spec.added[added].special;
 }
 
+/// Generation ends at any of the stops. eos is one of them even if the file
+/// lists others.
 bool Tokenizer::isStop(int32_t id) const {
   const TokenizerSpec &spec = impl->spec;
   return id >= 0 && (id == spec.eos ||
@@ -357,6 +392,8 @@ int32_t Tokenizer::findToken(std::string_view text) const {
 }
 
 /// The clean-up of the reference's WordPiece decoder, token by token.
+/// The rules work on one token with its space, as the reference does, so that a
+/// stream and a whole text are cleaned alike.
 static std::string cleanUp(std::string text) {
   static constexpr std::pair<std::string_view, std::string_view> rules[] = {
       {" .", "."},   {" ?", "?"},     {" !", "!"},     {" ,", ","},
@@ -371,6 +408,7 @@ static std::string cleanUp(std::string text) {
 }
 
 std::string StreamDecoder::push(int32_t id) {
+  // `first` stays: the CLS in front must not put a space before the text.
   if (skipSpecial && tokenizer->isSpecial(id))
     return {};
   std::string_view text = tokenizer->tokenText(id);
@@ -389,12 +427,15 @@ std::string StreamDecoder::push(int32_t id) {
     first = false;
     return replaceInvalidUtf8(cleanUp(std::move(piece)));
   }
+  // Letters of an alphabet are joined with spaces, as the reference does.
   case TokenizerModel::Alphabet:
     pending += first ? "" : " ";
     first = false;
     break;
   }
   pending += text;
+  // A character may be spread over several tokens. Its bytes wait until it is
+  // whole.
   size_t complete = pending.size() - incompleteUtf8Tail(pending);
   std::string result =
       replaceInvalidUtf8(std::string_view(pending).substr(0, complete));
@@ -405,6 +446,7 @@ std::string StreamDecoder::push(int32_t id) {
 std::string StreamDecoder::finish() {
   std::string result = replaceInvalidUtf8(pending);
   pending.clear();
+  // The decoder can be used for another text.
   first = true;
   return result;
 }

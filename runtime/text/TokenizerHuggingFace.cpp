@@ -4,6 +4,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Reads the tokenizer of a Hugging Face folder. A folder has tokenizer.json (a
+// "fast" tokenizer, which says everything), or the older vocab.json with
+// merges.txt, or vocab.txt (the "slow" tokenizers, where the class in the
+// library's code knows the rest). The other files add special tokens, stops and
+// the chat template.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/text/TokenizerImport.h"
 #include "runtime/text/TokenizerJson.h"
@@ -33,6 +41,7 @@ static std::vector<std::string> linesOf(std::string_view text) {
   return lines;
 }
 
+/// GPT-2's form: printable stand-ins for bytes, one merge on a line.
 static Status readVocabAndMerges(const HuggingFaceTokenizer &files,
                                  TokenizerSpec &spec) {
   json vocab;
@@ -41,12 +50,15 @@ static Status readVocabAndMerges(const HuggingFaceTokenizer &files,
   GIST_TRY(readVocab(vocab, raw.tokens));
   for (const std::string &line : linesOf(files.mergesTxt)) {
     size_t space = line.find(' ');
+    // The first line names the version of the format.
     if (space != std::string::npos && !line.starts_with("#version"))
       raw.merges.emplace_back(line.substr(0, space), line.substr(space + 1));
   }
   return setByteVocab(raw, spec);
 }
 
+/// One token on each line; the line is the id. The options are the defaults of
+/// BertTokenizer and EsmTokenizer.
 static void readVocabLines(const HuggingFaceTokenizer &files,
                            const json &config, TokenizerSpec &spec) {
   spec.vocab = linesOf(files.vocabTxt);
@@ -60,6 +72,7 @@ static void readVocabLines(const HuggingFaceTokenizer &files,
   spec.cleanText = true;
   spec.splitChinese = flagOf(member(config, "tokenize_chinese_chars"), true);
   spec.lowercase = flagOf(member(config, "do_lower_case"), true);
+  // Without an answer accents go when case goes.
   spec.stripAccents = flagOf(member(config, "strip_accents"), spec.lowercase);
   spec.wordPrefix = "##";
   spec.maxWordChars = 100;
@@ -72,6 +85,7 @@ static void readVocabLines(const HuggingFaceTokenizer &files,
 /// The text of bos_token and its like: a string, or an object with `content`.
 static std::string specialText(const json &config, const json &map,
                                const char *key) {
+  // tokenizer_config.json overrules special_tokens_map.json.
   for (const json *source : {&config, &map}) {
     const json &value = member(*source, key);
     std::string text =
@@ -88,6 +102,8 @@ static void setSpecial(TokenizerSpec &spec, const std::string &text,
   if (text.empty())
     return;
   int32_t found = findToken(spec, text);
+  // A name that the vocabulary does not have is left out: the model has no
+  // weights for it.
   if (found == TokenizerSpec::kNone)
     return;
   id = found;
@@ -159,12 +175,14 @@ static Status readStops(const json &value, TokenizerSpec &spec) {
   for (const json &entry : list) {
     uint32_t id;
     GIST_TRY(idOf(entry, "eos_token_id", id));
+    // An id beyond the vocabulary can never be produced.
     if (id < spec.vocab.size())
       spec.stop.push_back(id);
   }
   return {};
 }
 
+/// On error `spec` is left as it was.
 Status gist::importTokenizer(const HuggingFaceTokenizer &files,
                              TokenizerSpec &spec) {
   json config, map, generation;
@@ -182,6 +200,8 @@ Status gist::importTokenizer(const HuggingFaceTokenizer &files,
     GIST_TRY(readTokenizerJson(files.tokenizerJson, result));
   } else if (!files.vocabJson.empty()) {
     result.prefixSpace = flagOf(member(config, "add_prefix_space"));
+    // The object maps ids to tokens. It becomes the list that tokenizer.json
+    // has, so that one function reads both.
     json added = json::array();
     for (const auto &entry : member(config, "added_tokens_decoder").items()) {
       json token = entry.value();
@@ -199,10 +219,14 @@ Status gist::importTokenizer(const HuggingFaceTokenizer &files,
                          "vocab.txt is there");
   }
 
+  // Added tokens may lie behind the vocabulary. Their places there are empty:
+  // the model cannot produce them.
   for (const AddedToken &token : result.added)
     if (token.id >= result.vocab.size())
       result.vocab.resize(token.id + size_t{1});
   readSpecials(config, map, result);
+  // A fast tokenizer's post-processor says what goes around a text. A slow one
+  // knows it by its class: BERT and ESM put CLS before and SEP behind.
   if (slow && result.model != TokenizerModel::ByteBpe) {
     if (result.bos != TokenizerSpec::kNone)
       result.prefix.push_back(static_cast<uint32_t>(result.bos));

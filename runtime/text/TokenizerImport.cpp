@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Tokenizers of GGUF files, and what both kinds of files share: the bytes
+// behind GPT-2's printable stand-ins, and the tokens that end a turn.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/text/TokenizerImport.h"
 
@@ -27,6 +32,8 @@ static int byteOfStandIn(uint32_t c) {
   static const std::array<int16_t, 512> table = [] {
     std::array<int16_t, 512> result;
     result.fill(-1);
+    // The order of the stand-ins from U+0100 on is that of the bytes they are
+    // for.
     uint32_t next = 256;
     for (int byte = 0; byte < 256; ++byte) {
       bool printable = (byte >= '!' && byte <= '~') ||
@@ -52,6 +59,8 @@ static bool decodeStandIns(std::string_view text, std::string &bytes) {
   return true;
 }
 
+/// Replaces the stand-ins by bytes and the merges' texts by ids. Added tokens
+/// must be in `spec` already.
 Status detail::setByteVocab(const RawVocab &raw, TokenizerSpec &spec) {
   std::unordered_map<std::string_view, uint32_t> ids;
   for (uint32_t id = 0; id < raw.tokens.size(); ++id)
@@ -59,6 +68,7 @@ Status detail::setByteVocab(const RawVocab &raw, TokenizerSpec &spec) {
       ids.emplace(raw.tokens[id], id);
 
   spec.merges.clear();
+  // The tokens that some merge reads or makes: the model can reach them.
   std::vector<bool> merged(raw.tokens.size());
   for (const auto &[left, right] : raw.merges) {
     auto a = ids.find(left), b = ids.find(right);
@@ -102,6 +112,8 @@ Status detail::setByteVocab(const RawVocab &raw, TokenizerSpec &spec) {
   return {};
 }
 
+/// Chat models end a turn with a token that many files do not list as a stop.
+/// Without these a model would go on to write the user's next turn.
 void detail::addKnownStops(TokenizerSpec &spec) {
   static constexpr std::string_view names[] = {
       "<|im_end|>", "<|eot_id|>",    "<|end_of_text|>", "<|endoftext|>",
@@ -122,6 +134,7 @@ void detail::addKnownStops(TokenizerSpec &spec) {
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// tokenizer.ggml.token_type; 1 is normal, 5 unused, 6 a byte.
 enum GgufTokenType { kUnknown = 2, kControl = 3, kUserDefined = 4 };
 
 struct PreTokenizer {
@@ -132,6 +145,8 @@ struct PreTokenizer {
 };
 } // namespace
 
+/// GGUF names the pre-tokenizer instead of carrying its expression. The names
+/// are llama.cpp's.
 static constexpr PreTokenizer kPreTokenizers[] = {
     {"gpt-2", TokenizerSplit::Gpt2, false, false},
     {"gpt2", TokenizerSplit::Gpt2, false, false},
@@ -167,6 +182,7 @@ static Status setGgufBytes(const GgufTokenizer &gguf, TokenizerSpec &spec) {
   // The file's unknown token is not the model's: bytes without a token are
   // skipped, by the program that wrote it and by the reference alike.
   spec.unknown = TokenizerSpec::kNone;
+  // The file does not say it; tokenizer.json of Llama 3 does.
   spec.ignoreMerges = pre->split == TokenizerSplit::Llama3;
   bool qwen = gguf.pre == "qwen2" || gguf.pre == "deepseek-r1-qwen";
   spec.normalizer = qwen ? TokenizerNormalizer::Nfc : TokenizerNormalizer::None;
@@ -174,6 +190,7 @@ static Status setGgufBytes(const GgufTokenizer &gguf, TokenizerSpec &spec) {
   RawVocab raw;
   raw.tokens = gguf.tokens;
   for (const std::string &merge : gguf.merges) {
+    // The left part has at least one character, so the search begins behind it.
     size_t space = merge.find(' ', 1);
     if (space == std::string::npos)
       return Status::error(Code::BadFile, "merge '%s' has no two parts",
@@ -205,6 +222,7 @@ static void setGgufWordPieces(const GgufTokenizer &gguf, TokenizerSpec &spec) {
   for (uint32_t id = 0; id < gguf.tokens.size(); ++id) {
     const std::string &token = gguf.tokens[id];
     if (isAdded[id])
+      // An added token is compared with the text as it is, so it has no prefix.
       spec.vocab.push_back(token);
     else if (token.starts_with(wordStart))
       spec.vocab.push_back(token.substr(wordStart.size()));
@@ -213,6 +231,7 @@ static void setGgufWordPieces(const GgufTokenizer &gguf, TokenizerSpec &spec) {
   }
   if (gguf.separator)
     spec.eos = static_cast<int32_t>(*gguf.separator);
+  // What is not said in the file holds for BERT: CLS and SEP are added.
   if (spec.bos != TokenizerSpec::kNone && gguf.addBos.value_or(true))
     spec.prefix.push_back(static_cast<uint32_t>(spec.bos));
   if (spec.eos != TokenizerSpec::kNone && gguf.addEos.value_or(true))
@@ -240,6 +259,8 @@ Status gist::importTokenizer(const GgufTokenizer &gguf, TokenizerSpec &spec) {
   }
   for (uint32_t id = 0; id < gguf.tokenTypes.size(); ++id) {
     int32_t type = gguf.tokenTypes[id];
+    // BERT's [UNK] is a special token. In byte-level files it plays no part
+    // (see setGgufBytes).
     bool added = type == kControl || type == kUserDefined ||
                  (type == kUnknown && gguf.model == "bert");
     if (!added || gguf.tokens[id].empty())
@@ -261,6 +282,7 @@ Status gist::importTokenizer(const GgufTokenizer &gguf, TokenizerSpec &spec) {
                          "tokenizer model '%s' is not supported; supported are "
                          "gpt2 (byte-level BPE) and bert (WordPiece)",
                          gguf.model.c_str());
+  // verify() checks the id.
   if (gguf.endOfTurn)
     result.stop.push_back(*gguf.endOfTurn);
   addKnownStops(result);

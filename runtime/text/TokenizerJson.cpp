@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Reads tokenizer.json. What this runtime cannot do exactly as the reference
+// does is an error that names it: a tokenizer that is nearly right gives a
+// model that is a little worse, which nobody would notice.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/text/TokenizerJson.h"
 
@@ -19,6 +25,7 @@ using namespace gist::detail;
 // JSON without exceptions
 //===----------------------------------------------------------------------===//
 
+/// nlohmann's parser is told not to throw; the runtime throws nothing.
 Status detail::parseJson(std::string_view text, const char *what, json &out) {
   out = json::parse(text.begin(), text.end(), nullptr, false);
   if (out.is_discarded() || !out.is_object())
@@ -71,6 +78,8 @@ Status detail::readVocab(const json &object, std::vector<std::string> &tokens) {
     GIST_TRY(idOf(entry.value(), "vocabulary", id));
     count = std::max(count, id + 1);
   }
+  // A file that names one token with a huge id would ask for a huge table.
+  // Vocabularies have few holes.
   if (count / 4 > object.size() + 1024)
     return Status::error(Code::BadFile,
                          "the vocabulary has %zu tokens but ids up to %u",
@@ -86,6 +95,7 @@ Status detail::readVocab(const json &object, std::vector<std::string> &tokens) {
   return {};
 }
 
+/// The order is kept: where two tokens have one text, the first counts.
 Status detail::readAddedTokens(const json &list, TokenizerSpec &spec) {
   if (list.is_null())
     return {};
@@ -109,6 +119,8 @@ static Status readMerges(const json &list, RawVocab &raw) {
   if (!list.is_array())
     return Status::error(Code::BadFile, "the BPE model has no merges");
   for (const json &entry : list) {
+    // Newer files write a pair; older ones a text with a space between, which
+    // cannot say a token that has a space.
     if (entry.is_array() && entry.size() == 2) {
       raw.merges.emplace_back(textOf(entry[0]), textOf(entry[1]));
       continue;
@@ -128,6 +140,7 @@ static Status readNormalizer(const json &object, TokenizerSpec &spec) {
     return {};
   std::string type = typeOf(object);
   const json &steps = member(object, "normalizers");
+  // A sequence of one step is common. Several steps are not supported.
   if (type == "Sequence" && steps.is_array() && steps.size() <= 1)
     return steps.empty() ? Status() : readNormalizer(steps[0], spec);
   if (type == "NFC") {
@@ -139,6 +152,7 @@ static Status readNormalizer(const json &object, TokenizerSpec &spec) {
     spec.cleanText = flagOf(member(object, "clean_text"), true);
     spec.splitChinese = flagOf(member(object, "handle_chinese_chars"), true);
     spec.lowercase = flagOf(member(object, "lowercase"), true);
+    // null means: as `lowercase`.
     spec.stripAccents = flagOf(member(object, "strip_accents"), spec.lowercase);
     return {};
   }
@@ -149,6 +163,9 @@ static Status readNormalizer(const json &object, TokenizerSpec &spec) {
 }
 
 /// The published expressions, as they stand in files.
+/// An expression is compared as text. Each has a matcher of its own in
+/// TokenizerSplit.cpp, because the runtime has no regular expressions with
+/// Unicode classes.
 static bool splitOfExpression(std::string_view expression,
                               TokenizerSplit &split) {
   static constexpr std::pair<std::string_view, TokenizerSplit> known[] = {
@@ -186,6 +203,8 @@ static Status readBytePreTokenizer(const json &object, TokenizerSpec &spec) {
       spec.splitDigits = true;
     } else if (type == "Split" && previous != "Split" && !last) {
       std::string expression = textOf(member(member(step, "pattern"), "Regex"));
+      // Both forms keep what matches: words are isolated, or all that is not a
+      // word is removed. The expressions match everything, so nothing is lost.
       bool isolates = textOf(member(step, "behavior")) == "Isolated" &&
                       !flagOf(member(step, "invert"));
       bool keeps = textOf(member(step, "behavior")) == "Removed" &&
@@ -221,6 +240,7 @@ static Status readBytePreTokenizer(const json &object, TokenizerSpec &spec) {
 }
 
 /// TemplateProcessing: the special tokens around the text.
+/// `single` is the form for one text. The form for a pair is not read.
 static Status readTemplate(const json &object, TokenizerSpec &spec) {
   bool after = false;
   for (const json &step : member(object, "single")) {
@@ -262,6 +282,7 @@ static Status readPostProcessor(const json &object, TokenizerSpec &spec) {
         sep.size() != 2)
       return Status::error(Code::BadFile, "%s without cls and sep",
                            type.c_str());
+    // Each is a pair of text and id.
     GIST_TRY(idOf(cls[1], "post-processor", first));
     GIST_TRY(idOf(sep[1], "post-processor", last));
     spec.prefix.push_back(first);
@@ -279,6 +300,8 @@ static Status readPostProcessor(const json &object, TokenizerSpec &spec) {
 // Models
 //===----------------------------------------------------------------------===//
 
+/// Added tokens first, as the library does. Only used while importing;
+/// Tokenizer::findToken has an index.
 int32_t detail::findToken(const TokenizerSpec &spec, const std::string &text) {
   for (const AddedToken &token : spec.added)
     if (token.text == text)
@@ -291,6 +314,7 @@ int32_t detail::findToken(const TokenizerSpec &spec, const std::string &text) {
 
 static Status readBpe(const json &root, TokenizerSpec &spec) {
   const json &model = member(root, "model");
+  // These belong to character-level BPE, where words end in a mark.
   for (const char *key : {"continuing_subword_prefix", "end_of_word_suffix"})
     if (!textOf(member(model, key)).empty())
       return Status::error(Code::Unsupported,
@@ -335,6 +359,7 @@ static Status readWordPiece(const json &root, TokenizerSpec &spec) {
 Status detail::readTokenizerJson(std::string_view text, TokenizerSpec &spec) {
   json root;
   GIST_TRY(parseJson(text, "tokenizer.json", root));
+  // Before the model: setByteVocab must know which ids are added tokens.
   GIST_TRY(readAddedTokens(member(root, "added_tokens"), spec));
   GIST_TRY(readNormalizer(member(root, "normalizer"), spec));
   const json &model = member(root, "model");

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// What is fast about encoding: an index of texts, the longest match at a place,
+// byte-pair merges with a heap, and WordPiece.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/text/TokenizerModels.h"
 
@@ -20,10 +25,13 @@ using namespace gist;
 // TextIndex, LongestMatch
 //===----------------------------------------------------------------------===//
 
+/// At most half of the slots are used, so a search soon meets an empty one. At
+/// least one is empty, so that it ends.
 void TextIndex::reset(size_t count) {
   slots.assign(std::bit_ceil(2 * count + 1), Slot());
 }
 
+/// The slot of a text, or the empty one where it would go.
 size_t TextIndex::slotOf(std::string_view text) const {
   size_t mask = slots.size() - 1;
   size_t slot = std::hash<std::string_view>()(text) & mask;
@@ -42,6 +50,8 @@ uint32_t TextIndex::find(std::string_view text) const {
   return slots.empty() ? kMissing : slots[slotOf(text)].id;
 }
 
+/// Only the lengths that occur for a first byte are tried. Added tokens nearly
+/// all begin with `<` or `[`, so most places of a text cost one look.
 void LongestMatch::build(
     const std::vector<std::pair<std::string_view, uint32_t>> &texts) {
   index.reset(texts.size());
@@ -49,6 +59,7 @@ void LongestMatch::build(
     if (text.empty())
       continue;
     index.insert(text, value);
+    // Empty texts were left out above: they would match everywhere.
     lengths[static_cast<uint8_t>(text[0])].push_back(
         static_cast<uint32_t>(text.size()));
   }
@@ -73,6 +84,8 @@ static uint64_t mixBits(uint64_t value) {
   return value ^ value >> 31;
 }
 
+/// The result of a merge is found by its text, because files name only the two
+/// parts.
 Status BpeModel::build(const TokenizerSpec &spec, const TextIndex &index) {
   vocab = &index;
   ignoreMerges = spec.ignoreMerges;
@@ -124,6 +137,8 @@ static bool isWorse(const BpeModel::Workspace::Candidate &a,
 }
 
 /// Adds the pair that begins at `position` to the heap if a merge joins it.
+/// The candidate keeps the ids it saw. encode() knows by them whether a merge
+/// has changed the symbols since.
 void BpeModel::push(Workspace &workspace, int32_t position) const {
   const Workspace::Symbol &left = workspace.symbols[position];
   if (left.next < 0)
@@ -138,6 +153,8 @@ void BpeModel::push(Workspace &workspace, int32_t position) const {
 
 void BpeModel::encode(std::string_view word, Workspace &workspace,
                       std::vector<int32_t> &ids) const {
+  // Llama 3: a word in the vocabulary is taken whole, even if the merges would
+  // not reach it.
   if (ignoreMerges) {
     if (uint32_t id = vocab->find(word); id != TextIndex::kMissing) {
       ids.push_back(static_cast<int32_t>(id));
@@ -173,11 +190,14 @@ void BpeModel::encode(std::string_view word, Workspace &workspace,
     heap.pop_back();
     int32_t position = static_cast<int32_t>(best.position);
     Workspace::Symbol &left = symbols[position];
+    // Stale: a merge has taken one of the two. What replaced it was pushed by
+    // that merge.
     if (left.id != best.left || left.next < 0 ||
         symbols[left.next].id != best.right)
       continue;
     Workspace::Symbol &right = symbols[left.next];
     left.id = find(best.left, best.right)->result;
+    // A gone symbol never equals the id that a candidate saw.
     right.id = kGone;
     left.next = right.next;
     if (left.next >= 0)
@@ -186,6 +206,7 @@ void BpeModel::encode(std::string_view word, Workspace &workspace,
     if (left.previous >= 0)
       push(workspace, left.previous);
   }
+  // Symbol 0 never goes: a merge lets the left one stay.
   for (int32_t i = 0; i >= 0; i = symbols[i].next)
     ids.push_back(static_cast<int32_t>(symbols[i].id));
 }
@@ -202,8 +223,11 @@ void WordPieceModel::build(const TokenizerSpec &tokenizer,
     longest = std::max(longest, text.size());
 }
 
+/// The longest piece first, from the front. If some part of a word has no
+/// piece, the whole word is one unknown token.
 void WordPieceModel::encode(std::string_view word,
                             std::vector<int32_t> &ids) const {
+  // Characters: bytes 80..BF continue one.
   size_t chars = std::count_if(word.begin(), word.end(), [](char c) {
     return (static_cast<uint8_t>(c) & 0xC0) != 0x80;
   });
@@ -213,6 +237,7 @@ void WordPieceModel::encode(std::string_view word,
   for (size_t begin = 0; known && begin < word.size();) {
     piece = begin ? spec->wordPrefix : "";
     size_t prefix = piece.size();
+    // No token is longer, so a longer piece cannot be found.
     piece += word.substr(begin, longest);
     uint32_t id = TextIndex::kMissing;
     for (; piece.size() > prefix; piece.pop_back()) {

@@ -4,6 +4,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The tokenizer section of a module. Numbers are little-endian and not aligned:
+//
+//   u32 version; u8 model, split, normalizer, options; u32 maxWordChars;
+//   i32 bos, eos, unknown, pad, mask;
+//   u16 + text wordPrefix; u32 + text chatTemplate;
+//   u32 + u32[] prefix, suffix, stop;
+//   u32 + (u16 + text)[] vocab; u32 + (u32, u32)[] merges;
+//   u32 + (u32 id, u8 options, u16 + text)[] added.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/text/TokenizerSpec.h"
 
@@ -53,6 +64,8 @@ Status TokenizerSpec::verify() const {
   for (const std::vector<uint32_t> *list : {&prefix, &suffix, &stop})
     for (uint32_t id : *list)
       GIST_TRY(checkId("a special token", id, vocab.size()));
+  // WordPiece and alphabets write `unknown` for what they cannot say.
+  // Byte-level models skip it.
   if (model != TokenizerModel::ByteBpe && unknown == kNone)
     return Status::error(Code::BadFile,
                          "tokenizer: no token for unknown words");
@@ -72,6 +85,7 @@ Status TokenizerSpec::verify() const {
 //===----------------------------------------------------------------------===//
 
 /// The options as bits, in the order of this list.
+/// The order is part of the format. A new option goes to the end.
 template <typename Spec> static auto optionsOf(Spec &spec) {
   return std::to_array({&spec.splitDigits, &spec.prefixSpace,
                         &spec.ignoreMerges, &spec.cleanText, &spec.splitChinese,
@@ -90,6 +104,8 @@ template <typename Options> static uint8_t packBits(const Options &options) {
   return bits;
 }
 
+/// Writes the bytes of a value as they are in memory; Bytes.h reads them so
+/// too.
 template <typename T> static void put(std::string &out, T value) {
   static_assert(std::is_trivially_copyable_v<T>);
   out.append(reinterpret_cast<const char *>(&value), sizeof(T));
@@ -140,6 +156,8 @@ std::string TokenizerSpec::serialize() const {
 // Reading
 //===----------------------------------------------------------------------===//
 
+/// A bit that is not known means a newer writer whose option would be ignored.
+/// That is refused.
 template <typename Options>
 static Status unpackBits(uint8_t bits, const char *what,
                          const Options &options) {
@@ -151,6 +169,7 @@ static Status unpackBits(uint8_t bits, const char *what,
   return {};
 }
 
+/// `last` is the last value of the enumeration.
 template <typename Enum>
 static Status readEnum(Cursor &cursor, const char *what, Enum last, Enum &out) {
   uint8_t value = 0;
@@ -245,10 +264,12 @@ Status TokenizerSpec::deserialize(Bytes bytes, TokenizerSpec &spec) {
     GIST_TRY(readText<uint16_t>(cursor, "tokenizer's vocabulary", text));
   GIST_TRY(readList(cursor, "tokenizer's merges", result.merges));
   GIST_TRY(readAdded(cursor, result.added));
+  // Bytes behind the end show that reader and writer disagree.
   if (cursor.left())
     return Status::error(Code::BadFile,
                          "tokenizer: %" PRIu64 " bytes are left over",
                          cursor.left());
+  // All users of a spec rely on verify(), so nothing is handed out before.
   GIST_TRY(result.verify());
   spec = std::move(result);
   return {};

@@ -4,6 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Normalisers and pre-tokenizers. The expressions of the pre-tokenizers are
+// matched by hand: each matcher tries the alternatives in the order of the
+// expression and takes the first that matches, as a regular expression does.
+// test/integration/tokenizers_test.py compares the result with the library's.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/text/TokenizerSplit.h"
 
@@ -38,6 +45,7 @@ static void forEachChar(std::string_view text, Visit visit) {
   }
 }
 
+/// The order of the steps is BertNormalizer's.
 static std::string normalizeBert(const TokenizerSpec &spec,
                                  std::string_view text) {
   std::string result;
@@ -57,6 +65,7 @@ static std::string normalizeBert(const TokenizerSpec &spec,
   });
   if (spec.stripAccents) {
     std::string bare;
+    // NFD parts letters from their marks, so that the marks can be dropped.
     forEachChar(toNfd(result), [&](uint32_t c) {
       if (!(charClass(c) & kMark))
         appendUtf8(bare, c);
@@ -115,6 +124,7 @@ public:
     load();
   }
 
+  /// The state one character on, for a look ahead.
   Scanner next() const {
     Scanner copy = *this;
     copy.advance();
@@ -165,6 +175,8 @@ static size_t matchContraction(Scanner at, bool anyCase) {
 
 /// The end of the white space at `at`, of which a word that follows keeps the
 /// last character: \s+(?!\S)|\s+
+/// \s+(?!\S) gives back one character if a word follows. With one character
+/// only it cannot match, and \s+ takes it.
 static size_t matchSpace(Scanner at) {
   size_t last = at.offset();
   Scanner end = at;
@@ -178,6 +190,7 @@ static size_t matchGpt2(Scanner at) {
   if (size_t end = matchContraction(at, false); end != at.offset())
     return end;
   Scanner word = at;
+  // Only a plain space joins a word, and only one: ` ?`.
   if (at.codePoint() == ' ' && at.next().isNot(kSpace))
     word.advance();
   if (word.is(kSpace))
@@ -199,6 +212,8 @@ static size_t matchLlama3(Scanner at, int digits) {
     return end;
 
   Scanner word = at;
+  // One character of any kind but a letter, number or newline may stand before
+  // the letters: a space, a quote, a bracket.
   if (at.isNot(kLetterOrNumber) && !at.isNewline() && at.next().is(kLetter))
     word.advance();
   if (word.is(kLetter)) {
@@ -213,6 +228,7 @@ static size_t matchLlama3(Scanner at, int digits) {
     return word.offset();
   }
 
+  // The number and letter cases are done, so `word` begins again.
   word = at;
   if (at.codePoint() == ' ' && at.next().isNot(kNotSymbol))
     word.advance();
@@ -224,6 +240,8 @@ static size_t matchLlama3(Scanner at, int digits) {
     return word.offset();
   }
 
+  // \s*[\r
+  // ]+ takes white space up to the last newline in a row of white space.
   size_t afterNewline = 0;
   for (Scanner space = at; space.is(kSpace);) {
     bool newline = space.isNewline();
@@ -236,6 +254,7 @@ static size_t matchLlama3(Scanner at, int digits) {
 
 void gist::splitText(TokenizerSplit split, std::string_view text,
                      std::vector<std::string_view> &words) {
+  // Every matcher takes at least one character, so this ends.
   for (size_t begin = 0; begin < text.size();) {
     Scanner at(text, begin);
     size_t end = text.size();
@@ -257,6 +276,7 @@ void gist::splitText(TokenizerSplit split, std::string_view text,
   }
 }
 
+/// Each digit is a part of its own; what is between stays together.
 void gist::splitAtDigits(std::string_view text,
                          std::vector<std::string_view> &parts) {
   size_t begin = 0;
@@ -275,6 +295,8 @@ void gist::splitAtDigits(std::string_view text,
     parts.push_back(text.substr(begin));
 }
 
+/// White space separates words and is dropped. A punctuation mark is a word of
+/// its own.
 void gist::splitBertWords(std::string_view text,
                           std::vector<std::string_view> &words) {
   size_t begin = 0;
@@ -293,6 +315,7 @@ void gist::splitBertWords(std::string_view text,
     bool punctuation = at.is(kPunctuation);
     at.advance();
     if (punctuation)
+      // The mark itself, from `begin` to behind it.
       flush();
     begin = at.offset();
   }

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// UTF-8, character classes and normal forms. The tables are generated from the
+// reference tokenizers (unicode/generate.py), so that classes and case are
+// those that models were trained with, not those of another version of Unicode.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/text/Unicode.h"
 
@@ -16,6 +22,8 @@
 using namespace gist;
 
 namespace {
+/// Every `step`-th code point from `first` to `last` has its lower case
+/// `difference` further on. Runs are sorted and do not overlap.
 struct LowerRun {
   uint32_t first;
   uint32_t last;
@@ -23,10 +31,13 @@ struct LowerRun {
   int32_t difference;
 };
 
+/// One step of a canonical decomposition; the first part may decompose further.
+/// Sorted by `codePoint`.
 struct Decomposition {
   uint32_t codePoint;
   uint32_t first;
   uint32_t second; ///< 0 where the decomposition is one character.
+  /// 1 where NFC puts the pair together again.
   uint32_t composes;
 };
 } // namespace
@@ -63,9 +74,12 @@ Utf8Char gist::decodeUtf8(std::string_view text) {
     return {kReplacementChar, 1, false};
   }
 
+  // The lead byte of n bytes holds 7 - n bits of the character.
   uint32_t codePoint = lead & (0x7F >> length);
   for (uint32_t i = 1; i < length; ++i) {
     if (i == text.size() || byte(i) < low || byte(i) > high)
+      // The bytes that fit so far are one ill-formed part (Unicode's "maximal
+      // subpart"). They become one U+FFFD together.
       return {kReplacementChar, i, false};
     codePoint = codePoint << 6 | (byte(i) & 0x3F);
     low = 0x80;
@@ -94,6 +108,8 @@ void gist::appendUtf8(std::string &text, uint32_t codePoint) {
   }
 }
 
+/// The text is not empty. In text that is not UTF-8 the result is still a place
+/// in it.
 size_t gist::lastUtf8Char(std::string_view text) {
   size_t begin = text.size() - 1;
   while (begin > 0 && (static_cast<uint8_t>(text[begin]) & 0xC0) == 0x80)
@@ -125,6 +141,7 @@ std::string gist::replaceInvalidUtf8(std::string_view text) {
   return result;
 }
 
+/// The bytes at the end that begin a character which is not yet whole: 0 to 3.
 size_t gist::incompleteUtf8Tail(std::string_view text) {
   for (size_t size = 1; size <= std::min<size_t>(3, text.size()); ++size) {
     std::string_view tail = text.substr(text.size() - size);
@@ -148,8 +165,10 @@ size_t gist::incompleteUtf8Tail(std::string_view text) {
 
 /// The low byte of the run that holds `codePoint`; runs are sorted by their
 /// first code point and cover everything.
+/// A run is first code point << 8 | value.
 static uint8_t findRun(const uint32_t *begin, const uint32_t *end,
                        uint32_t codePoint) {
+  // The largest entry that can begin at or before `codePoint`, and one on.
   const uint32_t *after = std::upper_bound(begin, end, codePoint << 8 | 0xFF);
   return static_cast<uint8_t>(after[-1]);
 }
@@ -190,6 +209,7 @@ void gist::appendLower(std::string &text, uint32_t codePoint) {
 //===----------------------------------------------------------------------===//
 
 // Hangul syllables are composed by arithmetic (The Unicode Standard, 3.12).
+// T counts from one before the first final consonant, so that 0 means none.
 static constexpr uint32_t kHangulS = 0xAC00, kHangulL = 0x1100,
                           kHangulV = 0x1161, kHangulT = 0x11A7;
 static constexpr uint32_t kHangulLCount = 19, kHangulVCount = 21,
@@ -198,6 +218,7 @@ static constexpr uint32_t kHangulSCount =
     kHangulLCount * kHangulVCount * kHangulTCount;
 
 static void decompose(uint32_t codePoint, std::u32string &out) {
+  // Code points below the range wrap to large numbers and fail the test.
   if (uint32_t s = codePoint - kHangulS; s < kHangulSCount) {
     out.push_back(kHangulL + s / (kHangulVCount * kHangulTCount));
     out.push_back(kHangulV + s / kHangulTCount % kHangulVCount);
@@ -219,6 +240,7 @@ static void decompose(uint32_t codePoint, std::u32string &out) {
     out.push_back(entry->second); // Never decomposes further.
 }
 
+/// 0 for starters. There are no marks below U+0300.
 static uint8_t combiningClass(uint32_t codePoint) {
   if (codePoint < 0x300)
     return 0;
@@ -243,6 +265,8 @@ static std::u32string decomposeAll(std::string_view text) {
       uint64_t order = combiningClass(result[j]);
       if (order == 0)
         break;
+      // The index in the low bits makes the sort keep the order of marks of one
+      // class. There are fewer than 2^56 characters.
       marks.emplace_back(order << 56 | j, result[j]);
     }
     std::sort(marks.begin(), marks.end());
@@ -288,6 +312,7 @@ static std::string encodeAll(const std::u32string &codePoints) {
   return result;
 }
 
+/// Most texts are ASCII, which all normal forms leave as it is.
 static bool isAscii(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
                      [](char c) { return static_cast<uint8_t>(c) < 0x80; });
@@ -308,6 +333,8 @@ std::string gist::toNfc(std::string_view text) {
   uint8_t lastClass = 0; // Of the last character kept after the starter.
   for (char32_t c : input) {
     uint8_t order = combiningClass(c);
+    // A character composes with the last starter if nothing stands between, or
+    // only marks of a lower class: an equal class blocks it.
     bool adjacent = starter != std::u32string::npos &&
                     (starter + 1 == output.size() || lastClass < order);
     uint32_t composed = adjacent ? compose(output[starter], c) : 0;
