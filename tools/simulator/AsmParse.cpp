@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Reads assembly text as LLVM's printer for gfx942 writes it. A form that is
+// not known gives false; the instruction then fails by name if it is executed,
+// and does not compute something else.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/simulator/AsmParse.h"
 
@@ -38,10 +44,14 @@ static bool parseInteger(std::string_view text, int64_t &value) {
   return !copy.empty() && *end == '\0';
 }
 
+/// "v_add_f32_e64 v0, |v1|, s2 clamp" is mnemonic, operands between commas, and
+/// modifiers behind the last one.
 ParsedLine gist::sim::splitLine(std::string_view line) {
   ParsedLine parsed;
   size_t end = line.find_first_of(" \t");
   std::string_view name = line.substr(0, end);
+  // Encodings of one operation differ in their suffix only. What matters of
+  // them shows in the operands and modifiers.
   parsed.isDpp = consumeBack(name, "_dpp");
   parsed.isSdwa = consumeBack(name, "_sdwa");
   if (!consumeBack(name, "_e32"))
@@ -72,6 +82,7 @@ ParsedLine gist::sim::splitLine(std::string_view line) {
     } else {
       if (start == std::string_view::npos)
         start = i;
+      // Commas inside brackets belong to the token: s[0:1], op_sel:[0,1].
       depth += (c == '[' || c == '(') - (c == ']' || c == ')');
     }
   }
@@ -79,6 +90,7 @@ ParsedLine gist::sim::splitLine(std::string_view line) {
   return parsed;
 }
 
+/// Names and numbers of the operand encoding; see ScalarReg.
 static bool parseNamedRegister(std::string_view text, Operand &operand) {
   struct Name {
     const char *name;
@@ -110,6 +122,8 @@ static bool parseNamedRegister(std::string_view text, Operand &operand) {
   return false;
 }
 
+/// s5, s[4:5], v0, a[0:3], ttmp2. A range gives the first register and the
+/// count.
 static bool parseNumberedRegister(std::string_view text, Operand &operand) {
   unsigned base = 0;
   operand.kind = OperandKind::Scalar;
@@ -143,6 +157,7 @@ static bool parseNumberedRegister(std::string_view text, Operand &operand) {
 
 /// A floating-point inline constant in the operand's type; 1/(2 pi) is printed
 /// rounded and has bits of its own.
+/// The printer writes 0.15915494 for all three types.
 static uint64_t floatConstant(double value, ValueType type) {
   bool isInverseTwoPi = value > 0.159 && value < 0.1592;
   switch (type) {
@@ -159,6 +174,8 @@ static uint64_t floatConstant(double value, ValueType type) {
   return 0;
 }
 
+/// `type` is how the operation reads this source: 1.0 has other bits in an f16
+/// operation than in an f64 one.
 static bool parseConstant(std::string_view text, ValueType type,
                           Operand &operand) {
   operand.kind = OperandKind::Constant;
@@ -185,6 +202,8 @@ bool gist::sim::parseOperand(std::string_view text, ValueType type,
                              Operand &operand) {
   if (text == "off")
     return true; // Stays of kind None.
+  // A minus before a digit belongs to the number; before a register it is a
+  // modifier.
   if (text.size() > 1 && text[0] == '-' && (text[1] < '0' || text[1] > '9')) {
     operand.neg = true;
     text.remove_prefix(1);
@@ -200,6 +219,7 @@ bool gist::sim::parseOperand(std::string_view text, ValueType type,
     operand.sext = true;
     text.remove_prefix(5);
   }
+  // The apertures of flat addresses are operands like constants.
   if (type == ValueType::B64 &&
       (text == "src_shared_base" || text == "src_private_base")) {
     operand.kind = OperandKind::Constant;
@@ -212,8 +232,11 @@ bool gist::sim::parseOperand(std::string_view text, ValueType type,
          parseConstant(text, type, operand);
 }
 
+/// A counter that is not named keeps its largest value, which waits for
+/// nothing.
 bool gist::sim::parseWait(std::string_view text, Inst &inst) {
   int64_t value = 0;
+  // Each text is one counter; the others are left alone.
   auto counter = [&](std::string_view name, uint8_t &out) {
     std::string_view rest = text;
     if (!consumeFront(rest, name) || !consumeBack(rest, ")") ||
@@ -246,6 +269,8 @@ bool gist::sim::parseHwReg(std::string_view text, HwReg &reg) {
 }
 
 /// [1,0,1] as bits, first element lowest.
+/// `step` is the width of an element: 2 for quad_perm, whose elements are lanes
+/// 0 to 3.
 static bool parseBits(std::string_view text, uint8_t &bits, unsigned step = 1) {
   bits = 0;
   unsigned position = 0;
@@ -331,6 +356,8 @@ static bool parseSwizzle(std::string_view text, int32_t &bits) {
       return false;
     rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);
   }
+  // The bits are those of the manual's offset field: bit 15 selects the quad
+  // permutation; otherwise and, or, xor masks of five bits each.
   if (kind == "QUAD_PERM" && numbers.size() == 4)
     bits = static_cast<int32_t>(0x8000 | numbers[0] | numbers[1] << 2 |
                                 numbers[2] << 4 | numbers[3] << 6);
@@ -345,6 +372,8 @@ static bool parseSwizzle(std::string_view text, int32_t &bits) {
   return true;
 }
 
+/// Every modifier must be known: one that is passed over could change the
+/// result.
 bool gist::sim::parseModifier(std::string_view text, Inst &inst) {
   size_t colon = text.find(':');
   std::string_view name = text.substr(0, colon);
@@ -405,6 +434,7 @@ bool gist::sim::parseModifier(std::string_view text, Inst &inst) {
       inst.*field.member = static_cast<uint8_t>(number);
       return true;
     }
+  // LLVM prints bound_ctrl:1 or :0 by version, and only where the bit is set.
   if (name == "bound_ctrl")
     return inst.boundCtrl = true;
   if (name == "offset" || name == "offset0") {
@@ -415,6 +445,7 @@ bool gist::sim::parseModifier(std::string_view text, Inst &inst) {
     inst.imm2 = static_cast<int32_t>(number);
     return true;
   }
+  // mul:2, mul:4 and div:2 as a power of two.
   if (name == "mul" || name == "div") {
     inst.omod = name == "div" ? -1 : number == 2 ? 1 : 2;
     return true;

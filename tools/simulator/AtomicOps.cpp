@@ -4,6 +4,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Atomics of global memory and of LDS. Workgroups run on several host threads,
+// so those of global memory are atomic on the host as well. LDS belongs to one
+// workgroup, whose waves run in turns on one thread.
+//
+// A flag kOrdered marks an atomic whose effect depends on the order of
+// workgroups: the launch then runs them one after the other, so that results
+// repeat.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/simulator/Numeric.h"
 #include "tools/simulator/VectorMemory.h"
@@ -38,6 +48,7 @@ static void writeResult(Wave &wave, const Inst &inst, unsigned lane, T value) {
 /// memory = f(memory, a, b), whatever other host threads do meanwhile.
 template <typename T, typename Function>
 static T update(uint8_t *pointer, Function function, T a, T b) {
+  // The pointer is aligned: resolveLane has checked it.
   T *memory = reinterpret_cast<T *>(pointer);
   T old = __atomic_load_n(memory, __ATOMIC_RELAXED);
   while (!__atomic_compare_exchange_n(memory, &old, function(old, a, b),
@@ -54,11 +65,13 @@ static void runMemoryAtomic(Wave &wave, const Inst &inst) {
     if (wave.state == WaveState::Failed)
       return;
     T a = readData<T>(wave, inst.src[1], lane);
+    // cmpswap has two operands, in registers that follow each other.
     T b = inst.src[1].count > sizeof(T) / 4
               ? readData<T>(wave, inst.src[1], lane, 1)
               : T(0);
     LaneMemory memory =
         resolveLane(wave, inst, lane, sizeof(T), Access::Atomic);
+    // An atomic outside of its buffer changes nothing and returns zero.
     if (!memory.pointer && !memory.outOfBuffer)
       return;
     T old = memory.pointer ? update<T>(memory.pointer, Function{}, a, b) : T(0);
@@ -93,6 +106,7 @@ static void runLdsAtomic(Wave &wave, const Inst &inst) {
     wave.group->counters.ldsBytesRead += sizeof(T);
     wave.group->counters.ldsBytesWritten += sizeof(T);
   });
+  // LDS accesses stay in flight until the wave waits for them.
   if (wave.group->config->checks && count)
     // checks.after() will number this operation; it is the next one.
     wave.group->shadow.issue(
@@ -111,6 +125,7 @@ static uint32_t addF32(uint32_t old, uint32_t data) {
 static uint64_t addF64(uint64_t old, uint64_t data) {
   return bitsOf(asDouble(old) + asDouble(data));
 }
+/// Applies a function to both halves of a dword.
 template <typename Combine>
 static uint32_t onHalves(uint32_t a, uint32_t b, Combine combine) {
   return combine(static_cast<uint16_t>(a), static_cast<uint16_t>(b)) |
@@ -118,6 +133,8 @@ static uint32_t onHalves(uint32_t a, uint32_t b, Combine combine) {
                           static_cast<uint16_t>(b >> 16)))
              << 16;
 }
+/// The sum of two f16 is exact enough in f32 that rounding twice gives the same
+/// bits as rounding once.
 static uint32_t addPackedF16(uint32_t old, uint32_t data) {
   return onHalves(old, data, [](uint16_t a, uint16_t b) {
     return toF16Bits(fromF16(a) + fromF16(b));
@@ -135,6 +152,7 @@ public:
   Table() {
     addInteger<uint32_t, int32_t>("", "u32", "i32", "b32");
     addInteger<uint64_t, int64_t>("_x2", "u64", "i64", "b64");
+    // Sums of floats depend on the order in which they are added.
     constexpr uint32_t kFloat = kAtomic | kOrdered;
     addBoth<uint32_t>("add_f32", "add", "f32", kFloat,
                       [](uint32_t old, uint32_t data, uint32_t) {
@@ -170,6 +188,8 @@ public:
   OpTable get() const { return ops; }
 
 private:
+  /// The names are built here, so they are kept in a deque, whose elements do
+  /// not move.
   void add(const std::string &name, Handler run, OpClass opClass,
            uint8_t numDst, uint32_t flags, uint8_t size) {
     names.push_back(name);
@@ -197,6 +217,8 @@ private:
     addMemory<T>(memoryName, flags, function);
     addLds<T>(ldsName, type, function);
   }
+  /// The names of memory and LDS forms differ: memory has signed and unsigned
+  /// in the name (smin), LDS in the type (min_i32).
   template <typename U, typename I>
   void addInteger(const std::string &suffix, const std::string &u,
                   const std::string &i, const std::string &b) {
@@ -223,6 +245,7 @@ private:
       return static_cast<U>(
           std::max(static_cast<I>(old), static_cast<I>(data)));
     };
+    // Counts up to the limit and wraps to zero, as the manual defines it.
     auto increment = [](U old, U limit, U) {
       return old >= limit ? U(0) : static_cast<U>(old + 1);
     };

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The four scalar registers that describe a buffer to buffer_* and s_buffer_*
+// instructions: the base address, the size of a record, their number, and
+// flags. The bits are those of the CDNA3 manual's buffer resource descriptor.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef GIST_TOOLS_SIMULATOR_BUFFERRESOURCE_H
 #define GIST_TOOLS_SIMULATOR_BUFFERRESOURCE_H
@@ -12,6 +18,7 @@
 
 namespace gist::sim {
 
+/// Read when an instruction uses it: the registers may change in between.
 struct BufferResource {
   uint64_t base;
   uint32_t stride, records;

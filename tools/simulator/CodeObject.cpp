@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Loads a code object as the driver does: places the segments, applies
+// relocations, decodes the code, and reads what descriptors and metadata say of
+// each kernel. The file is not trusted; all offsets are checked.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/simulator/CodeObject.h"
 
@@ -42,6 +48,7 @@ static void readKernelMetadata(llvm::msgpack::MapDocNode &node,
                ? static_cast<uint32_t>(value.getUInt())
                : 0;
   };
+  // The largest workgroup that the kernel was compiled for.
   if (uint32_t limit = integer(node[".max_flat_workgroup_size"]))
     kernel.maxWorkgroupSize = limit;
   llvm::msgpack::DocNode &list = node[".args"];
@@ -73,6 +80,7 @@ static bool readMetadata(const Elf &elf, llvm::msgpack::Document &document,
     for (const auto &note : elf.notes(header, failure))
       if (note.getName() == "AMDGPU" &&
           note.getType() == llvm::ELF::NT_AMDGPU_METADATA) {
+        // Notes of AMDGPU are aligned to 4 bytes.
         llvm::StringRef blob = note.getDescAsStringRef(4);
         llvm::consumeError(std::move(failure));
         if (document.readFromBlob(blob, /*Multi=*/false) &&
@@ -101,6 +109,7 @@ static bool relocate(const Elf &elf, uint8_t *image, uint64_t imageSize,
     if (take(entries, error))
       return false;
     for (const auto &entry : *entries) {
+      // Addresses of the image are host addresses; see Memory.h.
       uint64_t value = reinterpret_cast<uintptr_t>(image) +
                        static_cast<uint64_t>(int64_t(entry.r_addend));
       uint32_t type = entry.getType(false);
@@ -116,6 +125,7 @@ static bool relocate(const Elf &elf, uint8_t *image, uint64_t imageSize,
         error = format("relocation type %u is not supported", type);
         return false;
       }
+      // Written without `r_offset + 8`, which can wrap.
       if (entry.r_offset > imageSize || imageSize - entry.r_offset < 8) {
         error = "a relocation lies outside the image";
         return false;
@@ -143,6 +153,8 @@ static void readDescriptor(const uint8_t *descriptor, Kernel &kernel) {
   // One file of up to 512, split at the offset; no instruction can name more
   // than 256 of either part.
   kernel.accumOffset = ((kd.compute_pgm_rsrc3 & 0x3f) + 1) * 4;
+  // The field counts in blocks of eight registers and may round up beyond what
+  // can be named.
   kernel.vectorRegisters =
       std::clamp(((kd.compute_pgm_rsrc1 & 0x3f) + 1) * 8, kernel.accumOffset,
                  kernel.accumOffset + 256);
@@ -182,6 +194,8 @@ std::unique_ptr<CodeObject> CodeObject::load(const void *bytes, uint64_t size,
   uint64_t extent = 0, codeStart = 0, codeSize = 0;
   for (const auto &segment : *segments)
     if (segment.p_type == llvm::ELF::PT_LOAD) {
+      // 4 GiB is far more than any code object has, and keeps the sums below
+      // from wrapping.
       if (segment.p_offset > size ||
           size - segment.p_offset < segment.p_filesz ||
           segment.p_filesz > segment.p_memsz ||
@@ -191,6 +205,8 @@ std::unique_ptr<CodeObject> CodeObject::load(const void *bytes, uint64_t size,
       }
       extent = std::max<uint64_t>(extent, segment.p_vaddr + segment.p_memsz);
     }
+  // A page more, so that the base can be moved to a page boundary: code may
+  // rely on the alignment of its addresses.
   object->image.resize(extent + kPage);
   uintptr_t start = reinterpret_cast<uintptr_t>(object->image.data());
   object->imageBase =
@@ -212,6 +228,7 @@ std::unique_ptr<CodeObject> CodeObject::load(const void *bytes, uint64_t size,
   llvm::msgpack::Document document;
   if (!readMetadata(*elf, document, error))
     return nullptr;
+  // Asked of the whole program, not of each kernel: functions are shared.
   bool ordered = hasOrderedAtomics(object->program);
   auto sections = elf->sections();
   if (take(sections, error))
@@ -227,6 +244,7 @@ std::unique_ptr<CodeObject> CodeObject::load(const void *bytes, uint64_t size,
       auto name = symbol.getName(*names);
       if (take(name, error))
         return nullptr;
+      // The symbol name.kd is the descriptor of kernel `name`. It has 64 bytes.
       if (!name->ends_with(".kd") || symbol.st_value > extent ||
           extent - symbol.st_value < 64)
         continue;
@@ -244,6 +262,7 @@ std::unique_ptr<CodeObject> CodeObject::load(const void *bytes, uint64_t size,
         for (Kernel &kernel : object->kernels)
           if (node.getMap()[".symbol"].getString() == kernel.name + ".kd")
             readKernelMetadata(node.getMap(), kernel);
+  // The kernel may read constants from the image.
   memory.add(object->imageBase, extent);
   return object;
 }

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A code object as it lies on the card: the segments of an ELF file at their
+// virtual addresses, the decoded instructions, and for each kernel what its
+// descriptor and the metadata note say.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef GIST_TOOLS_SIMULATOR_CODEOBJECT_H
 #define GIST_TOOLS_SIMULATOR_CODEOBJECT_H
@@ -25,6 +31,8 @@ struct Program {
   std::vector<uint32_t> indexOfDword; ///< Or kNoInstruction.
 
   static constexpr uint32_t kNoInstruction = ~0u;
+  /// kNoInstruction for an address inside an instruction or outside of the
+  /// code. Instructions begin at dwords.
   uint32_t indexAt(uint64_t address) const {
     uint64_t dword = (address - base) / 4;
     if (address < base || address % 4 || dword >= indexOfDword.size())
@@ -33,6 +41,7 @@ struct Program {
   }
 };
 
+/// One argument in the kernarg segment; offset and size in bytes.
 struct KernelArgument {
   uint32_t offset = 0, size = 0;
   std::string
@@ -40,6 +49,8 @@ struct KernelArgument {
   bool isHidden() const { return kind.starts_with("hidden_"); }
 };
 
+/// What the 64-byte kernel descriptor says. Sizes are bytes, LDS of the
+/// workgroup and scratch of one lane.
 struct Kernel {
   std::string name;
   const Program *program = nullptr;

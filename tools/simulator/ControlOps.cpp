@@ -4,11 +4,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Branches, calls, barriers, waits and the mode register. What only concerns
+// caches, priority or sleep does nothing here.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/simulator/Wave.h"
 
 using namespace gist::sim;
 
+/// wave.pc is an index of instructions; targets of computed jumps are addresses
+/// and may point anywhere.
 static void jump(Wave &wave, uint32_t target) {
   if (target == Program::kNoInstruction)
     return wave.fail(-1, "jumps to where no instruction starts");
@@ -25,6 +32,7 @@ static constexpr OpInfo branchIf(const char *name, Condition,
   return {name, run, OpClass::Branch, 0, flags, {}, 0};
 }
 
+/// The address behind this instruction, which calls return to.
 static uint64_t nextAddress(const Wave &wave, const Inst &inst) {
   return wave.group->kernel->program->base + inst.offset + inst.size;
 }
@@ -37,6 +45,7 @@ static void runSetPc(Wave &wave, const Inst &inst) {
        wave.group->kernel->program->indexAt(wave.readScalar64(inst.src[0])));
 }
 static void runSwapPc(Wave &wave, const Inst &inst) {
+  // Read before the write: both may be the same pair.
   uint64_t target = wave.readScalar64(inst.src[0]);
   wave.writeScalar(inst.dst, nextAddress(wave, inst));
   jump(wave, wave.group->kernel->program->indexAt(target));
@@ -47,6 +56,7 @@ static void runCall(Wave &wave, const Inst &inst) {
 }
 
 static void runEnd(Wave &wave, const Inst &) { wave.state = WaveState::Ended; }
+/// The wave stops here. runWorkgroup lets it go on when all have come.
 static void runBarrier(Wave &wave, const Inst &) {
   wave.state = WaveState::AtBarrier;
 }
@@ -55,6 +65,8 @@ static void runTrap(Wave &wave, const Inst &) {
 }
 static void runNothing(Wave &, const Inst &) {}
 
+/// Loads are done at once, so a wait has nothing to wait for. It only tells the
+/// checks what may be used from here on.
 static void runWait(Wave &wave, const Inst &inst) {
   if (!wave.group->config->checks)
     return;

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Turns the bytes of a code object into instructions, once, before anything is
+// executed. LLVM disassembles, AsmParse reads the text, and here the operands
+// are put into the places where handlers look for them.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/simulator/Decoder.h"
 
@@ -35,6 +41,7 @@ namespace {
 class Disassembler {
 public:
   Disassembler() {
+    // These may be called more than once.
     LLVMInitializeAMDGPUTargetInfo();
     LLVMInitializeAMDGPUTargetMC();
     LLVMInitializeAMDGPUDisassembler();
@@ -42,6 +49,7 @@ public:
     std::string unused;
     const llvm::Target *target =
         llvm::TargetRegistry::lookupTarget(triple, unused);
+    // isValid() then says no, and decode() gives the error.
     if (!target)
       return;
     registers.reset(target->createMCRegInfo(triple));
@@ -85,6 +93,7 @@ private:
 };
 } // namespace
 
+/// By plain mnemonic. The tables are small and the map is made once.
 static const OpInfo *findOp(const std::string &name) {
   static const std::unordered_map<std::string, const OpInfo *> kTable = [] {
     std::unordered_map<std::string, const OpInfo *> table;
@@ -115,6 +124,8 @@ static void orderMemoryOperands(Inst &inst, const std::vector<Operand> &list) {
   size_t next = 0;
   auto take = [&]() { return next < list.size() ? list[next++] : Operand(); };
   bool isStore = inst.hasFlag(kStore), isAtomic = inst.hasFlag(kAtomic);
+  // In assembly, buffers have their data first. The others have the address
+  // first, behind a result.
   bool hasData = isStore || isAtomic;
   switch (inst.op->opClass) {
   case OpClass::Buffer:
@@ -122,6 +133,7 @@ static void orderMemoryOperands(Inst &inst, const std::vector<Operand> &list) {
       Operand data = take();
       if (hasData)
         inst.src[1] = data;
+      // An atomic without sc0 returns nothing; its data register is read only.
       if (!isStore && (!isAtomic || inst.sc0))
         inst.dst = data;
     }
@@ -159,6 +171,7 @@ static bool buildInst(const ParsedLine &line, const OpInfo &op, Inst &inst) {
   inst.op = &op;
   inst.run = op.run;
   inst.sdwa = line.isSdwa;
+  // The counters of s_waitcnt are printed without commas.
   if (op.opClass == OpClass::Wait && line.mnemonic == "s_waitcnt") {
     for (const auto &part : {line.operands, line.modifiers})
       for (std::string_view text : part)
@@ -186,7 +199,10 @@ static bool buildInst(const ParsedLine &line, const OpInfo &op, Inst &inst) {
       inst.imm2 = static_cast<int32_t>(reg.width);
       continue;
     }
+    // The type of a destination does not matter: it is never a constant.
     size_t source = i < op.numDst ? 0 : i - op.numDst;
+    // Messages to the host have no effect here. An instruction whose only
+    // operand is a modifier has it in place 0.
     if (text.starts_with("sendmsg(") || (i == 0 && parseModifier(text, inst)))
       continue;
     if (source > 3 || !parseOperand(text, op.types[source], operand))
@@ -235,6 +251,8 @@ bool gist::sim::decode(const uint8_t *code, uint64_t size, Program &program,
   program.base = reinterpret_cast<uintptr_t>(code);
   program.indexOfDword.assign(size / 4, Program::kNoInstruction);
   std::vector<int64_t> targets;
+  // All of the segment is decoded, padding and data included. What cannot be
+  // decoded moves on by a dword and only fails when it runs.
   for (uint64_t offset = 0; offset + 4 <= size;) {
     Inst inst;
     inst.offset = static_cast<uint32_t>(offset);
@@ -244,6 +262,7 @@ bool gist::sim::decode(const uint8_t *code, uint64_t size, Program &program,
     ParsedLine line = splitLine(text);
     const OpInfo *op = length ? findOp(line.mnemonic) : nullptr;
     if (!op || !buildInst(line, *op, inst)) {
+      // A half-built instruction is thrown away.
       inst = Inst();
       inst.offset = static_cast<uint32_t>(offset);
       inst.op = &kNotImplemented;
@@ -265,6 +284,8 @@ bool gist::sim::decode(const uint8_t *code, uint64_t size, Program &program,
     program.texts.push_back(std::move(text));
     offset += inst.size;
   }
+  // Targets are resolved last: a jump forward points to what was not yet
+  // decoded.
   for (size_t i = 0; i < targets.size(); ++i)
     if (targets[i] >= 0)
       program.instructions[i].target =

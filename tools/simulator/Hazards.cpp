@@ -35,6 +35,8 @@ static bool isLaneAccess(const Inst &inst) {
   return isVectorAlu(inst) && inst.hasFlag(kLane);
 }
 
+/// `since` is the time of the write, `now` that of this instruction; the
+/// instructions between them count.
 bool WaveChecks::requireStates(Wave &wave, uint32_t since, unsigned needed,
                                const char *rule, unsigned reg) {
   uint32_t between = now - since - 1;
@@ -50,6 +52,8 @@ bool WaveChecks::requireStates(Wave &wave, uint32_t since, unsigned needed,
 /// Wait states from a matrix operation to one that reads its result as C.
 static unsigned statesToAddend(const WriteStamp &writer, const Inst &reader) {
   bool readerXdl = reader.op->matrixXdl;
+  // The whole accumulator and nothing else: only then does the result go
+  // straight back in.
   bool sameRegisters =
       writer.first == reader.src[2].reg && writer.count == reader.src[2].count;
   if (sameRegisters) // The accumulator is forwarded.
@@ -80,6 +84,7 @@ bool WaveChecks::checkSourceHazard(Wave &wave, const Inst &inst,
                                    unsigned source) {
   const Operand &operand = inst.src[source];
   bool isMatrix = inst.op->opClass == OpClass::Mfma;
+  // Each register has its own last writer.
   for (unsigned reg = operand.reg; reg < operand.reg + operand.count; ++reg) {
     const WriteStamp &stamp = stamps[reg];
     if (now - stamp.time > kHorizon || stamp.kind == WriteStamp::None)
@@ -110,6 +115,7 @@ bool WaveChecks::checkSourceHazard(Wave &wave, const Inst &inst,
       if (inst.op->opClass == OpClass::Valu &&
           !require(1, "transcendental result read"))
         return false;
+      // A transcendental or partial write is a VALU write too.
       [[fallthrough]];
     case WriteStamp::Partial:
       if (stamp.kind == WriteStamp::Partial && isVectorAlu(inst) &&
@@ -133,6 +139,8 @@ bool WaveChecks::checkSourceHazard(Wave &wave, const Inst &inst,
   return true;
 }
 
+/// Overwriting is a hazard as well: the matrix pipeline still writes, or still
+/// reads C, when the new value arrives.
 bool WaveChecks::checkDestinationHazard(Wave &wave, const Inst &inst) {
   const Operand &operand = inst.dst;
   if (!operand.isVector() || inst.op->opClass == OpClass::Mfma)
@@ -179,12 +187,15 @@ bool WaveChecks::checkScalarHazard(Wave &wave, const Inst &inst) {
   if (isVector || isVmem)
     for (unsigned i = 0; i < 4; ++i) {
       const Operand &source = inst.src[i];
+      // EXEC has rules of its own, below.
       if (!source.isScalar() || source.reg == kExec)
         continue;
       for (unsigned reg = source.reg; reg < source.reg + source.count; ++reg) {
         uint32_t since = valuWroteScalar[reg];
         if (isVmem && !require(since, 5, "SGPR from VALU read by VMEM", reg))
           return false;
+        // Operand 1 of v_readlane and v_writelane selects the lane; the manual
+        // has a distance of its own for it.
         if (isVector && !require(since, isLaneAccess(inst) && i == 1 ? 4 : 2,
                                  "SGPR from VALU read by VALU", reg))
           return false;
@@ -210,6 +221,7 @@ bool WaveChecks::checkScalarHazard(Wave &wave, const Inst &inst) {
   return true;
 }
 
+/// Scalar operations and branches have no hazards with vector registers.
 bool WaveChecks::checkHazards(Wave &wave, const Inst &inst) {
   if (!checkScalarHazard(wave, inst))
     return false;
@@ -222,11 +234,13 @@ bool WaveChecks::checkHazards(Wave &wave, const Inst &inst) {
   return checkDestinationHazard(wave, inst);
 }
 
+/// Notes what this instruction writes, for the questions of later ones.
 void WaveChecks::stampWrites(const Inst &inst) {
   const OpInfo &op = *inst.op;
   WriteStamp stamp;
   stamp.time = now;
   stamp.op = &op;
+  // `size` of a matrix operation is its passes.
   stamp.passes = op.size;
   stamp.first = inst.dst.reg;
   stamp.count = inst.dst.count;
@@ -251,6 +265,8 @@ void WaveChecks::stampWrites(const Inst &inst) {
     }
   bool isFlatStore = op.opClass >= OpClass::Global &&
                      op.opClass <= OpClass::Scratch && inst.hasFlag(kStore);
+  // Stores of more than two dwords read their data late. With a scalar offset
+  // no distance is needed.
   if (isFlatStore && inst.src[1].count > 2 && !inst.src[3].isScalar())
     std::fill_n(wideStore + inst.src[1].reg, inst.src[1].count, now);
 
@@ -258,6 +274,8 @@ void WaveChecks::stampWrites(const Inst &inst) {
   for (const Operand *dst : {&inst.dst, &inst.sdst})
     if (dst->isScalar())
       for (unsigned reg = dst->reg; reg < dst->reg + dst->count; ++reg)
+        // A write of the scalar unit is interlocked, and ends the hazard of one
+        // before.
         valuWroteScalar[reg] = byVector ? now : 0;
   if (byVector && inst.hasFlag(kWritesExec))
     valuWroteExec = now;

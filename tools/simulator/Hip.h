@@ -24,6 +24,7 @@
 
 #define GIST_HIP_API extern "C" __attribute__((visibility("default")))
 
+/// Only the codes that this library returns.
 enum hipError_t : int {
   hipSuccess = 0,
   hipErrorInvalidValue = 1,
@@ -49,11 +50,13 @@ namespace gist::sim {
 using HipGraph = std::vector<std::function<hipError_t()>>;
 using HipGraphNode = struct HipGraphNodeNumber *;
 
+/// Work of a stream is done at once, so a stream holds no queue.
 struct HipStream {
   std::shared_ptr<HipGraph> capture; ///< While it is captured.
   bool isOrigin = false;             ///< The capture began on this stream.
 };
 
+/// Times are the host's.
 struct HipEvent {
   double milliseconds = 0;
   bool recorded = false;

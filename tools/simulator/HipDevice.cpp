@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The one device of the library, the texts of errors, and the functions that
+// only the simulator has. Numbers are those of an MI300X, so that a program
+// that sizes its work by them does here what it would do on the card.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/simulator/Hip.h"
 
@@ -24,6 +30,8 @@ hipError_t gist::sim::fail(hipError_t error) {
   return error;
 }
 
+/// A failed kernel is reported by every later synchronisation, as on a card;
+/// gistSimConfigure("reset") clears it.
 hipError_t gist::sim::synchronize() {
   std::lock_guard lock(hipState().mutex);
   return fail(hipState().failed ? hipErrorLaunchFailure : hipSuccess);
@@ -39,6 +47,7 @@ static constexpr uint64_t kMemory = 192ull << 30;
 static constexpr int kVersion = 60000000; // HIP 6.0.
 
 namespace {
+/// The numbers of the attributes are HIP 6's.
 struct Attribute {
   int number; ///< hipDeviceAttribute_t
   int value;
@@ -154,6 +163,8 @@ GIST_HIP_API hipError_t hipDeviceGetAttribute(int *value, int attribute,
     return fail(hipErrorInvalidValue);
   if (device != 0)
     return fail(hipErrorInvalidDevice);
+  // An attribute that is not listed is an error, so that a program does not
+  // read zero for it.
   for (const Attribute &entry : kAttributes)
     if (entry.number == attribute) {
       *value = entry.value;
@@ -292,6 +303,7 @@ GIST_HIP_API int gistSimConfigure(const char *name, uint64_t value) {
   if (setting == "checks")
     state.config.checks = value;
   else if (setting == "alignment")
+    // Values beyond the last level mean the last.
     state.config.alignment = static_cast<Alignment>(
         std::min<uint64_t>(value, static_cast<uint64_t>(Alignment::Strict)));
   else if (setting == "threads")

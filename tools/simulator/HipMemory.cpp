@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Memory of the device is memory of this process. Copies and fills check that
+// the device side is allocated, as a driver would: a host pointer in its place
+// is an error on a card too.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/simulator/Hip.h"
 
@@ -27,6 +33,8 @@ static hipError_t allocate(void **pointer, size_t size) {
     return hipSuccess;
   HipState &state = hipState();
   std::lock_guard lock(state.mutex);
+  // The host may have less; then posix_memalign says so, or the pages fail when
+  // they are touched.
   if (size > kDeviceMemory - std::min(kDeviceMemory, state.memory.bytesInUse()))
     return fail(hipErrorOutOfMemory);
   void *memory = nullptr;
@@ -38,6 +46,7 @@ static hipError_t allocate(void **pointer, size_t size) {
   return hipSuccess;
 }
 
+/// Only what was allocated here can be freed, and once.
 static hipError_t release(void *pointer) {
   if (!pointer)
     return hipSuccess;
@@ -53,6 +62,7 @@ GIST_HIP_API hipError_t hipMalloc(void **pointer, size_t size) {
   return allocate(pointer, size);
 }
 GIST_HIP_API hipError_t hipFree(void *pointer) { return release(pointer); }
+/// Host memory that a kernel may read is entered in the map like device memory.
 GIST_HIP_API hipError_t hipHostMalloc(void **pointer, size_t size, unsigned) {
   return allocate(pointer, size);
 }
@@ -91,12 +101,16 @@ static hipError_t copy(void *target, const void *source, size_t size, int kind,
     return hipSuccess;
   if (!target || !source || kind < HostToHost || kind > Default)
     return fail(hipErrorInvalidValue);
+  // The check comes when the work runs: what is captured in a graph may be
+  // allocated or freed in between.
   return submit(stream, [=]() {
+    // `Default` leaves the direction open, so nothing is checked.
     bool toDevice = kind == HostToDevice || kind == DeviceToDevice;
     bool fromDevice = kind == DeviceToHost || kind == DeviceToDevice;
     if ((toDevice && !isDevice(target, size)) ||
         (fromDevice && !isDevice(source, size)))
       return fail(hipErrorInvalidValue);
+    // The two may overlap.
     std::memmove(target, source, size);
     return hipSuccess;
   });

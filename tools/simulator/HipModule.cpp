@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Modules, launches, and kernel nodes of graphs. A hipFunction_t is a pointer
+// to a Kernel, a hipModule_t one to a HipModule.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/simulator/Hip.h"
 
@@ -43,6 +48,7 @@ GIST_HIP_API hipError_t hipModuleLoadData(HipModule **module,
   if (size == 0)
     return fail(hipErrorInvalidImage);
   std::string error;
+  // The image is copied: the caller may free it after this call.
   auto object = CodeObject::load(image, size, state.memory, error);
   if (!object) {
     state.report = error;
@@ -112,6 +118,7 @@ GIST_HIP_API hipError_t hipFuncSetAttribute(const void *function, int,
 //===----------------------------------------------------------------------===//
 
 /// Arguments one by one, placed as the kernel's metadata says.
+/// The sizes of the arguments come from the metadata; HIP passes pointers only.
 static std::vector<uint8_t> packParameters(const Kernel &kernel,
                                            void **parameters) {
   std::vector<uint8_t> bytes;
@@ -147,6 +154,8 @@ static bool unpackExtra(void **extra, std::vector<uint8_t> &bytes) {
 }
 
 /// A launch that is ready to run, now or by a graph.
+/// Arguments are copied now, because HIP lets the caller reuse them after the
+/// launch call.
 static hipError_t makeLaunch(LaunchRequest request, void **parameters,
                              void **extra, std::function<hipError_t()> &work) {
   if (!request.kernel)
@@ -161,6 +170,7 @@ static hipError_t makeLaunch(LaunchRequest request, void **parameters,
   }
   work = [request = std::move(request)]() {
     HipState &state = hipState();
+    // A launch after a failure does not run, as on a card.
     if (state.failed)
       return fail(hipErrorLaunchFailure);
     std::string error =
@@ -190,6 +200,7 @@ GIST_HIP_API hipError_t hipModuleLaunchKernel(
 }
 
 namespace {
+/// The fields and their order are HIP's hipKernelNodeParams.
 struct HipKernelNodeParams {
   Dim3 blockDim;
   void **extra;

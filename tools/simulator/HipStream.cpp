@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Streams, events and graphs. Work runs when it is submitted, one piece after
+// the other, so events and waits between streams are always satisfied. They
+// matter only while a capture draws streams together.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/simulator/Hip.h"
 
@@ -16,6 +22,7 @@ static HipStream &orDefault(HipStream *stream) {
   return stream ? *stream : hipState().defaultStream;
 }
 
+/// Work that is captured reports its errors when the graph is launched.
 hipError_t gist::sim::submit(HipStream *stream,
                              std::function<hipError_t()> work) {
   std::lock_guard lock(hipState().mutex);
@@ -45,6 +52,7 @@ GIST_HIP_API hipError_t hipStreamCreateWithPriority(HipStream **stream,
                                                     unsigned flags, int) {
   return hipStreamCreateWithFlags(stream, flags);
 }
+/// The default stream is not in the list and cannot be destroyed.
 GIST_HIP_API hipError_t hipStreamDestroy(HipStream *stream) {
   std::lock_guard lock(hipState().mutex);
   auto &streams = hipState().streams;
@@ -63,6 +71,7 @@ GIST_HIP_API hipError_t hipStreamSynchronize(HipStream *stream) {
   }
   return synchronize();
 }
+/// A query never finds unfinished work.
 GIST_HIP_API hipError_t hipStreamQuery(HipStream *stream) {
   return hipStreamSynchronize(stream);
 }
@@ -155,11 +164,13 @@ GIST_HIP_API hipError_t hipStreamEndCapture(HipStream *stream,
   std::lock_guard lock(hipState().mutex);
   if (!stream->capture || !stream->isOrigin)
     return fail(hipErrorStreamCaptureUnmatched);
+  // The streams that joined leave with the one that began.
   std::shared_ptr<HipGraph> capture = stream->capture;
   for (HipStream *other : hipState().streams)
     if (other->capture == capture)
       other->capture.reset();
   stream->isOrigin = false;
+  // The work moves out. Events keep weak pointers, which then find nothing.
   *graph = new HipGraph(std::move(*capture));
   return hipSuccess;
 }
@@ -181,6 +192,7 @@ GIST_HIP_API hipError_t hipGraphInstantiate(HipGraph **executable,
                                             size_t) {
   if (!executable || !graph)
     return fail(hipErrorInvalidValue);
+  // A copy: the graph may be changed or destroyed after this.
   *executable = new HipGraph(*graph);
   return hipSuccess;
 }

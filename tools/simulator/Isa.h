@@ -37,6 +37,7 @@ enum ScalarReg : uint16_t {
   kNumScalar = 256
 };
 
+/// None is an operand that is left out, such as `off`.
 enum class OperandKind : uint8_t { None, Vector, Scalar, Constant };
 
 struct Operand {

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Operations that move data between lanes and the scalar registers, and between
+// the two halves of the vector register file.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/simulator/Valu.h"
 
@@ -19,6 +24,7 @@ static void runReadFirstLane(Wave &wave, const Inst &inst) {
   wave.writeScalar(inst.dst, wave.vector[source.reg][lane]);
 }
 
+/// Reads the lane whether exec hides it or not.
 static void runReadLane(Wave &wave, const Inst &inst) {
   unsigned lane = wave.readScalar32(inst.src[1]) & 63;
   const Operand &source = inst.src[0];
@@ -26,17 +32,20 @@ static void runReadLane(Wave &wave, const Inst &inst) {
                                                : wave.readScalar32(source));
 }
 
+/// Writes the lane whether exec hides it or not; the others stay.
 static void runWriteLane(Wave &wave, const Inst &inst) {
   unsigned lane = wave.readScalar32(inst.src[1]) & 63;
   wave.vector[inst.dst.reg][lane] = wave.readScalar32(inst.src[0]);
 }
 
 /// Counts the bits of a mask below this lane, in its low or high half.
+/// Both halves in a row give each lane the number of set lanes below it.
 template <bool High> static void runMaskedCount(Wave &wave, const Inst &inst) {
   uint32_t bufferA[kLanes], bufferB[kLanes], results[kLanes];
   const uint32_t *masks = fetch<U32>(wave, inst, 0, nullptr, bufferA);
   const uint32_t *base = fetch<U32>(wave, inst, 1, nullptr, bufferB);
   for (unsigned lane = 0; lane < kLanes; ++lane) {
+    // All bits below the lane's own.
     uint64_t below = (uint64_t(1) << lane) - 1;
     uint32_t half = static_cast<uint32_t>(High ? below >> 32 : below);
     results[lane] = base[lane] + static_cast<uint32_t>(
@@ -45,6 +54,7 @@ template <bool High> static void runMaskedCount(Wave &wave, const Inst &inst) {
   store<U32>(wave, inst, results, wave.exec());
 }
 
+/// v_accvgpr_*: the register names already say which half they are in.
 static void runMove(Wave &wave, const Inst &inst) {
   uint32_t buffer[kLanes];
   const uint32_t *row = fetch<U32>(wave, inst, 0, nullptr, buffer);

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Runs all workgroups of a launch. Waves of a workgroup take turns on one host
+// thread; workgroups are spread over threads. What a kernel sees at its first
+// instruction follows the HSA ABI for code object version 5.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/simulator/Format.h"
 #include "tools/simulator/Simulator.h"
@@ -25,6 +31,7 @@ namespace hsa = llvm::amdhsa;
 //===----------------------------------------------------------------------===//
 
 /// The packet a kernel sees through its dispatch pointer.
+/// The layout is that of hsa_kernel_dispatch_packet_t.
 struct DispatchPacket {
   uint16_t header = 0, setup = 3;
   uint16_t workgroupSize[3] = {};
@@ -35,6 +42,8 @@ struct DispatchPacket {
 };
 static_assert(sizeof(DispatchPacket) == 64);
 
+/// Arguments that do not fit into the segment are left out; `argument` comes
+/// from the file's metadata.
 static void put(std::vector<uint8_t> &bytes, const KernelArgument &argument,
                 uint64_t value) {
   uint32_t size = std::min<uint32_t>(argument.size, 8);
@@ -50,6 +59,7 @@ static std::vector<uint8_t> makeKernarg(const LaunchRequest &request) {
   // argument is wanted of each: what runtimes allocate does not end inside of
   // one.
   constexpr size_t kPiece = 64;
+  // At least 16 bytes: kernels without arguments may still be given a pointer.
   size_t used = std::max<size_t>({bytes.size(), kernel.kernargSize, 16});
   bytes.resize((used + kPiece - 1) / kPiece * kPiece);
   const Dim3 &groups = request.workgroups, &size = request.workgroupSize;
@@ -65,11 +75,13 @@ static std::vector<uint8_t> makeKernarg(const LaunchRequest &request) {
                               {"hidden_group_size_x", size.x},
                               {"hidden_group_size_y", size.y},
                               {"hidden_group_size_z", size.z},
+                              // The grid is a whole number of workgroups.
                               {"hidden_remainder_x", 0},
                               {"hidden_remainder_y", 0},
                               {"hidden_remainder_z", 0},
                               {"hidden_grid_dims", 3},
                               {"hidden_dynamic_lds_size", request.dynamicLds},
+                              // The upper half of the aperture's addresses.
                               {"hidden_shared_base", kSharedAperture >> 32},
                               {"hidden_private_base", kPrivateAperture >> 32}};
     for (const Hidden &hidden : kHidden)
@@ -116,10 +128,14 @@ static void setUpWave(const LaunchState &launch, Workgroup &group, Wave &wave,
               (kernel.vectorRegisters - kernel.accumOffset) *
                   sizeof(wave.vector[0]));
 
+  // FLOAT_ROUND_MODE, FLOAT_DENORM_MODE and FP16_OVFL of the descriptor, at
+  // their places in MODE.
   uint32_t round = kernel.rsrc1 >> 12 & 0xf, denorm = kernel.rsrc1 >> 16 & 0xf;
   uint32_t overflow = kernel.rsrc1 >> 26 & 1;
   wave.setMode(round | denorm << 4 | overflow << 23);
 
+  // The order of these registers is fixed by the ABI. What the kernel did not
+  // ask for takes no register.
   unsigned next = 0;
   auto give = [&](uint64_t value, unsigned count) {
     for (unsigned i = 0; i < count; ++i)
@@ -154,18 +170,21 @@ static void setUpWave(const LaunchState &launch, Workgroup &group, Wave &wave,
   for (unsigned axis = 0; axis < 3; ++axis)
     if (kernel.rsrc2 >> (7 + axis) & 1)
       give(group.id[axis], 1);
+  // The workgroup info word.
   if (kernel.rsrc2 >> 10 & 1)
     give(0, 1);
 
   uint64_t items = size.count(), exec = 0;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     uint64_t item = uint64_t(index) * kLanes + lane;
+    // The last wave of a workgroup may be part full.
     if (item >= items)
       break;
     exec |= uint64_t(1) << lane;
     uint32_t x = static_cast<uint32_t>(item % size.x);
     uint32_t y = static_cast<uint32_t>(item / size.x % size.y);
     uint32_t z = static_cast<uint32_t>(item / size.x / size.y);
+    // Work-item ids are packed, ten bits each, in v0.
     wave.vector[0][lane] = x | y << 10 | z << 20;
   }
   wave.write64(kExec, exec);
@@ -190,6 +209,8 @@ static void runWave(Wave &wave, uint64_t turn) {
       inst.run(wave, inst);
       continue;
     }
+    // The checks come first: they are about the registers as the instruction
+    // finds them.
     wave.checks.before(wave, inst);
     if (wave.state == WaveState::Failed)
       return;
@@ -201,8 +222,12 @@ static void runWave(Wave &wave, uint64_t turn) {
 
 /// All waves in turns, so that one may spin on what another writes.
 static void runWorkgroup(const LaunchState &launch, Workgroup &group) {
+  // Long enough that changing waves costs little, short enough that a wave
+  // which spins soon lets the others run.
   constexpr uint64_t kTurn = 20000;
   group.error.clear();
+  // Zero, for launches without checks. With checks, reading what was never
+  // written is a finding.
   group.lds.assign(launch.ldsSize, 0);
   group.shadow.reset(launch.ldsSize);
   while (group.waves.size() < launch.waves)
@@ -225,6 +250,7 @@ static void runWorkgroup(const LaunchState &launch, Workgroup &group) {
     }
     if (!group.error.empty() || ended == launch.waves)
       return;
+    // Some waves have used up their turn and are still running.
     if (waiting + ended < launch.waves)
       continue;
     // A barrier that some waves of the workgroup will never reach. The
@@ -237,6 +263,8 @@ static void runWorkgroup(const LaunchState &launch, Workgroup &group) {
                          "reaching it",
                          ended, launch.waves));
     }
+    // All waves must wait at the same instruction. The hardware counts arrivals
+    // only, so two barriers that meet by chance would pass there.
     const Inst *meeting = nullptr;
     for (unsigned i = 0; i < launch.waves; ++i) {
       Wave &wave = *group.waves[i];
@@ -296,6 +324,8 @@ std::string gist::sim::launch(const LaunchRequest &request, MemoryMap &memory,
   // With preloaded arguments the hardware enters behind the 256 bytes that
   // load them for firmware that cannot.
   uint64_t entry = kernel.entry + (kernel.preload & 0x7f ? 256 : 0);
+  // A kernel that calls functions through pointers does not know its stack. The
+  // size is ours; an overflow is reported.
   constexpr uint32_t kStackForCalls = 16384;
   bool hasDynamicStack =
       kernel.properties >> hsa::KERNEL_CODE_PROPERTY_USES_DYNAMIC_STACK_SHIFT &
@@ -313,10 +343,14 @@ std::string gist::sim::launch(const LaunchRequest &request, MemoryMap &memory,
                             kLanes)};
   if (std::string problem = checkRequest(request, state); !problem.empty())
     return problem;
+  // The kernel reads both through pointers.
   memory.add(kernarg.data(), kernarg.size());
   memory.add(&packet, sizeof(packet));
 
   uint64_t total = request.workgroups.count();
+  // Workgroups are handed out in launch order, so those before the first
+  // failure have all begun. They run to their end: an earlier one may still
+  // fail.
   std::atomic<uint64_t> nextGroup = 0, firstFailed = ~uint64_t(0);
   std::mutex mutex;
   std::string error;
@@ -345,6 +379,7 @@ std::string gist::sim::launch(const LaunchRequest &request, MemoryMap &memory,
     std::lock_guard lock(mutex);
     counters.add(group->counters);
   };
+  // hardware_concurrency may be 0; the clamp below makes it 1.
   unsigned threads =
       config.threads ? config.threads : std::thread::hardware_concurrency();
   if (kernel.ordered)

@@ -4,6 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Reads, writes and lane exchanges of LDS (ds_*). Atomics are in AtomicOps.cpp.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/simulator/VectorMemory.h"
 
@@ -20,6 +24,7 @@ static uint64_t conflictCycles(const uint32_t *addresses, uint64_t mask,
   // 12 bytes go like 16.
   unsigned group = std::bit_floor(std::min(32u, 128 / std::max(bytes, 4u)));
   uint64_t extra = 0;
+  // Lanes are served in groups that move 128 bytes together.
   for (unsigned first = 0; first < kLanes; first += group) {
     uint32_t seen[32][32];
     uint8_t counts[32] = {};
@@ -30,6 +35,7 @@ static uint64_t conflictCycles(const uint32_t *addresses, uint64_t mask,
       for (unsigned byte = 0; byte < bytes; byte += 4) {
         uint32_t dword = (addresses[lane] + byte) / 4;
         unsigned bank = dword % 32;
+        // Lanes that name the same dword share one access.
         if (std::find(seen[bank], seen[bank] + counts[bank], dword) !=
             seen[bank] + counts[bank])
           continue;
@@ -86,6 +92,8 @@ template <unsigned Bytes, unsigned Parts, unsigned Unit, bool Signed = false,
           int Half = -1>
 static void runRead(Wave &wave, const Inst &inst) {
   constexpr unsigned kDwords = (Bytes + 3) / 4;
+  // All parts are checked before a register changes, so that a finding leaves
+  // the wave as it was.
   uint32_t addresses[Parts][kLanes];
   for (unsigned part = 0; part < Parts; ++part) {
     uint32_t offset = static_cast<uint32_t>(part ? inst.imm2 : inst.imm) * Unit;
@@ -98,6 +106,7 @@ static void runRead(Wave &wave, const Inst &inst) {
     for (unsigned part = 0; part < Parts; ++part) {
       uint32_t values[kDwords] = {};
       std::memcpy(values, memory + addresses[part][lane], Bytes);
+      // The shift left puts the sign of the value at bit 31.
       if constexpr (Signed)
         values[0] = static_cast<uint32_t>(
             int32_t(values[0] << (32 - 8 * Bytes)) >> (32 - 8 * Bytes));
@@ -114,6 +123,7 @@ static void runRead(Wave &wave, const Inst &inst) {
   });
 }
 
+/// `High` takes the data from the upper half of the register.
 template <unsigned Bytes, unsigned Parts, unsigned Unit, bool High = false>
 static void runWrite(Wave &wave, const Inst &inst) {
   constexpr unsigned kDwords = (Bytes + 3) / 4;
@@ -142,6 +152,8 @@ static void runBackwardPermute(Wave &wave, const Inst &inst) {
     unsigned source =
         (wave.vector[inst.src[0].reg][lane] + static_cast<uint32_t>(inst.imm)) /
         4 % kLanes;
+    // A lane that exec hides gives zero. Results are collected first: the
+    // destination may be the source.
     results[lane] =
         exec >> source & 1 ? wave.vector[inst.src[1].reg][source] : 0;
   }
@@ -160,6 +172,7 @@ static void runPermute(Wave &wave, const Inst &inst) {
         4 % kLanes;
     results[target] = wave.vector[inst.src[1].reg][lane];
   });
+  // A lane that nobody wrote to gets zero.
   forEachLane(exec, [&](unsigned lane) {
     wave.vector[inst.dst.reg][lane] = results[lane];
   });
@@ -174,6 +187,7 @@ static void runSwizzle(Wave &wave, const Inst &inst) {
   uint32_t results[kLanes];
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     unsigned source;
+    // Quad permutation: two bits for each lane of four.
     if (control & 0x8000) {
       source = (lane & ~3u) | (control >> (2 * (lane & 3)) & 3);
     } else {

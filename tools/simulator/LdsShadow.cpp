@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Keeps for each dword of LDS who wrote and read its bytes since the last
+// barrier. Barriers are counted: an entry whose epoch is not the present one is
+// from before a barrier and does not race. Nothing has to be cleared.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/simulator/LdsShadow.h"
 
@@ -13,6 +19,8 @@ using namespace gist::sim;
 
 /// Four bytes 0x00 or 0xff from four bits.
 static uint32_t widenToBytes(unsigned byteMask) {
+  // The multiplication copies the four bits to bits 0, 8, 16, 24 (and places
+  // that the mask drops).
   return (((byteMask * 0x00204081u) & 0x01010101u) * 0xffu);
 }
 
@@ -30,6 +38,8 @@ void LdsShadow::reset(unsigned bytes) {
   epoch = 1;
 }
 
+/// Readers of one byte are a set of 16 waves; of writers only the last is kept,
+/// because another one would have been a race.
 void LdsShadow::mark(unsigned wave, LdsAccess kind, Cell &cell,
                      unsigned byteMask) {
   if (kind == LdsAccess::Read) {
@@ -40,6 +50,7 @@ void LdsShadow::mark(unsigned wave, LdsAccess kind, Cell &cell,
     cell.readers |= (0x0001000100010001ull << wave) & widenToWords(byteMask);
     return;
   }
+  // Writers of an earlier epoch are forgotten.
   if (cell.writeEpoch != epoch) {
     cell.writeEpoch = epoch;
     cell.writtenNow = 0;
@@ -57,10 +68,12 @@ const char *LdsShadow::accessDword(unsigned wave, LdsAccess kind, Cell &cell,
     other = cell.dmaOwner;
     return "while a load into LDS is still in flight (missing vmcnt wait)";
   }
+  // An atomic reads too.
   if (kind != LdsAccess::Write && (cell.writtenEver & byteMask) != byteMask)
     return "which was never written";
 
   // Against writes of other waves since the last barrier.
+  // Atomics of several waves on one word do not race.
   if (cell.writeEpoch == epoch && (cell.writtenNow & byteMask) &&
       !(kind == LdsAccess::Atomic && cell.atomic)) {
     uint32_t mask = widenToBytes(cell.writtenNow & byteMask);
@@ -98,6 +111,7 @@ const char *LdsShadow::access(unsigned wave, LdsAccess kind, unsigned address,
   return nullptr;
 }
 
+/// `count` addresses of at most 64 lanes.
 void LdsShadow::issue(unsigned wave, bool isDma, uint32_t sequence,
                       LdsAccess kind, const uint16_t *addresses, unsigned count,
                       unsigned bytes) {
@@ -130,6 +144,8 @@ void LdsShadow::retire(unsigned wave, uint32_t lds, uint32_t vmem) {
   });
 }
 
+/// An access that is in flight belongs to both epochs: it may land before or
+/// after the barrier. It is entered again.
 void LdsShadow::barrier() {
   ++epoch;
   for (unsigned wave = 0; wave < kMaxWaves; ++wave)

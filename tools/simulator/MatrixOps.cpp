@@ -45,6 +45,7 @@ struct Brain {
     return fromBf16(static_cast<uint16_t>(bits));
   }
 };
+/// 256 values are converted once: a matrix operation converts thousands.
 template <float (*Convert)(uint8_t)> struct Eighth {
   static constexpr unsigned kBytes = 1;
   using Value = float;
@@ -89,6 +90,7 @@ static double multiplyAdd(double a, double b, double c, Double) {
 template <typename E> static float multiplyAdd(float a, float b, float c, E) {
   return c + a * b;
 }
+/// Wraps around; unsigned, because signed overflow is undefined.
 static int32_t multiplyAdd(int32_t a, int32_t b, int32_t c, Byte) {
   return static_cast<int32_t>(uint32_t(c) + uint32_t(a) * uint32_t(b));
 }
@@ -101,6 +103,8 @@ static int32_t multiplyAdd(int32_t a, int32_t b, int32_t c, Byte) {
 template <typename E, unsigned Dim, unsigned K, unsigned Blocks>
 static void readFactor(const Wave &wave, const Operand &operand,
                        typename E::Value (&matrix)[Blocks][K][Dim]) {
+  // Elements of a lane, and how many lanes with the same row share the K of a
+  // block.
   constexpr unsigned kPerLane = Dim * K * Blocks / kLanes;
   constexpr unsigned kGroups = K / kPerLane;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
@@ -149,6 +153,7 @@ unsigned gist::sim::matrixRow(const OpInfo &op, unsigned index, unsigned lane) {
   return row;
 }
 
+/// Works on whole matrices, because a lane holds pieces of several rows.
 template <typename EA, typename EB, unsigned Dim, unsigned K, unsigned Blocks>
 static void runMfma(Wave &wave, const Inst &inst) {
   using Value = typename EA::Value;
@@ -157,6 +162,8 @@ static void runMfma(Wave &wave, const Inst &inst) {
   if (inst.blgp)
     return wave.fail(-1, "blgp is not implemented");
 
+  // thread_local: these are too large for the stack of every call, and
+  // workgroups run on several threads.
   alignas(64) static thread_local Value a[Blocks][K][Dim], b[Blocks][K][Dim];
   alignas(64) static thread_local Value d[Blocks][Dim][Dim];
   readFactor<EA, Dim, K, Blocks>(wave, inst.src[0], a);

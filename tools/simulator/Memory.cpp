@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The map of allocations is a sorted list: lookups are many and need a binary
+// search, changes are few.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/simulator/Memory.h"
 
@@ -35,6 +40,8 @@ bool MemoryMap::remove(const void *base) {
   return false;
 }
 
+/// An access that begins in one allocation and ends in the next is outside of
+/// both, even where they touch.
 const Allocation *MemoryMap::find(uint64_t address, uint64_t bytes) const {
   auto next = std::upper_bound(allocations.begin(), allocations.end(), address,
                                startsAfter);
@@ -44,6 +51,8 @@ const Allocation *MemoryMap::find(uint64_t address, uint64_t bytes) const {
   return candidate.contains(address, bytes) ? &candidate : nullptr;
 }
 
+/// The distance tells what went wrong: a few bytes past the end is an index, a
+/// far address a bad pointer.
 std::string MemoryMap::describe(uint64_t address) const {
   auto next = std::upper_bound(allocations.begin(), allocations.end(), address,
                                startsAfter);

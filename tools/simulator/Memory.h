@@ -21,6 +21,7 @@ namespace gist::sim {
 
 struct Allocation {
   uint64_t base = 0, size = 0;
+  /// Written without `address + bytes`, which can wrap.
   bool contains(uint64_t address, uint64_t bytes) const {
     return address >= base && bytes <= size && address - base <= size - bytes;
   }

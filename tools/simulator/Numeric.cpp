@@ -11,6 +11,8 @@
 
 using namespace gist::sim;
 
+/// Rounds to nearest first, then steps back. f16 bits are sign and magnitude,
+/// so one less is one nearer to zero.
 uint16_t gist::sim::toF16BitsTowardZero(float value) {
   uint16_t bits = toF16Bits(value);
   // Rounded away from zero: one step back. An overflow stops at the largest.
@@ -22,10 +24,15 @@ uint16_t gist::sim::toF16BitsTowardZero(float value) {
 uint16_t gist::sim::toBf16Bits(float value) {
   uint32_t bits = bitsOf(value);
   if (std::isnan(value))
+    // Sets the quiet bit, and keeps a NaN whose payload lies in the low half
+    // from becoming infinite.
     return static_cast<uint16_t>(bits >> 16 | 0x40);
+  // Half of the last place, minus one, plus the bit that makes ties go to even.
   return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
+/// Exponent 0 is denormal. There are no infinities: the largest exponent is an
+/// ordinary one.
 template <unsigned Mantissa, int Bias> static float fromFnuz(uint8_t bits) {
   if (bits == 0x80)
     return std::nanf("");
@@ -48,6 +55,7 @@ static uint8_t toFnuz(float value, bool saturate) {
   uint8_t overflow = saturate ? sign | 0x7f : 0x80;
   if (std::isinf(magnitude))
     return overflow;
+  // ilogb of zero is a special value.
   int exponent = magnitude == 0 ? 0 : std::ilogb(magnitude);
   // The spacing of the format around the value; denormals share the least.
   int spacing = std::max(exponent, 1 - Bias) - int(Mantissa);
@@ -57,6 +65,7 @@ static uint8_t toFnuz(float value, bool saturate) {
   float rounded = std::ldexp(units, spacing);
   if (rounded > fromFnuz<Mantissa, Bias>(0x7f))
     return overflow;
+  // Rounding up may have reached the next power of two.
   exponent = std::ilogb(rounded);
   if (exponent < 1 - Bias)
     return sign | static_cast<uint8_t>(units);

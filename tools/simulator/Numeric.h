@@ -40,6 +40,7 @@ float fromBf8(uint8_t bits); ///< e5m2, bias 16.
 uint8_t toFp8(float value, bool saturate);
 uint8_t toBf8(float value, bool saturate);
 
+/// Flushed denormals keep their sign, as on the card.
 inline float flushDenormal(float value) {
   return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0f, value)
                                                 : value;

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Scalar loads. They read the same memory as vector loads and are never out of
+// order with stores here: there are no caches.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/simulator/Wave.h"
 
@@ -24,6 +29,7 @@ template <unsigned Dwords> static void runLoad(Wave &wave, const Inst &inst) {
   uint64_t address = (wave.readScalar64(inst.src[0]) +
                       static_cast<uint64_t>(readOffset(wave, inst))) &
                      ~uint64_t(3);
+  // Lane 0 stands for the wave in messages.
   const uint8_t *memory = wave.global(address, 4 * Dwords, 0, "loads");
   if (!memory)
     return;
@@ -31,6 +37,7 @@ template <unsigned Dwords> static void runLoad(Wave &wave, const Inst &inst) {
   wave.group->counters.scalarBytesRead += 4 * Dwords;
 }
 
+/// Each dword is bounded by itself; what is beyond the buffer reads zero.
 template <unsigned Dwords>
 static void runBufferLoad(Wave &wave, const Inst &inst) {
   BufferResource resource(&wave.scalar[inst.src[0].reg]);

@@ -4,6 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Lane permutations (DPP) and sub-dword accesses (SDWA) of vector operations.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/simulator/Valu.h"
 
@@ -11,6 +15,7 @@ using namespace gist::sim;
 
 /// The lane that `lane` reads, or -1 if there is none.
 static int dppSource(const Inst &inst, int lane) {
+  // A row is 16 lanes.
   int row = lane & ~15, column = lane & 15, amount = inst.dppArg;
   switch (inst.dpp) {
   case Dpp::None:
@@ -36,6 +41,8 @@ static int dppSource(const Inst &inst, int lane) {
   case Dpp::RowHalfMirror:
     return (lane & ~7) | (7 - (lane & 7));
   case Dpp::RowBcast15:
+    // Lane 15 of each row goes to the whole row after it, lane 31 to the upper
+    // half of the wave.
     return row == 0 ? -1 : row - 1;
   case Dpp::RowBcast31:
     return lane < 32 ? -1 : 31;
@@ -53,6 +60,8 @@ DppMap gist::sim::makeDppMap(const Inst &inst, uint64_t exec) {
     int source = dppSource(inst, lane);
     // A lane that is switched off does not exist as a source.
     bool exists = source >= 0 && exec >> source & 1;
+    // An index in range, so that nothing is read out of bounds; `invalid` makes
+    // the value zero.
     map.source[lane] = static_cast<uint8_t>(exists ? source : lane);
     if (!exists) {
       map.invalid |= bit;
@@ -101,6 +110,7 @@ uint32_t gist::sim::mergeSdwa(uint32_t old, uint32_t value, const Inst &inst) {
                  static_cast<unsigned>(Sel::Byte0));
     break;
   }
+  // Dword returned above, so the shift is less than 32.
   uint32_t field = (uint32_t(1) << width) - 1;
   uint32_t placed = (value & field) << shift;
   switch (inst.dstUnused) {

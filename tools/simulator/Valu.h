@@ -78,8 +78,12 @@ struct DppMap {
   uint64_t invalid = 0; ///< Lanes whose source does not exist.
   uint64_t written = 0;
 };
+/// Lanes are written where exec, row_mask and bank_mask allow it, and where the
+/// source exists or bound_ctrl makes it zero.
 DppMap makeDppMap(const Inst &inst, uint64_t exec);
 
+/// SDWA: a byte or half of a source, widened, and the place of the result in
+/// the destination.
 uint32_t selectSdwa(uint32_t value, Sel sel, bool sext);
 uint32_t mergeSdwa(uint32_t old, uint32_t value, const Inst &inst);
 
@@ -99,6 +103,7 @@ inline const uint32_t *rawRow(const Wave &wave, const Operand &operand,
 /// Applies DPP (first source only).
 inline const uint32_t *dppRow(const DppMap &map, const uint32_t *row,
                               uint32_t *buffer) {
+  // `row` and `buffer` may be the same array.
   uint32_t copy[kLanes];
   std::memcpy(copy, row, sizeof(copy));
   for (unsigned lane = 0; lane < kLanes; ++lane)
@@ -146,9 +151,12 @@ const typename S::T *fetch(Wave &wave, const Inst &inst, unsigned index,
           buffer[lane] = static_cast<T>(half);
       }
     } else {
+      // The common case reads the registers in place, without a copy.
       bool plain = !operand.abs && !operand.neg;
       if constexpr (kIsFloat<S>)
         plain &= !wave.flushInput;
+      // `low` dies with this function, so its contents move to the caller's
+      // buffer. A row of registers lives on.
       if (plain)
         return reinterpret_cast<const T *>(
             row == low ? static_cast<const uint32_t *>(
@@ -191,6 +199,8 @@ inline void writeRow(Wave &wave, unsigned reg, const uint32_t *values,
     row[lane] = mask >> lane & 1 ? values[lane] : row[lane];
 }
 
+/// NaN becomes zero under clamp: the comparison is written so that it fails for
+/// NaN.
 template <typename T> T clampToUnit(T value) {
   return !(value > 0) ? T(0) : value > 1 ? T(1) : value;
 }
@@ -288,6 +298,7 @@ void runValu(Wave &wave, const Inst &inst, Function function,
   R results[kLanes];
   for (unsigned lane = 0; lane < kLanes; ++lane)
     results[lane] = function(std::get<I>(sources)[lane]...);
+  // NaNs are rare, so the loop that finds them is kept free of work.
   if constexpr (kIsFloat<D>) {
     bool anyNan = false;
     for (unsigned lane = 0; lane < kLanes; ++lane)
@@ -300,6 +311,8 @@ void runValu(Wave &wave, const Inst &inst, Function function,
   store<D>(wave, inst, results, mask);
 }
 
+/// The types of the sources, for the decoder: a constant is stored in the type
+/// in which the operation reads it.
 template <typename... S> constexpr std::array<ValueType, 4> valueTypes() {
   std::array<ValueType, 4> types = {ValueType::B32, ValueType::B32,
                                     ValueType::B32, ValueType::B32};
@@ -323,6 +336,8 @@ constexpr OpInfo valu(const char *name, Function, uint32_t flags = 0,
 template <typename D, typename... S, typename Function>
 constexpr OpInfo valuAccumulate(const char *name, Function) {
   Handler run = [](Wave &wave, const Inst &inst) {
+    // A copy in which the destination stands as the last source. Modifiers of
+    // sources do not apply to it.
     Inst full = inst;
     full.src[sizeof...(S) - 1] = inst.dst;
     full.src[sizeof...(S) - 1].neg = full.src[sizeof...(S) - 1].abs = false;

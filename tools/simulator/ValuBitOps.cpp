@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Moves, bits, fields and shifts. In v_*rev_* the first operand is the distance
+// and the second the value.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/simulator/Valu.h"
 
@@ -18,6 +23,8 @@ static void runSwap(Wave &wave, const Inst &inst) {
   });
 }
 
+/// Written apart from valu<>: the condition is a mask of lanes in a scalar
+/// pair, one bit for each lane.
 static void runCndmask(Wave &wave, const Inst &inst) {
   uint64_t mask = wave.exec();
   DppMap map;
@@ -43,6 +50,7 @@ static uint32_t reverseBits(uint32_t value) {
   return result;
 }
 
+/// A width of 32 counts as 0: the hardware reads five bits.
 static uint32_t extractUnsigned(uint32_t value, uint32_t offset,
                                 uint32_t width) {
   offset &= 31;
@@ -63,6 +71,7 @@ static int32_t extractSigned(int32_t value, uint32_t offset, uint32_t width) {
          (32 - width);
 }
 
+/// Selectors 0 to 7 name a byte, 8 to 11 a sign, 12 is 0, from 13 on 0xff.
 static uint32_t permuteByte(uint64_t data, uint32_t selector) {
   if (selector >= 13)
     return 0xff;
@@ -73,6 +82,7 @@ static uint32_t permuteByte(uint64_t data, uint32_t selector) {
   return data >> (8 * selector) & 0xff;
 }
 
+/// The second operand has the low bytes.
 static uint32_t permute(uint32_t high, uint32_t low, uint32_t selectors) {
   uint64_t data = uint64_t(high) << 32 | low;
   uint32_t result = 0;

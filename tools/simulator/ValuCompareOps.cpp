@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// v_cmp_* and v_cmpx_*: a bit for each lane, in a scalar pair. Lanes that exec
+// hides give 0.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/simulator/Valu.h"
 
@@ -60,6 +65,7 @@ static unsigned classOf(T value, bool isSignaling, T leastNormal) {
   return negative ? 3 : 8;
 }
 
+/// A NaN is signaling if the first bit of its fraction is 0.
 static unsigned classOf(F32, float value) {
   return classOf(value, !(bitsOf(value) & 0x00400000), 0x1p-126f);
 }
@@ -71,6 +77,7 @@ static unsigned classOf(F16, float value) {
   return classOf(value, false, 0x1p-14f);
 }
 
+/// The second operand is a set of classes; bit n asks for class n.
 template <typename S, bool WritesExec>
 static void runClass(Wave &wave, const Inst &inst) {
   using T = typename S::T;

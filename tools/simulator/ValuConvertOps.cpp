@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Conversions. Results out of range saturate, as the manual defines; C++ would
+// leave them undefined.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/simulator/Valu.h"
 
@@ -17,6 +22,8 @@ template <typename To, typename From> static To toInteger(From value) {
   if (std::isnan(value))
     return 0;
   value = std::trunc(value);
+  // The limits are compared as floats: 2^31 - 1 rounds up to 2^31, which is out
+  // of range too.
   if (value <= From(std::numeric_limits<To>::min()))
     return std::numeric_limits<To>::min();
   if (value >= From(std::numeric_limits<To>::max()))
@@ -88,6 +95,8 @@ static void runStochasticFp8(Wave &wave, const Inst &inst) {
   bool saturate = saturatesFp8(wave);
   forEachLane(wave.exec(), [&](unsigned lane) {
     uint32_t bits = bitsOf(values[lane]);
+    // Random bits are added below the bits that stay. The conversion then
+    // rounds what is left.
     uint32_t mantissa = ((bits & 0x7fffff) + (random[lane] >> 12)) & 0x7fffff;
     float noisy = asFloat((bits & ~0x7fffffu) | mantissa);
     uint32_t &dst = wave.vector[inst.dst.reg][lane];

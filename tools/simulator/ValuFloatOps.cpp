@@ -19,6 +19,7 @@ using namespace gist::sim;
 // Order
 //===----------------------------------------------------------------------===//
 
+/// The first bit of the fraction says quiet. std::isnan does not tell.
 static bool isSignaling(float value) {
   return std::isnan(value) && !(bitsOf(value) & 0x00400000);
 }
@@ -51,6 +52,7 @@ template <typename T> static T maxNum(T a, T b) {
   return a > b ? a : b;
 }
 
+/// The manual's definition: NaNs are as in min3.
 template <typename T> static T median(T a, T b, T c) {
   if (std::isnan(a) || std::isnan(b) || std::isnan(c))
     return minNum(minNum(a, b), c);
@@ -75,6 +77,7 @@ static float revolve(float x, float beyond, Function function) {
   if (std::fabs(x) > 256.0f)
     return beyond;
   constexpr double kTwoPi = 6.283185307179586476925;
+  // The argument is reduced exactly in double before it is multiplied.
   return static_cast<float>(
       function((double(x) - std::rint(double(x))) * kTwoPi));
 }
@@ -114,6 +117,7 @@ template <> struct DivisionLimits<double> {
   static constexpr int kScale = 128, kNearMax = 768, kTiny = 53, kBias = 1023;
 };
 
+/// Denormals and zero have exponent 0; what is not finite has the largest.
 template <typename T> static int biasedExponent(T x) {
   if (!std::isfinite(x))
     return 2 * DivisionLimits<T>::kBias + 1;
@@ -180,10 +184,14 @@ template <typename S> static void runDivScale(Wave &wave, const Inst &inst) {
 static float scaledFma(float a, float b, float c, int scale) {
   double product = double(a) * b, addend = c;
   double sum = product + addend;
+  // Two-sum: `error` is what the addition lost, exactly. It needs that nothing
+  // is contracted or reordered.
   double virtualAddend = sum - product;
   double error = (product - (sum - virtualAddend)) + (addend - virtualAddend);
   if (error != 0 && std::isfinite(sum)) {
     uint64_t bits = bitsOf(sum);
+    // The last bit becomes 1 where something was lost, which is rounding to
+    // odd.
     if ((error > 0) != (sum > 0))
       --bits; // It was rounded away from zero.
     sum = asDouble(bits | 1);

@@ -4,6 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Integer arithmetic, with carries, saturation and wide products.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/simulator/Valu.h"
 
@@ -24,6 +28,8 @@ static constexpr OpInfo saturable(const char *name, Plain, Saturating) {
     auto indices = std::index_sequence_for<S...>{};
     if (!inst.clamp)
       return runValu<D>(wave, inst, Plain{}, types, indices);
+    // runValu refuses clamp for integers, so the saturating function does it
+    // and the flag is taken away.
     Inst unclamped = inst;
     unclamped.clamp = false;
     runValu<D>(wave, unclamped, Saturating{}, types, indices);
@@ -58,9 +64,12 @@ static constexpr OpInfo carry(const char *name, Function) {
       sums[lane] = static_cast<uint32_t>(sum);
       carryOut |= uint64_t(sum >> 32 != 0) << lane;
       if (inst.clamp && sum >> 32)
+        // A borrow makes the 64-bit difference negative: it saturates to zero,
+        // a carry to all ones.
         sums[lane] = sum >> 63 ? 0 : ~0u;
     }
     writeRow(wave, inst.dst.reg, sums, mask);
+    // Lanes that are not written give carry 0.
     wave.writeScalar(inst.sdst, carryOut & mask);
   };
   return {name,
@@ -108,8 +117,10 @@ static uint32_t sumOfByteDifferences(uint32_t a, uint32_t b, uint32_t sum) {
   return sum;
 }
 
+/// The 24-bit products read the low 24 bits with their sign.
 static int32_t signed24(int32_t value) { return value << 8 >> 8; }
 
+/// Bit 0 of each byte of `round` says whether that byte rounds up.
 static uint32_t averageBytes(uint32_t a, uint32_t b, uint32_t round) {
   uint32_t result = 0;
   for (unsigned i = 0; i < 32; i += 8)

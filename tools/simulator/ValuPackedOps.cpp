@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Operations on two values in one or two registers (v_pk_*), mixed precision
+// (v_fma_mix_*) and dot products.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/simulator/Valu.h"
 
@@ -34,6 +39,7 @@ struct PackedRows {
 
   PackedRows(const Wave &wave, const Operand &operand, bool isPair) {
     dwords[0] = rawRow(wave, operand, 0, buffers[0]);
+    // 16-bit pairs share one dword.
     dwords[1] = isPair ? rawRow(wave, operand, 1, buffers[1]) : dwords[0];
   }
 };
@@ -64,6 +70,7 @@ static typename S::T packedSource(const Wave &wave, const Inst &inst,
   }
 }
 
+/// One of the two results: 16 bits, or a dword of a pair.
 template <typename S, typename R>
 static uint32_t packedResult(const Wave &wave, const Inst &inst, R value) {
   if constexpr (kIsFloat<S>) {
@@ -100,6 +107,8 @@ static constexpr OpInfo packed(const char *name, Function,
       const PackedRows rows[] = {
           PackedRows(wave, inst.src[J], std::is_same_v<S, F32>)...};
       forEachLane(wave.exec(), [&](unsigned lane) {
+        // Both halves are computed before the destination is written: it may be
+        // a source.
         uint32_t results[2];
         for (unsigned part = 0; part < 2; ++part) {
           auto get = [&](unsigned index) {
@@ -134,6 +143,7 @@ static constexpr OpInfo packed(const char *name, Function,
           0};
 }
 
+/// Both dwords are read first: the destination may be a source.
 static void runPackedMove(Wave &wave, const Inst &inst) {
   forEachLane(wave.exec(), [&](unsigned lane) {
     auto pick = [&](unsigned index) {
@@ -181,6 +191,8 @@ template <MixTo To> static void runFmaMix(Wave &wave, const Inst &inst) {
 template <unsigned Width, typename Element, typename Sum>
 static Sum dot(uint32_t a, uint32_t b, Sum sum) {
   for (unsigned i = 0; i < 32; i += Width) {
+    // The element at the top of the word, so that shifting back down extends
+    // its sign.
     uint32_t x = a >> i << (32 - Width), y = b >> i << (32 - Width);
     if constexpr (std::is_same_v<Sum, float>)
       sum += Element{}(static_cast<uint16_t>(x >> 16)) *
@@ -198,9 +210,12 @@ struct HalfElement {
 };
 } // namespace
 
+/// In double, so that the sum is not rounded to f32 on its way to f16.
 static double fmaF16(float a, float b, float c) {
   return std::fma(double(a), double(b), double(c));
 }
+/// As minNum of ValuFloatOps.cpp, without signaling NaNs: widening has made all
+/// of them quiet.
 static float minF16(float a, float b) {
   return std::isnan(a)   ? b
          : std::isnan(b) ? a

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// From the operands of a lane to the host's bytes, in all address spaces. Flat
+// addresses are global unless their upper half is that of an aperture.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/simulator/VectorMemory.h"
 
@@ -44,6 +49,7 @@ bool gist::sim::noteLdsAccess(Wave &wave, LdsAccess kind, uint64_t address,
   return false;
 }
 
+/// An atomic reads and writes.
 static void count(Counters &counters, OpClass opClass, Access access,
                   unsigned bytes) {
   bool isScratch = opClass == OpClass::Scratch;
@@ -54,6 +60,8 @@ static void count(Counters &counters, OpClass opClass, Access access,
         bytes;
 }
 
+/// A 32-bit offset where the base is in scalar registers, else a 64-bit
+/// address.
 static uint64_t vectorAddress(const Wave &wave, const Operand &operand,
                               unsigned lane) {
   uint64_t address = wave.vector[operand.reg][lane];
@@ -78,6 +86,7 @@ static LaneMemory resolveBuffer(Wave &wave, const Inst &inst, unsigned lane,
                       static_cast<uint32_t>(inst.imm) + offset;
   // NUM_RECORDS counts records for indexed access of a structured buffer, and
   // bytes, after the scalar offset, for everything else.
+  // 64-bit sums of 32-bit numbers cannot wrap.
   bool outside = inst.idxen && resource.stride
                      ? index >= resource.records
                      : inRecord + scalarOffset + bytes > resource.records;
@@ -98,8 +107,10 @@ LaneMemory gist::sim::resolveLane(Wave &wave, const Inst &inst, unsigned lane,
                                   unsigned offset) {
   count(wave.group->counters, inst.op->opClass, access, bytes);
   const Operand &vaddr = inst.src[0], &saddr = inst.src[2];
+  // The immediate is signed. The address wraps like the hardware's.
   uint64_t displacement = static_cast<uint64_t>(int64_t(inst.imm)) + offset;
   const char *verb = verbOf(access);
+  // Wide loads need the alignment of a dword only.
   unsigned alignment = access == Access::Atomic ? bytes : std::min(bytes, 4u);
 
   switch (inst.op->opClass) {
@@ -111,6 +122,7 @@ LaneMemory gist::sim::resolveLane(Wave &wave, const Inst &inst, unsigned lane,
       address += wave.vector[vaddr.reg][lane];
     if (saddr.isScalar())
       address += wave.scalar[saddr.reg];
+    // Scratch addresses have 32 bits.
     address = static_cast<uint32_t>(address);
     if (!wave.checkAlignment(address, alignment, lane))
       return {};
@@ -119,6 +131,7 @@ LaneMemory gist::sim::resolveLane(Wave &wave, const Inst &inst, unsigned lane,
   default:
     break;
   }
+  // Global and flat.
   uint64_t address = vectorAddress(wave, vaddr, lane) + displacement;
   if (saddr.isScalar())
     address += wave.read64(saddr.reg);
@@ -135,6 +148,7 @@ LaneMemory gist::sim::resolveLane(Wave &wave, const Inst &inst, unsigned lane,
     LdsAccess kind = access == Access::Load    ? LdsAccess::Read
                      : access == Access::Store ? LdsAccess::Write
                                                : LdsAccess::Atomic;
+    // Bounds first: the shadow has cells for the LDS that exists.
     uint8_t *pointer = wave.lds(low, bytes, lane, verb);
     if (!pointer || !noteLdsAccess(wave, kind, low, bytes, lane))
       return {};

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Addresses of vector memory instructions. Loads, stores and atomics of all
+// address spaces find their bytes here, and all bounds are checked here.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef GIST_TOOLS_SIMULATOR_VECTORMEMORY_H
 #define GIST_TOOLS_SIMULATOR_VECTORMEMORY_H

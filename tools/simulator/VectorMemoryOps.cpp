@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Loads and stores of vector registers, in four address spaces. A lane that
+// fails stops the wave; the lanes after it are passed over.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/simulator/VectorMemory.h"
 
@@ -35,6 +40,8 @@ template <unsigned Bytes, Form F> static uint32_t extend(uint32_t value) {
 /// The load into LDS: memory to LDS at M0 + offset + 4 * lane, no register.
 template <unsigned Bytes, Form F>
 static void runLoadToLds(Wave &wave, const Inst &inst) {
+  // The hardware takes 16 bits of M0. In this form the immediate counts for
+  // memory and for LDS.
   uint32_t base = (wave.scalar[kM0] & 0xffff) + static_cast<uint32_t>(inst.imm);
   uint16_t addresses[kLanes];
   unsigned count = 0;
@@ -49,6 +56,8 @@ static void runLoadToLds(Wave &wave, const Inst &inst) {
       std::memcpy(&value, memory.pointer, Bytes);
     value = extend<Bytes, F>(value);
     uint8_t *target = wave.lds(address, 4, lane, "loads into LDS");
+    // The access is entered when it is issued. shadow.issue() below keeps it
+    // open until the wave waits.
     if (!target || !wave.checkAlignment(address, 4, lane) ||
         !noteLdsAccess(wave, LdsAccess::Write, address, 4, lane))
       return;
@@ -72,6 +81,8 @@ static void runLoad(Wave &wave, const Inst &inst) {
   // A buffer is bounded dword by dword, everything else as a whole.
   unsigned parts = inst.op->opClass == OpClass::Buffer ? kDwords : 1;
   unsigned partBytes = Bytes / parts;
+  // All lanes are loaded before a register changes: the destination may hold
+  // the addresses.
   uint32_t results[kLanes][kDwords] = {};
   uint64_t exec = wave.exec();
   forEachLane(exec, [&](unsigned lane) {
@@ -88,6 +99,7 @@ static void runLoad(Wave &wave, const Inst &inst) {
   });
   if (wave.state == WaveState::Failed)
     return;
+  // Zeros where a buffer load was out of range.
   forEachLane(exec, [&](unsigned lane) {
     for (unsigned i = 0; i < kDwords; ++i) {
       uint32_t &dst = wave.vector[inst.dst.reg + i][lane];

@@ -13,6 +13,8 @@
 
 using namespace gist::sim;
 
+/// Refuses what operations do not implement, instead of computing with another
+/// mode.
 void Wave::setMode(uint32_t value) {
   // FP_ROUND is bits 3:0, FP_DENORM bits 7:4, f32 in the lower half of each.
   if (value & 0xf)
@@ -38,6 +40,7 @@ void Wave::fail(int lane, const std::string &what) {
   if (current) {
     const Program &program = *kernel.program;
     size_t number = static_cast<size_t>(current - program.instructions.data());
+    // The offset counts from the kernel's entry, as disassemblers print it.
     where += format(", at +0x%" PRIx64 " '%s'",
                     program.base + current->offset - kernel.entry,
                     program.texts[number].c_str());
@@ -48,6 +51,8 @@ void Wave::fail(int lane, const std::string &what) {
 bool Wave::findAllocation(uint64_t address, unsigned bytes, unsigned lane,
                           const char *verb) {
   if (const Allocation *found = group->memory->find(address, bytes)) {
+    // A copy: the map does not change during a launch, but the next launch may
+    // have another.
     group->lastAllocation = *found;
     return true;
   }
@@ -57,6 +62,7 @@ bool Wave::findAllocation(uint64_t address, unsigned bytes, unsigned lane,
   return false;
 }
 
+/// The comparisons are written so that nothing wraps.
 uint8_t *Wave::lds(uint64_t address, unsigned bytes, unsigned lane,
                    const char *verb) {
   size_t size = group->lds.size();

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A wave is 64 lanes that execute one instruction after the other, with 512
+// vector and 256 scalar registers. Handlers of operations read and write its
+// members directly: this is the inner loop of the simulator.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef GIST_TOOLS_SIMULATOR_WAVE_H
 #define GIST_TOOLS_SIMULATOR_WAVE_H
@@ -50,8 +56,11 @@ public:
   WaveState state = WaveState::Ended;
   uint8_t index = 0;                            ///< In the workgroup.
   bool flushInput = false, flushOutput = false; ///< f32 denormals.
+  /// The MODE register; setMode keeps the flags above in step.
   uint32_t mode = 0;
+  /// Instructions so far; also the wave's clock.
   uint64_t executed = 0;
+  /// The instruction being executed, for messages.
   const Inst *current = nullptr;
   Workgroup *group = nullptr;
   std::vector<uint8_t> scratch; ///< Lane after lane.
@@ -63,6 +72,7 @@ public:
   bool scc() const { return scalar[kScc]; }
   void setScc(bool value) { scalar[kScc] = value; }
 
+  /// A pair of registers. `reg` need not be even here.
   uint64_t read64(unsigned reg) const {
     return scalar[reg] | uint64_t(scalar[reg + 1]) << 32;
   }
@@ -92,6 +102,8 @@ public:
   /// Host address of `bytes` bytes of global memory, or null after fail().
   uint8_t *global(uint64_t address, unsigned bytes, unsigned lane,
                   const char *verb) {
+    // The allocation that was hit last is asked first, because the search would
+    // dominate the time.
     if (!group->lastAllocation.contains(address, bytes) &&
         !findAllocation(address, bytes, lane, verb))
       return nullptr;

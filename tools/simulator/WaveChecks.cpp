@@ -59,12 +59,16 @@ void WaveChecks::defineScalar(unsigned reg, unsigned count) {
 // Waits
 //===----------------------------------------------------------------------===//
 
+/// Flat loads count with both counters, because they may go to LDS or to
+/// memory. Both must have been waited for.
 bool WaveChecks::isDone(const PendingWrite &pending) const {
   if (pending.sequence > done[static_cast<size_t>(pending.kind)])
     return false;
   return pending.kind != WaitKind::Flat || pending.sequence <= flatLgkmDone;
 }
 
+/// Raises what is known to be done. A counter at its largest value waits for
+/// nothing.
 void WaveChecks::wait(const Inst &inst) {
   auto reach = [&](WaitKind kind, uint32_t outstanding) {
     uint32_t &reached = done[static_cast<size_t>(kind)];
@@ -101,6 +105,7 @@ static const char *counterOf(WaitKind kind) {
   return "";
 }
 
+/// Which counter an instruction raises; false for those that raise none.
 static bool kindOf(OpClass opClass, WaitKind &kind) {
   switch (opClass) {
   case OpClass::Smem:
@@ -122,6 +127,8 @@ static bool kindOf(OpClass opClass, WaitKind &kind) {
   }
 }
 
+/// Reading a register before the wait gives the old value. Writing one is an
+/// error as well: the load would overwrite it later.
 bool WaveChecks::checkPending(Wave &wave, const Operand &operand,
                               bool isWrite) {
   if (!operand.isVector() && !operand.isScalar())
@@ -132,6 +139,7 @@ bool WaveChecks::checkPending(Wave &wave, const Operand &operand,
       continue;
     const PendingWrite &pending =
         isVector ? pendingVector[reg] : pendingScalar[reg];
+    // The answer is kept, so that it is asked once.
     if (isDone(pending)) {
       if (isVector)
         vectorPending.reset(reg);
@@ -145,6 +153,8 @@ bool WaveChecks::checkPending(Wave &wave, const Operand &operand,
         kind == pending.kind && kind != WaitKind::Smem &&
         kind != WaitKind::Flat)
       continue;
+    // The wait must leave only the loads issued after this one. Where order is
+    // not kept, it must be for all.
     uint32_t younger =
         issued[static_cast<size_t>(pending.kind)] - pending.sequence;
     bool inOrder =
@@ -159,6 +169,7 @@ bool WaveChecks::checkPending(Wave &wave, const Operand &operand,
   return true;
 }
 
+/// Called after `issued` was raised, so the number is this load's.
 void WaveChecks::setPending(const Operand &operand, WaitKind kind) {
   PendingWrite pending = {issued[static_cast<size_t>(kind)], kind};
   for (unsigned reg = operand.reg; reg < operand.reg + operand.count; ++reg)
@@ -207,6 +218,8 @@ bool WaveChecks::requireDefined(Wave &wave, const Operand &operand,
   return true;
 }
 
+/// Lanes outside of `mask` keep what they were. A scalar is defined as a whole
+/// or not at all.
 void WaveChecks::setDefined(const Operand &operand, uint64_t lanes,
                             uint64_t mask) {
   for (unsigned reg = operand.reg; reg < operand.reg + operand.count; ++reg) {
@@ -233,6 +246,7 @@ void WaveChecks::propagateMatrix(const Inst &inst) {
   uint64_t c = kAllLanes;
   if (inst.src[2].isVector())
     c = definedLanes(inst.src[2]);
+  // The common case, because the loop below is slow.
   if ((a & b & c) == kAllLanes)
     return setDefined(inst.dst, kAllLanes, kAllLanes);
   unsigned dim = inst.op->matrixDim;
@@ -270,6 +284,7 @@ static Halves getHalves(const Inst &inst) {
 }
 
 /// Lanes in which result `part` of such an instruction is defined.
+/// `part` 0 is the low result, 1 the high one.
 uint64_t WaveChecks::definedHalf(const Inst &inst, unsigned part) const {
   auto half = [&](unsigned source, bool isUpper) {
     Operand operand = inst.src[source];
@@ -298,6 +313,8 @@ uint64_t WaveChecks::definedHalf(const Inst &inst, unsigned part) const {
   return resultDefined;
 }
 
+/// Decides whether the results are defined, from `resultDefined`, which
+/// before() found for the sources.
 void WaveChecks::propagate(Wave &wave, const Inst &inst) {
   const OpInfo &op = *inst.op;
   bool isMemory = op.opClass >= OpClass::Smem;
@@ -324,6 +341,8 @@ void WaveChecks::propagate(Wave &wave, const Inst &inst) {
     if (inst.sdst.isScalar())
       setDefined(inst.sdst, all, kAllLanes);
     if (inst.hasFlag(kWritesExec))
+      // before() has refused an undefined exec; reporting it again at every
+      // instruction would not help.
       defineScalar(kExec, 2);
   }
   if (inst.dst.isVector() && getHalves(inst) == Halves::None)
@@ -345,6 +364,8 @@ void WaveChecks::propagate(Wave &wave, const Inst &inst) {
 // Around each instruction
 //===----------------------------------------------------------------------===//
 
+/// The order matters: pending loads first, because a register that is waited
+/// for counts as defined.
 void WaveChecks::before(Wave &wave, const Inst &inst) {
   execBefore = wave.exec();
   const OpInfo &op = *inst.op;
@@ -359,6 +380,7 @@ void WaveChecks::before(Wave &wave, const Inst &inst) {
                                 kernel.accumOffset,
                                 kernel.vectorRegisters - kernel.accumOffset));
 
+  // Lanes in which all sources so far are defined.
   uint64_t lanes = kAllLanes;
   for (const Operand &source : inst.src) {
     if (!source.isVector() && !source.isScalar())
@@ -373,6 +395,7 @@ void WaveChecks::before(Wave &wave, const Inst &inst) {
       lanes &= definedLanes(source);
     }
   }
+  // Only the source that is chosen counts: compilers leave the other one open.
   if (inst.hasFlag(kSelect)) {
     uint64_t condition = wave.readScalar64(inst.src[2]);
     lanes =
@@ -390,6 +413,8 @@ void WaveChecks::before(Wave &wave, const Inst &inst) {
       !checkPending(wave, inst.sdst, /*isWrite=*/true))
     return;
 
+  // Registers that the assembly text does not name. `consumed` means that the
+  // value decides something and must be defined.
   auto implicit = [&](uint16_t reg, uint8_t count, bool consumed) {
     Operand operand = scalarOperand(reg, count);
     if (!checkPending(wave, operand, false))
@@ -417,6 +442,8 @@ void WaveChecks::before(Wave &wave, const Inst &inst) {
   checkHazards(wave, inst);
 }
 
+/// Loads are done at once; their registers are marked as pending until the wave
+/// waits.
 void WaveChecks::after(Wave &wave, const Inst &inst) {
   propagate(wave, inst);
   WaitKind kind;
