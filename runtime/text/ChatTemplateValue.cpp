@@ -133,6 +133,8 @@ Status Value::nameSpace(Dict entries, Value &out) {
   return makeContainer(Kind::Namespace, {}, std::move(entries), out);
 }
 
+/// Integers beyond 64 bits become floats: they lose digits, but keep their
+/// size.
 static Status convertJson(const nlohmann::ordered_json &json, int depth,
                           Value &out) {
   if (depth > kMaxNesting)
@@ -143,7 +145,6 @@ static Status convertJson(const nlohmann::ordered_json &json, int depth,
   else if (json.is_boolean())
     out = Value::boolean(json.get<bool>());
   else if (json.is_number_float() ||
-           // Larger numbers lose digits as a float, but keep their size.
            (json.is_number_unsigned() && json.get<uint64_t>() > INT64_MAX))
     out = Value::fromFloat(json.get<double>());
   else if (json.is_number_integer())

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The command line of the simulator: one kernel, buffers from files and to
+// files. Exit status: 0 done, 1 a finding or a failure, 2 wrong usage. The
+// counters are printed even when the kernel failed.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/simulator/Format.h"
 #include "tools/simulator/Simulator.h"
@@ -48,6 +54,7 @@ arguments, in the kernel's order:
 )";
 
 namespace {
+/// A buffer in the memory that the kernel sees.
 struct Buffer {
   std::unique_ptr<uint8_t[]> bytes;
   uint64_t size = 0;
@@ -63,6 +70,7 @@ struct Options {
 };
 } // namespace
 
+/// X, X,Y or X,Y,Z. An axis of 0 would launch nothing.
 static bool parseDims(const std::string &text, Dim3 &dims) {
   uint32_t *axes[] = {&dims.x, &dims.y, &dims.z};
   const char *at = text.c_str();
@@ -85,6 +93,7 @@ static bool readFile(const std::string &name, std::vector<uint8_t> &bytes) {
   if (!stream)
     return false;
   bytes.assign(std::istreambuf_iterator<char>(stream), {});
+  // End of file is not an error here.
   return !stream.bad();
 }
 
@@ -92,6 +101,8 @@ static bool readFile(const std::string &name, std::vector<uint8_t> &bytes) {
 static Buffer makeBuffer(uint64_t size) {
   Buffer buffer;
   buffer.size = size;
+  // Zeros, as out: and zero: promise. An empty buffer still needs an address of
+  // its own.
   buffer.bytes.reset(new uint8_t[size ? size : 1]());
   return buffer;
 }
@@ -103,6 +114,8 @@ template <typename T> static void append(std::vector<uint8_t> &bytes, T value) {
   bytes.insert(bytes.end(), raw, raw + sizeof(T));
 }
 
+/// Nothing, or what is wrong. Buffers become pointers; the kernel's metadata is
+/// compared with the size of all arguments at the launch.
 static std::optional<std::string> addArgument(const std::string &text,
                                               std::vector<Buffer> &buffers,
                                               std::vector<uint8_t> &kernarg) {
@@ -123,6 +136,7 @@ static std::optional<std::string> addArgument(const std::string &text,
   }
   std::string second;
   if (kind == "out" || kind == "inout") {
+    // From the right, because a path may have colons.
     size_t split = value.rfind(':');
     if (split == std::string::npos)
       return "argument '" + text + "' needs two parts after its kind";
@@ -277,6 +291,7 @@ static std::string run(Options &options) {
 
 int main(int argc, char **argv) {
   Options options;
+  // One wave, unless asked.
   options.request.workgroupSize.x = kLanes;
   if (argc == 2 && !std::strcmp(argv[1], "--help")) {
     std::fputs(kUsage, stdout);

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The command line of gist-compile. Each option is checked by itself where it
+// is added, and together with the others in checkTogether. What is wrong here
+// is wrong usage (exit status 2); what is wrong with a file is found later (1).
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/gist-compile/CommandLine.h"
 
@@ -49,6 +55,7 @@ static constexpr const char *kFooter = R"(Examples:
 Exit status: 0 done, 1 failed, 2 wrong usage. A file is written whole or not at all.)";
 
 static void addOutputOptions(CLI::App &app, Options &options) {
+  // Options take description("") below: CLI11 would print the whole map.
   static const std::map<std::string, Emit> kEmit = {{"graph", Emit::Graph},
                                                     {"kernels", Emit::Kernels},
                                                     {"llvm", Emit::Llvm},
@@ -81,6 +88,7 @@ static bool isAmd(const std::string &target) {
 
 /// What --target takes. A target ID says how a GPU is set up, in the order that
 /// LLVM has.
+/// "" leaves a setting open: the code then runs with either.
 static std::vector<std::string> getTargets() {
   std::vector<std::string> targets = {"cpu", "gfx942", "sm_90"};
   for (const char *sramecc : {"", ":sramecc+", ":sramecc-"})
@@ -90,6 +98,8 @@ static std::vector<std::string> getTargets() {
   return targets;
 }
 
+/// --target may be given several times. Without allow_extra_args(false) it
+/// would take MODEL as a second value.
 static void addTargetOptions(CLI::App &app, Options &options) {
   const char *group = "Target";
   app.add_option("--target", options.targets,
@@ -225,6 +235,8 @@ static void addReportOptions(CLI::App &app, Options &options) {
 }
 
 /// What each option alone cannot say.
+/// The order matters little; the first contradiction is reported. Throws what
+/// CLI11 throws, so that one place prints it.
 static void checkTogether(const CLI::App &app, Options &options) {
   auto refuse = [](const std::string &sentence) {
     throw CLI::ValidationError(sentence, CLI::ExitCodes::ValidationError);
@@ -245,6 +257,7 @@ static void checkTogether(const CLI::App &app, Options &options) {
     refuse("-o FILE is required: it says where the module goes");
   if (isModule && options.output == "-")
     refuse("-o: a module is written to a file, not to standard output");
+  // What is not a module goes to standard output.
   if (options.output.empty())
     options.output = "-";
   std::set<std::string> targets(options.targets.begin(), options.targets.end());
@@ -255,6 +268,7 @@ static void checkTogether(const CLI::App &app, Options &options) {
   for (const char *name : {"--triple", "--cpu", "--features"})
     if (app.count(name) != 0 && targets.count("cpu") == 0)
       refuse(std::string(name) + " is about a CPU; no target is one");
+  // Fails if there is no such file yet, and then the two differ.
   std::error_code error;
   if (std::filesystem::equivalent(options.model, options.output, error))
     refuse("-o: " + options.output + " is the model itself");
@@ -271,6 +285,7 @@ static void checkTogether(const CLI::App &app, Options &options) {
            "refer to");
   if (options.planBlock != 0 && options.plan.empty())
     refuse("--plan-block is about a plan; there is no --plan");
+  // An option that would have no effect is refused.
   if (options.isGraph())
     for (const char *name : {"--expand-weights", "--kv-type", "--logits",
                              "--weights", "--random-weights"})

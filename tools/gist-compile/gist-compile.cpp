@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The main of gist-compile: reads the command line, runs passes/Driver and says
+// how it ended.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Driver/Compile.h"
 #include "tools/gist-compile/CommandLine.h"
@@ -23,6 +28,7 @@ int main(int argc, char **argv) {
   Progress progress(options.progress);
   Status status = compileModel(options, progress);
   progress.end();
+  // The bar is taken away before anything else is printed.
   progress.clear();
   // Somebody who reads only the first lines closes the pipe: also a failure.
   if (std::fflush(stdout) != 0 && status.ok())

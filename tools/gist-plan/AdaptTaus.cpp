@@ -4,6 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// `gist-plan adapt-taus`: gives each layer of a plan of selections a threshold
+// of its own. Tau grows where a set changes less from one layer to the next
+// than --turnover allows, and falls where it changes more. How much it changes
+// comes from evaluations of the plan, or from a calibration.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/support/AtomicFile.h"
 #include "tools/gist-plan/Commands.h"
@@ -28,6 +35,8 @@ struct Options {
 };
 } // namespace
 
+/// The order of the fields is kept, so that the plan that is written looks like
+/// the one that was read.
 static Status readJson(const std::string &path, Json &json) {
   std::string text;
   GIST_TRY(run::readText(path, text));
@@ -38,6 +47,7 @@ static Status readJson(const std::string &path, Json &json) {
 }
 
 /// Adds what one run of `gist-run eval --json` counted, layers x heads.
+/// Several runs add up, so that a layer's change is that of all texts.
 static Status addCounts(const Json &evaluation, size_t layers,
                         std::vector<std::vector<SelectionCounts>> &counts) {
   auto find = [&](const char *name, std::vector<double> &values) -> Status {
@@ -69,6 +79,7 @@ static Status addCounts(const Json &evaluation, size_t layers,
   counts.resize(layers, std::vector<SelectionCounts>(heads));
   if (counts.front().size() != heads)
     return Status::error(Code::BadFile, "is of a module with other heads");
+  // From the second layer on: the first has nothing before it.
   for (size_t i = heads; i < kept.size(); ++i) {
     SelectionCounts &sum = counts[i / heads][i % heads];
     sum.before += kept[i - heads];
@@ -88,9 +99,12 @@ static std::string getWord(const Json &selection, const char *name,
 
 /// What a layer's selection would change by its calibration, for each head: as
 /// counts of a set of one.
+/// A turnover of 0.3 is a set of one of which 0.3 went: adaptTau asks for the
+/// ratio only.
 static Status countCalibrated(const Json &layer, size_t number,
                               const Calibration &calibration,
                               std::vector<SelectionCounts> &counts) {
+  // Nothing known: adaptTau then leaves tau as it is.
   counts.assign(1, {});
   auto selection = layer.find("selection");
   if (selection == layer.end() || !selection->is_object() ||
@@ -114,6 +128,7 @@ static Status countCalibrated(const Json &layer, size_t number,
   const Json &tau = selection->at("tau");
   counts.assign(kind.on == "keys" ? calibration.kvHeads : 1, {});
   for (size_t head = 0; head < counts.size(); ++head) {
+    // One number stands for all heads.
     const Json *one = tau.is_array() && head < tau.size() ? &tau[head] : &tau;
     std::optional<double> turnover =
         one->is_number()
@@ -148,6 +163,7 @@ static Status adaptLayer(Json &layer, const TauRule &rule,
   }
   if (!tau.is_number())
     return Status::error(Code::BadFile, "expected a number 'tau'");
+  // A tau for all heads follows what all heads did.
   SelectionCounts all;
   for (const SelectionCounts &head : counts) {
     all.before += head.before;

@@ -4,6 +4,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// `gist-plan calibrate`: what each head would cost and lose if it alone did
+// less. The sequences are a text and the same text again: the first half shows
+// the perplexity, the second how much of the past is still found (recall).
+//
+// A calibration of a large model takes hours. It is written while it goes on,
+// and a second call takes up where the first ended.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Plan/File/LinearPlan.h"
 #include "runtime/support/AtomicFile.h"
@@ -31,6 +40,7 @@ struct Options {
   std::string candidates, output;
   int64_t tokens = 0;
   unsigned sessions = 1;
+  /// In nats per token.
   double negligible = 1e-5;
   int64_t window = 512;
 };
@@ -70,6 +80,7 @@ private:
 };
 } // namespace
 
+/// A changed text must not be taken for the one that was measured.
 static std::string hashTokens(const std::vector<int32_t> &tokens) {
   char text[17];
   std::snprintf(text, sizeof(text), "%016" PRIx64,
@@ -91,6 +102,8 @@ Status Calibrator::prepare() {
                          "--tokens: %" PRId64
                          " do not fit a context of %" PRId64,
                          data.tokens, module.context);
+  // Half of the sequence is text and half its copy, and each is whole blocks:
+  // clusters form at the end of a block.
   if (data.tokens % (2 * data.block) != 0)
     return Status::error(Code::BadArgument,
                          "--tokens: %" PRId64 " is no multiple of two blocks "
@@ -107,6 +120,7 @@ Status Calibrator::prepare() {
       return Status::error(Code::BadArgument,
                            "%s: has %zu tokens, a sequence takes %zu",
                            path.c_str(), tokens.size(), half);
+    // The text begins at its start.
     sequences.push_back(repeatHalf(tokens, 0, 2 * half));
     data.texts.push_back({path, hashTokens(sequences.back()), {}});
   }
@@ -120,6 +134,8 @@ Status Calibrator::resume() {
     return {};
   Calibration old;
   GIST_TRY(readCalibration(options.output, old));
+  // Everything that the measurements depend on. The path of a text does not
+  // count, its tokens do.
   bool isSame = old.model == data.model && old.layers == data.layers &&
                 old.kvHeads == data.kvHeads && old.block == data.block &&
                 old.tokens == data.tokens &&
@@ -135,6 +151,7 @@ Status Calibrator::resume() {
   for (size_t i = 0; i < old.texts.size(); ++i)
     data.texts[i].dense = old.texts[i].dense;
   data.runs = std::move(old.runs);
+  // Selections may be measured anew by themselves; the heads stay.
   if (old.selections.window == selectionWindow() &&
       std::ranges::equal(old.selections.taus, kTaus))
     data.selections = std::move(old.selections);
@@ -150,6 +167,8 @@ Status Calibrator::measure(Prober &prober, const Plan &plan, size_t text,
   if (dense[text].empty())
     dense[text] = probe.losses;
   const std::vector<float> &before = dense[text];
+  // Losses are summed between checkpoints, so that the curve over the length
+  // can be had later.
   size_t begin = 0;
   for (size_t i = 0; i < checkpoints.size(); ++i) {
     auto end = static_cast<size_t>(checkpoints[i]);
@@ -183,6 +202,7 @@ addSelections(const std::map<run::Observed, std::vector<float>> &shown,
   auto add = [&](const char *on, size_t layer, size_t heads,
                  const std::vector<float> &rows) {
     size_t stride = rows.size() / tokens, width = stride / heads;
+    // Heads lie side by side in a row.
     for (size_t head = 0; head < heads; ++head)
       meter.add(on, layer, head,
                 {rows.data() + head * width, tokens, width, stride});
@@ -209,6 +229,7 @@ addSelections(const std::map<run::Observed, std::vector<float>> &shown,
   }
 }
 
+/// Also fills `dense`, which all later measurements are compared with.
 Status Calibrator::measureDense() {
   Plan plan = makeDensePlan(data);
   dense.resize(sequences.size());
@@ -260,6 +281,7 @@ Status Calibrator::measureSelections() {
 /// Whether a head does so well that a dearer choice cannot be worth it.
 bool Calibrator::isNegligible(const std::vector<HeadRun> &runs) const {
   for (size_t i = 0; i < runs.size(); ++i)
+    // The last checkpoint of the first copy, and all of the second.
     if (data.firstCopyLoss(runs[i], i, checkpoints.size() - 2).estimate() >
             options.negligible ||
         data.secondCopyLoss(runs[i], i).estimate() > 5 * options.negligible)
@@ -270,17 +292,22 @@ bool Calibrator::isNegligible(const std::vector<HeadRun> &runs) const {
 Status Calibrator::measureHead(Prober &prober, size_t head) {
   size_t layer = head / data.kvHeads, number = head % data.kvHeads;
   Plan plan = makeDensePlan(data);
+  // For each kind of candidate. They come with the cheapest first: when one is
+  // good enough, those after it are too.
   bool isEnough[3] = {};
   for (size_t i = 0; i < data.candidates.size(); ++i) {
     const HeadChoice &candidate = data.candidates[i];
     bool &isDone = isEnough[static_cast<size_t>(candidate.kind)];
     Calibration::Key key(layer, number, i);
     std::vector<HeadRun> runs;
+    // Other sessions measure other heads at the same time.
     {
       std::lock_guard<std::mutex> lock(mutex);
       if (auto known = data.runs.find(key); known != data.runs.end())
         runs = known->second;
     }
+    // Nothing is measured that an earlier run has, or that a cheaper candidate
+    // makes needless.
     if (runs.empty() && !isDone) {
       plan.layers[layer][number] = candidate;
       for (size_t text = 0; text < sequences.size(); ++text) {

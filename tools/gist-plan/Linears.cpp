@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// `gist-plan linears`: what linear layers could do without. A module with the
+// entry `observe` shows what they read; weights and bases are computed from
+// that and from the model's own weights.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/session/Generator.h"
 #include "runtime/support/AtomicFile.h"
@@ -39,6 +45,8 @@ static Status readFile(const std::string &path, std::string &text) {
 }
 
 /// Windows of all texts, one text after the other as they come.
+/// Each text gives the same number of tokens at most, so that a long one does
+/// not outweigh the others.
 static Status readTokens(const CalibrateOptions &options, const Module &module,
                          std::vector<int32_t> &tokens) {
   Tokenizer tokenizer;
@@ -60,6 +68,7 @@ static LinearProgress makeProgress() {
   auto lock = std::make_shared<std::mutex>();
   bool isTerminal = isatty(STDERR_FILENO) != 0;
   return [=](const char *what, size_t done, size_t of) {
+    // A log gets one line at the end of each step.
     if (!isTerminal && done != of)
       return;
     std::lock_guard<std::mutex> guard(*lock);
@@ -86,9 +95,12 @@ static Status runCalibrate(const CalibrateOptions &options) {
   GIST_TRY(calibrateLinears(*session, model, tokens, options.calibration,
                             options.output + ".safetensors", makeProgress(),
                             result));
+  // A basis may be taken over from the layer before, so there are fewer
+  // decompositions than bases.
   if (options.calibration.maxK > 0)
     std::fprintf(stderr, "%zu bases by %" PRId64 " decompositions\n",
                  result.inputs.size(), result.decompositions);
+  // The matrices are in the .safetensors file, the numbers in this one.
   return writeWhole(options.output + ".json", result.print());
 }
 

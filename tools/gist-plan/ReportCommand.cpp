@@ -4,6 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// `gist-plan report`: one page from measurements of several programs.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/support/AtomicFile.h"
 #include "tools/gist-plan/Commands.h"
@@ -30,6 +34,7 @@ static void append(nlohmann::json &all, const nlohmann::json &more) {
     nlohmann::json &place = all[key];
     if (place.is_array() && value.is_array())
       place.insert(place.end(), value.begin(), value.end());
+    // What is not a list is taken from the first file that has it.
     else if (place.is_null())
       place = value;
   }
@@ -42,6 +47,7 @@ static Status runReport(const Options &options) {
     GIST_TRY(run::readText(path, text));
     nlohmann::json one =
         nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+    // A calibration is shown as an evaluation of its own.
     if (one.contains("gist_calibration")) {
       Calibration calibration;
       GIST_TRY(parseCalibration(text, calibration).in(path));

@@ -4,6 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// `gist-plan solve`: the least work that keeps a quality. The calibration
+// predicts, the planner searches, and the result is measured: on the texts of
+// the calibration, and on others if they are given. The measurements go into
+// the plan's file as its contract.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/support/AtomicFile.h"
 #include "tools/gist-plan/Commands.h"
@@ -34,10 +41,12 @@ struct Options {
 static double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
 /// A line for each text and length.
+/// Names of files without folders: the plan is passed on to others.
 static Json toJson(const Contract &contract, const Measurement &measured) {
   Json rows = Json::array();
   for (size_t k = 0; k < contract.terms().size(); ++k) {
     const Term &term = contract.terms()[k];
+    // A loss in nats is the logarithm of a ratio of perplexities.
     rows.push_back({{"text", std::filesystem::path(contract.texts()[term.text])
                                  .filename()
                                  .string()},
@@ -65,6 +74,7 @@ static void print(const char *title, const Contract &contract,
   }
 }
 
+/// The contract stands inside of another object.
 static std::string indent(const std::string &text) {
   std::string result;
   for (char c : text)
@@ -81,6 +91,7 @@ static std::string printContract(const Options &options, const Planner &planner,
       text += (i == 0 ? "\n    " : ",\n    ") + list[i].dump();
     return text + "\n  ]";
   };
+  // Recall may lose five times what perplexity may; see --quality.
   std::string text =
       "{\n  \"quality\": " + Json(options.planner.quality).dump() +
       ",\n  \"recall\": " +
@@ -123,6 +134,7 @@ static Status runSolve(const Options &options) {
                            static_cast<long long>(length),
                            static_cast<long long>(planner.context()));
   // All texts are read before the search: a wrong name should not cost it.
+  // Opened even without texts: it then has no terms.
   Contract heldOut;
   GIST_TRY(heldOut.open(pool, options.heldOut, lengths));
 
@@ -132,6 +144,7 @@ static Status runSolve(const Options &options) {
   print("calibration text", planner.contract(), measured);
   Json heldOutRows = Json::array();
   if (!options.heldOut.empty()) {
+    // After the search, so that its time is not spent when the search fails.
     GIST_TRY(heldOut.measureDense(pool));
     Measurement other;
     GIST_TRY(heldOut.measure(pool, plan, other));

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// `gist-plan solve-linears`: bits for each linear layer, from what `gist-plan
+// linears` found. With --bytes by prediction alone; with --quality plans are
+// compiled and measured until one keeps it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/support/AtomicFile.h"
 #include "tools/gist-plan/Commands.h"
@@ -29,6 +35,7 @@ struct Options {
 } // namespace
 
 /// The file of bases beside the calibration.
+/// Absolute, because plans that are tried are in a temporary folder.
 static std::filesystem::path basesOf(const Options &options) {
   std::error_code failed;
   std::filesystem::path bases =
@@ -55,6 +62,7 @@ static Status solveForQuality(const Options &options,
     std::fputc('\n', stderr);
     return {};
   };
+  // Losses add up in nats; the ratio is their exponential.
   return chooseForLoss(menus, options.margin * std::log(options.quality),
                        options.tries, measure, chosen);
 }
@@ -62,6 +70,7 @@ static Status solveForQuality(const Options &options,
 static Status runSolve(const Options &options) {
   std::vector<LinearMenu> menus;
   GIST_TRY(readMenus(options.calibration, menus));
+  // The first choice of every menu is the weights as they are stored.
   std::vector<size_t> dense(menus.size(), 0), chosen;
   int64_t all = countBytes(menus, dense);
   if (options.quality > 0) {
@@ -71,6 +80,8 @@ static Status runSolve(const Options &options) {
         static_cast<int64_t>(options.share * static_cast<double>(all));
     GIST_TRY(chooseWithin(menus, budget, chosen));
   }
+  // The plan names the bases relative to itself, so that both can be moved
+  // together.
   std::error_code failed;
   std::filesystem::path folder =
       std::filesystem::absolute(options.output, failed).parent_path();

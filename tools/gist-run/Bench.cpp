@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// `gist-run bench`: tokens per second of prefill (pp) and decode (tg), under
+// the names and in the table that llama.cpp's llama-bench uses, so that numbers
+// of both can be put side by side.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/gist-run/Commands.h"
 #include "tools/running/Compiler.h"
@@ -21,6 +27,7 @@ using namespace gist;
 using namespace gist::run;
 
 namespace {
+/// Counts are tokens; several make several tests.
 struct Options {
   ModelOptions model;
   std::string text;
@@ -40,12 +47,14 @@ struct Test {
 };
 
 struct Row {
+  /// "pp512", "tg64 @ d2048".
   std::string test;
   int64_t tokens = 0, depth = 0;
   std::vector<double> seconds;
 
   double mean() const { return average(rates()); }
   double deviation() const {
+    // The deviation of a sample: divided by one less than the count.
     std::vector<double> all = rates();
     double center = average(all), sum = 0;
     for (double rate : all)
@@ -76,6 +85,7 @@ private:
 static std::vector<int32_t> someTokens(const Module &module, size_t count) {
   std::mt19937 random(1); // NOLINT(bugprone-random-generator-seed)
   std::vector<int32_t> tokens(count);
+  // A module that does not say how many tokens it knows gets token 0.
   auto vocab = static_cast<uint32_t>(
       std::max<int64_t>(module.spec().model.vocabSize, 1));
   for (int32_t &token : tokens)
@@ -87,6 +97,8 @@ static std::vector<int32_t> someTokens(const Module &module, size_t count) {
 /// that the session was given, so that going back may do.
 static Status prepare(Session &session, std::span<const int32_t> before) {
   auto depth = static_cast<int64_t>(before.size());
+  // Going back is much cheaper than reading `before` again. It fails where a
+  // module's state is more than rows by position.
   if (depth != 0 && session.position() >= depth && session.rewind(depth).ok())
     return {};
   GIST_TRY(session.reset());
@@ -103,6 +115,8 @@ static Status measure(Session &session, std::span<const int32_t> tokens,
   GIST_TRY(Sampler::create({}, greedy));
   int32_t chosen = 0;
   int64_t start = Profile::now();
+  // The same calls as gist-run generate makes, so that what is measured is what
+  // a user gets.
   if (!oneByOne)
     GIST_TRY(session.next(tokens, greedy, chosen));
   else
@@ -117,6 +131,7 @@ static Status tokensOf(const Runner &runner, const std::string &path,
                        size_t count, std::vector<int32_t> &tokens) {
   std::string text;
   GIST_TRY(readText(path, text));
+  // What looks like a special token in a text stays text.
   runner.tokenizer.encode(text, tokens,
                           {.addSpecial = true, .parseSpecial = false});
   if (tokens.size() < count)
@@ -139,6 +154,7 @@ static Status runTest(Runner &runner, std::span<const int32_t> all,
   auto before = all.first(static_cast<size_t>(depth));
   auto timed = all.subspan(before.size(), static_cast<size_t>(tokens));
   int64_t start = Profile::now();
+  // At least one run counts, however long it took.
   auto isLate = [&] {
     return options.seconds > 0 && !row.seconds.empty() &&
            static_cast<double>(Profile::now() - start) / 1e9 > options.seconds;
@@ -155,6 +171,8 @@ static Status runTest(Runner &runner, std::span<const int32_t> all,
 }
 
 /// Bytes of the module, with those of weights that are not in it.
+/// Weights that are made up when the module is loaded are in no file, but in
+/// memory they are like others.
 static uint64_t modelSize(const Module &module) {
   uint64_t size = module.header().fileSize;
   for (const WeightSpec &weight : module.spec().weights)
@@ -196,6 +214,8 @@ static void printJson(const Runner &runner, const Options &options,
                       const std::vector<Row> &rows) {
   DeviceInfo device = runner.device->info();
   MemoryUse use = runner.session->memoryUse();
+  // All single times are printed, so that a program can compute what it wants
+  // of them.
   nlohmann::json tests = nlohmann::json::array();
   for (const Row &row : rows)
     tests.push_back({{"test", row.test},
@@ -217,6 +237,8 @@ static void printJson(const Runner &runner, const Options &options,
                          {"scratch_bytes", use.arena},
                          {"peak_resident_bytes", peakMemory()},
                          {"tests", tests}};
+  // A model's name may not be UTF-8; the bytes are replaced, because dump would
+  // throw.
   std::printf("%s\n",
               json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
                   .c_str());
@@ -224,6 +246,7 @@ static void printJson(const Runner &runner, const Options &options,
 
 /// "pp512", "tg64@8000".
 static bool parseTest(const std::string &text, Test &test) {
+  // Also keeps the sum of tokens and depth far from overflow.
   constexpr int64_t kMost = int64_t{1} << 24;
   test.oneByOne = text.starts_with("tg");
   if (!test.oneByOne && !text.starts_with("pp"))
@@ -260,6 +283,7 @@ static Status runBench(Options &options) {
   // Enough context for the longest test, unless the user chose.
   if (options.model.context == 0)
     options.model.context = std::max<int64_t>(1, longest);
+  // Destroyed after `runner`, which is declared later.
   TemporaryModule made; // outlives what maps it
   if (options.randomWeights) {
     GIST_TRY(made.make(options.compiler, options.model.path,
@@ -358,6 +382,7 @@ void run::addBench(CLI::App &app, Action &action) {
       "A model that nobody has at hand is measured from its config.json:\n"
       "  gist-run bench --random-weights gpt-j-6b/config.json --device cuda");
   command->callback([options, &action] {
+    // An option without effect is refused, so that nobody believes in it.
     if (!options->compiler.empty() && !options->randomWeights)
       throw CLI::ValidationError("--compiler", "is for --random-weights");
     action = [options] { return runBench(*options); };

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// `gist-run call`: one entry of a module on arrays, for tests and for people
+// who look for an error. It knows nothing of what an entry means.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/gist-run/Commands.h"
 #include "tools/running/Npy.h"
@@ -41,11 +46,13 @@ static Status splitPair(const std::string &text, std::string &name,
   return {};
 }
 
+/// The numbers that shapes are made of, such as T for the tokens of a call.
 static Status readSymbols(const Options &options,
                           std::map<std::string, int64_t> &symbols) {
   for (const std::string &text : options.symbols) {
     std::string name, value;
     GIST_TRY(splitPair(text, name, value));
+    // strtoll says how far it read and whether the number fits.
     char *end = nullptr;
     errno = 0;
     symbols[name] = std::strtoll(value.c_str(), &end, 10);
@@ -90,6 +97,7 @@ static Status readTokens(const Options &options, const Runner &runner,
   GIST_TRY(readText(options.text, text));
   std::vector<int32_t> tokens;
   runner.tokenizer.encode(text, tokens);
+  // Zero means all.
   if (options.maxTokens > 0 &&
       tokens.size() > static_cast<size_t>(options.maxTokens))
     tokens.resize(static_cast<size_t>(options.maxTokens));
@@ -131,6 +139,7 @@ static Status runCall(const Options &options) {
   // The number of tokens is what their array says.
   if (auto tokens = arrays.find(kTensorTokens);
       tokens != arrays.end() && tokens->second.shape.size() == 1)
+    // What the user gave with -s stays.
     symbols.try_emplace(kSymbolTokens, tokens->second.shape[0]);
 
   std::map<std::string, Bytes> inputs;
@@ -139,6 +148,8 @@ static Status runCall(const Options &options) {
   std::map<std::string, std::vector<uint8_t>> outputs;
   GIST_TRY(runner.session->call(options.entry, symbols, inputs, outputs));
 
+  // Shapes of outputs are expressions of the symbols, evaluated again here:
+  // outputs are bytes only.
   SymbolValues values(spec);
   for (const auto &[name, value] : symbols)
     GIST_TRY(values.set(runner.module->findSymbol(name), value));
@@ -147,6 +158,7 @@ static Status runCall(const Options &options) {
     Array array{.type = buffer->type, .bytes = std::move(bytes)};
     for (ExprId dim : buffer->shape)
       GIST_TRY(values.get(dim, array.shape.emplace_back()));
+    // A buffer that does not say its shape is a row of elements.
     if (array.shape.empty())
       array.shape.push_back(
           static_cast<int64_t>(array.bytes.size() / elementSize(array.type)));

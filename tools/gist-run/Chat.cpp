@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// `gist-run chat`: a conversation on the terminal. Answers go to standard
+// output and everything else to standard error, so that a pipe gets the answers
+// alone.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/gist-run/Commands.h"
 #include "tools/running/Interrupt.h"
@@ -35,6 +41,8 @@ public:
     restart();
   }
 
+  /// The system message stays. `conversation` forgets what the session has seen
+  /// beyond the messages.
   void restart() {
     messages.clear();
     if (!options.system.empty())
@@ -54,6 +62,7 @@ private:
 
 Status Chat::answer(const std::string &question) {
   messages.push_back({"user", question});
+  // Control-C ends the answer, not the program. A second one ends that.
   InterruptScope interrupt;
   GenerateResult result;
   Status output;
@@ -64,6 +73,8 @@ Status Chat::answer(const std::string &question) {
         return output.ok() && !interrupt.requested();
       },
       result);
+  // The question is taken back, so that the conversation stays one of questions
+  // and answers.
   if (!status.ok()) {
     messages.pop_back();
     return status;
@@ -116,6 +127,7 @@ static Status runChat(const Options &options) {
 
 void run::addChat(CLI::App &app, Action &action) {
   auto options = std::make_shared<Options>();
+  // The usual settings of chat models; `generate` is greedy unless asked.
   options->generate.sampler = {
       .temperature = 0.7f, .topK = 40, .topP = 0.95f, .minP = 0, .seed = 0};
   CLI::App *command = app.add_subcommand(

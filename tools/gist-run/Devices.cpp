@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// `gist-run devices`: what this machine can run modules on. A kind that is
+// missing is listed with the reason, because that is what people ask.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/gist-run/Commands.h"
 #include "tools/running/Options.h"
@@ -29,6 +34,8 @@ struct Found {
 };
 } // namespace
 
+/// A device that cannot be opened keeps its place in the list, so that indices
+/// are those of --device-index.
 static Found lookFor(const std::string &kind, const DriverOptions &drivers) {
   Found found{.kind = kind, .error = {}, .devices = {}, .errors = {}};
   DeviceOptions options = drivers.forKind(kind);
@@ -103,6 +110,7 @@ static void addJson(const Found &found, nlohmann::json &list) {
   }
 }
 
+/// Never fails: a machine without a GPU is not an error.
 static Status runDevices(const Options &options) {
   nlohmann::json list = nlohmann::json::array();
   for (const std::string &kind : deviceKinds()) {

@@ -4,6 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// `gist-run embed`: texts to vectors, or texts ranked by similarity.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/gist-run/Commands.h"
 #include "tools/running/Options.h"
@@ -28,6 +32,7 @@ struct Options {
 };
 } // namespace
 
+/// In double: a sum of many products in float would lose digits.
 static double dot(const std::vector<float> &a, const std::vector<float> &b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
@@ -76,6 +81,7 @@ static void printRanking(const Options &options,
     scores.push_back(cosine(vector, query));
   std::vector<size_t> order(vectors.size());
   std::iota(order.begin(), order.end(), 0);
+  // Equal scores keep the order of the texts, so that the output repeats.
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
   });
@@ -99,6 +105,7 @@ static Status runEmbed(Options &options) {
     std::string content;
     GIST_TRY(readText(options.file, content));
     std::istringstream lines(content);
+    // Empty lines are not texts.
     for (std::string line; std::getline(lines, line);)
       if (!line.empty())
         options.texts.push_back(line);

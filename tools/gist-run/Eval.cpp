@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// `gist-run eval`: how well a module predicts a text, and how far it is from
+// another module on the same text. What is measured is in tools/running; here
+// it is put together and told.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/format/GateLevels.h"
 #include "tools/gist-run/Commands.h"
@@ -53,9 +59,11 @@ private:
   std::unique_ptr<Runner> other;
   std::optional<LayerComparison> layers;
 
+  /// One for each window; `windows` is their sum.
   std::vector<Comparison> each;
   Comparison windows;
   std::optional<Comparison> recall;
+  /// Of the windows, and apart from it of the recall probe.
   AttentionWork work;
   std::optional<AttentionWork> recallWork;
   double seconds = 0, otherSeconds = 0; ///< of the windows
@@ -63,6 +71,7 @@ private:
 };
 } // namespace
 
+/// The names of these fields are read by bench/*.py and gist-plan report.
 static nlohmann::json toJson(const Comparison &result, bool compared) {
   nlohmann::json json = {{"tokens", result.count},
                          {"nll", result.meanNll()},
@@ -144,11 +153,13 @@ Status Evaluation::open() {
   otherModel.path = options.against;
   if (!options.againstDevice.empty())
     otherModel.device = options.againstDevice;
+  // The options that observe a run are for the module under test.
   otherModel.trace.clear();
   otherModel.profile = false;
   otherModel.statistics = false;
   otherModel.afterCall = nullptr;
   GIST_TRY(other->openWithTokenizer(otherModel));
+  // Losses are per token. With other tokens they could not be compared.
   if (other->tokenizer.spec().serialize() !=
       runner.tokenizer.spec().serialize())
     return Status::error(Code::BadArgument,
@@ -160,6 +171,7 @@ Status Evaluation::open() {
   return {};
 }
 
+/// Statistics are of the last call, so they are added after each window.
 void Evaluation::countGates() {
   for (const StatisticValue &value : runner.session->statistics()) {
     if (value.name != "gates")
@@ -180,6 +192,7 @@ Status Evaluation::measure(const std::vector<int32_t> &tokens) {
     countGates();
     if (!layers)
       return Status();
+    // The layers see what the windows saw: with the prefix in front.
     std::vector<int32_t> all(prefix.begin(), prefix.end());
     all.insert(all.end(), seen.begin(), seen.end());
     return layers->add(all);
@@ -187,11 +200,13 @@ Status Evaluation::measure(const std::vector<int32_t> &tokens) {
   GIST_TRY(evaluator.windows(tokens, options.window, options.stride, each));
   for (const Comparison &window : each)
     windows += window;
+  // Taken before the recall probe, which counts apart.
   work = accounting.take();
   seconds = evaluator.time().seconds();
   otherSeconds = evaluator.referenceTime().seconds();
   if (options.recall == 0)
     return {};
+  // Two copies of a text would say nothing of how selections are on text.
   evaluator.afterWhole = nullptr;
   GIST_TRY(evaluator.recall(tokens, options.recall, recall.emplace()));
   recallWork = accounting.take();
@@ -207,6 +222,8 @@ nlohmann::json Evaluation::layersToJson() const {
   auto count = static_cast<size_t>(
       std::max<int64_t>(runner.module->spec().model.layerCount, 1));
   // The share of rows that read more than the subspace of a gate.
+  // Gates of a layer lie together. A count that does not divide belongs to a
+  // module that counts otherwise.
   for (size_t n = 0; n < count && gates.size() % (kNumGateLevels * count) == 0;
        ++n) {
     double open = 0, all = 0;
@@ -220,6 +237,7 @@ nlohmann::json Evaluation::layersToJson() const {
   }
   if (layers)
     layers->addTo(list);
+  // A layer that nobody said anything of is {}, not null.
   for (nlohmann::json &layer : list)
     if (layer.is_null())
       layer = nlohmann::json::object();
@@ -254,6 +272,7 @@ Status Evaluation::printJson() const {
     json["work"] = accounting.toJson(work, recallWork);
   if (selections.isActive())
     json["selections"] = selections.toJson();
+  // Absent where a module has nothing to say.
   if (nlohmann::json list = layersToJson(); !list.empty())
     json["layers"] = list;
   if (!runner.session->statistics().empty())
@@ -301,6 +320,7 @@ Status Evaluation::run() {
   GIST_TRY(readText(options.text, text));
   GIST_TRY(open());
   std::vector<int32_t> tokens;
+  // The prefix is added to every window by the evaluator.
   runner.tokenizer.encode(text, tokens,
                           {.addSpecial = false, .parseSpecial = false});
   if (options.maxTokens > 0 &&
@@ -373,6 +393,7 @@ void run::addEval(CLI::App &app, Action &action) {
       throw CLI::ValidationError("--stride", "larger than --window");
     if (options->layers && options->against.empty())
       throw CLI::ValidationError("--layers", "compares with --against");
+    // Half a window gives every token at least half a window before it.
     if (options->stride == 0)
       options->stride = std::max<int64_t>(1, options->window / 2);
     action = [options] { return Evaluation(*options).run(); };

@@ -4,6 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// `gist-run generate`: one continuation, token by token on standard output.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/gist-run/Commands.h"
 #include "tools/running/Interrupt.h"
@@ -34,6 +38,7 @@ static Status encodePrompt(const Options &options, const Runner &runner,
     GIST_TRY(readText(options.file, text));
   if (!options.asChat) {
     runner.tokenizer.encode(text, tokens);
+    // A model without BOS has nothing to continue then.
     if (tokens.empty())
       return Status::error(Code::BadArgument, "the prompt is empty");
     return {};
@@ -53,12 +58,14 @@ static Status runGenerate(const Options &options) {
 
   InterruptScope interrupt;
   GenerateResult result;
+  // The callback can only stop the generation. Why it did is kept here.
   Status output;
   GIST_TRY(generateTokens(
       *runner.session, runner.tokenizer, prompt, options.generate,
       [&](int32_t token, std::string_view piece) {
         if (!options.tokens)
           output = printText(piece);
+        // The last piece may come without a token: bytes that were held back.
         else if (token >= 0)
           output = printText(std::to_string(token) + "\n");
         return output.ok() && !interrupt.requested();
@@ -79,6 +86,7 @@ static Status runGenerate(const Options &options) {
 
 void run::addGenerate(CLI::App &app, Action &action) {
   auto options = std::make_shared<Options>();
+  // A model that does not end would fill the context.
   options->generate.maxTokens = 128;
   CLI::App *command = app.add_subcommand(
       "generate", "Continue a text, or answer one question (--chat)");

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// `gist-run info`: what a module file contains. Opening verifies everything but
+// the weights; --verify reads those too.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/gist-run/Commands.h"
 #include "tools/running/Disassembly.h"
@@ -23,6 +28,8 @@ struct Options {
 };
 } // namespace
 
+/// The order is that of SectionKind. A newer file may have kinds that this
+/// program does not know.
 static const char *sectionName(SectionKind kind) {
   static constexpr const char *kNames[] = {"unknown", "metadata",  "code",
                                            "weights", "tokenizer", "plan"};
@@ -30,6 +37,7 @@ static const char *sectionName(SectionKind kind) {
   return number < std::size(kNames) ? kNames[number] : kNames[0];
 }
 
+/// Of all weights, also of those that are in other files.
 static uint64_t weightBytes(const ModuleSpec &spec) {
   uint64_t total = 0;
   for (const WeightSpec &weight : spec.weights)
@@ -37,6 +45,7 @@ static uint64_t weightBytes(const ModuleSpec &spec) {
   return total;
 }
 
+/// The names of these fields are an interface: scripts read them.
 static nlohmann::json toJson(const Module &module, bool verified) {
   const ModuleSpec &spec = module.spec();
   nlohmann::json sections = nlohmann::json::array();
@@ -119,6 +128,7 @@ static Status runInfo(const Options &options) {
     if (module->plan().empty())
       return Status::error(Code::NotFound, "%s: the module has no plan",
                            options.path.c_str());
+    // The plan is a piece of the mapped file, without a zero at its end.
     std::printf("%.*s\n", static_cast<int>(module->plan().size()),
                 module->plan().data());
   } else if (options.json) {

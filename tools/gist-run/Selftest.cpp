@@ -46,6 +46,7 @@ struct Options {
 };
 
 /// One output in all calls of one size.
+/// A row is what one token gives.
 struct Comparison {
   double worst = 0;       ///< largest error of a row
   size_t rows = 0;        ///< that were compared
@@ -80,6 +81,7 @@ private:
                     const Outputs &got, Comparison &comparison);
   Status shapeOf(const BufferSpec &buffer, std::vector<int64_t> &shape);
   Status fillInput(const BufferSpec &buffer, std::vector<uint8_t> &content);
+  /// Null if the CPU has no such entry to compare with.
   const EntrySpec *findReference(const EntrySpec &entry) const;
   bool usesState(const EntrySpec &entry) const;
   double getLimit(const EntrySpec &entry) const;
@@ -104,6 +106,7 @@ static constexpr int kCalls = 3;
 
 /// Whether a buffer is called `name`. Its name may have its target's and its
 /// entry's in front.
+/// "gfx942.decode.logits" is called "logits".
 static bool isCalled(const BufferSpec &buffer, std::string_view name) {
   std::string_view whole = buffer.name;
   return whole.substr(whole.rfind('.') + 1) == name; // npos + 1 is 0.
@@ -136,6 +139,7 @@ Status Selftest::openCpu() {
 Status Selftest::addNoise() {
   const std::vector<WeightSpec> &weights = runner.module->spec().weights;
   for (uint32_t i = 0; i < weights.size(); ++i) {
+    // Vectors in f32 are gains and biases; matrices are left alone.
     if (weights[i].format != "f32" || weights[i].shape.size() != 1 ||
         weights[i].random)
       continue;
@@ -143,6 +147,7 @@ Status Selftest::addNoise() {
     std::vector<float> values(bytes.size / sizeof(float));
     std::memcpy(values.data(), bytes.data, values.size() * sizeof(float));
     for (float &value : values) {
+      // In [-1, 1): the generator gives 32 bits.
       double unit = std::ldexp(static_cast<double>(noise()), -31) - 1;
       value *= static_cast<float>(1 + unit * oneKernel / 2);
     }
@@ -160,6 +165,7 @@ Status Selftest::open() {
   symbols = std::make_unique<SymbolValues>(runner.module->spec());
   const auto &properties = runner.module->spec().model.properties;
   auto compute = properties.find("compute");
+  // The module says what it computes in.
   bool isBf16 = compute != properties.end() &&
                 compute->second.find("bf16") != std::string::npos;
   oneKernel = isBf16 ? kToleranceBf16 : kToleranceF16;
@@ -184,6 +190,7 @@ bool Selftest::usesState(const EntrySpec &entry) const {
   return false;
 }
 
+/// Dimensions are expressions of the symbols of this call.
 Status Selftest::shapeOf(const BufferSpec &buffer,
                          std::vector<int64_t> &shape) {
   for (ExprId dim : buffer.shape)
@@ -224,6 +231,8 @@ Status Selftest::fillInput(const BufferSpec &buffer,
       return choices.begin()[random() % choices.size()];
     };
     Sampler sampler;
+    // Greedy, cold and hot, with and without each limit: all paths of the
+    // device's sampler.
     GIST_TRY(Sampler::create({.temperature = oneOf({0.0f, 0.7f, 1.5f}),
                               .topK = random() % 2 == 0 ? 40u : 0u,
                               .topP = oneOf({0.9f, 1.0f}),
@@ -236,6 +245,8 @@ Status Selftest::fillInput(const BufferSpec &buffer,
     return {};
   }
   // Integers are tokens, or indices of something there are a few of.
+  // Everything else that is an integer counts something; 0 and 1 are always in
+  // range.
   int64_t vocabulary = runner.module->spec().model.vocabSize;
   bool isTokens = isCalled(buffer, kTensorTokens) && vocabulary > 0;
   content = randomArray(buffer.type, count, isTokens ? vocabulary : 2, random);
@@ -295,6 +306,8 @@ Status Selftest::checkToken(const EntrySpec &entry,
       std::memcpy(&token, bytes.data(), std::min(bytes.size(), sizeof token));
     }
   }
+  // The sampler's own settings do not matter: `settings` has all that a draw
+  // needs, the random number too.
   Sampler sampler;
   GIST_TRY(Sampler::create({}, sampler));
   GIST_TRY(sampler.draw(logits, settings, expected));
@@ -308,6 +321,7 @@ Status Selftest::testCall(const EntrySpec &entry, int64_t tokens,
                           std::vector<Comparison> &comparisons) {
   const ModuleSpec &spec = runner.module->spec();
   bool hasState = usesState(entry);
+  // The context is full: the next calls begin a new text.
   if (hasState && past + tokens > runner.session->capacity()) {
     past = 0;
     GIST_TRY(reference->reset());
@@ -335,6 +349,7 @@ Status Selftest::testCall(const EntrySpec &entry, int64_t tokens,
   Outputs got, expected, withNoise;
   GIST_TRY(call(*runner.session, entry, contents, got));
   std::vector<std::vector<uint8_t>> all = contents;
+  // The CPU's entry has no settings of a sampler: it gives logits only.
   for (size_t i = contents.size(); i-- > 0;)
     if (isCalled(spec.buffers[entry.inputs[i]], kTensorSampling))
       contents.erase(contents.begin() + static_cast<ptrdiff_t>(i));
@@ -379,6 +394,8 @@ Status Selftest::testSize(const EntrySpec &entry, int64_t tokens) {
     const BufferSpec &output = runner.module->spec().buffers[entry.outputs[i]];
     bool isToken = isCalled(output, kTensorNext);
     bool decides = noisy && !entry.statistics.empty() && !isToken;
+    // One row may always be decided otherwise. Beyond that, three times what
+    // the noise shows, because the noise is one sample of many.
     size_t allowed = decides ? 1 + 3 * comparison.noiseBeyond : 0;
     bool passed = comparison.beyond <= allowed;
     ++compared;
@@ -399,6 +416,7 @@ Status Selftest::testEntry(const EntrySpec &entry) {
   int64_t most =
       std::min({runner.session->maxTokens(entry.name),
                 reference->maxTokens(entry.name), runner.session->capacity()});
+  // Decode takes one token at a time.
   if (entry.name == kEntryDecode)
     most = 1;
   // The largest below the bound is a size of its own.
@@ -443,6 +461,7 @@ Status Selftest::run() {
     if (entry.target != kNone &&
         &spec.targets[entry.target] != &runner.session->target())
       continue;
+    // Not a failure: a module for a GPU alone can still be opened.
     if (!findReference(entry)) {
       std::printf("%-12s has no code for the CPU to compare with\n",
                   entry.name.c_str());

@@ -16,6 +16,7 @@ using namespace gist::run;
 #define GIST_VERSION "unknown"
 #endif
 
+/// The order is that of --help: what most people want comes first.
 static void describe(CLI::App &app, Action &action) {
   app.description("Runs models that gist-compile made: modules, files that end "
                   "in .gist.\n");

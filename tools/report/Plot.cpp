@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Plots as SVG and maps as HTML tables. The page has no scripts and fetches
+// nothing, so that it can be mailed and read without a network.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/report/Plot.h"
 
@@ -17,6 +22,8 @@ using namespace gist::plan;
 /// Series take these colours of the page in turn.
 static constexpr size_t kNumColors = 8;
 
+/// Names and notes come from files, so they are never put into the page as they
+/// are.
 std::string gist::plan::escape(const std::string &text) {
   std::string result;
   for (char c : text)
@@ -39,6 +46,7 @@ std::string gist::plan::escape(const std::string &text) {
   return result;
 }
 
+/// At most `digits` digits after the point, without zeros at the end.
 std::string gist::plan::shortNumber(double value, int digits) {
   if (!std::isfinite(value))
     return "-";
@@ -71,18 +79,23 @@ public:
   Scale(const Axis &axis, const std::vector<double> &values, double from,
         double to)
       : axis(axis), from(from), to(to) {
+    // Only numbers that have a place on the axis decide its range.
     double low = std::numeric_limits<double>::infinity(), high = -low;
     for (double value : values)
       if (isShown(value)) {
         low = std::min(low, value);
         high = std::max(high, value);
       }
+    // Nothing to show: any range will do.
     if (!(low <= high))
       low = high = 1;
+    // Names lie at 0, 1, 2, ... with half a place of room on both sides.
     if (!axis.names.empty()) {
       low = -0.5;
       high = static_cast<double>(axis.names.size()) - 0.5;
     } else if (axis.isLogarithmic) {
+      // Room is a factor on a logarithmic axis, and a part of the range on the
+      // other.
       low /= 1.05;
       high *= 1.05;
     } else {
@@ -93,6 +106,7 @@ public:
     }
     first = map(axis.lowest.value_or(low));
     last = map(axis.highest.value_or(high));
+    // A range without width would divide by zero.
     if (!(first < last))
       last = first + 1;
   }
@@ -104,6 +118,7 @@ public:
   double place(double value) const {
     return from + (map(value) - first) / (last - first) * (to - from);
   }
+  /// The tolerance keeps points that lie on the edge.
   bool isInside(double value) const {
     return isShown(value) && map(value) >= first - 1e-9 &&
            map(value) <= last + 1e-9;
@@ -124,10 +139,13 @@ public:
         for (double digit : {1.0, 2.0, 5.0})
           if (isInside(digit * std::pow(10, power)))
             result.push_back(digit * std::pow(10, power));
+      // Less than a decade may have no such number; then ticks are as on a
+      // plain axis.
       if (result.size() >= 2)
         return result;
       result.clear();
     }
+    // About five ticks, at the next 1, 2, 5 or 10 times a power of ten.
     double low = unmap(first), high = unmap(last);
     double raw = (high - low) / 5;
     double power = std::pow(10, std::floor(std::log10(raw)));
@@ -137,6 +155,7 @@ public:
         step = digit * power;
     for (double tick = std::ceil(low / step) * step;
          tick <= high && result.size() < 20; tick += step)
+      // A sum that should be zero may be a tiny number.
       result.push_back(std::fabs(tick) < step * 1e-9 ? 0 : tick);
     return result;
   }
@@ -228,6 +247,7 @@ std::string Plot::draw() const {
   for (const Limit &limit : limits)
     ys.push_back(limit.value);
   Scale h(x, xs, kLeft, kWidth - kRight);
+  // SVG counts y from the top, so the axis runs from bottom to top.
   Scale v(y, ys, kHeight - kBottom, kTop);
   std::string svg = "<figure><svg viewBox=\"0 0 " + at(kWidth) + " " +
                     at(kHeight) + "\" role=\"img\" aria-label=\"" +

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Work of a plan's attention, counted from the clusters that the module reports
+// after each call.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/running/Accounting.h"
 
@@ -19,6 +24,8 @@ void Accounting::listen(ModelOptions &model) {
   model.statistics = true;
   model.afterCall = [this](const Session &session, int64_t before,
                            int64_t tokens) {
+    // The number of clusters tells how many keys each head has compared. A
+    // module without the statistic is not counted.
     for (const StatisticValue &value : session.statistics())
       if (meter && value.name == kClustersStatistic) {
         meter->add(before, tokens, value.values);
@@ -27,6 +34,7 @@ void Accounting::listen(ModelOptions &model) {
   };
 }
 
+/// Only a module with a plan of clusters has a meter.
 Status Accounting::open(const Runner &runner) {
   if (!isPlanned(*runner.module))
     return {};
@@ -43,6 +51,7 @@ AttentionWork Accounting::take() {
     return {};
   AttentionWork work{meter->multiplyAdds(), meter->denseMultiplyAdds(),
                      meter->heads(), clusters};
+  // The next part counts from zero.
   meter->reset();
   return work;
 }
@@ -72,6 +81,7 @@ Accounting::toJson(const AttentionWork &windows,
 void Accounting::addTo(const AttentionWork &work,
                        nlohmann::json &layers) const {
   auto heads = static_cast<size_t>(planned.shape.kvHeads);
+  // Dense work is the same for all heads.
   double dense =
       work.denseMultiplyAdds / static_cast<double>(planned.shape.heads());
   for (size_t layer = 0; layer * heads < work.heads.size(); ++layer) {

@@ -21,6 +21,7 @@ namespace gist::run {
 struct AttentionWork {
   double multiplyAdds = 0, denseMultiplyAdds = 0;
   std::vector<HeadWork> heads; ///< by layer, then KV head
+  /// In each head's cache, at the end of the last sequence.
   std::vector<double> clusters;
 
   double relative() const {

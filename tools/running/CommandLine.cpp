@@ -17,6 +17,7 @@ static int
 runTool(const char *tool, int argc, char **argv,
         const std::function<void(CLI::App &app, Action &action)> &describe) {
   CLI::App app;
+  // Exactly one command; it fills `action` while it is parsed.
   app.require_subcommand(1);
   Action action;
   describe(app, action);
@@ -26,6 +27,7 @@ runTool(const char *tool, int argc, char **argv,
     // Help and version are not errors; everything else is wrong usage.
     return app.exit(error) == 0 ? 0 : 2;
   }
+  // Parsing is over before anything runs, so that wrong usage has no effects.
   Status status = action();
   // Somebody who reads only the first lines closes the pipe: also a failure.
   if (std::fflush(stdout) != 0 && status.ok())

@@ -4,6 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Random inputs and errors of rows, for comparisons of a device with another.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/running/Comparing.h"
 
@@ -16,6 +20,7 @@
 using namespace gist;
 using namespace gist::run;
 
+/// The bytes of an output need not be aligned.
 template <typename T>
 static T readAt(const std::vector<uint8_t> &bytes, size_t i) {
   T value;
@@ -28,6 +33,7 @@ static void writeAt(std::vector<uint8_t> &bytes, size_t i, T value) {
   std::memcpy(bytes.data() + i * sizeof(T), &value, sizeof(T));
 }
 
+/// The value of f16 bits; -24 is the exponent of the least denormal.
 static double fromHalf(uint16_t bits) {
   int exponent = bits >> 10 & 31, fraction = bits & 1023;
   double value = exponent == 31  ? (fraction != 0 ? NAN : INFINITY)
@@ -58,10 +64,12 @@ std::vector<uint8_t> run::randomArray(ElementType type, size_t count,
     // The library's distributions differ between machines; its generators do
     // not.
     uint32_t bits = random();
+    // The remainder favours small numbers a little, which does no harm here.
     auto integer = static_cast<int64_t>(bits) % std::max<int64_t>(bound, 1);
     auto sign = static_cast<uint16_t>(bits >> 31 << 15);
     switch (type) {
     case ElementType::F32:
+      // 24 bits, in [-1, 1).
       writeAt(bytes, i, std::ldexp(static_cast<float>(bits >> 8), -23) - 1.0f);
       break;
     case ElementType::F16: // in [0.5, 1), either sign
@@ -92,9 +100,11 @@ std::vector<double> run::rowErrors(ElementType type, size_t width,
                                    const std::vector<uint8_t> &got,
                                    const std::vector<uint8_t> &expected) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  // Integers are one row: equal or not.
   if (!isFloat(type))
     return {got == expected ? 0 : kInfinite};
   size_t count = expected.size() / elementSize(type);
+  // A shape with a last dimension of 0 has no rows.
   width = std::max<size_t>(width, 1);
   std::vector<double> errors;
   for (size_t begin = 0; begin < count; begin += width) {
@@ -107,6 +117,7 @@ std::vector<double> run::rowErrors(ElementType type, size_t width,
       difference += (a - b) * (a - b);
       length += b * b;
     }
+    // A row of zeros that is not zero here has an infinite error.
     double error = difference == 0 ? 0 : std::sqrt(difference / length);
     errors.push_back(std::isnan(error) ? kInfinite : error);
   }

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Finds gist-compile and runs it. gist-run and gist-plan need no LLVM, so they
+// cannot compile by themselves.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/running/Compiler.h"
 
@@ -28,6 +33,7 @@ static constexpr const char *kName = "gist-compile";
 static std::vector<std::string> getPlaces() {
   std::error_code error;
   std::vector<std::string> places = {
+      // Where this program is, whatever it was called as.
       std::filesystem::read_symlink("/proc/self/exe", error)
           .parent_path()
           .string()};
@@ -47,6 +53,7 @@ static Status find(std::string &compiler) {
   std::vector<std::string> places = getPlaces();
   for (const std::string &place : places) {
     compiler = place + "/" + kName;
+    // An empty entry of PATH would mean the working folder.
     if (!place.empty() && access(compiler.c_str(), X_OK) == 0)
       return {};
   }
@@ -63,12 +70,14 @@ static Status execute(const std::vector<std::string> &words) {
     arguments.push_back(const_cast<char *>(word.c_str()));
   arguments.push_back(nullptr);
   pid_t child = 0;
+  // No shell is between: names of files may have any characters.
   int error = posix_spawn(&child, arguments[0], nullptr, nullptr,
                           arguments.data(), environ);
   if (error != 0)
     return Status::error(Code::NotFound, "%s: %s", arguments[0],
                          std::strerror(error));
   int result = 0;
+  // A signal may interrupt the wait.
   while (waitpid(child, &result, 0) < 0)
     if (errno != EINTR)
       return Status::error(Code::Io, "%s: %s", arguments[0],

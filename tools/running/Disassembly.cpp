@@ -90,6 +90,8 @@ void run::printTargets(const Module &module) {
 }
 
 namespace {
+/// The order is that of the file, and numbers are replaced by names.
+/// Expressions are printed as formulas of the symbols.
 class Disassembler {
 public:
   explicit Disassembler(const Module &module)
@@ -123,6 +125,7 @@ private:
   std::string expr(ExprId id) const {
     return printExpr(spec.exprs[id], symbols);
   }
+  /// Buffers are written %name, kernels and targets @name.
   std::string buffer(uint32_t number) const {
     return "%" + plain(spec.buffers[number].name);
   }
@@ -210,6 +213,7 @@ private:
   void print(size_t number, const CommandSpec &command) const {
     std::printf("  %4zu: @%s<", number,
                 plain(spec.kernels[command.kernel].name).c_str());
+    // A missing dimension is one workgroup.
     for (size_t i = 0; i < command.grid.size(); ++i)
       std::printf("%s%s", i ? ", " : "",
                   command.grid[i] == kNone ? "1"
@@ -218,6 +222,7 @@ private:
     for (size_t i = 0; i < command.args.size(); ++i) {
       const ArgSpec &arg = command.args[i];
       std::printf("%s", i ? ", " : "");
+      // A number, a buffer, or a buffer at an offset in bytes.
       if (arg.buffer == kNone)
         std::printf("%s", expr(arg.value).c_str());
       else if (arg.value == kNone)
@@ -227,6 +232,7 @@ private:
                     expr(arg.value).c_str());
     }
     std::printf(")");
+    // Without it a command waits for everything before it.
     if (command.hasAfter) {
       std::printf(" after [");
       for (size_t i = 0; i < command.after.size(); ++i)

@@ -4,6 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Perplexity and comparisons of two modules, window by window.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/running/Evaluation.h"
 
@@ -22,6 +26,8 @@ static double logSumExp(std::span<const float> logits, float largest) {
   return static_cast<double>(largest) + std::log(sum);
 }
 
+/// A relative error of the whole row. It also shows what does not change the
+/// order of tokens.
 void Comparison::addDistance(std::span<const float> logits,
                              std::span<const float> other) {
   double difference = 0, length = 0;
@@ -43,6 +49,7 @@ void Comparison::add(std::span<const float> logits,
   ++count;
   nll += loss;
   nllSquares += loss * loss;
+  // Of equal logits the first counts, on both sides.
   right += best - logits.begin() == next;
   if (other.empty())
     return;
@@ -53,12 +60,16 @@ void Comparison::add(std::span<const float> logits,
   if (best - logits.begin() == otherBest - other.begin()) {
     ++equal;
   } else {
+    // The lead over the best of the others. `second` begins with what the model
+    // chose, so that it is a token that is not the best.
     float second = other[best - logits.begin()];
     for (auto it = other.begin(); it != other.end(); ++it)
       if (it != otherBest)
         second = std::max(second, *it);
     lostLead = std::max(lostLead, static_cast<double>(*otherBest - second));
   }
+  // KL(reference || model): how many nats are lost by believing the model where
+  // the reference is right.
   double divergence = 0;
   for (size_t i = 0; i < logits.size(); ++i) {
     double logQ = static_cast<double>(other[i]) - otherNormalizer;
@@ -100,6 +111,8 @@ Spread run::spreadOf(const std::vector<Comparison> &windows,
   return spread;
 }
 
+/// A decoder is fed up to `start` and then scored token by token. A module that
+/// sees whole sequences gives all logits in one call.
 Status Evaluator::begin(Runner &runner, std::span<const int32_t> fed,
                         size_t start, std::vector<uint8_t> &whole) {
   Session &session = *runner.session;
@@ -119,6 +132,7 @@ Status Evaluator::begin(Runner &runner, std::span<const int32_t> fed,
         {reinterpret_cast<const uint8_t *>(fed.data()), fed.size_bytes()}}},
       outputs));
   clock.stop();
+  // The reference's calls are not counted.
   if (afterWhole && &runner == &model)
     afterWhole(session, static_cast<int64_t>(fed.size()));
   whole = std::move(outputs[std::string(kEntryScore) + "." + kTensorLogits]);
@@ -146,6 +160,7 @@ Status Evaluator::predict(std::span<const int32_t> tokens, size_t first,
   // The logits after `all[i]` predict `all[i + 1]`; the first ones wanted are
   // those that predict token `first`, if there is anything before it.
   size_t start = std::max<size_t>(prefix + first, 1) - 1;
+  // The last token predicts nothing that is known.
   std::span<const int32_t> fed(all.data(), all.size() - 1);
 
   std::vector<uint8_t> whole, wholeReference;
@@ -188,6 +203,7 @@ Status Evaluator::predict(std::span<const int32_t> tokens, size_t first,
       watch.start();
       GIST_TRY(model.session->score(
           piece, [&](size_t i, std::span<const float> logits) -> Status {
+            // Only the model's own time counts, not the comparison.
             watch.stop();
             GIST_TRY(compare(i, logits));
             watch.start();
@@ -208,6 +224,7 @@ Status Evaluator::windows(const std::vector<int32_t> &tokens, int64_t window,
                          "a text of %zu tokens has nothing to predict",
                          tokens.size());
   // The prefix takes room of the window.
+  // At least two tokens are left: one to see and one to predict.
   auto width = static_cast<size_t>(window) -
                std::min(static_cast<size_t>(window) - 2,
                         model.tokenizer.spec().prefix.size());
@@ -217,6 +234,7 @@ Status Evaluator::windows(const std::vector<int32_t> &tokens, int64_t window,
     if (end > predicted) {
       auto seen = std::span(tokens).subspan(begin, end - begin);
       Comparison &result = results.emplace_back();
+      // Tokens that an earlier window has predicted are only context here.
       GIST_TRY(predict(seen, predicted - begin, result));
       if (result.count == 0) // a first token that nothing predicts
         results.pop_back();

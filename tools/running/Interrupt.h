@@ -18,6 +18,8 @@ class InterruptScope {
 public:
   InterruptScope() {
     flag() = 0;
+    // A handler may do little: it sets a flag, and restores the default so that
+    // a second Control-C ends a program that hangs.
     old = std::signal(SIGINT, [](int number) {
       flag() = 1;
       std::signal(number, SIG_DFL);
@@ -30,6 +32,7 @@ public:
   bool requested() const { return flag() != 0; }
 
 private:
+  /// A function, so that it lives in a header without a source file.
   static volatile std::sig_atomic_t &flag() {
     static volatile std::sig_atomic_t value = 0;
     return value;

@@ -35,6 +35,8 @@ Status LayerComparison::open() {
   observer.emplace(model);
   referenceObserver.emplace(reference);
   compared = findCompared(*observer);
+  // Plans may change the precision or the bits of a layer, but not which layers
+  // there are.
   if (compared != findCompared(*referenceObserver))
     return Status::error(Code::BadArgument,
                          "the two modules have different linear layers");
@@ -47,6 +49,7 @@ Status LayerComparison::add(std::span<const int32_t> tokens) {
   // A module without a past takes all tokens at once, and so must the other.
   bool isWhole = observer->seesWhole() || referenceObserver->seesWhole();
   for (size_t past = 0; past < tokens.size();) {
+    // Both must see the same tokens in a call, so the smaller limit holds.
     size_t count = std::min({observer->callTokens(past, tokens.size()),
                              referenceObserver->callTokens(past, tokens.size()),
                              tokens.size() - past});
@@ -88,6 +91,8 @@ void LayerComparison::compare(const Observed &what, std::span<const float> rows,
                               std::span<const float> other) {
   // What the output projection reads is what attention gives.
   bool isGiven = what.kind == ObservationKind::Product;
+  // Layer -1 is the head. Of what layers read, only the output projection's is
+  // of interest: the other inputs follow from it.
   if (what.layer < 0 || (!isGiven && what.group != "o"))
     return;
   Layer &found = layers[what.layer];
@@ -99,6 +104,7 @@ void LayerComparison::compare(const Observed &what, std::span<const float> rows,
   }
 }
 
+/// All rows together, so that rows near zero do not dominate.
 double LayerComparison::Sums::error() const {
   return reference > 0 ? std::sqrt(difference / reference) : 0;
 }

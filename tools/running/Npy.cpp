@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// NumPy's .npy format, version 1 to 3: magic, version, size of the header, a
+// Python dictionary as text, then the elements.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/running/Npy.h"
 
@@ -33,6 +38,8 @@ static constexpr TypeName kTypes[] = {
 static constexpr std::string_view kMagic = "\x93NUMPY";
 
 /// The text of a value in the header's dictionary: 'descr': '<f4', ...
+/// The header is written by numpy in one form; a full parser of Python is not
+/// needed. Whatever does not fit gives an empty text, which no check accepts.
 static std::string_view valueOf(std::string_view header, std::string_view key) {
   size_t at = header.find("'" + std::string(key) + "'");
   if (at == std::string_view::npos)
@@ -43,6 +50,7 @@ static std::string_view valueOf(std::string_view header, std::string_view key) {
   at = header.find_first_not_of(' ', at + 1);
   if (at == std::string_view::npos)
     return {};
+  // A tuple, a string, or a bare word such as False.
   size_t end = header[at] == '('    ? header.find(')', at)
                : header[at] == '\'' ? header.find('\'', at + 1)
                                     : header.find_first_of(",}", at) - 1;
@@ -60,6 +68,7 @@ static Status parseShape(std::string_view text, std::vector<int64_t> &shape) {
       return {};
     size_t end = text.find_first_not_of("0123456789", at);
     std::string number(text.substr(at, end - at));
+    // Twelve digits are more than any file has, and fit 64 bits.
     if (number.size() > 12)
       return Status::error(Code::BadFile, "a dimension of %s", number.c_str());
     shape.push_back(std::strtoll(number.c_str(), nullptr, 10));
@@ -77,6 +86,7 @@ static Status parse(Bytes file, Array &array) {
   GIST_TRY(cursor.read("version", major));
   GIST_TRY(cursor.read("version", minor));
   uint32_t size = 0;
+  // Version 1 has 16 bits for the size, later ones 32.
   if (major == 1) {
     uint16_t small = 0;
     GIST_TRY(cursor.read("header size", small));
@@ -100,6 +110,7 @@ static Status parse(Bytes file, Array &array) {
   GIST_TRY(parseShape(valueOf(header.text(), "shape"), result.shape));
   uint64_t bytes = elementSize(result.type);
   for (int64_t dim : result.shape)
+    // The product could wrap to a small number that the file would satisfy.
     if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(dim), &bytes))
       return Status::error(Code::BadFile, "the shape is too large");
   Bytes content;
@@ -135,6 +146,7 @@ Status run::writeNpy(const std::string &path, const Array &array) {
   start += static_cast<char>(size & 0xff);
   start += static_cast<char>(size >> 8);
   start += header;
+  // Written whole or not at all.
   AtomicFile file;
   GIST_TRY(file.open(path));
   GIST_TRY(file.write(

@@ -17,6 +17,7 @@ static constexpr size_t kMaxTokens = 256;
 
 Observer::Observer(Runner &runner) : runner(runner) {
   const ModuleSpec &spec = runner.module->spec();
+  // Several targets may have the entry; what it shows is the same.
   for (const EntrySpec &entry : spec.entries) {
     if (entry.name != kEntryObserve)
       continue;
@@ -33,6 +34,8 @@ bool Observer::seesWhole() const {
   return runner.module->findSymbol(kSymbolPast) == kNone;
 }
 
+/// A plan closes its clusters at the end of a block, so a call must not go
+/// beyond one.
 size_t Observer::callTokens(size_t past, size_t total) const {
   if (seesWhole())
     return total;

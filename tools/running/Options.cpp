@@ -4,6 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Options that commands share, and the model that is opened with them.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/running/Options.h"
 #include "tools/running/ProfileTable.h"
@@ -16,6 +20,7 @@
 using namespace gist;
 using namespace gist::run;
 
+/// The CPU has no driver.
 DeviceOptions DriverOptions::forKind(const std::string &kind) const {
   DeviceOptions options;
   if (kind == "hip")
@@ -116,6 +121,8 @@ void run::addSamplerOptions(CLI::App &command, SamplerOptions &options) {
       ->capture_default_str();
 }
 
+/// The time of loading counts mapping, weights on their way to the device, and
+/// code.
 Status Runner::open(const ModelOptions &chosen) {
   options = chosen;
   int64_t start = Profile::now();
@@ -146,6 +153,7 @@ Status Runner::openWithTokenizer(const ModelOptions &chosen) {
   return {};
 }
 
+/// Limits are measured only for a profile: that takes time.
 Status Runner::finish() const {
   if (options.profile) {
     DeviceLimits limits;
@@ -163,11 +171,13 @@ Status run::readText(const std::string &path, std::string &text) {
     return Status::error(Code::NotFound, "%s: cannot open: %s", path.c_str(),
                          std::strerror(errno));
   text.clear();
+  // In pieces, because standard input has no size.
   std::vector<char> piece(size_t{1} << 16);
   size_t count = 0;
   while ((count = std::fread(piece.data(), 1, piece.size(), file)) != 0)
     text.append(piece.data(), count);
   bool failed = std::ferror(file) != 0;
+  // fclose may change errno.
   int error = errno;
   if (file != stdin)
     std::fclose(file);
@@ -186,6 +196,8 @@ uint64_t run::weightBytesOfToken(const Module &module) {
     bytes = 0; // Targets read the same; the last one counts.
     for (const CommandSpec &command : entry.commands)
       for (const ArgSpec &argument : command.args)
+        // Commands that count operations are products; a lookup in a table
+        // counts none.
         if (command.flops != kNone && argument.buffer != kNone &&
             spec.buffers[argument.buffer].kind == BufferKind::Weight)
           bytes += spec.weights[spec.buffers[argument.buffer].base].size;
@@ -202,6 +214,7 @@ Status run::productFlopsOfToken(const Module &module, double &flops) {
     symbols[tokens] = 1;
   flops = 0;
   const EntrySpec *found = nullptr;
+  // Decode is preferred: the second name overwrites the first.
   for (const char *name : {kEntryScore, kEntryDecode})
     for (const EntrySpec &entry : spec.entries)
       if (entry.name == name)

@@ -34,6 +34,7 @@ static std::vector<CommandTotal> sumLayers(const Profile &profile) {
   for (auto &[key, sum] : sums)
     rows.push_back(std::move(sum));
   std::sort(rows.begin(), rows.end(), [](const auto &a, const auto &b) {
+    // Ties are broken by name, so that the output repeats.
     return std::tie(b.nanoseconds, a.entry, a.label, a.role) <
            std::tie(a.nanoseconds, b.entry, b.label, b.role);
   });
@@ -59,7 +60,10 @@ void run::printProfile(const Profile &profile, const DeviceLimits &limits) {
                "entry", "command", "calls", "ms", "%", "GFLOP/s", "GB/s",
                "bound", "weights");
   for (const CommandTotal &row : rows) {
+    // A time of 0 is possible with a coarse clock.
     auto time = static_cast<double>(std::max<int64_t>(row.nanoseconds, 1));
+    // Operations per nanosecond are billions per second; the same holds for
+    // bytes.
     std::fprintf(stderr,
                  "%-10s %-24s %8llu %12.3f %7.2f %10.2f %10.2f  %-12s %s\n",
                  row.entry.c_str(), row.label.c_str(),

@@ -4,6 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A bar with the time that is left, on standard error.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/running/Progress.h"
 
@@ -18,11 +22,13 @@ using namespace gist::plan;
 Progress::Progress(std::string what, size_t total, size_t done)
     : what(std::move(what)), total(total), done(done), before(done),
       started(Clock::now()) {
+  // TERM=dumb is set where escape sequences would be printed as they are.
   const char *kind = std::getenv("TERM");
   isTerminal = isatty(STDERR_FILENO) != 0 && kind != nullptr &&
                std::strcmp(kind, "dumb") != 0;
 }
 
+/// The bar is gone when the result is printed.
 Progress::~Progress() {
   if (isTerminal)
     std::fputs("\r\033[K", stderr);
@@ -40,6 +46,7 @@ void Progress::advance(size_t count) {
 
 void Progress::draw() {
   std::chrono::duration<double> taken = Clock::now() - started;
+  // By the pace since this run began: what was done before took no time here.
   double rest = taken.count() / static_cast<double>(done - before) *
                 static_cast<double>(total - done);
   auto seconds = static_cast<long long>(rest);

@@ -13,6 +13,7 @@
 using namespace gist;
 using namespace gist::run;
 
+/// Flushed, so that a text appears as it is made.
 Status run::printText(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
       std::fflush(stdout) == 0)
@@ -22,6 +23,7 @@ Status run::printText(std::string_view text) {
 }
 
 void run::printStatistics(const Runner &runner, const GenerateResult &result) {
+  // Nothing decoded, nothing timed.
   auto rate = [](double tokens, int64_t nanoseconds) {
     return nanoseconds > 0 ? tokens / (static_cast<double>(nanoseconds) / 1e9)
                            : 0.0;

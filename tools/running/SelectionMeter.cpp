@@ -4,6 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Counts selections as the cascade paper does.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/running/SelectionMeter.h"
 
@@ -23,6 +27,7 @@ void SelectionMeter::open(const Module &module) {
   auto found = properties.find(kSelectionsProperty);
   if (found == properties.end())
     return;
+  // One word for each layer: its rule, or "-" for none.
   std::istringstream words(found->second);
   for (std::string word; words >> word;)
     layers.emplace_back().rule = word == "-" ? "" : word;
@@ -36,6 +41,7 @@ find(const std::vector<StatisticValue> &statistics, const char *name) {
   return nullptr;
 }
 
+/// A call whose statistics are not of these layers is passed over.
 void SelectionMeter::add(const std::vector<StatisticValue> &statistics,
                          int64_t tokens) {
   const auto *counts = find(statistics, "representatives");
@@ -48,6 +54,7 @@ void SelectionMeter::add(const std::vector<StatisticValue> &statistics,
   ++calls;
   size_t heads = counts->size() / layers.size();
   auto total = static_cast<double>(tokens);
+  // The layer before that has a selection, not always the one above it.
   const double *before = nullptr;
   for (size_t n = 0; n < layers.size(); ++n) {
     Layer &layer = layers[n];
@@ -65,6 +72,7 @@ void SelectionMeter::add(const std::vector<StatisticValue> &statistics,
       layer.independent += total * total;
       SelectionCounts change{before ? before[h] : 0, (*removed)[n * heads + h],
                              (*added)[n * heads + h]};
+      // See the class for what is counted.
       if (layer.rule == "fresh")
         layer.gram += total * total;
       else if (layer.rule != "inherit")

@@ -17,11 +17,13 @@ using namespace gist;
 using namespace gist::run;
 
 TemporaryFolder::~TemporaryFolder() {
+  // A destructor must not throw; a folder that stays does no harm.
   std::error_code ignored;
   if (!path.empty())
     std::filesystem::remove_all(path, ignored);
 }
 
+/// mkdtemp makes a folder that nobody else can enter or guess.
 Status TemporaryFolder::make() {
   std::error_code error;
   std::string pattern =
