@@ -14,6 +14,7 @@
 
 using namespace gist;
 
+/// Names in the order of ExprOp; the first two take no operands.
 static Status overflow(ExprOp op, int64_t lhs, int64_t rhs) {
   static constexpr const char *kNames[] = {
       "", "", "add", "sub", "mul", "floordiv", "ceildiv", "mod", "min", "max"};
@@ -66,6 +67,8 @@ static Status apply(ExprOp op, int64_t lhs, int64_t rhs, int64_t &result) {
   return {};
 }
 
+/// Constants that do not fold (division by zero, overflow) stay as steps, so
+/// that the error comes when the value is used.
 Expr Expr::binary(ExprOp op, const Expr &lhs, const Expr &rhs) {
   auto isConstant = [](const Expr &expr) {
     return expr.steps.size() == 1 && expr.steps[0].op == ExprOp::Const;
@@ -98,6 +101,7 @@ Status gist::verifyExpr(const Expr &expr, size_t symbolCount) {
                              "expression reads symbol %" PRId64
                              ", the module has %zu",
                              step.value, symbolCount);
+      // evaluateExpr has a stack of this size and does not check again.
       if (++depth > kMaxExprDepth)
         return Status::error(Code::BadFile,
                              "expression needs a stack deeper than %zu",
@@ -116,6 +120,8 @@ Status gist::verifyExpr(const Expr &expr, size_t symbolCount) {
   return {};
 }
 
+/// `expr` was verified: symbols exist and the stack is neither too small nor
+/// too deep.
 Status gist::evaluateExpr(const Expr &expr, std::span<const int64_t> symbols,
                           int64_t &result) {
   std::array<int64_t, kMaxExprDepth> stack;
@@ -164,6 +170,7 @@ std::string gist::printExpr(const Expr &expr,
       stack.push_back({symbols[static_cast<size_t>(step.value)], 3});
       continue;
     }
+    // Postfix: the operand that was pushed last is the right one.
     Text rhs = std::move(stack.back());
     stack.pop_back();
     Text &lhs = stack.back();
@@ -175,6 +182,7 @@ std::string gist::printExpr(const Expr &expr,
       lhs = {bracket(lhs, 1) + " + " + bracket(rhs, 1), 1};
       break;
     case ExprOp::Sub:
+      // The right side of a minus needs brackets around a sum as well.
       lhs = {bracket(lhs, 1) + " - " + bracket(rhs, 2), 1};
       break;
     case ExprOp::Mul:

@@ -34,6 +34,7 @@ public:
   }
 
   /// Decodes every element of a vector of tables or structs.
+  /// `in` may be null: FlatBuffers leaves out what is empty.
   template <typename T, typename Decode>
   auto all(const flatbuffers::Vector<T> *in, Decode decodeOne) {
     std::vector<decltype(decodeOne(*in->Get(0)))> out;
@@ -51,6 +52,8 @@ public:
         in, [this](const flatbuffers::String &value) { return text(&value); });
   }
 
+  /// Three dimensions of a grid or workgroup; `missing` for those that the file
+  /// leaves out.
   std::array<uint32_t, 3> three(const flatbuffers::Vector<uint32_t> *value,
                                 uint32_t missing) {
     std::array<uint32_t, 3> out = {missing, missing, missing};
@@ -66,6 +69,7 @@ public:
   KernelSpec kernel(const fb::Kernel &in);
 
 private:
+  /// The sum is of sizes below 2^32, so it does not wrap before it is refused.
   bool spend(uint64_t count) {
     spent += count;
     return !exhausted();
@@ -99,6 +103,8 @@ ModelInfo Decoder::model(const fb::Model &in) {
 BufferSpec Decoder::buffer(const fb::Buffer &in) {
   BufferSpec out;
   out.name = text(in.name());
+  // Numbers of enumerations are taken as they are here; verifySpec refuses
+  // those that it does not know.
   out.kind = static_cast<BufferKind>(in.kind());
   out.type = static_cast<ElementType>(in.type());
   out.shape = numbers(in.shape());
@@ -160,7 +166,11 @@ EntrySpec Decoder::entry(const fb::Entry &in) {
   return out;
 }
 
+/// Turns the metadata section into a spec. What it means is checked by
+/// verifySpec. On error `spec` is left as it was.
 Status gist::decodeMetadata(Bytes bytes, ModuleSpec &spec) {
+  // The schema nests less deep, and a module of the largest models has far
+  // fewer tables.
   constexpr int kMaxDepth = 16;
   constexpr int kMaxTables = 4'000'000;
   flatbuffers::Verifier verifier(bytes.data, bytes.size, kMaxDepth, kMaxTables);
@@ -183,6 +193,7 @@ Status gist::decodeMetadata(Bytes bytes, ModuleSpec &spec) {
       return ExprStep{static_cast<ExprOp>(step.op()), step.value()};
     })};
   });
+  // A spread of 0 is how the format says: not random.
   out.weights = decoder.all(in.weights(), [&](const fb::Weight &weight) {
     return WeightSpec{
         decoder.text(weight.name()),

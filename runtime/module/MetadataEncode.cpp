@@ -151,6 +151,7 @@ static Offset<fb::Entry> encodeEntry(FlatBufferBuilder &builder,
   auto statistics = encodeAll(builder, entry.statistics, encodeStatistic);
   // Few entries show anything; the others keep the bytes they had before there
   // was this table.
+  // An offset that is null leaves the field out of the table.
   Offset<flatbuffers::Vector<Offset<fb::Observation>>> observations;
   if (!entry.observations.empty())
     observations = encodeAll(builder, entry.observations, encodeObservation);
@@ -159,6 +160,7 @@ static Offset<fb::Entry> encodeEntry(FlatBufferBuilder &builder,
                          observations);
 }
 
+/// Equal specs give equal bytes.
 std::string gist::encodeMetadata(const ModuleSpec &spec) {
   FlatBufferBuilder builder;
   auto model = encodeModel(builder, spec.model);

@@ -4,6 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Opens a module file. Nothing of the file is trusted: the header's hash covers
+// the table, each section's hash its content, and verifySpec the meaning. After
+// that the rest of the runtime uses a module without further checks. Hashes
+// find damage, not malice.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/module/Module.h"
 
@@ -17,6 +24,7 @@
 using namespace gist;
 
 /// What ModuleSpec::requirements may name.
+/// A runtime that does not know one must not run the module.
 static bool isKnownRequirement(const std::string &name) {
   return name == kRandomWeights;
 }
@@ -49,6 +57,7 @@ Status Module::checkVersion() const {
 }
 
 Status Module::readTable(Bytes bytes) {
+  // The magic is asked first, so that another kind of file gets a plain answer.
   if (bytes.size < sizeof(FileHeader) ||
       !std::equal(kModuleMagic.begin(), kModuleMagic.end(), bytes.data))
     return Status::error(Code::BadFile, "not a gist module");
@@ -69,6 +78,7 @@ Status Module::readTable(Bytes bytes) {
   GIST_TRY(bytes.slice(sizeof(FileHeader),
                        fileHeader.sectionCount * sizeof(SectionHeader),
                        "section table", tableBytes));
+  // The hash is of the header with a hash of 0.
   FileHeader unhashed = fileHeader;
   unhashed.hash = 0;
   Hasher hasher;
@@ -84,6 +94,9 @@ Status Module::readTable(Bytes bytes) {
   return {};
 }
 
+/// Sections lie in the order of the table and do not overlap. A kind that is
+/// not known is skipped, unless it is marked as required: newer writers may add
+/// sections.
 Status Module::readSections(Bytes bytes, Bytes &metadata, Bytes &weights) {
   uint64_t end = sizeof(FileHeader) + table.size() * sizeof(SectionHeader);
   std::map<std::pair<SectionKind, uint32_t>, Bytes> found;
@@ -94,6 +107,7 @@ Status Module::readSections(Bytes bytes, Bytes &metadata, Bytes &weights) {
                          data));
     if (section.offset < end)
       return Status::error(Code::BadFile, "sections overlap");
+    // No overflow: slice() has checked the sum.
     end = section.offset + section.size;
     if (!name) {
       if (section.flags & kSectionRequired)
@@ -118,6 +132,7 @@ Status Module::readSections(Bytes bytes, Bytes &metadata, Bytes &weights) {
     if (section.kind == SectionKind::Code)
       codeSections.emplace_back(section.index, data);
   }
+  // Only code has several sections, one for each target.
   auto get = [&](SectionKind kind) {
     auto at = found.find({kind, 0});
     return at == found.end() ? Bytes() : at->second;
@@ -131,9 +146,12 @@ Status Module::readSections(Bytes bytes, Bytes &metadata, Bytes &weights) {
   return {};
 }
 
+/// One view for each weight, into the weights section or into another file.
+/// Files are mapped once, and stay mapped as long as the module lives.
 Status Module::findWeights(Bytes section, const std::string &folder) {
   std::map<std::string, Bytes> external;
   for (const WeightSpec &weight : content.weights) {
+    // Made up when a session is created, so there are no bytes.
     if (weight.random) {
       weightData.emplace_back();
       continue;
@@ -174,6 +192,7 @@ Status Module::parse(Bytes bytes, const std::string &folder) {
                            "module needs a newer runtime: '%s' is not known",
                            name.c_str());
   GIST_TRY(verifySpec(content));
+  // The index of a code section is that of its target.
   targetCode.resize(content.targets.size());
   for (auto [target, code] : codeSections) {
     if (target >= targetCode.size())
@@ -201,15 +220,18 @@ Status Module::open(const std::string &path,
                     std::shared_ptr<const Module> &result) {
   std::unique_ptr<MappedFile> file;
   GIST_TRY(MappedFile::open(path, file).in(path));
+  // Files of weights are named relative to the module.
   size_t slash = path.rfind('/');
   std::string folder = slash == std::string::npos ? "." : path.substr(0, slash);
   std::shared_ptr<Module> module(new Module());
   GIST_TRY(module->parse(file->bytes(), folder).in(path));
+  // The views point into the mapping.
   module->files.push_back(std::move(file));
   result = std::move(module);
   return {};
 }
 
+/// An entry for this target, else one for all targets.
 const EntrySpec *Module::findEntry(std::string_view name,
                                    uint32_t target) const {
   const EntrySpec *forAll = nullptr;

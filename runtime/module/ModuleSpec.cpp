@@ -9,6 +9,8 @@
 
 using namespace gist;
 
+/// Equal expressions share a number: a large model has thousands of commands
+/// with few different sizes.
 ExprId ModuleSpec::addExpr(const Expr &expr) {
   std::vector<std::pair<uint8_t, int64_t>> key;
   key.reserve(expr.steps.size());
@@ -39,6 +41,8 @@ uint64_t gist::elementSize(ElementType type) {
   return 1;
 }
 
+/// These functions index by the enumeration; verifySpec has refused other
+/// numbers.
 const char *gist::toString(ElementType type) {
   static constexpr const char *kNames[] = {"byte", "f32", "f16", "bf16",
                                            "i8",   "i16", "i32", "i64"};

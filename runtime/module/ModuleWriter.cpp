@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Writes a module file from front to back. Weights may be larger than memory,
+// so they are streamed. Header and table come first in the file and last in
+// time: their room is left free and filled at the end.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/module/ModuleWriter.h"
 
@@ -31,6 +37,7 @@ static uint64_t alignTo(uint64_t value, uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
 
+/// `data` must live until write().
 uint32_t ModuleWriter::addWeight(std::string name, std::string format,
                                  std::vector<int64_t> shape, Bytes data) {
   return addWeight(std::move(name), std::move(format), std::move(shape),
@@ -61,6 +68,7 @@ uint32_t ModuleWriter::addExternalWeight(std::string name, std::string format,
   WeightSpec &weight = spec.weights[index];
   weight.file = std::move(file);
   weight.offset = offset;
+  // Computed now: nothing of it is written later.
   weight.hash = hashBytes(data);
   return index;
 }
@@ -99,6 +107,7 @@ public:
     return file.write(bytesOf(room));
   }
 
+  /// Begins a section at a multiple of `alignment`.
   Status open(SectionKind kind, uint32_t index, uint64_t alignment) {
     GIST_TRY(pad(alignment));
     table.push_back({.kind = kind,
@@ -129,6 +138,7 @@ public:
 
   Status finish() {
     assert(table.size() == sectionCount && "the room left was for these");
+    // The hash is 0 while it is computed; see Module::readTable.
     FileHeader header;
     header.sectionCount = sectionCount;
     header.fileSize = file.size();
@@ -172,11 +182,15 @@ static Status writeWeight(SectionWriter &writer, WeightSpec &weight,
                          " were announced",
                          weight.name.c_str(), produced, weight.size);
   weight.hash = hasher.finish();
+  // The zeros behind a weight count for the section's hash, not for the
+  // weight's.
   std::string zeros(alignTo(produced, kWeightAlignment) - produced, '\0');
   return writer.append(bytesOf(zeros));
 }
 
 Status ModuleWriter::write(const std::string &path) {
+  // Offsets are given before anything is written, so that verifySpec sees a
+  // whole spec. Weights without a producer lie in other files, or are made up.
   uint64_t end = 0;
   bool hasEmbedded = false;
   for (size_t i = 0; i < spec.weights.size(); ++i) {
@@ -199,6 +213,7 @@ Status ModuleWriter::write(const std::string &path) {
   SectionWriter writer(file, sectionCount);
   GIST_TRY(writer.begin());
   if (hasEmbedded) {
+    // Pages, so that the weights can be mapped and handed to a device.
     GIST_TRY(writer.open(SectionKind::Weights, 0, kPageAlignment));
     for (size_t i = 0; i < spec.weights.size(); ++i)
       if (producers[i])

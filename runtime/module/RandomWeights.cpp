@@ -21,6 +21,7 @@
 
 using namespace gist;
 
+/// 0 for formats that cannot be made up.
 uint64_t gist::randomWidth(const std::string &format) {
   if (format == "f32")
     return 4;
@@ -38,6 +39,8 @@ static uint64_t getRandom(uint64_t seed, uint64_t index) {
 
 /// The weights that are one below the other in this one, by their names:
 /// "k[192]+q[576]" has 192 rows of k. One that says no rows is whole.
+/// A merged weight thus has the numbers of its parts, and a model gives the
+/// same results whether products were merged or not.
 static std::vector<std::pair<std::string_view, uint64_t>>
 findParts(const WeightSpec &weight) {
   std::vector<std::pair<std::string_view, uint64_t>> whole = {
@@ -73,6 +76,8 @@ fillInParts(uint64_t size, uint64_t unit,
   uint64_t threads =
       std::min<uint64_t>(std::max(1u, std::thread::hardware_concurrency()),
                          std::max<uint64_t>(1, size / kWorthAThread));
+  // Rounded up to whole units, so that the numbers do not depend on the number
+  // of threads.
   uint64_t part = (size / threads + unit) / unit * unit;
   std::vector<std::thread> others;
   for (uint64_t begin = part; begin < size; begin += part)
@@ -93,6 +98,7 @@ Status gist::makeRandomWeight(
   uint64_t width = randomWidth(weight.format);
   std::vector<uint32_t> choices(kChoices);
   for (uint32_t i = 0; i < kChoices; ++i) {
+    // The centres of 2^16 equal parts of [mean - spread, mean + spread].
     float value =
         mean + spread * ((2 * static_cast<float>(i) + 1) / kChoices - 1);
     choices[i] = width == 4               ? std::bit_cast<uint32_t>(value)
@@ -100,6 +106,7 @@ Status gist::makeRandomWeight(
                                           : floatToBfloat(value);
   }
 
+  // In pieces, because a weight may be larger than the memory that is to spare.
   std::vector<uint8_t> bytes(std::min(weight.size, kPiece));
   uint64_t first = 0;
   for (const auto &[name, partSize] : findParts(weight)) {

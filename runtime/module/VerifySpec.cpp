@@ -39,6 +39,7 @@ public:
 
 private:
   const char *what;
+  /// The names belong to the spec, which outlives this.
   std::set<std::string_view> seen;
 };
 
@@ -77,6 +78,7 @@ public:
     }
     std::set<std::pair<std::string_view, uint32_t>> entryNames;
     for (const EntrySpec &entrySpec : spec.entries) {
+      // One name may have an entry for each target.
       if (!entryNames.emplace(entrySpec.name, entrySpec.target).second)
         return Status::error(Code::BadFile,
                              "two entries are named '%s' for one target",
@@ -87,6 +89,7 @@ public:
   }
 
 private:
+  /// All references between tables pass here.
   static Status index(const char *what, uint32_t value, size_t count) {
     if (value < count)
       return {};
@@ -102,6 +105,7 @@ private:
     if (!std::isfinite(weight.random->mean) ||
         !std::isfinite(weight.random->spread) || weight.random->spread < 0)
       return Status::error(Code::BadFile, "random numbers without bounds");
+    // The product could wrap to the right size.
     for (int64_t dim : weight.shape)
       if (__builtin_mul_overflow(count, static_cast<uint64_t>(dim), &count))
         return Status::error(Code::BadFile, "too many numbers");
@@ -149,6 +153,8 @@ private:
     return {};
   }
 
+  /// Bounds on symbols bound all sizes: a session allocates for the largest
+  /// values.
   Status symbols() const {
     if (spec.symbols.size() > kMaxSymbols)
       return Status::error(Code::BadFile,
@@ -178,6 +184,8 @@ private:
     for (ExprId dim : buffer.shape)
       GIST_TRY(expr("dimension", dim));
     switch (buffer.kind) {
+    // The size of a weight is in its own table. Arena buffers have an offset,
+    // which the compiler planned.
     case BufferKind::Weight:
       return index("weight", buffer.base, spec.weights.size());
     case BufferKind::Arena:
@@ -186,6 +194,7 @@ private:
     default:
       break;
     }
+    // Everything else is allocated by the runtime, by this size.
     return expr("size", buffer.size);
   }
 
@@ -212,6 +221,7 @@ private:
         return Status::error(Code::BadFile, "has no symbol for target '%s'",
                              spec.targets[code.target].name.c_str());
       for (uint32_t size : code.workgroup)
+        // 1024 is what the GPUs' drivers allow in one direction.
         if (size == 0 || size > 1024)
           return Status::error(
               Code::BadFile,
@@ -237,6 +247,7 @@ private:
       GIST_TRY(
           index("statistic's buffer", statistic.buffer, spec.buffers.size()));
       ElementType type = spec.buffers[statistic.buffer].type;
+      // The types that Session::statistics can read.
       if (type != ElementType::I32 && type != ElementType::I64 &&
           type != ElementType::F32)
         return Status::error(Code::BadFile, "statistic '%s' is of type %s",
@@ -299,6 +310,7 @@ private:
                              "uses the arena, but the entry has none");
     }
     for (uint32_t before : command.after)
+      // Only commands before this one, so that there are no cycles.
       GIST_TRY(index("earlier command", before, number));
     GIST_TRY(optionalExpr("flops", command.flops));
     GIST_TRY(optionalExpr("bytes", command.bytes));

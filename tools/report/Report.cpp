@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The page of `gist-plan report`. What a plan promises is judged by the worst
+// text, because a plan that keeps its quality on average may lose it on a kind
+// of text.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/report/Report.h"
 #include "tools/report/Plot.h"
@@ -33,6 +39,7 @@ struct Worst {
 };
 } // namespace
 
+/// By the length of the sequences: how much a plan saves depends on it.
 static std::map<double, Worst> findWorst(const json &plan) {
   std::map<double, Worst> result;
   for (const json &run : list(plan, "texts")) {
@@ -50,6 +57,7 @@ static std::map<double, Worst> findWorst(const json &plan) {
                                         number(run, {"against_seconds"}));
     std::vector<double> each =
         numbers(find(run, {"variation", "perplexity_ratio"}), "values");
+    // An evaluation of one window has no variation.
     if (each.empty())
       each.push_back(ratio);
     worst.ratios.insert(worst.ratios.end(), each.begin(), each.end());
@@ -62,6 +70,7 @@ static std::string judge(const json &plan) {
   double quality = number(plan, {"quality"});
   if (std::isnan(quality))
     return "";
+  // Recall may lose five times as much as perplexity, as in gist-plan solve.
   double recall = 1 + 5 * (quality - 1);
   for (auto &[tokens, worst] : findWorst(plan))
     if (worst.perplexity > quality || worst.recall > recall)
@@ -97,6 +106,7 @@ static std::string writeBaselines(const json &plans) {
 
 /// Rows that selections compared, over all layers.
 static double countGram(const json &run) {
+  // Stays "nothing" where no layer says a number, which is not 0.
   double sum = kNothing;
   for (const json &layer : list(run, "layers"))
     if (double part = number(layer, {"gram"}); !std::isnan(part))
@@ -131,6 +141,7 @@ static std::string writeTexts(const json &plans) {
 static std::string drawWork(const json &plans, double Worst::*what,
                             const char *title, const char *label) {
   Plot plot{title, {"tokens", true}, {label}, {}};
+  // Shares of dense work are compared with zero.
   plot.y.lowest = 0;
   for (const json &plan : plans) {
     Series series = makeSeries(plan);
@@ -155,6 +166,7 @@ static std::string drawTrade(const json &plans, double Worst::*what,
     }
     plot.series.push_back(series);
   }
+  // The two qualities that README.md has plans for.
   plot.limits = {{"1.01", 1.01}, {"1.05", 1.05}};
   return hasPoints(plot) ? plot.draw() : std::string();
 }
@@ -216,6 +228,7 @@ static std::string writeGates(const json &gates) {
                       number(gate, {"epsilon"}));
   };
   std::vector<json> sorted(gates.begin(), gates.end());
+  // Numbers that are missing are NaN and would not order; gates have them.
   std::sort(sorted.begin(), sorted.end(),
             [&](const json &a, const json &b) { return key(a) < key(b); });
   for (const json &gate : sorted)
@@ -236,6 +249,7 @@ static std::string drawSelections(const json &selections) {
   for (const json &one : selections) {
     // By layer, if it does not say by what else.
     const json &by = find(one, {"by"});
+    // Without "by" the values are one for each layer.
     std::vector<double> places = numbers(by, "values");
     Plot plot{text(one, "model") + ", " + text(one, "text"),
               {places.empty() ? "layer" : text(by, "name")},
@@ -265,6 +279,7 @@ Status gist::plan::writeReport(const json &evaluation, std::string &page) {
     return Status::error(Code::BadFile,
                          "is no evaluation: expected an object with "
                          "\"gist_evaluation\": 1");
+  // Every part may be missing; a section without content is left out.
   const json &plans = list(evaluation, "plans");
   Page html(text(evaluation, "model"));
   if (std::string machine = text(evaluation, "machine"); !machine.empty())

@@ -30,6 +30,7 @@ static constexpr Shown kShown[] = {
 static constexpr size_t kMostLines = 5;
 
 /// Some of `count` places, the first and the last among them.
+/// Evenly spread.
 static std::vector<size_t> chooseSome(size_t count) {
   size_t wanted = std::min(count, kMostLines);
   std::vector<size_t> result(wanted);
@@ -59,6 +60,7 @@ static json meanOfHeads(const Calibration &calibration,
 json plan::toEvaluation(const Calibration &calibration) {
   const std::vector<double> &taus = calibration.selections.taus;
   json selections = json::array();
+  // A calibration knows more kinds of selections than fit a page.
   for (const auto &[on, against, similarity, title] : kShown) {
     SelectionKind kind{on, against, similarity};
     if (!calibration.selections.curves.contains({kind, 0, 0}))

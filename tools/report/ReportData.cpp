@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Reads JSON of evaluations without trust: what is missing or of another type
+// is "nothing" (NaN, an empty text or list), and the page then leaves it out.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/report/ReportData.h"
 
@@ -15,6 +20,7 @@
 using namespace gist;
 using nlohmann::json;
 
+/// The value at the end of a path of keys, or null.
 const json &plan::find(const json &from,
                        std::initializer_list<const char *> path) {
   static const json nothing;
@@ -58,6 +64,7 @@ double plan::larger(double a, double b) {
   return std::isnan(a) ? b : std::isnan(b) ? a : std::max(a, b);
 }
 
+/// Of the numbers that are there.
 double plan::meanOf(const std::vector<double> &values) {
   double sum = 0, count = 0;
   for (double value : values)
@@ -68,6 +75,7 @@ double plan::meanOf(const std::vector<double> &values) {
   return count > 0 ? sum / count : kNothing;
 }
 
+/// Of a sample, so two numbers at least.
 double plan::deviationOf(const std::vector<double> &values) {
   double mean = meanOf(values), sum = 0, count = 0;
   for (double value : values)
@@ -98,6 +106,7 @@ static json fromLinearCurve(const json &file) {
                       {"ratio", plan::find(point, {"ratio"})},
                       {"note", name}});
     double k = 0, epsilon = 0;
+    // The names of points are the only place that says k and epsilon.
     if (std::sscanf(name.c_str(), "k %lf, epsilon %lf", &k, &epsilon) != 2)
       continue; // no gate
     // One share, or one for each group of linear layers.
@@ -192,6 +201,7 @@ static json fromPapers(const json &file) {
 }
 
 json plan::toEvaluation(const json &file) {
+  // Files are told apart by fields that only one program writes.
   if (file.is_array() && !file.empty() && file.front().contains("levels"))
     return fromLayer(file);
   if (file.contains("gist_evaluation"))
@@ -200,5 +210,6 @@ json plan::toEvaluation(const json &file) {
     return fromLinearCurve(file);
   if (file.contains("proposition4"))
     return fromPapers(file);
+  // Something else: writeReport says what it expected.
   return file;
 }

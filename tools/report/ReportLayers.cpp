@@ -4,6 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// What a plan does in each layer and head.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/report/ReportLayers.h"
 #include "tools/report/ReportData.h"
@@ -15,6 +19,7 @@ using namespace gist;
 using namespace gist::plan;
 using nlohmann::json;
 
+/// Baselines are dashed, so that they are not taken for plans.
 Series plan::makeSeries(const json &plan) {
   Series series{text(plan, "name"), {}};
   series.isDashed = !text(plan, "baseline").empty();
@@ -31,6 +36,7 @@ bool plan::hasPoints(const Plot &plot) {
 }
 
 /// The runs of a plan on its longest sequences.
+/// Layers of long and short sequences would not be comparable in one line.
 static std::vector<json> longestRuns(const json &plan) {
   double longest = kNothing;
   for (const json &run : list(plan, "texts"))
@@ -61,6 +67,8 @@ static std::vector<double> meanOfHeads(const std::vector<json> &runs,
   return result;
 }
 
+/// The colour of a cell says the kind of head, its depth how much is saved.
+/// Without measurements the plan's own numbers stand for that.
 static HeatMap::Cell describeHead(const json &head) {
   double window = number(head, {"window"});
   if (double theta = number(head, {"theta"}); !std::isnan(theta))
@@ -94,6 +102,7 @@ std::string plan::drawHeads(const json &plan) {
       if (map.rows.size() <= number)
         map.rows.resize(number + 1);
       HeatMap::Cell cell = describeHead(head);
+      // Measured work replaces what the plan only promises.
       if (number < work.size() && std::isfinite(work[number])) {
         isMeasured = true;
         cell.shade = 1 - work[number];

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The frame of a page: styles, tables and sections. Light and dark follow the
+// reader's system.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/report/ReportPage.h"
 #include "tools/report/Plot.h"
@@ -64,6 +69,7 @@ static std::string writeColors() {
   return css;
 }
 
+/// A column in which no row says anything is left out.
 std::string Table::write() const {
   if (rows.empty())
     return {};
@@ -91,6 +97,7 @@ void Page::addText(const std::string &text) {
   body += "<p>" + escape(text) + "</p>\n";
 }
 
+/// A section without content is left out, with its heading.
 void Page::addSection(const std::string &heading, const std::string &html) {
   if (!html.empty())
     body += "<h2>" + escape(heading) + "</h2>\n" + html;
