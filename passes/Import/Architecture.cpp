@@ -9,6 +9,7 @@
 
 using namespace gist;
 
+/// One pointer for each line of Architectures.def.
 static const Architecture *const kArchitectures[] = {
 #define GIST_ARCHITECTURE(Name) &k##Name,
 #include "passes/Import/Architectures.def"
@@ -19,6 +20,8 @@ Status gist::findArchitecture(const ModelSource &source,
                               const Architecture *&out) {
   std::string known;
   for (const Architecture *candidate : kArchitectures) {
+    // An architecture without GGUF names exists in folders only, and is not
+    // offered for a file.
     if (source.isGguf && candidate->ggufNames.size() == 0)
       continue;
     if (source.architecture == candidate->name) {

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// BERT: an encoder with learned positions and norms after each block. Results
+// are hidden states, or one vector of a sentence where the model says how to
+// pool.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Import/Architecture.h"
 #include "passes/Import/GraphBuilder.h"
@@ -17,6 +23,8 @@ static Status readPooling(const ModelSource &source, ModelConfig &config) {
   const ModelFolder::Pooling &pooling = source.folder.pooling;
   int64_t ggufPooling = 0;
   GIST_TRY(source.config().read({{}, "pooling_type"}, ggufPooling));
+  // Of the ways to pool only the mean is built. CLS or the maximum would give
+  // other vectors without a word.
   if ((pooling.present && !pooling.mean) || ggufPooling > 1)
     return Status::error(Code::Unsupported,
                          "the model does not pool by the mean of its tokens");
@@ -28,6 +36,7 @@ static Status readPooling(const ModelSource &source, ModelConfig &config) {
 
 static Status configure(const ModelSource &source, ModelConfig &config) {
   ConfigReader reader = source.config();
+  // The defaults of transformers' BertConfig, for files that leave them out.
   config.normEpsilon = 1e-12;
   config.numTokenTypes = 2;
   std::string positions = "absolute";
@@ -60,6 +69,7 @@ static void build(GraphBuilder &b, const ModelConfig &c) {
     Value k = project(".attention.self.key");
     Value a = b.attention(q, k, project(".attention.self.value"));
     a = b.linear(a, ".attention.output.dense", c.hiddenSize, Bias::Yes);
+    // The norm comes after the sum with the residual.
     x = b.layerNorm(b.add(x, a), ".attention.output.LayerNorm");
 
     Value h = b.linear(x, ".intermediate.dense", c.ffnSize, Bias::Yes);

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// ESM-2: an encoder for proteins, with rotary positions and norms before the
+// blocks. Its head gives logits for masked tokens.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Import/Architecture.h"
 #include "passes/Import/GraphBuilder.h"
@@ -13,6 +18,7 @@ using mlir::Value;
 
 static Status configure(const ModelSource &source, ModelConfig &config) {
   ConfigReader reader = source.config();
+  // The defaults of transformers' EsmConfig.
   config.normEpsilon = 1e-12;
   GIST_TRY(readCommonConfig(reader, config));
   GIST_TRY(readRotaryConfig(reader, config));
@@ -37,6 +43,8 @@ static void build(GraphBuilder &b, const ModelConfig &c) {
   Value x =
       b.embedding("embeddings.word_embeddings", c.vocabSize, c.hiddenSize);
   if (c.maskToken >= 0)
+    // The share of tokens that were masked in training: 15 % were chosen, and
+    // 80 % of those became the mask.
     x = b.dropToken(x, c.maskToken, /*trained=*/0.15 * 0.8);
   if (c.normEmbedding)
     x = b.layerNorm(x, "embeddings.layer_norm");
@@ -64,6 +72,8 @@ static void build(GraphBuilder &b, const ModelConfig &c) {
   }
   x = b.activation(b.linear(x, "lm_head.dense", c.hiddenSize, Bias::Yes));
   x = b.layerNorm(x, "lm_head.layer_norm");
+  // The decoder shares the embedding's table. The copy that some files have is
+  // left unused.
   x = b.logits(x, "lm_head.decoder", "embeddings.word_embeddings");
   b.finish(b.addBias(x, "lm_head"));
 }

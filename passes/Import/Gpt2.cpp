@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// GPT-2: learned positions, norms before the blocks, one product for queries,
+// keys and values.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Import/Architecture.h"
 #include "passes/Import/GraphBuilder.h"
@@ -17,6 +22,8 @@ static Status configure(const ModelSource &source, ModelConfig &config) {
   config.normEpsilon = 1e-5;
   // Folders keep these weights as inputs x outputs.
   config.transposedLinears = !source.isGguf;
+  // Flags that change the graph are refused where they are not as in the
+  // published models.
   GIST_TRY(reader.expect({{"scale_attn_weights"}}, true));
   GIST_TRY(reader.expect({{"scale_attn_by_inverse_layer_idx"}}, false));
   return readCommonConfig(reader, config);
@@ -29,6 +36,7 @@ static void build(GraphBuilder &b, const ModelConfig &c) {
     b.enterLayer(layer);
     Value h = b.layerNorm(x, ".ln_1");
     Value qkv = b.linear(h, ".attn.c_attn", 3 * c.hiddenSize, Bias::Yes);
+    // Queries, keys and values are a third of the columns each, in this order.
     auto part = [&](int64_t i) {
       return b.heads(b.columns(qkv, i * c.hiddenSize, c.hiddenSize),
                      c.numHeads);

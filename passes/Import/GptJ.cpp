@@ -16,6 +16,8 @@ static Status configure(const ModelSource &source, ModelConfig &config) {
   config.activation = Activation::GeluTanh;
   config.normEpsilon = 1e-5;
   config.rotaryPairs = RotaryPairs::Neighbours;
+  // The first 64 elements of a head rotate, in pairs of neighbours, unless the
+  // file says otherwise.
   config.rotarySize = 64;
   GIST_TRY(readCommonConfig(reader, config));
   return readRotaryConfig(reader, config);
@@ -37,6 +39,7 @@ static void build(GraphBuilder &b, const ModelConfig &c) {
 
     Value m = b.activation(b.linear(h, ".mlp.fc_in", c.ffnSize, Bias::Yes));
     m = b.linear(m, ".mlp.fc_out", c.hiddenSize, Bias::Yes);
+    // The two parallel blocks are added to each other first.
     x = b.add(x, b.add(a, m));
   }
   b.leaveLayers();

@@ -4,6 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Heads, rotary positions, the KV cache and attention of GraphBuilder.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Import/GraphBuilder.h"
 
@@ -28,6 +32,7 @@ Value GraphBuilder::columns(Value x, int64_t first, int64_t count) {
       {numTokens, b.getIndexAttr(count)}, {one, one});
 }
 
+/// The reshape does not move anything: a head's elements lie together in a row.
 Value GraphBuilder::heads(Value x, int64_t count) {
   int64_t size = config.headSize;
   RankedTensorType type = tensorType({ShapedType::kDynamic, count, size});
@@ -36,6 +41,8 @@ Value GraphBuilder::heads(Value x, int64_t count) {
                        "%" PRId64 " elements are not %" PRId64
                        " heads of %" PRId64,
                        typeOf(x).getDimSize(1), count, size));
+    // A tensor of the right type, so that building can go on; the error is
+    // kept.
     return empty(type);
   }
   return tensor::ExpandShapeOp::create(
@@ -56,6 +63,7 @@ Value GraphBuilder::rotaryTable(const char *name, double (*function)(double)) {
                        config.capacity));
     return empty(tensorType({ShapedType::kDynamic, numPairs}));
   }
+  // Both functions of a decoder, and all layers, share the table.
   if (!weights.entries.contains(name)) {
     std::vector<float> values;
     values.reserve(config.capacity * numPairs);
@@ -72,6 +80,7 @@ Value GraphBuilder::rotaryTable(const char *name, double (*function)(double)) {
 }
 
 Value GraphBuilder::rotary(Value x) {
+  // Made once; all layers turn by the same angles.
   if (!cosines) {
     cosines = rotaryTable("rotary.cos", std::cos);
     sines = rotaryTable("rotary.sin", std::sin);
@@ -82,6 +91,7 @@ Value GraphBuilder::rotary(Value x) {
   OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
   SmallVector<OpFoldResult> sizes{numTokens, b.getIndexAttr(type.getDimSize(1)),
                                   b.getIndexAttr(numPairs)};
+  // Pairs are i and i + half, or 2i and 2i + 1: a slice with stride 1 or 2.
   SmallVector<OpFoldResult> strides{one, one, b.getIndexAttr(halves ? 1 : 2)};
   SmallVector<OpFoldResult> firstAt{zero, zero, zero};
   SmallVector<OpFoldResult> secondAt{zero, zero,
@@ -115,6 +125,8 @@ Value GraphBuilder::rotary(Value x) {
 
 /// Puts these tokens' rows after the `past` ones of this layer and returns all
 /// that the layer has now.
+/// The cache is layers x capacity x heads x size. Rows are stored in the
+/// cache's type, so attention reads what later calls will read.
 Value GraphBuilder::updateCache(Value &cache, Value rows) {
   RankedTensorType type = typeOf(cache);
   rows = convert(rows, type.getElementType());
@@ -136,8 +148,10 @@ Value GraphBuilder::attention(Value q, Value k, Value v) {
   if (hasCache) {
     k = updateCache(keyCache, k);
     v = updateCache(valueCache, v);
+    // Queries are rounded like keys: products of two types do not exist.
     q = convert(q, typeOf(k).getElementType());
   }
+  // No scale: the op's default is 1 / sqrt of the head size.
   Value result = AttentionOp::create(
       b, q, k, v, /*mask=*/Value(), /*offsets=*/Value(),
       /*key_offsets=*/Value(), /*causal=*/architecture.isDecoder,

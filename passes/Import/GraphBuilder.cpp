@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Names, weights, embeddings and linear layers of GraphBuilder. Everything is
+// plain linalg and tensor ops, so that later stages need not know
+// architectures.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Import/GraphBuilder.h"
 
@@ -34,6 +40,8 @@ GraphBuilder::GraphBuilder(ModuleOp module, const Architecture &architecture,
   SmallVector<Type> arguments{tokensType};
   if (hasCache) {
     Type element = options.halfCache ? Type(b.getF16Type()) : b.getF32Type();
+    // One tensor for all layers, so that kernels of different layers are the
+    // same kernel with another layer number.
     auto cache = RankedTensorType::get(
         {config.numLayers, config.capacity, config.numKvHeads, config.headSize},
         element);
@@ -57,10 +65,12 @@ GraphBuilder::GraphBuilder(ModuleOp module, const Architecture &architecture,
     valueCache = entry->getArgument(3);
   }
   numTokens = tensor::DimOp::create(b, tokens, 0);
+  // An encoder has no past: it sees all tokens of a sequence at once.
   total =
       past ? arith::AddIOp::create(b, past, numTokens).getResult() : numTokens;
 }
 
+/// Later errors are often consequences of the first.
 void GraphBuilder::fail(Status status) {
   if (firstError.ok())
     firstError = std::move(status);
@@ -74,11 +84,13 @@ void GraphBuilder::fail(Status status) {
 std::string GraphBuilder::fullName(std::string_view module,
                                    const char *suffix) const {
   std::string name(module);
+  // Names that begin with a dot are those of a layer.
   const char *layers = source.isGguf ? "blk" : architecture.layers;
   if (source.isGguf)
     for (const ModuleName &entry : architecture.ggufNames)
       if (module == entry.folder)
         name = entry.gguf;
+  // "blk.3.attn_q", or "layers.3.self_attn.q_proj" in a folder.
   if (name.front() == '.')
     name = layers + ("." + std::to_string(currentLayer)) + name;
   return name + suffix;
@@ -92,6 +104,7 @@ const StoredTensor *GraphBuilder::find(std::string_view module,
   SmallVector<std::string> candidates{fullName(module, suffix)};
   if (!source.isGguf) {
     llvm::StringRef kind = suffix;
+    // Folders converted from TensorFlow call them gamma and beta.
     const char *old = kind == ".weight" ? ".gamma" : ".beta";
     candidates.push_back(architecture.prefix + candidates[0]);
     candidates.push_back(fullName(module, old));
@@ -115,6 +128,7 @@ bool GraphBuilder::hasTensor(std::string_view name) const {
 
 /// The op for a weight; one op however often it is asked for. `layer` is null
 /// for one that belongs to the whole model.
+/// The same name in two functions is one weight in the module file.
 Value GraphBuilder::emitWeight(const std::string &name, IntegerAttr layer) {
   Value &value = emitted[name];
   if (value)
@@ -123,6 +137,8 @@ Value GraphBuilder::emitWeight(const std::string &name, IntegerAttr layer) {
   const FormatInfo &info = formatInfo(weight.format);
   SmallVector<int64_t> shape(weight.shape.begin(), weight.shape.end());
   Type element = b.getF32Type();
+  // The innermost dimension becomes blocks of bytes. DequantizeOp gives the
+  // numbers back.
   if (info.isQuantized()) { // Bytes: rows x blocks x bytes per block.
     shape.back() /= info.blockLength;
     shape.push_back(info.blockBytes);
@@ -158,11 +174,13 @@ GraphBuilder::weight(std::string_view module, const char *suffix,
   std::vector<int64_t> storedShape = shape;
   if (transposed)
     std::swap(storedShape[0], storedShape[1]);
+  // Only the shape counts. What the file would hold is not looked for.
   if (options.randomWeights) {
     b.setLoc(NameLoc::get(b.getStringAttr(name)));
     WeightFormat matrices =
         options.expandWeights ? WeightFormat::F32 : WeightFormat::F16;
     bool isBias = llvm::StringRef(suffix) == ".bias";
+    // A weight that is asked for twice stays as it was made first.
     auto made =
         weights.entries.emplace(name, randomWeight(shape, isBias, matrices));
     return {emitWeight(name, layer), made.first->second.format};
@@ -182,6 +200,7 @@ GraphBuilder::weight(std::string_view module, const char *suffix,
     stored = nullptr;
   } else if (formatInfo(stored->format).isQuantized() &&
              (shape.size() != 2 || transposed)) {
+    // Blocks run along rows, so they cannot be transposed or be vectors.
     fail(Status::error(
         Code::Unsupported, "tensor %s is stored as %s, which only matrices are",
         inQuotes(name).c_str(), formatInfo(stored->format).name));
@@ -192,6 +211,7 @@ GraphBuilder::weight(std::string_view module, const char *suffix,
             WeightFormat::F32};
 
   b.setLoc(NameLoc::get(b.getStringAttr(name)));
+  // A second function of the same model.
   auto known = weights.entries.find(name);
   if (known != weights.entries.end())
     return {emitWeight(name, layer), known->second.format};
@@ -204,6 +224,8 @@ GraphBuilder::weight(std::string_view module, const char *suffix,
   return {emitWeight(name, layer), format};
 }
 
+/// A tensor that nothing used means that the model has a part which the graph
+/// does not compute. Its results would be wrong without a word.
 Status GraphBuilder::takeStatus() {
   for (const auto &[name, tensor] : source.tensors()) {
     bool isKnown = used.contains(&tensor);
@@ -222,6 +244,7 @@ Status GraphBuilder::takeStatus() {
 //===----------------------------------------------------------------------===//
 
 /// Gathers rows, of numbers or of raw blocks, and dequantises what it took.
+/// The table is not expanded to f32: only the rows of these tokens are.
 Value GraphBuilder::embedding(std::string_view name, int64_t rows,
                               int64_t columns) {
   auto [table, format] = weight(name, ".weight", {rows, columns});
@@ -255,6 +278,8 @@ Value GraphBuilder::tableRows(std::string_view module, OpFoldResult first,
                               int64_t columns) {
   auto [table, format] = weight(module, ".weight", {rows, columns});
   auto type = cast<RankedTensorType>(table.getType());
+  // A quantised table has a third dimension, the bytes of a block, which is
+  // taken whole.
   SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0));
   SmallVector<OpFoldResult> strides(type.getRank(), b.getIndexAttr(1));
   SmallVector<OpFoldResult> sizes;
@@ -270,6 +295,7 @@ Value GraphBuilder::tableRows(std::string_view module, OpFoldResult first,
 Value GraphBuilder::positions(std::string_view name, int64_t rows,
                               int64_t columns, int64_t offset) {
   OpFoldResult first = b.getIndexAttr(offset);
+  // Positions go on where the tokens before ended.
   if (past) {
     Value shift = arith::ConstantIndexOp::create(b, offset);
     first = offset == 0 ? past : arith::AddIOp::create(b, past, shift);
@@ -318,6 +344,8 @@ Value GraphBuilder::addBias(Value x, std::string_view name) {
   return addOperand(x, {weight(name, ".bias", {size}).value, {1}});
 }
 
+/// `tied` uses the table of embeddings as the weight, which is then stored
+/// once.
 Value GraphBuilder::logits(Value x, std::string_view name,
                            std::string_view embedding, Bias bias) {
   bool tied = false;

@@ -5,6 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Arithmetic of GraphBuilder: elementwise ops, sums, activations and norms.
+// Everything computes in f32; weights of fewer bits are widened as they are
+// read.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Import/GraphBuilder.h"
 
@@ -59,6 +65,8 @@ static SmallVector<Value> widened(ImplicitLocOpBuilder &b, ValueRange values) {
   return result;
 }
 
+/// One generic op with the given body. `dims` of an operand say which loops
+/// index it: {0, 1} a matrix, {0} a column, {1} a row.
 Value GraphBuilder::elementwise(RankedTensorType type,
                                 ArrayRef<Operand> operands, Body body) {
   auto rank = static_cast<unsigned>(type.getRank());
@@ -82,6 +90,7 @@ Value GraphBuilder::elementwise(RankedTensorType type,
       .getResult(0);
 }
 
+/// One of the two loops stays and the other is summed over.
 Value GraphBuilder::sum(unsigned kept, int64_t size, ArrayRef<Operand> operands,
                         Body body) {
   SmallVector<Value> inputs;
@@ -106,6 +115,8 @@ Value GraphBuilder::sum(unsigned kept, int64_t size, ArrayRef<Operand> operands,
       .getResult(0);
 }
 
+/// Widening happens as operands are read, so that only narrowing needs an op of
+/// its own.
 Value GraphBuilder::convert(Value x, Type element) {
   RankedTensorType type = typeOf(x);
   if (type.getElementType() == element)
@@ -146,6 +157,7 @@ static Value gelu(ImplicitLocOpBuilder &b, Value x, bool exact) {
         arith::MulFOp::create(b, x, constant(b, 1 / std::numbers::sqrt2));
     inner = math::ErfOp::create(b, scaled);
   } else {
+    // Gelu with tanh: 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
     Value cube = arith::MulFOp::create(b, arith::MulFOp::create(b, x, x), x);
     Value sum = arith::AddFOp::create(
         b, x, arith::MulFOp::create(b, cube, constant(b, 0.044715)));
@@ -166,6 +178,7 @@ Value GraphBuilder::activation(Value x) {
     case Activation::GeluTanh:
       return gelu(b, v[0], /*exact=*/false);
     case Activation::Relu:
+      // maximumf keeps a NaN, as PyTorch's relu does.
       return arith::MaximumFOp::create(b, v[0], constant(b, 0));
     case Activation::Silu: {
       Value exponential =
@@ -192,6 +205,7 @@ static Value inverseRoot(ImplicitLocOpBuilder &b, Value sum, int64_t count,
       b, arith::AddFOp::create(b, mean, constant(b, epsilon)));
 }
 
+/// x / sqrt(mean of squares + epsilon), times the weight.
 Value GraphBuilder::rmsNorm(Value x, std::string_view name) {
   RankedTensorType type = typeOf(x);
   int64_t size = type.getDimSize(1);
@@ -209,6 +223,8 @@ Value GraphBuilder::rmsNorm(Value x, std::string_view name) {
                      });
 }
 
+/// In two passes over a row, the mean first: one pass with squares of x would
+/// lose digits where the mean is large.
 Value GraphBuilder::layerNorm(Value x, std::string_view name) {
   RankedTensorType type = typeOf(x);
   int64_t rows = type.getDimSize(0), size = type.getDimSize(1);
@@ -237,6 +253,8 @@ Value GraphBuilder::layerNorm(Value x, std::string_view name) {
       });
 }
 
+/// See the declaration for the formula; `factor` is the same for the whole
+/// sequence.
 Value GraphBuilder::dropToken(Value x, int64_t token, double trained) {
   auto isToken = [token](ImplicitLocOpBuilder &b, Value id) -> Value {
     Value wanted = arith::ConstantOp::create(
@@ -259,6 +277,8 @@ Value GraphBuilder::dropToken(Value x, int64_t token, double trained) {
   Value zero = arith::ConstantIndexOp::create(b, 0);
   Value share = arith::DivFOp::create(
       b, tensor::ExtractOp::create(b, dropped, zero), count);
+  // A sequence of masks alone divides by zero. Its rows are all zero anyway:
+  // the select below takes the constant.
   Value factor =
       arith::DivFOp::create(b, constant(b, 1 - trained),
                             arith::SubFOp::create(b, constant(b, 1), share));
@@ -274,6 +294,8 @@ Value GraphBuilder::dropToken(Value x, int64_t token, double trained) {
 // Results
 //===----------------------------------------------------------------------===//
 
+/// Only the last row is taken before the head, so that a prompt costs one row
+/// of the largest product of the model.
 Value GraphBuilder::rowsOfLogits(Value x) {
   if (options.logitsOfEveryToken)
     return x;
@@ -313,6 +335,8 @@ Value GraphBuilder::toUnitLength(Value x) {
                       });
   return elementwise(typeOf(x), {{x, {0, 1}}, {squares, {0}}},
                      [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+                       // The bound keeps a vector of zeros from dividing by
+                       // zero, as in PyTorch's normalize.
                        Value norm = arith::MaximumFOp::create(
                            b, math::SqrtOp::create(b, v[1]),
                            constant(b, 1e-12));
@@ -325,6 +349,7 @@ void GraphBuilder::finish(Value result) {
   if (hasCache)
     results.append({keyCache, valueCache});
   func::ReturnOp::create(b, results);
+  // The results are known only now.
   function.setType(b.getFunctionType(function.getArgumentTypes(),
                                      ValueRange(results).getTypes()));
 }

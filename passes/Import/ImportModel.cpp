@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// From a path to a module with @forward, its weights and what a program that
+// runs it must know. The results are set only when all went well.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Import/ImportModel.h"
 
@@ -43,6 +48,8 @@ static Status configure(const ModelSource &source,
   return {};
 }
 
+/// An architecture may have a head or not, by what the file stores; the width
+/// of the result tells.
 static ModelOutput outputOf(const ModelConfig &config, Type result) {
   if (config.pooling != Pooling::None)
     return ModelOutput::SentenceEmbedding;
@@ -64,6 +71,7 @@ Status gist::importModel(const std::string &path, const ImportOptions &options,
   newInfo.isDecoder = architecture->isDecoder;
   GIST_TRY(configure(*source, *architecture, options, newInfo.config).in(path));
 
+  // The builder creates ops of these dialects before any pass could load them.
   context.loadDialect<GistDialect, arith::ArithDialect, func::FuncDialect,
                       linalg::LinalgDialect, math::MathDialect,
                       tensor::TensorDialect>();
@@ -81,6 +89,8 @@ Status gist::importModel(const std::string &path, const ImportOptions &options,
   every.logitsOfEveryToken = true;
   if (options.addsEveryToken && newInfo.isDecoder &&
       newInfo.output == ModelOutput::Logits) {
+    // Built a second time instead of cloned: the last norm and the head work on
+    // other rows. Weights are found by name and shared.
     GraphBuilder second(*newModule, *architecture, newInfo.config, *source,
                         every, newWeights);
     architecture->build(second, newInfo.config);
@@ -88,6 +98,7 @@ Status gist::importModel(const std::string &path, const ImportOptions &options,
     cast<func::FuncOp>(newModule->getBody()->back())
         .setName("forward_every_token");
   }
+  // The verifier's own diagnostics have said why.
   if (failed(verify(*newModule)))
     return Status::error(Code::Unsupported,
                          "%s: the graph of this model is not valid",

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Llama and its relatives (SmolLM2, TinyLlama): RMS norms, rotary positions,
+// grouped KV heads and a gated feed-forward block. There are no biases.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Import/Architecture.h"
 #include "passes/Import/GraphBuilder.h"
@@ -19,6 +24,7 @@ static Status configure(const ModelSource &source, ModelConfig &config) {
       source.isGguf ? RotaryPairs::Neighbours : RotaryPairs::Halves;
   GIST_TRY(readCommonConfig(reader, config));
   GIST_TRY(readRotaryConfig(reader, config));
+  // GGUF files state Llama 3's scaling as a tensor of factors.
   return scaleRotaryByTensor(source, "rope_freqs.weight", config);
 }
 
@@ -41,6 +47,7 @@ static void build(GraphBuilder &b, const ModelConfig &c) {
     h = b.rmsNorm(x, ".post_attention_layernorm");
     Value gate = b.activation(b.linear(h, ".mlp.gate_proj", c.ffnSize));
     Value up = b.linear(h, ".mlp.up_proj", c.ffnSize);
+    // silu(gate) * up, then down.
     x = b.add(x,
               b.linear(b.multiply(gate, up), ".mlp.down_proj", c.hiddenSize));
   }

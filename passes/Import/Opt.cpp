@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// OPT: learned positions with an offset, ReLU, norms before or after the
+// blocks. In the smallest models the embedding is narrower than the hidden
+// state.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Import/Architecture.h"
 #include "passes/Import/GraphBuilder.h"
@@ -18,6 +24,7 @@ static Status configure(const ModelSource &source, ModelConfig &config) {
   ConfigReader reader = source.config();
   config.activation = Activation::Relu;
   config.normEpsilon = 1e-5;
+  // Variants that no published model has are refused.
   GIST_TRY(reader.expect({{"enable_bias"}}, true));
   GIST_TRY(reader.expect({{"layer_norm_elementwise_affine"}}, true));
   GIST_TRY(reader.expect({{"_remove_final_layer_norm"}}, false));
@@ -54,6 +61,7 @@ static void build(GraphBuilder &b, const ModelConfig &c) {
     x = norm(x, ".final_layer_norm", !c.normBefore);
   }
   b.leaveLayers();
+  // With norms after the blocks there is no last one.
   x = norm(b.rowsOfLogits(x), "final_layer_norm", c.normBefore);
   if (c.embeddingSize != c.hiddenSize)
     x = b.linear(x, "project_out", c.embeddingSize);

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// For tools that execute a graph without a module file: weights become
+// arguments that the caller passes. The order is that of first use.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialect/GistOps.h"
 #include "passes/Passes.h"
@@ -21,6 +26,7 @@ using namespace mlir;
 
 /// Gives `function` an argument for each weight that it names.
 static LogicalResult convertFunction(func::FuncOp function) {
+  // Keeps the order of insertion, so that the signature is the same every time.
   llvm::MapVector<StringAttr, SmallVector<WeightOp>> uses;
   function.walk([&](WeightOp op) { uses[op.getNameAttr()].push_back(op); });
   for (auto &[name, ops] : uses) {

@@ -12,6 +12,7 @@
 using namespace gist;
 
 /// The name of a ggml type that is not in BlockFormats.def, for messages.
+/// A message that names the type is worth more than its number.
 static const char *otherGgmlTypeName(uint32_t ggmlType) {
   switch (ggmlType) {
     // clang-format off
@@ -45,6 +46,7 @@ Status gist::formatOfGgmlType(uint32_t ggmlType, WeightFormat &format) {
                        ggmlType, otherGgmlTypeName(ggmlType), known.c_str());
 }
 
+/// Rows are stored one after the other, each of whole blocks.
 Status gist::storedBytes(WeightFormat format, const std::vector<int64_t> &shape,
                          uint64_t &bytes) {
   const FormatInfo &info = formatInfo(format);
@@ -74,6 +76,8 @@ std::string gist::shapeText(const std::vector<int64_t> &shape) {
   return text.empty() ? "scalar" : text;
 }
 
+/// Names come from files: control characters and huge names must not reach a
+/// terminal.
 std::string gist::inQuotes(std::string_view name) {
   std::string text = "'";
   for (char c : name.substr(0, 80))

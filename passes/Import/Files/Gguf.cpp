@@ -4,6 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// GGUF, versions 2 and 3, little-endian: a header, metadata as typed key and
+// value, a table of tensors, then their data at aligned offsets. The file is
+// not trusted: all sizes are compared with what is left of it before anything
+// is allocated.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Import/Files/Gguf.h"
 
@@ -41,12 +48,14 @@ static uint64_t sizeOf(GgufType type) {
 // Values, already verified
 //===----------------------------------------------------------------------===//
 
+/// Values in the file are not aligned.
 template <typename T> static T load(const uint8_t *data) {
   T value;
   std::memcpy(&value, data, sizeof(T));
   return value;
 }
 
+/// Nothing for what does not fit 63 bits.
 static std::optional<int64_t> loadInteger(GgufType type, const uint8_t *data) {
   switch (type) {
   case GgufType::UInt8:
@@ -92,6 +101,7 @@ static std::optional<std::vector<T>> loadArray(const GgufValue &value,
   if (value.type != GgufType::Array || size == 0)
     return std::nullopt;
   std::vector<T> result;
+  // The elements are in the file, so the count is bounded by its size.
   result.reserve(value.count);
   for (uint64_t i = 0; i < value.count; ++i) {
     std::optional<T> element =
@@ -154,6 +164,8 @@ static Status readString(Cursor &cursor, const char *what, Bytes &out) {
 
 /// Walks the elements of an array. Arrays in arrays are legal, but no key in
 /// use has them, so a few levels are enough to skip them safely.
+/// Leaves the cursor behind the array. The elements are verified now and read
+/// on demand later.
 static Status skipElements(Cursor &cursor, GgufType type, uint64_t count,
                            int levels) {
   Bytes ignored;
@@ -189,6 +201,7 @@ static Status readValue(Bytes file, Cursor &cursor, GgufValue &value) {
     return readString(cursor, "string", value.content);
   if (uint64_t size = sizeOf(value.type))
     return cursor.take(size, "value", value.content);
+  // An unknown type is given to skipElements, which refuses it.
   value.elementType = value.type;
   if (value.type == GgufType::Array) {
     GIST_TRY(cursor.read("array type", value.elementType));
@@ -216,6 +229,7 @@ static Status readTensorEntry(Cursor &cursor, StoredTensor &tensor,
 }
 
 static Status readAlignment(const GgufFile &file, uint64_t &alignment) {
+  // The format's default.
   alignment = 32;
   auto found = file.metadata.find("general.alignment");
   if (found == file.metadata.end())
@@ -253,6 +267,8 @@ static Status locateTensors(Bytes file, uint64_t tableEnd, GgufFile &out,
     GIST_TRY(data.slice(offset, bytes, "content", tensor.content)
                  .in("tensor " + inQuotes(name)));
     tensor.fileOffset = dataBegin + offset;
+    // Two tensors at one offset share bytes, unless they are empty, which
+    // storedBytes refuses.
     if (auto [other, isNew] = byOffset.try_emplace(offset, &name); !isNew)
       return Status::error(Code::BadFile, "tensors %s and %s overlap",
                            inQuotes(*other->second).c_str(),
@@ -280,6 +296,7 @@ Status gist::readGguf(Bytes file, GgufFile &out) {
   if (magic != 0x46554747) // "GGUF"
     return Status::error(Code::BadFile, "not a GGUF file");
   GIST_TRY(cursor.read("version", result.version));
+  // A small version number in the other byte order has zeros in its low half.
   if (result.version != 2 && result.version != 3)
     return Status::error(Code::Unsupported, "%s",
                          (result.version & 0xffff) == 0

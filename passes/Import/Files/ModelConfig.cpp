@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Hyper-parameters from config.json or GGUF metadata, under the names that
+// different architectures use for the same thing.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Import/Files/ModelConfig.h"
 
@@ -17,6 +22,7 @@ using nlohmann::json;
 // ConfigReader
 //===----------------------------------------------------------------------===//
 
+/// null counts as absent: many config.json files have keys with null.
 const json *ConfigReader::findJson(const ConfigKey &key,
                                    const char *&name) const {
   if (!config)
@@ -53,6 +59,7 @@ bool ConfigReader::has(const ConfigKey &key) const {
 
 Status ConfigReader::read(const ConfigKey &key, int64_t &out) const {
   const char *jsonName = nullptr;
+  // A source is a folder or a file, so at most one of the two finds something.
   if (const json *value = findJson(key, jsonName)) {
     if (!value->is_number_integer() ||
         (value->is_number_unsigned() &&
@@ -120,6 +127,7 @@ Status ConfigReader::read(const ConfigKey &key, std::string &out) const {
   return {};
 }
 
+/// Absent means: as expected.
 Status ConfigReader::expect(const ConfigKey &key, bool expected) const {
   bool value = expected;
   GIST_TRY(read(key, value));
@@ -129,6 +137,7 @@ Status ConfigReader::expect(const ConfigKey &key, bool expected) const {
                        *key.json.begin(), value ? "true" : "false");
 }
 
+/// Only config.json has nested objects.
 std::optional<ConfigReader> ConfigReader::inside(const char *key) const {
   const char *name = nullptr;
   const json *value = findJson({{key}}, name);
@@ -184,6 +193,7 @@ Status gist::readCommonConfig(const ConfigReader &reader, ModelConfig &config) {
   GIST_TRY(reader.read(
       {{"max_position_embeddings", "n_positions"}, "context_length"},
       config.contextLength));
+  // Generous bounds that keep products of sizes far from overflow.
   constexpr int64_t kLimit = 1 << 24;
   GIST_TRY(checkSize("vocabulary size", config.vocabSize, kLimit));
   GIST_TRY(checkSize("hidden size", config.hiddenSize, kLimit));
@@ -191,12 +201,14 @@ Status gist::readCommonConfig(const ConfigReader &reader, ModelConfig &config) {
   GIST_TRY(checkSize("number of heads", config.numHeads, 65536));
   GIST_TRY(checkSize("context length", config.contextLength, kLimit));
 
+  // Without grouped heads there are as many as query heads.
   config.numKvHeads = config.numHeads;
   GIST_TRY(reader.read({{"num_key_value_heads"}, "attention.head_count_kv"},
                        config.numKvHeads));
   config.headSize = config.hiddenSize / config.numHeads;
   GIST_TRY(
       reader.read({{"head_dim"}, "attention.key_length"}, config.headSize));
+  // The usual factor; a file that differs says so.
   config.ffnSize = 4 * config.hiddenSize;
   GIST_TRY(reader.read(
       {{"intermediate_size", "ffn_dim", "n_inner"}, "feed_forward_length"},
@@ -215,6 +227,7 @@ Status gist::readCommonConfig(const ConfigReader &reader, ModelConfig &config) {
                        config.normEpsilon));
   GIST_TRY(reader.read({{"rms_norm_eps"}, "attention.layer_norm_rms_epsilon"},
                        config.normEpsilon));
+  // Written so that NaN fails.
   if (!(config.normEpsilon >= 0 && config.normEpsilon < 1))
     return Status::error(Code::BadFile,
                          "the norms' epsilon %g is not in [0, 1)",
@@ -251,6 +264,7 @@ Status gist::readRotaryConfig(const ConfigReader &reader, ModelConfig &config) {
     config.rotarySize = config.headSize;
   GIST_TRY(
       reader.read({{"rotary_dim"}, "rope.dimension_count"}, config.rotarySize));
+  // Elements rotate in pairs.
   if (config.rotarySize < 2 || config.rotarySize % 2 != 0 ||
       config.rotarySize > config.headSize)
     return Status::error(Code::BadFile,
@@ -265,6 +279,8 @@ Status gist::readRotaryConfig(const ConfigReader &reader, ModelConfig &config) {
   const ConfigReader &scaling = nested ? *nested : reader;
   double base = 10000, factor = 1;
   std::string rule = "default";
+  // Newer folders have rope_theta inside of rope_parameters, older ones beside
+  // it. What is inside wins.
   GIST_TRY(reader.read({{"rope_theta"}, "rope.freq_base"}, base));
   GIST_TRY(scaling.read({{"rope_theta"}, nullptr}, base));
   GIST_TRY(scaling.read({{"rope_type", "type"}, "rope.scaling.type"}, rule));

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A Hugging Face folder: config.json, safetensors in one file or several, and
+// the tokenizer's files. Weights stay mapped; nothing is copied.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Import/Files/ModelFolder.h"
 
@@ -56,6 +61,8 @@ static Status openWeights(const std::string &path, ModelFolder &folder,
 }
 
 /// Opens every file the index names, and holds the index to its word.
+/// Tensors are taken from the files, and the index is only held to its word: a
+/// stale index would otherwise hide a missing tensor.
 static Status openShards(const std::string &path, const std::string &indexPath,
                          ModelFolder &folder) {
   std::string text;
@@ -86,6 +93,8 @@ static Status openShards(const std::string &path, const std::string &indexPath,
 }
 
 /// modules.json lists the steps of a sentence-transformers model by type.
+/// Only the folder of the usual second module is looked at, which is where
+/// sentence-transformers puts it.
 static Status readPooling(const std::string &path,
                           ModelFolder::Pooling &pooling) {
   json modules, config;
@@ -112,6 +121,7 @@ Status gist::openModelFolder(const std::string &path, ModelFolder &out,
   if (!folder.config.is_object())
     return Status::error(Code::NotFound, "%s: no config.json with an object",
                          path.c_str());
+  // Kept as text: importTokenizer reads what it needs of them.
   for (const char *name :
        {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
         "generation_config.json", "vocab.json", "merges.txt", "vocab.txt",
@@ -125,6 +135,7 @@ Status gist::openModelFolder(const std::string &path, ModelFolder &out,
   if (!withWeights) {
     // What there is of them is not what is asked for.
   } else if (exists(index)) {
+    // The index comes first: a folder may also have an old single file.
     GIST_TRY(openShards(path, index, folder));
   } else if (exists(single)) {
     SafetensorsFile content;

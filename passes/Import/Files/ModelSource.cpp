@@ -4,6 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Opens a model of either kind, so that the rest need not ask which it is.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Import/Files/ModelSource.h"
 
@@ -11,6 +15,7 @@
 
 using namespace gist;
 
+/// What is not a folder is taken as GGUF; the magic number decides.
 static Status openGguf(const std::string &path, ModelSource &source) {
   GIST_TRY(MappedFile::open(path, source.ggufBytes).in(path));
   GIST_TRY(readGguf(source.ggufBytes->bytes(), source.gguf).in(path));
@@ -43,6 +48,7 @@ static Status openFolder(const std::string &path, ModelSource &source) {
   return readArchitecture(path, source);
 }
 
+/// For --random-weights: config.json is all that is read.
 Status gist::openModelConfig(const std::string &path, ModelSource &out) {
   ModelSource source;
   std::filesystem::path folder = path;
@@ -79,6 +85,7 @@ Status gist::scaleRotaryByTensor(const ModelSource &source, const char *name,
                          name, shapeText(tensor.shape).c_str(), numPairs);
   std::vector<float> factors(config.rotaryFrequencies.size());
   dequantize(tensor.format, tensor.content, factors.data());
+  // A factor of 8 slows a pair to an eighth.
   for (size_t i = 0; i < factors.size(); ++i)
     config.rotaryFrequencies[i] /= factors[i];
   return {};

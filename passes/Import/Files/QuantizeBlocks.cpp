@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Writes block formats: Q8_0, and formats of levels (d * level + m). Used for
+// weights that a plan stores in fewer bits.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Import/Files/BlockFormats.h"
 
@@ -14,6 +19,7 @@
 
 using namespace gist;
 
+/// Values in a block of all formats that are written here.
 static constexpr int kLength = 32;
 
 int gist::levelBits(WeightFormat format) {
@@ -23,12 +29,15 @@ int gist::levelBits(WeightFormat format) {
   return hasLevels ? static_cast<int>(info.bits) : 0;
 }
 
+/// Scale and minimum are rounded to f16 now, because levels must be chosen for
+/// the numbers that will be read back.
 LevelRange gist::levelRange(float low, float high, int bits) {
   auto levels = static_cast<float>((1 << bits) - 1);
   return {floatToHalf((high - low) / levels), floatToHalf(low)};
 }
 
 uint8_t gist::nearestLevel(float value, float scale, float minimum, int bits) {
+  // All values of the block are equal, or the range vanishes in f16.
   if (scale == 0)
     return 0;
   float level = std::nearbyint((value - minimum) / scale);
@@ -63,6 +72,7 @@ static void quantizeQ80(const float *values, uint8_t *block) {
   float largest = 0;
   for (int i = 0; i < kLength; ++i)
     largest = std::max(largest, std::fabs(values[i]));
+  // The largest value is level 127 or -127.
   uint16_t half = floatToHalf(largest / 127);
   std::memset(block, 0, info.blockBytes);
   std::memcpy(block + info.scale, &half, 2);

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Collects what GGUF metadata or a folder says of the tokenizer. runtime/text
+// gives it its meaning.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Import/Files/ModelSource.h"
 #include "runtime/text/TokenizerImport.h"
@@ -38,6 +43,7 @@ static std::string readString(const GgufFile &file, const char *key) {
 }
 
 static Status readGgufTokenizer(const GgufFile &file, TokenizerSpec &spec) {
+  // Some files have -1 for a token that does not exist.
   auto id = [&](const char *key) -> std::optional<uint32_t> {
     std::optional<int64_t> value = readInteger(file, key);
     if (!value || *value < 0 || *value > int64_t(UINT32_MAX))
@@ -63,6 +69,7 @@ static Status readGgufTokenizer(const GgufFile &file, TokenizerSpec &spec) {
   tokenizer.unknown = id("tokenizer.ggml.unknown_token_id");
   tokenizer.pad = id("tokenizer.ggml.padding_token_id");
   tokenizer.mask = id("tokenizer.ggml.mask_token_id");
+  // The key is misspelt in the format.
   tokenizer.separator = id("tokenizer.ggml.seperator_token_id");
   tokenizer.endOfTurn = id("tokenizer.ggml.eot_token_id");
   tokenizer.addBos = flag("tokenizer.ggml.add_bos_token");
@@ -74,6 +81,8 @@ static Status readGgufTokenizer(const GgufFile &file, TokenizerSpec &spec) {
 
 static Status readFolderTokenizer(const ModelFolder &folder,
                                   TokenizerSpec &spec) {
+  // An absent file is fine; an empty one is damage, which importTokenizer could
+  // not tell from an absent one.
   if (auto found = folder.texts.find("tokenizer.json");
       found != folder.texts.end() && found->second.empty())
     return Status::error(Code::BadFile, "tokenizer.json is empty");

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// safetensors: eight bytes with the length of a JSON header, the header, then
+// data at offsets that count from the header's end. The header may have been
+// written by anybody.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Import/Files/Safetensors.h"
 
@@ -45,6 +51,7 @@ static Status parseObject(Bytes text, int maxDepth, const char *what,
 }
 
 /// The value of `key` when it is an array of integers that fit in 63 bits.
+/// Negative numbers and floats are refused with the rest.
 static std::optional<std::vector<int64_t>> integers(const json &object,
                                                     const char *key) {
   auto found = object.find(key);
@@ -110,6 +117,8 @@ static Status readEntry(const json &entry, Bytes data, StoredTensor &tensor,
   return data.slice(begin, length, "content", tensor.content);
 }
 
+/// Shared bytes would be legal to read, but no writer makes them: they show a
+/// damaged header.
 static Status
 checkOverlaps(const std::map<std::string, StoredTensor, std::less<>> &tensors) {
   std::vector<std::pair<const StoredTensor *, const std::string *>> order;
@@ -146,6 +155,7 @@ Status gist::readSafetensors(Bytes file, SafetensorsFile &out) {
   GIST_TRY(cursor.take(cursor.left(), "tensor data", data));
 
   json entries;
+  // Entries are objects with arrays inside, so three levels are enough.
   GIST_TRY(parseObject(header, /*maxDepth=*/3, "the header", entries));
   SafetensorsFile result;
   for (const auto &[name, entry] : entries.items()) {

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Contents of weights: a view of a mapped file, or memory that belongs to the
+// weight.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Import/Files/Weights.h"
 
@@ -13,12 +18,15 @@
 
 using namespace gist;
 
+/// A shared pointer, because weights are copied into maps and producers.
 static void own(Weight &weight, std::vector<uint8_t> bytes) {
   auto owned = std::make_shared<const std::vector<uint8_t>>(std::move(bytes));
   weight.content = {owned->data(), owned->size()};
   weight.owned = std::move(owned);
 }
 
+/// Numbers of the size that trained models have, so that activations neither
+/// vanish nor overflow.
 Weight gist::randomWeight(std::vector<int64_t> shape, bool isBias,
                           WeightFormat format) {
   constexpr float kNorm = 0.1F, kBias = 0.02F;
@@ -47,6 +55,7 @@ Weight gist::madeWeight(std::vector<int64_t> shape,
   return weight;
 }
 
+/// The whole tensor in f32 in memory.
 Weight gist::expandedWeight(const StoredTensor &tensor) {
   std::vector<float> values(static_cast<size_t>(tensor.numElements()));
   dequantize(tensor.format, tensor.content, values.data());
