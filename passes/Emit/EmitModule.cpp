@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Turns host functions, which are straight lines of gist.dispatch, into entries
+// of a module: buffers for their tensors, commands for their calls, and for
+// each command the earlier ones it must wait for.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Emit/EmitModule.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,6 +27,7 @@ using namespace gist;
 
 /// Terms in each sum of the product that `kernel` computes; 0 when it computes
 /// none, or one of unknown length.
+/// For statistics: gist-run shows operations and bytes of products.
 static int64_t getProductDepth(func::FuncOp kernel) {
   switch (getKernelKind(kernel)) {
   case KernelKind::QuantizedMatmul:
@@ -67,10 +74,13 @@ public:
   /// either the same or apart.
   using Place = std::pair<uint32_t, AffineExpr>;
 
+  /// Returns only those that others do not imply. Fewer edges make smaller
+  /// graphs on GPUs.
   std::vector<uint32_t> add(ArrayRef<Place> reads, ArrayRef<Place> writes) {
     auto number = static_cast<uint32_t>(before.size());
     std::set<uint32_t> direct;
     for (const Place &place : reads)
+      // Reading waits for the last writer; writing also for all who read since.
       if (auto found = uses.find(place); found != uses.end())
         direct.insert(found->second.writer.begin(), found->second.writer.end());
     for (const Place &place : writes) {
@@ -81,6 +91,8 @@ public:
     for (const Place &place : reads)
       uses[place].readers.push_back(number);
     for (const Place &place : writes)
+      // Whoever comes later waits for this command and, through it, for the
+      // readers before.
       uses[place] = {{number}, {}};
 
     // Who waits for a command also waits for what that one waits for.
@@ -117,6 +129,7 @@ public:
   }
 
   LogicalResult run() {
+    // PlanMemory has left the size on the function.
     if (auto size = function->getAttrOfType<AffineMapAttr>(kArenaSizeAttr))
       entry.arenaSize = builder.addExpr(size.getValue().getResult(0));
     addEndpoints();
@@ -141,6 +154,7 @@ private:
       if (BlockArgument argument = getUpdatedArgument(result))
         updated.insert(argument);
     for (BlockArgument argument : function.getArguments()) {
+      // Numbers are symbols of the module, not buffers.
       if (isa<IndexType>(argument.getType()))
         continue;
       std::string name = "argument" + std::to_string(argument.getArgNumber());
@@ -157,6 +171,7 @@ private:
         continue;
       }
       unsigned number = argument.getArgNumber();
+      // State that must be zero when a session begins.
       if (function.getArgAttr(number, kZeroOnResetAttr))
         builder.writer.spec.buffers[buffer].zeroOnReset = true;
       if (function.getArgAttr(number, kStatisticAttr))
@@ -168,6 +183,8 @@ private:
     for (auto [number, result] : llvm::enumerate(getReturn().getOperands())) {
       if (getUpdatedArgument(result))
         continue;
+      // A kernel writes its own shape; the caller sees another one of the same
+      // bytes.
       Value made = result;
       while (isReshape(made.getDefiningOp()))
         made = made.getDefiningOp()->getOperand(0);
@@ -179,6 +196,7 @@ private:
       std::string text = name ? name.str() : "result" + std::to_string(number);
       uint32_t buffer = builder.addBuffer(entry.name + "." + text, scope,
                                           BufferKind::Output, result);
+      // The kernel's destination is the output's buffer: nothing is copied.
       bufferOf[call.getTiedOpOperand(cast<OpResult>(made))->get()] = buffer;
       if (auto what =
               function.getResultAttrOfType<ObservedAttr>(number, kObservedAttr))
@@ -204,6 +222,7 @@ private:
     if (auto known = bufferOf.find(tensor); known != bufferOf.end())
       return known->second;
     Operation *op = tensor.getDefiningOp();
+    // In this order: known, a weight, a view of something, planned memory.
     if (auto weight = dyn_cast<WeightOp>(op))
       return builder.addWeight(weight);
     if (isReshape(op))
@@ -224,6 +243,7 @@ private:
   /// `numbers` receives the slots that hold a number instead of an address.
   LogicalResult addArguments(DispatchOp call, CommandSpec &command,
                              SmallVectorImpl<AffineExpr> &numbers) {
+    // The lowerings of passes/Target read the slots in the same order.
     SmallVector<AffineExpr> sizes;
     for (Value operand : call->getOperands()) {
       if (isa<IndexType>(operand.getType())) {
@@ -269,6 +289,7 @@ private:
       case BufferKind::Input:
         break;
       case BufferKind::Arena:
+        // Slots of the arena are the same or apart, so the offset tells them.
         places.emplace_back(kNone, arenaOffset.lookup(buffer));
         break;
       default:
@@ -288,11 +309,14 @@ private:
     for (auto [result, output] :
          llvm::zip_equal(call.getResults(), call.getOutputs()))
       bufferOf[result] = bufferOf.lookup(output);
+    // The layer of a command is that of the first weight that has one.
     for (Value input : call.getInputs())
       if (auto weight = input.getDefiningOp<WeightOp>();
           weight && command.layer < 0)
         command.layer = static_cast<int32_t>(weight.getLayer().value_or(-1));
 
+    // The grid was found while the kernel was lowered. It depends on the
+    // numbers that this call passes.
     Operation *lowered = SymbolTable::lookupSymbolIn(kernels, call.getKernel());
     auto grid =
         lowered ? lowered->getAttrOfType<ArrayAttr>(kGridAttr) : ArrayAttr();
@@ -316,6 +340,7 @@ private:
     auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
         call, call.getKernelAttr());
     int64_t depth = getProductDepth(kernel);
+    // A kernel with several results does more than one product.
     if (depth == 0 || call.getOutputs().size() != 1)
       return;
     AffineExpr flops = getAffineConstantExpr(2 * depth, call.getContext());
@@ -346,11 +371,14 @@ private:
 LogicalResult gist::emitModule(ArrayRef<TargetProgram> programs,
                                WeightMaker &weights, const EmitOptions &options,
                                ModuleWriter &writer) {
+  // The order is that of Sizes.cpp. T is at least one.
   writer.spec.symbols = {
       {kSymbolTokens, 1, options.capacity, 1},
       {kSymbolPast, 0, options.capacity, 0},
       {kSymbolCapacity, 1, options.capacity, options.capacity}};
   SpecBuilder builder(weights, options, writer);
+  // With one target, names and entries stay plain; with several each target has
+  // its own.
   bool isOnly = programs.size() == 1;
   for (const TargetProgram &program : programs) {
     ModuleOp calls = program.calls;

@@ -94,6 +94,7 @@ private:
     }
   }
 
+  /// Also takes results of the function out of the arena.
   LogicalResult addLifetime(DispatchOp call, OpOperand &destination,
                             SmallVectorImpl<Lifetime> &lifetimes) {
     std::optional<SizePolynomial> size = getByteSize(destination.get());
@@ -112,6 +113,8 @@ private:
       return success();
     }
     // What the function returns is the caller's memory, for this call alone.
+    // A tensor.empty of its own: others may share this one, and they are
+    // planned.
     OpBuilder builder(call);
     Operation *empty = destination.get().getDefiningOp();
     destination.set(builder.clone(*empty)->getResult(0));
@@ -120,6 +123,7 @@ private:
     return success();
   }
 
+  /// Views do not copy, so their readers count.
   void extend(Value value, Lifetime &lifetime) {
     for (Operation *user : value.getUsers()) {
       if (isa<func::ReturnOp>(user))
@@ -134,6 +138,8 @@ private:
 
   /// The free slot that grows least, or a new one if that is smaller.
   unsigned findSlot(const Lifetime &lifetime) {
+    // A new slot grows by the whole size, so an old one is taken if it grows
+    // less.
     unsigned best = slots.size();
     int64_t bestGrowth = lifetime.size.evaluate(kTypical);
     for (auto [number, slot] : llvm::enumerate(slots)) {
@@ -148,6 +154,7 @@ private:
     }
     if (best == slots.size())
       slots.push_back({});
+    // The slot now holds this tensor, and only its users matter for the next.
     slots[best].size = slots[best].size.max(lifetime.size);
     slots[best].users = lifetime.users;
     return best;
@@ -160,6 +167,7 @@ private:
       offsets.push_back(end.toMap(function.getContext()));
       end = end + slot.size;
     }
+    // The arena's op says where; the emitter makes a buffer of it.
     for (auto [lifetime, slot] : llvm::zip_equal(lifetimes, slotOf)) {
       OpOperand &use = *lifetime.destination;
       OpBuilder builder(use.getOwner());

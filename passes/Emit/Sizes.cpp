@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Sizes as formulas of the tokens of a call, the tokens before it and the
+// capacity. They are found by looking backwards through the host function,
+// because every tensor there has a size that a caller could compute.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Emit/Sizes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -23,6 +29,8 @@ enum : unsigned { kTokens, kPast, kCapacity };
 /// The size of dimension `dim`, found where the tensor was made.
 static AffineExpr getSymbolicSize(Value tensor, int64_t dim);
 
+/// Null where the value depends on something else, such as the content of a
+/// tensor.
 AffineExpr gist::getSymbolicValue(Value index) {
   MLIRContext *context = index.getContext();
   if (std::optional<int64_t> constant = getConstantIntValue(index))
@@ -47,6 +55,7 @@ AffineExpr gist::getSymbolicValue(Value index) {
     return operands[0] - operands[1];
   if (isa<arith::MulIOp>(op))
     return operands[0] * operands[1];
+  // Dimensions come first among the operands, then symbols.
   if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
     AffineMap map = apply.getAffineMap();
     auto all = ArrayRef(operands);
@@ -66,6 +75,7 @@ static AffineExpr getSymbolicSize(Value tensor, int64_t dim) {
   if (isa<BlockArgument>(tensor))
     return getAffineSymbolExpr(dim == 0 ? kTokens : kCapacity, context);
 
+  // Sizes are constants or values.
   auto ofSize = [&](OpFoldResult size) -> AffineExpr {
     if (auto value = dyn_cast<Value>(size))
       return getSymbolicValue(value);
@@ -119,6 +129,7 @@ SizePolynomial SizePolynomial::constant(int64_t value) {
   return result;
 }
 
+/// Sums and products only: floordiv and its kin have no such form.
 std::optional<SizePolynomial> SizePolynomial::from(AffineExpr expr) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
     // max() relies on coefficients that are not negative.
@@ -210,6 +221,7 @@ AffineMap SizePolynomial::toMap(MLIRContext *context) const {
   return AffineMap::get(0, kNumSizeSymbols, sum, context);
 }
 
+/// Elements that are not whole bytes have no buffer.
 std::optional<SizePolynomial> gist::getByteSize(Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
   int64_t bits = type.getElementTypeBitWidth();

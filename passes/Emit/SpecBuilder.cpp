@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The tables of a module's spec while entries are emitted: expressions,
+// buffers, weights and kernels, each kept once.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Emit/SpecBuilder.h"
 #include "dialect/Formats.h"
@@ -60,6 +65,7 @@ static ElementType getElementType(RankedTensorType type) {
   return element.isInteger(64) ? ElementType::I64 : ElementType::Byte;
 }
 
+/// Targets share weights and buffers of the same name, but not kernels.
 void SpecBuilder::beginTarget(uint32_t number, StringRef name) {
   target = number;
   scope = name.str();
@@ -82,6 +88,9 @@ static bool isSame(const BufferSpec &a, const BufferSpec &b) {
          a.size == b.size && a.offset == b.offset;
 }
 
+/// Entries share a buffer of the same name if it is the same in all respects:
+/// the cache of prefill and decode is one. Otherwise the entry's name makes it
+/// another.
 uint32_t SpecBuilder::addBuffer(const std::string &name, StringRef entry,
                                 BufferKind kind, Value tensor,
                                 AffineExpr offset) {
@@ -118,6 +127,7 @@ static std::string relativeTo(StringRef path, StringRef from) {
   llvm::sys::path::remove_filename(folder);
   auto a = llvm::sys::path::begin(target), aEnd = llvm::sys::path::end(target);
   auto b = llvm::sys::path::begin(folder), bEnd = llvm::sys::path::end(folder);
+  // The common part is dropped; what is left of the folder is climbed.
   while (a != aEnd && b != bEnd && *a == *b)
     ++a, ++b;
   SmallString<128> result;
@@ -135,6 +145,8 @@ static uint64_t getNumBytes(RankedTensorType type) {
 
 /// Writes weights one below the other, in the order that `packing` describes,
 /// or as they are stored where there is none.
+/// Called while the file is written, so that only one packed weight is in
+/// memory at a time.
 static WeightProducer makeProducer(std::vector<const Weight *> parts,
                                    BlockFormat format, PackingAttr packing) {
   return [=](const ByteSink &sink) {
@@ -168,6 +180,7 @@ FailureOr<std::vector<const Weight *>> SpecBuilder::findParts(WeightOp op) {
   return found;
 }
 
+/// The same weight is stored once however many ops name it.
 FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
   FailureOr<std::vector<const Weight *>> parts = findParts(op);
   if (failed(parts))
@@ -191,6 +204,8 @@ FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
   if (packing)
     storage.packing = getPackedLayout(packing);
   std::string format = printStorage(storage);
+  // The name of the format is all that a module says of the layout. It is read
+  // back to make sure that it says enough.
   if (WeightStorage said; !parseStorage(format, said) || said != storage)
     return op.emitOpError("has a packing that a module cannot say: ")
            << packing << " is not what \"" << format << "\" means";
@@ -215,6 +230,7 @@ FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
         name, format, shape, getNumBytes(type),
         makeProducer(*parts, stored ? stored.getValue() : BlockFormat(),
                      packing));
+  // Packed and joined weights exist nowhere else, so they are always embedded.
   else if (options.referenceFrom.empty() || weight.file.empty())
     buffer.base = writer.addWeight(name, format, shape, weight.content);
   else
@@ -230,6 +246,7 @@ void SpecBuilder::addKernels(ModuleOp calls, Operation *lowered) {
       continue;
     KernelSpec spec;
     spec.name = getScoped(kernel.getName());
+    // The slots are those of EmitModule: each dynamic size is one more.
     for (Type type : kernel.getArgumentTypes()) {
       ++spec.argCount;
       if (auto tensor = dyn_cast<RankedTensorType>(type))
