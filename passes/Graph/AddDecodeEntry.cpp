@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Decode is prefill on one token. The function is copied, its first argument
+// becomes tensor<1xi32>, and patterns carry the size through the copy, so that
+// kernels of decode know that they have one row.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialect/GistOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -34,6 +40,7 @@ struct InferFromCasts final : OpInterfaceRewritePattern<InferTypeOpInterface> {
 
   LogicalResult matchAndRewrite(InferTypeOpInterface op,
                                 PatternRewriter &rewriter) const override {
+    // linalg and tensor ops have upstream's patterns, added below.
     if (!isa<GistDialect>(op->getDialect()))
       return rewriter.notifyMatchFailure(op, "has patterns of its own");
     auto operands = llvm::map_to_vector(op->getOperands(), lookThroughCast);
@@ -45,6 +52,7 @@ struct InferFromCasts final : OpInterfaceRewritePattern<InferTypeOpInterface> {
             op->getPropertiesStorage(), op->getRegions(), types)))
       return rewriter.notifyMatchFailure(op, "the sizes disagree");
 
+    // Inherent attributes travel as properties.
     OperationState state(op.getLoc(), op->getName(), operands, types,
                          op->getDiscardableAttrDictionary().getValue());
     state.propertiesAttr = op->getPropertiesAsAttribute();
@@ -73,6 +81,8 @@ struct AddDecodeEntryPass final
         prefill.getNumArguments() > 0
             ? dyn_cast<RankedTensorType>(prefill.getArgument(0).getType())
             : RankedTensorType();
+    // An encoder, or a function that somebody wrote: there is nothing to
+    // specialise.
     if (!tokens || tokens.getRank() != 1 || !tokens.isDynamicDim(0))
       return;
 
@@ -83,6 +93,8 @@ struct AddDecodeEntryPass final
     fixTokens(decode, tokens);
     RewritePatternSet patterns(&getContext());
     patterns.add<InferFromCasts>(&getContext());
+    // All canonical forms of the two dialects: which of them carry sizes is
+    // their business.
     for (StringRef name : {"tensor", "linalg"}) {
       Dialect *dialect = getContext().getLoadedDialect(name);
       dialect->getCanonicalizationPatterns(patterns);

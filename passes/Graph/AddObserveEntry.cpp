@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// An entry that returns what linear layers read and give and what selections
+// could look at, for gist-plan and gist-run eval --layers. It is a copy: the
+// observed values would otherwise have to stay in memory in every call.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
@@ -57,6 +63,7 @@ struct AddObserveEntryPass final
     builder.setInsertionPointAfter(source);
     auto observe = cast<func::FuncOp>(builder.clone(*source));
     observe.setName(to);
+    // In the copy, so that the values belong to it.
     FailureOr<SmallVector<LinearInput>> inputs = findLinears(observe);
     if (failed(inputs))
       return signalPassFailure();
@@ -92,6 +99,7 @@ struct AddObserveEntryPass final
                ObservedAttr::get(context, kind, static_cast<int64_t>(layer), "",
                                  {}));
     // What else is returned is state.
+    // The first result, the logits, has entries of its own.
     for (unsigned i = 1; i < end->getNumOperands(); ++i) {
       results.push_back(end->getOperand(i));
       attributes.push_back(observe.getResultAttrDict(i));

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// CPU kernels read weights in an order of their own (PackingAttr). It is chosen
+// here, once for each weight, and the module stores the packed bytes. Look-ups
+// in a tied embedding then have to find single rows in the packed form.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialect/Formats.h"
 #include "dialect/GistOps.h"
@@ -42,6 +48,8 @@ public:
         inBlock(remainder(column, PackingAttr::kBlock)) {}
 
   /// d * (u - zero) + m
+  /// u is the stored level of the value, d and m the scale and minimum of its
+  /// group.
   Value read() {
     Value result = arith::MulFOp::create(b, readScale(0), readValue());
     if (!packing.getHasMin())
@@ -70,12 +78,14 @@ private:
 
   /// The number of this row and group among those that start at `first`.
   Value readScale(int64_t first) {
+    // Numbers of a group lie together, one for each column of the tile.
     Value group = divide(inBlock, packing.getGroup());
     Value number = scaled(group, packing.getColumns(), inTile);
     int64_t bits = packing.getScaleBits();
     Value at = scaled(number, bits / 8, constant(first));
     Type word = b.getIntegerType(bits);
     Value result = arith::ConstantIntOp::create(b, word, 0);
+    // Byte by byte, because a tensor of bytes has no wider loads.
     for (int64_t i = 0; i < bits / 8; ++i) {
       Value byte = arith::ExtUIOp::create(
           b, word, readByte(arith::AddIOp::create(b, at, constant(i))));
@@ -92,12 +102,16 @@ private:
   Value readValue() {
     int64_t depth = packing.getDepth(), width = packing.getColumns() * depth;
     auto [low, high] = planes;
+    // `depth` neighbouring values of a row lie together, then those of the next
+    // row.
     Value step = divide(inBlock, depth);
     Value lane = scaled(inTile, depth, remainder(inBlock, depth));
     Value byte;
     if (packing.getBits() == 8) {
       byte = readByte(scaled(step, width, offset(lane, low.offset)));
     } else if (packing.getBits() < 4) {
+      // Two or three bits: planes that hold the low and the high bits of all
+      // values.
       Value number = scaled(step, width, lane);
       byte = readBits(number, low);
       if (high.lanes != 0) {
@@ -155,6 +169,8 @@ private:
 } // namespace
 
 /// The gather of whole rows of `weight` that `op` dequantises, or null.
+/// All of this is asked because a gather that takes parts of rows, or that
+/// others read, must stay as it is.
 static linalg::GenericOp getGather(DequantizeOp op, WeightOp weight) {
   auto gather = op.getBlocks().getDefiningOp<linalg::GenericOp>();
   if (!gather || gather.getNumDpsInputs() != 1 || gather.getNumLoops() != 3 ||
@@ -180,6 +196,7 @@ static linalg::GenericOp getGather(DequantizeOp op, WeightOp weight) {
 }
 
 /// Lets `op`, rows of a weight by their numbers, read the packed weight.
+/// The same numbers as before: only where the bytes lie has changed.
 static void readPackedRows(RewriterBase &rewriter, DequantizeOp op,
                            linalg::GenericOp gather, WeightOp packed) {
   rewriter.setInsertionPoint(op);
@@ -246,6 +263,7 @@ struct AssignPackingPass final
 
   static void readRows(RewriterBase &rewriter, WeightOp weight,
                        WeightOp packed) {
+    // Collected first: the rewriting changes the list of users.
     SmallVector<std::pair<DequantizeOp, linalg::GenericOp>> lookups;
     for (Operation *user : weight->getUsers())
       if (auto gather = user->getParentOfType<linalg::GenericOp>();

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The order matters. Ops that become kernels by a rule of their own go first;
+// what is left is grouped. A group may hold ops that the others have left
+// behind, such as the levels of gates.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialect/GistOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,6 +30,8 @@ namespace gist {
 using namespace mlir;
 
 /// An update in place must be the last to read what it overwrites.
+/// A kernel that writes into the cache does so in place. A later reader of the
+/// old value would see the new one.
 static LogicalResult verifyUpdates(func::FuncOp function) {
   auto isLost = [](tensor::InsertSliceOp insert) {
     return llvm::any_of(insert.getDest().getUsers(), [&](Operation *user) {
@@ -67,6 +75,8 @@ struct FormKernelsPass final
     for (func::FuncOp function : functions) {
       if (function.isExternal() || function->hasAttr(gist::kKernelAttr))
         continue;
+      // Groups are formed within a block, and commands of a module have no
+      // branches.
       if (!llvm::hasSingleElement(function.getBody())) {
         function.emitOpError("expects straight-line code, got ")
             << function.getBody().getBlocks().size() << " blocks";

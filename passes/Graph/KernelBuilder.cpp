@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Builds a kernel and the operands of its call side by side, for ops that
+// become kernels by a rule of their own.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Graph/KernelBuilder.h"
 #include "mlir/IR/IRMapping.h"
@@ -11,6 +16,7 @@
 using namespace mlir;
 using namespace gist;
 
+/// The function stands alone until KernelTable has compared it with the others.
 KernelBuilder::KernelBuilder(Location loc)
     : function(func::FuncOp::create(
           loc, "kernel", FunctionType::get(loc.getContext(), {}, {}))),
@@ -22,6 +28,9 @@ Value KernelBuilder::addArgument(Value value) {
   return function.front().addArgument(value.getType(), value.getLoc());
 }
 
+/// What costs nothing to compute is cloned into the kernel instead of being
+/// passed, as OutlineKernel does: constants, views, and weights that are
+/// dequantised as they are read.
 Value KernelBuilder::addInput(Value value) {
   Operation *op = value.getDefiningOp();
   if (op && (getKernelRole(op) == KernelRole::Free || isa<DequantizeOp>(op))) {
@@ -39,6 +48,8 @@ SmallVector<Value> KernelBuilder::addInputs(ValueRange values) {
   return llvm::map_to_vector(values, [&](Value v) { return addInput(v); });
 }
 
+/// Words that the workgroups of a launch share, and which of them are this
+/// call's. The words are zero when the kernel starts.
 void KernelBuilder::addControl(Value words, Value number) {
   controlNumber = function.front().getNumArguments();
   addInput(words);
@@ -50,6 +61,7 @@ Value KernelBuilder::addOutput(Value value) {
   return addArgument(value);
 }
 
+/// Finishes the kernel. It may turn out to be one that is there already.
 DispatchOp KernelBuilder::call(OpBuilder &host, KernelTable &table,
                                KernelKind kind, StringRef name,
                                ValueRange results) {

@@ -54,6 +54,8 @@ KernelRole gist::getKernelRole(Operation *op) {
     return KernelRole::Given;
   if (isa<DispatchOp>(op) || op->getNumResults() == 0 || isSizeArithmetic(op))
     return KernelRole::Host;
+  // Scalars that are computed on the device cannot be passed as arguments of a
+  // call.
   if (llvm::none_of(op->getResultTypes(),
                     llvm::IsaPred<ShapedType, SelectionType>))
     return KernelRole::Free; // A number that depends on what tensors hold.
@@ -68,6 +70,7 @@ KernelRole gist::getKernelRole(Operation *op) {
                : KernelRole::Rows;
   if (isa<QuantizeRowsOp>(op))
     return KernelRole::Rows;
+  // Ops of the dialect have kernels of their own.
   if (isa<GistDialect>(op->getDialect()))
     return KernelRole::Root;
   auto structured = dyn_cast<linalg::LinalgOp>(op);
@@ -85,6 +88,7 @@ KernelKind KernelGroup::getKind() const {
 
 std::string KernelGroup::getName() const {
   if (isRoot) {
+    // A gist op names the kernel better than the linalg op it grew from.
     StringRef name = ops.front()->getName().stripDialect();
     for (Operation *op : ops)
       if (!isa<linalg::LinalgOp>(op))
@@ -126,6 +130,7 @@ static bool keepsRows(Operation *view) {
   return succeeded(isWhole) && *isWhole;
 }
 
+/// Views do not compute, so the ops behind them are the readers.
 static void collectReaders(Value value, bool sameRows,
                            SmallVectorImpl<Reader> &readers) {
   for (OpOperand &use : value.getUses()) {
@@ -172,6 +177,8 @@ static bool readsOwnRow(OpOperand &operand) {
   AffineMap read = structured.getMatchingIndexingMap(&operand);
   if (result.getNumResults() == 0 || read.getNumResults() == 0)
     return false;
+  // The row of the result is one loop, and the operand is read at that loop in
+  // its first dimension and nowhere else.
   auto row = dyn_cast<AffineDimExpr>(result.getResult(0));
   if (!row || read.getResult(0) != row)
     return false;
@@ -213,6 +220,9 @@ public:
   explicit GroupBuilder(func::FuncOp function)
       : block(&function.getBody().front()) {}
 
+  /// Roots first: they must not lose their epilogues to groups of rows. Then
+  /// backwards, because an op joins its readers, which have to be placed
+  /// before.
   SmallVector<KernelGroup> run() {
     for (Operation &op : *block)
       if (getKernelRole(&op) == KernelRole::Root)
@@ -221,6 +231,9 @@ public:
       if (getKernelRole(&op) == KernelRole::Rows && !groupOf.contains(&op))
         placeRows(&op);
 
+    // Ops stand in the order of the function, so that a group can be cloned as
+    // it is; groups in the order of their last op, so that calls come after
+    // what they read.
     for (KernelGroup &group : groups)
       llvm::sort(group.ops, [](Operation *a, Operation *b) {
         return a->isBeforeInBlock(b);
@@ -295,6 +308,7 @@ private:
 
   /// Sets `number` to the group that all readers of `op` are in, or says why
   /// there is none that `op` could join.
+  /// The reason goes into a remark (--report=remarks).
   std::optional<StringRef> findRowGroup(Operation *op, size_t &number) {
     SmallVector<Reader> readers;
     for (Value result : op->getResults())

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// On CPUs a gated projection is made of products and loops that other passes
+// know. Guards let a product skip the rows that do not need it; without guards
+// all rows are computed and those that are not wanted become zero.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialect/Decompose.h"
 #include "dialect/DecomposeUtils.h"
@@ -50,12 +56,14 @@ private:
   ImplicitLocOpBuilder b;
   GatedProjectionOp op;
   bool hasGuards;
+  /// Graded gates have a level between: weights in fewer bits.
   int64_t top; ///< the level of rows that read the weight as it is
   Value level;
   std::map<std::pair<int64_t, int64_t>, Value> guards;
 };
 } // namespace
 
+/// rows times weight^T, as linear layers have it.
 Value Lowering::multiply(Value rows, Value weight) {
   AffineExpr m, n, k;
   bindDims(b.getContext(), m, n, k);
@@ -72,6 +80,7 @@ Value Lowering::multiply(Value rows, Value weight) {
 }
 
 Value Lowering::getGuard(int64_t low, int64_t high) {
+  // The same guard serves all projections of an op.
   Value &guard = guards[{low, high}];
   if (guard)
     return guard;
@@ -152,6 +161,8 @@ Value Lowering::addBias(Value rows, Value bias) {
 
 SmallVector<Value> Lowering::run() {
   Value x = op.getInput();
+  // g: the part of x inside of the basis. The residual is what the basis
+  // misses.
   Value g = multiply(x, createTransposedBasis(b, op.getBasis()));
   Value inside = multiply(g, op.getBasis());
   Value residual = createLoops(
@@ -163,6 +174,8 @@ SmallVector<Value> Lowering::run() {
   level = getLevel(residual);
 
   SmallVector<Value> results;
+  // Levels: 0 the image alone, 1 with the rounded weight where there is one,
+  // `top` the weight itself.
   for (auto [i, weight] : llvm::enumerate(op.getWeights())) {
     // M g + W (x - V g) is W x: where the weight is read, nothing else is.
     Value y = multiplyWhere(g, op.getImages()[i], 0, top - 1);
@@ -184,11 +197,14 @@ struct LowerGatesPass final : gist::impl::LowerGatesPassBase<LowerGatesPass> {
   void runOnOperation() override {
     SmallVector<GatedProjectionOp> gates;
     getOperation()->walk([&](GatedProjectionOp op) {
+      // The products that follow work on f32 rows. Other types are left as they
+      // are.
       bool isF32 =
           op.getInput().getType().getElementType().isF32() &&
           llvm::all_of(op.getOutputs().getTypes(), [](Type type) {
             return cast<RankedTensorType>(type).getElementType().isF32();
           });
+      // What is inside of a kernel stays its own.
       if (isF32 && !op->getParentOfType<func::FuncOp>()->hasAttr(kKernelAttr))
         gates.push_back(op);
     });

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Products of the same rows become one: queries, keys and values, or gate and
+// up. One larger product shares the reading of the rows and has fewer launches.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialect/GistOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -20,6 +25,7 @@ using namespace mlir;
 using namespace gist;
 
 /// The weight of `op` if nothing else reads it and it is as stored, else null.
+/// A weight that others read as well would be stored twice.
 static WeightOp getOwnWeight(QuantizedMatmulOp op) {
   auto weight = op.getWeight().getDefiningOp<WeightOp>();
   bool isPlain = weight && weight->hasOneUse() && !op.getPackedAttr() &&
@@ -55,6 +61,8 @@ static WeightOp joinWeights(RewriterBase &rewriter,
 static void merge(RewriterBase &rewriter,
                   SmallVector<QuantizedMatmulOp> products) {
   QuantizedMatmulOp first = products[0]; // Before everything that reads them.
+  // prefill, decode and score then name the same joined weight, which the
+  // module stores once.
   llvm::sort(products, [](QuantizedMatmulOp a, QuantizedMatmulOp b) {
     return getOwnWeight(a).getName() < getOwnWeight(b).getName();
   });
@@ -91,6 +99,8 @@ namespace {
 struct MergeProductsPass final
     : gist::impl::MergeProductsPassBase<MergeProductsPass> {
   void runOnOperation() override {
+    // Products can be merged if they read the same rows, under the same guard,
+    // with weights of one format.
     using Key = std::tuple<Value, Value, Value, Block *, BlockFormat>;
     llvm::MapVector<Key, SmallVector<QuantizedMatmulOp>> groups;
     getOperation()->walk([&](QuantizedMatmulOp op) {

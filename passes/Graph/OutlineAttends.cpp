@@ -32,6 +32,8 @@ static void outline(AttendOp op, Value control, int64_t number,
   ImplicitLocOpBuilder host(op.getLoc(), op);
   KernelBuilder kernel(op.getLoc());
   IRMapping mapping;
+  // A selection is passed as its parts, which are tensors, and packed again
+  // inside.
   for (Value operand : op->getOperands()) {
     auto pack = operand.getDefiningOp<PackSelectionOp>();
     if (!pack) {
@@ -51,14 +53,18 @@ static void outline(AttendOp op, Value control, int64_t number,
     return kernel.addOutput(createEmpty(host, sizes, element));
   };
   SmallVector<OpFoldResult> outputSizes = sizesOf(op.getQuery());
+  // As many rows and heads as queries, with the width of values.
   outputSizes.back() = sizesOf(op.getValue()).back();
   addOutput(outputSizes, op.getOutput().getType().getElementType());
+  // Scratch: means of keys, means of values, and the counts that they are
+  // divided by.
   for (Value rows : {op.getKey(), op.getValue()})
     results.push_back(addOutput(sizesOf(rows), getElementTypeOrSelf(rows)));
   auto pack = op.getSelection().getDefiningOp<PackSelectionOp>();
   results.push_back(addOutput(sizesOf(pack.getNearest()), host.getI32Type()));
   DispatchOp call = kernel.call(host, table, KernelKind::Attend,
                                 op->getName().stripDialect(), results);
+  // The scratch memory's results are not read.
   op->replaceAllUsesWith(call.getResults().take_front());
   op->erase();
   if (pack->use_empty())

@@ -37,6 +37,7 @@ using namespace mlir;
 using namespace gist;
 
 /// Erases `op`, whose results have no uses, and the ops that only `op` used.
+/// The dequantised blocks would otherwise stay and become kernels of their own.
 static void eraseWithBlocks(GatedProjectionOp op) {
   llvm::SmallSetVector<Operation *, 4> blocks;
   for (Value low : op.getLow())
@@ -48,6 +49,7 @@ static void eraseWithBlocks(GatedProjectionOp op) {
       dequantize->erase();
 }
 
+/// The kernel for few tokens is made for its sizes, so they must be known.
 static bool hasFewTokens(GatedProjectionOp op) {
   auto isStatic = [](Type type) {
     return cast<RankedTensorType>(type).hasStaticShape();
@@ -154,6 +156,7 @@ private:
 
     Value sum = createFilled(b, {getSize(b, output, 0), getSize(b, output, 1)},
                              createF32(b, 0));
+    // Below the top level the image counts; at the top the weight itself.
     auto isBelow = arith::CmpIPredicate::slt, isAt = arith::CmpIPredicate::eq;
     sum = addProduct(b, mask(b, image, levels, isBelow, top), images, sum);
     if (isGraded)

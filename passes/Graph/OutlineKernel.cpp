@@ -4,6 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Cuts groups of ops out of a host function. A kernel is a function whose last
+// arguments are the destinations of its results. Equal kernels are kept once;
+// whatever differs only between layers is passed as an argument, so that the
+// number of kernels does not grow with the depth of a model.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Graph/OutlineKernel.h"
 #include "dialect/GistClusterOps.h"
@@ -26,6 +33,7 @@ static SetVector<Value> getReadValues(Operation *op) {
 
 /// The tensor.empty that `value` starts from, through fills and insertions;
 /// null when there is content to keep.
+/// A fill or an insertion is part of the kernel; the memory is the caller's.
 static tensor::EmptyOp getEmptyDestination(Value value) {
   for (;;) {
     if (auto fill = value.getDefiningOp<linalg::FillOp>())
@@ -80,6 +88,7 @@ public:
   }
 
   LogicalResult run() {
+    // From the last op backwards.
     collect(tail);
     if (failed(chooseDestinations()))
       return failure();
@@ -118,12 +127,14 @@ private:
     ReifiedRankedShapedTypeDims shapes;
     for (OpResult result : tail->getResults()) {
       OpOperand *old = getDestination(tail, result.getResultNumber());
+      // A result that updates state goes where the state is.
       if (old && getUpdatedArgument(old->get())) {
         outputs.push_back(old->get());
         continue;
       }
       if (tensor::EmptyOp empty =
               old ? getEmptyDestination(old->get()) : nullptr) {
+        // A clone: the memory planner gives each call its own.
         outputs.push_back(host.clone(*empty)->getResult(0));
         continue;
       }
@@ -182,12 +193,14 @@ private:
       if (old && getEmptyDestination(old->get()))
         old->set(startFrom(kernel, old->get(), argument));
     }
+    // What started from tensors of its own has been replaced.
     for (Operation &op :
          llvm::make_early_inc_range(llvm::reverse(*last->getBlock())))
       if (isOpTriviallyDead(&op))
         op.erase();
     // Sizes of what has been replaced.
     Block *block = last->getBlock();
+    // Backwards, so that the indices stay valid.
     for (unsigned i = inputs.size(); i-- > 0;)
       if (block->getArgument(i).use_empty()) {
         block->eraseArgument(i);
@@ -200,6 +213,7 @@ private:
       if (!mapping.contains(value))
         addInput(value, block);
     Operation *copy = kernel.clone(*op, mapping);
+    // Reads and writes of the cache name their layer.
     if (auto slice = dyn_cast<OffsetSizeAndStrideOpInterface>(copy))
       if (getUpdatedArgument(isa<tensor::InsertSliceOp>(op)
                                  ? cast<tensor::InsertSliceOp>(op).getDest()
@@ -262,6 +276,7 @@ void gist::markKernel(func::FuncOp function, KernelKind kind, int64_t outputs) {
                                                  outputs, /*scratch=*/0));
 }
 
+/// A kernel that clears memory. `owner` says whose words they are.
 Value KernelTable::makeZeros(OpBuilder &builder, Location loc,
                              RankedTensorType type, StringRef owner) {
   OpBuilder inside(type.getContext());
@@ -283,6 +298,7 @@ Value KernelTable::makeZeros(OpBuilder &builder, Location loc,
 
 /// The first kernel with this text. Locations and names are not compared, so
 /// that equal layers share one kernel.
+/// useLocalScope keeps aliases of the module out of the text.
 func::FuncOp KernelTable::intern(func::FuncOp kernel, StringRef kind) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -315,6 +331,7 @@ LogicalResult KernelTable::outline(const KernelGroup &group) {
   OpBuilder builder(tail);
   DispatchOp dispatch = call(builder, outliner.function, group.getName(),
                              outliner.inputs, outliner.outputs);
+  // Only the last op of a group has readers outside of it.
   tail->replaceAllUsesWith(dispatch);
   for (Operation *op : llvm::reverse(group.ops))
     if (op == tail || op->use_empty())

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Drawing a token becomes a kernel with scratch memory, two words for each
+// token that is kept (passes/Tile/Gpu/Sample/Sample.h).
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Graph/OutlineSamples.h"
 #include "dialect/DecomposeUtils.h"
@@ -27,6 +32,7 @@ void gist::outlineSamples(func::FuncOp function, KernelTable &table) {
     OpFoldResult rows = getSize(host, op.getLogits(), 0);
     OpFoldResult tokens = host.getIndexAttr(
         getKeptTokens(op.getLogits().getType().getDimSize(1)));
+    // The token, then the scratch memory.
     kernel.addOutput(createEmpty(host, rows, host.getI32Type()));
     results.push_back(kernel.addOutput(createEmpty(
         host, {rows, host.getIndexAttr(2), tokens}, host.getI32Type())));

@@ -43,11 +43,13 @@ public:
     for (Value operand : op->getOperands()) {
       if (!isa<SelectionType>(operand.getType())) {
         inputs.push_back(operand);
+        // Rows of tokens are passed as they are.
         continue;
       }
       auto parts = UnpackSelectionOp::create(host, loc, operand);
       inputs.append(parts.result_begin(), parts.result_end());
     }
+    // Each head has words of its own: heads are selected independently.
     auto controlType = RankedTensorType::get({heads * kControlWords}, i32);
     inputs.push_back(table.makeZeros(host, loc, controlType));
 
@@ -60,6 +62,8 @@ public:
     auto addOutput = [&](ArrayRef<OpFoldResult> sizes) {
       outputs.push_back(tensor::EmptyOp::create(host, loc, sizes, i32));
     };
+    // The parts of a selection: ids, count, nearest and weight. Then the other
+    // results of the op, and scratch at the end.
     addOutput(part);
     addOutput(count);
     addOutput(part);
@@ -85,6 +89,8 @@ private:
   /// Words of scratch: a multiple of the tokens plus constants.
   OpFoldResult getScratchSize(OpFoldResult tokens, int64_t heads) {
     int64_t factor = heads * getScratchFactor(hasCoveringBits(op));
+    // A constant where the number of tokens is known, so that the memory
+    // planner sees it.
     if (std::optional<int64_t> known = getConstantIntValue(tokens))
       return host.getIndexAttr((*known + kScratchRoom) * factor + kSplitWords);
     auto number = [&](int64_t value) -> Value {
@@ -156,6 +162,7 @@ LogicalResult gist::outlineSelections(func::FuncOp function,
     else if (isa<GramSelectOp, CascadeUpdateOp>(op))
       selections.push_back(&op);
   }
+  // keep_all and inherited selections are index arithmetic or a copy.
   RewritePatternSet patterns(function.getContext());
   populateDecomposePatterns(patterns);
   GreedyRewriteConfig config;

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Products with block-quantised weights multiply 8-bit integers: rows of x
+// become integers with a scale for each block, once for all products that read
+// them (CSE joins the ops).
+//
+//===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Matchers.h"
@@ -38,9 +44,11 @@ struct QuantizeActivation final : OpInterfaceRewritePattern<linalg::LinalgOp> {
     if (!weight)
       return rewriter.notifyMatchFailure(op, "the weight is not quantised");
     auto type = cast<RankedTensorType>(x.getType());
+    // Blocks of rows and of weights must be the same.
     if (!type.getElementType().isF32() ||
         type.getDimSize(1) % PackingAttr::kBlock != 0)
       return rewriter.notifyMatchFailure(op, "rows are not whole f32 blocks");
+    // gist.quantized_matmul does not add to what is there.
     if (!isZeroFilled(op.getDpsInits()[0]))
       return rewriter.notifyMatchFailure(op, "the product accumulates");
 
@@ -53,6 +61,7 @@ struct QuantizeActivation final : OpInterfaceRewritePattern<linalg::LinalgOp> {
   }
 };
 
+/// The same for products that skip rows; the guard stays.
 struct QuantizeGuarded final : OpRewritePattern<GuardedMatmulOp> {
   using Base::Base;
 
