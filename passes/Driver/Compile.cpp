@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// gist-compile from the model to the module file. Each stage works on a module
+// alone, so that --dump-stages can write it and gist-opt can take it up; files
+// are opened only here.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Driver/Compile.h"
 
@@ -98,6 +104,7 @@ Status Compilation::parseGraph() {
   if (!graph)
     return diagnostics.takeError("import");
   model.architecture = "graph";
+  // A graph says nothing of this, but caches and buffers need a size.
   model.config.contextLength = model.config.capacity =
       options.context != 0 ? options.context : kGraphContext;
   return {};
@@ -106,6 +113,7 @@ Status Compilation::parseGraph() {
 Status Compilation::writePlan() {
   if (options.plan.empty())
     return {};
+  // A plan that changes nothing yet. gist-plan tries others in its module.
   if (options.plan == kCalibrationPlan)
     GIST_TRY(makeCalibrationPlan(*graph, plan));
   if (!plan.isOfSelections && !options.isGraph() && !model.isDecoder)
@@ -115,7 +123,9 @@ Status Compilation::writePlan() {
                          options.model.c_str(), model.architecture.c_str());
   if (options.planBlock != 0)
     plan.heads.block = options.planBlock;
+  // The plan is an op of the graph from now on, so that dumped files hold it.
   gist::writePlan(*graph, plan);
+  // The verifiers of the plan's ops say what does not fit the model.
   if (failed(verify(*graph)))
     return diagnostics.takeError("plan").in(options.plan);
   return {};
@@ -126,6 +136,7 @@ Status Compilation::followPlan() {
   if (!written)
     return {};
   // Passes take the plan away.
+  // So what the module file must say is taken first.
   block = written.getBlock().value_or(0);
   selections = printRules(written);
   GIST_TRY(stages.run("plan", *graph, buildPlanStage));
@@ -134,6 +145,7 @@ Status Compilation::followPlan() {
 
 /// Says so if a plan that knows nothing of GPUs lets one take few tokens at a
 /// time.
+/// A warning and not an error: the module is right, only slow.
 void Compilation::warnOfSmallBlocks(llvm::ArrayRef<Target> targets) {
   constexpr int64_t kEnoughForGpus = 512;
   bool hasGpu = llvm::any_of(
@@ -150,6 +162,7 @@ Status Compilation::createPrograms(llvm::ArrayRef<Target> targets) {
   warnOfSmallBlocks(targets);
   for (const Target &target : targets) {
     bool isOnly = targets.size() == 1;
+    // Targets need different kernels, so each has its own copy of the graph.
     programs.emplace_back(OwningOpRef<ModuleOp>(graph->clone()), target,
                           isOnly ? "" : target.name + "-", options, stages);
     GIST_TRY(programs.back().formKernels());
@@ -162,10 +175,12 @@ Status Compilation::writeModule() {
   for (Program &program : programs) {
     GIST_TRY(program.lowerKernels());
     GIST_TRY(program.generateCode());
+    // Code of all targets stays in memory until the file is written at the end.
     described.push_back(program.describe());
     if (program.target.gpu && program.target.gpu->kind == GpuKind::Amd)
       GIST_TRY(reportCode(options.report, program.getCode()));
   }
+  // Only a report was asked for.
   if (options.output == "-")
     return {};
   progress.begin("module");
@@ -181,6 +196,7 @@ Status Compilation::writeModule() {
     writer.spec.model.properties[kSelectionsProperty] = selections;
   EmitOptions emit;
   emit.capacity = model.config.capacity;
+  // Paths are relative to the module file.
   if (options.referenceWeights)
     emit.referenceFrom = options.output;
   if (failed(emitModule(described, maker, emit, writer)))
@@ -201,12 +217,15 @@ static Status reportFile(const Options &options) {
 Status Compilation::run() {
   if (options.isCodeObject())
     return reportFile(options);
+  // Targets are looked up first: a misspelt one should not cost the import.
   std::vector<Target> targets;
   if (options.emit >= Emit::Kernels)
     GIST_TRY(findTargets(options, targets));
   if (options.report == Report::Remarks)
     diagnostics.showRemarks(context);
 
+  // The plan is read before the import, because it decides whether a decoder
+  // has a cache.
   if (!options.plan.empty() && options.plan != kCalibrationPlan)
     GIST_TRY(readPlanFile(options.plan, plan));
   progress.begin("import");
@@ -231,6 +250,7 @@ Status Compilation::run() {
   GIST_TRY(createPrograms(targets));
   if (options.emit == Emit::Module)
     return writeModule();
+  // checkTogether has made sure that there is one target.
   Program &only = programs.front();
   if (options.emit == Emit::Kernels)
     return writeText(printModule(only.getCalls()), options.output);

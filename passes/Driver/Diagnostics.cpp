@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// MLIR's diagnostics as sentences for people. The first error of a stage
+// becomes the Status; the others are often consequences of it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Driver/Diagnostics.h"
 
@@ -38,10 +43,13 @@ Diagnostics::Diagnostics(MLIRContext &context, Progress &progress)
         handle(diagnostic);
         return success();
       }) {
+  // The op would be printed behind each message, which is noise to somebody who
+  // compiles a model.
   context.printOpOnDiagnostic(false);
 }
 
 void Diagnostics::handle(Diagnostic &diagnostic) {
+  // Passes run on several threads.
   std::lock_guard<std::mutex> lock(mutex);
   switch (diagnostic.getSeverity()) {
   case DiagnosticSeverity::Error:
@@ -57,6 +65,7 @@ void Diagnostics::handle(Diagnostic &diagnostic) {
     std::fprintf(stderr, "gist-compile: remark: %s\n",
                  sentenceOf(diagnostic).c_str());
     return;
+  // Notes explain errors in terms of the IR.
   case DiagnosticSeverity::Note:
     return;
   }
@@ -77,6 +86,8 @@ void Diagnostics::warn(const std::string &sentence) {
   std::fprintf(stderr, "gist-compile: warning: %s\n", sentence.c_str());
 }
 
+/// A failure without a diagnostic is a mistake of ours; the stage's name helps
+/// to find it.
 Status Diagnostics::takeError(const std::string &stage) {
   std::string text;
   std::swap(text, firstError);

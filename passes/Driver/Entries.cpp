@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// What import calls @forward gets the name under which the runtime looks for
+// it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Driver/Entries.h"
 
@@ -23,6 +28,7 @@ struct EntryName {
 };
 } // namespace
 
+/// By what a model gives: logits, an embedding or hidden states.
 static EntryName nameOf(const ImportedModel &model) {
   switch (model.output) {
   case ModelOutput::Logits:
@@ -56,6 +62,7 @@ Status compile::importEntries(const Options &options, bool wholeSequences,
   import.addsEveryToken = options.logitsOfEveryToken && !wholeSequences;
   GIST_TRY(
       importModel(options.model, import, context, program, weights, model));
+  // The second function, where there is one, has the logits of every token.
   auto functions = llvm::to_vector(program->getOps<func::FuncOp>());
   EntryName score = {kEntryScore, kTensorLogits};
   bool isScored = model.isDecoder && model.output == ModelOutput::Logits;

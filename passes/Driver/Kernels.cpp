@@ -21,6 +21,7 @@
 using namespace mlir;
 using namespace gist;
 
+/// The host functions stay behind: Tile and Target work on kernels alone.
 OwningOpRef<ModuleOp> compile::copyKernels(ModuleOp program) {
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(program.getLoc());
   if (Attribute target = program->getAttr(kTargetAttr))
@@ -32,6 +33,7 @@ OwningOpRef<ModuleOp> compile::copyKernels(ModuleOp program) {
   return kernels;
 }
 
+/// Before LLVM's own optimisations, which is what --emit=llvm is for.
 FailureOr<std::string> compile::printLlvm(ModuleOp lowered,
                                           const CpuTarget &target) {
   registerBuiltinDialectTranslation(*lowered.getContext());

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// What a module file says about the model and its targets, besides code and
+// weights.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Driver/Module.h"
 
@@ -23,6 +28,7 @@ void compile::describeModel(const Options &options, const ImportedModel &model,
   spec.producer = "gist-compile " GIST_VERSION;
   ModelInfo &info = spec.model;
   info.architecture = model.architecture;
+  // The file's name without its ending, or the folder's name.
   llvm::StringRef path = llvm::StringRef(options.model).rtrim('/');
   if (llvm::sys::path::filename(path) == "config.json" &&
       llvm::sys::path::has_parent_path(path))
@@ -37,6 +43,7 @@ void compile::describeModel(const Options &options, const ImportedModel &model,
   info.embeddingSize = model.config.hiddenSize;
   info.layerCount = model.config.numLayers;
   info.properties["compute"] = compute;
+  // gist-run and gist-plan read these properties.
   if (model.isDecoder) {
     info.properties["kv"] = options.halfCache ? "f16" : "f32";
     info.properties["query_heads"] = std::to_string(model.config.numHeads);
@@ -45,6 +52,7 @@ void compile::describeModel(const Options &options, const ImportedModel &model,
     info.properties["weights"] = "random";
   else if (options.expandWeights)
     info.properties["weights"] = "expanded to f32";
+  // The module then takes token ids only.
   if (!model.tokenizer)
     return;
   const TokenizerSpec &tokenizer = *model.tokenizer;
@@ -79,6 +87,7 @@ static TargetSpec describeCpu(const CpuTarget &target) {
   return spec;
 }
 
+/// The device kind under which a runtime opens the driver.
 TargetSpec compile::describeTarget(const Target &target) {
   if (!target.gpu)
     return describeCpu(target.cpu);

@@ -18,6 +18,7 @@ using namespace mlir;
 using namespace gist;
 using namespace gist::compile;
 
+/// A file is written whole or not at all; standard output cannot be taken back.
 Status compile::writeText(llvm::StringRef text, const std::string &path) {
   if (path == "-") {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
@@ -35,6 +36,7 @@ std::string compile::printModule(ModuleOp module) {
   return text;
 }
 
+/// Numbered, so that a listing shows the order of the stages.
 Status StageDump::write(const std::string &stage, ModuleOp module) {
   if (folder.empty())
     return {};

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// One target's program: the graph cut into kernels, the kernels lowered, and
+// the code.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Driver/Program.h"
 
@@ -19,8 +24,10 @@ using namespace mlir;
 using namespace gist;
 using namespace gist::compile;
 
+/// Every stage is timed, and dumped if asked for.
 Status Stages::run(const std::string &name, ModuleOp module,
                    llvm::function_ref<void(OpPassManager &)> build) {
+  // A pass manager for each stage: a stage reads nothing but its module.
   progress.begin(name);
   PassManager pm(module.getContext());
   build(pm);
@@ -43,8 +50,11 @@ Status Program::formKernels() {
     GraphPipelineOptions graph;
     // GPU kernels expand quantised weights to 16 bits as they read them, so
     // activations stay floats there.
+    // Where weights are not quantised, nothing becomes int8 in spite of this.
     graph.int8 = !target.gpu && options.compute != Compute::F32;
+    // CPUs lower gates to products; GPUs have kernels for them.
     graph.gates = !target.gpu;
+    // On a CPU the host can read the logits where they are.
     graph.sampling = target.gpu != nullptr;
     buildGraphStage(pm, graph);
   }));
@@ -104,6 +114,7 @@ Status Program::generateCode() {
   return run("memory", *calls, buildMemoryStage);
 }
 
+/// Valid as long as this program is.
 TargetProgram Program::describe() {
   Operation *lowered = *kernels;
   if (target.gpu)

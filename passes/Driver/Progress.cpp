@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Progress on standard error: a bar on a terminal, a line for each stage
+// elsewhere. The same stages are timed for --timing.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Driver/Progress.h"
 
@@ -17,6 +22,7 @@
 using namespace gist;
 using namespace gist::compile;
 
+/// TERM=dumb is set where escape sequences would be printed as they are.
 static bool isTerminal() {
   const char *kind = std::getenv("TERM");
   return isatty(STDERR_FILENO) && kind && std::strcmp(kind, "dumb") != 0;
@@ -26,6 +32,8 @@ Progress::Progress(ShowProgress show)
     : drawsBar(show == ShowProgress::Auto && isTerminal()),
       printsLines(show != ShowProgress::Off && !drawsBar) {}
 
+/// Ends the stage before. The total is an estimate and grows if there are more
+/// stages than expected.
 void Progress::begin(std::string stage) {
   end();
   if (drawsBar)
@@ -56,6 +64,8 @@ void Progress::draw(const std::string &stage) {
   isDrawn = true;
 }
 
+/// Called before anything else is printed, so that the bar does not end up in
+/// the middle of a message.
 void Progress::clear() {
   if (!isDrawn)
     return;

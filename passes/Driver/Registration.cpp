@@ -13,6 +13,7 @@
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
 
+/// All dialects: gist-opt and its kin take any MLIR file.
 void gist::registerDialects(mlir::DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);

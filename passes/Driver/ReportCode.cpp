@@ -15,6 +15,8 @@
 using namespace gist;
 using namespace gist::compile;
 
+/// For --report=resources: kernels are read back from the code object, so the
+/// report is about what runs, not about what was intended.
 Status compile::reportCode(Report report, llvm::StringRef code) {
   if (report == Report::None || report == Report::Remarks)
     return {};

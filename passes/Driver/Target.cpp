@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// From --target, --triple, --cpu and --features to machines that the compiler
+// knows. Everything is checked here, before a model is opened.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Driver/Target.h"
 
@@ -43,6 +48,7 @@ static Status checkFeatures(const std::string &list, const CpuTarget &target) {
   return {};
 }
 
+/// `report` collects the message; there is no op to attach it to.
 static Status findCpu(const Options &options, CpuTarget &target) {
   std::string message;
   auto report = [&](const llvm::Twine &text) { message = text.str(); };
