@@ -30,6 +30,7 @@ void Backend::optimize() {
       .run(*module, modules);
 }
 
+/// Assembly or an object file, in memory.
 FailureOr<std::vector<char>> Backend::emit(Operation *op,
                                            llvm::CodeGenFileType type) {
   llvm::SmallVector<char, 0> bytes;
@@ -41,6 +42,8 @@ FailureOr<std::vector<char>> Backend::emit(Operation *op,
   return std::vector<char>(bytes.begin(), bytes.end());
 }
 
+/// For the passes that write code (gist-opt): the file is kept only when it was
+/// written.
 LogicalResult
 gist::writeCode(Operation *op, StringRef path, bool isAssembly,
                 function_ref<FailureOr<std::string>()> emitAssembly,

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Kernels for CPUs: LLVM IR, optimised, as assembly or as a shared object that
+// the runtime opens.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Target/CompileCpu.h"
 #include "mlir/Target/LLVMIR/Dialect/ArmNeon/ArmNeonToLLVMIRTranslation.h"
@@ -32,6 +37,7 @@ static LogicalResult createMachine(ModuleOp module, const CpuTarget &target,
   llvm::TargetOptions options;
   // Products and sums may be one instruction; nothing else is relaxed.
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
+  // Position-independent, because the runtime maps the object anywhere.
   backend.machine.reset(found->createTargetMachine(
       triple, resolved->cpu, resolved->features, options, llvm::Reloc::PIC_,
       std::nullopt, llvm::CodeGenOptLevel::Aggressive));
@@ -59,6 +65,7 @@ static LogicalResult translate(ModuleOp module, Backend &backend) {
     function.addFnAttr("target-cpu", backend.machine->getTargetCPU());
     function.addFnAttr("target-features",
                        backend.machine->getTargetFeatureString());
+    // Kernels have no exceptions, so no unwind tables are needed.
     function.addFnAttr(llvm::Attribute::NoUnwind);
   }
 
@@ -90,6 +97,7 @@ FailureOr<std::vector<char>> gist::emitCpuObject(ModuleOp lowered,
       emitCode(lowered, target, llvm::CodeGenFileType::ObjectFile);
   if (failed(object))
     return failure();
+  // The runtime has a loader for shared objects, not for object files.
   return linkSharedObject(
       *object, [&](const llvm::Twine &message) { lowered.emitError(message); });
 }

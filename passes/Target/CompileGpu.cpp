@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Kernels for GPUs: a code object for AMD, PTX for NVIDIA, whose driver
+// assembles it for the card it finds.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Target/CompileGpu.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -58,6 +63,8 @@ static LogicalResult createMachine(gpu::GPUModuleOp kernels, const GpuInfo &gpu,
     return kernels.emitError(message);
   std::string chip = gpu.name;
   if (gpu.kind == GpuKind::Nvidia && isArchitectureSpecific(kernels))
+    // sm_90a: wgmma is not part of the PTX that later generations promise to
+    // run.
     chip += "a";
   llvm::TargetOptions options;
   // Products and sums may be one instruction; nothing else is relaxed.
@@ -73,6 +80,7 @@ static LogicalResult createMachine(gpu::GPUModuleOp kernels, const GpuInfo &gpu,
 }
 
 /// Workgroup memory whose size a launch says belongs to no one in the module.
+/// A size of zero marks it in the IR.
 static void declareSharedMemory(llvm::GlobalVariable &global) {
   global.setInitializer(nullptr);
   global.setLinkage(llvm::GlobalValue::ExternalLinkage);
@@ -98,6 +106,7 @@ static LogicalResult translate(gpu::GPUModuleOp kernels, const GpuInfo &gpu,
   llvm::Module &module = *backend.module;
   module.setTargetTriple(backend.machine->getTargetTriple());
   if (gpu.kind == GpuKind::Amd)
+    // Code object version 5, which HIP 6 and the simulator load.
     module.addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version",
                          500);
   for (llvm::GlobalVariable &global : module.globals())
@@ -111,12 +120,15 @@ static LogicalResult translate(gpu::GPUModuleOp kernels, const GpuInfo &gpu,
     function.addFnAttr("target-features",
                        backend.machine->getTargetFeatureString());
     if (gpu.kind == GpuKind::Amd) {
+      // The runtime launches whole workgroups only, so there are no remainders.
       function.addFnAttr("uniform-work-group-size", "true");
       // Kernels take their slots and nothing else.
       function.addFnAttr("amdgpu-implicitarg-num-bytes", "0");
       Operation *kernel = copy->lookupSymbol(function.getName());
       if (auto waves = kernel->getAttrOfType<IntegerAttr>(kWavesAttr)) {
         std::string count = std::to_string(waves.getInt());
+        // The register allocator then aims at exactly this occupancy, which the
+        // kernel asks for.
         function.addFnAttr("amdgpu-waves-per-eu", count + "," + count);
       }
     }
@@ -135,6 +147,7 @@ static FailureOr<std::vector<char>> emit(ModuleOp lowered, const GpuInfo &gpu,
   return backend.emit(*kernels, type);
 }
 
+/// Not optimised: it shows what our own lowering made.
 FailureOr<std::string> gist::printGpuLlvm(ModuleOp lowered,
                                           const GpuInfo &gpu) {
   FailureOr<gpu::GPUModuleOp> kernels = getGpuModule(lowered);

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Reads gfx942 code objects: what the metadata says of each kernel, and its
+// instructions. Used for --report=resources, also on files that other compilers
+// made.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Target/GpuDisassembly.h"
 #include "llvm/BinaryFormat/MsgPackDocument.h"
@@ -15,6 +21,7 @@ using llvm::object::ELF64LEObjectFile;
 namespace msgpack = llvm::msgpack;
 
 extern "C" {
+// Not declared in a header of LLVM.
 void LLVMInitializeAMDGPUTargetMCA();
 }
 
@@ -55,6 +62,7 @@ readMetadata(const ELF64LEObjectFile &file, msgpack::Document &document) {
           note.getType() != llvm::ELF::NT_AMDGPU_METADATA)
         continue;
       llvm::consumeError(std::move(damage));
+      // The note is aligned to 4 bytes.
       if (document.readFromBlob(note.getDescAsStringRef(4), /*Multi=*/false) &&
           document.getRoot().isMap()) {
         msgpack::DocNode &list = document.getRoot().getMap()["amdhsa.kernels"];
@@ -69,6 +77,7 @@ readMetadata(const ELF64LEObjectFile &file, msgpack::Document &document) {
   return llvm::createStringError("no AMDGPU metadata note");
 }
 
+/// Numbers that are missing count as 0.
 static void readKernel(msgpack::MapDocNode &node, GpuKernelCode &kernel) {
   auto number = [&](llvm::StringRef key) -> uint64_t {
     msgpack::DocNode &value = node[key];
@@ -96,6 +105,7 @@ static std::string getMnemonic(const llvm::MCInst &inst,
   return text.str();
 }
 
+/// A kernel is the code between its symbol's address and size.
 static llvm::Error disassemble(const ELF64LEObjectFile &file,
                                const GpuInstructionSet &isa,
                                GpuKernelCode &kernel) {
@@ -115,6 +125,7 @@ static llvm::Error disassemble(const ELF64LEObjectFile &file,
     uint64_t address = symbol.getValue().get();
     uint64_t end = address + symbol.getSize();
     uint64_t base = (*section)->getAddress();
+    // Written for files that others made: a symbol may lie anywhere.
     if (address < base || end - base > text->size())
       return llvm::createStringError("a kernel is outside of its section");
     while (address < end) {

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// What the innermost loops with matrix instructions are made of, and how well
+// loads are hidden behind them. All of it is read off the machine code.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Target/GpuLoops.h"
 #include "llvm/MCA/Context.h"
@@ -32,6 +37,8 @@ static bool isVectorMemory(const GpuInstruction &inst) {
          name.starts_with("flat_") || name.starts_with("scratch_");
 }
 
+/// What is not named otherwise is scalar: salu, branches, waits for other
+/// things.
 static InstructionMix count(Instructions body) {
   InstructionMix mix;
   for (const GpuInstruction &inst : body) {
@@ -85,6 +92,7 @@ public:
 private:
   using Value = std::optional<int>;
 
+  /// The latest of all parts of a register tuple.
   Value getRegister(llvm::MCRegister reg) {
     Value latest;
     for (llvm::MCRegUnit unit : isa.registers->regunits(reg))
@@ -104,6 +112,7 @@ private:
         isa.instructions->get(inst.inst.getOpcode()).getNumDefs();
     Value latest;
     llvm::SmallVector<Value> sources;
+    // Operands behind the definitions are sources.
     for (unsigned i = numDefs; i < inst.inst.getNumOperands(); ++i)
       if (const llvm::MCOperand &operand = inst.inst.getOperand(i);
           operand.isReg() && operand.getReg()) {
@@ -112,6 +121,7 @@ private:
       }
     bool readsMemory = isVectorMemory(inst) && name.contains("load");
     if (name == "s_barrier") {
+      // What was written before the barrier can be read from now on.
       if (pending)
         visible = std::exchange(pending, std::nullopt);
     } else if (isMatrix(inst)) {
@@ -170,6 +180,7 @@ public:
   }
 
 private:
+  /// How many matrix instructions there were when it was issued.
   struct Operation {
     bool isLoad;
     unsigned matrixBefore;
@@ -185,6 +196,8 @@ private:
       wait(inst.inst.getOperand(0).getImm());
   }
 
+  /// Loads and stores share the counter and end in order, so the oldest are
+  /// done first.
   void wait(uint64_t counters) {
     // vmcnt is in bits 3:0 and 15:14.
     uint64_t allowed = (counters & 15) | (counters >> 10 & 0x30);
@@ -265,6 +278,8 @@ static void estimate(Instructions body, const GpuInstructionSet &isa,
       post->postProcessInstruction(**made, whole);
     sequence.push_back(std::move(*made));
   }
+  // The loop is unrolled in time: what the last iteration leaves in flight
+  // delays the next.
   mca::CircularSourceMgr source(sequence, kIterations);
   std::unique_ptr<mca::CustomBehaviour> behaviour(
       isa.target->createCustomBehaviour(*isa.subtarget, source,
@@ -345,6 +360,7 @@ private:
     return target - code.begin();
   }
 
+  /// A block ends at a branch or at s_endpgm, and before what is branched to.
   void findBlocks() {
     std::map<size_t, std::optional<size_t>> targets; ///< of what ends a block
     std::set<size_t> firsts = {0};
@@ -367,6 +383,7 @@ private:
       size_t end = after == firsts.end() ? code.size() : *after;
       CodeBlock &block = blocks.emplace_back(CodeBlock{*it, end - 1, {}});
       auto jump = targets.find(block.last);
+      // Conditional branches may fall through; s_branch and s_endpgm do not.
       bool goesOn = jump == targets.end() ||
                     (jump->second && code[block.last].mnemonic != "s_branch");
       if (goesOn && numbers.count(end))
@@ -434,6 +451,7 @@ std::vector<MainLoop> gist::findMainLoops(const GpuKernelCode &kernel,
   std::vector<MainLoop> loops;
   for (const std::set<size_t> &blocks : finder.getInnermost()) {
     std::vector<GpuInstruction> body = finder.getCode(blocks);
+    // Loops that only move or reduce are not main loops.
     if (llvm::none_of(body, isMatrix))
       continue;
     MainLoop &loop = loops.emplace_back();

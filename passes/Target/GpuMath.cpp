@@ -100,12 +100,14 @@ struct LowerExp final : OpRewritePattern<math::ExpOp> {
                                 PatternRewriter &rewriter) const override {
     if (!getElementTypeOrSelf(op.getType()).isF32())
       return failure();
+    // log2(e) as the sum of an f32 and a small rest.
     constexpr double kLog2e = 1.4426950408889634;
     constexpr float kHigh = kLog2e;
     constexpr double kLow = kLog2e - kHigh;
     FloatBuilder b(op.getLoc(), rewriter, op.getType());
     Value x = op.getOperand();
     Value high = b.constant(kHigh);
+    // The bounds keep 2^n a normal number.
     Value n =
         math::RoundEvenOp::create(b, b.clamp(b.mul(x, high), -126.0, 127.0));
     Value f = b.fma(x, high, arith::NegFOp::create(b, n));
@@ -156,6 +158,7 @@ template <typename Op> struct LowerSinCos final : OpRewritePattern<Op> {
 
 /// One op as an intrinsic of LLVM, number by number: the instructions behind
 /// them have no vector form.
+/// Scalars are put together to a vector again; later passes see no difference.
 template <typename Op> struct LowerToIntrinsic : OpRewritePattern<Op> {
   LowerToIntrinsic(MLIRContext *context, StringRef intrinsic,
                    PatternBenefit benefit = 1)
@@ -250,6 +253,8 @@ void gist::populateGpuMathPatterns(RewritePatternSet &patterns,
   populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
     return llvm::is_contained(kPolynomials, name);
   });
+  // f16 and bf16 are computed in f32 and rounded. These patterns come first,
+  // hence the benefit.
   populateMathF32ExpansionPatterns(
       patterns,
       [](StringRef name) {

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// --report=resources: registers, memory and occupancy of kernels and what their
+// main loops are made of, as tables or as JSON.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Target/GpuReport.h"
 #include "llvm/Support/Format.h"
@@ -23,7 +28,9 @@ static constexpr uint64_t kWorkgroupMemory = 65536, kMemoryGranule = 512;
 /// A wave that asks for more scalar registers leaves room for seven.
 static constexpr uint64_t kScalarRegistersOfEight = 100;
 
+/// Waves that fit on a SIMD at a time, by each resource; the scarcest decides.
 static double getWavesPerSimd(const GpuKernelCode &kernel) {
+  // vgprs counts the accumulation registers too: one file for both.
   uint64_t vectors =
       std::max(llvm::alignTo(kernel.vgprs, kVectorGranule), kVectorGranule);
   uint64_t waves = std::min(kMaxWavesPerSimd, kVectorRegisters / vectors);
@@ -84,6 +91,7 @@ static std::string number(double value, const char *format = "%.0f") {
   return text;
 }
 
+/// A dash where nothing was found.
 static std::string number(std::optional<unsigned> value) {
   return value ? std::to_string(*value) : "-";
 }

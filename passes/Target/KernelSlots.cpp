@@ -12,6 +12,7 @@
 using namespace mlir;
 using namespace gist;
 
+/// Kernels see plain memory: contiguous, from the beginning, row-major.
 Value gist::createMemRef(OpBuilder &builder, Location location,
                          const LLVMTypeConverter &types, MemRefType type,
                          Value pointer, ArrayRef<Value> sizes) {
@@ -20,6 +21,8 @@ Value gist::createMemRef(OpBuilder &builder, Location location,
   descriptor.setAllocatedPtr(builder, location, pointer);
   descriptor.setAlignedPtr(builder, location, pointer);
   descriptor.setConstantOffset(builder, location, 0);
+  // From the innermost dimension outwards, each stride is the product of the
+  // sizes inside.
   Value stride =
       LLVM::ConstantOp::create(builder, location, builder.getI64IntegerAttr(1));
   for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Links with lld as a library: compiling a model needs no tools on the machine.
+// The output must not depend on the time or on paths, so that equal models give
+// equal modules.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Target/LinkObject.h"
 #include "lld/Common/Driver.h"
@@ -20,6 +26,8 @@ using namespace gist;
 using Report = llvm::function_ref<void(const llvm::Twine &)>;
 
 /// The first symbol that `object` needs and no kernel may, or nothing.
+/// The runtime's loader resolves these three functions, which LLVM may call by
+/// itself. Anything else would only be missed when a model runs.
 static std::string findForeignSymbol(ArrayRef<char> object) {
   llvm::MemoryBufferRef buffer(StringRef(object.data(), object.size()),
                                "kernels");
@@ -103,6 +111,8 @@ FailureOr<std::vector<char>> gist::linkSharedObject(ArrayRef<char> object,
                 "', which no runtime provides");
     return failure();
   }
+  // All symbols are resolved when the object is opened, not in the middle of a
+  // call.
   return link(object, {"--strip-all", "--hash-style=gnu", "-z", "now"},
               reportError);
 }

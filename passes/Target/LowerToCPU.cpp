@@ -38,12 +38,15 @@ public:
   Slots(OpBuilder &builder, Location location, Value slots)
       : builder(builder), location(location), slots(slots) {}
 
+  /// The next word of the slots, as an address or a number.
   Value next(Type type) {
     Type word = builder.getI64Type();
     Value address = LLVM::GEPOp::create(
         builder, location, slots.getType(), word, slots,
         ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(number++)});
     auto load = LLVM::LoadOp::create(builder, location, type, address);
+    // The runtime does not change slots during a call, so loads may be moved
+    // out of loops.
     load.setInvariant(true);
     return load;
   }
@@ -66,6 +69,8 @@ static LogicalResult rewriteSignature(func::FuncOp kernel) {
   OpBuilder builder = OpBuilder::atBlockBegin(&body);
   Type pointerType = LLVM::LLVMPointerType::get(context);
   Type i64 = builder.getI64Type();
+  // The new arguments are added behind the old ones, which are erased at the
+  // end.
   unsigned old = body.getNumArguments();
   Value slotsArgument = body.addArgument(pointerType, location);
   for (int i = 0; i < 3; ++i)
@@ -74,6 +79,8 @@ static LogicalResult rewriteSignature(func::FuncOp kernel) {
   LLVMTypeConverter types(context);
   Slots slots(builder, location, slotsArgument);
   SmallVector<Value> words, sizes;
+  // All arguments first, then all dynamic sizes: EmitModule writes slots in
+  // this order.
   for (unsigned i = 0; i < old; ++i) {
     Type type = body.getArgument(i).getType();
     if (!type.isIndex() && !isa<MemRefType>(type))
@@ -103,12 +110,15 @@ static LogicalResult rewriteSignature(func::FuncOp kernel) {
   body.eraseArguments(0, old);
   kernel.setFunctionType(
       builder.getFunctionType({pointerType, i64, i64, i64}, {}));
+  // The attributes belong to the old arguments.
   kernel.removeArgAttrsAttr();
   kernel.setPublic();
   return success();
 }
 
 /// Makes `forall` the workgroup of the kernel's last three arguments.
+/// One call of the kernel is one workgroup; the runtime loops over the grid on
+/// its threads.
 static void inlineWorkgroup(func::FuncOp kernel, scf::ForallOp forall) {
   IRRewriter rewriter(forall);
   Location location = forall.getLoc();
@@ -134,6 +144,7 @@ struct LowerToCPUPass final : gist::impl::LowerToCPUPassBase<LowerToCPUPass> {
       return;
     SmallVector<scf::ForallOp> foralls;
     kernel.walk([&](scf::ForallOp forall) { foralls.push_back(forall); });
+    // The grid of a launch has three dimensions.
     if (foralls.size() > 1 || (!foralls.empty() && foralls[0].getRank() > 3)) {
       kernel.emitError("has more than one grid, or one of more than three "
                        "dimensions");

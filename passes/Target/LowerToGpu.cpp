@@ -84,6 +84,8 @@ public:
   }
 
 private:
+  /// Kernels may be written by hand and given to gist-opt, so what the lowering
+  /// relies on is asked for.
   LogicalResult check() {
     if (kernel.getNumResults() != 0)
       return kernel.emitError("has a result that is not in its destination");
@@ -116,6 +118,7 @@ private:
                                       builder.getFunctionType(slots, {}));
     function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
                       builder.getUnitAttr());
+    // The emitter finds grid and memory in these attributes.
     for (NamedAttribute attribute : kernel->getDiscardableAttrs())
       function->setAttr(attribute.getName(), attribute.getValue());
     auto threads = kernel->getAttrOfType<DenseI64ArrayAttr>(kWorkgroupAttr);
@@ -139,6 +142,7 @@ private:
   }
 
   /// What the kernel calls its argument, from its slots, which `getSlot` gives.
+  /// Numbers are behind pointers too: a slot is always an address.
   Value createArgument(BlockArgument argument,
                        function_ref<Value(unsigned)> getSlot) {
     LLVMTypeConverter types(context);
@@ -162,6 +166,7 @@ private:
     return createMemRef(builder, loc, types, global, slot, sizes);
   }
 
+  /// On AMD, parts of a kernel may ask to load their arguments anew.
   void replaceArguments() {
     if (gpu.kind == GpuKind::Amd)
       kernel.walk([&](Operation *op) {
@@ -208,6 +213,7 @@ private:
   void moveBody() {
     Block &from = kernel.getBody().front();
     Operation *terminator = from.getTerminator();
+    // The body is moved, not cloned; its arguments have been replaced above.
     builder.getInsertionBlock()->getOperations().splice(
         builder.getInsertionPoint(), from.getOperations());
     builder.setInsertionPoint(terminator);
@@ -297,6 +303,7 @@ private:
 
   /// A vector that is loaded or stored at once, rather than transferred, is
   /// aligned to its size, unless the op says otherwise.
+  /// Transfers check bounds and may begin anywhere.
   void assignAlignments() {
     function.walk([&](Operation *op) {
       VectorType type;
@@ -308,6 +315,7 @@ private:
       if (!type || op->getAttr(name))
         return;
       uint64_t bits = type.getNumElements() * type.getElementTypeBitWidth();
+      // The largest power of two that divides the size.
       uint64_t alignment = llvm::bit_floor(bits & -bits) / 8;
       op->setAttr(name, builder.getI64IntegerAttr(
                             std::clamp<int64_t>(alignment, 1, kMaxAccess)));
@@ -339,6 +347,7 @@ struct LowerToGPUPass final : gist::impl::LowerToGPUPassBase<LowerToGPUPass> {
   }
 
   /// Numbers of 8 bits become instructions of AMD's GPUs, which have them.
+  /// A pass of its own is only run where there is something to convert.
   LogicalResult convertNumbers(const GpuInfo &gpu) {
     auto isSmall = [](Value value) {
       return getElementTypeOrSelf(value).getIntOrFloatBitWidth() == 8;
@@ -376,6 +385,8 @@ struct LowerToGPUPass final : gist::impl::LowerToGPUPassBase<LowerToGPUPass> {
         return failure();
       kernel.erase();
     }
+    // After the move: patterns that know the target work inside of the
+    // gpu.module.
     RewritePatternSet patterns(&getContext());
     vector::populateVectorTransferLoweringPatterns(patterns,
                                                    /*maxTransferRank=*/1);

@@ -37,6 +37,7 @@ struct LowerVectorsPass final
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
     // Transfers with a stride are left.
+    // They become loops over single elements, so they come second.
     RewritePatternSet strided(&getContext());
     populateVectorToSCFConversionPatterns(strided);
     if (failed(applyPatternsGreedily(getOperation(), std::move(strided))))

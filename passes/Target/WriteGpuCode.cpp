@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// -gist-write-gpu-code: for gist-opt and tests, where the driver is not there
+// to write a file.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
 #include "passes/Target/Backend.h"

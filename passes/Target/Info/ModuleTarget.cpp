@@ -11,6 +11,7 @@ using namespace mlir;
 using namespace gist;
 
 /// Says why `module` is not for a target of `kind`.
+/// The same message for all passes, with what to do.
 static void reportTarget(ModuleOp module, StringRef kind) {
   InFlightDiagnostic error = module.emitError("expects ");
   error << kTargetAttr << " to name a " << kind;

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Writes what a module is compiled for onto it. All later passes read it there,
+// so that a file says everything that its next stage needs.
+//
+//===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
 #include "passes/Target/Info/ModuleTarget.h"
@@ -50,12 +55,15 @@ struct SetTargetPass final : gist::impl::SetTargetPassBase<SetTargetPass> {
     CpuTarget named = {triple, cpu, features};
     if (given && named.triple.empty())
       named.triple = given.getTriple().str();
+    // The features belong to the CPU that they were given with.
     if (given && named.cpu.empty()) {
       named.cpu = given.getCpu().str();
       if (named.features.empty())
         named.features = given.getFeatures().str();
     }
     FailureOr<CpuTarget> whole = resolveTarget(named, report);
+    // A CPU that no table has a row for is refused now, not when a kernel is
+    // tiled.
     if (failed(whole) || failed(getTargetInfo(*whole, report)))
       return failure();
     Attribute result = CpuTargetAttr::getChecked(
