@@ -37,6 +37,7 @@ static LogicalResult verifyHeads(Operation *op, RankedTensorType query,
                            "heads, got ")
            << key << " and " << value;
 
+  // Grouped heads: each KV head serves the same number of query heads.
   int64_t heads = query.getDimSize(1), kvHeads = key.getDimSize(1);
   if (!ShapedType::isDynamic(heads) && !ShapedType::isDynamic(kvHeads) &&
       (kvHeads == 0 || heads % kvHeads != 0)) // (C2)
@@ -81,6 +82,7 @@ LogicalResult AttentionOp::verify() {
     return failure();
 
   int64_t queries = query.getDimSize(0), keys = key.getDimSize(0);
+  // Without offsets the queries are the last of the keys.
   if (getCausal() && !getOffsets() && !ShapedType::isDynamic(queries) &&
       !ShapedType::isDynamic(keys) && queries > keys) // (C4)
     return emitOpError("expects at least as many keys as queries where causal, "
@@ -125,6 +127,7 @@ struct DropZeroMask final : OpRewritePattern<AttentionOp> {
 
   LogicalResult matchAndRewrite(AttentionOp op,
                                 PatternRewriter &rewriter) const override {
+    // Zeros are added to scores.
     if (!op.getMask() || !matchPattern(op.getMask(), m_AnyZeroFloat()))
       return rewriter.notifyMatchFailure(op, "no mask, or not of zeros");
     rewriter.modifyOpInPlace(op, [&] { op.getMaskMutable().clear(); });
@@ -203,6 +206,7 @@ LogicalResult AttendOp::verify() {
     return emitOpError(
         "expects window >= 0 and block >= 1 in causal mode keys, "
         "and neither elsewhere");
+  // In mode keys a cluster counts as many times as it has members.
   if (isKeys && getLogCount()) // (C8)
     return emitOpError("expects log_count in mode copy only: mode keys always "
                        "counts");

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// gist.cluster_update and gist.cluster_attention: verifiers, and how attention
+// is tiled. GistClusterOps.td has the definitions and the numbered constraints.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialect/GistClusterOps.h"
 #include "dialect/Verify.h"
@@ -35,6 +40,9 @@ static LogicalResult verifyTable(Operation *op, RankedTensorType heads,
   return success();
 }
 
+/// A hash of the token's number, the finaliser of MurmurHash3: tokens that
+/// follow each other get numbers that have nothing to do with each other, the
+/// same on every device.
 Value gist::createLikeness(ImplicitLocOpBuilder &b, Value cosine, Value t,
                            Value theta) {
   auto constant = [&](uint32_t bits) -> Value {
@@ -51,11 +59,14 @@ Value gist::createLikeness(ImplicitLocOpBuilder &b, Value cosine, Value t,
   hash = arith::MulIOp::create(b, hash, constant(0xc2b2ae35));
   fold(16);
   // The lower 22 bits of a float count from 2 up to 3.
+  // 0x40000000 is 2.0 as an f32.
   Value bits = arith::OrIOp::create(
       b, arith::ShRUIOp::create(b, hash, constant(10)), constant(0x40000000));
   Value drawn = arith::BitcastOp::create(b, b.getF32Type(), bits);
   Value two =
       arith::ConstantOp::create(b, b.getF32FloatAttr(kFirstRandomTheta));
+  // A theta from 2 on is random, which no cosine reaches. The head then keeps a
+  // share of the tokens, as a baseline.
   Value isDrawn =
       arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, theta, two);
   return arith::SelectOp::create(b, isDrawn, drawn, cosine);
@@ -77,6 +88,8 @@ LogicalResult ClusterUpdateOp::verify() {
       return emitOpError("expects ")
              << name << " of the head size and element type of their cache, "
              << cache << ", got " << rows;
+  // A dynamic size may turn out to be anything, so only sizes that are known
+  // are compared.
   if (!canBeEqual(key.getDimSize(0), value.getDimSize(0)) ||
       key.getDimSize(1) != value.getDimSize(1)) // (C1)
     return emitOpError("expects as many keys as values, got ")
@@ -142,6 +155,7 @@ static int64_t getGroup(ClusterAttentionOp op) {
          op.getHeads().getType().getDimSize(1);
 }
 
+/// Each tile is some queries of some KV heads; the keys of a head are not cut.
 SmallVector<utils::IteratorType> ClusterAttentionOp::getLoopIteratorTypes() {
   return SmallVector<utils::IteratorType>(2, utils::IteratorType::parallel);
 }
@@ -153,6 +167,7 @@ SmallVector<Range> ClusterAttentionOp::getIterationDomain(OpBuilder &builder) {
       {zero, builder.getIndexAttr(getHeads().getType().getDimSize(1)), one}};
 }
 
+/// The result has query heads, the loops have KV heads.
 LogicalResult ClusterAttentionOp::getResultTilePosition(
     OpBuilder &builder, unsigned, ArrayRef<OpFoldResult> offsets,
     ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &resultOffsets,
@@ -174,6 +189,7 @@ ClusterAttentionOp::getTiledImplementation(OpBuilder &builder,
                                            ArrayRef<OpFoldResult> offsets,
                                            ArrayRef<OpFoldResult> sizes) {
   Location location = getLoc();
+  // The tiled op's table of heads must have a static shape.
   if (!getConstantIntValue(sizes[1]))
     return emitOpError("cannot be tiled by a dynamic number of KV heads");
   auto slice = [&](Value value, ArrayRef<OpFoldResult> offsets,
@@ -200,6 +216,7 @@ ClusterAttentionOp::getTiledImplementation(OpBuilder &builder,
       builder, location,
       affine::makeComposedFoldedAffineApply(
           builder, location, a + b, {OpFoldResult(getPast()), offsets[0]}));
+  // The cache is passed whole: heads find their rows by the table.
   auto tiled = ClusterAttentionOp::create(
       builder, location, query.getType(), query, heads, past, getLayer(),
       getKeys(), getValues(), getWeights(), counts, getBlockAttr(),

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// What rows in 8 bits and their products compute, in plain linalg. Targets are
+// tested against this, so nothing here depends on how a target does it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialect/Decompose.h"
 #include "dialect/DecomposeUtils.h"
@@ -32,6 +37,7 @@ static Value joinBlocks(ImplicitLocOpBuilder &b, Value blocks) {
 }
 
 /// numerator / denominator, or zero where the denominator is zero.
+/// A block of zeros has no scale, and its levels are zero.
 static Value divideOrZero(ImplicitLocOpBuilder &b, Value numerator,
                           Value denominator) {
   Value zero = createF32(b, 0);
@@ -55,6 +61,8 @@ static Value guardRows(ImplicitLocOpBuilder &b, Value rows, Value guard) {
 }
 
 namespace {
+/// q = round(x * 127 / largest) with ties to even, scale = largest / 127, block
+/// by block.
 struct DecomposeQuantizeRows final : OpRewritePattern<QuantizeRowsOp> {
   using Base::Base;
 
@@ -66,6 +74,7 @@ struct DecomposeQuantizeRows final : OpRewritePattern<QuantizeRowsOp> {
     Value largest = createLoops(
         b, "tbk->tb", x, createFilled(b, {rows, blocks}, createF32(b, 0)),
         [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+          // MaxNum passes over NaN, so the scale stays a number.
           return arith::MaxNumFOp::create(b, math::AbsFOp::create(b, args[0]),
                                           args[1]);
         });
@@ -88,6 +97,8 @@ struct DecomposeQuantizeRows final : OpRewritePattern<QuantizeRowsOp> {
   }
 };
 
+/// All rows are computed and those without a guard become zero. A target skips
+/// them instead.
 struct DecomposeGuardedMatmul final : OpRewritePattern<GuardedMatmulOp> {
   using Base::Base;
 
@@ -102,6 +113,8 @@ struct DecomposeGuardedMatmul final : OpRewritePattern<GuardedMatmulOp> {
   }
 };
 
+/// Both sides are expanded to f32 first. Targets add integers within a block,
+/// which gives the same up to rounding.
 struct DecomposeQuantizedMatmul final : OpRewritePattern<QuantizedMatmulOp> {
   using Base::Base;
 

@@ -29,6 +29,7 @@ public:
       : b(b), logits(op.getLogits()), settings(op.getSettings()),
         rows(getSize(b, logits, 0)), columns(getSize(b, logits, 1)) {}
 
+  // The steps of the op's description, in its order: weights, K, P, C, result.
   Value build() {
     best = createLoops(
         b, "tv->t", logits,
@@ -37,6 +38,7 @@ public:
         [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
           return arith::MaxNumFOp::create(b, args[0], args[1]);
         });
+    // Fields lie along the second dimension of the settings.
     Value scale = takeSlice(b, settings, 1, getField(SampleField::Scale));
     weights = ofTokens("tv,t,t->tv", {logits, best, scale},
                        [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
@@ -47,12 +49,14 @@ public:
                              arith::BitcastOp::create(b, b.getF32Type(), bits));
                        });
 
+    // The number of tokens before a token, as a sum of ones.
     Value one = createLoops(
         b, "tv->tv", weights, createEmpty64(),
         [&](ImplicitLocOpBuilder &b, ValueRange) { return createI64(b, 1); });
     Value first =
         keepWhere(weights, sumBefore(one),
                   takeSlice(b, settings, 1, getField(SampleField::TopK)));
+    // At least 1: some token is always chosen.
     Value enough = ofRows(
         "t,t->t",
         {sum(first), takeSlice(b, settings, 1, getField(SampleField::TopP))},
@@ -94,6 +98,7 @@ private:
     return createLoops(b, dims, inputs, createEmpty(b, rows, b.getI64Type()),
                        body);
   }
+  /// In 64 bits: 2^24 tokens of 2^30 each fit.
   Value sum(Value values) {
     return createLoops(b, "tv->t", values,
                        createFilled(b, rows, createI64(b, 0)),
@@ -142,6 +147,8 @@ private:
               arith::SelectOp::create(b, isUpTo, args[1], createI64(b, 0));
           return arith::AddIOp::create(b, args[2], term);
         });
+    // Larger than any token, so that the minimum finds the first that
+    // satisfies.
     constexpr int32_t kNone = std::numeric_limits<int32_t>::max();
     Value first = createLoops(
         b, "tv,t->t", {upTo, drawn}, createFilled(b, rows, createI32(b, kNone)),
@@ -151,6 +158,7 @@ private:
               b, isAbove, toI32(b, getLoopIndex(b, 1)), createI32(b, kNone));
           return arith::MinSIOp::create(b, number, args[2]);
         });
+    // A row without a number above -infinity gives -1.
     return createLoops(
         b, "t,t->t", {first, best}, createEmpty(b, rows, b.getI32Type()),
         [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Words in which the definitions of ops are written: numbers, slices, loops and
+// ragged batches.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialect/DecomposeUtils.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -79,6 +84,7 @@ Value gist::allOf(ImplicitLocOpBuilder &b, ValueRange conditions) {
 // Tensors
 //===----------------------------------------------------------------------===//
 
+/// A constant where the size is static, so that types stay static.
 OpFoldResult gist::getSize(ImplicitLocOpBuilder &b, Value tensor, int64_t dim) {
   return tensor::getMixedSize(b, b.getLoc(), tensor, dim);
 }
@@ -151,6 +157,8 @@ Value gist::putSlice(ImplicitLocOpBuilder &b, Value slice, Value tensor,
 // Loops
 //===----------------------------------------------------------------------===//
 
+/// "tv,t->tv": letters are dimensions. Those of the result are parallel loops,
+/// the others are summed over, or whatever `body` does with what is there.
 SmallVector<Value> gist::createLoops(ImplicitLocOpBuilder &b, StringRef dims,
                                      ValueRange inputs, ValueRange inits,
                                      ValuesBody body) {
@@ -214,6 +222,7 @@ SmallVector<Value> gist::createFor(ImplicitLocOpBuilder &b, Value lower,
           .getResults());
 }
 
+/// Sums in f32 whatever the element type is.
 Value gist::createProduct(ImplicitLocOpBuilder &b, StringRef dims, Value lhs,
                           Value rhs, Sizes sizes) {
   Value zeros = createFilled(b, sizes, createF32(b, 0));
@@ -271,6 +280,7 @@ Bounds Sequences::getBoundsIn(ImplicitLocOpBuilder &b, Value otherOffsets,
           toIndex(b, load(b, otherOffsets, next))};
 }
 
+/// Without offsets all rows are one sequence.
 Bounds Sequences::getBounds(ImplicitLocOpBuilder &b, Value i) const {
   if (isRagged())
     return getBoundsIn(b, offsets, i);

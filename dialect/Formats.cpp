@@ -14,6 +14,8 @@
 using namespace mlir;
 using namespace gist;
 
+/// The dialect's enumeration has only formats of blocks; the runtime's has
+/// plain numbers too. The switch fails to compile when one is missing.
 WeightFormat gist::getWeightFormat(BlockFormat format) {
   switch (format) {
 #define GIST_BLOCK_FORMAT(Name)                                                \
@@ -48,6 +50,7 @@ BlockLayout gist::getBlockLayout(BlockFormat format) {
 // #gist.packing
 //===----------------------------------------------------------------------===//
 
+// The runtime's layout and the attribute describe the same bytes.
 static_assert(PackingAttr::kBlock == PackedLayout::kBlock);
 
 PackedLayout gist::getPackedLayout(PackingAttr packing) {
@@ -85,6 +88,8 @@ SmallVector<int64_t, 3> PackingAttr::getPackedShape(int64_t rows,
   return llvm::to_vector<3>(getPackedLayout(*this).packedShape(rows, values));
 }
 
+/// PackedLayout knows what is possible; the attribute only passes its sentence
+/// on.
 LogicalResult PackingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                   int64_t columns, int64_t depth, int64_t bits,
                                   int64_t group, int64_t scaleBits,
@@ -100,6 +105,8 @@ LogicalResult PackingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 // Numbers
 //===----------------------------------------------------------------------===//
 
+/// theta = 1 - tau^2, rounded after each step as thetaOfTau does on the host.
+/// No cosine reaches that of a tau outside of (0, 1).
 Value gist::createTheta(ImplicitLocOpBuilder &b, Value tau) {
   using arith::CmpFPredicate;
   Value isInside =

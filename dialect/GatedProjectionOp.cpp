@@ -4,6 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// gist.gated_projection: verifier and canonical forms.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialect/GistOps.h"
 #include "dialect/Verify.h"
@@ -22,6 +26,8 @@ LogicalResult GatedProjectionOp::inferReturnTypes(
       getTensorType(location, adaptor.getInput(), 2, 2, "input");
   if (!input)
     return failure();
+  // Each projection has the input's element type; the level is a byte for each
+  // row.
   for (Value weight : adaptor.getWeights()) {
     RankedTensorType type = getTensorType(location, weight, 2, 2, "a weight");
     if (!type)
@@ -58,6 +64,7 @@ LogicalResult GatedProjectionOp::verify() {
            << d << " columns, got " << k;
 
   size_t count = getWeights().size();
+  // Biases and low weights are lists beside the weights: all or none.
   auto isNoneOrAll = [&](size_t size) { return size == 0 || size == count; };
   if (count == 0 || getImages().size() != count ||
       !isNoneOrAll(getBiases().size()) || !isNoneOrAll(getLow().size())) // (C3)
@@ -79,6 +86,7 @@ LogicalResult GatedProjectionOp::verify() {
       return failure();
   }
 
+  // epsilon = 0 opens every gate, which ProjectDensely uses.
   double epsilon = toDouble(getEpsilon());
   if (!std::isfinite(epsilon) || epsilon < 0) // (C5)
     return emitOpError("expects a finite epsilon >= 0, got ") << epsilon;
@@ -114,6 +122,7 @@ static Value createDenseProjection(OpBuilder &builder, Location location,
   Value sum = linalg::MatmulTransposeBOp::create(
                   builder, location, ValueRange{input, weight}, filled)
                   ->getResult(0);
+  // f32 needs no rounding, and without a bias nothing is left to do.
   bool isRounded = !type.getElementType().isF32();
   if (!bias && !isRounded)
     return sum;
@@ -158,8 +167,11 @@ struct ProjectDensely final : OpRewritePattern<GatedProjectionOp> {
     RankedTensorType basis = op.getBasis().getType();
     bool isComplete =
         basis.hasStaticShape() && basis.getDimSize(0) == basis.getDimSize(1);
+    // k = d: the basis spans everything, and the residual is zero but for
+    // rounding.
     if (!op.getEpsilon().isZero() && !isComplete)
       return rewriter.notifyMatchFailure(op, "the gate may close");
+    // The level would have to be computed all the same.
     if (!op.getLevel().use_empty())
       return rewriter.notifyMatchFailure(op, "the gate level is read");
 

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Registers what the dialect consists of. Ops and attributes are spread over
+// several .td files, so that a change of one recompiles only what uses it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialect/GistDialect.h"
 #include "dialect/AttrParsing.h"
@@ -44,6 +49,7 @@ void GistDialect::initialize() {
 #define GET_TYPEDEF_LIST
 #include "dialect/GistTypes.cpp.inc"
       >();
+  // One list for each .td file of ops.
   addOperations<
 #define GET_OP_LIST
 #include "dialect/GistOps.cpp.inc"
@@ -71,6 +77,7 @@ Attribute GistDialect::parseAttribute(DialectAsmParser &parser,
   SMLoc location = parser.getCurrentLocation();
   StringRef name;
   Attribute value;
+  // Each group of attributes is asked in turn whether it knows the name.
   OptionalParseResult result =
       generatedAttributeParser(parser, &name, type, value);
   if (!result.has_value())
@@ -92,6 +99,7 @@ void GistDialect::printAttribute(Attribute attribute,
   if (failed(generatedAttributePrinter(attribute, printer)) &&
       failed(printKernelAttribute(attribute, printer)) &&
       failed(printTargetAttribute(attribute, printer)))
+    // One of the four knows it: all attributes of the dialect are theirs.
     (void)printTileAttribute(attribute, printer);
 }
 
@@ -99,6 +107,7 @@ void GistDialect::printAttribute(Attribute attribute,
 // !gist.selection
 //===----------------------------------------------------------------------===//
 
+/// !gist.selection<512>, or <heads x tokens>.
 Type SelectionType::parse(AsmParser &parser) {
   SMLoc location = parser.getCurrentLocation();
   SmallVector<int64_t, 2> shape;
@@ -128,6 +137,7 @@ void SelectionType::print(AsmPrinter &printer) const {
 LogicalResult
 SelectionType::verify(function_ref<InFlightDiagnostic()> emitError,
                       std::optional<int64_t> heads, int64_t tokens) {
+  // Kernels have a fixed number of heads, but any number of tokens.
   if (heads && *heads < 1)
     return emitError() << "expects a static, positive number of heads";
   if (tokens < 0 && !ShapedType::isDynamic(tokens))
@@ -135,18 +145,21 @@ SelectionType::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+/// The shape of ids, nearest and weight.
 SmallVector<int64_t, 2> SelectionType::getPartShape() const {
   if (std::optional<int64_t> heads = getHeads())
     return {*heads, getTokens()};
   return {getTokens()};
 }
 
+/// The shape of the count: one number, or one for each head.
 SmallVector<int64_t, 1> SelectionType::getCountShape() const {
   if (std::optional<int64_t> heads = getHeads())
     return {*heads};
   return {};
 }
 
+/// Rows are tokens x features, or tokens x heads x features.
 SelectionType SelectionType::forTokens(RankedTensorType tokens) {
   std::optional<int64_t> heads;
   if (tokens.getRank() == 3)

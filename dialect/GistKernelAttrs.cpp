@@ -46,6 +46,7 @@ LogicalResult gist::printKernelAttribute(Attribute attribute,
   return generatedAttributePrinter(attribute, printer);
 }
 
+/// Scratch memory is among the outputs: the last ones.
 LogicalResult KernelAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  KernelKind, int64_t outputs, int64_t scratch) {
   if (outputs < 0)
@@ -56,6 +57,9 @@ LogicalResult KernelAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+/// A kernel has one attribute through all stages, while its signature changes:
+/// on tensors, on buffers, and with slots. What must hold depends on which it
+/// is.
 LogicalResult gist::verifyKernelAttr(Operation *op, Attribute attribute) {
   auto kernel = dyn_cast<KernelAttr>(attribute);
   if (!kernel)

@@ -48,6 +48,8 @@ LogicalResult gist::printTargetAttribute(Attribute attribute,
   return generatedAttributePrinter(attribute, printer);
 }
 
+/// The attribute names a machine completely, so that a file compiles the same
+/// everywhere.
 LogicalResult
 CpuTargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                       StringRef triple, StringRef cpu, StringRef features) {

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Verifiers of plans. A plan may come from a file that a person wrote, so every
+// rule gives a sentence that says what to change. Whether it fits a model is
+// asked later, by the passes that follow it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialect/GistPlanOps.h"
 #include "mlir/IR/Builders.h"
@@ -21,10 +27,12 @@ using namespace gist;
 /// Row numbers are f32 in a table of heads, which are exact up to here.
 static constexpr int64_t kMaxTokens = int64_t{1} << 24;
 
+/// True also where nothing is said.
 static bool isIn(std::optional<int64_t> value, int64_t low, int64_t high) {
   return !value || (*value >= low && *value <= high);
 }
 
+/// The bits for which there is a block format.
 static bool isFormat(int64_t bits) {
   return llvm::is_contained({2, 3, 4, 8}, bits);
 }
@@ -38,6 +46,7 @@ static size_t countHeads(PlanLayerOp layer) {
 }
 
 /// Refuses layers of `op` that have other numbers of heads than the first.
+/// Plans name heads by their place, so layers cannot leave heads out.
 static LogicalResult verifyHeads(Operation *op, Block &body) {
   std::optional<size_t> first;
   for (auto layer : body.getOps<PlanLayerOp>()) {
@@ -51,6 +60,8 @@ static LogicalResult verifyHeads(Operation *op, Block &body) {
   return success();
 }
 
+/// Regions are verified after the ops in them, so single records are right by
+/// now.
 LogicalResult PlanOp::verifyRegions() {
   for (auto other : (*this)->getParentOfType<ModuleOp>().getOps<PlanOp>())
     if (other != *this) // (C1)
@@ -67,6 +78,8 @@ LogicalResult PlanOp::verifyRegions() {
     return emitOpError("expects one linear layer 'head', got ") << vocabularies;
   if (failed(verifyHeads(*this, getBody().front()))) // (C3)
     return failure();
+  // A plan is for a KV cache of clusters and linear layers, or for selections
+  // on whole sequences. No pass does both.
   bool hasHeads = false, hasLinears = vocabularies > 0, hasSelections = false;
   getBody().walk([&](Operation *op) {
     hasHeads |= isa<PlanHeadOp>(op);
@@ -84,6 +97,7 @@ LogicalResult PlanOp::verifyRegions() {
 
 LogicalResult PlanLayerOp::verifyRegions() {
   size_t selects = 0, attends = 0;
+  // A part that is named twice would leave open which of the two holds.
   llvm::SmallDenseSet<uint32_t> parts;
   for (Operation &op : *getBody().begin()) {
     if (!isa<PlanHeadOp, PlanLinearOp, PlanSelectOp, PlanAttendOp>(op)) // (C1)
@@ -126,9 +140,12 @@ LogicalResult HeadTableOp::verifyRegions() {
 // Records
 //===----------------------------------------------------------------------===//
 
+/// Four kinds of heads: dense; a window with sinks; clusters by theta; a random
+/// share, as a baseline.
 LogicalResult PlanHeadOp::verify() {
   bool hasSinks = getSinks().has_value(), hasTheta = getTheta().has_value(),
        hasRandom = getRandom().has_value(), hasRoom = getRoom().has_value();
+  // A window goes with exactly one of the three, and they with it.
   int kinds = hasSinks + hasTheta + hasRandom;
   if (kinds != (getWindow() ? 1 : 0) || hasRoom != hasTheta) // (C1)
     return emitOpError("expects 'dense', or a window with sinks, with theta "
@@ -137,6 +154,7 @@ LogicalResult PlanHeadOp::verify() {
       !isIn(getSinks(), 0, kMaxTokens)) // (C2)
     return emitOpError("expects a window and sinks of 0 to ")
            << kMaxTokens << " tokens";
+  // Shares of something: more than nothing, at most all.
   auto isShare = [](std::optional<APFloat> value) {
     return !value ||
            (value->convertToDouble() > 0 && value->convertToDouble() <= 1);
@@ -152,6 +170,7 @@ LogicalResult PlanHeadOp::verify() {
 LogicalResult PlanLinearOp::verify() {
   if (getBits() && !isFormat(*getBits())) // (C1)
     return emitOpError("expects 2, 3, 4 or 8 bits, got ") << *getBits();
+  // These say something about rounded weights.
   if (!getBits() &&
       (getCompensated() || getExactRows() || getEpsilonLow())) // (C2)
     return emitOpError("expects bits for what is compensated, for exact_rows "
@@ -168,6 +187,7 @@ LogicalResult PlanLinearOp::verify() {
                        "with bits or epsilon");
   if (getEpsilon() && !getK()) // (C4)
     return emitOpError("expects a k: a gate needs a subspace");
+  // Defaults that satisfy the comparison below where an epsilon is absent.
   double high = getEpsilon() ? getEpsilon()->convertToDouble() : 1;
   double low = getEpsilonLow() ? getEpsilonLow()->convertToDouble() : 0;
   bool isOrdered = getEpsilonLow() ? getEpsilon() && low < high : true;
@@ -177,12 +197,14 @@ LogicalResult PlanLinearOp::verify() {
 }
 
 LogicalResult PlanSelectOp::verify() {
+  // tau = 0 keeps every token; a larger one lets fewer represent the others.
   bool isFine =
       llvm::all_of(getTaus(), [](double tau) { return tau >= 0 && tau < 1; });
   if (getTaus().empty() || !isFine) // (C1)
     return emitOpError("expects taus of at least 0 and less than 1");
   if (getTaus().size() > 1 && getOn() != SelectOn::Keys) // (C2)
     return emitOpError("expects 'on keys' for a tau for each KV head");
+  // A rule says itself what tokens are compared with.
   if (getRule() && getAgainst() != Against::Kept) // (C3)
     return emitOpError("expects no 'against' beside a rule");
   if (getK() && (*getK() < 1 || getOn() != SelectOn::Normalised)) // (C4)
@@ -221,6 +243,7 @@ LogicalResult MadeWeightOp::verify() {
                        "got ")
            << type;
   MadeWeightKind kind = getKind();
+  // A basis is made of what the layer reads, all others of a weight.
   bool isBasis =
       kind == MadeWeightKind::Basis || kind == MadeWeightKind::TransposedBasis;
   if (!isBasis && !getSource()) // (C2)
@@ -243,6 +266,7 @@ LogicalResult MadeWeightOp::verify() {
   bool isTurned = kind == MadeWeightKind::TransposedBasis;
   int64_t size = type.getDimSize(isTurned ? 0 : 1);
   bool holdsBlocks = isBlocks && !isTurned;
+  // Blocks along the rows: k is a multiple of their number.
   if (holdsBlocks ? *getK() % std::max<int64_t>(size, 1) != 0
                   : *getK() != size) // (C5)
     return emitOpError("expects k in its type, got ")

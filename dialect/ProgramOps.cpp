@@ -4,6 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Calls of kernels and planned memory, in host functions after the graph stage.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialect/GistKernelAttrs.h"
 #include "dialect/GistOps.h"
@@ -12,6 +16,7 @@
 using namespace mlir;
 using namespace gist;
 
+/// Asked for here and not in verify(): a symbol of another op is looked up.
 LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto kernel = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(
       *this, getKernelAttr());
@@ -30,6 +35,8 @@ LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbols) {
              << index << " of " << getKernelAttr() << " to be " << expected
              << ", got " << got;
 
+  // A kernel returns its destinations, which are its last arguments. The call's
+  // results are theirs in the same order.
   auto outputs = static_cast<int64_t>(getOutputs().size());
   if (gist::getKernelAttr(kernel).getOutputs() != outputs ||
       kernel.getResultTypes() !=
@@ -42,6 +49,8 @@ LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbols) {
 
 LogicalResult ArenaOp::verify() {
   AffineMap offset = getOffset();
+  // Offsets are formulas of the tokens, the tokens before and the capacity
+  // alone; the runtime evaluates them before a call.
   if (offset.getNumDims() != 0 || offset.getNumSymbols() != kNumSizeSymbols ||
       offset.getNumResults() != 1) // (C1)
     return emitOpError("expects one offset in ")

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Rows in 8 bits and their products with block-quantised weights: verifiers,
+// shapes and tiling. dialect/DecomposeQuant.cpp has what they compute.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialect/GistOps.h"
 #include "dialect/Verify.h"
@@ -22,6 +27,7 @@ static constexpr int64_t kBlock = PackingAttr::kBlock;
 //===----------------------------------------------------------------------===//
 
 /// `value` cut to `size` at `offset` along dimension 0.
+/// Rows are what tiles are made of here: blocks along a row are never cut.
 static Value createRowSlice(OpBuilder &builder, Location location, Value value,
                             OpFoldResult offset, OpFoldResult size) {
   SmallVector<OpFoldResult> sizes =
@@ -54,6 +60,8 @@ LogicalResult QuantizeRowsOp::inferReturnTypes(MLIRContext *context,
   if (!input)
     return failure();
   int64_t length = input.getDimSize(1);
+  // A scale belongs to a whole block, so rows are whole blocks of a known
+  // number.
   if (ShapedType::isDynamic(length) || length % kBlock != 0) // (C1)
     return emitOptionalError(location, "expects rows of a multiple of ", kBlock,
                              " values, got ", printSize(length));
@@ -105,6 +113,7 @@ LogicalResult QuantizeRowsOp::getResultTilePosition(
   return success();
 }
 
+// Two results share one loop: the tile of one gives the tile of the other.
 FailureOr<TilingResult>
 QuantizeRowsOp::generateResultTileValue(OpBuilder &builder, unsigned number,
                                         ArrayRef<OpFoldResult> offsets,
@@ -165,6 +174,8 @@ FailureOr<TilingResult>
 GuardedMatmulOp::getTiledImplementation(OpBuilder &builder,
                                         ArrayRef<OpFoldResult> offsets,
                                         ArrayRef<OpFoldResult> sizes) {
+  // Input and guard are cut by rows, the weight by its rows, which are columns
+  // of the result.
   auto cut = [&](Value value, unsigned dim) {
     return createRowSlice(builder, getLoc(), value, offsets[dim], sizes[dim]);
   };
@@ -209,6 +220,8 @@ LogicalResult QuantizedMatmulOp::verify() {
     return emitOpError("expects values of T x K and scales of T x K / ")
            << kBlock << ", got " << values << " and " << scales;
   int64_t columns = result.getDimSize(1);
+  // Packed weights are tiles x blocks x bytes. The number of tiles is open
+  // where the columns are.
   if (PackingAttr packing = getPackedAttr()) {
     SmallVector<int64_t, 3> shape = packing.getPackedShape(columns, length);
     if (ShapedType::isDynamic(columns))
@@ -232,6 +245,8 @@ LogicalResult QuantizedMatmulOp::verify() {
     return emitOpError("expects as many rows in the result as in the values, "
                        "got ")
            << result << " and " << values;
+  // A packed weight is padded to whole tiles, so its shape does not tell how
+  // many columns there are.
   if (ShapedType::isDynamic(columns) != static_cast<bool>(getColumns())) // (C4)
     return emitOpError("expects columns to be given iff the result has a "
                        "dynamic number of them, got ")
@@ -259,6 +274,8 @@ SmallVector<IteratorType> QuantizedMatmulOp::getLoopIteratorTypes() {
   return {IteratorType::parallel, IteratorType::parallel};
 }
 
+/// From the result's shape: a packed weight does not have the number of columns
+/// as a dimension.
 SmallVector<Range> QuantizedMatmulOp::getIterationDomain(OpBuilder &builder) {
   ReifiedRankedShapedTypeDims shapes;
   (void)reifyResultShapes(builder, shapes);
@@ -278,6 +295,7 @@ QuantizedMatmulOp::getTiledImplementation(OpBuilder &builder,
     int64_t columns = packing.getColumns();
     firstRow = affine::makeComposedFoldedAffineApply(
         builder, location, size.floorDiv(columns), {firstRow});
+    // The last tile may be part full.
     rows = affine::makeComposedFoldedAffineApply(builder, location,
                                                  size.ceilDiv(columns), {rows});
   }
@@ -286,6 +304,7 @@ QuantizedMatmulOp::getTiledImplementation(OpBuilder &builder,
   Value scales =
       createRowSlice(builder, location, getScales(), offsets[0], sizes[0]);
   Value weight = createRowSlice(builder, location, getWeight(), firstRow, rows);
+  // Sizes that are constants go into the type, the others become operands.
   SmallVector<int64_t> shape;
   SmallVector<Value> dynamic;
   dispatchIndexOpFoldResults(sizes, dynamic, shape);

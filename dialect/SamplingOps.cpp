@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// gist.sample: verifier, and the arithmetic that the definition and the kernels
+// share, so that all devices draw the same token.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialect/DecomposeUtils.h"
 #include "dialect/GistSamplingOps.h"
@@ -38,6 +43,7 @@ LogicalResult SampleOp::verify() {
     return emitOpError("expects ")
            << kNumSampleFields << " settings for each row of " << logits
            << ", got " << settings;
+  // Weights of 2^30 then add up to at most 2^54 in i64.
   constexpr int64_t kMaxTokens = int64_t(1) << 24;
   int64_t tokens = logits.getDimSize(1);
   if (ShapedType::isDynamic(tokens) || tokens < 1 || tokens > kMaxTokens)
@@ -54,6 +60,8 @@ static Value createI64(ImplicitLocOpBuilder &b, int64_t value) {
   return arith::ConstantIntOp::create(b, b.getI64Type(), value);
 }
 
+/// In integers after one rounding to units of 2^-25, because floats would add
+/// up to other sums in another order.
 Value gist::createSampleWeight(ImplicitLocOpBuilder &b, Value logit, Value best,
                                Value scale) {
   // 2^(-f) on [0, 1], of degree 6, through 1 at 0; in units of 2^-30. The same
@@ -67,6 +75,7 @@ Value gist::createSampleWeight(ImplicitLocOpBuilder &b, Value logit, Value best,
   };
   Value distance = arith::MulFOp::create(
       b, arith::SubFOp::create(b, best, logit).getResult(), scale);
+  // Below 2^-30 of the largest a weight is 0. NaN fails the comparison too.
   Value isNear = lessThan(distance, createF32(b, 30));
   // A power of two: nothing is rounded.
   Value units = arith::MulFOp::create(
@@ -78,6 +87,7 @@ Value gist::createSampleWeight(ImplicitLocOpBuilder &b, Value logit, Value best,
   Value fraction = arith::AndIOp::create(
       b, number, constant((int64_t(1) << kFractionBits) - 1));
   Value power = constant(kPowers[std::size(kPowers) - 1]);
+  // Horner's rule, scaled back after each product.
   for (int64_t coefficient : llvm::reverse(ArrayRef(kPowers).drop_back())) {
     Value product = arith::MulIOp::create(b, power, fraction);
     power = arith::AddIOp::create(
@@ -86,10 +96,13 @@ Value gist::createSampleWeight(ImplicitLocOpBuilder &b, Value logit, Value best,
   }
   Value weight = arith::SelectOp::create(
       b, isNear, arith::ShRSIOp::create(b, power, shift), constant(0));
+  // The largest has its weight even where it is infinite, and infinity -
+  // infinity is NaN.
   Value isBest = compare(b, arith::CmpFPredicate::OEQ, logit, best);
   return arith::SelectOp::create(b, isBest, constant(kPowers[0]), weight);
 }
 
+/// In two halves of 32 bits, because the whole product would overflow.
 Value gist::createShare(ImplicitLocOpBuilder &b, Value total, Value share) {
   Value half = createI64(b, 32);
   Value low =

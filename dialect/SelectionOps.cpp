@@ -21,6 +21,7 @@ static SelectionType inferSelection(std::optional<Location> location,
   RankedTensorType type = getTensorType(location, tokens, 2, 3, "tokens");
   if (!type)
     return {};
+  // The type of a selection has its heads as a number.
   if (type.getRank() == 3 && type.isDynamicDim(1)) {
     (void)emitOptionalError(location, "expects a static number of heads, got ",
                             type);
@@ -30,6 +31,8 @@ static SelectionType inferSelection(std::optional<Location> location,
 }
 
 /// True if `tau`, or a single token, leaves nothing that could be redundant.
+/// With tau = 0 no two rows are similar enough, and one token represents
+/// itself.
 template <typename OpTy> static bool keepsEverything(OpTy op) {
   return (op.getTau().isZero() && !op.getTaus()) ||
          op.getTokens().getType().getDimSize(0) == 1;
@@ -48,6 +51,7 @@ static Value createKeepAll(OpBuilder &builder, Location location,
 
 /// What both ops that select ask of `taus` and `subspace`.
 template <typename OpTy> static LogicalResult verifyHints(OpTy op) {
+  // What there is a row of: tokens, or tokens x heads.
   ArrayRef<int64_t> rows = op.getTokens().getType().getShape().drop_back();
   if (auto taus = op.getTaus()) {
     int64_t heads = rows.size() == 2 ? rows[1] : 1;
@@ -157,6 +161,8 @@ struct PassOnInherited final : OpRewritePattern<CascadeUpdateOp> {
                                 PatternRewriter &rewriter) const override {
     if (op.getRule() != CascadeRule::Inherit)
       return rewriter.notifyMatchFailure(op, "the selection is validated");
+    // A selection over ? tokens is not one over 512, although they are the same
+    // at run time.
     if (op.getInherited().getType() != op.getSelection().getType())
       return rewriter.notifyMatchFailure(op, "the types differ in dynamic T");
     Value none = arith::ConstantOp::create(
@@ -174,6 +180,7 @@ struct KeepAllOfCascade final : OpRewritePattern<CascadeUpdateOp> {
                                 PatternRewriter &rewriter) const override {
     if (op.getRule() != CascadeRule::Covering || !keepsEverything(op))
       return rewriter.notifyMatchFailure(op, "tokens may be redundant");
+    // What came and went would have to be counted.
     if (!op.getRemoved().use_empty() || !op.getAdded().use_empty())
       return rewriter.notifyMatchFailure(op, "the turnover is read");
     Value kept = createKeepAll(rewriter, op.getLoc(), op.getTokens());

@@ -4,6 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Weights by name, and blocks that stand for numbers.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialect/GistOps.h"
 #include "dialect/Verify.h"
@@ -13,9 +17,11 @@ using namespace gist;
 
 LogicalResult WeightOp::verify() {
   auto type = dyn_cast<RankedTensorType>(getResult().getType());
+  // A module file stores a weight by its name and exact size.
   if (getName().empty() || !type || !type.hasStaticShape()) // (C1)
     return emitOpError("expects a name and a static shape, got \"")
            << getName() << "\" and " << getResult().getType();
+  // No layer at all is how a weight of the whole model says so.
   if (IntegerAttr layer = getLayerAttr(); layer && layer.getInt() < 0) // (C2)
     return emitOpError("expects a layer that is not negative, got ")
            << layer.getInt();
@@ -30,6 +36,7 @@ LogicalResult DequantizeOp::inferReturnTypes(MLIRContext *context,
       getTensorType(location, adaptor.getBlocks(), 3, 3, "blocks");
   if (!blocks)
     return failure();
+  // Rows may be dynamic: a look-up takes as many as there are tokens.
   if (blocks.isDynamicDim(1)) // (C2)
     return emitOptionalError(location,
                              "expects a static number of blocks, got ", blocks);
