@@ -16,6 +16,8 @@ namespace {
 constexpr TauRule kRule = {
     .target = 0.1, .strength = 0.5, .least = 0.05, .most = 0.6};
 
+// Tau grows with (target / turnover)^strength; numbers are before, removed,
+// added.
 TEST(AdaptiveTauTest, TauFollowsTurnover) {
   // A quarter of the target: the square root of four.
   EXPECT_DOUBLE_EQ(adaptTau(0.2, {400, 4, 6}, kRule), 0.4);
@@ -26,6 +28,8 @@ TEST(AdaptiveTauTest, TauFollowsTurnover) {
   EXPECT_DOUBLE_EQ(adaptTau(0.2, {400, 4, 6}, none), 0.2);
 }
 
+// One odd text must not throw a tau far off, nor out of the range in which
+// selections make sense.
 TEST(AdaptiveTauTest, StepsAndTausAreBounded) {
   // OPT: 512 representatives become one, then nothing changes.
   EXPECT_DOUBLE_EQ(adaptTau(0.3, {512, 511, 0}, kRule), 0.15);
@@ -34,6 +38,7 @@ TEST(AdaptiveTauTest, StepsAndTausAreBounded) {
   EXPECT_DOUBLE_EQ(adaptTau(0.06, {100, 90, 90}, kRule), 0.05);
 }
 
+// A division by the missing set would give NaN taus.
 TEST(AdaptiveTauTest, WhatIsNotKnownStays) {
   // The first layer has none before it; a tau of 0 keeps every token.
   EXPECT_DOUBLE_EQ(adaptTau(0.3, {0, 0, 0}, kRule), 0.3);

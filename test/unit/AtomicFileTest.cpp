@@ -22,6 +22,8 @@ static Bytes bytesOf(const std::string &text) {
   return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
 }
 
+// A reader sees the old content or the new one, never a mixture, and no
+// temporary file is left beside it.
 TEST(AtomicFile, CommitReplacesAndLeavesNothingElse) {
   TemporaryFolder folder;
   writeFile(folder.file("out"), "old");
@@ -35,6 +37,7 @@ TEST(AtomicFile, CommitReplacesAndLeavesNothingElse) {
   EXPECT_EQ(folder.list(), std::vector<std::string>{"out"});
 }
 
+// What a program that ends in the middle leaves behind: nothing.
 TEST(AtomicFile, WithoutCommitNothingChanges) {
   TemporaryFolder folder;
   {
@@ -45,6 +48,7 @@ TEST(AtomicFile, WithoutCommitNothingChanges) {
   EXPECT_TRUE(folder.list().empty());
 }
 
+// Refused when it is opened, before any work is done for the content.
 TEST(AtomicFile, RefusesWhatCannotBeWritten) {
   TemporaryFolder folder;
   AtomicFile file;
@@ -64,6 +68,7 @@ TEST(AtomicFile, NoSpaceLeavesNothingBehind) {
   TemporaryFolder folder;
   struct rlimit old;
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);
+  // The signal would end the test program.
   auto oldHandler = std::signal(SIGXFSZ, SIG_IGN);
   struct rlimit small = {4096, old.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);

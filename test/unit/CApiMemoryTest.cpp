@@ -53,6 +53,8 @@ template <typename Function> static int runOutOfMemory(Function function) {
   }
 }
 
+// An exception that leaves a C function ends the program of whoever called it.
+// The lower bounds on failures show that allocations were really refused.
 TEST(CApiMemory, EveryCallFailsCleanly) {
   TemporaryFolder folder;
   std::string path = TinyModel().write(folder.file("m.gist"));
@@ -78,6 +80,7 @@ TEST(CApiMemory, EveryCallFailsCleanly) {
             }),
             10);
   // A chat mends a session that a failure left in the middle.
+  // Few tokens: each is run once for every allocation.
   gist_generate_options options{};
   options.max_tokens = 3;
   EXPECT_GT(runOutOfMemory([&] {
@@ -86,6 +89,7 @@ TEST(CApiMemory, EveryCallFailsCleanly) {
             }),
             10);
   EXPECT_GT(runOutOfMemory([&] {
+              // The reset is not under test here.
               int64_t left = allocationsLeft;
               allocationsLeft = -1;
               EXPECT_EQ(gist_session_reset(session), GIST_OK);

@@ -17,6 +17,7 @@
 
 using namespace gist::test;
 
+// From a file that a C compiler has read: the header is plain C.
 extern "C" gist_code gistHeaderLoad(const char *path, int64_t *vocabSize);
 
 namespace {
@@ -63,6 +64,7 @@ protected:
 };
 } // namespace
 
+// A prompt in chunks of seven, against the reference.
 TEST_F(CApi, FeedAndLogits) {
   EXPECT_EQ(gist_module_vocab_size(module), TinyModel::kVocab);
   EXPECT_STREQ(gist_module_architecture(module), "tiny");
@@ -73,6 +75,7 @@ TEST_F(CApi, FeedAndLogits) {
   gist_module_free(module);
   module = nullptr;
   EXPECT_EQ(gist_session_capacity(session), 60);
+  // A value that must be overwritten.
   size_t count = 99;
   EXPECT_EQ(gist_session_logits(session, &count), nullptr);
   EXPECT_EQ(count, 0u);
@@ -85,6 +88,8 @@ TEST_F(CApi, FeedAndLogits) {
   EXPECT_EQ(gist_session_position(session), 0);
 }
 
+// A buffer that is too small is told its size, so that the caller can ask
+// again.
 TEST_F(CApi, TokensAndText) {
   int32_t tokens[16];
   size_t count = 16;
@@ -103,6 +108,7 @@ TEST_F(CApi, TokensAndText) {
   EXPECT_STREQ(gist_last_error(), "room for 2 values, need 3");
 }
 
+// The callback can stop, and the result says that it did.
 TEST_F(CApi, EmbedAndGenerate) {
   ASSERT_EQ(gist_session_create(module, nullptr, &session), GIST_OK);
   std::vector<int32_t> tokens = {1, 2, 3};
@@ -189,6 +195,8 @@ TEST_F(CApi, TurnsContinue) {
   }
 }
 
+// What is streamed is what the tokens mean together: characters may be split
+// between them.
 TEST_F(CApi, TokensAndTheirText) {
   gist_session_options sessionOptions{"cpu", 1, 200, 0, nullptr, 0};
   ASSERT_EQ(gist_session_create(module, &sessionOptions, &session), GIST_OK);
@@ -308,12 +316,14 @@ TEST_F(CApi, ChatReadsWhatIsNew) {
   EXPECT_TRUE(found);
 }
 
+// A program may check the library it was started with.
 TEST_F(CApi, Versions) {
   EXPECT_EQ(gist_abi_version(), GIST_ABI_VERSION);
   int major = -1, minor = -1, patch = -1;
   EXPECT_EQ(std::sscanf(gist_version(), "%d.%d.%d", &major, &minor, &patch), 3);
 }
 
+// Errors of C are a code and a sentence that stays until the next call.
 TEST_F(CApi, Errors) {
   gist_module *none = nullptr;
   EXPECT_EQ(gist_module_load("/nowhere.gist", &none), GIST_NOT_FOUND);
@@ -339,6 +349,7 @@ static void expectBad(gist_code code, const char *sentence) {
   EXPECT_STREQ(gist_last_error(), sentence);
 }
 
+// Every pointer of every function, one after the other.
 TEST_F(CApi, NullPointers) {
   ASSERT_EQ(gist_session_create(module, nullptr, &session), GIST_OK);
   gist_module *loaded = nullptr;
@@ -417,6 +428,7 @@ TEST_F(CApi, NullPointers) {
             "'content' of message 0 is a null pointer");
 }
 
+// Sizes that were negative before a conversion, and counts without a list.
 TEST_F(CApi, BadValues) {
   ASSERT_EQ(gist_session_create(module, nullptr, &session), GIST_OK);
   int32_t tokens[2] = {1, -7};

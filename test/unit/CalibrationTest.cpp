@@ -14,6 +14,7 @@
 
 using namespace gist;
 
+/// Numbers that differ from each other, so that a mixed-up index shows.
 static Calibration makeCalibration() {
   Calibration data;
   data.model = "a \"model\"";
@@ -33,6 +34,8 @@ static Calibration makeCalibration() {
   return data;
 }
 
+// The last two are the ends of the two copies; a length that is too short to
+// have others still has these.
 TEST(Calibration, Checkpoints) {
   std::vector<int64_t> expected = {256, 512, 1024};
   EXPECT_EQ(makeCheckpoints(1024), expected);
@@ -82,6 +85,8 @@ TEST(Calibration, EstimatesScatterLessThanMeans) {
   }
 }
 
+// The estimate is a mean of what was measured and of what the divergence lets
+// one expect, weighted by the number of tokens.
 TEST(Calibration, EstimatesOfWhatIsKnown) {
   // Many tokens: the mean, which may be far from the divergence.
   EXPECT_NEAR((HeadLoss{0.02, 0.005, 1e6}).estimate(), 0.02, 1e-5);
@@ -94,6 +99,7 @@ TEST(Calibration, EstimatesOfWhatIsKnown) {
   EXPECT_NEAR(divergenceOf(100), 99, 0.01);
 }
 
+// A calibration takes hours, and goes on from the file.
 TEST(Calibration, WrittenAndReadAgain) {
   std::string text = printCalibration(makeCalibration());
   Calibration data;
@@ -104,6 +110,7 @@ TEST(Calibration, WrittenAndReadAgain) {
   EXPECT_EQ(data.runs.size(), 1u);
 }
 
+// A damaged file gives an error with a text, and leaves what was there alone.
 TEST(Calibration, DamageIsASentence) {
   std::string text = printCalibration(makeCalibration());
   Calibration data;

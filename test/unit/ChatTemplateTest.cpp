@@ -21,6 +21,8 @@ using namespace gist;
 
 namespace {
 
+/// The template of many chat models, with the white space that trips simple
+/// engines.
 static const char kChatMl[] =
     "{% for message in messages %}\n"
     "{{ '<|im_start|>' + message.role + '\\n' + message['content'] | trim }}"
@@ -44,6 +46,7 @@ static std::string error(std::string_view text, std::string_view context) {
   return status.text;
 }
 
+// Braces in a message are text: only the template is a template.
 TEST(ChatTemplate, Conversation) {
   ChatTemplate chat;
   ASSERT_TRUE(ChatTemplate::parse(kChatMl, chat).ok());
@@ -60,6 +63,7 @@ TEST(ChatTemplate, Conversation) {
   EXPECT_EQ(out, "");
 }
 
+// `tools` is none and not undefined: templates ask for it.
 TEST(ChatTemplate, TokensOfTheModel) {
   ChatTemplate chat;
   ASSERT_TRUE(ChatTemplate::parse("{{ bos_token }}|{{ eos_token }}|"
@@ -74,6 +78,7 @@ TEST(ChatTemplate, TokensOfTheModel) {
   EXPECT_EQ(out, "<s>|</s>|True");
 }
 
+// Rendering must not leave anything in the parsed template.
 TEST(ChatTemplate, OneTemplateServesManyConversations) {
   ChatTemplate chat;
   ASSERT_TRUE(ChatTemplate::parse("{% set ns = namespace(n=0) %}"
@@ -88,6 +93,7 @@ TEST(ChatTemplate, OneTemplateServesManyConversations) {
   EXPECT_EQ(out, "5");
 }
 
+// Somebody has to find the mistake in a template of a hundred lines.
 TEST(ChatTemplate, ErrorsNameThePlace) {
   EXPECT_EQ(error("a\n {{ b.c.d }}", R"({"b": {}})"),
             "line 2, column 8: 'c' is undefined");
@@ -104,6 +110,8 @@ TEST(ChatTemplate, ErrorsNameThePlace) {
   EXPECT_EQ(error("x", "{"), "the context is not JSON");
 }
 
+// A template comes with a model file and may be hostile: time, memory,
+// recursion, overflow and cycles.
 TEST(ChatTemplate, WhatWouldNotEndIsStopped) {
   error("{% for i in range(99999) %}{% for j in range(99999) %}"
         "{% endfor %}{% endfor %}",
@@ -134,6 +142,7 @@ TEST(ChatTemplate, DamagedTemplatesDoNoHarm) {
       R"({"messages": [{"role": "user", "content": "h\u00e9"}]})";
   std::string out;
   ASSERT_TRUE(render(whole, context, out).ok());
+  // A generator of our own, so that the rounds are the same everywhere.
   uint64_t state = 1;
   auto random = [&](uint64_t bound) {
     state = state * 6364136223846793005u + 1442695040888963407u;
@@ -155,6 +164,7 @@ TEST(ChatTemplate, DamagedTemplatesDoNoHarm) {
     }
     failed += !render(text, context, out).ok();
   }
+  // If all or none failed, the damage would be of no use.
   EXPECT_GT(failed, 1000);
   EXPECT_LT(failed, 19900);
 }

@@ -26,6 +26,7 @@ TEST(CpuFeatures, AgreeWithTheKernel) {
         words.push_back(word);
       break;
     }
+  // Inside of an emulator or another system.
   if (words.empty())
     GTEST_SKIP() << "/proc/cpuinfo lists no features";
   std::vector<std::string> ours = hostCpuFeatures();
@@ -52,6 +53,8 @@ TEST(CpuFeatures, AgreeWithTheKernel) {
     EXPECT_EQ(has(ours, llvm), has(words, kernel)) << llvm;
 }
 
+// A module for a newer CPU must be refused by name, not by an illegal
+// instruction.
 TEST(CpuFeatures, NamesWhatIsMissing) {
   EXPECT_TRUE(checkCpuFeatures({}).ok());
   EXPECT_TRUE(checkCpuFeatures(hostCpuFeatures()).ok());

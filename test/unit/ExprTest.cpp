@@ -31,6 +31,7 @@ static int64_t evaluate(const Expr &expr, std::vector<int64_t> symbols = {}) {
   return value;
 }
 
+// C++ rounds towards zero, so each sign is another case.
 TEST(Expr, DivisionsRoundAsNamed) {
   // Floor, ceiling and remainder for every sign; by hand.
   struct {
@@ -46,6 +47,7 @@ TEST(Expr, DivisionsRoundAsNamed) {
   }
 }
 
+// An expression is postfix: a swapped pair of operands shows in the difference.
 TEST(Expr, SymbolsAndOrder) {
   Expr expr = (symbol(0) - symbol(1)) * constant(10) +
               Expr::binary(ExprOp::Max, symbol(1),
@@ -56,6 +58,8 @@ TEST(Expr, SymbolsAndOrder) {
   EXPECT_EQ(exprSymbols(symbol(5)), 32u);
 }
 
+// Static sizes become constants in the file. A constant that cannot be is an
+// error only for whoever uses it.
 TEST(Expr, ConstantsFold) {
   EXPECT_EQ(constant(6) * constant(7), constant(42));
   EXPECT_EQ(ceilDiv(constant(10), constant(4)), constant(3));
@@ -63,6 +67,7 @@ TEST(Expr, ConstantsFold) {
   EXPECT_EQ(floorDiv(constant(1), constant(0)).steps.size(), 3u);
 }
 
+// A size that wraps would be a small allocation that kernels write beyond.
 TEST(Expr, OverflowIsAnError) {
   int64_t least = std::numeric_limits<int64_t>::min();
   int64_t most = std::numeric_limits<int64_t>::max();
@@ -87,6 +92,7 @@ TEST(Expr, OverflowIsAnError) {
   }
 }
 
+// evaluateExpr does not check again what verifyExpr has passed.
 TEST(Expr, MalformedIsRefused) {
   auto message = [](Expr expr, size_t symbols) {
     Status status = verifyExpr(expr, symbols);
@@ -115,6 +121,8 @@ TEST(Expr, MalformedIsRefused) {
             "expression of 257 steps, at most 256 are allowed");
 }
 
+// What gist-run info --disassemble shows; brackets that are missing would say
+// another size.
 TEST(Expr, PrintsWithFewParentheses) {
   std::vector<std::string> names = {"T", "P"};
   Expr t = symbol(0), p = symbol(1);

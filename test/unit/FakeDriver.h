@@ -21,6 +21,7 @@ namespace gist::test {
 /// One of the two libraries; the runtime opens the same one.
 class FakeDriver {
 public:
+  /// Settings are those of the process, so each test begins with a reset.
   explicit FakeDriver(const std::string &kind)
       : kind(kind),
         path(kind == "hip" ? GIST_TEST_FAKE_HIP : GIST_TEST_FAKE_CUDA),

@@ -35,6 +35,8 @@ namespace {
 // Theta
 //===----------------------------------------------------------------------===//
 
+// Host and devices compute theta apart and must get the same bits: a row within
+// rounding of it is kept by both or by none.
 TEST(Theta, IsOneMinusTheSquareRoundedTwice) {
   for (float tau : {0.3F, 0.1F, 0.7F, 0.999F, 1e-3F}) {
     // The square of an f32 is exact in f64, so each step rounds once.
@@ -46,6 +48,7 @@ TEST(Theta, IsOneMinusTheSquareRoundedTwice) {
   EXPECT_EQ(thetaOfTau(0x1p-13F), 1.0F);
 }
 
+// A tau that is 0, 1 or nonsense keeps every token instead of an arbitrary set.
 TEST(Theta, NoCosineReachesThatOfATauOutside) {
   float infinity = std::numeric_limits<float>::infinity();
   for (float tau : {0.0F, -0.0F, -0.5F, 1.0F, 2.0F, infinity, -infinity,
@@ -71,6 +74,8 @@ HeadPlace makePlace(int64_t row) {
           .theta = static_cast<double>(base) + 0.5};
 }
 
+// Kernels read columns by HeadField, the host by HeadPlace. A field in the
+// wrong column would be read as another.
 TEST(HeadTable, EveryFieldHasAColumn) {
   std::vector<float> table;
   for (int64_t row = 0; row < 3; ++row)
@@ -116,6 +121,7 @@ TEST(HeadTable, ThetasFromTwoOnAreRandom) {
 //===----------------------------------------------------------------------===//
 
 /// Counts how often each bit of `bytes` is used.
+/// A format whose fields overlap would still round-trip single values.
 class BitCount {
 public:
   explicit BitCount(size_t bytes) : counts(bytes * 8) {}
@@ -149,6 +155,7 @@ std::vector<WeightFormat> getBlockFormats() {
   };
 }
 
+// No bit is used twice and none is left over.
 TEST(BlockFormats, FieldsFillTheirBlocks) {
   for (WeightFormat format : getBlockFormats()) {
     const FormatInfo &info = formatInfo(format);
@@ -177,6 +184,8 @@ TEST(BlockFormats, FieldsFillTheirBlocks) {
   }
 }
 
+// Names are in module files and attributes in MLIR: a format that is found by
+// another's name would be read wrongly.
 TEST(BlockFormats, NamesAndNumbersAreDistinct) {
   std::set<std::string> names, attributes;
   std::set<uint32_t> types;
@@ -223,6 +232,7 @@ TEST(BlockFormats, ValuesComeBackAsTheyWereWritten) {
   }
 }
 
+// Kernels load `neighbours` values at once and shift them alike.
 TEST(BlockFormats, NeighboursShareBytesShiftsAndScales) {
   for (WeightFormat format : getBlockFormats()) {
     const FormatInfo &info = formatInfo(format);
@@ -298,6 +308,8 @@ TEST(BlockFormats, BlocksStandForTheFormulasNumbers) {
 // Packed layouts
 //===----------------------------------------------------------------------===//
 
+// The same for packed blocks, with the numbers of columns and depths of all
+// CPUs and the extremes.
 TEST(PackedLayout, FieldsFillTheirBlocks) {
   for (WeightFormat format : getBlockFormats())
     for (auto [columns, depth] :
@@ -322,6 +334,8 @@ TEST(PackedLayout, FieldsFillTheirBlocks) {
           }
         }
         // Every number from 0 on.
+        // numberOf is a permutation: two values at one place would overwrite
+        // each other.
         auto all = static_cast<int64_t>(columns * PackedLayout::kBlock);
         ASSERT_EQ(static_cast<int64_t>(numbers.size()), all);
         EXPECT_EQ(*numbers.begin(), 0);
@@ -332,6 +346,7 @@ TEST(PackedLayout, FieldsFillTheirBlocks) {
       }
 }
 
+// The text is all that a module says of a weight's layout.
 TEST(PackedLayout, TextsAreReadAsTheyWerePrinted) {
   for (const FormatInfo &info : allFormats()) {
     WeightFormat format{};
@@ -356,6 +371,7 @@ TEST(PackedLayout, TextsAreReadAsTheyWerePrinted) {
             "q8_0/16x4u");
 }
 
+// From damaged files: signs, rests, factors that overflow.
 TEST(PackedLayout, OtherTextsAreRefused) {
   WeightStorage storage{WeightFormat::Q2_1, std::nullopt};
   for (const char *text :
@@ -367,6 +383,8 @@ TEST(PackedLayout, OtherTextsAreRefused) {
   EXPECT_EQ(storage.format, WeightFormat::Q2_1);
 }
 
+// These are diagnostics of #gist.packing: they say what was found and what is
+// expected.
 TEST(PackedLayout, FaultsAreSentences) {
   PackedLayout layout = packedLayout(WeightFormat::Q4_1, 8, 8, false);
   auto fault = [&](int64_t PackedLayout::*field, int64_t value) {
@@ -408,6 +426,8 @@ TEST(Half, BfloatsAreTheNearest) {
   }
 }
 
+// LLVM's names of features of one architecture may mean something else on
+// another.
 TEST(CpuFeatures, ArchitecturesAreNotMixed) {
   auto has = [](const char *architecture, std::string_view name) {
     auto known = getKnownFeatures(architecture);

@@ -51,6 +51,7 @@ protected:
 };
 } // namespace
 
+// The whole chain: prefill, decode, sampling and the stream of text.
 TEST_F(GeneratorTest, GreedyEqualsTheReference) {
   GenerateOptions options{.maxTokens = 20, .ignoreEnd = true};
   GenerateResult result;
@@ -76,6 +77,7 @@ TEST_F(GeneratorTest, GreedyEqualsTheReference) {
   EXPECT_GT(distinct.size(), 5u);
 }
 
+// The token that ends is part of the result.
 TEST_F(GeneratorTest, EndTokenStops) {
   // Make a token that the reference chooses into one that ends.
   std::vector<int32_t> expected = greedy(6);
@@ -92,6 +94,7 @@ TEST_F(GeneratorTest, EndTokenStops) {
   EXPECT_EQ(result.tokens, std::vector<int32_t>(expected.begin(), first + 1));
 }
 
+// No call may go beyond the capacity.
 TEST_F(GeneratorTest, FullContextStops) {
   GenerateOptions options{.ignoreEnd = true};
   GenerateResult result;
@@ -103,6 +106,7 @@ TEST_F(GeneratorTest, FullContextStops) {
   EXPECT_EQ(result.tokens, greedy(36));
 }
 
+// A stop string may be spread over tokens, and nothing of it is shown.
 TEST_F(GeneratorTest, CancelAndStopStrings) {
   GenerateOptions options{.maxTokens = 30, .ignoreEnd = true};
   options.showSpecial = true;
@@ -131,6 +135,7 @@ TEST_F(GeneratorTest, CancelAndStopStrings) {
   EXPECT_EQ(result.text, whole.text.substr(0, at));
 }
 
+// A text can be had again by its seed.
 TEST_F(GeneratorTest, SeedDecides) {
   GenerateOptions options{.maxTokens = 25, .ignoreEnd = true};
   options.sampler.temperature = 1.0f;
@@ -146,6 +151,7 @@ TEST_F(GeneratorTest, SeedDecides) {
   EXPECT_NE(sampled(1), sampled(2));
 }
 
+// A tokenizer with more tokens than the model would give ids beyond its tables.
 TEST_F(GeneratorTest, Refusals) {
   GenerateResult result;
   EXPECT_EQ(generate(*session, tokenizer, {}, {}, nullptr, result).text,

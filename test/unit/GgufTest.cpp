@@ -66,6 +66,7 @@ std::vector<uint8_t> blocksFile() {
   return {bytes.data, bytes.data + bytes.size};
 }
 
+// blocks.gguf was written by the gguf package, with one value of each type.
 TEST(GgufTest, ReadsEveryTypeOfValue) {
   std::vector<uint8_t> bytes = blocksFile();
   GgufFile file;
@@ -98,6 +99,8 @@ TEST(GgufTest, ReadsEveryTypeOfValue) {
   EXPECT_EQ(value("integers").strings(), std::nullopt);
 }
 
+// The file has the innermost dimension first; a swap would transpose every
+// weight.
 TEST(GgufTest, ReadsTensorsOutermostDimensionFirst) {
   GgufFile file;
   Status status = Writer()
@@ -113,6 +116,8 @@ TEST(GgufTest, ReadsTensorsOutermostDimensionFirst) {
             file.tensors.at("a").fileOffset + 128);
 }
 
+// Old versions and the other byte order are named, because people have such
+// files.
 TEST(GgufTest, RefusesWhatIsNoGguf) {
   EXPECT_EQ(Writer().add<uint16_t>(1).error(),
             "file header: 4 bytes at offset 0 do not fit in 2");
@@ -124,6 +129,7 @@ TEST(GgufTest, RefusesWhatIsNoGguf) {
       "the GGUF file is big-endian");
 }
 
+// A reader that trusts a count would ask for 2^60 entries.
 TEST(GgufTest, RefusesLyingCountsWithoutAllocating) {
   EXPECT_EQ(Writer().header(uint64_t(1) << 60, 0).error(),
             "tensor name: 8 bytes at offset 24 do not fit in 24");
@@ -147,6 +153,7 @@ TEST(GgufTest, RefusesLyingCountsWithoutAllocating) {
             "key 'k': 13 is not a type of values");
 }
 
+// A recursion without bound would overflow the stack.
 TEST(GgufTest, RefusesArraysNestedTooDeeply) {
   Writer writer;
   writer.header(0, 1).text("k").add<uint32_t>(9);
@@ -155,6 +162,8 @@ TEST(GgufTest, RefusesArraysNestedTooDeeply) {
   EXPECT_EQ(writer.error(), "key 'k': arrays are nested too deeply");
 }
 
+// Offsets that wrap, rows that are not whole blocks, sizes whose product
+// overflows.
 TEST(GgufTest, RefusesLyingTensors) {
   auto one = [](const std::vector<uint64_t> &dims, uint32_t type,
                 uint64_t offset) {
@@ -181,6 +190,7 @@ TEST(GgufTest, RefusesLyingTensors) {
             "tensor 'w': stored as ggml type 16 (IQ2_XXS)");
 }
 
+// Two tensors of one name: which one counts would be chance.
 TEST(GgufTest, RefusesDuplicatesAndOverlaps) {
   EXPECT_EQ(Writer()
                 .header(2, 0)
@@ -208,6 +218,7 @@ TEST(GgufTest, RefusesDuplicatesAndOverlaps) {
             "key 'k' appears twice");
 }
 
+// Zero would divide, and three would not align.
 TEST(GgufTest, RefusesAnAlignmentThatIsNone) {
   for (uint32_t alignment : {0u, 3u, 1u << 31})
     EXPECT_EQ(Writer()
@@ -219,6 +230,7 @@ TEST(GgufTest, RefusesAnAlignmentThatIsNone) {
               "general.alignment is not a power of two up to 2^20");
 }
 
+// Downloads that broke off.
 TEST(GgufTest, EveryTruncationIsRefused) {
   std::vector<uint8_t> bytes = blocksFile();
   for (size_t size = 0; size < bytes.size();

@@ -16,6 +16,8 @@
 using namespace gist;
 using namespace gist::test;
 
+// FakeGpu.h says what the driver behind these tests does. Both kinds run the
+// same tests.
 namespace {
 class GpuDevice : public ::testing::TestWithParam<std::string> {
 protected:
@@ -28,6 +30,7 @@ protected:
     ASSERT_TRUE(status.ok()) << status.text;
     load();
   }
+  /// Everything that was made must be given back, also after failures.
   void TearDown() override {
     device.reset();
     driver.expectNothingLeft();
@@ -75,6 +78,7 @@ protected:
 };
 } // namespace
 
+// The same results as on the CPU, for all entries.
 TEST_P(GpuDevice, PrefillDecodeScoreEmbed) {
   std::vector<int32_t> tokens = someTokens(39);
   std::span<const int32_t> all(tokens);
@@ -105,6 +109,7 @@ TEST_P(GpuDevice, PrefillDecodeScoreEmbed) {
   }
 }
 
+// A graph that is replayed with old arguments would repeat tokens.
 TEST_P(GpuDevice, GeneratesWhatTheCpuGenerates) {
   Tokenizer tokenizer;
   ASSERT_TRUE(loadTokenizer(*module, tokenizer).ok());
@@ -138,6 +143,7 @@ TEST_P(GpuDevice, GraphHasTheBranchesOfTheCommands) {
     expectNear(session->logits(), model.logitsAfter(tokens));
   }
   // embed -> append -> mean -> head, and count, which only mean waits for.
+  // The first call launches plainly, the second records, later ones replay.
   EXPECT_EQ(driver.count("launches"), 5);
   EXPECT_EQ(driver.count("nodes"), 5);
   EXPECT_EQ(driver.count("roots"), 2);
@@ -220,6 +226,8 @@ TEST_P(GpuDevice, GraphDoesNotSurviveAddresses) {
   EXPECT_EQ(driver.count("launches"), 30);
 }
 
+// A grid with a zero launches nothing, but what comes after it must still wait
+// for what was before it.
 TEST_P(GpuDevice, CommandsThatDoNothing) {
   std::vector<float> row(TinyModel::kWidth);
   std::iota(row.begin(), row.end(), 1.0f);
@@ -271,6 +279,7 @@ TEST_P(GpuDevice, CommandsThatDoNothing) {
   ASSERT_TRUE(device->download(to.address(), got.data(), got.size() * 4).ok());
   EXPECT_EQ(got, row);
 
+  // A list without any launch is an empty graph.
   for (BoundCommand &command : list.commands)
     command.grid = {0, 1, 1};
   ASSERT_TRUE(device->record(list, recording).ok());
@@ -278,6 +287,8 @@ TEST_P(GpuDevice, CommandsThatDoNothing) {
   EXPECT_EQ(driver.count("graph_launches"), 1);
 }
 
+// Fresh memory of the fake card is full of rubbish, so the device has to clear
+// it.
 TEST_P(GpuDevice, MemoryIsZeroAndCopiesKeepOrder) {
   DeviceMemory memory;
   ASSERT_TRUE(device->allocate(1000, memory).ok());
@@ -296,6 +307,7 @@ TEST_P(GpuDevice, MemoryIsZeroAndCopiesKeepOrder) {
   EXPECT_FALSE(device->upload(memory.address() + 998, {some.data(), 3}).ok());
 }
 
+// Weights are most of a model: two sessions must not hold two copies.
 TEST_P(GpuDevice, WeightsAreSharedBySessions) {
   auto first = create();
   EXPECT_EQ(driver.count("upload_bytes"),
@@ -339,6 +351,7 @@ TEST_P(GpuDevice, OtherThreads) {
   std::thread([&] { session.reset(); }).join();
 }
 
+// The sentence says what was wanted and what there is.
 TEST_P(GpuDevice, OutOfMemory) {
   driver.set("memory", 9500); // the weights are 9396 bytes
   EXPECT_EQ(creating().text,
@@ -382,6 +395,7 @@ TEST_P(GpuDevice, Failures) {
   EXPECT_EQ(session->feed(tokens).code, Code::Device);
 }
 
+// Found when the session is made, not at the first launch.
 TEST_P(GpuDevice, ModulesThatDoNotFit) {
   auto message = [&](auto change) {
     TinyModel kept = model;

@@ -13,6 +13,7 @@ using namespace gist;
 using namespace gist::test;
 
 namespace {
+/// What opening a driver finds, with drivers that are missing, old or broken.
 class GpuDriver : public ::testing::TestWithParam<std::string> {
 protected:
   bool isHip() const { return GetParam() == "hip"; }
@@ -38,6 +39,7 @@ protected:
 };
 } // namespace
 
+// What gist-run devices prints. Opening alone must not leave a context behind.
 TEST_P(GpuDriver, Describes) {
   driver.set("memory", 5000);
   std::unique_ptr<Device> device;
@@ -55,6 +57,7 @@ TEST_P(GpuDriver, Describes) {
   driver.expectNothingLeft();
 }
 
+// Negative numbers are out of range like large ones.
 TEST_P(GpuDriver, SeveralCards) {
   driver.set("cards", 3);
   int count = 0;
@@ -70,6 +73,7 @@ TEST_P(GpuDriver, SeveralCards) {
                              description + " sees 3, counted from 0");
 }
 
+// The loader's own reason is passed on.
 TEST_P(GpuDriver, Missing) {
   std::unique_ptr<Device> device;
   Status status =
@@ -86,6 +90,7 @@ TEST_P(GpuDriver, Missing) {
                 (isHip() ? "hipRuntimeGetVersion" : "cuDriverGetVersion"));
 }
 
+// An old driver would fail later, at a function that it lacks.
 TEST_P(GpuDriver, TooOld) {
   driver.set("version", isHip() ? 50730201 : 11070);
   EXPECT_EQ(message(),
@@ -93,11 +98,13 @@ TEST_P(GpuDriver, TooOld) {
                 (isHip() ? "5.7; 6.0" : "11.7; 11.8") + " or newer is needed");
 }
 
+// A driver without a card is common in containers.
 TEST_P(GpuDriver, NoCard) {
   driver.set("cards", 0);
   EXPECT_EQ(message(), description + " sees no card");
 }
 
+// The driver's words and its code are both in the sentence.
 TEST_P(GpuDriver, DoesNotStart) {
   driver.set("fail_init", 3);
   EXPECT_EQ(message(), "the " + title + " driver could not look for cards: " +
@@ -129,6 +136,7 @@ TEST_P(HipDriver, Supports) {
             "is code for cuda");
 }
 
+// Without a name nothing can be compared, and nothing is loaded on trust.
 TEST_P(HipDriver, ArchitectureUnknown) {
   driver.set("gfx", 0);
   EXPECT_EQ(supports("gfx942", "hip", CodeFormat::Hsaco).text,

@@ -46,6 +46,7 @@ TEST(Hash, PiecesDoNotMatter) {
     }
 }
 
+// A part of the input that is not read would not be protected.
 TEST(Hash, EveryBitCounts) {
   std::string text(100, '\0');
   uint64_t original = hashBytes(bytesOf(text));

@@ -26,6 +26,7 @@ std::string complain(const std::string &linears) {
       .text;
 }
 
+// Each kind of choice once, with numbers that differ.
 TEST(LinearPlanTest, PlansAreReadAsTheyArePrinted) {
   LinearPlan plan;
   plan.bases = "bases.safetensors";
@@ -45,6 +46,7 @@ TEST(LinearPlanTest, PlansAreReadAsTheyArePrinted) {
   EXPECT_TRUE(read.isNeeded());
 }
 
+// Plans of heads alone are plans too.
 TEST(LinearPlanTest, APlanWithoutLinearsIsDense) {
   LinearPlan plan;
   ASSERT_TRUE(
@@ -54,6 +56,7 @@ TEST(LinearPlanTest, APlanWithoutLinearsIsDense) {
   ASSERT_EQ(plan.layers.size(), 1u);
 }
 
+// People edit plans by hand: each mistake names its layer and its part.
 TEST(LinearPlanTest, MistakesAreNamed) {
   EXPECT_EQ(complain("3"), "layer 0: expected an object 'linears'");
   EXPECT_EQ(complain(R"({"kv": "dense"})"),
@@ -138,6 +141,7 @@ std::vector<plan::LinearMenu> makeMenus() {
   return menus;
 }
 
+// Options are bytes and error. The insensitive group gives up its bytes first.
 TEST(LinearSolveTest, BytesComeFromWhereTheyCostLeast) {
   std::vector<plan::LinearMenu> menus = makeMenus();
   std::vector<size_t> chosen;
@@ -210,6 +214,8 @@ TEST(LinearSolveTest, MeasuredLossesAreKept) {
   }
 }
 
+// A measurement that is not a number counts as not kept; an error of the
+// measurement ends the search.
 TEST(LinearSolveTest, WhereNothingHoldsEverythingStaysStored) {
   std::vector<plan::LinearMenu> menus = makeManyMenus(5);
   auto measure = [](const std::vector<size_t> &, double &loss) {

@@ -58,6 +58,7 @@ TEST(LinearProbe, BytesAreInTheOrderOfTheInstruction) {
   }
 }
 
+// Formats without blocks need no order.
 TEST(LinearProbe, PlainNumbersStayAsTheyAre) {
   Matrix weight = makeWeight();
   std::vector<uint8_t> bytes;
@@ -69,6 +70,7 @@ TEST(LinearProbe, PlainNumbersStayAsTheyAre) {
   EXPECT_EQ(bytes[0] | bytes[1] << 8, 0x57f0); // 127
 }
 
+// A probe that stored something else than the module would measure nonsense.
 TEST(LinearProbe, OtherStorageIsRefused) {
   std::vector<uint8_t> bytes;
   for (const char *storage : {"", "bf16", "q4_1", "q4_0/8x8", "q8_0/8x7",

@@ -39,6 +39,7 @@ LinearMoments sumUp(const Matrix &rows) {
   return moments;
 }
 
+// Sums are made in pieces; the reference is one product in f64.
 TEST(LinearMomentsTest, SumsAreThoseOfTheRows) {
   std::mt19937 random(1);
   Matrix rows = draw(random, 600, 7); // More than one piece.
@@ -50,6 +51,7 @@ TEST(LinearMomentsTest, SumsAreThoseOfTheRows) {
   EXPECT_LT((found - wanted).norm(), 1e-3);
 }
 
+// The names by which gist-plan writes and finds inputs.
 TEST(LinearMomentsTest, NamesSayLayerAndGroup) {
   LinearMoments moments;
   moments.layer = 3;
@@ -60,6 +62,7 @@ TEST(LinearMomentsTest, NamesSayLayerAndGroup) {
   EXPECT_EQ(moments.name(), "head");
 }
 
+// What a basis promises to capture decides which k a plan chooses.
 TEST(LinearMomentsTest, BasesAreOrthonormalAndCaptureMost) {
   std::mt19937 random(2);
   Matrix rows = drawRows(random, 200, 32);
@@ -82,6 +85,8 @@ TEST(LinearMomentsTest, BasesAreOrthonormalAndCaptureMost) {
   }
 }
 
+// Compensation moves the error of a weight to those that are not rounded yet.
+// Against random directions it must clearly win.
 TEST(LinearRoundingTest, CompensationIsNeverWorseThanTheNearest) {
   std::mt19937 random(3);
   Matrix rows = drawRows(random, 400, 96);
@@ -108,6 +113,7 @@ TEST(LinearRoundingTest, CompensationIsNeverWorseThanTheNearest) {
   }
 }
 
+// What a subspace holds is added back exactly, so errors inside of it are free.
 TEST(LinearRoundingTest, WhatASubspaceHoldsDoesNotCount) {
   std::mt19937 random(4);
   Matrix rows = drawRows(random, 400, 64);
@@ -127,6 +133,7 @@ TEST(LinearRoundingTest, WhatASubspaceHoldsDoesNotCount) {
   EXPECT_LT(outsideError(with), outsideError(without));
 }
 
+// NaN would go on into all weights without a word.
 TEST(LinearRoundingTest, MomentsThatAreNotNumbersAreRefused) {
   Eigen::MatrixXd sums = Eigen::MatrixXd::Identity(32, 32);
   sums(3, 3) = NAN;

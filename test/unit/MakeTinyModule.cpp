@@ -13,6 +13,7 @@
 using namespace gist;
 using namespace gist::test;
 
+// For the tests of tools, which need module files but no compiler.
 static int printUsage() {
   std::fputs("usage: gist-make-tiny-module OUT.gist [SEED] [OPTION...]\n"
              "  --scaled       code for the CPU that gives twice the logits\n"
@@ -46,6 +47,7 @@ int main(int argc, char **argv) {
   }
   TinyModel model(seed, scaled);
   if (foreign)
+    // A triple that no test machine has.
     model.writer.spec.targets[0].triple = "riscv64-linux-gnu";
   for (const auto &[name, file] : gpus) {
     bool isAmd = name.starts_with("gfx");

@@ -54,6 +54,7 @@ struct ModelFolderTest : testing::Test {
   }
 };
 
+// Files that a folder does not have are empty texts.
 TEST_F(ModelFolderTest, OneFile) {
   writeWeights("model.safetensors", "w");
   write("tokenizer.json", "{}");
@@ -68,6 +69,7 @@ TEST_F(ModelFolderTest, OneFile) {
   EXPECT_EQ(result.tensors.at("w").content.data[3], 1);
 }
 
+// Large models come in shards with an index.
 TEST_F(ModelFolderTest, SeveralFiles) {
   writeWeights("m-1.safetensors", "a");
   writeWeights("m-2.safetensors", "b");
@@ -80,6 +82,7 @@ TEST_F(ModelFolderTest, SeveralFiles) {
   EXPECT_EQ(result.tensors.at("b").file, folder / "m-2.safetensors");
 }
 
+// How to pool is in two files beside the model.
 TEST_F(ModelFolderTest, SentenceTransformersFolder) {
   writeWeights("model.safetensors", "w");
   write("modules.json",
@@ -94,6 +97,7 @@ TEST_F(ModelFolderTest, SentenceTransformersFolder) {
   EXPECT_TRUE(result.pooling.normalize);
 }
 
+// The file that is missing is named, and so is the one that promised it.
 TEST_F(ModelFolderTest, SaysWhatIsMissing) {
   EXPECT_EQ(error(), "F: neither model.safetensors nor "
                      "model.safetensors.index.json");
@@ -112,6 +116,7 @@ TEST_F(ModelFolderTest, SaysWhatIsMissing) {
   EXPECT_EQ(error(), "F/config.json is not valid JSON");
 }
 
+// Which of the two counts would be chance.
 TEST_F(ModelFolderTest, RefusesATensorInTwoFiles) {
   writeWeights("m-1.safetensors", "a");
   writeWeights("m-2.safetensors", "a");

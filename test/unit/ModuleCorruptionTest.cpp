@@ -85,6 +85,8 @@ protected:
 };
 } // namespace
 
+// The whole size is in the header, so that a copy that broke off is found at
+// once.
 TEST_F(Corruption, EveryTruncationIsRefused) {
   std::shared_ptr<const Module> module;
   for (size_t size = 0; size < content.size();
@@ -153,6 +155,7 @@ TEST_F(Corruption, WildMetadataIsRefusedOrBinds) {
   EXPECT_GT(bound, 500);
 }
 
+// Small values make valid offsets more likely than random bytes do.
 TEST_F(Corruption, MetadataOfAnyBytesIsRefused) {
   for (int i = 0; i < 5000; ++i) {
     std::string bytes(random() % 400, '\0');

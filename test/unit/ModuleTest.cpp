@@ -28,6 +28,7 @@ static std::shared_ptr<const Module> openModule(const std::string &path) {
   return module;
 }
 
+// What was written is read back, and weights are aligned in memory.
 TEST(Module, RoundTrip) {
   TemporaryFolder folder;
   TinyModel model;
@@ -130,6 +131,8 @@ TEST(Module, EveryFieldSurvives) {
   EXPECT_EQ(encodeMetadata(read), encodeMetadata(spec));
 }
 
+// Builds can be compared by their hashes only if nothing depends on time or
+// addresses.
 TEST(Module, SameInputSameBytes) {
   TemporaryFolder folder;
   std::string first = readFile(TinyModel().write(folder.file("1.gist")));
@@ -137,6 +140,8 @@ TEST(Module, SameInputSameBytes) {
   EXPECT_EQ(first, second);
 }
 
+// Weights larger than memory are written piece by piece. A producer that lies
+// about its size is found, and its file is not left behind.
 TEST(Module, StreamedWeightsComeInPieces) {
   TemporaryFolder folder;
   TinyModel model;
@@ -165,6 +170,7 @@ TEST(Module, StreamedWeightsComeInPieces) {
   EXPECT_EQ(folder.list(), std::vector<std::string>{"m.gist"});
 }
 
+// The model's own file may be changed, cut or removed after compiling.
 TEST(Module, ExternalWeights) {
   TemporaryFolder folder;
   writeFile(folder.file("model.bin"), "headerthe weight");
@@ -248,6 +254,7 @@ protected:
 };
 } // namespace
 
+// Another kind of file gets a plain answer.
 TEST_F(DamagedModule, NotAModule) {
   content = "GGUF and so on";
   EXPECT_EQ(message(), "not a gist module");
@@ -255,6 +262,7 @@ TEST_F(DamagedModule, NotAModule) {
   EXPECT_EQ(message(), "not a gist module");
 }
 
+// The sentence says what to do.
 TEST_F(DamagedModule, Version) {
   header.major = 9;
   header.minor = 3;
@@ -265,6 +273,7 @@ TEST_F(DamagedModule, Version) {
       "with a matching gist-compile");
 }
 
+// Minor versions may add, never change.
 TEST_F(DamagedModule, NewerMinorIsAccepted) {
   header.minor = 200;
   seal();
@@ -272,6 +281,7 @@ TEST_F(DamagedModule, NewerMinorIsAccepted) {
   EXPECT_TRUE(openModule(folder.file("newer.gist")));
 }
 
+// The most common damage has its own sentence.
 TEST_F(DamagedModule, Truncated) {
   size_t full = content.size();
   content.resize(full - 100);
@@ -285,6 +295,7 @@ TEST_F(DamagedModule, HeaderHash) {
   EXPECT_EQ(message(), "header is damaged");
 }
 
+// Refused before a table of that size is read.
 TEST_F(DamagedModule, TooManySections) {
   header.sectionCount = 1u << 31;
   std::memcpy(content.data(), &header, sizeof(header));
@@ -307,6 +318,7 @@ TEST_F(DamagedModule, SectionHashes) {
   }
 }
 
+// Hashing gigabytes at every start would cost too much.
 TEST_F(DamagedModule, WeightsAreCheckedOnRequest) {
   content[section(SectionKind::Weights).offset + 5] ^= 1;
   writeFile(folder.file("weights.gist"), content);
@@ -315,6 +327,7 @@ TEST_F(DamagedModule, WeightsAreCheckedOnRequest) {
   EXPECT_EQ(module->verifyWeights().text, "weight 'embeddings' is damaged");
 }
 
+// offset + size wraps around.
 TEST_F(DamagedModule, SectionsOutside) {
   section(SectionKind::Weights).size = UINT64_MAX - 10;
   seal();
@@ -335,6 +348,7 @@ TEST_F(DamagedModule, Alignment) {
   EXPECT_EQ(message(), "weight section at offset 4096 is not aligned to 0");
 }
 
+// Newer files may add sections, but can say that one must be understood.
 TEST_F(DamagedModule, UnknownSections) {
   section(SectionKind::Tokenizer).kind = static_cast<SectionKind>(99);
   seal();
@@ -348,6 +362,7 @@ TEST_F(DamagedModule, UnknownSections) {
                        "not known");
 }
 
+// All that a session relies on is asked for when the file is opened.
 TEST_F(DamagedModule, MissingSections) {
   section(SectionKind::Code).kind = static_cast<SectionKind>(99);
   seal();
@@ -357,6 +372,7 @@ TEST_F(DamagedModule, MissingSections) {
   EXPECT_EQ(message(), "module has no metadata section");
 }
 
+// What an older runtime must not ignore.
 TEST(Module, UnknownRequirementIsRefused) {
   TemporaryFolder folder;
   TinyModel model;

@@ -36,6 +36,7 @@ constexpr Format kFormats[] = {
 };
 
 /// An instruction that takes signed weights, and one that does not.
+/// So both forms of packed values are covered.
 constexpr const char *kTargets[] = {"aarch64-linux-gnu", "x86_64-linux-gnu"};
 
 double readScale(PackingAttr packing, const uint8_t *bytes) {
@@ -99,6 +100,8 @@ std::vector<uint8_t> makeBlocks(const FormatInfo &format, int64_t count) {
   return bytes;
 }
 
+// The two enumerations and the table are three places; this keeps them
+// together.
 TEST(PackWeightsTest, TheDialectNamesFormatsAsModulesDo) {
   for (Format format : kFormats) {
     EXPECT_EQ(stringifyBlockFormat(format.block),
@@ -109,6 +112,7 @@ TEST(PackWeightsTest, TheDialectNamesFormatsAsModulesDo) {
   EXPECT_EQ(std::size(kFormats), getMaxEnumValForBlockFormat() + 1u);
 }
 
+// Packing moves bits and must not change any number.
 TEST(PackWeightsTest, PackedWeightsStandForTheSameNumbers) {
   mlir::MLIRContext context;
   context.loadDialect<GistDialect>();

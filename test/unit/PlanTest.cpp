@@ -11,6 +11,7 @@
 
 using namespace gist;
 
+/// One head of each kind.
 static Plan makePlan() {
   return {.block = 8,
           .layers = {{{}, {.kind = HeadKind::Window, .window = 16, .sinks = 3}},
@@ -21,6 +22,7 @@ static Plan makePlan() {
                       {.kind = HeadKind::Random, .window = 4, .room = 0.3}}}};
 }
 
+// A contract is what was measured, and is for people.
 TEST(Plan, WrittenAndReadAgain) {
   Plan plan;
   ASSERT_TRUE(parsePlan(printPlan(makePlan()), plan).ok());
@@ -33,6 +35,8 @@ TEST(Plan, WrittenAndReadAgain) {
   EXPECT_EQ(other.layers, plan.layers);
 }
 
+// gist-plan tries plans in one module with room for everything; a plan there
+// must behave as in a module of its own.
 TEST(Plan, FitsTheCalibrationsCache) {
   constexpr int64_t kContext = 64;
   Plan plan = makePlan(), wide = makeCalibrationPlan(2, 2);
@@ -62,6 +66,7 @@ TEST(Plan, FitsTheCalibrationsCache) {
   }
 }
 
+// Random heads are a baseline in the same cache: theta is 2 plus the share.
 TEST(Plan, DrawsAtRandom) {
   CacheLayout layout;
   ASSERT_TRUE(layOutCache(makePlan(), 64, layout).ok());
@@ -82,6 +87,7 @@ TEST(Plan, CalibrationForgetsNothing) {
   EXPECT_EQ(place.capacity, 1000);
 }
 
+// A head that overflowed its rows would write into its neighbour's.
 TEST(Plan, HasNoRoomInASmallerCache) {
   Plan plan = makePlan();
   CacheLayout layout;
@@ -99,6 +105,7 @@ TEST(Plan, HasNoRoomInASmallerCache) {
   EXPECT_FALSE(fitPlan(plan, layout.table, 64, table).ok());
 }
 
+// Fields that are missing, out of range, or of two kinds at once.
 TEST(Plan, HeadsThatAreNone) {
   HeadChoice head{.kind = HeadKind::Window, .window = 5};
   for (const char *text :

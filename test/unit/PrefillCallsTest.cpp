@@ -25,6 +25,7 @@ static int64_t choose(int64_t most, uint64_t free) {
   return chosen;
 }
 
+// An eighth of the free memory is left for others.
 TEST(PrefillCalls, AsManyTokensAsThereIsMemoryFor) {
   EXPECT_EQ(choose(8192, 100'000'000), 8192);
   // 8,192,000 bytes and an eighth of what is free.
@@ -33,12 +34,15 @@ TEST(PrefillCalls, AsManyTokensAsThereIsMemoryFor) {
   EXPECT_EQ(choose(8192, 2'400'000), 2048);
 }
 
+// A call that does not fit fails with its own message, which is better than a
+// call of no tokens.
 TEST(PrefillCalls, NeverFewerThanTheLeast) {
   EXPECT_EQ(choose(8192, 0), kLeastPrefillTokens);
   EXPECT_EQ(choose(700, 0), kLeastPrefillTokens);
   EXPECT_EQ(choose(100, 0), 100);
 }
 
+// The size of a call comes from the module.
 TEST(PrefillCalls, ErrorsAreHandedOn) {
   int64_t chosen = 0;
   Status status = choosePrefillTokens(
@@ -60,6 +64,7 @@ static std::vector<int64_t> calls(int64_t count, int64_t chunk) {
   return result;
 }
 
+// A short rest would waste a call; tiles of 128 tokens are not cut.
 TEST(PrefillCalls, CallsAreAboutAsLarge) {
   using Calls = std::vector<int64_t>;
   EXPECT_EQ(calls(500, 8192), Calls{500});

@@ -12,6 +12,7 @@
 using namespace gist;
 
 namespace {
+/// Round numbers, so that shares can be computed in the head.
 constexpr DeviceLimits kLimits{
     .bytesPerSecond = 4e12, .flopsPerSecond = 1e15, .launchSeconds = 2e-6};
 
@@ -26,6 +27,7 @@ CommandTotal total(uint64_t calls, int64_t nanoseconds, double flops,
 }
 } // namespace
 
+// What bounds a command tells where work on it could pay.
 TEST(Profile, BoundIsTheLimitThatTakesLongest) {
   // 1 GB at 4 TB/s are 250 us of 500; 0.1 TFLOP at 1 PFLOP/s are 100.
   BoundShare found = findBound(total(1, 500000, 1e11, 1e9), kLimits);
@@ -40,12 +42,14 @@ TEST(Profile, BoundIsTheLimitThatTakesLongest) {
   EXPECT_DOUBLE_EQ(found.share, 0.8);
 }
 
+// A share of an unknown limit would be a made-up number.
 TEST(Profile, BoundIsUnknownWithoutLimitsOrTime) {
   EXPECT_EQ(findBound(total(1, 500000, 1e11, 1e9), {}).bound, Bound::Unknown);
   EXPECT_EQ(findBound(total(1, 0, 1e11, 1e9), kLimits).bound, Bound::Unknown);
   EXPECT_STREQ(toString(Bound::Unknown), "-");
 }
 
+// Commands of all layers are added up under these names.
 TEST(Profile, RoleIsTheEndOfTheWeightsNames) {
   ModuleSpec spec;
   for (const char *name :

@@ -54,6 +54,7 @@ TEST(QuantTest, EveryFormatAgreesWithTheGgufPackage) {
   }
 }
 
+// Denormals, signed zero, infinity and NaN, by their bits.
 TEST(QuantTest, HalvesAreExact) {
   EXPECT_EQ(halfToFloat(0x3c00), 1.0f);
   EXPECT_EQ(halfToFloat(0xc000), -2.0f);
@@ -67,6 +68,7 @@ TEST(QuantTest, HalvesAreExact) {
   EXPECT_EQ(bfloatToFloat(0x3fc0), 1.5f);
 }
 
+// All positive halves, and the points between each two.
 TEST(QuantTest, FloatsBecomeTheNearestHalves) {
   for (uint32_t bits = 0; bits < 0x7c00; ++bits) {
     auto half = static_cast<uint16_t>(bits);
@@ -87,6 +89,7 @@ TEST(QuantTest, FloatsBecomeTheNearestHalves) {
   EXPECT_TRUE(std::isnan(halfToFloat(floatToHalf(NAN))));
 }
 
+// Also for a block whose values are all equal, where the scale is zero.
 TEST(QuantTest, BlocksHoldTheNearestLevels) {
   std::mt19937 random(5);
   std::normal_distribution<float> normal(0.3f, 2);
@@ -117,6 +120,7 @@ TEST(QuantTest, BlocksHoldTheNearestLevels) {
   }
 }
 
+// A size that wraps would pass the comparison with the file.
 TEST(QuantTest, SizesAreCheckedForOverflow) {
   uint64_t bytes = 0;
   EXPECT_TRUE(storedBytes(WeightFormat::Q6_K, {3, 512}, bytes).ok());
@@ -129,6 +133,7 @@ TEST(QuantTest, SizesAreCheckedForOverflow) {
   EXPECT_FALSE(storedBytes(WeightFormat::F32, {-4, -4}, bytes).ok());
 }
 
+// People ask for a format by its name, not by ggml's number.
 TEST(QuantTest, UnknownFormatsAreRefusedByName) {
   WeightFormat format{};
   EXPECT_EQ(formatOfGgmlType(17, format).text,

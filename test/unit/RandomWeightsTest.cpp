@@ -111,6 +111,7 @@ TEST_P(RandomWeights, PartsAreWhatTheyAreAlone) {
 INSTANTIATE_TEST_SUITE_P(Formats, RandomWeights,
                          ::testing::Values("f32", "f16", "bf16"));
 
+// Sessions, machines and numbers of threads must give the same model.
 TEST(RandomWeight, DependsOnItsNameAlone) {
   WeightSpec weight{.name = "a",
                     .format = "f16",
@@ -126,6 +127,7 @@ TEST(RandomWeight, DependsOnItsNameAlone) {
   EXPECT_NE(make(weight), first);
 }
 
+// A device that is full must not be fed gigabytes more.
 TEST(RandomWeight, StopsWhenTheSinkFails) {
   WeightSpec weight{.name = "a",
                     .format = "f32",

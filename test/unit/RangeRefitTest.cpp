@@ -55,6 +55,8 @@ Eigen::VectorXd measure(const Matrix &weight, const Matrix &values,
              .cwiseAbs2();
 }
 
+// Where levels are right and only ranges are wrong, the fit must find the right
+// ones.
 TEST(RangeRefitTest, RangesThatFitAreFound) {
   std::mt19937 random(1);
   Matrix rows = draw(random, 300, 64), right = draw(random, 8, 64);
@@ -75,6 +77,7 @@ TEST(RangeRefitTest, RangesThatFitAreFound) {
   }
 }
 
+// The fit is a minimum: every small change of a scale or minimum is worse.
 TEST(RangeRefitTest, NoOtherRangesAreBetter) {
   std::mt19937 random(2);
   Matrix rows = draw(random, 300, 96), weight = draw(random, 12, 96);
@@ -108,6 +111,7 @@ TEST(RangeRefitTest, NoOtherRangesAreBetter) {
       EXPECT_EQ(blocks[block * bytes + i], old[block * bytes + i]);
 }
 
+// Against the definition, token by token.
 TEST(RangeRefitTest, ContextsAreMeansOfWhatMakesATokenLikely) {
   std::mt19937 random(3);
   Matrix weight = draw(random, 5, 8), rows = draw(random, 200, 8);

@@ -15,6 +15,7 @@ using namespace gist;
 
 namespace {
 
+/// The data counts up from 0, so that an offset shows in the first byte.
 std::vector<uint8_t> makeFile(std::string_view header, size_t dataSize) {
   std::vector<uint8_t> bytes(8);
   uint64_t length = header.size();
@@ -41,6 +42,7 @@ constexpr std::string_view kGood =
     R"("ids":{"dtype":"I64","shape":[1],"data_offsets":[32,40]},)"
     R"("scalar":{"dtype":"F16","shape":[],"data_offsets":[40,42]}})";
 
+// Types that are not weights are skipped with a reason, and are not an error.
 TEST(SafetensorsTest, ReadsTensors) {
   std::vector<uint8_t> bytes = makeFile(kGood, 42);
   SafetensorsFile file;
@@ -59,6 +61,7 @@ TEST(SafetensorsTest, ReadsTensors) {
             "element type 'I64' is none of F32, F16, BF16");
 }
 
+// A length in the first eight bytes may say anything.
 TEST(SafetensorsTest, RefusesBadHeaders) {
   EXPECT_EQ(errorOf("", 0), "the header is not a JSON object");
   EXPECT_EQ(errorOf("[1]", 0), "the header is not a JSON object");
@@ -77,6 +80,7 @@ TEST(SafetensorsTest, RefusesBadHeaders) {
             "header length: 8 bytes at offset 0 do not fit in 3");
 }
 
+// Offsets and shapes that contradict each other or the file.
 TEST(SafetensorsTest, RefusesLyingEntries) {
   auto entry = [](const char *shape, const char *offsets) {
     return errorOf(std::string(R"({"w":{"dtype":"F32","shape":)") + shape +
@@ -101,6 +105,7 @@ TEST(SafetensorsTest, RefusesLyingEntries) {
             "empty or too large");
 }
 
+// JSON parsers take the last of two equal names without a word.
 TEST(SafetensorsTest, RefusesDuplicatesAndOverlaps) {
   EXPECT_EQ(errorOf(R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
                     R"("w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
@@ -112,12 +117,14 @@ TEST(SafetensorsTest, RefusesDuplicatesAndOverlaps) {
             "tensors 'a' and 'b' overlap");
 }
 
+// A million brackets must cost neither a stack nor a tree.
 TEST(SafetensorsTest, DeepNestingIsDropped) {
   std::string deep = R"({"w":)" + std::string(1'000'000, '[') +
                      std::string(1'000'000, ']') + "}";
   EXPECT_EQ(errorOf(deep, 0), "tensor 'w': no dtype in the header");
 }
 
+// An index must not lead out of its folder.
 TEST(SafetensorsTest, IndexNamesPlainFilesOnly) {
   auto read = [](std::string_view text) {
     std::map<std::string, std::string> files;

@@ -48,6 +48,7 @@ static std::set<int32_t> support(SamplerOptions options,
 
 using Tokens = std::set<int32_t>;
 
+// Ties, NaN and infinities have one answer each, which devices must give too.
 TEST(Sampler, Greedy) {
   Sampler sampler = make({});
   EXPECT_EQ(draw(sampler, {1, 3, 2}), 1);
@@ -57,6 +58,7 @@ TEST(Sampler, Greedy) {
   EXPECT_EQ(draw(sampler, {0, kInfinity}), 1);
 }
 
+// No token is better than a wrong one; the old value stays.
 TEST(Sampler, FailsWithoutAChoice) {
   for (float temperature : {0.0f, 1.0f}) {
     SamplerOptions options;
@@ -69,6 +71,7 @@ TEST(Sampler, FailsWithoutAChoice) {
   }
 }
 
+// NaN passes comparisons that are written the other way round.
 TEST(Sampler, RefusesOptionsOutOfRange) {
   Sampler sampler;
   SamplerOptions options;
@@ -100,6 +103,7 @@ TEST(Sampler, TheSameEverywhere) {
   EXPECT_EQ(got, (std::vector{3, 1, 0, 3}));
 }
 
+// Against the softmax in f64.
 TEST(Sampler, FrequenciesFollowTheProbabilities) {
   const std::vector<float> logits = {1.0f, kNan, 0.0f, -1.0f, 2.0f, -kInfinity};
   for (float temperature : {0.5f, 1.0f, 2.0f}) {
@@ -150,6 +154,7 @@ TEST(Sampler, DrawsByTheOrderOfTokens) {
   EXPECT_EQ(drawWith(1, kWhole - 1), 1);
 }
 
+// Every filter alone and in pairs; what can be drawn is what counts.
 TEST(Sampler, Filters) {
   // Probabilities 0.4, 0.3, 0.2, 0.1 in the order 2, 0, 3, 1.
   const std::vector<float> logits = {std::log(0.3f), std::log(0.1f),
@@ -199,6 +204,7 @@ TEST(StopMatcher, CutsBeforeTheStopString) {
     }
 }
 
+// Text must appear as soon as it cannot be part of a stop string.
 TEST(StopMatcher, HoldsBackOnlyWhatMayBecomeOne) {
   StopMatcher matcher({"aab", "xyz"});
   EXPECT_EQ(matcher.push("1a"), "1");
@@ -210,6 +216,7 @@ TEST(StopMatcher, HoldsBackOnlyWhatMayBecomeOne) {
   EXPECT_FALSE(matcher.stopped());
 }
 
+// An empty stop string would match everywhere and is left out.
 TEST(StopMatcher, TheFirstOfSeveralStops) {
   StopMatcher matcher({"dd", "bc", ""});
   EXPECT_EQ(matcher.push("abcdd"), "a");

@@ -65,6 +65,8 @@ TEST(SelectionCurves, ATauOfZeroKeepsEveryToken) {
     }
 }
 
+// Keys may point the other way and still stand for each other by absolute
+// value, but not as keys.
 TEST(SelectionCurves, OppositesAreAlikeOnlyInAbsoluteValue) {
   SelectionCurveMeter meter(2, {0.3});
   addRows(meter, 0, makeRows({0, 3.14159}));
@@ -103,6 +105,8 @@ TEST(SelectionCurves, AgainstTheLayerBefore) {
   EXPECT_EQ(curve.deviation[0], 0);
 }
 
+// Between the taus that were measured the curve is a straight line, outside it
+// stays.
 TEST(SelectionCurves, TurnoverBetweenTaus) {
   SelectionCurves curves{16, 1, {0.2, 0.4, 0.8}, {}};
   SelectionKind kind;
@@ -126,6 +130,7 @@ static SelectionCurves makeCurves() {
   return meter.finish();
 }
 
+// The file is what a second run goes on from.
 TEST(SelectionCurves, WrittenAndReadAgain) {
   SelectionCurves written = makeCurves(), read;
   Status status =
@@ -135,6 +140,7 @@ TEST(SelectionCurves, WrittenAndReadAgain) {
   EXPECT_EQ(read.print(), written.print());
 }
 
+// Whatever a file says, there is an error with a text.
 TEST(SelectionCurves, DamageIsASentence) {
   std::string text = makeCurves().print();
   auto damage = [&](const std::string &from, const std::string &to) {

@@ -21,6 +21,7 @@ using namespace gist;
 using namespace gist::test;
 
 namespace {
+/// With 1, 2 and 4 threads: kernels are the same, their split is not.
 class SessionTest : public ::testing::TestWithParam<unsigned> {
 protected:
   void SetUp() override {
@@ -42,6 +43,7 @@ protected:
     return session;
   }
 
+  /// Tokens that do not repeat within a text, the same in each run.
   static std::vector<int32_t> someTokens(size_t count) {
     std::vector<int32_t> tokens(count);
     for (size_t i = 0; i < count; ++i)
@@ -63,6 +65,7 @@ protected:
 };
 } // namespace
 
+// The result must not depend on how a prompt is cut.
 TEST_P(SessionTest, PrefillInChunksOfAnySize) {
   std::vector<int32_t> tokens = someTokens(39);
   for (int64_t chunk : {0, 1, 5, 13, 24, 1000}) {
@@ -125,6 +128,7 @@ TEST_P(SessionTest, StateOfAnother) {
             "a session takes state of the same module and capacity alone");
 }
 
+// Meters of gist-run rely on it: before and tokens of each call.
 TEST_P(SessionTest, CallsAreTold) {
   std::vector<std::pair<int64_t, int64_t>> calls;
   SessionOptions options{.chunk = 8};
@@ -139,6 +143,7 @@ TEST_P(SessionTest, CallsAreTold) {
   EXPECT_EQ(calls, expected);
 }
 
+// The cache of prefill is what decode reads, and reset empties it.
 TEST_P(SessionTest, DecodeAfterPrefill) {
   std::vector<int32_t> tokens = someTokens(30);
   auto session = create();
@@ -156,6 +161,7 @@ TEST_P(SessionTest, DecodeAfterPrefill) {
   expectNear(session->logits(), model.logitsAfter(all.subspan(3, 7)));
 }
 
+// 25 tokens in calls of seven.
 TEST_P(SessionTest, ScoreGivesEveryPosition) {
   std::vector<int32_t> tokens = someTokens(25);
   auto session = create();
@@ -172,6 +178,8 @@ TEST_P(SessionTest, ScoreGivesEveryPosition) {
   EXPECT_EQ(session->position(), 25);
 }
 
+// Modules of --logits=last have no such entry; decode gives the same, more
+// slowly.
 TEST_P(SessionTest, ScoreWithoutItsEntryIsTheSame) {
   auto &entries = model.writer.spec.entries;
   entries.erase(entries.begin() + 2);
@@ -190,6 +198,7 @@ TEST_P(SessionTest, ScoreWithoutItsEntryIsTheSame) {
   EXPECT_EQ(seen, tokens.size());
 }
 
+// The state of a conversation is not touched.
 TEST_P(SessionTest, Embedding) {
   std::vector<int32_t> tokens = someTokens(11);
   auto session = create();
@@ -200,6 +209,7 @@ TEST_P(SessionTest, Embedding) {
   EXPECT_EQ(session->position(), 0);
 }
 
+// gist-run call: everything a user can get wrong has a sentence.
 TEST_P(SessionTest, CallByName) {
   auto session = create();
   ASSERT_TRUE(session);
@@ -236,6 +246,7 @@ TEST_P(SessionTest, CallByName) {
             "the capacity is chosen when a session is made");
 }
 
+// Without the device's sampler the logits are downloaded and the host draws.
 TEST_P(SessionTest, NextFromLogitsOnTheHost) {
   std::unique_ptr<Session> session = create();
   std::vector<int32_t> tokens = someTokens(30); // More than one call.
@@ -251,6 +262,8 @@ TEST_P(SessionTest, NextFromLogitsOnTheHost) {
   EXPECT_EQ(session->position(), 30);
 }
 
+// The fake sampler returns the random number, so it shows that each call gets
+// fresh settings, as the host's sampler would draw them.
 TEST_P(SessionTest, NextFromTheDevice) {
   model.addSampling();
   load();
@@ -276,6 +289,8 @@ TEST_P(SessionTest, NextFromTheDevice) {
   expectNear(session->logits(), model.logitsAfter(tokens));
 }
 
+// A module may be damaged or from a newer compiler: types are asked before
+// bytes are copied.
 TEST_P(SessionTest, NextRefusesOtherTypesAndSizes) {
   auto message = [&](auto change) {
     TinyModel other;
@@ -311,6 +326,7 @@ TEST_P(SessionTest, NextRefusesOtherTypesAndSizes) {
             "8 bytes for one token");
 }
 
+// A call that fails half way would leave a cache that nobody knows.
 TEST_P(SessionTest, FullContextIsRefusedBeforeAnythingRuns) {
   auto session = create();
   ASSERT_TRUE(session);
@@ -329,6 +345,7 @@ TEST_P(SessionTest, FullContextIsRefusedBeforeAnythingRuns) {
   EXPECT_EQ(larger->memoryUse().state, 100u * TinyModel::kWidth * 4 + 4);
 }
 
+// Token ids index tables on the device, where nothing checks them.
 TEST_P(SessionTest, RefusesBadArguments) {
   auto session = create();
   ASSERT_TRUE(session);
@@ -345,6 +362,7 @@ TEST_P(SessionTest, RefusesBadArguments) {
   EXPECT_FALSE(none);
 }
 
+// Code for another machine would crash or give wrong results.
 TEST_P(SessionTest, RefusesCodeForOthers) {
   auto message = [&](auto change) {
     TinyModel other;
@@ -414,6 +432,7 @@ TEST_P(SessionTest, RangesAreChecked) {
             "logits: shape of 2088 bytes in a buffer of 1044");
 }
 
+// Of the last call: P was 7.
 TEST_P(SessionTest, StatisticsComeFromTheDevice) {
   auto session = create({.statistics = true});
   ASSERT_TRUE(session);
@@ -425,6 +444,7 @@ TEST_P(SessionTest, StatisticsComeFromTheDevice) {
   EXPECT_EQ(session->statistics()[0].values, std::vector<double>{1007});
 }
 
+// Every command is there once per call, in order.
 TEST_P(SessionTest, ProfileAndTrace) {
   Profile profile;
   profile.keepEvents(true);
@@ -508,6 +528,7 @@ TEST_P(SessionTest, TwoModulesAtOnce) {
 
 INSTANTIATE_TEST_SUITE_P(Threads, SessionTest, ::testing::Values(1u, 2u, 4u));
 
+// The message lists what there is.
 TEST(Devices, Names) {
   std::unique_ptr<Device> device;
   EXPECT_EQ(openDevice("tpu", {}, device).text,

@@ -50,6 +50,7 @@ double tryAll(const Heads &heads, const std::vector<double> &budgets) {
 }
 } // namespace
 
+// The solver is a heuristic; trying everything is possible for seven heads.
 TEST(Solver, NearTheBestOfAllChoices) {
   std::mt19937 random(5);
   double worst = 0, sum = 0;
@@ -71,6 +72,7 @@ TEST(Solver, NearTheBestOfAllChoices) {
   EXPECT_LE(sum / kCases, 0.03);
 }
 
+// Option 0 is dense and spends nothing.
 TEST(Solver, NothingIsSpentWithoutABudget) {
   std::mt19937 random(6);
   Heads heads = makeHeads(random, 9, 4, 2);
@@ -78,6 +80,7 @@ TEST(Solver, NothingIsSpentWithoutABudget) {
   EXPECT_EQ(choices, std::vector<size_t>(9));
 }
 
+// With enough to spend each head takes its cheapest option.
 TEST(Solver, EverythingIsCheapWithLargeBudgets) {
   std::mt19937 random(7);
   Heads heads = makeHeads(random, 9, 4, 3);
@@ -99,6 +102,7 @@ TEST(Solver, OneScarceBudgetAmongSeveralIsFound) {
   EXPECT_DOUBLE_EQ(totalWork(heads, choices), 20 - 0.5 * 12);
 }
 
+// Plans must not depend on the order of memory or on chance.
 TEST(Solver, TheSameEveryTime) {
   std::mt19937 random(8);
   Heads heads = makeHeads(random, 50, 8, 6);

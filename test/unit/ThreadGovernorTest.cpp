@@ -58,6 +58,7 @@ TEST(ThreadGovernor, GivesUpOneCore) {
   EXPECT_GE(machine.governor.threads(), 3u);
 }
 
+// When the other process ends, the core is taken back soon and kept.
 TEST(ThreadGovernor, TakesItBack) {
   Machine machine(4);
   machine.run(20, [](unsigned threads) { return threads == 4 ? 50 : 0; });
@@ -67,6 +68,7 @@ TEST(ThreadGovernor, TakesItBack) {
   EXPECT_EQ(machine.run(10'000, [](unsigned) { return 0; }), 0);
 }
 
+// However busy the machine is, work goes on.
 TEST(ThreadGovernor, OneThreadIsTheLeast) {
   Machine machine(3);
   machine.run(1000, [](unsigned) { return 90; });

@@ -14,6 +14,7 @@
 
 using namespace gist;
 
+// A body that ran twice, or on a thread too many, would show in the counts.
 TEST(ThreadPool, EveryThreadRunsOnce) {
   for (unsigned threads : {1u, 2u, 5u}) {
     ThreadPool pool(threads);

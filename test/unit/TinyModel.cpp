@@ -4,6 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A model that is small enough to be computed by hand: the logits after some
+// tokens are the negative products of the mean of their embeddings with all
+// embeddings. It has all that a real module has: a cache, an arena, entries for
+// prefill, decode, scores and embeddings, statistics and a tokenizer.
+//
+//===----------------------------------------------------------------------===//
 
 #include "test/unit/TinyModel.h"
 
@@ -44,6 +51,7 @@ void gist::test::writeFile(const std::string &path,
     giveUp("cannot write " + path);
 }
 
+// mkdtemp gives each test a folder that no other has.
 TemporaryFolder::TemporaryFolder() {
   std::string pattern =
       (std::filesystem::temp_directory_path() / "gist-test-XXXXXX").string();
@@ -65,6 +73,7 @@ std::vector<std::string> TemporaryFolder::list() const {
 }
 
 /// Bytes are tokens; four special ones follow.
+/// A chat template that is easy to check by eye.
 static TokenizerSpec byteTokenizer() {
   TokenizerSpec spec;
   spec.model = TokenizerModel::ByteBpe;
@@ -144,6 +153,7 @@ enum BufferNumber : uint32_t {
 enum KernelNumber : uint32_t { Embed, Append, Mean, Head, CountPast };
 } // namespace
 
+/// Sizes are formulas of T, the tokens of a call, and C, the capacity.
 void TinyModel::addBuffers() {
   ModuleSpec &spec = writer.spec;
   Expr t = Expr::symbol(0), c = Expr::symbol(2);
@@ -248,6 +258,7 @@ void TinyModel::addEntries() {
                        .label = "head",
                        .flops = flops};
   };
+  // Rows and means, side by side.
   ExprId arenaSize = spec.addExpr(t * Expr::constant(8 * kWidth));
   auto entry = [&](const char *name, uint32_t output,
                    std::vector<CommandSpec> commands) {
@@ -277,6 +288,8 @@ void TinyModel::addEntries() {
   spec.entries = {prefill, decode, score, embedEntry};
 }
 
+/// The kernel returns the random number modulo the vocabulary: not a sampler,
+/// but it shows which settings arrived.
 void TinyModel::addSampling() {
   ModuleSpec &spec = writer.spec;
   auto first = static_cast<uint32_t>(spec.buffers.size());
@@ -322,6 +335,7 @@ void TinyModel::addGpu(const std::string &name, const std::string &device,
                            .workgroup = {64, 1, 1}});
 }
 
+/// The reference: plain loops, written apart from the kernels.
 std::vector<float> TinyModel::embedding(std::span<const int32_t> tokens) const {
   std::vector<float> mean(kWidth);
   for (int32_t token : tokens)
@@ -332,6 +346,8 @@ std::vector<float> TinyModel::embedding(std::span<const int32_t> tokens) const {
   return mean;
 }
 
+/// The sign makes the most likely token one that has not been said, so that
+/// texts do not repeat one token.
 std::vector<float>
 TinyModel::logitsAfter(std::span<const int32_t> tokens) const {
   std::vector<float> mean = embedding(tokens);

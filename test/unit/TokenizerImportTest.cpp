@@ -45,6 +45,8 @@ static std::string changed(const std::string &from, const std::string &to) {
   return json.replace(at, from.size(), to);
 }
 
+// Stand-ins become bytes, merges become ids, and of several chat templates the
+// default one is taken.
 TEST(TokenizerImport, ReadsBytesMergesAndStops) {
   TokenizerSpec spec;
   Status status = import(kBpe, spec, R"({"eos_token": {"content": "b"},
@@ -63,6 +65,7 @@ TEST(TokenizerImport, ReadsBytesMergesAndStops) {
   EXPECT_EQ(spec.chatTemplate, "y");
 }
 
+// Each wrong in one place; the spec stays empty.
 TEST(TokenizerImport, WrongJsonIsRefused) {
   TokenizerSpec spec;
   for (const std::string &json :
@@ -89,6 +92,7 @@ TEST(TokenizerImport, WrongJsonIsRefused) {
   EXPECT_EQ(importTokenizer(HuggingFaceTokenizer{}, spec).code, Code::NotFound);
 }
 
+// A tokenizer that is nearly right would give a worse model without a word.
 TEST(TokenizerImport, TheUnknownIsNamed) {
   auto message = [](const std::string &from, const std::string &to) {
     TokenizerSpec spec;
@@ -122,6 +126,7 @@ static GgufTokenizer smallGguf() {
   return gguf;
 }
 
+// SmolLM splits digits, which only the name of its pre-tokenizer says.
 TEST(TokenizerImport, Gguf) {
   TokenizerSpec spec;
   Status status = importTokenizer(smallGguf(), spec);
@@ -134,6 +139,7 @@ TEST(TokenizerImport, Gguf) {
   EXPECT_TRUE(spec.added[0].special);
 }
 
+// Ids beyond the vocabulary, and merges of texts that are not tokens.
 TEST(TokenizerImport, WrongGgufIsRefused) {
   auto message = [](auto change) {
     GgufTokenizer gguf = smallGguf();

@@ -58,6 +58,7 @@ static Status read(const std::string &bytes, TokenizerSpec &spec) {
       {reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()}, spec);
 }
 
+// A field that is written but not read would be its default after loading.
 TEST(TokenizerSpec, ComesBackWhole) {
   TokenizerSpec spec = fullSpec(TokenizerModel::ByteBpe), back;
   std::string bytes = spec.serialize();
@@ -91,6 +92,7 @@ TEST(TokenizerSpec, ComesBackWhole) {
   EXPECT_EQ(back.chatTemplate, spec.chatTemplate);
 }
 
+// And one byte too many, which shows that reader and writer disagree.
 TEST(TokenizerSpec, EveryTruncationIsRefused) {
   std::string bytes = fullSpec(TokenizerModel::WordPiece).serialize();
   for (size_t size = 0; size < bytes.size(); ++size) {
@@ -104,6 +106,7 @@ TEST(TokenizerSpec, EveryTruncationIsRefused) {
   EXPECT_FALSE(read(bytes + '\0', spec).ok());
 }
 
+// A newer module must be refused rather than read wrongly.
 TEST(TokenizerSpec, OtherVersionsAreRefused) {
   std::string bytes = fullSpec(TokenizerModel::ByteBpe).serialize();
   bytes[0] = 9;
@@ -113,6 +116,7 @@ TEST(TokenizerSpec, OtherVersionsAreRefused) {
   EXPECT_NE(status.text.find("format 9"), std::string::npos);
 }
 
+// A count of 2^32 must not be believed before it is compared with the bytes.
 TEST(TokenizerSpec, LyingCountsAllocateNothing) {
   // The first list is after version, kinds, options, word length, five ids,
   // prefix and template.
@@ -129,6 +133,7 @@ TEST(TokenizerSpec, LyingCountsAllocateNothing) {
             std::string::npos);
 }
 
+// Users of a spec index tables with these ids.
 TEST(TokenizerSpec, IdsOutOfRangeAreRefused) {
   auto refused = [](auto change) {
     TokenizerSpec spec = fullSpec(TokenizerModel::ByteBpe);

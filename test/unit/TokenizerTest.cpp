@@ -70,6 +70,7 @@ static Words split(TokenizerSplit kind, std::string_view text) {
   return {words.begin(), words.end()};
 }
 
+// By hand from the published expression: contractions, runs of spaces, digits.
 TEST(TokenizerSplit, Gpt2) {
   auto words = [](std::string_view text) {
     return split(TokenizerSplit::Gpt2, text);
@@ -84,6 +85,8 @@ TEST(TokenizerSplit, Gpt2) {
   EXPECT_EQ(words("x12.5!? 3"), (Words{"x", "12", ".", "5", "!?", " 3"}));
 }
 
+// Case-insensitive contractions, digits in threes or alone, newlines with what
+// is before them.
 TEST(TokenizerSplit, Llama3AndQwen2) {
   EXPECT_EQ(split(TokenizerSplit::Llama3, "I'M 12345 (foo)\n\n  x!\n"),
             (Words{"I", "'M", " ", "123", "45", " (", "foo", ")\n\n", " ", " x",
@@ -92,6 +95,7 @@ TEST(TokenizerSplit, Llama3AndQwen2) {
             (Words{"1", "2", " \n", " ", "3"}));
 }
 
+// Digits of other scripts are digits.
 TEST(TokenizerSplit, DigitsStandAlone) {
   std::vector<std::string_view> parts;
   splitAtDigits("ab12 \u0663c", parts);
@@ -124,6 +128,8 @@ TEST(Tokenizer, LongWordsTakeNoQuadraticTime) {
   EXPECT_EQ(ids, Ids((1 << 20) / 8, 258));
 }
 
+// Byte-level models lose nothing; what is not UTF-8 becomes U+FFFD, one for
+// each ill-formed part.
 TEST(Tokenizer, AnyTextComesBack) {
   Tokenizer tokenizer;
   ASSERT_TRUE(
@@ -140,6 +146,7 @@ TEST(Tokenizer, AnyTextComesBack) {
             "a\uFFFD\uFFFDz");
 }
 
+// What a user types must not end a turn.
 TEST(Tokenizer, SpecialTokensOnlyWhereAllowed) {
   Tokenizer tokenizer;
   ASSERT_TRUE(Tokenizer::create(byteSpec({}), tokenizer).ok());
@@ -156,6 +163,7 @@ TEST(Tokenizer, SpecialTokensOnlyWhereAllowed) {
   EXPECT_EQ(tokenizer.tokenText(257), "");
 }
 
+// A character arrives byte by byte and is shown whole.
 TEST(Tokenizer, StreamsWholeCharacters) {
   Tokenizer tokenizer;
   ASSERT_TRUE(Tokenizer::create(byteSpec({}), tokenizer).ok());
@@ -179,6 +187,7 @@ TEST(Tokenizer, BytesWithoutATokenAreSkippedOrUnknown) {
   EXPECT_EQ(encode(tokenizer, "abc"), (Ids{'a', '?', 'c'}));
 }
 
+// Normalised, cut greedily, unknown as a whole.
 TEST(Tokenizer, WordPiece) {
   TokenizerSpec spec;
   spec.model = TokenizerModel::WordPiece;
@@ -201,6 +210,7 @@ TEST(Tokenizer, WordPiece) {
   EXPECT_EQ(tokenizer.decode(Ids{1, 2, 3, 6, 5}), "unaffable, cafe");
 }
 
+// ESM-2: entries where they stand, runs between them are one unknown each.
 TEST(Tokenizer, Alphabet) {
   TokenizerSpec spec;
   spec.model = TokenizerModel::Alphabet;
@@ -215,6 +225,7 @@ TEST(Tokenizer, Alphabet) {
   EXPECT_EQ(encode(tokenizer, "A", {true, true}), (Ids{0, 2}));
 }
 
+// A refused spec leaves a tokenizer that can still be called.
 TEST(Tokenizer, RefusesWhatItCannotUse) {
   Tokenizer tokenizer;
   TokenizerSpec spec = byteSpec({});

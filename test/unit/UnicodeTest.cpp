@@ -28,6 +28,7 @@ TEST(Unicode, ReplacesMaximalIllFormedParts) {
   EXPECT_EQ(replaceInvalidUtf8("\xF4\x90\x80\x80"), "\uFFFD\uFFFD\uFFFD\uFFFD");
 }
 
+// All of them, and all of their beginnings.
 TEST(Unicode, EveryCodePointComesBack) {
   for (uint32_t c = 0; c < 0x110000; ++c) {
     if (c >= 0xD800 && c < 0xE000)
@@ -45,6 +46,7 @@ TEST(Unicode, EveryCodePointComesBack) {
   }
 }
 
+// A stream would otherwise hold such bytes back for ever.
 TEST(Unicode, NothingWaitsForBytesThatCannotComplete) {
   EXPECT_EQ(incompleteUtf8Tail("\xC0"), 0u);
   EXPECT_EQ(incompleteUtf8Tail("\xFF"), 0u);
@@ -53,6 +55,8 @@ TEST(Unicode, NothingWaitsForBytesThatCannotComplete) {
   EXPECT_EQ(incompleteUtf8Tail(""), 0u);
 }
 
+// Where the reference's classes differ from Unicode's categories, the reference
+// counts.
 TEST(Unicode, Classes) {
   EXPECT_EQ(charClass('a'), kLetter | kWord);
   EXPECT_EQ(charClass('7'), kNumber | kDigit | kWord);
@@ -74,6 +78,8 @@ static std::string lower(uint32_t c) {
   return text;
 }
 
+// Runs with step 2, the one letter with two lower-case characters, and letters
+// far from their pair.
 TEST(Unicode, LowerCase) {
   EXPECT_EQ(lower('A'), "a");
   EXPECT_EQ(lower('Z'), "z");
@@ -87,6 +93,7 @@ TEST(Unicode, LowerCase) {
   EXPECT_EQ(lower(0x10400), "\U00010428");
 }
 
+// NFC is composition of NFD; BERT needs NFD, Qwen2 needs NFC.
 TEST(Unicode, NormalForms) {
   EXPECT_EQ(toNfd("\u00C5\u212B"), "A\u030AA\u030A");
   EXPECT_EQ(toNfc("A\u030A\u212B"), "\u00C5\u00C5");

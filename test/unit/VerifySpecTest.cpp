@@ -16,7 +16,10 @@
 using namespace gist;
 using namespace gist::test;
 
+// Every rule of verifySpec is broken once, by one change to a module that is
+// right. The sentence shows that it is this rule that refused it.
 namespace {
+/// One change, and what is said about it.
 struct BrokenRule {
   const char *name;
   std::function<void(ModuleSpec &)> breakIt;
@@ -28,6 +31,7 @@ void PrintTo(const BrokenRule &rule, std::ostream *out) { *out << rule.name; }
 class VerifySpec : public ::testing::TestWithParam<BrokenRule> {};
 } // namespace
 
+// Otherwise the others would prove nothing.
 TEST(VerifySpecs, AcceptsTheModel) {
   Status status = verifySpec(TinyModel().writer.spec);
   EXPECT_TRUE(status.ok()) << status.text;

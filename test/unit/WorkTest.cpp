@@ -72,6 +72,8 @@ static constexpr AttentionShape kShape{
 
 class WorkTest : public ::testing::TestWithParam<HeadChoice> {};
 
+// The meter computes from the number of clusters what the simulation counts one
+// by one.
 TEST_P(WorkTest, AgreesWithCounting) {
   constexpr int64_t kBlock = 16, kTokens = 300;
   std::mt19937 random(3);
@@ -117,6 +119,7 @@ INSTANTIATE_TEST_SUITE_P(
         HeadChoice{.kind = HeadKind::Clusters, .window = 32, .theta = 0.9},
         HeadChoice{.kind = HeadKind::Clusters, .window = 10, .theta = 0.5}));
 
+// Decode and prefill of the same tokens do the same work.
 TEST(WorkMeter, CallsOfOneTokenAreTheSame) {
   // Absorbing happens at the first token of a block alone.
   Plan plan{
