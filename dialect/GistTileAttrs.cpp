@@ -21,6 +21,8 @@ generatedAttributeParser(AsmParser &parser, StringRef *mnemonic, Type type,
 
 #include "dialect/GistTileEnums.cpp.inc"
 
+#include "dialect/GistTileInterfaces.cpp.inc"
+
 #define GET_ATTRDEF_CLASSES
 #include "dialect/GistTileAttrs.cpp.inc"
 

@@ -9,6 +9,7 @@
 #define GIST_TILE_ATTRS
 
 include "dialect/GistEnum.td"
+include "mlir/IR/Interfaces.td"
 
 def Gist_Instruction : Gist_Enum<"Instruction", "instruction",
     "the instruction that multiplies and accumulates", [
@@ -26,70 +27,415 @@ def Gist_Instruction : Gist_Enum<"Instruction", "instruction",
 ]>;
 def Gist_InstructionAttr : Gist_EnumAttr<Gist_Instruction>;
 
-def Gist_TileAttr : AttrDef<Gist_Dialect, "Tile"> {
-  let mnemonic = "tile";
-  let summary = "the numbers by which a kernel is cut";
-  let description = [{
-    Written on a kernel function by `-gist-select-tile-config` and obeyed by
-    every pass after it.
+//===----------------------------------------------------------------------===//
+// What all families have
+//===----------------------------------------------------------------------===//
 
-    - `workgroup`: the part of the result, rows then columns, that one
-      workgroup computes (a task of the thread pool on the CPU); rows then KV
-      heads for attention. A kernel that works on whole rows has rows alone.
-    - `registers`: the part of that which stays in registers while the
-      reduction runs.
+def Gist_CpuTileInterface : AttrInterface<"CpuTileInterface"> {
+  let cppNamespace = "::gist";
+  let description = "The numbers by which a kernel of a CPU is cut.";
+  let methods = [
+    InterfaceMethod<"f32 numbers in a vector", "int64_t", "getLanes">,
+  ];
+}
+
+def Gist_GpuTileInterface : AttrInterface<"GpuTileInterface"> {
+  let cppNamespace = "::gist";
+  let description = "The numbers by which a kernel of a GPU is cut.";
+  let methods = [
+    InterfaceMethod<"waves of a workgroup", "int64_t", "getNumWaves">,
+  ];
+}
+
+class Gist_TileFamily<string name, string keyword, AttrInterface interface>
+    : AttrDef<Gist_Dialect, name, [interface]> {
+  let mnemonic = keyword;
+  let genVerifyDecl = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// CPUs
+//===----------------------------------------------------------------------===//
+
+def Gist_CpuRowsAttr
+    : Gist_TileFamily<"CpuRows", "cpu_rows", Gist_CpuTileInterface> {
+  let summary = "how a kernel on whole rows is cut for a CPU";
+  let description = [{
+    Written on a kernel function as `gist.tile` by `-gist-select-tile-config` and
+    obeyed by every pass after it, as are all families. Selections and updates of
+    a cache of clusters have it as well: they cut themselves and obey `lanes`.
+
+    - `rows`: rows of the result that one workgroup computes, which is a task of
+      the thread pool.
     - `lanes`: f32 numbers in a vector.
-    - `instruction`: what multiplies.
 
     ```mlir
-    #gist.tile<workgroup = [32, 64], registers = [8, 4], lanes = 4,
-               instruction = smmla>
+    #gist.cpu_rows<rows = 4, lanes = 4>
     ```
+
+    Constraints:
+      * (C1) `rows` is positive, and `lanes` is a power of two.
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$lanes);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Gist_CpuProductAttr
+    : Gist_TileFamily<"CpuProduct", "cpu_product", Gist_CpuTileInterface> {
+  let summary = "how a product is cut for a CPU";
+  let description = [{
+    - `rows`, `columns`: the part of the result that one workgroup computes.
+    - `registers`: the rows and columns of that which stay in registers while the
+      reduction runs.
+    - `lanes`: f32 numbers in a vector.
+    - `instruction`: what multiplies: `fma` for f32; `smmla`, `sdot`, `vpdpbusd`
+      or `widen` for 8 bits.
+
+    ```mlir
+    #gist.cpu_product<rows = 32, columns = 64, registers = [8, 4], lanes = 4,
+                      instruction = smmla>
+    ```
+
+    Constraints:
+      * (C1) sizes are positive, and `lanes` is a power of two.
+      * (C2) `registers` are two positive numbers.
+      * (C3) the instruction is one of those above.
+      * (C4) `smmla` multiplies pairs: `registers` are even, or one row.
   }];
   let parameters = (ins
-    ArrayRefParameter<"int64_t">:$workgroup,
+    "int64_t":$rows, "int64_t":$columns,
     ArrayRefParameter<"int64_t">:$registers,
     "int64_t":$lanes,
     "::gist::Instruction":$instruction
   );
   let assemblyFormat = [{
-    `<` `workgroup` `=` `[` $workgroup `]` `,`
+    `<` `rows` `=` $rows `,` `columns` `=` $columns `,`
         `registers` `=` `[` $registers `]` `,`
         `lanes` `=` $lanes `,` `instruction` `=` $instruction `>`
   }];
 }
 
-def Gist_GpuTileAttr : AttrDef<Gist_Dialect, "GpuTile"> {
-  let mnemonic = "gpu_tile";
-  let summary = "the numbers by which a GPU kernel is cut";
+def Gist_CpuAttentionAttr
+    : Gist_TileFamily<"CpuAttention", "cpu_attention", Gist_CpuTileInterface> {
+  let summary = "how attention is cut for a CPU";
   let description = [{
-    What `#gist.tile` is for the CPU, for kernels of GPUs.
+    A workgroup has some queries of one KV head, each with all query heads that
+    share it.
 
-    - `workgroup`: the part of the result, rows then columns, that one
-      workgroup computes; queries then keys of a step for attention. A kernel
-      that works on whole rows has rows alone.
+    - `queries`: queries of a workgroup.
+    - `keys`: keys of a step.
+    - `registers`: rows, each a query and a head, whose sums stay in registers.
+    - `lanes`: f32 numbers in a vector.
+    - `instruction`: `fma`, or `bfmmla` where f16 and bf16 are multiplied in bf16.
+
+    ```mlir
+    #gist.cpu_attention<queries = 32, keys = 64, registers = 4, lanes = 4,
+                        instruction = fma>
+    ```
+
+    Constraints:
+      * (C1) sizes are positive, and `lanes` is a power of two.
+      * (C2) the instruction is `fma` or `bfmmla`.
+      * (C3) `keys` is a multiple of 4, which are scored at once; for `bfmmla`, of 8.
+      * (C4) `bfmmla` multiplies pairs of rows: `registers` is even.
+  }];
+  let parameters = (ins
+    "int64_t":$queries, "int64_t":$keys, "int64_t":$registers,
+    "int64_t":$lanes, "::gist::Instruction":$instruction
+  );
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+//===----------------------------------------------------------------------===//
+// GPUs
+//===----------------------------------------------------------------------===//
+
+def Gist_GpuRowsAttr
+    : Gist_TileFamily<"GpuRows", "gpu_rows", Gist_GpuTileInterface> {
+  let summary = "how a kernel on whole rows is cut for a GPU";
+  let description = [{
+    With `columns`, a workgroup computes that part of so many rows, and its
+    threads share nothing. Without, it reduces whole rows: each row has one wave,
+    or all waves have one row. Sampling has one row of logits.
+
+    - `rows`, `columns`: the part of the result that one workgroup computes.
+    - `waves`: waves of a workgroup.
+
+    ```mlir
+    #gist.gpu_rows<rows = 4, waves = 4>
+    #gist.gpu_rows<rows = 2, waves = 4, columns = 512>
+    ```
+
+    Constraints:
+      * (C1) sizes are positive.
+      * (C2) without `columns`, there is one row, or a wave for each.
+  }];
+  let parameters = (ins
+    "int64_t":$rows, "int64_t":$num_waves,
+    DefaultValuedParameter<"int64_t", "0">:$columns
+  );
+  let assemblyFormat = [{
+    `<` `rows` `=` $rows `,` `waves` `=` $num_waves
+        (`,` `columns` `=` $columns^)? `>`
+  }];
+  let extraClassDeclaration = [{
+    /// Whether a row is reduced by the waves that have it.
+    bool hasWholeRows() const { return getColumns() == 0; }
+  }];
+}
+
+def Gist_GpuProductAttr
+    : Gist_TileFamily<"GpuProduct", "gpu_product", Gist_GpuTileInterface> {
+  let summary = "how a product by matrix instructions is cut for a GPU";
+  let description = [{
+    - `rows`, `columns`: the tile of the result that one workgroup computes.
     - `depth`: how much of the reduction is staged in workgroup memory at once.
-    - `waves`: how waves share the workgroup's part, along rows and columns.
+    - `waves`: how waves share the tile, along rows and along columns.
     - `stages`: parts of the reduction that are in flight or staged at once.
-    - `instruction`: what multiplies; `fma` where no matrix instruction does.
+    - `instruction`: what multiplies: `mfma_32x32x8` or `mfma_16x16x16` on gfx942,
+      `mma_16x8x16` or `wgmma_64x128x16` on sm_90.
     - `element`: what is multiplied; sums are f32.
 
     ```mlir
-    #gist.gpu_tile<workgroup = [128, 128], depth = 32, waves = [2, 2],
-                   stages = 2, instruction = mfma_32x32x8, element = f16>
+    #gist.gpu_product<rows = 128, columns = 128, depth = 32, waves = [2, 2],
+                      stages = 2, instruction = mfma_32x32x8, element = f16>
     ```
+
+    Constraints:
+      * (C1) sizes are positive.
+      * (C2) `waves` are two positive numbers.
+      * (C3) the instruction is one of those above.
+      * (C4) `element` is f16 or bf16.
+      * (C5) waves fill the tile: each has whole fragments of the instruction, of
+        16 x 16 x 16 for `mma`, 32 x 32 x 16 for `mfma_32x32x8` and 16 x 16 x 32 for
+        `mfma_16x16x16`. Four waves along the rows together have 64 x 128 for
+        `wgmma`, whose depth is 64.
+      * (C6) there are two stages or more; for `wgmma`, three.
   }];
   let parameters = (ins
-    ArrayRefParameter<"int64_t">:$workgroup,
-    "int64_t":$depth,
+    "int64_t":$rows, "int64_t":$columns, "int64_t":$depth,
     ArrayRefParameter<"int64_t">:$waves,
     "int64_t":$stages,
     "::gist::Instruction":$instruction,
     "::mlir::Type":$element
   );
   let assemblyFormat = [{
-    `<` `workgroup` `=` `[` $workgroup `]` `,` `depth` `=` $depth `,`
+    `<` `rows` `=` $rows `,` `columns` `=` $columns `,` `depth` `=` $depth `,`
         `waves` `=` `[` $waves `]` `,` `stages` `=` $stages `,`
+        `instruction` `=` $instruction `,` `element` `=` $element `>`
+  }];
+  let extraClassDeclaration = [{
+    int64_t getNumWaves() const { return getWaves()[0] * getWaves()[1]; }
+    /// Rows and columns.
+    std::array<int64_t, 2> getShape() const {
+      return {getRows(), getColumns()};
+    }
+  }];
+}
+
+def Gist_GpuGemvAttr
+    : Gist_TileFamily<"GpuGemv", "gpu_gemv", Gist_GpuTileInterface> {
+  let summary = "how a product of few rows is cut for a GPU";
+  let description = [{
+    - `rows`: rows of x, all that there are.
+    - `columns`: rows of W, which are columns of the result, of a workgroup.
+    - `lanes`: neighbouring lanes that share a row of W.
+    - `waves`: how waves share the work: those that have other rows of W, and
+      those that share the reduction.
+    - `steps`: pieces of each row of W that a lane reads at once.
+
+    ```mlir
+    #gist.gpu_gemv<rows = 1, columns = 16, lanes = 64, waves = [4, 1], steps = 2>
+    ```
+
+    Constraints:
+      * (C1) sizes are positive.
+      * (C2) `waves` are two positive numbers.
+      * (C3) `lanes` is a power of two.
+  }];
+  let parameters = (ins
+    "int64_t":$rows, "int64_t":$columns, "int64_t":$lanes,
+    ArrayRefParameter<"int64_t">:$waves,
+    "int64_t":$steps
+  );
+  let assemblyFormat = [{
+    `<` `rows` `=` $rows `,` `columns` `=` $columns `,` `lanes` `=` $lanes `,`
+        `waves` `=` `[` $waves `]` `,` `steps` `=` $steps `>`
+  }];
+  let extraClassDeclaration = [{
+    int64_t getNumWaves() const { return getWaves()[0] * getWaves()[1]; }
+  }];
+}
+
+def Gist_GpuGatedAttr
+    : Gist_TileFamily<"GpuGated", "gpu_gated", Gist_GpuTileInterface> {
+  let summary = "how a gated projection of few tokens is cut for a GPU";
+  let description = [{
+    - `columns`: columns of the widest result that one workgroup computes.
+    - `waves`: waves of a workgroup.
+    - `steps`: pieces of each row of W that a lane reads at once.
+
+    ```mlir
+    #gist.gpu_gated<columns = 16, waves = 8, steps = 2>
+    ```
+
+    Constraints:
+      * (C1) sizes are positive.
+  }];
+  let parameters = (ins
+    "int64_t":$columns, "int64_t":$num_waves, "int64_t":$steps
+  );
+  let assemblyFormat = [{
+    `<` `columns` `=` $columns `,` `waves` `=` $num_waves `,`
+        `steps` `=` $steps `>`
+  }];
+}
+
+def Gist_GpuAttentionAttr
+    : Gist_TileFamily<"GpuAttention", "gpu_attention", Gist_GpuTileInterface> {
+  let summary = "how attention of many queries is cut for a GPU";
+  let description = [{
+    A workgroup has rows of one KV head: a row is a query and one of the query
+    heads that share the KV head.
+
+    - `rows`: rows of a workgroup.
+    - `keys`: keys of a step.
+    - `waves`: waves of a workgroup, which share its rows.
+    - `stages`: steps whose keys are in flight or staged at once.
+    - `instruction`: what multiplies, one of those of `#gist.gpu_product`.
+    - `element`: what is multiplied; sums are f32.
+
+    ```mlir
+    #gist.gpu_attention<rows = 128, keys = 64, waves = 4, stages = 2,
+                        instruction = mfma_32x32x8, element = f16>
+    ```
+
+    Constraints:
+      * (C1) sizes are positive.
+      * (C2) the instruction is one of those of `#gist.gpu_product`.
+      * (C3) `element` is f16 or bf16.
+      * (C4) waves fill the rows with whole fragments of the instruction. Four
+        waves have 64 rows for `wgmma`, and no others.
+      * (C5) `keys` are whole fragments, as columns and as depth; for `wgmma`, a
+        multiple of 64 up to 256.
+      * (C6) there are two stages; `mma_16x8x16` may have more.
+  }];
+  let parameters = (ins
+    "int64_t":$rows, "int64_t":$keys, "int64_t":$num_waves, "int64_t":$stages,
+    "::gist::Instruction":$instruction, "::mlir::Type":$element
+  );
+  let assemblyFormat = [{
+    `<` `rows` `=` $rows `,` `keys` `=` $keys `,` `waves` `=` $num_waves `,`
+        `stages` `=` $stages `,` `instruction` `=` $instruction `,`
+        `element` `=` $element `>`
+  }];
+}
+
+def Gist_GpuDecodeAttr
+    : Gist_TileFamily<"GpuDecode", "gpu_decode", Gist_GpuTileInterface> {
+  let summary = "how attention of one query is cut for a GPU";
+  let description = [{
+    A workgroup reads all keys of a head.
+
+    - `waves`: waves of a workgroup, which share its keys.
+
+    ```mlir
+    #gist.gpu_decode<waves = 8>
+    ```
+
+    Constraints:
+      * (C1) `waves` is a power of two.
+  }];
+  let parameters = (ins "int64_t":$num_waves);
+  let assemblyFormat = "`<` `waves` `=` $num_waves `>`";
+}
+
+def Gist_GpuSelectionAttr
+    : Gist_TileFamily<"GpuSelection", "gpu_selection", Gist_GpuTileInterface> {
+  let summary = "how a selection is cut for a GPU";
+  let description = [{
+    A workgroup computes tiles of the Gram matrix: some tokens against others.
+
+    - `rows`, `columns`: tokens of a tile.
+    - `depth`: how much of a token's row is staged in workgroup memory at once.
+    - `waves`: how waves share the tile, along rows and along columns.
+    - `stages`: parts of the rows that are in flight or staged at once.
+    - `instruction`: what multiplies, one of those of `#gist.gpu_product`, or
+      `mfma_32x32x16` for 8 bits.
+    - `element`: what is multiplied; sums are f32. Rows of f32 are multiplied as
+      two f16 each; with f8E4M3FNUZ they are rounded to 8 bits.
+
+    ```mlir
+    #gist.gpu_selection<rows = 128, columns = 256, depth = 32, waves = [2, 2],
+                        stages = 2, instruction = mfma_32x32x8, element = f16>
+    ```
+
+    Constraints:
+      * (C1) sizes are positive.
+      * (C2) `waves` are two positive numbers.
+      * (C3) the instruction is one of those above.
+      * (C4) `element` is f8E4M3FNUZ for `mfma_32x32x16`, and f16 or bf16 for others.
+      * (C5) waves fill the tile, as they do for `#gist.gpu_product`; fragments of
+        `mfma_32x32x16` are 32 x 32 x 32.
+      * (C6) `mma_16x8x16` has two stages or more, and `wgmma_64x128x16` three.
+      * (C7) one of `rows` and `columns` is a multiple of the other, and `columns`
+        is one of 32: results are words of bits.
+  }];
+  let parameters = (ins
+    "int64_t":$rows, "int64_t":$columns, "int64_t":$depth,
+    ArrayRefParameter<"int64_t">:$waves,
+    "int64_t":$stages,
+    "::gist::Instruction":$instruction,
+    "::mlir::Type":$element
+  );
+  let assemblyFormat = [{
+    `<` `rows` `=` $rows `,` `columns` `=` $columns `,` `depth` `=` $depth `,`
+        `waves` `=` `[` $waves `]` `,` `stages` `=` $stages `,`
+        `instruction` `=` $instruction `,` `element` `=` $element `>`
+  }];
+  let extraClassDeclaration = [{
+    int64_t getNumWaves() const { return getWaves()[0] * getWaves()[1]; }
+    /// Rows and columns.
+    std::array<int64_t, 2> getShape() const {
+      return {getRows(), getColumns()};
+    }
+  }];
+}
+
+def Gist_GpuClustersAttr
+    : Gist_TileFamily<"GpuClusters", "gpu_clusters", Gist_GpuTileInterface> {
+  let summary = "how an update of a cache of clusters is cut for a GPU";
+  let description = [{
+    A workgroup compares new tokens with clusters.
+
+    - `tokens`, `clusters`: those in workgroup memory at once.
+    - `columns`: numbers of each of them there; zeros follow a shorter row.
+    - `waves`: waves of a workgroup, which share its tokens.
+    - `instruction`: what multiplies f16 and bf16. With f32 it says only how
+      waves share the tile: f32 is multiplied as it is.
+    - `element`: what tokens and clusters are stored in.
+
+    ```mlir
+    #gist.gpu_clusters<tokens = 128, clusters = 64, columns = 64, waves = 4,
+                       instruction = mfma_32x32x8, element = f16>
+    ```
+
+    Constraints:
+      * (C1) sizes are positive.
+      * (C2) the instruction is one that a wave executes alone: `mfma_32x32x8`,
+        `mfma_16x16x16` or `mma_16x8x16`.
+      * (C3) `element` is f16, bf16 or f32.
+      * (C4) each wave has one fragment of the tokens; `clusters` and, but for f32,
+        `columns` are whole fragments. f32 is moved four numbers at once.
+  }];
+  let parameters = (ins
+    "int64_t":$tokens, "int64_t":$clusters, "int64_t":$columns,
+    "int64_t":$num_waves, "::gist::Instruction":$instruction,
+    "::mlir::Type":$element
+  );
+  let assemblyFormat = [{
+    `<` `tokens` `=` $tokens `,` `clusters` `=` $clusters `,`
+        `columns` `=` $columns `,` `waves` `=` $num_waves `,`
         `instruction` `=` $instruction `,` `element` `=` $element `>`
   }];
 }

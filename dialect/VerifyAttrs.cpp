@@ -15,6 +15,7 @@
 #include "dialect/GistNames.h"
 #include "dialect/GistOps.h"
 #include "dialect/GistTargetAttrs.h"
+#include "dialect/GistTileAttrs.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -80,11 +81,6 @@ static bool isTexts(Attribute attribute) {
   return texts && !texts.empty() && llvm::all_of(texts, isText);
 }
 
-/// A choice of numbers is an attribute of this dialect that verifies itself.
-static bool isChoice(Attribute attribute) {
-  return isa<GistDialect>(attribute.getDialect());
-}
-
 /// One number, of threads.
 static bool isWorkgroup(Attribute attribute) {
   auto threads = dyn_cast<DenseI64ArrayAttr>(attribute);
@@ -113,8 +109,8 @@ static const Rule kRules[] = {
     {kTargetAttr, On::Module, isOf<CpuTargetAttr, GpuTargetAttr>,
      "#gist.cpu_target or #gist.gpu_target"},
     {kKernelAttr, On::Function, isOf<KernelAttr>, "#gist.kernel"},
-    {kTileAttr, On::Function, isChoice,
-     "an attribute of the gist dialect, such as #gist.tile"},
+    {kTileAttr, On::Function, isOf<CpuTileInterface, GpuTileInterface>,
+     "a tile of a CPU or a GPU, such as #gist.cpu_rows"},
     {kGridAttr, On::Function, isGrid,
      "an array of up to three maps, each of symbols to one size"},
     {kWorkgroupAttr, On::Function, isWorkgroup,

@@ -496,13 +496,19 @@ def SelectTileConfigPass
     that already has one keeps it.
 
     ```mlir
-    func.func private @k(...) attributes {gist.kernel = #gist.kernel<…>, gist.tile = #gist.tile<
-        workgroup = [32, 64], registers = [8, 4], lanes = 4, instruction = smmla>}
+    func.func private @k(...) attributes {gist.kernel = #gist.kernel<…>, gist.tile = #gist.cpu_product<
+        rows = 32, columns = 64, registers = [8, 4], lanes = 4, instruction = smmla>}
     ```
 
-    For a GPU it is a `#gist.gpu_tile`. Where the target says `gram = fp8`, that of
-    a selection has `element = f8E4M3FNUZ`: its rows are rounded to 8 bits before
-    they are compared.
+    Each way to cut a kernel is an attribute of its own, whose verifier says what
+    its numbers may be: `#gist.cpu_rows`, `#gist.cpu_product`,
+    `#gist.cpu_attention`, `#gist.gpu_rows`, `#gist.gpu_product`, `#gist.gpu_gemv`,
+    `#gist.gpu_gated`, `#gist.gpu_attention`, `#gist.gpu_decode`,
+    `#gist.gpu_selection` and `#gist.gpu_clusters`. Later passes refuse a kernel
+    that has one of another family than it is cut by.
+
+    Where the target says `gram = fp8`, that of a selection has
+    `element = f8E4M3FNUZ`: its rows are rounded to 8 bits before they are compared.
   }];
   let dependentDialects = ["::gist::GistDialect"];
 }

@@ -13,10 +13,23 @@
 using namespace mlir;
 using namespace gist;
 
-TileAttr gist::getKernelTile(Operation *op) {
+CpuTileInterface gist::getKernelTile(Operation *op) {
   auto kernel = isa<func::FuncOp>(op) ? cast<func::FuncOp>(op)
                                       : op->getParentOfType<func::FuncOp>();
-  return kernel ? kernel->getAttrOfType<TileAttr>(kTileAttr) : TileAttr();
+  return kernel ? kernel->getAttrOfType<CpuTileInterface>(kTileAttr)
+                : CpuTileInterface();
+}
+
+LogicalResult gist::refuseTile(func::FuncOp kernel,
+                               ArrayRef<StringRef> families) {
+  Attribute tile = kernel->getAttr(kTileAttr);
+  if (!tile)
+    return kernel.emitError("has no tile configuration");
+  InFlightDiagnostic error = kernel.emitError("expects a tile of the family ");
+  llvm::interleave(
+      families, error, [&](StringRef name) { error << "#" << name; }, " or ");
+  error << " for what it computes, got " << tile;
+  return error;
 }
 
 bool gist::isTransposedMatmul(linalg::LinalgOp op) {

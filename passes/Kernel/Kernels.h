@@ -7,12 +7,15 @@
 //
 // A kernel function (dialect/GistProgramOps.td) gains, in this order,
 //
-//   gist.tile = #gist.tile<…>   what -gist-select-tile-config chose
-//   gist.grid = [map, …]        up to three sizes of its grid, x first (sizes
-//                               left out are 1), as functions of the kernel's
-//                               numbers in the order of their slots: s0, s1, …
-//                               are the index arguments, then the dynamic
-//                               sizes of the tensor arguments
+//   gist.tile = #gist.cpu_rows<…>   what -gist-select-tile-config chose: an
+//                                   attribute of the family that the kernel is
+//                                   cut by (dialect/GistTileAttrs.td)
+//   gist.grid = [map, …]            up to three sizes of its grid, x first
+//                                   (sizes left out are 1), as functions of the
+//                                   kernel's numbers in the order of their
+//                                   slots: s0, s1, … are the index arguments,
+//                                   then the dynamic sizes of the tensor
+//                                   arguments
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,8 +33,20 @@ namespace gist {
 /// True if `op` is a kernel function.
 inline bool isKernel(mlir::Operation *op) { return op->hasAttr(kKernelAttr); }
 
-/// The choice made for the kernel around `op`, or null.
-TileAttr getKernelTile(mlir::Operation *op);
+/// The choice made for the CPU kernel around `op`, or null.
+CpuTileInterface getKernelTile(mlir::Operation *op);
+
+/// Reports that `kernel` has no tile, or one that is not of these families.
+mlir::LogicalResult refuseTile(mlir::func::FuncOp kernel,
+                               llvm::ArrayRef<llvm::StringRef> families);
+
+/// Whether `kernel` has a tile of one of the families `Tiles`; reports if not.
+template <typename... Tiles>
+mlir::LogicalResult expectTile(mlir::func::FuncOp kernel) {
+  if (mlir::isa_and_nonnull<Tiles...>(kernel->getAttr(kTileAttr)))
+    return mlir::success();
+  return refuseTile(kernel, {llvm::StringRef(Tiles::name)...});
+}
 
 /// `size` as a function of the numbers of `kernel`, a function on tensors, in
 /// the order of their slots; fails if they do not give it.

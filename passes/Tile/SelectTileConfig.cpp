@@ -52,7 +52,7 @@ private:
     for (auto kernel : getOperation().getOps<func::FuncOp>()) {
       if (!isKernel(kernel) || kernel->hasAttr(kTileAttr))
         continue;
-      GpuTileAttr tile = selectGpuTile(kernel, gpu, choices);
+      GpuTileInterface tile = selectGpuTile(kernel, gpu, choices);
       if (!tile)
         return signalPassFailure();
       kernel->setAttr(kTileAttr, tile);

@@ -12,7 +12,7 @@ func.func private @unknown_argument(tensor<4xf32> {gist.unknown})
 
 // -----
 
-// expected-error @+1 {{has the attribute 'gist.tile', which holds an attribute of the gist dialect, such as #gist.tile, got 4 : i64}}
+// expected-error @+1 {{has the attribute 'gist.tile', which holds a tile of a CPU or a GPU, such as #gist.cpu_rows, got 4 : i64}}
 func.func private @tile() attributes {gist.tile = 4 : i64}
 
 // -----

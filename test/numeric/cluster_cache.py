@@ -29,7 +29,7 @@ def update_text(q, k, table, state, block):
 
 def kernels_text(layout, heads, group, width, element, block, queries="?", tile=None):
     """The two ops as kernels, @update and @attend."""
-    chosen = f", gist.tile = #gist.tile<{tile}>" if tile else ""
+    chosen = f", gist.tile = #gist.cpu_attention<{tile}>" if tile else ""
     state = state_types(layout.rows, layout.units, heads, width, element)
     q = f"tensor<{queries}x{heads * group}x{width}x{element}>"
     k = f"tensor<{queries}x{heads}x{width}x{element}>"

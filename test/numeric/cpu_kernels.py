@@ -401,7 +401,7 @@ def attention(heads, kv_heads, size, keys="f16", options="causal", symbol="atten
     q = f"tensor<?x{heads}x{size}x{keys}>"
     return f"""
 func.func private @{symbol}(%q: {q}, %k: {kv}, %v: {kv}, %out: {q}) -> {q}
-    attributes {{gist.kernel = #gist.kernel<kind = attention, outputs = 1>{tile and f", gist.tile = #gist.tile<{tile}>"}}} {{
+    attributes {{gist.kernel = #gist.kernel<kind = attention, outputs = 1>{tile and f", gist.tile = #gist.cpu_attention<{tile}>"}}} {{
   %o = gist.attention %q, %k, %v {options} : {q}, {kv}, {kv}
   return %o : {q}
 }}

@@ -13,7 +13,7 @@ from cpu_kernels import Kernels, has_bf16, rows, whole
 BLOCK, WIDTH, GROUP, TOTAL = 16, 8, 3, 101
 
 
-PAIRED = "workgroup = [32, 1], registers = [8, 64], lanes = 4, instruction = bfmmla"
+PAIRED = "queries = 32, keys = 64, registers = 8, lanes = 4, instruction = bfmmla"
 
 
 # bf16 keeps 8 bits of queries, keys, values and weights.

@@ -229,7 +229,7 @@ def test_paired_attention(options):
     """Inputs that bf16 holds exactly: only scaled queries and the weights of the
     values are rounded, the former by at most 2^-9 of themselves, the latter, which
     change with the scores, by at most 2^-8."""
-    tile = "workgroup = [32, 1], registers = [8, 64], lanes = 4, instruction = bfmmla"
+    tile = "queries = 32, keys = 64, registers = 8, lanes = 4, instruction = bfmmla"
     kernels = cpu.Kernels(cpu.attention(6, 2, 64, "f16", options, tile=tile))
     rng = np.random.default_rng(5)
 

@@ -23,9 +23,9 @@ BLOCKS = {
 }
 
 
-def tile(workgroup, depth, waves, stages=2, instruction="mfma_32x32x8", element="f16"):
+def tile(shape, depth, waves, stages=2, instruction="mfma_32x32x8", element="f16"):
     return (
-        f"#gist.gpu_tile<workgroup = {list(workgroup)}, depth = {depth}, waves = {list(waves)}, "
+        f"#gist.gpu_product<rows = {shape[0]}, columns = {shape[1]}, depth = {depth}, waves = {list(waves)}, "
         f"stages = {stages}, instruction = {instruction}, element = {element}>"
     )
 

@@ -20,12 +20,12 @@ CONTROL, FACTOR, BITS, ROOM = 320, 15, 128, 68
 
 #: Small tiles, so that a few dozen tokens are several of them.
 SMALL = (
-    "#gist.gpu_tile<workgroup = [64, 64], depth = {depth}, waves = [2, 2], stages = 2,"
+    "#gist.gpu_selection<rows = 64, columns = 64, depth = {depth}, waves = [2, 2], stages = 2,"
     " instruction = mfma_32x32x8, element = {element}>"
 )
 #: The same with rows rounded to 8 bits.
 FP8 = (
-    "#gist.gpu_tile<workgroup = [64, 64], depth = {depth}, waves = [2, 2], stages = 2,"
+    "#gist.gpu_selection<rows = 64, columns = 64, depth = {depth}, waves = [2, 2], stages = 2,"
     " instruction = mfma_32x32x16, element = f8E4M3FNUZ>"
 )
 

@@ -9,9 +9,9 @@
 
 // Wide, rows not known: the largest tiles.
 // AMD-LABEL: @wide
-// AMD-SAME:    workgroup = [128, 256], depth = 32, waves = [2, 2], stages = 2, instruction = mfma_32x32x8, element = f16
+// AMD-SAME:    #gist.gpu_product<rows = 128, columns = 256, depth = 32, waves = [2, 2], stages = 2, instruction = mfma_32x32x8, element = f16
 // NVIDIA-LABEL: @wide
-// NVIDIA-SAME: workgroup = [128, 256], depth = 64, waves = [8, 1], stages = 4, instruction = wgmma_64x128x16, element = f16
+// NVIDIA-SAME: #gist.gpu_product<rows = 128, columns = 256, depth = 64, waves = [8, 1], stages = 4, instruction = wgmma_64x128x16, element = f16
 func.func private @wide(%x: tensor<?x4096xf32>, %w: tensor<16384x4096xf16>, %y: tensor<?x16384xf32>)
     -> tensor<?x16384xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
   %zero = arith.constant 0.0 : f32
@@ -24,9 +24,9 @@ func.func private @wide(%x: tensor<?x4096xf32>, %w: tensor<16384x4096xf16>, %y: 
 
 // Narrow, and a weight of bf16.
 // AMD-LABEL: @narrow
-// AMD-SAME:    workgroup = [64, 64], depth = 64, waves = [2, 2], stages = 2, instruction = mfma_32x32x8, element = bf16
+// AMD-SAME:    #gist.gpu_product<rows = 64, columns = 64, depth = 64, waves = [2, 2], stages = 2, instruction = mfma_32x32x8, element = bf16
 // NVIDIA-LABEL: @narrow
-// NVIDIA-SAME: workgroup = [64, 64], depth = 64, waves = [2, 2], stages = 4, instruction = mma_16x8x16, element = bf16
+// NVIDIA-SAME: #gist.gpu_product<rows = 64, columns = 64, depth = 64, waves = [2, 2], stages = 4, instruction = mma_16x8x16, element = bf16
 func.func private @narrow(%x: tensor<?x192xf32>, %w: tensor<576x192xbf16>, %y: tensor<?x576xf32>)
     -> tensor<?x576xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
   %zero = arith.constant 0.0 : f32
@@ -37,11 +37,11 @@ func.func private @narrow(%x: tensor<?x192xf32>, %w: tensor<576x192xbf16>, %y: t
   return %p : tensor<?x576xf32>
 }
 
-// One row: lanes along k, 8 numbers each: 512 for 64 lanes, 256 for 32.
+// One row: all lanes of a wave along k, 8 numbers each.
 // AMD-LABEL: @row
-// AMD-SAME:    depth = 512, {{.*}}instruction = fma, element = f32
+// AMD-SAME:    #gist.gpu_gemv<rows = 1, {{.*}}lanes = 64,
 // NVIDIA-LABEL: @row
-// NVIDIA-SAME: depth = 256, {{.*}}instruction = fma, element = f32
+// NVIDIA-SAME: #gist.gpu_gemv<rows = 1, {{.*}}lanes = 32,
 func.func private @row(%x: tensor<1x4096xf32>, %w: tensor<16384x4096xf16>, %y: tensor<1x16384xf32>)
     -> tensor<1x16384xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
   %zero = arith.constant 0.0 : f32
@@ -52,11 +52,11 @@ func.func private @row(%x: tensor<1x4096xf32>, %w: tensor<16384x4096xf16>, %y: t
   return %p : tensor<1x16384xf32>
 }
 
-// Blocks of 32: 18 pieces of a row, so 16 lanes for a row and 16 x 32 numbers.
+// Blocks of 32: 18 pieces of a row, so 16 lanes for a row.
 // AMD-LABEL: @blocks
-// AMD-SAME:    depth = 512, {{.*}}instruction = fma
+// AMD-SAME:    #gist.gpu_gemv<rows = 1, {{.*}}lanes = 16,
 // NVIDIA-LABEL: @blocks
-// NVIDIA-SAME: depth = 512, {{.*}}instruction = fma
+// NVIDIA-SAME: #gist.gpu_gemv<rows = 1, {{.*}}lanes = 16,
 func.func private @blocks(%x: tensor<1x576xf32>, %w: tensor<1536x18x20xi8>, %y: tensor<1x1536xf32>)
     -> tensor<1x1536xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
   %zero = arith.constant 0.0 : f32

@@ -33,6 +33,7 @@ TEST(KernelKinds, CpusHaveAnEntryForEach) {
     ASSERT_NE(entry, nullptr) << stringifyKernelKind(kind).str();
     EXPECT_NE(entry->choose, nullptr) << stringifyKernelKind(kind).str();
     EXPECT_NE(entry->distribute, nullptr) << stringifyKernelKind(kind).str();
+    EXPECT_NE(entry->verify, nullptr) << stringifyKernelKind(kind).str();
   });
 }
 
@@ -42,5 +43,6 @@ TEST(KernelKinds, GpusHaveAnEntryForEach) {
     ASSERT_NE(entry, nullptr) << stringifyKernelKind(kind).str();
     EXPECT_NE(entry->choose, nullptr) << stringifyKernelKind(kind).str();
     EXPECT_NE(entry->emit, nullptr) << stringifyKernelKind(kind).str();
+    EXPECT_NE(entry->verify, nullptr) << stringifyKernelKind(kind).str();
   });
 }

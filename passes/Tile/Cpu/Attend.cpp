@@ -49,11 +49,11 @@ public:
         output(output) {}
 
   /// The code of `limit` queries from number `first` on.
-  void emit(Value first, Value kvHead, TileAttr tile, int64_t limit);
+  void emit(Value first, Value kvHead, CpuAttentionAttr tile, int64_t limit);
 
 private:
-  void emitCopy(Value first, TileAttr tile, int64_t limit);
-  void emitKeys(Value first, TileAttr tile, int64_t limit);
+  void emitCopy(Value first, CpuAttentionAttr tile, int64_t limit);
+  void emitKeys(Value first, CpuAttentionAttr tile, int64_t limit);
   AttentionTile describe();
   AttentionStep makeStep(Value begin, Value number, int64_t step);
   void addMembers(Value first, Value last, int64_t step);
@@ -305,7 +305,7 @@ void Attend::writeRow(Value tile, Value row, Value token) {
     }
 }
 
-void Attend::emitCopy(Value start, TileAttr tile, int64_t limit) {
+void Attend::emitCopy(Value start, CpuAttentionAttr tile, int64_t limit) {
   Value zero = b.index(0), total = getCount();
   first = start;
   queries = b.smaller(b.sub(total, first), b.index(limit));
@@ -328,7 +328,7 @@ void Attend::emitCopy(Value start, TileAttr tile, int64_t limit) {
       return Values{getId(n), head};
     };
     if (op.getLogCount() && op.getCausal()) {
-      pairs = b.scratch({limit, tile.getRegisters()[1]}, f32);
+      pairs = b.scratch({limit, tile.getKeys()}, f32);
       what.pairBias = [&](TileBuilder &, Value begin, Value number,
                           int64_t step) {
         return makePairBias(begin, number, step);
@@ -353,7 +353,7 @@ void Attend::emitCopy(Value start, TileAttr tile, int64_t limit) {
   });
 }
 
-void Attend::emitKeys(Value start, TileAttr tile, int64_t limit) {
+void Attend::emitKeys(Value start, CpuAttentionAttr tile, int64_t limit) {
   Value zero = b.index(0), total = b.size(op.getKey(), 0);
   first = start;
   AffineExpr d0, d1;
@@ -375,7 +375,7 @@ void Attend::emitKeys(Value start, TileAttr tile, int64_t limit) {
     older = total;
     what.keys = clusters = getCount();
   }
-  int64_t step = tile.getRegisters()[1];
+  int64_t step = tile.getKeys();
   stepKeys = b.scratch({step, keySize}, f32);
   stepValues = b.scratch({step, valueSize}, f32);
   stepCounts = b.scratch({step}, i32);
@@ -396,7 +396,8 @@ void Attend::emitKeys(Value start, TileAttr tile, int64_t limit) {
            [&](Value row) { writeRow(result, row, b.add(first, row)); });
 }
 
-void Attend::emit(Value start, Value kvHead, TileAttr tile, int64_t limit) {
+void Attend::emit(Value start, Value kvHead, CpuAttentionAttr tile,
+                  int64_t limit) {
   head = kvHead;
   if (op.getMode() == AttendMode::Copy)
     emitCopy(start, tile, limit);
@@ -424,9 +425,9 @@ FailureOr<scf::ForallOp> gist::distributeAttend(RewriterBase &rewriter,
     return op.emitOpError("has heads that are no multiple of ")
            << kLanes << " numbers";
 
-  TileAttr tile = getKernelTile(op);
+  auto tile = cast<CpuAttentionAttr>(kernel->getAttr(kTileAttr));
   // Queries of a workgroup are of one block.
-  int64_t limit = tile.getWorkgroup()[0];
+  int64_t limit = tile.getQueries();
   if (op.getMode() == AttendMode::Keys && op.getCausal())
     limit = std::gcd(limit, *op.getBlock());
   rewriter.setInsertionPoint(end);

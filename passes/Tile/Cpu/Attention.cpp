@@ -439,7 +439,7 @@ bool gist::isAttentionVectorizable(RankedTensorType key,
 }
 
 Value gist::emitAttention(TileBuilder &b, const AttentionTile &what,
-                          TileAttr tile, Value result) {
+                          CpuAttentionAttr tile, Value result) {
   return Attention(b, what, tile).emit(result);
 }
 
@@ -449,6 +449,10 @@ LogicalResult gist::lowerAttention(RewriterBase &rewriter, AttentionOp op) {
     return rewriter.notifyMatchFailure(op, "more than one sequence or KV head");
   if (!isAttentionVectorizable(key, op.getValue().getType()))
     return rewriter.notifyMatchFailure(op, "heads are no multiple of a vector");
+  auto tile = dyn_cast_or_null<CpuAttentionAttr>(getKernelTile(op));
+  if (!tile)
+    return rewriter.notifyMatchFailure(op,
+                                       "its kernel is not cut as attention");
   TileBuilder builder(op.getLoc(), rewriter);
   ReifiedRankedShapedTypeDims shapes;
   if (failed(op.reifyResultShapes(builder, shapes)))
@@ -467,7 +471,6 @@ LogicalResult gist::lowerAttention(RewriterBase &rewriter, AttentionOp op) {
   what.window = op.getWindow();
   what.sinks = op.getSinks().value_or(0);
   what.scale = op.getEffectiveScale();
-  rewriter.replaceOp(op,
-                     emitAttention(builder, what, getKernelTile(op), empty));
+  rewriter.replaceOp(op, emitAttention(builder, what, tile, empty));
   return success();
 }

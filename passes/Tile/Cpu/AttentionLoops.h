@@ -56,7 +56,7 @@ bool isAttentionVectorizable(mlir::RankedTensorType key,
 
 /// `result`, tokens x heads of the group x value size, filled with attention.
 mlir::Value emitAttention(TileBuilder &b, const AttentionTile &what,
-                          TileAttr tile, mlir::Value result);
+                          CpuAttentionAttr tile, mlir::Value result);
 
 } // namespace gist
 

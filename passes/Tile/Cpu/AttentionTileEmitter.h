@@ -26,14 +26,15 @@ class AttentionTileEmitter {
   using Type = mlir::Type;
 
 public:
-  AttentionTileEmitter(TileBuilder &b, const AttentionTile &what, TileAttr tile)
-      : b(b), what(what), step(tile.getRegisters()[1]),
+  AttentionTileEmitter(TileBuilder &b, const AttentionTile &what,
+                       CpuAttentionAttr tile)
+      : b(b), what(what), step(tile.getKeys()),
         group(getType(what.query).getDimSize(1)),
         isPaired(tile.getInstruction() == Instruction::Bfmmla),
-        maxRows(llvm::alignTo(tile.getWorkgroup()[0] * group,
-                              isPaired ? tile.getRegisters()[0] : 1)),
-        rowsAtOnce(isPaired ? tile.getRegisters()[0]
-                            : countRows(what, tile.getRegisters()[0])),
+        maxRows(llvm::alignTo(tile.getQueries() * group,
+                              isPaired ? tile.getRegisters() : 1)),
+        rowsAtOnce(isPaired ? tile.getRegisters()
+                            : countRows(what, tile.getRegisters())),
         headSize(getType(what.key).getShape().back()),
         valueSize(getType(what.value).getShape().back()), f32(b.getF32Type()),
         bf16(b.getBF16Type()), queries(what.queries), keys(what.keys) {}

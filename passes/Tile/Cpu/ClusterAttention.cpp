@@ -49,6 +49,10 @@ LogicalResult gist::lowerClusterAttention(RewriterBase &rewriter,
   if (!isAttentionVectorizable(op.getKeys().getType(),
                                op.getValues().getType()))
     return rewriter.notifyMatchFailure(op, "heads are no multiple of a vector");
+  auto tile = dyn_cast_or_null<CpuAttentionAttr>(getKernelTile(op));
+  if (!tile)
+    return rewriter.notifyMatchFailure(op,
+                                       "its kernel is not cut as attention");
   TileBuilder b(op.getLoc(), rewriter);
   Value zero = b.index(0), layer = op.getLayer(), past = op.getPast();
   HeadPlan plan(b, [&](HeadField field) {
@@ -104,6 +108,6 @@ LogicalResult gist::lowerClusterAttention(RewriterBase &rewriter,
   Value empty = tensor::EmptyOp::create(
       b, tensor::getMixedSizes(b, op.getLoc(), op.getQuery()),
       op.getQuery().getType().getElementType());
-  rewriter.replaceOp(op, emitAttention(b, what, getKernelTile(op), empty));
+  rewriter.replaceOp(op, emitAttention(b, what, tile, empty));
   return success();
 }

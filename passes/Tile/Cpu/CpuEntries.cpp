@@ -23,27 +23,32 @@ namespace gist {
 // Rows
 //===----------------------------------------------------------------------===//
 
-static TileAttr chooseRows(func::FuncOp kernel, const TargetInfo &target,
-                           const CpuChoices &) {
-  return TileAttr::get(kernel.getContext(), {target.rows}, {1}, target.lanes,
-                       Instruction::Fma);
+static CpuTileInterface
+chooseRows(func::FuncOp kernel, const TargetInfo &target, const CpuChoices &) {
+  return CpuRowsAttr::get(kernel.getContext(), target.rows, target.lanes);
 }
 
 const CpuKernelEntry gist::kCpuRowsKernel = {
     .choose = chooseRows,
     .distribute = distributeRows,
+    .verify = expectTile<CpuRowsAttr>,
 };
 
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
 
+/// The least share of the limit that is taken for columns that divide a result:
+/// smaller tiles cost more than an uneven end.
+static constexpr int64_t kLeastShare = 4;
+
 /// The largest multiple of `unit` up to `limit` that divides `size`, or
 /// `limit` when only smaller ones than a quarter of it do.
 static int64_t getDividingTile(int64_t size, int64_t unit, int64_t limit) {
   if (ShapedType::isDynamic(size))
     return limit;
-  for (int64_t tile = limit; tile >= std::max(unit, limit / 4); tile -= unit)
+  for (int64_t tile = limit; tile >= std::max(unit, limit / kLeastShare);
+       tile -= unit)
     if (size % tile == 0)
       return tile;
   return size < limit ? llvm::divideCeilSigned(size, unit) * unit : limit;
@@ -51,51 +56,62 @@ static int64_t getDividingTile(int64_t size, int64_t unit, int64_t limit) {
 
 /// How a product is cut. The columns of a workgroup keep its part of the
 /// weight in the first cache; its rows reuse that part.
-static TileAttr getMatmulTile(MLIRContext *context, const TargetInfo &target,
-                              int64_t columns, int64_t unit, int64_t limit,
-                              Instruction instruction) {
+static CpuProductAttr getMatmulTile(MLIRContext *context,
+                                    const TargetInfo &target, int64_t columns,
+                                    int64_t unit, int64_t limit,
+                                    Instruction instruction) {
   MatmulShape shape =
       instruction == Instruction::Fma ? target.floatShape : target.integerShape;
-  return TileAttr::get(
-      context, {shape.workgroupRows, getDividingTile(columns, unit, limit)},
+  return CpuProductAttr::get(
+      context, shape.workgroupRows, getDividingTile(columns, unit, limit),
       {shape.registerRows, shape.registerColumns}, target.lanes, instruction);
 }
 
-static TileAttr getFloatMatmulTile(Operation *product,
-                                   const TargetInfo &target) {
+static CpuProductAttr getFloatMatmulTile(Operation *product,
+                                         const TargetInfo &target) {
   auto type = cast<RankedTensorType>(product->getResult(0).getType());
   return getMatmulTile(product->getContext(), target, type.getDimSize(1),
                        target.floatShape.registerColumns,
                        target.floatShape.workgroupColumns, Instruction::Fma);
 }
 
+static FailureOr<scf::ForallOp> distributeProduct(RewriterBase &rewriter,
+                                                  func::FuncOp kernel) {
+  auto tile = cast<CpuProductAttr>(kernel->getAttr(kTileAttr));
+  return distributeTail(rewriter, kernel, {tile.getRows(), tile.getColumns()});
+}
+
 // A contraction that is not x W^T is computed on whole rows.
 const CpuKernelEntry gist::kCpuMatmulKernel = {
     .choose = [](func::FuncOp kernel, const TargetInfo &target,
-                 const CpuChoices &choices) -> TileAttr {
-      linalg::LinalgOp product = findTransposedMatmul(kernel);
-      return product ? getFloatMatmulTile(product, target)
-                     : chooseRows(kernel, target, choices);
+                 const CpuChoices &choices) -> CpuTileInterface {
+      if (linalg::LinalgOp product = findTransposedMatmul(kernel))
+        return getFloatMatmulTile(product, target);
+      return chooseRows(kernel, target, choices);
     },
-    .distribute = [](RewriterBase &rewriter, func::FuncOp kernel,
-                     TileAttr tile) -> FailureOr<scf::ForallOp> {
-      return findTransposedMatmul(kernel)
-                 ? distributeTail(rewriter, kernel, tile)
-                 : distributeRows(rewriter, kernel, tile);
+    .distribute = [](RewriterBase &rewriter,
+                     func::FuncOp kernel) -> FailureOr<scf::ForallOp> {
+      return findTransposedMatmul(kernel) ? distributeProduct(rewriter, kernel)
+                                          : distributeRows(rewriter, kernel);
+    },
+    .verify = [](func::FuncOp kernel) -> LogicalResult {
+      return findTransposedMatmul(kernel) ? expectTile<CpuProductAttr>(kernel)
+                                          : expectTile<CpuRowsAttr>(kernel);
     },
 };
 
 const CpuKernelEntry gist::kCpuGuardedMatmulKernel = {
     .choose = [](func::FuncOp kernel, const TargetInfo &target,
-                 const CpuChoices &) -> TileAttr {
+                 const CpuChoices &) -> CpuTileInterface {
       return getFloatMatmulTile(findRoot<GuardedMatmulOp>(kernel), target);
     },
-    .distribute = distributeTail,
+    .distribute = distributeProduct,
+    .verify = expectTile<CpuProductAttr>,
 };
 
 const CpuKernelEntry gist::kCpuQuantizedMatmulKernel = {
     .choose = [](func::FuncOp kernel, const TargetInfo &target,
-                 const CpuChoices &) -> TileAttr {
+                 const CpuChoices &) -> CpuTileInterface {
       auto op = findRoot<QuantizedMatmulOp>(kernel);
       PackingAttr packing = op.getPackedAttr();
       return getMatmulTile(
@@ -106,12 +122,20 @@ const CpuKernelEntry gist::kCpuQuantizedMatmulKernel = {
               : target.integerShape.workgroupColumns,
           packing ? target.integerInstruction : Instruction::Widen);
     },
-    .distribute = distributeTail,
+    .distribute = distributeProduct,
+    .verify = expectTile<CpuProductAttr>,
 };
 
 //===----------------------------------------------------------------------===//
 // Attention
 //===----------------------------------------------------------------------===//
+
+/// bfmmla takes operands of 2 x 4, two of them at once: heads are a multiple of
+/// this.
+static constexpr int64_t kPairedNumbers = 8;
+/// Rows whose sums stay in registers with bfmmla: four pairs by four pairs of
+/// keys are 16 of 32 vector registers.
+static constexpr int64_t kPairedRows = 8;
 
 /// Whether attention has many queries, in numbers that lose little in bf16, and
 /// heads that fill operands of two by four.
@@ -128,43 +152,51 @@ static bool isPairable(Operation *attention) {
   else
     return false;
   return query.isDynamicDim(0) && !key.getElementType().isF32() &&
-         key.getShape().back() % 8 == 0 && value.getShape().back() % 8 == 0;
+         key.getShape().back() % kPairedNumbers == 0 &&
+         value.getShape().back() % kPairedNumbers == 0;
 }
 
-static TileAttr getAttentionTile(MLIRContext *context,
-                                 const TargetInfo &target) {
-  return TileAttr::get(context, {target.attention.queries, 1},
-                       {target.floatShape.registerRows, target.attention.keys},
-                       target.lanes, Instruction::Fma);
+static CpuAttentionAttr getAttentionTile(MLIRContext *context,
+                                         const TargetInfo &target) {
+  return CpuAttentionAttr::get(
+      context, target.attention.queries, target.attention.keys,
+      target.floatShape.registerRows, target.lanes, Instruction::Fma);
 }
 
 // Dense attention, and that on a cache of clusters.
 const CpuKernelEntry gist::kCpuAttentionKernel = {
     .choose = [](func::FuncOp kernel, const TargetInfo &target,
-                 const CpuChoices &choices) -> TileAttr {
+                 const CpuChoices &choices) -> CpuTileInterface {
       MLIRContext *context = kernel.getContext();
       Operation *attention = findRoot<AttentionOp>(kernel);
       if (!attention)
         attention = findRoot<ClusterAttentionOp>(kernel);
       if (choices.isReduced && isPairable(attention) &&
           target.attentionInstruction == Instruction::Bfmmla)
-        return TileAttr::get(context, {target.attention.queries, 1},
-                             {8, target.attention.keys}, target.lanes,
-                             Instruction::Bfmmla);
+        return CpuAttentionAttr::get(context, target.attention.queries,
+                                     target.attention.keys, kPairedRows,
+                                     target.lanes, Instruction::Bfmmla);
       return getAttentionTile(context, target);
     },
-    .distribute = distributeTail,
+    .distribute = [](RewriterBase &rewriter,
+                     func::FuncOp kernel) -> FailureOr<scf::ForallOp> {
+      // The other dimension is the KV heads, of which a workgroup has one.
+      auto tile = cast<CpuAttentionAttr>(kernel->getAttr(kTileAttr));
+      return distributeTail(rewriter, kernel, {tile.getQueries(), 1});
+    },
+    .verify = expectTile<CpuAttentionAttr>,
 };
 
 const CpuKernelEntry gist::kCpuAttendKernel = {
     .choose = [](func::FuncOp kernel, const TargetInfo &target,
-                 const CpuChoices &) -> TileAttr {
+                 const CpuChoices &) -> CpuTileInterface {
       return getAttentionTile(kernel.getContext(), target);
     },
-    .distribute = [](RewriterBase &rewriter, func::FuncOp kernel,
-                     TileAttr) -> FailureOr<scf::ForallOp> {
+    .distribute = [](RewriterBase &rewriter,
+                     func::FuncOp kernel) -> FailureOr<scf::ForallOp> {
       return distributeAttend(rewriter, findRoot<AttendOp>(kernel));
     },
+    .verify = expectTile<CpuAttentionAttr>,
 };
 
 //===----------------------------------------------------------------------===//
@@ -173,17 +205,19 @@ const CpuKernelEntry gist::kCpuAttendKernel = {
 
 const CpuKernelEntry gist::kCpuSelectKernel = {
     .choose = chooseRows,
-    .distribute = [](RewriterBase &rewriter, func::FuncOp kernel,
-                     TileAttr) -> FailureOr<scf::ForallOp> {
+    .distribute = [](RewriterBase &rewriter,
+                     func::FuncOp kernel) -> FailureOr<scf::ForallOp> {
       return distributeSelection(rewriter, findSelection(kernel));
     },
+    .verify = expectTile<CpuRowsAttr>,
 };
 
 const CpuKernelEntry gist::kCpuClusterUpdateKernel = {
     .choose = chooseRows,
-    .distribute = [](RewriterBase &rewriter, func::FuncOp kernel,
-                     TileAttr) -> FailureOr<scf::ForallOp> {
+    .distribute = [](RewriterBase &rewriter,
+                     func::FuncOp kernel) -> FailureOr<scf::ForallOp> {
       return distributeClusterUpdate(rewriter,
                                      findRoot<ClusterUpdateOp>(kernel));
     },
+    .verify = expectTile<CpuRowsAttr>,
 };

@@ -31,11 +31,15 @@ struct CpuChoices {
 /// what their ops read and give and the stack.
 struct CpuKernelEntry {
   /// How the kernel is cut.
-  TileAttr (*choose)(mlir::func::FuncOp kernel, const TargetInfo &target,
-                     const CpuChoices &choices);
+  CpuTileInterface (*choose)(mlir::func::FuncOp kernel,
+                             const TargetInfo &target,
+                             const CpuChoices &choices);
   /// Cuts the kernel into workgroups; a null loop for a kernel of one.
   mlir::FailureOr<mlir::scf::ForallOp> (*distribute)(
-      mlir::RewriterBase &rewriter, mlir::func::FuncOp kernel, TileAttr tile);
+      mlir::RewriterBase &rewriter, mlir::func::FuncOp kernel);
+  /// Whether the kernel has a tile of a family that `distribute` takes, chosen
+  /// or written by hand (expectTile); reports if not.
+  mlir::LogicalResult (*verify)(mlir::func::FuncOp kernel);
 };
 
 /// What is known of kernels of this kind on CPUs; null for a kind that has no
@@ -46,15 +50,15 @@ const CpuKernelEntry *findCpuKernelEntry(KernelKind kind);
 /// there is no entry, or the body is not of its kind.
 const CpuKernelEntry *getCpuKernelEntry(mlir::func::FuncOp kernel);
 
-/// Tiles the last op of `kernel`, and computes what it reads along with it.
+/// Tiles the last op of `kernel` by these sizes, of its first dimensions, and
+/// computes what it reads along with it.
 mlir::FailureOr<mlir::scf::ForallOp>
 distributeTail(mlir::RewriterBase &rewriter, mlir::func::FuncOp kernel,
-               TileAttr tile);
+               llvm::ArrayRef<int64_t> workgroup);
 
 /// Runs the body on some rows at a time, if it works row by row.
 mlir::FailureOr<mlir::scf::ForallOp>
-distributeRows(mlir::RewriterBase &rewriter, mlir::func::FuncOp kernel,
-               TileAttr tile);
+distributeRows(mlir::RewriterBase &rewriter, mlir::func::FuncOp kernel);
 
 /// The op that ends `kernel`, and the destination that its operand `number` is
 /// tied to.

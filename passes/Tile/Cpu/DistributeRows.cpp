@@ -222,9 +222,9 @@ static scf::ForallOp cutRows(RewriterBase &rewriter, func::FuncOp kernel,
 }
 
 FailureOr<scf::ForallOp> gist::distributeRows(RewriterBase &rewriter,
-                                              func::FuncOp kernel,
-                                              TileAttr tile) {
+                                              func::FuncOp kernel) {
   if (!worksOnRows(kernel))
     return scf::ForallOp();
-  return cutRows(rewriter, kernel, tile.getWorkgroup()[0]);
+  auto tile = cast<CpuRowsAttr>(kernel->getAttr(kTileAttr));
+  return cutRows(rewriter, kernel, tile.getRows());
 }

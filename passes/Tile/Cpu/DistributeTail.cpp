@@ -51,15 +51,15 @@ static void resolveSizes(RewriterBase &rewriter, func::FuncOp kernel) {
 
 FailureOr<scf::ForallOp> gist::distributeTail(RewriterBase &rewriter,
                                               func::FuncOp kernel,
-                                              TileAttr tile) {
+                                              ArrayRef<int64_t> workgroup) {
   auto tail = getReturn(kernel)->getOperand(0).getDefiningOp<TilingInterface>();
   if (!tail)
     return kernel.emitError("does not end in an op that can be tiled");
   SmallVector<OpFoldResult> sizes;
   size_t loops = tail.getLoopIteratorTypes().size();
   for (size_t i = 0; i < loops; ++i)
-    sizes.push_back(rewriter.getIndexAttr(
-        i < tile.getWorkgroup().size() ? tile.getWorkgroup()[i] : 0));
+    sizes.push_back(
+        rewriter.getIndexAttr(i < workgroup.size() ? workgroup[i] : 0));
   // Behind another op, attention is cut by queries alone: which heads a tile
   // needs is not known when it is fused.
   if (getKernelKind(kernel) == KernelKind::Attention && !isa<AttentionOp>(tail))

@@ -90,8 +90,18 @@ Value FloatProduct::emitRows(Value row, int64_t rows, int64_t columns,
   })[0];
 }
 
+/// Rows and columns whose sums stay in registers. Kernels that are not cut as
+/// products have some too, from the definitions of their ops.
+static std::pair<int64_t, int64_t> getRegisters(CpuTileInterface tile) {
+  if (auto product = dyn_cast<CpuProductAttr>(tile))
+    return {product.getRegisters()[0], product.getRegisters()[1]};
+  if (auto attention = dyn_cast<CpuAttentionAttr>(tile))
+    return {attention.getRegisters(), attention.getKeys()};
+  return {1, 1};
+}
+
 LogicalResult gist::lowerMatmul(RewriterBase &rewriter, linalg::LinalgOp op) {
-  TileAttr tile = getKernelTile(op);
+  CpuTileInterface tile = getKernelTile(op);
   Value x = op.getDpsInputOperand(0)->get(),
         w = op.getDpsInputOperand(1)->get();
   int64_t depth = cast<RankedTensorType>(w.getType()).getDimSize(1);
@@ -102,7 +112,7 @@ LogicalResult gist::lowerMatmul(RewriterBase &rewriter, linalg::LinalgOp op) {
     return rewriter.notifyMatchFailure(op, "the reduction is dynamic");
   TileBuilder b(op.getLoc(), rewriter);
   FloatProduct product{b, x, w, lanes, depth};
-  int64_t step = tile.getRegisters()[0], columns = tile.getRegisters()[1];
+  auto [step, columns] = getRegisters(tile);
   Value rows = b.size(x, 0), whole = b.roundDown(rows, step);
   Value result = op.getDpsInits()[0];
   result = b.loop(

@@ -40,7 +40,7 @@ struct ColumnScales {
 /// One product, and what its loops share.
 class Product {
 public:
-  Product(TileBuilder &b, QuantizedMatmulOp op, TileAttr tile)
+  Product(TileBuilder &b, QuantizedMatmulOp op, CpuProductAttr tile)
       : b(b), packing(op.getPackedAttr()), tile(tile), values(op.getValues()),
         scales(op.getScales()), weight(op.getWeight()), i8(b.getI8Type()),
         i32(b.getI32Type()), f32(b.getF32Type()),
@@ -96,7 +96,7 @@ private:
 
   TileBuilder &b;
   PackingAttr packing;
-  TileAttr tile;
+  CpuProductAttr tile;
   Value values, scales, weight;
   Type i8, i32, f32;
   int64_t blocks, groups, columns, rowsOfTile, columnsOfTile;
@@ -411,7 +411,7 @@ Value Product::emitPairs(const PackedRows &packed, const Columns &weights,
 Value Product::emitAllPairs(Value result) {
   Value zero = b.index(0);
   Value tiles = b.divideUp(b.size(values, 0), rowsOfTile);
-  int64_t maxTiles = llvm::divideCeil(tile.getWorkgroup()[0], rowsOfTile);
+  int64_t maxTiles = llvm::divideCeil(tile.getRows(), rowsOfTile);
   PackedRows packed = emitPackedRows(tiles, maxTiles);
   return b.loop(zero, b.size(weight, 0), 1, result,
                 [&](Value group, ValueRange carried) {
@@ -583,9 +583,12 @@ Value Product::emit(Value result) {
 
 LogicalResult gist::lowerQuantizedMatmul(RewriterBase &rewriter,
                                          QuantizedMatmulOp op) {
-  TileAttr tile = getKernelTile(op);
   if (!op.getPackedAttr())
     return rewriter.notifyMatchFailure(op, "the weight is not packed");
+  auto tile = dyn_cast_or_null<CpuProductAttr>(getKernelTile(op));
+  if (!tile)
+    return rewriter.notifyMatchFailure(op,
+                                       "its kernel is not cut as a product");
   TileBuilder builder(op.getLoc(), rewriter);
   ReifiedRankedShapedTypeDims shapes;
   if (failed(op.reifyResultShapes(builder, shapes)))

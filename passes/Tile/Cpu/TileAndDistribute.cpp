@@ -64,11 +64,10 @@ static LogicalResult distribute(func::FuncOp kernel) {
   const CpuKernelEntry *entry = getCpuKernelEntry(kernel);
   if (!entry)
     return failure();
-  auto tile = kernel->getAttrOfType<TileAttr>(kTileAttr);
-  if (!tile)
-    return kernel.emitError("has no tile configuration");
+  if (failed(entry->verify(kernel)))
+    return failure();
   IRRewriter rewriter(kernel.getContext());
-  FailureOr<scf::ForallOp> forall = entry->distribute(rewriter, kernel, tile);
+  FailureOr<scf::ForallOp> forall = entry->distribute(rewriter, kernel);
   if (failed(forall))
     return failure();
   // Only destinations are written: others may read the inputs after us.

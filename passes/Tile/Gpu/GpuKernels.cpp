@@ -22,22 +22,27 @@ namespace gist {
 using namespace mlir;
 using namespace gist;
 
+/// Threads of a workgroup, at most, on every GPU of the table.
+static constexpr int64_t kMaxThreads = 1024;
+
 /// Replaces `source` by its code for `gpu`.
 static LogicalResult lowerKernel(func::FuncOp source, const GpuInfo &gpu) {
   const GpuKernelEntry *entry = getGpuKernelEntry(source);
   if (!entry)
     return failure();
-  auto tile = source->getAttrOfType<GpuTileAttr>(kTileAttr);
-  if (!tile)
+  if (!source->hasAttr(kTileAttr))
     return source.emitError("has no tile configuration for a GPU");
   auto refuse = [&] {
     return source.emitError("cannot be written for ") << gpu.name;
   };
-  if (entry->verify && failed(entry->verify(source, tile, gpu)))
+  if (failed(entry->verify(source, gpu)))
     return refuse();
-  int64_t threads = gpu.waveSize;
-  for (int64_t waves : tile.getWaves())
-    threads *= waves;
+  auto tile = cast<GpuTileInterface>(source->getAttr(kTileAttr));
+  int64_t threads = gpu.waveSize * tile.getNumWaves();
+  if (threads > kMaxThreads)
+    return source.emitError("has a tile of ")
+           << tile.getNumWaves() << " waves; " << gpu.name
+           << " runs workgroups of up to " << kMaxThreads / gpu.waveSize;
 
   OpBuilder builder(source.getContext());
   func::FuncOp function = createBufferFunction(builder, source);

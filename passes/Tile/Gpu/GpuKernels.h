@@ -22,8 +22,8 @@ const GpuKernelEntry *getGpuKernelEntry(mlir::func::FuncOp kernel);
 
 /// How `kernel` is cut on `gpu`; null, with a diagnostic, where the GPU cannot
 /// do that.
-GpuTileAttr selectGpuTile(mlir::func::FuncOp kernel, const GpuInfo &gpu,
-                          const GpuChoices &choices);
+GpuTileInterface selectGpuTile(mlir::func::FuncOp kernel, const GpuInfo &gpu,
+                               const GpuChoices &choices);
 
 } // namespace gist
 

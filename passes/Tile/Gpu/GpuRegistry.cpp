@@ -38,8 +38,8 @@ const GpuKernelEntry *gist::getGpuKernelEntry(func::FuncOp kernel) {
   return entry;
 }
 
-GpuTileAttr gist::selectGpuTile(func::FuncOp kernel, const GpuInfo &gpu,
-                                const GpuChoices &choices) {
+GpuTileInterface gist::selectGpuTile(func::FuncOp kernel, const GpuInfo &gpu,
+                                     const GpuChoices &choices) {
   const GpuKernelEntry *entry = getGpuKernelEntry(kernel);
-  return entry ? entry->choose(kernel, gpu, choices) : GpuTileAttr();
+  return entry ? entry->choose(kernel, gpu, choices) : GpuTileInterface();
 }

@@ -22,8 +22,7 @@ using namespace gist;
 
 /// The product of a kernel that is one product by matrix instructions, or null.
 static linalg::LinalgOp getProduct(func::FuncOp kernel) {
-  auto tile = kernel->getAttrOfType<GpuTileAttr>(kTileAttr);
-  if (!tile || tile.getInstruction() == Instruction::Fma ||
+  if (!kernel->getAttrOfType<GpuProductAttr>(kTileAttr) ||
       getKernelKind(kernel) != KernelKind::Matmul)
     return {};
   return getGpuMatmul(kernel);
@@ -46,7 +45,7 @@ struct GpuTileProductsPass final
       linalg::LinalgOp product = getProduct(kernel);
       if (!product)
         continue;
-      auto tile = kernel->getAttrOfType<GpuTileAttr>(kTileAttr);
+      auto tile = kernel->getAttrOfType<GpuProductAttr>(kTileAttr);
       if (failed(tileProduct(product, tile, *gpu)))
         return signalPassFailure();
     }

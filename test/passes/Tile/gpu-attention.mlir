@@ -12,7 +12,7 @@
 // CHECK-LABEL: func.func private @attention(
 // CHECK-SAME: %[[Q:.*]]: memref<?x4x128xf16>, %[[K:.*]]: memref<?x2x128xf16>, %[[V:.*]]: memref<?x2x128xf16>
 // CHECK-SAME: gist.grid = [#[[BLOCKS]], #[[HEADS]]]
-// CHECK-SAME: workgroup = [128, 32], depth = 128, waves = [4], stages = 2, instruction = mfma_32x32x8, element = f16>
+// CHECK-SAME: rows = 128, keys = 32, waves = 4, stages = 2, instruction = mfma_32x32x8, element = f16>
 // CHECK-SAME: gist.waves_per_simd = 2 : i64
 // CHECK-SAME: gist.workgroup = array<i64: 256>
 // Keys as they are, values transposed.
@@ -65,7 +65,7 @@
 // Four warps multiply 64 rows. 64 keys and values of 256 bytes are 2048 pieces
 // for 128 threads; keys are copied a step before their values.
 // SM90-LABEL: func.func private @attention(
-// SM90-SAME: workgroup = [64, 64], depth = 128, waves = [4], stages = 2, instruction = wgmma_64x128x16
+// SM90-SAME: rows = 64, keys = 64, waves = 4, stages = 2, instruction = wgmma_64x128x16
 // SM90-SAME: gist.workgroup = array<i64: 128>
 // SM90-DAG: memref.alloca() {{.*}} : memref<2x64x64xf16, #gpu.address_space<workgroup>>
 // SM90-DAG: memref.alloca() {{.*}} : memref<4x64x64xf16, #gpu.address_space<workgroup>>
@@ -147,7 +147,7 @@ func.func private @one(%q: tensor<1x6x64xf16>, %k: tensor<?x2x64xf16>, %v: tenso
 // What instructions of one warp multiply goes through registers: keys are f32
 // here.
 // SM90-LABEL: func.func private @converted(
-// SM90-SAME: workgroup = [128, 64], depth = 64, waves = [4], stages = 2, instruction = mma_16x8x16
+// SM90-SAME: rows = 128, keys = 64, waves = 4, stages = 2, instruction = mma_16x8x16
 // SM90: scf.for
 // SM90: nvgpu.ldmatrix {{.*}}transpose = false
 // SM90: nvgpu.mma.sync

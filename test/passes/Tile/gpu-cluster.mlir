@@ -24,7 +24,7 @@
 // CHECK-SAME: %[[KEY:[a-z0-9]+]]: memref<?x3x64xf16>, %[[VALUE:[a-z0-9]+]]: memref<?x3x64xf16>
 // CHECK-SAME: %[[KEYS:[a-z0-9]+]]: memref<5264x64xf16>, %[[VALUES:[a-z0-9]+]]: memref<5264x64xf16>, %[[UNITS:[a-z0-9]+]]: memref<138x64xf16>, %[[WEIGHTS:[a-z0-9]+]]: memref<138xf32>, %[[COUNTS:[a-z0-9]+]]: memref<2x3xi32>
 // CHECK-SAME: gist.grid = [#[[HEADS]]]
-// CHECK-SAME: workgroup = [128, 64], depth = 64, waves = [4], stages = 1, instruction = mfma_32x32x8, element = f16>
+// CHECK-SAME: tokens = 128, clusters = 64, columns = 64, waves = 4, instruction = mfma_32x32x8, element = f16>
 // CHECK-SAME: gist.workgroup = array<i64: 256>
 // Tokens, clusters, and the products of tokens with earlier ones.
 // CHECK-DAG: memref.alloca() {{.*}} : memref<1x128x64xf16, #gpu.address_space<workgroup>>
@@ -69,7 +69,7 @@
 // CHECK: return
 
 // SM90-LABEL: func.func private @update(
-// SM90-SAME: workgroup = [128, 64], depth = 64, waves = [8], stages = 1, instruction = mma_16x8x16, element = f16>
+// SM90-SAME: tokens = 128, clusters = 64, columns = 64, waves = 8, instruction = mma_16x8x16, element = f16>
 // SM90: scf.while
 
 // ISA-LABEL: update:
@@ -90,7 +90,7 @@ func.func private @update(%k: tensor<?x3x64xf16>, %v: tensor<?x3x64xf16>, %heads
 
 // CHECK-LABEL: func.func private @attention(
 // CHECK-SAME: gist.grid = [#[[BLOCKS]], #[[HEADS]]]
-// CHECK-SAME: workgroup = [128, 64], depth = 64
+// CHECK-SAME: rows = 128, keys = 64
 // Keys, and what their number adds to scores, a step ahead of the products. A
 // step without clusters reads no weight.
 // CHECK: scf.while

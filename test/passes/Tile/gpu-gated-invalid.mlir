@@ -31,7 +31,7 @@ func.func private @cut(%x: tensor<1x64xf16>, %v: tensor<64x16xf16>, %w: tensor<8
     %y: tensor<1x8208xf16>, %l: tensor<1xi8>, %s: tensor<2112xf32>)
     -> (tensor<1x8208xf16>, tensor<1xi8>, tensor<2112xf32>)
     attributes {gist.kernel = #gist.kernel<kind = gated_projection, outputs = 3>,
-      gist.tile = #gist.gpu_tile<workgroup = [1, 16], depth = 0, waves = [8, 1], stages = 2, instruction = fma, element = f32>} {
+      gist.tile = #gist.gpu_gated<columns = 16, waves = 8, steps = 2>} {
   %r, %level = gist.gated_projection %x, %v, 1.0e-1 weights(%w : tensor<8208x64xf16>)
       images(%m : tensor<8208x16xf16>) : tensor<1x64xf16>, tensor<64x16xf16>
   return %r, %level, %s : tensor<1x8208xf16>, tensor<1xi8>, tensor<2112xf32>

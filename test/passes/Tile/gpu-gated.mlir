@@ -9,7 +9,7 @@
 // SM90-DAG: #[[FEW:.*]] = affine_map<()[s0] -> (256)>
 // SM90-LABEL: func.func private @one(
 // SM90-SAME: gist.grid = [#[[FEW]]]
-// SM90-SAME: workgroup = [1, 64], depth = 0, waves = [16, 1], stages = 2, instruction = fma, element = f32>
+// SM90-SAME: #gist.gpu_gated<columns = 64, waves = 16, steps = 2>
 // V is asked for before the first ticket. One thread orders what all have met
 // for, and nobody else waits for it.
 // SM90: nvvm.prefetch level = L2
@@ -28,7 +28,7 @@
 // CHECK-LABEL: func.func private @one(
 // CHECK-SAME: %[[X:[a-z0-9]+]]: memref<1x4096xf16>, %[[V:[a-z0-9]+]]: memref<4096x256xf16>, %[[W:[a-z0-9]+]]: memref<16384x4096xf16>, %[[M:[a-z0-9]+]]: memref<16384x256xf16>
 // CHECK-SAME: gist.grid = [#[[FEW]]]
-// CHECK-SAME: workgroup = [1, 32]
+// CHECK-SAME: #gist.gpu_gated<columns = 32,
 // CHECK-SAME: gist.workgroup = array<i64: 512>
 // Items of g, by tickets.
 // CHECK: scf.while

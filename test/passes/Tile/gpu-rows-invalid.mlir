@@ -9,7 +9,7 @@ func.func private @untiled(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32
 
 // -----
 
-#tile = #gist.gpu_tile<workgroup = [1], depth = 0, waves = [1, 1], stages = 1, instruction = fma, element = f32>
+#tile = #gist.gpu_rows<rows = 1, waves = 1>
 // expected-error@+2 {{has results of different rows}}
 // expected-error@+1 {{cannot be written for gfx942}}
 func.func private @results(%x: tensor<4x8xf32>, %z: tensor<5x8xf32>, %y: tensor<4x8xf32>, %w: tensor<5x8xf32>)
@@ -20,9 +20,8 @@ func.func private @results(%x: tensor<4x8xf32>, %z: tensor<5x8xf32>, %y: tensor<
 
 // -----
 
-#tile = #gist.gpu_tile<workgroup = [2], depth = 0, waves = [1, 4], stages = 1, instruction = fma, element = f32>
-// expected-error@+2 {{has rows that waves cannot share}}
-// expected-error@+1 {{cannot be written for gfx942}}
+// expected-error@+1 {{has rows that waves cannot share}}
+#tile = #gist.gpu_rows<rows = 2, waves = 4>
 func.func private @teams(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32>
     attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>, gist.tile = #tile} {
   return %x : tensor<4x8xf32>
@@ -30,7 +29,7 @@ func.func private @teams(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8
 
 // -----
 
-#tile = #gist.gpu_tile<workgroup = [1], depth = 0, waves = [1, 1], stages = 1, instruction = fma, element = f32>
+#tile = #gist.gpu_rows<rows = 1, waves = 1>
 // expected-error@+1 {{cannot be written for gfx942}}
 func.func private @loop(%n: index, %x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32>
     attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>, gist.tile = #tile} {

@@ -10,7 +10,7 @@
 // CHECK-LABEL: func.func private @norm(
 // CHECK-SAME: %[[X:.*]]: memref<?x576xf32>, %[[Y:.*]]: memref<?x576xf32>)
 // CHECK-SAME: gist.grid = [#[[ROWS]]]
-// CHECK-SAME: gist.tile = #gist.gpu_tile<workgroup = [1], depth = 0, waves = [1, 2],
+// CHECK-SAME: gist.tile = #gist.gpu_rows<rows = 1, waves = 2>
 // CHECK-SAME: gist.workgroup = array<i64: 128>
 // CHECK: memref.alloca() {{.*}} : memref<2xf32, #gpu.address_space<workgroup>>
 // CHECK: %[[THREAD:.*]] = gpu.thread_id x upper_bound 128
@@ -30,7 +30,7 @@
 // CHECK: return
 
 // SM90-LABEL: func.func private @norm(
-// SM90-SAME: waves = [1, 4]
+// SM90-SAME: waves = 4>
 // SM90-SAME: gist.workgroup = array<i64: 128>
 // SM90-COUNT-5: gpu.shuffle xor
 // SM90-NOT: gpu.shuffle
@@ -70,7 +70,7 @@ func.func private @norm(%x: tensor<?x576xf32>, %y: tensor<?x576xf32>) -> tensor<
 // CHECK: #[[ROWS:.*]] = affine_map<()[s0, s1] -> (s1 ceildiv 4)>
 // CHECK-LABEL: func.func private @sums(
 // CHECK-SAME: gist.grid = [#[[ROWS]]]
-// CHECK-SAME: workgroup = [4], depth = 0, waves = [4, 1]
+// CHECK-SAME: rows = 4, waves = 4>
 // CHECK-NOT: memref.alloca
 // CHECK: %[[ROWS:.*]] = memref.dim
 // CHECK: %[[HAS:.*]] = arith.cmpi slt, %{{.*}}, %[[ROWS]]
@@ -104,7 +104,7 @@ func.func private @sums(%x: tensor<?x96xf32>, %y: tensor<?xf32>) -> tensor<?xf32
 // CHECK-LABEL: func.func private @cache(
 // CHECK-SAME: %[[T:.*]]: index, %[[P:.*]]: index, %[[LAYER:.*]]: index, %[[X:.*]]: memref<?x192xf32>, %[[CACHE:.*]]: memref<4x256x3x64xf16>)
 // CHECK-SAME: gist.grid = [#[[ROWS]]]
-// CHECK-SAME: workgroup = [10, 192]
+// CHECK-SAME: rows = 10, waves = 4, columns = 192>
 // CHECK: %[[V:.*]] = vector.load %[[X]][{{.*}}] {alignment = 16 : i64} : memref<?x192xf32>, vector<8xf32>
 // CHECK: %[[H:.*]] = arith.truncf %[[V]] : vector<8xf32> to vector<8xf16>
 // CHECK: %[[ROW:.*]] = arith.addi {{.*}}%[[P]]

@@ -5,8 +5,8 @@
 // TILE-LABEL:  func.func private @sample_0
 // TILE-SAME:     %[[LOGITS:.+]]: memref<?x1000xf32>, %[[SETTINGS:.+]]: memref<?x5xi64>, %[[NEXT:.+]]: memref<?xi32>, %[[WEIGHTS:.+]]: memref<?x2x4096xi32>
 // TILE-SAME:     gist.grid =
-// AMD-SAME:      waves = [16]
-// NVIDIA-SAME:   waves = [32]
+// AMD-SAME:      waves = 16>
+// NVIDIA-SAME:   waves = 32>
 // TILE-SAME:     gist.workgroup = array<i64: 1024>
 // The best token; who asks for no other is done.
 // TILE:          memref.load %[[LOGITS]]

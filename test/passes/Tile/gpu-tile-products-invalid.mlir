@@ -1,7 +1,7 @@
 // Steps on tiles that somebody has written, and that no thread can execute.
 // RUN: gist-opt %s -split-input-file -verify-diagnostics -gist-set-target=target=gfx942 -gist-gpu-kernels
 
-#tile = #gist.gpu_tile<workgroup = [64, 64], depth = 32, waves = [2, 2], stages = 1, instruction = mfma_32x32x8, element = f16>
+#tile = #gist.gpu_product<rows = 64, columns = 64, depth = 32, waves = [2, 2], stages = 2, instruction = mfma_32x32x8, element = f16>
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (n, k)>
 #y = affine_map<(m, n, k) -> (m, n)>
@@ -19,7 +19,7 @@ func.func private @not_cut(%x: tensor<?x32xf16>, %w: tensor<96x32xf16>, %y: tens
 
 // -----
 
-#tile = #gist.gpu_tile<workgroup = [64, 64], depth = 32, waves = [2, 2], stages = 1, instruction = mfma_32x32x8, element = f16>
+#tile = #gist.gpu_product<rows = 64, columns = 64, depth = 32, waves = [2, 2], stages = 2, instruction = mfma_32x32x8, element = f16>
 
 // expected-error @+1 {{cannot be written for gfx942}}
 func.func private @no_instruction(%x: tensor<?x32xf16>, %w: tensor<96x32xf16>, %y: tensor<?x96xf32>)
@@ -36,7 +36,7 @@ func.func private @no_instruction(%x: tensor<?x32xf16>, %w: tensor<96x32xf16>, %
 
 // -----
 
-#tile = #gist.gpu_tile<workgroup = [64, 64], depth = 32, waves = [2, 2], stages = 1, instruction = mfma_32x32x8, element = f16>
+#tile = #gist.gpu_product<rows = 64, columns = 64, depth = 32, waves = [2, 2], stages = 2, instruction = mfma_32x32x8, element = f16>
 !shared = memref<1x64x32xf16, #gpu.address_space<workgroup>>
 
 // expected-error @+1 {{cannot be written for gfx942}}
@@ -61,7 +61,7 @@ func.func private @no_buffer(%x: tensor<?x32xf16>, %w: tensor<96x32xf16>, %y: te
 
 // -----
 
-#tile = #gist.gpu_tile<workgroup = [64, 64], depth = 32, waves = [2, 2], stages = 1, instruction = mfma_32x32x8, element = f16>
+#tile = #gist.gpu_product<rows = 64, columns = 64, depth = 32, waves = [2, 2], stages = 2, instruction = mfma_32x32x8, element = f16>
 !shared = memref<1x64x32xf16, #gpu.address_space<workgroup>>
 
 // expected-error @+1 {{cannot be written for gfx942}}
@@ -89,7 +89,7 @@ func.func private @other_gpu(%x: tensor<?x32xf16>, %w: tensor<96x32xf16>, %y: te
 
 // -----
 
-#tile = #gist.gpu_tile<workgroup = [64, 64], depth = 32, waves = [2, 2], stages = 1, instruction = mfma_32x32x8, element = f16>
+#tile = #gist.gpu_product<rows = 64, columns = 64, depth = 32, waves = [2, 2], stages = 2, instruction = mfma_32x32x8, element = f16>
 !shared = memref<1x64x32xf16, #gpu.address_space<workgroup>>
 
 // expected-error @+1 {{cannot be written for gfx942}}
@@ -115,7 +115,7 @@ func.func private @copies(%x: tensor<?x32xf16>, %w: tensor<96x32xf16>, %y: tenso
 
 // -----
 
-#tile = #gist.gpu_tile<workgroup = [64, 64], depth = 32, waves = [2, 2], stages = 1, instruction = mfma_32x32x8, element = f16>
+#tile = #gist.gpu_product<rows = 64, columns = 64, depth = 32, waves = [2, 2], stages = 2, instruction = mfma_32x32x8, element = f16>
 !shared = memref<1x64x32xf16, #gpu.address_space<workgroup>>
 
 // expected-error @+1 {{cannot be written for gfx942}}
@@ -143,7 +143,7 @@ func.func private @not_zero(%x: tensor<?x32xf16>, %w: tensor<96x32xf16>, %y: ten
 
 // -----
 
-#tile = #gist.gpu_tile<workgroup = [64, 64], depth = 32, waves = [2, 2], stages = 1, instruction = mfma_32x32x8, element = f16>
+#tile = #gist.gpu_product<rows = 64, columns = 64, depth = 32, waves = [2, 2], stages = 2, instruction = mfma_32x32x8, element = f16>
 !shared = memref<1x64x32xf16, #gpu.address_space<workgroup>>
 
 // A number of the kernel is not the thread's: nothing but the operands is read.

@@ -13,8 +13,8 @@ func.func @host(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
 }
 
 // CHECK-LABEL: func.func private @rows(
-// CPU-SAME: gist.tile = #gist.tile<
-// GPU-SAME: gist.tile = #gist.gpu_tile<
+// CPU-SAME: gist.tile = #gist.cpu_rows<
+// GPU-SAME: gist.tile = #gist.gpu_rows<
 func.func private @rows(%x: tensor<?x8xf32>, %y: tensor<?x8xf32>) -> tensor<?x8xf32>
     attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>} {
   %r = linalg.generic {indexing_maps = [affine_map<(t, n) -> (t, n)>, affine_map<(t, n) -> (t, n)>],
@@ -28,10 +28,10 @@ func.func private @rows(%x: tensor<?x8xf32>, %y: tensor<?x8xf32>) -> tensor<?x8x
 
 // No table has a workgroup of 7 rows.
 // CHECK-LABEL: func.func private @chosen(
-// CHECK-SAME: gist.tile = #gist.tile<workgroup = [7], registers = [1], lanes = 4, instruction = fma>
+// CHECK-SAME: gist.tile = #gist.cpu_rows<rows = 7, lanes = 4>
 func.func private @chosen(%x: tensor<?x8xf32>, %y: tensor<?x8xf32>) -> tensor<?x8xf32>
     attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>,
-                gist.tile = #gist.tile<workgroup = [7], registers = [1], lanes = 4, instruction = fma>} {
+                gist.tile = #gist.cpu_rows<rows = 7, lanes = 4>} {
   %r = linalg.generic {indexing_maps = [affine_map<(t, n) -> (t, n)>, affine_map<(t, n) -> (t, n)>],
       iterator_types = ["parallel", "parallel"]} ins(%x : tensor<?x8xf32>) outs(%y : tensor<?x8xf32>) {
   ^bb0(%a: f32, %o: f32):

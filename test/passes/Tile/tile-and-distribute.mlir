@@ -15,7 +15,7 @@
 #map = affine_map<(t, n) -> (t, n)>
 func.func private @rows(%x: tensor<?x8xf32>, %y: tensor<?x8xf32>) -> tensor<?x8xf32>
     attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>,
-                gist.tile = #gist.tile<workgroup = [7], registers = [1], lanes = 4, instruction = fma>} {
+                gist.tile = #gist.cpu_rows<rows = 7, lanes = 4>} {
   %r = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]}
       ins(%x : tensor<?x8xf32>) outs(%y : tensor<?x8xf32>) {
   ^bb0(%a: f32, %o: f32):

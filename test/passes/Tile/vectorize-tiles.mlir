@@ -16,7 +16,7 @@
 // CHECK: return
 #map = affine_map<(t, n) -> (t, n)>
 #turned = affine_map<(t, n) -> (n, t)>
-#tile = #gist.tile<workgroup = [4, 8], registers = [4, 4], lanes = 4, instruction = fma>
+#tile = #gist.cpu_rows<rows = 4, lanes = 4>
 func.func private @rows(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32>
     attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>, gist.tile = #tile} {
   %r = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]}

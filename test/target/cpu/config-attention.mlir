@@ -12,8 +12,8 @@ func.func private @product(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tenso
 }
 
 // CHECK-LABEL: func private @many
-// BF16-SAME:     workgroup = [32, 1], registers = [8, 64], lanes = 4, instruction = bfmmla>
-// NONE-SAME:     registers = [4, 64], lanes = 4, instruction = fma>
+// BF16-SAME:     queries = 32, keys = 64, registers = 8, lanes = 4, instruction = bfmmla>
+// NONE-SAME:     keys = 64, registers = 4, lanes = 4, instruction = fma>
 func.func private @many(%q: tensor<?x9x64xf16>, %k: tensor<?x3x64xf16>, %v: tensor<?x3x64xf16>,
     %out: tensor<?x9x64xf16>) -> tensor<?x9x64xf16> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {
   %o = gist.attention %q, %k, %v causal : tensor<?x9x64xf16>, tensor<?x3x64xf16>, tensor<?x3x64xf16>
@@ -22,7 +22,7 @@ func.func private @many(%q: tensor<?x9x64xf16>, %k: tensor<?x3x64xf16>, %v: tens
 
 // A cache of clusters takes what dense attention takes.
 // CHECK-LABEL: func private @clusters
-// BF16-SAME:     workgroup = [32, 1], registers = [8, 64], lanes = 4, instruction = bfmmla>
+// BF16-SAME:     queries = 32, keys = 64, registers = 8, lanes = 4, instruction = bfmmla>
 // NONE-SAME:     instruction = fma>
 func.func private @clusters(%q: tensor<?x9x64xf16>, %heads: tensor<2x3x8xf32>, %past: index, %layer: index,
     %k: tensor<500x64xf16>, %v: tensor<500x64xf16>, %w: tensor<40xf32>, %n: tensor<2x3xi32>,

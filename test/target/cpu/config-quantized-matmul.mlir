@@ -6,7 +6,7 @@
 
 // The instruction follows from the CPU's features, not from its family.
 // I8MM-LABEL: func private @divided
-// I8MM-SAME:    gist.tile = #gist.tile<workgroup = [32, 192], registers = [8, 4], lanes = 4, instruction = smmla>
+// I8MM-SAME:    gist.tile = #gist.cpu_product<rows = 32, columns = 192, registers = [8, 4], lanes = 4, instruction = smmla>
 // DOT-LABEL:  func private @divided
 // DOT-SAME:     instruction = sdot>
 // NEON-LABEL: func private @divided
@@ -28,9 +28,9 @@ func.func private @divided(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tenso
 // 144 columns: 48 is the largest tile up to 64 that divides them; up to 192 it is
 // all of them.
 // DOT-LABEL:  func private @other_divisor
-// DOT-SAME:     workgroup = [32, 48]
+// DOT-SAME:     rows = 32, columns = 48,
 // I8MM-LABEL: func private @other_divisor
-// I8MM-SAME:    workgroup = [32, 144]
+// I8MM-SAME:    rows = 32, columns = 144,
 func.func private @other_divisor(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tensor<36x18x80xi8>,
     %out: tensor<?x144xf32>) -> tensor<?x144xf32> attributes {gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>} {
   %y = gist.quantized_matmul %q, %s, %w format q4_1
@@ -43,7 +43,7 @@ func.func private @other_divisor(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w:
 
 // 257 is prime: the last workgroup is smaller than the others.
 // I8MM-LABEL: func private @prime
-// I8MM-SAME:    workgroup = [32, 192]
+// I8MM-SAME:    rows = 32, columns = 192,
 func.func private @prime(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tensor<65x18x80xi8>,
     %out: tensor<?x257xf32>) -> tensor<?x257xf32> attributes {gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>} {
   %y = gist.quantized_matmul %q, %s, %w format q4_1
@@ -56,7 +56,7 @@ func.func private @prime(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tensor<
 
 // One row: smaller pieces of the weight, so that all threads finish together.
 // I8MM-LABEL: func private @one_row
-// I8MM-SAME:    workgroup = [32, 32]
+// I8MM-SAME:    rows = 32, columns = 32,
 func.func private @one_row(%q: tensor<1x576xi8>, %s: tensor<1x18xf32>, %w: tensor<48x18x80xi8>,
     %out: tensor<1x192xf32>) -> tensor<1x192xf32> attributes {gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>} {
   %y = gist.quantized_matmul %q, %s, %w format q4_1
@@ -69,10 +69,10 @@ func.func private @one_row(%q: tensor<1x576xi8>, %s: tensor<1x18xf32>, %w: tenso
 
 // A choice that is already made stays, and what is no kernel gets none.
 // I8MM-LABEL: func private @chosen
-// I8MM-SAME:    workgroup = [7]
+// I8MM-SAME:    rows = 7
 func.func private @chosen(%x: tensor<?x96xf32>, %q: tensor<?x96xi8>, %s: tensor<?x3xf32>)
     -> (tensor<?x96xi8>, tensor<?x3xf32>) attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 2>,
-    gist.tile = #gist.tile<workgroup = [7], registers = [1], lanes = 4, instruction = fma>} {
+    gist.tile = #gist.cpu_rows<rows = 7, lanes = 4>} {
   %v, %t = gist.quantize_rows %x : tensor<?x96xf32>
   return %v, %t : tensor<?x96xi8>, tensor<?x3xf32>
 }

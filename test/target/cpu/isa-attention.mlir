@@ -21,7 +21,7 @@
 // CHECK:           .size attention
 func.func private @attention(%q: tensor<?x9x64xf16>, %k: tensor<?x3x64xf16>, %v: tensor<?x3x64xf16>,
     %out: tensor<?x9x64xf16>) -> tensor<?x9x64xf16> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>,
-    gist.tile = #gist.tile<workgroup = [32, 1], registers = [8, 64], lanes = 4, instruction = bfmmla>} {
+    gist.tile = #gist.cpu_attention<queries = 32, keys = 64, registers = 8, lanes = 4, instruction = bfmmla>} {
   %o = gist.attention %q, %k, %v causal : tensor<?x9x64xf16>, tensor<?x3x64xf16>, tensor<?x3x64xf16>
   return %o : tensor<?x9x64xf16>
 }

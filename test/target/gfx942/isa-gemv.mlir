@@ -22,8 +22,7 @@
 #y = affine_map<(m, n, k) -> (m, n)>
 func.func private @product(%x: tensor<1x4096xf32>, %w: tensor<16384x4096xf16>, %y: tensor<1x16384xf32>)
     -> tensor<1x16384xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>,
-    gist.tile = #gist.gpu_tile<workgroup = [1, 16], depth = 512, waves = [4, 1],
-                               stages = 2, instruction = fma, element = f32>} {
+    gist.tile = #gist.gpu_gemv<rows = 1, columns = 16, lanes = 64, waves = [4, 1], steps = 2>} {
   %zero = arith.constant 0.0 : f32
   %z = linalg.fill ins(%zero : f32) outs(%y : tensor<1x16384xf32>) -> tensor<1x16384xf32>
   %p = linalg.matmul indexing_maps = [#x, #w, #y]

@@ -55,8 +55,8 @@
 #y = affine_map<(m, n, k) -> (m, n)>
 func.func private @product(%x: tensor<?x4096xf16>, %w: tensor<16384x4096xf16>, %y: tensor<?x16384xf32>)
     -> tensor<?x16384xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>,
-    gist.tile = #gist.gpu_tile<workgroup = [128, 128], depth = 32, waves = [2, 2],
-                               stages = 2, instruction = mfma_32x32x8, element = f16>} {
+    gist.tile = #gist.gpu_product<rows = 128, columns = 128, depth = 32, waves = [2, 2],
+                                  stages = 2, instruction = mfma_32x32x8, element = f16>} {
   %zero = arith.constant 0.0 : f32
   %z = linalg.fill ins(%zero : f32) outs(%y : tensor<?x16384xf32>) -> tensor<?x16384xf32>
   %p = linalg.matmul indexing_maps = [#x, #w, #y]

@@ -30,8 +30,8 @@
 // CHECK:       wgmma.wait_group.sync.aligned 0;
 func.func private @wgmma(%x: tensor<?x4096xf16>, %w: tensor<16384x4096xf16>, %y: tensor<?x16384xf32>)
     -> tensor<?x16384xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>,
-    gist.tile = #gist.gpu_tile<workgroup = [128, 256], depth = 64, waves = [8, 1],
-                               stages = 4, instruction = wgmma_64x128x16, element = f16>} {
+    gist.tile = #gist.gpu_product<rows = 128, columns = 256, depth = 64, waves = [8, 1],
+                                  stages = 4, instruction = wgmma_64x128x16, element = f16>} {
   %zero = arith.constant 0.0 : f32
   %z = linalg.fill ins(%zero : f32) outs(%y : tensor<?x16384xf32>) -> tensor<?x16384xf32>
   %p = linalg.matmul indexing_maps = [#x, #w, #y]
@@ -59,8 +59,8 @@ func.func private @wgmma(%x: tensor<?x4096xf16>, %w: tensor<16384x4096xf16>, %y:
 // CHECK:       bra [[LOOP]];
 func.func private @converted(%x: tensor<?x512xf32>, %w: tensor<576x512xf16>, %y: tensor<?x576xf32>)
     -> tensor<?x576xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>,
-    gist.tile = #gist.gpu_tile<workgroup = [64, 64], depth = 64, waves = [2, 2],
-                               stages = 4, instruction = mma_16x8x16, element = f16>} {
+    gist.tile = #gist.gpu_product<rows = 64, columns = 64, depth = 64, waves = [2, 2],
+                                  stages = 4, instruction = mma_16x8x16, element = f16>} {
   %zero = arith.constant 0.0 : f32
   %z = linalg.fill ins(%zero : f32) outs(%y : tensor<?x576xf32>) -> tensor<?x576xf32>
   %p = linalg.matmul indexing_maps = [#x, #w, #y]

@@ -38,7 +38,7 @@ FailureOr<GpuGrid> gist::emitAttend(GpuKernel &kernel, AttendOp op) {
       kernel.b.getAffineConstantExpr(op.getKey().getType().getDimSize(1));
   int64_t group = op.getQuery().getType().getDimSize(1) /
                   op.getKey().getType().getDimSize(1);
-  int64_t rows = kernel.tile.getWorkgroup()[0];
+  int64_t rows = kernel.getTile<GpuAttentionAttr>().getRows();
   if (op.getMode() == AttendMode::Copy || !op.getCausal())
     return GpuGrid{(*tokens * group).ceilDiv(rows), kvHeads};
   return GpuGrid{kernel.b.getAffineConstantExpr(
@@ -56,12 +56,18 @@ extern const GpuKernelEntry kGpuAttendKernel;
 
 const GpuKernelEntry gist::kGpuAttendKernel = {
     .choose = [](func::FuncOp kernel, const GpuInfo &gpu,
-                 const GpuChoices &) -> GpuTileAttr {
+                 const GpuChoices &) -> GpuTileInterface {
       return selectAttendTile(findRoot<AttendOp>(kernel), gpu);
     },
     .emit = [](GpuKernel &kernel) -> FailureOr<GpuGrid> {
       return emitAttend(kernel, findRoot<AttendOp>(kernel.source));
     },
-    .verify = [](func::FuncOp kernel, GpuTileAttr, const GpuInfo &)
-        -> LogicalResult { return verifyAttend(findRoot<AttendOp>(kernel)); },
+    .verify = [](func::FuncOp kernel, const GpuInfo &gpu) -> LogicalResult {
+      auto op = findRoot<AttendOp>(kernel);
+      if (failed(verifyAttend(op)))
+        return failure();
+      return verifyAttentionTile(kernel, op.getKey().getType(),
+                                 op.getValue().getType(),
+                                 op.getOutput().getType(), gpu);
+    },
 };

@@ -129,11 +129,12 @@ public:
         group(op.getQuery().getType().getDimSize(1) /
               op.getKey().getType().getDimSize(1)),
         valueSize(op.getValue().getType().getDimSize(2)),
-        owned(AttentionLoop::create(b, kernel.tile,
+        owned(AttentionLoop::create(b, kernel.getTile<GpuAttentionAttr>(),
                                     {op.getKey().getType().getDimSize(2),
                                      valueSize, op.getEffectiveScale(), element,
                                      op.getLogCount() && !op.getCausal()})),
-        loop(*owned), multiplied(kernel.tile.getElement()) {
+        loop(*owned),
+        multiplied(kernel.getTile<GpuAttentionAttr>().getElement()) {
     atOnce = b.getThreads() * kTokensAtOnce;
     found = b.allocWorkgroup({1}, b.getI32Type());
     entries = b.allocWorkgroup({atOnce}, b.getI32Type());

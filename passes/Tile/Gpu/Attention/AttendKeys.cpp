@@ -129,11 +129,12 @@ public:
         group(op.getQuery().getType().getDimSize(1) /
               op.getKey().getType().getDimSize(1)),
         valueSize(op.getValue().getType().getDimSize(2)),
-        owned(AttentionLoop::create(b, kernel.tile,
+        owned(AttentionLoop::create(b, kernel.getTile<GpuAttentionAttr>(),
                                     {op.getKey().getType().getDimSize(2),
                                      valueSize, op.getEffectiveScale(), Type(),
                                      /*hasBias=*/true})),
-        loop(*owned), multiplied(kernel.tile.getElement()),
+        loop(*owned),
+        multiplied(kernel.getTile<GpuAttentionAttr>().getElement()),
         // What is left of the memory of a compute unit.
         tableIds(b.getGpu().kind == GpuKind::Amd ? 4096 : 8192) {
     if (op.getEffectiveMerge() == Merge::Mean)

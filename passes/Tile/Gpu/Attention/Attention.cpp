@@ -130,7 +130,7 @@ bool gist::isGpuAttention(AttentionOp op) {
 FailureOr<GpuGrid> gist::emitAttention(GpuKernel &kernel, AttentionOp op) {
   GpuBuilder &b = kernel.b;
   ElementEmitter &emitter = kernel.emitter;
-  GpuTileAttr tile = kernel.tile;
+  auto tile = kernel.getTile<GpuAttentionAttr>();
   RankedTensorType query = op.getQuery().getType(), key = op.getKey().getType(),
                    value = op.getValue().getType();
   int64_t group = query.getDimSize(1) / key.getDimSize(1);
@@ -196,10 +196,13 @@ extern const GpuKernelEntry kGpuAttentionKernel;
 const GpuKernelEntry gist::kGpuAttentionKernel = {
     // Attention that these kernels do not take runs by its definition, slowly.
     .choose = [](func::FuncOp kernel, const GpuInfo &gpu,
-                 const GpuChoices &) -> GpuTileAttr {
+                 const GpuChoices &) -> GpuTileInterface {
       auto op = findRoot<AttentionOp>(kernel);
-      return isGpuAttention(op) ? selectAttentionTile(op, gpu)
-                                : selectRowsTile(kernel, gpu);
+      if (!isGpuAttention(op))
+        return selectRowsTile(kernel, gpu);
+      if (isDecodeAttention(op))
+        return getDecodeTile(op.getContext(), gpu);
+      return selectAttentionTile(op, gpu);
     },
     .emit = [](GpuKernel &kernel) -> FailureOr<GpuGrid> {
       auto op = findRoot<AttentionOp>(kernel.source);
@@ -207,5 +210,15 @@ const GpuKernelEntry gist::kGpuAttentionKernel = {
         return emitDefinition(kernel);
       return isDecodeAttention(op) ? emitDecodeAttention(kernel, op)
                                    : emitAttention(kernel, op);
+    },
+    .verify = [](func::FuncOp kernel, const GpuInfo &gpu) -> LogicalResult {
+      auto op = findRoot<AttentionOp>(kernel);
+      if (!isGpuAttention(op))
+        return expectTile<GpuRowsAttr>(kernel);
+      if (isDecodeAttention(op))
+        return expectTile<GpuDecodeAttr>(kernel);
+      return verifyAttentionTile(kernel, op.getKey().getType(),
+                                 op.getValue().getType(),
+                                 op.getOutput().getType(), gpu);
     },
 };

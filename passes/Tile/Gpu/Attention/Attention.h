@@ -34,12 +34,22 @@ bool isGpuAttention(AttentionOp op);
 bool isDecodeAttention(AttentionOp op);
 
 /// The tiles for one query, and for keys and values of these types.
-GpuTileAttr getDecodeTile(mlir::MLIRContext *context, const GpuInfo &gpu);
-GpuTileAttr getAttentionTile(mlir::RankedTensorType key,
-                             mlir::RankedTensorType value, const GpuInfo &gpu);
+GpuDecodeAttr getDecodeTile(mlir::MLIRContext *context, const GpuInfo &gpu);
+GpuAttentionAttr getAttentionTile(mlir::RankedTensorType key,
+                                  mlir::RankedTensorType value,
+                                  const GpuInfo &gpu);
 
-GpuTileAttr selectAttentionTile(AttentionOp op, const GpuInfo &gpu);
-GpuTileAttr selectAttendTile(AttendOp op, const GpuInfo &gpu);
+/// The tile of attention of many queries.
+GpuAttentionAttr selectAttentionTile(AttentionOp op, const GpuInfo &gpu);
+GpuAttentionAttr selectAttendTile(AttendOp op, const GpuInfo &gpu);
+
+/// Whether attention of many queries in `kernel`, on keys, values and outputs
+/// of these types, can be cut as the kernel's tile says.
+mlir::LogicalResult verifyAttentionTile(mlir::func::FuncOp kernel,
+                                        mlir::RankedTensorType key,
+                                        mlir::RankedTensorType value,
+                                        mlir::RankedTensorType output,
+                                        const GpuInfo &gpu);
 
 } // namespace gist
 

@@ -15,17 +15,18 @@ using Value = GpuBuilder::Value;
 
 static constexpr double kLog2E = 1.44269504088896340736;
 
-std::unique_ptr<AttentionLoop>
-AttentionLoop::create(GpuBuilder &b, GpuTileAttr tile, const Shape &shape) {
+std::unique_ptr<AttentionLoop> AttentionLoop::create(GpuBuilder &b,
+                                                     GpuAttentionAttr tile,
+                                                     const Shape &shape) {
   if (tile.getInstruction() == Instruction::Wgmma64x128x16)
     return std::make_unique<WgmmaAttention>(b, tile, shape);
   return std::make_unique<MmaAttention>(b, tile, shape);
 }
 
-AttentionLoop::AttentionLoop(GpuBuilder &b, GpuTileAttr tile,
+AttentionLoop::AttentionLoop(GpuBuilder &b, GpuAttentionAttr tile,
                              const Shape &shape, int64_t width)
-    : b(b), element(tile.getElement()), rows(tile.getWorkgroup()[0]),
-      keys(tile.getWorkgroup()[1]), stages(tile.getStages()), width(width),
+    : b(b), element(tile.getElement()), rows(tile.getRows()),
+      keys(tile.getKeys()), stages(tile.getStages()), width(width),
       factor(shape.scale * kLog2E) {}
 
 void AttentionLoop::distribute(int64_t count,

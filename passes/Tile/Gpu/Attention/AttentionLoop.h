@@ -91,8 +91,8 @@ public:
 
   /// Takes its workgroup memory, so that the builder must be where the kernel
   /// begins.
-  static std::unique_ptr<AttentionLoop> create(GpuBuilder &b, GpuTileAttr tile,
-                                               const Shape &shape);
+  static std::unique_ptr<AttentionLoop>
+  create(GpuBuilder &b, GpuAttentionAttr tile, const Shape &shape);
   virtual ~AttentionLoop() = default;
 
   int64_t getRows() const { return rows; }
@@ -127,7 +127,7 @@ public:
   virtual Value readHeld(Value row, Value column, int64_t count) = 0;
 
 protected:
-  AttentionLoop(GpuBuilder &b, GpuTileAttr tile, const Shape &shape,
+  AttentionLoop(GpuBuilder &b, GpuAttentionAttr tile, const Shape &shape,
                 int64_t width);
 
   /// Calls `body` with what this thread has of `count` pieces of work: their

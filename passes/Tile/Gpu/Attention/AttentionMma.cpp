@@ -21,11 +21,16 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Columns of outputs that are in workgroup memory at once.
 static constexpr int64_t kColumnsAtOnce = 64;
 
-MmaAttention::MmaAttention(GpuBuilder &b, GpuTileAttr tile, const Shape &shape)
+static Mma getMma(GpuAttentionAttr tile) {
+  return Mma(tile.getInstruction(), tile.getElement());
+}
+
+MmaAttention::MmaAttention(GpuBuilder &b, GpuAttentionAttr tile,
+                           const Shape &shape)
     : AttentionLoop(b, tile, shape,
-                    llvm::alignTo(shape.valueSize, Mma(tile).columns())),
-      mma(tile), depth(llvm::alignTo(shape.headSize, mma.depth())),
-      rowTiles(rows / tile.getWaves()[0] / mma.rows()),
+                    llvm::alignTo(shape.valueSize, getMma(tile).columns())),
+      mma(getMma(tile)), depth(llvm::alignTo(shape.headSize, mma.depth())),
+      rowTiles(rows / tile.getNumWaves() / mma.rows()),
       keyTiles(keys / mma.columns()), outTiles(width / mma.columns()),
       isAsync(b.getGpu().kind == GpuKind::Nvidia),
       isPipelined(!isAsync && !(shape.hasBias && width > 128)),

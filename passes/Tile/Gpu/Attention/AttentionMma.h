@@ -23,7 +23,7 @@ namespace gist {
 
 class MmaAttention final : public AttentionLoop {
 public:
-  MmaAttention(GpuBuilder &b, GpuTileAttr tile, const Shape &shape);
+  MmaAttention(GpuBuilder &b, GpuAttentionAttr tile, const Shape &shape);
 
   void loadQueries(const RowSource &queries) override;
   Values getStart() override;

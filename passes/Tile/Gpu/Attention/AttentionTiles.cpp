@@ -20,33 +20,50 @@
 using namespace mlir;
 using namespace gist;
 
+/// Rows of a workgroup by instructions of a wave: 32 for each of four waves, or
+/// 16 for each of eight.
+static constexpr int64_t kRows = 128;
+/// Keys of a step where nothing else bounds them.
+static constexpr int64_t kKeys = 64;
+/// Rows of a warp, of the four that multiply 64 rows together.
+static constexpr int64_t kRowsOfWarp = Wgmma::kRows / Wgmma::kWarps;
+/// One step is multiplied while the next one is on its way.
+static constexpr int64_t kStages = 2;
+/// Threads that share the keys of one query: enough loads are on their way to
+/// keep memory busy although there are few workgroups.
+static constexpr int64_t kDecodeThreads = 512;
+
 /// The type that is multiplied for numbers of type `element`.
 static Type getMultiplied(Type element) {
   return element.isF32() ? Float16Type::get(element.getContext()) : element;
 }
 
-GpuTileAttr gist::getAttentionTile(RankedTensorType key, RankedTensorType value,
-                                   const GpuInfo &gpu) {
+GpuAttentionAttr gist::getAttentionTile(RankedTensorType key,
+                                        RankedTensorType value,
+                                        const GpuInfo &gpu) {
   MLIRContext *context = key.getContext();
   Type element = getMultiplied(key.getElementType());
   int64_t size = std::max(key.getShape().back(), value.getShape().back());
   if (gpu.kind == GpuKind::Amd) {
-    // What is loaded as f32 takes twice the registers.
+    // Steps of heads up to 32 are short: twice the keys. Longer heads than 64
+    // leave registers for half of them. What is loaded as f32 takes twice the
+    // registers.
     bool isWide = key.getElementType().isF32();
-    int64_t keys = size <= 32 && !isWide ? 128 : size <= 64 ? 64 : 32;
-    return GpuTileAttr::get(context, {128, keys}, size, {4}, /*stages=*/2,
-                            Instruction::Mfma32x32x8, element);
+    int64_t keys = size <= 32 && !isWide ? 2 * kKeys
+                   : size <= 64          ? kKeys
+                                         : kKeys / 2;
+    return GpuAttentionAttr::get(context, kRows, keys, /*num_waves=*/4, kStages,
+                                 Instruction::Mfma32x32x8, element);
   }
   // Waves of 32 rows where registers allow it.
   int64_t waves = size <= 64 ? 4 : 8;
-  return GpuTileAttr::get(context, {128, 64}, size, {waves}, /*stages=*/2,
-                          Instruction::Mma16x8x16, element);
+  return GpuAttentionAttr::get(context, kRows, kKeys, waves, kStages,
+                               Instruction::Mma16x8x16, element);
 }
 
-GpuTileAttr gist::getDecodeTile(MLIRContext *context, const GpuInfo &gpu) {
+GpuDecodeAttr gist::getDecodeTile(MLIRContext *context, const GpuInfo &gpu) {
   // A workgroup reads all keys of a head.
-  return GpuTileAttr::get(context, {1}, 0, {512 / gpu.waveSize}, 1,
-                          Instruction::Fma, Float32Type::get(context));
+  return GpuDecodeAttr::get(context, kDecodeThreads / gpu.waveSize);
 }
 
 /// Instructions of four warps multiply what lies in workgroup memory as it is
@@ -64,16 +81,14 @@ static bool hasWgmma(RankedTensorType key, RankedTensorType value,
          output.getElementType() == element && isWhole(key) && isWhole(value);
 }
 
-static GpuTileAttr getWgmmaTile(RankedTensorType key, int64_t size,
-                                int64_t rows, int64_t keys) {
-  return GpuTileAttr::get(key.getContext(), {rows, keys}, size, {rows / 16},
-                          /*stages=*/2, Instruction::Wgmma64x128x16,
-                          key.getElementType());
+static GpuAttentionAttr getWgmmaTile(RankedTensorType key, int64_t rows,
+                                     int64_t keys) {
+  return GpuAttentionAttr::get(key.getContext(), rows, keys, rows / kRowsOfWarp,
+                               kStages, Instruction::Wgmma64x128x16,
+                               key.getElementType());
 }
 
-GpuTileAttr gist::selectAttentionTile(AttentionOp op, const GpuInfo &gpu) {
-  if (isDecodeAttention(op))
-    return getDecodeTile(op.getContext(), gpu);
+GpuAttentionAttr gist::selectAttentionTile(AttentionOp op, const GpuInfo &gpu) {
   RankedTensorType key = op.getKey().getType(), value = op.getValue().getType();
   if (!hasWgmma(key, value, op.getOutput().getType(), gpu))
     return getAttentionTile(key, value, gpu);
@@ -81,15 +96,35 @@ GpuTileAttr gist::selectAttentionTile(AttentionOp op, const GpuInfo &gpu) {
   // than one of more rows does, as long as their memory allows several.
   int64_t size = std::max(key.getDimSize(2), value.getDimSize(2));
   if (size <= 64)
-    return getWgmmaTile(key, size, 64, 128);
-  return getWgmmaTile(key, size, size <= 128 ? 64 : 128, 64);
+    return getWgmmaTile(key, Wgmma::kRows, 2 * kKeys);
+  return getWgmmaTile(key, size <= 128 ? Wgmma::kRows : 2 * Wgmma::kRows,
+                      kKeys);
 }
 
-GpuTileAttr gist::selectAttendTile(AttendOp op, const GpuInfo &gpu) {
+GpuAttentionAttr gist::selectAttendTile(AttendOp op, const GpuInfo &gpu) {
   RankedTensorType key = op.getKey().getType(), value = op.getValue().getType();
   if (!hasWgmma(key, value, op.getOutput().getType(), gpu))
     return getAttentionTile(key, value, gpu);
   // Rows of a workgroup share what it counts, and the tokens it looks through.
-  int64_t size = std::max(key.getDimSize(2), value.getDimSize(2));
-  return getWgmmaTile(key, size, 128, 64);
+  return getWgmmaTile(key, 2 * Wgmma::kRows, kKeys);
+}
+
+LogicalResult gist::verifyAttentionTile(func::FuncOp kernel,
+                                        RankedTensorType key,
+                                        RankedTensorType value,
+                                        RankedTensorType output,
+                                        const GpuInfo &gpu) {
+  if (failed(expectTile<GpuAttentionAttr>(kernel)))
+    return failure();
+  auto tile = cast<GpuAttentionAttr>(kernel->getAttr(kTileAttr));
+  if (failed(verifyInstruction(kernel, tile.getInstruction(), gpu)))
+    return failure();
+  bool isWgmma = tile.getInstruction() == Instruction::Wgmma64x128x16;
+  if (isWgmma && (!hasWgmma(key, value, output, gpu) ||
+                  tile.getElement() != key.getElementType()))
+    return kernel.emitOpError("cannot multiply ")
+           << key << " and " << value << " into " << output << " by "
+           << stringifyInstruction(tile.getInstruction()) << " of "
+           << tile.getElement();
+  return success();
 }

@@ -38,7 +38,7 @@ static Value makeUniform(GpuBuilder &b, Value number) {
   return arith::IndexCastOp::create(b, b.getIndexType(), word);
 }
 
-WgmmaAttention::WgmmaAttention(GpuBuilder &b, GpuTileAttr tile,
+WgmmaAttention::WgmmaAttention(GpuBuilder &b, GpuAttentionAttr tile,
                                const Shape &shape)
     : AttentionLoop(b, tile, shape,
                     llvm::alignTo(shape.valueSize, Wgmma::kTileDepth)),

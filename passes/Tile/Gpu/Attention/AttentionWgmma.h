@@ -34,7 +34,7 @@ namespace gist {
 
 class WgmmaAttention final : public AttentionLoop {
 public:
-  WgmmaAttention(GpuBuilder &b, GpuTileAttr tile, const Shape &shape);
+  WgmmaAttention(GpuBuilder &b, GpuAttentionAttr tile, const Shape &shape);
 
   void loadQueries(const RowSource &queries) override;
   Values getStart() override;

@@ -220,7 +220,8 @@ static FailureOr<GpuGrid> emitManyQueries(GpuKernel &kernel,
   int64_t group = op.getQuery().getType().getDimSize(1) / kvHeads;
   double scale = op.getEffectiveScale();
   std::unique_ptr<AttentionLoop> owned = AttentionLoop::create(
-      b, kernel.tile, {keySize, valueSize, scale, Type(), /*hasBias=*/true});
+      b, kernel.getTile<GpuAttentionAttr>(),
+      {keySize, valueSize, scale, Type(), /*hasBias=*/true});
   AttentionLoop &loop = *owned;
   Value numQueries = emitter.size(op.getQuery(), 0);
   Value numRows = b.mul(numQueries, group);
@@ -244,7 +245,7 @@ static FailureOr<GpuGrid> emitManyQueries(GpuKernel &kernel,
   SeenKeys seen(emitter, op, kvHead);
   CacheSteps steps(b, seen, first, numQueries, loop.getRows(), loop.getKeys(),
                    group, scale);
-  Type element = kernel.tile.getElement();
+  Type element = kernel.getTile<GpuAttentionAttr>().getElement();
   AttentionLoop::Values state = loop.run(
       loop.getStart(), steps, getPoolSource(emitter, op.getKeys(), element),
       getPoolSource(emitter, op.getValues(), element));
@@ -274,11 +275,27 @@ FailureOr<GpuGrid> gist::emitClusterAttention(GpuKernel &kernel,
                         : emitManyQueries(kernel, op);
 }
 
-GpuTileAttr gist::selectClusterAttentionTile(ClusterAttentionOp op,
-                                             const GpuInfo &gpu) {
-  return isOneQuery(op) ? getDecodeTile(op.getContext(), gpu)
-                        : getAttentionTile(op.getKeys().getType(),
-                                           op.getValues().getType(), gpu);
+GpuTileInterface gist::selectClusterAttentionTile(ClusterAttentionOp op,
+                                                  const GpuInfo &gpu) {
+  if (isOneQuery(op))
+    return getDecodeTile(op.getContext(), gpu);
+  return getAttentionTile(op.getKeys().getType(), op.getValues().getType(),
+                          gpu);
+}
+
+static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
+  auto op = findRoot<ClusterAttentionOp>(kernel);
+  if (isOneQuery(op))
+    return expectTile<GpuDecodeAttr>(kernel);
+  if (failed(expectTile<GpuAttentionAttr>(kernel)))
+    return failure();
+  // Which rows of the pools a step has is known a row at a time.
+  Instruction instruction =
+      cast<GpuAttentionAttr>(kernel->getAttr(kTileAttr)).getInstruction();
+  if (instruction == Instruction::Wgmma64x128x16)
+    return kernel.emitOpError("expects a matrix instruction of one wave, got ")
+           << stringifyInstruction(instruction);
+  return verifyInstruction(kernel, instruction, gpu);
 }
 
 //===----------------------------------------------------------------------===//
@@ -291,7 +308,7 @@ extern const GpuKernelEntry kGpuClusterAttentionKernel;
 
 const GpuKernelEntry gist::kGpuClusterAttentionKernel = {
     .choose = [](func::FuncOp kernel, const GpuInfo &gpu,
-                 const GpuChoices &) -> GpuTileAttr {
+                 const GpuChoices &) -> GpuTileInterface {
       return selectClusterAttentionTile(findRoot<ClusterAttentionOp>(kernel),
                                         gpu);
     },
@@ -299,4 +316,5 @@ const GpuKernelEntry gist::kGpuClusterAttentionKernel = {
       return emitClusterAttention(kernel,
                                   findRoot<ClusterAttentionOp>(kernel.source));
     },
+    .verify = verifyTile,
 };

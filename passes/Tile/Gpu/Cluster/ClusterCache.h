@@ -26,9 +26,9 @@ mlir::FailureOr<GpuGrid> emitClusterUpdate(GpuKernel &kernel,
 mlir::FailureOr<GpuGrid> emitClusterAttention(GpuKernel &kernel,
                                               ClusterAttentionOp op);
 
-GpuTileAttr selectClusterUpdateTile(ClusterUpdateOp op, const GpuInfo &gpu);
-GpuTileAttr selectClusterAttentionTile(ClusterAttentionOp op,
-                                       const GpuInfo &gpu);
+GpuClustersAttr selectClusterUpdateTile(ClusterUpdateOp op, const GpuInfo &gpu);
+GpuTileInterface selectClusterAttentionTile(ClusterAttentionOp op,
+                                            const GpuInfo &gpu);
 
 /// What the table of heads says of one KV head, as index values and an f32.
 struct ClusterHead {

@@ -18,7 +18,14 @@ using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// What a workgroup has of either at once, where memory allows it: four waves
+/// of 32 tokens, and fewer clusters, which are read again for other tokens.
 static constexpr int64_t kMaxTokens = 128, kMaxClusters = 64;
+/// Numbers of f32 that are moved at once.
+static constexpr int64_t kPlainNumbers = 4;
+/// Sixteenths of workgroup memory for tokens, clusters and pairs; one is left
+/// for what there is per token.
+static constexpr int64_t kMemoryParts = 16, kMemoryShare = 15;
 
 static Value compare(GpuBuilder &b, CmpFPredicate predicate, Value x, Value y) {
   return arith::CmpFOp::create(b, predicate, x, y);
@@ -33,39 +40,39 @@ static Mma getMma(Instruction instruction, MLIRContext *context) {
   return Mma(instruction, Float16Type::get(context));
 }
 
-ClusterScores::ClusterScores(GpuBuilder &b, GpuTileAttr tile, int64_t keySize)
+ClusterScores::ClusterScores(GpuBuilder &b, GpuClustersAttr tile,
+                             int64_t keySize)
     : b(b), mma(getMma(tile.getInstruction(), b.getContext())),
-      isPlain(tile.getElement().isF32()), tokens(tile.getWorkgroup()[0]),
-      clusters(tile.getWorkgroup()[1]),
+      isPlain(tile.getElement().isF32()), tokens(tile.getTokens()),
+      clusters(tile.getClusters()),
       depth(isPlain ? keySize : llvm::alignTo(keySize, mma.depth())),
-      columns(tile.getDepth()), columnTiles(clusters / mma.columns()),
+      columns(tile.getColumns()), columnTiles(clusters / mma.columns()),
       lane(b.lane()), firstToken(b.mul(b.wave(), mma.rows())),
       tokenTile(b, 1, tokens, columns, tile.getElement()),
       unitTile(b, 1, clusters, columns, tile.getElement()) {}
 
-GpuTileAttr ClusterScores::selectTile(const GpuInfo &gpu, int64_t block,
-                                      int64_t size, Type element) {
+GpuClustersAttr ClusterScores::selectTile(const GpuInfo &gpu, int64_t block,
+                                          int64_t size, Type element) {
   MLIRContext *context = element.getContext();
   Instruction instruction = gpu.kind == GpuKind::Amd ? Instruction::Mfma32x32x8
                                                      : Instruction::Mma16x8x16;
   Mma mma = getMma(instruction, context);
-  int64_t columns = element.isF32() ? size : llvm::alignTo(size, mma.depth());
+  int64_t columns =
+      llvm::alignTo(size, element.isF32() ? kPlainNumbers : mma.depth());
   int64_t tokens =
       llvm::PowerOf2Ceil(std::clamp(block, mma.rows(), kMaxTokens));
   int64_t clusters = kMaxClusters;
-  // A sixteenth is left for what there is per token.
   auto isTooMuch = [&] {
     int64_t bytes = element.getIntOrFloatBitWidth() / 8;
     return (tokens + clusters) * columns * bytes + 4 * countPairs(tokens) >
-           gpu.workgroupMemory / 16 * 15;
+           gpu.workgroupMemory / kMemoryParts * kMemoryShare;
   };
   while (isTooMuch() && tokens > mma.rows())
     tokens /= 2;
   while (isTooMuch() && clusters > mma.columns())
     clusters /= 2;
-  return GpuTileAttr::get(context, {tokens, clusters}, columns,
-                          {tokens / mma.rows()}, /*stages=*/1, instruction,
-                          element);
+  return GpuClustersAttr::get(context, tokens, clusters, columns,
+                              tokens / mma.rows(), instruction, element);
 }
 
 //===----------------------------------------------------------------------===//

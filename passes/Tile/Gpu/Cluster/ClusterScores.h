@@ -30,12 +30,12 @@ public:
 
   /// Takes its workgroup memory, so that the builder must be where the kernel
   /// begins.
-  ClusterScores(GpuBuilder &b, GpuTileAttr tile, int64_t keySize);
+  ClusterScores(GpuBuilder &b, GpuClustersAttr tile, int64_t keySize);
 
   /// The tile that goes with `gpu` for blocks of `block` tokens with rows of
   /// `size` numbers of type `element`.
-  static GpuTileAttr selectTile(const GpuInfo &gpu, int64_t block, int64_t size,
-                                mlir::Type element);
+  static GpuClustersAttr selectTile(const GpuInfo &gpu, int64_t block,
+                                    int64_t size, mlir::Type element);
 
   /// Tokens that the workgroup has at once.
   int64_t getTokens() const { return tokens; }

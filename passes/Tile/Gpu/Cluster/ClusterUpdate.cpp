@@ -73,7 +73,8 @@ public:
       : emitter(kernel.emitter), b(kernel.b), op(op),
         keySize(op.getKeys().getType().getDimSize(1)),
         valueSize(op.getValues().getType().getDimSize(1)),
-        scores(b, kernel.tile, keySize), tokens(scores.getTokens()) {
+        scores(b, kernel.getTile<GpuClustersAttr>(), keySize),
+        tokens(scores.getTokens()) {
     pairs =
         b.allocWorkgroup({ClusterScores::countPairs(tokens)}, b.getF32Type());
     for (Value *numbers : {&inverses, &best, &sizes})
@@ -402,7 +403,8 @@ LogicalResult Update::emit() {
 
 FailureOr<GpuGrid> gist::emitClusterUpdate(GpuKernel &kernel,
                                            ClusterUpdateOp op) {
-  int64_t chunk = 128 / kernel.tile.getElement().getIntOrFloatBitWidth();
+  int64_t chunk =
+      128 / getElementTypeOrSelf(op.getKeys()).getIntOrFloatBitWidth();
   for (Value rows : {op.getKeys(), op.getValues()})
     if (cast<RankedTensorType>(rows.getType()).getDimSize(1) % chunk != 0)
       return op.emitOpError("has heads that are no multiple of ")
@@ -418,13 +420,29 @@ FailureOr<GpuGrid> gist::emitClusterUpdate(GpuKernel &kernel,
       kernel.b.getAffineConstantExpr(op.getKey().getType().getDimSize(1))};
 }
 
-GpuTileAttr gist::selectClusterUpdateTile(ClusterUpdateOp op,
-                                          const GpuInfo &gpu) {
-  RankedTensorType keys = op.getKeys().getType();
-  int64_t size =
-      std::max(keys.getDimSize(1), op.getValues().getType().getDimSize(1));
-  return ClusterScores::selectTile(gpu, op.getBlock(), size,
-                                   keys.getElementType());
+/// Numbers of a key or a value, whichever has more.
+static int64_t getLongest(ClusterUpdateOp op) {
+  return std::max(op.getKeys().getType().getDimSize(1),
+                  op.getValues().getType().getDimSize(1));
+}
+
+GpuClustersAttr gist::selectClusterUpdateTile(ClusterUpdateOp op,
+                                              const GpuInfo &gpu) {
+  return ClusterScores::selectTile(gpu, op.getBlock(), getLongest(op),
+                                   op.getKeys().getType().getElementType());
+}
+
+static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
+  if (failed(expectTile<GpuClustersAttr>(kernel)))
+    return failure();
+  auto op = findRoot<ClusterUpdateOp>(kernel);
+  auto tile = cast<GpuClustersAttr>(kernel->getAttr(kTileAttr));
+  Type element = op.getKeys().getType().getElementType();
+  if (tile.getElement() != element || tile.getColumns() < getLongest(op))
+    return kernel.emitOpError("expects a tile of ")
+           << element << " with at least " << getLongest(op) << " columns, got "
+           << tile;
+  return verifyInstruction(kernel, tile.getInstruction(), gpu);
 }
 
 //===----------------------------------------------------------------------===//
@@ -437,11 +455,12 @@ extern const GpuKernelEntry kGpuClusterUpdateKernel;
 
 const GpuKernelEntry gist::kGpuClusterUpdateKernel = {
     .choose = [](func::FuncOp kernel, const GpuInfo &gpu,
-                 const GpuChoices &) -> GpuTileAttr {
+                 const GpuChoices &) -> GpuTileInterface {
       return selectClusterUpdateTile(findRoot<ClusterUpdateOp>(kernel), gpu);
     },
     .emit = [](GpuKernel &kernel) -> FailureOr<GpuGrid> {
       return emitClusterUpdate(kernel,
                                findRoot<ClusterUpdateOp>(kernel.source));
     },
+    .verify = verifyTile,
 };

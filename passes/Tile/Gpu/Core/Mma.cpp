@@ -125,18 +125,11 @@ void SharedTile::store(ImplicitLocOpBuilder &b, Value vector, Value stage,
 
 Mma::Mma(Instruction instruction, Type element)
     : instruction(instruction), element(element),
-      size(instruction == Instruction::Mfma16x16x16 ? 16 : 32) {
+      shape(*getMatrixShape(instruction, element)) {
   assert((instruction == Instruction::Mfma32x32x8 ||
           instruction == Instruction::Mfma16x16x16 ||
           instruction == Instruction::Mfma32x32x16 || isNvidia()) &&
          "not an instruction of one wave");
-}
-
-int64_t Mma::depth() const {
-  if (isNvidia())
-    return 16;
-  // A chunk for each of the groups of lanes that hold the same rows.
-  return waveSize() / size * getFragmentType().getNumElements();
 }
 
 VectorType Mma::getFragmentType() const {
@@ -316,7 +309,7 @@ Value Mma::multiply(ImplicitLocOpBuilder &b, Value a, Value fragmentB,
   if (!isNvidia()) {
     int64_t k = depth() / 2;
     for (int64_t i : {int64_t(0), half})
-      acc = amdgpu::MFMAOp::create(b, size, size, k, /*blocks=*/1,
+      acc = amdgpu::MFMAOp::create(b, rows(), columns(), k, /*blocks=*/1,
                                    slice(b, fragmentB, i, half),
                                    slice(b, a, i, half), acc);
     return acc;
@@ -343,15 +336,15 @@ Value Mma::multiply(ImplicitLocOpBuilder &b, Value a, Value fragmentB,
 Value Mma::getRow(ImplicitLocOpBuilder &b, Value lane, int64_t i) const {
   if (isNvidia())
     return add(b, divided(b, lane, 4), constant(b, i / 2 % 2 * 8));
-  return remainder(b, lane, size);
+  return remainder(b, lane, rows());
 }
 
 Value Mma::getColumn(ImplicitLocOpBuilder &b, Value lane, int64_t i) const {
   if (isNvidia())
     return add(b, multiplied(b, remainder(b, lane, 4), 2),
                constant(b, i / 4 * 8 + i % 2));
-  int64_t groups = waveSize() / size;
-  return add(b, multiplied(b, divided(b, lane, size), 4),
+  int64_t groups = waveSize() / rows();
+  return add(b, multiplied(b, divided(b, lane, rows()), 4),
              constant(b, i / 4 * 4 * groups + i % 4));
 }
 
@@ -359,7 +352,7 @@ SmallVector<int64_t> Mma::getRowShuffles() const {
   if (isNvidia())
     return {1, 2};
   SmallVector<int64_t> shuffles;
-  for (int64_t bit = size; bit < waveSize(); bit *= 2)
+  for (int64_t bit = rows(); bit < waveSize(); bit *= 2)
     shuffles.push_back(bit);
   return shuffles;
 }

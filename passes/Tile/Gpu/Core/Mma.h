@@ -75,13 +75,11 @@ class Mma {
 public:
   /// `instruction` must be one of those that a wave executes alone.
   Mma(Instruction instruction, mlir::Type element);
-  explicit Mma(GpuTileAttr tile)
-      : Mma(tile.getInstruction(), tile.getElement()) {}
 
-  int64_t rows() const { return isNvidia() ? 16 : size; }
-  int64_t columns() const { return isNvidia() ? 16 : size; }
+  int64_t rows() const { return shape.rows; }
+  int64_t columns() const { return shape.columns; }
   /// 16 for 32x32x8 and 16x8x16, 32 for 16x16x16 and 32x32x16.
-  int64_t depth() const;
+  int64_t depth() const { return shape.depth; }
   int64_t waveSize() const { return isNvidia() ? 32 : 64; }
   /// Instructions that one multiply() is.
   int64_t getInstructions() const { return 2; }
@@ -147,7 +145,7 @@ private:
 
   Instruction instruction;
   mlir::Type element;
-  int64_t size; ///< 32 or 16: rows of an instruction of gfx942
+  MatrixShape shape;
 };
 
 } // namespace gist

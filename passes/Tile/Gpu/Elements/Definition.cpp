@@ -44,6 +44,9 @@ extern const GpuKernelEntry kGpuRowsKernel;
 
 const GpuKernelEntry gist::kGpuRowsKernel = {
     .choose = [](func::FuncOp kernel, const GpuInfo &gpu, const GpuChoices &)
-        -> GpuTileAttr { return selectRowsTile(kernel, gpu); },
+        -> GpuTileInterface { return selectRowsTile(kernel, gpu); },
     .emit = emitDefinition,
+    .verify = [](func::FuncOp kernel, const GpuInfo &) -> LogicalResult {
+      return expectTile<GpuRowsAttr>(kernel);
+    },
 };

@@ -30,3 +30,14 @@ func::FuncOp gist::createBufferFunction(OpBuilder &builder,
   builder.createBlock(&function.getBody(), {}, types, locations);
   return function;
 }
+
+LogicalResult gist::verifyInstruction(Operation *op, Instruction instruction,
+                                      const GpuInfo &gpu) {
+  bool isNvidia = instruction == Instruction::Mma16x8x16 ||
+                  instruction == Instruction::Wgmma64x128x16;
+  if (isNvidia == (gpu.kind == GpuKind::Nvidia))
+    return success();
+  return op->emitOpError("multiplies by ")
+         << stringifyInstruction(instruction) << ", which " << gpu.name
+         << " does not have";
+}

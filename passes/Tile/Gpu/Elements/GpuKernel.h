@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A generator takes a kernel function on tensors that -gist-select-tile-config
-// has given a `#gist.gpu_tile`, and writes the code of one thread at a builder
-// whose function has the kernel's arguments as buffers. It returns the grid.
+// has given a tile, and writes the code of one thread at a builder whose
+// function has the kernel's arguments as buffers. It returns the grid.
 //
 // A kind of kernel is a GpuKernelEntry in the file of its generator, and a line
 // in GpuKernels.def.
@@ -20,6 +20,7 @@
 #include "dialect/GpuInfo.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Kernel/KernelKinds.h"
+#include "passes/Kernel/Kernels.h"
 #include "passes/Kernel/Scratch.h"
 #include "passes/Tile/Gpu/Core/GpuBuilder.h"
 #include "passes/Tile/Gpu/Elements/ElementEmitter.h"
@@ -29,9 +30,14 @@ namespace gist {
 /// What a generator is given.
 struct GpuKernel {
   mlir::func::FuncOp source; ///< on tensors
-  GpuTileAttr tile;
+  GpuTileInterface tile;
   GpuBuilder &b; ///< at the end of the new function, on buffers
   ElementEmitter &emitter;
+
+  /// The tile, of the family that the entry's `verify` asked for.
+  template <typename Tile> Tile getTile() const {
+    return mlir::cast<Tile>(tile);
+  }
 };
 
 /// Workgroups along x, y, z as functions of the kernel's numbers (getSizeExpr);
@@ -47,14 +53,14 @@ struct GpuChoices {
 /// is what its kind says (verifyKernelBody).
 struct GpuKernelEntry {
   /// How the kernel is cut; null, with a diagnostic, where the GPU cannot.
-  GpuTileAttr (*choose)(mlir::func::FuncOp kernel, const GpuInfo &gpu,
-                        const GpuChoices &choices);
+  GpuTileInterface (*choose)(mlir::func::FuncOp kernel, const GpuInfo &gpu,
+                             const GpuChoices &choices);
   /// Writes the kernel.
   mlir::FailureOr<GpuGrid> (*emit)(GpuKernel &kernel);
-  /// Whether the kernel can be cut as `tile` says, chosen or written by hand;
-  /// reports what is not so. Null for a kind that any tile fits.
-  mlir::LogicalResult (*verify)(mlir::func::FuncOp kernel, GpuTileAttr tile,
-                                const GpuInfo &gpu) = nullptr;
+  /// Whether the kernel can be cut as its tile says, chosen or written by hand;
+  /// reports what is not so. The tile is of a family that `emit` takes
+  /// (expectTile) and obeys that family's verifier.
+  mlir::LogicalResult (*verify)(mlir::func::FuncOp kernel, const GpuInfo &gpu);
   /// The memory that the kernel works in. Null for a kind that needs none.
   mlir::FailureOr<KernelScratch> (*scratch)(mlir::func::FuncOp kernel) =
       nullptr;
@@ -69,7 +75,12 @@ mlir::func::FuncOp createBufferFunction(mlir::OpBuilder &builder,
 mlir::FailureOr<GpuGrid> emitRows(GpuKernel &kernel);
 /// The same, after ops that have no kernel are replaced by their definitions.
 mlir::FailureOr<GpuGrid> emitDefinition(GpuKernel &kernel);
-GpuTileAttr selectRowsTile(mlir::func::FuncOp kernel, const GpuInfo &gpu);
+GpuRowsAttr selectRowsTile(mlir::func::FuncOp kernel, const GpuInfo &gpu);
+
+/// Whether the GPU has a matrix instruction; reports at `op` if not.
+mlir::LogicalResult verifyInstruction(mlir::Operation *op,
+                                      Instruction instruction,
+                                      const GpuInfo &gpu);
 
 } // namespace gist
 

@@ -11,8 +11,7 @@
 // read once stays in its registers. Other kernels have no rows to share: each
 // thread writes a few neighbouring elements.
 //
-// The tile says which: `workgroup` is [rows] or [rows, columns], and `waves`
-// are those along rows and those that share a row.
+// The tile, #gist.gpu_rows, says which: it has `columns` for the second form.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,7 +57,7 @@ namespace {
 class RowsWriter {
 public:
   explicit RowsWriter(GpuKernel &kernel)
-      : source(kernel.source), tile(kernel.tile), b(kernel.b),
+      : source(kernel.source), tile(kernel.getTile<GpuRowsAttr>()), b(kernel.b),
         emitter(kernel.emitter), reductions(getRowReductions(source)),
         rowRank(getRowRank(source, reductions)) {
     width = getWidth(getLastSize(), getElementBytes(emitter.getWritten(0)));
@@ -85,7 +84,7 @@ private:
                     ColumnBody body);
 
   func::FuncOp source;
-  GpuTileAttr tile;
+  GpuRowsAttr tile;
   GpuBuilder &b;
   ElementEmitter &emitter;
   SmallVector<RowReduction> reductions;
@@ -257,11 +256,7 @@ void RowsWriter::writeRow(unsigned result) {
 }
 
 FailureOr<GpuGrid> RowsWriter::writeTeams(AffineExpr rows) {
-  int64_t teams = tile.getWorkgroup()[0],
-          waves = b.getThreads() / b.getGpu().waveSize;
-  if (waves % teams || (teams > 1 && waves != teams))
-    return source.emitError("has rows that waves cannot share: teams are one "
-                            "wave each, or one workgroup");
+  int64_t teams = tile.getRows();
   teamThreads = b.getThreads() / teams;
   member = b.thread();
   Value number = b.block(0);
@@ -294,7 +289,7 @@ FailureOr<GpuGrid> RowsWriter::writeTeams(AffineExpr rows) {
 //===----------------------------------------------------------------------===//
 
 FailureOr<GpuGrid> RowsWriter::writeParts(AffineExpr rows) {
-  int64_t partRows = tile.getWorkgroup()[0], part = tile.getWorkgroup()[1];
+  int64_t partRows = tile.getRows(), part = tile.getColumns();
   Values sizes = getColumnSizes(0);
   Value size = b.index(1);
   AffineExpr columns = b.getAffineConstantExpr(1);
@@ -349,8 +344,7 @@ FailureOr<GpuGrid> RowsWriter::write() {
     return source.emitError("has results of different rows");
   if (failed(rows))
     return source.emitError("has rows that its arguments do not number");
-  return tile.getWorkgroup().size() == 1 ? writeTeams(*rows)
-                                         : writeParts(*rows);
+  return tile.hasWholeRows() ? writeTeams(*rows) : writeParts(*rows);
 }
 
 FailureOr<GpuGrid> gist::emitRows(GpuKernel &kernel) {
@@ -361,13 +355,20 @@ FailureOr<GpuGrid> gist::emitRows(GpuKernel &kernel) {
 // The choice
 //===----------------------------------------------------------------------===//
 
-GpuTileAttr gist::selectRowsTile(func::FuncOp kernel, const GpuInfo &gpu) {
-  constexpr int64_t kThreads = 256;
+/// Threads of a workgroup that shares nothing: several of them fit a compute
+/// unit beside each other.
+static constexpr int64_t kThreads = 256;
+/// Waves that share a row, at most: with more, waiting for each other takes
+/// longer than what a thread has of the row.
+static constexpr int64_t kMaxWavesOfRow = 8;
+/// Rows of a workgroup whose rows have one wave each, and so what there has to
+/// be of them.
+static constexpr int64_t kTeams = 4;
+/// Vectors that a row of unknown length counts as: enough for all waves.
+static constexpr int64_t kUnknownVectors = 1024;
+
+GpuRowsAttr gist::selectRowsTile(func::FuncOp kernel, const GpuInfo &gpu) {
   MLIRContext *context = kernel.getContext();
-  auto getTile = [&](ArrayRef<int64_t> workgroup, ArrayRef<int64_t> waves) {
-    return GpuTileAttr::get(context, workgroup, 0, waves, 1, Instruction::Fma,
-                            Float32Type::get(context));
-  };
   SmallVector<RowReduction> reductions = getRowReductions(kernel);
   unsigned rowRank = getRowRank(kernel, reductions);
   auto written = cast<RankedTensorType>(getWrittenTensor(kernel, 0).getType());
@@ -380,8 +381,9 @@ GpuTileAttr gist::selectRowsTile(func::FuncOp kernel, const GpuInfo &gpu) {
       last = 1;
     int64_t part = kThreads * getWidth(last, bytes);
     if (!ShapedType::isDynamic(columns) && columns > 0 && columns <= part)
-      return getTile({part / columns, columns}, {1, kThreads / gpu.waveSize});
-    return getTile({1, part}, {1, kThreads / gpu.waveSize});
+      return GpuRowsAttr::get(context, part / columns, kThreads / gpu.waveSize,
+                              columns);
+    return GpuRowsAttr::get(context, 1, kThreads / gpu.waveSize, part);
   }
 
   // A thread has at least two vectors of a row before another wave shares it.
@@ -393,15 +395,15 @@ GpuTileAttr gist::selectRowsTile(func::FuncOp kernel, const GpuInfo &gpu) {
                   : std::max(longest, size);
   }
   int64_t rows = getProduct(written.getShape().take_front(rowRank));
-  bool hasFewRows = !ShapedType::isDynamic(rows) && rows < 4;
+  bool hasFewRows = !ShapedType::isDynamic(rows) && rows < kTeams;
   int64_t vectors = ShapedType::isDynamic(longest)
-                        ? 1024
+                        ? kUnknownVectors
                         : longest / getWidth(longest, bytes);
   int64_t perThread = hasFewRows ? 1 : 2;
   int64_t waves = 1;
-  while (waves < 8 && waves * gpu.waveSize * perThread < vectors)
+  while (waves < kMaxWavesOfRow && waves * gpu.waveSize * perThread < vectors)
     waves *= 2;
   if (waves == 1 && !hasFewRows)
-    return getTile({4}, {4, 1});
-  return getTile({1}, {1, waves});
+    return GpuRowsAttr::get(context, kTeams, kTeams, /*columns=*/0);
+  return GpuRowsAttr::get(context, 1, waves, /*columns=*/0);
 }

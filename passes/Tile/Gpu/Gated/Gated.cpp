@@ -19,9 +19,7 @@
 // V comes from memory once and from the cache the second time. All sums have a
 // fixed order, so that workgroups agree on the levels and results repeat.
 //
-// The tile: `workgroup` is the tokens and the rows of the largest W that a
-// workgroup has, `waves` its waves, `stages` the pieces of a row of W that a
-// lane reads at once.
+// The tile is a #gist.gpu_gated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -218,7 +216,8 @@ LogicalResult GatedKernel::readArguments() {
   for (Value output : op.getOutputs())
     most =
         std::max(most, cast<RankedTensorType>(output.getType()).getDimSize(1));
-  workgroups = llvm::divideCeil(most, kernel.tile.getWorkgroup()[1]);
+  workgroups =
+      llvm::divideCeil(most, kernel.getTile<GpuGatedAttr>().getColumns());
   if (workgroups > kGatedItems)
     return op.emitOpError("is cut into more workgroups than ") << kGatedItems;
   for (unsigned i = 0; i < count; ++i) {
@@ -567,7 +566,8 @@ void GatedKernel::multiplyRows(Projection &projection, Operand &matrix,
   int64_t each = RowSums::chooseEach(
       b, matrix, projection.count,
       std::max<int64_t>(4 / std::max<int64_t>(tokens / 2, 1), 1));
-  RowSums rows(b, matrix, tokens, each, kernel.tile.getStages());
+  RowSums rows(b, matrix, tokens, each,
+               kernel.getTile<GpuGatedAttr>().getSteps());
   auto getPiece = [&](int64_t token, Value k) {
     return getRowPiece(token, k, matrix.getPiece(), isResidual);
   };
@@ -649,21 +649,26 @@ FailureOr<GpuGrid> gist::emitGated(GpuKernel &kernel, GatedProjectionOp op) {
   return GatedKernel(kernel, op).emit();
 }
 
-GpuTileAttr gist::selectGatedTile(GatedProjectionOp op, const GpuInfo &gpu) {
-  // Two workgroups per compute unit: while one waits for the others, or for its
-  // last rows, the other has loads on their way.
-  constexpr int64_t kThreads = 512, kRows = 16, kPerUnit = 2;
+/// Two workgroups per compute unit: while one waits for the others, or for its
+/// last rows, the other has loads on their way.
+static constexpr int64_t kThreads = 512, kWorkgroupsOfUnit = 2;
+/// A workgroup has a multiple of so many columns, which its waves share evenly.
+static constexpr int64_t kColumnStep = 16;
+/// While one piece of a row is multiplied, the next is on its way.
+static constexpr int64_t kSteps = 2;
+
+GpuGatedAttr gist::selectGatedTile(GatedProjectionOp op, const GpuInfo &gpu) {
   int64_t most = 0;
   for (Value output : op.getOutputs())
     most =
         std::max(most, cast<RankedTensorType>(output.getType()).getDimSize(1));
   int64_t workgroups =
-      std::min<int64_t>(kPerUnit * gpu.computeUnits, kGatedItems);
-  int64_t rows = llvm::alignTo(llvm::divideCeil(most, workgroups), kRows);
-  MLIRContext *context = op.getContext();
-  return GpuTileAttr::get(context, {getTokens(op), rows}, 0,
-                          {kThreads / gpu.waveSize, 1}, 2, Instruction::Fma,
-                          Float32Type::get(context));
+      std::min<int64_t>(kWorkgroupsOfUnit * gpu.computeUnits, kGatedItems);
+  int64_t columns = std::max<int64_t>(
+      llvm::alignTo(llvm::divideCeil(most, workgroups), kColumnStep),
+      kColumnStep);
+  return GpuGatedAttr::get(op.getContext(), columns, kThreads / gpu.waveSize,
+                           kSteps);
 }
 
 //===----------------------------------------------------------------------===//
@@ -678,12 +683,17 @@ const GpuKernelEntry gist::kGpuGatedKernel = {
     // More tokens run by the definition: the graph stage makes products of
     // them.
     .choose = [](func::FuncOp kernel, const GpuInfo &gpu,
-                 const GpuChoices &) -> GpuTileAttr {
-      GatedProjectionOp op = getGatedProjection(kernel);
-      return op ? selectGatedTile(op, gpu) : selectRowsTile(kernel, gpu);
+                 const GpuChoices &) -> GpuTileInterface {
+      if (GatedProjectionOp op = getGatedProjection(kernel))
+        return selectGatedTile(op, gpu);
+      return selectRowsTile(kernel, gpu);
     },
     .emit = [](GpuKernel &kernel) -> FailureOr<GpuGrid> {
       GatedProjectionOp op = getGatedProjection(kernel.source);
       return op ? emitGated(kernel, op) : emitDefinition(kernel);
+    },
+    .verify = [](func::FuncOp kernel, const GpuInfo &) -> LogicalResult {
+      return getGatedProjection(kernel) ? expectTile<GpuGatedAttr>(kernel)
+                                        : expectTile<GpuRowsAttr>(kernel);
     },
 };

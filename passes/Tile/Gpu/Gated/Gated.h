@@ -18,11 +18,11 @@ GatedProjectionOp getGatedProjection(mlir::func::FuncOp kernel);
 
 /// A projection of many tokens: sums of products, the later ones of rows of
 /// certain levels alone.
-GpuTileAttr selectGatedProductsTile(mlir::func::FuncOp kernel,
-                                    const GpuInfo &gpu);
+GpuProductAttr selectGatedProductsTile(mlir::func::FuncOp kernel,
+                                       const GpuInfo &gpu);
 mlir::FailureOr<GpuGrid> emitGatedProducts(GpuKernel &kernel);
 
-GpuTileAttr selectGatedTile(GatedProjectionOp op, const GpuInfo &gpu);
+GpuGatedAttr selectGatedTile(GatedProjectionOp op, const GpuInfo &gpu);
 mlir::FailureOr<GpuGrid> emitGated(GpuKernel &kernel, GatedProjectionOp op);
 
 } // namespace gist

@@ -92,8 +92,25 @@ static LogicalResult verifyChain(func::FuncOp kernel) {
                             "which starts from the one before");
 }
 
-GpuTileAttr gist::selectGatedProductsTile(func::FuncOp kernel,
-                                          const GpuInfo &gpu) {
+/// Whether the kernel can be cut as its tile says. Which rows are multiplied
+/// is decided row by row, so that only instructions of a wave do.
+static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
+  if (failed(verifyChain(kernel)) || failed(expectTile<GpuProductAttr>(kernel)))
+    return failure();
+  Instruction instruction =
+      cast<GpuProductAttr>(kernel->getAttr(kTileAttr)).getInstruction();
+  if (instruction == Instruction::Wgmma64x128x16)
+    return kernel.emitOpError("expects a matrix instruction of one wave, got ")
+           << stringifyInstruction(instruction);
+  return verifyInstruction(kernel, instruction, gpu);
+}
+
+/// Rows and columns of a tile: those at which a matrix is read from memory
+/// rarely enough, while sums still fit the registers.
+static constexpr int64_t kTileRows = 128, kTileColumns = 128;
+
+GpuProductAttr gist::selectGatedProductsTile(func::FuncOp kernel,
+                                             const GpuInfo &gpu) {
   MLIRContext *context = kernel.getContext();
   Type element = Float16Type::get(context);
   for (const Link &link : readChain(kernel)->links)
@@ -101,10 +118,12 @@ GpuTileAttr gist::selectGatedProductsTile(func::FuncOp kernel,
       if (getElementTypeOrSelf(operand).isBF16())
         element = BFloat16Type::get(context);
   if (gpu.kind == GpuKind::Nvidia)
-    return GpuTileAttr::get(context, {128, 128}, 64, {2, 4}, 3,
-                            Instruction::Mma16x8x16, element);
-  return GpuTileAttr::get(context, {128, 128}, 32, {2, 2}, 2,
-                          Instruction::Mfma32x32x8, element);
+    return GpuProductAttr::get(context, kTileRows, kTileColumns, /*depth=*/64,
+                               /*waves=*/{2, 4}, /*stages=*/3,
+                               Instruction::Mma16x8x16, element);
+  return GpuProductAttr::get(context, kTileRows, kTileColumns, /*depth=*/32,
+                             /*waves=*/{2, 2}, /*stages=*/2,
+                             Instruction::Mfma32x32x8, element);
 }
 
 namespace {
@@ -113,11 +132,11 @@ public:
   GatedProducts(GpuKernel &kernel, const Chain &chain)
       : b(kernel.b), emitter(kernel.emitter), chain(chain),
         last(chain.links.back().product),
-        grid(last, kernel.tile.getWorkgroup()), loop(b, kernel.tile),
-        first(grid.getRow(b)), firstColumn(grid.getColumn(b)),
-        count(loop.getTileX().getRows()),
+        grid(last, kernel.getTile<GpuProductAttr>().getShape()),
+        loop(b, kernel.getTile<GpuProductAttr>()), first(grid.getRow(b)),
+        firstColumn(grid.getColumn(b)), count(loop.getTileX().getRows()),
         tokens(emitter.size(last->getResult(0), 0)),
-        result(emitter, last, kernel.tile.getWorkgroup()[1]),
+        result(emitter, last, kernel.getTile<GpuProductAttr>().getColumns()),
         order(b.allocWorkgroup({count}, b.getI32Type())) {}
 
   void emit() {
@@ -227,9 +246,10 @@ FailureOr<GpuGrid> gist::emitGatedProducts(GpuKernel &kernel) {
   if (failed(rows))
     return last.emitOpError("has rows that the kernel's arguments do not give");
   GatedProducts(kernel, *chain).emit();
-  MatmulGrid grid(last, kernel.tile.getWorkgroup());
+  auto tile = kernel.getTile<GpuProductAttr>();
+  MatmulGrid grid(last, tile.getShape());
   return GpuGrid{
-      rows->ceilDiv(kernel.tile.getWorkgroup()[0]) * grid.getPerRow(),
+      rows->ceilDiv(tile.getRows()) * grid.getPerRow(),
       getAffineConstantExpr(grid.getAlongY(), kernel.source.getContext())};
 }
 
@@ -243,12 +263,11 @@ extern const GpuKernelEntry kGpuGatedProductsKernel;
 
 const GpuKernelEntry gist::kGpuGatedProductsKernel = {
     .choose = [](func::FuncOp kernel, const GpuInfo &gpu,
-                 const GpuChoices &) -> GpuTileAttr {
+                 const GpuChoices &) -> GpuTileInterface {
       return succeeded(verifyChain(kernel))
                  ? selectGatedProductsTile(kernel, gpu)
-                 : GpuTileAttr();
+                 : GpuProductAttr();
     },
     .emit = emitGatedProducts,
-    .verify = [](func::FuncOp kernel, GpuTileAttr, const GpuInfo &)
-        -> LogicalResult { return verifyChain(kernel); },
+    .verify = verifyTile,
 };

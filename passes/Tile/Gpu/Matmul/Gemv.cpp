@@ -6,15 +6,13 @@
 //===----------------------------------------------------------------------===//
 //
 // With a few rows of x, reading W is all that takes time. Lanes share the rows
-// of W that a wave has: `depth` / piece neighbouring lanes read one piece of a
-// row each, so that a row is read in long runs, and keep a sum for every row of
-// x. A lane has the loads of several rows of W, `stages` steps along k of
-// each, under way at once. At the end the sums of the lanes come together, and
-// those of the waves that share a row.
+// of W that a wave has: `lanes` neighbours read one piece of a row each, so
+// that a row is read in long runs, and keep a sum for every row of x. A lane
+// has the loads of several rows of W, `steps` pieces of each, under way at
+// once. At the end the sums of the lanes come together, and those of the waves
+// that share a row.
 //
-// The tile: `workgroup` is the rows of x and the rows of W of a workgroup,
-// `depth` what a wave reads of a row in a step, `waves` how many share rows of
-// W and how many share k.
+// The tile is a #gist.gpu_gemv.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,12 +27,12 @@ namespace {
 class GemvKernel {
 public:
   GemvKernel(ElementEmitter &emitter, linalg::LinalgOp product,
-             GpuTileAttr tile)
+             GpuGemvAttr tile)
       : b(emitter.getBuilder()), x(emitter, product.getDpsInputs()[0]),
-        w(emitter, product.getDpsInputs()[1]), rows(tile.getWorkgroup()[0]),
-        columns(tile.getWorkgroup()[1]), steps(tile.getStages()),
-        piece(w.getPiece()), lanes(tile.getDepth() / piece),
-        wavesOfK(tile.getWaves()[1]), result(emitter, product, columns) {
+        w(emitter, product.getDpsInputs()[1]), rows(tile.getRows()),
+        columns(tile.getColumns()), steps(tile.getSteps()), piece(w.getPiece()),
+        lanes(tile.getLanes()), wavesOfK(tile.getWaves()[1]),
+        result(emitter, product, columns) {
     // Rows of W whose sums a lane has; between them are those of the other
     // groups of lanes.
     apart = tile.getWaves()[0] * b.getGpu().waveSize / lanes;
@@ -151,12 +149,28 @@ private:
 };
 } // namespace
 
-LogicalResult gist::emitGemv(GpuKernel &kernel, linalg::LinalgOp product) {
+LogicalResult gist::verifyGemv(linalg::LinalgOp product, GpuGemvAttr tile,
+                               const GpuInfo &gpu) {
   auto type = cast<RankedTensorType>(product->getResult(0).getType());
-  if (type.isDynamicDim(0) ||
-      type.getDimSize(0) > kernel.tile.getWorkgroup()[0])
+  if (type.isDynamicDim(0) || type.getDimSize(0) > tile.getRows())
     return product.emitOpError("expects at most as many rows as the tile, got ")
            << type;
-  GemvKernel(kernel.emitter, product, kernel.tile).generate();
+  if (tile.getLanes() > gpu.waveSize)
+    return product.emitOpError("expects at most ")
+           << gpu.waveSize << " lanes on " << gpu.name << ", got " << tile;
+  // Each group of lanes has whole rows of W, as many as the others.
+  int64_t groups = tile.getWaves()[0] * gpu.waveSize / tile.getLanes();
+  if (tile.getColumns() % groups != 0)
+    return product.emitOpError("expects a multiple of ")
+           << groups << " columns on " << gpu.name << ", got " << tile;
   return success();
+}
+
+FailureOr<GpuGrid> gist::emitGemv(GpuKernel &kernel, linalg::LinalgOp product) {
+  auto tile = kernel.getTile<GpuGemvAttr>();
+  GemvKernel(kernel.emitter, product, tile).generate();
+  auto type = cast<RankedTensorType>(product->getResult(0).getType());
+  return GpuGrid{getAffineConstantExpr(
+      llvm::divideCeil(type.getDimSize(1), tile.getColumns()),
+      kernel.source.getContext())};
 }

@@ -102,17 +102,18 @@ linalg::LinalgOp gist::getGpuMatmul(func::FuncOp kernel) {
                                                           : linalg::LinalgOp();
 }
 
-FailureOr<GpuGrid> gist::emitMatmul(GpuKernel &kernel,
-                                    linalg::LinalgOp product) {
-  if (kernel.tile.getInstruction() != Instruction::Fma)
-    return product.emitOpError("expects to be cut into steps on tiles; "
-                               "-gist-gpu-tile-products does that");
-  auto type = cast<RankedTensorType>(product->getResult(0).getType());
-  if (failed(emitGemv(kernel, product)))
+static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
+  if (findRoot<TileProductOp>(kernel)) // It verifies its instruction itself.
+    return expectTile<GpuProductAttr>(kernel);
+  linalg::LinalgOp product = getGpuMatmul(kernel);
+  if (!product)
+    return expectTile<GpuRowsAttr>(kernel);
+  if (failed(expectTile<GpuProductAttr, GpuGemvAttr>(kernel)))
     return failure();
-  return GpuGrid{getAffineConstantExpr(
-      llvm::divideCeil(type.getDimSize(1), kernel.tile.getWorkgroup()[1]),
-      kernel.source.getContext())};
+  if (auto tile = kernel->getAttrOfType<GpuGemvAttr>(kTileAttr))
+    return verifyGemv(product, tile, gpu);
+  return product.emitOpError("expects to be cut into steps on tiles; "
+                             "-gist-gpu-tile-products does that");
 }
 
 //===----------------------------------------------------------------------===//
@@ -126,15 +127,16 @@ extern const GpuKernelEntry kGpuMatmulKernel;
 const GpuKernelEntry gist::kGpuMatmulKernel = {
     // Other contractions run by their definition, slowly.
     .choose = [](func::FuncOp kernel, const GpuInfo &gpu,
-                 const GpuChoices &) -> GpuTileAttr {
-      linalg::LinalgOp product = getGpuMatmul(kernel);
-      return product ? selectMatmulTile(product, gpu)
-                     : selectRowsTile(kernel, gpu);
+                 const GpuChoices &) -> GpuTileInterface {
+      if (linalg::LinalgOp product = getGpuMatmul(kernel))
+        return selectMatmulTile(product, gpu);
+      return selectRowsTile(kernel, gpu);
     },
     .emit = [](GpuKernel &kernel) -> FailureOr<GpuGrid> {
       if (auto steps = findRoot<TileProductOp>(kernel.source))
         return emitTileProduct(kernel, steps);
       linalg::LinalgOp product = getGpuMatmul(kernel.source);
-      return product ? emitMatmul(kernel, product) : emitDefinition(kernel);
+      return product ? emitGemv(kernel, product) : emitDefinition(kernel);
     },
+    .verify = verifyTile,
 };

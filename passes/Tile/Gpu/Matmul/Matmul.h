@@ -27,23 +27,23 @@ mlir::linalg::LinalgOp getGpuMatmul(mlir::func::FuncOp kernel);
 
 /// How a product is cut, from a table per GPU: by its rows where they are
 /// known, and its columns.
-GpuTileAttr selectMatmulTile(mlir::linalg::LinalgOp product,
-                             const GpuInfo &gpu);
-
-/// The kernel around `product`, as its tile says.
-mlir::FailureOr<GpuGrid> emitMatmul(GpuKernel &kernel,
-                                    mlir::linalg::LinalgOp product);
+GpuTileInterface selectMatmulTile(mlir::linalg::LinalgOp product,
+                                  const GpuInfo &gpu);
 
 /// The same for a product that -gist-gpu-tile-products has cut into steps.
 mlir::FailureOr<GpuGrid> emitTileProduct(GpuKernel &kernel,
                                          TileProductOp product);
 
-/// Products of few rows, which no matrix instruction multiplies.
-mlir::LogicalResult emitGemv(GpuKernel &kernel, mlir::linalg::LinalgOp product);
+/// Products of few rows, which no matrix instruction multiplies, as a
+/// #gist.gpu_gemv says; and whether the product can be cut so.
+mlir::FailureOr<GpuGrid> emitGemv(GpuKernel &kernel,
+                                  mlir::linalg::LinalgOp product);
+mlir::LogicalResult verifyGemv(mlir::linalg::LinalgOp product, GpuGemvAttr tile,
+                               const GpuInfo &gpu);
 
 /// Replaces a product by the steps of a workgroup on tiles, as `tile` says.
 mlir::FailureOr<TileProductOp> tileProduct(mlir::linalg::LinalgOp product,
-                                           GpuTileAttr tile,
+                                           GpuProductAttr tile,
                                            const GpuInfo &gpu);
 
 /// The tile of the result that a workgroup computes.

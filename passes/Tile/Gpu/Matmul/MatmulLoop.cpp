@@ -14,13 +14,13 @@ using namespace gist;
 
 using Values = GpuBuilder::Values;
 
-MatmulLoop::MatmulLoop(GpuBuilder &b, GpuTileAttr config)
-    : b(b), config(config),
-      tileX(b, config.getStages(), config.getWorkgroup()[0], config.getDepth(),
+MatmulLoop::MatmulLoop(GpuBuilder &b, GpuProductAttr config)
+    : b(b), config(config), tileX(b, config.getStages(), config.getRows(),
+                                  config.getDepth(), config.getElement()),
+      tileW(b, config.getStages(), config.getColumns(), config.getDepth(),
             config.getElement()),
-      tileW(b, config.getStages(), config.getWorkgroup()[1], config.getDepth(),
-            config.getElement()),
-      tile(b, Mma(config), tileX, tileW, config.getWaves()) {}
+      tile(b, Mma(config.getInstruction(), config.getElement()), tileX, tileW,
+           config.getWaves()) {}
 
 Values MatmulLoop::add(TileLoader &x, TileLoader &w, ValueRange sums) {
   // The steps are written on the side, with arguments for what the kernel has,
@@ -28,7 +28,7 @@ Values MatmulLoop::add(TileLoader &x, TileLoader &w, ValueRange sums) {
   Region region;
   Block &block = region.emplaceBlock();
   Location loc = b.getLoc();
-  auto sumType = VectorType::get(config.getWorkgroup(), b.getF32Type());
+  auto sumType = VectorType::get(config.getShape(), b.getF32Type());
   Value row = block.addArgument(b.getIndexType(), loc);
   Value column = block.addArgument(b.getIndexType(), loc);
   Value bufferX = block.addArgument(tileX.getType(), loc);

@@ -22,7 +22,7 @@ public:
   using Values = GpuBuilder::Values;
 
   /// Written where a kernel begins.
-  MatmulLoop(GpuBuilder &b, GpuTileAttr config);
+  MatmulLoop(GpuBuilder &b, GpuProductAttr config);
 
   const SharedTile &getTileX() const { return tileX; }
   const SharedTile &getTileW() const { return tileW; }
@@ -43,7 +43,7 @@ public:
 
 private:
   GpuBuilder &b;
-  GpuTileAttr config;
+  GpuProductAttr config;
   SharedTile tileX, tileW;
   WaveTile tile;
 };

@@ -15,54 +15,83 @@ namespace {
 struct MatmulTile {
   GpuKind kind;
   /// It is for products of up to so many rows and of at least so many columns.
-  int64_t rows, columns;
-  int64_t workgroup[2], depth, waves[2], stages;
+  int64_t maxRows, minColumns;
+  int64_t rows, columns, depth, waves[2], stages;
   Instruction instruction;
 };
 } // namespace
 
 static constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
+/// Rows that one fragment of gfx942 has: more do not make such a product
+/// slower.
+static constexpr int64_t kFewRows = 32;
+/// Columns from which on large tiles are enough workgroups for a GPU.
+static constexpr int64_t kWide = 2048;
 
 /// The first row that fits is taken. A number of rows that is not known counts
 /// as many.
 static constexpr MatmulTile kTiles[] = {
     // Few rows: whole columns of fragments, and many workgroups.
-    {GpuKind::Amd, 32, 0, {32, 64}, 64, {1, 2}, 2, Instruction::Mfma32x32x8},
-    {GpuKind::Nvidia, 32, 0, {32, 64}, 64, {1, 4}, 4, Instruction::Mma16x8x16},
+    {GpuKind::Amd,
+     kFewRows,
+     0,
+     32,
+     64,
+     64,
+     {1, 2},
+     2,
+     Instruction::Mfma32x32x8},
+    {GpuKind::Nvidia,
+     kFewRows,
+     0,
+     32,
+     64,
+     64,
+     {1, 4},
+     4,
+     Instruction::Mma16x8x16},
     // 32 instructions of a wave for each barrier hide what a step costs
     // besides.
     {GpuKind::Amd,
      kAny,
-     2048,
-     {128, 256},
+     kWide,
+     128,
+     256,
      32,
      {2, 2},
      2,
      Instruction::Mfma32x32x8},
     {GpuKind::Nvidia,
      kAny,
-     2048,
-     {128, 256},
+     kWide,
+     128,
+     256,
      64,
      {8, 1},
      4,
      Instruction::Wgmma64x128x16},
     // Narrow results: smaller tiles, so that there are enough of them.
-    {GpuKind::Amd, kAny, 0, {64, 64}, 64, {2, 2}, 2, Instruction::Mfma32x32x8},
-    {GpuKind::Nvidia,
-     kAny,
-     0,
-     {64, 64},
-     64,
-     {2, 2},
-     4,
-     Instruction::Mma16x8x16},
+    {GpuKind::Amd, kAny, 0, 64, 64, 64, {2, 2}, 2, Instruction::Mfma32x32x8},
+    {GpuKind::Nvidia, kAny, 0, 64, 64, 64, {2, 2}, 4, Instruction::Mma16x8x16},
 };
 
 /// Rows of x up to which every row of W is multiplied as it is read.
 static constexpr int64_t kGemvRows = 8;
+/// Numbers of a row of W that a lane reads at once: a block, or 16 bytes of
+/// f16; what Operand::getPiece says.
+static constexpr int64_t kBlockPiece = 32, kPlainPiece = 8;
+/// Waves of a workgroup: rows of W are shared evenly, and many workgroups are
+/// there to fill in for those that wait.
+static constexpr int64_t kGemvWaves = 4;
+/// Workgroups of a compute unit that hide the time of loads.
+static constexpr int64_t kWorkgroupsOfUnit = 8;
+/// Rows of W that a lane reads at once, at most; sums of more take registers
+/// that loads need.
+static constexpr int64_t kMaxEach = 4;
+/// Pieces that each lane has to have before another wave shares a row.
+static constexpr int64_t kSharedPieces = 4;
 
-static GpuTileAttr getGemvTile(MLIRContext *context, RankedTensorType weight,
+static GpuGemvAttr getGemvTile(MLIRContext *context, RankedTensorType weight,
                                int64_t rows, int64_t piece,
                                const GpuInfo &gpu) {
   int64_t columns = weight.getDimSize(0), depth = weight.getDimSize(1);
@@ -71,44 +100,46 @@ static GpuTileAttr getGemvTile(MLIRContext *context, RankedTensorType weight,
   int64_t lanes = std::min<int64_t>(
       gpu.waveSize, llvm::bit_floor<uint64_t>(std::max<int64_t>(pieces, 1)));
   int64_t groups = gpu.waveSize / lanes;
-  constexpr int64_t kWaves = 4;
   // Rows of W that a lane reads at once, as long as every compute unit has
   // several workgroups; where there are not even enough waves, they share k.
-  int64_t enough = gpu.computeUnits * 8;
-  int64_t each = 4;
-  while (each > 1 && columns / (each * groups * kWaves) < enough)
+  int64_t enough = gpu.computeUnits * kWorkgroupsOfUnit;
+  int64_t each = kMaxEach;
+  while (each > 1 && columns / (each * groups * kGemvWaves) < enough)
     each /= 2;
   int64_t wavesOfK = 1;
-  while (wavesOfK < kWaves && pieces / (lanes * wavesOfK) >= 4 &&
-         columns / (each * groups * (kWaves / wavesOfK)) < enough)
+  while (wavesOfK < kGemvWaves &&
+         pieces / (lanes * wavesOfK) >= kSharedPieces &&
+         columns / (each * groups * (kGemvWaves / wavesOfK)) < enough)
     wavesOfK *= 2;
-  int64_t wavesOfRows = kWaves / wavesOfK;
+  int64_t wavesOfRows = kGemvWaves / wavesOfK;
+  // While one piece is multiplied, the next is on its way, if there is one.
   int64_t steps = pieces / (lanes * wavesOfK) >= 2 ? 2 : 1;
-  return GpuTileAttr::get(context, {rows, each * groups * wavesOfRows},
-                          lanes * piece, {wavesOfRows, wavesOfK}, steps,
-                          Instruction::Fma, Float32Type::get(context));
+  return GpuGemvAttr::get(context, rows, each * groups * wavesOfRows, lanes,
+                          {wavesOfRows, wavesOfK}, steps);
 }
 
-GpuTileAttr gist::selectMatmulTile(linalg::LinalgOp product,
-                                   const GpuInfo &gpu) {
+GpuTileInterface gist::selectMatmulTile(linalg::LinalgOp product,
+                                        const GpuInfo &gpu) {
   MLIRContext *context = product.getContext();
   Value left = product.getDpsInputs()[0], right = product.getDpsInputs()[1];
   auto weight = cast<RankedTensorType>(right.getType());
   int64_t rows = cast<RankedTensorType>(left.getType()).getDimSize(0);
   int64_t columns = weight.getDimSize(0);
-  if (!ShapedType::isDynamic(rows) && rows <= kGemvRows)
-    return getGemvTile(context, weight, rows,
-                       right.getDefiningOp<DequantizeOp>() ? 32 : 8, gpu);
+  bool areRowsKnown = !ShapedType::isDynamic(rows);
+  if (areRowsKnown && rows > 0 && rows <= kGemvRows)
+    return getGemvTile(
+        context, weight, rows,
+        right.getDefiningOp<DequantizeOp>() ? kBlockPiece : kPlainPiece, gpu);
 
   Type element = Float16Type::get(context);
   for (Value operand : {left, right})
     if (getElementTypeOrSelf(operand).isBF16())
       element = BFloat16Type::get(context);
   for (const MatmulTile &tile : kTiles)
-    if (tile.kind == gpu.kind && columns >= tile.columns &&
-        (tile.rows == kAny ||
-         (!ShapedType::isDynamic(rows) && rows <= tile.rows)))
-      return GpuTileAttr::get(context, tile.workgroup, tile.depth, tile.waves,
-                              tile.stages, tile.instruction, element);
+    if (tile.kind == gpu.kind && columns >= tile.minColumns &&
+        (tile.maxRows == kAny || (areRowsKnown && rows <= tile.maxRows)))
+      return GpuProductAttr::get(context, tile.rows, tile.columns, tile.depth,
+                                 tile.waves, tile.stages, tile.instruction,
+                                 element);
   llvm_unreachable("the last rows of the table fit every product");
 }

@@ -24,8 +24,8 @@ using Values = GpuBuilder::Values;
 
 /// Whether the operands of a product go to workgroup memory as they are. That
 /// is asked on a copy of the kernel: finding out may write code.
-static std::pair<bool, bool> findCopied(linalg::LinalgOp product,
-                                        GpuTileAttr tile, const GpuInfo &gpu) {
+static std::pair<bool, bool>
+findCopied(linalg::LinalgOp product, GpuProductAttr tile, const GpuInfo &gpu) {
   if (gpu.kind != GpuKind::Nvidia)
     return {false, false};
   auto kernel = product->getParentOfType<func::FuncOp>();
@@ -45,13 +45,8 @@ static std::pair<bool, bool> findCopied(linalg::LinalgOp product,
 }
 
 FailureOr<TileProductOp> gist::tileProduct(linalg::LinalgOp product,
-                                           GpuTileAttr tile,
+                                           GpuProductAttr tile,
                                            const GpuInfo &gpu) {
-  bool isWgmma = tile.getInstruction() == Instruction::Wgmma64x128x16;
-  if (isWgmma && (tile.getDepth() != Wgmma::kTileDepth || tile.getStages() < 3))
-    return product.emitOpError("expects steps of 64 and three stages or more "
-                               "for wgmma, got ")
-           << tile;
   auto kernel = product->getParentOfType<func::FuncOp>();
   auto [isCopiedX, isCopiedW] = findCopied(product, tile, gpu);
   Value x = product.getDpsInputs()[0], w = product.getDpsInputs()[1];
@@ -62,7 +57,7 @@ FailureOr<TileProductOp> gist::tileProduct(linalg::LinalgOp product,
   b.setInsertionPoint(product);
   Value init = start.getDpsInits()[0];
   auto op = TileProductOp::create(b, init.getType(), x, w, init,
-                                  tile.getWorkgroup(), tile.getWaves());
+                                  tile.getShape(), tile.getWaves());
   Block *body = b.createBlock(&op.getBody());
   Value row = body->addArgument(b.getIndexType(), b.getLoc());
   Value column = body->addArgument(b.getIndexType(), b.getLoc());
@@ -71,10 +66,9 @@ FailureOr<TileProductOp> gist::tileProduct(linalg::LinalgOp product,
                       tile.getElement())
         .getBuffer();
   };
-  Value bufferX = makeBuffer(tile.getWorkgroup()[0]);
-  Value bufferW = makeBuffer(tile.getWorkgroup()[1]);
-  Value sums =
-      b.constant(VectorType::get(tile.getWorkgroup(), b.getF32Type()), 0);
+  Value bufferX = makeBuffer(tile.getRows());
+  Value bufferW = makeBuffer(tile.getColumns());
+  Value sums = b.constant(VectorType::get(tile.getShape(), b.getF32Type()), 0);
   sums = writeSteps(b,
                     {{x, row, bufferX, isCopiedX},
                      {w, column, bufferW, isCopiedW},
@@ -162,12 +156,8 @@ Value ProductKernel::findBuffer(Value first, int64_t rows) {
 LogicalResult ProductKernel::verify(Instruction instruction, int64_t depth) {
   ArrayRef<int64_t> workgroup = product.getWorkgroup();
   ArrayRef<int64_t> waves = product.getWaves();
-  bool isNvidia = instruction == Instruction::Mma16x8x16 ||
-                  instruction == Instruction::Wgmma64x128x16;
-  if (isNvidia != (b.getGpu().kind == GpuKind::Nvidia))
-    return product.emitOpError("multiplies by ")
-           << stringifyInstruction(instruction) << ", which " << b.getGpu().name
-           << " does not have";
+  if (failed(verifyInstruction(product, instruction, b.getGpu())))
+    return failure();
   if (waves[0] * waves[1] * b.getGpu().waveSize != b.getThreads())
     return product.emitOpError("expects the waves of the kernel's tile, ")
            << b.getThreads() / b.getGpu().waveSize << ", got [" << waves << "]";

@@ -418,10 +418,21 @@ FailureOr<GpuGrid> gist::emitSample(GpuKernel &kernel, SampleOp op) {
   return GpuGrid{*rows};
 }
 
-GpuTileAttr gist::selectSampleTile(SampleOp op, const GpuInfo &gpu) {
-  MLIRContext *context = op.getContext();
-  return GpuTileAttr::get(context, {1}, 0, {kThreads / gpu.waveSize}, 1,
-                          Instruction::Fma, Float32Type::get(context));
+GpuRowsAttr gist::selectSampleTile(SampleOp op, const GpuInfo &gpu) {
+  return GpuRowsAttr::get(op.getContext(), /*rows=*/1, kThreads / gpu.waveSize,
+                          /*columns=*/0);
+}
+
+/// Memory and sums are laid out for one number of threads.
+static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
+  if (failed(expectTile<GpuRowsAttr>(kernel)))
+    return failure();
+  auto tile = cast<GpuRowsAttr>(kernel->getAttr(kTileAttr));
+  GpuRowsAttr only = selectSampleTile(findRoot<SampleOp>(kernel), gpu);
+  if (tile == only)
+    return success();
+  return kernel.emitOpError("samples, which is cut as ")
+         << only << " on " << gpu.name << " and not otherwise, got " << tile;
 }
 
 //===----------------------------------------------------------------------===//
@@ -434,10 +445,11 @@ extern const GpuKernelEntry kGpuSampleKernel;
 
 const GpuKernelEntry gist::kGpuSampleKernel = {
     .choose = [](func::FuncOp kernel, const GpuInfo &gpu,
-                 const GpuChoices &) -> GpuTileAttr {
+                 const GpuChoices &) -> GpuTileInterface {
       return selectSampleTile(findRoot<SampleOp>(kernel), gpu);
     },
     .emit = [](GpuKernel &kernel) -> FailureOr<GpuGrid> {
       return emitSample(kernel, findRoot<SampleOp>(kernel.source));
     },
+    .verify = verifyTile,
 };

@@ -21,7 +21,7 @@
 namespace gist {
 
 mlir::FailureOr<GpuGrid> emitSample(GpuKernel &kernel, SampleOp op);
-GpuTileAttr selectSampleTile(SampleOp op, const GpuInfo &gpu);
+GpuRowsAttr selectSampleTile(SampleOp op, const GpuInfo &gpu);
 
 } // namespace gist
 

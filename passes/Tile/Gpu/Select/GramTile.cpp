@@ -22,7 +22,8 @@ static int64_t getRowSize(Value tokens) {
   return cast<MemRefType>(tokens.getType()).getShape().back();
 }
 
-GramTile::GramTile(GpuBuilder &b, GpuTileAttr tile, Value tokens, Value head)
+GramTile::GramTile(GpuBuilder &b, GpuSelectionAttr tile, Value tokens,
+                   Value head)
     : b(b), tokens(tokens), head(head), depth(tile.getDepth()),
       stages(tile.getStages()), size(getRowSize(tokens)),
       steps(llvm::divideCeil(size, depth)), waves(tile.getWaves()) {
@@ -30,14 +31,14 @@ GramTile::GramTile(GpuBuilder &b, GpuTileAttr tile, Value tokens, Value head)
     wgmma.emplace(b, tile.getElement());
     waves[0] /= Wgmma::kWarps;
   } else {
-    mma.emplace(tile);
+    mma.emplace(tile.getInstruction(), tile.getElement());
   }
   Type stored = cast<MemRefType>(tokens.getType()).getElementType();
   if (isa<Float8E4M3FNUZType>(tile.getElement()))
     form = Form::Rounded;
   else
     form = stored.isF32() ? Form::Split : Form::Exact;
-  for (auto [side, extent] : llvm::zip_equal(sides, tile.getWorkgroup())) {
+  for (auto [side, extent] : llvm::zip_equal(sides, tile.getShape())) {
     side.extent = extent;
     side.tile = SharedTile(b, stages, extent, depth, tile.getElement());
     if (form == Form::Split)

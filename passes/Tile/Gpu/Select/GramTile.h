@@ -42,7 +42,7 @@ namespace gist {
 class GramTile {
 public:
   /// Rows are those of `tokens`, T x d, or of head `head` of T x heads x d.
-  GramTile(GpuBuilder &b, GpuTileAttr tile, mlir::Value tokens,
+  GramTile(GpuBuilder &b, GpuSelectionAttr tile, mlir::Value tokens,
            mlir::Value head);
 
   int64_t getRows() const { return sides[0].extent; }

@@ -33,73 +33,64 @@ Operation *gist::getSelection(func::FuncOp kernel) {
 // Tiles
 //===----------------------------------------------------------------------===//
 
-GpuTileAttr gist::selectSelectionTile(func::FuncOp kernel, const GpuInfo &gpu,
-                                      bool isSmall) {
+/// Tokens of a tile along its rows; as many or twice as many are along its
+/// columns, as registers allow.
+static constexpr int64_t kRows = 128;
+/// Numbers of f16 that a copy of 16 bytes has.
+static constexpr int64_t kCopied = 8;
+
+GpuSelectionAttr gist::selectSelectionTile(func::FuncOp kernel,
+                                           const GpuInfo &gpu, bool isSmall) {
   MLIRContext *context = kernel.getContext();
   Operation *selection = getSelection(kernel);
   auto tokens = cast<RankedTensorType>(selection->getOperand(0).getType());
-  if (isSmall) {
-    if (gpu.kind == GpuKind::Amd)
-      return GpuTileAttr::get(context, {128, 256}, 64, {2, 2}, 2,
-                              Instruction::Mfma32x32x16,
-                              Float8E4M3FNUZType::get(context));
-    selection->emitOpError("is to compare rows in f8E4M3FNUZ, which ")
-        << gpu.name << " does not multiply";
-    return {};
-  }
   Type element = tokens.getElementType();
   bool isSplit = element.isF32();
   if (isSplit)
     element = Float16Type::get(context);
-  if (gpu.kind == GpuKind::Nvidia) {
-    // Rows that cannot be copied in chunks of 16 bytes go through registers.
-    if (!isSplit && tokens.getShape().back() % 8 == 0)
-      return GpuTileAttr::get(context, {128, 128}, 64, {8, 1}, 4,
-                              Instruction::Wgmma64x128x16, element);
-    return isSplit ? GpuTileAttr::get(context, {128, 64}, 32, {4, 2}, 2,
-                                      Instruction::Mma16x8x16, element)
-                   : GpuTileAttr::get(context, {128, 128}, 64, {2, 4}, 3,
-                                      Instruction::Mma16x8x16, element);
+  auto getTile = [&](int64_t columns, int64_t depth, ArrayRef<int64_t> waves,
+                     int64_t stages, Instruction instruction) {
+    return GpuSelectionAttr::get(context, kRows, columns, depth, waves, stages,
+                                 instruction, element);
+  };
+  if (isSmall) { // The target's GPU multiplies it: its attribute says so.
+    element = Float8E4M3FNUZType::get(context);
+    return getTile(2 * kRows, 64, {2, 2}, 2, Instruction::Mfma32x32x16);
   }
-  return isSplit ? GpuTileAttr::get(context, {128, 128}, 16, {2, 2}, 2,
-                                    Instruction::Mfma32x32x8, element)
-                 : GpuTileAttr::get(context, {128, 256}, 32, {2, 2}, 2,
-                                    Instruction::Mfma32x32x8, element);
+  // What is split is staged twice, and so in half the depth or less.
+  if (gpu.kind == GpuKind::Amd)
+    return isSplit
+               ? getTile(kRows, 16, {2, 2}, 2, Instruction::Mfma32x32x8)
+               : getTile(2 * kRows, 32, {2, 2}, 2, Instruction::Mfma32x32x8);
+  // Rows that cannot be copied in chunks of 16 bytes go through registers.
+  if (!isSplit && tokens.getShape().back() % kCopied == 0)
+    return getTile(kRows, 64, {8, 1}, 4, Instruction::Wgmma64x128x16);
+  return isSplit ? getTile(kRows / 2, 32, {4, 2}, 2, Instruction::Mma16x8x16)
+                 : getTile(kRows, 64, {2, 4}, 3, Instruction::Mma16x8x16);
 }
 
 /// Whether the generator can obey a tile, which somebody may have written by
-/// hand.
-static LogicalResult verifyTile(Operation *selection, GpuTileAttr tile,
-                                const GpuInfo &gpu) {
+/// hand, for the rows of this selection on this GPU.
+static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
+  if (failed(expectTile<GpuSelectionAttr>(kernel)))
+    return failure();
+  auto tile = cast<GpuSelectionAttr>(kernel->getAttr(kTileAttr));
+  Operation *selection = getSelection(kernel);
   auto tokens = cast<RankedTensorType>(selection->getOperand(0).getType());
   Type stored = tokens.getElementType(), element = tile.getElement();
   bool isSmall = isa<Float8E4M3FNUZType>(element);
-  if (isSmall && gpu.kind != GpuKind::Amd)
+  if (isSmall && !gpu.multipliesF8)
     return selection->emitOpError("is to compare rows in f8E4M3FNUZ, which ")
            << gpu.name << " does not multiply";
   if (!isSmall && element != stored && !(stored.isF32() && element.isF16()))
     return selection->emitOpError("cannot compare rows of ")
            << stored << " in " << element;
-  bool isThere = false;
-  switch (tile.getInstruction()) {
-  case Instruction::Mfma32x32x8:
-  case Instruction::Mfma16x16x16:
-    isThere = gpu.kind == GpuKind::Amd && !isSmall;
-    break;
-  case Instruction::Mfma32x32x16:
-    isThere = gpu.kind == GpuKind::Amd && isSmall;
-    break;
-  case Instruction::Mma16x8x16:
-    isThere = gpu.kind == GpuKind::Nvidia;
-    break;
-  case Instruction::Wgmma64x128x16:
-    // Rows are copied in chunks of 16 bytes, as they are.
-    isThere = gpu.kind == GpuKind::Nvidia && element == stored &&
-              tokens.getShape().back() % 8 == 0;
-    break;
-  default:
-    break;
-  }
+  bool isNvidia = tile.getInstruction() == Instruction::Mma16x8x16 ||
+                  tile.getInstruction() == Instruction::Wgmma64x128x16;
+  bool isThere = isNvidia == (gpu.kind == GpuKind::Nvidia);
+  // Rows are copied in chunks of 16 bytes, as they are.
+  if (tile.getInstruction() == Instruction::Wgmma64x128x16)
+    isThere &= element == stored && tokens.getShape().back() % kCopied == 0;
   if (isThere)
     return success();
   return selection->emitOpError("cannot compare rows of ")
@@ -211,7 +202,7 @@ FailureOr<GpuGrid> gist::emitSelection(GpuKernel &kernel) {
       ProblemReader(kernel.source, target).read(op);
   if (failed(problem))
     return failure();
-  SelectKernel select(b, kernel.tile, *problem);
+  SelectKernel select(b, kernel.getTile<GpuSelectionAttr>(), *problem);
   select.emit();
   MLIRContext *context = kernel.source.getContext();
   return GpuGrid{getAffineConstantExpr(select.getWorkgroups(), context),
@@ -228,12 +219,9 @@ extern const GpuKernelEntry kGpuSelectKernel;
 
 const GpuKernelEntry gist::kGpuSelectKernel = {
     .choose = [](func::FuncOp kernel, const GpuInfo &gpu,
-                 const GpuChoices &choices) -> GpuTileAttr {
+                 const GpuChoices &choices) -> GpuTileInterface {
       return selectSelectionTile(kernel, gpu, choices.smallGram);
     },
     .emit = emitSelection,
-    .verify = [](func::FuncOp kernel, GpuTileAttr tile,
-                 const GpuInfo &gpu) -> LogicalResult {
-      return verifyTile(getSelection(kernel), tile, gpu);
-    },
+    .verify = verifyTile,
 };

@@ -18,8 +18,8 @@ mlir::Operation *getSelection(mlir::func::FuncOp kernel);
 mlir::FailureOr<GpuGrid> emitSelection(GpuKernel &kernel);
 /// With `isSmall`, rows are compared in f8E4M3FNUZ; null, with a diagnostic,
 /// where `gpu` does not multiply that.
-GpuTileAttr selectSelectionTile(mlir::func::FuncOp kernel, const GpuInfo &gpu,
-                                bool isSmall);
+GpuSelectionAttr selectSelectionTile(mlir::func::FuncOp kernel,
+                                     const GpuInfo &gpu, bool isSmall);
 
 } // namespace gist
 

@@ -40,12 +40,12 @@ static int64_t getNumHeads(Value tokens) {
 }
 
 /// Workgroups of one selection: all that the GPU runs at once.
-static int64_t getNumWorkgroups(const GpuInfo &gpu, GpuTileAttr tile,
+static int64_t getNumWorkgroups(const GpuInfo &gpu, GpuSelectionAttr tile,
                                 Value tokens) {
   auto type = cast<MemRefType>(tokens.getType());
-  int64_t bytes = (tile.getWorkgroup()[0] + tile.getWorkgroup()[1]) *
-                  tile.getDepth() * tile.getStages() *
-                  tile.getElement().getIntOrFloatBitWidth() / 8;
+  int64_t bytes = (tile.getRows() + tile.getColumns()) * tile.getDepth() *
+                  tile.getStages() * tile.getElement().getIntOrFloatBitWidth() /
+                  8;
   if (type.getElementType().isF32() && tile.getElement().isF16())
     bytes *= 2; // Both halves.
   bool isAlone = bytes * 2 > gpu.workgroupMemory;
@@ -60,7 +60,7 @@ static Value getTheta(GpuBuilder &b, const SelectProblem &problem, Value head) {
   return createTheta(b, b.read(problem.taus, head ? head : b.index(0)));
 }
 
-SelectKernel::SelectKernel(GpuBuilder &b, GpuTileAttr tile,
+SelectKernel::SelectKernel(GpuBuilder &b, GpuSelectionAttr tile,
                            const SelectProblem &problem)
     : b(b), problem(problem), head(getHead(b, problem.tokens)),
       theta(getTheta(b, problem, head)), heads(::getNumHeads(problem.tokens)),

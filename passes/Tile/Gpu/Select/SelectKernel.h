@@ -75,7 +75,8 @@ class SelectKernel {
 public:
   using Value = mlir::Value;
 
-  SelectKernel(GpuBuilder &b, GpuTileAttr tile, const SelectProblem &problem);
+  SelectKernel(GpuBuilder &b, GpuSelectionAttr tile,
+               const SelectProblem &problem);
   /// Workgroups for each head.
   int64_t getWorkgroups() const { return workgroups; }
   int64_t getNumHeads() const { return heads; }

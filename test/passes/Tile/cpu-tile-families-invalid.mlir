@@ -1,0 +1,49 @@
+// A kernel for a CPU whose tile is of a family that it is not cut by.
+// RUN: gist-opt %s -split-input-file -verify-diagnostics -gist-tile-and-distribute
+
+// expected-error @+1 {{expects a tile of the family #gist.cpu_rows for what it computes, got #gist.cpu_attention}}
+func.func private @rows(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32>
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>, gist.tile = #gist.cpu_attention<queries = 32, keys = 64, registers = 4, lanes = 4, instruction = fma>} {
+  return %x : tensor<4x8xf32>
+}
+
+// -----
+
+// expected-error @+1 {{expects a tile of the family #gist.cpu_rows for what it computes, got #gist.gpu_rows<rows = 1, waves = 4>}}
+func.func private @gpu(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32>
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>, gist.tile = #gist.gpu_rows<rows = 1, waves = 4>} {
+  return %x : tensor<4x8xf32>
+}
+
+// -----
+
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (n, k)>
+#y = affine_map<(m, n, k) -> (m, n)>
+// expected-error @+1 {{expects a tile of the family #gist.cpu_product for what it computes, got #gist.cpu_rows<rows = 4, lanes = 4>}}
+func.func private @matmul(%x: tensor<?x64xf16>, %w: tensor<96x64xf16>, %y: tensor<?x96xf32>)
+    -> tensor<?x96xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>, gist.tile = #gist.cpu_rows<rows = 4, lanes = 4>} {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%y : tensor<?x96xf32>) -> tensor<?x96xf32>
+  %p = linalg.matmul indexing_maps = [#x, #w, #y]
+      ins(%x, %w : tensor<?x64xf16>, tensor<96x64xf16>) outs(%z : tensor<?x96xf32>) -> tensor<?x96xf32>
+  return %p : tensor<?x96xf32>
+}
+
+// -----
+
+// expected-error @+1 {{expects a tile of the family #gist.cpu_attention for what it computes, got #gist.cpu_rows<rows = 4, lanes = 4>}}
+func.func private @attention(%q: tensor<?x2x64xf16>, %k: tensor<?x2x64xf16>, %v: tensor<?x2x64xf16>,
+    %out: tensor<?x2x64xf16>) -> tensor<?x2x64xf16>
+    attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>, gist.tile = #gist.cpu_rows<rows = 4, lanes = 4>} {
+  %o = gist.attention %q, %k, %v : tensor<?x2x64xf16>, tensor<?x2x64xf16>, tensor<?x2x64xf16>
+  return %o : tensor<?x2x64xf16>
+}
+
+// -----
+
+// expected-error @+1 {{has no tile configuration}}
+func.func private @none(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32>
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>} {
+  return %x : tensor<4x8xf32>
+}
