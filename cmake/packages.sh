@@ -9,9 +9,12 @@ gist_runtime_packages=(
   nlohmann-json3-dev
 )
 
+# What they can do without: lines of a chat that can be edited.
+gist_optional_packages=(libedit-dev pkgconf)
+
 # The compiler and everything to build it.
 gist_build_packages=(
-  "${gist_runtime_packages[@]}"
+  "${gist_runtime_packages[@]}" "${gist_optional_packages[@]}"
   ca-certificates ccache clang-22 git liblld-22-dev libmlir-22-dev libzstd-dev
   lld-22 llvm-22-dev llvm-22-tools mlir-22-tools ninja-build python3 python3-venv
   zlib1g-dev

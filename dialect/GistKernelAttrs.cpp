@@ -78,7 +78,7 @@ LogicalResult gist::verifyKernelAttr(Operation *op, Attribute attribute) {
   auto outputs = static_cast<size_t>(kernel.getOutputs());
   if (outputs > arguments.size())
     return op->emitOpError("says that ")
-           << outputs << " arguments are outputs, and has " << arguments.size()
+           << outputs << " arguments are outputs, but has " << arguments.size()
            << " arguments";
   // On buffers a kernel returns nothing: its results are in its destinations.
   bool isOnTensors = llvm::any_of(arguments, llvm::IsaPred<TensorType>) &&

@@ -55,8 +55,8 @@ CpuTargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                       StringRef triple, StringRef cpu, StringRef features) {
   llvm::Triple named(triple);
   if (!named.isAArch64() && named.getArch() != llvm::Triple::x86_64) // (C1)
-    return emitError() << "no CPU target '" << triple
-                       << "': aarch64 and x86_64 are known";
+    return emitError() << "there is no CPU target '" << triple
+                       << "'; expected aarch64 or x86_64";
   if (cpu.empty() || cpu == "native") // (C2)
     return emitError() << "expects the name of a CPU, got '" << cpu
                        << "'; -gist-set-target finds that of this machine";

@@ -53,7 +53,7 @@ static LogicalResult verifyHeads(Operation *op, Block &body) {
     size_t heads = countHeads(layer);
     if (heads != first.value_or(heads))
       return op->emitOpError(
-                 "expects layers of as many heads as the first one's, ")
+                 "expects every layer to have as many heads as the first, ")
              << *first << ", got " << heads;
     first = heads;
   }
@@ -72,7 +72,7 @@ LogicalResult PlanOp::verifyRegions() {
     vocabularies += linear && linear.getPart() == LinearPart::Head;
     if (!isa<PlanLayerOp>(op) &&
         (!linear || linear.getPart() != LinearPart::Head)) // (C2)
-      return op.emitOpError("is not a layer, nor a linear layer 'head'");
+      return op.emitOpError("is neither a layer nor a linear layer 'head'");
   }
   if (vocabularies > 1) // (C2)
     return emitOpError("expects one linear layer 'head', got ") << vocabularies;
@@ -90,8 +90,8 @@ LogicalResult PlanOp::verifyRegions() {
     return emitOpError("expects a block of 1 to ")
            << kMaxTokens << " tokens where layers have heads";
   if (hasSelections && (hasHeads || hasLinears)) // (C5)
-    return emitOpError("has selections, which whole sequences have, and heads "
-                       "or linear layers of a KV cache");
+    return emitOpError("mixes selections, which are for whole sequences, with "
+                       "heads or linear layers, which are for a KV cache");
   return success();
 }
 
@@ -101,16 +101,17 @@ LogicalResult PlanLayerOp::verifyRegions() {
   llvm::SmallDenseSet<uint32_t> parts;
   for (Operation &op : *getBody().begin()) {
     if (!isa<PlanHeadOp, PlanLinearOp, PlanSelectOp, PlanAttendOp>(op)) // (C1)
-      return op.emitOpError("says nothing of a layer");
+      return op.emitOpError("does not belong in a layer; expected heads, "
+                            "linear layers, a selection or an attention");
     selects += isa<PlanSelectOp>(op);
     attends += isa<PlanAttendOp>(op);
     auto linear = dyn_cast<PlanLinearOp>(op);
     if (!linear)
       continue;
     if (linear.getPart() == LinearPart::Head) // (C2)
-      return op.emitOpError("is the head, which belongs to no layer");
+      return op.emitOpError("is the head, which does not belong in a layer");
     if (!parts.insert(static_cast<uint32_t>(linear.getPart())).second) // (C2)
-      return op.emitOpError("is the second for '")
+      return op.emitOpError("is the second linear layer '")
              << stringifyLinearPart(linear.getPart()) << "' in its layer";
   }
   if (selects > 1 || attends > 1) // (C3)
@@ -131,7 +132,7 @@ LogicalResult HeadTableOp::verifyRegions() {
     auto layer = dyn_cast<PlanLayerOp>(op);
     if (!layer || countHeads(layer) == 0 ||
         llvm::range_size(layer.getBody().front()) != countHeads(layer)) // (C2)
-      return op.emitOpError("expects heads, and nothing else, in a table");
+      return op.emitOpError("expects a table to contain only heads");
   }
   return success();
 }
@@ -173,18 +174,18 @@ LogicalResult PlanLinearOp::verify() {
   // These say something about rounded weights.
   if (!getBits() &&
       (getCompensated() || getExactRows() || getEpsilonLow())) // (C2)
-    return emitOpError("expects bits for what is compensated, for exact_rows "
-                       "and for epsilon_low");
+    return emitOpError(
+        "expects bits where compensated, exact_rows or epsilon_low are given");
   bool isHead = getPart() == LinearPart::Head;
   if (getExactRows() && (*getExactRows() < 1 || !isHead)) // (C3)
-    return emitOpError("expects exact_rows to be positive and of the head");
+    return emitOpError("expects positive exact_rows, and only for the head");
   if (getExactBits() && (*getExactBits() != 8 || !getExactRows())) // (C3)
     return emitOpError("expects exact_bits to be 8 and to come with "
                        "exact_rows");
   if (getK() &&
       (*getK() < 1 || isHead || (!getBits() && !getEpsilon()))) // (C4)
-    return emitOpError("expects k to be positive, not of the head, and to come "
-                       "with bits or epsilon");
+    return emitOpError("expects a positive k together with bits or epsilon, "
+                       "and never for the head");
   if (getEpsilon() && !getK()) // (C4)
     return emitOpError("expects a k: a gate needs a subspace");
   // Defaults that satisfy the comparison below where an epsilon is absent.
@@ -269,7 +270,7 @@ LogicalResult MadeWeightOp::verify() {
   // Blocks along the rows: k is a multiple of their number.
   if (holdsBlocks ? *getK() % std::max<int64_t>(size, 1) != 0
                   : *getK() != size) // (C5)
-    return emitOpError("expects k in its type, got ")
+    return emitOpError("expects a type of the size that k says, got ")
            << *getK() << " and " << type;
   return success();
 }

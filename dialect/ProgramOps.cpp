@@ -43,7 +43,7 @@ LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbols) {
           ArrayRef<Type>(SmallVector<Type>(getOutputs().getTypes()))) // (C3)
     return emitOpError("expects ")
            << getKernelAttr() << " to return its " << outputs
-           << " destinations and say so in " << kKernelAttr;
+           << " destinations and to state their number in " << kKernelAttr;
   return success();
 }
 

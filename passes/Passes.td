@@ -120,17 +120,17 @@ def GateLinearsPass : Pass<"gist-gate-linears", "::mlir::ModuleOp"> {
     // becomes, with a gate,
     %y:2, %level = gist.gated_projection %x, %v, 1.0e-1
         weights(%wq, %wk : …) images(%mq, %mk : …) : …
-    // and with bits alone
+    // and with only bits
     %b = gist.weight "blk.0.attn_q.weight.q3_1" : tensor<576x18x16xi8>
     %w = gist.dequantize %b format q3_1 : tensor<576x18x16xi8>
     %q = linalg.matmul … ins(%x, %w : …)
     ```
 
-    With bits and a subspace without a gate, the error of the rounded weight in
-    the subspace is added again: two thin products more.
+    With bits and a subspace but no gate, two thin products add the error of the
+    rounded weight in the subspace again.
 
-    Does what the `gist.plan_linear` of the module's `gist.plan` say, and takes
-    them away. Weights that the model does not have are defined in the module
+    Does what the `gist.plan_linear` ops of the module's `gist.plan` say, and
+    removes them. Weights that the model does not have are defined in the module
     (`gist.made_weight`). How many rows took which level of a gate is counted in
     the state `gates`, layers x groups x 3. A plan for another number of layers
     and a subspace of more dimensions than the rows have are refused.
@@ -157,8 +157,8 @@ def ClusterCachePass : Pass<"gist-cluster-cache", "::mlir::ModuleOp"> {
     %o = gist.cluster_attention %q, %heads, %past, %c3 on(...) block 128 : ...
     ```
 
-    Does what the `gist.plan_head` of the module's `gist.plan` say, and takes them
-    away. Which head keeps what is in the weight, a `gist.head_table`, so the
+    Does what the `gist.plan_head` ops of the module's `gist.plan` say, and
+    removes them. Which head keeps what is in the weight, a `gist.head_table`, so the
     functions are the same for every plan but for the sizes of the cache.
     Attention that is not causal, has a window or a mask, or does not read a
     cache is refused, and so is a plan with other layers or heads than the
@@ -190,15 +190,16 @@ def InsertSelectionsPass : Pass<"gist-insert-selections", "::mlir::ModuleOp"> {
     basis of the linear layers that read them, and the norms of the rest
     (`subspace`): pairs that this bound decides are not computed in full.
 
-    How many representatives there are, and how many the layer before had or had
-    not, are kept as statistics: `representatives`, `removed` and `added`, for
-    each layer and head.
+    Three statistics are kept for each layer and head: the number of
+    representatives (`representatives`), and how many of the layer before were
+    dropped (`removed`) and how many are new (`added`).
 
-    The residual stream is what is added again to what attention gives; the rows
-    that queries are projected from are found behind them. Refused are attention
-    that reads a KV cache (it does not see the whole sequence), has a mask, a
-    window or offsets, a plan with another number of layers or heads, and a rule
-    that inherits where nothing was selected before.
+    The residual stream is what is added to the result of attention; the rows
+    that queries are projected from are found behind them. The pass refuses
+    attention that reads a KV cache (it does not see the whole sequence), or has
+    a mask, a window or offsets. It also refuses a plan with another number of
+    layers or heads, and a rule that inherits where no layer before has a
+    selection.
   }];
   let dependentDialects = [
     "::gist::GistDialect", "::mlir::arith::ArithDialect",
@@ -256,8 +257,8 @@ def AddSamplingPass : Pass<"gist-add-sampling", "::mlir::ModuleOp"> {
   let description = [{
     The function `to` gets an argument behind its tokens, the settings of
     `gist.sample` (`sampling`), and a result behind its others, the token that is
-    drawn from its logits (`next`). Who wants no more than that need not read
-    rows as wide as the vocabulary from a device.
+    drawn from its logits (`next`). A caller that needs only this token does not
+    read rows as wide as the vocabulary from the device.
 
     ```mlir
     func.func @prefill(%tokens: tensor<?xi32>, ...)
@@ -268,7 +269,7 @@ def AddSamplingPass : Pass<"gist-add-sampling", "::mlir::ModuleOp"> {
             tensor<1xi32> {gist.name = "next"})
     ```
 
-    A function whose first result is no logits is left alone.
+    A function whose first result is not named `logits` is left alone.
   }];
   let options = [
     Option<"to", "to", "std::string", /*default=*/"\"prefill\"",
@@ -315,12 +316,12 @@ def AddObserveEntryPass : Pass<"gist-add-observe-entry", "::mlir::ModuleOp"> {
     Copies the function `from` as `to`, which returns instead of its first result
     the rows that linear layers read: one result for all that read the same rows,
     named by layer, group and weights. Calibration takes their second moments.
-    After them comes what each linear layer of a layer gives, before any bias:
-    with these, and with what the output projections read, which is what
-    attention gives, two modules are compared layer by layer. Last come the
-    residual stream and the keys of each layer, where the graph has them:
-    with what queries read they are what selections can look at, and calibration
-    counts the representatives there would be.
+    Then come the results of the linear layers, before any bias. These, and the
+    rows that output projections read, which are the results of attention, let
+    two modules be compared layer by layer. Last come the residual stream and the
+    keys of each layer, where the graph has them: a selection may be made on
+    these or on the rows that queries read, and calibration counts the
+    representatives that there would be.
 
     ```mlir
     func.func @prefill(%tokens: tensor<?xi32>, ...) -> (tensor<1x49152xf32>, ...)
@@ -470,9 +471,8 @@ def AssignPackingPass : Pass<"gist-assign-packing", "::mlir::ModuleOp"> {
 def KeepKernelsPass : Pass<"gist-keep-kernels", "::mlir::ModuleOp"> {
   let summary = "leave out what calls kernels";
   let description = [{
-    What a device runs is kernels alone. Functions that call them
-    (`gist.dispatch`), and the definitions of weights that these read, are taken
-    out, so that the module of `-gist-kernels` can be lowered as it is; -gist-memory
+    A device runs only kernels. Removes the functions that call them
+    (`gist.dispatch`) and the definitions of weights that these read, so that the module of `-gist-kernels` can be lowered as it is; -gist-memory
     and the module's writer take the other half.
 
     ```mlir
@@ -571,8 +571,8 @@ def PlaceBuffersPass : Pass<"gist-place-buffers", "::mlir::func::FuncOp"> {
   let description = [{
     Kernels allocate nothing: every buffer that bufferisation made becomes a
     piece of the stack, taken once at the start, of the largest size it can
-    have. A buffer without a bound is an error. Results are in their
-    destinations, or copied there, and are results no more. Copies become loops.
+    have. A buffer without a bound is an error. A function then has no results:
+    they are in their destinations, or are copied there. Copies become loops.
   }];
   let options = [
     Option<"maxBytes", "max-bytes", "int64_t", /*default=*/"1048576",
@@ -776,19 +776,19 @@ def CheckStagePass : Pass<"gist-check-stage", "::mlir::ModuleOp"> {
   let summary = "fail where the promise of a stage does not hold";
   let description = [{
     Every stage ends with it, in release too, so that a fault is reported where
-    it is made. The diagnostic stands at the op, says what was found and what the
-    stage promises:
+    it is made. The diagnostic is at the op, and says what was found and what
+    the stage promises:
 
     | stage | what holds at its end |
     |---|---|
-    | `import` | functions on tensors, one block each; the arguments of a function have different names, and so its results |
+    | `import` | functions on tensors, one block each; the arguments of a function have different names, and so have its results |
     | `graph` | the same; products and their weights agree about the packing |
-    | `kernels` | host functions only call kernels; kernels are private, called, and no two alike, and return their destinations |
+    | `kernels` | host functions only call kernels; kernels are private and called, no two are equal, and they return their destinations |
     | `memory` | the same; all that calls write is in the arena, in an argument or returned |
     | `tiles` | kernels are on buffers, allocate nothing and have a grid |
     | `gpu-tiles` | the same; kernels have a workgroup and no loop over workgroups |
-    | `cpu` | the LLVM dialect and Arm's instructions alone; kernels have the type that the runtime calls |
-    | `gpu` | the LLVM dialect and the GPU's alone; kernels take addresses |
+    | `cpu` | only the LLVM dialect and Arm's instructions; kernels have the type that the runtime calls |
+    | `gpu` | only the LLVM dialect and the GPU's; kernels take addresses |
 
     ```mlir
     func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -111,8 +111,10 @@ static Status copyOut(const Source &from, T *to, size_t *count) {
   size_t room = *count;
   *count = from.size();
   if (from.size() > room)
-    return Status::error(Code::OutOfMemory, "room for %zu values, need %zu",
-                         room, from.size());
+    return Status::error(
+        Code::OutOfMemory,
+        "the buffer has room for %zu values, but %zu are needed", room,
+        from.size());
   std::copy(from.begin(), from.end(), to);
   return {};
 }

@@ -24,6 +24,8 @@ if config.sanitize in ("ON", "1", "TRUE"):
     config.environment["ASAN_OPTIONS"] = "detect_leaks=0:allow_user_poisoning=0"
     config.available_features.add("sanitizer")
 
+if config.edits_lines == "1":
+    config.available_features.add("libedit")
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%cxx", config.cxx))
 config.substitutions.append(("%cmake", config.cmake))

@@ -95,8 +95,8 @@ LogicalResult gist::checkCalls(ModuleOp module) {
       if (isSame(function, other))
         return function.emitError("is the same kernel as @")
                << other.getName()
-               << "; the stage 'kernels' promises that equal kernels are "
-                  "there once";
+               << "; the stage 'kernels' promises that equal kernels are kept "
+                  "once";
     kernels.push_back(function);
   }
   return success();
@@ -119,7 +119,7 @@ LogicalResult gist::checkMemory(ModuleOp module) {
       continue;
     auto arenas = function.getOps<ArenaOp>();
     if (!arenas.empty() && !function->hasAttr(kArenaSizeAttr))
-      return function.emitError("has tensors in the arena and no attribute '")
+      return function.emitError("has tensors in the arena but no attribute '")
              << kArenaSizeAttr
              << "'; the stage 'memory' promises the size of the arena";
     for (DispatchOp call : function.getOps<DispatchOp>())
@@ -128,8 +128,8 @@ LogicalResult gist::checkMemory(ModuleOp module) {
             !isReturned(call.getTiedOpResult(&destination)))
           return call.emitOpError("writes a ")
                  << destination.get().getType()
-                 << " that has no place; the stage 'memory' promises one for "
-                    "all that is not returned";
+                 << " that has no place in memory; the stage 'memory' promises "
+                    "one for everything that is not returned";
   }
   return success();
 }

@@ -46,7 +46,7 @@ static LogicalResult checkFunction(func::FuncOp function) {
     auto isBuffer = [](Type type) { return isa<BaseMemRefType>(type); };
     if (llvm::any_of(op->getOperandTypes(), isBuffer) ||
         llvm::any_of(op->getResultTypes(), isBuffer)) {
-      op->emitError("works on a buffer; a graph promises tensors alone");
+      op->emitError("works on a buffer; a graph promises only tensors");
       return WalkResult::interrupt();
     }
     if (isa<DispatchOp, ArenaOp>(op)) {

@@ -33,8 +33,9 @@ static Type findTensor(Operation *op) {
 
 static LogicalResult checkTiledOp(Operation *op, StringRef stage) {
   if (Type tensor = findTensor(op))
-    return op->emitError("works on ") << tensor << "; the stage '" << stage
-                                      << "' promises kernels on buffers alone";
+    return op->emitError("works on ")
+           << tensor << "; the stage '" << stage
+           << "' promises kernels that use only buffers";
   if (isa<memref::AllocOp, memref::DeallocOp, memref::ReallocOp>(op))
     return op->emitOpError("is in a kernel; the stage '")
            << stage << "' promises that kernels allocate nothing";
@@ -49,7 +50,7 @@ static LogicalResult checkTiledKernel(func::FuncOp kernel, StringRef stage) {
     if (isa<TensorType>(type))
       return kernel.emitError("has an argument of type ")
              << type << "; the stage '" << stage
-             << "' promises kernels on buffers alone";
+             << "' promises kernels that use only buffers";
   if (!kernel->hasAttr(kGridAttr))
     return kernel.emitError("is a kernel without '")
            << kGridAttr << "', which the stage '" << stage << "' promises";
@@ -134,8 +135,8 @@ LogicalResult gist::checkGpuCode(ModuleOp module) {
         if (!isa<LLVM::LLVMPointerType>(type))
           return function.emitError("is a kernel with an argument of type ")
                  << type
-                 << "; the stage 'gpu' promises kernels that take addresses "
-                    "alone";
+                 << "; the stage 'gpu' promises kernels that take only "
+                    "addresses";
     }
   }
   return success();

@@ -118,8 +118,8 @@ Status Compilation::writePlan() {
     GIST_TRY(makeCalibrationPlan(*graph, plan));
   if (!plan.isOfSelections && !options.isGraph() && !model.isDecoder)
     return Status::error(Code::Unsupported,
-                         "%s: this plan is for models with a KV cache, and %s "
-                         "has none",
+                         "%s: a plan of KV heads needs a model with a KV "
+                         "cache; %s does not have one",
                          options.model.c_str(), model.architecture.c_str());
   if (options.planBlock != 0)
     plan.heads.block = options.planBlock;
@@ -154,8 +154,9 @@ void Compilation::warnOfSmallBlocks(llvm::ArrayRef<Target> targets) {
       block >= kEnoughForGpus)
     return;
   diagnostics.warn(options.plan + ": prefill takes " + std::to_string(block) +
-                   " tokens at a time, which leave most of a GPU idle; "
-                   "--plan-block 1024 takes more, and keeps them exactly");
+                   " tokens at a time, which leaves most of a GPU idle; "
+                   "--plan-block 1024 takes more at a time and keeps them "
+                   "exactly");
 }
 
 Status Compilation::createPrograms(llvm::ArrayRef<Target> targets) {
@@ -186,7 +187,7 @@ Status Compilation::writeModule() {
   progress.begin("module");
   if (!options.isGraph() && !model.tokenizer)
     diagnostics.warn(options.model + ": " + model.noTokenizerBecause +
-                     "; the module takes token ids alone");
+                     "; the module takes only token ids");
   ModuleWriter writer;
   describeModel(options, model, describeCompute(programs), writer);
   writer.setPlan(plan.text); // for people: gist-run info --plan

@@ -14,6 +14,8 @@
 
 #include "runtime/format/CpuFeatures.h"
 #include "runtime/format/Devices.h"
+#include "runtime/module/Properties.h"
+
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/Path.h"
@@ -48,6 +50,9 @@ void compile::describeModel(const Options &options, const ImportedModel &model,
     info.properties["kv"] = options.halfCache ? "f16" : "f32";
     info.properties["query_heads"] = std::to_string(model.config.numHeads);
   }
+  if (model.config.maxSentence > 0)
+    info.properties[kMaxSentenceProperty] =
+        std::to_string(model.config.maxSentence);
   if (options.randomWeights)
     info.properties["weights"] = "random";
   else if (options.expandWeights)

@@ -63,8 +63,8 @@ Status Program::formKernels() {
           .wasInterrupted();
   if (!target.gpu && options.compute == Compute::Int8 && !isInt8)
     return Status::error(Code::BadArgument,
-                         "%s: --compute=int8 needs block-quantised weights, "
-                         "and no product of this model has one",
+                         "%s: --compute=int8 needs block-quantised weights; no "
+                         "product of this model reads one",
                          options.model.c_str());
   return run("kernels", *calls, buildKernelStage);
 }

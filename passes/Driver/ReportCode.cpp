@@ -22,7 +22,8 @@ Status compile::reportCode(Report report, llvm::StringRef code) {
     return {};
   auto kernels = inspectCodeObject(code);
   if (!kernels)
-    return Status::error(Code::BadFile, "not a code object for gfx942: %s",
+    return Status::error(Code::BadFile,
+                         "the file is not a code object for gfx942: %s",
                          llvm::toString(kernels.takeError()).c_str());
   if (report == Report::Resources)
     return writeText(printReport(*kernels), "-");

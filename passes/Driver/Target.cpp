@@ -42,7 +42,7 @@ static Status checkFeatures(const std::string &list, const CpuTarget &target) {
                       [&](const llvm::SubtargetFeatureKV &known) {
                         return name == known.Key;
                       }))
-      return Status::error(Code::BadArgument, "no feature '%s' on %s",
+      return Status::error(Code::BadArgument, "there is no feature '%s' on %s",
                            name.str().c_str(), target.triple.c_str());
   }
   return {};

@@ -249,8 +249,9 @@ private:
       if (isa<IndexType>(operand.getType())) {
         numbers.push_back(getSymbolicValue(operand));
         if (!numbers.back())
-          return call.emitOpError("has a number that depends on more than the "
-                                  "tokens, the tokens before and the capacity");
+          return call.emitOpError(
+              "has a number that depends on more than the tokens in the call, "
+              "the tokens before it and the capacity");
         command.args.push_back(
             ArgSpec::scalar(builder.addExpr(numbers.back())));
         continue;
@@ -265,7 +266,7 @@ private:
         continue;
       SmallVector<AffineExpr> shape = getSymbolicShape(operand);
       if (shape.empty())
-        return call.emitOpError("has a tensor of unknown size");
+        return call.emitOpError("has a tensor whose size is not known");
       for (auto [dim, size] : llvm::enumerate(shape))
         if (type.isDynamicDim(dim))
           sizes.push_back(size);

@@ -101,7 +101,8 @@ private:
     if (!size)
       return call.emitOpError("writes a ")
              << destination.get().getType()
-             << " whose size is no polynomial of the tokens in the call, the "
+             << " whose size is not a polynomial of the tokens in the call, "
+                "the "
                 "tokens before it and the capacity";
     unsigned number = numbers.lookup(call);
     Lifetime lifetime{&destination, size->alignTo(kAlignment), number,

@@ -195,8 +195,9 @@ FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
     bytes += part->content.size;
   }
   if (!packing && bytes != getNumBytes(type))
-    return op.emitOpError("has ") << bytes << " bytes in the model, its type "
-                                  << "says " << getNumBytes(type);
+    return op.emitOpError("has ")
+           << bytes << " bytes in the model, but its type "
+           << "says " << getNumBytes(type);
 
   // A table that is both looked up and multiplied with is there in both forms.
   std::string name = op.getName().str();
@@ -207,7 +208,7 @@ FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
   // The name of the format is all that a module says of the layout. It is read
   // back to make sure that it says enough.
   if (WeightStorage said; !parseStorage(format, said) || said != storage)
-    return op.emitOpError("has a packing that a module cannot say: ")
+    return op.emitOpError("has a packing that a module cannot name: ")
            << packing << " is not what \"" << format << "\" means";
   if (packing)
     name += " " + format;

@@ -142,9 +142,9 @@ private:
       auto type = dyn_cast<RankedTensorType>(result.getType());
       if (!type)
         return tail->emitOpError("gives a ")
-               << result.getType() << ", which no kernel can leave in memory";
+               << result.getType() << ", which a kernel cannot write to memory";
       if (shapes.empty() && failed(reifyResultShapes(host, tail, shapes)))
-        return tail->emitOpError("does not say the sizes of its results");
+        return tail->emitOpError("does not define the sizes of its results");
       outputs.push_back(tensor::EmptyOp::create(
           host, tail->getLoc(), shapes[result.getResultNumber()],
           type.getElementType()));

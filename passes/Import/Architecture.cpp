@@ -31,7 +31,7 @@ Status gist::findArchitecture(const ModelSource &source,
     known += (known.empty() ? "" : ", ") + std::string(candidate->name);
   }
   return Status::error(Code::Unsupported,
-                       "architecture %s; supported in a %s are %s",
+                       "the architecture %s is not supported; a %s may have %s",
                        inQuotes(source.architecture).c_str(),
                        source.isGguf ? "GGUF file" : "folder", known.c_str());
 }

@@ -27,10 +27,12 @@ static Status readPooling(const ModelSource &source, ModelConfig &config) {
   // other vectors without a word.
   if ((pooling.present && !pooling.mean) || ggufPooling > 1)
     return Status::error(Code::Unsupported,
-                         "the model does not pool by the mean of its tokens");
+                         "the model does not pool by the mean of its tokens, "
+                         "which is the only supported way");
   if (pooling.mean || ggufPooling == 1)
     config.pooling = Pooling::Mean;
   config.normalizeOutput = pooling.normalize || ggufPooling == 1;
+  config.maxSentence = pooling.maxTokens;
   return {};
 }
 
@@ -45,9 +47,10 @@ static Status configure(const ModelSource &source, ModelConfig &config) {
                        config.numTokenTypes));
   GIST_TRY(reader.read({{"position_embedding_type"}}, positions));
   if (positions != "absolute")
-    return Status::error(Code::Unsupported,
-                         "positions are %s; supported are absolute ones",
-                         inQuotes(positions).c_str());
+    return Status::error(
+        Code::Unsupported,
+        "positions of type %s are not supported; only absolute ones are",
+        inQuotes(positions).c_str());
   GIST_TRY(reader.expect({{"is_decoder"}}, false));
   return readPooling(source, config);
 }

@@ -25,9 +25,10 @@ static Status configure(const ModelSource &source, ModelConfig &config) {
   std::string positions = "absolute";
   GIST_TRY(reader.read({{"position_embedding_type"}}, positions));
   if (positions != "rotary")
-    return Status::error(Code::Unsupported,
-                         "positions are %s; supported are rotary ones",
-                         inQuotes(positions).c_str());
+    return Status::error(
+        Code::Unsupported,
+        "positions of type %s are not supported; only rotary ones are",
+        inQuotes(positions).c_str());
   GIST_TRY(reader.read({{"emb_layer_norm_before"}}, config.normEmbedding));
   bool dropsMasked = true;
   GIST_TRY(reader.read({{"token_dropout"}}, dropsMasked));

@@ -38,7 +38,8 @@ Value GraphBuilder::heads(Value x, int64_t count) {
   RankedTensorType type = tensorType({ShapedType::kDynamic, count, size});
   if (typeOf(x).getDimSize(1) != count * size) {
     fail(Status::error(Code::BadFile,
-                       "%" PRId64 " elements are not %" PRId64
+                       "a row of %" PRId64
+                       " elements cannot be split into %" PRId64
                        " heads of %" PRId64,
                        typeOf(x).getDimSize(1), count, size));
     // A tensor of the right type, so that building can go on; the error is

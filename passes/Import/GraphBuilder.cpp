@@ -190,11 +190,12 @@ GraphBuilder::weight(std::string_view module, const char *suffix,
     if (!source.isGguf)
       prefix =
           ", with or without " + inQuotes(architecture.prefix) + " before it";
-    fail(Status::error(Code::BadFile, "no tensor %s%s; expected one of %s",
+    fail(Status::error(Code::BadFile,
+                       "the model has no tensor %s%s; expected one of %s",
                        inQuotes(name).c_str(), prefix.c_str(),
                        shapeText(storedShape).c_str()));
   } else if (stored->shape != storedShape) {
-    fail(Status::error(Code::BadFile, "tensor %s is %s, expected %s",
+    fail(Status::error(Code::BadFile, "tensor %s is %s; expected %s",
                        inQuotes(name).c_str(), shapeText(stored->shape).c_str(),
                        shapeText(storedShape).c_str()));
     stored = nullptr;
@@ -202,7 +203,8 @@ GraphBuilder::weight(std::string_view module, const char *suffix,
              (shape.size() != 2 || transposed)) {
     // Blocks run along rows, so they cannot be transposed or be vectors.
     fail(Status::error(
-        Code::Unsupported, "tensor %s is stored as %s, which only matrices are",
+        Code::Unsupported,
+        "tensor %s is stored as %s, which is supported only for matrices",
         inQuotes(name).c_str(), formatInfo(stored->format).name));
     stored = nullptr;
   }
@@ -233,7 +235,7 @@ Status GraphBuilder::takeStatus() {
       isKnown |= llvm::StringRef(name).ends_with(ending);
     if (!isKnown)
       fail(Status::error(Code::Unsupported,
-                         "tensor %s is none of the architecture %s",
+                         "tensor %s is not used by the architecture %s",
                          inQuotes(name).c_str(), architecture.name));
   }
   return std::exchange(firstError, Status());

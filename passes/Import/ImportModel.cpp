@@ -42,7 +42,7 @@ static Status configure(const ModelSource &source,
   if (options.contextLength < 1 || options.contextLength > config.contextLength)
     return Status::error(Code::BadArgument,
                          "a context of %" PRId64
-                         " tokens, the model has 1 to %" PRId64,
+                         " tokens was asked for; the model takes 1 to %" PRId64,
                          options.contextLength, config.contextLength);
   config.capacity = options.contextLength;
   return {};

@@ -34,7 +34,7 @@ static LogicalResult convertFunction(func::FuncOp function) {
     for (WeightOp op : ops)
       if (op.getType() != type)
         return op.emitOpError("is ") << op.getType() << " here and " << type
-                                     << " where it was named before";
+                                     << " where this name was used before";
     unsigned index = function.getNumArguments();
     auto attributes = DictionaryAttr::get(
         function.getContext(),

@@ -33,7 +33,7 @@ static LogicalResult replace(AttentionOp op, int64_t layer,
   Value selection = findSelection(op);
   if (!selection)
     return op.emitOpError("is layer ")
-           << layer << ", and neither it nor a layer before it has a selection";
+           << layer << ", but neither it nor a layer before it has a selection";
   bool hasWindow = choice.getWindow() && choice.getBlock();
   bool isKeys = choice.getMode() == AttendMode::Keys;
   if (isKeys && op.getCausal() && !hasWindow)

@@ -86,15 +86,15 @@ FailureOr<tensor::InsertSliceOp> Rewrite::findRows(AttentionOp op, Value all) {
       insert.getDestType().getRank() != 4 ||
       !getConstantIntValue(insert.getMixedOffsets()[0]) ||
       !isa<Value>(insert.getMixedOffsets()[1]))
-    return op.emitOpError("does not read a KV cache, which is what a plan "
-                          "makes smaller");
+    return op.emitOpError(
+        "does not read a KV cache; a plan of KV heads needs one");
   return insert;
 }
 
 LogicalResult Rewrite::find(AttentionOp op) {
   if (!op.getCausal() || op.getWindow() || op.getMask() || op.getOffsets())
     return op.emitOpError("expects causal attention without a window, a mask "
-                          "or offsets for a plan");
+                          "or offsets where a plan has heads");
   FailureOr<tensor::InsertSliceOp> key = findRows(op, op.getKey());
   if (failed(key))
     return failure();
@@ -106,7 +106,7 @@ LogicalResult Rewrite::find(AttentionOp op) {
   if (layer >= static_cast<int64_t>(plan.layers.size()) ||
       kvHeads != static_cast<int64_t>(plan.layers.front().size()))
     return op.emitOpError("is layer ")
-           << layer << " with " << kvHeads << " KV heads; the plan is for "
+           << layer << " with " << kvHeads << " KV heads, but the plan is for "
            << plan.layers.size() << " layers with "
            << plan.layers.front().size();
   found.push_back({op, key->getSource(), value->getSource(),
@@ -119,7 +119,7 @@ LogicalResult Rewrite::layOut() {
   auto cache = cast<RankedTensorType>(found.front().keyCache.getType());
   if (cache.getDimSize(0) != static_cast<int64_t>(plan.layers.size()))
     return function.emitError("has ")
-           << cache.getDimSize(0) << " layers, the plan is for "
+           << cache.getDimSize(0) << " layers, but the plan is for "
            << plan.layers.size();
   Status status = layOutCache(plan, cache.getDimSize(1), layout);
   if (!status.ok())
@@ -137,7 +137,7 @@ LogicalResult Rewrite::defineTable(int64_t capacity) {
       return success();
     return function.emitError("has a cache of ")
            << capacity << " tokens, and '" << kPlanHeadsWeight
-           << "' is defined for another one";
+           << "' is defined for another number";
   }
   b.setInsertionPointToEnd(module.getBody());
   auto table = HeadTableOp::create(b, written.getLoc(), kPlanHeadsWeight,

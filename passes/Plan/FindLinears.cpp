@@ -54,7 +54,7 @@ FailureOr<SmallVector<LinearInput>> gist::findLinears(func::FuncOp function) {
     if (inputs.size() != 3 && inputs.size() != 4)
       return function.emitError("layer ")
              << layer << " has linear layers of " << inputs.size()
-             << " kinds of rows, expected 3 or 4";
+             << " kinds of rows; expected 3 or 4";
     for (auto [number, input] : llvm::enumerate(inputs)) {
       input.group = inputs.size() == 3 ? kThree[number] : kFour[number];
       result.push_back(std::move(input));

@@ -106,7 +106,7 @@ LogicalResult Rewrite::verify() {
   for (Linear &linear : input.linears)
     if (choice.exactRows > 0 && choice.exactRows >= getRows(linear))
       return op->emitOpError("has ")
-             << getRows(linear) << " outputs, and the plan keeps the first "
+             << getRows(linear) << " outputs, but the plan keeps the first "
              << choice.exactRows;
   if (choice.bits != 0 && d % formatInfo(choice.format()).blockLength != 0)
     return op->emitOpError("has rows of ")
@@ -115,7 +115,7 @@ LogicalResult Rewrite::verify() {
     return success();
   if (choice.k > d)
     return op->emitOpError("has rows of ")
-           << d << " numbers, and the plan asks for a subspace of " << choice.k;
+           << d << " numbers, but the plan asks for a subspace of " << choice.k;
   return success();
 }
 
@@ -370,7 +370,7 @@ struct GateLinearsPass final
     for (LinearInput &input : *inputs) {
       if (input.layer >= layers)
         return function.emitError("has a layer ")
-               << input.layer << ", the plan is for " << layers;
+               << input.layer << ", but the plan is for " << layers;
       last = std::max(last, input.layer);
       const LinearChoice &choice =
           input.layer < 0
@@ -386,7 +386,7 @@ struct GateLinearsPass final
     }
     if (last + 1 != layers)
       return function.emitError("has ")
-             << last + 1 << " layers, the plan is for " << layers;
+             << last + 1 << " layers, but the plan is for " << layers;
     counts.finish();
     return success();
   }

@@ -97,7 +97,7 @@ LogicalResult Rewrite::insertSubspace(AttentionOp op, int64_t layer, Value rows,
   int64_t d = type.getDimSize(1);
   if (k > d)
     return op.emitOpError("is layer ")
-           << layer << ": k is " << k << ", and the rows have " << d
+           << layer << ": k is " << k << ", but the rows have " << d
            << " numbers";
   Value v = createBasisWeight(b, ("plan." + Twine(layer) + ".basis").str(),
                               layer, basisName(layer, LinearGroup::Qkv),
@@ -160,14 +160,14 @@ LogicalResult Rewrite::insert(AttentionOp op, int64_t layer,
   auto numTaus = static_cast<int64_t>(choice.getTaus().size());
   if (numTaus > 1 && numTaus != kvHeads)
     return op.emitOpError("is layer ")
-           << layer << " with " << kvHeads << " KV heads, the plan has "
+           << layer << " with " << kvHeads << " KV heads, but the plan has "
            << numTaus << " taus";
   Value rows = findRows(op, choice.getOn());
   if (!rows)
     return failure();
   if (choice.getRule() && selections.empty())
     return op.emitOpError("is layer ")
-           << layer << ", and no layer before it has a selection to inherit";
+           << layer << ", but no layer before it has a selection to inherit";
   b.setInsertionPoint(op);
   b.setLoc(op.getLoc());
   Value taus;
@@ -193,8 +193,8 @@ LogicalResult Rewrite::insert(AttentionOp op, int64_t layer,
         SelectionType::forTokens(cast<RankedTensorType>(rows.getType()));
     if (before.getType() != expected)
       return op.emitOpError("is layer ")
-             << layer << ", whose selection is " << expected
-             << " and cannot follow from " << before.getType();
+             << layer << ", whose selection has the type " << expected
+             << " and cannot continue one of type " << before.getType();
     bool isCausal = op.getCausal() && *choice.getRule() != CascadeRule::Paper;
     auto update = CascadeUpdateOp::create(
         b, rows, before, tau, taus, *choice.getRule(), choice.getSimilarity(),

@@ -234,7 +234,8 @@ Status WeightMaker::find(ModuleOp module, StringRef name,
   else if (auto constant = dyn_cast_or_null<ConstantWeightOp>(op))
     result = makeConstant(constant);
   else
-    return Status::error(Code::NotFound, "is not in the model: %s",
+    return Status::error(Code::NotFound,
+                         "reads the weight '%s', which the model does not have",
                          name.str().c_str());
   weight = &made.emplace(name.str(), std::move(result)).first->second;
   return {};

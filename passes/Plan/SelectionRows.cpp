@@ -24,15 +24,15 @@ static bool readsCache(AttentionOp op) {
 static LogicalResult checkAttention(AttentionOp op, PlannedAttention layer) {
   if (op.getWindow() || op.getMask() || op.getOffsets())
     return op.emitOpError("has a window, a mask or offsets, which a plan of "
-                          "selections does not know");
+                          "selections does not support");
   if (!readsCache(op))
     return success();
   if (layer.selection && layer.selection.getAgainst() == Against::All)
-    return op.emitOpError("reads a KV cache, and a selection against all "
-                          "tokens is no covering: only covering sets allow "
-                          "dropping keys");
-  return op.emitOpError("reads a KV cache, and a selection sees the whole "
-                        "sequence; heads with a theta are for caches");
+    return op.emitOpError("reads a KV cache, but a selection against all "
+                          "tokens does not cover them: keys may be dropped "
+                          "only where representatives cover all tokens");
+  return op.emitOpError("reads a KV cache, but a selection needs the whole "
+                        "sequence; use heads with a theta for caches");
 }
 
 FailureOr<SmallVector<AttentionOp>>
@@ -42,7 +42,7 @@ gist::findLayers(func::FuncOp function, ArrayRef<PlannedAttention> plan) {
     return ops;
   if (ops.size() != plan.size())
     return function.emitOpError("has ")
-           << ops.size() << " layers with attention, the plan is for "
+           << ops.size() << " layers with attention, but the plan is for "
            << plan.size();
   for (auto [op, layer] : llvm::zip_equal(ops, plan))
     if ((layer.selection || layer.attend) && failed(checkAttention(op, layer)))

@@ -31,18 +31,18 @@ static LogicalResult verifySelections(Operation *op) {
     return success();
   auto refuse = [&](StringRef what) {
     return op->emitOpError(what)
-           << ": selections cannot pass through functions and control flow, "
-              "their parts can";
+           << ": selections cannot pass through functions or control flow; "
+              "pass their parts instead";
   };
   auto isSelection = [](Value value) {
     return isa<gist::SelectionType>(value.getType());
   };
   for (Value operand : llvm::make_filter_range(op->getOperands(), isSelection))
     if (!isGistOp(operand.getDefiningOp()))
-      return refuse("takes a selection that no gist op made");
+      return refuse("takes a selection that was not made by a gist op");
   for (Value result : llvm::make_filter_range(op->getResults(), isSelection))
     if (!llvm::all_of(result.getUsers(), isGistOp))
-      return refuse("makes a selection for an op of another dialect");
+      return refuse("makes a selection that an op of another dialect reads");
   return success();
 }
 

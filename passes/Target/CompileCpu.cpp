@@ -42,7 +42,8 @@ static LogicalResult createMachine(ModuleOp module, const CpuTarget &target,
       triple, resolved->cpu, resolved->features, options, llvm::Reloc::PIC_,
       std::nullopt, llvm::CodeGenOptLevel::Aggressive));
   if (!backend.machine)
-    return module.emitError("no code generator for ") << resolved->triple;
+    return module.emitError("there is no code generator for ")
+           << resolved->triple;
   return success();
 }
 

@@ -75,7 +75,7 @@ static LogicalResult createMachine(gpu::GPUModuleOp kernels, const GpuInfo &gpu,
       triple, chip, gpu.features, options, llvm::Reloc::PIC_, std::nullopt,
       llvm::CodeGenOptLevel::Aggressive));
   if (!backend.machine)
-    return kernels.emitError("no code generator for ") << gpu.triple;
+    return kernels.emitError("there is no code generator for ") << gpu.triple;
   return success();
 }
 

@@ -74,7 +74,7 @@ readMetadata(const ELF64LEObjectFile &file, msgpack::Document &document) {
     if (damage)
       return std::move(damage);
   }
-  return llvm::createStringError("no AMDGPU metadata note");
+  return llvm::createStringError("the file has no AMDGPU metadata note");
 }
 
 /// Numbers that are missing count as 0.
@@ -137,7 +137,7 @@ static llvm::Error disassemble(const ELF64LEObjectFile &file,
                                            llvm::nulls()) !=
           llvm::MCDisassembler::Success)
         return llvm::createStringError(
-            "%s: no instruction at 0x%llx", kernel.name.c_str(),
+            "%s: there is no instruction at 0x%llx", kernel.name.c_str(),
             static_cast<unsigned long long>(address));
       next.mnemonic = getMnemonic(next.inst, isa);
       kernel.instructions.push_back(std::move(next));
@@ -145,7 +145,8 @@ static llvm::Error disassemble(const ELF64LEObjectFile &file,
     }
     return llvm::Error::success();
   }
-  return llvm::createStringError("no symbol '%s'", kernel.name.c_str());
+  return llvm::createStringError("there is no symbol '%s'",
+                                 kernel.name.c_str());
 }
 
 llvm::Expected<std::vector<GpuKernelCode>>

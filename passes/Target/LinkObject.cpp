@@ -108,7 +108,7 @@ FailureOr<std::vector<char>> gist::linkSharedObject(ArrayRef<char> object,
                                                     Report reportError) {
   if (std::string symbol = findForeignSymbol(object); !symbol.empty()) {
     reportError("kernels call '" + llvm::Twine(symbol) +
-                "', which no runtime provides");
+                "', which the runtime does not provide");
     return failure();
   }
   // All symbols are resolved when the object is opened, not in the middle of a

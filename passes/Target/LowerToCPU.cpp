@@ -146,8 +146,8 @@ struct LowerToCPUPass final : gist::impl::LowerToCPUPassBase<LowerToCPUPass> {
     kernel.walk([&](scf::ForallOp forall) { foralls.push_back(forall); });
     // The grid of a launch has three dimensions.
     if (foralls.size() > 1 || (!foralls.empty() && foralls[0].getRank() > 3)) {
-      kernel.emitError("has more than one grid, or one of more than three "
-                       "dimensions");
+      kernel.emitError(
+          "has more than one grid, or a grid of more than three dimensions");
       return signalPassFailure();
     }
     if (failed(rewriteSignature(kernel)))

@@ -90,7 +90,7 @@ private:
     if (kernel.getNumResults() != 0)
       return kernel.emitError("has a result that is not in its destination");
     if (!kernel.getBody().hasOneBlock())
-      return kernel.emitError("has branches; kernels are structured here");
+      return kernel.emitError("has branches; expected structured control flow");
     for (Type type : kernel.getArgumentTypes()) {
       auto buffer = dyn_cast<MemRefType>(type);
       if (!type.isIndex() && !(buffer && buffer.getLayout().isIdentity() &&
@@ -237,8 +237,8 @@ private:
       MemRefType type = piece.getType();
       if (!type.hasStaticShape() || !type.getLayout().isIdentity() ||
           piece->getParentOp() != function)
-        return piece.emitError("workgroup memory has a constant size and is "
-                               "there from the start of a kernel");
+        return piece.emitError("expects workgroup memory of a constant size, "
+                               "allocated at the top level of a kernel");
       builder.setInsertionPoint(piece);
       int64_t alignment =
           std::max<int64_t>(unit, piece.getAlignment().value_or(1));

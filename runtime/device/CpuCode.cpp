@@ -28,9 +28,10 @@ static Status checkElf(Bytes code) {
   constexpr int kMachine = EM_X86_64;
 #endif
   if (header.e_machine != kMachine)
-    return Status::error(Code::Unsupported,
-                         "code is for ELF machine %d, not %d", header.e_machine,
-                         kMachine);
+    return Status::error(
+        Code::Unsupported,
+        "the code is for ELF machine %d, but this process is %d",
+        header.e_machine, kMachine);
   return {};
 }
 

@@ -27,7 +27,7 @@ static Status openDriver(const std::string &kind, const DeviceOptions &options,
   if (kind == kCudaDevice)
     return openCudaDriver(options.library, driver);
   return Status::error(Code::BadArgument,
-                       "no device is called '%s'; there are cpu, hip and cuda",
+                       "there is no device '%s'; expected cpu, hip or cuda",
                        kind.c_str());
 }
 

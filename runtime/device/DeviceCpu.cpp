@@ -139,7 +139,8 @@ Status DeviceCpu::supports(const TargetSpec &target) const {
   if (architecture == "arm64")
     architecture = "aarch64";
   if (architecture != hostArchitecture())
-    return Status::error(Code::Unsupported, "is code for %s, this is %s",
+    return Status::error(Code::Unsupported,
+                         "is code for %s, but this device is %s",
                          target.triple.c_str(), hostArchitecture());
   return checkCpuFeatures(target.features);
 }
@@ -152,8 +153,8 @@ Status DeviceCpu::allocate(uint64_t size, DeviceMemory &result) {
   uint64_t total = info().memoryTotal;
   if (total != 0 && size > total)
     return Status::error(Code::OutOfMemory,
-                         "%" PRIu64 " bytes are more than the %" PRIu64
-                         " of this machine",
+                         "cannot reserve %" PRIu64
+                         " bytes: this machine has %" PRIu64,
                          size, total);
   void *memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -282,8 +283,8 @@ Status gist::openCpuDevice(const DeviceOptions &options,
   constexpr unsigned kMaxThreads = 1024;
   if (options.threads > kMaxThreads)
     return Status::error(Code::BadArgument,
-                         "%u threads, at most %u are allowed", options.threads,
-                         kMaxThreads);
+                         "%u threads were asked for; at most %u are allowed",
+                         options.threads, kMaxThreads);
   unsigned threads =
       options.threads != 0 ? options.threads : availableThreads();
   result = std::make_unique<DeviceCpu>(threads);

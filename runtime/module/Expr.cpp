@@ -87,36 +87,37 @@ Expr Expr::binary(ExprOp op, const Expr &lhs, const Expr &rhs) {
 Status gist::verifyExpr(const Expr &expr, size_t symbolCount) {
   if (expr.steps.size() > kMaxExprSteps)
     return Status::error(Code::BadFile,
-                         "expression of %zu steps, at most %zu are allowed",
+                         "an expression has %zu steps; at most %zu are allowed",
                          expr.steps.size(), kMaxExprSteps);
   size_t depth = 0;
   for (const ExprStep &step : expr.steps) {
     if (static_cast<uint8_t>(step.op) > kLastExprOp)
-      return Status::error(Code::BadFile, "unknown expression step %d",
+      return Status::error(Code::BadFile,
+                           "an expression has the unknown step %d",
                            static_cast<int>(step.op));
     if (step.op == ExprOp::Const || step.op == ExprOp::Symbol) {
       if (step.op == ExprOp::Symbol &&
           (step.value < 0 || static_cast<uint64_t>(step.value) >= symbolCount))
         return Status::error(Code::BadFile,
-                             "expression reads symbol %" PRId64
-                             ", the module has %zu",
+                             "an expression reads symbol %" PRId64
+                             ", but the module has %zu symbols",
                              step.value, symbolCount);
       // evaluateExpr has a stack of this size and does not check again.
       if (++depth > kMaxExprDepth)
         return Status::error(Code::BadFile,
-                             "expression needs a stack deeper than %zu",
+                             "an expression needs a stack deeper than %zu",
                              kMaxExprDepth);
       continue;
     }
     if (depth < 2)
-      return Status::error(Code::BadFile,
-                           "expression takes two values where %zu are left",
-                           depth);
+      return Status::error(
+          Code::BadFile,
+          "an expression takes two values, but its stack holds %zu", depth);
     --depth;
   }
   if (depth != 1)
-    return Status::error(Code::BadFile,
-                         "expression leaves %zu values, expected one", depth);
+    return Status::error(
+        Code::BadFile, "an expression leaves %zu values; expected one", depth);
   return {};
 }
 

@@ -175,7 +175,7 @@ Status gist::decodeMetadata(Bytes bytes, ModuleSpec &spec) {
   constexpr int kMaxTables = 4'000'000;
   flatbuffers::Verifier verifier(bytes.data, bytes.size, kMaxDepth, kMaxTables);
   if (!fb::VerifyMetadataBuffer(verifier))
-    return Status::error(Code::BadFile, "metadata is damaged");
+    return Status::error(Code::BadFile, "the metadata is damaged");
 
   const fb::Metadata &in = *fb::GetMetadata(bytes.data);
   Decoder decoder(bytes.size);
@@ -225,8 +225,9 @@ Status gist::decodeMetadata(Bytes bytes, ModuleSpec &spec) {
     return decoder.entry(entry);
   });
   if (decoder.exhausted())
-    return Status::error(Code::BadFile,
-                         "metadata unpacks into more than it holds");
+    return Status::error(
+        Code::BadFile,
+        "the metadata is damaged: its tables refer to more data than it holds");
   spec = std::move(out);
   return {};
 }

@@ -50,28 +50,29 @@ Status Module::checkVersion() const {
   // must not ignore is a required section or a named requirement.
   if (fileHeader.major == kFormatMajor)
     return {};
-  return Status::error(Code::Unsupported,
-                       "module format %d.%d, this runtime reads %d.x; compile "
-                       "the model again with a matching gist-compile",
-                       fileHeader.major, fileHeader.minor, kFormatMajor);
+  return Status::error(
+      Code::Unsupported,
+      "the module has format %d.%d, but this runtime reads %d.x; compile "
+      "the model again with a matching gist-compile",
+      fileHeader.major, fileHeader.minor, kFormatMajor);
 }
 
 Status Module::readTable(Bytes bytes) {
   // The magic is asked first, so that another kind of file gets a plain answer.
   if (bytes.size < sizeof(FileHeader) ||
       !std::equal(kModuleMagic.begin(), kModuleMagic.end(), bytes.data))
-    return Status::error(Code::BadFile, "not a gist module");
+    return Status::error(Code::BadFile, "the file is not a gist module");
   GIST_TRY(bytes.read(0, "file header", fileHeader));
   GIST_TRY(checkVersion());
   if (fileHeader.fileSize != bytes.size)
     return Status::error(Code::BadFile,
-                         "module of %" PRIu64
+                         "the module has %" PRIu64
                          " bytes, but the file has %" PRIu64
                          "; was it copied completely?",
                          fileHeader.fileSize, bytes.size);
   if (fileHeader.sectionCount > kMaxSections)
     return Status::error(Code::BadFile,
-                         "module claims %" PRIu32 " sections, at most %" PRIu32
+                         "the module has %" PRIu32 " sections; at most %" PRIu32
                          " are allowed",
                          fileHeader.sectionCount, kMaxSections);
   Bytes tableBytes;
@@ -86,7 +87,7 @@ Status Module::readTable(Bytes bytes) {
       {reinterpret_cast<const uint8_t *>(&unhashed), sizeof(unhashed)});
   hasher.update(tableBytes);
   if (hasher.finish() != fileHeader.hash)
-    return Status::error(Code::BadFile, "header is damaged");
+    return Status::error(Code::BadFile, "the header is damaged");
 
   table.resize(fileHeader.sectionCount);
   if (!table.empty())
@@ -111,10 +112,11 @@ Status Module::readSections(Bytes bytes, Bytes &metadata, Bytes &weights) {
     end = section.offset + section.size;
     if (!name) {
       if (section.flags & kSectionRequired)
-        return Status::error(Code::Unsupported,
-                             "module needs a newer runtime: section of kind "
-                             "%" PRIu32 " is not known",
-                             static_cast<uint32_t>(section.kind));
+        return Status::error(
+            Code::Unsupported,
+            "the module needs a newer runtime: this one does not "
+            "know sections of kind %" PRIu32,
+            static_cast<uint32_t>(section.kind));
       continue;
     }
     if (!std::has_single_bit(section.alignment) ||
@@ -127,7 +129,8 @@ Status Module::readSections(Bytes bytes, Bytes &metadata, Bytes &weights) {
     if (section.kind != SectionKind::Weights && hashBytes(data) != section.hash)
       return Status::error(Code::BadFile, "%s section is damaged", name);
     if (!found.emplace(std::pair(section.kind, section.index), data).second)
-      return Status::error(Code::BadFile, "two %s sections of number %" PRIu32,
+      return Status::error(Code::BadFile,
+                           "the module has two %s sections of number %" PRIu32,
                            name, section.index);
     if (section.kind == SectionKind::Code)
       codeSections.emplace_back(section.index, data);
@@ -142,7 +145,7 @@ Status Module::readSections(Bytes bytes, Bytes &metadata, Bytes &weights) {
   tokenizerData = get(SectionKind::Tokenizer);
   planData = get(SectionKind::Plan);
   if (!metadata.data)
-    return Status::error(Code::BadFile, "module has no metadata section");
+    return Status::error(Code::BadFile, "the module has no metadata section");
   return {};
 }
 
@@ -188,17 +191,19 @@ Status Module::parse(Bytes bytes, const std::string &folder) {
   GIST_TRY(decodeMetadata(metadata, content));
   for (const std::string &name : content.requirements)
     if (!isKnownRequirement(name))
-      return Status::error(Code::Unsupported,
-                           "module needs a newer runtime: '%s' is not known",
-                           name.c_str());
+      return Status::error(
+          Code::Unsupported,
+          "the module needs a newer runtime: this one does not know '%s'",
+          name.c_str());
   GIST_TRY(verifySpec(content));
   // The index of a code section is that of its target.
   targetCode.resize(content.targets.size());
   for (auto [target, code] : codeSections) {
     if (target >= targetCode.size())
       return Status::error(Code::BadFile,
-                           "code section for target %" PRIu32 " of %zu", target,
-                           targetCode.size());
+                           "a code section is for target %" PRIu32
+                           ", but the module has %zu targets",
+                           target, targetCode.size());
     targetCode[target] = code;
   }
   for (size_t i = 0; i < targetCode.size(); ++i)

@@ -178,7 +178,7 @@ static Status writeWeight(SectionWriter &writer, WeightSpec &weight,
   }));
   if (produced != weight.size)
     return Status::error(Code::BadArgument,
-                         "weight '%s' has %" PRIu64 " bytes, %" PRIu64
+                         "weight '%s' has %" PRIu64 " bytes, but %" PRIu64
                          " were announced",
                          weight.name.c_str(), produced, weight.size);
   weight.hash = hasher.finish();
@@ -208,8 +208,8 @@ Status ModuleWriter::write(const std::string &path) {
       1 + code.size() + (hasEmbedded ? 1 : 0) + (tokenizer.empty() ? 0 : 1) +
       (plan.empty() ? 0 : 1));
   if (sectionCount > kMaxSections)
-    return Status::error(Code::BadArgument, "%zu targets are too many",
-                         code.size());
+    return Status::error(Code::BadArgument,
+                         "the module has too many targets: %zu", code.size());
   SectionWriter writer(file, sectionCount);
   GIST_TRY(writer.begin());
   if (hasEmbedded) {

@@ -93,26 +93,31 @@ private:
   static Status index(const char *what, uint32_t value, size_t count) {
     if (value < count)
       return {};
-    return Status::error(Code::BadFile, "%s %" PRIu32 " of %zu does not exist",
-                         what, value, count);
+    return Status::error(Code::BadFile,
+                         "%s %" PRIu32 " does not exist; there are %zu", what,
+                         value, count);
   }
 
   static Status random(const WeightSpec &weight) {
     uint64_t count = 1, width = randomWidth(weight.format);
     if (width == 0)
-      return Status::error(Code::BadFile, "random numbers in '%s'",
+      return Status::error(Code::BadFile,
+                           "random numbers cannot be stored as '%s'",
                            weight.format.c_str());
     if (!std::isfinite(weight.random->mean) ||
         !std::isfinite(weight.random->spread) || weight.random->spread < 0)
-      return Status::error(Code::BadFile, "random numbers without bounds");
+      return Status::error(Code::BadFile,
+                           "the mean or the spread of random numbers is not "
+                           "finite, or the spread is negative");
     // The product could wrap to the right size.
     for (int64_t dim : weight.shape)
       if (__builtin_mul_overflow(count, static_cast<uint64_t>(dim), &count))
-        return Status::error(Code::BadFile, "too many numbers");
+        return Status::error(Code::BadFile, "has too many numbers");
     if (!weight.file.empty() || weight.size / width != count ||
         weight.size % width != 0)
       return Status::error(Code::BadFile,
-                           "%" PRIu64 " random numbers in %" PRIu64 " bytes",
+                           "%" PRIu64 " random numbers do not take %" PRIu64
+                           " bytes",
                            count, weight.size);
     return {};
   }
@@ -135,8 +140,9 @@ private:
          {info.vocabSize, info.contextLength, info.embeddingSize,
           info.layerCount, info.prefillChunk})
       if (value < 0 || value > kLimit)
-        return Status::error(Code::BadFile,
-                             "model description has a size of %" PRId64, value);
+        return Status::error(
+            Code::BadFile,
+            "the model's description has a negative size: %" PRId64, value);
     auto isToken = [&](int64_t id) { return id >= 0 && id < info.vocabSize; };
     for (int64_t id : {info.bosToken, info.padToken, info.unkToken})
       if (id != -1 && !isToken(id))
@@ -157,19 +163,19 @@ private:
   /// values.
   Status symbols() const {
     if (spec.symbols.size() > kMaxSymbols)
-      return Status::error(Code::BadFile,
-                           "%zu symbols, at most %zu are allowed",
-                           spec.symbols.size(), kMaxSymbols);
+      return Status::error(
+          Code::BadFile, "the module has %zu symbols; at most %zu are allowed",
+          spec.symbols.size(), kMaxSymbols);
     UniqueNames names("symbol");
     for (const SymbolSpec &symbol : spec.symbols) {
       GIST_TRY(names.add(symbol.name));
       if (symbol.min < 0 || symbol.min > symbol.max ||
           symbol.initial < symbol.min || symbol.initial > symbol.max)
-        return Status::error(Code::BadFile,
-                             "symbol '%s' starts at %" PRId64
-                             " with bounds %" PRId64 " and %" PRId64,
-                             symbol.name.c_str(), symbol.initial, symbol.min,
-                             symbol.max);
+        return Status::error(
+            Code::BadFile,
+            "symbol '%s' starts at %" PRId64
+            ", which is outside its bounds %" PRId64 " and %" PRId64,
+            symbol.name.c_str(), symbol.initial, symbol.min, symbol.max);
     }
     return {};
   }
@@ -223,9 +229,10 @@ private:
       for (uint32_t size : code.workgroup)
         // 1024 is what the GPUs' drivers allow in one direction.
         if (size == 0 || size > 1024)
-          return Status::error(
-              Code::BadFile,
-              "has a workgroup of %" PRIu32 " threads in one direction", size);
+          return Status::error(Code::BadFile,
+                               "has a workgroup of %" PRIu32
+                               " threads in one direction; expected 1 to 1024",
+                               size);
     }
     return {};
   }
@@ -236,7 +243,8 @@ private:
     if (entry.target != kNone)
       GIST_TRY(index("target", entry.target, spec.targets.size()));
     if (entry.maxTokens < 0)
-      return Status::error(Code::BadFile, "takes %" PRId64 " tokens at most",
+      return Status::error(Code::BadFile,
+                           "has a negative limit of tokens: %" PRId64,
                            entry.maxTokens);
     GIST_TRY(optionalExpr("arena size", entry.arenaSize));
     GIST_TRY(endpoints(entry.inputs, BufferKind::Input, "input"));
@@ -250,8 +258,10 @@ private:
       // The types that Session::statistics can read.
       if (type != ElementType::I32 && type != ElementType::I64 &&
           type != ElementType::F32)
-        return Status::error(Code::BadFile, "statistic '%s' is of type %s",
-                             statistic.name.c_str(), toString(type));
+        return Status::error(
+            Code::BadFile,
+            "statistic '%s' has type %s; expected i32, i64 or f32",
+            statistic.name.c_str(), toString(type));
     }
     for (size_t i = 0; i < entry.observations.size(); ++i)
       GIST_TRY(observation(entry, entry.observations[i])
@@ -265,14 +275,15 @@ private:
       return Status::error(Code::BadFile, "unknown kind %d",
                            static_cast<int>(shown.kind));
     if (shown.layer < -1)
-      return Status::error(Code::BadFile, "layer %" PRId32 " does not exist",
-                           shown.layer);
+      return Status::error(
+          Code::BadFile,
+          "layer %" PRId32 " does not exist; expected -1 or more", shown.layer);
     bool isLinear = shown.kind == ObservationKind::Input ||
                     shown.kind == ObservationKind::Product;
     if (isLinear == shown.group.empty() || isLinear == shown.weights.empty())
       return Status::error(Code::BadFile,
-                           "a group and weights belong to linear layers, and "
-                           "to nothing else");
+                           "expected a group and weights for a linear layer, "
+                           "and neither for anything else");
     return index("output", shown.output, entry.outputs.size());
   }
 
@@ -281,7 +292,7 @@ private:
     for (uint32_t buffer : buffers) {
       GIST_TRY(index(what, buffer, spec.buffers.size()));
       if (spec.buffers[buffer].kind != kind)
-        return Status::error(Code::BadFile, "buffer '%s' is no %s",
+        return Status::error(Code::BadFile, "buffer '%s' is not an %s",
                              spec.buffers[buffer].name.c_str(), what);
     }
     return {};
@@ -293,7 +304,7 @@ private:
     const KernelSpec &kernel = spec.kernels[command.kernel];
     if (command.args.size() != kernel.argCount)
       return Status::error(
-          Code::BadFile, "has %zu arguments, kernel '%s' takes %" PRIu32,
+          Code::BadFile, "has %zu arguments, but kernel '%s' takes %" PRIu32,
           command.args.size(), kernel.name.c_str(), kernel.argCount);
     for (ExprId size : command.grid)
       GIST_TRY(optionalExpr("grid", size));

@@ -28,7 +28,7 @@ Status SymbolValues::set(uint32_t symbol, int64_t value) {
   const SymbolSpec &bounds = spec.symbols[symbol];
   if (value < bounds.min || value > bounds.max)
     return Status::error(Code::BadArgument,
-                         "%s = %" PRId64 " is outside the %" PRId64
+                         "%s = %" PRId64 " is outside the range %" PRId64
                          " to %" PRId64 " that the module was compiled for",
                          bounds.name.c_str(), value, bounds.min, bounds.max);
   if (current[symbol] == value)
@@ -53,7 +53,8 @@ Status SymbolValues::getSize(ExprId id, const char *what, uint64_t &value) {
   int64_t number = 0;
   GIST_TRY(get(id, number));
   if (number < 0)
-    return Status::error(Code::BadFile, "%s is %" PRId64, what, number);
+    return Status::error(Code::BadFile, "%s is %" PRId64 ", which is negative",
+                         what, number);
   value = static_cast<uint64_t>(number);
   return {};
 }
@@ -170,8 +171,8 @@ Status EntryBinding::bindCommand(size_t number, SymbolValues &symbols,
     constexpr uint64_t kMaxTotal = uint64_t{1} << 48;
     if (size > INT32_MAX || __builtin_mul_overflow(total, size, &total) ||
         total > kMaxTotal)
-      return Status::error(Code::BadFile, "grid of %" PRIu64 " workgroups",
-                           size);
+      return Status::error(
+          Code::BadFile, "a grid of %" PRIu64 " workgroups is too large", size);
     bound.grid[i] = static_cast<uint32_t>(size);
   }
   uint64_t *slot = commands.args.data() + bound.firstArg;

@@ -38,8 +38,10 @@ Status Conversation::generate(const Tokenizer &tokenizer,
                               const GenerateOptions &options,
                               const TokenSink &sink, GenerateResult &result) {
   GIST_TRY(checkWhole());
+  GenerateOptions known = options;
+  known.before.insert(known.before.end(), seen.begin(), seen.end());
   Status status =
-      generateTokens(session, tokenizer, prompt, options, sink, result);
+      generateTokens(session, tokenizer, prompt, known, sink, result);
   note(prompt);
   note(result.tokens);
   return status;

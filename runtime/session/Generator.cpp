@@ -21,9 +21,10 @@ Status gist::loadTokenizer(const Module &module, Tokenizer &tokenizer) {
   // ids that the model has no row for.
   auto modelSize = static_cast<uint64_t>(module.spec().model.vocabSize);
   if (spec.vocab.size() > modelSize)
-    return Status::error(Code::BadFile,
-                         "tokenizer of %zu tokens for a model of %" PRIu64,
-                         spec.vocab.size(), modelSize);
+    return Status::error(
+        Code::BadFile,
+        "the tokenizer has %zu tokens, but the model has %" PRIu64,
+        spec.vocab.size(), modelSize);
   return Tokenizer::create(std::move(spec), tokenizer);
 }
 
@@ -93,6 +94,14 @@ static bool isEnd(const Session &session, const Tokenizer &tokenizer,
          std::find(stops.begin(), stops.end(), token) != stops.end();
 }
 
+Status gist::checkGenerates(const Session &session) {
+  if (session.hasEntry(kEntryPrefill) || !session.hasEntry(kEntryEmbed))
+    return {};
+  return Status::error(Code::Unsupported,
+                       "the module is an encoder, which cannot write text; "
+                       "'embed' turns texts into vectors");
+}
+
 /// Draws the first token: after the prompt, or after what was fed last.
 static Status drawFirst(Session &session, std::span<const int32_t> prompt,
                         Sampler &sampler, int32_t &token) {
@@ -118,8 +127,10 @@ Status gist::generateTokens(Session &session, const Tokenizer &tokenizer,
                             const GenerateOptions &options,
                             const TokenSink &sink, GenerateResult &result) {
   result = {};
+  GIST_TRY(checkGenerates(session));
   Sampler sampler;
   GIST_TRY(Sampler::create(options.sampler, sampler));
+  sampler.see(options.before);
   if (options.maxTokens < 0)
     return Status::error(Code::BadArgument,
                          "the number of tokens cannot be negative");

@@ -32,6 +32,9 @@ struct GenerateOptions {
   /// Feed the last token too, where the context has room: then the session has
   /// seen everything that was said. It costs one step.
   bool feedLast = false;
+  /// What the session saw before the prompt, as far as a repeat penalty should
+  /// know it.
+  std::vector<int32_t> before = {};
 };
 
 enum class FinishReason {
@@ -60,6 +63,9 @@ using TextSink = std::function<bool(std::string_view piece)>;
 /// while a character or what may be a stop text is incomplete. The text that
 /// was held back at the end comes with the token -1. False stops.
 using TokenSink = std::function<bool(int32_t token, std::string_view text)>;
+
+/// Fails for modules that do not write text: encoders.
+Status checkGenerates(const Session &session);
 
 /// Feeds `prompt` and continues it; without a prompt, goes on after what was
 /// fed last. Every token of the result but the last has been fed to the session

@@ -87,22 +87,77 @@ std::string gist::roleOf(const ModuleSpec &spec, const CommandSpec &command) {
   return role;
 }
 
-void Profile::add(const ModuleSpec &spec, const EntrySpec &entry,
-                  const CommandSpec &command, CommandTime time, double flops,
-                  double bytes) {
+/// "attention_0": "attention".
+static std::string_view kindOf(std::string_view label) {
+  size_t end = label.find_last_not_of("0123456789");
+  if (end != std::string_view::npos && end + 1 < label.size() &&
+      label[end] == '_')
+    label = label.substr(0, end);
+  return label;
+}
+
+std::vector<CommandPlace> gist::placesOf(const ModuleSpec &spec,
+                                         const EntrySpec &entry) {
+  // Tensors in the arena have a buffer each, and its writer comes first.
+  std::vector<size_t> writers(spec.buffers.size(), SIZE_MAX);
+  std::vector<CommandPlace> places(entry.commands.size());
+  // What readers of a command's result are called after.
+  std::vector<std::string> names(entry.commands.size());
+  for (size_t i = 0; i < entry.commands.size(); ++i) {
+    const CommandSpec &command = entry.commands[i];
+    CommandPlace &place = places[i];
+    place = {roleOf(spec, command), command.layer};
+    names[i] = place.role;
+    std::string sources;
+    for (const ArgSpec &arg : command.args) {
+      if (arg.buffer == kNone ||
+          spec.buffers[arg.buffer].kind != BufferKind::Arena)
+        continue;
+      size_t &writer = writers[arg.buffer];
+      if (writer == SIZE_MAX)
+        writer = i;
+      if (writer == i || !place.role.empty())
+        continue;
+      place.layer = std::max(place.layer, places[writer].layer);
+      const std::string &name = names[writer];
+      if (("+" + sources + "+").find("+" + name + "+") == std::string::npos)
+        sources += (sources.empty() ? "" : "+") + name;
+    }
+    if (!place.role.empty())
+      continue;
+    if (!sources.empty())
+      place.role = "of " + sources;
+    // Work on rows is called after its source, other work after itself. This
+    // also keeps names from growing.
+    const std::string &kernel = spec.kernels[command.kernel].name;
+    std::string_view kind =
+        kindOf(command.label.empty() ? kernel : command.label);
+    names[i] = kind == "rows" && !sources.empty() &&
+                       sources.find('+') == std::string::npos
+                   ? sources
+                   : std::string(kind);
+  }
+  return places;
+}
+
+void Profile::add(const ModuleSpec &spec, const EntrySpec &entry, size_t number,
+                  CommandTime time, double flops, double bytes) {
+  if (number == 0 || places.size() != entry.commands.size())
+    places = placesOf(spec, entry);
+  const CommandSpec &command = entry.commands[number];
+  const auto &[role, layer] = places[number];
   const std::string &kernel = spec.kernels[command.kernel].name;
   const std::string &label = command.label.empty() ? kernel : command.label;
-  std::string role = roleOf(spec, command);
   auto at = std::find_if(sums.begin(), sums.end(), [&](const auto &total) {
-    return total.layer == command.layer && total.label == label &&
-           total.role == role && total.entry == entry.name;
+    return total.layer == places[number].layer && total.label == label &&
+           total.role == places[number].role && total.entry == entry.name;
   });
   if (at == sums.end())
     at = sums.insert(sums.end(), {.entry = entry.name,
                                   .label = label,
                                   .kernel = kernel,
                                   .role = role,
-                                  .layer = command.layer});
+                                  .layer = layer});
   ++at->calls;
   at->nanoseconds += time.end - time.begin;
   at->flops += flops;
@@ -150,7 +205,9 @@ Status Profile::writeTrace(const std::string &path) const {
       item["tid"] = 2;
       item["name"] = total.label;
       item["cat"] = total.entry;
-      item["args"] = {{"layer", total.layer}, {"kernel", total.kernel}};
+      item["args"] = {{"layer", total.layer},
+                      {"kernel", total.kernel},
+                      {"role", total.role}};
     }
     list.push_back(std::move(item));
   }

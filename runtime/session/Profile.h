@@ -19,8 +19,8 @@ namespace gist {
 /// The total of all commands with one label in one entry and layer.
 struct CommandTotal {
   std::string entry, label, kernel;
-  std::string role; ///< what its weights are for: "q_proj"; empty: none
-  int32_t layer = -1;
+  std::string role;   ///< CommandPlace::role
+  int32_t layer = -1; ///< CommandPlace::layer
   uint64_t calls = 0;
   int64_t nanoseconds = 0;
   double flops = 0, bytes = 0; ///< by the module's cost expressions
@@ -47,14 +47,26 @@ BoundShare findBound(const CommandTotal &total, const DeviceLimits &limits);
 /// "k_proj+q_proj+v_proj". Tables of angles and of plans do not count.
 std::string roleOf(const ModuleSpec &spec, const CommandSpec &command);
 
+/// Which part of a model a command works for.
+struct CommandPlace {
+  /// roleOf(). A command without weights has the role of what it reads: "of
+  /// q_proj". Empty where that is not known either.
+  std::string role;
+  int32_t layer = -1; ///< likewise; -1: none
+};
+
+/// The places of all commands of an entry.
+std::vector<CommandPlace> placesOf(const ModuleSpec &spec,
+                                   const EntrySpec &entry);
+
 /// Collects when commands ran; sums them up, and writes a trace that
 /// chrome://tracing and Perfetto open.
 class Profile {
 public:
-  /// One command of a call. `flops` and `bytes` are 0 when not known.
-  void add(const ModuleSpec &spec, const EntrySpec &entry,
-           const CommandSpec &command, CommandTime time, double flops,
-           double bytes);
+  /// One command of a call, by its number in the entry; all of a call come in
+  /// order. `flops` and `bytes` are 0 when not known.
+  void add(const ModuleSpec &spec, const EntrySpec &entry, size_t number,
+           CommandTime time, double flops, double bytes);
   /// Something the host did: "tokenize", "sample", a whole call.
   void addSpan(const std::string &name, CommandTime time);
 
@@ -78,6 +90,7 @@ private:
   };
 
   bool keeps = false;
+  std::vector<CommandPlace> places; ///< of the entry that is being added
   std::vector<CommandTotal> sums;
   std::vector<Event> events;
 };

@@ -55,22 +55,31 @@ static int64_t getShare(int64_t total, int64_t share) {
 
 Status gist::noTokenError(size_t logits) {
   return Status::error(Code::BadArgument,
-                       "none of %zu logits is a number above -inf", logits);
+                       "none of the %zu logits is a number above -inf", logits);
 }
 
 Status Sampler::create(const SamplerOptions &options, Sampler &sampler) {
   // Written so that NaN is refused too.
   if (!(options.temperature >= 0.0f) || std::isinf(options.temperature))
-    return Status::error(Code::BadArgument,
-                         "temperature %g is not a number from 0",
-                         static_cast<double>(options.temperature));
+    return Status::error(
+        Code::BadArgument,
+        "the temperature is %g; expected a number that is not negative",
+        static_cast<double>(options.temperature));
   if (!(options.topP > 0.0f && options.topP <= 1.0f))
-    return Status::error(Code::BadArgument, "top-p %g is not in (0, 1]",
+    return Status::error(Code::BadArgument,
+                         "top-p is %g; expected more than 0 and at most 1",
                          static_cast<double>(options.topP));
   if (!(options.minP >= 0.0f && options.minP <= 1.0f))
-    return Status::error(Code::BadArgument, "min-p %g is not in [0, 1]",
+    return Status::error(Code::BadArgument, "min-p is %g; expected 0 to 1",
                          static_cast<double>(options.minP));
+  if (!(options.repeatPenalty > 0.0f) || std::isinf(options.repeatPenalty))
+    return Status::error(Code::BadArgument,
+                         "the repeat penalty is %g; expected a number above 0",
+                         static_cast<double>(options.repeatPenalty));
   sampler.state = options.seed;
+  sampler.penalty = options.repeatPenalty;
+  sampler.window = options.repeatWindow;
+  sampler.recent.clear();
   sampler.isGreedy = options.temperature == 0.0f;
   constexpr double kLog2E = 1.4426950408889634;
   auto scale = static_cast<float>(
@@ -91,6 +100,27 @@ Status Sampler::create(const SamplerOptions &options, Sampler &sampler) {
   return {};
 }
 
+void Sampler::see(std::span<const int32_t> tokens) {
+  if (!needsLogits())
+    return;
+  tokens = tokens.last(std::min(window, tokens.size()));
+  size_t kept = std::min(recent.size(), window - tokens.size());
+  recent.erase(recent.begin(), recent.end() - static_cast<ptrdiff_t>(kept));
+  recent.insert(recent.end(), tokens.begin(), tokens.end());
+}
+
+/// Every recent token counts once, however often it was there.
+std::span<const float> Sampler::penalise(std::span<const float> logits) {
+  penalised.assign(logits.begin(), logits.end());
+  for (int32_t token : recent) {
+    auto i = static_cast<size_t>(token);
+    if (token < 0 || i >= logits.size())
+      continue;
+    penalised[i] = logits[i] > 0 ? logits[i] / penalty : logits[i] * penalty;
+  }
+  return penalised;
+}
+
 /// With the upper half of the next number of SplitMix64.
 SampleSettings Sampler::next() {
   if (isGreedy)
@@ -106,6 +136,8 @@ SampleSettings Sampler::next() {
 
 Status Sampler::draw(std::span<const float> logits,
                      const SampleSettings &settings, int32_t &token) {
+  if (needsLogits())
+    logits = penalise(logits);
   float best = -std::numeric_limits<float>::infinity();
   int32_t bestToken = -1;
   for (size_t i = 0; i < logits.size(); ++i) {

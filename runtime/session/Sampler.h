@@ -31,6 +31,10 @@ struct SamplerOptions {
   float topP = 1.0f;        ///< Only the most likely that reach this sum.
   float minP = 0.0f;        ///< Only those this likely relative to the best.
   uint64_t seed = 0;
+  /// Makes tokens that were there lately less likely: divides a positive logit
+  /// by this, and multiplies a negative one. 1: changes nothing.
+  float repeatPenalty = 1.0f;
+  uint32_t repeatWindow = 64; ///< Tokens that count as lately; 0: none.
 };
 
 /// All that one draw depends on besides the logits: the settings of the op
@@ -54,11 +58,19 @@ public:
   /// was.
   static Status create(const SamplerOptions &options, Sampler &sampler);
 
+  /// Takes tokens of the text, which a repeat penalty looks at.
+  void see(std::span<const int32_t> tokens);
+
+  /// Whether tokens can be drawn only from logits, here: devices do not know
+  /// what was said.
+  bool needsLogits() const { return penalty != 1.0f && window != 0; }
+
   /// What the next token is drawn with. Every call has another random number.
   SampleSettings next();
 
   /// The token that `settings` draw. A NaN counts as impossible; of equal
-  /// logits the smaller id comes first. Fails when no logit is above -inf.
+  /// logits the smaller id comes first. A repeat penalty changes logits before
+  /// anything else looks at them. Fails when no logit is above -inf.
   Status draw(std::span<const float> logits, const SampleSettings &settings,
               int32_t &token);
 
@@ -76,14 +88,20 @@ private:
   static bool comesBefore(const Candidate &a, const Candidate &b) {
     return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
   }
+  std::span<const float> penalise(std::span<const float> logits);
   std::optional<Candidate> findLast(const SampleSettings &settings,
                                     int64_t total);
 
   SampleSettings settings;
   bool isGreedy = true;
   uint64_t state = 0;
+  float penalty = 1.0f;
+  size_t window = 0;
+  std::vector<int32_t>
+      recent; ///< At most `window` tokens, the last at the end.
   // Kept between calls for their memory.
   std::vector<Candidate> candidates, rest, first;
+  std::vector<float> penalised;
 };
 
 /// Finds stop strings in a text that comes in pieces. Text that may become the

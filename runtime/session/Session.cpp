@@ -111,8 +111,8 @@ Status Session::setTokens(const EntrySpec &entry, int64_t tokens,
                           int64_t before) {
   if (entry.maxTokens != 0 && tokens > entry.maxTokens)
     return Status::error(Code::BadArgument,
-                         "entry '%s' takes at most %" PRId64
-                         " tokens, got %" PRId64,
+                         "entry '%s' takes at most %" PRId64 " tokens; %" PRId64
+                         " were given",
                          entry.name.c_str(), entry.maxTokens, tokens);
   if (symbolT != kNone)
     GIST_TRY(symbols.set(symbolT, tokens));
@@ -170,7 +170,7 @@ Status Session::execute(EntryBinding &binding) {
         GIST_TRY(symbols.get(command.bytes, bytes));
       else
         GIST_TRY(bytesOfRows(binding, command, bytes));
-      options.profile->add(source->spec(), entry, command, times[i],
+      options.profile->add(source->spec(), entry, i, times[i],
                            static_cast<double>(flops),
                            static_cast<double>(bytes));
     }
@@ -220,8 +220,9 @@ Status Session::call(std::string_view name,
       return Status::error(Code::NotFound, "the module has no symbol '%s'",
                            symbolName.c_str());
     if (symbol == symbolC && value != context)
-      return Status::error(Code::BadArgument,
-                           "the capacity is chosen when a session is made");
+      return Status::error(
+          Code::BadArgument,
+          "the capacity cannot be set: it is chosen when a session is made");
     GIST_TRY(symbols.set(symbol, value));
   }
   if (symbolT != kNone)
@@ -238,7 +239,7 @@ Status Session::call(std::string_view name,
     if (at->second.size != size)
       return Status::error(Code::BadArgument,
                            "input '%s' has %" PRIu64
-                           " bytes, the entry wants %" PRIu64,
+                           " bytes, but the entry takes %" PRIu64,
                            at->first.c_str(), at->second.size, size);
     GIST_TRY(device.upload(owned[i].address(), at->second));
     uploadedSampling.erase(i);

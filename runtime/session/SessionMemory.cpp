@@ -93,7 +93,7 @@ Status Session::setWeight(std::string_view name, Bytes content) {
     DeviceMemory &memory = weights[buffer.base];
     if (content.size != memory.size())
       return Status::error(Code::BadArgument,
-                           "weight '%s' has %" PRIu64 " bytes, %" PRIu64
+                           "weight '%s' has %" PRIu64 " bytes, but %" PRIu64
                            " were given",
                            buffer.name.c_str(), memory.size(), content.size);
     if (!ownWeights[buffer.base]) {
@@ -218,7 +218,8 @@ Status Session::rewind(int64_t position) {
     return reset();
   if (position < 0 || position > past)
     return Status::error(Code::BadArgument,
-                         "cannot go back to token %" PRId64 " of %" PRId64,
+                         "cannot go back to token %" PRId64
+                         ": the session has %" PRId64,
                          position, past);
   if (position == past)
     return {};
@@ -235,8 +236,8 @@ Status Session::rewind(int64_t position) {
 Status Session::takeState(Session &other) {
   if (other.source != source || other.context != context)
     return Status::error(Code::BadArgument,
-                         "a session takes state of the same module and "
-                         "capacity alone");
+                         "a session takes state only from a session of the "
+                         "same module and capacity");
   GIST_TRY(other.device.synchronize());
   const std::vector<BufferSpec> &buffers = source->spec().buffers;
   std::vector<uint8_t> content;
@@ -270,8 +271,9 @@ Status Session::contentSize(uint32_t number, uint64_t &bytes) {
       bytes = UINT64_MAX;
   }
   if (bytes > whole)
-    return Status::error(
-        Code::BadFile, "%s: shape of %" PRIu64 " bytes in a buffer of %" PRIu64,
-        buffer.name.c_str(), bytes, whole);
+    return Status::error(Code::BadFile,
+                         "%s: the shape has %" PRIu64
+                         " bytes, but the buffer has %" PRIu64,
+                         buffer.name.c_str(), bytes, whole);
   return {};
 }

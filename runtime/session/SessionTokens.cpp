@@ -52,7 +52,7 @@ Status Session::readOutput(std::string_view entryName, std::string_view name,
                          name.data());
   const BufferSpec &buffer = source->spec().buffers[i];
   if (buffer.type != type)
-    return Status::error(Code::BadFile, "output '%s' is %s, expected %s",
+    return Status::error(Code::BadFile, "output '%s' is %s; expected %s",
                          buffer.name.c_str(), toString(buffer.type),
                          toString(type));
   GIST_TRY(contentSize(i, content.size));
@@ -92,8 +92,8 @@ Status Session::uploadTokens(const EntrySpec &entry, uint32_t buffer,
   GIST_TRY(contentSize(buffer, size));
   if (size != tokens.size_bytes())
     return Status::error(Code::BadFile,
-                         "entry '%s' wants %" PRIu64
-                         " bytes of tokens, %zu were given",
+                         "entry '%s' takes %" PRIu64
+                         " bytes of tokens, but %zu were given",
                          entry.name.c_str(), size, tokens.size_bytes());
   return device.upload(
       owned[buffer].address(),
@@ -110,7 +110,7 @@ Status Session::uploadSettings(uint32_t buffer) {
   if (spec.type != ElementType::I64 || size != sizeof sampling.numbers)
     return Status::error(
         Code::BadFile,
-        "input '%s' is %" PRIu64 " bytes of %s, expected %zu of i64",
+        "input '%s' has %" PRIu64 " bytes of %s; expected %zu of i64",
         spec.name.c_str(), size, toString(spec.type), sizeof sampling.numbers);
   GIST_TRY(
       device.upload(owned[buffer].address(),
@@ -144,7 +144,7 @@ Status Session::runTokens(std::string_view name,
         entry.name.c_str(), count == 1 ? "one input" : "two inputs");
   for (size_t i = 0; i < count; ++i) {
     if (buffers[inputs[i]].type != ElementType::I32)
-      return Status::error(Code::BadFile, "input '%s' is %s, expected i32",
+      return Status::error(Code::BadFile, "input '%s' is %s; expected i32",
                            buffers[inputs[i]].name.c_str(),
                            toString(buffers[inputs[i]].type));
     GIST_TRY(uploadTokens(entry, inputs[i], given[i]));
@@ -193,19 +193,22 @@ Status Session::feed(std::span<const int32_t> tokens) {
   std::span<const float> logits;
   GIST_TRY(readFloats(entry, kTensorLogits, logits));
   if (logits.size() != static_cast<uint64_t>(vocabSize()))
-    return Status::error(Code::BadFile,
-                         "%zu logits for a vocabulary of %" PRId64,
-                         logits.size(), vocabSize());
+    return Status::error(
+        Code::BadFile,
+        "the entry returned %zu logits for a vocabulary of %" PRId64,
+        logits.size(), vocabSize());
   lastLogits = logits;
   return {};
 }
 
 Status Session::next(std::span<const int32_t> tokens, Sampler &sampler,
                      int32_t &token) {
+  sampler.see(tokens);
   SampleSettings settings = sampler.next();
   const EntrySpec *prefill = source->findEntry(kEntryPrefill, targetId);
-  if (!prefill || findBuffer(source->spec(), *prefill, prefill->outputs,
-                             kTensorNext) == kNone) {
+  if (sampler.needsLogits() || !prefill ||
+      findBuffer(source->spec(), *prefill, prefill->outputs, kTensorNext) ==
+          kNone) {
     GIST_TRY(feed(tokens));
     return sampler.draw(lastLogits, settings, token);
   }
@@ -215,7 +218,9 @@ Status Session::next(std::span<const int32_t> tokens, Sampler &sampler,
   Bytes content;
   GIST_TRY(readOutput(entry, kTensorNext, ElementType::I32, content));
   if (content.size != sizeof token)
-    return Status::error(Code::BadFile, "%" PRIu64 " bytes for one token",
+    return Status::error(Code::BadFile,
+                         "the entry returned %" PRIu64
+                         " bytes for one token; expected 4",
                          content.size);
   std::memcpy(&token, content.data, sizeof token);
   return token < 0 ? noTokenError(static_cast<size_t>(vocabSize())) : Status();
@@ -242,7 +247,8 @@ Status Session::score(std::span<const int32_t> tokens, const LogitsSink &sink) {
     }
     if (values.size() != piece.size() * vocab)
       return Status::error(Code::BadFile,
-                           "%zu logits for %zu tokens and a vocabulary of %zu",
+                           "the entry returned %zu logits for %zu tokens and a "
+                           "vocabulary of %zu",
                            values.size(), piece.size(), vocab);
     for (size_t i = 0; i < piece.size(); ++i)
       GIST_TRY(sink(begin + i, values.subspan(i * vocab, vocab)));
@@ -255,9 +261,10 @@ Status Session::nll(std::span<const int32_t> tokens,
                     std::span<const int32_t> targets, const LossSink &sink) {
   lastLogits = {};
   if (tokens.size() != targets.size())
-    return Status::error(Code::BadArgument,
-                         "%zu tokens were given and %zu that follow them",
-                         tokens.size(), targets.size());
+    return Status::error(
+        Code::BadArgument,
+        "%zu tokens were given, but %zu tokens that follow them", tokens.size(),
+        targets.size());
   GIST_TRY(checkRoom(tokens.size()));
   auto chunk = static_cast<size_t>(chunkRows(kEntryNll));
   for (size_t begin = 0; begin < tokens.size();) {
@@ -268,7 +275,8 @@ Status Session::nll(std::span<const int32_t> tokens,
     GIST_TRY(readFloats(kEntryNll, kTensorNll, values));
     past += static_cast<int64_t>(count);
     if (values.size() != count)
-      return Status::error(Code::BadFile, "%zu losses for %zu tokens",
+      return Status::error(Code::BadFile,
+                           "the entry returned %zu losses for %zu tokens",
                            values.size(), count);
     GIST_TRY(sink(begin, values));
     begin += count;

@@ -37,7 +37,12 @@ Status AtomicFile::open(const std::string &destination) {
       errno = EISDIR;
       return failed("write");
     }
-    // A device or a pipe must not be replaced by a file of its name.
+    // A device must not be replaced by a file of its name.
+    if (S_ISCHR(info.st_mode)) {
+      isDevice = true;
+      descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+      return descriptor < 0 ? failed("write") : Status();
+    }
     if (!S_ISREG(info.st_mode))
       return Status::error(Code::Io, "%s: is not a regular file", path.c_str());
   }
@@ -103,6 +108,8 @@ Status AtomicFile::giveTemporaryName() {
 }
 
 Status AtomicFile::commit() {
+  if (isDevice)
+    return {};
   if (::fsync(descriptor) != 0)
     return failed("write");
   if (temporary.empty())
@@ -121,6 +128,11 @@ Status AtomicFile::commit() {
     ::close(folderDescriptor);
   }
   return {};
+}
+
+Status gist::checkWritable(const std::string &path) {
+  AtomicFile file;
+  return file.open(path);
 }
 
 Status gist::writeWhole(const std::string &path, std::string_view content) {

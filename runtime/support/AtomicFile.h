@@ -17,7 +17,7 @@ namespace gist {
 
 /// Writes beside the destination and renames at the end. Without commit(),
 /// nothing is left behind, and where the file system allows it not even when
-/// the process is killed.
+/// the process is killed. A device (/dev/null) is written as it is.
 class AtomicFile {
 public:
   AtomicFile() = default;
@@ -42,8 +42,13 @@ private:
   std::string path, folder;
   std::string temporary; ///< empty while the file has no name at all
   int descriptor = -1;
+  bool isDevice = false;
   uint64_t written = 0;
 };
+
+/// Fails where a file of this name could not be written; changes nothing. For
+/// those who have much work to do before they write.
+Status checkWritable(const std::string &path);
 
 /// Writes a file whole, or not at all.
 Status writeWhole(const std::string &path, std::string_view content);

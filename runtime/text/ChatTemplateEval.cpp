@@ -161,7 +161,8 @@ Status Interpreter::bind(const Stmt &stmt, const Value &item) {
   List parts;
   GIST_TRY(iterate(item, parts));
   if (parts.size() != stmt.names.size())
-    return Status::error(Code::BadArgument, "%zu values for %zu names",
+    return Status::error(Code::BadArgument,
+                         "%zu values cannot be assigned to %zu names",
                          parts.size(), stmt.names.size());
   for (size_t i = 0; i < parts.size(); ++i)
     scopes.back().insert_or_assign(stmt.names[i], std::move(parts[i]));
@@ -245,7 +246,8 @@ Status Interpreter::assign(const Stmt &stmt, const Value &value) {
   // A namespace inside another value could come to hold itself. Values are
   // shared by counted pointers, and such a cycle would never be freed.
   if (value.is(Kind::Namespace))
-    return Status::error(Code::Unsupported, "a namespace inside another value");
+    return Status::error(Code::Unsupported,
+                         "a namespace cannot be inside another value");
   Dict &entries = target.box->entries;
   auto it = std::find_if(entries.begin(), entries.end(),
                          [&](auto &entry) { return entry.first == stmt.text; });
@@ -359,7 +361,7 @@ Status Interpreter::evalKind(const Expr &expr, Value &out) {
     GIST_TRY(eval(*expr.args[0], left));
     // -INT64_MIN has no 64-bit value.
     if (!left.isNumber() || left.integer == INT64_MIN)
-      return Status::error(Code::BadArgument, "the negative of %s",
+      return Status::error(Code::BadArgument, "cannot negate %s",
                            left.kindName());
     int sign = expr.kind == Expr::Kind::Plus ? 1 : -1;
     out = left.is(Kind::Float) ? Value::fromFloat(sign * left.number)
@@ -397,8 +399,10 @@ Status Interpreter::evalDict(const Expr &expr, Value &out) {
     GIST_TRY(eval(*expr.args[i], key));
     GIST_TRY(eval(*expr.args[i + 1], value));
     if (!key.is(Kind::String))
-      return Status::error(Code::Unsupported, "%s as a dictionary's key",
-                           key.kindName());
+      return Status::error(
+          Code::Unsupported,
+          "a dictionary's key is %s; only strings are supported",
+          key.kindName());
     entries.emplace_back(key.str(), std::move(value));
   }
   return Value::dict(std::move(entries), out);
@@ -448,9 +452,11 @@ static Status makeRange(const Arguments &args, Value &out) {
   for (const Value &value : args.positional)
     // The bound keeps `i += step` below from overflowing.
     if (!value.is(Kind::Int) || std::abs(value.integer) > (int64_t{1} << 40))
-      return Status::error(Code::BadArgument, "range of %s", value.kindName());
+      return Status::error(Code::BadArgument, "range takes integers; found %s",
+                           value.kindName());
   if (count < 1 || count > 3)
-    return Status::error(Code::BadArgument, "range of %zu numbers", count);
+    return Status::error(Code::BadArgument,
+                         "range takes 1 to 3 numbers; found %zu", count);
   // One number is the end. Two or three are start, end and step.
   bounds[1] = args.positional[0].integer;
   if (count > 1)
@@ -458,11 +464,12 @@ static Status makeRange(const Arguments &args, Value &out) {
       bounds[i] = args.positional[i].integer;
   auto [start, stop, step] = bounds;
   if (step == 0)
-    return Status::error(Code::BadArgument, "range with a step of zero");
+    return Status::error(Code::BadArgument, "the step of a range is zero");
   List items;
   for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step) {
     if (items.size() == kMaxRange)
-      return Status::error(Code::BadArgument, "a range of more than %d numbers",
+      return Status::error(Code::BadArgument,
+                           "a range has more than %d numbers",
                            static_cast<int>(kMaxRange));
     items.push_back(Value::fromInt(i));
   }
@@ -543,7 +550,8 @@ Status Interpreter::callMacro(const Stmt &macro, const Arguments &args,
                          "%d deep",
                          kMaxCalls);
   if (args.positional.size() > macro.names.size())
-    return Status::error(Code::BadArgument, "macro '%s' takes %zu arguments",
+    return Status::error(Code::BadArgument,
+                         "macro '%s' takes at most %zu arguments",
                          macro.text.c_str(), macro.names.size());
   // A macro sees the template's own variables and its arguments.
   // Variables of the caller's loops and blocks are hidden from it.
@@ -582,8 +590,8 @@ static Status notFor(const Value &a, const std::string &op, const Value &b) {
     if (value->is(Kind::Undefined))
       return Status::error(Code::BadArgument, "'%s' is undefined",
                            value->str().c_str());
-  return Status::error(Code::BadArgument, "'%s' of %s and %s", op.c_str(),
-                       a.kindName(), b.kindName());
+  return Status::error(Code::BadArgument, "cannot compute '%s' of %s and %s",
+                       op.c_str(), a.kindName(), b.kindName());
 }
 
 /// The operators on two integers. Python's integers have no bounds; here a
@@ -613,7 +621,8 @@ static Status integerOperation(const std::string &op, int64_t a, int64_t b,
     }
   }
   if (overflow)
-    return Status::error(Code::BadArgument, "'%s' has no 64-bit result",
+    return Status::error(Code::BadArgument,
+                         "the result of '%s' does not fit in 64 bits",
                          op.c_str());
   out = Value::fromInt(result);
   return {};
@@ -622,7 +631,7 @@ static Status integerOperation(const std::string &op, int64_t a, int64_t b,
 static Status floatOperation(const std::string &op, double a, double b,
                              Value &out) {
   if ((op == "/" || op == "//" || op == "%") && b == 0)
-    return Status::error(Code::BadArgument, "division by zero");
+    return Status::error(Code::BadArgument, "cannot divide by zero");
   double result = op == "+"    ? a + b
                   : op == "-"  ? a - b
                   : op == "*"  ? a * b
@@ -639,7 +648,7 @@ static Status repeatText(const Value &text, const Value &count, Value &out) {
   int64_t times = std::max<int64_t>(count.integer, 0);
   int64_t size = static_cast<int64_t>(text.str().size());
   if (size && times > static_cast<int64_t>(kMaxText) / size)
-    return Status::error(Code::BadArgument, "a text of more than %zu bytes",
+    return Status::error(Code::BadArgument, "a text has more than %zu bytes",
                          kMaxText);
   std::string result;
   for (int64_t i = 0; size && i < times; ++i)
@@ -658,7 +667,7 @@ Status Interpreter::evalBinary(const Expr &expr, Value &out) {
   if (join) {
     std::string text = toText(a) + toText(b);
     if (text.size() > kMaxText)
-      return Status::error(Code::BadArgument, "a text of more than %zu bytes",
+      return Status::error(Code::BadArgument, "a text has more than %zu bytes",
                            kMaxText);
     out = Value::string(std::move(text));
     return charge(out);

@@ -34,7 +34,7 @@ using Function = Status (*)(const Value &, const Arguments &, Value &);
 /// without bound.
 static Status setText(std::string text, Value &out) {
   if (text.size() > kMaxText)
-    return Status::error(Code::BadArgument, "a text of more than %zu bytes",
+    return Status::error(Code::BadArgument, "a text has more than %zu bytes",
                          kMaxText);
   out = Value::string(std::move(text));
   return {};
@@ -130,7 +130,8 @@ static Status replaceFilter(const Value &in, const Arguments &args,
                      : INT64_MAX;
   // Python would put the new text between all characters.
   if (mark.empty())
-    return Status::error(Code::Unsupported, "replace of an empty text");
+    return Status::error(Code::Unsupported,
+                         "replace cannot search for an empty text");
   std::string result;
   size_t at = 0;
   for (size_t found; left > 0 && (found = text.find(mark, at)) != text.npos;
@@ -211,7 +212,8 @@ static Status tojsonFilter(const Value &in, const Arguments &args, Value &out) {
     style.indent = std::clamp<int64_t>(indent->integer, 0, 16);
   if (const Value *separators = args.get(2, "separators");
       separators && !separators->is(Kind::None))
-    return Status::error(Code::Unsupported, "tojson with separators");
+    return Status::error(Code::Unsupported,
+                         "tojson with separators is not supported");
   if (const Value *sort = args.get(3, "sort_keys"))
     style.sortKeys = sort->isTrue();
   std::string text;
@@ -277,7 +279,8 @@ static Status absFilter(const Value &in, const Arguments &, Value &out) {
   else if (in.isNumber() && in.integer != INT64_MIN)
     out = Value::fromInt(std::abs(in.integer));
   else
-    return Status::error(Code::BadArgument, "abs of %s", in.kindName());
+    return Status::error(Code::BadArgument, "abs takes a number; found %s",
+                         in.kindName());
   return {};
 }
 
@@ -429,7 +432,7 @@ static Status sortFilter(const Value &in, const Arguments &args, Value &out) {
     bool ordered = last.is(Kind::String) ||
                    (last.isNumber() && !std::isnan(last.toDouble()));
     if (!ordered || last.isNumber() != keys.front().isNumber())
-      return Status::error(Code::BadArgument, "sort of %s and %s",
+      return Status::error(Code::BadArgument, "sort cannot compare %s and %s",
                            keys.front().kindName(), last.kindName());
   }
   GIST_TRY(sortBy(items, keys, reverse && reverse->isTrue()));
@@ -456,7 +459,8 @@ static Status uniqueFilter(const Value &in, const Arguments &, Value &out) {
   List items, seen, result;
   GIST_TRY(iterate(in, items));
   if (items.size() > 4096) // The search below is quadratic.
-    return Status::error(Code::BadArgument, "unique of %zu items",
+    return Status::error(Code::BadArgument,
+                         "unique takes at most 4096 items; found %zu",
                          items.size());
   for (const Value &item : items) {
     Value key = sortKey(item, false);
@@ -481,7 +485,7 @@ static Status mapFilter(const Value &in, const Arguments &args, Value &out) {
   const Value *missing = args.get(99, "default");
   if (!attribute &&
       (args.positional.empty() || !args.positional[0].is(Kind::String)))
-    return Status::error(Code::BadArgument, "map without a filter's name");
+    return Status::error(Code::BadArgument, "map needs the name of a filter");
   for (const Value &item : items) {
     Value value;
     if (attribute) {
@@ -504,7 +508,7 @@ static Status selectItems(const Value &in, const Arguments &args, bool byPath,
   // With a path, the first argument is the path and the test comes second.
   size_t skip = byPath ? 1 : 0;
   if (args.positional.size() < skip)
-    return Status::error(Code::BadArgument, "selectattr without an attribute");
+    return Status::error(Code::BadArgument, "selectattr needs an attribute");
   for (const Value &item : items) {
     Value value = item;
     if (byPath)
@@ -613,7 +617,9 @@ static Status compareTest(const std::string &name, const Value &in,
   }
   if (name == "divisibleby") {
     if (!in.is(Kind::Int) || !other.is(Kind::Int) || other.integer == 0)
-      return Status::error(Code::BadArgument, "divisibleby needs numbers");
+      return Status::error(
+          Code::BadArgument,
+          "divisibleby needs two integers, the second not zero");
     // INT64_MIN % -1 overflows; every number is divisible by -1.
     out = other.integer == -1 || in.integer % other.integer == 0;
     return {};

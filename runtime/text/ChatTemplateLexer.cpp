@@ -167,7 +167,7 @@ void Lexer::endTag(size_t signAt, bool trimNewline) {
 Status Lexer::lexComment() {
   size_t end = source.find("#}", at);
   if (end == source.npos)
-    return fail(at, "a comment without an end");
+    return fail(at, "a comment has no end");
   bool sign = end > at && (source[end - 1] == '-' || source[end - 1] == '+');
   endTag(end - sign, true);
   return {};
@@ -209,7 +209,7 @@ bool Lexer::lexRaw(size_t tagBegin, Status &status) {
     endTag(at, true);
     return true;
   }
-  status = fail(tagBegin, "{% raw %} without an end");
+  status = fail(tagBegin, "{% raw %} has no end");
   return true;
 }
 
@@ -222,7 +222,7 @@ Status Lexer::lexTag(bool block) {
   while (true) {
     skipSpace();
     if (at == source.size())
-      return fail(begin, "a tag without an end");
+      return fail(begin, "a tag has no end");
     bool sign = source[at] == '-' || (block && source[at] == '+');
     if (nesting == 0 &&
         source.substr(std::min(at + sign, source.size()), 2) == end) {
@@ -261,11 +261,11 @@ Status Lexer::lexToken() {
     nesting += op == "[" || op == "(" || op == "{";
     nesting -= op == "]" || op == ")" || op == "}";
     if (nesting < 0)
-      return fail(begin, "a bracket that was not opened");
+      return fail(begin, "this bracket was not opened");
     push(Token::Kind::Operator, op, begin);
     return {};
   }
-  return fail(begin, "a character that means nothing here");
+  return fail(begin, "this character is not allowed here");
 }
 
 /// An `e` without digits behind it and a `.` without one are left for the next
@@ -347,7 +347,7 @@ Status Lexer::lexString() {
       int64_t value = hexValue(rest(), count);
       // Surrogates are not characters and have no UTF-8.
       if (value < 0 || value > 0x10FFFF || (value >= 0xD800 && value < 0xE000))
-        return fail(at - 2, "an escape that is no character");
+        return fail(at - 2, "this escape does not name a character");
       appendUtf8(text, static_cast<uint32_t>(value));
       at += count;
     } else {
@@ -356,7 +356,7 @@ Status Lexer::lexString() {
     }
   }
   if (at == source.size())
-    return fail(begin, "a string without an end");
+    return fail(begin, "a string has no end");
   ++at;
   push(Token::Kind::String, text, begin);
   return {};

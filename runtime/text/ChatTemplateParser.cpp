@@ -106,7 +106,7 @@ private:
       parent.depth = std::max(parent.depth, child->depth + 1);
     parent.args.push_back(std::move(child));
     if (parent.depth > kMaxTreeDepth)
-      return fail("an expression nested too deep");
+      return fail("an expression is nested too deeply");
     return {};
   }
   /// Makes `out` the left operand of a binary operator and parses the right.
@@ -174,7 +174,7 @@ Status Parser::parseBlock(const std::vector<std::string_view> &ends,
                           Block &block, std::string &end) {
   Level level(depth);
   if (depth > kMaxTreeDepth)
-    return fail("blocks nested too deep");
+    return fail("blocks are nested too deeply");
   while (true) {
     auto stmt = std::make_unique<Stmt>();
     stmt->offset = peek().offset;
@@ -350,7 +350,7 @@ Status Parser::parseTuple(ExprPtr &out) {
 Status Parser::parseExpr(ExprPtr &out, bool conditional) {
   Level level(depth);
   if (depth > kMaxTreeDepth)
-    return fail("an expression nested too deep");
+    return fail("an expression is nested too deeply");
   GIST_TRY(parseOr(out));
   while (conditional && isName("if")) {
     ExprPtr expr = make(Expr::Kind::Conditional);
@@ -388,7 +388,7 @@ Status Parser::parseNot(ExprPtr &out) {
     return parseCompare(out);
   Level level(depth);
   if (depth > kMaxTreeDepth)
-    return fail("an expression nested too deep");
+    return fail("an expression is nested too deeply");
   ExprPtr expr = make(Expr::Kind::Not), operand;
   ++next;
   GIST_TRY(parseNot(operand));
@@ -467,7 +467,7 @@ Status Parser::parsePower(ExprPtr &out) {
 Status Parser::parseUnary(ExprPtr &out, bool filters) {
   Level level(depth);
   if (depth > kMaxTreeDepth)
-    return fail("an expression nested too deep");
+    return fail("an expression is nested too deeply");
   if (isOperator("-") || isOperator("+")) {
     out = make(isOperator("-") ? Expr::Kind::Negate : Expr::Kind::Plus);
     ++next;
@@ -510,7 +510,7 @@ Status Parser::parsePrimary(ExprPtr &out) {
     int64_t value = 0;
     if (std::from_chars(token.text.data(), end, value).ec != std::errc()) {
       --next;
-      return fail("a number beyond 64 bits");
+      return fail("this number does not fit in 64 bits");
     }
     out->value = Value::fromInt(value);
     return {};
@@ -609,7 +609,7 @@ Status Parser::parseSubscript(ExprPtr &out) {
     if (skipOperator(":")) {
       slice = true;
       if (++part > 2)
-        return fail("a slice of more than three parts");
+        return fail("a slice has more than three parts");
       continue;
     }
     if (parts[part])
@@ -618,7 +618,7 @@ Status Parser::parseSubscript(ExprPtr &out) {
   }
   GIST_TRY(expect("]"));
   if (!slice && !parts[0])
-    return fail("an empty index");
+    return fail("an index is empty");
   expr->kind = slice ? Expr::Kind::Slice : Expr::Kind::Index;
   for (int i = 0; i < (slice ? 3 : 1); ++i)
     GIST_TRY(add(*expr, std::move(parts[i])));
@@ -643,7 +643,7 @@ Status Parser::parseArguments(Expr &call) {
     GIST_TRY(add(call, std::move(value)));
     call.names.push_back(std::move(name));
     if (call.names.size() > kMaxArguments)
-      return fail("a call with too many arguments");
+      return fail("a call has too many arguments");
     if (!isOperator(")"))
       GIST_TRY(expect(","));
   }

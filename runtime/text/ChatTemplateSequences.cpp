@@ -61,7 +61,7 @@ Status chat::iterate(const Value &value, List &items) {
     // Each character becomes a value of its own, which takes much more memory
     // than the byte it was.
     if (value.str().size() > kMaxItems)
-      return Status::error(Code::BadArgument, "a loop over too long a text");
+      return Status::error(Code::BadArgument, "the text of a loop is too long");
     for (std::string_view c : charsOf(value.str()))
       items.push_back(Value::string(std::string(c)));
     return {};
@@ -125,7 +125,7 @@ Status chat::contains(const Value &container, const Value &value, bool &out) {
     }
     [[fallthrough]];
   default:
-    return Status::error(Code::BadArgument, "%s cannot be in %s",
+    return Status::error(Code::BadArgument, "'in' cannot look for %s in %s",
                          value.kindName(), container.kindName());
   }
 }
@@ -154,12 +154,13 @@ Status chat::slice(const Value &value, const Value &start, const Value &stop,
                    const Value &step, Value &out) {
   for (const Value *bound : {&start, &stop, &step})
     if (!bound->is(Kind::None) && !bound->is(Kind::Int))
-      return Status::error(Code::BadArgument, "a slice with %s",
+      return Status::error(Code::BadArgument,
+                           "the bounds of a slice are integers; found %s",
                            bound->kindName());
   int64_t stride = step.is(Kind::None) ? 1 : step.integer;
   // -INT64_MIN has no 64-bit value.
   if (stride == 0 || stride == std::numeric_limits<int64_t>::min())
-    return Status::error(Code::BadArgument, "a slice with a step of zero");
+    return Status::error(Code::BadArgument, "the step of a slice is zero");
   int64_t first = 0, count = 0;
   if (value.is(Kind::List)) {
     const List &items = value.items();
@@ -180,7 +181,8 @@ Status chat::slice(const Value &value, const Value &start, const Value &stop,
     out = Value::string(std::move(result));
     return {};
   }
-  return Status::error(Code::BadArgument, "a slice of %s", value.kindName());
+  return Status::error(Code::BadArgument, "cannot take a slice of %s",
+                       value.kindName());
 }
 
 //===----------------------------------------------------------------------===//
@@ -225,8 +227,10 @@ static Status splitText(const std::string &text, const Arguments &args,
     return Value::list(std::move(parts), out);
   }
   if (!separator->is(Kind::String) || separator->str().empty())
-    return Status::error(Code::BadArgument, "split at %s",
-                         separator->kindName());
+    return Status::error(
+        Code::BadArgument,
+        "split needs a separator that is a text and not empty; found %s",
+        separator->kindName());
   const std::string &mark = separator->str();
   for (; left > 0; --left) {
     size_t at = fromRight ? rest.rfind(mark) : rest.find(mark);
@@ -269,7 +273,8 @@ static Status matchEnd(const std::string &text, const Arguments &args,
   bool found = false;
   for (const Value &option : options) {
     if (!option.is(Kind::String))
-      return Status::error(Code::BadArgument, "a text begins with %s",
+      return Status::error(Code::BadArgument,
+                           "startswith and endswith take texts; found %s",
                            option.kindName());
     found |=
         front ? text.starts_with(option.str()) : text.ends_with(option.str());
@@ -316,7 +321,7 @@ static Status stringMethod(const std::string &text, const std::string &name,
     return {};
   }
   if (!first)
-    return Status::error(Code::BadArgument, "%s without an argument",
+    return Status::error(Code::BadArgument, "%s needs an argument",
                          name.c_str());
   if (name == "join")
     return callFilter("join", *first, Arguments{{object}, {}}, out);
@@ -346,7 +351,8 @@ static Status stringMethod(const std::string &text, const std::string &name,
   // find, rfind, index: places are counted in characters.
   size_t at = name == "rfind" ? text.rfind(other) : text.find(other);
   if (at == text.npos && name == "index")
-    return Status::error(Code::BadArgument, "'%s' is not there", other.c_str());
+    return Status::error(Code::BadArgument, "index did not find '%s'",
+                         other.c_str());
   out = Value::fromInt(
       at == text.npos
           ? -1

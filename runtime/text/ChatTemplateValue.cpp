@@ -84,7 +84,7 @@ static Status makeContainer(Kind kind, List items, Dict entries, Value &out) {
   auto check = [&](const Value &value) -> Status {
     if (value.is(Kind::Namespace))
       return Status::error(Code::Unsupported,
-                           "a namespace inside another value");
+                           "a namespace cannot be inside another value");
     if (value.box)
       box->nesting = std::max(box->nesting, value.box->nesting + 1);
     return {};
@@ -94,10 +94,10 @@ static Status makeContainer(Kind kind, List items, Dict entries, Value &out) {
   for (const auto &[key, value] : entries)
     GIST_TRY(check(value));
   if (box->nesting > kMaxNesting)
-    return Status::error(Code::BadArgument, "values nested more than %d deep",
-                         kMaxNesting);
+    return Status::error(Code::BadArgument,
+                         "values are nested more than %d deep", kMaxNesting);
   if (items.size() + entries.size() > kMaxItems)
-    return Status::error(Code::BadArgument, "a list of more than %zu items",
+    return Status::error(Code::BadArgument, "a list has more than %zu items",
                          kMaxItems);
   box->items = std::move(items);
   box->entries = std::move(entries);
@@ -113,8 +113,10 @@ Status Value::list(List items, Value &out) {
 
 Status Value::dict(Dict entries, Value &out) {
   if (entries.size() > 4096) // The search below is quadratic.
-    return Status::error(Code::BadArgument, "a dictionary of %zu entries",
-                         entries.size());
+    return Status::error(
+        Code::BadArgument,
+        "a dictionary has %zu entries; at most 4096 are allowed",
+        entries.size());
   // The last of equal keys counts, at the place of the first.
   Dict unique;
   for (auto &entry : entries) {
@@ -138,8 +140,8 @@ Status Value::nameSpace(Dict entries, Value &out) {
 static Status convertJson(const nlohmann::ordered_json &json, int depth,
                           Value &out) {
   if (depth > kMaxNesting)
-    return Status::error(Code::BadArgument, "JSON nested more than %d deep",
-                         kMaxNesting);
+    return Status::error(Code::BadArgument,
+                         "the JSON is nested more than %d deep", kMaxNesting);
   if (json.is_null())
     out = Value::none();
   else if (json.is_boolean())
@@ -275,7 +277,7 @@ Status chat::compareValues(const Value &a, const Value &b, int &order) {
                 : a.items().size() > b.items().size();
     return {};
   }
-  return Status::error(Code::BadArgument, "%s and %s have no order",
+  return Status::error(Code::BadArgument, "cannot compare %s and %s",
                        a.kindName(), b.kindName());
 }
 
@@ -421,7 +423,7 @@ static void jsonString(const std::string &text, bool ascii, std::string &out) {
 static Status writeJson(const Value &value, const JsonStyle &style, int depth,
                         std::string &out) {
   if (out.size() > kMaxText)
-    return Status::error(Code::BadArgument, "JSON of more than %zu bytes",
+    return Status::error(Code::BadArgument, "the JSON has more than %zu bytes",
                          kMaxText);
   auto newLine = [&](int level) {
     if (style.indent < 0)
@@ -481,7 +483,8 @@ static Status writeJson(const Value &value, const JsonStyle &style, int depth,
     return {};
   }
   default:
-    return Status::error(Code::BadArgument, "%s is not JSON", value.kindName());
+    return Status::error(Code::BadArgument, "%s cannot be written as JSON",
+                         value.kindName());
   }
 }
 

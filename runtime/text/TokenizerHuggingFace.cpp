@@ -215,8 +215,8 @@ Status gist::importTokenizer(const HuggingFaceTokenizer &files,
     readVocabLines(files, config, result);
   } else {
     return Status::error(Code::NotFound,
-                         "no tokenizer: none of tokenizer.json, vocab.json and "
-                         "vocab.txt is there");
+                         "no tokenizer was found; expected tokenizer.json, "
+                         "vocab.json or vocab.txt");
   }
 
   // Added tokens may lie behind the vocabulary. Their places there are empty:

@@ -74,9 +74,10 @@ Status detail::setByteVocab(const RawVocab &raw, TokenizerSpec &spec) {
     auto a = ids.find(left), b = ids.find(right);
     auto joined = ids.find(left + right);
     if (a == ids.end() || b == ids.end() || joined == ids.end())
-      return Status::error(Code::BadFile,
-                           "merge '%s %s' names no tokens of the vocabulary",
-                           left.c_str(), right.c_str());
+      return Status::error(
+          Code::BadFile,
+          "merge '%s %s' names tokens that the vocabulary does not have",
+          left.c_str(), right.c_str());
     spec.merges.push_back({a->second, b->second});
     for (auto &it : {a, b, joined})
       merged[it->second] = true;
@@ -193,7 +194,7 @@ static Status setGgufBytes(const GgufTokenizer &gguf, TokenizerSpec &spec) {
     // The left part has at least one character, so the search begins behind it.
     size_t space = merge.find(' ', 1);
     if (space == std::string::npos)
-      return Status::error(Code::BadFile, "merge '%s' has no two parts",
+      return Status::error(Code::BadFile, "merge '%s' does not have two parts",
                            merge.c_str());
     raw.merges.emplace_back(merge.substr(0, space), merge.substr(space + 1));
   }
@@ -242,7 +243,8 @@ Status gist::importTokenizer(const GgufTokenizer &gguf, TokenizerSpec &spec) {
   if (gguf.tokens.empty())
     return Status::error(Code::NotFound, "the file holds no tokenizer");
   if (!gguf.tokenTypes.empty() && gguf.tokenTypes.size() != gguf.tokens.size())
-    return Status::error(Code::BadFile, "%zu token types for %zu tokens",
+    return Status::error(Code::BadFile,
+                         "the file has %zu token types for %zu tokens",
                          gguf.tokenTypes.size(), gguf.tokens.size());
   TokenizerSpec result;
   for (auto [from, to] :
@@ -253,7 +255,8 @@ Status gist::importTokenizer(const GgufTokenizer &gguf, TokenizerSpec &spec) {
     if (!from->has_value())
       continue;
     if (**from >= gguf.tokens.size())
-      return Status::error(Code::BadFile, "special token %u of %zu tokens",
+      return Status::error(Code::BadFile,
+                           "special token %u is outside a vocabulary of %zu",
                            **from, gguf.tokens.size());
     *to = static_cast<int32_t>(**from);
   }

@@ -88,7 +88,8 @@ Status detail::readVocab(const json &object, std::vector<std::string> &tokens) {
   for (const auto &entry : object.items()) {
     std::string &token = tokens[entry.value().get<uint32_t>()];
     if (!token.empty())
-      return Status::error(Code::BadFile, "tokens '%s' and '%s' have one id",
+      return Status::error(Code::BadFile,
+                           "tokens '%s' and '%s' have the same id",
                            token.c_str(), entry.key().c_str());
     token = entry.key();
   }
@@ -128,7 +129,7 @@ static Status readMerges(const json &list, RawVocab &raw) {
     std::string text = textOf(entry);
     size_t space = text.find(' ');
     if (space == std::string::npos)
-      return Status::error(Code::BadFile, "merge '%s' has no two parts",
+      return Status::error(Code::BadFile, "merge '%s' does not have two parts",
                            text.c_str());
     raw.merges.emplace_back(text.substr(0, space), text.substr(space + 1));
   }
@@ -280,7 +281,7 @@ static Status readPostProcessor(const json &object, TokenizerSpec &spec) {
     uint32_t first, last;
     if (!cls.is_array() || cls.size() != 2 || !sep.is_array() ||
         sep.size() != 2)
-      return Status::error(Code::BadFile, "%s without cls and sep",
+      return Status::error(Code::BadFile, "post-processor %s needs cls and sep",
                            type.c_str());
     // Each is a pair of text and id.
     GIST_TRY(idOf(cls[1], "post-processor", first));

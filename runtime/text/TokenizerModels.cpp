@@ -104,11 +104,10 @@ Status BpeModel::build(const TokenizerSpec &spec, const TextIndex &index) {
     joined += spec.vocab[right];
     uint32_t result = index.find(joined);
     if (result == TextIndex::kMissing)
-      return Status::error(
-          Code::BadFile,
-          "tokenizer: merge %u joins tokens %u and %u to a text that "
-          "is no token",
-          rank, left, right);
+      return Status::error(Code::BadFile,
+                           "tokenizer: merge %u joins tokens %u and %u to a "
+                           "text that is not a token",
+                           rank, left, right);
     uint64_t pair = pairOf(left, right);
     size_t slot = mixBits(pair) & mask;
     while (merges[slot].pair != ~0ull && merges[slot].pair != pair)

@@ -32,21 +32,24 @@ static constexpr uint32_t kFormatVersion = 1;
 
 static Status checkId(const char *what, int64_t id, size_t count) {
   if (id < 0 || id >= static_cast<int64_t>(count))
-    return Status::error(Code::BadFile,
-                         "tokenizer: %s is token %lld of a vocabulary of %zu",
-                         what, static_cast<long long>(id), count);
+    return Status::error(
+        Code::BadFile,
+        "tokenizer: %s is token %lld, which is outside a vocabulary of %zu",
+        what, static_cast<long long>(id), count);
   return {};
 }
 
 Status TokenizerSpec::verify() const {
   if (vocab.empty() || vocab.size() > kMaxTokens)
-    return Status::error(Code::BadFile,
-                         "tokenizer: %zu tokens; 1 to %u are supported",
-                         vocab.size(), kMaxTokens);
+    return Status::error(
+        Code::BadFile,
+        "tokenizer: the vocabulary has %zu tokens; 1 to %u are supported",
+        vocab.size(), kMaxTokens);
   for (const std::string &text : vocab)
     if (text.size() > kMaxTokenBytes)
-      return Status::error(Code::BadFile, "tokenizer: a token of %zu bytes",
-                           text.size());
+      return Status::error(
+          Code::BadFile, "tokenizer: a token has %zu bytes, which is too long",
+          text.size());
   for (const TokenizerMerge &merge : merges) {
     GIST_TRY(checkId("part of a merge", merge.left, vocab.size()));
     GIST_TRY(checkId("part of a merge", merge.right, vocab.size()));
@@ -54,9 +57,10 @@ Status TokenizerSpec::verify() const {
   for (const AddedToken &token : added) {
     GIST_TRY(checkId("an added token", token.id, vocab.size()));
     if (token.text.empty() || token.text.size() > kMaxTokenBytes)
-      return Status::error(Code::BadFile,
-                           "tokenizer: an added token of %zu bytes",
-                           token.text.size());
+      return Status::error(
+          Code::BadFile,
+          "tokenizer: an added token has %zu bytes; it is empty or too long",
+          token.text.size());
   }
   for (int32_t id : {bos, eos, unknown, pad, mask})
     if (id != kNone)
@@ -68,15 +72,18 @@ Status TokenizerSpec::verify() const {
   // Byte-level models skip it.
   if (model != TokenizerModel::ByteBpe && unknown == kNone)
     return Status::error(Code::BadFile,
-                         "tokenizer: no token for unknown words");
+                         "tokenizer: there is no token for unknown words");
   if (maxWordChars > kMaxTokenBytes)
-    return Status::error(Code::BadFile, "tokenizer: words of %u characters",
-                         maxWordChars);
+    return Status::error(
+        Code::BadFile,
+        "tokenizer: the limit of %u characters for a word is too large",
+        maxWordChars);
   if (wordPrefix.size() > kMaxTokenBytes ||
       chatTemplate.size() > kMaxTemplateBytes)
-    return Status::error(Code::BadFile,
-                         "tokenizer: a chat template of %zu bytes",
-                         chatTemplate.size());
+    return Status::error(
+        Code::BadFile,
+        "tokenizer: the chat template has %zu bytes, which is too long",
+        chatTemplate.size());
   return {};
 }
 
@@ -162,7 +169,7 @@ template <typename Options>
 static Status unpackBits(uint8_t bits, const char *what,
                          const Options &options) {
   if (bits >> options.size())
-    return Status::error(Code::BadFile, "%s: unknown bits in 0x%02x", what,
+    return Status::error(Code::BadFile, "%s: 0x%02x has unknown bits", what,
                          bits);
   for (size_t i = 0; i < options.size(); ++i)
     *options[i] = bits >> i & 1;
@@ -236,7 +243,8 @@ Status TokenizerSpec::deserialize(Bytes bytes, TokenizerSpec &spec) {
   GIST_TRY(cursor.read("tokenizer's version", version));
   if (version != kFormatVersion)
     return Status::error(Code::Unsupported,
-                         "tokenizer: format %u; this runtime reads format %u",
+                         "tokenizer: the section has format %u, but this "
+                         "runtime reads format %u",
                          version, kFormatVersion);
   GIST_TRY(readEnum(cursor, "tokenizer's model", TokenizerModel::Alphabet,
                     result.model));
@@ -267,7 +275,7 @@ Status TokenizerSpec::deserialize(Bytes bytes, TokenizerSpec &spec) {
   // Bytes behind the end show that reader and writer disagree.
   if (cursor.left())
     return Status::error(Code::BadFile,
-                         "tokenizer: %" PRIu64 " bytes are left over",
+                         "tokenizer: %" PRIu64 " bytes are left after its end",
                          cursor.left());
   // All users of a spec rely on verify(), so nothing is handed out before.
   GIST_TRY(result.verify());

@@ -479,7 +479,7 @@ func.func @dequantize(%blocks: tensor<?x2x18xi8>) -> tensor<?x64xf32> {
 // -----
 
 func.func @selection_as_argument(%s: !gist.selection<?>) -> tensor<?xi32> {
-  // expected-error @+1 {{'gist.unpack_selection' op takes a selection that no gist op made: selections cannot pass through functions and control flow, their parts can}}
+  // expected-error @+1 {{'gist.unpack_selection' op takes a selection that was not made by a gist op: selections cannot pass through functions or control flow; pass their parts instead}}
   %ids, %count, %nearest, %weight = gist.unpack_selection %s : !gist.selection<?>
   return %ids : tensor<?xi32>
 }
@@ -487,7 +487,7 @@ func.func @selection_as_argument(%s: !gist.selection<?>) -> tensor<?xi32> {
 // -----
 
 func.func @selection_as_result(%x: tensor<?x7xf32>) -> !gist.selection<?> {
-  // expected-error @+1 {{'gist.gram_select' op makes a selection for an op of another dialect: selections cannot pass through functions and control flow, their parts can}}
+  // expected-error @+1 {{'gist.gram_select' op makes a selection that an op of another dialect reads: selections cannot pass through functions or control flow; pass their parts instead}}
   %s = gist.gram_select %x, 3.0e-1 : tensor<?x7xf32>
   return %s : !gist.selection<?>
 }
@@ -499,7 +499,7 @@ func.func @selection_in_a_loop(%x: tensor<?x7xf32>, %n: index, %t: index)
     -> tensor<?xi32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  // expected-error @+1 {{'gist.keep_all' op makes a selection for an op of another dialect}}
+  // expected-error @+1 {{'gist.keep_all' op makes a selection that an op of another dialect reads}}
   %all = gist.keep_all(%t) : !gist.selection<?>
   %last = scf.for %i = %c0 to %n step %c1 iter_args(%s = %all) -> (!gist.selection<?>) {
     %next, %removed, %added = gist.cascade_update %x, %s, 3.0e-1

@@ -10,7 +10,7 @@ module attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 0>} {}
 
 // -----
 
-// expected-error @+1 {{'func.func' op says that 2 arguments are outputs, and has 1 arguments}}
+// expected-error @+1 {{'func.func' op says that 2 arguments are outputs, but has 1 arguments}}
 func.func private @outputs(tensor<4xf32>) -> tensor<4xf32> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 2>}
 
 // -----

@@ -10,7 +10,7 @@ gist.plan {
 // -----
 
 gist.plan {
-  // expected-error @+1 {{'gist.plan_linear' op is not a layer, nor a linear layer 'head'}}
+  // expected-error @+1 {{'gist.plan_linear' op is neither a layer nor a linear layer 'head'}}
   gist.plan_linear qkv bits 3
 }
 
@@ -24,7 +24,7 @@ gist.plan {
 
 // -----
 
-// expected-error @+1 {{expects layers of as many heads as the first one's, 1, got 2}}
+// expected-error @+1 {{expects every layer to have as many heads as the first, 1, got 2}}
 gist.plan block 4 {
   gist.plan_layer {
     gist.plan_head dense
@@ -46,7 +46,7 @@ gist.plan {
 
 // -----
 
-// expected-error @+1 {{has selections, which whole sequences have, and heads or linear layers of a KV cache}}
+// expected-error @+1 {{mixes selections, which are for whole sequences, with heads or linear layers, which are for a KV cache}}
 gist.plan {
   gist.plan_layer {
     gist.plan_attend copy
@@ -58,7 +58,7 @@ gist.plan {
 
 gist.plan {
   gist.plan_layer {
-    // expected-error @+1 {{'arith.constant' op says nothing of a layer}}
+    // expected-error @+1 {{'arith.constant' op does not belong in a layer; expected heads, linear layers, a selection or an attention}}
     %x = arith.constant 0 : index
   }
 }
@@ -67,7 +67,7 @@ gist.plan {
 
 gist.plan {
   gist.plan_layer {
-    // expected-error @+1 {{is the head, which belongs to no layer}}
+    // expected-error @+1 {{is the head, which does not belong in a layer}}
     gist.plan_linear head bits 3
   }
 }
@@ -77,7 +77,7 @@ gist.plan {
 gist.plan {
   gist.plan_layer {
     gist.plan_linear qkv bits 3
-    // expected-error @+1 {{is the second for 'qkv' in its layer}}
+    // expected-error @+1 {{is the second linear layer 'qkv' in its layer}}
     gist.plan_linear qkv bits 4
   }
 }
@@ -137,7 +137,7 @@ gist.plan {
 
 gist.plan {
   gist.plan_layer {
-    // expected-error @+1 {{expects bits for what is compensated, for exact_rows and for epsilon_low}}
+    // expected-error @+1 {{expects bits where compensated, exact_rows or epsilon_low are given}}
     gist.plan_linear o compensated
   }
 }
@@ -146,7 +146,7 @@ gist.plan {
 
 gist.plan {
   gist.plan_layer {
-    // expected-error @+1 {{expects exact_rows to be positive and of the head}}
+    // expected-error @+1 {{expects positive exact_rows, and only for the head}}
     gist.plan_linear o bits 3 exact_rows 4
   }
 }
@@ -162,7 +162,7 @@ gist.plan {
 
 gist.plan {
   gist.plan_layer {
-    // expected-error @+1 {{expects k to be positive, not of the head, and to come with bits or epsilon}}
+    // expected-error @+1 {{expects a positive k together with bits or epsilon, and never for the head}}
     gist.plan_linear o k 4
   }
 }
@@ -257,7 +257,7 @@ gist.head_table @t context 8 block 4 {
 // -----
 
 gist.head_table @t context 8 block 4 {
-  // expected-error @+1 {{expects heads, and nothing else, in a table}}
+  // expected-error @+1 {{expects a table to contain only heads}}
   gist.plan_layer {
     gist.plan_attend copy
   }
@@ -295,5 +295,5 @@ gist.made_weight @m image of "w" : tensor<16x4xf16>
 
 // -----
 
-// expected-error @+1 {{expects k in its type, got 5 and 'tensor<16x4xf16>'}}
+// expected-error @+1 {{expects a type of the size that k says, got 5 and 'tensor<16x4xf16>'}}
 gist.made_weight @m image of "w" basis "b" k 5 : tensor<16x4xf16>

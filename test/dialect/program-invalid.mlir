@@ -37,7 +37,7 @@ func.func @dispatch_c2_type(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 func.func private @k(tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 2>}
 func.func @dispatch_c3_outputs(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{'gist.dispatch' op expects @k to return its 1 destinations and say so in gist.kernel}}
+  // expected-error @+1 {{'gist.dispatch' op expects @k to return its 1 destinations and to state their number in gist.kernel}}
   %y = gist.dispatch @k(%x : tensor<4xf32>) outs(%x : tensor<4xf32>)
   return %y : tensor<4xf32>
 }

@@ -18,7 +18,7 @@ module attributes {gist.target = #gist.gpu_target<"sm_90", gram = fp8>} {}
 
 // -----
 
-// expected-error @+1 {{no CPU target 'riscv64-linux-gnu': aarch64 and x86_64 are known}}
+// expected-error @+1 {{there is no CPU target 'riscv64-linux-gnu'; expected aarch64 or x86_64}}
 module attributes {gist.target = #gist.cpu_target<triple = "riscv64-linux-gnu", cpu = "generic", features = "">} {}
 
 // -----

@@ -63,6 +63,27 @@ TEST(AtomicFile, RefusesWhatCannotBeWritten) {
       << status.text;
 }
 
+TEST(AtomicFile, ADeviceStaysOne) {
+  EXPECT_TRUE(writeWhole("/dev/null", "text").ok());
+  struct stat info;
+  ASSERT_EQ(::stat("/dev/null", &info), 0);
+  EXPECT_TRUE(S_ISCHR(info.st_mode));
+  EXPECT_EQ(writeWhole("/dev/full", "text").text,
+            "/dev/full: cannot write: No space left on device");
+}
+
+TEST(AtomicFile, ChecksWithoutATrace) {
+  TemporaryFolder folder;
+  EXPECT_TRUE(checkWritable(folder.file("out")).ok());
+  EXPECT_TRUE(folder.list().empty());
+  writeFile(folder.file("out"), "old");
+  EXPECT_TRUE(checkWritable(folder.file("out")).ok());
+  EXPECT_EQ(readFile(folder.file("out")), "old");
+  EXPECT_TRUE(checkWritable("/dev/null").ok());
+  EXPECT_FALSE(checkWritable(folder.file("missing/out")).ok());
+  EXPECT_FALSE(checkWritable(folder.path).ok());
+}
+
 // The limit on file sizes fails a write as a full disk does.
 TEST(AtomicFile, NoSpaceLeavesNothingBehind) {
   TemporaryFolder folder;

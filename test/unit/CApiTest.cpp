@@ -105,7 +105,8 @@ TEST_F(CApi, TokensAndText) {
   EXPECT_EQ(gist_tokenize(module, "hey", 3, 1, tokens, &count),
             GIST_OUT_OF_MEMORY);
   EXPECT_EQ(count, 3u);
-  EXPECT_STREQ(gist_last_error(), "room for 2 values, need 3");
+  EXPECT_STREQ(gist_last_error(),
+               "the buffer has room for 2 values, but 3 are needed");
 }
 
 // The callback can stop, and the result says that it did.
@@ -465,7 +466,7 @@ TEST_F(CApi, BadValues) {
   gist_session *none = nullptr;
   gist_session_options wrong{"cpu", 4000000000u, 0, 0, nullptr, 0};
   expectBad(gist_session_create(module, &wrong, &none),
-            "4000000000 threads, at most 1024 are allowed");
+            "4000000000 threads were asked for; at most 1024 are allowed");
   wrong = {"cpu", 1, -1, 0, nullptr, 0};
   EXPECT_NE(gist_session_create(module, &wrong, &none), GIST_OK);
   wrong = {"cpu", 1, 0, -1, nullptr, 0};

@@ -97,7 +97,7 @@ TEST(ChatTemplate, OneTemplateServesManyConversations) {
 TEST(ChatTemplate, ErrorsNameThePlace) {
   EXPECT_EQ(error("a\n {{ b.c.d }}", R"({"b": {}})"),
             "line 2, column 8: 'c' is undefined");
-  EXPECT_EQ(error("{{ 'x", "{}"), "line 1, column 4: a string without an end");
+  EXPECT_EQ(error("{{ 'x", "{}"), "line 1, column 4: a string has no end");
   EXPECT_EQ(error("{% if x %}", R"({"x": 1})"),
             "line 1, column 11: expected {% endif %}");
   EXPECT_EQ(error("{{ raise_exception('no') }}", "{}"),

@@ -99,26 +99,26 @@ TEST(Expr, MalformedIsRefused) {
     EXPECT_EQ(status.code, Code::BadFile);
     return status.text;
   };
-  EXPECT_EQ(message({}, 0), "expression leaves 0 values, expected one");
+  EXPECT_EQ(message({}, 0), "an expression leaves 0 values; expected one");
   EXPECT_EQ(message({{{ExprOp::Const, 1}, {ExprOp::Const, 2}}}, 0),
-            "expression leaves 2 values, expected one");
+            "an expression leaves 2 values; expected one");
   EXPECT_EQ(message({{{ExprOp::Const, 1}, {ExprOp::Add, 0}}}, 0),
-            "expression takes two values where 1 are left");
+            "an expression takes two values, but its stack holds 1");
   EXPECT_EQ(message(symbol(2), 2),
-            "expression reads symbol 2, the module has 2");
+            "an expression reads symbol 2, but the module has 2 symbols");
   EXPECT_EQ(message({{{ExprOp::Symbol, -1}}}, 2),
-            "expression reads symbol -1, the module has 2");
+            "an expression reads symbol -1, but the module has 2 symbols");
   EXPECT_EQ(message({{{static_cast<ExprOp>(10), 0}}}, 0),
-            "unknown expression step 10");
+            "an expression has the unknown step 10");
   Expr deep;
   for (size_t i = 0; i <= kMaxExprDepth; ++i)
     deep.steps.push_back({ExprOp::Const, 1});
-  EXPECT_EQ(message(deep, 0), "expression needs a stack deeper than 16");
+  EXPECT_EQ(message(deep, 0), "an expression needs a stack deeper than 16");
   Expr longOne = constant(1);
   for (size_t i = 0; i < kMaxExprSteps; ++i)
     longOne.steps.push_back({ExprOp::Const, 1});
   EXPECT_EQ(message(longOne, 0),
-            "expression of 257 steps, at most 256 are allowed");
+            "an expression has 257 steps; at most 256 are allowed");
 }
 
 // What gist-run info --disassemble shows; brackets that are missing would say

@@ -29,11 +29,20 @@ protected:
     ASSERT_EQ(prompt, (std::vector<int32_t>{'h', 'e', 'l', 'l', 'o'}));
   }
 
-  /// What the model must say, by the reference alone.
-  std::vector<int32_t> greedy(size_t count) const {
+  /// What the model must say, by the reference alone. With a penalty, tokens
+  /// that are among the last `window` are less likely.
+  std::vector<int32_t> greedy(size_t count, float penalty = 1,
+                              size_t window = 0) const {
     std::vector<int32_t> tokens = prompt;
     for (size_t i = 0; i < count; ++i) {
       std::vector<float> logits = model.logitsAfter(tokens);
+      for (size_t token = 0; token < logits.size(); ++token) {
+        auto recent = tokens.end() -
+                      static_cast<ptrdiff_t>(std::min(window, tokens.size()));
+        if (std::find(recent, tokens.end(), static_cast<int32_t>(token)) !=
+            tokens.end())
+          logits[token] *= logits[token] > 0 ? 1 / penalty : penalty;
+      }
       tokens.push_back(static_cast<int32_t>(
           std::max_element(logits.begin(), logits.end()) - logits.begin()));
     }
@@ -75,6 +84,17 @@ TEST_F(GeneratorTest, GreedyEqualsTheReference) {
   std::sort(distinct.begin(), distinct.end());
   distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
   EXPECT_GT(distinct.size(), 5u);
+}
+
+TEST_F(GeneratorTest, RepeatPenalty) {
+  GenerateOptions options{.maxTokens = 20, .ignoreEnd = true};
+  options.sampler.repeatPenalty = 4;
+  options.sampler.repeatWindow = 8;
+  GenerateResult result;
+  ASSERT_TRUE(
+      generate(*session, tokenizer, prompt, options, nullptr, result).ok());
+  EXPECT_EQ(result.tokens, greedy(20, 4, 8));
+  EXPECT_NE(result.tokens, greedy(20));
 }
 
 // The token that ends is part of the result.
@@ -170,5 +190,5 @@ TEST_F(GeneratorTest, Refusals) {
   small.writer.spec.model.padToken = -1;
   ASSERT_TRUE(Module::open(small.write(folder.file("s.gist")), module).ok());
   EXPECT_EQ(loadTokenizer(*module, tokenizer).text,
-            "tokenizer of 261 tokens for a model of 260");
+            "the tokenizer has 261 tokens, but the model has 260");
 }

@@ -150,7 +150,7 @@ TEST(GgufTest, RefusesLyingCountsWithoutAllocating) {
             "key 'k': string: 18446744073709551615 bytes at offset 45 do not "
             "fit in 45");
   EXPECT_EQ(Writer().header(0, 1).text("k").add<uint32_t>(13).error(),
-            "key 'k': 13 is not a type of values");
+            "key 'k': 13 is not a known type of values");
 }
 
 // A recursion without bound would overflow the stack.
@@ -183,7 +183,7 @@ TEST(GgufTest, RefusesLyingTensors) {
       one({48}, 2, 0),
       "tensor 'w': rows of 48 elements are not whole blocks of 32 (Q4_0)");
   EXPECT_EQ(one({1, 1, 1, 1, 1}, 0, 0),
-            "tensor 'w': 5 dimensions, at most 4 are allowed");
+            "tensor 'w': it has 5 dimensions; at most 4 are allowed");
   EXPECT_EQ(one({uint64_t(1) << 63, 2}, 0, 0),
             "tensor 'w': shape 2x-9223372036854775808 is empty or too large");
   EXPECT_EQ(one({32}, 16, 0).substr(0, 44),

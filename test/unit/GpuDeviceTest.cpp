@@ -413,18 +413,19 @@ TEST_P(GpuDevice, ModulesThatDoNotFit) {
               spec.kernels[2].code[1].sharedMemory = 300000;
             }),
             std::string(isHip() ? "target 'gfx942': " : "target 'sm_90': ") +
-                "kernel 'mean' wants 300000 bytes of shared memory, a "
-                "workgroup of Fake card 0 may have " +
+                "kernel 'mean' needs 300000 bytes of shared memory, but a "
+                "workgroup of Fake card 0 may have only " +
                 (isHip() ? "65536" : "232448"));
-  EXPECT_EQ(message([this](ModuleSpec &spec) {
-              spec.targets[1].name = isHip() ? "gfx90a" : "sm_100";
-            }),
-            isHip() ? "the module has no code for this hip device, "
-                      "gfx942:sramecc+:xnack-; 'cpu' is code for cpu; 'gfx90a' "
-                      "is code for gfx90a, this is gfx942:sramecc+:xnack-"
-                    : "the module has no code for this cuda device, sm_90; "
-                      "'cpu' is code for cpu; 'sm_100' is code for sm_100, "
-                      "this is sm_90");
+  EXPECT_EQ(
+      message([this](ModuleSpec &spec) {
+        spec.targets[1].name = isHip() ? "gfx90a" : "sm_100";
+      }),
+      isHip() ? "the module has no code for this hip device, "
+                "gfx942:sramecc+:xnack-; 'cpu' is code for cpu; 'gfx90a' "
+                "is code for gfx90a, but this device is gfx942:sramecc+:xnack-"
+              : "the module has no code for this cuda device, sm_90; "
+                "'cpu' is code for cpu; 'sm_100' is code for sm_100, but this "
+                "device is sm_90");
 }
 
 // More than 48 KiB of shared memory must be asked for from CUDA; HIP gives it.

@@ -86,7 +86,7 @@ TEST_P(GpuDriver, Missing) {
   // The other driver is a library, but not this driver.
   std::string other = isHip() ? GIST_TEST_FAKE_CUDA : GIST_TEST_FAKE_HIP;
   EXPECT_EQ(openDevice(GetParam(), {.library = other}, device).text,
-            other + " is no " + title + " driver: it has no function " +
+            other + " is not a " + title + " driver: it has no function " +
                 (isHip() ? "hipRuntimeGetVersion" : "cuDriverGetVersion"));
 }
 
@@ -130,8 +130,9 @@ TEST_P(HipDriver, Supports) {
        {"gfx942", "gfx942:xnack-", "gfx942:sramecc+", "gfx942:sramecc+:xnack-"})
     EXPECT_TRUE(fits(target).ok()) << target;
   for (const char *target : {"gfx90a", "gfx9", "gfx942a", "gfx942:xnack+", ""})
-    EXPECT_EQ(fits(target).text, "is code for " + std::string(target) +
-                                     ", this is gfx942:sramecc+:xnack-");
+    EXPECT_EQ(fits(target).text,
+              "is code for " + std::string(target) +
+                  ", but this device is gfx942:sramecc+:xnack-");
   EXPECT_EQ(supports("sm_90", "cuda", CodeFormat::Ptx).text,
             "is code for cuda");
 }
@@ -140,7 +141,8 @@ TEST_P(HipDriver, Supports) {
 TEST_P(HipDriver, ArchitectureUnknown) {
   driver.set("gfx", 0);
   EXPECT_EQ(supports("gfx942", "hip", CodeFormat::Hsaco).text,
-            "is code for gfx942, the driver does not say what Fake card 0 is");
+            "is code for gfx942, but the driver does not say which "
+            "architecture Fake card 0 has");
 }
 
 INSTANTIATE_TEST_SUITE_P(Hip, HipDriver, ::testing::Values("hip"));
@@ -172,7 +174,7 @@ TEST_P(CudaDriver, Supports) {
     EXPECT_EQ(status.ok(), c.fits) << c.target << " on " << c.capability;
     if (!c.fits) {
       EXPECT_EQ(status.text, "is code for " + std::string(c.target) +
-                                 ", this is sm_" +
+                                 ", but this device is sm_" +
                                  std::to_string(c.capability));
     }
   }

@@ -67,7 +67,7 @@ TEST(LinearPlanTest, MistakesAreNamed) {
   EXPECT_EQ(complain(R"({"o": {"epsilon": 0.1}})"),
             "layer 0: o: a gate needs a subspace: 'k'");
   EXPECT_EQ(complain(R"({"o": {"k": 4}})"),
-            "layer 0: o: 'k' comes with 'bits', 'epsilon' or both");
+            "layer 0: o: 'k' needs 'bits', 'epsilon' or both");
   EXPECT_EQ(complain(R"({"o": {"k": 4, "epsilon": 1.5}})"),
             "layer 0: o: 'epsilon' is 1.5, expected 0 to 1");
   EXPECT_EQ(
@@ -78,13 +78,13 @@ TEST(LinearPlanTest, MistakesAreNamed) {
             "layer 0: o: expected \"nearest\" or \"compensated\" as "
             "'rounding'");
   EXPECT_EQ(complain(R"({"o": {"bits": 3, "exact_rows": 1}})"),
-            "layer 0: o: 'exact_rows' is for the head");
+            "layer 0: o: only the head may have 'exact_rows'");
   EXPECT_EQ(complain(R"({"o": {"width": 3}})"),
             "layer 0: o: 'width' is unknown; linear layers have bits, "
             "rounding, k, epsilon and epsilon_low, a head exact_rows and "
             "exact_bits");
   EXPECT_EQ(complain(R"({"o": {"bits": 3, "exact_bits": 8}})"),
-            "layer 0: o: 'exact_bits' comes with 'exact_rows' and is 8");
+            "layer 0: o: 'exact_bits' needs 'exact_rows', and must be 8");
 }
 
 /// What 'gist-plan linears' says of a head of 100 rows and of a layer that has
@@ -153,7 +153,7 @@ TEST(LinearSolveTest, BytesComeFromWhereTheyCostLeast) {
   EXPECT_EQ(chosen, (std::vector<size_t>{2, 0}));
   EXPECT_EQ(plan::countBytes(menus, chosen), 160);
   EXPECT_EQ(plan::chooseWithin(menus, 100, chosen).text,
-            "100 bytes are asked for, and the smallest plan reads 120");
+            "100 bytes were asked for, but the smallest plan reads 120");
   LinearPlan made = plan::makePlan(menus, {2, 1}, "b");
   ASSERT_EQ(made.layers.size(), 1u);
   EXPECT_EQ(made.layers[0][1].bits, 2);

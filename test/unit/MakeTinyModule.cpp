@@ -16,6 +16,7 @@ using namespace gist::test;
 // For the tests of tools, which need module files but no compiler.
 static int printUsage() {
   std::fputs("usage: gist-make-tiny-module OUT.gist [SEED] [OPTION...]\n"
+             "  --encoder      only the entry that embeds\n"
              "  --scaled       code for the CPU that gives twice the logits\n"
              "  --foreign      code for a CPU that is not this one\n"
              "  gfx...=FILE    code for an AMD GPU, from a code object\n"
@@ -28,12 +29,14 @@ int main(int argc, char **argv) {
   if (argc < 2)
     return printUsage();
   uint32_t seed = 7;
-  bool scaled = false, foreign = false;
+  bool encoder = false, scaled = false, foreign = false;
   std::vector<std::pair<std::string, std::string>> gpus;
   for (int i = 2; i < argc; ++i) {
     std::string argument = argv[i];
     size_t equals = argument.find('=');
-    if (argument == "--scaled")
+    if (argument == "--encoder")
+      encoder = true;
+    else if (argument == "--scaled")
       scaled = true;
     else if (argument == "--foreign")
       foreign = true;
@@ -46,6 +49,10 @@ int main(int argc, char **argv) {
       return printUsage();
   }
   TinyModel model(seed, scaled);
+  if (encoder)
+    std::erase_if(model.writer.spec.entries, [](const EntrySpec &entry) {
+      return entry.name != kEntryEmbed;
+    });
   if (foreign)
     // A triple that no test machine has.
     model.writer.spec.targets[0].triple = "riscv64-linux-gnu";

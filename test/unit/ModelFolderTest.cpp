@@ -95,23 +95,40 @@ TEST_F(ModelFolderTest, SentenceTransformersFolder) {
   EXPECT_TRUE(result.pooling.present);
   EXPECT_TRUE(result.pooling.mean);
   EXPECT_TRUE(result.pooling.normalize);
+  EXPECT_EQ(result.pooling.maxTokens, 0);
+
+  for (const char *none : {"{}", R"({"max_seq_length":null})", "[]"}) {
+    write("sentence_bert_config.json", none);
+    ASSERT_TRUE(openModelFolder(folder, result).ok()) << none;
+    EXPECT_EQ(result.pooling.maxTokens, 0) << none;
+  }
+  write("sentence_bert_config.json", R"({"max_seq_length":256})");
+  ASSERT_TRUE(openModelFolder(folder, result).ok());
+  EXPECT_EQ(result.pooling.maxTokens, 256);
+  for (const char *bad : {"0", "-1", "1.5", "\"256\"", "[256]"}) {
+    write("sentence_bert_config.json",
+          std::string(R"({"max_seq_length":)") + bad + "}");
+    EXPECT_EQ(error(), "F/sentence_bert_config.json: 'max_seq_length' is not "
+                       "a positive integer")
+        << bad;
+  }
 }
 
 // The file that is missing is named, and so is the one that promised it.
 TEST_F(ModelFolderTest, SaysWhatIsMissing) {
-  EXPECT_EQ(error(), "F: neither model.safetensors nor "
+  EXPECT_EQ(error(), "F: the folder has neither model.safetensors nor "
                      "model.safetensors.index.json");
   writeWeights("m-1.safetensors", "a");
   write("model.safetensors.index.json",
         R"({"weight_map":{"a":"m-1.safetensors","b":"m-1.safetensors"}})");
-  EXPECT_EQ(error(), "F/m-1.safetensors: no tensor 'b', which "
-                     "F/model.safetensors.index.json promises");
+  EXPECT_EQ(error(), "F/m-1.safetensors: the file has no tensor 'b', which "
+                     "F/model.safetensors.index.json lists");
   write("model.safetensors.index.json",
         R"({"weight_map":{"a":"m-9.safetensors"}})");
   EXPECT_EQ(error(),
             "F/m-9.safetensors: cannot open: No such file or directory");
   write("config.json", "[]");
-  EXPECT_EQ(error(), "F: no config.json with an object");
+  EXPECT_EQ(error(), "F: the folder has no config.json with a JSON object");
   write("config.json", "{");
   EXPECT_EQ(error(), "F/config.json is not valid JSON");
 }

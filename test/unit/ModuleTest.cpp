@@ -166,7 +166,7 @@ TEST(Module, StreamedWeightsComeInPieces) {
     return sink(bytesOf("four"));
   });
   Status status = wrong.writer.write(folder.file("wrong.gist"));
-  EXPECT_EQ(status.text, "weight 'short' has 4 bytes, 5 were announced");
+  EXPECT_EQ(status.text, "weight 'short' has 4 bytes, but 5 were announced");
   EXPECT_EQ(folder.list(), std::vector<std::string>{"m.gist"});
 }
 
@@ -257,9 +257,9 @@ protected:
 // Another kind of file gets a plain answer.
 TEST_F(DamagedModule, NotAModule) {
   content = "GGUF and so on";
-  EXPECT_EQ(message(), "not a gist module");
+  EXPECT_EQ(message(), "the file is not a gist module");
   content.clear();
-  EXPECT_EQ(message(), "not a gist module");
+  EXPECT_EQ(message(), "the file is not a gist module");
 }
 
 // The sentence says what to do.
@@ -267,10 +267,9 @@ TEST_F(DamagedModule, Version) {
   header.major = 9;
   header.minor = 3;
   seal();
-  EXPECT_EQ(
-      message(),
-      "module format 9.3, this runtime reads 1.x; compile the model again "
-      "with a matching gist-compile");
+  EXPECT_EQ(message(), "the module has format 9.3, but this runtime reads 1.x; "
+                       "compile the model again "
+                       "with a matching gist-compile");
 }
 
 // Minor versions may add, never change.
@@ -285,14 +284,15 @@ TEST_F(DamagedModule, NewerMinorIsAccepted) {
 TEST_F(DamagedModule, Truncated) {
   size_t full = content.size();
   content.resize(full - 100);
-  EXPECT_EQ(message(),
-            "module of " + std::to_string(full) + " bytes, but the file has " +
-                std::to_string(full - 100) + "; was it copied completely?");
+  EXPECT_EQ(message(), "the module has " + std::to_string(full) +
+                           " bytes, but the file has " +
+                           std::to_string(full - 100) +
+                           "; was it copied completely?");
 }
 
 TEST_F(DamagedModule, HeaderHash) {
   content[70] ^= 1; // in the section table
-  EXPECT_EQ(message(), "header is damaged");
+  EXPECT_EQ(message(), "the header is damaged");
 }
 
 // Refused before a table of that size is read.
@@ -300,7 +300,7 @@ TEST_F(DamagedModule, TooManySections) {
   header.sectionCount = 1u << 31;
   std::memcpy(content.data(), &header, sizeof(header));
   EXPECT_EQ(message(),
-            "module claims 2147483648 sections, at most 256 are allowed");
+            "the module has 2147483648 sections; at most 256 are allowed");
 }
 
 TEST_F(DamagedModule, SectionHashes) {
@@ -358,8 +358,8 @@ TEST_F(DamagedModule, UnknownSections) {
     if (candidate.kind == static_cast<SectionKind>(99))
       candidate.flags = kSectionRequired;
   seal();
-  EXPECT_EQ(message(), "module needs a newer runtime: section of kind 99 is "
-                       "not known");
+  EXPECT_EQ(message(), "the module needs a newer runtime: this one does not "
+                       "know sections of kind 99");
 }
 
 // All that a session relies on is asked for when the file is opened.
@@ -369,7 +369,7 @@ TEST_F(DamagedModule, MissingSections) {
   EXPECT_EQ(message(), "target 'cpu' has no code");
   section(SectionKind::Metadata).kind = static_cast<SectionKind>(98);
   seal();
-  EXPECT_EQ(message(), "module has no metadata section");
+  EXPECT_EQ(message(), "the module has no metadata section");
 }
 
 // What an older runtime must not ignore.
@@ -380,9 +380,9 @@ TEST(Module, UnknownRequirementIsRefused) {
   std::shared_ptr<const Module> module;
   Status status = Module::open(model.write(folder.file("m.gist")), module);
   EXPECT_EQ(status.code, Code::Unsupported);
-  EXPECT_NE(
-      status.text.find("module needs a newer runtime: 'paged-cache' is not"),
-      std::string::npos);
+  EXPECT_NE(status.text.find("the module needs a newer runtime: this one does "
+                             "not know 'paged-cache'"),
+            std::string::npos);
 }
 
 // Three thousand references to one string of three thousand bytes: a file of
@@ -398,6 +398,8 @@ TEST(Metadata, SharingDoesNotMultiply) {
   ModuleSpec spec;
   Status status =
       decodeMetadata({builder.GetBufferPointer(), builder.GetSize()}, spec);
-  EXPECT_EQ(status.text, "metadata unpacks into more than it holds");
+  EXPECT_EQ(
+      status.text,
+      "the metadata is damaged: its tables refer to more data than it holds");
   EXPECT_TRUE(spec.requirements.empty());
 }

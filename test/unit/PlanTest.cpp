@@ -96,8 +96,8 @@ TEST(Plan, HasNoRoomInASmallerCache) {
   ASSERT_TRUE(fitPlan(plan, layout.table, 64, table).ok());
   plan.layers[1][0].room = 0.75;
   Status status = fitPlan(plan, layout.table, 64, table);
-  EXPECT_EQ(status.text, "layer 1: head 0: wants 16 rows and 48 clusters, the "
-                         "module has room for 16 and 32");
+  EXPECT_EQ(status.text, "layer 1: head 0: needs 16 rows and 48 clusters, but "
+                         "the module has room for 16 and 32");
   plan.layers.pop_back();
   EXPECT_EQ(fitPlan(plan, layout.table, 64, table).text,
             "the plan has fewer heads than the module");

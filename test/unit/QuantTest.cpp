@@ -137,7 +137,8 @@ TEST(QuantTest, SizesAreCheckedForOverflow) {
 TEST(QuantTest, UnknownFormatsAreRefusedByName) {
   WeightFormat format{};
   EXPECT_EQ(formatOfGgmlType(17, format).text,
-            "stored as ggml type 17 (IQ2_XS); supported are F32, F16, BF16, "
+            "the ggml type 17 (IQ2_XS) is not supported; supported are F32, "
+            "F16, BF16, "
             "Q8_0, Q4_0, Q4_1, Q4_K, Q6_K");
   EXPECT_FALSE(formatOfGgmlType(4, format).ok());
   ASSERT_TRUE(formatOfGgmlType(30, format).ok());

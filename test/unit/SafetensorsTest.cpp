@@ -57,8 +57,9 @@ TEST(SafetensorsTest, ReadsTensors) {
   EXPECT_EQ(b.fileOffset, 8 + kGood.size() + 24);
   EXPECT_EQ(file.tensors.at("a").shape, (std::vector<int64_t>{2, 3}));
   EXPECT_TRUE(file.tensors.at("scalar").shape.empty());
-  EXPECT_EQ(file.skipped.at("ids"),
-            "element type 'I64' is none of F32, F16, BF16");
+  EXPECT_EQ(
+      file.skipped.at("ids"),
+      "element type 'I64' is not supported; supported are F32, F16 and BF16");
 }
 
 // A length in the first eight bytes may say anything.
@@ -66,13 +67,13 @@ TEST(SafetensorsTest, RefusesBadHeaders) {
   EXPECT_EQ(errorOf("", 0), "the header is not a JSON object");
   EXPECT_EQ(errorOf("[1]", 0), "the header is not a JSON object");
   EXPECT_EQ(errorOf("{\"a\":", 0), "the header is not a JSON object");
-  EXPECT_EQ(errorOf("{\"a\":7}", 0), "tensor 'a': no dtype in the header");
+  EXPECT_EQ(errorOf("{\"a\":7}", 0), "tensor 'a': the header has no dtype");
 
   std::vector<uint8_t> bytes(8, 0xff);
   SafetensorsFile file;
   EXPECT_EQ(readSafetensors({bytes.data(), 8}, file).text,
-            "not a safetensors file: a header of 18446744073709551615 bytes, "
-            "at most 100000000 are allowed");
+            "not a safetensors file: its header has 18446744073709551615 "
+            "bytes; at most 100000000 are allowed");
   std::memset(bytes.data() + 2, 0, 6);
   EXPECT_EQ(readSafetensors({bytes.data(), 8}, file).text,
             "header: 65535 bytes at offset 8 do not fit in 8");
@@ -88,18 +89,18 @@ TEST(SafetensorsTest, RefusesLyingEntries) {
                    32);
   };
   EXPECT_EQ(entry("[8]", "[0,16]"),
-            "tensor 'w': 16 bytes, but 8 of F32 takes 32");
+            "tensor 'w': it has 16 bytes, but 8 of F32 takes 32");
   EXPECT_EQ(entry("[8]", "[16,48]"),
             "tensor 'w': content: 32 bytes at offset 16 do not fit in 32");
   EXPECT_EQ(entry("[8]", "[32,0]"),
-            "tensor 'w': no valid data_offsets in the header");
+            "tensor 'w': the header has no valid data_offsets");
   EXPECT_EQ(entry("[8]", "[0,32,64]"),
-            "tensor 'w': no valid data_offsets in the header");
+            "tensor 'w': the header has no valid data_offsets");
   EXPECT_EQ(entry("[-8]", "[0,32]"),
-            "tensor 'w': no valid shape in the header");
+            "tensor 'w': the header has no valid shape");
   EXPECT_EQ(entry("[8.0]", "[0,32]"),
-            "tensor 'w': no valid shape in the header");
-  EXPECT_EQ(entry("8", "[0,32]"), "tensor 'w': no valid shape in the header");
+            "tensor 'w': the header has no valid shape");
+  EXPECT_EQ(entry("8", "[0,32]"), "tensor 'w': the header has no valid shape");
   EXPECT_EQ(entry("[4611686018427387904,4611686018427387904]", "[0,0]"),
             "tensor 'w': shape 4611686018427387904x4611686018427387904 is "
             "empty or too large");
@@ -121,7 +122,7 @@ TEST(SafetensorsTest, RefusesDuplicatesAndOverlaps) {
 TEST(SafetensorsTest, DeepNestingIsDropped) {
   std::string deep = R"({"w":)" + std::string(1'000'000, '[') +
                      std::string(1'000'000, ']') + "}";
-  EXPECT_EQ(errorOf(deep, 0), "tensor 'w': no dtype in the header");
+  EXPECT_EQ(errorOf(deep, 0), "tensor 'w': the header has no dtype");
 }
 
 // An index must not lead out of its folder.
@@ -140,7 +141,7 @@ TEST(SafetensorsTest, IndexNamesPlainFilesOnly) {
             "tensor 'w': 'a/b' is not a file name");
   EXPECT_EQ(read(R"({"weight_map":{"w":3}})"),
             "tensor 'w': the file is not a name");
-  EXPECT_EQ(read(R"({})"), "no weight_map in the index");
+  EXPECT_EQ(read(R"({})"), "the index has no weight_map");
 }
 
 /// Whatever the bytes say, the reader ends with a Status, and what it accepted

@@ -58,6 +58,37 @@ TEST(Sampler, Greedy) {
   EXPECT_EQ(draw(sampler, {0, kInfinity}), 1);
 }
 
+TEST(Sampler, RepeatPenalty) {
+  Sampler sampler = make({.repeatPenalty = 2, .repeatWindow = 3});
+  EXPECT_TRUE(sampler.needsLogits());
+  EXPECT_EQ(draw(sampler, {3, 2, -1}), 0); // Nothing was seen.
+  sampler.see(std::vector<int32_t>{0});
+  EXPECT_EQ(draw(sampler, {3, 2, -1}), 1);   // 1.5, 2
+  EXPECT_EQ(draw(sampler, {-2, -3, -9}), 1); // -4, -3
+  EXPECT_EQ(draw(sampler, {5, 2, -1}), 0);   // 2.5, 2
+  // Twice is not more than once: 2.5, not 1.25.
+  sampler.see(std::vector<int32_t>{0});
+  EXPECT_EQ(draw(sampler, {5, 2, -1}), 0);
+  // Ids that the vocabulary does not have count, and change nothing.
+  sampler.see(std::vector<int32_t>{-1, 1000});
+  EXPECT_EQ(draw(sampler, {3, 2, -1}), 1);
+  // The window has moved beyond token 0.
+  sampler.see(std::vector<int32_t>{2});
+  EXPECT_EQ(draw(sampler, {3, 2, -1}), 0);
+  // Of more tokens than the window has, the last.
+  sampler.see(std::vector<int32_t>{0, 7, 8, 9});
+  EXPECT_EQ(draw(sampler, {3, 2, -1}), 0);
+  sampler.see(std::vector<int32_t>{7, 0, 8, 9});
+  EXPECT_EQ(draw(sampler, {3, 2, -1}), 1);
+
+  EXPECT_FALSE(make({.repeatPenalty = 1}).needsLogits());
+  EXPECT_FALSE(make({.repeatPenalty = 2, .repeatWindow = 0}).needsLogits());
+  for (float bad : {0.0f, -1.0f, kNan, kInfinity}) {
+    Sampler unchanged;
+    EXPECT_FALSE(Sampler::create({.repeatPenalty = bad}, unchanged).ok());
+  }
+}
+
 // No token is better than a wrong one; the old value stays.
 TEST(Sampler, FailsWithoutAChoice) {
   for (float temperature : {0.0f, 1.0f}) {

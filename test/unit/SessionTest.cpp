@@ -125,7 +125,8 @@ TEST_P(SessionTest, StateOfAnother) {
   auto smaller = create({.context = 16});
   ASSERT_TRUE(smaller);
   EXPECT_EQ(smaller->takeState(*first).text,
-            "a session takes state of the same module and capacity alone");
+            "a session takes state only from a session of the same module and "
+            "capacity");
 }
 
 // Meters of gist-run rely on it: before and tokens of each call.
@@ -235,15 +236,16 @@ TEST_P(SessionTest, CallByName) {
             "the module has no entry 'train'; it has: prefill, decode, score, "
             "embed");
   EXPECT_EQ(message("prefill", {{"Q", 1}}, {}), "the module has no symbol 'Q'");
-  EXPECT_EQ(message("prefill", {{"T", 25}}, {}),
-            "T = 25 is outside the 1 to 24 that the module was compiled for");
+  EXPECT_EQ(
+      message("prefill", {{"T", 25}}, {}),
+      "T = 25 is outside the range 1 to 24 that the module was compiled for");
   EXPECT_EQ(message("decode", {{"T", 2}}, {}),
-            "entry 'decode' takes at most 1 tokens, got 2");
+            "entry 'decode' takes at most 1 tokens; 2 were given");
   EXPECT_EQ(message("prefill", {{"T", 2}}, {}), "input 'tokens' is missing");
   EXPECT_EQ(message("prefill", {{"T", 2}}, {{"tokens", bytes}}),
-            "input 'tokens' has 12 bytes, the entry wants 8");
+            "input 'tokens' has 12 bytes, but the entry takes 8");
   EXPECT_EQ(message("prefill", {{"C", 7}}, {{"tokens", bytes}}),
-            "the capacity is chosen when a session is made");
+            "the capacity cannot be set: it is chosen when a session is made");
 }
 
 // Without the device's sampler the logits are downloaded and the host draws.
@@ -313,17 +315,17 @@ TEST_P(SessionTest, NextRefusesOtherTypesAndSizes) {
               find(spec, "sampling").type = ElementType::F32;
               find(spec, "sampling").size = spec.addConstant(20);
             }),
-            "input 'sampling' is 20 bytes of f32, expected 40 of i64");
+            "input 'sampling' has 20 bytes of f32; expected 40 of i64");
   EXPECT_EQ(message([&](ModuleSpec &spec) {
               find(spec, "next").type = ElementType::F32;
             }),
-            "output 'next' is f32, expected i32");
+            "output 'next' is f32; expected i32");
   EXPECT_EQ(message([&](ModuleSpec &spec) {
               ExprId two = spec.addConstant(2);
               find(spec, "next").shape = {two};
               find(spec, "next").size = spec.addConstant(8);
             }),
-            "8 bytes for one token");
+            "the entry returned 8 bytes for one token; expected 4");
 }
 
 // A call that fails half way would leave a cache that nobody knows.
@@ -355,8 +357,8 @@ TEST_P(SessionTest, RefusesBadArguments) {
   EXPECT_EQ(session->feed({}).text, "no tokens were given");
   std::unique_ptr<Session> none;
   EXPECT_EQ(Session::create(module, *device, {.context = 5000}, none).text,
-            "context: C = 5000 is outside the 1 to 4096 that the module was "
-            "compiled for");
+            "context: C = 5000 is outside the range 1 to 4096 that the module "
+            "was compiled for");
   EXPECT_EQ(Session::create(module, *device, {.chunk = -1}, none).text,
             "context and chunk sizes cannot be negative");
   EXPECT_FALSE(none);
@@ -381,7 +383,7 @@ TEST_P(SessionTest, RefusesCodeForOthers) {
             std::string::npos);
   EXPECT_NE(message([](ModuleSpec &spec) {
               spec.targets[0].triple = "riscv64-linux-gnu";
-            }).find("'cpu' is code for riscv64-linux-gnu, this is "),
+            }).find("'cpu' is code for riscv64-linux-gnu, but this device is "),
             std::string::npos);
   EXPECT_EQ(message([](ModuleSpec &spec) {
               spec.targets[0].device = "hip";
@@ -425,11 +427,11 @@ TEST_P(SessionTest, RangesAreChecked) {
               spec.entries[0].commands[0].grid[0] =
                   spec.addExpr(Expr::symbol(1) - Expr::symbol(0));
             }),
-            "entry 'prefill' command 0: grid is -4");
+            "entry 'prefill' command 0: grid is -4, which is negative");
   EXPECT_EQ(message([](ModuleSpec &spec) {
               spec.buffers[5].shape.push_back(spec.addConstant(2));
             }),
-            "logits: shape of 2088 bytes in a buffer of 1044");
+            "logits: the shape has 2088 bytes, but the buffer has 1044");
 }
 
 // Of the last call: P was 7.
@@ -532,9 +534,9 @@ INSTANTIATE_TEST_SUITE_P(Threads, SessionTest, ::testing::Values(1u, 2u, 4u));
 TEST(Devices, Names) {
   std::unique_ptr<Device> device;
   EXPECT_EQ(openDevice("tpu", {}, device).text,
-            "no device is called 'tpu'; there are cpu, hip and cuda");
+            "there is no device 'tpu'; expected cpu, hip or cuda");
   EXPECT_EQ(openDevice("cpu", {.threads = 5000}, device).text,
-            "5000 threads, at most 1024 are allowed");
+            "5000 threads were asked for; at most 1024 are allowed");
   ASSERT_TRUE(openDevice("cpu", {.threads = 3}, device).ok());
   EXPECT_EQ(device->info().parallelism, 3u);
   DeviceMemory memory;

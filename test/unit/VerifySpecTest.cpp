@@ -47,7 +47,7 @@ TEST_P(VerifySpec, Refuses) {
 
 static const BrokenRule kRules[] = {
     {"VocabSize", [](ModuleSpec &s) { s.model.vocabSize = -1; },
-     "model description has a size of -1"},
+     "the model's description has a negative size: -1"},
     {"StopToken", [](ModuleSpec &s) { s.model.stopTokens = {261}; },
      "stop token 261 is outside a vocabulary of 261"},
     {"PadToken", [](ModuleSpec &s) { s.model.padToken = -2; },
@@ -55,15 +55,15 @@ static const BrokenRule kRules[] = {
     {"SymbolNames", [](ModuleSpec &s) { s.symbols[1].name = "T"; },
      "two symbols are named 'T'"},
     {"SymbolBounds", [](ModuleSpec &s) { s.symbols[0].initial = 25; },
-     "symbol 'T' starts at 25 with bounds 1 and 24"},
+     "symbol 'T' starts at 25, which is outside its bounds 1 and 24"},
     {"SymbolCount",
      [](ModuleSpec &s) {
        while (s.symbols.size() < 65)
          s.symbols.push_back({"s" + std::to_string(s.symbols.size()), 0, 0, 0});
      },
-     "65 symbols, at most 64 are allowed"},
+     "the module has 65 symbols; at most 64 are allowed"},
     {"Expr", [](ModuleSpec &s) { s.exprs[1].steps.clear(); },
-     "expression 1: expression leaves 0 values, expected one"},
+     "expression 1: an expression leaves 0 values; expected one"},
     {"WeightName", [](ModuleSpec &s) { s.weights[0].name = ""; },
      "a weight has no name"},
     {"WeightShape", [](ModuleSpec &s) { s.weights[0].shape[1] = -9; },
@@ -73,27 +73,28 @@ static const BrokenRule kRules[] = {
        s.weights[0].random = {0, 1};
        s.weights[0].format = "q4_1";
      },
-     "weight 'embeddings': random numbers in 'q4_1'"},
+     "weight 'embeddings': random numbers cannot be stored as 'q4_1'"},
     {"RandomBounds", [](ModuleSpec &s) { s.weights[0].random = {0, -1}; },
-     "weight 'embeddings': random numbers without bounds"},
+     "weight 'embeddings': the mean or the spread of random numbers is not "
+     "finite, or the spread is negative"},
     {"RandomSize",
      [](ModuleSpec &s) {
        s.weights[0].random = {0, 1};
        ++s.weights[0].size;
      },
-     "weight 'embeddings': 2349 random numbers in 9397 bytes"},
+     "weight 'embeddings': 2349 random numbers do not take 9397 bytes"},
     {"RandomCount",
      [](ModuleSpec &s) {
        s.weights[0].random = {0, 1};
        s.weights[0].shape = {int64_t(1) << 40, int64_t(1) << 40};
      },
-     "weight 'embeddings': too many numbers"},
+     "weight 'embeddings': has too many numbers"},
     {"RandomFile",
      [](ModuleSpec &s) {
        s.weights[0].random = {0, 1};
        s.weights[0].file = "model.bin";
      },
-     "weight 'embeddings': 2349 random numbers in 9396 bytes"},
+     "weight 'embeddings': 2349 random numbers do not take 9396 bytes"},
     {"BufferKind",
      [](ModuleSpec &s) { s.buffers[1].kind = static_cast<BufferKind>(5); },
      "buffer 'tokens': unknown kind 5"},
@@ -103,16 +104,16 @@ static const BrokenRule kRules[] = {
     {"BufferSize", [](ModuleSpec &s) { s.buffers[1].size = kNone; },
      "buffer 'tokens': size is missing"},
     {"BufferShape", [](ModuleSpec &s) { s.buffers[1].shape = {1000}; },
-     "buffer 'tokens': dimension 1000 of 20 does not exist"},
+     "buffer 'tokens': dimension 1000 does not exist; there are 20"},
     {"BufferWeight", [](ModuleSpec &s) { s.buffers[0].base = 1; },
-     "buffer 'embeddings': weight 1 of 1 does not exist"},
+     "buffer 'embeddings': weight 1 does not exist; there are 1"},
     {"ArenaOffset", [](ModuleSpec &s) { s.buffers[3].offset = kNone; },
      "buffer 'rows': offset is missing"},
     {"TargetFormat",
      [](ModuleSpec &s) { s.targets[0].format = static_cast<CodeFormat>(3); },
      "target 'cpu' has code of unknown format 3"},
     {"KernelTarget", [](ModuleSpec &s) { s.kernels[0].code[0].target = 1; },
-     "kernel 'embed': target 1 of 1 does not exist"},
+     "kernel 'embed': target 1 does not exist; there are 1"},
     {"KernelTwice",
      [](ModuleSpec &s) { s.kernels[0].code.push_back(s.kernels[0].code[0]); },
      "kernel 'embed': has code twice for target 'cpu'"},
@@ -120,42 +121,46 @@ static const BrokenRule kRules[] = {
      "kernel 'embed': has no symbol for target 'cpu'"},
     {"KernelWorkgroup",
      [](ModuleSpec &s) { s.kernels[0].code[0].workgroup[1] = 0; },
-     "kernel 'embed': has a workgroup of 0 threads in one direction"},
+     "kernel 'embed': has a workgroup of 0 threads in one direction; "
+     "expected 1 to 1024"},
     {"KernelNoCode", [](ModuleSpec &s) { s.kernels[1].code.clear(); },
      "entry 'prefill': command 1: kernel 'append' has no code for target "
      "'cpu'"},
     {"EntryNames", [](ModuleSpec &s) { s.entries[1].name = "prefill"; },
      "two entries are named 'prefill' for one target"},
     {"EntryInput", [](ModuleSpec &s) { s.entries[0].inputs = {5}; },
-     "entry 'prefill': buffer 'logits' is no input"},
+     "entry 'prefill': buffer 'logits' is not an input"},
     {"EntryOutput", [](ModuleSpec &s) { s.entries[0].outputs = {99}; },
-     "entry 'prefill': output 99 of 9 does not exist"},
+     "entry 'prefill': output 99 does not exist; there are 9"},
     {"EntryArena", [](ModuleSpec &s) { s.entries[0].arenaSize = kNone; },
      "entry 'prefill': command 0: uses the arena, but the entry has none"},
     {"CommandKernel",
      [](ModuleSpec &s) { s.entries[0].commands[2].kernel = 5; },
-     "entry 'prefill': command 2: kernel 5 of 5 does not exist"},
+     "entry 'prefill': command 2: kernel 5 does not exist; there are 5"},
     {"CommandArgs",
      [](ModuleSpec &s) { s.entries[0].commands[0].args.pop_back(); },
-     "entry 'prefill': command 0: has 3 arguments, kernel 'embed' takes 4"},
+     "entry 'prefill': command 0: has 3 arguments, but kernel 'embed' takes 4"},
     {"CommandBuffer",
      [](ModuleSpec &s) { s.entries[0].commands[0].args[0].buffer = 10; },
-     "entry 'prefill': command 0: argument's buffer 10 of 9 does not exist"},
+     "entry 'prefill': command 0: argument's buffer 10 does not exist; there "
+     "are 9"},
     {"CommandScalar",
      [](ModuleSpec &s) { s.entries[0].commands[0].args[3].value = kNone; },
      "entry 'prefill': command 0: scalar argument is missing"},
     {"CommandGrid",
      [](ModuleSpec &s) { s.entries[0].commands[0].grid[2] = 4000; },
-     "entry 'prefill': command 0: grid 4000 of 20 does not exist"},
+     "entry 'prefill': command 0: grid 4000 does not exist; there are 20"},
     {"CommandAfter",
      [](ModuleSpec &s) { s.entries[0].commands[2].after = {2}; },
-     "entry 'prefill': command 2: earlier command 2 of 2 does not exist"},
+     "entry 'prefill': command 2: earlier command 2 does not exist; there are "
+     "2"},
     {"StatisticBuffer",
      [](ModuleSpec &s) { s.entries[0].statistics[0].buffer = 12; },
-     "entry 'prefill': statistic's buffer 12 of 9 does not exist"},
+     "entry 'prefill': statistic's buffer 12 does not exist; there are 9"},
     {"StatisticType",
      [](ModuleSpec &s) { s.buffers[8].type = ElementType::F16; },
-     "entry 'prefill': statistic 'past' is of type f16"},
+     "entry 'prefill': statistic 'past' has type f16; expected i32, i64 or "
+     "f32"},
     {"ObservationKind",
      [](ModuleSpec &s) {
        s.entries[0].observations = {{static_cast<ObservationKind>(4), 0}};
@@ -165,25 +170,26 @@ static const BrokenRule kRules[] = {
      [](ModuleSpec &s) {
        s.entries[0].observations = {{ObservationKind::Keys, -2}};
      },
-     "entry 'prefill': observation 0: layer -2 does not exist"},
+     "entry 'prefill': observation 0: layer -2 does not exist; expected "
+     "-1 or more"},
     {"ObservationGroup",
      [](ModuleSpec &s) {
        s.entries[0].observations = {{ObservationKind::Input, 0, "", {"w"}}};
      },
-     "entry 'prefill': observation 0: a group and weights belong to linear "
-     "layers, and to nothing else"},
+     "entry 'prefill': observation 0: expected a group and weights for a "
+     "linear layer, and neither for anything else"},
     {"ObservationWeights",
      [](ModuleSpec &s) {
        s.entries[0].observations = {{ObservationKind::Keys, 0, "", {"w"}}};
      },
-     "entry 'prefill': observation 0: a group and weights belong to linear "
-     "layers, and to nothing else"},
+     "entry 'prefill': observation 0: expected a group and weights for a "
+     "linear layer, and neither for anything else"},
     {"ObservationOutput",
      [](ModuleSpec &s) {
        s.entries[0].observations = {
            {ObservationKind::Product, 0, "qkv", {"w"}, 1}};
      },
-     "entry 'prefill': observation 0: output 1 of 1 does not exist"},
+     "entry 'prefill': observation 0: output 1 does not exist; there are 1"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Rules, VerifySpec, ::testing::ValuesIn(kRules),

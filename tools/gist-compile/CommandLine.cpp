@@ -162,9 +162,9 @@ static void addModelOptions(CLI::App &app, Options &options) {
       ->type_name("f16|f32")
       ->group(group);
   app.add_option("--plan", options.plan,
-                 "Where the model does less work: a plan's file (JSON), or "
-                 "calibration: nowhere yet, for gist-plan to try plans in; "
-                 "default: nowhere")
+                 "Plan of where the model does less work: a file (JSON), or "
+                 "calibration, which makes a module for gist-plan to try plans "
+                 "in; default: no plan")
       ->type_name("FILE")
       ->group(group);
   app.add_option("--plan-block", options.planBlock,
@@ -174,9 +174,10 @@ static void addModelOptions(CLI::App &app, Options &options) {
       ->type_name("N")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
       ->group(group);
-  app.add_flag("--observe", options.observe,
-               "Add an entry that shows what linear layers read and give, for "
-               "'gist-plan linears' and 'gist-run eval --layers'")
+  app.add_flag(
+         "--observe", options.observe,
+         "Add an entry that shows what linear layers read and return, for "
+         "'gist-plan linears' and 'gist-run eval --layers'")
       ->group(group);
   app.add_option(
          "--context", options.context,
@@ -192,8 +193,8 @@ static void addModelOptions(CLI::App &app, Options &options) {
       ->type_name("last|all")
       ->group(group);
   app.add_flag("--random-weights", options.randomWeights,
-               "Take config.json alone and make f16 weights up when the module "
-               "is loaded: for measuring a model without having it")
+               "Read only config.json and make random f16 weights when the "
+               "module is loaded: for measuring a model without its weights")
       ->group(group);
   app.add_option("--weights", options.referenceWeights,
                  "embed: copy weights into the module (default); reference: "
@@ -245,14 +246,15 @@ static void checkTogether(const CLI::App &app, Options &options) {
   bool isReported =
       options.report != Report::None && options.report != Report::Remarks;
   if (isReported && !isModule)
-    refuse("--report=resources looks at the code of a module; it has no "
-           "--emit");
+    refuse("--report=resources reads the code of a module, so it cannot be "
+           "given together with --emit");
   if (isReported && !options.isCodeObject() &&
       std::none_of(options.targets.begin(), options.targets.end(), isAmd))
     refuse("--report=resources is about kernels for gfx942: add "
            "--target=gfx942");
   if (options.isCodeObject() && !isReported)
-    refuse("a code object can only be reported on: add --report=resources");
+    refuse("a code object cannot be compiled, only reported on: add "
+           "--report=resources");
   if (isModule && !isReported && options.output.empty())
     refuse("-o FILE is required: it says where the module goes");
   if (isModule && options.output == "-")
@@ -267,7 +269,7 @@ static void checkTogether(const CLI::App &app, Options &options) {
     refuse("--emit: only a module holds code for several targets");
   for (const char *name : {"--triple", "--cpu", "--features"})
     if (app.count(name) != 0 && targets.count("cpu") == 0)
-      refuse(std::string(name) + " is about a CPU; no target is one");
+      refuse(std::string(name) + " needs a CPU target: add --target=cpu");
   // Fails if there is no such file yet, and then the two differ.
   std::error_code error;
   if (std::filesystem::equivalent(options.model, options.output, error))
@@ -276,22 +278,22 @@ static void checkTogether(const CLI::App &app, Options &options) {
     for (const std::string &target : options.targets)
       if (!isAmd(target))
         refuse("--gram=fp8 rounds to f8E4M3FNUZ, which " + target +
-               " does not multiply; gfx942 does");
+               " cannot multiply; only gfx942 can");
   if (options.expandWeights && options.compute == Compute::Int8)
-    refuse("--compute=int8 multiplies quantised weights, and --expand-weights "
-           "leaves none");
+    refuse("--compute=int8 needs quantised weights, and --expand-weights "
+           "removes them: leave one of the two out");
   if (options.randomWeights && options.referenceWeights)
-    refuse("--random-weights are in no file that --weights=reference could "
-           "refer to");
+    refuse("--weights=reference needs a model file, and --random-weights has "
+           "none: leave one of the two out");
   if (options.planBlock != 0 && options.plan.empty())
-    refuse("--plan-block is about a plan; there is no --plan");
+    refuse("--plan-block needs a plan: add --plan");
   // An option that would have no effect is refused.
   if (options.isGraph())
     for (const char *name : {"--expand-weights", "--kv-type", "--logits",
                              "--weights", "--random-weights"})
       if (app.count(name) != 0)
-        refuse(std::string(name) +
-               " is about importing a model; a .mlir graph is taken as it is");
+        refuse(std::string(name) + " applies when a model is imported; a .mlir "
+                                   "graph is compiled as it is");
 }
 
 std::optional<int> compile::parseOptions(int argc, char **argv,

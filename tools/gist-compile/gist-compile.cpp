@@ -13,6 +13,8 @@
 #include "passes/Driver/Compile.h"
 #include "tools/gist-compile/CommandLine.h"
 
+#include "runtime/support/AtomicFile.h"
+
 #include <csignal>
 #include <cstdio>
 
@@ -26,7 +28,12 @@ int main(int argc, char **argv) {
   if (std::optional<int> exitStatus = parseOptions(argc, argv, options))
     return *exitStatus;
   Progress progress(options.progress);
-  Status status = compileModel(options, progress);
+  // A file that cannot be written is found now, not after all the work.
+  Status status;
+  if (options.output != "-")
+    status = checkWritable(options.output);
+  if (status.ok())
+    status = compileModel(options, progress);
   progress.end();
   // The bar is taken away before anything else is printed.
   progress.clear();

@@ -42,7 +42,8 @@ static Status readJson(const std::string &path, Json &json) {
   GIST_TRY(run::readText(path, text));
   json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
-    return Status::error(Code::BadFile, "%s: not a JSON object", path.c_str());
+    return Status::error(Code::BadFile, "%s: the file is not a JSON object",
+                         path.c_str());
   return {};
 }
 
@@ -55,12 +56,13 @@ static Status addCounts(const Json &evaluation, size_t layers,
     if (statistics == evaluation.end() || !statistics->contains(name) ||
         !statistics->at(name).is_array())
       return Status::error(Code::BadFile,
-                           "has no statistic '%s': not of a module with "
-                           "selections",
+                           "the evaluation has no statistic '%s'; expected one "
+                           "of a module with selections",
                            name);
     for (const Json &value : statistics->at(name)) {
       if (!value.is_number())
-        return Status::error(Code::BadFile, "'%s' is not numbers", name);
+        return Status::error(Code::BadFile, "'%s' is not a list of numbers",
+                             name);
       values.push_back(value.get<double>());
     }
     return {};
@@ -73,12 +75,14 @@ static Status addCounts(const Json &evaluation, size_t layers,
   if (heads == 0 || kept.size() != heads * layers ||
       removed.size() != kept.size() || added.size() != kept.size())
     return Status::error(Code::BadFile,
-                         "is of a model with another number of layers than "
-                         "the plan's %zu",
+                         "the evaluation is of a model with another number of "
+                         "layers than the plan's %zu",
                          layers);
   counts.resize(layers, std::vector<SelectionCounts>(heads));
   if (counts.front().size() != heads)
-    return Status::error(Code::BadFile, "is of a module with other heads");
+    return Status::error(
+        Code::BadFile,
+        "the evaluation is of a module with another number of heads");
   // From the second layer on: the first has nothing before it.
   for (size_t i = heads; i < kept.size(); ++i) {
     SelectionCounts &sum = counts[i / heads][i % heads];
@@ -152,9 +156,9 @@ static Status adaptLayer(Json &layer, const TauRule &rule,
   Json &tau = selection->at("tau");
   if (tau.is_array()) {
     if (tau.size() != counts.size())
-      return Status::error(Code::BadFile,
-                           "has %zu taus, and the module %zu heads", tau.size(),
-                           counts.size());
+      return Status::error(
+          Code::BadFile, "the plan has %zu taus, but the module has %zu heads",
+          tau.size(), counts.size());
     for (size_t head = 0; head < tau.size(); ++head)
       if (tau[head].is_number())
         tau[head] =
@@ -180,14 +184,15 @@ readCalibrated(const std::string &path, const Json &layers,
   Calibration calibration;
   GIST_TRY(readCalibration(path, calibration));
   if (calibration.selections.windows == 0)
-    return Status::error(Code::BadFile,
-                         "%s: says nothing of selections: 'gist-plan "
-                         "calibrate' does with a module that gist-compile "
-                         "--observe made",
-                         path.c_str());
+    return Status::error(
+        Code::BadFile,
+        "%s: the calibration has no part about selections; run 'gist-plan "
+        "calibrate' with a module that was compiled with --observe",
+        path.c_str());
   if (calibration.layers != layers.size())
     return Status::error(Code::BadFile,
-                         "%s: is of a model with %zu layers, the plan has %zu",
+                         "%s: the calibration is of a model with %zu layers, "
+                         "but the plan has %zu",
                          path.c_str(), calibration.layers, layers.size());
   counts.resize(layers.size());
   for (size_t i = 0; i < layers.size(); ++i)
@@ -198,6 +203,7 @@ readCalibrated(const std::string &path, const Json &layers,
 }
 
 static Status runAdapt(const Options &options) {
+  GIST_TRY(checkWritable(options.output));
   Json plan;
   GIST_TRY(readJson(options.plan, plan));
   auto layers = plan.find("layers");

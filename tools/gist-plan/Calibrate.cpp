@@ -100,14 +100,14 @@ Status Calibrator::prepare() {
   if (data.tokens > module.context)
     return Status::error(Code::BadArgument,
                          "--tokens: %" PRId64
-                         " do not fit a context of %" PRId64,
+                         " tokens do not fit a context of %" PRId64,
                          data.tokens, module.context);
   // Half of the sequence is text and half its copy, and each is whole blocks:
   // clusters form at the end of a block.
   if (data.tokens % (2 * data.block) != 0)
     return Status::error(Code::BadArgument,
-                         "--tokens: %" PRId64 " is no multiple of two blocks "
-                         "of %" PRId64,
+                         "--tokens: %" PRId64
+                         " is not a multiple of two blocks of %" PRId64,
                          data.tokens, data.block);
   data.candidates = defaultCandidates();
   if (!options.candidates.empty())
@@ -117,9 +117,10 @@ Status Calibrator::prepare() {
     std::vector<int32_t> tokens;
     GIST_TRY(readTokens(pool.first(), path, tokens));
     if (tokens.size() < half)
-      return Status::error(Code::BadArgument,
-                           "%s: has %zu tokens, a sequence takes %zu",
-                           path.c_str(), tokens.size(), half);
+      return Status::error(
+          Code::BadArgument,
+          "%s: the text has %zu tokens, but a sequence takes %zu", path.c_str(),
+          tokens.size(), half);
     // The text begins at its start.
     sequences.push_back(repeatHalf(tokens, 0, 2 * half));
     data.texts.push_back({path, hashTokens(sequences.back()), {}});
@@ -130,7 +131,7 @@ Status Calibrator::prepare() {
 
 /// Takes what an earlier run has measured, if it measured the same.
 Status Calibrator::resume() {
-  if (!std::filesystem::exists(options.output))
+  if (!std::filesystem::is_regular_file(options.output))
     return {};
   Calibration old;
   GIST_TRY(readCalibration(options.output, old));
@@ -145,8 +146,8 @@ Status Calibrator::resume() {
     isSame = old.texts[i].hash == data.texts[i].hash;
   if (!isSame)
     return Status::error(Code::BadArgument,
-                         "%s: is there already, of another model, other texts "
-                         "or other candidates",
+                         "%s: the file exists and is of another model, other "
+                         "texts or other candidates; choose another name",
                          options.output.c_str());
   for (size_t i = 0; i < old.texts.size(); ++i)
     data.texts[i].dense = old.texts[i].dense;
@@ -253,8 +254,10 @@ Status Calibrator::measureSelections() {
   if (data.selections.windows > 0)
     return {};
   if (!pool.first().model().session->hasEntry(kEntryObserve)) {
-    std::fprintf(stderr, "the module does not show its rows, so nothing is "
-                         "said of selections: gist-compile --observe\n");
+    std::fprintf(
+        stderr,
+        "the calibration has no part about selections, because the module has "
+        "no entry 'observe'; compile the model with gist-compile --observe\n");
     return {};
   }
   auto window = static_cast<size_t>(selectionWindow());
@@ -340,6 +343,7 @@ Status Calibrator::write() {
 }
 
 Status Calibrator::run() {
+  GIST_TRY(checkWritable(options.output));
   GIST_TRY(prepare());
   size_t heads = data.layers * data.kvHeads;
   GIST_TRY(measureSelections());
@@ -359,7 +363,8 @@ Status Calibrator::run() {
 void plan::addCalibrate(CLI::App &app, Action &action) {
   auto options = std::make_shared<Options>();
   CLI::App *command = app.add_subcommand(
-      "calibrate", "Measure what each head costs and loses, alone");
+      "calibrate",
+      "Measure what each head costs and loses, one head at a time");
   run::addModelOptions(*command, options->model);
   command
       ->add_option("-f,--text", options->texts,

@@ -39,7 +39,8 @@ static Status readFile(const std::string &path, std::string &text) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream content;
   if (!file || (file.peek() != EOF && !(content << file.rdbuf())))
-    return Status::error(Code::NotFound, "%s: cannot be read", path.c_str());
+    return Status::error(Code::NotFound, "%s: the file cannot be read",
+                         path.c_str());
   text = content.str();
   return {};
 }
@@ -79,6 +80,7 @@ static LinearProgress makeProgress() {
 }
 
 static Status runCalibrate(const CalibrateOptions &options) {
+  GIST_TRY(checkWritable(options.output + ".json"));
   std::shared_ptr<const Module> module;
   std::unique_ptr<Device> device;
   std::unique_ptr<Session> session;
@@ -106,9 +108,9 @@ static Status runCalibrate(const CalibrateOptions &options) {
 
 void gist::plan::addLinears(CLI::App &app, Action &action) {
   auto options = std::make_shared<CalibrateOptions>();
-  CLI::App *command = app.add_subcommand(
-      "linears", "Find out what linear layers could do without: bases, and "
-                 "weights in few bits");
+  CLI::App *command =
+      app.add_subcommand("linears", "Measure what linear layers lose with "
+                                    "bases and with weights in few bits");
   command
       ->add_option("module", options->module,
                    "Module made by gist-compile --observe")

@@ -41,6 +41,7 @@ static void append(nlohmann::json &all, const nlohmann::json &more) {
 }
 
 static Status runReport(const Options &options) {
+  GIST_TRY(checkWritable(options.output));
   nlohmann::json all = nlohmann::json::object();
   for (const std::string &path : options.evaluations) {
     std::string text;
@@ -55,7 +56,7 @@ static Status runReport(const Options &options) {
     }
     one = toEvaluation(one);
     if (!one.is_object())
-      return Status::error(Code::BadFile, "%s: is no JSON object",
+      return Status::error(Code::BadFile, "%s: the file is not a JSON object",
                            path.c_str());
     std::string page; // Every file must be an evaluation, not only their sum.
     GIST_TRY(writeReport(one, page).in(path));

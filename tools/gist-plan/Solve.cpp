@@ -118,6 +118,7 @@ static std::vector<int64_t> defaultLengths(int64_t context) {
 }
 
 static Status runSolve(const Options &options) {
+  GIST_TRY(checkWritable(options.output));
   Calibration calibration;
   GIST_TRY(readCalibration(options.calibration, calibration));
   ProbePool pool;
@@ -129,10 +130,11 @@ static Status runSolve(const Options &options) {
                                      : options.lengths;
   for (int64_t length : lengths)
     if (length > planner.context() || length < 4)
-      return Status::error(Code::BadArgument,
-                           "--lengths: %lld is outside 4 to the context, %lld",
-                           static_cast<long long>(length),
-                           static_cast<long long>(planner.context()));
+      return Status::error(
+          Code::BadArgument,
+          "--lengths: %lld is outside the range from 4 to the context, %lld",
+          static_cast<long long>(length),
+          static_cast<long long>(planner.context()));
   // All texts are read before the search: a wrong name should not cost it.
   // Opened even without texts: it then has no terms.
   Contract heldOut;
@@ -185,7 +187,7 @@ void plan::addSolve(CLI::App &app, Action &action) {
       ->capture_default_str();
   command
       ->add_option("--heads", options->planner.kinds,
-                   "What heads may do besides nothing: all, windows, "
+                   "What heads may do instead of staying dense: all, windows, "
                    "representatives")
       ->transform(CLI::CheckedTransformer(kKinds).description(""))
       ->type_name("all|windows|representatives");
@@ -208,8 +210,8 @@ void plan::addSolve(CLI::App &app, Action &action) {
       ->capture_default_str();
   command
       ->add_option("--seconds", options->planner.seconds,
-                   "Try nothing more after so long; 0: no limit. With a limit "
-                   "the plan depends on the machine's speed")
+                   "Stop trying plans after this time; 0: no limit. With a "
+                   "limit the plan depends on the machine's speed")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command

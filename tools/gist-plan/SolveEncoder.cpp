@@ -90,6 +90,7 @@ static std::string printPlan(const std::vector<double> &taus, size_t heads,
 }
 
 static Status runSolveEncoder(const Options &options) {
+  GIST_TRY(checkWritable(options.output));
   EncoderProber prober;
   GIST_TRY(prober.open(options.model));
   // All texts are read before the search: a wrong name should not cost it.
@@ -148,7 +149,7 @@ void plan::addSolveEncoder(CLI::App &app, Action &action) {
       ->capture_default_str();
   command
       ->add_option("--taus", options->planner.taus,
-                   "What heads may be asked for besides staying dense")
+                   "What heads may do instead of staying dense")
       ->delimiter(',')
       ->type_name("TAU,...")
       ->check(CLI::Range(0.001, 0.999))

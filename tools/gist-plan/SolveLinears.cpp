@@ -68,6 +68,7 @@ static Status solveForQuality(const Options &options,
 }
 
 static Status runSolve(const Options &options) {
+  GIST_TRY(checkWritable(options.output));
   std::vector<LinearMenu> menus;
   GIST_TRY(readMenus(options.calibration, menus));
   // The first choice of every menu is the weights as they are stored.
@@ -149,12 +150,12 @@ void gist::plan::addSolveLinears(CLI::App &app, Action &action) {
       ->add_option(
           "--compute", options->contract.compute,
           "What 'gist-compile --compute' gets for every module that is "
-          "measured; with f32 the model and its plans differ by their "
-          "weights alone, not by rows in 8 bits")
+          "measured; with f32 the model and its plans differ only by their "
+          "weights, not by rows in 8 bits")
       ->type_name("TYPE");
   command
       ->add_option("--compiler", options->contract.compiler,
-                   "The program that makes modules; default: gist-compile "
+                   "The program that compiles modules; default: gist-compile "
                    "beside this one or in PATH")
       ->type_name("PATH");
   command

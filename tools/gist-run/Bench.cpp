@@ -136,8 +136,8 @@ static Status tokensOf(const Runner &runner, const std::string &path,
                           {.addSpecial = true, .parseSpecial = false});
   if (tokens.size() < count)
     return Status::error(Code::BadArgument,
-                         "%s: has %zu tokens, the tests take %zu", path.c_str(),
-                         tokens.size(), count);
+                         "%s: the text has %zu tokens, but the tests take %zu",
+                         path.c_str(), tokens.size(), count);
   tokens.resize(count);
   return {};
 }
@@ -361,7 +361,7 @@ void run::addBench(CLI::App &app, Action &action) {
       ->capture_default_str();
   command
       ->add_option("--seconds", options->seconds,
-                   "Repeat a test no more after this time; 0: no limit")
+                   "Stop repeating a test after this time; 0: no limit")
       ->type_name("S")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
@@ -370,16 +370,17 @@ void run::addBench(CLI::App &app, Action &action) {
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str();
   command->add_flag("--random-weights", options->randomWeights,
-                    "MODULE is the config.json of a model; it is compiled, for "
-                    "this run, with weights that are made up");
+                    "MODULE is the config.json of a model; compile it for this "
+                    "run, with random weights");
   command
-      ->add_option("--compiler", options->compiler,
-                   "The program that does it; without this option gist-compile "
-                   "beside gist-run, or in PATH")
+      ->add_option(
+          "--compiler", options->compiler,
+          "The program that compiles it; without this option gist-compile "
+          "beside gist-run, or in PATH")
       ->type_name("PATH");
   command->footer(
       "Example: gist-run bench smollm2.gist -p 128,512 -n 64 -d 0,2048\n"
-      "A model that nobody has at hand is measured from its config.json:\n"
+      "A model is measured without its weights from its config.json:\n"
       "  gist-run bench --random-weights gpt-j-6b/config.json --device cuda");
   command->callback([options, &action] {
     // An option without effect is refused, so that nobody believes in it.

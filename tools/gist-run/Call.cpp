@@ -14,6 +14,8 @@
 #include "tools/running/Npy.h"
 #include "tools/running/Options.h"
 
+#include "runtime/support/AtomicFile.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -83,7 +85,8 @@ static Status readInputs(const Options &options, const ModuleSpec &spec,
     Array &array = arrays[name];
     GIST_TRY(readNpy(path, array));
     if (array.type != buffer->type)
-      return Status::error(Code::BadArgument, "%s: is %s, input '%s' is %s",
+      return Status::error(Code::BadArgument,
+                           "%s: the array is %s, but input '%s' is %s",
                            path.c_str(), toString(array.type), name.c_str(),
                            toString(buffer->type));
   }
@@ -126,6 +129,8 @@ static Status printTimes(const Options &options, Session &session) {
 }
 
 static Status runCall(const Options &options) {
+  // Found now, not after all the work.
+  GIST_TRY(checkWritable(options.folder + "/output.npy"));
   Runner runner;
   GIST_TRY(options.text.empty() ? runner.open(options.model)
                                 : runner.openWithTokenizer(options.model));

@@ -12,15 +12,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/gist-run/Commands.h"
+#include "tools/gist-run/LineReader.h"
 #include "tools/running/Interrupt.h"
 #include "tools/running/Options.h"
 #include "tools/running/Report.h"
 
 #include "runtime/session/Conversation.h"
+#include "runtime/support/AtomicFile.h"
 
-#include <iostream>
+#include "nlohmann/json.hpp"
+
 #include <memory>
-#include <unistd.h>
 
 using namespace gist;
 using namespace gist::run;
@@ -52,7 +54,13 @@ public:
   /// Answers one message, on standard output.
   Status answer(const std::string &question);
 
+  /// Does what a line that begins with a slash says.
+  Status command(const std::string &line);
+
 private:
+  Status save(const std::string &path) const;
+  Status load(const std::string &path);
+
   Runner &runner;
   const Options &options;
   Conversation conversation;
@@ -92,33 +100,91 @@ Status Chat::answer(const std::string &question) {
   return {};
 }
 
+/// The conversation as a JSON list of messages.
+Status Chat::save(const std::string &path) const {
+  nlohmann::json list = nlohmann::json::array();
+  for (const ChatMessage &message : messages)
+    list.push_back({{"role", message.role}, {"content", message.content}});
+  return writeWhole(
+      path, list.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
+                "\n");
+}
+
+Status Chat::load(const std::string &path) {
+  std::string text;
+  GIST_TRY(readText(path, text));
+  nlohmann::json list = nlohmann::json::parse(text, nullptr, false);
+  std::vector<ChatMessage> loaded;
+  bool isValid = list.is_array();
+  for (size_t i = 0; isValid && i < list.size(); ++i) {
+    const nlohmann::json &item = list[i];
+    isValid = item.is_object() && item.contains("role") &&
+              item.contains("content") && item["role"].is_string() &&
+              item["content"].is_string();
+    if (isValid)
+      loaded.push_back({item["role"], item["content"]});
+  }
+  if (!isValid)
+    return Status::error(Code::BadFile,
+                         "%s: the file is not a list of messages with 'role' "
+                         "and 'content'",
+                         path.c_str());
+  messages = std::move(loaded);
+  return {};
+}
+
+Status Chat::command(const std::string &line) {
+  size_t space = line.find(' ');
+  std::string name = line.substr(0, space);
+  std::string argument =
+      space == std::string::npos ? "" : line.substr(space + 1);
+  if (name == "/new") {
+    restart();
+    return {};
+  }
+  if (name == "/undo") {
+    // The last question and its answer.
+    for (const char *role : {"assistant", "user"})
+      if (!messages.empty() && messages.back().role == role)
+        messages.pop_back();
+    return {};
+  }
+  if ((name == "/save" || name == "/load") && !argument.empty())
+    return name == "/save" ? save(argument) : load(argument);
+  bool isHelp = name == "/help";
+  if (!isHelp)
+    std::fprintf(stderr,
+                 "gist-run: note: '%s' is not a command; commands are\n",
+                 line.c_str());
+  std::fputs("/new         start a new conversation\n"
+             "/undo        forget the last question and its answer\n"
+             "/save FILE   write the conversation to FILE\n"
+             "/load FILE   go on with the conversation in FILE\n"
+             "/quit        end\n",
+             stderr);
+  return {};
+}
+
 static Status runChat(const Options &options) {
   Runner runner;
   GIST_TRY(runner.openWithTokenizer(options.model));
+  GIST_TRY(checkGenerates(*runner.session).in(runner.path()));
   Chat chat(runner, options);
-  bool interactive = ::isatty(STDIN_FILENO) != 0;
-  if (interactive)
-    std::fputs("Type a message; /new starts over, /quit or Control-D ends, "
+  LineReader lines;
+  if (lines.isInteractive())
+    std::fputs("Type a message; /help lists commands, Control-D ends, "
                "Control-C stops an answer.\n",
                stderr);
   std::string line;
-  while (true) {
-    if (interactive)
-      std::fputs("> ", stderr);
-    if (!std::getline(std::cin, line) || line == "/quit")
-      break;
+  while (lines.read(line) && line != "/quit") {
     if (line.empty())
       continue;
-    if (line == "/new") {
-      chat.restart();
-      continue;
-    }
-    Status status = chat.answer(line);
+    Status status = line[0] == '/' ? chat.command(line) : chat.answer(line);
     if (status.ok())
       continue;
     // A person can go on after an error, but not without seeing the answers; a
     // script should notice it.
-    if (!interactive || status.code == Code::Io)
+    if (!lines.isInteractive() || std::ferror(stdout) != 0)
       return status;
     std::fprintf(stderr, "gist-run: error: %s\n", status.text.c_str());
   }
@@ -145,6 +211,10 @@ void run::addChat(CLI::App &app, Action &action) {
                     "Print speed and memory after every answer");
   command->footer("Lines from a pipe work too: printf 'Hello\\n' | gist-run "
                   "chat smollm2.gist");
-  command->callback(
-      [options, &action] { action = [options] { return runChat(*options); }; });
+  command->callback([options, command, &action] {
+    action = [options, command] {
+      chooseSeed(*command, options->generate.sampler);
+      return runChat(*options);
+    };
+  });
 }

@@ -12,9 +12,12 @@
 #include "tools/gist-run/Commands.h"
 #include "tools/running/Options.h"
 
+#include "runtime/module/Properties.h"
+
 #include "nlohmann/json.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <memory>
 #include <numeric>
@@ -43,13 +46,40 @@ static double cosine(const std::vector<float> &a, const std::vector<float> &b) {
   return norms > 0 ? dot(a, b) / norms : 0;
 }
 
+/// The most tokens of a text that the module embeds.
+static Status findLimit(const Runner &runner, size_t &limit) {
+  limit = static_cast<size_t>(runner.session->maxTokens(kEntryEmbed));
+  const auto &properties = runner.module->spec().model.properties;
+  auto found = properties.find(kMaxSentenceProperty);
+  if (found == properties.end())
+    return {};
+  const std::string &text = found->second;
+  size_t number = 0;
+  auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number == 0)
+    return Status::error(Code::BadFile,
+                         "the module's property '%s' is '%s'; expected a "
+                         "positive integer",
+                         kMaxSentenceProperty, text.c_str());
+  limit = std::min(limit, number);
+  return {};
+}
+
 static Status embedText(Runner &runner, const std::string &text, bool normalize,
                         std::vector<float> &vector) {
   std::vector<int32_t> tokens;
   runner.tokenizer.encode(text, tokens);
+  // Models without tokens around a text have nothing to embed here.
+  if (tokens.empty() && text.empty()) {
+    auto size = static_cast<size_t>(runner.module->spec().model.embeddingSize);
+    vector.assign(size, 0.0f);
+    return {};
+  }
   // A text longer than the model can take is cut, as the reference does; the
   // last token is the one that ends a text and stays.
-  auto limit = static_cast<size_t>(runner.session->maxTokens(kEntryEmbed));
+  size_t limit = 0;
+  GIST_TRY(findLimit(runner, limit));
   if (tokens.size() > limit) {
     std::fprintf(stderr,
                  "gist-run: note: a text of %zu tokens was cut to %zu\n",
@@ -105,10 +135,9 @@ static Status runEmbed(Options &options) {
     std::string content;
     GIST_TRY(readText(options.file, content));
     std::istringstream lines(content);
-    // Empty lines are not texts.
+    // A blank line is a text too: results stand in the order of the lines.
     for (std::string line; std::getline(lines, line);)
-      if (!line.empty())
-        options.texts.push_back(line);
+      options.texts.push_back(line);
   }
   if (options.texts.empty())
     return Status::error(Code::BadArgument, "there is no text to embed");

@@ -369,8 +369,8 @@ void run::addEval(CLI::App &app, Action &action) {
       ->type_name("MODULE");
   command
       ->add_option("--against-device", options->againstDevice,
-                   "Where the other module runs: the same module on a GPU and "
-                   "on the CPU, say; without this option, beside this one")
+                   "Where the other module runs, for example to compare a GPU "
+                   "with the CPU; without this option, on the same device")
       ->type_name("KIND");
   command
       ->add_option("--recall", options->recall,
@@ -380,7 +380,7 @@ void run::addEval(CLI::App &app, Action &action) {
       ->check(CLI::NonNegativeNumber);
   command->add_flag("--layers", options->layers,
                     "Also compare layer by layer what attention and linear "
-                    "layers give: with modules of gist-compile --observe");
+                    "layers return; both modules need gist-compile --observe");
   command->add_flag("--json", options->json, "Print JSON");
   command->footer("Lost lead: how far the other module's most likely token is "
                   "ahead of its second where the two modules differ.\n"

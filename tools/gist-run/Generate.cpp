@@ -53,6 +53,7 @@ static Status encodePrompt(const Options &options, const Runner &runner,
 static Status runGenerate(const Options &options) {
   Runner runner;
   GIST_TRY(runner.openWithTokenizer(options.model));
+  GIST_TRY(checkGenerates(*runner.session).in(runner.path()));
   std::vector<int32_t> prompt;
   GIST_TRY(encodePrompt(options, runner, prompt));
 
@@ -127,9 +128,12 @@ void run::addGenerate(CLI::App &app, Action &action) {
                     "Print speed and memory to standard error");
   command->footer("Example: gist-run generate smollm2.gist --chat -p 'Why is "
                   "the sky blue?' --stats");
-  command->callback([options, prompt, file, &action] {
+  command->callback([options, command, prompt, file, &action] {
     if (prompt->count() + file->count() == 0)
       throw CLI::RequiredError("--prompt or --file");
-    action = [options] { return runGenerate(*options); };
+    action = [options, command] {
+      chooseSeed(*command, options->generate.sampler);
+      return runGenerate(*options);
+    };
   });
 }

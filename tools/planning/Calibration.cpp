@@ -198,7 +198,7 @@ Status gist::parseCalibration(std::string_view text, Calibration &calibration) {
   if (json.is_discarded() || !json.is_object() ||
       !json.contains("gist_calibration"))
     return Status::error(Code::BadFile,
-                         "is not what 'gist-plan calibrate' writes");
+                         "the file was not written by 'gist-plan calibrate'");
   Calibration result;
   try {
     GIST_TRY(read(json, result));
@@ -214,6 +214,7 @@ Status gist::readCalibration(const std::string &path,
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (!file || !(text << file.rdbuf()))
-    return Status::error(Code::NotFound, "%s: cannot be read", path.c_str());
+    return Status::error(Code::NotFound, "%s: the file cannot be read",
+                         path.c_str());
   return parseCalibration(text.str(), calibration).in(path);
 }

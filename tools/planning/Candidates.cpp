@@ -50,9 +50,10 @@ Status plan::readCandidates(const std::string &path,
     std::string where = path + ": head " + std::to_string(result.size() - 1);
     GIST_TRY(parseHead(entry.dump(), result.back()).in(where));
     if (result.back().kind == HeadKind::Dense)
-      return Status::error(Code::BadFile,
-                           "%s: dense is always a choice, and not in the list",
-                           where.c_str());
+      return Status::error(
+          Code::BadFile,
+          "%s: expected a list without \\" dense\\", which is always a choice",
+          where.c_str());
   }
   candidates = std::move(result);
   return {};

@@ -45,9 +45,10 @@ Status Contract::open(ProbePool &pool, const std::vector<std::string> &texts,
         }
       }
     if (list.size() == before)
-      return Status::error(Code::BadArgument,
-                           "%s: has %zu tokens, too few for any sequence",
-                           texts[text].c_str(), tokens.size());
+      return Status::error(
+          Code::BadArgument,
+          "%s: the text has %zu tokens, which is too few for any sequence",
+          texts[text].c_str(), tokens.size());
   }
   return {};
 }
@@ -86,7 +87,7 @@ Status Contract::measure(ProbePool &pool, const Plan &plan,
     measured.terms[k].work /= dense[k];
     if (!std::isfinite(measured.terms[k].loss))
       return Status::error(Code::BadArgument,
-                           "%s: the model's predictions are no numbers",
+                           "%s: the model's predictions are not finite numbers",
                            paths[list[k].text].c_str());
   }
   result = std::move(measured);

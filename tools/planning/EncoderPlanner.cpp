@@ -30,10 +30,10 @@ Status EncoderProber::open(const run::ModelOptions &given) {
   chosen.statistics = true;
   GIST_TRY(runner.openWithTokenizer(chosen));
   if (!runner.session->hasEntry(kEntryEmbed))
-    return Status::error(Code::BadArgument,
-                         "%s: the module has no entry '%s': it is no encoder "
-                         "of texts",
-                         given.path.c_str(), kEntryEmbed);
+    return Status::error(
+        Code::BadArgument,
+        "%s: the module has no entry '%s'; expected an encoder of texts",
+        given.path.c_str(), kEntryEmbed);
   const ModuleSpec &spec = runner.module->spec();
   for (size_t layer = 0;; ++layer) {
     std::string name = "plan." + std::to_string(layer) + ".taus";
@@ -43,7 +43,7 @@ Status EncoderProber::open(const run::ModelOptions &given) {
     if (found == spec.weights.end())
       break;
     if (found->shape.size() != 1 || found->size % sizeof(float) != 0)
-      return Status::error(Code::BadFile, "%s: '%s' is no list of taus",
+      return Status::error(Code::BadFile, "%s: '%s' is not a list of taus",
                            given.path.c_str(), name.c_str());
     numHeads = found->size / sizeof(float);
     weights.push_back(name);
@@ -85,9 +85,9 @@ Status EncoderProber::addText(const std::string &path, int64_t tokens,
   if (tokens > 0)
     most = std::min(most, static_cast<size_t>(tokens));
   if (most <= around)
-    return Status::error(Code::BadArgument,
-                         "--tokens: a piece of %zu has no room for a text",
-                         most);
+    return Status::error(
+        Code::BadArgument,
+        "--tokens: a piece of %zu tokens has no room for a text", most);
   size_t width = std::min(most - around, ids.size());
   for (size_t i = 0; i < pieces && (i + 1) * width <= ids.size(); ++i) {
     EncoderText text{path, {}, {}};

@@ -140,8 +140,8 @@ Status Calibrator::findWeights() {
       auto found = model.tensors().find(name);
       if (found == model.tensors().end() || found->second.shape.size() != 2)
         return Status::error(Code::NotFound,
-                             "the model has no matrix %s: the module is of "
-                             "another one",
+                             "the model has no matrix %s; the module was "
+                             "compiled from another model",
                              inQuotes(name).c_str());
       input.sums =
           Eigen::MatrixXd::Zero(found->second.shape[1], found->second.shape[1]);
@@ -168,8 +168,8 @@ Status Calibrator::observe(std::span<const int32_t> tokens, const char *what,
       size_t row = static_cast<size_t>(inputs[i].sums.rows()) * sizeof(float);
       if (results[outputs[i]].size() % row != 0)
         return Status::error(Code::BadFile,
-                             "%s has rows of another size than the model's "
-                             "weights",
+                             "the rows of %s have another size than the "
+                             "model's weights",
                              inputs[i].name().c_str());
     }
     forEach(inputs.size(), [&](size_t i) {

@@ -48,7 +48,7 @@ Status plan::encodeWeight(const Matrix &numbers, const std::string &storage,
                           std::vector<uint8_t> &bytes) {
   auto refuse = [&] {
     return Status::error(Code::Unsupported,
-                         "weights stored as %s cannot be tried",
+                         "weights that are stored as %s cannot be measured",
                          storage.c_str());
   };
   WeightStorage as;

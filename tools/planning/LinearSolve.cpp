@@ -124,21 +124,23 @@ Status gist::plan::readMenus(const std::string &path,
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (!file || !(text << file.rdbuf()))
-    return Status::error(Code::NotFound, "%s: cannot be read", path.c_str());
+    return Status::error(Code::NotFound, "%s: the file cannot be read",
+                         path.c_str());
   // What the library throws is about the content, whoever wrote it.
   try {
     Json json = Json::parse(text.str());
     if (json.at("gist_linears") != 1)
-      return Status::error(Code::BadFile, "%s: is of another version",
+      return Status::error(Code::BadFile, "%s: the file has another version",
                            path.c_str());
     std::vector<LinearMenu> result;
     for (const Json &input : json.at("inputs"))
       result.push_back(readMenu(input));
     menus = std::move(result);
   } catch (const std::exception &error) {
-    return Status::error(Code::BadFile,
-                         "%s: not what 'gist-plan linears' writes: %s",
-                         path.c_str(), error.what());
+    return Status::error(
+        Code::BadFile,
+        "%s: the file was not written by 'gist-plan linears': %s", path.c_str(),
+        error.what());
   }
   return {};
 }
@@ -211,10 +213,11 @@ Status gist::plan::chooseWithin(const std::vector<LinearMenu> &menus,
   double low = kLowestPrice, high = kHighestPrice;
   found = chooseAtPrice(menus, std::exp(high));
   if (countBytes(menus, found) > bytes)
-    return Status::error(Code::BadArgument,
-                         "%" PRId64 " bytes are asked for, and the smallest "
-                         "plan reads %" PRId64,
-                         bytes, countBytes(menus, found));
+    return Status::error(
+        Code::BadArgument,
+        "%" PRId64
+        " bytes were asked for, but the smallest plan reads %" PRId64,
+        bytes, countBytes(menus, found));
   for (int step = 0; step < 80; ++step) {
     double middle = (low + high) / 2;
     std::vector<size_t> tried = chooseAtPrice(menus, std::exp(middle));

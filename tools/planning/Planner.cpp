@@ -23,15 +23,17 @@ Status Planner::check() const {
       calibration.block != module.block || calibration.model != name)
     return Status::error(
         Code::BadArgument,
-        "is of another model: %s, %zu layers with %zu KV heads and blocks of "
-        "%lld; the module is %s, %lld with %lld and %lld",
+        "the calibration is of another model: %s, %zu layers with %zu KV heads "
+        "and blocks of %lld; the module is %s, %lld layers with %lld KV heads "
+        "and blocks of %lld",
         calibration.model.c_str(), calibration.layers, calibration.kvHeads,
         static_cast<long long>(calibration.block), name.c_str(),
         static_cast<long long>(module.shape.layers),
         static_cast<long long>(module.shape.kvHeads),
         static_cast<long long>(module.block));
   if (calibration.texts.empty() || calibration.runs.empty())
-    return Status::error(Code::BadArgument, "has no measurements");
+    return Status::error(Code::BadArgument,
+                         "the calibration has no measurements");
   return {};
 }
 

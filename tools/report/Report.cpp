@@ -276,9 +276,9 @@ static std::string drawSelections(const json &selections) {
 
 Status gist::plan::writeReport(const json &evaluation, std::string &page) {
   if (number(evaluation, {"gist_evaluation"}) != 1)
-    return Status::error(Code::BadFile,
-                         "is no evaluation: expected an object with "
-                         "\"gist_evaluation\": 1");
+    return Status::error(
+        Code::BadFile, "the file is not an evaluation; expected an object with "
+                       "\"gist_evaluation\": 1");
   // Every part may be missing; a section without content is left out.
   const json &plans = list(evaluation, "plans");
   Page html(text(evaluation, "model"));

@@ -7,9 +7,12 @@
 
 #include "tools/running/CommandLine.h"
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <fcntl.h>
+#include <unistd.h>
 
 using namespace gist;
 
@@ -30,8 +33,9 @@ runTool(const char *tool, int argc, char **argv,
   // Parsing is over before anything runs, so that wrong usage has no effects.
   Status status = action();
   // Somebody who reads only the first lines closes the pipe: also a failure.
-  if (std::fflush(stdout) != 0 && status.ok())
-    status = Status::error(Code::Io, "cannot write the output");
+  bool isWritten = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (!isWritten && status.ok())
+    status = Status::error(Code::Io, "standard output: cannot write");
   if (status.ok())
     return 0;
   std::fprintf(stderr, "%s: error: %s\n", tool, status.text.c_str());
@@ -41,6 +45,15 @@ runTool(const char *tool, int argc, char **argv,
 int gist::runCommandLine(
     const char *tool, int argc, char **argv,
     const std::function<void(CLI::App &app, Action &action)> &describe) {
+  // Where standard output is closed, the next file would take its number, and
+  // what is printed would go there. This one refuses to be written.
+  if (::fcntl(STDOUT_FILENO, F_GETFD) < 0 && errno == EBADF) {
+    int refusing = ::open("/dev/null", O_RDONLY);
+    if (refusing >= 0 && refusing != STDOUT_FILENO) {
+      ::dup2(refusing, STDOUT_FILENO);
+      ::close(refusing);
+    }
+  }
   // A limit on file sizes is a write that fails, not the end of the process.
   std::signal(SIGXFSZ, SIG_IGN);
   // Nothing of ours throws; what is left is memory that the system refuses.

@@ -57,9 +57,10 @@ static Status find(std::string &compiler) {
     if (!place.empty() && access(compiler.c_str(), X_OK) == 0)
       return {};
   }
-  return Status::error(Code::NotFound,
-                       "there is no %s in %s nor in PATH; --compiler names one",
-                       kName, places.front().c_str());
+  return Status::error(
+      Code::NotFound,
+      "%s was not found in %s or in PATH; name it with --compiler", kName,
+      places.front().c_str());
 }
 
 /// Runs a program and waits for it. What it prints is printed.
@@ -83,7 +84,8 @@ static Status execute(const std::vector<std::string> &words) {
       return Status::error(Code::Io, "%s: %s", arguments[0],
                            std::strerror(errno));
   if (!WIFEXITED(result) || WEXITSTATUS(result) != 0)
-    return Status::error(Code::BadArgument, "%s made no module", arguments[0]);
+    return Status::error(Code::BadArgument, "%s did not write a module",
+                         arguments[0]);
   return {};
 }
 
@@ -94,7 +96,7 @@ Status TemporaryModule::make(const std::string &compiler,
   const char *target = targetOfDevice(device);
   if (!target)
     return Status::error(Code::BadArgument,
-                         "there is no device '%s'; there are cpu, hip and cuda",
+                         "there is no device '%s'; expected cpu, hip or cuda",
                          device.c_str());
   std::string program = compiler;
   GIST_TRY(find(program));

@@ -137,8 +137,9 @@ Status Evaluator::begin(Runner &runner, std::span<const int32_t> fed,
     afterWhole(session, static_cast<int64_t>(fed.size()));
   whole = std::move(outputs[std::string(kEntryScore) + "." + kTensorLogits]);
   if (whole.empty() || whole.size() % (fed.size() * sizeof(float)) != 0)
-    return Status::error(Code::BadFile, "%zu bytes of logits for %zu tokens",
-                         whole.size(), fed.size());
+    return Status::error(
+        Code::BadFile, "the module returned %zu bytes of logits for %zu tokens",
+        whole.size(), fed.size());
   return {};
 }
 
@@ -251,9 +252,10 @@ Status Evaluator::recall(const std::vector<int32_t> &tokens, int64_t count,
                          Comparison &result) {
   auto wanted = static_cast<size_t>(count);
   if (tokens.size() < wanted)
-    return Status::error(Code::BadArgument,
-                         "the recall probe wants %zu tokens, the text has %zu",
-                         wanted, tokens.size());
+    return Status::error(
+        Code::BadArgument,
+        "the recall probe needs %zu tokens, but the text has %zu", wanted,
+        tokens.size());
   std::vector<int32_t> twice(tokens.begin(),
                              tokens.begin() + static_cast<ptrdiff_t>(count));
   twice.insert(twice.end(), tokens.begin(),

@@ -28,10 +28,11 @@ static std::set<Observed> findCompared(const Observer &observer) {
 Status LayerComparison::open() {
   for (const Runner *each : {&model, &reference})
     if (!each->session->hasEntry(kEntryObserve))
-      return Status::error(Code::BadArgument,
-                           "%s: the module has no entry '%s', which compares "
-                           "layers; gist-compile --observe makes one",
-                           each->path().c_str(), kEntryObserve);
+      return Status::error(
+          Code::BadArgument,
+          "%s: the module has no entry '%s', which comparing layers needs; "
+          "compile it with gist-compile --observe",
+          each->path().c_str(), kEntryObserve);
   observer.emplace(model);
   referenceObserver.emplace(reference);
   compared = findCompared(*observer);
@@ -59,9 +60,9 @@ Status LayerComparison::add(std::span<const int32_t> tokens) {
         if (each->session->maxTokens(kEntryObserve) <
             static_cast<int64_t>(count))
           return Status::error(Code::Unsupported,
-                               "%s: takes fewer than %zu tokens at once, and "
-                               "the other module sees whole windows: layers "
-                               "are compared with a smaller --window",
+                               "%s: the module takes fewer than %zu tokens at "
+                               "once, but the other module sees whole windows; "
+                               "choose a smaller --window to compare layers",
                                each->path().c_str(), count);
     }
     std::span<const int32_t> piece = tokens.subspan(past, count);
@@ -72,8 +73,8 @@ Status LayerComparison::add(std::span<const int32_t> tokens) {
       const std::vector<uint8_t> &a = ours[what], &b = theirs[what];
       if (a.size() != b.size() || a.size() % sizeof(float) != 0)
         return Status::error(Code::BadArgument,
-                             "the modules show %zu and %zu bytes of group "
-                             "'%s' of layer %lld",
+                             "the modules return %zu and %zu bytes of group "
+                             "'%s' of layer %lld; expected the same size",
                              a.size(), b.size(), what.group.c_str(),
                              static_cast<long long>(what.layer));
       compare(

@@ -70,7 +70,8 @@ static Status parseShape(std::string_view text, std::vector<int64_t> &shape) {
     std::string number(text.substr(at, end - at));
     // Twelve digits are more than any file has, and fit 64 bits.
     if (number.size() > 12)
-      return Status::error(Code::BadFile, "a dimension of %s", number.c_str());
+      return Status::error(Code::BadFile, "the array has a dimension of %s",
+                           number.c_str());
     shape.push_back(std::strtoll(number.c_str(), nullptr, 10));
     at = end;
   }
@@ -81,7 +82,7 @@ static Status parse(Bytes file, Array &array) {
   Bytes magic, header;
   GIST_TRY(cursor.take(kMagic.size(), "magic", magic));
   if (magic.text() != kMagic)
-    return Status::error(Code::BadFile, "not a .npy file");
+    return Status::error(Code::BadFile, "the file is not a .npy file");
   uint8_t major = 0, minor = 0;
   GIST_TRY(cursor.read("version", major));
   GIST_TRY(cursor.read("version", minor));
@@ -101,10 +102,12 @@ static Status parse(Bytes file, Array &array) {
     if (type == "'" + std::string(candidate.text) + "'")
       found = &candidate;
   if (!found)
-    return Status::error(Code::Unsupported, "elements of type %.*s",
-                         static_cast<int>(type.size()), type.data());
+    return Status::error(
+        Code::Unsupported,
+        "the elements have the type %.*s, which is not supported",
+        static_cast<int>(type.size()), type.data());
   if (valueOf(header.text(), "fortran_order") != "False")
-    return Status::error(Code::Unsupported, "is not in C order");
+    return Status::error(Code::Unsupported, "the array is not in C order");
   Array result;
   result.type = found->type;
   GIST_TRY(parseShape(valueOf(header.text(), "shape"), result.shape));

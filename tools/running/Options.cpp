@@ -12,9 +12,12 @@
 #include "tools/running/Options.h"
 #include "tools/running/ProfileTable.h"
 
+#include "runtime/support/AtomicFile.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <random>
 #include <sys/resource.h>
 
 using namespace gist;
@@ -117,14 +120,38 @@ void run::addSamplerOptions(CLI::App &command, SamplerOptions &options) {
                   "most likely one")
       ->capture_default_str();
   command
-      .add_option("--seed", options.seed, "The same seed gives the same text")
+      .add_option("--repeat-penalty", options.repeatPenalty,
+                  "Make tokens of the last --repeat-window tokens less likely: "
+                  "divide their logits by this where positive, else multiply; "
+                  "1: off")
       ->capture_default_str();
+  command
+      .add_option(
+          "--repeat-window", options.repeatWindow,
+          "How many of the last tokens --repeat-penalty looks at, those "
+          "of the prompt included")
+      ->type_name("N")
+      ->capture_default_str();
+  command.add_option("--seed", options.seed,
+                     "The same seed gives the same text; without this option "
+                     "one is drawn and printed");
+}
+
+void run::chooseSeed(const CLI::App &command, SamplerOptions &options) {
+  if (command.count("--seed") != 0 || options.temperature == 0)
+    return;
+  options.seed = std::random_device()();
+  std::fprintf(stderr, "gist-run: note: --seed %llu repeats this text\n",
+               static_cast<unsigned long long>(options.seed));
 }
 
 /// The time of loading counts mapping, weights on their way to the device, and
 /// code.
 Status Runner::open(const ModelOptions &chosen) {
   options = chosen;
+  // Found now, not after all the work.
+  if (!options.trace.empty())
+    GIST_TRY(checkWritable(options.trace));
   int64_t start = Profile::now();
   GIST_TRY(Module::open(options.path, module));
   if (options.verify)

@@ -58,6 +58,8 @@ Status openDevice(const ModelOptions &options, std::unique_ptr<Device> &result);
 
 /// Adds temperature and its company; `options` holds the defaults.
 void addSamplerOptions(CLI::App &command, SamplerOptions &options);
+/// Draws a seed where none was given and one matters, and prints it.
+void chooseSeed(const CLI::App &command, SamplerOptions &options);
 
 /// A model ready to run.
 class Runner {

@@ -12,8 +12,9 @@
 
 namespace gist::run {
 
-/// Prints sums over layers to stderr, the most expensive first, and what bounds
-/// each where the device's limits are known.
+/// Prints sums over layers to stderr, the most expensive first, with the layers
+/// and the part of the model they are for, and what bounds each where the
+/// device's limits are known.
 void printProfile(const Profile &profile, const DeviceLimits &limits);
 
 } // namespace gist::run

@@ -92,7 +92,7 @@ static bool readMetadata(const Elf &elf, llvm::msgpack::Document &document,
     if (take(std::move(failure), error))
       return false;
   }
-  error = "no AMDGPU metadata note";
+  error = "the file has no AMDGPU metadata note";
   return false;
 }
 

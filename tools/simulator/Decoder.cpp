@@ -268,7 +268,7 @@ bool gist::sim::decode(const uint8_t *code, uint64_t size, Program &program,
       inst.op = &kNotImplemented;
       inst.run = runNotImplemented;
       if (!length)
-        text = "bytes that are no instruction";
+        text = "bytes that are not an instruction";
     }
     inst.size = static_cast<uint8_t>(length ? length : 4);
     noteRegisters(inst);

@@ -297,7 +297,7 @@ static std::string checkRequest(const LaunchRequest &request,
     return format("kernel '%s': %u bytes of LDS; there are %u", name,
                   state.ldsSize, kMaxLds);
   if (state.entry == Program::kNoInstruction)
-    return format("kernel '%s': its entry is no instruction", name);
+    return format("kernel '%s': its entry is not an instruction", name);
   for (const KernelArgument &argument : kernel.arguments)
     if (!argument.isHidden() &&
         uint64_t(argument.offset) + argument.size > request.arguments.size())

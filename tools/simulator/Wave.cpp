@@ -90,6 +90,6 @@ uint8_t *Wave::privateMemory(uint64_t address, unsigned bytes, unsigned lane,
 
 void Wave::failAlignment(uint64_t address, unsigned alignment, unsigned lane) {
   fail(static_cast<int>(lane),
-       format("misaligned: address 0x%" PRIx64 " is no multiple of %u", address,
-              alignment));
+       format("misaligned: address 0x%" PRIx64 " is not a multiple of %u",
+              address, alignment));
 }

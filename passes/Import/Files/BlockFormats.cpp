@@ -42,7 +42,8 @@ Status gist::formatOfGgmlType(uint32_t ggmlType, WeightFormat &format) {
     known += (known.empty() ? "" : ", ") + std::string(formats[i].name);
   }
   return Status::error(Code::Unsupported,
-                       "stored as ggml type %" PRIu32 " (%s); supported are %s",
+                       "the ggml type %" PRIu32
+                       " (%s) is not supported; supported are %s",
                        ggmlType, otherGgmlTypeName(ggmlType), known.c_str());
 }
 

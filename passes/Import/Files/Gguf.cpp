@@ -176,7 +176,8 @@ static Status skipElements(Cursor &cursor, GgufType type, uint64_t count,
     return cursor.take(count * size, "array", ignored);
   }
   if (type != GgufType::String && type != GgufType::Array)
-    return Status::error(Code::BadFile, "%" PRIu32 " is not a type of values",
+    return Status::error(Code::BadFile,
+                         "%" PRIu32 " is not a known type of values",
                          static_cast<uint32_t>(type));
   if (levels == 0)
     return Status::error(Code::BadFile, "arrays are nested too deeply");
@@ -219,7 +220,8 @@ static Status readTensorEntry(Cursor &cursor, StoredTensor &tensor,
   GIST_TRY(cursor.read("number of dimensions", rank));
   if (rank > 4)
     return Status::error(Code::BadFile,
-                         "%" PRIu32 " dimensions, at most 4 are allowed", rank);
+                         "it has %" PRIu32 " dimensions; at most 4 are allowed",
+                         rank);
   tensor.shape.resize(rank);
   for (uint32_t i = 0; i < rank; ++i) // The file has the innermost first.
     GIST_TRY(cursor.read("dimension", tensor.shape[rank - 1 - i]));

@@ -154,7 +154,7 @@ static Status checkSize(const char *name, int64_t value, int64_t limit) {
   if (value >= 1 && value <= limit)
     return {};
   return Status::error(Code::BadFile,
-                       "the %s is missing or not in 1 to %" PRId64
+                       "the %s is missing or outside the range 1 to %" PRId64
                        ": found %" PRId64,
                        name, limit, value);
 }
@@ -175,8 +175,8 @@ static Status readActivation(const ConfigReader &reader, Activation &out) {
     out = Activation::Silu;
   else
     return Status::error(Code::Unsupported,
-                         "activation %s; supported are gelu, gelu_new, relu "
-                         "and silu",
+                         "the activation %s is not supported; supported are "
+                         "gelu, gelu_new, relu and silu",
                          inQuotes(name).c_str());
   return {};
 }
@@ -268,8 +268,8 @@ Status gist::readRotaryConfig(const ConfigReader &reader, ModelConfig &config) {
   if (config.rotarySize < 2 || config.rotarySize % 2 != 0 ||
       config.rotarySize > config.headSize)
     return Status::error(Code::BadFile,
-                         "%" PRId64 " elements of a head of %" PRId64
-                         " cannot rotate in pairs",
+                         "rotary positions cannot turn %" PRId64
+                         " elements of a head of %" PRId64 " in pairs",
                          config.rotarySize, config.headSize);
 
   // The base and the rule stand in the open or in an object of their own.
@@ -304,9 +304,10 @@ Status gist::readRotaryConfig(const ConfigReader &reader, ModelConfig &config) {
   if (rule == "llama3")
     return scaleLlama3(scaling, factor, config.rotaryFrequencies);
   if (rule != "linear")
-    return Status::error(Code::Unsupported,
-                         "rope scaling %s; supported are linear and llama3",
-                         inQuotes(rule).c_str());
+    return Status::error(
+        Code::Unsupported,
+        "the rope scaling %s is not supported; supported are linear and llama3",
+        inQuotes(rule).c_str());
   for (float &frequency : config.rotaryFrequencies)
     frequency /= static_cast<float>(factor);
   return {};

@@ -61,6 +61,7 @@ struct ModelConfig {
   bool normEmbedding = false; ///< ESM-2.
   Pooling pooling = Pooling::None; ///< BERT.
   bool normalizeOutput = false;    ///< BERT: to unit length after pooling.
+  int64_t maxSentence = 0; ///< BERT: tokens of a text; 0: as many as it takes.
 };
 
 /// One key in the two places where a model keeps its hyper-parameters.

@@ -86,7 +86,8 @@ static Status openShards(const std::string &path, const std::string &indexPath,
   }
   for (const auto &[name, fileName] : fileOfTensor)
     if (!folder.tensors.contains(name) && !folder.skipped.contains(name))
-      return Status::error(Code::BadFile, "%s: no tensor %s, which %s promises",
+      return Status::error(Code::BadFile,
+                           "%s: the file has no tensor %s, which %s lists",
                            inFolder(path, fileName).c_str(),
                            inQuotes(name).c_str(), indexPath.c_str());
   return {};
@@ -111,6 +112,18 @@ static Status readPooling(const std::string &path,
     if (type == "sentence_transformers.models.Normalize")
       pooling.normalize = true;
   }
+  json sentence;
+  GIST_TRY(readJson(path + "/sentence_bert_config.json", sentence));
+  if (!sentence.is_object() || !sentence.contains("max_seq_length") ||
+      sentence["max_seq_length"].is_null())
+    return {};
+  const json &limit = sentence["max_seq_length"];
+  if (!limit.is_number_integer() || limit.get<int64_t>() < 1)
+    return Status::error(Code::BadFile,
+                         "%s/sentence_bert_config.json: 'max_seq_length' is "
+                         "not a positive integer",
+                         path.c_str());
+  pooling.maxTokens = limit.get<int64_t>();
   return {};
 }
 
@@ -119,7 +132,8 @@ Status gist::openModelFolder(const std::string &path, ModelFolder &out,
   ModelFolder folder;
   GIST_TRY(readJson(path + "/config.json", folder.config));
   if (!folder.config.is_object())
-    return Status::error(Code::NotFound, "%s: no config.json with an object",
+    return Status::error(Code::NotFound,
+                         "%s: the folder has no config.json with a JSON object",
                          path.c_str());
   // Kept as text: importTokenizer reads what it needs of them.
   for (const char *name :
@@ -144,7 +158,7 @@ Status gist::openModelFolder(const std::string &path, ModelFolder &out,
     folder.skipped = std::move(content.skipped);
   } else {
     return Status::error(Code::NotFound,
-                         "%s: neither model.safetensors nor "
+                         "%s: the folder has neither model.safetensors nor "
                          "model.safetensors.index.json",
                          path.c_str());
   }

@@ -32,6 +32,7 @@ struct ModelFolder {
     bool present = false;
     bool mean = false;
     bool normalize = false;
+    int64_t maxTokens = 0; ///< Of a text; longer ones are cut. 0: not said.
   } pooling;
 
   std::map<std::string, StoredTensor, std::less<>> tensors;

@@ -27,7 +27,8 @@ static Status openGguf(const std::string &path, ModelSource &source) {
   if (found != source.gguf.metadata.end())
     name = found->second.string();
   if (!name)
-    return Status::error(Code::BadFile, "%s: no 'general.architecture'",
+    return Status::error(Code::BadFile,
+                         "%s: the file has no 'general.architecture'",
                          path.c_str());
   source.architecture = std::string(*name);
   return {};
@@ -38,7 +39,8 @@ static Status readArchitecture(const std::string &path, ModelSource &source) {
                .read({{"model_type"}}, source.architecture)
                .in(path + "/config.json"));
   if (source.architecture.empty())
-    return Status::error(Code::BadFile, "%s/config.json: no 'model_type'",
+    return Status::error(Code::BadFile,
+                         "%s/config.json: the file has no 'model_type'",
                          path.c_str());
   return {};
 }

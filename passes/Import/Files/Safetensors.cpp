@@ -83,12 +83,12 @@ static Status readEntry(const json &entry, Bytes data, StoredTensor &tensor,
                         std::string &skipReason, bool &isBytes) {
   if (!entry.is_object() || !entry.contains("dtype") ||
       !entry["dtype"].is_string())
-    return Status::error(Code::BadFile, "no dtype in the header");
+    return Status::error(Code::BadFile, "the header has no dtype");
   auto dtype = entry["dtype"].get<std::string>();
   std::optional<WeightFormat> format = formatOfDtype(dtype);
   if (!format) {
-    skipReason =
-        "element type " + inQuotes(dtype) + " is none of F32, F16, BF16";
+    skipReason = "element type " + inQuotes(dtype) +
+                 " is not supported; supported are F32, F16 and BF16";
     isBytes = dtype == "U8";
     if (!isBytes)
       return {};
@@ -96,9 +96,9 @@ static Status readEntry(const json &entry, Bytes data, StoredTensor &tensor,
   auto shape = integers(entry, "shape");
   auto offsets = integers(entry, "data_offsets");
   if (!shape || shape->size() > 8)
-    return Status::error(Code::BadFile, "no valid shape in the header");
+    return Status::error(Code::BadFile, "the header has no valid shape");
   if (!offsets || offsets->size() != 2 || (*offsets)[0] > (*offsets)[1])
-    return Status::error(Code::BadFile, "no valid data_offsets in the header");
+    return Status::error(Code::BadFile, "the header has no valid data_offsets");
 
   // Four bytes are as good as a number for measuring.
   tensor.format = format.value_or(WeightFormat::F32);
@@ -111,8 +111,8 @@ static Status readEntry(const json &entry, Bytes data, StoredTensor &tensor,
     expected /= sizeof(float);
   if (length != expected)
     return Status::error(
-        Code::BadFile, "%" PRIu64 " bytes, but %s of %s takes %" PRIu64, length,
-        shapeText(tensor.shape).c_str(), dtype.c_str(), expected);
+        Code::BadFile, "it has %" PRIu64 " bytes, but %s of %s takes %" PRIu64,
+        length, shapeText(tensor.shape).c_str(), dtype.c_str(), expected);
   tensor.fileOffset = begin; // The caller adds where the data begins.
   return data.slice(begin, length, "content", tensor.content);
 }
@@ -147,8 +147,8 @@ Status gist::readSafetensors(Bytes file, SafetensorsFile &out) {
   constexpr uint64_t kMaxHeader = 100'000'000; // As the reference reader's.
   if (headerLength > kMaxHeader)
     return Status::error(Code::BadFile,
-                         "not a safetensors file: a header of %" PRIu64
-                         " bytes, at most %" PRIu64 " are allowed",
+                         "not a safetensors file: its header has %" PRIu64
+                         " bytes; at most %" PRIu64 " are allowed",
                          headerLength, kMaxHeader);
   GIST_TRY(cursor.take(headerLength, "header", header));
   uint64_t dataBegin = cursor.offset();
@@ -187,7 +187,7 @@ gist::readSafetensorsIndex(Bytes text,
   GIST_TRY(parseObject(text, /*maxDepth=*/2, "the index", index));
   auto map = index.find("weight_map");
   if (map == index.end() || !map->is_object())
-    return Status::error(Code::BadFile, "no weight_map in the index");
+    return Status::error(Code::BadFile, "the index has no weight_map");
   std::map<std::string, std::string> result;
   for (const auto &[name, value] : map->items()) {
     if (!value.is_string())

@@ -84,7 +84,7 @@ static Status readGate(const Json &json, LinearChoice &choice) {
     return {};
   if (!choice.epsilon || choice.bits == 0)
     return Status::error(Code::BadFile,
-                         "'epsilon_low' comes with 'bits' and 'epsilon'");
+                         "'epsilon_low' needs 'bits' and 'epsilon'");
   GIST_TRY(readShare(*low, "epsilon_low", choice.epsilonLow));
   if (choice.epsilonLow >= *choice.epsilon)
     return Status::error(Code::BadFile,
@@ -98,7 +98,7 @@ static Status readRounding(const Json &json, LinearChoice &choice) {
   if (found == json.end())
     return {};
   if (choice.bits == 0)
-    return Status::error(Code::BadFile, "'rounding' comes with 'bits'");
+    return Status::error(Code::BadFile, "'rounding' needs 'bits'");
   std::string name = found->is_string() ? found->get<std::string>() : "";
   if (name != "nearest" && name != "compensated")
     return Status::error(
@@ -130,12 +130,12 @@ static Status readChoice(const Json &json, LinearChoice &choice) {
   GIST_TRY(readInteger(json, "exact_rows", choice.exactRows));
   if (choice.exactRows < 0 || (choice.exactRows > 0 && choice.bits == 0))
     return Status::error(Code::BadFile,
-                         "'exact_rows' comes with 'bits' and is not negative");
+                         "'exact_rows' needs 'bits', and must not be negative");
   GIST_TRY(readInteger(json, "exact_bits", choice.exactBits));
   if (json.contains("exact_bits") &&
       (choice.exactBits != 8 || choice.exactRows == 0))
     return Status::error(Code::BadFile,
-                         "'exact_bits' comes with 'exact_rows' and is 8");
+                         "'exact_bits' needs 'exact_rows', and must be 8");
   GIST_TRY(readInteger(json, "k", choice.k));
   if (choice.k < 0 || choice.k > kMaxDimensions)
     return Status::error(Code::BadFile,
@@ -144,8 +144,7 @@ static Status readChoice(const Json &json, LinearChoice &choice) {
   GIST_TRY(readRounding(json, choice));
   GIST_TRY(readGate(json, choice));
   if (choice.k > 0 && choice.bits == 0 && !choice.epsilon)
-    return Status::error(Code::BadFile,
-                         "'k' comes with 'bits', 'epsilon' or both");
+    return Status::error(Code::BadFile, "'k' needs 'bits', 'epsilon' or both");
   return {};
 }
 
@@ -166,7 +165,8 @@ static Status readLayer(const Json &json, LayerLinears &layer) {
     LinearChoice &choice = layer[found - kGroupNames];
     GIST_TRY(readChoice(value, choice).in(name));
     if (choice.exactRows > 0)
-      return Status::error(Code::BadFile, "%s: 'exact_rows' is for the head",
+      return Status::error(Code::BadFile,
+                           "%s: only the head may have 'exact_rows'",
                            name.c_str());
   }
   return {};
@@ -182,7 +182,8 @@ Status gist::readLinears(const PlanJson &json, LinearPlan &plan) {
   if (auto head = json.find("head"); head != json.end()) {
     GIST_TRY(readChoice(*head, result.head).in("head"));
     if (result.head.k > 0)
-      return Status::error(Code::BadFile, "head: has bits and no subspace");
+      return Status::error(
+          Code::BadFile, "head: only 'bits' are supported, without a subspace");
   }
   auto layers = json.find("layers");
   if (layers != json.end() && layers->is_array())

@@ -59,11 +59,11 @@ static Status checkOrthonormal(const std::vector<float> &rows, int64_t k,
         product += static_cast<double>(rows[i * d + c]) * rows[j * d + c];
       double wanted = i == j ? 1 : 0;
       if (!(std::abs(product - wanted) <= kTolerance))
-        return Status::error(Code::BadFile,
-                             "rows %" PRId64 " and %" PRId64
-                             " have the product %g, expected %g: this is no "
-                             "orthonormal basis",
-                             j, i, product, wanted);
+        return Status::error(
+            Code::BadFile,
+            "rows %" PRId64 " and %" PRId64
+            " have the product %g, expected %g: the basis is not orthonormal",
+            j, i, product, wanted);
     }
   return {};
 }
@@ -73,7 +73,7 @@ Status LinearBases::basis(const std::string &name, int64_t k, int64_t d,
   if (k > d)
     return Status::error(
         Code::BadFile,
-        "k is %" PRId64 ", and the rows have %" PRId64 " numbers", k, d);
+        "k is %" PRId64 ", but the rows have %" PRId64 " numbers", k, d);
   auto found = tensors.tensors.find(name);
   if (found == tensors.tensors.end())
     return Status::error(Code::NotFound, "%s: there is no %s", path.c_str(),
@@ -276,21 +276,21 @@ Status gist::makeWeight(const MadeWeight &what, const LinearBases &bases,
                          name.c_str());
   if (source->random)
     return Status::error(Code::Unsupported,
-                         "the weight %s is of random numbers, and a plan "
-                         "needs the model's own",
+                         "the weight %s consists of random numbers; a plan "
+                         "needs the model's own weights",
                          name.c_str());
   // Whoever wrote the IR may have meant another model.
   int64_t block =
       what.bits == 0 ? 1 : formatInfo(roundedFormat(what.bits)).blockLength;
   if (source->shape.size() != 2 || source->shape[1] % block != 0)
     return Status::error(Code::BadFile,
-                         "the weight %s is %s, expected a matrix with rows of "
-                         "whole blocks of %" PRId64 " numbers",
+                         "the weight %s is %s; expected a matrix whose rows "
+                         "consist of whole blocks of %" PRId64 " numbers",
                          name.c_str(), shapeText(source->shape).c_str(), block);
   int64_t rows = source->shape[0], exact = what.exactRows;
   if (exact > rows)
     return Status::error(Code::BadFile,
-                         "exact_rows is %" PRId64 ", and %s has %" PRId64,
+                         "exact_rows is %" PRId64 ", but %s has %" PRId64 " rows",
                          exact, name.c_str(), rows);
   switch (what.kind) {
   case MadeKind::Exact:

@@ -95,7 +95,7 @@ static Status readHead(const Json &json, HeadChoice &head) {
   head.kind = HeadKind::Clusters;
   GIST_TRY(readNumber(json, "theta", 0, 1, head.theta));
   if (head.theta >= 1)
-    return Status::error(Code::BadFile, "'theta' is 1, expected less");
+    return Status::error(Code::BadFile, "'theta' is 1; expected less than 1");
   return readNumber(json, "room", 0, 1, head.room);
 }
 
@@ -139,7 +139,7 @@ Status gist::readHeads(const PlanJson &json, Plan &plan) {
                  .in("layer " + std::to_string(result.layers.size() - 1)));
     if (result.layers.back().size() != result.layers.front().size())
       return Status::error(
-          Code::BadFile, "layer %zu has %zu heads, layer 0 has %zu",
+          Code::BadFile, "layer %zu has %zu heads, but layer 0 has %zu",
           result.layers.size() - 1, result.layers.back().size(),
           result.layers.front().size());
   }
@@ -244,7 +244,7 @@ Status gist::layOutCache(const Plan &plan, int64_t context,
   if (result.rows > kMaxPlanTokens)
     return Status::error(Code::Unsupported,
                          "the plan's cache has %" PRId64
-                         " rows for a context of %" PRId64 ", at most %" PRId64
+                         " rows for a context of %" PRId64 "; at most %" PRId64
                          " can be numbered",
                          result.rows, context, kMaxPlanTokens);
   result.units = std::max<int64_t>(result.units, 1);
@@ -266,8 +266,8 @@ Status gist::fitPlan(const Plan &plan, std::span<const float> table,
       if (ring > place.ringRows || clusters > place.capacity)
         return Status::error(
             Code::BadArgument,
-            "layer %zu: head %zu: wants %" PRId64 " rows and %" PRId64
-            " clusters, the module has room for %" PRId64 " and %" PRId64,
+            "layer %zu: head %zu: needs %" PRId64 " rows and %" PRId64
+            " clusters, but the module has room for %" PRId64 " and %" PRId64,
             layer, i, ring, clusters, place.ringRows, place.capacity);
       place.ringRows = ring;
       place.capacity = clusters;

@@ -52,7 +52,8 @@ Status gist::readPlanFile(const std::string &path, PlanFile &plan) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (!file || !(text << file.rdbuf()))
-    return Status::error(Code::NotFound, "%s: cannot be read", path.c_str());
+    return Status::error(Code::NotFound, "%s: the file cannot be read",
+                         path.c_str());
   std::string folder = std::filesystem::path(path).parent_path().string();
   return parsePlanFile(text.str(), folder, plan).in(path);
 }

@@ -58,7 +58,7 @@ Status gist::readPlannedModule(const Module &module, PlannedModule &result) {
       module.weight(static_cast<uint32_t>(weight - spec.weights.data()));
   if (weight->shape.size() != 3 || weight->shape[2] != kNumHeadFields ||
       bytes.size % sizeof(float) != 0)
-    return Status::error(Code::BadFile, "'%s' is no table of heads",
+    return Status::error(Code::BadFile, "'%s' is not a table of heads",
                          kPlanHeadsWeight);
   found.table.resize(bytes.size / sizeof(float));
   std::memcpy(found.table.data(), bytes.data, bytes.size);
@@ -67,7 +67,7 @@ Status gist::readPlannedModule(const Module &module, PlannedModule &result) {
   if (found.shape.layers < 1 || found.shape.kvHeads < 1 ||
       found.table.size() !=
           static_cast<uint64_t>(found.shape.heads()) * kNumHeadFields)
-    return Status::error(Code::BadFile, "'%s' has another size than its shape",
+    return Status::error(Code::BadFile, "the size of '%s' does not match its shape",
                          kPlanHeadsWeight);
   GIST_TRY(readRows(spec, "k_rows", found.shape.keySize, found.elementBytes));
   GIST_TRY(readRows(spec, "v_rows", found.shape.valueSize, found.elementBytes));
@@ -75,13 +75,14 @@ Status gist::readPlannedModule(const Module &module, PlannedModule &result) {
   if (heads != spec.model.properties.end())
     found.shape.queryHeads = std::strtoll(heads->second.c_str(), nullptr, 10);
   if (found.shape.queryHeads < found.shape.kvHeads)
-    return Status::error(Code::BadFile,
-                         "the module does not say how many heads queries have");
+    return Status::error(
+        Code::BadFile,
+        "the module does not record how many heads queries have");
   found.block = spec.model.prefillChunk;
   uint32_t capacity = module.findSymbol(kSymbolCapacity);
   if (found.block < 1 || capacity == kNone)
     return Status::error(Code::BadFile,
-                         "the module has a plan and no cache for it");
+                         "the module has a plan but no cache for it");
   found.context = spec.symbols[capacity].initial;
   result = std::move(found);
   return {};

@@ -44,7 +44,7 @@ static Status readWord(const Json &object, const char *name,
     }
     known += (known.empty() ? "\"" : "\", \"") + std::string(word);
   }
-  return Status::error(Code::BadFile, "'%s' is none of %s\"", name,
+  return Status::error(Code::BadFile, "expected '%s' to be one of %s\"", name,
                        known.c_str());
 }
 
@@ -211,9 +211,10 @@ Status gist::readSelections(const PlanJson &json, SelectionPlan &plan) {
     const std::optional<SelectionChoice> &choice =
         result.layers.back().selection;
     if (choice && choice->k > 0 && result.bases.empty())
-      return Status::error(Code::BadFile,
-                           "layer %zu has a 'k', and the plan no file 'bases'",
-                           result.layers.size() - 1);
+      return Status::error(
+          Code::BadFile,
+          "layer %zu has a 'k', but the plan does not name a file 'bases'",
+          result.layers.size() - 1);
   }
   plan = std::move(result);
   return {};

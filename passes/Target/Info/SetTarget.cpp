@@ -83,7 +83,9 @@ struct SetTargetPass final : gist::impl::SetTargetPassBase<SetTargetPass> {
         gram.empty() ? stringifyGram(given ? given.getGram() : Gram::Exact)
                      : StringRef(gram));
     if (!number)
-      return getOperation().emitError("gram is exact or fp8, not ") << gram;
+      return getOperation().emitError(
+                 "expected gram=exact or gram=fp8, got gram=")
+             << gram;
     StringRef name =
         target.empty() ? given.getName() : StringRef(target.getValue());
     Attribute result = GpuTargetAttr::getChecked(reportAtModule(),

@@ -161,8 +161,8 @@ FailureOr<CpuTarget> gist::resolveTarget(const CpuTarget &target,
   llvm::Triple triple =
       target.triple.empty() ? host : llvm::Triple(target.triple);
   if (!triple.isAArch64() && triple.getArch() != llvm::Triple::x86_64) {
-    reportError("no CPU target '" + triple.str() +
-                "': aarch64 and x86_64 are known");
+    reportError("there is no CPU target '" + triple.str() +
+                "'; expected aarch64 or x86_64");
     return failure();
   }
   result.triple = triple.str();
@@ -204,7 +204,8 @@ FailureOr<TargetInfo> gist::getTargetInfo(const CpuTarget &target,
       backend->createMCSubtargetInfo(triple, resolved->cpu,
                                      resolved->features));
   if (!subtarget || !subtarget->isCPUStringValid(resolved->cpu)) {
-    reportError("no CPU '" + resolved->cpu + "' for " + resolved->triple);
+    reportError("there is no CPU '" + resolved->cpu + "' for " +
+                resolved->triple);
     return failure();
   }
   for (const TargetInfo &row : kTable) {
@@ -214,7 +215,7 @@ FailureOr<TargetInfo> gist::getTargetInfo(const CpuTarget &target,
       continue;
     return row;
   }
-  reportError("no table row for " + resolved->triple);
+  reportError("there is no table row for " + resolved->triple);
   return failure();
 }
 

@@ -418,11 +418,12 @@ FailureOr<scf::ForallOp> gist::distributeAttend(RewriterBase &rewriter,
   auto isMemory = [](Value value) { return isa<BlockArgument>(value); };
   if (!pack || end.getOperand(0) != op.getOutput() ||
       !llvm::all_of(end.getOperands().drop_front(), isMemory))
-    return op.emitOpError("is not all that its kernel does");
+    return op.emitOpError(
+        "is not the only op whose results its kernel returns");
   if (op.getOffsets())
     return op.emitOpError("has offsets, which CPU kernels do not read yet");
   if (!isAttentionVectorizable(op.getKey().getType(), op.getValue().getType()))
-    return op.emitOpError("has heads that are no multiple of ")
+    return op.emitOpError("has heads whose size is not a multiple of ")
            << kLanes << " numbers";
 
   auto tile = cast<CpuAttentionAttr>(kernel->getAttr(kTileAttr));

@@ -448,7 +448,8 @@ LogicalResult gist::lowerAttention(RewriterBase &rewriter, AttentionOp op) {
   if (op.getOffsets() || key.getDimSize(1) != 1)
     return rewriter.notifyMatchFailure(op, "more than one sequence or KV head");
   if (!isAttentionVectorizable(key, op.getValue().getType()))
-    return rewriter.notifyMatchFailure(op, "heads are no multiple of a vector");
+    return rewriter.notifyMatchFailure(
+        op, "the heads are not a multiple of a vector");
   auto tile = dyn_cast_or_null<CpuAttentionAttr>(getKernelTile(op));
   if (!tile)
     return rewriter.notifyMatchFailure(op,

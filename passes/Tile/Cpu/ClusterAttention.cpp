@@ -48,7 +48,8 @@ LogicalResult gist::lowerClusterAttention(RewriterBase &rewriter,
     return rewriter.notifyMatchFailure(op, "more than one KV head");
   if (!isAttentionVectorizable(op.getKeys().getType(),
                                op.getValues().getType()))
-    return rewriter.notifyMatchFailure(op, "heads are no multiple of a vector");
+    return rewriter.notifyMatchFailure(
+        op, "the heads are not a multiple of a vector");
   auto tile = dyn_cast_or_null<CpuAttentionAttr>(getKernelTile(op));
   if (!tile)
     return rewriter.notifyMatchFailure(op,

@@ -373,7 +373,7 @@ FailureOr<scf::ForallOp> gist::distributeClusterUpdate(RewriterBase &rewriter,
                                                        ClusterUpdateOp op) {
   for (Value rows : {op.getKeys(), op.getValues()})
     if (cast<RankedTensorType>(rows.getType()).getDimSize(1) % kLanes != 0)
-      return op.emitOpError("has heads that are no multiple of ")
+      return op.emitOpError("has heads whose size is not a multiple of ")
              << kLanes << " numbers";
   // The kernel takes the cache as buffers from here on, and returns nothing.
   auto kernel = op->getParentOfType<func::FuncOp>();
@@ -381,7 +381,8 @@ FailureOr<scf::ForallOp> gist::distributeClusterUpdate(RewriterBase &rewriter,
   SmallVector<Value> tensors = op.getDpsInits();
   if (!llvm::equal(end.getOperands(), op.getResults()) ||
       !llvm::all_of(tensors, llvm::IsaPred<BlockArgument>))
-    return op.emitOpError("is not all that its kernel does");
+    return op.emitOpError(
+        "is not the only op whose results its kernel returns");
   rewriter.setInsertionPoint(op);
   TileBuilder b(op.getLoc(), rewriter);
   Values state;

@@ -34,6 +34,6 @@ const CpuKernelEntry *gist::getCpuKernelEntry(func::FuncOp kernel) {
   const CpuKernelEntry *entry = findCpuKernelEntry(kind);
   if (!entry)
     kernel.emitOpError("is a kernel of kind ")
-        << stringifyKernelKind(kind) << ", which CPUs have no entry for";
+        << stringifyKernelKind(kind) << ", for which there is no CPU kernel";
   return entry;
 }

@@ -54,7 +54,7 @@ FailureOr<scf::ForallOp> gist::distributeTail(RewriterBase &rewriter,
                                               ArrayRef<int64_t> workgroup) {
   auto tail = getReturn(kernel)->getOperand(0).getDefiningOp<TilingInterface>();
   if (!tail)
-    return kernel.emitError("does not end in an op that can be tiled");
+    return kernel.emitError("ends in an op that cannot be tiled");
   SmallVector<OpFoldResult> sizes;
   size_t loops = tail.getLoopIteratorTypes().size();
   for (size_t i = 0; i < loops; ++i)

@@ -55,8 +55,8 @@ struct PlaceBuffersPass final
   LogicalResult place(memref::AllocOp alloc) {
     FailureOr<int64_t> bytes = getBytes(alloc);
     if (failed(bytes))
-      return alloc.emitOpError("has no bound: a kernel keeps its scratch on "
-                               "the stack");
+      return alloc.emitOpError("has a size without a bound, but a kernel keeps "
+                               "its scratch on the stack");
     total += *bytes;
     if (total > maxBytes)
       return alloc.emitOpError("takes the kernel's scratch to ")

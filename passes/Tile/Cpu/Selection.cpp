@@ -623,7 +623,8 @@ public:
       auto update = cast<CascadeUpdateOp>(op);
       auto pack = update.getInherited().getDefiningOp<PackSelectionOp>();
       if (!pack || update.getRule() == CascadeRule::Inherit)
-        return update.emitOpError("passes a selection on and is no kernel");
+        return update.emitOpError(
+            "passes a selection on, which does not need a kernel");
       problem.rule =
           update.getRule() == CascadeRule::Paper ? Rule::Paper : Rule::Kept;
       problem.oldNearest = b.toBuffer(pack.getNearest());
@@ -640,7 +641,7 @@ public:
       if (kernel.getArgAttr(i, kControlArgAttr))
         problem.control = arguments.get(kernel.getArgument(i));
     if (!problem.control || !problem.scratch || !problem.weight)
-      return op->emitOpError("has no memory to work in");
+      return op->emitOpError("has no scratch memory");
     return problem;
   }
 
@@ -655,7 +656,7 @@ private:
       return op.emitOpError("has offsets, which CPU kernels do not read yet");
     if (!isWhole(op.getTokens()) ||
         (op.getCoefficients() && !isWhole(op.getCoefficients())))
-      return op.emitOpError("has rows that are no multiple of ")
+      return op.emitOpError("has rows whose size is not a multiple of ")
              << kLanes << " numbers";
     problem.similarity = op.getSimilarity();
     problem.isCausal = op.getCausal();

@@ -50,7 +50,8 @@ static LogicalResult setGrid(func::FuncOp kernel, scf::ForallOp forall) {
       FailureOr<AffineExpr> expr = getSizeExpr(kernel, upper);
       std::optional<int64_t> tile = getConstantIntValue(step);
       if (failed(expr) || !tile || !isConstantIntValue(lower, 0))
-        return kernel.emitError("has a grid that its arguments do not give");
+        return kernel.emitError(
+            "has a grid whose size does not follow from its arguments");
       // Canonicalisation drops a dimension of one workgroup from the loop.
       if (expr->ceilDiv(*tile) == 1)
         continue;

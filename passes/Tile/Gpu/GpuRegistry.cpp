@@ -34,7 +34,7 @@ const GpuKernelEntry *gist::getGpuKernelEntry(func::FuncOp kernel) {
   const GpuKernelEntry *entry = findGpuKernelEntry(kind);
   if (!entry)
     kernel.emitOpError("is a kernel of kind ")
-        << stringifyKernelKind(kind) << ", which GPUs have no entry for";
+        << stringifyKernelKind(kind) << ", for which there is no GPU kernel";
   return entry;
 }
 

@@ -155,7 +155,8 @@ Status CudaDriver::supports(const GpuCard &card,
   else
     fits &= suffix == 'f' && present >= wanted && present / 10 == wanted / 10;
   if (!fits)
-    return Status::error(Code::Unsupported, "is code for %s, this is %s",
+    return Status::error(Code::Unsupported,
+                         "is code for %s, but this device is %s",
                          target.name.c_str(), card.architecture.c_str());
   return {};
 }

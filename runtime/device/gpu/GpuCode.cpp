@@ -22,8 +22,8 @@ Status GpuCode::find(const KernelSpec &spec, const KernelCode &code) {
   const GpuDriver &driver = *device.driver;
   if (code.sharedMemory > device.card.sharedMemory)
     return Status::error(Code::Unsupported,
-                         "kernel '%s' wants %u bytes of shared memory, a "
-                         "workgroup of %s may have %" PRIu64,
+                         "kernel '%s' needs %u bytes of shared memory, but a "
+                         "workgroup of %s may have only %" PRIu64,
                          spec.name.c_str(), code.sharedMemory,
                          device.card.name.c_str(), device.card.sharedMemory);
   Kernel &kernel = kernels.back();

@@ -41,7 +41,7 @@ Status GpuDriver::open(const std::string &path) {
   int (*getVersion)(int *) = nullptr;
   if (!find(getVersion, names.versionFunction))
     return Status::error(
-        Code::Unsupported, "%s is no %s driver: it has no function %s",
+        Code::Unsupported, "%s is not a %s driver: it has no function %s",
         libraryName.c_str(), names.title.c_str(), names.versionFunction);
   GIST_TRY(check(getVersion(&version), "say its version"));
   if (version < names.oldest)

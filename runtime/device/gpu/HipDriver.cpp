@@ -146,9 +146,10 @@ Status HipDriver::supports(const GpuCard &card,
     return Status::error(Code::Unsupported, "is code for %s",
                          target.device.c_str());
   if (card.architecture.empty())
-    return Status::error(Code::Unsupported,
-                         "is code for %s, the driver does not say what %s is",
-                         target.name.c_str(), card.name.c_str());
+    return Status::error(
+        Code::Unsupported,
+        "is code for %s, but the driver does not say which architecture %s has",
+        target.name.c_str(), card.name.c_str());
   // A feature that the code does not name may be on or off.
   std::vector<std::string> wanted = splitTargetId(target.name);
   std::vector<std::string> present = splitTargetId(card.architecture);
@@ -157,7 +158,8 @@ Status HipDriver::supports(const GpuCard &card,
     fits &= std::find(present.begin() + 1, present.end(), wanted[i]) !=
             present.end();
   if (!fits)
-    return Status::error(Code::Unsupported, "is code for %s, this is %s",
+    return Status::error(Code::Unsupported,
+                         "is code for %s, but this device is %s",
                          target.name.c_str(), card.architecture.c_str());
   return {};
 }

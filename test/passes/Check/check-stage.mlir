@@ -58,7 +58,7 @@ func.func @blocks(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @buffer(%x: tensor<4xf32>, %i: index) -> tensor<4xf32> {
-  // expected-error @+1 {{works on a buffer; a graph promises tensors alone}}
+  // expected-error @+1 {{works on a buffer; a graph promises only tensors}}
   %b = bufferization.to_buffer %x : tensor<4xf32> to memref<4xf32>
   return %x : tensor<4xf32>
 }
@@ -127,7 +127,7 @@ func.func private @a(%x: tensor<4xf32>, %o: tensor<4xf32>) -> tensor<4xf32> attr
   %y = linalg.copy ins(%x : tensor<4xf32>) outs(%o : tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
-// expected-error @+1 {{is the same kernel as @a; the stage 'kernels' promises that equal kernels are there once}}
+// expected-error @+1 {{is the same kernel as @a; the stage 'kernels' promises that equal kernels are kept once}}
 func.func private @b(%x: tensor<4xf32>, %o: tensor<4xf32>) -> tensor<4xf32> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>} {
   %y = linalg.copy ins(%x : tensor<4xf32>) outs(%o : tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
@@ -145,7 +145,7 @@ func.func @blocks(%x: tensor<4xf32>) -> tensor<4xf32> {
 //--- memory.mlir
 func.func @call(%x: tensor<4xf32>) -> tensor<4xf32> {
   %e = tensor.empty() : tensor<4xf32>
-  // expected-error @+1 {{writes a 'tensor<4xf32>' that has no place; the stage 'memory' promises one for all that is not returned}}
+  // expected-error @+1 {{writes a 'tensor<4xf32>' that has no place in memory; the stage 'memory' promises one for everything that is not returned}}
   %y = gist.dispatch @a(%x : tensor<4xf32>) outs(%e : tensor<4xf32>)
   %f = tensor.empty() : tensor<4xf32>
   %z = gist.dispatch @a(%y : tensor<4xf32>) outs(%f : tensor<4xf32>)
@@ -158,7 +158,7 @@ func.func private @a(%x: tensor<4xf32>, %o: tensor<4xf32>) -> tensor<4xf32> attr
 
 // -----
 
-// expected-error @+1 {{has tensors in the arena and no attribute 'gist.arena_size'}}
+// expected-error @+1 {{has tensors in the arena but no attribute 'gist.arena_size'}}
 func.func @size(%x: tensor<4xf32>) -> tensor<4xf32> {
   %e = gist.arena() at affine_map<()[s0, s1, s2] -> (0)> : tensor<4xf32>
   %y = gist.dispatch @a(%x : tensor<4xf32>) outs(%e : tensor<4xf32>)
@@ -179,7 +179,7 @@ func.func @results(%x: memref<4xf32>) -> memref<4xf32> attributes {gist.kernel =
 
 // -----
 
-// expected-error @+1 {{has an argument of type 'tensor<4xf32>'; the stage 'tiles' promises kernels on buffers alone}}
+// expected-error @+1 {{has an argument of type 'tensor<4xf32>'; the stage 'tiles' promises kernels that use only buffers}}
 func.func @argument(%x: tensor<4xf32>) attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 0>, gist.grid = []} {
   return
 }
@@ -194,7 +194,7 @@ func.func @grid(%x: memref<4xf32>) attributes {gist.kernel = #gist.kernel<kind =
 // -----
 
 func.func @tensor(%x: memref<4xf32>) attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 0>, gist.grid = []} {
-  // expected-error @+1 {{works on 'tensor<4xf32>'; the stage 'tiles' promises kernels on buffers alone}}
+  // expected-error @+1 {{works on 'tensor<4xf32>'; the stage 'tiles' promises kernels that use only buffers}}
   %y = bufferization.to_tensor %x : memref<4xf32> to tensor<4xf32>
   return
 }
@@ -252,7 +252,7 @@ gpu.module @device {
 // -----
 
 gpu.module @device {
-  // expected-error @+1 {{is a kernel with an argument of type 'i64'; the stage 'gpu' promises kernels that take addresses alone}}
+  // expected-error @+1 {{is a kernel with an argument of type 'i64'; the stage 'gpu' promises kernels that take only addresses}}
   llvm.func @type(%x: i64) attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 0>} {
     llvm.return
   }

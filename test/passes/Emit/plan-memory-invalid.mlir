@@ -6,7 +6,7 @@ func.func @halves(%x: tensor<?x8xf32>) -> tensor<8xf32> {
   %t = tensor.dim %x, %c0 : tensor<?x8xf32>
   %h = affine.apply affine_map<(d0) -> (d0 floordiv 2)>(%t)
   %e = tensor.empty(%h) : tensor<?x8xf32>
-  // expected-error @+1 {{'gist.dispatch' op writes a 'tensor<?x8xf32>' whose size is no polynomial of the tokens in the call, the tokens before it and the capacity}}
+  // expected-error @+1 {{'gist.dispatch' op writes a 'tensor<?x8xf32>' whose size is not a polynomial of the tokens in the call, the tokens before it and the capacity}}
   %a = gist.dispatch @half(%x : tensor<?x8xf32>) outs(%e : tensor<?x8xf32>)
   %r = tensor.empty() : tensor<8xf32>
   %s = gist.dispatch @sum(%a : tensor<?x8xf32>) outs(%r : tensor<8xf32>)

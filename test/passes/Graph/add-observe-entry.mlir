@@ -44,7 +44,7 @@ func.func @prefill(%x: tensor<?x64xf32>, %a: tensor<?x32xf32>, %z: tensor<?x96xf
 #weight = affine_map<(m, n, k) -> (n, k)>
 #result = affine_map<(m, n, k) -> (m, n)>
 
-// expected-error @+1 {{layer 0 has linear layers of 1 kinds of rows, expected 3 or 4}}
+// expected-error @+1 {{layer 0 has linear layers of 1 kinds of rows; expected 3 or 4}}
 func.func @prefill(%x: tensor<?x64xf32>, %e: tensor<?x24xf32>) -> tensor<?x24xf32> {
   %w = gist.weight "blk.0.q.weight" layer 0 : tensor<24x64xf16>
   %q = linalg.matmul indexing_maps = [#rows, #weight, #result]

@@ -27,7 +27,7 @@ func.func @no_weights(%i: index) -> index {
 
 func.func @one_name_two_types() -> (tensor<8xf32>, tensor<9xf32>) {
   %a = gist.weight "w" : tensor<8xf32>
-  // expected-error @+1 {{'gist.weight' op is 'tensor<9xf32>' here and 'tensor<8xf32>' where it was named before}}
+  // expected-error @+1 {{'gist.weight' op is 'tensor<9xf32>' here and 'tensor<8xf32>' where this name was used before}}
   %b = gist.weight "w" : tensor<9xf32>
   return %a, %b : tensor<8xf32>, tensor<9xf32>
 }

@@ -32,7 +32,7 @@ gist.plan {
 
 func.func @none(%q: tensor<?x4x16xf32>, %k: tensor<?x2x16xf32>, %v: tensor<?x2x16xf32>)
     -> (tensor<?x4x16xf32> {gist.name = "y"}) {
-  // expected-error @+1 {{'gist.attention' op is layer 0, and neither it nor a layer before it has a selection}}
+  // expected-error @+1 {{'gist.attention' op is layer 0, but neither it nor a layer before it has a selection}}
   %a = gist.attention %q, %k, %v causal : tensor<?x4x16xf32>, tensor<?x2x16xf32>, tensor<?x2x16xf32>
   %s = gist.gram_select %k, 3.0e-1 causal {gist.layer = 1 : i64} : tensor<?x2x16xf32>
   %c = gist.attention %a, %k, %v causal : tensor<?x4x16xf32>, tensor<?x2x16xf32>, tensor<?x2x16xf32>

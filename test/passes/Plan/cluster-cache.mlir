@@ -79,7 +79,7 @@ gist.plan block 4 {
   }
 }
 func.func @encoder(%q: tensor<?x4x8xf16>, %k: tensor<?x2x8xf16>) -> tensor<?x4x8xf16> {
-  // expected-error@+1 {{expects causal attention without a window, a mask or offsets for a plan}}
+  // expected-error@+1 {{expects causal attention without a window, a mask or offsets where a plan has heads}}
   %o = gist.attention %q, %k, %k : tensor<?x4x8xf16>, tensor<?x2x8xf16>, tensor<?x2x8xf16>
   return %o : tensor<?x4x8xf16>
 }
@@ -97,7 +97,7 @@ gist.plan block 4 {
   }
 }
 func.func @no_cache(%q: tensor<?x4x8xf16>, %k: tensor<?x2x8xf16>) -> tensor<?x4x8xf16> {
-  // expected-error@+1 {{does not read a KV cache, which is what a plan makes smaller}}
+  // expected-error@+1 {{does not read a KV cache; a plan of KV heads needs one}}
   %o = gist.attention %q, %k, %k causal : tensor<?x4x8xf16>, tensor<?x2x8xf16>, tensor<?x2x8xf16>
   return %o : tensor<?x4x8xf16>
 }
@@ -124,7 +124,7 @@ func.func @other_model(%q: tensor<?x3x8xf16>, %k: tensor<?x3x8xf16>, %past: inde
   %v1 = tensor.insert_slice %k into %vc[1, %past, 0, 0] [1, %t, 3, 8] [1, 1, 1, 1] : tensor<?x3x8xf16> into tensor<2x32x3x8xf16>
   %ka = tensor.extract_slice %k1[1, 0, 0, 0] [1, %all, 3, 8] [1, 1, 1, 1] : tensor<2x32x3x8xf16> to tensor<?x3x8xf16>
   %va = tensor.extract_slice %v1[1, 0, 0, 0] [1, %all, 3, 8] [1, 1, 1, 1] : tensor<2x32x3x8xf16> to tensor<?x3x8xf16>
-  // expected-error@+1 {{is layer 1 with 3 KV heads; the plan is for 2 layers with 2}}
+  // expected-error@+1 {{is layer 1 with 3 KV heads, but the plan is for 2 layers with 2}}
   %o = gist.attention %q, %ka, %va causal : tensor<?x3x8xf16>, tensor<?x3x8xf16>, tensor<?x3x8xf16>
   return %o, %k1, %v1 : tensor<?x3x8xf16>, tensor<2x32x3x8xf16>, tensor<2x32x3x8xf16>
 }
@@ -158,7 +158,7 @@ func.func @short(%q: tensor<?x2x8xf16>, %k: tensor<?x2x8xf16>, %past: index,
   return %o, %k1, %v1 : tensor<?x2x8xf16>, tensor<2x16x2x8xf16>, tensor<2x16x2x8xf16>
 }
 
-// expected-error@+1 {{has a cache of 24 tokens, and 'plan.heads' is defined for another one}}
+// expected-error@+1 {{has a cache of 24 tokens, and 'plan.heads' is defined for another number}}
 func.func @long(%q: tensor<?x2x8xf16>, %k: tensor<?x2x8xf16>, %past: index,
     %kc: tensor<2x24x2x8xf16>, %vc: tensor<2x24x2x8xf16>)
     -> (tensor<?x2x8xf16>, tensor<2x24x2x8xf16>, tensor<2x24x2x8xf16>) {

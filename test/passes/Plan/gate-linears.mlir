@@ -23,20 +23,20 @@
 
 // RUN: echo '{"gist_plan": 1, "block": 8, "layers": [{"linears": {"qkv": {"k": 65, "epsilon": 0.1}}}]}' > %t/wide.json
 // RUN: gist-compile %s --plan %t/wide.json --emit=graph -o - | not gist-opt -gist-gate-linears 2>&1 | FileCheck %s --check-prefix=WIDE
-// WIDE: error: 'linalg.matmul' op has rows of 64 numbers, and the plan asks for a subspace of 65
+// WIDE: error: 'linalg.matmul' op has rows of 64 numbers, but the plan asks for a subspace of 65
 
 // RUN: echo '{"gist_plan": 1, "block": 8, "layers": [{"linears": {}}, {"linears": {"o": {"bits": 3}}}]}' > %t/deep.json
 // RUN: gist-compile %s --plan %t/deep.json --emit=graph -o - | not gist-opt -gist-gate-linears 2>&1 | FileCheck %s --check-prefix=DEEP
-// DEEP: error: has 1 layers, the plan is for 2
+// DEEP: error: has 1 layers, but the plan is for 2
 
 // RUN: echo '{"gist_plan": 1, "block": 8, "layers": [{"linears": {"qkv": {"k": 4, "epsilon": 0.1}}}], "bases": "nan.safetensors"}' > %t/nan.json
 // RUN: %python %S/Inputs/make-bases.py %t/nan.safetensors 0.qkv.basis=4x64:nan
 // RUN: not gist-compile %s --plan %t/nan.json -o %t/no.gist 2>&1 | FileCheck %s --check-prefix=NAN
-// NAN: 0.qkv.basis: rows 0 and 0 have the product nan, expected 1: this is no orthonormal basis
+// NAN: 0.qkv.basis: rows 0 and 0 have the product nan, expected 1: the basis is not orthonormal
 
 // RUN: %python %S/Inputs/make-bases.py %t/nan.safetensors 0.qkv.basis=4x64:long
 // RUN: not gist-compile %s --plan %t/nan.json -o %t/no.gist 2>&1 | FileCheck %s --check-prefix=LONG
-// LONG: 0.qkv.basis: rows 0 and 0 have the product 4, expected 1: this is no orthonormal basis
+// LONG: 0.qkv.basis: rows 0 and 0 have the product 4, expected 1: the basis is not orthonormal
 
 // RUN: %python %S/Inputs/make-bases.py %t/nan.safetensors 0.qkv.basis=4x32
 // RUN: not gist-compile %s --plan %t/nan.json -o %t/no.gist 2>&1 | FileCheck %s --check-prefix=OTHER

@@ -41,7 +41,7 @@ func.func @dense(%q: tensor<?x4x16xf32>, %k: tensor<?x2x16xf32>, %v: tensor<?x2x
 
 // -----
 
-// expected-error @+1 {{'func.func' op has 2 layers with attention, the plan is for 1}}
+// expected-error @+1 {{'func.func' op has 2 layers with attention, but the plan is for 1}}
 func.func @layers(%q: tensor<?x4x16xf32>, %k: tensor<?x2x16xf32>, %v: tensor<?x2x16xf32>)
     -> (tensor<?x4x16xf32> {gist.name = "y"}) {
   %a = gist.attention %q, %k, %v causal : tensor<?x4x16xf32>, tensor<?x2x16xf32>, tensor<?x2x16xf32>
@@ -58,7 +58,7 @@ gist.plan {
 
 func.func @inherit(%q: tensor<?x4x16xf32>, %k: tensor<?x2x16xf32>, %v: tensor<?x2x16xf32>)
     -> (tensor<?x4x16xf32> {gist.name = "y"}) {
-  // expected-error @+1 {{'gist.attention' op is layer 0, and no layer before it has a selection to inherit}}
+  // expected-error @+1 {{'gist.attention' op is layer 0, but no layer before it has a selection to inherit}}
   %a = gist.attention %q, %k, %v causal : tensor<?x4x16xf32>, tensor<?x2x16xf32>, tensor<?x2x16xf32>
   %b = gist.attention %a, %k, %v causal : tensor<?x4x16xf32>, tensor<?x2x16xf32>, tensor<?x2x16xf32>
   return %b : tensor<?x4x16xf32>
@@ -75,7 +75,7 @@ gist.plan {
 
 func.func @taus(%q: tensor<?x4x16xf32>, %k: tensor<?x2x16xf32>, %v: tensor<?x2x16xf32>)
     -> (tensor<?x4x16xf32> {gist.name = "y"}) {
-  // expected-error @+1 {{'gist.attention' op is layer 0 with 2 KV heads, the plan has 3 taus}}
+  // expected-error @+1 {{'gist.attention' op is layer 0 with 2 KV heads, but the plan has 3 taus}}
   %a = gist.attention %q, %k, %v causal : tensor<?x4x16xf32>, tensor<?x2x16xf32>, tensor<?x2x16xf32>
   %b = gist.attention %a, %k, %v causal : tensor<?x4x16xf32>, tensor<?x2x16xf32>, tensor<?x2x16xf32>
   return %b : tensor<?x4x16xf32>
@@ -108,7 +108,7 @@ gist.plan {
 // -----
 
 func.func @mask(%q: tensor<?x4x16xf32>, %k: tensor<?x2x16xf32>, %m: tensor<?x?xf32>) -> tensor<?x4x16xf32> {
-  // expected-error @+1 {{'gist.attention' op has a window, a mask or offsets, which a plan of selections does not know}}
+  // expected-error @+1 {{'gist.attention' op has a window, a mask or offsets, which a plan of selections does not support}}
   %a = gist.attention %q, %k, %k mask(%m : tensor<?x?xf32>) : tensor<?x4x16xf32>, tensor<?x2x16xf32>, tensor<?x2x16xf32>
   %b = gist.attention %a, %k, %k causal : tensor<?x4x16xf32>, tensor<?x2x16xf32>, tensor<?x2x16xf32>
   return %b : tensor<?x4x16xf32>

@@ -51,7 +51,7 @@ func.func private @argument(%x: f32) attributes {gist.kernel = #gist.kernel<kind
 
 // -----
 
-// expected-error @+1 {{has more than one grid, or one of more than three dimensions}}
+// expected-error @+1 {{has more than one grid, or a grid of more than three dimensions}}
 func.func private @grids(%x: memref<4xf32>) attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 0>} {
   scf.forall (%i) in (4) {
   }

@@ -31,7 +31,7 @@
 // RUN: not gist-opt %s "-gist-set-target=triple=aarch64-linux-gnu cpu=haswell" 2>&1 | FileCheck %s --check-prefix=CPU-UNKNOWN
 // CPU-UNKNOWN: error: no CPU 'haswell' for aarch64-linux-gnu
 // RUN: not gist-opt %s "-gist-set-target=target=gfx942 gram=fp4" 2>&1 | FileCheck %s --check-prefix=GRAM
-// GRAM: error: gram is exact or fp8, not fp4
+// GRAM: error: expected gram=exact or gram=fp8, got gram=fp4
 // RUN: not gist-opt %s -gist-set-target=gram=fp8 2>&1 | FileCheck %s --check-prefix=CPU-GRAM
 // CPU-GRAM: error: gram=fp8 is for GPUs that multiply f8E4M3FNUZ; CPUs compare rows as they are
 // RUN: not gist-opt %s "-gist-set-target=target=gfx942 cpu=native" 2>&1 | FileCheck %s --check-prefix=BOTH

@@ -16,7 +16,7 @@
 // OBJECT: Type: DYN
 // OBJECT: Machine: AArch64
 // OBJECT: FUNC GLOBAL DEFAULT {{.*}} negate{{$}}
-// TRIPLE: error: no CPU target 'nonsense': aarch64 and x86_64 are known
+// TRIPLE: error: there is no CPU target 'nonsense'; expected aarch64 or x86_64
 llvm.func @negate(%x: f32) -> f32 {
   %n = llvm.fneg %x : f32
   llvm.return %n : f32

@@ -17,7 +17,7 @@ func.func private @width(%x: tensor<?x63xf32>, %c: tensor<256xi32> {gist.control
     %d0: tensor<?xi32>, %d1: tensor<i32>, %d2: tensor<?xi32>, %d3: tensor<?xi32>, %d4: tensor<?xi32>)
     -> (tensor<?xi32>, tensor<i32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>)
     attributes {gist.kernel = #gist.kernel<kind = select, outputs = 5>} {
-  // expected-error @+1 {{has rows that are no multiple of 4 numbers}}
+  // expected-error @+1 {{has rows whose size is not a multiple of 4 numbers}}
   %s = gist.gram_select %x, 3.0e-1 causal : tensor<?x63xf32>
   %i, %n, %r, %w = gist.unpack_selection %s : !gist.selection<?>
   return %i, %n, %r, %w, %d4 : tensor<?xi32>, tensor<i32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>
@@ -28,7 +28,7 @@ func.func private @width(%x: tensor<?x63xf32>, %c: tensor<256xi32> {gist.control
 func.func private @memory(%x: tensor<?x64xf32>, %d0: tensor<?xi32>, %d1: tensor<i32>, %d2: tensor<?xi32>, %d3: tensor<?xi32>)
     -> (tensor<?xi32>, tensor<i32>, tensor<?xi32>, tensor<?xi32>)
     attributes {gist.kernel = #gist.kernel<kind = select, outputs = 4>} {
-  // expected-error @+1 {{has no memory to work in}}
+  // expected-error @+1 {{has no scratch memory}}
   %s = gist.gram_select %x, 3.0e-1 causal : tensor<?x64xf32>
   %i, %n, %r, %w = gist.unpack_selection %s : !gist.selection<?>
   return %i, %n, %r, %w : tensor<?xi32>, tensor<i32>, tensor<?xi32>, tensor<?xi32>
@@ -40,7 +40,7 @@ func.func private @heads(%q: tensor<?x6x10xf32>, %k: tensor<?x2x10xf32>, %i: ten
     %n: tensor<?xi32>, %w: tensor<?xi32>, %o: tensor<?x6x10xf32>) -> tensor<?x6x10xf32>
     attributes {gist.kernel = #gist.kernel<kind = attend, outputs = 1>} {
   %s = gist.pack_selection %i, %c, %n, %w : tensor<?xi32>, tensor<i32>, tensor<?xi32>, tensor<?xi32>
-  // expected-error @+1 {{has heads that are no multiple of 4 numbers}}
+  // expected-error @+1 {{has heads whose size is not a multiple of 4 numbers}}
   %r = gist.attend %q, %k, %k on %s mode copy causal : tensor<?x6x10xf32>, tensor<?x2x10xf32>, tensor<?x2x10xf32>, !gist.selection<?>
   return %r : tensor<?x6x10xf32>
 }

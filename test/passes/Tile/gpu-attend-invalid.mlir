@@ -6,7 +6,7 @@
 func.func private @means(%q: !q, %k: !q, %v: !q, %ids: !part, %count: tensor<i32>, %nearest: !part,
     %weight: !part, %out: !q) -> !q attributes {gist.kernel = #gist.kernel<kind = attend, outputs = 1>} {
   %s = gist.pack_selection %ids, %count, %nearest, %weight : !part, tensor<i32>, !part, !part
-  // expected-error @+1 {{has no memory to work in}}
+  // expected-error @+1 {{has no scratch memory}}
   %r = gist.attend %q, %k, %v on %s mode keys causal window 128 block 128
       : !q, !q, !q, !gist.selection<?>
   return %r : !q
@@ -20,7 +20,7 @@ func.func private @means(%q: !q, %k: !q, %v: !q, %ids: !part, %count: tensor<i32
 func.func private @ragged(%q: !q, %k: !q, %v: !q, %ids: !part, %count: tensor<i32>, %nearest: !part,
     %weight: !part, %starts: !part, %out: !q) -> !q attributes {gist.kernel = #gist.kernel<kind = attend, outputs = 1>} {
   %s = gist.pack_selection %ids, %count, %nearest, %weight : !part, tensor<i32>, !part, !part
-  // expected-error @+1 {{of a ragged batch has no GPU kernel}}
+  // expected-error @+1 {{reads a ragged batch, for which there is no GPU kernel}}
   %r = gist.attend %q, %k, %v on %s mode copy causal offsets(%starts : !part) : !q, !q, !q, !gist.selection<?>
   return %r : !q
 }

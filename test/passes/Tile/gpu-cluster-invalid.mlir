@@ -1,6 +1,6 @@
 // RUN: not gist-opt %s -split-input-file -gist-gpu-tile=target=gfx942 2>&1 | FileCheck %s
 
-// CHECK: error: 'gist.cluster_update' op has heads that are no multiple of 8 numbers
+// CHECK: error: 'gist.cluster_update' op has heads whose size is not a multiple of 8 numbers
 func.func private @update(%k: tensor<?x1x12xf16>, %v: tensor<?x1x12xf16>, %heads: tensor<1x1x8xf32>,
     %past: index, %layer: index, %s0: tensor<32x12xf16>, %s1: tensor<32x12xf16>,
     %s2: tensor<4x12xf16>, %s3: tensor<4xf32>, %s4: tensor<1x1xi32>)
@@ -15,7 +15,7 @@ func.func private @update(%k: tensor<?x1x12xf16>, %v: tensor<?x1x12xf16>, %heads
 
 // -----
 
-// CHECK: error: 'gist.cluster_attention' op has heads that are no multiple of 8 numbers
+// CHECK: error: 'gist.cluster_attention' op has heads whose size is not a multiple of 8 numbers
 func.func private @attention(%q: tensor<?x1x12xf16>, %heads: tensor<1x1x8xf32>, %past: index,
     %layer: index, %k: tensor<32x12xf16>, %v: tensor<32x12xf16>, %w: tensor<4xf32>,
     %c: tensor<1x1xi32>, %out: tensor<?x1x12xf16>)

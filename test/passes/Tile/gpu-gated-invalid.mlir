@@ -1,6 +1,6 @@
 // RUN: not gist-opt %s -split-input-file -gist-gpu-tile=target=gfx942 2>&1 | FileCheck %s
 
-// CHECK: error: 'gist.gated_projection' op has no memory to work in
+// CHECK: error: 'gist.gated_projection' op has no scratch memory
 func.func private @alone(%x: tensor<1x64xf16>, %v: tensor<64x16xf16>, %w: tensor<96x64xf16>,
     %m: tensor<96x16xf16>, %y: tensor<1x96xf16>, %l: tensor<1xi8>)
     -> (tensor<1x96xf16>, tensor<1xi8>) attributes {gist.kernel = #gist.kernel<kind = gated_projection, outputs = 2>} {
@@ -11,7 +11,7 @@ func.func private @alone(%x: tensor<1x64xf16>, %v: tensor<64x16xf16>, %w: tensor
 
 // -----
 
-// CHECK: error: 'gist.gated_projection' op expects static sizes for so few tokens, got 'tensor<64x?xf16>'
+// CHECK: error: 'gist.gated_projection' op expects static sizes where there are few tokens, got 'tensor<64x?xf16>'
 func.func private @dynamic(%x: tensor<1x64xf16>, %v: tensor<64x?xf16>, %w: tensor<96x64xf16>,
     %m: tensor<96x?xf16>, %control: tensor<64xi32> {gist.control}, %number: index,
     %y: tensor<1x96xf16>, %l: tensor<1xi8>, %s: tensor<2112xf32>)
@@ -25,7 +25,7 @@ func.func private @dynamic(%x: tensor<1x64xf16>, %v: tensor<64x?xf16>, %w: tenso
 // -----
 
 // A tile that somebody wrote: more workgroups than there is memory for.
-// CHECK: error: 'gist.gated_projection' op is cut into more workgroups than 512
+// CHECK: error: 'gist.gated_projection' op is cut into more than 512 workgroups
 func.func private @cut(%x: tensor<1x64xf16>, %v: tensor<64x16xf16>, %w: tensor<8208x64xf16>,
     %m: tensor<8208x16xf16>, %control: tensor<64xi32> {gist.control}, %number: index,
     %y: tensor<1x8208xf16>, %l: tensor<1xi8>, %s: tensor<2112xf32>)

@@ -50,7 +50,7 @@ func.func @host() -> memref<4xf32> {
 
 func.func private @unbounded(%n: index, %y: memref<4xf32>) -> memref<4xf32>
     attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>} {
-  // expected-error @+1 {{'memref.alloc' op has no bound: a kernel keeps its scratch on the stack}}
+  // expected-error @+1 {{'memref.alloc' op has a size without a bound, but a kernel keeps its scratch on the stack}}
   %a = memref.alloc(%n) : memref<?xf32>
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f32

@@ -16,10 +16,12 @@ static LogicalResult verifyAttend(AttendOp op) {
   if (!op.getSelection().getDefiningOp<PackSelectionOp>())
     return op.emitOpError("expects a selection made of tensors");
   if (op.getOffsets())
-    return op.emitOpError("of a ragged batch has no GPU kernel");
+    return op.emitOpError(
+        "reads a ragged batch, for which there is no GPU kernel");
   if (op.getKey().getType().getDimSize(2) % 8 != 0 ||
       op.getValue().getType().getDimSize(2) % 8 != 0)
-    return op.emitOpError("has no GPU kernel for heads of this size");
+    return op.emitOpError(
+        "has heads of a size for which there is no GPU kernel");
   return success();
 }
 

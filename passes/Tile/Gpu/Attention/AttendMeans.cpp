@@ -85,10 +85,11 @@ ClusterMeans::ClusterMeans(GpuKernel &kernel, AttendOp op)
 
 LogicalResult ClusterMeans::verify() {
   if (sides.empty())
-    return op.emitOpError("has no memory to work in");
+    return op.emitOpError("has no scratch memory");
   for (const Side &side : sides)
     if (side.width > kMaxWidth)
-      return op.emitOpError("has no GPU kernel for heads of this size");
+      return op.emitOpError(
+          "has heads of a size for which there is no GPU kernel");
   return success();
 }
 

@@ -270,7 +270,8 @@ FailureOr<GpuGrid> gist::emitClusterAttention(GpuKernel &kernel,
                                               ClusterAttentionOp op) {
   for (Value rows : {op.getKeys(), op.getValues()})
     if (cast<RankedTensorType>(rows.getType()).getDimSize(1) % 8 != 0)
-      return op.emitOpError("has heads that are no multiple of 8 numbers");
+      return op.emitOpError(
+          "has heads whose size is not a multiple of 8 numbers");
   return isOneQuery(op) ? emitOneQuery(kernel, op)
                         : emitManyQueries(kernel, op);
 }

@@ -387,7 +387,7 @@ LogicalResult Update::emit() {
         std::pair(op.getUnits(), &units)}) {
     std::optional<MemoryAccess> memory = emitter.asMemory(tensor);
     if (!memory)
-      return op.emitOpError("keeps its cache in no memory");
+      return op.emitOpError("keeps its cache in a value that is not a buffer");
     *buffer = memory->buffer;
   }
   weights = emitter.asMemory(op.getWeights())->buffer;
@@ -407,13 +407,14 @@ FailureOr<GpuGrid> gist::emitClusterUpdate(GpuKernel &kernel,
       128 / getElementTypeOrSelf(op.getKeys()).getIntOrFloatBitWidth();
   for (Value rows : {op.getKeys(), op.getValues()})
     if (cast<RankedTensorType>(rows.getType()).getDimSize(1) % chunk != 0)
-      return op.emitOpError("has heads that are no multiple of ")
+      return op.emitOpError("has heads whose size is not a multiple of ")
              << chunk << " numbers";
   auto end =
       cast<func::ReturnOp>(kernel.source.getBody().front().getTerminator());
   if (!llvm::equal(end.getOperands(), op.getResults()) ||
       !llvm::all_of(op.getDpsInits(), llvm::IsaPred<BlockArgument>))
-    return op.emitOpError("is not all that its kernel does");
+    return op.emitOpError(
+        "is not the only op whose results its kernel returns");
   if (failed(Update(kernel, op).emit()))
     return failure();
   return GpuGrid{

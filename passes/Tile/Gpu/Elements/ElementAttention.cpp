@@ -21,8 +21,8 @@ using arith::CmpIPredicate;
 
 Value ElementEmitter::getAttention(AttentionOp op, ValueRange indices) {
   if (op.getOffsets()) {
-    op->emitOpError("of a ragged batch has no elements that can be computed "
-                    "one by one");
+    op->emitOpError(
+        "reads a ragged batch, whose elements cannot be computed one by one");
     return fail(op.getOutput(), 1);
   }
   Value query = indices[0], head = indices[1], column = indices[2];

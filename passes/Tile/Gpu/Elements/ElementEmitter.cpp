@@ -204,7 +204,7 @@ Value ElementEmitter::compute(Value tensor, ValueRange indices, int64_t width) {
       })
       .Default([&](Operation *op) {
         if (!failed)
-          op->emitOpError("has no elements that can be computed one by one");
+          op->emitOpError("has elements that cannot be computed one by one");
         return fail(tensor, width);
       });
 }
@@ -220,7 +220,7 @@ Value ElementEmitter::getLoopSize(linalg::LinalgOp op, unsigned dim) {
          llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
       if (expr == loop)
         return size(operand.get(), static_cast<int64_t>(i));
-  op->emitOpError("has a loop whose size no operand gives");
+  op->emitOpError("has a loop whose size does not follow from its operands");
   failed = true;
   return b.index(1);
 }
@@ -363,14 +363,14 @@ LogicalResult BodyWriter::write(Operation *op) {
   auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
   if (op->getNumRegions() || !llvm::all_of(op->getOperandTypes(), isScalar) ||
       !llvm::all_of(op->getResultTypes(), isScalar))
-    return op->emitOpError("has no form for one element");
+    return op->emitOpError("cannot be computed for one element");
   Values operands;
   for (Value operand : op->getOperands())
     operands.push_back(lookup(operand));
   bool isUniform = llvm::none_of(
       operands, [](Value value) { return isa<VectorType>(value.getType()); });
   if (!isUniform && !OpTrait::hasElementwiseMappableTraits(op))
-    return op->emitOpError("has no form for vectors");
+    return op->emitOpError("cannot be computed for vectors");
   OperationState state(op->getLoc(), op->getName());
   for (Value operand : operands)
     state.operands.push_back(isUniform || isa<VectorType>(operand.getType())
@@ -426,7 +426,8 @@ Value ElementEmitter::getStructured(linalg::LinalgOp op, unsigned result,
                                     ValueRange indices, int64_t width) {
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(result));
   if (!map.isProjectedPermutation()) {
-    op->emitOpError("writes its results at indices that are no loops");
+    op->emitOpError(
+        "writes its results at indices that are not loop variables");
     return fail(op->getResult(result), width);
   }
   Values loops(op.getNumLoops());
@@ -484,7 +485,7 @@ Value ElementEmitter::number(Value scalar) {
   Operation *op = scalar.getDefiningOp();
   auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
   if (!op || op->getNumRegions()) {
-    emitError(scalar.getLoc(), "a number that kernels for GPUs cannot have");
+    emitError(scalar.getLoc(), "a GPU kernel cannot compute this number");
     return fail(scalar, 1);
   }
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
@@ -508,7 +509,7 @@ Value ElementEmitter::number(Value scalar) {
     value = b.clone(*op, mapping)
                 ->getResult(cast<OpResult>(scalar).getResultNumber());
   } else {
-    op->emitOpError("makes a number that kernels for GPUs cannot have");
+    op->emitOpError("makes a number that a GPU kernel cannot compute");
     return fail(scalar, 1);
   }
   known[key] = value;

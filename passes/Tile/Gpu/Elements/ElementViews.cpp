@@ -165,7 +165,7 @@ Value ElementEmitter::getPadded(tensor::PadOp op, ValueRange indices,
                                 int64_t width) {
   Value padding = op.getConstantPaddingValue();
   if (!padding) {
-    op->emitOpError("pads with what is no constant");
+    op->emitOpError("pads with a value that is not a constant");
     return fail(op.getResult(), width);
   }
   int64_t last = op.getType().getRank() - 1;

@@ -297,15 +297,18 @@ FailureOr<GpuGrid> RowsWriter::writeParts(AffineExpr rows) {
            sizes, ArrayRef(emitter.getWrittenSizes(0)).drop_front(rowRank))) {
     FailureOr<AffineExpr> expr = getSizeExpr(source, folded);
     if (failed(expr))
-      return source.emitError("has a grid that its arguments do not give");
+      return source.emitError(
+          "has a grid whose size does not follow from its arguments");
     columns = columns * *expr;
     size = b.mul(size, value);
   }
   std::optional<int64_t> known = getConstantIntValue(size);
   if (partRows > 1 && known != part)
-    return source.emitError("has parts of several rows that are not whole");
+    return source.emitError(
+        "has parts of several rows; expected parts of whole rows");
   if (part % width)
-    return source.emitError("has parts that are no multiple of ") << width;
+    return source.emitError("has parts whose size is not a multiple of ")
+           << width;
 
   Value count = b.index(1);
   if (rowRank)
@@ -341,9 +344,10 @@ FailureOr<GpuGrid> RowsWriter::writeParts(AffineExpr rows) {
 FailureOr<GpuGrid> RowsWriter::write() {
   FailureOr<AffineExpr> rows = getRows();
   if (!haveSameRows(source, rowRank))
-    return source.emitError("has results of different rows");
+    return source.emitError("has results with different numbers of rows");
   if (failed(rows))
-    return source.emitError("has rows that its arguments do not number");
+    return source.emitError(
+        "has rows whose number does not follow from its arguments");
   return tile.hasWholeRows() ? writeTeams(*rows) : writeParts(*rows);
 }
 

@@ -208,7 +208,7 @@ LogicalResult GatedKernel::readArguments() {
   size_t count = op.getWeights().size();
   if (!control || !number.getType().isIndex() ||
       done.getNumOperands() != count + 2)
-    return op.emitOpError("has no memory to work in");
+    return op.emitOpError("has no scratch memory");
   levelBuffer = getOutput(count);
   scratch = getOutput(count + 1);
 
@@ -219,7 +219,8 @@ LogicalResult GatedKernel::readArguments() {
   workgroups =
       llvm::divideCeil(most, kernel.getTile<GpuGatedAttr>().getColumns());
   if (workgroups > kGatedItems)
-    return op.emitOpError("is cut into more workgroups than ") << kGatedItems;
+    return op.emitOpError("is cut into more than ")
+           << kGatedItems << " workgroups";
   for (unsigned i = 0; i < count; ++i) {
     int64_t rows =
         cast<RankedTensorType>(op.getOutputs()[i].getType()).getDimSize(1);
@@ -644,7 +645,8 @@ void GatedKernel::storeResults() {
 FailureOr<GpuGrid> gist::emitGated(GpuKernel &kernel, GatedProjectionOp op) {
   for (Value operand : op->getOperands())
     if (!cast<RankedTensorType>(operand.getType()).hasStaticShape())
-      return op.emitOpError("expects static sizes for so few tokens, got ")
+      return op.emitOpError(
+                 "expects static sizes where there are few tokens, got ")
              << operand.getType();
   return GatedKernel(kernel, op).emit();
 }

@@ -244,7 +244,8 @@ FailureOr<GpuGrid> gist::emitGatedProducts(GpuKernel &kernel) {
   FailureOr<AffineExpr> rows =
       getSizeExpr(kernel.source, kernel.emitter.getWrittenSizes(0)[0]);
   if (failed(rows))
-    return last.emitOpError("has rows that the kernel's arguments do not give");
+    return last.emitOpError(
+        "has rows whose number does not follow from the kernel's arguments");
   GatedProducts(kernel, *chain).emit();
   auto tile = kernel.getTile<GpuProductAttr>();
   MatmulGrid grid(last, tile.getShape());

@@ -244,8 +244,8 @@ FailureOr<GpuGrid> gist::emitTileProduct(GpuKernel &kernel,
   FailureOr<AffineExpr> rows =
       getSizeExpr(kernel.source, kernel.emitter.getWrittenSizes(0)[0]);
   if (failed(rows))
-    return product.emitOpError("has rows that the kernel's arguments do not "
-                               "give");
+    return product.emitOpError(
+        "has rows whose number does not follow from the kernel's arguments");
   if (failed(ProductKernel(kernel, product).emit()))
     return failure();
   MatmulGrid grid(product, product.getWorkgroup());

@@ -80,8 +80,8 @@ static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
   Type stored = tokens.getElementType(), element = tile.getElement();
   bool isSmall = isa<Float8E4M3FNUZType>(element);
   if (isSmall && !gpu.multipliesF8)
-    return selection->emitOpError("is to compare rows in f8E4M3FNUZ, which ")
-           << gpu.name << " does not multiply";
+    return selection->emitOpError("compares rows in f8E4M3FNUZ, which ")
+           << gpu.name << " cannot multiply";
   if (!isSmall && element != stored && !(stored.isF32() && element.isF16()))
     return selection->emitOpError("cannot compare rows of ")
            << stored << " in " << element;
@@ -119,29 +119,34 @@ public:
     } else {
       auto update = cast<CascadeUpdateOp>(op);
       if (update.getRule() == CascadeRule::Inherit)
-        return update.emitOpError("passes a selection on and is no kernel");
+        return update.emitOpError(
+            "passes a selection on, which does not need a kernel");
       problem.rule = update.getRule() == CascadeRule::Paper
                          ? SelectRule::Paper
                          : SelectRule::Covering;
       readOptions(update, problem);
       auto pack = update.getInherited().getDefiningOp<PackSelectionOp>();
       if (!pack)
-        return update.emitOpError("inherits a selection that is no tensors");
+        return update.emitOpError(
+            "inherits a selection that does not consist of tensors");
       problem.oldIds = getBuffer(pack.getIds());
       problem.oldCount = getBuffer(pack.getCount());
       if (!problem.oldIds || !problem.oldCount)
-        return update.emitOpError("inherits what is no argument");
+        return update.emitOpError(
+            "inherits a selection that is not an argument of the kernel");
     }
     readResults(problem);
     for (BlockArgument argument : source.getArguments())
       if (source.getArgAttr(argument.getArgNumber(), kControlArgAttr))
         problem.control = target.getArgument(argument.getArgNumber());
     if (!problem.tokens)
-      return op->emitOpError("selects among rows that are no argument");
+      return op->emitOpError(
+          "selects among rows that are not an argument of the kernel");
     if (hasTaus(op) && !problem.taus)
-      return op->emitOpError("has a tau for each head that is no argument");
+      return op->emitOpError(
+          "reads a tau for each head that is not an argument of the kernel");
     if (!problem.control || !problem.scratch || !problem.ids || !problem.count)
-      return op->emitOpError("has no memory to work in");
+      return op->emitOpError("has no scratch memory");
     return problem;
   }
 
