@@ -87,5 +87,14 @@ LogicalResult gist::verifyKernelAttr(Operation *op, Attribute attribute) {
       results != arguments.take_back(outputs))
     return op->emitOpError("expects its results to have the types of its last ")
            << outputs << " arguments, as " << kKernelAttr << " says";
+  // A kernel writes to words of control, so its calls must give them back.
+  size_t inputs = arguments.size() - static_cast<size_t>(kernel.getScratch());
+  for (size_t i = 0; i < inputs; ++i)
+    if (function.getArgAttr(i, kControlArgAttr))
+      return op->emitOpError("has ")
+             << kControlArgAttr << " on argument " << i
+             << "; expects it on memory to work in, which is the last "
+             << kernel.getScratch() << " arguments, as " << kKernelAttr
+             << " says";
   return success();
 }

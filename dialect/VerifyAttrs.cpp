@@ -118,7 +118,6 @@ static const Rule kRules[] = {
     {kSharedMemoryAttr, On::Function, isNumber, "an i64 that is not negative"},
     {kWavesAttr, On::Function, isNumber, "an i64 that is not negative"},
     {kControlArgAttr, On::Argument, isOf<UnitAttr>, kUnit},
-    {kOwnerAttr, On::Op, isText, "a string that is not empty"},
     {kLoadArgumentsAttr, On::Op, isOf<UnitAttr>, kUnit},
     {kNameAttr, On::Argument, isText, "a string that is not empty"},
     {kNameAttr, On::Result, isText, "a string that is not empty"},

@@ -468,6 +468,34 @@ def AssignPackingPass : Pass<"gist-assign-packing", "::mlir::ModuleOp"> {
 // Tile: kernels on tensors become loops over vectors
 //===----------------------------------------------------------------------===//
 
+def AddScratchPass : Pass<"gist-add-scratch", "::mlir::ModuleOp"> {
+  let summary = "give kernels the memory that they work in on a target";
+  let description = [{
+    Kernels may need memory besides what their ops read and give. How much is
+    known to the generator that writes them for the module's `gist.target`. It
+    becomes the kernel's last destinations, and those of its calls: tensors of
+    undefined content, then words of control, which are zero when a kernel starts
+    and are marked `gist.control`. One kernel clears the words for all calls of a
+    kind, and each call takes them from the call before.
+
+    ```mlir
+    %s:4 = gist.dispatch @select_0(%x : …) outs(…)
+    // becomes
+    %zero = gist.dispatch @clear_0() outs(%words : tensor<320xi32>)
+    %s:6 = gist.dispatch @select_0(%x : …) outs(…, %memory, %zero : …)
+    ```
+
+    Kernels that have scratch already are left alone, so the stages of kernels
+    (`-gist-tile`, `-gist-gpu-tile`) and of calls (`-gist-memory`) both begin
+    with this pass and agree on what a kernel takes.
+  }];
+  let dependentDialects = [
+    "::gist::GistDialect", "::mlir::affine::AffineDialect",
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def KeepKernelsPass : Pass<"gist-keep-kernels", "::mlir::ModuleOp"> {
   let summary = "leave out what calls kernels";
   let description = [{
@@ -756,8 +784,9 @@ def PlanMemoryPass : Pass<"gist-plan-memory", "::mlir::ModuleOp"> {
     places in one piece of scratch memory, shared by what does not live at the
     same time. Sizes and offsets are polynomials in the tokens of the call, the
     tokens before it and the capacity; the function's attribute
-    `gist.arena_size` is their total. The KV cache is updated where it is, and
-    results of the function stay `tensor.empty`: the caller has memory for them.
+    `gist.arena_size` is their total. The KV cache is updated where it is, and so
+    is what another call has written. Results of the function stay `tensor.empty`:
+    the caller has memory for them.
 
     ```mlir
     %e = tensor.empty(%t) : tensor<?x576xf32>

@@ -146,14 +146,23 @@ void gist::buildKernelStage(OpPassManager &pm) {
 }
 
 void gist::buildMemoryStage(OpPassManager &pm) {
+  pm.addPass(createSetTargetPass()); // This machine where the module has none.
+  pm.addPass(createAddScratchPass());
   pm.addPass(createPlanMemoryPass());
   addCheck(pm, "memory");
 }
 
+/// Gives kernels memory to work in while their calls are there, which say how
+/// many share it, and then leaves out what calls them.
+static void addKernelsAlone(OpPassManager &pm) {
+  pm.addPass(createAddScratchPass());
+  pm.addPass(createKeepKernelsPass());
+}
+
 void gist::buildTileStage(OpPassManager &pm,
                           const CpuPipelineOptions &options) {
-  pm.addPass(createKeepKernelsPass());
   addCpuTarget(pm, options);
+  addKernelsAlone(pm);
   pm.addPass(createSelectTileConfigPass());
   pm.addPass(createTileAndDistributePass());
   pm.addPass(createCanonicalizerPass());
@@ -199,8 +208,8 @@ void gist::buildCpuStage(OpPassManager &pm) {
 
 void gist::buildGpuProductStage(OpPassManager &pm,
                                 const GpuPipelineOptions &options) {
-  pm.addPass(createKeepKernelsPass());
   addGpuTarget(pm, options);
+  addKernelsAlone(pm);
   pm.addPass(createSelectTileConfigPass());
   pm.addPass(createGpuTileProductsPass());
 }

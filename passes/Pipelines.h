@@ -51,7 +51,8 @@ void buildGraphStage(mlir::OpPassManager &pm,
 /// Cuts a graph into kernels and calls of them. `-gist-kernels`.
 void buildKernelStage(mlir::OpPassManager &pm);
 
-/// Gives everything the calls write a place in memory. `-gist-memory`.
+/// Gives everything the calls write a place in memory, and what their kernels
+/// work in. `-gist-memory`.
 void buildMemoryStage(mlir::OpPassManager &pm);
 
 /// The CPU that kernels are made for, as options of a pipeline. Without them it

@@ -1,4 +1,4 @@
-//===- Kernels.cpp - The kernels of a program alone -----------------------===//
+//===- Kernels.cpp - Lowered kernels as text ------------------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,9 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Driver/Kernels.h"
-
-#include "passes/Kernel/Kernels.h"
-#include "passes/Target/Info/ModuleTarget.h"
 
 #include "mlir/Target/LLVMIR/Dialect/ArmNeon/ArmNeonToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -20,18 +17,6 @@
 
 using namespace mlir;
 using namespace gist;
-
-/// The host functions stay behind: Tile and Target work on kernels alone.
-OwningOpRef<ModuleOp> compile::copyKernels(ModuleOp program) {
-  OwningOpRef<ModuleOp> kernels = ModuleOp::create(program.getLoc());
-  if (Attribute target = program->getAttr(kTargetAttr))
-    (*kernels)->setAttr(kTargetAttr, target);
-  OpBuilder builder = OpBuilder::atBlockEnd(kernels->getBody());
-  for (auto function : program.getOps<func::FuncOp>())
-    if (isKernel(function))
-      builder.clone(*function);
-  return kernels;
-}
 
 /// Before LLVM's own optimisations, which is what --emit=llvm is for.
 FailureOr<std::string> compile::printLlvm(ModuleOp lowered,

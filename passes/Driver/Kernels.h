@@ -1,4 +1,4 @@
-//===- Kernels.h - The kernels of a program alone ---------------*- C++ -*-===//
+//===- Kernels.h - Lowered kernels as text ----------------------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,10 +14,6 @@
 #include "mlir/IR/OwningOpRef.h"
 
 namespace gist::compile {
-
-/// A module with copies of the kernels of `program`, in its order. They are
-/// lowered on their own; the calls stay on tensors.
-mlir::OwningOpRef<mlir::ModuleOp> copyKernels(mlir::ModuleOp program);
 
 /// LLVM IR of lowered kernels, as it is before LLVM optimises it.
 mlir::FailureOr<std::string> printLlvm(mlir::ModuleOp lowered,

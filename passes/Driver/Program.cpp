@@ -72,7 +72,7 @@ Status Program::formKernels() {
 Status Program::lowerKernels() {
   // A copy, because the calls keep the kernels' signatures on tensors until
   // memory is planned.
-  kernels = copyKernels(*calls);
+  kernels = calls->clone();
   if (target.gpu) {
     GpuPipelineOptions gpu;
     GIST_TRY(run("products", *kernels,

@@ -56,6 +56,7 @@ public:
   explicit Planner(func::FuncOp function) : function(function) {}
 
   LogicalResult run() {
+    repeatClears();
     for (auto [number, call] : llvm::enumerate(function.getOps<DispatchOp>()))
       numbers[call] = number;
     for (DispatchOp call : function.getOps<DispatchOp>())
@@ -64,7 +65,7 @@ public:
     for (DispatchOp call : function.getOps<DispatchOp>())
       for (OpOperand &destination : call.getDpsInitsMutable())
         if (!getUpdatedArgument(destination.get()) &&
-            failed(addLifetime(call, destination, lifetimes)))
+            failed(addDestination(call, destination, lifetimes)))
           return failure();
 
     SmallVector<unsigned> slotOf;
@@ -75,6 +76,22 @@ public:
   }
 
 private:
+  /// A call without inputs gives the same to all who update it, and each needs
+  /// memory of its own: equal words of control are one value, and not one
+  /// buffer.
+  void repeatClears() {
+    for (DispatchOp call : function.getOps<DispatchOp>())
+      for (OpOperand &destination : call.getDpsInitsMutable()) {
+        auto clear = destination.get().getDefiningOp<DispatchOp>();
+        if (!clear || !clear.getInputs().empty() ||
+            destination.get().hasOneUse())
+          continue;
+        unsigned number = cast<OpResult>(destination.get()).getResultNumber();
+        OpBuilder builder(clear);
+        destination.set(builder.clone(*clear)->getResult(number));
+      }
+  }
+
   /// Finds the calls that `call` waits for, directly or not, for what it reads.
   void addAncestors(DispatchOp call) {
     llvm::BitVector &own = ancestors.emplace_back(numbers.size());
@@ -92,6 +109,25 @@ private:
         llvm::append_range(sources, op->getOperands());
       }
     }
+  }
+
+  /// What another call has written is updated where it is, as a part of the
+  /// life of what that call writes. So no later call may read it as it was.
+  LogicalResult addDestination(DispatchOp call, OpOperand &destination,
+                               SmallVectorImpl<Lifetime> &lifetimes) {
+    Value updated = destination.get();
+    if (updated.getDefiningOp<tensor::EmptyOp>())
+      return addLifetime(call, destination, lifetimes);
+    if (!updated.getDefiningOp<DispatchOp>())
+      return call.emitOpError("has a destination that is not new memory, an "
+                              "argument, or what another kernel wrote");
+    for (OpOperand &use : updated.getUses())
+      if (&use != &destination && !isa<tensor::DimOp>(use.getOwner()) &&
+          !use.getOwner()->isBeforeInBlock(call))
+        return call.emitOpError("updates what '")
+               << updated.getDefiningOp<DispatchOp>().getKernel()
+               << "' wrote, which is used again later as it was";
+    return success();
   }
 
   /// Also takes results of the function out of the arena.
@@ -126,14 +162,18 @@ private:
 
   /// Views do not copy, so their readers count.
   void extend(Value value, Lifetime &lifetime) {
-    for (Operation *user : value.getUsers()) {
-      if (isa<func::ReturnOp>(user))
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = use.getOwner();
+      if (isa<func::ReturnOp>(user)) {
         lifetime.isReturned = true;
-      else if (auto call = dyn_cast<DispatchOp>(user))
+      } else if (auto call = dyn_cast<DispatchOp>(user)) {
         lifetime.users.set(numbers.lookup(call));
-      else if (!isa<tensor::DimOp>(user)) // A view.
+        if (call.isDpsInit(&use)) // Updated where it is.
+          extend(call.getTiedOpResult(&use), lifetime);
+      } else if (!isa<tensor::DimOp>(user)) { // A view.
         for (Value result : user->getResults())
           extend(result, lifetime);
+      }
     }
   }
 

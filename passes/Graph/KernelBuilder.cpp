@@ -48,14 +48,6 @@ SmallVector<Value> KernelBuilder::addInputs(ValueRange values) {
   return llvm::map_to_vector(values, [&](Value v) { return addInput(v); });
 }
 
-/// Words that the workgroups of a launch share, and which of them are this
-/// call's. The words are zero when the kernel starts.
-void KernelBuilder::addControl(Value words, Value number) {
-  controlNumber = function.front().getNumArguments();
-  addInput(words);
-  addInput(number);
-}
-
 Value KernelBuilder::addOutput(Value value) {
   outputs.push_back(value);
   return addArgument(value);
@@ -68,8 +60,6 @@ DispatchOp KernelBuilder::call(OpBuilder &host, KernelTable &table,
   func::ReturnOp::create(b, results);
   function.setFunctionType(b.getFunctionType(
       function.front().getArgumentTypes(), results.getTypes()));
-  if (controlNumber)
-    function.setArgAttr(*controlNumber, kControlArgAttr, b.getUnitAttr());
   markKernel(function, kind, outputs.size());
   return table.call(host, function, name, inputs, outputs);
 }

@@ -11,8 +11,6 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/Graph/OutlineKernel.h"
 
-#include <optional>
-
 namespace gist {
 
 /// Builds one kernel and the operands of its call.
@@ -26,8 +24,6 @@ public:
   /// of blocks are made as they are read; the rest are arguments.
   Value addInput(Value value);
   llvm::SmallVector<Value> addInputs(mlir::ValueRange values);
-  /// Words of control, zero at the start, and which call this is.
-  void addControl(Value words, Value number);
   Value addOutput(Value value);
 
   /// Ends the kernel and calls it; `name` is a word for people.
@@ -41,7 +37,6 @@ private:
   Value addArgument(Value value);
 
   llvm::SmallVector<Value> inputs, outputs;
-  std::optional<unsigned> controlNumber;
 };
 
 } // namespace gist

@@ -5,11 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A few tokens: one kernel (passes/Tile/Gpu/Gated/Gated.h) that has, besides
-// what the op reads and gives, words of control and the number of the call,
-// which says which of the words are its own, and scratch memory, its last
-// destination. All calls of a function share one tensor of control, so that one
-// kernel clears them all, before anything else.
+// A few tokens: one kernel (passes/Tile/Gpu/Gated/Gated.h).
 //
 // Many tokens: g and the residual are products like any others, the levels
 // work on rows; they become kernels as the rest of the graph does. A kernel for
@@ -28,7 +24,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Graph/KernelBuilder.h"
-#include "passes/Kernel/ScratchSizes.h"
+#include "passes/Kernel/GatedProjection.h"
 #include "passes/Plan/MadeWeights.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -63,26 +59,20 @@ static bool hasFewTokens(GatedProjectionOp op) {
 // A few tokens
 //===----------------------------------------------------------------------===//
 
-static void outlineFew(GatedProjectionOp op, Value control, int64_t number,
-                       KernelTable &table) {
+static void outlineFew(GatedProjectionOp op, KernelTable &table) {
   ImplicitLocOpBuilder host(op.getLoc(), op);
   KernelBuilder kernel(op.getLoc());
   SmallVector<Value> operands = kernel.addInputs(op->getOperands());
-  kernel.addControl(control, createIndex(host, number));
-
   IRMapping mapping;
   mapping.map(op->getOperands(), operands);
   Operation *copy = kernel.b.clone(*op, mapping);
-  SmallVector<Value> results(copy->getResults());
   for (Type type : op->getResultTypes())
     kernel.addOutput(tensor::EmptyOp::create(host, cast<RankedTensorType>(type),
                                              ValueRange()));
-  auto scratch = RankedTensorType::get(getGatedScratch(op), host.getF32Type());
-  results.push_back(
-      kernel.addOutput(tensor::EmptyOp::create(host, scratch, ValueRange())));
-  DispatchOp call = kernel.call(host, table, KernelKind::GatedProjection,
-                                op->getName().stripDialect(), results);
-  op->replaceAllUsesWith(call.getResults().drop_back());
+  DispatchOp call =
+      kernel.call(host, table, KernelKind::GatedProjection,
+                  op->getName().stripDialect(), copy->getResults());
+  op->replaceAllUsesWith(call.getResults());
   eraseWithBlocks(op);
 }
 
@@ -218,12 +208,6 @@ void gist::outlineGatedProjections(func::FuncOp function, KernelTable &table) {
     (hasFewTokens(op) ? few : many).push_back(op);
   for (GatedProjectionOp op : many)
     ManyOutliner(op, table).run();
-  if (few.empty())
-    return;
-  OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
-  auto type =
-      RankedTensorType::get(few.size() * kStepWords, builder.getI32Type());
-  Value control = table.makeZeros(builder, few.front().getLoc(), type, "gates");
-  for (auto [number, op] : llvm::enumerate(few))
-    outlineFew(op, control, number, table);
+  for (GatedProjectionOp op : few)
+    outlineFew(op, table);
 }

@@ -276,26 +276,6 @@ void gist::markKernel(func::FuncOp function, KernelKind kind, int64_t outputs) {
                                                  outputs, /*scratch=*/0));
 }
 
-/// A kernel that clears memory. `owner` says whose words they are.
-Value KernelTable::makeZeros(OpBuilder &builder, Location loc,
-                             RankedTensorType type, StringRef owner) {
-  OpBuilder inside(type.getContext());
-  auto kernel =
-      func::FuncOp::create(loc, "kernel", inside.getFunctionType(type, type));
-  markKernel(kernel, KernelKind::Rows, 1);
-  inside.setInsertionPointToEnd(kernel.addEntryBlock());
-  Value zero = arith::ConstantOp::create(
-      inside, loc, inside.getZeroAttr(type.getElementType()));
-  Value zeros = linalg::FillOp::create(inside, loc, zero, kernel.getArgument(0))
-                    .getResult(0);
-  func::ReturnOp::create(inside, loc, zeros);
-  Value memory = tensor::EmptyOp::create(builder, loc, type, ValueRange());
-  DispatchOp zeroed = call(builder, kernel, "clear", {}, memory);
-  if (!owner.empty())
-    zeroed->setAttr(kOwnerAttr, builder.getStringAttr(owner));
-  return zeroed.getResult(0);
-}
-
 /// The first kernel with this text. Locations and names are not compared, so
 /// that equal layers share one kernel.
 /// useLocalScope keeps aliases of the module out of the text.

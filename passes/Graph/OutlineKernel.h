@@ -30,13 +30,6 @@ public:
   /// Replaces the ops of the group by a call of a kernel that computes them.
   mlir::LogicalResult outline(const KernelGroup &group);
 
-  /// A tensor of zeros, written by a kernel. A kernel that does not leave it
-  /// zero names itself as `owner`; it then gets a tensor that no other kernel
-  /// shares, even if another has the same size.
-  mlir::Value makeZeros(mlir::OpBuilder &builder, mlir::Location loc,
-                        mlir::RankedTensorType type,
-                        llvm::StringRef owner = {});
-
   /// Calls `kernel`, which has just been made, or one like it.
   DispatchOp call(mlir::OpBuilder &builder, mlir::func::FuncOp kernel,
                   llvm::StringRef kind, mlir::ValueRange inputs,

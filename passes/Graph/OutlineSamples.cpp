@@ -16,7 +16,6 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Graph/KernelBuilder.h"
-#include "passes/Kernel/ScratchSizes.h"
 
 using namespace mlir;
 using namespace gist;
@@ -28,16 +27,11 @@ void gist::outlineSamples(func::FuncOp function, KernelTable &table) {
     IRMapping mapping;
     for (Value operand : op->getOperands())
       mapping.map(operand, kernel.addInput(operand));
-    SmallVector<Value> results = {kernel.b.clone(*op, mapping)->getResult(0)};
+    Value result = kernel.b.clone(*op, mapping)->getResult(0);
     OpFoldResult rows = getSize(host, op.getLogits(), 0);
-    OpFoldResult tokens = host.getIndexAttr(
-        getKeptTokens(op.getLogits().getType().getDimSize(1)));
-    // The token, then the scratch memory.
     kernel.addOutput(createEmpty(host, rows, host.getI32Type()));
-    results.push_back(kernel.addOutput(createEmpty(
-        host, {rows, host.getIndexAttr(2), tokens}, host.getI32Type())));
     DispatchOp call = kernel.call(host, table, KernelKind::Sample,
-                                  op->getName().stripDialect(), results);
+                                  op->getName().stripDialect(), result);
     op.replaceAllUsesWith(call.getResult(0));
     op.erase();
   }

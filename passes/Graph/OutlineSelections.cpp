@@ -5,10 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A kernel that selects has, besides what the op reads and the parts of its
-// result, two arguments that belong to how it works (passes/Tile/Gpu/
-// SelectRounds.h): words of control, which are zero and are left so, and
-// scratch memory, its last destination.
+// A selection leaves its kernel as its parts, and enters others as those.
 //
 // A selection in which nothing is computed is replaced by its definition.
 //
@@ -16,12 +13,10 @@
 
 #include "passes/Graph/OutlineSelections.h"
 #include "dialect/Decompose.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "passes/Kernel/ScratchSizes.h"
 
 using namespace mlir;
 using namespace gist;
@@ -49,9 +44,6 @@ public:
       auto parts = UnpackSelectionOp::create(host, loc, operand);
       inputs.append(parts.result_begin(), parts.result_end());
     }
-    // Each head has words of its own: heads are selected independently.
-    auto controlType = RankedTensorType::get({heads * kControlWords}, i32);
-    inputs.push_back(table.makeZeros(host, loc, controlType));
 
     // What it writes.
     SmallVector<OpFoldResult> part, count;
@@ -70,7 +62,6 @@ public:
     addOutput(part);
     for (unsigned i = 1; i < op->getNumResults(); ++i)
       addOutput(count);
-    addOutput(getScratchSize(size, heads));
 
     DispatchOp call =
         table.call(host, createKernel(), getKind(), inputs, outputs);
@@ -86,23 +77,6 @@ public:
 private:
   StringRef getKind() { return op->getName().stripDialect(); }
 
-  /// Words of scratch: a multiple of the tokens plus constants.
-  OpFoldResult getScratchSize(OpFoldResult tokens, int64_t heads) {
-    int64_t factor = heads * getScratchFactor(hasCoveringBits(op));
-    // A constant where the number of tokens is known, so that the memory
-    // planner sees it.
-    if (std::optional<int64_t> known = getConstantIntValue(tokens))
-      return host.getIndexAttr((*known + kScratchRoom) * factor + kSplitWords);
-    auto number = [&](int64_t value) -> Value {
-      return arith::ConstantIndexOp::create(host, loc, value);
-    };
-    Value padded = arith::AddIOp::create(host, loc, cast<Value>(tokens),
-                                         number(kScratchRoom));
-    Value words = arith::MulIOp::create(host, loc, padded, number(factor));
-    return arith::AddIOp::create(host, loc, words, number(kSplitWords))
-        .getResult();
-  }
-
   func::FuncOp createKernel() {
     OpBuilder builder(op->getContext());
     SmallVector<Type> types(ValueRange(inputs).getTypes());
@@ -112,8 +86,6 @@ private:
         builder.getFunctionType(types, ValueRange(outputs).getTypes()));
     markKernel(kernel, KernelKind::Select, outputs.size());
     Block *block = kernel.addEntryBlock();
-    kernel.setArgAttr(inputs.size() - 1, kControlArgAttr,
-                      builder.getUnitAttr());
     builder.setInsertionPointToEnd(block);
 
     IRMapping mapping;
@@ -133,7 +105,6 @@ private:
     auto parts = UnpackSelectionOp::create(builder, loc, copy->getResult(0));
     SmallVector<Value> results(parts.getResults());
     llvm::append_range(results, copy->getResults().drop_front());
-    results.push_back(block->getArguments().back());
     func::ReturnOp::create(builder, loc, results);
     return kernel;
   }

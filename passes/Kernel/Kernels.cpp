@@ -53,11 +53,10 @@ linalg::LinalgOp gist::findTransposedMatmul(func::FuncOp kernel) {
   return last;
 }
 
-FailureOr<AffineExpr> gist::getSizeExpr(func::FuncOp kernel,
-                                        OpFoldResult size) {
+static FailureOr<AffineExpr>
+computeSize(func::FuncOp kernel,
+            const ValueBoundsConstraintSet::Variable &size) {
   MLIRContext *context = kernel.getContext();
-  if (std::optional<int64_t> constant = getConstantIntValue(size))
-    return getAffineConstantExpr(*constant, context);
   AffineMap map;
   ValueDimList operands;
   auto isArgument = [](Value value, std::optional<int64_t>,
@@ -87,6 +86,33 @@ FailureOr<AffineExpr> gist::getSizeExpr(func::FuncOp kernel,
     (i < map.getNumDims() ? dims : symbols).push_back(symbol);
   }
   return map.getResult(0).replaceDimsAndSymbols(dims, symbols);
+}
+
+FailureOr<AffineExpr> gist::getSizeExpr(func::FuncOp kernel,
+                                        OpFoldResult size) {
+  if (std::optional<int64_t> constant = getConstantIntValue(size))
+    return getAffineConstantExpr(*constant, kernel.getContext());
+  return computeSize(kernel, size);
+}
+
+FailureOr<SmallVector<AffineExpr>> gist::getSizeExprs(func::FuncOp kernel,
+                                                      Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<AffineExpr> sizes;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (!type.isDynamicDim(dim)) {
+      sizes.push_back(
+          getAffineConstantExpr(type.getDimSize(dim), kernel.getContext()));
+      continue;
+    }
+    FailureOr<AffineExpr> size = computeSize(kernel, {tensor, dim});
+    if (failed(size))
+      return kernel.emitError("has a ")
+             << type
+             << " whose sizes do not follow from the kernel's arguments";
+    sizes.push_back(*size);
+  }
+  return sizes;
 }
 
 ArrayAttr gist::getGridAttr(func::FuncOp kernel, ArrayRef<AffineExpr> sizes) {

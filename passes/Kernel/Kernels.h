@@ -53,6 +53,11 @@ mlir::LogicalResult expectTile(mlir::func::FuncOp kernel) {
 mlir::FailureOr<mlir::AffineExpr> getSizeExpr(mlir::func::FuncOp kernel,
                                               mlir::OpFoldResult size);
 
+/// The sizes of `tensor`, a value in `kernel`, likewise; an error at the kernel
+/// where its numbers do not give one.
+mlir::FailureOr<llvm::SmallVector<mlir::AffineExpr>>
+getSizeExprs(mlir::func::FuncOp kernel, mlir::Value tensor);
+
 /// `gist.grid` of these sizes, x first, each a function of the numbers of
 /// `kernel`.
 mlir::ArrayAttr getGridAttr(mlir::func::FuncOp kernel,

@@ -7,7 +7,7 @@
 //
 // Besides what an op reads and gives, its kernel may need memory to work in.
 // How much depends on the target, so the kernel's generator says it, and
-// it becomes the kernel's last destinations. No pass asks for it yet.
+// -gist-add-scratch makes it the kernel's last destinations.
 //
 //===----------------------------------------------------------------------===//
 

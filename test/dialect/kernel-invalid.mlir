@@ -40,6 +40,12 @@ func.func private @scratch(tensor<4xf32>) -> tensor<4xf32> attributes {gist.kern
 
 // -----
 
+// A kernel writes to words of control.
+// expected-error @+1 {{'func.func' op has gist.control on argument 0; expects it on memory to work in, which is the last 1 arguments, as gist.kernel says}}
+func.func private @control(tensor<4xi32> {gist.control}, tensor<4xf32>, tensor<8xf32>) -> (tensor<4xf32>, tensor<8xf32>) attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 2, scratch = 1>}
+
+// -----
+
 // expected-error @+2 {{expected one of [rows, matmul, quantized_matmul, guarded_matmul, attention, attend, cluster_attention, cluster_update, select, gated_projection, gated_products, sample] for what a kernel computes, got: column}}
 // expected-error @+1 {{failed to parse}}
 func.func private @kind(tensor<4xf32>) -> tensor<4xf32> attributes {gist.kernel = #gist.kernel<kind = column, outputs = 1>}

@@ -7,13 +7,13 @@ import threading
 
 import numpy as np
 
+import scratch
 from cpu_kernels import Kernels, whole
 from reference import numerics
 from reference.selection import Selection
 
-#: Words of control of a head; the kernels find what they need in them zero and
-#: leave it so. Words of scratch for a token and beyond them.
-CONTROL, FACTOR, ROOM = 256, 13, 68
+#: Words behind the scratch memory, which stay as they are.
+GUARD = 64
 
 
 def kernel_text(rule, d, element, heads, similarity, causal, tau, taus, subspace):
@@ -34,9 +34,7 @@ def kernel_text(rule, d, element, heads, similarity, causal, tau, taus, subspace
         g, rho = f"tensor<{lead}x{subspace}xf32>", f"tensor<{lead}xf32>"
         arguments += [f"%g: {g}", f"%rho: {rho}"]
         hint = f" subspace(%g, %rho : {g}, {rho})"
-    arguments += [f"%control: tensor<{CONTROL * max(heads, 1)}xi32> {{gist.control}}"]
     results = [part, count, part, part] + [count, count] * is_cascade
-    results += ["tensor<?xi32>"]
     arguments += [f"%d{i}: {type}" for i, type in enumerate(results)]
     options = f"similarity {similarity}" + " causal" * causal + hint
     if is_cascade:
@@ -47,8 +45,7 @@ def kernel_text(rule, d, element, heads, similarity, causal, tau, taus, subspace
     else:
         body = f"""
   %s = gist.gram_select %x, {tau:e} {chosen}against {rule} {options} : {tokens}"""
-    last = f"%d{len(results) - 1}"
-    values = "%i, %c, %n, %w" + ", %r, %a" * is_cascade + f", {last}"
+    values = "%i, %c, %n, %w" + ", %r, %a" * is_cascade
     return f"""
 func.func private @select({", ".join(arguments)}) -> ({", ".join(results)})
     attributes {{gist.kernel = #gist.kernel<kind = select, outputs = {len(results)}>}} {{{body}
@@ -60,7 +57,8 @@ func.func private @select({", ".join(arguments)}) -> ({", ".join(results)})
 
 @functools.lru_cache(maxsize=None)
 def build(*form):
-    return Kernels(kernel_text(*form))
+    text = kernel_text(*form)
+    return Kernels(text), scratch.ask(text, "cpu")
 
 
 def part(array):
@@ -95,8 +93,8 @@ def run(x, element, rule, old=None, similarity="absolute", causal=True, tau=0.3,
     """x: T x d or T x heads x d. A list of (Selection, removed, added)."""
     total, heads = len(x), x.shape[1] if x.ndim == 3 else 0
     width = subspace[0].shape[-1] if subspace else 0
-    kernels = build(rule, x.shape[-1], element, heads, similarity, causal, tau,
-                    taus is not None, width)
+    kernels, memory = build(rule, x.shape[-1], element, heads, similarity, causal, tau,
+                            taus is not None, width)
     shape, rows = ((heads,), (heads, total)) if heads else ((), (total,))
     arguments = [(numerics.store(x, element), [0])]
     if old is not None:
@@ -109,14 +107,15 @@ def run(x, element, rule, old=None, similarity="absolute", causal=True, tau=0.3,
     outputs = [np.full(s, 77, np.int32) for s in (rows, shape, rows, rows)]
     if old is not None:
         outputs += [np.full(shape, 77, np.int32) for _ in range(2)]
-    scratch = np.full(FACTOR * (total + ROOM) * max(heads, 1), 0x55555555, np.int32)
-    arguments += [whole(np.zeros(CONTROL * max(heads, 1), np.int32))]
     arguments += [part(o) if o.shape == rows else whole(o) for o in outputs]
-    control = arguments[-len(outputs) - 1][0]
     outputs = [a[0] for a in arguments[-len(outputs):]]
-    call(kernels, threads, *arguments, (scratch, [0]))
-    # The next selection may be given the same words.
-    assert not control.any()
+    shapes = [a[0].shape for a in arguments]
+    (words, dynamic), control = (m.make(0, *shapes) for m in memory)
+    guarded = np.full(words.size + GUARD, 0x55555555, np.int32)
+    call(kernels, threads, *arguments, (guarded[: words.size], dynamic), control)
+    # The next selection may be given the same words, and others have those behind.
+    assert not control[0].any()
+    assert (guarded[words.size :] == 0x55555555).all()
     if not heads:
         outputs = [o[None] for o in outputs]
     result = []

@@ -7,6 +7,7 @@ NaN, so that what is not written is seen."""
 import numpy as np
 import pytest
 
+import scratch
 from gpu_kernels import Kernels, rows, whole
 from reference import numerics
 from reference.attend import attend_copy, attend_keys
@@ -185,21 +186,17 @@ func.func private @kernel(%q: {q}, %kc: {cache}, %vc: {cache}, %layer: index, %t
 #
 
 
-def attend_text(heads, kv_heads, size, words, per_head, element="f16", mean=False):
-    """`mean`: with the memory that kernels make means in."""
+def attend_text(heads, kv_heads, size, words, per_head, element="f16"):
     q, k = (f"tensor<?x{n}x{size}x{element}>" for n in (heads, kv_heads))
     lead = f"{kv_heads}x" if per_head else ""
     part, count = f"tensor<{lead}?xi32>", f"tensor<{kv_heads}xi32>" if per_head else "tensor<i32>"
-    control = "%control: tensor<128xi32> {gist.control}, %number: index," if mean else ""
-    memory = f", %km: {k}, %vm: {k}, %counts: {part}" if mean else ""
-    types = f"({q}, {k}, {k}, {part})" if mean else q
     return f"""
 func.func private @kernel(%q: {q}, %k: {k}, %v: {k}, %ids: {part}, %count: {count},
-    %nearest: {part}, %weight: {part}, {control} %out: {q}{memory}) -> {types}
-    attributes {{gist.kernel = #gist.kernel<kind = attend, outputs = {4 if mean else 1}>}} {{
+    %nearest: {part}, %weight: {part}, %out: {q}) -> {q}
+    attributes {{gist.kernel = #gist.kernel<kind = attend, outputs = 1>}} {{
   %s = gist.pack_selection %ids, %count, %nearest, %weight : {part}, {count}, {part}, {part}
   %r = gist.attend %q, %k, %v on %s {words} : {q}, {k}, {k}, !gist.selection<{lead}?>
-  return %r{", %km, %vm, %counts" if mean else ""} : {types.strip("()")}
+  return %r : {q}
 }}"""
 
 
@@ -228,14 +225,14 @@ def run_attend(total, number, reference, words, heads=4, kv_heads=2, size=64, pe
         parts, count = [part[0].copy() for part in parts], count.reshape(())
     dims = [1] if per_head else [0]
     out = blank((total, heads, size), element)
-    control, memory = [], []
-    if mean:  # the second of two calls
-        control = [whole(np.zeros(128, np.int32)), 1]
-        memory = [rows(blank((total, kv_heads, size), element)) for _ in "kv"]
-        memory.append((np.full_like(parts[1], -1), dims))
-    Kernels(attend_text(heads, kv_heads, size, words, per_head, element, mean)).call(
-        "kernel", rows(q[0]), rows(k[0]), rows(v[0]), (parts[0], dims), whole(count),
-        (parts[1], dims), (parts[2], dims), *control, rows(out), *memory)
+    text = attend_text(heads, kv_heads, size, words, per_head, element)
+    arguments = [rows(q[0]), rows(k[0]), rows(v[0]), (parts[0], dims), whole(count),
+                 (parts[1], dims), (parts[2], dims)]
+    shapes = [a[0].shape for a in [*arguments, rows(out)]]
+    memory = [m.make(0 if m.is_control else -1, *shapes) for m in scratch.ask(text, "gfx942", 2)]
+    assert bool(memory) == mean
+    number = [1] * mean  # the second of two calls
+    Kernels(text).call("kernel", *arguments, *number, rows(out), *memory)
     want = reference(q[1], k[1], v[1], selections if per_head else selections[0])
     check(out, want, element)
 

@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 
 import gpu_kernels
+import scratch
 from gpu_kernels import whole
 from reference import gated_projection as gated
 from reference import numerics
 from reference.quantization import FORMATS, dequantize
 
-#: passes/Tile/Gpu/Gated/Gated.h and Gated.cpp.
-GATE_WORDS, PARTS, ITEMS, NORMS, UNIT = 64, 32, 512, 3, 32
 #: Calls whose words of control lie side by side, and the one that is made.
 CALLS, CALL = 3, 1
 EPSILON, EPSILON_LOW = 0.5, 0.2
@@ -58,22 +57,20 @@ def build(tokens, d, k, sizes, element, weight, bias, low, epsilon):
     clauses = group("weights", named("w")) + " " + group("images", named("m"))
     clauses += " " + group("biases", named("b")) if bias else ""
     clauses += " " + group(f"low {EPSILON_LOW:e} ", lows) if low else ""
-    scratch = tokens * (PARTS * k + -(-d // UNIT) * UNIT + ITEMS * NORMS)
     results = [tensor(element, tokens, m) for m in sizes]
-    results += [tensor("i8", tokens), tensor("f32", scratch)]
+    results += [tensor("i8", tokens)]
     header = [f"%{n}: {t}" for n, t in arguments]
-    header += [f"%control: {tensor('i32', GATE_WORDS * CALLS)} {{gist.control}}"]
-    header += ["%number: index"]
     header += [f"%d{i}: {t}" for i, t in enumerate(results)]
     values = [f"%y{i}" for i in range(len(sizes))] + ["%level"]
     lines.append(f"{', '.join(values)} = gist.gated_projection %x, %v, {epsilon:e} "
                  f"{clauses} : {x}, {v}")
-    return gpu_kernels.Kernels(f"""
+    text = f"""
 func.func private @gated({', '.join(header)}) -> ({', '.join(results)})
     attributes {{gist.kernel = #gist.kernel<kind = gated_projection, outputs = {len(results)}>}} {{
   {chr(10).join(lines)}
-  return {', '.join(values + [f'%d{len(results) - 1}'])} : {', '.join(results)}
-}}"""), scratch
+  return {', '.join(values)} : {', '.join(results)}
+}}"""
+    return gpu_kernels.Kernels(text), scratch.ask(text, "gfx942", CALLS)
 
 
 def draw(rng, tokens, d, k, sizes, element, weight, bias, low, shares=(0, 0.1, 0.3, 1)):
@@ -104,15 +101,15 @@ def draw(rng, tokens, d, k, sizes, element, weight, bias, low, shares=(0, 0.1, 0
 def run(x, basis, groups, sizes, element, weight, low, epsilon):
     tokens, (d, k) = len(x), basis.shape
     bias = bool(groups[2])
-    kernels, words = build(tokens, d, k, tuple(sizes), element, weight, bias, low, epsilon)
-    control = np.full(GATE_WORDS * CALLS, 0x55555555, np.int32)
-    control[GATE_WORDS * CALL : GATE_WORDS * (CALL + 1)] = 0
+    kernels, memory = build(tokens, d, k, tuple(sizes), element, weight, bias, low, epsilon)
     outputs = [np.zeros((tokens, m), numerics.STORAGE[element]) for m in sizes]
     level = np.full(tokens, 77, np.int8)
-    scratch = np.full(words, np.nan, np.float32)
+    (words, _), (control, _) = (
+        m.make(0x55555555 if m.is_control else np.nan) for m in memory)
+    control.reshape(CALLS, -1)[CALL] = 0
     arrays = [x, basis] + [np.ascontiguousarray(a) for g in groups for a in g]
-    kernels.call("gated", *map(whole, arrays), whole(control), CALL, *map(whole, outputs),
-                 whole(level), whole(scratch))
+    kernels.call("gated", *map(whole, arrays), CALL, *map(whole, outputs), whole(level),
+                 whole(words), whole(control))
     # Nobody's words but its own.
     assert (np.delete(control.reshape(CALLS, -1), CALL, axis=0) == 0x55555555).all()
     return outputs, level

@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 import gpu_kernels
+import scratch
 from gpu_kernels import whole
 from reference import certificate, generators, numerics
 from reference.cascade_update import cascade_update
 from reference.selection import Selection, gram_select, record, usable_rows
 
-#: Words of control for one head, words of scratch for one token and beyond
-#: them: passes/Tile/Gpu/Select/SelectRounds.h.
-CONTROL, FACTOR, BITS, ROOM = 320, 15, 128, 68
+#: Words of scratch for sums of tiles that workgroups share, of which there may be
+#: fewer: kSplitWords in passes/Tile/Gpu/Select/SelectRounds.h.
+SHARED = 1 << 23
 
 #: Small tiles, so that a few dozen tokens are several of them.
 SMALL = (
@@ -43,9 +44,7 @@ def kernel_text(rule, d, element, heads, similarity, causal, tau, ragged, tile, 
         arguments += [f"%taus: tensor<{max(heads, 1)}xf32>"]
     if ragged:
         arguments += ["%starts: tensor<?xi32>"]
-    arguments += [f"%control: tensor<{CONTROL * max(heads, 1)}xi32> {{gist.control}}"]
     results = [part, count, part, part] + [count, count] * is_cascade
-    results += ["tensor<?xi32>"]
     arguments += [f"%d{i}: {type}" for i, type in enumerate(results)]
     own = f" taus(%taus : tensor<{max(heads, 1)}xf32>)" * taus
     options = f"similarity {similarity}" + " causal" * causal
@@ -58,8 +57,7 @@ def kernel_text(rule, d, element, heads, similarity, causal, tau, ragged, tile, 
     else:
         body = f"""
   %s = gist.gram_select %x, {tau:e}{own} against {rule} {options} : {tokens}"""
-    last = f"%d{len(results) - 1}"
-    values = "%i, %c, %n, %w" + ", %r, %a" * is_cascade + f", {last}"
+    values = "%i, %c, %n, %w" + ", %r, %a" * is_cascade
     attribute = f", gist.tile = {tile}" if tile else ""
     return f"""
 func.func private @select({", ".join(arguments)}) -> ({", ".join(results)})
@@ -79,9 +77,8 @@ def build(rule, d, element, heads=0, similarity="absolute", causal=True, tau=0.3
     elif small:
         tile = SMALL.format(depth=32 if d > 16 else 16,
                             element="bf16" if element == "bf16" else "f16")
-    return gpu_kernels.Kernels(
-        kernel_text(rule, d, element, heads, similarity, causal, tau, ragged, tile, taus)
-    )
+    text = kernel_text(rule, d, element, heads, similarity, causal, tau, ragged, tile, taus)
+    return gpu_kernels.Kernels(text), scratch.ask(text, "gfx942")
 
 
 def part(array):
@@ -93,8 +90,8 @@ def run(x, element, rule, old=None, offsets=None, room=0, taus=None, **options):
     """x: T x d or T x heads x d. A list of (Selection, removed, added). `room` are
     words of scratch for sums of tiles that workgroups share."""
     total, heads = len(x), x.shape[1] if x.ndim == 3 else 0
-    kernels = build(rule, x.shape[-1], element, heads, ragged=offsets is not None,
-                    taus=taus is not None, **options)
+    kernels, memory = build(rule, x.shape[-1], element, heads, ragged=offsets is not None,
+                            taus=taus is not None, **options)
     shape, rows = ((heads,), (heads, total)) if heads else ((), (total,))
     arguments = [(numerics.store(x, element), [0])]
     if old is not None:
@@ -103,19 +100,17 @@ def run(x, element, rule, old=None, offsets=None, room=0, taus=None, **options):
         arguments += [whole(np.asarray(taus, np.float32))]
     if offsets is not None:
         arguments += [(np.array(offsets, np.int32), [0])]
-    bits = BITS if rule != "paper" else 0
-    words = (FACTOR + bits) * (total + ROOM) * max(heads, 1) + room
     outputs = [np.full(s, 77, np.int32) for s in (rows, shape, rows, rows)]
     if old is not None:
         outputs += [np.full(shape, 77, np.int32) for _ in range(2)]
-    scratch = np.full(words, 0x55555555, np.int32)
-    arguments += [whole(np.zeros(CONTROL * max(heads, 1), np.int32))]
     arguments += [part(o) if o.shape == rows else whole(o) for o in outputs]
     outputs = [a[0] for a in arguments[-len(outputs):]]
-    kernels.call("select", *arguments, (scratch, [0]))
+    shapes = [a[0].shape for a in arguments]
+    (words, dynamic), control = (
+        m.make(0 if m.is_control else 0x55555555, *shapes) for m in memory)
+    kernels.call("select", *arguments, (words[: len(words) - SHARED + room], dynamic), control)
     # The next selection may be given the same words.
-    control = arguments[-len(outputs) - 1][0]
-    assert not control.any()
+    assert not control[0].any()
     if not heads:
         outputs = [o[None] for o in outputs]
     result = []

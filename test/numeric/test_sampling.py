@@ -8,6 +8,7 @@ import pytest
 
 import gpu_kernels as gpu
 import harness
+import scratch
 from gpu_kernels import rows
 from reference.sampling import sample, settings, weights
 
@@ -19,20 +20,14 @@ VOCABULARIES = [1, 7, 100, 4500, 9000]
 ROWS = 3
 
 
-def kept_tokens(tokens):
-    """For how many tokens the kernel has memory: chunks of 4096, two at once."""
-    chunks = -(-tokens // 4096)
-    return 4096 * (chunks if chunks < 2 else -(-chunks // 2) * 2)
-
-
 def kernel_text(tokens):
-    logits, memory = f"tensor<?x{tokens}xf32>", f"tensor<?x2x{kept_tokens(tokens)}xi32>"
+    logits = f"tensor<?x{tokens}xf32>"
     types = f"{logits}, tensor<?x5xi64>"
     return f"""
-func.func private @sample(%x: {logits}, %s: tensor<?x5xi64>, %y: tensor<?xi32>, %w: {memory})
-    -> (tensor<?xi32>, {memory}) attributes {{gist.kernel = #gist.kernel<kind = sample, outputs = 2>}} {{
+func.func private @sample(%x: {logits}, %s: tensor<?x5xi64>, %y: tensor<?xi32>)
+    -> tensor<?xi32> attributes {{gist.kernel = #gist.kernel<kind = sample, outputs = 1>}} {{
   %r = gist.sample %x by %s : {types}
-  return %r, %w : tensor<?xi32>, {memory}
+  return %r : tensor<?xi32>
 }}
 """
 
@@ -50,9 +45,11 @@ func.func @sample(%x: tensor<?x{tokens}xf32>, %s: tensor<?x5xi64>) -> tensor<?xi
 
 def run_kernel(logits, chosen):
     tokens = np.full(len(logits), 77, np.int32)
-    memory = np.full((len(logits), 2, kept_tokens(logits.shape[1])), -1, np.int32)
-    gpu.Kernels(kernel_text(logits.shape[1])).call(
-        "sample", rows(logits), rows(chosen), rows(tokens), rows(memory)
+    text = kernel_text(logits.shape[1])
+    (memory,) = scratch.ask(text, "gfx942")
+    shapes = [array.shape for array in (logits, chosen, tokens)]
+    gpu.Kernels(text).call(
+        "sample", rows(logits), rows(chosen), rows(tokens), memory.make(-1, *shapes)
     )
     return tokens
 

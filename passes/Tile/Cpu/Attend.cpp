@@ -414,10 +414,7 @@ FailureOr<scf::ForallOp> gist::distributeAttend(RewriterBase &rewriter,
   auto kernel = op->getParentOfType<func::FuncOp>();
   auto end = cast<func::ReturnOp>(kernel.getBody().front().getTerminator());
   auto pack = op.getSelection().getDefiningOp<PackSelectionOp>();
-  // What else it gives back is memory for kernels of GPUs to work in.
-  auto isMemory = [](Value value) { return isa<BlockArgument>(value); };
-  if (!pack || end.getOperand(0) != op.getOutput() ||
-      !llvm::all_of(end.getOperands().drop_front(), isMemory))
+  if (!pack || end.getNumOperands() != 1 || end.getOperand(0) != op.getOutput())
     return op.emitOpError(
         "is not the only op whose results its kernel returns");
   if (op.getOffsets())

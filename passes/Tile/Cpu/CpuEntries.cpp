@@ -210,6 +210,7 @@ const CpuKernelEntry gist::kCpuSelectKernel = {
       return distributeSelection(rewriter, findSelection(kernel));
     },
     .verify = expectTile<CpuRowsAttr>,
+    .scratch = getSelectionScratch,
 };
 
 const CpuKernelEntry gist::kCpuClusterUpdateKernel = {

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
 #include "passes/Kernel/KernelKinds.h"
+#include "passes/Kernel/Scratch.h"
 #include "passes/Target/Info/TargetInfo.h"
 
 namespace gist {
@@ -27,8 +28,7 @@ struct CpuChoices {
 };
 
 /// What is known of one kind of kernel on CPUs. The body of every kernel here
-/// is what its kind says (verifyKernelBody). CPU kernels need no memory besides
-/// what their ops read and give and the stack.
+/// is what its kind says (verifyKernelBody).
 struct CpuKernelEntry {
   /// How the kernel is cut.
   CpuTileInterface (*choose)(mlir::func::FuncOp kernel,
@@ -40,6 +40,10 @@ struct CpuKernelEntry {
   /// Whether the kernel has a tile of a family that `distribute` takes, chosen
   /// or written by hand (expectTile); reports if not.
   mlir::LogicalResult (*verify)(mlir::func::FuncOp kernel);
+  /// The memory that the kernel works in besides the stack. Null for a kind
+  /// that needs none.
+  mlir::FailureOr<KernelScratch> (*scratch)(mlir::func::FuncOp kernel) =
+      nullptr;
 };
 
 /// What is known of kernels of this kind on CPUs; null for a kind that has no

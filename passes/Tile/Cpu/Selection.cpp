@@ -52,6 +52,7 @@ enum Word : int64_t {
   kNumNew,         ///< tokens in the list of new ones
   kNumRemoved,     ///< of the inherited
   kNumAdded,
+  kControlWords = 128 ///< of a head
 };
 
 /// Arrays of one word per token, for each head.
@@ -568,8 +569,7 @@ void Selection::emit() {
   Value item = divide(ticket, b.index(heads));
   block = remainder(item, blocks);
   phase = divide(item, blocks);
-  words = b.mul(head,
-                cast<MemRefType>(what.control.getType()).getDimSize(0) / heads);
+  words = b.mul(head, kControlWords);
   arrays = b.multiply(head, b.mul(total, kNumArrays));
   rows.first = b.mul(block, kSelectRows);
   rows.count = b.smaller(b.index(kSelectRows), b.sub(total, rows.first));
@@ -678,7 +678,8 @@ private:
       Value buffer = arguments.get(kernel.getArgument(first + i));
       auto result = dyn_cast<OpResult>(value);
       if (!result) {
-        problem.scratch = buffer;
+        if (!kernel.getArgAttr(first + i, kControlArgAttr))
+          problem.scratch = buffer;
         continue;
       }
       Value *parts[] = {&problem.ids, &problem.count, &problem.nearest,
@@ -698,10 +699,28 @@ private:
 } // namespace
 
 Operation *gist::findSelection(func::FuncOp kernel) {
-  for (Operation &op : kernel.getBody().front())
+  Operation *selection = nullptr;
+  kernel.walk([&](Operation *op) {
     if (isa<GramSelectOp, CascadeUpdateOp>(op))
-      return &op;
-  return nullptr;
+      selection = op;
+  });
+  return selection;
+}
+
+FailureOr<KernelScratch> gist::getSelectionScratch(func::FuncOp kernel) {
+  Operation *op = findSelection(kernel);
+  auto type = cast<SelectionType>(op->getResult(0).getType());
+  int64_t heads = type.getHeads().value_or(1);
+  FailureOr<SmallVector<AffineExpr>> sizes =
+      getSizeExprs(kernel, op->getOperand(0));
+  if (failed(sizes))
+    return failure();
+  KernelScratch scratch;
+  scratch.tensors.push_back({{sizes->front() * (heads * kNumArrays)},
+                             IntegerType::get(kernel.getContext(), 32)});
+  scratch.controlWords = heads * kControlWords;
+  scratch.leavesZero = true;
+  return scratch;
 }
 
 FailureOr<scf::ForallOp> gist::distributeSelection(RewriterBase &rewriter,

@@ -13,11 +13,14 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
+#include "passes/Kernel/Scratch.h"
 
 namespace gist {
 
 /// The selection that a kernel is; null for others.
 mlir::Operation *findSelection(mlir::func::FuncOp kernel);
+/// The memory that a selection works in.
+mlir::FailureOr<KernelScratch> getSelectionScratch(mlir::func::FuncOp kernel);
 
 /// Make the op a loop over workgroups that works on buffers, and return that
 /// loop. The kernel then takes its destinations as buffers.

@@ -14,3 +14,27 @@ func.func @halves(%x: tensor<?x8xf32>) -> tensor<8xf32> {
 }
 func.func private @half(tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>}
 func.func private @sum(tensor<?x8xf32>, tensor<8xf32>) -> tensor<8xf32> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>}
+
+// -----
+
+// What is updated where it is cannot be read as it was.
+func.func @overwritten(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %a = gist.dispatch @one(%x : tensor<8xf32>) outs(%e : tensor<8xf32>)
+  // expected-error @+1 {{'gist.dispatch' op updates what 'one' wrote, which is used again later as it was}}
+  %b = gist.dispatch @one(%x : tensor<8xf32>) outs(%a : tensor<8xf32>)
+  %c = gist.dispatch @two(%a, %b : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>)
+  return %c : tensor<8xf32>
+}
+func.func private @one(tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>}
+func.func private @two(tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>}
+
+// -----
+
+func.func @weight(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %w = gist.weight "w" : tensor<8xf32>
+  // expected-error @+1 {{'gist.dispatch' op has a destination that is not new memory, an argument, or what another kernel wrote}}
+  %b = gist.dispatch @one(%x : tensor<8xf32>) outs(%w : tensor<8xf32>)
+  return %b : tensor<8xf32>
+}
+func.func private @one(tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>}

@@ -88,3 +88,53 @@ func.func @cache(%x: tensor<?x8xf32>, %past: index, %cache: tensor<2x128x8xf16>)
 func.func private @update(tensor<?x8xf32>, index, tensor<2x128x8xf16>) -> tensor<2x128x8xf16> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>}
 func.func private @scores(tensor<?x8xf32>, tensor<2x128x8xf16>, tensor<?x?xf32>) -> tensor<?x?xf32> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>}
 func.func private @sum(tensor<?x?xf32>, tensor<?x8xf32>) -> tensor<?x8xf32> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>}
+
+// -----
+
+// What a call has written is updated where it is by the next one and the one after
+// it, so it has one place, and nothing else may have that place until then. Words
+// of 32 i32 are 128 bytes.
+//
+// CHECK-DAG: #[[WORDS:.+]] = affine_map<()[s0, s1, s2] -> (0)>
+// CHECK-DAG: #[[OTHER:.+]] = affine_map<()[s0, s1, s2] -> (128)>
+// CHECK-DAG: #[[TOTAL:.+]] = affine_map<()[s0, s1, s2] -> (256)>
+// CHECK-LABEL: func.func @updates
+// CHECK-SAME:    attributes {gist.arena_size = #[[TOTAL]]}
+// CHECK:         %[[W:.+]] = gist.arena() at #[[WORDS]]
+// CHECK:         %[[A:.+]] = gist.dispatch @clear() outs(%[[W]] : tensor<32xi32>)
+// CHECK:         %[[O:.+]] = gist.arena() at #[[OTHER]]
+// CHECK:         %[[B:.+]]:2 = gist.dispatch @count(%{{.+}} outs(%[[O]], %[[A]] :
+// CHECK:         %{{.+}}:2 = gist.dispatch @count(%[[B]]#0 : tensor<32xi32>) outs(%{{.+}}, %[[B]]#1 :
+func.func @updates(%x: tensor<32xi32>) -> tensor<32xi32> {
+  %e = tensor.empty() : tensor<32xi32>
+  %a = gist.dispatch @clear() outs(%e : tensor<32xi32>)
+  %b:2 = gist.dispatch @count(%x : tensor<32xi32>) outs(%e, %a : tensor<32xi32>, tensor<32xi32>)
+  %c:2 = gist.dispatch @count(%b#0 : tensor<32xi32>) outs(%e, %b#1 : tensor<32xi32>, tensor<32xi32>)
+  return %c#0 : tensor<32xi32>
+}
+func.func private @clear(tensor<32xi32>) -> tensor<32xi32> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>}
+func.func private @count(tensor<32xi32>, tensor<32xi32>, tensor<32xi32>) -> (tensor<32xi32>, tensor<32xi32>) attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 2>}
+
+// -----
+
+// Two calls update what one call without inputs gives: it is called for each, and
+// writes to places of their own.
+//
+// CHECK-DAG: #[[FIRST:.+]] = affine_map<()[s0, s1, s2] -> (0)>
+// CHECK-DAG: #[[SECOND:.+]] = affine_map<()[s0, s1, s2] -> (128)>
+// CHECK-LABEL: func.func @repeated
+// CHECK:         %[[V:.+]] = gist.arena() at #[[FIRST]]
+// CHECK:         %[[A:.+]] = gist.dispatch @clear() outs(%[[V]] :
+// CHECK:         %[[W:.+]] = gist.arena() at #[[SECOND]]
+// CHECK:         %[[B:.+]] = gist.dispatch @clear() outs(%[[W]] :
+// CHECK:         gist.dispatch @count(%{{.+}} outs(%{{.+}}, %[[A]] :
+// CHECK:         gist.dispatch @count(%{{.+}} outs(%{{.+}}, %[[B]] :
+func.func @repeated(%x: tensor<32xi32>) -> tensor<32xi32> {
+  %e = tensor.empty() : tensor<32xi32>
+  %a = gist.dispatch @clear() outs(%e : tensor<32xi32>)
+  %b:2 = gist.dispatch @count(%x : tensor<32xi32>) outs(%e, %a : tensor<32xi32>, tensor<32xi32>)
+  %c:2 = gist.dispatch @count(%b#0 : tensor<32xi32>) outs(%e, %a : tensor<32xi32>, tensor<32xi32>)
+  return %c#0 : tensor<32xi32>
+}
+func.func private @clear(tensor<32xi32>) -> tensor<32xi32> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>}
+func.func private @count(tensor<32xi32>, tensor<32xi32>, tensor<32xi32>) -> (tensor<32xi32>, tensor<32xi32>) attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 2>}

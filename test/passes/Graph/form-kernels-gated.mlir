@@ -1,22 +1,16 @@
 // RUN: gist-opt %s -split-input-file -gist-kernels | FileCheck %s
 
-// A few tokens: one kernel each, with words of control that one kernel clears
-// for all of them, the number of the call, and scratch that nobody else reads.
+// A few tokens: one kernel each, and equal ones are kept once.
 
 // CHECK-LABEL: func.func @few
-// CHECK-DAG:     %[[ZERO:.*]] = arith.constant 0 : index
-// CHECK-DAG:     %[[ONE:.*]] = arith.constant 1 : index
-// CHECK:         %[[CONTROL:.*]] = gist.dispatch @clear_0() outs(%{{.*}} : tensor<128xi32>)
-// 2 * (32 * 16 + 64 + 512 * 3) words.
-// CHECK:         %[[SCRATCH:.*]] = tensor.empty() : tensor<4224xf32>
-// CHECK:         %[[P:.*]]:3 = gist.dispatch @gated_projection_0(%arg0, %arg1, %arg2, %arg3, %[[CONTROL]], %[[ZERO]]
-// CHECK-SAME:      outs({{.*}}, %[[SCRATCH]] : tensor<2x96xf16>, tensor<2xi8>, tensor<4224xf32>)
-// CHECK-NOT:     @clear_0
-// CHECK:         %[[Q:.*]]:3 = gist.dispatch @gated_projection_0(%arg0, %arg1, %arg4, %arg3, %[[CONTROL]], %[[ONE]]
+// CHECK-NOT:     @clear
+// CHECK:         %[[P:.*]]:2 = gist.dispatch @gated_projection_0(%arg0, %arg1, %arg2, %arg3 :
+// CHECK-SAME:      outs({{.*}} : tensor<2x96xf16>, tensor<2xi8>)
+// CHECK:         %[[Q:.*]]:2 = gist.dispatch @gated_projection_0(%arg0, %arg1, %arg4, %arg3 :
 // CHECK-NOT:     gist.
 // CHECK:         return %[[P]]#0, %[[Q]]#0, %[[Q]]#1
 // CHECK:       func.func private @gated_projection_0(
-// CHECK-SAME:    tensor<128xi32> {gist.control}, %{{.*}}: index
+// CHECK-SAME:    gist.kernel = #gist.kernel<kind = gated_projection, outputs = 2>
 // CHECK:         gist.gated_projection
 func.func @few(%x: tensor<2x64xf16>, %v: tensor<64x16xf16>, %w: tensor<96x64xf16>,
     %m: tensor<96x16xf16>, %u: tensor<96x64xf16>)

@@ -1,4 +1,4 @@
-// RUN: gist-opt %s -split-input-file -gist-gpu-tile=target=gfx942 -verify-diagnostics
+// RUN: gist-opt %s -split-input-file -gist-set-target=target=gfx942 -gist-select-tile-config -gist-gpu-kernels -verify-diagnostics
 
 !q = tensor<?x4x64xf16>
 !part = tensor<?xi32>

@@ -63,13 +63,11 @@
 // ISA: ScratchSize: 0
 func.func private @one(%x: tensor<1x4096xf16>, %v: tensor<4096x256xf16>,
     %w: tensor<16384x4096xf16>, %m: tensor<16384x256xf16>,
-    %control: tensor<64xi32> {gist.control}, %number: index,
-    %y: tensor<1x16384xf16>, %l: tensor<1xi8>, %s: tensor<13824xf32>)
-    -> (tensor<1x16384xf16>, tensor<1xi8>, tensor<13824xf32>)
-    attributes {gist.kernel = #gist.kernel<kind = gated_projection, outputs = 3>} {
+    %y: tensor<1x16384xf16>, %l: tensor<1xi8>) -> (tensor<1x16384xf16>, tensor<1xi8>)
+    attributes {gist.kernel = #gist.kernel<kind = gated_projection, outputs = 2>} {
   %r, %level = gist.gated_projection %x, %v, 1.0e-1 weights(%w : tensor<16384x4096xf16>)
       images(%m : tensor<16384x256xf16>) : tensor<1x4096xf16>, tensor<4096x256xf16>
-  return %r, %level, %s : tensor<1x16384xf16>, tensor<1xi8>, tensor<13824xf32>
+  return %r, %level : tensor<1x16384xf16>, tensor<1xi8>
 }
 
 #rows = affine_map<(t, m, d) -> (t, d)>

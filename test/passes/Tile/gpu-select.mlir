@@ -79,13 +79,11 @@
 // ISA:           global_atomic_umax_x2
 // ISA:           .private_segment_fixed_size: 0
 // ISA:           .vgpr_spill_count: 0
-func.func private @select(%x: tensor<?x256xf16>, %control: tensor<320xi32> {gist.control},
-    %ids: tensor<?xi32>, %count: tensor<i32>, %nearest: tensor<?xi32>, %weight: tensor<?xi32>,
-    %scratch: tensor<?xi32>)
-    -> (tensor<?xi32>, tensor<i32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>)
-    attributes {gist.kernel = #gist.kernel<kind = select, outputs = 5>} {
+func.func private @select(%x: tensor<?x256xf16>,
+    %ids: tensor<?xi32>, %count: tensor<i32>, %nearest: tensor<?xi32>, %weight: tensor<?xi32>)
+    -> (tensor<?xi32>, tensor<i32>, tensor<?xi32>, tensor<?xi32>)
+    attributes {gist.kernel = #gist.kernel<kind = select, outputs = 4>} {
   %s = gist.gram_select %x, 3.0e-1 against all causal : tensor<?x256xf16>
   %i, %c, %n, %w = gist.unpack_selection %s : !gist.selection<?>
-  return %i, %c, %n, %w, %scratch
-      : tensor<?xi32>, tensor<i32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>
+  return %i, %c, %n, %w : tensor<?xi32>, tensor<i32>, tensor<?xi32>, tensor<?xi32>
 }

@@ -40,25 +40,25 @@ func.func private @product(%x: tensor<?x4096xbf16>, %w: tensor<16384x4096xbf16>,
 }
 
 !part = tensor<?xi32>
-func.func private @select(%x: tensor<?x4096xf16>, %control: tensor<320xi32> {gist.control}, %ids: !part,
-    %count: tensor<i32>, %nearest: !part, %weight: !part, %scratch: !part)
-    -> (!part, tensor<i32>, !part, !part, !part) attributes {gist.kernel = #gist.kernel<kind = select, outputs = 5>} {
+func.func private @select(%x: tensor<?x4096xf16>, %ids: !part,
+    %count: tensor<i32>, %nearest: !part, %weight: !part)
+    -> (!part, tensor<i32>, !part, !part) attributes {gist.kernel = #gist.kernel<kind = select, outputs = 4>} {
   %s = gist.gram_select %x, 3.0e-1 against kept causal : tensor<?x4096xf16>
   %i, %c, %n, %w = gist.unpack_selection %s : !gist.selection<?>
-  return %i, %c, %n, %w, %scratch : !part, tensor<i32>, !part, !part, !part
+  return %i, %c, %n, %w : !part, tensor<i32>, !part, !part
 }
 
 !parts = tensor<8x?xi32>
 !counts = tensor<8xi32>
 func.func private @cascade(%x: tensor<?x8x128xf16>, %old_ids: !parts, %old_count: !counts, %old_nearest: !parts,
-    %old_weight: !parts, %taus: tensor<8xf32>, %control: tensor<2560xi32> {gist.control}, %ids: !parts, %count: !counts,
-    %nearest: !parts, %weight: !parts, %removed: !counts, %added: !counts, %scratch: !part)
-    -> (!parts, !counts, !parts, !parts, !counts, !counts, !part) attributes {gist.kernel = #gist.kernel<kind = select, outputs = 7>} {
+    %old_weight: !parts, %taus: tensor<8xf32>, %ids: !parts, %count: !counts,
+    %nearest: !parts, %weight: !parts, %removed: !counts, %added: !counts)
+    -> (!parts, !counts, !parts, !parts, !counts, !counts) attributes {gist.kernel = #gist.kernel<kind = select, outputs = 6>} {
   %old = gist.pack_selection %old_ids, %old_count, %old_nearest, %old_weight : !parts, !counts, !parts, !parts
   %s, %r, %a = gist.cascade_update %x, %old, 3.0e-1 taus(%taus : tensor<8xf32>) rule covering causal
       : tensor<?x8x128xf16>, !gist.selection<8x?>
   %i, %c, %n, %w = gist.unpack_selection %s : !gist.selection<8x?>
-  return %i, %c, %n, %w, %r, %a, %scratch : !parts, !counts, !parts, !parts, !counts, !counts, !part
+  return %i, %c, %n, %w, %r, %a : !parts, !counts, !parts, !parts, !counts, !counts
 }
 
 // Blocks are converted beside the matrix instructions of the step before.

@@ -5,9 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/IR/TypeUtilities.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Tile/Gpu/Attention/AttendParts.h"
 #include "passes/Tile/Gpu/Attention/Attention.h"
+#include "passes/Tile/Gpu/Core/SharedSteps.h"
 
 using namespace mlir;
 using namespace gist;
@@ -48,6 +50,25 @@ FailureOr<GpuGrid> gist::emitAttend(GpuKernel &kernel, AttendOp op) {
                  tokens->ceilDiv(*op.getBlock()), kvHeads};
 }
 
+/// What means of clusters are made in (AttendMeans.h).
+static FailureOr<KernelScratch> getAttendScratch(func::FuncOp kernel) {
+  auto op = findRoot<AttendOp>(kernel);
+  auto pack = op.getSelection().getDefiningOp<PackSelectionOp>();
+  KernelScratch scratch;
+  if (!pack || op.getMode() != AttendMode::Keys ||
+      op.getEffectiveMerge() != Merge::Mean)
+    return scratch;
+  for (Value rows :
+       {Value(op.getKey()), Value(op.getValue()), Value(pack.getNearest())}) {
+    FailureOr<SmallVector<AffineExpr>> sizes = getSizeExprs(kernel, rows);
+    if (failed(sizes))
+      return failure();
+    scratch.tensors.push_back({*sizes, getElementTypeOrSelf(rows)});
+  }
+  scratch.controlWords = kStepWords;
+  return scratch;
+}
+
 //===----------------------------------------------------------------------===//
 // The kind
 //===----------------------------------------------------------------------===//
@@ -72,4 +93,5 @@ const GpuKernelEntry gist::kGpuAttendKernel = {
                                  op.getValue().getType(),
                                  op.getOutput().getType(), gpu);
     },
+    .scratch = getAttendScratch,
 };

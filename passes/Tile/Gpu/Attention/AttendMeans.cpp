@@ -58,13 +58,16 @@ ClusterMeans::ClusterMeans(GpuKernel &kernel, AttendOp op)
   func::FuncOp source = kernel.source;
   auto target = cast<func::FuncOp>(b.getBlock()->getParentOp());
   for (BlockArgument argument : source.getArguments())
-    if (source.getArgAttr(argument.getArgNumber(), kControlArgAttr)) {
+    if (source.getArgAttr(argument.getArgNumber(), kControlArgAttr))
       control = target.getArgument(argument.getArgNumber());
-      number = target.getArgument(argument.getArgNumber() + 1);
-    }
   auto done = cast<func::ReturnOp>(source.getBody().front().getTerminator());
-  constexpr unsigned kNumOutputs = 4;
-  if (!control || done.getNumOperands() != kNumOutputs)
+  // The output, keys, values, counts, control; the number is the last input.
+  constexpr unsigned kNumOutputs = 5;
+  if (!control || done.getNumOperands() != kNumOutputs ||
+      source.getNumArguments() == kNumOutputs)
+    return;
+  number = target.getArgument(source.getNumArguments() - kNumOutputs - 1);
+  if (!number.getType().isIndex())
     return;
   for (auto [rows, means] : {std::pair(op.getKey(), done.getOperand(1)),
                              std::pair(op.getValue(), done.getOperand(2))}) {

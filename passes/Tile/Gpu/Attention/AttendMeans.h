@@ -6,8 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A kernel whose clusters stand with their means has, besides what the op reads
-// and gives, words of control and the number of the call, which says which of
-// the words are its own, and three more destinations to work in:
+// and gives, three more destinations to work in:
 //
 //   keys, values   one row per token, as those that the op reads. Causal: row t
 //                  is the mean of the members up to t of the cluster of t, so
@@ -15,6 +14,9 @@
 //                  last member before it. Not causal: row i is the mean of
 //                  cluster i.
 //   counts         how many members the row of a token is the mean of
+//
+// and behind them words of control. The number of the call, its last input,
+// says which of the words are its own.
 //
 // They are made first, in the same launch, by all workgroups together.
 //

@@ -15,10 +15,12 @@
 #ifndef GIST_PASSES_TILE_GPU_CORE_SHAREDSTEPS_H
 #define GIST_PASSES_TILE_GPU_CORE_SHAREDSTEPS_H
 
-#include "passes/Kernel/ScratchSizes.h"
 #include "passes/Tile/Gpu/Core/GpuAtomics.h"
 
 namespace gist {
+
+/// Words of control of a launch.
+inline constexpr int64_t kStepWords = 64;
 
 class SharedSteps {
 public:

@@ -25,6 +25,7 @@
 
 #include "passes/Tile/Gpu/Gated/Gated.h"
 #include "dialect/Decompose.h"
+#include "passes/Kernel/GatedProjection.h"
 #include "passes/Tile/Gpu/Core/SharedSteps.h"
 #include "passes/Tile/Gpu/Matmul/RowSums.h"
 
@@ -40,7 +41,11 @@ static constexpr int64_t kPartLanes = 4;
 /// What an item of the residual has of a token's norms: the squares of the
 /// residual and of x, and whether x has an element that is not zero.
 enum Norm : int64_t { kResidual, kInput, kNonZero, kNumNorms };
-static_assert(kNumNorms == kGatedNorms, "there is memory for every norm");
+/// Parts of g that are added up, at most; and items of the residual.
+static constexpr int64_t kMaxParts = 32, kMaxItems = 512;
+/// The length of a row of the residual is a multiple of this, so that a piece
+/// of a block format fits.
+static constexpr int64_t kRowUnit = 32;
 
 static int64_t getTokens(GatedProjectionOp op) {
   return op.getInput().getType().getDimSize(0);
@@ -53,6 +58,16 @@ GatedProjectionOp gist::getGatedProjection(func::FuncOp kernel) {
       return op;
   }
   return {};
+}
+
+/// Words of scratch, f32, that a call needs on any GPU.
+static int64_t getScratchWords(GatedProjectionOp op) {
+  RankedTensorType basis = op.getBasis().getType();
+  // Rows of x and, where a product needs them, of the residual.
+  int64_t rows = op.getLow().empty() ? 1 : 2;
+  return getTokens(op) * (kMaxParts * basis.getDimSize(1) +
+                          rows * llvm::alignTo(basis.getDimSize(0), kRowUnit) +
+                          kMaxItems * kNumNorms);
 }
 
 namespace {
@@ -75,7 +90,7 @@ public:
         tokens(getTokens(op)), basis(emitter, op.getBasis()),
         depth(op.getBasis().getType().getDimSize(0)),
         rank(op.getBasis().getType().getDimSize(1)),
-        paddedDepth(llvm::alignTo(depth, kGatedRowUnit)),
+        paddedDepth(llvm::alignTo(depth, kRowUnit)),
         isGraded(!op.getLow().empty()) {}
 
   FailureOr<GpuGrid> emit() {
@@ -116,7 +131,7 @@ private:
   }
   Value getInputPlace(Value token, Value row) {
     return b.add(b.add(b.mul(token, paddedDepth), row),
-                 kGatedParts * tokens * rank);
+                 kMaxParts * tokens * rank);
   }
   Value getResidualPlace(Value token, Value row) {
     return b.add(getInputPlace(token, row), tokens * paddedDepth);
@@ -124,7 +139,7 @@ private:
   Value getNormPlace(Value item, Value number) {
     int64_t rows = isGraded ? 2 : 1;
     return b.add(b.add(b.mul(item, tokens * kNumNorms), number),
-                 tokens * (kGatedParts * rank + rows * paddedDepth));
+                 tokens * (kMaxParts * rank + rows * paddedDepth));
   }
 
   void askForBasis();
@@ -196,18 +211,19 @@ private:
 LogicalResult GatedKernel::readArguments() {
   func::FuncOp source = kernel.source;
   for (BlockArgument argument : source.getArguments())
-    if (source.getArgAttr(argument.getArgNumber(), kControlArgAttr)) {
+    if (source.getArgAttr(argument.getArgNumber(), kControlArgAttr))
       control = target.getArgument(argument.getArgNumber());
-      number = target.getArgument(argument.getArgNumber() + 1);
-    }
   auto done = cast<func::ReturnOp>(source.getBody().front().getTerminator());
   unsigned firstOutput = source.getNumArguments() - done.getNumOperands();
   auto getOutput = [&](unsigned i) {
     return target.getArgument(firstOutput + i);
   };
   size_t count = op.getWeights().size();
-  if (!control || !number.getType().isIndex() ||
-      done.getNumOperands() != count + 2)
+  // The outputs, levels, scratch, control; the number is the last input.
+  if (firstOutput > 0)
+    number = target.getArgument(firstOutput - 1);
+  if (!control || !number || !number.getType().isIndex() ||
+      done.getNumOperands() != count + 3)
     return op.emitOpError("has no scratch memory");
   levelBuffer = getOutput(count);
   scratch = getOutput(count + 1);
@@ -218,9 +234,9 @@ LogicalResult GatedKernel::readArguments() {
         std::max(most, cast<RankedTensorType>(output.getType()).getDimSize(1));
   workgroups =
       llvm::divideCeil(most, kernel.getTile<GpuGatedAttr>().getColumns());
-  if (workgroups > kGatedItems)
+  if (workgroups > kMaxItems)
     return op.emitOpError("is cut into more than ")
-           << kGatedItems << " workgroups";
+           << kMaxItems << " workgroups";
   for (unsigned i = 0; i < count; ++i) {
     int64_t rows =
         cast<RankedTensorType>(op.getOutputs()[i].getType()).getDimSize(1);
@@ -246,7 +262,7 @@ void GatedKernel::planItems() {
   rowsAtOnce = b.getThreads() / columnLanes;
   partsOfColumns = llvm::divideCeil(pieces, columnLanes);
   int64_t parts =
-      std::clamp<int64_t>(workgroups / partsOfColumns, 1, kGatedParts);
+      std::clamp<int64_t>(workgroups / partsOfColumns, 1, kMaxParts);
   rowsOfPart = llvm::alignTo(llvm::divideCeil(depth, parts), rowsAtOnce);
   partsOfRows = llvm::divideCeil(depth, rowsOfPart);
 
@@ -665,12 +681,27 @@ GpuGatedAttr gist::selectGatedTile(GatedProjectionOp op, const GpuInfo &gpu) {
     most =
         std::max(most, cast<RankedTensorType>(output.getType()).getDimSize(1));
   int64_t workgroups =
-      std::min<int64_t>(kWorkgroupsOfUnit * gpu.computeUnits, kGatedItems);
+      std::min<int64_t>(kWorkgroupsOfUnit * gpu.computeUnits, kMaxItems);
   int64_t columns = std::max<int64_t>(
       llvm::alignTo(llvm::divideCeil(most, workgroups), kColumnStep),
       kColumnStep);
   return GpuGatedAttr::get(op.getContext(), columns, kThreads / gpu.waveSize,
                            kSteps);
+}
+
+static FailureOr<KernelScratch> getGatedScratch(func::FuncOp kernel) {
+  KernelScratch scratch;
+  GatedProjectionOp op = getGatedProjection(kernel);
+  // What sizes there must be is verified when the kernel is written.
+  if (!op || !op.getBasis().getType().hasStaticShape() ||
+      !op.getInput().getType().hasStaticShape())
+    return scratch;
+  MLIRContext *context = kernel.getContext();
+  scratch.tensors.push_back(
+      {{getAffineConstantExpr(getScratchWords(op), context)},
+       Float32Type::get(context)});
+  scratch.controlWords = kStepWords;
+  return scratch;
 }
 
 //===----------------------------------------------------------------------===//
@@ -698,4 +729,5 @@ const GpuKernelEntry gist::kGpuGatedKernel = {
       return getGatedProjection(kernel) ? expectTile<GpuGatedAttr>(kernel)
                                         : expectTile<GpuRowsAttr>(kernel);
     },
+    .scratch = getGatedScratch,
 };

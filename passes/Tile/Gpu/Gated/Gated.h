@@ -8,7 +8,6 @@
 #ifndef GIST_PASSES_TILE_GPU_GATED_GATED_H
 #define GIST_PASSES_TILE_GPU_GATED_GATED_H
 
-#include "passes/Kernel/ScratchSizes.h"
 #include "passes/Tile/Gpu/Elements/GpuKernel.h"
 
 namespace gist {

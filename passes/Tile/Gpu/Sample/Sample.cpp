@@ -24,10 +24,20 @@ using Value = GpuBuilder::Value;
 using Values = GpuBuilder::Values;
 using arith::CmpIPredicate;
 
-static constexpr int64_t kWidth = kSampleWidth, kReadsAtOnce = kSampleReads;
-static constexpr int64_t kThreads = kSampleThreads;
+/// Neighbouring tokens that a thread reads at once, and how often it does so
+/// before it waits.
+static constexpr int64_t kWidth = 4, kReadsAtOnce = 2;
+static constexpr int64_t kThreads = 1024; ///< of a row
 /// What a share is a part of; one of it is everything.
 static constexpr int64_t kWholeShare = int64_t(1) << 32;
+
+/// How many tokens there is memory for: no thread has to ask whether it has a
+/// token.
+static int64_t getKeptTokens(int64_t tokens) {
+  int64_t chunk = kThreads * kWidth;
+  int64_t chunks = llvm::divideCeil(tokens, chunk);
+  return chunk * llvm::alignTo(chunks, std::min(chunks, kReadsAtOnce));
+}
 
 namespace {
 /// The tokens that top-k or top-p keep: those of a larger order than that of
@@ -435,6 +445,22 @@ static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
          << only << " on " << gpu.name << " and not otherwise, got " << tile;
 }
 
+/// Two i32 of every token: its weight and its order.
+static FailureOr<KernelScratch> getSampleScratch(func::FuncOp kernel) {
+  auto op = findRoot<SampleOp>(kernel);
+  FailureOr<SmallVector<AffineExpr>> sizes =
+      getSizeExprs(kernel, op.getLogits());
+  if (failed(sizes))
+    return failure();
+  MLIRContext *context = kernel.getContext();
+  int64_t tokens = getKeptTokens(op.getLogits().getType().getDimSize(1));
+  KernelScratch scratch;
+  scratch.tensors.push_back({{sizes->front(), getAffineConstantExpr(2, context),
+                              getAffineConstantExpr(tokens, context)},
+                             IntegerType::get(context, 32)});
+  return scratch;
+}
+
 //===----------------------------------------------------------------------===//
 // The kind
 //===----------------------------------------------------------------------===//
@@ -452,4 +478,5 @@ const GpuKernelEntry gist::kGpuSampleKernel = {
       return emitSample(kernel, findRoot<SampleOp>(kernel.source));
     },
     .verify = verifyTile,
+    .scratch = getSampleScratch,
 };

@@ -7,7 +7,7 @@
 //
 // A kernel that samples has, besides what the op reads and gives, memory for
 // two i32 of every token, its weight and its order, as its last destination:
-// rows x 2 x getKeptTokens().
+// rows x 2 x tokens, as -gist-add-scratch has added it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,6 @@
 #define GIST_PASSES_TILE_GPU_SAMPLE_SAMPLE_H
 
 #include "dialect/GistSamplingOps.h"
-#include "passes/Kernel/ScratchSizes.h"
 #include "passes/Tile/Gpu/Elements/GpuKernel.h"
 
 namespace gist {

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The generator of gist.gram_select and gist.cascade_update, and how they are
-// cut. The graph stage has given the kernel two arguments more: the words
-// of control, zero, and scratch memory as its last destination.
+// cut. The kernel's last two destinations are memory to work in (getScratch):
+// an array of words, and words of control, which are zero and are left so.
 //
 //===----------------------------------------------------------------------===//
 
@@ -175,7 +175,8 @@ private:
       Value buffer = target.getArgument(first + i);
       auto result = dyn_cast<OpResult>(value);
       if (!result) {
-        problem.scratch = buffer;
+        if (!source.getArgAttr(first + i, kControlArgAttr))
+          problem.scratch = buffer;
         continue;
       }
       Value *parts[] = {&problem.ids, &problem.count, &problem.nearest,
@@ -214,6 +215,30 @@ FailureOr<GpuGrid> gist::emitSelection(GpuKernel &kernel) {
                  getAffineConstantExpr(select.getNumHeads(), context)};
 }
 
+/// True for a selection that keeps bits of which columns cover which rows.
+static bool hasCoveringBits(Operation *selection) {
+  auto update = dyn_cast<CascadeUpdateOp>(selection);
+  return !update || update.getRule() == CascadeRule::Covering;
+}
+
+static FailureOr<KernelScratch> getScratch(func::FuncOp kernel) {
+  Operation *op = getSelection(kernel);
+  auto type = cast<SelectionType>(op->getResult(0).getType());
+  int64_t heads = type.getHeads().value_or(1);
+  FailureOr<SmallVector<AffineExpr>> sizes =
+      getSizeExprs(kernel, op->getOperand(0));
+  if (failed(sizes))
+    return failure();
+  int64_t factor = heads * getScratchFactor(hasCoveringBits(op));
+  KernelScratch scratch;
+  scratch.tensors.push_back(
+      {{(sizes->front() + kScratchRoom) * factor + kSplitWords},
+       IntegerType::get(kernel.getContext(), 32)});
+  scratch.controlWords = heads * kControlWords;
+  scratch.leavesZero = true;
+  return scratch;
+}
+
 //===----------------------------------------------------------------------===//
 // The kind
 //===----------------------------------------------------------------------===//
@@ -229,4 +254,5 @@ const GpuKernelEntry gist::kGpuSelectKernel = {
     },
     .emit = emitSelection,
     .verify = verifyTile,
+    .scratch = getScratch,
 };

@@ -100,7 +100,8 @@ Value SelectRounds::getPlace(SelectArray array, Value i) {
 }
 
 Value SelectRounds::getBitPlace(Value row, Value word) {
-  Value begin = b.add(base, b.mul(unit, kSelectArrays));
+  constexpr auto kArrays = static_cast<int64_t>(SelectArray::NumArrays);
+  Value begin = b.add(base, b.mul(unit, kArrays));
   return b.add(begin, b.add(b.mul(row, kBitWords), word));
 }
 

@@ -30,13 +30,17 @@
 #ifndef GIST_PASSES_TILE_GPU_SELECT_SELECTROUNDS_H
 #define GIST_PASSES_TILE_GPU_SELECT_SELECTROUNDS_H
 
-#include "passes/Kernel/ScratchSizes.h"
 #include "passes/Tile/Gpu/Core/GpuAtomics.h"
 
 #include <functional>
 
 namespace gist {
 
+/// Columns that a covering compares with at once, one bit each.
+inline constexpr int64_t kMaxColumns = 4096;
+inline constexpr int64_t kBitWords = kMaxColumns / 32;
+/// Words of control of a head.
+inline constexpr int64_t kControlWords = 320;
 /// Products of one round.
 inline constexpr int64_t kMaxProducts = 3;
 
@@ -63,8 +67,14 @@ enum class SelectArray : int64_t {
   Columns = NumArrays
 };
 
-static_assert(static_cast<int64_t>(SelectArray::NumArrays) == kSelectArrays,
-              "there is memory for every array");
+/// A selection over T tokens takes factor * (T + kScratchRoom) words of scratch
+/// for one head, and can use kSplitWords more for sums.
+inline constexpr int64_t kScratchRoom = 68;
+inline constexpr int64_t kSplitWords = int64_t(1) << 23;
+constexpr int64_t getScratchFactor(bool hasBits) {
+  return static_cast<int64_t>(SelectArray::NumArrays) +
+         (hasBits ? kBitWords : 0);
+}
 
 /// What a round consists of.
 enum class RoundKind : int64_t { Norms, Gram, Check, Mark, Close, Finish };
