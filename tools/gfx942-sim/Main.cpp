@@ -61,6 +61,8 @@ struct Buffer {
   std::string output; ///< File to write afterwards, or empty.
 };
 
+/// What the command line says; `arguments` are turned into bytes when the code
+/// object is known.
 struct Options {
   std::string file, kernel;
   LaunchRequest request;
@@ -88,6 +90,7 @@ static bool parseDims(const std::string &text, Dim3 &dims) {
   return false;
 }
 
+/// False if it cannot be opened or read.
 static bool readFile(const std::string &name, std::vector<uint8_t> &bytes) {
   std::ifstream stream(name, std::ios::binary);
   if (!stream)
@@ -224,6 +227,7 @@ static bool parseOptions(int argc, char **argv, Options &options) {
   return !options.file.empty();
 }
 
+/// After a failed launch nothing is written: the content would be half done.
 static std::string writeOutputs(const std::vector<Buffer> &buffers) {
   for (const Buffer &buffer : buffers) {
     if (buffer.output.empty())

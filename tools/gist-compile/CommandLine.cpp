@@ -54,6 +54,7 @@ static constexpr const char *kFooter = R"(Examples:
 
 Exit status: 0 done, 1 failed, 2 wrong usage. A file is written whole or not at all.)";
 
+/// What is compiled and what is written where.
 static void addOutputOptions(CLI::App &app, Options &options) {
   // Options take description("") below: CLI11 would print the whole map.
   static const std::map<std::string, Emit> kEmit = {{"graph", Emit::Graph},
@@ -82,6 +83,7 @@ static void addOutputOptions(CLI::App &app, Options &options) {
       ->type_name("FOLDER");
 }
 
+/// A target ID such as gfx942:xnack- too.
 static bool isAmd(const std::string &target) {
   return target.starts_with("gfx942");
 }
@@ -127,6 +129,7 @@ static void addTargetOptions(CLI::App &app, Options &options) {
       ->group(group);
 }
 
+/// What the module computes in, keeps and leaves out.
 static void addModelOptions(CLI::App &app, Options &options) {
   static const std::map<std::string, Compute> kCompute = {
       {"auto", Compute::Auto}, {"f32", Compute::F32}, {"int8", Compute::Int8}};
@@ -204,6 +207,7 @@ static void addModelOptions(CLI::App &app, Options &options) {
       ->group(group);
 }
 
+/// What the compiler says about its work; nothing here changes the module.
 static void addReportOptions(CLI::App &app, Options &options) {
   static const std::map<std::string, ShowProgress> kProgress = {
       {"auto", ShowProgress::Auto},
@@ -296,6 +300,8 @@ static void checkTogether(const CLI::App &app, Options &options) {
                                    "graph is compiled as it is");
 }
 
+/// The exit status if the program is to end now: after --help, or wrong usage.
+/// CLI11 throws, and nothing of that leaves this function.
 std::optional<int> compile::parseOptions(int argc, char **argv,
                                          Options &options) {
   CLI::App app(kDescription, "gist-compile");

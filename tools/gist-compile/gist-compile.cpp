@@ -21,6 +21,7 @@
 using namespace gist;
 using namespace gist::compile;
 
+/// 0 done, 1 failed, 2 wrong usage, which parseOptions gives.
 int main(int argc, char **argv) {
   // A limit on file sizes is a write that fails, not the end of the process.
   std::signal(SIGXFSZ, SIG_IGN);

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// mlir-opt with the dialect, passes and pipelines of Gist. gist-compile runs
+// the same pipelines, so everything it does can be reproduced here, stage by
+// stage.
+//
+//===----------------------------------------------------------------------===//
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"

@@ -27,6 +27,7 @@ using namespace gist::plan;
 using Json = nlohmann::ordered_json;
 
 namespace {
+/// Either evaluations or a calibration says how much sets change.
 struct Options {
   std::string plan, output;
   std::vector<std::string> evaluations;
@@ -147,6 +148,7 @@ static Status countCalibrated(const Json &layer, size_t number,
 /// Four digits are more than the measurement is worth.
 static double rounded(double tau) { return std::round(tau * 1e4) / 1e4; }
 
+/// Layers without a selection stay as they are.
 static Status adaptLayer(Json &layer, const TauRule &rule,
                          const std::vector<SelectionCounts> &counts) {
   auto selection = layer.find("selection");
@@ -202,6 +204,7 @@ readCalibrated(const std::string &path, const Json &layers,
   return {};
 }
 
+/// Only taus change; everything else of the plan is written as it was read.
 static Status runAdapt(const Options &options) {
   GIST_TRY(checkWritable(options.output));
   Json plan;

@@ -34,6 +34,7 @@ using namespace gist;
 using namespace gist::plan;
 
 namespace {
+/// Lengths are in tokens; 0 is as long as the context.
 struct Options {
   run::ModelOptions model;
   std::vector<std::string> texts;
@@ -89,6 +90,7 @@ static std::string hashTokens(const std::vector<int32_t> &tokens) {
   return text;
 }
 
+/// Everything that can be wrong is found before the first measurement.
 Status Calibrator::prepare() {
   GIST_TRY(pool.open(options.model, options.sessions));
   const PlannedModule &module = pool.first().module();
@@ -188,6 +190,7 @@ Status Calibrator::measure(Prober &prober, const Plan &plan, size_t text,
   return {};
 }
 
+/// Every head keeps everything: what measurements are compared with.
 static Plan makeDensePlan(const Calibration &data) {
   Plan plan;
   plan.block = data.block;
@@ -292,6 +295,8 @@ bool Calibrator::isNegligible(const std::vector<HeadRun> &runs) const {
   return true;
 }
 
+/// All candidates of one head, with all other heads dense. What is known
+/// already is not measured again.
 Status Calibrator::measureHead(Prober &prober, size_t head) {
   size_t layer = head / data.kvHeads, number = head % data.kvHeads;
   Plan plan = makeDensePlan(data);
@@ -336,12 +341,15 @@ Status Calibrator::measureHead(Prober &prober, size_t head) {
   return {};
 }
 
+/// The file is replaced whole, so that a kill at any time leaves a valid one.
 Status Calibrator::write() {
   GIST_TRY(writeWhole(options.output, printCalibration(data)));
   written = std::chrono::steady_clock::now();
   return {};
 }
 
+/// Heads are measured by several sessions at once; the order in which they end
+/// does not matter.
 Status Calibrator::run() {
   GIST_TRY(checkWritable(options.output));
   GIST_TRY(prepare());

@@ -35,6 +35,7 @@ struct CalibrateOptions {
 };
 } // namespace
 
+/// An empty file is a text too, and not an error here.
 static Status readFile(const std::string &path, std::string &text) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream content;

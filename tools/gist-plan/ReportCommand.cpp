@@ -40,6 +40,7 @@ static void append(nlohmann::json &all, const nlohmann::json &more) {
   }
 }
 
+/// A file that is wrong by itself is named, before it disappears in the sum.
 static Status runReport(const Options &options) {
   GIST_TRY(checkWritable(options.output));
   nlohmann::json all = nlohmann::json::object();

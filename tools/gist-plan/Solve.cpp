@@ -59,6 +59,7 @@ static Json toJson(const Contract &contract, const Measurement &measured) {
   return rows;
 }
 
+/// The table that a person reads while waiting.
 static void print(const char *title, const Contract &contract,
                   const Measurement &measured) {
   std::printf("%-24s %7s %-10s %9s %8s %7s\n", title, "tokens", "", "dense",
@@ -117,6 +118,7 @@ static std::vector<int64_t> defaultLengths(int64_t context) {
   return lengths;
 }
 
+/// The plan is written only if it was found and measured.
 static Status runSolve(const Options &options) {
   GIST_TRY(checkWritable(options.output));
   Calibration calibration;

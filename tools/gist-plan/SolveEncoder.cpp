@@ -37,10 +37,12 @@ struct Options {
 /// Five digits: a cosine of .9999 differs from .9998.
 static double rounded(double value) { return std::round(value * 1e5) / 1e5; }
 
+/// Without its folder: plans are passed on.
 static std::string nameOf(const EncoderText &text) {
   return std::filesystem::path(text.path).filename().string();
 }
 
+/// A cosine for each piece, and the worst, which the quality is about.
 static void print(const char *title, const std::vector<EncoderText> &texts,
                   const EncoderMeasurement &measured) {
   std::printf("%-24s %7s %9s %7s\n", title, "tokens", "cosine", "work");
@@ -89,6 +91,7 @@ static std::string printPlan(const std::vector<double> &taus, size_t heads,
   return text + "\n]\n}\n";
 }
 
+/// As `solve`, with a cosine for perplexity and without a cache.
 static Status runSolveEncoder(const Options &options) {
   GIST_TRY(checkWritable(options.output));
   EncoderProber prober;

@@ -67,6 +67,7 @@ static Status solveForQuality(const Options &options,
                        options.tries, measure, chosen);
 }
 
+/// The number of bytes is that of the weights which one token reads.
 static Status runSolve(const Options &options) {
   GIST_TRY(checkWritable(options.output));
   std::vector<LinearMenu> menus;

@@ -24,6 +24,7 @@ static constexpr const char *kFooter =
 Exit status: 0 done, 1 failed, 2 wrong usage. A file is written whole or not at all.
 'gist-plan COMMAND --help' explains a command.)";
 
+/// In the order in which they are used.
 static void describe(CLI::App &app, Action &action) {
   app.description("Finds where a model can do less work at a named quality.\n");
   app.footer(kFooter);

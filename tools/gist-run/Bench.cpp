@@ -46,6 +46,8 @@ struct Test {
   int64_t tokens = 0, depth = 0;
 };
 
+/// One test and the time of each of its runs. Rates are averaged, not times, as
+/// llama-bench does.
 struct Row {
   /// "pp512", "tg64 @ d2048".
   std::string test;
@@ -181,6 +183,7 @@ static uint64_t modelSize(const Module &module) {
   return size;
 }
 
+/// A Markdown table, so that it can be pasted into a report as it is.
 static void printText(const Runner &runner, const std::vector<Row> &rows) {
   const ModelInfo &model = runner.module->spec().model;
   DeviceInfo device = runner.device->info();
@@ -198,6 +201,7 @@ static void printText(const Runner &runner, const std::vector<Row> &rows) {
                 row.mean(), row.deviation());
 }
 
+/// One line for each test, for spreadsheets.
 static void printCsv(const Runner &runner, const std::vector<Row> &rows) {
   DeviceInfo device = runner.device->info();
   std::printf("device,threads,test,tokens,depth,repetitions,tokens_per_second,"
@@ -210,6 +214,8 @@ static void printCsv(const Runner &runner, const std::vector<Row> &rows) {
                 row.mean(), row.deviation());
 }
 
+/// Also says how large things are, so that a speed can be put beside the memory
+/// it takes.
 static void printJson(const Runner &runner, const Options &options,
                       const std::vector<Row> &rows) {
   DeviceInfo device = runner.device->info();
@@ -275,6 +281,8 @@ static std::vector<Test> listTests(const Options &options) {
   return tests;
 }
 
+/// The context and the tokens are sized by the longest test, so that all tests
+/// run in one session.
 static Status runBench(Options &options) {
   std::vector<Test> tests = listTests(options);
   int64_t longest = 0;

@@ -26,6 +26,7 @@ using namespace gist;
 using namespace gist::run;
 
 namespace {
+/// Inputs and symbols as the user wrote them: NAME=FILE, NAME=N.
 struct Options {
   ModelOptions model;
   std::string entry, folder = ".";
@@ -65,6 +66,7 @@ static Status readSymbols(const Options &options,
   return {};
 }
 
+/// Names of buffers are unique in a module.
 static const BufferSpec *findBuffer(const ModuleSpec &spec,
                                     const std::string &name) {
   for (const BufferSpec &buffer : spec.buffers)
@@ -73,6 +75,8 @@ static const BufferSpec *findBuffer(const ModuleSpec &spec,
   return nullptr;
 }
 
+/// The type must be the buffer's; the size is compared by Session::call, which
+/// knows the symbols.
 static Status readInputs(const Options &options, const ModuleSpec &spec,
                          std::map<std::string, Array> &arrays) {
   for (const std::string &text : options.inputs) {
@@ -128,6 +132,7 @@ static Status printTimes(const Options &options, Session &session) {
   return {};
 }
 
+/// Prints the paths of what it wrote, one on a line, for scripts.
 static Status runCall(const Options &options) {
   // Found now, not after all the work.
   GIST_TRY(checkWritable(options.folder + "/output.npy"));

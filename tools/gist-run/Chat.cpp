@@ -68,6 +68,7 @@ private:
 };
 } // namespace
 
+/// On an error the conversation is as it was before the question.
 Status Chat::answer(const std::string &question) {
   messages.push_back({"user", question});
   // Control-C ends the answer, not the program. A second one ends that.
@@ -165,6 +166,8 @@ Status Chat::command(const std::string &line) {
   return {};
 }
 
+/// A line is a message, or a command that begins with a slash. Without a
+/// terminal the first error ends the program.
 static Status runChat(const Options &options) {
   Runner runner;
   GIST_TRY(runner.openWithTokenizer(options.model));

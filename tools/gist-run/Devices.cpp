@@ -53,6 +53,7 @@ static Found lookFor(const std::string &kind, const DriverOptions &drivers) {
   return found;
 }
 
+/// The same line for CPUs and GPUs; what runs side by side has another name.
 static void printDevice(const DeviceInfo &info) {
   std::printf("%s, %s, %u %s, %s of %s free\n", info.name.c_str(),
               info.architecture.c_str(), info.parallelism,
@@ -61,6 +62,7 @@ static void printDevice(const DeviceInfo &info) {
               sizeText(info.memoryTotal).c_str());
 }
 
+/// GPUs are numbered, because --device-index takes the number.
 static void printText(const Found &found) {
   if (!found.error.empty()) {
     std::printf("%s: %s\n", found.kind.c_str(), found.error.c_str());
@@ -88,6 +90,7 @@ static void printText(const Found &found) {
   }
 }
 
+/// An object for each device, or one with the error of its kind.
 static void addJson(const Found &found, nlohmann::json &list) {
   if (!found.error.empty())
     list.push_back({{"kind", found.kind}, {"error", found.error}});

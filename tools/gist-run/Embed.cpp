@@ -66,6 +66,7 @@ static Status findLimit(const Runner &runner, size_t &limit) {
   return {};
 }
 
+/// With --normalize the length is 1, so that a dot product is the cosine.
 static Status embedText(Runner &runner, const std::string &text, bool normalize,
                         std::vector<float> &vector) {
   std::vector<int32_t> tokens;
@@ -95,6 +96,7 @@ static Status embedText(Runner &runner, const std::string &text, bool normalize,
   return {};
 }
 
+/// Seven digits give an f32 back nearly as it was, and stay readable.
 static void printVector(const std::vector<float> &vector) {
   for (size_t i = 0; i < vector.size(); ++i)
     std::printf(i == 0 ? "%.7g" : " %.7g", static_cast<double>(vector[i]));
@@ -130,6 +132,8 @@ static void printRanking(const Options &options,
           .c_str());
 }
 
+/// Every line of a file is a text. All vectors are computed before anything is
+/// printed.
 static Status runEmbed(Options &options) {
   if (!options.file.empty()) {
     std::string content;

@@ -29,6 +29,7 @@ using namespace gist;
 using namespace gist::run;
 
 namespace {
+/// Lengths are in tokens; 0 means the default, or not at all.
 struct Options {
   ModelOptions model;
   std::string text, against, againstDevice;
@@ -120,6 +121,7 @@ static nlohmann::json toJson(const std::vector<StatisticValue> &statistics) {
   return json;
 }
 
+/// Without another module only what one model can say by itself.
 static void print(const char *title, const Comparison &result, bool compared) {
   std::printf("%s: %llu tokens predicted\n", title,
               static_cast<unsigned long long>(result.count));
@@ -138,6 +140,7 @@ static void print(const char *title, const Comparison &result, bool compared) {
               result.errorMax);
 }
 
+/// Both modules get the same context. They must have the same tokens.
 Status Evaluation::open() {
   // Room for a window, or for two copies of the recall probe.
   int64_t needed = std::max(options.window, 2 * options.recall);
@@ -182,6 +185,7 @@ void Evaluation::countGates() {
   }
 }
 
+/// Windows first, then the recall probe; each counts its own work.
 Status Evaluation::measure(const std::vector<int32_t> &tokens) {
   Evaluator evaluator(runner, other.get());
   evaluator.afterWhole = [&](const Session &session, int64_t count) {
@@ -213,6 +217,7 @@ Status Evaluation::measure(const std::vector<int32_t> &tokens) {
   return {};
 }
 
+/// What is known of each layer, from whoever knows something.
 nlohmann::json Evaluation::layersToJson() const {
   nlohmann::json list = nlohmann::json::array();
   if (accounting.isActive())
@@ -283,6 +288,8 @@ Status Evaluation::printJson() const {
   return {};
 }
 
+/// Numbers that repeat go to standard output; times, which do not, to standard
+/// error.
 void Evaluation::printText() const {
   bool isCompared = other != nullptr;
   print("windows", windows, isCompared);

@@ -50,6 +50,8 @@ static Status encodePrompt(const Options &options, const Runner &runner,
   return encodeChat(runner.tokenizer, messages, tokens);
 }
 
+/// Text appears as it is made. The notes about how it ended go to standard
+/// error.
 static Status runGenerate(const Options &options) {
   Runner runner;
   GIST_TRY(runner.openWithTokenizer(options.model));

@@ -98,6 +98,7 @@ static nlohmann::json toJson(const Module &module, bool verified) {
           {"sections", sections}};
 }
 
+/// The short form; --disassemble has everything.
 static void printSummary(const Module &module, bool verified) {
   const ModuleSpec &spec = module.spec();
   printHeader(module);
@@ -119,6 +120,7 @@ static void printSummary(const Module &module, bool verified) {
                 entry.commands.size());
 }
 
+/// A module that cannot run on this machine can still be looked into.
 static Status runInfo(const Options &options) {
   std::shared_ptr<const Module> module;
   GIST_TRY(Module::open(options.path, module));

@@ -38,6 +38,7 @@ using namespace gist::run;
 using Outputs = std::map<std::string, std::vector<uint8_t>>;
 
 namespace {
+/// `tokens` has odd sizes, so that tiles are part full, and one of exactly 64.
 struct Options {
   ModelOptions model;
   std::vector<int64_t> tokens = {1, 2, 7, 33, 64};
@@ -121,6 +122,8 @@ static std::vector<uint32_t> without(const ModuleSpec &spec,
   return buffers;
 }
 
+/// A second session on the CPU has the noise. It is not needed where the user
+/// names the limit.
 Status Selftest::openCpu() {
   GIST_TRY(gist::openDevice("cpu", {.threads = options.model.threads}, cpu));
   SessionOptions sessionOptions;
@@ -160,6 +163,7 @@ Status Selftest::addNoise() {
   return {};
 }
 
+/// What one kernel may be off depends on the type that the module computes in.
 Status Selftest::open() {
   GIST_TRY(runner.open(options.model));
   symbols = std::make_unique<SymbolValues>(runner.module->spec());
@@ -181,6 +185,7 @@ double Selftest::getLimit(const EntrySpec &entry) const {
                          1, static_cast<double>(entry.commands.size())));
 }
 
+/// An entry with state is called with the state of the calls before.
 bool Selftest::usesState(const EntrySpec &entry) const {
   const std::vector<BufferSpec> &buffers = runner.module->spec().buffers;
   for (const CommandSpec &command : entry.commands)
@@ -219,6 +224,7 @@ const EntrySpec *Selftest::findReference(const EntrySpec &entry) const {
   return isSame ? found : nullptr;
 }
 
+/// The contents are random, but the same for the same seed.
 Status Selftest::fillInput(const BufferSpec &buffer,
                            std::vector<uint8_t> &content) {
   std::vector<int64_t> shape;
@@ -253,6 +259,7 @@ Status Selftest::fillInput(const BufferSpec &buffer,
   return {};
 }
 
+/// Inputs go by name, in the order of the entry.
 Status Selftest::call(Session &session, const EntrySpec &entry,
                       const std::vector<std::vector<uint8_t>> &contents,
                       Outputs &outputs) {
@@ -317,6 +324,8 @@ Status Selftest::checkToken(const EntrySpec &entry,
   return {};
 }
 
+/// One call on the device, on the CPU, and on the CPU with noise. State is
+/// taken from the CPU before, so that errors do not add up over calls.
 Status Selftest::testCall(const EntrySpec &entry, int64_t tokens,
                           std::vector<Comparison> &comparisons) {
   const ModuleSpec &spec = runner.module->spec();
@@ -383,6 +392,7 @@ Status Selftest::testCall(const EntrySpec &entry, int64_t tokens,
   return {};
 }
 
+/// A line for each output. The time is of all calls on all three.
 Status Selftest::testSize(const EntrySpec &entry, int64_t tokens) {
   std::vector<Comparison> comparisons(entry.outputs.size());
   int64_t start = Profile::now();
@@ -409,6 +419,7 @@ Status Selftest::testSize(const EntrySpec &entry, int64_t tokens) {
   return {};
 }
 
+/// Sizes beyond what the entry takes are cut to the largest one.
 Status Selftest::testEntry(const EntrySpec &entry) {
   uint32_t symbol = runner.module->findSymbol(kSymbolTokens);
   if (symbol == kNone)
@@ -448,6 +459,7 @@ void Selftest::printKernels(const std::set<uint32_t> &launched) const {
               missed.empty() ? "" : "; not:", missed.c_str());
 }
 
+/// The exit status is 1 if any comparison failed.
 Status Selftest::run() {
   const ModuleSpec &spec = runner.module->spec();
   DeviceInfo info = runner.device->info();

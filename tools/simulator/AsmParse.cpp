@@ -20,6 +20,7 @@
 
 using namespace gist::sim;
 
+/// Removes `prefix` if it is there, and says whether it was.
 static bool consumeFront(std::string_view &text, std::string_view prefix) {
   if (!text.starts_with(prefix))
     return false;
@@ -34,6 +35,7 @@ static bool consumeBack(std::string_view &text, std::string_view suffix) {
   return true;
 }
 
+/// Decimal or hexadecimal; all of the text.
 static bool parseInteger(std::string_view text, int64_t &value) {
   std::string copy(text);
   char *end = nullptr;
@@ -198,6 +200,8 @@ static bool parseConstant(std::string_view text, ValueType type,
   return true;
 }
 
+/// -v0, |v0|, neg(v0), sext(v0), registers and constants. "off" is an address
+/// that is left out.
 bool gist::sim::parseOperand(std::string_view text, ValueType type,
                              Operand &operand) {
   if (text == "off")
@@ -249,6 +253,7 @@ bool gist::sim::parseWait(std::string_view text, Inst &inst) {
          counter("lgkmcnt(", inst.lgkmcnt);
 }
 
+/// hwreg(NAME) is the whole register.
 bool gist::sim::parseHwReg(std::string_view text, HwReg &reg) {
   if (!consumeFront(text, "hwreg(") || !consumeBack(text, ")"))
     return false;
@@ -293,6 +298,7 @@ static bool parseSel(std::string_view text, Sel &sel) {
   return false;
 }
 
+/// bound_ctrl and the masks are modifiers of their own.
 static bool parseDpp(std::string_view name, std::string_view value,
                      Inst &inst) {
   if (name == "quad_perm") {

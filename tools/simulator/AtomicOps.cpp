@@ -37,6 +37,7 @@ static T readData(const Wave &wave, const Operand &operand, unsigned lane,
     return static_cast<T>(wave.vector[reg][lane]);
 }
 
+/// 64-bit results take two registers.
 template <typename T>
 static void writeResult(Wave &wave, const Inst &inst, unsigned lane, T value) {
   wave.vector[inst.dst.reg][lane] = static_cast<uint32_t>(value);
@@ -58,6 +59,8 @@ static T update(uint8_t *pointer, Function function, T a, T b) {
   return old;
 }
 
+/// Lanes are done one after the other, lowest first. The hardware's order is
+/// not documented.
 template <typename T, typename Function>
 static void runMemoryAtomic(Wave &wave, const Inst &inst) {
   bool returns = inst.dst.isVector();
@@ -80,6 +83,7 @@ static void runMemoryAtomic(Wave &wave, const Inst &inst) {
   });
 }
 
+/// No host atomics: other workgroups have other LDS.
 template <typename T, typename Function>
 static void runLdsAtomic(Wave &wave, const Inst &inst) {
   bool returns = inst.dst.isVector();
@@ -147,6 +151,8 @@ static uint32_t addPackedBf16(uint32_t old, uint32_t data) {
 }
 
 namespace {
+/// All names are made of a few words, so that the table is built instead of
+/// written.
 class Table {
 public:
   Table() {

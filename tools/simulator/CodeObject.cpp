@@ -171,6 +171,8 @@ static bool hasOrderedAtomics(const Program &program) {
                      });
 }
 
+/// Kernels come from their descriptors; the metadata note only adds their
+/// arguments.
 std::unique_ptr<CodeObject> CodeObject::load(const void *bytes, uint64_t size,
                                              MemoryMap &memory,
                                              std::string &error) {

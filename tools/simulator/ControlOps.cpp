@@ -22,6 +22,7 @@ static void jump(Wave &wave, uint32_t target) {
   wave.pc = target;
 }
 
+/// `target` is the index of an instruction; the decoder has resolved it.
 template <typename Condition>
 static constexpr OpInfo branchIf(const char *name, Condition,
                                  uint32_t flags = 0) {
@@ -81,6 +82,7 @@ static void runWait(Wave &wave, const Inst &inst) {
 static uint32_t fieldMask(const Inst &inst) {
   return inst.imm2 == 32 ? ~0u : (1u << inst.imm2) - 1;
 }
+/// s_getreg_b32: some bits of MODE, moved down.
 static void runGetReg(Wave &wave, const Inst &inst) {
   wave.writeScalar(inst.dst, wave.mode >> inst.imm & fieldMask(inst));
 }

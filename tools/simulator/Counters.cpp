@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// What a launch did, in numbers that do not depend on the host: tests compare
+// them.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/simulator/Format.h"
 #include "tools/simulator/Simulator.h"
@@ -27,6 +32,7 @@ void Counters::add(const Counters &other) {
     mine[i] += theirs[i];
 }
 
+/// The names are an interface: tests read them.
 std::string Counters::text() const {
   static constexpr const char *kNames[] = {
       "salu", "branch", "wait", "barrier", "valu",    "trans", "mfma",

@@ -162,6 +162,7 @@ static void orderMemoryOperands(Inst &inst, const std::vector<Operand> &list) {
   inst.numSrc = 4;
 }
 
+/// These have their operands in an order of their own.
 static bool isVectorMemory(OpClass opClass) {
   return opClass >= OpClass::Global && opClass <= OpClass::Lds;
 }
@@ -241,6 +242,7 @@ static void noteRegisters(Inst &inst) {
     note(operand);
 }
 
+/// Addresses in branches are relative, so the code may lie anywhere.
 bool gist::sim::decode(const uint8_t *code, uint64_t size, Program &program,
                        std::string &error) {
   Disassembler disassembler;

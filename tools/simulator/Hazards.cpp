@@ -80,6 +80,8 @@ static unsigned statesAfterMatrix(const WriteStamp &writer, bool readByMemory) {
   }
 }
 
+/// What this source's last writers ask for. Older writes than the horizon are
+/// done by any rule.
 bool WaveChecks::checkSourceHazard(Wave &wave, const Inst &inst,
                                    unsigned source) {
   const Operand &operand = inst.src[source];
@@ -171,6 +173,7 @@ bool WaveChecks::checkDestinationHazard(Wave &wave, const Inst &inst) {
   return true;
 }
 
+/// Scalar registers that the vector unit wrote, and EXEC and M0.
 bool WaveChecks::checkScalarHazard(Wave &wave, const Inst &inst) {
   auto require = [&](uint32_t since, unsigned needed, const char *rule,
                      unsigned reg) {

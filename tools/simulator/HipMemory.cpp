@@ -25,6 +25,7 @@ static constexpr uint64_t kDeviceMemory = 192ull << 30;
 /// full of a byte that is a NaN in no format but wrong in all.
 static constexpr int kFresh = 0xcb;
 
+/// Page-aligned, as a driver gives it.
 static hipError_t allocate(void **pointer, size_t size) {
   if (!pointer)
     return fail(hipErrorInvalidValue);
@@ -95,6 +96,7 @@ static bool isDevice(const void *pointer, size_t size) {
   return hipState().memory.find(reinterpret_cast<uintptr_t>(pointer), size);
 }
 
+/// `kind` says which side must be memory of the device.
 static hipError_t copy(void *target, const void *source, size_t size, int kind,
                        HipStream *stream) {
   if (size == 0)
@@ -151,6 +153,7 @@ GIST_HIP_API hipError_t hipMemcpyDtoDAsync(void *target, void *source,
 // Fills
 //===----------------------------------------------------------------------===//
 
+/// `count` is in elements of T.
 template <typename T>
 static hipError_t fill(void *target, T value, size_t count, HipStream *stream) {
   return submit(stream, [=]() {

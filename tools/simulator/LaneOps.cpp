@@ -14,6 +14,7 @@
 
 using namespace gist::sim;
 
+/// The scalar result is the same for all lanes, whatever exec is.
 static void runReadFirstLane(Wave &wave, const Inst &inst) {
   const Operand &source = inst.src[0];
   if (!source.isVector())

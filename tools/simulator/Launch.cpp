@@ -284,6 +284,7 @@ static void runWorkgroup(const LaunchState &launch, Workgroup &group) {
 // All workgroups
 //===----------------------------------------------------------------------===//
 
+/// What a driver would refuse or a card would hang on, as a sentence.
 static std::string checkRequest(const LaunchRequest &request,
                                 LaunchState &state) {
   const Kernel &kernel = *request.kernel;
@@ -306,6 +307,7 @@ static std::string checkRequest(const LaunchRequest &request,
   return "";
 }
 
+/// Kernels with ordered atomics run on one thread, in launch order.
 std::string gist::sim::launch(const LaunchRequest &request, MemoryMap &memory,
                               const Config &config, Counters &counters) {
   const Kernel &kernel = *request.kernel;

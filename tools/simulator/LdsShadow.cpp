@@ -62,6 +62,7 @@ void LdsShadow::mark(unsigned wave, LdsAccess kind, Cell &cell,
   cell.atomic = kind == LdsAccess::Atomic;
 }
 
+/// What is wrong, or null. An access that is fine is entered.
 const char *LdsShadow::accessDword(unsigned wave, LdsAccess kind, Cell &cell,
                                    unsigned byteMask, unsigned &other) {
   if (cell.dmaOwner != kNoWave) {
@@ -97,6 +98,7 @@ const char *LdsShadow::accessDword(unsigned wave, LdsAccess kind, Cell &cell,
   return nullptr;
 }
 
+/// An access may begin anywhere and cross dwords.
 const char *LdsShadow::access(unsigned wave, LdsAccess kind, unsigned address,
                               unsigned bytes, unsigned &other) {
   unsigned end = address + bytes;
@@ -127,6 +129,8 @@ void LdsShadow::issue(unsigned wave, bool isDma, uint32_t sequence,
       cells[addresses[i] / 4].dmaOwner = static_cast<uint8_t>(wave);
 }
 
+/// The wave has waited for these; what they touched may be read by it and,
+/// after a barrier, by all.
 void LdsShadow::retire(unsigned wave, uint32_t lds, uint32_t vmem) {
   // Loads into LDS and LDS operations count apart: one may be done while an
   // older one of the other kind is not.

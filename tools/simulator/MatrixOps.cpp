@@ -140,6 +140,7 @@ static void rowOf(unsigned index, unsigned lane, unsigned &block,
   }
 }
 
+/// For the checks, which follow undefined values row by row.
 unsigned gist::sim::matrixRow(const OpInfo &op, unsigned index, unsigned lane) {
   unsigned block = 0, row = 0;
   if (op.types[0] == ValueType::F64)

@@ -46,6 +46,7 @@ template <unsigned Mantissa, int Bias> static float fromFnuz(uint8_t bits) {
   return bits & 0x80 ? -magnitude : magnitude;
 }
 
+/// Overflow is decided after rounding, as for the other formats.
 template <unsigned Mantissa, int Bias>
 static uint8_t toFnuz(float value, bool saturate) {
   if (std::isnan(value))

@@ -24,6 +24,7 @@ enum class Scc {
 };
 } // namespace
 
+/// Signed or unsigned, by what the operation computes with.
 template <typename T> static T readSource(const Wave &wave, const Operand &op) {
   if constexpr (sizeof(T) == 8)
     return static_cast<T>(wave.readScalar64(op));
@@ -129,6 +130,7 @@ template <typename T> static T reverse(T value) {
 static int32_t firstOne(uint64_t value) {
   return value ? __builtin_ctzll(value) : -1;
 }
+/// From the top; -1 where there is none, as the manual defines.
 static int32_t leadingZeros(uint64_t value, int width) {
   return value ? __builtin_clzll(value) - (64 - width) : -1;
 }
@@ -138,6 +140,7 @@ static int32_t leadingSigns(int64_t value, int width) {
   return leadingZeros(folded, width);
 }
 
+/// Bits `offset` to `offset + width`, extended by the sign where T has one.
 template <typename T> static T field(T value, uint32_t control) {
   constexpr unsigned kWidth = 8 * sizeof(T);
   using U = std::make_unsigned_t<T>;
@@ -186,6 +189,7 @@ static int32_t subSigned(int32_t a, int32_t b, bool &scc) {
   return result;
 }
 
+/// SCC is the carry out of 32 bits.
 template <unsigned Shift>
 static uint32_t shiftAdd(uint32_t a, uint32_t b, bool &scc) {
   uint64_t sum = (uint64_t(a) << Shift) + b;

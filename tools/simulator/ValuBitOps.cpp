@@ -16,6 +16,7 @@
 
 using namespace gist::sim;
 
+/// Both registers are written, under exec.
 static void runSwap(Wave &wave, const Inst &inst) {
   forEachLane(wave.exec(), [&](unsigned lane) {
     std::swap(wave.vector[inst.dst.reg][lane],
@@ -58,6 +59,7 @@ static uint32_t extractUnsigned(uint32_t value, uint32_t offset,
   return value >> offset & ((1u << width) - 1);
 }
 
+/// As extractUnsigned, extended by the field's highest bit.
 static int32_t extractSigned(int32_t value, uint32_t offset, uint32_t width) {
   offset &= 31;
   width &= 31;

@@ -23,6 +23,7 @@ using namespace gist::sim;
 /// the inverted relations true.
 enum Relation : unsigned { Less = 1, Equal = 2, Greater = 4, Invert = 8 };
 
+/// Three comparisons decide all relations. With a NaN none holds.
 template <unsigned Bits, typename T> static bool compare(T a, T b) {
   bool result = ((Bits & Less) && a < b) || ((Bits & Equal) && a == b) ||
                 ((Bits & Greater) && a > b);

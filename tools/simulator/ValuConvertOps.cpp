@@ -31,6 +31,7 @@ template <typename To, typename From> static To toInteger(From value) {
   return static_cast<To>(value);
 }
 
+/// [-1, 1] to 16 bits; NaN is 0.
 static int16_t toSnorm(float value) {
   return static_cast<int16_t>(std::nearbyint(
       std::clamp(std::isnan(value) ? 0 : value, -1.0f, 1.0f) * 32767.0f));
@@ -46,6 +47,7 @@ template <typename T> static uint32_t pack(T low, T high) {
                                           << 16;
 }
 
+/// Two signed halves to two bytes.
 static uint32_t saturateBytes(uint32_t halves) {
   auto one = [](int16_t value) {
     return static_cast<uint32_t>(std::clamp<int>(value, 0, 255));

@@ -67,6 +67,7 @@ template <typename T> static T median(T a, T b, T c) {
 // are rounded from double. f32 variants know no denormals.
 //===----------------------------------------------------------------------===//
 
+/// Denormals are flushed on both sides, whatever MODE says.
 template <typename Function> static float trans(float x, Function function) {
   return flushDenormal(static_cast<float>(function(double(flushDenormal(x)))));
 }
@@ -82,6 +83,7 @@ static float revolve(float x, float beyond, Function function) {
       function((double(x) - std::rint(double(x))) * kTwoPi));
 }
 
+/// x - floor(x), in [0, 1).
 template <typename T> static T fraction(T x) {
   // Stays below one even where x - floor(x) rounds up to it.
   T result = x - std::floor(x);
@@ -91,6 +93,8 @@ template <typename T> static T fraction(T x) {
                           : result;
 }
 
+/// Of the form in which the mantissa is in [0.5, 1); 0 for zero and what is not
+/// finite.
 template <typename T> static int exponentOf(T x) {
   int exponent = 0;
   if (std::isfinite(x))

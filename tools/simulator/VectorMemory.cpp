@@ -32,6 +32,7 @@ static const char *verbOf(Access access) {
   return "";
 }
 
+/// Without checks nothing is entered.
 bool gist::sim::noteLdsAccess(Wave &wave, LdsAccess kind, uint64_t address,
                               unsigned bytes, unsigned lane) {
   if (!wave.group->config->checks)
@@ -70,6 +71,8 @@ static uint64_t vectorAddress(const Wave &wave, const Operand &operand,
   return address;
 }
 
+/// Buffers have bounds of their own: what is outside reads zero and writes
+/// nothing, and is not a finding.
 static LaneMemory resolveBuffer(Wave &wave, const Inst &inst, unsigned lane,
                                 unsigned bytes, Access access,
                                 unsigned offset) {

@@ -73,6 +73,7 @@ static void runLoadToLds(Wave &wave, const Inst &inst) {
         LdsAccess::Write, addresses, count, 4);
 }
 
+/// Sub-dword loads extend to a dword, or fill one half of the register (D16).
 template <unsigned Bytes, Form F>
 static void runLoad(Wave &wave, const Inst &inst) {
   if (inst.lds)
@@ -114,6 +115,7 @@ static void runLoad(Wave &wave, const Inst &inst) {
   });
 }
 
+/// A lane that is out of a buffer's range stores nothing; the others do.
 template <unsigned Bytes, Form F>
 static void runStore(Wave &wave, const Inst &inst) {
   constexpr unsigned kDwords = Bytes < 4 ? 1 : Bytes / 4;

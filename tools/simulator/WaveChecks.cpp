@@ -43,6 +43,7 @@ std::string gist::sim::registerName(OperandKind kind, unsigned reg) {
   }
 }
 
+/// Only EXEC is defined at the start; setUpWave defines what the ABI gives.
 void WaveChecks::reset() {
   *this = WaveChecks();
   // Far enough from zero that nothing seems to have been written just before.
@@ -186,6 +187,8 @@ void WaveChecks::setPending(const Operand &operand, WaitKind kind) {
 // Defined values
 //===----------------------------------------------------------------------===//
 
+/// The lanes in which all registers of the operand are defined. Constants
+/// always are.
 uint64_t WaveChecks::definedLanes(const Operand &operand) const {
   uint64_t lanes = kAllLanes;
   for (unsigned reg = operand.reg; reg < operand.reg + operand.count; ++reg) {
@@ -197,6 +200,7 @@ uint64_t WaveChecks::definedLanes(const Operand &operand) const {
   return lanes;
 }
 
+/// Names the first register and lane that is not.
 bool WaveChecks::requireDefined(Wave &wave, const Operand &operand,
                                 uint64_t lanes) {
   uint64_t missing = lanes & ~definedLanes(operand);
