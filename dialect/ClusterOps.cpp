@@ -78,6 +78,7 @@ static LogicalResult verifyBlock(Operation *op, int64_t block) {
   return success();
 }
 
+/// Numbers in brackets are the constraints of the op's description.
 LogicalResult ClusterUpdateOp::verify() {
   RankedTensorType key = getKey().getType(), value = getValue().getType();
   for (auto [rows, cache, name] :

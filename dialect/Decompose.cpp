@@ -7,6 +7,7 @@
 
 #include "dialect/Decompose.h"
 
+/// All definitions together, for -gist-decompose and the reference pipeline.
 void gist::populateDecomposePatterns(mlir::RewritePatternSet &patterns) {
   populateDecomposeSelectionPatterns(patterns);
   populateDecomposeAttentionPatterns(patterns);

@@ -95,6 +95,7 @@ LogicalResult PlanOp::verifyRegions() {
   return success();
 }
 
+/// What a layer says: heads, linear layers, or a selection and an attention.
 LogicalResult PlanLayerOp::verifyRegions() {
   size_t selects = 0, attends = 0;
   // A part that is named twice would leave open which of the two holds.
@@ -120,6 +121,7 @@ LogicalResult PlanLayerOp::verifyRegions() {
   return success();
 }
 
+/// A table defines a weight: the heads of a plan, as numbers for the kernels.
 LogicalResult HeadTableOp::verifyRegions() {
   if (getCapacity() < 1 || getBlock() < 1) // (C1)
     return emitOpError("expects a positive context and block, got ")

@@ -129,6 +129,7 @@ QuantizeRowsOp::generateResultTileValue(OpBuilder &builder, unsigned number,
 // guarded_matmul: tiles are rows x columns
 //===----------------------------------------------------------------------===//
 
+/// Always f32: products are summed in it.
 LogicalResult GuardedMatmulOp::inferReturnTypes(
     MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
     SmallVectorImpl<Type> &types) {

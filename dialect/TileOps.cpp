@@ -30,6 +30,7 @@ static LogicalResult verifySource(Operation *op, Value source, Type element) {
   return success();
 }
 
+/// Sizes are fixed when a kernel is compiled, and rows lie side by side.
 static LogicalResult verifyBuffer(Operation *op, Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
   auto space = dyn_cast_or_null<gpu::AddressSpaceAttr>(type.getMemorySpace());

@@ -79,6 +79,7 @@ AttentionOp::reifyResultShapes(OpBuilder &builder,
   return success();
 }
 
+/// In a ragged batch the queries are not cut: a tile could span sequences.
 SmallVector<IteratorType> AttentionOp::getLoopIteratorTypes() {
   return SmallVector<IteratorType>(getOffsets() ? 1 : 2,
                                    IteratorType::parallel);

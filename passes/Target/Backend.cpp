@@ -15,6 +15,7 @@
 using namespace mlir;
 using namespace gist;
 
+/// LLVM's -O3, with the costs of the target.
 void Backend::optimize() {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;

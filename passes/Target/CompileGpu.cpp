@@ -87,6 +87,7 @@ static void declareSharedMemory(llvm::GlobalVariable &global) {
   global.setAlignment(llvm::Align(kSharedMemoryAlignment));
 }
 
+/// Works on a copy: the caller's module stays as it was.
 static LogicalResult translate(gpu::GPUModuleOp kernels, const GpuInfo &gpu,
                                Backend &backend) {
   MLIRContext &context = *kernels.getContext();
@@ -170,6 +171,7 @@ FailureOr<std::string> gist::emitGpuAssembly(ModuleOp lowered,
   return std::string(text->begin(), text->end());
 }
 
+/// An object file is linked to a code object, which is what HIP loads.
 FailureOr<std::vector<char>> gist::emitGpuCode(ModuleOp lowered,
                                                const GpuInfo &gpu) {
   // NVIDIA's driver assembles.

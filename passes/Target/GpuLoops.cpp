@@ -445,6 +445,7 @@ private:
 };
 } // namespace
 
+/// The innermost loops that multiply matrices, in the order of their addresses.
 std::vector<MainLoop> gist::findMainLoops(const GpuKernelCode &kernel,
                                           const GpuInstructionSet &isa) {
   LoopFinder finder(kernel.instructions, isa);

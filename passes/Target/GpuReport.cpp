@@ -96,6 +96,7 @@ static std::string number(std::optional<unsigned> value) {
   return value ? std::to_string(*value) : "-";
 }
 
+/// For people; the text below the tables explains the columns.
 std::string gist::printReport(llvm::ArrayRef<KernelReport> kernels) {
   Table resources = {{"kernel", "threads", "vgpr", "agpr", "sgpr", "lds",
                       "scratch", "spills", "waves/simd"}};

@@ -104,6 +104,7 @@ link(ArrayRef<char> object, ArrayRef<const char *> flags, Report reportError) {
                            (*linked)->getBufferEnd());
 }
 
+/// Symbols that nobody provides are found here, not when a model runs.
 FailureOr<std::vector<char>> gist::linkSharedObject(ArrayRef<char> object,
                                                     Report reportError) {
   if (std::string symbol = findForeignSymbol(object); !symbol.empty()) {
