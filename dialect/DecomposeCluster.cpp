@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// What a KV cache of clusters computes, token by token. The ring holds the last
+// tokens of a head exactly; tokens that leave the window join the cluster they
+// are most like, or found one. Targets are tested against this.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialect/Decompose.h"
 #include "dialect/DecomposeUtils.h"
@@ -49,6 +55,7 @@ struct HeadPlan {
       return load(b, heads,
                   {layer, head, createIndex(b, static_cast<int64_t>(field))});
     };
+    // Row numbers are f32 in the table, and exact.
     auto integer = [&](HeadField field) -> Value {
       return toIndex(b,
                      arith::FPToSIOp::create(b, b.getI32Type(), number(field)));
@@ -176,6 +183,8 @@ static SmallVector<Value> findCluster(ImplicitLocOpBuilder &b,
   return createFor(
       b, createIndex(b, 0), count, none,
       [&](ImplicitLocOpBuilder &b, Value j, ValueRange carried) {
+        // Units have length 1, so the product with the inverse norm is the
+        // cosine.
         Value dot =
             createDot(b, cache.units, add(b, plan.unit, j), cache.keys, row);
         Value cosine = arith::MulFOp::create(b, dot, inverse);
@@ -188,6 +197,9 @@ static SmallVector<Value> findCluster(ImplicitLocOpBuilder &b,
 
 /// Puts token `t` into a cluster, or drops it. `carried` is the cache and the
 /// number of clusters.
+/// A token joins if it is alike; else it founds a cluster if there is room;
+/// else it joins the nearest one all the same. A head with sinks drops what is
+/// not among the first.
 static SmallVector<Value> absorb(ImplicitLocOpBuilder &b, const HeadPlan &plan,
                                  Value t, ValueRange carried) {
   Cache cache(carried.drop_back());
@@ -203,6 +215,7 @@ static SmallVector<Value> absorb(ImplicitLocOpBuilder &b, const HeadPlan &plan,
       b, hasDirection, arith::DivFOp::create(b, createF32(b, 1), norm),
       createF32(b, 0));
   SmallVector<Value> found = findCluster(b, cache, plan, row, count, inverse);
+  // Negative where a head has clusters.
   Value isSink = compare(b, CmpIPredicate::sge, plan.sinks, createIndex(b, 0));
   Value hasRoom = compare(b, CmpIPredicate::slt, count, plan.capacity);
   Value likeness = createLikeness(b, found[0], t, plan.theta);
@@ -253,6 +266,8 @@ private:
                                         ClusterUpdateOp op,
                                         const HeadPlan &plan, Value head,
                                         ValueRange state) {
+    // Only at the beginning of a block: between, the ring has room for a block
+    // more.
     Value past = op.getPast(), zero = createIndex(b, 0);
     Value block = createIndex(b, op.getBlock());
     Value isBlock = compare(b, CmpIPredicate::eq,
@@ -261,6 +276,7 @@ private:
     return createIf(
         b, allOf(b, {isBlock, hasWindow}), state, [&](ImplicitLocOpBuilder &b) {
           Value end = subOrZero(b, past, plan.window);
+          // The tokens that left since the block before.
           Value begin = subOrZero(b, sub(b, past, block), plan.window);
           Cache cache(state);
           SmallVector<Value> carried(state);
@@ -339,6 +355,7 @@ private:
     Value count = toIndex(b, load(b, op.getCounts(), {op.getLayer(), head}));
     Value past = op.getPast(), zero = createIndex(b, 0);
     Value tokens = getSizeValue(b, op.getQuery(), 0);
+    // Within a block the window stays where it was when the block began.
     Value started =
         sub(b, past,
             arith::RemUIOp::create(b, past, createIndex(b, op.getBlock())));
@@ -369,6 +386,7 @@ private:
           })[0];
     };
     Value k = gather(op.getKeys()), v = gather(op.getValues());
+    // log n: a cluster of n tokens weighs as n equal keys would.
     Value bias = createLoops(
         b, "->ij", {}, createEmpty(b, {tokens, keys}, b.getF32Type()),
         [&](ImplicitLocOpBuilder &b, ValueRange) -> Value {

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// What gated projections and block formats stand for, in plain linalg. Kernels
+// and passes share the functions that decide (createGateRatio,
+// createGateLevel), so that a gate opens for the same rows everywhere.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialect/Decompose.h"
 #include "dialect/DecomposeUtils.h"
@@ -67,6 +73,7 @@ Value gist::createGateRatio(ImplicitLocOpBuilder &b, Value residual,
   return arith::SelectOp::create(b, isNonZero, ratio, createF32(b, 0));
 }
 
+/// The number of thresholds that the ratio passes is the level.
 Value gist::createGateLevel(ImplicitLocOpBuilder &b, GatedProjectionOp op,
                             Value ratio, Type type) {
   SmallVector<float, kMaxGateThresholds> thresholds;
@@ -112,6 +119,8 @@ static Value createProjection(ImplicitLocOpBuilder &b, GatedProjectionOp op,
   SmallVector<OpFoldResult> sizes = {getSize(b, op.getInput(), 0),
                                      getSize(b, weight, 0)};
   // The product of level i is input 1 + i of the sum.
+  // All products are computed and the level chooses: a definition has no need
+  // to be fast.
   SmallVector<Value> inputs = {
       createProduct(b, "tk,mk->tm", subspace.g, op.getImages()[number], sizes),
       subspace.level};
@@ -176,6 +185,7 @@ struct DecomposeGatedProjection final : OpRewritePattern<GatedProjectionOp> {
 
 namespace {
 /// Reads one block of bytes.
+/// The same reads for all formats; FormatInfo says where things lie.
 class BlockReader {
 public:
   BlockReader(ImplicitLocOpBuilder &b, Value blocks, Value row, Value block)

@@ -210,6 +210,7 @@ LogicalResult AttendOp::reifyResultShapes(OpBuilder &builder,
   return success();
 }
 
+// Each projection, then the level.
 LogicalResult
 GatedProjectionOp::reifyResultShapes(OpBuilder &builder,
                                      ReifiedRankedShapedTypeDims &shapes) {
@@ -248,6 +249,7 @@ FailureOr<TilingResult>
 DequantizeOp::getTiledImplementation(OpBuilder &builder,
                                      ArrayRef<OpFoldResult> offsets,
                                      ArrayRef<OpFoldResult> sizes) {
+  // The type of the result has a static number of columns.
   if (!getConstantIntValue(sizes[1]))
     return emitOpError("needs tiles that divide its blocks");
   Value blocks =
@@ -272,6 +274,7 @@ LogicalResult DequantizeOp::getResultTilePosition(
   return success();
 }
 
+/// Whole blocks only: part of a block cannot be dequantised by itself.
 FailureOr<TilingResult>
 DequantizeOp::generateResultTileValue(OpBuilder &builder, unsigned,
                                       ArrayRef<OpFoldResult> offsets,

@@ -54,12 +54,15 @@ static bool isSize(Attribute attribute) {
          map.getValue().getNumResults() == 1;
 }
 
+/// Of the tokens, the tokens before and the capacity, in this order.
 static bool isArenaSize(Attribute attribute) {
   return isSize(attribute) &&
          cast<AffineMapAttr>(attribute).getValue().getNumSymbols() ==
              kNumSizeSymbols;
 }
 
+/// As many maps as the grid has dimensions; the symbols are numbers that a call
+/// passes.
 static bool isGrid(Attribute attribute) {
   auto sizes = dyn_cast<ArrayAttr>(attribute);
   return sizes && sizes.size() <= 3 && llvm::all_of(sizes, isSize);
@@ -95,6 +98,8 @@ namespace {
 /// What an attribute stands on.
 enum class On { Module, Function, Argument, Result, Weight, Op };
 
+/// An attribute may have several rules: gist.name stands on arguments and on
+/// results.
 struct Rule {
   StringRef name;
   On on;
@@ -103,6 +108,7 @@ struct Rule {
 };
 } // namespace
 
+/// Units say something by being there.
 static constexpr StringLiteral kUnit = "nothing (a unit attribute)";
 
 static const Rule kRules[] = {
@@ -176,6 +182,7 @@ static bool mayStandOn(On on, Operation *op) {
 static LogicalResult verify(Operation *op, NamedAttribute attribute,
                             function_ref<bool(const Rule &)> fits) {
   StringRef name = attribute.getName();
+  // The rule of another place gives a better message than "unknown".
   const Rule *known = nullptr;
   for (const Rule &rule : kRules) {
     if (rule.name != name)
@@ -196,6 +203,7 @@ static LogicalResult verify(Operation *op, NamedAttribute attribute,
          << name << "', which the gist dialect does not have";
 }
 
+/// MLIR calls these for every attribute that begins with "gist.".
 LogicalResult GistDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attribute) {
   // It says what the function is, so it is held against the whole of it.

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Drawing a token becomes a kernel with scratch memory, two words for each
-// token that is kept (passes/Tile/Gpu/Sample/Sample.h).
+// Drawing a token is a kernel without what comes before or after it. The
+// memory it works in is added later, by -gist-add-scratch.
 //
 //===----------------------------------------------------------------------===//
 

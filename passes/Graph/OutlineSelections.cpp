@@ -37,8 +37,8 @@ public:
     // What the kernel reads: a selection as its parts.
     for (Value operand : op->getOperands()) {
       if (!isa<SelectionType>(operand.getType())) {
-        inputs.push_back(operand);
         // Rows of tokens are passed as they are.
+        inputs.push_back(operand);
         continue;
       }
       auto parts = UnpackSelectionOp::create(host, loc, operand);
@@ -55,7 +55,7 @@ public:
       outputs.push_back(tensor::EmptyOp::create(host, loc, sizes, i32));
     };
     // The parts of a selection: ids, count, nearest and weight. Then the other
-    // results of the op, and scratch at the end.
+    // results of the op.
     addOutput(part);
     addOutput(count);
     addOutput(part);
