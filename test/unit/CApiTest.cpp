@@ -29,6 +29,7 @@ struct Received {
 };
 } // namespace
 
+/// As a program in C would write it; the token is -1 where only text comes.
 static int receive(int32_t token, const char *text, size_t size, void *data) {
   auto *to = static_cast<Received *>(data);
   if (token >= 0)
@@ -38,6 +39,7 @@ static int receive(int32_t token, const char *text, size_t size, void *data) {
 }
 
 namespace {
+/// Goes through the C interface alone; C++ is only for what is expected.
 class CApi : public ::testing::Test {
 protected:
   void SetUp() override {

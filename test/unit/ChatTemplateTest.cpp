@@ -30,6 +30,7 @@ static const char kChatMl[] =
     "{% endfor %}\n"
     "{%- if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
 
+/// Parsed anew for each context.
 static Status render(std::string_view text, std::string_view context,
                      std::string &out) {
   ChatTemplate chat;

@@ -23,6 +23,7 @@ static Expr binary(ExprOp op, const Expr &a, const Expr &b) {
   return result;
 }
 
+/// Verified first, as every reader does.
 static int64_t evaluate(const Expr &expr, std::vector<int64_t> symbols = {}) {
   EXPECT_TRUE(verifyExpr(expr, symbols.size()).ok());
   int64_t value = 0;

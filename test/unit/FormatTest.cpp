@@ -251,6 +251,7 @@ TEST(BlockFormats, NeighboursShareBytesShiftsAndScales) {
   }
 }
 
+/// Little endian, wherever the test runs.
 void writeHalf(float value, uint8_t *bytes) {
   uint16_t half = floatToHalf(value);
   bytes[0] = static_cast<uint8_t>(half);

@@ -57,6 +57,7 @@ struct Writer {
   }
 };
 
+/// A copy, so that a test can damage it.
 std::vector<uint8_t> blocksFile() {
   std::unique_ptr<MappedFile> mapped;
   EXPECT_TRUE(

@@ -64,6 +64,7 @@ void seal(AlignedCopy &copy) {
   std::memcpy(place, tableBytes.data, tableBytes.size);
 }
 
+/// The random numbers are the same in every run.
 class Corruption : public ::testing::Test {
 protected:
   Corruption() {

@@ -204,6 +204,8 @@ TEST(Module, ExternalWeights) {
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// A good module as bytes. Each test damages one thing and says which sentence
+/// must come.
 class DamagedModule : public ::testing::Test {
 protected:
   DamagedModule() {

@@ -39,6 +39,7 @@ constexpr Format kFormats[] = {
 /// So both forms of packed values are covered.
 constexpr const char *kTargets[] = {"aarch64-linux-gnu", "x86_64-linux-gnu"};
 
+/// Scales are f16 or f32, by the packing.
 double readScale(PackingAttr packing, const uint8_t *bytes) {
   if (packing.getScaleBits() == 16) {
     uint16_t half;

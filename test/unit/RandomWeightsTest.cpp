@@ -19,6 +19,7 @@
 using namespace gist;
 using namespace gist::test;
 
+/// All pieces together; each must begin where the one before ended.
 static std::vector<uint8_t> make(const WeightSpec &weight) {
   std::vector<uint8_t> bytes;
   Status status = makeRandomWeight(weight, [&](uint64_t offset, Bytes piece) {

@@ -29,6 +29,7 @@ static Sampler make(const SamplerOptions &options) {
   return sampler;
 }
 
+/// One draw; the sampler's state moves on.
 static int32_t draw(Sampler &sampler, const std::vector<float> &logits) {
   int32_t token = -1;
   Status status = sampler.sample(logits, token);

@@ -204,6 +204,7 @@ void TinyModel::addBuffers() {
   };
 }
 
+/// Names of symbols are those of TinyKernels.c.
 void TinyModel::addKernels() {
   auto kernel = [](const char *name, uint32_t argCount) {
     return KernelSpec{name, argCount, {{0, std::string("tiny_") + name}}};
@@ -213,6 +214,8 @@ void TinyModel::addKernels() {
                          kernel("count", 2)};
 }
 
+/// Prefill reads the last row only, score all of them; otherwise they are the
+/// same commands.
 void TinyModel::addEntries() {
   ModuleSpec &spec = writer.spec;
   Expr t = Expr::symbol(0), p = Expr::symbol(1);
@@ -319,6 +322,7 @@ void TinyModel::addSampling() {
   }
 }
 
+/// The second target of a module: kernels get code for it as well.
 void TinyModel::addGpu(const std::string &name, const std::string &device,
                        CodeFormat format, std::string code) {
   auto target = static_cast<uint32_t>(writer.spec.targets.size());

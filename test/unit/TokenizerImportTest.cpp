@@ -20,6 +20,7 @@ using namespace gist;
 
 namespace {
 
+/// The smallest file that has every part; tests change one part of it.
 static const std::string kBpe = R"({
   "added_tokens": [{"id": 4, "content": "<|im_end|>", "special": true}],
   "normalizer": null,

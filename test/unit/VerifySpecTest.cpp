@@ -26,6 +26,7 @@ struct BrokenRule {
   const char *message;
 };
 
+/// The name of the rule instead of its bytes.
 void PrintTo(const BrokenRule &rule, std::ostream *out) { *out << rule.name; }
 
 class VerifySpec : public ::testing::TestWithParam<BrokenRule> {};
