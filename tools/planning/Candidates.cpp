@@ -52,7 +52,7 @@ Status plan::readCandidates(const std::string &path,
     if (result.back().kind == HeadKind::Dense)
       return Status::error(
           Code::BadFile,
-          "%s: expected a list without \\" dense\\", which is always a choice",
+          "%s: expected a list without \"dense\", which is always a choice",
           where.c_str());
   }
   candidates = std::move(result);

@@ -36,7 +36,7 @@ func.func private @large()
 
 func.func private @dynamic(%n: index)
     attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 0>, gist.workgroup = array<i64: 64>} {
-  // expected-error @+1 {{workgroup memory has a constant size and is there from the start}}
+  // expected-error @+1 {{expects workgroup memory of a constant size, allocated at the top level of a kernel}}
   %a = memref.alloca(%n) : memref<?xf32, #gpu.address_space<workgroup>>
   return
 }

@@ -29,7 +29,7 @@
 // RUN: not gist-opt %s -gist-set-target=target=gfx90a 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // UNKNOWN: error: unknown GPU: gfx90a; known are gfx942, sm_90
 // RUN: not gist-opt %s "-gist-set-target=triple=aarch64-linux-gnu cpu=haswell" 2>&1 | FileCheck %s --check-prefix=CPU-UNKNOWN
-// CPU-UNKNOWN: error: no CPU 'haswell' for aarch64-linux-gnu
+// CPU-UNKNOWN: error: there is no CPU 'haswell' for aarch64-linux-gnu
 // RUN: not gist-opt %s "-gist-set-target=target=gfx942 gram=fp4" 2>&1 | FileCheck %s --check-prefix=GRAM
 // GRAM: error: expected gram=exact or gram=fp8, got gram=fp4
 // RUN: not gist-opt %s -gist-set-target=gram=fp8 2>&1 | FileCheck %s --check-prefix=CPU-GRAM
