@@ -42,9 +42,6 @@ inline constexpr llvm::StringLiteral kWavesAttr = "gist.waves_per_simd";
 /// On an argument that holds words of control, zero at the start.
 inline constexpr llvm::StringLiteral kControlArgAttr = "gist.control";
 
-/// On a call that clears control words: the call that reads them.
-inline constexpr llvm::StringLiteral kOwnerAttr = "gist.owner";
-
 //===--- Ops of kernels ---------------------------------------------------===//
 
 /// On a branch: on gfx942 the kernel's arguments are loaded where it begins, so
