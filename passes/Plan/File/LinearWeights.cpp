@@ -289,9 +289,9 @@ Status gist::makeWeight(const MadeWeight &what, const LinearBases &bases,
                          name.c_str(), shapeText(source->shape).c_str(), block);
   int64_t rows = source->shape[0], exact = what.exactRows;
   if (exact > rows)
-    return Status::error(Code::BadFile,
-                         "exact_rows is %" PRId64 ", but %s has %" PRId64 " rows",
-                         exact, name.c_str(), rows);
+    return Status::error(
+        Code::BadFile, "exact_rows is %" PRId64 ", but %s has %" PRId64 " rows",
+        exact, name.c_str(), rows);
   switch (what.kind) {
   case MadeKind::Exact:
     made = takeRows(*source, 0, exact);

@@ -67,7 +67,8 @@ Status gist::readPlannedModule(const Module &module, PlannedModule &result) {
   if (found.shape.layers < 1 || found.shape.kvHeads < 1 ||
       found.table.size() !=
           static_cast<uint64_t>(found.shape.heads()) * kNumHeadFields)
-    return Status::error(Code::BadFile, "the size of '%s' does not match its shape",
+    return Status::error(Code::BadFile,
+                         "the size of '%s' does not match its shape",
                          kPlanHeadsWeight);
   GIST_TRY(readRows(spec, "k_rows", found.shape.keySize, found.elementBytes));
   GIST_TRY(readRows(spec, "v_rows", found.shape.valueSize, found.elementBytes));
