@@ -76,7 +76,8 @@ TEST(LinearProbe, OtherStorageIsRefused) {
   for (const char *storage : {"", "bf16", "q4_1", "q4_0/8x8", "q8_0/8x7",
                               "q8_0/8x8x", "q8_0/8", "int8"})
     EXPECT_EQ(encodeWeight(makeWeight(), storage, bytes).text,
-              std::string("weights stored as ") + storage + " cannot be tried");
+              std::string("weights that are stored as ") + storage +
+                  " cannot be measured");
   EXPECT_FALSE(encodeWeight(Matrix::Zero(2, 33), "q8_0/8x8", bytes).ok());
 }
 

@@ -27,6 +27,7 @@ else:
     }
 
 options += [f"--plan={plan[0]}"] if plan else []
+folder.mkdir(parents=True, exist_ok=True)
 subprocess.run(
     ["gist-compile", model, "-o", folder / "module.gist", "--progress=off",
      f"--dump-stages={folder}", *options],
