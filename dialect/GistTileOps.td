@@ -44,6 +44,11 @@ def Gist_TileProductOp : Gist_TileOp<"product", [
     along rows and columns. Of the destination the sizes count, not the numbers:
     what follows the product is computed from a tile while it is in registers.
 
+    With `paired`, what follows needs column j of both halves of y at once, such
+    as a gate and what it lets through. Column 2j of all tiles together is then
+    column j of the first half of y, and column 2j + 1 that of the second one;
+    rows of `w` are read in the same order.
+
     ```mlir
     %y = gist.tile_product ins(%x, %w : tensor<?x576xf16>, tensor<192x576xf16>)
         outs(%e : tensor<?x192xf32>) workgroup [128, 64] waves [2, 2] {
@@ -66,18 +71,21 @@ def Gist_TileProductOp : Gist_TileOp<"product", [
       * (C4) the body has two index arguments and yields the workgroup's tile.
       * (C5) ops of the body read `x` from the first argument on, `w` from the
         second on, and nothing else.
+      * (C6) `paired` needs an even N.
   }];
   let arguments = (ins
     Gist_TileOperand:$x, Gist_TileOperand:$w,
     Gist_TileOperand:$init,
-    DenseI64ArrayAttr:$workgroup, DenseI64ArrayAttr:$waves
+    DenseI64ArrayAttr:$workgroup, DenseI64ArrayAttr:$waves,
+    UnitAttr:$paired
   );
   let results = (outs Gist_TileOperand:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     `ins` `(` $x `,` $w `:` type($x) `,` type($w) `)`
     `outs` `(` $init `:` type($init) `)`
-    `workgroup` $workgroup `waves` $waves attr-dict-with-keyword $body
+    `workgroup` $workgroup `waves` $waves (`paired` $paired^)?
+    attr-dict-with-keyword $body
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() {

@@ -89,6 +89,9 @@ LogicalResult TileProductOp::verify() {
     return emitOpError("expects two sizes of a workgroup's tile, and two "
                        "numbers of waves that divide them; got [")
            << workgroup << "] and [" << waves << "]";
+  if (getPaired() && w.getDimSize(0) % 2 != 0) // (C6)
+    return emitOpError("is paired and expects an even number of columns, got ")
+           << w.getDimSize(0);
   return success();
 }
 

@@ -392,10 +392,80 @@ def FormKernelsPass : Pass<"gist-form-kernels", "::mlir::ModuleOp"> {
     the number of kernels does not grow with depth. A result that is read more
     than once ends a kernel. Remarks of the category `gist-form-kernels` say why
     an op was not fused.
+
+    A launch on a GPU costs more than what is computed twice to save it. For a
+    module whose `gist.target` is one, three more things become one kernel: a
+    product whose halves meet element by element (gate and up) and what they
+    give; the norm before a product of few rows, which every workgroup then
+    computes, and that product; and what is computed of the rows of one product:
+    rotary embeddings, and keys and values on their way to the cache.
   }];
   let dependentDialects = [
     "::gist::GistDialect", "::mlir::arith::ArithDialect",
     "::mlir::func::FuncDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
+//===----------------------------------------------------------------------===//
+// Graph: products in 16 bits
+//===----------------------------------------------------------------------===//
+
+def RoundActivationsPass : Pass<"gist-round-activations"> {
+  let summary = "store what products read in 16 bits";
+  let description = [{
+    Matrix instructions of GPUs multiply numbers of 16 bits, so a product rounds
+    the rows that it reads, once for every tile of its result. Here they are
+    rounded once, where they are computed; the numbers are the same.
+
+    ```mlir
+    %p = linalg.matmul ... ins(%x, %w : tensor<?x96xf32>, tensor<64x96xf16>)
+    // becomes
+    %h = linalg.generic ... ins(%x : tensor<?x96xf32>) outs(%e : tensor<?x96xf16>)
+    %p = linalg.matmul ... ins(%h, %w : tensor<?x96xf16>, tensor<64x96xf16>)
+    ```
+
+    Rows that something besides such products reads stay as they are, and so do
+    those of products of few rows, which are multiplied in f32. Rows that were
+    16-bit numbers before are read as those by any product.
+  }];
+  let options = [
+    Option<"fewRows", "few-rows", "int64_t", /*default=*/"8",
+           "products of up to this many rows are multiplied as they are">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
+def MergeProjectionsPass : Pass<"gist-merge-projections"> {
+  let summary = "make one product of those whose results are cut into heads";
+  let description = [{
+    Queries, keys and values are products of the same rows. With grouped heads
+    those of keys and values are narrow: their tiles leave most of a GPU idle.
+    They become one product with the weights one below the other, in the order
+    of their names, and slices of its result.
+
+    ```mlir
+    %q = linalg.matmul ... ins(%x, %wq : ...) -> tensor<?x576xf32>
+    %k = linalg.matmul ... ins(%x, %wk : ...) -> tensor<?x192xf32>
+    // becomes
+    %p = linalg.matmul ... ins(%x, %w : ...) -> tensor<?x768xf32>
+    %q = tensor.extract_slice %p[0, 192] [%t, 576] [1, 1] : ...
+    %k = tensor.extract_slice %p[0, 0] [%t, 192] [1, 1] : ...
+    ```
+
+    A gate and what it lets through become one product too: two of the same rows
+    and as wide as each other, whose results come together element by element.
+    What is computed from both is then computed along with the product.
+
+    Products whose weight something else reads stay apart. The parts of a joined
+    weight have no bytes of their own: a target that reads them apart finds them
+    in the joined one.
+  }];
+  let dependentDialects = [
+    "::gist::GistDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"
   ];
 }
 

@@ -121,6 +121,12 @@ static void addGraphPasses(OpPassManager &pm,
     pm.addPass(createLowerGatesPass());
     pm.addPass(createCSEPass());
   }
+  if (options.matrix) {
+    pm.addPass(createRoundActivationsPass());
+    pm.addPass(createMergeProjectionsPass());
+    pm.addPass(createCanonicalizerPass()); // Sizes of slices are one number.
+    pm.addPass(createCSEPass());
+  }
   if (!options.int8)
     return;
   pm.addPass(createQuantizeActivationsPass());

@@ -31,6 +31,10 @@ struct GraphPipelineOptions : mlir::PassPipelineOptions<GraphPipelineOptions> {
       *this, "sampling",
       llvm::cl::desc("draw the next token on the device; on CPUs the host, "
                      "which is at hand, does")};
+  Option<bool> matrix{
+      *this, "matrix",
+      llvm::cl::desc("prepare products for the matrix instructions of GPUs: "
+                     "fewer and wider ones, of rows in 16 bits")};
   Option<bool> int8{
       *this, "int8",
       llvm::cl::desc("multiply block-quantised weights in 8 bits")};

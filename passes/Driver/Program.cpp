@@ -54,6 +54,8 @@ Status Program::formKernels() {
     graph.int8 = !target.gpu && options.compute != Compute::F32;
     // CPUs lower gates to products; GPUs have kernels for them.
     graph.gates = !target.gpu;
+    // Matrix instructions want rows of 16 bits, and few wide products.
+    graph.matrix = target.gpu != nullptr;
     // On a CPU the host can read the logits where they are.
     graph.sampling = target.gpu != nullptr;
     buildGraphStage(pm, graph);

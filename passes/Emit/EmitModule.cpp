@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Emit/Sizes.h"
 #include "passes/Emit/SpecBuilder.h"
+#include "passes/Kernel/ColumnHalves.h"
 #include "passes/Kernel/KernelKinds.h"
 #include "llvm/ADT/BitVector.h"
 
@@ -25,8 +26,8 @@
 using namespace mlir;
 using namespace gist;
 
-/// Terms in each sum of the product that `kernel` computes; 0 when it computes
-/// none, or one of unknown length.
+/// Terms in the sums of the product that `kernel` computes that each number of
+/// its result is made of; 0 when it computes none, or one of unknown length.
 /// For statistics: gist-run shows operations and bytes of products.
 static int64_t getProductDepth(func::FuncOp kernel) {
   switch (getKernelKind(kernel)) {
@@ -52,7 +53,7 @@ static int64_t getProductDepth(func::FuncOp kernel) {
     SmallVector<unsigned> sums;
     op.getReductionDims(sums);
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-    depth = 1;
+    depth = getColumnHalves(op->getResult(0)) ? 2 : 1;
     for (unsigned loop : sums)
       depth *= ShapedType::isDynamic(ranges[loop]) ? 0 : ranges[loop];
   });

@@ -16,6 +16,7 @@
 #include "passes/Emit/Sizes.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Kernel/PackWeights.h"
+#include "runtime/module/Format.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -180,6 +181,41 @@ FailureOr<std::vector<const Weight *>> SpecBuilder::findParts(WeightOp op) {
   return found;
 }
 
+/// The names of random weights one below the other, with their rows: numbers
+/// are made from names, and those of a part are what they are elsewhere.
+static std::string getRandomName(ArrayRef<const Weight *> parts,
+                                 ArrayAttr names) {
+  std::string name;
+  for (auto [part, single] :
+       llvm::zip_equal(parts, names.getAsValueRange<StringAttr>()))
+    name += (name.empty() ? "" : "+") + single.str() + "[" +
+            std::to_string(part->shape[0]) + "]";
+  return name;
+}
+
+void SpecBuilder::shareBytes(WeightOp op, ArrayRef<const Weight *> parts,
+                             uint32_t base) {
+  auto names = op->getAttrOfType<ArrayAttr>(kPartsAttr);
+  if (!names) {
+    std::string name = op.getName().str();
+    aloneOf[name] = base;
+    if (auto joined = joinedOf.find(name); joined != joinedOf.end())
+      writer.placeInside(base, joined->second.first, joined->second.second);
+    return;
+  }
+  uint64_t offset = 0;
+  for (auto [name, part] :
+       llvm::zip_equal(names.getAsValueRange<StringAttr>(), parts)) {
+    // Weights of a module are aligned; one that would not be has bytes of its
+    // own.
+    bool isNew = offset % kWeightAlignment == 0 &&
+                 joinedOf.try_emplace(name.str(), base, offset).second;
+    if (auto alone = aloneOf.find(name.str()); isNew && alone != aloneOf.end())
+      writer.placeInside(alone->second, base, offset);
+    offset += part->content.size;
+  }
+}
+
 /// The same weight is stored once however many ops name it.
 FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
   FailureOr<std::vector<const Weight *>> parts = findParts(op);
@@ -224,8 +260,11 @@ FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
     buffer.shape.push_back(writer.spec.addConstant(size));
   auto stored = op->getAttrOfType<BlockFormatAttr>(kFormatAttr);
   if (weight.random)
-    buffer.base =
-        writer.addRandomWeight(name, format, shape, bytes, *weight.random);
+    buffer.base = writer.addRandomWeight(
+        parts->size() == 1
+            ? name
+            : getRandomName(*parts, op->getAttrOfType<ArrayAttr>(kPartsAttr)),
+        format, shape, bytes, *weight.random);
   else if (packing || parts->size() > 1)
     buffer.base = writer.addWeight(
         name, format, shape, getNumBytes(type),
@@ -238,6 +277,10 @@ FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
     buffer.base = writer.addExternalWeight(
         name, format, shape, relativeTo(weight.file, options.referenceFrom),
         weight.fileOffset, weight.content);
+  bool isEmbedded =
+      !weight.random && writer.spec.weights[buffer.base].file.empty();
+  if (isEmbedded && !packing)
+    shareBytes(op, *parts, buffer.base);
   return push(std::move(buffer));
 }
 

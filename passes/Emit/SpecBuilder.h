@@ -55,10 +55,18 @@ private:
   uint32_t push(BufferSpec buffer);
   /// The weights that `op` is made of, one below the other.
   mlir::FailureOr<std::vector<const Weight *>> findParts(WeightOp op);
+  /// Weight `base`, as stored, is `op`, which consists of `parts`. What one
+  /// target reads joined and another by itself is in the file once.
+  void shareBytes(WeightOp op, llvm::ArrayRef<const Weight *> parts,
+                  uint32_t base);
 
   WeightMaker &weights;
   const EmitOptions &options;
   std::map<std::string, uint32_t> bufferOf;
+  /// By the name in the model: the weight with its bytes alone, and where they
+  /// begin in one that is joined.
+  std::map<std::string, uint32_t> aloneOf;
+  std::map<std::string, std::pair<uint32_t, uint64_t>> joinedOf;
   std::map<std::string, uint32_t> kernelOf; ///< of this target
   uint32_t target = 0;
   std::string scope;

@@ -11,7 +11,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/GistNames.h"
 #include "dialect/GistOps.h"
+#include "dialect/GistTargetAttrs.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -71,6 +73,9 @@ struct FormKernelsPass final
     : gist::impl::FormKernelsPassBase<FormKernelsPass> {
   void runOnOperation() override {
     gist::KernelTable table(getOperation());
+    // A launch costs more than what is computed twice to save it.
+    bool isGpu = isa_and_nonnull<gist::GpuTargetAttr>(
+        getOperation()->getAttr(gist::kTargetAttr));
     auto functions = llvm::to_vector(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : functions) {
       if (function.isExternal() || function->hasAttr(gist::kKernelAttr))
@@ -89,7 +94,8 @@ struct FormKernelsPass final
       gist::outlineGatedProjections(function, table);
       gist::outlineAttends(function, table);
       gist::outlineSamples(function, table);
-      for (const gist::KernelGroup &group : gist::formKernelGroups(function))
+      for (const gist::KernelGroup &group :
+           gist::formKernelGroups(function, isGpu))
         if (failed(table.outline(group)))
           return signalPassFailure();
     }

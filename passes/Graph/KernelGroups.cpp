@@ -11,6 +11,12 @@
 // by row and they read its rows one by one: norms, rotary embeddings and
 // quantisation of rows become one pass over the tokens.
 //
+// Where launches count there are three more. A product whose halves meet (gate
+// and up) takes what is elementwise after both. A product of few rows takes the
+// norm before it, which every workgroup computes for itself. Groups on the rows
+// of one product become one group with several results: queries are rotated
+// while keys and values go to the cache.
+//
 //===----------------------------------------------------------------------===//
 
 #include "passes/Graph/KernelGroups.h"
@@ -19,7 +25,9 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Remarks.h"
-#include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "passes/Graph/Readers.h"
+#include "passes/Kernel/ColumnHalves.h"
+#include "passes/Kernel/Kernels.h"
 
 using namespace mlir;
 using namespace gist;
@@ -27,20 +35,6 @@ using namespace gist;
 //===----------------------------------------------------------------------===//
 // Roles
 //===----------------------------------------------------------------------===//
-
-/// True for ops that rename elements: readers look through them.
-static bool isView(Operation *op) {
-  return isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-             tensor::ExtractSliceOp>(op);
-}
-
-/// What `value` is a view of, or itself.
-static Value getSource(Value value) {
-  for (Operation *op = value.getDefiningOp(); op && isView(op);
-       op = value.getDefiningOp())
-    value = op->getOperand(0);
-  return value;
-}
 
 /// True for index arithmetic on sizes and arguments, which needs no kernel.
 static bool isSizeArithmetic(Operation *op) {
@@ -91,123 +85,15 @@ std::string KernelGroup::getName() const {
     // A gist op names the kernel better than the linalg op it grew from.
     StringRef name = ops.front()->getName().stripDialect();
     for (Operation *op : ops)
-      if (!isa<linalg::LinalgOp>(op))
+      if (!isa<linalg::LinalgOp>(op) || isa<linalg::MatmulOp>(op))
         name = op->getName().stripDialect();
     return name == "generic" ? "product" : name.str();
   }
-  if (isa<tensor::InsertSliceOp>(getTail()) &&
-      getUpdatedArgument(getTail()->getResult(0)))
-    return "cache";
-  return "rows";
-}
-
-//===----------------------------------------------------------------------===//
-// Readers
-//===----------------------------------------------------------------------===//
-
-/// A use of a value by a compute op, through any number of views.
-struct Reader {
-  OpOperand *operand;   ///< of the op that computes, or returns
-  bool sameRows = true; ///< every view on the way keeps rows as they are
-};
-
-/// True if row i of the view's result is made of row i of its source alone.
-static bool keepsRows(Operation *view) {
-  if (isa<tensor::CastOp>(view))
-    return true;
-  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(view))
-    return expand.getReassociationIndices().front().size() == 1;
-  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(view))
-    return collapse.getReassociationIndices().front().size() == 1;
-  auto slice = cast<tensor::ExtractSliceOp>(view);
-  if (slice.getDroppedDims().test(0) ||
-      !isConstantIntValue(slice.getMixedOffsets()[0], 0) ||
-      !isConstantIntValue(slice.getMixedStrides()[0], 1))
-    return false;
-  FailureOr<bool> isWhole = ValueBoundsConstraintSet::areEqual(
-      ValueBoundsConstraintSet::Variable(slice.getSource(), 0),
-      ValueBoundsConstraintSet::Variable(slice.getMixedSizes()[0]));
-  return succeeded(isWhole) && *isWhole;
-}
-
-/// Views do not compute, so the ops behind them are the readers.
-static void collectReaders(Value value, bool sameRows,
-                           SmallVectorImpl<Reader> &readers) {
-  for (OpOperand &use : value.getUses()) {
-    Operation *user = use.getOwner();
-    if (isa<tensor::DimOp>(user))
-      continue; // Sizes are known on the host.
-    if (isView(user) && use.getOperandNumber() == 0)
-      collectReaders(user->getResult(0), sameRows && keepsRows(user), readers);
-    else
-      readers.push_back({&use, sameRows});
-  }
-}
-
-/// The op of the function's block that `operand`'s owner is, or is inside of.
-static Operation *getOwner(const OpOperand &operand, Block *block) {
-  return block->findAncestorOpInBlock(*operand.getOwner());
-}
-
-/// True if row i of the result of `operand`'s owner takes row i of `operand`
-/// and no other.
-static bool readsOwnRow(OpOperand &operand) {
-  Operation *op = operand.getOwner();
-  if (isa<DequantizeOp, QuantizeRowsOp>(op))
-    return true;
-  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
-    // A piece of the cache is its rows, whatever they are called there.
-    if (getUpdatedArgument(insert.getDest()))
-      return &operand == &insert.getSourceMutable();
-    FailureOr<bool> isWhole = ValueBoundsConstraintSet::areEqual(
-        ValueBoundsConstraintSet::Variable(insert.getDest(), 0),
-        ValueBoundsConstraintSet::Variable(insert.getMixedSizes()[0]));
-    return insert.getSourceType().getRank() == insert.getDestType().getRank() &&
-           isConstantIntValue(insert.getMixedOffsets()[0], 0) &&
-           isConstantIntValue(insert.getMixedStrides()[0], 1) &&
-           succeeded(isWhole) && *isWhole;
-  }
-  if (auto concat = dyn_cast<tensor::ConcatOp>(op))
-    return concat.getDim() != 0;
-  auto structured = dyn_cast<linalg::LinalgOp>(op);
-  if (!structured || op->getNumResults() != 1)
-    return false;
-  AffineMap result =
-      structured.getMatchingIndexingMap(structured.getDpsInitOperand(0));
-  AffineMap read = structured.getMatchingIndexingMap(&operand);
-  if (result.getNumResults() == 0 || read.getNumResults() == 0)
-    return false;
-  // The row of the result is one loop, and the operand is read at that loop in
-  // its first dimension and nowhere else.
-  auto row = dyn_cast<AffineDimExpr>(result.getResult(0));
-  if (!row || read.getResult(0) != row)
-    return false;
-  for (AffineExpr other : read.getResults().drop_front())
-    if (other.isFunctionOfDim(row.getPosition()))
-      return false;
-  return true;
-}
-
-/// True if the owner computes each of its elements from the element of
-/// `operand` at the same place.
-static bool readsOwnElement(OpOperand &operand) {
-  auto structured = dyn_cast<linalg::LinalgOp>(operand.getOwner());
-  return structured && structured->getNumResults() == 1 &&
-         structured.getNumLoops() == structured.getNumParallelLoops() &&
-         structured.isDpsInput(&operand) &&
-         structured.getMatchingIndexingMap(&operand).isIdentity() &&
-         structured.getMatchingIndexingMap(structured.getDpsInitOperand(0))
-             .isIdentity();
-}
-
-/// True for an elementwise change of element type.
-static bool isConversion(Operation *op) {
-  auto generic = dyn_cast<linalg::GenericOp>(op);
-  if (!generic || generic.getNumDpsInputs() != 1 ||
-      !readsOwnElement(generic->getOpOperand(0)))
-    return false;
-  return llvm::all_of(generic.getBody()->without_terminator(),
-                      llvm::IsaPred<arith::ExtFOp, arith::TruncFOp>);
+  bool isUpdate = llvm::any_of(getTails(), [](Operation *tail) {
+    return isa<tensor::InsertSliceOp>(tail) &&
+           getUpdatedArgument(tail->getResult(0));
+  });
+  return isUpdate ? "cache" : "rows";
 }
 
 //===----------------------------------------------------------------------===//
@@ -217,8 +103,8 @@ static bool isConversion(Operation *op) {
 namespace {
 class GroupBuilder {
 public:
-  explicit GroupBuilder(func::FuncOp function)
-      : block(&function.getBody().front()) {}
+  GroupBuilder(func::FuncOp function, bool fewLaunches)
+      : block(&function.getBody().front()), fewLaunches(fewLaunches) {}
 
   /// Roots first: they must not lose their epilogues to groups of rows. Then
   /// backwards, because an op joins its readers, which have to be placed
@@ -230,6 +116,8 @@ public:
     for (Operation &op : llvm::reverse(*block))
       if (getKernelRole(&op) == KernelRole::Rows && !groupOf.contains(&op))
         placeRows(&op);
+    if (fewLaunches)
+      joinReadersOfProducts();
 
     // Ops stand in the order of the function, so that a group can be cloned as
     // it is; groups in the order of their last op, so that calls come after
@@ -252,10 +140,30 @@ private:
       for (OpOperand &operand : root->getOpOperands())
         takeConversion(operand.get(), number);
     Operation *tail = root;
+    for (Operation *op : findGate(root)) {
+      join(op, number);
+      tail = op;
+    }
     while (Operation *next = findEpilogue(tail)) {
       join(next, number);
       tail = next;
     }
+  }
+
+  /// The ops that make one tensor of the two halves of a product.
+  SmallVector<Operation *> findGate(Operation *root) {
+    if (!fewLaunches || !isa<linalg::MatmulOp>(root))
+      return {};
+    auto halves = getColumnHalves(root->getResult(0));
+    if (!halves || !llvm::all_of(*halves, [](Value half) {
+          return keepsRows(half.getDefiningOp());
+        }))
+      return {};
+    SmallVector<Operation *> ops = findMeeting((*halves)[0], (*halves)[1]);
+    bool isFree = llvm::all_of(ops, [&](Operation *op) {
+      return op->getBlock() == block && !groupOf.contains(op);
+    });
+    return isFree ? ops : SmallVector<Operation *>();
   }
 
   /// Takes the conversion that makes `value` if it reads what is stored; one of
@@ -303,7 +211,16 @@ private:
       start(op, /*isRoot=*/false);
       return;
     }
+    if (groups[joined].isRoot)
+      prologue.insert(op);
     join(op, joined);
+  }
+
+  /// True if `operand` is the x of a product of few rows or leads to it, and
+  /// `op` can be computed by each workgroup of that product.
+  bool isBeforeProduct(Operation *op, OpOperand &operand) const {
+    return fewLaunches && isRowPrologue(op) &&
+           (isFewRows(operand) || prologue.contains(operand.getOwner()));
   }
 
   /// Sets `number` to the group that all readers of `op` are in, or says why
@@ -323,13 +240,84 @@ private:
       if (number != ~size_t(0) && number != found->second)
         return StringRef("several kernels read it");
       number = found->second;
-      if (groups[number].isRoot)
+      if (groups[number].isRoot && !isBeforeProduct(op, *reader.operand))
         return StringRef("its reader is not computed row by row");
       if (owner != reader.operand->getOwner() || !reader.sameRows ||
           !readsOwnRow(*reader.operand))
         return StringRef("its reader needs more than one row of it");
     }
     return std::nullopt;
+  }
+
+  /// The product whose rows, each by itself, the group is computed from; null
+  /// where there is none, or where it needs more.
+  Operation *findProduct(const KernelGroup &group, size_t number) {
+    if (group.isRoot || !llvm::all_of(group.ops, isPointwise))
+      return nullptr;
+    Operation *product = nullptr;
+    for (Operation *op : group.ops)
+      for (Value value : op->getOperands()) {
+        Operation *producer = getSource(value).getDefiningOp();
+        auto found = groupOf.find(producer);
+        if (found == groupOf.end() ||
+            groups[found->second].getKind() != KernelKind::Matmul)
+          continue;
+        if (product && product != producer)
+          return nullptr;
+        product = producer;
+      }
+    if (!product || product->getNumResults() != 1)
+      return nullptr;
+    SmallVector<Reader> readers;
+    collectReaders(product->getResult(0), true, readers);
+    for (const Reader &reader : readers) {
+      Operation *owner = getOwner(*reader.operand, block);
+      if (groupOf.lookup_or(owner, ~size_t(0)) == number &&
+          (owner != reader.operand->getOwner() || !reader.sameRows ||
+           !readsOwnRow(*reader.operand)))
+        return nullptr;
+    }
+    return product;
+  }
+
+  /// True if everything that reads what `group` gives comes after `last`.
+  bool isReadAfter(const KernelGroup &group, Operation *last) {
+    SmallVector<Reader> readers;
+    for (Value result : getLast(group)->getResults())
+      collectReaders(result, true, readers);
+    return llvm::all_of(readers, [&](const Reader &reader) {
+      return last->isBeforeInBlock(getOwner(*reader.operand, block));
+    });
+  }
+
+  static Operation *getLast(const KernelGroup &group) {
+    return *llvm::max_element(group.ops, [](Operation *a, Operation *b) {
+      return a->isBeforeInBlock(b);
+    });
+  }
+
+  /// Makes one group of those that are computed from rows of one product.
+  void joinReadersOfProducts() {
+    llvm::MapVector<Operation *, SmallVector<size_t>> readersOf;
+    for (auto [number, group] : llvm::enumerate(groups))
+      if (Operation *product = findProduct(group, number))
+        readersOf[product].push_back(number);
+    for (auto &[product, numbers] : readersOf) {
+      llvm::sort(numbers, [&](size_t a, size_t b) {
+        return getLast(groups[a])->isBeforeInBlock(getLast(groups[b]));
+      });
+      KernelGroup &joined = groups[numbers.back()];
+      Operation *last = getLast(joined);
+      for (size_t number : ArrayRef(numbers).drop_back()) {
+        if (!isReadAfter(groups[number], last))
+          continue;
+        joined.earlierTails.push_back(getLast(groups[number]));
+        llvm::append_range(joined.ops, groups[number].ops);
+        groups[number].ops.clear();
+      }
+    }
+    llvm::erase_if(groups,
+                   [](const KernelGroup &group) { return group.ops.empty(); });
   }
 
   size_t start(Operation *op, bool isRoot) {
@@ -344,11 +332,14 @@ private:
   }
 
   Block *block;
+  bool fewLaunches;
   SmallVector<KernelGroup> groups;
   DenseMap<Operation *, size_t> groupOf;
+  DenseSet<Operation *> prologue; ///< ops before the product of their group
 };
 } // namespace
 
-SmallVector<KernelGroup> gist::formKernelGroups(func::FuncOp function) {
-  return GroupBuilder(function).run();
+SmallVector<KernelGroup> gist::formKernelGroups(func::FuncOp function,
+                                                bool fewLaunches) {
+  return GroupBuilder(function, fewLaunches).run();
 }

@@ -24,22 +24,32 @@ enum class KernelRole {
 };
 KernelRole getKernelRole(mlir::Operation *op);
 
-/// Ops that become one kernel. The last one gives its results; what the others
-/// compute is read inside the group alone, so that the group can be called
-/// where the last one stands.
+/// Ops that become one kernel. The last one gives its results, or several do;
+/// what the others compute is read inside the group alone, so that the group
+/// can be called where the last one stands.
 struct KernelGroup {
   llvm::SmallVector<mlir::Operation *> ops; ///< in program order
-  bool isRoot = false; ///< one of them is a root, the others its epilogue
+  bool isRoot = false; ///< one of them is a root, the others around it
+  /// Those that give results besides the last one, in program order.
+  llvm::SmallVector<mlir::Operation *> earlierTails = {};
 
   mlir::Operation *getTail() const { return ops.back(); }
+  /// All ops that give results.
+  llvm::SmallVector<mlir::Operation *> getTails() const {
+    llvm::SmallVector<mlir::Operation *> tails = earlierTails;
+    tails.push_back(getTail());
+    return tails;
+  }
   KernelKind getKind() const;
   /// A word for people: "matmul", "attention", "rows".
   std::string getName() const;
 };
 
 /// Partitions the compute ops of `function`, which has one block. Groups come
-/// in the order of their tails. Refusals are reported as remarks.
-llvm::SmallVector<KernelGroup> formKernelGroups(mlir::func::FuncOp function);
+/// in the order of their tails. Refusals are reported as remarks. Where
+/// launches count, as on GPUs, more is computed in one of them.
+llvm::SmallVector<KernelGroup> formKernelGroups(mlir::func::FuncOp function,
+                                                bool fewLaunches);
 
 } // namespace gist
 

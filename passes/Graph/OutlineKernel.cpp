@@ -83,21 +83,26 @@ namespace {
 class Outliner {
 public:
   explicit Outliner(const KernelGroup &group)
-      : tail(group.getTail()), kind(group.getKind()), host(tail), kernel(tail) {
+      : tail(group.getTail()), tails(group.getTails()), kind(group.getKind()),
+        host(tail), kernel(tail) {
     members.insert(group.ops.begin(), group.ops.end());
   }
 
   LogicalResult run() {
-    // From the last op backwards.
-    collect(tail);
-    if (failed(chooseDestinations()))
-      return failure();
+    // From each op that gives results backwards.
+    for (Operation *op : tails) {
+      collect(op);
+      llvm::append_range(results, op->getResults());
+      if (failed(chooseDestinations(op)))
+        return failure();
+    }
     build();
     return success();
   }
 
   func::FuncOp function;
   SmallVector<Value> inputs, outputs;
+  SmallVector<Value> results; ///< in the host function
 
 private:
   /// Gathers the ops of the kernel: those of the group and what is free. The
@@ -122,8 +127,8 @@ private:
            op->hasTrait<OpTrait::ConstantLike>();
   }
 
-  /// Finds or makes the tensors that the results go to.
-  LogicalResult chooseDestinations() {
+  /// Finds or makes the tensors that the results of `tail` go to.
+  LogicalResult chooseDestinations(Operation *tail) {
     ReifiedRankedShapedTypeDims shapes;
     for (OpResult result : tail->getResults()) {
       OpOperand *old = getDestination(tail, result.getResultNumber());
@@ -154,9 +159,9 @@ private:
 
   void build() {
     OpBuilder detached(tail->getContext());
-    function = func::FuncOp::create(
-        tail->getLoc(), "kernel",
-        detached.getFunctionType({}, tail->getResultTypes()));
+    TypeRange types = ValueRange(results).getTypes();
+    function = func::FuncOp::create(tail->getLoc(), "kernel",
+                                    detached.getFunctionType({}, types));
     Block *block = function.addEntryBlock();
     // Destinations first into the map, last into the signature.
     Block destinations;
@@ -169,18 +174,18 @@ private:
     kernel.setInsertionPointToEnd(block);
     for (Operation *op : ops)
       clone(op, block);
-    SmallVector<Value> results;
-    for (Value result : tail->getResults())
-      results.push_back(mapping.lookup(result));
-    func::ReturnOp::create(kernel, tail->getLoc(), results);
+    SmallVector<Value> returned;
+    for (Value result : results)
+      returned.push_back(mapping.lookup(result));
+    func::ReturnOp::create(kernel, tail->getLoc(), returned);
     setDestinations(destinations.getArguments());
     for (BlockArgument argument : destinations.getArguments())
       argument.replaceAllUsesWith(
           block->addArgument(argument.getType(), argument.getLoc()));
 
-    function.setFunctionType(detached.getFunctionType(block->getArgumentTypes(),
-                                                      tail->getResultTypes()));
-    markKernel(function, kind, tail->getNumResults());
+    function.setFunctionType(
+        detached.getFunctionType(block->getArgumentTypes(), types));
+    markKernel(function, kind, static_cast<int64_t>(results.size()));
   }
 
   /// Lets the results start from the destinations and not from tensors of
@@ -188,8 +193,9 @@ private:
   void setDestinations(ArrayRef<BlockArgument> arguments) {
     OpBuilder::InsertionGuard guard(kernel);
     Operation *last = mapping.lookup(tail->getResult(0)).getDefiningOp();
-    for (auto [number, argument] : llvm::enumerate(arguments)) {
-      OpOperand *old = getDestination(last, number);
+    for (auto [result, argument] : llvm::zip_equal(results, arguments)) {
+      auto copy = cast<OpResult>(mapping.lookup(result));
+      OpOperand *old = getDestination(copy.getOwner(), copy.getResultNumber());
       if (old && getEmptyDestination(old->get()))
         old->set(startFrom(kernel, old->get(), argument));
     }
@@ -260,7 +266,8 @@ private:
     kernel.setInsertionPointToEnd(block);
   }
 
-  Operation *tail;
+  Operation *tail; ///< the last of `tails`
+  SmallVector<Operation *> tails;
   KernelKind kind;
   OpBuilder host, kernel;
   SmallPtrSet<Operation *, 8> members, visited;
@@ -303,18 +310,39 @@ DispatchOp KernelTable::call(OpBuilder &builder, func::FuncOp kernel,
                             inputs, outputs);
 }
 
+/// Moves the views of what an earlier tail of the group gives, and sizes of
+/// them, behind the last tail, where the kernel is called.
+static void moveReaders(const KernelGroup &group) {
+  Operation *last = group.getTail();
+  SetVector<Operation *> readers;
+  SmallVector<Operation *> tails(group.earlierTails);
+  while (!tails.empty())
+    for (Operation *user : tails.pop_back_val()->getUsers())
+      if (user->getBlock() == last->getBlock() && user->isBeforeInBlock(last) &&
+          readers.insert(user))
+        tails.push_back(user);
+  SmallVector<Operation *> ordered = readers.takeVector();
+  llvm::sort(ordered,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  for (Operation *op : llvm::reverse(ordered))
+    op->moveAfter(last);
+}
+
 LogicalResult KernelTable::outline(const KernelGroup &group) {
+  moveReaders(group);
   Outliner outliner(group);
   if (failed(outliner.run()))
     return failure();
-  Operation *tail = group.getTail();
-  OpBuilder builder(tail);
+  SmallVector<Operation *> tails = group.getTails();
+  OpBuilder builder(group.getTail());
   DispatchOp dispatch = call(builder, outliner.function, group.getName(),
                              outliner.inputs, outliner.outputs);
-  // Only the last op of a group has readers outside of it.
-  tail->replaceAllUsesWith(dispatch);
+  // Only the tails of a group have readers outside of it.
+  for (auto [result, made] :
+       llvm::zip_equal(outliner.results, dispatch.getResults()))
+    result.replaceAllUsesWith(made);
   for (Operation *op : llvm::reverse(group.ops))
-    if (op == tail || op->use_empty())
+    if (llvm::is_contained(tails, op) || op->use_empty())
       op->erase();
   return success();
 }

@@ -55,7 +55,17 @@ uint32_t ModuleWriter::addWeight(std::string name, std::string format,
   weight.size = size;
   spec.weights.push_back(std::move(weight));
   producers.push_back(std::move(producer));
+  places.emplace_back();
   return static_cast<uint32_t>(spec.weights.size() - 1);
+}
+
+void ModuleWriter::placeInside(uint32_t part, uint32_t whole, uint64_t offset) {
+  assert(isStored(part) && isStored(whole) && part != whole &&
+         "both have bytes in the file");
+  assert(offset % kWeightAlignment == 0 &&
+         offset + spec.weights[part].size <= spec.weights[whole].size &&
+         "a part lies in its whole, aligned as every weight");
+  places[part] = {whole, offset};
 }
 
 uint32_t ModuleWriter::addExternalWeight(std::string name, std::string format,
@@ -166,15 +176,15 @@ private:
 
 } // namespace
 
-/// Streams one weight into the open weight section and fills in its hash.
-static Status writeWeight(SectionWriter &writer, WeightSpec &weight,
-                          const WeightProducer &producer) {
+/// Hands the bytes of a weight to `sink` and fills in its hash.
+static Status produceWeight(WeightSpec &weight, const WeightProducer &producer,
+                            const ByteSink &sink) {
   Hasher hasher;
   uint64_t produced = 0;
   GIST_TRY(producer([&](Bytes piece) {
     hasher.update(piece);
     produced += piece.size;
-    return writer.append(piece);
+    return sink(piece);
   }));
   if (produced != weight.size)
     return Status::error(Code::BadArgument,
@@ -182,9 +192,17 @@ static Status writeWeight(SectionWriter &writer, WeightSpec &weight,
                          " were announced",
                          weight.name.c_str(), produced, weight.size);
   weight.hash = hasher.finish();
+  return {};
+}
+
+/// Streams one weight into the open weight section.
+static Status writeWeight(SectionWriter &writer, WeightSpec &weight,
+                          const WeightProducer &producer) {
+  GIST_TRY(produceWeight(weight, producer,
+                         [&](Bytes piece) { return writer.append(piece); }));
   // The zeros behind a weight count for the section's hash, not for the
   // weight's.
-  std::string zeros(alignTo(produced, kWeightAlignment) - produced, '\0');
+  std::string zeros(alignTo(weight.size, kWeightAlignment) - weight.size, '\0');
   return writer.append(bytesOf(zeros));
 }
 
@@ -194,12 +212,16 @@ Status ModuleWriter::write(const std::string &path) {
   uint64_t end = 0;
   bool hasEmbedded = false;
   for (size_t i = 0; i < spec.weights.size(); ++i) {
-    if (!producers[i])
+    if (!isStored(i))
       continue;
     hasEmbedded = true;
     spec.weights[i].offset = end;
     end += alignTo(spec.weights[i].size, kWeightAlignment);
   }
+  for (size_t i = 0; i < spec.weights.size(); ++i)
+    if (places[i].whole != kNone)
+      spec.weights[i].offset =
+          spec.weights[places[i].whole].offset + places[i].offset;
   GIST_TRY(verifySpec(spec));
 
   AtomicFile file;
@@ -216,8 +238,11 @@ Status ModuleWriter::write(const std::string &path) {
     // Pages, so that the weights can be mapped and handed to a device.
     GIST_TRY(writer.open(SectionKind::Weights, 0, kPageAlignment));
     for (size_t i = 0; i < spec.weights.size(); ++i)
-      if (producers[i])
+      if (isStored(i))
         GIST_TRY(writeWeight(writer, spec.weights[i], producers[i]));
+      else if (producers[i]) // Its bytes are written elsewhere.
+        GIST_TRY(produceWeight(spec.weights[i], producers[i],
+                               [](Bytes) { return Status(); }));
     writer.close();
   }
   // After the weights, whose hashes it contains.

@@ -52,6 +52,11 @@ public:
                      std::vector<int64_t> shape, uint64_t size,
                      WeightProducer producer);
 
+  /// Says that the bytes of `part` are those of `whole` from `offset` on, which
+  /// is a multiple of kWeightAlignment: they are in the file once. Both are
+  /// embedded weights, and `whole` lies in no other.
+  void placeInside(uint32_t part, uint32_t whole, uint64_t offset);
+
   /// A weight that stays in `file` (path relative to the module's folder).
   /// `data` is its content there, used for the hash.
   uint32_t addExternalWeight(std::string name, std::string format,
@@ -78,7 +83,18 @@ public:
   Status write(const std::string &path);
 
 private:
+  /// Where the bytes of a weight are if they are not its own.
+  struct Inside {
+    uint32_t whole = kNone; ///< index of the weight that has them
+    uint64_t offset = 0;    ///< bytes from its beginning
+  };
+
+  bool isStored(size_t weight) const {
+    return producers[weight] && places[weight].whole == kNone;
+  }
+
   std::vector<WeightProducer> producers; ///< parallel to spec.weights
+  std::vector<Inside> places;            ///< parallel to spec.weights
   std::vector<std::string> code;         ///< parallel to spec.targets
   std::string tokenizer, plan;
 };

@@ -187,3 +187,16 @@ func.func @interleave_c1(%a: vector<128x32xf16>, %b: vector<64x32xf16>, %s: vect
   gist.tile_interleave %s of %a, %b : vector<128x64xf32>, vector<128x32xf16>, vector<64x32xf16>
   return
 }
+
+// -----
+
+func.func @product_c6_odd(%x: tensor<?x64xf16>, %w: tensor<95x64xf16>, %e: tensor<?x95xf32>) -> tensor<?x95xf32> {
+  // expected-error @+1 {{is paired and expects an even number of columns, got 95}}
+  %p = gist.tile_product ins(%x, %w : tensor<?x64xf16>, tensor<95x64xf16>) outs(%e : tensor<?x95xf32>)
+      workgroup [64, 64] waves [2, 2] paired {
+  ^bb0(%row: index, %column: index):
+    %s = arith.constant dense<0.0> : vector<64x64xf32>
+    gist.tile_yield %s : vector<64x64xf32>
+  }
+  return %p : tensor<?x95xf32>
+}

@@ -254,3 +254,156 @@ def test_rows_and_columns_do_not_mix():
     assert np.all(np.isfinite(y) == ~bad)
     norm = np.linalg.norm(expected, axis=1).max() / np.sqrt(n)
     assert np.max(np.abs(y - expected)[~bad]) <= 2e-3 * norm
+
+
+def gate(n, k, x="f16", w="f16", m="?", blocks=None, tile=None, y="f32"):
+    """The kernel y = g * tanh(u), of which g and u are the halves of x W^T."""
+    weight = f"tensor<{2 * n}x{k}x{w}>"
+    stored, numbers, lines = weight, "%w", []
+    if blocks:
+        name, count, size = blocks
+        stored, numbers, weight = f"tensor<{2 * n}x{count}x{size}xi8>", "%n", f"tensor<{2 * n}x{k}xf32>"
+        lines.append(f"%n = gist.dequantize %w format {name} : {stored}")
+    both, half, out = f"tensor<{m}x{2 * n}xf32>", f"tensor<{m}x{n}xf32>", f"tensor<{m}x{n}x{y}>"
+    rows = "%d" if m == "?" else m
+    identity = "affine_map<(m, n) -> (m, n)>"
+    if m == "?":
+        lines += ["%c0 = arith.constant 0 : index", f"%d = tensor.dim %y, %c0 : {out}"]
+    round_to = f"%v = arith.truncf %t : f32 to {y}" if y != "f32" else "%v = arith.addf %t, %zero : f32"
+    lines += [
+        "%zero = arith.constant 0.0 : f32",
+        f"%e = tensor.empty({'%d' if m == '?' else ''}) : {both}",
+        f"%eh = tensor.empty({'%d' if m == '?' else ''}) : {half}",
+        f"%z = linalg.fill ins(%zero : f32) outs(%e : {both}) -> {both}",
+        "%p = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>,"
+        " affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]"
+        f" ins(%x, {numbers} : tensor<{m}x{k}x{x}>, {weight}) outs(%z : {both}) -> {both}",
+        f"%g = tensor.extract_slice %p[0, 0] [{rows}, {n}] [1, 1] : {both} to {half}",
+        f"%u = tensor.extract_slice %p[0, {n}] [{rows}, {n}] [1, 1] : {both} to {half}",
+        f"%a = linalg.generic {{indexing_maps = [{identity}, {identity}],"
+        f' iterator_types = ["parallel", "parallel"]}} ins(%u : {half}) outs(%eh : {half}) {{'
+        "^bb0(%a0: f32, %a1: f32): %t = math.tanh %a0 : f32 linalg.yield %t : f32 }"
+        f" -> {half}",
+        f"%q = linalg.generic {{indexing_maps = [{identity}, {identity}, {identity}],"
+        f' iterator_types = ["parallel", "parallel"]}} ins(%g, %a : {half}, {half})'
+        f" outs(%y : {out}) {{^bb0(%a0: f32, %a1: f32, %a2: {y}):"
+        f" %t = arith.mulf %a0, %a1 : f32 {round_to} linalg.yield %v : {y} }} -> {out}",
+    ]
+    attributes = "gist.kernel = #gist.kernel<kind = matmul, outputs = 1>"
+    if tile:
+        attributes += f", gist.tile = {tile}"
+    body = "\n  ".join(lines)
+    return f"""
+func.func private @gate(%x: tensor<{m}x{k}x{x}>, %w: {stored}, %y: {out}) -> {out} attributes {{{attributes}}} {{
+  {body}
+  return %q : {out}
+}}
+"""
+
+
+def gated(x, w):
+    g, u = np.split(x @ w.T, 2, axis=1)
+    return g * np.tanh(u)
+
+
+@pytest.mark.parametrize("name", [*TILES, None])
+def test_gate(name):
+    """Both halves of the columns meet in a lane, whatever the tile."""
+    rng = np.random.default_rng(11)
+    n, k = 72, 96
+    kernels = Kernels(gate(n, k, tile=TILES.get(name), y="f16"))
+    w, exact_w = convert(draw(rng, 2 * n, k) / 8, "f16")
+    for m in (1, 31, 65):
+        x, exact_x = convert(draw(rng, m, k), "f16")
+        y = np.full((m, n), np.nan, np.float16)
+        kernels.call("gate", rows(x), whole(w), rows(y))
+        check(y.astype(np.float64), gated(exact_x, exact_w))
+
+
+@pytest.mark.parametrize("m, n, k", [(1, 96, 64), (3, 20, 40), (1, 7, 512)])
+def test_gate_of_few_rows(m, n, k):
+    rng = np.random.default_rng(12)
+    kernels = Kernels(gate(n, k, "f32", "f16", m=m))
+    w, exact_w = convert(draw(rng, 2 * n, k) / 8, "f16")
+    x, y = draw(rng, m, k), np.full((m, n), np.nan, np.float32)
+    kernels.call("gate", whole(x), whole(w), whole(y))
+    check(y.astype(np.float64), gated(x.astype(np.float64), exact_w))
+
+
+@pytest.mark.parametrize("m", [1, 35])
+def test_gate_of_blocks(m, unaligned):
+    rng = np.random.default_rng(13)
+    n, k, size = 40, 96, BLOCKS["q4_1"][0]
+    blocks = random_blocks(rng, "q4_1", 2 * n, k)
+    kernels = Kernels(gate(n, k, "f32", m=m, blocks=("q4_1", k // 32, size)))
+    x, y = draw(rng, m, k), np.full((m, n), np.nan, np.float32)
+    kernels.call("gate", whole(x), whole(blocks), whole(y))
+    exact = dequantize(blocks, "q4_1").astype(np.float64)
+    check(y.astype(np.float64), gated(x.astype(np.float64), exact))
+
+
+def norm_product(m, n, k):
+    """The kernel y = layernorm(x) W^T + r: two reductions, one of which needs the other."""
+    x, row, y = f"tensor<{m}x{k}xf32>", f"tensor<{m}xf32>", f"tensor<{m}x{n}xf32>"
+    both, first = "affine_map<(m, k) -> (m, k)>", "affine_map<(m, k) -> (m)>"
+    return f"""
+func.func private @norm(%x: {x}, %gain: tensor<{k}xf32>, %w: tensor<{n}x{k}xf16>, %r: {y}, %y: {y}) -> {y}
+    attributes {{gist.kernel = #gist.kernel<kind = matmul, outputs = 1>}} {{
+  %zero = arith.constant 0.0 : f32
+  %count = arith.constant {float(k)} : f32
+  %er = tensor.empty() : {row}
+  %zr = linalg.fill ins(%zero : f32) outs(%er : {row}) -> {row}
+  %mean = linalg.generic {{indexing_maps = [{both}, {first}], iterator_types = ["parallel", "reduction"]}}
+      ins(%x : {x}) outs(%zr : {row}) {{
+  ^bb0(%a: f32, %s: f32):
+    %0 = arith.divf %a, %count : f32
+    %1 = arith.addf %0, %s : f32
+    linalg.yield %1 : f32
+  }} -> {row}
+  %var = linalg.generic {{indexing_maps = [{both}, {first}, {first}], iterator_types = ["parallel", "reduction"]}}
+      ins(%x, %mean : {x}, {row}) outs(%zr : {row}) {{
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %0 = arith.subf %a, %b : f32
+    %1 = arith.mulf %0, %0 : f32
+    %2 = arith.addf %1, %s : f32
+    linalg.yield %2 : f32
+  }} -> {row}
+  %ex = tensor.empty() : {x}
+  %h = linalg.generic {{indexing_maps = [{both}, {first}, {first}, affine_map<(m, k) -> (k)>, {both}],
+      iterator_types = ["parallel", "parallel"]}}
+      ins(%x, %mean, %var, %gain : {x}, {row}, {row}, tensor<{k}xf32>) outs(%ex : {x}) {{
+  ^bb0(%a: f32, %b: f32, %c: f32, %d: f32, %o: f32):
+    %0 = arith.subf %a, %b : f32
+    %1 = arith.divf %c, %count : f32
+    %2 = math.rsqrt %1 : f32
+    %3 = arith.mulf %0, %2 : f32
+    %4 = arith.mulf %3, %d : f32
+    linalg.yield %4 : f32
+  }} -> {x}
+  %ey = tensor.empty() : {y}
+  %zy = linalg.fill ins(%zero : f32) outs(%ey : {y}) -> {y}
+  %p = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>,
+      affine_map<(m, n, k) -> (m, n)>] ins(%h, %w : {x}, tensor<{n}x{k}xf16>) outs(%zy : {y}) -> {y}
+  %q = linalg.generic {{indexing_maps = [{both}, {both}, {both}], iterator_types = ["parallel", "parallel"]}}
+      ins(%p, %r : {y}, {y}) outs(%y : {y}) {{
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.addf %a, %b : f32
+    linalg.yield %0 : f32
+  }} -> {y}
+  return %q : {y}
+}}
+"""
+
+
+@pytest.mark.parametrize("m, n, k", [(1, 96, 64), (3, 20, 72), (1, 33, 1000)])
+def test_norm_before_few_rows(m, n, k):
+    """Every workgroup reduces the rows for itself."""
+    rng = np.random.default_rng(14)
+    kernels = Kernels(norm_product(m, n, k))
+    w, exact_w = convert(draw(rng, n, k), "f16")
+    x, r, gain = draw(rng, m, k) + 3, draw(rng, m, n), draw(rng, 1, k)[0]
+    y = np.full((m, n), np.nan, np.float32)
+    kernels.call("norm", whole(x), whole(gain), whole(w), whole(r), whole(y))
+    exact = x.astype(np.float64)
+    normed = (exact - exact.mean(1, keepdims=True)) / exact.std(1, keepdims=True) * gain
+    check(y.astype(np.float64), normed @ exact_w.T + r, 1e-5)

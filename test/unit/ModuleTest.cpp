@@ -170,6 +170,30 @@ TEST(Module, StreamedWeightsComeInPieces) {
   EXPECT_EQ(folder.list(), std::vector<std::string>{"m.gist"});
 }
 
+TEST(Module, PartsOfAJoinedWeightHaveNoBytesOfTheirOwn) {
+  TemporaryFolder folder;
+  std::string a(128, 'a'), b(100, 'b'), both = a + b;
+  auto build = [&](bool shared, const char *name) {
+    TinyModel model;
+    uint32_t first = model.writer.addWeight("a", "bytes", {128}, bytesOf(a));
+    uint32_t second = model.writer.addWeight("b", "bytes", {100}, bytesOf(b));
+    uint32_t joined =
+        model.writer.addWeight("a+b", "bytes", {228}, bytesOf(both));
+    if (shared) {
+      model.writer.placeInside(first, joined, 0);
+      model.writer.placeInside(second, joined, 128);
+    }
+    auto module = openModule(model.write(folder.file(name)));
+    EXPECT_EQ(module->weight(first).text(), a);
+    EXPECT_EQ(module->weight(second).text(), b);
+    EXPECT_EQ(module->weight(joined).text(), both);
+    EXPECT_TRUE(module->verifyWeights().ok());
+    return module->spec().weights[joined].offset;
+  };
+  // Without its parts before it, the whole begins where the first one did.
+  EXPECT_EQ(build(true, "1.gist") + 128 + 128, build(false, "2.gist"));
+}
+
 // The model's own file may be changed, cut or removed after compiling.
 TEST(Module, ExternalWeights) {
   TemporaryFolder folder;

@@ -16,6 +16,7 @@
 
 #include "nlohmann/json.hpp"
 
+#include <algorithm>
 #include <memory>
 
 using namespace gist;
@@ -37,17 +38,35 @@ static const char *sectionName(SectionKind kind) {
   return number < std::size(kNames) ? kNames[number] : kNames[0];
 }
 
-/// Of all weights, also of those that are in other files.
-static uint64_t weightBytes(const ModuleSpec &spec) {
-  uint64_t total = 0;
-  for (const WeightSpec &weight : spec.weights)
-    total += weight.size;
-  return total;
-}
+namespace {
+/// The weights of a module and their bytes. Weights that are joined for one
+/// target lie around those that another target reads, and count as these.
+struct WeightCount {
+  size_t count = 0;
+  uint64_t bytes = 0;
+
+  explicit WeightCount(const ModuleSpec &spec) {
+    for (const WeightSpec &weight : spec.weights) {
+      auto isPart = [&](const WeightSpec &other) {
+        return other.file.empty() && !other.random && other.size > 0 &&
+               other.size < weight.size && other.offset >= weight.offset &&
+               other.offset - weight.offset <= weight.size - other.size;
+      };
+      bool isEmbedded = weight.file.empty() && !weight.random;
+      if (isEmbedded &&
+          std::any_of(spec.weights.begin(), spec.weights.end(), isPart))
+        continue;
+      ++count;
+      bytes += weight.size;
+    }
+  }
+};
+} // namespace
 
 /// The names of these fields are an interface: scripts read them.
 static nlohmann::json toJson(const Module &module, bool verified) {
   const ModuleSpec &spec = module.spec();
+  WeightCount weights(spec);
   nlohmann::json sections = nlohmann::json::array();
   for (const SectionHeader &section : module.sections())
     sections.push_back({{"kind", sectionName(section.kind)},
@@ -88,8 +107,8 @@ static nlohmann::json toJson(const Module &module, bool verified) {
           {"layers", spec.model.layerCount},
           {"stop_tokens", spec.model.stopTokens},
           {"properties", spec.model.properties},
-          {"weights", spec.weights.size()},
-          {"weight_bytes", weightBytes(spec)},
+          {"weights", weights.count},
+          {"weight_bytes", weights.bytes},
           {"weights_verified", verified},
           {"kernels", spec.kernels.size()},
           {"symbols", symbols},
@@ -109,8 +128,9 @@ static void printSummary(const Module &module, bool verified) {
                 static_cast<unsigned long long>(section.offset),
                 static_cast<unsigned long long>(section.size),
                 hashText(section.hash).c_str());
-  std::printf("weights: %zu, %s%s\n", spec.weights.size(),
-              sizeText(weightBytes(spec)).c_str(),
+  WeightCount weights(spec);
+  std::printf("weights: %zu, %s%s\n", weights.count,
+              sizeText(weights.bytes).c_str(),
               verified ? ", hashes are right" : "");
   printTargets(module);
   std::printf("kernels: %zu\n", spec.kernels.size());

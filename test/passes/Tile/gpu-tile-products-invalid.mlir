@@ -169,3 +169,20 @@ func.func private @outside(%x: tensor<?x32xf16>, %w: tensor<96x32xf16>, %n: inde
   }
   return %p : tensor<?x96xf32>
 }
+
+// -----
+
+#tile = #gist.gpu_product<rows = 64, columns = 64, depth = 32, waves = [2, 2], stages = 2, instruction = mfma_32x32x8, element = f16>
+
+// expected-error @+1 {{cannot be written for gfx942}}
+func.func private @no_pairs(%x: tensor<?x32xf16>, %w: tensor<96x32xf16>, %y: tensor<?x96xf32>)
+    -> tensor<?x96xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>, gist.tile = #tile} {
+  // expected-error @+1 {{is paired, so that slices of both halves of its columns must be all that is read of it}}
+  %p = gist.tile_product ins(%x, %w : tensor<?x32xf16>, tensor<96x32xf16>) outs(%y : tensor<?x96xf32>)
+      workgroup [64, 64] waves [2, 2] paired {
+  ^bb0(%row: index, %column: index):
+    %s = arith.constant dense<0.0> : vector<64x64xf32>
+    gist.tile_yield %s : vector<64x64xf32>
+  }
+  return %p : tensor<?x96xf32>
+}

@@ -136,3 +136,23 @@ func.func private @one_row(%x: tensor<1x192xf32>, %w: tensor<576x192xf16>, %y: t
       outs(%z : tensor<1x576xf32>) -> tensor<1x576xf32>
   return %p : tensor<1x576xf32>
 }
+
+// What reads both halves of the columns at once makes them pairs of neighbours.
+// AMD-LABEL: func.func private @gate
+// AMD:         gist.tile_product {{.+}} paired {
+// NVIDIA-LABEL: func.func private @gate
+// NVIDIA:         gist.tile_product {{.+}} paired {
+// NVIDIA:         linalg.mul
+func.func private @gate(%x: tensor<?x64xf16>, %w: tensor<3072x64xf16>, %t: index, %y: tensor<?x1536xf32>)
+    -> tensor<?x1536xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%t) : tensor<?x3072xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<?x3072xf32>) -> tensor<?x3072xf32>
+  %p = linalg.matmul indexing_maps = [#x, #w, #y]
+      ins(%x, %w : tensor<?x64xf16>, tensor<3072x64xf16>)
+      outs(%z : tensor<?x3072xf32>) -> tensor<?x3072xf32>
+  %g = tensor.extract_slice %p[0, 0] [%t, 1536] [1, 1] : tensor<?x3072xf32> to tensor<?x1536xf32>
+  %u = tensor.extract_slice %p[0, 1536] [%t, 1536] [1, 1] : tensor<?x3072xf32> to tensor<?x1536xf32>
+  %m = linalg.mul ins(%g, %u : tensor<?x1536xf32>, tensor<?x1536xf32>) outs(%y : tensor<?x1536xf32>) -> tensor<?x1536xf32>
+  return %m : tensor<?x1536xf32>
+}

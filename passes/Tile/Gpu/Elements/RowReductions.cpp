@@ -236,6 +236,9 @@ static Size getOrigin(Value tensor, int64_t dim) {
     return {ShapedType::kDynamic, empty.getDynamicSize(dim), -1};
   if (auto insert = dyn_cast_or_null<tensor::InsertSliceOp>(op))
     return getOrigin(insert.getDest(), dim);
+  if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op);
+      slice && slice.getDroppedDims().none())
+    return {ShapedType::kDynamic, cast<Value>(slice.getMixedSizes()[dim]), -1};
   if (auto collapse = dyn_cast_or_null<tensor::CollapseShapeOp>(op))
     if (int64_t from = getGroup(collapse.getReassociationIndices(), false);
         from >= 0)

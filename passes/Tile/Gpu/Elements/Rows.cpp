@@ -19,29 +19,12 @@
 #include "passes/Kernel/Kernels.h"
 #include "passes/Tile/Gpu/Elements/GpuKernel.h"
 #include "passes/Tile/Gpu/Elements/RowReductions.h"
+#include "passes/Tile/Gpu/Elements/RowTeam.h"
 
 using namespace mlir;
 using namespace gist;
 
 using Values = GpuBuilder::Values;
-
-/// Steps over the columns of a row that are written one after the other, so
-/// that what they read stays in registers.
-static constexpr int64_t kMaxUnrolled = 8;
-
-/// How many neighbours along `size` elements, of which `bytes` each are
-/// written, a thread takes at once.
-static int64_t getWidth(int64_t size, int64_t bytes) {
-  if (ShapedType::isDynamic(size) || size == 0)
-    return 1;
-  int64_t most = bytes >= 4 ? 4 : 8;
-  return std::min(most, size & -size);
-}
-
-static int64_t getElementBytes(Value tensor) {
-  Type type = getElementTypeOrSelf(tensor);
-  return type.isIndex() ? 8 : std::max(type.getIntOrFloatBitWidth() / 8, 1u);
-}
 
 /// The product of sizes, or kDynamic.
 static int64_t getProduct(ArrayRef<int64_t> sizes) {
@@ -60,7 +43,7 @@ public:
       : source(kernel.source), tile(kernel.getTile<GpuRowsAttr>()), b(kernel.b),
         emitter(kernel.emitter), reductions(getRowReductions(source)),
         rowRank(getRowRank(source, reductions)) {
-    width = getWidth(getLastSize(), getElementBytes(emitter.getWritten(0)));
+    width = getRowWidth(getLastSize(), getElementBytes(emitter.getWritten(0)));
   }
 
   FailureOr<GpuGrid> write();
@@ -76,13 +59,6 @@ private:
   void writeAt(unsigned result, Value column, int64_t width, Value isInside);
   Values getColumnSizes(unsigned result);
 
-  using ColumnBody =
-      function_ref<Values(Value column, Value isInside, ValueRange carried)>;
-  /// Goes through the columns of this thread: `body` gets the first of `width`
-  /// columns. Where `isInside` is false they are others, to be left alone.
-  Values forColumns(Value size, int64_t width, ValueRange carried,
-                    ColumnBody body);
-
   func::FuncOp source;
   GpuRowsAttr tile;
   GpuBuilder &b;
@@ -91,13 +67,8 @@ private:
   unsigned rowRank;
   int64_t width;
 
-  int64_t teamThreads = 0;
-  Value member; ///< the number of this thread in its team
-  Values row;   ///< leading indices of the elements of a team
-  /// Columns by size, width and step: one value each, so that what was read at
-  /// it is known to be the same.
-  std::map<std::tuple<int64_t, int64_t, int64_t>, std::pair<Value, Value>>
-      columns;
+  std::optional<RowTeam> team;
+  Values row; ///< leading indices of the elements of a team
 };
 } // namespace
 
@@ -149,86 +120,12 @@ void RowsWriter::writeAt(unsigned result, Value column, int64_t width,
 // Teams
 //===----------------------------------------------------------------------===//
 
-Values RowsWriter::forColumns(Value size, int64_t width, ValueRange carried,
-                              ColumnBody body) {
-  Value always = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
-  int64_t stride = teamThreads * width;
-  std::optional<int64_t> known = getConstantIntValue(size);
-  if (!known || *known > stride * kMaxUnrolled)
-    return b.loop(b.mul(member, width), size, stride, carried,
-                  [&](Value column, ValueRange carried) {
-                    return body(column, always, carried);
-                  });
-  Values values(carried);
-  for (int64_t first = 0; first < *known; first += stride) {
-    auto &[column, isInside] = columns[{*known, width, first}];
-    if (!column) {
-      column = b.add(b.mul(member, width), first);
-      isInside = always;
-      if (first + stride > *known) {
-        isInside = b.isLess(column, *known);
-        column = b.select(isInside, column, b.index(0));
-      }
-    }
-    values = body(column, isInside, values);
-  }
-  return values;
-}
-
 /// Reduces this team's row and binds the result.
 void RowsWriter::reduceRow(const RowReduction &reduction) {
-  linalg::LinalgOp op = reduction.op;
-  Value tensor = op->getResult(0);
-  Type element = getElementTypeOrSelf(tensor);
-  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  Values at(ArrayRef(row).take_front(reduction.rank)), loops(op.getNumLoops());
-  for (auto [expr, i] : llvm::zip_equal(map.getResults(), at))
-    loops[cast<AffineDimExpr>(expr).getPosition()] = i;
-  SmallVector<unsigned> outer;
-  for (unsigned i = 0; i < loops.size(); ++i)
-    if (!loops[i] && i != reduction.inner)
-      outer.push_back(i);
-
-  auto combine = [&](Value lhs, Value rhs) -> Value {
-    IRMapping mapping;
-    mapping.map(reduction.combiner->getOperands(), ValueRange{lhs, rhs});
-    return b.clone(*reduction.combiner, mapping)->getResult(0);
-  };
-  Value size = emitter.getLoopSize(op, reduction.inner);
-  int64_t lanes = std::min(
-      width, getWidth(getConstantIntValue(size).value_or(ShapedType::kDynamic),
-                      getElementBytes(emitter.getWritten(0))));
-  Value start =
-      b.broadcast(arith::ConstantOp::create(
-                      b, *arith::getNeutralElement(reduction.combiner)),
-                  lanes);
-  std::function<Values(unsigned, ValueRange)> reduce =
-      [&](unsigned depth, ValueRange carried) -> Values {
-    if (depth < outer.size())
-      return b.loop(b.index(0), emitter.getLoopSize(op, outer[depth]), 1,
-                    carried, [&](Value iv, ValueRange carried) {
-                      loops[outer[depth]] = iv;
-                      return reduce(depth + 1, carried);
-                    });
-    return forColumns(
-        size, lanes, carried,
-        [&](Value column, Value isInside, ValueRange carried) -> Values {
-          loops[reduction.inner] = column;
-          std::optional<unsigned> inner;
-          if (lanes > 1)
-            inner = reduction.inner;
-          Value next = emitter.iterate(op, loops, inner, lanes, carried)[0];
-          return {b.select(isInside, next, carried[0])};
-        });
-  };
-  Value sum = b.reduceLanes(reduce(0, start)[0], combine);
-  sum = teamThreads > b.getGpu().waveSize ? b.workgroupReduce(sum, combine)
-                                          : b.waveReduce(sum, combine);
-  Value init = emitter.element(op.getDpsInits()[0], at);
-  Value result = combine(init, sum);
-  assert(result.getType() == element && "a reduction to another type");
-  (void)element;
-  emitter.bind(tensor, [at, result](ValueRange indices, int64_t width) {
+  Value result = team->reduce(reduction, row, width);
+  Values at(ArrayRef(row).take_front(reduction.rank));
+  emitter.bind(reduction.op->getResult(0), [at, result](ValueRange indices,
+                                                        int64_t width) {
     return width == 1 && ElementEmitter::areSame(indices, at) ? result
                                                               : Value();
   });
@@ -238,7 +135,8 @@ void RowsWriter::writeRow(unsigned result) {
   Values sizes = getColumnSizes(result);
   if (sizes.empty()) {
     Value value = emitter.element(emitter.getWritten(result), row);
-    b.ifThen(b.isEqual(member, 0), [&] { emitter.store(result, row, value); });
+    b.ifThen(b.isEqual(team->getMember(), 0),
+             [&] { emitter.store(result, row, value); });
     return;
   }
   Value size = b.index(1);
@@ -246,24 +144,26 @@ void RowsWriter::writeRow(unsigned result) {
     size = b.mul(size, next);
   int64_t lanes = std::min(
       width,
-      getWidth(getConstantIntValue(sizes.back()).value_or(ShapedType::kDynamic),
-               getElementBytes(emitter.getWritten(result))));
-  forColumns(size, lanes, {},
-             [&](Value column, Value isInside, ValueRange) -> Values {
-               writeAt(result, column, lanes, isInside);
-               return {};
-             });
+      getRowWidth(
+          getConstantIntValue(sizes.back()).value_or(ShapedType::kDynamic),
+          getElementBytes(emitter.getWritten(result))));
+  team->forColumns(size, lanes, {},
+                   [&](Value column, Value isInside, ValueRange) -> Values {
+                     writeAt(result, column, lanes, isInside);
+                     return {};
+                   });
 }
 
 FailureOr<GpuGrid> RowsWriter::writeTeams(AffineExpr rows) {
   int64_t teams = tile.getRows();
-  teamThreads = b.getThreads() / teams;
-  member = b.thread();
+  int64_t teamThreads = b.getThreads() / teams;
+  Value member = b.thread();
   Value number = b.block(0);
   if (teams > 1) {
     member = b.rem(b.thread(), teamThreads);
     number = b.add(b.mul(number, teams), b.div(b.thread(), teamThreads));
   }
+  team.emplace(emitter, teamThreads, member);
   Values sizes;
   Value count = b.index(1);
   for (OpFoldResult size :
@@ -383,7 +283,7 @@ GpuRowsAttr gist::selectRowsTile(func::FuncOp kernel, const GpuInfo &gpu) {
     int64_t last = written.getRank() ? written.getShape().back() : 1;
     if (written.getRank() <= static_cast<int64_t>(rowRank))
       last = 1;
-    int64_t part = kThreads * getWidth(last, bytes);
+    int64_t part = kThreads * getRowWidth(last, bytes);
     if (!ShapedType::isDynamic(columns) && columns > 0 && columns <= part)
       return GpuRowsAttr::get(context, part / columns, kThreads / gpu.waveSize,
                               columns);
@@ -392,6 +292,15 @@ GpuRowsAttr gist::selectRowsTile(func::FuncOp kernel, const GpuInfo &gpu) {
 
   // A thread has at least two vectors of a row before another wave shares it.
   int64_t longest = columns;
+  for (unsigned i = 1; i < kernel.getNumResults(); ++i) {
+    auto type = cast<RankedTensorType>(getWrittenTensor(kernel, i).getType());
+    if (type.getRank() < static_cast<int64_t>(rowRank))
+      continue; // Refused where it is written.
+    int64_t size = getProduct(type.getShape().drop_front(rowRank));
+    longest = ShapedType::isDynamic(size) || ShapedType::isDynamic(longest)
+                  ? ShapedType::kDynamic
+                  : std::max(longest, size);
+  }
   for (RowReduction &reduction : reductions) {
     int64_t size = reduction.op.getStaticLoopRanges()[reduction.inner];
     longest = ShapedType::isDynamic(size) || ShapedType::isDynamic(longest)
@@ -402,7 +311,7 @@ GpuRowsAttr gist::selectRowsTile(func::FuncOp kernel, const GpuInfo &gpu) {
   bool hasFewRows = !ShapedType::isDynamic(rows) && rows < kTeams;
   int64_t vectors = ShapedType::isDynamic(longest)
                         ? kUnknownVectors
-                        : longest / getWidth(longest, bytes);
+                        : longest / getRowWidth(longest, bytes);
   int64_t perThread = hasFewRows ? 1 : 2;
   int64_t waves = 1;
   while (waves < kMaxWavesOfRow && waves * gpu.waveSize * perThread < vectors)

@@ -12,10 +12,15 @@
 // once. At the end the sums of the lanes come together, and those of the waves
 // that share a row.
 //
+// Where x is the result of a norm, every workgroup reduces the rows for itself:
+// they are short, and it saves a launch. Where columns are paired a lane has
+// both numbers of a pair, one after the other.
+//
 // The tile is a #gist.gpu_gemv.
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Tile/Gpu/Elements/RowTeam.h"
 #include "passes/Tile/Gpu/Matmul/Matmul.h"
 
 using namespace mlir;
@@ -32,13 +37,14 @@ public:
         w(emitter, product.getDpsInputs()[1]), rows(tile.getRows()),
         columns(tile.getColumns()), steps(tile.getSteps()), piece(w.getPiece()),
         lanes(tile.getLanes()), wavesOfK(tile.getWaves()[1]),
+        perStore(isPaired(product) ? 2 : 1), emitter(emitter), product(product),
         result(emitter, product, columns) {
     // Rows of W whose sums a lane has; between them are those of the other
     // groups of lanes.
     apart = tile.getWaves()[0] * b.getGpu().waveSize / lanes;
     each = columns / apart;
     Value group = b.div(b.rem(b.thread(), apart * lanes), lanes);
-    first = b.add(b.mul(b.block(0), columns), group);
+    first = b.add(b.mul(b.block(0), columns / perStore), group);
     laneOfRow = b.rem(b.lane(), lanes);
     waveOfK = b.div(b.thread(), apart * lanes);
   }
@@ -47,6 +53,7 @@ public:
     int64_t stride = lanes * piece * wavesOfK * steps;
     Value start =
         b.add(b.mul(waveOfK, lanes * piece * steps), b.mul(laneOfRow, piece));
+    reduceRows(start);
     Values sums(rows * each, b.f32(0));
     sums = b.loop(b.index(0), b.index(w.getDepth()), stride, sums,
                   [&](Value k, ValueRange sums) {
@@ -58,17 +65,66 @@ public:
   }
 
 private:
-  Value getColumn(int64_t i) { return b.add(first, i * apart); }
+  /// The first column of the store that sum number `i` is part of.
+  Value getColumn(int64_t i) {
+    return b.mul(b.add(first, i / perStore * apart), perStore);
+  }
+  /// The row of W that sum number `i` is of.
+  Value getRowOfW(int64_t i) {
+    Value last = b.sub(w.getRows(), 1);
+    if (perStore == 1)
+      return b.min(getColumn(i), last);
+    // Both halves of W have a row for a pair.
+    int64_t half = *getConstantIntValue(w.getRows()) / 2;
+    Value pair = b.min(b.add(first, i / 2 * apart), b.index(half - 1));
+    return b.add(pair, i % 2 * half);
+  }
+
+  /// Asks for what the first step reads of W: it arrives while rows are
+  /// reduced.
+  void prefetch(Value k) {
+    if (b.getGpu().kind != GpuKind::Nvidia || !w.isMemory())
+      return;
+    Value at = b.min(k, b.index(std::max<int64_t>(w.getDepth() - piece, 0)));
+    for (int64_t i = 0; i < each; ++i) {
+      auto [buffer, place] = w.getPlace(getRowOfW(i), at);
+      prefetchLine(b, buffer, place);
+    }
+  }
+
+  /// Computes what x needs of each row as a whole. `k` is the first number that
+  /// this lane has of a row.
+  void reduceRows(Value k) {
+    SmallVector<RowReduction> reductions =
+        getRowReductions(product->getParentOfType<func::FuncOp>());
+    llvm::erase_if(reductions, [&](const RowReduction &reduction) {
+      return reduction.op == product || reduction.rank != 1;
+    });
+    if (!reductions.empty())
+      prefetch(k);
+    RowTeam team(emitter, b.getThreads(), b.thread());
+    for (const RowReduction &reduction : reductions) {
+      constexpr int64_t kWidth = 4;
+      Values numbers;
+      for (int64_t row = 0; row < rows; ++row)
+        numbers.push_back(team.reduce(reduction, b.index(row), kWidth));
+      emitter.bind(reduction.op->getResult(0), [numbers](ValueRange indices,
+                                                         int64_t width) {
+        std::optional<int64_t> row = getConstantIntValue(indices.front());
+        return width == 1 && row ? numbers[*row] : Value();
+      });
+    }
+  }
 
   /// Adds `steps` pieces of each row, from k on. All loads come first.
   Values getSteps(Value k, int64_t stride, ValueRange sums) {
     bool checked = w.getDepth() % stride != 0;
-    Value lastW = b.sub(w.getRows(), 1), lastX = b.sub(x.getRows(), 1);
+    Value lastX = b.sub(x.getRows(), 1);
     SmallVector<Values> fetchedW, fetchedX;
     for (int64_t step = 0; step < steps; ++step) {
       Value at = b.add(k, step * lanes * piece);
       for (int64_t i = 0; i < each; ++i)
-        fetchedW.push_back(w.fetch(b.min(getColumn(i), lastW), at, checked));
+        fetchedW.push_back(w.fetch(getRowOfW(i), at, checked));
       for (int64_t row = 0; row < rows; ++row)
         for (int64_t i = 0; i < piece; i += x.getPiece())
           fetchedX.push_back(
@@ -134,8 +190,11 @@ private:
     b.ifThen(isWriter, [&] {
       for (int64_t row = 0; row < rows; ++row)
         result.ifRow(b.index(row), [&] {
-          for (int64_t i = 0; i < each; ++i)
-            result.store(b.index(row), getColumn(i), sums[row * each + i]);
+          for (int64_t i = 0; i < each; i += perStore) {
+            ArrayRef<Value> numbers = sums.slice(row * each + i, perStore);
+            result.store(b.index(row), getColumn(i),
+                         perStore == 1 ? numbers[0] : b.concat(numbers));
+          }
         });
     });
   }
@@ -143,6 +202,9 @@ private:
   GpuBuilder &b;
   Operand x, w;
   int64_t rows, columns, steps, piece, lanes, wavesOfK;
+  int64_t perStore; ///< numbers that are stored together
+  ElementEmitter &emitter;
+  linalg::LinalgOp product;
   MatmulResult result;
   int64_t apart, each;
   Value first, laneOfRow, waveOfK;
@@ -158,11 +220,13 @@ LogicalResult gist::verifyGemv(linalg::LinalgOp product, GpuGemvAttr tile,
   if (tile.getLanes() > gpu.waveSize)
     return product.emitOpError("expects at most ")
            << gpu.waveSize << " lanes on " << gpu.name << ", got " << tile;
-  // Each group of lanes has whole rows of W, as many as the others.
+  // Each group of lanes has whole rows of W, as many as the others, and both
+  // rows of a pair.
   int64_t groups = tile.getWaves()[0] * gpu.waveSize / tile.getLanes();
-  if (tile.getColumns() % groups != 0)
+  int64_t unit = isPaired(product) ? 2 * groups : groups;
+  if (tile.getColumns() % unit != 0)
     return product.emitOpError("expects a multiple of ")
-           << groups << " columns on " << gpu.name << ", got " << tile;
+           << unit << " columns on " << gpu.name << ", got " << tile;
   return success();
 }
 

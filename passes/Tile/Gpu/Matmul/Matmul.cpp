@@ -7,6 +7,7 @@
 
 #include "passes/Tile/Gpu/Matmul/Matmul.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/Kernel/ColumnHalves.h"
 #include "passes/Kernel/Kernels.h"
 
 using namespace mlir;
@@ -38,12 +39,25 @@ Value MatmulGrid::getColumn(GpuBuilder &b) const {
 // MatmulResult
 //===----------------------------------------------------------------------===//
 
+bool gist::isPaired(Operation *product) {
+  if (auto steps = dyn_cast<TileProductOp>(product))
+    return steps.getPaired();
+  return getColumnHalves(product->getResult(0)).has_value();
+}
+
+Value gist::getPairedRow(GpuBuilder &b, Value column, int64_t columns) {
+  return b.add(b.div(column, 2), b.mul(b.rem(column, 2), columns / 2));
+}
+
 MatmulResult::MatmulResult(ElementEmitter &emitter, Operation *op, int64_t tile)
     : emitter(emitter), b(emitter.getBuilder()), product(op->getResult(0)),
       rows(emitter.size(product, 0)),
       columns(cast<RankedTensorType>(product.getType()).getDimSize(1)),
       checked(columns % tile != 0),
-      numResults(op->getParentOfType<func::FuncOp>().getNumResults()) {}
+      numResults(op->getParentOfType<func::FuncOp>().getNumResults()) {
+  if (isPaired(op))
+    halves = *getColumnHalves(product);
+}
 
 void MatmulResult::ifRow(Value row, function_ref<void()> body) {
   b.ifThen(b.isLess(row, rows), body);
@@ -63,10 +77,10 @@ void MatmulResult::store(Value row, Value column, Value numbers) {
     storeAt(row, column, numbers);
 }
 
-void MatmulResult::storeAt(Value row, Value column, Value numbers) {
+void MatmulResult::bind(Value tensor, Value row, Value column, Value numbers) {
   auto type = dyn_cast<VectorType>(numbers.getType());
   int64_t width = type ? type.getNumElements() : 1;
-  emitter.bind(product, [&](ValueRange indices, int64_t asked) {
+  emitter.bind(tensor, [=, this](ValueRange indices, int64_t asked) {
     if (asked == width && ElementEmitter::areSame(indices, {row, column}))
       return numbers;
     for (int64_t i = 0; asked == 1 && i < width; ++i)
@@ -74,6 +88,9 @@ void MatmulResult::storeAt(Value row, Value column, Value numbers) {
         return b.extract(numbers, i);
     return Value();
   });
+}
+
+void MatmulResult::write(Value row, Value column, int64_t width) {
   Values place{row, column};
   for (unsigned i = 0; i < numResults; ++i) {
     Value written = emitter.getWritten(i);
@@ -81,7 +98,28 @@ void MatmulResult::storeAt(Value row, Value column, Value numbers) {
                   width == 1 ? emitter.element(written, place)
                              : emitter.elements(written, place, width));
   }
-  emitter.unbind(product);
+}
+
+void MatmulResult::storeAt(Value row, Value column, Value numbers) {
+  auto type = dyn_cast<VectorType>(numbers.getType());
+  int64_t width = type ? type.getNumElements() : 1;
+  if (!halves[0]) {
+    bind(product, row, column, numbers);
+    write(row, column, width);
+    emitter.unbind(product);
+    return;
+  }
+  assert(width % 2 == 0 && "columns come in pairs");
+  Value place = b.div(column, 2);
+  for (auto [first, half] : llvm::enumerate(halves)) {
+    Values lanes;
+    for (int64_t i = static_cast<int64_t>(first); i < width; i += 2)
+      lanes.push_back(b.extract(numbers, i));
+    bind(half, row, place, lanes.size() == 1 ? lanes[0] : b.concat(lanes));
+  }
+  write(row, place, width / 2);
+  for (Value half : halves)
+    emitter.unbind(half);
 }
 
 //===----------------------------------------------------------------------===//

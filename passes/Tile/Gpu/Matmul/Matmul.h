@@ -19,6 +19,8 @@
 #include "passes/Tile/Gpu/Elements/GpuKernel.h"
 #include "passes/Tile/Gpu/Matmul/Staging.h"
 
+#include <array>
+
 namespace gist {
 
 /// The product of `kernel` that the generators here can compute, or null: y =
@@ -71,6 +73,14 @@ private:
   int64_t rows, columns, tilesOfColumns, perRow;
 };
 
+/// Whether what follows `product` needs both halves of its columns at once:
+/// columns are then counted in pairs, number 2j from the first half and number
+/// 2j + 1 from the second one, and a pair is stored together.
+bool isPaired(mlir::Operation *product);
+
+/// The row of W that makes a column of a result of `columns` in pairs.
+mlir::Value getPairedRow(GpuBuilder &b, mlir::Value column, int64_t columns);
+
 /// Stores numbers of the product, and what is computed from them, into the
 /// kernel's results.
 class MatmulResult {
@@ -81,15 +91,23 @@ public:
 
   /// Calls `body` if there is such a row.
   void ifRow(mlir::Value row, llvm::function_ref<void()> body);
-  /// Stores a vector of neighbours from `column` on, a multiple of its length.
+  /// Stores a vector of neighbours from `column` on, a multiple of its length;
+  /// that is even where columns are paired.
   void store(mlir::Value row, mlir::Value column, mlir::Value numbers);
 
 private:
   void storeAt(mlir::Value row, mlir::Value column, mlir::Value numbers);
+  /// Elements of `tensor` are `numbers` at `column` of `row` and after it.
+  void bind(mlir::Value tensor, mlir::Value row, mlir::Value column,
+            mlir::Value numbers);
+  /// Writes all results at `column`, as many as `width`.
+  void write(mlir::Value row, mlir::Value column, int64_t width);
 
   ElementEmitter &emitter;
   GpuBuilder &b;
   mlir::Value product, rows;
+  /// The parts of the product where it is paired, else null.
+  std::array<mlir::Value, 2> halves;
   int64_t columns;
   bool checked;
   unsigned numResults;

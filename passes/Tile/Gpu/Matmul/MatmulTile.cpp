@@ -92,7 +92,7 @@ static constexpr int64_t kMaxEach = 4;
 static constexpr int64_t kSharedPieces = 4;
 
 static GpuGemvAttr getGemvTile(MLIRContext *context, RankedTensorType weight,
-                               int64_t rows, int64_t piece,
+                               int64_t rows, int64_t piece, bool isPaired,
                                const GpuInfo &gpu) {
   int64_t columns = weight.getDimSize(0), depth = weight.getDimSize(1);
   // As many lanes for a row of W as have something to read.
@@ -103,8 +103,8 @@ static GpuGemvAttr getGemvTile(MLIRContext *context, RankedTensorType weight,
   // Rows of W that a lane reads at once, as long as every compute unit has
   // several workgroups; where there are not even enough waves, they share k.
   int64_t enough = gpu.computeUnits * kWorkgroupsOfUnit;
-  int64_t each = kMaxEach;
-  while (each > 1 && columns / (each * groups * kGemvWaves) < enough)
+  int64_t each = kMaxEach, least = isPaired ? 2 : 1;
+  while (each > least && columns / (each * groups * kGemvWaves) < enough)
     each /= 2;
   int64_t wavesOfK = 1;
   while (wavesOfK < kGemvWaves &&
@@ -127,9 +127,10 @@ GpuTileInterface gist::selectMatmulTile(linalg::LinalgOp product,
   int64_t columns = weight.getDimSize(0);
   bool areRowsKnown = !ShapedType::isDynamic(rows);
   if (areRowsKnown && rows > 0 && rows <= kGemvRows)
-    return getGemvTile(
-        context, weight, rows,
-        right.getDefiningOp<DequantizeOp>() ? kBlockPiece : kPlainPiece, gpu);
+    return getGemvTile(context, weight, rows,
+                       right.getDefiningOp<DequantizeOp>() ? kBlockPiece
+                                                           : kPlainPiece,
+                       isPaired(product), gpu);
 
   Type element = Float16Type::get(context);
   for (Value operand : {left, right})

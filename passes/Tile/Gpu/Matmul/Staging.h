@@ -47,6 +47,8 @@ public:
   /// Whether chunks of 16 bytes can be copied as they are.
   bool isCopyable(mlir::Type element) const;
   bool isDequantized() const { return bool(blocks); }
+  /// Whether the numbers lie in memory as they are.
+  bool isMemory() const { return memory && !blocks; }
   /// Where number k of a row lies in memory.
   std::pair<Value, Values> getPlace(Value row, Value k) const {
     return {memory->buffer, memory->at({row, k})};

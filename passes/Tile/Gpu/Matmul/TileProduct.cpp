@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Kernel/ColumnHalves.h"
 #include "passes/Tile/Gpu/Matmul/LowerTileOps.h"
 #include "passes/Tile/Gpu/Matmul/ProductSteps.h"
 
@@ -56,8 +57,9 @@ FailureOr<TileProductOp> gist::tileProduct(linalg::LinalgOp product,
   b.setLoc(product.getLoc());
   b.setInsertionPoint(product);
   Value init = start.getDpsInits()[0];
-  auto op = TileProductOp::create(b, init.getType(), x, w, init,
-                                  tile.getShape(), tile.getWaves());
+  auto op =
+      TileProductOp::create(b, init.getType(), x, w, init, tile.getShape(),
+                            tile.getWaves(), isPaired(product));
   Block *body = b.createBlock(&op.getBody());
   Value row = body->addArgument(b.getIndexType(), b.getLoc());
   Value column = body->addArgument(b.getIndexType(), b.getLoc());
@@ -185,6 +187,10 @@ void ProductKernel::allocate() {
 }
 
 LogicalResult ProductKernel::emit() {
+  if (product.getPaired() && !getColumnHalves(product.getResult()))
+    return product.emitOpError(
+        "is paired, so that slices of both halves of its "
+        "columns must be all that is read of it");
   FailureOr<Instruction> instruction = findInstruction();
   if (failed(instruction))
     return failure();
@@ -211,7 +217,15 @@ LogicalResult ProductKernel::emit() {
     if (tileX.getColumns() % operand->getPiece() != 0)
       return product.emitOpError("expects a depth of a multiple of ")
              << operand->getPiece() << ", got " << tileX.getColumns();
-  TileLoader loadX(b, x, tileX, row), loadW(b, w, tileW, column);
+  int64_t columns = product.getW().getType().getDimSize(0);
+  auto getPairedPlace = [&](Value place) {
+    return getPairedRow(b, b.min(b.add(column, place), b.index(columns - 1)),
+                        columns);
+  };
+  TileLoader loadX(b, x, tileX, row);
+  TileLoader loadW = product.getPaired()
+                         ? TileLoader(b, w, tileW, getPairedPlace, nullptr)
+                         : TileLoader(b, w, tileW, column);
   MatmulResult result(emitter, product, workgroup[1]);
   if (isWgmma)
     wgmma.emplace(b, tileX, tileW, product.getWaves());

@@ -1,0 +1,183 @@
+//===- Readers.cpp - What ops need of the tensors that they read ----------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Graph/Readers.h"
+#include "dialect/GistOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "passes/Kernel/Kernels.h"
+
+using namespace mlir;
+using namespace gist;
+
+bool gist::isView(Operation *op) {
+  return isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+             tensor::ExtractSliceOp>(op);
+}
+
+Value gist::getSource(Value value) {
+  for (Operation *op = value.getDefiningOp(); op && isView(op);
+       op = value.getDefiningOp())
+    value = op->getOperand(0);
+  return value;
+}
+
+bool gist::keepsRows(Operation *view) {
+  if (isa<tensor::CastOp>(view))
+    return true;
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(view))
+    return expand.getReassociationIndices().front().size() == 1;
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(view))
+    return collapse.getReassociationIndices().front().size() == 1;
+  auto slice = cast<tensor::ExtractSliceOp>(view);
+  if (slice.getDroppedDims().test(0) ||
+      !isConstantIntValue(slice.getMixedOffsets()[0], 0) ||
+      !isConstantIntValue(slice.getMixedStrides()[0], 1))
+    return false;
+  FailureOr<bool> isWhole = ValueBoundsConstraintSet::areEqual(
+      ValueBoundsConstraintSet::Variable(slice.getSource(), 0),
+      ValueBoundsConstraintSet::Variable(slice.getMixedSizes()[0]));
+  return succeeded(isWhole) && *isWhole;
+}
+
+void gist::collectReaders(Value value, bool sameRows,
+                          SmallVectorImpl<Reader> &readers) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (isa<tensor::DimOp>(user))
+      continue; // Sizes are known on the host.
+    if (isView(user) && use.getOperandNumber() == 0)
+      collectReaders(user->getResult(0), sameRows && keepsRows(user), readers);
+    else
+      readers.push_back({&use, sameRows});
+  }
+}
+
+Operation *gist::getOwner(const OpOperand &operand, Block *block) {
+  return block->findAncestorOpInBlock(*operand.getOwner());
+}
+
+bool gist::readsOwnRow(OpOperand &operand) {
+  Operation *op = operand.getOwner();
+  if (isa<DequantizeOp, QuantizeRowsOp>(op))
+    return true;
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+    // A piece of the cache is its rows, whatever they are called there.
+    if (getUpdatedArgument(insert.getDest()))
+      return &operand == &insert.getSourceMutable();
+    FailureOr<bool> isWhole = ValueBoundsConstraintSet::areEqual(
+        ValueBoundsConstraintSet::Variable(insert.getDest(), 0),
+        ValueBoundsConstraintSet::Variable(insert.getMixedSizes()[0]));
+    return insert.getSourceType().getRank() == insert.getDestType().getRank() &&
+           isConstantIntValue(insert.getMixedOffsets()[0], 0) &&
+           isConstantIntValue(insert.getMixedStrides()[0], 1) &&
+           succeeded(isWhole) && *isWhole;
+  }
+  if (auto concat = dyn_cast<tensor::ConcatOp>(op))
+    return concat.getDim() != 0;
+  auto structured = dyn_cast<linalg::LinalgOp>(op);
+  if (!structured || op->getNumResults() != 1)
+    return false;
+  AffineMap result =
+      structured.getMatchingIndexingMap(structured.getDpsInitOperand(0));
+  AffineMap read = structured.getMatchingIndexingMap(&operand);
+  if (result.getNumResults() == 0 || read.getNumResults() == 0)
+    return false;
+  // The row of the result is one loop, and the operand is read at that loop in
+  // its first dimension and nowhere else.
+  auto row = dyn_cast<AffineDimExpr>(result.getResult(0));
+  if (!row || read.getResult(0) != row)
+    return false;
+  for (AffineExpr other : read.getResults().drop_front())
+    if (other.isFunctionOfDim(row.getPosition()))
+      return false;
+  return true;
+}
+
+bool gist::readsOwnElement(OpOperand &operand) {
+  auto structured = dyn_cast<linalg::LinalgOp>(operand.getOwner());
+  return structured && structured->getNumResults() == 1 &&
+         structured.getNumLoops() == structured.getNumParallelLoops() &&
+         structured.isDpsInput(&operand) &&
+         structured.getMatchingIndexingMap(&operand).isIdentity() &&
+         structured.getMatchingIndexingMap(structured.getDpsInitOperand(0))
+             .isIdentity();
+}
+
+bool gist::isConversion(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || generic.getNumDpsInputs() != 1 ||
+      !readsOwnElement(generic->getOpOperand(0)))
+    return false;
+  return llvm::all_of(generic.getBody()->without_terminator(),
+                      llvm::IsaPred<arith::ExtFOp, arith::TruncFOp>);
+}
+
+/// The only op that reads `value`, if it is elementwise, else null.
+static Operation *getElementwiseReader(Value value) {
+  OpOperand *reader = nullptr;
+  for (OpOperand &use : value.getUses()) {
+    if (isa<tensor::DimOp>(use.getOwner()))
+      continue;
+    if (reader)
+      return nullptr;
+    reader = &use;
+  }
+  return reader && readsOwnElement(*reader) ? reader->getOwner() : nullptr;
+}
+
+SmallVector<Operation *> gist::findMeeting(Value a, Value b) {
+  SmallVector<Operation *> ops;
+  for (;;) {
+    Operation *readerA = getElementwiseReader(a);
+    Operation *readerB = getElementwiseReader(b);
+    if (readerA && readerA == readerB) {
+      ops.push_back(readerA);
+      return ops;
+    }
+    // The one that is first in the block cannot need the other.
+    bool isA = readerA && (!readerB || readerA->isBeforeInBlock(readerB));
+    Operation *next = isA ? readerA : readerB;
+    if (!next)
+      return {};
+    ops.push_back(next);
+    (isA ? a : b) = next->getResult(0);
+  }
+}
+
+/// Rows of x up to which a product has no tiles, and every workgroup all of x.
+static constexpr int64_t kFewRows = 8;
+
+bool gist::isFewRows(OpOperand &operand) {
+  auto product = dyn_cast<linalg::MatmulOp>(operand.getOwner());
+  if (!product || operand.getOperandNumber() != 0 ||
+      !isTransposedMatmul(product) ||
+      !product.getDpsInits()[0].getDefiningOp<linalg::FillOp>() ||
+      !isa<FloatType>(getElementTypeOrSelf(product.getDpsInputs()[1])))
+    return false;
+  int64_t rows = cast<RankedTensorType>(operand.get().getType()).getDimSize(0);
+  return !ShapedType::isDynamic(rows) && rows <= kFewRows;
+}
+
+bool gist::isRowPrologue(Operation *op) {
+  auto structured = dyn_cast<linalg::LinalgOp>(op);
+  if (!structured || structured->getNumResults() != 1)
+    return false;
+  AffineMap result =
+      structured.getMatchingIndexingMap(structured.getDpsInitOperand(0));
+  return structured.getNumReductionLoops() == 0 ||
+         (structured.getNumLoops() == 2 && result.getNumResults() == 1);
+}
+
+bool gist::isPointwise(Operation *op) {
+  if (isa<tensor::InsertSliceOp>(op))
+    return true;
+  auto structured = dyn_cast<linalg::LinalgOp>(op);
+  return structured && structured.getNumReductionLoops() == 0;
+}

@@ -1,0 +1,139 @@
+//===- RoundActivations.cpp - The pass -gist-round-activations ------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
+#include "passes/Kernel/Kernels.h"
+#include "passes/Passes.h"
+
+namespace gist {
+#define GEN_PASS_DEF_ROUNDACTIVATIONSPASS
+#include "passes/Passes.h.inc"
+} // namespace gist
+
+using namespace mlir;
+using namespace gist;
+
+/// What matrix instructions take the rows of `product` in, or null if it does
+/// not multiply rows of f32.
+static Type getRoundedType(linalg::MatmulOp product) {
+  if (!isTransposedMatmul(product))
+    return {};
+  Value x = product.getDpsInputs()[0], w = product.getDpsInputs()[1];
+  if (!getElementTypeOrSelf(x).isF32() ||
+      !isa<FloatType>(getElementTypeOrSelf(w)))
+    return {};
+  MLIRContext *context = product.getContext();
+  if (getElementTypeOrSelf(w).isBF16())
+    return BFloat16Type::get(context);
+  return Float16Type::get(context);
+}
+
+/// True for products of so few rows that they are multiplied as they are.
+static bool hasFewRows(linalg::MatmulOp product, int64_t few) {
+  int64_t rows =
+      cast<RankedTensorType>(product.getDpsInputs()[0].getType()).getDimSize(0);
+  return !ShapedType::isDynamic(rows) && rows <= few;
+}
+
+/// The 16-bit numbers that `value` is nothing but an extension of, or null.
+static Value getExtended(Value value, Type element) {
+  auto generic = value.getDefiningOp<linalg::GenericOp>();
+  if (!generic || generic.getNumDpsInputs() != 1 ||
+      getElementTypeOrSelf(generic.getDpsInputs()[0]) != element ||
+      !llvm::all_of(generic.getIndexingMapsArray(),
+                    [](AffineMap map) { return map.isIdentity(); }))
+    return {};
+  auto ops = generic.getBody()->without_terminator();
+  bool extends =
+      llvm::hasSingleElement(ops) && isa<arith::ExtFOp>(*ops.begin());
+  return extends ? generic.getDpsInputs()[0] : Value();
+}
+
+/// The sizes of `value`, of what it is written to where that is known: a read
+/// of the size would count as one of the numbers.
+static SmallVector<OpFoldResult> getSizes(OpBuilder &builder, Value value) {
+  if (auto op = value.getDefiningOp<linalg::LinalgOp>())
+    value = op.getDpsInits()[cast<OpResult>(value).getResultNumber()];
+  if (auto fill = value.getDefiningOp<linalg::FillOp>())
+    value = fill.getOutputs()[0];
+  if (auto empty = value.getDefiningOp<tensor::EmptyOp>())
+    return empty.getMixedSizes();
+  return tensor::getMixedSizes(builder, value.getLoc(), value);
+}
+
+/// `value` in another element type.
+static Value convert(OpBuilder &builder, Value value, Type element) {
+  Location location = value.getLoc();
+  auto type = cast<RankedTensorType>(value.getType());
+  Value empty = tensor::EmptyOp::create(builder, location,
+                                        getSizes(builder, value), element);
+  AffineMap same = builder.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> parallel(type.getRank(),
+                                            utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             builder, location, type.clone(element), value, empty,
+             ArrayRef<AffineMap>{same, same}, parallel,
+             [&](OpBuilder &b, Location at, ValueRange numbers) {
+               Value number =
+                   arith::TruncFOp::create(b, at, element, numbers[0]);
+               linalg::YieldOp::create(b, at, number);
+             })
+      .getResult(0);
+}
+
+namespace {
+struct RoundActivationsPass final
+    : gist::impl::RoundActivationsPassBase<RoundActivationsPass> {
+  using RoundActivationsPassBase::RoundActivationsPassBase;
+
+  /// The rows of `product` in 16 bits, or null where they stay as they are.
+  Value getRounded(OpBuilder &builder, linalg::MatmulOp product, Type element) {
+    Value x = product.getDpsInputs()[0];
+    if (Value extended = getExtended(x, element))
+      return extended;
+    // Who else reads the rows needs all of their bits: they would be stored
+    // twice.
+    for (OpOperand &use : x.getUses()) {
+      auto reader = dyn_cast<linalg::MatmulOp>(use.getOwner());
+      bool rounds = reader && use.getOperandNumber() == 0 &&
+                    getRoundedType(reader) == element &&
+                    !hasFewRows(reader, fewRows);
+      if (!rounds && !isa<tensor::DimOp>(use.getOwner()))
+        return {};
+    }
+    builder.setInsertionPointAfterValue(x);
+    return convert(builder, x, element);
+  }
+
+  void runOnOperation() override {
+    SmallVector<linalg::MatmulOp> products;
+    getOperation()->walk([&](linalg::MatmulOp op) { products.push_back(op); });
+    IRRewriter rewriter(&getContext());
+    DenseMap<Value, Value> rounded; // null: it stays as it is
+    for (linalg::MatmulOp op : products) {
+      Type element = getRoundedType(op);
+      if (!element)
+        continue;
+      auto [known, isNew] = rounded.try_emplace(op.getDpsInputs()[0]);
+      if (isNew)
+        known->second = getRounded(rewriter, op, element);
+      Value x = known->second;
+      if (!x || getElementTypeOrSelf(x) != element)
+        continue;
+      rewriter.setInsertionPoint(op);
+      rewriter.replaceOpWithNewOp<linalg::MatmulOp>(
+          op, op->getResultTypes(), ValueRange{x, op.getDpsInputs()[1]},
+          op.getDpsInits(),
+          ArrayRef<NamedAttribute>{rewriter.getNamedAttr(
+              "indexing_maps", op.getIndexingMapsAttr())});
+    }
+  }
+};
+} // namespace
