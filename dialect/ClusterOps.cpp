@@ -110,6 +110,52 @@ LogicalResult ClusterUpdateOp::verify() {
   return verifyBlock(*this, getBlock()); // (C4)
 }
 
+LogicalResult ClusterAbsorbOp::verify() {
+  if (failed(verifyTable(*this, getHeads().getType(),
+                         getCounts().getType()))) // (C1)
+    return failure();
+  RankedTensorType keys = getKeys().getType(), units = getUnits().getType();
+  if (units.getDimSize(1) != keys.getDimSize(1) ||
+      units.getDimSize(0) != getWeights().getType().getDimSize(0)) // (C2)
+    return emitOpError("expects one unit of the key's size for each weight, "
+                       "got ")
+           << units << " and " << getWeights().getType();
+  if (keys.getElementType() != units.getElementType() ||
+      keys.getElementType() != getValues().getType().getElementType()) // (C4)
+    return emitOpError("expects keys, values and units of one element type, "
+                       "got ")
+           << keys << ", " << getValues().getType() << " and " << units;
+  int64_t layers = getHeads().getType().getDimSize(0);
+  if (getBegin() < 0 || getBegin() >= getEnd() || getEnd() > layers) // (C5)
+    return emitOpError("expects some of ")
+           << layers << " layers, got " << getBegin() << " to " << getEnd();
+  return verifyBlock(*this, getBlock()); // (C3)
+}
+
+/// What (C6) asks of the call's own keys and values.
+static LogicalResult verifyOwn(ClusterAttentionOp op) {
+  if (op.getOwn().empty())
+    return success();
+  if (op.getOwn().size() != 2)
+    return op.emitOpError("expects keys and values of the call or neither, "
+                          "got ")
+           << op.getOwn().size() << " tensors";
+  RankedTensorType query = op.getQuery().getType();
+  for (auto [own, cache] :
+       llvm::zip_equal(op.getOwn(), ValueRange{op.getKeys(), op.getValues()})) {
+    auto type = cast<RankedTensorType>(own.getType());
+    auto rows = cast<RankedTensorType>(cache.getType());
+    if (!canBeEqual(type.getDimSize(0), query.getDimSize(0)) ||
+        type.getDimSize(1) != op.getHeads().getType().getDimSize(1) ||
+        type.getDimSize(2) != rows.getDimSize(1) ||
+        type.getElementType() != rows.getElementType())
+      return op.emitOpError("expects own rows for each query and KV head as "
+                            "the cache has them, ")
+             << rows << ", got " << type;
+  }
+  return success();
+}
+
 LogicalResult ClusterAttentionOp::verify() {
   RankedTensorType query = getQuery().getType(), keys = getKeys().getType();
   if (query.getDimSize(2) != keys.getDimSize(1) ||
@@ -127,6 +173,8 @@ LogicalResult ClusterAttentionOp::verify() {
   if (keys != getValues().getType()) // (C5)
     return emitOpError("expects keys and values of one type, got ")
            << keys << " and " << getValues().getType();
+  if (failed(verifyOwn(*this))) // (C6)
+    return failure();
   if (failed(verifyScale(*this, getScale()))) // (C3)
     return failure();
   return verifyBlock(*this, getBlock()); // (C4)
@@ -193,6 +241,9 @@ ClusterAttentionOp::getTiledImplementation(OpBuilder &builder,
   // The tiled op's table of heads must have a static shape.
   if (!getConstantIntValue(sizes[1]))
     return emitOpError("cannot be tiled by a dynamic number of KV heads");
+  if (!getOwn().empty())
+    return emitOpError("is not tiled with rows of its own: let the update "
+                       "come first");
   auto slice = [&](Value value, ArrayRef<OpFoldResult> offsets,
                    ArrayRef<OpFoldResult> sizes) -> Value {
     SmallVector<OpFoldResult> strides(offsets.size(), builder.getIndexAttr(1));
@@ -220,7 +271,7 @@ ClusterAttentionOp::getTiledImplementation(OpBuilder &builder,
   // The cache is passed whole: heads find their rows by the table.
   auto tiled = ClusterAttentionOp::create(
       builder, location, query.getType(), query, heads, past, getLayer(),
-      getKeys(), getValues(), getWeights(), counts, getBlockAttr(),
-      getScaleAttr());
+      getKeys(), getValues(), getWeights(), counts, ValueRange(),
+      getBlockAttr(), getScaleAttr());
   return TilingResult{{tiled}, SmallVector<Value>(tiled->getResults()), {}};
 }

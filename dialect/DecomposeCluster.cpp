@@ -239,7 +239,64 @@ static SmallVector<Value> absorb(ImplicitLocOpBuilder &b, const HeadPlan &plan,
   });
 }
 
+/// Absorbs the tokens that are in the window no more. `op` is an update or what
+/// absorbs for all layers.
+template <typename OpTy>
+static SmallVector<Value> leaveWindow(ImplicitLocOpBuilder &b, OpTy op,
+                                      const HeadPlan &plan, Value layer,
+                                      Value head, ValueRange state) {
+  // Only at the beginning of a block: between, the ring has room for a block
+  // more.
+  Value past = op.getPast(), zero = createIndex(b, 0);
+  Value block = createIndex(b, op.getBlock());
+  Value isBlock = compare(b, CmpIPredicate::eq,
+                          arith::RemUIOp::create(b, past, block), zero);
+  Value hasWindow = compare(b, CmpIPredicate::sge, plan.window, zero);
+  return createIf(
+      b, allOf(b, {isBlock, hasWindow}), state, [&](ImplicitLocOpBuilder &b) {
+        Value end = subOrZero(b, past, plan.window);
+        // The tokens that left since the block before.
+        Value begin = subOrZero(b, sub(b, past, block), plan.window);
+        Cache cache(state);
+        SmallVector<Value> carried(state);
+        carried.push_back(toIndex(b, load(b, cache.counts, {layer, head})));
+        carried = createFor(
+            b, begin, end, carried,
+            [&](ImplicitLocOpBuilder &b, Value t, ValueRange carried) {
+              return absorb(b, plan, t, carried);
+            });
+        Cache updated(ValueRange(carried).drop_back());
+        updated.counts =
+            store(b, toI32(b, carried.back()), updated.counts, {layer, head});
+        return updated.all();
+      });
+}
+
 namespace {
+struct DecomposeClusterAbsorb final : OpRewritePattern<ClusterAbsorbOp> {
+  using Base::Base;
+
+  LogicalResult matchAndRewrite(ClusterAbsorbOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    SmallVector<Value> state = {op.getKeys(), op.getValues(), op.getUnits(),
+                                op.getWeights(), op.getCounts()};
+    Value zero = createIndex(b, 0);
+    state = createFor(
+        b, createIndex(b, op.getBegin()), createIndex(b, op.getEnd()), state,
+        [&](ImplicitLocOpBuilder &b, Value layer, ValueRange carried) {
+          return createFor(
+              b, zero, getSizeValue(b, op.getHeads(), 1), carried,
+              [&](ImplicitLocOpBuilder &b, Value head, ValueRange carried) {
+                HeadPlan plan(b, op.getHeads(), layer, head);
+                return leaveWindow(b, op, plan, layer, head, carried);
+              });
+        });
+    rewriter.replaceOp(op, state);
+    return success();
+  }
+};
+
 struct DecomposeClusterUpdate final : OpRewritePattern<ClusterUpdateOp> {
   using Base::Base;
 
@@ -249,51 +306,20 @@ struct DecomposeClusterUpdate final : OpRewritePattern<ClusterUpdateOp> {
     SmallVector<Value> state = {op.getKeys(), op.getValues(), op.getUnits(),
                                 op.getWeights(), op.getCounts()};
     Value numHeads = getSizeValue(b, op.getKey(), 1);
-    state =
-        createFor(b, createIndex(b, 0), numHeads, state,
-                  [&](ImplicitLocOpBuilder &b, Value head, ValueRange carried) {
-                    HeadPlan plan(b, op.getHeads(), op.getLayer(), head);
-                    return append(b, op, plan, head,
-                                  leaveWindow(b, op, plan, head, carried));
-                  });
+    state = createFor(
+        b, createIndex(b, 0), numHeads, state,
+        [&](ImplicitLocOpBuilder &b, Value head, ValueRange carried) {
+          HeadPlan plan(b, op.getHeads(), op.getLayer(), head);
+          SmallVector<Value> kept(carried);
+          if (!op.getAbsorbed())
+            kept = leaveWindow(b, op, plan, op.getLayer(), head, carried);
+          return append(b, op, plan, head, kept);
+        });
     rewriter.replaceOp(op, state);
     return success();
   }
 
 private:
-  /// Absorbs the tokens that are in the window no more.
-  static SmallVector<Value> leaveWindow(ImplicitLocOpBuilder &b,
-                                        ClusterUpdateOp op,
-                                        const HeadPlan &plan, Value head,
-                                        ValueRange state) {
-    // Only at the beginning of a block: between, the ring has room for a block
-    // more.
-    Value past = op.getPast(), zero = createIndex(b, 0);
-    Value block = createIndex(b, op.getBlock());
-    Value isBlock = compare(b, CmpIPredicate::eq,
-                            arith::RemUIOp::create(b, past, block), zero);
-    Value hasWindow = compare(b, CmpIPredicate::sge, plan.window, zero);
-    return createIf(
-        b, allOf(b, {isBlock, hasWindow}), state, [&](ImplicitLocOpBuilder &b) {
-          Value end = subOrZero(b, past, plan.window);
-          // The tokens that left since the block before.
-          Value begin = subOrZero(b, sub(b, past, block), plan.window);
-          Cache cache(state);
-          SmallVector<Value> carried(state);
-          carried.push_back(
-              toIndex(b, load(b, cache.counts, {op.getLayer(), head})));
-          carried = createFor(
-              b, begin, end, carried,
-              [&](ImplicitLocOpBuilder &b, Value t, ValueRange carried) {
-                return absorb(b, plan, t, carried);
-              });
-          Cache updated(ValueRange(carried).drop_back());
-          updated.counts = store(b, toI32(b, carried.back()), updated.counts,
-                                 {op.getLayer(), head});
-          return updated.all();
-        });
-  }
-
   /// Writes the rows of this call into the ring.
   static SmallVector<Value> append(ImplicitLocOpBuilder &b, ClusterUpdateOp op,
                                    const HeadPlan &plan, Value head,
@@ -365,7 +391,7 @@ private:
     Value exact = sub(b, add(b, past, tokens), first);
     Value keys = add(b, count, exact);
 
-    auto gather = [&](Value rows) {
+    auto gather = [&](Value rows, Value own) {
       Value seen =
           createEmpty(b, {keys, createIndexAttr(b, 1), getSize(b, rows, 1)},
                       op.getQuery().getType().getElementType());
@@ -376,16 +402,25 @@ private:
             Value token = add(b, first, subOrZero(b, j, count));
             Value row = arith::SelectOp::create(
                 b, isCluster, add(b, plan.meanRow, j), plan.getRow(b, token));
+            Value isOwn = compare(b, CmpIPredicate::sge, token, past);
+            isOwn = arith::AndIOp::create(
+                b, isOwn, compare(b, CmpIPredicate::sge, j, count));
+            Value number = subOrZero(b, token, past);
             return createFor(
                 b, zero, getSizeValue(b, rows, 1), carried[0],
                 [&](ImplicitLocOpBuilder &b, Value d, ValueRange inner) {
-                  return SmallVector<Value>{store(b, load(b, rows, {row, d}),
-                                                  inner[0],
-                                                  {j, createIndex(b, 0), d})};
+                  Value x = load(b, rows, {row, d});
+                  if (own)
+                    x = arith::SelectOp::create(
+                        b, isOwn, load(b, own, {number, head, d}), x);
+                  return SmallVector<Value>{
+                      store(b, x, inner[0], {j, createIndex(b, 0), d})};
                 });
           })[0];
     };
-    Value k = gather(op.getKeys()), v = gather(op.getValues());
+    bool hasOwn = !op.getOwn().empty();
+    Value k = gather(op.getKeys(), hasOwn ? op.getOwn()[0] : Value());
+    Value v = gather(op.getValues(), hasOwn ? op.getOwn()[1] : Value());
     // log n: a cluster of n tokens weighs as n equal keys would.
     Value bias = createLoops(
         b, "->ij", {}, createEmpty(b, {tokens, keys}, b.getF32Type()),
@@ -427,6 +462,6 @@ private:
 } // namespace
 
 void gist::populateDecomposeClusterPatterns(RewritePatternSet &patterns) {
-  patterns.add<DecomposeClusterUpdate, DecomposeClusterAttention>(
-      patterns.getContext());
+  patterns.add<DecomposeClusterAbsorb, DecomposeClusterUpdate,
+               DecomposeClusterAttention>(patterns.getContext());
 }

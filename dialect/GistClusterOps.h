@@ -24,6 +24,10 @@
 
 namespace gist {
 
+/// On a module: programs for other targets continue with the cache where this
+/// one left it, so that all must leave the same after a call.
+inline constexpr llvm::StringLiteral kSharedStateAttr = "gist.shared_state";
+
 /// What is compared with a head's theta for token `t`: `cosine`, or where theta
 /// is random (runtime/format/HeadTable.h) the token's own number from 2 to 3.
 /// All but `t` are f32.

@@ -77,7 +77,8 @@ def Gist_ClusterUpdateOp : Op<Gist_Dialect, "cluster_update", [
     that there always is a cluster to join.
 
     Then the keys and values of this call go into the ring, token past + i into
-    row (past + i) mod (rows of the ring).
+    row (past + i) mod (rows of the ring). With `absorbed` that is all: a
+    `gist.cluster_absorb` has done the rest for every layer.
 
     This makes the clusters of `gist.gram_select against kept similarity signed`
     on the keys, where there is room, and the counts and means that `gist.attend
@@ -107,7 +108,7 @@ def Gist_ClusterUpdateOp : Op<Gist_Dialect, "cluster_update", [
     Index:$past, Index:$layer,
     Gist_CacheRows:$keys, Gist_CacheRows:$values, Gist_CacheRows:$units,
     TensorRankOf<[F32], [1]>:$weights, TensorRankOf<[I32], [2]>:$counts,
-    Gist_Block:$block
+    Gist_Block:$block, UnitAttr:$absorbed
   );
   let results = (outs
     Gist_CacheRows:$new_keys, Gist_CacheRows:$new_values,
@@ -117,7 +118,7 @@ def Gist_ClusterUpdateOp : Op<Gist_Dialect, "cluster_update", [
   let assemblyFormat = [{
     $key `,` $value `,` $heads `,` $past `,` $layer
     `into` `(` $keys `,` $values `,` $units `,` $weights `,` $counts `)`
-    `block` $block attr-dict `:` type($key) `,` type($value) `,` type($heads) `,`
+    `block` $block (`absorbed` $absorbed^)? attr-dict `:` type($key) `,` type($value) `,` type($heads) `,`
     type($keys) `,` type($values) `,` type($units) `,` type($weights) `,`
     type($counts)
   }];
@@ -125,6 +126,64 @@ def Gist_ClusterUpdateOp : Op<Gist_Dialect, "cluster_update", [
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() {
       return ::mlir::MutableOperandRange(*this, 5, 5);
+    }
+  }];
+}
+
+def Gist_ClusterAbsorbOp : Op<Gist_Dialect, "cluster_absorb", [
+    Pure, DestinationStyleOpInterface,
+    AllTypesMatch<["keys", "new_keys"]>, AllTypesMatch<["values", "new_values"]>,
+    AllTypesMatch<["units", "new_units"]>,
+    AllTypesMatch<["weights", "new_weights"]>,
+    AllTypesMatch<["counts", "new_counts"]>]> {
+  let summary = "let tokens leave the windows of several layers";
+  let description = [{
+    What `gist.cluster_update` does first, for all KV heads of the layers from
+    `begin` up to but not including `end` at once: where `past` is a positive
+    multiple of `block`, the tokens that are in the window no more join
+    clusters. Heads do not depend on each other, so a GPU has one workgroup for
+    each. With the tokens of a call added to `past`, it is what the next call
+    would begin with.
+
+    The layers' own updates then have `absorbed`.
+
+    Constraints:
+      * (C1) `heads` is layers x KV heads x 8, `counts` layers x KV heads.
+      * (C2) `units` has rows of the key's size and as many as `weights`.
+      * (C3) `block` is positive.
+      * (C4) Keys, values and units have one element type.
+      * (C5) There are layers from `begin` on, and no more than the table's.
+
+    Example:
+
+    ```mlir
+    %k2, %v2, %u2, %w2, %c2 = gist.cluster_absorb %heads, %past layers 15 to 30
+        into(%k, %v, %u, %w, %c) block 2048
+        : tensor<30x3x8xf32>, tensor<9216x64xf16>, tensor<9216x64xf16>, tensor<4096x64xf16>,
+          tensor<4096xf32>, tensor<30x3xi32>
+    ```
+  }];
+  let arguments = (ins
+    Gist_CacheTable:$heads, Index:$past,
+    Gist_CacheRows:$keys, Gist_CacheRows:$values, Gist_CacheRows:$units,
+    TensorRankOf<[F32], [1]>:$weights, TensorRankOf<[I32], [2]>:$counts,
+    Gist_Block:$begin, Gist_Block:$end, Gist_Block:$block
+  );
+  let results = (outs
+    Gist_CacheRows:$new_keys, Gist_CacheRows:$new_values,
+    Gist_CacheRows:$new_units, TensorRankOf<[F32], [1]>:$new_weights,
+    TensorRankOf<[I32], [2]>:$new_counts
+  );
+  let assemblyFormat = [{
+    $heads `,` $past `layers` $begin `to` $end
+    `into` `(` $keys `,` $values `,` $units `,` $weights `,` $counts `)`
+    `block` $block attr-dict `:` type($heads) `,` type($keys) `,`
+    type($values) `,` type($units) `,` type($weights) `,` type($counts)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return ::mlir::MutableOperandRange(*this, 2, 5);
     }
   }];
 }
@@ -144,6 +203,10 @@ def Gist_ClusterAttentionOp : Op<Gist_Dialect, "cluster_attention", [
     exact tokens e ... past + i, where e is what the head's window says (0
     without one).
 
+    With `own` the cache has the tokens before the call alone, and the call's
+    keys and values are the two tensors given: attention does not wait for the
+    update then.
+
     Numerics: scores, softmax and sums in f32; the result is rounded once.
 
     Constraints:
@@ -154,6 +217,8 @@ def Gist_ClusterAttentionOp : Op<Gist_Dialect, "cluster_attention", [
       * (C3) `scale` is finite and positive.
       * (C4) `block` is positive.
       * (C5) Keys and values have one type.
+      * (C6) `own` is nothing, or keys and values of the call, with as many
+        tokens as there are queries, as `gist.cluster_update` takes them.
 
     Example:
 
@@ -167,12 +232,14 @@ def Gist_ClusterAttentionOp : Op<Gist_Dialect, "cluster_attention", [
     Gist_CacheHeads:$query, Gist_CacheTable:$heads, Index:$past, Index:$layer,
     Gist_CacheRows:$keys, Gist_CacheRows:$values,
     TensorRankOf<[F32], [1]>:$weights, TensorRankOf<[I32], [2]>:$counts,
+    Variadic<Gist_CacheHeads>:$own,
     Gist_Block:$block, OptionalAttr<F32Attr>:$scale
   );
   let results = (outs Gist_CacheHeads:$output);
   let assemblyFormat = [{
     $query `,` $heads `,` $past `,` $layer
     `on` `(` $keys `,` $values `,` $weights `,` $counts `)`
+    (`own` `(` $own^ `:` type($own) `)`)?
     `block` $block (`scale` $scale^)? attr-dict `:` type($query) `,`
     type($heads) `,` type($keys) `,` type($values) `,` type($weights) `,`
     type($counts)

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/GistClusterOps.h"
 #include "dialect/GistKernelAttrs.h"
 #include "dialect/GistNames.h"
 #include "dialect/GistOps.h"
@@ -114,6 +115,7 @@ static constexpr StringLiteral kUnit = "nothing (a unit attribute)";
 static const Rule kRules[] = {
     {kTargetAttr, On::Module, isOf<CpuTargetAttr, GpuTargetAttr>,
      "#gist.cpu_target or #gist.gpu_target"},
+    {kSharedStateAttr, On::Module, isOf<UnitAttr>, kUnit},
     {kKernelAttr, On::Function, isOf<KernelAttr>, "#gist.kernel"},
     {kTileAttr, On::Function, isOf<CpuTileInterface, GpuTileInterface>,
      "a tile of a CPU or a GPU, such as #gist.cpu_rows"},

@@ -390,7 +390,12 @@ def FormKernelsPass : Pass<"gist-form-kernels", "::mlir::ModuleOp"> {
 
     Weights and the layer are arguments and equal kernels are kept once, so that
     the number of kernels does not grow with depth. A result that is read more
-    than once ends a kernel. Remarks of the category `gist-form-kernels` say why
+    than once ends a kernel.
+
+    In modules for GPUs the upkeep of a cache of clusters is first taken out of
+    the way of the layers: `gist.cluster_absorb` lets tokens leave the windows of
+    many layers in one launch, and attention reads the rows of its call before
+    they are in the cache. Remarks of the category `gist-form-kernels` say why
     an op was not fused.
 
     A launch on a GPU costs more than what is computed twice to save it. For a

@@ -58,7 +58,9 @@ def compile_all(arguments):
         plan.write_text(json.dumps(scaled_plan(json.loads(pathlib.Path(arguments.plan).read_text()),
                                                shape)))
         for kind in arguments.kinds:
-            extra = [] if kind == "dense" else ["--plan", plan, "--plan-block", str(arguments.block)]
+            extra = [] if kind == "dense" else ["--plan", plan]
+            if extra and arguments.block:
+                extra += ["--plan-block", str(arguments.block)]
             done = subprocess.run([*command, *extra, "-o", folder / f"{name}.{kind}.gist"],
                                   capture_output=True, text=True)
             failed += done.returncode != 0
@@ -218,7 +220,7 @@ def main():
     compiling.add_argument("--gist-compile", default="gist-compile")
     compiling.add_argument("--target", default="sm_90")
     compiling.add_argument("--plan", default=FOLDER.parent.parent / "samples/04-less-work/plan-1.01.json")
-    compiling.add_argument("--block", type=int, default=1024, help="of plans: tokens at a time")
+    compiling.add_argument("--block", type=int, help="of plans: tokens at a time; the compiler's choice when not given")
     compiling.add_argument("-o", "--output", default="models")
     compiling.set_defaults(function=compile_all)
     running = commands.add_parser("run")

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Driver/Compile.h"
+#include "dialect/GistClusterOps.h"
 
 #include "passes/Driver/Entries.h"
 #include "passes/Driver/Module.h"
@@ -67,6 +68,9 @@ private:
   Status parseGraph();
   /// Puts the plan that the user names, and that was read, into the graph.
   Status writePlan();
+  /// Tokens of a plan's blocks. Where nobody says and all targets are GPUs they
+  /// are as many as those want: larger blocks lose less.
+  int64_t chooseBlock() const;
   /// Does what the plan in the graph says, where there is one.
   Status followPlan();
   void warnOfSmallBlocks(llvm::ArrayRef<Target> targets);
@@ -121,14 +125,36 @@ Status Compilation::writePlan() {
                          "%s: a plan of KV heads needs a model with a KV "
                          "cache; %s does not have one",
                          options.model.c_str(), model.architecture.c_str());
-  if (options.planBlock != 0)
-    plan.heads.block = options.planBlock;
+  plan.heads.block = chooseBlock();
   // The plan is an op of the graph from now on, so that dumped files hold it.
   gist::writePlan(*graph, plan);
   // The verifiers of the plan's ops say what does not fit the model.
   if (failed(verify(*graph)))
     return diagnostics.takeError("plan").in(options.plan);
   return {};
+}
+
+/// Tokens of a call that a GPU is worth asking for.
+static constexpr int64_t kEnoughForGpus = 512;
+
+int64_t Compilation::chooseBlock() const {
+  int64_t block = plan.heads.block;
+  if (options.planBlock != 0)
+    return options.planBlock;
+  bool isForGpus = !options.targets.empty() &&
+                   llvm::all_of(options.targets, [](const std::string &name) {
+                     return getGpuInfo(name) != nullptr;
+                   });
+  // A calibration measures what the plan's own blocks lose.
+  if (!isForGpus || options.plan == kCalibrationPlan)
+    return block;
+  // A call has one block, and products of fewer rows leave a GPU idle. Rings
+  // have a block more than their window, which must not be most of the cache.
+  constexpr int64_t kMost = 2048, kShare = 4;
+  auto share = static_cast<uint64_t>(model.config.capacity / kShare);
+  int64_t wanted =
+      std::min(kMost, static_cast<int64_t>(llvm::bit_floor(share)));
+  return wanted < kEnoughForGpus ? block : std::max(block, wanted);
 }
 
 Status Compilation::followPlan() {
@@ -147,7 +173,6 @@ Status Compilation::followPlan() {
 /// time.
 /// A warning and not an error: the module is right, only slow.
 void Compilation::warnOfSmallBlocks(llvm::ArrayRef<Target> targets) {
-  constexpr int64_t kEnoughForGpus = 512;
   bool hasGpu = llvm::any_of(
       targets, [](const Target &target) { return target.gpu != nullptr; });
   if (block == 0 || !hasGpu || options.planBlock != 0 ||
@@ -164,7 +189,10 @@ Status Compilation::createPrograms(llvm::ArrayRef<Target> targets) {
   for (const Target &target : targets) {
     bool isOnly = targets.size() == 1;
     // Targets need different kernels, so each has its own copy of the graph.
-    programs.emplace_back(OwningOpRef<ModuleOp>(graph->clone()), target,
+    OwningOpRef<ModuleOp> own(graph->clone());
+    if (!isOnly && block != 0)
+      (*own)->setAttr(kSharedStateAttr, UnitAttr::get(&context));
+    programs.emplace_back(std::move(own), target,
                           isOnly ? "" : target.name + "-", options, stages);
     GIST_TRY(programs.back().formKernels());
   }

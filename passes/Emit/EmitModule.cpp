@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Emit/CacheLayers.h"
 #include "passes/Emit/Sizes.h"
 #include "passes/Emit/SpecBuilder.h"
 #include "passes/Kernel/ColumnHalves.h"
@@ -71,8 +72,8 @@ namespace {
 /// what it reads, and those that used what it overwrites.
 class Dependencies {
 public:
-  /// Where tensors lie: a buffer, or an offset in the arena, whose slots are
-  /// either the same or apart.
+  /// Where tensors lie: a buffer, a layer's part of one, or an offset in the
+  /// arena, whose slots are either the same or apart.
   using Place = std::pair<uint32_t, AffineExpr>;
 
   /// Returns only those that others do not imply. Fewer edges make smaller
@@ -133,6 +134,7 @@ public:
     // PlanMemory has left the size on the function.
     if (auto size = function->getAttrOfType<AffineMapAttr>(kArenaSizeAttr))
       entry.arenaSize = builder.addExpr(size.getValue().getResult(0));
+    layered = findLayeredCaches(function);
     addEndpoints();
     if (failed(addResults()))
       return failure();
@@ -278,10 +280,12 @@ private:
     return success();
   }
 
-  /// The places of `tensors`. Weights and other tensors that no command writes
-  /// have no place, because nothing has to wait for them.
-  SmallVector<Dependencies::Place> getPlaces(ValueRange tensors) {
+  /// The places of `tensors` of a call. Weights and other tensors that no
+  /// command writes have no place, because nothing has to wait for them.
+  SmallVector<Dependencies::Place> getPlaces(DispatchOp call,
+                                             ValueRange tensors) {
     SmallVector<Dependencies::Place> places;
+    std::optional<CacheLayers> layers = getCacheLayers(call);
     for (Value tensor : tensors) {
       if (!isa<TensorType>(tensor.getType()))
         continue;
@@ -295,7 +299,13 @@ private:
         places.emplace_back(kNone, arenaOffset.lookup(buffer));
         break;
       default:
-        places.emplace_back(buffer, AffineExpr());
+        if (!layers || !layered.contains(getUpdatedArgument(tensor))) {
+          places.emplace_back(buffer, AffineExpr());
+          break;
+        }
+        for (int64_t layer = layers->begin; layer < layers->end; ++layer)
+          places.emplace_back(buffer,
+                              getAffineConstantExpr(layer, call.getContext()));
       }
     }
     return places;
@@ -330,8 +340,8 @@ private:
           builder.addExpr(size.getValue().getResult(0).replaceSymbols(numbers));
     addCost(call, command);
     command.hasAfter = true;
-    command.after = dependencies.add(getPlaces(call.getInputs()),
-                                     getPlaces(call.getOutputs()));
+    command.after = dependencies.add(getPlaces(call, call.getInputs()),
+                                     getPlaces(call, call.getOutputs()));
     entry.commands.push_back(std::move(command));
     return success();
   }
@@ -365,6 +375,7 @@ private:
   EntrySpec entry;
   DenseMap<Value, uint32_t> bufferOf;
   DenseMap<uint32_t, AffineExpr> arenaOffset;
+  llvm::SmallPtrSet<Value, 8> layered; ///< arguments that calls use by layers
   Dependencies dependencies;
   unsigned numArenaBuffers = 0;
 };

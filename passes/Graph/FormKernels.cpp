@@ -11,12 +11,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/GistClusterOps.h"
 #include "dialect/GistNames.h"
 #include "dialect/GistOps.h"
 #include "dialect/GistTargetAttrs.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Graph/BatchClusterUpdates.h"
 #include "passes/Graph/OutlineAttends.h"
 #include "passes/Graph/OutlineGated.h"
 #include "passes/Graph/OutlineKernel.h"
@@ -76,6 +78,7 @@ struct FormKernelsPass final
     // A launch costs more than what is computed twice to save it.
     bool isGpu = isa_and_nonnull<gist::GpuTargetAttr>(
         getOperation()->getAttr(gist::kTargetAttr));
+    bool isShared = getOperation()->hasAttr(gist::kSharedStateAttr);
     auto functions = llvm::to_vector(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : functions) {
       if (function.isExternal() || function->hasAttr(gist::kKernelAttr))
@@ -88,6 +91,8 @@ struct FormKernelsPass final
         return signalPassFailure();
       }
       copyReturnedSlices(function);
+      if (isGpu)
+        gist::batchClusterUpdates(function, isShared);
       if (failed(verifyUpdates(function)) ||
           failed(gist::outlineSelections(function, table)))
         return signalPassFailure();

@@ -24,7 +24,8 @@ std::optional<KernelKind> gist::getRootKind(Operation *op) {
       .Case([](AttentionOp) { return KernelKind::Attention; })
       .Case([](AttendOp) { return KernelKind::Attend; })
       .Case([](ClusterAttentionOp) { return KernelKind::ClusterAttention; })
-      .Case([](ClusterUpdateOp) { return KernelKind::ClusterUpdate; })
+      .Case<ClusterUpdateOp, ClusterAbsorbOp>(
+          [](Operation *) { return KernelKind::ClusterUpdate; })
       .Case<GramSelectOp, CascadeUpdateOp>(
           [](Operation *) { return KernelKind::Select; })
       .Case([](GatedProjectionOp) { return KernelKind::GatedProjection; })

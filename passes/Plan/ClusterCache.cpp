@@ -204,7 +204,7 @@ void Rewrite::replace(const CachedAttention &attention) {
   Value result = ClusterAttentionOp::create(
       b, location, op.getQuery().getType(), op.getQuery(), heads,
       attention.past, layer, state[0], state[1], state[3], state[4],
-      b.getI64IntegerAttr(plan.block), op.getScaleAttr());
+      /*own=*/ValueRange(), b.getI64IntegerAttr(plan.block), op.getScaleAttr());
   op.replaceAllUsesWith(result);
   op.erase();
 }

@@ -138,6 +138,25 @@ def test_plan(name, tmp_path):
     check_session(name, module, "feed", [5, 1, 1, 2, 1, 1, 1, 7])
 
 
+@pytest.mark.parametrize("name", PLANS)
+def test_plan_of_one_target(name, tmp_path):
+    """A module for GPUs alone lets half of its layers absorb tokens at the end of
+    a block and the others at the start of the next. In calls of any size it
+    gives what the CPU's module does."""
+    plan = plan_of_heads(name, tmp_path)
+    modules = []
+    for target in "cpu", "gfx942":
+        modules.append(tmp_path / f"{target}.gist")
+        subprocess.run(["gist-compile", MODELS / name, "-o", modules[-1], f"--target={target}",
+                        "--compute=f32", plan], check=True)
+    ids, expected = reference(name)
+    width = expected.shape[1]
+    limit = tolerance(name, ids)
+    for pieces in [5, 1, 1, 2, 1, 1, 1, 7], [4, 4, 4, 1, 3], [len(ids)]:
+        check(run(modules[0], "feed", ids, pieces, width),
+              run(modules[1], "feed", ids, pieces, width, ["--hip", SIMULATOR]), limit)
+
+
 def call_both(name, module, entry, ids, folder):
     """What an entry gives for whole sequences, on the CPU and on the simulator."""
     np.save(folder / "tokens.npy", ids)

@@ -53,6 +53,38 @@ func.func private @attend(%q: {q}, %heads: {table}, %past: index, %layer: index,
 }}"""
 
 
+def batched_text(layout, heads, group, width, element, block, queries="?"):
+    """The same by the ops that GPUs have for it: @absorb lets tokens of all layers
+    leave, @attend reads the call's rows beside the cache, @update appends them."""
+    state = state_types(layout.rows, layout.units, heads, width, element)
+    q = f"tensor<{queries}x{heads * group}x{width}x{element}>"
+    k = f"tensor<{queries}x{heads}x{width}x{element}>"
+    table = f"tensor<{LAYERS}x{heads}x8xf32>"
+    kept = ", ".join(f"%s{i}: {t}" for i, t in enumerate(state))
+    types = ", ".join(state)
+    read = ", ".join([state[0], state[1], state[3], state[4]])
+    update = "attributes {gist.kernel = #gist.kernel<kind = cluster_update, outputs = 5>}"
+    return f"""
+func.func private @absorb(%heads: {table}, %past: index, {kept}) -> ({types}) {update} {{
+  %n:5 = gist.cluster_absorb %heads, %past layers 0 to {LAYERS}
+      into(%s0, %s1, %s2, %s3, %s4) block {block} : {table}, {types}
+  return %n#0, %n#1, %n#2, %n#3, %n#4 : {types}
+}}
+func.func private @update(%k: {k}, %v: {k}, %heads: {table}, %past: index, %layer: index, {kept})
+    -> ({types}) {update} {{
+  %n:5 = gist.cluster_update %k, %v, %heads, %past, %layer
+      into(%s0, %s1, %s2, %s3, %s4) block {block} absorbed : {k}, {k}, {table}, {types}
+  return %n#0, %n#1, %n#2, %n#3, %n#4 : {types}
+}}
+func.func private @attend(%q: {q}, %heads: {table}, %past: index, %layer: index, %s0: {state[0]},
+    %s1: {state[1]}, %s3: {state[3]}, %s4: {state[4]}, %k: {k}, %v: {k}, %o: {q})
+    -> {q} attributes {{gist.kernel = #gist.kernel<kind = cluster_attention, outputs = 1>}} {{
+  %r = gist.cluster_attention %q, %heads, %past, %layer on(%s0, %s1, %s3, %s4)
+      own(%k, %v : {k}, {k}) block {block} : {q}, {table}, {read}
+  return %r : {q}
+}}"""
+
+
 class Layout:
     """Regions for some heads: the table and how much memory it asks for."""
 

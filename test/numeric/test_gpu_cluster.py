@@ -21,40 +21,54 @@ TOLERANCE = 4e-3
 class Cache:
     """A cache on the simulator beside NumPy's."""
 
-    def __init__(self, kinds, total, block, width=8, group=3, element="f16", layer=0):
+    def __init__(self, kinds, total, block, width=8, group=3, element="f16", layer=0,
+                 batched=False):
+        """`batched`: tokens leave the windows of all layers in one launch, and attention
+        reads the call's rows where they are."""
+        self.batched = batched
         self.width, self.group, self.layer, self.done = width, group, layer, 0
         self.layout = cluster_cache.Layout(kinds, total, block)
         self.state = self.layout.state(width, element)
         self.wants = [dataclasses.replace(kind, keys=[], values=[], units=[], members=[])
                       for kind in kinds]
+        text = cluster_cache.batched_text if batched else cluster_cache.kernels_text
         self.many, self.one = (
-            Kernels(cluster_cache.kernels_text(
-                self.layout, len(kinds), group, width, element, block, queries))
+            Kernels(text(self.layout, len(kinds), group, width, element, block, queries))
             for queries in ("?", 1))
 
     def call(self, q, k, v, attend=True):
         size, table = len(k), whole(self.layout.table)
         kernels, wrap = (self.one, whole) if size == 1 else (self.many, rows)
         state = [whole(s) for s in self.state]
-        kernels.call("update", wrap(k), wrap(v), table, self.done, self.layer, *state)
+        own = [wrap(k), wrap(v)] if self.batched else []
+        if self.batched:
+            kernels.call("absorb", table, self.done, *state)
+        else:
+            kernels.call("update", wrap(k), wrap(v), table, self.done, self.layer, *state)
         for h, want in enumerate(self.wants):
             want.append(k[:, h], v[:, h])
         if attend:
             got = np.full(q.shape, np.nan, q.dtype)
             kernels.call("attend", wrap(q), table, self.done, self.layer, state[0], state[1],
-                         state[3], state[4], wrap(got))
+                         state[3], state[4], *own, wrap(got))
             for h, want in enumerate(self.wants):
                 for g in range(h * self.group, (h + 1) * self.group):
                     expected = want.attend(q[:, g], self.width**-0.5)
                     norm = np.linalg.norm(expected, axis=1)
                     error = np.linalg.norm(got[:, g].astype(np.float64) - expected, axis=1)
                     assert (error <= TOLERANCE * norm).all(), (h, self.done, error / norm)
+        # All layers have the same tokens where all are absorbed at once.
+        for layer in range(cluster_cache.LAYERS if self.batched else 0):
+            kernels.call("update", wrap(k), wrap(v), table, self.done, layer, *state)
         self.done += size
 
     def check(self):
         """The clusters, not only what they give: who is in which, and means."""
         counts = self.state[4]
-        assert not counts[1 - self.layer].any()  # the other layer is untouched
+        if self.batched:
+            assert (counts[1 - self.layer] == counts[self.layer]).all()
+        else:
+            assert not counts[1 - self.layer].any()  # the other layer is untouched
         assert counts[self.layer].tolist() == [len(want.members) for want in self.wants]
         for h, want in enumerate(self.wants):
             mean, unit = self.layout.table[self.layer, h, 2:4].astype(int)
@@ -78,9 +92,10 @@ def draw(rng, total, kinds, group, width, element):
     return q, k, v
 
 
+@pytest.mark.parametrize("batched", [False, True])
 @pytest.mark.parametrize("element", ["f16", "f32"])
 @pytest.mark.parametrize("seed", range(3))
-def test_calls(element, seed):
+def test_calls(element, seed, batched):
     """A head of each kind, calls of any size, rows without direction."""
     rng = np.random.default_rng(seed)
     block, total = 16, 85
@@ -88,26 +103,27 @@ def test_calls(element, seed):
     q, k, v = draw(rng, total, kinds, 3, 8, element)
     if seed == 2:
         k[rng.integers(total, size=4)] = 0
-    cache = Cache(kinds, total, block, element=element, layer=seed % 2)
+    cache = Cache(kinds, total, block, element=element, layer=seed % 2, batched=batched)
     for size in cluster_cache.calls(rng, total, block):
         part = slice(cache.done, cache.done + size)
         cache.call(q[part], k[part], v[part])
     cache.check()
 
 
+@pytest.mark.parametrize("batched", [False, True])
 @pytest.mark.parametrize("width,block,total,group", [
     (64, 128, 371, 3),
     (128, 128, 260, 1),  # a block is absorbed in parts
     (40, 24, 70, 2),  # neither a tile's width nor its tokens
 ])
-def test_sizes(width, block, total, group):
+def test_sizes(width, block, total, group, batched):
     rng = np.random.default_rng(width)
     kinds = [HeadCache(block // 2, theta=0.8, capacity=total, block=block),
              HeadCache(None, block=block),
              HeadCache(9, theta=0.5, capacity=total // 20, block=block),
              HeadCache(7, random=0.4, capacity=total, block=block)]
     q, k, v = draw(rng, total, kinds, group, width, "f16")
-    cache = Cache(kinds, total, block, width, group)
+    cache = Cache(kinds, total, block, width, group, batched=batched)
     for size in [block, block - 1, 1, total - 2 * block - 1, 1]:
         part = slice(cache.done, cache.done + size)
         cache.call(q[part], k[part], v[part])
@@ -178,14 +194,15 @@ def test_ties(order):
     cache.check()
 
 
-def test_one_query_of_many_keys():
+@pytest.mark.parametrize("batched", [False, True])
+def test_one_query_of_many_keys(batched):
     """A long ring that wraps, then single tokens over a block's end."""
     rng = np.random.default_rng(3)
     block, total, width, group = 64, 330, 32, 8
     kinds = [HeadCache(70, theta=0.8, capacity=50, block=block),
              HeadCache(100, sinks=4, capacity=4, block=block)]
     q, k, v = draw(rng, total, kinds, group, width, "f16")
-    cache = Cache(kinds, total, block, width, group)
+    cache = Cache(kinds, total, block, width, group, batched=batched)
     for begin in range(0, 5 * block, block):
         end = min(begin + block, 5 * block - 2)
         cache.call(q[begin:end], k[begin:end], v[begin:end], attend=begin == 64)

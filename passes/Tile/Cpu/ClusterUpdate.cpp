@@ -365,7 +365,8 @@ void Update::emit(Value head) {
   Value isBlock = compare(CmpIPredicate::eq,
                           arith::RemUIOp::create(b, op.getPast(), block), zero);
   Value hasWindow = compare(CmpIPredicate::sge, plan.window, zero);
-  when(both(isBlock, hasWindow), [&] { emitAbsorb(plan, head); });
+  if (!op.getAbsorbed())
+    when(both(isBlock, hasWindow), [&] { emitAbsorb(plan, head); });
   emitAppend(plan, head);
 }
 

@@ -217,6 +217,8 @@ const CpuKernelEntry gist::kCpuClusterUpdateKernel = {
     .choose = chooseRows,
     .distribute = [](RewriterBase &rewriter,
                      func::FuncOp kernel) -> FailureOr<scf::ForallOp> {
+      if (auto absorb = findRoot<ClusterAbsorbOp>(kernel))
+        return absorb.emitOpError("has kernels for GPUs alone");
       return distributeClusterUpdate(rewriter,
                                      findRoot<ClusterUpdateOp>(kernel));
     },

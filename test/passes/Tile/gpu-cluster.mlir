@@ -45,12 +45,14 @@
 // Among the tokens.
 // CHECK: scf.for
 // CHECK-COUNT-16: amdgpu.mfma 32x32x8
-// From founder to founder: one wave, without a barrier.
-// CHECK: scf.if
+// Who founds a cluster: in rounds, between which all threads meet. Founders are
+// numbered in their order.
 // CHECK: scf.while
-// CHECK-NOT: gpu.barrier
+// CHECK: gpu.barrier
 // CHECK: gpu.shuffle xor
+// CHECK: gpu.barrier
 // CHECK: scf.yield
+// CHECK: math.ctpop
 // CHECK: gpu.barrier
 // How many members there are; means of keys, units, means of values.
 // CHECK: memref.store {{.*}} %[[WEIGHTS]]
@@ -69,7 +71,7 @@
 // CHECK: return
 
 // SM90-LABEL: func.func private @update(
-// SM90-SAME: tokens = 128, clusters = 64, columns = 64, waves = 8, instruction = mma_16x8x16, element = f16>
+// SM90-SAME: tokens = 128, clusters = 128, columns = 64, waves = 8, instruction = mma_16x8x16, element = f16>
 // SM90: scf.while
 
 // ISA-LABEL: update:
@@ -104,7 +106,7 @@ func.func private @update(%k: tensor<?x3x64xf16>, %v: tensor<?x3x64xf16>, %heads
 // Rows go from the pools to workgroup memory as they are.
 // SM90-LABEL: func.func private @attention(
 // SM90: nvgpu.device_async_copy {{.*}} : memref<5264x64xf16> to
-// SM90: nvgpu.mma.sync
+// SM90: wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16
 func.func private @attention(%q: tensor<?x9x64xf16>, %heads: !heads, %past: index, %layer: index,
     %k: !rows, %v: !rows, %w: !weights, %c: !counts, %out: tensor<?x9x64xf16>)
     -> tensor<?x9x64xf16> attributes {gist.kernel = #gist.kernel<kind = cluster_attention, outputs = 1>} {

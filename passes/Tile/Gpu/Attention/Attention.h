@@ -39,6 +39,12 @@ GpuAttentionAttr getAttentionTile(mlir::RankedTensorType key,
                                   mlir::RankedTensorType value,
                                   const GpuInfo &gpu);
 
+/// The tile for many queries of causal attention, by what the GPU does best.
+GpuAttentionAttr getCausalTile(mlir::RankedTensorType key,
+                               mlir::RankedTensorType value,
+                               mlir::RankedTensorType output,
+                               const GpuInfo &gpu);
+
 /// The tile of attention of many queries.
 GpuAttentionAttr selectAttentionTile(AttentionOp op, const GpuInfo &gpu);
 GpuAttentionAttr selectAttendTile(AttendOp op, const GpuInfo &gpu);

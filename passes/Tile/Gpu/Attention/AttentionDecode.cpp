@@ -71,9 +71,7 @@ void DecodeAttention::emit(DecodeKeys &seen) {
       return emitter.elements(query, {b.index(0), b.add(firstHead, head), at},
                               width);
     }));
-  Values state;
-  for (int64_t head = 0; head < heads; ++head)
-    state.append({b.f32(-kInfinity), b.f32(0), b.constant(chunk, 0)});
+  Values state = start();
   int64_t teams = b.getThreads() / team;
   Value first = b.div(b.thread(), team);
   int64_t atOnce = teams * kUnroll;
@@ -86,6 +84,29 @@ void DecodeAttention::emit(DecodeKeys &seen) {
     for (int64_t head = 0; head < heads; ++head)
       merge(state, head, mask);
   emitResult(state);
+}
+
+Values DecodeAttention::start() {
+  Values state;
+  if (!keys->hasOwn()) {
+    for (int64_t head = 0; head < heads; ++head)
+      state.append({b.f32(-kInfinity), b.f32(0), b.constant(chunk, 0)});
+    return state;
+  }
+  // All teams read the query's own token, and the first has seen it.
+  Value isFirst = b.both(b.isEqual(rank, 0), b.isLess(b.thread(), team));
+  auto read = [&](bool isKey, int64_t size) {
+    return readChunk(size, [&](Value at, int64_t width) {
+      return keys->readOwn(isKey, at, width);
+    });
+  };
+  Value key = read(/*isKey=*/true, headSize);
+  Value value = read(/*isKey=*/false, valueSize);
+  for (int64_t head = 0; head < heads; ++head)
+    state.append({getScore(head, key, /*bias=*/Value(), isFirst),
+                  b.select(isFirst, b.f32(1), b.f32(0)),
+                  b.select(isFirst, value, b.constant(chunk, 0))});
+  return state;
 }
 
 Value DecodeAttention::readChunk(int64_t size,

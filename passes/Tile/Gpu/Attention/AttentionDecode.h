@@ -39,6 +39,10 @@ public:
   /// What is added to the score of key `number`, which lies in `row`; null for
   /// nothing.
   virtual Value getBias(Value number, Value row) { return {}; }
+  /// Whether the query's own token is not among them, but in tensors that
+  /// readOwn() reads.
+  virtual bool hasOwn() const { return false; }
+  virtual Value readOwn(bool isKey, Value column, int64_t count) { return {}; }
 };
 
 /// The code of one workgroup, which has some of the query heads that share a KV
@@ -60,6 +64,8 @@ private:
   /// This lane's part of a row, zeros past the head, in f32.
   Value readChunk(int64_t size,
                   llvm::function_ref<Value(Value column, int64_t)> read);
+  /// What a team has before the first key.
+  Values start();
   /// Keys `first`, `first` + `stride`, … of those that are seen.
   Values step(Value first, int64_t stride, Values state);
   /// The score of a key in powers of two, -infinity where it is not there.

@@ -88,17 +88,24 @@ static GpuAttentionAttr getWgmmaTile(RankedTensorType key, int64_t rows,
                                key.getElementType());
 }
 
-GpuAttentionAttr gist::selectAttentionTile(AttentionOp op, const GpuInfo &gpu) {
-  RankedTensorType key = op.getKey().getType(), value = op.getValue().getType();
-  if (!hasWgmma(key, value, op.getOutput().getType(), gpu))
+GpuAttentionAttr gist::getCausalTile(RankedTensorType key,
+                                     RankedTensorType value,
+                                     RankedTensorType output,
+                                     const GpuInfo &gpu) {
+  if (!hasWgmma(key, value, output, gpu))
     return getAttentionTile(key, value, gpu);
   // Several workgroups of 64 rows on a compute unit wait for each other less
   // than one of more rows does, as long as their memory allows several.
-  int64_t size = std::max(key.getDimSize(2), value.getDimSize(2));
+  int64_t size = std::max(key.getShape().back(), value.getShape().back());
   if (size <= 64)
     return getWgmmaTile(key, Wgmma::kRows, 2 * kKeys);
   return getWgmmaTile(key, size <= 128 ? Wgmma::kRows : 2 * Wgmma::kRows,
                       kKeys);
+}
+
+GpuAttentionAttr gist::selectAttentionTile(AttentionOp op, const GpuInfo &gpu) {
+  return getCausalTile(op.getKey().getType(), op.getValue().getType(),
+                       op.getOutput().getType(), gpu);
 }
 
 GpuAttentionAttr gist::selectAttendTile(AttendOp op, const GpuInfo &gpu) {

@@ -154,7 +154,7 @@ void WgmmaAttention::copy(const RowSource &source, const SharedTile &tile,
 }
 
 void WgmmaAttention::writeBiases(Value step, ValueRange sourceRows) {
-  if (!biases)
+  if (!biases || !steps->hasBias())
     return;
   // The first of the threads that have chunks of a row.
   Value isFirst = b.isEqual(b.rem(b.thread(), kChunks), 0);
@@ -207,7 +207,7 @@ Values WgmmaAttention::emitOut(ValueRange out, ValueRange weights, Value step) {
 }
 
 Values WgmmaAttention::adjustScores(Value step, Values scores) {
-  if (biases) {
+  if (biases && steps->hasBias()) {
     Value stage = b.rem(step, kStages), first = wgmma.getColumn();
     for (int64_t i = 0, end = scores.size(); i < end; i += 4) {
       Value pair = b.read(biases, {stage, b.add(first, i * 2)}, 2);

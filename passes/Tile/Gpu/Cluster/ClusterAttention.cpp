@@ -9,6 +9,13 @@
 // in a row of which the queries are the last: dense causal attention with rows
 // that must be looked up and something added to the scores of clusters.
 //
+// Where the call's tokens are not in the cache yet, what is there comes first,
+// all of it seen by all queries: clusters, then the ring. The tokens follow as
+// in dense attention.
+//
+// Heads see different numbers of keys: those that see most come first, so that
+// the last workgroups to run have little to do.
+//
 //===----------------------------------------------------------------------===//
 
 #include "passes/Kernel/Kernels.h"
@@ -17,6 +24,7 @@
 #include "passes/Tile/Gpu/Attention/AttentionSources.h"
 #include "passes/Tile/Gpu/Cluster/ClusterCache.h"
 
+#include <array>
 #include <limits>
 
 using namespace mlir;
@@ -66,6 +74,11 @@ Value ClusterHead::getRow(GpuBuilder &b, Value place, Value n) const {
 }
 
 namespace {
+/// Neighbouring rows of the pools.
+struct RowRange {
+  Value first, count;
+};
+
 /// The keys of one KV head: clusters, then tokens up to the last of the call.
 class SeenKeys {
 public:
@@ -80,11 +93,22 @@ public:
     Value started = b.sub(past, b.rem(past, op.getBlock()));
     Value first = head.getFirstExact(b, started);
     place = head.getPlace(b, first);
-    before = b.add(clusters, b.sub(past, first));
+    exact = b.sub(past, first);
+    before = b.add(clusters, exact);
   }
 
   /// Keys before the call's own: query i sees those, and i + 1 more.
   Value getBefore() const { return before; }
+  /// Those of them that are clusters, and where the first lies.
+  Value getClusters() const { return clusters; }
+  Value getFirstMean() const { return head.meanRow; }
+  /// The others, in two pieces: up to the end of the ring, and from its start
+  /// on.
+  std::array<RowRange, 2> getExact(GpuBuilder &b) const {
+    Value count = b.min(exact, b.sub(head.ringRows, place));
+    return {RowRange{b.add(head.ringRow, place), count},
+            RowRange{head.ringRow, b.sub(exact, count)}};
+  }
   /// Where key `n` lies.
   Value getRow(GpuBuilder &b, Value n) const {
     return b.select(b.isLess(n, clusters), b.add(head.meanRow, n),
@@ -110,7 +134,7 @@ private:
   ElementEmitter &emitter;
   mutable ClusterAttentionOp op;
   ClusterHead head;
-  Value clusters, before;
+  Value clusters, exact, before;
   Value place; ///< in the ring, of the first exact token
 };
 
@@ -165,6 +189,120 @@ private:
   double scale;
 };
 
+/// Rows that all queries see, in ranges of neighbours. A step has rows of one
+/// range, so that where they lie follows from a number that all threads share.
+class RangeSteps : public KeySteps {
+public:
+  RangeSteps(GpuBuilder &b, ArrayRef<RowRange> ranges, int64_t keys)
+      : ranges(ranges), keysOfStep(keys) {
+    count = b.index(0);
+    for (const RowRange &range : ranges) {
+      starts.push_back(count);
+      count = b.add(count, b.ceilDiv(range.count, keys));
+    }
+  }
+
+  Value getCount(GpuBuilder &b) override { return count; }
+  Value getRow(GpuBuilder &b, Value step, Value slot) override {
+    RowRange rest = getRest(b, step);
+    // Loops without a step read something all the same.
+    Value last = b.max(b.sub(rest.count, 1), b.index(0));
+    return b.add(rest.first, getSmaller(b, slot, last));
+  }
+  Value isPlain(GpuBuilder &b, Value step) override {
+    return isAtMost(b, b.index(keysOfStep), getRest(b, step).count);
+  }
+  Value adjust(GpuBuilder &b, Value score, Value step, Value,
+               Value slot) override {
+    Value isThere = isAtMost(b, b.add(slot, 1), getRest(b, step).count);
+    return b.select(isThere, score,
+                    b.f32(-std::numeric_limits<double>::infinity()));
+  }
+  // For loops that ask all the same.
+  Value getBias(GpuBuilder &b, Value, Value, Value) override {
+    return b.f32(0);
+  }
+
+protected:
+  /// The rows of a step and those after them in its range.
+  RowRange getRest(GpuBuilder &b, Value step) {
+    RowRange rest = ranges.front();
+    Value start = starts.front();
+    for (size_t i = 1; i < ranges.size(); ++i) {
+      Value isHere = isAtMost(b, starts[i], step);
+      start = b.select(isHere, starts[i], start);
+      rest.first = b.select(isHere, ranges[i].first, rest.first);
+      rest.count = b.select(isHere, ranges[i].count, rest.count);
+    }
+    Value done = b.mul(b.sub(step, start), keysOfStep);
+    return {b.add(rest.first, done), b.sub(rest.count, done)};
+  }
+
+  SmallVector<RowRange> ranges;
+  SmallVector<Value> starts; ///< the first step of each range
+  Value count;
+  int64_t keysOfStep;
+};
+
+/// The clusters, which stand for several tokens each.
+class ClusterSteps final : public RangeSteps {
+public:
+  ClusterSteps(GpuBuilder &b, const SeenKeys &seen, int64_t keys, double scale)
+      : RangeSteps(b, RowRange{seen.getFirstMean(), seen.getClusters()}, keys),
+        seen(seen), scale(scale) {}
+
+  bool hasBias() const override { return true; }
+  Value getBias(GpuBuilder &b, Value step, Value slot, Value) override {
+    Value first = b.mul(step, keysOfStep);
+    Value log = seen.getLogCount(b, b.add(first, slot), first);
+    return arith::MulFOp::create(b, log, b.f32(1 / scale));
+  }
+
+private:
+  const SeenKeys &seen;
+  double scale;
+};
+
+/// The call's own tokens: query i sees those up to itself.
+class OwnSteps final : public KeySteps {
+public:
+  /// Of `rows` rows from `first` on, `group` to a query.
+  OwnSteps(GpuBuilder &b, Value first, Value numQueries, int64_t rows,
+           int64_t keys, int64_t group)
+      : first(first), numQueries(numQueries), keysOfStep(keys), group(group) {
+    end = b.min(numQueries, b.add(getQuery(b, b.index(rows - 1)), 1));
+  }
+
+  Value getCount(GpuBuilder &b) override { return b.ceilDiv(end, keysOfStep); }
+  Value getRow(GpuBuilder &b, Value step, Value slot) override {
+    return getSmaller(b, getKey(b, step, slot), b.sub(numQueries, 1));
+  }
+  Value isPlain(GpuBuilder &b, Value step) override {
+    return isAtMost(b, getKey(b, step, b.index(keysOfStep - 1)),
+                    getQuery(b, b.index(0)));
+  }
+  Value adjust(GpuBuilder &b, Value score, Value step, Value row,
+               Value slot) override {
+    return b.select(isAtMost(b, getKey(b, step, slot), getQuery(b, row)), score,
+                    b.f32(-std::numeric_limits<double>::infinity()));
+  }
+  // For loops that ask all the same.
+  Value getBias(GpuBuilder &b, Value, Value, Value) override {
+    return b.f32(0);
+  }
+
+private:
+  Value getQuery(GpuBuilder &b, Value row) {
+    return b.div(b.add(first, row), group);
+  }
+  Value getKey(GpuBuilder &b, Value step, Value slot) {
+    return b.add(b.mul(step, keysOfStep), slot);
+  }
+
+  Value first, numQueries, end;
+  int64_t keysOfStep, group;
+};
+
 //===----------------------------------------------------------------------===//
 // One query
 //===----------------------------------------------------------------------===//
@@ -172,10 +310,19 @@ private:
 class CacheKeys final : public DecodeKeys {
 public:
   CacheKeys(ElementEmitter &emitter, ClusterAttentionOp op, Value kvHead)
-      : emitter(emitter), b(emitter.getBuilder()), op(op),
+      : emitter(emitter), b(emitter.getBuilder()), op(op), kvHead(kvHead),
         seen(emitter, op, kvHead) {}
 
-  Value getCount() override { return b.add(seen.getBefore(), 1); }
+  Value getCount() override {
+    return hasOwn() ? seen.getBefore() : b.add(seen.getBefore(), 1);
+  }
+  bool hasOwn() const override {
+    return !ClusterAttentionOp(op).getOwn().empty();
+  }
+  Value readOwn(bool isKey, Value column, int64_t width) override {
+    return emitter.elements(op.getOwn()[isKey ? 0 : 1],
+                            {b.index(0), kvHead, column}, width);
+  }
   Value getRow(Value number) override { return seen.getRow(b, number); }
   Value readKey(Value row, Value column, int64_t width) override {
     return emitter.elements(op.getKeys(), {row, column}, width);
@@ -191,6 +338,7 @@ private:
   ElementEmitter &emitter;
   GpuBuilder &b;
   ClusterAttentionOp op;
+  Value kvHead;
   SeenKeys seen;
 };
 } // namespace
@@ -208,6 +356,35 @@ static FailureOr<GpuGrid> emitOneQuery(GpuKernel &kernel,
   CacheKeys keys(kernel.emitter, op, attention.getKvHead());
   attention.emit(keys);
   return GpuGrid{kernel.b.getAffineConstantExpr(attention.getWorkgroups())};
+}
+
+/// The KV head that sees the `rank`-th most keys before the call.
+static Value findHead(ElementEmitter &emitter, ClusterAttentionOp op,
+                      Value rank) {
+  // Every workgroup compares all pairs: of so many that does not matter.
+  constexpr int64_t kMaxHeads = 16;
+  GpuBuilder &b = emitter.getBuilder();
+  int64_t kvHeads = op.getHeads().getType().getDimSize(1);
+  if (kvHeads == 1 || kvHeads > kMaxHeads)
+    return rank;
+  AttentionLoop::Values seen;
+  for (int64_t head = 0; head < kvHeads; ++head)
+    seen.push_back(SeenKeys(emitter, op, b.index(head)).getBefore());
+  Value found = b.index(0);
+  for (int64_t head = 0; head < kvHeads; ++head) {
+    Value place = b.index(0);
+    for (int64_t other = 0; other < kvHeads; ++other) {
+      if (other == head)
+        continue;
+      Value isBefore =
+          b.compare(other < head ? CmpIPredicate::sge : CmpIPredicate::sgt,
+                    seen[other], seen[head]);
+      place = b.add(place, b.select(isBefore, b.index(1), b.index(0)));
+    }
+    Value isIt = b.compare(CmpIPredicate::eq, place, rank);
+    found = b.select(isIt, b.index(head), found);
+  }
+  return found;
 }
 
 static FailureOr<GpuGrid> emitManyQueries(GpuKernel &kernel,
@@ -228,27 +405,36 @@ static FailureOr<GpuGrid> emitManyQueries(GpuKernel &kernel,
   // What sees most comes first.
   Value numBlocks = b.ceilDiv(numRows, loop.getRows());
   Value first = b.mul(b.sub(b.sub(numBlocks, 1), b.block(0)), loop.getRows());
-  Value kvHead = b.block(1);
+  Value kvHead = findHead(emitter, op, b.block(1));
 
   auto getToken = [&](Value row) { return b.div(row, group); };
   auto getHead = [&](Value row) {
     return b.add(b.mul(kvHead, group), b.rem(row, group));
   };
-  RowSource queries;
-  queries.width = keySize;
-  queries.read = [&](Value row, Value column, int64_t count) {
-    row = b.min(b.add(first, row), b.sub(numRows, 1));
-    return emitter.elements(op.getQuery(),
-                            {getToken(row), getHead(row), column}, count);
-  };
-  loop.loadQueries(queries);
-  SeenKeys seen(emitter, op, kvHead);
-  CacheSteps steps(b, seen, first, numQueries, loop.getRows(), loop.getKeys(),
-                   group, scale);
   Type element = kernel.getTile<GpuAttentionAttr>().getElement();
-  AttentionLoop::Values state = loop.run(
-      loop.getStart(), steps, getPoolSource(emitter, op.getKeys(), element),
-      getPoolSource(emitter, op.getValues(), element));
+  loop.loadQueries(getRowSource(
+      emitter, op.getQuery(), element, [&](Value row, Value column) {
+        row = b.min(b.add(first, row), b.sub(numRows, 1));
+        return AttentionLoop::Values{getToken(row), getHead(row), column};
+      }));
+  SeenKeys seen(emitter, op, kvHead);
+  RowSource keys = getPoolSource(emitter, op.getKeys(), element);
+  RowSource values = getPoolSource(emitter, op.getValues(), element);
+  AttentionLoop::Values state = loop.getStart();
+  if (op.getOwn().empty()) {
+    CacheSteps steps(b, seen, first, numQueries, loop.getRows(), loop.getKeys(),
+                     group, scale);
+    state = loop.run(state, steps, keys, values);
+  } else {
+    ClusterSteps clusters(b, seen, loop.getKeys(), scale);
+    state = loop.run(state, clusters, keys, values);
+    RangeSteps exact(b, seen.getExact(b), loop.getKeys());
+    state = loop.run(state, exact, keys, values);
+    OwnSteps own(b, first, numQueries, loop.getRows(), loop.getKeys(), group);
+    state = loop.run(state, own,
+                     getHeadSource(emitter, op.getOwn()[0], kvHead, element),
+                     getHeadSource(emitter, op.getOwn()[1], kvHead, element));
+  }
   AttentionResult result(emitter, op.getOutput());
   loop.finish(state);
   loop.emitOutputs(state, [&](Value row, Value column, Value numbers) {
@@ -280,23 +466,17 @@ GpuTileInterface gist::selectClusterAttentionTile(ClusterAttentionOp op,
                                                   const GpuInfo &gpu) {
   if (isOneQuery(op))
     return getDecodeTile(op.getContext(), gpu);
-  return getAttentionTile(op.getKeys().getType(), op.getValues().getType(),
-                          gpu);
+  return getCausalTile(op.getKeys().getType(), op.getValues().getType(),
+                       op.getOutput().getType(), gpu);
 }
 
 static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
   auto op = findRoot<ClusterAttentionOp>(kernel);
   if (isOneQuery(op))
     return expectTile<GpuDecodeAttr>(kernel);
-  if (failed(expectTile<GpuAttentionAttr>(kernel)))
-    return failure();
-  // Which rows of the pools a step has is known a row at a time.
-  Instruction instruction =
-      cast<GpuAttentionAttr>(kernel->getAttr(kTileAttr)).getInstruction();
-  if (instruction == Instruction::Wgmma64x128x16)
-    return kernel.emitOpError("expects a matrix instruction of one wave, got ")
-           << stringifyInstruction(instruction);
-  return verifyInstruction(kernel, instruction, gpu);
+  return verifyAttentionTile(kernel, op.getKeys().getType(),
+                             op.getValues().getType(), op.getOutput().getType(),
+                             gpu);
 }
 
 //===----------------------------------------------------------------------===//

@@ -5,10 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels of gist.cluster_update and gist.cluster_attention. What a head keeps
-// is data to them: one kernel serves all layers and plans. Their grids:
+// Kernels of gist.cluster_update, gist.cluster_absorb and
+// gist.cluster_attention. What a head keeps is data to them: one kernel serves
+// all layers and plans. Their grids:
 //
 //   update      KV heads
+//   absorbed    blocks of tokens x KV heads
+//   absorb      KV heads x layers
 //   attention   as dense attention's, Attention.h
 //
 //===----------------------------------------------------------------------===//
@@ -23,10 +26,15 @@ namespace gist {
 
 mlir::FailureOr<GpuGrid> emitClusterUpdate(GpuKernel &kernel,
                                            ClusterUpdateOp op);
+/// For updates that are `absorbed`.
+mlir::FailureOr<GpuGrid> emitClusterAppend(GpuKernel &kernel,
+                                           ClusterUpdateOp op);
+mlir::FailureOr<GpuGrid> emitClusterAbsorb(GpuKernel &kernel,
+                                           ClusterAbsorbOp op);
 mlir::FailureOr<GpuGrid> emitClusterAttention(GpuKernel &kernel,
                                               ClusterAttentionOp op);
 
-GpuClustersAttr selectClusterUpdateTile(ClusterUpdateOp op, const GpuInfo &gpu);
+GpuRowsAttr selectClusterAppendTile(ClusterUpdateOp op, const GpuInfo &gpu);
 GpuTileInterface selectClusterAttentionTile(ClusterAttentionOp op,
                                             const GpuInfo &gpu);
 

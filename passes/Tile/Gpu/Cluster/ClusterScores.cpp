@@ -18,9 +18,9 @@ using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-/// What a workgroup has of either at once, where memory allows it: four waves
-/// of 32 tokens, and fewer clusters, which are read again for other tokens.
-static constexpr int64_t kMaxTokens = 128, kMaxClusters = 64;
+/// Tokens that a workgroup has at once, where memory allows it: 32 for each of
+/// four waves.
+static constexpr int64_t kMaxTokens = 128;
 /// Numbers of f32 that are moved at once.
 static constexpr int64_t kPlainNumbers = 4;
 /// Sixteenths of workgroup memory for tokens, clusters and pairs; one is left
@@ -61,7 +61,9 @@ GpuClustersAttr ClusterScores::selectTile(const GpuInfo &gpu, int64_t block,
       llvm::alignTo(size, element.isF32() ? kPlainNumbers : mma.depth());
   int64_t tokens =
       llvm::PowerOf2Ceil(std::clamp(block, mma.rows(), kMaxTokens));
-  int64_t clusters = kMaxClusters;
+  // A step waits for memory once. What is multiplied in it stays in registers,
+  // of which matrix instructions of gfx942 need more for each cluster.
+  int64_t clusters = gpu.kind == GpuKind::Amd ? 64 : 128;
   auto isTooMuch = [&] {
     int64_t bytes = element.getIntOrFloatBitWidth() / 8;
     return (tokens + clusters) * columns * bytes + 4 * countPairs(tokens) >

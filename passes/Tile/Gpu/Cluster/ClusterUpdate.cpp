@@ -9,16 +9,18 @@
 // depends on the order of tokens is which of them found clusters:
 //
 //   scores    tokens x clusters that there are, and tokens x tokens: products
-//   decide    one wave, from founder to founder: the next one is the first
-//             token that no cluster so far is like
+//   decide    in rounds of all tokens (ClusterDecide.h)
 //   link      tokens of one cluster form a list
 //   mix       each list is added to the means of its cluster
 //
-// Then the call's own tokens go into the ring, over those that have left it.
+// Then the call's own tokens go into the ring, over those that have left it;
+// or that is left to other kernels (ClusterAppend.cpp), and a workgroup has a
+// head of any layer.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/Cluster/ClusterCache.h"
+#include "passes/Tile/Gpu/Cluster/ClusterDecide.h"
 #include "passes/Tile/Gpu/Cluster/ClusterScores.h"
 
 #include <limits>
@@ -46,10 +48,6 @@ static Value toIndex(GpuBuilder &b, Value number) {
   return arith::IndexCastOp::create(b, b.getIndexType(), number);
 }
 
-static Value either(GpuBuilder &b, Value x, Value y) {
-  return arith::OrIOp::create(b, x, y);
-}
-
 /// state = body(state) while condition(state).
 static Values repeat(GpuBuilder &b, ValueRange start,
                      function_ref<Value(ValueRange)> condition,
@@ -66,42 +64,53 @@ static Values repeat(GpuBuilder &b, ValueRange start,
   return loop.getResults();
 }
 
+static int64_t getWidth(Value rows) {
+  return cast<RankedTensorType>(rows.getType()).getDimSize(1);
+}
+
 namespace {
+/// Of a ClusterUpdateOp or a ClusterAbsorbOp.
 class Update {
 public:
-  Update(GpuKernel &kernel, ClusterUpdateOp op)
-      : emitter(kernel.emitter), b(kernel.b), op(op),
-        keySize(op.getKeys().getType().getDimSize(1)),
-        valueSize(op.getValues().getType().getDimSize(1)),
+  template <typename OpTy>
+  Update(GpuKernel &kernel, OpTy op)
+      : emitter(kernel.emitter), b(kernel.b), op(op), heads(op.getHeads()),
+        cache(op.getDpsInits()), block(op.getBlock()),
+        keySize(getWidth(op.getKeys())), valueSize(getWidth(op.getValues())),
         scores(b, kernel.getTile<GpuClustersAttr>(), keySize),
-        tokens(scores.getTokens()) {
+        decide(b, scores), tokens(scores.getTokens()), head(b.block(0)),
+        past(kernel.emitter.number(op.getPast())) {
     pairs =
         b.allocWorkgroup({ClusterScores::countPairs(tokens)}, b.getF32Type());
     for (Value *numbers : {&inverses, &best, &sizes})
       *numbers = b.allocWorkgroup({tokens}, b.getF32Type());
     for (Value *numbers : {&owners, &nexts})
       *numbers = b.allocWorkgroup({tokens}, b.getI32Type());
-    grown = b.allocWorkgroup({1}, b.getI32Type());
   }
 
-  LogicalResult emit();
+  /// Lets tokens leave the window of this workgroup's head of `layer`.
+  LogicalResult emitAbsorb(Value layer);
+  /// And puts those of a call into its ring.
+  LogicalResult emit(ClusterUpdateOp update);
 
 private:
   void absorb(const ClusterHead &head);
   Value absorbPart(const ClusterHead &head, Value first, Value number,
                    Value count);
-  void decide(const ClusterHead &head, Value first, Value number, Value count);
   void link(const ClusterHead &head, Value number, Value count);
   void mix(const ClusterHead &head, Value rows, bool areKeys);
-  void append(const ClusterHead &head);
+  void append(ClusterUpdateOp update, const ClusterHead &head);
 
   ElementEmitter &emitter;
   GpuBuilder &b;
-  ClusterUpdateOp op;
-  int64_t keySize, valueSize;
+  Operation *op;
+  Value heads;
+  Values cache;
+  int64_t block, keySize, valueSize;
   ClusterScores scores;
+  ClusterDecide decide;
   int64_t tokens; ///< that are looked at at once
-  Value head, layer, past;
+  Value head, past, layer;
   Value keys, values, units, weights, counts;
 
   // Workgroup memory.
@@ -114,102 +123,8 @@ private:
   /// The next token of the same cluster, `tokens` for none; for the first one
   /// of a cluster the members that it had, else -1.
   Value nexts, sizes;
-  Value grown; ///< how many clusters there are now
 };
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Who founds a cluster, and who joins which
-//===----------------------------------------------------------------------===//
-
-void Update::decide(const ClusterHead &head, Value first, Value number,
-                    Value count) {
-  int64_t waveSize = b.getGpu().waveSize;
-  int64_t ofLane = llvm::divideCeil(tokens, waveSize);
-  Value isSink = b.compare(CmpIPredicate::sge, head.sinks, b.index(0));
-  Value isCluster = b.negate(isSink);
-  Value limit = toI32(
-      b, b.select(isSink, b.min(head.sinks, head.capacity), head.capacity));
-  Value none = b.i32(tokens);
-
-  Values token, isThere, inverse, hasDirection, bests, owned, founded;
-  for (int64_t i = 0; i < ofLane; ++i) {
-    Value t = b.add(b.lane(), i * waveSize);
-    isThere.push_back(b.isLess(t, number));
-    t = b.min(t, b.index(tokens - 1));
-    token.push_back(t);
-    inverse.push_back(b.read(inverses, t));
-    hasDirection.push_back(
-        compare(b, CmpFPredicate::ONE, inverse.back(), b.f32(0)));
-    bests.push_back(b.read(best, t));
-    owned.push_back(b.read(owners, t));
-    founded.push_back(b.i32(0));
-  }
-  // The first token from `from` on that is like no cluster.
-  auto findNext = [&](Value from, ValueRange bests) {
-    Value next = none;
-    for (int64_t i = 0; i < ofLane; ++i) {
-      Value cosine = arith::MulFOp::create(b, bests[i], inverse[i]);
-      Value likeness =
-          createLikeness(b, cosine, b.add(first, token[i]), head.theta);
-      Value isAlike =
-          b.both(b.both(isCluster, hasDirection[i]),
-                 compare(b, CmpFPredicate::OGE, likeness, head.theta));
-      Value t = toI32(b, token[i]);
-      Value isOpen = b.both(b.both(isThere[i], b.negate(isAlike)),
-                            b.compare(CmpIPredicate::sge, t, from));
-      next = b.min(next, b.select(isOpen, t, none));
-    }
-    return b.waveReduce(next, GpuBuilder::Kind::MINSI);
-  };
-
-  Values state = {findNext(b.i32(0), bests), toI32(b, count)};
-  for (const Values &part : {bests, owned, founded})
-    llvm::append_range(state, part);
-  state = repeat(
-      b, state,
-      [&](ValueRange state) {
-        return b.both(b.isLess(state[0], none), b.isLess(state[1], limit));
-      },
-      [&](ValueRange state) {
-        Value founder = state[0], cluster = state[1];
-        Values bests(state.slice(2, ofLane)),
-            owned(state.slice(2 + ofLane, ofLane)),
-            founded(state.slice(2 + 2 * ofLane, ofLane));
-        Value at = toIndex(b, founder);
-        for (int64_t i = 0; i < ofLane; ++i) {
-          Value isLater = b.isLess(at, token[i]);
-          Value score = b.read(pairs, scores.getPair(token[i], at));
-          Value isBetter =
-              b.both(isLater, compare(b, CmpFPredicate::OGT, score, bests[i]));
-          Value isFounder = b.compare(CmpIPredicate::eq, at, token[i]);
-          bests[i] = b.select(isBetter, score, bests[i]);
-          owned[i] =
-              b.select(either(b, isBetter, isFounder), cluster, owned[i]);
-          founded[i] = b.select(isFounder, b.i32(1), founded[i]);
-        }
-        Value after = arith::AddIOp::create(b, founder, b.i32(1));
-        Values next = {findNext(after, bests),
-                       arith::AddIOp::create(b, cluster, b.i32(1))};
-        for (const Values &part : {bests, owned, founded})
-          llvm::append_range(next, part);
-        return next;
-      });
-  for (int64_t i = 0; i < ofLane; ++i) {
-    Value owner = state[2 + ofLane + i];
-    Value isFounder =
-        b.compare(CmpIPredicate::eq, state[2 + 2 * ofLane + i], b.i32(1));
-    Value joins = b.both(b.both(isCluster, hasDirection[i]),
-                         b.compare(CmpIPredicate::sge, owner, b.i32(0)));
-    Value takesPart = b.both(isThere[i], either(b, isFounder, joins));
-    Value t = b.add(b.lane(), i * waveSize);
-    b.ifThen(b.isLess(t, tokens), [&] {
-      b.write(b.select(takesPart, owner, b.i32(-1)), owners, t);
-    });
-  }
-  b.ifThen(b.isEqual(b.lane(), 0),
-           [&] { b.write(state[1], grown, b.index(0)); });
-}
 
 //===----------------------------------------------------------------------===//
 // Members
@@ -324,7 +239,8 @@ Value Update::absorbPart(const ClusterHead &head, Value first, Value number,
   scores.findBest(units, head.unit, count, best, owners);
   scores.findPairs(inverses, pairs);
   b.barrier();
-  b.ifThen(b.isEqual(b.wave(), 0), [&] { decide(head, first, number, count); });
+  Value now =
+      decide.emit({pairs, inverses, best, owners}, head, first, number, count);
   b.barrier();
   link(head, number, count);
   b.barrier();
@@ -333,23 +249,25 @@ Value Update::absorbPart(const ClusterHead &head, Value first, Value number,
   scores.load(values, getRow, /*inverses=*/Value());
   b.barrier();
   mix(head, values, /*areKeys=*/false);
-  Value now = b.readNumber(grown, b.index(0));
   b.barrier(); // Workgroup memory is free, and tokens have been read.
   return now;
 }
 
 void Update::absorb(const ClusterHead &plan) {
   Value end = plan.getFirstExact(b, past);
-  Value begin = plan.getFirstExact(b, b.sub(past, op.getBlock()));
+  Value begin = plan.getFirstExact(b, b.sub(past, block));
+  // The first tokens are the sinks, the others are dropped.
+  Value isSink = b.compare(CmpIPredicate::sge, plan.sinks, b.index(0));
+  end = b.select(isSink, b.min(end, plan.sinks), end);
   Value number = b.sub(end, begin);
-  Value isBlock = b.isEqual(b.rem(past, op.getBlock()), 0);
+  Value isBlock = b.isEqual(b.rem(past, block), 0);
   b.ifThen(b.both(isBlock, b.isLess(b.index(0), number)), [&] {
     Value count = b.readNumber(counts, {layer, head});
     auto absorbFrom = [&](Value from, Value count) {
       return absorbPart(plan, b.add(begin, from),
                         b.min(b.sub(number, from), b.index(tokens)), count);
     };
-    if (op.getBlock() <= tokens)
+    if (block <= tokens)
       count = absorbFrom(b.index(0), count);
     else
       count = b.loop(b.index(0), number, tokens, count,
@@ -363,13 +281,13 @@ void Update::absorb(const ClusterHead &plan) {
 }
 
 /// Writes the rows of this call into the ring.
-void Update::append(const ClusterHead &plan) {
+void Update::append(ClusterUpdateOp update, const ClusterHead &plan) {
   Value place = plan.getPlace(b, past);
-  Value number = emitter.size(op.getKey(), 0);
+  Value number = emitter.size(update.getKey(), 0);
   int64_t chunk = scores.getChunk();
   for (auto [source, rows, size] :
-       {std::tuple(op.getKey(), keys, keySize),
-        std::tuple(op.getValue(), values, valueSize)}) {
+       {std::tuple(update.getKey(), keys, keySize),
+        std::tuple(update.getValue(), values, valueSize)}) {
     int64_t chunks = size / chunk;
     b.forEach(b.thread(), b.mul(number, chunks), b.index(b.getThreads()),
               [&, source = source, rows = rows](Value item) {
@@ -381,62 +299,84 @@ void Update::append(const ClusterHead &plan) {
   }
 }
 
-LogicalResult Update::emit() {
-  for (auto [tensor, buffer] :
-       {std::pair(op.getKeys(), &keys), std::pair(op.getValues(), &values),
-        std::pair(op.getUnits(), &units)}) {
+LogicalResult Update::emitAbsorb(Value ofLayer) {
+  layer = ofLayer;
+  Value *buffers[] = {&keys, &values, &units, &weights, &counts};
+  for (auto [tensor, buffer] : llvm::zip_equal(cache, buffers)) {
     std::optional<MemoryAccess> memory = emitter.asMemory(tensor);
     if (!memory)
-      return op.emitOpError("keeps its cache in a value that is not a buffer");
+      return op->emitOpError("keeps its cache in a value that is not a buffer");
     *buffer = memory->buffer;
   }
-  weights = emitter.asMemory(op.getWeights())->buffer;
-  counts = emitter.asMemory(op.getCounts())->buffer;
-  head = b.block(0);
-  layer = emitter.number(op.getLayer());
-  past = emitter.number(op.getPast());
-  ClusterHead plan(emitter, op.getHeads(), layer, head);
-  absorb(plan);
-  append(plan);
+  absorb(ClusterHead(emitter, heads, layer, head));
+  return success();
+}
+
+LogicalResult Update::emit(ClusterUpdateOp update) {
+  if (failed(emitAbsorb(emitter.number(update.getLayer()))))
+    return failure();
+  append(update, ClusterHead(emitter, heads, layer, head));
+  return success();
+}
+
+/// What both ops ask of their kernel.
+template <typename OpTy>
+static LogicalResult verifyUpdate(GpuKernel &kernel, OpTy op) {
+  int64_t chunk =
+      128 / getElementTypeOrSelf(op.getKeys()).getIntOrFloatBitWidth();
+  for (Value rows : {op.getKeys(), op.getValues()})
+    if (getWidth(rows) % chunk != 0)
+      return op.emitOpError("has heads whose size is not a multiple of ")
+             << chunk << " numbers";
+  auto end =
+      cast<func::ReturnOp>(kernel.source.getBody().front().getTerminator());
+  if (!llvm::equal(end.getOperands(), op->getResults()) ||
+      !llvm::all_of(op.getDpsInits(), llvm::IsaPred<BlockArgument>))
+    return op.emitOpError(
+        "is not the only op whose results its kernel returns");
   return success();
 }
 
 FailureOr<GpuGrid> gist::emitClusterUpdate(GpuKernel &kernel,
                                            ClusterUpdateOp op) {
-  int64_t chunk =
-      128 / getElementTypeOrSelf(op.getKeys()).getIntOrFloatBitWidth();
-  for (Value rows : {op.getKeys(), op.getValues()})
-    if (cast<RankedTensorType>(rows.getType()).getDimSize(1) % chunk != 0)
-      return op.emitOpError("has heads whose size is not a multiple of ")
-             << chunk << " numbers";
-  auto end =
-      cast<func::ReturnOp>(kernel.source.getBody().front().getTerminator());
-  if (!llvm::equal(end.getOperands(), op.getResults()) ||
-      !llvm::all_of(op.getDpsInits(), llvm::IsaPred<BlockArgument>))
-    return op.emitOpError(
-        "is not the only op whose results its kernel returns");
-  if (failed(Update(kernel, op).emit()))
+  if (failed(verifyUpdate(kernel, op)))
+    return failure();
+  if (op.getAbsorbed())
+    return emitClusterAppend(kernel, op);
+  if (failed(Update(kernel, op).emit(op)))
     return failure();
   return GpuGrid{
       kernel.b.getAffineConstantExpr(op.getKey().getType().getDimSize(1))};
 }
 
-/// Numbers of a key or a value, whichever has more.
-static int64_t getLongest(ClusterUpdateOp op) {
-  return std::max(op.getKeys().getType().getDimSize(1),
-                  op.getValues().getType().getDimSize(1));
+FailureOr<GpuGrid> gist::emitClusterAbsorb(GpuKernel &kernel,
+                                           ClusterAbsorbOp op) {
+  if (failed(verifyUpdate(kernel, op)) ||
+      failed(Update(kernel, op)
+                 .emitAbsorb(kernel.b.add(kernel.b.block(1), op.getBegin()))))
+    return failure();
+  return GpuGrid{
+      kernel.b.getAffineConstantExpr(op.getHeads().getType().getDimSize(1)),
+      kernel.b.getAffineConstantExpr(op.getEnd() - op.getBegin())};
 }
 
-GpuClustersAttr gist::selectClusterUpdateTile(ClusterUpdateOp op,
-                                              const GpuInfo &gpu) {
+/// Numbers of a key or a value, whichever has more.
+template <typename OpTy> static int64_t getLongest(OpTy op) {
+  return std::max(getWidth(op.getKeys()), getWidth(op.getValues()));
+}
+
+/// How the tokens that leave a window are cut.
+template <typename OpTy>
+static GpuClustersAttr selectAbsorbTile(OpTy op, const GpuInfo &gpu) {
   return ClusterScores::selectTile(gpu, op.getBlock(), getLongest(op),
                                    op.getKeys().getType().getElementType());
 }
 
-static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
+template <typename OpTy>
+static LogicalResult verifyAbsorbTile(func::FuncOp kernel, OpTy op,
+                                      const GpuInfo &gpu) {
   if (failed(expectTile<GpuClustersAttr>(kernel)))
     return failure();
-  auto op = findRoot<ClusterUpdateOp>(kernel);
   auto tile = cast<GpuClustersAttr>(kernel->getAttr(kTileAttr));
   Type element = op.getKeys().getType().getElementType();
   if (tile.getElement() != element || tile.getColumns() < getLongest(op))
@@ -444,6 +384,14 @@ static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
            << element << " with at least " << getLongest(op) << " columns, got "
            << tile;
   return verifyInstruction(kernel, tile.getInstruction(), gpu);
+}
+
+static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
+  if (auto absorb = findRoot<ClusterAbsorbOp>(kernel))
+    return verifyAbsorbTile(kernel, absorb, gpu);
+  auto update = findRoot<ClusterUpdateOp>(kernel);
+  return update.getAbsorbed() ? expectTile<GpuRowsAttr>(kernel)
+                              : verifyAbsorbTile(kernel, update, gpu);
 }
 
 //===----------------------------------------------------------------------===//
@@ -457,9 +405,16 @@ extern const GpuKernelEntry kGpuClusterUpdateKernel;
 const GpuKernelEntry gist::kGpuClusterUpdateKernel = {
     .choose = [](func::FuncOp kernel, const GpuInfo &gpu,
                  const GpuChoices &) -> GpuTileInterface {
-      return selectClusterUpdateTile(findRoot<ClusterUpdateOp>(kernel), gpu);
+      if (auto absorb = findRoot<ClusterAbsorbOp>(kernel))
+        return selectAbsorbTile(absorb, gpu);
+      auto update = findRoot<ClusterUpdateOp>(kernel);
+      if (update.getAbsorbed())
+        return selectClusterAppendTile(update, gpu);
+      return selectAbsorbTile(update, gpu);
     },
     .emit = [](GpuKernel &kernel) -> FailureOr<GpuGrid> {
+      if (auto absorb = findRoot<ClusterAbsorbOp>(kernel.source))
+        return emitClusterAbsorb(kernel, absorb);
       return emitClusterUpdate(kernel,
                                findRoot<ClusterUpdateOp>(kernel.source));
     },

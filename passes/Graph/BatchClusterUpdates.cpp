@@ -1,0 +1,138 @@
+//===- BatchClusterUpdates.cpp - Upkeep of clusters, off the way ----------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Graph/BatchClusterUpdates.h"
+#include "dialect/GistClusterOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace gist;
+
+/// The updates of `function` where they are a chain: of one layer after the
+/// other, with the same table, each on the cache that the one before it left,
+/// the first on the function's own. Otherwise nothing.
+static SmallVector<ClusterUpdateOp> findChain(func::FuncOp function) {
+  SmallVector<ClusterUpdateOp> chain;
+  for (auto update : function.getOps<ClusterUpdateOp>()) {
+    if (update.getAbsorbed() || getConstantIntValue(update.getLayer()) !=
+                                    static_cast<int64_t>(chain.size()))
+      return {};
+    if (chain.empty()) {
+      if (!llvm::all_of(update.getDpsInits(), llvm::IsaPred<BlockArgument>))
+        return {};
+    } else if (!llvm::equal(update.getDpsInits(), chain.back()->getResults()) ||
+               update.getHeads() != chain.front().getHeads() ||
+               update.getPast() != chain.front().getPast() ||
+               update.getBlock() != chain.front().getBlock()) {
+      return {};
+    }
+    chain.push_back(update);
+  }
+  auto layers = static_cast<size_t>(
+      chain.empty() ? 0 : chain.front().getHeads().getType().getDimSize(0));
+  return chain.size() == layers ? chain : SmallVector<ClusterUpdateOp>();
+}
+
+/// Attention that reads what `update` leaves, if that is one op and all that
+/// reads it up to there.
+static ClusterAttentionOp findAttention(ClusterUpdateOp update) {
+  ClusterAttentionOp found;
+  for (Operation *user : update->getUsers())
+    if (auto attention = dyn_cast<ClusterAttentionOp>(user)) {
+      if (found && found != attention)
+        return {};
+      found = attention;
+    }
+  if (!found || !found.getOwn().empty() ||
+      found->getBlock() != update->getBlock() ||
+      found.getPast() != update.getPast() ||
+      found.getLayer() != update.getLayer() ||
+      found.getHeads() != update.getHeads() ||
+      found.getBlock() != update.getBlock() ||
+      found.getKeys() != update.getNewKeys() ||
+      found.getValues() != update.getNewValues() ||
+      found.getWeights() != update.getNewWeights() ||
+      found.getCounts() != update.getNewCounts())
+    return {};
+  for (Operation *user : update->getUsers())
+    if (user != found && user->getBlock() == found->getBlock() &&
+        user->isBeforeInBlock(found))
+      return {};
+  return found;
+}
+
+/// Lets attention read the rows of its call where they are made, and the update
+/// come after it.
+static void readOwnRows(ClusterUpdateOp update, ClusterAttentionOp attention) {
+  attention.getKeysMutable().assign(update.getKeys());
+  attention.getValuesMutable().assign(update.getValues());
+  attention.getWeightsMutable().assign(update.getWeights());
+  attention.getCountsMutable().assign(update.getCounts());
+  attention.getOwnMutable().assign({update.getKey(), update.getValue()});
+  update->moveAfter(attention);
+}
+
+/// Lets tokens leave before the `past`-th one in layers of the chain; returns
+/// the cache then.
+static ClusterAbsorbOp absorb(OpBuilder &builder, ClusterUpdateOp first,
+                              Value past, ValueRange state, int64_t begin,
+                              int64_t end) {
+  return ClusterAbsorbOp::create(
+      builder, first.getLoc(), state.getTypes(), first.getHeads(), past,
+      state[0], state[1], state[2], state[3], state[4],
+      builder.getI64IntegerAttr(begin), builder.getI64IntegerAttr(end),
+      first.getBlockAttr());
+}
+
+void gist::batchClusterUpdates(func::FuncOp function, bool isShared) {
+  SmallVector<ClusterUpdateOp> chain = findChain(function);
+  if (chain.empty())
+    return;
+  ClusterUpdateOp first = chain.front();
+  for (ClusterUpdateOp update : chain) {
+    update.setAbsorbed(true);
+    if (ClusterAttentionOp attention = findAttention(update))
+      readOwnRows(update, attention);
+  }
+  int64_t layers = first.getHeads().getType().getDimSize(0);
+  int64_t half = isShared ? 0 : layers / 2;
+  OpBuilder builder(first);
+  // Before everything that reads the cache.
+  Operation *reader = first;
+  for (Value state : first.getDpsInits())
+    for (Operation *user : state.getUsers())
+      if (user->isBeforeInBlock(reader))
+        reader = user;
+  builder.setInsertionPoint(reader);
+  SmallVector<Value> state = first.getDpsInits();
+  SmallVector<OpOperand *> readers;
+  for (Value part : state)
+    for (OpOperand &use : part.getUses())
+      readers.push_back(&use);
+  auto later = absorb(builder, first, first.getPast(), state, half, layers);
+  for (OpOperand *use : readers)
+    use->set(later->getResult(llvm::find(state, use->get()) - state.begin()));
+  if (half == 0)
+    return;
+
+  ClusterUpdateOp last = chain[half - 1];
+  builder.setInsertionPointAfter(last);
+  Value tokens =
+      tensor::DimOp::create(builder, last.getLoc(), last.getKey(), int64_t{0});
+  Value next =
+      arith::AddIOp::create(builder, last.getLoc(), last.getPast(), tokens);
+  readers.clear();
+  for (Value result : last->getResults())
+    for (OpOperand &use : result.getUses())
+      readers.push_back(&use);
+  auto earlier = absorb(builder, first, next, last->getResults(), 0, half);
+  for (OpOperand *use : readers)
+    use->set(earlier->getResult(cast<OpResult>(use->get()).getResultNumber()));
+}
