@@ -208,8 +208,9 @@ def Gist_GpuProductAttr
       * (C4) `element` is f16 or bf16.
       * (C5) waves fill the tile: each has whole fragments of the instruction, of
         16 x 16 x 16 for `mma`, 32 x 32 x 16 for `mfma_32x32x8` and 16 x 16 x 32 for
-        `mfma_16x16x16`. Four waves along the rows together have 64 x 128 for
-        `wgmma`, whose depth is 64.
+        `mfma_16x16x16`. Four waves along the rows together have 64 rows and a
+        multiple of 8 columns for `wgmma`, whose depth is 64; an instruction has
+        as many of these columns as it can, up to 256.
       * (C6) there are two stages or more; for `wgmma`, three.
   }];
   let parameters = (ins

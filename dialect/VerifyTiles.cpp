@@ -129,12 +129,15 @@ static LogicalResult verifyElement(EmitError emitError, Instruction instruction,
                      << element;
 }
 
-/// Whether waves fill a tile with whole fragments.
+/// Columns that wgmma can have are multiples of this.
+static constexpr int64_t kWgmmaColumns = 8;
+
+/// Whether waves fill a tile with whole fragments of `shape`.
 static LogicalResult verifyFragments(EmitError emitError, int64_t rows,
                                      int64_t columns, int64_t depth,
                                      ArrayRef<int64_t> waves,
-                                     Instruction instruction, Type element) {
-  MatrixShape shape = *getMatrixShape(instruction, element);
+                                     Instruction instruction,
+                                     MatrixShape shape) {
   int64_t wavesOfRows = waves[0];
   if (instruction == Instruction::Wgmma64x128x16) {
     if (failed(verifyMultiple(emitError, "waves along rows", wavesOfRows,
@@ -232,19 +235,22 @@ LogicalResult GpuProductAttr::verify(EmitError emitError, int64_t rows,
                                      int64_t columns, int64_t depth,
                                      ArrayRef<int64_t> waves, int64_t stages,
                                      Instruction instruction, Type element) {
-  bool isWgmma = instruction == Instruction::Wgmma64x128x16;
-  return failure(
-      failed(verifySizes(emitError, {{"rows", rows}, // (C1)
+  if (failed(verifySizes(emitError, {{"rows", rows}, // (C1)
                                      {"columns", columns},
                                      {"depth", depth}})) ||
       failed(verifyPair(emitError, "waves", waves)) || // (C2)
       failed(verifyInstruction(emitError, instruction, // (C3)
                                kProductInstructions)) ||
-      failed(verifyElement(emitError, instruction, element)) || // (C4)
-      failed(verifyFragments(emitError, rows, columns, depth, waves,
-                             instruction, element)) || // (C5)
-      failed(verifyStages(emitError, instruction, stages,
-                          isWgmma ? 3 : 2))); // (C6)
+      failed(verifyElement(emitError, instruction, element))) // (C4)
+    return failure();
+  MatrixShape shape = *getMatrixShape(instruction, element);
+  bool isWgmma = instruction == Instruction::Wgmma64x128x16;
+  if (isWgmma)
+    shape.columns = kWgmmaColumns;
+  return failure(failed(verifyFragments(emitError, rows, columns, depth, waves,
+                                        instruction, shape)) || // (C5)
+                 failed(verifyStages(emitError, instruction, stages,
+                                     isWgmma ? 3 : 2))); // (C6)
 }
 
 LogicalResult GpuGemvAttr::verify(EmitError emitError, int64_t rows,
@@ -317,7 +323,8 @@ LogicalResult GpuSelectionAttr::verify(EmitError emitError, int64_t rows,
                                kGramInstructions)) ||
       failed(verifyElement(emitError, instruction, element)) || // (C4)
       failed(verifyFragments(emitError, rows, columns, depth, waves,
-                             instruction, element))) // (C5)
+                             instruction,
+                             *getMatrixShape(instruction, element)))) // (C5)
     return failure();
   int64_t least = instruction == Instruction::Wgmma64x128x16 ? 3
                   : instruction == Instruction::Mma16x8x16   ? 2

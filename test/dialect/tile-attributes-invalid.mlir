@@ -136,8 +136,8 @@
 
 // -----
 
-// expected-error @+1 {{expects a multiple of 128 for columns, got 64}}
-#tile = #gist.gpu_product<rows = 128, columns = 64, depth = 64, waves = [8, 1], stages = 4, instruction = wgmma_64x128x16, element = f16>
+// expected-error @+1 {{expects a multiple of 8 for columns, got 60}}
+#tile = #gist.gpu_product<rows = 128, columns = 60, depth = 64, waves = [8, 1], stages = 4, instruction = wgmma_64x128x16, element = f16>
 
 // -----
 

@@ -1,5 +1,6 @@
 // How products are cut on GPUs. The instruction follows from the rows, known or
-// not, and the columns; the type from the operands.
+// not, and on gfx942 the columns; the type from the operands. On sm_90 the tile is
+// the cheapest of a model (test/unit/ProductCostTest.cpp).
 
 // RUN: gist-opt %s -gist-set-target=target=gfx942 -gist-select-tile-config | FileCheck %s --check-prefix=AMD
 // RUN: gist-opt %s -gist-set-target=target=sm_90 -gist-select-tile-config | FileCheck %s --check-prefix=NVIDIA
@@ -26,7 +27,7 @@ func.func private @wide(%x: tensor<?x4096xf32>, %w: tensor<16384x4096xf16>, %y: 
 // AMD-LABEL: @narrow
 // AMD-SAME:    #gist.gpu_product<rows = 64, columns = 64, depth = 64, waves = [2, 2], stages = 2, instruction = mfma_32x32x8, element = bf16
 // NVIDIA-LABEL: @narrow
-// NVIDIA-SAME: #gist.gpu_product<rows = 64, columns = 64, depth = 64, waves = [2, 2], stages = 4, instruction = mma_16x8x16, element = bf16
+// NVIDIA-SAME: #gist.gpu_product<rows = 64, columns = 64, depth = 64, waves = [4, 1], stages = 4, instruction = wgmma_64x128x16, element = bf16
 func.func private @narrow(%x: tensor<?x192xf32>, %w: tensor<576x192xbf16>, %y: tensor<?x576xf32>)
     -> tensor<?x576xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
   %zero = arith.constant 0.0 : f32
@@ -35,6 +36,21 @@ func.func private @narrow(%x: tensor<?x192xf32>, %w: tensor<576x192xbf16>, %y: t
       ins(%x, %w : tensor<?x192xf32>, tensor<576x192xbf16>)
       outs(%z : tensor<?x576xf32>) -> tensor<?x576xf32>
   return %p : tensor<?x576xf32>
+}
+
+// Few rows: a wave multiplies alone.
+// AMD-LABEL: @few
+// AMD-SAME:    #gist.gpu_product<rows = 32, columns = 64, {{.*}}instruction = mfma_32x32x8
+// NVIDIA-LABEL: @few
+// NVIDIA-SAME: #gist.gpu_product<rows = 32, columns = 64, depth = 64, waves = [1, 4], stages = 4, instruction = mma_16x8x16, element = f16
+func.func private @few(%x: tensor<32x192xf32>, %w: tensor<576x192xf16>, %y: tensor<32x576xf32>)
+    -> tensor<32x576xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%y : tensor<32x576xf32>) -> tensor<32x576xf32>
+  %p = linalg.matmul indexing_maps = [#x, #w, #y]
+      ins(%x, %w : tensor<32x192xf32>, tensor<576x192xf16>)
+      outs(%z : tensor<32x576xf32>) -> tensor<32x576xf32>
+  return %p : tensor<32x576xf32>
 }
 
 // One row: all lanes of a wave along k, 8 numbers each.

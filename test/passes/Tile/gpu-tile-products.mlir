@@ -59,20 +59,31 @@
 // AMD:           %[[LAST:.+]] = gist.tile_multiply %{{.+}}, %{{.+}}, %[[LOOP]]#2
 // AMD:           gist.tile_yield %[[LAST]] : vector<64x64xf32>
 
+func.func private @narrow(%x: tensor<?x320xf32>, %w: tensor<576x320xf16>, %y: tensor<?x576xf32>)
+    -> tensor<?x576xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%y : tensor<?x576xf32>) -> tensor<?x576xf32>
+  %p = linalg.matmul indexing_maps = [#x, #w, #y]
+      ins(%x, %w : tensor<?x320xf32>, tensor<576x320xf16>)
+      outs(%z : tensor<?x576xf32>) -> tensor<?x576xf32>
+  return %p : tensor<?x576xf32>
+}
+
+// A few rows on sm_90, by instructions of a warp.
 // sm_90 copies W, whose numbers are those that are multiplied, without registers:
 // the first three of four stages before the loop, of which two may still be on
 // their way when the first is multiplied. x goes through registers, a step ahead.
 
-// NVIDIA-LABEL: func.func private @narrow
-// NVIDIA-SAME:    %[[X:.+]]: tensor<?x320xf32>, %[[W:.+]]: tensor<576x320xf16>,
+// NVIDIA-LABEL: func.func private @few
+// NVIDIA-SAME:    %[[X:.+]]: tensor<32x320xf32>, %[[W:.+]]: tensor<576x320xf16>,
 // NVIDIA:       ^bb0(%[[ROW:.+]]: index, %[[COLUMN:.+]]: index):
-// NVIDIA:         %[[TX:.+]] = memref.alloca() {alignment = 1024 : i64} : memref<4x64x64xf16, #gpu.address_space<workgroup>>
+// NVIDIA:         %[[TX:.+]] = memref.alloca() {alignment = 1024 : i64} : memref<4x32x64xf16, #gpu.address_space<workgroup>>
 // NVIDIA:         %[[TW:.+]] = memref.alloca() {alignment = 1024 : i64} : memref<4x64x64xf16, #gpu.address_space<workgroup>>
 // NVIDIA-COUNT-3: gist.tile_copy %[[W]][%[[COLUMN]], %{{.+}}] to %[[TW]]
 // NVIDIA-NOT:     gist.tile_copy
 // NVIDIA:         gist.tile_fetch %[[X]]
 // NVIDIA:         gist.tile_stage {{.+}} to %[[TX]]
-// NVIDIA:         scf.for {{.+}} -> (vector<64x64xf32>)
+// NVIDIA:         scf.for {{.+}} -> (vector<32x64xf32>)
 // NVIDIA:           nvvm.cp.async.wait.group 2
 // NVIDIA-NEXT:      gpu.barrier
 // NVIDIA:           gist.tile_copy %[[W]]
@@ -82,14 +93,14 @@
 // NVIDIA:           gist.tile_multiply {{.+}} with mma_16x8x16
 // NVIDIA:           gist.tile_stage %[[F]] of %[[X]]
 // NVIDIA:           scf.yield
-func.func private @narrow(%x: tensor<?x320xf32>, %w: tensor<576x320xf16>, %y: tensor<?x576xf32>)
-    -> tensor<?x576xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
+func.func private @few(%x: tensor<32x320xf32>, %w: tensor<576x320xf16>, %y: tensor<32x576xf32>)
+    -> tensor<32x576xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
   %zero = arith.constant 0.0 : f32
-  %z = linalg.fill ins(%zero : f32) outs(%y : tensor<?x576xf32>) -> tensor<?x576xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%y : tensor<32x576xf32>) -> tensor<32x576xf32>
   %p = linalg.matmul indexing_maps = [#x, #w, #y]
-      ins(%x, %w : tensor<?x320xf32>, tensor<576x320xf16>)
-      outs(%z : tensor<?x576xf32>) -> tensor<?x576xf32>
-  return %p : tensor<?x576xf32>
+      ins(%x, %w : tensor<32x320xf32>, tensor<576x320xf16>)
+      outs(%z : tensor<32x576xf32>) -> tensor<32x576xf32>
+  return %p : tensor<32x576xf32>
 }
 
 // Instructions of four warps read workgroup memory themselves and go on while the

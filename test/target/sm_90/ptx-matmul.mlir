@@ -10,8 +10,8 @@
 // CHECK: .target sm_90a
 
 // 256 threads copy a step of (128 + 256) x 64 numbers in chunks of 8: 12 each.
-// Two groups of four warps have 64 x 256 of the result: 2 instructions for 16
-// of k, 8 for a step. They start with the one before still running.
+// Two groups of four warps have 64 x 256 of the result: an instruction for 16
+// of k, 4 for a step. They start with the one before still running.
 // CHECK-LABEL: .entry wgmma(
 // CHECK:       [[LOOP:\$L__BB0_[0-9]+]]:
 // CHECK-NEXT:  cp.async.wait_group 1;
@@ -21,13 +21,17 @@
 // CHECK-NOT:   cp.async.cg
 // CHECK:       cp.async.commit_group;
 // CHECK:       wgmma.fence.sync.aligned;
-// CHECK-COUNT-8: wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16
+// CHECK-COUNT-4: wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16
 // CHECK-NOT:   wgmma.mma_async
 // CHECK:       wgmma.commit_group.sync.aligned;
 // CHECK:       wgmma.wait_group.sync.aligned 1;
 // CHECK-NOT:   bar.sync
 // CHECK:       bra [[LOOP]];
 // CHECK:       wgmma.wait_group.sync.aligned 0;
+// The four lanes of a row exchange numbers, so that each stores 8 neighbours of
+// f32: 128 numbers of a thread are 32 stores of 4.
+// CHECK-COUNT-32: st.global{{.*}}v4
+// CHECK-NOT:   st.global
 func.func private @wgmma(%x: tensor<?x4096xf16>, %w: tensor<16384x4096xf16>, %y: tensor<?x16384xf32>)
     -> tensor<?x16384xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>,
     gist.tile = #gist.gpu_product<rows = 128, columns = 256, depth = 64, waves = [8, 1],

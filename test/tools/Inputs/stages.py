@@ -19,7 +19,7 @@ if target == "cpu":
 else:
     options = [f"--target={target}"]
     machine = f"target={target}"
-    graph = "gates=false sampling=true"
+    graph = "gates=false sampling=true matrix=true"
     lower = {
         "products": ("kernels", ["-gist-gpu-products"]),
         "tiles": ("products", ["-gist-gpu-tile"]),

@@ -17,17 +17,17 @@ using Values = GpuBuilder::Values;
 static constexpr int64_t kUnit = 16;
 static constexpr int64_t kRowBytes = 128;
 
-Wgmma::Wgmma(GpuBuilder &b, Type element)
-    : b(b), element(element),
+Wgmma::Wgmma(GpuBuilder &b, Type element, int64_t columns)
+    : b(b), element(element), sumColumns(columns),
       sumType(LLVM::LLVMStructType::getLiteral(
-          b.getContext(), SmallVector<Type>(kNumbers, b.getF32Type()))) {}
+          b.getContext(), SmallVector<Type>(getNumbers(), b.getF32Type()))) {}
 
 //===----------------------------------------------------------------------===//
 // Operands
 //===----------------------------------------------------------------------===//
 
 Value Wgmma::makeZero() {
-  return makeSum(SmallVector<Value>(kNumbers, b.f32(0)));
+  return makeSum(SmallVector<Value>(getNumbers(), b.f32(0)));
 }
 
 Value Wgmma::makeSum(ValueRange numbers) {
@@ -102,7 +102,7 @@ Value Wgmma::multiply(Value rows, Value columns, Value sum) {
   auto type = element.isBF16() ? NVVM::WGMMATypes::bf16 : NVVM::WGMMATypes::f16;
   return NVVM::WgmmaMmaAsyncOp::create(
       b, sumType, sum, rows, columns,
-      NVVM::MMAShapeAttr::get(context, kRows, kColumns, kDepth), type, type,
+      NVVM::MMAShapeAttr::get(context, kRows, sumColumns, kDepth), type, type,
       NVVM::WGMMATypes::f32, NVVM::WGMMAScaleOut::one, NVVM::WGMMAScaleIn::one,
       NVVM::WGMMAScaleIn::one, NVVM::MMALayout::row, NVVM::MMALayout::col,
       NVVM::MMAIntOverflowAttr());
@@ -116,7 +116,7 @@ void Wgmma::wait(int64_t pending) {
 
 Value Wgmma::finish(Value sum) {
   Values numbers;
-  for (int64_t i = 0; i < kNumbers; ++i)
+  for (int64_t i = 0, end = getNumbers(); i < end; ++i)
     numbers.push_back(getNumber(sum, i));
   return makeSum(wait(numbers, 0));
 }

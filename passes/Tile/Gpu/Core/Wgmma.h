@@ -15,11 +15,10 @@
 // w on; what a lane holds of those is laid out as in mma.sync: number i is in
 // row lane / 4 + i / 2 % 2 * 8 and column i / 4 * 8 + lane % 4 * 2 + i % 2.
 //
-// It is one value, a sum of kColumns columns, or the values of its numbers. The
-// latter has any number of columns, may be multiplied from registers, and other
-// work on registers may go on beside it: registers that are on their way are
-// handed through fence() and wait(), so that what comes before and after them
-// in the code stays there.
+// It is one value, a sum of some columns, or the values of its numbers. The
+// latter may be multiplied from registers, and other work on registers may go
+// on beside it: registers that are on their way are handed through fence() and
+// wait(), so that what comes before and after them in the code stays there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,15 +38,19 @@ public:
   static constexpr int64_t kWarps = 4, kRows = 64, kColumns = 128, kDepth = 16;
   /// Threads that have an accumulator.
   static constexpr int64_t kThreads = 128;
-  /// Numbers of a sum in one lane.
+  /// Numbers in one lane of a sum of kColumns.
   static constexpr int64_t kNumbers = kRows * kColumns / kThreads;
   /// Columns that an accumulator can have.
   static constexpr int64_t kMaxColumns = 256;
   /// What rows of a tile are long: one swizzle of 128 bytes.
   static constexpr int64_t kTileDepth = 64;
 
-  /// `element` is f16 or bf16.
-  Wgmma(GpuBuilder &b, mlir::Type element);
+  /// `element` is f16 or bf16. Sums have `columns`, a multiple of 8 up to
+  /// kMaxColumns.
+  Wgmma(GpuBuilder &b, mlir::Type element, int64_t columns = kColumns);
+
+  /// Numbers of a sum in one lane.
+  int64_t getNumbers() const { return kRows * sumColumns / kThreads; }
 
   Value makeZero();
   /// The sum of these numbers of this lane, and the other way round.
@@ -98,7 +101,9 @@ private:
                   mlir::TypeRange results, mlir::ValueRange operands);
 
   GpuBuilder &b;
-  mlir::Type element, sumType;
+  mlir::Type element;
+  int64_t sumColumns;
+  mlir::Type sumType;
 };
 
 } // namespace gist

@@ -77,15 +77,28 @@ void MatmulResult::store(Value row, Value column, Value numbers) {
     storeAt(row, column, numbers);
 }
 
+/// How much larger `index` is than `from`, where that can be seen.
+static std::optional<int64_t> getOffset(Value index, Value from) {
+  if (ElementEmitter::areSame(index, from))
+    return 0;
+  auto sum = index.getDefiningOp<arith::AddIOp>();
+  if (!sum || sum.getLhs() != from)
+    return std::nullopt;
+  return getConstantIntValue(sum.getRhs());
+}
+
 void MatmulResult::bind(Value tensor, Value row, Value column, Value numbers) {
   auto type = dyn_cast<VectorType>(numbers.getType());
   int64_t width = type ? type.getNumElements() : 1;
   emitter.bind(tensor, [=, this](ValueRange indices, int64_t asked) {
-    if (asked == width && ElementEmitter::areSame(indices, {row, column}))
+    std::optional<int64_t> offset = getOffset(indices.back(), column);
+    if (!offset || !ElementEmitter::areSame(indices.front(), row))
+      return Value();
+    if (*offset == 0 && asked == width)
       return numbers;
-    for (int64_t i = 0; asked == 1 && i < width; ++i)
-      if (ElementEmitter::areSame(indices, {row, b.add(column, i)}))
-        return b.extract(numbers, i);
+    if (*offset >= 0 && *offset + asked <= width)
+      return asked == 1 ? b.extract(numbers, *offset)
+                        : b.slice(numbers, *offset, asked);
     return Value();
   });
 }

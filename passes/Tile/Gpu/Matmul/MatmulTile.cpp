@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Tile/Gpu/Core/Wgmma.h"
 #include "passes/Tile/Gpu/Matmul/Matmul.h"
+#include "passes/Tile/Gpu/Matmul/ProductCost.h"
 
 using namespace mlir;
 using namespace gist;
@@ -61,18 +63,8 @@ static constexpr MatmulTile kTiles[] = {
      {2, 2},
      2,
      Instruction::Mfma32x32x8},
-    {GpuKind::Nvidia,
-     kAny,
-     kWide,
-     128,
-     256,
-     64,
-     {8, 1},
-     4,
-     Instruction::Wgmma64x128x16},
     // Narrow results: smaller tiles, so that there are enough of them.
     {GpuKind::Amd, kAny, 0, 64, 64, 64, {2, 2}, 2, Instruction::Mfma32x32x8},
-    {GpuKind::Nvidia, kAny, 0, 64, 64, 64, {2, 2}, 4, Instruction::Mma16x8x16},
 };
 
 /// Rows of x up to which every row of W is multiplied as it is read.
@@ -118,6 +110,16 @@ static GpuGemvAttr getGemvTile(MLIRContext *context, RankedTensorType weight,
                           {wavesOfRows, wavesOfK}, steps);
 }
 
+/// The cheapest tile of wgmma by the model of costs.
+static GpuProductAttr getWgmmaTile(MLIRContext *context,
+                                   const ProductSize &size, Type element,
+                                   const GpuInfo &gpu) {
+  ProductTile tile = chooseProductTile(size, gpu);
+  return GpuProductAttr::get(context, tile.rows, tile.columns,
+                             Wgmma::kTileDepth, {tile.getWarps(), 1},
+                             tile.stages, Instruction::Wgmma64x128x16, element);
+}
+
 GpuTileInterface gist::selectMatmulTile(linalg::LinalgOp product,
                                         const GpuInfo &gpu) {
   MLIRContext *context = product.getContext();
@@ -136,11 +138,16 @@ GpuTileInterface gist::selectMatmulTile(linalg::LinalgOp product,
   for (Value operand : {left, right})
     if (getElementTypeOrSelf(operand).isBF16())
       element = BFloat16Type::get(context);
+  // Where there are more than a few rows, four warps multiply at once.
+  if (gpu.kind == GpuKind::Nvidia && !(areRowsKnown && rows <= kFewRows))
+    return getWgmmaTile(
+        context, {areRowsKnown ? rows : -1, columns, weight.getDimSize(1)},
+        element, gpu);
   for (const MatmulTile &tile : kTiles)
     if (tile.kind == gpu.kind && columns >= tile.minColumns &&
         (tile.maxRows == kAny || (areRowsKnown && rows <= tile.maxRows)))
       return GpuProductAttr::get(context, tile.rows, tile.columns, tile.depth,
                                  tile.waves, tile.stages, tile.instruction,
                                  element);
-  llvm_unreachable("the last rows of the table fit every product");
+  llvm_unreachable("the last row of the table fits every product on gfx942");
 }

@@ -12,9 +12,21 @@ using namespace gist;
 
 using Values = GpuBuilder::Values;
 
+/// Columns after which the numbers of a lane go on in a sum.
+static constexpr int64_t kGroup = 8;
+
+int64_t WgmmaTile::getColumns(int64_t columns) {
+  // Few and wide instructions read the rows of x less often.
+  int64_t parts = llvm::divideCeil(columns, Wgmma::kMaxColumns);
+  while (columns % parts != 0)
+    ++parts;
+  return columns / parts;
+}
+
 WgmmaTile::WgmmaTile(GpuBuilder &b, const SharedTile &x, const SharedTile &w,
                      ArrayRef<int64_t> waves)
-    : b(b), wgmma(b, x.getElement()), tileX(x), tileW(w) {
+    : b(b), tileX(x), tileW(w), columns(getColumns(w.getRows() / waves[1])),
+      wgmma(b, x.getElement(), columns) {
   int64_t groupsOfRows = waves[0] / kWarps, groupsOfColumns = waves[1];
   Value group = b.div(b.thread(), kWarps * b.getGpu().waveSize);
   groupRow =
@@ -22,13 +34,14 @@ WgmmaTile::WgmmaTile(GpuBuilder &b, const SharedTile &x, const SharedTile &w,
   groupColumn =
       b.mul(b.rem(group, groupsOfColumns), tileW.getRows() / groupsOfColumns);
   partsOfRows = tileX.getRows() / groupsOfRows / kRows;
-  partsOfColumns = tileW.getRows() / groupsOfColumns / kColumns;
+  partsOfColumns = tileW.getRows() / groupsOfColumns / columns;
 }
 
 bool WgmmaTile::fits(ArrayRef<int64_t> workgroup, ArrayRef<int64_t> waves) {
   return waves[0] % kWarps == 0 &&
          workgroup[0] % (waves[0] / kWarps * kRows) == 0 &&
-         workgroup[1] % (waves[1] * kColumns) == 0;
+         workgroup[1] % waves[1] == 0 &&
+         getColumns(workgroup[1] / waves[1]) % kGroup == 0;
 }
 
 Values WgmmaTile::makeSums() {
@@ -45,7 +58,7 @@ Values WgmmaTile::start(Value stageX, Value stageW, ValueRange sums) {
       for (int64_t j = 0; j < partsOfColumns; ++j) {
         Value &sum = newSums[i * partsOfColumns + j];
         sum = wgmma.multiply(wgmma.advance(rowsX, i * kRows, k),
-                             wgmma.advance(rowsW, j * kColumns, k), sum);
+                             wgmma.advance(rowsW, j * columns, k), sum);
       }
   wgmma.commit();
   return newSums;
@@ -58,26 +71,57 @@ Values WgmmaTile::finish(ValueRange sums) {
   return finished;
 }
 
+void WgmmaTile::transpose(MutableArrayRef<Value> numbers) {
+  // Lane q has two numbers of each of the groups 0 to 3, and gets the eight of
+  // group q. What is wrong in one bit, of the lane or of the group, is
+  // exchanged.
+  for (int64_t bit : {1, 2}) {
+    Value isSet = b.isEqual(b.rem(b.div(b.lane(), bit), 2), 1);
+    for (int64_t i = 0; i < 8; ++i) {
+      int64_t other = i | bit * 2;
+      if (i == other)
+        continue;
+      Value sent = b.select(isSet, numbers[i], numbers[other]);
+      Value got = gpu::ShuffleOp::create(b, sent, b.i32(bit),
+                                         b.i32(b.getGpu().waveSize),
+                                         gpu::ShuffleMode::XOR)
+                      .getShuffleResult();
+      numbers[i] = b.select(isSet, got, numbers[i]);
+      numbers[other] = b.select(isSet, numbers[other], got);
+    }
+  }
+}
+
 void WgmmaTile::store(MatmulResult &result, ValueRange sums, Value firstRow,
                       Value firstColumn) {
-  Value warp = b.rem(b.wave(), kWarps), lane = b.lane();
-  Value laneRow = b.add(b.mul(warp, 16), b.div(lane, 4));
-  Value laneColumn = b.mul(b.rem(lane, 4), 2);
+  Value row = b.add(b.add(firstRow, groupRow), wgmma.getRow(0));
+  Value column = b.add(firstColumn, groupColumn);
+  // Four groups of columns are exchanged among the four lanes of a row, so that
+  // each stores a whole group.
+  constexpr int64_t kTogether = 4;
+  bool isWide = columns % (kTogether * kGroup) == 0;
+  int64_t groups = isWide ? kTogether : 1;
+  Value laneColumn =
+      isWide ? b.mul(b.rem(b.lane(), kTogether), kGroup) : wgmma.getColumn();
   for (int64_t i = 0; i < partsOfRows; ++i)
     for (int64_t half = 0; half < 2; ++half) {
-      Value row = b.add(b.add(firstRow, groupRow),
-                        b.add(laneRow, i * kRows + half * 8));
-      result.ifRow(row, [&] {
-        for (int64_t j = 0; j < partsOfColumns; ++j)
-          for (int64_t k = 0; k < kColumns; k += 8) {
-            Value column = b.add(b.add(firstColumn, groupColumn),
-                                 b.add(laneColumn, j * kColumns + k));
-            Values pair;
+      Value place = b.add(row, i * kRows + half * 8);
+      for (int64_t j = 0; j < partsOfColumns; ++j)
+        for (int64_t k = 0; k < columns; k += groups * kGroup) {
+          Values numbers;
+          for (int64_t group = 0; group < groups; ++group)
             for (int64_t number = 0; number < 2; ++number)
-              pair.push_back(wgmma.getNumber(sums[i * partsOfColumns + j],
-                                             k / 2 + half * 2 + number));
-            result.store(row, column, b.concat(pair));
-          }
-      });
+              numbers.push_back(wgmma.getNumber(sums[i * partsOfColumns + j],
+                                                (k / kGroup + group) * 4 +
+                                                    half * 2 + number));
+          if (isWide)
+            transpose(numbers);
+          Value stored = b.concat(numbers);
+          result.ifRow(place, [&] {
+            result.store(place,
+                         b.add(b.add(column, j * columns + k), laneColumn),
+                         stored);
+          });
+        }
     }
 }

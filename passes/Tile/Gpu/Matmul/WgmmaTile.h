@@ -40,12 +40,17 @@ public:
                    llvm::ArrayRef<int64_t> waves);
 
 private:
-  static constexpr int64_t kWarps = Wgmma::kWarps, kRows = Wgmma::kRows,
-                           kColumns = Wgmma::kColumns;
+  static constexpr int64_t kWarps = Wgmma::kWarps, kRows = Wgmma::kRows;
+  /// Columns of an instruction, where a group of four warps has so many.
+  static int64_t getColumns(int64_t columns);
+  /// Two numbers of each of four groups of eight columns, which the four lanes
+  /// of a row have, become the numbers of one group for each lane.
+  void transpose(llvm::MutableArrayRef<Value> numbers);
 
   GpuBuilder &b;
-  Wgmma wgmma;
   SharedTile tileX, tileW;
+  int64_t columns; ///< of an instruction
+  Wgmma wgmma;
   Value groupRow, groupColumn;
   int64_t partsOfRows, partsOfColumns;
 };

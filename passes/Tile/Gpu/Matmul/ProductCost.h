@@ -1,0 +1,51 @@
+//===- ProductCost.h - How long products take on a GPU ----------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Tiles of products by wgmma are chosen by what they would cost. The model has
+// few numbers, and test/unit/ProductCostTest.cpp compares what it chooses with
+// what was measured.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_GPU_MATMUL_PRODUCTCOST_H
+#define GIST_PASSES_TILE_GPU_MATMUL_PRODUCTCOST_H
+
+#include "dialect/GpuInfo.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace gist {
+
+/// y = x W^T, with y of rows x columns.
+struct ProductSize {
+  int64_t rows, columns, depth;
+};
+
+/// How wgmma cuts a product.
+struct ProductTile {
+  /// Of the result, for one workgroup.
+  int64_t rows, columns;
+  int64_t stages;
+
+  int64_t getWarps() const;
+  /// Bytes of workgroup memory.
+  int64_t getMemory() const;
+};
+
+/// Microseconds that a product takes, without its launch.
+double estimateProduct(const ProductSize &size, const ProductTile &tile,
+                       const GpuInfo &gpu);
+
+/// Tiles that can be chosen.
+llvm::SmallVector<ProductTile> getProductTiles(const GpuInfo &gpu);
+
+/// The cheapest of them. Rows that are not known, -1, count as some hundreds
+/// and some thousands.
+ProductTile chooseProductTile(const ProductSize &size, const GpuInfo &gpu);
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_GPU_MATMUL_PRODUCTCOST_H
