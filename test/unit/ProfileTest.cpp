@@ -59,6 +59,7 @@ TEST(Profile, CommandsWithoutWeightsHaveTheirSourcesPlace) {
   };
   uint32_t wq = addBuffer("wq", BufferKind::Weight);
   uint32_t wo = addBuffer("wo", BufferKind::Weight);
+  spec.buffers[wq].base = 0;
   spec.buffers[wo].base = 1;
   spec.weights = {{.name = "l.4.q_proj.weight"}, {.name = "l.4.o_proj.weight"}};
   uint32_t x = addBuffer("x", BufferKind::Input);
