@@ -89,11 +89,11 @@ TEST_F(GeneratorTest, GreedyEqualsTheReference) {
 TEST_F(GeneratorTest, RepeatPenalty) {
   GenerateOptions options{.maxTokens = 20, .ignoreEnd = true};
   options.sampler.repeatPenalty = 4;
-  options.sampler.repeatWindow = 8;
+  options.sampler.repeatWindow = 16;
   GenerateResult result;
   ASSERT_TRUE(
       generate(*session, tokenizer, prompt, options, nullptr, result).ok());
-  EXPECT_EQ(result.tokens, greedy(20, 4, 8));
+  EXPECT_EQ(result.tokens, greedy(20, 4, 16));
   EXPECT_NE(result.tokens, greedy(20));
 }
 
