@@ -24,7 +24,7 @@ if config.sanitize in ("ON", "1", "TRUE"):
     config.environment["ASAN_OPTIONS"] = "detect_leaks=0:allow_user_poisoning=0"
     config.available_features.add("sanitizer")
 
-if config.edits_lines == "1":
+if config.edits_lines in ("1", "TRUE"):
     config.available_features.add("libedit")
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%cxx", config.cxx))
