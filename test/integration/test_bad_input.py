@@ -269,7 +269,7 @@ def test_no_space_in_a_full_disk(tmp_path):
 def test_full_output(module, command):
     command = [module if part == "MODULE" else part for part in command]
     with open("/dev/full", "w") as full:
-        refused(*command, words=["cannot write the output"], stdout=full)
+        refused(*command, words=["cannot write"], stdout=full)
 
 
 # Of the module.
