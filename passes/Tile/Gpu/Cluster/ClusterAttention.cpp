@@ -405,7 +405,8 @@ static FailureOr<GpuGrid> emitManyQueries(GpuKernel &kernel,
   // What sees most comes first.
   Value numBlocks = b.ceilDiv(numRows, loop.getRows());
   Value first = b.mul(b.sub(b.sub(numBlocks, 1), b.block(0)), loop.getRows());
-  Value kvHead = findHead(emitter, op, b.block(1));
+  Value kvHead =
+      op.getOwn().empty() ? b.block(1) : findHead(emitter, op, b.block(1));
 
   auto getToken = [&](Value row) { return b.div(row, group); };
   auto getHead = [&](Value row) {
