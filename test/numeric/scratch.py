@@ -76,7 +76,10 @@ def read(text, arguments, outputs):
             names, types = match[2].split(", "), re.findall(r"tensor<(.*?)>", match[3])
             if match[2].startswith("%arg") and len(names) > outputs:
                 return [values.get(n) or made(t, []) for n, t in zip(names[outputs:], types[outputs:])]
-            values[match[1]] = made(types[0], [], is_control=True)
+            # A call that clears words of control; those have one size. The kernel
+            # itself, where it has no memory of its own, is left out.
+            if "?" not in types[0]:
+                values[match[1]] = made(types[0], [], is_control=True)
     return []
 
 
