@@ -16,7 +16,9 @@ either as one CUDA graph.
 """
 
 import argparse
+import concurrent.futures
 import json
+import multiprocessing
 import pathlib
 import subprocess
 import sys
@@ -192,6 +194,7 @@ def run_all(arguments):
     import torch
     begin = time.time()
     copies = bandwidth(torch)
+    torch.cuda.empty_cache()
     result = {"device": torch.cuda.get_device_name(), "pytorch": torch.__version__,
               "cuda": torch.version.cuda, "copy_bytes_per_second": copies, "rows": []}
     print(f"{result['device']}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}, "
@@ -199,8 +202,11 @@ def run_all(arguments):
     print(f"{'shape':14} {'what':8}{'tokens':>8} {'gist':>10} {'plan':>10} {'eager':>10} {'compiled':>10}"
           f" {'to peer':>9} {'plan/':>9} {'of bytes':>9}")
     for name in arguments.shapes:
-        torch.cuda.empty_cache()
-        for row in measure(arguments, name, begin):
+        # Each has a process of its own: the peers of a second model failed in the
+        # process of the first one, where torch.compile had left its code.
+        with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as own:
+            rows = own.submit(measure, arguments, name, begin).result()
+        for row in rows:
             finish_row(row, copies)
             print_row(row)
             result["rows"].append(row)
@@ -242,7 +248,8 @@ def main():
         sub.add_argument("--kinds", type=words, default=["dense", "plan"])
         sub.add_argument("--context", type=int, help="at most this many tokens")
     arguments = parser.parse_args()
-    return arguments.function(arguments)
+    function = vars(arguments).pop("function")
+    return function(arguments)
 
 
 if __name__ == "__main__":

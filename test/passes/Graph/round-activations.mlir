@@ -72,3 +72,21 @@ func.func @extended(%h: tensor<1x96xf16>, %w: tensor<96x96xf16>, %a: tensor<1x96
   %s = linalg.add ins(%x, %p : tensor<1x96xf32>, tensor<1x96xf32>) outs(%a : tensor<1x96xf32>) -> tensor<1x96xf32>
   return %s : tensor<1x96xf32>
 }
+
+// Beside block-quantised weights rows keep f32 on gfx942 alone.
+// RUN: gist-opt %s -gist-set-target=target=gfx942 -gist-round-activations | FileCheck %s --check-prefix=AMD
+// RUN: gist-opt %s -gist-set-target=target=sm_90 -gist-round-activations | FileCheck %s --check-prefix=NVIDIA
+// AMD-LABEL: func.func @quantised(
+// AMD-NOT: arith.truncf
+// AMD: linalg.matmul {{.*}} tensor<?x64xf32>, tensor<48x64xf32>
+// NVIDIA-LABEL: func.func @quantised(
+// NVIDIA: arith.truncf
+// NVIDIA: linalg.matmul {{.*}} tensor<?x64xf16>, tensor<48x64xf32>
+#qx = affine_map<(m, n, k) -> (m, k)>
+#qw = affine_map<(m, n, k) -> (n, k)>
+#qy = affine_map<(m, n, k) -> (m, n)>
+func.func @quantised(%x: tensor<?x64xf32>, %w: tensor<48x2x20xi8>, %y: tensor<?x48xf32>) -> tensor<?x48xf32> {
+  %d = gist.dequantize %w format q4_1 : tensor<48x2x20xi8>
+  %p = linalg.matmul indexing_maps = [#qx, #qw, #qy] ins(%x, %d : tensor<?x64xf32>, tensor<48x64xf32>) outs(%y : tensor<?x48xf32>) -> tensor<?x48xf32>
+  return %p : tensor<?x48xf32>
+}
