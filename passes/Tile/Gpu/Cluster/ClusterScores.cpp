@@ -359,7 +359,17 @@ void ClusterScores::findPairs(Value inverses, Value pairs) {
         Value token = getLaneToken(i / mma.getRun() % mma.getLaneRows());
         Value earlier = b.add(b.add(start, tile * mma.columns()),
                               mma.getColumn(b, lane, i));
-        b.write(b.extract(sums[tile], i), pairs, getPair(token, earlier));
+        auto write = [&] {
+          b.write(b.extract(sums[tile], i), pairs, getPair(token, earlier));
+        };
+        // Later tokens have the place of the token itself, which nobody reads
+        // for its number. They are left out where that costs nothing: on
+        // gfx942 each condition is a mask of lanes, and there are more of them
+        // than scalar registers.
+        if (b.getGpu().kind == GpuKind::Nvidia)
+          b.ifThen(b.compare(CmpIPredicate::ule, earlier, token), write);
+        else
+          write();
       }
   });
 }
