@@ -24,19 +24,6 @@ namespace gist {
 using namespace mlir;
 using namespace gist;
 
-/// Whether rows stay in f32 for the order of instructions. On gfx942, with rows
-/// in 16 bits beside block-quantised weights, the compiler converts scales as
-/// soon as they are loaded, so that a step waits for its own loads.
-static bool keepsRows(linalg::MatmulOp product) {
-  if (!product.getDpsInputs()[1].getDefiningOp<DequantizeOp>())
-    return false;
-  auto target =
-      product->getParentOfType<ModuleOp>()->getAttrOfType<GpuTargetAttr>(
-          kTargetAttr);
-  const GpuInfo *gpu = target ? getGpuInfo(target.getName()) : nullptr;
-  return gpu && gpu->kind == GpuKind::Amd;
-}
-
 /// What matrix instructions take the rows of `product` in, or null if it does
 /// not multiply rows of f32.
 static Type getRoundedType(linalg::MatmulOp product) {
@@ -44,7 +31,7 @@ static Type getRoundedType(linalg::MatmulOp product) {
     return {};
   Value x = product.getDpsInputs()[0], w = product.getDpsInputs()[1];
   if (!getElementTypeOrSelf(x).isF32() ||
-      !isa<FloatType>(getElementTypeOrSelf(w)) || keepsRows(product))
+      !isa<FloatType>(getElementTypeOrSelf(w)))
     return {};
   MLIRContext *context = product.getContext();
   if (getElementTypeOrSelf(w).isBF16())
@@ -57,6 +44,19 @@ static bool hasFewRows(linalg::MatmulOp product, int64_t few) {
   int64_t rows =
       cast<RankedTensorType>(product.getDpsInputs()[0].getType()).getDimSize(0);
   return !ShapedType::isDynamic(rows) && rows <= few;
+}
+
+/// Whether the code is for gfx942. With rows in 16 bits beside block-quantised
+/// weights, the compiler converts scales there as soon as they are loaded, so
+/// that a step waits for its own loads.
+static bool isForAmd(Operation *op) {
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module)
+    module = op->getParentOfType<ModuleOp>();
+  auto target = module ? module->getAttrOfType<GpuTargetAttr>(kTargetAttr)
+                       : GpuTargetAttr();
+  const GpuInfo *gpu = target ? getGpuInfo(target.getName()) : nullptr;
+  return gpu && gpu->kind == GpuKind::Amd;
 }
 
 /// The 16-bit numbers that `value` is nothing but an extension of, or null.
@@ -110,6 +110,12 @@ struct RoundActivationsPass final
     : gist::impl::RoundActivationsPassBase<RoundActivationsPass> {
   using RoundActivationsPassBase::RoundActivationsPassBase;
 
+  /// What the rows of `product` are rounded to, or null.
+  Type getType(linalg::MatmulOp product) {
+    bool isQuantised = product.getDpsInputs()[1].getDefiningOp<DequantizeOp>();
+    return isQuantised && keepsBesideBlocks ? Type() : getRoundedType(product);
+  }
+
   /// The rows of `product` in 16 bits, or null where they stay as they are.
   Value getRounded(OpBuilder &builder, linalg::MatmulOp product, Type element) {
     Value x = product.getDpsInputs()[0];
@@ -120,8 +126,7 @@ struct RoundActivationsPass final
     for (OpOperand &use : x.getUses()) {
       auto reader = dyn_cast<linalg::MatmulOp>(use.getOwner());
       bool rounds = reader && use.getOperandNumber() == 0 &&
-                    getRoundedType(reader) == element &&
-                    !hasFewRows(reader, fewRows);
+                    getType(reader) == element && !hasFewRows(reader, fewRows);
       if (!rounds && !isa<tensor::DimOp>(use.getOwner()))
         return {};
     }
@@ -130,12 +135,13 @@ struct RoundActivationsPass final
   }
 
   void runOnOperation() override {
+    keepsBesideBlocks = isForAmd(getOperation());
     SmallVector<linalg::MatmulOp> products;
     getOperation()->walk([&](linalg::MatmulOp op) { products.push_back(op); });
     IRRewriter rewriter(&getContext());
     DenseMap<Value, Value> rounded; // null: it stays as it is
     for (linalg::MatmulOp op : products) {
-      Type element = getRoundedType(op);
+      Type element = getType(op);
       if (!element)
         continue;
       auto [known, isNew] = rounded.try_emplace(op.getDpsInputs()[0]);
@@ -152,5 +158,8 @@ struct RoundActivationsPass final
               "indexing_maps", op.getIndexingMapsAttr())});
     }
   }
+
+private:
+  bool keepsBesideBlocks = false; ///< rows of block-quantised weights
 };
 } // namespace
