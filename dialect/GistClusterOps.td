@@ -66,7 +66,7 @@ def Gist_ClusterUpdateOp : Op<Gist_Dialect, "cluster_update", [
     A key that holds a NaN, or whose norm is zero or not finite, has no c: it
     founds a cluster of unit zero, or is dropped where there is no room.
 
-    With `sinks` >= 0 the first so many tokens found clusters, and the others are
+    With `sinks` >= 0 the first `sinks` tokens found clusters, and the others are
     dropped.
 
     With theta = 2 + share, what is compared with it is not c but a number of the

@@ -90,7 +90,7 @@ def Gist_GramSelectOp : Gist_Op<"gram_select", [
       * (C1) `tau` is in [0, 1).
       * (C2) `offsets` has at least two entries.
       * (C3) The number of heads is static.
-      * (C4) `taus` has one entry for each head; one where there are none.
+      * (C4) `taus` has one entry for each head, or one where there are no heads.
       * (C5) `subspace` has coefficients for every row, and one norm.
 
     Example:
@@ -138,7 +138,7 @@ def Gist_CascadeUpdateOp : Gist_Op<"cascade_update", [
     - `rule covering` (the default): the result is `gist.gram_select against
       kept` on `tokens`, whatever is inherited. The inherited set is a hint
       that turns a sequential scan into one T x r cross-Gram and the repair of
-      what changed; it affects cost alone.
+      what changed; it affects only the cost.
     - `rule paper`: with R the inherited representatives, V = those of R with
       cos < theta to every earlier one of R, and N = the tokens outside R with
       cos < theta to every one of V, earlier or later, the result is the union
@@ -146,7 +146,7 @@ def Gist_CascadeUpdateOp : Gist_Op<"cascade_update", [
       representatives and look into the future; kept to reproduce tables.
     - `rule inherit`: the inherited selection as it is, unvalidated.
 
-    `removed` counts inherited representatives that are none any more, `added`
+    `removed` counts inherited tokens that no longer are representatives, `added`
     representatives that were not inherited; one number per head where
     selections are per head. Rows without a direction, `tau` = 0, `taus`,
     `subspace`, `offsets`, `similarity` and `causal` mean what they mean for
@@ -159,7 +159,7 @@ def Gist_CascadeUpdateOp : Gist_Op<"cascade_update", [
         per head iff `tokens` has heads, and as many heads.
       * (C4) `rule paper` is not `causal`: its comparison with later
         representatives is what the rule says.
-      * (C5) `taus` has one entry for each head; one where there are none.
+      * (C5) `taus` has one entry for each head, or one where there are no heads.
       * (C6) `subspace` has coefficients for every row, and one norm.
 
     Example:
@@ -209,7 +209,7 @@ def Gist_KeepAllOp : Gist_Op<"keep_all"> {
     T, every token its own nearest, all weights 1.
 
     Constraints:
-      * (C1) The size operand is there iff the number of tokens is dynamic.
+      * (C1) The size operand is given iff the number of tokens is dynamic.
 
     Example:
 
@@ -363,7 +363,7 @@ def Gist_AttendOp : Gist_Op<"attend", [
     are the same T tokens. Where selections are per head there is one per KV
     head, and a query head uses the one of its KV head.
 
-    `mode copy`: attention among the representatives alone; a redundant token
+    `mode copy`: attention only among the representatives; a redundant token
     takes the output of its nearest representative. `causal` lets a
     representative see those up to itself. `log_count` adds to a
     representative's score the logarithm of the number of its members (itself
@@ -377,7 +377,7 @@ def Gist_AttendOp : Gist_Op<"attend", [
     e. A cluster with n > 0 such members has log n added to its score and
     stands with its representative's key and value (`merge representative`) or
     with the f32 mean of its members' keys and values (`merge mean`, the
-    default). n and the means depend on the cluster and b alone, so decoding
+    default). n and the means depend only on the cluster and b, so decoding
     gives what prefill gives. Not causal: every cluster with all its members,
     no window.
 

@@ -51,7 +51,7 @@ def Gist_PlanOp : Gist_PlanListOp<"plan", [
       * (C1) A module has one plan.
       * (C2) The body has layers, and at most one `gist.plan_linear head`.
       * (C3) All layers have the same number of heads.
-      * (C4) `block` is positive, and is there if layers have heads.
+      * (C4) `block` is positive, and is given if layers have heads.
       * (C5) A plan with selections has neither heads nor linear layers.
 
     Example:
@@ -85,10 +85,10 @@ def Gist_PlanLayerOp : Gist_PlanListOp<"plan_layer", [
     What is not said stays as the model has it.
 
     Constraints:
-      * (C1) The body has `gist.plan_head`, `gist.plan_linear`,
-        `gist.plan_select` and `gist.plan_attend` alone.
-      * (C2) Each group of linear layers is there at most once, and none is
-        `head`.
+      * (C1) The body has only `gist.plan_head`, `gist.plan_linear`,
+        `gist.plan_select` and `gist.plan_attend`.
+      * (C2) Each group of linear layers is given at most once, and `head` is
+        not given.
       * (C3) There is at most one selection, and one `gist.plan_attend`.
 
     Example:
@@ -256,7 +256,7 @@ def Gist_HeadTableOp : Gist_PlanListOp<"head_table", [
   let description = [{
     Defines the weight of this name: layers x KV heads x 8 numbers in f32, what
     `gist.cluster_update` reads as `heads`, for a context of `capacity` tokens.
-    The body has the layers of the plan, with heads alone.
+    The body has the layers of the plan, with only their heads.
 
     Constraints:
       * (C1) `capacity` and `block` are positive.

@@ -129,10 +129,8 @@ Status gist::readHeads(const PlanJson &json, Plan &plan) {
   GIST_TRY(readInteger(json, "gist_plan", kPlanVersion, kPlanVersion, version));
   Plan result;
   GIST_TRY(readInteger(json, "block", 1, kMaxPlanTokens, result.block));
-  auto layers = json.find("layers");
-  if (layers == json.end() || !layers->is_array() || layers->empty() ||
-      layers->size() > kMaxPlanLayers)
-    return Status::error(Code::BadFile, "expected a list 'layers'");
+  const PlanJson *layers = nullptr;
+  GIST_TRY(findLayers(json, layers));
   for (const Json &layer : *layers) {
     result.layers.emplace_back();
     GIST_TRY(readLayer(layer, result.layers.back())

@@ -23,6 +23,18 @@ Status gist::parsePlanJson(std::string_view text, PlanJson &json) {
   return {};
 }
 
+Status gist::findLayers(const PlanJson &json, const PlanJson *&layers) {
+  auto found = json.find("layers");
+  if (found == json.end() || !found->is_array() || found->empty())
+    return Status::error(Code::BadFile, "expected a list 'layers'");
+  if (found->size() > kMaxPlanLayers)
+    return Status::error(Code::BadFile,
+                         "has %zu layers, but at most %zu are supported",
+                         found->size(), kMaxPlanLayers);
+  layers = &*found;
+  return {};
+}
+
 /// `bases`, written as seen from `folder`, as seen from here.
 static void findBases(const std::string &folder, std::string &bases) {
   if (!bases.empty())

@@ -32,6 +32,10 @@ inline constexpr size_t kMaxPlanLayers = 4096, kMaxPlanHeads = 4096;
 /// Parses `text`, which is a JSON object.
 Status parsePlanJson(std::string_view text, PlanJson &json);
 
+/// Finds the list `layers`, which has at least one layer. All three kinds of
+/// plan keep their layers there, so one place says what the list may be.
+Status findLayers(const PlanJson &json, const PlanJson *&layers);
+
 Status readHeads(const PlanJson &json, Plan &plan);
 /// `bases` is left as the file has it.
 Status readLinears(const PlanJson &json, LinearPlan &plan);

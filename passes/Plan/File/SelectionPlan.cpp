@@ -200,10 +200,8 @@ Status gist::readSelections(const PlanJson &json, SelectionPlan &plan) {
       return Status::error(Code::BadFile, "expected a file name as 'bases'");
     result.bases = bases->get<std::string>();
   }
-  auto layers = json.find("layers");
-  if (layers == json.end() || !layers->is_array() || layers->empty() ||
-      layers->size() > kMaxPlanLayers)
-    return Status::error(Code::BadFile, "expected a list 'layers'");
+  const PlanJson *layers = nullptr;
+  GIST_TRY(findLayers(json, layers));
   for (const Json &layer : *layers) {
     result.layers.emplace_back();
     GIST_TRY(readLayer(layer, result.layers.back())
