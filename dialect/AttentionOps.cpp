@@ -146,6 +146,7 @@ struct DropWideWindow final : OpRewritePattern<AttentionOp> {
         *op.getWindow() < keys)
       return rewriter.notifyMatchFailure(op, "the window may hide keys");
     rewriter.modifyOpInPlace(op, [&] {
+      // Sinks mean nothing without a window, and (C6) refuses them.
       op.removeSinksAttr();
       op.removeWindowAttr();
     });
@@ -218,6 +219,8 @@ LogicalResult AttendOp::verify() {
 namespace {
 /// Where every token represents itself, attend is dense attention: each
 /// cluster has one member, and log 1 = 0.
+/// The window and the block say when tokens become clusters, which are the same
+/// tokens here, so both are dropped.
 struct AttendToAll final : OpRewritePattern<AttendOp> {
   using Base::Base;
 

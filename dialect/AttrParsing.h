@@ -20,6 +20,8 @@ namespace gist {
 
 /// Reads the attribute called `name` if it is one of `Attrs`; nothing
 /// otherwise.
+/// An attribute that is one of them but cannot be read is a failure, so no
+/// other file is asked.
 template <typename... Attrs>
 mlir::OptionalParseResult parseOneOf(mlir::AsmParser &parser,
                                      llvm::StringRef name, mlir::Type type,

@@ -28,6 +28,7 @@ using namespace gist;
 #include "dialect/GistClusterOps.cpp.inc"
 
 /// What both ops ask of the table of heads and the counts.
+/// kNumHeadFields and the meaning of each: runtime/format/HeadTable.h.
 static LogicalResult verifyTable(Operation *op, RankedTensorType heads,
                                  RankedTensorType counts) {
   if (heads.getDimSize(2) != kNumHeadFields)
@@ -221,6 +222,7 @@ LogicalResult ClusterAttentionOp::getResultTilePosition(
     OpBuilder &builder, unsigned, ArrayRef<OpFoldResult> offsets,
     ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &resultOffsets,
     SmallVector<OpFoldResult> &resultSizes) {
+  // The query heads of a KV head lie side by side.
   AffineExpr heads = builder.getAffineDimExpr(0) * getGroup(*this);
   auto scale = [&](OpFoldResult value) {
     return affine::makeComposedFoldedAffineApply(builder, getLoc(), heads,
@@ -260,6 +262,7 @@ ClusterAttentionOp::getTiledImplementation(OpBuilder &builder,
   Value query = slice(getQuery(), queryOffsets, querySizes);
   Value heads = slice(getHeads(), {zero, offsets[1], zero},
                       {layers, sizes[1], builder.getIndexAttr(kNumHeadFields)});
+  // All layers: which one is meant, `layer` says when the code runs.
   Value counts = slice(getCounts(), {zero, offsets[1]}, {layers, sizes[1]});
   // A call stays within a block, so a later first token sees no less.
   AffineExpr a, b;

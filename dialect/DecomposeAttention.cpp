@@ -45,6 +45,7 @@ static Value hideUnless(ImplicitLocOpBuilder &b, Value isVisible, Value score) {
   return arith::SelectOp::create(b, isVisible, score, createF32(b, -kInfinity));
 }
 
+/// A NaN is not hidden: it has to show in the result.
 static Value isHidden(ImplicitLocOpBuilder &b, Value score) {
   return compare(b, CmpFPredicate::OEQ, score, createF32(b, -kInfinity));
 }
@@ -63,6 +64,7 @@ static Value createSoftmaxMean(ImplicitLocOpBuilder &b, Value scores,
       [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
         return arith::MaximumFOp::create(b, args[1], args[0]);
       });
+  // The largest score is taken off, so that no exponential overflows.
   Value powers = createLoops(
       b, "ij,i->ij", {scores, highest}, createEmpty(b, {queries, keys}, f32),
       [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
@@ -97,6 +99,7 @@ static Value createSoftmaxMean(ImplicitLocOpBuilder &b, Value scores,
 
 /// `scale` of the op, or 1/sqrt(D), as an f32.
 template <typename OpTy>
+/// The head size may be known only when the code runs.
 static Value createScale(ImplicitLocOpBuilder &b, OpTy op) {
   if (op.getScale() || !op.getKey().getType().isDynamicDim(2))
     return createF32(b, static_cast<float>(op.getEffectiveScale()));
@@ -170,6 +173,7 @@ static Value isVisible(ImplicitLocOpBuilder &b, AttentionOp op,
   if (std::optional<int64_t> window = op.getWindow()) {
     Value start = arith::SubIOp::create(b, position, createIndex(b, *window));
     Value isNear = compare(b, CmpIPredicate::sgt, j, start);
+    // Sinks are the first keys of the sequence, which are always seen.
     Value sinksEnd = arith::AddIOp::create(
         b, keys.begin, createIndex(b, op.getSinks().value_or(0)));
     Value isSink = compare(b, CmpIPredicate::slt, j, sinksEnd);
@@ -241,6 +245,8 @@ static Value addRow(ImplicitLocOpBuilder &b, Value rows, Value m, Value sums,
 
 /// The clusters of the tokens `begin` to `end`: a member counts when it and its
 /// representative are both before `end`.
+/// A representative may come later than its member where a selection is not
+/// causal, so both are asked for.
 static Clusters createClusters(ImplicitLocOpBuilder &b, Value nearest,
                                Value begin, Value end, ValueRange rows) {
   OpFoldResult tokens = getSize(b, nearest, 0);
@@ -264,6 +270,7 @@ static Clusters createClusters(ImplicitLocOpBuilder &b, Value nearest,
 
 /// For each query i and representative j the number of members of j at or
 /// before i; of all its members where not causal.
+/// T x T numbers: a causal query must not count members that come after it.
 static Value createMemberCounts(ImplicitLocOpBuilder &b, Value nearest,
                                 bool isCausal) {
   OpFoldResult size = getSize(b, nearest, 0);
@@ -344,6 +351,8 @@ static Value createKeysRow(ImplicitLocOpBuilder &b, AttendOp op,
   Bounds bounds = sequences.getBounds(b, t);
   Value e = bounds.end, end = bounds.end;
   if (op.getCausal()) {
+    // e = block start - window: fixed for all queries of a block, so that a
+    // call of many tokens and calls of one give the same.
     Value position = arith::SubIOp::create(b, t, bounds.begin);
     Value block = createIndex(b, *op.getBlock());
     Value number = arith::DivUIOp::create(b, position, block);
@@ -373,6 +382,7 @@ static Value createKeysRow(ImplicitLocOpBuilder &b, AttendOp op,
     Value isSeen = allOf(b, {compare(b, CmpIPredicate::sge, j, bounds.begin),
                              compare(b, CmpIPredicate::slt, j, end)});
     Value visible = arith::SelectOp::create(b, isCluster, hasMembers, isSeen);
+    // log 0 is -infinity where a slot has no members, which is not chosen.
     Value weighted = arith::AddFOp::create(b, args[0], createLog(b, args[1]));
     Value score = arith::SelectOp::create(b, isCluster, weighted, args[0]);
     return hideUnless(b, visible, score);

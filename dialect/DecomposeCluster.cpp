@@ -49,6 +49,7 @@ static Value subOrZero(ImplicitLocOpBuilder &b, Value x, Value y) {
 
 namespace {
 /// What the table says of one KV head of one layer.
+/// Indices and f32 numbers, loaded where the builder stands.
 struct HeadPlan {
   HeadPlan(ImplicitLocOpBuilder &b, Value heads, Value layer, Value head) {
     auto number = [&](HeadField field) -> Value {
@@ -70,6 +71,8 @@ struct HeadPlan {
     return add(b, ringRow, arith::RemUIOp::create(b, t, ringRows));
   }
 
+  // The fields of runtime/format/HeadTable.h, in rows and units of the whole
+  // cache, so that no kernel computes where a head begins.
   Value ringRow, ringRows, meanRow, unit, capacity, window, sinks, theta;
 };
 
@@ -149,6 +152,7 @@ static Value createDot(ImplicitLocOpBuilder &b, Value lhs, Value i, Value rhs,
 
 /// Adds the token in row `row` to cluster `cluster`, of which there are `count`
 /// so far; `inverse` is one over the norm of its key, or zero.
+/// Gives the cache and the number of clusters after it.
 static SmallVector<Value> addToCluster(ImplicitLocOpBuilder &b, Cache cache,
                                        const HeadPlan &plan, Value row,
                                        Value cluster, Value count,
@@ -163,6 +167,7 @@ static SmallVector<Value> addToCluster(ImplicitLocOpBuilder &b, Cache cache,
     return SmallVector<Value>{
         mixRow(b, cache.units, unit, cache.keys, row, zero, inverse)};
   })[0];
+  // Keys and values are running means; the unit stays that of the founder.
   cache.keys = mixRow(b, cache.keys, mean, cache.keys, row, n, one);
   cache.values = mixRow(b, cache.values, mean, cache.values, row, n, one);
   cache.weights =
@@ -188,6 +193,7 @@ static SmallVector<Value> findCluster(ImplicitLocOpBuilder &b,
         Value dot =
             createDot(b, cache.units, add(b, plan.unit, j), cache.keys, row);
         Value cosine = arith::MulFOp::create(b, dot, inverse);
+        // The first of equal ones wins. A NaN never does.
         Value isBetter = compare(b, CmpFPredicate::OGT, cosine, carried[0]);
         return SmallVector<Value>{
             arith::SelectOp::create(b, isBetter, cosine, carried[0]),
@@ -218,6 +224,8 @@ static SmallVector<Value> absorb(ImplicitLocOpBuilder &b, const HeadPlan &plan,
   // Negative where a head has clusters.
   Value isSink = compare(b, CmpIPredicate::sge, plan.sinks, createIndex(b, 0));
   Value hasRoom = compare(b, CmpIPredicate::slt, count, plan.capacity);
+  // A token without a direction joins nothing, and founds a cluster of its own
+  // where there is room.
   Value likeness = createLikeness(b, found[0], t, plan.theta);
   Value isAlike = allOf(
       b, {hasDirection, compare(b, CmpFPredicate::OGE, likeness, plan.theta)});
@@ -251,11 +259,14 @@ static SmallVector<Value> leaveWindow(ImplicitLocOpBuilder &b, OpTy op,
   Value block = createIndex(b, op.getBlock());
   Value isBlock = compare(b, CmpIPredicate::eq,
                           arith::RemUIOp::create(b, past, block), zero);
+  // A dense head has a negative window: nothing ever leaves it.
   Value hasWindow = compare(b, CmpIPredicate::sge, plan.window, zero);
   return createIf(
       b, allOf(b, {isBlock, hasWindow}), state, [&](ImplicitLocOpBuilder &b) {
         Value end = subOrZero(b, past, plan.window);
         // The tokens that left since the block before.
+        // past - block is negative only before the first block, where the
+        // maximum with zero makes both ends zero.
         Value begin = subOrZero(b, sub(b, past, block), plan.window);
         Cache cache(state);
         SmallVector<Value> carried(state);
@@ -388,6 +399,8 @@ private:
     Value hasWindow = compare(b, CmpIPredicate::sge, plan.window, zero);
     Value first = arith::SelectOp::create(
         b, hasWindow, subOrZero(b, started, plan.window), zero);
+    // Tokens that are seen one by one: the window, the block so far, and those
+    // of this call.
     Value exact = sub(b, add(b, past, tokens), first);
     Value keys = add(b, count, exact);
 
@@ -399,6 +412,8 @@ private:
           b, zero, keys, seen,
           [&](ImplicitLocOpBuilder &b, Value j, ValueRange carried) {
             Value isCluster = compare(b, CmpIPredicate::slt, j, count);
+            // For a cluster this is some token, whose row is computed and not
+            // used.
             Value token = add(b, first, subOrZero(b, j, count));
             Value row = arith::SelectOp::create(
                 b, isCluster, add(b, plan.meanRow, j), plan.getRow(b, token));
@@ -427,6 +442,7 @@ private:
         [&](ImplicitLocOpBuilder &b, ValueRange) -> Value {
           Value j = getLoopIndex(b, 1);
           Value isCluster = compare(b, CmpIPredicate::slt, j, count);
+          // Reads of unused weights stay within the tensor.
           Value cluster =
               arith::SelectOp::create(b, isCluster, j, createIndex(b, 0));
           Value n = load(b, op.getWeights(), add(b, plan.unit, cluster));
@@ -447,6 +463,8 @@ private:
                                              sizes, strides);
     FloatAttr scale =
         b.getF32FloatAttr(static_cast<float>(op.getEffectiveScale()));
+    // Causal: queries are the last of the keys, and clusters are older than
+    // all.
     Value result = AttentionOp::create(
         b, q, k, v, /*mask=*/bias, /*offsets=*/Value(), /*key_offsets=*/Value(),
         /*causal=*/true, scale, /*window=*/IntegerAttr(),

@@ -79,6 +79,7 @@ Value gist::createGateLevel(ImplicitLocOpBuilder &b, GatedProjectionOp op,
   SmallVector<float, kMaxGateThresholds> thresholds;
   if (op.getEpsilonLow())
     thresholds.push_back(op.getEpsilonLow()->convertToFloat());
+  // In ascending order, as the verifier asks; the sum does not depend on it.
   thresholds.push_back(op.getEpsilon().convertToFloat());
   Value level = arith::ConstantOp::create(b, b.getIntegerAttr(type, 0));
   for (float threshold : thresholds) {
@@ -144,6 +145,8 @@ static Value createProjection(ImplicitLocOpBuilder &b, GatedProjectionOp op,
       Value constant = arith::ConstantOp::create(b, b.getI8IntegerAttr(level));
       Value isLevel = compare(b, CmpIPredicate::eq, args[1], constant);
       Value other = args[1 + level];
+      // Below the top the low weight adds to the image; at the top the weight
+      // replaces both.
       if (level < levels)
         other = arith::AddFOp::create(b, args[0], other);
       result = arith::SelectOp::create(b, isLevel, other, result);
@@ -251,6 +254,7 @@ static Value multiply(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
 /// The bits that `plane` has of value i of `length`.
 static Value getPlane(ImplicitLocOpBuilder &b, BlockReader &reader,
                       const BitPlane &plane, uint32_t length, Value i) {
+  // Which byte of the plane has the bits, and which part of that byte.
   Value place = plane.lanes < length ? modulo(b, i, plane.lanes) : i;
   Value part = divide(b, i, plane.lanes);
   if (plane.run() < length) {
@@ -271,6 +275,7 @@ static Value getInteger(ImplicitLocOpBuilder &b, BlockReader &reader,
   if (format.isSigned)
     return reader.getSignedByte(format.planes[0].offset, i);
   Value result;
+  // High bits first. Each plane says at which bit of the level it belongs.
   for (size_t p = format.numPlanes(); p-- > 0;) {
     const BitPlane &plane = format.planes[p];
     Value bits = getPlane(b, reader, plane, format.blockLength, i);
@@ -295,6 +300,8 @@ static Value getSplitScale(ImplicitLocOpBuilder &b, BlockReader &reader,
   auto bits = [&](Value byte, uint32_t shift, uint32_t count) {
     return getBits(b, byte, constant(shift), static_cast<int32_t>(count));
   };
+  // The first `whole` groups have their bits in one byte. The others have their
+  // high bits at the top of those bytes and the rest elsewhere.
   Value place = modulo(b, group, split.whole);
   Value byte = reader.getByte(first, place);
   Value rest = reader.getByte(split.rest, place);

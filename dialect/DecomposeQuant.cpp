@@ -24,6 +24,7 @@ static constexpr int64_t kBlock = PackingAttr::kBlock;
 using Groups = SmallVector<ReassociationIndices>;
 
 /// T x K as T x K / 32 x 32.
+/// K is static and a multiple of 32, as the ops verify.
 static Value cutIntoBlocks(ImplicitLocOpBuilder &b, Value rows) {
   auto type = cast<RankedTensorType>(rows.getType());
   auto cut = RankedTensorType::get(

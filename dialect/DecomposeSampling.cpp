@@ -53,6 +53,7 @@ public:
     Value one = createLoops(
         b, "tv->tv", weights, createEmpty64(),
         [&](ImplicitLocOpBuilder &b, ValueRange) { return createI64(b, 1); });
+    // K of the op's description: the TopK tokens that come first.
     Value first =
         keepWhere(weights, sumBefore(one),
                   takeSlice(b, settings, 1, getField(SampleField::TopK)));
@@ -64,6 +65,7 @@ public:
           return arith::MaxSIOp::create(b, createI64(b, 1),
                                         createShare(b, args[0], args[1]));
         });
+    // P: a token stays while what is before it is not enough.
     Value chosen = keepWhere(first, sumBefore(weights), enough);
     chosen = ofTokens(
         "tv,t->tv",
@@ -114,6 +116,8 @@ private:
         createFilled(b, {rows, columns}, createI64(b, 0)),
         [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
           Value isLarger = compare(b, CmpFPredicate::OGT, args[1], args[0]);
+          // Of equal logits the smaller number comes first, so the order is
+          // total.
           Value isEqual = compare(b, CmpFPredicate::OEQ, args[1], args[0]);
           Value isEarlier = compare(b, CmpIPredicate::slt, getLoopIndex(b, 2),
                                     getLoopIndex(b, 1));

@@ -107,6 +107,7 @@ static Value isInReach(ImplicitLocOpBuilder &b, Reach reach, Value s, Value t) {
 //===----------------------------------------------------------------------===//
 
 /// Flags of the first `count` of `ids`.
+/// Ids come from a selection, so they are within bounds.
 static Value createFlags(ImplicitLocOpBuilder &b, Value ids, Value count,
                          OpFoldResult tokens) {
   Value none = createFilled(b, tokens, createBool(b, false));
@@ -134,6 +135,7 @@ static Value createCovered(ImplicitLocOpBuilder &b, Value cosines, Value among,
 }
 
 /// The tokens of `lhs` that are not in `rhs`.
+// For flags, more than the other is the one without the other.
 static Value createDifference(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
   auto subtract = [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
     return compare(b, CmpIPredicate::ugt, args[0], args[1]);
@@ -207,6 +209,7 @@ static Value createKeptOfPaper(ImplicitLocOpBuilder &b, Value cosines,
 
 /// For each row the smallest id of the set `among` in its reach that has the
 /// largest cosine with it; -1 where there is none.
+/// A cosine of -infinity never wins: rows without a direction have no nearest.
 static Value createNearest(ImplicitLocOpBuilder &b, Value cosines, Value among,
                            Reach reach) {
   OpFoldResult rows = getSize(b, cosines, 0);
@@ -253,6 +256,7 @@ static SmallVector<Value> createParts(ImplicitLocOpBuilder &b, Value kept,
   Value ids = createIds(b, kept);
   Value who =
       createNearest(b, cosines, kept, isCausal ? Reach::Upto : Reach::Any);
+  // A kept token is its own nearest, also where another is exactly as near.
   auto chooseOwn = [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
     return arith::SelectOp::create(b, args[0], toI32(b, getLoopIndex(b, 0)),
                                    args[1]);
@@ -366,6 +370,7 @@ struct DecomposeCascadeUpdate final : OpRewritePattern<CascadeUpdateOp> {
                        : createCovering(b, cosines, theta);
       SmallVector<Value> results =
           createParts(b, kept, cosines, op.getCausal());
+      // What was removed, then what was added.
       results.push_back(createCount(b, createDifference(b, old, kept)));
       results.push_back(createCount(b, createDifference(b, kept, old)));
       return results;

@@ -146,6 +146,7 @@ Value gist::takeSlice(ImplicitLocOpBuilder &b, Value tensor, int64_t dim,
 
 Value gist::putSlice(ImplicitLocOpBuilder &b, Value slice, Value tensor,
                      int64_t dim, Value index) {
+  // takeSlice gives a new empty tensor there, and there is nothing to put.
   if (llvm::is_contained(cast<RankedTensorType>(slice.getType()).getShape(), 0))
     return tensor;
   SliceRange range(b, tensor, dim, index);
@@ -179,11 +180,13 @@ SmallVector<Value> gist::createLoops(ImplicitLocOpBuilder &b, StringRef dims,
   SmallVector<StringRef> operands;
   if (!inputs.empty())
     inputDims.split(operands, ',');
+  // Splitting an empty text would give one empty group.
   assert(operands.size() == inputs.size() && "one group of letters per input");
   llvm::for_each(operands, addMap);
   for (size_t i = 0; i < inits.size(); ++i)
     addMap(resultDims);
 
+  // Letters of the result come first in `loops`, so the parallel ones do too.
   SmallVector<utils::IteratorType> kinds(loops.size(),
                                          utils::IteratorType::reduction);
   std::fill_n(kinds.begin(), resultDims.size(), utils::IteratorType::parallel);

@@ -32,8 +32,10 @@ mlir::Value createBool(mlir::ImplicitLocOpBuilder &b, bool value);
 mlir::Value toIndex(mlir::ImplicitLocOpBuilder &b, mlir::Value value);
 mlir::Value toI32(mlir::ImplicitLocOpBuilder &b, mlir::Value value);
 /// A float widened to f32, or a signed integer converted to it.
+/// Exact for all types that ops take but i32, which is rounded beyond 2^24.
 mlir::Value toF32(mlir::ImplicitLocOpBuilder &b, mlir::Value value);
 /// An f32 rounded to `type`.
+/// To nearest, ties to even, as arith.truncf does.
 mlir::Value roundTo(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
                     mlir::Type type);
 
@@ -64,6 +66,7 @@ mlir::Value createFilled(mlir::ImplicitLocOpBuilder &b, Sizes sizes,
 
 mlir::Value load(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor,
                  mlir::ValueRange indices);
+/// Tensors are values: this is `tensor` with one element changed.
 mlir::Value store(mlir::ImplicitLocOpBuilder &b, mlir::Value scalar,
                   mlir::Value tensor, mlir::ValueRange indices);
 

@@ -53,6 +53,7 @@ BlockLayout gist::getBlockLayout(BlockFormat format) {
 // The runtime's layout and the attribute describe the same bytes.
 static_assert(PackingAttr::kBlock == PackedLayout::kBlock);
 
+/// The runtime defines what the bytes mean; this only copies the numbers.
 PackedLayout gist::getPackedLayout(PackingAttr packing) {
   return {.columns = packing.getColumns(),
           .depth = packing.getDepth(),

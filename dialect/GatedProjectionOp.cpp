@@ -40,6 +40,7 @@ LogicalResult GatedProjectionOp::inferReturnTypes(
 }
 
 /// Checks that the shape of `value`, named `name` in errors, can be `expected`.
+/// The ranks agree: the op's types say them.
 static LogicalResult verifyShape(Operation *op, StringRef name, Value value,
                                  ArrayRef<int64_t> expected) {
   auto type = cast<RankedTensorType>(value.getType());
@@ -119,6 +120,7 @@ static Value createDenseProjection(OpBuilder &builder, Location location,
   Value empty = tensor::EmptyOp::create(builder, location, sizes, f32);
   Value filled =
       linalg::FillOp::create(builder, location, zero, empty).getResult(0);
+  // A named op, which later passes know as a linear layer.
   Value sum = linalg::MatmulTransposeBOp::create(
                   builder, location, ValueRange{input, weight}, filled)
                   ->getResult(0);

@@ -26,11 +26,14 @@ namespace gist {
 
 /// On a module: programs for other targets continue with the cache where this
 /// one left it, so that all must leave the same after a call.
+/// The driver sets it where a module has several targets and a plan.
 inline constexpr llvm::StringLiteral kSharedStateAttr = "gist.shared_state";
 
 /// What is compared with a head's theta for token `t`: `cosine`, or where theta
 /// is random (runtime/format/HeadTable.h) the token's own number from 2 to 3.
 /// All but `t` are f32.
+/// The definition and the kernels of all targets share it, so that they put a
+/// token into the same cluster.
 mlir::Value createLikeness(mlir::ImplicitLocOpBuilder &b, mlir::Value cosine,
                            mlir::Value t, mlir::Value theta);
 

@@ -42,6 +42,8 @@ void GistDialect::initialize() {
 #define GET_ATTRDEF_LIST
 #include "dialect/GistAttrs.cpp.inc"
       >();
+  // Attributes of other files are registered there, where their storage is
+  // defined.
   addKernelAttributes();
   addTargetAttributes();
   addTileAttributes();
@@ -78,6 +80,7 @@ Attribute GistDialect::parseAttribute(DialectAsmParser &parser,
   StringRef name;
   Attribute value;
   // Each group of attributes is asked in turn whether it knows the name.
+  // The first one reads the name and leaves it in `name` if it is not its own.
   OptionalParseResult result =
       generatedAttributeParser(parser, &name, type, value);
   if (!result.has_value())

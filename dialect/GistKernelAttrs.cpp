@@ -16,6 +16,7 @@ using namespace mlir;
 using namespace gist;
 
 // The dialect reads the name before it asks here.
+// Generated, and not called: it would read the name itself.
 [[maybe_unused]] static OptionalParseResult
 generatedAttributeParser(AsmParser &parser, StringRef *mnemonic, Type type,
                          Attribute &value);
@@ -88,6 +89,7 @@ LogicalResult gist::verifyKernelAttr(Operation *op, Attribute attribute) {
     return op->emitOpError("expects its results to have the types of its last ")
            << outputs << " arguments, as " << kKernelAttr << " says";
   // A kernel writes to words of control, so its calls must give them back.
+  // No underflow: scratch is at most `outputs`, and those are arguments.
   size_t inputs = arguments.size() - static_cast<size_t>(kernel.getScratch());
   for (size_t i = 0; i < inputs; ++i)
     if (function.getArgAttr(i, kControlArgAttr))

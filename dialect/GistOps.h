@@ -32,6 +32,7 @@ struct BlockLayout {
 BlockLayout getBlockLayout(BlockFormat format);
 
 /// Symbols of planned sizes: tokens, tokens before, capacity.
+/// In this order: the memory plan, the emitter and gist.arena go by it.
 inline constexpr unsigned kNumSizeSymbols = 3;
 
 } // namespace gist

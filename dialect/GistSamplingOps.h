@@ -21,6 +21,8 @@
 namespace gist {
 
 /// What the numbers of a row of settings are; GistSamplingOps.td says more.
+/// The runtime has the same numbers as SampleSettings::Field
+/// (runtime/session/Sampler.h).
 enum class SampleField { Scale, TopK, TopP, Least, Random };
 inline constexpr int64_t kNumSampleFields = 5;
 

@@ -34,6 +34,7 @@ std::optional<MatrixShape> getMatrixShape(Instruction instruction,
                                           mlir::Type element);
 
 /// Waves that execute a wgmma together.
+/// NVIDIA calls them a warpgroup.
 inline constexpr int64_t kWgmmaWaves = 4;
 
 } // namespace gist

@@ -14,6 +14,8 @@
 
 using namespace gist;
 
+/// In the order of GpuInfo's fields: MI300X with 64 KiB of LDS and 304 compute
+/// units; H100 and H200 with 227 KiB of shared memory and 132 SMs.
 static constexpr GpuInfo kGpus[] = {
     {"gfx942", GpuKind::Amd, "amdgcn-amd-amdhsa", "", 64, 65536, 304, true},
     {"sm_90", GpuKind::Nvidia, "nvptx64-nvidia-cuda", "+ptx80", 32, 232448, 132,
@@ -51,6 +53,7 @@ const GpuInfo *gist::getGpuInfo(llvm::StringRef name) {
   for (const GpuInfo &gpu : kGpus)
     if (name == gpu.name)
       return &gpu;
+  // Made once and never changed, so pointers into it stay valid.
   static const llvm::StringMap<GpuInfo> targetIds = makeTargetIds();
   auto found = targetIds.find(name);
   return found == targetIds.end() ? nullptr : &found->second;

@@ -23,8 +23,10 @@ struct GpuInfo {
   GpuKind kind;
   const char *triple;   ///< LLVM's name of the machine
   const char *features; ///< on top of the processor's
+  // Threads that execute together: a wave of AMD, a warp of NVIDIA.
   int64_t waveSize;
   int64_t workgroupMemory; ///< bytes one workgroup may take
+  // Of the whole card. Choices ask it how many workgroups fill the GPU.
   int64_t computeUnits;
   bool multipliesF8; ///< f8E4M3FNUZ by matrix instructions
 };

@@ -47,6 +47,7 @@ static size_t countHeads(PlanLayerOp layer) {
 
 /// Refuses layers of `op` that have other numbers of heads than the first.
 /// Plans name heads by their place, so layers cannot leave heads out.
+/// Tables have the same layers as plans, so both ask this.
 static LogicalResult verifyHeads(Operation *op, Block &body) {
   std::optional<size_t> first;
   for (auto layer : body.getOps<PlanLayerOp>()) {
@@ -86,6 +87,7 @@ LogicalResult PlanOp::verifyRegions() {
     hasLinears |= isa<PlanLinearOp>(op);
     hasSelections |= isa<PlanSelectOp, PlanAttendOp>(op);
   });
+  // A block without heads says nothing, and is not refused.
   if (!isIn(getBlock(), 1, kMaxTokens) || (hasHeads && !getBlock())) // (C4)
     return emitOpError("expects a block of 1 to ")
            << kMaxTokens << " tokens where layers have heads";

@@ -30,6 +30,8 @@ LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbols) {
            << ", got " << getNumOperands();
   for (auto [index, expected, got] :
        llvm::enumerate(arguments, getOperandTypes()))
+    // Equal, not compatible: a kernel is compiled for its types, and no cast
+    // stands between a call and it.
     if (expected != got)
       return emitOpError("expects operand #")
              << index << " of " << getKernelAttr() << " to be " << expected

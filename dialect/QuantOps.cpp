@@ -107,6 +107,7 @@ LogicalResult QuantizeRowsOp::getResultTilePosition(
     OpBuilder &builder, unsigned number, ArrayRef<OpFoldResult> offsets,
     ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &resultOffsets,
     SmallVector<OpFoldResult> &resultSizes) {
+  // Tiles have whole rows of both results: values and scales.
   auto type = cast<ShapedType>(getResult(number).getType());
   resultOffsets.assign({offsets[0], builder.getIndexAttr(0)});
   resultSizes.assign({sizes[0], builder.getIndexAttr(type.getDimSize(1))});

@@ -33,6 +33,7 @@ static SelectionType inferSelection(std::optional<Location> location,
 /// True if `tau`, or a single token, leaves nothing that could be redundant.
 /// With tau = 0 no two rows are similar enough, and one token represents
 /// itself.
+/// Taus of heads are known only when the code runs.
 template <typename OpTy> static bool keepsEverything(OpTy op) {
   return (op.getTau().isZero() && !op.getTaus()) ||
          op.getTokens().getType().getDimSize(0) == 1;
@@ -55,6 +56,7 @@ template <typename OpTy> static LogicalResult verifyHints(OpTy op) {
   ArrayRef<int64_t> rows = op.getTokens().getType().getShape().drop_back();
   if (auto taus = op.getTaus()) {
     int64_t heads = rows.size() == 2 ? rows[1] : 1;
+    // Without heads there is one selection, and so one tau.
     if (!canBeEqual(taus.getType().getDimSize(0), heads))
       return op.emitOpError("expects taus for ")
              << heads << (heads == 1 ? " head" : " heads") << ", got "
@@ -191,6 +193,7 @@ struct KeepAllOfCascade final : OpRewritePattern<CascadeUpdateOp> {
 };
 
 /// A covering that inherits every token has no hint to use: select afresh.
+/// By uniqueness (dialect/README.md) the set is the same either way.
 struct SelectAfresh final : OpRewritePattern<CascadeUpdateOp> {
   using Base::Base;
 
@@ -267,6 +270,7 @@ LogicalResult PackSelectionOp::verify() {
 }
 
 /// Packing what was unpacked from a selection gives that selection.
+/// Only where all four parts are those, in their order, and the type as well.
 OpFoldResult PackSelectionOp::fold(FoldAdaptor) {
   auto unpack = getIds().getDefiningOp<UnpackSelectionOp>();
   if (!unpack || unpack.getSelection().getType() != getSelection().getType() ||

@@ -44,6 +44,7 @@ static LogicalResult verifyBuffer(Operation *op, Value buffer) {
 }
 
 /// What a stage of a buffer is in registers.
+/// The first dimension of a buffer counts its stages.
 static VectorType getStageType(Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
   return VectorType::get(type.getShape().drop_front(), type.getElementType());
@@ -187,6 +188,7 @@ LogicalResult TileMultiplyOp::verify() {
 }
 
 LogicalResult TileStartOp::verify() {
+  // 128 bytes of 16-bit numbers: the swizzle that wgmma reads.
   constexpr int64_t kDepth = 64;
   for (Value buffer : {getX(), getW()}) { // (C1)
     if (failed(verifyBuffer(*this, buffer)))

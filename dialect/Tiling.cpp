@@ -57,6 +57,7 @@ static TilingResult finish(Operation *tiled) {
 //===----------------------------------------------------------------------===//
 
 /// Query heads per KV head, where both are static.
+/// (C2) of the op has refused KV heads that do not divide the query heads.
 static FailureOr<int64_t> getGroupSize(Value query, Value key) {
   int64_t heads = cast<RankedTensorType>(query.getType()).getDimSize(1);
   int64_t kvHeads = cast<RankedTensorType>(key.getType()).getDimSize(1);
@@ -120,6 +121,8 @@ AttentionOp::getTiledImplementation(OpBuilder &builder,
     if (getCausal()) {
       // Queries are the last of the keys: cutting the keys after the tile's
       // last query keeps that true and skips keys that no query sees.
+      // k - q tokens were before the call; the tile ends at offset + size of
+      // it.
       AffineExpr offset, size, q, k;
       bindDims(getContext(), offset, size, q, k);
       keys = apply(builder, location, offset + size + k - q,
@@ -178,6 +181,8 @@ static LogicalResult getGroups(OpBuilder &builder, int64_t group,
                                OpFoldResult &groupSize) {
   std::optional<int64_t> first = getConstantIntValue(offset);
   std::optional<int64_t> count = getConstantIntValue(size);
+  // A consumer may ask for any part of the result. One that cuts a group in
+  // two is not fused.
   if (!first || !count || *first % group != 0 || *count % group != 0)
     return failure();
   groupOffset = builder.getIndexAttr(*first / group);

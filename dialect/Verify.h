@@ -17,6 +17,7 @@
 namespace gist {
 
 /// True if the sizes can be equal: dynamic ones can be anything.
+/// What turns out unequal at run time is undefined: kernels do not check.
 inline bool canBeEqual(int64_t a, int64_t b) {
   return a == b || mlir::ShapedType::isDynamic(a) ||
          mlir::ShapedType::isDynamic(b);

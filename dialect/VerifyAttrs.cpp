@@ -64,6 +64,7 @@ static bool isArenaSize(Attribute attribute) {
 
 /// As many maps as the grid has dimensions; the symbols are numbers that a call
 /// passes.
+/// Fewer than three are x, or x and y.
 static bool isGrid(Attribute attribute) {
   auto sizes = dyn_cast<ArrayAttr>(attribute);
   return sizes && sizes.size() <= 3 && llvm::all_of(sizes, isSize);

@@ -54,6 +54,7 @@ std::optional<MatrixShape> gist::getMatrixShape(Instruction instruction,
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// A number and what the attribute calls it, for messages.
 struct Size {
   StringRef name;
   int64_t number;
@@ -139,6 +140,7 @@ static LogicalResult verifyFragments(EmitError emitError, int64_t rows,
                                      Instruction instruction,
                                      MatrixShape shape) {
   int64_t wavesOfRows = waves[0];
+  // Four waves work on one fragment of rows.
   if (instruction == Instruction::Wgmma64x128x16) {
     if (failed(verifyMultiple(emitError, "waves along rows", wavesOfRows,
                               kWgmmaWaves)))
@@ -283,6 +285,7 @@ LogicalResult GpuAttentionAttr::verify(EmitError emitError, int64_t rows,
     return failure();
   MatrixShape shape = *getMatrixShape(instruction, element);
   if (instruction == Instruction::Wgmma64x128x16) {
+    // Columns that a wgmma has at most.
     constexpr int64_t kMaxKeys = 256;
     if (numWaves * shape.rows != rows * kWgmmaWaves || // (C4)
         numWaves % kWgmmaWaves != 0)
@@ -313,6 +316,7 @@ LogicalResult GpuSelectionAttr::verify(EmitError emitError, int64_t rows,
                                        int64_t columns, int64_t depth,
                                        ArrayRef<int64_t> waves, int64_t stages,
                                        Instruction instruction, Type element) {
+  // Results are bits of words, one for each column.
   constexpr int64_t kWordBits = 32;
   if (failed(verifySizes(emitError, {{"rows", rows}, // (C1)
                                      {"columns", columns},

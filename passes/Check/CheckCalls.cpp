@@ -15,6 +15,8 @@
 using namespace mlir;
 using namespace gist;
 
+/// Views that need no copy: a slice is not one, because a buffer is passed
+/// whole.
 static bool isReshape(Operation *op) {
   return isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
       op);
@@ -29,6 +31,8 @@ static bool isOnlyMeasured(Operation *op) {
 }
 
 /// Whether a host function may have `op`: calls, their operands, and numbers.
+/// A slice stays only where its sizes are wanted. Its content would need a
+/// kernel, or a buffer that begins inside of another.
 static bool isHostOp(Operation *op) {
   if (isa<tensor::ExtractSliceOp>(op))
     return isOnlyMeasured(op);
@@ -52,6 +56,7 @@ static LogicalResult checkHost(func::FuncOp function) {
   return success();
 }
 
+/// A kernel that nothing calls would be compiled and stored for nothing.
 static LogicalResult checkKernel(func::FuncOp kernel,
                                  const llvm::DenseSet<StringAttr> &called) {
   if (!kernel.isPrivate())
@@ -69,6 +74,7 @@ static LogicalResult checkKernel(func::FuncOp kernel,
 }
 
 /// Whether two kernels differ in their names alone.
+/// The name is an inherent attribute, so the discardable ones are all others.
 static bool isSame(func::FuncOp a, func::FuncOp b) {
   if (a.getFunctionType() != b.getFunctionType() ||
       a.getArgAttrsAttr() != b.getArgAttrsAttr() ||
@@ -91,6 +97,7 @@ LogicalResult gist::checkCalls(ModuleOp module) {
     }
     if (failed(checkKernel(function, called)))
       return failure();
+    // Pairs, because kernels are few: their number does not grow with depth.
     for (func::FuncOp other : kernels)
       if (isSame(function, other))
         return function.emitError("is the same kernel as @")
@@ -124,6 +131,8 @@ LogicalResult gist::checkMemory(ModuleOp module) {
              << "'; the stage 'memory' promises the size of the arena";
     for (DispatchOp call : function.getOps<DispatchOp>())
       for (OpOperand &destination : call.getDpsInitsMutable())
+        // A result that is returned is written to memory of the caller, so it
+        // keeps its tensor.empty.
         if (destination.get().getDefiningOp<tensor::EmptyOp>() &&
             !isReturned(call.getTiedOpResult(&destination)))
           return call.emitOpError("writes a ")

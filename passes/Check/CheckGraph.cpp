@@ -23,6 +23,7 @@ static LogicalResult checkNames(func::FuncOp function, StringRef what,
     return success();
   for (auto each : attributes.getAsRange<DictionaryAttr>()) {
     auto name = each.getAs<StringAttr>(kNameAttr);
+    // Without a name the writer of the module makes one of the position.
     if (name && !names.insert(name).second)
       return function.emitError("has two ")
              << what << " with the name " << name
@@ -31,6 +32,8 @@ static LogicalResult checkNames(func::FuncOp function, StringRef what,
   return success();
 }
 
+/// Graphs come from files that people wrote too, so nothing is taken for
+/// granted.
 static LogicalResult checkFunction(func::FuncOp function) {
   if (isKernel(function))
     return function.emitError(
@@ -72,6 +75,7 @@ LogicalResult gist::checkGraph(ModuleOp module) {
   if (failed(checkImported(module)))
     return failure();
   WalkResult walk = module.walk([](QuantizedMatmulOp product) {
+    // A weight that is an argument says nothing about its order.
     auto weight = product.getWeight().getDefiningOp<WeightOp>();
     if (!weight)
       return WalkResult::advance();

@@ -36,6 +36,7 @@ static LogicalResult checkTiledOp(Operation *op, StringRef stage) {
     return op->emitError("works on ")
            << tensor << "; the stage '" << stage
            << "' promises kernels that use only buffers";
+  // memref.alloca is allowed: it is memory of the workgroup or the thread.
   if (isa<memref::AllocOp, memref::DeallocOp, memref::ReallocOp>(op))
     return op->emitOpError("is in a kernel; the stage '")
            << stage << "' promises that kernels allocate nothing";
@@ -51,6 +52,8 @@ static LogicalResult checkTiledKernel(func::FuncOp kernel, StringRef stage) {
       return kernel.emitError("has an argument of type ")
              << type << "; the stage '" << stage
              << "' promises kernels that use only buffers";
+  // The writer of the module needs the grid of each command, and cannot find
+  // it in lowered code.
   if (!kernel->hasAttr(kGridAttr))
     return kernel.emitError("is a kernel without '")
            << kGridAttr << "', which the stage '" << stage << "' promises";
@@ -93,6 +96,8 @@ LogicalResult gist::checkGpuTiles(ModuleOp module) {
 //===----------------------------------------------------------------------===//
 
 /// Fails at the first op inside `parent` of a dialect that is not in `names`.
+/// A conversion that does not know an op leaves it, and the translation to
+/// LLVM IR would fail later with less to say.
 static LogicalResult checkDialects(Operation *parent, ArrayRef<StringRef> names,
                                    StringRef stage) {
   WalkResult walk = parent->walk([&](Operation *op) {
@@ -113,6 +118,7 @@ LogicalResult gist::checkCpuCode(ModuleOp module) {
   MLIRContext *context = module.getContext();
   Type pointer = LLVM::LLVMPointerType::get(context);
   Type number = IntegerType::get(context, 64);
+  // The slots of a call, and the number of the workgroup in x, y and z.
   auto expected = LLVM::LLVMFunctionType::get(
       LLVM::LLVMVoidType::get(context), {pointer, number, number, number});
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
@@ -125,6 +131,7 @@ LogicalResult gist::checkCpuCode(ModuleOp module) {
 }
 
 LogicalResult gist::checkGpuCode(ModuleOp module) {
+  // What is around the GPU's module is not translated, so it is not checked.
   for (auto device : module.getOps<gpu::GPUModuleOp>()) {
     if (failed(checkDialects(device, {"llvm", "rocdl", "nvvm"}, "gpu")))
       return failure();

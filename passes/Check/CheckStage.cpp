@@ -17,6 +17,7 @@ using namespace mlir;
 using namespace gist;
 
 namespace {
+/// A stage by the name that pipelines and messages give it.
 struct Promise {
   llvm::StringLiteral stage;
   LogicalResult (*check)(ModuleOp);
@@ -40,6 +41,7 @@ struct CheckStagePass final : gist::impl::CheckStagePassBase<CheckStagePass> {
       if (promise.stage == stage) {
         if (failed(promise.check(getOperation())))
           signalPassFailure();
+        // Checks change nothing.
         return markAllAnalysesPreserved();
       }
     auto error = emitError(getOperation().getLoc(), "there is no stage '")

@@ -81,12 +81,17 @@ private:
   const Options &options;
   Progress &progress;
   MLIRContext context;
+  // Before `stages`, which refers to it, and after the context it listens to.
   Diagnostics diagnostics;
+  // Shared by all programs, which refer to it too: dumped files are numbered in
+  // the order in which stages run.
   Stages stages;
 
   OwningOpRef<ModuleOp> graph;
+  // Views of mapped files. Emit reads them while the module is written.
   WeightMap weights;
   WeightMaker maker{weights}; ///< until the module is written
+  // A graph in MLIR leaves most of this empty.
   ImportedModel model;
   std::vector<Program> programs;
   PlanFile plan; ///< of the user
@@ -107,6 +112,7 @@ Status Compilation::parseGraph() {
   graph = parseSourceFile<ModuleOp>(source, ParserConfig(&context));
   if (!graph)
     return diagnostics.takeError("import");
+  // The name is printed only: nothing after the import asks for it.
   model.architecture = "graph";
   // A graph says nothing of this, but caches and buffers need a size.
   model.config.contextLength = model.config.capacity =
@@ -118,8 +124,10 @@ Status Compilation::writePlan() {
   if (options.plan.empty())
     return {};
   // A plan that changes nothing yet. gist-plan tries others in its module.
+  // It needs the number of layers and heads, which only the graph has.
   if (options.plan == kCalibrationPlan)
     GIST_TRY(makeCalibrationPlan(*graph, plan));
+  // A graph is not asked: -gist-cluster-cache reports the op that has no cache.
   if (!plan.isOfSelections && !options.isGraph() && !model.isDecoder)
     return Status::error(Code::Unsupported,
                          "%s: a plan of KV heads needs a model with a KV "
@@ -190,6 +198,7 @@ Status Compilation::createPrograms(llvm::ArrayRef<Target> targets) {
     bool isOnly = targets.size() == 1;
     // Targets need different kernels, so each has its own copy of the graph.
     OwningOpRef<ModuleOp> own(graph->clone());
+    // Without a plan the cache is plain rows, which all targets leave alike.
     if (!isOnly && block != 0)
       (*own)->setAttr(kSharedStateAttr, UnitAttr::get(&context));
     programs.emplace_back(std::move(own), target,
@@ -206,6 +215,7 @@ Status Compilation::writeModule() {
     GIST_TRY(program.generateCode());
     // Code of all targets stays in memory until the file is written at the end.
     described.push_back(program.describe());
+    // PTX says nothing of registers, so only code objects can be reported.
     if (program.target.gpu && program.target.gpu->kind == GpuKind::Amd)
       GIST_TRY(reportCode(options.report, program.getCode()));
   }
@@ -250,6 +260,7 @@ Status Compilation::run() {
   std::vector<Target> targets;
   if (options.emit >= Emit::Kernels)
     GIST_TRY(findTargets(options, targets));
+  // Before the first pass runs.
   if (options.report == Report::Remarks)
     diagnostics.showRemarks(context);
 
@@ -262,6 +273,7 @@ Status Compilation::run() {
   GIST_TRY(options.isGraph() ? parseGraph()
                              : importEntries(options, plan.isOfSelections,
                                              context, graph, weights, model));
+  // Before the dump: the first file is what gist-opt can go on from.
   GIST_TRY(writePlan());
   GIST_TRY(stages.dump.write("import", *graph));
   if (options.emit == Emit::Graph)
@@ -275,6 +287,7 @@ Status Compilation::run() {
         observe.from = kEntryScore;
       pm.addPass(createAddObserveEntryPass(observe));
     }));
+  // After the observe entry has been added, so that it follows the plan too.
   GIST_TRY(followPlan());
   GIST_TRY(createPrograms(targets));
   if (options.emit == Emit::Module)
@@ -291,6 +304,7 @@ Status Compilation::run() {
 
 /// Import; graph, kernels, tiles, cpu or gpu, code and memory of each target,
 /// and products of each GPU; module.
+/// Only for the total that people see. Progress goes on where it is wrong.
 static size_t countStages(const Options &options) {
   size_t gpus = llvm::count_if(options.targets, [](const std::string &name) {
     return getGpuInfo(name) != nullptr;

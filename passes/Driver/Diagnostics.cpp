@@ -24,6 +24,7 @@ using namespace gist::compile;
 
 /// "file:line:column: " for a place in a file, "name: " for a named part of a
 /// model, else nothing.
+/// Locations are nested: a fused or called one has the place inside.
 static std::string placeOf(Location location) {
   if (auto file = location->findInstanceOf<FileLineColLoc>())
     return file.getFilename().str() + ":" + std::to_string(file.getLine()) +
@@ -52,6 +53,7 @@ void Diagnostics::handle(Diagnostic &diagnostic) {
   // Passes run on several threads.
   std::lock_guard<std::mutex> lock(mutex);
   switch (diagnostic.getSeverity()) {
+  // Kept until takeError, because the stage returns only success or failure.
   case DiagnosticSeverity::Error:
     if (firstError.empty())
       firstError = sentenceOf(diagnostic);
@@ -75,6 +77,7 @@ void Diagnostics::showRemarks(MLIRContext &context) {
   remark::RemarkCategories all;
   all.all = ".*";
   // Without a stream of their own, remarks are diagnostics.
+  // A failure would leave the compilation as it is, without remarks.
   (void)remark::enableOptimizationRemarks(
       context, /*streamer=*/nullptr,
       std::make_unique<remark::RemarkEmittingPolicyAll>(), all,
@@ -88,6 +91,7 @@ void Diagnostics::warn(const std::string &sentence) {
 
 /// A failure without a diagnostic is a mistake of ours; the stage's name helps
 /// to find it.
+/// The error is taken: a later stage must not report it again.
 Status Diagnostics::takeError(const std::string &stage) {
   std::string text;
   std::swap(text, firstError);

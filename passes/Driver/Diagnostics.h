@@ -38,6 +38,7 @@ private:
   Progress &progress;
   std::mutex mutex; ///< passes on functions run on several threads
   std::string firstError;
+  // The last member: it is the first to go, and refers to those above.
   mlir::ScopedDiagnosticHandler handler;
 };
 

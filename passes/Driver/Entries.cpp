@@ -29,6 +29,7 @@ struct EntryName {
 } // namespace
 
 /// By what a model gives: logits, an embedding or hidden states.
+/// Only a decoder can go on from a cache, so only its entry is "prefill".
 static EntryName nameOf(const ImportedModel &model) {
   switch (model.output) {
   case ModelOutput::Logits:
@@ -63,6 +64,7 @@ Status compile::importEntries(const Options &options, bool wholeSequences,
   GIST_TRY(
       importModel(options.model, import, context, program, weights, model));
   // The second function, where there is one, has the logits of every token.
+  // Import gives one function or two, in this order.
   auto functions = llvm::to_vector(program->getOps<func::FuncOp>());
   EntryName score = {kEntryScore, kTensorLogits};
   bool isScored = model.isDecoder && model.output == ModelOutput::Logits;

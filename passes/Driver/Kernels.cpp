@@ -21,6 +21,8 @@ using namespace gist;
 /// Before LLVM's own optimisations, which is what --emit=llvm is for.
 FailureOr<std::string> compile::printLlvm(ModuleOp lowered,
                                           const CpuTarget &target) {
+  // Translations are interfaces that a context learns once; doing it again
+  // changes nothing.
   registerBuiltinDialectTranslation(*lowered.getContext());
   registerLLVMDialectTranslation(*lowered.getContext());
   registerArmNeonDialectTranslation(*lowered.getContext());
@@ -29,6 +31,7 @@ FailureOr<std::string> compile::printLlvm(ModuleOp lowered,
       translateModuleToLLVMIR(lowered, context, "gist");
   if (!module)
     return failure();
+  // The dialect does not carry it, and readers such as llc need it.
   module->setTargetTriple(llvm::Triple(target.triple));
   std::string text;
   llvm::raw_string_ostream stream(text);

@@ -32,6 +32,7 @@ void compile::describeModel(const Options &options, const ImportedModel &model,
   info.architecture = model.architecture;
   // The file's name without its ending, or the folder's name.
   llvm::StringRef path = llvm::StringRef(options.model).rtrim('/');
+  // A model can be named by its folder or by the file in it.
   if (llvm::sys::path::filename(path) == "config.json" &&
       llvm::sys::path::has_parent_path(path))
     path = llvm::sys::path::parent_path(path);
@@ -40,6 +41,7 @@ void compile::describeModel(const Options &options, const ImportedModel &model,
   info.contextLength = model.config.contextLength;
   // A CPU is as fast with fewer tokens a call, and needs less scratch memory.
   constexpr int64_t kCpuChunk = 256;
+  // A module for several targets has one size for all, so that of GPUs holds.
   if (model.isDecoder && options.targets == std::vector<std::string>{"cpu"})
     info.prefillChunk = kCpuChunk;
   info.embeddingSize = model.config.hiddenSize;

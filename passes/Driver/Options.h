@@ -39,7 +39,9 @@ struct Options {
   std::string model;
   std::string output; ///< "-" is standard output
 
+  // More than one makes a module with a program for each.
   std::vector<std::string> targets = {"cpu"};
+  // Of the CPU target, as LLVM spells them; empty is this machine.
   std::string triple, cpu, features;
 
   Emit emit = Emit::Module;
@@ -47,11 +49,18 @@ struct Options {
 
   Compute compute = Compute::Auto;
   Gram gram = Gram::Exact;
+  // f32 instead of blocks: larger modules, for comparisons.
   bool expandWeights = false;
+  // The KV cache is stored in f16.
   bool halfCache = true;
+  // Adds the entry `score`, which perplexities need.
   bool logitsOfEveryToken = true;
+  // Weights that need no packing stay in the files of the model.
   bool referenceWeights = false;
+  // Only config.json is read, so that a model can be measured without its
+  // weights.
   bool randomWeights = false;
+  // Tokens that the cache holds; 0: as the model says.
   int64_t context = 0;
   std::string plan;      ///< a file, or empty
   int64_t planBlock = 0; ///< tokens of its blocks; 0: as it says

@@ -76,6 +76,8 @@ Status Program::lowerKernels() {
   // memory is planned.
   kernels = calls->clone();
   if (target.gpu) {
+    // The target is not among the options: formKernels has written it on the
+    // module.
     GpuPipelineOptions gpu;
     GIST_TRY(run("products", *kernels,
                  [&](OpPassManager &pm) { buildGpuProductStage(pm, gpu); }));
@@ -90,6 +92,7 @@ Status Program::lowerKernels() {
   return run("cpu", *kernels, buildCpuStage);
 }
 
+/// For --emit: nothing is linked, and memory is not planned.
 Status Program::printCode(bool asLlvm, std::string &text) {
   stages.progress.begin(prefix + "code");
   FailureOr<std::string> printed;
@@ -113,6 +116,8 @@ Status Program::generateCode() {
   if (failed(bytes))
     return stages.diagnostics.takeError("code");
   code.assign(bytes->begin(), bytes->end());
+  // On the calls, which have their kernels on tensors still. What scratch they
+  // need is asked here again, with the same answer as for the kernels.
   return run("memory", *calls, buildMemoryStage);
 }
 
@@ -120,6 +125,7 @@ Status Program::generateCode() {
 TargetProgram Program::describe() {
   Operation *lowered = *kernels;
   if (target.gpu)
+    // Kernels of a GPU are in a module of their own inside.
     lowered = *getGpuModule(*kernels);
   return {describeTarget(target), code, *calls, lowered};
 }

@@ -23,6 +23,7 @@ using namespace gist;
 using namespace gist::compile;
 
 /// TERM=dumb is set where escape sequences would be printed as they are.
+/// Progress is drawn on standard error, so that is what is asked about.
 static bool isTerminal() {
   const char *kind = std::getenv("TERM");
   return isatty(STDERR_FILENO) && kind && std::strcmp(kind, "dumb") != 0;
@@ -38,6 +39,7 @@ void Progress::begin(std::string stage) {
   end();
   if (drawsBar)
     draw(stage);
+  // The number is the one that runs, so it begins at one.
   if (printsLines)
     std::fprintf(stderr, "[%zu/%zu] %s\n", stages.size() + 1,
                  std::max(total, stages.size() + 1), stage.c_str());
@@ -53,6 +55,7 @@ void Progress::end() {
   isRunning = false;
 }
 
+/// "\r\033[K" goes back to the start of the line and clears it.
 void Progress::draw(const std::string &stage) {
   constexpr size_t kWidth = 24;
   size_t done = stages.size(), all = std::max(total, done + 1);

@@ -20,6 +20,7 @@ namespace gist::compile {
 class Progress {
 public:
   explicit Progress(ShowProgress show);
+  // What the tool prints after the last stage begins on an empty line.
   ~Progress() { clear(); }
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;

@@ -30,6 +30,8 @@ static Status checkFeatures(const std::string &list, const CpuTarget &target) {
   if (!backend)
     return Status::error(Code::Unsupported, "%s", message.c_str());
   std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
+      // Without the features that are asked for: LLVM would warn about unknown
+      // ones on standard error, in words of its own.
       backend->createMCSubtargetInfo(triple, target.cpu, ""));
   llvm::SubtargetFeatures features(list);
   for (const std::string &feature : features.getFeatures()) {
@@ -69,6 +71,7 @@ static Status findCpu(const Options &options, CpuTarget &target) {
 Status compile::findTargets(const Options &options,
                             std::vector<Target> &targets) {
   for (const std::string &name : options.targets) {
+    // The command line takes known names only, so what is not a GPU is the CPU.
     Target target{.name = name, .cpu = {}, .gpu = getGpuInfo(name)};
     if (!target.gpu)
       GIST_TRY(findCpu(options, target.cpu));

@@ -15,11 +15,13 @@ using namespace mlir;
 using namespace gist;
 
 std::optional<CacheLayers> gist::getCacheLayers(DispatchOp call) {
+  // Asked of kernels on tensors: lowered ones have no such ops any more.
   auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
       call, call.getKernelAttr());
   if (!kernel || kernel.isExternal())
     return std::nullopt;
   Value layer;
+  // Absorbs name their layers as attributes; the other two take a number.
   if (auto absorb = findRoot<ClusterAbsorbOp>(kernel))
     return CacheLayers{absorb.getBegin(), absorb.getEnd()};
   if (auto update = findRoot<ClusterUpdateOp>(kernel))
@@ -45,6 +47,7 @@ llvm::SmallPtrSet<Value, 8> gist::findLayeredCaches(func::FuncOp function) {
       if (BlockArgument argument = getUpdatedArgument(operand))
         uses.insert(argument);
   }
+  // One call that uses all of a cache makes its layers depend on each other.
   for (Value argument : whole)
     layered.erase(argument);
   return layered;

@@ -54,6 +54,7 @@ static int64_t getProductDepth(func::FuncOp kernel) {
     SmallVector<unsigned> sums;
     op.getReductionDims(sums);
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+    // A gate halves the result: each number of it is made of two products.
     depth = getColumnHalves(op->getResult(0)) ? 2 : 1;
     for (unsigned loop : sums)
       depth *= ShapedType::isDynamic(ranges[loop]) ? 0 : ranges[loop];
@@ -98,6 +99,7 @@ public:
       uses[place] = {{number}, {}};
 
     // Who waits for a command also waits for what that one waits for.
+    // Earlier numbers are smaller, so sets of different sizes can be joined.
     llvm::BitVector all(number);
     for (uint32_t earlier : direct)
       all |= before[earlier];
@@ -151,6 +153,7 @@ private:
   }
 
   /// Arguments that come back updated are state, the others inputs.
+  /// Passes return state that they update; nothing else says which it is.
   void addEndpoints() {
     SmallPtrSet<Value, 4> updated;
     for (Value result : getReturn().getOperands())
@@ -320,6 +323,7 @@ private:
       return failure();
     for (auto [result, output] :
          llvm::zip_equal(call.getResults(), call.getOutputs()))
+      // A call writes in place: its result is the buffer of its destination.
       bufferOf[result] = bufferOf.lookup(output);
     // The layer of a command is that of the first weight that has one.
     for (Value input : call.getInputs())
@@ -329,6 +333,7 @@ private:
 
     // The grid was found while the kernel was lowered. It depends on the
     // numbers that this call passes.
+    // The symbol survives lowering, also inside of a GPU's module.
     Operation *lowered = SymbolTable::lookupSymbolIn(kernels, call.getKernel());
     auto grid =
         lowered ? lowered->getAttrOfType<ArrayAttr>(kGridAttr) : ArrayAttr();
@@ -339,6 +344,7 @@ private:
       command.grid[number] =
           builder.addExpr(size.getValue().getResult(0).replaceSymbols(numbers));
     addCost(call, command);
+    // An empty list then means "at once", and not "after everything before".
     command.hasAfter = true;
     command.after = dependencies.add(getPlaces(call, call.getInputs()),
                                      getPlaces(call, call.getOutputs()));
@@ -373,6 +379,8 @@ private:
   SpecBuilder &builder;
   std::string scope; ///< starts the names of what only this entry has
   EntrySpec entry;
+  // Destinations, operands and results that have been given a buffer. Numbers
+  // are positions in the module's table.
   DenseMap<Value, uint32_t> bufferOf;
   DenseMap<uint32_t, AffineExpr> arenaOffset;
   llvm::SmallPtrSet<Value, 8> layered; ///< arguments that calls use by layers
@@ -385,6 +393,7 @@ LogicalResult gist::emitModule(ArrayRef<TargetProgram> programs,
                                WeightMaker &weights, const EmitOptions &options,
                                ModuleWriter &writer) {
   // The order is that of Sizes.cpp. T is at least one.
+  // Name, smallest and largest value, and the one that nobody has to give.
   writer.spec.symbols = {
       {kSymbolTokens, 1, options.capacity, 1},
       {kSymbolPast, 0, options.capacity, 0},

@@ -33,6 +33,8 @@ using namespace gist;
 /// Every slot starts at a multiple of this, so that vector loads are aligned.
 static constexpr int64_t kAlignment = 64;
 /// Sizes are compared at a call of this many tokens, none before it.
+/// Any plan is right. The numbers only decide which of two polynomials counts
+/// as the larger one.
 static constexpr std::array<int64_t, kNumSizeSymbols> kTypical = {256, 0, 4096};
 
 namespace {
@@ -43,6 +45,7 @@ struct Slot {
 };
 
 /// A destination and the calls to which its content matters.
+/// What another call updates in place is one lifetime with it.
 struct Lifetime {
   OpOperand *destination;
   SizePolynomial size;
@@ -58,6 +61,7 @@ public:
   LogicalResult run() {
     repeatClears();
     for (auto [number, call] : llvm::enumerate(function.getOps<DispatchOp>()))
+      // After the clears, which add calls.
       numbers[call] = number;
     for (DispatchOp call : function.getOps<DispatchOp>())
       addAncestors(call);
@@ -94,6 +98,7 @@ private:
 
   /// Finds the calls that `call` waits for, directly or not, for what it reads.
   void addAncestors(DispatchOp call) {
+    // Calls come in program order, so the ancestors of what is read are there.
     llvm::BitVector &own = ancestors.emplace_back(numbers.size());
     SmallVector<Value> sources(call->getOperands());
     llvm::SmallPtrSet<Operation *, 8> seen;
@@ -184,6 +189,7 @@ private:
     unsigned best = slots.size();
     int64_t bestGrowth = lifetime.size.evaluate(kTypical);
     for (auto [number, slot] : llvm::enumerate(slots)) {
+      // BitVector::test asks for a user that is not among the ancestors.
       if (slot.users.test(ancestors[lifetime.writer]))
         continue; // Somebody may still be at it.
       int64_t growth = slot.size.max(lifetime.size).evaluate(kTypical) -
@@ -201,6 +207,7 @@ private:
     return best;
   }
 
+  /// Offsets are symbolic like sizes, so one plan serves calls of any length.
   void place(ArrayRef<Lifetime> lifetimes, ArrayRef<unsigned> slotOf) {
     SmallVector<AffineMap> offsets;
     SizePolynomial end;
@@ -215,6 +222,7 @@ private:
       auto empty = use.get().getDefiningOp<tensor::EmptyOp>();
       use.set(ArenaOp::create(builder, use.get().getLoc(), empty.getType(),
                               empty.getDynamicSizes(), offsets[slot]));
+      // One tensor.empty may be the destination of several calls.
       if (empty->use_empty())
         empty->erase();
     }

@@ -84,8 +84,10 @@ static AffineExpr getSymbolicSize(Value tensor, int64_t dim) {
   Operation *op = tensor.getDefiningOp();
   if (auto empty = dyn_cast<tensor::EmptyOp>(op))
     return ofSize(empty.getMixedSizes()[dim]);
+  // The op has only its dynamic sizes as operands.
   if (auto arena = dyn_cast<ArenaOp>(op))
     return ofSize(arena.getSizes()[type.getDynamicDimIndex(dim)]);
+  // A cast that forgets a size: the source may know it.
   if (auto cast = dyn_cast<tensor::CastOp>(op))
     return getSymbolicSize(cast.getSource(), dim);
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))

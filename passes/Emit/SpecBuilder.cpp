@@ -24,6 +24,8 @@ using namespace mlir;
 using namespace gist;
 
 /// The expression of the file format for `expr`, which has symbols alone.
+/// The module evaluates it for each call (runtime/module/Expr.h), so the kinds
+/// of both have to match.
 static Expr toExpr(AffineExpr expr) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return Expr::constant(constant.getValue());
@@ -84,6 +86,7 @@ uint32_t SpecBuilder::push(BufferSpec buffer) {
   return number;
 }
 
+/// Expressions are kept once, so their numbers can be compared.
 static bool isSame(const BufferSpec &a, const BufferSpec &b) {
   return a.kind == b.kind && a.type == b.type && a.shape == b.shape &&
          a.size == b.size && a.offset == b.offset;
@@ -148,6 +151,7 @@ static uint64_t getNumBytes(RankedTensorType type) {
 /// or as they are stored where there is none.
 /// Called while the file is written, so that only one packed weight is in
 /// memory at a time.
+/// What `parts` point to must be alive until then.
 static WeightProducer makeProducer(std::vector<const Weight *> parts,
                                    BlockFormat format, PackingAttr packing) {
   return [=](const ByteSink &sink) {
@@ -230,6 +234,7 @@ FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
     shape[0] += part->shape[0];
     bytes += part->content.size;
   }
+  // A packed weight has other bytes than the model: packWeight makes them.
   if (!packing && bytes != getNumBytes(type))
     return op.emitOpError("has ")
            << bytes << " bytes in the model, but its type "
@@ -289,6 +294,8 @@ void SpecBuilder::addKernels(ModuleOp calls, Operation *lowered) {
     if (!isKernel(kernel))
       continue;
     KernelSpec spec;
+    // A name for people, and apart for each target; code is found by its
+    // symbol.
     spec.name = getScoped(kernel.getName());
     // The slots are those of EmitModule: each dynamic size is one more.
     for (Type type : kernel.getArgumentTypes()) {

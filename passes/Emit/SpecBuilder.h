@@ -62,6 +62,7 @@ private:
 
   WeightMaker &weights;
   const EmitOptions &options;
+  /// By name. Weights that are packed have their format in it.
   std::map<std::string, uint32_t> bufferOf;
   /// By the name in the model: the weight with its bytes alone, and where they
   /// begin in one that is joined.

@@ -27,6 +27,8 @@ using namespace mlir;
 using namespace gist;
 
 /// The source of a cast that forgets sizes, or `value` itself.
+/// canFoldIntoConsumerOp refuses casts that go the other way: their source
+/// knows less than `value` does.
 static Value lookThroughCast(Value value) {
   auto cast = value.getDefiningOp<tensor::CastOp>();
   return cast && tensor::canFoldIntoConsumerOp(cast) ? cast.getSource() : value;
@@ -44,6 +46,7 @@ struct InferFromCasts final : OpInterfaceRewritePattern<InferTypeOpInterface> {
     if (!isa<GistDialect>(op->getDialect()))
       return rewriter.notifyMatchFailure(op, "has patterns of its own");
     auto operands = llvm::map_to_vector(op->getOperands(), lookThroughCast);
+    // Without this the greedy driver would rewrite the same op for ever.
     if (ValueRange(operands) == ValueRange(op->getOperands()))
       return rewriter.notifyMatchFailure(op, "reads no forgotten sizes");
     SmallVector<Type> types;
@@ -60,6 +63,8 @@ struct InferFromCasts final : OpInterfaceRewritePattern<InferTypeOpInterface> {
     SmallVector<Value> results;
     for (auto [now, before] :
          llvm::zip_equal(known->getResults(), op->getResultTypes()))
+      // Readers keep the type they have. The cast goes away when a pattern
+      // lets them infer theirs again.
       results.push_back(
           now.getType() == before
               ? Value(now)
@@ -75,6 +80,8 @@ struct AddDecodeEntryPass final
 
   void runOnOperation() override {
     auto prefill = getOperation().lookupSymbol<func::FuncOp>(from);
+    // The pass is part of every pipeline, also for files that people wrote:
+    // an entry that is there already is theirs.
     if (!prefill || prefill.isExternal() || getOperation().lookupSymbol(to))
       return;
     auto tokens =
@@ -116,6 +123,8 @@ struct AddDecodeEntryPass final
     auto cast =
         tensor::CastOp::create(builder, argument.getLoc(), tokens, argument);
     argument.replaceAllUsesExcept(cast, cast);
+    // Result types stay as they were. Where patterns learn more of them, a cast
+    // stands before the return.
     function.setFunctionType(builder.getFunctionType(
         function.front().getArgumentTypes(), function.getResultTypes()));
   }

@@ -55,6 +55,8 @@ public:
           return math::ExpOp::create(b, below);
         });
     // A sum in which one term is not zero: no look-up that rows could not do.
+    // A target that is not in the vocabulary adds nothing, and nothing is read
+    // outside of the row.
     Value chosen = reduce<arith::AddFOp>(
         {logits, targets}, {whole, row}, 0,
         [](ImplicitLocOpBuilder &b, ValueRange in) -> Value {
@@ -65,6 +67,8 @@ public:
           Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
           return arith::SelectOp::create(b, isTarget, in[0], zero);
         });
+    // The largest logit is added back after the logarithm, in which it would
+    // have been a factor.
     return generic({sum, largest, chosen},
                    SmallVector<AffineMap>(3, b.getMultiDimIdentityMap(1)),
                    empty(), utils::IteratorType::parallel,
@@ -78,6 +82,7 @@ public:
 private:
   using Body = llvm::function_ref<Value(ImplicitLocOpBuilder &, ValueRange)>;
 
+  /// One number for a row: the destination of each of the four ops.
   Value empty() {
     return tensor::EmptyOp::create(b, SmallVector<OpFoldResult>{rows}, f32);
   }
@@ -106,6 +111,7 @@ private:
                Body body) {
     Value neutral = arith::ConstantOp::create(b, b.getF32FloatAttr(start));
     Value init = linalg::FillOp::create(b, neutral, empty()).getResult(0);
+    // The accumulator is the last argument of the body, behind the inputs.
     return generic(inputs, std::move(maps), init,
                    utils::IteratorType::reduction,
                    [&](ImplicitLocOpBuilder &b, ValueRange in) -> Value {
@@ -148,6 +154,8 @@ struct AddNllEntryPass final
     auto end = cast<func::ReturnOp>(copy.getBody().front().getTerminator());
     ImplicitLocOpBuilder b(end.getLoc(), end);
     Value loss = LossBuilder(b, end.getOperand(0), copy.getArgument(1)).build();
+    // Only the first result changes. What follows it is state, which the copy
+    // has to return as its source does.
     end->setOperand(0, loss);
     copy.setFunctionType(builder.getFunctionType(copy.getArgumentTypes(),
                                                  end->getOperandTypes()));

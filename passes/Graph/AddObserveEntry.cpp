@@ -40,6 +40,7 @@ static std::string describe(LinearInput &input) {
 }
 
 /// What a group of linear layers reads, or one of them gives.
+/// The head of a model belongs to no layer: its layer is negative.
 static ObservedAttr getObserved(MLIRContext *context, Observation kind,
                                 const LinearInput &input,
                                 ArrayRef<Linear> linears) {
@@ -64,6 +65,7 @@ struct AddObserveEntryPass final
     auto observe = cast<func::FuncOp>(builder.clone(*source));
     observe.setName(to);
     // In the copy, so that the values belong to it.
+    // findLinears has reported the layer that it cannot name.
     FailureOr<SmallVector<LinearInput>> inputs = findLinears(observe);
     if (failed(inputs))
       return signalPassFailure();
@@ -104,6 +106,8 @@ struct AddObserveEntryPass final
       results.push_back(end->getOperand(i));
       attributes.push_back(observe.getResultAttrDict(i));
     }
+    // getResultAttrDict gives null where a result has no attributes, and
+    // setAllResultAttrs wants a dictionary for each.
     for (DictionaryAttr &attribute : attributes)
       if (!attribute)
         attribute = builder.getDictionaryAttr({});

@@ -36,6 +36,8 @@ using namespace gist;
 
 namespace {
 /// Reads single numbers of a packed weight, in the body of a loop.
+/// The layout is that of PackingAttr (dialect/GistAttrs.td) and of packWeight:
+/// a change there has to be made here too.
 class PackedReader {
 public:
   PackedReader(ImplicitLocOpBuilder &b, Value packed, PackingAttr packing,
@@ -107,6 +109,8 @@ private:
     Value step = divide(inBlock, depth);
     Value lane = scaled(inTile, depth, remainder(inBlock, depth));
     Value byte;
+    // Packings have 8, 4, or 2 and 3 bits: formats of 5, 6 and 7 are packed in
+    // 8.
     if (packing.getBits() == 8) {
       byte = readByte(scaled(step, width, offset(lane, low.offset)));
     } else if (packing.getBits() < 4) {
@@ -163,7 +167,11 @@ private:
   ImplicitLocOpBuilder &b;
   Value packed;
   PackingAttr packing;
+  // Low and high bits of the values. The second has no lanes where one holds
+  // them all.
   std::array<BitPlane, 2> planes;
+  // Where the number lies: a tile of rows, the row in it, a block of the row
+  // and the number in that.
   Value tile, inTile, block, inBlock;
 };
 } // namespace
@@ -248,6 +256,8 @@ struct AssignPackingPass final
     rewriter.setInsertionPointAfter(weight);
     auto packed = WeightOp::create(rewriter, weight.getLoc(), type,
                                    weight.getNameAttr(), weight.getLayerAttr());
+    // The type no longer says how the file stores the weight; Emit needs both
+    // to pack its bytes.
     packed->setAttr(kFormatAttr, op.getFormatAttr());
     packed->setAttr(kPackingAttr, packing);
     if (Attribute parts = weight->getAttr(kPartsAttr))
@@ -285,6 +295,8 @@ struct AssignPackingPass final
       if (!op.getPackedAttr())
         products.push_back(op);
     });
+    // Products of a function share one packed weight after CSE, because a
+    // weight op is its name, its type and these attributes.
     for (QuantizedMatmulOp op : products)
       if (auto weight = op.getWeight().getDefiningOp<WeightOp>())
         pack(op, weight, *target);

@@ -35,6 +35,8 @@ static SmallVector<ClusterUpdateOp> findChain(func::FuncOp function) {
     }
     chain.push_back(update);
   }
+  // An absorb works on all layers from one number to another. A chain that
+  // ends early would leave layers that nothing absorbs.
   auto layers = static_cast<size_t>(
       chain.empty() ? 0 : chain.front().getHeads().getType().getDimSize(0));
   return chain.size() == layers ? chain : SmallVector<ClusterUpdateOp>();
@@ -61,6 +63,8 @@ static ClusterAttentionOp findAttention(ClusterUpdateOp update) {
       found.getWeights() != update.getNewWeights() ||
       found.getCounts() != update.getNewCounts())
     return {};
+  // The update moves behind attention. An op between them that reads the
+  // updated cache would then read it before it is written.
   for (Operation *user : update->getUsers())
     if (user != found && user->getBlock() == found->getBlock() &&
         user->isBeforeInBlock(found))
@@ -96,12 +100,16 @@ void gist::batchClusterUpdates(func::FuncOp function, bool isShared) {
   if (chain.empty())
     return;
   ClusterUpdateOp first = chain.front();
+  // An absorb takes the tokens out instead, so updates must not do it again.
   for (ClusterUpdateOp update : chain) {
     update.setAbsorbed(true);
     if (ClusterAttentionOp attention = findAttention(update))
       readOwnRows(update, attention);
   }
   int64_t layers = first.getHeads().getType().getDimSize(0);
+  // Without sharing, the first half has been absorbed by the call before.
+  // Another program would not have done that, so a shared state is left as
+  // every program expects it between calls.
   int64_t half = isShared ? 0 : layers / 2;
   OpBuilder builder(first);
   // Before everything that reads the cache.
@@ -112,6 +120,8 @@ void gist::batchClusterUpdates(func::FuncOp function, bool isShared) {
         reader = user;
   builder.setInsertionPoint(reader);
   SmallVector<Value> state = first.getDpsInits();
+  // Collected before the absorb is there: it reads the state as well, and must
+  // not be made to read its own results.
   SmallVector<OpOperand *> readers;
   for (Value part : state)
     for (OpOperand &use : part.getUses())
@@ -124,6 +134,7 @@ void gist::batchClusterUpdates(func::FuncOp function, bool isShared) {
 
   ClusterUpdateOp last = chain[half - 1];
   builder.setInsertionPointAfter(last);
+  // The next call begins after the tokens of this one.
   Value tokens =
       tensor::DimOp::create(builder, last.getLoc(), last.getKey(), int64_t{0});
   Value next =

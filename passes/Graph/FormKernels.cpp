@@ -36,6 +36,7 @@ using namespace mlir;
 /// An update in place must be the last to read what it overwrites.
 /// A kernel that writes into the cache does so in place. A later reader of the
 /// old value would see the new one.
+/// isBeforeInBlock is enough: functions have one block here.
 static LogicalResult verifyUpdates(func::FuncOp function) {
   auto isLost = [](tensor::InsertSliceOp insert) {
     return llvm::any_of(insert.getDest().getUsers(), [&](Operation *user) {
@@ -79,6 +80,7 @@ struct FormKernelsPass final
     bool isGpu = isa_and_nonnull<gist::GpuTargetAttr>(
         getOperation()->getAttr(gist::kTargetAttr));
     bool isShared = getOperation()->hasAttr(gist::kSharedStateAttr);
+    // A copy of the list, because outlining adds functions to the module.
     auto functions = llvm::to_vector(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : functions) {
       if (function.isExternal() || function->hasAttr(gist::kKernelAttr))
@@ -99,6 +101,7 @@ struct FormKernelsPass final
       gist::outlineGatedProjections(function, table);
       gist::outlineAttends(function, table);
       gist::outlineSamples(function, table);
+      // Groups hold pointers to ops. Cutting one out erases none of another.
       for (const gist::KernelGroup &group :
            gist::formKernelGroups(function, isGpu))
         if (failed(table.outline(group)))

@@ -24,12 +24,16 @@ public:
   /// of blocks are made as they are read; the rest are arguments.
   Value addInput(Value value);
   llvm::SmallVector<Value> addInputs(mlir::ValueRange values);
+  /// `value` is a destination of the call. All inputs have to be added before
+  /// the first output: arguments of a kernel end with its destinations.
   Value addOutput(Value value);
 
   /// Ends the kernel and calls it; `name` is a word for people.
   DispatchOp call(mlir::OpBuilder &host, KernelTable &table, KernelKind kind,
                   llvm::StringRef name, mlir::ValueRange results);
 
+  /// The kernel, and a builder at the end of its body. Both may be used until
+  /// call(), after which the kernel may be erased: an equal one was there.
   mlir::func::FuncOp function;
   mlir::ImplicitLocOpBuilder b;
 

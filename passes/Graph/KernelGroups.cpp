@@ -37,6 +37,7 @@ using namespace gist;
 //===----------------------------------------------------------------------===//
 
 /// True for index arithmetic on sizes and arguments, which needs no kernel.
+/// The module's commands compute it from the sizes of a call (passes/Emit).
 static bool isSizeArithmetic(Operation *op) {
   return llvm::all_of(op->getResultTypes(), llvm::IsaPred<IndexType>) &&
          (isa<tensor::DimOp>(op) ||
@@ -50,6 +51,7 @@ KernelRole gist::getKernelRole(Operation *op) {
     return KernelRole::Host;
   // Scalars that are computed on the device cannot be passed as arguments of a
   // call.
+  // They are computed again in every kernel that needs them.
   if (llvm::none_of(op->getResultTypes(),
                     llvm::IsaPred<ShapedType, SelectionType>))
     return KernelRole::Free; // A number that depends on what tensors hold.
@@ -81,6 +83,8 @@ KernelKind KernelGroup::getKind() const {
 }
 
 std::string KernelGroup::getName() const {
+  // Names only help people to read IR and profiles. No pass reads them: the
+  // kind is an attribute.
   if (isRoot) {
     // A gist op names the kernel better than the linalg op it grew from.
     StringRef name = ops.front()->getName().stripDialect();
@@ -140,6 +144,8 @@ private:
       for (OpOperand &operand : root->getOpOperands())
         takeConversion(operand.get(), number);
     Operation *tail = root;
+    // The gate first: a product that is read by halves has no single reader
+    // and so would not find an epilogue.
     for (Operation *op : findGate(root)) {
       join(op, number);
       tail = op;
@@ -160,6 +166,8 @@ private:
         }))
       return {};
     SmallVector<Operation *> ops = findMeeting((*halves)[0], (*halves)[1]);
+    // All or nothing: with one of them elsewhere, the product would have to be
+    // written to memory after all.
     bool isFree = llvm::all_of(ops, [&](Operation *op) {
       return op->getBlock() == block && !groupOf.contains(op);
     });
@@ -184,6 +192,7 @@ private:
 
   /// The elementwise op that can be computed along with `tail`, or null.
   Operation *findEpilogue(Operation *tail) {
+    // Remarks answer people who ask why a fusion did not happen.
     auto missed = [&](StringRef why) -> Operation * {
       remark::missed(
           tail->getLoc(),
@@ -211,6 +220,7 @@ private:
       start(op, /*isRoot=*/false);
       return;
     }
+    // What is before this op may follow it into the product.
     if (groups[joined].isRoot)
       prologue.insert(op);
     join(op, joined);
@@ -251,6 +261,8 @@ private:
 
   /// The product whose rows, each by itself, the group is computed from; null
   /// where there is none, or where it needs more.
+  /// "Needs more" is a reader in the group that takes other rows than its own:
+  /// the joined kernel is cut by rows of the product.
   Operation *findProduct(const KernelGroup &group, size_t number) {
     if (group.isRoot || !llvm::all_of(group.ops, isPointwise))
       return nullptr;
@@ -281,6 +293,7 @@ private:
   }
 
   /// True if everything that reads what `group` gives comes after `last`.
+  /// Otherwise a reader would stand before the call of the joined group.
   bool isReadAfter(const KernelGroup &group, Operation *last) {
     SmallVector<Reader> readers;
     for (Value result : getLast(group)->getResults())
@@ -290,6 +303,7 @@ private:
     });
   }
 
+  /// KernelGroup::getTail needs sorted ops, which they are only after run().
   static Operation *getLast(const KernelGroup &group) {
     return *llvm::max_element(group.ops, [](Operation *a, Operation *b) {
       return a->isBeforeInBlock(b);
@@ -311,8 +325,10 @@ private:
       for (size_t number : ArrayRef(numbers).drop_back()) {
         if (!isReadAfter(groups[number], last))
           continue;
+        // `numbers` is in program order, so the tails are too.
         joined.earlierTails.push_back(getLast(groups[number]));
         llvm::append_range(joined.ops, groups[number].ops);
+        // Emptied and not erased yet: numbers in `readersOf` are positions.
         groups[number].ops.clear();
       }
     }

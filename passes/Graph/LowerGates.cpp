@@ -44,6 +44,7 @@ public:
   SmallVector<Value> run();
 
 private:
+  // All of these give tensors of f32; the caller asked that of the op's types.
   Value multiply(Value rows, Value weight);
   /// The product for rows of level `low` to `high`, zeros for the others.
   Value multiplyWhere(Value rows, Value weight, int64_t low, int64_t high);
@@ -59,11 +60,14 @@ private:
   /// Graded gates have a level between: weights in fewer bits.
   int64_t top; ///< the level of rows that read the weight as it is
   Value level;
+  // By the first and the last level that they let through.
   std::map<std::pair<int64_t, int64_t>, Value> guards;
 };
 } // namespace
 
 /// rows times weight^T, as linear layers have it.
+/// Written as linalg.matmul and not as loops, because the passes that follow
+/// look for products of this form (isTransposedMatmul).
 Value Lowering::multiply(Value rows, Value weight) {
   AffineExpr m, n, k;
   bindDims(b.getContext(), m, n, k);
@@ -122,6 +126,7 @@ Value Lowering::getLevel(Value residual) {
   Value within = createSquares(b, residual),
         all = createSquares(b, op.getInput());
   // x = 0 is what the largest of its numbers says: squares may vanish.
+  // The maximum keeps a NaN, so such a row is not taken for zero.
   Value largest =
       createLoops(b, "td->t", op.getInput(),
                   createFilled(b, getSize(b, residual, 0), createF32(b, 0)),

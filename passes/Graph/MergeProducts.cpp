@@ -35,6 +35,8 @@ static WeightOp getOwnWeight(QuantizedMatmulOp op) {
 
 /// The weights of `products` one below the other. Their order is that of their
 /// names, so that every function joins the same bytes.
+/// No bytes are moved here. kPartsAttr lists the names, and Emit joins what the
+/// model's files have under them.
 static WeightOp joinWeights(RewriterBase &rewriter,
                             MutableArrayRef<QuantizedMatmulOp> products) {
   SmallVector<Attribute> parts;
@@ -48,6 +50,8 @@ static WeightOp joinWeights(RewriterBase &rewriter,
   }
   auto stored = cast<RankedTensorType>(products[0].getWeight().getType());
   SmallVector<int64_t> shape(stored.getShape());
+  // Blocks lie within rows, so rows of several weights can be stacked without
+  // a look at the format.
   shape[0] = rows;
   auto joined = WeightOp::create(
       rewriter, products[0].getLoc(),
@@ -90,6 +94,7 @@ static void merge(RewriterBase &rewriter,
         SmallVector<OpFoldResult>{rows, rewriter.getIndexAttr(count)},
         SmallVector<OpFoldResult>{one, one});
     rewriter.replaceOp(old, slice);
+    // No other op reads it, as getOwnWeight has asked.
     rewriter.eraseOp(part);
     column += count;
   }
@@ -104,6 +109,8 @@ struct MergeProductsPass final
     using Key = std::tuple<Value, Value, Value, Block *, BlockFormat>;
     llvm::MapVector<Key, SmallVector<QuantizedMatmulOp>> groups;
     getOperation()->walk([&](QuantizedMatmulOp op) {
+      // A product of some columns only, or of a weight that others read too, is
+      // left alone.
       if (getOwnWeight(op) && !op.getColumns())
         groups[{op.getValues(), op.getScales(), op.getGuard(), op->getBlock(),
                 op.getFormat()}]

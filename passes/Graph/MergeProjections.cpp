@@ -24,6 +24,8 @@ using namespace mlir;
 using namespace gist;
 
 /// What the product reads its weight from if nothing else does, else null.
+/// A weight with two readers would be in the module twice, as itself and as a
+/// part of the joined one.
 static WeightOp getOwnWeight(linalg::MatmulOp product) {
   Operation *read = product.getDpsInputs()[1].getDefiningOp();
   if (auto dequantize = dyn_cast_or_null<DequantizeOp>(read))
@@ -48,6 +50,8 @@ static linalg::FillOp getZeros(linalg::MatmulOp product) {
 }
 
 /// True if the result is cut into heads and read as nothing else.
+/// Such readers can read a slice of a wider result without a copy. Others would
+/// have to be given one.
 static bool isCut(Value result) {
   return llvm::all_of(result.getUsers(), [](Operation *user) {
     return isa<tensor::ExpandShapeOp, tensor::ExtractSliceOp, tensor::DimOp>(
@@ -64,6 +68,7 @@ static RankedTensorType withRows(Value value, int64_t rows) {
 }
 
 /// The weights of `products` one below the other, as a product reads them.
+/// Blocks are joined before they are dequantised: rows of blocks are whole.
 static Value joinWeights(RewriterBase &rewriter,
                          ArrayRef<linalg::MatmulOp> products) {
   SmallVector<Attribute> parts;
@@ -103,6 +108,8 @@ static void merge(RewriterBase &rewriter,
   Value weight = joinWeights(rewriter, products);
   linalg::FillOp zeros = getZeros(first);
   auto type = cast<RankedTensorType>(first->getResult(0).getType());
+  // Not the size of a product: that one is replaced by a slice below, which
+  // would then be sized by itself.
   OpFoldResult rows =
       tensor::getMixedSize(rewriter, location, zeros.getOutputs()[0], 0);
   OpFoldResult columns = rewriter.getIndexAttr(
@@ -160,6 +167,7 @@ namespace {
 struct MergeProjectionsPass final
     : gist::impl::MergeProjectionsPassBase<MergeProjectionsPass> {
   void runOnOperation() override {
+    // The rows, the type and the format of the weight, and the block.
     using Key = std::tuple<Value, Type, Attribute, Block *>;
     llvm::MapVector<Key, SmallVector<linalg::MatmulOp>> cut, others;
     getOperation()->walk([&](linalg::MatmulOp op) {
@@ -174,6 +182,8 @@ struct MergeProjectionsPass final
     for (auto &[key, products] : cut)
       if (products.size() > 1)
         merge(rewriter, products);
+    // Pairs only: halves of a product are what kernels know how to gate
+    // (passes/Kernel/ColumnHalves.h).
     for (auto &[key, products] : others)
       for (SmallVector<linalg::MatmulOp> &gate : findGates(products))
         merge(rewriter, gate);

@@ -25,6 +25,7 @@ static bool hasMeans(AttendOp op) {
          op.getEffectiveMerge() == Merge::Mean;
 }
 
+/// The op has a packed selection, as the caller has asked.
 static void outline(AttendOp op, KernelTable &table) {
   ImplicitLocOpBuilder host(op.getLoc(), op);
   KernelBuilder kernel(op.getLoc());
@@ -50,6 +51,8 @@ static void outline(AttendOp op, KernelTable &table) {
   sizes.back() = sizesOf(op.getValue()).back();
   kernel.addOutput(
       createEmpty(host, sizes, op.getOutput().getType().getElementType()));
+  // Taken before the op is erased. Several layers may share a selection, so
+  // the pack goes away with the last of its readers only.
   auto pack = op.getSelection().getDefiningOp<PackSelectionOp>();
   DispatchOp call = kernel.call(host, table, KernelKind::Attend,
                                 op->getName().stripDialect(), result);

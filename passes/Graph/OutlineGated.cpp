@@ -81,6 +81,8 @@ static void outlineFew(GatedProjectionOp op, KernelTable &table) {
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// What g, the residual and the levels are made of stays in the host function:
+/// -gist-form-kernels groups it later, as it does the rest of the graph.
 class ManyOutliner {
 public:
   ManyOutliner(GatedProjectionOp op, KernelTable &table)
@@ -168,6 +170,8 @@ private:
         .getResult(0);
   }
 
+  /// sum + rows times matrix^T, accumulated in f32. The sum is the destination,
+  /// so that the three products of a kernel share one accumulator.
   static Value addProduct(ImplicitLocOpBuilder &b, Value rows, Value matrix,
                           Value sum) {
     auto multiply = [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
@@ -179,6 +183,7 @@ private:
   }
 
   /// The rows whose level is, or is below, `bound`, and zeros for the others.
+  /// Zeros and not fewer rows: rows of one tile can be of different levels.
   static Value mask(ImplicitLocOpBuilder &b, Value rows, Value levels,
                     arith::CmpIPredicate predicate, int64_t bound) {
     Type element = getElementTypeOrSelf(rows);
@@ -206,6 +211,7 @@ void gist::outlineGatedProjections(func::FuncOp function, KernelTable &table) {
   SmallVector<GatedProjectionOp> few, many;
   for (auto op : function.getOps<GatedProjectionOp>())
     (hasFewTokens(op) ? few : many).push_back(op);
+  // Two lists first: outlining erases the op that the range stands on.
   for (GatedProjectionOp op : many)
     ManyOutliner(op, table).run();
   for (GatedProjectionOp op : few)

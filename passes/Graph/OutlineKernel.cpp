@@ -25,6 +25,7 @@ using namespace mlir;
 using namespace gist;
 
 /// Everything `op` reads from outside of itself, its regions included.
+/// The order is that of the operands: it becomes the order of arguments.
 static SetVector<Value> getReadValues(Operation *op) {
   SetVector<Value> values(llvm::from_range, op->getOperands());
   getUsedValuesDefinedAbove(op->getRegions(), values);
@@ -100,6 +101,8 @@ public:
     return success();
   }
 
+  // What run() makes: the kernel, which is in no module yet, and what its call
+  // passes.
   func::FuncOp function;
   SmallVector<Value> inputs, outputs;
   SmallVector<Value> results; ///< in the host function
@@ -128,6 +131,8 @@ private:
   }
 
   /// Finds or makes the tensors that the results of `tail` go to.
+  /// The host function allocates: a kernel must not, and the memory planner can
+  /// only place what it sees there.
   LogicalResult chooseDestinations(Operation *tail) {
     ReifiedRankedShapedTypeDims shapes;
     for (OpResult result : tail->getResults()) {
@@ -164,10 +169,14 @@ private:
                                     detached.getFunctionType({}, types));
     Block *block = function.addEntryBlock();
     // Destinations first into the map, last into the signature.
+    // Inputs are found while ops are cloned, so how many there are is not known
+    // yet. Destinations wait in a block of their own and are moved behind them.
     Block destinations;
     for (Value output : outputs) {
       Value argument =
           destinations.addArgument(output.getType(), output.getLoc());
+      // State is read through the destination too. Mapped here, it does not
+      // become an input as well.
       if (getUpdatedArgument(output))
         mapping.map(output, argument);
     }
@@ -190,6 +199,8 @@ private:
 
   /// Lets the results start from the destinations and not from tensors of
   /// their own.
+  /// Ops that this leaves without uses are erased, and with them inputs that
+  /// only they read: the call must not pass what the kernel ignores.
   void setDestinations(ArrayRef<BlockArgument> arguments) {
     OpBuilder::InsertionGuard guard(kernel);
     Operation *last = mapping.lookup(tail->getResult(0)).getDefiningOp();
@@ -272,6 +283,8 @@ private:
   OpBuilder host, kernel;
   SmallPtrSet<Operation *, 8> members, visited;
   SmallVector<Operation *> ops;
+  // The argument for each constant layer: a kernel that reads and writes one
+  // layer has one number for it.
   DenseMap<int64_t, Value> layers;
   IRMapping mapping;
 };
@@ -289,6 +302,7 @@ void gist::markKernel(func::FuncOp function, KernelKind kind, int64_t outputs) {
 func::FuncOp KernelTable::intern(func::FuncOp kernel, StringRef kind) {
   std::string text;
   llvm::raw_string_ostream stream(text);
+  // All kernels are called "kernel" up to here, so equal ones print the same.
   kernel->print(stream, OpPrintingFlags().useLocalScope());
   func::FuncOp &known = kernels[text];
   if (known) {
@@ -312,6 +326,8 @@ DispatchOp KernelTable::call(OpBuilder &builder, func::FuncOp kernel,
 
 /// Moves the views of what an earlier tail of the group gives, and sizes of
 /// them, behind the last tail, where the kernel is called.
+/// Ops that compute are not among them: groups were joined only where all of
+/// those come after the last tail.
 static void moveReaders(const KernelGroup &group) {
   Operation *last = group.getTail();
   SetVector<Operation *> readers;

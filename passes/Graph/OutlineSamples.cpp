@@ -21,6 +21,8 @@ using namespace mlir;
 using namespace gist;
 
 void gist::outlineSamples(func::FuncOp function, KernelTable &table) {
+  // As an ordinary root it would take the elementwise ops that follow it
+  // (KernelGroups.cpp).
   for (auto op : llvm::make_early_inc_range(function.getOps<SampleOp>())) {
     ImplicitLocOpBuilder host(op.getLoc(), op);
     KernelBuilder kernel(op.getLoc());

@@ -22,6 +22,8 @@ using namespace mlir;
 using namespace gist;
 
 namespace {
+/// !gist.selection is a type for the compiler alone. Memory holds its four
+/// tensors of i32, in the order of gist.pack_selection.
 class SelectionOutliner {
 public:
   SelectionOutliner(Operation *op, KernelTable &table)
@@ -46,6 +48,8 @@ public:
     }
 
     // What it writes.
+    // With heads every part has a first dimension for them; the count of a
+    // selection without heads is a tensor of rank 0.
     SmallVector<OpFoldResult> part, count;
     if (type.getHeads())
       count.push_back(host.getIndexAttr(heads));
@@ -137,6 +141,7 @@ LogicalResult gist::outlineSelections(func::FuncOp function,
   RewritePatternSet patterns(function.getContext());
   populateDecomposePatterns(patterns);
   GreedyRewriteConfig config;
+  // Only these ops: the patterns would also decompose what has kernels.
   config.setStrictness(GreedyRewriteStrictness::ExistingOps);
   if (failed(applyOpPatternsGreedily(trivial, std::move(patterns), config)))
     return failure();

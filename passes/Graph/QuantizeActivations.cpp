@@ -52,6 +52,8 @@ struct QuantizeActivation final : OpInterfaceRewritePattern<linalg::LinalgOp> {
     if (!isZeroFilled(op.getDpsInits()[0]))
       return rewriter.notifyMatchFailure(op, "the product accumulates");
 
+    // The dequantise op loses this reader, and goes away with its last one: the
+    // product reads blocks.
     auto rows = QuantizeRowsOp::create(rewriter, op.getLoc(), x);
     rewriter.replaceOpWithNewOp<QuantizedMatmulOp>(
         op, op->getResultTypes()[0], rows.getValues(), rows.getScales(),

@@ -31,6 +31,7 @@ Value gist::getSource(Value value) {
 bool gist::keepsRows(Operation *view) {
   if (isa<tensor::CastOp>(view))
     return true;
+  // Heads are cut out of columns, which leaves the first dimension alone.
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(view))
     return expand.getReassociationIndices().front().size() == 1;
   if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(view))
@@ -40,6 +41,8 @@ bool gist::keepsRows(Operation *view) {
       !isConstantIntValue(slice.getMixedOffsets()[0], 0) ||
       !isConstantIntValue(slice.getMixedStrides()[0], 1))
     return false;
+  // The number of tokens is dynamic: two values can be the same size without
+  // being the same value.
   FailureOr<bool> isWhole = ValueBoundsConstraintSet::areEqual(
       ValueBoundsConstraintSet::Variable(slice.getSource(), 0),
       ValueBoundsConstraintSet::Variable(slice.getMixedSizes()[0]));
@@ -52,6 +55,7 @@ void gist::collectReaders(Value value, bool sameRows,
     Operation *user = use.getOwner();
     if (isa<tensor::DimOp>(user))
       continue; // Sizes are known on the host.
+    // Another operand of a view is an offset or a size, which is read as such.
     if (isView(user) && use.getOperandNumber() == 0)
       collectReaders(user->getResult(0), sameRows && keepsRows(user), readers);
     else
@@ -79,9 +83,11 @@ bool gist::readsOwnRow(OpOperand &operand) {
            isConstantIntValue(insert.getMixedStrides()[0], 1) &&
            succeeded(isWhole) && *isWhole;
   }
+  // Tensors side by side keep their rows; one below the other they do not.
   if (auto concat = dyn_cast<tensor::ConcatOp>(op))
     return concat.getDim() != 0;
   auto structured = dyn_cast<linalg::LinalgOp>(op);
+  // With several results there would be several rows to compare with.
   if (!structured || op->getNumResults() != 1)
     return false;
   AffineMap result =
@@ -120,6 +126,7 @@ bool gist::isConversion(Operation *op) {
 }
 
 /// The only op that reads `value`, if it is elementwise, else null.
+/// Reads of a size do not count: the host knows sizes.
 static Operation *getElementwiseReader(Value value) {
   OpOperand *reader = nullptr;
   for (OpOperand &use : value.getUses()) {
@@ -171,6 +178,7 @@ bool gist::isRowPrologue(Operation *op) {
     return false;
   AffineMap result =
       structured.getMatchingIndexingMap(structured.getDpsInitOperand(0));
+  // Two loops of which one gives a number for each row: a norm's sum.
   return structured.getNumReductionLoops() == 0 ||
          (structured.getNumLoops() == 2 && result.getNumResults() == 1);
 }

@@ -17,9 +17,11 @@ namespace gist {
 //===----------------------------------------------------------------------===//
 
 /// True for ops that rename elements: readers look through them.
+/// A kernel repeats them inside, so they cost neither memory nor a launch.
 bool isView(mlir::Operation *op);
 
 /// What `value` is a view of, or itself.
+/// Slices count: what is found may be larger than `value`.
 mlir::Value getSource(mlir::Value value);
 
 /// True if row i of the view's result is made of row i of its source alone.

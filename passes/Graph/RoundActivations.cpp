@@ -34,6 +34,8 @@ static Type getRoundedType(linalg::MatmulOp product) {
       !isa<FloatType>(getElementTypeOrSelf(w)))
     return {};
   MLIRContext *context = product.getContext();
+  // Both sides of a matrix instruction have one type. Weights in bf16 decide
+  // it; all others, those in blocks too, are multiplied as f16.
   if (getElementTypeOrSelf(w).isBF16())
     return BFloat16Type::get(context);
   return Float16Type::get(context);
@@ -112,6 +114,7 @@ struct RoundActivationsPass final
 
   /// What the rows of `product` are rounded to, or null.
   Type getType(linalg::MatmulOp product) {
+    // See isForAmd for why.
     bool isQuantised = product.getDpsInputs()[1].getDefiningOp<DequantizeOp>();
     return isQuantised && keepsBesideBlocks ? Type() : getRoundedType(product);
   }
@@ -139,6 +142,8 @@ struct RoundActivationsPass final
     SmallVector<linalg::MatmulOp> products;
     getOperation()->walk([&](linalg::MatmulOp op) { products.push_back(op); });
     IRRewriter rewriter(&getContext());
+    // Collected first, because products are replaced on the way. Rows that
+    // several products read are decided once, by the first of them.
     DenseMap<Value, Value> rounded; // null: it stays as it is
     for (linalg::MatmulOp op : products) {
       Type element = getType(op);

@@ -19,6 +19,7 @@ std::optional<std::array<Value, 2>> gist::getColumnHalves(Value matrix) {
   int64_t half = type.getDimSize(1) / 2;
   std::array<Value, 2> halves;
   for (Operation *user : matrix.getUsers()) {
+    // A size is not read from memory.
     if (isa<tensor::DimOp>(user))
       continue;
     auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
@@ -29,6 +30,7 @@ std::optional<std::array<Value, 2>> gist::getColumnHalves(Value matrix) {
     bool isHalf = isConstantIntValue(offsets[0], 0) &&
                   isConstantIntValue(slice.getMixedSizes()[1], half) &&
                   column && *column % half == 0;
+    // A half that two slices read is not one value.
     if (!isHalf || halves[*column / half])
       return std::nullopt;
     halves[*column / half] = slice;

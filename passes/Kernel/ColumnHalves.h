@@ -17,6 +17,8 @@ namespace gist {
 
 /// The first and the second half of the columns of `matrix` if they are all
 /// that is read of it, through slices.
+/// Then a kernel can write what is made of both halves, such as a gated up
+/// projection, and never the matrix itself.
 std::optional<std::array<mlir::Value, 2>> getColumnHalves(mlir::Value matrix);
 
 } // namespace gist

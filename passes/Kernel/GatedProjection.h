@@ -15,6 +15,7 @@ namespace gist {
 /// Tokens up to which a gated projection is one kernel in which every row of a
 /// matrix is multiplied as it is read. More tokens are products like any
 /// others.
+/// The graph stage and the GPU's generator both go by it.
 inline constexpr int64_t kGatedTokens = 8;
 
 } // namespace gist

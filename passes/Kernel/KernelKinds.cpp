@@ -20,6 +20,7 @@ std::optional<KernelKind> gist::getRootKind(Operation *op) {
   return llvm::TypeSwitch<Operation *, Kind>(op)
       .Case([](QuantizedMatmulOp) { return KernelKind::QuantizedMatmul; })
       .Case([](GuardedMatmulOp) { return KernelKind::GuardedMatmul; })
+      // What -gist-gpu-tile-products makes of a product: the kind stays.
       .Case([](TileProductOp) { return KernelKind::Matmul; })
       .Case([](AttentionOp) { return KernelKind::Attention; })
       .Case([](AttendOp) { return KernelKind::Attend; })
@@ -48,6 +49,7 @@ LogicalResult gist::verifyKernelBody(func::FuncOp kernel) {
   if (failed(verifyHasBody(kernel)))
     return failure();
   KernelKind kind = getKernelKind(kernel);
+  // The one kind with several products, one for each level of its gate.
   bool hasProducts = kind == KernelKind::GatedProducts;
   KernelKind expected = hasProducts ? KernelKind::Matmul : kind;
   int64_t roots = 0;
@@ -66,6 +68,7 @@ LogicalResult gist::verifyKernelBody(func::FuncOp kernel) {
     return report() << ", but contains '" << other->getName()
                     << "', which makes it one of kind "
                     << stringifyKernelKind(*getRootKind(other));
+  // No op has the kind Rows: that a kernel has no root is what makes it one.
   if (kind == KernelKind::Rows || (hasProducts && roots > 0) || roots == 1)
     return success();
   return report() << " and needs " << (hasProducts ? "at least one" : "one")

@@ -53,12 +53,14 @@ linalg::LinalgOp gist::findTransposedMatmul(func::FuncOp kernel) {
   return last;
 }
 
+/// Follows `size` back to the kernel's arguments; fails without a message.
 static FailureOr<AffineExpr>
 computeSize(func::FuncOp kernel,
             const ValueBoundsConstraintSet::Variable &size) {
   MLIRContext *context = kernel.getContext();
   AffineMap map;
   ValueDimList operands;
+  // Only what a call passes is known before the kernel runs.
   auto isArgument = [](Value value, std::optional<int64_t>,
                        ValueBoundsConstraintSet &) {
     return isa<BlockArgument>(value);
@@ -120,12 +122,15 @@ ArrayAttr gist::getGridAttr(func::FuncOp kernel, ArrayRef<AffineExpr> sizes) {
   for (Type type : kernel.getArgumentTypes())
     numbers += type.isIndex() ? 1 : cast<ShapedType>(type).getNumDynamicDims();
   SmallVector<Attribute> grid;
+  // Maps have all numbers as symbols, also those that a size does not use, so
+  // that Emit can replace them by position.
   for (AffineExpr size : sizes)
     grid.push_back(AffineMapAttr::get(
         AffineMap::get(0, numbers, size, kernel.getContext())));
   return ArrayAttr::get(kernel.getContext(), grid);
 }
 
+// Looks only through views that keep all elements.
 bool gist::isSlice(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (isa<tensor::ExtractSliceOp>(op))
@@ -139,6 +144,7 @@ bool gist::isSlice(Value value) {
 }
 
 BlockArgument gist::getUpdatedArgument(Value value) {
+  // insert_slice before kernels are formed, calls of kernels after that.
   while (!isa<BlockArgument>(value)) {
     if (auto insert = value.getDefiningOp<tensor::InsertSliceOp>())
       value = insert.getDest();

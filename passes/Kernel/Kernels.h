@@ -37,6 +37,7 @@ inline bool isKernel(mlir::Operation *op) { return op->hasAttr(kKernelAttr); }
 CpuTileInterface getKernelTile(mlir::Operation *op);
 
 /// Reports that `kernel` has no tile, or one that is not of these families.
+/// Always fails. A tile can come from a file, so it may be of any family.
 mlir::LogicalResult refuseTile(mlir::func::FuncOp kernel,
                                llvm::ArrayRef<llvm::StringRef> families);
 
@@ -63,7 +64,8 @@ getSizeExprs(mlir::func::FuncOp kernel, mlir::Value tensor);
 mlir::ArrayAttr getGridAttr(mlir::func::FuncOp kernel,
                             llvm::ArrayRef<mlir::AffineExpr> sizes);
 
-/// True for a product of f32 rows with the rows of a weight: y = x W^T.
+/// True for a product of rows with the rows of a weight: y = x W^T. Element
+/// types are not asked for, nor what the sums start from.
 bool isTransposedMatmul(mlir::linalg::LinalgOp op);
 
 /// The last such product in `kernel`, or null.
@@ -71,6 +73,8 @@ mlir::linalg::LinalgOp findTransposedMatmul(mlir::func::FuncOp kernel);
 
 /// The block argument that `value` is an updated version of: the KV cache, or
 /// null.
+/// An argument is its own updated version. Looks through writes in place only:
+/// a value that is copied has memory of its own.
 mlir::BlockArgument getUpdatedArgument(mlir::Value value);
 
 /// Whether `value` is a slice, by whatever shape it is seen.

@@ -19,6 +19,8 @@ using namespace mlir;
 using namespace gist;
 
 /// The selection of the layer of `op`, or the last one before it.
+/// The attribute marks selections that -gist-insert-selections made: others
+/// belong to the graph.
 static Value findSelection(AttentionOp op) {
   for (Operation *before = op->getPrevNode(); before;
        before = before->getPrevNode())
@@ -36,6 +38,8 @@ static LogicalResult replace(AttentionOp op, int64_t layer,
            << layer << ", but neither it nor a layer before it has a selection";
   bool hasWindow = choice.getWindow() && choice.getBlock();
   bool isKeys = choice.getMode() == AttendMode::Keys;
+  // A causal query sees recent tokens exactly and older ones as clusters. The
+  // window and the block say which are which (dialect/README.md).
   if (isKeys && op.getCausal() && !hasWindow)
     return op.emitOpError("is causal: mode keys needs a window and a block");
   if (isKeys && !op.getCausal() && (choice.getWindow() || choice.getBlock()))
@@ -43,6 +47,7 @@ static LogicalResult replace(AttentionOp op, int64_t layer,
         "sees both ways: mode keys takes neither a window nor "
         "a block");
   ImplicitLocOpBuilder b(op.getLoc(), op);
+  // Only mode keys has clusters to merge.
   MergeAttr merge;
   if (isKeys)
     merge = MergeAttr::get(op.getContext(), choice.getMerge());
@@ -68,6 +73,7 @@ struct AttendOnRepresentativesPass final
     SmallVector<PlannedAttention> choices = getAttentions(plan);
     if (llvm::none_of(choices, [](auto &layer) { return layer.attend; }))
       return;
+    // Every entry of the model has its own copy of the layers.
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function.isExternal() || function->hasAttr(kKernelAttr))
         continue;

@@ -25,10 +25,13 @@ using namespace gist;
 
 namespace {
 /// Attention that reads a KV cache, and the rows that it puts there.
+/// The graph has insert_slice of the rows at (layer, past) into the cache, and
+/// attention reads an extract_slice of the result.
 struct CachedAttention {
   AttentionOp op;
   Value key, value; ///< rows of this call, tokens x KV heads x size
   BlockArgument keyCache, valueCache;
+  // Tokens of the sequence before this call.
   Value past;
   int64_t layer;
 };
@@ -47,6 +50,7 @@ public:
         return failure();
     if (found.empty())
       return success();
+    // Everything that can fail comes before the first change.
     if (failed(layOut()))
       return failure();
     addState();
@@ -59,6 +63,7 @@ public:
 private:
   LogicalResult find(AttentionOp op);
   FailureOr<tensor::InsertSliceOp> findRows(AttentionOp op, Value all);
+  /// Says where each head's rows and clusters lie, and defines the table of it.
   LogicalResult layOut();
   LogicalResult defineTable(int64_t capacity);
   void addState();
@@ -71,7 +76,9 @@ private:
   OpBuilder b;
   SmallVector<CachedAttention> found;
   CacheLayout layout;
+  /// The table of heads, as a value of this function.
   Value heads;
+  // The five tensors of the cache as the last update left them.
   SmallVector<Value> state;
 };
 } // namespace
@@ -84,6 +91,8 @@ FailureOr<tensor::InsertSliceOp> Rewrite::findRows(AttentionOp op, Value all) {
                     : tensor::InsertSliceOp();
   if (!insert || !getUpdatedArgument(insert) ||
       insert.getDestType().getRank() != 4 ||
+      // layers x capacity x KV heads x size: the layer is a number, the
+      // position depends on the call.
       !getConstantIntValue(insert.getMixedOffsets()[0]) ||
       !isa<Value>(insert.getMixedOffsets()[1]))
     return op.emitOpError(
@@ -116,6 +125,7 @@ LogicalResult Rewrite::find(AttentionOp op) {
 }
 
 LogicalResult Rewrite::layOut() {
+  // All layers share one pair of caches, so the first attention speaks for all.
   auto cache = cast<RankedTensorType>(found.front().keyCache.getType());
   if (cache.getDimSize(0) != static_cast<int64_t>(plan.layers.size()))
     return function.emitError("has ")
@@ -128,6 +138,8 @@ LogicalResult Rewrite::layOut() {
 }
 
 /// Defines the weight that functions read their heads from.
+/// Functions share the cache, so they share the table: the first one defines
+/// it, and the others only compare.
 LogicalResult Rewrite::defineTable(int64_t capacity) {
   auto module = function->getParentOfType<ModuleOp>();
   if (Operation *known =
@@ -147,6 +159,8 @@ LogicalResult Rewrite::defineTable(int64_t capacity) {
     b.setInsertionPointToEnd(&body);
     auto copy = PlanLayerOp::create(b, layer.getLoc());
     b.setInsertionPointToEnd(&copy.getBody().emplaceBlock());
+    // Copies: the plan is dropped, and the table is computed when the module
+    // is written.
     for (auto head : layer.getOps<PlanHeadOp>())
       b.clone(*head);
   }
@@ -165,6 +179,7 @@ void Rewrite::addState() {
     const char *name;
     RankedTensorType type;
   };
+  // In the order of gist.cluster_update's destinations.
   Part parts[] = {
       {"k_rows", rows(layout.rows, keys)},
       {"v_rows", rows(layout.rows, values)},
@@ -180,6 +195,7 @@ void Rewrite::addState() {
       attributes.set(kZeroOnResetAttr, b.getUnitAttr());
       attributes.set(kStatisticAttr, b.getUnitAttr());
     }
+    // At the end, so that arguments before keep their places.
     (void)function.insertArgument(number, part.type,
                                   attributes.getDictionary(b.getContext()),
                                   function.getLoc());
@@ -200,7 +216,9 @@ void Rewrite::replace(const CachedAttention &attention) {
   auto update = ClusterUpdateOp::create(
       b, location, types, attention.key, attention.value, heads, attention.past,
       layer, state[0], state[1], state[2], state[3], state[4], plan.block);
+  // The next layer's update goes on from this one's: one chain over the layers.
   state.assign(update->result_begin(), update->result_end());
+  // Without state[2]: the units only tell which cluster a token joins.
   Value result = ClusterAttentionOp::create(
       b, location, op.getQuery().getType(), op.getQuery(), heads,
       attention.past, layer, state[0], state[1], state[3], state[4],
@@ -215,6 +233,7 @@ void Rewrite::replaceResults() {
   SmallVector<Value> results;
   SmallVector<DictionaryAttr> attributes;
   for (auto [number, result] : llvm::enumerate(end.getOperands())) {
+    // The old caches are no results any more.
     if (llvm::is_contained(old, getUpdatedArgument(result)))
       continue;
     results.push_back(result);
@@ -232,6 +251,8 @@ void Rewrite::replaceResults() {
        llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
     if (isOpTriviallyDead(&op))
       op.erase();
+  // Caches that no op uses any more. Arguments move up as one is erased, so
+  // each is asked for its number.
   for (BlockArgument argument : {old[1], old[0]})
     (void)function.eraseArgument(argument.getArgNumber());
 }

@@ -14,6 +14,8 @@
 using namespace mlir;
 using namespace gist;
 
+/// The weight behind `value`, stored as numbers or in blocks; null if `value`
+/// is computed.
 static WeightOp getWeight(Value value) {
   if (auto dequantize = value.getDefiningOp<DequantizeOp>())
     value = dequantize.getBlocks();
@@ -25,6 +27,8 @@ int64_t LinearInput::getSize() const {
 }
 
 FailureOr<SmallVector<LinearInput>> gist::findLinears(func::FuncOp function) {
+  // By layer and rows: products of the same rows are one group, such as
+  // queries, keys and values.
   using Key = std::pair<int64_t, Value>;
   llvm::MapVector<Key, LinearInput> found;
   function.walk([&](linalg::LinalgOp op) {
@@ -41,6 +45,7 @@ FailureOr<SmallVector<LinearInput>> gist::findLinears(func::FuncOp function) {
     input.linears.push_back({op, weight});
   });
 
+  // A weight of no layer that is multiplied with is a head.
   SmallVector<LinearInput> result, heads;
   llvm::MapVector<int64_t, SmallVector<LinearInput>> layers;
   for (auto &[key, input] : found)
@@ -55,6 +60,7 @@ FailureOr<SmallVector<LinearInput>> gist::findLinears(func::FuncOp function) {
       return function.emitError("layer ")
              << layer << " has linear layers of " << inputs.size()
              << " kinds of rows; expected 3 or 4";
+    // In program order, which is the order in which a layer computes.
     for (auto [number, input] : llvm::enumerate(inputs)) {
       input.group = inputs.size() == 3 ? kThree[number] : kFour[number];
       result.push_back(std::move(input));

@@ -41,6 +41,7 @@ findLinears(mlir::func::FuncOp function);
 
 /// The product of f32 `rows` with the transpose of `weight`, as linear layers
 /// are written: n x k gives n outputs.
+/// In this form later passes recognise it (isTransposedMatmul).
 mlir::Value createLinear(mlir::ImplicitLocOpBuilder &b, mlir::Value rows,
                          mlir::Value weight);
 

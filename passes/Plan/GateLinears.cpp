@@ -43,6 +43,7 @@ public:
           input.linears.front().product) {}
 
   /// What a gate makes of each row, where there is one.
+  // Null where weights are only rounded.
   Value level;
 
   LogicalResult run() {
@@ -60,6 +61,7 @@ private:
   void round();
   void gate();
 
+  /// Outputs of a layer, which are the rows of its weight.
   int64_t getRows(Linear &linear) {
     return cast<RankedTensorType>(linear.product->getResult(0).getType())
         .getDimSize(1);
@@ -71,6 +73,8 @@ private:
     what.format = format;
     return createNumbers(b, what, bases, rows, columns);
   }
+  // All fields are set, whatever the kind: createMadeWeight takes those that
+  // matter to it.
   MadeWeight describe(MadeKind kind, Linear &linear) {
     MadeWeight what;
     what.kind = kind;
@@ -84,6 +88,7 @@ private:
     what.k = choice.k;
     return what;
   }
+  /// Without the rows that stay exact, which are a weight of their own.
   Value makeRounded(Linear &linear) {
     return make(MadeKind::Rounded, linear, choice.format(),
                 getRows(linear) - choice.exactRows, input.getSize());
@@ -111,6 +116,7 @@ LogicalResult Rewrite::verify() {
   if (choice.bits != 0 && d % formatInfo(choice.format()).blockLength != 0)
     return op->emitOpError("has rows of ")
            << d << " numbers, which are not whole blocks";
+  // Whether the file has a basis of k directions, WeightMaker::checkBases asks.
   if (choice.k == 0)
     return success();
   if (choice.k > d)
@@ -127,6 +133,8 @@ Value Rewrite::multiply(Value rows, Value weight, Value onto) {
   SmallVector<OpFoldResult> sizes = {
       tensor::getMixedSize(b, b.getLoc(), rows, 0),
       b.getIndexAttr(result.getDimSize(1))};
+  // An addition of its own, and not a product that starts from `onto`: products
+  // that accumulate are not quantised (QuantizeActivations.cpp).
   Value sum = tensor::EmptyOp::create(b, sizes, b.getF32Type());
   SmallVector<AffineMap> identity(3, b.getMultiDimIdentityMap(2));
   SmallVector<utils::IteratorType> loops(2, utils::IteratorType::parallel);
@@ -141,6 +149,7 @@ Value Rewrite::multiply(Value rows, Value weight, Value onto) {
       .getResult(0);
 }
 
+/// The outputs of the exact rows and of the others, side by side.
 Value Rewrite::joinColumns(Value left, Value right) {
   int64_t first = cast<RankedTensorType>(left.getType()).getDimSize(1);
   int64_t second = cast<RankedTensorType>(right.getType()).getDimSize(1);
@@ -184,6 +193,8 @@ void Rewrite::round() {
         multiply(input.rows, make(MadeKind::Transposed, input.linears.front(),
                                   subspaceFormat(d), k, d));
   for (Linear &linear : input.linears) {
+    // What was made before stands in front of the first product, so it
+    // dominates the others.
     b.setInsertionPoint(linear.product);
     Value corrected;
     if (k > 0)
@@ -207,6 +218,7 @@ void Rewrite::gate() {
     images.push_back(
         make(MadeKind::Image, linear, subspaceFormat(k), getRows(linear), k));
     if (choice.bits != 0)
+      // What rows of the middle level read.
       low.push_back(makeRounded(linear));
   }
   // All weights are there before the first product.
@@ -236,10 +248,12 @@ void Rewrite::gate() {
 // How many rows took which level
 //===----------------------------------------------------------------------===//
 
+// Level 0 skips the weight, the highest reads it as it is.
 static constexpr int64_t kNumLevels = kNumGateLevels;
 
 namespace {
 /// The state in which a function counts the levels of its gates.
+/// Layers x groups x levels, in i32, for gist-run's statistics.
 class GateCounts {
 public:
   GateCounts(func::FuncOp function, int64_t layers)
@@ -260,6 +274,7 @@ public:
                                        b.getIndexAttr(kNumLevels)};
     SmallVector<OpFoldResult> strides(3, b.getIndexAttr(1));
     auto row = RankedTensorType::get({kNumLevels}, b.getI32Type());
+    // Counts go on over calls, until a session is reset.
     Value before =
         tensor::ExtractSliceOp::create(b, row, counts, offsets, sizes, strides);
     Value sum = add(level, before, row);
@@ -339,6 +354,7 @@ private:
   func::FuncOp function;
   ImplicitLocOpBuilder b;
   RankedTensorType type;
+  // As the last gate left it; null while there is none.
   Value counts;
 };
 
@@ -366,6 +382,7 @@ struct GateLinearsPass final
       return failure();
     auto layers = static_cast<int64_t>(plan.layers.size());
     GateCounts counts(function, layers);
+    // The highest layer. A plan for more layers is one for another model.
     int64_t last = -1;
     for (LinearInput &input : *inputs) {
       if (input.layer >= layers)
@@ -381,6 +398,7 @@ struct GateLinearsPass final
       Rewrite rewrite(input, choice, plan.bases);
       if (failed(rewrite.run()))
         return failure();
+      // A head has no gate (PlanLinearOp's C4), so that the layer is a number.
       if (rewrite.level)
         counts.count(rewrite.level, input.layer, input.group);
     }

@@ -68,6 +68,7 @@ private:
   PlanOp plan;
   ArrayRef<PlannedAttention> layers;
   ImplicitLocOpBuilder b;
+  // In the order of layers: the next one may inherit from the last.
   SmallVector<Inserted> selections;
 };
 } // namespace
@@ -75,6 +76,7 @@ private:
 Value Rewrite::findRows(AttentionOp op, SelectOn on) {
   if (Value rows = findSelectionRows(op, on))
     return rows;
+  // Says what is missing: the rows themselves, or something they depend on.
   if (on == SelectOn::Keys)
     op.emitOpError("has keys that are part of larger rows, which selections "
                    "on keys do not read yet");
@@ -130,6 +132,7 @@ LogicalResult Rewrite::insertSubspace(AttentionOp op, int64_t layer, Value rows,
   };
   Value whole = sumSquares(rows), inside = sumSquares(subspace.coefficients);
   // Sums of d products, each half a unit off; those of g are of such sums.
+  // 2^-24 is the relative error of one rounding to f32.
   auto slack = static_cast<float>(static_cast<double>(2 * d) * 0x1p-24);
   Value empty = tensor::EmptyOp::create(b, sizes, b.getF32Type());
   SmallVector<AffineMap> same(3, b.getMultiDimIdentityMap(1));
@@ -156,6 +159,7 @@ LogicalResult Rewrite::insertSubspace(AttentionOp op, int64_t layer, Value rows,
 
 LogicalResult Rewrite::insert(AttentionOp op, int64_t layer,
                               PlanSelectOp choice) {
+  // One tau is for all heads.
   int64_t kvHeads = op.getKey().getType().getDimSize(1);
   auto numTaus = static_cast<int64_t>(choice.getTaus().size());
   if (numTaus > 1 && numTaus != kvHeads)
@@ -165,9 +169,12 @@ LogicalResult Rewrite::insert(AttentionOp op, int64_t layer,
   Value rows = findRows(op, choice.getOn());
   if (!rows)
     return failure();
+  // A rule says how a selection goes on from the one before.
   if (choice.getRule() && selections.empty())
     return op.emitOpError("is layer ")
            << layer << ", but no layer before it has a selection to inherit";
+  // Right before the attention, which is where -gist-attend-on-representatives
+  // looks for it.
   b.setInsertionPoint(op);
   b.setLoc(op.getLoc());
   Value taus;
@@ -195,6 +202,7 @@ LogicalResult Rewrite::insert(AttentionOp op, int64_t layer,
       return op.emitOpError("is layer ")
              << layer << ", whose selection has the type " << expected
              << " and cannot continue one of type " << before.getType();
+    // The published rule also compares with later tokens (dialect/README.md).
     bool isCausal = op.getCausal() && *choice.getRule() != CascadeRule::Paper;
     auto update = CascadeUpdateOp::create(
         b, rows, before, tau, taus, *choice.getRule(), choice.getSimilarity(),
@@ -210,6 +218,8 @@ LogicalResult Rewrite::insert(AttentionOp op, int64_t layer,
         /*offsets=*/Value());
     if (!selections.empty() &&
         selections.back().selection.getType() == made.selection.getType())
+      // An update counts for itself; a fresh selection does not know the one
+      // before. Only selections of one shape can be compared.
       countChanges(made, selections.back().selection);
   }
   made.selection.getDefiningOp()->setAttr(kLayerAttr,
@@ -278,11 +288,13 @@ void Rewrite::keepStatistics(int64_t layers) {
     heads = std::max(
         heads,
         cast<SelectionType>(each.selection.getType()).getHeads().value_or(1));
+  // As wide as the layer with the most heads. The others leave zeros.
   auto type = RankedTensorType::get({layers, heads}, b.getI32Type());
   SmallVector<Value> results(end.getOperands());
   SmallVector<DictionaryAttr> attributes;
   for (unsigned i = 0; i < results.size(); ++i)
     attributes.push_back(function.getResultAttrDict(i));
+  // Tools find the three statistics by these names.
   auto keep = [&](StringRef name, function_ref<Value(const Inserted &)> get) {
     unsigned number = function.getNumArguments();
     (void)function.insertArgument(
@@ -332,6 +344,7 @@ void Rewrite::trace(int64_t layer, Value rows, Value selection) {
     attributes.push_back(b.getDictionaryAttr(
         {b.getNamedAttr(kNameAttr, b.getStringAttr(name))}));
   };
+  // For tests, which select from the same rows by the definition.
   add(rows, "rows");
   add(UnpackSelectionOp::create(b, selection).getNearest(), "nearest");
   end->setOperands(results);

@@ -42,6 +42,7 @@ static IntegerAttr getLayer(ImplicitLocOpBuilder &b, int64_t layer) {
   return layer < 0 ? IntegerAttr() : b.getI64IntegerAttr(layer);
 }
 
+/// f16 or blocks of bytes, as made weights are stored.
 static RankedTensorType getType(ImplicitLocOpBuilder &b, WeightFormat format,
                                 int64_t rows, int64_t columns) {
   const FormatInfo &info = formatInfo(format);
@@ -61,6 +62,7 @@ WeightOp gist::createMadeWeight(ImplicitLocOpBuilder &b, const MadeWeight &what,
 
 WeightOp gist::createMadeWeight(ImplicitLocOpBuilder &b, const MadeWeight &what,
                                 StringRef bases, RankedTensorType type) {
+  // All functions follow one plan, so weights of one name are equal.
   std::string name = madeName(what);
   auto text = [&](StringRef value) {
     return value.empty() ? StringAttr() : b.getStringAttr(value);
@@ -69,6 +71,8 @@ WeightOp gist::createMadeWeight(ImplicitLocOpBuilder &b, const MadeWeight &what,
     return value == 0 ? IntegerAttr() : b.getI64IntegerAttr(value);
   };
   define(b, name, [&] {
+    // Fields that do not matter to a kind are left out, so that the IR says
+    // what the weight is made of and nothing else.
     bool isExact = what.kind == MadeKind::Exact;
     bool isRounded =
         what.kind == MadeKind::Rounded || what.kind == MadeKind::Correction;
@@ -98,6 +102,7 @@ WeightOp gist::createConstantWeight(ImplicitLocOpBuilder &b, StringRef name,
 WeightOp gist::createBasisWeight(ImplicitLocOpBuilder &b, StringRef name,
                                  int64_t layer, StringRef basis,
                                  StringRef bases, int64_t k, int64_t d) {
+  // Not in blocks: residuals are computed as if V were orthonormal.
   auto type = RankedTensorType::get({k, d}, b.getF32Type());
   define(b, name, [&] {
     MadeWeightOp::create(
@@ -115,6 +120,8 @@ WeightOp gist::getWeightOf(Value numbers) {
   return numbers.getDefiningOp<WeightOp>();
 }
 
+// Turned weights are stored and not turned in each call: blocks lie along rows,
+// so a product can only read the form that it wants.
 Value gist::createTransposedBasis(ImplicitLocOpBuilder &b, Value basis) {
   WeightOp weight = getWeightOf(basis);
   auto made = weight ? SymbolTable::lookupNearestSymbolFrom<MadeWeightOp>(
@@ -178,6 +185,7 @@ static MadeWeight describe(MadeWeightOp op) {
     what.format = WeightFormat::Q8_0; // Rounded weights go by their bits.
   int64_t blockLength = formatInfo(what.format).blockLength;
   if (what.kind == MadeKind::Basis)
+    // The length of the basis' vectors is in the type alone.
     what.d = type.getDimSize(0);
   else if (what.kind == MadeKind::Transposed)
     what.d = type.getDimSize(1) * blockLength;
@@ -188,6 +196,8 @@ Status WeightMaker::make(MadeWeightOp op, Weight &weight) {
   const LinearBases *bases = nullptr;
   GIST_TRY(open(op.getBases().value_or(""), bases));
   const Weight *source = nullptr;
+  // Without a source the weight is part of a basis. A source that the model
+  // does not have is an error of makeWeight.
   if (op.getSource())
     if (auto found = model.entries.find(op.getSource()->str());
         found != model.entries.end())
@@ -216,6 +226,7 @@ static Weight makeConstant(ConstantWeightOp op) {
 
 Status WeightMaker::find(ModuleOp module, StringRef name,
                          const Weight *&weight) {
+  // The model's own weights first: an op must not shadow them.
   if (auto found = model.entries.find(name.str());
       found != model.entries.end()) {
     weight = &found->second;
@@ -237,6 +248,8 @@ Status WeightMaker::find(ModuleOp module, StringRef name,
     return Status::error(Code::NotFound,
                          "reads the weight '%s', which the model does not have",
                          name.str().c_str());
+  // Computed once for all targets. Nodes of a map stay where they are, so the
+  // pointer does too.
   weight = &made.emplace(name.str(), std::move(result)).first->second;
   return {};
 }
@@ -249,6 +262,7 @@ Status WeightMaker::checkBases(ModuleOp module) {
     std::vector<float> rows;
     if (!needsSource(what.kind))
       GIST_TRY(bases->basis(what.basis, what.k, what.d, rows));
+    // Compensated weights were rounded when the file was made, and are in it.
     if (what.kind != MadeKind::Rounded || !what.isCompensated)
       continue;
     ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getType()).getShape();

@@ -21,6 +21,8 @@ static_assert(static_cast<size_t>(LinearPart::Head) == kNumLinearGroups,
 
 namespace {
 /// Appends the records of a plan.
+/// Optional attributes are left out where a choice does not have them: the ops
+/// print as a plan reads, and their verifiers say what belongs together.
 class PlanWriter {
 public:
   explicit PlanWriter(ModuleOp module)
@@ -107,6 +109,7 @@ PlanOp PlanWriter::write(const PlanFile &file) {
       b, hasHeads ? count(file.heads.block) : IntegerAttr(), bases,
       flag(file.isOfSelections && file.selections.isTraced));
   Block &body = plan.getBody().emplaceBlock();
+  // A file is of selections, or of heads and linear layers (PlanFile.h).
   size_t layers = file.isOfSelections ? file.selections.layers.size()
                                       : file.heads.layers.size();
   for (size_t i = 0; i < layers; ++i) {
@@ -123,6 +126,7 @@ PlanOp PlanWriter::write(const PlanFile &file) {
     }
     for (const HeadChoice &head : file.heads.layers[i])
       write(head);
+    // A plan of heads alone has no linear layers. Dense ones are not written.
     for (size_t group = 0;
          i < file.linears.layers.size() && group < kNumLinearGroups; ++group)
       if (!file.linears.layers[i][group].isDense())
@@ -135,6 +139,7 @@ PlanOp PlanWriter::write(const PlanFile &file) {
 }
 
 PlanOp gist::writePlan(ModuleOp module, const PlanFile &plan) {
+  // A graph may come with a plan; the one that the user names wins.
   if (PlanOp old = getPlan(module))
     old.erase();
   bool saysSomething =
@@ -145,6 +150,8 @@ PlanOp gist::writePlan(ModuleOp module, const PlanFile &plan) {
 Status gist::makeCalibrationPlan(ModuleOp module, PlanFile &plan) {
   for (auto function : module.getOps<func::FuncOp>())
     for (BlockArgument argument : function.getArguments())
+      // The KV cache is the only argument of rank 4: layers x capacity x KV
+      // heads x size.
       if (auto cache = dyn_cast<RankedTensorType>(argument.getType());
           cache && cache.getRank() == 4) {
         plan.heads =
@@ -177,6 +184,7 @@ static double toDouble(std::optional<APFloat> value, double otherwise = 0) {
   return value ? value->convertToDouble() : otherwise;
 }
 
+/// The op's verifier has seen that its attributes are those of one kind.
 static HeadChoice getChoice(PlanHeadOp op) {
   HeadChoice head;
   if (!op.getWindow())

@@ -40,6 +40,8 @@ gist::findLayers(func::FuncOp function, ArrayRef<PlannedAttention> plan) {
   auto ops = llvm::to_vector(function.getOps<AttentionOp>());
   if (ops.empty())
     return ops;
+  // Layers are counted by their attention, so that a plan for another model
+  // shows.
   if (ops.size() != plan.size())
     return function.emitOpError("has ")
            << ops.size() << " layers with attention, but the plan is for "
@@ -55,7 +57,10 @@ static bool isProduct(Operation *op) {
   return structured && linalg::isaContractionOpInterface(structured);
 }
 
+/// Backwards from the queries, through rotations and reshapes, up to the first
+/// products. Null if these read different rows.
 static Value findProjectedRows(AttentionOp op) {
+  // A set, because queries of several heads may be products of the same rows.
   SetVector<Value> rows;
   SetVector<Value> seen;
   seen.insert(op.getQuery());
@@ -75,6 +80,9 @@ static Value findResidualRows(AttentionOp op) {
   Value projected = findProjectedRows(op);
   if (!projected)
     return {};
+  // A residual connection: what goes into the norm is added to what comes out
+  // of attention. Backwards from the norm's result, the nearest such value
+  // counts.
   SetVector<Operation *> after;
   getForwardSlice(op.getOperation(), &after);
   auto isAddedAgain = [&](Value value) {
@@ -111,6 +119,8 @@ static Value findKeys(AttentionOp op) {
     auto insert = cache.getDefiningOp<tensor::InsertSliceOp>();
     if (!insert)
       return {};
+    // Rows of this call as they are put into the cache. Selections look at
+    // f32, and the cache may hold f16.
     keys = findUnrounded(insert.getSource());
   }
   // Selections do not read parts of larger rows yet.

@@ -20,12 +20,15 @@ namespace gist {
 
 using namespace mlir;
 
+/// False for null: a block argument has no op.
 static bool isGistOp(Operation *op) {
   return op && isa_and_nonnull<gist::GistDialect>(op->getDialect());
 }
 
 /// Refuses selections that ops of other dialects hand over: where these are
 /// used, nobody knows which tensors they stand for.
+/// Asked first, because patterns would leave such ops as they are and say
+/// nothing.
 static LogicalResult verifySelections(Operation *op) {
   if (!isGistOp(op))
     return success();
@@ -56,6 +59,7 @@ struct DecomposePass final : gist::impl::DecomposePassBase<DecomposePass> {
     if (result.wasInterrupted())
       return signalPassFailure();
 
+    // One pattern for each op; what an op means is in dialect/Decompose*.cpp.
     RewritePatternSet patterns(&getContext());
     gist::populateDecomposePatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

@@ -31,6 +31,8 @@ struct SelectTileConfigPass final
       return signalPassFailure();
     auto kernels = llvm::make_filter_range(
         getOperation().getOps<func::FuncOp>(), isKernel);
+    // Asked of the whole module: one that multiplies in 8 bits needs no more
+    // exact attention than bf16.
     CpuChoices choices;
     choices.isReduced = llvm::any_of(kernels, [](func::FuncOp kernel) {
       return getKernelKind(kernel) == KernelKind::QuantizedMatmul;
@@ -39,6 +41,7 @@ struct SelectTileConfigPass final
       const CpuKernelEntry *entry = getCpuKernelEntry(kernel);
       if (!entry)
         return signalPassFailure();
+      // A tile that is there was written by somebody, or by an earlier run.
       if (!kernel->hasAttr(kTileAttr))
         kernel->setAttr(kTileAttr, entry->choose(kernel, *info, choices));
     }
@@ -46,6 +49,7 @@ struct SelectTileConfigPass final
 
 private:
   void selectForGpu(GpuTargetAttr target) {
+    // The attribute's verifier has found the GPU in the table.
     const GpuInfo &gpu = *getGpuInfo(target.getName());
     GpuChoices choices;
     choices.smallGram = target.getGram() == Gram::Fp8;

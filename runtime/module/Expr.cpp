@@ -52,8 +52,11 @@ static Status apply(ExprOp op, int64_t lhs, int64_t rhs, int64_t &result) {
   if (rhs == 0)
     return Status::error(Code::BadArgument,
                          "a size divides %" PRId64 " by zero", lhs);
+  // The one quotient that does not fit; the processor would trap.
   if (lhs == std::numeric_limits<int64_t>::min() && rhs == -1)
     return overflow(op, lhs, rhs);
+  // C++ rounds towards zero. The corrections below make floor and ceiling of
+  // it.
   int64_t quotient = lhs / rhs;
   int64_t remainder = lhs % rhs;
   bool inexact = remainder != 0;
@@ -109,6 +112,7 @@ Status gist::verifyExpr(const Expr &expr, size_t symbolCount) {
                              kMaxExprDepth);
       continue;
     }
+    // Two values go and one comes.
     if (depth < 2)
       return Status::error(
           Code::BadFile,
@@ -143,6 +147,7 @@ Status gist::evaluateExpr(const Expr &expr, std::span<const int64_t> symbols,
 }
 
 uint64_t gist::exprSymbols(const Expr &expr) {
+  // No shift is too wide: a module has at most kMaxSymbols symbols.
   uint64_t mask = 0;
   for (const ExprStep &step : expr.steps)
     if (step.op == ExprOp::Symbol)

@@ -47,6 +47,7 @@ struct ExprStep {
 };
 
 /// Bounds that a well-formed expression keeps; evaluation relies on them.
+/// The writer keeps them too, because it verifies what it writes.
 inline constexpr size_t kMaxExprSteps = 256;
 inline constexpr size_t kMaxExprDepth = 16;
 /// Symbols a module may have: the set an expression reads fits in one word.

@@ -32,6 +32,8 @@ inline constexpr uint64_t kWeightAlignment = 64;
 /// The weight section starts on a page, so that it can be mapped alone.
 inline constexpr uint64_t kPageAlignment = 4096;
 
+/// Little-endian, as all machines that modules run on are: both structs are
+/// copied to and from the file as they are in memory.
 struct FileHeader {
   std::array<uint8_t, 8> magic = kModuleMagic;
   uint16_t major = kFormatMajor;
@@ -39,6 +41,7 @@ struct FileHeader {
   uint32_t sectionCount = 0;
   uint64_t fileSize = 0;
   uint64_t hash = 0; ///< of this header with hash = 0, then the section table
+  // Zero. A later minor version may use it without moving the table.
   std::array<uint64_t, 4> reserved = {};
 };
 static_assert(sizeof(FileHeader) == 64);
@@ -54,6 +57,7 @@ enum class SectionKind : uint32_t {
 /// A reader that does not know a section with this flag refuses the file.
 inline constexpr uint32_t kSectionRequired = 1;
 
+/// The table follows the file header at once, `sectionCount` of these.
 struct SectionHeader {
   SectionKind kind = SectionKind::Metadata;
   uint32_t index = 0;

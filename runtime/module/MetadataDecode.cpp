@@ -20,6 +20,7 @@ class Decoder {
 public:
   explicit Decoder(uint64_t budget) : budget(budget) {}
 
+  /// Asked once at the end: decoding goes on with empty parts until then.
   bool exhausted() const { return spent > budget; }
 
   std::string text(const flatbuffers::String *value) {
@@ -56,6 +57,7 @@ public:
   /// leaves out.
   std::array<uint32_t, 3> three(const flatbuffers::Vector<uint32_t> *value,
                                 uint32_t missing) {
+    // At most three are read, so this needs no budget.
     std::array<uint32_t, 3> out = {missing, missing, missing};
     for (uint32_t i = 0; value && i < value->size() && i < 3; ++i)
       out[i] = value->Get(i);
@@ -94,6 +96,8 @@ ModelInfo Decoder::model(const fb::Model &in) {
   out.padToken = in.pad_token();
   out.unkToken = in.unk_token();
   out.stopTokens = numbers(in.stop_tokens());
+  // Each pair spends what its texts are long; a table without texts is bounded
+  // by the verifier's number of tables.
   if (in.properties())
     for (const fb::Property *property : *in.properties())
       out.properties[text(property->key())] = text(property->value());

@@ -37,6 +37,7 @@ static Offset<fb::Expr> encodeExpr(FlatBufferBuilder &builder,
   steps.reserve(expr.steps.size());
   for (const ExprStep &step : expr.steps)
     steps.emplace_back(step.value, static_cast<uint8_t>(step.op));
+  // Structs lie in the vector themselves, so steps cost 16 bytes and no offset.
   return fb::CreateExpr(builder, builder.CreateVectorOfStructs(steps));
 }
 
@@ -71,6 +72,8 @@ static Offset<fb::Weight> encodeWeight(FlatBufferBuilder &builder,
   auto format = builder.CreateString(weight.format);
   auto shape = builder.CreateVector(weight.shape);
   auto file = builder.CreateString(weight.file);
+  // A weight without random numbers has a spread of 0; verifySpec refuses
+  // a negative one.
   return fb::CreateWeight(builder, name, format, shape, weight.offset,
                           weight.size, weight.hash, file,
                           weight.random ? weight.random->mean : 0,

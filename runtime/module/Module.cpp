@@ -29,6 +29,7 @@ static bool isKnownRequirement(const std::string &name) {
   return name == kRandomWeights;
 }
 
+/// Null for a kind that this runtime does not know.
 static const char *sectionName(SectionKind kind) {
   switch (kind) {
   case SectionKind::Metadata:
@@ -64,6 +65,7 @@ Status Module::readTable(Bytes bytes) {
     return Status::error(Code::BadFile, "the file is not a gist module");
   GIST_TRY(bytes.read(0, "file header", fileHeader));
   GIST_TRY(checkVersion());
+  // Before the hash, because a copy that broke off deserves its own message.
   if (fileHeader.fileSize != bytes.size)
     return Status::error(Code::BadFile,
                          "the module has %" PRIu64
@@ -75,6 +77,7 @@ Status Module::readTable(Bytes bytes) {
                          "the module has %" PRIu32 " sections; at most %" PRIu32
                          " are allowed",
                          fileHeader.sectionCount, kMaxSections);
+  // No overflow: the number of sections is small by now.
   Bytes tableBytes;
   GIST_TRY(bytes.slice(sizeof(FileHeader),
                        fileHeader.sectionCount * sizeof(SectionHeader),
@@ -106,6 +109,8 @@ Status Module::readSections(Bytes bytes, Bytes &metadata, Bytes &weights) {
     Bytes data;
     GIST_TRY(bytes.slice(section.offset, section.size, name ? name : "section",
                          data));
+    // The table's order is part of the format, so one comparison finds both
+    // overlap and disorder.
     if (section.offset < end)
       return Status::error(Code::BadFile, "sections overlap");
     // No overflow: slice() has checked the sum.
@@ -119,6 +124,7 @@ Status Module::readSections(Bytes bytes, Bytes &metadata, Bytes &weights) {
             static_cast<uint32_t>(section.kind));
       continue;
     }
+    // A section that is skipped may have any alignment.
     if (!std::has_single_bit(section.alignment) ||
         section.offset % section.alignment != 0)
       return Status::error(Code::BadFile,
@@ -164,6 +170,7 @@ Status Module::findWeights(Bytes section, const std::string &folder) {
       auto [at, isNew] = external.try_emplace(weight.file);
       if (isNew) {
         std::unique_ptr<MappedFile> file;
+        // Mapped, not read: a weight costs nothing until a session uses it.
         GIST_TRY(MappedFile::open(folder + "/" + weight.file, file)
                      .in("weight file '" + weight.file + "'"));
         at->second = file->bytes();
@@ -195,6 +202,7 @@ Status Module::parse(Bytes bytes, const std::string &folder) {
           Code::Unsupported,
           "the module needs a newer runtime: this one does not know '%s'",
           name.c_str());
+  // Requirements come first: an unknown one may change what the rest means.
   GIST_TRY(verifySpec(content));
   // The index of a code section is that of its target.
   targetCode.resize(content.targets.size());
@@ -215,6 +223,7 @@ Status Module::parse(Bytes bytes, const std::string &folder) {
 
 Status Module::fromBytes(Bytes bytes, const std::string &folder,
                          std::shared_ptr<const Module> &result) {
+  // Made apart, so that `result` is left as it was on error.
   std::shared_ptr<Module> module(new Module());
   GIST_TRY(module->parse(bytes, folder));
   result = std::move(module);

@@ -26,6 +26,8 @@ namespace gist {
 /// hashes on request (docs/decisions/004-module-file.md says why).
 class Module {
 public:
+  /// The file stays mapped as long as the module lives, and must not be changed
+  /// in that time.
   static Status open(const std::string &path,
                      std::shared_ptr<const Module> &result);
 
@@ -64,6 +66,7 @@ private:
   FileHeader fileHeader;
   std::vector<SectionHeader> table;
   ModuleSpec content;
+  // Per target and per weight of the spec: views, which `files` keeps alive.
   std::vector<Bytes> targetCode, weightData;
   std::vector<std::pair<uint32_t, Bytes>> codeSections;
   Bytes tokenizerData, planData;

@@ -23,6 +23,7 @@ ExprId ModuleSpec::addExpr(const Expr &expr) {
   return entry->second;
 }
 
+/// In bytes. Blocks of quantised weights have no element: they count as bytes.
 uint64_t gist::elementSize(ElementType type) {
   switch (type) {
   case ElementType::Byte:

@@ -151,6 +151,7 @@ struct KernelSpec {
   std::vector<KernelCode> code = {};
 };
 
+/// One slot of a kernel's arguments: an address or a number, 64 bits each.
 struct ArgSpec {
   uint32_t buffer = kNone; ///< kNone: a scalar
   ExprId value = kNone;    ///< byte offset in the buffer (kNone: 0), or scalar
@@ -247,6 +248,8 @@ struct ModuleSpec {
   ExprId addConstant(int64_t value) { return addExpr(Expr::constant(value)); }
 
 private:
+  /// Finds equal expressions while a module is built. Empty in one that was
+  /// read.
   std::map<std::vector<std::pair<uint8_t, int64_t>>, ExprId> exprIds;
 };
 

@@ -65,6 +65,7 @@ void ModuleWriter::placeInside(uint32_t part, uint32_t whole, uint64_t offset) {
   assert(offset % kWeightAlignment == 0 &&
          offset + spec.weights[part].size <= spec.weights[whole].size &&
          "a part lies in its whole, aligned as every weight");
+  // Offsets in the file are not known before write().
   places[part] = {whole, offset};
 }
 
@@ -124,6 +125,7 @@ public:
                      .index = index,
                      .offset = file.size(),
                      .alignment = static_cast<uint32_t>(alignment)});
+    // One section is open at a time.
     hasher = Hasher();
     return {};
   }
@@ -163,6 +165,7 @@ public:
   }
 
 private:
+  /// Zeros between sections belong to none of them.
   Status pad(uint64_t alignment) {
     std::string zeros(alignTo(file.size(), alignment) - file.size(), '\0');
     return file.write(bytesOf(zeros));
@@ -222,8 +225,11 @@ Status ModuleWriter::write(const std::string &path) {
     if (places[i].whole != kNone)
       spec.weights[i].offset =
           spec.weights[places[i].whole].offset + places[i].offset;
+  // The same checks as the reader's: a module that is written can be read.
   GIST_TRY(verifySpec(spec));
 
+  // A temporary file that takes the place of `path` in commit(), and goes away
+  // on every return before that.
   AtomicFile file;
   GIST_TRY(file.open(path));
   auto sectionCount = static_cast<uint32_t>(

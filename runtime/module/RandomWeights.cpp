@@ -110,6 +110,7 @@ Status gist::makeRandomWeight(
   std::vector<uint8_t> bytes(std::min(weight.size, kPiece));
   uint64_t first = 0;
   for (const auto &[name, partSize] : findParts(weight)) {
+    // The name alone: a weight has the same numbers in every module.
     uint64_t seed = hashBytes(
         {reinterpret_cast<const uint8_t *>(name.data()), name.size()});
     for (uint64_t begin = 0; begin < partSize; begin += kPiece) {

@@ -43,6 +43,9 @@ private:
   std::set<std::string_view> seen;
 };
 
+/// In the order of the tables, so that each one refers to what was checked
+/// before it: expressions to symbols, buffers to weights and expressions,
+/// entries to all of them.
 class Verifier {
 public:
   explicit Verifier(const ModuleSpec &spec) : spec(spec) {}
@@ -98,6 +101,7 @@ private:
                          value, count);
   }
 
+  /// Such a weight has no bytes in a file that could contradict its size.
   static Status random(const WeightSpec &weight) {
     uint64_t count = 1, width = randomWidth(weight.format);
     if (width == 0)
@@ -128,6 +132,7 @@ private:
     return index(what, id, spec.exprs.size());
   }
 
+  /// The same where kNone has a meaning of its own.
   Status optionalExpr(const char *what, ExprId id) const {
     return id == kNone ? Status() : expr(what, id);
   }
@@ -169,6 +174,8 @@ private:
     UniqueNames names("symbol");
     for (const SymbolSpec &symbol : spec.symbols) {
       GIST_TRY(names.add(symbol.name));
+      // Symbols are counts. The compiler's memory plan relies on that
+      // (passes/Emit/Sizes.h).
       if (symbol.min < 0 || symbol.min > symbol.max ||
           symbol.initial < symbol.min || symbol.initial > symbol.max)
         return Status::error(
@@ -315,6 +322,7 @@ private:
       }
       GIST_TRY(index("argument's buffer", arg.buffer, spec.buffers.size()));
       GIST_TRY(optionalExpr("argument's offset", arg.value));
+      // The offset in the arena depends on symbols, so locate() checks it.
       if (spec.buffers[arg.buffer].kind == BufferKind::Arena &&
           entry.arenaSize == kNone)
         return Status::error(Code::BadFile,

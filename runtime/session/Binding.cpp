@@ -31,10 +31,12 @@ Status SymbolValues::set(uint32_t symbol, int64_t value) {
                          "%s = %" PRId64 " is outside the range %" PRId64
                          " to %" PRId64 " that the module was compiled for",
                          bounds.name.c_str(), value, bounds.min, bounds.max);
+  // Most symbols stay as they are from call to call.
   if (current[symbol] == value)
     return {};
   current[symbol] = value;
   for (size_t i = 0; i < masks.size(); ++i)
+    // Evaluated again only when somebody asks.
     if (masks[i] >> symbol & 1)
       valid[i] = false;
   return {};
@@ -73,6 +75,7 @@ EntryBinding::EntryBinding(const Module &module, const EntrySpec &entry,
     bound.kernel = command.kernel;
     bound.firstArg = firstArg;
     bound.argCount = static_cast<uint32_t>(command.args.size());
+    // Points into the module, which outlives the binding.
     bound.after = command.hasAfter ? &command.after : nullptr;
     firstArg += bound.argCount;
     commands.commands.push_back(bound);
@@ -86,9 +89,11 @@ Status EntryBinding::useNumberTable(Device &device) {
     for (const ArgSpec &arg : command.args)
       if (arg.buffer == kNone)
         table->exprs.push_back(arg.value);
+  // Sorted, so that addressOf can search.
   std::sort(table->exprs.begin(), table->exprs.end());
   table->exprs.erase(std::unique(table->exprs.begin(), table->exprs.end()),
                      table->exprs.end());
+  // All zero, as the device's memory is: not stale until a number is not zero.
   table->values.resize(table->exprs.size());
   GIST_TRY(
       device.allocate(table->values.size() * sizeof(int64_t), table->memory));
@@ -111,6 +116,7 @@ uint64_t EntryBinding::commandDependencies(const CommandSpec &command,
     if (arg.buffer != kNone)
       mask |= symbols.dependencies(arg.value) |
               bufferDependencies(arg.buffer, symbols);
+    // With a table the argument is an address, which no symbol changes.
     else if (!numbers)
       mask |= symbols.dependencies(arg.value);
   return mask;
@@ -193,6 +199,7 @@ Status EntryBinding::bindCommand(size_t number, SymbolValues &symbols,
     uint64_t offset = 0;
     if (arg.value != kNone)
       GIST_TRY(symbols.getSize(arg.value, "offset of an argument", offset));
+    // A kernel knows how much it reads; here only its start can be checked.
     GIST_TRY(subrange(range, offset, 0, range)
                  .in(module->spec().buffers[arg.buffer].name));
     put(range.address);
@@ -229,10 +236,12 @@ Status EntryBinding::bind(SymbolValues &symbols, const MemoryMap &memory) {
     if (values[i] != boundValues[i])
       stale |= uint64_t{1} << i;
 
+  // An address changed, and a recording has addresses in it.
   if (everything)
     recordings.clear();
   // Half-bound after an error: the next bind does everything.
   boundValues.clear();
+  // Worked out at the first bind, when it is known whether there is a table.
   if (masks.empty())
     for (const CommandSpec &command : spec->commands)
       masks.push_back(commandDependencies(command, symbols));
@@ -251,6 +260,7 @@ Status EntryBinding::bind(SymbolValues &symbols, const MemoryMap &memory) {
 std::unique_ptr<Recording> *EntryBinding::findRecording() {
   // Prompts of a few lengths, and a decode step, come again and again.
   constexpr size_t kMaxRecordings = 8;
+  // Symbols that no command depends on must not make another recording.
   uint64_t all = 0;
   for (uint64_t mask : masks)
     all |= mask;
@@ -265,8 +275,10 @@ std::unique_ptr<Recording> *EntryBinding::findRecording() {
   if (!isKnown) {
     if (recordings.size() == kMaxRecordings)
       recordings.pop_back();
+    // Only noted this time. A list that never comes again is not worth it.
     known = recordings.insert(recordings.end(), {std::move(values), nullptr});
   }
+  // To the front: the one that falls off the end was used longest ago.
   std::rotate(recordings.begin(), known, known + 1);
   return isKnown ? &recordings.front().recording : nullptr;
 }

@@ -50,7 +50,8 @@ private:
   std::vector<bool> valid;
 };
 
-/// Where the memory of a session is. Views are resolved on demand.
+/// Where the memory of a session is. What lies in the arena is found on demand,
+/// because it depends on symbols (EntryBinding::locate).
 struct MemoryMap {
   struct Range {
     DeviceAddress address = 0;
@@ -63,6 +64,7 @@ struct MemoryMap {
 };
 
 /// An entry with its command list, bound to the symbols of the last call.
+/// Holds pointers into the module and addresses of the session's memory.
 class EntryBinding {
 public:
   EntryBinding(const Module &module, const EntrySpec &entry,
@@ -87,7 +89,7 @@ public:
   /// runs.
   Status uploadNumbers(Device &device);
 
-  /// Where a buffer is for the current symbols; checked against its parent.
+  /// Where a buffer is for the current symbols; checked against the arena.
   Status locate(uint32_t buffer, SymbolValues &symbols, const MemoryMap &memory,
                 MemoryMap::Range &range) const;
 

@@ -13,6 +13,8 @@ using namespace gist;
 
 void Conversation::note(std::span<const int32_t> tokens) {
   auto position = static_cast<size_t>(session.position());
+  // What the session took is its position. Of the tokens that were drawn, the
+  // last one may not have been fed.
   size_t count = std::min(tokens.size(), position - seen.size());
   seen.insert(seen.end(), tokens.begin(),
               tokens.begin() + static_cast<ptrdiff_t>(count));
@@ -40,6 +42,7 @@ Status Conversation::generate(const Tokenizer &tokenizer,
   GIST_TRY(checkWhole());
   GenerateOptions known = options;
   known.before.insert(known.before.end(), seen.begin(), seen.end());
+  // Noted also when it fails: what was fed before stays in the session.
   Status status =
       generateTokens(session, tokenizer, prompt, known, sink, result);
   note(prompt);
@@ -57,6 +60,7 @@ Status Conversation::keepCommonPrefix(std::span<const int32_t> tokens) {
   if (static_cast<int64_t>(same) == session.position())
     return {};
   Status status = session.rewind(static_cast<int64_t>(same));
+  // A cache of clusters cannot go back, so all of it is read again.
   if (status.code == Code::Unsupported) {
     same = 0;
     status = session.reset();

@@ -59,6 +59,8 @@ public:
   void pushEnd(int32_t token) { give(token, {}); }
 
   void finish() {
+    // Bytes of a character that was cut off become text here, and may still
+    // complete a stop string.
     std::string rest;
     if (!stops.stopped())
       rest = stops.push(decoder.finish());
@@ -72,6 +74,7 @@ public:
   bool cancelled() const { return refused; }
 
 private:
+  /// Also called with empty text: whoever wants tokens gets every one.
   void give(int32_t token, const std::string &piece) {
     if (refused)
       return;
@@ -105,6 +108,7 @@ Status gist::checkGenerates(const Session &session) {
 /// Draws the first token: after the prompt, or after what was fed last.
 static Status drawFirst(Session &session, std::span<const int32_t> prompt,
                         Sampler &sampler, int32_t &token) {
+  // feed() has left logits, so nothing has to run again.
   if (prompt.empty() && !session.logits().empty())
     return sampler.sample(session.logits(), token);
   return session.next(prompt, sampler, token);
@@ -163,6 +167,7 @@ Status gist::generateTokens(Session &session, const Tokenizer &tokenizer,
       result.reason = FinishReason::MaxTokens;
       break;
     }
+    // The token just drawn has no place any more.
     if (session.position() == session.capacity()) {
       result.reason = FinishReason::ContextFull;
       break;
@@ -170,6 +175,7 @@ Status gist::generateTokens(Session &session, const Tokenizer &tokenizer,
     GIST_TRY(session.next({&token, 1}, sampler, token));
     ++result.decodedTokens;
   }
+  // Text that was held back in case a stop string would come.
   output.finish();
   result.decodeNanoseconds = Profile::now() - decodeStart;
   if (options.feedLast && session.position() < session.capacity())

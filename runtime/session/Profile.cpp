@@ -43,6 +43,7 @@ BoundShare gist::findBound(const CommandTotal &total,
   if (total.nanoseconds <= 0)
     return found;
   auto consider = [&](Bound bound, double least) {
+    // `least` is in seconds. The largest lower bound is the one that binds.
     double share = least * 1e9 / static_cast<double>(total.nanoseconds);
     if (share > found.share)
       found = {bound, share};
@@ -73,6 +74,7 @@ std::string gist::roleOf(const ModuleSpec &spec, const CommandSpec &command) {
         spec.buffers[arg.buffer].kind != BufferKind::Weight)
       continue;
     std::string_view name = spec.weights[spec.buffers[arg.buffer].base].name;
+    // Tables that import and plans make. They say nothing of what is computed.
     if (name.starts_with("rotary.") || name.starts_with("plan."))
       continue;
     // Weights that were joined have their names joined.
@@ -116,6 +118,7 @@ std::vector<CommandPlace> gist::placesOf(const ModuleSpec &spec,
       size_t &writer = writers[arg.buffer];
       if (writer == SIZE_MAX)
         writer = i;
+      // A command with weights is named after them and not after what it reads.
       if (writer == i || !place.role.empty())
         continue;
       place.layer = std::max(place.layer, places[writer].layer);
@@ -163,6 +166,7 @@ void Profile::add(const ModuleSpec &spec, const EntrySpec &entry, size_t number,
   at->flops += flops;
   at->bytes += bytes;
   if (keeps)
+    // By number: sums may move as they grow.
     events.push_back({static_cast<size_t>(at - sums.begin()), {}, time});
 }
 
@@ -177,6 +181,7 @@ void Profile::clear() {
 }
 
 Status Profile::writeTrace(const std::string &path) const {
+  // Times of the steady clock begin anywhere; a trace begins at zero.
   int64_t start = INT64_MAX;
   for (const Event &event : events)
     start = std::min(start, event.time.begin);

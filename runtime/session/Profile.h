@@ -65,6 +65,7 @@ class Profile {
 public:
   /// One command of a call, by its number in the entry; all of a call come in
   /// order. `flops` and `bytes` are 0 when not known.
+  /// Number 0 begins a call, and with it perhaps another entry.
   void add(const ModuleSpec &spec, const EntrySpec &entry, size_t number,
            CommandTime time, double flops, double bytes);
   /// Something the host did: "tokenize", "sample", a whole call.

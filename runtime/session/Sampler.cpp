@@ -34,11 +34,15 @@ static int64_t getWeight(float logit, float best, float scale) {
   constexpr int64_t kPowers[] = {kWholeWeight, -744261112, 257940802, -59591844,
                                  10304738,     -1386885,   123394};
   constexpr int kFractionBits = 25;
+  // Also where both are infinite: their difference would be a NaN.
   if (logit == best)
     return kWholeWeight;
   float distance = (best - logit) * scale;
+  // 2^-30 of the best token is less than one unit of weight.
   if (!(distance < 30.0f)) // A NaN never is.
     return 0;
+  // Whole steps become a shift below, and the fraction goes into the
+  // polynomial.
   auto units = static_cast<int64_t>(distance * (1 << kFractionBits));
   int64_t fraction = units & ((1 << kFractionBits) - 1), power = 0;
   for (size_t i = std::size(kPowers); i-- > 0;)
@@ -81,6 +85,8 @@ Status Sampler::create(const SamplerOptions &options, Sampler &sampler) {
   sampler.window = options.repeatWindow;
   sampler.recent.clear();
   sampler.isGreedy = options.temperature == 0.0f;
+  // Weights are powers of two, so that e becomes part of the scale. A
+  // temperature of 0 gives the largest scale, which top-k 1 makes irrelevant.
   constexpr double kLog2E = 1.4426950408889634;
   auto scale = static_cast<float>(
       std::min(kLog2E / static_cast<double>(options.temperature),
@@ -90,10 +96,12 @@ Status Sampler::create(const SamplerOptions &options, Sampler &sampler) {
         std::ceil(static_cast<double>(share) * static_cast<double>(whole)));
   };
   std::array<int64_t, Field::NumFields> &numbers = sampler.settings.numbers;
+  // The bits of the float: settings are one tensor of i64.
   numbers[Field::Scale] = std::bit_cast<int32_t>(scale);
   numbers[Field::TopK] = options.topK ? options.topK : INT32_MAX;
   numbers[Field::TopP] = part(options.topP, kWholeShare);
   numbers[Field::Least] =
+      // At least 1, so that tokens of no weight are never drawn.
       std::max<int64_t>(1, part(options.minP, kWholeWeight));
   if (sampler.isGreedy)
     numbers[Field::TopK] = 1;
@@ -103,6 +111,7 @@ Status Sampler::create(const SamplerOptions &options, Sampler &sampler) {
 void Sampler::see(std::span<const int32_t> tokens) {
   if (!needsLogits())
     return;
+  // Only the last `window` tokens of old and new together are kept.
   tokens = tokens.last(std::min(window, tokens.size()));
   size_t kept = std::min(recent.size(), window - tokens.size());
   recent.erase(recent.begin(), recent.end() - static_cast<ptrdiff_t>(kept));
@@ -123,6 +132,7 @@ std::span<const float> Sampler::penalise(std::span<const float> logits) {
 
 /// With the upper half of the next number of SplitMix64.
 SampleSettings Sampler::next() {
+  // The state stays as it is: no number is used up.
   if (isGreedy)
     return settings;
   state += 0x9E3779B97F4A7C15;
@@ -169,6 +179,8 @@ Status Sampler::draw(std::span<const float> logits,
   total = 0;
   for (const Candidate &candidate : candidates)
     total += candidate.weight;
+  // drawn < total, because the random number is below 2^32. So a token is
+  // found.
   int64_t drawn = getShare(total, settings.numbers[Field::Random]), sum = 0;
   for (const Candidate &candidate : candidates) {
     sum += candidate.weight;
@@ -189,6 +201,7 @@ Sampler::findLast(const SampleSettings &settings, int64_t total) {
   if (topK >= candidates.size() && topP >= kWholeShare)
     return std::nullopt;
   // Few are needed, so they are taken from a heap and the rest never sorted.
+  // A copy: draw() walks through the candidates in the order of their ids.
   rest = candidates;
   first.clear();
   auto isLater = [](const Candidate &a, const Candidate &b) {
@@ -221,6 +234,7 @@ Sampler::findLast(const SampleSettings &settings, int64_t total) {
 
 StopMatcher::StopMatcher(std::vector<std::string> strings)
     : stops(std::move(strings)) {
+  // An empty string would be found everywhere.
   std::erase(stops, std::string());
   for (const std::string &stop : stops)
     longest = std::max(longest, stop.size());

@@ -32,7 +32,7 @@ Status Session::create(std::shared_ptr<const Module> module, Device &device,
 }
 
 Status Session::chooseTarget() {
-  // The first that runs here: the compiler lists the most demanding first.
+  // The first that runs here, in the order in which the module lists them.
   std::string refused;
   const std::vector<TargetSpec> &targets = source->spec().targets;
   for (uint32_t i = 0; i < targets.size(); ++i) {
@@ -63,10 +63,14 @@ Status Session::initialize() {
     // Nothing outlives a call, so a call is all there is.
     context = symbolT == kNone ? 0 : spec.symbols[symbolT].max;
   }
+  // Code first: a driver that refuses it should do so before gigabytes of
+  // weights are loaded.
   GIST_TRY(device.loadCode(spec, targetId, source->code(targetId), code));
   GIST_TRY(allocateBuffers());
   for (const EntrySpec &entry : spec.entries)
     if (entry.target == kNone || entry.target == targetId) {
+      // Entries for other targets would name kernels that this code does not
+      // have.
       entries.emplace_back(*source, entry, *code);
       if (device.numbersByAddress())
         GIST_TRY(entries.back().useNumberTable(device));
@@ -153,11 +157,13 @@ Status Session::execute(EntryBinding &binding) {
 
   if (!options.profile) {
     std::unique_ptr<Recording> *recording = binding.findRecording();
+    // Seen once before and now again: it is recorded from here on.
     if (recording && !*recording)
       GIST_TRY(device.record(binding.list(), *recording));
     GIST_TRY(recording ? device.replay(**recording)
                        : device.submit(binding.list(), nullptr));
   } else {
+    // A recording does not say when its commands ran, so lists are submitted.
     std::vector<CommandTime> times;
     GIST_TRY(device.submit(binding.list(), &times));
     const EntrySpec &entry = binding.entry();
@@ -242,9 +248,11 @@ Status Session::call(std::string_view name,
                            " bytes, but the entry takes %" PRIu64,
                            at->first.c_str(), at->second.size, size);
     GIST_TRY(device.upload(owned[i].address(), at->second));
+    // The input may have been one of settings, which are not what they were.
     uploadedSampling.erase(i);
   }
   GIST_TRY(execute(*binding));
+  // Moved at the end, so that `outputs` is left as it was on error.
   std::map<std::string, std::vector<uint8_t>> results;
   for (uint32_t i : entry.outputs) {
     uint64_t size = 0;
@@ -271,6 +279,7 @@ Status Session::measure(std::string_view name, unsigned samples, unsigned batch,
     list.commands.insert(list.commands.end(), once.begin(), once.end());
   std::unique_ptr<Recording> recording;
   GIST_TRY(device.record(list, recording));
+  // The first replay warms up caches and clocks and is not counted.
   GIST_TRY(device.replay(*recording));
   GIST_TRY(device.synchronize());
   using Clock = std::chrono::steady_clock;

@@ -49,6 +49,7 @@ struct StatisticValue {
   std::vector<double> values;
 };
 
+/// Bytes on the device. Weights that are the mapped file count too.
 struct MemoryUse {
   uint64_t weights = 0, state = 0, arena = 0, io = 0;
 };
@@ -182,6 +183,7 @@ private:
   std::unique_ptr<DeviceCode> code;
   SymbolValues symbols;
   uint32_t symbolT = kNone, symbolP = kNone, symbolC = kNone;
+  // In tokens: what the session can hold, and what it holds.
   int64_t context = 0, past = 0;
   /// Of a call, where neither the user nor the module says; 0: they do.
   int64_t prefillTokens = 0;
@@ -191,6 +193,7 @@ private:
   std::vector<DeviceMemory> weights; ///< per weight
   std::vector<bool> ownWeights;      ///< those that setWeight replaced
   std::vector<DeviceMemory> owned;   ///< per buffer of the other kinds
+  // After the memory: recordings, which have its addresses, go first.
   std::vector<EntryBinding> entries;
   /// What an output was downloaded to, on devices without host pointers.
   std::vector<uint8_t> downloaded;

@@ -57,6 +57,7 @@ Status Session::allocateBuffers() {
     case BufferKind::Weight: {
       if (!used[i])
         continue; // packed for another target
+      // One weight may have several buffers, and is loaded once.
       DeviceMemory &memory = weights[buffer.base];
       if (memory.address() == 0)
         GIST_TRY(loadWeight(buffer.base, memory).in(buffer.name));
@@ -148,6 +149,7 @@ Status Session::ensureMemory(const EntrySpec &entry) {
 
 Status Session::bytesOfCall(const EntrySpec &entry, int64_t tokens,
                             uint64_t &bytes) {
+  // At the end of the context, where a call needs the most.
   GIST_TRY(setTokens(entry, tokens, std::max<int64_t>(context - tokens, 0)));
   bytes = 0;
   if (entry.arenaSize != kNone)
@@ -174,6 +176,7 @@ Status Session::choosePrefill() {
     prefillTokens = std::max<int64_t>(most, 1);
     return {};
   }
+  // bytesOfCall sets symbols, which have to be as they were afterwards.
   std::vector<int64_t> before(symbols.values().begin(), symbols.values().end());
   GIST_TRY(choosePrefillTokens(
       most, device.info().memoryFree,
@@ -208,6 +211,7 @@ Status Session::reset() {
   lastLogits = {};
   const std::vector<BufferSpec> &buffers = source->spec().buffers;
   for (size_t i = 0; i < buffers.size(); ++i)
+    // Rows by position need no clearing: nothing reads beyond `past`.
     if (buffers[i].kind == BufferKind::State && buffers[i].zeroOnReset)
       GIST_TRY(device.clear(owned[i].address(), owned[i].size()));
   return {};
@@ -223,6 +227,8 @@ Status Session::rewind(int64_t position) {
                          position, past);
   if (position == past)
     return {};
+  // State that is cleared on reset is more than rows by position: counts and
+  // clusters, which do not say what they were before a token.
   for (const BufferSpec &buffer : source->spec().buffers)
     if (buffer.kind == BufferKind::State && buffer.zeroOnReset)
       return Status::error(Code::Unsupported,
@@ -244,6 +250,7 @@ Status Session::takeState(Session &other) {
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (buffers[i].kind != BufferKind::State)
       continue;
+    // Through the host: the two devices need not know each other.
     content.resize(owned[i].size());
     GIST_TRY(other.device.download(other.owned[i].address(), content.data(),
                                    content.size()));

@@ -82,6 +82,7 @@ Status Session::readFloats(std::string_view entry, std::string_view name,
 Status Session::uploadTokens(const EntrySpec &entry, uint32_t buffer,
                              std::span<const int32_t> tokens) {
   const ModuleSpec &spec = source->spec();
+  // Kernels read rows of the embedding by these numbers and do not check them.
   for (int32_t token : tokens)
     if (token < 0 || token >= spec.model.vocabSize)
       return Status::error(Code::BadArgument,
@@ -102,6 +103,7 @@ Status Session::uploadTokens(const EntrySpec &entry, uint32_t buffer,
 
 Status Session::uploadSettings(uint32_t buffer) {
   auto at = uploadedSampling.find(buffer);
+  // Greedy settings never change, so they are uploaded once.
   if (at != uploadedSampling.end() && at->second == sampling)
     return {};
   const BufferSpec &spec = source->spec().buffers[buffer];
@@ -179,6 +181,7 @@ Status Session::advance(std::span<const int32_t> tokens,
     GIST_TRY(std::move(status));
     past += static_cast<int64_t>(piece.size());
     tokens = tokens.subspan(piece.size());
+    // The last call runs on: whoever reads its results waits for them.
     if (tokens.empty())
       return {};
     // The next call's inputs go where this one's are.
@@ -197,6 +200,7 @@ Status Session::feed(std::span<const int32_t> tokens) {
         Code::BadFile,
         "the entry returned %zu logits for a vocabulary of %" PRId64,
         logits.size(), vocabSize());
+  // They may lie in the output's own buffer, which the next call overwrites.
   lastLogits = logits;
   return {};
 }
@@ -204,8 +208,11 @@ Status Session::feed(std::span<const int32_t> tokens) {
 Status Session::next(std::span<const int32_t> tokens, Sampler &sampler,
                      int32_t &token) {
   sampler.see(tokens);
+  // Drawn before it is known who draws, so that a seed gives one text on every
+  // device.
   SampleSettings settings = sampler.next();
   const EntrySpec *prefill = source->findEntry(kEntryPrefill, targetId);
+  // Prefill is asked for decode too, which is a copy of it.
   if (sampler.needsLogits() || !prefill ||
       findBuffer(source->spec(), *prefill, prefill->outputs, kTensorNext) ==
           kNone) {
@@ -300,6 +307,8 @@ int64_t Session::vocabSize() const { return source->spec().model.vocabSize; }
 
 int64_t Session::tokensInBlock(int64_t before) const {
   int64_t block = source->spec().model.prefillChunk;
+  // A plan's clusters are the same for all tokens of a block, so a call must
+  // not reach into the next one.
   return block == 0 ? INT64_MAX : block - before % block;
 }
 

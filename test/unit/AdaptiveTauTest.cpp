@@ -21,7 +21,9 @@ constexpr TauRule kRule = {
 TEST(AdaptiveTauTest, TauFollowsTurnover) {
   // A quarter of the target: the square root of four.
   EXPECT_DOUBLE_EQ(adaptTau(0.2, {400, 4, 6}, kRule), 0.4);
+  // 40 of 400 are the target, and nothing moves.
   EXPECT_DOUBLE_EQ(adaptTau(0.2, {400, 15, 25}, kRule), 0.2);
+  // Twice the target.
   EXPECT_NEAR(adaptTau(0.2, {400, 40, 40}, kRule), 0.2 / 1.41421356, 1e-8);
   TauRule none = kRule;
   none.strength = 0;
@@ -33,6 +35,8 @@ TEST(AdaptiveTauTest, TauFollowsTurnover) {
 TEST(AdaptiveTauTest, StepsAndTausAreBounded) {
   // OPT: 512 representatives become one, then nothing changes.
   EXPECT_DOUBLE_EQ(adaptTau(0.3, {512, 511, 0}, kRule), 0.15);
+  // No turnover at all is the largest step: twice the tau. The next lines show
+  // that the bounds of the rule come after it.
   EXPECT_DOUBLE_EQ(adaptTau(0.2, {1, 0, 0}, kRule), 0.4);
   EXPECT_DOUBLE_EQ(adaptTau(0.4, {1, 0, 0}, kRule), 0.6);
   EXPECT_DOUBLE_EQ(adaptTau(0.06, {100, 90, 90}, kRule), 0.05);

@@ -30,6 +30,7 @@ TEST(AtomicFile, CommitReplacesAndLeavesNothingElse) {
   AtomicFile file;
   ASSERT_TRUE(file.open(folder.file("out")).ok());
   ASSERT_TRUE(file.write(bytesOf("new content")).ok());
+  // As ModuleWriter does: hashes in the header are known at the end.
   ASSERT_TRUE(file.rewrite(0, bytesOf("NEW")).ok());
   EXPECT_EQ(readFile(folder.file("out")), "old");
   ASSERT_TRUE(file.commit().ok());
@@ -63,6 +64,7 @@ TEST(AtomicFile, RefusesWhatCannotBeWritten) {
       << status.text;
 }
 
+// People send output to /dev/null. A rename would put a plain file there.
 TEST(AtomicFile, ADeviceStaysOne) {
   EXPECT_TRUE(writeWhole("/dev/null", "text").ok());
   struct stat info;
@@ -72,6 +74,7 @@ TEST(AtomicFile, ADeviceStaysOne) {
             "/dev/full: cannot write: No space left on device");
 }
 
+// Tools ask this before work that takes minutes or hours.
 TEST(AtomicFile, ChecksWithoutATrace) {
   TemporaryFolder folder;
   EXPECT_TRUE(checkWritable(folder.file("out")).ok());
@@ -91,6 +94,8 @@ TEST(AtomicFile, NoSpaceLeavesNothingBehind) {
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);
   // The signal would end the test program.
   auto oldHandler = std::signal(SIGXFSZ, SIG_IGN);
+  // The first page of a module holds header and table, so that the write fails
+  // in the middle.
   struct rlimit small = {4096, old.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
   TinyModel model;

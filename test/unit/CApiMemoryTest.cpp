@@ -21,8 +21,11 @@
 using namespace gist::test;
 
 /// Allocations of this thread that still succeed; negative: all do.
+/// Threads of the device are not starved.
 static thread_local int64_t allocationsLeft = -1;
 
+// The array and nothrow forms of the library call this one; aligned forms do
+// not, and are not refused.
 void *operator new(size_t size) {
   if (allocationsLeft == 0)
     throw std::bad_alloc();
@@ -42,6 +45,7 @@ template <typename Function> static int runOutOfMemory(Function function) {
   for (int64_t limit = 0;; limit += 1 + limit / 32) {
     allocationsLeft = limit;
     gist_code code = function();
+    // Before the checks below, which allocate too.
     allocationsLeft = -1;
     if (code == GIST_OK)
       return failures;

@@ -263,6 +263,7 @@ TEST_F(CApi, ChatContinues) {
   options.max_tokens = 5;
   std::vector<std::string> contents;
   std::vector<gist_message> messages;
+  // Messages have pointers into the strings, which must not move.
   contents.reserve(8);
   auto say = [&](const char *role, std::string content) {
     contents.push_back(std::move(content));
@@ -294,6 +295,7 @@ TEST_F(CApi, ChatReadsWhatIsNew) {
   gist_generate_options options{};
   options.max_tokens = 1;
   bool found = false;
+  // Which question is answered by such a character depends on the weights.
   for (char letter = 'a'; letter <= 'z' && !found; ++letter) {
     std::string question(1, letter);
     gist_message messages[] = {
@@ -336,6 +338,7 @@ TEST_F(CApi, Errors) {
   writeFile(folder.file("bad.gist"), "no module");
   EXPECT_EQ(gist_module_load(folder.file("bad.gist").c_str(), &none),
             GIST_BAD_FILE);
+  // A driver that cannot be opened, on machines with a card as well.
   gist_session_options options{"cuda", 0, 0, 0, "/nowhere.so", 0};
   EXPECT_EQ(gist_session_create(module, &options, &session), GIST_NOT_FOUND);
   EXPECT_EQ(session, nullptr);

@@ -26,10 +26,12 @@ static Calibration makeCalibration() {
                      {.kind = HeadKind::Clusters, .window = 64, .theta = 0.7}};
   data.texts = {{"a.txt", "00ff", {100, 200, 400}},
                 {"b.txt", "ff00", {110, 210, 410}}};
+  // Three numbers each, for the checkpoints 256, 512 and 1024.
   HeadRun run{.losses = {100.5, 201, 402},
               .divergences = {0.25, 0.5, 8},
               .work = {{10, 1, 2}, {20, 2, 4}, {40, 4, 8}},
               .clusters = {1, 2, 3}};
+  // Layer 1, head 0, candidate 1; one run for each text.
   data.runs[{1, 0, 1}] = {run, run};
   return data;
 }
@@ -71,6 +73,8 @@ TEST(Calibration, EstimatesScatterLessThanMeans) {
     for (int head = 0; head < kHeads; ++head) {
       HeadLoss loss{0, 0, kTokens};
       for (int t = 0; t < kTokens; ++t) {
+        // What HeadLoss::estimate assumes: a mean of the divergence and a
+        // variance of twice that.
         double change = divergence + std::sqrt(2 * divergence) * normal(random);
         loss.mean += change / kTokens;
         loss.divergence += divergenceOf(change) / kTokens;
@@ -95,6 +99,7 @@ TEST(Calibration, EstimatesOfWhatIsKnown) {
   // Gains are not spent, and nothing changed is nothing lost.
   EXPECT_EQ((HeadLoss{-0.02, 0.005, 1e6}).estimate(), 0);
   EXPECT_EQ((HeadLoss{0, 0, 100}).estimate(), 0);
+  // change^2 / 2 near zero, |change| - 1 far from it.
   EXPECT_NEAR(divergenceOf(-0.01), 0.5e-4, 1e-8);
   EXPECT_NEAR(divergenceOf(100), 99, 0.01);
 }

@@ -43,6 +43,7 @@ static std::string error(std::string_view text, std::string_view context) {
   std::string out = "before";
   Status status = render(text, context, out);
   EXPECT_FALSE(status.ok()) << text << " gives " << out;
+  // Nobody may take half a prompt for a whole one.
   EXPECT_EQ(out, "before");
   return status.text;
 }
@@ -114,19 +115,24 @@ TEST(ChatTemplate, ErrorsNameThePlace) {
 // A template comes with a model file and may be hostile: time, memory,
 // recursion, overflow and cycles.
 TEST(ChatTemplate, WhatWouldNotEndIsStopped) {
+  // Loops of ten thousand million rounds.
   error("{% for i in range(99999) %}{% for j in range(99999) %}"
         "{% endfor %}{% endfor %}",
         "{}");
+  // A string that doubles sixty times.
   error("{% set n = namespace(s='ab') %}{% for i in range(60) %}"
         "{% set n.s = n.s + n.s %}{% endfor %}",
         "{}");
+  // A list inside a list, and so on: printing and freeing recurse.
   error("{% set n = namespace(l=[]) %}{% for i in range(999) %}"
         "{% set n.l = [n.l] %}{% endfor %}",
         "{}");
   error("{% macro f() %}{{ f() }}{{ f() }}{% endmacro %}{{ f() }}", "{}");
   error("{{ " + std::string(100000, '(') + " }}", "{}");
   error("{{ 9223372036854775807 + 1 }}", "{}");
+  // The one division that overflows; on x86 it would end the program.
   error("{{ (-9223372036854775807 - 1) // -1 }}", "{}");
+  // Values are counted, and a cycle of them would never be freed.
   error("{% set n = namespace() %}{% set n.n = n %}", "{}");
 }
 

@@ -55,6 +55,7 @@ TEST(Expr, SymbolsAndOrder) {
                            Expr::binary(ExprOp::Min, symbol(0), constant(5)));
   EXPECT_EQ(evaluate(expr, {9, 2}), 75);
   EXPECT_EQ(evaluate(expr, {3, 4}), -6);
+  // A mask: bit i stands for symbol i.
   EXPECT_EQ(exprSymbols(expr), 3u);
   EXPECT_EQ(exprSymbols(symbol(5)), 32u);
 }
@@ -118,6 +119,7 @@ TEST(Expr, MalformedIsRefused) {
   Expr longOne = constant(1);
   for (size_t i = 0; i < kMaxExprSteps; ++i)
     longOne.steps.push_back({ExprOp::Const, 1});
+  // It is too deep as well, but the number of steps is asked first.
   EXPECT_EQ(message(longOne, 0),
             "an expression has 257 steps; at most 256 are allowed");
 }

@@ -22,6 +22,8 @@ namespace gist::test {
 class FakeDriver {
 public:
   /// Settings are those of the process, so each test begins with a reset.
+  /// The loader knows a library by its path: this handle and the runtime's are
+  /// one library with one state.
   explicit FakeDriver(const std::string &kind)
       : kind(kind),
         path(kind == "hip" ? GIST_TEST_FAKE_HIP : GIST_TEST_FAKE_CUDA),
@@ -32,12 +34,14 @@ public:
   FakeDriver(const FakeDriver &) = delete;
   FakeDriver &operator=(const FakeDriver &) = delete;
 
+  /// Names of settings and counts are those of FakeGpu.h.
   void set(const char *name, long value) const {
     ASSERT_TRUE(find<int(const char *, long)>("gistFakeSet")(name, value));
   }
   long count(const char *name) const {
     return find<long(const char *)>("gistFakeCount")(name);
   }
+  /// As a user would, by the path of the library.
   Status open(std::unique_ptr<Device> &device, int index = 0) const {
     return openDevice(kind, {.index = index, .library = path}, device);
   }

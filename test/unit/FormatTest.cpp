@@ -62,6 +62,7 @@ TEST(Theta, NoCosineReachesThatOfATauOutside) {
 //===----------------------------------------------------------------------===//
 
 /// A row whose fields all differ, from each other and from those of other rows.
+/// All are exact in f32, which tables are made of.
 HeadPlace makePlace(int64_t row) {
   int64_t base = row * 100;
   return {.ringRow = base + 1,
@@ -127,6 +128,7 @@ public:
   explicit BitCount(size_t bytes) : counts(bytes * 8) {}
 
   void add(uint32_t byte, uint32_t shift, uint32_t bits) {
+    // Readers take one byte for each field.
     ASSERT_LE(shift + bits, 8u);
     for (uint32_t i = 0; i < bits; ++i)
       ++counts.at(byte * 8 + shift + i);
@@ -164,6 +166,7 @@ TEST(BlockFormats, FieldsFillTheirBlocks) {
     uint32_t bits = 0;
     for (size_t p = 0; p < info.numPlanes(); ++p) {
       count.addPlane(info.planes[p], info.blockLength);
+      // Planes follow each other from the lowest bit of a value on.
       EXPECT_EQ(info.planes[p].position, bits);
       bits += info.planes[p].bits;
     }
@@ -207,6 +210,7 @@ TEST(BlockFormats, NamesAndNumbersAreDistinct) {
   }
   EXPECT_EQ(types.size(), numTypes);
   WeightFormat found = WeightFormat::Q6_K;
+  // Files say Q4_1 and attributes q4_1.
   EXPECT_FALSE(formatOfName("q4_1", found));
   EXPECT_FALSE(formatOfAttribute("Q4_1", found));
   EXPECT_EQ(found, WeightFormat::Q6_K);
@@ -217,6 +221,7 @@ TEST(BlockFormats, NamesAndNumbersAreDistinct) {
   EXPECT_EQ(getBlockFormats().size(), numBlocks);
 }
 
+// Random values, so that a plane that takes bits of another one shows.
 TEST(BlockFormats, ValuesComeBackAsTheyWereWritten) {
   std::mt19937 random(3);
   for (WeightFormat format : getBlockFormats()) {
@@ -300,6 +305,7 @@ TEST(BlockFormats, BlocksStandForTheFormulasNumbers) {
         scale *= scaleOf(g);
       if (info.groupScales == GroupScales::Split)
         minimum *= -minimumOf(g);
+      // Exact: all are multiples of 0.5 that f32 holds.
       EXPECT_EQ(numbers[i], scale * (values[i] - info.zero) + minimum) << i;
     }
   }
@@ -374,6 +380,7 @@ TEST(PackedLayout, TextsAreReadAsTheyWerePrinted) {
 
 // From damaged files: signs, rests, factors that overflow.
 TEST(PackedLayout, OtherTextsAreRefused) {
+  // "q4_1/8x8u" among them: levels of q4_1 are unsigned without a 'u'.
   WeightStorage storage{WeightFormat::Q2_1, std::nullopt};
   for (const char *text :
        {"", "q4_1/", "q4_1/8", "q4_1/8x", "q4_1/x8", "q4_1/8x8 ", "q4_1/8x8v",
@@ -448,6 +455,7 @@ TEST(CpuFeatures, ArchitecturesAreNotMixed) {
   }
 }
 
+// gist-run compiles a model for its device by this name.
 TEST(Devices, HaveTargets) {
   EXPECT_STREQ(targetOfDevice("cpu"), "cpu");
   EXPECT_STREQ(targetOfDevice("hip"), "gfx942");

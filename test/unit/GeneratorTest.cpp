@@ -41,6 +41,7 @@ protected:
                       static_cast<ptrdiff_t>(std::min(window, tokens.size()));
         if (std::find(recent, tokens.end(), static_cast<int32_t>(token)) !=
             tokens.end())
+          // Either way the logit becomes smaller.
           logits[token] *= logits[token] > 0 ? 1 / penalty : penalty;
       }
       tokens.push_back(static_cast<int32_t>(
@@ -76,6 +77,7 @@ TEST_F(GeneratorTest, GreedyEqualsTheReference) {
   EXPECT_EQ(result.tokens, greedy(20));
   EXPECT_EQ(result.reason, FinishReason::MaxTokens);
   EXPECT_EQ(streamed, result.text);
+  // The prompt's own call gave the first of the 20.
   EXPECT_EQ(result.decodedTokens, 19);
   // All but the last token have been fed.
   EXPECT_EQ(session->position(), 24);
@@ -102,6 +104,7 @@ TEST_F(GeneratorTest, EndTokenStops) {
   // Make a token that the reference chooses into one that ends.
   std::vector<int32_t> expected = greedy(6);
   auto end = expected[4];
+  // The reference may have chosen it before.
   auto first = std::find(expected.begin(), expected.end(), end);
   model.writer.spec.model.stopTokens = {end};
   ASSERT_TRUE(Module::open(model.write(folder.file("m.gist")), module).ok());
@@ -187,6 +190,7 @@ TEST_F(GeneratorTest, Refusals) {
             "the module has no tokenizer");
   TinyModel small;
   small.writer.spec.model.vocabSize = 260;
+  // 260 would be refused before, as outside of the vocabulary.
   small.writer.spec.model.padToken = -1;
   ASSERT_TRUE(Module::open(small.write(folder.file("s.gist")), module).ok());
   EXPECT_EQ(loadTokenizer(*module, tokenizer).text,

@@ -17,6 +17,8 @@ using namespace gist;
 namespace {
 
 /// Writes a GGUF file value by value, so that a test can lie in any of them.
+/// Types of values are GGUF's numbers (4 is u32, 8 a string, 9 an array),
+/// types of tensors ggml's (0 is F32, 2 Q4_0, 3 Q4_1).
 struct Writer {
   std::vector<uint8_t> bytes;
 
@@ -30,6 +32,7 @@ struct Writer {
     bytes.insert(bytes.end(), value.begin(), value.end());
     return *this;
   }
+  /// "GGUF" as a little-endian word, and version 3.
   Writer &header(uint64_t tensors, uint64_t values) {
     return add<uint32_t>(0x46554747).add<uint32_t>(3).add(tensors).add(values);
   }
@@ -52,6 +55,7 @@ struct Writer {
     GgufFile file;
     Status status = read(file);
     EXPECT_FALSE(status.ok());
+    // A file that is refused leaves nothing that could be used by mistake.
     EXPECT_TRUE(file.tensors.empty() && file.metadata.empty());
     return status.text;
   }
@@ -112,6 +116,7 @@ TEST(GgufTest, ReadsTensorsOutermostDimensionFirst) {
                       .read(file);
   ASSERT_TRUE(status.ok()) << status.text;
   EXPECT_EQ(file.tensors.at("a").shape, (std::vector<int64_t>{3, 64}));
+  // Three rows of two blocks; b begins at the next multiple of 32.
   EXPECT_EQ(file.tensors.at("a").content.size, 3u * 2 * 20);
   EXPECT_EQ(file.tensors.at("b").fileOffset,
             file.tensors.at("a").fileOffset + 128);
@@ -262,6 +267,7 @@ TEST(GgufTest, CorruptBytesNeverCrash) {
       ASSERT_GE(tensor.content.data, bytes.data());
       ASSERT_LE(tensor.content.data + tensor.content.size,
                 bytes.data() + bytes.size());
+      // Reads all of the content: a wrong size shows under the sanitizer.
       std::vector<float> values(tensor.numElements());
       dequantize(tensor.format, tensor.content, values.data());
     }

@@ -24,6 +24,7 @@ protected:
   bool isHip() const { return GetParam() == "hip"; }
 
   void SetUp() override {
+    // Target 1, behind the CPU's: a session must not take the first it finds.
     model.addGpu(isHip() ? "gfx942" : "sm_90", GetParam(),
                  isHip() ? CodeFormat::Hsaco : CodeFormat::Ptx, GIST_FAKE_CODE);
     Status status = driver.open(device);
@@ -92,6 +93,7 @@ TEST_P(GpuDevice, PrefillDecodeScoreEmbed) {
       expectNear(session->logits(), model.logitsAfter(all.first(i + 1)));
     }
     ASSERT_EQ(session->statistics().size(), 1u);
+    // The last call had P = 38, and the kernel adds 1000.
     EXPECT_EQ(session->statistics()[0].values[0], 1038);
     ASSERT_TRUE(session->reset().ok());
     size_t seen = 0;
@@ -173,6 +175,8 @@ TEST_P(GpuDevice, GraphsThatAreNotUsedGo) {
   auto session = create();
   ASSERT_TRUE(session);
   for (int i = 0; i < 3; ++i)
+    // Ten lengths, where EntryBinding keeps eight. The longest comes first, so
+    // that memory does not grow and move.
     for (size_t count = 12; count > 2; --count) {
       std::vector<int32_t> tokens = someTokens(count);
       ASSERT_TRUE(session->reset().ok());
@@ -205,6 +209,7 @@ TEST_P(GpuDevice, GraphSurvivesNumbers) {
   for (int step = 0; step < 6; ++step) {
     ASSERT_TRUE(session->feed(std::span(tokens).first(1)).ok());
     std::vector<float> diluted = expected;
+    // Rows behind the five are zero, and the mean counts P + 1 of them.
     for (float &logit : diluted)
       logit *= 5.0f / static_cast<float>(6 + step);
     expectNear(session->logits(), diluted);
@@ -304,6 +309,7 @@ TEST_P(GpuDevice, MemoryIsZeroAndCopiesKeepOrder) {
   EXPECT_TRUE(device->download(memory.address(), nullptr, 0).ok());
   EXPECT_TRUE(device->upload(memory.address(), {}).ok());
   EXPECT_TRUE(device->clear(memory.address(), 0).ok());
+  // One byte too many, which the fake driver does not forgive.
   EXPECT_FALSE(device->upload(memory.address() + 998, {some.data(), 3}).ok());
 }
 
@@ -382,6 +388,7 @@ TEST_P(GpuDevice, Failures) {
   ASSERT_TRUE(session->feed(tokens).ok());
   driver.set("fail_graph", 1);
   std::vector<float> embedding;
+  // The first call of a kind is launched plainly; the second makes a graph.
   ASSERT_TRUE(session->embed(tokens, embedding).ok());
   EXPECT_EQ(session->embed(tokens, embedding).text,
             failure("make a graph ready"));
@@ -398,6 +405,7 @@ TEST_P(GpuDevice, Failures) {
 // Found when the session is made, not at the first launch.
 TEST_P(GpuDevice, ModulesThatDoNotFit) {
   auto message = [&](auto change) {
+    // Every case begins with the model that is right.
     TinyModel kept = model;
     change(model.writer.spec);
     load();
@@ -430,6 +438,7 @@ TEST_P(GpuDevice, ModulesThatDoNotFit) {
 
 // More than 48 KiB of shared memory must be asked for from CUDA; HIP gives it.
 TEST_P(GpuDevice, MuchSharedMemory) {
+  // Exactly 48 KiB need no permission; 60000 bytes do.
   model.writer.spec.kernels[2].code[1].sharedMemory = 49152;
   model.writer.spec.kernels[3].code[1].sharedMemory = 60000;
   load();

@@ -92,6 +92,8 @@ TEST_P(GpuDriver, Missing) {
 
 // An old driver would fail later, at a function that it lacks.
 TEST_P(GpuDriver, TooOld) {
+  // HIP counts 10^7 for a major version and 10^5 for a minor one, CUDA 1000
+  // and 10.
   driver.set("version", isHip() ? 50730201 : 11070);
   EXPECT_EQ(message(),
             "the " + title + " driver " + driver.path + " is version " +
@@ -106,6 +108,7 @@ TEST_P(GpuDriver, NoCard) {
 
 // The driver's words and its code are both in the sentence.
 TEST_P(GpuDriver, DoesNotStart) {
+  // Any code but success; the fake has one sentence for all of them.
   driver.set("fail_init", 3);
   EXPECT_EQ(message(), "the " + title + " driver could not look for cards: " +
                            (isHip() ? "something is wrong (hipErrorFake)"

@@ -33,6 +33,7 @@ TEST(LinearPlanTest, PlansAreReadAsTheyArePrinted) {
   plan.head = {
       .bits = 4, .isCompensated = true, .exactRows = 64, .exactBits = 8};
   plan.layers.resize(2);
+  // The second index is a LinearGroup: qkv, o, gate_up, down.
   plan.layers[0][1] = {.bits = 3};
   plan.layers[0][2] = {.bits = 2, .isCompensated = true, .k = 32};
   plan.layers[1][3] = {.k = 64, .epsilon = 0.25};
@@ -114,6 +115,7 @@ TEST(LinearSolveTest, RoundingIsOfferedBothWays) {
     EXPECT_TRUE(plan::chooseWithin(menus, bytes, chosen).ok());
     return plan::makePlan(menus, chosen, "");
   };
+  // Bytes of the layer at 4 bits and of the head at 8.
   LinearPlan four = choice(400 + 6800);
   EXPECT_EQ(four.layers[0][1], (LinearChoice{.bits = 4}));
   EXPECT_EQ(four.head, (LinearChoice{.bits = 8}));
@@ -203,7 +205,9 @@ TEST(LinearSolveTest, MeasuredLossesAreKept) {
     EXPECT_LE(measured.size(), 30u);
     EXPECT_LE(truth * plan::predictLoss(menus, chosen), kLimit);
     int64_t bytes = plan::countBytes(menus, chosen);
+    // 40 groups of 100 bytes would be the model as it is.
     EXPECT_LT(bytes, 4000);
+    // Options of a group are 20 bytes apart.
     ASSERT_TRUE(plan::chooseWithin(menus, bytes - 20, within).ok());
     EXPECT_GT(truth * plan::predictLoss(menus, within), kLimit);
     // The same again.

@@ -32,6 +32,7 @@ Matrix drawRows(std::mt19937 &random, int64_t count, int64_t size) {
   return draw(random, count, size) * mix;
 }
 
+/// addRows fills the lower triangle only.
 LinearMoments sumUp(const Matrix &rows) {
   LinearMoments moments;
   moments.sums = Eigen::MatrixXd::Zero(rows.cols(), rows.cols());
@@ -129,6 +130,7 @@ TEST(LinearRoundingTest, WhatASubspaceHoldsDoesNotCount) {
   };
   Compensation with, without;
   ASSERT_TRUE(prepareCompensation(moments.sums, nullptr, without).ok());
+  // Only with the basis does the rounding know what will be added back.
   ASSERT_TRUE(prepareCompensation(moments.sums, &basis.rows, with).ok());
   EXPECT_LT(outsideError(with), outsideError(without));
 }

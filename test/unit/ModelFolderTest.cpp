@@ -45,6 +45,7 @@ struct ModelFolderTest : testing::Test {
     ModelFolder result;
     Status status = openModelFolder(folder, result);
     EXPECT_FALSE(status.ok());
+    // A folder that is refused keeps no file mapped.
     EXPECT_TRUE(result.files.empty());
     // The folder's own name differs from run to run.
     std::string text = status.text, path = folder;
@@ -97,6 +98,7 @@ TEST_F(ModelFolderTest, SentenceTransformersFolder) {
   EXPECT_TRUE(result.pooling.normalize);
   EXPECT_EQ(result.pooling.maxTokens, 0);
 
+  // Real folders have such files; they limit nothing.
   for (const char *none : {"{}", R"({"max_seq_length":null})", "[]"}) {
     write("sentence_bert_config.json", none);
     ASSERT_TRUE(openModelFolder(folder, result).ok()) << none;

@@ -24,6 +24,7 @@ namespace {
 /// A module's bytes at an address as a mapped file would have.
 class AlignedCopy {
 public:
+  /// Whole pages, as aligned_alloc wants them, and one for an empty module too.
   explicit AlignedCopy(const std::string &content)
       : memory(static_cast<uint8_t *>(std::aligned_alloc(
             kPageAlignment,
@@ -124,6 +125,7 @@ TEST_F(Corruption, WildMetadataIsRefusedOrBinds) {
     AlignedCopy copy(content);
     for (unsigned changes = 1 + random() % 3; changes != 0; --changes) {
       uint64_t at = metadata.offset + random() % metadata.size;
+      // Bytes at which counts, signs and offsets turn over.
       static const uint8_t kEdges[] = {0, 1, 0x7f, 0x80, 0xff};
       copy.memory[at] = random() % 2 ? kEdges[random() % std::size(kEdges)]
                                      : static_cast<uint8_t>(random());
@@ -140,6 +142,7 @@ TEST_F(Corruption, WildMetadataIsRefusedOrBinds) {
     struct NoCode final : DeviceCode {
     } code;
     MemoryMap memory;
+    // Made-up addresses: binding computes with them and reads nothing there.
     memory.buffers.assign(module->spec().buffers.size(), {4096, 4096});
     for (const EntrySpec &entry : module->spec().entries) {
       EntryBinding binding(*module, entry, code);

@@ -50,6 +50,7 @@ TEST(Module, RoundTrip) {
 // A field that encode or decode forgets would survive the test above; here one
 // of each kind has a value that is not its default.
 TEST(Module, EveryFieldSurvives) {
+  // Decoding does not verify, so that numbers may refer to nothing.
   ModuleSpec spec;
   spec.model = {.architecture = "a",
                 .name = "n",
@@ -170,6 +171,8 @@ TEST(Module, StreamedWeightsComeInPieces) {
   EXPECT_EQ(folder.list(), std::vector<std::string>{"m.gist"});
 }
 
+// GPUs read queries, keys and values as one weight. A part that something else
+// reads alone must not be in the file a second time.
 TEST(Module, PartsOfAJoinedWeightHaveNoBytesOfTheirOwn) {
   TemporaryFolder folder;
   std::string a(128, 'a'), b(100, 'b'), both = a + b;
@@ -191,6 +194,7 @@ TEST(Module, PartsOfAJoinedWeightHaveNoBytesOfTheirOwn) {
     return module->spec().weights[joined].offset;
   };
   // Without its parts before it, the whole begins where the first one did.
+  // 128 and 100 bytes, each at a multiple of 64.
   EXPECT_EQ(build(true, "1.gist") + 128 + 128, build(false, "2.gist"));
 }
 
@@ -324,6 +328,7 @@ TEST_F(DamagedModule, HeaderHash) {
 // Refused before a table of that size is read.
 TEST_F(DamagedModule, TooManySections) {
   header.sectionCount = 1u << 31;
+  // Not sealed: the count is refused before the hash, which covers the table.
   std::memcpy(content.data(), &header, sizeof(header));
   EXPECT_EQ(message(),
             "the module has 2147483648 sections; at most 256 are allowed");
@@ -369,6 +374,7 @@ TEST_F(DamagedModule, SectionsOverlap) {
 }
 
 TEST_F(DamagedModule, Alignment) {
+  // An offset modulo zero would end the program.
   section(SectionKind::Weights).alignment = 0;
   seal();
   EXPECT_EQ(message(), "weight section at offset 4096 is not aligned to 0");

@@ -67,6 +67,8 @@ double readPacked(PackingAttr packing, const uint8_t *block, int64_t column,
     uint8_t byte = values[step * columns * depth + lane];
     u = packing.getIsSigned() ? static_cast<int8_t>(byte) : byte;
   } else if (packing.getBits() < 4) {
+    // A plane of two bits, 8 bytes a column, then one of the third bit, 4 bytes
+    // a column.
     int64_t number = step * columns * depth + lane;
     u = values[number % (8 * columns)] >> (2 * (number / (8 * columns))) & 3;
     values += 8 * columns;
@@ -74,6 +76,7 @@ double readPacked(PackingAttr packing, const uint8_t *block, int64_t column,
       u |= (values[number % (4 * columns)] >> (number / (4 * columns)) & 1)
            << 2;
   } else {
+    // Two steps share a byte; the even one is in the low half.
     u = values[step / 2 * columns * depth + lane] >> (4 * (step % 2)) & 15;
     if (packing.getIsSigned() && u > 7)
       u -= 16;
@@ -92,6 +95,7 @@ std::vector<uint8_t> makeBlocks(const FormatInfo &format, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     uint8_t *block = bytes.data() + i * format.blockBytes;
     auto shrink = [&](uint32_t half) {
+      // Keeps the sign and the fraction; the exponent becomes that of 2^-3.
       block[half + 1] = 0x30 | (block[half + 1] & 0x83);
     };
     shrink(format.scale);
@@ -140,6 +144,7 @@ TEST(PackWeightsTest, PackedWeightsStandForTheSameNumbers) {
                 shape[0] * shape[1] * shape[2]);
       for (int64_t row = 0; row < kRows; ++row)
         for (int64_t i = 0; i < kColumns; ++i) {
+          // Blocks of 32 values of as many rows as the packing has columns.
           const uint8_t *block =
               packed.data() +
               (row / packing.getColumns() * shape[1] + i / 32) * shape[2];

@@ -40,6 +40,7 @@ TEST(Plan, WrittenAndReadAgain) {
 TEST(Plan, FitsTheCalibrationsCache) {
   constexpr int64_t kContext = 64;
   Plan plan = makePlan(), wide = makeCalibrationPlan(2, 2);
+  // Rings are a window and a block long, so both must count the same blocks.
   wide.block = plan.block;
   CacheLayout layout;
   ASSERT_TRUE(layOutCache(wide, kContext, layout).ok());
@@ -71,8 +72,10 @@ TEST(Plan, DrawsAtRandom) {
   CacheLayout layout;
   ASSERT_TRUE(layOutCache(makePlan(), 64, layout).ok());
   HeadPlace place = readPlace(layout.table, 3);
+  // The window and a block: a block is written before tokens leave.
   EXPECT_EQ(place.ringRows, 4 + 8);
   EXPECT_EQ(place.capacity, 20); // 0.3 * 64, rounded up
+  // Only heads with a window alone have sinks.
   EXPECT_EQ(place.sinks, -1);
   EXPECT_EQ(place.theta, static_cast<double>(2.3F));
 }
@@ -101,6 +104,7 @@ TEST(Plan, HasNoRoomInASmallerCache) {
   plan.layers.pop_back();
   EXPECT_EQ(fitPlan(plan, layout.table, 64, table).text,
             "the plan has fewer heads than the module");
+  // And more heads than the module has.
   plan.layers.resize(3, plan.layers.front());
   EXPECT_FALSE(fitPlan(plan, layout.table, 64, table).ok());
 }

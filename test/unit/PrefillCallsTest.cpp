@@ -39,6 +39,7 @@ TEST(PrefillCalls, AsManyTokensAsThereIsMemoryFor) {
 TEST(PrefillCalls, NeverFewerThanTheLeast) {
   EXPECT_EQ(choose(8192, 0), kLeastPrefillTokens);
   EXPECT_EQ(choose(700, 0), kLeastPrefillTokens);
+  // The module itself takes fewer.
   EXPECT_EQ(choose(100, 0), 100);
 }
 
@@ -71,6 +72,7 @@ TEST(PrefillCalls, CallsAreAboutAsLarge) {
   EXPECT_EQ(calls(8192, 8192), Calls{8192});
   EXPECT_EQ(calls(8200, 8192), (Calls{4224, 3976}));
   EXPECT_EQ(calls(32000, 8192), (Calls{8064, 8064, 7936, 7936}));
+  // Three calls of 344 tokens, rounded up to tiles.
   EXPECT_EQ(calls(1030, 512), (Calls{384, 384, 262}));
   EXPECT_EQ(calls(7, 3), (Calls{3, 3, 1})); // Fewer than a tile stay as asked.
 }

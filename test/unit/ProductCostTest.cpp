@@ -16,6 +16,7 @@
 using namespace gist;
 
 namespace {
+/// Tiles are rows, columns and stages, as ProductTile has them.
 struct Measured {
   ProductSize size;
   ProductTile tile;
@@ -111,6 +112,7 @@ static constexpr Measured kMeasured[] = {
 
 static const GpuInfo &getGpu() { return *getGpuInfo("sm_90"); }
 
+// Logarithms, so that twice and half of the time are errors of one size.
 TEST(ProductCost, IsNearWhatWasMeasured) {
   double sum = 0;
   for (const Measured &kernel : kMeasured) {
@@ -123,6 +125,8 @@ TEST(ProductCost, IsNearWhatWasMeasured) {
   EXPECT_LT(sum / std::size(kMeasured), .08);
 }
 
+// What the estimate is for: of the tiles that were measured for a product, the
+// one that it finds cheapest is nearly the fastest.
 TEST(ProductCost, ChoosesWhatIsFast) {
   using Key = std::tuple<int64_t, int64_t, int64_t>;
   std::map<Key, llvm::SmallVector<Measured>> products;
@@ -145,6 +149,7 @@ TEST(ProductCost, ChoosesWhatIsFast) {
   }
 }
 
+// Code that needs more workgroup memory is refused when a session loads it.
 TEST(ProductCost, TilesFitTheCard) {
   auto tiles = getProductTiles(getGpu());
   EXPECT_FALSE(tiles.empty());

@@ -32,6 +32,7 @@ static std::vector<uint8_t> make(const WeightSpec &weight) {
 }
 
 /// The numbers of a weight in double precision.
+/// Decoded by hand, because the weights are made with the functions of Half.h.
 static std::vector<double> numbersOf(const WeightSpec &weight) {
   std::vector<uint8_t> bytes = make(weight);
   EXPECT_EQ(bytes.size(), weight.size);
@@ -64,6 +65,7 @@ class RandomWeights : public ::testing::TestWithParam<const char *> {};
 TEST_P(RandomWeights, AreSpreadAsAsked) {
   std::string format = GetParam();
   uint64_t width = format == "f32" ? 4 : 2;
+  // Half a unit in the last place of bf16 or f16; f32 is finer.
   double precision = format == "bf16" ? 1.0 / 256 : 1.0 / 2048;
   for (auto [mean, spread] :
        {std::pair(0.0F, 0.02F), std::pair(1.0F, 0.1F), std::pair(-300.0F, 7.0F),
@@ -75,6 +77,7 @@ TEST_P(RandomWeights, AreSpreadAsAsked) {
                                              .size = width * 40001,
                                              .random = {{mean, spread}}});
     ASSERT_EQ(numbers.size(), 40001u);
+    // 2^-25 is half of the smallest f16.
     double slack = (std::abs(mean) + spread) * precision + 0x1p-25;
     double sum = 0, squares = 0;
     for (double number : numbers) {
@@ -82,6 +85,7 @@ TEST_P(RandomWeights, AreSpreadAsAsked) {
       sum += number - mean;
       squares += (number - mean) * (number - mean);
     }
+    // That of an even spread over [-s, s].
     double deviation = spread / std::sqrt(3.0), n = double(count);
     EXPECT_NEAR(sum / n, 0, 6 * deviation / std::sqrt(n) + slack);
     EXPECT_NEAR(std::sqrt(squares / n), deviation,
@@ -152,6 +156,7 @@ TEST(RandomWeight, IsNotInTheFile) {
   for (const char *name : {"one", "two"})
     model.writer.addRandomWeight(name, "f16", {1 << 20}, 2 << 20, {0, 1});
   std::string path = model.write(folder.file("random.gist"));
+  // The numbers would take 4 MiB; metadata grows by less than a page.
   EXPECT_LT(readFile(path).size(), before + 4096);
   std::shared_ptr<const Module> module;
   Status status = Module::open(path, module);

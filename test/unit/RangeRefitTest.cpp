@@ -34,6 +34,7 @@ LinearMoments sumUp(const Matrix &rows) {
   return moments;
 }
 
+/// Where a refit starts: the ranges are those of each block's values.
 std::vector<uint8_t> roundNearest(const Matrix &weight, WeightFormat format) {
   const FormatInfo &info = formatInfo(format);
   std::vector<uint8_t> blocks(static_cast<size_t>(weight.size()) /
@@ -69,6 +70,7 @@ TEST(RangeRefitTest, RangesThatFitAreFound) {
     // The same levels with other ranges.
     std::vector<uint8_t> wrong = blocks;
     for (size_t at = 0; at < wrong.size(); at += formatInfo(format).blockBytes)
+      // The lowest bit of the exponent of d: twice or half the range.
       wrong[at + 1] ^= 0x04;
     ASSERT_GT((expand(wrong, format, 8, 64) - weight).norm(), 1);
     refitRanges(weight, format, sumUp(rows), contexts, wrong);
@@ -102,6 +104,7 @@ TEST(RangeRefitTest, NoOtherRangesAreBetter) {
         half = static_cast<uint16_t>(half + change);
         other[block * bytes + part] = static_cast<uint8_t>(half & 255);
         other[block * bytes + part + 1] = static_cast<uint8_t>(half >> 8);
+        // Three blocks of 32 are a row. Other rows do not see the change.
         auto row = static_cast<Eigen::Index>(block / 3);
         EXPECT_GT(errors(other)[row], found[row] * (1 - 1e-6));
       }

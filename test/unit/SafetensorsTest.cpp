@@ -163,6 +163,7 @@ TEST(SafetensorsTest, CorruptBytesNeverCrash) {
     }
     if (random() % 8 == 0)
       bytes.resize(random() % bytes.size());
+    // So that the sanitizer sees reads behind the end.
     bytes.shrink_to_fit();
     SafetensorsFile file;
     if (!readSafetensors({bytes.data(), bytes.size()}, file).ok()) {

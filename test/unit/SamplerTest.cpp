@@ -42,6 +42,7 @@ static std::set<int32_t> support(SamplerOptions options,
                                  const std::vector<float> &logits) {
   Sampler sampler = make(options);
   std::set<int32_t> seen;
+  // Enough for the rarest token below, which has a probability of 0.1.
   for (int i = 0; i < 5000; ++i)
     seen.insert(draw(sampler, logits));
   return seen;
@@ -165,6 +166,7 @@ TEST(Sampler, DrawsByTheOrderOfTokens) {
   auto drawWith = [&](int64_t topK, int64_t random) {
     Sampler sampler;
     SampleSettings settings;
+    // So cold that a logit of 0 beside one of 1 has no weight left.
     settings.numbers[SampleSettings::Scale] = std::bit_cast<int32_t>(1e9f);
     settings.numbers[SampleSettings::TopK] = topK;
     settings.numbers[SampleSettings::Random] = random;

@@ -29,6 +29,7 @@ static std::vector<float> makeRows(const std::vector<double> &angles) {
 
 static void addRows(SelectionCurveMeter &meter, size_t layer,
                     const std::vector<float> &rows) {
+  // Rows of two numbers, one after the other.
   meter.add("residual", layer, 0, {rows.data(), rows.size() / 2, 2, 2});
 }
 
@@ -92,6 +93,7 @@ TEST(SelectionCurves, AgainstTheLayerBefore) {
   SelectionCurveMeter meter(4, {0.3});
   for (int window = 0; window < 2; ++window) {
     addRows(meter, 0, makeRows({0, 0.5, 1, 1}));
+    // Layer 0 keeps 0, 1 and 2 in both windows.
     // In the second window nothing changes.
     addRows(meter, 1,
             window == 0 ? makeRows({0, 0, 1, 0.5}) : makeRows({0, 0.5, 1, 1}));

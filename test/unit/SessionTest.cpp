@@ -117,6 +117,7 @@ TEST_P(SessionTest, StateOfAnother) {
   std::span<const int32_t> all = tokens;
   auto first = create(), second = create();
   ASSERT_TRUE(first->feed(all.first(12)).ok());
+  // Something else, which must be gone afterwards.
   ASSERT_TRUE(second->feed(others).ok());
   ASSERT_TRUE(second->takeState(*first).ok());
   EXPECT_EQ(second->position(), 12);
@@ -124,6 +125,7 @@ TEST_P(SessionTest, StateOfAnother) {
   expectNear(second->logits(), model.logitsAfter(tokens));
   auto smaller = create({.context = 16});
   ASSERT_TRUE(smaller);
+  // Its buffers are smaller than what would be copied.
   EXPECT_EQ(smaller->takeState(*first).text,
             "a session takes state only from a session of the same module and "
             "capacity");
@@ -183,6 +185,7 @@ TEST_P(SessionTest, ScoreGivesEveryPosition) {
 // slowly.
 TEST_P(SessionTest, ScoreWithoutItsEntryIsTheSame) {
   auto &entries = model.writer.spec.entries;
+  // The third entry of TinyModel is score.
   entries.erase(entries.begin() + 2);
   load();
   std::vector<int32_t> tokens = someTokens(9);
@@ -344,6 +347,7 @@ TEST_P(SessionTest, FullContextIsRefusedBeforeAnythingRuns) {
   auto larger = create({.context = 100});
   ASSERT_TRUE(larger);
   EXPECT_TRUE(larger->feed(someTokens(100)).ok());
+  // The cache and the word of the statistic.
   EXPECT_EQ(larger->memoryUse().state, 100u * TinyModel::kWidth * 4 + 4);
 }
 
@@ -418,6 +422,7 @@ TEST_P(SessionTest, RangesAreChecked) {
             "entry 'prefill' command 3: means: 144 bytes at offset 145 do not "
             "fit in 288");
   EXPECT_EQ(message([](ModuleSpec &spec) {
+              // One byte behind the 40 rows of the cache.
               spec.entries[0].commands[1].args[1].value =
                   spec.addConstant(40 * 36 + 1);
             }),
@@ -471,14 +476,15 @@ TEST_P(SessionTest, ProfileAndTrace) {
   EXPECT_EQ(json["traceEvents"].size(), 13u);
   double last = 0;
   for (const auto &event : json["traceEvents"])
+    // Track 2 has the commands.
     if (event["ph"] == "X" && event["tid"] == 2) {
       EXPECT_GE(event["ts"].get<double>(), last);
       last = event["ts"].get<double>();
     }
 }
 
-// One sequence for the mean of symbols that never change must be replayed; the
-// cache's place changes with every token and must not be.
+// A list that is bound to the same addresses again may be replayed. The place
+// in the cache moves with P, so a recording for another P may not.
 TEST_P(SessionTest, BindingRepeatsOnlyWhatChanged) {
   auto session = create();
   ASSERT_TRUE(session);
@@ -503,6 +509,7 @@ TEST_P(SessionTest, BindingRepeatsOnlyWhatChanged) {
   ASSERT_TRUE(binding.bind(symbols, memory).ok());
   EXPECT_TRUE(binding.findRecording());
   EXPECT_EQ(binding.list().args[5], 4096u);
+  // Memory has moved: what was recorded has the old addresses.
   ++memory.generation;
   ASSERT_TRUE(binding.bind(symbols, memory).ok());
   EXPECT_FALSE(binding.findRecording());

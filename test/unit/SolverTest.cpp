@@ -22,7 +22,9 @@ Heads makeHeads(std::mt19937 &random, size_t count, size_t options,
   std::uniform_real_distribution<> uniform(0, 1);
   Heads heads;
   for (size_t i = 0; i < count; ++i) {
+    // Option 0 is dense: all of the work, and nothing is spent.
     heads.push_back({{1, std::vector<double>(budgets)}});
+    // Some heads mind being cut fifty times as much as others.
     double scale = std::exp(4 * uniform(random) - 2);
     for (size_t j = 1; j < options; ++j) {
       HeadOption option{uniform(random), {}};
@@ -99,6 +101,7 @@ TEST(Solver, OneScarceBudgetAmongSeveralIsFound) {
     heads.push_back({{1, {0, 0}}, {0.5, {odd, 1 - odd}}});
   }
   std::vector<size_t> choices = chooseOptions(heads, {2, 100});
+  // Two of the odd heads and all ten even ones are cut.
   EXPECT_DOUBLE_EQ(totalWork(heads, choices), 20 - 0.5 * 12);
 }
 

@@ -54,6 +54,7 @@ TEST(ThreadGovernor, GivesUpOneCore) {
   // 4000 and 8000 ms. Each is four runs: the fourth brings what was lost above
   // 15 % of 40 ms.
   int fewer = machine.run(16'000, lost);
+  // 16 seconds are 4000 runs.
   EXPECT_GT(fewer, 4000 - 4 * 7);
   EXPECT_GE(machine.governor.threads(), 3u);
 }

@@ -54,6 +54,7 @@ TEST(ThreadPool, WakesSleepers) {
   };
   for (int i = 0; i < 5; ++i) {
     pool.run(body, &count);
+    // Threads spin for about 0.1 ms before they sleep.
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   EXPECT_EQ(count, 15);
@@ -73,9 +74,12 @@ TEST(ThreadPool, BarrierSeparatesPhases) {
       [](void *context, unsigned thread) {
         auto &shared = *static_cast<Shared *>(context);
         for (int phase = 0; phase < kPhases; ++phase) {
+          // A weighted sum, because a plain one would not show swapped
+          // neighbours.
           shared.to[thread] =
               shared.from[(thread + 1) % kThreads] * 3 + shared.from[thread];
           shared.barrier.arriveAndWait();
+          // The second barrier holds the others until the vectors are swapped.
           if (thread == 0)
             std::swap(shared.from, shared.to);
           shared.barrier.arriveAndWait();

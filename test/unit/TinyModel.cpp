@@ -72,7 +72,7 @@ std::vector<std::string> TemporaryFolder::list() const {
   return names;
 }
 
-/// Bytes are tokens; four special ones follow.
+/// Bytes are tokens; five special ones follow.
 /// A chat template that is easy to check by eye.
 static TokenizerSpec byteTokenizer() {
   TokenizerSpec spec;
@@ -112,6 +112,8 @@ TinyModel::TinyModel(uint32_t seed, bool scaled) {
   spec.model.padToken = 260;
   spec.model.stopTokens = {kEnd};
   spec.model.properties["compute"] = "f32";
+  // Tokens of a call, tokens before it, and the capacity. Sessions find them by
+  // these names.
   spec.symbols = {{"T", 1, kMaxTokens, 1},
                   {"P", 0, kMaxContext, 0},
                   {"C", 1, kMaxContext, kContext}};
@@ -150,6 +152,7 @@ enum BufferNumber : uint32_t {
   Embedding,
   Count,
 };
+/// Positions in ModuleSpec::kernels.
 enum KernelNumber : uint32_t { Embed, Append, Mean, Head, CountPast };
 } // namespace
 
@@ -219,7 +222,10 @@ void TinyModel::addKernels() {
 void TinyModel::addEntries() {
   ModuleSpec &spec = writer.spec;
   Expr t = Expr::symbol(0), p = Expr::symbol(1);
+  // In bytes: where the rows of this call go.
   ExprId place = spec.addExpr(p * Expr::constant(4 * kWidth));
+  // Prefill needs one mean, of all rows up to its last token. Score needs one
+  // for each token: the first is of P + 1 rows, each next of one more.
   ExprId upToLast = spec.addExpr(p + t);
   ExprId upToFirst = spec.addExpr(p + Expr::constant(1));
   ExprId flops = spec.addExpr(t * Expr::constant(2 * kVocab * kWidth));
@@ -275,6 +281,7 @@ void TinyModel::addEntries() {
   EntrySpec prefill =
       entry(kEntryPrefill, Logits,
             {embed, append, count, mean(kNone, upToLast), head(kNone, Logits)});
+  // The same commands, for calls of one token.
   EntrySpec decode = prefill;
   decode.name = kEntryDecode;
   decode.maxTokens = 1;
@@ -296,6 +303,7 @@ void TinyModel::addEntries() {
 void TinyModel::addSampling() {
   ModuleSpec &spec = writer.spec;
   auto first = static_cast<uint32_t>(spec.buffers.size());
+  // Five numbers of 8 bytes: SampleSettings.
   ExprId one = spec.addConstant(1), five = spec.addConstant(5);
   spec.buffers.push_back({.name = "sampling",
                           .kind = BufferKind::Input,
@@ -333,6 +341,7 @@ void TinyModel::addGpu(const std::string &name, const std::string &device,
                     .features = {},
                     .format = format},
                    std::move(code));
+  // Workgroups are kThreads of TinyGpuKernels.c.
   for (KernelSpec &kernel : writer.spec.kernels)
     kernel.code.push_back({.target = target,
                            .symbol = "tiny_" + kernel.name,

@@ -22,6 +22,8 @@ namespace gist::test {
 /// A module with a cache, made of TinyKernels.c, and what it must compute.
 class TinyModel {
 public:
+  /// Not a multiple of the 16 logits of a workgroup, so that the last one is
+  /// cut.
   static constexpr int64_t kVocab = 261; ///< bytes, then special tokens
   static constexpr int64_t kWidth = 9;
   static constexpr int64_t kMaxTokens = 24; ///< of one call
@@ -36,6 +38,7 @@ public:
 
   /// Lets entries "draw" a token on the device: the random number of their
   /// settings itself, modulo the vocabulary.
+  /// Its kernel has code for the CPU alone.
   void addSampling();
 
   /// Adds code for a GPU: the same kernels under the same symbols.
@@ -57,7 +60,10 @@ private:
   void addKernels();
   void addEntries();
 
+  /// Row-major, kVocab rows of kWidth. The writer has a view of it, so a copy
+  /// of a model must not outlive the model that it was made from.
   std::vector<float> embeddings;
+  /// Expressions that buffers and commands share.
   ExprId symbolT = 0, symbolP = 0, width = 0, vocab = 0;
 };
 

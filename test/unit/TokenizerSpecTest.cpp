@@ -109,6 +109,7 @@ TEST(TokenizerSpec, EveryTruncationIsRefused) {
 // A newer module must be refused rather than read wrongly.
 TEST(TokenizerSpec, OtherVersionsAreRefused) {
   std::string bytes = fullSpec(TokenizerModel::ByteBpe).serialize();
+  // The version is first, as a little-endian word.
   bytes[0] = 9;
   TokenizerSpec spec;
   Status status = read(bytes, spec);
@@ -159,6 +160,7 @@ TEST(TokenizerSpec, IdsOutOfRangeAreRefused) {
 /// Whatever is read from a damaged section is usable or refused: under the
 /// sanitizers this finds reads out of bounds.
 TEST(TokenizerSpec, DamagedSectionsDoNoHarm) {
+  // A generator of our own, so that the rounds are the same everywhere.
   uint64_t state = 1;
   auto random = [&](uint64_t bound) {
     state = state * 6364136223846793005u + 1442695040888963407u;
@@ -197,6 +199,8 @@ TEST(TokenizerSpec, DamagedSectionsDoNoHarm) {
       }
       ++usable;
       std::vector<int32_t> ids;
+      // What every option of the spec acts on: added tokens, an accent, digits,
+      // a byte that is not UTF-8, a Chinese character.
       tokenizer.encode("ab <s> \u00C9two words 12\xFF\u4E2D", ids);
       for (int32_t id : ids)
         ASSERT_LT(static_cast<size_t>(id), tokenizer.vocabSize());

@@ -125,6 +125,7 @@ TEST(Tokenizer, LongWordsTakeNoQuadraticTime) {
           .ok());
   // 2^20 letters: a quadratic algorithm would need 10^12 steps.
   Ids ids = encode(tokenizer, std::string(1 << 20, 'a'));
+  // Eight letters each: the third merge, after 256 bytes.
   EXPECT_EQ(ids, Ids((1 << 20) / 8, 258));
 }
 
@@ -178,6 +179,7 @@ TEST(Tokenizer, StreamsWholeCharacters) {
 
 TEST(Tokenizer, BytesWithoutATokenAreSkippedOrUnknown) {
   TokenizerSpec spec = byteSpec({});
+  // An empty text is a token that no text gives.
   spec.vocab['b'].clear();
   Tokenizer tokenizer;
   ASSERT_TRUE(Tokenizer::create(spec, tokenizer).ok());

@@ -59,6 +59,7 @@ static const BrokenRule kRules[] = {
      "symbol 'T' starts at 25, which is outside its bounds 1 and 24"},
     {"SymbolCount",
      [](ModuleSpec &s) {
+       // Sets of symbols are masks of 64 bits.
        while (s.symbols.size() < 65)
          s.symbols.push_back({"s" + std::to_string(s.symbols.size()), 0, 0, 0});
      },
@@ -152,6 +153,7 @@ static const BrokenRule kRules[] = {
      [](ModuleSpec &s) { s.entries[0].commands[0].grid[2] = 4000; },
      "entry 'prefill': command 0: grid 4000 does not exist; there are 20"},
     {"CommandAfter",
+     // Itself: a command can wait for earlier ones only.
      [](ModuleSpec &s) { s.entries[0].commands[2].after = {2}; },
      "entry 'prefill': command 2: earlier command 2 does not exist; there are "
      "2"},

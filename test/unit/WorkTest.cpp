@@ -21,6 +21,7 @@ struct Simulation {
   int64_t block;
   std::vector<double> angles;
 
+  /// What is kept of tokens that left: clusters by their direction, or sinks.
   std::vector<double> units = {};
   HeadWork work = {};
 
@@ -29,6 +30,7 @@ struct Simulation {
     for (int64_t t = begin; t < end; ++t) {
       if (choice.kind == HeadKind::Window) {
         if (static_cast<int64_t>(units.size()) < choice.sinks)
+          // Sinks are counted; their direction is never asked for.
           units.push_back(0);
         continue;
       }
@@ -52,6 +54,7 @@ struct Simulation {
   void run(WorkMeter &meter) {
     auto count = static_cast<int64_t>(angles.size());
     for (int64_t past = 0; past < count; past += block) {
+      // Tokens leave a block at a time, when the next block begins.
       if (past > 0)
         absorb(firstExact(past - block), firstExact(past));
       int64_t tokens = std::min(block, count - past);
@@ -67,6 +70,7 @@ struct Simulation {
 };
 } // namespace
 
+/// Sizes that all differ, so that a swap shows.
 static constexpr AttentionShape kShape{
     .layers = 1, .kvHeads = 1, .queryHeads = 3, .keySize = 5, .valueSize = 7};
 

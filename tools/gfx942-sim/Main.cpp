@@ -68,12 +68,14 @@ struct Options {
   LaunchRequest request;
   Config config;
   bool counters = false, time = false, list = false;
+  // As given. Files are opened only after the code object has been read.
   std::vector<std::string> arguments;
 };
 } // namespace
 
 /// X, X,Y or X,Y,Z. An axis of 0 would launch nothing.
 static bool parseDims(const std::string &text, Dim3 &dims) {
+  // Axes that are left out keep 1.
   uint32_t *axes[] = {&dims.x, &dims.y, &dims.z};
   const char *at = text.c_str();
   for (uint32_t *axis : axes) {
@@ -111,6 +113,7 @@ static Buffer makeBuffer(uint64_t size) {
 }
 
 /// Appends one argument's bytes to the kernarg segment, naturally aligned.
+/// Compilers lay arguments out like this; --list shows where they expect them.
 template <typename T> static void append(std::vector<uint8_t> &bytes, T value) {
   bytes.resize((bytes.size() + sizeof(T) - 1) / sizeof(T) * sizeof(T));
   const auto *raw = reinterpret_cast<const uint8_t *>(&value);
@@ -168,6 +171,7 @@ static std::optional<std::string> addArgument(const std::string &text,
   } else {
     return "argument '" + text + "' is of no known kind; see --help";
   }
+  // Device addresses are host addresses (Memory.h).
   append(kernarg, reinterpret_cast<uint64_t>(buffer.bytes.get()));
   buffers.push_back(std::move(buffer));
   return std::nullopt;
@@ -253,6 +257,8 @@ static std::string run(Options &options) {
     return options.file + ": " + error;
   if (options.list) {
     for (const Kernel &kernel : object->getKernels()) {
+      // Both kinds of registers are one file, which the accumulation offset
+      // splits.
       std::printf("%s lds=%u scratch=%u vgpr=%u agpr=%u\n", kernel.name.c_str(),
                   kernel.ldsSize, kernel.scratchSize, kernel.accumOffset,
                   kernel.vectorRegisters - kernel.accumOffset);
@@ -273,11 +279,14 @@ static std::string run(Options &options) {
     if (auto problem =
             addArgument(argument, buffers, options.request.arguments))
       return *problem;
+  // Added when all arguments are known to be right.
   for (const Buffer &buffer : buffers)
     memory.add(buffer.bytes.get(), buffer.size);
 
+  // Filled up to the instruction that failed, too.
   Counters counters;
   auto start = std::chrono::steady_clock::now();
+  // The time includes the checks, and says nothing about a card.
   error = launch(options.request, memory, options.config, counters);
   std::chrono::duration<double> seconds =
       std::chrono::steady_clock::now() - start;

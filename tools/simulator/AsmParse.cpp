@@ -58,6 +58,7 @@ ParsedLine gist::sim::splitLine(std::string_view line) {
   parsed.isSdwa = consumeBack(name, "_sdwa");
   if (!consumeBack(name, "_e32"))
     consumeBack(name, "_e64");
+  // A copy: tables of operations are looked up by it.
   parsed.mnemonic = std::string(name);
   if (end == std::string_view::npos)
     return parsed;
@@ -99,6 +100,7 @@ static bool parseNamedRegister(std::string_view text, Operand &operand) {
     uint16_t reg;
     uint8_t count;
   };
+  // The printer writes some registers by name and never by number.
   static constexpr Name kNames[] = {{"vcc", kVcc, 2},
                                     {"vcc_lo", kVcc, 1},
                                     {"vcc_hi", kVcc + 1, 1},
@@ -152,6 +154,7 @@ static bool parseNumberedRegister(std::string_view text, Operand &operand) {
       return false;
     last = first;
   }
+  // Not checked against the register file: LLVM prints what it has decoded.
   operand.reg = static_cast<uint16_t>(base + first);
   operand.count = static_cast<uint8_t>(last - first + 1);
   return true;
@@ -161,6 +164,8 @@ static bool parseNumberedRegister(std::string_view text, Operand &operand) {
 /// rounded and has bits of its own.
 /// The printer writes 0.15915494 for all three types.
 static uint64_t floatConstant(double value, ValueType type) {
+  // No other inline constant lies near, and literals are printed in
+  // hexadecimal.
   bool isInverseTwoPi = value > 0.159 && value < 0.1592;
   switch (type) {
   case ValueType::B16:
@@ -339,6 +344,7 @@ static bool parseDpp(std::string_view name, std::string_view value,
 static bool parseSwizzle(std::string_view text, int32_t &bits) {
   if (!consumeFront(text, "swizzle(") || !consumeBack(text, ")"))
     return false;
+  // The names are LLVM's; the hardware knows only the 16 bits.
   std::vector<int64_t> numbers;
   size_t comma = text.find(',');
   std::string_view kind = text.substr(0, comma);

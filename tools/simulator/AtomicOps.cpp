@@ -51,6 +51,8 @@ template <typename T, typename Function>
 static T update(uint8_t *pointer, Function function, T a, T b) {
   // The pointer is aligned: resolveLane has checked it.
   T *memory = reinterpret_cast<T *>(pointer);
+  // Compare and exchange for all of them: the host has no atomic for most of
+  // these functions.
   T old = __atomic_load_n(memory, __ATOMIC_RELAXED);
   while (!__atomic_compare_exchange_n(memory, &old, function(old, a, b),
                                       /*weak=*/true, __ATOMIC_SEQ_CST,
@@ -87,6 +89,7 @@ static void runMemoryAtomic(Wave &wave, const Inst &inst) {
 template <typename T, typename Function>
 static void runLdsAtomic(Wave &wave, const Inst &inst) {
   bool returns = inst.dst.isVector();
+  // 16 bits are enough: LDS has 64 KiB.
   uint16_t addresses[kLanes];
   unsigned count = 0;
   forEachLane(wave.exec(), [&](unsigned lane) {

@@ -22,6 +22,7 @@ namespace gist::sim {
 struct BufferResource {
   uint64_t base;
   uint32_t stride, records;
+  // Neither is implemented; instructions that use such a buffer fail.
   bool swizzled, addsThreadId;
 
   explicit BufferResource(const uint32_t *words)

@@ -25,6 +25,7 @@
 #include <cstring>
 
 using namespace gist::sim;
+// LLVM's reader checks the headers; the segments are checked here.
 using Elf = llvm::object::ELFFile<llvm::object::ELF64LE>;
 
 /// Consumes an llvm::Error into `error`; true if there was one.
@@ -205,6 +206,7 @@ std::unique_ptr<CodeObject> CodeObject::load(const void *bytes, uint64_t size,
         error = "a segment lies outside the file";
         return nullptr;
       }
+      // Memory behind the file's bytes is zero, as resize() leaves it.
       extent = std::max<uint64_t>(extent, segment.p_vaddr + segment.p_memsz);
     }
   // A page more, so that the base can be moved to a page boundary: code may
@@ -223,6 +225,7 @@ std::unique_ptr<CodeObject> CodeObject::load(const void *bytes, uint64_t size,
         codeSize = segment.p_filesz;
       }
     }
+  // Relocated before it is decoded: instructions may hold addresses.
   if (!relocate(*elf, object->imageBase, extent, error) ||
       !decode(object->imageBase + codeStart, codeSize, object->program, error))
     return nullptr;
@@ -252,6 +255,7 @@ std::unique_ptr<CodeObject> CodeObject::load(const void *bytes, uint64_t size,
         continue;
       Kernel &kernel = object->kernels.emplace_back();
       kernel.name = name->drop_back(3).str();
+      // Stays valid: the object is on the heap and is not moved.
       kernel.program = &object->program;
       kernel.ordered = ordered;
       readDescriptor(object->imageBase + symbol.st_value, kernel);

@@ -51,6 +51,8 @@ struct KernelArgument {
 
 /// What the 64-byte kernel descriptor says. Sizes are bytes, LDS of the
 /// workgroup and scratch of one lane.
+/// rsrc1 to rsrc3 and properties are the descriptor's words as they are; the
+/// launch takes the bits it needs.
 struct Kernel {
   std::string name;
   const Program *program = nullptr;

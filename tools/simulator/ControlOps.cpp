@@ -26,6 +26,8 @@ static void jump(Wave &wave, uint32_t target) {
 template <typename Condition>
 static constexpr OpInfo branchIf(const char *name, Condition,
                                  uint32_t flags = 0) {
+  // Conditions have no state, so that the handler can make one anew and be a
+  // plain function.
   Handler run = [](Wave &wave, const Inst &inst) {
     if (Condition{}(wave))
       jump(wave, inst.target);
@@ -98,6 +100,7 @@ static void runTime(Wave &wave, const Inst &inst) {
 }
 
 OpTable gist::sim::controlOps() {
+  // Addresses of code are 64 bits wide.
   static constexpr std::array<ValueType, 4> kWide = {ValueType::B64};
   static const OpInfo kOps[] = {
       branchIf("s_branch", [](const Wave &) { return true; }),

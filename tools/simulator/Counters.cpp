@@ -18,6 +18,7 @@
 
 using namespace gist::sim;
 
+/// All classes count alike: a matrix operation is one instruction.
 uint64_t Counters::totalInstructions() const {
   return std::accumulate(std::begin(instructions), std::end(instructions),
                          uint64_t(0));
@@ -38,6 +39,7 @@ std::string Counters::text() const {
       "salu", "branch", "wait", "barrier", "valu",    "trans", "mfma",
       "smem", "global", "flat", "buffer",  "scratch", "lds"};
   static_assert(std::size(kNames) == static_cast<size_t>(OpClass::kCount));
+  // One line each, "name value", so that tests need no parser.
   std::string result;
   auto line = [&](const char *name, uint64_t value) {
     result += format("%s %" PRIu64 "\n", name, value);

@@ -38,6 +38,7 @@ using namespace gist::sim;
 
 namespace {
 /// LLVM's disassembler and printer for gfx942.
+/// Made for each code object: contexts of LLVM are not for several threads.
 class Disassembler {
 public:
   Disassembler() {
@@ -141,6 +142,7 @@ static void orderMemoryOperands(Inst &inst, const std::vector<Operand> &list) {
     if (list.size() - next > 2)
       inst.src[0] = take();
     inst.src[2] = take();
+    // A scalar offset, which only buffers have.
     inst.src[3] = take();
     break;
   case OpClass::Lds:
@@ -206,6 +208,7 @@ static bool buildInst(const ParsedLine &line, const OpInfo &op, Inst &inst) {
     // operand is a modifier has it in place 0.
     if (text.starts_with("sendmsg(") || (i == 0 && parseModifier(text, inst)))
       continue;
+    // No operation has more sources. One that is read wrongly must not run.
     if (source > 3 || !parseOperand(text, op.types[source], operand))
       return false;
     operands.push_back(operand);
@@ -229,6 +232,7 @@ static void noteRegisters(Inst &inst) {
   auto note = [&](const Operand &operand) {
     if (!operand.isVector())
       return;
+    // AGPRs are numbered behind the VGPRs (kFirstAgpr).
     int last = operand.reg + operand.count - 1;
     if (last >= int(kFirstAgpr))
       inst.lastAgpr = std::max<int16_t>(

@@ -24,6 +24,7 @@ using namespace gist::sim;
 /// No rule looks further back.
 static constexpr uint32_t kHorizon = 20;
 
+/// Vector memory and LDS; scalar loads read no vector registers.
 static bool isMemory(const Inst &inst) {
   return inst.op->opClass >= OpClass::Global;
 }
@@ -244,6 +245,7 @@ void WaveChecks::stampWrites(const Inst &inst) {
   stamp.time = now;
   stamp.op = &op;
   // `size` of a matrix operation is its passes.
+  // How long the pipeline is busy decides most of the distances.
   stamp.passes = op.size;
   stamp.first = inst.dst.reg;
   stamp.count = inst.dst.count;
@@ -273,6 +275,7 @@ void WaveChecks::stampWrites(const Inst &inst) {
   if (isFlatStore && inst.src[1].count > 2 && !inst.src[3].isScalar())
     std::fill_n(wideStore + inst.src[1].reg, inst.src[1].count, now);
 
+  // Compares and carries of the vector unit write scalar registers too.
   bool byVector = isVectorAlu(inst);
   for (const Operand *dst : {&inst.dst, &inst.sdst})
     if (dst->isScalar())

@@ -19,6 +19,7 @@
 
 using namespace gist::sim;
 
+/// A function, so that it exists before the first call from a static object.
 HipState &gist::sim::hipState() {
   static HipState state;
   return state;
@@ -43,6 +44,7 @@ hipError_t gist::sim::synchronize() {
 
 static constexpr const char *kName = "AMD Instinct MI300X (simulated)";
 static constexpr const char *kArch = "gfx942:sramecc+:xnack-";
+// The host may have less: memory is taken when it is allocated.
 static constexpr uint64_t kMemory = 192ull << 30;
 static constexpr int kVersion = 60000000; // HIP 6.0.
 
@@ -181,6 +183,8 @@ GIST_HIP_API hipError_t hipGetDevicePropertiesR0600(void *properties,
     return fail(hipErrorInvalidValue);
   if (device != 0)
     return fail(hipErrorInvalidDevice);
+  // The struct is not declared here: HIP's headers are not needed to build
+  // this.
   auto *bytes = static_cast<uint8_t *>(properties);
   std::memset(bytes, 0, 1472);
   auto number = [&](size_t offset, auto value) {
@@ -267,6 +271,7 @@ GIST_HIP_API const char *hipGetErrorString(hipError_t error) {
 
 GIST_HIP_API hipError_t hipGetLastError() {
   std::lock_guard lock(hipState().mutex);
+  // Asking clears it, as HIP defines.
   return std::exchange(hipState().lastError, hipSuccess);
 }
 
@@ -288,6 +293,7 @@ GIST_HIP_API const char *gistSimLastReport() {
 
 /// The counters of all launches so far, one "name value" line each.
 GIST_HIP_API const char *gistSimCounters() {
+  // Per thread, so that the text outlives the lock.
   static thread_local std::string text;
   std::lock_guard lock(hipState().mutex);
   text = hipState().counters.text();

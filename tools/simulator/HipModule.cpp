@@ -25,6 +25,7 @@ static uint64_t elfSize(const void *image) {
   std::memcpy(&header, image, sizeof(header));
   if (!header.checkMagic() || header.getFileClass() != llvm::ELF::ELFCLASS64)
     return 0;
+  // Whichever ends last: the section headers or a segment.
   uint64_t size =
       header.e_shoff + uint64_t(header.e_shnum) * header.e_shentsize;
   for (unsigned i = 0; i < header.e_phnum; ++i) {
@@ -54,6 +55,7 @@ GIST_HIP_API hipError_t hipModuleLoadData(HipModule **module,
     state.report = error;
     return fail(hipErrorNoBinaryForGpu);
   }
+  // Owned by the caller until hipModuleUnload. Kernels point into it.
   *module = new HipModule{std::move(object)};
   return hipSuccess;
 }
@@ -124,6 +126,7 @@ static std::vector<uint8_t> packParameters(const Kernel &kernel,
   std::vector<uint8_t> bytes;
   size_t next = 0;
   for (const KernelArgument &argument : kernel.arguments) {
+    // The launch fills these itself.
     if (argument.isHidden())
       continue;
     bytes.resize(
@@ -168,6 +171,7 @@ static hipError_t makeLaunch(LaunchRequest request, void **parameters,
   } else if (parameters) {
     request.arguments = packParameters(*request.kernel, parameters);
   }
+  // Runs under the state's mutex, which submit() holds.
   work = [request = std::move(request)]() {
     HipState &state = hipState();
     // A launch after a failure does not run, as on a card.

@@ -59,6 +59,7 @@ GIST_HIP_API hipError_t hipStreamDestroy(HipStream *stream) {
   auto it = std::find(streams.begin(), streams.end(), stream);
   if (it == streams.end())
     return fail(hipErrorInvalidHandle);
+  // Nothing can be pending: work was done when it was submitted.
   streams.erase(it);
   delete stream;
   return hipSuccess;
@@ -106,6 +107,7 @@ GIST_HIP_API hipError_t hipEventRecord(HipEvent *event, HipStream *stream) {
     return fail(hipErrorInvalidHandle);
   std::lock_guard lock(hipState().mutex);
   HipStream &source = orDefault(stream);
+  // An event recorded outside of a capture forgets one that it was in.
   event->capture = source.capture;
   if (!source.capture) {
     event->milliseconds = milliseconds();
@@ -206,6 +208,7 @@ GIST_HIP_API hipError_t hipGraphLaunch(HipGraph *executable,
   if (!executable)
     return fail(hipErrorInvalidHandle);
   return submit(stream, [executable]() {
+    // The first failure ends the graph.
     for (const std::function<hipError_t()> &work : *executable)
       if (hipError_t error = work())
         return error;

@@ -21,6 +21,7 @@
 
 namespace gist::sim {
 
+/// gfx942 has waves of 64 lanes and no others.
 constexpr unsigned kLanes = 64;
 
 /// Vector registers: v0..v255, then a0..a255.
@@ -52,6 +53,7 @@ struct Operand {
 };
 
 /// How an operation reads a constant operand.
+/// "1.0" has other bits in each of the F types. B types take integers.
 enum class ValueType : uint8_t { B32, F32, B64, F64, B16, F16 };
 
 /// What the counters count and the checks distinguish.
@@ -72,6 +74,7 @@ enum class OpClass : uint8_t {
   kCount
 };
 
+/// What the checks have to know of an operation besides its operands.
 enum OpFlag : uint32_t {
   kReadsDst = 1u << 0, ///< The destination is also a source.
   kReadsScc = 1u << 1,
@@ -92,8 +95,10 @@ enum OpFlag : uint32_t {
 
 struct Inst;
 class Wave;
+/// Executes one instruction on a wave. Where checks are on, they have passed.
 using Handler = void (*)(Wave &, const Inst &);
 
+/// A row of a table: all instructions of one mnemonic share it.
 struct OpInfo {
   const char *name;
   Handler run;
@@ -128,6 +133,8 @@ OpTable vectorMemoryOps();
 OpTable atomicOps();
 OpTable ldsOps();
 
+/// Where a lane takes its first source from; dppSource in Valu.cpp defines
+/// each.
 enum class Dpp : uint8_t {
   None,
   QuadPerm,
@@ -145,9 +152,13 @@ enum class Dpp : uint8_t {
   RowNewBcast
 };
 
+/// SDWA: the part of a register that is read or written, and what becomes of
+/// the rest of the destination.
 enum class Sel : uint8_t { Dword, Byte0, Byte1, Byte2, Byte3, Word0, Word1 };
 enum class Unused : uint8_t { Pad, Sext, Preserve };
 
+/// Instructions are copied freely: everything they point to lives as long as
+/// the program does.
 struct Inst {
   Handler run = nullptr;
   const OpInfo *op = nullptr;

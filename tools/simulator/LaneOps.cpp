@@ -59,6 +59,7 @@ template <bool High> static void runMaskedCount(Wave &wave, const Inst &inst) {
 static void runMove(Wave &wave, const Inst &inst) {
   uint32_t buffer[kLanes];
   const uint32_t *row = fetch<U32>(wave, inst, 0, nullptr, buffer);
+  // The row may be that of the destination.
   uint32_t copy[kLanes];
   std::memcpy(copy, row, sizeof(copy));
   writeRow(wave, inst.dst.reg, copy, wave.exec());

@@ -26,6 +26,7 @@ static uint64_t conflictCycles(const uint32_t *addresses, uint64_t mask,
   uint64_t extra = 0;
   // Lanes are served in groups that move 128 bytes together.
   for (unsigned first = 0; first < kLanes; first += group) {
+    // Dwords that each bank has been asked for. A group has at most 32.
     uint32_t seen[32][32];
     uint8_t counts[32] = {};
     unsigned worst = 1;
@@ -75,6 +76,7 @@ static bool prepare(Wave &wave, LdsAccess kind, const uint32_t *addresses,
   if (wave.state == WaveState::Failed)
     return false;
   Counters &counters = wave.group->counters;
+  // Counted per lane, also where lanes share an access.
   (kind == LdsAccess::Read ? counters.ldsBytesRead
                            : counters.ldsBytesWritten) += count * bytes;
   counters.ldsConflictCycles += conflictCycles(addresses, exec, bytes);
@@ -112,6 +114,7 @@ static void runRead(Wave &wave, const Inst &inst) {
             int32_t(values[0] << (32 - 8 * Bytes)) >> (32 - 8 * Bytes));
       for (unsigned i = 0; i < kDwords; ++i) {
         uint32_t &dst = wave.vector[inst.dst.reg + part * kDwords + i][lane];
+        // -1 writes the whole register, 0 and 1 one half of it.
         if constexpr (Half == 0)
           dst = (dst & 0xffff0000) | (values[i] & 0xffff);
         else if constexpr (Half == 1)
@@ -134,6 +137,7 @@ static void runWrite(Wave &wave, const Inst &inst) {
     if (!prepare(wave, LdsAccess::Write, addresses, Bytes))
       return;
     uint8_t *memory = wave.group->lds.data();
+    // write2 has a data register for each part.
     const Operand &data = inst.src[1 + part];
     forEachLane(wave.exec(), [&](unsigned lane) {
       uint32_t values[kDwords];

@@ -32,6 +32,7 @@ static uint64_t widenToWords(unsigned byteMask) {
 }
 
 void LdsShadow::reset(unsigned bytes) {
+  // LDS of a size that is not whole dwords has a last cell that is part used.
   cells.assign((bytes + 3) / 4, Cell());
   for (std::deque<InFlight> &queue : inFlight)
     queue.clear();

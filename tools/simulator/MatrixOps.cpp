@@ -31,6 +31,7 @@ using namespace gist::sim;
 //===----------------------------------------------------------------------===//
 
 namespace {
+// Value is what products are summed in: float, double or int32_t.
 struct Half {
   static constexpr unsigned kBytes = 2;
   using Value = float;
@@ -133,6 +134,7 @@ static void rowOf(unsigned index, unsigned lane, unsigned &block,
     block = 0;
     row = index * kLaneGroups + lane / Dim;
   } else {
+    // Registers that a block takes.
     constexpr unsigned kPerBlock = Dim * Dim / kLanes;
     block = index / kPerBlock;
     unsigned inBlock = index % kPerBlock;
@@ -167,9 +169,11 @@ static void runMfma(Wave &wave, const Inst &inst) {
   // workgroups run on several threads.
   alignas(64) static thread_local Value a[Blocks][K][Dim], b[Blocks][K][Dim];
   alignas(64) static thread_local Value d[Blocks][Dim][Dim];
+  // A and B are copied out before D is written: registers may overlap.
   readFactor<EA, Dim, K, Blocks>(wave, inst.src[0], a);
   readFactor<EB, Dim, K, Blocks>(wave, inst.src[1], b);
 
+  // C is registers laid out like D, or one constant for all elements.
   const Operand &addend = inst.src[2];
   for (unsigned index = 0; index < kResults; ++index)
     for (unsigned lane = 0; lane < kLanes; ++lane) {

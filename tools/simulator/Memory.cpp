@@ -27,6 +27,8 @@ void MemoryMap::add(const void *base, uint64_t size) {
   uint64_t address = reinterpret_cast<uintptr_t>(base);
   auto next = std::upper_bound(allocations.begin(), allocations.end(), address,
                                startsAfter);
+  // The caller sees to it that allocations do not overlap: each is its own
+  // block of host memory.
   allocations.insert(next, {address, size});
 }
 

@@ -35,8 +35,8 @@ uint16_t toBf16Bits(float value);
 /// The fnuz formats: no infinities, no negative zero; 0x80 is the only NaN.
 float fromFp8(uint8_t bits); ///< e4m3, bias 8.
 float fromBf8(uint8_t bits); ///< e5m2, bias 16.
-/// Nearest even. What is too large, infinite or no number saturates if asked
-/// to and becomes NaN otherwise.
+/// Nearest even. What is too large or infinite saturates if asked to, and
+/// becomes NaN otherwise. A NaN stays one.
 uint8_t toFp8(float value, bool saturate);
 uint8_t toBf8(float value, bool saturate);
 

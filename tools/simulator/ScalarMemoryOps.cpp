@@ -33,6 +33,8 @@ template <unsigned Dwords> static void runLoad(Wave &wave, const Inst &inst) {
   const uint8_t *memory = wave.global(address, 4 * Dwords, 0, "loads");
   if (!memory)
     return;
+  // Registers are 32 bits in the host's order, which is little-endian as the
+  // card's is.
   std::memcpy(&wave.scalar[inst.dst.reg], memory, 4 * Dwords);
   wave.group->counters.scalarBytesRead += 4 * Dwords;
 }

@@ -39,6 +39,8 @@ template <typename T> static constexpr ValueType scalarType() {
 /// D = f(S...), sizes by the types.
 template <Scc Mode, typename D, typename... S, typename Function>
 static constexpr OpInfo salu(const char *name, Function, uint32_t flags = 0) {
+  // Function{} makes the lambda again: it captures nothing, so that the handler
+  // is a plain pointer.
   Handler run = [](Wave &wave, const Inst &inst) {
     auto compute = [&]<size_t... I>(std::index_sequence<I...>) -> D {
       if constexpr (Mode == Scc::Own) {

@@ -14,6 +14,7 @@
 using namespace gist::sim;
 
 /// The lane that `lane` reads, or -1 if there is none.
+/// As the CDNA3 manual defines each DPP control.
 static int dppSource(const Inst &inst, int lane) {
   // A row is 16 lanes.
   int row = lane & ~15, column = lane & 15, amount = inst.dppArg;
@@ -75,6 +76,7 @@ DppMap gist::sim::makeDppMap(const Inst &inst, uint64_t exec) {
   return map;
 }
 
+// A part always lands at bit 0 of what the operation reads.
 uint32_t gist::sim::selectSdwa(uint32_t value, Sel sel, bool sext) {
   switch (sel) {
   case Sel::Dword:

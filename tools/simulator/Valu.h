@@ -111,6 +111,7 @@ inline const uint32_t *dppRow(const DppMap &map, const uint32_t *row,
   return buffer;
 }
 
+/// abs first, then neg: -|x| can be written, |-x| cannot.
 template <typename T> T applySign(T value, const Operand &operand) {
   if (operand.abs)
     value = std::fabs(value);
@@ -124,6 +125,7 @@ const typename S::T *fetch(Wave &wave, const Inst &inst, unsigned index,
   using T = typename S::T;
   const Operand &operand = inst.src[index];
   uint32_t low[kLanes], high[kLanes];
+  // DPP applies to the first source alone.
   bool permuted = map && index == 0;
   const uint32_t *row = rawRow(wave, operand, 0, low);
   if (permuted)

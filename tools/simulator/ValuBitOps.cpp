@@ -41,6 +41,7 @@ static void runCndmask(Wave &wave, const Inst &inst) {
   uint64_t condition = wave.readScalar64(inst.src[2]);
   for (unsigned lane = 0; lane < kLanes; ++lane)
     results[lane] = condition >> lane & 1 ? b[lane] : a[lane];
+  // Where the condition is 1 the second source is taken.
   store<U32>(wave, inst, results, mask);
 }
 
@@ -52,6 +53,8 @@ static uint32_t reverseBits(uint32_t value) {
 }
 
 /// A width of 32 counts as 0: the hardware reads five bits.
+/// The scalar s_bfe reads seven bits of width and is another function
+/// (ScalarOps.cpp).
 static uint32_t extractUnsigned(uint32_t value, uint32_t offset,
                                 uint32_t width) {
   offset &= 31;
@@ -197,6 +200,7 @@ OpTable gist::sim::valuBitOps() {
                                [](uint32_t a, uint32_t b, uint32_t c) {
                                  return (a << (b & 31)) + c;
                                }),
+      // The distance has three bits.
       valu<U64, U64, U32, U64>("v_lshl_add_u64",
                                [](uint64_t a, uint32_t b, uint64_t c) {
                                  return (a << (b & 7)) + c;

@@ -44,6 +44,7 @@ static void runCompare(Wave &wave, const Inst &inst) {
   T bufferA[kLanes], bufferB[kLanes];
   const T *a = fetch<S>(wave, inst, 0, nullptr, bufferA);
   const T *b = fetch<S>(wave, inst, 1, nullptr, bufferB);
+  // All lanes are compared; exec takes its part at the end.
   uint64_t mask = 0;
   for (unsigned lane = 0; lane < kLanes; ++lane)
     mask |= uint64_t(compare<Bits>(a[lane], b[lane])) << lane;
@@ -112,6 +113,7 @@ public:
 private:
   void add(const std::string &name, Handler run, bool writesExec,
            std::array<ValueType, 4> types) {
+    // The assembly text of v_cmpx names its destination too, so both have one.
     uint32_t flags = kCompare | (writesExec ? kWritesExec : 0);
     names.push_back((writesExec ? "v_cmpx_" : "v_cmp_") + name);
     ops.push_back(

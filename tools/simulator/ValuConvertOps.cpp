@@ -65,6 +65,7 @@ static uint32_t packF16(float low, float high) {
 // fp8 and bf8
 //===----------------------------------------------------------------------===//
 
+/// The mode bit for f16 overflow decides for fp8 as well.
 static bool saturatesFp8(const Wave &wave) {
   return wave.mode >> 23 & 1; // FP16_OVFL.
 }

@@ -37,6 +37,7 @@ static constexpr OpInfo saturable(const char *name, Plain, Saturating) {
   return {name, run, OpClass::Valu, 1, 0, valueTypes<S...>(), 0};
 }
 
+/// Sums of 32-bit numbers are exact in 64 bits, so one clamp is enough.
 template <typename T> static T saturate(int64_t value) {
   return static_cast<T>(std::clamp<int64_t>(
       value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
@@ -45,6 +46,7 @@ template <typename T> static T saturate(int64_t value) {
 /// Add and subtract with a carry out and, with CarryIn, a carry in. The
 /// function returns the exact sum; bits above 31 are the carry or borrow.
 template <bool CarryIn, typename Function>
+/// 64-bit arithmetic on 32-bit operands: a borrow shows as all ones above.
 static constexpr OpInfo carry(const char *name, Function) {
   Handler run = [](Wave &wave, const Inst &inst) {
     uint64_t mask = wave.exec();
@@ -111,6 +113,7 @@ template <typename T> static T median(T a, T b, T c) {
 
 static uint32_t sumOfByteDifferences(uint32_t a, uint32_t b, uint32_t sum) {
   for (unsigned i = 0; i < 32; i += 8) {
+    // Bytes are unsigned; only their difference has a sign.
     int difference = int(a >> i & 0xff) - int(b >> i & 0xff);
     sum += static_cast<uint32_t>(difference < 0 ? -difference : difference);
   }
@@ -288,6 +291,7 @@ OpTable gist::sim::valuIntOps() {
              uint16_t c) { return static_cast<uint16_t>(uint32_t(a) * b + c); },
           kD16 | kReadsDst),
       valu<U16, U16, U16, U16>(
+          // The low 16 bits of a product do not depend on signs.
           "v_mad_i16",
           [](uint16_t a, uint16_t b,
              uint16_t c) { return static_cast<uint16_t>(uint32_t(a) * b + c); },

@@ -72,6 +72,7 @@ static typename S::T packedSource(const Wave &wave, const Inst &inst,
 
 /// One of the two results: 16 bits, or a dword of a pair.
 template <typename S, typename R>
+/// Integer functions return 64 bits, so that clamp sees the exact value.
 static uint32_t packedResult(const Wave &wave, const Inst &inst, R value) {
   if constexpr (kIsFloat<S>) {
     if (inst.clamp)
@@ -229,6 +230,7 @@ static float maxF16(float a, float b) {
                          : std::max(a, b);
 }
 
+/// Dot products have distances of their own (Hazards.cpp).
 static constexpr OpInfo markDot(OpInfo info) {
   info.isDot = true;
   return info;

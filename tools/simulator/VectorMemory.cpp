@@ -51,6 +51,8 @@ bool gist::sim::noteLdsAccess(Wave &wave, LdsAccess kind, uint64_t address,
 }
 
 /// An atomic reads and writes.
+/// Flat accesses of LDS or scratch count as global here: the instruction does
+/// not say.
 static void count(Counters &counters, OpClass opClass, Access access,
                   unsigned bytes) {
   bool isScratch = opClass == OpClass::Scratch;
@@ -108,6 +110,7 @@ static LaneMemory resolveBuffer(Wave &wave, const Inst &inst, unsigned lane,
 LaneMemory gist::sim::resolveLane(Wave &wave, const Inst &inst, unsigned lane,
                                   unsigned bytes, Access access,
                                   unsigned offset) {
+  // What is outside of a buffer counts too.
   count(wave.group->counters, inst.op->opClass, access, bytes);
   const Operand &vaddr = inst.src[0], &saddr = inst.src[2];
   // The immediate is signed. The address wraps like the hardware's.

@@ -62,6 +62,7 @@ static void runLoadToLds(Wave &wave, const Inst &inst) {
         !noteLdsAccess(wave, LdsAccess::Write, address, 4, lane))
       return;
     std::memcpy(target, &value, 4);
+    // Checked above: it lies within 64 KiB.
     addresses[count++] = static_cast<uint16_t>(address);
     wave.group->counters.ldsBytesWritten += 4;
   });
@@ -145,6 +146,7 @@ namespace {
 class Table {
 public:
   Table() {
+    // buffer_load has the load into LDS as a modifier (inst.lds).
     addSpace("global_", OpClass::Global);
     addSpace("flat_", OpClass::Flat);
     addSpace("scratch_", OpClass::Scratch);

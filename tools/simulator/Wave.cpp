@@ -45,6 +45,7 @@ void Wave::fail(int lane, const std::string &what) {
                     program.base + current->offset - kernel.entry,
                     program.texts[number].c_str());
   }
+  // The workgroup stops at the next look at it (runWorkgroup).
   group->error = where + ": " + what;
 }
 

@@ -279,6 +279,7 @@ void Selection::commit(Value token, Value row, Value isKept) {
     b.store(b.constantI32(1), what.weight, part(slot));
     b.store(b.toI32(token), what.nearest, part(token));
     Value more = arith::AddIOp::create(b, kept, b.constantI32(1));
+    // Released, because later blocks read the ids before this one is finished.
     b.release(more, what.control, wordAt(kNumKept));
   }
   {
@@ -391,6 +392,7 @@ void Selection::emitBlock(Value isNeverCovered) {
 void Selection::emitScan() {
   emitNorms();
   setState();
+  // tau = 0 keeps everything by definition: nothing has to be compared.
   Value isNever = b.compare(CmpFPredicate::OEQ, theta, b.constant(kInfinity));
   Value done = b.scratch({1}, b.getIndexType());
   Value zero = b.index(0), mine = b.toI32(block);
@@ -407,6 +409,8 @@ void Selection::emitScan() {
     improve(row, found, ids,
             b.compare(CmpIPredicate::ne, flags, b.splat(kLanes, i32, 0)));
   };
+  // Works on what is known while it waits. The last round begins when all
+  // blocks before have finished, so nothing is missed.
   b.repeatWhile([&]() -> Value {
     Value finished = b.acquire(what.control, wordAt(kFinished));
     Value known;
@@ -556,6 +560,7 @@ void Selection::emit() {
       b.toIndex(b.fetchAdd(b.constantI32(1), what.control, b.index(0)));
   Value last = b.add(b.mul(blocks, heads * countPhases()), -1);
   b.when(b.compare(CmpIPredicate::eq, ticket, last), [&] {
+    // The holder of the last ticket clears the word for the next call.
     b.store(b.constantI32(0), what.control, b.index(kNextTicket));
   });
   auto divide = [&](Value x, Value y) -> Value {
@@ -719,6 +724,7 @@ FailureOr<KernelScratch> gist::getSelectionScratch(func::FuncOp kernel) {
   scratch.tensors.push_back({{sizes->front() * (heads * kNumArrays)},
                              IntegerType::get(kernel.getContext(), 32)});
   scratch.controlWords = heads * kControlWords;
+  // finishAll and the last ticket write zeros again.
   scratch.leavesZero = true;
   return scratch;
 }

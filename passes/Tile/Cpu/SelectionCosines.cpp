@@ -71,6 +71,7 @@ SmallVector<Value> SelectionCosines::emitDots(Value buffer, const Tile &tile) {
     }
     return sums;
   };
+  // Sixteen vectors of sums: four rows with four candidates.
   Values sums(kLanes * kLanes, zero);
   int64_t whole = width / kUnrolled * kUnrolled;
   if (whole != 0)
@@ -175,6 +176,8 @@ void SelectionCosines::emitTile(const Rows &rows, const Candidates &candidates,
       visit(b.add(row, i), emitCosines(tile, i, dots[i]), tile.ids);
   };
   if (coefficients && limit)
+    // The bound costs k of d products; a tile that is passed over saves the
+    // rest.
     b.when(mayReach(tile, row, limit), compute);
   else
     compute();

@@ -34,7 +34,9 @@ FailureOr<GpuGrid> gist::emitClusterAppend(GpuKernel &kernel,
   Value first = b.mul(b.block(0), tokensAtOnce);
   Value number =
       b.min(b.sub(emitter.size(op.getKey(), 0), first), b.index(tokensAtOnce));
+  // One remainder for a workgroup: rows that follow are found by addition.
   Value place = plan.getPlace(b, b.add(past, first));
+  // Numbers of 16 bytes, the widest access of a thread.
   int64_t chunk =
       128 / op.getKeys().getType().getElementType().getIntOrFloatBitWidth();
   for (auto [source, cache] : {std::pair(op.getKey(), op.getKeys()),

@@ -68,6 +68,7 @@ Value ClusterHead::getPlace(GpuBuilder &b, Value t) const {
 }
 
 Value ClusterHead::getRow(GpuBuilder &b, Value place, Value n) const {
+  // n is less than the ring has rows, so one subtraction is enough.
   Value at = b.add(place, n);
   Value isInside = b.isLess(at, ringRows);
   return b.add(ringRow, b.select(isInside, at, b.sub(at, ringRows)));
@@ -90,6 +91,7 @@ public:
     Value past = emitter.number(op.getPast());
     clusters = arith::IndexCastOp::create(
         b, b.getIndexType(), emitter.element(op.getCounts(), {layer, kvHead}));
+    // The window stays where it was when the block began, as the op defines.
     Value started = b.sub(past, b.rem(past, op.getBlock()));
     Value first = head.getFirstExact(b, started);
     place = head.getPlace(b, first);
@@ -122,6 +124,7 @@ public:
       Value weight =
           emitter.element(op.getWeights(), {b.add(head.unit, cluster)});
       Value log = math::Log2Op::create(b, weight, arith::FastMathFlags::afn);
+      // GPUs have instructions for logarithms to base 2.
       constexpr double kLn2 = 0.693147180559945309417;
       log = arith::MulFOp::create(b, log, b.f32(kLn2));
       return b.select(b.isLess(n, clusters), log, b.f32(0));
@@ -132,6 +135,7 @@ public:
 
 private:
   ElementEmitter &emitter;
+  // Getters of ops are not const.
   mutable ClusterAttentionOp op;
   ClusterHead head;
   Value clusters, exact, before;
@@ -149,6 +153,7 @@ public:
              int64_t rows, int64_t keys, int64_t group, double scale)
       : seen(seen), first(first), numKeys(b.add(seen.getBefore(), numQueries)),
         keysOfStep(keys), group(group), scale(scale) {
+    // Steps end where the last row of the workgroup sees nothing more.
     end = b.min(numKeys, b.add(getLast(b, b.index(rows - 1)), 1));
   }
 
@@ -156,6 +161,7 @@ public:
   Value getRow(GpuBuilder &b, Value step, Value slot) override {
     return seen.getRow(b, b.min(getKey(b, step, slot), b.sub(numKeys, 1)));
   }
+  /// A step that all rows see whole needs no comparison.
   Value isPlain(GpuBuilder &b, Value step) override {
     return isAtMost(b, getKey(b, step, b.index(keysOfStep - 1)),
                     getLast(b, b.index(0)));
@@ -171,6 +177,7 @@ public:
   Value getBias(GpuBuilder &b, Value step, Value slot, Value) override {
     Value log =
         seen.getLogCount(b, getKey(b, step, slot), getKey(b, step, b.index(0)));
+    // The loop scales scores after it has added this.
     return arith::MulFOp::create(b, log, b.f32(1 / scale));
   }
 
@@ -376,6 +383,8 @@ static Value findHead(ElementEmitter &emitter, ClusterAttentionOp op,
     for (int64_t other = 0; other < kvHeads; ++other) {
       if (other == head)
         continue;
+      // Of equals the smaller number comes first, so that each rank has one
+      // head.
       Value isBefore =
           b.compare(other < head ? CmpIPredicate::sge : CmpIPredicate::sgt,
                     seen[other], seen[head]);
@@ -401,8 +410,10 @@ static FailureOr<GpuGrid> emitManyQueries(GpuKernel &kernel,
       {keySize, valueSize, scale, Type(), /*hasBias=*/true});
   AttentionLoop &loop = *owned;
   Value numQueries = emitter.size(op.getQuery(), 0);
+  // Query heads of one KV head are rows side by side: they read the same keys.
   Value numRows = b.mul(numQueries, group);
   // What sees most comes first.
+  // A query sees more the later it is, so the last rows run first.
   Value numBlocks = b.ceilDiv(numRows, loop.getRows());
   Value first = b.mul(b.sub(b.sub(numBlocks, 1), b.block(0)), loop.getRows());
   Value kvHead =
@@ -456,6 +467,7 @@ static FailureOr<GpuGrid> emitManyQueries(GpuKernel &kernel,
 FailureOr<GpuGrid> gist::emitClusterAttention(GpuKernel &kernel,
                                               ClusterAttentionOp op) {
   for (Value rows : {op.getKeys(), op.getValues()})
+    // Eight f16 are sixteen bytes, the widest access.
     if (cast<RankedTensorType>(rows.getType()).getDimSize(1) % 8 != 0)
       return op.emitOpError(
           "has heads whose size is not a multiple of 8 numbers");

@@ -24,6 +24,7 @@
 
 namespace gist {
 
+/// Lets tokens leave the window and puts the call's own into the ring.
 mlir::FailureOr<GpuGrid> emitClusterUpdate(GpuKernel &kernel,
                                            ClusterUpdateOp op);
 /// For updates that are `absorbed`.

@@ -51,6 +51,7 @@ ClusterDecide::ClusterDecide(GpuBuilder &b, ClusterScores &scores)
   auto allocate = [&](int64_t size) {
     return b.allocWorkgroup({size}, b.getI32Type());
   };
+  // Bit j of the words of token i: i is like the earlier token j.
   alike = allocate(tokens * words);
   open = allocate(words);
   founders = allocate(words);
@@ -78,6 +79,7 @@ void ClusterDecide::findAlike(const Tokens &known, const ClusterHead &head,
         Value token = b.div(item, words);
         Value begin = b.mul(b.rem(item, words), kBits);
         Value inverse = b.read(known.inverses, token);
+        // Only earlier tokens: the word of the token itself is part full.
         Value end =
             b.max(b.min(b.sub(token, begin), b.index(kBits)), b.index(0));
         Values found = b.loop(
@@ -119,6 +121,7 @@ Value ClusterDecide::emit(const Tokens &known, const ClusterHead &head,
   Value top = b.read(known.best, token), owner = b.read(known.owners, token);
   Value joins = isAlike(head, b.add(first, token), top, inverse);
   writeBits(open, b.both(isThere, b.negate(joins)));
+  // 0 != 0: nobody has founded yet.
   writeBits(founders, b.compare(CmpIPredicate::ne, b.i32(0), b.i32(0)));
   b.barrier();
 
@@ -135,6 +138,8 @@ Value ClusterDecide::emit(const Tokens &known, const ClusterHead &head,
   Values start = {b.i32(0), isSomeOpen()};
   TypeRange types{ValueRange(start)};
   SmallVector<Location> locations(start.size(), b.getLoc());
+  // All threads read the same words, so all leave the loop together and meet at
+  // the barriers inside.
   auto rounds = scf::WhileOp::create(b, types, start);
   {
     OpBuilder::InsertionGuard guard(b);
@@ -162,6 +167,7 @@ Value ClusterDecide::emit(const Tokens &known, const ClusterHead &head,
   Value isSink = b.compare(CmpIPredicate::sge, head.sinks, b.index(0));
   Value limit =
       b.select(isSink, b.min(head.sinks, head.capacity), head.capacity);
+  // Founders behind the room that is left join instead.
   Value room = b.max(b.sub(limit, count), b.index(0));
   Value rank = b.i32(0), total = b.i32(0);
   for (auto [i, part] : llvm::enumerate(readWords(founders, b.index(0)))) {
@@ -196,6 +202,7 @@ Value ClusterDecide::emit(const Tokens &known, const ClusterHead &head,
       });
   Value hasDirection =
       arith::CmpFOp::create(b, CmpFPredicate::ONE, inverse, b.f32(0));
+  // Without room a token joins the nearest all the same, if there is one.
   Value hasOwner = b.compare(CmpIPredicate::sge, nearest[1], b.i32(0));
   Value joinsOne = b.both(b.both(b.negate(isSink), hasDirection), hasOwner);
   Value chosen = b.select(isFounder, toI32(b, b.add(count, place)),

@@ -69,6 +69,7 @@ GpuClustersAttr ClusterScores::selectTile(const GpuInfo &gpu, int64_t block,
     return (tokens + clusters) * columns * bytes + 4 * countPairs(tokens) >
            gpu.workgroupMemory / kMemoryParts * kMemoryShare;
   };
+  // Fewer tokens first: their pairs take memory by the square.
   while (isTooMuch() && tokens > mma.rows())
     tokens /= 2;
   while (isTooMuch() && clusters > mma.columns())
@@ -225,6 +226,8 @@ Values ClusterScores::multiplyPlain() {
           for (int64_t i = 0; i < size; ++i) {
             Value column =
                 b.add(mma.getColumn(b, lane, i), tile * mma.columns());
+            // The sums lie as those of the matrix instruction, so that what
+            // follows is the same for both.
             Value right = unitTile.load(b, type, b.index(0), column, k);
             Value row = left[i / run % mma.getLaneRows()];
             Value sum = b.extract(carried[tile], i);
@@ -312,6 +315,7 @@ void ClusterScores::findBest(Value units, Value first, Value count, Value best,
 }
 
 void ClusterScores::writeBest(Values state, Value best, Value owner) {
+  // After the exchanges all lanes of a row agree, and one of them writes.
   Value isFirst = b.isEqual(mma.getColumn(b, lane, 0), 0);
   for (int64_t row = 0; row < mma.getLaneRows(); ++row) {
     Value top = state[2 * row], where = state[2 * row + 1];
@@ -337,6 +341,7 @@ void ClusterScores::writeBest(Values state, Value best, Value owner) {
 //===----------------------------------------------------------------------===//
 
 Value ClusterScores::getPair(Value token, Value earlier) {
+  // Rows before this one have 1, 2, ... `token` places.
   Value row = b.div(b.mul(token, b.add(token, 1)), 2);
   return b.add(row, b.min(earlier, token));
 }

@@ -139,6 +139,8 @@ void Update::link(const ClusterHead &head, Value number, Value count) {
         b.index(0), number, kOwnersAtOnce, {b.i32(tokens), zero, zero},
         [&](Value at, ValueRange carried) {
           Value next = carried[0], before = carried[1], all = carried[2];
+          // May read behind `number`: `owners` has -1 there, and memory for
+          // `tokens`.
           Value owned = b.read(owners, at, kOwnersAtOnce);
           for (int64_t i = 0; i < kOwnersAtOnce; ++i) {
             Value other = toI32(b, b.add(at, i));
@@ -155,6 +157,7 @@ void Update::link(const ClusterHead &head, Value number, Value count) {
     Value isFirst = b.both(b.compare(CmpIPredicate::sge, mine, zero),
                            b.compare(CmpIPredicate::eq, found[1], zero));
     b.write(found[0], nexts, t);
+    // mix() takes the first token of each list and skips the others.
     b.write(b.f32(-1), sizes, t);
     b.ifThen(isFirst, [&] {
       Value unit = b.add(head.unit, toIndex(b, mine));
@@ -188,6 +191,7 @@ void Update::mix(const ClusterHead &head, Value rows, bool areKeys) {
         });
     Value cluster = toIndex(b, b.read(owners, t));
     Value row = b.add(head.meanRow, cluster);
+    // A new cluster has a row that was never written, which may hold a NaN.
     Value isNew = compare(b, CmpFPredicate::OEQ, old, b.f32(0));
     Value total = b.ifElse(
         isNew, [&]() -> Value { return members[1]; },
@@ -260,6 +264,7 @@ void Update::absorb(const ClusterHead &plan) {
   Value isSink = b.compare(CmpIPredicate::sge, plan.sinks, b.index(0));
   end = b.select(isSink, b.min(end, plan.sinks), end);
   Value number = b.sub(end, begin);
+  // Tokens leave when a block begins. Calls inside of one only append.
   Value isBlock = b.isEqual(b.rem(past, block), 0);
   b.ifThen(b.both(isBlock, b.isLess(b.index(0), number)), [&] {
     Value count = b.readNumber(counts, {layer, head});
@@ -267,6 +272,7 @@ void Update::absorb(const ClusterHead &plan) {
       return absorbPart(plan, b.add(begin, from),
                         b.min(b.sub(number, from), b.index(tokens)), count);
     };
+    // At most a block leaves at once, so a loop of one step is not a loop.
     if (block <= tokens)
       count = absorbFrom(b.index(0), count);
     else
@@ -321,6 +327,7 @@ LogicalResult Update::emit(ClusterUpdateOp update) {
 
 /// What both ops ask of their kernel.
 template <typename OpTy>
+/// An op that is fused with others would need their code in this one.
 static LogicalResult verifyUpdate(GpuKernel &kernel, OpTy op) {
   int64_t chunk =
       128 / getElementTypeOrSelf(op.getKeys()).getIntOrFloatBitWidth();

@@ -24,6 +24,7 @@ static LogicalResult decompose(func::FuncOp kernel) {
   RewritePatternSet patterns(kernel.getContext());
   populateDecomposePatterns(patterns);
   GreedyRewriteConfig config;
+  // Patterns would otherwise also take the two that the emitter knows.
   config.setStrictness(GreedyRewriteStrictness::ExistingOps);
   return applyOpPatternsGreedily(ops, std::move(patterns), config);
 }

@@ -75,6 +75,7 @@ private:
   }
   /// The same constant in every byte of words.
   Value maskBytes(Value words, int32_t mask) {
+    // One mask for four bytes, or one word for each byte.
     int64_t word = width % 4 == 0 ? mask * 0x01010101 : mask;
     return arith::AndIOp::create(b, words, b.constant(words.getType(), word));
   }
@@ -110,6 +111,8 @@ private:
 } // namespace
 
 Value BlockValues::getPlane(const BitPlane &plane) {
+  // As BitPlane::byteOf and shiftOf, for an `i` that is known at run time
+  // alone.
   Value place = plane.lanes < format.blockLength ? b.rem(i, plane.lanes) : i;
   Value part = b.div(i, plane.lanes);
   if (plane.run() < format.blockLength) {
@@ -130,6 +133,7 @@ Value BlockValues::getIntegers() {
     return arith::SIToFPOp::create(b, type, bytes);
   }
   Value result;
+  // Planes hold disjoint bits of a value, so that OR joins them.
   for (size_t p = format.numPlanes(); p-- > 0;) {
     const BitPlane &plane = format.planes[p];
     Value bits = getPlane(plane);
@@ -152,6 +156,7 @@ Value BlockValues::getSplitScale(int64_t first, uint32_t restShift) {
   Value byte = getByte(b.add(place, first));
   if (!rest)
     rest = getByte(b.add(place, split.rest));
+  // As in dialect/DecomposeProjection.cpp, which says what the bits are.
   Value high = arith::ShLIOp::create(
       b, bits(byte, split.bits, split.highBits()), b.i32(split.lowBits));
   Value joined =
@@ -208,6 +213,8 @@ Value gist::dequantize(GpuBuilder &b, BlockFormat format, Value i,
 
 Value ElementEmitter::getDequantized(DequantizeOp op, ValueRange indices,
                                      int64_t width) {
+  // A run must not cross a block, and may only begin at a multiple of its
+  // length.
   int64_t piece = std::min(
       {width, getBlockRun(op.getFormat()), GpuBuilder::getDivisor(indices[1])});
   if (piece < width)

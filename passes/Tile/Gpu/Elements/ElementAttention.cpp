@@ -29,8 +29,10 @@ Value ElementEmitter::getAttention(AttentionOp op, ValueRange indices) {
   Value key = op.getKey(), value = op.getValue();
   int64_t heads = op.getQuery().getType().getDimSize(1);
   int64_t keyHeads = op.getKey().getType().getDimSize(1);
+  // Groups of query heads share a KV head.
   Value keyHead = b.div(head, heads / keyHeads);
   Value keys = size(key, 0);
+  // Queries are the last of the keys.
   Value position = b.sub(b.add(query, keys), size(op.getQuery(), 0));
   Value end = op.getCausal() ? b.add(position, 1) : keys;
   Value none = b.f32(-std::numeric_limits<float>::infinity()), zero = b.f32(0);
@@ -62,6 +64,7 @@ Value ElementEmitter::getAttention(AttentionOp op, ValueRange indices) {
     }
     return score;
   };
+  // One pass over the keys: the sums so far shrink when a larger score comes.
   Values sums = b.loop(
       b.index(0), end, 1, {none, zero, zero},
       [&](Value j, ValueRange carried) -> Values {
@@ -76,6 +79,7 @@ Value ElementEmitter::getAttention(AttentionOp op, ValueRange indices) {
         return {largest, accumulate(carried[1], weight),
                 accumulate(carried[2], arith::MulFOp::create(b, weight, x))};
       });
+  // A query that sees no key gives zeros, not 0 / 0.
   Value isEmpty = arith::CmpFOp::create(b, CmpFPredicate::OEQ, sums[1], zero);
   Value mean =
       b.select(isEmpty, zero, arith::DivFOp::create(b, sums[2], sums[1]));

@@ -65,14 +65,17 @@ bool ElementEmitter::areSame(ValueRange a, ValueRange b) {
 
 /// What was computed from elements of `tensor` is not known any more.
 void ElementEmitter::forget(Value tensor) {
+  // Keys begin with their tensor, so those of one tensor lie together.
   Key first = {
       {tensor.getAsOpaquePointer(), std::numeric_limits<int64_t>::min()}};
   auto found = known.lower_bound(first);
   if (found != known.end() &&
       found->first.front().first == tensor.getAsOpaquePointer())
+    // Everything goes: what was computed from the tensor is not known apart.
     known.clear();
 }
 
+/// Equal constants are equal keys, whichever op made them.
 ElementEmitter::Key ElementEmitter::getKey(Value tensor, ValueRange indices,
                                            int64_t width) {
   Key key = {{tensor.getAsOpaquePointer(), width}};
@@ -85,6 +88,8 @@ ElementEmitter::Key ElementEmitter::getKey(Value tensor, ValueRange indices,
   return key;
 }
 
+/// Whether `value` dominates the insertion point. Values are remembered while
+/// branches are written, and must not be used behind them.
 bool ElementEmitter::isVisible(Value value) {
   Block *here = b.getInsertionBlock();
   Block *block = value.getParentBlock();
@@ -108,6 +113,8 @@ Value ElementEmitter::recall(const Key &key) {
 }
 
 Value ElementEmitter::fail(Value tensor, int64_t width) {
+  // A constant goes on in its place, so that one error is reported and not
+  // many.
   failed = true;
   Type element = getElementTypeOrSelf(tensor);
   return b.constant(width == 1 ? element : Type(b.vectorOf(width, element)), 0);
@@ -123,6 +130,7 @@ Value ElementEmitter::get(Value tensor, ValueRange indices, int64_t width) {
     return value;
   Value value;
   if (auto found = bound.find(tensor); found != bound.end()) {
+    // A copy: the function may bind tensors itself.
     Element element = found->second;
     value = element(indices, width);
     if (!value && width > 1)
@@ -231,6 +239,7 @@ static Value evaluate(GpuBuilder &b, AffineExpr expr, ValueRange loops) {
     return loops[dim.getPosition()];
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return b.index(constant.getValue());
+  // linalg allows no symbols in its maps.
   auto binary = cast<AffineBinaryOpExpr>(expr);
   Value lhs = evaluate(b, binary.getLHS(), loops);
   Value rhs = evaluate(b, binary.getRHS(), loops);
@@ -266,6 +275,7 @@ Value ElementEmitter::getOperand(linalg::LinalgOp op, OpOperand &operand,
       llvm::none_of(map.getResults().drop_back(), [&](AffineExpr expr) {
         return expr.isFunctionOfDim(*inner);
       });
+  // The last index must be the loop plus something that does not depend on it.
   AffineExpr rest =
       map.getResults().back() - getAffineDimExpr(*inner, map.getContext());
   if (isLastOnly && !rest.isFunctionOfDim(*inner))
@@ -361,12 +371,14 @@ LogicalResult BodyWriter::write(Operation *op) {
     return success();
   }
   auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
+  // Only ops on scalars can be written again for vectors by their types alone.
   if (op->getNumRegions() || !llvm::all_of(op->getOperandTypes(), isScalar) ||
       !llvm::all_of(op->getResultTypes(), isScalar))
     return op->emitOpError("cannot be computed for one element");
   Values operands;
   for (Value operand : op->getOperands())
     operands.push_back(lookup(operand));
+  // What is the same in all lanes stays one scalar instruction.
   bool isUniform = llvm::none_of(
       operands, [](Value value) { return isa<VectorType>(value.getType()); });
   if (!isUniform && !OpTrait::hasElementwiseMappableTraits(op))
@@ -398,6 +410,7 @@ Values ElementEmitter::iterate(linalg::LinalgOp op, ValueRange loops,
       [&](Value value) { return number(value); });
   for (OpOperand &operand : op->getOpOperands()) {
     BlockArgument argument = op.getMatchingBlockArgument(&operand);
+    // An operand that the body does not read is not loaded either.
     if (argument.use_empty())
       continue;
     bool isCarried = op.isDpsInit(&operand) && !carried.empty();
@@ -446,6 +459,8 @@ Value ElementEmitter::getStructured(linalg::LinalgOp op, unsigned result,
   if (reductions.empty()) {
     results = iterate(op, loops, inner, width, {});
   } else {
+    // The thread does the whole reduction alone. Generators that share one
+    // among threads have bound its result.
     for (OpOperand &init : op.getDpsInitsMutable()) {
       Value first = getOperand(op, init, loops, inner, width);
       results.push_back(
@@ -463,6 +478,7 @@ Value ElementEmitter::getStructured(linalg::LinalgOp op, unsigned result,
     };
     results = reduce(0, results);
   }
+  // The other results were computed on the way, and are asked for soon.
   for (unsigned i = 0; i < results.size(); ++i)
     if (op.getMatchingIndexingMap(op.getDpsInitOperand(i)) == map)
       known[getKey(op->getResult(i), indices, width)] = results[i];
@@ -488,6 +504,7 @@ Value ElementEmitter::number(Value scalar) {
     emitError(scalar.getLoc(), "a GPU kernel cannot compute this number");
     return fail(scalar, 1);
   }
+  // Simpler to make again than to ask whether one is visible here.
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return arith::ConstantOp::create(b, constant.getValue());
   Key key = getKey(scalar, {}, 0);
@@ -521,6 +538,7 @@ Value ElementEmitter::size(Value tensor, int64_t dim) {
   if (!type.isDynamicDim(dim))
     return b.index(type.getDimSize(dim));
   if (Value buffer = arguments.lookup(tensor)) {
+    // Sizes have negative widths as their keys, which elements never have.
     Key key = getKey(tensor, {}, -1 - dim);
     if (Value value = recall(key))
       return value;
@@ -529,6 +547,7 @@ Value ElementEmitter::size(Value tensor, int64_t dim) {
   Operation *op = tensor.getDefiningOp();
   if (auto cast = dyn_cast<tensor::CastOp>(op))
     return size(cast.getSource(), dim);
+  // A result has the sizes of its destination.
   if (auto style = dyn_cast<DestinationStyleOpInterface>(op))
     return size(style.getDpsInits()[cast<OpResult>(tensor).getResultNumber()],
                 dim);

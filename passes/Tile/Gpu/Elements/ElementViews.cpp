@@ -44,12 +44,15 @@ Value ElementEmitter::getSlice(tensor::ExtractSliceOp op, ValueRange indices,
   std::optional<int64_t> offset =
       getConstantIntValue(op.getMixedOffsets().back());
   RankedTensorType source = op.getSourceType();
+  // Neighbours in the slice are neighbours in the source only along a dimension
+  // that the slice has.
   bool keepsLast = !dropped.test(source.getRank() - 1);
   if (keepsLast && stride == 1)
     return get(op.getSource(), at, width);
   // Every n-th of a run that is all there.
   int64_t size = op.getType().getShape().back();
   int64_t whole = source.getShape().back();
+  // Up to four times as much is read: still fewer loads than one for each.
   if (keepsLast && stride && *stride > 0 && *stride <= 4 && offset &&
       *offset < *stride && !ShapedType::isDynamic(size) &&
       !ShapedType::isDynamic(whole) && size * *stride <= whole) {
@@ -156,6 +159,7 @@ Value ElementEmitter::getInserted(tensor::InsertSliceOp op, ValueRange indices,
     if (!isConstantIntValue(stride, 1))
       isInside = b.both(isInside, b.isEqual(b.rem(distance, stride), 0));
   }
+  // A branch and not a selection: the other side may be out of bounds.
   return b.ifElse(
       isInside, [&] { return get(op.getSource(), at, width); },
       [&] { return get(op.getDest(), indices, width); });
@@ -324,6 +328,7 @@ std::optional<MemoryAccess> ElementEmitter::asMemory(Value tensor) {
   for (const ReassociationIndices &group : groups) {
     for (auto [outer, inner] : llvm::zip(group, ArrayRef(group).drop_front())) {
       int64_t size = collapse.getSrcType().getDimSize(inner);
+      // Dimensions are one only where they lie behind each other without a gap.
       if (ShapedType::isDynamic(size) ||
           ShapedType::isDynamic(source->strides[inner]) ||
           source->strides[outer] != source->strides[inner] * size)
@@ -343,6 +348,7 @@ std::optional<MemoryAccess> ElementEmitter::asMemory(Value tensor) {
 //===----------------------------------------------------------------------===//
 
 static BlockArgument getDestination(func::FuncOp kernel, unsigned result) {
+  // Destinations are the last arguments of a kernel.
   unsigned first = kernel.getNumArguments() - kernel.getNumResults();
   return kernel.getArgument(first + result);
 }
@@ -380,6 +386,7 @@ SmallVector<OpFoldResult> ElementEmitter::getWrittenSizes(unsigned result) {
 void ElementEmitter::store(unsigned result, ValueRange indices, Value value) {
   Value destination = arguments.lookup(getDestination(kernel, result));
   Type element = cast<MemRefType>(destination.getType()).getElementType();
+  // Bodies compute in f32; integers have their type already.
   if (isa<FloatType>(element))
     value = b.convert(value, element);
   Values at(indices);

@@ -33,6 +33,7 @@ func::FuncOp gist::createBufferFunction(OpBuilder &builder,
 
 LogicalResult gist::verifyInstruction(Operation *op, Instruction instruction,
                                       const GpuInfo &gpu) {
+  // All instructions of one vendor are in all of its GPUs that GpuInfo has.
   bool isNvidia = instruction == Instruction::Mma16x8x16 ||
                   instruction == Instruction::Wgmma64x128x16;
   if (isNvidia == (gpu.kind == GpuKind::Nvidia))

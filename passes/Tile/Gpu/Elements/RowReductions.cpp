@@ -48,6 +48,7 @@ private:
                        const Indices &indices);
   void visitAll(Operation *op);
 
+  // A tensor can be wanted at several indices, and is followed for each once.
   std::set<std::pair<void *, Indices>> visited;
   DenseMap<Operation *, bool> wanted;
 };
@@ -80,6 +81,7 @@ void Demands::visitStructured(linalg::LinalgOp op, Value tensor,
     }
     visit(operand.get(), at);
   }
+  // The body may read any element by indices that it computes.
   op.getBlock()->walk([&](tensor::ExtractOp extract) {
     visit(extract.getTensor(), Indices(extract.getIndices().size(), kOther));
   });
@@ -90,6 +92,7 @@ void Demands::visitStructured(linalg::LinalgOp op, Value tensor,
   for (auto [i, index] : llvm::enumerate(indices))
     isRow &= index == static_cast<int>(i);
   auto [entry, isNew] = wanted.try_emplace(op, isRow);
+  // One demand for another row is enough to refuse.
   entry->second &= isRow;
 }
 
@@ -167,6 +170,7 @@ SmallVector<RowReduction> gist::getRowReductions(func::FuncOp kernel) {
     AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
     std::optional<unsigned> inner = getInnerLoop(op);
     SmallVector<Operation *> combiners;
+    // Threads start from the neutral element, which the combiner must have.
     bool isReduction =
         matchReduction(op.getRegionOutputArgs(), 0, combiners) != nullptr &&
         combiners.size() == 1 &&
@@ -185,6 +189,7 @@ unsigned gist::getRowRank(func::FuncOp kernel,
     rank = std::max(rank, reduction.rank);
   if (!reductions.empty())
     return rank;
+  // Without reductions the first dimension is as good as any.
   auto type = cast<RankedTensorType>(getWrittenTensor(kernel, 0).getType());
   return type.getRank() > 1 ? 1 : 0;
 }

@@ -20,6 +20,8 @@ static constexpr int64_t kMaxUnrolled = 8;
 int64_t gist::getRowWidth(int64_t size, int64_t bytes) {
   if (ShapedType::isDynamic(size) || size == 0)
     return 1;
+  // Sixteen bytes, the widest access. The lowest set bit of the size is the
+  // largest power of two that divides it.
   int64_t most = bytes >= 4 ? 4 : 8;
   return std::min(most, size & -size);
 }
@@ -47,6 +49,7 @@ Values RowTeam::forColumns(Value size, int64_t width, ValueRange carried,
       isInside = always;
       if (first + stride > *known) {
         isInside = b.isLess(column, *known);
+        // Column 0 stands in where there is none, so that no branch is needed.
         column = b.select(isInside, column, b.index(0));
       }
     }
@@ -64,6 +67,7 @@ Value RowTeam::reduce(const RowReduction &reduction, ValueRange row,
   Values at(row.take_front(reduction.rank)), loops(op.getNumLoops());
   for (auto [expr, i] : llvm::zip_equal(map.getResults(), at))
     loops[cast<AffineDimExpr>(expr).getPosition()] = i;
+  // Reduction loops that every thread runs in full.
   SmallVector<unsigned> outer;
   for (unsigned i = 0; i < loops.size(); ++i)
     if (!loops[i] && i != reduction.inner)
@@ -103,8 +107,10 @@ Value RowTeam::reduce(const RowReduction &reduction, ValueRange row,
         });
   };
   Value sum = b.reduceLanes(reduce(0, start)[0], combine);
+  // A team is one wave or the whole workgroup (#gist.gpu_rows, C2).
   sum = threads > b.getGpu().waveSize ? b.workgroupReduce(sum, combine)
                                       : b.waveReduce(sum, combine);
+  // The destination counts once, so it is added at the end.
   Value init = emitter.element(op.getDpsInits()[0], at);
   Value result = combine(init, sum);
   assert(result.getType() == element && "a reduction to another type");

@@ -42,6 +42,7 @@ public:
 
   /// Goes through the columns of this thread: `body` gets the first of `width`
   /// columns. Where `isInside` is false they are others, to be left alone.
+  /// `width` divides a `size` that is a constant.
   Values forColumns(Value size, int64_t width, ValueRange carried,
                     ColumnBody body);
 

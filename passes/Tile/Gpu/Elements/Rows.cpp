@@ -134,6 +134,7 @@ void RowsWriter::reduceRow(const RowReduction &reduction) {
 void RowsWriter::writeRow(unsigned result) {
   Values sizes = getColumnSizes(result);
   if (sizes.empty()) {
+    // One number for the row: all threads have it, and the first one writes it.
     Value value = emitter.element(emitter.getWritten(result), row);
     b.ifThen(b.isEqual(team->getMember(), 0),
              [&] { emitter.store(result, row, value); });
@@ -171,6 +172,8 @@ FailureOr<GpuGrid> RowsWriter::writeTeams(AffineExpr rows) {
     sizes.push_back(emitter.number(size));
     count = b.mul(count, sizes.back());
   }
+  // The last workgroup may have teams without a row. All threads of a team
+  // agree, so reductions inside of the branch meet.
   Value isRow =
       teams == 1 ? arith::ConstantIntOp::create(b, b.getI1Type(), 1).getResult()
                  : b.isLess(number, count);
@@ -203,6 +206,7 @@ FailureOr<GpuGrid> RowsWriter::writeParts(AffineExpr rows) {
     size = b.mul(size, value);
   }
   std::optional<int64_t> known = getConstantIntValue(size);
+  // Tiles can be written by hand, so both are asked for here.
   if (partRows > 1 && known != part)
     return source.emitError(
         "has parts of several rows; expected parts of whole rows");
@@ -243,6 +247,7 @@ FailureOr<GpuGrid> RowsWriter::writeParts(AffineExpr rows) {
 
 FailureOr<GpuGrid> RowsWriter::write() {
   FailureOr<AffineExpr> rows = getRows();
+  // A team has one row of every result.
   if (!haveSameRows(source, rowRank))
     return source.emitError("has results with different numbers of rows");
   if (failed(rows))
@@ -284,6 +289,8 @@ GpuRowsAttr gist::selectRowsTile(func::FuncOp kernel, const GpuInfo &gpu) {
     if (written.getRank() <= static_cast<int64_t>(rowRank))
       last = 1;
     int64_t part = kThreads * getRowWidth(last, bytes);
+    // Short rows share a workgroup, so that its threads all have something to
+    // do.
     if (!ShapedType::isDynamic(columns) && columns > 0 && columns <= part)
       return GpuRowsAttr::get(context, part / columns, kThreads / gpu.waveSize,
                               columns);

@@ -146,7 +146,10 @@ Value Sample::createOrder(Value logit) {
 /// The largest key of the row: the order of a token, then the token turned
 /// round, so that of equal logits the first has the largest.
 Value Sample::findFirstKey() {
+  // Loads of a thread that are on their way together.
   constexpr int64_t kAtOnce = 8;
+  // An order has 32 bits and a token at most 24 (gist.sample, C2), so that a
+  // key is positive as an i64 and comparisons may be signed.
   Value lastId = number(i64, (int64_t(1) << idBits) - 1), zero = number(i64, 0);
   auto step = [&](Value first, ValueRange carried) {
     Value largest = carried[0];
@@ -203,6 +206,7 @@ void Sample::keepTokens(Value best) {
 
 /// Terms of all tokens.
 Value Sample::sum(Type type, OfToken getTerm) {
+  // getKeptTokens() has rounded the number of chunks up to a multiple of it.
   int64_t together = std::min(chunks, kReadsAtOnce);
   auto step = [&](Value first, ValueRange carried) {
     Value total = carried[0];
@@ -266,6 +270,7 @@ Cut Sample::cutByCount(Value limit) {
     return compare(CmpIPredicate::sge, countFrom(next), limit);
   });
   // Seldom are there more of the last logit than are needed.
+  // All threads have the same sums, so all take the same branch.
   Value isExact = compare(CmpIPredicate::eq, countFrom(order), limit);
   Value end = b.ifElse(
       isExact, [&] { return b.i32(size); },
@@ -379,6 +384,7 @@ Value Sample::findDrawn() {
 
 /// The token of a row that has one, by its weights.
 Value Sample::draw() {
+  // Tokens of order 0 are NaNs and padding, which have no weight.
   Cut all = {b.i32(0), b.i32(size)};
   Value topK = getSetting(SampleField::TopK);
   Cut cut = choose(
@@ -418,6 +424,7 @@ void Sample::emit() {
 }
 
 FailureOr<GpuGrid> gist::emitSample(GpuKernel &kernel, SampleOp op) {
+  // The token, and the memory that getSampleScratch asks for.
   if (kernel.source.getNumResults() != 2)
     return op.emitOpError("needs memory for what it keeps of tokens");
   Sample(kernel, op).emit();

@@ -19,6 +19,7 @@
 
 namespace gist {
 
+/// The grid has a workgroup for each row.
 mlir::FailureOr<GpuGrid> emitSample(GpuKernel &kernel, SampleOp op);
 GpuRowsAttr selectSampleTile(SampleOp op, const GpuInfo &gpu);
 

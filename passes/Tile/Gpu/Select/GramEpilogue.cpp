@@ -55,6 +55,7 @@ GramEpilogue::Row GramEpilogue::loadRow(unsigned fragment, unsigned laneRow) {
   row.bound = getBound(row.id);
   row.begin = token.begin;
   row.best = b.f32(-std::numeric_limits<float>::infinity());
+  // -1 is the largest unsigned id, so anybody wins a tie against nobody.
   row.who = b.i32(-1);
   row.words.assign(tile.getWaveColumns() / kWord, b.i32(0));
   return row;
@@ -144,6 +145,7 @@ void GramEpilogue::reduceBits(Row &row) {
   Value shift =
       arith::IndexCastOp::create(b, b.getI32Type(), tile.getLaneColumn());
   for (Value &word : row.words) {
+    // Lanes set bits as if they were lane 0, and move them to their place once.
     word = arith::ShLIOp::create(b, word, shift);
     for (int64_t mask : tile.getRowShuffles())
       word = arith::OrIOp::create(b, word, b.exchange(word, mask));

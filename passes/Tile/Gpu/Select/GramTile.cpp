@@ -29,6 +29,7 @@ GramTile::GramTile(GpuBuilder &b, GpuSelectionAttr tile, Value tokens,
       steps(llvm::divideCeil(size, depth)), waves(tile.getWaves()) {
   if (tile.getInstruction() == Instruction::Wgmma64x128x16) {
     wgmma.emplace(b, tile.getElement());
+    // From here on a "wave" along the rows is four warps.
     waves[0] /= Wgmma::kWarps;
   } else {
     mma.emplace(tile.getInstruction(), tile.getElement());
@@ -46,6 +47,8 @@ GramTile::GramTile(GpuBuilder &b, GpuSelectionAttr tile, Value tokens,
     side.ids = b.allocWorkgroup({extent}, b.getI32Type());
     side.scales = b.allocWorkgroup({extent}, b.getF32Type());
   }
+  // Copies go from memory to workgroup memory as they are, so nothing can be
+  // scaled or split on the way.
   isAsynchronous = b.getGpu().kind == GpuKind::Nvidia && form == Form::Exact &&
                    size % sides[0].tile.getChunk() == 0;
   rowFragments = sides[0].extent / waves[0] / getFragmentRows();
@@ -217,6 +220,7 @@ Values GramTile::multiply(Value stage, ValueRange sums) {
     accumulate(rows, columns);
     if (form != Form::Split)
       continue;
+    // low * low is left out: three products give the cosine to about 2^-20.
     accumulate(fragments(sides[0].low, true, place), columns);
     accumulate(rows, fragments(sides[1].low, false, place));
   }
@@ -303,6 +307,8 @@ void GramTile::computeAsynchronously(Value begin, Value count) {
     copyAll(begin, count, b.index(number));
   accumulators = b.loop(
       b.index(0), count, 1, accumulators, [&](Value number, ValueRange sums) {
+        // Copies are closed in each step, also where there are none, so the
+        // number of groups to wait for is always the same.
         waitForCopies(b, stages - 2);
         b.barrier(); // Everybody's copies are there, and a stage is free.
         copyAll(begin, count, b.add(number, stages - 1));

@@ -181,6 +181,7 @@ private:
       }
       Value *parts[] = {&problem.ids, &problem.count, &problem.nearest,
                         &problem.weight};
+      // Result 0 of a cascade is the selection itself, which is unpacked.
       Value *counts[] = {nullptr, &problem.removed, &problem.added};
       if (isa<UnpackSelectionOp>(result.getOwner()))
         *parts[result.getResultNumber()] = buffer;
@@ -234,7 +235,9 @@ static FailureOr<KernelScratch> getScratch(func::FuncOp kernel) {
   scratch.tensors.push_back(
       {{(sizes->front() + kScratchRoom) * factor + kSplitWords},
        IntegerType::get(kernel.getContext(), 32)});
+  // Heads run beside each other, each with rounds of its own.
   scratch.controlWords = heads * kControlWords;
+  // The last workgroup to leave clears the words (SelectRounds::leave).
   scratch.leavesZero = true;
   return scratch;
 }

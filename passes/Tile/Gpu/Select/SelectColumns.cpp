@@ -39,6 +39,7 @@ Value SelectKernel::hasBit(Value set, Value column) {
   return b.compare(CmpIPredicate::ne, bit, b.i32(0));
 }
 
+/// In the word that the column is in.
 Value SelectKernel::getBit(Value column) {
   return arith::ShLIOp::create(b, b.i32(1), toI32(b.rem(column, 32)));
 }
@@ -104,6 +105,8 @@ void SelectKernel::resolve() {
   b.barrier();
   Value listed = b.readNumber(numListed, b.index(0));
 
+  // A verdict has one bit for each column of this thread, so there must not be
+  // more than 32.
   auto passes = scf::WhileOp::create(b, TypeRange(), ValueRange());
   OpBuilder::InsertionGuard guard(b);
   b.createBlock(&passes.getBefore());

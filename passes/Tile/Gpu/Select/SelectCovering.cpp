@@ -96,6 +96,7 @@ void SelectKernel::openChunk() {
   Value before = rounds.get(kChunkBegin), begin = rounds.get(kChunkEnd);
   Value firstKept = rounds.get(kNumBefore), numKept = rounds.get(kNumKept);
   b.barrier(); // All have read the words that change now.
+  // The last time there is no next chunk: its product has no rows.
   Value isDone = b.compare(CmpIPredicate::sge, begin, rounds.tokens);
 
   // Later tokens, and without a hint those of the chunk itself, against what
@@ -205,6 +206,7 @@ Value SelectKernel::openInherited(Value begin) {
   forLoaded(b.index(0), count, readId, [&](Value j, ArrayRef<Value> ids) {
     Value id = ids.front();
     rounds.write(id, SelectArray::Columns, j);
+    // Plus one, so that zeros say "none".
     rounds.write(b.add(j, 1), SelectArray::ColumnOf, id);
   });
   rounds.set(kChunkBegin, begin);

@@ -10,9 +10,8 @@
 // memory, all is known beforehand and nobody has to decide what comes next:
 //
 //   norms    of a few rows each, unless the diagonal of the sums has them
-//   shares   the steps of all tiles, one after the other, cut into equal
-//   shares;
-//            each leaves sums of its parts of tiles
+//   shares   equal parts of the steps of all tiles, one after the other; each
+//            leaves sums of its parts of tiles
 //   groups   rows of one wave of a tile: a workgroup adds what shares have left
 //            of them, a wave for each tile, and decides its rows
 //
@@ -95,6 +94,7 @@ Value SelectKernel::countTiles(Value row) {
   // Every so many rows have one tile more.
   assert(columns % rows == 0 && "one side is a multiple of the other");
   int64_t same = columns / rows;
+  // Rows of one level have `next` tiles each.
   Value level = b.div(row, same), next = b.add(level, 1);
   Value whole = b.mul(b.div(b.mul(level, next), 2), same);
   return b.add(whole, b.mul(b.rem(row, same), next));
@@ -178,6 +178,8 @@ void SelectKernel::emitShare(const Direct &plan, Value share) {
         Value first = b.mul(tile, steps);
         gram.compute(b.sub(b.max(begin, first), first),
                      b.sub(b.min(end, b.add(first, steps)), first));
+        // Unique: where a share goes on to the next tile only the tile changes,
+        // and where a tile goes on in the next share only the share does.
         Value number = b.add(share, tile);
         gram.storeSums(problem.scratch,
                        b.add(sums, b.mul(number, gram.getSumWords())));
@@ -363,6 +365,8 @@ void SelectKernel::emitGroup(const Direct &plan, Value number) {
   group.firstTile = countTiles(group.rowTile);
   group.units = b.ceilDiv(group.end, gram.getWaveColumns());
   Value firstRow = b.mul(group.rowTile, gram.getRows());
+  // Drawn now and noted later: the atomic is on its way while scales are
+  // loaded.
   Value left = rounds.leaveEarly();
   loadScales(plan, group);
   rounds.noteLeft(left);

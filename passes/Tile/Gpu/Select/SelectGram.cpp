@@ -170,6 +170,7 @@ void SelectKernel::emitTile(const Part &part) {
   for (int64_t i = 0; i + 1 < kMaxProducts; ++i) {
     Value tiles = rounds.get(int64_t(kGram) + i * kGramWords + kNumTiles);
     // Once it is in a product it stays there.
+    // Tiles of all products are numbered one after the other.
     Value isHere = b.isEqual(config, kGram + i * kGramWords);
     Value isLater =
         b.both(isHere, b.compare(CmpIPredicate::sge, number, tiles));
@@ -403,6 +404,8 @@ void SelectKernel::improve(Value config, Value id, Value cosine, Value who) {
   b.ifThen(b.both(isUse(kUseCover), b.both(covers, isOpen)),
            [&] { rounds.write(b.i32(1), SelectArray::Covered, token); });
   b.ifThen(isUse(kUseBest), [&] {
+    // Several workgroups have columns of this row. The largest key wins in any
+    // order.
     atomicUpdate(b, LLVM::AtomicBinOp::umax, getKey(cosine, who),
                  rounds.scratch,
                  rounds.getPlace(SelectArray::Best, b.mul(token, 2)));

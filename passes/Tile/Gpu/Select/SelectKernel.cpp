@@ -145,6 +145,7 @@ void SelectKernel::emit() {
         [&](Value kind, Value item) { emitItem(kind, item); },
         [&] { decide(); });
   };
+  // Both ways are in the code: how many tokens there are is known at the call.
   if (!canBeDirect())
     return emitRounds();
   Direct plan = planDirect();
@@ -286,6 +287,7 @@ void SelectKernel::clearToken(Value t) {
   for (int64_t half : {0, 1})
     b.write(b.i32(0), problem.scratch,
             rounds.getPlace(SelectArray::Best, b.add(b.mul(t, 2), half)));
+  // Ids behind the last representative stay -1, as the op defines.
   b.write(b.i32(-1), problem.ids, at(t));
   if (problem.weight)
     b.write(b.i32(0), problem.weight, at(t));

@@ -43,11 +43,13 @@ SelectRounds::SelectRounds(GpuBuilder &b, Value control, Value scratch,
 
 void SelectRounds::setTokens(Value number) {
   tokens = number;
+  // A multiple of four words, so that every array begins at 16 bytes.
   unit = b.mul(b.div(b.add(tokens, kRoom + 3), 4), 4);
   base = b.mul(head, b.mul(unit, factor));
 }
 
 void SelectRounds::computeHere(function_ref<void()> body) {
+  // Only gfx942 runs out of scalar registers.
   if (b.getGpu().kind != GpuKind::Amd)
     return body();
   std::tuple known(tokens, unit, base);
@@ -145,6 +147,7 @@ void SelectRounds::publish(RoundKind kind, Value items) {
   releaseFence(b);
   b.barrier();
   b.ifThen(b.isEqual(b.thread(), 0), [&] {
+    // At least one item: whoever ends the last one decides what comes next.
     Value next = b.add(limit, b.max(items, b.index(1)));
     atomicWrite(b, toI32(b, next), control, getControlPlace(kLimit),
                 Order::Release);
@@ -155,6 +158,7 @@ void SelectRounds::finish() {
   releaseFence(b);
   b.barrier();
   b.ifThen(b.isEqual(b.thread(), 0), [&] {
+    // A negative limit is what lets waiting workgroups go.
     atomicWrite(b, b.i32(-1), control, getControlPlace(kLimit), Order::Release);
   });
 }

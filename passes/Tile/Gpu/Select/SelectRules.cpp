@@ -141,6 +141,7 @@ void SelectKernel::publishFinish() {
 void SelectKernel::finish() {
   if (problem.removed)
     b.ifThen(b.isEqual(b.thread(), 0), [&] {
+      // removed = inherited - common, added = kept - common.
       Value common = rounds.get(kNumCommon);
       b.write(toI32(b.sub(rounds.get(kNumInherited), common)), problem.removed,
               atHead());

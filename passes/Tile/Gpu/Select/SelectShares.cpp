@@ -40,11 +40,14 @@ static constexpr int64_t kPartCounts = 1024;
 void SelectKernel::publishShares(Value tiles, Value keepsSums) {
   assert(workgroups <= kPartCounts);
   int64_t steps = gram.getSteps();
+  // Times that all workgroups have a tile each.
   Value waves = div32(tiles, b.index(workgroups));
   Value rest = b.sub(tiles, b.mul(waves, workgroups));
   // One sum for each part: shares and tiles end between parts.
   Value room = b.sub(rounds.getSplitWords(), kPartCounts);
   Value sums = b.div(b.max(room, b.index(0)), gram.getSumWords());
+  // Parts are at most as many as shares and tiles together, and each needs a
+  // sum.
   Value items = b.min(b.index(workgroups),
                       b.min(b.mul(rest, kMaxParts), b.sub(sums, rest)));
   Value saved = b.mul(b.sub(items, rest), steps);
@@ -155,6 +158,7 @@ Value SelectKernel::joinParts(const Part &part) {
       [&] {
         Value sum = b.mul(b.add(part.share, rest), gram.getSumWords());
         gram.storeSums(problem.scratch, b.add(sums, sum));
+        // The sums must be visible before the count says that they are there.
         releaseFence(b);
         b.barrier();
         b.ifThen(b.isEqual(b.thread(), 0), [&] {

@@ -26,6 +26,7 @@ static constexpr int64_t kWord = 32;
 
 /// Where word `i` of a set lies: one after the other in an array of tokens.
 Value SelectKernel::getWordPlace(WordSet set, Value i) {
+  // The sets lie in one array of a word per token, which has room for them all.
   Value words = b.add(b.div(rounds.tokens, kWord), 1);
   Value first = b.mul(words, static_cast<int64_t>(set));
   return rounds.getPlace(SelectArray::Suspects, b.add(first, i));
@@ -84,6 +85,7 @@ Value SelectKernel::listWords(WordSet set, Value words, Value firstToken) {
       Value bit = math::CountTrailingZerosOp::create(b, left);
       rounds.write(b.add(base, toNumber(bit)), SelectArray::Others,
                    b.add(before, j));
+      // x & (x - 1) clears the lowest bit.
       Value less = arith::SubIOp::create(b, left, b.i32(1));
       return Values{arith::AndIOp::create(b, left, less)};
     });
