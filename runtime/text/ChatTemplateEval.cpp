@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <unordered_map>
 #include <utility>
 
 using namespace gist;
@@ -392,8 +393,28 @@ Status Interpreter::evalKind(const Expr &expr, Value &out) {
   return {};
 }
 
-Status Interpreter::evalDict(const Expr &expr, Value &out) {
+namespace {
+/// Entries in the order of their keys' first appearance. Of two equal keys the
+/// last value counts, as in Python.
+class DictBuilder {
+public:
+  void set(const std::string &key, Value value) {
+    auto [place, isNew] = places.try_emplace(key, entries.size());
+    if (isNew)
+      entries.emplace_back(key, std::move(value));
+    else
+      entries[place->second].second = std::move(value);
+  }
+  Dict take() { return std::move(entries); }
+
+private:
   Dict entries;
+  std::unordered_map<std::string, size_t> places;
+};
+} // namespace
+
+Status Interpreter::evalDict(const Expr &expr, Value &out) {
+  DictBuilder entries;
   for (size_t i = 0; i < expr.args.size(); i += 2) {
     Value key, value;
     GIST_TRY(eval(*expr.args[i], key));
@@ -403,9 +424,9 @@ Status Interpreter::evalDict(const Expr &expr, Value &out) {
           Code::Unsupported,
           "a dictionary's key is %s; only strings are supported",
           key.kindName());
-    entries.emplace_back(key.str(), std::move(value));
+    entries.set(key.str(), std::move(value));
   }
-  return Value::dict(std::move(entries), out);
+  return Value::dict(entries.take(), out);
 }
 
 /// Methods come before entries: `message.items` is the method even where a
@@ -450,8 +471,10 @@ static Status makeRange(const Arguments &args, Value &out) {
   int64_t bounds[3] = {0, 0, 1};
   size_t count = args.positional.size();
   for (const Value &value : args.positional)
-    // The bound keeps `i += step` below from overflowing.
-    if (!value.is(Kind::Int) || std::abs(value.integer) > (int64_t{1} << 40))
+    // The bound keeps `i += step` below from overflowing. Two comparisons:
+    // the smallest integer has no absolute value.
+    if (!value.is(Kind::Int) || value.integer > (int64_t{1} << 40) ||
+        value.integer < -(int64_t{1} << 40))
       return Status::error(Code::BadArgument, "range takes integers; found %s",
                            value.kindName());
   if (count < 1 || count > 3)
@@ -502,12 +525,14 @@ static Status callGlobal(const std::string &name, const Arguments &args,
     return Status::error(
         Code::BadArgument, "the template says: %s",
         args.positional.empty() ? "" : toText(args.positional[0]).c_str());
-  Dict entries;
+  DictBuilder entries;
   if (!args.positional.empty() && args.positional[0].is(Kind::Dict))
-    entries = args.positional[0].entries();
-  entries.insert(entries.end(), args.named.begin(), args.named.end());
-  return name == "namespace" ? Value::nameSpace(std::move(entries), out)
-                             : Value::dict(std::move(entries), out);
+    for (const auto &[key, value] : args.positional[0].entries())
+      entries.set(key, value);
+  for (const auto &[key, value] : args.named)
+    entries.set(key, value);
+  return name == "namespace" ? Value::nameSpace(entries.take(), out)
+                             : Value::dict(entries.take(), out);
 }
 
 Status Interpreter::evalCall(const Expr &expr, Value &out) {
@@ -608,10 +633,11 @@ static Status integerOperation(const std::string &op, int64_t a, int64_t b,
     overflow = __builtin_mul_overflow(a, b, &result);
   else if (op == "**") {
     result = 1;
-    // Every other base overflows within 64 rounds. Powers of 0 and 1 never do,
-    // and do not change any more; the loop need not run to `b`, which may be
-    // huge.
-    for (int64_t i = 0; i < b && !overflow && (result > 1 || i < 64); ++i)
+    // Every other base overflows within 64 rounds. Powers of 0, 1 and -1 never
+    // do: all that counts is whether `b` is zero, odd or even, so the loop need
+    // not run to `b`, which may be huge.
+    int64_t rounds = a >= -1 && a <= 1 && b > 2 ? 2 - b % 2 : b;
+    for (int64_t i = 0; i < rounds && !overflow; ++i)
       overflow = __builtin_mul_overflow(result, a, &result);
   } else {
     overflow = b == 0 || (a == INT64_MIN && b == -1);

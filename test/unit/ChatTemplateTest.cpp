@@ -95,6 +95,41 @@ TEST(ChatTemplate, OneTemplateServesManyConversations) {
   EXPECT_EQ(out, "5");
 }
 
+// As Python computes; the powers of -1 do not overflow, however large the
+// exponent is.
+TEST(ChatTemplate, PowersOfSmallBases) {
+  std::string out;
+  ASSERT_TRUE(render("{{ (-1) ** 65 }} {{ (-1) ** 66 }} {{ (-1) ** 0 }} "
+                     "{{ (-1) ** 9223372036854775807 }} {{ 0 ** 0 }} "
+                     "{{ 0 ** 99 }} {{ 1 ** 9223372036854775806 }} "
+                     "{{ (-2) ** 63 }} {{ 2 ** 62 }}",
+                     "{}", out)
+                  .ok());
+  EXPECT_EQ(out, "-1 1 1 -1 1 0 1 -9223372036854775808 4611686018427387904");
+  error("{{ 2 ** 63 }}", "{}");
+  error("{{ (-2) ** 64 }}", "{}");
+}
+
+// The smallest integer has no absolute value in 64 bits.
+TEST(ChatTemplate, RangesOfTheSmallestInteger) {
+  EXPECT_NE(error("{{ range(-9223372036854775807 - 1) }}", "{}")
+                .find("range takes integers"),
+            std::string::npos);
+  EXPECT_NE(error("{{ range(0, 1, -9223372036854775807 - 1) }}", "{}")
+                .find("range takes integers"),
+            std::string::npos);
+}
+
+TEST(ChatTemplate, TheLastOfEqualKeysCounts) {
+  std::string out;
+  ASSERT_TRUE(render("{% set n = namespace({'a': 1, 'b': 2}, a=3) %}"
+                     "{{ n.a }}{{ n.b }} {{ dict(d, x=7).x }} "
+                     "{{ {'k': 1, 'l': 2, 'k': 3} }}",
+                     R"({"d": {"x": 5}})", out)
+                  .ok());
+  EXPECT_EQ(out, "32 7 {'k': 3, 'l': 2}");
+}
+
 // Somebody has to find the mistake in a template of a hundred lines.
 TEST(ChatTemplate, ErrorsNameThePlace) {
   EXPECT_EQ(error("a\n {{ b.c.d }}", R"({"b": {}})"),

@@ -116,12 +116,13 @@ static Status readTokens(const Options &options, const Runner &runner,
   return {};
 }
 
+/// Enough runs in a row that starting them and waiting does not count.
+static constexpr unsigned kBatch = 50;
+
 /// Prints how long the entry takes, if that was asked for.
 static Status printTimes(const Options &options, Session &session) {
   if (options.repeat == 0)
     return {};
-  // Enough runs in a row that starting them and waiting does not count.
-  constexpr unsigned kBatch = 50;
   std::vector<double> times;
   GIST_TRY(session.measure(options.entry, options.repeat, kBatch, times));
   std::sort(times.begin(), times.end());
@@ -219,8 +220,9 @@ void run::addCall(CLI::App &app, Action &action) {
       ->capture_default_str();
   command
       ->add_option("--repeat", options->repeat,
-                   "Afterwards run it again on the same inputs, N times twenty "
-                   "runs in a row, and print how long a run takes")
+                   "Afterwards run it again on the same inputs, N times " +
+                       std::to_string(kBatch) +
+                       " runs in a row, and print how long a run takes")
       ->type_name("N");
   command->footer("Example: gist-run call smollm2.gist score -i "
                   "tokens=tokens.npy -o out");
