@@ -152,11 +152,17 @@ Value GraphBuilder::attention(Value q, Value k, Value v) {
     // Queries are rounded like keys: products of two types do not exist.
     q = convert(q, typeOf(k).getElementType());
   }
+  // A window that holds the whole context hides nothing, and attention without
+  // one can have plans.
+  IntegerAttr window;
+  if (config.slidingWindow > 0 && config.slidingWindow < config.capacity &&
+      currentLayer >= config.firstWindowLayer)
+    window = b.getI64IntegerAttr(config.slidingWindow);
   // No scale: the op's default is 1 / sqrt of the head size.
   Value result = AttentionOp::create(
       b, q, k, v, /*mask=*/Value(), /*offsets=*/Value(),
       /*key_offsets=*/Value(), /*causal=*/architecture.isDecoder,
-      /*scale=*/FloatAttr(), /*window=*/IntegerAttr(), /*sinks=*/IntegerAttr());
+      /*scale=*/FloatAttr(), /*window=*/window, /*sinks=*/IntegerAttr());
   result = tensor::CollapseShapeOp::create(
       b, result, ArrayRef<ReassociationIndices>{{0}, {1, 2}});
   return convert(result, b.getF32Type());

@@ -62,10 +62,16 @@ Status gist::importModel(const std::string &path, const ImportOptions &options,
                          MLIRContext &context, OwningOpRef<ModuleOp> &module,
                          WeightMap &weights, ImportedModel &info) {
   auto source = std::make_shared<ModelSource>();
-  GIST_TRY(options.randomWeights ? openModelConfig(path, *source)
-                                 : openModelSource(path, *source));
   const Architecture *architecture = nullptr;
-  GIST_TRY(findArchitecture(*source, architecture).in(path));
+  auto isKnown = [&](const ModelSource &opened) {
+    return findArchitecture(opened, architecture);
+  };
+  if (options.randomWeights) {
+    GIST_TRY(openModelConfig(path, *source));
+    GIST_TRY(isKnown(*source).in(path));
+  } else {
+    GIST_TRY(openModelSource(path, *source, isKnown));
+  }
   ImportedModel newInfo;
   newInfo.architecture = architecture->name;
   newInfo.isDecoder = architecture->isDecoder;

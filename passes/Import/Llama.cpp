@@ -6,11 +6,13 @@
 //===----------------------------------------------------------------------===//
 //
 // Llama and its relatives (SmolLM2, TinyLlama): RMS norms, rotary positions,
-// grouped KV heads and a gated feed-forward block. There are no biases.
+// grouped KV heads and a gated feed-forward block. Biases are added where a
+// model has them.
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Import/Architecture.h"
+#include "passes/Import/Llama.h"
+
 #include "passes/Import/GraphBuilder.h"
 
 using namespace gist;
@@ -28,19 +30,21 @@ static Status configure(const ModelSource &source, ModelConfig &config) {
   return scaleRotaryByTensor(source, "rope_freqs.weight", config);
 }
 
-static void build(GraphBuilder &b, const ModelConfig &c) {
+void gist::buildLlama(GraphBuilder &b, const ModelConfig &c) {
   Value x = b.embedding("embed_tokens", c.vocabSize, c.hiddenSize);
   for (int64_t layer = 0; layer < c.numLayers; ++layer) {
     b.enterLayer(layer);
     Value h = b.rmsNorm(x, ".input_layernorm");
-    Value q = b.heads(b.linear(h, ".self_attn.q_proj", c.numHeads * c.headSize),
-                      c.numHeads);
-    Value k =
-        b.heads(b.linear(h, ".self_attn.k_proj", c.numKvHeads * c.headSize),
-                c.numKvHeads);
-    Value v =
-        b.heads(b.linear(h, ".self_attn.v_proj", c.numKvHeads * c.headSize),
-                c.numKvHeads);
+    Bias bias = c.queryBias ? Bias::Yes : Bias::IfStored;
+    Value q =
+        b.heads(b.linear(h, ".self_attn.q_proj", c.numHeads * c.headSize, bias),
+                c.numHeads);
+    Value k = b.heads(
+        b.linear(h, ".self_attn.k_proj", c.numKvHeads * c.headSize, bias),
+        c.numKvHeads);
+    Value v = b.heads(
+        b.linear(h, ".self_attn.v_proj", c.numKvHeads * c.headSize, bias),
+        c.numKvHeads);
     Value a = b.attention(b.rotary(q), b.rotary(k), v);
     x = b.add(x, b.linear(a, ".self_attn.o_proj", c.hiddenSize));
 
@@ -61,19 +65,8 @@ const Architecture gist::kLlama = {
     .isDecoder = true,
     .prefix = "model.",
     .layers = "layers",
-    .ggufNames = {{"embed_tokens", "token_embd"},
-                  {".input_layernorm", ".attn_norm"},
-                  {".self_attn.q_proj", ".attn_q"},
-                  {".self_attn.k_proj", ".attn_k"},
-                  {".self_attn.v_proj", ".attn_v"},
-                  {".self_attn.o_proj", ".attn_output"},
-                  {".post_attention_layernorm", ".ffn_norm"},
-                  {".mlp.gate_proj", ".ffn_gate"},
-                  {".mlp.up_proj", ".ffn_up"},
-                  {".mlp.down_proj", ".ffn_down"},
-                  {"norm", "output_norm"},
-                  {"lm_head", "output"}},
+    .ggufNames = kLlamaGgufNames,
     .unused = {"rotary_emb.inv_freq", "rope_freqs.weight"},
     .configure = configure,
-    .build = build,
+    .build = buildLlama,
 };

@@ -14,7 +14,8 @@ import pytest
 
 from import_graph import MODELS, Graph, check, sentence_embedding
 
-DECODERS = ["llama", "llama3", "gpt2", "gptj", "opt", "opt-post"]
+DECODERS = ["llama", "llama3", "gpt2", "gptj", "mistral", "opt", "opt-post", "qwen2",
+            "qwen2-window"]
 
 
 def reference(name):
@@ -24,7 +25,7 @@ def reference(name):
     return data["ids"], data["result"]
 
 
-@pytest.mark.parametrize("name", DECODERS + ["llama-q4_1.gguf"])
+@pytest.mark.parametrize("name", DECODERS + ["llama-q4_1.gguf", "qwen2-q4_0.gguf"])
 def test_decoder(name, tmp_path):
     """In one call, and in pieces with the cache carried over."""
     graph = Graph(MODELS / name, tmp_path, "--every-token")

@@ -11,7 +11,8 @@ import pytest
 
 from import_graph import MODELS, harness
 
-FOLDERS = ["llama", "llama3", "gpt2", "gptj", "opt", "opt-post", "bert", "esm"]
+FOLDERS = ["llama", "llama3", "gpt2", "gptj", "opt", "opt-post", "bert", "esm",
+           "mistral", "qwen2-window"]
 ODD_VALUES = [0, 1, 2, 3, 5, 7, 16, -1, 2**31, 2**62, 2**63 + 5, 1e30, 0.5, None,
               True, False, "x", [], [1, 2], {}, {"rope_type": 3}, {"rope_theta": 0}]
 

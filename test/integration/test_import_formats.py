@@ -85,6 +85,17 @@ def test_k_quants_in_gguf(kind, scale, tmp_path):
     check(graph(ids), reference(None, ids, model), tolerance=1e-4)
 
 
+@pytest.mark.parametrize("kind", ["F32", "Q8_0"])
+def test_qwen2_in_gguf(kind, tmp_path):
+    """Query and key rows are as in the folder, and biases are there."""
+    path, kind = tmp_path / "model.gguf", Kind[kind]
+    make_models.make_gguf(MODELS / "qwen2", path, kind)
+    ids = some_tokens(13, 60)
+    graph = Graph(path, tmp_path, "--every-token")
+    assert "blk.1.attn_k.bias" in graph.names
+    check(graph(ids), quantized_reference(MODELS / "qwen2", kind, kind, ids))
+
+
 def test_gpt2_in_gguf(tmp_path):
     path = tmp_path / "model.gguf"
     make_models.make_gguf(MODELS / "gpt2", path, Kind.F32)

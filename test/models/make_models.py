@@ -63,6 +63,23 @@ MODELS = {
         max_position_embeddings=40, position_embedding_type="rotary",
         token_dropout=True, mask_token_id=32, pad_token_id=1,
         layer_norm_eps=1e-5)),
+    # A window that is shorter than the text.
+    "mistral": lambda: tf.MistralForCausalLM(tf.MistralConfig(
+        vocab_size=53, hidden_size=24, intermediate_size=40,
+        num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+        head_dim=12, max_position_embeddings=64, sliding_window=8,
+        tie_word_embeddings=False)),
+    "qwen2": lambda: tf.Qwen2ForCausalLM(tf.Qwen2Config(
+        vocab_size=61, hidden_size=32, intermediate_size=64,
+        num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+        max_position_embeddings=64, rope_theta=5000.0,
+        tie_word_embeddings=True)),
+    # The second layer has a window and the first has none.
+    "qwen2-window": lambda: tf.Qwen2ForCausalLM(tf.Qwen2Config(
+        vocab_size=53, hidden_size=24, intermediate_size=40,
+        num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
+        max_position_embeddings=64, use_sliding_window=True, sliding_window=7,
+        max_window_layers=1, tie_word_embeddings=False)),
 }
 
 
@@ -193,8 +210,10 @@ GGUF_NAMES = {
         "intermediate.dense": "ffn_up", "output.dense": "ffn_down",
         "output.LayerNorm": "layer_output_norm"},
 }
-LAYERS = {"llama": "model.layers.", "gpt2": "transformer.h.",
-          "bert": "encoder.layer."}
+# Qwen2's tensors have Llama's names, and are stored as they are.
+GGUF_NAMES["qwen2"] = GGUF_NAMES["llama"]
+LAYERS = {"llama": "model.layers.", "qwen2": "model.layers.",
+          "gpt2": "transformer.h.", "bert": "encoder.layer."}
 
 
 def gguf_name(architecture, name):
@@ -221,7 +240,7 @@ def make_gguf(source, output, kind, embedding_kind=None, encode=quantize):
     writer.add_block_count(get("num_hidden_layers", "n_layer"))
     writer.add_feed_forward_length(get("intermediate_size", "n_inner"))
     writer.add_head_count(heads)
-    if architecture == "llama":
+    if architecture in ("llama", "qwen2"):
         writer.add_head_count_kv(kv_heads)
         writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
         rope = config.get("rope_parameters") or config
@@ -251,15 +270,21 @@ def make_gguf(source, output, kind, embedding_kind=None, encode=quantize):
     writer.close()
 
 
+def make_quantized(root, name, kind, ids):
+    """The model as a GGUF file, its embedding in Q8_0, and its result."""
+    path = root / f"{name}-{kind.name.lower()}.gguf"
+    make_gguf(root / name, path, kind, Kind.Q8_0)
+    result = quantized_reference(root / name, kind, Kind.Q8_0, ids)
+    np.savez_compressed(path.with_suffix(".npz"), ids=ids, result=result)
+
+
 def main():
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
     for seed, (name, make) in enumerate(MODELS.items()):
         make_folder(root / name, make, seed)
         make_reference(root / name)
-    make_gguf(root / "llama", root / "llama-q4_1.gguf", Kind.Q4_1, Kind.Q8_0)
-    ids = some_tokens(19, 100)
-    result = quantized_reference(root / "llama", Kind.Q4_1, Kind.Q8_0, ids)
-    np.savez_compressed(root / "llama-q4_1.npz", ids=ids, result=result)
+    make_quantized(root, "llama", Kind.Q4_1, some_tokens(19, 100))
+    make_quantized(root, "qwen2", Kind.Q4_0, some_tokens(19, 60))
 
 
 if __name__ == "__main__":

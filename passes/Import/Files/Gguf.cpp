@@ -289,7 +289,8 @@ static Status locateTensors(Bytes file, uint64_t tableEnd, GgufFile &out,
   return {};
 }
 
-Status gist::readGguf(Bytes file, GgufFile &out) {
+Status gist::readGguf(Bytes file, GgufFile &out,
+                      const std::function<Status(const GgufFile &)> &accept) {
   Cursor cursor(file);
   uint32_t magic = 0;
   GgufFile result;
@@ -319,6 +320,9 @@ Status gist::readGguf(Bytes file, GgufFile &out) {
       return Status::error(Code::BadFile, "key %s appears twice",
                            inQuotes(key.text()).c_str());
   }
+
+  if (accept)
+    GIST_TRY(accept(result));
 
   std::map<std::string, uint64_t> offsets;
   for (uint64_t i = 0; i < tensorCount; ++i) {

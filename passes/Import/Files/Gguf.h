@@ -16,6 +16,7 @@
 
 #include "passes/Import/Files/BlockFormats.h"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -65,8 +66,11 @@ struct GgufFile {
   std::map<std::string, StoredTensor, std::less<>> tensors;
 };
 
-/// Reads a whole file. On error `out` is left as it was.
-Status readGguf(Bytes file, GgufFile &out);
+/// Reads a whole file. `accept` sees the metadata before any tensor is looked
+/// at, and may refuse the file: what a model is should be told before what its
+/// weights are stored in. On error `out` is left as it was.
+Status readGguf(Bytes file, GgufFile &out,
+                const std::function<Status(const GgufFile &)> &accept = {});
 
 } // namespace gist
 

@@ -235,6 +235,18 @@ Status gist::readCommonConfig(const ConfigReader &reader, ModelConfig &config) {
   return readActivation(reader, config.activation);
 }
 
+Status gist::checkSlidingWindow(const ModelConfig &config) {
+  constexpr int64_t kLimit = 1 << 24; // As for sizes.
+  if (config.slidingWindow < 1 || config.slidingWindow > kLimit ||
+      config.firstWindowLayer < 0)
+    return Status::error(Code::BadFile,
+                         "a sliding window of %" PRId64
+                         " tokens from layer %" PRId64
+                         " on is outside the range 1 to %" PRId64,
+                         config.slidingWindow, config.firstWindowLayer, kLimit);
+  return {};
+}
+
 //===----------------------------------------------------------------------===//
 // Rotary positions
 //===----------------------------------------------------------------------===//

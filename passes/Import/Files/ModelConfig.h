@@ -52,7 +52,13 @@ struct ModelConfig {
   int64_t rotarySize = 0;               ///< Elements of a head that rotate.
   std::vector<float> rotaryFrequencies; ///< Radians per position, one a pair.
 
+  // Mistral, Qwen2: attention sees this many of the last tokens in the layers
+  // from `firstWindowLayer` on. 0: all of them.
+  int64_t slidingWindow = 0;
+  int64_t firstWindowLayer = 0;
+
   // The rest is one architecture's own.
+  bool queryBias = false;         ///< Qwen2: of queries, keys and values.
   bool transposedLinears = false; ///< GPT-2: stored as inputs x outputs.
   bool normBefore = true;         ///< OPT: norms before the blocks, or after.
   int64_t embeddingSize = 0;      ///< OPT: may differ from the hidden size.
@@ -102,6 +108,9 @@ private:
 
 /// Reads what most architectures have, and checks that sizes are sizes.
 Status readCommonConfig(const ConfigReader &reader, ModelConfig &config);
+
+/// Refuses a window that is not a number of tokens.
+Status checkSlidingWindow(const ModelConfig &config);
 
 /// Sets the rotary fields from the base frequency and the scaling rule;
 /// `config.rotarySize` defaults to the head size.

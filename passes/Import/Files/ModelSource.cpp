@@ -16,21 +16,25 @@
 using namespace gist;
 
 /// What is not a folder is taken as GGUF; the magic number decides.
-static Status openGguf(const std::string &path, ModelSource &source) {
+static Status openGguf(const std::string &path, ModelSource &source,
+                       const AcceptSource &accept) {
   GIST_TRY(MappedFile::open(path, source.ggufBytes).in(path));
-  GIST_TRY(readGguf(source.ggufBytes->bytes(), source.gguf).in(path));
   source.isGguf = true;
+  auto acceptFile = [&](const GgufFile &file) -> Status {
+    auto found = file.metadata.find("general.architecture");
+    std::optional<std::string_view> name;
+    if (found != file.metadata.end())
+      name = found->second.string();
+    if (!name)
+      return Status::error(Code::BadFile,
+                           "the file has no 'general.architecture'");
+    source.architecture = std::string(*name);
+    return accept ? accept(source) : Status();
+  };
+  GIST_TRY(
+      readGguf(source.ggufBytes->bytes(), source.gguf, acceptFile).in(path));
   for (auto &[name, tensor] : source.gguf.tensors)
     tensor.file = path;
-  auto found = source.gguf.metadata.find("general.architecture");
-  std::optional<std::string_view> name;
-  if (found != source.gguf.metadata.end())
-    name = found->second.string();
-  if (!name)
-    return Status::error(Code::BadFile,
-                         "%s: the file has no 'general.architecture'",
-                         path.c_str());
-  source.architecture = std::string(*name);
   return {};
 }
 
@@ -45,9 +49,11 @@ static Status readArchitecture(const std::string &path, ModelSource &source) {
   return {};
 }
 
-static Status openFolder(const std::string &path, ModelSource &source) {
+static Status openFolder(const std::string &path, ModelSource &source,
+                         const AcceptSource &accept) {
   GIST_TRY(openModelFolder(path, source.folder));
-  return readArchitecture(path, source);
+  GIST_TRY(readArchitecture(path, source));
+  return accept ? accept(source).in(path) : Status();
 }
 
 /// For --random-weights: config.json is all that is read.
@@ -63,14 +69,15 @@ Status gist::openModelConfig(const std::string &path, ModelSource &out) {
   return {};
 }
 
-Status gist::openModelSource(const std::string &path, ModelSource &out) {
+Status gist::openModelSource(const std::string &path, ModelSource &out,
+                             const AcceptSource &accept) {
   ModelSource source;
   source.path = path;
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored))
-    GIST_TRY(openFolder(path, source));
+    GIST_TRY(openFolder(path, source, accept));
   else
-    GIST_TRY(openGguf(path, source));
+    GIST_TRY(openGguf(path, source, accept));
   out = std::move(source);
   return {};
 }

@@ -35,9 +35,14 @@ struct ModelSource {
   }
 };
 
-/// Opens what `path` names: a folder, or a file taken as GGUF. On error `out`
-/// is left as it was.
-Status openModelSource(const std::string &path, ModelSource &out);
+/// May refuse a model as soon as its architecture is known.
+using AcceptSource = std::function<Status(const ModelSource &)>;
+
+/// Opens what `path` names: a folder, or a file taken as GGUF. `accept` is
+/// asked before the tensors of a GGUF file are read. On error `out` is left as
+/// it was.
+Status openModelSource(const std::string &path, ModelSource &out,
+                       const AcceptSource &accept = {});
 
 /// Opens a config.json, or the folder of one, and leaves weights alone. On
 /// error `out` is left as it was.
