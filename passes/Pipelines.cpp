@@ -295,36 +295,51 @@ void gist::buildGpuStage(OpPassManager &pm, const GpuPipelineOptions &options) {
   addCheck(pm, "gpu");
 }
 
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
+
+static SmallVectorImpl<StringRef> &stageNames() {
+  static SmallVector<StringRef> names;
+  return names;
+}
+
+/// `name` and `description` are literals.
+template <typename Options = EmptyPipelineOptions, typename Build>
+static void registerStage(StringRef name, StringRef description, Build build) {
+  PassPipelineRegistration<Options>(name, description, build);
+  stageNames().push_back(name);
+}
+
+ArrayRef<StringRef> gist::getStageNames() { return stageNames(); }
+
 void gist::registerPipelines() {
-  PassPipelineRegistration<>("gist-plan", "do what the module's plan says",
-                             buildPlanStage);
-  PassPipelineRegistration<GraphPipelineOptions>(
+  registerStage("gist-plan", "do what the module's plan says", buildPlanStage);
+  registerStage<GraphPipelineOptions>(
       "gist-graph", "simplify a graph and choose what it computes in",
       buildGraphStage);
-  PassPipelineRegistration<>("gist-kernels",
-                             "cut a graph into kernels and calls of them",
-                             buildKernelStage);
-  PassPipelineRegistration<>("gist-memory",
-                             "give what kernels write a place in memory",
-                             buildMemoryStage);
-  PassPipelineRegistration<CpuPipelineOptions>(
+  registerStage("gist-kernels", "cut a graph into kernels and calls of them",
+                buildKernelStage);
+  registerStage("gist-memory", "give what kernels write a place in memory",
+                buildMemoryStage);
+  registerStage<CpuPipelineOptions>(
       "gist-tile", "kernels on tensors become loops over vectors on buffers",
       buildTileStage);
-  PassPipelineRegistration<>(
-      "gist-cpu", "kernels on buffers become functions the runtime can call",
-      buildCpuStage);
-  PassPipelineRegistration<GpuPipelineOptions>(
+  registerStage("gist-cpu",
+                "kernels on buffers become functions the runtime can call",
+                buildCpuStage);
+  registerStage<GpuPipelineOptions>(
       "gist-gpu-products",
       "choose how kernels are cut; products become steps on tiles",
       buildGpuProductStage);
-  PassPipelineRegistration<GpuPipelineOptions>(
+  registerStage<GpuPipelineOptions>(
       "gist-gpu-tile",
       "kernels on tensors become code of one GPU thread on buffers",
       buildGpuTileStage);
-  PassPipelineRegistration<GpuPipelineOptions>(
+  registerStage<GpuPipelineOptions>(
       "gist-gpu", "kernels on buffers become functions a GPU can run",
       buildGpuStage);
-  PassPipelineRegistration<>(
+  registerStage(
       "gist-reference",
       "lower to the LLVM dialect through the executable definition of the ops",
       buildReferencePipeline);

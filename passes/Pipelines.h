@@ -107,6 +107,10 @@ void buildGpuStage(mlir::OpPassManager &pm, const GpuPipelineOptions &options);
 /// Registers every stage under its name for `gist-opt`.
 void registerPipelines();
 
+/// The names of the stages, in the order in which they run; empty before they
+/// are registered.
+llvm::ArrayRef<llvm::StringRef> getStageNames();
+
 } // namespace gist
 
 #endif // GIST_PASSES_PIPELINES_H

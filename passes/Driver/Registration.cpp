@@ -20,8 +20,12 @@ void gist::registerDialects(mlir::DialectRegistry &registry) {
   registry.insert<GistDialect>();
 }
 
-void gist::registerPassesAndPipelines() {
-  mlir::registerAllPasses();
+void gist::registerGistPassesAndPipelines() {
   registerGistPasses();
   registerPipelines();
+}
+
+void gist::registerPassesAndPipelines() {
+  mlir::registerAllPasses();
+  registerGistPassesAndPipelines();
 }

@@ -20,6 +20,9 @@ void registerDialects(mlir::DialectRegistry &registry);
 /// Registers the passes and pipelines of Gist and of upstream, by name.
 void registerPassesAndPipelines();
 
+/// Registers those of Gist alone.
+void registerGistPassesAndPipelines();
+
 } // namespace gist
 
 #endif // GIST_PASSES_DRIVER_REGISTRATION_H

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Driver/Compile.h"
+#include "passes/Driver/CrashReport.h"
 #include "tools/gist-compile/CommandLine.h"
 
 #include "runtime/support/AtomicFile.h"
@@ -23,6 +24,8 @@ using namespace gist::compile;
 
 /// 0 done, 1 failed, 2 wrong usage, which parseOptions gives.
 int main(int argc, char **argv) {
+  setCrashReport();
+  printStackOnCrash(argv[0]);
   // A limit on file sizes is a write that fails, not the end of the process.
   std::signal(SIGXFSZ, SIG_IGN);
   Options options;

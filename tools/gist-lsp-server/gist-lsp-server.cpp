@@ -11,9 +11,12 @@
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
+#include "passes/Driver/CrashReport.h"
 #include "passes/Driver/Registration.h"
 
 int main(int argc, char **argv) {
+  gist::setCrashReport();
+  gist::printStackOnCrash(argv[0]);
   mlir::DialectRegistry registry;
   gist::registerDialects(registry);
   return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));

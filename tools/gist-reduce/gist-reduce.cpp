@@ -13,9 +13,11 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
+#include "passes/Driver/CrashReport.h"
 #include "passes/Driver/Registration.h"
 
 int main(int argc, char **argv) {
+  gist::setCrashReport();
   mlir::DialectRegistry registry;
   gist::registerDialects(registry);
   gist::registerPassesAndPipelines();
