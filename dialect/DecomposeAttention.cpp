@@ -98,6 +98,7 @@ static Value createSoftmaxMean(ImplicitLocOpBuilder &b, Value scores,
 }
 
 /// `scale` of the op, or 1/sqrt(D), as an f32.
+/// The head size may be known only when the code runs.
 template <typename OpTy>
 /// The head size may be known only when the code runs.
 static Value createScale(ImplicitLocOpBuilder &b, OpTy op) {

@@ -17,6 +17,8 @@
 
 #include "nlohmann/json.hpp"
 
+#include <filesystem>
+
 using namespace gist;
 using namespace gist::plan;
 
@@ -27,12 +29,29 @@ struct Options {
 };
 } // namespace
 
+/// Adds the texts of a module to those that there are of it already. False:
+/// there are none.
+static bool joinModule(nlohmann::json &plans, const nlohmann::json &plan) {
+  std::string module = text(plan, "module");
+  for (nlohmann::json &old : plans)
+    if (!module.empty() && text(old, "module") == module) {
+      for (const nlohmann::json &run : list(plan, "texts"))
+        old["texts"].push_back(run);
+      return true;
+    }
+  return false;
+}
+
 /// Adds the lists of one evaluation to those of another, so that measurements
 /// of several programs become one page.
 static void append(nlohmann::json &all, const nlohmann::json &more) {
   for (const auto &[key, value] : more.items()) {
     nlohmann::json &place = all[key];
-    if (place.is_array() && value.is_array())
+    if (key == "plans" && place.is_array() && value.is_array()) {
+      for (const nlohmann::json &plan : value)
+        if (!joinModule(place, plan))
+          place.push_back(plan);
+    } else if (place.is_array() && value.is_array())
       place.insert(place.end(), value.begin(), value.end());
     // What is not a list is taken from the first file that has it.
     else if (place.is_null())
@@ -55,7 +74,7 @@ static Status runReport(const Options &options) {
       GIST_TRY(parseCalibration(text, calibration).in(path));
       one = toEvaluation(calibration);
     }
-    one = toEvaluation(one);
+    one = toEvaluation(one, std::filesystem::path(path).stem().string());
     if (!one.is_object())
       return Status::error(Code::BadFile, "%s: the file is not a JSON object",
                            path.c_str());
@@ -74,16 +93,18 @@ void plan::addReport(CLI::App &app, Action &action) {
       "report", "A page with plots of what plans keep and save");
   command
       ->add_option("evaluation", options->evaluations,
-                   "What bench/plan_quality.py, bench/linear_curve.py, "
-                   "bench/gptj_layer.py, bench/papers.py and gist-plan "
-                   "calibrate wrote")
+                   "What gist-run eval --json, gist-plan auto, calibrate and "
+                   "solve, or a program of the folder bench wrote")
       ->type_name("EVALUATION")
       ->required();
   command
       ->add_option("-o,--output", options->output, "The page (HTML) to write")
       ->type_name("FILE")
       ->required();
-  command->footer("Example: gist-plan report evaluation.json -o report.html");
+  command->footer("Example:\n"
+                  "  gist-run eval small.gist --against dense.gist --text "
+                  "book.txt --recall 1024 --json > evaluation.json\n"
+                  "  gist-plan report evaluation.json -o report.html");
   command->callback([options, &action] {
     action = [options] { return runReport(*options); };
   });

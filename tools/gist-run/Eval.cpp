@@ -277,6 +277,12 @@ Status Evaluation::printJson() const {
     json["work"] = accounting.toJson(work, recallWork);
   if (selections.isActive())
     json["selections"] = selections.toJson();
+  // For gist-plan report, which draws what each head keeps.
+  if (nlohmann::json plan =
+          nlohmann::json::parse(runner.module->plan(), nullptr,
+                                /*allow_exceptions=*/false);
+      plan.is_object())
+    json["plan"] = std::move(plan);
   // Absent where a module has nothing to say.
   if (nlohmann::json list = layersToJson(); !list.empty())
     json["layers"] = list;

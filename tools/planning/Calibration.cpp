@@ -157,6 +157,11 @@ static Status read(const Json &json, Calibration &result) {
   result.tokens = json.at("tokens").get<int64_t>();
   if (result.tokens < 4 || result.block < 1)
     return refuse("sequences of four tokens or more, and a block");
+  // A page has a cell for each head; no model has more.
+  constexpr size_t kMost = 1000000;
+  if (result.layers > kMost || result.kvHeads > kMost ||
+      result.layers * result.kvHeads > kMost)
+    return refuse("at most 1000000 heads");
   size_t count = result.checkpoints().size();
   for (const Json &text : json.at("texts")) {
     result.texts.push_back({text.at("path").get<std::string>(),
@@ -183,7 +188,14 @@ static Status read(const Json &json, Calibration &result) {
         std::get<2>(key) >= result.candidates.size() ||
         entry.at("texts").size() != result.texts.size())
       return refuse("heads and candidates that there are, on every text");
-    std::vector<HeadRun> &runs = result.runs[key];
+    auto [place, isNew] = result.runs.try_emplace(key);
+    if (!isNew)
+      return Status::error(Code::BadFile,
+                           "layer %zu, head %zu, candidate %zu is there twice; "
+                           "expected one measurement of each",
+                           std::get<0>(key), std::get<1>(key),
+                           std::get<2>(key));
+    std::vector<HeadRun> &runs = place->second;
     for (const Json &run : entry.at("texts")) {
       runs.emplace_back();
       GIST_TRY(readRun(run, count, runs.back()));

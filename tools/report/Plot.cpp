@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <limits>
 
 using namespace gist::plan;
@@ -46,23 +47,59 @@ std::string gist::plan::escape(const std::string &text) {
   return result;
 }
 
+/// Commas between groups of three digits, in front of a point.
+static std::string groupDigits(std::string text) {
+  size_t end = std::min(text.find('.'), text.size());
+  size_t begin = text.front() == '-' ? 1 : 0;
+  for (size_t place = end; place > begin + 3;) {
+    place -= 3;
+    text.insert(place, ",");
+  }
+  return text;
+}
+
 /// At most `digits` digits after the point, without zeros at the end.
 std::string gist::plan::shortNumber(double value, int digits) {
   if (!std::isfinite(value))
     return "-";
   char buffer[64];
-  if (value != 0 && (std::fabs(value) >= 1e7 || std::fabs(value) < 1e-4))
+  if (value != 0 && (std::fabs(value) >= 1e15 || std::fabs(value) < 1e-4))
     std::snprintf(buffer, sizeof buffer, "%.*g", digits, value);
   else
     std::snprintf(buffer, sizeof buffer, "%.*f", digits, value);
   std::string text = buffer;
-  if (text.find('.') != std::string::npos &&
-      text.find('e') == std::string::npos) {
+  if (text.find('e') != std::string::npos)
+    return text;
+  if (text.find('.') != std::string::npos) {
     text.erase(text.find_last_not_of('0') + 1);
     if (text.back() == '.')
       text.pop_back();
   }
+  if (std::fabs(value) >= 1e6)
+    text = groupDigits(text);
   return text == "-0" ? "0" : text;
+}
+
+std::string gist::plan::byteSize(double bytes) {
+  if (!std::isfinite(bytes))
+    return "-";
+  static constexpr const char *kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  size_t unit = 0;
+  for (; std::fabs(bytes) >= 1024 && unit + 1 < std::size(kUnits); ++unit)
+    bytes /= 1024;
+  return shortNumber(bytes, unit == 0 ? 0 : 1) + " " + kUnits[unit];
+}
+
+/// A number at an axis, where there is little room.
+static std::string tickNumber(double value) {
+  struct Unit {
+    double size;
+    const char *name;
+  };
+  for (auto [size, name] : {Unit{1e12, " T"}, Unit{1e9, " G"}, Unit{1e6, " M"}})
+    if (std::fabs(value) >= size && std::fabs(value) < 1e15)
+      return shortNumber(value / size, 3) + name;
+  return shortNumber(value, 4);
 }
 
 /// `x` with two digits, for coordinates.
@@ -94,10 +131,10 @@ public:
       low = -0.5;
       high = static_cast<double>(axis.names.size()) - 0.5;
     } else if (axis.isLogarithmic) {
-      // Room is a factor on a logarithmic axis, and a part of the range on the
-      // other.
-      low /= 1.05;
-      high *= 1.05;
+      // Room is a part of the range; on a logarithmic axis that is a factor.
+      double room = high > low ? std::pow(high / low, 0.08) : 1.05;
+      low /= room;
+      high *= room;
     } else {
       double room = high > low ? (high - low) * 0.06 : std::fabs(high) * 0.1;
       room = room == 0 ? 1 : room;
@@ -133,6 +170,12 @@ public:
         result.push_back(static_cast<double>(i));
       return result;
     }
+    if (!axis.marks.empty()) {
+      std::copy_if(axis.marks.begin(), axis.marks.end(),
+                   std::back_inserter(result),
+                   [&](double mark) { return isInside(mark); });
+      return result;
+    }
     if (axis.isLogarithmic) {
       for (int power = static_cast<int>(std::floor(first));
            power <= static_cast<int>(std::ceil(last)); ++power)
@@ -162,7 +205,7 @@ public:
   std::string name(double tick) const {
     if (!axis.names.empty())
       return axis.names[static_cast<size_t>(tick)];
-    return shortNumber(tick, 4);
+    return tickNumber(tick);
   }
 
 private:
@@ -178,7 +221,7 @@ private:
 };
 
 constexpr double kWidth = 640, kHeight = 360;
-constexpr double kLeft = 66, kRight = 16, kTop = 34, kBottom = 48;
+constexpr double kLeft = 84, kRight = 16, kTop = 34, kBottom = 48;
 } // namespace
 
 static std::string textAt(double x, double y, const char *anchor,
@@ -212,8 +255,61 @@ static std::string drawAxes(const Plot &plot, const Scale &x, const Scale &y) {
   return svg;
 }
 
+namespace {
+/// Places of labels, so that none is written over another.
+class Labels {
+public:
+  /// Nothing else is written from here to the left: `text` is.
+  void take(double right, double bottom, const std::string &text) {
+    boxes.push_back({right - kDigit * static_cast<double>(text.size()),
+                     bottom - kLine, right, bottom});
+  }
+
+  /// A label beside the point (x, y), where there is room for it.
+  std::string add(double x, double y, const std::string &text) {
+    double width = kDigit * static_cast<double>(text.size());
+    struct Try {
+      double x, y;
+      bool isLeft;
+    };
+    Try last{};
+    for (auto [dx, dy, isLeft] :
+         {Try{7, -6, false}, Try{-7, -6, true}, Try{7, 14, false},
+          Try{-7, 14, true}, Try{7, -20, false}, Try{7, 28, false}}) {
+      double left = isLeft ? x + dx - width : x + dx;
+      Box box{left, y + dy - kLine, left + width, y + dy};
+      last = {x + dx, y + dy, isLeft};
+      bool isFree = box.left > kLeft && box.right < kWidth - kRight &&
+                    std::none_of(
+                        boxes.begin(), boxes.end(),
+                        [&](const Box &o) { return o.meets(box); });
+      if (!isFree)
+        continue;
+      boxes.push_back(box);
+      break;
+    }
+    return textAt(last.x, last.y, last.isLeft ? "end" : "start", text,
+                  " class=\"point\"");
+  }
+
+private:
+  // Digits are about this wide; screens that are small have larger ones.
+  static constexpr double kDigit = 9, kLine = 14;
+
+  struct Box {
+    double left, top, right, bottom;
+    bool meets(const Box &o) const {
+      return left < o.right && o.left < right && top < o.bottom &&
+             o.top < bottom;
+    }
+  };
+  std::vector<Box> boxes;
+};
+} // namespace
+
 static std::string drawSeries(const Series &series, const Scale &x,
-                              const Scale &y, const std::string &color) {
+                              const Scale &y, const std::string &color,
+                              Labels &labels) {
   std::string path, marks;
   for (size_t i = 0; i < series.points.size(); ++i) {
     auto [a, b] = series.points[i];
@@ -227,6 +323,8 @@ static std::string drawSeries(const Series &series, const Scale &x,
     marks += "<circle cx=\"" + at(x.place(a)) + "\" cy=\"" + at(y.place(b)) +
              "\" r=\"4\" class=\"mark " + color + "\"><title>" + escape(note) +
              "</title></circle>\n";
+    if (i < series.labels.size())
+      marks += labels.add(x.place(a), y.place(b), series.labels[i]);
   }
   if (path.empty())
     return {};
@@ -235,6 +333,28 @@ static std::string drawSeries(const Series &series, const Scale &x,
     svg += "<path d=\"" + path + "\" class=\"curve " + color +
            (series.isDashed ? " dashed" : "") + "\"/>\n";
   return svg + marks;
+}
+
+/// Lines across the plot, with their names above them at the right. Names of
+/// lines that are close move up.
+static std::string drawLimits(std::vector<Limit> limits, const Scale &v,
+                              Labels &labels) {
+  std::sort(limits.begin(), limits.end(),
+            [](const Limit &a, const Limit &b) { return a.value < b.value; });
+  constexpr double kLine = 18; // pixels of a name on a small screen
+  std::string svg;
+  double above = kHeight;
+  for (const Limit &limit : limits) {
+    if (!v.isInside(limit.value))
+      continue;
+    double place = v.place(limit.value);
+    svg += lineAt(kLeft, place, kWidth - kRight, place, "limit");
+    above = std::min(place - 4, above - kLine);
+    svg += textAt(kWidth - kRight - 4, above, "end", limit.name,
+                  " class=\"limit\"");
+    labels.take(kWidth - kRight - 4, above, limit.name);
+  }
+  return svg;
 }
 
 std::string Plot::draw() const {
@@ -249,30 +369,40 @@ std::string Plot::draw() const {
   Scale h(x, xs, kLeft, kWidth - kRight);
   // SVG counts y from the top, so the axis runs from bottom to top.
   Scale v(y, ys, kHeight - kBottom, kTop);
-  std::string svg = "<figure><svg viewBox=\"0 0 " + at(kWidth) + " " +
-                    at(kHeight) + "\" role=\"img\" aria-label=\"" +
+  std::string svg = "<figure class=\"plot\"><svg viewBox=\"0 0 " + at(kWidth) +
+                    " " + at(kHeight) + "\" role=\"img\" aria-label=\"" +
                     escape(title) + "\">\n";
   svg += textAt(kLeft, 18, "start", title, " class=\"title\"");
   svg += drawAxes(*this, h, v);
-  for (const Limit &limit : limits)
-    if (v.isInside(limit.value)) {
-      double place = v.place(limit.value);
-      svg += lineAt(kLeft, place, kWidth - kRight, place, "limit");
-      svg += textAt(kWidth - kRight - 4, place - 4, "end", limit.name,
-                    " class=\"limit\"");
-    }
+  Labels labels;
+  svg += drawLimits(limits, v, labels);
   for (size_t i = 0; i < series.size(); ++i)
-    svg += drawSeries(series[i], h, v, "c" + std::to_string(i % kNumColors));
+    svg += drawSeries(series[i], h, v, "c" + std::to_string(i % kNumColors),
+                      labels);
   svg += "</svg>\n<figcaption>";
   for (size_t i = 0; i < series.size(); ++i)
-    svg += "<span class=\"key c" + std::to_string(i % kNumColors) +
-           "\"></span>" + escape(series[i].name) + " ";
-  return svg + "</figcaption></figure>\n";
+    svg += "<span class=\"entry\"><span class=\"key c" +
+           std::to_string(i % kNumColors) + "\"></span>" +
+           escape(series[i].name) + "</span> ";
+  return svg + escape(hint) + "</figcaption></figure>\n";
+}
+
+/// A cell; one that says nothing has no colour.
+static std::string drawCell(const HeatMap::Cell &cell) {
+  std::string html =
+      "<td class=\"" + escape(cell.style) +
+      "\" style=\"--s:" + shortNumber(std::clamp(cell.shade, 0.0, 1.0), 3) +
+      "\" title=\"" + escape(cell.note) + "\">" + escape(cell.text);
+  if (!cell.more.empty())
+    html += "<small>" + escape(cell.more) + "</small>";
+  return html + "</td>";
 }
 
 std::string HeatMap::draw() const {
   std::string html = "<figure class=\"map\"><div class=\"title\">" +
-                     escape(title) + "</div>\n<table class=\"map\"><tr><th>" +
+                     escape(title) +
+                     "</div>\n<div class=\"scroll\"><table class=\"map\"><tr>"
+                     "<th>" +
                      escape(rowLabel) + " \\ " + escape(columnLabel) + "</th>";
   size_t columns = 0;
   for (const auto &row : rows)
@@ -283,10 +413,15 @@ std::string HeatMap::draw() const {
   for (size_t r = 0; r < rows.size(); ++r) {
     html += "<tr><th>" + std::to_string(r) + "</th>";
     for (const Cell &cell : rows[r])
-      html += "<td class=\"" + escape(cell.style) + "\" style=\"--s:" +
-              shortNumber(std::clamp(cell.shade, 0.0, 1.0), 3) + "\" title=\"" +
-              escape(cell.note) + "\">" + escape(cell.text) + "</td>";
+      html += drawCell(cell);
     html += "</tr>\n";
   }
-  return html + "</table></figure>\n";
+  html += "</table></div>\n<figcaption class=\"legend\">";
+  for (const Key &key : legend)
+    html += "<span class=\"entry\"><span class=\"swatch " + escape(key.style) +
+            "\"></span>" + escape(key.meaning) + "</span> ";
+  if (!shadeMeaning.empty())
+    html += "<span class=\"entry\"><span class=\"ramp\"></span>" +
+            escape(shadeMeaning) + "</span>";
+  return html + "</figcaption></figure>\n";
 }

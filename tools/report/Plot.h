@@ -23,14 +23,20 @@ namespace gist::plan {
 /// Text as it may stand in HTML and SVG.
 std::string escape(const std::string &text);
 
-/// A number as people write it: few digits, no trailing zeros.
+/// A number as people write it: few digits, no trailing zeros, and commas in
+/// one of more than six digits.
 std::string shortNumber(double value, int digits = 3);
+
+/// Bytes as people say them: "28.6 MiB".
+std::string byteSize(double bytes);
 
 struct Axis {
   std::string label;
   bool isLogarithmic = false;
   /// Names for the places 0, 1, 2 ... in place of numbers.
   std::vector<std::string> names = {};
+  /// Where its marks are; round numbers where there are none.
+  std::vector<double> marks = {};
   /// Where it begins and ends; from the data where there is none.
   std::optional<double> lowest = {}, highest = {};
 };
@@ -40,6 +46,8 @@ struct Series {
   std::vector<std::pair<double, double>> points;
   /// Shown where the pointer rests, one for each point; may be empty.
   std::vector<std::string> notes = {};
+  /// Written beside the points, one for each; may be empty.
+  std::vector<std::string> labels = {};
   bool isJoined = true;  ///< a line through the points
   bool isDashed = false; ///< what others are compared with
 };
@@ -50,13 +58,14 @@ struct Limit {
   double value;
 };
 
-/// Lines and points on two axes. Points that are no finite numbers (or not
+/// Lines and points on two axes. Points that are not finite numbers (or not
 /// positive on a logarithmic axis) are left out.
 struct Plot {
   std::string title;
   Axis x, y;
   std::vector<Series> series;
   std::vector<Limit> limits = {};
+  std::string hint = {}; ///< a sentence below the picture
 
   std::string draw() const;
 };
@@ -65,12 +74,19 @@ struct Plot {
 struct HeatMap {
   struct Cell {
     std::string text;  ///< in the cell
+    std::string more;  ///< below it, smaller
     std::string note;  ///< shown where the pointer rests
     double shade = 0;  ///< 0 to 1
     std::string style; ///< a class of the page's, or empty
   };
+  /// What a colour means.
+  struct Key {
+    std::string style, meaning;
+  };
   std::string title, rowLabel, columnLabel;
   std::vector<std::vector<Cell>> rows;
+  std::vector<Key> legend;
+  std::string shadeMeaning; ///< what more of a colour says, or empty
 
   std::string draw() const;
 };

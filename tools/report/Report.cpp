@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 
 using namespace gist;
@@ -37,6 +38,9 @@ struct Worst {
          cache = kNothing, time = kNothing;
   std::vector<double> ratios; ///< of every window of every text
 };
+
+/// Recall may lose five times as much as perplexity, as in gist-plan solve.
+constexpr double kRecallFactor = 5;
 } // namespace
 
 /// By the length of the sequences: how much a plan saves depends on it.
@@ -70,8 +74,7 @@ static std::string judge(const json &plan) {
   double quality = number(plan, {"quality"});
   if (std::isnan(quality))
     return "";
-  // Recall may lose five times as much as perplexity, as in gist-plan solve.
-  double recall = 1 + 5 * (quality - 1);
+  double recall = 1 + kRecallFactor * (quality - 1);
   for (auto &[tokens, worst] : findWorst(plan))
     if (worst.perplexity > quality || worst.recall > recall)
       return "not kept";
@@ -130,44 +133,81 @@ static std::string writeTexts(const json &plans) {
            shortNumber(number(run, {"windows", "top1_agreement"})),
            shortNumber(number(run, {"windows", "kl_mean"}), 4),
            shortNumber(number(run, {"work", "attention"})),
-           shortNumber(number(run, {"work", "cache_bytes"}), 0),
+           byteSize(number(run, {"work", "cache_bytes"})),
            shortNumber(countGram(run), 0),
            shortNumber(number(run, {"seconds"}), 2),
            shortNumber(number(run, {"against_seconds"}), 2)});
   return table.write();
 }
 
+/// The lengths that plans were measured at, so that an axis names these.
+static std::vector<double> findLengths(const json &plans) {
+  std::set<double> lengths;
+  for (const json &plan : plans)
+    for (const auto &[tokens, worst] : findWorst(plan))
+      lengths.insert(tokens);
+  // More would be written over each other.
+  constexpr size_t kMost = 8;
+  if (lengths.size() > kMost)
+    return {};
+  return {lengths.begin(), lengths.end()};
+}
+
 /// How work falls as contexts grow, one line for each plan.
 static std::string drawWork(const json &plans, double Worst::*what,
                             const char *title, const char *label) {
   Plot plot{title, {"tokens", true}, {label}, {}};
+  plot.x.marks = findLengths(plans);
   // Shares of dense work are compared with zero.
   plot.y.lowest = 0;
   for (const json &plan : plans) {
     Series series = makeSeries(plan);
-    for (auto &[tokens, worst] : findWorst(plan))
+    for (auto &[tokens, worst] : findWorst(plan)) {
       series.points.emplace_back(tokens, worst.*what);
+      series.notes.push_back(shortNumber(tokens, 0) + " tokens, " +
+                             shortNumber(worst.*what));
+    }
     plot.series.push_back(series);
   }
   return hasPoints(plot) ? plot.draw() : std::string();
 }
 
-/// Every plan and baseline: what it costs against what it keeps.
+/// What plans promise: a line for each quality. Recall may lose `factor` times
+/// as much as perplexity.
+static std::vector<Limit> findLimits(const json &plans, double factor) {
+  std::set<double> qualities;
+  for (const json &plan : plans)
+    if (double quality = number(plan, {"quality"}); !std::isnan(quality))
+      qualities.insert(quality);
+  std::vector<Limit> limits;
+  for (double quality : qualities) {
+    double most = 1 + factor * (quality - 1);
+    limits.push_back({"quality " + shortNumber(quality, 4) + ": at most " +
+                          shortNumber(most, 4),
+                      most});
+  }
+  return limits;
+}
+
+/// Every plan and baseline: what it costs against what it keeps. A point has
+/// the length of its sequences beside it.
 static std::string drawTrade(const json &plans, double Worst::*what,
-                             const char *title, const char *label) {
+                             double factor, const char *title,
+                             const char *label) {
   Plot plot{title, {"attention work, of dense"}, {label, true}, {}};
   for (const json &plan : plans) {
     Series series = makeSeries(plan);
     for (auto &[tokens, worst] : findWorst(plan)) {
       series.points.emplace_back(worst.work, worst.*what);
+      series.labels.push_back(shortNumber(tokens, 0));
       series.notes.push_back(shortNumber(tokens, 0) + " tokens, work " +
                              shortNumber(worst.work) + ", ratio " +
                              shortNumber(worst.*what, 4));
     }
     plot.series.push_back(series);
   }
-  // The two qualities that README.md has plans for.
-  plot.limits = {{"1.01", 1.01}, {"1.05", 1.05}};
+  plot.limits = findLimits(plans, factor);
+  plot.hint = "Numbers beside points are the tokens of the sequences.";
   return hasPoints(plot) ? plot.draw() : std::string();
 }
 
@@ -197,14 +237,14 @@ static std::string drawLinears(const json &linears) {
   std::string html;
   for (const json &one : linears) {
     Plot plot{"Weights stored as " + text(one, "weights"),
-              {"weight bytes read for a token", true},
+              {"weights read for a token, MB", true},
               {"perplexity ratio", true},
               {},
-              {{"1.01", 1.01}}};
+              {{"quality 1.01: at most 1.01", 1.01}}};
     for (const json &series : list(one, "series")) {
       Series line{text(series, "name"), {}};
       for (const json &point : list(series, "points")) {
-        line.points.emplace_back(number(point, {"bytes"}),
+        line.points.emplace_back(number(point, {"bytes"}) / 1e6,
                                  number(point, {"ratio"}));
         line.notes.push_back(text(point, "note") + ", " +
                              shortNumber(number(point, {"bytes"}) / 1e6, 2) +
@@ -224,11 +264,10 @@ static std::string writeGates(const json &gates) {
                "tokens that read W", "bytes of a token, MB", "perplexity ratio",
                "worst text", "error of the layer"});
   auto key = [](const json &gate) {
-    return std::tuple(text(gate, "weights"), number(gate, {"k"}),
-                      number(gate, {"epsilon"}));
+    return std::tuple(text(gate, "weights"), orderable(number(gate, {"k"})),
+                      orderable(number(gate, {"epsilon"})));
   };
   std::vector<json> sorted(gates.begin(), gates.end());
-  // Numbers that are missing are NaN and would not order; gates have them.
   std::sort(sorted.begin(), sorted.end(),
             [&](const json &a, const json &b) { return key(a) < key(b); });
   for (const json &gate : sorted)
@@ -291,10 +330,10 @@ Status gist::plan::writeReport(const json &evaluation, std::string &page) {
       drawWork(plans, &Worst::work, "Attention work, worst text",
                "of dense causal attention") +
           drawWork(plans, &Worst::cache, "KV cache", "of the dense cache") +
-          drawTrade(plans, &Worst::perplexity, "Work and perplexity",
+          drawTrade(plans, &Worst::perplexity, 1, "Work and perplexity",
                     "worst perplexity ratio") +
-          drawTrade(plans, &Worst::recall, "Work and long-range recall",
-                    "worst recall ratio") +
+          drawTrade(plans, &Worst::recall, kRecallFactor,
+                    "Work and long-range recall", "worst recall ratio") +
           drawWork(plans, &Worst::time, "Time of the evaluation",
                    "of the dense model's"));
   std::string heads;
@@ -302,11 +341,17 @@ Status gist::plan::writeReport(const json &evaluation, std::string &page) {
     heads += drawHeads(plan);
   html.addSection("Where the savings are", heads);
   html.addSection("Layer by layer", drawLayers(plans));
+  html.addSection("What heads lose alone",
+                  drawCalibrations(list(evaluation, "calibrations")));
   html.addSection("Time", writeSpeed(plans));
   html.addSection("Linear layers", drawLinears(list(evaluation, "linears")));
   html.addSection("Gates", writeGates(list(evaluation, "gates")));
   html.addSection("Selections", drawSelections(list(evaluation, "selections")));
   html.addSection("Every text", writeTexts(plans));
+  if (html.isEmpty())
+    return Status::error(Code::BadFile,
+                         "there is nothing to draw: expected measurements of "
+                         "plans, heads, linear layers, gates or selections");
   page = html.write();
   return {};
 }

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 
 using namespace gist;
@@ -58,6 +59,10 @@ std::vector<double> plan::numbers(const json &from, const char *key) {
   for (const json &value : list(from, key))
     result.push_back(value.is_number() ? value.get<double>() : kNothing);
   return result;
+}
+
+double plan::orderable(double value) {
+  return std::isnan(value) ? -std::numeric_limits<double>::infinity() : value;
 }
 
 double plan::larger(double a, double b) {
@@ -124,7 +129,8 @@ static json fromLinearCurve(const json &file) {
   json lines = json::array();
   for (auto &[kind, points] : series) {
     std::sort(points.begin(), points.end(), [](const json &a, const json &b) {
-      return plan::number(a, {"bytes"}) < plan::number(b, {"bytes"});
+      return plan::orderable(plan::number(a, {"bytes"})) <
+             plan::orderable(plan::number(b, {"bytes"}));
     });
     lines.push_back({{"name", kind}, {"points", points}});
   }
@@ -200,7 +206,50 @@ static json fromPapers(const json &file) {
   return {{"gist_evaluation", 1}, {"selections", selections}};
 }
 
-json plan::toEvaluation(const json &file) {
+/// `gist-run eval --json`: one text with one module.
+static json fromEval(const json &file) {
+  std::string module = plan::text(file, "module");
+  json run = file;
+  run["text"] = std::filesystem::path(plan::text(file, "text")).stem().string();
+  run["tokens"] = plan::find(file, {"window"});
+  run.erase("plan"); // It belongs to the module, not to the text.
+  json one = {{"name", std::filesystem::path(module).stem().string()},
+              {"module", module},
+              {"texts", json::array({run})}};
+  if (const json &plan = plan::find(file, {"plan"}); plan.is_object())
+    one["plan"] = plan;
+  if (double quality = plan::number(file, {"plan", "contract", "quality"});
+      !std::isnan(quality))
+    one["quality"] = quality;
+  return {{"gist_evaluation", 1},
+          {"model", one["name"]},
+          {"plans", json::array({one})}};
+}
+
+/// A plan, with what its contract says was measured.
+static json fromPlan(const json &file, const std::string &name) {
+  json texts = json::array();
+  for (const char *part : {"measured", "held_out"})
+    for (const json &row : plan::list(plan::find(file, {"contract"}), part)) {
+      json run = {{"text", plan::text(row, "text")},
+                  {"tokens", plan::find(row, {"tokens"})},
+                  {"work", {{"attention", plan::find(row, {"work"})}}}};
+      for (auto [key, place] : {std::pair("perplexity_ratio", "windows"),
+                                std::pair("recall_ratio", "recall")})
+        if (const json &ratio = plan::find(row, {key}); ratio.is_number())
+          run[place] = {{"perplexity_ratio", ratio},
+                        {"against_perplexity", plan::find(row, {"dense"})}};
+      texts.push_back(run);
+    }
+  json one = {{"name", name}, {"plan", file}, {"texts", texts}};
+  if (const json &quality = plan::find(file, {"contract", "quality"});
+      quality.is_number())
+    one["quality"] = quality;
+  return {
+      {"gist_evaluation", 1}, {"model", name}, {"plans", json::array({one})}};
+}
+
+json plan::toEvaluation(const json &file, const std::string &name) {
   // Files are told apart by fields that only one program writes.
   if (file.is_array() && !file.empty() && file.front().contains("levels"))
     return fromLayer(file);
@@ -210,6 +259,10 @@ json plan::toEvaluation(const json &file) {
     return fromLinearCurve(file);
   if (file.contains("proposition4"))
     return fromPapers(file);
+  if (find(file, {"module"}).is_string() && find(file, {"windows"}).is_object())
+    return fromEval(file);
+  if (file.contains("gist_plan"))
+    return fromPlan(file, name);
   // Something else: writeReport says what it expected.
   return file;
 }

@@ -35,9 +35,11 @@ double number(const nlohmann::json &from,
 std::string text(const nlohmann::json &from, const char *key);
 /// The elements of a list, none where there is no list.
 const nlohmann::json &list(const nlohmann::json &from, const char *key);
-/// The numbers of a list; what is none in it is kNothing.
+/// The numbers of a list; what is not a number is kNothing.
 std::vector<double> numbers(const nlohmann::json &from, const char *key);
 
+/// A number that sorts, even where it is missing: those come first.
+double orderable(double value);
 /// The larger of two numbers, of which one may be missing.
 double larger(double a, double b);
 /// Of the numbers that are there.
@@ -46,13 +48,19 @@ double meanOf(const std::vector<double> &values);
 double deviationOf(const std::vector<double> &values);
 
 /// Brings what another program than bench/plan_quality.py wrote into the form
-/// of an evaluation: bench/linear_curve.py, bench/gptj_layer.py and
-/// bench/papers.py. Anything else stays as it is.
-nlohmann::json toEvaluation(const nlohmann::json &file);
+/// of an evaluation: `gist-run eval --json`, a plan with its contract,
+/// bench/linear_curve.py, bench/gptj_layer.py and bench/papers.py. Anything
+/// else stays as it is. `name` is what the file is called.
+nlohmann::json toEvaluation(const nlohmann::json &file,
+                            const std::string &name);
 
-/// The same of what `gist-plan calibrate` says of selections: representatives
-/// by tau in some of the layers, Jaccard and turnover of all layers.
+/// The same of what `gist-plan calibrate` wrote: what each head loses alone,
+/// and what selections would do: representatives by tau in some of the layers,
+/// Jaccard and turnover of all layers.
 nlohmann::json toEvaluation(const Calibration &calibration);
+
+/// Maps and tables of the first of these.
+std::string drawCalibrations(const nlohmann::json &calibrations);
 
 } // namespace gist::plan
 

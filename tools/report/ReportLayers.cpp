@@ -71,20 +71,59 @@ static std::vector<double> meanOfHeads(const std::vector<json> &runs,
 /// Without measurements the plan's own numbers stand for that.
 static HeatMap::Cell describeHead(const json &head) {
   double window = number(head, {"window"});
+  std::string length = "w" + shortNumber(window, 0);
   if (double theta = number(head, {"theta"}); !std::isnan(theta))
-    return {shortNumber(theta, 2),
+    return {shortNumber(theta, 2), length,
             "clusters of cosine " + shortNumber(theta, 2) + ", window " +
                 shortNumber(window, 0),
             1 - theta, "clusters"};
   if (double share = number(head, {"random"}); !std::isnan(share))
-    return {shortNumber(share, 2),
+    return {shortNumber(share, 2), length,
             "a random share of " + shortNumber(share, 2) + ", window " +
                 shortNumber(window, 0),
             1 - share, "random"};
   if (!std::isnan(window))
-    return {"w", "sinks and a window of " + shortNumber(window, 0), 0.9,
+    return {length, "", "sinks and a window of " + shortNumber(window, 0), 0.9,
             "window"};
-  return {"", "dense", 0, "dense"};
+  return {"all", "", "dense", 0, "dense"};
+}
+
+/// What the colours of these cells mean; of kinds that there are.
+static std::vector<HeatMap::Key> makeLegend(const HeatMap &map) {
+  std::vector<HeatMap::Key> legend;
+  for (const HeatMap::Key &key :
+       {HeatMap::Key{"dense", "dense: keeps everything"},
+        HeatMap::Key{"window", "window: the first tokens and the last w"},
+        HeatMap::Key{"clusters",
+                     "clusters of the cosine named, and a window w"},
+        HeatMap::Key{"random", "a random share, and a window w"}}) {
+    auto isOfKind = [&](const HeatMap::Cell &cell) {
+      return cell.style == key.style;
+    };
+    if (std::any_of(map.rows.begin(), map.rows.end(), [&](const auto &row) {
+          return std::any_of(row.begin(), row.end(), isOfKind);
+        }))
+      legend.push_back(key);
+  }
+  return legend;
+}
+
+/// The tokens of the sequences that `runs` are of, in words, or nothing.
+static std::string sayLength(const std::vector<json> &runs) {
+  double tokens = runs.empty() ? kNothing : number(runs.front(), {"tokens"});
+  return std::isnan(tokens) ? "" : " at " + shortNumber(tokens, 0) + " tokens";
+}
+
+/// Measured work takes the place of what the plan only promises.
+static void showWork(double work, double clusters, HeatMap::Cell &cell) {
+  // What the head keeps goes below: "0.8 w128".
+  if (cell.style != "dense")
+    cell.more = cell.more.empty() ? cell.text : cell.text + " " + cell.more;
+  cell.shade = 1 - work;
+  cell.text = shortNumber(100 * work, 0);
+  cell.note += ": " + shortNumber(100 * work, 1) + " % of dense work";
+  if (std::isfinite(clusters))
+    cell.note += ", " + shortNumber(clusters, 0) + " clusters";
 }
 
 /// Layers are columns: there are more of them than heads.
@@ -102,25 +141,26 @@ std::string plan::drawHeads(const json &plan) {
       if (map.rows.size() <= number)
         map.rows.resize(number + 1);
       HeatMap::Cell cell = describeHead(head);
-      // Measured work replaces what the plan only promises.
       if (number < work.size() && std::isfinite(work[number])) {
         isMeasured = true;
-        cell.shade = 1 - work[number];
-        cell.text =
-            cell.style == "dense" ? "" : shortNumber(100 * work[number], 0);
-        cell.note += ": " + shortNumber(100 * work[number], 1) +
-                     " % of dense work, " + shortNumber(clusters[number], 0) +
-                     " clusters";
+        // A file may count work and not clusters.
+        showWork(work[number],
+                 number < clusters.size() ? clusters[number] : kNothing, cell);
       }
+      // Layers may have different numbers of heads.
+      map.rows[number].resize(layer);
       map.rows[number++].push_back(cell);
     }
     ++layer;
   }
   map.title = text(plan, "name") +
-              (isMeasured ? ": work of each KV head, % of dense attention"
+              (isMeasured ? ": work of each KV head" + sayLength(runs) +
+                                ", % of dense attention"
                           : ": what each KV head keeps");
   map.rowLabel = "head";
   map.columnLabel = "layer";
+  map.legend = makeLegend(map);
+  map.shadeMeaning = "the darker, the less work";
   return map.rows.empty() ? std::string() : map.draw();
 }
 

@@ -37,10 +37,13 @@ public:
   void addText(const std::string &text);
   /// Left out where there is nothing in it.
   void addSection(const std::string &heading, const std::string &html);
+  /// True until a section was added.
+  bool isEmpty() const { return sections == 0; }
   std::string write() const;
 
 private:
   std::string title, body;
+  size_t sections = 0;
 };
 
 } // namespace gist::plan

@@ -220,6 +220,7 @@ std::unique_ptr<CodeObject> CodeObject::load(const void *bytes, uint64_t size,
       std::memcpy(object->imageBase + segment.p_vaddr,
                   static_cast<const uint8_t *>(bytes) + segment.p_offset,
                   segment.p_filesz);
+      // Code objects have one executable segment.
       if (segment.p_flags & llvm::ELF::PF_X) {
         codeStart = segment.p_vaddr;
         codeSize = segment.p_filesz;

@@ -40,6 +40,7 @@ static bool isLaneAccess(const Inst &inst) {
 /// instructions between them count.
 bool WaveChecks::requireStates(Wave &wave, uint32_t since, unsigned needed,
                                const char *rule, unsigned reg) {
+  // Wait states, not instructions: an s_nop counts for several.
   uint32_t between = now - since - 1;
   if (between >= needed)
     return true;

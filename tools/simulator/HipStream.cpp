@@ -207,6 +207,7 @@ GIST_HIP_API hipError_t hipGraphLaunch(HipGraph *executable,
                                        HipStream *stream) {
   if (!executable)
     return fail(hipErrorInvalidHandle);
+  // By pointer: it must live until the graph that captured it has run.
   return submit(stream, [executable]() {
     // The first failure ends the graph.
     for (const std::function<hipError_t()> &work : *executable)

@@ -71,7 +71,9 @@ private:
   void mark(unsigned wave, LdsAccess kind, Cell &cell, unsigned byteMask);
 
   std::vector<Cell> cells;
+  /// By wave, in the order of issue.
   std::deque<InFlight> inFlight[kMaxWaves];
+  /// Barriers so far, plus one: fresh cells have the epoch 0.
   uint32_t epoch = 1;
 };
 

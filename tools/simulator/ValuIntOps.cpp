@@ -45,6 +45,7 @@ template <typename T> static T saturate(int64_t value) {
 
 /// Add and subtract with a carry out and, with CarryIn, a carry in. The
 /// function returns the exact sum; bits above 31 are the carry or borrow.
+/// 64-bit arithmetic on 32-bit operands: a borrow shows as all ones above.
 template <bool CarryIn, typename Function>
 /// 64-bit arithmetic on 32-bit operands: a borrow shows as all ones above.
 static constexpr OpInfo carry(const char *name, Function) {

@@ -71,6 +71,7 @@ static typename S::T packedSource(const Wave &wave, const Inst &inst,
 }
 
 /// One of the two results: 16 bits, or a dword of a pair.
+/// Integer functions return 64 bits, so that clamp sees the exact value.
 template <typename S, typename R>
 /// Integer functions return 64 bits, so that clamp sees the exact value.
 static uint32_t packedResult(const Wave &wave, const Inst &inst, R value) {

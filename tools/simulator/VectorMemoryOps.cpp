@@ -66,6 +66,8 @@ static void runLoadToLds(Wave &wave, const Inst &inst) {
     addresses[count++] = static_cast<uint16_t>(address);
     wave.group->counters.ldsBytesWritten += 4;
   });
+  // The value is in LDS already. The shadow makes others wait for it, as the
+  // card would.
   if (wave.group->config->checks && wave.state != WaveState::Failed)
     // checks.after() will number this load; it is the next one.
     wave.group->shadow.issue(

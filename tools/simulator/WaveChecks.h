@@ -89,16 +89,21 @@ private:
 
   uint64_t defined[kNumVector] = {}; ///< One bit per lane.
   std::bitset<kNumScalar> scalarDefined;
+  /// Registers that a load may still write. Cleared when somebody asks.
   std::bitset<kNumVector> vectorPending;
   std::bitset<kNumScalar> scalarPending;
   PendingWrite pendingVector[kNumVector], pendingScalar[kNumScalar];
 
+  /// What before() found out for after(): the exec mask that the instruction
+  /// ran under, and the lanes in which all that it read was defined.
   uint64_t execBefore = 0;
   uint64_t resultDefined = 0;
 
   // Hazards. Time counts wait states: one per instruction, more for s_nop.
   uint32_t now = 0;
   WriteStamp stamps[kNumVector];
+  /// When a matrix operation read the register as C, 0 for never; likewise
+  /// below for writes of scalar registers and for stores.
   uint32_t readAsC[kNumVector] = {};
   uint8_t readAsCPasses[kNumVector] = {};
   uint32_t valuWroteScalar[kNumScalar] = {};

@@ -326,6 +326,7 @@ LogicalResult Update::emit(ClusterUpdateOp update) {
 }
 
 /// What both ops ask of their kernel.
+/// An op that is fused with others would need their code in this one.
 template <typename OpTy>
 /// An op that is fused with others would need their code in this one.
 static LogicalResult verifyUpdate(GpuKernel &kernel, OpTy op) {
