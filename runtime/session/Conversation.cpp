@@ -28,6 +28,7 @@ Status Conversation::checkWhole() const {
 }
 
 Status Conversation::feed(std::span<const int32_t> tokens) {
+  GIST_TRY(end());
   GIST_TRY(checkWhole());
   // A failure in the middle leaves the tokens before it in the session.
   Status status = session.feed(tokens);
@@ -39,6 +40,7 @@ Status Conversation::generate(const Tokenizer &tokenizer,
                               std::span<const int32_t> prompt,
                               const GenerateOptions &options,
                               const TokenSink &sink, GenerateResult &result) {
+  GIST_TRY(end());
   GIST_TRY(checkWhole());
   GenerateOptions known = options;
   known.before.insert(known.before.end(), seen.begin(), seen.end());
@@ -70,20 +72,110 @@ Status Conversation::keepCommonPrefix(std::span<const int32_t> tokens) {
   return status;
 }
 
-Status Conversation::answer(const Tokenizer &tokenizer,
-                            std::span<const ChatMessage> messages,
-                            const GenerateOptions &options,
-                            const TokenSink &sink, GenerateResult &result) {
+Status Conversation::prepareAnswer(const Tokenizer &tokenizer,
+                                   std::span<const ChatMessage> messages,
+                                   std::vector<int32_t> &prompt) {
+  GIST_TRY(end());
   std::vector<int32_t> tokens;
   GIST_TRY(encodeChat(tokenizer, messages, tokens));
   if (tokens.empty())
     return Status::error(Code::BadArgument, "the chat template wrote nothing");
   GIST_TRY(keepCommonPrefix(tokens));
-  return generate(tokenizer, std::span(tokens).subspan(seen.size()), options,
-                  sink, result);
+  prompt.assign(tokens.begin() + static_cast<ptrdiff_t>(seen.size()),
+                tokens.end());
+  return {};
+}
+
+Status Conversation::answer(const Tokenizer &tokenizer,
+                            std::span<const ChatMessage> messages,
+                            const GenerateOptions &options,
+                            const TokenSink &sink, GenerateResult &result) {
+  std::vector<int32_t> prompt;
+  GIST_TRY(prepareAnswer(tokenizer, messages, prompt));
+  return generate(tokenizer, prompt, options, sink, result);
+}
+
+Status Conversation::begin(const Tokenizer &tokenizer,
+                           std::span<const int32_t> prompt,
+                           const GenerateOptions &options) {
+  GIST_TRY(end());
+  GIST_TRY(checkWhole());
+  GenerateOptions known = options;
+  known.before.insert(known.before.end(), seen.begin(), seen.end());
+  std::unique_ptr<TokenStream> stream;
+  GIST_TRY(TokenStream::begin(session, tokenizer, prompt, known, stream));
+  active = std::move(stream);
+  streamPrompt.assign(prompt.begin(), prompt.end());
+  streamStart = seen.size();
+  return {};
+}
+
+Status Conversation::beginAnswer(const Tokenizer &tokenizer,
+                                 std::span<const ChatMessage> messages,
+                                 const GenerateOptions &options) {
+  std::vector<int32_t> prompt;
+  GIST_TRY(prepareAnswer(tokenizer, messages, prompt));
+  return begin(tokenizer, prompt, options);
+}
+
+void Conversation::noteStream() {
+  size_t noted = seen.size() - streamStart;
+  if (noted < streamPrompt.size()) {
+    note(std::span(streamPrompt).subspan(noted));
+    noted = seen.size() - streamStart;
+  }
+  if (noted >= streamPrompt.size())
+    note(std::span(active->result().tokens)
+             .subspan(noted - streamPrompt.size()));
+}
+
+Status Conversation::next(std::optional<TokenPiece> &piece) {
+  piece.reset();
+  if (!active || active->isFinished())
+    return {};
+  Status status = active->next(piece);
+  noteStream();
+  return status;
+}
+
+Status Conversation::end() {
+  if (!active || active->isFinished())
+    return {};
+  Status status = active->cancel();
+  noteStream();
+  return status;
+}
+
+Status Conversation::score(std::span<const int32_t> tokens,
+                           const Session::LogitsSink &sink) {
+  GIST_TRY(end());
+  GIST_TRY(checkWhole());
+  Status status = session.score(tokens, sink);
+  note(tokens);
+  return status;
+}
+
+Status Conversation::nll(std::span<const int32_t> tokens,
+                         std::span<const int32_t> targets,
+                         const Session::LossSink &sink) {
+  GIST_TRY(end());
+  GIST_TRY(checkWhole());
+  Status status = session.nll(tokens, targets, sink);
+  note(tokens);
+  return status;
+}
+
+Status Conversation::rewind(int64_t position) {
+  GIST_TRY(end());
+  GIST_TRY(checkWhole());
+  GIST_TRY(session.rewind(position));
+  seen.resize(static_cast<size_t>(session.position()));
+  return {};
 }
 
 Status Conversation::reset() {
+  // What could not be fed is forgotten now.
+  (void)end();
   GIST_TRY(session.reset());
   seen.clear();
   return {};

@@ -11,6 +11,8 @@
 #include "runtime/session/Generator.h"
 #include "runtime/text/ChatPrompt.h"
 
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -38,12 +40,39 @@ public:
                 const GenerateOptions &options, const TokenSink &sink,
                 GenerateResult &result);
 
+  /// The same, token by token: next() draws them. Every other function ends the
+  /// stream first, as end() does.
+  Status begin(const Tokenizer &tokenizer, std::span<const int32_t> prompt,
+               const GenerateOptions &options);
+  Status beginAnswer(const Tokenizer &tokenizer,
+                     std::span<const ChatMessage> messages,
+                     const GenerateOptions &options);
+  /// Empty when the stream has ended, or none was begun.
+  Status next(std::optional<TokenPiece> &piece);
+  Status end();
+  /// The stream that was begun last, also after its end; null: none was.
+  std::shared_ptr<const TokenStream> stream() const { return active; }
+
+  /// Session::score and Session::nll.
+  Status score(std::span<const int32_t> tokens,
+               const Session::LogitsSink &sink);
+  Status nll(std::span<const int32_t> tokens, std::span<const int32_t> targets,
+             const Session::LossSink &sink);
+
   Status reset();
+  /// Forgets the tokens from `position` on.
+  Status rewind(int64_t position);
 
   /// What the session has seen.
   std::span<const int32_t> tokens() const { return seen; }
 
 private:
+  /// What of a conversation must be fed, after what the session keeps of it.
+  Status prepareAnswer(const Tokenizer &tokenizer,
+                       std::span<const ChatMessage> messages,
+                       std::vector<int32_t> &prompt);
+  /// Notes what the stream has fed until now.
+  void noteStream();
   /// Fails when an exception left the session with tokens that are not in
   /// `seen`.
   Status checkWhole() const;
@@ -53,6 +82,9 @@ private:
 
   Session &session;
   std::vector<int32_t> seen;
+  std::shared_ptr<TokenStream> active;
+  std::vector<int32_t> streamPrompt;
+  size_t streamStart = 0; ///< tokens that were seen before the stream
 };
 
 } // namespace gist

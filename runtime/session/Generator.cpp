@@ -44,52 +44,6 @@ const char *gist::toString(FinishReason reason) {
   return "";
 }
 
-namespace {
-/// Turns tokens into text, looks for stop strings, and hands the rest on.
-class TextOutput {
-public:
-  TextOutput(const Tokenizer &tokenizer, const GenerateOptions &options,
-             const TokenSink &sink, std::string &text)
-      : decoder(tokenizer, !options.showSpecial), stops(options.stops),
-        sink(sink), text(text) {}
-
-  void push(int32_t token) { give(token, stops.push(decoder.push(token))); }
-
-  /// A token that ends the text and has none of its own.
-  void pushEnd(int32_t token) { give(token, {}); }
-
-  void finish() {
-    // Bytes of a character that was cut off become text here, and may still
-    // complete a stop string.
-    std::string rest;
-    if (!stops.stopped())
-      rest = stops.push(decoder.finish());
-    if (!stops.stopped())
-      rest += stops.finish();
-    if (!rest.empty())
-      give(-1, rest);
-  }
-
-  bool stopped() const { return stops.stopped(); }
-  bool cancelled() const { return refused; }
-
-private:
-  /// Also called with empty text: whoever wants tokens gets every one.
-  void give(int32_t token, const std::string &piece) {
-    if (refused)
-      return;
-    text += piece;
-    refused = sink && !sink(token, piece);
-  }
-
-  StreamDecoder decoder;
-  StopMatcher stops;
-  const TokenSink &sink;
-  std::string &text;
-  bool refused = false;
-};
-} // namespace
-
 static bool isEnd(const Session &session, const Tokenizer &tokenizer,
                   int32_t token) {
   const std::vector<int64_t> &stops = session.module().spec().model.stopTokens;
@@ -126,11 +80,10 @@ Status gist::generate(Session &session, const Tokenizer &tokenizer,
   return generateTokens(session, tokenizer, prompt, options, textOnly, result);
 }
 
-Status gist::generateTokens(Session &session, const Tokenizer &tokenizer,
-                            std::span<const int32_t> prompt,
-                            const GenerateOptions &options,
-                            const TokenSink &sink, GenerateResult &result) {
-  result = {};
+Status TokenStream::begin(Session &session, const Tokenizer &tokenizer,
+                          std::span<const int32_t> prompt,
+                          const GenerateOptions &options,
+                          std::unique_ptr<TokenStream> &result) {
   GIST_TRY(checkGenerates(session));
   Sampler sampler;
   GIST_TRY(Sampler::create(options.sampler, sampler));
@@ -138,47 +91,119 @@ Status gist::generateTokens(Session &session, const Tokenizer &tokenizer,
   if (options.maxTokens < 0)
     return Status::error(Code::BadArgument,
                          "the number of tokens cannot be negative");
-  int64_t start = Profile::now();
-  int32_t token = 0;
-  GIST_TRY(drawFirst(session, prompt, sampler, token));
-  result.promptTokens = prompt.size();
-  int64_t decodeStart = Profile::now();
-  result.promptNanoseconds = decodeStart - start;
-
-  TextOutput output(tokenizer, options, sink, result.text);
-  while (true) {
-    result.tokens.push_back(token);
-    if (!options.ignoreEnd && isEnd(session, tokenizer, token)) {
-      output.pushEnd(token);
-      result.reason = FinishReason::EndToken;
-      break;
-    }
-    output.push(token);
-    if (output.stopped()) {
-      result.reason = FinishReason::StopString;
-      break;
-    }
-    if (output.cancelled()) {
-      result.reason = FinishReason::Cancelled;
-      break;
-    }
-    if (options.maxTokens != 0 &&
-        static_cast<int64_t>(result.tokens.size()) >= options.maxTokens) {
-      result.reason = FinishReason::MaxTokens;
-      break;
-    }
-    // The token just drawn has no place any more.
-    if (session.position() == session.capacity()) {
-      result.reason = FinishReason::ContextFull;
-      break;
-    }
-    GIST_TRY(session.next({&token, 1}, sampler, token));
-    ++result.decodedTokens;
-  }
-  // Text that was held back in case a stop string would come.
-  output.finish();
-  result.decodeNanoseconds = Profile::now() - decodeStart;
-  if (options.feedLast && session.position() < session.capacity())
-    GIST_TRY(session.feed({&token, 1}));
+  result.reset(new TokenStream(session, tokenizer, prompt, options));
+  result->sampler = std::move(sampler);
   return {};
+}
+
+/// Appends the next token to the result.
+Status TokenStream::draw() {
+  int64_t start = Profile::now();
+  bool isFirst = drawn.tokens.empty();
+  int32_t token = isFirst ? 0 : drawn.tokens.back();
+  if (isFirst) {
+    GIST_TRY(drawFirst(session, prompt, sampler, token));
+    drawn.promptTokens = prompt.size();
+    drawn.promptNanoseconds = Profile::now() - start;
+  } else {
+    GIST_TRY(session.next({&token, 1}, sampler, token));
+    ++drawn.decodedTokens;
+    drawn.decodeNanoseconds += Profile::now() - start;
+  }
+  drawn.tokens.push_back(token);
+  return {};
+}
+
+/// The text that waited for more. Bytes of a character that was cut off become
+/// text here, and may still complete a stop string.
+std::string TokenStream::takeRest() {
+  std::string rest;
+  if (!stops.stopped())
+    rest = stops.push(decoder.finish());
+  if (!stops.stopped())
+    rest += stops.finish();
+  return rest;
+}
+
+bool TokenStream::hasEnoughTokens() const {
+  return options.maxTokens != 0 &&
+         static_cast<int64_t>(drawn.tokens.size()) >= options.maxTokens;
+}
+
+Status TokenStream::finish() {
+  finished = true;
+  drawn.reason = *reason;
+  bool isFed = !options.feedLast || drawn.tokens.empty() ||
+               session.position() == session.capacity();
+  return isFed ? Status() : session.feed({&drawn.tokens.back(), 1});
+}
+
+Status TokenStream::cancel() {
+  if (finished)
+    return {};
+  if (!reason)
+    reason = FinishReason::Cancelled;
+  return finish();
+}
+
+Status TokenStream::next(std::optional<TokenPiece> &piece) {
+  piece.reset();
+  if (finished)
+    return {};
+  // Asked only now: until here the receiver could cancel.
+  if (!reason && hasEnoughTokens())
+    reason = FinishReason::MaxTokens;
+  else if (!reason && !drawn.tokens.empty() &&
+           session.position() == session.capacity())
+    reason = FinishReason::ContextFull;
+  if (!reason) {
+    if (Status status = draw(); !status.ok()) {
+      drawn.reason = FinishReason::Cancelled;
+      finished = true;
+      return status;
+    }
+    int32_t token = drawn.tokens.back();
+    piece.emplace(TokenPiece{token, {}});
+    if (!options.ignoreEnd && isEnd(session, tokenizer, token)) {
+      reason = FinishReason::EndToken; // It has no text of its own.
+      return {};
+    }
+    piece->text = stops.push(decoder.push(token));
+    drawn.text += piece->text;
+    if (stops.stopped())
+      reason = FinishReason::StopString;
+    return {};
+  }
+  std::string rest = gaveRest ? std::string() : takeRest();
+  gaveRest = true;
+  if (rest.empty())
+    return finish();
+  drawn.text += rest;
+  piece.emplace(TokenPiece{-1, std::move(rest)});
+  return {};
+}
+
+/// Hands the tokens of a stream to `sink`, which may be null, until one of the
+/// two ends it.
+static Status drain(TokenStream &stream, const TokenSink &sink) {
+  while (true) {
+    std::optional<TokenPiece> piece;
+    GIST_TRY(stream.next(piece));
+    if (!piece)
+      return {};
+    if (sink && !sink(piece->token, piece->text))
+      return stream.cancel();
+  }
+}
+
+Status gist::generateTokens(Session &session, const Tokenizer &tokenizer,
+                            std::span<const int32_t> prompt,
+                            const GenerateOptions &options,
+                            const TokenSink &sink, GenerateResult &result) {
+  result = {};
+  std::unique_ptr<TokenStream> stream;
+  GIST_TRY(TokenStream::begin(session, tokenizer, prompt, options, stream));
+  Status status = drain(*stream, sink);
+  result = stream->result();
+  return status;
 }

@@ -13,6 +13,8 @@
 #include "runtime/text/Tokenizer.h"
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -66,6 +68,57 @@ using TokenSink = std::function<bool(int32_t token, std::string_view text)>;
 
 /// Fails for modules that do not write text: encoders.
 Status checkGenerates(const Session &session);
+
+/// A token, and the text that it makes certain.
+struct TokenPiece {
+  int32_t token = -1; ///< -1: text that was held back until the end
+  std::string text;   ///< may be empty
+};
+
+/// An answer that is drawn token by token, when somebody asks for the next.
+/// Between two calls nothing else may feed the session.
+class TokenStream {
+public:
+  /// Draws nothing yet. `session` and `tokenizer` outlive the result.
+  static Status begin(Session &session, const Tokenizer &tokenizer,
+                      std::span<const int32_t> prompt,
+                      const GenerateOptions &options,
+                      std::unique_ptr<TokenStream> &result);
+
+  /// Draws the next token; the first call feeds the prompt. At the end `piece`
+  /// is empty, and the session is as GenerateOptions::feedLast says.
+  Status next(std::optional<TokenPiece> &piece);
+
+  /// Ends the answer here, unless it has ended.
+  Status cancel();
+
+  bool isFinished() const { return finished; }
+  /// What was drawn so far. The reason is valid when the stream is finished.
+  const GenerateResult &result() const { return drawn; }
+
+private:
+  TokenStream(Session &session, const Tokenizer &tokenizer,
+              std::span<const int32_t> prompt, const GenerateOptions &options)
+      : session(session), tokenizer(tokenizer), options(options),
+        prompt(prompt.begin(), prompt.end()),
+        decoder(tokenizer, !options.showSpecial), stops(options.stops) {}
+
+  Status draw();
+  std::string takeRest();
+  Status finish();
+  bool hasEnoughTokens() const;
+
+  Session &session;
+  const Tokenizer &tokenizer;
+  GenerateOptions options;
+  std::vector<int32_t> prompt;
+  Sampler sampler;
+  StreamDecoder decoder;
+  StopMatcher stops;
+  GenerateResult drawn;
+  std::optional<FinishReason> reason; ///< set when no token follows
+  bool gaveRest = false, finished = false;
+};
 
 /// Feeds `prompt` and continues it; without a prompt, goes on after what was
 /// fed last. Every token of the result but the last has been fed to the session

@@ -77,6 +77,9 @@ public:
   /// The logits after the last fed token, one per vocabulary entry. Valid until
   /// the next call of any function.
   std::span<const float> logits() const { return lastLogits; }
+  /// Whether logits() are in memory that stays where it is as long as the
+  /// session lives: then later calls change only what is in it.
+  bool keepsLogits() const;
 
   /// Appends tokens and hands out the logits after each of them, in order.
   /// `index` counts from 0; the logits are valid during the call.

@@ -40,6 +40,22 @@ static uint32_t findBuffer(const ModuleSpec &spec, const EntrySpec &entry,
   return kNone;
 }
 
+bool Session::keepsLogits() const {
+  for (const char *name : {kEntryPrefill, kEntryDecode}) {
+    const EntrySpec *entry = source->findEntry(name, targetId);
+    if (!entry)
+      continue;
+    uint32_t i =
+        findBuffer(source->spec(), *entry, entry->outputs, kTensorLogits);
+    // Memory that a larger call may need more of moves when it does; memory
+    // that the host cannot read is copied to where other outputs come too.
+    if (i == kNone || symbols.dependencies(source->spec().buffers[i].size) ||
+        (owned[i].address() != 0 && !device.hostPointer(owned[i].address())))
+      return false;
+  }
+  return true;
+}
+
 /// What an output holds. Stays on the device's own memory where the host can
 /// read that.
 Status Session::readOutput(std::string_view entryName, std::string_view name,

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/session/Generator.h"
+#include "runtime/session/Conversation.h"
 
 #include "test/unit/TinyModel.h"
 
@@ -172,6 +172,83 @@ TEST_F(GeneratorTest, SeedDecides) {
   };
   EXPECT_EQ(sampled(1), sampled(1));
   EXPECT_NE(sampled(1), sampled(2));
+}
+
+// Who asks for tokens gets what the one who is called gets, one by one.
+TEST_F(GeneratorTest, StreamDrawsWhenAsked) {
+  GenerateOptions options{.maxTokens = 6, .ignoreEnd = true};
+  std::unique_ptr<TokenStream> stream;
+  ASSERT_TRUE(
+      TokenStream::begin(*session, tokenizer, prompt, options, stream).ok());
+  EXPECT_EQ(session->position(), 0);
+  std::vector<int32_t> expected = greedy(6), tokens;
+  std::string text;
+  std::optional<TokenPiece> piece;
+  while (true) {
+    ASSERT_TRUE(stream->next(piece).ok());
+    if (!piece)
+      break;
+    text += piece->text;
+    if (piece->token < 0)
+      continue;
+    tokens.push_back(piece->token);
+    // The token that was drawn last is not fed yet.
+    EXPECT_EQ(session->position(), static_cast<int64_t>(4 + tokens.size()));
+  }
+  EXPECT_EQ(tokens, expected);
+  EXPECT_TRUE(stream->isFinished());
+  EXPECT_EQ(stream->result().reason, FinishReason::MaxTokens);
+  EXPECT_EQ(stream->result().text, text);
+  ASSERT_TRUE(stream->next(piece).ok());
+  EXPECT_FALSE(piece);
+}
+
+// What ends a stream feeds its last token, so that the text goes on after it.
+TEST_F(GeneratorTest, ConversationEndsItsStream) {
+  Conversation conversation(*session);
+  GenerateOptions options{.ignoreEnd = true, .feedLast = true};
+  std::vector<int32_t> expected = greedy(5);
+  ASSERT_TRUE(conversation.begin(tokenizer, prompt, options).ok());
+  std::shared_ptr<const TokenStream> stream = conversation.stream();
+  std::optional<TokenPiece> piece;
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE(conversation.next(piece).ok());
+  EXPECT_EQ(conversation.tokens().size(), 7u);
+  options.maxTokens = 2;
+  GenerateResult result;
+  ASSERT_TRUE(
+      conversation.generate(tokenizer, {}, options, nullptr, result).ok());
+  EXPECT_EQ(stream->result().reason, FinishReason::Cancelled);
+  std::vector<int32_t> all = prompt;
+  all.insert(all.end(), expected.begin(), expected.end());
+  EXPECT_EQ(std::vector<int32_t>(conversation.tokens().begin(),
+                                 conversation.tokens().end()),
+            all);
+  ASSERT_TRUE(conversation.next(piece).ok());
+  EXPECT_FALSE(piece);
+  // Some of this model's state is more than rows by position.
+  EXPECT_EQ(conversation.rewind(9).code, Code::Unsupported);
+  EXPECT_EQ(conversation.tokens().size(), 10u);
+  EXPECT_TRUE(conversation.rewind(0).ok());
+  EXPECT_EQ(conversation.tokens().size(), 0u);
+  // What cannot be drawn ends the stream.
+  ASSERT_TRUE(conversation.reset().ok());
+  ASSERT_TRUE(conversation.begin(tokenizer, {}, options).ok());
+  EXPECT_EQ(conversation.next(piece).text, "no tokens were given");
+  EXPECT_TRUE(conversation.stream()->isFinished());
+  EXPECT_EQ(session->position(), 0);
+}
+
+// Memory that stays is what views of logits may look into.
+TEST_F(GeneratorTest, LogitsStayOnTheCpu) {
+  EXPECT_TRUE(session->keepsLogits());
+  ASSERT_TRUE(session->feed(prompt).ok());
+  const float *first = session->logits().data();
+  EXPECT_TRUE(session->keepsLogits());
+  ASSERT_TRUE(session->reset().ok());
+  std::vector<int32_t> longer(30, 'a');
+  ASSERT_TRUE(session->feed(longer).ok());
+  EXPECT_EQ(session->logits().data(), first);
 }
 
 // A tokenizer with more tokens than the model would give ids beyond its tables.
