@@ -84,10 +84,7 @@ void Diagnostics::showRemarks(MLIRContext &context) {
       /*printAsEmitRemarks=*/true);
 }
 
-void Diagnostics::warn(const std::string &sentence) {
-  progress.clear();
-  std::fprintf(stderr, "gist-compile: warning: %s\n", sentence.c_str());
-}
+void Diagnostics::warn(const std::string &sentence) { progress.warn(sentence); }
 
 /// A failure without a diagnostic is a mistake of ours; the stage's name helps
 /// to find it.

@@ -77,6 +77,13 @@ void Progress::clear() {
   isDrawn = false;
 }
 
+void Progress::warn(const std::string &sentence) {
+  if (warningSink)
+    return warningSink(sentence);
+  clear();
+  std::fprintf(stderr, "gist-compile: warning: %s\n", sentence.c_str());
+}
+
 void Progress::printTiming() const {
   double all = 0;
   for (const Stage &stage : stages)

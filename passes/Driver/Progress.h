@@ -11,6 +11,8 @@
 #include "passes/Driver/Options.h"
 
 #include <chrono>
+#include <functional>
+#include <string>
 #include <vector>
 
 namespace gist::compile {
@@ -33,6 +35,13 @@ public:
   /// Takes the bar off the terminal, so that something else can be printed.
   void clear();
 
+  /// Says something to the user that is no reason to stop: on standard error,
+  /// or to whoever wants to be told instead.
+  void warn(const std::string &sentence);
+  void tellWarnings(std::function<void(const std::string &sentence)> to) {
+    warningSink = std::move(to);
+  }
+
   /// The time of every stage and the largest memory of the process.
   void printTiming() const;
 
@@ -45,6 +54,7 @@ private:
 
   void draw(const std::string &stage);
 
+  std::function<void(const std::string &)> warningSink;
   std::vector<Stage> stages; ///< the last one runs while `isRunning`
   Clock::time_point started;
   size_t total = 0;

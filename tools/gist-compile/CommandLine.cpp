@@ -300,6 +300,30 @@ static void checkTogether(const CLI::App &app, Options &options) {
                                    "graph is compiled as it is");
 }
 
+static void addOptions(CLI::App &app, Options &options) {
+  addOutputOptions(app, options);
+  addTargetOptions(app, options);
+  addModelOptions(app, options);
+  addReportOptions(app, options);
+}
+
+Status compile::parseWords(const std::vector<std::string> &words,
+                           Options &options) {
+  CLI::App app(kDescription, "gist-compile");
+  app.set_help_flag();
+  Options read;
+  addOptions(app, read);
+  try {
+    // CLI11 takes them from the end.
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+    checkTogether(app, read);
+  } catch (const CLI::ParseError &error) {
+    return Status::error(Code::BadArgument, "%s", error.what());
+  }
+  options = std::move(read);
+  return {};
+}
+
 /// The exit status if the program is to end now: after --help, or wrong usage.
 /// CLI11 throws, and nothing of that leaves this function.
 std::optional<int> compile::parseOptions(int argc, char **argv,
@@ -311,10 +335,7 @@ std::optional<int> compile::parseOptions(int argc, char **argv,
                                         std::to_string(kFormatMajor) + "." +
                                         std::to_string(kFormatMinor) +
                                         ", LLVM " GIST_LLVM_VERSION);
-  addOutputOptions(app, options);
-  addTargetOptions(app, options);
-  addModelOptions(app, options);
-  addReportOptions(app, options);
+  addOptions(app, options);
   try {
     app.parse(argc, argv);
     checkTogether(app, options);
