@@ -59,6 +59,7 @@ LAYERS = [
     "tools/gist-plan",
     "tools/gist-reduce",
     "tools/gist-run",
+    "tools/python",
 ]
 
 # The spine orders all passes, so it stands above every stage but the driver.
@@ -73,6 +74,7 @@ PLAIN = (
     "tools/gist-plan/",
     "tools/gist-run/",
     "tools/planning/",
+    "tools/python/",
     "tools/report/",
     "tools/running/",
 )
@@ -91,6 +93,7 @@ NARROW = [
     (r"(flatbuffers/.*|runtime/module/Format_generated\.h)", r"runtime/module/.*"),
     (r"Eigen/.*", r"tools/planning/.*"),
     (r"CLI/.*", r"tools/.*"),
+    (r"nanobind/.*", r"tools/python/.*"),
 ]
 
 

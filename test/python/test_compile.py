@@ -1,0 +1,108 @@
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The compiler in Python, linked or as a program: both say the same."""
+
+import json
+import os
+import subprocess
+import sys
+
+import gist
+import numpy as np
+import pytest
+from conftest import MODELS
+
+
+def reference(path):
+    data = np.load(path)
+    return data["ids"].astype(np.int32), data["result"]
+
+
+def test_folder(llama):
+    """Logits of every token equal those of `transformers`."""
+    ids, expected = reference(MODELS / "llama/reference.npz")
+    np.testing.assert_allclose(llama.session().logits_after(ids), expected, atol=1e-4, rtol=0)
+    logits = expected.astype(np.float64)
+    logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    found = llama.score(ids)
+    np.testing.assert_allclose(found, logits[np.arange(18), ids[1:]], atol=2e-4, rtol=0)
+
+
+def test_rewind(llama):
+    """A step back, and the same again: rows of the cache are by position."""
+    with llama.session() as session:
+        session.feed([1, 2, 3, 4])
+        expected = session.logits.copy()
+        session.feed([5, 6, 7])
+        session.rewind(3)
+        assert session.tokens.tolist() == [1, 2, 3]
+        session.feed([4])
+        np.testing.assert_allclose(session.logits, expected, atol=1e-5)
+
+
+def test_gguf_is_kept_in_a_file(tmp_path):
+    output = tmp_path / "m.gist"
+    with pytest.warns(UserWarning, match="holds no tokenizer"):
+        model = gist.compile(MODELS / "llama-q4_1.gguf", output, compute="f32", kv_type="f32", context=64)
+    ids, expected = reference(MODELS / "llama-q4_1.npz")
+    for each in (model, gist.load(output)):
+        session = each.session()
+        assert session.capacity == 64
+        session.feed(ids)
+        np.testing.assert_allclose(session.logits, expected[-1], atol=1e-4, rtol=0)
+    with pytest.raises(gist.NotFoundError, match="the module has no tokenizer"):
+        model.generate("a")
+
+
+def test_plan(llama, tmp_path):
+    """A plan that keeps everything computes the same, as a dict and as a file."""
+    plan = {"gist_plan": 1, "block": 4, "layers": [{"heads": ["dense", "dense"]}] * 2}
+    ids, expected = reference(MODELS / "llama/reference.npz")
+    file = tmp_path / "plan.json"
+    file.write_text(json.dumps(plan))
+    for each in (plan, file):
+        model = gist.compile(MODELS / "llama", plan=each, compute="f32", kv_type="f32")
+        assert json.loads(model.plan) == plan
+        session = model.session()
+        session.feed(ids)
+        np.testing.assert_allclose(session.logits, expected[-1], atol=1e-4, rtol=0)
+    # The state of a plan is more than rows by position.
+    with pytest.raises(gist.UnsupportedError, match="cannot go back"):
+        session.rewind(3)
+    assert llama.plan == ""
+
+
+@pytest.mark.parametrize("call, sentence", [
+    (lambda: gist.compile("/nowhere.gguf"), "/nowhere.gguf"),
+    (lambda: gist.compile(__file__), ""),
+    (lambda: gist.compile(MODELS / "llama", "/nowhere/m.gist"), "/nowhere/m.gist"),
+    (lambda: gist.compile(MODELS / "llama", target="tpu"), "tpu"),
+    (lambda: gist.compile(MODELS / "llama", target=["cpu", "cpu"]), "one machine is named twice"),
+    (lambda: gist.compile(MODELS / "llama", compute="int8", expand_weights=True), "--compute=int8 needs quantised weights"),
+    (lambda: gist.compile(MODELS / "llama", options=["--frobnicate"]), "--frobnicate"),
+    (lambda: gist.compile(MODELS / "llama", plan={"gist_plan": 1}), "plan"),
+    (lambda: gist.compile(MODELS / "llama", cpu="frobozz"), "frobozz"),
+])
+def test_diagnostics_are_exceptions(call, sentence):
+    with pytest.raises(gist.CompileError) as caught:
+        call()
+    assert sentence in str(caught.value)
+    # A sentence, without the name of a program before it.
+    assert str(caught.value) and not str(caught.value).startswith("gist-compile:")
+
+
+def test_bad_graph(tmp_path):
+    """A diagnostic of MLIR says where it is."""
+    graph = tmp_path / "bad.mlir"
+    graph.write_text("func.func @prefill() {\n  gist.nothing\n}\n")
+    with pytest.raises(gist.CompileError, match=r"bad\.mlir:2:\d+: "):
+        gist.compile(graph)
+
+
+def test_no_compiler():
+    """The package of the runtime alone says what to do without gist-compile."""
+    program = "import sys; sys.modules['gist._compiler'] = None; import gist; gist.compile('m.gguf')"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                           env={**os.environ, "PATH": "/nowhere"}, check=False)
+    assert ended.returncode == 1
+    assert "CompileError" in ended.stderr and "gist-compile was not found in PATH" in ended.stderr

@@ -1,0 +1,54 @@
+"""Compiles transformer models so that they do less work, and runs them.
+
+    import gist
+
+    model = gist.compile("model.gguf")
+    print(model.generate("Once upon a time", max_tokens=64))
+
+`compile` makes a module of a model and loads it; `load` opens a module that is
+there already. A `Model` opens sessions; a `Session` remembers what was said.
+"""
+
+from ._compile import compile
+from ._devices import Device, devices
+from ._errors import (
+    BadArgumentError,
+    BadFileError,
+    CompileError,
+    DeviceError,
+    Error,
+    InputOutputError,
+    NotFoundError,
+    OutOfMemoryError,
+    UnsupportedError,
+)
+from ._model import Model, load
+from ._options import Finish, Generated, GenerateOptions, Message, Piece, SessionOptions
+from ._runtime import version as __version__
+from ._session import Session, Stream
+
+__all__ = [
+    "BadArgumentError",
+    "BadFileError",
+    "CompileError",
+    "Device",
+    "DeviceError",
+    "Error",
+    "Finish",
+    "Generated",
+    "GenerateOptions",
+    "InputOutputError",
+    "Message",
+    "Model",
+    "NotFoundError",
+    "OutOfMemoryError",
+    "Piece",
+    "Session",
+    "SessionOptions",
+    "Stream",
+    "UnsupportedError",
+    "__version__",
+    "compile",
+    "devices",
+    "load",
+]

@@ -1,0 +1,148 @@
+"""Models: modules that are loaded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _runtime
+from ._options import (
+    Floats,
+    Generated,
+    GenerateOptions,
+    Message,
+    SessionOptions,
+    Tokens,
+    TokensLike,
+    check_names,
+    to_messages,
+    to_tokens,
+    to_utf8,
+)
+from ._session import Session, Stream
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+def to_path(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a file's name."""
+    name = os.fsencode(path)
+    if b"\0" in name:
+        raise ValueError("the name of a file has a null byte")
+    return name
+
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """Opens a module, a file that `compile` or gist-compile made.
+
+    A module contains native code: load only what you would run as a program.
+    """
+    return Model(_runtime.load(to_path(path)))
+
+
+class Model:
+    """A module that is loaded: weights, code and tokenizer. Threads may share it.
+
+    `generate`, `stream`, `chat`, `embed` and `score` open a session of their own
+    for one call. Who says more than one thing opens one with `session`.
+    """
+
+    def __init__(self, native: _runtime.Model) -> None:
+        self._native = native
+        facts = native.describe()
+        self.architecture: str = facts["architecture"]  #: "llama", "bert"
+        self.name: str = facts["name"]
+        self.vocab_size: int = facts["vocab_size"]
+        self.context_length: int = facts["context_length"]  #: what it was trained for
+        self.embedding_size: int = facts["embedding_size"]
+        self.layer_count: int = facts["layer_count"]
+        self.has_tokenizer: bool = facts["has_tokenizer"]
+        self.plan: str = facts["plan"]  #: JSON, or empty
+        self.properties: dict[str, str] = facts["properties"]
+        #: Name and device of what it has code for: ("sm_90", "cuda").
+        self.targets: list[tuple[str, str]] = facts["targets"]
+        self.entries: list[str] = facts["entries"]
+
+    def __repr__(self) -> str:
+        names = ", ".join(name for name, _ in self.targets)
+        return f"<gist.Model {self.name or self.architecture} for {names}>"
+
+    def session(self, **options: Unpack[SessionOptions]) -> Session:
+        """Opens a session."""
+        defaults: dict[str, Any] = {
+            "device": self._default_device(),
+            "threads": 0,
+            "context": 0,
+            "chunk": 0,
+            "library": "",
+            "index": 0,
+        }
+        check_names(options, defaults)
+        values = {**defaults, **options}
+        values["library"] = to_path(values["library"])
+        return Session(_runtime.open_session(self._native, *values.values()))
+
+    def _default_device(self) -> str:
+        devices = [device for _, device in self.targets]
+        return devices[0] if devices and "cpu" not in devices else "cpu"
+
+    def generate(self, prompt: str | TokensLike, **options: Unpack[GenerateOptions]) -> Generated:
+        """Continues a text, in a session of its own; see `Session.generate`."""
+        return self.session().generate(prompt, **options)
+
+    def stream(self, prompt: str | TokensLike, **options: Unpack[GenerateOptions]) -> Stream:
+        """`generate` as an iterator of pieces."""
+        return self.session().stream(prompt, **options)
+
+    def chat(self, messages: Iterable[Message], **options: Unpack[GenerateOptions]) -> Generated:
+        """Answers the last message of a conversation; see `Session.chat`."""
+        return self.session().chat(messages, **options)
+
+    def stream_chat(self, messages: Iterable[Message], **options: Unpack[GenerateOptions]) -> Stream:
+        """`chat` as an iterator of pieces."""
+        return self.session().stream_chat(messages, **options)
+
+    def embed(self, texts: str | Sequence[str]) -> Floats:
+        """The vector of a text, [width], or of several, [texts, width]."""
+        with self.session() as session:
+            if isinstance(texts, str):
+                return session.embed(self.tokenize(texts))
+            rows = [session.embed(self.tokenize(text)) for text in texts]
+        return np.stack(rows) if rows else np.empty((0, self.embedding_size), np.float32)
+
+    def score(self, text: str | TokensLike) -> Floats:
+        """How likely each token of a text is; see `Session.score`.
+
+        `numpy.exp(-model.score(text).mean())` is the perplexity.
+        """
+        tokens = self.tokenize(text) if isinstance(text, str) else to_tokens(text)
+        with self.session() as session:
+            return session.score(tokens)
+
+    def tokenize(self, text: str, *, add_special: bool = True, parse_special: bool = True) -> Tokens:
+        """Token ids of a text.
+
+        `add_special` puts the tokens around it that the model was trained with.
+        `parse_special` lets the text of a special token stand for it.
+        """
+        return self._native.tokenize(to_utf8(text), add_special, parse_special)
+
+    def detokenize(self, tokens: TokensLike, *, skip_special: bool = True) -> str:
+        """The text of tokens."""
+        return self._native.detokenize(to_tokens(tokens), skip_special)
+
+    def chat_tokens(self, messages: Iterable[Message], *, add_answer: bool = True) -> Tokens:
+        """Token ids of a conversation, written with the module's chat template.
+
+        What messages contain cannot become a special token. With `add_answer` the
+        beginning of the assistant's answer follows.
+        """
+        return self._native.chat_tokens(to_messages(messages), add_answer)
+
+    def verify(self) -> None:
+        """Reads all weights and compares their hashes; raises where one differs."""
+        self._native.verify()

@@ -1,0 +1,141 @@
+"""What functions take and give: options, messages, pieces and results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+Tokens = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float32]
+
+#: Token ids: an array, or anything that NumPy makes one of. An int32 array of
+#: one dimension without gaps is read where it is.
+TokensLike = npt.NDArray[Any] | Sequence[int]
+
+Finish = Literal["end", "stop", "max_tokens", "context", "cancelled", "unfinished"]
+
+
+class Message(TypedDict):
+    """A turn of a conversation."""
+
+    role: str  #: "system", "user" or "assistant"
+    content: str
+
+
+class Piece(NamedTuple):
+    """A token of an answer, and the text that it makes certain.
+
+    The text is empty while a character, or what may be a stop text, is
+    incomplete. What was held back at the end comes with the token -1.
+    """
+
+    token: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Generated:
+    """An answer. `str()` gives its text."""
+
+    text: str
+    tokens: Tokens  #: an end token included
+    #: Why it ended: the model ended it, a stop text appeared, enough tokens were
+    #: drawn, the context is full, or it was broken off.
+    finish: Finish
+    prompt_tokens: int  #: tokens read; of a conversation those that were new
+    prompt_seconds: float
+    decode_seconds: float
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class GenerateOptions(TypedDict, total=False):
+    """How an answer is drawn. All are optional."""
+
+    max_tokens: int  #: 0: until the model ends or the context is full
+    temperature: float  #: 0: always the most likely token
+    top_k: int  #: only the k most likely; 0: all
+    top_p: float  #: only the most likely that reach this sum; 1: all
+    min_p: float  #: only those this likely relative to the best
+    seed: int  #: the same seed draws the same answer
+    repeat_penalty: float  #: above 1: tokens of late are less likely
+    repeat_window: int  #: how many tokens count as of late
+    stop: str | Iterable[str]  #: texts that end the answer
+    ignore_end: bool  #: go on after the model's end token
+    show_special: bool  #: special tokens appear as text
+
+
+class SessionOptions(TypedDict, total=False):
+    """Where a session runs. All are optional."""
+
+    device: str  #: "cpu", "hip" or "cuda"; default: what the module has code for
+    threads: int  #: of the CPU; 0: as many as this process may use
+    context: int  #: tokens to hold; 0: the module's default
+    chunk: int  #: tokens per prefill call; 0: the module's choice
+    library: str  #: path of the GPU's driver; default: its usual names
+    index: int  #: which GPU, as the driver counts them
+
+
+# In the order of OptionValues in Session.cpp.
+_DEFAULTS: dict[str, Any] = {
+    "max_tokens": 0,
+    "temperature": 0.0,
+    "top_k": 0,
+    "top_p": 1.0,
+    "min_p": 0.0,
+    "seed": 0,
+    "repeat_penalty": 1.0,
+    "repeat_window": 64,
+    "stop": (),
+    "ignore_end": False,
+    "show_special": False,
+}
+
+
+def check_names(given: Mapping[str, Any], known: Iterable[str]) -> None:
+    """Raises TypeError for a name that is not known, as Python itself would."""
+    for name in given:
+        if name not in known:
+            raise TypeError(f"there is no option '{name}'; expected one of: {', '.join(known)}")
+
+
+def option_values(options: GenerateOptions) -> tuple[Any, ...]:
+    """The values of all options, in the order that the extension wants."""
+    check_names(options, _DEFAULTS)
+    values = {**_DEFAULTS, **options}
+    stop = values["stop"]
+    values["stop"] = [to_utf8(text) for text in ([stop] if isinstance(stop, str) else stop)]
+    return tuple(values[name] for name in _DEFAULTS)
+
+
+def to_utf8(text: str) -> bytes:
+    """The bytes of a text. What UTF-8 has no bytes for becomes a question mark."""
+    if not isinstance(text, str):
+        raise TypeError(f"expected a text (str), got {type(text).__name__}")
+    return text.encode("utf-8", "replace")
+
+
+def to_messages(messages: Iterable[Message]) -> list[tuple[bytes, bytes]]:
+    """Roles and contents as bytes."""
+    return [(to_utf8(message["role"]), to_utf8(message["content"])) for message in messages]
+
+
+def to_tokens(tokens: TokensLike) -> Tokens:
+    """Token ids as the runtime reads them; without a copy where they are so already."""
+    array = np.asarray(tokens)
+    if array.ndim != 1:
+        raise ValueError(f"expected token ids in one dimension, got {array.ndim}")
+    if array.size == 0:
+        return np.empty(0, np.int32)
+    if not np.issubdtype(array.dtype, np.integer):
+        raise TypeError(f"expected token ids as integers, got {array.dtype}")
+    if array.dtype != np.int32 and not (
+        np.iinfo(np.int32).min <= array.min() and array.max() <= np.iinfo(np.int32).max
+    ):
+        raise ValueError("a token id does not fit 32 bits")
+    return np.ascontiguousarray(array, dtype=np.int32)
