@@ -6,382 +6,56 @@
 //===----------------------------------------------------------------------===//
 //
 // `gist-plan calibrate`: what each head would cost and lose if it alone did
-// less. The sequences are a text and the same text again: the first half shows
-// the perplexity, the second how much of the past is still found (recall).
-//
-// A calibration of a large model takes hours. It is written while it goes on,
-// and a second call takes up where the first ended.
+// less (tools/planning/Calibrator.h).
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Plan/File/LinearPlan.h"
-#include "runtime/support/AtomicFile.h"
-#include "runtime/support/Hash.h"
 #include "tools/gist-plan/Commands.h"
-#include "tools/planning/Calibration.h"
+#include "tools/planning/Calibrator.h"
 #include "tools/planning/Candidates.h"
-#include "tools/planning/Probe.h"
-#include "tools/running/Interrupt.h"
-#include "tools/running/Observer.h"
-#include "tools/running/Progress.h"
-
-#include <algorithm>
-#include <cinttypes>
-#include <filesystem>
-#include <mutex>
 
 using namespace gist;
 using namespace gist::plan;
 
 namespace {
-/// Lengths are in tokens; 0 is as long as the context.
-struct Options {
-  run::ModelOptions model;
-  std::vector<std::string> texts;
-  std::string candidates, output;
-  int64_t tokens = 0;
-  unsigned sessions = 1;
-  /// In nats per token.
-  double negligible = 1e-5;
-  int64_t window = 512;
-};
-
-/// From sets of all tokens to ones of a few.
-constexpr double kTaus[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9};
-
-/// One calibration, from the first measurement to the last.
-class Calibrator {
-public:
-  explicit Calibrator(const Options &options) : options(options) {}
-
-  Status run();
-
-private:
-  Status prepare();
-  Status resume();
-  Status measureDense();
-  Status measureSelections();
-  Status measureHead(Prober &prober, size_t head);
-  Status measure(Prober &prober, const Plan &plan, size_t text, HeadRun &run,
-                 size_t head);
-  bool isNegligible(const std::vector<HeadRun> &runs) const;
-  int64_t selectionWindow() const;
-  Status write();
-
-  const Options &options;
-  ProbePool pool;
-  Calibration data;
-  std::vector<std::vector<int32_t>> sequences;
-  std::vector<std::vector<float>> dense; ///< losses of each token
-  std::vector<int64_t> checkpoints;
-  std::mutex mutex; ///< for `data.runs`, the file and the progress
-  std::chrono::steady_clock::time_point written;
-  Progress *progress = nullptr;
-  run::InterruptScope interrupt;
+struct CalibrateCommand {
+  CalibratorOptions calibrator;
+  std::string candidates;
+  double seconds = 0;
 };
 } // namespace
 
-/// A changed text must not be taken for the one that was measured.
-static std::string hashTokens(const std::vector<int32_t> &tokens) {
-  char text[17];
-  std::snprintf(text, sizeof(text), "%016" PRIx64,
-                hashBytes({reinterpret_cast<const uint8_t *>(tokens.data()),
-                           tokens.size() * sizeof(int32_t)}));
-  return text;
-}
-
-/// Everything that can be wrong is found before the first measurement.
-Status Calibrator::prepare() {
-  GIST_TRY(pool.open(options.model, options.sessions));
-  const PlannedModule &module = pool.first().module();
-  data.model = pool.first().model().module->spec().model.name;
-  data.layers = static_cast<size_t>(module.shape.layers);
-  data.kvHeads = static_cast<size_t>(module.shape.kvHeads);
-  data.block = module.block;
-  data.tokens = options.tokens != 0 ? options.tokens : module.context;
-  if (data.tokens > module.context)
-    return Status::error(Code::BadArgument,
-                         "--tokens: %" PRId64
-                         " tokens do not fit a context of %" PRId64,
-                         data.tokens, module.context);
-  // Half of the sequence is text and half its copy, and each is whole blocks:
-  // clusters form at the end of a block.
-  if (data.tokens % (2 * data.block) != 0)
-    return Status::error(Code::BadArgument,
-                         "--tokens: %" PRId64
-                         " is not a multiple of two blocks of %" PRId64,
-                         data.tokens, data.block);
-  data.candidates = defaultCandidates();
-  if (!options.candidates.empty())
-    GIST_TRY(readCandidates(options.candidates, data.candidates));
-  auto half = static_cast<size_t>(data.tokens / 2);
-  for (const std::string &path : options.texts) {
-    std::vector<int32_t> tokens;
-    GIST_TRY(readTokens(pool.first(), path, tokens));
-    if (tokens.size() < half)
-      return Status::error(
-          Code::BadArgument,
-          "%s: the text has %zu tokens, but a sequence takes %zu", path.c_str(),
-          tokens.size(), half);
-    // The text begins at its start.
-    sequences.push_back(repeatHalf(tokens, 0, 2 * half));
-    data.texts.push_back({path, hashTokens(sequences.back()), {}});
-  }
-  checkpoints = data.checkpoints();
-  return resume();
-}
-
-/// Takes what an earlier run has measured, if it measured the same.
-Status Calibrator::resume() {
-  if (!std::filesystem::is_regular_file(options.output))
-    return {};
-  Calibration old;
-  GIST_TRY(readCalibration(options.output, old));
-  // Everything that the measurements depend on. The path of a text does not
-  // count, its tokens do.
-  bool isSame = old.model == data.model && old.layers == data.layers &&
-                old.kvHeads == data.kvHeads && old.block == data.block &&
-                old.tokens == data.tokens &&
-                old.candidates == data.candidates &&
-                old.texts.size() == data.texts.size();
-  for (size_t i = 0; isSame && i < old.texts.size(); ++i)
-    isSame = old.texts[i].hash == data.texts[i].hash;
-  if (!isSame)
-    return Status::error(Code::BadArgument,
-                         "%s: the file exists and is of another model, other "
-                         "texts or other candidates; choose another name",
-                         options.output.c_str());
-  for (size_t i = 0; i < old.texts.size(); ++i)
-    data.texts[i].dense = old.texts[i].dense;
-  data.runs = std::move(old.runs);
-  // Selections may be measured anew by themselves; the heads stay.
-  if (old.selections.window == selectionWindow() &&
-      std::ranges::equal(old.selections.taus, kTaus))
-    data.selections = std::move(old.selections);
+static Status runCalibrate(CalibrateCommand &command) {
+  CalibratorOptions &options = command.calibrator;
+  run::Limit limit(command.seconds);
+  options.candidates = defaultCandidates();
+  if (!command.candidates.empty())
+    GIST_TRY(readCandidates(command.candidates, options.candidates));
+  Calibrator calibrator(options, limit);
+  GIST_TRY(calibrator.run());
+  if (!calibrator.isComplete())
+    std::fprintf(stderr,
+                 "stopped after %g s: %zu of %zu measurements are in %s; the "
+                 "same command goes on from there\n",
+                 command.seconds, calibrator.countDone(), calibrator.countAll(),
+                 options.output.c_str());
   return {};
-}
-
-/// Runs a text and keeps what concerns one head. The model as it is is measured
-/// before any other.
-Status Calibrator::measure(Prober &prober, const Plan &plan, size_t text,
-                           HeadRun &run, size_t head) {
-  ProbeRun probe;
-  GIST_TRY(prober.run(plan, sequences[text], checkpoints, probe));
-  if (dense[text].empty())
-    dense[text] = probe.losses;
-  const std::vector<float> &before = dense[text];
-  // Losses are summed between checkpoints, so that the curve over the length
-  // can be had later.
-  size_t begin = 0;
-  for (size_t i = 0; i < checkpoints.size(); ++i) {
-    auto end = static_cast<size_t>(checkpoints[i]);
-    double sum = 0, divergence = 0;
-    for (size_t t = begin; t < end; ++t) {
-      sum += static_cast<double>(probe.losses[t]);
-      divergence +=
-          divergenceOf(static_cast<double>(probe.losses[t] - before[t]));
-    }
-    run.losses.push_back(sum);
-    run.divergences.push_back(divergence);
-    run.work.push_back(probe.work[i][head]);
-    run.clusters.push_back(probe.clusters[i][head]);
-    begin = end;
-  }
-  return {};
-}
-
-/// Every head keeps everything: what measurements are compared with.
-static Plan makeDensePlan(const Calibration &data) {
-  Plan plan;
-  plan.block = data.block;
-  plan.layers.assign(data.layers, std::vector<HeadChoice>(data.kvHeads));
-  return plan;
-}
-
-/// Adds one window's rows in every layer to the curves.
-static void
-addSelections(const std::map<run::Observed, std::vector<float>> &shown,
-              size_t tokens, size_t layers, size_t kvHeads,
-              SelectionCurveMeter &meter) {
-  auto add = [&](const char *on, size_t layer, size_t heads,
-                 const std::vector<float> &rows) {
-    size_t stride = rows.size() / tokens, width = stride / heads;
-    // Heads lie side by side in a row.
-    for (size_t head = 0; head < heads; ++head)
-      meter.add(on, layer, head,
-                {rows.data() + head * width, tokens, width, stride});
-  };
-  for (const auto &[what, rows] : shown) {
-    auto layer = static_cast<size_t>(what.layer);
-    if (what.layer < 0 || layer >= layers)
-      continue;
-    switch (what.kind) {
-    case ObservationKind::Residual:
-      add("residual", layer, 1, rows);
-      break;
-    case ObservationKind::Keys:
-      add("keys", layer, kvHeads, rows);
-      break;
-    case ObservationKind::Input:
-      // What queries are projected from is what these linear layers read.
-      if (what.group == linearGroupName(LinearGroup::Qkv))
-        add("normalised", layer, 1, rows);
-      break;
-    case ObservationKind::Product:
-      break;
-    }
-  }
-}
-
-/// Also fills `dense`, which all later measurements are compared with.
-Status Calibrator::measureDense() {
-  Plan plan = makeDensePlan(data);
-  dense.resize(sequences.size());
-  return pool.forEach(sequences.size(), [&](Prober &prober, size_t text) {
-    HeadRun run;
-    GIST_TRY(measure(prober, plan, text, run, 0));
-    // An earlier run's stays: what it measured is relative to it.
-    if (data.texts[text].dense.empty())
-      data.texts[text].dense = run.losses;
-    return Status();
-  });
-}
-
-int64_t Calibrator::selectionWindow() const {
-  return std::min(options.window, data.tokens / 2);
-}
-
-/// Counts the representatives that each layer would have, on the text without
-/// its second copy: a token and its copy are alike, which says nothing of text.
-Status Calibrator::measureSelections() {
-  if (data.selections.windows > 0)
-    return {};
-  if (!pool.first().model().session->hasEntry(kEntryObserve)) {
-    std::fprintf(
-        stderr,
-        "the calibration has no part about selections, because the module has "
-        "no entry 'observe'; compile the model with gist-compile --observe\n");
-    return {};
-  }
-  auto window = static_cast<size_t>(selectionWindow());
-  size_t windows = static_cast<size_t>(data.tokens / 2) / window;
-  Plan plan = makeDensePlan(data);
-  SelectionCurveMeter meter(selectionWindow(),
-                            {std::begin(kTaus), std::end(kTaus)});
-  Progress bar("windows for selections", windows * sequences.size());
-  for (const std::vector<int32_t> &sequence : sequences)
-    for (size_t i = 0; i < windows; ++i) {
-      if (interrupt.requested())
-        return Status::error(Code::Io, "stopped; nothing was measured");
-      std::span<const int32_t> tokens(sequence);
-      std::map<run::Observed, std::vector<float>> rows;
-      GIST_TRY(
-          pool.first().observe(plan, tokens.subspan(i * window, window), rows));
-      addSelections(rows, window, data.layers, data.kvHeads, meter);
-      bar.advance();
-    }
-  data.selections = meter.finish();
-  return {};
-}
-
-/// Whether a head does so well that a dearer choice cannot be worth it.
-bool Calibrator::isNegligible(const std::vector<HeadRun> &runs) const {
-  for (size_t i = 0; i < runs.size(); ++i)
-    // The last checkpoint of the first copy, and all of the second.
-    if (data.firstCopyLoss(runs[i], i, checkpoints.size() - 2).estimate() >
-            options.negligible ||
-        data.secondCopyLoss(runs[i], i).estimate() > 5 * options.negligible)
-      return false;
-  return true;
-}
-
-/// All candidates of one head, with all other heads dense. What is known
-/// already is not measured again.
-Status Calibrator::measureHead(Prober &prober, size_t head) {
-  size_t layer = head / data.kvHeads, number = head % data.kvHeads;
-  Plan plan = makeDensePlan(data);
-  // For each kind of candidate. They come with the cheapest first: when one is
-  // good enough, those after it are too.
-  bool isEnough[3] = {};
-  for (size_t i = 0; i < data.candidates.size(); ++i) {
-    const HeadChoice &candidate = data.candidates[i];
-    bool &isDone = isEnough[static_cast<size_t>(candidate.kind)];
-    Calibration::Key key(layer, number, i);
-    std::vector<HeadRun> runs;
-    // Other sessions measure other heads at the same time.
-    {
-      std::lock_guard<std::mutex> lock(mutex);
-      if (auto known = data.runs.find(key); known != data.runs.end())
-        runs = known->second;
-    }
-    // Nothing is measured that an earlier run has, or that a cheaper candidate
-    // makes needless.
-    if (runs.empty() && !isDone) {
-      plan.layers[layer][number] = candidate;
-      for (size_t text = 0; text < sequences.size(); ++text) {
-        if (interrupt.requested())
-          return Status::error(Code::Io, "stopped; what was measured is in %s",
-                               options.output.c_str());
-        runs.emplace_back();
-        GIST_TRY(measure(prober, plan, text, runs.back(), head));
-      }
-    }
-    std::lock_guard<std::mutex> lock(mutex);
-    if (!isDone) {
-      isDone = isNegligible(runs);
-      data.runs[key] = std::move(runs);
-    }
-    progress->advance();
-    // A killed run loses little, and writing takes little of the time.
-    std::chrono::duration<double> since =
-        std::chrono::steady_clock::now() - written;
-    if (since.count() > 20)
-      GIST_TRY(write());
-  }
-  return {};
-}
-
-/// The file is replaced whole, so that a kill at any time leaves a valid one.
-Status Calibrator::write() {
-  GIST_TRY(writeWhole(options.output, printCalibration(data)));
-  written = std::chrono::steady_clock::now();
-  return {};
-}
-
-/// Heads are measured by several sessions at once; the order in which they end
-/// does not matter.
-Status Calibrator::run() {
-  GIST_TRY(checkWritable(options.output));
-  GIST_TRY(prepare());
-  size_t heads = data.layers * data.kvHeads;
-  GIST_TRY(measureSelections());
-  GIST_TRY(measureDense());
-  written = std::chrono::steady_clock::now();
-  Progress bar("measurements", heads * data.candidates.size());
-  progress = &bar;
-  Status status = pool.forEach(heads, [&](Prober &prober, size_t head) {
-    return measureHead(prober, head);
-  });
-  // What was measured is kept, whatever happened.
-  if (status.ok() || !data.runs.empty() || data.selections.windows > 0)
-    GIST_TRY(write());
-  return status;
 }
 
 void plan::addCalibrate(CLI::App &app, Action &action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CalibrateCommand>();
   CLI::App *command = app.add_subcommand(
       "calibrate",
       "Measure what each head costs and loses, one head at a time");
-  run::addModelOptions(*command, options->model);
+  run::addModelOptions(*command, options->calibrator.model);
   command
-      ->add_option("-f,--text", options->texts,
+      ->add_option("-f,--text", options->calibrator.texts,
                    "Text to measure on; give several of different kinds")
       ->type_name("FILE")
       ->required()
       ->allow_extra_args(false);
   command
-      ->add_option("--tokens", options->tokens,
+      ->add_option("--tokens", options->calibrator.tokens,
                    "Tokens of a sequence: half of them text, half the same "
                    "again; 0: the context")
       ->type_name("N")
@@ -394,25 +68,31 @@ void plan::addCalibrate(CLI::App &app, Action &action) {
                    "1024 tokens and thetas of 0.5 to 0.95")
       ->type_name("FILE");
   command
-      ->add_option("--sessions", options->sessions,
+      ->add_option("--sessions", options->calibrator.sessions,
                    "Measurements at once, each with --threads threads")
       ->type_name("N")
       ->check(CLI::Range(1u, 256u))
       ->capture_default_str();
   command
-      ->add_option("--negligible", options->negligible,
+      ->add_option("--negligible", options->calibrator.negligible,
                    "A loss in nats per token below which dearer candidates of "
                    "a kind are not measured (five times it for recall)")
       ->capture_default_str();
   command
-      ->add_option("--window", options->window,
+      ->add_option("--window", options->calibrator.window,
                    "Tokens of the sequences whose representatives are counted, "
                    "if the module has an entry 'observe'; at most a text's")
       ->type_name("N")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command
-      ->add_option("-o,--output", options->output,
+      ->add_option("--seconds", options->seconds,
+                   "Stop after this time with what was measured until then; 0: "
+                   "no limit. The same command goes on from there")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("-o,--output", options->calibrator.output,
                    "File to write; if it is there already, of the same texts, "
                    "the measurements go on where they ended")
       ->type_name("FILE")
@@ -420,6 +100,6 @@ void plan::addCalibrate(CLI::App &app, Action &action) {
   command->footer("Example: gist-plan calibrate wide.gist --text prose.txt "
                   "--text code.py --tokens 4096 -o calibration.json");
   command->callback([options, &action] {
-    action = [options] { return Calibrator(*options).run(); };
+    action = [options] { return runCalibrate(*options); };
   });
 }

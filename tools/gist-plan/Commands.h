@@ -12,6 +12,7 @@
 
 namespace gist::plan {
 
+void addAuto(CLI::App &app, Action &action);
 void addCalibrate(CLI::App &app, Action &action);
 void addSolve(CLI::App &app, Action &action);
 void addSolveEncoder(CLI::App &app, Action &action);

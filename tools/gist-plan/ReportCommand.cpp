@@ -11,6 +11,7 @@
 
 #include "runtime/support/AtomicFile.h"
 #include "tools/gist-plan/Commands.h"
+#include "tools/gist-plan/ReportStep.h"
 #include "tools/report/Report.h"
 #include "tools/report/ReportData.h"
 #include "tools/running/Options.h"
@@ -60,10 +61,11 @@ static void append(nlohmann::json &all, const nlohmann::json &more) {
 }
 
 /// A file that is wrong by itself is named, before it disappears in the sum.
-static Status runReport(const Options &options) {
-  GIST_TRY(checkWritable(options.output));
+Status plan::writePage(const std::vector<std::string> &files,
+                       const std::string &output) {
+  GIST_TRY(checkWritable(output));
   nlohmann::json all = nlohmann::json::object();
-  for (const std::string &path : options.evaluations) {
+  for (const std::string &path : files) {
     std::string text;
     GIST_TRY(run::readText(path, text));
     nlohmann::json one =
@@ -84,7 +86,7 @@ static Status runReport(const Options &options) {
   }
   std::string page;
   GIST_TRY(writeReport(all, page));
-  return writeWhole(options.output, page);
+  return writeWhole(output, page);
 }
 
 void plan::addReport(CLI::App &app, Action &action) {
@@ -106,6 +108,8 @@ void plan::addReport(CLI::App &app, Action &action) {
                   "book.txt --recall 1024 --json > evaluation.json\n"
                   "  gist-plan report evaluation.json -o report.html");
   command->callback([options, &action] {
-    action = [options] { return runReport(*options); };
+    action = [options] {
+      return writePage(options->evaluations, options->output);
+    };
   });
 }

@@ -14,7 +14,7 @@
 
 #include "runtime/support/AtomicFile.h"
 #include "tools/gist-plan/Commands.h"
-#include "tools/planning/Planner.h"
+#include "tools/gist-plan/SolveStep.h"
 
 #include "nlohmann/json.hpp"
 
@@ -25,17 +25,6 @@
 using namespace gist;
 using namespace gist::plan;
 using Json = nlohmann::ordered_json;
-
-namespace {
-struct Options {
-  run::ModelOptions model;
-  PlannerOptions planner;
-  std::string calibration, output;
-  std::vector<std::string> heldOut;
-  std::vector<int64_t> lengths;
-  unsigned sessions = 1;
-};
-} // namespace
 
 /// Three digits are what a person reads and a measurement gives.
 static double rounded(double value) { return std::round(value * 1e4) / 1e4; }
@@ -84,8 +73,9 @@ static std::string indent(const std::string &text) {
 }
 
 /// The contract as it stands in the plan: a line for each measurement.
-static std::string printContract(const Options &options, const Planner &planner,
-                                 const Json &measured, const Json &heldOut) {
+static std::string printContract(const SolveOptions &options,
+                                 const Planner &planner, const Json &measured,
+                                 const Json &heldOut) {
   auto rows = [](const Json &list) {
     std::string text = "[";
     for (size_t i = 0; i < list.size(); ++i)
@@ -118,47 +108,111 @@ static std::vector<int64_t> defaultLengths(int64_t context) {
   return lengths;
 }
 
-/// The plan is written only if it was found and measured.
-static Status runSolve(const Options &options) {
+/// What measurements in a module depend on: a file of another time is another
+/// module.
+static std::string identify(const Prober &prober, const std::string &path,
+                            const std::string &device) {
+  std::error_code ignored;
+  auto time = std::filesystem::last_write_time(path, ignored);
+  return path + " " + std::to_string(time.time_since_epoch().count()) + " " +
+         device + " " + std::to_string(prober.module().context);
+}
+
+/// Every length fits the context.
+static Status checkLengths(const std::vector<int64_t> &lengths,
+                           int64_t context) {
+  for (int64_t length : lengths)
+    if (length > context || length < 4)
+      return Status::error(
+          Code::BadArgument,
+          "--lengths: %lld is outside the range from 4 to the context, %lld",
+          static_cast<long long>(length), static_cast<long long>(context));
+  return {};
+}
+
+/// The plan on texts that it was not searched on; rows stay empty where there
+/// is no time for it.
+static Status measureHeldOut(ProbePool &pool, const run::Limit &limit,
+                             const Plan &plan, Contract &contract, Json &rows) {
+  // After the search, so that its time is not spent when the search fails.
+  Measurement measured;
+  Status status = contract.measureDense(pool);
+  if (status.ok())
+    status = contract.measure(pool, plan, measured);
+  if (!status.ok() && limit.hasStopped()) {
+    std::fprintf(stderr, "there was no time to measure the plan on text that "
+                         "it was not searched on\n");
+    return {};
+  }
+  GIST_TRY(std::move(status));
+  print("held-out text", contract, measured);
+  rows = toJson(contract, measured);
+  return {};
+}
+
+/// A search that ended early has a plan, or says how to go on.
+Status plan::runSolve(const SolveOptions &options) {
   GIST_TRY(checkWritable(options.output));
+  run::Limit limit(options.seconds);
   Calibration calibration;
   GIST_TRY(readCalibration(options.calibration, calibration));
   ProbePool pool;
   GIST_TRY(pool.open(options.model, options.sessions));
-  Planner planner(options.planner, calibration, pool);
+  Trials trials;
+  GIST_TRY(trials.open(
+      options.output + ".partial",
+      identify(pool.first(), options.model.path, options.model.device)));
+  Planner planner(options.planner, calibration, pool, limit, trials);
   GIST_TRY(planner.check().in(options.calibration));
   std::vector<int64_t> lengths = options.lengths.empty()
                                      ? defaultLengths(planner.context())
                                      : options.lengths;
-  for (int64_t length : lengths)
-    if (length > planner.context() || length < 4)
-      return Status::error(
-          Code::BadArgument,
-          "--lengths: %lld is outside the range from 4 to the context, %lld",
-          static_cast<long long>(length),
-          static_cast<long long>(planner.context()));
+  GIST_TRY(checkLengths(lengths, planner.context()));
   // All texts are read before the search: a wrong name should not cost it.
   // Opened even without texts: it then has no terms.
   Contract heldOut;
+  heldOut.trials = &trials;
+  heldOut.tokensOfTerm = options.tokensOfTerm;
   GIST_TRY(heldOut.open(pool, options.heldOut, lengths));
+  planner.measureTermsOn(options.tokensOfTerm);
+  // The model as it is, and then the plan.
+  planner.tokensAfter = 2 * heldOut.countTokens();
 
   Plan plan;
   Measurement measured;
   GIST_TRY(planner.solve(lengths, plan, measured));
+  if (!planner.isComplete())
+    GIST_TRY(trials.write());
+  if (!planner.isComplete() && !planner.hasPlan())
+    return Status::error(
+        Code::Io,
+        "%s before a plan was found; %zu sequences are in %s, and the same "
+        "command goes on from there",
+        limit.isInterrupted() ? "stopped" : "--seconds: the time was over",
+        trials.size(), trials.path().c_str());
   print("calibration text", planner.contract(), measured);
   Json heldOutRows = Json::array();
-  if (!options.heldOut.empty()) {
-    // After the search, so that its time is not spent when the search fails.
-    GIST_TRY(heldOut.measureDense(pool));
-    Measurement other;
-    GIST_TRY(heldOut.measure(pool, plan, other));
-    print("held-out text", heldOut, other);
-    heldOutRows = toJson(heldOut, other);
-  }
+  if (!options.heldOut.empty())
+    GIST_TRY(measureHeldOut(pool, limit, plan, heldOut, heldOutRows));
   std::string text = printPlan(
       plan, printContract(options, planner,
                           toJson(planner.contract(), measured), heldOutRows));
-  return writeWhole(options.output, text);
+  GIST_TRY(writeWhole(options.output, text));
+  if (planner.isComplete() && !limit.hasStopped()) {
+    trials.remove();
+    return {};
+  }
+  GIST_TRY(trials.write());
+  if (limit.isInterrupted())
+    return Status::error(Code::Io,
+                         "stopped; the best plan so far is in %s, and the same "
+                         "command goes on from there",
+                         options.output.c_str());
+  std::fprintf(stderr,
+               "stopped after %g s: %s is the best of %zu plans; the same "
+               "command goes on from there\n",
+               options.seconds, options.output.c_str(), planner.countTrials());
+  return {};
 }
 
 void plan::addSolve(CLI::App &app, Action &action) {
@@ -166,7 +220,7 @@ void plan::addSolve(CLI::App &app, Action &action) {
       {"all", HeadKinds::All},
       {"windows", HeadKinds::Windows},
       {"representatives", HeadKinds::Representatives}};
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SolveOptions>();
   CLI::App *command = app.add_subcommand(
       "solve", "Find the least work that keeps a quality, and measure it");
   run::addModelOptions(*command, options->model);
@@ -211,9 +265,10 @@ void plan::addSolve(CLI::App &app, Action &action) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
-      ->add_option("--seconds", options->planner.seconds,
-                   "Stop trying plans after this time; 0: no limit. With a "
-                   "limit the plan depends on the machine's speed")
+      ->add_option("--seconds", options->seconds,
+                   "Stop after this time with the best plan so far; 0: no "
+                   "limit. The same command goes on from there. With a limit "
+                   "the plan depends on the machine's speed")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command

@@ -15,7 +15,10 @@ using namespace gist::plan;
 #endif
 
 static constexpr const char *kFooter =
-    R"(Example, from a model to a smaller one:
+    R"(Example, from a model to a plan, its page, and the line to compile with:
+  gist-plan auto model.gguf --quality 1.01
+
+The same step by step, with texts of your own:
   gist-compile model.gguf -o wide.gist --plan=calibration
   gist-plan calibrate wide.gist --text prose.txt --text code.py -o calibration.json
   gist-plan solve wide.gist calibration.json --quality 1.01 -o plan.json
@@ -29,6 +32,7 @@ static void describe(CLI::App &app, Action &action) {
   app.description("Finds where a model can do less work at a named quality.\n");
   app.footer(kFooter);
   app.set_version_flag("--version", "gist-plan " GIST_VERSION);
+  addAuto(app, action);
   addCalibrate(app, action);
   addSolve(app, action);
   addSolveEncoder(app, action);

@@ -16,9 +16,9 @@ using namespace gist::plan;
 
 /// How many sequences of `length` a term is measured on, where the text has as
 /// many: a short one alone says little, and long ones cost.
-static size_t countWindows(size_t length) {
-  constexpr size_t kTokens = 4096, kMost = 8;
-  return std::clamp<size_t>(kTokens / length, 1, kMost);
+static size_t countSequences(size_t length, int64_t tokens) {
+  constexpr size_t kMost = 8;
+  return std::clamp<size_t>(static_cast<size_t>(tokens) / length, 1, kMost);
 }
 
 Status Contract::open(ProbePool &pool, const std::vector<std::string> &texts,
@@ -32,7 +32,8 @@ Status Contract::open(ProbePool &pool, const std::vector<std::string> &texts,
       for (bool isRecall : {false, true}) {
         auto count = static_cast<size_t>(length);
         size_t taken = isRecall ? count / 2 : count;
-        size_t fit = std::min(tokens.size() / taken, countWindows(count));
+        size_t fit = std::min(tokens.size() / taken,
+                              countSequences(count, tokensOfTerm));
         if (fit == 0)
           continue;
         list.push_back({text, length, isRecall});
@@ -53,12 +54,53 @@ Status Contract::open(ProbePool &pool, const std::vector<std::string> &texts,
   return {};
 }
 
+size_t Contract::countTokens() const {
+  size_t count = 0;
+  for (const Window &window : windows)
+    count += window.tokens.size();
+  return count;
+}
+
+/// The first token of a sequence whose prediction counts: nothing predicts the
+/// very first, and recall is about the second copy.
+static size_t firstCounted(const Term &term, size_t tokens) {
+  return term.isRecall ? tokens / 2 : 1;
+}
+
+Status Contract::measureWindow(Prober &prober, const Plan &plan, size_t number,
+                               WindowResult &result) const {
+  const Window &window = windows[number];
+  const Term &term = list[window.term];
+  const AttentionShape &shape = prober.module().shape;
+  std::string key;
+  if (trials) {
+    key = Trials::nameOf(plan, window.tokens, term.isRecall);
+    // A file of people may say anything.
+    if (trials->find(key, result) &&
+        result.clusters.size() == static_cast<size_t>(shape.heads()))
+      return {};
+    result = {};
+  }
+  ProbeRun run;
+  int64_t end[] = {term.tokens};
+  GIST_TRY(prober.run(plan, window.tokens, end, run));
+  for (size_t t = firstCounted(term, window.tokens.size());
+       t < run.losses.size(); ++t)
+    result.loss += static_cast<double>(run.losses[t]);
+  for (const HeadWork &head : run.work.front())
+    result.work += countMultiplyAdds(head, shape);
+  result.clusters = run.clusters.front();
+  return trials ? trials->add(key, result) : Status();
+}
+
 Status Contract::measure(ProbePool &pool, const Plan &plan,
                          Measurement &result) const {
-  std::vector<ProbeRun> runs(windows.size());
+  std::vector<WindowResult> runs(windows.size());
   GIST_TRY(pool.forEach(windows.size(), [&](Prober &prober, size_t i) {
-    int64_t end[] = {list[windows[i].term].tokens};
-    return prober.run(plan, windows[i].tokens, end, runs[i]);
+    GIST_TRY(measureWindow(prober, plan, i, runs[i]));
+    if (afterWindow)
+      afterWindow();
+    return Status();
   }));
   const AttentionShape &shape = pool.first().module().shape;
   Measurement measured;
@@ -68,19 +110,16 @@ Status Contract::measure(ProbePool &pool, const Plan &plan,
   for (size_t i = 0; i < windows.size(); ++i) {
     const Term &term = list[windows[i].term];
     TermResult &sum = measured.terms[windows[i].term];
-    // Nothing predicts the first token.
-    size_t first = term.isRecall ? windows[i].tokens.size() / 2 : 1;
-    for (size_t t = first; t < runs[i].losses.size(); ++t)
-      sum.loss += static_cast<double>(runs[i].losses[t]);
+    sum.loss += runs[i].loss;
+    sum.work += runs[i].work;
+    size_t tokens = windows[i].tokens.size();
     predicted[windows[i].term] +=
-        static_cast<double>(runs[i].losses.size() - first);
-    for (const HeadWork &head : runs[i].work.front())
-      sum.work += countMultiplyAdds(head, shape);
+        static_cast<double>(tokens - firstCounted(term, tokens));
     dense[windows[i].term] += static_cast<double>(shape.heads()) *
                               countMultiplyAdds(denseWork(term.tokens), shape);
     for (size_t head = 0; head < measured.clusters.size(); ++head)
       measured.clusters[head] =
-          std::max(measured.clusters[head], runs[i].clusters.front()[head]);
+          std::max(measured.clusters[head], runs[i].clusters[head]);
   }
   for (size_t k = 0; k < list.size(); ++k) {
     measured.terms[k].loss /= predicted[k];

@@ -16,6 +16,9 @@
 #define GIST_TOOLS_PLANNING_CONTRACT_H
 
 #include "tools/planning/Probe.h"
+#include "tools/planning/Trials.h"
+
+#include <functional>
 
 namespace gist::plan {
 
@@ -39,6 +42,14 @@ struct Measurement {
 
 class Contract {
 public:
+  /// Tokens that each term is measured on at least, if the text has as many:
+  /// a short sequence alone says little.
+  int64_t tokensOfTerm = 4096;
+  /// Where results of sequences are kept; may be null. Outlives this.
+  Trials *trials = nullptr;
+  /// Told of every sequence that is measured or known, by several threads.
+  std::function<void()> afterWindow = {};
+
   /// `lengths` are those of the sequences. What a text is too short for is left
   /// out, unless it is too short for all.
   Status open(ProbePool &pool, const std::vector<std::string> &texts,
@@ -58,8 +69,14 @@ public:
 
   const std::vector<std::string> &texts() const { return paths; }
   const std::vector<Term> &terms() const { return list; }
+  /// Sequences of one measurement, and their tokens together.
+  size_t countWindows() const { return windows.size(); }
+  size_t countTokens() const;
 
 private:
+  Status measureWindow(Prober &prober, const Plan &plan, size_t number,
+                       WindowResult &result) const;
+
   /// A sequence to predict, for a term.
   struct Window {
     size_t term;

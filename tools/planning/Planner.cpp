@@ -7,10 +7,9 @@
 
 #include "tools/planning/Planner.h"
 
-#include "tools/running/Progress.h"
-
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 using namespace gist;
 using namespace gist::plan;
@@ -148,24 +147,31 @@ Plan Planner::makePlan(const Choices &choices) const {
 Status Planner::measure(const Choices &choices, Trial &trial) {
   if (auto known = trials.find(choices); known != trials.end()) {
     trial = known->second;
+    progress->advance(terms.countWindows());
     return {};
   }
   trial = {choices, {}, 0, 0};
   GIST_TRY(terms.measure(pool, makePlan(choices), trial.measured));
   for (size_t k = 0; k < terms.terms().size(); ++k) {
     trial.share =
-        std::max(trial.share, terms.loss(trial.measured, k) / limit(k));
+        std::max(trial.share, terms.loss(trial.measured, k) / limitOf(k));
     if (terms.terms()[k].tokens == longest())
       trial.work = std::max(trial.work, trial.measured.terms[k].work);
   }
   bool holds = trial.share <= 1;
-  std::fprintf(stderr, "work %.3f spends %.2f of what is allowed%s\n",
-               trial.work, trial.share, holds ? "" : ": too much");
+  char line[128];
+  std::snprintf(line, sizeof line, "work %.3f spends %.2f of what is allowed%s",
+                trial.work, trial.share, holds ? "" : ": too much");
+  progress->say(line);
   if (holds && trial.work < best.work)
     best = trial;
   trials[choices] = trial;
   return {};
 }
+
+/// Plans that a search measures: with each budget corrected, with all of them,
+/// and in a round that refines.
+static constexpr int kCorrections = 3, kSteps = 9, kRefineSteps = 8;
 
 /// Corrects the budgets: first each by what its term lost together, then all by
 /// one factor.
@@ -174,11 +180,10 @@ Status Planner::search() {
   std::vector<double> scale(count, 1), budgets(count);
   auto choose = [&](double factor) {
     for (size_t k = 0; k < count; ++k)
-      budgets[k] = factor * limit(k) / scale[k];
+      budgets[k] = factor * limitOf(k) / scale[k];
     return chooseOptions(heads, budgets);
   };
   Trial trial;
-  constexpr int kCorrections = 3;
   for (int round = 0; round < kCorrections; ++round) {
     GIST_TRY(measure(choose(1), trial));
     for (size_t k = 0; k < count; ++k) {
@@ -186,7 +191,7 @@ Status Planner::search() {
       for (size_t i = 0; i < heads.size(); ++i)
         predicted += heads[i][trial.choices[i]].spends[k];
       // A term that hardly matters says nothing about the sum.
-      if (predicted < 0.1 * limit(k))
+      if (predicted < 0.1 * limitOf(k))
         continue;
       double ratio = terms.loss(trial.measured, k) / predicted;
       scale[k] = std::sqrt(scale[k] * std::clamp(ratio, 0.1, 10.0));
@@ -194,7 +199,6 @@ Status Planner::search() {
   }
   // A factor that holds and one that does not, then the middle of them.
   double low = 0, high = 0, factor = 1;
-  constexpr int kSteps = 9;
   for (int step = 0; step < kSteps; ++step) {
     GIST_TRY(measure(choose(factor), trial));
     (trial.share <= 1 ? low : high) = factor;
@@ -209,7 +213,6 @@ Status Planner::measureNeighbours(const Trial &start,
                                   std::vector<std::vector<HeadOption>> &moves,
                                   std::vector<std::vector<size_t>> &options) {
   size_t count = terms.terms().size();
-  Progress progress("heads in the plan", heads.size());
   for (size_t i = 0; i < heads.size(); ++i) {
     size_t now = start.choices[i];
     // The next cheaper and the next dearer.
@@ -224,7 +227,7 @@ Status Planner::measureNeighbours(const Trial &start,
     moves.push_back({{heads[i][now].work, std::vector<double>(count)}});
     options.push_back({now});
     for (size_t j : {below, above}) {
-      if (j == now || isOver())
+      if (j == now)
         continue;
       Choices choices = start.choices;
       choices[i] = j;
@@ -237,7 +240,6 @@ Status Planner::measureNeighbours(const Trial &start,
       moves.back().push_back(std::move(move));
       options.back().push_back(j);
     }
-    progress.advance();
   }
   return {};
 }
@@ -251,13 +253,12 @@ Status Planner::refine() {
   GIST_TRY(measureNeighbours(start, moves, options));
   // What is left to spend, and more or less of it, until the sum is right.
   double low = 0, high = 0, factor = 1;
-  constexpr int kSteps = 8;
-  for (int step = 0; step < kSteps; ++step) {
+  for (int step = 0; step < kRefineSteps; ++step) {
     std::vector<double> budgets;
     for (size_t k = 0; k < terms.terms().size(); ++k)
-      budgets.push_back(
-          factor *
-          std::max(limit(k) - terms.loss(start.measured, k), 0.01 * limit(k)));
+      budgets.push_back(factor *
+                        std::max(limitOf(k) - terms.loss(start.measured, k),
+                                 0.01 * limitOf(k)));
     Choices choices = chooseOptions(moves, budgets), plan;
     for (size_t i = 0; i < choices.size(); ++i)
       plan.push_back(options[i][choices[i]]);
@@ -283,7 +284,7 @@ Status Planner::tryMoves() {
       const HeadOption &now = heads[i][best.choices[i]], &next = heads[i][j];
       double spent = 0;
       for (size_t k = 0; k < next.spends.size(); ++k)
-        spent = std::max(spent, (next.spends[k] - now.spends[k]) / limit(k));
+        spent = std::max(spent, (next.spends[k] - now.spends[k]) / limitOf(k));
       if (next.work < now.work)
         moves.push_back({i, j, now.work - next.work, spent});
     }
@@ -296,7 +297,7 @@ Status Planner::tryMoves() {
   std::vector<bool> isTried(heads.size());
   int tries = 0;
   for (const Move &move : moves) {
-    if (tries == options.tries || isOver())
+    if (tries == options.tries)
       break;
     if (isTried[move.head])
       continue;
@@ -326,14 +327,53 @@ Status Planner::giveRoom(Plan &plan, Measurement &measured) {
           static_cast<double>(context());
       head.room = std::min(1.0, std::ceil(share * 1000) / 1000);
     }
-    GIST_TRY(terms.measure(pool, plan, measured));
+    Status status = limit.isOver() ? Status::error(Code::Io, "no time")
+                                   : terms.measure(pool, plan, measured);
+    // There is room for more clusters than were formed, so that the same texts
+    // give the same numbers: those of the search.
+    if (!status.ok() && limit.hasStopped()) {
+      measured = best.measured;
+      return {};
+    }
+    GIST_TRY(std::move(status));
     bool holds = true;
     for (size_t k = 0; k < terms.terms().size(); ++k)
-      holds &= terms.loss(measured, k) <= limit(k);
+      holds &= terms.loss(measured, k) <= limitOf(k);
     if (holds)
       return {};
   }
   return {};
+}
+
+size_t Planner::expectTrials() const {
+  auto rounds = static_cast<size_t>(options.rounds),
+       tries = static_cast<size_t>(options.tries);
+  // The model as it is, the search, and the plan with room at the end.
+  return 1 + kCorrections + kSteps +
+         rounds * (2 * heads.size() + kRefineSteps) +
+         std::min(tries, heads.size()) + 1;
+}
+
+/// How long it takes says how much time to keep for what comes after.
+Status Planner::measureDense() {
+  double before = limit.taken();
+  GIST_TRY(terms.measureDense(pool));
+  double pace = (limit.taken() - before) /
+                static_cast<double>(std::max<size_t>(terms.countTokens(), 1));
+  double wanted = pace * static_cast<double>(tokensAfter);
+  limit.reserve(std::min(wanted, 0.3 * limit.allowed()));
+  return {};
+}
+
+Status Planner::searchAll() {
+  GIST_TRY(measureDense());
+  // The model as it is keeps every contract.
+  Trial dense;
+  GIST_TRY(measure(Choices(heads.size()), dense));
+  GIST_TRY(search());
+  for (int round = 0; round < options.rounds; ++round)
+    GIST_TRY(refine());
+  return tryMoves();
 }
 
 Status Planner::solve(const std::vector<int64_t> &lengths, Plan &plan,
@@ -342,16 +382,28 @@ Status Planner::solve(const std::vector<int64_t> &lengths, Plan &plan,
   for (const CalibrationText &text : calibration.texts)
     paths.push_back(text.path);
   GIST_TRY(terms.open(pool, paths, lengths));
-  GIST_TRY(terms.measureDense(pool));
   collectOptions();
-  // The model as it is keeps every contract.
   best.work = 2;
-  Trial dense;
-  GIST_TRY(measure(Choices(heads.size()), dense));
-  GIST_TRY(search());
-  for (int round = 0; round < options.rounds && !isOver(); ++round)
-    GIST_TRY(refine());
-  GIST_TRY(tryMoves());
+  pool.stopAt(limit);
+  Progress bar("sequences", expectTrials() * terms.countWindows(), 0, &limit);
+  std::mutex mutex;
+  progress = &bar;
+  terms.afterWindow = [&] {
+    std::lock_guard<std::mutex> lock(mutex);
+    bar.advance();
+  };
+  Status status = searchAll();
+  complete = status.ok();
+  if (!complete && !limit.hasStopped())
+    return status;
+  if (best.choices.empty())
+    best.choices = Choices(heads.size());
   plan = makePlan(best.choices);
-  return giveRoom(plan, measured);
+  if (hasPlan() || complete)
+    GIST_TRY(giveRoom(plan, measured));
+  bar.finish();
+  progress = nullptr;
+  terms.afterWindow = nullptr;
+  limit.reserve(0);
+  return {};
 }

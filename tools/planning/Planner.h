@@ -18,8 +18,8 @@
 #include "tools/planning/Calibration.h"
 #include "tools/planning/Contract.h"
 #include "tools/planning/Solver.h"
+#include "tools/running/Progress.h"
 
-#include <chrono>
 #include <map>
 
 namespace gist::plan {
@@ -30,21 +30,36 @@ struct PlannerOptions {
   double quality = 1.01;
   double margin = 0.7; ///< share of the allowance to spend
   HeadKinds kinds = HeadKinds::All;
-  int rounds = 0;     ///< in which every head is measured again, in the plan
-  int tries = 24;     ///< single moves at the end
-  double seconds = 0; ///< after which no more is tried; 0: never
+  int rounds = 0; ///< in which every head is measured again, in the plan
+  int tries = 24; ///< single moves at the end
 };
 
 class Planner {
 public:
+  /// All of these outlive this. The search ends when the limit does, with the
+  /// best plan so far; `trials` keeps what was measured.
   Planner(const PlannerOptions &options, const Calibration &calibration,
-          ProbePool &pool)
-      : options(options), calibration(calibration), pool(pool) {}
+          ProbePool &pool, run::Limit &limit, Trials &trials)
+      : options(options), calibration(calibration), pool(pool), limit(limit) {
+    terms.trials = &trials;
+  }
 
   /// Why the calibration is not of this model, or ok.
   Status check() const;
 
-  /// The plan, and what it was measured to lose on the calibration's texts.
+  /// Tokens that are measured after the search, for which time is kept.
+  size_t tokensAfter = 0;
+  /// As Contract::tokensOfTerm.
+  void measureTermsOn(int64_t tokens) { terms.tokensOfTerm = tokens; }
+
+  /// False: the limit ended the search.
+  bool isComplete() const { return complete; }
+  /// Whether a plan with less work than the model as it is was found.
+  bool hasPlan() const { return !best.choices.empty() && best.work < 1; }
+  size_t countTrials() const { return trials.size(); }
+
+  /// The plan, and what it was measured to lose on the calibration's texts. A
+  /// search that ended before it found one gives that of the model as it is.
   Status solve(const std::vector<int64_t> &lengths, Plan &plan,
                Measurement &measured);
 
@@ -80,23 +95,22 @@ private:
   Status refine();
   Status tryMoves();
   Status giveRoom(Plan &plan, Measurement &measured);
-  /// No more time for what only makes the plan better.
-  bool isOver() const {
-    std::chrono::duration<double> taken =
-        std::chrono::steady_clock::now() - started;
-    return options.seconds > 0 && taken.count() > options.seconds;
-  }
-  double limit(size_t term) const {
+  Status measureDense();
+  Status searchAll();
+  /// Plans that a search measures, about.
+  size_t expectTrials() const;
+  double limitOf(size_t term) const {
     return options.margin *
            Contract::allowance(terms.terms()[term], options.quality);
   }
 
   PlannerOptions options;
-  std::chrono::steady_clock::time_point started =
-      std::chrono::steady_clock::now();
   const Calibration &calibration;
   ProbePool &pool;
+  run::Limit &limit;
   Contract terms;
+  Progress *progress = nullptr;
+  bool complete = false;
   std::vector<std::vector<HeadOption>> heads;
   std::vector<std::vector<HeadChoice>> choicesOf; ///< as `heads`
   std::map<Choices, Trial> trials;                ///< all so far

@@ -96,7 +96,10 @@ Status Prober::run(const Plan &plan, std::span<const int32_t> tokens,
         for (size_t i = 0; i < losses.size(); ++i)
           if (first + i + 1 < current.losses.size())
             current.losses[first + i + 1] = losses[i];
-        return Status();
+        // After every call, so that a limit does not wait for long sequences.
+        return limit && limit->isOver()
+                   ? Status::error(Code::Io, "stopped by its limit")
+                   : Status();
       }));
   if (current.work.size() != wanted.size())
     return Status::error(Code::BadFile, "the module does not say how many "

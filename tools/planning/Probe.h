@@ -10,6 +10,7 @@
 
 #include "passes/Plan/File/Plan.h"
 #include "passes/Plan/File/PlannedModule.h"
+#include "tools/running/Limit.h"
 #include "tools/running/Observer.h"
 #include "tools/running/Options.h"
 
@@ -41,6 +42,9 @@ public:
   Status observe(const Plan &plan, std::span<const int32_t> tokens,
                  std::map<run::Observed, std::vector<float>> &rows);
 
+  /// A run that is not done when this is over fails.
+  void stopAt(const run::Limit *when) { limit = when; }
+
   const PlannedModule &module() const { return planned; }
   run::Runner &model() { return runner; }
 
@@ -51,6 +55,7 @@ private:
 
   run::Runner runner;
   PlannedModule planned;
+  const run::Limit *limit = nullptr;
   // Of the run at hand.
   std::optional<WorkMeter> meter;
   std::span<const int64_t> checkpoints;
@@ -66,6 +71,11 @@ public:
   /// returns that of the first job that has one.
   Status forEach(size_t count,
                  const std::function<Status(Prober &prober, size_t job)> &job);
+
+  void stopAt(const run::Limit &limit) {
+    for (auto &prober : probers)
+      prober->stopAt(&limit);
+  }
 
   Prober &first() { return *probers.front(); }
 

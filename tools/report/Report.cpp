@@ -228,7 +228,10 @@ static std::string writeSpeed(const json &plans) {
            shortNumber(number(run, {"dense"}), 1),
            shortNumber(number(run, {"plan"}), 1), shortNumber(ratio),
            shortNumber(predicted),
-           shortNumber(100 * std::fabs(ratio / predicted - 1), 0) + " %"});
+           std::isnan(predicted)
+               ? "-"
+               : shortNumber(100 * std::fabs(ratio / predicted - 1), 0) +
+                     " %"});
     }
   return table.write();
 }

@@ -18,6 +18,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -26,8 +27,6 @@
 
 using namespace gist;
 using namespace gist::run;
-
-static constexpr const char *kName = "gist-compile";
 
 /// Directories in which the compiler may be, in order.
 static std::vector<std::string> getPlaces() {
@@ -47,33 +46,37 @@ static std::vector<std::string> getPlaces() {
   return places;
 }
 
-static Status find(std::string &compiler) {
-  if (!compiler.empty())
-    return {};
+Status run::findProgram(const char *name, const char *option,
+                        std::string &path) {
   std::vector<std::string> places = getPlaces();
   for (const std::string &place : places) {
-    compiler = place + "/" + kName;
+    path = place + "/" + name;
     // An empty entry of PATH would mean the working folder.
-    if (!place.empty() && access(compiler.c_str(), X_OK) == 0)
+    if (!place.empty() && access(path.c_str(), X_OK) == 0)
       return {};
   }
-  return Status::error(
-      Code::NotFound,
-      "%s was not found in %s or in PATH; name it with --compiler", kName,
-      places.front().c_str());
+  return Status::error(Code::NotFound, "%s was not found in %s or in PATH%s%s",
+                       name, places.front().c_str(),
+                       *option ? "; name it with " : "", option);
 }
 
-/// Runs a program and waits for it. What it prints is printed.
-static Status execute(const std::vector<std::string> &words) {
+Status run::runProgram(const std::vector<std::string> &words,
+                       const std::string &output) {
   std::vector<char *> arguments;
   arguments.reserve(words.size() + 1);
   for (const std::string &word : words)
     arguments.push_back(const_cast<char *>(word.c_str()));
   arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (!output.empty())
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(),
+                                     O_WRONLY | O_CREAT | O_TRUNC, 0666);
   pid_t child = 0;
   // No shell is between: names of files may have any characters.
-  int error = posix_spawn(&child, arguments[0], nullptr, nullptr,
+  int error = posix_spawn(&child, arguments[0], &actions, nullptr,
                           arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
   if (error != 0)
     return Status::error(Code::NotFound, "%s: %s", arguments[0],
                          std::strerror(error));
@@ -83,10 +86,11 @@ static Status execute(const std::vector<std::string> &words) {
     if (errno != EINTR)
       return Status::error(Code::Io, "%s: %s", arguments[0],
                            std::strerror(errno));
-  if (!WIFEXITED(result) || WEXITSTATUS(result) != 0)
-    return Status::error(Code::BadArgument, "%s did not write a module",
-                         arguments[0]);
-  return {};
+  if (WIFEXITED(result) && WEXITSTATUS(result) == 0)
+    return {};
+  if (!output.empty())
+    ::unlink(output.c_str());
+  return Status::error(Code::BadArgument, "%s failed", arguments[0]);
 }
 
 Status TemporaryModule::make(const std::string &compiler,
@@ -99,12 +103,17 @@ Status TemporaryModule::make(const std::string &compiler,
                          "there is no device '%s'; expected cpu, hip or cuda",
                          device.c_str());
   std::string program = compiler;
-  GIST_TRY(find(program));
+  if (program.empty())
+    GIST_TRY(findProgram("gist-compile", "--compiler", program));
   GIST_TRY(folder.make());
   path = folder.file("model.gist");
   std::vector<std::string> words = {
       program,         input, "-o", path, std::string("--target=") + target,
       "--progress=off"};
   words.insert(words.end(), options.begin(), options.end());
-  return execute(words);
+  Status status = runProgram(words);
+  return status.ok() || status.code == Code::NotFound
+             ? status
+             : Status::error(status.code, "%s did not write a module",
+                             program.c_str());
 }

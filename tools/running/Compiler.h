@@ -16,6 +16,15 @@
 
 namespace gist::run {
 
+/// Another program of ours: beside this one, or in PATH. `option` is what a
+/// user can name it with, or empty.
+Status findProgram(const char *name, const char *option, std::string &path);
+
+/// Runs a program and waits for it. What it prints is printed, or written to
+/// `output`; on an error that file is not there.
+Status runProgram(const std::vector<std::string> &words,
+                  const std::string &output = {});
+
 /// A module that gist-compile makes, which is another program: gist-run has no
 /// compiler. It goes when this does.
 class TemporaryModule {

@@ -11,17 +11,20 @@
 
 #include "tools/running/Progress.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <unistd.h>
 #include <utility>
 
+using namespace gist;
 using namespace gist::plan;
 
-Progress::Progress(std::string what, size_t total, size_t done)
+Progress::Progress(std::string what, size_t total, size_t done,
+                   const run::Limit *limit)
     : what(std::move(what)), total(total), done(done), before(done),
-      started(Clock::now()) {
+      limit(limit), started(Clock::now()) {
   // TERM=dumb is set where escape sequences would be printed as they are.
   const char *kind = std::getenv("TERM");
   isTerminal = isatty(STDERR_FILENO) != 0 && kind != nullptr &&
@@ -34,8 +37,17 @@ Progress::~Progress() {
     std::fputs("\r\033[K", stderr);
 }
 
+void Progress::say(const std::string &line) {
+  std::fprintf(stderr, "%s%s\n", isTerminal ? "\r\033[K" : "", line.c_str());
+  if (isTerminal && done > before)
+    draw();
+}
+
 void Progress::advance(size_t count) {
-  done += count;
+  if (count == 0)
+    return;
+  // What was expected may be less than what there is.
+  done = std::min(done + count, total);
   std::chrono::duration<double> since = Clock::now() - drawn;
   // Often enough to be believed, not so often that logs are of nothing else.
   if (since.count() < (isTerminal ? 0.2 : 15.0) && done != total)
@@ -47,8 +59,11 @@ void Progress::advance(size_t count) {
 void Progress::draw() {
   std::chrono::duration<double> taken = Clock::now() - started;
   // By the pace since this run began: what was done before took no time here.
-  double rest = taken.count() / static_cast<double>(done - before) *
+  double rest = taken.count() /
+                static_cast<double>(std::max<size_t>(done - before, 1)) *
                 static_cast<double>(total - done);
+  if (limit)
+    rest = std::max(0.0, std::min(rest, limit->left()));
   auto seconds = static_cast<long long>(rest);
   char left[64];
   if (seconds >= 3600)

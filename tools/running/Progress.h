@@ -8,6 +8,8 @@
 #ifndef GIST_TOOLS_RUNNING_PROGRESS_H
 #define GIST_TOOLS_RUNNING_PROGRESS_H
 
+#include "tools/running/Limit.h"
+
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -19,13 +21,19 @@ namespace gist::plan {
 /// then.
 class Progress {
 public:
-  /// `done` of `total` were there before.
-  Progress(std::string what, size_t total, size_t done = 0);
+  /// `done` of `total` were there before. The rest takes no longer than the
+  /// limit allows, where there is one.
+  Progress(std::string what, size_t total, size_t done = 0,
+           const run::Limit *limit = nullptr);
   ~Progress();
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
 
   void advance(size_t count = 1);
+  /// Nothing of `total` is left: what was expected was not needed.
+  void finish() { advance(total - done); }
+  /// A line of text, above the bar.
+  void say(const std::string &line);
 
 private:
   using Clock = std::chrono::steady_clock;
@@ -34,6 +42,7 @@ private:
 
   std::string what;
   size_t total, done, before;
+  const run::Limit *limit;
   Clock::time_point started, drawn;
   bool isTerminal;
 };

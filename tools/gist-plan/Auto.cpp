@@ -1,0 +1,452 @@
+//===- Auto.cpp - gist-plan auto ------------------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// `gist-plan auto`: from a model to a plan in one command. The steps are those
+// of a user: compile a module to try plans in, calibrate, solve, compile the
+// model with and without the plan, compare, draw. They share one limit of time.
+// Each leaves its result in a folder, and a second run goes on from there.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Import/Files/ModelSource.h"
+#include "runtime/format/Devices.h"
+#include "runtime/support/AtomicFile.h"
+#include "tools/gist-plan/Commands.h"
+#include "tools/gist-plan/ReportStep.h"
+#include "tools/gist-plan/SideBySide.h"
+#include "tools/gist-plan/SolveStep.h"
+#include "tools/planning/BuiltInTexts.h"
+#include "tools/planning/Calibrator.h"
+#include "tools/running/Compiler.h"
+
+#include "nlohmann/json.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cinttypes>
+#include <filesystem>
+#include <unistd.h>
+
+using namespace gist;
+using namespace gist::plan;
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+struct AutoOptions {
+  std::string model, folder, compiler;
+  std::string device = kCpuDevice;
+  unsigned threads = 0;
+  double quality = 1.01;
+  double seconds = 600;
+  int64_t context = 0;
+  std::vector<std::string> texts, heldOut;
+};
+
+class AutoPlan {
+public:
+  explicit AutoPlan(AutoOptions &options)
+      : options(options), limit(options.seconds) {}
+
+  Status run();
+
+private:
+  Status prepare();
+  Status readModel();
+  Status checkFolder();
+  Status writeTexts();
+  Status compileWide();
+  /// How many seconds a token takes, and how many heads there are.
+  Status measurePace();
+  Status calibrate();
+  Status solve();
+  Status compare();
+  Status compile(const std::string &output,
+                 const std::vector<std::string> &more);
+  void begin(const char *what);
+  void printEnd() const;
+
+  std::string file(const char *name) const {
+    return options.folder + "/" + name;
+  }
+  run::ModelOptions wide() const {
+    run::ModelOptions model;
+    model.path = file("wide.gist");
+    model.device = options.device;
+    model.threads = options.threads;
+    return model;
+  }
+  /// Tokens of the sequences that the contract is about.
+  int64_t length() const;
+  /// Tokens that leave windows at a time: a small context has small ones.
+  int64_t block() const {
+    auto part =
+        static_cast<uint64_t>(std::max<int64_t>(options.context / 8, 1));
+    return std::min<int64_t>(128, static_cast<int64_t>(std::bit_floor(part)));
+  }
+  /// Seconds that the comparison at the end takes, about.
+  double secondsOfComparison() const;
+
+  AutoOptions &options;
+  run::Limit limit;
+  int step = 0;
+  double compileSeconds = 0, secondsOfToken = 0;
+  int64_t heads = 0;
+};
+} // namespace
+
+void AutoPlan::begin(const char *what) {
+  constexpr int kSteps = 4;
+  std::fprintf(stderr, "== %d/%d %s\n", ++step, kSteps, what);
+}
+
+/// The context is read from the model, so that it is never larger.
+Status AutoPlan::readModel() {
+  ModelSource source;
+  GIST_TRY(openModelSource(options.model, source));
+  int64_t known = 0;
+  GIST_TRY(
+      source.config()
+          .read({{"max_position_embeddings", "n_positions"}, "context_length"},
+                known)
+          .in(options.model));
+  constexpr int64_t kDefault = 2048;
+  if (options.context == 0)
+    options.context = known > 0 ? std::min(known, kDefault) : kDefault;
+  constexpr int64_t kFewest = 64;
+  if (options.context < kFewest)
+    return Status::error(Code::BadArgument,
+                         "a context of %" PRId64
+                         " tokens is too short for a plan; expected %" PRId64
+                         " or more",
+                         options.context, kFewest);
+  return {};
+}
+
+/// A folder of another model, or of other settings, is not gone on with.
+Status AutoPlan::checkFolder() {
+  std::error_code error;
+  fs::create_directories(options.folder, error);
+  if (error)
+    return Status::error(Code::Io, "%s: %s", options.folder.c_str(),
+                         error.message().c_str());
+  auto time = fs::last_write_time(options.model, error);
+  Json settings = {{"gist_auto", 1},
+                   {"model", fs::absolute(options.model, error).string()},
+                   {"time", time.time_since_epoch().count()},
+                   {"context", options.context},
+                   {"device", options.device}};
+  std::string path = file("settings.json");
+  if (fs::is_regular_file(path)) {
+    std::string text;
+    GIST_TRY(run::readText(path, text));
+    if (Json::parse(text, nullptr, /*allow_exceptions=*/false) == settings)
+      return {};
+    return Status::error(Code::BadArgument,
+                         "%s: the folder is of another model, context or "
+                         "device; choose another one with -o",
+                         options.folder.c_str());
+  }
+  return writeWhole(path, settings.dump() + "\n");
+}
+
+/// Texts of our own where the user names none.
+Status AutoPlan::writeTexts() {
+  bool hasTexts = !options.texts.empty();
+  for (const BuiltInText &text : builtInTexts()) {
+    std::vector<std::string> &list =
+        text.isHeldOut ? options.heldOut : options.texts;
+    // Texts of the user are judged by texts of the user, if there are any.
+    if (text.isHeldOut ? hasTexts && !list.empty() : hasTexts)
+      continue;
+    std::string path = file(text.name);
+    list.push_back(path);
+    if (!fs::is_regular_file(path))
+      GIST_TRY(writeWhole(path, text.text));
+  }
+  return {};
+}
+
+Status AutoPlan::prepare() {
+  GIST_TRY(readModel());
+  if (!targetOfDevice(options.device))
+    return Status::error(Code::BadArgument,
+                         "there is no device '%s'; expected cpu, hip or cuda",
+                         options.device.c_str());
+  if (options.compiler.empty()) {
+    Status found =
+        run::findProgram("gist-compile", "--compiler", options.compiler);
+    if (!found.ok())
+      return Status::error(found.code,
+                           "%s; gist-plan needs it to compile the model, and "
+                           "it is in the component 'compiler' of Gist",
+                           found.text.c_str());
+  }
+  if (options.folder.empty())
+    options.folder = fs::path(options.model).stem().string() + "-plan";
+  GIST_TRY(checkFolder());
+  return writeTexts();
+}
+
+/// Weights stay where they are, where they can be used as they are.
+Status AutoPlan::compile(const std::string &output,
+                         const std::vector<std::string> &more) {
+  std::vector<std::string> words = {
+      options.compiler,
+      options.model,
+      "-o",
+      output,
+      std::string("--target=") + targetOfDevice(options.device),
+      "--context=" + std::to_string(options.context),
+      "--weights=reference"};
+  if (isatty(STDERR_FILENO) == 0)
+    words.push_back("--progress=off");
+  words.insert(words.end(), more.begin(), more.end());
+  double before = limit.taken();
+  GIST_TRY(run::runProgram(words));
+  compileSeconds = limit.taken() - before;
+  return {};
+}
+
+Status AutoPlan::compileWide() {
+  begin("compiling a module to try plans in");
+  if (fs::is_regular_file(file("wide.gist")))
+    return {};
+  return compile(
+      file("wide.gist"),
+      {"--plan=calibration", "--plan-block=" + std::to_string(block())});
+}
+
+/// The texts of this program have four thousand tokens of most tokenizers.
+int64_t AutoPlan::length() const {
+  constexpr int64_t kMost = 4096;
+  return std::min(options.context, kMost);
+}
+
+Status AutoPlan::measurePace() {
+  Prober prober;
+  Status opened = prober.open(wide());
+  if (!opened.ok())
+    return Status::error(opened.code,
+                         "%s; gist-plan auto finds plans for decoders, and "
+                         "'gist-plan solve-encoder' for encoders",
+                         opened.text.c_str());
+  heads = prober.module().shape.heads();
+  std::vector<int32_t> tokens;
+  GIST_TRY(readTokens(prober, options.texts.front(), tokens));
+  tokens.resize(static_cast<size_t>(
+      std::min<int64_t>(static_cast<int64_t>(tokens.size()), 2 * block())));
+  Plan dense;
+  dense.block = prober.module().block;
+  dense.layers.assign(static_cast<size_t>(prober.module().shape.layers),
+                      std::vector<HeadChoice>(
+                          static_cast<size_t>(prober.module().shape.kvHeads)));
+  int64_t end[] = {static_cast<int64_t>(tokens.size())};
+  ProbeRun ignored;
+  double fastest = 0;
+  // The first run reads the weights.
+  for (int i = 0; i < 2; ++i) {
+    double before = limit.taken();
+    GIST_TRY(prober.run(dense, tokens, end, ignored));
+    fastest = limit.taken() - before;
+  }
+  secondsOfToken = fastest / static_cast<double>(tokens.size());
+  return {};
+}
+
+double AutoPlan::secondsOfComparison() const {
+  auto texts = static_cast<double>(options.heldOut.size());
+  // Of each text windows and recall in two modules, and logits of every token
+  // to compare; two tests of speed with one run before, and one after.
+  double tokens = static_cast<double>(length()) * (6 * texts + 6);
+  // On a slow machine the plan is worth more than its comparison.
+  return std::min(2 * compileSeconds + tokens * secondsOfToken,
+                  0.3 * std::max(limit.left(), 0.0));
+}
+
+/// What heads may do: two of each kind, so that a few minutes are enough.
+static std::vector<HeadChoice> makeCandidates(int64_t block) {
+  std::vector<HeadChoice> result;
+  for (int64_t window : {block, 2 * block})
+    result.push_back({.kind = HeadKind::Window,
+                      .window = window,
+                      .sinks = std::min<int64_t>(4, block)});
+  for (double theta : {0.7, 0.9})
+    result.push_back({.kind = HeadKind::Clusters,
+                      .window = block,
+                      .theta = theta,
+                      .room = 1});
+  return result;
+}
+
+Status AutoPlan::calibrate() {
+  begin("calibrating: what each head loses alone");
+  double share = 0.55 * std::max(0.0, limit.left() - secondsOfComparison());
+  CalibratorOptions calibrator;
+  calibrator.model = wide();
+  calibrator.texts = options.texts;
+  calibrator.candidates = makeCandidates(block());
+  calibrator.output = file("calibration.json");
+  calibrator.wantsSelections = false;
+  // As long as sequences may be for half of the candidates to be measured.
+  calibrator.tokens = 4 * block();
+  auto runs = static_cast<double>(heads) * 2 *
+              static_cast<double>(options.texts.size());
+  while (2 * calibrator.tokens <= length() &&
+         2 * static_cast<double>(calibrator.tokens) * secondsOfToken * runs <
+             share)
+    calibrator.tokens *= 2;
+  // A second run goes on with the sequences of the first.
+  if (Calibration old; fs::is_regular_file(calibrator.output) &&
+                       readCalibration(calibrator.output, old).ok())
+    calibrator.tokens = old.tokens;
+  run::Limit part(options.seconds > 0 ? std::max(share, 1.0) : 0);
+  Calibrator step(calibrator, part);
+  GIST_TRY(step.run());
+  std::fprintf(stderr, "%zu of %zu measurements%s\n", step.countDone(),
+               step.countAll(),
+               step.isComplete() ? "" : "; more time would measure more");
+  return {};
+}
+
+Status AutoPlan::solve() {
+  begin("searching the plan that keeps the quality");
+  SolveOptions solve;
+  solve.model = wide();
+  solve.planner.quality = options.quality;
+  solve.calibration = file("calibration.json");
+  solve.output = file("plan.json");
+  solve.lengths = {length()};
+  solve.tokensOfTerm = length();
+  if (options.seconds > 0)
+    solve.seconds = std::max(1.0, limit.left() - secondsOfComparison());
+  return runSolve(solve);
+}
+
+Status AutoPlan::compare() {
+  begin("comparing the model with and without the plan");
+  if (!fs::is_regular_file(file("dense.gist")))
+    GIST_TRY(compile(file("dense.gist"), {}));
+  GIST_TRY(compile(file("planned.gist"), {"--plan", file("plan.json")}));
+  SideBySideOptions compared;
+  compared.dense = file("dense.gist");
+  compared.planned = file("planned.gist");
+  compared.plan = file("plan.json");
+  compared.folder = options.folder;
+  compared.texts = options.heldOut;
+  compared.device = options.device;
+  compared.model = fs::path(options.model).filename().string();
+  compared.threads = options.threads;
+  compared.tokens = length();
+  compared.quality = options.quality;
+  GIST_TRY(compareSideBySide(compared, file("evaluation.json")));
+  return writePage({file("evaluation.json"), file("calibration.json")},
+                   file("report.html"));
+}
+
+/// A word for a shell.
+static std::string quote(const std::string &word) {
+  if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV"
+                             "WXYZ0123456789_-./=:,+") == std::string::npos)
+    return word;
+  std::string result = "'";
+  for (char c : word)
+    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+void AutoPlan::printEnd() const {
+  std::string target =
+      options.device == kCpuDevice
+          ? ""
+          : std::string(" --target=") + targetOfDevice(options.device);
+  std::printf("\nThe page: %s\nTo compile with the plan:\n  gist-compile %s -o "
+              "%s --context %" PRId64 "%s --plan %s\n",
+              file("report.html").c_str(), quote(options.model).c_str(),
+              quote(fs::path(options.model).stem().string() + ".gist").c_str(),
+              options.context, target.c_str(),
+              quote(file("plan.json")).c_str());
+}
+
+Status AutoPlan::run() {
+  GIST_TRY(prepare());
+  GIST_TRY(compileWide());
+  GIST_TRY(measurePace());
+  GIST_TRY(calibrate());
+  if (limit.isInterrupted())
+    return Status::error(Code::Io, "stopped; the same command goes on");
+  GIST_TRY(solve());
+  GIST_TRY(compare());
+  printEnd();
+  std::fprintf(stderr, "%.0f s\n", limit.taken());
+  return {};
+}
+
+void plan::addAuto(CLI::App &app, Action &action) {
+  auto options = std::make_shared<AutoOptions>();
+  CLI::App *command = app.add_subcommand(
+      "auto", "From a model to a plan: compile, calibrate, solve, compare, "
+              "draw; a second run goes on where the first ended");
+  command
+      ->add_option("model", options->model,
+                   "GGUF file or Hugging Face folder of a decoder")
+      ->type_name("MODEL")
+      ->required();
+  command
+      ->add_option("-q,--quality", options->quality,
+                   "Largest ratio of perplexities to the model as it is; "
+                   "recall may lose five times as much")
+      ->check(CLI::Range(1.0001, 2.0))
+      ->capture_default_str();
+  command
+      ->add_option("--seconds", options->seconds,
+                   "Time for all steps together; 0: no limit. More time finds "
+                   "plans that do less work")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--context", options->context,
+                   "Tokens that the plan is for; default: 2048, or the model's "
+                   "own if it has fewer")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber.description(""));
+  command
+      ->add_option("-f,--text", options->texts,
+                   "Text to find the plan on; default: prose and code that "
+                   "gist-plan has with it")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--held-out", options->heldOut,
+                   "Text to judge the plan by; default: other prose and code")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--device", options->device,
+                   "Where to measure: cpu, hip (AMD) or cuda (NVIDIA)")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      ->add_option("-t,--threads", options->threads,
+                   "CPU threads; 0: all that this process may use")
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      ->add_option("--compiler", options->compiler,
+                   "The program that compiles modules; default: gist-compile "
+                   "beside this one or in PATH")
+      ->type_name("PATH");
+  command
+      ->add_option("-o,--output", options->folder,
+                   "Folder for the plan, its page and what was measured; "
+                   "default: the model's name and -plan")
+      ->type_name("FOLDER");
+  command->footer("Example: gist-plan auto model.gguf --quality 1.01");
+  command->callback([options, &action] {
+    action = [options] { return AutoPlan(*options).run(); };
+  });
+}

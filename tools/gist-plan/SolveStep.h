@@ -1,0 +1,33 @@
+//===- SolveStep.h - The search for a plan, as a step -----------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_TOOLS_GIST_PLAN_SOLVESTEP_H
+#define GIST_TOOLS_GIST_PLAN_SOLVESTEP_H
+
+#include "tools/planning/Planner.h"
+
+namespace gist::plan {
+
+/// What `gist-plan solve` and `gist-plan auto` say of a search.
+struct SolveOptions {
+  run::ModelOptions model;
+  PlannerOptions planner;
+  std::string calibration, output;
+  std::vector<std::string> heldOut;
+  std::vector<int64_t> lengths; ///< empty: up to the context
+  int64_t tokensOfTerm = 4096;  ///< as Contract::tokensOfTerm
+  unsigned sessions = 1;
+  double seconds = 0; ///< after which the best plan so far is the plan
+};
+
+/// Searches a plan and writes it. What was measured is in OUTPUT.partial while
+/// the search is not done.
+Status runSolve(const SolveOptions &options);
+
+} // namespace gist::plan
+
+#endif // GIST_TOOLS_GIST_PLAN_SOLVESTEP_H

@@ -1,0 +1,93 @@
+//===- Calibrator.h - Measures every head alone -----------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What each head would cost and lose if it alone did less. The sequences are a
+// text and the same text again: the first half shows the perplexity, the second
+// how much of the past is still found (recall).
+//
+// A calibration of a large model takes hours. It is written while it goes on,
+// and a second call takes up where the first ended. Heads are measured with the
+// cheapest candidate of each kind first, so that a calibration which ends early
+// says something of every head.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_TOOLS_PLANNING_CALIBRATOR_H
+#define GIST_TOOLS_PLANNING_CALIBRATOR_H
+
+#include "tools/planning/Calibration.h"
+#include "tools/planning/Probe.h"
+#include "tools/running/Limit.h"
+#include "tools/running/Progress.h"
+
+#include <array>
+#include <chrono>
+#include <mutex>
+
+namespace gist::plan {
+
+/// Lengths are in tokens; 0 is as long as the context.
+struct CalibratorOptions {
+  run::ModelOptions model;
+  std::vector<std::string> texts;
+  std::vector<HeadChoice> candidates; ///< of each kind the cheapest first
+  std::string output;
+  int64_t tokens = 0;
+  unsigned sessions = 1;
+  /// In nats per token.
+  double negligible = 1e-5;
+  int64_t window = 512;
+  bool wantsSelections = true; ///< or the module is known to show no rows
+};
+
+/// One calibration, from the first measurement to the last.
+class Calibrator {
+public:
+  Calibrator(const CalibratorOptions &options, const run::Limit &limit)
+      : options(options), limit(limit) {}
+
+  /// Ends when the limit does, with what was measured until then in the file.
+  Status run();
+
+  /// False: the limit ended it.
+  bool isComplete() const { return complete; }
+  /// Of these measurements, how many are in the file or needless.
+  size_t countAll() const;
+  size_t countDone() const { return done; }
+
+private:
+  Status prepare();
+  Status resume();
+  Status measureDense();
+  Status measureSelections();
+  Status measureHead(Prober &prober, size_t head, size_t candidate);
+  Status measureAll();
+  Status measure(Prober &prober, const Plan &plan, size_t text, HeadRun &run,
+                 size_t head);
+  bool isNegligible(const std::vector<HeadRun> &runs) const;
+  int64_t selectionWindow() const;
+  Status write();
+
+  const CalibratorOptions &options;
+  const run::Limit &limit;
+  ProbePool pool;
+  Calibration data;
+  std::vector<std::vector<int32_t>> sequences;
+  std::vector<std::vector<float>> dense; ///< losses of each token
+  std::vector<int64_t> checkpoints;
+  /// By head and kind of candidate: one is good enough, so dearer ones are too.
+  std::vector<std::array<bool, 4>> isEnough;
+  std::mutex mutex; ///< for `data.runs`, `isEnough`, the file and the progress
+  std::chrono::steady_clock::time_point written;
+  Progress *progress = nullptr;
+  size_t done = 0;
+  bool complete = false;
+};
+
+} // namespace gist::plan
+
+#endif // GIST_TOOLS_PLANNING_CALIBRATOR_H

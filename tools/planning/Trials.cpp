@@ -1,0 +1,117 @@
+//===- Trials.cpp - What was measured so far ------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/planning/Trials.h"
+
+#include "runtime/support/AtomicFile.h"
+#include "runtime/support/Hash.h"
+#include "tools/running/Options.h"
+
+#include "nlohmann/json.hpp"
+
+#include <cinttypes>
+#include <filesystem>
+
+using namespace gist;
+using namespace gist::plan;
+using Json = nlohmann::json;
+
+/// Loss, work, and then the clusters of all heads.
+static bool readResult(const Json &json, WindowResult &result) {
+  if (!json.is_array() || json.size() < 2)
+    return false;
+  std::vector<double> numbers;
+  for (const Json &number : json) {
+    if (!number.is_number())
+      return false;
+    numbers.push_back(number.get<double>());
+  }
+  result = {numbers[0], numbers[1], {numbers.begin() + 2, numbers.end()}};
+  return true;
+}
+
+Status Trials::open(const std::string &path, const std::string &module) {
+  file = path;
+  identity = module;
+  if (!std::filesystem::is_regular_file(path))
+    return {};
+  std::string text;
+  GIST_TRY(run::readText(path, text));
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("gist_trials"))
+    return Status::error(Code::BadFile,
+                         "%s: the file is in the way of what is measured; "
+                         "rename or remove it",
+                         path.c_str());
+  // Measurements of another module say nothing of this one.
+  if (json["gist_trials"] != 1 || json.value("module", Json()) != identity ||
+      !json.contains("windows") || !json["windows"].is_object())
+    return {};
+  for (const auto &[name, numbers] : json["windows"].items())
+    if (WindowResult result; readResult(numbers, result))
+      results[name] = std::move(result);
+  return {};
+}
+
+std::string Trials::nameOf(const Plan &plan, std::span<const int32_t> tokens,
+                           bool isRecall) {
+  std::string text = printPlan(plan);
+  char name[40];
+  std::snprintf(
+      name, sizeof name, "%016" PRIx64 "-%016" PRIx64 "%c",
+      hashBytes({reinterpret_cast<const uint8_t *>(text.data()), text.size()}),
+      hashBytes({reinterpret_cast<const uint8_t *>(tokens.data()),
+                 tokens.size_bytes()}),
+      isRecall ? 'r' : 'p');
+  return name;
+}
+
+bool Trials::find(const std::string &name, WindowResult &result) const {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = results.find(name);
+  if (found == results.end())
+    return false;
+  result = found->second;
+  return true;
+}
+
+Status Trials::add(const std::string &name, const WindowResult &result) {
+  std::lock_guard<std::mutex> lock(mutex);
+  results[name] = result;
+  // A killed run loses little, and writing takes little of the time.
+  std::chrono::duration<double> since =
+      std::chrono::steady_clock::now() - written;
+  return since.count() > 10 ? writeLocked() : Status();
+}
+
+Status Trials::write() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return writeLocked();
+}
+
+/// Numbers are printed with all their digits, so that they are the same when
+/// they are read.
+Status Trials::writeLocked() {
+  Json windows = Json::object();
+  for (const auto &[name, result] : results) {
+    Json numbers = {result.loss, result.work};
+    for (double count : result.clusters)
+      numbers.push_back(count);
+    windows[name] = std::move(numbers);
+  }
+  Json json = {{"gist_trials", 1},
+               {"module", identity},
+               {"windows", std::move(windows)}};
+  GIST_TRY(writeWhole(file, json.dump() + "\n"));
+  written = std::chrono::steady_clock::now();
+  return {};
+}
+
+void Trials::remove() {
+  std::error_code ignored;
+  std::filesystem::remove(file, ignored);
+}
