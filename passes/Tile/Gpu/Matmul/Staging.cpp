@@ -120,7 +120,14 @@ TileLoader::TileLoader(GpuBuilder &b, Operand &operand, const SharedTile &tile,
           [&](Value place) {
             return b.min(b.add(first, place), b.sub(operand.getRows(), 1));
           },
-          nullptr) {}
+          nullptr) {
+  // Copies of one row for many places, by all workgroups at once, would wait
+  // for each other at the second level cache. Nothing is read for them.
+  std::optional<int64_t> rows = getConstantIntValue(operand.getRows());
+  if (async && !(rows && *rows % tile.getRows() == 0))
+    for (Piece &piece : pieces)
+      piece.there = b.isLess(b.add(first, piece.place), operand.getRows());
+}
 
 TileLoader::TileLoader(GpuBuilder &b, Operand &operand, const SharedTile &tile,
                        RowMap getRow, RowMap isThere)

@@ -74,8 +74,8 @@ public:
   using Values = GpuBuilder::Values;
   using RowMap = llvm::function_ref<Value(Value)>;
 
-  /// Rows from `first` on. Rows past the end repeat the last one: what they
-  /// give is not stored.
+  /// Rows from `first` on. Rows past the end are zeros where rows are copied
+  /// and else repeat the last one: what they give is not stored.
   TileLoader(GpuBuilder &b, Operand &operand, const SharedTile &tile,
              Value first);
   /// For a row of the tile the row `getRow` of the operand; zeros where
