@@ -7,6 +7,7 @@
 
 // Two workgroups for a compute unit, 132 of them: 64 rows of W each.
 // SM90-DAG: #[[FEW:.*]] = affine_map<()[s0] -> (256)>
+// SM90-DAG: #[[MANY:.*]] = affine_map<()[s0, s1, s2, s3] -> ((s3 ceildiv 128 + 1) * 3)>
 // SM90-LABEL: func.func private @one(
 // SM90-SAME: gist.grid = [#[[FEW]]]
 // SM90-SAME: #gist.gpu_gated<columns = 64, waves = 16, steps = 2>
@@ -94,6 +95,31 @@ func.func private @one(%x: tensor<1x4096xf16>, %v: tensor<4096x256xf16>,
 // CHECK: %[[W]][
 // CHECK: scf.for
 // CHECK: amdgpu.mfma 32x32x8
+
+// On sm_90 every level has tiles of its own, so that there is one more of them
+// than rows need. Open gates are counted; a workgroup past the last tile ends.
+// The others look for their rows and have one product, of W or of M, with copies
+// on their way and instructions of four warps.
+// SM90-LABEL: func.func private @many(
+// SM90-SAME: %[[G:[a-z0-9]+]]: memref<?x64xf16>, %[[X:[a-z0-9]+]]: memref<?x256xf16>, %[[L:[a-z0-9]+]]: memref<?xi8>, %[[M:[a-z0-9]+]]: memref<256x64xf16>, %[[W:[a-z0-9]+]]: memref<256x256xf16>
+// SM90-SAME: gist.grid = [#[[MANY]], #{{[a-z0-9]+}}]
+// SM90-SAME: columns = 96, depth = 64, waves = [8, 1], stages = 4, instruction = wgmma_64x128x16
+// SM90: memref.load %[[L]]
+// SM90: %[[NUMBER:.*]] = arith.cmpi slt, %block_id_x,
+// SM90: scf.if %[[NUMBER]] {
+// SM90: memref.load %[[L]]
+// SM90: %[[OPEN:.*]] = arith.cmpi eq, %[[LEVEL:.*]], %c1 : index
+// SM90-NEXT: scf.if %[[OPEN]] {
+// SM90-NOT: %[[M]][
+// SM90: nvgpu.device_async_copy %[[X]][
+// SM90: nvgpu.device_async_copy %[[W]][
+// SM90: nvvm.wgmma.mma_async {{.*}} n = 96
+// SM90: %[[CLOSED:.*]] = arith.cmpi eq, %[[LEVEL]], %c0 : index
+// SM90-NEXT: scf.if %[[CLOSED]] {
+// SM90-NOT: %[[W]][
+// SM90: nvgpu.device_async_copy %[[G]][
+// SM90: nvgpu.device_async_copy %[[M]][
+// SM90: nvvm.wgmma.mma_async {{.*}} n = 96
 
 // ISA-LABEL: many:
 // ISA: ScratchSize: 0

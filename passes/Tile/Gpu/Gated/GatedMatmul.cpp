@@ -11,12 +11,15 @@
 // level ends have rows of one level and leave out what these do not need. Every
 // workgroup finds its rows by counting levels; nobody has to write a list.
 //
+// That is how instructions of a wave do it; those of four warps have tiles of
+// one level each (GatedWgmma.cpp).
+//
 //===----------------------------------------------------------------------===//
 
-#include "mlir/IR/Matchers.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Tile/Gpu/Core/Compact.h"
-#include "passes/Tile/Gpu/Gated/Gated.h"
+#include "passes/Tile/Gpu/Core/Wgmma.h"
+#include "passes/Tile/Gpu/Gated/GatedChain.h"
 #include "passes/Tile/Gpu/Matmul/MatmulLoop.h"
 
 using namespace mlir;
@@ -24,85 +27,21 @@ using namespace gist;
 
 using Values = GpuBuilder::Values;
 
-namespace {
-/// One of the products.
-struct Link {
-  linalg::LinalgOp product;
-  Value rows, matrix;              ///< what it multiplies; of the rows, all
-  int64_t lowest = 0, highest = 0; ///< levels of the rows that count
-};
-
-struct Chain {
-  SmallVector<Link> links;
-  Value levels; ///< the tensor
-};
-} // namespace
-
-/// Sees through the op that keeps the rows of a level, or of those below it.
-static bool readMask(Link &link, Value &levels) {
-  auto mask = link.rows.getDefiningOp<linalg::GenericOp>();
-  if (!mask || mask.getNumDpsInputs() != 2 ||
-      mask.getNumLoops() != mask.getNumParallelLoops())
-    return false;
-  auto keys = dyn_cast<RankedTensorType>(mask.getInputs()[0].getType());
-  auto yield = cast<linalg::YieldOp>(mask.getBody()->getTerminator());
-  auto select = yield.getValues()[0].getDefiningOp<arith::SelectOp>();
-  auto compare =
-      select ? select.getCondition().getDefiningOp<arith::CmpIOp>() : nullptr;
-  APInt level;
-  if (!keys || keys.getRank() != 1 || !compare ||
-      (compare.getPredicate() != arith::CmpIPredicate::eq &&
-       compare.getPredicate() != arith::CmpIPredicate::slt) ||
-      compare.getLhs() != mask.getBody()->getArgument(0) ||
-      !matchPattern(compare.getRhs(), m_ConstantInt(&level)) ||
-      select.getTrueValue() != mask.getBody()->getArgument(1) ||
-      !matchPattern(select.getFalseValue(), m_AnyZeroFloat()))
-    return false;
-  levels = mask.getInputs()[0];
-  link.rows = mask.getInputs()[1];
-  bool isOne = compare.getPredicate() == arith::CmpIPredicate::eq;
-  link.lowest = isOne ? level.getSExtValue() : 0;
-  link.highest = level.getSExtValue() - (isOne ? 0 : 1);
-  return true;
-}
-
-static std::optional<Chain> readChain(func::FuncOp kernel) {
-  Chain chain;
-  for (auto op : kernel.getOps<linalg::LinalgOp>()) {
-    if (!isTransposedMatmul(op))
-      continue;
-    Link link = {op, op.getDpsInputs()[0], op.getDpsInputs()[1]};
-    Value start = op.getDpsInits()[0];
-    if (!readMask(link, chain.levels) ||
-        (!chain.links.empty() &&
-         start != chain.links.back().product->getResult(0)))
-      return std::nullopt;
-    chain.links.push_back(link);
-  }
-  if (chain.links.size() < 2)
-    return std::nullopt;
-  return chain;
-}
-
 static LogicalResult verifyChain(func::FuncOp kernel) {
-  if (readChain(kernel))
+  if (readGatedChain(kernel))
     return success();
   return kernel.emitOpError("is a kernel of kind gated_products and needs "
                             "products of masked rows, at least two, each of "
                             "which starts from the one before");
 }
 
-/// Whether the kernel can be cut as its tile says. Which rows are multiplied
-/// is decided row by row, so that only instructions of a wave do.
+/// Whether the kernel can be cut as its tile says.
 static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
   if (failed(verifyChain(kernel)) || failed(expectTile<GpuProductAttr>(kernel)))
     return failure();
-  Instruction instruction =
-      cast<GpuProductAttr>(kernel->getAttr(kTileAttr)).getInstruction();
-  if (instruction == Instruction::Wgmma64x128x16)
-    return kernel.emitOpError("expects a matrix instruction of one wave, got ")
-           << stringifyInstruction(instruction);
-  return verifyInstruction(kernel, instruction, gpu);
+  return verifyInstruction(
+      kernel, cast<GpuProductAttr>(kernel->getAttr(kTileAttr)).getInstruction(),
+      gpu);
 }
 
 /// Rows and columns of a tile: those at which a matrix is read from memory
@@ -113,14 +52,16 @@ GpuProductAttr gist::selectGatedProductsTile(func::FuncOp kernel,
                                              const GpuInfo &gpu) {
   MLIRContext *context = kernel.getContext();
   Type element = Float16Type::get(context);
-  for (const Link &link : readChain(kernel)->links)
+  for (const GatedLink &link : readGatedChain(kernel)->links)
     for (Value operand : {link.rows, link.matrix})
       if (getElementTypeOrSelf(operand).isBF16())
         element = BFloat16Type::get(context);
+  // Two workgroups fit a compute unit: while one reads W for its rows, the
+  // other multiplies rows that need none.
   if (gpu.kind == GpuKind::Nvidia)
-    return GpuProductAttr::get(context, kTileRows, kTileColumns, /*depth=*/64,
-                               /*waves=*/{2, 4}, /*stages=*/3,
-                               Instruction::Mma16x8x16, element);
+    return GpuProductAttr::get(
+        context, kTileRows, /*columns=*/96, Wgmma::kTileDepth, /*waves=*/{8, 1},
+        /*stages=*/4, Instruction::Wgmma64x128x16, element);
   return GpuProductAttr::get(context, kTileRows, kTileColumns, /*depth=*/32,
                              /*waves=*/{2, 2}, /*stages=*/2,
                              Instruction::Mfma32x32x8, element);
@@ -129,7 +70,7 @@ GpuProductAttr gist::selectGatedProductsTile(func::FuncOp kernel,
 namespace {
 class GatedProducts {
 public:
-  GatedProducts(GpuKernel &kernel, const Chain &chain)
+  GatedProducts(GpuKernel &kernel, const GatedChain &chain)
       : b(kernel.b), emitter(kernel.emitter), chain(chain),
         last(chain.links.back().product),
         grid(last, kernel.getTile<GpuProductAttr>().getShape()),
@@ -142,7 +83,7 @@ public:
   void emit() {
     findRows();
     Values sums = loop.makeSums();
-    for (const Link &link : chain.links)
+    for (const GatedLink &link : chain.links)
       sums = addIfAny(link, sums);
     loop.store(
         result, sums, [&](Value place) { return getRow(place); }, firstColumn);
@@ -180,7 +121,7 @@ private:
   }
 
   /// Where the rows of a product are in the order: the highest come first.
-  std::pair<Value, Value> getPlaces(const Link &link) {
+  std::pair<Value, Value> getPlaces(const GatedLink &link) {
     return {bounds[link.highest].first, bounds[link.lowest].second};
   }
 
@@ -191,7 +132,7 @@ private:
     b.forEach(b.thread(), b.index(count), b.index(b.getThreads()), body);
   }
 
-  Values add(const Link &link, ValueRange sums) {
+  Values add(const GatedLink &link, ValueRange sums) {
     Operand x(emitter, link.rows), w(emitter, link.matrix);
     auto getNearRow = [&](Value place) {
       return b.min(getRow(place), b.sub(tokens, 1));
@@ -209,7 +150,7 @@ private:
     return newSums;
   }
 
-  Values addIfAny(const Link &link, ValueRange sums) {
+  Values addIfAny(const GatedLink &link, ValueRange sums) {
     auto [begin, end] = getPlaces(link);
     Value isAny = b.both(b.isLess(b.max(begin, first), end),
                          b.isLess(begin, b.add(first, count)));
@@ -225,7 +166,7 @@ private:
 
   GpuBuilder &b;
   ElementEmitter &emitter;
-  const Chain &chain;
+  const GatedChain &chain;
   linalg::LinalgOp last;
   MatmulGrid grid;
   MatmulLoop loop;
@@ -239,7 +180,10 @@ private:
 } // namespace
 
 FailureOr<GpuGrid> gist::emitGatedProducts(GpuKernel &kernel) {
-  std::optional<Chain> chain = readChain(kernel.source);
+  if (kernel.getTile<GpuProductAttr>().getInstruction() ==
+      Instruction::Wgmma64x128x16)
+    return emitGatedWgmma(kernel);
+  std::optional<GatedChain> chain = readGatedChain(kernel.source);
   linalg::LinalgOp last = chain->links.back().product;
   FailureOr<AffineExpr> rows =
       getSizeExpr(kernel.source, kernel.emitter.getWrittenSizes(0)[0]);

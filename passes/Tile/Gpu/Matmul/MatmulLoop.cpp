@@ -18,9 +18,13 @@ MatmulLoop::MatmulLoop(GpuBuilder &b, GpuProductAttr config)
     : b(b), config(config), tileX(b, config.getStages(), config.getRows(),
                                   config.getDepth(), config.getElement()),
       tileW(b, config.getStages(), config.getColumns(), config.getDepth(),
-            config.getElement()),
-      tile(b, Mma(config.getInstruction(), config.getElement()), tileX, tileW,
-           config.getWaves()) {}
+            config.getElement()) {
+  if (config.getInstruction() == Instruction::Wgmma64x128x16)
+    wgmma.emplace(b, tileX, tileW, config.getWaves());
+  else
+    wave.emplace(b, Mma(config.getInstruction(), config.getElement()), tileX,
+                 tileW, config.getWaves());
+}
 
 Values MatmulLoop::add(TileLoader &x, TileLoader &w, ValueRange sums) {
   // The steps are written on the side, with arguments for what the kernel has,
@@ -44,7 +48,10 @@ Values MatmulLoop::add(TileLoader &x, TileLoader &w, ValueRange sums) {
     after = writeSteps(b, steps, before);
   }
   TileLowering lowering(b);
-  lowering.setTile(tile);
+  if (wave)
+    lowering.setTile(*wave);
+  else
+    lowering.setTile(*wgmma);
   lowering.setSides({row, bufferX, &x}, {column, bufferW, &w});
   lowering.mapSums(before, Values(sums));
   // What is written here is what can be lowered.

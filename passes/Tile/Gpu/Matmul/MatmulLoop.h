@@ -10,12 +10,15 @@
 
 #include "dialect/GistTileAttrs.h"
 #include "passes/Tile/Gpu/Matmul/WaveTile.h"
+#include "passes/Tile/Gpu/Matmul/WgmmaTile.h"
+
+#include <optional>
 
 namespace gist {
 
 /// The tile of x W^T that a workgroup has, for generators that write the code
 /// of a thread and decide themselves which rows are multiplied: the same steps
-/// as those of a gist.tile_product, by instructions of a wave.
+/// as those of a gist.tile_product.
 class MatmulLoop {
 public:
   using Value = mlir::Value;
@@ -28,7 +31,7 @@ public:
   const SharedTile &getTileW() const { return tileW; }
 
   /// Sums of nothing.
-  Values makeSums() { return tile.makeSums(); }
+  Values makeSums() { return wave ? wave->makeSums() : wgmma->makeSums(); }
   /// The sums with x W^T added. Loaders bring rows into getTileX() and
   /// getTileW().
   Values add(TileLoader &x, TileLoader &w, mlir::ValueRange sums);
@@ -38,14 +41,19 @@ public:
   /// Stores the sums; see WaveTile.
   void store(MatmulResult &result, mlir::ArrayRef<Value> sums,
              llvm::function_ref<Value(Value)> getRow, Value firstColumn) {
-    tile.store(result, sums, getRow, firstColumn);
+    if (wave)
+      wave->store(result, sums, getRow, firstColumn);
+    else
+      wgmma->store(result, sums, getRow, firstColumn);
   }
 
 private:
   GpuBuilder &b;
   GpuProductAttr config;
   SharedTile tileX, tileW;
-  WaveTile tile;
+  /// What multiplies: one of the two.
+  std::optional<WaveTile> wave;
+  std::optional<WgmmaTile> wgmma;
 };
 
 } // namespace gist

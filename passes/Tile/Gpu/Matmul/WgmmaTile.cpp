@@ -95,6 +95,18 @@ void WgmmaTile::transpose(MutableArrayRef<Value> numbers) {
 void WgmmaTile::store(MatmulResult &result, ValueRange sums, Value firstRow,
                       Value firstColumn) {
   Value row = b.add(b.add(firstRow, groupRow), wgmma.getRow(0));
+  storeRows(result, sums, row, [](Value place) { return place; }, firstColumn);
+}
+
+void WgmmaTile::store(MatmulResult &result, ValueRange sums,
+                      function_ref<Value(Value)> getRow, Value firstColumn) {
+  Value row = b.add(groupRow, wgmma.getRow(0));
+  storeRows(result, sums, row, getRow, firstColumn);
+}
+
+void WgmmaTile::storeRows(MatmulResult &result, ValueRange sums, Value row,
+                          function_ref<Value(Value)> getRow,
+                          Value firstColumn) {
   Value column = b.add(firstColumn, groupColumn);
   // Four groups of columns are exchanged among the four lanes of a row, so that
   // each stores a whole group.
@@ -105,7 +117,7 @@ void WgmmaTile::store(MatmulResult &result, ValueRange sums, Value firstRow,
       isWide ? b.mul(b.rem(b.lane(), kTogether), kGroup) : wgmma.getColumn();
   for (int64_t i = 0; i < partsOfRows; ++i)
     for (int64_t half = 0; half < 2; ++half) {
-      Value place = b.add(row, i * kRows + half * 8);
+      Value place = getRow(b.add(row, i * kRows + half * 8));
       for (int64_t j = 0; j < partsOfColumns; ++j)
         for (int64_t k = 0; k < columns; k += groups * kGroup) {
           Values numbers;

@@ -33,6 +33,10 @@ public:
   /// Stores the sums of a tile that begins at a row and a column.
   void store(MatmulResult &result, mlir::ValueRange sums, Value firstRow,
              Value firstColumn);
+  /// The same for rows that do not follow one another: `getRow` gives the row
+  /// of the result for one of the tile, or one past the end for none.
+  void store(MatmulResult &result, mlir::ValueRange sums,
+             llvm::function_ref<Value(Value)> getRow, Value firstColumn);
 
   /// Whether accumulators fill a tile; somebody may have written its sizes by
   /// hand.
@@ -46,6 +50,9 @@ private:
   /// Two numbers of each of four groups of eight columns, which the four lanes
   /// of a row have, become the numbers of one group for each lane.
   void transpose(llvm::MutableArrayRef<Value> numbers);
+  /// Stores the sums; this lane's first row is `getRow(row)`.
+  void storeRows(MatmulResult &result, mlir::ValueRange sums, Value row,
+                 llvm::function_ref<Value(Value)> getRow, Value firstColumn);
 
   GpuBuilder &b;
   SharedTile tileX, tileW;
