@@ -168,7 +168,8 @@ LogicalResult ClusterAttentionOp::verify() {
                          getCounts().getType()))) // (C2)
     return failure();
   int64_t kvHeads = getHeads().getType().getDimSize(1);
-  if (query.isDynamicDim(1) || query.getDimSize(1) % kvHeads != 0) // (C2)
+  if (kvHeads <= 0 || query.isDynamicDim(1) ||
+      query.getDimSize(1) % kvHeads != 0) // (C2)
     return emitOpError("expects a multiple of ")
            << kvHeads << " query heads, got " << query;
   if (keys != getValues().getType()) // (C5)

@@ -167,15 +167,17 @@ namespace {
 struct MergeProjectionsPass final
     : gist::impl::MergeProjectionsPassBase<MergeProjectionsPass> {
   void runOnOperation() override {
-    // The rows, the type and the format of the weight, and the block.
-    using Key = std::tuple<Value, Type, Attribute, Block *>;
+    // The rows, the types of weight and result, the format of the weight, and
+    // the block.
+    using Key = std::tuple<Value, Type, Type, Attribute, Block *>;
     llvm::MapVector<Key, SmallVector<linalg::MatmulOp>> cut, others;
     getOperation()->walk([&](linalg::MatmulOp op) {
       if (!isTransposedMatmul(op) || !getOwnWeight(op) || !getZeros(op))
         return;
       auto &groups = isCut(op->getResult(0)) ? cut : others;
       groups[{op.getDpsInputs()[0], getElementTypeOrSelf(op.getDpsInputs()[1]),
-              getFormat(op), op->getBlock()}]
+              getElementTypeOrSelf(op->getResult(0)), getFormat(op),
+              op->getBlock()}]
           .push_back(op);
     });
     IRRewriter rewriter(&getContext());

@@ -31,6 +31,12 @@ static bool isZeroFilled(Value value) {
   return fill && matchPattern(fill.value(), m_AnyZeroFloat());
 }
 
+/// A size that is not known is not asked for a remainder: it is a negative
+/// number, which happens to be a multiple.
+static bool hasWholeBlocks(RankedTensorType rows) {
+  return !rows.isDynamicDim(1) && rows.getDimSize(1) % PackingAttr::kBlock == 0;
+}
+
 namespace {
 struct QuantizeActivation final : OpInterfaceRewritePattern<linalg::LinalgOp> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
@@ -45,8 +51,7 @@ struct QuantizeActivation final : OpInterfaceRewritePattern<linalg::LinalgOp> {
       return rewriter.notifyMatchFailure(op, "the weight is not quantised");
     auto type = cast<RankedTensorType>(x.getType());
     // Blocks of rows and of weights must be the same.
-    if (!type.getElementType().isF32() ||
-        type.getDimSize(1) % PackingAttr::kBlock != 0)
+    if (!type.getElementType().isF32() || !hasWholeBlocks(type))
       return rewriter.notifyMatchFailure(op, "rows are not whole f32 blocks");
     // gist.quantized_matmul does not add to what is there.
     if (!isZeroFilled(op.getDpsInits()[0]))
@@ -72,7 +77,7 @@ struct QuantizeGuarded final : OpRewritePattern<GuardedMatmulOp> {
     auto weight = op.getWeight().getDefiningOp<DequantizeOp>();
     if (!weight)
       return rewriter.notifyMatchFailure(op, "the weight is not quantised");
-    if (op.getInput().getType().getDimSize(1) % PackingAttr::kBlock != 0)
+    if (!hasWholeBlocks(op.getInput().getType()))
       return rewriter.notifyMatchFailure(op, "rows are not whole blocks");
     auto rows = QuantizeRowsOp::create(rewriter, op.getLoc(), op.getInput());
     rewriter.replaceOpWithNewOp<QuantizedMatmulOp>(

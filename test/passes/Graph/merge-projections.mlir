@@ -99,3 +99,25 @@ func.func @apart(%x: tensor<?x96xf16>, %t: index) -> (tensor<?x64xf32>, tensor<?
   %g = linalg.exp ins(%b : tensor<?x64xf32>) outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
   return %f, %g : tensor<?x64xf32>, tensor<?x64xf32>
 }
+
+// Results of different types cannot be slices of one.
+// CHECK-LABEL: func @types
+// CHECK:         linalg.matmul {{.*}} -> tensor<?x96xf32>
+// CHECK:         linalg.matmul {{.*}} -> tensor<?x48xf16>
+func.func @types(%x: tensor<?x96xf16>, %t: index) -> (tensor<?x6x16xf32>, tensor<?x3x16xf16>) {
+  %zero = arith.constant 0.0 : f32
+  %half = arith.constant 0.0 : f16
+  %wq = gist.weight "q" : tensor<96x96xf16>
+  %wk = gist.weight "k" : tensor<48x96xf16>
+  %eq = tensor.empty(%t) : tensor<?x96xf32>
+  %ek = tensor.empty(%t) : tensor<?x48xf16>
+  %zq = linalg.fill ins(%zero : f32) outs(%eq : tensor<?x96xf32>) -> tensor<?x96xf32>
+  %zk = linalg.fill ins(%half : f16) outs(%ek : tensor<?x48xf16>) -> tensor<?x48xf16>
+  %q = linalg.matmul indexing_maps = [#x, #w, #y] ins(%x, %wq : tensor<?x96xf16>, tensor<96x96xf16>)
+      outs(%zq : tensor<?x96xf32>) -> tensor<?x96xf32>
+  %k = linalg.matmul indexing_maps = [#x, #w, #y] ins(%x, %wk : tensor<?x96xf16>, tensor<48x96xf16>)
+      outs(%zk : tensor<?x48xf16>) -> tensor<?x48xf16>
+  %hq = tensor.expand_shape %q [[0], [1, 2]] output_shape [%t, 6, 16] : tensor<?x96xf32> into tensor<?x6x16xf32>
+  %hk = tensor.expand_shape %k [[0], [1, 2]] output_shape [%t, 3, 16] : tensor<?x48xf16> into tensor<?x3x16xf16>
+  return %hq, %hk : tensor<?x6x16xf32>, tensor<?x3x16xf16>
+}

@@ -87,3 +87,22 @@ func.func @other_element(%x: tensor<?x96xf16>, %w: tensor<64x3x20xi8>, %a: tenso
       outs(%za : tensor<?x64xf32>) -> tensor<?x64xf32>
   return %p : tensor<?x64xf32>
 }
+
+// -----
+
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (n, k)>
+#y = affine_map<(m, n, k) -> (m, n)>
+
+// Rows whose length is not known may end inside a block.
+// CHECK-LABEL: func @unknown_length
+// CHECK-NOT:     gist.quantize_rows
+// CHECK:         linalg.matmul
+func.func @unknown_length(%x: tensor<?x?xf32>, %w: tensor<64x3x20xi8>, %a: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %f = gist.dequantize %w format q4_1 : tensor<64x3x20xi8>
+  %za = linalg.fill ins(%zero : f32) outs(%a : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %p = linalg.matmul indexing_maps = [#x, #w, #y] ins(%x, %f : tensor<?x?xf32>, tensor<64x96xf32>)
+      outs(%za : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %p : tensor<?x64xf32>
+}

@@ -513,7 +513,11 @@ Value ElementEmitter::number(Value scalar) {
   Value value;
   if (auto dim = dyn_cast<tensor::DimOp>(op)) {
     std::optional<int64_t> number = dim.getConstantIndex();
-    value = size(dim.getSource(), number.value_or(0));
+    if (!number) {
+      dim.emitOpError("expects a constant dimension in a GPU kernel");
+      return fail(scalar, 1);
+    }
+    value = size(dim.getSource(), *number);
   } else if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
     Values indices;
     for (Value i : extract.getIndices())
