@@ -24,6 +24,7 @@ def Gist_Instruction : Gist_Enum<"Instruction", "instruction",
   I32EnumAttrCase<"Mma16x8x16", 8, "mma_16x8x16">,       // sm_80: a warp
   I32EnumAttrCase<"Wgmma64x128x16", 9, "wgmma_64x128x16">, // sm_90a: 4 warps
   I32EnumAttrCase<"Bfmmla", 10, "bfmmla">,    // Arm bf16: 2x4 by 4x2
+  I32EnumAttrCase<"Tdpbsud", 11, "tdpbsud">,  // x86 AMX: 16x64 by 64x16
 ]>;
 def Gist_InstructionAttr : Gist_EnumAttr<Gist_Instruction>;
 
@@ -88,8 +89,8 @@ def Gist_CpuProductAttr
     - `registers`: the rows and columns of that which stay in registers while the
       reduction runs.
     - `lanes`: f32 numbers in a vector.
-    - `instruction`: what multiplies: `fma` for f32; `smmla`, `sdot`, `vpdpbusd`
-      or `widen` for 8 bits.
+    - `instruction`: what multiplies: `fma` for f32; `smmla`, `sdot`, `vpdpbusd`,
+      `tdpbsud` or `widen` for 8 bits.
 
     ```mlir
     #gist.cpu_product<rows = 32, columns = 64, registers = [8, 4], lanes = 4,
@@ -101,6 +102,8 @@ def Gist_CpuProductAttr
       * (C2) `registers` are two positive numbers.
       * (C3) the instruction is one of those above.
       * (C4) `smmla` multiplies pairs: `registers` are even, or one row.
+      * (C5) `tdpbsud` multiplies up to 16 rows with 16 columns: `registers` are at
+        most 16 rows and 16 columns, and `lanes` is 16.
   }];
   let parameters = (ins
     "int64_t":$rows, "int64_t":$columns,

@@ -171,6 +171,9 @@ static LogicalResult verifyStages(EmitError emitError, Instruction instruction,
 // CPUs
 //===----------------------------------------------------------------------===//
 
+/// What the sums of an AMX tile can have.
+static constexpr int64_t kAmxRows = 16, kAmxColumns = 16;
+
 LogicalResult CpuRowsAttr::verify(EmitError emitError, int64_t rows,
                                   int64_t lanes) {
   return failure(failed(verifySizes(emitError, {{"rows", rows}})) ||
@@ -187,7 +190,7 @@ LogicalResult CpuProductAttr::verify(EmitError emitError, int64_t rows,
       failed(verifyInstruction(emitError, instruction,         // (C3)
                                {Instruction::Fma, Instruction::Smmla,
                                 Instruction::Sdot, Instruction::Vpdpbusd,
-                                Instruction::Widen})))
+                                Instruction::Tdpbsud, Instruction::Widen})))
     return failure();
   bool isPaired = registers[0] % 2 == 0 && registers[1] % 2 == 0;
   if (instruction == Instruction::Smmla && registers[0] != 1 &&
@@ -195,6 +198,13 @@ LogicalResult CpuProductAttr::verify(EmitError emitError, int64_t rows,
     return emitError() << "expects even numbers of registers for smmla, or one "
                           "row, got ["
                        << registers << "]";
+  bool isTile = registers[0] <= kAmxRows && registers[1] == kAmxColumns &&
+                lanes == kAmxColumns;
+  if (instruction == Instruction::Tdpbsud && !isTile) // (C5)
+    return emitError() << "expects at most " << kAmxRows << " rows and "
+                       << kAmxColumns << " columns of registers and "
+                       << kAmxColumns << " lanes for tdpbsud, got ["
+                       << registers << "] and " << lanes;
   return success();
 }
 

@@ -196,6 +196,7 @@ void gist::buildCpuStage(OpPassManager &pm) {
   pm.addPass(createCSEPass());
   ConvertVectorToLLVMPassOptions vectors;
   vectors.armNeon = true;
+  vectors.amx = true;
   pm.addPass(createConvertVectorToLLVMPass(vectors));
   // A CPU without bf16 conversions would call a library for them.
   arith::ArithExpandOpsPassOptions expand;

@@ -31,13 +31,28 @@
 
 // -----
 
-// expected-error @+1 {{expects one of the instructions fma, smmla, sdot, vpdpbusd, widen; got mfma_32x32x8}}
+// expected-error @+1 {{expects one of the instructions fma, smmla, sdot, vpdpbusd, tdpbsud, widen; got mfma_32x32x8}}
 #tile = #gist.cpu_product<rows = 32, columns = 64, registers = [8, 4], lanes = 4, instruction = mfma_32x32x8>
 
 // -----
 
 // expected-error @+1 {{expects even numbers of registers for smmla, or one row, got [3, 4]}}
 #tile = #gist.cpu_product<rows = 32, columns = 64, registers = [3, 4], lanes = 4, instruction = smmla>
+
+// -----
+
+// expected-error @+1 {{expects at most 16 rows and 16 columns of registers and 16 lanes for tdpbsud, got [32, 16] and 16}}
+#tile = #gist.cpu_product<rows = 64, columns = 64, registers = [32, 16], lanes = 16, instruction = tdpbsud>
+
+// -----
+
+// expected-error @+1 {{expects at most 16 rows and 16 columns of registers and 16 lanes for tdpbsud, got [8, 8] and 16}}
+#tile = #gist.cpu_product<rows = 64, columns = 64, registers = [8, 8], lanes = 16, instruction = tdpbsud>
+
+// -----
+
+// expected-error @+1 {{expects at most 16 rows and 16 columns of registers and 16 lanes for tdpbsud, got [8, 16] and 4}}
+#tile = #gist.cpu_product<rows = 64, columns = 64, registers = [8, 16], lanes = 4, instruction = tdpbsud>
 
 // -----
 

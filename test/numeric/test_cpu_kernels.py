@@ -223,6 +223,23 @@ def test_attention(element, options):
         np.testing.assert_allclose(out, expected, atol=tolerance)
 
 
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("size", [32, 64, 80])
+@pytest.mark.parametrize("lanes", [8, 16])
+def test_wide_attention(lanes, size, options):
+    """Vectors of AVX2 and of AVX-512, on any CPU: keys are transposed."""
+    tile = f"queries = 32, keys = 64, registers = 4, lanes = {lanes}, instruction = fma"
+    kernels = cpu.Kernels(cpu.attention(6, 2, size, "f32", options, tile=tile))
+    rng = np.random.default_rng(6)
+    for tokens, past in [(1, 0), (1, 99), (5, 0), (37, 64), (70, 1)]:
+        q = draw(rng, tokens, 6, size)
+        k, v = (draw(rng, tokens + past, 2, size) for _ in range(2))
+        out = np.full((tokens, 6, size), np.nan, np.float32)
+        kernels.call("attention", rows(q), rows(k), rows(v), rows(out))
+        expected = attend(q, k, v, **OPTIONS[options])
+        np.testing.assert_allclose(out, expected, atol=2e-5)
+
+
 @pytest.mark.skipif(not cpu.has_bf16(), reason="this CPU has no bfmmla")
 @pytest.mark.parametrize("options", OPTIONS)
 def test_paired_attention(options):

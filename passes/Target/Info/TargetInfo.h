@@ -53,6 +53,9 @@ struct TargetInfo {
   int64_t columnsOfOneRow;
   /// For attention of many queries on f16 or bf16.
   Instruction attentionInstruction = Instruction::Fma;
+  /// For 8-bit products of many rows by tiles of AMX; zeros where the target
+  /// has none.
+  MatmulShape tileShape = {};
 };
 
 using ReportError = llvm::function_ref<void(const llvm::Twine &)>;

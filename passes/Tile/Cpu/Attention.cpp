@@ -16,7 +16,8 @@
 //
 // Scores are kept times log2(e). Steps of which every query sees all keys are
 // not masked: all but the last, as a rule. How bfmmla forms the scores and
-// outputs is in PairedAttention.cpp.
+// outputs is in PairedAttention.cpp, how vectors of more lanes form the scores
+// of many queries in WideAttention.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,14 +33,14 @@ using Values = TileBuilder::Values;
 using Attention = AttentionTileEmitter;
 
 Value Attention::emitQueries() {
-  Value scale = b.splat(kKeys, f32, what.scale * std::numbers::log2e);
+  Value scale = b.splat(lanes, f32, what.scale * std::numbers::log2e);
   return b.loop(
       b.index(0), b.mul(queries, group), 1, b.empty({maxRows, headSize}, f32),
       [&](Value row, ValueRange carried) {
         Value result = carried[0];
-        for (int64_t at = 0; at < headSize; at += kKeys) {
+        for (int64_t at = 0; at < headSize; at += lanes) {
           Value x = b.readF32(
-              what.query, {getQuery(row), getHead(row), b.index(at)}, kKeys);
+              what.query, {getQuery(row), getHead(row), b.index(at)}, lanes);
           result = b.write(arith::MulFOp::create(b, x, scale), result,
                            {row, b.index(at)});
         }
@@ -56,18 +57,18 @@ Value Attention::emitWiden(Value source, Value first, Value count,
     Value result = carried[0];
     Values indices = what.locate(b, b.add(first, i));
     indices.push_back(zero);
-    for (int64_t at = 0; at < size; at += kKeys) {
+    for (int64_t at = 0; at < size; at += lanes) {
       indices.back() = b.index(at);
       result =
-          b.write(b.readF32(source, indices, kKeys), result, {i, b.index(at)});
+          b.write(b.readF32(source, indices, lanes), result, {i, b.index(at)});
     }
     return Values{result};
   })[0];
   return b.loop(
       count, b.index(step), 1, buffer, [&](Value i, ValueRange carried) {
         Value result = carried[0];
-        for (int64_t at = 0; at < size; at += kKeys)
-          result = b.write(b.splat(kKeys, f32, 0), result, {i, b.index(at)});
+        for (int64_t at = 0; at < size; at += lanes)
+          result = b.write(b.splat(lanes, f32, 0), result, {i, b.index(at)});
         return Values{result};
       })[0];
 }
@@ -89,23 +90,23 @@ Value Attention::emitBias(Value first, Value count) {
                 })[0];
 }
 
-/// Scores of a query with keys [key, key + kKeys), -infinity where unseen.
+/// Scores of a query with keys [key, key + lanes), -infinity where unseen.
 Value Attention::emitMask(Value scores, Value query, Value key) {
   if (!isMasked)
     return scores;
   Type i32 = b.getI32Type();
-  auto splat = [&](Value value) { return b.broadcast(toI32(value), kKeys); };
-  SmallVector<int32_t> lanes = llvm::to_vector(llvm::seq<int32_t>(0, kKeys));
+  auto splat = [&](Value value) { return b.broadcast(toI32(value), lanes); };
+  SmallVector<int32_t> numbers = llvm::to_vector(llvm::seq<int32_t>(0, lanes));
   Value ids = arith::AddIOp::create(
       b, splat(key),
       arith::ConstantOp::create(
-          b, DenseElementsAttr::get(b.vectorOf(kKeys, i32),
-                                    ArrayRef<int32_t>(lanes))));
+          b, DenseElementsAttr::get(b.vectorOf(lanes, i32),
+                                    ArrayRef<int32_t>(numbers))));
   if (what.mask) {
     Value mask = vector::TransferReadOp::create(
-        b, b.vectorOf(kKeys, f32), what.mask, ValueRange{query, key},
+        b, b.vectorOf(lanes, f32), what.mask, ValueRange{query, key},
         std::optional<Value>(constant(0)), ArrayRef<bool>{false});
-    scores = b.fma(mask, b.splat(kKeys, f32, std::numbers::log2e), scores);
+    scores = b.fma(mask, b.splat(lanes, f32, std::numbers::log2e), scores);
   }
   Value seen = compare(arith::CmpIPredicate::slt, ids, splat(keys));
   if (what.isCausal) {
@@ -118,16 +119,16 @@ Value Attention::emitMask(Value scores, Value query, Value key) {
     Value here = splat(position);
     seen = compare(arith::CmpIPredicate::sle, ids, here);
     if (what.window) {
-      Value width = b.splat(kKeys, i32, *what.window);
+      Value width = b.splat(lanes, i32, *what.window);
       Value near = compare(arith::CmpIPredicate::sgt, ids,
                            arith::SubIOp::create(b, here, width));
       Value sink = compare(arith::CmpIPredicate::slt, ids,
-                           b.splat(kKeys, i32, what.sinks));
+                           b.splat(lanes, i32, what.sinks));
       seen =
           arith::AndIOp::create(b, seen, arith::OrIOp::create(b, near, sink));
     }
   }
-  Value never = b.splat(kKeys, f32, -std::numeric_limits<double>::infinity());
+  Value never = b.splat(lanes, f32, -std::numeric_limits<double>::infinity());
   return arith::SelectOp::create(b, seen, scores, never);
 }
 
@@ -171,10 +172,10 @@ Value Attention::emitScores(Value row, int64_t rows, const Step &keys) {
 /// out[row + i] = out[row + i] * factors[i] + p[i] . v
 Values Attention::emitOutput(Value row, int64_t rows, Value p, Values factors,
                              Value v, Value out) {
-  int64_t width = std::min<int64_t>(valueSize, 4 * kKeys);
+  int64_t width = std::min<int64_t>(valueSize, 4 * lanes);
   while (valueSize % width != 0)
-    width -= kKeys;
-  int64_t vectors = width / kKeys;
+    width -= lanes;
+  int64_t vectors = width / lanes;
   return b.loop(
       b.index(0), b.index(valueSize), width, out,
       [&](Value column, ValueRange carried) {
@@ -182,10 +183,10 @@ Values Attention::emitOutput(Value row, int64_t rows, Value p, Values factors,
         for (int64_t i = 0; i < rows; ++i)
           for (int64_t j = 0; j < vectors; ++j) {
             Value old =
-                b.read(carried[0], {b.add(row, i), b.add(column, j * kKeys)},
-                       b.vectorOf(kKeys, f32));
+                b.read(carried[0], {b.add(row, i), b.add(column, j * lanes)},
+                       b.vectorOf(lanes, f32));
             sums.push_back(
-                arith::MulFOp::create(b, old, b.broadcast(factors[i], kKeys)));
+                arith::MulFOp::create(b, old, b.broadcast(factors[i], lanes)));
           }
         sums = b.loop(
             b.index(0), b.index(step), kKeys, sums,
@@ -196,12 +197,14 @@ Values Attention::emitOutput(Value row, int64_t rows, Value p, Values factors,
                     b.read(p, {b.index(i), key}, b.vectorOf(kKeys, f32)));
               for (int64_t n = 0; n < kKeys; ++n)
                 for (int64_t j = 0; j < vectors; ++j) {
-                  Value x = b.read(v, {b.add(key, n), b.add(column, j * kKeys)},
-                                   b.vectorOf(kKeys, f32));
+                  Value x = b.read(v, {b.add(key, n), b.add(column, j * lanes)},
+                                   b.vectorOf(lanes, f32));
                   for (int64_t i = 0; i < rows; ++i) {
-                    Value lane = vector::ExtractOp::create(b, weights[i], n);
+                    Value lane =
+                        isWide() ? b.readScalar(p, {b.index(i), b.add(key, n)})
+                                 : vector::ExtractOp::create(b, weights[i], n);
                     Value &sum = total[i * vectors + j];
-                    sum = b.fma(b.broadcast(lane, kKeys), x, sum);
+                    sum = b.fma(b.broadcast(lane, lanes), x, sum);
                   }
                 }
               return total;
@@ -210,7 +213,7 @@ Values Attention::emitOutput(Value row, int64_t rows, Value p, Values factors,
         for (int64_t i = 0; i < rows; ++i)
           for (int64_t j = 0; j < vectors; ++j)
             result = b.write(sums[i * vectors + j], result,
-                             {b.add(row, i), b.add(column, j * kKeys)});
+                             {b.add(row, i), b.add(column, j * lanes)});
         return Values{result};
       });
 }
@@ -256,12 +259,13 @@ Value Attention::emitExp2(Value x) {
 /// One step of keys and values for `rows` rows.
 Attention::State Attention::emitRows(Value row, int64_t rows, const Step &keys,
                                      State state) {
-  Value p =
-      isPaired ? emitPairedScores(row, keys) : emitScores(row, rows, keys);
+  Value p = isPaired   ? emitPairedScores(row, keys)
+            : isWide() ? emitWideScores(row, rows, keys)
+                       : emitScores(row, rows, keys);
   Value operand = isPaired ? b.empty({rows / 2, 2 * step}, bf16) : Value();
   Value zero = constant(0);
   Value never = constant(-std::numeric_limits<double>::infinity());
-  int64_t width = std::min<int64_t>(step, 4 * kKeys);
+  int64_t width = std::min<int64_t>(step, 4 * lanes);
   Values factors;
   for (int64_t i = 0; i < rows; ++i) {
     Value at = b.add(row, i), line = b.index(i);
@@ -325,10 +329,10 @@ Value Attention::emitResult(State state, Value result) {
         Value inverse = arith::SelectOp::create(
             b, isNone, constant(0), arith::DivFOp::create(b, constant(1), sum));
         Value result = carried[0];
-        for (int64_t at = 0; at < valueSize; at += kKeys) {
+        for (int64_t at = 0; at < valueSize; at += lanes) {
           Value x =
-              b.read(state[2], {row, b.index(at)}, b.vectorOf(kKeys, f32));
-          Value y = arith::MulFOp::create(b, x, b.broadcast(inverse, kKeys));
+              b.read(state[2], {row, b.index(at)}, b.vectorOf(lanes, f32));
+          Value y = arith::MulFOp::create(b, x, b.broadcast(inverse, lanes));
           result =
               b.write(y, result, {getQuery(row), getHead(row), b.index(at)});
         }
@@ -369,6 +373,8 @@ Attention::Step Attention::emitStep(Value first) {
   }
   if (what.pairBias)
     part.pairBias = what.pairBias(b, first, count, step);
+  if (isWide())
+    part.k = emitTransposed(part.k);
   return part;
 }
 
@@ -412,8 +418,8 @@ Value Attention::emit(Value result) {
     State next(carried);
     next[0] = b.writeScalar(never, next[0], row);
     next[1] = b.writeScalar(constant(0), next[1], row);
-    for (int64_t at = 0; at < valueSize; at += kKeys)
-      next[2] = b.write(b.splat(kKeys, f32, 0), next[2], {row, b.index(at)});
+    for (int64_t at = 0; at < valueSize; at += lanes)
+      next[2] = b.write(b.splat(lanes, f32, 0), next[2], {row, b.index(at)});
     return next;
   });
   q = emitQueries();

@@ -36,7 +36,9 @@ public:
         rowsAtOnce(isPaired ? tile.getRegisters()
                             : countRows(what, tile.getRegisters())),
         headSize(getType(what.key).getShape().back()),
-        valueSize(getType(what.value).getShape().back()), f32(b.getF32Type()),
+        valueSize(getType(what.value).getShape().back()),
+        lanes(isPaired ? kKeys : countLanes(tile.getLanes())),
+        f32(b.getF32Type()),
         bf16(b.getBF16Type()), queries(what.queries), keys(what.keys) {}
 
   Value emit(Value result);
@@ -49,6 +51,18 @@ private:
                ? limit
                : std::min(limit, query.getDimSize(0) * query.getDimSize(1));
   }
+
+  /// Lanes of vectors: those of the target where there are many queries and
+  /// heads and steps fill them.
+  int64_t countLanes(int64_t limit) const {
+    if (!getType(what.query).isDynamicDim(0))
+      return kKeys;
+    while (limit > kKeys &&
+           (headSize % limit || valueSize % limit || step % (4 * limit)))
+      limit /= 2;
+    return std::max(limit, kKeys);
+  }
+  bool isWide() const { return lanes > kKeys; }
 
   /// Running maxima, sums and outputs of the rows, in this order.
   using State = Values;
@@ -76,6 +90,10 @@ private:
   Values emitOutput(Value row, int64_t rows, Value p, Values factors, Value v,
                     Value out);
   Value emitResult(State state, Value result);
+
+  // With more than four lanes: see WideAttention.cpp.
+  Value emitTransposed(Value k);
+  Value emitWideScores(Value row, int64_t rows, const Step &keys);
 
   // With bfmmla: see PairedAttention.cpp.
   Value emitPairs(Value count, int64_t size, Value buffer,
@@ -150,7 +168,7 @@ private:
   int64_t step, group;
   bool isPaired;
   bool isMasked = true; ///< some query does not see some key of this step
-  int64_t maxRows, rowsAtOnce, headSize, valueSize;
+  int64_t maxRows, rowsAtOnce, headSize, valueSize, lanes;
   Type f32, bf16;
   Value queries, keys;
   Value q; ///< the rows' queries as they are multiplied, times the scale

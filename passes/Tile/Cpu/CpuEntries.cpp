@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/GistClusterOps.h"
+#include "passes/Tile/Cpu/AmxMatmul.h"
 #include "passes/Tile/Cpu/ClusterCache.h"
 #include "passes/Tile/Cpu/CpuKernel.h"
 #include "passes/Tile/Cpu/Selection.h"
@@ -109,10 +110,38 @@ const CpuKernelEntry gist::kCpuGuardedMatmulKernel = {
     .verify = expectTile<CpuProductAttr>,
 };
 
+/// Scratch that a product by tiles may take: what -gist-place-buffers gives a
+/// kernel, less what follows the product.
+static constexpr int64_t kMostScratch = 768 << 10;
+
+/// Products of many rows by tiles; null where the target has none, or where a
+/// row is too long for its scratch. Rows are halved until it is enough.
+static CpuProductAttr getTiledMatmul(QuantizedMatmulOp op,
+                                     const TargetInfo &target) {
+  PackingAttr packing = op.getPackedAttr();
+  const MatmulShape &shape = target.tileShape;
+  if (!packing || !shape.workgroupRows || !isPackedForAmx(packing) ||
+      op.getType().getDimSize(0) == 1)
+    return {};
+  int64_t depth = op.getValues().getType().getDimSize(1);
+  int64_t rows = shape.workgroupRows;
+  while (getAmxScratch(packing, depth, rows) > kMostScratch)
+    if ((rows /= 2) < shape.registerRows)
+      return {};
+  return CpuProductAttr::get(op.getContext(), rows,
+                             getDividingTile(op.getType().getDimSize(1),
+                                             shape.registerColumns,
+                                             shape.workgroupColumns),
+                             {shape.registerRows, shape.registerColumns},
+                             target.lanes, Instruction::Tdpbsud);
+}
+
 const CpuKernelEntry gist::kCpuQuantizedMatmulKernel = {
     .choose = [](func::FuncOp kernel, const TargetInfo &target,
                  const CpuChoices &) -> CpuTileInterface {
       auto op = findRoot<QuantizedMatmulOp>(kernel);
+      if (CpuProductAttr tiled = getTiledMatmul(op, target))
+        return tiled;
       PackingAttr packing = op.getPackedAttr();
       return getMatmulTile(
           kernel.getContext(), target, op.getType().getDimSize(1),
@@ -123,7 +152,18 @@ const CpuKernelEntry gist::kCpuQuantizedMatmulKernel = {
           packing ? target.integerInstruction : Instruction::Widen);
     },
     .distribute = distributeProduct,
-    .verify = expectTile<CpuProductAttr>,
+    .verify = [](func::FuncOp kernel) -> LogicalResult {
+      if (failed(expectTile<CpuProductAttr>(kernel)))
+        return failure();
+      auto tile = cast<CpuProductAttr>(kernel->getAttr(kTileAttr));
+      PackingAttr packing = findRoot<QuantizedMatmulOp>(kernel).getPackedAttr();
+      if (tile.getInstruction() != Instruction::Tdpbsud || !packing ||
+          isPackedForAmx(packing))
+        return success();
+      return kernel.emitError("expects weights packed 16 columns wide and 4 "
+                              "deep without signs for tdpbsud, got ")
+             << packing;
+    },
 };
 
 //===----------------------------------------------------------------------===//

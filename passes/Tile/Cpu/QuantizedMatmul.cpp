@@ -11,18 +11,18 @@
 //   acc[r, c] += (values[r] . u[c]) * scales[r] * d[c]
 //              + (sum of values[r]) * scales[r] * (m[c] - zero * d[c])
 //
-// where the second line is there for packings with minima or a zero point. Two
-// ways: pairs of rows and columns, where an instruction multiplies those and
-// there are many rows; else a column per lane, rows `registers` at a time and
-// the rest one by one.
+// where the second line is there for packings with minima or a zero point.
+// Three ways: pairs of rows and columns, or tiles of 16 (AmxMatmul.cpp), where
+// an instruction multiplies those and there are many rows; else a column per
+// lane, rows `registers` at a time and the rest one by one.
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Formats.h"
 #include "mlir/Dialect/ArmNeon/ArmNeonDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "passes/Tile/Cpu/AmxMatmul.h"
 #include "passes/Tile/Cpu/LowerTiles.h"
-#include "passes/Tile/Cpu/TileBuilder.h"
+#include "passes/Tile/Cpu/PackedWeights.h"
 
 using namespace mlir;
 using namespace gist;
@@ -31,18 +31,13 @@ using Values = TileBuilder::Values;
 static constexpr int64_t kBlock = PackingAttr::kBlock;
 namespace {
 
-/// The columns of one group of a block: d, and m - zero * d, one per lane.
-struct ColumnScales {
-  Value scale;
-  Value offset; ///< null where there is none
-};
-
 /// One product, and what its loops share.
 class Product {
 public:
   Product(TileBuilder &b, QuantizedMatmulOp op, CpuProductAttr tile)
       : b(b), packing(op.getPackedAttr()), tile(tile), values(op.getValues()),
-        scales(op.getScales()), weight(op.getWeight()), i8(b.getI8Type()),
+        scales(op.getScales()), weight(op.getWeight()),
+        packedWeights(b, packing, weight), i8(b.getI8Type()),
         i32(b.getI32Type()), f32(b.getF32Type()),
         blocks(op.getScales().getType().getDimSize(1)),
         groups(kBlock / packing.getGroup()), columns(packing.getColumns()),
@@ -54,7 +49,7 @@ public:
   Value emit(Value result);
 
 private:
-  bool hasOffset() const { return packing.getHasMin() || packing.getZero(); }
+  bool hasOffset() const { return packedWeights.hasOffset(); }
 
   /// Rows in the order smmla reads them, tile after tile: bytes [tile][block]
   /// [step][row pair][16], f32 scales [tile][block][row pair][4] and, where
@@ -85,10 +80,6 @@ private:
                   Value result);
 
   Value readSum(Value row, Value block, int64_t group);
-  ColumnScales readColumnScales(Value group, Value block, int64_t part);
-  Value readColumnNumbers(Value group, Value block, int64_t byte);
-  Values readSteps(Value group, Value block, int64_t lanes);
-  Values joinPlanes(ArrayRef<Value> loaded, int64_t lanes);
   Value readRow(Value row, Value block, int64_t step, int64_t lanes);
   Value dotFour(Value sum, Value u, Value x);
   Value joinLanes(Values products);
@@ -98,6 +89,7 @@ private:
   PackingAttr packing;
   CpuProductAttr tile;
   Value values, scales, weight;
+  PackedWeights packedWeights;
   Type i8, i32, f32;
   int64_t blocks, groups, columns, rowsOfTile, columnsOfTile;
   bool isPadded;
@@ -108,103 +100,6 @@ private:
 //===----------------------------------------------------------------------===//
 // Reading
 //===----------------------------------------------------------------------===//
-
-/// One f32 per column, stored at `byte` of a block.
-Value Product::readColumnNumbers(Value group, Value block, int64_t byte) {
-  int64_t width = packing.getScaleBits() / 8;
-  Value bytes = b.read(weight, {group, block, b.index(byte)},
-                       b.vectorOf(columns * width, i8));
-  if (width == 4)
-    return b.bitcast(bytes, f32);
-  return arith::ExtFOp::create(b, b.vectorOf(columns, f32),
-                               b.bitcast(bytes, b.getF16Type()));
-}
-
-ColumnScales Product::readColumnScales(Value group, Value block, int64_t part) {
-  int64_t byte = part * columns * packing.getScaleBits() / 8;
-  ColumnScales result{readColumnNumbers(group, block, byte), {}};
-  if (packing.getHasMin())
-    result.offset =
-        readColumnNumbers(group, block, packing.getMinOffset() + byte);
-  if (int64_t zero = packing.getZero()) {
-    Value factor = b.splat(columns, f32, -static_cast<double>(zero));
-    result.offset = result.offset
-                        ? b.fma(result.scale, factor, result.offset)
-                        : arith::MulFOp::create(b, result.scale, factor);
-  }
-  // Signed halves of bytes are used where they are, as 16 times their value.
-  if (packing.getBits() == 4 && packing.getIsSigned())
-    result.scale =
-        arith::MulFOp::create(b, result.scale, b.splat(columns, f32, 1.0 / 16));
-  return result;
-}
-
-/// The integers of a block as 8 bits, in vectors of `lanes` bytes; those of a
-/// step of `depth` are next to one another.
-Values Product::readSteps(Value group, Value block, int64_t lanes) {
-  int64_t stepBytes = columns * packing.getDepth();
-  int64_t vectors = stepBytes / lanes;
-  int64_t bytes = columns * kBlock * packing.getBits() / 8;
-  VectorType type = b.vectorOf(lanes, i8);
-  Values loaded;
-  for (int64_t at = 0; at < bytes; at += lanes)
-    loaded.push_back(b.read(
-        weight, {group, block, b.index(packing.getValueOffset() + at)}, type));
-  if (packing.getBits() == 8)
-    return loaded;
-  if (packing.getBits() < 4)
-    return joinPlanes(loaded, lanes);
-
-  Value four = b.splat(lanes, i8, 4);
-  Value low = b.splat(lanes, i8, 15), high = b.splat(lanes, i8, -16);
-  Values steps;
-  for (size_t first = 0; first < loaded.size(); first += vectors) {
-    for (int64_t i = 0; i < vectors; ++i) {
-      Value x = loaded[first + i];
-      steps.push_back(packing.getIsSigned()
-                          ? arith::ShLIOp::create(b, x, four).getResult()
-                          : arith::AndIOp::create(b, x, low).getResult());
-    }
-    for (int64_t i = 0; i < vectors; ++i) {
-      Value x = loaded[first + i];
-      steps.push_back(packing.getIsSigned()
-                          ? arith::AndIOp::create(b, x, high).getResult()
-                          : arith::ShRUIOp::create(b, x, four).getResult());
-    }
-  }
-  return steps;
-}
-
-/// The integers of a block from a plane of their low bit pairs and, of three
-/// bits, one of the bits above.
-Values Product::joinPlanes(ArrayRef<Value> loaded, int64_t lanes) {
-  auto [lowPlane, highPlane] = getPackedLayout(packing).planes();
-  size_t pairs = lowPlane.lanes / lanes, bits = highPlane.lanes / lanes;
-  ArrayRef<Value> low = loaded.take_front(pairs),
-                  high = loaded.drop_front(pairs);
-  auto getBits = [&](Value bytes, const BitPlane &plane, int64_t part) {
-    int64_t from = plane.bits * part, to = plane.position;
-    if (from > to)
-      bytes = arith::ShRUIOp::create(b, bytes, b.splat(lanes, i8, from - to));
-    else if (to > from)
-      bytes = arith::ShLIOp::create(b, bytes, b.splat(lanes, i8, to - from));
-    // Of the top bits nothing else is left.
-    if (from + plane.bits == 8 && to == 0)
-      return bytes;
-    int64_t mask = static_cast<int64_t>(plane.mask()) << to;
-    return arith::AndIOp::create(b, bytes, b.splat(lanes, i8, mask))
-        .getResult();
-  };
-  Values steps;
-  for (size_t i = 0; i < lowPlane.perByte() * pairs; ++i) {
-    Value value = getBits(low[i % pairs], lowPlane, i / pairs);
-    if (!high.empty())
-      value = arith::OrIOp::create(
-          b, value, getBits(high[i % bits], highPlane, i / bits));
-    steps.push_back(value);
-  }
-  return steps;
-}
 
 /// The values of one step of a row, repeated to fill `lanes` bytes.
 Value Product::readRow(Value row, Value block, int64_t step, int64_t lanes) {
@@ -310,10 +205,11 @@ Product::Columns Product::emitColumns(Value group) {
       b.index(0), b.index(blocks), 1, inits,
       [&](Value block, ValueRange carried) {
         Values result(carried);
-        for (auto [i, bytes] : llvm::enumerate(readSteps(group, block, 16)))
+        for (auto [i, bytes] :
+             llvm::enumerate(packedWeights.readSteps(group, block, 16)))
           result[0] = b.write(bytes, result[0], {block, b.index(i * 16)});
         for (int64_t part = 0; part < groups; ++part) {
-          ColumnScales scale = readColumnScales(group, block, part);
+          ColumnScales scale = packedWeights.readScales(group, block, part);
           for (int64_t j = 0; j < columnPairs; ++j) {
             SmallVector<int64_t> twice = {2 * j, 2 * j + 1, 2 * j, 2 * j + 1};
             Value at = b.index((part * columnPairs + j) * 4);
@@ -439,12 +335,8 @@ Value Product::dotFour(Value sum, Value u, Value x) {
   case Instruction::Smmla:
   case Instruction::Sdot:
     return arm_neon::SdotOp::create(b, sum.getType(), sum, u, x);
-  case Instruction::Vpdpbusd: {
-    std::string name = "llvm.x86.avx512.vpdpbusd." + std::to_string(lanes * 32);
-    return LLVM::CallIntrinsicOp::create(
-               b, sum.getType(), b.getStringAttr(name), ValueRange{sum, u, x})
-        .getResult(0);
-  }
+  case Instruction::Vpdpbusd:
+    return createVpdpbusd(b, sum, u, x);
   default:
     break;
   }
@@ -517,9 +409,9 @@ Value Product::emitLanes(Value sums, Value group, Value first, int64_t rows,
       b.index(0), b.index(blocks), 1, inits,
       [&](Value block, ValueRange carried) {
         Values total(carried);
-        Values u = readSteps(group, block, bytes);
+        Values u = packedWeights.readSteps(group, block, bytes);
         for (int64_t part = 0; part < groups; ++part) {
-          ColumnScales scale = readColumnScales(group, block, part);
+          ColumnScales scale = packedWeights.readScales(group, block, part);
           for (int64_t row = 0; row < rows; ++row) {
             Value at = b.add(first, row);
             Values products(vectors, b.splat(bytes / 4, i32, 0));
@@ -594,7 +486,9 @@ LogicalResult gist::lowerQuantizedMatmul(RewriterBase &rewriter,
   if (failed(op.reifyResultShapes(builder, shapes)))
     return failure();
   auto emit = [&](TileBuilder &b, Value result) {
-    return Product(b, op, tile).emit(result);
+    return tile.getInstruction() == Instruction::Tdpbsud
+               ? emitAmxMatmul(b, op, tile, result)
+               : Product(b, op, tile).emit(result);
   };
   if (op.getGuard()) {
     rewriter.replaceOp(op,

@@ -6,10 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Decompose.h"
+#include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ArmNeon/ArmNeonDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -93,6 +95,12 @@ static void lowerAll(func::FuncOp kernel, bool isLast) {
 namespace {
 struct VectorizeTilesPass final
     : gist::impl::VectorizeTilesPassBase<VectorizeTilesPass> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    gist::impl::VectorizeTilesPassBase<
+        VectorizeTilesPass>::getDependentDialects(registry);
+    registry.insert<amx::AMXDialect, memref::MemRefDialect>();
+  }
+
   void runOnOperation() override {
     func::FuncOp kernel = getOperation();
     if (!isKernel(kernel))

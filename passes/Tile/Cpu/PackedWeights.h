@@ -1,0 +1,52 @@
+//===- PackedWeights.h - Reads packed weights into vectors ------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_CPU_PACKEDWEIGHTS_H
+#define GIST_PASSES_TILE_CPU_PACKEDWEIGHTS_H
+
+#include "dialect/GistOps.h"
+#include "passes/Tile/Cpu/TileBuilder.h"
+
+namespace gist {
+
+/// The columns of one group of a block: d, and m - zero * d, one per lane.
+struct ColumnScales {
+  mlir::Value scale;
+  mlir::Value offset; ///< null where there is none
+};
+
+/// A weight in the form that #gist.packing describes, read group by group of
+/// columns and block by block.
+class PackedWeights {
+public:
+  PackedWeights(TileBuilder &b, PackingAttr packing, mlir::Value weight);
+
+  /// Whether products need the sums of rows as well.
+  bool hasOffset() const { return packing.getHasMin() || packing.getZero(); }
+  ColumnScales readScales(mlir::Value group, mlir::Value block, int64_t part);
+  TileBuilder::Values readSteps(mlir::Value group, mlir::Value block,
+                                int64_t lanes);
+
+private:
+  mlir::Value readNumbers(mlir::Value group, mlir::Value block, int64_t byte);
+  TileBuilder::Values joinPlanes(llvm::ArrayRef<mlir::Value> loaded,
+                                 int64_t lanes);
+
+  TileBuilder &b;
+  PackingAttr packing;
+  mlir::Value weight;
+  mlir::Type i8, f32;
+  int64_t columns;
+};
+
+/// sum[i] += u[4i .. 4i+3] . x[4i .. 4i+3], u without a sign (x86 VNNI).
+mlir::Value createVpdpbusd(TileBuilder &b, mlir::Value sum, mlir::Value u,
+                           mlir::Value x);
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_CPU_PACKEDWEIGHTS_H
