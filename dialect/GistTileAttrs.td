@@ -25,6 +25,7 @@ def Gist_Instruction : Gist_Enum<"Instruction", "instruction",
   I32EnumAttrCase<"Wgmma64x128x16", 9, "wgmma_64x128x16">, // sm_90a: 4 warps
   I32EnumAttrCase<"Bfmmla", 10, "bfmmla">,    // Arm bf16: 2x4 by 4x2
   I32EnumAttrCase<"Tdpbsud", 11, "tdpbsud">,  // x86 AMX: 16x64 by 64x16
+  I32EnumAttrCase<"Vpmaddubsw", 12, "vpmaddubsw">, // x86 AVX2: lanes of 2
 ]>;
 def Gist_InstructionAttr : Gist_EnumAttr<Gist_Instruction>;
 
@@ -90,7 +91,7 @@ def Gist_CpuProductAttr
       reduction runs.
     - `lanes`: f32 numbers in a vector.
     - `instruction`: what multiplies: `fma` for f32; `smmla`, `sdot`, `vpdpbusd`,
-      `tdpbsud` or `widen` for 8 bits.
+      `tdpbsud`, `vpmaddubsw` or `widen` for 8 bits.
 
     ```mlir
     #gist.cpu_product<rows = 32, columns = 64, registers = [8, 4], lanes = 4,
@@ -104,6 +105,7 @@ def Gist_CpuProductAttr
       * (C4) `smmla` multiplies pairs: `registers` are even, or one row.
       * (C5) `tdpbsud` multiplies up to 16 rows with 16 columns: `registers` are at
         most 16 rows and 16 columns, and `lanes` is 16.
+      * (C6) `vpmaddubsw` has vectors of 8 or 16 `lanes`.
   }];
   let parameters = (ins
     "int64_t":$rows, "int64_t":$columns,

@@ -190,7 +190,8 @@ LogicalResult CpuProductAttr::verify(EmitError emitError, int64_t rows,
       failed(verifyInstruction(emitError, instruction,         // (C3)
                                {Instruction::Fma, Instruction::Smmla,
                                 Instruction::Sdot, Instruction::Vpdpbusd,
-                                Instruction::Tdpbsud, Instruction::Widen})))
+                                Instruction::Tdpbsud, Instruction::Vpmaddubsw,
+                                Instruction::Widen})))
     return failure();
   bool isPaired = registers[0] % 2 == 0 && registers[1] % 2 == 0;
   if (instruction == Instruction::Smmla && registers[0] != 1 &&
@@ -205,6 +206,9 @@ LogicalResult CpuProductAttr::verify(EmitError emitError, int64_t rows,
                        << kAmxColumns << " columns of registers and "
                        << kAmxColumns << " lanes for tdpbsud, got ["
                        << registers << "] and " << lanes;
+  if (instruction == Instruction::Vpmaddubsw && lanes != 8 &&
+      lanes != 16) // (C6)
+    return emitError() << "expects 8 or 16 lanes for vpmaddubsw, got " << lanes;
   return success();
 }
 

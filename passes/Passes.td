@@ -654,7 +654,8 @@ def VectorizeTilesPass
   let description = [{
     Replaces products, attention, quantisation of rows, elementwise ops and
     reductions along rows by loops over vectors in registers, in the sizes and
-    with the instruction that `gist.tile` says. Everything stays on tensors.
+    with the instruction that `gist.tile` says. Everything stays on tensors, but for
+    scratch that tiles of AMX are loaded from and stored to.
 
     Ops of the dialect without a kernel of their own are replaced by their
     definition. A structured op that does not walk memory with its last loop
@@ -663,9 +664,10 @@ def VectorizeTilesPass
   }];
   let dependentDialects = [
     "::gist::GistDialect", "::mlir::affine::AffineDialect",
-    "::mlir::arith::ArithDialect", "::mlir::arm_neon::ArmNeonDialect",
-    "::mlir::LLVM::LLVMDialect", "::mlir::linalg::LinalgDialect",
-    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::amx::AMXDialect", "::mlir::arith::ArithDialect",
+    "::mlir::arm_neon::ArmNeonDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect", "::mlir::ub::UBDialect",
     "::mlir::vector::VectorDialect"
   ];

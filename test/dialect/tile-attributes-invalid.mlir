@@ -31,7 +31,7 @@
 
 // -----
 
-// expected-error @+1 {{expects one of the instructions fma, smmla, sdot, vpdpbusd, tdpbsud, widen; got mfma_32x32x8}}
+// expected-error @+1 {{expects one of the instructions fma, smmla, sdot, vpdpbusd, tdpbsud, vpmaddubsw, widen; got mfma_32x32x8}}
 #tile = #gist.cpu_product<rows = 32, columns = 64, registers = [8, 4], lanes = 4, instruction = mfma_32x32x8>
 
 // -----
@@ -53,6 +53,11 @@
 
 // expected-error @+1 {{expects at most 16 rows and 16 columns of registers and 16 lanes for tdpbsud, got [8, 16] and 4}}
 #tile = #gist.cpu_product<rows = 64, columns = 64, registers = [8, 16], lanes = 4, instruction = tdpbsud>
+
+// -----
+
+// expected-error @+1 {{expects 8 or 16 lanes for vpmaddubsw, got 4}}
+#tile = #gist.cpu_product<rows = 32, columns = 64, registers = [2, 4], lanes = 4, instruction = vpmaddubsw>
 
 // -----
 

@@ -9,9 +9,10 @@
 // bits. A workgroup copies its rows once into tiles, block by block, and
 // unpacks 16 columns at a time; every tile of rows then meets them. The tile
 // unit multiplies a whole block and stores integers, which vectors of 16 lanes
-// scale and add. That takes longer than the product does: 29 cycles for a block
-// of 16 x 16 x 32 on Sapphire Rapids, of which the tile unit needs 16. The CPU
-// runs ahead by itself; doing so in the code gained nothing.
+// scale and add, four operations for each row: that takes longer than the
+// product. Neighbouring blocks have their integers in different places, so that
+// a tile need not wait for the vectors before it; storing a block ahead of the
+// vectors gained nothing more.
 //
 // The integers go through memory, and tensors cannot say where tiles are: the
 // scratch is buffers from the start.
@@ -34,6 +35,8 @@ static constexpr int64_t kLanes = 16;
 static constexpr int64_t kDeep = 4;
 /// Bytes of a vector, and of a row of a tile of weights.
 static constexpr int64_t kBytes = kLanes * kDeep;
+/// Blocks that have a place for integers each.
+static constexpr int64_t kSlots = 2;
 
 namespace {
 class AmxProduct {
@@ -46,10 +49,10 @@ private:
   void emitBuffers(int64_t maxTiles);
   void emitRow(Value tile, Value row);
   void emitRowNumbers(Value tile, Value row, Value source, Value block);
-  Value readSums(Value source, Value block);
   void emitColumns(Value columns);
-  void emitDots(Value tile, Value block);
-  Values emitScaled(Value tile, Value block, Values total);
+  void emitDots(Value tile, Value block, int64_t slot);
+  Values emitScaled(Value tile, Value block, int64_t slot, Values total);
+  Values emitBlocks(Value tile, Value first, int64_t count, Values total);
   Value emitTile(Value columns, Value tile, Value result);
 
   /// Row `row` of a tile; the last tile repeats the last row, also in what it
@@ -97,7 +100,7 @@ private:
   Value rowBytes, rowScales, rowSums;
   /// i8 [block][step][64]; f32 [block][group][16] each.
   Value columnBytes, columnScales, columnOffsets;
-  /// i32 [group][row][16].
+  /// i32 [slot][group][row][16].
   Value dots;
 };
 } // namespace
@@ -118,7 +121,7 @@ void AmxProduct::emitBuffers(int64_t maxTiles) {
   rowScales = createBuffer({maxTiles, rows, blocks}, f32);
   columnBytes = createBuffer({blocks, kBlock / kDeep, kBytes}, i8);
   columnScales = createBuffer({blocks, groups, kLanes}, f32);
-  dots = createBuffer({groups, rows, kLanes}, i32);
+  dots = createBuffer({kSlots, groups, rows, kLanes}, i32);
   if (!weights.hasOffset())
     return;
   rowSums = createBuffer({maxTiles, rows, blocks * groups}, f32);
@@ -146,33 +149,6 @@ Value AmxProduct::getRow(Value tile, Value row) {
   return atMost(number, b.add(b.size(values, 0), -1));
 }
 
-/// The integer sums of as many groups as a vector has lanes, from `block` on. A
-/// lane starts with the sum of four numbers, and neighbours are added until it
-/// has a group.
-Value AmxProduct::readSums(Value source, Value block) {
-  Values lanes;
-  Value first = b.mul(block, kBlock);
-  for (int64_t i = 0; i < group / kDeep; ++i)
-    lanes.push_back(
-        createVpdpbusd(b, b.splat(kLanes, i32, 0), b.splat(kBytes, i8, 1),
-                       b.read(values, {source, b.add(first, i * kBytes)},
-                              b.vectorOf(kBytes, i8))));
-  SmallVector<int64_t> even, odd;
-  for (int64_t i = 0; i < kLanes; ++i) {
-    even.push_back(2 * i);
-    odd.push_back(2 * i + 1);
-  }
-  while (lanes.size() > 1) {
-    Values sums;
-    for (size_t i = 0; i < lanes.size(); i += 2)
-      sums.push_back(
-          arith::AddIOp::create(b, b.shuffle(lanes[i], lanes[i + 1], even),
-                                b.shuffle(lanes[i], lanes[i + 1], odd)));
-    lanes = std::move(sums);
-  }
-  return lanes[0];
-}
-
 /// Scales and scaled sums of a row, as many as a vector has, from `block` on.
 void AmxProduct::emitRowNumbers(Value tile, Value row, Value source,
                                 Value block) {
@@ -182,11 +158,12 @@ void AmxProduct::emitRowNumbers(Value tile, Value row, Value source,
   if (!weights.hasOffset())
     return;
   if (lanes * groups == kLanes) {
-    SmallVector<int64_t> repeated;
-    for (int64_t i = 0; i < kLanes; ++i)
-      repeated.push_back(i / groups);
-    Value sums = toFloat(readSums(source, block));
-    store(arith::MulFOp::create(b, sums, b.shuffle(scale, scale, repeated)),
+    auto addFours = [&](Value bytes) {
+      return createVpdpbusd(b, b.splat(kLanes, i32, 0), b.splat(kBytes, i8, 1),
+                            bytes);
+    };
+    store(readScaledSums(b, values, source, block, scale, group, kLanes,
+                         addFours),
           rowSums, {tile, row, b.mul(block, groups)});
     return;
   }
@@ -244,7 +221,7 @@ void AmxProduct::emitColumns(Value columns) {
 //===----------------------------------------------------------------------===//
 
 /// The integers of one block.
-void AmxProduct::emitDots(Value tile, Value block) {
+void AmxProduct::emitDots(Value tile, Value block, int64_t slot) {
   auto sums = amx::TileType::get({rows, kLanes}, i32);
   auto ofRows = amx::TileType::get({rows, group}, i8);
   auto ofColumns = amx::TileType::get({group / kDeep, kBytes}, i8);
@@ -259,13 +236,14 @@ void AmxProduct::emitDots(Value tile, Value block) {
     Value sum =
         amx::TileMulIOp::create(b, sums, x, u, amx::TileZeroOp::create(b, sums),
                                 /*isZextLhs=*/false, /*isZextRhs=*/true);
-    amx::TileStoreOp::create(b, dots, ValueRange{b.index(part), zero, zero},
-                             sum);
+    amx::TileStoreOp::create(
+        b, dots, ValueRange{b.index(slot), b.index(part), zero, zero}, sum);
   }
 }
 
 /// Adds the integers of one block to `total`, which has a vector for each row.
-Values AmxProduct::emitScaled(Value tile, Value block, Values total) {
+Values AmxProduct::emitScaled(Value tile, Value block, int64_t slot,
+                              Values total) {
   Value zero = b.index(0);
   for (int64_t part = 0; part < groups; ++part) {
     Values at = {block, b.index(part), zero};
@@ -274,7 +252,7 @@ Values AmxProduct::emitScaled(Value tile, Value block, Values total) {
     Value number = b.add(b.mul(block, groups), part);
     for (int64_t i = 0; i < rows; ++i) {
       Value row = b.index(i);
-      Value sum = load(dots, {b.index(part), row, zero}, kLanes);
+      Value sum = load(dots, {b.index(slot), b.index(part), row, zero}, kLanes);
       Value scale = arith::MulFOp::create(
           b, d, broadcastFrom(rowScales, {tile, row, block}));
       total[i] = b.fma(toFloat(sum), scale, total[i]);
@@ -286,13 +264,25 @@ Values AmxProduct::emitScaled(Value tile, Value block, Values total) {
   return total;
 }
 
+Values AmxProduct::emitBlocks(Value tile, Value first, int64_t count,
+                              Values total) {
+  for (int64_t i = 0; i < count; ++i) {
+    Value block = b.add(first, i);
+    emitDots(tile, block, i);
+    total = emitScaled(tile, block, i, total);
+  }
+  return total;
+}
+
 Value AmxProduct::emitTile(Value columns, Value tile, Value result) {
   Values inits(rows, b.splat(kLanes, f32, 0));
-  Values total = b.loop(b.index(0), b.index(blocks), 1, inits,
-                        [&](Value block, ValueRange carried) {
-                          emitDots(tile, block);
-                          return emitScaled(tile, block, Values(carried));
-                        });
+  int64_t whole = blocks / kSlots * kSlots;
+  Values total =
+      b.loop(b.index(0), b.index(whole), kSlots, inits,
+             [&](Value block, ValueRange carried) {
+               return emitBlocks(tile, block, kSlots, Values(carried));
+             });
+  total = emitBlocks(tile, b.index(whole), blocks - whole, total);
   Value column = b.mul(columns, kLanes);
   for (int64_t i = 0; i < rows; ++i)
     result = b.write(total[i], result, {getRow(tile, b.index(i)), column},

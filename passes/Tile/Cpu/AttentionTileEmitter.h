@@ -38,8 +38,8 @@ public:
         headSize(getType(what.key).getShape().back()),
         valueSize(getType(what.value).getShape().back()),
         lanes(isPaired ? kKeys : countLanes(tile.getLanes())),
-        f32(b.getF32Type()),
-        bf16(b.getBF16Type()), queries(what.queries), keys(what.keys) {}
+        f32(b.getF32Type()), bf16(b.getBF16Type()), queries(what.queries),
+        keys(what.keys) {}
 
   Value emit(Value result);
 

@@ -136,6 +136,22 @@ static CpuProductAttr getTiledMatmul(QuantizedMatmulOp op,
                              target.lanes, Instruction::Tdpbsud);
 }
 
+/// Whether weights are packed as vpmaddubsw takes them: whole vectors of lanes
+/// of four bytes without signs.
+static bool isPackedForPairs(PackingAttr packing, int64_t lanes) {
+  return packing.getDepth() == 4 && packing.getColumns() % lanes == 0 &&
+         !packing.getIsSigned();
+}
+
+/// The instruction for products that are not cut into tiles.
+static Instruction getIntegerInstruction(PackingAttr packing,
+                                         const TargetInfo &target) {
+  bool isPaired = target.integerInstruction == Instruction::Vpmaddubsw;
+  if (!packing || (isPaired && !isPackedForPairs(packing, target.lanes)))
+    return Instruction::Widen;
+  return target.integerInstruction;
+}
+
 const CpuKernelEntry gist::kCpuQuantizedMatmulKernel = {
     .choose = [](func::FuncOp kernel, const TargetInfo &target,
                  const CpuChoices &) -> CpuTileInterface {
@@ -143,13 +159,13 @@ const CpuKernelEntry gist::kCpuQuantizedMatmulKernel = {
       if (CpuProductAttr tiled = getTiledMatmul(op, target))
         return tiled;
       PackingAttr packing = op.getPackedAttr();
-      return getMatmulTile(
-          kernel.getContext(), target, op.getType().getDimSize(1),
-          packing ? packing.getColumns() : 1,
-          op.getType().getDimSize(0) == 1
-              ? target.columnsOfOneRow
-              : target.integerShape.workgroupColumns,
-          packing ? target.integerInstruction : Instruction::Widen);
+      return getMatmulTile(kernel.getContext(), target,
+                           op.getType().getDimSize(1),
+                           packing ? packing.getColumns() : 1,
+                           op.getType().getDimSize(0) == 1
+                               ? target.columnsOfOneRow
+                               : target.integerShape.workgroupColumns,
+                           getIntegerInstruction(packing, target));
     },
     .distribute = distributeProduct,
     .verify = [](func::FuncOp kernel) -> LogicalResult {
@@ -157,12 +173,19 @@ const CpuKernelEntry gist::kCpuQuantizedMatmulKernel = {
         return failure();
       auto tile = cast<CpuProductAttr>(kernel->getAttr(kTileAttr));
       PackingAttr packing = findRoot<QuantizedMatmulOp>(kernel).getPackedAttr();
-      if (tile.getInstruction() != Instruction::Tdpbsud || !packing ||
-          isPackedForAmx(packing))
-        return success();
-      return kernel.emitError("expects weights packed 16 columns wide and 4 "
-                              "deep without signs for tdpbsud, got ")
-             << packing;
+      Instruction instruction = tile.getInstruction();
+      if (packing && instruction == Instruction::Tdpbsud &&
+          !isPackedForAmx(packing))
+        return kernel.emitError("expects weights packed 16 columns wide and 4 "
+                                "deep without signs for tdpbsud, got ")
+               << packing;
+      if (packing && instruction == Instruction::Vpmaddubsw &&
+          !isPackedForPairs(packing, tile.getLanes()))
+        return kernel.emitError("expects weights packed ")
+               << tile.getLanes()
+               << " columns wide and 4 deep without signs for vpmaddubsw, got "
+               << packing;
+      return success();
     },
 };
 

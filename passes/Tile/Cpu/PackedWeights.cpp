@@ -122,3 +122,33 @@ Value gist::createVpdpbusd(TileBuilder &b, Value sum, Value u, Value x) {
                                        ValueRange{sum, u, x})
       .getResult(0);
 }
+
+Value gist::readScaledSums(TileBuilder &b, Value values, Value row, Value block,
+                           Value scale, int64_t group, int64_t lanes,
+                           function_ref<Value(Value bytes)> addFours) {
+  Values sums;
+  Value first = b.mul(block, kBlock);
+  VectorType bytes = b.vectorOf(4 * lanes, b.getI8Type());
+  for (int64_t i = 0; i < group / 4; ++i) {
+    Value column = b.add(first, i * 4 * lanes);
+    sums.push_back(addFours(b.read(values, {row, column}, bytes)));
+  }
+  // Neighbours are added until a lane has a group.
+  SmallVector<int64_t> even, odd, repeated;
+  for (int64_t i = 0; i < lanes; ++i) {
+    even.push_back(2 * i);
+    odd.push_back(2 * i + 1);
+    repeated.push_back(i / (kBlock / group));
+  }
+  while (sums.size() > 1) {
+    Values next;
+    for (size_t i = 0; i < sums.size(); i += 2)
+      next.push_back(
+          arith::AddIOp::create(b, b.shuffle(sums[i], sums[i + 1], even),
+                                b.shuffle(sums[i], sums[i + 1], odd)));
+    sums = std::move(next);
+  }
+  Value numbers =
+      arith::SIToFPOp::create(b, b.vectorOf(lanes, b.getF32Type()), sums[0]);
+  return arith::MulFOp::create(b, numbers, b.shuffle(scale, scale, repeated));
+}

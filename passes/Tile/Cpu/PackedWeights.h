@@ -47,6 +47,14 @@ private:
 mlir::Value createVpdpbusd(TileBuilder &b, mlir::Value sum, mlir::Value u,
                            mlir::Value x);
 
+/// The sums of `lanes` groups of a row's values from `block` on, times the
+/// scales of their blocks. `addFours` gives a vector of bytes as sums of four.
+mlir::Value
+readScaledSums(TileBuilder &b, mlir::Value values, mlir::Value row,
+               mlir::Value block, mlir::Value scale, int64_t group,
+               int64_t lanes,
+               llvm::function_ref<mlir::Value(mlir::Value bytes)> addFours);
+
 } // namespace gist
 
 #endif // GIST_PASSES_TILE_CPU_PACKEDWEIGHTS_H

@@ -76,12 +76,17 @@ private:
 
   Value emitRows(Value first, int64_t rows, Value result);
   Value emitSums(Value first, int64_t rows);
+  Value emitSumsByLanes(Value first, int64_t rows);
   Value emitLanes(Value sums, Value group, Value first, int64_t rows,
                   Value result);
 
   Value readSum(Value row, Value block, int64_t group);
   Value readRow(Value row, Value block, int64_t step, int64_t lanes);
   Value dotFour(Value sum, Value u, Value x);
+  Value createPairs(Value u, Value x);
+  Value addPairs(Value a, Value c);
+  Value dotPairs(ArrayRef<Value> u, ArrayRef<Value> x);
+  Values dotGroup(Value row, Value block, int64_t firstStep, ArrayRef<Value> u);
   Value joinLanes(Values products);
   Value toFloat(Value integers);
 
@@ -355,6 +360,77 @@ Value Product::dotFour(Value sum, Value u, Value x) {
   return sum;
 }
 
+/// Bytes without a sign times bytes with one, pairs added in 16 bits (AVX2).
+Value Product::createPairs(Value u, Value x) {
+  int64_t bytes = cast<VectorType>(u.getType()).getNumElements();
+  StringRef name = bytes == 64 ? "llvm.x86.avx512.pmaddubs.w.512"
+                               : "llvm.x86.avx2.pmadd.ub.sw";
+  return LLVM::CallIntrinsicOp::create(b, b.vectorOf(bytes / 2, b.getI16Type()),
+                                       b.getStringAttr(name), ValueRange{u, x})
+      .getResult(0);
+}
+
+/// Products of 16 bits, pairs added in 32.
+Value Product::addPairs(Value a, Value c) {
+  int64_t words = cast<VectorType>(a.getType()).getNumElements();
+  StringRef name =
+      words == 32 ? "llvm.x86.avx512.pmaddw.d.512" : "llvm.x86.avx2.pmadd.wd";
+  return LLVM::CallIntrinsicOp::create(b, b.vectorOf(words / 2, i32),
+                                       b.getStringAttr(name), ValueRange{a, c})
+      .getResult(0);
+}
+
+/// The same as dotFour for all steps of a group. Weights of four bits and less
+/// stay below 2 * 15 * 127 in a step, and a block of eight steps below 2^15.
+/// Others are widened first, and a column has two lanes until the end.
+Value Product::dotPairs(ArrayRef<Value> u, ArrayRef<Value> x) {
+  int64_t bytes = cast<VectorType>(u[0].getType()).getNumElements();
+  VectorType words = b.vectorOf(bytes / 2, b.getI16Type());
+  if (packing.getBits() <= 4) {
+    Value total;
+    for (auto [a, c] : llvm::zip_equal(u, x)) {
+      Value pairs = createPairs(a, c);
+      total =
+          total ? arith::AddIOp::create(b, total, pairs).getResult() : pairs;
+    }
+    return addPairs(total, b.splat(bytes / 2, b.getI16Type(), 1));
+  }
+  Values halves(2, b.splat(bytes / 4, i32, 0));
+  for (auto [a, c] : llvm::zip_equal(u, x))
+    for (int64_t half = 0; half < 2; ++half) {
+      auto cut = [&](Value whole) {
+        return b.slice(whole, half * bytes / 2, bytes / 2);
+      };
+      halves[half] = arith::AddIOp::create(
+          b, halves[half],
+          addPairs(arith::ExtUIOp::create(b, words, cut(a)),
+                   arith::ExtSIOp::create(b, words, cut(c))));
+    }
+  SmallVector<int64_t> even, odd;
+  for (int64_t i = 0; i < bytes / 4; ++i) {
+    even.push_back(2 * i);
+    odd.push_back(2 * i + 1);
+  }
+  return arith::AddIOp::create(b, b.shuffle(halves[0], halves[1], even),
+                               b.shuffle(halves[0], halves[1], odd));
+}
+
+Values Product::dotGroup(Value row, Value block, int64_t firstStep,
+                         ArrayRef<Value> u) {
+  int64_t bytes = cast<VectorType>(u[0].getType()).getNumElements();
+  int64_t vectors = columns * packing.getDepth() / bytes;
+  Values x, products;
+  for (size_t step = 0; step < u.size() / vectors; ++step)
+    x.push_back(readRow(row, block, firstStep + step, bytes));
+  for (int64_t i = 0; i < vectors; ++i) {
+    Values column;
+    for (size_t step = 0; step < x.size(); ++step)
+      column.push_back(u[step * vectors + i]);
+    products.push_back(dotPairs(column, x));
+  }
+  return products;
+}
+
 /// One i32 per column from the lanes of a step's vectors.
 Value Product::joinLanes(Values products) {
   while (products.size() > 1) {
@@ -382,8 +458,43 @@ Value Product::joinLanes(Values products) {
   return lanes;
 }
 
+/// The scaled sums of rows as emitSums gives them, a vector of groups at a
+/// time; the last one overlaps the one before.
+Value Product::emitSumsByLanes(Value first, int64_t rows) {
+  int64_t lanes = tile.getLanes(), length = lanes / groups;
+  Value ones = b.splat(4 * lanes, i8, 1);
+  auto addFours = [&](Value bytes) {
+    return tile.getInstruction() == Instruction::Vpmaddubsw
+               ? addPairs(createPairs(ones, bytes),
+                          b.splat(2 * lanes, b.getI16Type(), 1))
+               : createVpdpbusd(b, b.splat(lanes, i32, 0), ones, bytes);
+  };
+  return b.loop(
+      b.index(0), b.index(llvm::divideCeil(blocks, length)), 1,
+      b.empty({rows, blocks * groups}, f32),
+      [&](Value part, ValueRange carried) {
+        Value sums = carried[0];
+        Value block = arith::MinSIOp::create(b, b.mul(part, length),
+                                             b.index(blocks - length));
+        for (int64_t row = 0; row < rows; ++row) {
+          Value source = b.add(first, row);
+          Value scale =
+              b.read(scales, {source, block}, b.vectorOf(length, f32));
+          sums = b.write(readScaledSums(b, values, source, block, scale,
+                                        packing.getGroup(), lanes, addFours),
+                         sums, {b.index(row), b.mul(block, groups)});
+        }
+        return Values{sums};
+      })[0];
+}
+
 /// The scaled sums of rows, f32 [row][block][group].
 Value Product::emitSums(Value first, int64_t rows) {
+  Instruction instruction = tile.getInstruction();
+  if ((instruction == Instruction::Vpdpbusd ||
+       instruction == Instruction::Vpmaddubsw) &&
+      tile.getLanes() >= 8 && blocks * groups >= tile.getLanes())
+    return emitSumsByLanes(first, rows);
   return b.loop(
       b.index(0), b.index(blocks), 1, b.empty({rows, blocks * groups}, f32),
       [&](Value block, ValueRange carried) {
@@ -415,11 +526,18 @@ Value Product::emitLanes(Value sums, Value group, Value first, int64_t rows,
           for (int64_t row = 0; row < rows; ++row) {
             Value at = b.add(first, row);
             Values products(vectors, b.splat(bytes / 4, i32, 0));
-            for (int64_t step = part * stepsPerGroup;
-                 step < (part + 1) * stepsPerGroup; ++step) {
-              Value x = readRow(at, block, step, bytes);
-              for (int64_t i = 0; i < vectors; ++i)
-                products[i] = dotFour(products[i], u[step * vectors + i], x);
+            if (tile.getInstruction() == Instruction::Vpmaddubsw) {
+              products =
+                  dotGroup(at, block, part * stepsPerGroup,
+                           ArrayRef(u).slice(part * stepsPerGroup * vectors,
+                                             stepsPerGroup * vectors));
+            } else {
+              for (int64_t step = part * stepsPerGroup;
+                   step < (part + 1) * stepsPerGroup; ++step) {
+                Value x = readRow(at, block, step, bytes);
+                for (int64_t i = 0; i < vectors; ++i)
+                  products[i] = dotFour(products[i], u[step * vectors + i], x);
+              }
             }
             Value d = arith::MulFOp::create(
                 b, scale.scale,

@@ -95,12 +95,6 @@ static void lowerAll(func::FuncOp kernel, bool isLast) {
 namespace {
 struct VectorizeTilesPass final
     : gist::impl::VectorizeTilesPassBase<VectorizeTilesPass> {
-  void getDependentDialects(DialectRegistry &registry) const override {
-    gist::impl::VectorizeTilesPassBase<
-        VectorizeTilesPass>::getDependentDialects(registry);
-    registry.insert<amx::AMXDialect, memref::MemRefDialect>();
-  }
-
   void runOnOperation() override {
     func::FuncOp kernel = getOperation();
     if (!isKernel(kernel))

@@ -59,3 +59,15 @@ func.func private @packing(%q: tensor<?x96xi8>, %s: tensor<?x3xf32>, %w: tensor<
       : tensor<?x96xi8>, tensor<?x3xf32>, tensor<2x3x160xi8> -> tensor<?x16xf32>
   return %y : tensor<?x16xf32>
 }
+
+// -----
+
+// expected-error @+1 {{expects weights packed 16 columns wide and 4 deep without signs for vpmaddubsw, got #gist.packing<columns = 8, depth = 4}}
+func.func private @pairs(%q: tensor<?x96xi8>, %s: tensor<?x3xf32>, %w: tensor<2x3x160xi8>, %out: tensor<?x16xf32>) -> tensor<?x16xf32>
+    attributes {gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>,
+                gist.tile = #gist.cpu_product<rows = 32, columns = 64, registers = [2, 16], lanes = 16, instruction = vpmaddubsw>} {
+  %y = gist.quantized_matmul %q, %s, %w format q4_1
+      packed <columns = 8, depth = 4, bits = 4, group = 32, scale_bits = 16, zero = 0, is_signed = false, has_min = true>
+      : tensor<?x96xi8>, tensor<?x3xf32>, tensor<2x3x160xi8> -> tensor<?x16xf32>
+  return %y : tensor<?x16xf32>
+}

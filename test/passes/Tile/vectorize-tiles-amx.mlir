@@ -1,11 +1,11 @@
 // RUN: gist-opt %s -split-input-file -gist-vectorize-tiles | FileCheck %s
 
 // Two groups of 16 in a block: a product of tiles for each, 16 deep, of integers
-// with a sign by ones without.
+// with a sign by ones without. Two blocks are taken in turns.
 // CHECK-LABEL: func private @groups
 // CHECK-DAG:     %[[ROWS:.*]] = memref.alloc() : memref<4x8x16x32xi8>
 // CHECK-DAG:     %[[COLUMNS:.*]] = memref.alloc() : memref<8x8x64xi8>
-// CHECK-DAG:     %[[DOTS:.*]] = memref.alloc() : memref<2x16x16xi32>
+// CHECK-DAG:     %[[DOTS:.*]] = memref.alloc() : memref<2x2x16x16xi32>
 // CHECK:         %[[X0:.*]] = amx.tile_load %[[ROWS]][{{.*}}] : memref<4x8x16x32xi8> into !amx.tile<16x16xi8>
 // CHECK-NEXT:    %[[U0:.*]] = amx.tile_load %[[COLUMNS]][{{.*}}] : memref<8x8x64xi8> into !amx.tile<4x64xi8>
 // CHECK-NEXT:    %[[Z0:.*]] = amx.tile_zero : !amx.tile<16x16xi32>
@@ -14,7 +14,11 @@
 // CHECK:         amx.tile_muli {{.*}} zext
 // CHECK-NEXT:    amx.tile_store %[[DOTS]]
 // CHECK-NOT:     amx.tile_muli
-// CHECK-COUNT-32: vector.load %[[DOTS]][{{.*}}] : memref<2x16x16xi32>, vector<16xi32>
+// CHECK-COUNT-32: vector.load %[[DOTS]][{{.*}}] : memref<2x2x16x16xi32>, vector<16xi32>
+// CHECK-NOT:     vector.load %[[DOTS]]
+// CHECK-COUNT-2: amx.tile_muli
+// CHECK-NOT:     amx.tile_muli
+// CHECK-COUNT-32: vector.load %[[DOTS]][{{.*}}] : memref<2x2x16x16xi32>, vector<16xi32>
 // CHECK-NOT:     vector.load %[[DOTS]]
 func.func private @groups(%q: tensor<64x256xi8>, %s: tensor<64x8xf32>, %w: tensor<2x8x640xi8>, %out: tensor<64x32xf32>) -> tensor<64x32xf32>
     attributes {gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>,

@@ -4,7 +4,8 @@
 // Tiles are configured once. A block of 32 is one product of tiles, whose 16 rows
 // of integers are read from where the tile was stored: each is converted and
 // multiplied with its row's scale times those of the columns, and the row's sum
-// with the columns' minima. Accumulators stay in registers.
+// with the columns' minima. Two blocks are taken in turns. Accumulators stay in
+// registers.
 // CHECK-LABEL: matmul:
 // CHECK-NOT:     tileloadd
 // CHECK:         ldtilecfg
@@ -14,6 +15,10 @@
 // CHECK-NEXT:    tdpbsud {{.*}}, [[SUM]]
 // CHECK-NEXT:    tilestored [[SUM]],
 // CHECK-NOT:     {{Spill|Reload}}
+// CHECK-COUNT-16: vcvtdq2ps {{[0-9]*}}(%rsp), %zmm
+// CHECK-NOT:     {{vcvtdq2ps|Spill|Reload}}
+// CHECK:         tdpbsud
+// CHECK-NEXT:    tilestored
 // CHECK-COUNT-16: vcvtdq2ps {{[0-9]*}}(%rsp), %zmm
 // CHECK-NOT:     {{vcvtdq2ps|Spill|Reload}}
 // CHECK:         jne

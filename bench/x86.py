@@ -1,0 +1,307 @@
+#!/usr/bin/env python3
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What bench/x86.sh packs here, runs on an x86-64 machine, and draws. `run` needs
+no package there, but numpy for the cases of single kernels."""
+
+import argparse
+import ctypes
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+# Name: LLVM's CPU and features.
+CODES = {
+    "AVX2": ("x86-64-v3", ""),
+    "AVX-512 VNNI": ("x86-64-v4", "+avx512vnni"),
+    "AMX": ("x86-64-v4", "+avx512vnni,+amx-tile,+amx-int8"),
+}
+TRIPLE = "x86_64-linux-gnu"
+PROMPTS = ["The capital of France is", "def fibonacci(n):\n    ", "1, 1, 2, 3, 5, 8,"]
+SAID = 32  # Tokens compared after each prompt.
+TEXT_TOKENS = 2048  # Tokens of the text whose perplexity is compared.
+THREADS = [1, 2, 4, 8, 16, 32, 64]
+COMPARED = [2, 8]  # Threads at which llama.cpp runs too, in turns.
+ROUNDS = 3
+
+
+def call(*command, **options):
+    return subprocess.run(list(map(str, command)), check=True, capture_output=True,
+                          text=True, **options).stdout
+
+
+def slug(name):
+    return name.lower().replace(" ", "-")
+
+
+# ----------------------------------------------------------------------------
+# Here
+# ----------------------------------------------------------------------------
+
+
+def pack_kernels(options, folder):
+    """Products in every format and code, with random weights and their result."""
+    sys.path[:0] = [str(Path(__file__).parents[1] / "test" / part)
+                    for part in ("", "numeric")]
+    import cpu_kernels as cpu
+    import numpy as np
+    from reference.quantization import dequantize, quantize_activation
+
+    gist_opt = options.build / "bin/gist-opt"
+    cases = []
+    for code, (name, features) in CODES.items():
+        packing = "avx2" if code == "AVX2" else "avx512"
+        target = f"-gist-tile=triple={TRIPLE} cpu={name}"
+        target += f" features={features}" if features else ""
+        for block, n, k in [("q4_1", 192, 576), ("q4_0", 44, 96), ("q8_0", 131, 288),
+                            ("q3_1", 30, 64), ("q2_1", 192, 96), ("q4_k", 96, 256),
+                            ("q6_k", 96, 256)]:
+            rng = np.random.default_rng(n)
+            key = f"{slug(code)}-{block}"
+            lowered = call(gist_opt, "-", target, "-gist-cpu",
+                           f"-gist-write-cpu-code=output={folder / key}.so",
+                           input=cpu.quantized_matmul(block, n, k, packing))
+            if block in ("q4_k", "q6_k"):
+                w, packed = cpu.random_packed(rng, block, n, k, packing)
+            else:
+                blocks = cpu.random_blocks(rng, block, n, k)
+                packed, w = cpu.pack(blocks, block, packing), dequantize(blocks, block)
+            q, s = quantize_activation(rng.standard_normal((133, k)).astype(np.float32))
+            x = q.reshape(133, -1, 32) * s[..., None].astype(np.float64)
+            np.savez(folder / f"{key}.npz", q=q, s=s, w=packed,
+                     y=(x.reshape(133, k) @ w.T))
+            reader = cpu.Kernels.__new__(cpu.Kernels)
+            reader._read_grids(lowered)
+            grids = {tokens: reader._grid("matmul", [tokens] * 3)
+                     for tokens in (1, 5, 16, 133)}
+            cases.append({"code": code, "file": key, "grids": grids})
+    return cases
+
+
+def pack(options):
+    folder = options.output
+    compiler, runner = (options.build / "bin" / name for name in ("gist-compile", "gist-run"))
+    shutil.copy(__file__, folder)
+    shutil.copy(options.model, folder / "model.gguf")
+    shutil.copy(Path(__file__).parents[1] / "LICENSE", folder / "text.txt")
+    if options.gist_run:
+        shutil.copy(options.gist_run, folder / "gist-run")
+    context = ("--context", max(TEXT_TOKENS, 1024))
+    for code, (name, features) in CODES.items():
+        call(compiler, options.model, "-o", folder / f"{slug(code)}.gist", *context,
+             f"--triple={TRIPLE}", f"--cpu={name}", f"--features={features}")
+    call(compiler, options.model, "-o", folder / "f32.gist", *context, f"--triple={TRIPLE}",
+         "--cpu=x86-64-v3", "--compute=f32")
+    native = folder / "native.gist"
+    call(compiler, options.model, "-o", native, *context)
+    expected = {"perplexity": perplexity(runner, native, folder / "text.txt"),
+                "said": [say(runner, native, prompt) for prompt in PROMPTS]}
+    native.unlink()
+    cases = pack_kernels(options, folder)
+    (folder / "expected.json").write_text(json.dumps({"model": expected, "kernels": cases}))
+
+
+# ----------------------------------------------------------------------------
+# Both
+# ----------------------------------------------------------------------------
+
+
+def perplexity(runner, module, text, *more):
+    out = call(runner, "eval", module, "--text", text, "--max-tokens", TEXT_TOKENS, "--json",
+               *more)
+    return json.loads(out)["windows"]["perplexity"]
+
+
+def say(runner, module, prompt):
+    return call(runner, "generate", module, "-p", prompt, "-n", SAID, "--ignore-end",
+                "--print-tokens").split()
+
+
+# ----------------------------------------------------------------------------
+# There
+# ----------------------------------------------------------------------------
+
+
+def allow_tiles():
+    """Asks Linux for the state of AMX, for kernels that are called from here."""
+    arch_prctl, request, tile_data = 158, 0x1023, 18
+    ctypes.CDLL(None).syscall(arch_prctl, request, tile_data)
+
+
+def check_kernels(folder, cases, code):
+    """How many cases of `code` are right, of how many."""
+    import numpy as np
+
+    allow_tiles()
+    right = total = 0
+    for case in cases:
+        if case["code"] != code:
+            continue
+        library = ctypes.CDLL(str(folder / f"{case['file']}.so"))
+        data = np.load(folder / f"{case['file']}.npz")
+        library.matmul.argtypes = [ctypes.c_void_p] + [ctypes.c_int64] * 3
+        for tokens, grid in case["grids"].items():
+            rows = int(tokens)
+            q, s, w = (np.ascontiguousarray(data[name]) for name in "qsw")
+            y = np.full((len(q), data["y"].shape[1]), np.nan, np.float32)
+            slots = (ctypes.c_uint64 * 7)(*(a.ctypes.data for a in (q, s, w, y)), *[rows] * 3)
+            for i in range(grid[0]):
+                for j in range(grid[1]):
+                    library.matmul(slots, i, j, 0)
+            close = np.abs(y[:rows] - data["y"][:rows]) <= 2e-5 * np.abs(data["y"]).max()
+            total += 1
+            right += bool(close.all() and np.isnan(y[rows:]).all())
+    return f"{right} of {total}"
+
+
+def build_runner(folder):
+    if (folder / "gist-run").exists():
+        return folder / "gist-run"
+    call("cmake", "-S", folder / "source", "-B", folder / "build", "-DGIST_RUNTIME_ONLY=ON",
+         "-DGIST_BUILD_TESTS=OFF", "-DCMAKE_BUILD_TYPE=Release")
+    call("cmake", "--build", folder / "build", "--target", "gist-run", "-j", os.cpu_count())
+    return folder / "build/bin/gist-run"
+
+
+def rates(runner, module, threads):
+    """Tokens per second of prefill and decode."""
+    out = json.loads(call(runner, "bench", module, "-t", threads, "-c", 1024, "-p", 512,
+                          "-n", 128, "-r", 3, "--format", "json"))
+    return [test["tokens_per_second"] for test in out["tests"]]
+
+
+def peer_rates(program, model, threads):
+    out = json.loads(call(program, "-m", model, "-t", threads, "-p", 512, "-n", 128, "-r", 3,
+                          "-fa", 1, "-o", "json"))
+    return [test["avg_ts"] for test in out]
+
+
+def run(options):
+    folder = Path(__file__).parent
+    expected = json.loads((folder / "expected.json").read_text())
+    runner = build_runner(folder)
+    cores = len(os.sched_getaffinity(0))
+    result = {"cpu": call("sh", "-c", "grep -m1 'model name' /proc/cpuinfo").split(":")[1].strip(),
+              "cores": cores, "codes": {}, "rates": []}
+    f32 = perplexity(runner, folder / "f32.gist", folder / "text.txt")
+    print(f"{result['cpu']}, {cores} cores\n")
+    print("| code | kernels right | perplexity | of f32 | of where it was packed | equal tokens |")
+    print("|---|---:|---:|---:|---:|---:|")
+    for code in CODES:
+        module = folder / f"{slug(code)}.gist"
+        try:
+            found = perplexity(runner, module, folder / "text.txt")
+        except subprocess.CalledProcessError as error:
+            print(f"| {code} | not run: {error.stderr.strip().splitlines()[-1]} |")
+            continue
+        try:
+            kernels = check_kernels(folder, expected["kernels"], code)
+        except ImportError:
+            kernels = "no numpy"
+        said = [say(runner, module, prompt) for prompt in PROMPTS]
+        same = sum(a == b for ours, theirs in zip(said, expected["model"]["said"])
+                   for a, b in zip(ours, theirs))
+        row = {"kernels": kernels, "perplexity": found, "of_f32": found / f32,
+               "of_packed": found / expected["model"]["perplexity"],
+               "equal": f"{same} of {SAID * len(PROMPTS)}"}
+        result["codes"][code] = row
+        print(f"| {code} | {kernels} | {found:.4f} | {row['of_f32']:.4f} | "
+              f"{row['of_packed']:.4f} | {row['equal']} |", flush=True)
+    peer = os.environ.get("LLAMA_BENCH") or shutil.which("llama-bench")
+    measure(result, runner, folder, peer)
+    (folder / "result.json").write_text(json.dumps(result, indent=1))
+
+
+def measure(result, runner, folder, peer):
+    engines = {code: lambda t, m=folder / f"{slug(code)}.gist": rates(runner, m, t)
+               for code in result["codes"]}
+    if peer:
+        engines["llama.cpp"] = lambda t: peer_rates(peer, folder / "model.gguf", t)
+    else:
+        print("\nllama.cpp is left out: llama-bench is not in PATH; LLAMA_BENCH may name it")
+    print("\n| threads | engine | prefill 512 | decode 128 |\n|---:|---|---:|---:|")
+    for threads in [t for t in THREADS if t <= result["cores"]]:
+        found = {}
+        for _ in range(ROUNDS if threads in COMPARED else 1):
+            for name, engine in engines.items():
+                found.setdefault(name, []).append(engine(threads))
+        for name, rounds in found.items():
+            prefill, decode = (statistics.median(r[i] for r in rounds) for i in (0, 1))
+            result["rates"].append({"engine": name, "threads": threads, "prefill": prefill,
+                                    "decode": decode})
+            print(f"| {threads} | {name} | {prefill:.0f} | {decode:.0f} |", flush=True)
+
+
+# ----------------------------------------------------------------------------
+# The drawing
+# ----------------------------------------------------------------------------
+
+COLOURS = ["#4269d0", "#efb118", "#ff725c", "#6cc5b0"]
+
+
+def plot(options):
+    """Tokens per second over threads, both axes logarithmic; thin lines are what
+    the first engine would do if threads added up."""
+    from math import log2
+
+    result = json.loads(options.result.read_text())
+    names = list(dict.fromkeys(row["engine"] for row in result["rates"]))
+    width, height, left, bottom, top = 420, 300, 56, 260, 30
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * width} {height}" '
+           'font-family="sans-serif" font-size="11">']
+    for panel, kind in enumerate(("prefill", "decode")):
+        x0 = panel * width
+        values = [row[kind] for row in result["rates"]]
+        most = max(row["threads"] for row in result["rates"])
+        low, high = log2(min(values)) // 1, log2(max(values)) // 1 + 1
+
+        def place(threads, rate):
+            x = x0 + left + log2(threads) / max(1, log2(most)) * (width - left - 90)
+            return x, bottom - (log2(rate) - low) / (high - low) * (bottom - top)
+
+        out.append(f'<text x="{x0 + left}" y="18">{kind}, tokens/s over threads</text>')
+        for power in range(int(low), int(high) + 1):
+            y = place(1, 2 ** power)[1]
+            out.append(f'<path d="M{x0 + left},{y:.0f}H{x0 + width - 90}" stroke="#ddd"/>'
+                       f'<text x="{x0 + left - 6}" y="{y + 4:.0f}" text-anchor="end">{2 ** power}</text>')
+        for threads in [t for t in THREADS if t <= most]:
+            x = place(threads, 2 ** low)[0]
+            out.append(f'<text x="{x:.0f}" y="{bottom + 16}" text-anchor="middle">{threads}</text>')
+        for limit in result.get("roofline", []):
+            if limit["kind"] == kind:
+                line = " ".join("{:.1f},{:.1f}".format(*place(t, min(r, 2 ** high)))
+                                for t, r in limit["points"])
+                out.append(f'<polyline points="{line}" fill="none" stroke="#999" '
+                           f'stroke-dasharray="4 3"/>')
+        for colour, name in zip(COLOURS, names):
+            rows = [row for row in result["rates"] if row["engine"] == name]
+            places = [place(row["threads"], row[kind]) for row in rows]
+            line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+            out.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>')
+            x, y = places[-1]
+            out.append(f'<text x="{x + 5:.0f}" y="{y + 4:.0f}" fill="{colour}">{name}</text>')
+    options.output.write_text("\n".join(out) + "\n</svg>\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    packing = commands.add_parser("pack")
+    packing.add_argument("--build", required=True, type=Path)
+    packing.add_argument("--model", required=True, type=Path)
+    packing.add_argument("--gist-run", type=Path, help="of this machine's other architecture")
+    packing.add_argument("--output", required=True, type=Path)
+    commands.add_parser("run")
+    drawing = commands.add_parser("plot")
+    drawing.add_argument("result", type=Path)
+    drawing.add_argument("-o", "--output", required=True, type=Path)
+    options = parser.parse_args()
+    {"pack": pack, "run": run, "plot": plot}[options.command](options)
+
+
+if __name__ == "__main__":
+    main()
