@@ -276,6 +276,10 @@ Attention::State Attention::emitRows(Value row, int64_t rows, const Step &keys,
           return Values{arith::MaxNumFOp::create(
               b, carried[0], b.read(p, {line, key}, b.vectorOf(width, f32)))};
         })[0];
+    // Left alone, LLVM takes the lanes one after the other.
+    for (int64_t half = width / 2; isWide() && half >= kKeys; half /= 2)
+      largest = arith::MaxNumFOp::create(b, b.slice(largest, 0, half),
+                                         b.slice(largest, half, half));
     Value top = vector::ReductionOp::create(b, vector::CombiningKind::MAXNUMF,
                                             largest, old);
     // Nothing seen yet: any finite number will do in place of -infinity.

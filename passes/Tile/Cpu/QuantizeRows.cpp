@@ -17,15 +17,20 @@ static constexpr int64_t kBlock = PackingAttr::kBlock;
 
 /// Quantises the block at `row`, `block`; carries values and scales.
 static Values emitBlock(TileBuilder &b, Value input, Value row, Value block,
-                        ValueRange carried) {
+                        int64_t lanes, ValueRange carried) {
   Type f32 = b.getF32Type();
   auto constant = [&](double value) -> Value {
     return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
   };
   Value column = b.mul(block, kBlock);
   Value x = b.read(input, {row, column}, b.vectorOf(kBlock, f32));
-  Value largest = vector::ReductionOp::create(b, vector::CombiningKind::MAXNUMF,
-                                              math::AbsFOp::create(b, x));
+  Value sizes = math::AbsFOp::create(b, x);
+  // For x86 LLVM would take the lanes one after the other.
+  for (int64_t half = kBlock / 2; lanes > 4 && half >= 4; half /= 2)
+    sizes = arith::MaxNumFOp::create(b, b.slice(sizes, 0, half),
+                                     b.slice(sizes, half, half));
+  Value largest =
+      vector::ReductionOp::create(b, vector::CombiningKind::MAXNUMF, sizes);
   Value isZero =
       arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, largest, constant(0));
   Value inverse = arith::SelectOp::create(
@@ -46,6 +51,8 @@ LogicalResult gist::lowerQuantizeRows(RewriterBase &rewriter,
   TileBuilder b(op.getLoc(), rewriter);
   Value input = op.getInput();
   Value rows = b.size(input, 0);
+  auto tile = dyn_cast_or_null<CpuTileInterface>(getKernelTile(op));
+  int64_t lanes = tile ? tile.getLanes() : 4;
   Value blocks = b.index(op.getScales().getType().getDimSize(1));
   Values empty;
   for (Value result : op.getResults()) {
@@ -60,7 +67,7 @@ LogicalResult gist::lowerQuantizeRows(RewriterBase &rewriter,
       b.loop(b.index(0), rows, 1, empty, [&](Value row, ValueRange carried) {
         return b.loop(b.index(0), blocks, 1, carried,
                       [&](Value block, ValueRange inner) {
-                        return emitBlock(b, input, row, block, inner);
+                        return emitBlock(b, input, row, block, lanes, inner);
                       });
       });
   rewriter.replaceOp(op, results);

@@ -10,18 +10,19 @@
 // CHECK-NOT:     tileloadd
 // CHECK:         ldtilecfg
 // CHECK:         tileloadd
-// CHECK-NEXT:    tileloadd
-// CHECK-NEXT:    tilezero [[SUM:%tmm[0-7]]]
+// CHECK:         tileloadd
+// CHECK:         tilezero [[SUM:%tmm[0-7]]]
 // CHECK-NEXT:    tdpbsud {{.*}}, [[SUM]]
-// CHECK-NEXT:    tilestored [[SUM]],
+// CHECK:         tilestored [[SUM]],
 // CHECK-NOT:     {{Spill|Reload}}
 // CHECK-COUNT-16: vcvtdq2ps {{[0-9]*}}(%rsp), %zmm
 // CHECK-NOT:     {{vcvtdq2ps|Spill|Reload}}
 // CHECK:         tdpbsud
-// CHECK-NEXT:    tilestored
+// CHECK:         tilestored
+// CHECK-NOT:     {{Spill|Reload}}
 // CHECK-COUNT-16: vcvtdq2ps {{[0-9]*}}(%rsp), %zmm
 // CHECK-NOT:     {{vcvtdq2ps|Spill|Reload}}
-// CHECK:         jne
+// CHECK:         jb
 // CHECK-NOT:     {{tdpbsud|ldtilecfg}}
 // CHECK:         tilerelease
 // CHECK:         .size matmul
