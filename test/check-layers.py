@@ -49,6 +49,7 @@ LAYERS = [
     "passes/Driver",
     # Tools, and the libraries that several of them share.
     "tools/running",
+    "tools/planning/texts",  # string literals
     "tools/planning",
     "tools/report",
     "tools/simulator",

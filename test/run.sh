@@ -17,8 +17,8 @@ esac
 
 install_packages "${gist_build_packages[@]}" "${gist_test_packages[@]}"
 if $full; then
-  # Another machine's code, in an emulator.
-  install_packages g++-x86-64-linux-gnu qemu-user
+  # Another machine's code, in an emulator; a browser for pages.
+  install_packages g++-x86-64-linux-gnu qemu-user chromium
 fi
 python_environment build/python test/requirements.txt
 python=$PWD/build/python/bin/python3
@@ -80,6 +80,11 @@ if $full; then
     test/integration/test_real_models.py test/integration/test_perplexity.py \
     test/integration/test_selections.py
   suite "python, whole" bash test/python/run.sh build/dev --whole
+  suite "pages in a browser" env PATH="$PWD/build/dev/bin:$PATH" \
+    "$python" -m pytest -q -p no:cacheprovider test/integration/test_report_browser.py
+  suite "from a model to a plan" env PATH="$PWD/build/dev/bin:$PATH" \
+    GIST_SMOLLM2_GGUF="$smollm2" \
+    "$python" -m pytest -q -p no:cacheprovider test/integration/test_plan_journey.py
   suite "x86-64" bash test/x86-64.sh build/dev "$python"
   suite "gfx942-sim, full" env GFX942_SIM="$PWD/build/dev/bin/gfx942-sim" \
     GIST_HIP_SIM="$PWD/build/dev/lib/libgist-hip-sim.so" \

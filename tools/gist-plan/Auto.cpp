@@ -59,6 +59,7 @@ private:
   Status readModel();
   Status checkFolder();
   Status writeTexts();
+  Status writeMixed();
   Status compileWide();
   /// How many seconds a token takes, and how many heads there are.
   Status measurePace();
@@ -171,6 +172,30 @@ Status AutoPlan::writeTexts() {
   return {};
 }
 
+/// Pieces of all texts in turn, for the calibration: one short sequence then
+/// has something of each.
+Status AutoPlan::writeMixed() {
+  if (fs::is_regular_file(file("mixed.txt")))
+    return {};
+  constexpr size_t kPiece = 800; // characters, about 200 tokens
+  std::vector<std::string> texts(options.texts.size());
+  for (size_t i = 0; i < texts.size(); ++i)
+    GIST_TRY(run::readText(options.texts[i], texts[i]));
+  std::string mixed;
+  std::vector<size_t> places(texts.size());
+  // As long as every text has a piece left.
+  for (bool isLeft = true; isLeft;)
+    for (size_t i = 0; i < texts.size(); ++i) {
+      // A piece ends with a line.
+      size_t end = texts[i].find('\n', places[i] + kPiece);
+      end = end == std::string::npos ? texts[i].size() : end + 1;
+      mixed.append(texts[i], places[i], end - places[i]);
+      places[i] = end;
+      isLeft &= end < texts[i].size();
+    }
+  return writeWhole(file("mixed.txt"), mixed);
+}
+
 Status AutoPlan::prepare() {
   GIST_TRY(readModel());
   if (!targetOfDevice(options.device))
@@ -189,7 +214,8 @@ Status AutoPlan::prepare() {
   if (options.folder.empty())
     options.folder = fs::path(options.model).stem().string() + "-plan";
   GIST_TRY(checkFolder());
-  return writeTexts();
+  GIST_TRY(writeTexts());
+  return writeMixed();
 }
 
 /// Weights stay where they are, where they can be used as they are.
@@ -238,8 +264,7 @@ Status AutoPlan::measurePace() {
   heads = prober.module().shape.heads();
   std::vector<int32_t> tokens;
   GIST_TRY(readTokens(prober, options.texts.front(), tokens));
-  tokens.resize(static_cast<size_t>(
-      std::min<int64_t>(static_cast<int64_t>(tokens.size()), 2 * block())));
+  tokens.resize(std::min(tokens.size(), static_cast<size_t>(2 * block())));
   Plan dense;
   dense.block = prober.module().block;
   dense.layers.assign(static_cast<size_t>(prober.module().shape.layers),
@@ -288,14 +313,14 @@ Status AutoPlan::calibrate() {
   double share = 0.55 * std::max(0.0, limit.left() - secondsOfComparison());
   CalibratorOptions calibrator;
   calibrator.model = wide();
-  calibrator.texts = options.texts;
+  calibrator.texts = {file("mixed.txt")};
   calibrator.candidates = makeCandidates(block());
   calibrator.output = file("calibration.json");
   calibrator.wantsSelections = false;
-  // As long as sequences may be for half of the candidates to be measured.
-  calibrator.tokens = 4 * block();
-  auto runs = static_cast<double>(heads) * 2 *
-              static_cast<double>(options.texts.size());
+  // As long as sequences may be for half of the candidates to be measured. Half
+  // of one is text, of which a window must not be most.
+  calibrator.tokens = 8 * block();
+  auto runs = static_cast<double>(heads) * 2;
   while (2 * calibrator.tokens <= length() &&
          2 * static_cast<double>(calibrator.tokens) * secondsOfToken * runs <
              share)
@@ -319,9 +344,11 @@ Status AutoPlan::solve() {
   solve.model = wide();
   solve.planner.quality = options.quality;
   solve.calibration = file("calibration.json");
+  solve.texts = options.texts;
   solve.output = file("plan.json");
   solve.lengths = {length()};
   solve.tokensOfTerm = length();
+  solve.keepsTrials = true; // for a run with another quality or more time
   if (options.seconds > 0)
     solve.seconds = std::max(1.0, limit.left() - secondsOfComparison());
   return runSolve(solve);

@@ -174,6 +174,7 @@ Status plan::runSolve(const SolveOptions &options) {
   heldOut.trials = &trials;
   heldOut.tokensOfTerm = options.tokensOfTerm;
   GIST_TRY(heldOut.open(pool, options.heldOut, lengths));
+  planner.texts = options.texts;
   planner.measureTermsOn(options.tokensOfTerm);
   // The model as it is, and then the plan.
   planner.tokensAfter = 2 * heldOut.countTokens();
@@ -199,6 +200,8 @@ Status plan::runSolve(const SolveOptions &options) {
                           toJson(planner.contract(), measured), heldOutRows));
   GIST_TRY(writeWhole(options.output, text));
   if (planner.isComplete() && !limit.hasStopped()) {
+    if (options.keepsTrials)
+      return trials.write();
     trials.remove();
     return {};
   }

@@ -17,11 +17,13 @@ struct SolveOptions {
   run::ModelOptions model;
   PlannerOptions planner;
   std::string calibration, output;
+  std::vector<std::string> texts; ///< empty: those of the calibration
   std::vector<std::string> heldOut;
   std::vector<int64_t> lengths; ///< empty: up to the context
   int64_t tokensOfTerm = 4096;  ///< as Contract::tokensOfTerm
   unsigned sessions = 1;
-  double seconds = 0; ///< after which the best plan so far is the plan
+  double seconds = 0;       ///< after which the best plan so far is the plan
+  bool keepsTrials = false; ///< also when the search is done
 };
 
 /// Searches a plan and writes it. What was measured is in OUTPUT.partial while

@@ -98,7 +98,8 @@ double Planner::spend(const std::vector<HeadRun> &runs,
   for (size_t text = 0; text < runs.size(); ++text)
     sum += loss(text);
   double mean = sum / static_cast<double>(runs.size());
-  return (loss(term.text) + mean) / 2;
+  // Other texts than those of the calibration lose what these do.
+  return texts.empty() ? (loss(term.text) + mean) / 2 : mean;
 }
 
 void Planner::collectOptions() {
@@ -202,8 +203,9 @@ Status Planner::search() {
   for (int step = 0; step < kSteps; ++step) {
     GIST_TRY(measure(choose(factor), trial));
     (trial.share <= 1 ? low : high) = factor;
+    // Far too much is not come down from in small steps.
     factor = high == 0  ? low * 1.6
-             : low == 0 ? high / 1.6
+             : low == 0 ? high / std::clamp(trial.share, 1.6, 4.0)
                         : std::sqrt(low * high);
   }
   return {};
@@ -378,9 +380,10 @@ Status Planner::searchAll() {
 
 Status Planner::solve(const std::vector<int64_t> &lengths, Plan &plan,
                       Measurement &measured) {
-  std::vector<std::string> paths;
-  for (const CalibrationText &text : calibration.texts)
-    paths.push_back(text.path);
+  std::vector<std::string> paths = texts;
+  if (paths.empty())
+    for (const CalibrationText &text : calibration.texts)
+      paths.push_back(text.path);
   GIST_TRY(terms.open(pool, paths, lengths));
   collectOptions();
   best.work = 2;

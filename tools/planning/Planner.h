@@ -47,6 +47,8 @@ public:
   /// Why the calibration is not of this model, or ok.
   Status check() const;
 
+  /// Texts that plans are measured on; empty: those of the calibration.
+  std::vector<std::string> texts;
   /// Tokens that are measured after the search, for which time is kept.
   size_t tokensAfter = 0;
   /// As Contract::tokensOfTerm.

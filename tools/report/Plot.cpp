@@ -250,8 +250,8 @@ static std::string drawAxes(const Plot &plot, const Scale &x, const Scale &y) {
   }
   svg += textAt((kLeft + right) / 2, kHeight - 10, "middle", plot.x.label);
   double middle = (kTop + bottom) / 2;
-  svg += textAt(14, middle, "middle", plot.y.label,
-                " transform=\"rotate(-90 14 " + at(middle) + ")\"");
+  svg += textAt(20, middle, "middle", plot.y.label,
+                " transform=\"rotate(-90 20 " + at(middle) + ")\"");
   return svg;
 }
 
