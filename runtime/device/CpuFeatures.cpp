@@ -11,60 +11,77 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/device/CpuFeatures.h"
+#include "runtime/format/CpuFeatures.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <utility>
 
 #if defined(__aarch64__)
 #include <sys/auxv.h>
+#elif defined(__x86_64__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 using namespace gist;
-
-namespace {
-struct Feature {
-  const char *name;
-  bool present;
-};
-} // namespace
 
 #if defined(__aarch64__)
 
 const char *gist::hostArchitecture() { return "aarch64"; }
 
-static std::vector<Feature> features() {
-  const unsigned long words[] = {::getauxval(AT_HWCAP), ::getauxval(AT_HWCAP2)};
-  return {
-#define GIST_AARCH64_FEATURE(name, word, bits)                                 \
-  {name, (words[(word) - 1] & (bits)) == (bits)},
-#include "runtime/format/CpuFeatures.def"
-  };
+std::vector<std::string> gist::hostCpuFeatures() {
+  // Older headers lack the name of the third word.
+  constexpr unsigned long kHwcap3 = 29;
+  return featuresOf(HwcapWords{::getauxval(AT_HWCAP), ::getauxval(AT_HWCAP2),
+                               ::getauxval(kHwcap3)});
 }
+
+static Status askForTiles() { return {}; }
 
 #elif defined(__x86_64__)
 
 const char *gist::hostArchitecture() { return "x86_64"; }
 
-static std::vector<Feature> features() {
-  __builtin_cpu_init();
-  return {
-#define GIST_X86_64_FEATURE(name) {name, __builtin_cpu_supports(name) != 0},
-#include "runtime/format/CpuFeatures.def"
+/// The registers that the operating system saves; 0 where it does not say.
+static uint64_t savedStates() {
+  constexpr unsigned kOsXsave = 1u << 27;
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || (ecx & kOsXsave) == 0)
+    return 0;
+  asm volatile("xgetbv" : "=a"(eax), "=d"(edx) : "c"(0));
+  return uint64_t{edx} << 32 | eax;
+}
+
+std::vector<std::string> gist::hostCpuFeatures() {
+  X86Cpu cpu;
+  cpu.cpuid = [](uint32_t leaf, uint32_t subleaf) {
+    X86Cpu::Registers words = {};
+    __cpuid_count(leaf, subleaf, words[0], words[1], words[2], words[3]);
+    return words;
   };
+  cpu.states = savedStates();
+  return featuresOf(cpu);
+}
+
+/// Asks Linux to save the tiles of this process' threads. It does not by
+/// itself, because they are large, and the first instruction would be a fault.
+static Status askForTiles() {
+  constexpr long kRequestPermission = 0x1023; // ARCH_REQ_XCOMP_PERM
+  if (::syscall(SYS_arch_prctl, kRequestPermission, kTileDataNumber) == 0)
+    return {};
+  return Status::error(Code::Unsupported,
+                       "needs AMX (amx-tile), which the operating system does "
+                       "not allow this process to use: %s",
+                       std::strerror(errno));
 }
 
 #else
 #error "Gist runs on aarch64 and x86-64"
 #endif
-
-std::vector<std::string> gist::hostCpuFeatures() {
-  std::vector<std::string> names;
-  for (const Feature &feature : features())
-    if (feature.present)
-      names.emplace_back(feature.name);
-  return names;
-}
 
 /// ARM kernels give numbers instead of a name.
 static const char *armCoreName(const std::string &part) {
@@ -103,7 +120,10 @@ Status gist::checkCpuFeatures(const std::vector<std::string> &required) {
     if (std::find(present.begin(), present.end(), name) == present.end())
       missing += (missing.empty() ? "" : ", ") + name;
   if (missing.empty())
-    return {};
+    return std::find(required.begin(), required.end(), "amx-tile") ==
+                   required.end()
+               ? Status()
+               : askForTiles();
   return Status::error(Code::Unsupported,
                        "needs CPU features that %s does not have: %s",
                        hostCpuName().c_str(), missing.c_str());

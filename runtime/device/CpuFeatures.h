@@ -26,7 +26,9 @@ std::string hostCpuName();
 std::vector<std::string> hostCpuFeatures();
 
 /// Ok when the CPU has all of them; otherwise a sentence that names those
-/// missing. A name this runtime does not know counts as missing.
+/// missing. A name this runtime does not know counts as missing. For AMX it
+/// also asks the operating system's permission, which lasts as long as the
+/// process.
 Status checkCpuFeatures(const std::vector<std::string> &required);
 
 } // namespace gist

@@ -4,12 +4,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The names, and how a CPU's own words become names. Nothing here asks the
+// running CPU, so that every machine can be tested on any other.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef GIST_RUNTIME_FORMAT_CPUFEATURES_H
 #define GIST_RUNTIME_FORMAT_CPUFEATURES_H
 
+#include <array>
+#include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace gist {
 
@@ -17,6 +27,29 @@ namespace gist {
 /// "x86_64", may require; none for others.
 std::span<const std::string_view>
 getKnownFeatures(std::string_view architecture);
+
+/// Features of LLVM with instructions that no program can ask Linux for.
+std::span<const std::string_view>
+getHiddenFeatures(std::string_view architecture);
+
+/// The words AT_HWCAP, AT_HWCAP2 and AT_HWCAP3 of an aarch64 Linux.
+using HwcapWords = std::array<uint64_t, 3>;
+std::vector<std::string> featuresOf(const HwcapWords &words);
+
+/// What an x86-64 CPU says of itself.
+struct X86Cpu {
+  /// Registers eax, ebx, ecx and edx that CPUID gives for a leaf and subleaf.
+  using Registers = std::array<uint32_t, 4>;
+  std::function<Registers(uint32_t leaf, uint32_t subleaf)> cpuid;
+  /// Registers that the operating system saves (XCR0); 0 without XSAVE.
+  uint64_t states = 0;
+};
+std::vector<std::string> featuresOf(const X86Cpu &cpu);
+
+/// The state of AMX' tiles in XCR0, and the number of the part that a process
+/// must ask Linux for.
+inline constexpr uint64_t kTileState = 0x60000;
+inline constexpr int kTileDataNumber = 18;
 
 } // namespace gist
 

@@ -6,11 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/device/CpuFeatures.h"
+#include "runtime/format/CpuFeatures.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 using namespace gist;
@@ -48,7 +50,25 @@ TEST(CpuFeatures, AgreeWithTheKernel) {
              {"avx512f", "avx512f"},
              {"avx512bw", "avx512bw"},
              {"avx512vnni", "avx512_vnni"},
-             {"avx512bf16", "avx512_bf16"}};
+             {"avx512bf16", "avx512_bf16"},
+             {"sse3", "pni"},
+             {"sse4.1", "sse4_1"},
+             {"aes", "aes"},
+             {"bmi", "bmi1"},
+             {"bmi2", "bmi2"},
+             {"lzcnt", "abm"},
+             {"movbe", "movbe"},
+             {"gfni", "gfni"},
+             {"vaes", "vaes"},
+             {"avxvnni", "avx_vnni"},
+             {"avx512vbmi", "avx512vbmi"},
+             {"avx512fp16", "avx512_fp16"},
+             {"amx-tile", "amx_tile"},
+             {"amx-int8", "amx_int8"},
+             {"amx-bf16", "amx_bf16"},
+             {"cx16", "cx16"},
+             {"sahf", "lahf_lm"},
+             {"sha", "sha_ni"}};
   for (auto [llvm, kernel] : names)
     EXPECT_EQ(has(ours, llvm), has(words, kernel)) << llvm;
 }
@@ -65,4 +85,84 @@ TEST(CpuFeatures, NamesWhatIsMissing) {
   EXPECT_EQ(status.code, Code::Unsupported);
   EXPECT_EQ(status.text, "needs CPU features that " + hostCpuName() +
                              " does not have: quantum, telepathy");
+}
+
+namespace {
+/// An x86-64 CPU that says what a test has it say.
+struct FakeCpu {
+  std::map<std::pair<uint32_t, uint32_t>, X86Cpu::Registers> leaves;
+  uint64_t states = 0;
+
+  bool has(const std::string &name) const {
+    X86Cpu cpu;
+    cpu.cpuid = [this](uint32_t leaf, uint32_t subleaf) {
+      auto found = leaves.find({leaf, subleaf});
+      // What is asked beyond the end must not be believed.
+      X86Cpu::Registers noise = {~0u, ~0u, ~0u, ~0u};
+      return found == leaves.end() ? noise : found->second;
+    };
+    cpu.states = states;
+    std::vector<std::string> names = featuresOf(cpu);
+    return std::find(names.begin(), names.end(), name) != names.end();
+  }
+};
+} // namespace
+
+// The numbers are those of Intel's manual, volume 2A, CPUID.
+TEST(CpuFeatures, OfX86AreReadFromCpuId) {
+  FakeCpu cpu;
+  cpu.leaves[{0, 0}] = {0x1e, 0, 0, 0};
+  cpu.leaves[{1, 0}] = {0, 0, 1u << 28 | 1u << 12, 1u << 26};
+  cpu.leaves[{7, 0}] = {1, 1u << 5 | 1u << 16, 1u << 11 | 1u << 8,
+                        1u << 24 | 1u << 25};
+  cpu.leaves[{7, 1}] = {1u << 4, 0, 0, 0};
+  cpu.leaves[{0x1e, 0}] = {0, 0, 0, 0};
+  cpu.leaves[{0x80000000, 0}] = {0x80000001, 0, 0, 0};
+  cpu.leaves[{0x80000001, 0}] = {0, 0, 1u << 5, 0};
+  for (uint32_t leaf : {0xdu, 0x14u, 0x19u})
+    cpu.leaves[{leaf, 0}] = cpu.leaves[{leaf, 1}] = {0, 0, 0, 0};
+
+  // Nothing that has registers of its own, as long as nobody saves them.
+  EXPECT_TRUE(cpu.has("sse2"));
+  EXPECT_TRUE(cpu.has("lzcnt"));
+  EXPECT_TRUE(cpu.has("gfni"));
+  for (const char *name :
+       {"avx", "fma", "avx2", "avxvnni", "avx512f", "avx512vnni", "amx-tile"})
+    EXPECT_FALSE(cpu.has(name)) << name;
+  cpu.states = 0x7;
+  for (const char *name : {"avx", "fma", "avx2", "avxvnni"})
+    EXPECT_TRUE(cpu.has(name)) << name;
+  EXPECT_FALSE(cpu.has("avx512f"));
+  cpu.states = 0xe7;
+  EXPECT_TRUE(cpu.has("avx512f"));
+  EXPECT_TRUE(cpu.has("avx512vnni"));
+  EXPECT_FALSE(cpu.has("amx-int8"));
+  cpu.states = 0x600e7;
+  EXPECT_TRUE(cpu.has("amx-int8"));
+  // It says no; leaf 0x24, a second part of 0x1e and leaf 0x80000008 do not
+  // exist.
+  for (const char *name : {"aes", "avx10.1", "amx-fp8", "clzero", "egpr"})
+    EXPECT_FALSE(cpu.has(name)) << name;
+
+  cpu.leaves[{0, 0}] = {0x24, 0, 0, 0};
+  cpu.leaves[{0x24, 0}] = {0, 1, 0, 0};
+  EXPECT_TRUE(cpu.has("avx10.1"));
+  EXPECT_FALSE(cpu.has("avx10.2"));
+  cpu.leaves[{0x24, 0}] = {0, 2, 0, 0};
+  EXPECT_TRUE(cpu.has("avx10.2"));
+}
+
+// A feature of several bits is there when all of them are.
+TEST(CpuFeatures, OfAarch64AreReadFromTheWords) {
+  auto has = [](HwcapWords words, const std::string &name) {
+    std::vector<std::string> names = featuresOf(words);
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  EXPECT_FALSE(has({0, 0, 0}, "neon"));
+  EXPECT_TRUE(has({1u << 1, 0, 0}, "neon"));
+  EXPECT_FALSE(has({1u << 9, 0, 0}, "fullfp16"));
+  EXPECT_TRUE(has({1u << 9 | 1u << 10, 0, 0}, "fullfp16"));
+  EXPECT_TRUE(has({0, 1u << 13, 0}, "i8mm"));
+  EXPECT_FALSE(has({1u << 13, 0, 0}, "i8mm"));
+  EXPECT_TRUE(has({0, 0, 1u << 2}, "lsfe"));
 }
