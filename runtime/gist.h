@@ -90,7 +90,7 @@ gist_code gist_chat_tokens(const gist_module *module,
 
 typedef struct gist_session_options {
   const char *device;  ///< "cpu", "hip" or "cuda"; null: "cpu"
-  unsigned threads;    ///< CPU; 0: as many as this process may use
+  unsigned threads;    ///< CPU; 0: one on each core that this process may use
   int64_t context;     ///< tokens to hold; 0: the module's default
   int64_t chunk;       ///< tokens per prefill call; 0: the module's choice
   const char *library; ///< path of the GPU's driver; null: its usual names

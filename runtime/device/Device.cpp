@@ -49,3 +49,20 @@ Status gist::openDevice(const std::string &kind, const DeviceOptions &options,
   GIST_TRY(openDriver(kind, options, driver));
   return GpuDevice::open(std::move(driver), options.index, result);
 }
+
+Status gist::chooseTarget(const Device &device, const ModuleSpec &spec,
+                          uint32_t &target) {
+  std::string refused;
+  for (uint32_t i = 0; i < spec.targets.size(); ++i) {
+    Status status = device.supports(spec.targets[i]);
+    if (status.ok()) {
+      target = i;
+      return {};
+    }
+    refused += "; '" + spec.targets[i].name + "' " + status.text;
+  }
+  DeviceInfo info = device.info();
+  return Status::error(
+      Code::Unsupported, "the module has no code for this %s device, %s%s",
+      info.kind.c_str(), info.architecture.c_str(), refused.c_str());
+}

@@ -178,7 +178,7 @@ inline void DeviceMemory::reset() {
 }
 
 struct DeviceOptions {
-  unsigned threads = 0;     ///< CPU: 0 for as many as this process may use
+  unsigned threads = 0;     ///< CPU: 0 for one on each core it may use
   int index = 0;            ///< GPU: which card, as the driver counts them
   std::string library = {}; ///< GPU: path of the driver; empty: the usual names
 };
@@ -186,6 +186,12 @@ struct DeviceOptions {
 /// Opens "cpu", "hip" or "cuda".
 Status openDevice(const std::string &kind, const DeviceOptions &options,
                   std::unique_ptr<Device> &result);
+
+/// Sets `target` to the first of the module's targets that runs on `device`:
+/// the compiler lists the most demanding first. The error says why each does
+/// not.
+Status chooseTarget(const Device &device, const ModuleSpec &spec,
+                    uint32_t &target);
 
 /// What openDevice knows, in the order a user is told.
 std::vector<std::string> deviceKinds();

@@ -14,6 +14,7 @@
 
 #include "runtime/device/CpuCode.h"
 #include "runtime/device/CpuFeatures.h"
+#include "runtime/device/CpuTopology.h"
 #include "runtime/device/ThreadGovernor.h"
 #include "runtime/device/ThreadPool.h"
 
@@ -63,7 +64,8 @@ struct ListRun {
 
 class DeviceCpu final : public Device {
 public:
-  explicit DeviceCpu(unsigned threads) : pool(threads), governor(pool.size()) {}
+  DeviceCpu(unsigned threads, const std::vector<int> &cpus)
+      : pool(threads, cpus), governor(pool.size()) {}
 
   DeviceInfo info() const override;
   Status supports(const TargetSpec &target) const override;
@@ -285,8 +287,12 @@ Status gist::openCpuDevice(const DeviceOptions &options,
     return Status::error(Code::BadArgument,
                          "%u threads were asked for; at most %u are allowed",
                          options.threads, kMaxThreads);
+  CpuTopology topology = readTopology(allowedCpus());
+  // A thread for each core of the affinity mask.
+  size_t cores = std::clamp<size_t>(topology.cores.size(), 1, kMaxThreads);
   unsigned threads =
-      options.threads != 0 ? options.threads : availableThreads();
-  result = std::make_unique<DeviceCpu>(threads);
+      options.threads != 0 ? options.threads : static_cast<unsigned>(cores);
+  result =
+      std::make_unique<DeviceCpu>(threads, placeThreads(topology, threads));
   return {};
 }

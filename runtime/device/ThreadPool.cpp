@@ -34,12 +34,27 @@ static constexpr int kSpinBeforeYield = 1000;
 static constexpr uint32_t kThreadBits = 12;
 static constexpr uint32_t kThreadMask = (1u << kThreadBits) - 1;
 
-ThreadPool::ThreadPool(unsigned threads) {
+/// Keeps the calling thread on these CPUs. What the system refuses changes
+/// nothing but the speed.
+static void stayOn(const std::vector<int> &cpus) {
+  if (cpus.empty())
+    return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (int cpu : cpus)
+    CPU_SET(cpu, &set);
+  ::sched_setaffinity(0, sizeof(set), &set);
+}
+
+ThreadPool::ThreadPool(unsigned threads, const std::vector<int> &cpus) {
   workers.reserve(threads - 1);
   awake.store(threads, std::memory_order_relaxed);
   try {
     for (unsigned i = 1; i < threads; ++i)
-      workers.emplace_back([this, i] { work(i); });
+      workers.emplace_back([this, i, cpus] {
+        stayOn(cpus);
+        work(i);
+      });
   } catch (const std::exception &) {
     // Fewer threads do the same work.
   }
@@ -126,11 +141,4 @@ void SpinBarrier::arriveAndWait() {
     else
       ::sched_yield();
   }
-}
-
-unsigned gist::availableThreads() {
-  cpu_set_t set;
-  if (::sched_getaffinity(0, sizeof(set), &set) == 0)
-    return std::max(1, CPU_COUNT(&set));
-  return std::max(1u, std::thread::hardware_concurrency());
 }

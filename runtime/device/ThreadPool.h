@@ -23,8 +23,9 @@ public:
   using Body = void (*)(void *context, unsigned thread);
 
   /// `threads` includes the caller of run(). There are fewer where the system
-  /// refuses to start one.
-  explicit ThreadPool(unsigned threads);
+  /// refuses to start one. All but the caller, which belongs to somebody else,
+  /// stay on `cpus` if any are given.
+  explicit ThreadPool(unsigned threads, const std::vector<int> &cpus = {});
   ~ThreadPool();
   ThreadPool(const ThreadPool &) = delete;
   ThreadPool &operator=(const ThreadPool &) = delete;
@@ -66,9 +67,6 @@ private:
   alignas(64) std::atomic<uint32_t> arrived = 0;
   alignas(64) std::atomic<uint32_t> phase = 0;
 };
-
-/// Threads that this process may use: the affinity mask, not the machine.
-unsigned availableThreads();
 
 } // namespace gist
 

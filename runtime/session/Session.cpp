@@ -31,30 +31,12 @@ Status Session::create(std::shared_ptr<const Module> module, Device &device,
   return {};
 }
 
-Status Session::chooseTarget() {
-  // The first that runs here, in the order in which the module lists them.
-  std::string refused;
-  const std::vector<TargetSpec> &targets = source->spec().targets;
-  for (uint32_t i = 0; i < targets.size(); ++i) {
-    Status status = device.supports(targets[i]);
-    if (status.ok()) {
-      targetId = i;
-      return {};
-    }
-    refused += "; '" + targets[i].name + "' " + status.text;
-  }
-  DeviceInfo info = device.info();
-  return Status::error(
-      Code::Unsupported, "the module has no code for this %s device, %s%s",
-      info.kind.c_str(), info.architecture.c_str(), refused.c_str());
-}
-
 Status Session::initialize() {
   const ModuleSpec &spec = source->spec();
   if (options.context < 0 || options.chunk < 0)
     return Status::error(Code::BadArgument,
                          "context and chunk sizes cannot be negative");
-  GIST_TRY(chooseTarget());
+  GIST_TRY(chooseTarget(device, spec, targetId));
   if (symbolC != kNone) {
     if (options.context != 0)
       GIST_TRY(symbols.set(symbolC, options.context).in("context"));

@@ -22,6 +22,7 @@ using namespace gist::run;
 
 namespace {
 struct Options {
+  std::string path; ///< of a module, or empty
   DriverOptions drivers;
   bool asJson = false;
 };
@@ -31,13 +32,17 @@ struct Found {
   std::string kind, error;
   std::vector<DeviceInfo> devices; ///< without a name: it could not be opened
   std::vector<std::string> errors; ///< per device
+  /// What each would run of the module that was named, or why nothing.
+  std::vector<std::string> chosen, refused;
 };
 } // namespace
 
 /// A device that cannot be opened keeps its place in the list, so that indices
 /// are those of --device-index.
-static Found lookFor(const std::string &kind, const DriverOptions &drivers) {
-  Found found{.kind = kind, .error = {}, .devices = {}, .errors = {}};
+static Found lookFor(const std::string &kind, const DriverOptions &drivers,
+                     const Module *module) {
+  Found found;
+  found.kind = kind;
   DeviceOptions options = drivers.forKind(kind);
   int count = 0;
   if (Status status = countDevices(kind, options, count); !status.ok()) {
@@ -49,6 +54,16 @@ static Found lookFor(const std::string &kind, const DriverOptions &drivers) {
     Status status = openDevice(kind, options, device);
     found.devices.push_back(device ? device->info() : DeviceInfo());
     found.errors.push_back(status.text);
+    found.chosen.emplace_back();
+    found.refused.emplace_back();
+    if (!module || !device)
+      continue;
+    uint32_t target = 0;
+    status = chooseTarget(*device, module->spec(), target);
+    if (status.ok())
+      found.chosen.back() = module->spec().targets[target].name;
+    else
+      found.refused.back() = status.text;
   }
   return found;
 }
@@ -87,6 +102,10 @@ static void printText(const Found &found) {
         std::printf(" %s", feature.c_str());
       std::printf("\n");
     }
+    if (!found.chosen[i].empty())
+      std::printf("  runs: @%s\n", found.chosen[i].c_str());
+    else if (!found.refused[i].empty())
+      std::printf("  runs: nothing: %s\n", found.refused[i].c_str());
   }
 }
 
@@ -110,14 +129,21 @@ static void addJson(const Found &found, nlohmann::json &list) {
                     {"memory_total", info.memoryTotal},
                     {"memory_free", info.memoryFree},
                     {"features", info.features}});
+    if (!found.chosen[i].empty())
+      list.back()["runs"] = found.chosen[i];
+    else if (!found.refused[i].empty())
+      list.back()["refuses"] = found.refused[i];
   }
 }
 
-/// Never fails: a machine without a GPU is not an error.
+/// A machine without a GPU is not an error.
 static Status runDevices(const Options &options) {
+  std::shared_ptr<const Module> module;
+  if (!options.path.empty())
+    GIST_TRY(Module::open(options.path, module));
   nlohmann::json list = nlohmann::json::array();
   for (const std::string &kind : deviceKinds()) {
-    Found found = lookFor(kind, options.drivers);
+    Found found = lookFor(kind, options.drivers, module.get());
     if (options.asJson)
       addJson(found, list);
     else
@@ -132,6 +158,11 @@ void run::addDevices(CLI::App &app, Action &action) {
   auto options = std::make_shared<Options>();
   CLI::App *command = app.add_subcommand(
       "devices", "List what this machine can run modules on");
+  command
+      ->add_option("module", options->path,
+                   "Module file: say also which of its targets each device "
+                   "runs")
+      ->type_name("MODULE");
   addDriverOptions(*command, options->drivers);
   command->add_flag("--json", options->asJson, "Print JSON");
   command->callback([options, &action] {

@@ -63,6 +63,26 @@ struct WeightCount {
 };
 } // namespace
 
+namespace {
+/// Which of a module's targets this machine's CPU would run.
+struct CpuChoice {
+  std::string name;  ///< empty: none
+  std::string error; ///< why not
+
+  explicit CpuChoice(const ModuleSpec &spec) {
+    std::unique_ptr<Device> device;
+    uint32_t target = 0;
+    Status status = openDevice("cpu", {.threads = 1}, device);
+    if (status.ok())
+      status = chooseTarget(*device, spec, target);
+    if (status.ok())
+      name = spec.targets[target].name;
+    else
+      error = status.text;
+  }
+};
+} // namespace
+
 /// The names of these fields are an interface: scripts read them.
 static nlohmann::json toJson(const Module &module, bool verified) {
   const ModuleSpec &spec = module.spec();
@@ -91,6 +111,10 @@ static nlohmann::json toJson(const Module &module, bool verified) {
                        {"format", toString(target.format)},
                        {"code_bytes", module.code(i).size}});
   }
+  CpuChoice choice(spec);
+  nlohmann::json chosen;
+  if (!choice.name.empty())
+    chosen = choice.name;
   nlohmann::json entries = nlohmann::json::array();
   for (const EntrySpec &entry : spec.entries)
     entries.push_back(
@@ -113,6 +137,7 @@ static nlohmann::json toJson(const Module &module, bool verified) {
           {"kernels", spec.kernels.size()},
           {"symbols", symbols},
           {"targets", targets},
+          {"target_on_this_cpu", chosen},
           {"entries", entries},
           {"sections", sections}};
 }
@@ -133,6 +158,11 @@ static void printSummary(const Module &module, bool verified) {
               sizeText(weights.bytes).c_str(),
               verified ? ", hashes are right" : "");
   printTargets(module);
+  CpuChoice choice(spec);
+  if (choice.name.empty())
+    std::printf("on this CPU: %s\n", choice.error.c_str());
+  else
+    std::printf("on this CPU: @%s\n", choice.name.c_str());
   std::printf("kernels: %zu\n", spec.kernels.size());
   std::printf("entries:\n");
   for (const EntrySpec &entry : spec.entries)

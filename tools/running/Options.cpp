@@ -72,7 +72,7 @@ void run::addModelOptions(CLI::App &command, ModelOptions &options) {
   addDriverOptions(command, options.drivers);
   command
       .add_option("-t,--threads", options.threads,
-                  "CPU threads; 0: all that this process may use")
+                  "CPU threads; 0: one on each core that this process may use")
       ->type_name("N")
       ->capture_default_str();
   command

@@ -1,0 +1,46 @@
+//===- CpuTopology.h - Which CPUs share a core ------------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What Linux calls a CPU may be one of two hyper-threads of a core. Kernels
+// keep a core's arithmetic busy with one thread, so two of them on one core
+// take twice as long while another core is idle.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_RUNTIME_DEVICE_CPUTOPOLOGY_H
+#define GIST_RUNTIME_DEVICE_CPUTOPOLOGY_H
+
+#include <string>
+#include <vector>
+
+namespace gist {
+
+/// The CPUs that this process may use, by the core that they are part of, in
+/// the order of the cores' first CPUs.
+struct CpuTopology {
+  std::vector<std::vector<int>> cores;
+
+  bool hasHyperThreads() const;
+  /// The first CPU of each core.
+  std::vector<int> firstOfEachCore() const;
+};
+
+/// The CPUs of the affinity mask; none where the system does not say.
+std::vector<int> allowedCpus();
+
+/// Asks the system which of these CPUs share a core. A CPU that it says nothing
+/// of is a core of its own.
+CpuTopology readTopology(const std::vector<int> &cpus,
+                         const std::string &folder = "/sys/devices/system/cpu");
+
+/// Where `threads` are to stay: on one CPU of each core as long as there are
+/// enough cores. None: anywhere.
+std::vector<int> placeThreads(const CpuTopology &topology, unsigned threads);
+
+} // namespace gist
+
+#endif // GIST_RUNTIME_DEVICE_CPUTOPOLOGY_H
