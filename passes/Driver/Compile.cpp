@@ -23,6 +23,8 @@
 #include "passes/Pipelines.h"
 #include "passes/Plan/MadeWeights.h"
 #include "passes/Plan/PlanInGraph.h"
+#include "passes/Target/Info/ModuleTarget.h"
+#include "runtime/format/Devices.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
@@ -45,6 +47,27 @@ static std::string describeCompute(llvm::ArrayRef<Program> programs) {
     text += program.target.gpu ? "f16" : program.isInt8 ? "int8" : "f32";
   }
   return text;
+}
+
+/// Of several CPUs the most able one first: a runtime takes the first that it
+/// can run. A GPU keeps its place.
+static void putBestFirst(std::vector<TargetProgram> &programs) {
+  std::vector<TargetProgram> cpus;
+  for (const TargetProgram &program : programs)
+    if (program.target.device == kCpuDevice)
+      cpus.push_back(program);
+  // Of two with the same kernels, what one needs besides makes it faster.
+  auto isBetter = [](const TargetProgram &one, const TargetProgram &other) {
+    return std::tuple(getRank(one.calls), other.target.features.size(),
+                      one.target.name) < std::tuple(getRank(other.calls),
+                                                    one.target.features.size(),
+                                                    other.target.name);
+  };
+  llvm::sort(cpus, isBetter);
+  auto next = cpus.begin();
+  for (TargetProgram &program : programs)
+    if (program.target.device == kCpuDevice)
+      program = *next++;
 }
 
 static DialectRegistry createRegistry() {
@@ -219,6 +242,7 @@ Status Compilation::writeModule() {
     if (program.target.gpu && program.target.gpu->kind == GpuKind::Amd)
       GIST_TRY(reportCode(options.report, program.getCode()));
   }
+  putBestFirst(described);
   // Only a report was asked for.
   if (options.output == "-")
     return {};
@@ -321,7 +345,7 @@ static size_t countStages(const Options &options) {
   case Emit::Module:
     if (options.isCodeObject())
       return 0;
-    return 2 + plan + 6 * options.targets.size() + gpus;
+    return 2 + plan + 6 * options.countTargets() + gpus;
   }
   return 0;
 }

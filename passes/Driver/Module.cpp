@@ -12,14 +12,10 @@
 
 #include "passes/Driver/Module.h"
 
-#include "runtime/format/CpuFeatures.h"
 #include "runtime/format/Devices.h"
 #include "runtime/module/Properties.h"
 
-#include "llvm/MC/MCSubtargetInfo.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/Path.h"
-#include "llvm/TargetParser/Triple.h"
 
 using namespace gist;
 using namespace gist::compile;
@@ -70,34 +66,16 @@ void compile::describeModel(const Options &options, const ImportedModel &model,
   writer.setTokenizer(tokenizer.serialize());
 }
 
-static TargetSpec describeCpu(const CpuTarget &target) {
-  TargetSpec spec{.name = targetOfDevice(kCpuDevice),
-                  .device = kCpuDevice,
-                  .triple = target.triple,
-                  .cpu = target.cpu,
-                  .features = {},
-                  .format = CodeFormat::Elf};
-  llvm::Triple triple(target.triple);
-  std::string message;
-  const llvm::Target *backend =
-      llvm::TargetRegistry::lookupTarget(triple, message);
-  assert(backend && "findTargets found it");
-  std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
-      backend->createMCSubtargetInfo(triple, target.cpu, target.features));
-  // The runtime asks the CPU for these; others come with them.
-  std::span<const std::string_view> known =
-      getKnownFeatures(triple.isAArch64() ? "aarch64" : "x86_64");
-  for (const llvm::SubtargetFeatureKV &feature :
-       subtarget->getEnabledProcessorFeatures())
-    if (llvm::is_contained(known, std::string_view(feature.Key)))
-      spec.features.emplace_back(feature.Key);
-  return spec;
-}
-
 /// The device kind under which a runtime opens the driver.
-TargetSpec compile::describeTarget(const Target &target) {
+TargetSpec compile::describeTarget(const Target &target,
+                                   const std::vector<std::string> &features) {
   if (!target.gpu)
-    return describeCpu(target.cpu);
+    return {.name = target.name,
+            .device = kCpuDevice,
+            .triple = target.cpu.triple,
+            .cpu = target.cpu.cpu,
+            .features = features,
+            .format = CodeFormat::Elf};
   bool isAmd = target.gpu->kind == GpuKind::Amd;
   return {.name = target.name,
           .device = isAmd ? kHipDevice : kCudaDevice,

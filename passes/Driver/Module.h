@@ -21,9 +21,9 @@ namespace gist::compile {
 void describeModel(const Options &options, const ImportedModel &model,
                    const std::string &compute, ModuleWriter &writer);
 
-/// The target of code for `target`. For a CPU it demands the features that the
-/// code may use and that a runtime can ask for.
-TargetSpec describeTarget(const Target &target);
+/// The target of code for `target`, which needs `features` of a CPU.
+TargetSpec describeTarget(const Target &target,
+                          const std::vector<std::string> &features);
 
 } // namespace gist::compile
 

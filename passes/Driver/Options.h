@@ -8,6 +8,7 @@
 #ifndef GIST_PASSES_DRIVER_OPTIONS_H
 #define GIST_PASSES_DRIVER_OPTIONS_H
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -42,7 +43,10 @@ struct Options {
   // More than one makes a module with a program for each.
   std::vector<std::string> targets = {"cpu"};
   // Of the CPU target, as LLVM spells them; empty is this machine.
-  std::string triple, cpu, features;
+  std::string triple, features;
+  /// CPUs of that triple, each with code of its own: "x86-64-v4+avx512vnni".
+  /// None: one that is not named.
+  std::vector<std::string> cpus;
 
   Emit emit = Emit::Module;
   std::string dumpStages; ///< a folder, or empty
@@ -70,6 +74,12 @@ struct Options {
   bool timing = false;
   ShowProgress progress = ShowProgress::Auto;
 
+  /// Machines to compile for; a CPU target is as many as there are CPUs.
+  size_t countTargets() const {
+    bool hasCpu =
+        std::find(targets.begin(), targets.end(), "cpu") != targets.end();
+    return targets.size() + (hasCpu && !cpus.empty() ? cpus.size() - 1 : 0);
+  }
   /// True for a graph in MLIR, false for a model.
   bool isGraph() const {
     return std::filesystem::path(model).extension() == ".mlir";

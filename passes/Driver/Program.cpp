@@ -19,6 +19,7 @@
 #include "passes/Pipelines.h"
 #include "passes/Target/CompileCpu.h"
 #include "passes/Target/CompileGpu.h"
+#include "runtime/format/Devices.h"
 
 using namespace mlir;
 using namespace gist;
@@ -40,7 +41,7 @@ Status Program::formKernels() {
   GIST_TRY(run("graph", *calls, [&](OpPassManager &pm) {
     // Once for all stages; what each of them writes says it too.
     SetTargetPassOptions machine;
-    machine.target = target.name;
+    machine.target = target.gpu ? target.name : targetOfDevice(kCpuDevice);
     machine.triple = target.cpu.triple;
     machine.cpu = target.cpu.cpu;
     machine.features = target.cpu.features;
@@ -110,12 +111,18 @@ Status Program::printCode(bool asLlvm, std::string &text) {
 
 Status Program::generateCode() {
   stages.progress.begin(prefix + "code");
-  FailureOr<std::vector<char>> bytes =
-      target.gpu ? emitGpuCode(*kernels, *target.gpu)
-                 : emitCpuObject(*kernels, target.cpu);
-  if (failed(bytes))
-    return stages.diagnostics.takeError("code");
-  code.assign(bytes->begin(), bytes->end());
+  if (target.gpu) {
+    FailureOr<std::vector<char>> bytes = emitGpuCode(*kernels, *target.gpu);
+    if (failed(bytes))
+      return stages.diagnostics.takeError("code");
+    code.assign(bytes->begin(), bytes->end());
+  } else {
+    FailureOr<CpuObject> object = emitCpuObject(*kernels, target.cpu);
+    if (failed(object))
+      return stages.diagnostics.takeError("code");
+    code.assign(object->bytes.begin(), object->bytes.end());
+    features = std::move(object->features);
+  }
   // On the calls, which have their kernels on tensors still. What scratch they
   // need is asked here again, with the same answer as for the kernels.
   return run("memory", *calls, buildMemoryStage);
@@ -127,5 +134,5 @@ TargetProgram Program::describe() {
   if (target.gpu)
     // Kernels of a GPU are in a module of their own inside.
     lowered = *getGpuModule(*kernels);
-  return {describeTarget(target), code, *calls, lowered};
+  return {describeTarget(target, features), code, *calls, lowered};
 }

@@ -55,6 +55,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> calls;   ///< the graph, then calls
   mlir::OwningOpRef<mlir::ModuleOp> kernels; ///< copies of the calls', lowered
   std::string code;
+  std::vector<std::string> features; ///< of a CPU, that the code needs
 };
 
 } // namespace gist::compile

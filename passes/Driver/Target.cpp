@@ -12,8 +12,10 @@
 
 #include "passes/Driver/Target.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -50,18 +52,43 @@ static Status checkFeatures(const std::string &list, const CpuTarget &target) {
   return {};
 }
 
+/// Names that people use for features of x86-64.
+static constexpr std::pair<llvm::StringRef, llvm::StringRef> kShortNames[] = {
+    {"vnni", "avx512vnni"}, {"amx", "amx-tile,+amx-int8,+amx-bf16"}};
+
+/// Splits x86-64-v4+avx512vnni into the CPU and a list of features, which those
+/// that the user gives besides follow.
+static void splitName(const std::string &name, const Options &options,
+                      std::string &cpu, std::string &features) {
+  llvm::SmallVector<llvm::StringRef> parts;
+  llvm::StringRef(name).split(parts, '+');
+  cpu = parts.front().str();
+  bool isX86 = llvm::Triple(options.triple).isX86() ||
+               (options.triple.empty() &&
+                llvm::Triple(llvm::sys::getDefaultTargetTriple()).isX86());
+  for (llvm::StringRef part : llvm::drop_begin(parts)) {
+    for (auto [shorter, whole] : kShortNames)
+      if (isX86 && part == shorter)
+        part = whole;
+    features += (features.empty() ? "+" : ",+") + part.str();
+  }
+  if (!options.features.empty())
+    features += (features.empty() ? "" : ",") + options.features;
+}
+
 /// `report` collects the message; there is no op to attach it to.
-static Status findCpu(const Options &options, CpuTarget &target) {
-  std::string message;
+static Status findCpu(const Options &options, const std::string &name,
+                      CpuTarget &target) {
+  std::string cpu, features, message;
+  splitName(name, options, cpu, features);
   auto report = [&](const llvm::Twine &text) { message = text.str(); };
   // The CPU first: LLVM prints complaints of its own about features.
-  FailureOr<CpuTarget> named =
-      resolveTarget({options.triple, options.cpu, ""}, report);
+  FailureOr<CpuTarget> named = resolveTarget({options.triple, cpu, ""}, report);
   if (failed(named) || failed(getTargetInfo(*named, report)))
     return Status::error(Code::Unsupported, "%s", message.c_str());
-  GIST_TRY(checkFeatures(options.features, *named));
+  GIST_TRY(checkFeatures(features, *named));
   FailureOr<CpuTarget> resolved =
-      resolveTarget({options.triple, options.cpu, options.features}, report);
+      resolveTarget({options.triple, cpu, features}, report);
   if (failed(resolved))
     return Status::error(Code::Unsupported, "%s", message.c_str());
   target = *resolved;
@@ -73,9 +100,19 @@ Status compile::findTargets(const Options &options,
   for (const std::string &name : options.targets) {
     // The command line takes known names only, so what is not a GPU is the CPU.
     Target target{.name = name, .cpu = {}, .gpu = getGpuInfo(name)};
-    if (!target.gpu)
-      GIST_TRY(findCpu(options, target.cpu));
-    targets.push_back(std::move(target));
+    if (target.gpu) {
+      targets.push_back(std::move(target));
+      continue;
+    }
+    std::vector<std::string> cpus = options.cpus;
+    if (cpus.empty())
+      cpus.emplace_back();
+    for (const std::string &cpu : cpus) {
+      if (cpus.size() > 1)
+        target.name = cpu;
+      GIST_TRY(findCpu(options, cpu, target.cpu));
+      targets.push_back(target);
+    }
   }
   return {};
 }

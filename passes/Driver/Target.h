@@ -20,7 +20,8 @@ namespace gist::compile {
 
 /// A machine to compile for.
 struct Target {
-  std::string name;             ///< as the user says it: cpu, gfx942, sm_90
+  /// As the user says it: cpu, gfx942, sm_90; of several CPUs that of the CPU.
+  std::string name;
   CpuTarget cpu;                ///< with nothing left open; where it is a CPU
   const GpuInfo *gpu = nullptr; ///< where it is a GPU
 };

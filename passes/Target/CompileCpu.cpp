@@ -17,10 +17,14 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "passes/Target/Backend.h"
 #include "passes/Target/LinkObject.h"
+#include "passes/Target/UsedFeatures.h"
 #include "llvm/MC/TargetRegistry.h"
 
 using namespace mlir;
 using namespace gist;
+
+/// Some AMD CPUs let SSE read memory that is not aligned.
+static constexpr const char *kNoUnaligned = "-sse-unaligned-mem";
 
 static LogicalResult createMachine(ModuleOp module, const CpuTarget &target,
                                    Backend &backend) {
@@ -34,6 +38,11 @@ static LogicalResult createMachine(ModuleOp module, const CpuTarget &target,
       llvm::TargetRegistry::lookupTarget(triple, message);
   if (!found)
     return module.emitError(message);
+  // Not an instruction that a runtime could ask for, but a mode that the
+  // operating system may or may not have set.
+  if (triple.isX86())
+    resolved->features +=
+        (resolved->features.empty() ? "" : ",") + std::string(kNoUnaligned);
   llvm::TargetOptions options;
   // Products and sums may be one instruction; nothing else is relaxed.
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
@@ -92,13 +101,20 @@ FailureOr<std::string> gist::emitCpuAssembly(ModuleOp lowered,
   return std::string(text->begin(), text->end());
 }
 
-FailureOr<std::vector<char>> gist::emitCpuObject(ModuleOp lowered,
-                                                 const CpuTarget &target) {
+FailureOr<CpuObject> gist::emitCpuObject(ModuleOp lowered,
+                                         const CpuTarget &target) {
   FailureOr<std::vector<char>> object =
       emitCode(lowered, target, llvm::CodeGenFileType::ObjectFile);
   if (failed(object))
     return failure();
+  auto report = [&](const llvm::Twine &message) { lowered.emitError(message); };
+  FailureOr<std::vector<std::string>> features =
+      getUsedFeatures(*object, target, report);
+  if (failed(features))
+    return failure();
   // The runtime has a loader for shared objects, not for object files.
-  return linkSharedObject(
-      *object, [&](const llvm::Twine &message) { lowered.emitError(message); });
+  FailureOr<std::vector<char>> linked = linkSharedObject(*object, report);
+  if (failed(linked))
+    return failure();
+  return CpuObject{std::move(*linked), std::move(*features)};
 }

@@ -20,10 +20,16 @@ namespace gist {
 mlir::FailureOr<std::string> emitCpuAssembly(mlir::ModuleOp lowered,
                                              const CpuTarget &target);
 
+/// Code of kernels, and what it needs of a CPU.
+struct CpuObject {
+  std::vector<char> bytes;
+  std::vector<std::string> features; ///< getUsedFeatures
+};
+
 /// A shared object with one exported symbol per kernel of `lowered`. It needs
 /// memcpy, memmove and memset and nothing else.
-mlir::FailureOr<std::vector<char>> emitCpuObject(mlir::ModuleOp lowered,
-                                                 const CpuTarget &target);
+mlir::FailureOr<CpuObject> emitCpuObject(mlir::ModuleOp lowered,
+                                         const CpuTarget &target);
 
 } // namespace gist
 

@@ -35,7 +35,12 @@ struct WriteCpuCodePass final
     return writeCode(
         getOperation(), output, assembly,
         [&] { return emitCpuAssembly(getOperation(), *target); },
-        [&] { return emitCpuObject(getOperation(), *target); });
+        [&]() -> FailureOr<std::vector<char>> {
+          FailureOr<CpuObject> object = emitCpuObject(getOperation(), *target);
+          if (failed(object))
+            return failure();
+          return std::move(object->bytes);
+        });
   }
 
   void runOnOperation() override {

@@ -36,6 +36,8 @@ static constexpr const char *kFooter = R"(Examples:
   For another machine:
     gist-compile model.gguf -o model.gist --triple=x86_64-linux-gnu --cpu=x86-64-v3
     gist-compile model.gguf -o model.gist --triple=aarch64-linux-gnu --features=+i8mm,+dotprod
+  For old and new CPUs of one kind, which then choose for themselves:
+    gist-compile model.gguf -o model.gist --triple=x86_64-linux-gnu --cpu=x86-64-v3 --cpu=x86-64-v4+avx512vnni
   For an MI300X, with code for this CPU too:
     gist-compile model.gguf -o model.gist --target=gfx942 --target=cpu
   What its kernels take on an MI300X, without writing a module:
@@ -117,11 +119,14 @@ static void addTargetOptions(CLI::App &app, Options &options) {
       ->type_name("TRIPLE")
       ->group(group);
   app.add_option(
-         "--cpu", options.cpu,
-         "LLVM name of the CPU; default: the running one with the "
-         "features it really has; for another triple generic on aarch64 "
-         "and x86-64-v3 (AVX2, FMA) on x86_64")
+         "--cpu", options.cpus,
+         "LLVM name of the CPU, also with features: x86-64-v4+avx512vnni; "
+         "default: native, the running one with the features it really has; "
+         "for another triple generic on aarch64 and x86-64-v3 (AVX2, FMA) on "
+         "x86_64; may be given more than once: the best that a machine can "
+         "run is chosen there")
       ->type_name("NAME")
+      ->allow_extra_args(false)
       ->group(group);
   app.add_option("--features", options.features,
                  "Features added to the CPU's or taken away: +i8mm,-sve")
@@ -269,7 +274,10 @@ static void checkTogether(const CLI::App &app, Options &options) {
   std::set<std::string> targets(options.targets.begin(), options.targets.end());
   if (targets.size() != options.targets.size())
     refuse("--target: one machine is named twice");
-  if (!isModule && options.emit != Emit::Graph && targets.size() > 1)
+  std::set<std::string> cpus(options.cpus.begin(), options.cpus.end());
+  if (cpus.size() != options.cpus.size())
+    refuse("--cpu: one CPU is named twice");
+  if (!isModule && options.emit != Emit::Graph && options.countTargets() > 1)
     refuse("--emit: only a module holds code for several targets");
   for (const char *name : {"--triple", "--cpu", "--features"})
     if (app.count(name) != 0 && targets.count("cpu") == 0)

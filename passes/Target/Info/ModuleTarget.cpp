@@ -48,3 +48,8 @@ FailureOr<TargetInfo> gist::getCpuTargetInfo(ModuleOp module) {
   return getTargetInfo(
       *target, [&](const Twine &message) { module.emitError(message); });
 }
+
+size_t gist::getRank(ModuleOp module) {
+  FailureOr<TargetInfo> info = getCpuTargetInfo(module);
+  return failed(info) ? 0 : getTableRow(*info);
+}

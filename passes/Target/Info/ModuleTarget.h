@@ -30,6 +30,9 @@ const GpuInfo *getGpuTarget(mlir::ModuleOp module);
 mlir::FailureOr<CpuTarget> getCpuTarget(mlir::ModuleOp module);
 mlir::FailureOr<TargetInfo> getCpuTargetInfo(mlir::ModuleOp module);
 
+/// The place of the module's CPU in the table of targets: 0 is the best.
+size_t getRank(mlir::ModuleOp module);
+
 } // namespace gist
 
 #endif // GIST_PASSES_TARGET_INFO_MODULETARGET_H

@@ -160,10 +160,12 @@ static void initializeTargets() {
     LLVMInitializeAArch64Target();
     LLVMInitializeAArch64TargetMC();
     LLVMInitializeAArch64AsmPrinter();
+    LLVMInitializeAArch64Disassembler();
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86Disassembler();
   });
 }
 
@@ -222,6 +224,12 @@ FailureOr<TargetInfo> gist::getTargetInfo(const CpuTarget &target,
                 resolved->triple);
     return failure();
   }
+  // LLVM would abort.
+  if (triple.isX86() && !subtarget->checkFeatures("+64bit")) {
+    reportError("'" + resolved->cpu + "' is a 32-bit CPU; expected one that " +
+                "executes x86-64 code");
+    return failure();
+  }
   for (const TargetInfo &row : kTable) {
     if (llvm::StringRef(row.name).starts_with("aarch64") !=
             triple.isAArch64() ||
@@ -231,6 +239,27 @@ FailureOr<TargetInfo> gist::getTargetInfo(const CpuTarget &target,
   }
   reportError("there is no table row for " + resolved->triple);
   return failure();
+}
+
+bool gist::hasFeature(const CpuTarget &target, llvm::StringRef feature) {
+  initializeTargets();
+  llvm::Triple triple(target.triple);
+  std::string message;
+  const llvm::Target *backend =
+      llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!backend)
+    return false;
+  std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
+      backend->createMCSubtargetInfo(triple, target.cpu, target.features));
+  return subtarget && subtarget->checkFeatures("+" + feature.str());
+}
+
+size_t gist::getTableRow(const TargetInfo &info) {
+  return llvm::find_if(kTable,
+                       [&](const TargetInfo &row) {
+                         return llvm::StringRef(row.name) == info.name;
+                       }) -
+         std::begin(kTable);
 }
 
 PackingAttr gist::getPacking(MLIRContext *context, BlockFormat format,

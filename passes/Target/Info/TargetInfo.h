@@ -68,6 +68,12 @@ mlir::FailureOr<CpuTarget> resolveTarget(const CpuTarget &target,
 mlir::FailureOr<TargetInfo> getTargetInfo(const CpuTarget &target,
                                           ReportError reportError);
 
+/// True if a target that nothing is left open of has a feature, by LLVM's name.
+bool hasFeature(const CpuTarget &target, llvm::StringRef feature);
+
+/// The number of a row in the table; the best of an architecture is first.
+size_t getTableRow(const TargetInfo &info);
+
 /// How weights of `format` are packed for a target.
 PackingAttr getPacking(mlir::MLIRContext *context, BlockFormat format,
                        const TargetInfo &target);
