@@ -836,6 +836,29 @@ def LowerVectorsPass : Pass<"gist-lower-vectors", "::mlir::func::FuncOp"> {
   ];
 }
 
+def ExpandFloatsPass : Pass<"gist-expand-floats", "::mlir::ModuleOp"> {
+  let summary = "write what a CPU has no instruction for in others";
+  let description = [{
+    LLVM would call a library, and kernels call none. On x86-64 without F16C
+    conversions from and to f16 become integer operations with the same results,
+    arithmetic on f16 becomes arithmetic on f32; without FMA a fused multiply-add
+    becomes a product and a sum; without SSE4.1 roundings become additions.
+
+    ```mlir
+    %y = math.fma %a, %b, %c : f32
+    // becomes, for an x86-64 without FMA
+    %p = arith.mulf %a, %b : f32
+    %y = arith.addf %p, %c : f32
+    ```
+
+    A module for a CPU that has these instructions, or for none that it names,
+    is left as it is.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"
+  ];
+}
+
 def WriteCpuCodePass : Pass<"gist-write-cpu-code", "::mlir::ModuleOp"> {
   let summary = "write kernels in the LLVM dialect as machine code";
   let description = [{

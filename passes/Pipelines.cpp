@@ -198,6 +198,7 @@ void gist::buildCpuStage(OpPassManager &pm) {
   vectors.armNeon = true;
   vectors.amx = true;
   pm.addPass(createConvertVectorToLLVMPass(vectors));
+  pm.addPass(createExpandFloatsPass());
   // A CPU without bf16 conversions would call a library for them.
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;

@@ -1,0 +1,268 @@
+//===- ExpandFloats.cpp - The pass -gist-expand-floats --------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Old x86-64 CPUs lack instructions that kernels take for granted. LLVM calls a
+// library in their place; here they become operations that every CPU has.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/Passes.h"
+#include "passes/Target/Info/ModuleTarget.h"
+
+namespace gist {
+#define GEN_PASS_DEF_EXPANDFLOATSPASS
+#include "passes/Passes.h.inc"
+} // namespace gist
+
+using namespace mlir;
+using namespace gist;
+
+namespace {
+/// Builds arithmetic on values of one shape, with numbers as operands.
+struct FloatBuilder {
+  /// Integers of 32 bits and f32, in the shape of `like`.
+  FloatBuilder(OpBuilder &builder, Location location, Type like)
+      : builder(builder), location(location), i32(withElement(like, 32)),
+        f32(withElement(like, builder.getF32Type())) {}
+
+  Value constant(uint32_t bits) {
+    TypedAttr value = builder.getI32IntegerAttr(static_cast<int32_t>(bits));
+    if (auto shaped = dyn_cast<ShapedType>(i32))
+      value = SplatElementsAttr::get(shaped, value);
+    return arith::ConstantOp::create(builder, location, value);
+  }
+  Value number(float value) {
+    TypedAttr attribute = builder.getF32FloatAttr(value);
+    if (auto shaped = dyn_cast<ShapedType>(f32))
+      attribute = SplatElementsAttr::get(shaped, attribute);
+    return arith::ConstantOp::create(builder, location, attribute);
+  }
+  template <typename Op> Value op(Value lhs, Value rhs) {
+    return Op::create(builder, location, lhs, rhs);
+  }
+  template <typename Op> Value op(Value lhs, uint32_t bits) {
+    return Op::create(builder, location, lhs, constant(bits));
+  }
+  Value compare(arith::CmpIPredicate predicate, Value lhs, uint32_t bits) {
+    return arith::CmpIOp::create(builder, location, predicate, lhs,
+                                 constant(bits));
+  }
+  Value select(Value condition, Value yes, Value no) {
+    return arith::SelectOp::create(builder, location, condition, yes, no);
+  }
+  Value toFloat(Value bits) {
+    return arith::BitcastOp::create(builder, location, f32, bits);
+  }
+  Value toBits(Value number) {
+    return arith::BitcastOp::create(builder, location, i32, number);
+  }
+  Type withElement(Type like, Type element) {
+    if (auto shaped = dyn_cast<ShapedType>(like))
+      return shaped.clone(element);
+    return element;
+  }
+  Type withElement(Type like, unsigned width) {
+    return withElement(like, builder.getIntegerType(width));
+  }
+
+  OpBuilder &builder;
+  Location location;
+  Type i32, f32;
+};
+
+// The parts of a number: f16 has 10 bits of fraction and an exponent from 15
+// on, f32 has 23 and one from 127 on.
+constexpr uint32_t kFractionGap = 23 - 10;
+constexpr uint32_t kExponentGap = (127 - 15) << 23;
+
+/// f16 to f32. Every f16 is an f32, so the result is exact.
+struct ExpandExtension final : OpRewritePattern<arith::ExtFOp> {
+  using Base::Base;
+
+  LogicalResult matchAndRewrite(arith::ExtFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getIn()).isF16())
+      return rewriter.notifyMatchFailure(op, "is not from f16");
+    if (!getElementTypeOrSelf(op.getType()).isF32())
+      return rewriter.notifyMatchFailure(op, "is not to f32");
+    FloatBuilder b(rewriter, op.getLoc(), op.getType());
+    Value half = arith::BitcastOp::create(
+        rewriter, op.getLoc(), b.withElement(op.getType(), 16), op.getIn());
+    Value bits = arith::ExtUIOp::create(rewriter, op.getLoc(), b.i32, half);
+    Value sign = b.op<arith::ShLIOp>(b.op<arith::AndIOp>(bits, 0x8000u), 16u);
+    Value size =
+        b.op<arith::ShLIOp>(b.op<arith::AndIOp>(bits, 0x7fffu), kFractionGap);
+    Value normal = b.op<arith::AddIOp>(size, kExponentGap);
+    // Infinities and NaNs keep the largest exponent.
+    Value special = b.op<arith::AddIOp>(normal, kExponentGap);
+    // Numbers without a leading one: with one, and then without its value.
+    Value small = b.op<arith::AddIOp>(normal, 1u << 23);
+    small = b.toBits(b.op<arith::SubFOp>(
+        b.toFloat(small), b.toFloat(b.constant(kExponentGap + (1u << 23)))));
+    Value isSpecial =
+        b.compare(arith::CmpIPredicate::uge, size, 0x7c00u << kFractionGap);
+    Value isSmall =
+        b.compare(arith::CmpIPredicate::ult, size, 0x0400u << kFractionGap);
+    Value all = b.select(isSpecial, special, b.select(isSmall, small, normal));
+    rewriter.replaceOp(op, b.toFloat(b.op<arith::OrIOp>(all, sign)));
+    return success();
+  }
+};
+
+/// f32 to f16, rounded to the nearest, to even between two.
+struct ExpandTruncation final : OpRewritePattern<arith::TruncFOp> {
+  using Base::Base;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getIn()).isF32())
+      return rewriter.notifyMatchFailure(op, "is not from f32");
+    if (!getElementTypeOrSelf(op.getType()).isF16())
+      return rewriter.notifyMatchFailure(op, "is not to f16");
+    FloatBuilder b(rewriter, op.getLoc(), op.getIn().getType());
+    Value bits = b.toBits(op.getIn());
+    Value sign = b.op<arith::AndIOp>(bits, 0x80000000u);
+    Value size = b.op<arith::XOrIOp>(bits, sign);
+    // Half of the last place, less one where the last place is even.
+    Value isOdd =
+        b.op<arith::AndIOp>(b.op<arith::ShRUIOp>(size, kFractionGap), 1u);
+    Value normal = b.op<arith::AddIOp>(size, 0xfffu - kExponentGap);
+    normal =
+        b.op<arith::ShRUIOp>(b.op<arith::AddIOp>(normal, isOdd), kFractionGap);
+    // Small ones: a sum with this number has its last place where f16 ends.
+    constexpr uint32_t kMagic = ((127 - 15) + kFractionGap + 1) << 23;
+    Value small = b.toBits(
+        b.op<arith::AddFOp>(b.toFloat(size), b.toFloat(b.constant(kMagic))));
+    small = b.op<arith::SubIOp>(small, kMagic);
+    // NaNs stay so, with the part of the fraction that fits.
+    Value nan = b.op<arith::OrIOp>(
+        b.op<arith::AndIOp>(b.op<arith::ShRUIOp>(size, kFractionGap), 0x3ffu),
+        0x7e00u);
+    Value isNan = b.compare(arith::CmpIPredicate::ugt, size, 0x7f800000u);
+    Value large = b.select(isNan, nan, b.constant(0x7c00u));
+    Value isLarge =
+        b.compare(arith::CmpIPredicate::uge, size, (127u + 16) << 23);
+    Value isSmall =
+        b.compare(arith::CmpIPredicate::ult, size, kExponentGap + (1u << 23));
+    Value all = b.select(isLarge, large, b.select(isSmall, small, normal));
+    all = b.op<arith::OrIOp>(all, b.op<arith::ShRUIOp>(sign, 16u));
+    Value half = arith::TruncIOp::create(rewriter, op.getLoc(),
+                                         b.withElement(op.getType(), 16), all);
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), half);
+    return success();
+  }
+};
+
+/// A fused multiply-add, rounded twice.
+struct ExpandFma final : OpRewritePattern<math::FmaOp> {
+  using Base::Base;
+
+  LogicalResult matchAndRewrite(math::FmaOp op,
+                                PatternRewriter &rewriter) const override {
+    Value product =
+        arith::MulFOp::create(rewriter, op.getLoc(), op.getA(), op.getB());
+    rewriter.replaceOpWithNewOp<arith::AddFOp>(op, product, op.getC());
+    return success();
+  }
+};
+} // namespace
+
+/// The nearest whole number, even between two: beside 2^23 there are no others.
+static Value roundEven(FloatBuilder &b, Value x) {
+  Value size = math::AbsFOp::create(b.builder, b.location, x);
+  Value magic = b.number(8388608.0f);
+  Value rounded = b.op<arith::SubFOp>(b.op<arith::AddFOp>(size, magic), magic);
+  rounded = b.op<math::CopySignOp>(rounded, x);
+  // A NaN is not smaller and stays as it is.
+  Value isSmall = arith::CmpFOp::create(b.builder, b.location,
+                                        arith::CmpFPredicate::OLT, size, magic);
+  return b.select(isSmall, rounded, x);
+}
+
+namespace {
+struct ExpandRoundEven final : OpRewritePattern<math::RoundEvenOp> {
+  using Base::Base;
+
+  LogicalResult matchAndRewrite(math::RoundEvenOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF32())
+      return rewriter.notifyMatchFailure(op, "is not of f32");
+    FloatBuilder b(rewriter, op.getLoc(), op.getType());
+    rewriter.replaceOp(op, roundEven(b, op.getOperand()));
+    return success();
+  }
+};
+
+/// The nearest whole number that is not larger; if `isUp` not smaller.
+template <typename Op, bool isUp>
+struct ExpandFloor final : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF32())
+      return rewriter.notifyMatchFailure(op, "is not of f32");
+    FloatBuilder b(rewriter, op.getLoc(), op.getType());
+    Value x = op.getOperand();
+    Value rounded = roundEven(b, x);
+    Value isBeyond = arith::CmpFOp::create(rewriter, op.getLoc(),
+                                           isUp ? arith::CmpFPredicate::OLT
+                                                : arith::CmpFPredicate::OGT,
+                                           rounded, x);
+    Value other = b.op<arith::AddFOp>(rounded, b.number(isUp ? 1.0f : -1.0f));
+    // -0.5 becomes -0, as the operation has it.
+    other = isUp ? b.op<math::CopySignOp>(other, x) : other;
+    rewriter.replaceOp(op, b.select(isBeyond, other, rounded));
+    return success();
+  }
+};
+
+struct ExpandFloatsPass final
+    : gist::impl::ExpandFloatsPassBase<ExpandFloatsPass> {
+  /// Arithmetic on f16 becomes conversions and arithmetic on f32.
+  LogicalResult computeInF32() {
+    TypeConverter converter;
+    arith::populateEmulateUnsupportedFloatsConversions(
+        converter, {Float16Type::get(&getContext())},
+        Float32Type::get(&getContext()));
+    RewritePatternSet patterns(&getContext());
+    arith::populateEmulateUnsupportedFloatsPatterns(patterns, converter);
+    ConversionTarget target(getContext());
+    arith::populateEmulateUnsupportedFloatsLegality(target, converter);
+    return applyPartialConversion(getOperation(), target, std::move(patterns));
+  }
+
+  void runOnOperation() override {
+    // Only the attribute is asked: kernels of tests may be for any CPU.
+    if (!getOperation()->getAttrOfType<CpuTargetAttr>(kTargetAttr))
+      return;
+    FailureOr<CpuTarget> target = getCpuTarget(getOperation());
+    if (failed(target))
+      return signalPassFailure();
+    if (!llvm::Triple(target->triple).isX86())
+      return;
+    RewritePatternSet patterns(&getContext());
+    if (!hasFeature(*target, "f16c")) {
+      if (failed(computeInF32()))
+        return signalPassFailure();
+      patterns.add<ExpandExtension, ExpandTruncation>(&getContext());
+    }
+    if (!hasFeature(*target, "fma") && !hasFeature(*target, "fma4"))
+      patterns.add<ExpandFma>(&getContext());
+    if (!hasFeature(*target, "sse4.1"))
+      patterns.add<ExpandRoundEven, ExpandFloor<math::FloorOp, false>,
+                   ExpandFloor<math::CeilOp, true>>(&getContext());
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace
