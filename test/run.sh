@@ -69,7 +69,8 @@ if $full; then
   models=$PWD/build/python-models/bin/python3
   suite "tokenizers" env GIST_MODEL_CACHE="$PWD/build/models" \
     "$models" -m pytest -q -p no:cacheprovider \
-    test/integration/tokenizers_test.py test/integration/tokenizers_chat_test.py
+    test/integration/tokenizers_test.py test/integration/sentencepiece_test.py \
+    test/integration/tokenizers_chat_test.py
   suite "real models" env GIST_OPT="$PWD/build/dev/bin/gist-opt" \
     GIST_IMPORT_TEST="$PWD/build/dev/bin/gist-import-test" \
     PATH="$PWD/build/dev/bin:$PATH" \

@@ -92,7 +92,9 @@ Status Conversation::answer(const Tokenizer &tokenizer,
                             const TokenSink &sink, GenerateResult &result) {
   std::vector<int32_t> prompt;
   GIST_TRY(prepareAnswer(tokenizer, messages, prompt));
-  return generate(tokenizer, prompt, options, sink, result);
+  GenerateOptions ownText = options;
+  ownText.startsText = true;
+  return generate(tokenizer, prompt, ownText, sink, result);
 }
 
 Status Conversation::begin(const Tokenizer &tokenizer,
@@ -115,7 +117,9 @@ Status Conversation::beginAnswer(const Tokenizer &tokenizer,
                                  const GenerateOptions &options) {
   std::vector<int32_t> prompt;
   GIST_TRY(prepareAnswer(tokenizer, messages, prompt));
-  return begin(tokenizer, prompt, options);
+  GenerateOptions ownText = options;
+  ownText.startsText = true;
+  return begin(tokenizer, prompt, ownText);
 }
 
 void Conversation::noteStream() {

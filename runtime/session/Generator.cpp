@@ -96,6 +96,14 @@ Status TokenStream::begin(Session &session, const Tokenizer &tokenizer,
   return {};
 }
 
+bool TokenStream::continuesText() const {
+  // After nothing but special tokens a text begins too.
+  return !options.startsText &&
+         (session.position() > 0 ||
+          std::any_of(prompt.begin(), prompt.end(),
+                      [&](int32_t id) { return !tokenizer.isSpecial(id); }));
+}
+
 /// Appends the next token to the result.
 Status TokenStream::draw() {
   int64_t start = Profile::now();

@@ -31,6 +31,9 @@ struct GenerateOptions {
   std::vector<std::string> stops = {}; ///< texts that end the answer
   bool ignoreEnd = false;              ///< go on after the model's end token
   bool showSpecial = false;            ///< special tokens appear as text
+  /// The answer is a text of its own, which does not continue the prompt: a
+  /// space that the tokenizer puts in front of texts is left out.
+  bool startsText = false;
   /// Feed the last token too, where the context has room: then the session has
   /// seen everything that was said. It costs one step.
   bool feedLast = false;
@@ -101,7 +104,11 @@ private:
               std::span<const int32_t> prompt, const GenerateOptions &options)
       : session(session), tokenizer(tokenizer), options(options),
         prompt(prompt.begin(), prompt.end()),
-        decoder(tokenizer, !options.showSpecial), stops(options.stops) {}
+        decoder(tokenizer, !options.showSpecial, continuesText()),
+        stops(options.stops) {}
+
+  /// Whether what is drawn goes on with a text, rather than beginning one.
+  bool continuesText() const;
 
   Status draw();
   std::string takeRest();

@@ -69,14 +69,21 @@ Status gist::encodeChat(const Tokenizer &tokenizer,
   std::vector<int32_t> ids;
   while (true) {
     size_t open = rest.find(kOpen);
+    // Only the first part begins the text.
+    bool continues = rest.data() != text.data();
     tokenizer.encode(rest.substr(0, open), ids,
-                     {.addSpecial = false, .parseSpecial = true});
+                     {.addSpecial = false,
+                      .parseSpecial = true,
+                      .continuesText = continues});
     if (open == std::string_view::npos)
       break;
     rest.remove_prefix(open + kOpen.size());
     size_t close = rest.find(kClose);
+    continues = rest.data() != text.data() + kOpen.size();
     tokenizer.encode(rest.substr(0, close), ids,
-                     {.addSpecial = false, .parseSpecial = false});
+                     {.addSpecial = false,
+                      .parseSpecial = false,
+                      .continuesText = continues});
     rest.remove_prefix(close == std::string_view::npos ? rest.size()
                                                        : close + kClose.size());
   }

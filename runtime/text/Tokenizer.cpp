@@ -13,14 +13,14 @@
 //   3. The rest is split into words.
 //   4. The model gives the tokens of each word.
 //
-// Decoding goes through StreamDecoder, whether the text comes token by token or
-// as a whole, so that both give the same text.
+// TokenizerDecode.cpp has the way back.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/text/Tokenizer.h"
 
 #include "runtime/text/TokenizerModels.h"
+#include "runtime/text/TokenizerPieces.h"
 #include "runtime/text/TokenizerSplit.h"
 #include "runtime/text/Unicode.h"
 
@@ -67,8 +67,10 @@ struct EncodeState {
   std::vector<int32_t> &ids;
   WordCache cache;
   BpeModel::Workspace workspace;
+  PieceModel::Workspace pieceWorkspace;
   std::vector<std::string_view> parts;
   std::vector<std::string_view> words;
+  bool atStart = false; ///< The text at hand begins the whole text.
 };
 } // namespace
 
@@ -79,6 +81,7 @@ struct Tokenizer::Impl {
   TextIndex vocab;
   BpeModel bpe;
   WordPieceModel wordPiece;
+  PieceModel pieces;
   LongestMatch alphabet;
   /// Added tokens looked for in the text as it is, and in the normalised one;
   /// the values are places in spec.added.
@@ -86,13 +89,19 @@ struct Tokenizer::Impl {
   std::vector<std::string> normalizedTexts;
   /// By id: a place in spec.added, or -1.
   std::vector<int32_t> addedOfId;
+  /// By id, for pieces: the text that is decoded, and whether it is one byte.
+  std::vector<std::string> pieceTexts;
+  std::vector<bool> isByte;
 
   Status build();
   void encodeRaw(std::string_view text, EncodeState &state) const;
   void encodeNormalized(std::string_view text, EncodeState &state) const;
   void encodeWords(std::string_view text, EncodeState &state) const;
   void encodeBytes(std::string_view text, EncodeState &state) const;
+  void encodeBpeWords(EncodeState &state) const;
   void encodeAlphabet(std::string_view text, EncodeState &state) const;
+  void encodePieces(std::string_view text, EncodeState &state) const;
+  void buildPieceTexts();
 
   template <typename EncodeRest>
   void splitAdded(const LongestMatch &matcher, std::string_view text,
@@ -133,9 +142,16 @@ Status Tokenizer::Impl::build() {
   rawAdded.build(raw);
   normalizedAdded.build(normalized);
 
+  if (hasPieces(spec.model))
+    buildPieceTexts();
   switch (spec.model) {
   case TokenizerModel::ByteBpe:
+  case TokenizerModel::CharBpe:
     return bpe.build(spec, vocab);
+  case TokenizerModel::ScoreBpe:
+  case TokenizerModel::Unigram:
+    pieces.build(spec);
+    return {};
   case TokenizerModel::WordPiece:
     wordPiece.build(spec, vocab);
     return {};
@@ -151,6 +167,20 @@ Status Tokenizer::Impl::build() {
   }
   }
   return {};
+}
+
+void Tokenizer::Impl::buildPieceTexts() {
+  size_t count = spec.vocab.size();
+  pieceTexts.resize(count);
+  isByte.resize(count);
+  for (size_t id = 0; id < count; ++id) {
+    const std::string &text = spec.vocab[id];
+    int byte = byteOfPiece(text);
+    isByte[id] = spec.byteFallback && byte >= 0 &&
+                 (!hasScores(spec.model) || spec.kinds[id] == PieceKind::Byte);
+    pieceTexts[id] = isByte[id] ? std::string(1, static_cast<char>(byte))
+                                : unmarkSpaces(text);
+  }
 }
 
 Status Tokenizer::create(TokenizerSpec spec, Tokenizer &tokenizer) {
@@ -244,17 +274,25 @@ void Tokenizer::Impl::splitAdded(const LongestMatch &matcher,
 void Tokenizer::Impl::encodeRaw(std::string_view text,
                                 EncodeState &state) const {
   splitAdded(rawAdded, text, state, [&](std::string_view rest) {
-    if (spec.normalizer == TokenizerNormalizer::None)
+    bool begins = rest.data() == text.data();
+    state.atStart = begins;
+    if (spec.normalizer == TokenizerNormalizer::None) {
       encodeNormalized(rest, state);
-    else
-      encodeNormalized(normalizeText(spec, rest), state);
+      return;
+    }
+    bool addPrefix =
+        begins ? !state.options.continuesText : !spec.prefixFirstOnly;
+    encodeNormalized(normalizeText(spec, rest, addPrefix), state);
   });
 }
 
 void Tokenizer::Impl::encodeNormalized(std::string_view text,
                                        EncodeState &state) const {
-  splitAdded(normalizedAdded, text, state,
-             [&](std::string_view rest) { encodeWords(rest, state); });
+  bool begins = state.atStart;
+  splitAdded(normalizedAdded, text, state, [&](std::string_view rest) {
+    state.atStart = begins && rest.data() == text.data();
+    encodeWords(rest, state);
+  });
 }
 
 void Tokenizer::Impl::encodeWords(std::string_view text,
@@ -292,13 +330,47 @@ void Tokenizer::Impl::encodeWords(std::string_view text,
   case TokenizerModel::Alphabet:
     encodeAlphabet(text, state);
     break;
+  case TokenizerModel::CharBpe:
+  case TokenizerModel::ScoreBpe:
+  case TokenizerModel::Unigram:
+    encodePieces(text, state);
+    break;
   }
+}
+
+void Tokenizer::Impl::encodePieces(std::string_view text,
+                                   EncodeState &state) const {
+  std::string marked;
+  if (spec.spaceMarks != SpaceMarks::None) {
+    bool adds = spec.spaceMarks == SpaceMarks::Always ||
+                (spec.spaceMarks == SpaceMarks::First && state.atStart);
+    if (state.atStart && state.options.continuesText)
+      adds = false;
+    marked = markSpaces(text);
+    if (adds && !marked.starts_with(kSpaceMark))
+      marked.insert(0, kSpaceMark);
+    text = marked;
+  }
+  if (hasScores(spec.model)) {
+    pieces.encode(text, state.pieceWorkspace, state.ids);
+    return;
+  }
+  state.words.clear();
+  if (spec.splitAtMarks)
+    splitAtSpaceMarks(text, state.words);
+  else
+    state.words.push_back(text);
+  encodeBpeWords(state);
 }
 
 void Tokenizer::Impl::encodeBytes(std::string_view text,
                                   EncodeState &state) const {
   state.words.clear();
   splitText(spec.split, text, state.words);
+  encodeBpeWords(state);
+}
+
+void Tokenizer::Impl::encodeBpeWords(EncodeState &state) const {
   for (std::string_view word : state.words) {
     if (const std::vector<int32_t> *known = state.cache.find(word)) {
       state.ids.insert(state.ids.end(), known->begin(), known->end());
@@ -342,7 +414,7 @@ void Tokenizer::encode(std::string_view text, std::vector<int32_t> &ids,
                        EncodeOptions options) const {
   // The cache lives for one call: a Tokenizer is const here, and calls may come
   // from several threads.
-  EncodeState state{options, ids, {}, {}, {}, {}};
+  EncodeState state{options, ids, {}, {}, {}, {}, {}};
   const TokenizerSpec &spec = impl->spec;
   if (options.addSpecial)
     ids.insert(ids.end(), spec.prefix.begin(), spec.prefix.end());
@@ -355,7 +427,7 @@ void Tokenizer::encode(std::string_view text, std::vector<int32_t> &ids,
 }
 
 //===----------------------------------------------------------------------===//
-// Decoding
+// Tokens
 //===----------------------------------------------------------------------===//
 
 /// The text of an added token wins: its place in the vocabulary may be a hole.
@@ -363,7 +435,14 @@ std::string_view Tokenizer::tokenText(int32_t id) const {
   if (id < 0 || static_cast<size_t>(id) >= impl->addedOfId.size())
     return {};
   int32_t added = impl->addedOfId[id];
-  return added >= 0 ? impl->spec.added[added].text : impl->spec.vocab[id];
+  if (added >= 0)
+    return impl->spec.added[added].text;
+  return impl->pieceTexts.empty() ? impl->spec.vocab[id] : impl->pieceTexts[id];
+}
+
+bool Tokenizer::isByte(int32_t id) const {
+  return id >= 0 && static_cast<size_t>(id) < impl->isByte.size() &&
+         impl->isByte[id];
 }
 
 bool Tokenizer::isSpecial(int32_t id) const {
@@ -389,73 +468,4 @@ int32_t Tokenizer::findToken(std::string_view text) const {
   uint32_t id = impl->vocab.find(text);
   return id == TextIndex::kMissing ? TokenizerSpec::kNone
                                    : static_cast<int32_t>(id);
-}
-
-/// The clean-up of the reference's WordPiece decoder, token by token.
-/// The rules work on one token with its space, as the reference does, so that a
-/// stream and a whole text are cleaned alike.
-static std::string cleanUp(std::string text) {
-  static constexpr std::pair<std::string_view, std::string_view> rules[] = {
-      {" .", "."},   {" ?", "?"},     {" !", "!"},     {" ,", ","},
-      {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},   {" do not", " don't"},
-      {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"},
-  };
-  for (const auto &[from, to] : rules)
-    for (size_t at = 0; (at = text.find(from, at)) != std::string::npos;
-         at += to.size())
-      text.replace(at, from.size(), to);
-  return text;
-}
-
-std::string StreamDecoder::push(int32_t id) {
-  // `first` stays: the CLS in front must not put a space before the text.
-  if (skipSpecial && tokenizer->isSpecial(id))
-    return {};
-  std::string_view text = tokenizer->tokenText(id);
-  const TokenizerSpec &spec = tokenizer->spec();
-  switch (spec.model) {
-  case TokenizerModel::ByteBpe:
-    break;
-  case TokenizerModel::WordPiece: {
-    std::string piece;
-    if (first)
-      piece = text;
-    else if (!spec.wordPrefix.empty() && text.starts_with(spec.wordPrefix))
-      piece = text.substr(spec.wordPrefix.size());
-    else
-      piece = " " + std::string(text);
-    first = false;
-    return replaceInvalidUtf8(cleanUp(std::move(piece)));
-  }
-  // Letters of an alphabet are joined with spaces, as the reference does.
-  case TokenizerModel::Alphabet:
-    pending += first ? "" : " ";
-    first = false;
-    break;
-  }
-  pending += text;
-  // A character may be spread over several tokens. Its bytes wait until it is
-  // whole.
-  size_t complete = pending.size() - incompleteUtf8Tail(pending);
-  std::string result =
-      replaceInvalidUtf8(std::string_view(pending).substr(0, complete));
-  pending.erase(0, complete);
-  return result;
-}
-
-std::string StreamDecoder::finish() {
-  std::string result = replaceInvalidUtf8(pending);
-  pending.clear();
-  // The decoder can be used for another text.
-  first = true;
-  return result;
-}
-
-std::string Tokenizer::decode(std::span<const int32_t> ids,
-                              bool skipSpecial) const {
-  StreamDecoder decoder(*this, skipSpecial);
-  std::string result;
-  for (int32_t id : ids)
-    result += decoder.push(id);
-  return result + decoder.finish();
 }

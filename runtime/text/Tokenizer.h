@@ -32,6 +32,8 @@ struct EncodeOptions {
   /// Let the text of a special token stand for it. Without this, nothing a
   /// user types can end a turn of a chat.
   bool parseSpecial = true;
+  /// The text goes on after other text, so no space is put in front of it.
+  bool continuesText = false;
 };
 
 class Tokenizer {
@@ -53,14 +55,18 @@ public:
               EncodeOptions options = {}) const;
 
   /// The text of `ids`, valid UTF-8. Byte-level models give back exactly the
-  /// text that was encoded; WordPiece puts spaces where the reference does.
+  /// text that was encoded; WordPiece puts spaces where the reference does;
+  /// SentencePiece drops the space that it had put in front.
   std::string decode(std::span<const int32_t> ids,
                      bool skipSpecial = true) const;
 
-  /// The bytes of one token, not always UTF-8; empty for an unknown id.
+  /// The bytes of one token, not always UTF-8; empty for an unknown id. Pieces
+  /// have spaces, not marks.
   std::string_view tokenText(int32_t id) const;
 
   bool isSpecial(int32_t id) const;
+  /// True if `id` stands for one byte of a character that has no piece.
+  bool isByte(int32_t id) const;
   /// True if `id` ends a generated text.
   bool isStop(int32_t id) const;
   /// The id of a token's text, added tokens first; kNone if there is none.
@@ -75,9 +81,12 @@ private:
 /// of a character wait until all of them have come.
 class StreamDecoder {
 public:
-  /// `tokenizer` outlives this.
-  explicit StreamDecoder(const Tokenizer &tokenizer, bool skipSpecial = true)
-      : tokenizer(&tokenizer), skipSpecial(skipSpecial) {}
+  /// `tokenizer` outlives this. A text that continues another keeps the space
+  /// in front of it.
+  explicit StreamDecoder(const Tokenizer &tokenizer, bool skipSpecial = true,
+                         bool continuesText = false)
+      : tokenizer(&tokenizer), skipSpecial(skipSpecial),
+        continuesText(continuesText), first(!continuesText) {}
 
   /// The text that is complete after this token.
   std::string push(int32_t id);
@@ -85,9 +94,14 @@ public:
   std::string finish();
 
 private:
+  std::string pushPiece(int32_t id);
+  std::string takeBytes(bool all);
+  std::string dropSpace(std::string text, bool isMark);
+
   const Tokenizer *tokenizer;
   bool skipSpecial;
-  bool first = true;
+  bool continuesText;
+  bool first; ///< Nothing has come yet that counts as the text's beginning.
   std::string pending;
 };
 

@@ -7,9 +7,9 @@
 //
 // Reads the tokenizer of a Hugging Face folder. A folder has tokenizer.json (a
 // "fast" tokenizer, which says everything), or the older vocab.json with
-// merges.txt, or vocab.txt (the "slow" tokenizers, where the class in the
-// library's code knows the rest). The other files add special tokens, stops and
-// the chat template.
+// merges.txt, tokenizer.model, or vocab.txt (the "slow" tokenizers, where the
+// class in the library's code knows the rest). The other files add special
+// tokens, stops and the chat template.
 //
 //===----------------------------------------------------------------------===//
 
@@ -141,6 +141,35 @@ static void readSpecials(const json &config, const json &map,
   set("unk_token", unused, ""); // Special, but not what the model falls to.
 }
 
+/// The object of tokenizer_config.json maps ids to tokens. It becomes the list
+/// that tokenizer.json has, so that one function reads both.
+static Status readAddedTokensDecoder(const json &config, TokenizerSpec &spec) {
+  json added = json::array();
+  for (const auto &entry : member(config, "added_tokens_decoder").items()) {
+    json token = entry.value();
+    if (token.is_object())
+      token["id"] = std::strtoull(entry.key().c_str(), nullptr, 10);
+    added.push_back(std::move(token));
+  }
+  return readAddedTokens(added, spec);
+}
+
+/// tokenizer.model, and what LlamaTokenizer's options change of it.
+static Status readSentencePieceFolder(const HuggingFaceTokenizer &files,
+                                      const json &config, TokenizerSpec &spec) {
+  GIST_TRY(readSentencePieceSpec(files.sentencePiece, spec));
+  // The pieces' own tokens stand behind: of two with one text the first counts.
+  std::vector<AddedToken> own = std::exchange(spec.added, {});
+  GIST_TRY(readAddedTokensDecoder(config, spec));
+  spec.added.insert(spec.added.end(), own.begin(), own.end());
+  if (!flagOf(member(config, "add_prefix_space"), true)) {
+    spec.prefixSpace = false;
+    spec.leadingSpace = LeadingSpace::Keep;
+  }
+  spec.prefixFirstOnly = !flagOf(member(config, "legacy"), true);
+  return {};
+}
+
 /// add_bos_token and add_eos_token overrule the post-processor.
 static void readAddFlags(const json &config, TokenizerSpec &spec) {
   const json &addBos = member(config, "add_bos_token");
@@ -200,40 +229,34 @@ Status gist::importTokenizer(const HuggingFaceTokenizer &files,
     GIST_TRY(readTokenizerJson(files.tokenizerJson, result));
   } else if (!files.vocabJson.empty()) {
     result.prefixSpace = flagOf(member(config, "add_prefix_space"));
-    // The object maps ids to tokens. It becomes the list that tokenizer.json
-    // has, so that one function reads both.
-    json added = json::array();
-    for (const auto &entry : member(config, "added_tokens_decoder").items()) {
-      json token = entry.value();
-      if (token.is_object())
-        token["id"] = std::strtoull(entry.key().c_str(), nullptr, 10);
-      added.push_back(std::move(token));
-    }
-    GIST_TRY(readAddedTokens(added, result));
+    GIST_TRY(readAddedTokensDecoder(config, result));
     GIST_TRY(readVocabAndMerges(files, result));
+  } else if (!files.sentencePiece.empty()) {
+    GIST_TRY(readSentencePieceFolder(files, config, result));
   } else if (!files.vocabTxt.empty()) {
     readVocabLines(files, config, result);
   } else {
     return Status::error(Code::NotFound,
                          "no tokenizer was found; expected tokenizer.json, "
-                         "vocab.json or vocab.txt");
+                         "vocab.json, tokenizer.model or vocab.txt");
   }
 
   // Added tokens may lie behind the vocabulary. Their places there are empty:
   // the model cannot produce them.
   for (const AddedToken &token : result.added)
-    if (token.id >= result.vocab.size())
-      result.vocab.resize(token.id + size_t{1});
+    result.growVocab(token.id + size_t{1});
   readSpecials(config, map, result);
   // A fast tokenizer's post-processor says what goes around a text. A slow one
-  // knows it by its class: BERT and ESM put CLS before and SEP behind.
+  // knows it by its class: BERT and ESM put CLS before and SEP behind, Llama
+  // puts BOS before.
+  bool pieces = hasPieces(result.model);
   if (slow && result.model != TokenizerModel::ByteBpe) {
     if (result.bos != TokenizerSpec::kNone)
       result.prefix.push_back(static_cast<uint32_t>(result.bos));
-    if (result.eos != TokenizerSpec::kNone)
+    if (result.eos != TokenizerSpec::kNone && !pieces)
       result.suffix.push_back(static_cast<uint32_t>(result.eos));
   }
-  if (result.model == TokenizerModel::ByteBpe)
+  if (result.model == TokenizerModel::ByteBpe || pieces)
     readAddFlags(config, result);
   GIST_TRY(readStops(member(generation, "eos_token_id"), result));
   addKnownStops(result);

@@ -239,6 +239,29 @@ static void setGgufWordPieces(const GgufTokenizer &gguf, TokenizerSpec &spec) {
     spec.suffix.push_back(static_cast<uint32_t>(spec.eos));
 }
 
+/// SentencePiece's BPE. What the file does not say is what Llama 2 has.
+static Status setGgufPieces(const GgufTokenizer &gguf, TokenizerSpec &spec) {
+  spec.model = TokenizerModel::ScoreBpe;
+  spec.split = TokenizerSplit::None;
+  spec.normalizer = TokenizerNormalizer::Spaces;
+  spec.prefixSpace = gguf.addSpacePrefix.value_or(true);
+  spec.removeExtraSpaces = gguf.removeExtraSpaces.value_or(false);
+  spec.leadingSpace =
+      spec.prefixSpace ? LeadingSpace::DropOne : LeadingSpace::Keep;
+  RawPieces pieces{gguf.tokens, gguf.scores, gguf.tokenTypes};
+  // Some files name the unknown token by its id alone.
+  bool hasUnknown = std::find(pieces.types.begin(), pieces.types.end(),
+                              kUnknown) != pieces.types.end();
+  if (!hasUnknown && gguf.unknown && *gguf.unknown < pieces.types.size())
+    pieces.types[*gguf.unknown] = kUnknown;
+  GIST_TRY(setPieces(std::move(pieces), spec));
+  if (gguf.addBos.value_or(true) && gguf.bos)
+    spec.prefix.push_back(*gguf.bos);
+  if (gguf.addEos.value_or(false) && gguf.eos)
+    spec.suffix.push_back(*gguf.eos);
+  return {};
+}
+
 Status gist::importTokenizer(const GgufTokenizer &gguf, TokenizerSpec &spec) {
   if (gguf.tokens.empty())
     return Status::error(Code::NotFound, "the file holds no tokenizer");
@@ -260,7 +283,9 @@ Status gist::importTokenizer(const GgufTokenizer &gguf, TokenizerSpec &spec) {
                            **from, gguf.tokens.size());
     *to = static_cast<int32_t>(**from);
   }
-  for (uint32_t id = 0; id < gguf.tokenTypes.size(); ++id) {
+  // setPieces does it for pieces.
+  bool hasAdded = gguf.model != "llama";
+  for (uint32_t id = 0; hasAdded && id < gguf.tokenTypes.size(); ++id) {
     int32_t type = gguf.tokenTypes[id];
     // BERT's [UNK] is a special token. In byte-level files it plays no part
     // (see setGgufBytes).
@@ -280,11 +305,15 @@ Status gist::importTokenizer(const GgufTokenizer &gguf, TokenizerSpec &spec) {
     GIST_TRY(setGgufBytes(gguf, result));
   else if (gguf.model == "bert")
     setGgufWordPieces(gguf, result);
+  else if (gguf.model == "llama")
+    GIST_TRY(setGgufPieces(gguf, result));
   else
-    return Status::error(Code::Unsupported,
-                         "tokenizer model '%s' is not supported; supported are "
-                         "gpt2 (byte-level BPE) and bert (WordPiece)",
-                         gguf.model.c_str());
+    return Status::error(
+        Code::Unsupported,
+        "tokenizer model '%s' is not supported; supported are "
+        "gpt2 (byte-level BPE), llama (SentencePiece) and bert "
+        "(WordPiece)",
+        gguf.model.c_str());
   // verify() checks the id.
   if (gguf.endOfTurn)
     result.stop.push_back(*gguf.endOfTurn);

@@ -51,7 +51,7 @@ bool detail::flagOf(const json &value, bool missing) {
   return value.is_boolean() ? value.get<bool>() : missing;
 }
 
-static std::string typeOf(const json &object) {
+std::string detail::typeOf(const json &object) {
   return textOf(member(object, "type"));
 }
 
@@ -116,7 +116,7 @@ Status detail::readAddedTokens(const json &list, TokenizerSpec &spec) {
   return {};
 }
 
-static Status readMerges(const json &list, RawVocab &raw) {
+Status detail::readMerges(const json &list, RawVocab &raw) {
   if (!list.is_array())
     return Status::error(Code::BadFile, "the BPE model has no merges");
   for (const json &entry : list) {
@@ -141,6 +141,10 @@ static Status readNormalizer(const json &object, TokenizerSpec &spec) {
     return {};
   std::string type = typeOf(object);
   const json &steps = member(object, "normalizers");
+  bool isSpaces = false;
+  GIST_TRY(readSpaceNormalizer(object, spec, isSpaces));
+  if (isSpaces)
+    return {};
   // A sequence of one step is common. Several steps are not supported.
   if (type == "Sequence" && steps.is_array() && steps.size() <= 1)
     return steps.empty() ? Status() : readNormalizer(steps[0], spec);
@@ -158,8 +162,8 @@ static Status readNormalizer(const json &object, TokenizerSpec &spec) {
     return {};
   }
   return Status::error(Code::Unsupported,
-                       "normalizer '%s' is not supported; supported are NFC "
-                       "and BertNormalizer",
+                       "normalizer '%s' is not supported; supported are NFC, "
+                       "BertNormalizer, and Prepend with Replace for spaces",
                        type.c_str());
 }
 
@@ -321,10 +325,17 @@ static Status readBpe(const json &root, TokenizerSpec &spec) {
       return Status::error(Code::Unsupported,
                            "a BPE model with %s '%s' is not supported", key,
                            textOf(member(model, key)).c_str());
+  // Pieces have no pre-tokenizer or Metaspace; byte-level models have
+  // ByteLevel.
+  std::string pre = typeOf(member(root, "pre_tokenizer"));
+  if (pre.empty() || pre == "Metaspace")
+    return readPieceBpe(root, spec);
   if (flagOf(member(model, "byte_fallback")))
     return Status::error(Code::Unsupported,
-                         "BPE with byte_fallback (SentencePiece) is not "
-                         "supported; supported is byte-level BPE");
+                         "BPE with byte_fallback and the pre-tokenizer '%s' is "
+                         "not supported; supported is byte_fallback with "
+                         "Metaspace or without a pre-tokenizer",
+                         pre.c_str());
   GIST_TRY(readBytePreTokenizer(member(root, "pre_tokenizer"), spec));
   spec.model = TokenizerModel::ByteBpe;
   spec.ignoreMerges = flagOf(member(model, "ignore_merges"));
@@ -373,7 +384,7 @@ Status detail::readTokenizerJson(std::string_view text, TokenizerSpec &spec) {
   else
     return Status::error(Code::Unsupported,
                          "tokenizer model '%s' is not supported; supported are "
-                         "BPE (byte-level) and WordPiece",
+                         "BPE and WordPiece",
                          type.c_str());
   return readPostProcessor(member(root, "post_processor"), spec);
 }

@@ -14,6 +14,7 @@
 #define GIST_RUNTIME_TEXT_TOKENIZERJSON_H
 
 #include "runtime/support/Status.h"
+#include "runtime/text/TokenizerImport.h"
 #include "runtime/text/TokenizerSpec.h"
 
 #include <nlohmann/json.hpp>
@@ -40,11 +41,26 @@ bool flagOf(const json &value, bool missing = false);
 /// ask for a huge table.
 Status idOf(const json &value, const char *what, uint32_t &id);
 
+/// The member `type` of a part of tokenizer.json.
+std::string typeOf(const json &object);
+
 /// A vocabulary: an object from text to id.
 Status readVocab(const json &object, std::vector<std::string> &tokens);
 
 /// Appends a list of added tokens to the spec's.
 Status readAddedTokens(const json &list, TokenizerSpec &spec);
+
+/// The merges of a BPE model.
+Status readMerges(const json &list, RawVocab &raw);
+
+/// Reads the normalizer of pieces: [Prepend] Replace. `isOne` says whether it
+/// is one.
+Status readSpaceNormalizer(const json &object, TokenizerSpec &spec,
+                           bool &isOne);
+
+/// Fills the spec from a BPE model of characters: everything but the normalizer
+/// and what is around a text.
+Status readPieceBpe(const json &root, TokenizerSpec &spec);
 
 /// The id of a token, added or of the vocabulary, or kNone.
 int32_t findToken(const TokenizerSpec &spec, const std::string &text);

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdio>
 #include <functional>
 #include <string>
 
@@ -90,9 +91,16 @@ Status BpeModel::build(const TokenizerSpec &spec, const TextIndex &index) {
   vocab = &index;
   ignoreMerges = spec.ignoreMerges;
   unknown = spec.unknown;
+  ofChars = spec.model == TokenizerModel::CharBpe;
+  byteFallback = spec.byteFallback;
+  fuseUnknown = spec.fuseUnknown;
   for (int byte = 0; byte < 256; ++byte) {
-    char text = static_cast<char>(byte);
-    byteIds[byte] = index.find({&text, 1});
+    char text[8] = {static_cast<char>(byte)};
+    size_t size = 1;
+    if (ofChars) // The reference looks for capital letters alone.
+      size = static_cast<size_t>(
+          std::snprintf(text, sizeof(text), "<0x%02X>", byte));
+    byteIds[byte] = index.find({text, size});
   }
 
   merges.assign(std::bit_ceil(2 * spec.merges.size() + 1), Merge());
@@ -150,6 +158,58 @@ void BpeModel::push(Workspace &workspace, int32_t position) const {
   }
 }
 
+static void addSymbol(BpeModel::Workspace &workspace, uint32_t id) {
+  auto position = static_cast<int32_t>(workspace.symbols.size());
+  workspace.symbols.push_back({id, position - 1, position + 1});
+}
+
+void BpeModel::addBytes(std::string_view word, Workspace &workspace) const {
+  for (char c : word) {
+    uint32_t id = byteIds[static_cast<uint8_t>(c)];
+    if (id != TextIndex::kMissing)
+      addSymbol(workspace, id);
+    else if (unknown != TokenizerSpec::kNone)
+      addSymbol(workspace, static_cast<uint32_t>(unknown));
+    // Else: the reference skips what it cannot say.
+  }
+}
+
+/// A character that has no token is written as bytes if all of them have one,
+/// else as unknown. The reference holds an unknown token back until the next
+/// character with a token, past bytes between them.
+void BpeModel::addChars(std::string_view word, Workspace &workspace) const {
+  bool heldBack = false;
+  auto release = [&] {
+    if (heldBack)
+      addSymbol(workspace, static_cast<uint32_t>(unknown));
+    heldBack = false;
+  };
+  while (!word.empty()) {
+    std::string_view character = word.substr(0, decodeUtf8(word).size);
+    word.remove_prefix(character.size());
+    if (uint32_t id = vocab->find(character); id != TextIndex::kMissing) {
+      release();
+      addSymbol(workspace, id);
+      continue;
+    }
+    auto hasToken = [&](char c) {
+      return byteIds[static_cast<uint8_t>(c)] != TextIndex::kMissing;
+    };
+    if (byteFallback &&
+        std::all_of(character.begin(), character.end(), hasToken)) {
+      for (char c : character)
+        addSymbol(workspace, byteIds[static_cast<uint8_t>(c)]);
+      continue;
+    }
+    if (unknown == TokenizerSpec::kNone)
+      continue;
+    if (!fuseUnknown)
+      release();
+    heldBack = true;
+  }
+  release();
+}
+
 void BpeModel::encode(std::string_view word, Workspace &workspace,
                       std::vector<int32_t> &ids) const {
   // Llama 3: a word in the vocabulary is taken whole, even if the merges would
@@ -168,15 +228,10 @@ void BpeModel::encode(std::string_view word, Workspace &workspace,
   auto &heap = workspace.heap;
   symbols.clear();
   heap.clear();
-  for (char c : word) {
-    uint32_t id = byteIds[static_cast<uint8_t>(c)];
-    if (id == TextIndex::kMissing && unknown == TokenizerSpec::kNone)
-      continue; // The reference skips what it cannot say.
-    if (id == TextIndex::kMissing)
-      id = static_cast<uint32_t>(unknown);
-    int32_t position = static_cast<int32_t>(symbols.size());
-    symbols.push_back({id, position - 1, position + 1});
-  }
+  if (ofChars)
+    addChars(word, workspace);
+  else
+    addBytes(word, workspace);
   if (symbols.empty())
     return;
   symbols.back().next = -1;

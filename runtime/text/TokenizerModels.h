@@ -73,7 +73,8 @@ private:
 };
 
 /// Byte-pair encoding: of all neighbours that a merge joins, the one with the
-/// best rank, and of those the leftmost, is joined until none is left.
+/// best rank, and of those the leftmost, is joined until none is left. A word
+/// begins as its bytes, or as its characters.
 class BpeModel {
 public:
   /// A model without tokens, which encodes everything to nothing.
@@ -110,11 +111,17 @@ private:
     uint32_t result = 0;
   };
   const Merge *find(uint32_t left, uint32_t right) const;
+  void addBytes(std::string_view word, Workspace &workspace) const;
+  void addChars(std::string_view word, Workspace &workspace) const;
   void push(Workspace &workspace, int32_t position) const;
 
   const TextIndex *vocab = nullptr;
   bool ignoreMerges = false;
+  bool ofChars = false;
+  bool byteFallback = false;
+  bool fuseUnknown = false;
   int32_t unknown = TokenizerSpec::kNone;
+  /// The tokens of single bytes: the byte itself, or <0xNN>.
   std::array<uint32_t, 256> byteIds;
   /// Open addressing; a power of two, at most half full.
   std::vector<Merge> merges = std::vector<Merge>(1);

@@ -12,19 +12,29 @@
 //   u16 + text wordPrefix; u32 + text chatTemplate;
 //   u32 + u32[] prefix, suffix, stop;
 //   u32 + (u16 + text)[] vocab; u32 + (u32, u32)[] merges;
-//   u32 + (u32 id, u8 options, u16 + text)[] added.
+//   u32 + (u32 id, u8 options, u16 + text)[] added;
+//   with version 2, which models with pieces have:
+//   u8 pieceOptions, spaceMarks, leadingSpace; u32 + f32[] scores;
+//   u32 + u8[] kinds.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/text/TokenizerSpec.h"
 
+#include "runtime/text/TokenizerPieces.h"
+
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 using namespace gist;
 
 /// Raised when the bytes' meaning changes; older runtimes then refuse them.
+/// Models without pieces keep the first version, so that they refuse no more
+/// than they must.
 static constexpr uint32_t kFormatVersion = 1;
+static constexpr uint32_t kPieceFormatVersion = 2;
 
 //===----------------------------------------------------------------------===//
 // Verification
@@ -36,6 +46,55 @@ static Status checkId(const char *what, int64_t id, size_t count) {
         Code::BadFile,
         "tokenizer: %s is token %lld, which is outside a vocabulary of %zu",
         what, static_cast<long long>(id), count);
+  return {};
+}
+
+void TokenizerSpec::growVocab(size_t count) {
+  if (count <= vocab.size())
+    return;
+  vocab.resize(count);
+  if (hasScores(model)) {
+    scores.resize(count);
+    kinds.resize(count, PieceKind::Control);
+  }
+}
+
+/// What the encoders of models with scores rely on.
+static Status verifyPieces(const TokenizerSpec &spec) {
+  size_t expected = hasScores(spec.model) ? spec.vocab.size() : 0;
+  if (spec.scores.size() != expected || spec.kinds.size() != expected)
+    return Status::error(
+        Code::BadFile,
+        "tokenizer: there are %zu scores and %zu kinds for %zu pieces",
+        spec.scores.size(), spec.kinds.size(), expected);
+  std::array<bool, 256> found{};
+  for (size_t id = 0; id < expected; ++id) {
+    if (!std::isfinite(spec.scores[id]))
+      return Status::error(Code::BadFile,
+                           "tokenizer: the score of piece %zu is not a finite "
+                           "number",
+                           id);
+    if (spec.kinds[id] > PieceKind::Byte)
+      return Status::error(Code::BadFile,
+                           "tokenizer: piece %zu is of the unknown kind %u", id,
+                           static_cast<unsigned>(spec.kinds[id]));
+    if (spec.kinds[id] != PieceKind::Byte)
+      continue;
+    int byte = byteOfPiece(spec.vocab[id]);
+    if (byte < 0)
+      return Status::error(
+          Code::BadFile,
+          "tokenizer: piece %zu stands for a byte, but its text is '%s'; "
+          "expected <0x00> to <0xFF>",
+          id, printable(spec.vocab[id]).c_str());
+    found[byte] = true;
+  }
+  // SentencePiece has all of them or none.
+  auto count = std::count(found.begin(), found.end(), true);
+  if (hasScores(spec.model) && count != (spec.byteFallback ? 256 : 0))
+    return Status::error(Code::BadFile,
+                         "tokenizer: there are pieces for %d of 256 bytes",
+                         static_cast<int>(count));
   return {};
 }
 
@@ -68,9 +127,11 @@ Status TokenizerSpec::verify() const {
   for (const std::vector<uint32_t> *list : {&prefix, &suffix, &stop})
     for (uint32_t id : *list)
       GIST_TRY(checkId("a special token", id, vocab.size()));
-  // WordPiece and alphabets write `unknown` for what they cannot say.
-  // Byte-level models skip it.
-  if (model != TokenizerModel::ByteBpe && unknown == kNone)
+  GIST_TRY(verifyPieces(*this));
+  // WordPiece, alphabets and SentencePiece write `unknown` for what they cannot
+  // say. Merges skip it.
+  if (model != TokenizerModel::ByteBpe && model != TokenizerModel::CharBpe &&
+      unknown == kNone)
     return Status::error(Code::BadFile,
                          "tokenizer: there is no token for unknown words");
   if (maxWordChars > kMaxTokenBytes)
@@ -97,6 +158,12 @@ template <typename Spec> static auto optionsOf(Spec &spec) {
   return std::to_array({&spec.splitDigits, &spec.prefixSpace,
                         &spec.ignoreMerges, &spec.cleanText, &spec.splitChinese,
                         &spec.stripAccents, &spec.lowercase});
+}
+
+template <typename Spec> static auto pieceOptionsOf(Spec &spec) {
+  return std::to_array({&spec.byteFallback, &spec.fuseUnknown,
+                        &spec.removeExtraSpaces, &spec.prefixFirstOnly,
+                        &spec.splitAtMarks});
 }
 
 template <typename Token> static auto optionsOfToken(Token &token) {
@@ -133,7 +200,7 @@ static void putList(std::string &out, const std::vector<T> &list) {
 
 std::string TokenizerSpec::serialize() const {
   std::string out;
-  put(out, kFormatVersion);
+  put(out, hasPieces(model) ? kPieceFormatVersion : kFormatVersion);
   put(out, model);
   put(out, split);
   put(out, normalizer);
@@ -155,6 +222,13 @@ std::string TokenizerSpec::serialize() const {
     put(out, token.id);
     put(out, packBits(optionsOfToken(token)));
     putText<uint16_t>(out, token.text);
+  }
+  if (hasPieces(model)) {
+    put(out, packBits(pieceOptionsOf(*this)));
+    put(out, spaceMarks);
+    put(out, leadingSpace);
+    putList(out, scores);
+    putList(out, kinds);
   }
   return out;
 }
@@ -236,22 +310,40 @@ static Status readAdded(Cursor &cursor, std::vector<AddedToken> &added) {
   return {};
 }
 
+static Status readPieces(Cursor &cursor, TokenizerSpec &spec) {
+  uint8_t bits = 0;
+  GIST_TRY(cursor.read("tokenizer's options of pieces", bits));
+  GIST_TRY(
+      unpackBits(bits, "tokenizer's options of pieces", pieceOptionsOf(spec)));
+  GIST_TRY(readEnum(cursor, "tokenizer's space marks", SpaceMarks::Always,
+                    spec.spaceMarks));
+  GIST_TRY(readEnum(cursor, "tokenizer's leading space",
+                    LeadingSpace::DropInFirstToken, spec.leadingSpace));
+  GIST_TRY(readList(cursor, "tokenizer's scores", spec.scores));
+  return readList(cursor, "tokenizer's kinds of pieces", spec.kinds);
+}
+
 Status TokenizerSpec::deserialize(Bytes bytes, TokenizerSpec &spec) {
   Cursor cursor(bytes);
   TokenizerSpec result;
   uint32_t version = 0;
   GIST_TRY(cursor.read("tokenizer's version", version));
-  if (version != kFormatVersion)
+  if (version != kFormatVersion && version != kPieceFormatVersion)
     return Status::error(Code::Unsupported,
                          "tokenizer: the section has format %u, but this "
-                         "runtime reads format %u",
-                         version, kFormatVersion);
-  GIST_TRY(readEnum(cursor, "tokenizer's model", TokenizerModel::Alphabet,
+                         "runtime reads formats %u and %u",
+                         version, kFormatVersion, kPieceFormatVersion);
+  GIST_TRY(readEnum(cursor, "tokenizer's model", TokenizerModel::Unigram,
                     result.model));
+  if (hasPieces(result.model) != (version == kPieceFormatVersion))
+    return Status::error(Code::BadFile,
+                         "tokenizer: the section has format %u, which is not "
+                         "that of its model",
+                         version);
   GIST_TRY(readEnum(cursor, "tokenizer's split", TokenizerSplit::Qwen2,
                     result.split));
-  GIST_TRY(readEnum(cursor, "tokenizer's normalizer", TokenizerNormalizer::Bert,
-                    result.normalizer));
+  GIST_TRY(readEnum(cursor, "tokenizer's normalizer",
+                    TokenizerNormalizer::Spaces, result.normalizer));
   uint8_t bits = 0;
   GIST_TRY(cursor.read("tokenizer's options", bits));
   GIST_TRY(unpackBits(bits, "tokenizer's options", optionsOf(result)));
@@ -272,6 +364,8 @@ Status TokenizerSpec::deserialize(Bytes bytes, TokenizerSpec &spec) {
     GIST_TRY(readText<uint16_t>(cursor, "tokenizer's vocabulary", text));
   GIST_TRY(readList(cursor, "tokenizer's merges", result.merges));
   GIST_TRY(readAdded(cursor, result.added));
+  if (hasPieces(result.model))
+    GIST_TRY(readPieces(cursor, result));
   // Bytes behind the end show that reader and writer disagree.
   if (cursor.left())
     return Status::error(Code::BadFile,

@@ -28,7 +28,21 @@ enum class TokenizerModel : uint8_t {
   ByteBpe,   ///< Byte-pair merges on UTF-8 bytes (GPT-2, Llama 3, SmolLM2).
   WordPiece, ///< Greedy longest pieces of words (BERT).
   Alphabet,  ///< Greedy longest entries of a small vocabulary (ESM-2).
+  CharBpe,   ///< Byte-pair merges on characters (tokenizer.json of Llama 2).
+  ScoreBpe, ///< SentencePiece's BPE: of two neighbours that make a piece, those
+            ///< with the best score are joined (tokenizer.model, GGUF).
+  Unigram,  ///< SentencePiece's: the pieces with the best sum of scores.
 };
+
+/// True for models whose tokens are pieces of text with U+2581 for spaces.
+inline bool hasPieces(TokenizerModel model) {
+  return model >= TokenizerModel::CharBpe;
+}
+
+/// True for models that choose pieces by their scores.
+inline bool hasScores(TokenizerModel model) {
+  return model == TokenizerModel::ScoreBpe || model == TokenizerModel::Unigram;
+}
 
 /// How a text is cut into words before a byte-level model sees them. BERT and
 /// Alphabet have rules of their own and use None.
@@ -39,7 +53,39 @@ enum class TokenizerSplit : uint8_t {
   Qwen2,  ///< Llama 3's with single digits.
 };
 
-enum class TokenizerNormalizer : uint8_t { None, Nfc, Bert };
+enum class TokenizerNormalizer : uint8_t {
+  None,
+  Nfc,
+  Bert,
+  Spaces, ///< Spaces become U+2581, and one may be put in front.
+};
+
+/// The pre-tokenizer Metaspace, which does the same later: after added tokens
+/// are found in the normalised text. A mark is put in front of a text that does
+/// not begin with one.
+enum class SpaceMarks : uint8_t {
+  None,   ///< There is no such pre-tokenizer.
+  Never,  ///< Spaces become marks, and none is put in front.
+  First,  ///< One is put in front of what begins the whole text.
+  Always, ///< And in front of what follows an added token.
+};
+
+/// What a decoder does with the space that was put in front.
+enum class LeadingSpace : uint8_t {
+  Keep,
+  DropOne,          ///< A text's first character is dropped if it is a space.
+  DropInFirstToken, ///< All marks of the first token are dropped.
+};
+
+/// The kinds of pieces of a model with scores.
+enum class PieceKind : uint8_t {
+  Normal,
+  Unknown,
+  Control,     ///< Never found in a text.
+  UserDefined, ///< One token wherever it stands in a text.
+  Unused,      ///< Found, and then taken apart again.
+  Byte,        ///< <0xNN>: a byte of a character that has no piece.
+};
 
 /// Text that is one token wherever it stands.
 struct AddedToken {
@@ -67,6 +113,7 @@ struct TokenizerSpec {
   // Byte-level models.
   bool splitDigits = false;  ///< Every digit is a word, before `split`.
   bool prefixSpace = false;  ///< A word gets a space in front if it has none.
+                             ///< With `Spaces`, every text gets one.
   bool ignoreMerges = false; ///< A word in the vocabulary is taken whole.
 
   // WordPiece.
@@ -76,6 +123,18 @@ struct TokenizerSpec {
   bool lowercase = false;    ///< Lower-case letters.
   std::string wordPrefix;    ///< In front of pieces inside a word: "##".
   uint32_t maxWordChars = 0; ///< A longer word is unknown.
+
+  // Pieces.
+  bool byteFallback = false; ///< Bytes stand for a character without a piece.
+  bool fuseUnknown = false;  ///< CharBpe: unknown neighbours are one token.
+  bool removeExtraSpaces = false; ///< Spaces: at the ends, and repeated ones.
+  bool prefixFirstOnly = false;   ///< Spaces: not in front of what follows an
+                                  ///< added token.
+  bool splitAtMarks = false;      ///< Words begin at marks.
+  SpaceMarks spaceMarks = SpaceMarks::None;
+  LeadingSpace leadingSpace = LeadingSpace::Keep;
+  std::vector<float> scores;    ///< By id, for models with scores.
+  std::vector<PieceKind> kinds; ///< The same.
 
   /// The text of each id. Byte-level models: the bytes themselves, not their
   /// printable stand-ins. Empty for an id that the model cannot produce (an
@@ -105,6 +164,9 @@ struct TokenizerSpec {
 
   /// The tokenizer section of a module. Equal specs give equal bytes.
   std::string serialize() const;
+
+  /// Makes room for ids below `count`. The model cannot produce new ones.
+  void growVocab(size_t count);
 
   /// Reads and verifies such a section. On error `spec` is left as it was.
   static Status deserialize(Bytes bytes, TokenizerSpec &spec);

@@ -14,6 +14,7 @@
 
 #include "runtime/text/TokenizerSplit.h"
 
+#include "runtime/text/TokenizerPieces.h"
 #include "runtime/text/Unicode.h"
 
 #include <algorithm>
@@ -81,8 +82,29 @@ static std::string normalizeBert(const TokenizerSpec &spec,
   return result;
 }
 
+/// SentencePiece's treatment of spaces. The space in front is added even if
+/// there is one.
+static std::string normalizeSpaces(const TokenizerSpec &spec,
+                                   std::string_view text, bool addPrefix) {
+  std::string single;
+  if (spec.removeExtraSpaces) {
+    for (char c : text)
+      if (c != ' ' || (!single.empty() && single.back() != ' '))
+        single += c;
+    text = single;
+  }
+  if (text.empty())
+    return {};
+  std::string result(addPrefix && spec.prefixSpace ? kSpaceMark : "");
+  result += markSpaces(text);
+  // SentencePiece takes marks that stood in the text for spaces here.
+  while (spec.removeExtraSpaces && result.ends_with(kSpaceMark))
+    result.resize(result.size() - kSpaceMark.size());
+  return result;
+}
+
 std::string gist::normalizeText(const TokenizerSpec &spec,
-                                std::string_view text) {
+                                std::string_view text, bool addPrefix) {
   switch (spec.normalizer) {
   case TokenizerNormalizer::None:
     break;
@@ -90,6 +112,8 @@ std::string gist::normalizeText(const TokenizerSpec &spec,
     return toNfc(text);
   case TokenizerNormalizer::Bert:
     return normalizeBert(spec, text);
+  case TokenizerNormalizer::Spaces:
+    return normalizeSpaces(spec, text, addPrefix);
   }
   return std::string(text);
 }
@@ -293,6 +317,15 @@ void gist::splitAtDigits(std::string_view text,
   }
   if (begin != text.size())
     parts.push_back(text.substr(begin));
+}
+
+void gist::splitAtSpaceMarks(std::string_view text,
+                             std::vector<std::string_view> &parts) {
+  while (!text.empty()) {
+    size_t end = std::min(text.find(kSpaceMark, 1), text.size());
+    parts.push_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
 }
 
 /// White space separates words and is dropped. A punctuation mark is a word of

@@ -23,8 +23,10 @@
 
 namespace gist {
 
-/// Applies the spec's normaliser to valid UTF-8.
-std::string normalizeText(const TokenizerSpec &spec, std::string_view text);
+/// Applies the spec's normaliser to valid UTF-8. Without `addPrefix` no space
+/// is put in front.
+std::string normalizeText(const TokenizerSpec &spec, std::string_view text,
+                          bool addPrefix = true);
 
 /// Appends the words of `text`, which is valid UTF-8 and outlives them. Joined
 /// together they are the whole text.
@@ -33,6 +35,11 @@ void splitText(TokenizerSplit split, std::string_view text,
 
 /// Appends the parts of `text` around its digits, and each digit.
 void splitAtDigits(std::string_view text, std::vector<std::string_view> &parts);
+
+/// Appends the parts of `text`, each of which begins at a mark for a space but
+/// for the first.
+void splitAtSpaceMarks(std::string_view text,
+                       std::vector<std::string_view> &parts);
 
 /// Appends BERT's words: white space separates and goes, punctuation stands
 /// alone.

@@ -4,13 +4,14 @@
 `transformers`. Needs test/requirements-models.txt; see test_import.py."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from import_graph import MODELS, Graph, check, sentence_embedding
+from import_graph import MODELS, Graph, check, harness, sentence_embedding
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -94,6 +95,53 @@ def test_qwen2_in_gguf(kind, tmp_path):
     graph = Graph(path, tmp_path, "--every-token")
     assert "blk.1.attn_k.bias" in graph.names
     check(graph(ids), quantized_reference(MODELS / "qwen2", kind, kind, ids))
+
+
+def gguf_with_pieces(path, tokens, scores, types):
+    """A tiny Llama as GGUF, with the tokenizer's keys as the package writes them."""
+    writer = gguf.GGUFWriter(path, "llama")
+    for add, value in [(writer.add_context_length, 32), (writer.add_embedding_length, 32),
+                       (writer.add_block_count, 1), (writer.add_feed_forward_length, 32),
+                       (writer.add_head_count, 2), (writer.add_layer_norm_rms_eps, 1e-5)]:
+        add(value)
+    writer.add_tokenizer_model("llama")
+    writer.add_token_list(tokens)
+    if scores is not None:
+        writer.add_array("tokenizer.ggml.scores", scores)
+    writer.add_token_types(types)
+    names = ["attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"]
+    for name in ["attn_norm", "ffn_norm"]:
+        writer.add_tensor(f"blk.0.{name}.weight", np.ones(32, np.float32))
+    for name in names:
+        writer.add_tensor(f"blk.0.{name}.weight", np.ones((32, 32), np.float32))
+    writer.add_tensor("output_norm.weight", np.ones(32, np.float32))
+    writer.add_tensor("token_embd.weight", np.ones((len(tokens), 32), np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+PIECES = ["<unk>", "<s>", "</s>", "\u2581", "a", "b", "ab"]
+TYPES = [2, 3, 3, 1, 1, 1, 1]
+
+
+def info(path):
+    tool = harness.tool("gist-import-test", "GIST_IMPORT_TEST")
+    done = subprocess.run([tool, path, "--info"], capture_output=True, text=True)
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("scores, expected", [
+    ([0.0, 0.0, 0.0, -1.0, -2.0, -3.0, -4.0], "tokenizer: 7 "),
+    (None, "there are 7 pieces, 0 scores and 7 types"),
+    ([0.0, 0.0], "there are 7 pieces, 2 scores and 7 types"),
+    ([float("nan")] * 7, "the score of piece 0 is not a finite number"),
+    (["0"] * 7, "'tokenizer.ggml.scores' is not an array of numbers"),
+])
+def test_pieces_in_gguf(scores, expected, tmp_path):
+    gguf_with_pieces(tmp_path / "model.gguf", PIECES, scores, TYPES)
+    assert expected in info(tmp_path / "model.gguf")
 
 
 def test_gpt2_in_gguf(tmp_path):

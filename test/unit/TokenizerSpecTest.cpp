@@ -168,8 +168,17 @@ TEST(TokenizerSpec, DamagedSectionsDoNoHarm) {
   };
   int usable = 0, refused = 0;
   for (auto model : {TokenizerModel::ByteBpe, TokenizerModel::WordPiece,
-                     TokenizerModel::Alphabet}) {
-    const std::string whole = fullSpec(model).serialize();
+                     TokenizerModel::Alphabet, TokenizerModel::CharBpe,
+                     TokenizerModel::ScoreBpe, TokenizerModel::Unigram}) {
+    TokenizerSpec full = fullSpec(model);
+    if (hasScores(model)) {
+      full.scores.assign(full.vocab.size(), -1);
+      full.kinds.assign(full.vocab.size(), PieceKind::Normal);
+      full.kinds[7] = PieceKind::UserDefined;
+      full.kinds[2] = PieceKind::Unused;
+    }
+    ASSERT_TRUE(full.verify().ok());
+    const std::string whole = full.serialize();
     for (int round = 0; round < 10000; ++round) {
       std::string bytes = whole;
       for (uint64_t i = 0, count = 1 + random(3); i < count; ++i) {

@@ -139,7 +139,7 @@ Status gist::openModelFolder(const std::string &path, ModelFolder &out,
   for (const char *name :
        {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
         "generation_config.json", "vocab.json", "merges.txt", "vocab.txt",
-        "chat_template.jinja"})
+        "chat_template.jinja", "tokenizer.model"})
     if (exists(path + "/" + name))
       GIST_TRY(readText(path + "/" + name, folder.texts[name]));
   GIST_TRY(readPooling(path, folder.pooling));

@@ -13,6 +13,8 @@
 #include "passes/Import/Files/ModelSource.h"
 #include "runtime/text/TokenizerImport.h"
 
+#include <algorithm>
+
 using namespace gist;
 
 /// The elements of an array of strings; empty where there is none.
@@ -42,6 +44,36 @@ static std::string readString(const GgufFile &file, const char *key) {
   return std::string(found->second.string().value_or(""));
 }
 
+/// The scores of pieces; none where the file has none.
+static Status readScores(const GgufFile &file, std::vector<float> &scores) {
+  auto found = file.metadata.find("tokenizer.ggml.scores");
+  if (found == file.metadata.end())
+    return {};
+  std::optional<std::vector<double>> numbers = found->second.numbers();
+  if (!numbers)
+    return Status::error(Code::BadFile,
+                         "'tokenizer.ggml.scores' is not an array of numbers");
+  for (double number : *numbers)
+    scores.push_back(static_cast<float>(number));
+  return {};
+}
+
+/// The types of tokens; none where the file has none.
+static Status readTokenTypes(const GgufFile &file,
+                             std::vector<int32_t> &types) {
+  auto found = file.metadata.find("tokenizer.ggml.token_type");
+  if (found == file.metadata.end())
+    return {};
+  std::optional<std::vector<int64_t>> numbers = found->second.integers();
+  if (!numbers)
+    return Status::error(
+        Code::BadFile,
+        "'tokenizer.ggml.token_type' is not an array of integers");
+  for (int64_t number : *numbers) // A small number that is no type stays none.
+    types.push_back(static_cast<int32_t>(std::clamp<int64_t>(number, -1, 255)));
+  return {};
+}
+
 static Status readGgufTokenizer(const GgufFile &file, TokenizerSpec &spec) {
   // Some files have -1 for a token that does not exist.
   auto id = [&](const char *key) -> std::optional<uint32_t> {
@@ -59,11 +91,8 @@ static Status readGgufTokenizer(const GgufFile &file, TokenizerSpec &spec) {
   tokenizer.pre = readString(file, "tokenizer.ggml.pre");
   tokenizer.tokens = readStrings(file, "tokenizer.ggml.tokens");
   tokenizer.merges = readStrings(file, "tokenizer.ggml.merges");
-  if (auto found = file.metadata.find("tokenizer.ggml.token_type");
-      found != file.metadata.end())
-    for (int64_t type :
-         found->second.integers().value_or(std::vector<int64_t>()))
-      tokenizer.tokenTypes.push_back(static_cast<int32_t>(type));
+  GIST_TRY(readTokenTypes(file, tokenizer.tokenTypes));
+  GIST_TRY(readScores(file, tokenizer.scores));
   tokenizer.bos = id("tokenizer.ggml.bos_token_id");
   tokenizer.eos = id("tokenizer.ggml.eos_token_id");
   tokenizer.unknown = id("tokenizer.ggml.unknown_token_id");
@@ -75,6 +104,7 @@ static Status readGgufTokenizer(const GgufFile &file, TokenizerSpec &spec) {
   tokenizer.addBos = flag("tokenizer.ggml.add_bos_token");
   tokenizer.addEos = flag("tokenizer.ggml.add_eos_token");
   tokenizer.addSpacePrefix = flag("tokenizer.ggml.add_space_prefix");
+  tokenizer.removeExtraSpaces = flag("tokenizer.ggml.remove_extra_whitespaces");
   tokenizer.chatTemplate = readString(file, "tokenizer.chat_template");
   return importTokenizer(tokenizer, spec);
 }
@@ -83,9 +113,10 @@ static Status readFolderTokenizer(const ModelFolder &folder,
                                   TokenizerSpec &spec) {
   // An absent file is fine; an empty one is damage, which importTokenizer could
   // not tell from an absent one.
-  if (auto found = folder.texts.find("tokenizer.json");
-      found != folder.texts.end() && found->second.empty())
-    return Status::error(Code::BadFile, "tokenizer.json is empty");
+  for (const char *name : {"tokenizer.json", "tokenizer.model"})
+    if (auto found = folder.texts.find(name);
+        found != folder.texts.end() && found->second.empty())
+      return Status::error(Code::BadFile, "%s is empty", name);
   HuggingFaceTokenizer files;
   files.tokenizerJson = folder.text("tokenizer.json");
   files.vocabJson = folder.text("vocab.json");
@@ -95,6 +126,7 @@ static Status readFolderTokenizer(const ModelFolder &folder,
   files.specialMapJson = folder.text("special_tokens_map.json");
   files.generationJson = folder.text("generation_config.json");
   files.chatTemplate = folder.text("chat_template.jinja");
+  files.sentencePiece = folder.text("tokenizer.model");
   return importTokenizer(files, spec);
 }
 
