@@ -132,7 +132,8 @@ public:
       high = static_cast<double>(axis.names.size()) - 0.5;
     } else if (axis.isLogarithmic) {
       // Room is a part of the range; on a logarithmic axis that is a factor.
-      double room = high > low ? std::pow(high / low, 0.08) : 1.05;
+      double room =
+          high > low ? std::exp(0.08 * (std::log(high) - std::log(low))) : 1.05;
       low /= room;
       high *= room;
     } else {
@@ -143,6 +144,11 @@ public:
     }
     first = map(axis.lowest.value_or(low));
     last = map(axis.highest.value_or(high));
+    // Numbers at the end of what a double can say leave no room beside them.
+    constexpr double kMost = std::numeric_limits<double>::max() / 4;
+    double most = axis.isLogarithmic ? std::log10(kMost) : kMost;
+    first = std::clamp(first, -most, most);
+    last = std::clamp(last, -most, most);
     // A range without width would divide by zero.
     if (!(first < last))
       last = first + 1;
