@@ -13,6 +13,7 @@
 
 #include "dialect/GistClusterOps.h"
 #include "dialect/GistKernelAttrs.h"
+#include "dialect/GistLaunchNames.h"
 #include "dialect/GistNames.h"
 #include "dialect/GistOps.h"
 #include "dialect/GistTargetAttrs.h"
@@ -126,6 +127,8 @@ static const Rule kRules[] = {
      "array<i64: n> with one positive number of threads"},
     {kSharedMemoryAttr, On::Function, isNumber, "an i64 that is not negative"},
     {kWavesAttr, On::Function, isNumber, "an i64 that is not negative"},
+    {kWaitsAttr, On::Function, isOf<UnitAttr>, kUnit},
+    {kConstantArgAttr, On::Argument, isOf<UnitAttr>, kUnit},
     {kControlArgAttr, On::Argument, isOf<UnitAttr>, kUnit},
     {kLoadArgumentsAttr, On::Op, isOf<UnitAttr>, kUnit},
     {kNameAttr, On::Argument, isText, "a string that is not empty"},

@@ -588,6 +588,9 @@ def KeepKernelsPass : Pass<"gist-keep-kernels", "::mlir::ModuleOp"> {
     ```
 
     A function that calls no kernel is left alone.
+
+    What a kernel may know of its calls is written on its arguments before they go. For sm_90, `gist.constant` marks those that are a weight in
+    every call: no kernel writes them, so they can be read before earlier kernels are over.
   }];
 }
 

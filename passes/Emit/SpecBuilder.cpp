@@ -12,6 +12,7 @@
 
 #include "passes/Emit/SpecBuilder.h"
 #include "dialect/Formats.h"
+#include "dialect/GistLaunchNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Emit/Sizes.h"
 #include "passes/Kernel/Kernels.h"
@@ -311,6 +312,7 @@ void SpecBuilder::addKernels(ModuleOp calls, Operation *lowered) {
         llvm::copy(threads.asArrayRef(), code.workgroup.begin());
       if (auto bytes = function->getAttrOfType<IntegerAttr>(kSharedMemoryAttr))
         code.sharedMemory = bytes.getInt();
+      code.waits = function->hasAttr(kWaitsAttr);
     }
     spec.code.push_back(std::move(code));
     kernelOf[kernel.getName().str()] = writer.spec.kernels.size();

@@ -9,6 +9,7 @@
 #include "dialect/GistPlanOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
+#include "passes/Tile/MarkConstants.h"
 
 namespace gist {
 #define GEN_PASS_DEF_KEEPKERNELSPASS
@@ -27,6 +28,7 @@ namespace {
 struct KeepKernelsPass final
     : gist::impl::KeepKernelsPassBase<KeepKernelsPass> {
   void runOnOperation() override {
+    markConstants(getOperation()); // Nobody else will see the calls.
     for (Operation &op : llvm::make_early_inc_range(*getOperation().getBody()))
       if (isa<PlanOp, HeadTableOp, ConstantWeightOp, MadeWeightOp>(op) ||
           (isa<func::FuncOp>(op) && callsKernels(&op)))

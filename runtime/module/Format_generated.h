@@ -983,7 +983,8 @@ struct KernelCode FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_TARGET = 4,
     VT_SYMBOL = 6,
     VT_WORKGROUP = 8,
-    VT_SHARED_MEMORY = 10
+    VT_SHARED_MEMORY = 10,
+    VT_WAITS = 12
   };
   uint32_t target() const {
     return GetField<uint32_t>(VT_TARGET, 0);
@@ -997,6 +998,9 @@ struct KernelCode FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   uint32_t shared_memory() const {
     return GetField<uint32_t>(VT_SHARED_MEMORY, 0);
   }
+  bool waits() const {
+    return GetField<uint8_t>(VT_WAITS, 0) != 0;
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyField<uint32_t>(verifier, VT_TARGET, 4) &&
@@ -1005,6 +1009,7 @@ struct KernelCode FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyOffset(verifier, VT_WORKGROUP) &&
            verifier.VerifyVector(workgroup()) &&
            VerifyField<uint32_t>(verifier, VT_SHARED_MEMORY, 4) &&
+           VerifyField<uint8_t>(verifier, VT_WAITS, 1) &&
            verifier.EndTable();
   }
 };
@@ -1025,6 +1030,9 @@ struct KernelCodeBuilder {
   void add_shared_memory(uint32_t shared_memory) {
     fbb_.AddElement<uint32_t>(KernelCode::VT_SHARED_MEMORY, shared_memory, 0);
   }
+  void add_waits(bool waits) {
+    fbb_.AddElement<uint8_t>(KernelCode::VT_WAITS, static_cast<uint8_t>(waits), 0);
+  }
   explicit KernelCodeBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -1041,12 +1049,14 @@ inline flatbuffers::Offset<KernelCode> CreateKernelCode(
     uint32_t target = 0,
     flatbuffers::Offset<flatbuffers::String> symbol = 0,
     flatbuffers::Offset<flatbuffers::Vector<uint32_t>> workgroup = 0,
-    uint32_t shared_memory = 0) {
+    uint32_t shared_memory = 0,
+    bool waits = false) {
   KernelCodeBuilder builder_(_fbb);
   builder_.add_shared_memory(shared_memory);
   builder_.add_workgroup(workgroup);
   builder_.add_symbol(symbol);
   builder_.add_target(target);
+  builder_.add_waits(waits);
   return builder_.Finish();
 }
 
@@ -1060,7 +1070,8 @@ inline flatbuffers::Offset<KernelCode> CreateKernelCodeDirect(
     uint32_t target = 0,
     const char *symbol = nullptr,
     const std::vector<uint32_t> *workgroup = nullptr,
-    uint32_t shared_memory = 0) {
+    uint32_t shared_memory = 0,
+    bool waits = false) {
   auto symbol__ = symbol ? _fbb.CreateString(symbol) : 0;
   auto workgroup__ = workgroup ? _fbb.CreateVector<uint32_t>(*workgroup) : 0;
   return gist::fb::CreateKernelCode(
@@ -1068,7 +1079,8 @@ inline flatbuffers::Offset<KernelCode> CreateKernelCodeDirect(
       target,
       symbol__,
       workgroup__,
-      shared_memory);
+      shared_memory,
+      waits);
 }
 
 struct Kernel FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

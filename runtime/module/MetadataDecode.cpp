@@ -125,7 +125,8 @@ KernelSpec Decoder::kernel(const fb::Kernel &in) {
   out.argCount = in.arg_count();
   out.code = all(in.code(), [this](const fb::KernelCode &code) {
     return KernelCode{code.target(), text(code.symbol()),
-                      three(code.workgroup(), 1), code.shared_memory()};
+                      three(code.workgroup(), 1), code.shared_memory(),
+                      code.waits()};
   });
   return out;
 }

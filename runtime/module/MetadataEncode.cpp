@@ -106,7 +106,7 @@ static Offset<fb::KernelCode> encodeKernelCode(FlatBufferBuilder &builder,
   auto workgroup =
       builder.CreateVector(code.workgroup.data(), code.workgroup.size());
   return fb::CreateKernelCode(builder, code.target, symbol, workgroup,
-                              code.sharedMemory);
+                              code.sharedMemory, code.waits);
 }
 
 static Offset<fb::Kernel> encodeKernel(FlatBufferBuilder &builder,

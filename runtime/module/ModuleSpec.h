@@ -143,6 +143,8 @@ struct KernelCode {
   std::string symbol = {};
   std::array<uint32_t, 3> workgroup = {1, 1, 1}; ///< threads; CPU: 1,1,1
   uint32_t sharedMemory = 0;                     ///< dynamic bytes
+  /// It waits itself for the kernels before it, so it may begin while they run.
+  bool waits = false;
 };
 
 struct KernelSpec {

@@ -55,6 +55,7 @@ enum {
   FailLaunch,
   FailGraph,
   FailRun,
+  FailEdge,
   SettingCount
 };
 static Number settings[SettingCount] = {
@@ -70,6 +71,7 @@ static Number settings[SettingCount] = {
     {"fail_launch", 0, 0},
     {"fail_graph", 0, 0},
     {"fail_run", 0, 0},
+    {"fail_edge", 0, 0},
 };
 
 enum {
@@ -89,6 +91,7 @@ enum {
   GraphLaunches,
   Kernels,
   BigShared,
+  Overlaps,
   CounterCount,
   FirstDone = Uploads
 };
@@ -98,7 +101,7 @@ static Number counters[CounterCount] = {
     {"contexts", 0, 0},    {"uploads", 0, 0},        {"upload_bytes", 0, 0},
     {"launches", 0, 0},    {"nodes", 0, 0},          {"edges", 0, 0},
     {"roots", 0, 0},       {"graph_launches", 0, 0}, {"kernels", 0, 0},
-    {"big_shared", 0, 0},
+    {"big_shared", 0, 0},  {"overlaps", 0, 0},
 };
 
 static int failed; ///< sticky, as on a card
@@ -677,6 +680,31 @@ API int NAME(hipGraphAddKernelNode,
   *result = node;
   return Success;
 }
+#ifndef GIST_FAKE_HIP
+/// As CUDA's header has it. Ports: 0 is a kernel's end, 1 its own signal.
+typedef struct {
+  unsigned char fromPort, toPort, type, reserved[5];
+} EdgeData;
+
+/// One edge to a node that has none. The fake runs the nodes of an edge one
+/// after the other whatever its type: kernels here do not wait themselves.
+API int cuGraphAddDependencies_v2(Handle graph, const Handle *from,
+                                  const Handle *to, const EdgeData *edges,
+                                  size_t count) {
+  Node *node = count == 1 ? *to : NULL;
+  if (!graph || !node || node->afterCount || settings[FailEdge].value ||
+      edges->fromPort != 1 || edges->toPort != 0 || edges->type != 1)
+    return InvalidValue;
+  for (size_t i = 0; i < sizeof(edges->reserved); ++i)
+    if (edges->reserved[i])
+      return InvalidValue;
+  node->after[node->afterCount++] = *from;
+  ++counters[Edges].value;
+  ++counters[Overlaps].value;
+  --counters[Roots].value;
+  return Success;
+}
+#endif
 API int NAME(hipGraphInstantiateWithFlags,
              cuGraphInstantiateWithFlags)(Handle *executable, Handle handle,
                                           unsigned long long flags) {

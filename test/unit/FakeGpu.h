@@ -17,7 +17,7 @@
 // Settings, by gistFakeSet() or GIST_FAKE_GPU="name=value,...":
 //   version, cards, memory (bytes), capability (90), gfx (0x942; 0: no name),
 //   lds (bytes), and failures: fail_init, fail_load, fail_upload, fail_launch,
-//   fail_graph, fail_run (of a kernel, noticed when synchronising)
+//   fail_graph, fail_edge, fail_run (of a kernel, noticed when synchronising)
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,8 @@ int gistFakeSet(const char *name, long value);
 /// Things alive: allocations, streams, events, modules, graphs, executables,
 /// contexts. Things done: uploads, upload_bytes, launches, nodes, edges, roots,
 /// graph_launches, kernels (run in either way), big_shared (functions allowed
-/// more than 48 KiB). -1 for a name that there is not.
+/// more than 48 KiB), overlaps (edges whose later node may start early; CUDA).
+/// -1 for a name that there is not.
 long gistFakeCount(const char *name);
 
 #ifdef __cplusplus

@@ -446,5 +446,46 @@ TEST_P(GpuDevice, MuchSharedMemory) {
   EXPECT_EQ(driver.count("big_shared"), isHip() ? 0 : 1);
 }
 
+// Kernels that wait themselves overlap with the one before them: count comes
+// before mean beside append, so mean waits for both to be over. HIP has no such
+// edges, and without the mark every edge is a plain one.
+TEST_P(GpuDevice, KernelsThatWaitOverlap) {
+  std::vector<int32_t> tokens = someTokens(4);
+  for (bool waits : {false, true}) {
+    for (KernelSpec &kernel : model.writer.spec.kernels)
+      kernel.code[1].waits = waits;
+    load();
+    auto session = create();
+    ASSERT_TRUE(session);
+    long before = driver.count("edges");
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_TRUE(session->reset().ok());
+      ASSERT_TRUE(session->feed(tokens).ok());
+      expectNear(session->logits(), model.logitsAfter(tokens));
+    }
+    EXPECT_EQ(driver.count("edges") - before, 4);
+    EXPECT_EQ(driver.count("overlaps"), waits && !isHip() ? 2 : 0);
+  }
+}
+
+// An edge that the driver refuses is an error that names the kernel.
+TEST_P(GpuDevice, EdgeThatFails) {
+  if (isHip())
+    GTEST_SKIP() << "HIP has no such edges";
+  for (KernelSpec &kernel : model.writer.spec.kernels)
+    kernel.code[1].waits = true;
+  load();
+  auto session = create();
+  ASSERT_TRUE(session);
+  std::vector<int32_t> tokens = someTokens(4);
+  ASSERT_TRUE(session->feed(tokens).ok());
+  ASSERT_TRUE(session->reset().ok());
+  driver.set("fail_edge", 1);
+  Status status = session->feed(tokens);
+  EXPECT_FALSE(status.ok());
+  EXPECT_NE(status.text.find("add a launch to a graph"), std::string::npos)
+      << status.text;
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, GpuDevice, ::testing::Values("hip", "cuda"),
                          [](const auto &info) { return info.param; });

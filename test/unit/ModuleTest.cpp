@@ -78,7 +78,7 @@ TEST(Module, EveryFieldSurvives) {
                    "gfx942",
                    {"x", "y"},
                    CodeFormat::Hsaco}};
-  spec.kernels = {{"k", 3, {{1, "sym", {64, 2, 3}, 4096}}}};
+  spec.kernels = {{"k", 3, {{1, "sym", {64, 2, 3}, 4096, true}}}};
   CommandSpec command{.kernel = 7,
                       .grid = {1, 2, 3},
                       .args = {{4, 5}, {kNone, 6}},
@@ -118,6 +118,7 @@ TEST(Module, EveryFieldSurvives) {
   EXPECT_EQ(read.kernels[0].code[0].workgroup,
             (std::array<uint32_t, 3>{64, 2, 3}));
   EXPECT_EQ(read.kernels[0].code[0].sharedMemory, 4096u);
+  EXPECT_TRUE(read.kernels[0].code[0].waits);
   const CommandSpec &back = read.entries[0].commands[0];
   EXPECT_EQ(back.grid, command.grid);
   EXPECT_EQ(back.args[1].buffer, kNone);

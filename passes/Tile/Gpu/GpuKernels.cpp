@@ -13,6 +13,7 @@
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "passes/Passes.h"
 #include "passes/Target/Info/ModuleTarget.h"
+#include "passes/Tile/Gpu/Core/GridOrder.h"
 
 namespace gist {
 #define GEN_PASS_DEF_GPUKERNELSPASS
@@ -54,6 +55,7 @@ static LogicalResult lowerKernel(func::FuncOp source, const GpuInfo &gpu) {
     return refuse();
   b.setInsertionPointToEnd(&function.getBody().front());
   func::ReturnOp::create(b);
+  orderGrids(b, function, *grid);
   function->setAttr(kGridAttr, getGridAttr(source, *grid));
   function->setAttr(kWorkgroupAttr, b.getDenseI64ArrayAttr(threads));
   source.erase();

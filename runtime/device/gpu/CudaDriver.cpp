@@ -38,6 +38,15 @@ struct CudaKernelNode {
   void **extra;
 };
 
+/// CUgraphEdgeData.
+struct CudaEdge {
+  uint8_t fromPort, toPort, type, reserved[5];
+};
+/// The later kernel may start as soon as the earlier one lets it, and waits
+/// itself for what it needs.
+constexpr CudaEdge kOverlapping = {
+    .fromPort = 1, .toPort = 0, .type = 1, .reserved = {}};
+
 class CudaDriver final : public GpuDriver {
 public:
   CudaDriver()
@@ -88,6 +97,9 @@ private:
   int (*loadDataEx)(GpuHandle *, const void *, unsigned, int *,
                     void **) = nullptr;
   int (*setFunctionAttribute)(GpuHandle, int, int) = nullptr;
+  /// Null before CUDA 12.3.
+  int (*addDependencies)(GpuHandle, const GpuHandle *, const GpuHandle *,
+                         const CudaEdge *, size_t) = nullptr;
   int (*errorName)(int, const char **) = nullptr;
   int (*errorString)(int, const char **) = nullptr;
 };
@@ -102,6 +114,7 @@ void CudaDriver::resolveFunctions() {
   need(setContext, "cuCtxSetCurrent");
   need(loadDataEx, "cuModuleLoadDataEx");
   need(setFunctionAttribute, "cuFuncSetAttribute");
+  find(addDependencies, "cuGraphAddDependencies_v2");
   need(errorName, "cuGetErrorName");
   need(errorString, "cuGetErrorString");
 }
@@ -191,9 +204,14 @@ Status CudaDriver::addNode(GpuHandle graph, const std::vector<GpuHandle> &after,
   parameters.func = launch.function;
   parameters.kernelParams = launch.arguments;
   parameters.sharedMemBytes = launch.sharedMemory;
-  return check(
-      call.addKernelNode(&node, graph, after.data(), after.size(), &parameters),
-      "add a launch to a graph");
+  // Launches of a chain overlap. One that several launches come before waits
+  // for them to be over.
+  bool overlaps = launch.waits && addDependencies && after.size() == 1;
+  int error = call.addKernelNode(&node, graph, after.data(),
+                                 overlaps ? 0 : after.size(), &parameters);
+  if (error == 0 && overlaps)
+    error = addDependencies(graph, after.data(), &node, &kOverlapping, 1);
+  return check(error, "add a launch to a graph");
 }
 
 Status gist::openCudaDriver(const std::string &path,

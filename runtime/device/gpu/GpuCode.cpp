@@ -36,6 +36,7 @@ Status GpuCode::find(const KernelSpec &spec, const KernelCode &code) {
                .in("kernel '" + spec.name + "'"));
   kernel.block = code.workgroup;
   kernel.sharedMemory = code.sharedMemory;
+  kernel.waits = code.waits;
   return {};
 }
 

@@ -18,6 +18,7 @@ public:
     GpuHandle function = nullptr; ///< null: none for this target
     std::array<uint32_t, 3> block = {1, 1, 1};
     uint32_t sharedMemory = 0;
+    bool waits = false; ///< itself, for the kernels before it
     std::string name;
   };
 

@@ -26,7 +26,8 @@ static GpuLaunch toLaunch(const CommandList &list, const BoundCommand &command,
           .grid = command.grid,
           .block = kernel.block,
           .sharedMemory = kernel.sharedMemory,
-          .arguments = arguments.data()};
+          .arguments = arguments.data(),
+          .waits = kernel.waits};
 }
 
 static bool isEmpty(const BoundCommand &command) {

@@ -39,6 +39,7 @@ struct GpuLaunch {
   std::array<uint32_t, 3> grid = {1, 1, 1}, block = {1, 1, 1};
   uint32_t sharedMemory = 0;
   void **arguments = nullptr;
+  bool waits = false; ///< the kernel itself, for those before it
 };
 
 /// What a driver says about one of its cards.

@@ -221,4 +221,5 @@ const GpuKernelEntry gist::kGpuAttentionKernel = {
                                  op.getValue().getType(),
                                  op.getOutput().getType(), gpu);
     },
+    .scratch = getDecodeScratch,
 };

@@ -26,6 +26,8 @@ namespace gist {
 mlir::FailureOr<GpuGrid> emitAttention(GpuKernel &kernel, AttentionOp op);
 /// For one query.
 mlir::FailureOr<GpuGrid> emitDecodeAttention(GpuKernel &kernel, AttentionOp op);
+/// The memory that it works in where several clusters share keys.
+mlir::FailureOr<KernelScratch> getDecodeScratch(mlir::func::FuncOp kernel);
 mlir::FailureOr<GpuGrid> emitAttend(GpuKernel &kernel, AttendOp op);
 
 /// Whether these take the op; dense attention has a slow kernel otherwise.

@@ -8,8 +8,9 @@
 #include "passes/Tile/Gpu/Attention/AttentionDecode.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "passes/Tile/Gpu/Attention/Attention.h"
 #include "passes/Tile/Gpu/Attention/AttentionSources.h"
+#include "passes/Tile/Gpu/Core/GpuAtomics.h"
+#include "passes/Tile/Gpu/Core/GridOrder.h"
 
 #include <limits>
 
@@ -28,6 +29,16 @@ static constexpr int64_t kUnroll = 4;
 static constexpr int64_t kMaxHeads = 8;
 /// Workgroups that share keys: as many as any sm_90 runs side by side.
 static constexpr int64_t kSplit = 8;
+/// Clusters of these that there are at most where several share the keys of a
+/// head. An H200 does not run sixteen at once: with eight heads of 128 two for
+/// each were slower than one.
+static constexpr int64_t kMaxClusters = 15;
+/// Those that share the keys of one head at most, and the keys that each has at
+/// least: putting parts together takes as long as reading these.
+static constexpr int64_t kMaxParts = 8;
+static constexpr int64_t kKeysOfPart = 1024;
+/// Of a pair of columns: two outputs, the largest score and the sum.
+static constexpr int64_t kNumbersOfPair = 4;
 /// Neighbours that a thread finishes.
 static constexpr int64_t kWidth = 2;
 
@@ -39,9 +50,27 @@ static int64_t getHeadsAtOnce(int64_t group) {
   return heads;
 }
 
+int64_t gist::getDecodeParts(int64_t numHeads, int64_t kvHeads,
+                             const GpuInfo &gpu) {
+  if (gpu.kind != GpuKind::Nvidia)
+    return 1;
+  int64_t clusters = numHeads / getHeadsAtOnce(numHeads / kvHeads);
+  return std::clamp<int64_t>(kMaxClusters / clusters, 1, kMaxParts);
+}
+
+int64_t gist::getDecodeNumbers(int64_t numHeads, int64_t valueSize,
+                               int64_t parts) {
+  return parts * numHeads * (valueSize / kWidth) * kNumbersOfPair;
+}
+
+int64_t gist::getDecodeWords(int64_t numHeads, int64_t kvHeads) {
+  return numHeads / getHeadsAtOnce(numHeads / kvHeads) * kSplit;
+}
+
 DecodeAttention::DecodeAttention(ElementEmitter &emitter, Value query,
                                  Value output, int64_t kvHeads,
-                                 int64_t valueSize, double scale)
+                                 int64_t valueSize, double scale,
+                                 DecodeParts parts)
     : emitter(emitter), b(emitter.getBuilder()), query(query), output(output),
       numHeads(cast<RankedTensorType>(query.getType()).getDimSize(1)),
       headSize(cast<RankedTensorType>(query.getType()).getDimSize(2)),
@@ -49,8 +78,11 @@ DecodeAttention::DecodeAttention(ElementEmitter &emitter, Value query,
       heads(getHeadsAtOnce(group)),
       split(b.getGpu().kind == GpuKind::Nvidia ? kSplit : 1),
       team(llvm::PowerOf2Ceil(std::max(headSize, valueSize) / kChunk)),
-      waves(b.getThreads() / b.getGpu().waveSize), scale(scale * kLog2E) {
-  Value number = b.div(b.block(0), split);
+      waves(b.getThreads() / b.getGpu().waveSize), scale(scale * kLog2E),
+      parts(parts) {
+  number = b.div(b.block(0), split);
+  part = b.rem(number, parts.count);
+  number = b.div(number, parts.count);
   rank = b.rem(b.block(0), split);
   if (split > 1)
     b.getBlock()->getParentOp()->setAttr(
@@ -66,6 +98,15 @@ DecodeAttention::DecodeAttention(ElementEmitter &emitter, Value query,
 void DecodeAttention::emit(DecodeKeys &seen) {
   keys = &seen;
   count = keys->getCount();
+  if (parts.count == 1)
+    return emitPart();
+  active = b.max(b.min(b.ceilDiv(count, kKeysOfPart), b.index(parts.count)),
+                 b.index(1));
+  waitForGrids(b);
+  b.ifThen(b.isLess(part, active), [&] { emitPart(); });
+}
+
+void DecodeAttention::emitPart() {
   for (int64_t head = 0; head < heads; ++head)
     queries.push_back(readChunk(headSize, [&](Value at, int64_t width) {
       return emitter.elements(query, {b.index(0), b.add(firstHead, head), at},
@@ -75,10 +116,16 @@ void DecodeAttention::emit(DecodeKeys &seen) {
   int64_t teams = b.getThreads() / team;
   Value first = b.div(b.thread(), team);
   int64_t atOnce = teams * kUnroll;
-  state = b.loop(b.mul(rank, atOnce), count, atOnce * split, state,
+  Value start = rank, stride = b.index(atOnce * split);
+  if (active) {
+    start = b.add(b.mul(part, split), rank);
+    stride = b.mul(stride, active);
+  }
+  state = b.loop(b.mul(start, atOnce), count, stride, state,
                  [&](Value base, ValueRange carried) {
                    return step(b.add(base, first), teams, Values(carried));
                  });
+  letGridsStart(b);
   // Teams of a wave.
   for (int64_t mask = team; mask < b.getGpu().waveSize; mask *= 2)
     for (int64_t head = 0; head < heads; ++head)
@@ -247,6 +294,46 @@ Value DecodeAttention::readRemote(Value memory, ValueRange indices,
   return width == 1 ? numbers.front() : b.concat(numbers);
 }
 
+Value DecodeAttention::getPlaceOfPart(Value part, Value head, Value at) {
+  int64_t pairs = valueSize / kWidth;
+  Value row = b.add(b.mul(part, numHeads), b.add(firstHead, head));
+  Value pair = b.add(b.mul(row, pairs), b.div(at, kWidth));
+  return b.mul(pair, kNumbersOfPair);
+}
+
+void DecodeAttention::leavePart(Value head, Value at, ValueRange all) {
+  b.write(b.concat({all[2], all[0], all[1]}), parts.scratch,
+          getPlaceOfPart(part, head, at));
+}
+
+Value DecodeAttention::isLastPart(Value slot) {
+  b.barrier();
+  b.ifThen(b.isEqual(b.thread(), 0), [&] {
+    Value last =
+        arith::IndexCastOp::create(b, b.getI32Type(), b.sub(active, 1));
+    // The last one leaves the word zero.
+    Value ticket =
+        atomicUpdate(b, LLVM::AtomicBinOp::uinc_wrap, last, parts.control,
+                     b.add(b.mul(number, split), rank), Order::Both);
+    b.write(ticket, slot, b.index(0));
+  });
+  b.barrier();
+  return b.compare(arith::CmpIPredicate::eq, b.readNumber(slot, b.index(0)),
+                   b.sub(active, 1));
+}
+
+Values DecodeAttention::gatherParts(Value head, Value at) {
+  Values none = {b.f32(-kInfinity), b.f32(0),
+                 b.constant(b.vectorOf(kWidth, b.getF32Type()), 0)};
+  return b.loop(b.index(0), active, 1, none, [&](Value i, ValueRange all) {
+    Value other =
+        b.read(parts.scratch, getPlaceOfPart(i, head, at), kNumbersOfPair);
+    return combine({all[0], b.extract(other, kWidth)},
+                   {all[1], b.extract(other, kWidth + 1)},
+                   {all[2], b.slice(other, 0, kWidth)});
+  });
+}
+
 void DecodeAttention::emitResult(const Values &state) {
   Value memory =
       b.allocWorkgroup({waves, heads, team * kChunk}, b.getF32Type());
@@ -326,68 +413,24 @@ void DecodeAttention::emitResult(const Values &state) {
                   outs.push_back(readRemote(part, {head, at}, i, kWidth));
                 }
                 Values all = combine(partTops, partSums, outs);
-                store(head, at, all[1], all[2]);
+                if (!active)
+                  return store(head, at, all[1], all[2]);
+                b.ifThen(b.isEqual(active, 1),
+                         [&] { store(head, at, all[1], all[2]); });
+                b.ifThen(b.isLess(b.index(1), active),
+                         [&] { leavePart(head, at, all); });
               });
   meet(); // Memory that others read is there until they have.
-}
-
-//===----------------------------------------------------------------------===//
-// Dense attention
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// The keys of a tensor: the sinks, then those in the window.
-class DenseKeys final : public DecodeKeys {
-public:
-  DenseKeys(ElementEmitter &emitter, AttentionOp op, Value kvHead)
-      : emitter(emitter), b(emitter.getBuilder()), op(op), kvHead(kvHead) {
-    count = emitter.size(op.getKey(), 0);
-    if (!op.getWindow())
-      return;
-    numSinks = b.min(count, b.index(op.getSinks().value_or(0)));
-    windowStart = b.max(b.sub(count, *op.getWindow()), numSinks);
-    count = b.add(numSinks, b.sub(count, windowStart));
-  }
-
-  Value getCount() override { return count; }
-  Value getRow(Value number) override {
-    if (!op.getWindow())
-      return number;
-    return b.select(b.isLess(number, numSinks), number,
-                    b.add(b.sub(number, numSinks), windowStart));
-  }
-  Value readKey(Value row, Value column, int64_t width) override {
-    return emitter.elements(op.getKey(), {row, kvHead, column}, width);
-  }
-  Value readValue(Value row, Value column, int64_t width) override {
-    return emitter.elements(op.getValue(), {row, kvHead, column}, width);
-  }
-  Value getBias(Value, Value row) override {
-    return op.getMask() ? emitter.element(op.getMask(), {b.index(0), row})
-                        : Value();
-  }
-
-private:
-  ElementEmitter &emitter;
-  GpuBuilder &b;
-  AttentionOp op;
-  Value kvHead, count, numSinks, windowStart;
-};
-} // namespace
-
-bool gist::isDecodeAttention(AttentionOp op) {
-  return op.getQuery().getType().getDimSize(0) == 1;
-}
-
-FailureOr<GpuGrid> gist::emitDecodeAttention(GpuKernel &kernel,
-                                             AttentionOp op) {
-  DecodeAttention attention(kernel.emitter, op.getQuery(), op.getOutput(),
-                            op.getKey().getType().getDimSize(1),
-                            op.getValue().getType().getDimSize(2),
-                            op.getEffectiveScale());
-  DenseKeys keys(kernel.emitter, op, attention.getKvHead());
-  attention.emit(keys);
-  if (kernel.emitter.hasFailed())
-    return failure();
-  return GpuGrid{kernel.b.getAffineConstantExpr(attention.getWorkgroups())};
+  if (!active)
+    return;
+  Value slot = b.allocWorkgroup({1}, b.getI32Type());
+  b.ifThen(b.isLess(b.index(1), active), [&] {
+    b.ifThen(isLastPart(slot), [&] {
+      forEachPair(b.add(b.mul(rank, threads), b.thread()), threads * split,
+                  [&](Value head, Value at) {
+                    Values all = gatherParts(head, at);
+                    store(head, at, all[1], all[2]);
+                  });
+    });
+  });
 }

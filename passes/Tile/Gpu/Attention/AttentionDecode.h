@@ -10,7 +10,9 @@
 // teams have running maxima, sums and outputs of their own, so that they meet
 // only once, when all keys have been read: by shuffles in a wave, then in
 // workgroup memory. On sm_90 several workgroups share the keys and read each
-// other's workgroup memory in the end.
+// other's workgroup memory in the end. Where these are too few for the card and
+// keys are many, several such clusters have a part of the keys each: the one
+// that is done last adds up what the others have left in global memory.
 //
 // Where keys lie is left to the callers.
 //
@@ -45,6 +47,19 @@ public:
   virtual Value readOwn(bool isKey, Value column, int64_t count) { return {}; }
 };
 
+/// The memory in which clusters of workgroups leave their parts.
+struct DecodeParts {
+  int64_t count = 1;   ///< clusters that share the keys of a head, at most
+  mlir::Value scratch; ///< flat, of f32: kNumbersOfPair for a pair of columns
+  mlir::Value control; ///< a word for each workgroup of a part
+};
+
+/// Clusters that share the keys of a head on `gpu` at most, and the numbers and
+/// words that they need for that.
+int64_t getDecodeParts(int64_t numHeads, int64_t kvHeads, const GpuInfo &gpu);
+int64_t getDecodeNumbers(int64_t numHeads, int64_t valueSize, int64_t parts);
+int64_t getDecodeWords(int64_t numHeads, int64_t kvHeads);
+
 /// The code of one workgroup, which has some of the query heads that share a KV
 /// head.
 class DecodeAttention {
@@ -54,13 +69,17 @@ public:
 
   /// `query` is 1 x heads x size, `output` 1 x heads x `valueSize`.
   DecodeAttention(ElementEmitter &emitter, Value query, Value output,
-                  int64_t kvHeads, int64_t valueSize, double scale);
+                  int64_t kvHeads, int64_t valueSize, double scale,
+                  DecodeParts parts = {});
 
-  int64_t getWorkgroups() const { return numHeads / heads * split; }
+  int64_t getWorkgroups() const {
+    return numHeads / heads * split * parts.count;
+  }
   Value getKvHead() const { return kvHead; }
   void emit(DecodeKeys &keys);
 
 private:
+  void emitPart();
   /// This lane's part of a row, zeros past the head, in f32.
   Value readChunk(int64_t size,
                   llvm::function_ref<Value(Value column, int64_t)> read);
@@ -81,6 +100,14 @@ private:
   /// of one head's: the largest, the sum, the output before it is divided.
   Values combine(mlir::ValueRange tops, mlir::ValueRange sums,
                  mlir::ValueRange outs);
+  /// What this workgroup has of a pair of columns, for the others.
+  void leavePart(Value head, Value at, mlir::ValueRange all);
+  /// Whether this workgroup is the last of those that share its columns.
+  /// `slot` is a word of workgroup memory.
+  Value isLastPart(Value slot);
+  /// The parts of a pair of columns together.
+  Values gatherParts(Value head, Value at);
+  Value getPlaceOfPart(Value part, Value head, Value at);
   /// `width` numbers of workgroup memory of workgroup `rank` of those that
   /// share the keys.
   Value readRemote(Value memory, mlir::ValueRange indices, int64_t rank,
@@ -97,6 +124,10 @@ private:
   double scale;
   mlir::VectorType chunk;
   Value rank; ///< of this workgroup among those
+  DecodeParts parts;
+  Value part;   ///< of this workgroup
+  Value active; ///< parts that have keys; null for one part
+  Value number; ///< of the heads of this workgroup
   Value kvHead, firstHead, lane, column;
   Values queries;
 

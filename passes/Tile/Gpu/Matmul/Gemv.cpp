@@ -12,6 +12,10 @@
 // once. At the end the sums of the lanes come together, and those of the waves
 // that share a row.
 //
+// On sm_90 a workgroup begins while the kernels that write x still run. Where a
+// lane has all of its pieces of W at once, it reads them before it waits for
+// those.
+//
 // Where x is the result of a norm, every workgroup reduces the rows for itself:
 // they are short, and it saves a launch. Where columns are paired a lane has
 // both numbers of a pair, one after the other.
@@ -20,6 +24,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Tile/Gpu/Core/GridOrder.h"
 #include "passes/Tile/Gpu/Elements/RowTeam.h"
 #include "passes/Tile/Gpu/Matmul/Matmul.h"
 
@@ -27,6 +32,14 @@ using namespace mlir;
 using namespace gist;
 
 using Values = GpuBuilder::Values;
+
+/// What one prefetch asks for.
+static constexpr int64_t kLineBits = 128 * 8;
+/// Numbers of a row that a lane reads at once to reduce it.
+static constexpr int64_t kReducedWidth = 4;
+/// Of these, what a lane has under way at most where each wave reduces a row
+/// for itself, so that no wave waits for another.
+static constexpr int64_t kReducedAtOnce = 8;
 
 namespace {
 class GemvKernel {
@@ -47,18 +60,30 @@ public:
     first = b.add(b.mul(b.block(0), columns / perStore), group);
     laneOfRow = b.rem(b.lane(), lanes);
     waveOfK = b.div(b.thread(), apart * lanes);
+    isWeight = b.getGpu().kind == GpuKind::Nvidia && isConstant(w.getTensor());
   }
 
   void generate() {
     int64_t stride = lanes * piece * wavesOfK * steps;
     Value start =
         b.add(b.mul(waveOfK, lanes * piece * steps), b.mul(laneOfRow, piece));
-    reduceRows(start);
     Values sums(rows * each, b.f32(0));
-    sums = b.loop(b.index(0), b.index(w.getDepth()), stride, sums,
-                  [&](Value k, ValueRange sums) {
-                    return getSteps(b.add(k, start), stride, sums);
-                  });
+    if (isWeight && stride >= w.getDepth()) {
+      prefetchSmall();
+      SmallVector<Values> early = fetchEarly(start, stride);
+      waitForGrids(b);
+      reduceRows(start);
+      sums = getSteps(start, stride, sums, early);
+    } else {
+      waitForGrids(b);
+      reduceRows(start);
+      sums = b.loop(b.index(0), b.index(w.getDepth()), stride, sums,
+                    [&](Value k, ValueRange sums) {
+                      return getSteps(b.add(k, start), stride, sums, {});
+                    });
+      if (stride < w.getDepth())
+        letGridsStart(b);
+    }
     for (Value &sum : sums)
       sum = b.waveReduce(sum, vector::CombiningKind::ADD, lanes);
     store(wavesOfK > 1 ? combineWaves(sums) : sums);
@@ -100,14 +125,17 @@ private:
     llvm::erase_if(reductions, [&](const RowReduction &reduction) {
       return reduction.op == product || reduction.rank != 1;
     });
-    if (!reductions.empty())
+    if (!reductions.empty() && !isWeight)
       prefetch(k);
-    RowTeam team(emitter, b.getThreads(), b.thread());
+    int64_t waveSize = b.getGpu().waveSize;
+    bool isShort = isWeight && rows == 1 &&
+                   w.getDepth() <= kReducedAtOnce * kReducedWidth * waveSize;
+    RowTeam team(emitter, isShort ? waveSize : b.getThreads(),
+                 isShort ? b.lane() : b.thread());
     for (const RowReduction &reduction : reductions) {
-      constexpr int64_t kWidth = 4;
       Values numbers;
       for (int64_t row = 0; row < rows; ++row)
-        numbers.push_back(team.reduce(reduction, b.index(row), kWidth));
+        numbers.push_back(team.reduce(reduction, b.index(row), kReducedWidth));
       emitter.bind(reduction.op->getResult(0), [numbers](ValueRange indices,
                                                          int64_t width) {
         std::optional<int64_t> row = getConstantIntValue(indices.front());
@@ -116,15 +144,50 @@ private:
     }
   }
 
-  /// Adds `steps` pieces of each row, from k on. All loads come first.
-  Values getSteps(Value k, int64_t stride, ValueRange sums) {
+  /// Asks for the other weights, such as that of a norm, which are short.
+  void prefetchSmall() {
+    auto source = product->getParentOfType<func::FuncOp>();
+    for (BlockArgument argument : source.getArguments()) {
+      auto type = dyn_cast<RankedTensorType>(argument.getType());
+      if (!type || type.getRank() != 1 || !type.hasStaticShape() ||
+          !isa<FloatType>(type.getElementType()) || !isConstant(argument))
+        continue;
+      std::optional<MemoryAccess> memory = emitter.asMemory(argument);
+      if (!memory)
+        continue;
+      int64_t line = kLineBits / type.getElementTypeBitWidth();
+      b.forEach(b.mul(b.thread(), line), b.index(type.getDimSize(0)),
+                b.index(line * b.getThreads()), [&](Value at) {
+                  prefetchLine(b, memory->buffer, memory->at({at}));
+                });
+    }
+  }
+
+  /// What the only step reads of W: a weight is there before the kernels that
+  /// write x are over. Where there are more steps this does not pay: it takes
+  /// registers for longer, and so workgroups from a compute unit.
+  SmallVector<Values> fetchEarly(Value k, int64_t stride) {
+    bool checked = w.getDepth() % stride != 0;
+    SmallVector<Values> fetched;
+    for (int64_t step = 0; step < steps; ++step)
+      for (int64_t i = 0; i < each; ++i)
+        fetched.push_back(
+            w.fetch(getRowOfW(i), b.add(k, step * lanes * piece), checked));
+    return fetched;
+  }
+
+  /// Adds `steps` pieces of each row, from k on. All loads come first. What was
+  /// read of W before is `early`.
+  Values getSteps(Value k, int64_t stride, ValueRange sums,
+                  ArrayRef<Values> early) {
     bool checked = w.getDepth() % stride != 0;
     Value lastX = b.sub(x.getRows(), 1);
-    SmallVector<Values> fetchedW, fetchedX;
+    SmallVector<Values> fetchedW(early), fetchedX;
     for (int64_t step = 0; step < steps; ++step) {
       Value at = b.add(k, step * lanes * piece);
-      for (int64_t i = 0; i < each; ++i)
-        fetchedW.push_back(w.fetch(getRowOfW(i), at, checked));
+      if (early.empty())
+        for (int64_t i = 0; i < each; ++i)
+          fetchedW.push_back(w.fetch(getRowOfW(i), at, checked));
       for (int64_t row = 0; row < rows; ++row)
         for (int64_t i = 0; i < piece; i += x.getPiece())
           fetchedX.push_back(
@@ -207,6 +270,7 @@ private:
   linalg::LinalgOp product;
   MatmulResult result;
   int64_t apart, each;
+  bool isWeight; ///< W can be read before the kernels that write x are over
   Value first, laneOfRow, waveOfK;
 };
 } // namespace

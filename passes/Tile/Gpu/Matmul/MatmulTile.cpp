@@ -80,6 +80,8 @@ static constexpr int64_t kWorkgroupsOfUnit = 8;
 /// Rows of W that a lane reads at once, at most; sums of more take registers
 /// that loads need.
 static constexpr int64_t kMaxEach = 4;
+/// Pieces of a row of W that a lane of sm_90 reads at once, at most.
+static constexpr int64_t kMaxSteps = 4;
 /// Pieces that each lane has to have before another wave shares a row.
 static constexpr int64_t kSharedPieces = 4;
 
@@ -105,7 +107,12 @@ static GpuGemvAttr getGemvTile(MLIRContext *context, RankedTensorType weight,
     wavesOfK *= 2;
   int64_t wavesOfRows = kGemvWaves / wavesOfK;
   // While one piece is multiplied, the next is on its way, if there is one.
+  // Where a few are all that a lane has, all are on their way at once, before
+  // x is there.
+  int64_t ofLane = llvm::divideCeil(pieces, lanes * wavesOfK);
   int64_t steps = pieces / (lanes * wavesOfK) >= 2 ? 2 : 1;
+  if (gpu.kind == GpuKind::Nvidia && ofLane <= kMaxSteps)
+    steps = ofLane;
   return GpuGemvAttr::get(context, rows, each * groups * wavesOfRows, lanes,
                           {wavesOfRows, wavesOfK}, steps);
 }

@@ -1,0 +1,30 @@
+//===- GistLaunchNames.h - Attributes of overlapping launches ---*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Names of the attributes by which kernels of sm_90 begin before the kernels
+// that they wait for are over (docs/decisions/013-overlapping-launches.md).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_DIALECT_GISTLAUNCHNAMES_H
+#define GIST_DIALECT_GISTLAUNCHNAMES_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace gist {
+
+/// On an argument of a kernel: a weight in every call. No kernel writes it, so
+/// it can be read before earlier kernels are over.
+inline constexpr llvm::StringLiteral kConstantArgAttr = "gist.constant";
+
+/// On a kernel's code for a GPU: it waits itself for the kernels before it, so
+/// a launch does not have to.
+inline constexpr llvm::StringLiteral kWaitsAttr = "gist.waits";
+
+} // namespace gist
+
+#endif // GIST_DIALECT_GISTLAUNCHNAMES_H
