@@ -16,6 +16,8 @@
 // CHECK-DAG: #[[LAYERS:.*]] = affine_map<()[s0] -> (5)>
 // CHECK-DAG: #[[TOKENS:.*]] = affine_map<()[s0, s1, s2, s3] -> (s2 ceildiv 32)>
 // CHECK-DAG: #[[ALL:.*]] = affine_map<()[s0, s1, s2, s3] -> (3)>
+// SM90-DAG: #[[BLOCKS:.*]] = affine_map<()[s0, s1, s2, s3, s4, s5, s6] -> ((s5 * 3) ceildiv 64)>
+// SM90-DAG: #[[PARTS:.*]] = affine_map<()[s0, s1, s2, s3, s4, s5, s6] -> (12)>
 
 // One workgroup for each KV head of the five layers, from the third on.
 // CHECK-LABEL: func.func private @absorb(
@@ -49,16 +51,36 @@ func.func private @append(%k: tensor<?x3x64xf16>, %v: tensor<?x3x64xf16>, %heads
 }
 
 // First the cache, where clusters add to scores, then the call's own rows, which
-// are copied from where they are.
+// are copied from where they are. 288 blocks of queries are too few for the GPU,
+// so that each has up to four parts, one after the other of the same head. A
+// workgroup that is not the only one keeps what it has found; the last one reads
+// what all have, and leaves zero behind.
 // SM90-LABEL: func.func private @attention(
+// SM90-SAME: %[[MEMORY:[a-z0-9]+]]: memref<4x?xf32>, %{{.*}}: memref<288xi32>)
+// SM90-SAME: gist.grid = [#[[BLOCKS]], #[[PARTS]]]
+// SM90-SAME: keys = 64
 // SM90-SAME: instruction = wgmma_64x128x16
 // SM90: nvgpu.device_async_copy {{.*}} : memref<5264x64xf16> to
 // SM90: math.log2
-// SM90: wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16
+// SM90: wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16
 // SM90: nvgpu.device_async_copy {{.*}} : memref<?x3x64xf16> to
 // SM90-NOT: math.log2
-// SM90: wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16
+// SM90: wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16
+// SM90: memref.store {{.*}}, %[[MEMORY]][
+// SM90: gpu.barrier
+// SM90: llvm.fence syncscope("device") release
+// SM90: llvm.atomicrmw add
+// SM90-NEXT: llvm.fence syncscope("device") acquire
+// SM90: gpu.barrier
+// SM90: scf.for
+// SM90: memref.load %[[MEMORY]][
+// SM90: llvm.store {{.*}} atomic syncscope("device")
 // SM90: return
+
+// Of 1024 blocks there are enough.
+// SM90-LABEL: func.func private @many(
+// SM90-SAME: %{{[a-z0-9]+}}: memref<?x32x128xf16>) attributes
+// SM90-NOT: llvm.atomicrmw
 // PTX-LABEL: .entry attention(
 func.func private @attention(%q: tensor<?x9x64xf16>, %heads: !heads, %past: index, %layer: index,
     %s0: !rows, %s1: !rows, %w: !weights, %c: !counts, %k: tensor<?x3x64xf16>, %v: tensor<?x3x64xf16>,
@@ -68,4 +90,14 @@ func.func private @attention(%q: tensor<?x9x64xf16>, %heads: !heads, %past: inde
       own(%k, %v : tensor<?x3x64xf16>, tensor<?x3x64xf16>) block 2048
       : tensor<?x9x64xf16>, !heads, !rows, !rows, !weights, !counts
   return %r : tensor<?x9x64xf16>
+}
+
+func.func private @many(%q: tensor<?x32x128xf16>, %heads: tensor<8x8x8xf32>, %past: index, %layer: index,
+    %s0: tensor<5264x128xf16>, %s1: tensor<5264x128xf16>, %w: !weights, %c: tensor<8x8xi32>,
+    %k: tensor<?x8x128xf16>, %v: tensor<?x8x128xf16>, %out: tensor<?x32x128xf16>)
+    -> tensor<?x32x128xf16> attributes {gist.kernel = #gist.kernel<kind = cluster_attention, outputs = 1>} {
+  %r = gist.cluster_attention %q, %heads, %past, %layer on(%s0, %s1, %w, %c)
+      own(%k, %v : tensor<?x8x128xf16>, tensor<?x8x128xf16>) block 2048
+      : tensor<?x32x128xf16>, tensor<8x8x8xf32>, tensor<5264x128xf16>, tensor<5264x128xf16>, !weights, tensor<8x8xi32>
+  return %r : tensor<?x32x128xf16>
 }

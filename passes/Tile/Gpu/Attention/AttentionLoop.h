@@ -59,6 +59,10 @@ public:
   /// The row of the sources where slot `slot` of step `step` lies. Slots that
   /// hold no key give a row that can be read all the same, and are not seen.
   virtual Value getRow(GpuBuilder &b, Value step, Value slot) = 0;
+  /// Whether a slot holds a key; null where all but a few do. Copies do not
+  /// read rows of those that do not: many workgroups that ask for one row wait
+  /// for each other.
+  virtual Value isThere(GpuBuilder &b, Value step, Value slot) { return {}; }
   /// Whether rows are read from memory, which is then done a step earlier.
   virtual bool isGathered() const { return false; }
   /// Whether all rows of the workgroup see all keys of the step as they are.
@@ -106,6 +110,9 @@ public:
   /// What they have after the keys of `steps`.
   virtual Values run(Values state, KeySteps &steps, const RowSource &keySource,
                      const RowSource &valueSource) = 0;
+  /// What rows have that have seen the keys of both states. Loops by
+  /// instructions of four warps can do that.
+  virtual Values merge(Values state, mlir::ValueRange other);
   /// Divides the outputs by the sums: what rows have seen, zeros for a row that
   /// has seen nothing.
   virtual void finish(Values &state) = 0;

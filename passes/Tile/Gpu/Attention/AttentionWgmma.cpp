@@ -24,6 +24,8 @@ static constexpr int64_t kChunks = Wgmma::kTileDepth / kChunk;
 /// Scores may be so many powers of two above what they are compared with before
 /// outputs are scaled again: weights stay below 2^8, which any type has.
 static constexpr double kSlack = 8;
+/// In place of the row of a slot that holds no key.
+static constexpr int64_t kNoRow = -1;
 /// Columns of outputs up to which warps do not look whether to scale them.
 static constexpr int64_t kNarrow = 64;
 
@@ -111,9 +113,13 @@ Values WgmmaAttention::findRows(Value step) {
   Values found;
   forEachRow([&](int64_t, Value slot, Value isOne) {
     slot = b.select(isOne, slot, b.index(0));
-    Value row = steps->getRow(b, b.min(step, last), slot);
+    step = b.min(step, last);
+    Value row = steps->getRow(b, step, slot);
     // Carried by a loop; rows fit 32 bits.
-    found.push_back(arith::IndexCastOp::create(b, b.getI32Type(), row));
+    Value word = arith::IndexCastOp::create(b, b.getI32Type(), row);
+    if (Value isThere = steps->isThere(b, step, slot))
+      word = b.select(isThere, word, b.i32(kNoRow));
+    found.push_back(word);
   });
   return found;
 }
@@ -124,9 +130,15 @@ void WgmmaAttention::copy(const RowSource &source, const SharedTile &tile,
   Value stage = b.mul(b.rem(step, kStages), parts);
   Value column = b.mul(b.rem(b.thread(), kChunks), kChunk);
   Value isStep = b.isLess(step, count);
+  bool hasGaps = steps->isThere(b, b.index(0), b.index(0)) != Value();
   forEachRow([&](int64_t number, Value slot, Value isOne) {
-    Value row =
-        arith::IndexCastUIOp::create(b, b.getIndexType(), sourceRows[number]);
+    Value word = sourceRows[number], isRow = isStep;
+    if (hasGaps) {
+      Value isKey = b.compare(arith::CmpIPredicate::sge, word, b.i32(0));
+      isRow = b.both(isStep, isKey);
+      word = b.select(isKey, word, b.i32(0));
+    }
+    Value row = arith::IndexCastUIOp::create(b, b.getIndexType(), word);
     b.ifThen(isOne, [&] {
       for (int64_t part = 0; part < parts; ++part) {
         Value from = b.add(column, part * Wgmma::kTileDepth);
@@ -139,7 +151,7 @@ void WgmmaAttention::copy(const RowSource &source, const SharedTile &tile,
           continue;
         }
         // What is past the row or the last step is filled with zeros.
-        Value isThere = isStep;
+        Value isThere = isRow;
         if (source.width < (part + 1) * Wgmma::kTileDepth) {
           Value isInside = b.isLess(from, source.width);
           isThere = b.both(isThere, isInside);
@@ -427,6 +439,27 @@ Values WgmmaAttention::runSteps(Values state) {
   b.barrier(); // What comes next may fill the memory again.
   state.truncate(kOut);
   llvm::append_range(state, out);
+  return state;
+}
+
+Values WgmmaAttention::merge(Values state, ValueRange other) {
+  Value factors[2][2]; // Of either state, for two rows.
+  for (size_t half : {0, 1}) {
+    Value top = arith::MaxNumFOp::create(b, state[half], other[half]);
+    Value isNone = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, top,
+                                         b.f32(-kInfinity));
+    Value base = arith::MulFOp::create(b, b.select(isNone, b.f32(0), top),
+                                       b.f32(-factor));
+    factors[0][half] = emitPower(b.fma(state[half], b.f32(factor), base));
+    factors[1][half] = emitPower(b.fma(other[half], b.f32(factor), base));
+    state[half] = top;
+  }
+  // Sums, then outputs; numbers of both rows alternate as in an accumulator.
+  for (size_t i = 2; i < state.size(); ++i) {
+    size_t half = i < kOut ? i - 2 : (i - kOut) / 2 % 2;
+    Value scaled = arith::MulFOp::create(b, state[i], factors[0][half]);
+    state[i] = b.fma(other[i], factors[1][half], scaled);
+  }
   return state;
 }
 

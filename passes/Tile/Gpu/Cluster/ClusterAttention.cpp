@@ -23,6 +23,7 @@
 #include "passes/Tile/Gpu/Attention/AttentionDecode.h"
 #include "passes/Tile/Gpu/Attention/AttentionSources.h"
 #include "passes/Tile/Gpu/Cluster/ClusterCache.h"
+#include "passes/Tile/Gpu/Cluster/ClusterParts.h"
 
 #include <array>
 #include <limits>
@@ -216,13 +217,15 @@ public:
     Value last = b.max(b.sub(rest.count, 1), b.index(0));
     return b.add(rest.first, getSmaller(b, slot, last));
   }
+  Value isThere(GpuBuilder &b, Value step, Value slot) override {
+    return isAtMost(b, b.add(slot, 1), getRest(b, step).count);
+  }
   Value isPlain(GpuBuilder &b, Value step) override {
     return isAtMost(b, b.index(keysOfStep), getRest(b, step).count);
   }
   Value adjust(GpuBuilder &b, Value score, Value step, Value,
                Value slot) override {
-    Value isThere = isAtMost(b, b.add(slot, 1), getRest(b, step).count);
-    return b.select(isThere, score,
+    return b.select(isThere(b, step, slot), score,
                     b.f32(-std::numeric_limits<double>::infinity()));
   }
   // For loops that ask all the same.
@@ -283,6 +286,9 @@ public:
   Value getCount(GpuBuilder &b) override { return b.ceilDiv(end, keysOfStep); }
   Value getRow(GpuBuilder &b, Value step, Value slot) override {
     return getSmaller(b, getKey(b, step, slot), b.sub(numQueries, 1));
+  }
+  Value isThere(GpuBuilder &b, Value step, Value slot) override {
+    return isAtMost(b, b.add(getKey(b, step, slot), 1), numQueries);
   }
   Value isPlain(GpuBuilder &b, Value step) override {
     return isAtMost(b, getKey(b, step, b.index(keysOfStep - 1)),
@@ -365,20 +371,30 @@ static FailureOr<GpuGrid> emitOneQuery(GpuKernel &kernel,
   return GpuGrid{kernel.b.getAffineConstantExpr(attention.getWorkgroups())};
 }
 
-/// The KV head that sees the `rank`-th most keys before the call.
-static Value findHead(ElementEmitter &emitter, ClusterAttentionOp op,
-                      Value rank) {
+namespace {
+/// A KV head, and what all of them see together.
+struct FoundHead {
+  Value head;
+  Value steps; ///< before the call, of all heads; null where that is not known
+};
+} // namespace
+
+/// The KV head that sees the `rank`-th most keys before the call, which are
+/// taken in steps of `keys`.
+static FoundHead findHead(ElementEmitter &emitter, ClusterAttentionOp op,
+                          Value rank, int64_t keys) {
   // Every workgroup compares all pairs: of so many that does not matter.
   constexpr int64_t kMaxHeads = 16;
   GpuBuilder &b = emitter.getBuilder();
   int64_t kvHeads = op.getHeads().getType().getDimSize(1);
   if (kvHeads == 1 || kvHeads > kMaxHeads)
-    return rank;
+    return {rank, Value()};
   AttentionLoop::Values seen;
   for (int64_t head = 0; head < kvHeads; ++head)
     seen.push_back(SeenKeys(emitter, op, b.index(head)).getBefore());
-  Value found = b.index(0);
+  Value found = b.index(0), steps = b.index(0);
   for (int64_t head = 0; head < kvHeads; ++head) {
+    steps = b.add(steps, b.ceilDiv(seen[head], keys));
     Value place = b.index(0);
     for (int64_t other = 0; other < kvHeads; ++other) {
       if (other == head)
@@ -393,7 +409,7 @@ static Value findHead(ElementEmitter &emitter, ClusterAttentionOp op,
     Value isIt = b.compare(CmpIPredicate::eq, place, rank);
     found = b.select(isIt, b.index(head), found);
   }
-  return found;
+  return {found, steps};
 }
 
 static FailureOr<GpuGrid> emitManyQueries(GpuKernel &kernel,
@@ -415,53 +431,113 @@ static FailureOr<GpuGrid> emitManyQueries(GpuKernel &kernel,
   // What sees most comes first.
   // A query sees more the later it is, so the last rows run first.
   Value numBlocks = b.ceilDiv(numRows, loop.getRows());
+  std::optional<ClusterParts> parts = ClusterParts::find(kernel, op);
+  int64_t partsOfBlock = parts ? parts->getMost() : 1;
+  // Parts of the blocks of a head follow one another: where heads have fewer
+  // parts, those that there are spread evenly over the GPU.
+  Value rank = b.div(b.block(1), partsOfBlock);
   Value first = b.mul(b.sub(b.sub(numBlocks, 1), b.block(0)), loop.getRows());
-  Value kvHead =
-      op.getOwn().empty() ? b.block(1) : findHead(emitter, op, b.block(1));
+  FoundHead found = {rank, Value()};
+  if (!op.getOwn().empty())
+    found = findHead(emitter, op, rank, loop.getKeys());
+  Value kvHead = found.head;
 
   auto getToken = [&](Value row) { return b.div(row, group); };
   auto getHead = [&](Value row) {
     return b.add(b.mul(kvHead, group), b.rem(row, group));
   };
   Type element = kernel.getTile<GpuAttentionAttr>().getElement();
-  loop.loadQueries(getRowSource(
-      emitter, op.getQuery(), element, [&](Value row, Value column) {
-        row = b.min(b.add(first, row), b.sub(numRows, 1));
-        return AttentionLoop::Values{getToken(row), getHead(row), column};
-      }));
+  auto loadQueries = [&] {
+    loop.loadQueries(getRowSource(
+        emitter, op.getQuery(), element, [&](Value row, Value column) {
+          row = b.min(b.add(first, row), b.sub(numRows, 1));
+          return AttentionLoop::Values{getToken(row), getHead(row), column};
+        }));
+  };
+  // Workgroups that find that they are no part do not read any.
+  if (!parts)
+    loadQueries();
   SeenKeys seen(emitter, op, kvHead);
   RowSource keys = getPoolSource(emitter, op.getKeys(), element);
   RowSource values = getPoolSource(emitter, op.getValues(), element);
-  AttentionLoop::Values state = loop.getStart();
+  AttentionResult result(emitter, op.getOutput());
+  auto emitOutputs = [&](AttentionLoop::Values &state) {
+    loop.finish(state);
+    loop.emitOutputs(state, [&](Value row, Value column, Value numbers) {
+      row = b.add(first, row);
+      Value isThere =
+          b.both(b.isLess(row, numRows), b.isLess(column, valueSize));
+      b.ifThen(isThere, [&] {
+        result.store(getToken(row), getHead(row), column, numbers);
+      });
+    });
+  };
   if (op.getOwn().empty()) {
+    AttentionLoop::Values state = loop.getStart();
     CacheSteps steps(b, seen, first, numQueries, loop.getRows(), loop.getKeys(),
                      group, scale);
     state = loop.run(state, steps, keys, values);
+    emitOutputs(state);
   } else {
     ClusterSteps clusters(b, seen, loop.getKeys(), scale);
-    state = loop.run(state, clusters, keys, values);
     RangeSteps exact(b, seen.getExact(b), loop.getKeys());
-    state = loop.run(state, exact, keys, values);
     OwnSteps own(b, first, numQueries, loop.getRows(), loop.getKeys(), group);
-    state = loop.run(state, own,
-                     getHeadSource(emitter, op.getOwn()[0], kvHead, element),
-                     getHeadSource(emitter, op.getOwn()[1], kvHead, element));
+    RowSource ownKeys = getHeadSource(emitter, op.getOwn()[0], kvHead, element);
+    RowSource ownValues =
+        getHeadSource(emitter, op.getOwn()[1], kvHead, element);
+    struct Source {
+      KeySteps *steps;
+      const RowSource *keys, *values;
+    };
+    const Source sources[] = {{&clusters, &keys, &values},
+                              {&exact, &keys, &values},
+                              {&own, &ownKeys, &ownValues}};
+    auto attend = [&] {
+      if (parts)
+        loadQueries();
+      AttentionLoop::Values state = loop.getStart();
+      Value before = b.index(0); // Steps of the sources so far.
+      for (const Source &source : sources) {
+        if (!parts) {
+          state = loop.run(state, *source.steps, *source.keys, *source.values);
+          continue;
+        }
+        PartSteps part(b, *source.steps, b.sub(parts->getFirst(), before),
+                       b.sub(parts->getEnd(), before));
+        before = b.add(before, source.steps->getCount(b));
+        state = loop.run(state, part, *source.keys, *source.values);
+      }
+      return state;
+    };
+    if (parts) {
+      Value item = b.add(b.mul(kvHead, numBlocks), b.block(0));
+      Value steps = b.index(0);
+      for (const Source &source : sources)
+        steps = b.add(steps, source.steps->getCount(b));
+      // Of the call's own keys blocks see a half on average.
+      Value all = b.index(0);
+      if (found.steps)
+        all = b.mul(
+            numBlocks,
+            b.add(found.steps,
+                  b.mul(b.ceilDiv(numQueries, 2 * loop.getKeys()), kvHeads)));
+      Value mean =
+          b.div(all, getAttentionPlaces(op, kernel.getTile<GpuAttentionAttr>(),
+                                        b.getGpu()));
+      parts->begin(item, b.rem(b.block(1), partsOfBlock), steps, mean);
+      b.ifThen(parts->isThere(),
+               [&] { parts->finish(loop, attend(), emitOutputs); });
+    } else {
+      AttentionLoop::Values state = attend();
+      emitOutputs(state);
+    }
   }
-  AttentionResult result(emitter, op.getOutput());
-  loop.finish(state);
-  loop.emitOutputs(state, [&](Value row, Value column, Value numbers) {
-    row = b.add(first, row);
-    Value isThere = b.both(b.isLess(row, numRows), b.isLess(column, valueSize));
-    b.ifThen(isThere, [&] {
-      result.store(getToken(row), getHead(row), column, numbers);
-    });
-  });
   FailureOr<AffineExpr> tokens =
       getSizeExpr(kernel.source, emitter.getWrittenSizes(0)[0]);
   if (failed(tokens))
     return failure();
   return GpuGrid{(*tokens * group).ceilDiv(loop.getRows()),
-                 b.getAffineConstantExpr(kvHeads)};
+                 b.getAffineConstantExpr(kvHeads * partsOfBlock)};
 }
 
 FailureOr<GpuGrid> gist::emitClusterAttention(GpuKernel &kernel,
@@ -479,8 +555,18 @@ GpuTileInterface gist::selectClusterAttentionTile(ClusterAttentionOp op,
                                                   const GpuInfo &gpu) {
   if (isOneQuery(op))
     return getDecodeTile(op.getContext(), gpu);
-  return getCausalTile(op.getKeys().getType(), op.getValues().getType(),
-                       op.getOutput().getType(), gpu);
+  GpuAttentionAttr tile =
+      getCausalTile(op.getKeys().getType(), op.getValues().getType(),
+                    op.getOutput().getType(), gpu);
+  // Loops for clusters, the ring and the call's own keys share registers: with
+  // shorter steps three workgroups fit a compute unit where two do.
+  constexpr int64_t kKeys = 64;
+  if (op.getOwn().empty() || tile.getKeys() <= kKeys ||
+      tile.getInstruction() != Instruction::Wgmma64x128x16)
+    return tile;
+  return GpuAttentionAttr::get(op.getContext(), tile.getRows(), kKeys,
+                               tile.getNumWaves(), tile.getStages(),
+                               tile.getInstruction(), tile.getElement());
 }
 
 static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
@@ -511,4 +597,5 @@ const GpuKernelEntry gist::kGpuClusterAttentionKernel = {
                                   findRoot<ClusterAttentionOp>(kernel.source));
     },
     .verify = verifyTile,
+    .scratch = getClusterScratch,
 };

@@ -12,7 +12,7 @@
 //   update      KV heads
 //   absorbed    blocks of tokens x KV heads
 //   absorb      KV heads x layers
-//   attention   as dense attention's, Attention.h
+//   attention   blocks of queries x parts of KV heads (ClusterParts.h)
 //
 //===----------------------------------------------------------------------===//
 
