@@ -10,6 +10,7 @@
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
+#include "passes/Import/RaisePasses.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
 
@@ -22,6 +23,7 @@ void gist::registerDialects(mlir::DialectRegistry &registry) {
 
 void gist::registerGistPassesAndPipelines() {
   registerGistPasses();
+  registerGistRaisePasses();
   registerPipelines();
 }
 
