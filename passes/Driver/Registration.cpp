@@ -10,7 +10,6 @@
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
-#include "passes/Import/RaisePasses.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
 
@@ -23,7 +22,6 @@ void gist::registerDialects(mlir::DialectRegistry &registry) {
 
 void gist::registerGistPassesAndPipelines() {
   registerGistPasses();
-  registerGistRaisePasses();
   registerPipelines();
 }
 

@@ -12,7 +12,7 @@
 
 #include "dialect/GistOps.h"
 #include "passes/Import/CausalMask.h"
-#include "passes/Import/RaisePasses.h"
+#include "passes/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -23,7 +23,7 @@
 
 namespace gist {
 #define GEN_PASS_DEF_RAISEATTENTIONPASS
-#include "passes/Import/RaisePasses.h.inc"
+#include "passes/Passes.h.inc"
 } // namespace gist
 
 using namespace mlir;
