@@ -93,7 +93,8 @@ def pack(options):
     context = ("--context", max(TEXT_TOKENS, 1024))
     for code, (name, features) in CODES.items():
         call(compiler, options.model, "-o", folder / f"{slug(code)}.gist", *context,
-             f"--triple={TRIPLE}", f"--cpu={name}", f"--features={features}")
+             f"--triple={TRIPLE}", f"--cpu={name}",
+             *([f"--features={features}"] if features else []))
     call(compiler, options.model, "-o", folder / "f32.gist", *context, f"--triple={TRIPLE}",
          "--cpu=x86-64-v3", "--compute=f32")
     native = folder / "native.gist"
@@ -300,7 +301,10 @@ def main():
     drawing.add_argument("result", type=Path)
     drawing.add_argument("-o", "--output", required=True, type=Path)
     options = parser.parse_args()
-    {"pack": pack, "run": run, "plot": plot}[options.command](options)
+    try:
+        {"pack": pack, "run": run, "plot": plot}[options.command](options)
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"{' '.join(error.cmd)} failed:\n{error.stderr}")
 
 
 if __name__ == "__main__":
