@@ -1,4 +1,5 @@
 import os
+import platform
 
 import lit.formats
 
@@ -31,3 +32,7 @@ config.substitutions.append(("%cxx", config.cxx))
 config.substitutions.append(("%cmake", config.cmake))
 config.substitutions.append(("%source_root", config.gist_source_root))
 config.substitutions.append(("%build_root", config.gist_build_root))
+# A machine that this one is not.
+is_x86 = platform.machine() == "x86_64"
+other = "aarch64-linux-gnu" if is_x86 else "x86_64-linux-gnu"
+config.substitutions.append(("%other_triple", other))

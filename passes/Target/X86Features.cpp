@@ -28,6 +28,7 @@ struct Prefixes {
   /// 0, 1 or 2 for vectors of 16, 32 or 64 bytes.
   unsigned length = 0;
   bool isApx = false;      ///< what only a CPU with APX reads
+  bool isPromoted = false; ///< an old instruction in map 4
   bool isRegister = false; ///< the last operand is a register, not memory
 };
 
@@ -97,7 +98,8 @@ static Prefixes readPrefixes(llvm::ArrayRef<uint8_t> bytes) {
     result.isRegister = hasRegister(i + 5);
     // Map 4 has old instructions in a new form. Bits that had to be 0 and 1 are
     // parts of numbers of registers there.
-    result.isApx = (map & 7) == 4 || (map & 8) != 0 ||
+    result.isPromoted = (map & 7) == 4;
+    result.isApx = result.isPromoted || (map & 8) != 0 ||
                    (!result.isRegister && (middle & 4) == 0);
     // With registers the bit b makes a rounding mode of the length, and then
     // vectors have 64 bytes.
@@ -165,13 +167,10 @@ static std::vector<StringRef> needsOfEvex(StringRef name, StringRef feature,
   return needs;
 }
 
-std::optional<std::vector<StringRef>>
-gist::getX86Features(StringRef name, llvm::ArrayRef<uint8_t> bytes) {
+/// The same for an instruction that reads no registers of APX.
+static std::optional<std::vector<StringRef>>
+getNeeds(StringRef name, const Prefixes &prefixes) {
   const Table &table = getTable();
-  Prefixes prefixes = readPrefixes(bytes);
-  // Nothing of APX is chosen for what it computes: only registers and flags.
-  if (prefixes.isApx)
-    return std::vector<StringRef>{"egpr"};
   std::optional<StringRef> feature = table.find(prefixes.encoding, name);
   if (feature) {
     if (prefixes.encoding == Vex)
@@ -192,4 +191,28 @@ gist::getX86Features(StringRef name, llvm::ArrayRef<uint8_t> bytes) {
   if (prefixes.encoding == Vex)
     return std::vector<StringRef>{widen(name, prefixes)};
   return needsOfEvex(name, "avx512f", prefixes);
+}
+
+std::optional<std::vector<StringRef>>
+gist::getX86Features(StringRef name, llvm::ArrayRef<uint8_t> bytes) {
+  Prefixes prefixes = readPrefixes(bytes);
+  if (!prefixes.isApx)
+    return getNeeds(name, prefixes);
+  // What it computes needs its feature all the same. The encoding is Evex where
+  // it was Vex or Legacy; old instructions have no new names there.
+  std::vector<Encoding> encodings = {Legacy};
+  if (prefixes.encoding == Evex)
+    encodings = {Evex, Vex, Legacy};
+  for (Encoding encoding : encodings) {
+    prefixes.encoding = encoding;
+    std::optional<std::vector<StringRef>> needs = getNeeds(name, prefixes);
+    if (!needs)
+      continue;
+    needs->push_back("egpr");
+    return needs;
+  }
+  // Map 4 has names of its own for tests, sets and pushes.
+  if (prefixes.isPromoted)
+    return std::vector<StringRef>{"egpr"};
+  return std::nullopt;
 }
