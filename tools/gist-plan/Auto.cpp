@@ -343,6 +343,8 @@ Status AutoPlan::solve() {
   SolveOptions solve;
   solve.model = wide();
   solve.planner.quality = options.quality;
+  // Sequences are short, and rows are in 8 bits on CPUs: single means scatter.
+  solve.planner.caution = 0.5;
   solve.calibration = file("calibration.json");
   solve.texts = options.texts;
   solve.output = file("plan.json");

@@ -90,9 +90,10 @@ double Planner::spend(const std::vector<HeadRun> &runs,
   while (last + 2 < checkpoints.size() && checkpoints[last + 1] <= term.tokens)
     ++last;
   auto loss = [&](size_t text) {
-    return (term.isRecall ? calibration.secondCopyLoss(runs[text], text)
-                          : calibration.firstCopyLoss(runs[text], text, last))
-        .estimate();
+    HeadLoss found = term.isRecall
+                         ? calibration.secondCopyLoss(runs[text], text)
+                         : calibration.firstCopyLoss(runs[text], text, last);
+    return std::max(found.estimate(), options.caution * found.divergence);
   };
   double sum = 0;
   for (size_t text = 0; text < runs.size(); ++text)
@@ -185,8 +186,11 @@ Status Planner::search() {
     return chooseOptions(heads, budgets);
   };
   Trial trial;
+  // Heads lose more together than alone. Where there is time for few plans, the
+  // first of them should keep the quality.
+  double factor = limit.left() < kSteps * denseSeconds ? 0.25 : 1;
   for (int round = 0; round < kCorrections; ++round) {
-    GIST_TRY(measure(choose(1), trial));
+    GIST_TRY(measure(choose(factor), trial));
     for (size_t k = 0; k < count; ++k) {
       double predicted = 0;
       for (size_t i = 0; i < heads.size(); ++i)
@@ -199,7 +203,7 @@ Status Planner::search() {
     }
   }
   // A factor that holds and one that does not, then the middle of them.
-  double low = 0, high = 0, factor = 1;
+  double low = 0, high = 0;
   for (int step = 0; step < kSteps; ++step) {
     GIST_TRY(measure(choose(factor), trial));
     (trial.share <= 1 ? low : high) = factor;
@@ -360,7 +364,8 @@ size_t Planner::expectTrials() const {
 Status Planner::measureDense() {
   double before = limit.taken();
   GIST_TRY(terms.measureDense(pool));
-  double pace = (limit.taken() - before) /
+  denseSeconds = limit.taken() - before;
+  double pace = denseSeconds /
                 static_cast<double>(std::max<size_t>(terms.countTokens(), 1));
   double wanted = pace * static_cast<double>(tokensAfter);
   limit.reserve(std::min(wanted, 0.3 * limit.allowed()));
@@ -404,7 +409,8 @@ Status Planner::solve(const std::vector<int64_t> &lengths, Plan &plan,
   plan = makePlan(best.choices);
   if (hasPlan() || complete)
     GIST_TRY(giveRoom(plan, measured));
-  bar.finish();
+  if (complete)
+    bar.finish();
   progress = nullptr;
   terms.afterWindow = nullptr;
   limit.reserve(0);

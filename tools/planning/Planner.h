@@ -32,6 +32,9 @@ struct PlannerOptions {
   HeadKinds kinds = HeadKinds::All;
   int rounds = 0; ///< in which every head is measured again, in the plan
   int tries = 24; ///< single moves at the end
+  /// A head is not believed to lose less than this share of its divergence: of
+  /// few tokens, gains by chance would be taken for gains.
+  double caution = 0;
 };
 
 class Planner {
@@ -113,6 +116,7 @@ private:
   Contract terms;
   Progress *progress = nullptr;
   bool complete = false;
+  double denseSeconds = 0; ///< of one measurement; 0: it was known
   std::vector<std::vector<HeadOption>> heads;
   std::vector<std::vector<HeadChoice>> choicesOf; ///< as `heads`
   std::map<Choices, Trial> trials;                ///< all so far
