@@ -581,13 +581,21 @@ Status Interpreter::callMacro(const Stmt &macro, const Arguments &args,
   // A macro sees the template's own variables and its arguments.
   // Variables of the caller's loops and blocks are hidden from it.
   Scope scope;
-  for (size_t i = 0; i < macro.names.size(); ++i) {
-    const Value *given = args.get(i, macro.names[i]);
-    Value value = given ? *given : Value::undefined(macro.names[i]);
-    if (!given && macro.exprs[i])
-      GIST_TRY(eval(*macro.exprs[i], value));
-    scope.insert_or_assign(macro.names[i], std::move(value));
-  }
+  auto bind = [&]() -> Status {
+    for (size_t i = 0; i < macro.names.size(); ++i) {
+      const Value *given = args.get(i, macro.names[i]);
+      Value value = given ? *given : Value::undefined(macro.names[i]);
+      if (!given && macro.exprs[i])
+        GIST_TRY(eval(*macro.exprs[i], value));
+      scope.insert_or_assign(macro.names[i], std::move(value));
+    }
+    return {};
+  };
+  // Defaults belong to the call: one may call the macro again.
+  ++depth;
+  Status bound = bind();
+  --depth;
+  GIST_TRY(bound);
   // The global scope is moved, not copied, because a macro may change what it
   // sees there and because it may be large.
   std::vector<Scope> inner;

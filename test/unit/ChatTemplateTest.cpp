@@ -163,6 +163,7 @@ TEST(ChatTemplate, WhatWouldNotEndIsStopped) {
         "{% set n.l = [n.l] %}{% endfor %}",
         "{}");
   error("{% macro f() %}{{ f() }}{{ f() }}{% endmacro %}{{ f() }}", "{}");
+  error("{% macro f(x=f()) %}{{ x }}{% endmacro %}{{ f() }}", "{}");
   error("{{ " + std::string(100000, '(') + " }}", "{}");
   error("{{ 9223372036854775807 + 1 }}", "{}");
   // The one division that overflows; on x86 it would end the program.

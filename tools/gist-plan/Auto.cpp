@@ -140,7 +140,8 @@ Status AutoPlan::checkFolder() {
                    {"model", fs::absolute(options.model, error).string()},
                    {"time", time.time_since_epoch().count()},
                    {"context", options.context},
-                   {"device", options.device}};
+                   {"device", options.device},
+                   {"texts", options.texts}};
   std::string path = file("settings.json");
   if (fs::is_regular_file(path)) {
     std::string text;
@@ -148,8 +149,8 @@ Status AutoPlan::checkFolder() {
     if (Json::parse(text, nullptr, /*allow_exceptions=*/false) == settings)
       return {};
     return Status::error(Code::BadArgument,
-                         "%s: the folder is of another model, context or "
-                         "device; choose another one with -o",
+                         "%s: the folder is of another model, context, device "
+                         "or other texts; choose another one with -o",
                          options.folder.c_str());
   }
   return writeWhole(path, settings.dump() + "\n");
@@ -158,11 +159,11 @@ Status AutoPlan::checkFolder() {
 /// Texts of our own where the user names none.
 Status AutoPlan::writeTexts() {
   bool hasTexts = !options.texts.empty();
+  bool hasHeldOut = !options.heldOut.empty();
   for (const BuiltInText &text : builtInTexts()) {
     std::vector<std::string> &list =
         text.isHeldOut ? options.heldOut : options.texts;
-    // Texts of the user are judged by texts of the user, if there are any.
-    if (text.isHeldOut ? hasTexts && !list.empty() : hasTexts)
+    if (text.isHeldOut ? hasHeldOut : hasTexts)
       continue;
     std::string path = file(text.name);
     list.push_back(path);
@@ -342,7 +343,10 @@ Status AutoPlan::solve() {
   begin("searching the plan that keeps the quality");
   SolveOptions solve;
   solve.model = wide();
-  solve.planner.quality = options.quality;
+  // Texts that a plan was not found on lose more than those it was found on.
+  // The search spends a share of what is allowed, as that of encoders does.
+  constexpr double kMargin = 0.35;
+  solve.planner.quality = 1 + kMargin * (options.quality - 1);
   // Sequences are short, and rows are in 8 bits on CPUs: single means scatter.
   solve.planner.caution = 0.5;
   solve.calibration = file("calibration.json");
