@@ -108,6 +108,8 @@ FailureOr<CpuObject> gist::emitCpuObject(ModuleOp lowered,
   if (failed(object))
     return failure();
   auto report = [&](const llvm::Twine &message) { lowered.emitError(message); };
+  // Asked of the object and not of the target: a module then runs on every CPU
+  // that has what its code really uses.
   FailureOr<std::vector<std::string>> features =
       getUsedFeatures(*object, target, report);
   if (failed(features))

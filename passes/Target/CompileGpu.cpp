@@ -38,6 +38,8 @@ FailureOr<gpu::GPUModuleOp> gist::getGpuModule(ModuleOp module) {
 }
 
 /// True if `kernels` have instructions that only this very generation has.
+/// Inline assembly is not looked into: kernels that multiply there still commit
+/// their products by an op (Wgmma::commit()).
 static bool isArchitectureSpecific(gpu::GPUModuleOp kernels) {
   return kernels
       .walk([](Operation *op) {

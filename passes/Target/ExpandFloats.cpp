@@ -149,6 +149,8 @@ struct ExpandTruncation final : OpRewritePattern<arith::TruncFOp> {
         0x7e00u);
     Value isNan = b.compare(arith::CmpIPredicate::ugt, size, 0x7f800000u);
     Value large = b.select(isNan, nan, b.constant(0x7c00u));
+    // 2^16 on is too large for f16. What rounds up to it carries into the
+    // exponent of infinity in `normal`.
     Value isLarge =
         b.compare(arith::CmpIPredicate::uge, size, (127u + 16) << 23);
     Value isSmall =
@@ -162,6 +164,8 @@ struct ExpandTruncation final : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
+/// Without the instruction LLVM would call fma of a library, and kernels have
+/// none.
 /// A fused multiply-add, rounded twice.
 struct ExpandFma final : OpRewritePattern<math::FmaOp> {
   using Base::Base;
@@ -252,6 +256,8 @@ struct ExpandFloatsPass final
       return;
     RewritePatternSet patterns(&getContext());
     if (!hasFeature(*target, "f16c")) {
+      // First arithmetic goes to f32, then the conversions that this leaves are
+      // expanded.
       if (failed(computeInF32()))
         return signalPassFailure();
       patterns.add<ExpandExtension, ExpandTruncation>(&getContext());

@@ -114,6 +114,7 @@ static llvm::Error disassemble(const ELF64LEObjectFile &file,
     llvm::Expected<llvm::StringRef> name = symbol.getName();
     if (!name)
       return name.takeError();
+    // The kernel descriptor has a symbol of its own, NAME.kd, which is data.
     if (*name != kernel.name)
       continue;
     auto section = symbol.getSection();

@@ -82,6 +82,7 @@ public:
     // Enough for values to reach the last matrix instruction from any stage.
     constexpr int kIterations = 16;
     for (iteration = 0; iteration < kIterations; ++iteration) {
+      // Only the last iteration counts: by then the pipeline is full.
       distance.reset();
       for (const GpuInstruction &inst : body)
         step(inst);
@@ -150,6 +151,7 @@ private:
   }
 
   void noteDistance(int loaded) {
+    // The closest pair of a load and its product is what may stall.
     unsigned since = iteration - loaded;
     distance = distance ? std::min(*distance, since) : since;
   }
@@ -172,6 +174,8 @@ public:
   std::optional<unsigned> run() {
     constexpr int kIterations = 8;
     for (int i = 0; i < kIterations; ++i) {
+      // As above, the last iteration is what the loop does when it runs
+      // steadily.
       smallest.reset();
       for (const GpuInstruction &inst : body)
         step(inst);
@@ -430,6 +434,7 @@ private:
     while (!open.empty()) {
       size_t block = open.back();
       open.pop_back();
+      // The head is in the body from the start, so the way back ends there.
       if (body.insert(block).second)
         llvm::append_range(open, before[block]);
     }

@@ -110,6 +110,7 @@ struct LowerExp final : OpRewritePattern<math::ExpOp> {
     // The bounds keep 2^n a normal number.
     Value n =
         math::RoundEvenOp::create(b, b.clamp(b.mul(x, high), -126.0, 127.0));
+    // The product is formed again inside of the fma, where it is not rounded.
     Value f = b.fma(x, high, arith::NegFOp::create(b, n));
     f = b.fma(x, b.constant(kLow), f);
     Value power = math::Exp2Op::create(b, f);
@@ -147,6 +148,7 @@ template <typename Op> struct LowerSinCos final : OpRewritePattern<Op> {
                                     4.166664568298827e-2, -0.5, 1.0});
     // The quadrant says which of both it is, and its sign.
     Value quadrant = b.toInt(n);
+    // cos(x) = sin(x + pi/2): a quadrant further.
     if (kIsCos)
       quadrant = b.add(quadrant, 1);
     Value result = b.selectBit(quadrant, 1, cosine, sine);
@@ -235,6 +237,8 @@ void gist::populateGpuMathPatterns(RewritePatternSet &patterns,
   // The instruction alone: results below 2^-126 are 0.
   patterns.add<LowerToIntrinsic<math::Exp2Op>>(
       context, isAmd ? "llvm.amdgcn.exp2" : "llvm.nvvm.ex2.approx.ftz.f");
+  // More benefit than the polynomial and the expansion below, which take every
+  // log2 that does not ask for the instruction.
   patterns.add<LowerLog2>(context,
                           isAmd ? "llvm.amdgcn.log" : "llvm.nvvm.lg2.approx.f",
                           /*benefit=*/3);

@@ -127,6 +127,8 @@ static void inlineWorkgroup(func::FuncOp kernel, scf::ForallOp forall) {
     Value id =
         arith::IndexCastOp::create(rewriter, location, rewriter.getIndexType(),
                                    kernel.getArgument(dim + 1));
+    // The runtime counts workgroups; the loop counts in steps from zero, which
+    // setGrid() of -gist-tile-and-distribute has checked.
     Value step = getValueOrCreateConstantIndexOp(rewriter, location,
                                                  forall.getMixedStep()[dim]);
     ids.push_back(arith::MulIOp::create(rewriter, location, id, step));
@@ -152,6 +154,7 @@ struct LowerToCPUPass final : gist::impl::LowerToCPUPassBase<LowerToCPUPass> {
     }
     if (failed(rewriteSignature(kernel)))
       return signalPassFailure();
+    // The signature first: the numbers of the workgroup are new arguments.
     if (!foralls.empty())
       inlineWorkgroup(kernel, foralls[0]);
   }

@@ -73,6 +73,8 @@ public:
   LogicalResult run() {
     if (failed(check()) || failed(createFunction()))
       return failure();
+    // Arguments come before the body is moved, since the moved ops must not use
+    // those of the old function.
     replaceArguments();
     moveBody();
     if (failed(placeWorkgroupMemory()))
@@ -229,6 +231,8 @@ private:
       if (piece.getType().getMemorySpace() == workgroup)
         pieces.push_back(piece);
     });
+    // On NVIDIA's GPUs a kernel gets more than 48 KiB only as dynamic memory,
+    // whose size the launch says. There all pieces are views of one buffer.
     bool isAmd = gpu.kind == GpuKind::Amd;
     int64_t unit = isAmd ? kAmdAlignment : kNvidiaAlignment;
     int64_t used = 0;
@@ -285,6 +289,7 @@ private:
           type && !type.getMemorySpace())
         value.setType(inSpace(type, space));
     };
+    // In this order a source has its space before a view asks for it.
     function.walk<WalkOrder::PreOrder>([&](Operation *op) {
       Attribute space = global;
       if (isa<memref::AllocaOp>(op))

@@ -101,6 +101,7 @@ private:
       DenseMap<KernelKind, int64_t> calls;
       for (auto call : function.getOps<DispatchOp>())
         if (ScratchKernel *entry = find(call))
+          // Every call of a function has words of its own, by its number.
           most[entry->getKind()] =
               std::max(most[entry->getKind()], ++calls[entry->getKind()]);
     }
@@ -130,6 +131,8 @@ private:
       unsigned number = kernel.getNumArguments();
       (void)kernel.insertArgument(number, type, {}, loc);
       (void)kernel.insertResult(kernel.getNumResults(), type, {});
+      // The body gives the destination back as it is: kernels write into it
+      // when they are lowered to buffers.
       end->insertOperands(end->getNumOperands(), kernel.getArgument(number));
     }
     if (entry.control)
@@ -162,6 +165,7 @@ private:
         outputs.push_back(
             tensor::EmptyOp::create(builder, loc, sizes, tensor.element));
       }
+      // Kernels of one kind may differ in their words; each type has a tensor.
       ControlKey key(entry->getKind(), entry->control);
       if (entry->hasNumber())
         inputs.push_back(
@@ -178,6 +182,7 @@ private:
       extended->setDiscardableAttrs(call->getDiscardableAttrDictionary());
       if (entry->control)
         controls[key] = extended.getResults().back();
+      // What was added comes last, so the first results are the old ones.
       call.replaceAllUsesWith(
           extended.getResults().take_front(call.getNumResults()));
       call.erase();
@@ -285,6 +290,7 @@ struct AddScratchPass final : gist::impl::AddScratchPassBase<AddScratchPass> {
       GetScratch getScratch = findScratch(getKernelKind(kernel), isGpu);
       if (!getScratch)
         continue;
+      // Entries look for their ops in the body and expect to find them.
       if (failed(verifyKernelBody(kernel)))
         return signalPassFailure();
       FailureOr<KernelScratch> needs = getScratch(kernel);

@@ -133,6 +133,8 @@ bool gist::isPackedForAmx(PackingAttr packing) {
          !packing.getIsSigned();
 }
 
+/// Bytes of what emitBuffers() allocates, with offsets and without `dots`,
+/// which are small. Scales and sums are f32, hence the 4.
 int64_t gist::getAmxScratch(PackingAttr packing, int64_t depth, int64_t rows) {
   int64_t groups = depth / packing.getGroup();
   int64_t ofRow = depth + 4 * depth / kBlock + 4 * groups;
@@ -222,6 +224,8 @@ void AmxProduct::emitColumns(Value columns) {
 
 /// The integers of one block.
 void AmxProduct::emitDots(Value tile, Value block, int64_t slot) {
+  // Each group starts from zeros: it has scales of its own, so that integers of
+  // two groups cannot be added. Rows have signs and weights have none.
   auto sums = amx::TileType::get({rows, kLanes}, i32);
   auto ofRows = amx::TileType::get({rows, group}, i8);
   auto ofColumns = amx::TileType::get({group / kDeep, kBytes}, i8);
@@ -282,6 +286,7 @@ Value AmxProduct::emitTile(Value columns, Value tile, Value result) {
              [&](Value block, ValueRange carried) {
                return emitBlocks(tile, block, kSlots, Values(carried));
              });
+  // The rest is less than kSlots, so that every block has a place here too.
   total = emitBlocks(tile, b.index(whole), blocks - whole, total);
   Value column = b.mul(columns, kLanes);
   for (int64_t i = 0; i < rows; ++i)

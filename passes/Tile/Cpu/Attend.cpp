@@ -108,6 +108,7 @@ Value Attend::countBefore(Value token) {
         Value low = carried[0], high = carried[1];
         Value isOpen = b.compare(CmpIPredicate::slt, low, high);
         Value middle = arith::ShRUIOp::create(b, b.add(low, high), b.index(1));
+        // Rounds after the end of the search still read, inside of the list.
         Value there = b.smaller(middle, b.add(tokens, -1));
         Value isBefore = b.compare(CmpIPredicate::slt, getId(there), token);
         return Values{b.choose(b.both(isOpen, isBefore), b.add(middle, 1), low),
@@ -119,6 +120,8 @@ Value Attend::countBefore(Value token) {
 /// it is one of them. Counted from `first`.
 Value Attend::findSlot(Value id, Value first, Value last, int64_t step) {
   Value slot = b.index(0);
+  // Ids ascend, so halves of the step are enough. The number of rounds is
+  // fixed, so that the code has no loop.
   for (int64_t width = llvm::PowerOf2Ceil(step) / 2; width > 0; width /= 2) {
     Value next = b.add(slot, width);
     Value number = b.add(first, next);
@@ -191,6 +194,7 @@ AttentionStep Attend::makeStep(Value begin, Value number, int64_t step) {
 
   // Clusters come first.
   Value end = b.add(begin, number);
+  // A step may have the last clusters and the first tokens.
   Value numClusters =
       arith::MaxSIOp::create(b, b.sub(b.smaller(end, clusters), begin), zero);
   b.when(b.compare(CmpIPredicate::sgt, numClusters, zero), [&] {
@@ -259,6 +263,8 @@ Value Attend::makePairBias(Value begin, Value number, int64_t step) {
               at);
     });
   });
+  // Each member was counted at one query; sums over the queries before make it
+  // count for all later ones.
   b.repeat(one, queries, 1, [&](Value row) {
     b.repeat(zero, b.index(step), kLanes, [&](Value at) {
       Value before = b.loadVector(pairs, {b.add(row, -1), at});

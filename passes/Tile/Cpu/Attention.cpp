@@ -49,6 +49,7 @@ Value Attention::emitQueries() {
 }
 
 /// Rows [first, first + count) of `source` in f32, and zeros up to `step`.
+/// Zeros, and not what memory has: a weight of zero times a NaN is a NaN.
 Value Attention::emitWiden(Value source, Value first, Value count,
                            int64_t size) {
   Value buffer = b.empty({step, size}, f32);
@@ -117,6 +118,8 @@ Value Attention::emitMask(Value scores, Value query, Value key) {
         b, b.getLoc(), q + k - t,
         {OpFoldResult(query), OpFoldResult(keys), OpFoldResult(queries)});
     Value here = splat(position);
+    // No key past the last is at or before a query, so this implies the bound
+    // above.
     seen = compare(arith::CmpIPredicate::sle, ids, here);
     if (what.window) {
       Value width = b.splat(lanes, i32, *what.window);
@@ -173,6 +176,7 @@ Value Attention::emitScores(Value row, int64_t rows, const Step &keys) {
 Values Attention::emitOutput(Value row, int64_t rows, Value p, Values factors,
                              Value v, Value out) {
   int64_t width = std::min<int64_t>(valueSize, 4 * lanes);
+  // The size of values is a multiple of the lanes, so that this ends.
   while (valueSize % width != 0)
     width -= lanes;
   int64_t vectors = width / lanes;
@@ -223,6 +227,8 @@ Values Attention::emitOutput(Value row, int64_t rows, Value p, Values factors,
 Value Attention::emitExp2(Value x) {
   int64_t lanes = cast<VectorType>(x.getType()).getNumElements();
   auto splat = [&](double value) { return b.splat(lanes, f32, value); };
+  // The polynomial gives at least 0.7, whose exponent is -1: with n of -125 the
+  // sum of exponents is that of the smallest normal number.
   constexpr double kLowest = -125.0;
   Value bounded = arith::MaxNumFOp::create(b, x, splat(kLowest));
   // x = n + r with |r| <= 1/2, and polynomials of least relative error in r.

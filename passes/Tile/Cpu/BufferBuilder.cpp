@@ -146,6 +146,7 @@ void BufferBuilder::repeatWhile(function_ref<Value()> body) {
   auto loop = scf::WhileOp::create(*this, TypeRange(), ValueRange());
   InsertionGuard guard(*this);
   createBlock(&loop.getBefore());
+  // All of the work is in the condition: do { body } while.
   scf::ConditionOp::create(*this, body(), ValueRange());
   createBlock(&loop.getAfter());
   scf::YieldOp::create(*this);
@@ -194,6 +195,7 @@ Value BufferArguments::get(BlockArgument tensor) {
   return buffer;
 }
 
+/// Takes back what get() has added where finish() was not reached.
 BufferArguments::~BufferArguments() {
   Block &body = kernel.getBody().front();
   body.eraseArguments(body.getNumArguments() - replaced.size(),
@@ -204,6 +206,7 @@ void BufferArguments::finish(RewriterBase &rewriter) {
   Block &body = kernel.getBody().front();
   auto end = cast<func::ReturnOp>(body.getTerminator());
   rewriter.modifyOpInPlace(end, [&] { end->setOperands({}); });
+  // Users come before what they use, so that one pass finds all dead ops.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
     if (isOpTriviallyDead(&op))
       rewriter.eraseOp(&op);

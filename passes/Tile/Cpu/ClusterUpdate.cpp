@@ -201,6 +201,8 @@ void Update::emitBestOf(const HeadPlan &plan, Value begin, Value token,
         for (int64_t i = 0; i < rows; ++i) {
           Value scores =
               b.sumsOfFour(ArrayRef<Value>(sums).slice(i * kLanes, kLanes));
+          // Not "or equal": of equal scores in a lane the earlier cluster
+          // stays.
           Value isBetter = compare(CmpFPredicate::OGT, scores, carried[2 * i]);
           next.push_back(choose(isBetter, scores, carried[2 * i]));
           next.push_back(choose(isBetter, ids, carried[2 * i + 1]));
@@ -310,6 +312,7 @@ Value Update::emitJoin(const HeadPlan &plan, Value begin, Value token,
   Value founds = choose(joins, no, both(mayFound, hasRoom));
   Value hasOwner =
       both(hasDirection, compare(CmpIPredicate::sge, found[1], zero));
+  // Without room for another cluster a token joins the nearest, alike or not.
   Value joinsAnyway = choose(isSink, no, hasOwner);
   when(arith::OrIOp::create(b, founds, joinsAnyway), [&] {
     emitMix(plan, row, choose(founds, count, found[1]), founds, inverse);

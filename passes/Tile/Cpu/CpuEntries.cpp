@@ -48,6 +48,7 @@ static constexpr int64_t kLeastShare = 4;
 static int64_t getDividingTile(int64_t size, int64_t unit, int64_t limit) {
   if (ShapedType::isDynamic(size))
     return limit;
+  // Tiles that divide the result leave no narrower last workgroup.
   for (int64_t tile = limit; tile >= std::max(unit, limit / kLeastShare);
        tile -= unit)
     if (size % tile == 0)

@@ -38,6 +38,7 @@ static bool worksOnRows(func::FuncOp kernel) {
     AffineExpr own = getAffineDimExpr(*row, op.getContext());
     for (OpOperand &operand : op->getOpOperands()) {
       AffineMap map = op.getMatchingIndexingMap(&operand);
+      // Tensors without dynamic rows, such as weights, may be read anywhere.
       if (hasRows(operand.get()) && map.getResult(0) != own)
         return false;
     }
@@ -114,6 +115,7 @@ static scf::ForallOp cutRows(RewriterBase &rewriter, func::FuncOp kernel,
   if (cache && hasRows(cache.getResult()))
     cache = {}; // Part of a row, not the rows of a cache.
 
+  // The originals stay behind. Nobody uses them once the return is changed.
   SmallVector<Operation *> ops;
   for (Operation &op : body.without_terminator())
     ops.push_back(&op);
@@ -192,6 +194,8 @@ static scf::ForallOp cutRows(RewriterBase &rewriter, func::FuncOp kernel,
     Value destination = forall.getRegionIterArgs()[number];
     Value source = mapping.lookupOrDefault(cache ? whole : operand);
     SmallVector<OpFoldResult> offsets, sizes, strides;
+    // Offsets are computed in front of the terminator, whose region takes
+    // nothing but insertions.
     rewriter.setInsertionPoint(forall.getTerminator());
     if (cache) {
       offsets = cache.getMixedOffsets();
@@ -223,6 +227,7 @@ static scf::ForallOp cutRows(RewriterBase &rewriter, func::FuncOp kernel,
 
 FailureOr<scf::ForallOp> gist::distributeRows(RewriterBase &rewriter,
                                               func::FuncOp kernel) {
+  // Without a loop the kernel is one workgroup.
   if (!worksOnRows(kernel))
     return scf::ForallOp();
   auto tile = cast<CpuRowsAttr>(kernel->getAttr(kTileAttr));

@@ -106,6 +106,7 @@ LogicalResult gist::lowerMatmul(RewriterBase &rewriter, linalg::LinalgOp op) {
         w = op.getDpsInputOperand(1)->get();
   int64_t depth = cast<RankedTensorType>(w.getType()).getDimSize(1);
   int64_t lanes = tile.getLanes();
+  // Rows are read in whole vectors, so the lanes must divide the depth.
   while (lanes > 1 && depth % lanes != 0)
     lanes /= 2;
   if (ShapedType::isDynamic(depth))

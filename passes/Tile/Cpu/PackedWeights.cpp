@@ -35,6 +35,8 @@ ColumnScales PackedWeights::readScales(Value group, Value block, int64_t part) {
   ColumnScales result{readNumbers(group, block, byte), {}};
   if (packing.getHasMin())
     result.offset = readNumbers(group, block, packing.getMinOffset() + byte);
+  // Stored weights are `zero` too large. That is taken back in the offset,
+  // which is multiplied with the sum of a row's values.
   if (int64_t zero = packing.getZero()) {
     Value factor = b.splat(columns, f32, -static_cast<double>(zero));
     result.offset = result.offset
@@ -59,6 +61,7 @@ Values PackedWeights::readSteps(Value group, Value block, int64_t lanes) {
   for (int64_t at = 0; at < bytes; at += lanes)
     loaded.push_back(b.read(
         weight, {group, block, b.index(packing.getValueOffset() + at)}, type));
+  // Bytes are in the order of the steps already.
   if (packing.getBits() == 8)
     return loaded;
   if (packing.getBits() < 4)

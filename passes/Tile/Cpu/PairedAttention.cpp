@@ -79,6 +79,8 @@ Value Attention::emitPairedValues(Value first, Value count) {
                 b.bitcast(readSource(what.value, row, at), b.getI16Type()));
           for (int64_t half = 0; half < 2; ++half) {
             int64_t n = 4 * half;
+            // A transposition of 4 x 8 in two rounds: pairs of rows in words of
+            // 16 bits, then pairs of these in words of 32.
             SmallVector<int64_t> zip = {n,     n + 8,  n + 1, n + 9,
                                         n + 2, n + 10, n + 3, n + 11};
             Value left = b.bitcast(b.shuffle(x[0], x[1], zip), b.getI32Type());
@@ -190,6 +192,7 @@ Value Attention::emitPairedResult(State state, Value result) {
       [&](Value pair, ValueRange carried) {
         Value result = carried[0];
         for (int64_t half = 0; half < 2; ++half) {
+          // An odd last row is written twice, with the same numbers.
           Value row = b.add(b.mul(pair, 2), half), to = clamp(row, rows);
           Value sum = b.readScalar(state[1], row);
           Value isNone = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ,

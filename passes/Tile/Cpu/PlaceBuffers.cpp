@@ -57,6 +57,7 @@ struct PlaceBuffersPass final
     if (failed(bytes))
       return alloc.emitOpError("has a size without a bound, but a kernel keeps "
                                "its scratch on the stack");
+    // Buffers do not share space, so the stack takes the sum of all.
     total += *bytes;
     if (total > maxBytes)
       return alloc.emitOpError("takes the kernel's scratch to ")
@@ -67,6 +68,7 @@ struct PlaceBuffersPass final
     Value space = memref::AllocaOp::create(
         builder, alloc.getLoc(), type, builder.getI64IntegerAttr(kAlignment));
     builder.setInsertionPoint(alloc);
+    // The view stays where the allocation was: its sizes are known only there.
     Value zero = arith::ConstantIndexOp::create(builder, alloc.getLoc(), 0);
     auto view = memref::ViewOp::create(builder, alloc.getLoc(), alloc.getType(),
                                        space, zero, alloc.getDynamicSizes());
@@ -101,6 +103,7 @@ struct PlaceBuffersPass final
       return;
     if (failed(verifyHasBody(kernel)))
       return signalPassFailure();
+    // First, because it makes copies, which are replaced below like the others.
     dropResults();
     total = 0;
     SmallVector<memref::AllocOp> allocs;

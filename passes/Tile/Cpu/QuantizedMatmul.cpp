@@ -154,6 +154,7 @@ Values Product::emitPackedPair(Value tile, int64_t pair, Value block,
                        b.getI64Type());
     };
     Value e = readWords(even), o = readWords(odd);
+    // smmla reads eight bytes of each of two rows, one row after the other.
     steps.push_back(b.bitcast(b.shuffle(e, o, {0, 2}), i8));
     steps.push_back(b.bitcast(b.shuffle(e, o, {1, 3}), i8));
   }
@@ -216,6 +217,9 @@ Product::Columns Product::emitColumns(Value group) {
         for (int64_t part = 0; part < groups; ++part) {
           ColumnScales scale = packedWeights.readScales(group, block, part);
           for (int64_t j = 0; j < columnPairs; ++j) {
+            // Lanes of a result are (row, column) 00, 01, 10, 11: columns
+            // alternate. Scales of rows, above, come twice each for the same
+            // reason.
             SmallVector<int64_t> twice = {2 * j, 2 * j + 1, 2 * j, 2 * j + 1};
             Value at = b.index((part * columnPairs + j) * 4);
             result[1] = b.write(b.shuffle(scale.scale, scale.scale, twice),
@@ -386,6 +390,7 @@ Value Product::addPairs(Value a, Value c) {
 Value Product::dotPairs(ArrayRef<Value> u, ArrayRef<Value> x) {
   int64_t bytes = cast<VectorType>(u[0].getType()).getNumElements();
   VectorType words = b.vectorOf(bytes / 2, b.getI16Type());
+  // vpmaddubsw saturates at 16 bits; the bounds above say that it never does.
   if (packing.getBits() <= 4) {
     Value total;
     for (auto [a, c] : llvm::zip_equal(u, x)) {
@@ -576,6 +581,7 @@ Value Product::emitRows(Value first, int64_t rows, Value result) {
 
 Value Product::emit(Value result) {
   Value rows = b.size(values, 0), whole = b.index(0);
+  // One row alone would fill half of each pair, and packing would not pay.
   if (tile.getInstruction() == Instruction::Smmla && rowsOfTile > 1 &&
       !isConstantIntValue(rows, 1))
     return emitAllPairs(result);

@@ -222,6 +222,7 @@ void Selection::reduceRow(Value row) {
   for (int64_t lane = 1; lane < kLanes; ++lane) {
     Value cosine = b.load(bests, {row, b.index(lane)});
     Value id = b.load(owners, {row, b.index(lane)});
+    // Without a sign, -1 for none is larger than every id.
     Value isTie = b.both(b.compare(CmpFPredicate::OEQ, cosine, best),
                          b.compare(CmpIPredicate::ult, id, who));
     Value isBetter = arith::OrIOp::create(
@@ -248,6 +249,7 @@ void Selection::waitFor(Value count) {
 
 /// Counts a redundant token; in the order of blocks.
 void Selection::addMember(Value who) {
+  // The rank of a representative is its place in the list of ids.
   Values slot = part(b.toIndex(read(kRank, b.toIndex(who))));
   Value members = b.load(what.weight, slot);
   b.store(arith::AddIOp::create(b, members, b.constantI32(1)), what.weight,
@@ -366,6 +368,7 @@ void Selection::emitBlock(Value isNeverCovered) {
     Value best = b.load(bests, {row, zero});
     Value cover = what.rule == Rule::All ? b.load(covers, row) : best;
     // Nothing is compared where nothing can be covered.
+    // Only earlier tokens of the block count, whose flags are set by now.
     Value end = b.choose(isNeverCovered, zero, row);
     Values found = b.loop(
         zero, end, 1, {best, who, cover}, [&](Value other, ValueRange carried) {
@@ -412,6 +415,8 @@ void Selection::emitScan() {
   // Works on what is known while it waits. The last round begins when all
   // blocks before have finished, so nothing is missed.
   b.repeatWhile([&]() -> Value {
+    // Read before the number of kept ones: if it says that all blocks before
+    // are finished, that number is final.
     Value finished = b.acquire(what.control, wordAt(kFinished));
     Value known;
     Candidates some;
@@ -454,6 +459,7 @@ void Selection::emitNearest() {
     others.end = b.toIndex(readWord(kNumNew));
     others.token = [&](Value number) { return b.toIndex(read(kNew, number)); };
   } else {
+    // Representatives before the block were met by the scan.
     others.begin = b.toIndex(read(kRank, rows.first));
     others.end = b.toIndex(readWord(kNumKept));
     others.token = [&](Value number) {
@@ -598,8 +604,10 @@ void Selection::emit() {
     phases.push_back(&Selection::emitNearest);
   for (auto [number, emitPhase] : llvm::enumerate(phases))
     b.when(b.compare(CmpIPredicate::eq, phase, b.index(number)), [&] {
+      // The code of every phase is there once; the ticket says which is run.
       (this->*emitPhase)();
       auto order = static_cast<int64_t>(number);
+      // Some phases have waited for their turn already, and pass here at once.
       waitFor(b.add(b.multiply(b.index(order), blocks), block));
       finishPhase(order, number + 1 == phases.size());
     });

@@ -120,6 +120,8 @@ std::optional<StringRef> RowLoops::refuse() {
       return "has a body that is not elementwise";
   for (unsigned i = 0; i < op.getNumDpsInits(); ++i) {
     AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(i));
+    // Elementwise, each step of the last loop writes another element; in a
+    // reduction all write the same one.
     if (map.isFunctionOfDim(last) == isReduction)
       return "writes one element many times";
     if (!isReduction)
@@ -235,6 +237,8 @@ Values RowLoops::emitElementwise(Values indices, Value lower, Value upper,
 Values RowLoops::emitReduction(Values indices, Value lower, Value upper,
                                int64_t width, ValueRange scalars) {
   Values partial;
+  // The initial value is added once, by the reduction at the end; lanes start
+  // from what changes nothing.
   for (TypedAttr value : neutral)
     partial.push_back(b.broadcast(arith::ConstantOp::create(b, value), width));
   partial =
@@ -251,6 +255,7 @@ Values RowLoops::emitReduction(Values indices, Value lower, Value upper,
 Values RowLoops::emitLastLoop(const Values &indices, ValueRange carried) {
   int64_t width = lanes * kUnroll;
   std::optional<int64_t> known = getConstantIntValue(upper);
+  // A narrower vector is taken only where it leaves no rest of scalars.
   while (known && width > lanes && *known % width != 0 &&
          *known % (width / 2) == 0)
     width /= 2;

@@ -103,6 +103,7 @@ struct VectorizeTilesPass final
       kernel.emitError("has no tile configuration");
       return signalPassFailure();
     }
+    // Kernels first: the definitions would take apart what they look for.
     lowerAll(kernel, /*isLast=*/false);
     // What has no kernel of its own runs by its definition.
     RewritePatternSet patterns(&getContext());

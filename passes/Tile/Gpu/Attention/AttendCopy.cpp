@@ -193,6 +193,8 @@ void AttendCopy::emit() {
   // The count of a selection per head depends on the head: heads come first.
   int64_t heads = op.getKey().getType().getDimSize(1);
   Value numTokens = emitter.size(op.getQuery(), 0);
+  // The grid is for all tokens being representatives; their count is known on
+  // the device alone.
   Value gridBlocks = b.ceilDiv(b.mul(numTokens, group), loop.getRows());
   Value block = b.block(0);
   kvHead = b.block(1);

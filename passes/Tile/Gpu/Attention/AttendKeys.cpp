@@ -84,6 +84,7 @@ public:
       else
         count = countOf ? countOf(row) : b.read(table, b.sub(row, firstId));
       Value bias = getLogCount(b, count, op.getEffectiveScale());
+      // The last step repeats its last cluster, which must not be seen twice.
       Value isThere = b.isLess(b.add(begin, getOffset(b, step, slot)), end);
       return b.select(isThere, bias, b.f32(-kInfinity));
     };
@@ -266,6 +267,7 @@ Values AttendKeys::runCausal(ClusterSteps &steps, Values state) {
   Value zero = b.index(0);
   Value end = b.max(b.sub(start, *op.getWindow()), zero);
   Value lastToken = getToken(b.index(loop.getRows() - 1));
+  // At least one, even without clusters: the tokens come with it.
   Value tables = b.max(b.ceilDiv(end, tableIds), b.index(1));
   state.push_back(zero);
   state = b.loop(zero, tables, 1, state, [&](Value number, ValueRange carried) {
@@ -274,8 +276,12 @@ Values AttendKeys::runCausal(ClusterSteps &steps, Values state) {
     countMembers(firstId, end);
     steps.table = table;
     steps.firstId = firstId;
+    // Ids ascend, so that the clusters of a table follow those of the table
+    // before.
     steps.begin = carried.back();
     steps.end = b.add(steps.begin, b.readNumber(numIds, b.index(0)));
+    // Tokens are seen once, with the last table. Where clusters are means they
+    // are rows of other tensors, and have the loop below.
     steps.firstToken = end;
     steps.endToken = means ? end : b.select(isLast, b.add(lastToken, 1), end);
     Values next = runClusters(steps, Values(carried.drop_back()));

@@ -183,6 +183,8 @@ void ClusterMeans::addUp(Selection &selection, Value head, Value first,
   Value zero = b.index(0), tokens = emitter.size(op.getKey(), 0);
   Values ids;
   for (int64_t j = 0; j < kClusters; ++j) {
+    // No token belongs to the largest i32: a place without a cluster sums
+    // nothing.
     Value isThere = b.isLess(b.add(first, j), count);
     Value id = selection.getId(b.min(b.add(first, j), b.sub(count, 1)));
     id = arith::IndexCastOp::create(b, b.getI32Type(), id);
@@ -196,12 +198,15 @@ void ClusterMeans::addUp(Selection &selection, Value head, Value first,
   carried.push_back(getNearest(selection, mine));
   carried =
       b.loop(zero, tokens, step, carried, [&](Value base, ValueRange values) {
+        // The ids of the next step are on their way while rows of this one are
+        // added.
         Value next = getNearest(selection, b.add(b.add(base, step), mine));
         Values sums = addMembers(base, head, values.back(), ids,
                                  values.take_front(numSums));
         sums.push_back(next);
         return sums;
       });
+  // Causal means were written member by member, in addMembers().
   if (op.getCausal())
     return;
   Sums sums = unflatten(ValueRange(carried).take_front(numSums));
@@ -301,6 +306,8 @@ Values ClusterMeans::addMembers(Value base, Value head, Value nearest,
       });
     });
   }
+  // left & (left - 1) has no longer its lowest bit, the lane that was taken.
+  // Lowest bits first is the order of tokens.
   Values next = {arith::AndIOp::create(
       b, left, arith::SubIOp::create(b, left, constant(1)))};
   llvm::append_range(next, flatten(sums));

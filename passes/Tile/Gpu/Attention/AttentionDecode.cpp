@@ -168,6 +168,7 @@ Value DecodeAttention::readChunk(int64_t size,
 }
 
 Values DecodeAttention::step(Value first, int64_t stride, Values state) {
+  // All keys and values are asked for before the first score is computed.
   Values keyChunks, valueChunks, isThere, rows, biases;
   for (int64_t i = 0; i < kUnroll; ++i) {
     Value number = b.add(first, i * stride);
@@ -269,6 +270,8 @@ Values DecodeAttention::combine(ValueRange tops, ValueRange sums,
 
 Value DecodeAttention::readRemote(Value memory, ValueRange indices,
                                   int64_t number, int64_t width) {
+  // They have side effects for LLVM, so that reads stay behind the barrier of
+  // the cluster.
   auto assemble = [&](StringRef text, StringRef constraints, Type type,
                       ValueRange operands) -> Value {
     return LLVM::InlineAsmOp::create(b, type, operands, text, constraints,

@@ -23,6 +23,7 @@ public:
     if (!op.getWindow())
       return;
     numSinks = b.min(count, b.index(op.getSinks().value_or(0)));
+    // Not before the end of the sinks, so that no key is counted twice.
     windowStart = b.max(b.sub(count, *op.getWindow()), numSinks);
     count = b.add(numSinks, b.sub(count, windowStart));
   }
@@ -98,6 +99,8 @@ static FailureOr<DecodeParts> findParts(GpuKernel &kernel, AttentionOp op) {
   Type types[] = {
       RankedTensorType::get(numbers, b.getF32Type()),
       RankedTensorType::get(getDecodeWords(numHeads, kvHeads), b.getI32Type())};
+  // Kernels may be written by hand; the types say whether both passes agree on
+  // the number of parts.
   if (last < 1 || source.getArgumentTypes().take_back(2) != ArrayRef(types))
     return op.emitOpError("expects scratch memory of ")
            << types[0] << " and " << types[1] << " for " << parts.count

@@ -44,6 +44,8 @@ MmaAttention::MmaAttention(GpuBuilder &b, GpuAttentionAttr tile,
     b.setWavesPerSimd(width <= 128 && !shape.hasBias && !shape.held ? 2 : 1);
   lane = b.lane();
   firstRow = b.mul(b.wave(), rowTiles * mma.rows());
+  // Without asynchronous copies the next step waits in registers, and one tile
+  // of workgroup memory will do.
   int64_t held = isAsync ? stages : 1;
   if (isAsync)
     queryTile = SharedTile(b, 1, rows, depth, element);
@@ -98,6 +100,7 @@ Values MmaAttention::emitScores(Value stage, ValueRange start) {
     return queries;
   };
   if (isAsync) {
+    // Queries are read from workgroup memory here, once for all keys.
     for (int64_t k = 0; k < depth; k += mma.depth()) {
       Values queries = getQueries(k);
       for (int64_t key = 0; key < keyTiles; ++key)
@@ -326,6 +329,8 @@ Values MmaAttention::runStaged(Values state, Value count) {
                        loadValues(sourceRows.drop_front(chunks.size() - 1)));
     return chunks;
   };
+  // Chunks of this thread and the bias: this loop is taken only where there is
+  // one (see isPipelined). It expects that threads divide the chunks evenly.
   size_t numKeys = keys * depth / keyTile.getChunk() / b.getThreads() + 1;
   llvm::append_range(state, load(zero, findRows(zero)));
   size_t numChunks = state.size() - numStates;
@@ -353,6 +358,8 @@ Values MmaAttention::runAsync(Values state, Value count) {
   Value zero = b.index(0), last = b.max(b.sub(count, 1), zero);
   size_t numStates = state.size();
   auto findNext = [&](Value step) { return findRows(b.min(step, last)); };
+  // A group is closed even where nothing is copied: the number of groups that a
+  // wait leaves open is then the same in all steps.
   auto copyIf = [&](Value step, ValueRange sourceRows) {
     b.ifThen(b.isLess(step, count),
              [&] { copy(step, b.rem(step, stages), sourceRows); });

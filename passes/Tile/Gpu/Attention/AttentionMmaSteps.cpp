@@ -95,6 +95,7 @@ Values MmaAttention::emitLeft(ArrayRef<Value> scores, Values &state) {
       rounded.push_back(roundWeights(weights.back()));
     }
     Value &sum = getSum(state, tile, 0);
+    // fdot2 adds pairs of f16, so these are added as they were rounded.
     sum = addUp(element.isF16() ? rounded : weights,
                 arith::MulFOp::create(b, sum, factors.front()));
     llvm::append_range(fragments, mma.getFragments(b, rounded));
@@ -170,6 +171,7 @@ Values MmaAttention::runSteps(Values state, Value count) {
   llvm::append_range(start, findNextRows(zero));
   size_t numRows = start.size() - numLoaded;
 
+  // Sums of scores start from the biases, which saves the additions.
   auto getScores = [&] {
     if (!biases)
       return emitScores(zero,
@@ -252,6 +254,7 @@ Values MmaAttention::runSteps(Values state, Value count) {
   auto isPlainStep = [&](ValueRange values) {
     Value isPlain = steps->isPlain(b, b.add(values.front(), 1));
     isPlain = b.select(isPlain, b.index(1), b.index(0));
+    // All threads agree, and LLVM now knows it: the branch is a scalar one.
     isPlain = b.isEqual(takeFirstThread(b, isPlain), 1);
     return b.both(isStep(values), isPlain);
   };

@@ -25,6 +25,7 @@ RowSource gist::getRowSource(
   // Whole chunks of 16 bytes: rows and heads start at multiples of them.
   int64_t chunk = 128 / element.getIntOrFloatBitWidth();
   for (int64_t stride : ArrayRef<int64_t>(memory->strides).drop_back())
+    // Otherwise the source can be read, but not copied.
     if (ShapedType::isDynamic(stride) || stride % chunk != 0)
       return source;
   source.place = [access = *memory, at](Value row, Value column) {
@@ -96,6 +97,7 @@ BlockOrder gist::orderBlocks(GpuBuilder &b, Value number, Value blocks,
   Value section = divide(all, perSection);
   Value inside = subtract(all, section, perSection);
   Value firstHead = arith::MulIOp::create(b, section, together);
+  // The last section may have fewer heads.
   Value here = atLeastOne(arith::MinUIOp::create(
       b, together, arith::SubIOp::create(b, b.i32(heads), firstHead)));
   Value block = divide(inside, here);

@@ -68,6 +68,8 @@ WgmmaAttention::WgmmaAttention(GpuBuilder &b, GpuAttentionAttr tile,
 
 void WgmmaAttention::loadQueries(const RowSource &queries) {
   int64_t chunks = keyParts * kChunks, columns = keyParts * Wgmma::kTileDepth;
+  // A copy here is always of a whole chunk: where a head is narrower than the
+  // tile, zeros behind it are written from registers.
   bool isCopied = queries.place && queries.width == columns;
   distribute(rows * chunks, [&](Value item, Value isOne) {
     b.ifThen(isOne, [&] {
@@ -113,6 +115,8 @@ Values WgmmaAttention::findRows(Value step) {
   Values found;
   forEachRow([&](int64_t, Value slot, Value isOne) {
     slot = b.select(isOne, slot, b.index(0));
+    // Rows are found ahead of the loop. Past the last step they are those of
+    // the last, which can be read, though nobody sees them.
     step = b.min(step, last);
     Value row = steps->getRow(b, step, slot);
     // Carried by a loop; rows fit 32 bits.
@@ -181,6 +185,8 @@ void WgmmaAttention::writeBiases(Value step, ValueRange sourceRows) {
   });
 }
 
+/// The order matters: a thread waits for its own copies, hands them to the
+/// matrix units, and only then tells the others.
 void WgmmaAttention::finishCopies() {
   waitForCopies(b, 0);
   wgmma.publishStores();
@@ -200,6 +206,7 @@ Values WgmmaAttention::emitScores(Value step) {
     for (int64_t k = 0; k < Wgmma::kTileDepth; k += Wgmma::kDepth) {
       Value a = wgmma.advance(left, part * rows, k);
       Value c = wgmma.advance(right, part * keys, k);
+      // The first product starts from nothing, so that no zeros are written.
       scores = wgmma.multiply(scores, keys, a, c, /*isTransposed=*/false);
     }
   wgmma.commit();
@@ -208,6 +215,8 @@ Values WgmmaAttention::emitScores(Value step) {
 
 Values WgmmaAttention::emitOut(ValueRange out, ValueRange weights, Value step) {
   Value stage = b.mul(b.rem(step, kStages), valueParts);
+  // A part of the values is one swizzle wide; the columns behind it are in the
+  // next part, which is the next of the tiles.
   Value right = wgmma.getDescriptor(valueTile, stage, b.index(0), /*next=*/1);
   Values sums(out);
   for (int64_t k = 0; k < keys; k += Wgmma::kDepth)
@@ -268,7 +277,10 @@ std::pair<Values, Values> WgmmaAttention::emitWeights(Values scores,
       top = largest(top, b.exchange(top, mask));
     // What scores are compared with need not be the largest, only near it.
     Value &old = state[half];
+    // Where no score has been seen this is a NaN, which is not far: the row
+    // stays as it is. With the first score it is infinite.
     Value distance = arith::SubFOp::create(b, largest(top, old), old);
+    // Scores are not multiplied by `factor` yet, which the slack is.
     Value isFar = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, distance,
                                         b.f32(kSlack / factor));
     Value now = b.select(isFar, top, old);
@@ -371,6 +383,8 @@ Values WgmmaAttention::runSteps(Values state) {
   copy(*keySource, keyTile, zero, rowsNow);
   writeBiases(zero, rowsNow);
   closeCopies(b);
+  // Keys of the first step, and the queries before them, are groups of their
+  // own: the first scores wait for these alone.
   copy(*keySource, keyTile, b.index(1), rowsNext);
   copy(*valueSource, valueTile, zero, rowsNow);
   writeBiases(b.index(1), rowsNext);
@@ -403,9 +417,14 @@ Values WgmmaAttention::runSteps(Values state) {
     llvm::append_range(registers, carried.slice(numStates, numWeights));
     registers = wgmma.fence(registers);
     ArrayRef<Value> all(registers);
+    // The scores are committed before the outputs, so that they can be waited
+    // for while the outputs still run.
     Values scores = emitScores(next);
     Values out =
         emitOut(all.drop_back(numWeights), all.take_back(numWeights), step);
+    // Of two stages, that of the keys of `step` is free: their scores were
+    // taken a round ago. The values of `step` are being read, and those of the
+    // next go to the other stage.
     copy(*keySource, keyTile, ahead, rowsAhead);
     copy(*valueSource, valueTile, next, rowsOfNext);
     closeCopies(b);

@@ -33,6 +33,8 @@ std::pair<Value, Value> Compact::scan(Value number) {
     Value other =
         gpu::ShuffleOp::create(b, sum, from, width, gpu::ShuffleMode::IDX)
             .getShuffleResult();
+    // The lanes that have no such neighbour read lane 0 above; they add
+    // nothing.
     Value isInside =
         b.compare(arith::CmpIPredicate::sge, lane, b.index(distance));
     sum = arith::AddIOp::create(b, sum, b.select(isInside, other, b.i32(0)));

@@ -28,6 +28,8 @@ static StringRef getScope(GpuBuilder &b, bool workgroup) {
   return workgroup ? "block" : "device";
 }
 
+/// The aligned pointer does not include the offset of a view: buffers have
+/// none.
 static Value getPointer(GpuBuilder &b, Value buffer, Value index) {
   Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, buffer);
   Value address = b.add(base, b.mul(index, kWordBytes));

@@ -116,6 +116,7 @@ Values GpuBuilder::delinearize(Value number, ValueRange sizes) {
   return indices;
 }
 
+/// The limit keeps products of divisors from overflowing. 1 is always right.
 int64_t GpuBuilder::getDivisor(Value index) {
   constexpr int64_t kLimit = 1 << 20;
   auto powerOfTwo = [&](int64_t value) {
@@ -143,6 +144,8 @@ int64_t GpuBuilder::getDivisor(Value index) {
     return std::min(of(1), of(2));
   if (isa<arith::DivUIOp>(op))
     if (std::optional<int64_t> by = getConstantIntValue(op->getOperand(1)))
+      // Where `by` has more factors of two than the dividend is known to have,
+      // the quotient is rounded and nothing is known.
       if (llvm::isPowerOf2_64(*by))
         return std::max<int64_t>(of(0) / *by, 1);
   return 1;
@@ -156,6 +159,8 @@ Value GpuBuilder::thread() {
   if (!threadId) {
     InsertionGuard guard(*this);
     setInsertionPointToStart(entry);
+    // It is made once, where the kernel begins, so that it dominates every use;
+    // so are the numbers of blocks below.
     threadId = gpu::ThreadIdOp::create(*this, gpu::Dimension::x,
                                        getIndexAttr(threads));
   }
@@ -319,6 +324,7 @@ Value GpuBuilder::reduceLanes(Value vector, Combiner combiner) {
   Values lanes;
   for (int64_t i = 0; i < type.getNumElements(); ++i)
     lanes.push_back(extract(vector, i));
+  // A tree, not a chain: its depth is the latency.
   while (lanes.size() > 1) {
     Values next;
     for (size_t i = 0; i + 1 < lanes.size(); i += 2)
@@ -378,12 +384,17 @@ Value GpuBuilder::workgroupReduce(Value scalar, Combiner combiner) {
   int64_t waves = threads / gpu.waveSize;
   if (waves == 1)
     return scalar;
+  // All reductions of a type share one piece of memory, which is why there is a
+  // barrier before it is written.
   Value &memory = exchangeMemory[scalar.getType()];
   if (!memory)
     memory = allocWorkgroup({waves}, scalar.getType());
   barrier(); // Who reads the last reduction has read it.
   ifThen(isEqual(lane(), 0), [&] { write(scalar, memory, wave()); });
   barrier();
+  // With many waves, log2(waves) shuffles take the place of as many reads as
+  // there are waves. All waves compute the result, so that no third barrier is
+  // needed to hand it out.
   if (waves >= 16 && llvm::isPowerOf2_64(waves))
     return waveReduce(read(memory, rem(lane(), waves)), combiner, waves);
   Value result = read(memory, index(0));
@@ -407,6 +418,8 @@ Values GpuBuilder::loop(Value lower, Value upper, Value step,
   InsertionGuard guard(*this);
   setInsertionPointToStart(loop.getBody());
   Values next = body(loop.getInductionVar(), loop.getRegionIterArgs());
+  // A loop that carries nothing is created with its terminator, others without
+  // one.
   if (!carried.empty() || loop.getBody()->empty() ||
       !loop.getBody()->back().hasTrait<OpTrait::IsTerminator>())
     scf::YieldOp::create(*this, next);

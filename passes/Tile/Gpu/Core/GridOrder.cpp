@@ -17,6 +17,7 @@ using Action = NVVM::GridDepActionKind;
 bool gist::isConstant(Value tensor) {
   if (auto argument = dyn_cast<BlockArgument>(tensor)) {
     auto kernel = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    // Numbers are arguments of the launch; no kernel before writes them.
     return kernel && (tensor.getType().isIndex() ||
                       kernel.getArgAttr(argument.getArgNumber(),
                                         kConstantArgAttr) != nullptr);
@@ -52,6 +53,8 @@ void gist::orderGrids(GpuBuilder &b, func::FuncOp function,
   };
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&entry);
+  // Both stand at the beginning unless the kernel has put them elsewhere:
+  // others may start at once, and nothing is read before the wait.
   if (!has(Action::launch_dependents))
     letGridsStart(b);
   if (!has(Action::wait))

@@ -153,6 +153,8 @@ static SmallVector<Value> getLanePlace(ImplicitLocOpBuilder &b,
                                        const SharedTile &tile, Value stage,
                                        Value row, Value laneRow, Value column,
                                        Value laneColumn) {
+  // `row` is a multiple of 8, so that it does not change the order of chunks,
+  // and `column` has no bits of `laneColumn`, so that an exclusive or adds it.
   Value place = tile.getPlace(b, laneRow, laneColumn);
   return {stage, add(b, row, laneRow), exclusiveOr(b, place, column)};
 }
@@ -167,6 +169,8 @@ static Value loadChunk(ImplicitLocOpBuilder &b, VectorType type,
 static Value loadMatrices(ImplicitLocOpBuilder &b, VectorType type,
                           const SharedTile &tile, ArrayRef<Value> place,
                           bool transpose) {
+  // Lane 8 i + r gives the address of row r of matrix i, whatever lane receives
+  // it.
   Value matrices = nvgpu::LdMatrixOp::create(
       b, VectorType::get({4, 2}, type.getElementType()), tile.getBuffer(),
       place, transpose, 4);
@@ -309,11 +313,14 @@ Value Mma::multiply(ImplicitLocOpBuilder &b, Value a, Value fragmentB,
   if (!isNvidia()) {
     int64_t k = depth() / 2;
     for (int64_t i : {int64_t(0), half})
+      // B is the first operand: this is the exchange that the header speaks of.
       acc = amdgpu::MFMAOp::create(b, rows(), columns(), k, /*blocks=*/1,
                                    slice(b, fragmentB, i, half),
                                    slice(b, a, i, half), acc);
     return acc;
   }
+  // A is whole in both instructions; a half of the fragment of B is eight
+  // columns, and so is a half of the sums.
   if (element.isBF16()) {
     for (int64_t i : {int64_t(0), half})
       acc = insert(b,

@@ -82,6 +82,8 @@ public:
   int64_t depth() const { return shape.depth; }
   int64_t waveSize() const { return isNvidia() ? 32 : 64; }
   /// Instructions that one multiply() is.
+  /// The second half of a fragment is the second half of k on gfx942, and the
+  /// other eight columns of B on sm_90.
   int64_t getInstructions() const { return 2; }
 
   mlir::VectorType getFragmentType() const;

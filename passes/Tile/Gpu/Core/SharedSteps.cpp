@@ -66,6 +66,8 @@ void SharedSteps::run(Value items, Values loaded,
   });
   scf::YieldOp::create(b, load(getNext()));
   b.setInsertionPointAfter(loop);
+  // The counter is never set back between steps: wait() compares it with the
+  // items of all steps so far.
   total = b.add(total, items);
 }
 

@@ -44,6 +44,9 @@ Value Wgmma::getNumber(Value sum, int64_t i) {
 Value Wgmma::getDescriptor(const SharedTile &tile, Value stage, Value row,
                            int64_t next) {
   assert(tile.getColumns() == kTileDepth && "expects rows of 128 bytes");
+  // Fields of a descriptor: the address in bits 0 to 13, the distance of
+  // columns from bit 16 on, that of groups of eight rows from bit 32 on, and
+  // the swizzle in bits 62 and 63. A shift by 62 says 128 bytes.
   constexpr int64_t kSwizzle128 = int64_t(1) << 62;
   constexpr int64_t kGroupOfRows = int64_t(8 * kRowBytes / kUnit) << 32;
   // The distance of the columns is not read where they are along k.
@@ -51,6 +54,8 @@ Value Wgmma::getDescriptor(const SharedTile &tile, Value stage, Value row,
   Value begin =
       memref::ExtractAlignedPointerAsIndexOp::create(b, tile.getBuffer());
   Value offset = b.mul(b.add(b.mul(stage, tile.getRows()), row), kRowBytes);
+  // The address has 14 bits of units of 16 bytes, all of workgroup memory. Bits
+  // above are those of other fields.
   Value address = b.createOrFold<arith::AndIOp>(
       b.div(b.add(begin, offset), kUnit), b.index(0x3fff));
   return b.createOrFold<arith::OrIOp>(
@@ -60,6 +65,9 @@ Value Wgmma::getDescriptor(const SharedTile &tile, Value stage, Value row,
 }
 
 Value Wgmma::advance(Value descriptor, int64_t rows, int64_t k) {
+  // A k inside of a row needs no exclusive or: the matrix unit applies the
+  // swizzle to the address that it has computed. `rows` must be a multiple of
+  // 8, or the swizzle would begin elsewhere.
   int64_t units = (rows * kRowBytes + k * 2) / kUnit;
   return b.createOrFold<arith::AddIOp>(
       descriptor, arith::ConstantIntOp::create(b, b.getI64Type(), units));
@@ -172,6 +180,8 @@ Values Wgmma::multiply(ValueRange acc, int64_t numColumns, ValueRange rows,
   std::string leftText = list("$", first, first + left);
   if (isInRegisters)
     leftText = "{" + leftText + "}";
+  // The predicate says whether the result is added to what is there: without
+  // `acc` the registers need not be zeroed before.
   std::string text =
       "{ .reg .pred p; setp.ne.b32 p, " + std::string(tied ? "1" : "0") +
       ", 0; wgmma.mma_async.sync.aligned." + shape + " {" +
@@ -180,6 +190,7 @@ Values Wgmma::multiply(ValueRange acc, int64_t numColumns, ValueRange rows,
       (isInRegisters ? "" : ", 0") + (isTransposed ? ", 1; }" : ", 0; }");
   std::string constraints = repeat("=f", numbers) + ",";
   if (tied)
+    // The sums are updated in place, so results and inputs share registers.
     constraints += list("", 0, tied) + ",";
   constraints += repeat(isInRegisters ? "r" : "l", left) + ",l";
   Values operands(acc);
@@ -189,6 +200,8 @@ Values Wgmma::multiply(ValueRange acc, int64_t numColumns, ValueRange rows,
                   operands);
 }
 
+/// Each register is an input and the result that takes its place. LLVM then
+/// orders its users around the instruction, which itself names none of them.
 Values Wgmma::pass(StringRef text, ValueRange registers) {
   std::string constraints;
   for (Value value : registers)

@@ -40,6 +40,7 @@ using Values = GpuBuilder::Values;
 static constexpr int64_t kPartLanes = 4;
 /// What an item of the residual has of a token's norms: the squares of the
 /// residual and of x, and whether x has an element that is not zero.
+/// The last is no sum of squares because the square of a small x may be zero.
 enum Norm : int64_t { kResidual, kInput, kNonZero, kNumNorms };
 /// Parts of g that are added up, at most; and items of the residual.
 static constexpr int64_t kMaxParts = 32, kMaxItems = 512;
@@ -65,6 +66,8 @@ static int64_t getScratchWords(GatedProjectionOp op) {
   RankedTensorType basis = op.getBasis().getType();
   // Rows of x and, where a product needs them, of the residual.
   int64_t rows = op.getLow().empty() ? 1 : 2;
+  // The sum of what getPartPlace() to getNormPlace() address, which must agree.
+  // The largest numbers of parts and items make it independent of the tile.
   return getTokens(op) * (kMaxParts * basis.getDimSize(1) +
                           rows * llvm::alignTo(basis.getDimSize(0), kRowUnit) +
                           kMaxItems * kNumNorms);
@@ -234,6 +237,7 @@ LogicalResult GatedKernel::readArguments() {
         std::max(most, cast<RankedTensorType>(output.getType()).getDimSize(1));
   workgroups =
       llvm::divideCeil(most, kernel.getTile<GpuGatedAttr>().getColumns());
+  // The residual has at most as many items as there are workgroups.
   if (workgroups > kMaxItems)
     return op.emitOpError("is cut into more than ")
            << kMaxItems << " workgroups";
@@ -266,6 +270,7 @@ void GatedKernel::planItems() {
   rowsOfPart = llvm::alignTo(llvm::divideCeil(depth, parts), rowsAtOnce);
   partsOfRows = llvm::divideCeil(depth, rowsOfPart);
 
+  // A wave that shares a row reads whole pieces of g; zeros follow the rank.
   paddedRank = llvm::alignTo(rank, basis.getPiece() * b.getGpu().waveSize);
   image = allocF32({tokens, paddedRank});
   int64_t share = llvm::divideCeil(paddedDepth, workgroups);
@@ -315,6 +320,8 @@ void GatedKernel::addToImage(Value item) {
     Values rows, insides;
     for (int64_t i = 0; i < unrolled; ++i) {
       Value row = b.add(begin, b.mul(b.add(turn, i), rowsAtOnce));
+      // The last round may go on into the rows of the next part, which are
+      // there but not to be added here.
       insides.push_back(
           b.both(b.isLess(row, depth), b.isLess(b.add(turn, i), turns)));
       rows.push_back(b.min(row, lastRow));
@@ -329,6 +336,7 @@ void GatedKernel::addToImage(Value item) {
     for (int64_t i = 0; i < unrolled; ++i) {
       Value numbers = basis.finish(column, fetched[i], checked, b.getF32Type());
       for (int64_t t = 0; t < tokens; ++t) {
+        // The factor is cleared and not V: it is one number for a whole piece.
         Value factor = b.select(insides[i], factors[i * tokens + t], b.f32(0));
         sums[t] = b.fma(b.broadcast(factor, piece), numbers, sums[t]);
       }
@@ -432,6 +440,8 @@ void GatedKernel::computeResidual(RowSums &rows, Value item,
         for (int64_t i = 0; i < residualEach; ++i) {
           Value row = b.add(first, rows.getPlace(i));
           Value isInside = b.isLess(row, depth);
+          // Rows past the depth are zeros, and are stored too: getRowPiece()
+          // reads whole pieces of x and of the residual.
           Value nearby = b.min(row, b.index(depth - 1));
           for (int64_t t = 0; t < tokens; ++t) {
             Value zero = b.f32(0);
@@ -504,6 +514,7 @@ void GatedKernel::decideLevels() {
     Value ratio = createGateRatio(b, residual, get(kInput), isNonZero);
     Value level = createGateLevel(b, op, ratio, b.getI32Type());
     levels.push_back(level);
+    // Every workgroup has the levels, and they are the same in all; one stores.
     Value isFirst = b.both(b.isEqual(b.block(0), 0), b.isEqual(b.thread(), 0));
     b.ifThen(isFirst, [&] {
       b.write(arith::TruncIOp::create(b, b.getI8Type(), level), levelBuffer,

@@ -94,6 +94,8 @@ private:
   Value getRow(Value place) { return b.readNumber(order, place); }
 
   void findRows() {
+    // Places that no row takes keep the number of tokens, which ifRow() of the
+    // result leaves out.
     forPlaces([&](Value place) { writeRow(tokens, place); });
     b.barrier();
     Compact compact(b);
@@ -143,6 +145,7 @@ private:
       return b.both(b.compare(arith::CmpIPredicate::sge, position, begin),
                     b.isLess(position, end));
     };
+    // Rows of other levels in this tile become zeros and add nothing.
     TileLoader loadX(b, x, loop.getTileX(), getNearRow, counts);
     TileLoader loadW(b, w, loop.getTileW(), firstColumn);
     Values newSums = loop.add(loadX, loadW, sums);
@@ -152,6 +155,8 @@ private:
 
   Values addIfAny(const GatedLink &link, ValueRange sums) {
     auto [begin, end] = getPlaces(link);
+    // This is the same for all threads of a workgroup, so that barriers may
+    // stand inside of the branch.
     Value isAny = b.both(b.isLess(b.max(begin, first), end),
                          b.isLess(begin, b.add(first, count)));
     auto branch = scf::IfOp::create(b, sums.getTypes(), isAny,

@@ -80,6 +80,8 @@ private:
             [](Value, Value, Value) {});
       left = b.sub(left, rows);
       Value ofLevel = b.ceilDiv(rows, tile.getRows());
+      // The last level that begins at or before the number has it. A level
+      // without tiles begins where the next one does, and is passed over.
       Value isHere = b.compare(CmpIPredicate::sge, number, begin);
       ownLevel = ownLevel ? b.select(isHere, b.index(level), ownLevel)
                           : b.index(level);
@@ -89,6 +91,7 @@ private:
     }
     isThere = b.isLess(number, begin);
     Value inside = b.sub(number, first);
+    // Workgroups past the last tile divide by it too, before they end.
     tiles = b.max(tiles, b.index(1));
     first = b.mul(b.rem(inside, tiles), tile.getRows());
     firstColumn = b.mul(b.div(inside, tiles), tile.getColumns());

@@ -68,6 +68,7 @@ public:
     Value start =
         b.add(b.mul(waveOfK, lanes * piece * steps), b.mul(laneOfRow, piece));
     Values sums(rows * each, b.f32(0));
+    // One step covers all of k, so there is no loop.
     if (isWeight && stride >= w.getDepth()) {
       prefetchSmall();
       SmallVector<Values> early = fetchEarly(start, stride);
@@ -81,6 +82,8 @@ public:
                     [&](Value k, ValueRange sums) {
                       return getSteps(b.add(k, start), stride, sums, {});
                     });
+      // A kernel of several steps lets others start only now, near its end. One
+      // of a single step leaves it to orderGrids(), at the beginning.
       if (stride < w.getDepth())
         letGridsStart(b);
     }
@@ -96,6 +99,8 @@ private:
   }
   /// The row of W that sum number `i` is of.
   Value getRowOfW(int64_t i) {
+    // Past the last row it is read again: the result drops what is computed
+    // with it, and loads need no branch.
     Value last = b.sub(w.getRows(), 1);
     if (perStore == 1)
       return b.min(getColumn(i), last);
@@ -122,6 +127,7 @@ private:
   void reduceRows(Value k) {
     SmallVector<RowReduction> reductions =
         getRowReductions(product->getParentOfType<func::FuncOp>());
+    // The product itself reduces rows too.
     llvm::erase_if(reductions, [&](const RowReduction &reduction) {
       return reduction.op == product || reduction.rank != 1;
     });
@@ -230,6 +236,8 @@ private:
       Value group = b.div(b.rem(b.thread(), apart * lanes), lanes);
       return Values{wave, b.index(row), b.add(group, i * apart)};
     };
+    // All lanes of a row have its sum after the reduction; the first one
+    // writes.
     b.ifThen(b.isEqual(laneOfRow, 0), [&] {
       for (int64_t row = 0; row < rows; ++row)
         for (int64_t i = 0; i < each; ++i)

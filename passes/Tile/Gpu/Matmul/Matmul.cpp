@@ -23,6 +23,8 @@ MatmulGrid::MatmulGrid(Operation *product, ArrayRef<int64_t> workgroup)
     : rows(workgroup[0]), columns(workgroup[1]) {
   auto type = cast<RankedTensorType>(product->getResult(0).getType());
   tilesOfColumns = llvm::divideCeil(type.getDimSize(1), columns);
+  // It must divide the tiles of columns, or the grid would have workgroups
+  // without a tile; a power of two also makes the division a shift.
   perRow = std::min(tilesOfColumns & -tilesOfColumns, kColumnsOfTiles);
 }
 
@@ -66,6 +68,8 @@ void MatmulResult::ifRow(Value row, function_ref<void()> body) {
 void MatmulResult::store(Value row, Value column, Value numbers) {
   auto type = dyn_cast<VectorType>(numbers.getType());
   int64_t width = type ? type.getNumElements() : 1;
+  // A vector may cross the last column. Where the width divides the columns it
+  // lies inside or outside as a whole, and one comparison will do.
   if (checked && columns % width != 0) {
     for (int64_t i = 0; i < width; ++i)
       store(row, b.add(column, i), b.extract(numbers, i));
@@ -117,6 +121,8 @@ void MatmulResult::storeAt(Value row, Value column, Value numbers) {
   auto type = dyn_cast<VectorType>(numbers.getType());
   int64_t width = type ? type.getNumElements() : 1;
   if (!halves[0]) {
+    // The ops behind the product are written once for each store, and find its
+    // numbers in registers as long as they are bound.
     bind(product, row, column, numbers);
     write(row, column, width);
     emitter.unbind(product);

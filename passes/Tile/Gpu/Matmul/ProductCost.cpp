@@ -21,9 +21,8 @@ static constexpr int64_t kMinStages = 4, kMaxStages = 8;
 /// Microseconds, fitted to 80 times on one H200 (mean error 7 %). What it takes
 /// until the first workgroup runs; to begin and end a workgroup; for a step
 /// beside its products, alone on a compute unit and where others run beside it;
-/// for a number of the result in a step, when it is stored, and when it is
-/// added to that of another workgroup; for a row of an operand from the second
-/// level cache, where all compute units read.
+/// for a number of the result in a step, and when it is stored; for a row of an
+/// operand from the second level cache, where all compute units read.
 static constexpr double kLaunch = 1, kWorkgroup = 2, kStep = 0.05,
                         kSharedStep = 0.045, kNumber = 22e-6, kStore = 12e-6,
                         kRow = 1.3e-3;
@@ -31,8 +30,10 @@ static constexpr double kLaunch = 1, kWorkgroup = 2, kStep = 0.05,
 /// limited.
 static constexpr double kIdle = 0.35;
 
+/// Warps are along the rows alone: four of them are one wgmma of 64 rows.
 int64_t ProductTile::getWarps() const { return rows / 16; }
 
+/// Elements have 16 bits, hence the 2.
 int64_t ProductTile::getMemory() const {
   return stages * (rows + columns) * kDepth * 2;
 }
@@ -53,11 +54,15 @@ double gist::estimateProduct(const ProductSize &size, const ProductTile &tile,
   int64_t steps = llvm::divideCeil(size.depth, kDepth);
   int64_t workgroups = llvm::divideCeil(size.rows, tile.rows) *
                        llvm::divideCeil(size.columns, tile.columns);
+  // Below 1 some compute units are idle, and the card can run the others
+  // faster.
   double share = static_cast<double>(workgroups) / gpu.computeUnits;
   double numbers = tile.rows * tile.columns;
   double products = kNumber * numbers * (1 - kIdle * (1 - std::min(share, 1.)));
   auto estimateRound = [&](int64_t count) {
     double rows = tile.rows + tile.columns;
+    // A step is bound by the latency of one workgroup, by the matrix unit that
+    // `count` of them share, or by the second level cache.
     double step = std::max({kStep + products, count * (kSharedStep + products),
                             std::min<double>(count, share) * kRow * rows});
     return kWorkgroup + kStore * numbers * count + steps * step;
@@ -98,6 +103,8 @@ ProductTile gist::chooseProductTile(const ProductSize &size,
     if (size.rows >= 0)
       return estimateProduct(size, tile, gpu);
     double cost = 0;
+    // The number of rows is not known before a launch: a short and a long
+    // prompt count the same, each by its time for a row.
     for (int64_t rows : {512, 2048})
       cost +=
           estimateProduct({rows, size.columns, size.depth}, tile, gpu) / rows;

@@ -183,6 +183,7 @@ Value StepWriter::writeWaveSteps(Value sums) {
 }
 
 Value StepWriter::writeWgmmaSteps(Value sums) {
+  // It is only asked for fences and waits, which do not depend on its columns.
   Wgmma wgmma(b, getElementTypeOrSelf(product.x.buffer));
   for (int64_t step = 0; step + 2 < stages; ++step)
     copy(b.index(step));
@@ -190,6 +191,8 @@ Value StepWriter::writeWgmmaSteps(Value sums) {
   Values carried = b.loop(
       b.index(0), b.index(steps), 1, sums, [&](Value step, ValueRange carried) {
         wait(stages - 3);
+        // Each thread publishes what it staged in the step before; the barrier
+        // then orders it before the products of all warps.
         wgmma.publishStores();
         b.barrier();
         copy(b.add(step, stages - 2));

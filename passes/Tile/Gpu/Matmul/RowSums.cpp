@@ -34,6 +34,7 @@ RowSums::RowSums(GpuBuilder &b, Operand &matrix, int64_t vectors, int64_t each,
       begin(b.mul(laneOfRow, piece)) {}
 
 Values RowSums::fetch(Value first, Value k) {
+  // Rows past the end read the last one; callers do not use their sums.
   Value last = b.sub(matrix.getRows(), 1);
   Values fetched;
   for (int64_t step = 0; step < steps; ++step)
@@ -79,6 +80,7 @@ Values RowSums::getSums(Value first, Vector vector, Values fetched) {
   Value zero = b.index(0), end = b.index(matrix.getDepth());
   if (!fetched.empty()) {
     sums = add(zero, fetched, sums, vector);
+    // What was fetched before is the first step; the loop goes on behind it.
     zero = b.index(stride);
   }
   if (fetched.empty() || stride < matrix.getDepth())

@@ -76,6 +76,8 @@ Operand::Values Operand::fetch(Value row, Value k, bool checked) {
     });
     return fetched;
   }
+  // A read of this width never crosses the end of a row, so that it is there or
+  // not as a whole, which is what finish() asks.
   int64_t width = std::gcd(getPiece(), depth);
   for (int64_t i = 0; i < getPiece(); i += width) {
     Value at = clamp(b.add(k, i), width, checked);
@@ -96,6 +98,8 @@ Value Operand::finish(Value k, ValueRange fetched, bool checked, Type element) {
                     b.constant(numbers.getType(), 0));
   };
   if (blocks) {
+    // The same code again, this time on the bytes that fetch() has read, which
+    // come in the order in which it asked for them.
     size_t number = 0;
     Value numbers =
         dequantizePiece(clamp(k, getPiece(), checked),
@@ -141,6 +145,8 @@ TileLoader::TileLoader(GpuBuilder &b, Operand &operand, const SharedTile &tile,
   for (int64_t begin = 0; begin < count; begin += b.getThreads()) {
     Value number = b.add(b.thread(), begin);
     Piece piece;
+    // The last round may have fewer pieces than threads. The others address the
+    // last piece, so that they may fetch, but do not store.
     if (begin + b.getThreads() > count) {
       piece.inside = b.isLess(number, count);
       number = b.min(number, b.index(count - 1));
@@ -178,6 +184,7 @@ static Value unpack(GpuBuilder &b, Value value, Type type) {
 
 TileLoader::Values TileLoader::fetchPiece(const Piece &piece, Value k) {
   Values fetched = operand.fetch(piece.row, b.add(k, piece.column), checked);
+  // All pieces have the same types, so the last ones stand for all in store().
   types.clear();
   for (Value &value : fetched) {
     types.push_back(value.getType());
@@ -230,6 +237,7 @@ void TileLoader::copy(Value k, Value stage) {
                            b.index(0));
     if (piece.there)
       count = b.select(piece.there, count, b.index(0));
+    // The address stays inside of the row, even where no byte is read from it.
     Value at = b.min(column, b.index(operand.getDepth() - width));
     auto [buffer, place] = operand.getPlace(piece.row, at);
     auto write = [&, &buffer = buffer, &place = place] {
@@ -252,6 +260,8 @@ void gist::keepOrder(GpuBuilder &b) {
 }
 
 /// What the scheduler of gfx942 calls instructions.
+/// These are bits of the mask of llvm.amdgcn.sched.group.barrier: VALU, MFMA,
+/// VMEM reads, DS reads and DS writes.
 enum : uint32_t {
   kVector = 0x2,
   kMatrix = 0x8,

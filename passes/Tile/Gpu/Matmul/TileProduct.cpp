@@ -53,6 +53,8 @@ FailureOr<TileProductOp> gist::tileProduct(linalg::LinalgOp product,
   Value x = product.getDpsInputs()[0], w = product.getDpsInputs()[1];
   auto start = product.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
 
+  // Ops on tiles do not depend on the number of threads; one wave is any
+  // number.
   GpuBuilder b(kernel, gpu, gpu.waveSize);
   b.setLoc(product.getLoc());
   b.setInsertionPoint(product);
@@ -202,6 +204,8 @@ LogicalResult ProductKernel::emit() {
                     cast<MemRefType>(bufferX.getType()).getDimSize(2))))
     return failure();
 
+  // The order of what follows is that of the code: buffers must come first,
+  // since a kernel begins with its workgroup memory.
   allocate();
   SharedTile tileX = getShared(bufferX), tileW = getShared(bufferW);
   std::optional<WaveTile> wave;
@@ -218,6 +222,8 @@ LogicalResult ProductKernel::emit() {
       return product.emitOpError("expects a depth of a multiple of ")
              << operand->getPiece() << ", got " << tileX.getColumns();
   int64_t columns = product.getW().getType().getDimSize(0);
+  // Neighbouring rows of the tile of W are the two rows of a pair, so that both
+  // sums of a pair end up in one lane.
   auto getPairedPlace = [&](Value place) {
     return getPairedRow(b, b.min(b.add(column, place), b.index(columns - 1)),
                         columns);

@@ -74,6 +74,7 @@ void WaveTile::store(MatmulResult &result, ArrayRef<Value> sums,
     for (int64_t laneRow = 0; laneRow < laneRows; ++laneRow) {
       Value row = getRow(b.add(
           waveRow, b.add(mma.getRow(b, lane, laneRow * run), i * mma.rows())));
+      // One branch for all that a lane has of a row, however many columns.
       result.ifRow(row, [&] {
         for (int64_t j = 0; j < fragmentsOfColumns; ++j)
           for (int64_t k = laneRow * run; k < count; k += run * laneRows) {

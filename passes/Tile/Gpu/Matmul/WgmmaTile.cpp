@@ -18,6 +18,7 @@ static constexpr int64_t kGroup = 8;
 int64_t WgmmaTile::getColumns(int64_t columns) {
   // Few and wide instructions read the rows of x less often.
   int64_t parts = llvm::divideCeil(columns, Wgmma::kMaxColumns);
+  // All parts are equally wide, so that one type of sum serves all.
   while (columns % parts != 0)
     ++parts;
   return columns / parts;
@@ -53,6 +54,7 @@ Values WgmmaTile::start(Value stageX, Value stageW, ValueRange sums) {
   Value rowsX = wgmma.getDescriptor(tileX, stageX, groupRow);
   Value rowsW = wgmma.getDescriptor(tileW, stageW, groupColumn);
   wgmma.fence();
+  // With k outside, neighbouring instructions add to different sums.
   for (int64_t k = 0; k < tileX.getColumns(); k += Wgmma::kDepth)
     for (int64_t i = 0; i < partsOfRows; ++i)
       for (int64_t j = 0; j < partsOfColumns; ++j) {
@@ -78,6 +80,8 @@ void WgmmaTile::transpose(MutableArrayRef<Value> numbers) {
   for (int64_t bit : {1, 2}) {
     Value isSet = b.isEqual(b.rem(b.div(b.lane(), bit), 2), 1);
     for (int64_t i = 0; i < 8; ++i) {
+      // Number i is in group i / 2, so that a bit of the group is twice as
+      // high.
       int64_t other = i | bit * 2;
       if (i == other)
         continue;
