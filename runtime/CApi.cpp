@@ -23,6 +23,8 @@ using namespace gist;
 // NOLINTBEGIN(readability-identifier-naming)
 
 struct gist_module {
+  // Shared with the sessions, so that a caller may free the module while a
+  // session still runs.
   std::shared_ptr<const Module> module;
   std::shared_ptr<const Tokenizer> tokenizer; ///< null when there is none
 };
@@ -32,6 +34,7 @@ struct gist_session {
   std::unique_ptr<Device> device;
   std::shared_ptr<const Tokenizer> tokenizer;
   std::unique_ptr<Session> session;
+  // It refers to the session and so is destroyed before it.
   std::unique_ptr<Conversation> conversation;
 };
 
@@ -52,6 +55,8 @@ static LastError &lastError() {
 static gist_code report(Status status) noexcept {
   static_assert(static_cast<int>(Code::BadFile) == GIST_BAD_FILE &&
                 static_cast<int>(Code::Device) == GIST_DEVICE);
+  // A success leaves the text alone, as errno does: it is about the last
+  // failure.
   if (!status.ok()) {
     lastError().text.swap(status.text);
     lastError().fixed = nullptr;
@@ -80,6 +85,7 @@ static Status checkPointer(const void *pointer, const char *name) {
 }
 
 /// For functions that have no code to return.
+/// The caller still finds the reason in gist_last_error().
 static bool isGiven(const void *pointer, const char *name) {
   return guarded([&] { return checkPointer(pointer, name); }) == GIST_OK;
 }
@@ -108,6 +114,8 @@ static Status needTokenizer(const std::shared_ptr<const Tokenizer> &tokenizer) {
 /// Copies results into the caller's array, or says how large it must be.
 template <typename T, typename Source>
 static Status copyOut(const Source &from, T *to, size_t *count) {
+  // The size is said even if nothing fits: a caller may ask with room for none,
+  // allocate and ask again.
   size_t room = *count;
   *count = from.size();
   if (from.size() > room)
@@ -147,6 +155,8 @@ static Status readOptions(const gist_generate_options *options,
   chosen.maxTokens = given.max_tokens;
   chosen.sampler.temperature = given.temperature;
   chosen.sampler.topK = given.top_k;
+  // A caller in C fills the struct with zeros, so 0 must mean that nothing is
+  // cut off.
   chosen.sampler.topP = given.top_p == 0 ? 1.0f : given.top_p;
   chosen.sampler.minP = given.min_p;
   chosen.sampler.seed = given.seed;
@@ -168,6 +178,7 @@ static TokenSink makeSink(gist_token_callback callback, void *userData) {
   if (!callback)
     return nullptr;
   return [=](int32_t token, std::string_view text) {
+    // The text does not end in a zero byte; its size goes with it.
     return callback(token, text.data(), text.size(), userData) == 0;
   };
 }
@@ -204,6 +215,7 @@ gist_code gist_module_load(const char *path, gist_module **result) {
       GIST_TRY(loadTokenizer(*loaded->module, *tokenizer).in(path));
       loaded->tokenizer = std::move(tokenizer);
     }
+    // Written last: after an error the caller's pointer is what it was.
     *result = loaded.release();
     return {};
   });

@@ -21,6 +21,7 @@ using mlir::Value;
 /// those are always normalised by the programs that read them.
 static Status readPooling(const ModelSource &source, ModelConfig &config) {
   const ModelFolder::Pooling &pooling = source.folder.pooling;
+  // llama.cpp's numbers: 0 is none, 1 the mean, 2 CLS and 3 the last token.
   int64_t ggufPooling = 0;
   GIST_TRY(source.config().read({{}, "pooling_type"}, ggufPooling));
   // Of the ways to pool only the mean is built. CLS or the maximum would give

@@ -62,6 +62,7 @@ static Element getConstant(Attribute attribute) {
   if (auto splat = dyn_cast<SplatElementsAttr>(attribute))
     attribute = splat.getSplatValue<Attribute>();
   if (auto number = dyn_cast<IntegerAttr>(attribute)) {
+    // The sign-extended value of a true bit is -1, and XOr below asks for 1.
     if (number.getType().isInteger(1))
       return {Element::Number, number.getValue().isZero() ? 0 : 1, 0};
     if (number.getValue().isSignedIntN(64))
@@ -131,6 +132,8 @@ static bool isNumber(const Element &element, int64_t number) {
 /// Comparisons of positions, or of their difference with zero.
 static Element compare(arith::CmpIPredicate predicate, const Element &left,
                        const Element &right) {
+  // Other predicates are not known: the mask then stays a mask, which is slower
+  // and right.
   bool isOrdered =
       (left.kind == Element::Column && right.kind == Element::Row) ||
       (left.kind == Element::Difference && isNumber(right, 0));
@@ -165,6 +168,8 @@ static Element select(const Element &condition, const Element &yes,
   double hidden = condition.kind == Element::AfterQuery ? yes.value : no.value;
   bool isMask = condition.kind == Element::UpToQuery ||
                 condition.kind == Element::AfterQuery;
+  // A large negative number is not enough: with it, a row that hides every key
+  // would still have weights.
   if (isMask && seen == 0 && std::isinf(hidden) && hidden < 0)
     return {Element::CausalScores, 0, 0};
   return {};
@@ -217,6 +222,7 @@ Element Follower::evaluate(Value scalar, linalg::GenericOp op,
       std::swap(left, right);
     if (!isNumber(right, 1))
       return {};
+    // `not` comes as xor with true. `and` with true changes nothing.
     return isa<arith::AndIOp>(inner) ? left : negate(left);
   }
   if (isa<arith::SelectOp>(inner))
@@ -228,6 +234,7 @@ MaskMeaning gist::findMaskMeaning(Value mask) {
   auto type = dyn_cast<RankedTensorType>(mask.getType());
   if (!type || type.getRank() != 2)
     return MaskMeaning::Unknown;
+  // A mask of more dimensions may differ between heads.
   Element positions[] = {{Element::Row, 0, 0}, {Element::Column, 0, 0}};
   switch (Follower().read(mask, positions).kind) {
   case Element::UpToQuery:

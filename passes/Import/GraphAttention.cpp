@@ -57,6 +57,7 @@ Value GraphBuilder::heads(Value x, int64_t count) {
 Value GraphBuilder::rotaryTable(const char *name, double (*function)(double)) {
   auto numPairs = static_cast<int64_t>(config.rotaryFrequencies.size());
   constexpr int64_t kMaxElements = int64_t(1) << 28; // 1 GiB
+  // Divided, because the product can overflow for a size that a file made up.
   if (config.capacity > kMaxElements / numPairs) {
     fail(Status::error(Code::BadArgument,
                        "the rotary table of %" PRId64
@@ -82,6 +83,8 @@ Value GraphBuilder::rotaryTable(const char *name, double (*function)(double)) {
 
 Value GraphBuilder::rotary(Value x) {
   // Made once; all layers turn by the same angles.
+  // Values of this function: the second function of a model has its own
+  // builder.
   if (!cosines) {
     cosines = rotaryTable("rotary.cos", std::cos);
     sines = rotaryTable("rotary.sin", std::sin);

@@ -115,6 +115,8 @@ const StoredTensor *GraphBuilder::find(std::string_view module,
     if (found == source.tensors().end())
       continue;
     name = candidate;
+    // What a caller only asked about counts as used too: a stored copy of a
+    // tied head is no error.
     used.insert(&found->second);
     return &found->second;
   }
@@ -232,6 +234,7 @@ Status GraphBuilder::takeStatus() {
   for (const auto &[name, tensor] : source.tensors()) {
     bool isKnown = used.contains(&tensor);
     for (const char *ending : architecture.unused)
+      // By their ending: names of layers and prefixes differ before it.
       isKnown |= llvm::StringRef(name).ends_with(ending);
     if (!isKnown)
       fail(Status::error(Code::Unsupported,

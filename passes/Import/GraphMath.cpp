@@ -1,5 +1,4 @@
-//===- GraphMath.cpp - Elementwise ops, norms and results
-//-------------------===//
+//===- GraphMath.cpp - Elementwise ops, norms and results -----------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -103,6 +102,7 @@ Value GraphBuilder::sum(unsigned kept, int64_t size, ArrayRef<Operand> operands,
   maps.push_back(AffineMap::get(2, 0, b.getAffineDimExpr(kept)));
   SmallVector<utils::IteratorType> loops(2, utils::IteratorType::reduction);
   loops[kept] = utils::IteratorType::parallel;
+  // The sums are f32 whatever the operands are.
   Value init = zeros(tensorType({size}));
   return linalg::GenericOp::create(
              b, TypeRange(init.getType()), inputs, init, maps, loops,

@@ -32,6 +32,7 @@ static Status configure(const ModelSource &source,
   // Some GGUF files leave the size of the vocabulary to the tokenizer.
   auto tokens = source.gguf.metadata.find("tokenizer.ggml.tokens");
   if (tokens != source.gguf.metadata.end())
+    // Set before configure(): a number in the file overrules it.
     config.vocabSize = static_cast<int64_t>(
         std::min<uint64_t>(tokens->second.count, INT64_MAX));
   GIST_TRY(architecture.configure(source, config));
@@ -84,11 +85,13 @@ Status gist::importModel(const std::string &path, const ImportOptions &options,
   OwningOpRef<ModuleOp> newModule =
       ModuleOp::create(NameLoc::get(StringAttr::get(&context, path)));
   WeightMap newWeights;
+  // Weights are views of the mapped files, which must live as long as they do.
   newWeights.source = source;
   GraphBuilder builder(*newModule, *architecture, newInfo.config, *source,
                        options, newWeights);
   architecture->build(builder, newInfo.config);
   GIST_TRY(builder.takeStatus().in(path));
+  // The module has one function so far.
   auto forward = cast<func::FuncOp>(newModule->getBody()->front());
   newInfo.output = outputOf(newInfo.config, forward.getResultTypes().front());
   ImportOptions every = options;

@@ -38,6 +38,7 @@ static void build(GraphBuilder &b, const ModelConfig &c) {
   auto norm = [&](Value x, const char *name, bool wanted) {
     return wanted ? b.layerNorm(x, name) : x;
   };
+  // The positions have the hidden size, so the projection comes before the sum.
   Value x = b.embedding("embed_tokens", c.vocabSize, c.embeddingSize);
   if (c.embeddingSize != c.hiddenSize)
     x = b.linear(x, "project_in", c.hiddenSize);

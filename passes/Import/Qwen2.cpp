@@ -21,6 +21,8 @@ static Status readWindow(const ConfigReader &reader,
   bool used = false;
   GIST_TRY(reader.read({{"use_sliding_window"}}, used));
   if (used) {
+    // The defaults of transformers' Qwen2Config, for folders that leave them
+    // out.
     config.slidingWindow = 4096;
     config.firstWindowLayer = 28;
     GIST_TRY(reader.read({{"sliding_window"}}, config.slidingWindow));

@@ -64,6 +64,7 @@ static bool isMinusInfinity(APFloat number) {
 
 /// A product that does not accumulate.
 static bool isPlain(linalg::BatchMatmulOp op) {
+  // An op with maps of its own may transpose or broadcast its operands.
   return op && !op.hasUserDefinedMaps() && isFilled(op.getOutputs()[0], isZero);
 }
 
@@ -134,6 +135,7 @@ static bool isReductionOf(Value value, Value source,
       !op.getMatchingIndexingMap(op.getDpsInputOperand(0)).isIdentity())
     return false;
   unsigned number = cast<OpResult>(value).getResultNumber();
+  // A maximum may come with its index, as the other result of one op.
   OpOperand *start = op.getDpsInitOperand(number);
   if (!isRowMap(op.getMatchingIndexingMap(start)) ||
       !isFilled(start->get(), isStart))
@@ -192,6 +194,7 @@ static bool isAllHidden(Value rows, Value scores) {
       equal.getPredicate() != arith::CmpFPredicate::OEQ)
     return false;
   Value score = equal.getLhs();
+  // The comparison may be in a wider type than the scores.
   if (auto wider = score.getDefiningOp<arith::ExtFOp>())
     score = wider.getIn();
   FloatAttr number;
@@ -227,6 +230,8 @@ static Value findScoresOfWeights(Value value) {
   Value softmax = getWholeInput(op, select.getFalseValue());
   std::optional<double> number = getNumber(op, select.getTrueValue());
   Value scores = softmax ? findSoftmaxInput(softmax) : nullptr;
+  // The rows that become zero must be those without a visible key, of the same
+  // scores. Anything else is not what gist.attention computes.
   if (!hidden || number != 0.0 || !scores || !isAllHidden(hidden, scores))
     return nullptr;
   return scores;
@@ -363,6 +368,7 @@ static Value createScores(OpBuilder &b, Location location, Value mask,
 /// are the last of the keys where `causal`, so there must be as many.
 static bool isCausal(const Scores &found) {
   auto type = cast<RankedTensorType>(found.mask.getType());
+  // Two dynamic sizes compare as equal and need not be.
   if (type.isDynamicDim(0) || type.getDimSize(0) != type.getDimSize(1))
     return false;
   switch (findMaskMeaning(found.mask)) {

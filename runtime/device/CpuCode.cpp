@@ -35,6 +35,8 @@ static Status checkElf(Bytes code) {
   return {};
 }
 
+/// The code goes first: while it is loaded, glibc knows it by the path of the
+/// descriptor, and must not meet that number again for another module.
 CpuCode::~CpuCode() {
   if (handle)
     ::dlclose(handle);
@@ -57,6 +59,8 @@ Status CpuCode::open(Bytes code) {
                            std::strerror(errno));
   }
   std::string path = "/proc/self/fd/" + std::to_string(descriptor);
+  // RTLD_NOW: a symbol that is missing fails here, not in the middle of a run.
+  // RTLD_LOCAL keeps the kernels of two modules apart.
   handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)
     return Status::error(Code::BadFile, "cannot load the code: %s",
@@ -81,6 +85,8 @@ Status CpuCode::load(const ModuleSpec &spec, uint32_t target, Bytes code,
                              "kernel '%s': the code has no symbol '%s'",
                              kernel.name.c_str(), part.symbol.c_str());
     }
+    // A kernel without code for this target takes a place too: the numbers are
+    // those of the module.
     loaded->kernels.push_back(function);
   }
   result = std::move(loaded);

@@ -48,6 +48,7 @@ const char *gist::hostArchitecture() { return "x86_64"; }
 
 /// The registers that the operating system saves; 0 where it does not say.
 static uint64_t savedStates() {
+  // CPUID leaf 1, ECX. Without this bit `xgetbv` is an illegal instruction.
   constexpr unsigned kOsXsave = 1u << 27;
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || (ecx & kOsXsave) == 0)
@@ -84,6 +85,8 @@ static Status askForTiles() {
 #endif
 
 /// ARM kernels give numbers instead of a name.
+/// These are the part numbers of Arm's own cores in MIDR_EL1. A part that is
+/// not listed is no error: the name is for people alone.
 static const char *armCoreName(const std::string &part) {
   static constexpr std::pair<const char *, const char *> kCores[] = {
       {"0xd0c", "Neoverse-N1"}, {"0xd40", "Neoverse-V1"},
@@ -120,6 +123,8 @@ Status gist::checkCpuFeatures(const std::vector<std::string> &required) {
     if (std::find(present.begin(), present.end(), name) == present.end())
       missing += (missing.empty() ? "" : ", ") + name;
   if (missing.empty())
+    // Only a module that uses tiles asks for them: any other one must not fail
+    // where the system refuses.
     return std::find(required.begin(), required.end(), "amx-tile") ==
                    required.end()
                ? Status()

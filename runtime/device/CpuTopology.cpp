@@ -60,6 +60,9 @@ CpuTopology gist::readTopology(const std::vector<int> &cpus,
     auto isShared = [&](const std::vector<int> &core) {
       std::ifstream file(folder + "/cpu" + std::to_string(cpu) +
                          "/topology/thread_siblings_list");
+      // Where the file is missing, as in some containers, nothing is shared and
+      // each CPU counts as a core. One member of a core speaks for all:
+      // siblings list one another.
       return contains(file, core.front());
     };
     auto core =
@@ -74,6 +77,8 @@ CpuTopology gist::readTopology(const std::vector<int> &cpus,
 
 std::vector<int> gist::placeThreads(const CpuTopology &topology,
                                     unsigned threads) {
+  // Empty means that the scheduler is free. Without hyper-threads it cannot put
+  // two threads on one core; with more threads than cores it has to.
   if (!topology.hasHyperThreads() || threads > topology.cores.size())
     return {};
   return topology.firstOfEachCore();

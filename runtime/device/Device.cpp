@@ -33,6 +33,7 @@ static Status openDriver(const std::string &kind, const DeviceOptions &options,
 
 Status gist::countDevices(const std::string &kind, const DeviceOptions &options,
                           int &count) {
+  // The machine is one CPU device, however many sockets it has.
   count = 1;
   if (kind == kCpuDevice)
     return {};
@@ -52,6 +53,8 @@ Status gist::openDevice(const std::string &kind, const DeviceOptions &options,
 
 Status gist::chooseTarget(const Device &device, const ModuleSpec &spec,
                           uint32_t &target) {
+  // All reasons are kept: a user who has the wrong module wants to know what
+  // each target lacks, not only the last one.
   std::string refused;
   for (uint32_t i = 0; i < spec.targets.size(); ++i) {
     Status status = device.supports(spec.targets[i]);

@@ -72,6 +72,7 @@ public:
   Status allocate(uint64_t size, DeviceMemory &result) override;
   Status share(Bytes content, DeviceMemory &result) override {
     result = DeviceMemory(
+        // No owner: the memory is the host's, and release() would unmap it.
         nullptr, reinterpret_cast<DeviceAddress>(content.data), content.size);
     return {};
   }
@@ -102,6 +103,7 @@ public:
   Status replay(Recording &recording) override {
     return submit(static_cast<CpuRecording &>(recording).list, nullptr);
   }
+  // submit() returns when the work is done; there is nothing left to wait for.
   Status synchronize() override { return {}; }
 
 protected:
@@ -138,6 +140,7 @@ Status DeviceCpu::supports(const TargetSpec &target) const {
     return Status::error(Code::Unsupported, "is code for %s",
                          target.device.c_str());
   std::string architecture = target.triple.substr(0, target.triple.find('-'));
+  // LLVM's triples have both names for one architecture.
   if (architecture == "arm64")
     architecture = "aarch64";
   if (architecture != hostArchitecture())
@@ -151,8 +154,11 @@ Status DeviceCpu::allocate(uint64_t size, DeviceMemory &result) {
   // Whole pages straight from the system: zero, and only counted once touched,
   // so that a large context costs nothing until it is used. No huge pages: each
   // layer's part of a cache would touch a whole one with its first token.
+  // mmap refuses a length of 0.
   size = std::max<uint64_t>(size, 1);
   uint64_t total = info().memoryTotal;
+  // MAP_NORESERVE below promises any size. Without this check the process would
+  // be killed at some later token instead.
   if (total != 0 && size > total)
     return Status::error(Code::OutOfMemory,
                          "cannot reserve %" PRIu64
@@ -197,6 +203,7 @@ static void runTasks(ListRun &run, size_t number) {
     if (!next.compare_exchange_weak(begin, end, std::memory_order_relaxed))
       continue;
     for (uint64_t task = begin; task < end; ++task)
+      // The first dimension of the grid runs fastest.
       kernel(args, static_cast<int64_t>(task % width),
              static_cast<int64_t>(task / width % height),
              static_cast<int64_t>(task / (width * height)));
@@ -223,6 +230,8 @@ static void runCommands(ListRun &run, unsigned thread) {
   size_t fence = 0; // commands before this one are finished
   for (size_t i = 0; i < run.list.commands.size(); ++i) {
     const BoundCommand &command = run.list.commands[i];
+    // A barrier finishes everything before it, so that only dependencies that
+    // are not yet behind the last one need another.
     bool waits = !command.after ||
                  std::any_of(command.after->begin(), command.after->end(),
                              [&](uint32_t before) { return before >= fence; });
@@ -272,6 +281,8 @@ Status DeviceCpu::submit(const CommandList &list,
     counters[i].next.store(0, std::memory_order_relaxed);
   if (times)
     times->assign(list.commands.size(), {});
+  // The stores above need no order of their own: pool.run() publishes them to
+  // the threads with its release of the new generation.
   ListRun run(list, governor.threads(), counters, times);
   int64_t begin = now();
   pool.run(runList, &run, run.threads);

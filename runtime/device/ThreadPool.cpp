@@ -31,6 +31,8 @@ static constexpr int kSpinBeforeSleep = 4000;
 static constexpr int kSpinBeforeYield = 1000;
 
 /// Of ThreadPool::generation: how many threads take part.
+/// The CPU device allows 1024 threads, which fit. The number travels in the
+/// same word as the count of runs, so that a worker sees both change at once.
 static constexpr uint32_t kThreadBits = 12;
 static constexpr uint32_t kThreadMask = (1u << kThreadBits) - 1;
 
@@ -51,6 +53,8 @@ ThreadPool::ThreadPool(unsigned threads, const std::vector<int> &cpus) {
   awake.store(threads, std::memory_order_relaxed);
   try {
     for (unsigned i = 1; i < threads; ++i)
+      // The list is copied: the constructor may return before the thread has
+      // read it.
       workers.emplace_back([this, i, cpus] {
         stayOn(cpus);
         work(i);
@@ -62,6 +66,9 @@ ThreadPool::ThreadPool(unsigned threads, const std::vector<int> &cpus) {
 
 ThreadPool::~ThreadPool() {
   stopping.store(true, std::memory_order_relaxed);
+  // More than any thread's number: the sleepers leave the first wait of
+  // waitForRun and then the second one. `stopping` comes before both, and a
+  // worker that sees either change sees it too.
   awake.store(kThreadMask, std::memory_order_release);
   awake.notify_all();
   generation.fetch_add(1u << kThreadBits, std::memory_order_release);
@@ -94,9 +101,13 @@ void ThreadPool::work(unsigned thread) {
     seen = waitForRun(thread, seen);
     if (stopping.load(std::memory_order_relaxed))
       return;
+    // Who takes no part must not touch body and context: the caller does not
+    // wait for it and may already write those of the next run.
     if (thread >= (seen & kThreadMask))
       continue;
     body(context, thread);
+    // Pairs with the acquire at the end of run(): the caller then sees what
+    // this thread wrote.
     running.fetch_sub(1, std::memory_order_release);
   }
 }
@@ -108,6 +119,8 @@ void ThreadPool::run(Body newBody, void *newContext, unsigned threads) {
     awake.store(threads, std::memory_order_release);
     awake.notify_all();
   }
+  // Plain members are enough: no worker of the last run is left, and the
+  // release of `generation` below publishes them.
   body = newBody;
   context = newContext;
   running.store(threads - 1, std::memory_order_relaxed);
@@ -131,6 +144,8 @@ void SpinBarrier::arriveAndWait() {
     return;
   uint32_t current = phase.load(std::memory_order_relaxed);
   if (arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == threads) {
+    // Before the phase changes: a thread that goes on may arrive at the next
+    // barrier at once, and must be counted there.
     arrived.store(0, std::memory_order_relaxed);
     phase.store(current + 1, std::memory_order_release);
     return;

@@ -33,6 +33,7 @@ public:
   unsigned size() const { return static_cast<unsigned>(workers.size()) + 1; }
 
   /// Runs `body` once on every thread and returns when all are done.
+  /// One caller at a time: there is one body and one context.
   void run(Body body, void *context) { run(body, context, size()); }
   /// The same on the first `threads` alone; the others sleep.
   void run(Body body, void *context, unsigned threads);
@@ -50,6 +51,8 @@ private:
   alignas(64) std::atomic<uint32_t> generation = 0;
   /// Threads that wait for a run; the others wait for this to grow.
   std::atomic<uint32_t> awake = 0;
+  /// Workers that are still in the body. It has a cache line of its own,
+  /// because every worker writes it while others spin on `generation`.
   alignas(64) std::atomic<uint32_t> running = 0;
   std::atomic<bool> stopping = false;
 };
@@ -65,6 +68,8 @@ public:
 private:
   unsigned threads;
   alignas(64) std::atomic<uint32_t> arrived = 0;
+  /// Apart from `arrived`: those who wait read this one, and would lose the
+  /// line to each thread that arrives.
   alignas(64) std::atomic<uint32_t> phase = 0;
 };
 

@@ -51,8 +51,12 @@ Status AtomicFile::open(const std::string &destination) {
   descriptor = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
   if (descriptor >= 0)
     return {};
+  // The first is a file system without nameless files; a kernel that does not
+  // know the flag sees a folder opened for writing. The rest are real errors of
+  // the folder, such as missing rights.
   if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
     return failed("write");
+  // It stands in the same folder, because rename() does not cross file systems.
   temporary = path + ".tmp-" + std::to_string(::getpid());
   descriptor =
       ::open(temporary.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
@@ -98,6 +102,8 @@ Status AtomicFile::rewrite(uint64_t offset, Bytes bytes) {
 
 /// A nameless file cannot replace another one directly: it gets a name first.
 Status AtomicFile::giveTemporaryName() {
+  // linkat() on the descriptor itself (AT_EMPTY_PATH) needs a privilege; the
+  // link in /proc does not.
   std::string link = "/proc/self/fd/" + std::to_string(descriptor);
   std::string name = path + ".tmp-" + std::to_string(::getpid());
   if (::linkat(AT_FDCWD, link.c_str(), AT_FDCWD, name.c_str(),
@@ -110,6 +116,8 @@ Status AtomicFile::giveTemporaryName() {
 Status AtomicFile::commit() {
   if (isDevice)
     return {};
+  // The content must be on the disk before the name is: after a power cut the
+  // name would else stand for an empty file.
   if (::fsync(descriptor) != 0)
     return failed("write");
   if (temporary.empty())
@@ -130,6 +138,8 @@ Status AtomicFile::commit() {
   return {};
 }
 
+/// For those who compute for long before they write. Nothing is committed, so
+/// that the folder stays as it was.
 Status gist::checkWritable(const std::string &path) {
   AtomicFile file;
   return file.open(path);

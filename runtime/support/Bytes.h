@@ -79,6 +79,7 @@ public:
   }
 
   uint64_t offset() const { return position; }
+  /// Never wraps: the position does not pass the end.
   uint64_t left() const { return bytes.size - position; }
 
 private:

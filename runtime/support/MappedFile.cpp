@@ -18,6 +18,7 @@ using namespace gist;
 Status MappedFile::open(const std::string &path,
                         std::unique_ptr<MappedFile> &result) {
   auto failed = [&](const char *what) {
+    // The caller adds the path with Status::in: it knows what the file is for.
     return Status::error(errno == ENOENT ? Code::NotFound : Code::Io,
                          "cannot %s: %s", what, std::strerror(errno));
   };
@@ -40,6 +41,7 @@ Status MappedFile::open(const std::string &path,
     else
       content.data = static_cast<const uint8_t *>(memory);
   }
+  // The mapping holds the file by itself.
   ::close(descriptor);
   if (status.ok())
     result.reset(new MappedFile(content));

@@ -42,6 +42,7 @@ public:
     va_list args;
     va_start(args, format);
     va_list again;
+    /// The first pass, which measures, uses up its list.
     va_copy(again, args);
     int length = std::vsnprintf(nullptr, 0, format, args);
     va_end(args);

@@ -31,6 +31,7 @@ using Kind = Value::Kind;
 /// Macros call each other no deeper.
 static constexpr int kMaxCalls = 20;
 /// As in the reference's sandbox.
+/// Without it a template of a few bytes could ask for a list of any size.
 static constexpr int64_t kMaxRange = 100000;
 
 Interpreter::Interpreter(std::string_view source, const Value &context)
@@ -41,6 +42,7 @@ Interpreter::Interpreter(std::string_view source, const Value &context)
     globals.emplace(name, Value::function(name));
   // The context comes second: a caller's variable may hide a function.
   for (const auto &[key, value] : context.entries())
+    // Values share what they hold, so that this copies no messages.
     globals.insert_or_assign(key, value);
   scopes.push_back(std::move(globals));
 }
@@ -120,6 +122,7 @@ Status Interpreter::runStmt(const Stmt &stmt, Flow &flow) {
     // Each condition guards the block of the same index. An `else` is one more
     // block than there are conditions.
     for (size_t i = 0; i < stmt.blocks.size(); ++i) {
+      // Conditions after the one that holds are not evaluated: they may fail.
       if (i < stmt.exprs.size())
         GIST_TRY(eval(*stmt.exprs[i], value));
       if (i == stmt.exprs.size() || value.isTrue())
@@ -240,6 +243,8 @@ Status Interpreter::runFor(const Stmt &stmt, Flow &flow) {
 Status Interpreter::assign(const Stmt &stmt, const Value &value) {
   if (stmt.text.empty())
     return bind(stmt, value);
+  // A copy of the value shares its box with the variable, so that writing below
+  // changes the namespace itself.
   Value target = lookUp(stmt.names[0]);
   if (!target.is(Kind::Namespace))
     return Status::error(Code::BadArgument, "'%s' is not a namespace",
@@ -296,6 +301,7 @@ static constexpr std::string_view kPlaced = "line ";
 Status Interpreter::eval(const Expr &expr, Value &out) {
   GIST_TRY(charge(1));
   Status status = evalKind(expr, out);
+  // An outer expression would otherwise put its own place in front.
   if (status.ok() || status.text.starts_with(kPlaced))
     return status;
   return std::move(status).in(positionText(source, expr.offset));
@@ -707,6 +713,7 @@ Status Interpreter::evalBinary(const Expr &expr, Value &out) {
     return charge(out);
   }
   if (op == "+" && a.is(Kind::List) && b.is(Kind::List)) {
+    // Values are shared, so that `a` itself must stay as it is.
     List items = a.items();
     items.insert(items.end(), b.items().begin(), b.items().end());
     GIST_TRY(Value::list(std::move(items), out));

@@ -29,10 +29,8 @@ std::string chat::positionText(std::string_view source, uint32_t offset) {
   return "line " + std::to_string(line) + ", column " + std::to_string(column);
 }
 
-/// \r
-///  and \r become
-/// , and one newline at the end is dropped, as Jinja does before it reads a
-/// template.
+/// CR LF and a lone CR become LF, and one newline at the end is dropped, as
+/// Jinja does before it reads a template.
 std::string chat::normalizeNewlines(std::string_view source) {
   std::string result;
   result.reserve(source.size());

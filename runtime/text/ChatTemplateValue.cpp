@@ -86,6 +86,8 @@ static Status makeContainer(Kind kind, List items, Dict entries, Value &out) {
       return Status::error(Code::Unsupported,
                            "a namespace cannot be inside another value");
     if (value.box)
+      // Items never change after this, so the number stays right. Only a
+      // namespace can be written to, and it may not be inside anything.
       box->nesting = std::max(box->nesting, value.box->nesting + 1);
     return {};
   };

@@ -20,6 +20,8 @@
 using namespace gist;
 
 namespace {
+/// The wire types of Protocol Buffers. Groups (3 and 4) are obsolete, and the
+/// schema has none.
 enum WireType { kVarint = 0, kFixed64 = 1, kLength = 2, kFixed32 = 5 };
 
 /// One field of a message. Which value counts depends on the wire type.
@@ -88,6 +90,7 @@ static Status forEachField(Bytes message, Visit visit) {
 static Status readPiece(Bytes message, RawPieces &pieces) {
   std::string text;
   float score = 0;
+  // The schema's default, NORMAL, which files leave out.
   int32_t type = 1;
   GIST_TRY(forEachField(message, [&](const Field &field) -> Status {
     if (field.is(1, kLength))
@@ -95,6 +98,8 @@ static Status readPiece(Bytes message, RawPieces &pieces) {
     else if (field.is(2, kFixed32))
       score = field.real;
     else if (field.is(3, kVarint))
+      // The schema knows 1 to 6. 0 is none of them, so that whoever turns
+      // pieces into a spec refuses it.
       type = field.integer <= 6 ? static_cast<int32_t>(field.integer) : 0;
     else if (field.number <= 3)
       return Status::error(Code::BadFile,
@@ -103,6 +108,7 @@ static Status readPiece(Bytes message, RawPieces &pieces) {
                            static_cast<int>(field.number), pieces.texts.size());
     return {};
   }));
+  // A piece may take two bytes of the file and much more memory here.
   if (pieces.texts.size() == TokenizerSpec::kMaxTokens)
     return Status::error(Code::BadFile,
                          "tokenizer.model: there are more than %u pieces",

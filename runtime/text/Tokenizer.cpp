@@ -126,6 +126,7 @@ Status Tokenizer::Impl::build() {
 
   using Entry = std::pair<std::string_view, uint32_t>;
   std::vector<Entry> raw, normalized;
+  // spec.verify() came first: every id of an added token is below this size.
   addedOfId.assign(spec.vocab.size(), -1);
   normalizedTexts.resize(spec.added.size());
   for (uint32_t i = 0; i < spec.added.size(); ++i) {
@@ -274,12 +275,16 @@ void Tokenizer::Impl::splitAdded(const LongestMatch &matcher,
 void Tokenizer::Impl::encodeRaw(std::string_view text,
                                 EncodeState &state) const {
   splitAdded(rawAdded, text, state, [&](std::string_view rest) {
+    // The address tells: a part begins the text only if no added token stood in
+    // front of it.
     bool begins = rest.data() == text.data();
     state.atStart = begins;
     if (spec.normalizer == TokenizerNormalizer::None) {
       encodeNormalized(rest, state);
       return;
     }
+    // A continued text has its space in front from the call before. Later parts
+    // get one of their own, unless the model adds it once only.
     bool addPrefix =
         begins ? !state.options.continuesText : !spec.prefixFirstOnly;
     encodeNormalized(normalizeText(spec, rest, addPrefix), state);
@@ -346,6 +351,7 @@ void Tokenizer::Impl::encodePieces(std::string_view text,
                 (spec.spaceMarks == SpaceMarks::First && state.atStart);
     if (state.atStart && state.options.continuesText)
       adds = false;
+    // Words are views of `marked`, which lives until they are encoded.
     marked = markSpaces(text);
     if (adds && !marked.starts_with(kSpaceMark))
       marked.insert(0, kSpaceMark);
@@ -414,6 +420,7 @@ void Tokenizer::encode(std::string_view text, std::vector<int32_t> &ids,
                        EncodeOptions options) const {
   // The cache lives for one call: a Tokenizer is const here, and calls may come
   // from several threads.
+  // `ids` is appended to, never cleared: a caller may build a prompt in parts.
   EncodeState state{options, ids, {}, {}, {}, {}, {}};
   const TokenizerSpec &spec = impl->spec;
   if (options.addSpecial)

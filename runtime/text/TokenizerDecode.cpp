@@ -60,6 +60,8 @@ std::string StreamDecoder::push(int32_t id) {
   }
   // Letters of an alphabet are joined with spaces, as the reference does.
   case TokenizerModel::Alphabet:
+    // The space goes through `pending`, so that it stays behind bytes that
+    // wait.
     pending += first ? "" : " ";
     first = false;
     break;
@@ -101,6 +103,7 @@ std::string StreamDecoder::dropSpace(std::string text, bool isMark) {
   if (!first || text.empty() || spec.leadingSpace != LeadingSpace::DropOne)
     return text;
   // SentencePiece drops marks alone, `tokenizers` any space.
+  // A space that bytes spell out is the text's own for SentencePiece.
   bool drops = text.starts_with(' ') && (isMark || !hasScores(spec.model));
   if (drops)
     text.erase(0, 1);

@@ -199,6 +199,7 @@ static Status setGgufBytes(const GgufTokenizer &gguf, TokenizerSpec &spec) {
     raw.merges.emplace_back(merge.substr(0, space), merge.substr(space + 1));
   }
   GIST_TRY(setByteVocab(raw, spec));
+  // llama.cpp adds BOS by default for Llama 3 alone of these.
   if (gguf.addBos.value_or(pre->addBos) && gguf.bos)
     spec.prefix.push_back(*gguf.bos);
   if (gguf.addEos.value_or(false) && gguf.eos)
@@ -216,6 +217,7 @@ static void setGgufWordPieces(const GgufTokenizer &gguf, TokenizerSpec &spec) {
   spec.cleanText = spec.splitChinese = true;
   spec.stripAccents = spec.lowercase = true;
   spec.wordPrefix = "##";
+  // The default of BERT's WordPiece; GGUF has no key for it.
   spec.maxWordChars = 100;
   std::vector<bool> isAdded(gguf.tokens.size());
   for (const AddedToken &token : spec.added)

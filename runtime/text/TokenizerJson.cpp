@@ -87,6 +87,8 @@ Status detail::readVocab(const json &object, std::vector<std::string> &tokens) {
   tokens.assign(count, "");
   for (const auto &entry : object.items()) {
     std::string &token = tokens[entry.value().get<uint32_t>()];
+    // A map from texts to ids may name one id twice. Which text is decoded
+    // would then depend on the order of the JSON.
     if (!token.empty())
       return Status::error(Code::BadFile,
                            "tokens '%s' and '%s' have the same id",

@@ -43,6 +43,7 @@ size_t TextIndex::slotOf(std::string_view text) const {
 
 void TextIndex::insert(std::string_view text, uint32_t id) {
   Slot &slot = slots[slotOf(text)];
+  // The first of equal texts stays: of added tokens, too, the first counts.
   if (slot.id == kMissing)
     slot = {text, id};
 }
@@ -103,6 +104,7 @@ Status BpeModel::build(const TokenizerSpec &spec, const TextIndex &index) {
     byteIds[byte] = index.find({text, size});
   }
 
+  // As in TextIndex: at most half full, and a power of two for the mask.
   merges.assign(std::bit_ceil(2 * spec.merges.size() + 1), Merge());
   size_t mask = merges.size() - 1;
   std::string joined;
@@ -250,6 +252,7 @@ void BpeModel::encode(std::string_view word, Workspace &workspace,
         symbols[left.next].id != best.right)
       continue;
     Workspace::Symbol &right = symbols[left.next];
+    // The pair was found when it was pushed, so it is found again.
     left.id = find(best.left, best.right)->result;
     // A gone symbol never equals the id that a candidate saw.
     right.id = kGone;
@@ -286,6 +289,8 @@ void WordPieceModel::encode(std::string_view word,
     return (static_cast<uint8_t>(c) & 0xC0) != 0x80;
   });
   size_t before = ids.size();
+  // The reference gives up on long words at once, even if it had pieces for
+  // them.
   bool known = chars <= spec->maxWordChars;
   std::string piece;
   for (size_t begin = 0; known && begin < word.size();) {
@@ -307,6 +312,7 @@ void WordPieceModel::encode(std::string_view word,
     }
   }
   if (!known) {
+    // Pieces found before the gap do not count.
     ids.resize(before);
     ids.push_back(spec->unknown);
   }

@@ -43,6 +43,8 @@ int gist::byteOfPiece(std::string_view text) {
 }
 
 std::string gist::printable(std::string_view text) {
+  // The text is for an error message: a hostile file must not fill the screen
+  // or send control codes to it.
   constexpr size_t kMaxBytes = 64;
   std::string result = replaceInvalidUtf8(text.substr(0, kMaxBytes));
   for (char &c : result)
@@ -82,6 +84,8 @@ void PieceModel::build(const TokenizerSpec &tokenizer) {
   pieces.reset(spec->vocab.size());
   // The bounds that SentencePiece begins with; the highest is never negative.
   lowest = FLT_MAX;
+  // FLT_MIN is the least positive number, not the lowest one. SentencePiece has
+  // it so, and ids depend on it.
   highest = FLT_MIN;
   std::vector<std::pair<std::string_view, uint32_t>> defined, every;
   for (uint32_t id = 0; id < spec->vocab.size(); ++id) {
@@ -161,6 +165,7 @@ void PieceModel::push(std::string_view text, Workspace &workspace,
   workspace.heap.push_back({spec->scores[id], left, size});
   std::push_heap(workspace.heap.begin(), workspace.heap.end(), isWorse);
   if (spec->kinds[id] == PieceKind::Unused)
+    // How the piece was put together is known only here; take() needs it.
     workspace.unusedParts[piece] = a.size;
 }
 
@@ -181,6 +186,7 @@ void PieceModel::take(std::string_view piece, Workspace &workspace,
         spec->kinds[found] == PieceKind::Unused) {
       auto part = workspace.unusedParts.find(top);
       if (part != workspace.unusedParts.end()) {
+        // The right part first: the stack gives the left one back before it.
         stack.push_back(top.substr(part->second));
         stack.push_back(top.substr(0, part->second));
         continue;
@@ -216,6 +222,8 @@ void PieceModel::encodeBpe(std::string_view text, Workspace &workspace,
     std::pop_heap(heap.begin(), heap.end(), isWorse);
     heap.pop_back();
     Workspace::Symbol &left = symbols[best.left];
+    // The sizes are enough to know a stale candidate: a symbol only grows, and
+    // one that was swallowed has the size 0.
     if (left.size == 0 || left.next < 0 ||
         left.size + symbols[left.next].size != best.size)
       continue; // One of the two has been joined to another since.

@@ -55,6 +55,8 @@ void TokenizerSpec::growVocab(size_t count) {
   vocab.resize(count);
   if (hasScores(model)) {
     scores.resize(count);
+    // The encoders never make a control piece of text, so that a hole stays
+    // one.
     kinds.resize(count, PieceKind::Control);
   }
 }

@@ -57,6 +57,7 @@ static std::string normalizeBert(const TokenizerSpec &spec,
       return;
     if (spec.cleanText && (kind & kSpace))
       c = ' ';
+    // Chinese has no spaces between words, so BERT makes each character a word.
     bool alone = spec.splitChinese && isChinese(c);
     if (alone)
       result += ' ';
@@ -264,8 +265,8 @@ static size_t matchLlama3(Scanner at, int digits) {
     return word.offset();
   }
 
-  // \s*[\r
-  // ]+ takes white space up to the last newline in a row of white space.
+  // \s*[\r\n]+ takes white space up to the last newline in a row of white
+  // space.
   size_t afterNewline = 0;
   for (Scanner space = at; space.is(kSpace);) {
     bool newline = space.isNewline();

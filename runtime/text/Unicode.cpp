@@ -184,6 +184,7 @@ static std::array<uint8_t, kDirectSize> buildDirect() {
 }
 
 uint8_t gist::charClass(uint32_t codePoint) {
+  // Built on first use, once for all threads: C++ guards the initialisation.
   static const std::array<uint8_t, kDirectSize> direct = buildDirect();
   if (codePoint < kDirectSize)
     return direct[codePoint];
@@ -339,6 +340,8 @@ std::string gist::toNfc(std::string_view text) {
                     (starter + 1 == output.size() || lastClass < order);
     uint32_t composed = adjacent ? compose(output[starter], c) : 0;
     if (composed) {
+      // lastClass stays: the mark is gone, so what stood before it still
+      // counts.
       output[starter] = composed;
       continue;
     }

@@ -131,6 +131,7 @@ static Status countCalibrated(const Json &layer, size_t number,
   if (rule == "inherit")
     return {};
   const Json &tau = selection->at("tau");
+  // Only keys are selected head by head; other rows have all heads in one.
   counts.assign(kind.on == "keys" ? calibration.kvHeads : 1, {});
   for (size_t head = 0; head < counts.size(); ++head) {
     // One number stands for all heads.

@@ -135,6 +135,7 @@ Status AutoPlan::checkFolder() {
   if (error)
     return Status::error(Code::Io, "%s: %s", options.folder.c_str(),
                          error.message().c_str());
+  // The time stands for the content, which would take long to hash.
   auto time = fs::last_write_time(options.model, error);
   Json settings = {{"gist_auto", 1},
                    {"model", fs::absolute(options.model, error).string()},
@@ -241,6 +242,8 @@ Status AutoPlan::compile(const std::string &output,
 
 Status AutoPlan::compileWide() {
   begin("compiling a module to try plans in");
+  // gist-compile writes a module whole or not at all, so that a file that is
+  // there is a good one.
   if (fs::is_regular_file(file("wide.gist")))
     return {};
   return compile(
@@ -329,7 +332,9 @@ Status AutoPlan::calibrate() {
   // A second run goes on with the sequences of the first.
   if (Calibration old; fs::is_regular_file(calibrator.output) &&
                        readCalibration(calibrator.output, old).ok())
+    // Measurements of another length could not be used together with the old.
     calibrator.tokens = old.tokens;
+  // 0 would mean no limit, so that a share that is used up must not be 0.
   run::Limit part(options.seconds > 0 ? std::max(share, 1.0) : 0);
   Calibrator step(calibrator, part);
   GIST_TRY(step.run());
@@ -364,6 +369,7 @@ Status AutoPlan::compare() {
   begin("comparing the model with and without the plan");
   if (!fs::is_regular_file(file("dense.gist")))
     GIST_TRY(compile(file("dense.gist"), {}));
+  // Compiled every time: the plan may be a new one.
   GIST_TRY(compile(file("planned.gist"), {"--plan", file("plan.json")}));
   SideBySideOptions compared;
   compared.dense = file("dense.gist");
@@ -410,6 +416,8 @@ Status AutoPlan::run() {
   GIST_TRY(compileWide());
   GIST_TRY(measurePace());
   GIST_TRY(calibrate());
+  // The time being over is no reason to stop here: the search then takes what
+  // was measured so far.
   if (limit.isInterrupted())
     return Status::error(Code::Io, "stopped; the same command goes on");
   GIST_TRY(solve());

@@ -108,6 +108,7 @@ void Comparer::printTexts(const json &texts) const {
          {std::tuple("windows", "perplexity, ", options.quality),
           std::tuple("recall", "recall, ", recallQuality)}) {
       double ratio = number(run, {part, "perplexity_ratio"});
+      // A ratio that is no number is not kept.
       isKept &= ratio <= most;
       printRow(words + text(run, "text"),
                shortNumber(number(run, {part, "against_perplexity"}), 2),
@@ -162,6 +163,7 @@ Status Comparer::run(json &result) {
              path, "--window", length, "--stride", length, "--max-tokens",
              length, "--recall", std::to_string(options.tokens / 2), "--json"},
             run));
+    // The plan stands once in the evaluation, beside all texts.
     run.erase("plan");
     run["text"] = name;
     run["tokens"] = options.tokens;

@@ -26,7 +26,7 @@ using namespace gist;
 using namespace gist::plan;
 using Json = nlohmann::ordered_json;
 
-/// Three digits are what a person reads and a measurement gives.
+/// Four digits are what a person reads and a measurement gives.
 static double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
 /// A line for each text and length.
@@ -110,6 +110,8 @@ static std::vector<int64_t> defaultLengths(int64_t context) {
 
 /// What measurements in a module depend on: a file of another time is another
 /// module.
+/// The context is part of it: rows are laid out by it, and windows are cut to
+/// it.
 static std::string identify(const Prober &prober, const std::string &path,
                             const std::string &device) {
   std::error_code ignored;
@@ -152,6 +154,7 @@ static Status measureHeldOut(ProbePool &pool, const run::Limit &limit,
 
 /// A search that ended early has a plan, or says how to go on.
 Status plan::runSolve(const SolveOptions &options) {
+  // Found now, not after the whole search.
   GIST_TRY(checkWritable(options.output));
   run::Limit limit(options.seconds);
   Calibration calibration;
@@ -202,10 +205,12 @@ Status plan::runSolve(const SolveOptions &options) {
   if (planner.isComplete() && !limit.hasStopped()) {
     if (options.keepsTrials)
       return trials.write();
+    // A plan that is complete needs no file to go on from.
     trials.remove();
     return {};
   }
   GIST_TRY(trials.write());
+  // Control-C is an error for scripts; a limit that the user set is not.
   if (limit.isInterrupted())
     return Status::error(Code::Io,
                          "stopped; the best plan so far is in %s, and the same "

@@ -274,6 +274,7 @@ static std::vector<Test> listTests(const Options &options) {
   if (!tests.empty())
     return tests;
   for (int64_t depth : options.depths)
+    // llama-bench lists prompts before single tokens.
     for (bool oneByOne : {false, true})
       for (int64_t count : oneByOne ? options.decode : options.prefill)
         if (count != 0)

@@ -97,6 +97,7 @@ Status Chat::answer(const std::string &question) {
                  static_cast<long long>(runner.session->capacity()));
   if (options.stats)
     printStatistics(runner, result);
+  // Also an answer that was cut short: the session has seen it.
   messages.push_back({"assistant", result.text});
   return {};
 }

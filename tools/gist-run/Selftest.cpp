@@ -152,6 +152,7 @@ Status Selftest::addNoise() {
     for (float &value : values) {
       // In [-1, 1): the generator gives 32 bits.
       double unit = std::ldexp(static_cast<double>(noise()), -31) - 1;
+      // Relative, as rounding is: a parameter of 0 stays 0.
       value *= static_cast<float>(1 + unit * oneKernel / 2);
     }
     Status status = noisy->setWeight(

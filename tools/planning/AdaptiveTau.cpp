@@ -17,6 +17,7 @@ static constexpr double kLargestStep = 2;
 
 double gist::adaptTau(double tau, const SelectionCounts &counts,
                       const TauRule &rule) {
+  // A tau of 0 keeps everything and stays so: no factor changes it.
   if (tau == 0 || counts.before <= 0)
     return tau;
   double turnover = counts.turnover();

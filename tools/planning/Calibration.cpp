@@ -23,6 +23,7 @@ static constexpr int64_t kVersion = 2;
 static constexpr int64_t kShortest = 256;
 
 std::vector<int64_t> gist::makeCheckpoints(int64_t tokens) {
+  // The sequence is a text twice: the last two are the end of each copy.
   std::vector<int64_t> result = {tokens, tokens / 2};
   while (result.back() / 2 >= kShortest)
     result.push_back(result.back() / 2);
@@ -60,6 +61,7 @@ HeadLoss Calibration::firstCopyLoss(const HeadRun &run, size_t text,
 }
 
 HeadLoss Calibration::secondCopyLoss(const HeadRun &run, size_t text) const {
+  // Losses are sums between checkpoints; the last is the second copy alone.
   auto count = static_cast<double>(tokens - tokens / 2);
   return {(run.losses.back() - texts[text].dense.back()) / count,
           run.divergences.back() / count, count};

@@ -107,6 +107,8 @@ Status Calibrator::measure(Prober &prober, const Plan &plan, size_t text,
   ProbeRun probe;
   GIST_TRY(prober.run(plan, sequences[text], checkpoints, probe));
   if (dense[text].empty())
+    // Only measureDense() gets here, with one thread for each text, so that
+    // later measurements may read it without a lock.
     dense[text] = probe.losses;
   const std::vector<float> &before = dense[text];
   // Losses are summed between checkpoints, so that the curve over the length
@@ -266,6 +268,8 @@ Status Calibrator::measureHead(Prober &prober, size_t head, size_t candidate) {
   std::lock_guard<std::mutex> lock(mutex);
   ++done;
   if (!isEnough[head][kind]) {
+    // By kind: a window that loses nothing does not say that clusters would not
+    // do less work.
     isEnough[head][kind] = isNegligible(runs);
     data.runs[key] = std::move(runs);
   }
@@ -292,6 +296,7 @@ size_t Calibrator::countAll() const {
 /// ends early knows every head.
 Status Calibrator::measureAll() {
   std::vector<std::pair<size_t, size_t>> order; // rank in its kind, candidate
+  // One for each HeadKind.
   std::array<size_t, 4> ranks = {};
   for (size_t i = 0; i < data.candidates.size(); ++i)
     order.emplace_back(ranks[static_cast<size_t>(data.candidates[i].kind)]++,

@@ -31,7 +31,9 @@ Status Contract::open(ProbePool &pool, const std::vector<std::string> &texts,
     for (int64_t length : lengths)
       for (bool isRecall : {false, true}) {
         auto count = static_cast<size_t>(length);
+        // A recall sequence is half as much text, twice.
         size_t taken = isRecall ? count / 2 : count;
+        // Sequences do not overlap, so that each says something of its own.
         size_t fit = std::min(tokens.size() / taken,
                               countSequences(count, tokensOfTerm));
         if (fit == 0)
@@ -118,6 +120,7 @@ Status Contract::measure(ProbePool &pool, const Plan &plan,
     dense[windows[i].term] += static_cast<double>(shape.heads()) *
                               countMultiplyAdds(denseWork(term.tokens), shape);
     for (size_t head = 0; head < measured.clusters.size(); ++head)
+      // The most of all windows: this becomes the room of a head.
       measured.clusters[head] =
           std::max(measured.clusters[head], runs[i].clusters[head]);
   }
@@ -143,6 +146,8 @@ Status Contract::measureDense(ProbePool &pool) {
   return measure(pool, plan, dense);
 }
 
+/// In nats, as losses are: a quality is a ratio of perplexities. Recall may
+/// lose five times as much.
 double Contract::allowance(const Term &term, double quality) {
   return std::log(term.isRecall ? 1 + 5 * (quality - 1) : quality);
 }

@@ -17,7 +17,10 @@ using namespace gist;
 using namespace gist::plan;
 
 double plan::encoderWork(double kept, double tokens) {
+  // A representative is compared with those before it, and another token with
+  // at most all of them.
   double compared = kept * (kept - 1) / 2 + (tokens - kept) * kept;
+  // Of dense attention, which has two products of tokens x tokens.
   return (2 * tokens * kept + compared) / (2 * tokens * tokens);
 }
 
@@ -97,6 +100,7 @@ Status EncoderProber::addText(const std::string &path, int64_t tokens,
                        begin + static_cast<ptrdiff_t>(width));
     text.tokens.insert(text.tokens.end(), spec.suffix.begin(),
                        spec.suffix.end());
+    // Taus of 0 keep everything: the same module is its own reference.
     std::vector<double> dense(layers() * heads());
     GIST_TRY(embed(dense, text.tokens, text.dense));
     texts.push_back(std::move(text));
@@ -179,6 +183,7 @@ Status EncoderPlanner::measureHeads() {
       for (size_t i = 0; i < texts.size(); ++i) {
         const EncoderRun &run = measured.runs[i];
         auto tokens = static_cast<double>(texts[i].tokens.size());
+        // The worst text, as the promise is about every text.
         option.work =
             std::max(option.work, encoderWork(run.kept[head], tokens));
         option.spends.push_back(run.loss);

@@ -43,6 +43,7 @@ static void forEach(size_t count, const std::function<void(size_t)> &body) {
   std::vector<std::thread> threads;
   for (unsigned i = 1; i < std::max(1u, std::thread::hardware_concurrency());
        ++i)
+    // The caller is a thread too, so one less is started.
     threads.emplace_back(work);
   work();
   for (std::thread &thread : threads)
@@ -161,6 +162,7 @@ Status Calibrator::observe(std::span<const int32_t> tokens, const char *what,
                    piece.size_bytes()};
     GIST_TRY(session.call(
         kEntryObserve,
+        // Every window begins a text of its own.
         {{kSymbolTokens, static_cast<int64_t>(piece.size())}, {kSymbolPast, 0}},
         {{kTensorTokens, bytes}}, results));
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -203,6 +205,8 @@ void Calibrator::makeBasisOf(size_t i, InputResult &input) {
   std::optional<size_t> before = findBefore(inputs, i);
   if (before && inputs[*before].sums.rows() == inputs[i].sums.rows()) {
     const Basis &old = bases[*before];
+    // `captured` of an inherited basis is still that of the layer where it was
+    // made, so that losses do not creep in layer by layer.
     double loss = old.captured[k] - capturedEnergy(inputs[i].sums, old.rows, k);
     input.inheritanceLoss = loss;
     if (options.inheritance > 0 && loss <= options.inheritance) {
@@ -259,6 +263,8 @@ Status Calibrator::roundInput(size_t number,
         .rows = rows,
         .columns = columns,
         .bytes = static_cast<int64_t>(stored.content.size),
+        // The error of a weight that is all zero is the size of the outputs,
+        // which makes other errors relative.
         .energy = outputError(weight, Matrix::Zero(rows, columns), input.sums),
         .rounded = {}};
     Matrix contexts;
@@ -268,6 +274,7 @@ Status Calibrator::roundInput(size_t number,
       WeightFormat format = formatOfBits(bits);
       const FormatInfo &info = formatInfo(format);
       int64_t size = rows * columns / info.blockLength * info.blockBytes;
+      // A format that is no smaller than what is stored only loses.
       if (columns % info.blockLength != 0 || size >= found.bytes)
         continue;
       std::vector<uint8_t> nearest(static_cast<size_t>(size));
@@ -326,6 +333,8 @@ void Calibrator::probeHead(const std::vector<uint8_t> &blocks,
   result.divergence = meanDivergence(span(reference), span(other), columns);
   for (int64_t share : kExactShares) {
     int64_t rows = weight.rows / share;
+    // Logits of exact rows are exact. The shares grow, so one matrix serves
+    // all.
     other.leftCols(rows) = reference.leftCols(rows);
     result.exactRows[rows] =
         meanDivergence(span(reference), span(other), columns);
@@ -353,6 +362,8 @@ Calibrator::probe(std::span<const int32_t> tokens,
       chosen = number + static_cast<size_t>(
                             std::distance(weight.rounded.begin(), probed));
       number += weight.rounded.size();
+      // `blocks` has all formats of the first weight, then those of the second;
+      // `number` is where those of this weight begin.
       numbers.push_back(expand(blocks[i][chosen],
                                formatOfBits(input.probedBits), weight.rows,
                                weight.columns));
@@ -456,6 +467,7 @@ Status Calibrator::run(const std::vector<int32_t> &tokens,
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!inputs[i].isHead() && bases[i].rows.size() > 0)
       writer.add(
+          // The same name as basisName(), by which the compiler looks for it.
           inputs[i].name() + ".basis", "F32",
           {bases[i].rows.rows(), bases[i].rows.cols()},
           std::span<const float>(bases[i].rows.data(),

@@ -25,6 +25,8 @@ void plan::addRows(std::span<const float> rows, LinearMoments &moments) {
   for (Eigen::Index first = 0; first < count; first += kPiece) {
     Eigen::Index length = std::min(kPiece, count - first);
     Eigen::MatrixXf part = Eigen::MatrixXf::Zero(size, size);
+    // Half of a symmetric product, at half the cost. Readers must use the lower
+    // triangle.
     part.selfadjointView<Eigen::Lower>().rankUpdate(
         x.middleRows(first, length).transpose());
     moments.sums.triangularView<Eigen::Lower>() += part.cast<double>();
@@ -48,6 +50,7 @@ Basis plan::makeBasis(const Eigen::MatrixXd &sums, int64_t k) {
   for (Eigen::Index i = 0; i < k; ++i) {
     basis.rows.row(i) =
         solver.eigenvectors().col(size - 1 - i).transpose().cast<float>();
+    // Moments have no negative eigenvalues; rounding gives tiny ones.
     double value = std::max(0.0, solver.eigenvalues()[size - 1 - i]);
     basis.captured.push_back(basis.captured.back() +
                              (total > 0 ? value / total : 0));

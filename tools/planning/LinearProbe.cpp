@@ -141,6 +141,7 @@ Status LinearProbe::measure(const std::vector<std::string> &weights,
                               static_cast<size_t>(spec.model.vocabSize));
   for (uint32_t i : changed)
     GIST_TRY(
+        // The next measurement starts from the model as it is.
         session.setWeight(spec.weights[i].name, session.module().weight(i)));
   return {};
 }

@@ -28,6 +28,7 @@
 using namespace gist;
 using namespace gist::plan;
 
+/// The block length of the formats Q2_1, Q3_1 and Q4_1.
 static constexpr Eigen::Index kBlock = 32;
 
 Status plan::prepareCompensation(const Eigen::MatrixXd &sums,
@@ -36,9 +37,13 @@ Status plan::prepareCompensation(const Eigen::MatrixXd &sums,
   double mean = moments.diagonal().mean();
   if (basis) {
     Eigen::MatrixXd v = basis->cast<double>();
+    // Rows inside the subspace are corrected exactly, so only the error outside
+    // counts: (I - V^T V) S (I - V^T V).
     Eigen::MatrixXd outside = moments - v.transpose() * (v * moments);
     moments = outside - (outside * v.transpose()) * v;
   }
+  // A share of the mean of the diagonal, as in GPTQ. Directions that the text
+  // never used would else have no inverse.
   constexpr double kDamping = 0.01;
   moments.diagonal().array() += mean > 0 ? kDamping * mean : 1.0;
   Eigen::LLT<Eigen::MatrixXd> first(moments);
@@ -79,8 +84,12 @@ public:
       levels[j] = nearestLevel(values[j], scale, minimum, bits);
       float rounded = scale * static_cast<float>(levels[j]) + minimum;
       float error = (values[j] - rounded) / factor(column, column);
+      // Divided by the diagonal already, which is how the product with the rows
+      // of the factor needs it.
       errors[j] = error;
       Eigen::Index left = kBlock - 1 - j;
+      // Only within the block: the range of the next one is chosen after all
+      // errors of this one have arrived there.
       values.tail(left) -= error * factor.row(column).segment(column + 1, left);
     }
     writeLevels(format, range, levels.data(), block);
@@ -160,6 +169,8 @@ std::vector<uint8_t> plan::roundCompensated(const Matrix &weight,
   return result;
 }
 
+/// tr(E S E^T), which is the squared error of the outputs summed over the rows
+/// that `sums` was taken of.
 double plan::outputError(const Matrix &weight, const Matrix &rounded,
                          const Eigen::MatrixXd &sums) {
   Eigen::MatrixXd all = sums.selfadjointView<Eigen::Lower>();

@@ -46,8 +46,11 @@ static void addExactRows(const Json &input, const LinearOption &option,
     LinearOption better = option;
     better.choice.exactRows = std::stoll(count);
     better.choice.exactBits = exact < stored ? 8 : 0;
+    // Bytes of a row are whole, so that nothing is lost by dividing first.
     better.bytes += more / rows * better.choice.exactRows;
     if (divergence > 0)
+      // Measured as a divergence. The menu's error is in units of energy, so
+      // only the share carries over.
       better.error *= left.get<double>() / divergence;
     menu.options.push_back(better);
   }
@@ -77,6 +80,7 @@ static LinearMenu readMenu(const Json &input) {
   }
   double energy = 0;
   int64_t outputs = 0;
+  // Option 0 is dense: no error, and the bytes as stored.
   menu.options.emplace_back();
   for (const Json &weight : input.at("weights")) {
     energy += weight.at("energy").get<double>();
@@ -204,6 +208,8 @@ static void spendRest(const std::vector<LinearMenu> &menus, int64_t bytes,
 
 Status gist::plan::chooseWithin(const std::vector<LinearMenu> &menus,
                                 int64_t bytes, std::vector<size_t> &chosen) {
+  // A price of 0 takes the least error at any size, which is the best there is
+  // if it fits.
   std::vector<size_t> found = chooseAtPrice(menus, 0);
   if (countBytes(menus, found) <= bytes) {
     chosen = found;
@@ -218,6 +224,7 @@ Status gist::plan::chooseWithin(const std::vector<LinearMenu> &menus,
         "%" PRId64
         " bytes were asked for, but the smallest plan reads %" PRId64,
         bytes, countBytes(menus, found));
+  // Halving the range of logarithms so often leaves no two doubles between.
   for (int step = 0; step < 80; ++step) {
     double middle = (low + high) / 2;
     std::vector<size_t> tried = chooseAtPrice(menus, std::exp(middle));
@@ -258,6 +265,7 @@ Status gist::plan::chooseForLoss(const std::vector<LinearMenu> &menus,
   // rounding loses is far from the prediction, so steps begin wide.
   constexpr double kStep = 1.5, kNear = 0.0015;
   constexpr int kMostSteps = 64;
+  // Dense everywhere, which loses nothing, until something smaller holds.
   std::vector<size_t> best(menus.size(), 0);
   std::optional<double> holds, fails;
   double price = findPrice(menus, limit);
@@ -267,6 +275,8 @@ Status gist::plan::chooseForLoss(const std::vector<LinearMenu> &menus,
   for (int step = 0; step < kMostSteps; ++step) {
     std::vector<size_t> tried = chooseAtPrice(menus, std::exp(price));
     int64_t bytes = countBytes(menus, tried);
+    // A measurement runs the model and a choice does not, so only new choices
+    // count as tries.
     auto [place, isNew] = known.try_emplace(tried, 0);
     if (isNew && known.size() > static_cast<size_t>(tries))
       break;

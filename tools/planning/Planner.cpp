@@ -19,6 +19,8 @@ Status Planner::check() const {
   const std::string &name = pool.first().model().module->spec().model.name;
   if (calibration.layers != static_cast<size_t>(module.shape.layers) ||
       calibration.kvHeads != static_cast<size_t>(module.shape.kvHeads) ||
+      // Windows move by blocks, so that measurements at another block are of
+      // other heads.
       calibration.block != module.block || calibration.model != name)
     return Status::error(
         Code::BadArgument,
@@ -77,6 +79,7 @@ double Planner::workAt(const std::vector<HeadRun> &runs, int64_t tokens) const {
   double beyond = std::log2(static_cast<double>(tokens) /
                             static_cast<double>(checkpoints[high]));
   return above / static_cast<double>(runs.size()) *
+         // Two points of a power law are a line between logarithms.
          std::pow(above / below, beyond / step);
 }
 
@@ -199,6 +202,7 @@ Status Planner::search() {
       if (predicted < 0.1 * limitOf(k))
         continue;
       double ratio = terms.loss(trial.measured, k) / predicted;
+      // Half of the way, as logarithms go: a full step would swing about.
       scale[k] = std::sqrt(scale[k] * std::clamp(ratio, 0.1, 10.0));
     }
   }
@@ -255,6 +259,7 @@ Status Planner::measureNeighbours(const Trial &start,
 Status Planner::refine() {
   std::vector<std::vector<HeadOption>> moves;
   std::vector<std::vector<size_t>> options;
+  // A copy: `best` moves while neighbours are measured.
   Trial start = best;
   GIST_TRY(measureNeighbours(start, moves, options));
   // What is left to spend, and more or less of it, until the sum is right.
@@ -264,6 +269,8 @@ Status Planner::refine() {
     for (size_t k = 0; k < terms.terms().size(); ++k)
       budgets.push_back(factor *
                         std::max(limitOf(k) - terms.loss(start.measured, k),
+                                 // A budget must not be 0: the solver divides
+                                 // by it.
                                  0.01 * limitOf(k)));
     Choices choices = chooseOptions(moves, budgets), plan;
     for (size_t i = 0; i < choices.size(); ++i)
@@ -295,6 +302,7 @@ Status Planner::tryMoves() {
         moves.push_back({i, j, now.work - next.work, spent});
     }
   std::sort(moves.begin(), moves.end(), [](const Move &a, const Move &b) {
+    // Compares saved / spent without dividing: moves may spend nothing.
     double left = a.saved * b.spent, right = b.saved * a.spent;
     return left != right
                ? left > right
@@ -327,10 +335,13 @@ Status Planner::giveRoom(Plan &plan, Measurement &measured) {
                                     [number % calibration.kvHeads];
       if (head.kind != HeadKind::Clusters)
         continue;
+      // A head that formed hardly any clusters here may need some on other
+      // texts.
       constexpr double kFewest = 16;
       double share =
           std::max(best.measured.clusters[number] * headroom, kFewest) /
           static_cast<double>(context());
+      // Three digits, rounded up: short for people, and never less room.
       head.room = std::min(1.0, std::ceil(share * 1000) / 1000);
     }
     Status status = limit.isOver() ? Status::error(Code::Io, "no time")
@@ -391,6 +402,7 @@ Status Planner::solve(const std::vector<int64_t> &lengths, Plan &plan,
       paths.push_back(text.path);
   GIST_TRY(terms.open(pool, paths, lengths));
   collectOptions();
+  // More than the dense model's 1, so that the first plan that holds is better.
   best.work = 2;
   pool.stopAt(limit);
   Progress bar("sequences", expectTrials() * terms.countWindows(), 0, &limit);

@@ -50,6 +50,8 @@ void Prober::afterCall(const Session &session, int64_t before, int64_t tokens) {
 }
 
 Status Prober::begin(const Plan &plan, std::vector<float> &table) {
+  // Only the table changes from plan to plan, so that a model is loaded once
+  // for a whole search.
   GIST_TRY(fitPlan(plan, planned.table, planned.context, table));
   GIST_TRY(runner.session->setWeight(
       kPlanHeadsWeight, {reinterpret_cast<const uint8_t *>(table.data()),
@@ -123,6 +125,8 @@ Status ProbePool::forEach(
   std::atomic<bool> failed = false;
   std::vector<Status> states(count);
   auto work = [&](Prober &prober) {
+    // Jobs are taken one by one: sequences differ much in length. Each state is
+    // written by one thread alone.
     for (size_t i = next++; i < count && !failed; i = next++) {
       states[i] = job(prober, i);
       if (!states[i].ok())
@@ -135,6 +139,7 @@ Status ProbePool::forEach(
   work(*probers.front());
   for (std::thread &thread : threads)
     thread.join();
+  // The first job that failed gives the error, not the first in time.
   for (Status &state : states)
     GIST_TRY(std::move(state));
   return {};
@@ -147,6 +152,7 @@ Status plan::readTokens(Prober &prober, const std::string &path,
   const Tokenizer &tokenizer = prober.model().tokenizer;
   tokens.assign(tokenizer.spec().prefix.begin(), tokenizer.spec().prefix.end());
   std::vector<int32_t> ids;
+  // What looks like a special token in a text stays text.
   tokenizer.encode(text, ids, {.addSpecial = false, .parseSpecial = false});
   if (ids.empty())
     return Status::error(Code::BadArgument, "%s: the text is empty",

@@ -26,6 +26,7 @@ std::optional<double> SelectionCurves::turnoverAt(const Key &key,
     return std::nullopt;
   const std::vector<double> &values = found->second.turnover;
   auto above = std::lower_bound(taus.begin(), taus.end(), tau);
+  // Beyond the taus that were measured the nearest one stands for all.
   if (above == taus.begin())
     return values.front();
   if (above == taus.end())
@@ -79,6 +80,8 @@ Cosines::Cosines(const TokenRows &rows)
     float square = dot(row, row, rows.width);
     inverse[t] = square > 0 && std::isfinite(square)
                      ? 1 / std::sqrt(square)
+                     // No comparison with a NaN holds: a row that has no
+                     // direction is reached by nothing and reaches nothing.
                      : std::numeric_limits<float>::quiet_NaN();
     for (size_t s = 0; s < t; ++s)
       values[t * count + s] =
@@ -125,6 +128,8 @@ void SelectionCurveMeter::add(const std::string &on, size_t layer, size_t head,
       Sums &here = sums[{kind, layer, head}];
       here.last.clear();
       for (double tau : taus)
+        // Kept for the next layer of the same window, which compares with it.
+        // So layers must come in order.
         here.last.push_back(select(cosines, kind, tau));
       auto before =
           layer == 0 ? sums.end() : sums.find({kind, layer - 1, head});

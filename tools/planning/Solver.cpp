@@ -19,6 +19,8 @@ class Search {
 public:
   Search(const Heads &heads, const std::vector<double> &budgets)
       : heads(heads), budgets(budgets), best(heads.size(), 0),
+        // Option 0 of every head spends nothing, so that a choice within the
+        // budgets is always known.
         bestWork(totalWork(heads, best)) {}
 
   Choices run();
@@ -47,6 +49,8 @@ std::vector<double> Search::shares(const Choices &choices) const {
 }
 
 /// The cheapest choice of each head when budgets cost `price` by `weights`.
+/// With the budgets as prices, heads do not depend on one another any more:
+/// this is the Lagrangian relaxation of the choice.
 Choices Search::chooseAt(const std::vector<double> &weights,
                          double price) const {
   Choices choices(heads.size(), 0);
@@ -92,12 +96,15 @@ Choices Search::chooseFor(const std::vector<double> &weights) {
     } else {
       low = middle;
     }
+    // Also what is not within the weighted sum may hold each budget by itself.
     keep(std::move(choices));
   }
   return found;
 }
 
 /// Moves single heads to less work while all budgets hold.
+/// A price finds only choices on the convex hull, which may leave some of the
+/// budgets unspent.
 void Search::improve(Choices &choices) const {
   std::vector<double> spent = shares(choices);
   while (true) {
@@ -146,6 +153,7 @@ Choices Search::run() {
     double sum = 0, step = 1 / std::sqrt(1.0 + round);
     for (size_t k = 0; k < weights.size(); ++k) {
       double below = std::clamp(spent[k] - most, -4.0, 0.0);
+      // Never 0: a weight that is gone could not come back.
       weights[k] = std::max(weights[k] * std::exp(step * below), 1e-9);
       sum += weights[k];
     }

@@ -37,6 +37,7 @@ static bool readResult(const Json &json, WindowResult &result) {
 Status Trials::open(const std::string &path, const std::string &module) {
   file = path;
   identity = module;
+  // The first run has no file.
   if (!std::filesystem::is_regular_file(path))
     return {};
   std::string text;
@@ -59,6 +60,7 @@ Status Trials::open(const std::string &path, const std::string &module) {
 
 std::string Trials::nameOf(const Plan &plan, std::span<const int32_t> tokens,
                            bool isRecall) {
+  // The printed plan is the same for the same plan, whatever file it came from.
   std::string text = printPlan(plan);
   char name[40];
   std::snprintf(

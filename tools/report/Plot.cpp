@@ -226,6 +226,7 @@ private:
   double from, to, first = 0, last = 1;
 };
 
+/// Units of the viewBox, not pixels: the picture scales with the page.
 constexpr double kWidth = 640, kHeight = 360;
 constexpr double kLeft = 84, kRight = 16, kTop = 34, kBottom = 48;
 } // namespace
@@ -322,6 +323,7 @@ static std::string drawSeries(const Series &series, const Scale &x,
     if (!x.isInside(a) || !y.isInside(b))
       continue;
     path += (path.empty() ? "M" : "L") + at(x.place(a)) + " " + at(y.place(b));
+    // Shown when the pointer rests on a mark: SVG's <title>, without a script.
     std::string note =
         series.name + ": " + shortNumber(a, 4) + ", " + shortNumber(b, 4);
     if (i < series.notes.size())
@@ -358,6 +360,8 @@ static std::string drawLimits(std::vector<Limit> limits, const Scale &v,
     above = std::min(place - 4, above - kLine);
     svg += textAt(kWidth - kRight - 4, above, "end", limit.name,
                   " class=\"limit\"");
+    // Limits are drawn first, so that labels of points keep away from their
+    // names.
     labels.take(kWidth - kRight - 4, above, limit.name);
   }
   return svg;

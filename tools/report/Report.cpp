@@ -69,13 +69,15 @@ static std::map<double, Worst> findWorst(const json &plan) {
   return result;
 }
 
-/// Whether all texts keep what the plan promises; `asked` without a promise.
+/// Whether all texts keep what the plan promises; empty without a promise.
 static std::string judge(const json &plan) {
   double quality = number(plan, {"quality"});
   if (std::isnan(quality))
     return "";
   double recall = 1 + kRecallFactor * (quality - 1);
   for (auto &[tokens, worst] : findWorst(plan))
+    // What was not measured is a NaN, which is never larger: it breaks no
+    // promise.
     if (worst.perplexity > quality || worst.recall > recall)
       return "not kept";
   return "kept";

@@ -40,6 +40,7 @@ Status Accounting::open(const Runner &runner) {
     return {};
   PlannedModule found;
   GIST_TRY(readPlannedModule(*runner.module, found));
+  // All state of the session, not the rows of keys and values alone.
   cacheBytes = runner.session->memoryUse().state;
   meter.emplace(found.shape, found.block, found.table);
   planned = std::move(found);

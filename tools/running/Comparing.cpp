@@ -72,6 +72,7 @@ std::vector<uint8_t> run::randomArray(ElementType type, size_t count,
       // 24 bits, in [-1, 1).
       writeAt(bytes, i, std::ldexp(static_cast<float>(bits >> 8), -23) - 1.0f);
       break;
+    // The exponent is fixed: no number is denormal, infinite or NaN.
     case ElementType::F16: // in [0.5, 1), either sign
       writeAt(bytes, i, static_cast<uint16_t>(sign | 14 << 10 | (bits & 1023)));
       break;

@@ -89,6 +89,7 @@ Status run::runProgram(const std::vector<std::string> &words,
   if (WIFEXITED(result) && WEXITSTATUS(result) == 0)
     return {};
   if (!output.empty())
+    // Half of an output must not be taken for a whole one.
     ::unlink(output.c_str());
   return Status::error(Code::BadArgument, "%s failed", arguments[0]);
 }

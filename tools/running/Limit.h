@@ -57,6 +57,8 @@ private:
       std::chrono::steady_clock::now();
   double seconds, reserved = 0;
   mutable std::atomic<bool> stopped = false;
+  /// Lives as long as the limit: Control-C ends the search with what it has
+  /// found, and a second one ends the program.
   InterruptScope interrupt;
 };
 

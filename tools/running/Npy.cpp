@@ -140,6 +140,8 @@ Status run::writeNpy(const std::string &path, const Array &array) {
   std::string header = "{'descr': '" + std::string(type) +
                        "', 'fortran_order': False, 'shape': (" + shape + "), }";
   // Magic, version and size are 10 bytes; elements start at a multiple of 64.
+  // One less than to the multiple: the newline that ends a header is part of
+  // it.
   size_t padding = 63 - (10 + header.size()) % 64;
   header += std::string(padding, ' ') + "\n";
   auto size = static_cast<uint16_t>(header.size());

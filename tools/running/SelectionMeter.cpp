@@ -86,6 +86,7 @@ void SelectionMeter::add(const std::vector<StatisticValue> &statistics,
       layer.jaccard += change.jaccard() / used;
       layer.turnover += change.turnover() / used;
     }
+    // Layers without a selection are passed over above and leave it alone.
     before = now;
   }
 }

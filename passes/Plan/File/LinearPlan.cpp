@@ -15,7 +15,10 @@
 using namespace gist;
 using Json = PlanJson;
 
+/// More than any model's rows have. A file with more is damaged, and would ask
+/// for a huge basis.
 static constexpr int64_t kMaxDimensions = int64_t{1} << 20;
+/// In the order of LinearGroup, whose values are the indices.
 static constexpr const char *kGroupNames[kNumLinearGroups] = {
     "qkv", "o", "gate_up", "down"};
 
@@ -61,7 +64,7 @@ static Status readInteger(const Json &object, const char *name,
   return {};
 }
 
-/// A residual relative to its row; `low` is the least it may be.
+/// A residual relative to its row: 0 is nothing, 1 is all of the row.
 static Status readShare(const Json &json, const char *name, double &value) {
   if (!json.is_number())
     return Status::error(Code::BadFile, "expected a number '%s'", name);
@@ -112,6 +115,8 @@ static Status readChoice(const Json &json, LinearChoice &choice) {
     return {};
   if (!json.is_object())
     return Status::error(Code::BadFile, "expected \"dense\" or an object");
+  // Unknown names are refused: a word spelt wrong would else give a plan that
+  // does less than it says, and nobody would notice.
   for (const auto &[name, value] : json.items())
     if (name != "bits" && name != "rounding" && name != "k" &&
         name != "epsilon" && name != "epsilon_low" && name != "exact_rows" &&
@@ -143,6 +148,7 @@ static Status readChoice(const Json &json, LinearChoice &choice) {
                          kMaxDimensions);
   GIST_TRY(readRounding(json, choice));
   GIST_TRY(readGate(json, choice));
+  // A subspace beside a weight that is read whole would change nothing.
   if (choice.k > 0 && choice.bits == 0 && !choice.epsilon)
     return Status::error(Code::BadFile, "'k' needs 'bits', 'epsilon' or both");
   return {};
@@ -236,6 +242,8 @@ static Json toJson(const LinearChoice &choice) {
 
 std::string gist::printLinearPlan(const LinearPlan &plan) {
   // One line for each layer, so that a person can read it.
+  // The block is of no use to linear layers, but readHeads() expects one in
+  // every plan.
   std::string text = "{\"gist_plan\": 1, \"block\": 128,\n";
   if (!plan.bases.empty())
     text += " \"bases\": " + Json(plan.bases).dump() + ",\n";

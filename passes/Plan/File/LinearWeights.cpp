@@ -22,6 +22,8 @@ std::string gist::basisName(int64_t layer, LinearGroup group) {
   return std::to_string(layer) + "." + linearGroupName(group) + ".basis";
 }
 
+/// The planner that writes the file and the compiler that reads it both take
+/// the name from here.
 std::string gist::roundedName(const std::string &weight, WeightFormat format) {
   return weight + "." + formatInfo(format).attribute;
 }
@@ -58,6 +60,7 @@ static Status checkOrthonormal(const std::vector<float> &rows, int64_t k,
       for (int64_t c = 0; c < d; ++c)
         product += static_cast<double>(rows[i * d + c]) * rows[j * d + c];
       double wanted = i == j ? 1 : 0;
+      // Written so that a NaN is refused, too.
       if (!(std::abs(product - wanted) <= kTolerance))
         return Status::error(
             Code::BadFile,
@@ -86,6 +89,8 @@ Status LinearBases::basis(const std::string &name, int64_t k, int64_t d,
         path.c_str(), name.c_str(), shapeText(tensor.shape).c_str(), k, d);
   std::vector<float> all(static_cast<size_t>(tensor.numElements()));
   dequantize(tensor.format, tensor.content, all.data());
+  // The most important rows are first, so a file made for a large k serves
+  // every smaller one.
   all.resize(static_cast<size_t>(k * d));
   GIST_TRY(checkOrthonormal(all, k, d).in(path + ": " + name));
   rows = std::move(all);
@@ -108,6 +113,7 @@ Status LinearBases::rounded(const std::string &weight, WeightFormat format,
                          path.c_str(), inQuotes(name).c_str(),
                          shapeText(found->second.shape).c_str(),
                          shapeText(shape).c_str());
+  // A view of the mapped file, valid as long as this object.
   blocks = found->second.content;
   return {};
 }
@@ -169,6 +175,7 @@ static Weight takeRows(const Weight &weight, int64_t first, int64_t last) {
   part.shape[0] = last - first;
   part.content = {weight.content.data + static_cast<uint64_t>(first) * row,
                   static_cast<uint64_t>(last - first) * row};
+  // Rows are whole blocks in every format, so each begins at a byte.
   part.fileOffset += static_cast<uint64_t>(first) * row;
   return part;
 }
@@ -248,6 +255,8 @@ static Status makeImage(const MadeWeight &what, const LinearBases &bases,
   std::vector<float> basis;
   GIST_TRY(bases.basis(what.basis, k, d, basis));
   std::vector<float> numbers = numbersOf(source);
+  // What rounding lost, seen through the subspace: added to the product with
+  // the rounded weight, it makes rows in the subspace exact again.
   if (what.kind == MadeKind::Correction) {
     Weight rounded;
     GIST_TRY(makeRounded(what, source, bases, rounded));

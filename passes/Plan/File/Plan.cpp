@@ -17,6 +17,8 @@ using Json = PlanJson;
 
 Plan gist::makeCalibrationPlan(size_t layers, size_t kvHeads) {
   // A window that nothing leaves.
+  // Clusters and not a dense head: the module must have the code and the room
+  // of the most general one, so that any other table fits.
   HeadChoice head{.kind = HeadKind::Clusters,
                   .window = kMaxPlanTokens,
                   .theta = 0.5,
@@ -52,6 +54,7 @@ static Status readNumber(const Json &object, const char *name, double low,
   if (found == object.end() || !found->is_number())
     return Status::error(Code::BadFile, "expected a number '%s'", name);
   double number = found->get<double>();
+  // Written so that a NaN is refused, too.
   if (!(number > low && number <= high))
     return Status::error(Code::BadFile,
                          "'%s' is %g, expected more than %g and at most %g",
@@ -80,6 +83,7 @@ static Status readHead(const Json &json, HeadChoice &head) {
                            name.c_str());
   GIST_TRY(readInteger(json, "window", 0, kMaxPlanTokens, head.window));
   bool isWindow = json.contains("sinks"), isRandom = json.contains("random");
+  // The member that is there says the kind; two of them would be two kinds.
   if (isWindow + isRandom + json.contains("theta") != 1)
     return Status::error(
         Code::BadFile,
@@ -197,6 +201,8 @@ std::string gist::printPlan(const Plan &plan, const std::string &contract) {
 static std::pair<int64_t, int64_t>
 countRows(const Plan &plan, const HeadChoice &head, int64_t context) {
   // No more tokens leave a window than there are.
+  // A block more than the window: its tokens leave the window together, and are
+  // needed until then.
   int64_t ring = std::min(head.window, context) + plan.block;
   switch (head.kind) {
   case HeadKind::Dense:
@@ -216,6 +222,7 @@ static void addHead(const HeadChoice &head, HeadPlace place, int64_t context,
                     std::vector<float> &table) {
   place.window =
       head.kind == HeadKind::Dense ? -1 : std::min(head.window, context);
+  // -1 tells the kernel which kind a head is; the table has no column for that.
   place.sinks = head.kind == HeadKind::Window ? head.sinks : -1;
   place.theta =
       head.kind == HeadKind::Random ? randomTheta(head.room) : head.theta;
@@ -267,6 +274,8 @@ Status gist::fitPlan(const Plan &plan, std::span<const float> table,
             "layer %zu: head %zu: needs %" PRId64 " rows and %" PRId64
             " clusters, but the module has room for %" PRId64 " and %" PRId64,
             layer, i, ring, clusters, place.ringRows, place.capacity);
+      // The rows stay where the module laid them out. Only as many are used as
+      // the plan needs.
       place.ringRows = ring;
       place.capacity = clusters;
       addHead(plan.layers[layer][i], place, context, fitted);

@@ -47,6 +47,8 @@ Status gist::parsePlanFile(std::string_view text, const std::string &folder,
   GIST_TRY(parsePlanJson(text, json));
   PlanFile result;
   result.text = text;
+  // A file is about selections, or about heads and linears: readSelections()
+  // refuses the names of the others.
   result.isOfSelections = hasSelections(json);
   if (result.isOfSelections) {
     GIST_TRY(readSelections(json, result.selections));
@@ -54,6 +56,8 @@ Status gist::parsePlanFile(std::string_view text, const std::string &folder,
     GIST_TRY(readHeads(json, result.heads));
     GIST_TRY(readLinears(json, result.linears));
   }
+  // A plan and its bases move together, so the name is relative to the plan. An
+  // absolute one stays as it is.
   findBases(folder, result.selections.bases);
   findBases(folder, result.linears.bases);
   plan = std::move(result);

@@ -39,6 +39,7 @@ static Status readRows(const ModuleSpec &spec, const char *name,
         buffer.shape.size() != 2)
       continue;
     bytes = elementSize(buffer.type);
+    // The width of a row does not depend on symbols, so any values do.
     std::vector<int64_t> none(spec.symbols.size());
     return evaluateExpr(spec.exprs[buffer.shape[1]], none, columns);
   }
@@ -64,6 +65,7 @@ Status gist::readPlannedModule(const Module &module, PlannedModule &result) {
   std::memcpy(found.table.data(), bytes.data, bytes.size);
   found.shape.layers = weight->shape[0];
   found.shape.kvHeads = weight->shape[1];
+  // Shapes come from a file; heads() is only used after these checks.
   if (found.shape.layers < 1 || found.shape.kvHeads < 1 ||
       found.table.size() !=
           static_cast<uint64_t>(found.shape.heads()) * kNumHeadFields)
@@ -79,6 +81,8 @@ Status gist::readPlannedModule(const Module &module, PlannedModule &result) {
     return Status::error(
         Code::BadFile,
         "the module does not record how many heads queries have");
+  // The compiler makes calls as long as the plan's block: that is how a call
+  // never crosses one.
   found.block = spec.model.prefillChunk;
   uint32_t capacity = module.findSymbol(kSymbolCapacity);
   if (found.block < 1 || capacity == kNone)

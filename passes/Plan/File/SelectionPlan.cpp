@@ -86,6 +86,8 @@ static Status readTaus(const Json &object, std::vector<double> &taus) {
     if (!entry.is_number())
       return Status::error(Code::BadFile, "expected 'tau' to be a number");
     double tau = entry.get<double>();
+    // A zero for all heads would be a selection that does nothing; leaving it
+    // out says that better.
     bool isOff = isList && tau == 0;
     if (!isOff && !(tau > 0 && tau < 1))
       return Status::error(Code::BadFile,
@@ -167,6 +169,8 @@ SelectionPlan gist::makeCalibrationSelections(size_t layers, size_t kvHeads) {
   SelectionLayer layer;
   layer.selection.emplace();
   layer.selection->on = "keys";
+  // Zeros keep everything: the module does what the model does, until other
+  // taus take their place.
   layer.selection->taus.assign(kvHeads, 0);
   layer.selection->similarity = "signed";
   layer.attend.emplace();

@@ -25,12 +25,16 @@ double gist::countMultiplyAdds(const HeadWork &work,
   double row = keySize + static_cast<double>(shape.valueSize);
   double group = static_cast<double>(shape.queryHeads) /
                  static_cast<double>(shape.kvHeads);
+  // All query heads of a group read the same key; comparing and absorbing
+  // happen once for the KV head.
   return work.keys * group * row + work.compared * keySize +
          work.absorbed * (keySize + row);
 }
 
 double gist::countDenseKeys(int64_t before, int64_t tokens) {
   auto p = static_cast<double>(before), n = static_cast<double>(tokens);
+  // Every token sees those before the call, and itself and those of the call
+  // before it.
   return n * p + n * (n + 1) / 2;
 }
 
@@ -58,8 +62,11 @@ void WorkMeter::add(int64_t before, int64_t tokens,
     auto firstExact = [&](int64_t at) {
       return head.window < 0 ? 0 : std::max<int64_t>(0, at - head.window);
     };
+    // Windows move by whole blocks, so a token may see more than the window.
     int64_t first = firstExact(before / block * block);
     work[i].keys += countDenseKeys(before - first, tokens) + n * clusters[i];
+    // Tokens leave a window when a block begins. Those of a head with sinks are
+    // dropped, which costs nothing.
     if (before == 0 || before % block != 0 || head.sinks >= 0)
       continue;
     auto absorbed = static_cast<double>(first - firstExact(before - block));

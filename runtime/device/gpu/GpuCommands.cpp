@@ -92,6 +92,8 @@ Status GpuDevice::measure(const CommandList &list,
   size_t count = list.commands.size();
   GIST_TRY(ensureEvents(count + 1));
   GIST_TRY(synchronize());
+  // The card's clock has another zero than the host's. The card is idle now, so
+  // that the first event comes at about this time.
   int64_t start = std::chrono::duration_cast<std::chrono::nanoseconds>(
                       std::chrono::steady_clock::now().time_since_epoch())
                       .count();
@@ -143,6 +145,8 @@ Status GpuRecording::addNodes(const CommandList &list, GpuHandle graph) {
   // The nodes that must be over for a command to be: its own, or, for one that
   // launches nothing, those it would have waited for.
   std::vector<std::vector<GpuHandle>> nodesOf(list.commands.size());
+  // To wait for these is to wait for all: every other node is before one of
+  // them.
   std::vector<GpuHandle> last; // nodes that nothing waits for yet
   std::vector<void *> arguments;
   for (size_t i = 0; i < list.commands.size(); ++i) {
@@ -182,6 +186,7 @@ Status GpuRecording::build(const CommandList &list) {
   if (status.ok())
     status = driver.check(driver.call.instantiateGraph(&executable, graph, 0),
                           "make a graph ready");
+  // The executable is a copy and does not need it any more.
   driver.call.destroyGraph(graph);
   return status;
 }

@@ -81,6 +81,7 @@ Status GpuDevice::allocateRaw(uint64_t size, DeviceAddress &address) {
 }
 
 Status GpuDevice::allocate(uint64_t size, DeviceMemory &result) {
+  // CUDA refuses an allocation of 0 bytes.
   size = std::max<uint64_t>(size, 1);
   DeviceAddress address = 0;
   GIST_TRY(allocateRaw(size, address));
@@ -89,6 +90,8 @@ Status GpuDevice::allocate(uint64_t size, DeviceMemory &result) {
 }
 
 Status GpuDevice::share(Bytes content, DeviceMemory &result) {
+  // By address, not by content: callers keep the bytes alive as long as the
+  // result, so that no other bytes can come to lie there.
   std::pair<const uint8_t *, uint64_t> key(content.data, content.size);
   auto known = sharedByContent.find(key);
   if (known == sharedByContent.end()) {
