@@ -348,10 +348,10 @@ Status AutoPlan::solve() {
   begin("searching the plan that keeps the quality");
   SolveOptions solve;
   solve.model = wide();
-  // Texts that a plan was not found on lose more than those it was found on.
-  // The search spends a share of what is allowed, as that of encoders does.
-  constexpr double kMargin = 0.35;
-  solve.planner.quality = 1 + kMargin * (options.quality - 1);
+  solve.planner.quality = options.quality;
+  // Texts that a plan was not found on lose more than those it was found on,
+  // and what is measured in minutes scatters.
+  solve.planner.margin = 0.25;
   // Sequences are short, and rows are in 8 bits on CPUs: single means scatter.
   solve.planner.caution = 0.5;
   solve.calibration = file("calibration.json");

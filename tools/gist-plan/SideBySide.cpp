@@ -13,6 +13,7 @@
 #include "tools/gist-plan/SideBySide.h"
 
 #include "runtime/support/AtomicFile.h"
+#include "tools/planning/Contract.h"
 #include "tools/report/Plot.h"
 #include "tools/report/ReportData.h"
 #include "tools/running/Compiler.h"
@@ -101,7 +102,7 @@ void Comparer::printHeader() const {
 
 /// What each text loses; these texts were not searched on.
 void Comparer::printTexts(const json &texts) const {
-  double recallQuality = 1 + 5 * (options.quality - 1);
+  double recallQuality = Contract::recallQuality(options.quality);
   bool isKept = true;
   for (const json &run : texts)
     for (auto [part, words, most] :

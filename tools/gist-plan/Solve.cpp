@@ -86,7 +86,7 @@ static std::string printContract(const SolveOptions &options,
   std::string text =
       "{\n  \"quality\": " + Json(options.planner.quality).dump() +
       ",\n  \"recall\": " +
-      Json(rounded(1 + 5 * (options.planner.quality - 1))).dump() +
+      Json(rounded(Contract::recallQuality(options.planner.quality))).dump() +
       ",\n  \"margin\": " + Json(options.planner.margin).dump() +
       ",\n  \"context\": " + std::to_string(planner.context()) +
       ",\n  \"work_predicted\": " +

@@ -149,7 +149,7 @@ Status Contract::measureDense(ProbePool &pool) {
 /// In nats, as losses are: a quality is a ratio of perplexities. Recall may
 /// lose five times as much.
 double Contract::allowance(const Term &term, double quality) {
-  return std::log(term.isRecall ? 1 + 5 * (quality - 1) : quality);
+  return std::log(term.isRecall ? recallQuality(quality) : quality);
 }
 
 double Contract::densePerplexity(size_t term) const {

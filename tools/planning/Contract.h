@@ -59,6 +59,8 @@ public:
   /// Measures the model as it is, which everything is compared with.
   Status measureDense(ProbePool &pool);
 
+  /// What a quality allows the recall: five times what perplexity may lose.
+  static double recallQuality(double quality) { return 1 + 5 * (quality - 1); }
   /// How many nats a term may lose.
   static double allowance(const Term &term, double quality);
   /// What a plan loses in a term: the logarithm of a ratio of perplexities.

@@ -111,61 +111,65 @@ static GenerateOptions readOptions(const OptionValues &values) {
   return options;
 }
 
-static StreamHandle begin(const SessionHandle &handle, const nb::bytes &prompt,
-                          const OptionValues &values) {
+/// A stream that `start` begins, which gets the state, the tokenizer and the
+/// options.
+template <typename Start>
+static StreamHandle beginStream(const SessionHandle &handle,
+                                const OptionValues &values, Start start) {
   std::shared_ptr<State> kept = needState(handle);
   State &state = *kept;
   const Tokenizer &tokenizer = state.model.needTokenizer();
   GenerateOptions options = readOptions(values);
-  std::string text = getString(prompt);
   StreamHandle result{kept, nullptr};
   work(state, [&]() -> Status {
-    // A stream before this one ends now, so that the position is right.
-    GIST_TRY(state.conversation->end());
-    // A text begins once.
-    std::vector<int32_t> tokens;
-    tokenizer.encode(text, tokens,
-                     {.addSpecial = state.session->position() == 0});
-    GIST_TRY(state.conversation->begin(tokenizer, tokens, options));
+    GIST_TRY(start(state, tokenizer, options));
     result.stream = state.conversation->stream();
     return {};
   });
   return result;
+}
+
+static StreamHandle begin(const SessionHandle &handle, const nb::bytes &prompt,
+                          const OptionValues &values) {
+  std::string text = getString(prompt);
+  return beginStream(
+      handle, values,
+      [&](State &state, const Tokenizer &tokenizer,
+          const GenerateOptions &options) -> Status {
+        // A stream before this one ends now, so that the position is right.
+        GIST_TRY(state.conversation->end());
+        // A text begins once.
+        std::vector<int32_t> tokens;
+        tokenizer.encode(text, tokens,
+                         {.addSpecial = state.session->position() == 0});
+        return state.conversation->begin(tokenizer, tokens, options);
+      });
 }
 
 static StreamHandle beginTokens(const SessionHandle &handle,
                                 const TokensIn &prompt,
                                 const OptionValues &values) {
-  std::shared_ptr<State> kept = needState(handle);
-  State &state = *kept;
-  const Tokenizer &tokenizer = state.model.needTokenizer();
-  GenerateOptions options = readOptions(values);
-  StreamHandle result{kept, nullptr};
-  work(state, [&]() -> Status {
-    GIST_TRY(state.conversation->begin(tokenizer, getSpan(prompt), options));
-    result.stream = state.conversation->stream();
-    return {};
-  });
-  return result;
+  return beginStream(handle, values,
+                     [&](State &state, const Tokenizer &tokenizer,
+                         const GenerateOptions &options) {
+                       return state.conversation->begin(
+                           tokenizer, getSpan(prompt), options);
+                     });
 }
 
 static StreamHandle beginChat(const SessionHandle &handle,
                               const Messages &messages,
                               const OptionValues &values) {
-  std::shared_ptr<State> kept = needState(handle);
-  State &state = *kept;
-  const Tokenizer &tokenizer = state.model.needTokenizer();
-  GenerateOptions options = readOptions(values);
   std::vector<ChatMessage> conversation = readMessages(messages);
-  if (conversation.empty())
-    check(Status::error(Code::BadArgument, "the conversation is empty"));
-  StreamHandle result{kept, nullptr};
-  work(state, [&]() -> Status {
-    GIST_TRY(state.conversation->beginAnswer(tokenizer, conversation, options));
-    result.stream = state.conversation->stream();
-    return {};
-  });
-  return result;
+  return beginStream(handle, values,
+                     [&](State &state, const Tokenizer &tokenizer,
+                         const GenerateOptions &options) -> Status {
+                       if (conversation.empty())
+                         return Status::error(Code::BadArgument,
+                                              "the conversation is empty");
+                       return state.conversation->beginAnswer(
+                           tokenizer, conversation, options);
+                     });
 }
 
 /// The next token and its text; none at the end. A stream that the session left

@@ -30,7 +30,25 @@ if TYPE_CHECKING:
 _FINISHES: tuple[Finish, ...] = ("end", "stop", "max_tokens", "context", "cancelled", "unfinished")
 
 
-class Stream(Iterator[Piece]):
+class _Closing:
+    """What `with` closes at its end."""
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class Stream(_Closing, Iterator[Piece]):
     """An answer that is drawn while it is read: an iterator of pieces.
 
     The session is busy with it until it ends. Any other call of the session, and
@@ -59,17 +77,6 @@ class Stream(Iterator[Piece]):
         text, tokens, finish, read, prompt, decode = self._native.result()
         return Generated(text, tokens, _FINISHES[finish], read, prompt, decode)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def _drain(self) -> Generated:
         # A loop of Python, so that Ctrl-C is heard between two tokens.
         for _ in self:
@@ -77,7 +84,7 @@ class Stream(Iterator[Piece]):
         return self.result
 
 
-class Session:
+class Session(_Closing):
     """One run of a model. `Model.session` opens it.
 
     Threads may share a session; calls wait for one another. As a context manager
@@ -187,14 +194,3 @@ class Session:
     def close(self) -> None:
         """Gives the memory back, as soon as no array looks into it."""
         self._native.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
