@@ -96,6 +96,8 @@ private:
   int64_t chooseBlock() const;
   /// Does what the plan in the graph says, where there is one.
   Status followPlan();
+  /// Says what followPlan would, and leaves the graph as it is.
+  Status checkPlan();
   void warnOfSmallBlocks(llvm::ArrayRef<Target> targets);
   /// A program for each target, cut into kernels.
   Status createPrograms(llvm::ArrayRef<Target> targets);
@@ -200,6 +202,17 @@ Status Compilation::followPlan() {
   return maker.checkBases(*graph);
 }
 
+Status Compilation::checkPlan() {
+  if (!getPlan(*graph))
+    return {};
+  OwningOpRef<ModuleOp> tried(graph->clone());
+  PassManager pm(&context);
+  buildPlanStage(pm);
+  if (failed(pm.run(*tried)))
+    return diagnostics.takeError("plan");
+  return maker.checkBases(*tried);
+}
+
 /// Says so if a plan that knows nothing of GPUs lets one take few tokens at a
 /// time.
 /// A warning and not an error: the module is right, only slow.
@@ -300,8 +313,10 @@ Status Compilation::run() {
   // Before the dump: the first file is what gist-opt can go on from.
   GIST_TRY(writePlan());
   GIST_TRY(stages.dump.write("import", *graph));
-  if (options.emit == Emit::Graph)
+  if (options.emit == Emit::Graph) {
+    GIST_TRY(checkPlan());
     return writeText(printModule(*graph), options.output);
+  }
 
   if (options.observe)
     GIST_TRY(stages.run("observe", *graph, [&](OpPassManager &pm) {

@@ -137,6 +137,8 @@ public:
     if (auto size = function->getAttrOfType<AffineMapAttr>(kArenaSizeAttr))
       entry.arenaSize = builder.addExpr(size.getValue().getResult(0));
     layered = findLayeredCaches(function);
+    if (failed(verifyStraightLine(function)) || failed(checkArguments()))
+      return failure();
     addEndpoints();
     if (failed(addResults()))
       return failure();
@@ -150,6 +152,24 @@ public:
 private:
   func::ReturnOp getReturn() {
     return cast<func::ReturnOp>(function.front().getTerminator());
+  }
+
+  /// Graphs that people wrote may take what a module cannot hold.
+  LogicalResult checkArguments() {
+    int64_t numbers =
+        llvm::count_if(function.getArgumentTypes(), llvm::IsaPred<IndexType>);
+    if (numbers > 1)
+      return function.emitError("takes ")
+             << numbers
+             << " numbers of type index; a module passes one, the tokens "
+                "before the call";
+    for (BlockArgument argument : function.getArguments())
+      if (isa<RankedTensorType>(argument.getType()) && !getByteSize(argument))
+        return function.emitError("takes a tensor of type ")
+               << argument.getType()
+               << "; a module holds elements of whole bytes, of sizes that "
+                  "the tokens give";
+    return success();
   }
 
   /// Arguments that come back updated are state, the others inputs.

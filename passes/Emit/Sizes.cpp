@@ -226,6 +226,8 @@ AffineMap SizePolynomial::toMap(MLIRContext *context) const {
 /// Elements that are not whole bytes have no buffer.
 std::optional<SizePolynomial> gist::getByteSize(Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
+  if (!type.getElementType().isIntOrFloat())
+    return std::nullopt;
   int64_t bits = type.getElementTypeBitWidth();
   if (bits % 8 != 0)
     return std::nullopt;

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
+#include "passes/Kernel/KernelKinds.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
 #include "runtime/module/ModuleSpec.h"
@@ -143,6 +144,8 @@ struct AddNllEntryPass final
         logits.getRank() != 2 || !logits.getElementType().isF32())
       return;
 
+    if (failed(verifyStraightLine(score)))
+      return signalPassFailure();
     OpBuilder builder(&getContext());
     builder.setInsertionPointAfter(score);
     auto copy = cast<func::FuncOp>(builder.clone(*score));

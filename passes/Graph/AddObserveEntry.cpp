@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Kernel/KernelKinds.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
 #include "passes/Plan/FindLinears.h"
@@ -60,6 +61,8 @@ struct AddObserveEntryPass final
     auto source = getOperation().lookupSymbol<func::FuncOp>(from);
     if (!source || source.isExternal() || getOperation().lookupSymbol(to))
       return;
+    if (failed(verifyStraightLine(source)))
+      return signalPassFailure();
     OpBuilder builder(&getContext());
     builder.setInsertionPointAfter(source);
     auto observe = cast<func::FuncOp>(builder.clone(*source));

@@ -14,6 +14,7 @@
 #include "dialect/GistSamplingOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "passes/Kernel/KernelKinds.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
 #include "runtime/module/ModuleSpec.h"
@@ -44,6 +45,8 @@ struct AddSamplingPass final
         !logits.getElementType().isF32() || !name || name != kTensorLogits)
       return;
 
+    if (failed(verifyStraightLine(function)))
+      return signalPassFailure();
     OpBuilder builder(&getContext());
     auto end = cast<func::ReturnOp>(function.front().getTerminator());
     auto settings = RankedTensorType::get(

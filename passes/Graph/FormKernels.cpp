@@ -24,6 +24,7 @@
 #include "passes/Graph/OutlineKernel.h"
 #include "passes/Graph/OutlineSamples.h"
 #include "passes/Graph/OutlineSelections.h"
+#include "passes/Kernel/KernelKinds.h"
 #include "passes/Passes.h"
 
 namespace gist {
@@ -85,13 +86,9 @@ struct FormKernelsPass final
     for (func::FuncOp function : functions) {
       if (function.isExternal() || function->hasAttr(gist::kKernelAttr))
         continue;
-      // Groups are formed within a block, and commands of a module have no
-      // branches.
-      if (!llvm::hasSingleElement(function.getBody())) {
-        function.emitOpError("expects straight-line code, got ")
-            << function.getBody().getBlocks().size() << " blocks";
+      // Groups are formed within a block.
+      if (failed(gist::verifyStraightLine(function)))
         return signalPassFailure();
-      }
       copyReturnedSlices(function);
       if (isGpu)
         gist::batchClusterUpdates(function, isShared);

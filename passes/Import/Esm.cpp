@@ -30,7 +30,7 @@ static Status configure(const ModelSource &source, ModelConfig &config) {
         "positions of type %s are not supported; only rotary ones are",
         inQuotes(positions).c_str());
   GIST_TRY(reader.read({{"emb_layer_norm_before"}}, config.normEmbedding));
-  bool dropsMasked = true;
+  bool dropsMasked = false;
   GIST_TRY(reader.read({{"token_dropout"}}, dropsMasked));
   if (dropsMasked)
     GIST_TRY(reader.read({{"mask_token_id"}}, config.maskToken));

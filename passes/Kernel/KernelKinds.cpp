@@ -45,6 +45,13 @@ LogicalResult gist::verifyHasBody(func::FuncOp kernel) {
          << kernel.getBody().getBlocks().size() << " blocks";
 }
 
+LogicalResult gist::verifyStraightLine(func::FuncOp function) {
+  if (llvm::hasSingleElement(function.getBody()))
+    return success();
+  return function.emitOpError("expects straight-line code, got ")
+         << function.getBody().getBlocks().size() << " blocks";
+}
+
 LogicalResult gist::verifyKernelBody(func::FuncOp kernel) {
   if (failed(verifyHasBody(kernel)))
     return failure();

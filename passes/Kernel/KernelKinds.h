@@ -48,6 +48,10 @@ mlir::LogicalResult verifyKernelBody(mlir::func::FuncOp kernel);
 /// Whether `kernel` has a body; reports it otherwise.
 mlir::LogicalResult verifyHasBody(mlir::func::FuncOp kernel);
 
+/// Whether `function` is one block, as commands of a module have no branches;
+/// reports if it is not.
+mlir::LogicalResult verifyStraightLine(mlir::func::FuncOp function);
+
 } // namespace gist
 
 #endif // GIST_PASSES_KERNEL_KERNELKINDS_H

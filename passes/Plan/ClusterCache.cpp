@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
+#include "passes/Kernel/KernelKinds.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
 #include "passes/Plan/PlanInGraph.h"
@@ -271,7 +272,8 @@ struct ClusterCachePass final
       return;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal() && !function->hasAttr(kKernelAttr) &&
-          failed(Rewrite(function, plan, choices).run()))
+          (failed(verifyStraightLine(function)) ||
+           failed(Rewrite(function, plan, choices).run())))
         return signalPassFailure();
     dropPart<PlanHeadOp>(plan);
   }

@@ -9,18 +9,11 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Kernel/Kernels.h"
+#include "passes/Plan/MadeWeights.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace gist;
-
-/// The weight behind `value`, stored as numbers or in blocks; null if `value`
-/// is computed.
-static WeightOp getWeight(Value value) {
-  if (auto dequantize = value.getDefiningOp<DequantizeOp>())
-    value = dequantize.getBlocks();
-  return value.getDefiningOp<WeightOp>();
-}
 
 int64_t LinearInput::getSize() const {
   return cast<RankedTensorType>(rows.getType()).getDimSize(1);
@@ -34,7 +27,7 @@ FailureOr<SmallVector<LinearInput>> gist::findLinears(func::FuncOp function) {
   function.walk([&](linalg::LinalgOp op) {
     if (!isTransposedMatmul(op))
       return;
-    WeightOp weight = getWeight(op.getDpsInputOperand(1)->get());
+    WeightOp weight = getWeightOf(op.getDpsInputOperand(1)->get());
     if (!weight)
       return;
     auto layer = static_cast<int64_t>(weight.getLayer().value_or(-1));

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/Kernel/KernelKinds.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
 #include "passes/Plan/FindLinears.h"
@@ -371,7 +372,8 @@ struct GateLinearsPass final
       return;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal() && !function->hasAttr(kKernelAttr) &&
-          failed(rewrite(function, choices)))
+          (failed(verifyStraightLine(function)) ||
+           failed(rewrite(function, choices))))
         return signalPassFailure();
     dropPart<PlanLinearOp>(plan);
   }

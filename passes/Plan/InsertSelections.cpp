@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/Kernel/KernelKinds.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
 #include "passes/Plan/FindLinears.h"
@@ -367,7 +368,8 @@ struct InsertSelectionsPass final
       return;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal() && !function->hasAttr(kKernelAttr) &&
-          failed(Rewrite(function, plan, choices).run()))
+          (failed(verifyStraightLine(function)) ||
+           failed(Rewrite(function, plan, choices).run())))
         return signalPassFailure();
     dropPart<PlanSelectOp>(plan);
   }

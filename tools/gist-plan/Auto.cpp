@@ -28,6 +28,7 @@
 #include <algorithm>
 #include <bit>
 #include <cinttypes>
+#include <cmath>
 #include <filesystem>
 #include <unistd.h>
 
@@ -349,9 +350,11 @@ Status AutoPlan::solve() {
   SolveOptions solve;
   solve.model = wide();
   solve.planner.quality = options.quality;
-  // Texts that a plan was not found on lose more than those it was found on,
-  // and what is measured in minutes scatters.
-  solve.planner.margin = 0.25;
+  // Texts that a plan was not found on lose more than those it was found on.
+  // The more tokens are measured, the less a loss scatters.
+  constexpr double kMargin = 0.5, kTokens = 2048, kMost = 0.7;
+  solve.planner.margin = std::min(
+      kMost, kMargin * std::sqrt(static_cast<double>(length()) / kTokens));
   // Sequences are short, and rows are in 8 bits on CPUs: single means scatter.
   solve.planner.caution = 0.5;
   solve.calibration = file("calibration.json");

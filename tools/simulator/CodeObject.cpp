@@ -20,6 +20,7 @@
 #include "llvm/BinaryFormat/MsgPackDocument.h"
 #include "llvm/Object/ELF.h"
 #include "llvm/Support/AMDHSAKernelDescriptor.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 #include <cstring>
@@ -45,13 +46,14 @@ static bool take(llvm::Expected<T> &value, std::string &error) {
 static void readKernelMetadata(llvm::msgpack::MapDocNode &node,
                                Kernel &kernel) {
   auto integer = [](llvm::msgpack::DocNode &value) -> uint32_t {
-    return value.getKind() == llvm::msgpack::Type::UInt
-               ? static_cast<uint32_t>(value.getUInt())
-               : 0;
+    // No size of a kernel needs more bits: such a file is damaged.
+    bool isSize = value.getKind() == llvm::msgpack::Type::UInt &&
+                  llvm::isUInt<32>(value.getUInt());
+    return isSize ? static_cast<uint32_t>(value.getUInt()) : 0;
   };
   // The largest workgroup that the kernel was compiled for.
   if (uint32_t limit = integer(node[".max_flat_workgroup_size"]))
-    kernel.maxWorkgroupSize = limit;
+    kernel.maxWorkgroupSize = std::min(limit, kMaxWorkgroup);
   llvm::msgpack::DocNode &list = node[".args"];
   if (!list.isArray())
     return;

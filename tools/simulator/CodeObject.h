@@ -49,6 +49,9 @@ struct KernelArgument {
   bool isHidden() const { return kind.starts_with("hidden_"); }
 };
 
+/// Work-items of a workgroup that the hardware takes at most.
+constexpr uint32_t kMaxWorkgroup = 1024;
+
 /// What the 64-byte kernel descriptor says. Sizes are bytes, LDS of the
 /// workgroup and scratch of one lane.
 /// rsrc1 to rsrc3 and properties are the descriptor's words as they are; the
@@ -60,7 +63,7 @@ struct Kernel {
   uint32_t ldsSize = 0, scratchSize = 0, kernargSize = 0;
   uint32_t rsrc1 = 0, rsrc2 = 0, rsrc3 = 0;
   uint16_t properties = 0, preload = 0;
-  uint32_t maxWorkgroupSize = 1024;
+  uint32_t maxWorkgroupSize = kMaxWorkgroup;
   uint32_t vectorRegisters = 0, accumOffset = 0;
   std::vector<KernelArgument> arguments;
   bool ordered = false; ///< Its result depends on the order of workgroups.

@@ -16,6 +16,7 @@
 #include "tools/simulator/Wave.h"
 
 #include "llvm/Support/AMDHSAKernelDescriptor.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 #include <atomic>
@@ -47,7 +48,7 @@ static_assert(sizeof(DispatchPacket) == 64);
 static void put(std::vector<uint8_t> &bytes, const KernelArgument &argument,
                 uint64_t value) {
   uint32_t size = std::min<uint32_t>(argument.size, 8);
-  if (argument.offset + size <= bytes.size())
+  if (uint64_t{argument.offset} + size <= bytes.size())
     std::memcpy(bytes.data() + argument.offset, &value, size);
 }
 
@@ -302,8 +303,9 @@ static std::string checkRequest(const LaunchRequest &request,
   for (const KernelArgument &argument : kernel.arguments)
     if (!argument.isHidden() &&
         uint64_t(argument.offset) + argument.size > request.arguments.size())
-      return format("kernel '%s': %zu bytes of arguments; it reads %u", name,
-                    request.arguments.size(), argument.offset + argument.size);
+      return format("kernel '%s': %zu bytes of arguments; it reads %" PRIu64,
+                    name, request.arguments.size(),
+                    uint64_t(argument.offset) + argument.size);
   return "";
 }
 
@@ -339,7 +341,7 @@ std::string gist::sim::launch(const LaunchRequest &request, MemoryMap &memory,
       kernarg,
       packet,
       kernel.program->indexAt(entry),
-      kernel.ldsSize + request.dynamicLds,
+      llvm::SaturatingAdd(kernel.ldsSize, request.dynamicLds),
       std::max(kernel.scratchSize, hasDynamicStack ? kStackForCalls : 0),
       static_cast<uint32_t>((request.workgroupSize.count() + kLanes - 1) /
                             kLanes)};

@@ -35,7 +35,7 @@ struct ProductTile {
   int64_t getMemory() const;
 };
 
-/// Microseconds that a product takes, without its launch.
+/// Microseconds that a product takes, its launch among them.
 double estimateProduct(const ProductSize &size, const ProductTile &tile,
                        const GpuInfo &gpu);
 
