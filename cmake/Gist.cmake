@@ -36,11 +36,20 @@ function(gist_configure_target target)
   if(GIST_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
-  if(GIST_SANITIZE)
+  if(GIST_SANITIZE OR GIST_FUZZ)
     target_compile_options(${target} PRIVATE
       -fsanitize=address,undefined -fno-sanitize-recover=undefined
       -fno-omit-frame-pointer)
     target_link_options(${target} PRIVATE -fsanitize=address,undefined)
+  endif()
+  # Branches that were taken guide libFuzzer.
+  if(GIST_FUZZ)
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
+  if(GIST_COVERAGE)
+    target_compile_options(${target} PRIVATE
+      -fprofile-instr-generate -fcoverage-mapping)
+    target_link_options(${target} PRIVATE -fprofile-instr-generate)
   endif()
 endfunction()
 

@@ -98,6 +98,7 @@ if $full; then
   suite "asan: all tests" env ASAN_OPTIONS=detect_leaks=0:allow_user_poisoning=0 \
     ctest --test-dir build/asan --output-on-failure
   suite "asan: leaks" build/asan/bin/GistRuntimeTests --gtest_brief=1
+  suite "fuzz" bash test/fuzz/run.sh 120
 fi
 
 echo

@@ -5,12 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For libFuzzer:
-//
-//   cmake --preset asan -DGIST_FUZZ=ON && cmake --build --preset asan
-//   mkdir corpus && gist-make-tiny-module corpus/tiny.gist
-//   GistModuleFuzz corpus
-//
 // Hashes would stop nearly every change at the door, so they are made right
 // first; the reader, the verifier and the binding of commands see the rest.
 //
@@ -70,9 +64,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     MemoryMap memory;
     memory.buffers.assign(module->spec().buffers.size(), {4096, 4096});
     for (const EntrySpec &entry : module->spec().entries) {
-      EntryBinding binding(*module, entry, code, symbols);
-      bool changed = false;
-      (void)binding.bind(symbols, memory, changed).ok();
+      EntryBinding binding(*module, entry, code);
+      (void)binding.bind(symbols, memory).ok();
     }
   }
   module.reset();

@@ -13,7 +13,6 @@
 #include "tools/running/Npy.h"
 
 #include "runtime/support/AtomicFile.h"
-#include "runtime/support/Bytes.h"
 #include "runtime/support/MappedFile.h"
 
 #include <cstdlib>
@@ -77,7 +76,7 @@ static Status parseShape(std::string_view text, std::vector<int64_t> &shape) {
   }
 }
 
-static Status parse(Bytes file, Array &array) {
+Status run::parseNpy(Bytes file, Array &array) {
   Cursor cursor(file);
   Bytes magic, header;
   GIST_TRY(cursor.take(kMagic.size(), "magic", magic));
@@ -126,7 +125,7 @@ static Status parse(Bytes file, Array &array) {
 Status run::readNpy(const std::string &path, Array &array) {
   std::unique_ptr<MappedFile> file;
   GIST_TRY(MappedFile::open(path, file).in(path));
-  return parse(file->bytes(), array).in(path);
+  return parseNpy(file->bytes(), array).in(path);
 }
 
 Status run::writeNpy(const std::string &path, const Array &array) {

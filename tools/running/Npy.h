@@ -9,6 +9,7 @@
 #define GIST_TOOLS_RUNNING_NPY_H
 
 #include "runtime/module/ModuleSpec.h"
+#include "runtime/support/Bytes.h"
 
 #include <cstdint>
 #include <string>
@@ -21,6 +22,9 @@ struct Array {
   std::vector<int64_t> shape = {};
   std::vector<uint8_t> bytes = {};
 };
+
+/// Reads the bytes of a .npy file. On error `array` is left as it was.
+Status parseNpy(Bytes file, Array &array);
 
 /// Reads a .npy file: little-endian, C order, one of the module's types.
 Status readNpy(const std::string &path, Array &array);

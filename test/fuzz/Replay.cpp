@@ -1,0 +1,135 @@
+//===- Replay.cpp - Runs a fuzz target without libFuzzer ------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Usage: GistXReplay SECONDS FILE-OR-FOLDER...
+//
+// Gives a target each file as it is, every prefix of it, and every change of
+// one bit in its first kilobyte; then random changes until the time is over.
+// It needs no compiler of a kind, so that every build can run it.
+//
+//===----------------------------------------------------------------------===//
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <vector>
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+using Content = std::vector<uint8_t>;
+
+static uint64_t executions = 0;
+
+/// In memory of its own size, so that a sanitizer sees a read behind the end.
+static void execute(const uint8_t *data, size_t size) {
+  Content copy(data, data + size);
+  copy.shrink_to_fit();
+  LLVMFuzzerTestOneInput(copy.data(), copy.size());
+  ++executions;
+}
+
+/// Bytes of a file whose bits are all changed. Headers are in front.
+static constexpr size_t kHeader = 1024;
+
+static void executeAll(Content file) {
+  for (size_t size = 0; size <= file.size(); ++size)
+    execute(file.data(), size);
+  for (size_t bit = 0; bit < 8 * std::min(file.size(), kHeader); ++bit) {
+    auto mask = static_cast<uint8_t>(1 << bit % 8);
+    file[bit / 8] ^= mask;
+    execute(file.data(), file.size());
+    file[bit / 8] ^= mask;
+  }
+}
+
+/// A few changes of the kinds that readers get wrong: counts that are too
+/// large, pieces that are missing or there twice, and pieces of another file.
+static Content mutate(const std::vector<Content> &files, std::mt19937_64 &rng) {
+  auto below = [&](size_t bound) { return bound ? rng() % bound : 0; };
+  Content result = files[below(files.size())];
+  for (size_t i = 0, count = 1 + below(4); i < count && !result.empty(); ++i) {
+    size_t at = below(result.size());
+    size_t length = std::min(result.size() - at, size_t{1} << below(9));
+    auto begin = result.begin() + static_cast<ptrdiff_t>(at);
+    auto end = begin + static_cast<ptrdiff_t>(length);
+    switch (below(6)) {
+    case 0:
+      *begin = static_cast<uint8_t>(rng());
+      break;
+    case 1: // A number of eight bytes, often at the edge of what fits.
+      for (size_t j = 0; j < std::min<size_t>(length, 8); ++j)
+        begin[static_cast<ptrdiff_t>(j)] = below(2) ? 0xff : 0x7f;
+      break;
+    case 2:
+      result.erase(begin, end);
+      break;
+    case 3: {
+      Content piece(begin, end);
+      result.insert(begin, piece.begin(), piece.end());
+      break;
+    }
+    case 4: {
+      const Content &other = files[below(files.size())];
+      size_t from = below(other.size());
+      size_t size = std::min(other.size() - from, length);
+      result.insert(begin, other.begin() + static_cast<ptrdiff_t>(from),
+                    other.begin() + static_cast<ptrdiff_t>(from + size));
+      break;
+    }
+    default: // A digit of a text.
+      *begin = static_cast<uint8_t>("0123456789-{}[]\"\\.e"[below(19)]);
+    }
+  }
+  return result;
+}
+
+int main(int argc, char **argv) {
+  if (argc < 3) {
+    std::fprintf(stderr, "usage: %s SECONDS FILE-OR-FOLDER...\n", argv[0]);
+    return 2;
+  }
+  std::vector<Content> files;
+  auto add = [&](const std::filesystem::path &path) {
+    std::ifstream in(path, std::ios::binary);
+    files.emplace_back(std::istreambuf_iterator<char>(in),
+                       std::istreambuf_iterator<char>());
+  };
+  for (int i = 2; i < argc; ++i) {
+    if (!std::filesystem::is_directory(argv[i])) {
+      add(argv[i]);
+      continue;
+    }
+    for (const auto &entry : std::filesystem::directory_iterator(argv[i]))
+      add(entry.path());
+  }
+  if (files.empty()) {
+    std::fprintf(stderr, "%s: no file was found\n", argv[0]);
+    return 1;
+  }
+  for (const Content &file : files)
+    executeAll(file);
+  uint64_t systematic = executions;
+  using Clock = std::chrono::steady_clock;
+  auto end = Clock::now() +
+             std::chrono::duration_cast<Clock::duration>(
+                 std::chrono::duration<double>(std::strtod(argv[1], nullptr)));
+  std::mt19937_64 rng(20240229);
+  while (Clock::now() < end) {
+    Content content = mutate(files, rng);
+    execute(content.data(), content.size());
+  }
+  std::printf(
+      "%zu files: %llu prefixes and changed bits, %llu random changes\n",
+      files.size(), static_cast<unsigned long long>(systematic),
+      static_cast<unsigned long long>(executions - systematic));
+  return 0;
+}

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Runs every fuzz target for a time, and says what it executed and which lines of
+# the readers were reached: bash test/fuzz/run.sh [SECONDS-PER-TARGET]
+#
+# Targets run beside one another, one on each core. What libFuzzer finds is left
+# in build/fuzz/found, and the script fails. New inputs are in build/fuzz/corpus.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+seconds=${1:-60}
+
+for preset in fuzz coverage; do
+  cmake --preset $preset >"build/$preset.log" 2>&1 &&
+    cmake --build --preset $preset >>"build/$preset.log" 2>&1 ||
+    { tail -20 "build/$preset.log"; exit 1; }
+done
+
+work=$PWD/build/fuzz
+rm -rf "$work/seeds" "$work/found" "$work/logs"
+mkdir -p "$work/found" "$work/logs"
+python3 test/fuzz/seeds.py "$work/seeds" "$work/bin/gist-make-tiny-module"
+
+fuzz() { # name
+  mkdir -p "$work/corpus/$1"
+  "$work/bin/Gist$1Fuzz" -max_total_time="$seconds" -max_len=8192 -timeout=10 \
+    -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$work/found/$1-" \
+    "$work/corpus/$1" "test/fuzz/corpus/$1" "$work/seeds/$1" >"$work/logs/$1" 2>&1
+}
+export -f fuzz
+export work seconds
+names=$(cd "$work/bin" && ls Gist*Fuzz | sed 's/^Gist//; s/Fuzz$//')
+status=0
+echo "$names" | xargs -P "$(nproc)" -I {} bash -c 'fuzz {}' || status=1
+for name in $names; do
+  executed=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/logs/$name")
+  echo "$name: ${executed:-stopped, see $work/logs/$name} executions"
+done
+
+# Lines of the readers that the inputs reach.
+for name in $names; do
+  LLVM_PROFILE_FILE="build/coverage/$name.profraw" \
+    "build/coverage/bin/Gist${name}Fuzz" 0 "$work/seeds/$name" \
+    "$work/corpus/$name" "test/fuzz/corpus/$name" >/dev/null
+done
+llvm-profdata-22 merge -o build/coverage/all.profdata build/coverage/*.profraw
+objects=()
+for name in $names; do objects+=(-object "build/coverage/bin/Gist${name}Fuzz"); done
+llvm-cov-22 report "${objects[@]:1}" -instr-profile build/coverage/all.profdata \
+  passes/Import/Files/{Gguf,Safetensors,ModelConfig,ReadTokenizer}.cpp \
+  passes/Plan/File/{PlanFile,Plan,LinearPlan,SelectionPlan}.cpp \
+  runtime/module/{Module,MetadataDecode,VerifySpec}.cpp runtime/text/{ChatTemplate*,Tokenizer*,SentencePiece}.cpp \
+  tools/running/Npy.cpp -show-functions=false -show-branch-summary=false \
+  -show-region-summary=false
+exit $status

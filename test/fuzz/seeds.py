@@ -1,0 +1,210 @@
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Small files of every format that Gist reads, for the fuzz targets to begin with.
+
+Usage: seeds.py FOLDER [GIST-MAKE-TINY-MODULE]
+
+Each target has a folder of its own. Files are written by hand and not by Gist, so
+that readers meet what others write.
+"""
+
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/tools/Inputs"))
+import with_pieces  # noqa: E402
+
+TYPES = {"u32": 4, "i32": 5, "f32": 6, "bool": 7, "str": 8, "arr": 9, "u64": 10}
+
+
+def text(value):
+    data = value.encode()
+    return struct.pack("<Q", len(data)) + data
+
+
+def gguf_value(kind, value):
+    if kind == "str":
+        return text(value)
+    if kind == "arr":
+        inner, items = value
+        return (struct.pack("<IQ", TYPES[inner], len(items))
+                + b"".join(gguf_value(inner, item) for item in items))
+    return struct.pack({"u32": "<I", "i32": "<i", "f32": "<f", "bool": "<B", "u64": "<Q"}[kind], value)
+
+
+def gguf(metadata, tensors):
+    out = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(metadata))
+    for key, (kind, value) in metadata.items():
+        out += text(key) + struct.pack("<I", TYPES[kind]) + gguf_value(kind, value)
+    offset, data = 0, b""
+    for name, (kind, shape, content) in tensors.items():
+        out += text(name) + struct.pack("<I", len(shape))
+        out += struct.pack(f"<{len(shape)}Q", *shape) + struct.pack("<IQ", kind, offset)
+        data += content + b"\0" * (-len(content) % 32)
+        offset = len(data)
+    return out + b"\0" * (-len(out) % 32) + data
+
+
+def model_keys():
+    keys = {"general.architecture": ("str", "llama"), "general.alignment": ("u32", 32)}
+    for name, value in {"block_count": 2, "embedding_length": 16, "feed_forward_length": 32,
+                        "context_length": 64, "attention.head_count": 4,
+                        "attention.head_count_kv": 2, "vocab_size": 32}.items():
+        keys["llama." + name] = ("u32", value)
+    keys["llama.attention.layer_norm_rms_epsilon"] = ("f32", 1e-5)
+    keys["llama.rope.freq_base"] = ("f32", 10000.0)
+    keys["llama.rope.scaling.type"] = ("str", "linear")
+    keys["llama.rope.scaling.factor"] = ("f32", 2.0)
+    return keys
+
+
+def tokenizer_keys(model, tokens, **more):
+    keys = {"tokenizer.ggml.model": ("str", model), "tokenizer.ggml.tokens": ("arr", ("str", tokens)),
+            "tokenizer.ggml.bos_token_id": ("u32", 1), "tokenizer.ggml.eos_token_id": ("u32", 2),
+            "tokenizer.ggml.add_bos_token": ("bool", 1),
+            "tokenizer.chat_template": ("str", TEMPLATES["loop"])}
+    return keys | {"tokenizer.ggml." + name: value for name, value in more.items()}
+
+
+TEMPLATES = {
+    "loop": "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + "
+            "message['content'] | trim + '<|im_end|>' }}{% endfor %}"
+            "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}",
+    "system": "{%- if messages[0].role == 'system' -%}{%- set system = messages[0].content -%}"
+              "{%- set rest = messages[1:] -%}{%- else -%}{%- set rest = messages -%}{%- endif -%}"
+              "{{- bos_token -}}{%- for m in rest -%}{%- if (m.role == 'user') != (loop.index0 % 2 == 0) -%}"
+              "{{- raise_exception('roles alternate') -}}{%- endif -%}[INST] {{ m.content }} [/INST]{%- endfor -%}",
+    "namespace": "{% set ns = namespace(n=0, seen=false) %}{% for m in messages | reverse %}"
+                 "{% set ns.n = ns.n + m.content | length %}{% endfor %}{{ ns.n ** 2 // 3 % 7 }}{{ ns.n ~ 'x' * 3 }}",
+    "macro": "{% macro f(a, b='z', *c) %}{{ a | upper }}{{ b }}{% endmacro %}{{ f('x') }}{{ f(1, [2, 3.5]) }}"
+             "{{ {'a': [1, 2]} | tojson(indent=2) }}{{ 'a,b'.split(',') | join('-') }}",
+    "tests": "{{ x is defined }}{{ none is none }}{{ [1] is iterable and not 'a' is number }}"
+             "{{ range(2, 20, 3) | list }}{{ 'abc'[::-1] }}{{ 'a' in 'abc' }}{{ messages | map(attribute='role') | list }}"
+             "{{ messages | selectattr('role', 'equalto', 'user') | list | length }}{# words #}{% raw %}{{ }}{% endraw %}",
+}
+
+
+def byte_level():
+    """The stand-ins of all bytes, in order."""
+    keep = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = iter(range(256, 512))
+    return [chr(b) if b in keep else chr(next(others)) for b in range(256)]
+
+
+def tokenizer_jsons():
+    tokens = byte_level()
+    vocab = {token: i for i, token in enumerate(tokens[:64] + ["ab", "abc"])}
+    added = [{"id": 66, "content": "<|im_end|>", "special": True, "single_word": False,
+              "lstrip": False, "rstrip": False, "normalized": False}]
+    bpe = {"version": "1.0", "added_tokens": added, "normalizer": None,
+           "pre_tokenizer": {"type": "Sequence", "pretokenizers": [
+               {"type": "Digits", "individual_digits": True},
+               {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}]},
+           "post_processor": {"type": "TemplateProcessing", "single": [
+               {"SpecialToken": {"id": "<|im_end|>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+               "pair": [], "special_tokens": {"<|im_end|>": {"id": "<|im_end|>", "ids": [66], "tokens": ["<|im_end|>"]}}},
+           "decoder": {"type": "ByteLevel"},
+           "model": {"type": "BPE", "vocab": vocab, "merges": ["a b", ["ab", "c"]]}}
+    split = json.loads(json.dumps(bpe))
+    split["pre_tokenizer"]["pretokenizers"][0] = {
+        "type": "Split", "behavior": "Isolated", "invert": False,
+        "pattern": {"Regex": "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}|"
+                             " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"}}
+    words = {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "a": 4, "##b": 5, "hello": 6, ",": 7}
+    wordpiece = {"added_tokens": [], "normalizer": {"type": "BertNormalizer", "clean_text": True,
+                 "handle_chinese_chars": True, "strip_accents": None, "lowercase": True},
+                 "pre_tokenizer": {"type": "BertPreTokenizer"}, "post_processor": None,
+                 "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+                 "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+                           "max_input_chars_per_word": 100, "vocab": words}}
+    names = ["<unk>", "<s>", "</s>"] + [f"<0x{i:02X}>" for i in range(256)] + ["\u2581", "a", "b", "\u2581a", "ab"]
+    pieces = {"added_tokens": [{"id": i, "content": names[i], "special": True} for i in range(3)],
+              "normalizer": {"type": "Sequence", "normalizers": [
+                  {"type": "Prepend", "prepend": "\u2581"},
+                  {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}]},
+              "pre_tokenizer": None, "post_processor": None,
+              "decoder": {"type": "Sequence", "decoders": [
+                  {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "},
+                  {"type": "ByteFallback"}, {"type": "Fuse"},
+                  {"type": "Strip", "content": " ", "start": 1, "stop": 0}]},
+              "model": {"type": "BPE", "byte_fallback": True, "fuse_unk": True, "unk_token": "<unk>",
+                        "vocab": {name: i for i, name in enumerate(names)}, "merges": ["\u2581 a", "a b"]}}
+    return {"bpe": bpe, "split": split, "wordpiece": wordpiece, "pieces": pieces}
+
+
+def sentencepiece():
+    out = b""
+    field = with_pieces.field
+    for piece, score, kind in with_pieces.pieces[:40]:
+        out += field(1, field(1, piece.encode()) + field(2, float(score)) + field(3, kind))
+    return out + field(2, field(3, 2) + field(35, 1)) + field(3, field(3, 1) + field(5, 1))
+
+
+def safetensors(header, data):
+    words = json.dumps(header).encode()
+    words += b" " * (-len(words) % 8)
+    return struct.pack("<Q", len(words)) + words + data
+
+
+def npy(description, data, major=1):
+    words = (description + " " * 20 + "\n").encode()
+    return b"\x93NUMPY" + bytes([major, 0]) + struct.pack("<H" if major == 1 else "<I", len(words)) + words + data
+
+
+def main(folder):
+    def write(target, name, content):
+        path = folder / target / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+    tensors = {"token_embd.weight": (0, [16, 2], b"\1\2\3\4" * 32), "blk.0.ffn_up.weight": (2, [32, 1], b"\1" * 18),
+               "output_norm.weight": (1, [16], b"\0\x3c" * 16)}
+    tokens = byte_level()[:64] + ["ab"]
+    write("Gguf", "bpe", gguf(model_keys() | tokenizer_keys(
+        "gpt2", tokens, pre=("str", "smollm"), merges=("arr", ("str", ["a b"])),
+        token_type=("arr", ("i32", [1] * 65))), tensors))
+    names = ["<unk>", "<s>", "</s>"] + [f"<0x{i:02X}>" for i in range(256)] + ["\u2581", "a", "\u2581a"]
+    write("Gguf", "pieces", gguf(model_keys() | tokenizer_keys(
+        "llama", names, scores=("arr", ("f32", [0.0] * len(names))),
+        token_type=("arr", ("i32", [2, 3, 3] + [6] * 256 + [1] * 3))), tensors))
+    write("Gguf", "words", gguf(tokenizer_keys(
+        "bert", ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "\u2581a", "b"], seperator_token_id=("u32", 3)), {}))
+    write("Safetensors", "two", safetensors({
+        "__metadata__": {"format": "pt"}, "a": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]},
+        "b": {"dtype": "BF16", "shape": [4], "data_offsets": [24, 32]},
+        "empty": {"dtype": "U8", "shape": [0], "data_offsets": [32, 32]}}, b"\0" * 32))
+    write("Safetensors", "index", json.dumps({"metadata": {"total_size": 8}, "weight_map": {
+        "a": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"}}))
+    for name, value in tokenizer_jsons().items():
+        write("TokenizerJson", name, json.dumps(value))
+    write("TokenizerJson", "vocab", json.dumps({token: i for i, token in enumerate(tokens)}))
+    write("TokenizerJson", "special", json.dumps({"bos_token": "<s>", "eos_token": {"content": "</s>"},
+                                                  "tokenizer_class": "LlamaTokenizer", "add_bos_token": True}))
+    write("SentencePiece", "bpe", sentencepiece())
+    for config in sorted(ROOT.glob("test/models/*/config.json")):
+        write("Config", config.parent.name, config.read_text())
+    for plan in sorted([*ROOT.glob("test/passes/Plan/Inputs/*.json")]):
+        write("Plan", plan.stem, plan.read_text())
+    write("Plan", "heads", json.dumps({"gist_plan": 1, "block": 8, "context": 64, "layers": [
+        ["dense", {"window": 8, "sinks": 2}], [{"window": 8, "theta": 0.8, "room": 0.5}, {"window": 4, "random": 0.25}]]}))
+    write("Plan", "linears", json.dumps({"gist_plan": 1, "block": 8, "layers": [{"linears": {
+        "qkv": {"k": 4, "epsilon": 0.125}, "o": {"bits": 3}, "down": {"bits": 2, "k": 4}}}],
+        "head": {"bits": 4, "exact_rows": 8, "exact_bits": 8}, "bases": "bases.safetensors"}))
+    write("Npy", "f4", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", b"\0" * 24))
+    write("Npy", "i8", npy("{'descr': '<i8', 'fortran_order': False, 'shape': (), }", b"\1" * 8, 2))
+    for name, value in TEMPLATES.items():
+        write("ChatTemplate", name, value)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
+    main(pathlib.Path(sys.argv[1]))
+    if len(sys.argv) == 3:
+        module = pathlib.Path(sys.argv[1]) / "Module/tiny"
+        module.parent.mkdir(exist_ok=True)
+        subprocess.run([sys.argv[2], module], check=True)
