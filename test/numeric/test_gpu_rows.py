@@ -414,6 +414,47 @@ def test_mean_of_rows():
     )
 
 
+DEVIATION = """
+  %c0 = arith.constant 0 : index
+  %t = tensor.dim %x, %c0 : tensor<?x4x64xf32>
+  %empty = tensor.empty(%t) : tensor<?xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%empty : tensor<?xf32>) -> tensor<?xf32>
+  %m = linalg.generic {indexing_maps = [#e3, #r3], iterator_types = ["parallel", "reduction", "reduction"]}
+      ins(%x : tensor<?x4x64xf32>) outs(%f : tensor<?xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %c = arith.addf %a, %out : f32
+    linalg.yield %c : f32
+  } -> tensor<?xf32>
+  %s = linalg.generic {indexing_maps = [#e3, #r3, #r3], iterator_types = ["parallel", "reduction", "reduction"]}
+      ins(%x, %m : tensor<?x4x64xf32>, tensor<?xf32>) outs(%f : tensor<?xf32>) {
+  ^bb0(%a: f32, %n: f32, %out: f32):
+    %d = arith.subf %a, %n : f32
+    %b = arith.mulf %d, %d : f32
+    %c = arith.addf %b, %out : f32
+    linalg.yield %c : f32
+  } -> tensor<?xf32>
+  %r = linalg.generic {indexing_maps = [#e3, #r3, #e3], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x, %s : tensor<?x4x64xf32>, tensor<?xf32>) outs(%y : tensor<?x4x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %v = arith.mulf %a, %b : f32
+    linalg.yield %v : f32
+  } -> tensor<?x4x64xf32>
+  return %r : tensor<?x4x64xf32>"""
+
+
+@pytest.mark.parametrize("tokens", [1, 6])
+def test_sums_over_two_dimensions(tokens):
+    """x times the squared distance of a token's numbers from their sum, twice the
+    same columns in loops over heads."""
+    heads = "tensor<?x4x64xf32>"
+    text = kernel("deviation", f"%x: {heads}, %y: {heads}", heads, DEVIATION)
+    x = draw(np.random.default_rng(tokens), tokens, 4, 64)
+    exact = x.astype(np.float64)
+    distance = exact - exact.sum((1, 2), keepdims=True)
+    expected = exact * (distance**2).sum((1, 2), keepdims=True)
+    check(text, "deviation", [rows(x), rows(np.empty_like(x))], expected, on_cpu=False)
+
+
 @pytest.mark.parametrize("tokens", [1, 9])
 def test_two_results(tokens):
     """Rows in 8 bits and their scales."""

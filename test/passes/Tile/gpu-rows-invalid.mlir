@@ -20,6 +20,17 @@ func.func private @results(%x: tensor<4x8xf32>, %z: tensor<5x8xf32>, %y: tensor<
 
 // -----
 
+#tile = #gist.gpu_rows<rows = 1, waves = 1, columns = 64>
+// expected-error@+2 {{has parts of columns and 2 results; expected one result, or a tile of whole rows}}
+// expected-error@+1 {{cannot be written for gfx942}}
+func.func private @parts(%x: tensor<4x64xf32>, %z: tensor<4x64xf32>, %y: tensor<4x64xf32>, %w: tensor<4x64xf32>)
+    -> (tensor<4x64xf32>, tensor<4x64xf32>)
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 2>, gist.tile = #tile} {
+  return %x, %z : tensor<4x64xf32>, tensor<4x64xf32>
+}
+
+// -----
+
 // expected-error@+1 {{has rows that waves cannot share}}
 #tile = #gist.gpu_rows<rows = 2, waves = 4>
 func.func private @teams(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32>

@@ -146,3 +146,51 @@ func.func private @blocks(%w: tensor<30x2x18xi8>, %y: tensor<30x64xf32>) -> tens
   %f = gist.dequantize %w format q4_0 : tensor<30x2x18xi8>
   return %f : tensor<30x64xf32>
 }
+
+// -----
+
+// Both sums are over two dimensions: all threads go through the heads, each with
+// columns of its own, which it finds again in the second loop.
+
+// CHECK-LABEL: func.func private @deviation(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<?x4x64xf32>
+// CHECK: scf.for %[[HEAD:.*]] = %c0 to %c4
+// CHECK: %[[COLUMN:.*]] = arith.select
+// CHECK: vector.load %[[X]][%{{.*}}, %[[HEAD]], %[[COLUMN]]]
+// CHECK: scf.for %[[HEAD2:.*]] = %c0 to %c4
+// CHECK: %[[COLUMN2:.*]] = arith.select
+// CHECK: vector.load %[[X]][%{{.*}}, %[[HEAD2]], %[[COLUMN2]]]
+// CHECK: vector.store
+// SM90-LABEL: func.func private @deviation(
+
+#r3 = affine_map<(t, h, d) -> (t)>
+#e3 = affine_map<(t, h, d) -> (t, h, d)>
+func.func private @deviation(%x: tensor<?x4x64xf32>, %y: tensor<?x4x64xf32>) -> tensor<?x4x64xf32>
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %t = tensor.dim %x, %c0 : tensor<?x4x64xf32>
+  %empty = tensor.empty(%t) : tensor<?xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%empty : tensor<?xf32>) -> tensor<?xf32>
+  %m = linalg.generic {indexing_maps = [#e3, #r3], iterator_types = ["parallel", "reduction", "reduction"]}
+      ins(%x : tensor<?x4x64xf32>) outs(%f : tensor<?xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %c = arith.addf %a, %out : f32
+    linalg.yield %c : f32
+  } -> tensor<?xf32>
+  %s = linalg.generic {indexing_maps = [#e3, #r3, #r3], iterator_types = ["parallel", "reduction", "reduction"]}
+      ins(%x, %m : tensor<?x4x64xf32>, tensor<?xf32>) outs(%f : tensor<?xf32>) {
+  ^bb0(%a: f32, %n: f32, %out: f32):
+    %d = arith.subf %a, %n : f32
+    %b = arith.mulf %d, %d : f32
+    %c = arith.addf %b, %out : f32
+    linalg.yield %c : f32
+  } -> tensor<?xf32>
+  %r = linalg.generic {indexing_maps = [#e3, #r3, #e3], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x, %s : tensor<?x4x64xf32>, tensor<?xf32>) outs(%y : tensor<?x4x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %v = arith.mulf %a, %b : f32
+    linalg.yield %v : f32
+  } -> tensor<?x4x64xf32>
+  return %r : tensor<?x4x64xf32>
+}

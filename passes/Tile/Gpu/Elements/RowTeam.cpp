@@ -43,7 +43,7 @@ Values RowTeam::forColumns(Value size, int64_t width, ValueRange carried,
                   });
   Values values(carried);
   for (int64_t first = 0; first < *known; first += stride) {
-    auto &[column, isInside] = columns[{*known, width, first}];
+    auto &[column, isInside] = columns[{b.getBlock(), *known, width, first}];
     if (!column) {
       column = b.add(b.mul(member, width), first);
       isInside = always;

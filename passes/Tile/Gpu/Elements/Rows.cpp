@@ -193,6 +193,12 @@ FailureOr<GpuGrid> RowsWriter::writeTeams(AffineExpr rows) {
 
 FailureOr<GpuGrid> RowsWriter::writeParts(AffineExpr rows) {
   int64_t partRows = tile.getRows(), part = tile.getColumns();
+  // Results may have different columns, and a part is one of the first's.
+  // Choosing never gives parts to several; tiles can be written by hand.
+  if (source.getNumResults() != 1)
+    return source.emitError("has parts of columns and ")
+           << source.getNumResults()
+           << " results; expected one result, or a tile of whole rows";
   Values sizes = getColumnSizes(0);
   Value size = b.index(1);
   AffineExpr columns = b.getAffineConstantExpr(1);

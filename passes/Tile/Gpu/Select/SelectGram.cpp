@@ -58,21 +58,37 @@ void SelectKernel::publishGram(ArrayRef<Product> products, Value keepsSums) {
     setOrZero(kFirstBit, product.firstBit);
     setOrZero(kCoverFrom, product.coverFrom);
 
-    // One thread for each group: enough for 2^18 tokens in tiles of 128 rows.
     Value rowTiles = b.ceilDiv(product.rows.count, gram.getRows());
-    Value numGroups = b.ceilDiv(rowTiles, kGroup), group = b.thread();
-    Value isMine = b.isLess(group, numGroups);
+    Value numGroups = b.ceilDiv(rowTiles, kGroup);
     auto table = static_cast<SelectArray>(int64_t(SelectArray::Groups) + i);
     if (product.isSearched)
       writeLimits(product, table, b.add(numGroups, 1), rowTiles);
-    Value tiles = b.ifElse(
-        isMine, [&] { return writeWidths(product, table, group, numGroups); },
-        [&] { return b.index(0); });
-    auto [before, total] = compact.scan(tiles);
-    b.ifThen(isMine,
-             [&, before = before] { rounds.write(before, table, group); });
-    b.ifThen(b.isEqual(group, 0),
-             [&, total = total] { rounds.write(total, table, numGroups); });
+    // A thread has a group at a time. Groups of 2^18 tokens, in tiles of 128
+    // rows, are one round.
+    Value total =
+        b.loop(b.index(0), numGroups, b.getThreads(), b.index(0),
+               [&](Value first, ValueRange carried) {
+                 Value next;
+                 rounds.loadHere([&] {
+                   Value group = b.add(first, b.thread());
+                   Value isMine = b.isLess(group, numGroups);
+                   Value tiles = b.ifElse(
+                       isMine,
+                       [&] {
+                         return writeWidths(product, table, group, numGroups);
+                       },
+                       [&] { return b.index(0); });
+                   auto [before, sum] = compact.scan(tiles);
+                   b.ifThen(isMine, [&, before = before] {
+                     rounds.write(b.add(carried[0], before), table, group);
+                   });
+                   next = b.add(carried[0], sum);
+                 });
+                 return GpuBuilder::Values{next};
+               })
+            .front();
+    b.ifThen(b.isEqual(b.thread(), 0),
+             [&] { rounds.write(total, table, numGroups); });
     rounds.set(config + kNumGroups, numGroups);
     rounds.set(config + kNumTiles, total);
     all = b.add(all, total);
