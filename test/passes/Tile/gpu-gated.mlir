@@ -25,7 +25,7 @@
 
 // 304 compute units; not more than 512 workgroups.
 // CHECK-DAG: #[[FEW:.*]] = affine_map<()[s0] -> (512)>
-// CHECK-DAG: #[[MANY:.*]] = affine_map<()[s0, s1, s2, s3] -> ((s3 ceildiv 128) * 2)>
+// CHECK-DAG: #[[MANY:.*]] = affine_map<()[s0, s1, s2, s3] -> ((s3 ceildiv 128 + 1) * 2)>
 // CHECK-LABEL: func.func private @one(
 // CHECK-SAME: %[[X:[a-z0-9]+]]: memref<1x4096xf16>, %[[V:[a-z0-9]+]]: memref<4096x256xf16>, %[[W:[a-z0-9]+]]: memref<16384x4096xf16>, %[[M:[a-z0-9]+]]: memref<16384x256xf16>
 // CHECK-SAME: gist.grid = [#[[FEW]]]
@@ -77,29 +77,32 @@ func.func private @one(%x: tensor<1x4096xf16>, %v: tensor<4096x256xf16>,
 #token = affine_map<(t, d) -> (t)>
 #all = affine_map<(t, d) -> (t, d)>
 
-// The rows of a tile are found by counting levels, the highest first; then come
-// M, which is one step deep, only where a row of the tile is closed, and the main
-// loop over W, only where one is open.
+// Every level has tiles of its own, so that there is one more of them than rows
+// need. Open gates are counted; a workgroup past the last tile ends. The others
+// look for their rows and have one product: of W, in a loop, or of M, which is one
+// iteration deep.
 // CHECK-LABEL: func.func private @many(
 // CHECK-SAME: %[[G:[a-z0-9]+]]: memref<?x64xf16>, %[[X:[a-z0-9]+]]: memref<?x256xf16>, %[[L:[a-z0-9]+]]: memref<?xi8>, %[[M:[a-z0-9]+]]: memref<256x64xf16>, %[[W:[a-z0-9]+]]: memref<256x256xf16>
 // CHECK-SAME: gist.grid = [#[[MANY]], #{{.*}}]
 // CHECK-SAME: instruction = mfma_32x32x8
 // CHECK: memref.load %[[L]]
+// CHECK: %[[NUMBER:.*]] = arith.cmpi slt, %block_id_x,
+// CHECK: scf.if %[[NUMBER]] {
 // CHECK: memref.load %[[L]]
-// CHECK: scf.if {{.*}} -> (
-// CHECK: %[[M]][
-// CHECK-NOT: scf.for
-// CHECK: amdgpu.mfma 32x32x8
-// CHECK-NOT: %[[W]][
-// CHECK: scf.if {{.*}} -> (
+// CHECK: %[[OPEN:.*]] = arith.cmpi eq, %[[LEVEL:.*]], %c1 : index
+// CHECK-NEXT: scf.if %[[OPEN]] {
+// CHECK-NOT: %[[M]][
 // CHECK: %[[W]][
 // CHECK: scf.for
 // CHECK: amdgpu.mfma 32x32x8
+// CHECK: %[[CLOSED:.*]] = arith.cmpi eq, %[[LEVEL]], %c0 : index
+// CHECK-NEXT: scf.if %[[CLOSED]] {
+// CHECK-NOT: %[[W]][
+// CHECK-NOT: scf.for
+// CHECK: %[[M]][
+// CHECK: amdgpu.mfma 32x32x8
 
-// On sm_90 every level has tiles of its own, so that there is one more of them
-// than rows need. Open gates are counted; a workgroup past the last tile ends.
-// The others look for their rows and have one product, of W or of M, with copies
-// on their way and instructions of four warps.
+// The same on sm_90, with copies on their way and instructions of four warps.
 // SM90-LABEL: func.func private @many(
 // SM90-SAME: %[[G:[a-z0-9]+]]: memref<?x64xf16>, %[[X:[a-z0-9]+]]: memref<?x256xf16>, %[[L:[a-z0-9]+]]: memref<?xi8>, %[[M:[a-z0-9]+]]: memref<256x64xf16>, %[[W:[a-z0-9]+]]: memref<256x256xf16>
 // SM90-SAME: gist.grid = [#[[MANY]], #{{[a-z0-9]+}}]

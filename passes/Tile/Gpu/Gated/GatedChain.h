@@ -32,9 +32,6 @@ struct GatedChain {
 /// The products of a kernel of kind gated_products, where it is one.
 std::optional<GatedChain> readGatedChain(mlir::func::FuncOp kernel);
 
-/// The kernel by instructions of four warps.
-mlir::FailureOr<GpuGrid> emitGatedWgmma(GpuKernel &kernel);
-
 } // namespace gist
 
 #endif // GIST_PASSES_TILE_GPU_GATED_GATEDCHAIN_H

@@ -1,4 +1,4 @@
-//===- GatedWgmma.cpp - Gated projections of many tokens, by wgmma --------===//
+//===- GatedTiles.cpp - Tiles of gated projections of many tokens ---------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,6 +18,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/Core/Compact.h"
+#include "passes/Tile/Gpu/Gated/Gated.h"
 #include "passes/Tile/Gpu/Gated/GatedChain.h"
 #include "passes/Tile/Gpu/Matmul/MatmulLoop.h"
 
@@ -38,9 +39,9 @@ static int64_t getTilesOfColumns(const GatedChain &chain, GpuProductAttr tile) {
 }
 
 namespace {
-class GatedWgmma {
+class GatedTiles {
 public:
-  GatedWgmma(GpuKernel &kernel, const GatedChain &chain)
+  GatedTiles(GpuKernel &kernel, const GatedChain &chain)
       : b(kernel.b), emitter(kernel.emitter), chain(chain),
         tile(kernel.getTile<GpuProductAttr>()), loop(b, tile),
         tokens(emitter.size(chain.links.back().product->getResult(0), 0)),
@@ -161,7 +162,7 @@ private:
 };
 } // namespace
 
-FailureOr<GpuGrid> gist::emitGatedWgmma(GpuKernel &kernel) {
+FailureOr<GpuGrid> gist::emitGatedProducts(GpuKernel &kernel) {
   std::optional<GatedChain> chain = readGatedChain(kernel.source);
   auto tile = kernel.getTile<GpuProductAttr>();
   FailureOr<AffineExpr> rows =
@@ -169,7 +170,7 @@ FailureOr<GpuGrid> gist::emitGatedWgmma(GpuKernel &kernel) {
   if (failed(rows))
     return chain->links.back().product.emitOpError(
         "has rows whose number does not follow from the kernel's arguments");
-  GatedWgmma(kernel, *chain).emit();
+  GatedTiles(kernel, *chain).emit();
   // Every level may end within a tile.
   return GpuGrid{(rows->ceilDiv(tile.getRows()) + (getNumLevels(*chain) - 1)) *
                      getTilesOfColumns(*chain, tile),
