@@ -29,6 +29,13 @@ class Memory:
         return np.full(shape, np.asarray(fill).astype(dtype), dtype), dynamic
 
 
+def make(text, target, *arguments):
+    """The memory of the one kernel in `text` for a call with `arguments`: control is
+    zero, and the rest NaN, so that what is read before it is written is seen."""
+    shapes = [() if isinstance(a, int) else a[0].shape for a in arguments]
+    return [m.make(0 if m.is_control else np.nan, *shapes) for m in ask(text, target)]
+
+
 @functools.lru_cache(maxsize=None)
 def ask(text, target, calls=1):
     """The memory of the one kernel in `text`, in order, when a function calls it so

@@ -53,6 +53,14 @@ func.func private @kernel(%q: {q}, %k: {k}, %v: {v}{f", %m: {m}" if mask else ""
 }}"""
 
 
+def call(text, *arguments):
+    """Calls the kernel, which leaves its words of control zero."""
+    memory = scratch.make(text, "gfx942", *arguments)
+    Kernels(text).call("kernel", *arguments, *memory)
+    for words, _ in memory[1:]:
+        assert not words.any()
+
+
 def run_dense(queries, keys, heads=4, kv_heads=2, size=64, words="causal", element="f16",
               value_size=None, mask=False, one=False, **reference):
     rng = np.random.default_rng(queries * 1009 + keys * 31 + size)
@@ -70,7 +78,7 @@ def run_dense(queries, keys, heads=4, kv_heads=2, size=64, words="causal", eleme
         reference["mask"][-1] = -np.inf  # sees nothing
         arguments.append((reference["mask"], [1] if one else [0, 1]))
     text = dense_text(heads, kv_heads, size, words, element, value_size, 1 if one else "?", mask)
-    Kernels(text).call("kernel", *arguments, first(out))
+    call(text, *arguments, first(out))
     want = attention(exact_q, exact_k, exact_v, causal="causal" in words, **reference)
     check(out, want, element)
 
@@ -131,6 +139,18 @@ def test_one_query(heads, kv_heads, size, keys):
     run_dense(1, keys, heads, kv_heads, size, one=True)
 
 
+@pytest.mark.parametrize("keys", [512, 513, 1300, 9 * 512 + 1])
+def test_one_query_in_parts(keys):
+    """Parts of 512 keys, which the workgroup that comes last puts together, up to
+    eight at once."""
+    run_dense(1, keys, 3, 1, 64, one=True)
+
+
+def test_one_query_of_few_keys_and_a_window():
+    """A window of more keys than a part has, and a head that is not filled."""
+    run_dense(1, 1400, 4, 2, 40, words="causal window 700 sinks 5", one=True, window=700, sinks=5)
+
+
 def test_large_scores_do_not_overflow():
     q = np.full((5, 1, 64), 60, np.float16)
     k = np.full((70, 1, 64), 60, np.float16)
@@ -176,7 +196,7 @@ func.func private @kernel(%q: {q}, %kc: {cache}, %vc: {cache}, %layer: index, %t
     queries_ = rng.standard_normal((queries, heads, size)).astype(np.float16)
     got = np.full((queries, heads * size), np.nan, np.float32)
     first = whole if queries == 1 else rows
-    Kernels(text).call("kernel", first(queries_), whole(kc), whole(vc), layer, total, first(got))
+    call(text, first(queries_), whole(kc), whole(vc), layer, total, first(got))
     want = attention(queries_, kc[layer, :total], vc[layer, :total])
     check(got.reshape(want.shape), want, "f32")
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import cluster_cache
+import scratch
 from gpu_kernels import Kernels, rows, whole
 from reference.cluster_cache import HeadCache
 
@@ -32,9 +33,11 @@ class Cache:
         self.wants = [dataclasses.replace(kind, keys=[], values=[], units=[], members=[])
                       for kind in kinds]
         text = cluster_cache.batched_text if batched else cluster_cache.kernels_text
-        self.many, self.one = (
-            Kernels(text(self.layout, len(kinds), group, width, element, block, queries))
-            for queries in ("?", 1))
+        texts = [text(self.layout, len(kinds), group, width, element, block, queries)
+                 for queries in ("?", 1)]
+        self.many, self.one = (Kernels(text) for text in texts)
+        # The last kernel of each.
+        self.attends = [text[text.index("func.func private @attend"):] for text in texts]
 
     def call(self, q, k, v, attend=True):
         size, table = len(k), whole(self.layout.table)
@@ -49,8 +52,11 @@ class Cache:
             want.append(k[:, h], v[:, h])
         if attend:
             got = np.full(q.shape, np.nan, q.dtype)
-            kernels.call("attend", wrap(q), table, self.done, self.layer, state[0], state[1],
-                         state[3], state[4], *own, wrap(got))
+            arguments = [wrap(q), table, self.done, self.layer, state[0], state[1], state[3],
+                         state[4], *own, wrap(got)]
+            self.memory = memory = scratch.make(self.attends[size == 1], "gfx942", *arguments)
+            kernels.call("attend", *arguments, *memory)
+            assert not any(words.any() for words, _ in memory[1:])  # for the next call
             for h, want in enumerate(self.wants):
                 for g in range(h * self.group, (h + 1) * self.group):
                     expected = want.attend(q[:, g], self.width**-0.5)
@@ -191,6 +197,23 @@ def test_ties(order):
     for begin in range(0, len(k), block):
         cache.call(None, k[begin:begin + block], v[begin:begin + block], attend=False)
     assert cache.wants[0].members == [[0, 2, 3, 4, 5, 6], [1, 7]]
+    cache.check()
+
+
+@pytest.mark.parametrize("width", [64, 136])
+def test_parts_of_keys(width):
+    """A head that sees all tokens beside one that sees few: the keys of its blocks of
+    queries are cut into parts. Heads of 136 are neither a tile's columns nor do
+    threads share their chunks evenly."""
+    rng = np.random.default_rng(width)
+    block, total, group = 32, 1190, 1
+    kinds = [HeadCache(None, block=block), HeadCache(20, sinks=4, capacity=4, block=block)]
+    q, k, v = draw(rng, total, kinds, group, width, "f16")
+    cache = Cache(kinds, total, block, width, group, batched=True)
+    for begin in range(0, total, block):
+        part = slice(begin, min(begin + block, total))
+        cache.call(q[part], k[part], v[part], attend=begin + block >= total)
+    assert np.isfinite(cache.memory[0][0][1]).any()  # a second part was handed in
     cache.check()
 
 

@@ -6,7 +6,29 @@
 // RUN: gist-opt %s "-gist-gpu-tile=target=sm_90" | FileCheck %s
 // RUN: gist-opt %s "-gist-gpu-tile=target=gfx942" | FileCheck %s --check-prefix=AMD
 
-// AMD-NOT: llvm.atomicrmw
+// gfx942 has no clusters of workgroups: each of up to 32 parts is one's. 304
+// compute units would do for more. 3 heads have 96 workgroups, and 32 x 9 x 32
+// pairs of columns, 4 numbers each; 8 heads have 256, and 32 x 32 x 64 pairs.
+// AMD-DAG: #[[FEW:.*]] = affine_map<()[{{.*}}] -> (96)>
+// AMD-DAG: #[[MANY:.*]] = affine_map<()[{{.*}}] -> (256)>
+// AMD-LABEL: func.func private @few(
+// AMD-SAME:  memref<36864xf32>, %{{[^:]*}}: memref<3xi32>
+// AMD-SAME:  gist.grid = [#[[FEW]]]
+// What a part leaves is written back by every wave before the part is counted,
+// and read by the last one after it has dropped what its caches hold. Eight parts
+// are read at once.
+// AMD:       vector.store %{{.*}} : memref<36864xf32>, vector<4xf32>
+// AMD:       llvm.fence syncscope("agent") release
+// AMD-NEXT:  gpu.barrier
+// AMD:       llvm.atomicrmw add {{.*}} syncscope("agent") monotonic
+// AMD:       gpu.barrier
+// AMD-NEXT:  llvm.fence syncscope("agent") acquire
+// AMD:       scf.for {{.*}} step %c8
+// AMD-COUNT-8: vector.load %{{.*}} : memref<36864xf32>, vector<4xf32>
+// AMD-NOT:   vector.load %{{.*}} : memref<36864xf32>
+// AMD-LABEL: func.func private @many(
+// AMD-SAME:  memref<262144xf32>, %{{[^:]*}}: memref<8xi32>
+// AMD-SAME:  gist.grid = [#[[MANY]]]
 // CHECK-DAG: #[[FEW:.*]] = affine_map<()[{{.*}}] -> (120)>
 // CHECK-DAG: #[[MANY:.*]] = affine_map<()[{{.*}}] -> (64)>
 

@@ -8,7 +8,7 @@
 // Two query heads share a KV head: 128 rows are 64 queries.
 // CHECK: #[[BLOCKS:.*]] = affine_map<()[s0, s1, s2, s3] -> ((s3 * 2) ceildiv 128)>
 // CHECK: #[[HEADS:.*]] = affine_map<()[s0, s1, s2, s3] -> (2)>
-// CHECK: #[[ONE:.*]] = affine_map<()[s0, s1] -> (2)>
+// CHECK: #[[ONE:.*]] = affine_map<()[s0, s1] -> (64)>
 // CHECK-LABEL: func.func private @attention(
 // CHECK-SAME: %[[Q:.*]]: memref<?x4x128xf16>, %[[K:.*]]: memref<?x2x128xf16>, %[[V:.*]]: memref<?x2x128xf16>
 // CHECK-SAME: gist.grid = [#[[BLOCKS]], #[[HEADS]]]
@@ -128,8 +128,8 @@ func.func private @attention(%q: tensor<?x4x128xf16>, %k: tensor<?x2x128xf16>, %
   return %r : tensor<?x4x128xf16>
 }
 
-// One query: a workgroup for the heads that share a KV head, whatever the
-// number of keys; no product by matrix instructions.
+// One query: for the heads that share a KV head as many workgroups as share keys
+// at most, 32, whatever the number of keys; no product by matrix instructions.
 // CHECK-LABEL: func.func private @one(
 // CHECK-SAME: gist.grid = [#[[ONE]]]
 // CHECK-SAME: gist.workgroup = array<i64: 512>

@@ -17,7 +17,7 @@
 // s0 is the number of tokens before, which no grid depends on.
 // CHECK-DAG: #[[HEADS:.*]] = affine_map<()[s0, s1, s2, s3] -> (3)>
 // CHECK-DAG: #[[BLOCKS:.*]] = affine_map<()[s0, s1, s2, s3] -> ((s3 * 3) ceildiv 128)>
-// CHECK-DAG: #[[ONE:.*]] = affine_map<()[s0, s1] -> (3)>
+// CHECK-DAG: #[[ONE:.*]] = affine_map<()[s0, s1] -> (96)>
 
 // One workgroup for each KV head.
 // CHECK-LABEL: func.func private @update(

@@ -11,6 +11,7 @@
 #include "passes/Tile/Gpu/Attention/AttentionSources.h"
 #include "passes/Tile/Gpu/Core/GpuAtomics.h"
 #include "passes/Tile/Gpu/Core/GridOrder.h"
+#include "passes/Tile/Gpu/Core/HandIn.h"
 
 #include <limits>
 
@@ -37,10 +38,21 @@ static constexpr int64_t kMaxClusters = 15;
 /// least: putting parts together takes as long as reading these.
 static constexpr int64_t kMaxParts = 8;
 static constexpr int64_t kKeysOfPart = 1024;
+/// The same for workgroups of gfx942, which have a part each: with heads of 64
+/// a workgroup reads 256 keys at once, so that one on its way hides another.
+static constexpr int64_t kMaxPartsOnAmd = 32;
+static constexpr int64_t kKeysOfPartOnAmd = 512;
+/// Parts that are read at once where they are put together: one after the other
+/// would each wait for memory.
+static constexpr int64_t kGathered = 8;
 /// Of a pair of columns: two outputs, the largest score and the sum.
 static constexpr int64_t kNumbersOfPair = 4;
 /// Neighbours that a thread finishes.
 static constexpr int64_t kWidth = 2;
+
+static bool hasClusters(const GpuInfo &gpu) {
+  return gpu.kind == GpuKind::Nvidia;
+}
 
 /// Of `group` query heads that share a KV head, those that a workgroup has.
 static int64_t getHeadsAtOnce(int64_t group) {
@@ -52,9 +64,10 @@ static int64_t getHeadsAtOnce(int64_t group) {
 
 int64_t gist::getDecodeParts(int64_t numHeads, int64_t kvHeads,
                              const GpuInfo &gpu) {
-  if (gpu.kind != GpuKind::Nvidia)
-    return 1;
   int64_t clusters = numHeads / getHeadsAtOnce(numHeads / kvHeads);
+  // One workgroup for a compute unit, of eight waves, keeps memory busy.
+  if (!hasClusters(gpu))
+    return std::clamp<int64_t>(gpu.computeUnits / clusters, 1, kMaxPartsOnAmd);
   return std::clamp<int64_t>(kMaxClusters / clusters, 1, kMaxParts);
 }
 
@@ -63,8 +76,52 @@ int64_t gist::getDecodeNumbers(int64_t numHeads, int64_t valueSize,
   return parts * numHeads * (valueSize / kWidth) * kNumbersOfPair;
 }
 
-int64_t gist::getDecodeWords(int64_t numHeads, int64_t kvHeads) {
-  return numHeads / getHeadsAtOnce(numHeads / kvHeads) * kSplit;
+int64_t gist::getDecodeWords(int64_t numHeads, int64_t kvHeads,
+                             const GpuInfo &gpu) {
+  return numHeads / getHeadsAtOnce(numHeads / kvHeads) *
+         (hasClusters(gpu) ? kSplit : 1);
+}
+
+KernelScratch gist::makeDecodeScratch(int64_t numHeads, int64_t kvHeads,
+                                      int64_t valueSize, const GpuInfo &gpu,
+                                      MLIRContext *context) {
+  KernelScratch scratch;
+  int64_t parts = getDecodeParts(numHeads, kvHeads, gpu);
+  if (parts == 1)
+    return scratch;
+  int64_t numbers = getDecodeNumbers(numHeads, valueSize, parts);
+  scratch.tensors.push_back(
+      {{getAffineConstantExpr(numbers, context)}, Float32Type::get(context)});
+  scratch.controlWords = getDecodeWords(numHeads, kvHeads, gpu);
+  scratch.leavesZero = true;
+  return scratch;
+}
+
+FailureOr<DecodeParts> gist::findDecodeParts(GpuKernel &kernel, Operation *op,
+                                             int64_t numHeads, int64_t kvHeads,
+                                             int64_t valueSize) {
+  func::FuncOp source = kernel.source;
+  unsigned last = source.getNumArguments() - 1;
+  DecodeParts parts;
+  if (!source.getArgAttr(last, kControlArgAttr))
+    return parts;
+  const GpuInfo &gpu = kernel.b.getGpu();
+  parts.count = getDecodeParts(numHeads, kvHeads, gpu);
+  int64_t numbers = getDecodeNumbers(numHeads, valueSize, parts.count);
+  Builder &b = kernel.b;
+  Type types[] = {RankedTensorType::get(numbers, b.getF32Type()),
+                  RankedTensorType::get(getDecodeWords(numHeads, kvHeads, gpu),
+                                        b.getI32Type())};
+  // Kernels may be written by hand; the types say whether both passes agree on
+  // the number of parts.
+  if (last < 1 || source.getArgumentTypes().take_back(2) != ArrayRef(types))
+    return op->emitOpError("expects scratch memory of ")
+           << types[0] << " and " << types[1] << " for " << parts.count
+           << " parts of the keys";
+  auto target = cast<func::FuncOp>(kernel.b.getBlock()->getParentOp());
+  parts.scratch = target.getArgument(last - 1);
+  parts.control = target.getArgument(last);
+  return parts;
 }
 
 DecodeAttention::DecodeAttention(ElementEmitter &emitter, Value query,
@@ -75,8 +132,7 @@ DecodeAttention::DecodeAttention(ElementEmitter &emitter, Value query,
       numHeads(cast<RankedTensorType>(query.getType()).getDimSize(1)),
       headSize(cast<RankedTensorType>(query.getType()).getDimSize(2)),
       valueSize(valueSize), group(numHeads / kvHeads),
-      heads(getHeadsAtOnce(group)),
-      split(b.getGpu().kind == GpuKind::Nvidia ? kSplit : 1),
+      heads(getHeadsAtOnce(group)), split(hasClusters(b.getGpu()) ? kSplit : 1),
       team(llvm::PowerOf2Ceil(std::max(headSize, valueSize) / kChunk)),
       waves(b.getThreads() / b.getGpu().waveSize), scale(scale * kLog2E),
       parts(parts) {
@@ -100,7 +156,8 @@ void DecodeAttention::emit(DecodeKeys &seen) {
   count = keys->getCount();
   if (parts.count == 1)
     return emitPart();
-  active = b.max(b.min(b.ceilDiv(count, kKeysOfPart), b.index(parts.count)),
+  int64_t keysOfPart = hasClusters(b.getGpu()) ? kKeysOfPart : kKeysOfPartOnAmd;
+  active = b.max(b.min(b.ceilDiv(count, keysOfPart), b.index(parts.count)),
                  b.index(1));
   waitForGrids(b);
   b.ifThen(b.isLess(part, active), [&] { emitPart(); });
@@ -142,6 +199,8 @@ Values DecodeAttention::start() {
   }
   // All teams read the query's own token, and the first has seen it.
   Value isFirst = b.both(b.isEqual(rank, 0), b.isLess(b.thread(), team));
+  if (active)
+    isFirst = b.both(isFirst, b.isEqual(part, 0));
   auto read = [&](bool isKey, int64_t size) {
     return readChunk(size, [&](Value at, int64_t width) {
       return keys->readOwn(isKey, at, width);
@@ -309,15 +368,23 @@ void DecodeAttention::leavePart(Value head, Value at, ValueRange all) {
           getPlaceOfPart(part, head, at));
 }
 
-Value DecodeAttention::isLastPart(Value slot) {
+Value DecodeAttention::isLastPart() {
+  Value word = b.add(b.mul(number, split), rank);
+  if (!hasClusters(b.getGpu())) {
+    Value isLast = isLastToArrive(b, parts.control, word, active);
+    // The next launch finds zeros.
+    b.ifThen(b.both(isLast, b.isEqual(b.thread(), 0)),
+             [&] { atomicWrite(b, b.i32(0), parts.control, word); });
+    return isLast;
+  }
+  Value slot = b.allocWorkgroup({1}, b.getI32Type());
   b.barrier();
   b.ifThen(b.isEqual(b.thread(), 0), [&] {
     Value last =
         arith::IndexCastOp::create(b, b.getI32Type(), b.sub(active, 1));
     // The last one leaves the word zero.
-    Value ticket =
-        atomicUpdate(b, LLVM::AtomicBinOp::uinc_wrap, last, parts.control,
-                     b.add(b.mul(number, split), rank), Order::Both);
+    Value ticket = atomicUpdate(b, LLVM::AtomicBinOp::uinc_wrap, last,
+                                parts.control, word, Order::Both);
     b.write(ticket, slot, b.index(0));
   });
   b.barrier();
@@ -328,13 +395,29 @@ Value DecodeAttention::isLastPart(Value slot) {
 Values DecodeAttention::gatherParts(Value head, Value at) {
   Values none = {b.f32(-kInfinity), b.f32(0),
                  b.constant(b.vectorOf(kWidth, b.getF32Type()), 0)};
-  return b.loop(b.index(0), active, 1, none, [&](Value i, ValueRange all) {
-    Value other =
-        b.read(parts.scratch, getPlaceOfPart(i, head, at), kNumbersOfPair);
-    return combine({all[0], b.extract(other, kWidth)},
-                   {all[1], b.extract(other, kWidth + 1)},
-                   {all[2], b.slice(other, 0, kWidth)});
-  });
+  int64_t together = hasClusters(b.getGpu()) ? 1 : kGathered;
+  return b.loop(
+      b.index(0), active, together, none, [&](Value first, ValueRange all) {
+        Values others, tops = {all[0]}, sums = {all[1]}, outs = {all[2]};
+        for (int64_t i = 0; i < together; ++i) {
+          Value number = b.add(first, i);
+          if (i > 0)
+            number = b.min(number, b.sub(active, 1));
+          others.push_back(b.read(
+              parts.scratch, getPlaceOfPart(number, head, at), kNumbersOfPair));
+        }
+        for (auto [i, other] : llvm::enumerate(others)) {
+          Value top = b.extract(other, kWidth);
+          if (i > 0)
+            top = b.select(
+                b.isLess(b.add(first, static_cast<int64_t>(i)), active), top,
+                b.f32(-kInfinity));
+          tops.push_back(top);
+          sums.push_back(b.extract(other, kWidth + 1));
+          outs.push_back(b.slice(other, 0, kWidth));
+        }
+        return combine(tops, sums, outs);
+      });
 }
 
 void DecodeAttention::emitResult(const Values &state) {
@@ -384,12 +467,30 @@ void DecodeAttention::emitResult(const Values &state) {
     return combine(waveTops, waveSums, outs);
   };
   int64_t threads = b.getThreads();
+  auto storeOrLeave = [&](Value head, Value at, const Values &all) {
+    if (!active)
+      return store(head, at, all[1], all[2]);
+    b.ifThen(b.isEqual(active, 1), [&] { store(head, at, all[1], all[2]); });
+    b.ifThen(b.isLess(b.index(1), active), [&] { leavePart(head, at, all); });
+  };
+  auto finishParts = [&] {
+    if (!active)
+      return;
+    b.ifThen(b.isLess(b.index(1), active), [&] {
+      b.ifThen(isLastPart(), [&] {
+        forEachPair(b.add(b.mul(rank, threads), b.thread()), threads * split,
+                    [&](Value head, Value at) {
+                      Values all = gatherParts(head, at);
+                      store(head, at, all[1], all[2]);
+                    });
+      });
+    });
+  };
   if (split == 1) {
     forEachPair(b.thread(), threads, [&](Value head, Value at) {
-      Values all = combineWaves(head, at);
-      store(head, at, all[1], all[2]);
+      storeOrLeave(head, at, combineWaves(head, at));
     });
-    return;
+    return finishParts();
   }
 
   Value part = b.allocWorkgroup({heads, valueSize}, b.getF32Type());
@@ -415,25 +516,8 @@ void DecodeAttention::emitResult(const Values &state) {
                   partSums.push_back(b.extract(both, 1));
                   outs.push_back(readRemote(part, {head, at}, i, kWidth));
                 }
-                Values all = combine(partTops, partSums, outs);
-                if (!active)
-                  return store(head, at, all[1], all[2]);
-                b.ifThen(b.isEqual(active, 1),
-                         [&] { store(head, at, all[1], all[2]); });
-                b.ifThen(b.isLess(b.index(1), active),
-                         [&] { leavePart(head, at, all); });
+                storeOrLeave(head, at, combine(partTops, partSums, outs));
               });
   meet(); // Memory that others read is there until they have.
-  if (!active)
-    return;
-  Value slot = b.allocWorkgroup({1}, b.getI32Type());
-  b.ifThen(b.isLess(b.index(1), active), [&] {
-    b.ifThen(isLastPart(slot), [&] {
-      forEachPair(b.add(b.mul(rank, threads), b.thread()), threads * split,
-                  [&](Value head, Value at) {
-                    Values all = gatherParts(head, at);
-                    store(head, at, all[1], all[2]);
-                  });
-    });
-  });
+  finishParts();
 }

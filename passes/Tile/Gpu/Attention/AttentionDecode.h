@@ -12,7 +12,8 @@
 // workgroup memory. On sm_90 several workgroups share the keys and read each
 // other's workgroup memory in the end. Where these are too few for the card and
 // keys are many, several such clusters have a part of the keys each: the one
-// that is done last adds up what the others have left in global memory.
+// that is done last adds up what the others have left in global memory. gfx942
+// has no such clusters: there each part is one workgroup's.
 //
 // Where keys lie is left to the callers.
 //
@@ -21,7 +22,7 @@
 #ifndef GIST_PASSES_TILE_GPU_ATTENTION_ATTENTIONDECODE_H
 #define GIST_PASSES_TILE_GPU_ATTENTION_ATTENTIONDECODE_H
 
-#include "passes/Tile/Gpu/Elements/ElementEmitter.h"
+#include "passes/Tile/Gpu/Elements/GpuKernel.h"
 
 namespace gist {
 
@@ -58,7 +59,18 @@ struct DecodeParts {
 /// words that they need for that.
 int64_t getDecodeParts(int64_t numHeads, int64_t kvHeads, const GpuInfo &gpu);
 int64_t getDecodeNumbers(int64_t numHeads, int64_t valueSize, int64_t parts);
-int64_t getDecodeWords(int64_t numHeads, int64_t kvHeads);
+int64_t getDecodeWords(int64_t numHeads, int64_t kvHeads, const GpuInfo &gpu);
+
+/// That memory, for -gist-add-scratch; nothing where one part is enough.
+KernelScratch makeDecodeScratch(int64_t numHeads, int64_t kvHeads,
+                                int64_t valueSize, const GpuInfo &gpu,
+                                mlir::MLIRContext *context);
+/// The same memory in a kernel that has it: its last two destinations. A kernel
+/// without it has all keys in one part. `op` gets the error.
+mlir::FailureOr<DecodeParts> findDecodeParts(GpuKernel &kernel,
+                                             mlir::Operation *op,
+                                             int64_t numHeads, int64_t kvHeads,
+                                             int64_t valueSize);
 
 /// The code of one workgroup, which has some of the query heads that share a KV
 /// head.
@@ -103,8 +115,7 @@ private:
   /// What this workgroup has of a pair of columns, for the others.
   void leavePart(Value head, Value at, mlir::ValueRange all);
   /// Whether this workgroup is the last of those that share its columns.
-  /// `slot` is a word of workgroup memory.
-  Value isLastPart(Value slot);
+  Value isLastPart();
   /// The parts of a pair of columns together.
   Values gatherParts(Value head, Value at);
   Value getPlaceOfPart(Value part, Value head, Value at);

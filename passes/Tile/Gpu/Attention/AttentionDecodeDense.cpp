@@ -66,60 +66,22 @@ FailureOr<KernelScratch> gist::getDecodeScratch(func::FuncOp kernel) {
           kTargetAttr);
   if (!target || !isGpuAttention(op) || !isDecodeAttention(op))
     return scratch;
-  int64_t numHeads = op.getQuery().getType().getDimSize(1);
-  int64_t kvHeads = op.getKey().getType().getDimSize(1);
-  int64_t parts =
-      getDecodeParts(numHeads, kvHeads, *getGpuInfo(target.getName()));
-  if (parts == 1)
-    return scratch;
-  MLIRContext *context = kernel.getContext();
-  int64_t numbers =
-      getDecodeNumbers(numHeads, op.getValue().getType().getDimSize(2), parts);
-  scratch.tensors.push_back(
-      {{getAffineConstantExpr(numbers, context)}, Float32Type::get(context)});
-  scratch.controlWords = getDecodeWords(numHeads, kvHeads);
-  scratch.leavesZero = true;
-  return scratch;
-}
-
-/// The memory that -gist-add-scratch has given the kernel: its last two
-/// destinations. A kernel without it has all keys in one part.
-static FailureOr<DecodeParts> findParts(GpuKernel &kernel, AttentionOp op) {
-  func::FuncOp source = kernel.source;
-  unsigned last = source.getNumArguments() - 1;
-  DecodeParts parts;
-  if (!source.getArgAttr(last, kControlArgAttr))
-    return parts;
-  int64_t numHeads = op.getQuery().getType().getDimSize(1);
-  int64_t kvHeads = op.getKey().getType().getDimSize(1);
-  parts.count = getDecodeParts(numHeads, kvHeads, kernel.b.getGpu());
-  int64_t numbers = getDecodeNumbers(
-      numHeads, op.getValue().getType().getDimSize(2), parts.count);
-  Builder &b = kernel.b;
-  Type types[] = {
-      RankedTensorType::get(numbers, b.getF32Type()),
-      RankedTensorType::get(getDecodeWords(numHeads, kvHeads), b.getI32Type())};
-  // Kernels may be written by hand; the types say whether both passes agree on
-  // the number of parts.
-  if (last < 1 || source.getArgumentTypes().take_back(2) != ArrayRef(types))
-    return op.emitOpError("expects scratch memory of ")
-           << types[0] << " and " << types[1] << " for " << parts.count
-           << " parts of the keys";
-  auto target = cast<func::FuncOp>(kernel.b.getBlock()->getParentOp());
-  parts.scratch = target.getArgument(last - 1);
-  parts.control = target.getArgument(last);
-  return parts;
+  return makeDecodeScratch(op.getQuery().getType().getDimSize(1),
+                           op.getKey().getType().getDimSize(1),
+                           op.getValue().getType().getDimSize(2),
+                           *getGpuInfo(target.getName()), kernel.getContext());
 }
 
 FailureOr<GpuGrid> gist::emitDecodeAttention(GpuKernel &kernel,
                                              AttentionOp op) {
-  FailureOr<DecodeParts> parts = findParts(kernel, op);
+  int64_t kvHeads = op.getKey().getType().getDimSize(1);
+  int64_t valueSize = op.getValue().getType().getDimSize(2);
+  FailureOr<DecodeParts> parts = findDecodeParts(
+      kernel, op, op.getQuery().getType().getDimSize(1), kvHeads, valueSize);
   if (failed(parts))
     return failure();
-  int64_t kvHeads = op.getKey().getType().getDimSize(1);
   DecodeAttention attention(kernel.emitter, op.getQuery(), op.getOutput(),
-                            kvHeads, op.getValue().getType().getDimSize(2),
-                            op.getEffectiveScale(), *parts);
+                            kvHeads, valueSize, op.getEffectiveScale(), *parts);
   DenseKeys keys(kernel.emitter, op, attention.getKvHead());
   attention.emit(keys);
   if (kernel.emitter.hasFailed())

@@ -66,7 +66,3 @@ Value AttentionLoop::emitInverse(Value sum) {
       arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, b.f32(0));
   return b.select(isNone, b.f32(0), arith::DivFOp::create(b, b.f32(1), sum));
 }
-
-AttentionLoop::Values AttentionLoop::merge(Values, ValueRange) {
-  llvm_unreachable("asked for only where there are parts");
-}

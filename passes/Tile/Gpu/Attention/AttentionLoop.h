@@ -110,9 +110,8 @@ public:
   /// What they have after the keys of `steps`.
   virtual Values run(Values state, KeySteps &steps, const RowSource &keySource,
                      const RowSource &valueSource) = 0;
-  /// What rows have that have seen the keys of both states. Loops by
-  /// instructions of four warps can do that.
-  virtual Values merge(Values state, mlir::ValueRange other);
+  /// What rows have that have seen the keys of both states.
+  virtual Values merge(Values state, mlir::ValueRange other) = 0;
   /// Divides the outputs by the sums: what rows have seen, zeros for a row that
   /// has seen nothing.
   virtual void finish(Values &state) = 0;

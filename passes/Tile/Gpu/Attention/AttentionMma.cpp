@@ -329,9 +329,10 @@ Values MmaAttention::runStaged(Values state, Value count) {
                        loadValues(sourceRows.drop_front(chunks.size() - 1)));
     return chunks;
   };
-  // Chunks of this thread and the bias: this loop is taken only where there is
-  // one (see isPipelined). It expects that threads divide the chunks evenly.
-  size_t numKeys = keys * depth / keyTile.getChunk() / b.getThreads() + 1;
+  // Chunks of this thread, as distribute() counts them, and the bias: this loop
+  // is taken only where there is one (see isPipelined).
+  size_t numKeys =
+      llvm::divideCeil(keys * depth / keyTile.getChunk(), b.getThreads()) + 1;
   llvm::append_range(state, load(zero, findRows(zero)));
   size_t numChunks = state.size() - numStates;
   llvm::append_range(state, findRows(getNext(zero, 1)));
@@ -385,6 +386,36 @@ Values MmaAttention::runAsync(Values state, Value count) {
     return next;
   });
   state.truncate(numStates);
+  return state;
+}
+
+Values MmaAttention::merge(Values state, ValueRange others) {
+  Values other(others);
+  for (int64_t tile = 0; tile < rowTiles; ++tile) {
+    Values factors, otherFactors;
+    for (int64_t row = 0; row < mma.getLaneRows(); ++row) {
+      Value &top = getTop(state, tile, row);
+      Value otherTop = getTop(other, tile, row);
+      Value highest = getLarger(top, otherTop);
+      // Neither has seen a key: any finite number will do for -infinity.
+      Value isNone = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ,
+                                           highest, b.f32(-kInfinity));
+      Value base = arith::MulFOp::create(b, b.select(isNone, b.f32(0), highest),
+                                         b.f32(-factor));
+      factors.push_back(emitPower(b.fma(top, b.f32(factor), base)));
+      otherFactors.push_back(emitPower(b.fma(otherTop, b.f32(factor), base)));
+      top = highest;
+      Value &sum = getSum(state, tile, row);
+      sum = b.fma(getSum(other, tile, row), otherFactors.back(),
+                  arith::MulFOp::create(b, sum, factors.back()));
+    }
+    Value all = spread(factors), otherAll = spread(otherFactors);
+    for (int64_t column = 0; column < outTiles; ++column) {
+      Value &out = getOut(state, tile, column);
+      out = b.fma(getOut(other, tile, column), otherAll,
+                  arith::MulFOp::create(b, out, all));
+    }
+  }
   return state;
 }
 

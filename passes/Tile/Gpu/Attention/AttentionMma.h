@@ -29,6 +29,7 @@ public:
   Values getStart() override;
   Values run(Values state, KeySteps &steps, const RowSource &keySource,
              const RowSource &valueSource) override;
+  Values merge(Values state, mlir::ValueRange other) override;
   void finish(Values &state) override;
   void
   emitOutputs(Values &state,

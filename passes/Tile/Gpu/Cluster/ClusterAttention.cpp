@@ -362,10 +362,14 @@ static bool isOneQuery(ClusterAttentionOp op) {
 
 static FailureOr<GpuGrid> emitOneQuery(GpuKernel &kernel,
                                        ClusterAttentionOp op) {
+  int64_t kvHeads = op.getHeads().getType().getDimSize(1);
+  int64_t valueSize = op.getValues().getType().getDimSize(1);
+  FailureOr<DecodeParts> parts = findDecodeParts(
+      kernel, op, op.getQuery().getType().getDimSize(1), kvHeads, valueSize);
+  if (failed(parts))
+    return failure();
   DecodeAttention attention(kernel.emitter, op.getQuery(), op.getOutput(),
-                            op.getHeads().getType().getDimSize(1),
-                            op.getValues().getType().getDimSize(1),
-                            op.getEffectiveScale());
+                            kvHeads, valueSize, op.getEffectiveScale(), *parts);
   CacheKeys keys(kernel.emitter, op, attention.getKvHead());
   attention.emit(keys);
   return GpuGrid{kernel.b.getAffineConstantExpr(attention.getWorkgroups())};

@@ -7,12 +7,12 @@
 
 #include "passes/Tile/Gpu/Cluster/ClusterParts.h"
 #include "passes/Target/Info/ModuleTarget.h"
+#include "passes/Tile/Gpu/Attention/AttentionDecode.h"
 #include "passes/Tile/Gpu/Cluster/ClusterCache.h"
 #include "passes/Tile/Gpu/Core/GpuAtomics.h"
 
 using namespace mlir;
 using namespace gist;
-using arith::CmpIPredicate;
 
 /// Steps that a part has at least: fewer do not pay for starting a workgroup
 /// and for putting parts together.
@@ -20,8 +20,8 @@ static constexpr int64_t kLeastSteps = 16;
 /// Parts of a block of queries, at most: more take more memory. A call that has
 /// workgroups for so many rounds has no parts.
 static constexpr int64_t kMostParts = 4, kManyRounds = 2;
-/// Numbers of a row beside its outputs.
-static constexpr int64_t kRowWords = 8;
+/// Numbers of a row beside its outputs, and what outputs are filled up to.
+static constexpr int64_t kRowWords = 8, kFragmentColumns = 32;
 /// Parts are cut so that a place has this many of them.
 static constexpr int64_t kPartsOfPlace = 3;
 
@@ -61,10 +61,17 @@ FailureOr<KernelScratch> gist::getClusterScratch(func::FuncOp kernel) {
   const GpuInfo *gpu = getGpuTarget(kernel->getParentOfType<ModuleOp>());
   if (!gpu)
     return failure();
+  GpuTileInterface chosen = selectClusterAttentionTile(op, *gpu);
+  // On sm_90 a cluster of workgroups has the keys of one query.
+  if (isa<GpuDecodeAttr>(chosen) && gpu->kind == GpuKind::Amd)
+    return makeDecodeScratch(op.getQuery().getType().getDimSize(1),
+                             op.getHeads().getType().getDimSize(1),
+                             op.getValues().getType().getDimSize(1), *gpu,
+                             kernel.getContext());
   // The update comes first where the call's tokens are in the cache: nobody
   // asks for speed there.
-  auto tile = dyn_cast<GpuAttentionAttr>(selectClusterAttentionTile(op, *gpu));
-  if (!tile || tile.getInstruction() != Instruction::Wgmma64x128x16 ||
+  auto tile = dyn_cast<GpuAttentionAttr>(chosen);
+  if (!tile || tile.getInstruction() == Instruction::Mma16x8x16 ||
       op.getOwn().empty())
     return scratch;
   FailureOr<SmallVector<AffineExpr>> sizes =
@@ -78,9 +85,12 @@ FailureOr<KernelScratch> gist::getClusterScratch(func::FuncOp kernel) {
       kvHeads;
   if (most >= kManyRounds * getAttentionPlaces(op, tile, *gpu))
     return scratch;
-  // What two threads have of a row: twice its largest score and its sum, and
-  // its outputs. Sizes are polynomials, so blocks are not rounded up.
-  int64_t words = kRowWords + op.getValues().getType().getDimSize(1);
+  // What threads have of a row: each its largest score and its sum, and all of
+  // them its outputs, filled up to whole fragments. Sizes are polynomials, so
+  // blocks are not rounded up.
+  int64_t words =
+      kRowWords +
+      llvm::alignTo(op.getValues().getType().getDimSize(1), kFragmentColumns);
   MLIRContext *context = kernel.getContext();
   scratch.tensors.push_back(
       {{getAffineConstantExpr(kMostParts, context),
@@ -106,10 +116,8 @@ ClusterParts::ClusterParts(GpuBuilder &b, Value memory, Value control)
     : b(b), memory(memory), control(control),
       most(cast<MemRefType>(memory.getType()).getDimSize(0)) {}
 
-Value ClusterParts::getPlace(size_t numStates, size_t i) {
-  int64_t threads = b.getThreads();
-  Value first = b.mul(item, static_cast<int64_t>(numStates) * threads);
-  return b.add(b.add(first, b.thread()), static_cast<int64_t>(i) * threads);
+HandedIn ClusterParts::getPlace(Value number, TypeRange state) {
+  return {memory, number, b.mul(item, countNumbers(state) * b.getThreads())};
 }
 
 //===----------------------------------------------------------------------===//
@@ -131,23 +139,6 @@ void ClusterParts::begin(Value item, Value part, Value steps, Value mean) {
   end = b.add(first, each);
 }
 
-Value ClusterParts::handIn(ValueRange state) {
-  for (auto [i, number] : llvm::enumerate(state))
-    b.write(number, memory, {part, getPlace(state.size(), i)});
-  releaseFence(b);
-  b.barrier();
-  Value slot = b.allocWorkgroup({1}, b.getI32Type());
-  b.ifThen(b.isEqual(b.thread(), 0), [&] {
-    Value before = atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), control,
-                                item, Order::Both);
-    b.write(before, slot, b.index(0));
-  });
-  b.barrier();
-  acquireFence(b);
-  return b.compare(CmpIPredicate::eq, b.readNumber(slot, b.index(0)),
-                   b.sub(count, 1));
-}
-
 void ClusterParts::finish(AttentionLoop &loop, Values state,
                           function_ref<void(Values &)> emit) {
   Value isWhole = b.isEqual(count, 1);
@@ -156,20 +147,21 @@ void ClusterParts::finish(AttentionLoop &loop, Values state,
       [&]() -> Value {
         return arith::ConstantIntOp::create(b, b.getI1Type(), 1);
       },
-      [&] { return handIn(state); });
+      [&] {
+        writeState(b, getPlace(part, ValueRange(state).getTypes()), state);
+        return isLastToArrive(b, control, item, count);
+      });
   b.ifThen(isLast, [&] {
     Values all = loop.getStart();
     for (auto [own, start] : llvm::zip_equal(state, all))
       start = b.select(isWhole, own, start);
     Value parts = b.select(isWhole, b.index(0), count);
-    all = b.loop(b.index(0), parts, 1, all,
-                 [&](Value number, ValueRange carried) {
-                   Values other;
-                   for (size_t i = 0; i < carried.size(); ++i)
-                     other.push_back(
-                         b.read(memory, {number, getPlace(carried.size(), i)}));
-                   return loop.merge(Values(carried), other);
-                 });
+    all = b.loop(
+        b.index(0), parts, 1, all, [&](Value number, ValueRange carried) {
+          TypeRange types = carried.getTypes();
+          return loop.merge(Values(carried),
+                            readState(b, getPlace(number, types), types));
+        });
     // The next launch finds zeros.
     b.ifThen(b.both(b.isEqual(b.thread(), 0), b.negate(isWhole)),
              [&] { atomicWrite(b, b.i32(0), control, item); });

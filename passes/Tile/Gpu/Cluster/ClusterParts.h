@@ -19,6 +19,7 @@
 
 #include "dialect/GistClusterOps.h"
 #include "passes/Tile/Gpu/Attention/AttentionLoop.h"
+#include "passes/Tile/Gpu/Core/HandIn.h"
 #include "passes/Tile/Gpu/Elements/GpuKernel.h"
 
 namespace gist {
@@ -84,10 +85,8 @@ public:
 private:
   ClusterParts(GpuBuilder &b, Value memory, Value control);
 
-  /// Where number `i` of this thread lies, of a state of so many.
-  Value getPlace(size_t numStates, size_t i);
-  /// Keeps what this part has found; whether it is the last to do so.
-  Value handIn(mlir::ValueRange state);
+  /// Where part `number` of the block leaves its state.
+  HandedIn getPlace(Value number, mlir::TypeRange state);
 
   GpuBuilder &b;
   Value memory;  ///< parts x numbers of all blocks of queries
