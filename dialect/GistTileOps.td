@@ -49,6 +49,10 @@ def Gist_TileProductOp : Gist_TileOp<"product", [
     column j of the first half of y, and column 2j + 1 that of the second one;
     rows of `w` are read in the same order.
 
+    Workgroups may share the k of a tile. The body then has two more arguments,
+    the first step along k that is this workgroup's and how many steps it has,
+    and yields what these add to the tile.
+
     ```mlir
     %y = gist.tile_product ins(%x, %w : tensor<?x576xf16>, tensor<192x576xf16>)
         outs(%e : tensor<?x192xf32>) workgroup [128, 64] waves [2, 2] {
@@ -68,7 +72,8 @@ def Gist_TileProductOp : Gist_TileOp<"product", [
       * (C2) the destination is M x N.
       * (C3) `workgroup` and `waves` are two positive numbers each, and waves
         divide the workgroup's tile.
-      * (C4) the body has two index arguments and yields the workgroup's tile.
+      * (C4) the body has two or four index arguments and yields the
+        workgroup's tile.
       * (C5) ops of the body read `x` from the first argument on, `w` from the
         second on, and nothing else.
       * (C6) `paired` needs an even N.
@@ -94,6 +99,8 @@ def Gist_TileProductOp : Gist_TileOp<"product", [
     /// First row and column of the workgroup's tile.
     ::mlir::BlockArgument getRow() { return getBody().getArgument(0); }
     ::mlir::BlockArgument getColumn() { return getBody().getArgument(1); }
+    /// Whether workgroups share the k of a tile.
+    bool sharesSteps() { return getBody().getNumArguments() > 2; }
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;

@@ -109,11 +109,13 @@ static std::pair<Value, Value> getSource(Operation *op) {
 
 LogicalResult TileProductOp::verifyRegions() {
   Block &block = getBody().front();
-  if (block.getNumArguments() != 2 ||
+  if ((block.getNumArguments() != 2 && block.getNumArguments() != 4) ||
       llvm::any_of(block.getArgumentTypes(),
                    [](Type type) { return !type.isIndex(); })) // (C4)
     return emitOpError("expects a body with two index arguments: the first row "
-                       "and column of the workgroup's tile");
+                       "and column of the workgroup's tile; and two more where "
+                       "workgroups share k: the first step and the number of "
+                       "steps");
   auto yield = dyn_cast<TileYieldOp>(block.getTerminator());
   auto expected =
       VectorType::get(getWorkgroup(), Float32Type::get(getContext()));

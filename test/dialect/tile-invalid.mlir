@@ -41,7 +41,7 @@ func.func @product_c3(%x: tensor<?x64xf16>, %w: tensor<96x64xf16>, %e: tensor<?x
 // -----
 
 func.func @product_c4_arguments(%x: tensor<?x64xf16>, %w: tensor<96x64xf16>, %e: tensor<?x96xf32>) {
-  // expected-error @+1 {{expects a body with two index arguments: the first row and column of the workgroup's tile}}
+  // expected-error @+1 {{expects a body with two index arguments: the first row and column of the workgroup's tile; and two more where workgroups share k: the first step and the number of steps}}
   %p = gist.tile_product ins(%x, %w : tensor<?x64xf16>, tensor<96x64xf16>) outs(%e : tensor<?x96xf32>)
       workgroup [128, 64] waves [2, 2] {
   ^bb0(%row: index):

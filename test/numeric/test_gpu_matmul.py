@@ -7,6 +7,7 @@ in memory, and the simulator reports whatever is read outside of them."""
 import numpy as np
 import pytest
 
+import scratch
 from gpu_kernels import Kernels, rows, simulator, whole
 from reference.quantization import dequantize
 
@@ -154,6 +155,36 @@ TILES = {
     "16x16x16": tile([32, 64], 64, [1, 2], instruction="mfma_16x16x16"),
     "wide": tile([128, 128], 32, [2, 2]),
 }
+
+
+@pytest.mark.parametrize("blocks", [None, "q8_0"])
+@pytest.mark.parametrize("m", [3, 70])
+def test_parts(m, blocks, unaligned):
+    """512 along k are two parts of four steps each. The last workgroup of a tile adds
+    them up and goes on with what follows the product."""
+    n, k = 70, 512
+    rng = np.random.default_rng(m)
+    x, r = draw(rng, m, k), rng.standard_normal((m, n)).astype(np.float32)
+    bias = rng.standard_normal(n).astype(np.float32)
+    if blocks:
+        size, values, _ = BLOCKS[blocks]
+        w = random_blocks(rng, blocks, n, k)
+        text = product(n, k, blocks=(blocks, k // values, size), bias=True)
+        exact = dequantize(w, blocks).astype(np.float64)
+    else:
+        w, exact = convert(draw(rng, n, k) / 16, "f16")
+        text = product(n, k, w="f16", bias=True)
+    y = np.full((m, n), np.nan, np.float32)
+    arguments = [rows(x), whole(w), whole(bias), rows(r), rows(y)]
+    memory = scratch.make(text, "gfx942", *arguments)
+    # Two workgroups on each of 304 compute units, with a tile of 64 x 64 each.
+    assert [array.shape for array, _ in memory] == [(608, 4096), (608,)]
+    Kernels(text).call("product", *arguments, *memory)
+    check(y, np.tanh(x.astype(np.float64) @ exact.T + bias) + r)
+    assert not memory[1][0].any()  # for the next call
+    tiles = -(-m // 64) * 2
+    assert np.isfinite(memory[0][0][:2 * tiles]).any(1).all()  # all parts were handed in
+    assert np.isnan(memory[0][0][2 * tiles:]).all()
 
 
 @pytest.mark.parametrize("name", TILES)

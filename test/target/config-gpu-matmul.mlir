@@ -23,6 +23,36 @@ func.func private @wide(%x: tensor<?x4096xf32>, %w: tensor<16384x4096xf16>, %y: 
   return %p : tensor<?x16384xf32>
 }
 
+// Wide, but few tiles of 128x256 for 304 compute units at 512 rows, 48 of them, and
+// 18 steps are too few to share: the model of costs prefers many small tiles.
+// AMD-LABEL: @shallow
+// AMD-SAME:    #gist.gpu_product<rows = 64, columns = 64, depth = 64, waves = [2, 2], stages = 2, instruction = mfma_32x32x8, element = f16
+// NVIDIA-LABEL: @shallow
+// NVIDIA-SAME: instruction = wgmma_64x128x16
+func.func private @shallow(%x: tensor<?x576xf16>, %w: tensor<3072x576xf16>, %y: tensor<?x3072xf32>)
+    -> tensor<?x3072xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%y : tensor<?x3072xf32>) -> tensor<?x3072xf32>
+  %p = linalg.matmul indexing_maps = [#x, #w, #y]
+      ins(%x, %w : tensor<?x576xf16>, tensor<3072x576xf16>)
+      outs(%z : tensor<?x3072xf32>) -> tensor<?x3072xf32>
+  return %p : tensor<?x3072xf32>
+}
+
+// As few tiles, 64, but long: k is shared instead (gpu-product-parts.mlir).
+// AMD-LABEL: @deep
+// AMD-SAME:    #gist.gpu_product<rows = 128, columns = 256, depth = 32,
+// NVIDIA-LABEL: @deep
+func.func private @deep(%x: tensor<?x14336xf16>, %w: tensor<4096x14336xf16>, %y: tensor<?x4096xf32>)
+    -> tensor<?x4096xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%y : tensor<?x4096xf32>) -> tensor<?x4096xf32>
+  %p = linalg.matmul indexing_maps = [#x, #w, #y]
+      ins(%x, %w : tensor<?x14336xf16>, tensor<4096x14336xf16>)
+      outs(%z : tensor<?x4096xf32>) -> tensor<?x4096xf32>
+  return %p : tensor<?x4096xf32>
+}
+
 // Narrow, and a weight of bf16.
 // AMD-LABEL: @narrow
 // AMD-SAME:    #gist.gpu_product<rows = 64, columns = 64, depth = 64, waves = [2, 2], stages = 2, instruction = mfma_32x32x8, element = bf16

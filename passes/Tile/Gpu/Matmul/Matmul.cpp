@@ -9,6 +9,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/Kernel/ColumnHalves.h"
 #include "passes/Kernel/Kernels.h"
+#include "passes/Tile/Gpu/Matmul/ProductParts.h"
 
 using namespace mlir;
 using namespace gist;
@@ -55,8 +56,10 @@ MatmulResult::MatmulResult(ElementEmitter &emitter, Operation *op, int64_t tile)
     : emitter(emitter), b(emitter.getBuilder()), product(op->getResult(0)),
       rows(emitter.size(product, 0)),
       columns(cast<RankedTensorType>(product.getType()).getDimSize(1)),
-      checked(columns % tile != 0),
-      numResults(op->getParentOfType<func::FuncOp>().getNumResults()) {
+      checked(columns % tile != 0), numResults(0) {
+  // Scratch memory is a result too, and is not what follows the product.
+  auto kernel = op->getParentOfType<func::FuncOp>();
+  numResults = kernel.getNumResults() - getKernelAttr(kernel).getScratch();
   if (isPaired(op))
     halves = *getColumnHalves(product);
 }
@@ -196,4 +199,5 @@ const GpuKernelEntry gist::kGpuMatmulKernel = {
       return product ? emitGemv(kernel, product) : emitDefinition(kernel);
     },
     .verify = verifyTile,
+    .scratch = getProductScratch,
 };

@@ -8,6 +8,7 @@
 #include "passes/Tile/Gpu/Core/Wgmma.h"
 #include "passes/Tile/Gpu/Matmul/Matmul.h"
 #include "passes/Tile/Gpu/Matmul/ProductCost.h"
+#include "passes/Tile/Gpu/Matmul/ProductParts.h"
 
 using namespace mlir;
 using namespace gist;
@@ -20,6 +21,9 @@ struct MatmulTile {
   int64_t maxRows, minColumns;
   int64_t rows, columns, depth, waves[2], stages;
   Instruction instruction;
+  /// On gfx942, the part of a main loop's time in which the matrix unit works
+  /// (docs/performance/gfx942.md).
+  double share = 0;
 };
 } // namespace
 
@@ -62,10 +66,37 @@ static constexpr MatmulTile kTiles[] = {
      32,
      {2, 2},
      2,
-     Instruction::Mfma32x32x8},
+     Instruction::Mfma32x32x8,
+     .77},
     // Narrow results: smaller tiles, so that there are enough of them.
-    {GpuKind::Amd, kAny, 0, 64, 64, 64, {2, 2}, 2, Instruction::Mfma32x32x8},
+    {GpuKind::Amd,
+     kAny,
+     0,
+     64,
+     64,
+     64,
+     {2, 2},
+     2,
+     Instruction::Mfma32x32x8,
+     .3},
 };
+
+/// How much cheaper by the model of costs small tiles have to be to be taken
+/// for wide results: the model was not compared with a card.
+static constexpr double kClearlyCheaper = .8;
+
+/// Whether the last row of the table is clearly cheaper than `tile`.
+static bool isNarrowCheaper(const MatmulTile &tile, RankedTensorType x,
+                            RankedTensorType w, const GpuInfo &gpu) {
+  const MatmulTile &narrow = kTiles[std::size(kTiles) - 1];
+  if (tile.share == 0 || tile.share == narrow.share)
+    return false;
+  auto getCost = [&](const MatmulTile &cut) {
+    return getProductCut(x, w, {cut.rows, cut.columns}, cut.depth, cut.stages)
+        .getCost(cut.share, gpu);
+  };
+  return getCost(narrow) < kClearlyCheaper * getCost(tile);
+}
 
 /// Rows of x up to which every row of W is multiplied as it is read.
 static constexpr int64_t kGemvRows = 8;
@@ -152,7 +183,9 @@ GpuTileInterface gist::selectMatmulTile(linalg::LinalgOp product,
         element, gpu);
   for (const MatmulTile &tile : kTiles)
     if (tile.kind == gpu.kind && columns >= tile.minColumns &&
-        (tile.maxRows == kAny || (areRowsKnown && rows <= tile.maxRows)))
+        (tile.maxRows == kAny || (areRowsKnown && rows <= tile.maxRows)) &&
+        !isNarrowCheaper(tile, cast<RankedTensorType>(left.getType()), weight,
+                         gpu))
       return GpuProductAttr::get(context, tile.rows, tile.columns, tile.depth,
                                  tile.waves, tile.stages, tile.instruction,
                                  element);

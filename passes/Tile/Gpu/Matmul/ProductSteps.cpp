@@ -71,7 +71,14 @@ private:
   /// k of a step; of the last one for those past it, as something must be
   /// there to load.
   Value getDepth(Value step) {
-    return b.mul(b.min(step, b.index(steps - 1)), depth);
+    step = b.min(step, b.sub(getCount(), 1));
+    if (product.firstStep)
+      step = b.add(product.firstStep, step);
+    return b.mul(step, depth);
+  }
+  /// The steps of this workgroup.
+  Value getCount() {
+    return product.numSteps ? product.numSteps : b.index(steps);
   }
   /// What a stage of a buffer is in registers, with numbers of `element`.
   static VectorType getTileType(Value buffer, Type element) {
@@ -170,15 +177,15 @@ Value StepWriter::writeWaveSteps(Value sums) {
   // Two steps at once where what is loaded is there beside what was: a loop
   // would move one to the registers of the other, and wait for it.
   int64_t together = isTwoAhead ? 2 : 1, rest = steps % together;
-  carried = b.loop(b.index(0), b.index(steps - rest), together, carried,
+  carried = b.loop(b.index(0), b.sub(getCount(), rest), together, carried,
                    [&](Value step, ValueRange carried) {
                      Values values(carried);
                      for (int64_t i = 0; i < together; ++i)
                        values = writeStep(b.add(step, i), values);
                      return values;
                    });
-  for (int64_t step = steps - rest; step < steps; ++step)
-    carried = writeStep(b.index(step), carried);
+  for (int64_t step = 0; step < rest; ++step)
+    carried = writeStep(b.add(b.sub(getCount(), rest), step), carried);
   return carried.back();
 }
 

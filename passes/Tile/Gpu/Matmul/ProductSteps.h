@@ -29,6 +29,9 @@ struct ProductSteps {
 
   Side x, w;
   Instruction instruction;
+  /// Where workgroups share k: the first step of this one, and how many it has;
+  /// null for all. There is a last odd step where all steps together have one.
+  mlir::Value firstStep = {}, numSteps = {};
 };
 
 /// Writes the steps at `b`, and returns `sums` with the product added: a vector

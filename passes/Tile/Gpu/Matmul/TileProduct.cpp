@@ -12,6 +12,7 @@
 
 #include "passes/Kernel/ColumnHalves.h"
 #include "passes/Tile/Gpu/Matmul/LowerTileOps.h"
+#include "passes/Tile/Gpu/Matmul/ProductParts.h"
 #include "passes/Tile/Gpu/Matmul/ProductSteps.h"
 
 using namespace mlir;
@@ -52,6 +53,14 @@ FailureOr<TileProductOp> gist::tileProduct(linalg::LinalgOp product,
   auto [isCopiedX, isCopiedW] = findCopied(product, tile, gpu);
   Value x = product.getDpsInputs()[0], w = product.getDpsInputs()[1];
   auto start = product.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+  FailureOr<int64_t> parts = getPartsOfKernel(
+      kernel,
+      getProductCut(cast<RankedTensorType>(x.getType()),
+                    cast<RankedTensorType>(w.getType()), tile.getShape(),
+                    tile.getDepth(), tile.getStages()),
+      gpu);
+  if (failed(parts))
+    return failure();
 
   // Ops on tiles do not depend on the number of threads; one wave is any
   // number.
@@ -65,6 +74,11 @@ FailureOr<TileProductOp> gist::tileProduct(linalg::LinalgOp product,
   Block *body = b.createBlock(&op.getBody());
   Value row = body->addArgument(b.getIndexType(), b.getLoc());
   Value column = body->addArgument(b.getIndexType(), b.getLoc());
+  Value firstStep, numSteps;
+  if (*parts > 1) {
+    firstStep = body->addArgument(b.getIndexType(), b.getLoc());
+    numSteps = body->addArgument(b.getIndexType(), b.getLoc());
+  }
   auto makeBuffer = [&](int64_t rows) {
     return SharedTile(b, tile.getStages(), rows, tile.getDepth(),
                       tile.getElement())
@@ -76,7 +90,9 @@ FailureOr<TileProductOp> gist::tileProduct(linalg::LinalgOp product,
   sums = writeSteps(b,
                     {{x, row, bufferX, isCopiedX},
                      {w, column, bufferW, isCopiedW},
-                     tile.getInstruction()},
+                     tile.getInstruction(),
+                     firstStep,
+                     numSteps},
                     sums);
   TileYieldOp::create(b, sums);
   product->getResult(0).replaceAllUsesWith(op.getResult());
@@ -94,9 +110,12 @@ namespace {
 class ProductKernel {
 public:
   ProductKernel(GpuKernel &kernel, TileProductOp product)
-      : b(kernel.b), emitter(kernel.emitter), product(product), lowering(b) {}
+      : kernel(kernel), b(kernel.b), emitter(kernel.emitter), product(product),
+        lowering(b) {}
 
   LogicalResult emit();
+  /// Workgroups that share the k of a tile.
+  int64_t getParts() const { return parts; }
 
 private:
   /// The instruction, where all products of the body have the same.
@@ -112,10 +131,12 @@ private:
     return SharedTile(lowering.getNumber(buffer));
   }
 
+  GpuKernel &kernel;
   GpuBuilder &b;
   ElementEmitter &emitter;
   TileProductOp product;
   TileLowering lowering;
+  int64_t parts = 1;
 };
 } // namespace
 
@@ -245,18 +266,50 @@ LogicalResult ProductKernel::emit() {
   lowering.map(product.getRow(), row);
   lowering.map(product.getColumn(), column);
   auto yield = cast<TileYieldOp>(product.getBody().front().getTerminator());
-  if (failed(lowering.takeConstants(product.getBody())) ||
-      failed(lowering.lower(yield->getBlock()->without_terminator())))
+  auto store = [&](const Values &sums) {
+    if (wave)
+      wave->store(
+          result, sums, [&](Value place) { return b.add(row, place); }, column);
+    else
+      wgmma->store(result, sums, row, column);
+  };
+  auto lower = [&](function_ref<void(const Values &)> finish) -> LogicalResult {
+    if (failed(lowering.takeConstants(product.getBody())) ||
+        failed(lowering.lower(yield->getBlock()->without_terminator())))
+      return failure();
+    if (!lowering.hasSums(yield.getSums()))
+      return yield.emitOpError("expects sums of products, or zeros");
+    finish(lowering.getSums(yield.getSums()));
+    return success();
+  };
+  if (!product.sharesSteps())
+    return lower(store);
+
+  auto bufferType = cast<MemRefType>(bufferX.getType());
+  ProductCut cut = getProductCut(
+      product.getX().getType(), product.getW().getType(), workgroup,
+      bufferType.getDimSize(2), bufferType.getDimSize(0));
+  FailureOr<int64_t> count = getPartsOfKernel(kernel.source, cut, b.getGpu());
+  if (failed(count))
     return failure();
-  if (!lowering.hasSums(yield.getSums()))
-    return yield.emitOpError("expects sums of products, or zeros");
-  Values sums = lowering.getSums(yield.getSums());
-  if (wave)
-    wave->store(
-        result, sums, [&](Value place) { return b.add(row, place); }, column);
-  else
-    wgmma->store(result, sums, row, column);
-  return success();
+  if (*count == 1)
+    return product.emitOpError("shares its steps and has no memory for that");
+  parts = *count;
+  int64_t perRow = llvm::divideCeil(columns, workgroup[1]);
+  Value numRows = emitter.size(product.getResult(), 0);
+  Value tile = b.add(b.mul(b.div(row, workgroup[0]), perRow),
+                     b.div(column, workgroup[1]));
+  ProductParts shared(kernel, cut, parts, tile,
+                      b.mul(b.ceilDiv(numRows, workgroup[0]), perRow));
+  lowering.map(product.getBody().getArgument(2), shared.getFirstStep());
+  lowering.map(product.getBody().getArgument(3), shared.getNumSteps());
+  LogicalResult lowered = success();
+  b.ifThen(shared.isThere(), [&] {
+    lowered = lower([&](const Values &sums) {
+      shared.finish(sums, tileX.getBuffer(), store);
+    });
+  });
+  return lowered;
 }
 
 FailureOr<GpuGrid> gist::emitTileProduct(GpuKernel &kernel,
@@ -266,10 +319,14 @@ FailureOr<GpuGrid> gist::emitTileProduct(GpuKernel &kernel,
   if (failed(rows))
     return product.emitOpError(
         "has rows whose number does not follow from the kernel's arguments");
-  if (failed(ProductKernel(kernel, product).emit()))
+  ProductKernel code(kernel, product);
+  if (failed(code.emit()))
     return failure();
   MatmulGrid grid(product, product.getWorkgroup());
-  return GpuGrid{
-      rows->ceilDiv(product.getWorkgroup()[0]) * grid.getPerRow(),
-      getAffineConstantExpr(grid.getAlongY(), kernel.source.getContext())};
+  MLIRContext *context = kernel.source.getContext();
+  GpuGrid sizes = {rows->ceilDiv(product.getWorkgroup()[0]) * grid.getPerRow(),
+                   getAffineConstantExpr(grid.getAlongY(), context)};
+  if (code.getParts() > 1)
+    sizes.push_back(getAffineConstantExpr(code.getParts(), context));
+  return sizes;
 }
