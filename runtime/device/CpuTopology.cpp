@@ -1,4 +1,4 @@
-//===- CpuTopology.cpp - Which CPUs share a core --------------------------===//
+//===- CpuTopology.cpp - Which CPUs share cores and memory ----------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,7 +8,9 @@
 #include "runtime/device/CpuTopology.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
+#include <map>
 #include <sched.h>
 
 using namespace gist;
@@ -82,4 +84,97 @@ std::vector<int> gist::placeThreads(const CpuTopology &topology,
   if (!topology.hasHyperThreads() || threads > topology.cores.size())
     return {};
   return topology.firstOfEachCore();
+}
+
+std::vector<std::vector<int>> gist::readNodes(const std::vector<int> &cpus,
+                                              const std::string &folder) {
+  // By number: the file system lists them in any order.
+  std::map<int, std::vector<int>> found;
+  std::error_code error;
+  std::vector<int> numbers;
+  for (std::filesystem::directory_iterator it(folder, error), end;
+       !error && it != end; it.increment(error)) {
+    std::string name = it->path().filename().string();
+    if (name.size() > 4 && name.compare(0, 4, "node") == 0 &&
+        name.find_first_not_of("0123456789", 4) == std::string::npos &&
+        name.size() < 10)
+      numbers.push_back(std::stoi(name.substr(4)));
+  }
+  std::sort(numbers.begin(), numbers.end());
+  for (int cpu : cpus) {
+    auto has = [&](int number) {
+      std::ifstream file(folder + "/node" + std::to_string(number) +
+                         "/cpulist");
+      return contains(file, cpu);
+    };
+    auto at = std::find_if(numbers.begin(), numbers.end(), has);
+    // Where nobody says, as in some containers, all memory is equally near.
+    found[at != numbers.end() ? *at
+          : !numbers.empty()  ? numbers.front()
+                              : 0]
+        .push_back(cpu);
+  }
+  std::vector<std::vector<int>> nodes;
+  for (auto &[number, members] : found)
+    nodes.push_back(std::move(members));
+  return nodes;
+}
+
+/// The cores of `topology` whose first CPU is one of these.
+static CpuTopology coresOfNode(const CpuTopology &topology,
+                               const std::vector<int> &cpus) {
+  CpuTopology part;
+  for (const std::vector<int> &core : topology.cores)
+    if (std::find(cpus.begin(), cpus.end(), core.front()) != cpus.end())
+      part.cores.push_back(core);
+  return part;
+}
+
+ThreadPlaces gist::placeOnNodes(const CpuTopology &topology,
+                                std::vector<std::vector<int>> nodes,
+                                unsigned threads, int caller) {
+  if (nodes.size() < 2)
+    return {{{0, threads}}, {placeThreads(topology, threads)}};
+  // The caller's first, then those with the most cores: few nodes are enough.
+  std::vector<CpuTopology> parts;
+  for (const std::vector<int> &node : nodes)
+    parts.push_back(coresOfNode(topology, node));
+  auto hasCaller = [&](const CpuTopology &part) {
+    return std::any_of(part.cores.begin(), part.cores.end(),
+                       [&](const std::vector<int> &core) {
+                         return std::find(core.begin(), core.end(), caller) !=
+                                core.end();
+                       });
+  };
+  std::sort(parts.begin(), parts.end(),
+            [&](const CpuTopology &a, const CpuTopology &b) {
+              if (hasCaller(a) != hasCaller(b))
+                return hasCaller(a);
+              if (a.cores.size() != b.cores.size())
+                return a.cores.size() > b.cores.size();
+              return a.cores < b.cores;
+            });
+  size_t used = 0, cores = 0;
+  while (used < parts.size() && (cores < threads || used == 0))
+    cores += parts[used++].cores.size();
+  ThreadPlaces places;
+  unsigned begin = 0;
+  for (size_t i = 0; i < used; ++i) {
+    // In proportion to the cores; the last one takes what is left.
+    size_t size = parts[i].cores.size();
+    unsigned left = threads - begin;
+    unsigned count =
+        i + 1 == used
+            ? left
+            : static_cast<unsigned>((left * size + cores - 1) / cores);
+    cores -= size;
+    places.nodes.push_back({begin, begin + count});
+    begin += count;
+    std::vector<int> cpus;
+    for (const std::vector<int> &core : parts[i].cores)
+      cpus.insert(cpus.end(), core.begin(),
+                  count > size ? core.end() : core.begin() + 1);
+    places.cpus.push_back(std::move(cpus));
+  }
+  return places;
 }

@@ -21,8 +21,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
+#include <unistd.h>
 
 using namespace gist;
 
@@ -40,22 +42,20 @@ public:
   CommandList list;
 };
 
-/// A counter of its own cache line, since all threads write it.
-struct alignas(64) TaskCounter {
-  std::atomic<uint64_t> next = 0;
-};
-
 /// What the threads share while they run one list.
 struct ListRun {
   ListRun(const CommandList &list, unsigned threads,
+          const std::vector<NodeThreads> &nodes,
           std::vector<TaskCounter> &counters, std::vector<CommandTime> *times)
       : list(list), code(static_cast<const CpuCode &>(*list.code)),
-        threads(threads), counters(counters), times(times), barrier(threads) {}
+        threads(threads), nodes(nodes), counters(counters), times(times),
+        barrier(threads) {}
 
   const CommandList &list;
   const CpuCode &code;
   unsigned threads;
-  std::vector<TaskCounter> &counters;
+  const std::vector<NodeThreads> &nodes;
+  std::vector<TaskCounter> &counters; ///< for each command and node
   std::vector<CommandTime> *times;
   SpinBarrier barrier;
   /// The longest that a thread wanted to run and could not, in nanoseconds.
@@ -64,8 +64,10 @@ struct ListRun {
 
 class DeviceCpu final : public Device {
 public:
-  DeviceCpu(unsigned threads, const std::vector<int> &cpus)
-      : pool(threads, cpus), governor(pool.size()) {}
+  DeviceCpu(unsigned threads, ThreadPlaces places)
+      : places(std::move(places)),
+        pool(threads, [this](unsigned thread) { return cpusOf(thread); }),
+        governor(pool.size()) {}
 
   DeviceInfo info() const override;
   Status supports(const TargetSpec &target) const override;
@@ -84,10 +86,7 @@ public:
     std::memcpy(to, toPointer(from), size);
     return {};
   }
-  Status clear(DeviceAddress at, uint64_t size) override {
-    std::memset(toPointer(at), 0, size);
-    return {};
-  }
+  Status clear(DeviceAddress at, uint64_t size) override;
   const void *hostPointer(DeviceAddress at) const override {
     return toPointer(at);
   }
@@ -112,9 +111,17 @@ protected:
   }
 
 private:
+  std::vector<int> cpusOf(unsigned thread) const {
+    size_t node = 0;
+    while (node + 1 < places.nodes.size() && places.nodes[node].end <= thread)
+      ++node;
+    return places.cpus[node];
+  }
+
+  ThreadPlaces places; ///< before the pool, which asks for it
   ThreadPool pool;
   ThreadGovernor governor;
-  std::vector<TaskCounter> counters; ///< one per command, grown as needed
+  std::vector<TaskCounter> counters; ///< grown as needed
 };
 
 } // namespace
@@ -174,6 +181,23 @@ Status DeviceCpu::allocate(uint64_t size, DeviceMemory &result) {
   return {};
 }
 
+Status DeviceCpu::clear(DeviceAddress at, uint64_t size) {
+  // With several nodes, whole pages are given back: they are zero when they are
+  // touched next, and then belong to the node of the thread that does.
+  constexpr uint64_t kLeast = 1 << 20;
+  uint64_t page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  uint64_t begin = (at + page - 1) / page * page;
+  uint64_t end = (at + size) / page * page;
+  if (places.nodes.size() > 1 && size >= kLeast && begin < end &&
+      ::madvise(toPointer(begin), end - begin, MADV_DONTNEED) == 0) {
+    std::memset(toPointer(at), 0, begin - at);
+    std::memset(toPointer(end), 0, at + size - end);
+    return {};
+  }
+  std::memset(toPointer(at), 0, size);
+  return {};
+}
+
 Status DeviceCpu::loadCode(const ModuleSpec &spec, uint32_t target, Bytes code,
                            std::unique_ptr<DeviceCode> &result) {
   GIST_TRY(supports(spec.targets[target])
@@ -185,30 +209,19 @@ Status DeviceCpu::loadCode(const ModuleSpec &spec, uint32_t target, Bytes code,
 }
 
 /// Runs tasks of one command until none is left.
-static void runTasks(ListRun &run, size_t number) {
+static void runTasks(ListRun &run, size_t number, unsigned thread) {
   const BoundCommand &command = run.list.commands[number];
   CpuCode::Kernel kernel = run.code.kernel(command.kernel);
   const uint64_t *args = run.list.args.data() + command.firstArg;
   uint64_t width = command.grid[0], height = command.grid[1];
   uint64_t total = width * height * command.grid[2];
-  // Threads take a part of what is left, ever smaller: few visits to the shared
-  // counter, and all finish together.
-  constexpr uint64_t kMaxPiece = 64;
-  std::atomic<uint64_t> &next = run.counters[number].next;
-  uint64_t begin = next.load(std::memory_order_relaxed);
-  while (begin < total) {
-    uint64_t piece = std::clamp<uint64_t>(
-        (total - begin) / (uint64_t{2} * run.threads), 1, kMaxPiece);
-    uint64_t end = begin + piece;
-    if (!next.compare_exchange_weak(begin, end, std::memory_order_relaxed))
-      continue;
-    for (uint64_t task = begin; task < end; ++task)
-      // The first dimension of the grid runs fastest.
-      kernel(args, static_cast<int64_t>(task % width),
-             static_cast<int64_t>(task / width % height),
-             static_cast<int64_t>(task / (width * height)));
-    begin = next.load(std::memory_order_relaxed);
-  }
+  takeTasksOfNodes(total, run.nodes, &run.counters[number * run.nodes.size()],
+                   thread, run.threads, [&](uint64_t task) {
+                     // The first dimension of the grid runs fastest.
+                     kernel(args, static_cast<int64_t>(task % width),
+                            static_cast<int64_t>(task / width % height),
+                            static_cast<int64_t>(task / (width * height)));
+                   });
 }
 
 static int64_t now() {
@@ -246,7 +259,7 @@ static void runCommands(ListRun &run, unsigned thread) {
       if (i != 0)
         (*run.times)[i - 1].end = time;
     }
-    runTasks(run, i);
+    runTasks(run, i, thread);
   }
   if (run.times) {
     run.barrier.arriveAndWait();
@@ -275,15 +288,16 @@ static void runList(void *context, unsigned thread) {
 
 Status DeviceCpu::submit(const CommandList &list,
                          std::vector<CommandTime> *times) {
-  if (counters.size() < list.commands.size())
-    counters = std::vector<TaskCounter>(list.commands.size());
-  for (size_t i = 0; i < list.commands.size(); ++i)
+  size_t numCounters = list.commands.size() * places.nodes.size();
+  if (counters.size() < numCounters)
+    counters = std::vector<TaskCounter>(numCounters);
+  for (size_t i = 0; i < numCounters; ++i)
     counters[i].next.store(0, std::memory_order_relaxed);
   if (times)
     times->assign(list.commands.size(), {});
   // The stores above need no order of their own: pool.run() publishes them to
   // the threads with its release of the new generation.
-  ListRun run(list, governor.threads(), counters, times);
+  ListRun run(list, governor.threads(), places.nodes, counters, times);
   int64_t begin = now();
   pool.run(runList, &run, run.threads);
   int64_t end = now();
@@ -298,12 +312,14 @@ Status gist::openCpuDevice(const DeviceOptions &options,
     return Status::error(Code::BadArgument,
                          "%u threads were asked for; at most %u are allowed",
                          options.threads, kMaxThreads);
-  CpuTopology topology = readTopology(allowedCpus());
+  std::vector<int> cpus = allowedCpus();
+  CpuTopology topology = readTopology(cpus);
   // A thread for each core of the affinity mask.
   size_t cores = std::clamp<size_t>(topology.cores.size(), 1, kMaxThreads);
   unsigned threads =
       options.threads != 0 ? options.threads : static_cast<unsigned>(cores);
-  result =
-      std::make_unique<DeviceCpu>(threads, placeThreads(topology, threads));
+  result = std::make_unique<DeviceCpu>(
+      threads,
+      placeOnNodes(topology, readNodes(cpus), threads, ::sched_getcpu()));
   return {};
 }

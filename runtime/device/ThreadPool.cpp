@@ -48,14 +48,18 @@ static void stayOn(const std::vector<int> &cpus) {
   ::sched_setaffinity(0, sizeof(set), &set);
 }
 
-ThreadPool::ThreadPool(unsigned threads, const std::vector<int> &cpus) {
+ThreadPool::ThreadPool(unsigned threads, const std::vector<int> &cpus)
+    : ThreadPool(threads, [&](unsigned) { return cpus; }) {}
+
+ThreadPool::ThreadPool(
+    unsigned threads, const std::function<std::vector<int>(unsigned)> &cpusOf) {
   workers.reserve(threads - 1);
   awake.store(threads, std::memory_order_relaxed);
   try {
     for (unsigned i = 1; i < threads; ++i)
       // The list is copied: the constructor may return before the thread has
       // read it.
-      workers.emplace_back([this, i, cpus] {
+      workers.emplace_back([this, i, cpus = cpusOf(i)] {
         stayOn(cpus);
         work(i);
       });

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -26,6 +27,9 @@ public:
   /// refuses to start one. All but the caller, which belongs to somebody else,
   /// stay on `cpus` if any are given.
   explicit ThreadPool(unsigned threads, const std::vector<int> &cpus = {});
+  /// The same with CPUs of its own for each thread.
+  ThreadPool(unsigned threads,
+             const std::function<std::vector<int>(unsigned thread)> &cpusOf);
   ~ThreadPool();
   ThreadPool(const ThreadPool &) = delete;
   ThreadPool &operator=(const ThreadPool &) = delete;

@@ -1,4 +1,4 @@
-//===- CpuTopologyTest.cpp - Which CPUs share a core ----------------------===//
+//===- CpuTopologyTest.cpp - Which CPUs share cores and memory ------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -32,6 +32,11 @@ protected:
         folder / ("cpu" + std::to_string(cpu)) / "topology";
     std::filesystem::create_directories(place);
     std::ofstream(place / "thread_siblings_list") << siblings << "\n";
+  }
+  void addNode(int node, const std::string &cpus) {
+    std::filesystem::path place = folder / ("node" + std::to_string(node));
+    std::filesystem::create_directories(place);
+    std::ofstream(place / "cpulist") << cpus << "\n";
   }
   CpuTopology read(const std::vector<int> &cpus) {
     return readTopology(cpus, folder.string());
@@ -93,4 +98,133 @@ TEST_F(CpuTopologyTest, PoolStaysOnItsCpus) {
   EXPECT_EQ(seen[0], allowed);
   EXPECT_EQ(seen[1], (std::vector<int>{allowed.back()}));
   EXPECT_EQ(seen[2], (std::vector<int>{allowed.back()}));
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+// Files as on a server with two sockets: a list of ranges for each node, in a
+// folder that has other files as well.
+TEST_F(CpuTopologyTest, FindsNodes) {
+  addNode(0, "0-1,4-5");
+  addNode(10, "");
+  addNode(2, "2-3,6-7");
+  std::ofstream(folder / "node3") << "not a folder\n";
+  std::ofstream(folder / "online") << "0,2,10\n";
+  auto nodes = [&](const std::vector<int> &cpus) {
+    return readNodes(cpus, folder.string());
+  };
+  EXPECT_EQ(nodes({0, 1, 2, 3, 4, 5, 6, 7}),
+            (Cores{{0, 1, 4, 5}, {2, 3, 6, 7}}));
+  // Only what the process may use counts, and what nobody names is somewhere.
+  EXPECT_EQ(nodes({3, 7}), (Cores{{3, 7}}));
+  EXPECT_EQ(nodes({2, 99}), (Cores{{99}, {2}}));
+  EXPECT_EQ(readNodes({0, 3}, (folder / "missing").string()), (Cores{{0, 3}}));
+  EXPECT_TRUE(nodes({}).empty());
+}
+
+namespace {
+/// Two nodes of two cores with two threads each: CPU c and c + 4 share a core,
+/// cores 0 and 1 are on the first node.
+const CpuTopology kTwoNodes = {{{0, 4}, {1, 5}, {2, 6}, {3, 7}}};
+const Cores kNodes = {{0, 1, 4, 5}, {2, 3, 6, 7}};
+
+std::vector<std::pair<unsigned, unsigned>> rangesOf(const ThreadPlaces &p) {
+  std::vector<std::pair<unsigned, unsigned>> ranges;
+  for (NodeThreads node : p.nodes)
+    ranges.emplace_back(node.begin, node.end);
+  return ranges;
+}
+using Ranges = std::vector<std::pair<unsigned, unsigned>>;
+} // namespace
+
+// As few nodes as have a core for each thread, the caller's first.
+TEST_F(CpuTopologyTest, PlacesOnNodes) {
+  ThreadPlaces two = placeOnNodes(kTwoNodes, kNodes, 2, /*caller=*/0);
+  EXPECT_EQ(rangesOf(two), (Ranges{{0, 2}}));
+  EXPECT_EQ(two.cpus, (Cores{{0, 1}}));
+  ThreadPlaces other = placeOnNodes(kTwoNodes, kNodes, 2, /*caller=*/7);
+  EXPECT_EQ(other.cpus, (Cores{{2, 3}}));
+  ThreadPlaces four = placeOnNodes(kTwoNodes, kNodes, 4, /*caller=*/6);
+  EXPECT_EQ(rangesOf(four), (Ranges{{0, 2}, {2, 4}}));
+  EXPECT_EQ(four.cpus, (Cores{{2, 3}, {0, 1}}));
+  // More than there are cores: all hyper-threads of the node.
+  ThreadPlaces seven = placeOnNodes(kTwoNodes, kNodes, 7, /*caller=*/0);
+  EXPECT_EQ(rangesOf(seven), (Ranges{{0, 4}, {4, 7}}));
+  EXPECT_EQ(seven.cpus, (Cores{{0, 4, 1, 5}, {2, 6, 3, 7}}));
+  // One node is what it was without nodes.
+  ThreadPlaces one = placeOnNodes({{{0}, {1}}}, {{0, 1}}, 2, /*caller=*/1);
+  EXPECT_EQ(rangesOf(one), (Ranges{{0, 2}}));
+  EXPECT_EQ(one.cpus, (Cores{{}}));
+}
+
+// A big and a small node share threads in proportion.
+TEST_F(CpuTopologyTest, PlacesInProportion) {
+  CpuTopology topology;
+  Cores nodes(2);
+  for (int cpu = 0; cpu < 64; ++cpu) {
+    topology.cores.push_back({cpu});
+    nodes[cpu < 48 ? 0 : 1].push_back(cpu);
+  }
+  EXPECT_EQ(rangesOf(placeOnNodes(topology, nodes, 64, 0)),
+            (Ranges{{0, 48}, {48, 64}}));
+  EXPECT_EQ(rangesOf(placeOnNodes(topology, nodes, 64, 50)),
+            (Ranges{{0, 16}, {16, 64}}));
+  EXPECT_EQ(rangesOf(placeOnNodes(topology, nodes, 48, 0)), (Ranges{{0, 48}}));
+}
+
+// Nodes share all tasks out, also where fewer threads run than there are.
+TEST(NodeTasksTest, CoversAllTasks) {
+  std::vector<NodeThreads> nodes = {{0, 3}, {3, 4}, {4, 8}};
+  for (unsigned threads : {1u, 2u, 3u, 4u, 7u, 8u})
+    for (uint64_t total : {0ull, 1ull, 7ull, 1000ull, 1ull << 62}) {
+      uint64_t end = 0;
+      for (NodeThreads node : nodes) {
+        TaskRange range = tasksOfNode(total, node, threads);
+        EXPECT_EQ(range.begin, end);
+        EXPECT_LE(range.begin, range.end);
+        end = range.end;
+      }
+      EXPECT_EQ(end, total);
+    }
+  // Three of eight threads begin with three eighths.
+  EXPECT_EQ(tasksOfNode(1000, nodes[0], 8).end, 375u);
+}
+
+// Every task runs once, whichever thread takes it. A single thread does the
+// work of all nodes, its own first.
+TEST(NodeTasksTest, RunsEachTaskOnce) {
+  std::vector<NodeThreads> nodes = {{0, 2}, {2, 3}};
+  std::vector<TaskCounter> counters(2);
+  std::vector<uint64_t> order;
+  takeTasksOfNodes(9, nodes, counters.data(), /*thread=*/2, /*threads=*/3,
+                   [&](uint64_t task) { order.push_back(task); });
+  EXPECT_EQ(order, (std::vector<uint64_t>{6, 7, 8, 0, 1, 2, 3, 4, 5}));
+
+  struct Shared {
+    std::vector<NodeThreads> nodes = {{0, 2}, {2, 3}};
+    std::vector<TaskCounter> counters = std::vector<TaskCounter>(2);
+    std::vector<std::atomic<int>> seen = std::vector<std::atomic<int>>(500);
+  } shared;
+  ThreadPool pool(3);
+  pool.run(
+      [](void *context, unsigned thread) {
+        auto &s = *static_cast<Shared *>(context);
+        takeTasksOfNodes(s.seen.size(), s.nodes, s.counters.data(), thread, 3,
+                         [&](uint64_t task) { ++s.seen[task]; });
+      },
+      &shared);
+  for (const std::atomic<int> &count : shared.seen)
+    EXPECT_EQ(count, 1);
+}
+
+// Each thread has CPUs of its own.
+TEST(NodeTasksTest, PoolAsksForEachThread) {
+  std::vector<unsigned> asked;
+  ThreadPool pool(3, [&](unsigned thread) {
+    asked.push_back(thread);
+    return std::vector<int>();
+  });
+  EXPECT_EQ(asked, (std::vector<unsigned>{1, 2}));
 }
