@@ -7,6 +7,7 @@
 
 #include "dialect/GistTileAttrs.h"
 #include "dialect/AttrParsing.h"
+#include "dialect/GistCpuTileAttrs.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -12,12 +12,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/GistClusterOps.h"
+#include "dialect/GistCpuTileAttrs.h"
 #include "dialect/GistKernelAttrs.h"
 #include "dialect/GistLaunchNames.h"
 #include "dialect/GistNames.h"
 #include "dialect/GistOps.h"
 #include "dialect/GistTargetAttrs.h"
-#include "dialect/GistTileAttrs.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -121,6 +121,7 @@ static const Rule kRules[] = {
     {kKernelAttr, On::Function, isOf<KernelAttr>, "#gist.kernel"},
     {kTileAttr, On::Function, isOf<CpuTileInterface, GpuTileInterface>,
      "a tile of a CPU or a GPU, such as #gist.cpu_rows"},
+    {kPrefetchAttr, On::Function, isNumber, "an i64 that is not negative"},
     {kGridAttr, On::Function, isGrid,
      "an array of up to three maps, each of symbols to one size"},
     {kWorkgroupAttr, On::Function, isWorkgroup,

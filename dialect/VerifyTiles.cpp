@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/GistTileAttrs.h"
+#include "dialect/GistCpuTileAttrs.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/STLExtras.h"
@@ -209,6 +209,26 @@ LogicalResult CpuProductAttr::verify(EmitError emitError, int64_t rows,
   if (instruction == Instruction::Vpmaddubsw && lanes != 8 &&
       lanes != 16) // (C6)
     return emitError() << "expects 8 or 16 lanes for vpmaddubsw, got " << lanes;
+  return success();
+}
+
+/// Rows and columns of four tiles of sums, and the depth of a tile of bf16.
+static constexpr int64_t kBf16Step = 32;
+
+LogicalResult CpuBf16ProductAttr::verify(EmitError emitError, int64_t rows,
+                                         int64_t columns, int64_t depth,
+                                         ArrayRef<int64_t> parts) {
+  for (Size size :
+       {Size{"rows", rows}, Size{"columns", columns}, Size{"depth", depth}})
+    if (failed(verifySizes(emitError, size)) ||
+        failed(verifyMultiple(emitError, size.name, size.number,
+                              kBf16Step))) // (C1)
+      return failure();
+  if (parts.size() != 2 ||
+      !llvm::all_of(parts, [](int64_t n) { return n == 1 || n == 2; })) // (C2)
+    return emitError() << "expects parts of 1 or 2 numbers for rows and for "
+                          "the weight, got ["
+                       << parts << "]";
   return success();
 }
 

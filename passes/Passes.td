@@ -643,10 +643,13 @@ def SelectTileConfigPass
 
     Each way to cut a kernel is an attribute of its own, whose verifier says what
     its numbers may be: `#gist.cpu_rows`, `#gist.cpu_product`,
-    `#gist.cpu_attention`, `#gist.gpu_rows`, `#gist.gpu_product`, `#gist.gpu_gemv`,
+    `#gist.cpu_bf16_product`, `#gist.cpu_attention`, `#gist.gpu_rows`, `#gist.gpu_product`, `#gist.gpu_gemv`,
     `#gist.gpu_gated`, `#gist.gpu_attention`, `#gist.gpu_decode`,
     `#gist.gpu_selection` and `#gist.gpu_clusters`. Later passes refuse a kernel
     that has one of another family than it is cut by.
+
+    A product of one row with packed weights also gets `gist.prefetch = 6 : i64`
+    where the target's row says so: it fetches weights that many blocks of 32 ahead.
 
     Where the target says `gram = fp8`, that of a selection has
     `element = f8E4M3FNUZ`: its rows are rounded to 8 bits before they are compared.

@@ -42,8 +42,14 @@ struct SelectTileConfigPass final
       if (!entry)
         return signalPassFailure();
       // A tile that is there was written by somebody, or by an earlier run.
-      if (!kernel->hasAttr(kTileAttr))
-        kernel->setAttr(kTileAttr, entry->choose(kernel, *info, choices));
+      if (kernel->hasAttr(kTileAttr))
+        continue;
+      kernel->setAttr(kTileAttr, entry->choose(kernel, *info, choices));
+      int64_t ahead = entry->prefetch ? entry->prefetch(kernel, *info) : 0;
+      if (ahead > 0 && !kernel->hasAttr(kPrefetchAttr))
+        kernel->setAttr(
+            kPrefetchAttr,
+            IntegerAttr::get(IntegerType::get(&getContext(), 64), ahead));
     }
   }
 

@@ -47,6 +47,11 @@ func.func private @shared_memory() attributes {gist.shared_memory = -1 : i64}
 
 // -----
 
+// expected-error @+1 {{has the attribute 'gist.prefetch', which holds an i64 that is not negative, got -1 : i64}}
+func.func private @prefetch() attributes {gist.prefetch = -1 : i64}
+
+// -----
+
 // expected-error @+1 {{has the attribute 'gist.waves_per_simd', which holds an i64 that is not negative, got "two"}}
 func.func private @waves() attributes {gist.waves_per_simd = "two"}
 

@@ -61,6 +61,26 @@
 
 // -----
 
+// expected-error @+1 {{expects a multiple of 32 for columns, got 48}}
+#tile = #gist.cpu_bf16_product<rows = 128, columns = 48, depth = 512, parts = [2, 2]>
+
+// -----
+
+// expected-error @+1 {{expects a positive number for depth, got 0}}
+#tile = #gist.cpu_bf16_product<rows = 128, columns = 64, depth = 0, parts = [2, 2]>
+
+// -----
+
+// expected-error @+1 {{expects parts of 1 or 2 numbers for rows and for the weight, got [2, 3]}}
+#tile = #gist.cpu_bf16_product<rows = 128, columns = 64, depth = 512, parts = [2, 3]>
+
+// -----
+
+// expected-error @+1 {{expects parts of 1 or 2 numbers for rows and for the weight, got [1]}}
+#tile = #gist.cpu_bf16_product<rows = 128, columns = 64, depth = 512, parts = [1]>
+
+// -----
+
 // expected-error @+1 {{expects a positive number for queries, got 0}}
 #tile = #gist.cpu_attention<queries = 0, keys = 64, registers = 4, lanes = 4, instruction = fma>
 

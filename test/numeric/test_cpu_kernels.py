@@ -82,6 +82,29 @@ def test_quantized_matmul_with_f32_scales(target, name):
         np.testing.assert_allclose(y, expected, atol=2e-5 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("ahead", [1, 6, 500])
+def test_prefetch(target, ahead):
+    """Fetching weights ahead changes no bit, also past the end of the weight."""
+    n, k = 192, 96
+    packing, options = TARGETS[target]
+    plain = cpu.quantized_matmul("q4_1", n, k, packing).replace("?x", "1x")
+    fetching = plain.replace("attributes {", f"attributes {{gist.prefetch = {ahead} : i64, ")
+    rng = np.random.default_rng(n)
+    blocks = cpu.random_blocks(rng, "q4_1", n, k)
+    packed = cpu.pack(blocks, "q4_1", packing)
+    q, s = quantize_activation(draw(rng, 1, k))
+    found = []
+    for text in (plain, fetching):
+        y = np.full((1, n), np.nan, np.float32)
+        cpu.Kernels(text, options).call("matmul", whole(q), whole(s), whole(packed), whole(y))
+        found.append(y)
+    x = q.reshape(1, -1, 32) * s[..., None].astype(np.float64)
+    expected = x.reshape(1, k) @ dequantize(blocks, "q4_1").T
+    np.testing.assert_allclose(found[0], expected, atol=2e-5 * np.abs(expected).max())
+    np.testing.assert_array_equal(found[0], found[1])
+
+
 @pytest.mark.parametrize("packing", ["arm", "neon", "avx2"])
 @pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0", "q3_1", "q2_1"])
 def test_lookup_in_packed_weight(packing, name):

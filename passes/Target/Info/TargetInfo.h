@@ -31,6 +31,12 @@ struct MatmulShape {
   int64_t registerRows, registerColumns;
 };
 
+/// How a product in bf16 is cut: a workgroup's part, and how much of the
+/// reduction it rearranges at once.
+struct Bf16Shape {
+  int64_t rows, columns, depth;
+};
+
 /// How attention is cut: queries of a workgroup, keys of a step.
 struct AttentionSteps {
   int64_t queries, keys;
@@ -56,6 +62,11 @@ struct TargetInfo {
   /// For 8-bit products of many rows by tiles of AMX; zeros where the target
   /// has none.
   MatmulShape tileShape = {};
+  /// For products of many rows with f16 or bf16 weights by tiles of AMX; zeros
+  /// where the target has none.
+  Bf16Shape bf16Shape = {};
+  /// Blocks that integer products of one row fetch weights ahead of their use.
+  int64_t prefetch = 0;
 };
 
 using ReportError = llvm::function_ref<void(const llvm::Twine &)>;

@@ -7,6 +7,7 @@
 
 #include "dialect/GistClusterOps.h"
 #include "passes/Tile/Cpu/AmxMatmul.h"
+#include "passes/Tile/Cpu/Bf16Matmul.h"
 #include "passes/Tile/Cpu/ClusterCache.h"
 #include "passes/Tile/Cpu/CpuKernel.h"
 #include "passes/Tile/Cpu/Selection.h"
@@ -77,8 +78,78 @@ static CpuProductAttr getFloatMatmulTile(Operation *product,
                        target.floatShape.workgroupColumns, Instruction::Fma);
 }
 
+/// Scratch that a product by tiles may take: what -gist-place-buffers gives a
+/// kernel, less what follows the product.
+static constexpr int64_t kMostScratch = 768 << 10;
+
+/// Numbers of bf16 along the reduction of a tile, and rows of the weight that
+/// four tiles of sums have.
+static constexpr int64_t kBf16Step = 32;
+/// The least depth that pays for adding sums to the result, unless it is all.
+static constexpr int64_t kLeastBf16Depth = 128;
+
+/// Whether a product is one that tiles of bf16 can compute: many rows, and an
+/// f16 or bf16 weight of sizes that fill tiles.
+static bool isForBf16(linalg::LinalgOp product) {
+  auto x =
+      cast<RankedTensorType>(product.getDpsInputOperand(0)->get().getType());
+  auto w =
+      cast<RankedTensorType>(product.getDpsInputOperand(1)->get().getType());
+  return w.hasStaticShape() && w.getDimSize(0) % kBf16Step == 0 &&
+         w.getDimSize(1) % kBf16Step == 0 &&
+         (w.getElementType().isF16() || w.getElementType().isBF16()) &&
+         x.getDimSize(0) != 1 && isa<FloatType>(x.getElementType()) &&
+         x.getElementTypeBitWidth() <= 32 &&
+         getElementTypeOrSelf(product->getResult(0)).isF32();
+}
+
+/// Float products of many rows by tiles; null where the target has none, or
+/// where sizes do not fit.
+static CpuBf16ProductAttr getBf16Tile(linalg::LinalgOp product,
+                                      const TargetInfo &target) {
+  const Bf16Shape &shape = target.bf16Shape;
+  if (!shape.rows || !isForBf16(product))
+    return {};
+  auto getElement = [&](int64_t number) {
+    return getElementTypeOrSelf(product.getDpsInputOperand(number)->get());
+  };
+  auto w =
+      cast<RankedTensorType>(product.getDpsInputOperand(1)->get().getType());
+  int64_t depth = std::min(shape.depth, w.getDimSize(1));
+  while (w.getDimSize(1) % depth)
+    depth -= kBf16Step;
+  if (depth < std::min(kLeastBf16Depth, w.getDimSize(1)))
+    return {};
+  int64_t parts[] = {getElement(0).isBF16() ? 1 : 2,
+                     getElement(1).isBF16() ? 1 : 2};
+  return CpuBf16ProductAttr::get(
+      product->getContext(), shape.rows,
+      getDividingTile(w.getDimSize(0), kBf16Step, shape.columns), depth, parts);
+}
+
+static LogicalResult verifyBf16Product(func::FuncOp kernel) {
+  auto tile = cast<CpuBf16ProductAttr>(kernel->getAttr(kTileAttr));
+  linalg::LinalgOp product = findTransposedMatmul(kernel);
+  auto w =
+      cast<RankedTensorType>(product.getDpsInputOperand(1)->get().getType());
+  if (!isForBf16(product))
+    return kernel.emitError("expects a product of several rows with an f16 or "
+                            "bf16 weight of multiples of ")
+           << kBf16Step << ", summed in f32, for " << tile;
+  if (w.getDimSize(1) % tile.getDepth() != 0)
+    return kernel.emitError("expects a depth that divides ")
+           << w.getDimSize(1) << ", got " << tile.getDepth();
+  if (getBf16Scratch(tile) > kMostScratch)
+    return kernel.emitError("expects rows and a depth that take at most ")
+           << kMostScratch << " bytes of scratch, got " << getBf16Scratch(tile);
+  return success();
+}
+
 static FailureOr<scf::ForallOp> distributeProduct(RewriterBase &rewriter,
                                                   func::FuncOp kernel) {
+  if (auto tile = kernel->getAttrOfType<CpuBf16ProductAttr>(kTileAttr))
+    return distributeTail(rewriter, kernel,
+                          {tile.getRows(), tile.getColumns()});
   auto tile = cast<CpuProductAttr>(kernel->getAttr(kTileAttr));
   return distributeTail(rewriter, kernel, {tile.getRows(), tile.getColumns()});
 }
@@ -87,8 +158,11 @@ static FailureOr<scf::ForallOp> distributeProduct(RewriterBase &rewriter,
 const CpuKernelEntry gist::kCpuMatmulKernel = {
     .choose = [](func::FuncOp kernel, const TargetInfo &target,
                  const CpuChoices &choices) -> CpuTileInterface {
-      if (linalg::LinalgOp product = findTransposedMatmul(kernel))
+      if (linalg::LinalgOp product = findTransposedMatmul(kernel)) {
+        if (CpuBf16ProductAttr tiled = getBf16Tile(product, target))
+          return tiled;
         return getFloatMatmulTile(product, target);
+      }
       return chooseRows(kernel, target, choices);
     },
     .distribute = [](RewriterBase &rewriter,
@@ -97,8 +171,11 @@ const CpuKernelEntry gist::kCpuMatmulKernel = {
                                           : distributeRows(rewriter, kernel);
     },
     .verify = [](func::FuncOp kernel) -> LogicalResult {
-      return findTransposedMatmul(kernel) ? expectTile<CpuProductAttr>(kernel)
-                                          : expectTile<CpuRowsAttr>(kernel);
+      if (!findTransposedMatmul(kernel))
+        return expectTile<CpuRowsAttr>(kernel);
+      if (isa_and_nonnull<CpuBf16ProductAttr>(kernel->getAttr(kTileAttr)))
+        return verifyBf16Product(kernel);
+      return expectTile<CpuProductAttr>(kernel);
     },
 };
 
@@ -110,10 +187,6 @@ const CpuKernelEntry gist::kCpuGuardedMatmulKernel = {
     .distribute = distributeProduct,
     .verify = expectTile<CpuProductAttr>,
 };
-
-/// Scratch that a product by tiles may take: what -gist-place-buffers gives a
-/// kernel, less what follows the product.
-static constexpr int64_t kMostScratch = 768 << 10;
 
 /// Products of many rows by tiles; null where the target has none, or where a
 /// row is too long for its scratch. Rows are halved until it is enough.
@@ -167,6 +240,12 @@ const CpuKernelEntry gist::kCpuQuantizedMatmulKernel = {
                                ? target.columnsOfOneRow
                                : target.integerShape.workgroupColumns,
                            getIntegerInstruction(packing, target));
+    },
+    .prefetch = [](func::FuncOp kernel, const TargetInfo &target) -> int64_t {
+      // With more rows than one, arithmetic takes longer than memory.
+      auto op = findRoot<QuantizedMatmulOp>(kernel);
+      bool isOne = op.getPackedAttr() && op.getType().getDimSize(0) == 1;
+      return isOne ? target.prefetch : 0;
     },
     .distribute = distributeProduct,
     .verify = [](func::FuncOp kernel) -> LogicalResult {

@@ -12,6 +12,7 @@
 #ifndef GIST_PASSES_TILE_CPU_CPUKERNEL_H
 #define GIST_PASSES_TILE_CPU_CPUKERNEL_H
 
+#include "dialect/GistCpuTileAttrs.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
 #include "passes/Kernel/KernelKinds.h"
@@ -34,6 +35,10 @@ struct CpuKernelEntry {
   CpuTileInterface (*choose)(mlir::func::FuncOp kernel,
                              const TargetInfo &target,
                              const CpuChoices &choices);
+  /// How many blocks the kernel fetches its weight ahead of its use, written as
+  /// kPrefetchAttr. Null for a kind that leaves it to the CPU.
+  int64_t (*prefetch)(mlir::func::FuncOp kernel,
+                      const TargetInfo &target) = nullptr;
   /// Cuts the kernel into workgroups; a null loop for a kernel of one.
   mlir::FailureOr<mlir::scf::ForallOp> (*distribute)(
       mlir::RewriterBase &rewriter, mlir::func::FuncOp kernel);

@@ -7,10 +7,12 @@
 //
 // y = x W^T with both operands contiguous along the reduction, so the lanes of
 // an accumulator are partial sums of one result and nothing is packed. With
-// four rows and four columns eight loads feed sixteen multiply-adds.
+// four rows and four columns eight loads feed sixteen multiply-adds. Where the
+// tile says so, tiles of AMX multiply (Bf16Matmul.cpp).
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Tile/Cpu/Bf16Matmul.h"
 #include "passes/Tile/Cpu/LowerTiles.h"
 #include "passes/Tile/Cpu/TileBuilder.h"
 
@@ -112,6 +114,10 @@ LogicalResult gist::lowerMatmul(RewriterBase &rewriter, linalg::LinalgOp op) {
   if (ShapedType::isDynamic(depth))
     return rewriter.notifyMatchFailure(op, "the reduction is dynamic");
   TileBuilder b(op.getLoc(), rewriter);
+  if (auto tiles = dyn_cast<CpuBf16ProductAttr>(tile)) {
+    rewriter.replaceOp(op, emitBf16Matmul(b, x, w, tiles, op.getDpsInits()[0]));
+    return success();
+  }
   FloatProduct product{b, x, w, lanes, depth};
   auto [step, columns] = getRegisters(tile);
   Value rows = b.size(x, 0), whole = b.roundDown(rows, step);

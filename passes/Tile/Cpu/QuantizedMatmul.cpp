@@ -18,9 +18,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/GistCpuTileAttrs.h"
 #include "mlir/Dialect/ArmNeon/ArmNeonDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/Tile/Cpu/AmxMatmul.h"
+#include "passes/Tile/Cpu/BufferBuilder.h"
 #include "passes/Tile/Cpu/LowerTiles.h"
 #include "passes/Tile/Cpu/PackedWeights.h"
 
@@ -34,7 +37,8 @@ namespace {
 /// One product, and what its loops share.
 class Product {
 public:
-  Product(TileBuilder &b, QuantizedMatmulOp op, CpuProductAttr tile)
+  Product(TileBuilder &b, QuantizedMatmulOp op, CpuProductAttr tile,
+          int64_t prefetch)
       : b(b), packing(op.getPackedAttr()), tile(tile), values(op.getValues()),
         scales(op.getScales()), weight(op.getWeight()),
         packedWeights(b, packing, weight), i8(b.getI8Type()),
@@ -43,6 +47,7 @@ public:
         groups(kBlock / packing.getGroup()), columns(packing.getColumns()),
         rowsOfTile(tile.getRegisters()[0]),
         columnsOfTile(std::min(columns, tile.getRegisters()[1])),
+        prefetch(prefetch),
         isPadded(op.getType().isDynamicDim(1) ||
                  op.getType().getDimSize(1) % columns != 0) {}
 
@@ -79,6 +84,7 @@ private:
   Value emitSumsByLanes(Value first, int64_t rows);
   Value emitLanes(Value sums, Value group, Value first, int64_t rows,
                   Value result);
+  void emitPrefetch(Value group, Value block);
 
   Value readSum(Value row, Value block, int64_t group);
   Value readRow(Value row, Value block, int64_t step, int64_t lanes);
@@ -94,9 +100,11 @@ private:
   PackingAttr packing;
   CpuProductAttr tile;
   Value values, scales, weight;
+  Value weightBuffer; ///< only where it is fetched ahead
   PackedWeights packedWeights;
   Type i8, i32, f32;
   int64_t blocks, groups, columns, rowsOfTile, columnsOfTile;
+  int64_t prefetch; ///< blocks; 0: none
   bool isPadded;
 };
 
@@ -513,6 +521,19 @@ Value Product::emitSums(Value first, int64_t rows) {
       })[0];
 }
 
+/// Asks for the bytes that are `prefetch` blocks further on. Past the last
+/// block of these columns, those are of the next ones; past the last of all,
+/// the CPU ignores it.
+void Product::emitPrefetch(Value group, Value block) {
+  constexpr int64_t kLine = 64, kMostLocal = 3;
+  int64_t bytes = cast<RankedTensorType>(weight.getType()).getDimSize(2);
+  Value later = b.add(block, prefetch);
+  for (int64_t at = 0; at < bytes; at += kLine)
+    memref::PrefetchOp::create(
+        b, weightBuffer, ValueRange{group, later, b.index(at)},
+        /*isWrite=*/false, kMostLocal, /*isDataCache=*/true);
+}
+
 Value Product::emitLanes(Value sums, Value group, Value first, int64_t rows,
                          Value result) {
   int64_t depth = packing.getDepth();
@@ -525,6 +546,8 @@ Value Product::emitLanes(Value sums, Value group, Value first, int64_t rows,
       b.index(0), b.index(blocks), 1, inits,
       [&](Value block, ValueRange carried) {
         Values total(carried);
+        if (weightBuffer && rows == 1)
+          emitPrefetch(group, block);
         Values u = packedWeights.readSteps(group, block, bytes);
         for (int64_t part = 0; part < groups; ++part) {
           ColumnScales scale = packedWeights.readScales(group, block, part);
@@ -581,6 +604,8 @@ Value Product::emitRows(Value first, int64_t rows, Value result) {
 
 Value Product::emit(Value result) {
   Value rows = b.size(values, 0), whole = b.index(0);
+  if (prefetch > 0)
+    weightBuffer = BufferBuilder(b.getLoc(), b).toBuffer(weight);
   // One row alone would fill half of each pair, and packing would not pay.
   if (tile.getInstruction() == Instruction::Smmla && rowsOfTile > 1 &&
       !isConstantIntValue(rows, 1))
@@ -609,10 +634,12 @@ LogicalResult gist::lowerQuantizedMatmul(RewriterBase &rewriter,
   ReifiedRankedShapedTypeDims shapes;
   if (failed(op.reifyResultShapes(builder, shapes)))
     return failure();
+  auto ahead = op->getParentOfType<func::FuncOp>()->getAttrOfType<IntegerAttr>(
+      kPrefetchAttr);
   auto emit = [&](TileBuilder &b, Value result) {
     return tile.getInstruction() == Instruction::Tdpbsud
                ? emitAmxMatmul(b, op, tile, result)
-               : Product(b, op, tile).emit(result);
+               : Product(b, op, tile, ahead ? ahead.getInt() : 0).emit(result);
   };
   if (op.getGuard()) {
     rewriter.replaceOp(op,

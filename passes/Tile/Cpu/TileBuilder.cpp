@@ -157,6 +157,26 @@ Value TileBuilder::slice(Value vector, int64_t first, int64_t count) {
       ArrayRef<int64_t>{1});
 }
 
+TileBuilder::Values TileBuilder::transpose(Values rows) {
+  int64_t size = rows.size();
+  SmallVector<int64_t> low, high;
+  for (int64_t i = 0; i < size / 2; ++i) {
+    low.append({i, size + i});
+    high.append({size / 2 + i, size + size / 2 + i});
+  }
+  // In every round, vectors of the first half and of the second one are
+  // interleaved.
+  for (int64_t round = 1; round < size; round *= 2) {
+    Values next;
+    for (int64_t i = 0; i < size / 2; ++i) {
+      next.push_back(shuffle(rows[i], rows[size / 2 + i], low));
+      next.push_back(shuffle(rows[i], rows[size / 2 + i], high));
+    }
+    rows = std::move(next);
+  }
+  return rows;
+}
+
 Value TileBuilder::sumsOfFour(ArrayRef<Value> vectors) {
   auto pairs = [&](Value a, Value b) -> Value {
     return arith::AddFOp::create(*this, shuffle(a, b, {0, 2, 4, 6}),

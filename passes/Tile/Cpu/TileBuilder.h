@@ -65,6 +65,8 @@ public:
   Value bitcast(Value vector, mlir::Type element);
   /// Lanes [first, first + count).
   Value slice(Value vector, int64_t first, int64_t count);
+  /// Rows and columns of a square exchanged.
+  Values transpose(Values rows);
   /// From four vectors of four lanes, the vector of their sums.
   Value sumsOfFour(llvm::ArrayRef<Value> vectors);
 };

@@ -19,26 +19,6 @@ using namespace gist;
 using Values = TileBuilder::Values;
 using Attention = AttentionTileEmitter;
 
-/// Rows and columns of a square exchanged: in every round, vectors of the first
-/// half and of the second one are interleaved.
-static Values transpose(TileBuilder &b, Values rows) {
-  int64_t size = rows.size();
-  SmallVector<int64_t> low, high;
-  for (int64_t i = 0; i < size / 2; ++i) {
-    low.append({i, size + i});
-    high.append({size / 2 + i, size + size / 2 + i});
-  }
-  for (int64_t round = 1; round < size; round *= 2) {
-    Values next;
-    for (int64_t i = 0; i < size / 2; ++i) {
-      next.push_back(b.shuffle(rows[i], rows[size / 2 + i], low));
-      next.push_back(b.shuffle(rows[i], rows[size / 2 + i], high));
-    }
-    rows = std::move(next);
-  }
-  return rows;
-}
-
 /// Keys of a step, step x head, as head x step.
 Value Attention::emitTransposed(Value k) {
   Value zero = b.index(0);
@@ -53,7 +33,7 @@ Value Attention::emitTransposed(Value k) {
               for (int64_t i = 0; i < lanes; ++i)
                 rows.push_back(b.read(k, {b.add(key, i), at}, vector));
               Value result = carried[0];
-              for (auto [i, column] : llvm::enumerate(transpose(b, rows)))
+              for (auto [i, column] : llvm::enumerate(b.transpose(rows)))
                 result = b.write(column, result,
                                  {b.add(at, static_cast<int64_t>(i)), key});
               return Values{result};

@@ -71,3 +71,48 @@ func.func private @pairs(%q: tensor<?x96xi8>, %s: tensor<?x3xf32>, %w: tensor<2x
       : tensor<?x96xi8>, tensor<?x3xf32>, tensor<2x3x160xi8> -> tensor<?x16xf32>
   return %y : tensor<?x16xf32>
 }
+
+// -----
+
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (n, k)>
+#y = affine_map<(m, n, k) -> (m, n)>
+// expected-error @+1 {{expects a product of several rows with an f16 or bf16 weight of multiples of 32, summed in f32, for #gist.cpu_bf16_product<rows = 128, columns = 64, depth = 96, parts = [2, 2]>}}
+func.func private @bf16_columns(%x: tensor<?x96xf32>, %w: tensor<80x96xf16>, %out: tensor<?x80xf32>) -> tensor<?x80xf32>
+    attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>, gist.tile = #gist.cpu_bf16_product<rows = 128, columns = 64, depth = 96, parts = [2, 2]>} {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%out : tensor<?x80xf32>) -> tensor<?x80xf32>
+  %y = linalg.matmul indexing_maps = [#x, #w, #y]
+      ins(%x, %w : tensor<?x96xf32>, tensor<80x96xf16>) outs(%z : tensor<?x80xf32>) -> tensor<?x80xf32>
+  return %y : tensor<?x80xf32>
+}
+
+// -----
+
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (n, k)>
+#y = affine_map<(m, n, k) -> (m, n)>
+// expected-error @+1 {{expects a depth that divides 96, got 64}}
+func.func private @bf16_depth(%x: tensor<?x96xf32>, %w: tensor<64x96xf16>, %out: tensor<?x64xf32>) -> tensor<?x64xf32>
+    attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>, gist.tile = #gist.cpu_bf16_product<rows = 128, columns = 64, depth = 64, parts = [2, 2]>} {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%out : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %y = linalg.matmul indexing_maps = [#x, #w, #y]
+      ins(%x, %w : tensor<?x96xf32>, tensor<64x96xf16>) outs(%z : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
+
+// -----
+
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (n, k)>
+#y = affine_map<(m, n, k) -> (m, n)>
+// expected-error @+1 {{expects rows and a depth that take at most 786432 bytes of scratch, got 1114112}}
+func.func private @bf16_scratch(%x: tensor<?x512xf32>, %w: tensor<64x512xf16>, %out: tensor<?x64xf32>) -> tensor<?x64xf32>
+    attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>, gist.tile = #gist.cpu_bf16_product<rows = 512, columns = 64, depth = 512, parts = [2, 2]>} {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%out : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %y = linalg.matmul indexing_maps = [#x, #w, #y]
+      ins(%x, %w : tensor<?x512xf32>, tensor<64x512xf16>) outs(%z : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}

@@ -3,6 +3,7 @@
 
 // Many rows of weights that are packed as tiles want them.
 // CHECK-LABEL: func private @many
+// CHECK-NOT:     gist.prefetch
 // CHECK-SAME:    gist.tile = #gist.cpu_product<rows = 64, columns = 192, registers = [16, 16], lanes = 16, instruction = tdpbsud>
 // VNNI-LABEL:  func private @many
 // VNNI-SAME:     gist.tile = #gist.cpu_product<rows = 32, columns = 64, registers = [4, 16], lanes = 16, instruction = vpdpbusd>
@@ -16,8 +17,10 @@ func.func private @many(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tensor<1
 
 // -----
 
-// One row has nothing to fill a tile with.
+// One row has nothing to fill a tile with. It waits for memory, so that weights
+// are fetched ahead.
 // CHECK-LABEL: func private @one
+// CHECK-SAME:    gist.prefetch = 6 : i64
 // CHECK-SAME:    columns = 32, registers = [4, 16], lanes = 16, instruction = vpdpbusd>
 func.func private @one(%q: tensor<1x576xi8>, %s: tensor<1x18xf32>, %w: tensor<12x18x320xi8>,
     %out: tensor<1x192xf32>) -> tensor<1x192xf32> attributes {gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>} {
@@ -67,4 +70,18 @@ func.func private @other_packing(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w:
       packed <columns = 8, depth = 4, bits = 4, group = 32, scale_bits = 16, zero = 0, is_signed = false, has_min = true>
       : tensor<?x576xi8>, tensor<?x18xf32>, tensor<24x18x160xi8> -> tensor<?x192xf32>
   return %y : tensor<?x192xf32>
+}
+
+// -----
+
+// A choice that is there stays.
+// CHECK-LABEL: func private @chosen
+// CHECK-SAME:    gist.prefetch = 2 : i64
+// CHECK-SAME:    instruction = vpdpbusd>
+func.func private @chosen(%q: tensor<1x576xi8>, %s: tensor<1x18xf32>, %w: tensor<12x18x320xi8>,
+    %out: tensor<1x192xf32>) -> tensor<1x192xf32> attributes {gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>, gist.prefetch = 2 : i64} {
+  %y = gist.quantized_matmul %q, %s, %w format q4_1
+      packed <columns = 16, depth = 4, bits = 4, group = 32, scale_bits = 16, zero = 0, is_signed = false, has_min = true>
+      : tensor<1x576xi8>, tensor<1x18xf32>, tensor<12x18x320xi8> -> tensor<1x192xf32>
+  return %y : tensor<1x192xf32>
 }
