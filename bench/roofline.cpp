@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Measures the peaks that bound a model on a CPU: multiply-adds of f32 and of
-// 8-bit integers out of registers, and reading memory that no cache holds.
+// 8-bit integers out of registers, by vectors and where there are some by tiles
+// (AMX), and reading memory that no cache holds.
 // Prints JSON. Build with -O2 and -mcpu=native (-march=native on x86-64), so
 // that the instructions of this machine are used.
 //
@@ -26,6 +27,8 @@
 #include <arm_neon.h>
 #elif defined(__x86_64__)
 #include <immintrin.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 namespace {
@@ -217,6 +220,44 @@ template <typename Kernel> double operationsPerSecond(unsigned threads) {
   return Kernel::kOperations * kSums * kSteps * threads / seconds;
 }
 
+#if defined(__AMX_INT8__)
+/// Six sums of 16 x 16, of products of 16 x 64 with 64 x 16. Permission is
+/// asked of Linux once for all threads.
+void multiplyTiles(int64_t steps) {
+  struct alignas(64) {
+    uint8_t palette = 1, start = 0, reserved[14] = {};
+    uint16_t columns[16] = {};
+    uint8_t rows[16] = {};
+  } shape;
+  for (int i = 0; i < 8; ++i) {
+    shape.columns[i] = 64;
+    shape.rows[i] = 16;
+  }
+  _tile_loadconfig(&shape);
+  for (int64_t i = 0; i < steps; ++i) {
+    _tile_dpbsud(0, 6, 7);
+    _tile_dpbsud(1, 6, 7);
+    _tile_dpbsud(2, 6, 7);
+    _tile_dpbsud(3, 6, 7);
+    _tile_dpbsud(4, 6, 7);
+    _tile_dpbsud(5, 6, 7);
+  }
+  _tile_release();
+}
+
+double tileOperationsPerSecond(unsigned threads) {
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  constexpr int64_t kSteps = 200'000;
+  if (::syscall(SYS_arch_prctl, kRequestPermission, kTileData) != 0)
+    return 0;
+  double seconds =
+      bestSeconds(threads, [](unsigned) { multiplyTiles(kSteps); });
+  return 2.0 * 16 * 16 * 64 * 6 * kSteps * threads / seconds;
+}
+#else
+double tileOperationsPerSecond(unsigned) { return 0; }
+#endif
+
 double bytesPerSecond(unsigned threads, size_t bytes) {
   size_t words = bytes / sizeof(uint64_t) / threads;
   std::vector<std::vector<uint64_t>> parts(threads);
@@ -244,6 +285,10 @@ int main(int argc, char **argv) {
               F32::kInstruction, operationsPerSecond<F32>(count));
   std::printf(" \"int8\": {\"instruction\": \"%s\", \"per_second\": %.4e},\n",
               Int8::kInstruction, operationsPerSecond<Int8>(count));
+  if (double tiles = tileOperationsPerSecond(count); tiles > 0)
+    std::printf(" \"tiles\": {\"instruction\": \"tdpbsud\", "
+                "\"per_second\": %.4e},\n",
+                tiles);
   std::printf(" \"read_bytes_per_second\": %.4e}\n",
               bytesPerSecond(count, size_t{1} << 30));
 }

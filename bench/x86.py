@@ -7,9 +7,11 @@ no package there, but numpy for the cases of single kernels."""
 import argparse
 import ctypes
 import json
+import math
 import os
 import shutil
 import statistics
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +20,8 @@ from pathlib import Path
 CODES = {
     "AVX2": ("x86-64-v3", ""),
     "AVX-512 VNNI": ("x86-64-v4", "+avx512vnni"),
-    "AMX": ("x86-64-v4", "+avx512vnni,+amx-tile,+amx-int8"),
+    "AMX": ("x86-64-v4", "+avx512vnni,+amx-tile,+amx-int8,+amx-bf16,"
+            "+avx512bf16"),
 }
 TRIPLE = "x86_64-linux-gnu"
 PROMPTS = ["The capital of France is", "def fibonacci(n):\n    ", "1, 1, 2, 3, 5, 8,"]
@@ -27,6 +30,9 @@ TEXT_TOKENS = 2048  # Tokens of the text whose perplexity is compared.
 THREADS = [1, 2, 4, 8, 16, 32, 64]
 COMPARED = [2, 8]  # Threads at which llama.cpp runs too, in turns.
 ROUNDS = 3
+DECODED = 64  # Tokens of a measured decode.
+TINY = ["llama", "llama3", "gpt2", "gptj", "mistral", "opt", "opt-post", "qwen2", "qwen2-window",
+        "llama-q4_1.gguf", "qwen2-q4_0.gguf"]
 
 
 def call(*command, **options):
@@ -53,18 +59,29 @@ def pack_kernels(options, folder):
 
     gist_opt = options.build / "bin/gist-opt"
     cases = []
-    for code, (name, features) in CODES.items():
-        packing = "avx2" if code == "AVX2" else "avx512"
+
+    def add(code, weight, text, arrays, result):
+        """Arrays in the order of the kernel's arguments; those of tokens have 133."""
+        name, features = CODES[code]
         target = f"-gist-tile=triple={TRIPLE} cpu={name}"
         target += f" features={features}" if features else ""
+        key = f"{slug(code)}-{weight}"
+        lowered = call(gist_opt, "-", target, "-gist-cpu",
+                       f"-gist-write-cpu-code=output={folder / key}.so", input=text)
+        np.savez(folder / f"{key}.npz", y=result, **arrays)
+        sizes = 1 + sum(len(array) == 133 for array in arrays.values())
+        reader = cpu.Kernels.__new__(cpu.Kernels)
+        reader._read_grids(lowered)
+        grids = {tokens: reader._grid("matmul", [tokens] * sizes) for tokens in (1, 5, 16, 133)}
+        cases.append({"code": code, "file": key, "grids": grids, "arrays": list(arrays),
+                      "sizes": sizes})
+
+    for code in CODES:
+        packing = "avx2" if code == "AVX2" else "avx512"
         for block, n, k in [("q4_1", 192, 576), ("q4_0", 44, 96), ("q8_0", 131, 288),
                             ("q3_1", 30, 64), ("q2_1", 192, 96), ("q4_k", 96, 256),
                             ("q6_k", 96, 256)]:
             rng = np.random.default_rng(n)
-            key = f"{slug(code)}-{block}"
-            lowered = call(gist_opt, "-", target, "-gist-cpu",
-                           f"-gist-write-cpu-code=output={folder / key}.so",
-                           input=cpu.quantized_matmul(block, n, k, packing))
             if block in ("q4_k", "q6_k"):
                 w, packed = cpu.random_packed(rng, block, n, k, packing)
             else:
@@ -72,14 +89,83 @@ def pack_kernels(options, folder):
                 packed, w = cpu.pack(blocks, block, packing), dequantize(blocks, block)
             q, s = quantize_activation(rng.standard_normal((133, k)).astype(np.float32))
             x = q.reshape(133, -1, 32) * s[..., None].astype(np.float64)
-            np.savez(folder / f"{key}.npz", q=q, s=s, w=packed,
-                     y=(x.reshape(133, k) @ w.T))
-            reader = cpu.Kernels.__new__(cpu.Kernels)
-            reader._read_grids(lowered)
-            grids = {tokens: reader._grid("matmul", [tokens] * 3)
-                     for tokens in (1, 5, 16, 133)}
-            cases.append({"code": code, "file": key, "grids": grids})
+            add(code, block, cpu.quantized_matmul(block, n, k, packing),
+                {"q": q, "s": s, "w": packed}, x.reshape(133, k) @ w.T)
+        # Depths of two steps and of one; 96 columns are not a whole workgroup.
+        for kind, n, k in [("f16", 192, 1024), ("bf16", 96, 320)]:
+            rng = np.random.default_rng(n)
+            x = rng.standard_normal((133, k)).astype(np.float32)
+            w = (rng.standard_normal((n, k)) / math.sqrt(k)).astype(np.float32)
+            if kind == "f16":
+                stored = w.astype(np.float16)
+                w = stored.astype(np.float64)
+            else:
+                stored = (w.view(np.uint32) >> 16).astype(np.uint16)
+                w = (stored.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+            add(code, kind, cpu.matmul(n, k, kind), {"x": x, "w": stored}, x @ w.T)
     return cases
+
+
+def pack_tiny(options, folder):
+    """The tiny models of test/models in f32, with what `transformers` computes."""
+    models = Path(__file__).parents[1] / "test/models"
+    (folder / "tiny").mkdir()
+    for name in TINY:
+        reference = (models / name).with_suffix(".npz") if name.endswith(".gguf") \
+            else models / name / "reference.npz"
+        shutil.copy(reference, folder / "tiny" / f"{name}.npz")
+        for code, (cpu, features) in CODES.items():
+            call(options.build / "bin/gist-compile", models / name, "--kv-type=f32",
+                 "--compute=f32", "--logits=all", f"--triple={TRIPLE}", f"--cpu={cpu}",
+                 *([f"--features={features}"] if features else []),
+                 "-o", folder / "tiny" / f"{name}-{slug(code)}.gist")
+
+
+def work(model):
+    """Of one token: operations of products in layers and in the head, bytes of
+    weights, and operations of attention for each token before. Read from the
+    header of a GGUF file."""
+    file = open(model, "rb")
+
+    def number(form):
+        return struct.unpack("<" + form, file.read(struct.calcsize(form)))[0]
+
+    def text():
+        return file.read(number("Q")).decode(errors="replace")
+
+    def value(kind):
+        if kind == 8:
+            return text()
+        if kind == 9:
+            kind, count = number("I"), number("Q")
+            return [value(kind) for _ in range(count)]
+        return number("BbHhIif?__Qqd"[kind])
+
+    assert file.read(4) == b"GGUF"
+    number("I")
+    tensors, keys = number("Q"), number("Q")
+    fields = {}
+    for _ in range(keys):
+        key = text()
+        fields[key] = value(number("I"))
+    sizes, offsets = {}, []
+    for _ in range(tensors):
+        name, shape = text(), [number("Q") for _ in range(number("I"))]
+        number("I")
+        offsets.append((number("Q"), name))
+        sizes[name] = (len(shape), math.prod(shape))
+    start = -(-file.tell() // 32) * 32
+    offsets = sorted(offsets) + [(model.stat().st_size - start, None)]
+    stored = {name: end - at for (at, name), (end, _) in zip(offsets, offsets[1:])}
+    head = "output.weight" if "output.weight" in sizes else "token_embd.weight"
+    layers = [name for name, (rank, _) in sizes.items()
+              if rank == 2 and name not in ("output.weight", "token_embd.weight")]
+    kind = fields["general.architecture"]
+    return {"layer_operations": 2 * sum(sizes[name][1] for name in layers),
+            "head_operations": 2 * sizes[head][1],
+            "weight_bytes": sum(stored[name] for name in [*layers, head]),
+            "attention_operations": 4 * fields[f"{kind}.embedding_length"]
+            * fields[f"{kind}.block_count"]}
 
 
 def pack(options):
@@ -103,7 +189,10 @@ def pack(options):
                 "said": [say(runner, native, prompt) for prompt in PROMPTS]}
     native.unlink()
     cases = pack_kernels(options, folder)
-    (folder / "expected.json").write_text(json.dumps({"model": expected, "kernels": cases}))
+    pack_tiny(options, folder)
+    shutil.copy(Path(__file__).with_name("roofline.cpp"), folder)
+    (folder / "expected.json").write_text(json.dumps(
+        {"model": expected, "kernels": cases, "work": work(options.model)}))
 
 
 # ----------------------------------------------------------------------------
@@ -147,9 +236,10 @@ def check_kernels(folder, cases, code):
         library.matmul.argtypes = [ctypes.c_void_p] + [ctypes.c_int64] * 3
         for tokens, grid in case["grids"].items():
             rows = int(tokens)
-            q, s, w = (np.ascontiguousarray(data[name]) for name in "qsw")
-            y = np.full((len(q), data["y"].shape[1]), np.nan, np.float32)
-            slots = (ctypes.c_uint64 * 7)(*(a.ctypes.data for a in (q, s, w, y)), *[rows] * 3)
+            arrays = [np.ascontiguousarray(data[name]) for name in case["arrays"]]
+            y = np.full(data["y"].shape, np.nan, np.float32)
+            slots = [*(a.ctypes.data for a in (*arrays, y)), *[rows] * case["sizes"]]
+            slots = (ctypes.c_uint64 * len(slots))(*slots)
             for i in range(grid[0]):
                 for j in range(grid[1]):
                     library.matmul(slots, i, j, 0)
@@ -157,6 +247,21 @@ def check_kernels(folder, cases, code):
             total += 1
             right += bool(close.all() and np.isnan(y[rows:]).all())
     return f"{right} of {total}"
+
+
+def check_tiny(folder, runner, code):
+    """How many tiny models are right, of how many."""
+    import numpy as np
+
+    right = 0
+    for name in TINY:
+        data = np.load(folder / "tiny" / f"{name}.npz")
+        np.save(folder / "tiny/tokens.npy", data["ids"].astype(np.int32))
+        out = call(runner, "call", folder / "tiny" / f"{name}-{slug(code)}.gist", "score",
+                   "-i", f"tokens={folder / 'tiny/tokens.npy'}", "-o", folder / "tiny")
+        found = np.load(out.strip().splitlines()[-1])
+        right += bool(np.abs(found - data["result"]).max() <= 1e-4)
+    return f"{right} of {len(TINY)}"
 
 
 def build_runner(folder):
@@ -171,13 +276,13 @@ def build_runner(folder):
 def rates(runner, module, threads):
     """Tokens per second of prefill and decode."""
     out = json.loads(call(runner, "bench", module, "-t", threads, "-c", 1024, "-p", 512,
-                          "-n", 128, "-r", 3, "--format", "json"))
+                          "-n", DECODED, "-r", 2, "--format", "json"))
     return [test["tokens_per_second"] for test in out["tests"]]
 
 
 def peer_rates(program, model, threads):
-    out = json.loads(call(program, "-m", model, "-t", threads, "-p", 512, "-n", 128, "-r", 3,
-                          "-fa", 1, "-o", "json"))
+    out = json.loads(call(program, "-m", model, "-t", threads, "-p", 512, "-n", DECODED,
+                          "-r", 2, "-fa", 1, "-o", "json"))
     return [test["avg_ts"] for test in out]
 
 
@@ -190,8 +295,9 @@ def run(options):
               "cores": cores, "codes": {}, "rates": []}
     f32 = perplexity(runner, folder / "f32.gist", folder / "text.txt")
     print(f"{result['cpu']}, {cores} cores\n")
-    print("| code | kernels right | perplexity | of f32 | of where it was packed | equal tokens |")
-    print("|---|---:|---:|---:|---:|---:|")
+    print("| code | kernels right | tiny models right | perplexity | of f32 | "
+          "of where it was packed | equal tokens |")
+    print("|---|---:|---:|---:|---:|---:|---:|")
     for code in CODES:
         module = folder / f"{slug(code)}.gist"
         try:
@@ -201,52 +307,119 @@ def run(options):
             continue
         try:
             kernels = check_kernels(folder, expected["kernels"], code)
+            tiny = check_tiny(folder, runner, code)
         except ImportError:
-            kernels = "no numpy"
+            kernels = tiny = "no numpy"
         said = [say(runner, module, prompt) for prompt in PROMPTS]
         same = sum(a == b for ours, theirs in zip(said, expected["model"]["said"])
                    for a, b in zip(ours, theirs))
-        row = {"kernels": kernels, "perplexity": found, "of_f32": found / f32,
+        row = {"kernels": kernels, "tiny": tiny, "perplexity": found, "of_f32": found / f32,
                "of_packed": found / expected["model"]["perplexity"],
                "equal": f"{same} of {SAID * len(PROMPTS)}"}
         result["codes"][code] = row
-        print(f"| {code} | {kernels} | {found:.4f} | {row['of_f32']:.4f} | "
+        print(f"| {code} | {kernels} | {tiny} | {found:.4f} | {row['of_f32']:.4f} | "
               f"{row['of_packed']:.4f} | {row['equal']} |", flush=True)
-    peer = os.environ.get("LLAMA_BENCH") or shutil.which("llama-bench")
-    measure(result, runner, folder, peer)
+    result["f32"] = f32
+    measure(result, runner, folder)
+    result["roofline"] = roofline(result, folder, expected["work"])
     (folder / "result.json").write_text(json.dumps(result, indent=1))
 
 
-def measure(result, runner, folder, peer):
-    engines = {code: lambda t, m=folder / f"{slug(code)}.gist": rates(runner, m, t)
-               for code in result["codes"]}
-    if peer:
-        engines["llama.cpp"] = lambda t: peer_rates(peer, folder / "model.gguf", t)
-    else:
+def find_peers(folder):
+    """llama.cpp on the same file, and where llama-quantize is there on the same
+    numbers in Q4_0, for which it has more kernels."""
+    bench = os.environ.get("LLAMA_BENCH") or shutil.which("llama-bench")
+    if not bench:
         print("\nllama.cpp is left out: llama-bench is not in PATH; LLAMA_BENCH may name it")
-    print("\n| threads | engine | prefill 512 | decode 128 |\n|---:|---|---:|---:|")
+        return {}
+    files = {"llama.cpp": folder / "model.gguf"}
+    quantize = os.environ.get("LLAMA_QUANTIZE") or shutil.which("llama-quantize")
+    if quantize:
+        files["llama.cpp, Q4_0"] = folder / "q4_0.gguf"
+        call(quantize, "--allow-requantize", files["llama.cpp"], files["llama.cpp, Q4_0"], "q4_0")
+    return {name: lambda t, m=file: peer_rates(bench, m, t) for name, file in files.items()}
+
+
+def measure(result, runner, folder):
+    """Engines take turns. Where llama.cpp is compared there are several rounds,
+    and elsewhere one of the best code and the same file."""
+    peers = find_peers(folder)
+    codes = {code: lambda t, m=folder / f"{slug(code)}.gist": rates(runner, m, t)
+             for code in result["codes"]}
+    print("\n| threads | engine | prefill 512 | decode 64 |\n|---:|---|---:|---:|")
     for threads in [t for t in THREADS if t <= result["cores"]]:
+        isCompared = threads in COMPARED
+        engines = {**codes, **peers}
+        if not isCompared:
+            engines = {name: engine for name, engine in engines.items()
+                       if name in (list(codes)[-1], "llama.cpp")}
         found = {}
-        for _ in range(ROUNDS if threads in COMPARED else 1):
+        for _ in range(ROUNDS if isCompared else 1):
             for name, engine in engines.items():
                 found.setdefault(name, []).append(engine(threads))
         for name, rounds in found.items():
             prefill, decode = (statistics.median(r[i] for r in rounds) for i in (0, 1))
             result["rates"].append({"engine": name, "threads": threads, "prefill": prefill,
-                                    "decode": decode})
-            print(f"| {threads} | {name} | {prefill:.0f} | {decode:.0f} |", flush=True)
+                                    "decode": decode, "rounds": rounds})
+            cells = [", ".join(f"{r[i]:.0f}" for r in rounds) for i in (0, 1)]
+            print(f"| {threads} | {name} | {cells[0]} | {cells[1]} |", flush=True)
+    print_ratios(result, list(codes)[-1])
+
+
+def print_ratios(result, ours):
+    """`ours` against the best peer of each round."""
+    print(f"\n| {ours}, times as fast as the best llama.cpp of the round | prefill | decode |")
+    print("|---|---:|---:|")
+    for threads in COMPARED:
+        rows = {row["engine"]: row["rounds"] for row in result["rates"]
+                if row["threads"] == threads}
+        peers = [rounds for name, rounds in rows.items() if name.startswith("llama.cpp")]
+        if ours not in rows or not peers:
+            continue
+        ratios = [[rounds[i] / max(peer[n][i] for peer in peers)
+                   for n, rounds in enumerate(rows[ours])] for i in (0, 1)]
+        result.setdefault("ratios", {})[threads] = ratios
+        cells = [", ".join(f"{ratio:.2f}" for ratio in row) for row in ratios]
+        print(f"| {threads} threads | {cells[0]} | {cells[1]} |", flush=True)
+
+
+def roofline(result, folder, done):
+    """Lines over threads: prefill of 512 tokens bounded by the peaks of products
+    (vectors, tiles) and of attention in f32, and decode by reading weights."""
+    program = folder / "gist-roofline"
+    call(os.environ.get("CXX", "c++"), "-std=c++20", "-O2", "-march=native", "-pthread",
+         folder / "roofline.cpp", "-o", program)
+    lines = {}
+    print("\n| threads | f32 GOP/s | 8 bits by vectors | by tiles | reading GB/s |\n"
+          "|---:|---:|---:|---:|---:|")
+    for threads in [t for t in THREADS if t <= result["cores"]]:
+        peaks = json.loads(call(program, "--threads", threads))
+        attention = done["attention_operations"] * 512 * 513 / 2 / peaks["f32"]["per_second"]
+        products = 512 * done["layer_operations"] + done["head_operations"]
+        for label, key in [("vectors", "int8"), ("tiles", "tiles")]:
+            if key in peaks:
+                bound = 512 / (products / peaks[key]["per_second"] + attention)
+                lines.setdefault(("prefill", label), []).append((threads, bound))
+        lines.setdefault(("decode", "memory"), []).append(
+            (threads, peaks["read_bytes_per_second"] / done["weight_bytes"]))
+        tiles = f"{peaks['tiles']['per_second'] / 1e9:.0f}" if "tiles" in peaks else ""
+        print(f"| {threads} | {peaks['f32']['per_second'] / 1e9:.0f} | "
+              f"{peaks['int8']['per_second'] / 1e9:.0f} | {tiles} | "
+              f"{peaks['read_bytes_per_second'] / 1e9:.0f} |", flush=True)
+    return [{"kind": kind, "label": label, "points": points}
+            for (kind, label), points in lines.items()]
 
 
 # ----------------------------------------------------------------------------
 # The drawing
 # ----------------------------------------------------------------------------
 
-COLOURS = ["#4269d0", "#efb118", "#ff725c", "#6cc5b0"]
+COLOURS = ["#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#97632b"]
 
 
 def plot(options):
-    """Tokens per second over threads, both axes logarithmic; thin lines are what
-    the first engine would do if threads added up."""
+    """Tokens per second over threads, both axes logarithmic; dashed lines are what
+    the machine's peaks allow."""
     from math import log2
 
     result = json.loads(options.result.read_text())
@@ -256,7 +429,9 @@ def plot(options):
            'font-family="sans-serif" font-size="11">']
     for panel, kind in enumerate(("prefill", "decode")):
         x0 = panel * width
+        limits = [limit for limit in result.get("roofline", []) if limit["kind"] == kind]
         values = [row[kind] for row in result["rates"]]
+        values += [rate for limit in limits for _, rate in limit["points"]]
         most = max(row["threads"] for row in result["rates"])
         low, high = log2(min(values)) // 1, log2(max(values)) // 1 + 1
 
@@ -272,12 +447,13 @@ def plot(options):
         for threads in [t for t in THREADS if t <= most]:
             x = place(threads, 2 ** low)[0]
             out.append(f'<text x="{x:.0f}" y="{bottom + 16}" text-anchor="middle">{threads}</text>')
-        for limit in result.get("roofline", []):
-            if limit["kind"] == kind:
-                line = " ".join("{:.1f},{:.1f}".format(*place(t, min(r, 2 ** high)))
-                                for t, r in limit["points"])
-                out.append(f'<polyline points="{line}" fill="none" stroke="#999" '
-                           f'stroke-dasharray="4 3"/>')
+        for limit in limits:
+            places = [place(*point) for point in limit["points"]]
+            line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+            out.append(f'<polyline points="{line}" fill="none" stroke="#999" '
+                       f'stroke-dasharray="4 3"/>')
+            x, y = places[-1]
+            out.append(f'<text x="{x + 5:.0f}" y="{y + 4:.0f}" fill="#777">{limit["label"]}</text>')
         for colour, name in zip(COLOURS, names):
             rows = [row for row in result["rates"] if row["engine"] == name]
             places = [place(row["threads"], row[kind]) for row in rows]
