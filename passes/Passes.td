@@ -856,7 +856,18 @@ def LowerToCPUPass : Pass<"gist-lower-to-cpu", "::mlir::func::FuncOp"> {
     Slots are 64-bit words: the address of each buffer or the value of each
     index argument, in order, then the dynamic sizes of the buffers, in order.
     The loop over workgroups becomes the one workgroup x, y, z.
+
+    With `flat` each slot is an argument of its own: other runtimes than ours
+    have no slots.
+
+    ```mlir
+    func.func @k(%a: !llvm.ptr, %b: !llvm.ptr, %tokens: i64, %x: i64, %y: i64, %z: i64)
+    ```
   }];
+  let options = [
+    Option<"flat", "flat", "bool", /*default=*/"false",
+           "take what slots hold as arguments">,
+  ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect"
   ];
@@ -936,6 +947,89 @@ def PlanMemoryPass : Pass<"gist-plan-memory", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::gist::GistDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// Iree: text that IREE's compiler takes
+//===----------------------------------------------------------------------===//
+
+def InlineKernelsPass : Pass<"gist-inline-kernels", "::mlir::ModuleOp"> {
+  let summary = "write out kernels that another compiler makes code of";
+  let description = [{
+    Replaces calls of kernels that have no `gist.grid`, so no code of ours, by
+    what the kernels compute, and removes these kernels.
+
+    ```mlir
+    %y = gist.dispatch @rows_0(%x : tensor<?x8xf32>) outs(%e : tensor<?x8xf32>)
+    // becomes
+    %y = linalg.generic ... ins(%x : tensor<?x8xf32>) outs(%e : tensor<?x8xf32>) ...
+    ```
+  }];
+  let dependentDialects = ["::gist::GistDialect"];
+}
+
+def ExportToIreePass : Pass<"gist-export-to-iree", "::mlir::ModuleOp"> {
+  let summary = "make weights, state and calls what IREE has for them";
+  let description = [{
+    The ops are IREE's, which this compiler does not know: they are written in
+    their generic form, and the context must allow dialects that are not
+    registered.
+
+    - A weight becomes a `util.global` that IREE loads from a file of parameters,
+      under the scope `model` and the weight's name.
+    - An argument that comes back updated is state, such as the KV cache. It
+      becomes a mutable global: functions load it, and store what they return
+      for it. Functions that call an argument the same share the global. State
+      that is `gist.zero_on_reset` is cleared by a function `reset`.
+    - A number becomes an argument of 64 bits.
+    - A call of a kernel that has a `gist.grid` becomes a `flow.dispatch` of a
+      `stream.executable` that calls the kernel's code in the file `object`. On a
+      GPU it becomes a `hal.dispatch.extern`.
+
+    ```mlir
+    func.func @decode(%t: tensor<1xi32>, %k: tensor<2x64xf32> {gist.name = "k_cache"})
+        -> (tensor<1x8xf32>, tensor<2x64xf32>) {
+      %w = gist.weight "w" : tensor<8x8xf32>
+      ...
+    // becomes
+    "util.global"() {initial_value = #stream.parameter.named<"model"::"w"> : tensor<8x8xf32>, ...}
+    func.func @decode(%t: tensor<1xi32>) -> tensor<1x8xf32> {
+      %k = "util.global.load"() {global = @k_cache} : () -> tensor<2x64xf32>
+      %w = "util.global.load"() {global = @w} : () -> tensor<8x8xf32>
+      ...
+      "util.global.store"(%k2) {global = @k_cache} : (tensor<2x64xf32>) -> ()
+    ```
+
+    Ops of this project that are left, such as `gist.attention`, are for
+    `-gist-batch-attention` and `-gist-decompose`.
+  }];
+  let options = [
+    Option<"object", "object", "std::string", /*default=*/"",
+           "file with the code of kernels, as IREE's compiler is to find it">,
+  ];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
+def BatchAttentionPass : Pass<"gist-batch-attention"> {
+  let summary = "attention as products of batches, for other compilers";
+  let description = [{
+    Replaces `gist.attention` by two `linalg.batch_matmul` with a softmax between
+    them, a batch for each KV head. The query heads of a group are rows of one
+    product. It computes what `-gist-decompose` gives, which has a loop over
+    heads; compilers that know linalg make faster code of this.
+
+    One thing differs: a value that a query does not see is multiplied by zero
+    here, so that one that is NaN shows. Ragged batches (`offsets`) are left
+    alone.
+  }];
+  let dependentDialects = [
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
 }
 
 //===----------------------------------------------------------------------===//

@@ -184,8 +184,11 @@ void gist::buildTileStage(OpPassManager &pm,
   addCheck(pm, "tiles");
 }
 
-void gist::buildCpuStage(OpPassManager &pm) {
-  pm.addNestedPass<func::FuncOp>(createLowerToCPUPass());
+/// The passes of the CPU stage. What is flat is not for our runtime.
+static void addCpuPasses(OpPassManager &pm, bool flat) {
+  LowerToCPUPassOptions signature;
+  signature.flat = flat;
+  pm.addNestedPass<func::FuncOp>(createLowerToCPUPass(signature));
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   pm.addNestedPass<func::FuncOp>(createLowerVectorsPass());
   pm.addPass(createCanonicalizerPass());
@@ -211,7 +214,30 @@ void gist::buildCpuStage(OpPassManager &pm) {
   pm.addPass(createUBToLLVMConversionPass());
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void gist::buildCpuStage(OpPassManager &pm) {
+  addCpuPasses(pm, /*flat=*/false);
   addCheck(pm, "cpu");
+}
+
+void gist::buildFlatCpuStage(OpPassManager &pm) {
+  addCpuPasses(pm, /*flat=*/true);
+}
+
+void gist::buildIreeStage(OpPassManager &pm,
+                          const IreePipelineOptions &options) {
+  ExportToIreePassOptions exported;
+  exported.object = options.object;
+  // Calls need memory to work in, as on any device; graphs have none.
+  pm.addPass(createSetTargetPass());
+  pm.addPass(createAddScratchPass());
+  pm.addPass(createInlineKernelsPass());
+  pm.addPass(createExportToIreePass(exported));
+  pm.addPass(createBatchAttentionPass());
+  pm.addPass(createDecomposePass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
 }
 
 void gist::buildGpuProductStage(OpPassManager &pm,
@@ -341,6 +367,9 @@ void gist::registerPipelines() {
   registerStage<GpuPipelineOptions>(
       "gist-gpu", "kernels on buffers become functions a GPU can run",
       buildGpuStage);
+  registerStage<IreePipelineOptions>(
+      "gist-iree", "a graph, or calls of kernels, as text for IREE's compiler",
+      buildIreeStage);
   registerStage(
       "gist-reference",
       "lower to the LLVM dialect through the executable definition of the ops",

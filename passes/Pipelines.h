@@ -79,6 +79,22 @@ void buildTileStage(mlir::OpPassManager &pm, const CpuPipelineOptions &options);
 /// that the runtime calls. `-gist-cpu`.
 void buildCpuStage(mlir::OpPassManager &pm);
 
+/// The same with what slots hold as arguments, for other runtimes than ours.
+void buildFlatCpuStage(mlir::OpPassManager &pm);
+
+/// What text for IREE says of the code of kernels, as options of a pipeline.
+struct IreePipelineOptions : mlir::PassPipelineOptions<IreePipelineOptions> {
+  Option<std::string> object{
+      *this, "object",
+      llvm::cl::desc("file with the code of kernels, as IREE's compiler is to "
+                     "find it")};
+};
+
+/// A graph, or calls of kernels, as text for IREE's compiler. Kernels without a
+/// grid become linalg. `-gist-iree`.
+void buildIreeStage(mlir::OpPassManager &pm,
+                    const IreePipelineOptions &options);
+
 /// The GPU that kernels are made for, as options of a pipeline.
 struct GpuPipelineOptions : mlir::PassPipelineOptions<GpuPipelineOptions> {
   Option<std::string> target{

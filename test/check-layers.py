@@ -46,6 +46,7 @@ LAYERS = [
     "passes/Tile",
     "passes/Target",
     "passes/Emit",
+    "passes/Iree",
     "passes/Driver",
     # Tools, and the libraries that several of them share.
     "tools/running",

@@ -64,6 +64,10 @@ suite "samples on gfx942-sim" env PATH="$PWD/build/dev/bin:$PATH" \
 
 if $full; then
   install_packages libclang-rt-22-dev
+  python_environment build/python-iree test/requirements-iree.txt
+  suite "iree" env GIST_BIN="$PWD/build/dev/bin" \
+    build/python-iree/bin/python3 -m pytest -q -p no:cacheprovider test/iree
+  suite "smollm2 by iree" "$python" bench/iree.py "$smollm2" --repetitions 0
   python_environment build/python-models test/requirements.txt \
     test/requirements-models.txt
   models=$PWD/build/python-models/bin/python3

@@ -15,6 +15,7 @@
 #include "dialect/GistClusterOps.h"
 
 #include "passes/Driver/Entries.h"
+#include "passes/Driver/Iree.h"
 #include "passes/Driver/Module.h"
 #include "passes/Driver/Program.h"
 #include "passes/Driver/Registration.h"
@@ -297,6 +298,10 @@ Status Compilation::run() {
   std::vector<Target> targets;
   if (options.emit >= Emit::Kernels)
     GIST_TRY(findTargets(options, targets));
+  // Nor should a compiler that is not there.
+  IreeCompiler iree;
+  if (options.viaIree)
+    GIST_TRY(iree.find(options.ireeCompile));
   // Before the first pass runs.
   if (options.report == Report::Remarks)
     diagnostics.showRemarks(context);
@@ -328,6 +333,8 @@ Status Compilation::run() {
     }));
   // After the observe entry has been added, so that it follows the plan too.
   GIST_TRY(followPlan());
+  if (options.emit == Emit::Iree)
+    return writeIree(*graph, targets.front(), options, iree, stages, maker);
   GIST_TRY(createPrograms(targets));
   if (options.emit == Emit::Module)
     return writeModule();
@@ -361,6 +368,9 @@ static size_t countStages(const Options &options) {
     if (options.isCodeObject())
       return 0;
     return 2 + plan + 6 * options.countTargets() + gpus;
+  case Emit::Iree:
+    return 4 + plan + (options.viaIree ? 1 : 0) +
+           (options.ireeKernels == IreeKernels::Embedded ? 5 + gpus : 0);
   }
   return 0;
 }

@@ -23,6 +23,13 @@ enum class Emit {
   Llvm,     ///< LLVM IR of the kernels
   Assembly, ///< assembly of the kernels
   Module,   ///< the file that gist-run takes
+  Iree,     ///< text for IREE's compiler, and files of weights and code
+};
+
+/// Whose code text for IREE runs.
+enum class IreeKernels {
+  Plain,    ///< IREE's own: everything is linalg
+  Embedded, ///< ours, from a file of code beside the text
 };
 
 /// What products with block-quantised weights are computed in.
@@ -69,6 +76,11 @@ struct Options {
   std::string plan;      ///< a file, or empty
   int64_t planBlock = 0; ///< tokens of its blocks; 0: as it says
   bool observe = false;  ///< an entry that shows what linear layers read
+
+  // Of Emit::Iree.
+  IreeKernels ireeKernels = IreeKernels::Plain;
+  bool viaIree = false;    ///< IREE's compiler makes a .vmfb of it
+  std::string ireeCompile; ///< that compiler; empty: found in PATH
 
   Report report = Report::None;
   bool timing = false;

@@ -15,6 +15,7 @@
 #include "dialect/GistOps.h"
 #include "passes/Driver/Kernels.h"
 #include "passes/Driver/Module.h"
+#include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
 #include "passes/Target/CompileCpu.h"
@@ -58,7 +59,8 @@ Status Program::formKernels() {
     // Matrix instructions want rows of 16 bits, and few wide products.
     graph.matrix = target.gpu != nullptr;
     // On a CPU the host can read the logits where they are.
-    graph.sampling = target.gpu != nullptr;
+    // So can the host of another runtime.
+    graph.sampling = target.gpu != nullptr && options.emit != Emit::Iree;
     buildGraphStage(pm, graph);
   }));
   isInt8 =
@@ -126,6 +128,46 @@ Status Program::generateCode() {
   // On the calls, which have their kernels on tensors still. What scratch they
   // need is asked here again, with the same answer as for the kernels.
   return run("memory", *calls, buildMemoryStage);
+}
+
+/// Makes `to` what says how `from`, the same kernel when lowered, is launched.
+static void copyLaunch(Operation *from, Operation *to) {
+  for (StringRef name : {kGridAttr, kWorkgroupAttr, kSharedMemoryAttr})
+    if (Attribute value = from->getAttr(name))
+      to->setAttr(name, value);
+}
+
+Status Program::prepareExport() {
+  if (target.gpu) {
+    GIST_TRY(lowerKernels());
+    stages.progress.begin(prefix + "code");
+    FailureOr<std::vector<char>> bytes = emitGpuCode(*kernels, *target.gpu);
+    if (failed(bytes))
+      return stages.diagnostics.takeError("code");
+    code.assign(bytes->begin(), bytes->end());
+  } else {
+    kernels = calls->clone();
+    GIST_TRY(run("tiles", *kernels, [&](OpPassManager &pm) {
+      buildTileStage(pm, CpuPipelineOptions());
+    }));
+    GIST_TRY(run("cpu", *kernels, buildFlatCpuStage));
+    stages.progress.begin(prefix + "code");
+    FailureOr<std::vector<char>> bytes =
+        emitCpuRelocatable(*kernels, target.cpu);
+    if (failed(bytes))
+      return stages.diagnostics.takeError("code");
+    code.assign(bytes->begin(), bytes->end());
+  }
+  GIST_TRY(run("memory", *calls,
+               [](OpPassManager &pm) { pm.addPass(createAddScratchPass()); }));
+  Operation *lowered =
+      target.gpu ? getGpuModule(*kernels)->getOperation() : *kernels;
+  for (auto kernel : calls->getOps<func::FuncOp>())
+    if (Operation *code =
+            SymbolTable::lookupSymbolIn(lowered, kernel.getName());
+        code && isKernel(kernel))
+      copyLaunch(code, kernel);
+  return {};
 }
 
 /// Valid as long as this program is.

@@ -35,6 +35,10 @@ public:
   /// Makes what a device loads, and plans the memory of the calls.
   Status generateCode();
 
+  /// Instead of the last three: makes code that other runtimes call, and
+  /// writes on the kernels of the calls how they are launched.
+  Status prepareExport();
+
   mlir::ModuleOp getCalls() { return *calls; }
   const std::string &getCode() const { return code; }
   /// What a module needs to know of it.

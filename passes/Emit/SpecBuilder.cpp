@@ -15,8 +15,8 @@
 #include "dialect/GistLaunchNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Emit/Sizes.h"
+#include "passes/Emit/WeightParts.h"
 #include "passes/Kernel/Kernels.h"
-#include "passes/Kernel/PackWeights.h"
 #include "runtime/module/Format.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -143,49 +143,6 @@ static std::string relativeTo(StringRef path, StringRef from) {
   return result.str().str();
 }
 
-/// The bytes that a tensor of this type takes.
-static uint64_t getNumBytes(RankedTensorType type) {
-  return type.getNumElements() * (type.getElementTypeBitWidth() / 8);
-}
-
-/// Writes weights one below the other, in the order that `packing` describes,
-/// or as they are stored where there is none.
-/// Called while the file is written, so that only one packed weight is in
-/// memory at a time.
-/// What `parts` point to must be alive until then.
-static WeightProducer makeProducer(std::vector<const Weight *> parts,
-                                   BlockFormat format, PackingAttr packing) {
-  return [=](const ByteSink &sink) {
-    std::vector<uint8_t> stored;
-    int64_t rows = 0;
-    for (const Weight *part : parts) {
-      stored.insert(stored.end(), part->content.data,
-                    part->content.data + part->content.size);
-      rows += part->shape[0];
-    }
-    if (packing)
-      stored = packWeight(format, packing, stored, rows, parts[0]->shape[1]);
-    return sink({stored.data(), stored.size()});
-  };
-}
-
-FailureOr<std::vector<const Weight *>> SpecBuilder::findParts(WeightOp op) {
-  SmallVector<StringRef> names;
-  if (auto parts = op->getAttrOfType<ArrayAttr>(kPartsAttr))
-    llvm::append_range(names, parts.getAsValueRange<StringAttr>());
-  else
-    names.push_back(op.getName());
-  std::vector<const Weight *> found;
-  for (StringRef name : names) {
-    const Weight *part = nullptr;
-    Status status = weights.find(op->getParentOfType<ModuleOp>(), name, part);
-    if (!status.ok())
-      return op.emitOpError(status.text);
-    found.push_back(part);
-  }
-  return found;
-}
-
 /// The names of random weights one below the other, with their rows: numbers
 /// are made from names, and those of a part are what they are elsewhere.
 static std::string getRandomName(ArrayRef<const Weight *> parts,
@@ -223,7 +180,7 @@ void SpecBuilder::shareBytes(WeightOp op, ArrayRef<const Weight *> parts,
 
 /// The same weight is stored once however many ops name it.
 FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
-  FailureOr<std::vector<const Weight *>> parts = findParts(op);
+  FailureOr<std::vector<const Weight *>> parts = findParts(op, weights);
   if (failed(parts))
     return failure();
   const Weight &weight = *parts->front();
@@ -264,7 +221,6 @@ FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
                                                         : getElementType(type);
   for (int64_t size : shape)
     buffer.shape.push_back(writer.spec.addConstant(size));
-  auto stored = op->getAttrOfType<BlockFormatAttr>(kFormatAttr);
   if (weight.random)
     buffer.base = writer.addRandomWeight(
         parts->size() == 1
@@ -272,10 +228,8 @@ FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
             : getRandomName(*parts, op->getAttrOfType<ArrayAttr>(kPartsAttr)),
         format, shape, bytes, *weight.random);
   else if (packing || parts->size() > 1)
-    buffer.base = writer.addWeight(
-        name, format, shape, getNumBytes(type),
-        makeProducer(*parts, stored ? stored.getValue() : BlockFormat(),
-                     packing));
+    buffer.base = writer.addWeight(name, format, shape, getNumBytes(type),
+                                   makeProducer(op, *parts));
   // Packed and joined weights exist nowhere else, so they are always embedded.
   else if (options.referenceFrom.empty() || weight.file.empty())
     buffer.base = writer.addWeight(name, format, shape, weight.content);

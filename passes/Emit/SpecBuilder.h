@@ -53,8 +53,6 @@ public:
 
 private:
   uint32_t push(BufferSpec buffer);
-  /// The weights that `op` is made of, one below the other.
-  mlir::FailureOr<std::vector<const Weight *>> findParts(WeightOp op);
   /// Weight `base`, as stored, is `op`, which consists of `parts`. What one
   /// target reads joined and another by itself is in the file once.
   void shareBytes(WeightOp op, llvm::ArrayRef<const Weight *> parts,

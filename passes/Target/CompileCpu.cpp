@@ -18,7 +18,10 @@
 #include "passes/Target/Backend.h"
 #include "passes/Target/LinkObject.h"
 #include "passes/Target/UsedFeatures.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 using namespace gist;
@@ -119,4 +122,94 @@ FailureOr<CpuObject> gist::emitCpuObject(ModuleOp lowered,
   if (failed(linked))
     return failure();
   return CpuObject{std::move(*linked), std::move(*features)};
+}
+
+/// What LLVM may call by itself. Without a C library kernels bring it along.
+static constexpr const char *kMemoryFunctions = R"(
+define hidden ptr @memset(ptr %to, i32 %value, i64 %size) #0 {
+entry:
+  %byte = trunc i32 %value to i8
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %body ]
+  %done = icmp eq i64 %i, %size
+  br i1 %done, label %exit, label %body
+body:
+  %at = getelementptr i8, ptr %to, i64 %i
+  store i8 %byte, ptr %at, align 1
+  %next = add i64 %i, 1
+  br label %head
+exit:
+  ret ptr %to
+}
+define hidden ptr @memcpy(ptr %to, ptr %from, i64 %size) #0 {
+entry:
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %body ]
+  %done = icmp eq i64 %i, %size
+  br i1 %done, label %exit, label %body
+body:
+  %source = getelementptr i8, ptr %from, i64 %i
+  %byte = load i8, ptr %source, align 1
+  %at = getelementptr i8, ptr %to, i64 %i
+  store i8 %byte, ptr %at, align 1
+  %next = add i64 %i, 1
+  br label %head
+exit:
+  ret ptr %to
+}
+define hidden ptr @memmove(ptr %to, ptr %from, i64 %size) #0 {
+entry:
+  %isAfter = icmp ugt ptr %to, %from
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %body ]
+  %done = icmp eq i64 %i, %size
+  br i1 %done, label %exit, label %body
+body:
+  %next = add i64 %i, 1
+  %mirrored = sub i64 %size, %next
+  %j = select i1 %isAfter, i64 %mirrored, i64 %i
+  %source = getelementptr i8, ptr %from, i64 %j
+  %byte = load i8, ptr %source, align 1
+  %at = getelementptr i8, ptr %to, i64 %j
+  store i8 %byte, ptr %at, align 1
+  br label %head
+exit:
+  ret ptr %to
+}
+attributes #0 = { nounwind "no-builtins" }
+)";
+
+FailureOr<std::vector<char>> gist::emitCpuRelocatable(ModuleOp lowered,
+                                                      const CpuTarget &target) {
+  CpuTarget reserved = target;
+  if (llvm::Triple(target.triple).isAArch64())
+    reserved.features +=
+        (reserved.features.empty() ? "" : ",") + std::string("+reserve-x18");
+  Backend backend;
+  if (failed(createMachine(lowered, reserved, backend)) ||
+      failed(translate(lowered, backend)))
+    return failure();
+  llvm::SMDiagnostic error;
+  std::unique_ptr<llvm::Module> memory =
+      llvm::parseAssemblyString(kMemoryFunctions, error, backend.context);
+  if (!memory)
+    return lowered.emitError("cannot add functions for memory: ")
+           << error.getMessage();
+  memory->setTargetTriple(backend.module->getTargetTriple());
+  memory->setDataLayout(backend.module->getDataLayout());
+  for (llvm::Function &function : *memory) {
+    function.addFnAttr("target-cpu", backend.machine->getTargetCPU());
+    function.addFnAttr("target-features",
+                       backend.machine->getTargetFeatureString());
+  }
+  // Definitions replace what is only declared so far.
+  if (llvm::Linker::linkModules(*backend.module, std::move(memory)))
+    return lowered.emitError("cannot add functions for memory");
+  for (llvm::Function &function : *backend.module)
+    if (!function.isDeclaration() && !function.hasLocalLinkage())
+      function.setVisibility(llvm::GlobalValue::HiddenVisibility);
+  return backend.emit(lowered, llvm::CodeGenFileType::ObjectFile);
 }

@@ -31,6 +31,11 @@ struct CpuObject {
 mlir::FailureOr<CpuObject> emitCpuObject(mlir::ModuleOp lowered,
                                          const CpuTarget &target);
 
+/// An object file for the linker of IREE: it needs nothing else, its symbols
+/// are hidden, and on aarch64 it leaves register x18 alone.
+mlir::FailureOr<std::vector<char>> emitCpuRelocatable(mlir::ModuleOp lowered,
+                                                      const CpuTarget &target);
+
 } // namespace gist
 
 #endif // GIST_PASSES_TARGET_COMPILECPU_H

@@ -9,7 +9,8 @@
 //
 //   void kernel(const uint64_t *slots, int64_t x, int64_t y, int64_t z)
 //
-// and makes the loop over workgroups the one workgroup x, y, z.
+// and makes the loop over workgroups the one workgroup x, y, z. With the option
+// `flat` every slot is an argument.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,11 +36,14 @@ namespace {
 /// Reads the slots of a call.
 class Slots {
 public:
-  Slots(OpBuilder &builder, Location location, Value slots)
-      : builder(builder), location(location), slots(slots) {}
+  /// Without `slots` each is a new argument of `body`.
+  Slots(OpBuilder &builder, Location location, Block &body, Value slots)
+      : builder(builder), location(location), body(body), slots(slots) {}
 
   /// The next word of the slots, as an address or a number.
   Value next(Type type) {
+    if (!slots)
+      return body.addArgument(type, location);
     Type word = builder.getI64Type();
     Value address = LLVM::GEPOp::create(
         builder, location, slots.getType(), word, slots,
@@ -54,13 +58,14 @@ public:
 private:
   OpBuilder &builder;
   Location location;
+  Block &body;
   Value slots;
   unsigned number = 0;
 };
 } // namespace
 
 /// Replaces the arguments of `kernel` by slots and the workgroup's numbers.
-static LogicalResult rewriteSignature(func::FuncOp kernel) {
+static LogicalResult rewriteSignature(func::FuncOp kernel, bool isFlat) {
   if (kernel.getNumResults() != 0)
     return kernel.emitError("has a result that is not in its destination");
   MLIRContext *context = kernel.getContext();
@@ -72,12 +77,12 @@ static LogicalResult rewriteSignature(func::FuncOp kernel) {
   // The new arguments are added behind the old ones, which are erased at the
   // end.
   unsigned old = body.getNumArguments();
-  Value slotsArgument = body.addArgument(pointerType, location);
-  for (int i = 0; i < 3; ++i)
-    body.addArgument(i64, location);
+  Value slotsArgument;
+  if (!isFlat)
+    slotsArgument = body.addArgument(pointerType, location);
 
   LLVMTypeConverter types(context);
-  Slots slots(builder, location, slotsArgument);
+  Slots slots(builder, location, body, slotsArgument);
   SmallVector<Value> words, sizes;
   // All arguments first, then all dynamic sizes: EmitModule writes slots in
   // this order.
@@ -92,6 +97,9 @@ static LogicalResult rewriteSignature(func::FuncOp kernel) {
     if (auto type = dyn_cast<MemRefType>(body.getArgument(i).getType()))
       for (size_t dim = 0; dim < type.getNumDynamicDims(); ++dim)
         sizes.push_back(slots.next(i64));
+  // The numbers of the workgroup come last.
+  for (int i = 0; i < 3; ++i)
+    body.addArgument(i64, location);
   ArrayRef<Value> rest = sizes;
   for (unsigned i = 0; i < old; ++i) {
     BlockArgument argument = body.getArgument(i);
@@ -108,8 +116,7 @@ static LogicalResult rewriteSignature(func::FuncOp kernel) {
     argument.replaceAllUsesWith(value);
   }
   body.eraseArguments(0, old);
-  kernel.setFunctionType(
-      builder.getFunctionType({pointerType, i64, i64, i64}, {}));
+  kernel.setFunctionType(builder.getFunctionType(body.getArgumentTypes(), {}));
   // The attributes belong to the old arguments.
   kernel.removeArgAttrsAttr();
   kernel.setPublic();
@@ -123,10 +130,11 @@ static void inlineWorkgroup(func::FuncOp kernel, scf::ForallOp forall) {
   IRRewriter rewriter(forall);
   Location location = forall.getLoc();
   SmallVector<Value> ids;
+  unsigned first = kernel.getNumArguments() - 3;
   for (unsigned dim = 0; dim < forall.getRank(); ++dim) {
     Value id =
         arith::IndexCastOp::create(rewriter, location, rewriter.getIndexType(),
-                                   kernel.getArgument(dim + 1));
+                                   kernel.getArgument(first + dim));
     // The runtime counts workgroups; the loop counts in steps from zero, which
     // setGrid() of -gist-tile-and-distribute has checked.
     Value step = getValueOrCreateConstantIndexOp(rewriter, location,
@@ -140,6 +148,8 @@ static void inlineWorkgroup(func::FuncOp kernel, scf::ForallOp forall) {
 
 namespace {
 struct LowerToCPUPass final : gist::impl::LowerToCPUPassBase<LowerToCPUPass> {
+  using Base::Base;
+
   void runOnOperation() override {
     func::FuncOp kernel = getOperation();
     if (!isKernel(kernel))
@@ -152,7 +162,7 @@ struct LowerToCPUPass final : gist::impl::LowerToCPUPassBase<LowerToCPUPass> {
           "has more than one grid, or a grid of more than three dimensions");
       return signalPassFailure();
     }
-    if (failed(rewriteSignature(kernel)))
+    if (failed(rewriteSignature(kernel, flat)))
       return signalPassFailure();
     // The signature first: the numbers of the workgroup are new arguments.
     if (!foralls.empty())

@@ -51,19 +51,45 @@ static constexpr const char *kFooter = R"(Examples:
   How fast a model would be, from its config.json alone:
     gist-compile gpt-j-6b/config.json --random-weights -o gptj.gist --target=sm_90
     gist-run bench gptj.gist --device cuda
+  For IREE, with our kernels in it:
+    gist-compile model.gguf --via=iree --kernels=embedded -o model.vmfb
+    iree-run-module --module=model.vmfb --parameters=model=model.irpa --function=decode --input=1xi32=1 --input=0
   See every stage, and where the time goes:
     gist-compile model.gguf -o model.gist --dump-stages=stages --timing
 
 Exit status: 0 done, 1 failed, 2 wrong usage. A file is written whole or not at all.)";
 
+/// Programs for IREE.
+static void addIreeOptions(CLI::App &app, Options &options) {
+  static const std::map<std::string, IreeKernels> kKernels = {
+      {"plain", IreeKernels::Plain}, {"embedded", IreeKernels::Embedded}};
+  static const std::map<std::string, bool> kVia = {{"iree", true}};
+  const char *group = "IREE";
+  app.add_option("--via", options.viaIree,
+                 "iree: have iree-compile make a .vmfb; its weights are in "
+                 "the .irpa file beside it")
+      ->transform(CLI::CheckedTransformer(kVia).description(""))
+      ->type_name("iree")
+      ->group(group);
+  app.add_option("--kernels", options.ireeKernels,
+                 "Whose code IREE runs: plain (default), its own; embedded, "
+                 "the kernels of this compiler")
+      ->transform(CLI::CheckedTransformer(kKernels).description(""))
+      ->type_name("plain|embedded")
+      ->group(group);
+  app.add_option("--iree-compile", options.ireeCompile,
+                 "The compiler of IREE, 3.13 or 3.12; default: the one in PATH")
+      ->type_name("PROGRAM")
+      ->group(group);
+}
+
 /// What is compiled and what is written where.
 static void addOutputOptions(CLI::App &app, Options &options) {
   // Options take description("") below: CLI11 would print the whole map.
-  static const std::map<std::string, Emit> kEmit = {{"graph", Emit::Graph},
-                                                    {"kernels", Emit::Kernels},
-                                                    {"llvm", Emit::Llvm},
-                                                    {"asm", Emit::Assembly},
-                                                    {"module", Emit::Module}};
+  static const std::map<std::string, Emit> kEmit = {
+      {"graph", Emit::Graph},   {"kernels", Emit::Kernels},
+      {"llvm", Emit::Llvm},     {"asm", Emit::Assembly},
+      {"module", Emit::Module}, {"iree", Emit::Iree}};
   app.add_option(
          "model", options.model,
          "GGUF file, Hugging Face folder, graph in MLIR (.mlir), or with "
@@ -77,9 +103,10 @@ static void addOutputOptions(CLI::App &app, Options &options) {
   app.add_option("--emit", options.emit,
                  "graph: the model on tensors; kernels: what is cut out of it; "
                  "llvm: LLVM IR of the kernels; asm: their assembly; module: "
-                 "what gist-run takes (default)")
+                 "what gist-run takes (default); iree: text for iree-compile, "
+                 "with the weights beside it")
       ->transform(CLI::CheckedTransformer(kEmit).description(""))
-      ->type_name("graph|kernels|llvm|asm|module");
+      ->type_name("graph|kernels|llvm|asm|module|iree");
   app.add_option("--dump-stages", options.dumpStages,
                  "Write the program after every stage to FOLDER, numbered")
       ->type_name("FOLDER");
@@ -251,6 +278,19 @@ static void checkTogether(const CLI::App &app, Options &options) {
   auto refuse = [](const std::string &sentence) {
     throw CLI::ValidationError(sentence, CLI::ExitCodes::ValidationError);
   };
+  if (options.viaIree && app.count("--emit") != 0)
+    refuse("--via=iree writes a .vmfb, so it cannot be given together with "
+           "--emit");
+  if (options.viaIree) {
+    options.emit = Emit::Iree;
+    if (options.output.empty() || options.output == "-")
+      refuse("-o FILE is required: it says where the .vmfb goes");
+  }
+  if (app.count("--iree-compile") != 0 && !options.viaIree)
+    refuse("--iree-compile names the program that --via=iree calls: add it");
+  if (app.count("--kernels") != 0 && options.emit != Emit::Iree)
+    refuse("--kernels is about programs for IREE: add --emit=iree or "
+           "--via=iree");
   bool isModule = options.emit == Emit::Module;
   bool isReported =
       options.report != Report::None && options.report != Report::Remarks;
@@ -312,6 +352,7 @@ static void addOptions(CLI::App &app, Options &options) {
   addOutputOptions(app, options);
   addTargetOptions(app, options);
   addModelOptions(app, options);
+  addIreeOptions(app, options);
   addReportOptions(app, options);
 }
 
