@@ -63,4 +63,34 @@ def Gist_CpuBf16ProductAttr
   }];
 }
 
+def Gist_CpuAmxAttentionAttr
+    : AttrDef<Gist_Dialect, "CpuAmxAttention", [Gist_AnyCpuTile]> {
+  let mnemonic = "cpu_amx_attention";
+  let summary = "how attention in bf16 by tiles of AMX is cut for a CPU";
+  let description = [{
+    A workgroup has some queries of one KV head, each with all query heads that
+    share it. Scaled queries, keys, values and weights of values are rounded to
+    bf16; scores and outputs are summed in f32.
+
+    - `queries`: queries of a workgroup.
+    - `keys`: keys of a step.
+
+    ```mlir
+    #gist.cpu_amx_attention<queries = 32, keys = 64>
+    ```
+
+    Constraints:
+      * (C1) `queries` is positive.
+      * (C2) `keys` is 32 or 64: the tiles of a step's scores are kept at once.
+  }];
+  let parameters = (ins "int64_t":$queries, "int64_t":$keys);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// f32 numbers in a row of a tile, and in a vector.
+    static constexpr int64_t kLanes = 16;
+    int64_t getLanes() const { return kLanes; }
+  }];
+}
+
 #endif // GIST_CPU_TILE_ATTRS

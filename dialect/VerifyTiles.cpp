@@ -232,6 +232,15 @@ LogicalResult CpuBf16ProductAttr::verify(EmitError emitError, int64_t rows,
   return success();
 }
 
+LogicalResult CpuAmxAttentionAttr::verify(EmitError emitError, int64_t queries,
+                                          int64_t keys) {
+  if (failed(verifySizes(emitError, {{"queries", queries}}))) // (C1)
+    return failure();
+  if (keys != 32 && keys != 64) // (C2)
+    return emitError() << "expects 32 or 64 keys, got " << keys;
+  return success();
+}
+
 LogicalResult CpuAttentionAttr::verify(EmitError emitError, int64_t queries,
                                        int64_t keys, int64_t registers,
                                        int64_t lanes, Instruction instruction) {

@@ -643,7 +643,8 @@ def SelectTileConfigPass
 
     Each way to cut a kernel is an attribute of its own, whose verifier says what
     its numbers may be: `#gist.cpu_rows`, `#gist.cpu_product`,
-    `#gist.cpu_bf16_product`, `#gist.cpu_attention`, `#gist.gpu_rows`, `#gist.gpu_product`, `#gist.gpu_gemv`,
+    `#gist.cpu_bf16_product`, `#gist.cpu_attention`, `#gist.cpu_amx_attention`,
+    `#gist.gpu_rows`, `#gist.gpu_product`, `#gist.gpu_gemv`,
     `#gist.gpu_gated`, `#gist.gpu_attention`, `#gist.gpu_decode`,
     `#gist.gpu_selection` and `#gist.gpu_clusters`. Later passes refuse a kernel
     that has one of another family than it is cut by.

@@ -81,6 +81,11 @@
 
 // -----
 
+// expected-error @+1 {{expects 32 or 64 keys, got 48}}
+#tile = #gist.cpu_amx_attention<queries = 32, keys = 48>
+
+// -----
+
 // expected-error @+1 {{expects a positive number for queries, got 0}}
 #tile = #gist.cpu_attention<queries = 0, keys = 64, registers = 4, lanes = 4, instruction = fma>
 

@@ -16,8 +16,9 @@
 //
 // Scores are kept times log2(e). Steps of which every query sees all keys are
 // not masked: all but the last, as a rule. How bfmmla forms the scores and
-// outputs is in PairedAttention.cpp, how vectors of more lanes form the scores
-// of many queries in WideAttention.cpp.
+// outputs is in PairedAttention.cpp, how tiles of AMX do in AmxAttention.cpp,
+// and how vectors of more lanes form the scores of many queries in
+// WideAttention.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -244,7 +245,8 @@ Value Attention::emitExp2(Value x) {
   static constexpr double kForBf16[] = {9.570101276e-03, 5.591785908e-02,
                                         2.402474433e-01, 6.931217909e-01,
                                         9.999992847e-01};
-  ArrayRef<double> terms = isPaired ? ArrayRef(kForBf16) : ArrayRef(kExact);
+  ArrayRef<double> terms =
+      isPaired || isTiled ? ArrayRef(kForBf16) : ArrayRef(kExact);
   Value p = splat(terms.front());
   for (double next : terms.drop_front())
     p = b.fma(p, r, splat(next));
@@ -419,6 +421,8 @@ Attention::State Attention::emitSteps(
 Value Attention::emit(Value result) {
   if (isPaired)
     return emitPaired(result);
+  if (isTiled)
+    return emitTiled(result);
   Value rows = b.mul(queries, group), zero = b.index(0);
   Value whole = b.roundDown(rows, rowsAtOnce);
   State state = {b.empty({maxRows}, f32), b.empty({maxRows}, f32),
@@ -455,8 +459,10 @@ bool gist::isAttentionVectorizable(RankedTensorType key,
 }
 
 Value gist::emitAttention(TileBuilder &b, const AttentionTile &what,
-                          CpuAttentionAttr tile, Value result) {
-  return Attention(b, what, tile).emit(result);
+                          CpuTileInterface tile, Value result) {
+  if (auto tiles = dyn_cast<CpuAmxAttentionAttr>(tile))
+    return Attention(b, what, tiles).emit(result);
+  return Attention(b, what, cast<CpuAttentionAttr>(tile)).emit(result);
 }
 
 LogicalResult gist::lowerAttention(RewriterBase &rewriter, AttentionOp op) {
@@ -466,8 +472,8 @@ LogicalResult gist::lowerAttention(RewriterBase &rewriter, AttentionOp op) {
   if (!isAttentionVectorizable(key, op.getValue().getType()))
     return rewriter.notifyMatchFailure(
         op, "the heads are not a multiple of a vector");
-  auto tile = dyn_cast_or_null<CpuAttentionAttr>(getKernelTile(op));
-  if (!tile)
+  CpuTileInterface tile = getKernelTile(op);
+  if (!isa_and_nonnull<CpuAttentionAttr, CpuAmxAttentionAttr>(tile))
     return rewriter.notifyMatchFailure(op,
                                        "its kernel is not cut as attention");
   TileBuilder builder(op.getLoc(), rewriter);

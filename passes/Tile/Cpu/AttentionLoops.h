@@ -55,8 +55,9 @@ bool isAttentionVectorizable(mlir::RankedTensorType key,
                              mlir::RankedTensorType value);
 
 /// `result`, tokens x heads of the group x value size, filled with attention.
+/// The tile is #gist.cpu_attention or #gist.cpu_amx_attention.
 mlir::Value emitAttention(TileBuilder &b, const AttentionTile &what,
-                          CpuAttentionAttr tile, mlir::Value result);
+                          CpuTileInterface tile, mlir::Value result);
 
 } // namespace gist
 

@@ -8,7 +8,7 @@
 #ifndef GIST_PASSES_TILE_CPU_ATTENTIONTILEEMITTER_H
 #define GIST_PASSES_TILE_CPU_ATTENTIONTILEEMITTER_H
 
-#include "dialect/GistTileAttrs.h"
+#include "dialect/GistCpuTileAttrs.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -40,6 +40,17 @@ public:
         lanes(isPaired ? kKeys : countLanes(tile.getLanes())),
         f32(b.getF32Type()), bf16(b.getBF16Type()), queries(what.queries),
         keys(what.keys) {}
+  /// By tiles of AMX.
+  AttentionTileEmitter(TileBuilder &b, const AttentionTile &what,
+                       CpuAmxAttentionAttr tile)
+      : AttentionTileEmitter(
+            b, what,
+            CpuAttentionAttr::get(tile.getContext(), tile.getQueries(),
+                                  tile.getKeys(), tile.getLanes(),
+                                  tile.getLanes(), Instruction::Fma)) {
+    isTiled = true;
+    maxRows = llvm::alignTo(maxRows, tile.getLanes());
+  }
 
   Value emit(Value result);
 
@@ -94,6 +105,23 @@ private:
   // With more than four lanes: see WideAttention.cpp.
   Value emitTransposed(Value k);
   Value emitWideScores(Value row, int64_t rows, const Step &keys);
+
+  // By tiles of AMX: see AmxAttention.cpp.
+  /// What goes through memory: operands, a step's scores and weights, and the
+  /// running maxima, sums and outputs of the rows.
+  struct Tiled {
+    Value rows, keys, values, weights, scores, outputs, turned;
+    Value largest, sums, positions;
+  };
+  void emitTiledRows(const Tiled &tiled, Value number);
+  void emitTiledKeys(const Tiled &tiled, Value first, Value count);
+  void emitTiledValues(const Tiled &tiled, Value first, Value count);
+  Value emitTiledMask(const Tiled &tiled, Value score, Value number, Value key);
+  Value emitTiledWeights(const Tiled &tiled, Value number, Value first,
+                         Value bias);
+  void emitTiledStep(const Tiled &tiled, Value number, Value first, Value bias);
+  Value emitTiledResult(const Tiled &tiled, Value number, Value result);
+  Value emitTiled(Value result);
 
   // With bfmmla: see PairedAttention.cpp.
   Value emitPairs(Value count, int64_t size, Value buffer,
@@ -167,6 +195,7 @@ private:
   const AttentionTile &what;
   int64_t step, group;
   bool isPaired;
+  bool isTiled = false;
   bool isMasked = true; ///< some query does not see some key of this step
   int64_t maxRows, rowsAtOnce, headSize, valueSize, lanes;
   Type f32, bf16;

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/GistCpuTileAttrs.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/Tile/Cpu/AttentionLoops.h"
 #include "passes/Tile/Cpu/ClusterCache.h"
@@ -50,8 +51,8 @@ LogicalResult gist::lowerClusterAttention(RewriterBase &rewriter,
                                op.getValues().getType()))
     return rewriter.notifyMatchFailure(
         op, "the heads are not a multiple of a vector");
-  auto tile = dyn_cast_or_null<CpuAttentionAttr>(getKernelTile(op));
-  if (!tile)
+  CpuTileInterface tile = getKernelTile(op);
+  if (!isa_and_nonnull<CpuAttentionAttr, CpuAmxAttentionAttr>(tile))
     return rewriter.notifyMatchFailure(op,
                                        "its kernel is not cut as attention");
   TileBuilder b(op.getLoc(), rewriter);

@@ -299,6 +299,25 @@ static bool isPairable(Operation *attention) {
          value.getShape().back() % kPairedNumbers == 0;
 }
 
+/// Whether tiles of AMX can compute attention that is pairable: heads fill
+/// tiles, and no mask says for each query and key what is added.
+static bool isForTiles(Operation *attention) {
+  auto isWhole = [](RankedTensorType type) {
+    return type.getShape().back() % kBf16Step == 0;
+  };
+  if (auto op = dyn_cast<AttentionOp>(attention))
+    return !op.getMask() && isWhole(op.getKey().getType()) &&
+           isWhole(op.getValue().getType());
+  auto op = cast<ClusterAttentionOp>(attention);
+  return isWhole(op.getKeys().getType()) && isWhole(op.getValues().getType());
+}
+
+static Operation *findAttention(func::FuncOp kernel) {
+  if (Operation *attention = findRoot<AttentionOp>(kernel))
+    return attention;
+  return findRoot<ClusterAttentionOp>(kernel);
+}
+
 static CpuAttentionAttr getAttentionTile(MLIRContext *context,
                                          const TargetInfo &target) {
   return CpuAttentionAttr::get(
@@ -311,9 +330,11 @@ const CpuKernelEntry gist::kCpuAttentionKernel = {
     .choose = [](func::FuncOp kernel, const TargetInfo &target,
                  const CpuChoices &choices) -> CpuTileInterface {
       MLIRContext *context = kernel.getContext();
-      Operation *attention = findRoot<AttentionOp>(kernel);
-      if (!attention)
-        attention = findRoot<ClusterAttentionOp>(kernel);
+      Operation *attention = findAttention(kernel);
+      if (choices.isReduced && target.bf16Shape.rows && isPairable(attention) &&
+          isForTiles(attention))
+        return CpuAmxAttentionAttr::get(context, target.attention.queries,
+                                        target.attention.keys);
       if (choices.isReduced && isPairable(attention) &&
           target.attentionInstruction == Instruction::Bfmmla)
         return CpuAttentionAttr::get(context, target.attention.queries,
@@ -324,10 +345,22 @@ const CpuKernelEntry gist::kCpuAttentionKernel = {
     .distribute = [](RewriterBase &rewriter,
                      func::FuncOp kernel) -> FailureOr<scf::ForallOp> {
       // The other dimension is the KV heads, of which a workgroup has one.
+      if (auto tiles = kernel->getAttrOfType<CpuAmxAttentionAttr>(kTileAttr))
+        return distributeTail(rewriter, kernel, {tiles.getQueries(), 1});
       auto tile = cast<CpuAttentionAttr>(kernel->getAttr(kTileAttr));
       return distributeTail(rewriter, kernel, {tile.getQueries(), 1});
     },
-    .verify = expectTile<CpuAttentionAttr>,
+    .verify = [](func::FuncOp kernel) -> LogicalResult {
+      auto tiles = kernel->getAttrOfType<CpuAmxAttentionAttr>(kTileAttr);
+      if (!tiles)
+        return expectTile<CpuAttentionAttr>(kernel);
+      Operation *attention = findAttention(kernel);
+      if (isPairable(attention) && isForTiles(attention))
+        return success();
+      return kernel.emitError("expects attention of many queries on f16 or "
+                              "bf16, heads of multiples of ")
+             << kBf16Step << " and no mask for " << tiles;
+    },
 };
 
 const CpuKernelEntry gist::kCpuAttendKernel = {

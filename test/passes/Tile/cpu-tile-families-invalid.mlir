@@ -116,3 +116,12 @@ func.func private @bf16_scratch(%x: tensor<?x512xf32>, %w: tensor<64x512xf16>, %
       ins(%x, %w : tensor<?x512xf32>, tensor<64x512xf16>) outs(%z : tensor<?x64xf32>) -> tensor<?x64xf32>
   return %y : tensor<?x64xf32>
 }
+
+// -----
+
+// expected-error @+1 {{expects attention of many queries on f16 or bf16, heads of multiples of 32 and no mask for #gist.cpu_amx_attention<queries = 32, keys = 64>}}
+func.func private @amx_heads(%q: tensor<?x9x80xf16>, %k: tensor<?x3x80xf16>, %v: tensor<?x3x80xf16>,
+    %out: tensor<?x9x80xf16>) -> tensor<?x9x80xf16> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>, gist.tile = #gist.cpu_amx_attention<queries = 32, keys = 64>} {
+  %o = gist.attention %q, %k, %v causal : tensor<?x9x80xf16>, tensor<?x3x80xf16>, tensor<?x3x80xf16>
+  return %o : tensor<?x9x80xf16>
+}
