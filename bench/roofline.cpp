@@ -7,7 +7,7 @@
 //
 // Measures the peaks that bound a model on a CPU: multiply-adds of f32 and of
 // 8-bit integers out of registers, by vectors and where there are some by tiles
-// (AMX), and reading memory that no cache holds.
+// (AMX), and reading memory: more than caches hold, or as much as a model has.
 // Prints JSON. Build with -O2 and -mcpu=native (-march=native on x86-64), so
 // that the instructions of this machine are used.
 //
@@ -179,15 +179,24 @@ template <typename Kernel> void multiplyAdd(int64_t steps) {
   sink = bytes[0];
 }
 
-/// Adds up 64-bit words, in as many sums as hide the latency of loads.
+/// Adds up 64-bit words in vectors, in as many sums as hide the latency of
+/// loads. Asks for lines ahead of their use, as kernels do.
 void readAll(const uint64_t *words, size_t count) {
-  uint64_t sums[16] = {};
-  for (size_t i = 0; i + 16 <= count; i += 16)
-    for (size_t k = 0; k < 16; ++k)
-      sums[k] += words[i + k];
+  using Line [[gnu::vector_size(64)]] = uint64_t;
+  constexpr size_t kWords = sizeof(Line) / sizeof(uint64_t), kLines = 8;
+  constexpr size_t kAhead = 2048 / sizeof(uint64_t);
+  Line sums[kLines] = {};
+  for (size_t i = 0; i + kLines * kWords <= count; i += kLines * kWords)
+    for (size_t k = 0; k < kLines; ++k) {
+      __builtin_prefetch(words + i + k * kWords + kAhead);
+      Line line;
+      std::memcpy(&line, words + i + k * kWords, sizeof(line));
+      sums[k] += line;
+    }
   uint64_t all = 0;
-  for (uint64_t sum : sums)
-    all += sum;
+  for (const Line &sum : sums)
+    for (size_t k = 0; k < kWords; ++k)
+      all += sum[k];
   sink = static_cast<unsigned char>(all);
 }
 
@@ -272,11 +281,24 @@ double bytesPerSecond(unsigned threads, size_t bytes) {
 
 int main(int argc, char **argv) {
   long threads = std::max(1U, std::thread::hardware_concurrency());
-  char *end = nullptr;
-  if (argc == 3 && std::strcmp(argv[1], "--threads") == 0)
-    threads = std::strtol(argv[2], &end, 10);
-  if (argc != 1 && (!end || *end != '\0' || threads < 1 || threads > 4096)) {
-    std::fputs("usage: gist-roofline [--threads N]\n", stderr);
+  long bytes = 1L << 30;
+  bool isUsed = argc % 2 == 1;
+  for (int i = 1; isUsed && i + 1 < argc; i += 2) {
+    char *end = nullptr;
+    long number = std::strtol(argv[i + 1], &end, 10);
+    isUsed = *end == '\0' && number > 0;
+    if (std::strcmp(argv[i], "--threads") == 0 && number <= 4096)
+      threads = number;
+    else if (std::strcmp(argv[i], "--bytes") == 0)
+      bytes = number;
+    else
+      isUsed = false;
+  }
+  if (!isUsed) {
+    std::fputs("usage: gist-roofline [--threads N] [--bytes N]\n"
+               "--bytes: memory that is read again and again, 1 GiB if not "
+               "given\n",
+               stderr);
     return 2;
   }
   auto count = static_cast<unsigned>(threads);
@@ -290,5 +312,5 @@ int main(int argc, char **argv) {
                 "\"per_second\": %.4e},\n",
                 tiles);
   std::printf(" \"read_bytes_per_second\": %.4e}\n",
-              bytesPerSecond(count, size_t{1} << 30));
+              bytesPerSecond(count, static_cast<size_t>(bytes)));
 }

@@ -106,6 +106,43 @@ def pack_kernels(options, folder):
     return cases
 
 
+def pack_attention(options, folder):
+    """Attention of many queries by tiles of AMX. Inputs are such that bf16 holds
+    them: what is rounded are scaled queries and the weights of values."""
+    import cpu_kernels as cpu
+    import numpy as np
+    from test_cpu_kernels import OPTIONS, attend
+
+    name, features = CODES["AMX"]
+    cases, size, heads = [], 64, 6
+    for number, (words, meaning) in enumerate(OPTIONS.items()):
+        text = cpu.attention(heads, 2, size, "f16", words).replace(
+            "outputs = 1>}", "outputs = 1>, "
+            "gist.tile = #gist.cpu_amx_attention<queries = 32, keys = 64>}")
+        library = f"amx-attention-{number}"
+        lowered = call(options.build / "bin/gist-opt", "-",
+                       f"-gist-tile=triple={TRIPLE} cpu={name} features={features}", "-gist-cpu",
+                       f"-gist-write-cpu-code=output={folder / library}.so", input=text)
+        reader = cpu.Kernels.__new__(cpu.Kernels)
+        reader._read_grids(lowered)
+        rng = np.random.default_rng(5)
+        for tokens, past in [(1, 0), (1, 99), (5, 0), (37, 64), (70, 1), (130, 70)]:
+            q, k, v = ((rng.standard_normal((t, h, size)).astype(np.float32).view(np.uint32)
+                        & np.uint32(0xFFFF0000)).view(np.float32).astype(np.float16)
+                       for t, h in ((tokens, heads), (tokens + past, 2), (tokens + past, 2)))
+            keys = np.abs(np.repeat(k, heads // 2, axis=1).astype(np.float64))
+            scores = np.einsum("qhd,khd->qhk", np.abs(q.astype(np.float64)), keys)
+            rounding = 2**-8 + 2**-11 + 2 * 2**-9 * scores.max(axis=2)[:, :, None] / 8
+            file = f"{library}-{tokens}-{past}"
+            bound = attend(q, k, np.abs(v), **meaning) * rounding + 1e-5
+            np.savez(folder / f"{file}.npz", q=q, k=k, v=v, bound=bound.astype(np.float32),
+                     y=attend(q, k, v, **meaning).astype(np.float32))
+            sizes = [tokens, tokens + past, tokens + past, tokens]
+            cases.append({"library": library, "file": file, "sizes": sizes,
+                          "grid": reader._grid("attention", sizes)})
+    return cases
+
+
 def pack_tiny(options, folder):
     """The tiny models of test/models in f32, with what `transformers` computes."""
     models = Path(__file__).parents[1] / "test/models"
@@ -192,7 +229,8 @@ def pack(options):
     pack_tiny(options, folder)
     shutil.copy(Path(__file__).with_name("roofline.cpp"), folder)
     (folder / "expected.json").write_text(json.dumps(
-        {"model": expected, "kernels": cases, "work": work(options.model)}))
+        {"model": expected, "kernels": cases, "attention": pack_attention(options, folder),
+         "work": work(options.model)}))
 
 
 # ----------------------------------------------------------------------------
@@ -247,6 +285,27 @@ def check_kernels(folder, cases, code):
             total += 1
             right += bool(close.all() and np.isnan(y[rows:]).all())
     return f"{right} of {total}"
+
+
+def check_attention(folder, cases):
+    """How many cases of attention by AMX are right, of how many."""
+    import numpy as np
+
+    allow_tiles()
+    right = 0
+    for case in cases:
+        library = ctypes.CDLL(str(folder / f"{case['library']}.so"))
+        library.attention.argtypes = [ctypes.c_void_p] + [ctypes.c_int64] * 3
+        data = np.load(folder / f"{case['file']}.npz")
+        arrays = [np.ascontiguousarray(data[name]) for name in "qkv"]
+        y = np.full(data["y"].shape, np.nan, np.float16)
+        slots = [*(a.ctypes.data for a in (*arrays, y)), *case["sizes"]]
+        slots = (ctypes.c_uint64 * len(slots))(*slots)
+        for i in range(case["grid"][0]):
+            for j in range(case["grid"][1]):
+                library.attention(slots, i, j, 0)
+        right += bool((np.abs(y - data["y"]) <= data["bound"]).all())
+    return f"{right} of {len(cases)}"
 
 
 def check_tiny(folder, runner, code):
@@ -307,6 +366,8 @@ def run(options):
             continue
         try:
             kernels = check_kernels(folder, expected["kernels"], code)
+            if code == "AMX" and "attention" in expected:
+                kernels += ", attention " + check_attention(folder, expected["attention"])
             tiny = check_tiny(folder, runner, code)
         except ImportError:
             kernels = tiny = "no numpy"
@@ -390,17 +451,18 @@ def roofline(result, folder, done):
     call(os.environ.get("CXX", "c++"), "-std=c++20", "-O2", "-march=native", "-pthread",
          folder / "roofline.cpp", "-o", program)
     lines = {}
-    print("\n| threads | f32 GOP/s | 8 bits by vectors | by tiles | reading GB/s |\n"
+    print("\n| threads | f32 GOP/s | 8 bits by vectors | by tiles | reading weights, GB/s |\n"
           "|---:|---:|---:|---:|---:|")
     for threads in [t for t in THREADS if t <= result["cores"]]:
-        peaks = json.loads(call(program, "--threads", threads))
+        # Weights that a cache holds are read from there, token after token.
+        peaks = json.loads(call(program, "--threads", threads, "--bytes", done["weight_bytes"]))
         attention = done["attention_operations"] * 512 * 513 / 2 / peaks["f32"]["per_second"]
         products = 512 * done["layer_operations"] + done["head_operations"]
         for label, key in [("vectors", "int8"), ("tiles", "tiles")]:
             if key in peaks:
                 bound = 512 / (products / peaks[key]["per_second"] + attention)
                 lines.setdefault(("prefill", label), []).append((threads, bound))
-        lines.setdefault(("decode", "memory"), []).append(
+        lines.setdefault(("decode", "reading weights"), []).append(
             (threads, peaks["read_bytes_per_second"] / done["weight_bytes"]))
         tiles = f"{peaks['tiles']['per_second'] / 1e9:.0f}" if "tiles" in peaks else ""
         print(f"| {threads} | {peaks['f32']['per_second'] / 1e9:.0f} | "
