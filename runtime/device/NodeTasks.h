@@ -77,6 +77,9 @@ template <typename Body>
 void takeTasksOfNodes(uint64_t total, const std::vector<NodeThreads> &nodes,
                       TaskCounter *counters, unsigned thread, unsigned threads,
                       Body body) {
+  // Nothing to divide: a small kernel takes less time than the divisions.
+  if (nodes.size() == 1)
+    return takeTasks({0, total}, counters[0].next, threads, body);
   size_t home = 0;
   while (home + 1 < nodes.size() && nodes[home].end <= thread)
     ++home;
