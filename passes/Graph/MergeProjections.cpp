@@ -49,13 +49,18 @@ static linalg::FillOp getZeros(linalg::MatmulOp product) {
              : linalg::FillOp();
 }
 
-/// True if the result is cut into heads and read as nothing else.
+/// True if the result is cut into heads and read as nothing else, after a bias
+/// or a factor maybe.
 /// Such readers can read a slice of a wider result without a copy. Others would
 /// have to be given one.
 static bool isCut(Value result) {
-  return llvm::all_of(result.getUsers(), [](Operation *user) {
-    return isa<tensor::ExpandShapeOp, tensor::ExtractSliceOp, tensor::DimOp>(
-        user);
+  return llvm::all_of(result.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<tensor::ExpandShapeOp, tensor::ExtractSliceOp, tensor::DimOp>(user))
+      return true;
+    // A result of the model has no reader; it is not cut.
+    return readsOwnElement(use) && !user->use_empty() &&
+           isCut(user->getResult(0));
   });
 }
 

@@ -3,6 +3,8 @@
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (n, k)>
 #y = affine_map<(m, n, k) -> (m, n)>
+#row = affine_map<(m, n) -> (m, n)>
+#column = affine_map<(m, n) -> (n)>
 
 // In the order of their names; each slice has the columns of its weight.
 // CHECK-LABEL: func @heads
@@ -28,6 +30,44 @@ func.func @heads(%x: tensor<?x96xf16>, %t: index) -> (tensor<?x6x16xf32>, tensor
       outs(%zk : tensor<?x48xf32>) -> tensor<?x48xf32>
   %hq = tensor.expand_shape %q [[0], [1, 2]] output_shape [%t, 6, 16] : tensor<?x96xf32> into tensor<?x6x16xf32>
   %hk = tensor.expand_shape %k [[0], [1, 2]] output_shape [%t, 3, 16] : tensor<?x48xf32> into tensor<?x3x16xf32>
+  return %hq, %hk : tensor<?x6x16xf32>, tensor<?x3x16xf32>
+}
+
+// A bias before the heads are cut is added to the slice.
+// CHECK-LABEL: func @biased
+// CHECK:         %[[P:.+]] = linalg.matmul {{.*}} -> tensor<?x144xf32>
+// CHECK-NOT:     linalg.matmul
+// CHECK-DAG:     %[[Q:.+]] = tensor.extract_slice %[[P]][0, 48]
+// CHECK-DAG:     %[[K:.+]] = tensor.extract_slice %[[P]][0, 0]
+// CHECK-DAG:     linalg.generic {{.*}} ins(%[[Q]], %{{.+}} : tensor<?x96xf32>, tensor<96xf32>)
+// CHECK-DAG:     linalg.generic {{.*}} ins(%[[K]], %{{.+}} : tensor<?x48xf32>, tensor<48xf32>)
+func.func @biased(%x: tensor<?x96xf16>, %bq: tensor<96xf32>, %bk: tensor<48xf32>, %t: index)
+    -> (tensor<?x6x16xf32>, tensor<?x3x16xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %wq = gist.weight "q" : tensor<96x96xf16>
+  %wk = gist.weight "k" : tensor<48x96xf16>
+  %eq = tensor.empty(%t) : tensor<?x96xf32>
+  %ek = tensor.empty(%t) : tensor<?x48xf32>
+  %zq = linalg.fill ins(%zero : f32) outs(%eq : tensor<?x96xf32>) -> tensor<?x96xf32>
+  %zk = linalg.fill ins(%zero : f32) outs(%ek : tensor<?x48xf32>) -> tensor<?x48xf32>
+  %q = linalg.matmul indexing_maps = [#x, #w, #y] ins(%x, %wq : tensor<?x96xf16>, tensor<96x96xf16>)
+      outs(%zq : tensor<?x96xf32>) -> tensor<?x96xf32>
+  %k = linalg.matmul indexing_maps = [#x, #w, #y] ins(%x, %wk : tensor<?x96xf16>, tensor<48x96xf16>)
+      outs(%zk : tensor<?x48xf32>) -> tensor<?x48xf32>
+  %q1 = linalg.generic {indexing_maps = [#row, #column, #row], iterator_types = ["parallel", "parallel"]}
+      ins(%q, %bq : tensor<?x96xf32>, tensor<96xf32>) outs(%eq : tensor<?x96xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.addf %a, %b : f32
+    linalg.yield %0 : f32
+  } -> tensor<?x96xf32>
+  %k1 = linalg.generic {indexing_maps = [#row, #column, #row], iterator_types = ["parallel", "parallel"]}
+      ins(%k, %bk : tensor<?x48xf32>, tensor<48xf32>) outs(%ek : tensor<?x48xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.addf %a, %b : f32
+    linalg.yield %0 : f32
+  } -> tensor<?x48xf32>
+  %hq = tensor.expand_shape %q1 [[0], [1, 2]] output_shape [%t, 6, 16] : tensor<?x96xf32> into tensor<?x6x16xf32>
+  %hk = tensor.expand_shape %k1 [[0], [1, 2]] output_shape [%t, 3, 16] : tensor<?x48xf32> into tensor<?x3x16xf32>
   return %hq, %hk : tensor<?x6x16xf32>, tensor<?x3x16xf32>
 }
 
