@@ -432,11 +432,13 @@ def FormKernelsPass : Pass<"gist-form-kernels", "::mlir::ModuleOp"> {
     an op was not fused.
 
     A launch on a GPU costs more than what is computed twice to save it. For a
-    module whose `gist.target` is one, three more things become one kernel: a
+    module whose `gist.target` is one, four more things become one kernel: a
     product whose halves meet element by element (gate and up) and what they
     give; the norm before a product of few rows, which every workgroup then
-    computes, and that product; and what is computed of the rows of one product:
-    rotary embeddings, and keys and values on their way to the cache.
+    computes, and that product, unless the norm takes two sums of a long row; what
+    is computed of the rows of one product: rotary embeddings, and keys and values
+    on their way to the cache; and, for one token, all of that and its attention,
+    which reads the token's own key and value before they are in the cache.
   }];
   let dependentDialects = [
     "::gist::GistDialect", "::mlir::arith::ArithDialect",
@@ -484,7 +486,7 @@ def MergeProjectionsPass : Pass<"gist-merge-projections"> {
     Queries, keys and values are products of the same rows. With grouped heads
     those of keys and values are narrow: their tiles leave most of a GPU idle.
     They become one product with the weights one below the other, in the order
-    of their names, and slices of its result.
+    of their names, and slices of its result. A bias is added to the slices.
 
     ```mlir
     %q = linalg.matmul ... ins(%x, %wq : ...) -> tensor<?x576xf32>

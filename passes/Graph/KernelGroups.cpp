@@ -11,11 +11,13 @@
 // by row and they read its rows one by one: norms, rotary embeddings and
 // quantisation of rows become one pass over the tokens.
 //
-// Where launches count there are three more. A product whose halves meet (gate
+// Where launches count there are four more. A product whose halves meet (gate
 // and up) takes what is elementwise after both. A product of few rows takes the
 // norm before it, which every workgroup computes for itself. Groups on the rows
 // of one product become one group with several results: queries are rotated
-// while keys and values go to the cache.
+// while keys and values go to the cache. Attention of one query takes that
+// group too: it attends to the token's own key and value as they are made, and
+// writes them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -120,8 +122,10 @@ public:
     for (Operation &op : llvm::reverse(*block))
       if (getKernelRole(&op) == KernelRole::Rows && !groupOf.contains(&op))
         placeRows(&op);
-    if (fewLaunches)
+    if (fewLaunches) {
       joinReadersOfProducts();
+      joinCacheUpdates();
+    }
 
     // Ops stand in the order of the function, so that a group can be cloned as
     // it is; groups in the order of their last op, so that calls come after
@@ -230,7 +234,35 @@ private:
   /// `op` can be computed by each workgroup of that product.
   bool isBeforeProduct(Operation *op, OpOperand &operand) const {
     return fewLaunches && isRowPrologue(op) &&
-           (isFewRows(operand) || prologue.contains(operand.getOwner()));
+           (prologue.contains(operand.getOwner()) ||
+            (isFewRows(operand) && !isLongNorm(operand.get())));
+  }
+
+  /// True if `rows` are long and take two sums of a row, one after the other:
+  /// a mean and a variance. With 4096 numbers every workgroup of a product
+  /// then takes so much longer that a launch costs less: 52 us instead of 35 in
+  /// OPT 6.7B on an H200.
+  bool isLongNorm(Value rows) const {
+    constexpr int64_t kLongRow = 2048, kSums = 2;
+    if (cast<RankedTensorType>(rows.getType()).getShape().back() < kLongRow)
+      return false;
+    int64_t sums = 0;
+    SetVector<Operation *> ops;
+    auto follow = [&](Value value) {
+      Operation *op = getSource(value).getDefiningOp();
+      // What is computed along with a root is read from memory.
+      if (op && getKernelRole(op) == KernelRole::Rows && !groupOf.contains(op))
+        ops.insert(op);
+    };
+    follow(rows);
+    for (size_t i = 0; i < ops.size(); ++i) {
+      auto structured = dyn_cast<linalg::LinalgOp>(ops[i]);
+      if (structured && structured.getNumReductionLoops() != 0)
+        ++sums;
+      for (Value operand : ops[i]->getOperands())
+        follow(operand);
+    }
+    return sums >= kSums;
   }
 
   /// Sets `number` to the group that all readers of `op` are in, or says why
@@ -334,6 +366,82 @@ private:
     }
     llvm::erase_if(groups,
                    [](const KernelGroup &group) { return group.ops.empty(); });
+  }
+
+  /// The update of the cache that `rows`, which attention reads, are a part of
+  /// right after it: all rows up to the new one.
+  static tensor::InsertSliceOp findUpdate(Value rows) {
+    auto slice = rows.getDefiningOp<tensor::ExtractSliceOp>();
+    auto update = slice
+                      ? slice.getSource().getDefiningOp<tensor::InsertSliceOp>()
+                      : tensor::InsertSliceOp();
+    return update && getUpdatedArgument(update.getDest())
+               ? update
+               : tensor::InsertSliceOp();
+  }
+
+  /// True if attention of one token can read its key and value before they are
+  /// in the cache. Heads of other sizes have no kernel of their own on GPUs.
+  static bool isOneToken(AttentionOp attention) {
+    constexpr int64_t kChunk = 8;
+    auto isWhole = [](TypedValue<RankedTensorType> rows) {
+      return rows.getType().getDimSize(2) % kChunk == 0 &&
+             !rows.getType().isDynamicDim(1) && !rows.getType().isDynamicDim(2);
+    };
+    return attention.getQuery().getType().getDimSize(0) == 1 &&
+           attention.getCausal() && !attention.getWindow() &&
+           !attention.getMask() && !attention.getOffsets() &&
+           isWhole(attention.getKey()) && isWhole(attention.getValue());
+  }
+
+  /// Lets attention of one token write its key and value.
+  void joinCacheUpdates() {
+    // Joining has moved ops between groups.
+    for (auto [number, group] : llvm::enumerate(groups))
+      for (Operation *op : group.ops)
+        groupOf[op] = number;
+    for (auto [number, group] : llvm::enumerate(groups)) {
+      auto *root = llvm::find_if(group.ops, llvm::IsaPred<AttentionOp>);
+      if (root == group.ops.end())
+        continue;
+      auto attention = cast<AttentionOp>(*root);
+      tensor::InsertSliceOp key = findUpdate(attention.getKey());
+      tensor::InsertSliceOp value = findUpdate(attention.getValue());
+      if (!key || !value || !isOneToken(attention))
+        continue;
+      size_t other = groupOf.lookup_or(key, number);
+      if (other == number || groupOf.lookup_or(value, number) != other ||
+          groups[other].isRoot ||
+          !isWrittenBy(groups[other], {key, value}, group, attention))
+        continue;
+      group.earlierTails = {key, value};
+      llvm::sort(group.earlierTails, [](Operation *a, Operation *b) {
+        return a->isBeforeInBlock(b);
+      });
+      llvm::append_range(group.ops, groups[other].ops);
+      groups[other].ops.clear();
+    }
+    llvm::erase_if(groups,
+                   [](const KernelGroup &group) { return group.ops.empty(); });
+  }
+
+  /// True if all that `update` gives is either one of `caches`, which others
+  /// read after the group of `attention`, or read by `attention` alone.
+  bool isWrittenBy(const KernelGroup &update, ArrayRef<Operation *> caches,
+                   const KernelGroup &group, AttentionOp attention) {
+    Operation *last = getLast(group);
+    SmallVector<Operation *> tails = update.earlierTails;
+    tails.push_back(getLast(update));
+    return llvm::all_of(tails, [&](Operation *tail) {
+      SmallVector<Reader> readers;
+      for (Value result : tail->getResults())
+        collectReaders(result, true, readers);
+      return llvm::all_of(readers, [&](const Reader &reader) {
+        Operation *owner = getOwner(*reader.operand, block);
+        return owner == attention || (llvm::is_contained(caches, tail) &&
+                                      last->isBeforeInBlock(owner));
+      });
+    });
   }
 
   size_t start(Operation *op, bool isRoot) {

@@ -332,10 +332,18 @@ static void moveReaders(const KernelGroup &group) {
   Operation *last = group.getTail();
   SetVector<Operation *> readers;
   SmallVector<Operation *> tails(group.earlierTails);
+  // What is in the kernel, and views that only the kernel reads, stays.
+  auto isMember = [&](Operation *op) {
+    return llvm::is_contained(group.ops, op);
+  };
+  auto isInside = [&](Operation *op) {
+    return isMember(op) ||
+           (!op->use_empty() && llvm::all_of(op->getUsers(), isMember));
+  };
   while (!tails.empty())
     for (Operation *user : tails.pop_back_val()->getUsers())
       if (user->getBlock() == last->getBlock() && user->isBeforeInBlock(last) &&
-          readers.insert(user))
+          !isInside(user) && readers.insert(user))
         tails.push_back(user);
   SmallVector<Operation *> ordered = readers.takeVector();
   llvm::sort(ordered,
@@ -360,5 +368,10 @@ LogicalResult KernelTable::outline(const KernelGroup &group) {
   for (Operation *op : llvm::reverse(group.ops))
     if (llvm::is_contained(tails, op) || op->use_empty())
       op->erase();
+  // Views that only the kernel has read stand before its call.
+  for (Value made : dispatch.getResults())
+    for (Operation *user : llvm::make_early_inc_range(made.getUsers()))
+      if (isOpTriviallyDead(user))
+        user->erase();
   return success();
 }

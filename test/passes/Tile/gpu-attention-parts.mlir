@@ -30,7 +30,7 @@
 // AMD-SAME:  memref<262144xf32>, %{{[^:]*}}: memref<8xi32>
 // AMD-SAME:  gist.grid = [#[[MANY]]]
 // CHECK-DAG: #[[FEW:.*]] = affine_map<()[{{.*}}] -> (120)>
-// CHECK-DAG: #[[MANY:.*]] = affine_map<()[{{.*}}] -> (64)>
+// CHECK-DAG: #[[MANY:.*]] = affine_map<()[{{.*}}] -> (128)>
 
 // Clusters without keys do nothing. The last one of a head reads what all have
 // left; its ticket leaves the word zero.
@@ -52,13 +52,60 @@ func.func private @few(%q: tensor<1x9x64xf16>, %k: tensor<?x3x64xf16>, %v: tenso
   return %r : tensor<1x9x64xf16>
 }
 
-// 8 heads have one cluster each, which needs no other memory.
+// Of 8 heads clusters of 8 would leave half of the GPU without work: there are
+// clusters of 2, of which 66 run side by side, so 8 for each head. Memory for 8 x
+// 32 x 64 pairs of columns, 4 numbers each, and 8 x 2 words.
 // CHECK-LABEL: func.func private @many(
-// CHECK-SAME:  memref<1x32x128xf16>) attributes
+// CHECK-SAME:  memref<65536xf32>, %{{[^:]*}}: memref<16xi32>
 // CHECK-SAME:  gist.grid = [#[[MANY]]]
-// CHECK-NOT:   llvm.atomicrmw
+// CHECK-SAME:  nvvm.cluster_dim = array<i32: 2, 1, 1>
+// CHECK:       llvm.atomicrmw uinc_wrap
 func.func private @many(%q: tensor<1x32x128xf16>, %k: tensor<?x8x128xf16>, %v: tensor<?x8x128xf16>, %o: tensor<1x32x128xf16>)
     -> tensor<1x32x128xf16> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {
   %r = gist.attention %q, %k, %v causal : tensor<1x32x128xf16>, tensor<?x8x128xf16>, tensor<?x8x128xf16>
   return %r : tensor<1x32x128xf16>
+}
+
+// 64 heads have one cluster each, which needs no other memory.
+// CHECK-LABEL: func.func private @most(
+// CHECK-SAME:  memref<1x64x128xf16>) attributes
+// CHECK-SAME:  gist.grid = [#[[MANY]]]
+// CHECK-SAME:  nvvm.cluster_dim = array<i32: 2, 1, 1>
+// CHECK-NOT:   llvm.atomicrmw
+func.func private @most(%q: tensor<1x64x128xf16>, %k: tensor<?x64x128xf16>, %v: tensor<?x64x128xf16>, %o: tensor<1x64x128xf16>)
+    -> tensor<1x64x128xf16> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {
+  %r = gist.attention %q, %k, %v causal : tensor<1x64x128xf16>, tensor<?x64x128xf16>, tensor<?x64x128xf16>
+  return %r : tensor<1x64x128xf16>
+}
+
+// The kernel writes the token's own key and value into the cache: one workgroup
+// of each KV head does. It attends to them as they were given, and reads only
+// rows before them.
+// CHECK-LABEL: func.func private @own(
+// CHECK-SAME:  %[[K:[a-z0-9]+]]: memref<1x3x64xf16>, %[[V:[a-z0-9]+]]: memref<1x3x64xf16>, %{{[^:]*}}: index, %[[N:[a-z0-9]+]]: index
+// CHECK-SAME:  %[[KEYS:[a-z0-9]+]]: memref<512x3x64xf16>, %[[VALUES:[a-z0-9]+]]: memref<512x3x64xf16>
+// CHECK:       %[[BEFORE:.+]] = arith.subi %[[N]], %c1
+// CHECK:       nvvm.griddepcontrol wait
+// CHECK:       scf.if
+// CHECK:       vector.load %[[K]]
+// CHECK:       scf.if
+// CHECK:       vector.store %{{.+}}, %[[KEYS]]
+// CHECK:       vector.load %[[V]]
+// CHECK:       scf.if
+// CHECK:       vector.store %{{.+}}, %[[VALUES]]
+// CHECK:       gpu.barrier
+// CHECK:       scf.for {{.*}} to %[[BEFORE]]
+// CHECK:       vector.load %[[KEYS]]
+// CHECK:       vector.load %[[VALUES]]
+// CHECK-NOT:   vector.store %{{.+}}, %[[KEYS]]
+func.func private @own(%q: tensor<1x9x64xf16>, %k: tensor<1x3x64xf16>, %v: tensor<1x3x64xf16>, %past: index, %n: index,
+    %kc: tensor<512x3x64xf16>, %vc: tensor<512x3x64xf16>, %o: tensor<1x9x64xf16>)
+    -> (tensor<512x3x64xf16>, tensor<512x3x64xf16>, tensor<1x9x64xf16>)
+    attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 3>} {
+  %kn = tensor.insert_slice %k into %kc[%past, 0, 0] [1, 3, 64] [1, 1, 1] : tensor<1x3x64xf16> into tensor<512x3x64xf16>
+  %vn = tensor.insert_slice %v into %vc[%past, 0, 0] [1, 3, 64] [1, 1, 1] : tensor<1x3x64xf16> into tensor<512x3x64xf16>
+  %ka = tensor.extract_slice %kn[0, 0, 0] [%n, 3, 64] [1, 1, 1] : tensor<512x3x64xf16> to tensor<?x3x64xf16>
+  %va = tensor.extract_slice %vn[0, 0, 0] [%n, 3, 64] [1, 1, 1] : tensor<512x3x64xf16> to tensor<?x3x64xf16>
+  %r = gist.attention %q, %ka, %va causal : tensor<1x9x64xf16>, tensor<?x3x64xf16>, tensor<?x3x64xf16>
+  return %kn, %vn, %r : tensor<512x3x64xf16>, tensor<512x3x64xf16>, tensor<1x9x64xf16>
 }

@@ -122,6 +122,21 @@ func.func private @attention(%q: tensor<?x9x64xf16>, %heads: !heads, %past: inde
 // CHECK-NOT: gpu.barrier
 // CHECK: scf.yield
 // CHECK: gpu.barrier
+
+// Three heads have 15 clusters together, of 8 workgroups each. How many a head
+// has follows from the keys that it sees: 12 are shared out by keys, and rounding
+// up takes at most one more for each head. A cluster finds its head by counting.
+// SM90-LABEL: func.func private @one(
+// SM90-SAME: %[[COUNTS:[a-z0-9]+]]: memref<2x3xi32>, %{{[^:]*}}: memref<1x9x64xf16>, %[[PARTS:[a-z0-9]+]]: memref<5760xf32>, %{{[^:]*}}: memref<24xi32>
+// SM90: nvvm.griddepcontrol wait
+// SM90-COUNT-3: memref.load %[[COUNTS]]
+// SM90: %[[SHARE:.+]] = arith.divf %cst{{.*}}, %{{.*}} : f32
+// SM90-COUNT-3: arith.fptoui
+// SM90: scf.if
+// SM90: nvvm.griddepcontrol launch_dependents
+// SM90: vector.store %{{.*}}, %[[PARTS]]
+// SM90: llvm.atomicrmw uinc_wrap
+// SM90: vector.load %[[PARTS]]
 func.func private @one(%q: tensor<1x9x64xf16>, %heads: !heads, %past: index, %layer: index,
     %k: !rows, %v: !rows, %w: !weights, %c: !counts, %out: tensor<1x9x64xf16>)
     -> tensor<1x9x64xf16> attributes {gist.kernel = #gist.kernel<kind = cluster_attention, outputs = 1>} {

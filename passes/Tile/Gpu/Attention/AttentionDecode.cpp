@@ -26,102 +26,13 @@ static constexpr double kLog2E = 1.44269504088896340736;
 static constexpr int64_t kChunk = 8;
 /// Keys that a team reads at once.
 static constexpr int64_t kUnroll = 4;
-/// Query heads that a lane can hold the outputs of.
-static constexpr int64_t kMaxHeads = 8;
-/// Workgroups that share keys: as many as any sm_90 runs side by side.
-static constexpr int64_t kSplit = 8;
-/// Clusters of these that there are at most where several share the keys of a
-/// head. An H200 does not run sixteen at once: with eight heads of 128 two for
-/// each were slower than one.
-static constexpr int64_t kMaxClusters = 15;
-/// Those that share the keys of one head at most, and the keys that each has at
-/// least: putting parts together takes as long as reading these.
-static constexpr int64_t kMaxParts = 8;
-static constexpr int64_t kKeysOfPart = 1024;
-/// The same for workgroups of gfx942, which have a part each: with heads of 64
-/// a workgroup reads 256 keys at once, so that one on its way hides another.
-static constexpr int64_t kMaxPartsOnAmd = 32;
-static constexpr int64_t kKeysOfPartOnAmd = 512;
 /// Parts that are read at once where they are put together: one after the other
 /// would each wait for memory.
 static constexpr int64_t kGathered = 8;
-/// Of a pair of columns: two outputs, the largest score and the sum.
-static constexpr int64_t kNumbersOfPair = 4;
-/// Neighbours that a thread finishes.
-static constexpr int64_t kWidth = 2;
+static constexpr int64_t kWidth = kDecodeWidth;
 
 static bool hasClusters(const GpuInfo &gpu) {
   return gpu.kind == GpuKind::Nvidia;
-}
-
-/// Of `group` query heads that share a KV head, those that a workgroup has.
-static int64_t getHeadsAtOnce(int64_t group) {
-  int64_t heads = std::min(group, kMaxHeads);
-  while (group % heads != 0)
-    --heads;
-  return heads;
-}
-
-int64_t gist::getDecodeParts(int64_t numHeads, int64_t kvHeads,
-                             const GpuInfo &gpu) {
-  int64_t clusters = numHeads / getHeadsAtOnce(numHeads / kvHeads);
-  // One workgroup for a compute unit, of eight waves, keeps memory busy.
-  if (!hasClusters(gpu))
-    return std::clamp<int64_t>(gpu.computeUnits / clusters, 1, kMaxPartsOnAmd);
-  return std::clamp<int64_t>(kMaxClusters / clusters, 1, kMaxParts);
-}
-
-int64_t gist::getDecodeNumbers(int64_t numHeads, int64_t valueSize,
-                               int64_t parts) {
-  return parts * numHeads * (valueSize / kWidth) * kNumbersOfPair;
-}
-
-int64_t gist::getDecodeWords(int64_t numHeads, int64_t kvHeads,
-                             const GpuInfo &gpu) {
-  return numHeads / getHeadsAtOnce(numHeads / kvHeads) *
-         (hasClusters(gpu) ? kSplit : 1);
-}
-
-KernelScratch gist::makeDecodeScratch(int64_t numHeads, int64_t kvHeads,
-                                      int64_t valueSize, const GpuInfo &gpu,
-                                      MLIRContext *context) {
-  KernelScratch scratch;
-  int64_t parts = getDecodeParts(numHeads, kvHeads, gpu);
-  if (parts == 1)
-    return scratch;
-  int64_t numbers = getDecodeNumbers(numHeads, valueSize, parts);
-  scratch.tensors.push_back(
-      {{getAffineConstantExpr(numbers, context)}, Float32Type::get(context)});
-  scratch.controlWords = getDecodeWords(numHeads, kvHeads, gpu);
-  scratch.leavesZero = true;
-  return scratch;
-}
-
-FailureOr<DecodeParts> gist::findDecodeParts(GpuKernel &kernel, Operation *op,
-                                             int64_t numHeads, int64_t kvHeads,
-                                             int64_t valueSize) {
-  func::FuncOp source = kernel.source;
-  unsigned last = source.getNumArguments() - 1;
-  DecodeParts parts;
-  if (!source.getArgAttr(last, kControlArgAttr))
-    return parts;
-  const GpuInfo &gpu = kernel.b.getGpu();
-  parts.count = getDecodeParts(numHeads, kvHeads, gpu);
-  int64_t numbers = getDecodeNumbers(numHeads, valueSize, parts.count);
-  Builder &b = kernel.b;
-  Type types[] = {RankedTensorType::get(numbers, b.getF32Type()),
-                  RankedTensorType::get(getDecodeWords(numHeads, kvHeads, gpu),
-                                        b.getI32Type())};
-  // Kernels may be written by hand; the types say whether both passes agree on
-  // the number of parts.
-  if (last < 1 || source.getArgumentTypes().take_back(2) != ArrayRef(types))
-    return op->emitOpError("expects scratch memory of ")
-           << types[0] << " and " << types[1] << " for " << parts.count
-           << " parts of the keys";
-  auto target = cast<func::FuncOp>(kernel.b.getBlock()->getParentOp());
-  parts.scratch = target.getArgument(last - 1);
-  parts.control = target.getArgument(last);
-  return parts;
 }
 
 DecodeAttention::DecodeAttention(ElementEmitter &emitter, Value query,
@@ -132,23 +43,69 @@ DecodeAttention::DecodeAttention(ElementEmitter &emitter, Value query,
       numHeads(cast<RankedTensorType>(query.getType()).getDimSize(1)),
       headSize(cast<RankedTensorType>(query.getType()).getDimSize(2)),
       valueSize(valueSize), group(numHeads / kvHeads),
-      heads(getHeadsAtOnce(group)), split(hasClusters(b.getGpu()) ? kSplit : 1),
+      heads(getDecodeSplit(numHeads, kvHeads, b.getGpu()).heads),
+      split(getDecodeSplit(numHeads, kvHeads, b.getGpu()).workgroups),
+      keysOfPart(getDecodeSplit(numHeads, kvHeads, b.getGpu()).keysOfPart),
       team(llvm::PowerOf2Ceil(std::max(headSize, valueSize) / kChunk)),
       waves(b.getThreads() / b.getGpu().waveSize), scale(scale * kLog2E),
       parts(parts) {
-  number = b.div(b.block(0), split);
-  part = b.rem(number, parts.count);
-  number = b.div(number, parts.count);
+  cluster = b.div(b.block(0), split);
+  part = b.rem(cluster, parts.count);
+  firstCluster = b.sub(cluster, part);
   rank = b.rem(b.block(0), split);
   if (split > 1)
     b.getBlock()->getParentOp()->setAttr(
         NVVM::NVVMDialect::getClusterDimAttrName(),
         b.getDenseI32ArrayAttr({static_cast<int32_t>(split), 1, 1}));
-  kvHead = b.div(number, group / heads);
-  firstHead = b.mul(number, heads);
+  setHeads(b.div(cluster, parts.count));
   lane = b.lane();
   column = b.mul(b.rem(lane, team), kChunk);
   chunk = b.vectorOf(kChunk, b.getF32Type());
+}
+
+void DecodeAttention::setHeads(Value ofWorkgroup) {
+  number = ofWorkgroup;
+  kvHead = b.div(number, group / heads);
+  firstHead = b.mul(number, heads);
+}
+
+void DecodeAttention::shareByKeys(ValueRange counts) {
+  int64_t sharers = group / heads; // Clusters at least for each KV head.
+  int64_t items = numHeads / heads, clusters = items * parts.count;
+  if (parts.count == 1)
+    return;
+  auto toFloat = [&](Value number) -> Value {
+    return arith::UIToFPOp::create(
+        b, b.getF32Type(),
+        arith::IndexCastOp::create(b, b.getI32Type(), number));
+  };
+  Value all = b.index(0);
+  for (Value seen : counts)
+    all = b.add(all, b.mul(seen, sharers));
+  // Parts for a key. Rounded up, each of the heads has at most one more than
+  // its share, so that there are clusters enough; a little less than the share,
+  // because numbers are not exact. No key is lost: parts take turns.
+  constexpr double kLess = 1 - 1e-5;
+  Value share = arith::DivFOp::create(
+      b, b.f32(kLess * static_cast<double>(clusters - items)),
+      toFloat(b.max(all, b.index(1))));
+  share = arith::MinNumFOp::create(
+      b, share, b.f32(kLess / static_cast<double>(keysOfPart)));
+  Value next = b.index(0), found = b.index(0);
+  for (int64_t item = 0; item < items; ++item) {
+    Value own = arith::FPToUIOp::create(
+        b, b.getI32Type(),
+        arith::MulFOp::create(b, toFloat(counts[item / sharers]), share));
+    own = b.add(arith::IndexCastOp::create(b, b.getIndexType(), own), 1);
+    // Those behind the last head's have a part that is not there.
+    Value isHere = b.compare(arith::CmpIPredicate::sle, next, cluster);
+    found = b.select(isHere, b.index(item), found);
+    firstCluster = b.select(isHere, next, firstCluster);
+    active = active ? b.select(isHere, own, active) : own;
+    next = b.add(next, own);
+  }
+  part = b.sub(cluster, firstCluster);
+  setHeads(found);
 }
 
 void DecodeAttention::emit(DecodeKeys &seen) {
@@ -156,19 +113,91 @@ void DecodeAttention::emit(DecodeKeys &seen) {
   count = keys->getCount();
   if (parts.count == 1)
     return emitPart();
-  int64_t keysOfPart = hasClusters(b.getGpu()) ? kKeysOfPart : kKeysOfPartOnAmd;
-  active = b.max(b.min(b.ceilDiv(count, keysOfPart), b.index(parts.count)),
-                 b.index(1));
-  waitForGrids(b);
+  if (!active) {
+    active = b.max(b.min(b.ceilDiv(count, keysOfPart), b.index(parts.count)),
+                   b.index(1));
+    // Which keys there are follows from numbers of the launch.
+    waitForGrids(b);
+  }
   b.ifThen(b.isLess(part, active), [&] { emitPart(); });
 }
 
-void DecodeAttention::emitPart() {
+void DecodeAttention::readRows() {
   for (int64_t head = 0; head < heads; ++head)
     queries.push_back(readChunk(headSize, [&](Value at, int64_t width) {
       return emitter.elements(query, {b.index(0), b.add(firstHead, head), at},
                               width);
     }));
+  if (!keys->hasOwn())
+    return;
+  auto read = [&](bool isKey, int64_t size) {
+    return readChunk(size, [&](Value at, int64_t width) {
+      return keys->readOwn(isKey, at, width);
+    });
+  };
+  ownKey = read(/*isKey=*/true, headSize);
+  ownValue = read(/*isKey=*/false, valueSize);
+}
+
+void DecodeAttention::makeRows() {
+  int64_t columns = team * kChunk, waveSize = b.getGpu().waveSize;
+  Value rows = b.allocWorkgroup({heads + 2, columns}, b.getF32Type());
+  // What is computed from memory takes a trip or two to it. Keys, values and
+  // queries are made by waves of their own, so that these go on at once.
+  // `count` rows, which go to `place`, from wave `wave` on.
+  auto make = [&](int64_t place, int64_t count, int64_t size, int64_t wave,
+                  function_ref<Value(Value row, Value at)> get,
+                  function_ref<void(Value at, Value numbers)> write) {
+    int64_t chunks = size / kChunk, threads = b.getThreads();
+    Value first = b.rem(b.add(b.thread(), threads - wave * waveSize), threads);
+    b.forEach(first, b.index(count * chunks), b.index(threads),
+              [&](Value item) {
+                Value row = b.div(item, chunks);
+                Value at = b.mul(b.rem(item, chunks), kChunk);
+                Value numbers = b.toF32(get(row, at));
+                for (int64_t i = 0; i < kChunk; i += 4)
+                  b.write(b.slice(numbers, i, 4), rows,
+                          {b.add(row, place), b.add(at, i)});
+                write(at, numbers);
+              });
+  };
+  Value isFirst = b.isEqual(rank, 0);
+  if (active)
+    isFirst = b.both(isFirst, b.isEqual(part, 0));
+  // Of the heads that share a KV head one workgroup writes.
+  Value isWriter = b.both(isFirst, b.isEqual(b.rem(number, group / heads), 0));
+  for (bool isKey : {true, false})
+    make(
+        isKey ? heads : heads + 1, 1, isKey ? headSize : valueSize,
+        isKey ? 0 : 1,
+        [&](Value, Value at) { return keys->readOwn(isKey, at, kChunk); },
+        [&](Value at, Value numbers) {
+          b.ifThen(isWriter, [&] { keys->writeOwn(isKey, at, numbers); });
+        });
+  make(
+      0, heads, headSize, 2,
+      [&](Value row, Value at) {
+        return emitter.elements(query, {b.index(0), b.add(firstHead, row), at},
+                                kChunk);
+      },
+      [](Value, Value) {});
+  b.barrier();
+  auto read = [&](int64_t row, int64_t size) {
+    return readChunk(size, [&](Value at, int64_t width) {
+      return b.read(rows, {b.index(row), at}, width);
+    });
+  };
+  for (int64_t head = 0; head < heads; ++head)
+    queries.push_back(read(head, headSize));
+  ownKey = read(heads, headSize);
+  ownValue = read(heads + 1, valueSize);
+}
+
+void DecodeAttention::emitPart() {
+  if (keys->makesOwn())
+    makeRows();
+  else
+    readRows();
   Values state = start();
   int64_t teams = b.getThreads() / team;
   Value first = b.div(b.thread(), team);
@@ -197,21 +226,14 @@ Values DecodeAttention::start() {
       state.append({b.f32(-kInfinity), b.f32(0), b.constant(chunk, 0)});
     return state;
   }
-  // All teams read the query's own token, and the first has seen it.
+  // All teams have the query's own token, and the first has seen it.
   Value isFirst = b.both(b.isEqual(rank, 0), b.isLess(b.thread(), team));
   if (active)
     isFirst = b.both(isFirst, b.isEqual(part, 0));
-  auto read = [&](bool isKey, int64_t size) {
-    return readChunk(size, [&](Value at, int64_t width) {
-      return keys->readOwn(isKey, at, width);
-    });
-  };
-  Value key = read(/*isKey=*/true, headSize);
-  Value value = read(/*isKey=*/false, valueSize);
   for (int64_t head = 0; head < heads; ++head)
-    state.append({getScore(head, key, /*bias=*/Value(), isFirst),
+    state.append({getScore(head, ownKey, /*bias=*/Value(), isFirst),
                   b.select(isFirst, b.f32(1), b.f32(0)),
-                  b.select(isFirst, value, b.constant(chunk, 0))});
+                  b.select(isFirst, ownValue, b.constant(chunk, 0))});
   return state;
 }
 
@@ -356,16 +378,16 @@ Value DecodeAttention::readRemote(Value memory, ValueRange indices,
   return width == 1 ? numbers.front() : b.concat(numbers);
 }
 
-Value DecodeAttention::getPlaceOfPart(Value part, Value head, Value at) {
+Value DecodeAttention::getPlaceOfPart(Value of, Value head, Value at) {
   int64_t pairs = valueSize / kWidth;
-  Value row = b.add(b.mul(part, numHeads), b.add(firstHead, head));
+  Value row = b.add(b.mul(of, heads), head);
   Value pair = b.add(b.mul(row, pairs), b.div(at, kWidth));
   return b.mul(pair, kNumbersOfPair);
 }
 
 void DecodeAttention::leavePart(Value head, Value at, ValueRange all) {
   b.write(b.concat({all[2], all[0], all[1]}), parts.scratch,
-          getPlaceOfPart(part, head, at));
+          getPlaceOfPart(cluster, head, at));
 }
 
 Value DecodeAttention::isLastPart() {
@@ -395,16 +417,17 @@ Value DecodeAttention::isLastPart() {
 Values DecodeAttention::gatherParts(Value head, Value at) {
   Values none = {b.f32(-kInfinity), b.f32(0),
                  b.constant(b.vectorOf(kWidth, b.getF32Type()), 0)};
-  int64_t together = hasClusters(b.getGpu()) ? 1 : kGathered;
   return b.loop(
-      b.index(0), active, together, none, [&](Value first, ValueRange all) {
+      b.index(0), active, kGathered, none, [&](Value first, ValueRange all) {
         Values others, tops = {all[0]}, sums = {all[1]}, outs = {all[2]};
-        for (int64_t i = 0; i < together; ++i) {
+        for (int64_t i = 0; i < kGathered; ++i) {
           Value number = b.add(first, i);
           if (i > 0)
             number = b.min(number, b.sub(active, 1));
-          others.push_back(b.read(
-              parts.scratch, getPlaceOfPart(number, head, at), kNumbersOfPair));
+          others.push_back(
+              b.read(parts.scratch,
+                     getPlaceOfPart(b.add(firstCluster, number), head, at),
+                     kNumbersOfPair));
         }
         for (auto [i, other] : llvm::enumerate(others)) {
           Value top = b.extract(other, kWidth);
@@ -440,7 +463,7 @@ void DecodeAttention::emitResult(const Values &state) {
   });
   b.barrier();
 
-  AttentionResult result(emitter, output);
+  AttentionResult result(emitter, output, keys->getResult());
   auto store = [&](Value head, Value at, Value sum, Value out) {
     Value isNone =
         arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, b.f32(0));

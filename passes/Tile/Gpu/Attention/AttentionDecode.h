@@ -15,6 +15,9 @@
 // that is done last adds up what the others have left in global memory. gfx942
 // has no such clusters: there each part is one workgroup's.
 //
+// Where heads see different numbers of keys, those that see more have more
+// clusters: a launch takes as long as its slowest workgroup.
+//
 // Where keys lie is left to the callers.
 //
 //===----------------------------------------------------------------------===//
@@ -46,31 +49,51 @@ public:
   /// readOwn() reads.
   virtual bool hasOwn() const { return false; }
   virtual Value readOwn(bool isKey, Value column, int64_t count) { return {}; }
+  /// Whether the kernel computes these, and the query, and writes them where
+  /// the next query finds them: columns of them by writeOwn(), which one
+  /// workgroup of a KV head calls.
+  virtual bool makesOwn() const { return false; }
+  virtual void writeOwn(bool isKey, Value column, Value numbers) {}
+  /// The number of the kernel's result that attention gives: behind what is
+  /// written besides.
+  virtual unsigned getResult() const { return 0; }
 };
+
+/// How heads are cut into workgroups.
+struct DecodeSplit {
+  int64_t heads = 1;      ///< query heads of a workgroup
+  int64_t workgroups = 1; ///< of a cluster
+  int64_t parts = 1;      ///< clusters for the keys of a head
+  int64_t keysOfPart = 1; ///< that each of these has at least
+};
+DecodeSplit getDecodeSplit(int64_t numHeads, int64_t kvHeads,
+                           const GpuInfo &gpu);
 
 /// The memory in which clusters of workgroups leave their parts.
 struct DecodeParts {
-  int64_t count = 1;   ///< clusters that share the keys of a head, at most
+  int64_t count = 1;   ///< clusters that share the keys of a head
   mlir::Value scratch; ///< flat, of f32: kNumbersOfPair for a pair of columns
   mlir::Value control; ///< a word for each workgroup of a part
 };
 
-/// Clusters that share the keys of a head on `gpu` at most, and the numbers and
-/// words that they need for that.
-int64_t getDecodeParts(int64_t numHeads, int64_t kvHeads, const GpuInfo &gpu);
-int64_t getDecodeNumbers(int64_t numHeads, int64_t valueSize, int64_t parts);
-int64_t getDecodeWords(int64_t numHeads, int64_t kvHeads, const GpuInfo &gpu);
+/// Of a pair of columns: two outputs, the largest score and the sum.
+inline constexpr int64_t kNumbersOfPair = 4;
+/// Neighbours that a thread finishes.
+inline constexpr int64_t kDecodeWidth = 2;
 
-/// That memory, for -gist-add-scratch; nothing where one part is enough.
-KernelScratch makeDecodeScratch(int64_t numHeads, int64_t kvHeads,
-                                int64_t valueSize, const GpuInfo &gpu,
+/// The heads of a kernel that attends for one query.
+struct DecodeHeads {
+  int64_t numHeads, kvHeads, valueSize;
+};
+/// What a kernel asks for that leaves parts on `gpu`; nothing where keys are
+/// not in parts.
+KernelScratch makeDecodeScratch(const DecodeHeads &heads, const GpuInfo &gpu,
                                 mlir::MLIRContext *context);
-/// The same memory in a kernel that has it: its last two destinations. A kernel
-/// without it has all keys in one part. `op` gets the error.
+/// The memory that -gist-add-scratch has given the kernel: its last two
+/// destinations. A kernel without it has all keys in one part.
 mlir::FailureOr<DecodeParts> findDecodeParts(GpuKernel &kernel,
                                              mlir::Operation *op,
-                                             int64_t numHeads, int64_t kvHeads,
-                                             int64_t valueSize);
+                                             const DecodeHeads &heads);
 
 /// The code of one workgroup, which has some of the query heads that share a KV
 /// head.
@@ -87,11 +110,21 @@ public:
   int64_t getWorkgroups() const {
     return numHeads / heads * split * parts.count;
   }
+  /// Gives KV heads clusters by the keys that they see: `counts`, a number for
+  /// each. Without it all have equally many.
+  void shareByKeys(mlir::ValueRange counts);
+  /// Of this workgroup.
   Value getKvHead() const { return kvHead; }
   void emit(DecodeKeys &keys);
 
 private:
+  /// Sets what follows from the heads of this workgroup.
+  void setHeads(Value number);
   void emitPart();
+  /// Sets the queries, and the own key and value where there is one.
+  void readRows();
+  /// Computes them, some columns by each thread, for all to read.
+  void makeRows();
   /// This lane's part of a row, zeros past the head, in f32.
   Value readChunk(int64_t size,
                   llvm::function_ref<Value(Value column, int64_t)> read);
@@ -118,7 +151,8 @@ private:
   Value isLastPart();
   /// The parts of a pair of columns together.
   Values gatherParts(Value head, Value at);
-  Value getPlaceOfPart(Value part, Value head, Value at);
+  /// Where `cluster` leaves what it has of a pair of columns.
+  Value getPlaceOfPart(Value cluster, Value head, Value at);
   /// `width` numbers of workgroup memory of workgroup `rank` of those that
   /// share the keys.
   Value readRemote(Value memory, mlir::ValueRange indices, int64_t rank,
@@ -130,17 +164,21 @@ private:
   int64_t numHeads, headSize, valueSize, group;
   int64_t heads; ///< of this workgroup
   int64_t split; ///< workgroups that share the keys
-  int64_t team;  ///< lanes that read one key
+  int64_t keysOfPart;
+  int64_t team; ///< lanes that read one key
   int64_t waves;
   double scale;
   mlir::VectorType chunk;
   Value rank; ///< of this workgroup among those
   DecodeParts parts;
-  Value part;   ///< of this workgroup
-  Value active; ///< parts that have keys; null for one part
-  Value number; ///< of the heads of this workgroup
+  Value cluster;      ///< of this workgroup, among all of the launch
+  Value firstCluster; ///< of those that share the keys of its heads
+  Value part;         ///< of the keys: the cluster among those
+  Value active;       ///< parts that have keys; null for one part
+  Value number;       ///< of the heads of this workgroup
   Value kvHead, firstHead, lane, column;
   Values queries;
+  Value ownKey, ownValue; ///< this lane's columns; null where there are none
 
   // Set while emit() runs.
   DecodeKeys *keys = nullptr;

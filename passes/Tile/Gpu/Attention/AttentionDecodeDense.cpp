@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/GistTargetAttrs.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Tile/Gpu/Attention/Attention.h"
 #include "passes/Tile/Gpu/Attention/AttentionDecode.h"
 
@@ -13,13 +14,35 @@ using namespace mlir;
 using namespace gist;
 using Value = GpuBuilder::Value;
 
+/// The update of a cache by the kernel itself that `rows` are read after, or
+/// null.
+static tensor::InsertSliceOp findUpdate(Value rows) {
+  auto slice = rows.getDefiningOp<tensor::ExtractSliceOp>();
+  return slice ? slice.getSource().getDefiningOp<tensor::InsertSliceOp>()
+               : tensor::InsertSliceOp();
+}
+
 namespace {
-/// The keys of a tensor: the sinks, then those in the window.
+/// The keys of a tensor: the sinks, then those in the window. Where the kernel
+/// writes the query's own key and value into the cache itself, they are not
+/// read there.
 class DenseKeys final : public DecodeKeys {
 public:
   DenseKeys(ElementEmitter &emitter, AttentionOp op, Value kvHead)
-      : emitter(emitter), b(emitter.getBuilder()), op(op), kvHead(kvHead) {
+      : emitter(emitter), b(emitter.getBuilder()), op(op), kvHead(kvHead),
+        newKey(findUpdate(op.getKey())), newValue(findUpdate(op.getValue())) {
     count = emitter.size(op.getKey(), 0);
+    for (tensor::InsertSliceOp update : {newKey, newValue})
+      if (update)
+        emitter.bind(update.getResult(), [&emitter, update](ValueRange indices,
+                                                            int64_t width) {
+          Value before = tensor::InsertSliceOp(update).getDest();
+          return width == 1 ? emitter.element(before, indices)
+                            : emitter.elements(before, indices, width);
+        });
+    // The last one.
+    if (hasOwn())
+      count = b.sub(count, 1);
     if (!op.getWindow())
       return;
     numSinks = b.min(count, b.index(op.getSinks().value_or(0)));
@@ -28,6 +51,17 @@ public:
     count = b.add(numSinks, b.sub(count, windowStart));
   }
 
+  bool hasOwn() const override { return newKey && newValue; }
+  Value readOwn(bool isKey, Value column, int64_t width) override {
+    Value row = isKey ? newKey.getSource() : newValue.getSource();
+    return emitter.elements(row, {b.index(0), kvHead, column}, width);
+  }
+  bool makesOwn() const override { return hasOwn(); }
+  void writeOwn(bool isKey, Value column, Value numbers) override {
+    emitter.store(getNumber(isKey ? newKey : newValue),
+                  {b.index(0), kvHead, column}, numbers);
+  }
+  unsigned getResult() const override { return hasOwn() ? 2 : 0; }
   Value getCount() override { return count; }
   Value getRow(Value number) override {
     if (!op.getWindow())
@@ -47,15 +81,31 @@ public:
   }
 
 private:
+  /// Which result of the kernel `update` is.
+  static unsigned getNumber(tensor::InsertSliceOp update) {
+    for (OpOperand &use : update->getUses())
+      if (isa<func::ReturnOp>(use.getOwner()))
+        return use.getOperandNumber();
+    llvm_unreachable("asked for before the kernel was verified");
+  }
+
   ElementEmitter &emitter;
   GpuBuilder &b;
   AttentionOp op;
-  Value kvHead, count, numSinks, windowStart;
+  Value kvHead;
+  tensor::InsertSliceOp newKey, newValue;
+  Value count, numSinks, windowStart;
 };
 } // namespace
 
 bool gist::isDecodeAttention(AttentionOp op) {
   return op.getQuery().getType().getDimSize(0) == 1;
+}
+
+static DecodeHeads getHeads(AttentionOp op) {
+  return {op.getQuery().getType().getDimSize(1),
+          op.getKey().getType().getDimSize(1),
+          op.getValue().getType().getDimSize(2)};
 }
 
 FailureOr<KernelScratch> gist::getDecodeScratch(func::FuncOp kernel) {
@@ -66,22 +116,41 @@ FailureOr<KernelScratch> gist::getDecodeScratch(func::FuncOp kernel) {
           kTargetAttr);
   if (!target || !isGpuAttention(op) || !isDecodeAttention(op))
     return scratch;
-  return makeDecodeScratch(op.getQuery().getType().getDimSize(1),
-                           op.getKey().getType().getDimSize(1),
-                           op.getValue().getType().getDimSize(2),
-                           *getGpuInfo(target.getName()), kernel.getContext());
+  return makeDecodeScratch(getHeads(op), *getGpuInfo(target.getName()),
+                           kernel.getContext());
+}
+
+/// Kernels may be written by hand: both caches are updated or none, by the rows
+/// of one token that are the last of those that are read, and given back.
+static LogicalResult verifyUpdates(AttentionOp op) {
+  tensor::InsertSliceOp updates[] = {findUpdate(op.getKey()),
+                                     findUpdate(op.getValue())};
+  if (!updates[0] && !updates[1])
+    return success();
+  for (tensor::InsertSliceOp update : updates) {
+    auto isReturned = [&] {
+      return llvm::any_of(update->getUsers(), llvm::IsaPred<func::ReturnOp>);
+    };
+    if (!update || !isReturned() || update.getSourceType().getRank() != 3 ||
+        update.getSourceType().getDimSize(0) != 1 || op.getWindow())
+      return op.emitOpError("reads a cache that its kernel updates; expects "
+                            "both to be updated by one token and returned, and "
+                            "no window");
+  }
+  return success();
 }
 
 FailureOr<GpuGrid> gist::emitDecodeAttention(GpuKernel &kernel,
                                              AttentionOp op) {
-  int64_t kvHeads = op.getKey().getType().getDimSize(1);
-  int64_t valueSize = op.getValue().getType().getDimSize(2);
-  FailureOr<DecodeParts> parts = findDecodeParts(
-      kernel, op, op.getQuery().getType().getDimSize(1), kvHeads, valueSize);
+  if (failed(verifyUpdates(op)))
+    return failure();
+  DecodeHeads heads = getHeads(op);
+  FailureOr<DecodeParts> parts = findDecodeParts(kernel, op, heads);
   if (failed(parts))
     return failure();
   DecodeAttention attention(kernel.emitter, op.getQuery(), op.getOutput(),
-                            kvHeads, valueSize, op.getEffectiveScale(), *parts);
+                            heads.kvHeads, heads.valueSize,
+                            op.getEffectiveScale(), *parts);
   DenseKeys keys(kernel.emitter, op, attention.getKvHead());
   attention.emit(keys);
   if (kernel.emitter.hasFailed())

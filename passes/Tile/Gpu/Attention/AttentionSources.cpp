@@ -114,8 +114,9 @@ Value gist::getHeadBytes(GpuBuilder &b, Value key, Value value, Value rows) {
   return b.mul(rows, bytes(key) + bytes(value));
 }
 
-AttentionResult::AttentionResult(ElementEmitter &emitter, Value output)
-    : emitter(emitter), output(output) {
+AttentionResult::AttentionResult(ElementEmitter &emitter, Value output,
+                                 unsigned number)
+    : emitter(emitter), output(output), number(number) {
   emitter.bind(output, [this](ValueRange, int64_t width) -> Value {
     GpuBuilder &b = this->emitter.getBuilder();
     auto type = dyn_cast<VectorType>(current.getType());
@@ -133,7 +134,7 @@ void AttentionResult::store(Value token, Value head, Value column,
                             Value numbers) {
   GpuBuilder &b = emitter.getBuilder();
   current = numbers;
-  Value written = emitter.getWritten(0);
+  Value written = emitter.getWritten(number);
   auto type = cast<RankedTensorType>(output.getType());
   SmallVector<Value> indices = {token, head, column};
   // Elementwise ops may follow on heads side by side.
@@ -141,7 +142,7 @@ void AttentionResult::store(Value token, Value head, Value column,
     indices = {token, b.add(b.mul(head, type.getDimSize(2)), column)};
   auto vector = dyn_cast<VectorType>(numbers.getType());
   emitter.store(
-      0, indices,
+      number, indices,
       vector ? emitter.elements(written, indices, vector.getNumElements())
              : emitter.element(written, indices));
 }

@@ -54,7 +54,9 @@ mlir::Value getHeadBytes(GpuBuilder &b, mlir::Value key, mlir::Value value,
 /// whatever the kernel computes from them.
 class AttentionResult {
 public:
-  AttentionResult(ElementEmitter &emitter, mlir::Value output);
+  /// `output` is result `number` of the kernel, or leads to it.
+  AttentionResult(ElementEmitter &emitter, mlir::Value output,
+                  unsigned number = 0);
   ~AttentionResult();
 
   void store(mlir::Value token, mlir::Value head, mlir::Value column,
@@ -63,6 +65,7 @@ public:
 private:
   ElementEmitter &emitter;
   mlir::Value output;
+  unsigned number;
   mlir::Value current; ///< the numbers being stored
 };
 

@@ -360,16 +360,28 @@ static bool isOneQuery(ClusterAttentionOp op) {
   return op.getQuery().getType().getDimSize(0) == 1;
 }
 
+static DecodeHeads getDecodeHeads(ClusterAttentionOp op) {
+  return {op.getQuery().getType().getDimSize(1),
+          op.getHeads().getType().getDimSize(1),
+          op.getValues().getType().getDimSize(1)};
+}
+
 static FailureOr<GpuGrid> emitOneQuery(GpuKernel &kernel,
                                        ClusterAttentionOp op) {
-  int64_t kvHeads = op.getHeads().getType().getDimSize(1);
-  int64_t valueSize = op.getValues().getType().getDimSize(1);
-  FailureOr<DecodeParts> parts = findDecodeParts(
-      kernel, op, op.getQuery().getType().getDimSize(1), kvHeads, valueSize);
+  DecodeHeads heads = getDecodeHeads(op);
+  FailureOr<DecodeParts> parts = findDecodeParts(kernel, op, heads);
   if (failed(parts))
     return failure();
   DecodeAttention attention(kernel.emitter, op.getQuery(), op.getOutput(),
-                            kvHeads, valueSize, op.getEffectiveScale(), *parts);
+                            heads.kvHeads, heads.valueSize,
+                            op.getEffectiveScale(), *parts);
+  if (parts->count > 1 && kernel.b.getGpu().kind == GpuKind::Nvidia) {
+    SmallVector<Value> counts;
+    for (int64_t head = 0; head < heads.kvHeads; ++head)
+      counts.push_back(
+          SeenKeys(kernel.emitter, op, kernel.b.index(head)).getBefore());
+    attention.shareByKeys(counts);
+  }
   CacheKeys keys(kernel.emitter, op, attention.getKvHead());
   attention.emit(keys);
   return GpuGrid{kernel.b.getAffineConstantExpr(attention.getWorkgroups())};

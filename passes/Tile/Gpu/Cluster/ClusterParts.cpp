@@ -62,12 +62,11 @@ FailureOr<KernelScratch> gist::getClusterScratch(func::FuncOp kernel) {
   if (!gpu)
     return failure();
   GpuTileInterface chosen = selectClusterAttentionTile(op, *gpu);
-  // On sm_90 a cluster of workgroups has the keys of one query.
-  if (isa<GpuDecodeAttr>(chosen) && gpu->kind == GpuKind::Amd)
-    return makeDecodeScratch(op.getQuery().getType().getDimSize(1),
-                             op.getHeads().getType().getDimSize(1),
-                             op.getValues().getType().getDimSize(1), *gpu,
-                             kernel.getContext());
+  if (isa<GpuDecodeAttr>(chosen))
+    return makeDecodeScratch({op.getQuery().getType().getDimSize(1),
+                              op.getHeads().getType().getDimSize(1),
+                              op.getValues().getType().getDimSize(1)},
+                             *gpu, kernel.getContext());
   // The update comes first where the call's tokens are in the cache: nobody
   // asks for speed there.
   auto tile = dyn_cast<GpuAttentionAttr>(chosen);
