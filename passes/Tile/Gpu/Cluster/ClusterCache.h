@@ -11,7 +11,7 @@
 //
 //   update      KV heads
 //   absorbed    blocks of tokens x KV heads
-//   absorb      KV heads x layers
+//   absorb      KV heads x layers x parts of the tokens (ClusterAbsorb.h)
 //   attention   blocks of queries x parts of KV heads (ClusterParts.h)
 //
 //===----------------------------------------------------------------------===//
