@@ -3,7 +3,8 @@
 # the readers were reached: bash test/fuzz/run.sh [SECONDS-PER-TARGET]
 #
 # Targets run beside one another, one on each core. What libFuzzer finds is left
-# in build/fuzz/found, and the script fails. New inputs are in build/fuzz/corpus.
+# in build/fuzz/found, and the script fails. Inputs that reach something new are kept
+# in build/fuzz/corpus, and the next run begins with them.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${1:-60}
@@ -23,7 +24,7 @@ fuzz() { # name
   mkdir -p "$work/corpus/$1"
   "$work/bin/Gist$1Fuzz" -max_total_time="$seconds" -max_len=8192 -timeout=10 \
     -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$work/found/$1-" \
-    "$work/corpus/$1" "test/fuzz/corpus/$1" "$work/seeds/$1" >"$work/logs/$1" 2>&1
+    "$work/corpus/$1" "$work/seeds/$1" >"$work/logs/$1" 2>&1
 }
 export -f fuzz
 export work seconds
@@ -39,7 +40,7 @@ done
 for name in $names; do
   LLVM_PROFILE_FILE="build/coverage/$name.profraw" \
     "build/coverage/bin/Gist${name}Fuzz" 0 "$work/seeds/$name" \
-    "$work/corpus/$name" "test/fuzz/corpus/$name" >/dev/null
+    "$work/corpus/$name" >/dev/null
 done
 llvm-profdata-22 merge -o build/coverage/all.profdata build/coverage/*.profraw
 objects=()
