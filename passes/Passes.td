@@ -466,9 +466,7 @@ def RoundActivationsPass : Pass<"gist-round-activations"> {
 
     Rows that something besides such products reads stay as they are, and so do
     those of products of few rows, which are multiplied in f32. Rows that were
-    16-bit numbers before are read as those by any product. On gfx942, rows
-    beside quantised weights stay as they are as well: a step of such a product
-    would wait for its own loads.
+    16-bit numbers before are read as those by any product.
   }];
   let options = [
     Option<"fewRows", "few-rows", "int64_t", /*default=*/"8",

@@ -7,8 +7,6 @@
 
 #include "dialect/GistNames.h"
 #include "dialect/GistOps.h"
-#include "dialect/GistTargetAttrs.h"
-#include "dialect/GpuInfo.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -46,19 +44,6 @@ static bool hasFewRows(linalg::MatmulOp product, int64_t few) {
   int64_t rows =
       cast<RankedTensorType>(product.getDpsInputs()[0].getType()).getDimSize(0);
   return !ShapedType::isDynamic(rows) && rows <= few;
-}
-
-/// Whether the code is for gfx942. With rows in 16 bits beside block-quantised
-/// weights, the compiler converts scales there as soon as they are loaded, so
-/// that a step waits for its own loads.
-static bool isForAmd(Operation *op) {
-  auto module = dyn_cast<ModuleOp>(op);
-  if (!module)
-    module = op->getParentOfType<ModuleOp>();
-  auto target = module ? module->getAttrOfType<GpuTargetAttr>(kTargetAttr)
-                       : GpuTargetAttr();
-  const GpuInfo *gpu = target ? getGpuInfo(target.getName()) : nullptr;
-  return gpu && gpu->kind == GpuKind::Amd;
 }
 
 /// The 16-bit numbers that `value` is nothing but an extension of, or null.
@@ -112,13 +97,6 @@ struct RoundActivationsPass final
     : gist::impl::RoundActivationsPassBase<RoundActivationsPass> {
   using RoundActivationsPassBase::RoundActivationsPassBase;
 
-  /// What the rows of `product` are rounded to, or null.
-  Type getType(linalg::MatmulOp product) {
-    // See isForAmd for why.
-    bool isQuantised = product.getDpsInputs()[1].getDefiningOp<DequantizeOp>();
-    return isQuantised && keepsBesideBlocks ? Type() : getRoundedType(product);
-  }
-
   /// The rows of `product` in 16 bits, or null where they stay as they are.
   Value getRounded(OpBuilder &builder, linalg::MatmulOp product, Type element) {
     Value x = product.getDpsInputs()[0];
@@ -129,7 +107,8 @@ struct RoundActivationsPass final
     for (OpOperand &use : x.getUses()) {
       auto reader = dyn_cast<linalg::MatmulOp>(use.getOwner());
       bool rounds = reader && use.getOperandNumber() == 0 &&
-                    getType(reader) == element && !hasFewRows(reader, fewRows);
+                    getRoundedType(reader) == element &&
+                    !hasFewRows(reader, fewRows);
       if (!rounds && !isa<tensor::DimOp>(use.getOwner()))
         return {};
     }
@@ -138,7 +117,6 @@ struct RoundActivationsPass final
   }
 
   void runOnOperation() override {
-    keepsBesideBlocks = isForAmd(getOperation());
     SmallVector<linalg::MatmulOp> products;
     getOperation()->walk([&](linalg::MatmulOp op) { products.push_back(op); });
     IRRewriter rewriter(&getContext());
@@ -146,7 +124,7 @@ struct RoundActivationsPass final
     // several products read are decided once, by the first of them.
     DenseMap<Value, Value> rounded; // null: it stays as it is
     for (linalg::MatmulOp op : products) {
-      Type element = getType(op);
+      Type element = getRoundedType(op);
       if (!element)
         continue;
       auto [known, isNew] = rounded.try_emplace(op.getDpsInputs()[0]);
@@ -163,8 +141,5 @@ struct RoundActivationsPass final
               "indexing_maps", op.getIndexingMapsAttr())});
     }
   }
-
-private:
-  bool keepsBesideBlocks = false; ///< rows of block-quantised weights
 };
 } // namespace

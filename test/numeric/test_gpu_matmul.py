@@ -235,6 +235,18 @@ def test_blocks(name, m, unaligned):
     check(y, x.astype(np.float64) @ dequantize(blocks, name).astype(np.float64).T)
 
 
+@pytest.mark.parametrize("name", list(BLOCKS))
+def test_blocks_beside_halves(name, unaligned):
+    """Rows in 16 bits: scales are carried as they were loaded."""
+    rng = np.random.default_rng(4)
+    m, n, k = 35, 40, 256 if name.endswith("k") else 160
+    blocks = random_blocks(rng, name, n, k)
+    text = product(n, k, "f16", blocks=(name, *blocks.shape[1:]), m=m, tile=tile([64, 64], 32, [2, 2]))
+    x, exact = convert(draw(rng, m, k), "f16")
+    y = run(Kernels(text), x, blocks, m_is_static=True)
+    check(y, exact @ dequantize(blocks, name).astype(np.float64).T)
+
+
 @pytest.mark.parametrize("m", [1, 37])
 def test_epilogue(m):
     rng = np.random.default_rng(4)

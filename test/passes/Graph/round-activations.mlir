@@ -73,12 +73,12 @@ func.func @extended(%h: tensor<1x96xf16>, %w: tensor<96x96xf16>, %a: tensor<1x96
   return %s : tensor<1x96xf32>
 }
 
-// Beside block-quantised weights rows keep f32 on gfx942 alone.
+// Beside block-quantised weights rows are rounded as well, on both GPUs.
 // RUN: gist-opt %s -gist-set-target=target=gfx942 -gist-round-activations | FileCheck %s --check-prefix=AMD
 // RUN: gist-opt %s -gist-set-target=target=sm_90 -gist-round-activations | FileCheck %s --check-prefix=NVIDIA
 // AMD-LABEL: func.func @quantised(
-// AMD-NOT: arith.truncf
-// AMD: linalg.matmul {{.*}} tensor<?x64xf32>, tensor<48x64xf32>
+// AMD: arith.truncf
+// AMD: linalg.matmul {{.*}} tensor<?x64xf16>, tensor<48x64xf32>
 // NVIDIA-LABEL: func.func @quantised(
 // NVIDIA: arith.truncf
 // NVIDIA: linalg.matmul {{.*}} tensor<?x64xf16>, tensor<48x64xf32>

@@ -10,6 +10,8 @@
 // CHECK:      kernel {{ *}}threads{{ .*}}lds  scratch
 // CHECK-DAG:  product   256 {{.*}} 49152 {{ *}}0 {{ *}}0 {{ *}}1
 // CHECK-DAG:  blocks    256 {{.*}} 49152 {{ *}}0 {{ *}}0 {{ *}}1
+// CHECK-DAG:  halves    256 {{.*}} 49152 {{ *}}0 {{ *}}0 {{ *}}1
+// CHECK-DAG:  narrow    256 {{.*}} 32768 {{ *}}0 {{ *}}0 {{ *}}2
 // CHECK-DAG:  select    256 {{.*}} {{5....}} {{ *}}0 {{ *}}0 {{ *}}1
 // CHECK-DAG:  cascade   256 {{.*}} {{5....}} {{ *}}0 {{ *}}0 {{ *}}1
 // CHECK-DAG:  heads64   256 {{.*}} 16384 {{ *}}0 {{ *}}0 {{ *}}2
@@ -19,6 +21,8 @@
 // CHECK:      main loop  mfma {{.*}}barriers  mfma/barrier  ahead {{.*}}mfma busy
 // CHECK-DAG:  product {{ *}}64 {{.*}} 2 {{ *}}32 {{ *}}1 {{ *}}{{[0-9]+}} {{ *}}{{[0-9]+}} {{ *}}{{[7-9].%}}
 // CHECK-DAG:  blocks {{ *}}64 {{.*}} 2 {{ *}}32 {{ *}}1 {{ *}}{{[0-9]+}} {{ *}}{{[0-9]+}} {{ *}}{{[6-9].%}}
+// CHECK-DAG:  halves {{ *}}64 {{.*}} 2 {{ *}}32 {{ *}}1 {{ *}}{{[0-9]+}} {{ *}}{{[0-9]+}} {{ *}}{{[6-9].%}}
+// CHECK-DAG:  narrow {{ *}}16 {{.*}} 2 {{ *}}8 {{ *}}1 {{ *}}{{[0-9]+}} {{ *}}{{[0-9]+}} {{ *}}{{[23].%}}
 // CHECK-DAG:  select {{ *}}32 {{.*}} 1 {{ *}}32 {{ *}}2 {{ *}}32 {{ *}}{{[0-9]+}} {{ *}}{{[67].%}}
 // CHECK-DAG:  cascade {{ *}}32 {{.*}} 1 {{ *}}32 {{ *}}2 {{ *}}32 {{ *}}{{[0-9]+}} {{ *}}{{[67].%}}
 // CHECK-DAG:  heads64 {{ *}}32 {{.*}} 2 {{ *}}16 {{ *}}1 {{ *}}32 {{ *}}{{[0-9]+}} {{ *}}{{6[5-9]%}}
@@ -71,6 +75,29 @@ func.func private @blocks(%x: tensor<?x576xf32>, %w: tensor<49152x18x34xi8>, %y:
       ins(%x, %n : tensor<?x576xf32>, tensor<49152x576xf32>)
       outs(%z : tensor<?x49152xf32>) -> tensor<?x49152xf32>
   return %p : tensor<?x49152xf32>
+}
+
+// The same beside rows in 16 bits: no step waits for its own loads.
+func.func private @halves(%x: tensor<?x576xf16>, %w: tensor<49152x18x20xi8>, %y: tensor<?x49152xf32>)
+    -> tensor<?x49152xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%y : tensor<?x49152xf32>) -> tensor<?x49152xf32>
+  %n = gist.dequantize %w format q4_1 : tensor<49152x18x20xi8>
+  %p = linalg.matmul indexing_maps = [#x, #w, #y]
+      ins(%x, %n : tensor<?x576xf16>, tensor<49152x576xf32>)
+      outs(%z : tensor<?x49152xf32>) -> tensor<?x49152xf32>
+  return %p : tensor<?x49152xf32>
+}
+
+func.func private @narrow(%x: tensor<?x576xf16>, %w: tensor<960x18x34xi8>, %y: tensor<?x960xf32>)
+    -> tensor<?x960xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%y : tensor<?x960xf32>) -> tensor<?x960xf32>
+  %n = gist.dequantize %w format q8_0 : tensor<960x18x34xi8>
+  %p = linalg.matmul indexing_maps = [#x, #w, #y]
+      ins(%x, %n : tensor<?x576xf16>, tensor<960x576xf32>)
+      outs(%z : tensor<?x960xf32>) -> tensor<?x960xf32>
+  return %p : tensor<?x960xf32>
 }
 
 // SmolLM2's, OPT's and GPT-J's heads.

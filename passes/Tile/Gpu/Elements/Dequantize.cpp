@@ -13,7 +13,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Tile/Gpu/Elements/Dequantize.h"
 #include "dialect/Formats.h"
+#include "passes/Tile/Gpu/Core/Registers.h"
 #include "passes/Tile/Gpu/Elements/ElementEmitter.h"
 
 using namespace mlir;
@@ -26,8 +28,9 @@ public:
   using ReadBytes = function_ref<Value(Value, int64_t)>;
 
   BlockValues(GpuBuilder &b, const FormatInfo &format, Value i, int64_t width,
-              ReadBytes readBytes)
-      : b(b), format(format), i(i), width(width), readBytes(readBytes) {}
+              ReadBytes readBytes, bool hasPairs)
+      : b(b), format(format), i(i), width(width), readBytes(readBytes),
+        hasPairs(hasPairs) {}
 
   Value get();
 
@@ -92,11 +95,22 @@ private:
   Value toI32(Value index) {
     return b.createOrFold<arith::IndexCastUIOp>(b.getI32Type(), index);
   }
+  /// The same for a scale.
+  Value spreadScale(Value like, Value scale) {
+    auto type = dyn_cast<VectorType>(like.getType());
+    if (!hasPairs || !type || type.getNumElements() < 2)
+      return spread(like, scale);
+    Value pair = keepWhole(b, b.broadcast(scale, 2));
+    SmallVector<int64_t> lanes;
+    for (int64_t i = 0; i < type.getNumElements(); ++i)
+      lanes.push_back(i % 2);
+    return b.shuffle(pair, pair, lanes);
+  }
   Value mulF(Value scalar, Value floats) {
-    return arith::MulFOp::create(b, spread(floats, scalar), floats);
+    return arith::MulFOp::create(b, spreadScale(floats, scalar), floats);
   }
   Value addF(Value floats, Value scalar) {
-    return arith::AddFOp::create(b, floats, spread(floats, scalar));
+    return arith::AddFOp::create(b, floats, spreadScale(floats, scalar));
   }
   Value toFloat(Value i32) {
     return arith::SIToFPOp::create(b, b.getF32Type(), i32);
@@ -106,7 +120,8 @@ private:
   Value i;
   int64_t width;
   ReadBytes readBytes;
-  Value rest; ///< the byte of split scales, once it is read
+  bool hasPairs; ///< see dequantizeAhead()
+  Value rest;    ///< the byte of split scales, once it is read
 };
 } // namespace
 
@@ -208,7 +223,17 @@ int64_t gist::getBlockRun(BlockFormat format) {
 Value gist::dequantize(GpuBuilder &b, BlockFormat format, Value i,
                        int64_t width,
                        function_ref<Value(Value, int64_t)> readBytes) {
-  return BlockValues(b, getFormatInfo(format), i, width, readBytes).get();
+  return BlockValues(b, getFormatInfo(format), i, width, readBytes,
+                     /*hasPairs=*/false)
+      .get();
+}
+
+Value gist::dequantizeAhead(GpuBuilder &b, BlockFormat format, Value i,
+                            int64_t width,
+                            function_ref<Value(Value, int64_t)> readBytes) {
+  return BlockValues(b, getFormatInfo(format), i, width, readBytes,
+                     /*hasPairs=*/true)
+      .get();
 }
 
 Value ElementEmitter::getDequantized(DequantizeOp op, ValueRange indices,

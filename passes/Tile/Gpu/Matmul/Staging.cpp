@@ -11,6 +11,7 @@
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "passes/Tile/Gpu/Core/Registers.h"
+#include "passes/Tile/Gpu/Elements/Dequantize.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <numeric>
@@ -57,8 +58,8 @@ Value Operand::dequantizePiece(Value k,
   Value first = values == getPiece() ? b.index(0) : b.rem(k, values);
   Values runs;
   for (int64_t i = 0; i < getPiece(); i += run)
-    runs.push_back(
-        dequantize(b, blocks.getFormat(), b.add(first, i), run, readBytes));
+    runs.push_back((keepsScales ? dequantizeAhead : dequantize)(
+        b, blocks.getFormat(), b.add(first, i), run, readBytes));
   return b.concat(runs);
 }
 
@@ -162,11 +163,20 @@ TileLoader::TileLoader(GpuBuilder &b, Operand &operand, const SharedTile &tile,
 
 /// Bytes as words, which registers hold: bytes that live on in another block
 /// would take a register each.
-static Value pack(GpuBuilder &b, Value value) {
+static Value pack(GpuBuilder &b, Value value, bool keepsScales) {
   auto type = dyn_cast<VectorType>(value.getType());
   if (!type || !type.getElementType().isInteger(8))
     return value;
   int64_t bytes = type.getNumElements();
+  if (keepsScales && bytes == 2) {
+    // Half of a word. The other half is anything: clearing it would wait.
+    Value half =
+        vector::BitCastOp::create(b, b.vectorOf(1, b.getI16Type()), value);
+    Value pair = b.shuffle(half, half, {0, vector::ShuffleOp::kPoisonIndex});
+    Value word =
+        vector::BitCastOp::create(b, b.vectorOf(1, b.getI32Type()), pair);
+    return b.extract(word, 0);
+  }
   Type word = bytes % 4 == 0 ? b.getI32Type() : b.getI16Type();
   int64_t words = bytes * 8 / word.getIntOrFloatBitWidth();
   return vector::BitCastOp::create(b, b.vectorOf(words, word), value);
@@ -175,7 +185,15 @@ static Value pack(GpuBuilder &b, Value value) {
 static Value unpack(GpuBuilder &b, Value value, Type type) {
   if (value.getType() == type)
     return value;
-  auto words = cast<VectorType>(value.getType());
+  auto words = dyn_cast<VectorType>(value.getType());
+  if (!words) {
+    // LLVM would convert a scale where it is loaded, and wait for it there.
+    value = keepWhole(b, value);
+    Value half = arith::TruncIOp::create(b, b.getI16Type(), value);
+    Value single =
+        vector::BroadcastOp::create(b, b.vectorOf(1, b.getI16Type()), half);
+    return vector::BitCastOp::create(b, cast<VectorType>(type), single);
+  }
   if (words.getElementType().isInteger(32) && words.getNumElements() > 1 &&
       llvm::isPowerOf2_64(words.getNumElements()))
     value = keepWhole(b, value);
@@ -188,7 +206,7 @@ TileLoader::Values TileLoader::fetchPiece(const Piece &piece, Value k) {
   types.clear();
   for (Value &value : fetched) {
     types.push_back(value.getType());
-    value = pack(b, value);
+    value = pack(b, value, operand.hasKeptScales());
   }
   return fetched;
 }

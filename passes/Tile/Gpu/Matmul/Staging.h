@@ -47,6 +47,10 @@ public:
   /// Whether chunks of 16 bytes can be copied as they are.
   bool isCopyable(mlir::Type element) const;
   bool isDequantized() const { return bool(blocks); }
+  /// Says that loops carry what is fetched of blocks beside little else: scales
+  /// are then kept as they were loaded until they are needed.
+  void keepScales() { keepsScales = true; }
+  bool hasKeptScales() const { return keepsScales; }
   /// Whether the numbers lie in memory as they are.
   bool isMemory() const { return memory && !blocks; }
   /// Where number k of a row lies in memory.
@@ -65,6 +69,7 @@ private:
   int64_t depth;
   DequantizeOp blocks;
   std::optional<MemoryAccess> memory; ///< of the numbers or of their blocks
+  bool keepsScales = false;
 };
 
 /// How the threads of a workgroup bring rows x depth of an operand into a tile.

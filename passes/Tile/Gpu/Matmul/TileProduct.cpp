@@ -242,6 +242,11 @@ LogicalResult ProductKernel::emit() {
     if (tileX.getColumns() % operand->getPiece() != 0)
       return product.emitOpError("expects a depth of a multiple of ")
              << operand->getPiece() << ", got " << tileX.getColumns();
+  // Beside rows in 16 bits LLVM would convert scales as soon as they are
+  // loaded, and a step would wait for its own loads.
+  if (b.getGpu().kind == GpuKind::Amd &&
+      getElementTypeOrSelf(product.getX()).getIntOrFloatBitWidth() == 16)
+    w.keepScales();
   int64_t columns = product.getW().getType().getDimSize(0);
   // Neighbouring rows of the tile of W are the two rows of a pair, so that both
   // sums of a pair end up in one lane.
