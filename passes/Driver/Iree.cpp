@@ -14,6 +14,8 @@
 
 #include "passes/Driver/Iree.h"
 
+#include "dialect/GistClusterOps.h"
+#include "dialect/GistOps.h"
 #include "passes/Iree/Parameters.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
@@ -64,7 +66,23 @@ static std::string withEnding(llvm::StringRef path, const char *ending) {
 }
 
 /// The graph as IREE is to compile it, on tensors.
-static Status preparePlain(ModuleOp graph, Stages &stages) {
+static Status preparePlain(ModuleOp graph, const Options &options,
+                           Stages &stages) {
+  // Their definitions visit tokens one by one, and the host would have to read
+  // how many are kept.
+  bool isChosen = graph
+                      .walk([](Operation *op) {
+                        return isa<ClusterUpdateOp, ClusterAttentionOp,
+                                   GramSelectOp, CascadeUpdateOp, AttendOp>(op)
+                                   ? WalkResult::interrupt()
+                                   : WalkResult::advance();
+                      })
+                      .wasInterrupted();
+  if (isChosen)
+    return Status::error(Code::Unsupported,
+                         "%s: clusters and selections of tokens need our "
+                         "kernels; add --kernels=embedded",
+                         options.model.c_str());
   return stages.run("graph", graph, [](OpPassManager &pm) {
     pm.addPass(createSetTargetPass());
     buildGraphStage(pm, GraphPipelineOptions());
@@ -84,7 +102,7 @@ Status compile::writeIree(ModuleOp graph, const Target &target,
     code = program.getCode();
     own = program.getCalls().clone();
   } else {
-    GIST_TRY(preparePlain(*own, stages));
+    GIST_TRY(preparePlain(*own, options, stages));
   }
   ParameterArchive archive;
   if (failed(addParameters(*own, weights, archive)))

@@ -289,11 +289,14 @@ void KernelCalls::replaceOnGpu(DispatchOp call, func::FuncOp kernel,
   SmallVector<Value> workload, arguments, argumentSizes, resultSizes;
   for (unsigned number : getWorkload(kernel))
     workload.push_back(numbers[number]);
-  // A kernel reads numbers from memory, as words of 64 bits.
+  // A kernel reads numbers from memory. It reads 32 bits of them, and IREE
+  // fills memory with no more without a kernel of its own.
   auto addNumber = [&](Value number) {
-    Value word = arith::IndexCastOp::create(b, b.getI64Type(), number);
-    arguments.push_back(tensor::SplatOp::create(
-        b, RankedTensorType::get({1}, b.getI64Type()), word));
+    Value word = arith::IndexCastOp::create(b, b.getI32Type(), number);
+    arguments.push_back(
+        iree::create(b, "flow.tensor.splat", word,
+                     Type(RankedTensorType::get({1}, b.getI32Type())))
+            ->getResult(0));
   };
   auto addTensor = [&](Value tensor) {
     arguments.push_back(tensor);

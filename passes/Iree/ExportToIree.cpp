@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "passes/Iree/Executable.h"
+#include "passes/Iree/Overwritten.h"
 #include "passes/Iree/Parameters.h"
 #include "passes/Iree/Words.h"
 #include "passes/Kernel/Kernels.h"
@@ -143,6 +144,7 @@ public:
     if (failed(moveState()))
       return failure();
     widenNumbers();
+    freeOverwrittenTensors(function);
     for (auto call : llvm::make_early_inc_range(function.getOps<DispatchOp>()))
       if (failed(calls.replace(call)))
         return failure();

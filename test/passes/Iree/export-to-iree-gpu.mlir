@@ -5,10 +5,10 @@
 // with the number, the destination, and words with the sizes of both tensors.
 // CHECK-LABEL: func.func @model(
 // CHECK-SAME:    %[[T:.+]]: tensor<?x8xf32>, %[[ID:.+]]: i64)
-// CHECK:         %[[NUM:.+]] = tensor.splat %{{.*}} : tensor<1xi64>
+// CHECK:         %[[NUM:.+]] = "flow.tensor.splat"(%{{.*}}) : (i32) -> tensor<1xi32>
 // CHECK:         %[[D:.+]] = "flow.tensor.alloca"(%{{.*}}) : (index) -> tensor<?x8xf32>
-// CHECK:         %[[S0:.+]] = tensor.splat
-// CHECK:         %[[S1:.+]] = tensor.splat
+// CHECK:         %[[S0:.+]] = "flow.tensor.splat"
+// CHECK:         %[[S1:.+]] = "flow.tensor.splat"
 // CHECK:         %[[R:.+]] = "hal.dispatch.extern"(%{{[^,]+}}, %[[T]], %[[NUM]], %[[D]], %[[S0]], %[[S1]],
 // CHECK:         ^bb0(%{{.*}}: !hal.device, %[[N:.+]]: index):
 // CHECK:           affine.apply

@@ -1,6 +1,6 @@
 // RUN: gist-opt %s -split-input-file -allow-unregistered-dialect \
 // RUN:   -gist-export-to-iree=object=kernels.o | FileCheck %s
-// RUN: not gist-opt %s -split-input-file -gist-export-to-iree=object=k.o 2>&1 \
+// RUN: echo "module {}" | not gist-opt -gist-export-to-iree=object=k.o 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REGISTERED
 // REGISTERED: ops of IREE are not registered: allow unregistered dialects
 
@@ -118,4 +118,44 @@ func.func private @both(%x: tensor<?x8xf32>, %layer: index, %d: tensor<?x8xf32>,
   %0 = linalg.exp ins(%x : tensor<?x8xf32>) outs(%d : tensor<?x8xf32>) -> tensor<?x8xf32>
   return %0, %s : tensor<?x8xf32>, tensor<4xf32>
 }
+}
+
+// -----
+
+// Halves that are put in the place of both halves begin from an empty tensor.
+// CHECK-LABEL: func.func @halves(
+// CHECK-SAME:    %[[X:.+]]: tensor<?x24xf32>, %[[A:.+]]: tensor<?x3x4xf32>, %[[N:.+]]: i64)
+// CHECK:         %[[T:.+]] = arith.index_cast %[[N]]
+// CHECK:         %[[E:.+]] = tensor.empty(%[[T]]) : tensor<?x3x8xf32>
+// CHECK:         %[[FIRST:.+]] = tensor.insert_slice %[[A]] into %[[E]][0, 0, 0]
+// CHECK:         tensor.insert_slice %[[A]] into %[[FIRST]][0, 0, 4]
+func.func @halves(%x: tensor<?x24xf32>, %a: tensor<?x3x4xf32>, %t: index) -> tensor<1xf32> {
+  %h = tensor.expand_shape %x [[0], [1, 2]] output_shape [%t, 3, 8] : tensor<?x24xf32> into tensor<?x3x8xf32>
+  %0 = tensor.insert_slice %a into %h[0, 0, 0] [%t, 3, 4] [1, 1, 1] : tensor<?x3x4xf32> into tensor<?x3x8xf32>
+  %1 = tensor.insert_slice %a into %0[0, 0, 4] [%t, 3, 4] [1, 1, 1] : tensor<?x3x4xf32> into tensor<?x3x8xf32>
+  %2 = "test.use"(%1) : (tensor<?x3x8xf32>) -> tensor<1xf32>
+  return %2 : tensor<1xf32>
+}
+
+// The rows may be some of the tensor's.
+// CHECK-LABEL: func.func @some_rows(
+// CHECK-NOT:     tensor.empty
+// CHECK:         "test.use"
+func.func @some_rows(%x: tensor<?x8xf32>, %a: tensor<?x4xf32>, %t: index) -> tensor<1xf32> {
+  %0 = tensor.insert_slice %a into %x[0, 0] [%t, 4] [1, 1] : tensor<?x4xf32> into tensor<?x8xf32>
+  %1 = tensor.insert_slice %a into %0[0, 4] [%t, 4] [1, 1] : tensor<?x4xf32> into tensor<?x8xf32>
+  %2 = "test.use"(%1) : (tensor<?x8xf32>) -> tensor<1xf32>
+  return %2 : tensor<1xf32>
+}
+
+// What leaves a column of the tensor does not begin anew.
+// CHECK-LABEL: func.func @quarter(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<5x8xf32>
+// CHECK-NOT:     tensor.empty
+// CHECK:         tensor.insert_slice %{{.*}} into %[[X]]
+func.func @quarter(%x: tensor<5x8xf32>, %a: tensor<5x4xf32>, %b: tensor<5x2xf32>) -> tensor<1xf32> {
+  %0 = tensor.insert_slice %a into %x[0, 0] [5, 4] [1, 1] : tensor<5x4xf32> into tensor<5x8xf32>
+  %1 = tensor.insert_slice %b into %0[0, 4] [5, 2] [1, 1] : tensor<5x2xf32> into tensor<5x8xf32>
+  %2 = "test.use"(%1) : (tensor<5x8xf32>) -> tensor<1xf32>
+  return %2 : tensor<1xf32>
 }
