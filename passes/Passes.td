@@ -14,6 +14,95 @@ include "mlir/Pass/PassBase.td"
 // Import
 //===----------------------------------------------------------------------===//
 
+def RaiseSizesPass : Pass<"gist-raise-sizes", "::mlir::func::FuncOp"> {
+  let summary = "sizes of a graph of torch-mlir as formulas of one number";
+  let description = [{
+    With dynamic sizes torch-mlir computes shapes in 64-bit integers, asserts what
+    they must be, and asks at run time whether a size is one. Here every dynamic
+    size of an argument is the same number T, at least one: the tokens of a call.
+    Sizes that follow from it become index arithmetic, equal ones one value, and
+    asserts that hold for every T go.
+
+    ```mlir
+    %d = tensor.dim %x, %c1 : tensor<1x?xi64>
+    %i = arith.index_cast %d : index to i64
+    %n = arith.cmpi sge, %i, %c0_i64 : i64
+    cf.assert %n, "..."
+    // becomes nothing: T is not negative
+    ```
+
+    Arguments lose the dimensions of one before the dynamic one, so that it is the
+    first, as in graphs of imported models. An assert in the body of a gather says
+    that an index is inside of its table. Kernels cannot stop, so the index is
+    moved inside instead.
+
+    Refused, at the op: an argument with two dynamic dimensions, or with one that
+    is after a dimension of more than one element; an assert that sizes do not
+    decide.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def RaiseViewsPass : Pass<"gist-raise-views", "::mlir::func::FuncOp"> {
+  let summary = "views that torch-mlir computes become views";
+  let description = [{
+    A `tensor.reshape` to a computed shape becomes `tensor.collapse_shape` and
+    `tensor.expand_shape`. A loop that reads another tensor element by element at
+    its own indices, as torch-mlir writes broadcasts of dynamic sizes, becomes a
+    `linalg.generic` with a map, or nothing where it copies.
+
+    ```mlir
+    %y = linalg.generic {...} outs(%e : tensor<4x?xf32>) {
+      %j = linalg.index 1 : index
+      %is_one = arith.cmpi eq, %t, %c1 : index
+      %k = arith.select %is_one, %c0, %j : index
+      %v = tensor.extract %x[%i, %k] : tensor<4x?xf32>
+    // becomes %x, where %t is the size of both
+    ```
+
+    Shapes that cannot be compared, and loops that compute something, are left.
+  }];
+  let dependentDialects = [
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def DropUnitDimsPass : Pass<"gist-drop-unit-dims", "::mlir::func::FuncOp"> {
+  let summary = "a batch of one is no dimension";
+  let description = [{
+    Models in frameworks work on batches, and here the batch is one. Its dimension
+    is dropped wherever ops carry it along, so that rows are tokens: 1 x T x d
+    becomes T x d, and a batched product of one matrix a product. Views remain
+    where a result of the function has the dimension.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def RaiseWeightsPass : Pass<"gist-raise-weights", "::mlir::ModuleOp"> {
+  let summary = "constants of a graph become weights";
+  let description = [{
+    Tensors of numbers that a graph has as constants become `gist.weight`, with the
+    content in a `gist.constant_weight`. The name is that of the resource where the
+    constant is one that somebody named; torch-mlir's own names, and constants
+    without one, become `constant.0` and so on. Equal constants are one weight.
+
+    ```mlir
+    %w = arith.constant dense_resource<h.0.c_fc.weight> : tensor<96x24xf32>
+    // becomes
+    %w = gist.weight "h.0.c_fc.weight" : tensor<96x24xf32>
+    ```
+
+    Weights are f32, f16 or bf16. Integers and booleans are stored as f32 and
+    converted where they are read; one that f32 does not hold exactly is an error.
+    Constants of one number stay constants.
+  }];
+  let dependentDialects = [
+    "::gist::GistDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def RaiseAttentionPass
     : Pass<"gist-raise-attention", "::mlir::func::FuncOp"> {
   let summary = "find attention in linalg, as torch-mlir writes it";
@@ -41,10 +130,59 @@ def RaiseAttentionPass
 
     What differs in anything is left as it was: other element types than f32,
     scores that are scaled after they are masked, masks that differ by head,
-    products that accumulate. So are graphs with a dynamic number of tokens:
-    torch-mlir writes broadcasts there whose sizes cannot be compared.
+    products that accumulate. Graphs with a dynamic number of tokens need
+    `-gist-raise-sizes` and `-gist-raise-views` before, which remove broadcasts.
+
+    Keys and values that are repeated for each query head of a group are read
+    before that: `gist.attention` has fewer KV heads then.
   }];
   let dependentDialects = ["::gist::GistDialect"];
+}
+
+def RaiseLinearsPass : Pass<"gist-raise-linears", "::mlir::ModuleOp"> {
+  let summary = "linear layers as the graph passes know them";
+  let description = [{
+    A product with a transposed weight becomes the product that plans, packing and
+    kernels look for: `linalg.matmul` whose right side is outputs x inputs. A
+    weight that is stored the other way is stored turned, under the same name, if
+    nothing else reads it.
+
+    ```mlir
+    %t = linalg.transpose ins(%w : tensor<96x24xf32>) ... permutation = [1, 0]
+    %y = linalg.matmul ins(%x, %t : tensor<?x24xf32>, tensor<24x96xf32>) ...
+    // becomes
+    %y = linalg.matmul indexing_maps = [(m, n, k) -> (m, k), (n, k), (m, n)]
+        ins(%x, %w : tensor<?x24xf32>, tensor<96x24xf32>) ...
+    ```
+
+    Products of two computed tensors are left.
+  }];
+  let dependentDialects = [
+    "::gist::GistDialect", "::mlir::linalg::LinalgDialect"];
+}
+
+def NameLayersPass : Pass<"gist-name-layers", "::mlir::func::FuncOp"> {
+  let summary = "find out which layer of a model a weight belongs to";
+  let description = [{
+    Plans speak of layers. Layers are counted by their attention: what the queries,
+    keys and values of an attention are projected with, and every linear layer from
+    there to the next one, belongs to it. After the last attention there may be
+    heads: linear layers beyond as many as the other layers have there. With one
+    layer alone, what is added to nothing afterwards is a head.
+
+    Only weights of linear layers get a layer, and only where all layers have as
+    many. A graph without attention is left alone.
+  }];
+  let dependentDialects = ["::gist::GistDialect"];
+}
+
+def StoreBooleansPass : Pass<"gist-store-booleans", "::mlir::func::FuncOp"> {
+  let summary = "tensors of booleans are stored as bytes";
+  let description = [{
+    Memory has no bits. A `linalg.generic` that gives booleans to another op gives
+    bytes, 0 or 1, and whoever reads them compares with zero.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def WeightsToArgumentsPass

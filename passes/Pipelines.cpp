@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -98,6 +99,30 @@ static void addCheck(OpPassManager &pm, StringRef stage) {
   CheckStagePassOptions check;
   check.stage = stage.str();
   pm.addPass(createCheckStagePass(check));
+}
+
+void gist::buildRaiseStage(OpPassManager &pm) {
+  addCheck(pm, "import"); // One block for each function, and no buffers.
+  pm.addPass(createRaiseWeightsPass());
+  pm.addNestedPass<func::FuncOp>(createRaiseSizesPass());
+  pm.addPass(createCanonicalizerPass()); // Sizes that became numbers.
+  pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createRaiseViewsPass());
+  pm.addNestedPass<func::FuncOp>(createDropUnitDimsPass());
+  pm.addPass(createCanonicalizerPass()); // Views that cancel each other.
+  pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createRaiseAttentionPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createRaiseLinearsPass());
+  pm.addNestedPass<func::FuncOp>(createNameLayersPass());
+  pm.addNestedPass<func::FuncOp>(createStoreBooleansPass());
+  // A kernel cannot call a library for powers.
+  math::MathExpandOpsPassOptions powers;
+  powers.opMnemonics = {"fpowi", "powf"};
+  pm.addPass(math::createMathExpandOpsPass(powers));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  addCheck(pm, "import"); // What the graph stage takes.
 }
 
 void gist::buildPlanStage(OpPassManager &pm) {
@@ -342,6 +367,8 @@ static void registerStage(StringRef name, StringRef description, Build build) {
 ArrayRef<StringRef> gist::getStageNames() { return stageNames(); }
 
 void gist::registerPipelines() {
+  registerStage("gist-raise", "make a graph of torch-mlir one of ours",
+                buildRaiseStage);
   registerStage("gist-plan", "do what the module's plan says", buildPlanStage);
   registerStage<GraphPipelineOptions>(
       "gist-graph", "simplify a graph and choose what it computes in",

@@ -17,6 +17,11 @@ namespace gist {
 /// definition: slow, plain and for tests. `-gist-reference`.
 void buildReferencePipeline(mlir::OpPassManager &pm);
 
+/// A graph that somebody else wrote, in linalg as torch-mlir exports it,
+/// becomes one as import makes them: weights, tokens first, attention and
+/// linear layers that plans know. `-gist-raise`.
+void buildRaiseStage(mlir::OpPassManager &pm);
+
 /// Does what the `gist.plan` of a module says, and changes nothing without one.
 /// `-gist-plan`.
 void buildPlanStage(mlir::OpPassManager &pm);

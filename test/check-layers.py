@@ -30,6 +30,7 @@ LAYERS = [
     "passes/Check",
     "passes/Target/Info",
     "passes/Reference",
+    "passes/Import/Torch",  # graphs that torch-mlir writes
     "passes/Import",
     "passes/Plan",
     "passes/Graph",

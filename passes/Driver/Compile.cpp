@@ -18,6 +18,7 @@
 #include "passes/Driver/Iree.h"
 #include "passes/Driver/Module.h"
 #include "passes/Driver/Program.h"
+#include "passes/Driver/RaiseGraph.h"
 #include "passes/Driver/Registration.h"
 #include "passes/Driver/ReportCode.h"
 #include "passes/Passes.h"
@@ -134,10 +135,13 @@ Status Compilation::parseGraph() {
                          options.model.c_str(),
                          buffer.getError().message().c_str());
   llvm::SourceMgr source;
+  llvm::StringRef text = (*buffer)->getBuffer();
   source.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
   graph = parseSourceFile<ModuleOp>(source, ParserConfig(&context));
   if (!graph)
-    return diagnostics.takeError("import");
+    return explainParseError(options.model, text,
+                             diagnostics.takeError("import"));
+  GIST_TRY(raiseGraph(*graph, stages, weights));
   // The name is printed only: nothing after the import asks for it.
   model.architecture = "graph";
   // A graph says nothing of this, but caches and buffers need a size.

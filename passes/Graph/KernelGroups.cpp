@@ -106,6 +106,22 @@ std::string KernelGroup::getName() const {
 // Groups
 //===----------------------------------------------------------------------===//
 
+/// True if rows of what `op` gives fit in the scratch of a kernel that takes
+/// some at a time. Kernels are cut where the number of rows is dynamic; of a
+/// fixed number all are there at once.
+static bool hasSmallRows(Operation *op) {
+  constexpr int64_t kMostElements = 8192;
+  return llvm::all_of(op->getResultTypes(), [](Type result) {
+    auto type = dyn_cast<RankedTensorType>(result);
+    if (!type || type.getRank() == 0)
+      return true;
+    if (llvm::any_of(type.getShape().drop_front(), ShapedType::isDynamic))
+      return false;
+    return type.isDynamicDim(0) || type.getDimSize(0) == 1 ||
+           type.getNumElements() <= kMostElements;
+  });
+}
+
 namespace {
 class GroupBuilder {
 public:
@@ -154,7 +170,11 @@ private:
       join(op, number);
       tail = op;
     }
-    while (Operation *next = findEpilogue(tail)) {
+    // A product that is not cut into tiles would keep all of its result.
+    auto product = dyn_cast<linalg::LinalgOp>(root);
+    bool isCut = !product || fewLaunches || isTransposedMatmul(product) ||
+                 hasSmallRows(root);
+    while (Operation *next = isCut ? findEpilogue(tail) : nullptr) {
       join(next, number);
       tail = next;
     }
@@ -274,6 +294,15 @@ private:
       collectReaders(result, true, readers);
     if (readers.empty())
       return StringRef("nothing reads it");
+    // What is inserted into is the memory of the last insertion.
+    auto isInsertedInto = [](const Reader &reader) {
+      auto insert = dyn_cast<tensor::InsertSliceOp>(reader.operand->getOwner());
+      return insert && reader.operand == &insert.getDestMutable();
+    };
+    bool isPart =
+        isa<tensor::InsertSliceOp>(op) && llvm::all_of(readers, isInsertedInto);
+    if (!fewLaunches && !isPart && !hasSmallRows(op))
+      return StringRef("its rows do not fit in the memory of a kernel");
     for (const Reader &reader : readers) {
       Operation *owner = getOwner(*reader.operand, block);
       auto found = groupOf.find(owner);

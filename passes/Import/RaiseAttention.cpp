@@ -12,6 +12,8 @@
 
 #include "dialect/GistOps.h"
 #include "passes/Import/CausalMask.h"
+#include "passes/Import/Torch/SizeValues.h"
+#include "passes/Import/TraceViews.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -203,6 +205,25 @@ static bool isAllHidden(Value rows, Value scores) {
          isMinusInfinity(number.getValue());
 }
 
+/// The number that all elements of a tensor are, also where it was repeated.
+static std::optional<double> getOnlyNumber(Value tensor) {
+  DenseFPElementsAttr elements;
+  if (matchPattern(tensor, m_Constant(&elements)) && elements.isSplat())
+    return elements.getSplatValue<APFloat>().convertToDouble();
+  if (auto fill = tensor.getDefiningOp<linalg::FillOp>()) {
+    FloatAttr number;
+    if (matchPattern(fill.value(), m_Constant(&number)))
+      return number.getValueAsDouble();
+    return std::nullopt;
+  }
+  linalg::GenericOp op = getElementwise(tensor);
+  if (!op || op.getNumDpsInputs() != 1 ||
+      op.getBody()->getTerminator()->getOperand(0) !=
+          op.getBody()->getArgument(0))
+    return std::nullopt;
+  return getOnlyNumber(op.getDpsInputOperand(0)->get());
+}
+
 /// A number that the body of `op` has as a constant, perhaps rounded, or reads
 /// from a tensor of one number.
 static std::optional<double> getNumber(linalg::GenericOp op, Value scalar) {
@@ -212,11 +233,7 @@ static std::optional<double> getNumber(linalg::GenericOp op, Value scalar) {
   if (matchPattern(scalar, m_Constant(&number)))
     return number.getValueAsDouble();
   OpOperand *input = getInput(op, scalar);
-  DenseFPElementsAttr elements;
-  if (input && matchPattern(input->get(), m_Constant(&elements)) &&
-      elements.isSplat())
-    return elements.getSplatValue<APFloat>().convertToDouble();
-  return std::nullopt;
+  return input ? getOnlyNumber(input->get()) : std::nullopt;
 }
 
 /// The same as findSoftmaxInput, also where rows without a visible key become
@@ -327,19 +344,6 @@ static LogicalResult findScores(Value value, Scores &found) {
   }
 }
 
-/// `value` with its dimensions in another order.
-static Value transpose(OpBuilder &b, Location location, Value value,
-                       ArrayRef<int64_t> order) {
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, location, value);
-  SmallVector<OpFoldResult> ordered;
-  for (int64_t dim : order)
-    ordered.push_back(sizes[static_cast<size_t>(dim)]);
-  Type element = cast<RankedTensorType>(value.getType()).getElementType();
-  Value empty = tensor::EmptyOp::create(b, location, ordered, element);
-  return linalg::TransposeOp::create(b, location, value, empty, order)
-      ->getResult(0);
-}
-
 /// Scores to add, where `mask` says with booleans which are kept or dropped.
 static Value createScores(OpBuilder &b, Location location, Value mask,
                           bool keeps) {
@@ -367,9 +371,9 @@ static Value createScores(OpBuilder &b, Location location, Value mask,
 /// True if the mask hides the keys after the query and nothing else. Queries
 /// are the last of the keys where `causal`, so there must be as many.
 static bool isCausal(const Scores &found) {
-  auto type = cast<RankedTensorType>(found.mask.getType());
-  // Two dynamic sizes compare as equal and need not be.
-  if (type.isDynamicDim(0) || type.getDimSize(0) != type.getDimSize(1))
+  SizeValues values;
+  std::optional<Size> queries = values.getSize(found.mask, 0);
+  if (!queries || queries != values.getSize(found.mask, 1))
     return false;
   switch (findMaskMeaning(found.mask)) {
   case MaskMeaning::Unknown:
@@ -401,29 +405,40 @@ struct RaiseAttention final : OpRewritePattern<linalg::BatchMatmulOp> {
     Scores found;
     if (failed(findScores(softmax, found)))
       return rewriter.notifyMatchFailure(op, "the scores are not a product");
-    auto scale = static_cast<float>(found.scale);
-    if (!std::isfinite(scale) || scale <= 0)
-      return rewriter.notifyMatchFailure(op, "the scale is not positive");
     auto scores = cast<RankedTensorType>(found.product.getResultTypes()[0]);
     if (!scores.getElementType().isF32() ||
         scores.getDimSize(0) != type.getDimSize(0))
       return rewriter.notifyMatchFailure(op, "the products differ in heads");
+
+    // Tokens, heads and width of what the products read.
+    HeadSource q = findHeadSource(found.product.getInputs()[0], {1, 0, 2});
+    HeadSource k = findHeadSource(found.product.getInputs()[1], {2, 0, 1});
+    HeadSource v = findHeadSource(op.getInputs()[1], {1, 0, 2});
+    // Queries are not repeated, and values not scaled: the op has no words for
+    // it. Groups of keys and values are one number.
+    if (q.group != 1)
+      q = {found.product.getInputs()[0], 1, 0, 2};
+    if (v.factor != 1 || k.group != v.group) {
+      k = {found.product.getInputs()[1], 2, 0, 1};
+      v = {op.getInputs()[1], 1, 0, 2};
+    }
+    auto scale = static_cast<float>(found.scale * q.factor * k.factor);
+    if (!std::isfinite(scale) || scale <= 0)
+      return rewriter.notifyMatchFailure(op, "the scale is not positive");
 
     Location location = op.getLoc();
     bool causal = found.mask && isCausal(found);
     Value mask = causal ? Value() : found.mask;
     if (mask && getElementTypeOrSelf(mask).isInteger(1))
       mask = createScores(rewriter, location, mask, found.keeps);
-    Value q =
-        transpose(rewriter, location, found.product.getInputs()[0], {1, 0, 2});
-    Value k =
-        transpose(rewriter, location, found.product.getInputs()[1], {2, 0, 1});
-    Value v = transpose(rewriter, location, op.getInputs()[1], {1, 0, 2});
     Value result = AttentionOp::create(
-        rewriter, location, q, k, v, mask, /*offsets=*/Value(),
-        /*key_offsets=*/Value(), causal, rewriter.getF32FloatAttr(scale),
-        /*window=*/IntegerAttr(), /*sinks=*/IntegerAttr());
-    rewriter.replaceOp(op, transpose(rewriter, location, result, {1, 0, 2}));
+        rewriter, location, createHeads(rewriter, location, q),
+        createHeads(rewriter, location, k), createHeads(rewriter, location, v),
+        mask, /*offsets=*/Value(), /*key_offsets=*/Value(), causal,
+        rewriter.getF32FloatAttr(scale), /*window=*/IntegerAttr(),
+        /*sinks=*/IntegerAttr());
+    rewriter.replaceOp(op,
+                       createTranspose(rewriter, location, result, {1, 0, 2}));
     return success();
   }
 };

@@ -86,6 +86,10 @@ static Value findResidualRows(AttentionOp op) {
   SetVector<Operation *> after;
   getForwardSlice(op.getOperation(), &after);
   auto isAddedAgain = [&](Value value) {
+    // Memory to write to may be shared by ops that have nothing in common.
+    if (value.getDefiningOp<tensor::EmptyOp>() ||
+        value.getDefiningOp<linalg::FillOp>())
+      return false;
     return value.getType() == projected.getType() &&
            llvm::any_of(value.getUsers(),
                         [&](Operation *user) { return after.contains(user); });

@@ -11,9 +11,11 @@
 
 #include "tools/python/Model.h"
 
+#include "runtime/session/Binding.h"
 #include "tools/python/Errors.h"
 
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -91,6 +93,52 @@ static nb::dict describe(const Model &model) {
   return facts;
 }
 
+const EntrySpec *python::findEntry(const ModuleSpec &spec,
+                                   const std::string &name) {
+  // Targets have entries of the same names, inputs and outputs.
+  for (const EntrySpec &entry : spec.entries)
+    if (entry.name == name)
+      return &entry;
+  check(Status::error(Code::NotFound, "the module has no entry '%s'",
+                      name.c_str()));
+  return nullptr;
+}
+
+/// Sizes of a buffer where a call has T tokens; -1 where they are not numbers
+/// of T alone.
+static nb::list listShape(const ModuleSpec &spec, const BufferSpec &buffer,
+                          uint32_t symbol, int64_t tokens) {
+  SymbolValues values(spec);
+  nb::list shape;
+  bool isSet = symbol == kNone || values.set(symbol, tokens).ok();
+  for (ExprId dim : buffer.shape) {
+    int64_t size = -1;
+    if (!isSet || !values.get(dim, size).ok())
+      size = -1;
+    shape.append(size);
+  }
+  return shape;
+}
+
+/// Name, number of the ElementType and shape of inputs and of outputs.
+static nb::tuple describeEntry(const Model &model, const std::string &name,
+                               int64_t tokens) {
+  const ModuleSpec &spec = model.module->spec();
+  const EntrySpec *entry = findEntry(spec, name);
+  uint32_t symbol = model.module->findSymbol(kSymbolTokens);
+  auto list = [&](const std::vector<uint32_t> &buffers) {
+    nb::list result;
+    for (uint32_t number : buffers) {
+      const BufferSpec &buffer = spec.buffers[number];
+      result.append(nb::make_tuple(makeText(buffer.name),
+                                   static_cast<int>(buffer.type),
+                                   listShape(spec, buffer, symbol, tokens)));
+    }
+    return result;
+  };
+  return nb::make_tuple(list(entry->inputs), list(entry->outputs));
+}
+
 static TokensOut tokenize(const Model &model, const nb::bytes &text,
                           bool addSpecial, bool parseSpecial) {
   std::vector<int32_t> tokens;
@@ -127,6 +175,7 @@ static void verify(const Model &model) {
 void python::addModel(nb::module_ &m) {
   nb::class_<Model>(m, "Model")
       .def("describe", describe)
+      .def("describe_entry", describeEntry)
       .def("tokenize", tokenize)
       .def("detokenize", detokenize)
       .def("chat_tokens", chatTokens)

@@ -61,6 +61,9 @@ struct Model {
   const Tokenizer &needTokenizer() const;
 };
 
+/// The entry of that name; throws where there is none.
+const EntrySpec *findEntry(const ModuleSpec &spec, const std::string &name);
+
 /// Adds the class to the extension module.
 void addModel(nanobind::module_ &m);
 /// Adds sessions and their streams.

@@ -24,6 +24,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cmath>
+#include <map>
 #include <mutex>
 
 using namespace gist;
@@ -359,6 +360,37 @@ static TokensOut getTokens(const SessionHandle &handle) {
   return TokensOut(moveToArray(std::move(tokens), {count}));
 }
 
+/// Bytes of an array that Python holds; read where they are.
+using BytesIn =
+    nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+/// Runs an entry on the bytes of its inputs, in its order, with T tokens. Gives
+/// the bytes of its outputs, by name.
+static nb::list callEntry(const SessionHandle &handle, const std::string &name,
+                          int64_t tokens, const std::vector<BytesIn> &arrays) {
+  std::shared_ptr<State> kept = needState(handle);
+  State &state = *kept;
+  const ModuleSpec &spec = state.model.module->spec();
+  const EntrySpec *entry = findEntry(spec, name);
+  std::map<std::string, std::vector<uint8_t>> outputs;
+  std::map<std::string, Bytes> inputs;
+  // Python has counted them.
+  for (size_t i = 0; i < std::min(arrays.size(), entry->inputs.size()); ++i)
+    inputs[spec.buffers[entry->inputs[i]].name] = {arrays[i].data(),
+                                                   arrays[i].size()};
+  work(state, [&]() -> Status {
+    GIST_TRY(state.conversation->end());
+    return state.session->call(name, {{kSymbolTokens, tokens}}, inputs,
+                               outputs);
+  });
+  nb::list result;
+  for (uint32_t buffer : entry->outputs) {
+    const std::vector<uint8_t> &bytes = outputs[spec.buffers[buffer].name];
+    result.append(nb::bytes(bytes.data(), bytes.size()));
+  }
+  return result;
+}
+
 /// Position, capacity, and the name of the target whose code runs.
 static nb::tuple describe(const SessionHandle &handle) {
   std::shared_ptr<State> kept = needState(handle);
@@ -387,6 +419,7 @@ void python::addSession(nb::module_ &m) {
       .def("logits_after", logitsAfter)
       .def("losses", losses)
       .def("embed", embed)
+      .def("call", callEntry)
       .def("reset", reset)
       .def("rewind", rewindTo)
       .def("tokens", getTokens)

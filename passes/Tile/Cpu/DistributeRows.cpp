@@ -44,9 +44,25 @@ static bool worksOnRows(func::FuncOp kernel) {
     }
     return true;
   };
+  // Rows that are not first any more would be cut in the wrong dimension.
+  auto hidesRows = [](Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return type && !type.hasStaticShape() && !hasRows(value);
+  };
   for (Operation &op : kernel.getBody().front().without_terminator()) {
+    if (!isa<tensor::InsertSliceOp>(op) &&
+        llvm::any_of(op.getResults(), hidesRows))
+      return false;
     auto structured = dyn_cast<linalg::LinalgOp>(op);
     if (structured && !readsOwnRow(structured))
+      return false;
+    // A gather reads rows that data decides.
+    bool gathers = op.walk([](tensor::ExtractOp extract) {
+                       return hasRows(extract.getTensor())
+                                  ? WalkResult::interrupt()
+                                  : WalkResult::advance();
+                     }).wasInterrupted();
+    if (gathers)
       return false;
     if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
       if (hasRows(slice.getSource()) &&

@@ -50,5 +50,5 @@
 // RUN: gist-opt %S/Inputs/torch-late.mlir -gist-raise-attention | FileCheck %s --check-prefix=LEFT
 // Rows become zero where something else holds than that all keys are hidden.
 // RUN: sed 's/cmpf oeq/cmpf one/' %S/Inputs/torch-sdpa.mlir | gist-opt -gist-raise-attention | FileCheck %s --check-prefix=LEFT
-// A dynamic number of tokens.
+// A dynamic number of tokens, where broadcasts are between the products.
 // RUN: gist-opt %S/Inputs/torch-dynamic.mlir -gist-raise-attention | FileCheck %s --check-prefix=LEFT

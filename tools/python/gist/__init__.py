@@ -26,6 +26,7 @@ from ._model import Model, load
 from ._options import Finish, Generated, GenerateOptions, Message, Piece, SessionOptions
 from ._runtime import version as __version__
 from ._session import Session, Stream
+from ._torch import TorchModel, from_torch, torch_backend
 
 __all__ = [
     "BadArgumentError",
@@ -46,9 +47,12 @@ __all__ = [
     "Session",
     "SessionOptions",
     "Stream",
+    "TorchModel",
     "UnsupportedError",
     "__version__",
     "compile",
     "devices",
+    "from_torch",
     "load",
+    "torch_backend",
 ]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from . import _runtime
 from ._options import (
@@ -84,7 +85,7 @@ class Model:
         check_names(options, defaults)
         values = {**defaults, **options}
         values["library"] = to_path(values["library"])
-        return Session(_runtime.open_session(self._native, *values.values()))
+        return Session(_runtime.open_session(self._native, *values.values()), self._native)
 
     def _default_device(self) -> str:
         devices = [device for _, device in self.targets]
@@ -122,6 +123,11 @@ class Model:
         tokens = self.tokenize(text) if isinstance(text, str) else to_tokens(text)
         with self.session() as session:
             return session.score(tokens)
+
+    def call(self, entry: str, *inputs: npt.ArrayLike) -> tuple[npt.NDArray[Any], ...]:
+        """Runs an entry on arrays, in a session of its own; see `Session.call`."""
+        with self.session() as session:
+            return session.call(entry, *inputs)
 
     def tokenize(self, text: str, *, add_special: bool = True, parse_special: bool = True) -> Tokens:
         """Token ids of a text.

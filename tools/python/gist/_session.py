@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
 
 from . import _runtime
+from ._entry import call_entry
 from ._errors import BadArgumentError
 from ._options import (
     Finish,
@@ -91,8 +94,9 @@ class Session(_Closing):
     it gives back its memory at the end; otherwise when nobody has it any more.
     """
 
-    def __init__(self, native: _runtime.Session) -> None:
+    def __init__(self, native: _runtime.Session, model: _runtime.Model) -> None:
         self._native = native
+        self._model = model
 
     def generate(self, prompt: str | TokensLike = "", **options: Unpack[GenerateOptions]) -> Generated:
         """Continues a text.
@@ -158,6 +162,14 @@ class Session(_Closing):
     def embed(self, tokens: TokensLike) -> Floats:
         """The vector of a text, [width]. What the session has seen stays."""
         return self._native.embed(to_tokens(tokens))
+
+    def call(self, entry: str, *inputs: npt.ArrayLike) -> tuple[npt.NDArray[Any], ...]:
+        """Runs an entry of the module on arrays, in its order, and gives its results.
+
+        For modules of graphs, which have no tokens to feed. A dimension of one
+        may be there or not.
+        """
+        return call_entry(self._model, self._native, entry, inputs)
 
     def reset(self) -> None:
         """Forgets every token."""
