@@ -409,13 +409,13 @@ def measure(result, runner, folder):
              for code in result["codes"]}
     print("\n| threads | engine | prefill 512 | decode 64 |\n|---:|---|---:|---:|")
     for threads in [t for t in THREADS if t <= result["cores"]]:
-        isCompared = threads in COMPARED
+        is_compared = threads in COMPARED
         engines = {**codes, **peers}
-        if not isCompared:
+        if not is_compared:
             engines = {name: engine for name, engine in engines.items()
                        if name in (list(codes)[-1], "llama.cpp")}
         found = {}
-        for _ in range(ROUNDS if isCompared else 1):
+        for _ in range(ROUNDS if is_compared else 1):
             for name, engine in engines.items():
                 found.setdefault(name, []).append(engine(threads))
         for name, rounds in found.items():
@@ -490,7 +490,7 @@ def plot(options):
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * width} {height}" '
            'font-family="sans-serif" font-size="11">']
     for panel, kind in enumerate(("prefill", "decode")):
-        x0 = panel * width
+        x0, labels = panel * width, []
         limits = [limit for limit in result.get("roofline", []) if limit["kind"] == kind]
         values = [row[kind] for row in result["rates"]]
         values += [rate for limit in limits for _, rate in limit["points"]]
@@ -514,15 +514,18 @@ def plot(options):
             line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
             out.append(f'<polyline points="{line}" fill="none" stroke="#999" '
                        f'stroke-dasharray="4 3"/>')
-            x, y = places[-1]
-            out.append(f'<text x="{x + 5:.0f}" y="{y + 4:.0f}" fill="#777">{limit["label"]}</text>')
+            labels.append((*places[-1], "#777", limit["label"]))
         for colour, name in zip(COLOURS, names):
             rows = [row for row in result["rates"] if row["engine"] == name]
             places = [place(row["threads"], row[kind]) for row in rows]
             line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
             out.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>')
-            x, y = places[-1]
-            out.append(f'<text x="{x + 5:.0f}" y="{y + 4:.0f}" fill="{colour}">{name}</text>')
+            labels.append((*places[-1], colour, name))
+        below = {}
+        for x, y, colour, label in sorted(labels, key=lambda label: label[1]):
+            # Ends of lines may be close to one another; words must not.
+            y = below[round(x)] = max(y, below.get(round(x), 0) + 12)
+            out.append(f'<text x="{x + 5:.0f}" y="{y + 4:.0f}" fill="{colour}">{label}</text>')
     options.output.write_text("\n".join(out) + "\n</svg>\n")
 
 
