@@ -25,23 +25,7 @@
 // CHECK: %[[THIRD:.*]] = arith.constant 2 : index
 // CHECK: %[[Y:.*]] = gpu.block_id y
 // CHECK: arith.addi %[[Y]], %[[THIRD]]
-
-// On sm_90 15 heads have 16 workgroups each: 2048 tokens are 16 times 128. Each
-// compares its tokens with the clusters that there are and keeps the nearest. The
-// last one goes through all tokens, compares them with new clusters, and decides.
 // SM90-LABEL: func.func private @absorb(
-// SM90-SAME: %[[BESTS:[a-z0-9]+]]: memref<15x2048xf32>, %[[OWNERS:[a-z0-9]+]]: memref<15x2048xi32>, %[[WORDS:[a-z0-9]+]]: memref<15xi32>)
-// SM90-SAME: gist.grid = [#[[NHEADS:.*]], #[[NLAYERS:.*]], #[[NPARTS:.*]]], gist
-// SM90: scf.for
-// SM90: nvgpu.mma.sync
-// SM90: memref.store %{{.*}}, %[[BESTS]]
-// SM90: memref.store %{{.*}}, %[[OWNERS]]
-// SM90: llvm.atomicrmw uinc_wrap
-// SM90: scf.if
-// SM90: scf.for
-// SM90: memref.load %[[BESTS]]
-// SM90: memref.load %[[OWNERS]]
-// SM90: scf.while
 // PTX-LABEL: .entry absorb(
 func.func private @absorb(%heads: !heads, %past: index, %s0: !rows, %s1: !rows, %s2: !units, %s3: !weights, %s4: !counts)
     -> (!rows, !rows, !units, !weights, !counts) attributes {gist.kernel = #gist.kernel<kind = cluster_update, outputs = 5>} {

@@ -11,7 +11,7 @@
 //
 //   update      KV heads
 //   absorbed    blocks of tokens x KV heads
-//   absorb      KV heads x layers x parts of the tokens (ClusterAbsorb.h)
+//   absorb      KV heads x layers
 //   attention   blocks of queries x parts of KV heads (ClusterParts.h)
 //
 //===----------------------------------------------------------------------===//

@@ -251,11 +251,7 @@ Value ClusterScores::getLaneToken(int64_t row) {
 //===----------------------------------------------------------------------===//
 
 void ClusterScores::findBest(Value units, Value first, Value count, Value best,
-                             Value owner, Value done) {
-  if (done) {
-    first = b.add(first, done);
-    count = b.sub(count, done);
-  }
+                             Value owner) {
   int64_t size = cast<MemRefType>(units.getType()).getDimSize(1);
   int64_t run = mma.getRun(), rows = mma.getLaneRows();
   auto fetchStep = [&](Value step) {
@@ -313,15 +309,12 @@ void ClusterScores::findBest(Value units, Value first, Value count, Value best,
     for (int64_t row = 0; row < rows; ++row) {
       Value &where = state[2 * row + 1];
       where = b.min(where, toI32(b, b.sub(count, 1)));
-      if (done)
-        where = arith::AddIOp::create(b, where, toI32(b, done));
     }
-    writeBest(state, best, owner, /*isMore=*/done != nullptr);
+    writeBest(state, best, owner);
   });
 }
 
-void ClusterScores::writeBest(Values state, Value best, Value owner,
-                              bool isMore) {
+void ClusterScores::writeBest(Values state, Value best, Value owner) {
   // After the exchanges all lanes of a row agree, and one of them writes.
   Value isFirst = b.isEqual(mma.getColumn(b, lane, 0), 0);
   for (int64_t row = 0; row < mma.getLaneRows(); ++row) {
@@ -337,15 +330,8 @@ void ClusterScores::writeBest(Values state, Value best, Value owner,
       where = b.select(isBetter, otherWhere, where);
     }
     b.ifThen(isFirst, [&] {
-      Value token = getLaneToken(row);
-      auto write = [&] {
-        b.write(top, best, token);
-        b.write(where, owner, token);
-      };
-      if (!isMore)
-        return write();
-      // Of equals the first wins, which is one of those before.
-      b.ifThen(compare(b, CmpFPredicate::OGT, top, b.read(best, token)), write);
+      b.write(top, best, getLaneToken(row));
+      b.write(where, owner, getLaneToken(row));
     });
   }
 }

@@ -66,10 +66,8 @@ public:
 
   /// Writes, for each token, the largest product with the `count` rows of
   /// `units` from `first` on and the number of the first row that has it.
-  /// Where there are none nothing is written. With `done`, `best` and `owner`
-  /// hold what so many first rows have given, and only those behind are read.
-  void findBest(Value units, Value first, Value count, Value best, Value owner,
-                Value done = {});
+  /// Where there are none nothing is written.
+  void findBest(Value units, Value first, Value count, Value best, Value owner);
   /// Writes the product of each token with the unit of each earlier one to
   /// `pairs`, of so many numbers, at getPair().
   void findPairs(Value inverses, Value pairs);
@@ -96,7 +94,7 @@ private:
   Values multiplyPlain();
   /// Row `row` of a lane's rows.
   Value getLaneToken(int64_t row);
-  void writeBest(Values state, Value best, Value owner, bool isMore);
+  void writeBest(Values state, Value best, Value owner);
 
   GpuBuilder &b;
   Mma mma; ///< or where the lanes' sums lie, if f32 is multiplied

@@ -19,7 +19,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Tile/Gpu/Cluster/ClusterAbsorb.h"
 #include "passes/Tile/Gpu/Cluster/ClusterCache.h"
 #include "passes/Tile/Gpu/Cluster/ClusterDecide.h"
 #include "passes/Tile/Gpu/Cluster/ClusterScores.h"
@@ -91,23 +90,13 @@ public:
 
   /// Lets tokens leave the window of this workgroup's head of `layer`.
   LogicalResult emitAbsorb(Value layer);
-  /// Shares the work with others.
-  void setParts(const AbsorbParts &shared) { parts.emplace(shared); }
   /// And puts those of a call into its ring.
   LogicalResult emit(ClusterUpdateOp update);
 
 private:
   void absorb(const ClusterHead &head);
-  /// Absorbs `number` tokens from `begin` on, with `count` clusters so far.
-  void absorbAll(const ClusterHead &head, Value begin, Value number,
-                 Value count);
-  /// The same, of which this workgroup has a part.
-  void absorbShared(const ClusterHead &head, Value begin, Value number,
-                    Value count);
-  /// Absorbs up to `tokens` tokens, number `from` and those behind it. `done`
-  /// of the `count` clusters have been compared with them.
-  Value absorbPart(const ClusterHead &head, Value begin, Value from,
-                   Value number, Value count, Value done);
+  Value absorbPart(const ClusterHead &head, Value first, Value number,
+                   Value count);
   void link(const ClusterHead &head, Value number, Value count);
   void mix(const ClusterHead &head, Value rows, bool areKeys);
   void append(ClusterUpdateOp update, const ClusterHead &head);
@@ -122,7 +111,6 @@ private:
   ClusterDecide decide;
   int64_t tokens; ///< that are looked at at once
   Value head, past, layer;
-  std::optional<AbsorbParts> parts;
   Value keys, values, units, weights, counts;
 
   // Workgroup memory.
@@ -238,23 +226,21 @@ void Update::mix(const ClusterHead &head, Value rows, bool areKeys) {
 // All of it
 //===----------------------------------------------------------------------===//
 
-/// Returns how many clusters there are then.
-Value Update::absorbPart(const ClusterHead &head, Value begin, Value from,
-                         Value all, Value count, Value done) {
-  Value first = b.add(begin, from);
-  Value number = b.min(b.sub(all, from), b.index(tokens));
+/// Absorbs `number` tokens from `first` on; returns how many clusters there are
+/// then.
+Value Update::absorbPart(const ClusterHead &head, Value first, Value number,
+                         Value count) {
   Value place = head.getPlace(b, first);
   auto getRow = [&](Value i) {
     return head.getRow(b, place, b.min(i, b.sub(number, 1)));
   };
   scores.load(keys, getRow, inverses);
   b.ifThen(b.isLess(b.thread(), tokens), [&] {
-    Value at = b.add(from, b.thread());
-    b.write(done ? parts->getBest(at) : b.f32(-kInfinity), best, b.thread());
-    b.write(done ? parts->getOwner(at) : b.i32(-1), owners, b.thread());
+    b.write(b.f32(-kInfinity), best, b.thread());
+    b.write(b.i32(-1), owners, b.thread());
   });
   b.barrier();
-  scores.findBest(units, head.unit, count, best, owners, done);
+  scores.findBest(units, head.unit, count, best, owners);
   scores.findPairs(inverses, pairs);
   b.barrier();
   Value now =
@@ -271,54 +257,6 @@ Value Update::absorbPart(const ClusterHead &head, Value begin, Value from,
   return now;
 }
 
-void Update::absorbAll(const ClusterHead &plan, Value begin, Value number,
-                       Value count) {
-  Value done = parts ? count : Value();
-  auto absorbFrom = [&](Value from, Value count) {
-    return absorbPart(plan, begin, from, number, count, done);
-  };
-  // At most a block leaves at once, so a loop of one step is not a loop.
-  if (block <= tokens)
-    count = absorbFrom(b.index(0), count);
-  else
-    count = b.loop(b.index(0), number, tokens, count,
-                   [&](Value from, ValueRange carried) {
-                     return Values{absorbFrom(from, carried[0])};
-                   })
-                .front();
-  b.ifThen(b.isEqual(b.thread(), 0),
-           [&] { b.write(toI32(b, count), counts, {layer, head}); });
-}
-
-void Update::absorbShared(const ClusterHead &plan, Value begin, Value number,
-                          Value count) {
-  Value pieces = b.ceilDiv(number, tokens);
-  Value active = b.min(pieces, b.index(parts->getMost()));
-  b.ifThen(b.isLess(parts->getPart(), active), [&] {
-    b.forEach(parts->getPart(), pieces, active, [&](Value piece) {
-      Value from = b.mul(piece, tokens), t = b.thread();
-      Value place = plan.getPlace(b, b.add(begin, from));
-      Value last = b.sub(b.sub(number, from), 1);
-      scores.load(
-          keys, [&](Value i) { return plan.getRow(b, place, b.min(i, last)); },
-          /*inverses=*/Value());
-      b.ifThen(b.isLess(t, tokens), [&] {
-        b.write(b.f32(-kInfinity), best, t);
-        b.write(b.i32(-1), owners, t);
-      });
-      b.barrier();
-      scores.findBest(units, plan.unit, count, best, owners);
-      b.barrier();
-      b.ifThen(b.isLess(t, tokens), [&] {
-        parts->keep(b.add(from, t), b.read(best, t), b.read(owners, t));
-      });
-      b.barrier(); // Workgroup memory is free.
-    });
-    b.ifThen(parts->isLast(active),
-             [&] { absorbAll(plan, begin, number, count); });
-  });
-}
-
 void Update::absorb(const ClusterHead &plan) {
   Value end = plan.getFirstExact(b, past);
   Value begin = plan.getFirstExact(b, b.sub(past, block));
@@ -330,10 +268,21 @@ void Update::absorb(const ClusterHead &plan) {
   Value isBlock = b.isEqual(b.rem(past, block), 0);
   b.ifThen(b.both(isBlock, b.isLess(b.index(0), number)), [&] {
     Value count = b.readNumber(counts, {layer, head});
-    if (parts)
-      absorbShared(plan, begin, number, count);
+    auto absorbFrom = [&](Value from, Value count) {
+      return absorbPart(plan, b.add(begin, from),
+                        b.min(b.sub(number, from), b.index(tokens)), count);
+    };
+    // At most a block leaves at once, so a loop of one step is not a loop.
+    if (block <= tokens)
+      count = absorbFrom(b.index(0), count);
     else
-      absorbAll(plan, begin, number, count);
+      count = b.loop(b.index(0), number, tokens, count,
+                     [&](Value from, ValueRange carried) {
+                       return Values{absorbFrom(from, carried[0])};
+                     })
+                  .front();
+    b.ifThen(b.isEqual(b.thread(), 0),
+             [&] { b.write(toI32(b, count), counts, {layer, head}); });
   });
 }
 
@@ -379,6 +328,7 @@ LogicalResult Update::emit(ClusterUpdateOp update) {
 /// What both ops ask of their kernel.
 /// An op that is fused with others would need their code in this one.
 template <typename OpTy>
+/// An op that is fused with others would need their code in this one.
 static LogicalResult verifyUpdate(GpuKernel &kernel, OpTy op) {
   int64_t chunk =
       128 / getElementTypeOrSelf(op.getKeys()).getIntOrFloatBitWidth();
@@ -388,10 +338,7 @@ static LogicalResult verifyUpdate(GpuKernel &kernel, OpTy op) {
              << chunk << " numbers";
   auto end =
       cast<func::ReturnOp>(kernel.source.getBody().front().getTerminator());
-  // Scratch memory is given back behind the results.
-  if (!llvm::equal(end.getOperands().drop_back(
-                       getKernelAttr(kernel.source).getScratch()),
-                   op->getResults()) ||
+  if (!llvm::equal(end.getOperands(), op->getResults()) ||
       !llvm::all_of(op.getDpsInits(), llvm::IsaPred<BlockArgument>))
     return op.emitOpError(
         "is not the only op whose results its kernel returns");
@@ -412,23 +359,13 @@ FailureOr<GpuGrid> gist::emitClusterUpdate(GpuKernel &kernel,
 
 FailureOr<GpuGrid> gist::emitClusterAbsorb(GpuKernel &kernel,
                                            ClusterAbsorbOp op) {
-  if (failed(verifyUpdate(kernel, op)))
+  if (failed(verifyUpdate(kernel, op)) ||
+      failed(Update(kernel, op)
+                 .emitAbsorb(kernel.b.add(kernel.b.block(1), op.getBegin()))))
     return failure();
-  FailureOr<std::optional<AbsorbParts>> parts = AbsorbParts::find(kernel, op);
-  if (failed(parts))
-    return failure();
-  Update update(kernel, op);
-  GpuBuilder &b = kernel.b;
-  GpuGrid grid{b.getAffineConstantExpr(op.getHeads().getType().getDimSize(1)),
-               b.getAffineConstantExpr(
-                   static_cast<int64_t>(op.getEnd() - op.getBegin()))};
-  if (*parts) {
-    update.setParts(**parts);
-    grid.push_back(b.getAffineConstantExpr((*parts)->getMost()));
-  }
-  if (failed(update.emitAbsorb(b.add(b.block(1), op.getBegin()))))
-    return failure();
-  return grid;
+  return GpuGrid{
+      kernel.b.getAffineConstantExpr(op.getHeads().getType().getDimSize(1)),
+      kernel.b.getAffineConstantExpr(op.getEnd() - op.getBegin())};
 }
 
 /// Numbers of a key or a value, whichever has more.
@@ -490,5 +427,4 @@ const GpuKernelEntry gist::kGpuClusterUpdateKernel = {
                                findRoot<ClusterUpdateOp>(kernel.source));
     },
     .verify = verifyTile,
-    .scratch = getAbsorbScratch,
 };
