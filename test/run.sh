@@ -49,7 +49,7 @@ build dev -DGIST_PYTHON=ON || exit 1
 suite "format" bash test/check-format.sh
 suite "unit and lit" ctest --test-dir build/dev --output-on-failure
 suite "numeric" env GIST_OPT="$PWD/build/dev/bin/gist-opt" \
-  "$python" -m pytest -q -p no:cacheprovider test/reference test/numeric
+  "$python" -m pytest -q -p no:cacheprovider -n auto --dist loadfile test/reference test/numeric
 suite "package" bash test/package/run.sh build/dev
 suite "runtime-only" bash test/runtime-only.sh
 suite "python" bash test/python/run.sh build/dev
