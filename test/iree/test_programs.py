@@ -49,6 +49,17 @@ def test_logits(compile_for_iree, name, kernels):
     np.testing.assert_allclose(by_one, expected, atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.parametrize("kernels", ["plain", "embedded"])
+@pytest.mark.parametrize("name", ["bert", "esm"])
+def test_encoders(compile_for_iree, name, kernels):
+    """Models without a cache: all rows are those of transformers."""
+    reference = np.load(MODELS / name / "reference.npz")
+    vmfb = compile_for_iree(MODELS / name, f"--kernels={kernels}")
+    program = Program(vmfb, vmfb.with_suffix(".irpa"))
+    found = program.module.forward(np.array(reference["ids"], np.int32))
+    np.testing.assert_allclose(found.to_host(), reference["result"], atol=1e-4)
+
+
 def test_embedded_is_our_code(compile_for_iree, gist, tmp_path):
     """With our kernels the numbers are those of our runtime, to the bit."""
     tokens = [5, 7, 9, 11, 2, 64, 3]
