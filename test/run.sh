@@ -90,6 +90,7 @@ if $full; then
     test/integration/test_real_models.py test/integration/test_perplexity.py \
     test/integration/test_selections.py
   suite "python, whole" bash test/python/run.sh build/dev --whole
+  suite "models of PyTorch" bash test/torch/run.sh build/dev
   suite "pages in a browser" env PATH="$PWD/build/dev/bin:$PATH" \
     "$python" -m pytest -q -p no:cacheprovider test/integration/test_report_browser.py
   suite "from a model to a plan" env PATH="$PWD/build/dev/bin:$PATH" \

@@ -106,3 +106,20 @@ def test_no_compiler():
                            env={**os.environ, "PATH": "/nowhere"}, check=False)
     assert ended.returncode == 1
     assert "CompileError" in ended.stderr and "gist-compile was not found in PATH" in ended.stderr
+
+
+@pytest.mark.parametrize("name", ["llama-dynamic", "llama-static", "bert-dynamic", "bert-static"])
+def test_graph_of_torch_mlir(name):
+    """A graph that torch-mlir wrote, against PyTorch: test/torch/export.py made both."""
+    inputs = MODELS.parent / "passes/Import/Inputs"
+    model = gist.compile(inputs / f"torch-model-{name}.mlir")
+    expected = np.array(json.loads((inputs / f"torch-model-{name}.json").read_text()))
+    tokens = np.array([[3, 1, 4, 1, 5, 0, 2, 6, 5, 3, 5, 1]])
+    (found,) = model.call("main", tokens)
+    np.testing.assert_allclose(found, expected[None], atol=1e-4, rtol=0)
+    with pytest.raises(gist.BadArgumentError, match="main takes 1 arrays, got 0"):
+        model.call("main")
+    with pytest.raises(gist.BadArgumentError, match="is an array of float64; expected int64"):
+        model.call("main", tokens + 0.5)
+    with pytest.raises(gist.NotFoundError, match="no entry 'other'"):
+        model.call("other", tokens)

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A program that mypy reads and nobody runs: what types users see."""
 
+from typing import Any
+
 import gist
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +22,13 @@ def use(path: str) -> None:
         assert_type(session.score([1, 2]), npt.NDArray[np.float32])
         answer = session.chat([{"role": "user", "content": "Why?"}])
         assert_type(answer.finish, gist.Finish)
+        assert_type(session.call("main", np.zeros((1, 4), np.int64)), tuple[npt.NDArray[Any], ...])
+
+
+def use_torch(module: object, example: object) -> None:
+    compiled = gist.from_torch(module, example, dynamic=True, plan={"gist_plan": 1})
+    assert_type(compiled, gist.TorchModel)
+    assert_type(compiled.model, gist.Model)
 
 
 def misuse(model: gist.Model) -> None:

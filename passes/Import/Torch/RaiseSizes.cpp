@@ -86,6 +86,21 @@ static void bound(OpBuilder &b, tensor::ExtractOp extract) {
   }
 }
 
+/// An argument that is returned is state, which a module updates and a caller
+/// does not pass.
+static LogicalResult refuseReturnedArguments(func::FuncOp function) {
+  for (Value result : function.front().getTerminator()->getOperands()) {
+    while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+                           tensor::CastOp>(result.getDefiningOp()))
+      result = result.getDefiningOp()->getOperand(0);
+    if (auto argument = dyn_cast<BlockArgument>(result))
+      return function.emitOpError("returns argument ")
+             << argument.getArgNumber()
+             << " as it is; leave it out of the results";
+  }
+  return success();
+}
+
 /// Asserts of sizes are decided here. Those of data are in bodies, of gathers.
 static LogicalResult dropAsserts(func::FuncOp function, SizeValues &values) {
   OpBuilder b(function.getContext());
@@ -185,7 +200,8 @@ struct RaiseSizesPass final : gist::impl::RaiseSizesPassBase<RaiseSizesPass> {
         FunctionType::get(&getContext(), function.front().getArgumentTypes(),
                           function.getResultTypes()));
     SizeValues values;
-    if (failed(dropAsserts(function, values)))
+    if (failed(refuseReturnedArguments(function)) ||
+        failed(dropAsserts(function, values)))
       return signalPassFailure();
     replaceNumbers(function);
   }

@@ -41,6 +41,9 @@ static bool worksOnRows(func::FuncOp kernel) {
       // Tensors without dynamic rows, such as weights, may be read anywhere.
       if (hasRows(operand.get()) && map.getResult(0) != own)
         return false;
+      // The tokens may be another dimension than the first, which is not cut.
+      if (!hasRows(operand.get()) && map.isFunctionOfDim(*row))
+        return false;
     }
     return true;
   };

@@ -14,9 +14,9 @@
 // GPT2-DAG: layer 1 : tensor<6x24xf32>
 // GPT2-NOT: layer {{[0-9]}} : tensor<7x6xf32>
 
-// Queries, keys, values and what follows are four weights of 6 x 6.
-// BERT-COUNT-4: layer 1 : tensor<6x6xf32>
-// BERT-COUNT-4: layer 0 : tensor<6x6xf32>
+// Queries, keys, values and what follows are four weights of 12 x 12.
+// BERT-COUNT-4: layer 1 : tensor<12x12xf32>
+// BERT-COUNT-4: layer 0 : tensor<12x12xf32>
 
 // The pass by itself: it needs attention to count by.
 // RUN: gist-opt %s -gist-name-layers | FileCheck %s --check-prefix=NONE

@@ -106,3 +106,11 @@ func.func @never(%x: tensor<?xf32>) {
   cf.assert %none, "fewer than none"
   return
 }
+
+// -----
+
+// expected-error @+1 {{'func.func' op returns argument 1 as it is; leave it out of the results}}
+func.func @returned(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %r = arith.addf %x, %y : tensor<4xf32>
+  return %r, %y : tensor<4xf32>, tensor<4xf32>
+}

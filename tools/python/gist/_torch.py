@@ -96,7 +96,7 @@ def torch_backend(graph: Any, example_inputs: list[Any]) -> Callable[..., Any]:
     }
     free = [value for i, value in enumerate(example_inputs) if i not in frozen]
 
-    class Bound(torch.nn.Module):  # type: ignore[misc]
+    class Bound(torch.nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
             super().__init__()
             self.graph_module = graph
