@@ -169,6 +169,7 @@ void SelectRounds::run(int64_t workgroups, std::function<Value()> getFirstItems,
   countFirstItems = std::move(getFirstItems);
   auto loop = scf::WhileOp::create(b, TypeRange(), ValueRange());
   writeItems(loop, run, decide);
+  b.barrier(); // All have read their last ticket.
   leave(workgroups, /*mayBeEarly=*/false);
 }
 
