@@ -17,7 +17,9 @@
 #include "dialect/GistTargetAttrs.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Graph/BatchClusterUpdates.h"
 #include "passes/Graph/OutlineAttends.h"
 #include "passes/Graph/OutlineGated.h"
@@ -72,6 +74,14 @@ static void copyReturnedSlices(func::FuncOp function) {
   }
 }
 
+/// Asks the function's arguments and calls for sizes. Otherwise ops that
+/// kernels have now would stay, because somebody asks them for a size.
+static LogicalResult resolveSizes(func::FuncOp function) {
+  RewritePatternSet patterns(function.getContext());
+  memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
+  return applyPatternsGreedily(function, std::move(patterns));
+}
+
 namespace {
 struct FormKernelsPass final
     : gist::impl::FormKernelsPassBase<FormKernelsPass> {
@@ -103,6 +113,8 @@ struct FormKernelsPass final
            gist::formKernelGroups(function, isGpu))
         if (failed(table.outline(group)))
           return signalPassFailure();
+      if (failed(resolveSizes(function)))
+        return signalPassFailure();
     }
   }
 };

@@ -8,10 +8,10 @@
 #include "runtime/device/CpuTopology.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sched.h>
+#include <sstream>
 
 using namespace gist;
 
@@ -86,21 +86,22 @@ std::vector<int> gist::placeThreads(const CpuTopology &topology,
   return topology.firstOfEachCore();
 }
 
+/// Linux has room for 1024 nodes; machines have a few.
+static constexpr int kMaxNodes = 64;
+
 std::vector<std::vector<int>> gist::readNodes(const std::vector<int> &cpus,
                                               const std::string &folder) {
-  // By number: the file system lists them in any order.
   std::map<int, std::vector<int>> found;
-  std::error_code error;
+  // A list of numbers is read, not a folder: std::filesystem ends the program
+  // where memory is short.
+  std::string list;
+  std::ifstream(folder + "/online") >> list;
   std::vector<int> numbers;
-  for (std::filesystem::directory_iterator it(folder, error), end;
-       !error && it != end; it.increment(error)) {
-    std::string name = it->path().filename().string();
-    if (name.size() > 4 && name.compare(0, 4, "node") == 0 &&
-        name.find_first_not_of("0123456789", 4) == std::string::npos &&
-        name.size() < 10)
-      numbers.push_back(std::stoi(name.substr(4)));
+  for (int number = 0; number < kMaxNodes; ++number) {
+    std::istringstream online(list);
+    if (contains(online, number))
+      numbers.push_back(number);
   }
-  std::sort(numbers.begin(), numbers.end());
   for (int cpu : cpus) {
     auto has = [&](int number) {
       std::ifstream file(folder + "/node" + std::to_string(number) +

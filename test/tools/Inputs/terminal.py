@@ -24,6 +24,7 @@ process = subprocess.Popen(
 )
 os.close(theirs)
 shown = b""
+isBegun = False
 while True:
     readable, _, _ = select.select([ours], [], [], 60)
     if not readable:
@@ -36,9 +37,11 @@ while True:
     if not piece:
         break
     shown += piece
-    # A prompt stands at the beginning of a line.
-    if keys and shown.endswith(b"> "):
+    # A prompt stands at the beginning of a line. One that is drawn again while
+    # a line is edited comes before the line's end.
+    if keys and shown.endswith(b"> ") and (b"\n" in shown or not isBegun):
         shown = b""
+        isBegun = True
         os.write(ours, keys.pop(0))
 output, _ = process.communicate()
 sys.stdout.buffer.write(output)
