@@ -20,6 +20,7 @@
 #include "passes/Iree/Overwritten.h"
 #include "passes/Iree/Parameters.h"
 #include "passes/Iree/Words.h"
+#include "passes/Kernel/KernelKinds.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/BitVector.h"
@@ -137,8 +138,8 @@ public:
       : function(function), globals(globals), calls(calls), cleared(cleared) {}
 
   LogicalResult run() {
-    if (!llvm::hasSingleElement(function.getBody()))
-      return function.emitOpError("expects straight-line code");
+    if (failed(verifyStraightLine(function)))
+      return failure();
     // In this order: calls read their operands, which may be arguments.
     function.walk([&](WeightOp op) { replaceWeight(op); });
     if (failed(moveState()))

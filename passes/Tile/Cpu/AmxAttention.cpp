@@ -207,16 +207,7 @@ Value Attention::emitTiledMask(const Tiled &tiled, Value score, Value number,
     Value here =
         vector::LoadOp::create(b, b.vectorOf(kTile, i32), tiled.positions,
                                ValueRange{number, b.index(0)});
-    seen = compare(arith::CmpIPredicate::sle, id, here);
-    if (what.window) {
-      Value width = b.splat(kTile, i32, *what.window);
-      Value near = compare(arith::CmpIPredicate::sgt, id,
-                           arith::SubIOp::create(b, here, width));
-      Value sink = compare(arith::CmpIPredicate::slt, id,
-                           b.splat(kTile, i32, what.sinks));
-      seen =
-          arith::AndIOp::create(b, seen, arith::OrIOp::create(b, near, sink));
-    }
+    seen = emitSeen(id, here);
   }
   Value never = b.splat(kTile, f32, -std::numeric_limits<double>::infinity());
   return arith::SelectOp::create(b, seen, score, never);

@@ -92,6 +92,22 @@ Value Attention::emitBias(Value first, Value count) {
                 })[0];
 }
 
+/// Which of the keys `ids` a query at `here` sees where attention is causal;
+/// vectors of numbers.
+Value Attention::emitSeen(Value ids, Value here) {
+  Value seen = compare(arith::CmpIPredicate::sle, ids, here);
+  if (!what.window)
+    return seen;
+  int64_t size = cast<VectorType>(ids.getType()).getNumElements();
+  Type i32 = b.getI32Type();
+  Value width = b.splat(size, i32, *what.window);
+  Value near = compare(arith::CmpIPredicate::sgt, ids,
+                       arith::SubIOp::create(b, here, width));
+  Value sink =
+      compare(arith::CmpIPredicate::slt, ids, b.splat(size, i32, what.sinks));
+  return arith::AndIOp::create(b, seen, arith::OrIOp::create(b, near, sink));
+}
+
 /// Scores of a query with keys [key, key + lanes), -infinity where unseen.
 Value Attention::emitMask(Value scores, Value query, Value key) {
   if (!isMasked)
@@ -121,16 +137,7 @@ Value Attention::emitMask(Value scores, Value query, Value key) {
     Value here = splat(position);
     // No key past the last is at or before a query, so this implies the bound
     // above.
-    seen = compare(arith::CmpIPredicate::sle, ids, here);
-    if (what.window) {
-      Value width = b.splat(lanes, i32, *what.window);
-      Value near = compare(arith::CmpIPredicate::sgt, ids,
-                           arith::SubIOp::create(b, here, width));
-      Value sink = compare(arith::CmpIPredicate::slt, ids,
-                           b.splat(lanes, i32, what.sinks));
-      seen =
-          arith::AndIOp::create(b, seen, arith::OrIOp::create(b, near, sink));
-    }
+    seen = emitSeen(ids, here);
   }
   Value never = b.splat(lanes, f32, -std::numeric_limits<double>::infinity());
   return arith::SelectOp::create(b, seen, scores, never);

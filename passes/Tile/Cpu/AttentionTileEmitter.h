@@ -97,6 +97,7 @@ private:
   State emitRows(Value row, int64_t rows, const Step &keys, State state);
   Value emitScores(Value row, int64_t rows, const Step &keys);
   Value emitMask(Value scores, Value query, Value key);
+  Value emitSeen(Value ids, Value here);
   Value emitExp2(Value x);
   Values emitOutput(Value row, int64_t rows, Value p, Values factors, Value v,
                     Value out);
