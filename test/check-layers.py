@@ -51,6 +51,7 @@ LAYERS = [
     "passes/Driver",
     # Tools, and the libraries that several of them share.
     "tools/running",
+    "tools/tasks",
     "tools/planning/texts",  # string literals
     "tools/planning",
     "tools/report",
@@ -80,6 +81,7 @@ PLAIN = (
     "tools/python/",
     "tools/report/",
     "tools/running/",
+    "tools/tasks/",
 )
 
 # What is written by hand though libraries exist, or taken from a package, stands

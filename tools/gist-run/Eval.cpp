@@ -13,10 +13,12 @@
 
 #include "runtime/format/GateLevels.h"
 #include "tools/gist-run/Commands.h"
+#include "tools/gist-run/EvalTasks.h"
+#include "tools/gist-run/EvalWriting.h"
 #include "tools/running/Accounting.h"
 #include "tools/running/Evaluation.h"
 #include "tools/running/LayerComparison.h"
-#include "tools/running/Options.h"
+#include "tools/running/Pair.h"
 #include "tools/running/SelectionMeter.h"
 
 #include "nlohmann/json.hpp"
@@ -32,7 +34,8 @@ namespace {
 /// Lengths are in tokens; 0 means the default, or not at all.
 struct Options {
   ModelOptions model;
-  std::string text, against, againstDevice;
+  AgainstOptions against;
+  std::string text;
   int64_t window = 512, stride = 0, maxTokens = 0, recall = 0;
   bool layers = false, json = false;
 };
@@ -149,24 +152,7 @@ Status Evaluation::open() {
   GIST_TRY(runner.openWithTokenizer(options.model));
   GIST_TRY(accounting.open(runner).in(options.model.path));
   selections.open(*runner.module);
-  if (options.against.empty())
-    return {};
-  other = std::make_unique<Runner>();
-  ModelOptions otherModel = options.model;
-  otherModel.path = options.against;
-  if (!options.againstDevice.empty())
-    otherModel.device = options.againstDevice;
-  // The options that observe a run are for the module under test.
-  otherModel.trace.clear();
-  otherModel.profile = false;
-  otherModel.statistics = false;
-  otherModel.afterCall = nullptr;
-  GIST_TRY(other->openWithTokenizer(otherModel));
-  // Losses are per token. With other tokens they could not be compared.
-  if (other->tokenizer.spec().serialize() !=
-      runner.tokenizer.spec().serialize())
-    return Status::error(Code::BadArgument,
-                         "the two modules have different tokenizers");
+  GIST_TRY(openAgainst(options.against, options.model, runner, other));
   if (options.layers) {
     layers.emplace(runner, *other);
     GIST_TRY(layers->open());
@@ -265,7 +251,7 @@ Status Evaluation::printJson() const {
                          {"variation", toJson(each, isCompared)}};
   if (other) {
     GIST_TRY(productFlopsOfToken(*other->module, flops));
-    json["against"] = options.against;
+    json["against"] = options.against.path;
     json["against_weight_bytes"] = weightBytesOfToken(*other->module);
     json["against_kv_bytes"] = other->session->memoryUse().state;
     json["against_flops_of_token"] = flops;
@@ -347,16 +333,76 @@ Status Evaluation::run() {
   return runner.finish();
 }
 
+/// What --tasks and --generate ask for beside the options of all.
+struct OtherOptions {
+  TaskOptions tasks;
+  EvalWritingOptions writing;
+  uint64_t seed = 1;
+};
+
+static void addOtherOptions(CLI::App &command, OtherOptions &options) {
+  addTaskOptions(command, options.tasks);
+  options.writing.writing.tokens = 0;
+  command
+      .add_option("--generate", options.writing.writing.tokens,
+                  "Write N tokens after the beginning of the text instead, and "
+                  "compare with what the other module expects along the way")
+      ->type_name("N");
+  command
+      .add_option("--prompt-tokens", options.writing.promptTokens,
+                  "Tokens of the text that --generate goes on after")
+      ->type_name("N")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
+      ->capture_default_str();
+  command
+      .add_option("--seed", options.seed,
+                  "Of --tasks and --generate: the same seed gives the same "
+                  "samples and the same text")
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+/// The command that the options ask for.
+static Action chooseAction(const std::shared_ptr<Options> &options,
+                           const std::shared_ptr<OtherOptions> &others) {
+  if (TaskOptions &tasks = others->tasks; !tasks.tasks.empty()) {
+    tasks.model = options->model;
+    tasks.against = options->against;
+    tasks.text = options->text;
+    tasks.json = options->json;
+    tasks.samples.seed = others->seed;
+    return [others] { return runTasks(others->tasks); };
+  }
+  if (options->text.empty())
+    throw CLI::RequiredError("--text or --tasks");
+  if (EvalWritingOptions &writing = others->writing;
+      writing.writing.tokens != 0) {
+    if (options->against.path.empty())
+      throw CLI::ValidationError("--generate", "compares with --against");
+    writing.model = options->model;
+    writing.against = options->against;
+    writing.text = options->text;
+    writing.json = options->json;
+    // As the model says: most likely tokens alone end in a loop.
+    writing.writing.sampler.temperature = 1;
+    writing.writing.sampler.seed = others->seed;
+    return [others] { return runWriting(others->writing); };
+  }
+  return [options] { return Evaluation(*options).run(); };
+}
+
 void run::addEval(CLI::App &app, Action &action) {
   auto options = std::make_shared<Options>();
   CLI::App *command = app.add_subcommand(
-      "eval", "Perplexity of a text, and agreement with another module");
+      "eval", "Perplexity of a text, answers to questions, and agreement with "
+              "another module");
+  auto others = std::make_shared<OtherOptions>();
   addModelOptions(*command, options->model);
   command
       ->add_option("-f,--text", options->text,
-                   "Text file to predict; - for standard input")
-      ->type_name("FILE")
-      ->required();
+                   "Text file to predict; - for standard input. With --tasks "
+                   "its sentences are what answers are hidden in")
+      ->type_name("FILE");
   command
       ->add_option("--window", options->window, "Tokens the model sees at once")
       ->type_name("N")
@@ -375,16 +421,7 @@ void run::addEval(CLI::App &app, Action &action) {
       ->type_name("N")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command
-      ->add_option("--against", options->against,
-                   "Compare with this module: perplexity ratio, equal most "
-                   "likely tokens, KL divergence of this module from it")
-      ->type_name("MODULE");
-  command
-      ->add_option("--against-device", options->againstDevice,
-                   "Where the other module runs, for example to compare a GPU "
-                   "with the CPU; without this option, on the same device")
-      ->type_name("KIND");
+  addAgainstOptions(*command, options->against);
   command
       ->add_option("--recall", options->recall,
                    "Also predict a second copy of the first N tokens, with the "
@@ -394,21 +431,24 @@ void run::addEval(CLI::App &app, Action &action) {
   command->add_flag("--layers", options->layers,
                     "Also compare layer by layer what attention and linear "
                     "layers return; both modules need gist-compile --observe");
+  addOtherOptions(*command, *others);
   command->add_flag("--json", options->json, "Print JSON");
   command->footer("Lost lead: how far the other module's most likely token is "
                   "ahead of its second where the two modules differ.\n"
                   "Row error: the length of the difference of the logits, "
                   "divided by that of the other module's.\n"
                   "Example: gist-run eval plan.gist --text book.txt --window "
-                  "2048 --against dense.gist");
-  command->callback([options, &action] {
+                  "2048 --against dense.gist\n"
+                  "         gist-run eval plan.gist --tasks all --length 4096 "
+                  "--samples 50 --against dense.gist");
+  command->callback([options, others, &action] {
     if (options->stride > options->window)
       throw CLI::ValidationError("--stride", "larger than --window");
-    if (options->layers && options->against.empty())
+    if (options->layers && options->against.path.empty())
       throw CLI::ValidationError("--layers", "compares with --against");
     // Half a window gives every token at least half a window before it.
     if (options->stride == 0)
       options->stride = std::max<int64_t>(1, options->window / 2);
-    action = [options] { return Evaluation(*options).run(); };
+    action = chooseAction(options, others);
   });
 }

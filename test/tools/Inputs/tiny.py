@@ -10,6 +10,7 @@ import struct
 import sys
 
 VOCAB, WIDTH = 261, 9
+STOPS = {256}
 
 
 def load(path):
@@ -140,6 +141,119 @@ def check_eval(rows, text, window, stride, other, recall):
         [(twice[:at], twice[at]) for at in range(recall, 2 * recall)],
     )
     print("evaluation agrees")
+
+
+class Reader:
+    """The model after some tokens, one after the other."""
+
+    def __init__(self, rows, tokens):
+        self.rows, self.sum, self.count = rows, [0.0] * WIDTH, 0
+        for token in tokens:
+            self.feed(token)
+
+    def feed(self, token):
+        self.sum = [a + b for a, b in zip(self.sum, self.rows[token])]
+        self.count += 1
+
+    def copy(self):
+        other = Reader(self.rows, [])
+        other.sum, other.count = list(self.sum), self.count
+        return other
+
+    def logits(self):
+        center = [value / self.count for value in self.sum]
+        return [-sum(a * b for a, b in zip(center, row)) for row in self.rows]
+
+
+def answer(rows, turns, more):
+    """Log-likelihood of the targets' tokens, their number, and what is written."""
+    total, count, written, reader = 0.0, 0, [], Reader(rows, [])
+    for turn in turns:
+        for token in (turn["text"] + turn["question"]).encode():
+            reader.feed(token)
+        target = list(turn["target"].encode())
+        free, said = reader.copy(), []
+        while len(said) < len(target) + more:
+            values = free.logits()
+            best = values.index(max(values))
+            if best == ord("\n") or best in STOPS:
+                break
+            said.append(best)
+            free.feed(best)
+        written.append(bytes(token for token in said if token < 256).decode(errors="replace"))
+        for token in target:
+            total += log_softmax(reader.logits())[token]
+            reader.feed(token)
+        count += len(target)
+    return total, count, written
+
+
+def check_tasks(rows, samples, other, more):
+    """Standard input: gist-run eval --tasks --json --against other; the same samples in a
+    file. Every figure is computed from the weights."""
+    result, more = json.load(sys.stdin), int(more)
+    asked = {(line["task"], line["number"]): line["turns"]
+             for line in map(json.loads, open(samples))}
+    assert len(result["samples"]) == len(asked) > 0
+    found = {}
+    for sample in result["samples"]:
+        turns = asked[sample["task"], sample["number"]]
+        logs = []
+        for weights, got in (rows, sample), (load(other), sample["against"]):
+            total, count, written = answer(weights, turns, more)
+            near(got["log_likelihood"], total, "log-likelihood")
+            near(got["tokens"], count, "tokens")
+            assert got["written"] == written, (got["written"], written)
+            near(got["found"], sum(a in text for turn, text in zip(turns, written)
+                                   for a in turn["answers"]), "found")
+            logs.append(total / count)
+        found.setdefault(sample["task"], []).append(logs)
+    ratios = []
+    for task in result["tasks"]:
+        logs = found[task["task"]]
+        near(task["samples"], len(logs), "samples")
+        near(task["answer_nll"], -statistics.mean(a for a, _ in logs), "answer nll")
+        differences = [a - b for a, b in logs]
+        mean, error = statistics.mean(differences), statistics.stdev(differences) / len(logs) ** .5
+        near(task["likelihood_ratio"], math.exp(mean), "ratio")
+        # Student's t with two degrees of freedom at 97.5 %.
+        assert len(logs) == 3
+        near(task["likelihood_ratio_interval"][0], math.exp(mean - 4.302653 * error), "low end")
+        near(task["likelihood_ratio_interval"][1], math.exp(mean + 4.302653 * error), "high end")
+        ratios.append(task["likelihood_ratio"])
+    assert ratios == sorted(ratios), "the worst is not first"
+    print(f"{len(ratios)} tasks agree")
+
+
+def check_writing(rows, text, other, prompt):
+    """Standard input: gist-run eval --generate --json --against other."""
+    result = json.load(sys.stdin)
+    before = list(open(text, "rb").read())[: int(prompt)]
+    written = result["written"]
+    near(result["prompt_tokens"], len(before), "prompt")
+    ours, theirs = Reader(rows, before), Reader(load(other), before)
+    at = 0
+    for part in result["parts"]:
+        near(part["first"], len(before) + at, "first")
+        loss = other_loss = divergence = largest = equal = 0
+        for token in written[at : at + part["tokens"]]:
+            values, others = ours.logits(), theirs.logits()
+            p, q = log_softmax(values), log_softmax(others)
+            kl = sum(math.exp(b) * (b - a) for a, b in zip(p, q))
+            divergence, largest = divergence + kl, max(largest, kl)
+            equal += values.index(max(values)) == others.index(max(others))
+            loss, other_loss = loss - p[token], other_loss - q[token]
+            ours.feed(token)
+            theirs.feed(token)
+        n = part["tokens"]
+        near(part["kl_mean"], divergence / n, "KL mean")
+        near(part["kl_max"], largest, "KL max")
+        near(part["top1_agreement"], equal / n, "agreement")
+        near(part["nll"], loss / n, "nll")
+        near(part["against_nll"], other_loss / n, "against nll")
+        at += n
+    near(at, len(written), "tokens")
+    print(f"{len(result['parts'])} parts of a text agree")
 
 
 def main():
