@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Emit/CacheLayers.h"
+#include "passes/Emit/RowByRow.h"
 #include "passes/Emit/Sizes.h"
 #include "passes/Emit/SpecBuilder.h"
 #include "passes/Kernel/ColumnHalves.h"
@@ -145,6 +146,7 @@ public:
     for (DispatchOp call : function.getOps<DispatchOp>())
       if (failed(addCall(call)))
         return failure();
+    keepRowsApart();
     builder.writer.spec.entries.push_back(std::move(entry));
     return success();
   }
@@ -287,6 +289,8 @@ private:
         return failure();
       bufferOf[operand] = *buffer;
       command.args.push_back(ArgSpec::of(*buffer));
+      if (hasRows(operand))
+        rowBuffers.insert(*buffer);
       auto type = cast<RankedTensorType>(operand.getType());
       if (type.hasStaticShape())
         continue;
@@ -301,6 +305,39 @@ private:
       command.args.push_back(ArgSpec::scalar(builder.addExpr(size)));
     numbers.append(sizes);
     return success();
+  }
+
+  /// Commands by rows share nothing with those of one sequence but buffers of
+  /// rows: what has no rows has one content for each sequence as soon as one of
+  /// these touches it.
+  void keepRowsApart() {
+    const std::vector<BufferSpec> &buffers = builder.writer.spec.buffers;
+    std::set<uint32_t> ofOne;
+    // Each round takes commands away, so it ends.
+    for (bool isDone = false; !isDone;) {
+      isDone = true;
+      for (CommandSpec &command : entry.commands) {
+        auto isShared = [&](const ArgSpec &arg) {
+          if (arg.buffer == kNone || rowBuffers.contains(arg.buffer))
+            return true;
+          switch (buffers[arg.buffer].kind) {
+          case BufferKind::Weight:
+            return true;
+          case BufferKind::Arena:
+            return !ofOne.contains(arg.buffer);
+          default:
+            return false;
+          }
+        };
+        if (command.byRows && llvm::all_of(command.args, isShared))
+          continue;
+        command.byRows = false;
+        for (const ArgSpec &arg : command.args)
+          if (arg.buffer != kNone && !rowBuffers.contains(arg.buffer) &&
+              ofOne.insert(arg.buffer).second)
+            isDone = false;
+      }
+    }
   }
 
   /// The places of `tensors` of a call. Weights and other tensors that no
@@ -364,6 +401,7 @@ private:
       command.grid[number] =
           builder.addExpr(size.getValue().getResult(0).replaceSymbols(numbers));
     addCost(call, command);
+    command.byRows = isRowByRow(call);
     // An empty list then means "at once", and not "after everything before".
     command.hasAfter = true;
     command.after = dependencies.add(getPlaces(call, call.getInputs()),
@@ -404,6 +442,7 @@ private:
   DenseMap<Value, uint32_t> bufferOf;
   DenseMap<uint32_t, AffineExpr> arenaOffset;
   llvm::SmallPtrSet<Value, 8> layered; ///< arguments that calls use by layers
+  std::set<uint32_t> rowBuffers;       ///< with a row for every token
   Dependencies dependencies;
   unsigned numArenaBuffers = 0;
 };

@@ -1179,7 +1179,8 @@ struct Command FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_LAYER = 14,
     VT_LABEL = 16,
     VT_FLOPS = 18,
-    VT_BYTES = 20
+    VT_BYTES = 20,
+    VT_BY_ROWS = 22
   };
   uint32_t kernel() const {
     return GetField<uint32_t>(VT_KERNEL, 0);
@@ -1208,6 +1209,9 @@ struct Command FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   uint32_t bytes() const {
     return GetField<uint32_t>(VT_BYTES, 4294967295);
   }
+  bool by_rows() const {
+    return GetField<uint8_t>(VT_BY_ROWS, 0) != 0;
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyField<uint32_t>(verifier, VT_KERNEL, 4) &&
@@ -1223,6 +1227,7 @@ struct Command FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            verifier.VerifyString(label()) &&
            VerifyField<uint32_t>(verifier, VT_FLOPS, 4) &&
            VerifyField<uint32_t>(verifier, VT_BYTES, 4) &&
+           VerifyField<uint8_t>(verifier, VT_BY_ROWS, 1) &&
            verifier.EndTable();
   }
 };
@@ -1258,6 +1263,9 @@ struct CommandBuilder {
   void add_bytes(uint32_t bytes) {
     fbb_.AddElement<uint32_t>(Command::VT_BYTES, bytes, 4294967295);
   }
+  void add_by_rows(bool by_rows) {
+    fbb_.AddElement<uint8_t>(Command::VT_BY_ROWS, static_cast<uint8_t>(by_rows), 0);
+  }
   explicit CommandBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -1279,7 +1287,8 @@ inline flatbuffers::Offset<Command> CreateCommand(
     int32_t layer = -1,
     flatbuffers::Offset<flatbuffers::String> label = 0,
     uint32_t flops = 4294967295,
-    uint32_t bytes = 4294967295) {
+    uint32_t bytes = 4294967295,
+    bool by_rows = false) {
   CommandBuilder builder_(_fbb);
   builder_.add_bytes(bytes);
   builder_.add_flops(flops);
@@ -1289,6 +1298,7 @@ inline flatbuffers::Offset<Command> CreateCommand(
   builder_.add_args(args);
   builder_.add_grid(grid);
   builder_.add_kernel(kernel);
+  builder_.add_by_rows(by_rows);
   builder_.add_has_after(has_after);
   return builder_.Finish();
 }
@@ -1308,7 +1318,8 @@ inline flatbuffers::Offset<Command> CreateCommandDirect(
     int32_t layer = -1,
     const char *label = nullptr,
     uint32_t flops = 4294967295,
-    uint32_t bytes = 4294967295) {
+    uint32_t bytes = 4294967295,
+    bool by_rows = false) {
   auto grid__ = grid ? _fbb.CreateVector<uint32_t>(*grid) : 0;
   auto args__ = args ? _fbb.CreateVectorOfStructs<gist::fb::Arg>(*args) : 0;
   auto after__ = after ? _fbb.CreateVector<uint32_t>(*after) : 0;
@@ -1323,7 +1334,8 @@ inline flatbuffers::Offset<Command> CreateCommandDirect(
       layer,
       label__,
       flops,
-      bytes);
+      bytes,
+      by_rows);
 }
 
 struct Statistic FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

@@ -144,6 +144,7 @@ CommandSpec Decoder::command(const fb::Command &in) {
   out.label = text(in.label());
   out.flops = in.flops();
   out.bytes = in.bytes();
+  out.byRows = in.by_rows();
   return out;
 }
 

@@ -128,7 +128,7 @@ static Offset<fb::Command> encodeCommand(FlatBufferBuilder &builder,
   auto label = builder.CreateString(command.label);
   return fb::CreateCommand(builder, command.kernel, grid, args, after,
                            command.hasAfter, command.layer, label,
-                           command.flops, command.bytes);
+                           command.flops, command.bytes, command.byRows);
 }
 
 static Offset<fb::Statistic> encodeStatistic(FlatBufferBuilder &builder,

@@ -176,6 +176,11 @@ struct CommandSpec {
   int32_t layer = -1;     ///< for statistics; -1: none
   std::string label = {}; ///< what people read in statistics and traces
   ExprId flops = kNone, bytes = kNone;
+  /// Row t of what it writes depends on row t of what it reads and on weights
+  /// alone, in buffers whose first dimension is T: rows of several sequences
+  /// may be in one call of it. It touches no state, and what else it touches of
+  /// the arena no command that is not by rows does.
+  bool byRows = false;
 };
 
 /// A number the commands leave in a buffer, read back when asked for: r,

@@ -87,7 +87,8 @@ TEST(Module, EveryFieldSurvives) {
                       .layer = 9,
                       .label = "l",
                       .flops = 10,
-                      .bytes = 11};
+                      .bytes = 11,
+                      .byRows = true};
   spec.entries = {{"e",
                    1,
                    77,
@@ -127,6 +128,7 @@ TEST(Module, EveryFieldSurvives) {
   EXPECT_TRUE(back.hasAfter);
   EXPECT_EQ(back.layer, 9);
   EXPECT_EQ(back.bytes, 11u);
+  EXPECT_TRUE(back.byRows);
   EXPECT_EQ(read.entries[0].maxTokens, 77);
   EXPECT_EQ(read.entries[0].statistics[0].buffer, 6u);
   EXPECT_EQ(read.entries[0].observations, spec.entries[0].observations);

@@ -239,6 +239,8 @@ private:
         std::printf("%s%" PRIu32, i ? ", " : "", command.after[i]);
       std::printf("]");
     }
+    if (command.byRows)
+      std::printf(" by rows");
     if (command.layer >= 0)
       std::printf(" layer %" PRId32, command.layer);
     if (!command.label.empty())
