@@ -51,6 +51,13 @@ Status gist::openDevice(const std::string &kind, const DeviceOptions &options,
   return GpuDevice::open(std::move(driver), options.index, result);
 }
 
+Status Device::copy(DeviceAddress to, DeviceAddress from, uint64_t size) {
+  std::vector<uint8_t> content(size);
+  GIST_TRY(download(from, content.data(), size));
+  GIST_TRY(upload(to, {content.data(), size}));
+  return synchronize(); // It is copied when `content` goes.
+}
+
 Status gist::chooseTarget(const Device &device, const ModuleSpec &spec,
                           uint32_t &target) {
   // All reasons are kept: a user who has the wrong module wants to know what

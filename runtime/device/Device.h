@@ -139,6 +139,9 @@ public:
   virtual Status upload(DeviceAddress to, Bytes from) = 0;
   virtual Status download(DeviceAddress from, void *to, uint64_t size) = 0;
   virtual Status clear(DeviceAddress at, uint64_t size) = 0;
+  /// Copies memory of this device that does not overlap. Through the host where
+  /// a device does not know better.
+  virtual Status copy(DeviceAddress to, DeviceAddress from, uint64_t size);
   /// Where the host can read this memory directly once the work before is done;
   /// null where it must be downloaded.
   virtual const void *hostPointer(DeviceAddress at) const = 0;

@@ -87,6 +87,10 @@ public:
     return {};
   }
   Status clear(DeviceAddress at, uint64_t size) override;
+  Status copy(DeviceAddress to, DeviceAddress from, uint64_t size) override {
+    std::memcpy(toPointer(to), toPointer(from), size);
+    return {};
+  }
   const void *hostPointer(DeviceAddress at) const override {
     return toPointer(at);
   }

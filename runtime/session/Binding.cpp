@@ -164,12 +164,10 @@ Status EntryBinding::locate(uint32_t buffer, SymbolValues &symbols,
   return subrange(whole, offset, size, range).in(own.name);
 }
 
-Status EntryBinding::bindCommand(size_t number, SymbolValues &symbols,
-                                 const MemoryMap &memory) {
-  const CommandSpec &command = spec->commands[number];
-  BoundCommand &bound = commands.commands[number];
+Status gist::bindGrid(const CommandSpec &command, SymbolValues &symbols,
+                      std::array<uint32_t, 3> &grid) {
   uint64_t total = 1;
-  for (size_t i = 0; i < bound.grid.size(); ++i) {
+  for (size_t i = 0; i < grid.size(); ++i) {
     uint64_t size = 1;
     if (command.grid[i] != kNone)
       GIST_TRY(symbols.getSize(command.grid[i], "grid", size));
@@ -179,8 +177,16 @@ Status EntryBinding::bindCommand(size_t number, SymbolValues &symbols,
         total > kMaxTotal)
       return Status::error(
           Code::BadFile, "a grid of %" PRIu64 " workgroups is too large", size);
-    bound.grid[i] = static_cast<uint32_t>(size);
+    grid[i] = static_cast<uint32_t>(size);
   }
+  return {};
+}
+
+Status EntryBinding::bindCommand(size_t number, SymbolValues &symbols,
+                                 const MemoryMap &memory) {
+  const CommandSpec &command = spec->commands[number];
+  BoundCommand &bound = commands.commands[number];
+  GIST_TRY(bindGrid(command, symbols, bound.grid));
   uint64_t *slot = commands.args.data() + bound.firstArg;
   auto put = [&](uint64_t value) { *slot++ = value; };
   for (const ArgSpec &arg : command.args) {

@@ -63,6 +63,10 @@ struct MemoryMap {
   uint64_t generation = 0;
 };
 
+/// The grid of a command for the current symbols.
+Status bindGrid(const CommandSpec &command, SymbolValues &symbols,
+                std::array<uint32_t, 3> &grid);
+
 /// An entry with its command list, bound to the symbols of the last call.
 /// Holds pointers into the module and addresses of the session's memory.
 class EntryBinding {

@@ -22,6 +22,7 @@
 #include "runtime/device/Device.h"
 #include "runtime/module/Module.h"
 #include "runtime/session/Generator.h"
+#include "runtime/session/Logprobs.h"
 #include "runtime/session/Sampler.h"
 
 #include <cstdint>
@@ -41,7 +42,7 @@ struct PoolOptions {
   int64_t sequences = 64;
   /// Bytes that the state of all sequences may take, kept prefixes included;
   /// 0: what `sequences` of `context` tokens take, or, where that is less, nine
-  /// tenths of what the device has free.
+  /// tenths of what a card has free, or half of the machine's memory.
   uint64_t memory = 0;
   /// Prompt tokens in a step at most, of all sequences together; 0: the
   /// module's block where it has one (plans), else 128 on CPUs and 512 on GPUs.
@@ -64,8 +65,8 @@ struct PoolRequest {
   /// model's own end tokens are not implied (module.spec().model.stopTokens).
   std::vector<int32_t> stopTokens = {};
   /// How many of the most likely tokens are given with every token, with their
-  /// logarithmic probabilities; -1: none and no probabilities at all; 0: only
-  /// that of the token itself.
+  /// logarithmic probabilities (temperature 1, before `adjust` and any filter);
+  /// -1: none and no probabilities at all; 0: only that of the token itself.
   int32_t logprobs = -1;
   /// The same for the tokens of the prompt (from the second on).
   int32_t promptLogprobs = -1;
@@ -74,19 +75,6 @@ struct PoolRequest {
   /// empty. Runs on the thread that calls step().
   std::function<void(std::span<const int32_t> written, std::span<float> logits)>
       adjust = {};
-};
-
-/// A token with the logarithm of its probability (temperature 1, before
-/// PoolRequest::adjust and any filter).
-struct TokenLogprob {
-  int32_t token = -1;
-  float logprob = 0;
-};
-
-/// How likely a token was, and what else was likely.
-struct TokenLogprobs {
-  float logprob = 0;
-  std::vector<TokenLogprob> top; ///< the most likely first
 };
 
 /// Never used again in the life of a pool. 0 is none.

@@ -143,7 +143,6 @@ private:
   Session(std::shared_ptr<const Module> module, Device &device,
           const SessionOptions &options);
   Status initialize();
-  Status loadWeight(uint32_t number, DeviceMemory &memory);
   Status allocateBuffers();
   Status findEntry(std::string_view name, EntryBinding *&result);
   Status setTokens(const EntrySpec &entry, int64_t tokens, int64_t before);

@@ -5,47 +5,20 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/module/RandomWeights.h"
 #include "runtime/session/PrefillCalls.h"
 #include "runtime/session/Session.h"
+#include "runtime/session/WeightMemory.h"
 
 #include <algorithm>
 #include <cinttypes>
 
 using namespace gist;
 
-/// Buffers that the entries for this target touch.
-static std::vector<bool> usedBuffers(const ModuleSpec &spec, uint32_t target) {
-  std::vector<bool> used(spec.buffers.size());
-  for (const EntrySpec &entry : spec.entries) {
-    if (entry.target != kNone && entry.target != target)
-      continue;
-    for (const CommandSpec &command : entry.commands)
-      for (const ArgSpec &arg : command.args)
-        if (arg.buffer != kNone)
-          used[arg.buffer] = true;
-  }
-  return used;
-}
-
-Status Session::loadWeight(uint32_t number, DeviceMemory &memory) {
-  const WeightSpec &weight = source->spec().weights[number];
-  if (!weight.random)
-    return device.share(source->weight(number), memory);
-  GIST_TRY(device.allocate(weight.size, memory));
-  return makeRandomWeight(weight, [&](uint64_t offset, Bytes piece) -> Status {
-    GIST_TRY(device.upload(memory.address() + offset, piece));
-    return device.synchronize(); // It is copied when `piece` is made anew.
-  });
-}
-
 Status Session::allocateBuffers() {
   const ModuleSpec &spec = source->spec();
   owned.resize(spec.buffers.size());
-  weights.resize(spec.weights.size());
   ownWeights.resize(spec.weights.size());
-  std::vector<bool> used = usedBuffers(spec, targetId);
-  map.buffers.resize(spec.buffers.size());
+  GIST_TRY(loadWeights(*source, device, targetId, weights, map));
   // State lives longer than a call: its size must not depend on one.
   uint64_t perCall = 0;
   for (uint32_t symbol : {symbolT, symbolP})
@@ -53,30 +26,16 @@ Status Session::allocateBuffers() {
       perCall |= uint64_t{1} << symbol;
   for (size_t i = 0; i < spec.buffers.size(); ++i) {
     const BufferSpec &buffer = spec.buffers[i];
-    switch (buffer.kind) {
-    case BufferKind::Weight: {
-      if (!used[i])
-        continue; // packed for another target
-      // One weight may have several buffers, and is loaded once.
-      DeviceMemory &memory = weights[buffer.base];
-      if (memory.address() == 0)
-        GIST_TRY(loadWeight(buffer.base, memory).in(buffer.name));
-      map.buffers[i] = {memory.address(), memory.size()};
+    // Arena, inputs and outputs are allocated by the first call.
+    if (buffer.kind != BufferKind::State)
       continue;
-    }
-    case BufferKind::State: {
-      if (symbols.dependencies(buffer.size) & perCall)
-        return Status::error(Code::BadFile,
-                             "state '%s' has a size that changes with a call",
-                             buffer.name.c_str());
-      uint64_t size = 0;
-      GIST_TRY(symbols.getSize(buffer.size, "size", size).in(buffer.name));
-      GIST_TRY(device.allocate(size, owned[i]).in(buffer.name));
-      break;
-    }
-    default: // allocated by the first call
-      continue;
-    }
+    if (symbols.dependencies(buffer.size) & perCall)
+      return Status::error(Code::BadFile,
+                           "state '%s' has a size that changes with a call",
+                           buffer.name.c_str());
+    uint64_t size = 0;
+    GIST_TRY(symbols.getSize(buffer.size, "size", size).in(buffer.name));
+    GIST_TRY(device.allocate(size, owned[i]).in(buffer.name));
     map.buffers[i] = {owned[i].address(), owned[i].size()};
   }
   return {};

@@ -288,6 +288,8 @@ void TinyModel::addEntries() {
   EntrySpec score = entry(
       kEntryScore, ScoreLogits,
       {embed, append, mean(symbolT, upToFirst), head(symbolT, ScoreLogits)});
+  // The two in between belong to one sequence: they write and read its cache.
+  score.commands.front().byRows = score.commands.back().byRows = true;
   // Seven, so that the chunks of a longer text are no multiple of one another.
   score.maxTokens = 7;
   CommandSpec pool{

@@ -1,0 +1,412 @@
+//===- Batch.cpp - Tokens of several sequences in one call ----------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/session/Batch.h"
+
+#include <algorithm>
+#include <cinttypes>
+
+using namespace gist;
+
+/// Where a piece's part of the arena may begin.
+static constexpr uint64_t kAlignment = 256;
+
+Status Batch::create(const Module &module, const EntrySpec &entry,
+                     Device &device, const DeviceCode &code,
+                     const MemoryMap &weights, const BatchLimits &limits,
+                     std::unique_ptr<Batch> &result) {
+  std::unique_ptr<Batch> batch(new Batch(device, weights));
+  GIST_TRY(BatchPlan::create(module, entry, batch->plan));
+  batch->list.code = &code;
+  GIST_TRY(batch->reserve(limits));
+  result = std::move(batch);
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Status Batch::setScope(size_t number, int64_t tokens, int64_t before,
+                       int64_t capacity) {
+  while (scopes.size() <= number)
+    scopes.emplace_back(plan.module().spec());
+  SymbolValues &symbols = scopes[number].symbols;
+  GIST_TRY(symbols.set(plan.symbolT, tokens));
+  if (plan.symbolP != kNone)
+    GIST_TRY(symbols.set(plan.symbolP, before));
+  if (plan.symbolC != kNone)
+    GIST_TRY(symbols.set(plan.symbolC, capacity));
+  return {};
+}
+
+Status Batch::arenaBytes(int64_t tokens, int64_t before, int64_t capacity,
+                         uint64_t &bytes) {
+  bytes = 0;
+  if (plan.entry().arenaSize == kNone)
+    return {};
+  GIST_TRY(setScope(0, tokens, before, capacity));
+  GIST_TRY(
+      scopes[0].symbols.getSize(plan.entry().arenaSize, "arena size", bytes));
+  bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  return {};
+}
+
+Status Batch::reserve(const BatchLimits &limits) {
+  const ModuleSpec &spec = plan.module().spec();
+  int64_t leastCapacity =
+      plan.symbolC == kNone ? 0 : spec.symbols[plan.symbolC].min;
+  uint64_t shared = 0, ofShort = 0, ofLong = 0;
+  GIST_TRY(arenaBytes(limits.rows, 0, leastCapacity, shared));
+  // At the end of the context, where a call needs the most. Sizes are
+  // polynomials of the tokens: several pieces need no more for them than one of
+  // all their tokens, and what does not grow with tokens once for each.
+  int64_t before = std::max<int64_t>(limits.capacity - 1, 0);
+  GIST_TRY(arenaBytes(1, before, limits.capacity, ofShort));
+  GIST_TRY(arenaBytes(std::max<int64_t>(limits.rowsOfLong, 1), before,
+                      limits.capacity, ofLong));
+  uint64_t ofPieces = 0;
+  if (__builtin_mul_overflow(ofShort, static_cast<uint64_t>(limits.pieces),
+                             &ofPieces) ||
+      __builtin_add_overflow(ofPieces, ofLong, &ofPieces))
+    ofPieces = UINT64_MAX;
+  GIST_TRY(device.allocate(shared, arena).in("arena"));
+  GIST_TRY(device.allocate(ofPieces, pieceArenas).in("arena"));
+  GIST_TRY(device.allocate(static_cast<uint64_t>(limits.rows) *
+                               plan.rowBytes(plan.tokens()),
+                           tokenMemory));
+  GIST_TRY(device
+               .allocate(static_cast<uint64_t>(limits.wanted) *
+                             plan.rowBytes(plan.logits()),
+                         logitsMemory)
+               .in("logits"));
+  if (!device.numbersByAddress())
+    return {};
+  for (const CommandSpec &command : plan.entry().commands)
+    for (const ArgSpec &arg : command.args)
+      if (arg.buffer == kNone)
+        numberExprs.push_back(arg.value);
+  std::sort(numberExprs.begin(), numberExprs.end());
+  numberExprs.erase(std::unique(numberExprs.begin(), numberExprs.end()),
+                    numberExprs.end());
+  // There are no more ranges than pieces.
+  uint64_t words =
+      (1 + 2 * static_cast<uint64_t>(limits.pieces)) * numberExprs.size();
+  return device.allocate(words * sizeof(int64_t), numberMemory);
+}
+
+uint64_t Batch::memory() const {
+  uint64_t bytes = 0;
+  for (const DeviceMemory *memory :
+       {&arena, &pieceArenas, &tokenMemory, &logitsMemory, &numberMemory})
+    bytes += memory->size();
+  return bytes;
+}
+
+//===----------------------------------------------------------------------===//
+// The list
+//===----------------------------------------------------------------------===//
+
+/// Gives every piece and every range its numbers, its rows and its memory.
+Status Batch::setScopes(std::span<const BatchPiece> pieces,
+                        std::span<const RowRange> wanted) {
+  const ModuleSpec &spec = plan.module().spec();
+  int64_t leastCapacity =
+      plan.symbolC == kNone ? 0 : spec.symbols[plan.symbolC].min;
+  auto arenaSize = [&](Scope &scope, uint64_t &bytes) -> Status {
+    bytes = 0;
+    if (plan.entry().arenaSize == kNone)
+      return {};
+    return scope.symbols.getSize(plan.entry().arenaSize, "arena size", bytes);
+  };
+  int64_t row = 0;
+  uint64_t used = 0;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const BatchPiece &piece = pieces[i];
+    GIST_TRY(setScope(1 + i, piece.tokens, piece.before, piece.capacity));
+    Scope &scope = scopes[1 + i];
+    GIST_TRY(arenaSize(scope, scope.arenaSize));
+    if (used > pieceArenas.size() ||
+        scope.arenaSize > pieceArenas.size() - used)
+      return Status::error(Code::BadArgument,
+                           "a step is larger than the batch was made for");
+    scope.row = row;
+    scope.arena = pieceArenas.address() + used;
+    scope.state = piece.state;
+    used += (scope.arenaSize + kAlignment - 1) / kAlignment * kAlignment;
+    row += piece.tokens;
+  }
+  auto setRows = [&](size_t number, int64_t begin, int64_t count) -> Status {
+    GIST_TRY(setScope(number, count, 0, leastCapacity));
+    scopes[number].row = begin;
+    scopes[number].arena = arena.address();
+    return {};
+  };
+  GIST_TRY(setRows(0, 0, row));
+  GIST_TRY(arenaSize(scopes[0], scopes[0].arenaSize));
+  if (scopes[0].arenaSize > arena.size())
+    return Status::error(Code::BadArgument,
+                         "a step is larger than the batch was made for");
+  int64_t logitsRow = 0;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    size_t number = 1 + pieces.size() + i;
+    int64_t count = wanted[i].end - wanted[i].begin;
+    GIST_TRY(setRows(number, wanted[i].begin, count));
+    scopes[number].logitsRow = logitsRow;
+    logitsRow += count;
+  }
+  return {};
+}
+
+/// Which launches wait for which. It depends only on how many pieces and ranges
+/// there are: launches are the commands in order, those of one sequence for
+/// each piece, and at the end all that is wanted for each range.
+void Batch::setOrder(size_t pieces, size_t ranges) {
+  if (!order.empty() && pieces == numPieces && ranges == numRanges)
+    return;
+  numPieces = pieces;
+  numRanges = ranges;
+  order.clear();
+  waitsForEverything.clear();
+  using Kind = BatchPlan::Kind;
+  const std::vector<CommandSpec> &commands = plan.entry().commands;
+  std::vector<uint32_t> first(plan.firstWanted()); // launch of each command
+  auto isOfOne = [&](size_t number) {
+    return plan.command(number).kind == Kind::OfOne;
+  };
+  // A command and where it may wait for only one of the launches of another.
+  auto waitFor = [&](std::vector<uint32_t> &launches, uint32_t before,
+                     size_t piece, bool all) {
+    if (!isOfOne(before))
+      launches.push_back(first[before]);
+    else if (!all)
+      launches.push_back(first[before] + static_cast<uint32_t>(piece));
+    else
+      for (size_t i = 0; i < pieces; ++i)
+        launches.push_back(first[before] + static_cast<uint32_t>(i));
+  };
+  for (size_t i = 0; i < plan.firstWanted(); ++i) {
+    first[i] = static_cast<uint32_t>(order.size());
+    for (size_t piece = 0; piece < (isOfOne(i) ? pieces : 1); ++piece) {
+      std::vector<uint32_t> launches;
+      for (size_t k = 0; k < commands[i].after.size(); ++k)
+        waitFor(launches, commands[i].after[k], piece,
+                !isOfOne(i) || plan.command(i).waitsForAll[k]);
+      order.push_back(std::move(launches));
+      waitsForEverything.push_back(!commands[i].hasAfter);
+    }
+  }
+  for (size_t range = 0; range < ranges; ++range) {
+    auto begin = static_cast<uint32_t>(order.size());
+    for (size_t i = plan.firstWanted(); i < commands.size(); ++i) {
+      std::vector<uint32_t> launches;
+      for (uint32_t before : commands[i].after)
+        if (before >= plan.firstWanted())
+          launches.push_back(
+              begin + static_cast<uint32_t>(before - plan.firstWanted()));
+        else if (range == 0)
+          waitFor(launches, before, 0, true);
+        else if (i != plan.firstWanted())
+          launches.push_back(begin); // which waits for everything
+      order.push_back(std::move(launches));
+      // Ranges use the same scratch memory, one after the other.
+      waitsForEverything.push_back(!commands[i].hasAfter ||
+                                   (range > 0 && i == plan.firstWanted()));
+    }
+  }
+}
+
+Status Batch::findAddress(const ArgSpec &arg, BatchPlan::Kind kind,
+                          Scope &scope, uint64_t &address) {
+  const BufferSpec &buffer = plan.module().spec().buffers[arg.buffer];
+  uint64_t rowBytes = plan.rowBytes(arg.buffer);
+  uint64_t offset = 0, available = 0;
+  auto inArena = [&](Scope &of) -> Status {
+    GIST_TRY(of.symbols.getSize(buffer.offset, "offset", offset));
+    uint64_t size = 0;
+    GIST_TRY(of.symbols.getSize(buffer.size, "size", size));
+    if (offset > of.arenaSize || size > of.arenaSize - offset)
+      return Status::error(Code::BadFile,
+                           "%" PRIu64 " bytes at offset %" PRIu64
+                           " do not fit in %" PRIu64,
+                           size, offset, of.arenaSize);
+    address = of.arena + offset;
+    available = size;
+    return {};
+  };
+  auto inRange = [&](const MemoryMap::Range &range) {
+    address = range.address;
+    available = range.size;
+  };
+  switch (buffer.kind) {
+  case BufferKind::Weight:
+    inRange(weights.buffers[arg.buffer]);
+    break;
+  case BufferKind::State:
+    inRange((*scope.state)[arg.buffer]);
+    break;
+  case BufferKind::Arena: {
+    // Rows, and what is by rows, are of all sequences.
+    bool isShared = rowBytes != 0 || kind != BatchPlan::Kind::OfOne;
+    GIST_TRY(inArena(isShared ? scopes[0] : scope));
+    break;
+  }
+  case BufferKind::Input:
+    inRange({tokenMemory.address(), tokenMemory.size()});
+    break;
+  case BufferKind::Output:
+    inRange({logitsMemory.address(), logitsMemory.size()});
+    break;
+  }
+  int64_t row = buffer.kind == BufferKind::Output ? scope.logitsRow : scope.row;
+  uint64_t skipped = static_cast<uint64_t>(row) * rowBytes, own = 0;
+  if (arg.value != kNone)
+    GIST_TRY(scope.symbols.getSize(arg.value, "offset of an argument", own));
+  // A kernel knows how much it reads; here only its start can be checked.
+  if (skipped > available || own > available - skipped)
+    return Status::error(Code::BadFile,
+                         "%" PRIu64 " is behind the end of %" PRIu64 " bytes",
+                         skipped + own, available);
+  address += skipped + own;
+  return {};
+}
+
+Status Batch::addLaunch(size_t number, size_t scopeNumber) {
+  const CommandSpec &command = plan.entry().commands[number];
+  BatchPlan::Kind kind = plan.command(number).kind;
+  Scope &scope = scopes[scopeNumber];
+  BoundCommand bound;
+  bound.kernel = command.kernel;
+  bound.firstArg = static_cast<uint32_t>(list.args.size());
+  bound.argCount = static_cast<uint32_t>(command.args.size());
+  size_t launch = list.commands.size();
+  bound.after = waitsForEverything[launch] ? nullptr : &order[launch];
+  GIST_TRY(bindGrid(command, scope.symbols, bound.grid));
+  for (const ArgSpec &arg : command.args) {
+    uint64_t value = 0;
+    if (arg.buffer != kNone) {
+      GIST_TRY(findAddress(arg, kind, scope, value)
+                   .in(plan.module().spec().buffers[arg.buffer].name));
+    } else if (numberExprs.empty()) {
+      int64_t scalar = 0;
+      GIST_TRY(scope.symbols.get(arg.value, scalar));
+      value = static_cast<uint64_t>(scalar);
+    } else {
+      auto place =
+          std::lower_bound(numberExprs.begin(), numberExprs.end(), arg.value);
+      size_t word = scopeNumber * numberExprs.size() +
+                    static_cast<size_t>(place - numberExprs.begin());
+      GIST_TRY(scope.symbols.get(arg.value, numbers[word]));
+      value = numberMemory.address() + word * sizeof(int64_t);
+    }
+    list.args.push_back(value);
+  }
+  list.commands.push_back(bound);
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Running it
+//===----------------------------------------------------------------------===//
+
+Status Batch::uploadNumbers() {
+  if (numberExprs.empty() || numbers == uploadedNumbers)
+    return {};
+  GIST_TRY(device.upload(numberMemory.address(),
+                         {reinterpret_cast<const uint8_t *>(numbers.data()),
+                          numbers.size() * sizeof(int64_t)}));
+  uploadedNumbers = numbers;
+  return {};
+}
+
+/// Whether both launch the same; `after` follows from the rest.
+static bool isSame(const CommandList &a, const CommandList &b) {
+  return a.args == b.args &&
+         std::equal(a.commands.begin(), a.commands.end(), b.commands.begin(),
+                    b.commands.end(),
+                    [](const BoundCommand &x, const BoundCommand &y) {
+                      return x.kernel == y.kernel && x.grid == y.grid;
+                    });
+}
+
+/// Numbers are in memory on devices where recordings pay, so the list of a
+/// decode step comes again while the same sequences run.
+Status Batch::submit() {
+  if (numberExprs.empty())
+    return device.submit(list, nullptr);
+  constexpr size_t kMaxRecordings = 4;
+  auto found = std::find_if(
+      recordings.begin(), recordings.end(),
+      [&](const Recorded &recorded) { return isSame(recorded.list, list); });
+  if (found == recordings.end()) {
+    if (recordings.size() == kMaxRecordings)
+      recordings.pop_back();
+    recordings.insert(recordings.begin(), Recorded{list, nullptr});
+    return device.submit(list, nullptr);
+  }
+  std::rotate(recordings.begin(), found, found + 1);
+  Recorded &recorded = recordings.front();
+  if (!recorded.recording)
+    GIST_TRY(device.record(list, recorded.recording));
+  return device.replay(*recorded.recording);
+}
+
+Status Batch::run(std::span<const BatchPiece> pieces,
+                  std::span<const int32_t> tokens,
+                  std::span<const RowRange> wanted) {
+  const ModuleSpec &spec = plan.module().spec();
+  // Kernels read rows of the embedding by these numbers and do not check them.
+  for (int32_t token : tokens)
+    if (token < 0 || token >= spec.model.vocabSize)
+      return Status::error(Code::BadArgument,
+                           "token %" PRId32
+                           " is outside a vocabulary of %" PRId64,
+                           token, spec.model.vocabSize);
+  if (tokens.size_bytes() > tokenMemory.size())
+    return Status::error(Code::BadArgument,
+                         "a step is larger than the batch was made for");
+  GIST_TRY(setScopes(pieces, wanted));
+  setOrder(pieces.size(), wanted.size());
+  list.commands.clear();
+  list.args.clear();
+  if (!numberExprs.empty())
+    numbers.resize(scopes.size() * numberExprs.size());
+  size_t count = plan.entry().commands.size();
+  for (size_t i = 0; i < plan.firstWanted(); ++i) {
+    bool isOfOne = plan.command(i).kind == BatchPlan::Kind::OfOne;
+    for (size_t piece = 0; piece < (isOfOne ? pieces.size() : 1); ++piece)
+      GIST_TRY(addLaunch(i, isOfOne ? 1 + piece : 0));
+  }
+  for (size_t range = 0; range < wanted.size(); ++range)
+    for (size_t i = plan.firstWanted(); i < count; ++i)
+      GIST_TRY(addLaunch(i, 1 + pieces.size() + range));
+
+  GIST_TRY(device.upload(
+      tokenMemory.address(),
+      {reinterpret_cast<const uint8_t *>(tokens.data()), tokens.size_bytes()}));
+  GIST_TRY(uploadNumbers());
+  GIST_TRY(submit());
+
+  int64_t rows = 0;
+  for (const RowRange &range : wanted)
+    rows += range.end - range.begin;
+  const void *pointer = device.hostPointer(logitsMemory.address());
+  if (pointer || rows == 0) {
+    firstLogits = static_cast<const float *>(pointer);
+    return device.synchronize();
+  }
+  auto bytes = static_cast<uint64_t>(rows) * plan.rowBytes(plan.logits());
+  downloaded.resize(bytes / sizeof(float));
+  GIST_TRY(device.download(logitsMemory.address(), downloaded.data(), bytes));
+  firstLogits = downloaded.data();
+  return {};
+}
+
+std::span<const float> Batch::logits(int64_t number) const {
+  auto vocab = static_cast<size_t>(plan.module().spec().model.vocabSize);
+  return {firstLogits + static_cast<size_t>(number) * vocab, vocab};
+}

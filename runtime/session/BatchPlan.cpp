@@ -1,0 +1,162 @@
+//===- BatchPlan.cpp - Which commands sequences can share -----------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/session/BatchPlan.h"
+
+#include <algorithm>
+#include <cinttypes>
+
+using namespace gist;
+
+Status BatchPlan::create(const Module &module, const EntrySpec &entry,
+                         BatchPlan &plan) {
+  BatchPlan result;
+  result.source = &module;
+  result.spec = &entry;
+  result.symbolT = module.findSymbol(kSymbolTokens);
+  result.symbolP = module.findSymbol(kSymbolPast);
+  result.symbolC = module.findSymbol(kSymbolCapacity);
+  std::string where = "entry '" + entry.name + "'";
+  GIST_TRY(result.findRows().in(where));
+  GIST_TRY(result.findEndpoints().in(where));
+  result.commands.resize(entry.commands.size());
+  for (size_t i = 0; i < entry.commands.size(); ++i)
+    if (entry.commands[i].byRows)
+      result.commands[i].kind = Kind::AllRows;
+    else
+      result.wanted = i + 1;
+  // Without any, nothing would be gained.
+  if (std::none_of(entry.commands.begin(), entry.commands.end(),
+                   [](const CommandSpec &command) { return command.byRows; }))
+    return Status::error(Code::Unsupported,
+                         "no command says that sequences can share it; compile "
+                         "the model again");
+  for (size_t i = result.wanted; i < entry.commands.size(); ++i)
+    result.commands[i].kind = Kind::Wanted;
+  for (size_t i = 0; i < entry.commands.size(); ++i) {
+    GIST_TRY(
+        result.checkCommand(i).in(where + " command " + std::to_string(i)));
+    result.findWaits(i);
+  }
+  plan = std::move(result);
+  return {};
+}
+
+Status BatchPlan::findRows() {
+  const ModuleSpec &module = source->spec();
+  rows.assign(module.buffers.size(), 0);
+  if (symbolT == kNone)
+    return Status::error(Code::Unsupported,
+                         "calls have no number of tokens (symbol '%s')",
+                         kSymbolTokens);
+  const Expr tokens = Expr::symbol(symbolT);
+  for (size_t i = 0; i < module.buffers.size(); ++i) {
+    const BufferSpec &buffer = module.buffers[i];
+    if (buffer.kind == BufferKind::Weight || buffer.kind == BufferKind::State ||
+        buffer.shape.empty() || module.exprs[buffer.shape[0]] != tokens)
+      continue;
+    uint64_t bytes = elementSize(buffer.type);
+    for (size_t dim = 1; dim < buffer.shape.size(); ++dim) {
+      const Expr &size = module.exprs[buffer.shape[dim]];
+      bool isConstant =
+          size.steps.size() == 1 && size.steps[0].op == ExprOp::Const;
+      if (!isConstant || size.steps[0].value < 0 ||
+          __builtin_mul_overflow(
+              bytes, static_cast<uint64_t>(size.steps[0].value), &bytes)) {
+        bytes = 0;
+        break;
+      }
+    }
+    rows[i] = bytes;
+  }
+  return {};
+}
+
+Status BatchPlan::findEndpoints() {
+  const std::vector<BufferSpec> &buffers = source->spec().buffers;
+  auto isOne = [&](const std::vector<uint32_t> &numbers, ElementType type) {
+    return numbers.size() == 1 && rows[numbers[0]] != 0 &&
+           buffers[numbers[0]].type == type;
+  };
+  if (!isOne(spec->inputs, ElementType::I32) ||
+      !isOne(spec->outputs, ElementType::F32) ||
+      rows[spec->inputs[0]] != sizeof(int32_t) ||
+      rows[spec->outputs[0]] !=
+          sizeof(float) * static_cast<uint64_t>(source->spec().model.vocabSize))
+    return Status::error(
+        Code::Unsupported,
+        "should take one i32 token and give one row of %" PRId64
+        " f32 logits for each token",
+        source->spec().model.vocabSize);
+  tokenBuffer = spec->inputs[0];
+  logitsBuffer = spec->outputs[0];
+  return {};
+}
+
+/// A command by rows is launched with other numbers of rows than its entry was
+/// called with, which must be all that it depends on.
+Status BatchPlan::checkCommand(size_t number) const {
+  const ModuleSpec &module = source->spec();
+  const CommandSpec &command = spec->commands[number];
+  Kind kind = commands[number].kind;
+  auto dependsOnOne = [&](ExprId id) {
+    if (id == kNone)
+      return false;
+    uint64_t mask = exprSymbols(module.exprs[id]);
+    return (mask & ~(uint64_t{1} << symbolT)) != 0;
+  };
+  for (const ArgSpec &arg : command.args) {
+    // Logits are where they are wanted, which is not where their tokens are.
+    if (arg.buffer == logitsBuffer && kind != Kind::Wanted)
+      return Status::error(Code::Unsupported,
+                           "makes logits before the last command that belongs "
+                           "to one sequence");
+    if (kind == Kind::OfOne)
+      continue;
+    if (dependsOnOne(arg.value))
+      return Status::error(Code::BadFile,
+                           "is by rows, but depends on more than the number of "
+                           "tokens");
+    if (arg.buffer == kNone || rows[arg.buffer] != 0)
+      continue;
+    BufferKind of = module.buffers[arg.buffer].kind;
+    if (of != BufferKind::Weight && of != BufferKind::Arena)
+      return Status::error(Code::BadFile, "is by rows, but touches the %s '%s'",
+                           toString(of),
+                           module.buffers[arg.buffer].name.c_str());
+  }
+  for (ExprId size : command.grid)
+    if (kind != Kind::OfOne && dependsOnOne(size))
+      return Status::error(Code::BadFile,
+                           "is by rows, but its grid depends on more than the "
+                           "number of tokens");
+  return {};
+}
+
+void BatchPlan::findWaits(size_t number) {
+  const std::vector<BufferSpec> &buffers = source->spec().buffers;
+  const CommandSpec &command = spec->commands[number];
+  auto sharesPlace = [&](const ArgSpec &a, const ArgSpec &b) {
+    // Slots of the arena are the same or apart, so the offset tells them.
+    return a.buffer != kNone && b.buffer != kNone && a.buffer != b.buffer &&
+           rows[a.buffer] != 0 && rows[b.buffer] != 0 &&
+           buffers[a.buffer].kind == BufferKind::Arena &&
+           buffers[b.buffer].kind == BufferKind::Arena &&
+           buffers[a.buffer].offset == buffers[b.buffer].offset &&
+           rows[a.buffer] != rows[b.buffer];
+  };
+  for (uint32_t before : command.after) {
+    const CommandSpec &earlier = spec->commands[before];
+    bool all = std::any_of(
+        command.args.begin(), command.args.end(), [&](const ArgSpec &a) {
+          return std::any_of(
+              earlier.args.begin(), earlier.args.end(),
+              [&](const ArgSpec &b) { return sharesPlace(a, b); });
+        });
+    commands[number].waitsForAll.push_back(all);
+  }
+}

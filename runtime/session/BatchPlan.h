@@ -1,0 +1,75 @@
+//===- BatchPlan.h - Which commands sequences can share ---------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What an entry that gives a row of logits for every token (`score`) looks like
+// to a batch of sequences. Commands are of three kinds: those by rows run once
+// for the rows of all sequences; those of one sequence run for each; and those
+// behind the last of these, all by rows, run only for rows whose logits
+// somebody wants.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_RUNTIME_SESSION_BATCHPLAN_H
+#define GIST_RUNTIME_SESSION_BATCHPLAN_H
+
+#include "runtime/module/Module.h"
+
+#include <vector>
+
+namespace gist {
+
+class BatchPlan {
+public:
+  enum class Kind {
+    AllRows, ///< once, for the rows of all sequences
+    OfOne,   ///< for each sequence: its state, its positions
+    Wanted,  ///< for the rows whose logits are wanted
+  };
+  struct Command {
+    Kind kind = Kind::OfOne;
+    /// For each of CommandSpec::after between two commands of one sequence:
+    /// whether it must wait for that command of all sequences. It does where
+    /// both use a part of the arena by rows of different length, so that rows
+    /// of one sequence lie where others of another were.
+    std::vector<bool> waitsForAll;
+  };
+
+  /// Refuses an entry that is not made of such commands. `module` must outlive
+  /// the plan.
+  static Status create(const Module &module, const EntrySpec &entry,
+                       BatchPlan &plan);
+
+  const Module &module() const { return *source; }
+  const EntrySpec &entry() const { return *spec; }
+  const Command &command(size_t number) const { return commands[number]; }
+  /// Bytes of a row in a buffer that has one for every token; 0: it has none.
+  uint64_t rowBytes(uint32_t buffer) const { return rows[buffer]; }
+  /// The input of tokens and the output of logits, both by rows.
+  uint32_t tokens() const { return tokenBuffer; }
+  uint32_t logits() const { return logitsBuffer; }
+  /// Commands from here on are Wanted.
+  size_t firstWanted() const { return wanted; }
+
+  uint32_t symbolT = kNone, symbolP = kNone, symbolC = kNone;
+
+private:
+  Status findRows();
+  Status findEndpoints();
+  Status checkCommand(size_t number) const;
+  void findWaits(size_t number);
+
+  const Module *source = nullptr;
+  const EntrySpec *spec = nullptr;
+  std::vector<Command> commands;
+  std::vector<uint64_t> rows; ///< per buffer
+  uint32_t tokenBuffer = kNone, logitsBuffer = kNone;
+  size_t wanted = 0;
+};
+
+} // namespace gist
+
+#endif // GIST_RUNTIME_SESSION_BATCHPLAN_H

@@ -1,0 +1,603 @@
+//===- Pool.cpp - Many sequences of one model at once ---------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A prompt is cut at multiples of the chunk, whoever else there is: so a
+// sequence is computed in the same pieces in every mix, and a chunk that two
+// prompts begin with is the same to the bit whichever of them computed it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/session/Pool.h"
+
+#include "runtime/session/Batch.h"
+#include "runtime/session/SequenceState.h"
+#include "runtime/session/WeightMemory.h"
+#include "runtime/support/Hash.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <list>
+
+using namespace gist;
+
+/// State is reserved for multiples of so many tokens, so that sequences of
+/// nearly the same length have states of the same size.
+static constexpr int64_t kCapacityStep = 64;
+
+/// Wanted rows that are this near to one another are computed with what lies
+/// between: that costs less than to read the weights again.
+static constexpr int64_t kRowsBetween = 16;
+
+namespace {
+/// A sequence, or what is left of one that is over.
+struct Sequence {
+  SequenceId id = 0;
+  PoolRequest request;
+  Sampler sampler;
+  std::unique_ptr<SequenceState> state;
+  int64_t past = 0;                  ///< tokens that the state has
+  std::vector<int32_t> written = {}; ///< of the answer
+  /// For each whole chunk of the prompt, a hash of it and all before it.
+  std::vector<uint64_t> chunks = {};
+  uint64_t served = 0; ///< when it last had a piece of prompt, in steps
+
+  auto prompt() const { return static_cast<int64_t>(request.tokens.size()); }
+  bool isReading() const { return past < prompt(); }
+  /// Tokens of the prompt that the state has.
+  int64_t read() const { return std::min(past, prompt()); }
+};
+
+/// What one sequence does in a step.
+struct Turn {
+  Sequence *sequence = nullptr;
+  int64_t tokens = 0;
+  int64_t row = 0; ///< the first
+};
+
+class PoolOfSequences final : public Pool {
+public:
+  PoolOfSequences(std::shared_ptr<const Module> module, Device &device,
+                  const PoolOptions &options)
+      : source(std::move(module)), device(device), options(options) {}
+  Status initialize();
+
+  Status add(PoolRequest request, SequenceId &id) override;
+  bool remove(SequenceId id) override;
+  Status step(std::vector<PoolEvent> &events) override;
+  Status stateBytes(int64_t tokens, uint64_t &bytes) const override;
+  int64_t size() const override {
+    return static_cast<int64_t>(sequences.size());
+  }
+  PoolCounters counters() const override;
+  int64_t capacity() const override { return context; }
+  int64_t chunk() const override { return chunkTokens; }
+  const Module &module() const override { return *source; }
+
+private:
+  Status chooseLimits(const EntrySpec &entry);
+  Status chooseMemory();
+  Status check(const PoolRequest &request) const;
+  int64_t reservedTokens(int64_t tokens) const;
+  Status reserve(int64_t tokens, std::unique_ptr<SequenceState> &state);
+  void keep(std::unique_ptr<Sequence> sequence);
+
+  int64_t pieceOf(const Sequence &sequence) const;
+  bool sharesChunk(const Sequence &a, const Sequence &b, size_t chunk) const;
+  Status takeOver(Sequence &sequence);
+  Status chooseReaders(std::vector<Turn> &turns);
+  Status run(std::vector<Turn> &turns, std::vector<RowRange> &wanted);
+  void finishTurn(const Turn &turn, const std::vector<RowRange> &wanted,
+                  PoolEvent &event);
+  void write(Sequence &sequence, std::span<const float> logits,
+             PoolEvent &event);
+
+  std::shared_ptr<const Module> source;
+  Device &device;
+  PoolOptions options;
+  uint32_t target = kNone;
+  std::unique_ptr<DeviceCode> code;
+  std::vector<DeviceMemory> weights;
+  MemoryMap map;
+  StateLayout layout;
+  std::unique_ptr<Batch> batch; ///< after what it points to
+  int64_t context = 0, chunkTokens = 0, most = 0;
+  uint64_t stateLimit = 0;
+  SequenceId lastId = 0;
+  std::vector<std::unique_ptr<Sequence>> sequences; ///< in order of their ids
+  std::list<std::unique_ptr<Sequence>> kept;        ///< the last used first
+  uint64_t usedBytes = 0, keptBytes = 0;
+  PoolCounters total;
+  std::vector<float> adjusted;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Making it
+//===----------------------------------------------------------------------===//
+
+Status Pool::create(std::shared_ptr<const Module> module, Device &device,
+                    const PoolOptions &options, std::unique_ptr<Pool> &result) {
+  auto pool =
+      std::make_unique<PoolOfSequences>(std::move(module), device, options);
+  GIST_TRY(pool->initialize());
+  result = std::move(pool);
+  return {};
+}
+
+Status PoolOfSequences::initialize() {
+  const ModuleSpec &spec = source->spec();
+  if (options.context < 0 || options.sequences < 1 || options.chunk < 0 ||
+      options.prefixes < 0)
+    return Status::error(Code::BadArgument,
+                         "a pool has at least one sequence, and its sizes "
+                         "cannot be negative");
+  GIST_TRY(chooseTarget(device, spec, target));
+  const EntrySpec *entry = source->findEntry(kEntryScore, target);
+  if (!entry || !source->findEntry(kEntryPrefill, target))
+    return Status::error(Code::Unsupported,
+                         "many sequences at once need a model that writes text "
+                         "and the logits of every token; the module has no "
+                         "entry '%s' (gist-compile --logits=all)",
+                         entry ? kEntryPrefill : kEntryScore);
+  GIST_TRY(StateLayout::create(*source, *entry, layout));
+  GIST_TRY(chooseLimits(*entry));
+  GIST_TRY(device.loadCode(spec, target, source->code(target), code));
+  GIST_TRY(loadWeights(*source, device, target, weights, map));
+  BatchLimits limits;
+  limits.pieces = most;
+  limits.rows = chunkTokens + most;
+  limits.rowsOfLong = chunkTokens;
+  limits.wanted = limits.rows;
+  limits.capacity = context;
+  GIST_TRY(Batch::create(*source, *entry, device, *code, map, limits, batch));
+  return chooseMemory();
+}
+
+/// Tokens of a sequence, of a chunk, and how many sequences there can be.
+Status PoolOfSequences::chooseLimits(const EntrySpec &entry) {
+  const ModuleSpec &spec = source->spec();
+  uint32_t symbolC = source->findSymbol(kSymbolCapacity);
+  uint32_t symbolT = source->findSymbol(kSymbolTokens);
+  if (symbolC == kNone || symbolT == kNone)
+    return Status::error(Code::Unsupported,
+                         "many sequences at once need a model with a cache");
+  const SymbolSpec &capacity = spec.symbols[symbolC];
+  context = options.context == 0 ? capacity.initial : options.context;
+  if (context < capacity.min || context > capacity.max)
+    return Status::error(Code::BadArgument,
+                         "a context of %" PRId64 " tokens is outside the range "
+                         "%" PRId64 " to %" PRId64
+                         " that the module was compiled for",
+                         context, capacity.min, capacity.max);
+  int64_t mostRows = spec.symbols[symbolT].max;
+  if (entry.maxTokens != 0)
+    mostRows = std::min(mostRows, entry.maxTokens);
+  int64_t block = spec.model.prefillChunk;
+  chunkTokens = options.chunk;
+  if (chunkTokens == 0)
+    chunkTokens = block != 0 ? block : device.numbersByAddress() ? 512 : 128;
+  // A step has a row for every sequence and those of a chunk.
+  most = std::clamp<int64_t>(options.sequences, 1,
+                             std::max<int64_t>(mostRows - 1, 1));
+  chunkTokens = std::clamp<int64_t>(chunkTokens, 1,
+                                    std::max<int64_t>(mostRows - most, 1));
+  return {};
+}
+
+Status PoolOfSequences::chooseMemory() {
+  uint64_t each = 0;
+  GIST_TRY(stateBytes(context, each));
+  stateLimit = options.memory;
+  if (stateLimit != 0)
+    return {};
+  if (__builtin_mul_overflow(each, static_cast<uint64_t>(most), &stateLimit))
+    stateLimit = UINT64_MAX;
+  DeviceInfo info = device.info();
+  uint64_t available = device.numbersByAddress() ? info.memoryFree / 10 * 9
+                                                 : info.memoryTotal / 2;
+  if (available != 0)
+    stateLimit = std::min(stateLimit, available);
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Joining and leaving
+//===----------------------------------------------------------------------===//
+
+int64_t PoolOfSequences::reservedTokens(int64_t tokens) const {
+  int64_t steps = (tokens + kCapacityStep - 1) / kCapacityStep;
+  return std::min(steps * kCapacityStep, context);
+}
+
+Status PoolOfSequences::stateBytes(int64_t tokens, uint64_t &bytes) const {
+  return layout.bytes(reservedTokens(tokens), bytes);
+}
+
+Status PoolOfSequences::check(const PoolRequest &request) const {
+  if (request.tokens.empty())
+    return Status::error(Code::BadArgument, "no tokens were given");
+  if (request.maxTokens < 0)
+    return Status::error(Code::BadArgument,
+                         "%" PRId64 " tokens cannot be written",
+                         request.maxTokens);
+  int64_t vocab = source->spec().model.vocabSize;
+  for (int32_t token : request.tokens)
+    if (token < 0 || token >= vocab)
+      return Status::error(Code::BadArgument,
+                           "token %" PRId32
+                           " is outside a vocabulary of %" PRId64,
+                           token, vocab);
+  auto prompt = static_cast<int64_t>(request.tokens.size());
+  if (prompt > context || request.maxTokens > context - prompt)
+    return Status::error(Code::BadArgument,
+                         "a prompt of %" PRId64
+                         " tokens and an answer of up to "
+                         "%" PRId64 " do not fit a context of %" PRId64,
+                         prompt, request.maxTokens, context);
+  return {};
+}
+
+/// Takes memory for a sequence, from states that are kept if need be.
+Status PoolOfSequences::reserve(int64_t tokens,
+                                std::unique_ptr<SequenceState> &state) {
+  uint64_t bytes = 0;
+  GIST_TRY(stateBytes(tokens, bytes));
+  if (bytes > stateLimit)
+    return Status::error(Code::BadArgument,
+                         "a sequence of %" PRId64 " tokens needs %" PRIu64
+                         " bytes of state, but there are %" PRIu64,
+                         tokens, bytes, stateLimit);
+  if (usedBytes > stateLimit - bytes)
+    return Status::error(Code::OutOfMemory,
+                         "there is no room now: %" PRIu64 " bytes of %" PRIu64
+                         " are taken, and the sequence needs %" PRIu64,
+                         usedBytes, stateLimit, bytes);
+  auto forget = [&] {
+    keptBytes -= kept.back()->state->bytes();
+    kept.pop_back();
+  };
+  while (keptBytes > stateLimit - bytes - usedBytes)
+    forget();
+  while (true) {
+    Status status =
+        SequenceState::create(layout, device, reservedTokens(tokens), state);
+    // Somebody else may have taken memory that was free.
+    if (status.code != Code::OutOfMemory || kept.empty())
+      return status;
+    forget();
+  }
+}
+
+Status PoolOfSequences::add(PoolRequest request, SequenceId &id) {
+  GIST_TRY(check(request));
+  auto sequence = std::make_unique<Sequence>();
+  GIST_TRY(Sampler::create(request.sampler, sequence->sampler));
+  if (size() >= most)
+    return Status::error(Code::OutOfMemory,
+                         "there is no room now: %" PRId64
+                         " sequences are running, and that is the most",
+                         size());
+  auto prompt = static_cast<int64_t>(request.tokens.size());
+  GIST_TRY(reserve(prompt + request.maxTokens, sequence->state));
+  usedBytes += sequence->state->bytes();
+  sequence->sampler.see(request.tokens);
+  Hasher hasher;
+  for (int64_t end = chunkTokens; end <= prompt; end += chunkTokens) {
+    const int32_t *begin = request.tokens.data() + (end - chunkTokens);
+    hasher.update({reinterpret_cast<const uint8_t *>(begin),
+                   static_cast<uint64_t>(chunkTokens) * sizeof(int32_t)});
+    sequence->chunks.push_back(hasher.finish());
+  }
+  sequence->request = std::move(request);
+  sequence->id = ++lastId;
+  id = lastId;
+  ++total.added;
+  sequences.push_back(std::move(sequence));
+  return {};
+}
+
+/// A sequence is over; the beginning of its prompt may come again.
+void PoolOfSequences::keep(std::unique_ptr<Sequence> sequence) {
+  uint64_t bytes = sequence->state->bytes();
+  usedBytes -= bytes;
+  if (!layout.isByPosition() || options.prefixes == 0 ||
+      sequence->read() < chunkTokens)
+    return;
+  // One that begins with the same chunks makes an older one superfluous.
+  auto whole = static_cast<size_t>(sequence->read() / chunkTokens);
+  std::erase_if(kept, [&](const std::unique_ptr<Sequence> &other) {
+    auto chunks = static_cast<size_t>(other->read() / chunkTokens);
+    if (chunks > whole || !sharesChunk(*other, *sequence, chunks - 1))
+      return false;
+    keptBytes -= other->state->bytes();
+    return true;
+  });
+  if (static_cast<int64_t>(kept.size()) == options.prefixes) {
+    keptBytes -= kept.back()->state->bytes();
+    kept.pop_back();
+  }
+  kept.push_front(std::move(sequence));
+  keptBytes += bytes;
+}
+
+bool PoolOfSequences::remove(SequenceId id) {
+  auto found = std::find_if(
+      sequences.begin(), sequences.end(),
+      [&](const std::unique_ptr<Sequence> &each) { return each->id == id; });
+  if (found == sequences.end())
+    return false;
+  keep(std::move(*found));
+  sequences.erase(found);
+  ++total.removed;
+  return true;
+}
+
+PoolCounters PoolOfSequences::counters() const {
+  PoolCounters result = total;
+  for (const std::unique_ptr<Sequence> &sequence : sequences)
+    ++(sequence->isReading() ? result.reading : result.writing);
+  result.kept = static_cast<int64_t>(kept.size());
+  result.stateBytes = usedBytes + keptBytes;
+  result.stateLimit = stateLimit;
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Who does what in a step
+//===----------------------------------------------------------------------===//
+
+/// How many tokens of its prompt a sequence reads next: up to a multiple of the
+/// chunk, and of the module's block where it has one.
+int64_t PoolOfSequences::pieceOf(const Sequence &sequence) const {
+  int64_t past = sequence.past;
+  int64_t piece =
+      std::min(chunkTokens - past % chunkTokens, sequence.prompt() - past);
+  int64_t block = source->spec().model.prefillChunk;
+  return block == 0 ? piece : std::min(piece, block - past % block);
+}
+
+/// Whether two prompts begin with the same tokens up to the end of a chunk.
+bool PoolOfSequences::sharesChunk(const Sequence &a, const Sequence &b,
+                                  size_t chunk) const {
+  if (chunk >= a.chunks.size() || chunk >= b.chunks.size() ||
+      a.chunks[chunk] != b.chunks[chunk])
+    return false;
+  auto count = (static_cast<int64_t>(chunk) + 1) * chunkTokens;
+  return std::equal(a.request.tokens.begin(), a.request.tokens.begin() + count,
+                    b.request.tokens.begin());
+}
+
+/// Takes whole chunks of the prompt from a sequence that has them already. At
+/// least one token stays, whose logits are asked for.
+Status PoolOfSequences::takeOver(Sequence &sequence) {
+  if (!layout.isByPosition() || sequence.request.promptLogprobs >= 0 ||
+      sequence.past % chunkTokens != 0)
+    return {};
+  auto first = static_cast<size_t>(sequence.past / chunkTokens);
+  auto limit = static_cast<size_t>((sequence.prompt() - 1) / chunkTokens);
+  const Sequence *best = nullptr;
+  size_t end = first;
+  auto consider = [&](const Sequence &other) {
+    auto has = std::min(limit, static_cast<size_t>(other.read() / chunkTokens));
+    // Hashes go over all before, so the longest that is equal is all.
+    for (size_t last = has; last > end; --last)
+      if (sharesChunk(sequence, other, last - 1)) {
+        best = &other;
+        end = last;
+      }
+  };
+  for (const std::unique_ptr<Sequence> &other : sequences)
+    if (other.get() != &sequence)
+      consider(*other);
+  for (const std::unique_ptr<Sequence> &other : kept)
+    consider(*other);
+  if (!best)
+    return {};
+  int64_t to = static_cast<int64_t>(end) * chunkTokens;
+  GIST_TRY(sequence.state->copyTokens(*best->state, sequence.past, to));
+  total.prefixTokens += static_cast<uint64_t>(to - sequence.past);
+  sequence.past = to;
+  auto found = std::find_if(kept.begin(), kept.end(),
+                            [&](const std::unique_ptr<Sequence> &each) {
+                              return each.get() == best;
+                            });
+  if (found != kept.end())
+    kept.splice(kept.begin(), kept, found);
+  return {};
+}
+
+/// Pieces of prompts, whoever waited longest first, up to a chunk in all.
+Status PoolOfSequences::chooseReaders(std::vector<Turn> &turns) {
+  std::vector<Sequence *> waiting;
+  for (const std::unique_ptr<Sequence> &sequence : sequences)
+    if (sequence->isReading())
+      waiting.push_back(sequence.get());
+  std::sort(waiting.begin(), waiting.end(),
+            [](const Sequence *a, const Sequence *b) {
+              return std::pair(a->served, a->id) < std::pair(b->served, b->id);
+            });
+  int64_t room = chunkTokens;
+  for (Sequence *sequence : waiting) {
+    GIST_TRY(takeOver(*sequence));
+    int64_t piece = pieceOf(*sequence);
+    // Nobody may pass one that waits longer.
+    if (piece > room)
+      break;
+    // What another reads in this step can be taken over in the next.
+    auto chunk = static_cast<size_t>(sequence->past / chunkTokens);
+    bool comes = layout.isByPosition() &&
+                 sequence->request.promptLogprobs < 0 && piece == chunkTokens &&
+                 sequence->past + piece < sequence->prompt() &&
+                 std::any_of(
+                     turns.begin(), turns.end(),
+                     [&](const Turn &turn) {
+                       return turn.tokens == chunkTokens &&
+                              turn.sequence->past == sequence->past &&
+                              sharesChunk(*turn.sequence, *sequence, chunk);
+                     });
+    if (comes)
+      continue;
+    turns.push_back({.sequence = sequence, .tokens = piece});
+    sequence->served = total.steps + 1;
+    room -= piece;
+  }
+  // Those that end their prompt come last: their last rows are then near the
+  // rows of those that write.
+  auto key = [](const Turn &turn) {
+    const Sequence &sequence = *turn.sequence;
+    bool ends = sequence.past + turn.tokens == sequence.prompt();
+    return std::pair(ends, sequence.id);
+  };
+  std::sort(turns.begin(), turns.end(),
+            [&](const Turn &a, const Turn &b) { return key(a) < key(b); });
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// A step
+//===----------------------------------------------------------------------===//
+
+/// Runs the turns; `wanted` are then the rows that have logits.
+Status PoolOfSequences::run(std::vector<Turn> &turns,
+                            std::vector<RowRange> &wanted) {
+  std::vector<BatchPiece> pieces;
+  std::vector<int32_t> tokens;
+  auto want = [&](int64_t begin, int64_t end) {
+    if (!wanted.empty() && begin - wanted.back().end <= kRowsBetween)
+      wanted.back().end = end;
+    else
+      wanted.push_back({begin, end});
+  };
+  for (Turn &turn : turns) {
+    const Sequence &sequence = *turn.sequence;
+    turn.row = static_cast<int64_t>(tokens.size());
+    pieces.push_back({.tokens = turn.tokens,
+                      .before = sequence.past,
+                      .capacity = sequence.state->capacity(),
+                      .state = &sequence.state->ranges()});
+    for (int64_t i = sequence.past; i < sequence.past + turn.tokens; ++i) {
+      auto at = static_cast<size_t>(i);
+      size_t prompt = sequence.request.tokens.size();
+      tokens.push_back(at < prompt ? sequence.request.tokens[at]
+                                   : sequence.written[at - prompt]);
+    }
+    int64_t end = turn.row + turn.tokens;
+    bool isReading = sequence.isReading();
+    if (isReading && sequence.request.promptLogprobs >= 0)
+      want(turn.row, end);
+    else if (!isReading || (sequence.past + turn.tokens == sequence.prompt() &&
+                            sequence.request.maxTokens > 0))
+      want(end - 1, end);
+  }
+  return batch->run(pieces, tokens, wanted);
+}
+
+/// Draws the next token of a sequence and says whether it was the last.
+void PoolOfSequences::write(Sequence &sequence, std::span<const float> logits,
+                            PoolEvent &event) {
+  const PoolRequest &request = sequence.request;
+  SampleSettings settings = sequence.sampler.next();
+  std::span<const float> drawn = logits;
+  if (request.adjust) {
+    adjusted.assign(logits.begin(), logits.end());
+    request.adjust(sequence.written, adjusted);
+    drawn = adjusted;
+  }
+  int32_t token = -1;
+  event.status = sequence.sampler.draw(drawn, settings, token);
+  if (!event.status.ok()) {
+    event.finished = true;
+    return;
+  }
+  event.token = token;
+  if (request.logprobs >= 0)
+    event.logprobs =
+        getLogprobs(logits, token, static_cast<size_t>(request.logprobs));
+  sequence.written.push_back(token);
+  sequence.sampler.see({&token, 1});
+  ++total.writtenTokens;
+  if (std::find(request.stopTokens.begin(), request.stopTokens.end(), token) !=
+      request.stopTokens.end()) {
+    event.finished = true;
+    event.reason = FinishReason::EndToken;
+  } else if (static_cast<int64_t>(sequence.written.size()) ==
+             request.maxTokens) {
+    event.finished = true;
+    event.reason = FinishReason::MaxTokens;
+  }
+}
+
+/// What a turn came to; its tokens are then in the sequence's state.
+void PoolOfSequences::finishTurn(const Turn &turn,
+                                 const std::vector<RowRange> &wanted,
+                                 PoolEvent &event) {
+  Sequence &sequence = *turn.sequence;
+  const PoolRequest &request = sequence.request;
+  // The number of a row among those that are wanted.
+  auto logitsOf = [&](int64_t row) {
+    int64_t before = 0;
+    for (const RowRange &range : wanted) {
+      if (row < range.end)
+        return batch->logits(before + row - range.begin);
+      before += range.end - range.begin;
+    }
+    return std::span<const float>();
+  };
+  event.id = sequence.id;
+  bool wasReading = sequence.isReading();
+  if (wasReading) {
+    total.promptTokens += static_cast<uint64_t>(turn.tokens);
+    for (int64_t i = 0; request.promptLogprobs >= 0 && i < turn.tokens; ++i) {
+      auto next = static_cast<size_t>(sequence.past + i + 1);
+      if (next < request.tokens.size())
+        event.prompt.push_back(
+            getLogprobs(logitsOf(turn.row + i), request.tokens[next],
+                        static_cast<size_t>(request.promptLogprobs)));
+    }
+  }
+  sequence.past += turn.tokens;
+  if (sequence.isReading())
+    return;
+  if (request.maxTokens == 0)
+    event.finished = true;
+  else
+    write(sequence, logitsOf(turn.row + turn.tokens - 1), event);
+}
+
+Status PoolOfSequences::step(std::vector<PoolEvent> &events) {
+  events.clear();
+  if (sequences.empty())
+    return {};
+  std::vector<Turn> turns;
+  GIST_TRY(chooseReaders(turns));
+  for (const std::unique_ptr<Sequence> &sequence : sequences)
+    if (!sequence->isReading())
+      turns.push_back({.sequence = sequence.get(), .tokens = 1});
+  std::vector<RowRange> wanted;
+  GIST_TRY(run(turns, wanted));
+  ++total.steps;
+  for (const Turn &turn : turns) {
+    PoolEvent event;
+    finishTurn(turn, wanted, event);
+    if (event.token >= 0 || event.finished || !event.prompt.empty())
+      events.push_back(std::move(event));
+  }
+  std::sort(events.begin(), events.end(),
+            [](const PoolEvent &a, const PoolEvent &b) { return a.id < b.id; });
+  for (const PoolEvent &event : events) {
+    if (!event.finished)
+      continue;
+    auto found = std::find_if(sequences.begin(), sequences.end(),
+                              [&](const std::unique_ptr<Sequence> &each) {
+                                return each->id == event.id;
+                              });
+    keep(std::move(*found));
+    sequences.erase(found);
+    ++total.finished;
+  }
+  return {};
+}
