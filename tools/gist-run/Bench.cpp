@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/gist-run/BenchStreams.h"
 #include "tools/gist-run/Commands.h"
 #include "tools/running/Compiler.h"
 #include "tools/running/Options.h"
@@ -38,6 +39,7 @@ struct Options {
   std::string format = "text";
   bool randomWeights = false;
   std::string compiler;
+  std::vector<int64_t> streams;
 };
 
 /// What is timed: `tokens` at once or one after the other, after `depth`.
@@ -82,6 +84,9 @@ private:
   }
 };
 } // namespace
+
+/// A module made for streams holds at least so many tokens.
+static constexpr int64_t kStreamContext = 1024;
 
 /// Tokens all over the vocabulary, the same in every run.
 static std::vector<int32_t> someTokens(const Module &module, size_t count) {
@@ -282,9 +287,42 @@ static std::vector<Test> listTests(const Options &options) {
   return tests;
 }
 
+/// Makes a module of a configuration where that was asked for.
+static Status makeModule(Options &options, TemporaryModule &made) {
+  if (!options.randomWeights)
+    return {};
+  GIST_TRY(made.make(options.compiler, options.model.path, options.model.device,
+                     {"--random-weights",
+                      "--context=" + std::to_string(options.model.context)}));
+  options.model.path = made.path;
+  return {};
+}
+
+/// Several sequences at once, in place of the other tests.
+static Status runStreams(Options &options, const StreamOptions &streams) {
+  // A step has rows of all streams besides a chunk of a prompt, which is all
+  // that the module is compiled for.
+  if (options.model.context == 0)
+    options.model.context =
+        std::max<int64_t>(streams.prompt + streams.answer,
+                          options.randomWeights ? kStreamContext : 0);
+  TemporaryModule made; // outlives what maps it
+  GIST_TRY(makeModule(options, made));
+  return benchStreams(options.model, streams);
+}
+
 /// The context and the tokens are sized by the longest test, so that all tests
 /// run in one session.
 static Status runBench(Options &options) {
+  if (!options.streams.empty()) {
+    StreamOptions several;
+    several.streams = options.streams;
+    several.prompt = options.prefill.front();
+    several.answer = options.decode.front();
+    several.rounds = options.repetitions;
+    several.format = options.format;
+    return runStreams(options, several);
+  }
   std::vector<Test> tests = listTests(options);
   int64_t longest = 0;
   for (const Test &test : tests)
@@ -294,13 +332,7 @@ static Status runBench(Options &options) {
     options.model.context = std::max<int64_t>(1, longest);
   // Destroyed after `runner`, which is declared later.
   TemporaryModule made; // outlives what maps it
-  if (options.randomWeights) {
-    GIST_TRY(made.make(options.compiler, options.model.path,
-                       options.model.device,
-                       {"--random-weights",
-                        "--context=" + std::to_string(options.model.context)}));
-    options.model.path = made.path;
-  }
+  GIST_TRY(makeModule(options, made));
   Runner runner;
   auto needed = static_cast<size_t>(longest);
   std::vector<int32_t> tokens;
@@ -358,6 +390,17 @@ void run::addBench(CLI::App &app, Action &action) {
       ->excludes("-n")
       ->excludes("-d");
   command
+      ->add_option(
+          "--streams", options->streams,
+          "So many sequences at once instead: each reads a prompt of -p tokens "
+          "and writes -n, -r times. Tokens per second of all together, and how "
+          "long one waits from token to token")
+      ->type_name("N,...")
+      ->delimiter(',')
+      ->check(CLI::Range(int64_t{1}, int64_t{4096}))
+      ->excludes("--tests")
+      ->excludes("-d");
+  command
       ->add_option("-f,--text", options->text,
                    "Use the tokens of this text; how much work a plan leaves "
                    "depends on them. Default: tokens drawn at random")
@@ -389,12 +432,23 @@ void run::addBench(CLI::App &app, Action &action) {
       ->type_name("PATH");
   command->footer(
       "Example: gist-run bench smollm2.gist -p 128,512 -n 64 -d 0,2048\n"
+      "Many at once: gist-run bench smollm2.gist --streams 1,16 -p 128 -n 64\n"
       "A model is measured without its weights from its config.json:\n"
       "  gist-run bench --random-weights gpt-j-6b/config.json --device cuda");
   command->callback([options, &action] {
     // An option without effect is refused, so that nobody believes in it.
     if (!options->compiler.empty() && !options->randomWeights)
       throw CLI::ValidationError("--compiler", "is for --random-weights");
+    if (!options->streams.empty() &&
+        (!options->text.empty() || options->model.profile ||
+         !options->model.trace.empty() || options->format == "csv"))
+      throw CLI::ValidationError("--streams",
+                                 "takes no text, no profile and no csv");
+    if (!options->streams.empty() &&
+        (options->prefill.size() != 1 || options->prefill[0] == 0 ||
+         options->decode.size() != 1 || options->decode[0] == 0))
+      throw CLI::ValidationError("--streams",
+                                 "takes one -p and one -n, neither 0");
     action = [options] { return runBench(*options); };
   });
 }
