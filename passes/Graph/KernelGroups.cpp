@@ -17,11 +17,12 @@
 // of one product become one group with several results: queries are rotated
 // while keys and values go to the cache. Attention of one query takes that
 // group too: it attends to the token's own key and value as they are made, and
-// writes them.
+// writes them. Attention on a cache of clusters puts its call's rows there.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/Graph/KernelGroups.h"
+#include "dialect/GistClusterOps.h"
 #include "dialect/GistOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -90,9 +91,14 @@ std::string KernelGroup::getName() const {
   if (isRoot) {
     // A gist op names the kernel better than the linalg op it grew from.
     StringRef name = ops.front()->getName().stripDialect();
-    for (Operation *op : ops)
+    for (Operation *op : ops) {
+      // Attention that also stores rows is still attention.
+      std::optional<KernelKind> kind = getRootKind(op);
+      if (kind && kind != getKind())
+        continue;
       if (!isa<linalg::LinalgOp>(op) || isa<linalg::MatmulOp>(op))
         name = op->getName().stripDialect();
+    }
     return name == "generic" ? "product" : name.str();
   }
   bool isUpdate = llvm::any_of(getTails(), [](Operation *tail) {
@@ -429,46 +435,112 @@ private:
     for (auto [number, group] : llvm::enumerate(groups))
       for (Operation *op : group.ops)
         groupOf[op] = number;
-    for (auto [number, group] : llvm::enumerate(groups)) {
-      auto *root = llvm::find_if(group.ops, llvm::IsaPred<AttentionOp>);
-      if (root == group.ops.end())
-        continue;
-      auto attention = cast<AttentionOp>(*root);
-      tensor::InsertSliceOp key = findUpdate(attention.getKey());
-      tensor::InsertSliceOp value = findUpdate(attention.getValue());
-      if (!key || !value || !isOneToken(attention))
-        continue;
-      size_t other = groupOf.lookup_or(key, number);
-      if (other == number || groupOf.lookup_or(value, number) != other ||
-          groups[other].isRoot ||
-          !isWrittenBy(groups[other], {key, value}, group, attention))
-        continue;
-      group.earlierTails = {key, value};
-      llvm::sort(group.earlierTails, [](Operation *a, Operation *b) {
-        return a->isBeforeInBlock(b);
-      });
-      llvm::append_range(group.ops, groups[other].ops);
-      groups[other].ops.clear();
-    }
+    for (size_t number = 0; number < groups.size(); ++number)
+      for (Operation *op : ArrayRef(groups[number].ops)) {
+        if (auto attention = dyn_cast<AttentionOp>(op))
+          joinInserts(attention, number);
+        else if (auto attention = dyn_cast<ClusterAttentionOp>(op))
+          joinAppend(attention, number);
+        else
+          continue;
+        break; // A group has one root, and its ops may be others now.
+      }
     llvm::erase_if(groups,
                    [](const KernelGroup &group) { return group.ops.empty(); });
   }
 
-  /// True if all that `update` gives is either one of `caches`, which others
-  /// read after the group of `attention`, or read by `attention` alone.
-  bool isWrittenBy(const KernelGroup &update, ArrayRef<Operation *> caches,
-                   const KernelGroup &group, AttentionOp attention) {
+  /// Moves the ops of group `other` into group `number`.
+  void merge(size_t other, size_t number) {
+    llvm::append_range(groups[number].ops, groups[other].ops);
+    for (Operation *op : groups[other].ops)
+      groupOf[op] = number;
+    // Emptied and not erased yet: numbers are positions.
+    groups[other].ops.clear();
+  }
+
+  /// Of a dense cache.
+  void joinInserts(AttentionOp attention, size_t number) {
+    KernelGroup &group = groups[number];
+    tensor::InsertSliceOp key = findUpdate(attention.getKey());
+    tensor::InsertSliceOp value = findUpdate(attention.getValue());
+    if (!key || !value || !isOneToken(attention))
+      return;
+    size_t other = groupOf.lookup_or(key, number);
+    if (other == number || groupOf.lookup_or(value, number) != other ||
+        groups[other].isRoot ||
+        !isReadBy(groups[other], {key, value}, group, {attention}))
+      return;
+    group.earlierTails = {key, value};
+    llvm::sort(group.earlierTails, [](Operation *a, Operation *b) {
+      return a->isBeforeInBlock(b);
+    });
+    merge(other, number);
+  }
+
+  /// The update that puts the rows which attention reads beside a cache of
+  /// clusters into it, and does nothing else.
+  static ClusterUpdateOp findAppend(ClusterAttentionOp attention) {
+    if (attention.getOwn().size() != 2)
+      return {};
+    for (Operation *user : attention.getOwn()[0].getUsers()) {
+      auto update = dyn_cast<ClusterUpdateOp>(user);
+      if (update && update.getAbsorbed() &&
+          update.getKey() == attention.getOwn()[0] &&
+          update.getValue() == attention.getOwn()[1] &&
+          update.getHeads() == attention.getHeads() &&
+          update.getPast() == attention.getPast() &&
+          update.getLayer() == attention.getLayer() &&
+          update.getKeys() == attention.getKeys() &&
+          update.getValues() == attention.getValues() &&
+          update.getWeights() == attention.getWeights() &&
+          update.getCounts() == attention.getCounts())
+        return update;
+    }
+    return {};
+  }
+
+  /// Of a cache of clusters.
+  void joinAppend(ClusterAttentionOp attention, size_t number) {
+    KernelGroup &group = groups[number];
+    ClusterUpdateOp update = findAppend(attention);
     Operation *last = getLast(group);
-    SmallVector<Operation *> tails = update.earlierTails;
-    tails.push_back(getLast(update));
+    if (!update || groups[groupOf.lookup(update)].ops.size() != 1 ||
+        !attention->isBeforeInBlock(update))
+      return;
+    // The kernel is called where the later one of the two stands.
+    Operation *later = last->isBeforeInBlock(update) ? update : last;
+    if (!isReadAfter(group, later) ||
+        !isReadAfter(groups[groupOf.lookup(update)], later))
+      return;
+    group.earlierTails = {later == last ? update : last};
+    merge(groupOf.lookup(update), number);
+    // What makes queries, keys and values, unless others read these. Of many
+    // queries several workgroups read a key, and none should make it again.
+    if (attention.getQuery().getType().getDimSize(0) != 1)
+      return;
+    Operation *key = getSource(attention.getOwn()[0]).getDefiningOp();
+    size_t other = key ? groupOf.lookup_or(key, number) : number;
+    if (other != number && !groups[other].isRoot &&
+        isReadBy(groups[other], {}, group, {attention, update}))
+      merge(other, number);
+  }
+
+  /// True if all that `made` gives is either one of `caches`, which others read
+  /// after `group`, or read by `readers` alone.
+  bool isReadBy(const KernelGroup &made, ArrayRef<Operation *> caches,
+                const KernelGroup &group, ArrayRef<Operation *> readers) {
+    Operation *last = getLast(group);
+    SmallVector<Operation *> tails = made.earlierTails;
+    tails.push_back(getLast(made));
     return llvm::all_of(tails, [&](Operation *tail) {
-      SmallVector<Reader> readers;
+      SmallVector<Reader> all;
       for (Value result : tail->getResults())
-        collectReaders(result, true, readers);
-      return llvm::all_of(readers, [&](const Reader &reader) {
+        collectReaders(result, true, all);
+      return llvm::all_of(all, [&](const Reader &reader) {
         Operation *owner = getOwner(*reader.operand, block);
-        return owner == attention || (llvm::is_contained(caches, tail) &&
-                                      last->isBeforeInBlock(owner));
+        return llvm::is_contained(readers, owner) ||
+               (llvm::is_contained(caches, tail) &&
+                last->isBeforeInBlock(owner));
       });
     });
   }

@@ -107,29 +107,46 @@ DeviceAddress EntryBinding::NumberTable::addressOf(ExprId expr) const {
          static_cast<uint64_t>(place - exprs.begin()) * sizeof(int64_t);
 }
 
-uint64_t EntryBinding::commandDependencies(const CommandSpec &command,
-                                           const SymbolValues &symbols) const {
-  uint64_t mask = 0;
-  for (ExprId size : command.grid)
-    mask |= symbols.dependencies(size);
-  for (const ArgSpec &arg : command.args)
-    if (arg.buffer != kNone)
-      mask |= symbols.dependencies(arg.value) |
-              bufferDependencies(arg.buffer, symbols);
-    // With a table the argument is an address, which no symbol changes.
-    else if (!numbers)
-      mask |= symbols.dependencies(arg.value);
-  return mask;
+std::vector<ExprId>
+EntryBinding::launchExprs(const CommandSpec &command) const {
+  std::vector<ExprId> exprs(command.grid.begin(), command.grid.end());
+  for (const ArgSpec &arg : command.args) {
+    // With a table a number is an address, which no symbol changes.
+    if (arg.buffer != kNone || !numbers)
+      exprs.push_back(arg.value);
+    if (arg.buffer == kNone)
+      continue;
+    const BufferSpec &buffer = module->spec().buffers[arg.buffer];
+    exprs.insert(exprs.end(), {buffer.size, buffer.offset});
+    if (buffer.kind == BufferKind::Arena)
+      exprs.push_back(spec->arenaSize);
+  }
+  return exprs;
 }
 
-uint64_t EntryBinding::bufferDependencies(uint32_t buffer,
-                                          const SymbolValues &symbols) const {
-  const BufferSpec &own = module->spec().buffers[buffer];
-  uint64_t mask =
-      symbols.dependencies(own.size) | symbols.dependencies(own.offset);
-  if (own.kind == BufferKind::Arena)
-    mask |= symbols.dependencies(spec->arenaSize);
-  return mask;
+void EntryBinding::findDependencies(const SymbolValues &symbols) {
+  for (const CommandSpec &command : spec->commands) {
+    uint64_t mask = 0;
+    for (ExprId expr : launchExprs(command)) {
+      uint64_t read = symbols.dependencies(expr);
+      mask |= read;
+      if (read != 0)
+        changing.push_back(expr);
+    }
+    masks.push_back(mask);
+  }
+  std::sort(changing.begin(), changing.end());
+  changing.erase(std::unique(changing.begin(), changing.end()), changing.end());
+}
+
+Status EntryBinding::bindLaunches(SymbolValues &symbols) {
+  launched.clear();
+  for (ExprId expr : changing) {
+    int64_t value = 0;
+    GIST_TRY(symbols.get(expr, value));
+    launched.push_back(value);
+  }
+  return {};
 }
 
 /// `count` bytes at `offset` of a range.
@@ -249,8 +266,7 @@ Status EntryBinding::bind(SymbolValues &symbols, const MemoryMap &memory) {
   boundValues.clear();
   // Worked out at the first bind, when it is known whether there is a table.
   if (masks.empty())
-    for (const CommandSpec &command : spec->commands)
-      masks.push_back(commandDependencies(command, symbols));
+    findDependencies(symbols);
   for (size_t i = 0; i < commands.commands.size(); ++i)
     if (everything || (masks[i] & stale))
       GIST_TRY(
@@ -258,6 +274,7 @@ Status EntryBinding::bind(SymbolValues &symbols, const MemoryMap &memory) {
               .in("entry '" + spec->name + "' command " + std::to_string(i)));
   if (numbers)
     GIST_TRY(bindNumbers(symbols).in("entry '" + spec->name + "'"));
+  GIST_TRY(bindLaunches(symbols).in("entry '" + spec->name + "'"));
   boundValues.assign(values.begin(), values.end());
   boundGeneration = memory.generation;
   return {};
@@ -266,23 +283,15 @@ Status EntryBinding::bind(SymbolValues &symbols, const MemoryMap &memory) {
 std::unique_ptr<Recording> *EntryBinding::findRecording() {
   // Prompts of a few lengths, and a decode step, come again and again.
   constexpr size_t kMaxRecordings = 8;
-  // Symbols that no command depends on must not make another recording.
-  uint64_t all = 0;
-  for (uint64_t mask : masks)
-    all |= mask;
-  std::vector<int64_t> values;
-  for (size_t i = 0; i < boundValues.size(); ++i)
-    if (all >> i & 1)
-      values.push_back(boundValues[i]);
   auto known = std::find_if(
       recordings.begin(), recordings.end(),
-      [&](const Recorded &recorded) { return recorded.values == values; });
+      [&](const Recorded &recorded) { return recorded.values == launched; });
   bool isKnown = known != recordings.end();
   if (!isKnown) {
     if (recordings.size() == kMaxRecordings)
       recordings.pop_back();
     // Only noted this time. A list that never comes again is not worth it.
-    known = recordings.insert(recordings.end(), {std::move(values), nullptr});
+    known = recordings.insert(recordings.end(), {launched, nullptr});
   }
   // To the front: the one that falls off the end was used longest ago.
   std::rotate(recordings.begin(), known, known + 1);

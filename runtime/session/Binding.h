@@ -98,9 +98,10 @@ public:
                 MemoryMap::Range &range) const;
 
 private:
-  /// A list by the values of the symbols that it depends on.
+  /// A list by what it launches. Tokens before a call change numbers alone, but
+  /// where a block of a plan ends, commands are launched that else are not.
   struct Recorded {
-    std::vector<int64_t> values;
+    std::vector<int64_t> values;          ///< of `changing`
     std::unique_ptr<Recording> recording; ///< null: seen once
   };
   /// Values of scalar arguments on a device that takes them by address.
@@ -113,21 +114,24 @@ private:
     DeviceAddress addressOf(ExprId expr) const;
   };
 
-  /// Symbols that what a command launches depends on.
-  uint64_t commandDependencies(const CommandSpec &command,
-                               const SymbolValues &symbols) const;
+  /// Expressions that say what a command launches: its grid, and where its
+  /// buffers are. Some are kNone.
+  std::vector<ExprId> launchExprs(const CommandSpec &command) const;
+  /// Sets `masks` and `changing`.
+  void findDependencies(const SymbolValues &symbols);
+  Status bindLaunches(SymbolValues &symbols);
   Status bindCommand(size_t number, SymbolValues &symbols,
                      const MemoryMap &memory);
   Status bindNumbers(SymbolValues &symbols);
-  uint64_t bufferDependencies(uint32_t buffer,
-                              const SymbolValues &symbols) const;
 
   const Module *module;
   const EntrySpec *spec;
   CommandList commands;
   std::unique_ptr<NumberTable> numbers; ///< null: numbers are arguments
-  std::vector<uint64_t> masks; ///< symbols each command depends on; empty: not
-                               ///< worked out yet
+  std::vector<uint64_t> masks;  ///< symbols each command depends on; empty: not
+                                ///< worked out yet
+  std::vector<ExprId> changing; ///< of launchExprs(), those with a symbol
+  std::vector<int64_t> launched;    ///< their values at the last bind
   std::vector<int64_t> boundValues; ///< symbols of the last bind; empty: none
   uint64_t boundGeneration = 0;
   std::vector<Recorded> recordings; ///< the last used first

@@ -53,6 +53,28 @@ func.func private @attend(%q: {q}, %heads: {table}, %past: index, %layer: index,
 }}"""
 
 
+def joined_text(layout, heads, group, width, element, block, queries="?"):
+    """As batched_text, but @attend appends its rows as well: its state comes last."""
+    text = batched_text(layout, heads, group, width, element, block, queries)
+    state = state_types(layout.rows, layout.units, heads, width, element)
+    q = f"tensor<{queries}x{heads * group}x{width}x{element}>"
+    k = f"tensor<{queries}x{heads}x{width}x{element}>"
+    table = f"tensor<{LAYERS}x{heads}x8xf32>"
+    kept = ", ".join(f"%s{i}: {t}" for i, t in enumerate(state))
+    types = ", ".join(state)
+    read = ", ".join([state[0], state[1], state[3], state[4]])
+    return text[:text.index("func.func private @attend")] + f"""
+func.func private @attend(%q: {q}, %heads: {table}, %past: index, %layer: index, %k: {k}, %v: {k},
+    %o: {q}, {kept})
+    -> ({q}, {types}) attributes {{gist.kernel = #gist.kernel<kind = cluster_attention, outputs = 6>}} {{
+  %r = gist.cluster_attention %q, %heads, %past, %layer on(%s0, %s1, %s3, %s4)
+      own(%k, %v : {k}, {k}) block {block} : {q}, {table}, {read}
+  %n:5 = gist.cluster_update %k, %v, %heads, %past, %layer
+      into(%s0, %s1, %s2, %s3, %s4) block {block} absorbed : {k}, {k}, {table}, {types}
+  return %r, %n#0, %n#1, %n#2, %n#3, %n#4 : {q}, {types}
+}}"""
+
+
 def batched_text(layout, heads, group, width, element, block, queries="?"):
     """The same by the ops that GPUs have for it: @absorb lets tokens of all layers
     leave, @attend reads the call's rows beside the cache, @update appends them."""

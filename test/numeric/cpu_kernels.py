@@ -58,6 +58,7 @@ class Kernels:
         sizes = []
         for expr in self.grids[name]:
             size = r"(\w+|\([^()]*\))"
+            expr = expr.replace(" mod ", " % ")
             expr = re.sub(size + r" ceildiv (\d+)", r"(-(-\1 // \2))", expr)
             expr = re.sub(size + r" floordiv (\d+)", r"(\1 // \2)", expr)
             scope = {f"s{i}": number for i, number in enumerate(numbers)}

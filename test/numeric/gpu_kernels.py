@@ -84,6 +84,8 @@ class Kernels(cpu_kernels.Kernels):
             sizes += [array.shape[dim] for dim in dynamic]
         buffers += [np.array([size], np.int64) for size in sizes]
         grid = self._grid(name, numbers + sizes)
+        if 0 in grid:  # The runtime launches nothing then.
+            return
         self.hip.run(self.code, name, buffers, grid, (self.threads[name],))
 
     def counters(self):

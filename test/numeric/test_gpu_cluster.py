@@ -23,16 +23,18 @@ class Cache:
     """A cache on the simulator beside NumPy's."""
 
     def __init__(self, kinds, total, block, width=8, group=3, element="f16", layer=0,
-                 batched=False):
+                 batched=False, joined=False):
         """`batched`: tokens leave the windows of all layers in one launch, and attention
-        reads the call's rows where they are."""
-        self.batched = batched
+        reads the call's rows where they are. `joined`: it also puts them into the
+        cache."""
+        self.batched, self.joined = batched or joined, joined
         self.width, self.group, self.layer, self.done = width, group, layer, 0
         self.layout = cluster_cache.Layout(kinds, total, block)
         self.state = self.layout.state(width, element)
         self.wants = [dataclasses.replace(kind, keys=[], values=[], units=[], members=[])
                       for kind in kinds]
-        text = cluster_cache.batched_text if batched else cluster_cache.kernels_text
+        text = (cluster_cache.joined_text if joined else
+                cluster_cache.batched_text if batched else cluster_cache.kernels_text)
         texts = [text(self.layout, len(kinds), group, width, element, block, queries)
                  for queries in ("?", 1)]
         self.many, self.one = (Kernels(text) for text in texts)
@@ -50,10 +52,14 @@ class Cache:
             kernels.call("update", wrap(k), wrap(v), table, self.done, self.layer, *state)
         for h, want in enumerate(self.wants):
             want.append(k[:, h], v[:, h])
+        appends = attend and self.joined
         if attend:
             got = np.full(q.shape, np.nan, q.dtype)
-            arguments = [wrap(q), table, self.done, self.layer, state[0], state[1], state[3],
-                         state[4], *own, wrap(got)]
+            arguments = [wrap(q), table, self.done, self.layer]
+            if appends:
+                arguments += [*own, wrap(got), *state]
+            else:
+                arguments += [state[0], state[1], state[3], state[4], *own, wrap(got)]
             self.memory = memory = scratch.make(self.attends[size == 1], "gfx942", *arguments)
             kernels.call("attend", *arguments, *memory)
             assert not any(words.any() for words, _ in memory[1:])  # for the next call
@@ -65,6 +71,8 @@ class Cache:
                     assert (error <= TOLERANCE * norm).all(), (h, self.done, error / norm)
         # All layers have the same tokens where all are absorbed at once.
         for layer in range(cluster_cache.LAYERS if self.batched else 0):
+            if appends and layer == self.layer:
+                continue
             kernels.call("update", wrap(k), wrap(v), table, self.done, layer, *state)
         self.done += size
 
@@ -98,10 +106,10 @@ def draw(rng, total, kinds, group, width, element):
     return q, k, v
 
 
-@pytest.mark.parametrize("batched", [False, True])
+@pytest.mark.parametrize("form", [{}, {"batched": True}, {"joined": True}])
 @pytest.mark.parametrize("element", ["f16", "f32"])
 @pytest.mark.parametrize("seed", range(3))
-def test_calls(element, seed, batched):
+def test_calls(element, seed, form):
     """A head of each kind, calls of any size, rows without direction."""
     rng = np.random.default_rng(seed)
     block, total = 16, 85
@@ -109,27 +117,27 @@ def test_calls(element, seed, batched):
     q, k, v = draw(rng, total, kinds, 3, 8, element)
     if seed == 2:
         k[rng.integers(total, size=4)] = 0
-    cache = Cache(kinds, total, block, element=element, layer=seed % 2, batched=batched)
+    cache = Cache(kinds, total, block, element=element, layer=seed % 2, **form)
     for size in cluster_cache.calls(rng, total, block):
         part = slice(cache.done, cache.done + size)
         cache.call(q[part], k[part], v[part])
     cache.check()
 
 
-@pytest.mark.parametrize("batched", [False, True])
+@pytest.mark.parametrize("form", [{}, {"joined": True}])
 @pytest.mark.parametrize("width,block,total,group", [
     (64, 128, 371, 3),
     (128, 128, 260, 1),  # a block is absorbed in parts
     (40, 24, 70, 2),  # neither a tile's width nor its tokens
 ])
-def test_sizes(width, block, total, group, batched):
+def test_sizes(width, block, total, group, form):
     rng = np.random.default_rng(width)
     kinds = [HeadCache(block // 2, theta=0.8, capacity=total, block=block),
              HeadCache(None, block=block),
              HeadCache(9, theta=0.5, capacity=total // 20, block=block),
              HeadCache(7, random=0.4, capacity=total, block=block)]
     q, k, v = draw(rng, total, kinds, group, width, "f16")
-    cache = Cache(kinds, total, block, width, group, batched=batched)
+    cache = Cache(kinds, total, block, width, group, **form)
     for size in [block, block - 1, 1, total - 2 * block - 1, 1]:
         part = slice(cache.done, cache.done + size)
         cache.call(q[part], k[part], v[part])
@@ -209,7 +217,7 @@ def test_parts_of_keys(width):
     block, total, group = 32, 1190, 1
     kinds = [HeadCache(None, block=block), HeadCache(20, sinks=4, capacity=4, block=block)]
     q, k, v = draw(rng, total, kinds, group, width, "f16")
-    cache = Cache(kinds, total, block, width, group, batched=True)
+    cache = Cache(kinds, total, block, width, group, joined=True)
     for begin in range(0, total, block):
         part = slice(begin, min(begin + block, total))
         cache.call(q[part], k[part], v[part], attend=begin + block >= total)
@@ -217,15 +225,15 @@ def test_parts_of_keys(width):
     cache.check()
 
 
-@pytest.mark.parametrize("batched", [False, True])
-def test_one_query_of_many_keys(batched):
+@pytest.mark.parametrize("form", [{}, {"joined": True}])
+def test_one_query_of_many_keys(form):
     """A long ring that wraps, then single tokens over a block's end."""
     rng = np.random.default_rng(3)
     block, total, width, group = 64, 330, 32, 8
     kinds = [HeadCache(70, theta=0.8, capacity=50, block=block),
              HeadCache(100, sinks=4, capacity=4, block=block)]
     q, k, v = draw(rng, total, kinds, group, width, "f16")
-    cache = Cache(kinds, total, block, width, group, batched=batched)
+    cache = Cache(kinds, total, block, width, group, **form)
     for begin in range(0, 5 * block, block):
         end = min(begin + block, 5 * block - 2)
         cache.call(q[begin:end], k[begin:end], v[begin:end], attend=begin == 64)

@@ -219,6 +219,34 @@ TEST_P(GpuDevice, GraphSurvivesNumbers) {
   EXPECT_EQ(driver.count("graph_launches"), 5);
 }
 
+// A list is recorded by what it launches and not by P: one graph serves all
+// steps with the same commands.
+TEST_P(GpuDevice, GraphsFollowWhatIsLaunched) {
+  ModuleSpec &spec = model.writer.spec;
+  auto &commands = spec.entries[1].commands;
+  commands.erase(commands.begin() + 1); // append, whose place moves with P
+  // Of three steps one launches the command: where P is a multiple of 3.
+  Expr past = Expr::symbol(1), three = Expr::constant(3);
+  commands[1].grid[2] = spec.addExpr(
+      Expr::constant(1) +
+      Expr::binary(ExprOp::Mul, Expr::constant(-1),
+                   ceilDiv(Expr::binary(ExprOp::Mod, past, three), three)));
+  load();
+  auto session = create({.statistics = true});
+  ASSERT_TRUE(session);
+  std::vector<int32_t> tokens = someTokens(6);
+  ASSERT_TRUE(session->feed(tokens).ok());
+  for (int64_t step = 6; step < 15; ++step) {
+    ASSERT_TRUE(session->feed(std::span(tokens).first(1)).ok());
+    // The kernel adds 1000 to P.
+    EXPECT_EQ(session->statistics()[0].values[0], 1000 + step / 3 * 3);
+  }
+  // The prompt; then one of each kind is launched plainly, one is recorded.
+  EXPECT_EQ(driver.count("launches"), 5 + 4 + 3);
+  EXPECT_EQ(driver.count("nodes"), 4 + 3);
+  EXPECT_EQ(driver.count("graph_launches"), 7);
+}
+
 // An address that changes is not in memory: such a list is launched as it is.
 TEST_P(GpuDevice, GraphDoesNotSurviveAddresses) {
   std::vector<int32_t> tokens = someTokens(6);

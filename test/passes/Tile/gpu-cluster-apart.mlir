@@ -14,14 +14,16 @@
 
 // CHECK-DAG: #[[HEADS:.*]] = affine_map<()[s0] -> (3)>
 // CHECK-DAG: #[[LAYERS:.*]] = affine_map<()[s0] -> (5)>
+// CHECK-DAG: #[[NEXT:.*]] = affine_map<()[s0] -> (s0 ceildiv 1099511627776 - (s0 mod 2048) ceildiv 2048)>
 // CHECK-DAG: #[[TOKENS:.*]] = affine_map<()[s0, s1, s2, s3] -> (s2 ceildiv 32)>
 // CHECK-DAG: #[[ALL:.*]] = affine_map<()[s0, s1, s2, s3] -> (3)>
 // SM90-DAG: #[[BLOCKS:.*]] = affine_map<()[s0, s1, s2, s3, s4, s5, s6] -> ((s5 * 3) ceildiv 64)>
 // SM90-DAG: #[[PARTS:.*]] = affine_map<()[s0, s1, s2, s3, s4, s5, s6] -> (12)>
 
-// One workgroup for each KV head of the five layers, from the third on.
+// One workgroup for each KV head of the five layers, from the third on, where a
+// block begins that is not the first; else there is no launch.
 // CHECK-LABEL: func.func private @absorb(
-// CHECK-SAME: gist.grid = [#[[HEADS]], #[[LAYERS]]]
+// CHECK-SAME: gist.grid = [#[[HEADS]], #[[LAYERS]], #[[NEXT]]]
 // CHECK: %[[THIRD:.*]] = arith.constant 2 : index
 // CHECK: %[[Y:.*]] = gpu.block_id y
 // CHECK: arith.addi %[[Y]], %[[THIRD]]

@@ -124,14 +124,18 @@ func.func private @attention(%q: tensor<?x9x64xf16>, %heads: !heads, %past: inde
 // CHECK: gpu.barrier
 
 // Three heads have 15 clusters together, of 8 workgroups each. How many a head
-// has follows from the keys that it sees: 12 are shared out by keys, and rounding
-// up takes at most one more for each head. A cluster finds its head by counting.
+// has follows from the keys that it sees at most: 12 are shared out by keys, and
+// rounding up takes at most one more for each head. A cluster finds its head by
+// counting. How many clusters of keys there are is read for that head alone.
 // SM90-LABEL: func.func private @one(
+// SM90-SAME: %[[TABLE:[a-z0-9]+]]: memref<2x3x8xf32>
 // SM90-SAME: %[[COUNTS:[a-z0-9]+]]: memref<2x3xi32>, %{{[^:]*}}: memref<1x9x64xf16>, %[[PARTS:[a-z0-9]+]]: memref<5760xf32>, %{{[^:]*}}: memref<24xi32>
 // SM90: nvvm.griddepcontrol wait
-// SM90-COUNT-3: memref.load %[[COUNTS]]
+// SM90: memref.load %[[TABLE]]
 // SM90: %[[SHARE:.+]] = arith.divf %cst{{.*}}, %{{.*}} : f32
 // SM90-COUNT-3: arith.fptoui
+// SM90: memref.load %[[COUNTS]]
+// SM90-NOT: memref.load %[[COUNTS]]{{\[}}
 // SM90: scf.if
 // SM90: nvvm.griddepcontrol launch_dependents
 // SM90: vector.store %{{.*}}, %[[PARTS]]
@@ -143,6 +147,37 @@ func.func private @one(%q: tensor<1x9x64xf16>, %heads: !heads, %past: index, %la
   %r = gist.cluster_attention %q, %heads, %past, %layer on(%k, %v, %w, %c) block 128
       : tensor<1x9x64xf16>, !heads, !rows, !rows, !weights, !counts
   return %r : tensor<1x9x64xf16>
+}
+
+// A token's row goes into the ring in the launch that attends to it, by one
+// workgroup of its head. The table is a weight: all that follows from it is known
+// before the kernels before are over.
+// CHECK-LABEL: func.func private @append(
+// CHECK-SAME: %[[KEYS:[a-z0-9]+]]: memref<5264x64xf16>, %[[VALUES:[a-z0-9]+]]: memref<5264x64xf16>, %{{[^:]*}}: memref<138x64xf16>
+// CHECK: scf.if
+// CHECK: vector.store %{{.*}}, %[[KEYS]]
+// CHECK: scf.if
+// CHECK: vector.store %{{.*}}, %[[VALUES]]
+// CHECK: gpu.barrier
+// CHECK: vector.load %[[KEYS]]
+// SM90-LABEL: func.func private @append(
+// SM90-SAME: %[[TABLE:[a-z0-9]+]]: memref<2x3x8xf32>
+// SM90: memref.load %[[TABLE]]
+// SM90: arith.divf
+// SM90: nvvm.griddepcontrol wait
+// SM90-NOT: memref.load %[[TABLE]]{{\[}}
+// SM90: return
+func.func private @append(%q: tensor<1x9x64xf16>, %heads: !heads {gist.constant}, %past: index, %layer: index,
+    %k: tensor<1x3x64xf16>, %v: tensor<1x3x64xf16>, %out: tensor<1x9x64xf16>,
+    %s0: !rows, %s1: !rows, %s2: !units, %s3: !weights, %s4: !counts)
+    -> (tensor<1x9x64xf16>, !rows, !rows, !units, !weights, !counts)
+    attributes {gist.kernel = #gist.kernel<kind = cluster_attention, outputs = 6>} {
+  %r = gist.cluster_attention %q, %heads, %past, %layer on(%s0, %s1, %s3, %s4)
+      own(%k, %v : tensor<1x3x64xf16>, tensor<1x3x64xf16>) block 128
+      : tensor<1x9x64xf16>, !heads, !rows, !rows, !weights, !counts
+  %n:5 = gist.cluster_update %k, %v, %heads, %past, %layer into(%s0, %s1, %s2, %s3, %s4) block 128 absorbed
+      : tensor<1x3x64xf16>, tensor<1x3x64xf16>, !heads, !rows, !rows, !units, !weights, !counts
+  return %r, %n#0, %n#1, %n#2, %n#3, %n#4 : tensor<1x9x64xf16>, !rows, !rows, !units, !weights, !counts
 }
 
 // Metadata follow the kernels.

@@ -110,8 +110,8 @@ public:
   int64_t getWorkgroups() const {
     return numHeads / heads * split * parts.count;
   }
-  /// Gives KV heads clusters by the keys that they see: `counts`, a number for
-  /// each. Without it all have equally many.
+  /// Gives KV heads clusters by the keys that they see: `counts`, about how
+  /// many for each. Without it all have equally many.
   void shareByKeys(mlir::ValueRange counts);
   /// Of this workgroup.
   Value getKvHead() const { return kvHead; }

@@ -18,12 +18,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Kernel/Kernels.h"
+#include "passes/Kernel/KernelKinds.h"
 #include "passes/Tile/Gpu/Attention/Attention.h"
 #include "passes/Tile/Gpu/Attention/AttentionDecode.h"
 #include "passes/Tile/Gpu/Attention/AttentionSources.h"
 #include "passes/Tile/Gpu/Cluster/ClusterCache.h"
 #include "passes/Tile/Gpu/Cluster/ClusterParts.h"
+#include "passes/Tile/Gpu/Core/GridOrder.h"
 
 #include <array>
 #include <limits>
@@ -32,6 +33,23 @@ using namespace mlir;
 using namespace gist;
 using Value = GpuBuilder::Value;
 using arith::CmpIPredicate;
+
+/// The update by which the kernel puts the call's own token into the ring, or
+/// null.
+static ClusterUpdateOp findUpdate(ClusterAttentionOp op) {
+  return findRoot<ClusterUpdateOp>(op->getParentOfType<func::FuncOp>());
+}
+
+/// The number of the kernel's result that attention gives: the cache may come
+/// before it.
+static unsigned getResultNumber(ClusterAttentionOp op) {
+  ClusterUpdateOp update = findUpdate(op);
+  auto end = cast<func::ReturnOp>(op->getBlock()->getTerminator());
+  unsigned number = 0;
+  while (update && end.getOperand(number).getDefiningOp() == update)
+    ++number;
+  return number;
+}
 
 //===----------------------------------------------------------------------===//
 // What a head keeps
@@ -81,22 +99,44 @@ struct RowRange {
   Value first, count;
 };
 
+/// What follows for one KV head from the tokens before the call and the table.
+struct KnownKeys {
+  KnownKeys(ElementEmitter &emitter, ClusterAttentionOp op, Value kvHead)
+      : head(emitter, op.getHeads(), emitter.number(op.getLayer()), kvHead) {
+    GpuBuilder &b = emitter.getBuilder();
+    Value past = emitter.number(op.getPast());
+    // The window stays where it was when the block began, as the op defines.
+    Value started = b.sub(past, b.rem(past, op.getBlock()));
+    first = head.getFirstExact(b, started);
+    exact = b.sub(past, first);
+    place = head.getPlace(b, first);
+  }
+
+  /// Keys that the head sees at most: each token that has left may have founded
+  /// a cluster, as long as there was room.
+  Value getMost(GpuBuilder &b) const {
+    return b.add(exact, b.min(head.capacity, first));
+  }
+
+  ClusterHead head;
+  Value first; ///< token that is exact
+  Value place; ///< of it in the ring
+  Value exact; ///< tokens that are
+};
+
 /// The keys of one KV head: clusters, then tokens up to the last of the call.
 class SeenKeys {
 public:
   SeenKeys(ElementEmitter &emitter, ClusterAttentionOp op, Value kvHead)
-      : emitter(emitter), op(op),
-        head(emitter, op.getHeads(), emitter.number(op.getLayer()), kvHead) {
+      : SeenKeys(emitter, op, kvHead, KnownKeys(emitter, op, kvHead)) {}
+  SeenKeys(ElementEmitter &emitter, ClusterAttentionOp op, Value kvHead,
+           const KnownKeys &known)
+      : emitter(emitter), op(op), head(known.head), exact(known.exact),
+        place(known.place) {
     GpuBuilder &b = emitter.getBuilder();
     Value layer = emitter.number(op.getLayer());
-    Value past = emitter.number(op.getPast());
     clusters = arith::IndexCastOp::create(
         b, b.getIndexType(), emitter.element(op.getCounts(), {layer, kvHead}));
-    // The window stays where it was when the block began, as the op defines.
-    Value started = b.sub(past, b.rem(past, op.getBlock()));
-    Value first = head.getFirstExact(b, started);
-    place = head.getPlace(b, first);
-    exact = b.sub(past, first);
     before = b.add(clusters, exact);
   }
 
@@ -322,9 +362,11 @@ private:
 
 class CacheKeys final : public DecodeKeys {
 public:
-  CacheKeys(ElementEmitter &emitter, ClusterAttentionOp op, Value kvHead)
-      : emitter(emitter), b(emitter.getBuilder()), op(op), kvHead(kvHead),
-        seen(emitter, op, kvHead) {}
+  CacheKeys(ElementEmitter &emitter, ClusterAttentionOp op, Value kvHead,
+            const KnownKeys &known)
+      : emitter(emitter), b(emitter.getBuilder()), op(op),
+        update(findUpdate(op)), kvHead(kvHead), known(known),
+        seen(emitter, op, kvHead, known) {}
 
   Value getCount() override {
     return hasOwn() ? seen.getBefore() : b.add(seen.getBefore(), 1);
@@ -346,12 +388,26 @@ public:
   Value getBias(Value number, Value) override {
     return seen.getLogCount(b, number, b.index(0));
   }
+  bool makesOwn() const override { return update != nullptr; }
+  /// In the ring, whose row for this token no query of the call reads: a ring
+  /// has room for a window and a block.
+  void writeOwn(bool isKey, Value column, Value numbers) override {
+    TypedValue<RankedTensorType> cache =
+        isKey ? update.getKeys() : update.getValues();
+    Value row = known.head.getRow(b, known.place, known.exact);
+    b.write(b.convert(numbers, cache.getType().getElementType()),
+            emitter.asMemory(cache)->buffer, {row, column});
+  }
+  unsigned getResult() const override { return getResultNumber(op); }
 
 private:
   ElementEmitter &emitter;
   GpuBuilder &b;
-  ClusterAttentionOp op;
+  // Getters of ops are not const.
+  mutable ClusterAttentionOp op;
+  mutable ClusterUpdateOp update;
   Value kvHead;
+  KnownKeys known;
   SeenKeys seen;
 };
 } // namespace
@@ -366,6 +422,29 @@ static DecodeHeads getDecodeHeads(ClusterAttentionOp op) {
           op.getValues().getType().getDimSize(1)};
 }
 
+/// Kernels may be written by hand: what they put into the cache are the rows
+/// that attention reads beside it, and they give all of it back.
+static LogicalResult verifyStoredRows(ClusterAttentionOp op) {
+  ClusterUpdateOp update = findUpdate(op);
+  if (!update)
+    return success();
+  auto isArgument = llvm::IsaPred<BlockArgument>;
+  auto isReturned = [](Value result) {
+    return llvm::any_of(result.getUsers(), llvm::IsaPred<func::ReturnOp>);
+  };
+  if (op.getOwn().size() == 2 && op.getOwn()[0] == update.getKey() &&
+      op.getOwn()[1] == update.getValue() &&
+      op.getHeads() == update.getHeads() && op.getPast() == update.getPast() &&
+      op.getLayer() == update.getLayer() && op.getKeys() == update.getKeys() &&
+      op.getValues() == update.getValues() &&
+      llvm::all_of(update.getDpsInits(), isArgument) &&
+      llvm::all_of(update->getResults(), isReturned))
+    return success();
+  return op.emitOpError("is in a kernel with a 'gist.cluster_update'; expects "
+                        "it to store the keys and values that 'own' gives, and "
+                        "all of the cache to be returned");
+}
+
 static FailureOr<GpuGrid> emitOneQuery(GpuKernel &kernel,
                                        ClusterAttentionOp op) {
   DecodeHeads heads = getDecodeHeads(op);
@@ -375,14 +454,22 @@ static FailureOr<GpuGrid> emitOneQuery(GpuKernel &kernel,
   DecodeAttention attention(kernel.emitter, op.getQuery(), op.getOutput(),
                             heads.kvHeads, heads.valueSize,
                             op.getEffectiveScale(), *parts);
+  // Which keys a workgroup has follows from numbers and the table, so that it
+  // is known when the kernels before are over.
+  bool isEarly = isConstant(op.getHeads());
+  if (!isEarly)
+    waitForGrids(kernel.b);
   if (parts->count > 1 && kernel.b.getGpu().kind == GpuKind::Nvidia) {
-    SmallVector<Value> counts;
+    SmallVector<Value> most;
     for (int64_t head = 0; head < heads.kvHeads; ++head)
-      counts.push_back(
-          SeenKeys(kernel.emitter, op, kernel.b.index(head)).getBefore());
-    attention.shareByKeys(counts);
+      most.push_back(KnownKeys(kernel.emitter, op, kernel.b.index(head))
+                         .getMost(kernel.b));
+    attention.shareByKeys(most);
   }
-  CacheKeys keys(kernel.emitter, op, attention.getKvHead());
+  KnownKeys known(kernel.emitter, op, attention.getKvHead());
+  if (isEarly)
+    waitForGrids(kernel.b);
+  CacheKeys keys(kernel.emitter, op, attention.getKvHead(), known);
   attention.emit(keys);
   return GpuGrid{kernel.b.getAffineConstantExpr(attention.getWorkgroups())};
 }
@@ -473,10 +560,28 @@ static FailureOr<GpuGrid> emitManyQueries(GpuKernel &kernel,
   // Workgroups that find that they are no part do not read any.
   if (!parts)
     loadQueries();
-  SeenKeys seen(emitter, op, kvHead);
+  KnownKeys known(emitter, op, kvHead);
+  SeenKeys seen(emitter, op, kvHead, known);
+  // Each workgroup puts the tokens of its queries into the ring, over rows that
+  // no query of the call sees.
+  if (ClusterUpdateOp update = findUpdate(op)) {
+    auto append = [&] {
+      Value begin = b.ceilDiv(first, group);
+      Value end =
+          b.min(b.ceilDiv(b.add(first, loop.getRows()), group), numQueries);
+      appendRows(
+          emitter, update, kvHead, begin, b.sub(end, begin), [&](Value token) {
+            return known.head.getRow(b, known.place, b.add(known.exact, token));
+          });
+    };
+    if (partsOfBlock == 1)
+      append();
+    else
+      b.ifThen(b.isEqual(b.rem(b.block(1), partsOfBlock), 0), append);
+  }
   RowSource keys = getPoolSource(emitter, op.getKeys(), element);
   RowSource values = getPoolSource(emitter, op.getValues(), element);
-  AttentionResult result(emitter, op.getOutput());
+  AttentionResult result(emitter, op.getOutput(), getResultNumber(op));
   auto emitOutputs = [&](AttentionLoop::Values &state) {
     loop.finish(state);
     loop.emitOutputs(state, [&](Value row, Value column, Value numbers) {
@@ -548,8 +653,8 @@ static FailureOr<GpuGrid> emitManyQueries(GpuKernel &kernel,
       emitOutputs(state);
     }
   }
-  FailureOr<AffineExpr> tokens =
-      getSizeExpr(kernel.source, emitter.getWrittenSizes(0)[0]);
+  FailureOr<AffineExpr> tokens = getSizeExpr(
+      kernel.source, emitter.getWrittenSizes(getResultNumber(op))[0]);
   if (failed(tokens))
     return failure();
   return GpuGrid{(*tokens * group).ceilDiv(loop.getRows()),
@@ -563,6 +668,8 @@ FailureOr<GpuGrid> gist::emitClusterAttention(GpuKernel &kernel,
     if (cast<RankedTensorType>(rows.getType()).getDimSize(1) % 8 != 0)
       return op.emitOpError(
           "has heads whose size is not a multiple of 8 numbers");
+  if (failed(verifyStoredRows(op)))
+    return failure();
   return isOneQuery(op) ? emitOneQuery(kernel, op)
                         : emitManyQueries(kernel, op);
 }

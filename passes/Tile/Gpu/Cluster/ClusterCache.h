@@ -11,7 +11,7 @@
 //
 //   update      KV heads
 //   absorbed    blocks of tokens x KV heads
-//   absorb      KV heads x layers
+//   absorb      KV heads x layers; nothing where no block begins
 //   attention   blocks of queries x parts of KV heads (ClusterParts.h)
 //
 //===----------------------------------------------------------------------===//
@@ -34,6 +34,12 @@ mlir::FailureOr<GpuGrid> emitClusterAbsorb(GpuKernel &kernel,
                                            ClusterAbsorbOp op);
 mlir::FailureOr<GpuGrid> emitClusterAttention(GpuKernel &kernel,
                                               ClusterAttentionOp op);
+
+/// Copies `number` tokens of a head, from `first` on, into the rows that
+/// `place` gives for them. The cache is a buffer.
+void appendRows(ElementEmitter &emitter, ClusterUpdateOp op, mlir::Value head,
+                mlir::Value first, mlir::Value number,
+                llvm::function_ref<mlir::Value(mlir::Value token)> place);
 
 GpuRowsAttr selectClusterAppendTile(ClusterUpdateOp op, const GpuInfo &gpu);
 GpuTileInterface selectClusterAttentionTile(ClusterAttentionOp op,

@@ -19,6 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Kernel/Kernels.h"
 #include "passes/Tile/Gpu/Cluster/ClusterCache.h"
 #include "passes/Tile/Gpu/Cluster/ClusterDecide.h"
 #include "passes/Tile/Gpu/Cluster/ClusterScores.h"
@@ -328,7 +329,6 @@ LogicalResult Update::emit(ClusterUpdateOp update) {
 /// What both ops ask of their kernel.
 /// An op that is fused with others would need their code in this one.
 template <typename OpTy>
-/// An op that is fused with others would need their code in this one.
 static LogicalResult verifyUpdate(GpuKernel &kernel, OpTy op) {
   int64_t chunk =
       128 / getElementTypeOrSelf(op.getKeys()).getIntOrFloatBitWidth();
@@ -357,15 +357,29 @@ FailureOr<GpuGrid> gist::emitClusterUpdate(GpuKernel &kernel,
       kernel.b.getAffineConstantExpr(op.getKey().getType().getDimSize(1))};
 }
 
+/// 1 where `past` is a positive multiple of `block`, else 0.
+static AffineExpr isNextBlock(AffineExpr past, int64_t block) {
+  // More than any text has tokens: divided by it, only 0 stays 0.
+  constexpr int64_t kMany = int64_t{1} << 40;
+  return past.ceilDiv(kMany) - (past % block).ceilDiv(block);
+}
+
 FailureOr<GpuGrid> gist::emitClusterAbsorb(GpuKernel &kernel,
                                            ClusterAbsorbOp op) {
   if (failed(verifyUpdate(kernel, op)) ||
       failed(Update(kernel, op)
                  .emitAbsorb(kernel.b.add(kernel.b.block(1), op.getBegin()))))
     return failure();
+  FailureOr<AffineExpr> past = getSizeExpr(kernel.source, op.getPast());
+  if (failed(past))
+    return op.emitOpError(
+        "expects the tokens before the call to be a number of its kernel");
+  // Most calls end no block. A grid of nothing is not launched, and nobody
+  // waits for it.
   return GpuGrid{
       kernel.b.getAffineConstantExpr(op.getHeads().getType().getDimSize(1)),
-      kernel.b.getAffineConstantExpr(op.getEnd() - op.getBegin())};
+      kernel.b.getAffineConstantExpr(op.getEnd() - op.getBegin()),
+      isNextBlock(*past, op.getBlock())};
 }
 
 /// Numbers of a key or a value, whichever has more.
