@@ -17,11 +17,9 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "passes/Target/Backend.h"
 #include "passes/Target/LinkObject.h"
+#include "passes/Target/MemoryFunctions.h"
 #include "passes/Target/UsedFeatures.h"
-#include "llvm/AsmParser/Parser.h"
-#include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 using namespace gist;
@@ -59,6 +57,12 @@ static LogicalResult createMachine(ModuleOp module, const CpuTarget &target,
   return success();
 }
 
+static void setMachine(llvm::Function &function,
+                       const llvm::TargetMachine &machine) {
+  function.addFnAttr("target-cpu", machine.getTargetCPU());
+  function.addFnAttr("target-features", machine.getTargetFeatureString());
+}
+
 /// Translates to LLVM IR and optimises.
 static LogicalResult translate(ModuleOp module, Backend &backend) {
   registerBuiltinDialectTranslation(*module.getContext());
@@ -75,9 +79,7 @@ static LogicalResult translate(ModuleOp module, Backend &backend) {
     // Vectors as wide as the kernels were written for.
     function.addFnAttr("prefer-vector-width", "512");
     function.addFnAttr("min-legal-vector-width", "512");
-    function.addFnAttr("target-cpu", backend.machine->getTargetCPU());
-    function.addFnAttr("target-features",
-                       backend.machine->getTargetFeatureString());
+    setMachine(function, *backend.machine);
     // Kernels have no exceptions, so no unwind tables are needed.
     function.addFnAttr(llvm::Attribute::NoUnwind);
   }
@@ -124,64 +126,6 @@ FailureOr<CpuObject> gist::emitCpuObject(ModuleOp lowered,
   return CpuObject{std::move(*linked), std::move(*features)};
 }
 
-/// What LLVM may call by itself. Without a C library kernels bring it along.
-static constexpr const char *kMemoryFunctions = R"(
-define hidden ptr @memset(ptr %to, i32 %value, i64 %size) #0 {
-entry:
-  %byte = trunc i32 %value to i8
-  br label %head
-head:
-  %i = phi i64 [ 0, %entry ], [ %next, %body ]
-  %done = icmp eq i64 %i, %size
-  br i1 %done, label %exit, label %body
-body:
-  %at = getelementptr i8, ptr %to, i64 %i
-  store i8 %byte, ptr %at, align 1
-  %next = add i64 %i, 1
-  br label %head
-exit:
-  ret ptr %to
-}
-define hidden ptr @memcpy(ptr %to, ptr %from, i64 %size) #0 {
-entry:
-  br label %head
-head:
-  %i = phi i64 [ 0, %entry ], [ %next, %body ]
-  %done = icmp eq i64 %i, %size
-  br i1 %done, label %exit, label %body
-body:
-  %source = getelementptr i8, ptr %from, i64 %i
-  %byte = load i8, ptr %source, align 1
-  %at = getelementptr i8, ptr %to, i64 %i
-  store i8 %byte, ptr %at, align 1
-  %next = add i64 %i, 1
-  br label %head
-exit:
-  ret ptr %to
-}
-define hidden ptr @memmove(ptr %to, ptr %from, i64 %size) #0 {
-entry:
-  %isAfter = icmp ugt ptr %to, %from
-  br label %head
-head:
-  %i = phi i64 [ 0, %entry ], [ %next, %body ]
-  %done = icmp eq i64 %i, %size
-  br i1 %done, label %exit, label %body
-body:
-  %next = add i64 %i, 1
-  %mirrored = sub i64 %size, %next
-  %j = select i1 %isAfter, i64 %mirrored, i64 %i
-  %source = getelementptr i8, ptr %from, i64 %j
-  %byte = load i8, ptr %source, align 1
-  %at = getelementptr i8, ptr %to, i64 %j
-  store i8 %byte, ptr %at, align 1
-  br label %head
-exit:
-  ret ptr %to
-}
-attributes #0 = { nounwind "no-builtins" }
-)";
-
 FailureOr<std::vector<char>> gist::emitCpuRelocatable(ModuleOp lowered,
                                                       const CpuTarget &target) {
   CpuTarget reserved = target;
@@ -192,22 +136,10 @@ FailureOr<std::vector<char>> gist::emitCpuRelocatable(ModuleOp lowered,
   if (failed(createMachine(lowered, reserved, backend)) ||
       failed(translate(lowered, backend)))
     return failure();
-  llvm::SMDiagnostic error;
-  std::unique_ptr<llvm::Module> memory =
-      llvm::parseAssemblyString(kMemoryFunctions, error, backend.context);
-  if (!memory)
-    return lowered.emitError("cannot add functions for memory: ")
-           << error.getMessage();
-  memory->setTargetTriple(backend.module->getTargetTriple());
-  memory->setDataLayout(backend.module->getDataLayout());
-  for (llvm::Function &function : *memory) {
-    function.addFnAttr("target-cpu", backend.machine->getTargetCPU());
-    function.addFnAttr("target-features",
-                       backend.machine->getTargetFeatureString());
-  }
-  // Definitions replace what is only declared so far.
-  if (llvm::Linker::linkModules(*backend.module, std::move(memory)))
-    return lowered.emitError("cannot add functions for memory");
+  addMemoryFunctions(*backend.module);
+  for (llvm::Function &function : *backend.module)
+    if (!function.isDeclaration())
+      setMachine(function, *backend.machine);
   for (llvm::Function &function : *backend.module)
     if (!function.isDeclaration() && !function.hasLocalLinkage())
       function.setVisibility(llvm::GlobalValue::HiddenVisibility);
