@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/ClusterHead.h"
 #include "dialect/Decompose.h"
 #include "dialect/DecomposeUtils.h"
 #include "dialect/GistClusterOps.h"
@@ -42,40 +43,42 @@ static Value sub(ImplicitLocOpBuilder &b, Value x, Value y) {
   return arith::SubIOp::create(b, x, y);
 }
 
-/// max(0, x - y) of indices.
-static Value subOrZero(ImplicitLocOpBuilder &b, Value x, Value y) {
+Value gist::subOrZero(ImplicitLocOpBuilder &b, Value x, Value y) {
   return arith::MaxSIOp::create(b, sub(b, x, y), createIndex(b, 0));
 }
 
-namespace {
-/// What the table says of one KV head of one layer.
-/// Indices and f32 numbers, loaded where the builder stands.
-struct HeadPlan {
-  HeadPlan(ImplicitLocOpBuilder &b, Value heads, Value layer, Value head) {
-    auto number = [&](HeadField field) -> Value {
-      return load(b, heads,
-                  {layer, head, createIndex(b, static_cast<int64_t>(field))});
-    };
-    // Row numbers are f32 in the table, and exact.
-    auto integer = [&](HeadField field) -> Value {
-      return toIndex(b,
-                     arith::FPToSIOp::create(b, b.getI32Type(), number(field)));
-    };
+ClusterHead::ClusterHead(ImplicitLocOpBuilder &b, Value heads, Value layer,
+                         Value head) {
+  auto number = [&](HeadField field) -> Value {
+    return load(b, heads,
+                {layer, head, createIndex(b, static_cast<int64_t>(field))});
+  };
+  // Row numbers are f32 in the table, and exact.
+  auto integer = [&](HeadField field) -> Value {
+    return toIndex(b,
+                   arith::FPToSIOp::create(b, b.getI32Type(), number(field)));
+  };
 #define GIST_HEAD_INTEGER(Field, member) member = integer(HeadField::Field);
 #define GIST_HEAD_NUMBER(Field, member) member = number(HeadField::Field);
 #include "runtime/format/HeadTable.def"
-  }
+}
 
-  /// The row of the ring in which token `t` is.
-  Value getRow(ImplicitLocOpBuilder &b, Value t) const {
-    return add(b, ringRow, arith::RemUIOp::create(b, t, ringRows));
-  }
+Value ClusterHead::getRow(ImplicitLocOpBuilder &b, Value t) const {
+  return add(b, ringRow, arith::RemUIOp::create(b, t, ringRows));
+}
 
-  // The fields of runtime/format/HeadTable.h, in rows and units of the whole
-  // cache, so that no kernel computes where a head begins.
-  Value ringRow, ringRows, meanRow, unit, capacity, window, sinks, theta;
-};
+Value ClusterHead::getFirstExact(ImplicitLocOpBuilder &b, Value past,
+                                 int64_t block) const {
+  // Within a block the window stays where it was when the block began.
+  Value started =
+      sub(b, past, arith::RemUIOp::create(b, past, createIndex(b, block)));
+  Value zero = createIndex(b, 0);
+  Value hasWindow = compare(b, CmpIPredicate::sge, window, zero);
+  return arith::SelectOp::create(b, hasWindow, subOrZero(b, started, window),
+                                 zero);
+}
 
+namespace {
 /// The tensors of a cache, in the order of the op's operands.
 struct Cache {
   explicit Cache(ValueRange values)
@@ -154,7 +157,7 @@ static Value createDot(ImplicitLocOpBuilder &b, Value lhs, Value i, Value rhs,
 /// so far; `inverse` is one over the norm of its key, or zero.
 /// Gives the cache and the number of clusters after it.
 static SmallVector<Value> addToCluster(ImplicitLocOpBuilder &b, Cache cache,
-                                       const HeadPlan &plan, Value row,
+                                       const ClusterHead &plan, Value row,
                                        Value cluster, Value count,
                                        Value inverse) {
   Value isNew = compare(b, CmpIPredicate::eq, cluster, count);
@@ -182,8 +185,9 @@ static SmallVector<Value> addToCluster(ImplicitLocOpBuilder &b, Cache cache,
 /// The cluster with the largest dot product of its unit and the key in `row`,
 /// and that product; -1 and -infinity where there is none.
 static SmallVector<Value> findCluster(ImplicitLocOpBuilder &b,
-                                      const Cache &cache, const HeadPlan &plan,
-                                      Value row, Value count, Value inverse) {
+                                      const Cache &cache,
+                                      const ClusterHead &plan, Value row,
+                                      Value count, Value inverse) {
   SmallVector<Value> none = {createF32(b, -kInfinity), createIndex(b, -1)};
   return createFor(
       b, createIndex(b, 0), count, none,
@@ -206,8 +210,9 @@ static SmallVector<Value> findCluster(ImplicitLocOpBuilder &b,
 /// A token joins if it is alike; else it founds a cluster if there is room;
 /// else it joins the nearest one all the same. A head with sinks drops what is
 /// not among the first.
-static SmallVector<Value> absorb(ImplicitLocOpBuilder &b, const HeadPlan &plan,
-                                 Value t, ValueRange carried) {
+static SmallVector<Value> absorb(ImplicitLocOpBuilder &b,
+                                 const ClusterHead &plan, Value t,
+                                 ValueRange carried) {
   Cache cache(carried.drop_back());
   Value count = carried.back();
   Value row = plan.getRow(b, t);
@@ -251,7 +256,7 @@ static SmallVector<Value> absorb(ImplicitLocOpBuilder &b, const HeadPlan &plan,
 /// absorbs for all layers.
 template <typename OpTy>
 static SmallVector<Value> leaveWindow(ImplicitLocOpBuilder &b, OpTy op,
-                                      const HeadPlan &plan, Value layer,
+                                      const ClusterHead &plan, Value layer,
                                       Value head, ValueRange state) {
   // Only at the beginning of a block: between, the ring has room for a block
   // more.
@@ -299,7 +304,7 @@ struct DecomposeClusterAbsorb final : OpRewritePattern<ClusterAbsorbOp> {
           return createFor(
               b, zero, getSizeValue(b, op.getHeads(), 1), carried,
               [&](ImplicitLocOpBuilder &b, Value head, ValueRange carried) {
-                HeadPlan plan(b, op.getHeads(), layer, head);
+                ClusterHead plan(b, op.getHeads(), layer, head);
                 return leaveWindow(b, op, plan, layer, head, carried);
               });
         });
@@ -320,7 +325,7 @@ struct DecomposeClusterUpdate final : OpRewritePattern<ClusterUpdateOp> {
     state = createFor(
         b, createIndex(b, 0), numHeads, state,
         [&](ImplicitLocOpBuilder &b, Value head, ValueRange carried) {
-          HeadPlan plan(b, op.getHeads(), op.getLayer(), head);
+          ClusterHead plan(b, op.getHeads(), op.getLayer(), head);
           SmallVector<Value> kept(carried);
           if (!op.getAbsorbed())
             kept = leaveWindow(b, op, plan, op.getLayer(), head, carried);
@@ -333,7 +338,7 @@ struct DecomposeClusterUpdate final : OpRewritePattern<ClusterUpdateOp> {
 private:
   /// Writes the rows of this call into the ring.
   static SmallVector<Value> append(ImplicitLocOpBuilder &b, ClusterUpdateOp op,
-                                   const HeadPlan &plan, Value head,
+                                   const ClusterHead &plan, Value head,
                                    ValueRange state) {
     auto copy = [&](Value source, Value cache) {
       return createFor(
@@ -388,17 +393,11 @@ private:
   static SmallVector<Value> attendHead(ImplicitLocOpBuilder &b,
                                        ClusterAttentionOp op, Value head,
                                        int64_t group, Value output) {
-    HeadPlan plan(b, op.getHeads(), op.getLayer(), head);
+    ClusterHead plan(b, op.getHeads(), op.getLayer(), head);
     Value count = toIndex(b, load(b, op.getCounts(), {op.getLayer(), head}));
     Value past = op.getPast(), zero = createIndex(b, 0);
     Value tokens = getSizeValue(b, op.getQuery(), 0);
-    // Within a block the window stays where it was when the block began.
-    Value started =
-        sub(b, past,
-            arith::RemUIOp::create(b, past, createIndex(b, op.getBlock())));
-    Value hasWindow = compare(b, CmpIPredicate::sge, plan.window, zero);
-    Value first = arith::SelectOp::create(
-        b, hasWindow, subOrZero(b, started, plan.window), zero);
+    Value first = plan.getFirstExact(b, past, op.getBlock());
     // Tokens that are seen one by one: the window, the block so far, and those
     // of this call.
     Value exact = sub(b, add(b, past, tokens), first);

@@ -1124,6 +1124,11 @@ def ExportToIreePass : Pass<"gist-export-to-iree", "::mlir::ModuleOp"> {
     - A call of a kernel that has a `gist.grid` becomes a `flow.dispatch` of a
       `stream.executable` that calls the kernel's code in the file `object`. On a
       GPU it becomes a `hal.dispatch.extern`.
+    - `gist.cluster_update` and `gist.cluster_absorb` visit tokens in order, and
+      what becomes of one depends on those before it. As loops they would run on
+      IREE's host, with a dispatch for each token. So the op moves into a
+      `flow.dispatch.workgroups` of one workgroup, which updates the cache in
+      place; `-gist-decompose` does the rest inside.
 
     ```mlir
     func.func @decode(%t: tensor<1xi32>, %k: tensor<2x64xf32> {gist.name = "k_cache"})
@@ -1139,8 +1144,9 @@ def ExportToIreePass : Pass<"gist-export-to-iree", "::mlir::ModuleOp"> {
       "util.global.store"(%k2) {global = @k_cache} : (tensor<2x64xf32>) -> ()
     ```
 
-    Ops of this project that are left, such as `gist.attention`, are for
-    `-gist-batch-attention` and `-gist-decompose`.
+    Ops of this project that are left are for `-gist-decompose`. Attention is best
+    replaced before, by `-gist-batch-attention`, which asks the plan how many keys
+    there can be.
   }];
   let options = [
     Option<"object", "object", "std::string", /*default=*/"",
@@ -1161,9 +1167,14 @@ def BatchAttentionPass : Pass<"gist-batch-attention"> {
     product. It computes what `-gist-decompose` gives, which has a loop over
     heads; compilers that know linalg make faster code of this.
 
+    `gist.cluster_attention` becomes the same on keys that are gathered first.
+    How many there are is known on the device alone. So they have room for the
+    most that the plan allows after as many tokens, where a `gist.head_table`
+    defines the plan, else for all tokens; and what is beyond is hidden.
+
     One thing differs: a value that a query does not see is multiplied by zero
-    here, so that one that is NaN shows. Ragged batches (`offsets`) are left
-    alone.
+    here, so that one that is NaN shows. Ragged batches (`offsets`), and clusters
+    with rows of their `own`, are left alone, and so are kernels.
   }];
   let dependentDialects = [
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",

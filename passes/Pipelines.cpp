@@ -258,8 +258,9 @@ void gist::buildIreeStage(OpPassManager &pm,
   pm.addPass(createSetTargetPass());
   pm.addPass(createAddScratchPass());
   pm.addPass(createInlineKernelsPass());
-  pm.addPass(createExportToIreePass(exported));
+  // While the plan is there, which says how many keys there can be.
   pm.addPass(createBatchAttentionPass());
+  pm.addPass(createExportToIreePass(exported));
   pm.addPass(createDecomposePass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

@@ -72,7 +72,7 @@ if $full; then
     build/python-iree-before/bin/python3 -m pytest -q -p no:cacheprovider test/iree
   suite "smollm2 by iree" "$python" bench/iree.py "$smollm2" --repetitions 0
   suite "smollm2 with a plan by iree" "$python" bench/iree.py "$smollm2" --repetitions 0 \
-    --forms embedded,ours --context 4096 --plan samples/04-less-work/plan-1.01.json
+    --context 4096 --plan samples/04-less-work/plan-1.01.json
   python_environment build/python-models test/requirements.txt \
     test/requirements-models.txt
   models=$PWD/build/python-models/bin/python3

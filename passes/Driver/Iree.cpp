@@ -68,20 +68,18 @@ static std::string withEnding(llvm::StringRef path, const char *ending) {
 /// The graph as IREE is to compile it, on tensors.
 static Status preparePlain(ModuleOp graph, const Options &options,
                            Stages &stages) {
-  // Their definitions visit tokens one by one, and the host would have to read
-  // how many are kept.
+  // How many tokens are kept would be the size of a tensor.
   bool isChosen = graph
                       .walk([](Operation *op) {
-                        return isa<ClusterUpdateOp, ClusterAttentionOp,
-                                   GramSelectOp, CascadeUpdateOp, AttendOp>(op)
+                        return isa<GramSelectOp, CascadeUpdateOp, AttendOp>(op)
                                    ? WalkResult::interrupt()
                                    : WalkResult::advance();
                       })
                       .wasInterrupted();
   if (isChosen)
     return Status::error(Code::Unsupported,
-                         "%s: clusters and selections of tokens need our "
-                         "kernels; add --kernels=embedded",
+                         "%s: selections of tokens need our kernels; add "
+                         "--kernels=embedded",
                          options.model.c_str());
   return stages.run("graph", graph, [](OpPassManager &pm) {
     pm.addPass(createSetTargetPass());

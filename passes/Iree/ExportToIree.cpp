@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "passes/Iree/Dispatch.h"
 #include "passes/Iree/Executable.h"
 #include "passes/Iree/Overwritten.h"
 #include "passes/Iree/Parameters.h"
@@ -149,6 +150,7 @@ public:
     for (auto call : llvm::make_early_inc_range(function.getOps<DispatchOp>()))
       if (failed(calls.replace(call)))
         return failure();
+    iree::dispatchInOrder(function);
     function.setFunctionType(FunctionType::get(
         function.getContext(), function.front().getArgumentTypes(),
         function.front().getTerminator()->getOperandTypes()));

@@ -83,6 +83,44 @@ def test_quantised(compile_for_iree, gist, tmp_path, name):
                                    rtol=1e-4)
 
 
+PLAN = """{"gist_plan": 1, "block": 8, "layers": [
+  {"heads": ["dense", {"window": 8, "theta": 0.3, "room": 0.5}]},
+  {"heads": [{"window": 8, "sinks": 2}, {"window": 0, "theta": 0.1, "room": 0.1}]}]}
+"""
+
+
+def say(vmfb, tokens):
+    """The logits of calls of many kinds: whole blocks, parts of one, and single
+    tokens, with tokens leaving windows at the beginning of prefill and of
+    decode."""
+    program = Program(vmfb, vmfb.with_suffix(".irpa"))
+    logits = []
+    for size in [8, 4, 4] + [1] * 17 + [7, 8, 8, 1]:
+        at = program.past
+        call = program.prefill if size > 1 else lambda part: program.decode(*part)
+        # The memory of a result is used again.
+        logits.append(call(tokens[at:at + size]).copy())
+    return np.array(logits)
+
+
+def test_plan(compile_for_iree, tmp_path):
+    """A window, sinks and clusters, with room and without: IREE's own code and
+    our kernels give the same, and not what the model gives without a plan."""
+    plan = tmp_path / "plan.json"
+    plan.write_text(PLAN)
+    tokens = [int(t) for t in np.random.default_rng(1).integers(0, 101, 60)]
+    options = [*F32, "--logits=last", "--context=64"]
+    said = {kernels: say(compile_for_iree(MODELS / "llama", f"--kernels={kernels}",
+                                          f"--plan={plan}", *options), tokens)
+            for kernels in ("plain", "embedded")}
+    np.testing.assert_allclose(said["plain"], said["embedded"], atol=1e-4)
+    dense = say(compile_for_iree(MODELS / "llama", "--kernels=embedded", *options),
+                tokens)
+    # Nothing leaves a window before the second block.
+    np.testing.assert_allclose(said["plain"][0], dense[0], atol=1e-4)
+    assert np.abs(said["plain"][-1] - dense[-1]).max() > 1e-3
+
+
 @pytest.mark.parametrize("target, ending",
                          [("gfx942", ".hsaco"), ("sm_90", ".ptx")])
 def test_gpu_code_is_embedded(gist, iree, tmp_path, target, ending):

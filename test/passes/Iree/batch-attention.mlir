@@ -3,11 +3,11 @@
 // 6 query heads in 2 groups of 3: a batch for each KV head, 3 T rows in it.
 // CHECK-LABEL: func @grouped
 // CHECK-SAME:    %[[Q:.+]]: tensor<?x6x8xf32>, %[[K:.+]]: tensor<?x2x8xf32>, %[[V:.+]]: tensor<?x2x8xf32>
+// CHECK:         %[[KEYS:.+]] = linalg.transpose ins(%[[K]] {{.*}} permutation = [1, 0, 2]
+// CHECK:         %[[VALUES:.+]] = linalg.transpose ins(%[[V]] {{.*}} permutation = [1, 0, 2]
 // CHECK:         %[[SPLIT:.+]] = tensor.expand_shape %[[Q]] {{.*}} into tensor<?x2x3x8xf32>
 // CHECK:         linalg.transpose ins(%[[SPLIT]] {{.*}} permutation = [1, 2, 0, 3]
 // CHECK:         %[[ROWS:.+]] = tensor.collapse_shape {{.*}} into tensor<2x?x8xf32>
-// CHECK:         %[[KEYS:.+]] = linalg.transpose ins(%[[K]] {{.*}} permutation = [1, 0, 2]
-// CHECK:         %[[VALUES:.+]] = linalg.transpose ins(%[[V]] {{.*}} permutation = [1, 0, 2]
 // CHECK:         linalg.batch_matmul indexing_maps {{.*}} ins(%[[ROWS]], %[[KEYS]]
 // CHECK:         tensor.expand_shape {{.*}} into tensor<2x3x?x?xf32>
 // Scaled, and what comes after the query is hidden.

@@ -1,0 +1,221 @@
+//===- BatchClusterAttention.cpp - Clusters for other compilers -----------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// How many clusters a head has is known on the device alone. Therefore the keys
+// that it sees are gathered into a tensor with room for the most there can be,
+// which follows from the plan and from how many tokens there are, and what is
+// beyond is hidden. The host never waits for a number.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/ClusterHead.h"
+#include "dialect/DecomposeUtils.h"
+#include "dialect/GistClusterOps.h"
+#include "dialect/GistOps.h"
+#include "dialect/GistPlanOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/PatternMatch.h"
+#include "passes/Iree/BatchedHeads.h"
+#include "passes/Plan/PlanInGraph.h"
+
+#include <limits>
+#include <set>
+
+using namespace mlir;
+using namespace gist;
+using arith::CmpIPredicate;
+
+static constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+static Value add(ImplicitLocOpBuilder &b, Value x, Value y) {
+  return arith::AddIOp::create(b, x, y);
+}
+
+static Value sub(ImplicitLocOpBuilder &b, Value x, Value y) {
+  return arith::SubIOp::create(b, x, y);
+}
+
+/// What the plan says of the heads of the op's layer; nothing where the table
+/// is not defined in the module.
+static SmallVector<HeadPlace> getPlaces(ClusterAttentionOp op) {
+  auto weight = op.getHeads().getDefiningOp<WeightOp>();
+  std::optional<int64_t> layer = getConstantIntValue(op.getLayer());
+  if (!weight || !layer)
+    return {};
+  auto table = dyn_cast_or_null<HeadTableOp>(SymbolTable::lookupSymbolIn(
+      op->getParentOfType<ModuleOp>(), weight.getName()));
+  if (!table)
+    return {};
+  CacheLayout layout;
+  if (!layOutCache(getHeads(table.getBody().front(), table.getBlock()),
+                   table.getCapacity(), layout)
+           .ok())
+    return {};
+  int64_t kvHeads = op.getHeads().getType().getDimSize(1);
+  SmallVector<HeadPlace> places;
+  for (int64_t head = 0; head < kvHeads; ++head)
+    places.push_back(readPlace(layout.table, *layer * kvHeads + head));
+  return places;
+}
+
+/// The most keys that a head of this layer may see: its clusters, of which
+/// there are no more than tokens that have left the window, and exact tokens.
+static Value createMostKeys(ImplicitLocOpBuilder &b, ClusterAttentionOp op) {
+  Value past = op.getPast(), zero = createIndex(b, 0);
+  Value end = add(b, past, getSizeValue(b, op.getQuery(), 0));
+  SmallVector<HeadPlace> places = getPlaces(op);
+  if (places.empty())
+    return end;
+  Value started = sub(
+      b, past, arith::RemUIOp::create(b, past, createIndex(b, op.getBlock())));
+  Value most = zero;
+  std::set<std::pair<int64_t, int64_t>> seen;
+  for (const HeadPlace &place : places) {
+    if (!seen.insert({place.window, place.capacity}).second)
+      continue;
+    Value left = zero;
+    if (place.window >= 0)
+      left = subOrZero(b, started, createIndex(b, place.window));
+    Value clusters =
+        arith::MinSIOp::create(b, left, createIndex(b, place.capacity));
+    most = arith::MaxSIOp::create(b, most, add(b, clusters, sub(b, end, left)));
+  }
+  return most;
+}
+
+namespace {
+/// The keys that each KV head sees in one call, as tensors with a place for
+/// `most` of them.
+class SeenKeys {
+public:
+  SeenKeys(ImplicitLocOpBuilder &b, ClusterAttentionOp op)
+      : op(op), kvHeads(getSize(b, op.getHeads(), 1)),
+        most(OpFoldResult(createMostKeys(b, op))) {
+    // Slices first: then all layers have the same code.
+    heads = takeSlice(b, op.getHeads(), 0, op.getLayer());
+    heads = tensor::ExpandShapeOp::create(
+        b,
+        RankedTensorType::get(
+            {1, op.getHeads().getType().getDimSize(1), kNumHeadFields},
+            b.getF32Type()),
+        heads, ArrayRef<ReassociationIndices>{{0, 1}, {2}});
+    counts = takeSlice(b, op.getCounts(), 0, op.getLayer());
+    firsts = createLoops(
+        b, "->k", {}, createEmpty(b, kvHeads, b.getI32Type()),
+        [&](ImplicitLocOpBuilder &b, ValueRange) -> Value {
+          return toI32(b, getHead(b, getLoopIndex(b, 0))
+                              .getFirstExact(b, op.getPast(), op.getBlock()));
+        });
+  }
+
+  /// K x S x D of `rows`, in f32.
+  Value gather(ImplicitLocOpBuilder &b, Value rows) {
+    Value last = sub(b, add(b, op.getPast(), getSizeValue(b, op.getQuery(), 0)),
+                     createIndex(b, 1));
+    Value numbers = createLoops(
+        b, "k,k->ks", {counts, firsts},
+        createEmpty(b, {kvHeads, most}, b.getI32Type()),
+        [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+          ClusterHead plan = getHead(b, getLoopIndex(b, 0));
+          Value count = toIndex(b, args[0]), j = getLoopIndex(b, 1);
+          Value isCluster = compare(b, CmpIPredicate::slt, j, count);
+          Value token = add(b, toIndex(b, args[1]), subOrZero(b, j, count));
+          // What is beyond is hidden; it reads a row that holds numbers.
+          token = arith::MinSIOp::create(b, token, last);
+          return toI32(b, arith::SelectOp::create(b, isCluster,
+                                                  add(b, plan.meanRow, j),
+                                                  plan.getRow(b, token)));
+        });
+    return createLoops(
+        b, "ks->ksd", numbers,
+        createEmpty(b, {kvHeads, most, getSize(b, rows, 1)}, b.getF32Type()),
+        [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+          return toF32(
+              b, load(b, rows, {toIndex(b, args[0]), getLoopIndex(b, 2)}));
+        });
+  }
+
+  /// The scores of K x G x T x S: scaled, with log n of clusters, and masked.
+  Value mask(ImplicitLocOpBuilder &b, Value scores) {
+    // log n: a cluster of n tokens weighs as n equal keys would.
+    Value bias = createLoops(
+        b, "k->ks", counts, createEmpty(b, {kvHeads, most}, b.getF32Type()),
+        [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+          ClusterHead plan = getHead(b, getLoopIndex(b, 0));
+          Value j = getLoopIndex(b, 1);
+          Value isCluster =
+              compare(b, CmpIPredicate::slt, j, toIndex(b, args[0]));
+          Value cluster =
+              arith::SelectOp::create(b, isCluster, j, createIndex(b, 0));
+          Value n = load(b, op.getWeights(), add(b, plan.unit, cluster));
+          return arith::SelectOp::create(
+              b, isCluster, math::LogOp::create(b, n), createF32(b, 0));
+        });
+    SmallVector<OpFoldResult> sizes;
+    for (int64_t dim = 0; dim < 4; ++dim)
+      sizes.push_back(getSize(b, scores, dim));
+    return createLoops(
+        b, "kgts,ks,k,k->kgts", {scores, bias, counts, firsts},
+        createEmpty(b, sizes, b.getF32Type()),
+        [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+          Value scale =
+              createF32(b, static_cast<float>(op.getEffectiveScale()));
+          Value score = arith::AddFOp::create(
+              b, arith::MulFOp::create(b, args[0], scale), args[1]);
+          // Key j is token first + j - count.
+          Value position = add(b, op.getPast(), getLoopIndex(b, 2));
+          Value end = add(b, sub(b, position, toIndex(b, args[3])),
+                          toIndex(b, args[2]));
+          Value isVisible =
+              compare(b, CmpIPredicate::sle, getLoopIndex(b, 3), end);
+          return arith::SelectOp::create(b, isVisible, score,
+                                         createF32(b, -kInfinity));
+        });
+  }
+
+private:
+  ClusterHead getHead(ImplicitLocOpBuilder &b, Value head) {
+    return ClusterHead(b, heads, createIndex(b, 0), head);
+  }
+
+  ClusterAttentionOp op;
+  OpFoldResult kvHeads, most;
+  Value heads; ///< the table of this layer, 1 x K x 8
+  // Of each head: clusters, and the first token that is seen exactly.
+  Value counts, firsts;
+};
+
+struct BatchClusterAttention final : OpRewritePattern<ClusterAttentionOp> {
+  using Base::Base;
+
+  LogicalResult matchAndRewrite(ClusterAttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getOwn().empty())
+      return rewriter.notifyMatchFailure(op, "rows are not in the cache yet");
+    RankedTensorType queries = op.getQuery().getType();
+    if (queries.isDynamicDim(1) || queries.isDynamicDim(2) ||
+        op.getHeads().getType().isDynamicDim(1))
+      return rewriter.notifyMatchFailure(op, "heads of unknown number or size");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    SeenKeys seen(b, op);
+    Value keys = seen.gather(b, op.getKeys());
+    Value values = seen.gather(b, op.getValues());
+    rewriter.replaceOp(
+        op, attendInBatches(b, op.getQuery(), keys, values,
+                            [&](ImplicitLocOpBuilder &b, Value scores) {
+                              return seen.mask(b, scores);
+                            }));
+    return success();
+  }
+};
+} // namespace
+
+void gist::populateBatchClusterAttentionPatterns(RewritePatternSet &patterns) {
+  patterns.add<BatchClusterAttention>(patterns.getContext());
+}

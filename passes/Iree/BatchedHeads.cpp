@@ -1,0 +1,146 @@
+//===- BatchedHeads.cpp - Attention as products of batches ----------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Iree/BatchedHeads.h"
+#include "dialect/DecomposeUtils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace gist;
+using arith::CmpFPredicate;
+
+static constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+Value gist::transpose(ImplicitLocOpBuilder &b, Value x,
+                      ArrayRef<int64_t> order) {
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t dim : order)
+    sizes.push_back(getSize(b, x, dim));
+  Type element = cast<RankedTensorType>(x.getType()).getElementType();
+  Value empty = createEmpty(b, sizes, element);
+  return linalg::TransposeOp::create(b, x, empty, order).getResult()[0];
+}
+
+/// K x (G T) x N as K x G x T x N.
+static Value splitRows(ImplicitLocOpBuilder &b, Value x, int64_t group,
+                       OpFoldResult tokens) {
+  auto type = cast<RankedTensorType>(x.getType());
+  SmallVector<OpFoldResult> sizes = {getSize(b, x, 0), b.getIndexAttr(group),
+                                     tokens, getSize(b, x, 2)};
+  SmallVector<int64_t> shape;
+  SmallVector<Value> dynamic;
+  dispatchIndexOpFoldResults(sizes, dynamic, shape);
+  return tensor::ExpandShapeOp::create(
+      b, type.clone(shape), x, ArrayRef<ReassociationIndices>{{0}, {1, 2}, {3}},
+      sizes);
+}
+
+/// K x G x T x N as K x (G T) x N.
+static Value joinRows(ImplicitLocOpBuilder &b, Value x) {
+  return tensor::CollapseShapeOp::create(
+      b, x, ArrayRef<ReassociationIndices>{{0}, {1, 2}, {3}});
+}
+
+/// Sums of products in f32, a batch for each first index: of rows and rows if
+/// `byRows`, else of rows and columns.
+static Value multiply(ImplicitLocOpBuilder &b, Value lhs, Value rhs,
+                      bool byRows) {
+  SmallVector<OpFoldResult> sizes = {getSize(b, lhs, 0), getSize(b, lhs, 1),
+                                     getSize(b, rhs, byRows ? 1 : 2)};
+  Value zeros = createFilled(b, sizes, createF32(b, 0));
+  AffineExpr batch, row, column, sum;
+  bindDims(b.getContext(), batch, row, column, sum);
+  auto map = [&](AffineExpr first, AffineExpr second) {
+    return AffineMap::get(4, 0, {batch, first, second}, b.getContext());
+  };
+  SmallVector<AffineMap> maps = {map(row, sum),
+                                 byRows ? map(column, sum) : map(sum, column),
+                                 map(row, column)};
+  auto product = linalg::BatchMatmulOp::create(
+      b, zeros.getType(), ValueRange{lhs, rhs}, zeros,
+      b.getNamedAttr("indexing_maps", b.getAffineMapArrayAttr(maps)));
+  return product.getResult(0);
+}
+
+/// The softmax of each row of scores, and zeros where all are -infinity.
+static Value createSoftmax(ImplicitLocOpBuilder &b, Value scores) {
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t dim = 0; dim < 4; ++dim)
+    sizes.push_back(getSize(b, scores, dim));
+  ArrayRef<OpFoldResult> rows = ArrayRef(sizes).drop_back();
+  Value highest = createLoops(
+      b, "kgts->kgt", scores, createFilled(b, rows, createF32(b, -kInfinity)),
+      [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+        return arith::MaximumFOp::create(b, args[0], args[1]);
+      });
+  Value powers = createLoops(
+      b, "kgts,kgt->kgts", {scores, highest},
+      createEmpty(b, sizes, b.getF32Type()),
+      [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+        Value power = math::ExpOp::create(
+            b, arith::SubFOp::create(b, args[0], args[1]).getResult());
+        Value isHidden =
+            compare(b, CmpFPredicate::OEQ, args[0], createF32(b, -kInfinity));
+        return arith::SelectOp::create(b, isHidden, createF32(b, 0), power);
+      });
+  Value total = createLoops(
+      b, "kgts->kgt", powers, createFilled(b, rows, createF32(b, 0)),
+      [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+        return arith::AddFOp::create(b, args[0], args[1]);
+      });
+  return createLoops(
+      b, "kgts,kgt->kgts", {powers, total},
+      createEmpty(b, sizes, b.getF32Type()),
+      [](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+        Value isNothing =
+            compare(b, CmpFPredicate::OEQ, args[1], createF32(b, 0));
+        Value share = arith::DivFOp::create(b, args[0], args[1]);
+        return arith::SelectOp::create(b, isNothing, createF32(b, 0), share);
+      });
+}
+
+Value gist::convert(ImplicitLocOpBuilder &b, Value x, Type element) {
+  auto type = cast<RankedTensorType>(x.getType());
+  if (type.getElementType() == element)
+    return x;
+  Value empty =
+      createEmpty(b, tensor::getMixedSizes(b, b.getLoc(), x), element);
+  return createLoops(b, "abc->abc", x, empty,
+                     [&](ImplicitLocOpBuilder &b, ValueRange args) -> Value {
+                       return element.isF32() ? toF32(b, args[0])
+                                              : roundTo(b, args[0], element);
+                     });
+}
+
+Value gist::attendInBatches(
+    ImplicitLocOpBuilder &b, Value query, Value keys, Value values,
+    function_ref<Value(ImplicitLocOpBuilder &, Value)> mask) {
+  auto type = cast<RankedTensorType>(query.getType());
+  int64_t kvHeads = cast<RankedTensorType>(keys.getType()).getDimSize(0);
+  int64_t group = type.getDimSize(1) / kvHeads, width = type.getDimSize(2);
+  OpFoldResult tokens = getSize(b, query, 0);
+  Type f32 = b.getF32Type();
+  SmallVector<OpFoldResult> split = {tokens, b.getIndexAttr(kvHeads),
+                                     b.getIndexAttr(group),
+                                     b.getIndexAttr(width)};
+  Value rows = tensor::ExpandShapeOp::create(
+      b,
+      RankedTensorType::get({type.getDimSize(0), kvHeads, group, width}, f32),
+      convert(b, query, f32), ArrayRef<ReassociationIndices>{{0}, {1, 2}, {3}},
+      split);
+  rows = joinRows(b, transpose(b, rows, {1, 2, 0, 3}));
+  Value scores = multiply(b, rows, keys, /*byRows=*/true);
+  scores = mask(b, splitRows(b, scores, group, tokens));
+  Value means = multiply(b, joinRows(b, createSoftmax(b, scores)), values,
+                         /*byRows=*/false);
+  means = transpose(b, splitRows(b, means, group, tokens), {2, 0, 1, 3});
+  return convert(b, joinRows(b, means), type.getElementType());
+}

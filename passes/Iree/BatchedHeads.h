@@ -1,0 +1,48 @@
+//===- BatchedHeads.h - Attention as products of batches --------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Attention in the words that compilers for linalg have good code for: products
+// of batches. A batch is a KV head, and its rows are the tokens of all query
+// heads of its group: T x (K G) x D becomes K x (G T) x D.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_IREE_BATCHEDHEADS_H
+#define GIST_PASSES_IREE_BATCHEDHEADS_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir {
+class RewritePatternSet;
+} // namespace mlir
+
+namespace gist {
+
+/// What `query`, T x (K G) x D, sees of `keys` and `values`, both K x S x D in
+/// f32. `mask` gets the products of K x G x T x S, and gives the scores:
+/// scaled, and -infinity where a query does not see a key.
+mlir::Value attendInBatches(
+    mlir::ImplicitLocOpBuilder &b, mlir::Value query, mlir::Value keys,
+    mlir::Value values,
+    llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &, mlir::Value)>
+        mask);
+
+/// `x` with its dimensions in another order.
+mlir::Value transpose(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
+                      llvm::ArrayRef<int64_t> order);
+
+/// `x`, of three dimensions, in `element`.
+mlir::Value convert(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
+                    mlir::Type element);
+
+/// Attention on a cache of clusters: one pattern of -gist-batch-attention.
+void populateBatchClusterAttentionPatterns(mlir::RewritePatternSet &patterns);
+
+} // namespace gist
+
+#endif // GIST_PASSES_IREE_BATCHEDHEADS_H
