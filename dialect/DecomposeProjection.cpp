@@ -269,21 +269,31 @@ static Value getPlane(ImplicitLocOpBuilder &b, BlockReader &reader,
   return getBits(b, byte, shift, static_cast<int32_t>(plane.bits));
 }
 
-/// u - zero of value i.
-static Value getInteger(ImplicitLocOpBuilder &b, BlockReader &reader,
-                        const FormatInfo &format, Value i) {
-  if (format.isSigned)
-    return reader.getSignedByte(format.planes[0].offset, i);
+/// Number i of `length` whose bits are in the planes of `where`.
+template <typename Planes>
+static Value joinPlanes(ImplicitLocOpBuilder &b, BlockReader &reader,
+                        const Planes &where, uint32_t length, Value i) {
   Value result;
-  // High bits first. Each plane says at which bit of the level it belongs.
-  for (size_t p = format.numPlanes(); p-- > 0;) {
-    const BitPlane &plane = format.planes[p];
-    Value bits = getPlane(b, reader, plane, format.blockLength, i);
+  // High bits first. Each plane says at which bit of the number it belongs.
+  for (size_t p = where.numPlanes(); p-- > 0;) {
+    const BitPlane &plane = where.planes[p];
+    Value bits = getPlane(b, reader, plane, length, i);
     if (plane.position > 0)
       bits = arith::ShLIOp::create(
           b, bits, createI32(b, static_cast<int32_t>(plane.position)));
     result = result ? arith::OrIOp::create(b, bits, result).getResult() : bits;
   }
+  return result;
+}
+
+/// u - zero of value i.
+static Value getInteger(ImplicitLocOpBuilder &b, BlockReader &reader,
+                        const FormatInfo &format, Value i) {
+  if (format.isSigned)
+    return reader.getSignedByte(format.planes[0].offset, i);
+  Value result = joinPlanes(b, reader, format, format.blockLength, i);
+  if (format.levels)
+    return createLevel(b, format, result);
   if (format.zero != 0)
     result = arith::SubIOp::create(b, result, createI32(b, format.zero));
   return result;
@@ -314,6 +324,13 @@ static Value getSplitScale(ImplicitLocOpBuilder &b, BlockReader &reader,
   return arith::SelectOp::create(b, isSplit, joined, bits(byte, 0, split.bits));
 }
 
+/// Number i of those that lie in planes, `zero` not taken off.
+static Value getPlaneScale(ImplicitLocOpBuilder &b, BlockReader &reader,
+                           const FormatInfo &format, Value i) {
+  uint32_t count = format.numGroups() * (format.hasMinimum() ? 2 : 1);
+  return joinPlanes(b, reader, format.planeScales, count, i);
+}
+
 /// d of value i, and m where the format has one.
 static std::pair<Value, Value> getScales(ImplicitLocOpBuilder &b,
                                          BlockReader &reader,
@@ -337,6 +354,20 @@ static std::pair<Value, Value> getScales(ImplicitLocOpBuilder &b,
     minimum = multiply(
         b, minimum,
         getSplitScale(b, reader, split, split.minima, split.lowBits, group));
+    break;
+  }
+  case GroupScales::Planes: {
+    Value group = divide(b, i, format.group);
+    Value number = getPlaneScale(b, reader, format, group);
+    if (int32_t zero = format.planeScales.zero)
+      number = arith::SubIOp::create(b, number, createI32(b, zero));
+    scale = multiply(b, scale, number);
+    if (minimum)
+      minimum = multiply(
+          b, minimum,
+          getPlaneScale(b, reader, format,
+                        arith::AddIOp::create(
+                            b, group, createIndex(b, format.numGroups()))));
     break;
   }
   }

@@ -46,6 +46,43 @@ BlockLayout gist::getBlockLayout(BlockFormat format) {
   return {info.blockBytes, info.blockLength};
 }
 
+/// The table as four words, of which bits 2 and 3 of the number choose one: no
+/// memory is read, so that kernels of all targets can do it in registers.
+Value gist::createLevel(ImplicitLocOpBuilder &b, const FormatInfo &format,
+                        Value number) {
+  assert(format.levels && format.bits == 4 && "not a table of sixteen");
+  Type type = number.getType();
+  auto constant = [&](uint32_t value) -> Value {
+    auto number = b.getI32IntegerAttr(static_cast<int32_t>(value));
+    if (auto vector = dyn_cast<VectorType>(type))
+      return arith::ConstantOp::create(
+          b, DenseElementsAttr::get(vector, Attribute(number)));
+    return arith::ConstantOp::create(b, number);
+  };
+  auto word = [&](uint32_t first) {
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < 4; ++i)
+      bits |=
+          static_cast<uint32_t>(static_cast<uint8_t>(format.levels[first + i]))
+          << 8 * i;
+    return constant(bits);
+  };
+  auto choose = [&](uint32_t bit, Value ifSet, Value otherwise) -> Value {
+    Value masked = arith::AndIOp::create(b, number, constant(bit));
+    return arith::SelectOp::create(
+        b, compare(b, arith::CmpIPredicate::ne, masked, constant(0)), ifSet,
+        otherwise);
+  };
+  Value chosen =
+      choose(8, choose(4, word(12), word(8)), choose(4, word(4), word(0)));
+  // The wanted byte goes to the top, and comes down with its sign.
+  Value place = arith::AndIOp::create(b, number, constant(3));
+  Value shift = arith::ShLIOp::create(
+      b, arith::SubIOp::create(b, constant(3), place), constant(3));
+  return arith::ShRSIOp::create(b, arith::ShLIOp::create(b, chosen, shift),
+                                constant(24));
+}
+
 //===----------------------------------------------------------------------===//
 // #gist.packing
 //===----------------------------------------------------------------------===//

@@ -28,6 +28,11 @@ PackedLayout getPackedLayout(PackingAttr packing);
 PackingAttr getPackingAttr(mlir::MLIRContext *context,
                            const PackedLayout &layout);
 
+/// The level with this number, an i32 or a vector of them, of the sixteen of a
+/// format, as i32.
+mlir::Value createLevel(mlir::ImplicitLocOpBuilder &b, const FormatInfo &format,
+                        mlir::Value number);
+
 /// thetaOfTau for an f32 that is known when the code runs.
 mlir::Value createTheta(mlir::ImplicitLocOpBuilder &b, mlir::Value tau);
 

@@ -62,6 +62,12 @@ def Gist_BlockFormat : Gist_Enum<"BlockFormat", "block_format",
   I32EnumAttrCase<"Q6_K", 4, "q6_k">,
   I32EnumAttrCase<"Q3_1", 5, "q3_1">,
   I32EnumAttrCase<"Q2_1", 6, "q2_1">,
+  I32EnumAttrCase<"Q5_0", 7, "q5_0">,
+  I32EnumAttrCase<"Q5_1", 8, "q5_1">,
+  I32EnumAttrCase<"Q5_K", 9, "q5_k">,
+  I32EnumAttrCase<"Q3_K", 10, "q3_k">,
+  I32EnumAttrCase<"Q2_K", 11, "q2_k">,
+  I32EnumAttrCase<"IQ4_NL", 12, "iq4_nl">,
 ]>;
 def Gist_BlockFormatAttr : Gist_EnumAttr<Gist_BlockFormat>;
 

@@ -542,9 +542,9 @@ def Gist_DequantizeOp : Gist_Op<"dequantize", [
   let summary = "the numbers that block-quantised bytes stand for";
   let description = [{
     `blocks` is rows x blocks x bytes per block; the result is rows x (blocks *
-    values per block) in f32. The formats, with d and m f16 numbers at the start
-    of a block and q unsigned unless said; all but the last two are those of
-    GGUF files:
+    values per block) in f32. The formats, with d and m f16 numbers of a block
+    and q unsigned unless said; all but `q3_1` and `q2_1` are those of GGUF
+    files:
 
     | format | bytes | values | value |
     |---|---|---|---|
@@ -555,6 +555,12 @@ def Gist_DequantizeOp : Gist_Op<"dequantize", [
     | `q6_k` | 210 | 256 | d * sc * (q - 32), sixteen groups of 16 |
     | `q3_1` | 16 | 32 | d * q + m; 8 bytes as in `q2_1`, then the third bits |
     | `q2_1` | 12 | 32 | d * q + m |
+    | `q5_0` | 22 | 32 | d * (q - 16); the fifth bits, then nibbles as in `q4_0` |
+    | `q5_1` | 24 | 32 | d * q + m; the fifth bits, then nibbles as in `q4_1` |
+    | `q5_k` | 176 | 256 | d * sc * q - dmin * mn, eight groups of 32 |
+    | `q3_k` | 110 | 256 | d * (sc - 32) * (q - 4), sixteen groups of 16 |
+    | `q2_k` | 84 | 256 | d * sc * q - dmin * mn, sixteen groups of 16 |
+    | `iq4_nl` | 18 | 32 | d * level(q) of sixteen levels, low nibbles first |
 
     Value i of a `q2_1` block is in byte i % 8 of the last eight, from bit
     2 * (i / 8) on. The third bit of value i of a `q3_1` block is bit i / 4 of

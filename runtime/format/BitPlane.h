@@ -20,7 +20,8 @@ namespace gist {
 ///     byte(i)  = offset + i / (lanes * 8 / bits) * lanes + i % lanes
 ///     shift(i) = bits * (i / lanes % (8 / bits))
 ///
-/// So one load and one shift give the bits of `lanes` neighbours.
+/// So one load and one shift give the bits of `lanes` neighbours. With one lane
+/// the bits of a byte are those of neighbours instead.
 struct BitPlane {
   uint32_t offset = 0;   ///< of the first byte
   uint32_t lanes = 0;    ///< bytes of a run; 0: there is no plane
@@ -31,6 +32,10 @@ struct BitPlane {
   /// Numbers of a run.
   constexpr uint32_t run() const { return lanes * perByte(); }
   constexpr uint32_t mask() const { return (1U << bits) - 1; }
+  /// Values whose bits one load gives.
+  constexpr uint32_t neighbours() const {
+    return lanes == 1 ? perByte() : lanes;
+  }
   constexpr uint32_t byteOf(uint32_t i) const {
     return offset + i / run() * lanes + i % lanes;
   }

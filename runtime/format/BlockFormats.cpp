@@ -14,6 +14,10 @@
 
 using namespace gist;
 
+/// ggml's table of the format.
+static constexpr int8_t kLevelsIq4Nl[] = {
+    -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+
 static constexpr FormatInfo kFormats[] = {
 #define GIST_FORMAT(Name, ...) {__VA_ARGS__},
 #include "runtime/format/BlockFormats.def"
@@ -70,6 +74,23 @@ static void changeSigns(const FormatInfo &format, uint8_t *values) {
       values[i] ^= static_cast<uint8_t>(format.zero);
 }
 
+/// Turns numbers of levels into u and back. A u that is no level becomes the
+/// next one above.
+static void setLevels(const FormatInfo &format, uint8_t *values) {
+  if (format.levels)
+    for (uint32_t i = 0; i < format.blockLength; ++i)
+      values[i] = static_cast<uint8_t>(format.levels[values[i]] + format.zero);
+}
+static void setNumbersOfLevels(const FormatInfo &format, uint8_t *values) {
+  if (!format.levels)
+    return;
+  const int8_t *last = format.levels + (size_t(1) << format.bits) - 1;
+  for (uint32_t i = 0; i < format.blockLength; ++i)
+    values[i] = static_cast<uint8_t>(
+        std::lower_bound(format.levels, last, values[i] - format.zero) -
+        format.levels);
+}
+
 /// Calls `visit(bytes, shift, number)` for each `lanes` neighbours of a plane:
 /// where their bytes begin, by how much bits are moved, the first number.
 template <typename Visit>
@@ -92,12 +113,14 @@ void gist::readValues(const FormatInfo &format, const uint8_t *block,
     walkPlane(plane, format.blockLength, visit);
   }
   changeSigns(format, values);
+  setLevels(format, values);
 }
 
 void gist::writeValues(const FormatInfo &format, const uint8_t *values,
                        uint8_t *block) {
   uint8_t stored[FormatInfo::kMaxBlockLength];
   std::memcpy(stored, values, format.blockLength);
+  setNumbersOfLevels(format, stored);
   changeSigns(format, stored);
   for (size_t p = 0; p < format.numPlanes(); ++p) {
     // A copy: bytes that are written may be any object's.
@@ -135,15 +158,32 @@ static GroupFields splitFields(const SplitScales &split, uint32_t bytes,
             .position = split.lowBits}}};
 }
 
+/// Number `i` of those that lie in planes.
+static GroupFields planeFields(const PlaneScales &scales, uint32_t i) {
+  GroupFields result;
+  for (size_t p = 0; p < scales.numPlanes(); ++p) {
+    const BitPlane &plane = scales.planes[p];
+    result[p] = {.byte = plane.byteOf(i),
+                 .shift = plane.shiftOf(i),
+                 .bits = plane.bits,
+                 .position = plane.position};
+  }
+  return result;
+}
+
 GroupFields gist::groupScaleFields(const FormatInfo &format, uint32_t group) {
   if (format.groupScales == GroupScales::Bytes)
     return {{{.byte = format.groupScaleBytes + group, .shift = 0, .bits = 8}}};
+  if (format.groupScales == GroupScales::Planes)
+    return planeFields(format.planeScales, group);
   assert(format.groupScales == GroupScales::Split && "no scales of groups");
   return splitFields(format.split, format.split.scales, 0, group);
 }
 
 GroupFields gist::groupMinimumFields(const FormatInfo &format, uint32_t group) {
-  assert(format.groupScales == GroupScales::Split && "no minima of groups");
+  assert(format.hasGroupMinima() && "no minima of groups");
+  if (format.groupScales == GroupScales::Planes)
+    return planeFields(format.planeScales, format.numGroups() + group);
   return splitFields(format.split, format.split.minima, format.split.lowBits,
                      group);
 }
@@ -165,9 +205,10 @@ BlockScale gist::readScale(const FormatInfo &format, const uint8_t *block,
     int scale = readFields(block, groupScaleFields(format, group));
     if (format.groupScales == GroupScales::Bytes)
       scale = static_cast<int8_t>(scale);
-    else
+    if (format.hasGroupMinima())
       result.minimum *= static_cast<float>(
           readFields(block, groupMinimumFields(format, group)));
+    scale -= format.planeScales.zero;
     result.scale *= static_cast<float>(scale);
   }
   if (format.subtractsMinimum)

@@ -17,7 +17,8 @@
 //     d * (u - zero) + m         with one; m is negated where it is subtracted
 //
 // where d and m are the block's f16 numbers, times those of the value's group
-// where groups have their own.
+// where groups have their own. Where a format has `levels`, what the planes
+// hold is the number of a level, and u - zero is that level.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,8 +44,9 @@ enum class WeightFormat {
 /// and m.
 enum class GroupScales {
   None,
-  Bytes, ///< for d alone, a byte with a sign each
-  Split, ///< for d and m, see SplitScales
+  Bytes,  ///< for d alone, a byte with a sign each
+  Split,  ///< for d and m, see SplitScales
+  Planes, ///< for d, and for m where there is one, see PlaneScales
 };
 
 /// Scales and minima of `bits` bits without a sign. Those of the first `whole`
@@ -57,6 +59,15 @@ struct SplitScales {
   uint32_t whole = 0, bits = 0, lowBits = 0;
 
   constexpr uint32_t highBits() const { return bits - lowBits; }
+};
+
+/// Scales of groups whose bits lie in planes as those of values do, less
+/// `zero`. Minima, which have no zero, are the numbers after the scales.
+struct PlaneScales {
+  int32_t zero = 0;
+  std::array<BitPlane, 2> planes = {}; ///< the lowest bits first
+
+  constexpr size_t numPlanes() const { return planes[1].lanes != 0 ? 2 : 1; }
 };
 
 /// One row of BlockFormats.def. What comes after blockBytes is for formats with
@@ -73,10 +84,11 @@ struct FormatInfo {
   uint32_t blockLength;            ///< Elements in a block.
   uint32_t blockBytes;
 
-  uint32_t bits = 0;     ///< of a value
+  uint32_t bits = 0;     ///< of a value, as it is stored
   int32_t zero = 0;      ///< the value that stands for 0, or for m
   bool isSigned = false; ///< stored in two's complement, which is u - zero
   std::array<BitPlane, 2> planes = {}; ///< the lowest bits first
+  const int8_t *levels = nullptr;      ///< 2^bits of them, in ascending order
   uint32_t group = 0;                  ///< values that share a scale
   uint32_t scale = 0;                  ///< where d lies
   uint32_t minimum = kNoMinimum;       ///< where m lies
@@ -84,16 +96,23 @@ struct FormatInfo {
   GroupScales groupScales = GroupScales::None;
   uint32_t groupScaleBytes = 0; ///< where GroupScales::Bytes lie
   SplitScales split = {};
+  PlaneScales planeScales = {};
 
   constexpr bool isQuantized() const { return blockLength != 1; }
   constexpr bool hasMinimum() const { return minimum != kNoMinimum; }
+  constexpr bool hasGroupMinima() const {
+    return groupScales != GroupScales::None && hasMinimum();
+  }
   constexpr size_t numPlanes() const { return planes[1].lanes != 0 ? 2 : 1; }
-  /// Neighbours whose bits one load and one shift give in each plane and that
-  /// share a scale.
+  constexpr uint32_t numGroups() const { return blockLength / group; }
+  /// Bits of u.
+  constexpr uint32_t valueBits() const { return levels ? 8 : bits; }
+  /// Neighbours whose bits one load gives in each plane and that share a scale.
   constexpr uint32_t neighbours() const {
     uint32_t result = group;
     for (size_t i = 0; i < numPlanes(); ++i)
-      result = planes[i].lanes < result ? planes[i].lanes : result;
+      result =
+          planes[i].neighbours() < result ? planes[i].neighbours() : result;
     return result;
   }
 };
@@ -120,7 +139,7 @@ void writeValues(const FormatInfo &format, const uint8_t *values,
                  uint8_t *block);
 
 /// Where the scale and the minimum of a group are, in one or two parts, of
-/// formats with GroupScales::Bytes and Split. The second part may have no bits.
+/// formats whose groups have them. The second part may have no bits.
 using GroupFields = std::array<BitField, 2>;
 GroupFields groupScaleFields(const FormatInfo &format, uint32_t group);
 GroupFields groupMinimumFields(const FormatInfo &format, uint32_t group);

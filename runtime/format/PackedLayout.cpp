@@ -63,14 +63,16 @@ PackedLayout gist::packedLayout(WeightFormat format, int64_t columns,
   PackedLayout layout;
   layout.columns = columns;
   layout.depth = depth;
-  // Six bits have no planes of their own.
-  layout.bits = info.bits > 4 ? 8 : info.bits;
+  // Five and six bits have no planes of their own.
+  layout.bits = info.valueBits() > 4 ? 8 : info.bits;
   layout.group = info.group;
   // A product of an f16 scale and a 6- or 8-bit one is exact in f32.
   layout.scaleBits = info.groupScales == GroupScales::None ? 16 : 32;
   layout.hasMin = info.hasMinimum();
-  layout.zero = isUnsigned ? info.zero : 0;
-  layout.isSigned = !isUnsigned && info.zero != 0;
+  // Three bits are joined from planes, which leaves no sign.
+  bool keepsZero = isUnsigned || layout.bits < 4;
+  layout.zero = keepsZero ? info.zero : 0;
+  layout.isSigned = !keepsZero && info.zero != 0;
   return layout;
 }
 

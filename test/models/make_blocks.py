@@ -17,7 +17,8 @@ from gguf.quants import dequantize
 ROWS, COLUMNS = 2, 512
 # Where the f16 numbers of a block are: random bytes there could be NaN.
 HALVES = {"F16": [0], "Q8_0": [0], "Q4_0": [0], "Q4_1": [0, 2],
-          "Q4_K": [0, 2], "Q6_K": [208]}
+          "Q4_K": [0, 2], "Q6_K": [208], "Q5_0": [0], "Q5_1": [0, 2],
+          "Q5_K": [0, 2], "Q3_K": [108], "Q2_K": [80, 82], "IQ4_NL": [0]}
 
 
 def random_blocks(rng, name, rows=ROWS, columns=COLUMNS, scale=0.1):
@@ -55,7 +56,8 @@ def main():
     writer.add_uint64("test.uint64", 2**63 + 1)
     writer.add_int64("test.int64", -2**62)
     writer.add_float64("test.float64", 0.1)
-    for name in ["F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q4_K", "Q6_K"]:
+    for name in ["F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q4_K", "Q6_K",
+                 "Q5_0", "Q5_1", "Q5_K", "Q3_K", "Q2_K", "IQ4_NL"]:
         blocks = random_blocks(rng, name)
         kind = GGMLQuantizationType[name]
         writer.add_tensor(name.lower(), blocks, raw_dtype=kind)

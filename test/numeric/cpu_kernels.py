@@ -13,7 +13,7 @@ import tempfile
 
 import numpy as np
 
-from reference.quantization import FORMATS
+from reference.quantization import FORMATS, LEVELS
 
 GIST_OPT = os.environ.get("GIST_OPT", "gist-opt")
 
@@ -175,6 +175,12 @@ SIGNED = {
     "q6_k": (8, 16, 32, 0, True, False),
     "q3_1": (3, 32, 16, 0, False, True),
     "q2_1": (2, 32, 16, 0, False, True),
+    "q5_0": (8, 32, 16, 0, True, False),
+    "q5_1": (8, 32, 16, 0, False, True),
+    "q5_k": (8, 32, 32, 0, False, True),
+    "q3_k": (3, 16, 32, 4, False, False),
+    "q2_k": (2, 16, 32, 0, False, True),
+    "iq4_nl": (8, 32, 16, 0, True, False),
 }
 UNSIGNED = {
     "q4_0": (4, 32, 16, 8, False, False),
@@ -184,7 +190,15 @@ UNSIGNED = {
     "q6_k": (8, 16, 32, 32, False, False),
     "q3_1": (3, 32, 16, 0, False, True),
     "q2_1": (2, 32, 16, 0, False, True),
+    "q5_0": (8, 32, 16, 16, False, False),
+    "q5_1": (8, 32, 16, 0, False, True),
+    "q5_k": (8, 32, 32, 0, False, True),
+    "q3_k": (3, 16, 32, 4, False, False),
+    "q2_k": (2, 16, 32, 0, False, True),
+    "iq4_nl": (8, 32, 16, 128, False, False),
 }
+#: Bits of a value, where they are packed in more.
+STORED_BITS = {"q5_0": 5, "q5_1": 5, "q5_k": 5}
 #: target -> (columns, depth, encodings)
 PACKINGS = {
     "arm": (8, 8, SIGNED),
@@ -204,6 +218,20 @@ def packing_text(target, name):
     )
 
 
+def join_bits(u, bits):
+    """Values [group of columns][block][step][lane] in the bytes of a block."""
+    if bits == 8:
+        return u
+    if bits == 4:
+        return u[:, :, 0::2] | (u[:, :, 1::2] << 4)
+    # Planes: four pairs of bits, and then eight single ones, in a byte.
+    low = u.reshape(*u.shape[:2], 4, -1)
+    planes = [sum((low[:, :, j] & 3) << 2 * j for j in range(4))]
+    high = u.reshape(*u.shape[:2], 8, -1)
+    planes += [sum((high[:, :, j] >> 2) << j for j in range(8))] * (bits - 2)
+    return np.concatenate(planes, axis=-1).astype(np.uint8)
+
+
 def pack(blocks, name, target):
     """Stored blocks (rows, blocks, bytes) in the order #gist.packing says."""
     columns, depth, formats = PACKINGS[target]
@@ -215,7 +243,13 @@ def pack(blocks, name, target):
     head = 4 if minimum else 2
     body = blocks[:, :, head:]
     i = np.arange(32)
-    if bits < 4:
+    if name in ("q5_0", "q5_1"):
+        fifth = body[:, :, i // 8].astype(np.int64) >> i % 8 & 1
+        nibbles = np.concatenate([body[:, :, 4:] & 15, body[:, :, 4:] >> 4], axis=-1)
+        u = nibbles + 16 * fifth - (16 if name == "q5_0" else 0)
+    elif name == "iq4_nl":
+        u = LEVELS[np.concatenate([body & 15, body >> 4], axis=-1)]
+    elif bits < 4:
         u = body[:, :, i % 8].astype(np.int64) >> 2 * (i // 8) & 3
         if bits == 3:
             u += 4 * (body[:, :, 8 + i % 4].astype(np.int64) >> i // 4 & 1)
@@ -231,15 +265,7 @@ def pack(blocks, name, target):
     # [group of columns][column][block][step][depth] -> group, block, step, column
     u = u.reshape(-1, columns, count, 32 // depth, depth).transpose(0, 2, 3, 1, 4)
     u = u.reshape(u.shape[0], count, 32 // depth, columns * depth).astype(np.uint8)
-    if bits == 4:
-        u = u[:, :, 0::2] | (u[:, :, 1::2] << 4)
-    elif bits < 4:
-        # Planes: four pairs of bits, and then eight single ones, in a byte.
-        low = u.reshape(u.shape[0], count, 4, -1)
-        planes = [sum((low[:, :, j] & 3) << 2 * j for j in range(4))]
-        high = u.reshape(u.shape[0], count, 8, -1)
-        planes += [sum((high[:, :, j] >> 2) << j for j in range(8))] * (bits - 2)
-        u = np.concatenate(planes, axis=-1).astype(np.uint8)
+    u = join_bits(u, bits)
     parts = []
     for at in [0, 2][: 1 + minimum]:
         half = blocks[:, :, at : at + 2].reshape(-1, columns, count, 2)
@@ -254,8 +280,9 @@ def random_packed(rng, name, n, k, target):
     columns, depth, formats = PACKINGS[target]
     bits, group, scale_bits, zero, signed, minimum = formats[name]
     assert scale_bits == 32 and n % columns == 0
-    low = -(1 << (bits - 1)) if signed else 0
-    u = rng.integers(low, low + (1 << bits), (n, k))
+    used = STORED_BITS.get(name, bits)
+    low = -(1 << (used - 1)) if signed else 0
+    u = rng.integers(low, low + (1 << used), (n, k))
     d = (rng.uniform(0.5, 2, (n, k // group)) / 16 / np.sqrt(k)).astype("<f4")
     m = rng.uniform(-0.1, 0.1, d.shape).astype("<f4") * minimum
     values = np.repeat(d, group, 1) * (u - zero) + np.repeat(m, group, 1)
@@ -268,8 +295,7 @@ def random_packed(rng, name, n, k, target):
     u = (u & ((1 << bits) - 1)).reshape(-1, columns, blocks, steps, depth)
     u = u.transpose(0, 2, 3, 1, 4).reshape(-1, blocks, steps, columns * depth)
     u = u.astype(np.uint8)
-    if bits == 4:
-        u = u[:, :, 0::2] | (u[:, :, 1::2] << 4)
+    u = join_bits(u, bits)
     parts.append(u.reshape(u.shape[0], blocks, -1))
     packed = np.concatenate(parts, axis=-1)
     return values, np.ascontiguousarray(packed).view(np.int8)
@@ -283,7 +309,7 @@ def random_blocks(rng, name, n, k):
     scale = (rng.uniform(0.5, 2, (n, k // 32)) * unit).astype(np.float16)
     blocks[:, :, 0:2] = scale[..., None].view(np.uint8)
     if SIGNED[name][5]:
-        low = (-(1 << SIGNED[name][0] - 1) * scale * rng.uniform(0.5, 1.5, scale.shape)).astype(np.float16)
+        low = (-(1 << STORED_BITS.get(name, SIGNED[name][0]) - 1) * scale * rng.uniform(0.5, 1.5, scale.shape)).astype(np.float16)
         blocks[:, :, 2:4] = low[..., None].view(np.uint8)
     return blocks.view(np.int8)
 

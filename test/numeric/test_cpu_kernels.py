@@ -47,7 +47,7 @@ def test_quantize_rows(tokens):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0", "q3_1", "q2_1"])
+@pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0", "q3_1", "q2_1", "q5_0", "q5_1", "iq4_nl"])
 @pytest.mark.parametrize("n, k", [(192, 96), (30, 64), (131, 288)])
 def test_quantized_matmul(target, name, n, k):
     packing, options = TARGETS[target]
@@ -66,7 +66,7 @@ def test_quantized_matmul(target, name, n, k):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("name", ["q4_k", "q6_k"])
+@pytest.mark.parametrize("name", ["q4_k", "q6_k", "q5_k", "q3_k", "q2_k"])
 def test_quantized_matmul_with_f32_scales(target, name):
     n, k = 96, 256
     packing, options = TARGETS[target]
@@ -106,7 +106,7 @@ def test_prefetch(target, ahead):
 
 
 @pytest.mark.parametrize("packing", ["arm", "neon", "avx2"])
-@pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0", "q3_1", "q2_1"])
+@pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0", "q3_1", "q2_1", "q5_0", "q5_1", "iq4_nl"])
 def test_lookup_in_packed_weight(packing, name):
     """A tied embedding is stored once, in the order that the product wants."""
     n, k = 30, 64
@@ -130,7 +130,7 @@ def test_lookup_in_packed_weight(packing, name):
 @pytest.mark.skipif(
     not cpu.EmulatedKernels.available(), reason="needs qemu-user and clang"
 )
-@pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0", "q3_1", "q2_1"])
+@pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0", "q3_1", "q2_1", "q5_0", "q5_1", "iq4_nl"])
 def test_quantized_matmul_avx2(name):
     n, k, tokens = 44, 64, 5
     kernels = cpu.EmulatedKernels(
@@ -244,6 +244,23 @@ def test_attention(element, options):
         expected = attend(q, k, v, **OPTIONS[options])
         tolerance = 2e-5 if element == "f32" else 2e-3
         np.testing.assert_allclose(out, expected, atol=tolerance)
+
+
+@pytest.mark.parametrize("sinks", [0, 3])
+def test_keys_before_a_window_are_not_read(sinks):
+    """But for steps that hold the window's first key or a sink: of 64 keys at most."""
+    options = "causal window 20" + f" sinks {sinks}" * (sinks > 0)
+    kernels = cpu.Kernels(cpu.attention(6, 2, 32, "f32", options))
+    rng = np.random.default_rng(5)
+    for tokens, past in [(1, 400), (5, 300)]:
+        q = draw(rng, tokens, 6, 32)
+        k, v = (draw(rng, tokens + past, 2, 32) for _ in range(2))
+        expected = attend(q, k, v, causal=True, window=20, sinks=sinks)
+        unseen = slice(64 if sinks else 0, past - 20 - 64)
+        k[unseen] = v[unseen] = np.nan
+        out = np.full((tokens, 6, 32), np.nan, np.float32)
+        kernels.call("attention", rows(q), rows(k), rows(v), rows(out))
+        np.testing.assert_allclose(out, expected, atol=2e-5)
 
 
 @pytest.mark.parametrize("options", OPTIONS)

@@ -9,19 +9,12 @@ import pytest
 
 import scratch
 from gpu_kernels import Kernels, rows, simulator, whole
-from reference.quantization import dequantize
+from reference.quantization import FORMATS, HALVES, dequantize
 
 DTYPES = {"f32": np.float32, "f16": np.float16}
 #: format -> (bytes, values, where its f16 numbers are) of a block
-BLOCKS = {
-    "q4_0": (18, 32, [0]),
-    "q4_1": (20, 32, [0, 2]),
-    "q8_0": (34, 32, [0]),
-    "q4_k": (144, 256, [0, 2]),
-    "q6_k": (210, 256, [208]),
-    "q3_1": (16, 32, [0, 2]),
-    "q2_1": (12, 32, [0, 2]),
-}
+BLOCKS = {name: (size, values, HALVES.get(name, [0]))
+          for name, (values, size) in FORMATS.items()}
 
 
 def tile(shape, depth, waves, stages=2, instruction="mfma_32x32x8", element="f16"):

@@ -11,7 +11,7 @@ import harness
 import texts
 from reference import gated_projection as gated
 from reference import numerics
-from reference.quantization import FORMATS, dequantize
+from reference.quantization import FORMATS, HALVES, dequantize
 
 #: (element type of the input, of basis and weights)
 ELEMENTS = [
@@ -171,10 +171,6 @@ def test_a_large_epsilon_closes_every_gate(elements, library):
     drawn = draw(rng, elements, 12, 10, 4, [7], False, False)
     level = check(elements, library.never, *drawn, epsilon=1e9)
     assert (level == 0).all()
-
-
-#: Where the f16 numbers of a block are, unless only at its start.
-HALVES = {"q4_1": [0, 2], "q4_k": [0, 2], "q6_k": [208], "q3_1": [0, 2], "q2_1": [0, 2]}
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import harness
-from reference.quantization import FORMATS, quantize_activation, quantized_matmul
+from reference.quantization import FORMATS, HALVES, quantize_activation, quantized_matmul
 
 TEXT = """
 func.func @quantize(%x: tensor<?x512xf32>) -> (tensor<?x512xi8>, tensor<?x16xf32>)
@@ -54,8 +54,8 @@ def test_quantized_matmul(library, name):
     rng = np.random.default_rng(2)
     blocks = rng.integers(0, 256, (5, 512 // values, size), dtype=np.uint8)
     # Halves at the places of scales and minima must be finite: 0.1 to 0.25.
-    for at in [209] if name == "q6_k" else [1, 3]:
-        blocks[:, :, at] = 0x2F | (blocks[:, :, at] & 0x80)
+    for at in HALVES.get(name, [0]):
+        blocks[:, :, at + 1] = 0x2F | (blocks[:, :, at + 1] & 0x80)
     q, s = quantize_activation(draw(3, 4))
     (y,) = getattr(library, name)(q, s, blocks.view(np.int8))
     expected = quantized_matmul(q, s, blocks.view(np.int8), name)

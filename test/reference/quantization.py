@@ -19,7 +19,17 @@ FORMATS = {
     "q6_k": (256, 210),
     "q3_1": (32, 16),
     "q2_1": (32, 12),
+    "q5_0": (32, 22),
+    "q5_1": (32, 24),
+    "q5_k": (256, 176),
+    "q3_k": (256, 110),
+    "q2_k": (256, 84),
+    "iq4_nl": (32, 18),
 }
+
+#: format -> where the f16 numbers of a block are, unless only at its start
+HALVES = {"q4_1": [0, 2], "q4_k": [0, 2], "q6_k": [208], "q3_1": [0, 2], "q2_1": [0, 2],
+          "q5_1": [0, 2], "q5_k": [0, 2], "q3_k": [108], "q2_k": [80, 82]}
 
 
 def _half(pair):
@@ -73,6 +83,73 @@ def _q4_k(block):
             dmin * minimum
         )[..., None]
     return out
+
+
+def _fifth_bits(bits):
+    """Bit i % 8 of byte i // 8 is that of element i."""
+    i = np.arange(32)
+    return 16 * (bits[..., i // 8].astype(np.int64) >> i % 8 & 1)
+
+
+def _q5_0(block):
+    """f16 d; 4 bytes of fifth bits; 16 of nibbles. x = d * (q - 16)."""
+    q = _nibbles(block[..., 6:]) + _fifth_bits(block[..., 2:6])
+    return _half(block[..., :2])[..., None] * (q - 16)
+
+
+def _q5_1(block):
+    """f16 d, f16 m; 4 bytes of fifth bits; 16 of nibbles. x = d * q + m."""
+    return _shifted(block, _nibbles(block[..., 8:]) + _fifth_bits(block[..., 4:8]))
+
+
+def _q5_k(block):
+    """As q4_k, with 32 bytes of fifth bits before the nibbles: bit g of byte i is
+    that of element i of group g."""
+    without = np.concatenate([block[..., :16], block[..., 48:]], axis=-1)
+    # x is linear in q: what one step is worth is what ones give more than zeros.
+    of_all = lambda q: _q4_k(np.concatenate(
+        [block[..., :16], np.full(block.shape[:-1] + (128,), q, np.uint8)], axis=-1))
+    i = np.arange(256)
+    fifth = block[..., 16 + i % 32].astype(np.int64) >> i // 32 & 1
+    return _q4_k(without) + 16 * fifth * (of_all(0x11) - of_all(0))
+
+
+def _q3_k(block):
+    """32 bytes of third bits, 64 of pairs, 12 of scales, f16 d.
+
+    x = d * (scale - 32) * (q - 4), one scale for 16 elements. The third bit of element i
+    is bit i // 32 of byte i % 32. Each half of the block has 32 bytes of pairs, of which
+    quarter j takes bits 2j, 2j+1. The low nibbles of scales 0-7 are the low halves of the
+    first 8 bytes, those of 8-15 the high halves; bits 4, 5 of scale s are bits
+    2 * (s // 4) on of byte 8 + s % 4.
+    """
+    i, s = np.arange(256), np.arange(16)
+    third = block[..., i % 32].astype(np.int64) >> i // 32 & 1
+    pair = block[..., 32 + 32 * (i // 128) + i % 32].astype(np.int64) >> 2 * (i // 32 % 4) & 3
+    packed = block[..., 96:108].astype(np.int64)
+    scale = packed[..., s % 8] >> 4 * (s // 8) & 15
+    scale |= (packed[..., 8 + s % 4] >> 2 * (s // 4) & 3) << 4
+    d = _half(block[..., 108:110])[..., None]
+    return d * np.repeat(scale - 32, 16, axis=-1) * (pair + 4 * third - 4)
+
+
+def _q2_k(block):
+    """16 bytes: scale in the low half, minimum in the high one; 64 of pairs as in q3_k;
+    f16 d, f16 dmin. x = d * scale * q - dmin * minimum, groups of 16."""
+    i = np.arange(256)
+    pair = block[..., 16 + 32 * (i // 128) + i % 32].astype(np.int64) >> 2 * (i // 32 % 4) & 3
+    packed = np.repeat(block[..., :16].astype(np.int64), 16, axis=-1)
+    d, dmin = _half(block[..., 80:82])[..., None], _half(block[..., 82:84])[..., None]
+    return d * (packed & 15) * pair - dmin * (packed >> 4)
+
+
+#: iq4_nl: the sixteen levels of ggml.
+LEVELS = np.array([-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113])
+
+
+def _iq4_nl(block):
+    """f16 d; 16 bytes of nibbles q. x = d * LEVELS[q]."""
+    return _half(block[..., :2])[..., None] * LEVELS[_nibbles(block[..., 2:]).astype(int)]
 
 
 def _q6_k(block):
@@ -129,6 +206,12 @@ _DECODERS = {
     "q6_k": _q6_k,
     "q3_1": _q3_1,
     "q2_1": _q2_1,
+    "q5_0": _q5_0,
+    "q5_1": _q5_1,
+    "q5_k": _q5_k,
+    "q3_k": _q3_k,
+    "q2_k": _q2_k,
+    "iq4_nl": _iq4_nl,
 }
 
 

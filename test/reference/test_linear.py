@@ -9,6 +9,7 @@ from reference import gated_projection as gated
 from reference import numerics
 from reference.quantization import (
     FORMATS,
+    HALVES,
     dequantize,
     dequantize_activation,
     quantize_activation,
@@ -120,7 +121,7 @@ def random_blocks(rng, name, rows=3, blocks=2):
     """Random bytes with the f16 fields replaced by moderate numbers."""
     _, size = FORMATS[name]
     raw = rng.integers(256, size=(rows, blocks, size), dtype=np.uint8)
-    for at in {"q4_1": [0, 2], "q4_k": [0, 2], "q6_k": [208]}.get(name, [0]):
+    for at in HALVES.get(name, [0]):
         value = rng.standard_normal((rows, blocks, 1)).astype("<f2")
         raw[..., at : at + 2] = value.view(np.uint8)
     return raw

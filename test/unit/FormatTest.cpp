@@ -179,7 +179,7 @@ TEST(BlockFormats, FieldsFillTheirBlocks) {
         break;
       for (const BitField &field : groupScaleFields(info, g))
         count.add(field.byte, field.shift, field.bits);
-      if (info.groupScales == GroupScales::Split)
+      if (info.hasGroupMinima())
         for (const BitField &field : groupMinimumFields(info, g))
           count.add(field.byte, field.shift, field.bits);
     }
@@ -221,6 +221,13 @@ TEST(BlockFormats, NamesAndNumbersAreDistinct) {
   EXPECT_EQ(getBlockFormats().size(), numBlocks);
 }
 
+/// A u that the format can store, by any number.
+uint8_t valueOf(const FormatInfo &info, uint32_t number) {
+  number %= 1U << info.bits;
+  return static_cast<uint8_t>(info.levels ? info.levels[number] + info.zero
+                                          : static_cast<int>(number));
+}
+
 // Random values, so that a plane that takes bits of another one shows.
 TEST(BlockFormats, ValuesComeBackAsTheyWereWritten) {
   std::mt19937 random(3);
@@ -229,7 +236,7 @@ TEST(BlockFormats, ValuesComeBackAsTheyWereWritten) {
     SCOPED_TRACE(info.name);
     std::vector<uint8_t> values(info.blockLength), back(info.blockLength);
     for (uint8_t &value : values)
-      value = static_cast<uint8_t>(random() & ((1U << info.bits) - 1));
+      value = valueOf(info, static_cast<uint32_t>(random()));
     std::vector<uint8_t> block(info.blockBytes);
     writeValues(info, values.data(), block.data());
     readValues(info, block.data(), back.data());
@@ -237,7 +244,8 @@ TEST(BlockFormats, ValuesComeBackAsTheyWereWritten) {
   }
 }
 
-// Kernels load `neighbours` values at once and shift them alike.
+// Kernels load `neighbours` values at once, and shift them alike but where they
+// share a byte.
 TEST(BlockFormats, NeighboursShareBytesShiftsAndScales) {
   for (WeightFormat format : getBlockFormats()) {
     const FormatInfo &info = formatInfo(format);
@@ -249,8 +257,10 @@ TEST(BlockFormats, NeighboursShareBytesShiftsAndScales) {
         ASSERT_EQ(i / info.group, first / info.group);
         for (size_t p = 0; p < info.numPlanes(); ++p) {
           const BitPlane &plane = info.planes[p];
-          ASSERT_EQ(plane.byteOf(i), plane.byteOf(first) + (i - first));
-          ASSERT_EQ(plane.shiftOf(i), plane.shiftOf(first));
+          uint32_t bytes = plane.lanes == 1 ? 0 : i - first;
+          uint32_t bits = plane.lanes == 1 ? (i - first) * plane.bits : 0;
+          ASSERT_EQ(plane.byteOf(i), plane.byteOf(first) + bytes);
+          ASSERT_EQ(plane.shiftOf(i), plane.shiftOf(first) + bits);
         }
       }
   }
@@ -277,23 +287,31 @@ TEST(BlockFormats, BlocksStandForTheFormulasNumbers) {
     uint32_t groups = info.blockLength / info.group;
     std::vector<uint8_t> block(info.blockBytes), values(info.blockLength);
     for (uint32_t i = 0; i < info.blockLength; ++i)
-      values[i] = static_cast<uint8_t>((i * 37 + i / 16) % (1U << info.bits));
+      values[i] = valueOf(info, i * 37 + i / 16);
     writeValues(info, values.data(), block.data());
     writeHalf(0.5F, &block[info.scale]);
     if (info.hasMinimum())
       writeHalf(4, &block[info.minimum]);
-    // Signed bytes, or six bits of which the top two are often set.
+    // Signed bytes, or as many bits as there are, of which the top two are
+    // often set.
+    uint32_t scaleBits = 0;
+    if (info.groupScales != GroupScales::None)
+      for (const BitField &field : groupScaleFields(info, 0))
+        scaleBits += field.bits;
+    int mask = (1 << scaleBits) - 1;
     auto scaleOf = [&](uint32_t g) {
       return info.groupScales == GroupScales::Bytes
                  ? static_cast<int>(g) * 17 - 128
-                 : static_cast<int>(63 - 5 * g);
+                 : (mask - static_cast<int>(5 * g)) & mask;
     };
-    auto minimumOf = [](uint32_t g) { return static_cast<int>(7 * g + 9); };
+    auto minimumOf = [&](uint32_t g) {
+      return static_cast<int>(7 * g + 9) & mask;
+    };
     for (uint32_t g = 0; g < groups; ++g) {
       if (info.groupScales == GroupScales::None)
         break;
       writeFields(scaleOf(g), groupScaleFields(info, g), block.data());
-      if (info.groupScales == GroupScales::Split)
+      if (info.hasGroupMinima())
         writeFields(minimumOf(g), groupMinimumFields(info, g), block.data());
     }
     std::vector<float> numbers(info.blockLength);
@@ -302,8 +320,8 @@ TEST(BlockFormats, BlocksStandForTheFormulasNumbers) {
       uint32_t g = i / info.group;
       double scale = 0.5, minimum = info.hasMinimum() ? 4 : 0;
       if (info.groupScales != GroupScales::None)
-        scale *= scaleOf(g);
-      if (info.groupScales == GroupScales::Split)
+        scale *= scaleOf(g) - info.planeScales.zero;
+      if (info.hasGroupMinima())
         minimum *= -minimumOf(g);
       // Exact: all are multiples of 0.5 that f32 holds.
       EXPECT_EQ(numbers[i], scale * (values[i] - info.zero) + minimum) << i;

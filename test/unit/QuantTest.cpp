@@ -32,7 +32,8 @@ TEST(QuantTest, EveryFormatAgreesWithTheGgufPackage) {
   ASSERT_TRUE(read.ok()) << read.text;
 
   for (const char *name :
-       {"f16", "bf16", "q8_0", "q4_0", "q4_1", "q4_k", "q6_k"}) {
+       {"f16", "bf16", "q8_0", "q4_0", "q4_1", "q4_k", "q6_k", "q5_0", "q5_1",
+        "q5_k", "q3_k", "q2_k", "iq4_nl"}) {
     SCOPED_TRACE(name);
     const StoredTensor &stored = file.tensors.at(name);
     const StoredTensor &reference =
@@ -139,7 +140,8 @@ TEST(QuantTest, UnknownFormatsAreRefusedByName) {
   EXPECT_EQ(formatOfGgmlType(17, format).text,
             "the ggml type 17 (IQ2_XS) is not supported; supported are F32, "
             "F16, BF16, "
-            "Q8_0, Q4_0, Q4_1, Q4_K, Q6_K");
+            "Q8_0, Q4_0, Q4_1, Q4_K, Q6_K, Q5_0, Q5_1, Q5_K, Q3_K, Q2_K, "
+            "IQ4_NL");
   EXPECT_FALSE(formatOfGgmlType(4, format).ok());
   ASSERT_TRUE(formatOfGgmlType(30, format).ok());
   EXPECT_EQ(format, WeightFormat::BF16);

@@ -16,10 +16,8 @@ using namespace gist;
 static const char *otherGgmlTypeName(uint32_t ggmlType) {
   switch (ggmlType) {
     // clang-format off
-  case 6: return "Q5_0";     case 7: return "Q5_1";    case 9: return "Q8_1";
-  case 10: return "Q2_K";    case 11: return "Q3_K";   case 13: return "Q5_K";
-  case 15: return "Q8_K";    case 16: return "IQ2_XXS"; case 17: return "IQ2_XS";
-  case 18: return "IQ3_XXS"; case 19: return "IQ1_S";  case 20: return "IQ4_NL";
+  case 9: return "Q8_1";     case 15: return "Q8_K";   case 16: return "IQ2_XXS";
+  case 17: return "IQ2_XS";  case 18: return "IQ3_XXS"; case 19: return "IQ1_S";
   case 21: return "IQ3_S";   case 22: return "IQ2_S";  case 23: return "IQ4_XS";
   case 24: return "I8";      case 25: return "I16";    case 26: return "I32";
   case 27: return "I64";     case 28: return "F64";    case 29: return "IQ1_M";

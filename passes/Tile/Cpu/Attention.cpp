@@ -397,7 +397,8 @@ Attention::Step Attention::emitStep(Value first) {
   return part;
 }
 
-/// All steps: first those in which every query sees every key.
+/// All steps that some query sees: first those in which every query sees every
+/// key.
 Attention::State Attention::emitSteps(
     State state,
     llvm::function_ref<State(Value first, const State &state)> emitStep) {
@@ -420,9 +421,27 @@ Attention::State Attention::emitSteps(
     begin = end;
   }
   isMasked = true;
-  return b.loop(begin, keys, step, state, [&](Value first, ValueRange carried) {
-    return emitStep(first, State(carried));
-  });
+  auto emitMasked = [&](Value from, Value to) {
+    state = b.loop(from, to, step, state, [&](Value first, ValueRange carried) {
+      return emitStep(first, State(carried));
+    });
+  };
+  if (what.window) {
+    // No query sees what lies before the window of the first one, but sinks.
+    AffineExpr k, t;
+    bindDims(b.getContext(), k, t);
+    Value seen = affine::makeComposedAffineApply(
+        b, b.getLoc(), k - t + 1 - *what.window,
+        {OpFoldResult(keys), OpFoldResult(queries)});
+    begin = b.roundDown(arith::MaxSIOp::create(b, seen, begin), step);
+    if (what.sinks > 0)
+      emitMasked(
+          b.index(0),
+          arith::MinSIOp::create(
+              b, begin, b.index(llvm::divideCeil(what.sinks, step) * step)));
+  }
+  emitMasked(begin, keys);
+  return state;
 }
 
 Value Attention::emit(Value result) {

@@ -37,6 +37,8 @@ public:
 private:
   /// The bits that a plane has of the values.
   Value getPlane(const BitPlane &plane);
+  /// The same of a plane whose bytes have the bits of neighbours.
+  Value spreadBits(Value byte, Value shift);
   /// u - zero, as floats.
   Value getIntegers();
   /// d and m.
@@ -45,6 +47,8 @@ private:
   /// The group's number among those that begin at `first`, of which the rest of
   /// split ones begins at bit `restShift`, as a float.
   Value getSplitScale(int64_t first, uint32_t restShift);
+  /// Number `number` of those that lie in planes, less `zero`, as a float.
+  Value getPlaneScale(Value number, int32_t zero);
 
   /// The f16 at a constant offset, as an f32.
   Value getHalf(int64_t offset) {
@@ -125,18 +129,46 @@ private:
 };
 } // namespace
 
-Value BlockValues::getPlane(const BitPlane &plane) {
-  // As BitPlane::byteOf and shiftOf, for an `i` that is known at run time
-  // alone.
-  Value place = plane.lanes < format.blockLength ? b.rem(i, plane.lanes) : i;
+/// BitPlane::byteOf and shiftOf, for a number that is known at run time alone.
+static std::pair<Value, Value> getPlace(GpuBuilder &b, const BitPlane &plane,
+                                        uint32_t length, Value i) {
+  Value place = plane.lanes < length ? b.rem(i, plane.lanes) : i;
   Value part = b.div(i, plane.lanes);
-  if (plane.run() < format.blockLength) {
+  if (plane.run() < length) {
     place = b.add(b.mul(b.div(i, plane.run()), plane.lanes), place);
     part = b.rem(part, plane.perByte());
   }
-  Value words = getWords(b.add(place, plane.offset));
-  Value shift = toI32(plane.bits > 1 ? b.mul(part, plane.bits) : part);
-  return getBits(words, shift, static_cast<int32_t>(plane.mask()));
+  return {b.add(place, plane.offset),
+          plane.bits > 1 ? b.mul(part, plane.bits) : part};
+}
+
+Value BlockValues::getPlane(const BitPlane &plane) {
+  auto [byte, part] = getPlace(b, plane, format.blockLength, i);
+  Value shift = toI32(part);
+  if (plane.lanes == 1)
+    return spreadBits(getByte(byte), shift);
+  return getBits(getWords(byte), shift, static_cast<int32_t>(plane.mask()));
+}
+
+/// A product with four ones puts four bits seven places apart, where each is
+/// the lowest of a byte but for bits that the mask takes away.
+Value BlockValues::spreadBits(Value byte, Value shift) {
+  Value bits = arith::ShRUIOp::create(b, byte, shift);
+  SmallVector<Value> words;
+  int64_t each = width % 4 == 0 ? 4 : 1;
+  for (int64_t first = 0; first < width; first += each) {
+    Value part = arith::ShRUIOp::create(b, bits, b.i32(first));
+    if (each == 4) {
+      part = arith::AndIOp::create(b, part, b.i32(15));
+      part = arith::MulIOp::create(b, part, b.i32(0x00204081));
+    }
+    words.push_back(
+        arith::AndIOp::create(b, part, b.i32(each == 4 ? 0x01010101 : 1)));
+  }
+  if (width == 1)
+    return words[0];
+  return vector::FromElementsOp::create(
+      b, b.vectorOf(width / each, b.getI32Type()), words);
 }
 
 Value BlockValues::getIntegers() {
@@ -156,6 +188,18 @@ Value BlockValues::getIntegers() {
       bits = arith::ShLIOp::create(
           b, bits, spread(bits, b.i32(static_cast<int64_t>(plane.position))));
     result = result ? arith::OrIOp::create(b, bits, result).getResult() : bits;
+  }
+  if (format.levels) {
+    // As one word per byte.
+    if (width % 4 == 0)
+      result = arith::ExtUIOp::create(
+          b, b.vectorOf(width, b.getI32Type()),
+          vector::BitCastOp::create(b, b.vectorOf(width, b.getI8Type()),
+                                    result));
+    Type type = b.getF32Type();
+    if (width > 1)
+      type = b.vectorOf(width, type);
+    return arith::SIToFPOp::create(b, type, createLevel(b, format, result));
   }
   result = toFloats(result);
   return format.zero != 0 ? addF(result, b.f32(-format.zero)) : result;
@@ -180,6 +224,26 @@ Value BlockValues::getSplitScale(int64_t first, uint32_t restShift) {
                           bits(byte, 0, split.bits), joined));
 }
 
+Value BlockValues::getPlaneScale(Value number, int32_t zero) {
+  const PlaneScales &scales = format.planeScales;
+  uint32_t count = format.numGroups() * (format.hasMinimum() ? 2 : 1);
+  Value result;
+  for (size_t p = scales.numPlanes(); p-- > 0;) {
+    const BitPlane &plane = scales.planes[p];
+    auto [byte, part] = getPlace(b, plane, count, number);
+    Value bits = arith::ShRUIOp::create(b, getByte(byte), toI32(part));
+    bits = arith::AndIOp::create(b, bits,
+                                 b.i32(static_cast<int64_t>(plane.mask())));
+    if (plane.position > 0)
+      bits = arith::ShLIOp::create(b, bits,
+                                   b.i32(static_cast<int64_t>(plane.position)));
+    result = result ? arith::OrIOp::create(b, bits, result).getResult() : bits;
+  }
+  if (zero != 0)
+    result = arith::SubIOp::create(b, result, b.i32(zero));
+  return toFloat(result);
+}
+
 Value BlockValues::getScale() {
   Value scale = getHalf(format.scale);
   switch (format.groupScales) {
@@ -193,12 +257,19 @@ Value BlockValues::getScale() {
   }
   case GroupScales::Split:
     return mulF(scale, getSplitScale(format.split.scales, 0));
+  case GroupScales::Planes:
+    return mulF(scale,
+                getPlaneScale(b.div(i, format.group), format.planeScales.zero));
   }
   return scale;
 }
 
 Value BlockValues::getMinimum() {
   Value minimum = getHalf(format.minimum);
+  if (format.groupScales == GroupScales::Planes)
+    return mulF(minimum,
+                getPlaneScale(b.add(b.div(i, format.group), format.numGroups()),
+                              /*zero=*/0));
   if (format.groupScales != GroupScales::Split)
     return minimum;
   return mulF(minimum,
