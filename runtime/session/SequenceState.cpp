@@ -33,25 +33,32 @@ Status StateLayout::create(const Module &module, const EntrySpec &entry,
                            "state '%s' has a size that changes with a call",
                            buffer.name.c_str());
     result.buffers.push_back(i);
-    // Rows by position: one dimension is the capacity and nothing has to be
-    // cleared, because nobody reads behind the last token.
-    Rows rows{.buffer = i, .blocks = 1, .rowBytes = elementSize(buffer.type)};
+    // Rows by position: nothing has to be cleared, because nobody reads behind
+    // the last token, and one dimension is the positions: the symbol, or the
+    // most that it can be, where the cache has a fixed size.
+    Rows rows{.buffer = i, .rowBytes = elementSize(buffer.type)};
     bool hasCapacity = false, isKnown = !buffer.zeroOnReset;
     for (ExprId id : buffer.shape) {
       const Expr &size = spec.exprs[id];
       bool isConstant =
           size.steps.size() == 1 && size.steps[0].op == ExprOp::Const;
-      bool isCapacity =
+      bool isSymbol =
           result.symbolC != kNone && size == Expr::symbol(result.symbolC);
-      if (isCapacity && !hasCapacity)
+      bool isMost = isConstant && result.symbolC != kNone &&
+                    size.steps[0].value == spec.symbols[result.symbolC].max;
+      if (isSymbol || isMost) {
+        // With two of them nobody knows which one it is.
+        isKnown &= !hasCapacity;
         hasCapacity = true;
-      else if (isConstant && size.steps[0].value >= 0)
+        if (isMost)
+          rows.positions = static_cast<uint64_t>(size.steps[0].value);
+      } else if (isConstant && size.steps[0].value >= 0) {
+        uint64_t &factor = hasCapacity ? rows.rowBytes : rows.blocks;
         isKnown &= !__builtin_mul_overflow(
-            hasCapacity ? rows.rowBytes : rows.blocks,
-            static_cast<uint64_t>(size.steps[0].value),
-            hasCapacity ? &rows.rowBytes : &rows.blocks);
-      else
+            factor, static_cast<uint64_t>(size.steps[0].value), &factor);
+      } else {
         isKnown = false;
+      }
     }
     result.byPosition &= isKnown && hasCapacity;
     result.rows.push_back(rows);
@@ -95,7 +102,10 @@ Status SequenceState::create(const StateLayout &layout, Device &device,
     uint64_t ofRows = 0;
     if (layout.byPosition &&
         (__builtin_mul_overflow(rows.blocks, rows.rowBytes, &ofRows) ||
-         __builtin_mul_overflow(ofRows, static_cast<uint64_t>(capacity),
+         __builtin_mul_overflow(ofRows,
+                                rows.positions != 0
+                                    ? rows.positions
+                                    : static_cast<uint64_t>(capacity),
                                 &ofRows) ||
          ofRows > bytes))
       return Status::error(Code::BadFile,
@@ -118,8 +128,12 @@ Status SequenceState::copyTokens(const SequenceState &from, int64_t begin,
                          "a sequence cannot take over tokens that it or the "
                          "other has no room for");
   for (const StateLayout::Rows &rows : layout.rows) {
-    uint64_t stride = rows.rowBytes * static_cast<uint64_t>(tokens);
-    uint64_t fromStride = rows.rowBytes * static_cast<uint64_t>(from.tokens);
+    auto strideOf = [&](int64_t capacity) {
+      return rows.rowBytes * (rows.positions != 0
+                                  ? rows.positions
+                                  : static_cast<uint64_t>(capacity));
+    };
+    uint64_t stride = strideOf(tokens), fromStride = strideOf(from.tokens);
     for (uint64_t block = 0; block < rows.blocks; ++block)
       GIST_TRY(device.copy(places[rows.buffer].address + block * stride +
                                first * rows.rowBytes,

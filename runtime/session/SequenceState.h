@@ -31,10 +31,12 @@ public:
 
 private:
   friend class SequenceState;
-  /// Rows of a state buffer: `blocks` times `capacity` rows of `rowBytes`.
+  /// Rows of a state buffer: `blocks` times as many rows of `rowBytes` as there
+  /// are positions.
   struct Rows {
     uint32_t buffer = 0;
-    uint64_t blocks = 0, rowBytes = 0;
+    uint64_t blocks = 1, rowBytes = 0;
+    uint64_t positions = 0; ///< 0: as many as the sequence can hold
   };
 
   const Module *module = nullptr;
