@@ -42,8 +42,9 @@
 // CHECK:       scf.for
 // CHECK:       nvvm.griddepcontrol launch_dependents
 // CHECK:       nvvm.cluster.wait
-// CHECK:       vector.store %{{.*}} : memref<5760xf32>, vector<4xf32>
+// CHECK:       nvvm.cluster.arrive
 // CHECK:       nvvm.cluster.wait
+// CHECK:       vector.store %{{.*}} : memref<5760xf32>, vector<4xf32>
 // CHECK:       llvm.atomicrmw uinc_wrap
 // CHECK:       vector.load %{{.*}} : memref<5760xf32>, vector<4xf32>
 func.func private @few(%q: tensor<1x9x64xf16>, %k: tensor<?x3x64xf16>, %v: tensor<?x3x64xf16>, %o: tensor<1x9x64xf16>)

@@ -50,19 +50,19 @@ func.func private @sizes(%q: tensor<?x4x128xbf16>, %k: tensor<?x4x128xbf16>, %v:
   return %r : tensor<?x4x64xbf16>
 }
 
-// One query: a cluster of eight workgroups shares the keys. When all are done,
-// each reads some columns of what all have found, where they have it; none leaves
-// before.
+// One query: a cluster of eight workgroups shares the keys. They say that they
+// have begun, and when they are done write what they have found into the memory
+// of one, which waits for that. Nobody touches another's memory afterwards.
 // CHECK-LABEL: .entry one(
 // CHECK:       .reqnctapercluster 8
+// CHECK:       barrier.cluster.arrive.relaxed.aligned
 // CHECK:       ex2.approx
-// CHECK:       barrier.cluster.arrive
-// CHECK:       barrier.cluster.wait
+// CHECK:       barrier.cluster.wait.aligned
 // CHECK:       mapa.shared::cluster.u32
-// CHECK:       ld.shared::cluster.f32
-// CHECK:       barrier.cluster.arrive
-// CHECK:       barrier.cluster.wait
-// CHECK-NOT:   ld.shared::cluster
+// CHECK:       st.shared::cluster.v2.f32
+// CHECK:       barrier.cluster.arrive.aligned
+// CHECK:       barrier.cluster.wait.aligned
+// CHECK-NOT:   shared::cluster
 func.func private @one(%q: tensor<1x6x64xf16>, %k: tensor<?x2x64xf16>, %v: tensor<?x2x64xf16>,
     %out: tensor<1x6x64xf16>) -> tensor<1x6x64xf16> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {
   %r = gist.attention %q, %k, %v causal : tensor<1x6x64xf16>, tensor<?x2x64xf16>, tensor<?x2x64xf16>

@@ -193,7 +193,14 @@ void DecodeAttention::makeRows() {
   ownValue = read(heads + 1, valueSize);
 }
 
+int64_t DecodeAttention::keysAtOnce() const {
+  return b.getThreads() / team * kUnroll;
+}
+
 void DecodeAttention::emitPart() {
+  // Others wait for it when they have something to hand over.
+  if (split > 1)
+    NVVM::ClusterArriveRelaxedOp::create(b, b.getUnitAttr());
   if (keys->makesOwn())
     makeRows();
   else
@@ -201,7 +208,7 @@ void DecodeAttention::emitPart() {
   Values state = start();
   int64_t teams = b.getThreads() / team;
   Value first = b.div(b.thread(), team);
-  int64_t atOnce = teams * kUnroll;
+  int64_t atOnce = keysAtOnce();
   Value start = rank, stride = b.index(atOnce * split);
   if (active) {
     start = b.add(b.mul(part, split), rank);
@@ -349,33 +356,31 @@ Values DecodeAttention::combine(ValueRange tops, ValueRange sums,
   return {highest, sum, out};
 }
 
-Value DecodeAttention::readRemote(Value memory, ValueRange indices,
-                                  int64_t number, int64_t width) {
-  // They have side effects for LLVM, so that reads stay behind the barrier of
-  // the cluster.
+void DecodeAttention::writeRemote(Value pair, Value memory, ValueRange indices,
+                                  Value to) {
+  // They have side effects for LLVM, so that writes stay between the barriers
+  // of the cluster.
   auto assemble = [&](StringRef text, StringRef constraints, Type type,
-                      ValueRange operands) -> Value {
+                      ValueRange operands) {
     return LLVM::InlineAsmOp::create(b, type, operands, text, constraints,
                                      /*has_side_effects=*/true,
                                      /*is_align_stack=*/false,
                                      LLVM::TailCallKind::None,
-                                     LLVM::AsmDialectAttr(), ArrayAttr())
-        .getRes();
+                                     LLVM::AsmDialectAttr(), ArrayAttr());
   };
   Values sizes;
   for (int64_t size : cast<MemRefType>(memory.getType()).getShape())
     sizes.push_back(b.index(size));
   Value begin = memref::ExtractAlignedPointerAsIndexOp::create(b, memory);
   Value address = b.add(begin, b.mul(b.linearize(indices, sizes), 4));
-  Value mapped = assemble(
-      "mapa.shared::cluster.u32 $0, $1, $2;", "=r,r,r", b.getI32Type(),
-      {arith::IndexCastOp::create(b, b.getI32Type(), address), b.i32(number)});
-  Values numbers;
-  for (int64_t i = 0; i < width; ++i)
-    numbers.push_back(assemble("ld.shared::cluster.f32 $0, [$1 + " +
-                                   std::to_string(4 * i) + "];",
-                               "=f,r", b.getF32Type(), mapped));
-  return width == 1 ? numbers.front() : b.concat(numbers);
+  auto narrow = [&](Value x) -> Value {
+    return arith::IndexCastOp::create(b, b.getI32Type(), x);
+  };
+  Value mapped = assemble("mapa.shared::cluster.u32 $0, $1, $2;", "=r,r,r",
+                          b.getI32Type(), {narrow(address), narrow(to)})
+                     .getRes();
+  assemble("st.shared::cluster.v2.f32 [$0], {$1, $2};", "r,f,f,~{memory}",
+           Type(), {mapped, b.extract(pair, 0), b.extract(pair, 1)});
 }
 
 Value DecodeAttention::getPlaceOfPart(Value of, Value head, Value at) {
@@ -516,31 +521,56 @@ void DecodeAttention::emitResult(const Values &state) {
     return finishParts();
   }
 
-  Value part = b.allocWorkgroup({heads, valueSize}, b.getF32Type());
-  Value numbers = b.allocWorkgroup({heads, 2}, b.getF32Type());
-  forEachPair(b.thread(), threads, [&](Value head, Value at) {
-    Values all = combineWaves(head, at);
-    b.write(all[2], part, {head, at});
-    b.ifThen(b.isEqual(at, 0), [&] {
-      b.write(b.concat({all[0], all[1]}), numbers, {head, b.index(0)});
+  // Where the first workgroup has had all keys nobody waits.
+  Value isAlone = b.isLess(count, keysAtOnce() + 1);
+  if (active)
+    isAlone = b.both(isAlone, b.isEqual(active, 1));
+  b.ifThen(b.both(isAlone, b.isEqual(rank, 0)), [&] {
+    forEachPair(b.thread(), threads, [&](Value head, Value at) {
+      Values all = combineWaves(head, at);
+      store(head, at, all[1], all[2]);
     });
   });
-  auto meet = [&] {
-    NVVM::ClusterArriveOp::create(b, b.getUnitAttr());
+  // Else each workgroup hands what it has of a pair of columns to the one that
+  // puts these together: pairs that threads have in turn n are those of
+  // workgroup n.
+  b.ifThen(b.negate(isAlone), [&] {
+    int64_t owners =
+        std::min<int64_t>(split, llvm::divideCeil(heads * pairs, threads));
+    Value part = b.allocWorkgroup({split, heads, valueSize}, b.getF32Type());
+    Value numbers = b.allocWorkgroup({split, heads, 2}, b.getF32Type());
+    // Memory of a workgroup is there when it has begun.
     NVVM::ClusterWaitOp::create(b, b.getUnitAttr());
-  };
-  meet();
-  forEachPair(b.add(b.mul(rank, threads), b.thread()), threads * split,
-              [&](Value head, Value at) {
-                Values partTops, partSums, outs;
-                for (int64_t i = 0; i < split; ++i) {
-                  Value both = readRemote(numbers, {head, b.index(0)}, i, 2);
-                  partTops.push_back(b.extract(both, 0));
-                  partSums.push_back(b.extract(both, 1));
-                  outs.push_back(readRemote(part, {head, at}, i, kWidth));
-                }
-                storeOrLeave(head, at, combine(partTops, partSums, outs));
+    b.forEach(b.thread(), b.index(heads * pairs), b.index(threads),
+              [&](Value item) {
+                Value head = b.div(item, pairs);
+                Value at = b.mul(b.rem(item, pairs), kWidth);
+                Value owner = b.rem(b.div(item, threads), split);
+                Values all = combineWaves(head, at);
+                writeRemote(all[2], part, {rank, head, at}, owner);
+                b.ifThen(b.isEqual(at, 0), [&] {
+                  for (int64_t to = 0; to < owners; ++to)
+                    writeRemote(b.concat({all[0], all[1]}), numbers,
+                                {rank, head, b.index(0)}, b.index(to));
+                });
               });
-  meet(); // Memory that others read is there until they have.
-  finishParts();
+    NVVM::ClusterArriveOp::create(b, b.getUnitAttr());
+    // The others are done: nobody writes into their memory.
+    b.ifThen(b.isLess(rank, owners), [&] {
+      NVVM::ClusterWaitOp::create(b, b.getUnitAttr());
+      forEachPair(
+          b.add(b.mul(rank, threads), b.thread()), threads * split,
+          [&](Value head, Value at) {
+            Values partTops, partSums, outs;
+            for (int64_t i = 0; i < split; ++i) {
+              Value both = b.read(numbers, {b.index(i), head, b.index(0)}, 2);
+              partTops.push_back(b.extract(both, 0));
+              partSums.push_back(b.extract(both, 1));
+              outs.push_back(b.read(part, {b.index(i), head, at}, kWidth));
+            }
+            storeOrLeave(head, at, combine(partTops, partSums, outs));
+          });
+      finishParts();
+    });
+  });
 }

@@ -9,11 +9,12 @@
 // query heads that share them. A key is read by a team of lanes, 16 bytes each;
 // teams have running maxima, sums and outputs of their own, so that they meet
 // only once, when all keys have been read: by shuffles in a wave, then in
-// workgroup memory. On sm_90 several workgroups share the keys and read each
-// other's workgroup memory in the end. Where these are too few for the card and
-// keys are many, several such clusters have a part of the keys each: the one
-// that is done last adds up what the others have left in global memory. gfx942
-// has no such clusters: there each part is one workgroup's.
+// workgroup memory. On sm_90 several workgroups share the keys, and write into
+// one's workgroup memory in the end; where keys are few, one has them all.
+// Where these are too few for the card and keys are many, several such clusters
+// have a part of the keys each: the one that is done last adds up what the
+// others have left in global memory. gfx942 has no such clusters: there each
+// part is one workgroup's.
 //
 // Where heads see different numbers of keys, those that see more have more
 // clusters: a launch takes as long as its slowest workgroup.
@@ -153,10 +154,12 @@ private:
   Values gatherParts(Value head, Value at);
   /// Where `cluster` leaves what it has of a pair of columns.
   Value getPlaceOfPart(Value cluster, Value head, Value at);
-  /// `width` numbers of workgroup memory of workgroup `rank` of those that
+  /// Writes two numbers into workgroup memory of workgroup `to` of those that
   /// share the keys.
-  Value readRemote(Value memory, mlir::ValueRange indices, int64_t rank,
-                   int64_t width);
+  void writeRemote(Value pair, Value memory, mlir::ValueRange indices,
+                   Value to);
+  /// Keys that a workgroup reads in one step.
+  int64_t keysAtOnce() const;
 
   ElementEmitter &emitter;
   GpuBuilder &b;
