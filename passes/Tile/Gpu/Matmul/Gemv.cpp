@@ -14,7 +14,7 @@
 //
 // On sm_90 a workgroup begins while the kernels that write x still run. Where a
 // lane has all of its pieces of W at once, it reads them before it waits for
-// those.
+// those. Where it has more, it asks for the first ones.
 //
 // Where x is the result of a norm, every workgroup reduces the rows for itself:
 // they are short, and it saves a launch. Where columns are paired a lane has
@@ -76,6 +76,9 @@ public:
       reduceRows(start);
       sums = getSteps(start, stride, sums, early);
     } else {
+      // Lines that are asked for take no registers.
+      if (isWeight)
+        prefetch(start);
       waitForGrids(b);
       reduceRows(start);
       sums = b.loop(b.index(0), b.index(w.getDepth()), stride, sums,
@@ -110,15 +113,18 @@ private:
     return b.add(pair, i % 2 * half);
   }
 
-  /// Asks for what the first step reads of W: it arrives while rows are
+  /// Asks for what the first step reads of W: it arrives while rows are made or
   /// reduced.
   void prefetch(Value k) {
     if (b.getGpu().kind != GpuKind::Nvidia || !w.isMemory())
       return;
-    Value at = b.min(k, b.index(std::max<int64_t>(w.getDepth() - piece, 0)));
-    for (int64_t i = 0; i < each; ++i) {
-      auto [buffer, place] = w.getPlace(getRowOfW(i), at);
-      prefetchLine(b, buffer, place);
+    Value last = b.index(std::max<int64_t>(w.getDepth() - piece, 0));
+    for (int64_t step = 0; step < steps; ++step) {
+      Value at = b.min(b.add(k, step * lanes * piece), last);
+      for (int64_t i = 0; i < each; ++i) {
+        auto [buffer, place] = w.getPlace(getRowOfW(i), at);
+        prefetchLine(b, buffer, place);
+      }
     }
   }
 
