@@ -24,11 +24,14 @@ Status gist::findArchitecture(const ModelSource &source,
     // offered for a file.
     if (source.isGguf && candidate->ggufNames.size() == 0)
       continue;
-    if (source.architecture == candidate->name) {
+    const char *name = source.isGguf && candidate->ggufName
+                           ? candidate->ggufName
+                           : candidate->name;
+    if (source.architecture == name) {
       out = candidate;
       return {};
     }
-    known += (known.empty() ? "" : ", ") + std::string(candidate->name);
+    known += (known.empty() ? "" : ", ") + std::string(name);
   }
   return Status::error(Code::Unsupported,
                        "the architecture %s is not supported; a %s may have %s",

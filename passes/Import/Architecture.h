@@ -29,10 +29,11 @@ struct ModuleName {
 /// To add one, write a file like Llama.cpp and name it in Architectures.def and
 /// in CMakeLists.txt.
 struct Architecture {
-  const char *name;   ///< `model_type`, and `general.architecture` if in GGUF.
-  bool isDecoder;     ///< Causal, with a KV cache.
-  const char *prefix; ///< May stand before any name in a folder.
-  const char *layers; ///< The list of layers, in a folder.
+  const char *name; ///< `model_type`, and `general.architecture` if in GGUF.
+  const char *ggufName = nullptr; ///< In GGUF, where it differs.
+  bool isDecoder;                 ///< Causal, with a KV cache.
+  const char *prefix;             ///< May stand before any name in a folder.
+  const char *layers;             ///< The list of layers, in a folder.
   /// Names in GGUF files; empty when the architecture is not found there.
   std::initializer_list<ModuleName> ggufNames;
   /// Endings of tensors that files have and the graph has no use for.

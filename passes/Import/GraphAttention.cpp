@@ -34,7 +34,21 @@ Value GraphBuilder::columns(Value x, int64_t first, int64_t count) {
 
 /// The reshape does not move anything: a head's elements lie together in a row.
 Value GraphBuilder::heads(Value x, int64_t count) {
+  return splitRows(x, count, config.headSize);
+}
+
+Value GraphBuilder::headsOfPart(Value x, int64_t count, int64_t part,
+                                int64_t parts) {
   int64_t size = config.headSize;
+  OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
+  return tensor::ExtractSliceOp::create(
+      b, splitRows(x, count, parts * size),
+      {zero, zero, b.getIndexAttr(part * size)},
+      {numTokens, b.getIndexAttr(count), b.getIndexAttr(size)},
+      {one, one, one});
+}
+
+Value GraphBuilder::splitRows(Value x, int64_t count, int64_t size) {
   RankedTensorType type = tensorType({ShapedType::kDynamic, count, size});
   if (typeOf(x).getDimSize(1) != count * size) {
     fail(Status::error(Code::BadFile,
@@ -54,8 +68,10 @@ Value GraphBuilder::heads(Value x, int64_t count) {
 
 /// The rows of a table of `function` for the positions of this call. The table
 /// is a weight, so that no target needs the function at large angles.
-Value GraphBuilder::rotaryTable(const char *name, double (*function)(double)) {
-  auto numPairs = static_cast<int64_t>(config.rotaryFrequencies.size());
+Value GraphBuilder::rotaryTable(const std::string &name,
+                                const std::vector<float> &frequencies,
+                                double (*function)(double)) {
+  auto numPairs = static_cast<int64_t>(frequencies.size());
   constexpr int64_t kMaxElements = int64_t(1) << 28; // 1 GiB
   // Divided, because the product can overflow for a size that a file made up.
   if (config.capacity > kMaxElements / numPairs) {
@@ -70,7 +86,7 @@ Value GraphBuilder::rotaryTable(const char *name, double (*function)(double)) {
     std::vector<float> values;
     values.reserve(config.capacity * numPairs);
     for (int64_t position = 0; position < config.capacity; ++position)
-      for (float frequency : config.rotaryFrequencies) // The angle is an f32.
+      for (float frequency : frequencies) // The angle is an f32.
         values.push_back(static_cast<float>(
             function(static_cast<float>(position) * frequency)));
     weights.entries[name] = madeWeight({config.capacity, numPairs}, values);
@@ -82,12 +98,18 @@ Value GraphBuilder::rotaryTable(const char *name, double (*function)(double)) {
 }
 
 Value GraphBuilder::rotary(Value x) {
-  // Made once; all layers turn by the same angles.
+  // Made once for all layers that turn by the same angles.
   // Values of this function: the second function of a model has its own
   // builder.
-  if (!cosines) {
-    cosines = rotaryTable("rotary.cos", std::cos);
-    sines = rotaryTable("rotary.sin", std::sin);
+  bool isWindow =
+      !config.windowFrequencies.empty() && config.hasWindow(currentLayer);
+  Value &cos = cosines[isWindow], &sin = sines[isWindow];
+  if (!cos) {
+    const std::vector<float> &frequencies =
+        isWindow ? config.windowFrequencies : config.rotaryFrequencies;
+    std::string prefix = isWindow ? "rotary.window." : "rotary.";
+    cos = rotaryTable(prefix + "cos", frequencies, std::cos);
+    sin = rotaryTable(prefix + "sin", frequencies, std::sin);
   }
   RankedTensorType type = typeOf(x);
   int64_t numPairs = config.rotarySize / 2;
@@ -104,10 +126,8 @@ Value GraphBuilder::rotary(Value x) {
   Value second = tensor::ExtractSliceOp::create(b, x, secondAt, sizes, strides);
 
   // (first, second) turned by the angle of position and pair.
-  SmallVector<Operand> operands{{first, {0, 1, 2}},
-                                {second, {0, 1, 2}},
-                                {cosines, {0, 2}},
-                                {sines, {0, 2}}};
+  SmallVector<Operand> operands{
+      {first, {0, 1, 2}}, {second, {0, 1, 2}}, {cos, {0, 2}}, {sin, {0, 2}}};
   Value turnedFirst = elementwise(
       typeOf(first), operands,
       [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
@@ -158,14 +178,16 @@ Value GraphBuilder::attention(Value q, Value k, Value v) {
   // A window that holds the whole context hides nothing, and attention without
   // one can have plans.
   IntegerAttr window;
-  if (config.slidingWindow > 0 && config.slidingWindow < config.capacity &&
-      currentLayer >= config.firstWindowLayer)
+  if (config.hasWindow(currentLayer) && config.slidingWindow < config.capacity)
     window = b.getI64IntegerAttr(config.slidingWindow);
-  // No scale: the op's default is 1 / sqrt of the head size.
+  // Without a scale the op's default holds: 1 / sqrt of the head size.
+  FloatAttr scale;
+  if (config.attentionScale != 0)
+    scale = b.getF32FloatAttr(static_cast<float>(config.attentionScale));
   Value result = AttentionOp::create(
       b, q, k, v, /*mask=*/Value(), /*offsets=*/Value(),
       /*key_offsets=*/Value(), /*causal=*/architecture.isDecoder,
-      /*scale=*/FloatAttr(), /*window=*/window, /*sinks=*/IntegerAttr());
+      /*scale=*/scale, /*window=*/window, /*sinks=*/IntegerAttr());
   result = tensor::CollapseShapeOp::create(
       b, result, ArrayRef<ReassociationIndices>{{0}, {1, 2}});
   return convert(result, b.getF32Type());

@@ -163,11 +163,11 @@ Value GraphBuilder::numbers(Value stored, WeightFormat format) {
 }
 
 /// The stored tensor `module` + `suffix` as a weight of `shape`, in the form
-/// the options ask for; blocks are not dequantised yet. `transposed` says that
-/// the source holds columns for rows.
+/// the options ask for; blocks are not dequantised yet.
 GraphBuilder::LoadedWeight
 GraphBuilder::weight(std::string_view module, const char *suffix,
-                     const std::vector<int64_t> &shape, bool transposed) {
+                     const std::vector<int64_t> &shape, Stored how) {
+  bool transposed = how == Stored::Transposed;
   std::string name;
   const StoredTensor *stored = find(module, suffix, name);
   IntegerAttr layer;
@@ -220,7 +220,9 @@ GraphBuilder::weight(std::string_view module, const char *suffix,
   if (known != weights.entries.end())
     return {emitWeight(name, layer), known->second.format};
   bool expands = options.expandWeights && stored->format != WeightFormat::F32;
-  Weight content = expands ? expandedWeight(*stored) : storedWeight(*stored);
+  Weight content = how == Stored::LessOne ? plusOne(*stored)
+                   : expands              ? expandedWeight(*stored)
+                                          : storedWeight(*stored);
   if (transposed)
     content = transposedWeight(content);
   WeightFormat format = content.format;
@@ -324,10 +326,10 @@ Value GraphBuilder::addRow(Value x, std::string_view name, int64_t rows,
 
 /// x times the transposed weight, and the bias where there is to be one.
 Value GraphBuilder::project(Value x, std::string_view name, int64_t outputs,
-                            Bias bias, bool transposed) {
+                            Bias bias, Stored how) {
   auto type = cast<RankedTensorType>(x.getType());
   auto [matrix, format] =
-      weight(name, ".weight", {outputs, type.getDimSize(1)}, transposed);
+      weight(name, ".weight", {outputs, type.getDimSize(1)}, how);
   Value init = zeros(tensorType({type.getDimSize(0), outputs}));
   Value product = linalg::MatmulTransposeBOp::create(
                       b, b.getLoc(), TypeRange(init.getType()),
@@ -341,7 +343,8 @@ Value GraphBuilder::project(Value x, std::string_view name, int64_t outputs,
 
 Value GraphBuilder::linear(Value x, std::string_view name, int64_t outputs,
                            Bias bias) {
-  return project(x, name, outputs, bias, config.transposedLinears);
+  return project(x, name, outputs, bias,
+                 config.transposedLinears ? Stored::Transposed : Stored::AsIs);
 }
 
 Value GraphBuilder::addBias(Value x, std::string_view name) {
@@ -363,9 +366,9 @@ Value GraphBuilder::logits(Value x, std::string_view name,
   if (!source.config().has({{"tie_word_embeddings"}}))
     tied = !isStored;
   if (!tied)
-    return project(x, name, config.vocabSize, bias, /*transposed=*/false);
-  Value product = project(x, embedding, config.vocabSize, Bias::IfStored,
-                          /*transposed=*/false);
+    return project(x, name, config.vocabSize, bias, Stored::AsIs);
+  Value product =
+      project(x, embedding, config.vocabSize, Bias::IfStored, Stored::AsIs);
   std::string biasName;
   if (bias == Bias::IfStored && !find(name, ".bias", biasName))
     return product;

@@ -26,6 +26,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
+#include <array>
 #include <set>
 
 namespace gist {
@@ -72,6 +73,9 @@ public:
   mlir::Value layerNorm(mlir::Value x, std::string_view name);
   /// Adds the bias of a linear layer to every token.
   mlir::Value addBias(mlir::Value x, std::string_view name);
+  /// `rmsNorm` of every head of tokens x heads x size.
+  mlir::Value headNorm(mlir::Value heads, std::string_view name);
+  mlir::Value scale(mlir::Value x, double factor);
   /// The model's own activation function.
   mlir::Value activation(mlir::Value x);
   mlir::Value add(mlir::Value a, mlir::Value b);
@@ -82,6 +86,10 @@ public:
 
   /// tokens x (count * size) as tokens x count x size.
   mlir::Value heads(mlir::Value x, int64_t count);
+  /// tokens x (count * parts * size), of which every head has `parts` vectors,
+  /// as tokens x count x size: one vector of each.
+  mlir::Value headsOfPart(mlir::Value x, int64_t count, int64_t part,
+                          int64_t parts);
   mlir::Value rotary(mlir::Value heads);
   /// Attention of heads, as tokens x features. A decoder's sees, causally, what
   /// the cache holds of this layer and then these tokens, and adds them to it.
@@ -124,19 +132,29 @@ private:
   std::string fullName(std::string_view module, const char *suffix) const;
   const StoredTensor *find(std::string_view module, const char *suffix,
                            std::string &name);
+  /// How the source holds a weight.
+  enum class Stored {
+    AsIs,
+    Transposed, ///< Columns for rows.
+    LessOne,    ///< Every number is one too small.
+  };
   LoadedWeight weight(std::string_view module, const char *suffix,
                       const std::vector<int64_t> &shape,
-                      bool transposed = false);
+                      Stored how = Stored::AsIs);
   mlir::Value emitWeight(const std::string &name, mlir::IntegerAttr layer = {});
   mlir::Value numbers(mlir::Value stored, WeightFormat format);
   mlir::Value project(mlir::Value x, std::string_view name, int64_t outputs,
-                      Bias bias, bool transposed);
+                      Bias bias, Stored how);
   mlir::Value tableRows(std::string_view module, mlir::OpFoldResult first,
                         mlir::OpFoldResult count, int64_t rows,
                         int64_t columns);
-  mlir::Value rotaryTable(const char *name, double (*function)(double));
+  mlir::Value rotaryTable(const std::string &name,
+                          const std::vector<float> &frequencies,
+                          double (*function)(double));
   mlir::Value updateCache(mlir::Value &cache, mlir::Value rows);
   mlir::Value convert(mlir::Value x, mlir::Type element);
+  /// tokens x (count * size) as tokens x count x size.
+  mlir::Value splitRows(mlir::Value x, int64_t count, int64_t size);
 
   mlir::RankedTensorType tensorType(llvm::ArrayRef<int64_t> shape) const;
   mlir::Value empty(mlir::RankedTensorType type);
@@ -148,6 +166,11 @@ private:
   /// `kept` is the one that stays.
   mlir::Value sum(unsigned kept, int64_t size, llvm::ArrayRef<Operand> operands,
                   Body body);
+  /// The same over `rank` loops of which several stay, with these sizes.
+  mlir::Value sum(unsigned rank, llvm::ArrayRef<unsigned> kept,
+                  llvm::ArrayRef<int64_t> sizes,
+                  llvm::ArrayRef<Operand> operands, Body body);
+  mlir::Value normWeight(std::string_view name, int64_t size);
   void fail(Status status);
 
   const Architecture &architecture;
@@ -162,7 +185,8 @@ private:
   mlir::Value tokens, past, keyCache, valueCache;
   mlir::Value numTokens; ///< Of this call.
   mlir::Value total;     ///< Cached tokens and those of this call.
-  mlir::Value cosines, sines;
+  /// Of layers without and with a window.
+  std::array<mlir::Value, 2> cosines, sines;
   int64_t currentLayer = -1;
   std::map<std::string, mlir::Value> emitted;
   std::set<const StoredTensor *> used;

@@ -92,18 +92,26 @@ Value GraphBuilder::elementwise(RankedTensorType type,
 /// One of the two loops stays and the other is summed over.
 Value GraphBuilder::sum(unsigned kept, int64_t size, ArrayRef<Operand> operands,
                         Body body) {
+  return sum(2, ArrayRef(kept), ArrayRef(size), operands, body);
+}
+
+Value GraphBuilder::sum(unsigned rank, ArrayRef<unsigned> kept,
+                        ArrayRef<int64_t> sizes, ArrayRef<Operand> operands,
+                        Body body) {
   SmallVector<Value> inputs;
   SmallVector<AffineMap> maps;
   for (const Operand &operand : operands) {
     inputs.push_back(operand.value);
-    maps.push_back(
-        AffineMap::getMultiDimMapWithTargets(2, operand.dims, b.getContext()));
+    maps.push_back(AffineMap::getMultiDimMapWithTargets(rank, operand.dims,
+                                                        b.getContext()));
   }
-  maps.push_back(AffineMap::get(2, 0, b.getAffineDimExpr(kept)));
-  SmallVector<utils::IteratorType> loops(2, utils::IteratorType::reduction);
-  loops[kept] = utils::IteratorType::parallel;
+  maps.push_back(
+      AffineMap::getMultiDimMapWithTargets(rank, kept, b.getContext()));
+  SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::reduction);
+  for (unsigned loop : kept)
+    loops[loop] = utils::IteratorType::parallel;
   // The sums are f32 whatever the operands are.
-  Value init = zeros(tensorType({size}));
+  Value init = zeros(tensorType(sizes));
   return linalg::GenericOp::create(
              b, TypeRange(init.getType()), inputs, init, maps, loops,
              [&](OpBuilder &nested, Location loc, ValueRange values) {
@@ -146,6 +154,14 @@ Value GraphBuilder::multiply(Value x, Value y) {
   return elementwise(typeOf(x), {{x, {0, 1}}, {y, {0, 1}}},
                      [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
                        return arith::MulFOp::create(b, v[0], v[1]);
+                     });
+}
+
+Value GraphBuilder::scale(Value x, double factor) {
+  return elementwise(typeOf(x), {{x, {0, 1}}},
+                     [&](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+                       return arith::MulFOp::create(b, v[0],
+                                                    constant(b, factor));
                      });
 }
 
@@ -205,15 +221,22 @@ static Value inverseRoot(ImplicitLocOpBuilder &b, Value sum, int64_t count,
       b, arith::AddFOp::create(b, mean, constant(b, epsilon)));
 }
 
+Value GraphBuilder::normWeight(std::string_view name, int64_t size) {
+  return weight(name, ".weight", {size},
+                config.normsLessOne ? Stored::LessOne : Stored::AsIs)
+      .value;
+}
+
+static Value square(ImplicitLocOpBuilder &b, ValueRange v) {
+  return arith::MulFOp::create(b, v[0], v[0]);
+}
+
 /// x / sqrt(mean of squares + epsilon), times the weight.
 Value GraphBuilder::rmsNorm(Value x, std::string_view name) {
   RankedTensorType type = typeOf(x);
   int64_t size = type.getDimSize(1);
-  Value scale = weight(name, ".weight", {size}).value;
-  Value squares = sum(0, type.getDimSize(0), {{x, {0, 1}}},
-                      [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
-                        return arith::MulFOp::create(b, v[0], v[0]);
-                      });
+  Value scale = normWeight(name, size);
+  Value squares = sum(0, type.getDimSize(0), {{x, {0, 1}}}, square);
   return elementwise(type, {{x, {0, 1}}, {squares, {0}}, {scale, {1}}},
                      [&](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
                        Value root =
@@ -221,6 +244,21 @@ Value GraphBuilder::rmsNorm(Value x, std::string_view name) {
                        return arith::MulFOp::create(
                            b, arith::MulFOp::create(b, v[0], root), v[2]);
                      });
+}
+
+Value GraphBuilder::headNorm(Value heads, std::string_view name) {
+  RankedTensorType type = typeOf(heads);
+  int64_t size = type.getDimSize(2);
+  Value scale = normWeight(name, size);
+  Value squares =
+      sum(3, {0, 1}, type.getShape().drop_back(), {{heads, {0, 1, 2}}}, square);
+  return elementwise(
+      type, {{heads, {0, 1, 2}}, {squares, {0, 1}}, {scale, {2}}},
+      [&](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+        Value root = inverseRoot(b, v[1], size, config.normEpsilon);
+        return arith::MulFOp::create(b, arith::MulFOp::create(b, v[0], root),
+                                     v[2]);
+      });
 }
 
 /// In two passes over a row, the mean first: one pass with squares of x would

@@ -30,30 +30,39 @@ static Status configure(const ModelSource &source, ModelConfig &config) {
   return scaleRotaryByTensor(source, "rope_freqs.weight", config);
 }
 
+Value gist::buildLlamaAttention(GraphBuilder &b, const ModelConfig &c,
+                                Value h) {
+  Bias bias = c.queryBias ? Bias::Yes : Bias::IfStored;
+  auto project = [&](const char *name, int64_t count, const char *norm) {
+    Value x = b.linear(h, name, count * c.headSize, bias);
+    if (norm && c.queryNorm == QueryNorm::Rows)
+      x = b.rmsNorm(x, norm);
+    x = b.heads(x, count);
+    if (norm && c.queryNorm == QueryNorm::Heads)
+      x = b.headNorm(x, norm);
+    return x;
+  };
+  Value q = project(".self_attn.q_proj", c.numHeads, ".self_attn.q_norm");
+  Value k = project(".self_attn.k_proj", c.numKvHeads, ".self_attn.k_norm");
+  Value v = project(".self_attn.v_proj", c.numKvHeads, /*norm=*/nullptr);
+  return b.linear(b.attention(b.rotary(q), b.rotary(k), v), ".self_attn.o_proj",
+                  c.hiddenSize);
+}
+
+Value gist::buildGatedBlock(GraphBuilder &b, const ModelConfig &c, Value h) {
+  Value gate = b.activation(b.linear(h, ".mlp.gate_proj", c.ffnSize));
+  Value up = b.linear(h, ".mlp.up_proj", c.ffnSize);
+  return b.linear(b.multiply(gate, up), ".mlp.down_proj", c.hiddenSize);
+}
+
 void gist::buildLlama(GraphBuilder &b, const ModelConfig &c) {
   Value x = b.embedding("embed_tokens", c.vocabSize, c.hiddenSize);
   for (int64_t layer = 0; layer < c.numLayers; ++layer) {
     b.enterLayer(layer);
     Value h = b.rmsNorm(x, ".input_layernorm");
-    Bias bias = c.queryBias ? Bias::Yes : Bias::IfStored;
-    Value q =
-        b.heads(b.linear(h, ".self_attn.q_proj", c.numHeads * c.headSize, bias),
-                c.numHeads);
-    Value k = b.heads(
-        b.linear(h, ".self_attn.k_proj", c.numKvHeads * c.headSize, bias),
-        c.numKvHeads);
-    Value v = b.heads(
-        b.linear(h, ".self_attn.v_proj", c.numKvHeads * c.headSize, bias),
-        c.numKvHeads);
-    Value a = b.attention(b.rotary(q), b.rotary(k), v);
-    x = b.add(x, b.linear(a, ".self_attn.o_proj", c.hiddenSize));
-
+    x = b.add(x, buildLlamaAttention(b, c, h));
     h = b.rmsNorm(x, ".post_attention_layernorm");
-    Value gate = b.activation(b.linear(h, ".mlp.gate_proj", c.ffnSize));
-    Value up = b.linear(h, ".mlp.up_proj", c.ffnSize);
-    // silu(gate) * up, then down.
-    x = b.add(x,
-              b.linear(b.multiply(gate, up), ".mlp.down_proj", c.hiddenSize));
+    x = b.add(x, buildGatedBlock(b, c, h));
   }
   b.leaveLayers();
   x = b.rmsNorm(b.rowsOfLogits(x), "norm");

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Mistral and Qwen2 are Llama with other defaults: they have its graph and its
-// names.
+// Mistral, Qwen2 and Qwen3 are Llama with other defaults: they have its graph
+// and its names. Gemma 3 and OLMo 2 have its blocks, with norms elsewhere.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,6 +14,8 @@
 #define GIST_PASSES_IMPORT_LLAMA_H
 
 #include "passes/Import/Architecture.h"
+
+#include "mlir/IR/Value.h"
 
 namespace gist {
 
@@ -24,6 +26,8 @@ inline constexpr std::initializer_list<ModuleName> kLlamaGgufNames = {
     {".self_attn.k_proj", ".attn_k"},
     {".self_attn.v_proj", ".attn_v"},
     {".self_attn.o_proj", ".attn_output"},
+    {".self_attn.q_norm", ".attn_q_norm"},
+    {".self_attn.k_norm", ".attn_k_norm"},
     {".post_attention_layernorm", ".ffn_norm"},
     {".mlp.gate_proj", ".ffn_gate"},
     {".mlp.up_proj", ".ffn_up"},
@@ -31,6 +35,15 @@ inline constexpr std::initializer_list<ModuleName> kLlamaGgufNames = {
     {"norm", "output_norm"},
     {"lm_head", "output"}};
 
+/// The window of Qwen2 and Qwen3.
+Status readQwenWindow(const ConfigReader &reader, ModelConfig &config);
+
+/// Attention of the rows `h`, from its projections to its output.
+mlir::Value buildLlamaAttention(GraphBuilder &b, const ModelConfig &config,
+                                mlir::Value h);
+/// activation(gate) * up, then down.
+mlir::Value buildGatedBlock(GraphBuilder &b, const ModelConfig &config,
+                            mlir::Value h);
 void buildLlama(GraphBuilder &b, const ModelConfig &config);
 
 } // namespace gist

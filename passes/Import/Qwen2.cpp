@@ -16,32 +16,29 @@ using namespace gist;
 
 /// The layers from `max_window_layers` on have the window, and only where
 /// `use_sliding_window` says so. Newer folders list the layers as well.
-static Status readWindow(const ConfigReader &reader,
-                         const nlohmann::json &folder, ModelConfig &config) {
+Status gist::readQwenWindow(const ConfigReader &reader, ModelConfig &config) {
   bool used = false;
   GIST_TRY(reader.read({{"use_sliding_window"}}, used));
+  // The defaults of transformers' configurations, for folders that leave them
+  // out.
+  int64_t first = 28;
   if (used) {
-    // The defaults of transformers' Qwen2Config, for folders that leave them
-    // out.
     config.slidingWindow = 4096;
-    config.firstWindowLayer = 28;
     GIST_TRY(reader.read({{"sliding_window"}}, config.slidingWindow));
-    GIST_TRY(reader.read({{"max_window_layers"}}, config.firstWindowLayer));
+    GIST_TRY(reader.read({{"max_window_layers"}}, first));
     GIST_TRY(checkSlidingWindow(config));
   }
-  auto types = folder.find("layer_types");
-  if (types == folder.end() || !types->is_array())
-    return {};
-  for (size_t i = 0; i < types->size(); ++i) {
-    bool hasWindow = config.slidingWindow > 0 &&
-                     static_cast<int64_t>(i) >= config.firstWindowLayer;
-    const char *expected = hasWindow ? "sliding_attention" : "full_attention";
-    if ((*types)[i] != expected)
-      return Status::error(Code::Unsupported,
-                           "'layer_types' of layer %zu is not '%s', which "
-                           "'use_sliding_window' and 'max_window_layers' say",
-                           i, expected);
-  }
+  for (int64_t layer = 0; layer < config.numLayers; ++layer)
+    config.windowLayers.push_back(used && layer >= first);
+  std::vector<bool> expected = config.windowLayers;
+  GIST_TRY(readLayerTypes(reader, config));
+  for (size_t i = 0; i < expected.size(); ++i)
+    if (config.windowLayers[i] != expected[i])
+      return Status::error(
+          Code::Unsupported,
+          "'layer_types' of layer %zu is not '%s', which "
+          "'use_sliding_window' and 'max_window_layers' say",
+          i, expected[i] ? "sliding_attention" : "full_attention");
   return {};
 }
 
@@ -50,7 +47,7 @@ static Status configure(const ModelSource &source, ModelConfig &config) {
   config.activation = Activation::Silu;
   config.queryBias = true;
   GIST_TRY(readCommonConfig(reader, config));
-  GIST_TRY(readWindow(reader, source.folder.config, config));
+  GIST_TRY(readQwenWindow(reader, config));
   return readRotaryConfig(reader, config);
 }
 

@@ -9,13 +9,15 @@ What `transformers` computes lies beside each model (test/models/make_models.py)
 so that NumPy is enough here; test_import_formats.py asks it anew.
 """
 
+import json
+
 import numpy as np
 import pytest
 
 from import_graph import MODELS, Graph, check, sentence_embedding
 
 DECODERS = ["llama", "llama3", "gpt2", "gptj", "mistral", "opt", "opt-post", "qwen2",
-            "qwen2-window"]
+            "qwen2-window", "gemma3", "qwen3", "phi3", "gpt-neox", "olmo2"]
 
 
 def reference(name):
@@ -25,7 +27,8 @@ def reference(name):
     return data["ids"], data["result"]
 
 
-@pytest.mark.parametrize("name", DECODERS + ["llama-q4_1.gguf", "qwen2-q4_0.gguf"])
+@pytest.mark.parametrize("name", DECODERS + ["llama-q4_1.gguf", "qwen2-q4_0.gguf",
+                                             "gemma3-q5_0.gguf"])
 def test_decoder(name, tmp_path):
     """In one call, and in pieces with the cache carried over."""
     graph = Graph(MODELS / name, tmp_path, "--every-token")
@@ -60,6 +63,26 @@ def test_half_cache(name, tmp_path):
     found = graph(ids)
     check(found, expected, tolerance=3e-2)
     assert np.abs(found - expected).max() > 1e-4, "nothing was rounded"
+
+
+def test_scale_of_scores(tmp_path):
+    """A quarter of the divisor doubles the scale, which half the norm of queries takes
+    back: in a folder norms are stored less one."""
+    folder = tmp_path / "gemma3"
+    folder.mkdir()
+    config = json.loads((MODELS / "gemma3/config.json").read_text())
+    config["query_pre_attn_scalar"] //= 4
+    (folder / "config.json").write_text(json.dumps(config))
+    content = bytearray((MODELS / "gemma3/model.safetensors").read_bytes())
+    size = int.from_bytes(content[:8], "little")
+    for name, tensor in json.loads(content[8:8 + size]).items():
+        if name.endswith("q_norm.weight"):
+            first, last = (8 + size + at for at in tensor["data_offsets"])
+            norm = np.frombuffer(content[first:last], np.float32)
+            content[first:last] = ((1 + norm) / 2 - 1).astype(np.float32).tobytes()
+    (folder / "model.safetensors").write_bytes(content)
+    ids, expected = reference("gemma3")
+    check(Graph(folder, tmp_path, "--every-token")(ids), expected)
 
 
 def test_shorter_context(tmp_path):

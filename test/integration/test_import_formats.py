@@ -43,7 +43,7 @@ def test_shards_in_bf16(tmp_path):
     check(expanded(ids), expected)
 
 
-@pytest.mark.parametrize("kind", ["F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1"])
+@pytest.mark.parametrize("kind", ["F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1"])
 def test_llama_in_gguf(kind, tmp_path):
     """Query and key rows are permuted there, and weights stay as stored."""
     path, kind = tmp_path / "model.gguf", Kind[kind]
@@ -54,7 +54,8 @@ def test_llama_in_gguf(kind, tmp_path):
     check(graph(ids), quantized_reference(MODELS / "llama", kind, kind, ids))
 
 
-@pytest.mark.parametrize("kind, scale", [("Q4_K", 2e-4), ("Q6_K", 4e-5)])
+@pytest.mark.parametrize("kind, scale", [("Q4_K", 2e-4), ("Q6_K", 4e-5), ("Q5_K", 1e-4),
+                                         ("Q3_K", 4e-4), ("Q2_K", 2e-3), ("IQ4_NL", 4e-4)])
 def test_k_quants_in_gguf(kind, scale, tmp_path):
     """Nothing in Python writes these formats, so the weights are made of random
     blocks, and written by looking up each row's."""
@@ -84,6 +85,23 @@ def test_k_quants_in_gguf(kind, scale, tmp_path):
     graph = Graph(path, tmp_path, "--every-token")
     assert graph.weights[graph.names.index("blk.0.ffn_up.weight")].dtype == np.int8
     check(graph(ids), reference(None, ids, model), tolerance=1e-4)
+
+
+def test_gemma3_in_gguf(tmp_path):
+    """Norms have the one added there."""
+    path = tmp_path / "model.gguf"
+    make_models.make_gguf(MODELS / "gemma3", path, Kind.F32)
+    ids = some_tokens(13, 60)
+    check(Graph(path, tmp_path, "--every-token")(ids), reference(MODELS / "gemma3", ids))
+
+
+@pytest.mark.parametrize("name", ["qwen3", "phi3", "olmo2"])
+def test_relatives_of_llama_in_gguf(name, tmp_path):
+    path = tmp_path / "model.gguf"
+    make_models.make_gguf(MODELS / name, path, Kind.Q8_0)
+    ids = some_tokens(13, 50)
+    expected = quantized_reference(MODELS / name, Kind.Q8_0, Kind.Q8_0, ids)
+    check(Graph(path, tmp_path, "--every-token")(ids), expected)
 
 
 @pytest.mark.parametrize("kind", ["F32", "Q8_0"])
@@ -190,6 +208,33 @@ def llama_from_gguf(path):
                     rows = array.reshape(count, -1, 2, array.shape[1])
                     array = rows.swapaxes(1, 2).reshape(array.shape)
             parameter.copy_(torch.tensor(array))
+    return model
+
+
+def gemma3_from_gguf(path):
+    """The same for Gemma 3. What its files do not say is what its paper does."""
+    reader = gguf.GGUFReader(path)
+    fact = lambda key: reader.fields[f"gemma3.{key}"].contents()
+    tensors = {t.name: t for t in reader.tensors}
+    config = transformers.Gemma3TextConfig(
+        vocab_size=int(tensors["token_embd.weight"].shape[1]),
+        hidden_size=fact("embedding_length"), intermediate_size=fact("feed_forward_length"),
+        num_hidden_layers=fact("block_count"),
+        num_attention_heads=fact("attention.head_count"),
+        num_key_value_heads=fact("attention.head_count_kv"),
+        head_dim=fact("attention.key_length"), query_pre_attn_scalar=fact("attention.key_length"),
+        max_position_embeddings=fact("context_length"),
+        sliding_window=fact("attention.sliding_window"),
+        rms_norm_eps=fact("attention.layer_norm_rms_epsilon"),
+        rope_parameters={
+            "full_attention": {"rope_type": "default", "rope_theta": fact("rope.freq_base")},
+            "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0}})
+    model = transformers.Gemma3ForCausalLM(config)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            tensor = tensors[make_models.gguf_name("gemma3", name)]
+            array = dequantize(tensor.data, tensor.tensor_type)
+            parameter.copy_(torch.tensor(array - 1 if name.endswith("norm.weight") else array))
     return model
 
 

@@ -80,6 +80,44 @@ MODELS = {
         num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
         max_position_embeddings=64, use_sliding_window=True, sliding_window=7,
         max_window_layers=1, tie_word_embeddings=False)),
+    # A window in every other layer, and rotary bases of both kinds.
+    "gemma3": lambda: tf.Gemma3ForCausalLM(tf.Gemma3TextConfig(
+        vocab_size=61, hidden_size=32, intermediate_size=96,
+        num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=1,
+        head_dim=16, max_position_embeddings=64, sliding_window=7,
+        layer_types=["sliding_attention", "full_attention",
+                     "sliding_attention"],
+        query_pre_attn_scalar=16, rope_parameters=dict(
+            full_attention=dict(rope_type="default", rope_theta=1e6),
+            sliding_attention=dict(rope_type="default", rope_theta=1e4)))),
+    # The norms of queries and keys are of each head.
+    "qwen3": lambda: tf.Qwen3ForCausalLM(tf.Qwen3Config(
+        vocab_size=53, hidden_size=32, intermediate_size=96,
+        num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+        head_dim=16, max_position_embeddings=64, rope_theta=5000.0,
+        tie_word_embeddings=True)),
+    # Queries, keys and values are one layer, gate and up another; a part of a
+    # head turns, and a window is shorter than the text.
+    "phi3": lambda: tf.Phi3ForCausalLM(tf.Phi3Config(
+        vocab_size=53, hidden_size=32, intermediate_size=96,
+        num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+        max_position_embeddings=64, original_max_position_embeddings=64,
+        sliding_window=9, pad_token_id=0, bos_token_id=1, eos_token_id=2,
+        rope_parameters=dict(rope_type="default", rope_theta=5000.0,
+                             partial_rotary_factor=0.5),
+        tie_word_embeddings=False)),
+    "gpt-neox": lambda: tf.GPTNeoXForCausalLM(tf.GPTNeoXConfig(
+        vocab_size=53, hidden_size=48, intermediate_size=80,
+        num_hidden_layers=2, num_attention_heads=3,
+        max_position_embeddings=40, rope_parameters=dict(
+            rope_type="default", rope_theta=5000.0,
+            partial_rotary_factor=0.25))),
+    # Norms after the blocks, and of whole rows of queries and keys.
+    "olmo2": lambda: tf.Olmo2ForCausalLM(tf.Olmo2Config(
+        vocab_size=53, hidden_size=32, intermediate_size=96,
+        num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+        max_position_embeddings=64, rope_theta=5000.0, pad_token_id=0,
+        eos_token_id=1, tie_word_embeddings=False)),
 }
 
 
@@ -210,15 +248,27 @@ GGUF_NAMES = {
         "intermediate.dense": "ffn_up", "output.dense": "ffn_down",
         "output.LayerNorm": "layer_output_norm"},
 }
-# Qwen2's tensors have Llama's names, and are stored as they are.
-GGUF_NAMES["qwen2"] = GGUF_NAMES["llama"]
-LAYERS = {"llama": "model.layers.", "qwen2": "model.layers.",
-          "gpt2": "transformer.h.", "bert": "encoder.layer."}
+# Qwen's tensors have Llama's names, and are stored as they are.
+GGUF_NAMES["llama"] |= {"self_attn.q_norm": "attn_q_norm",
+                        "self_attn.k_norm": "attn_k_norm"}
+GGUF_NAMES["qwen2"] = GGUF_NAMES["qwen3"] = GGUF_NAMES["llama"]
+GGUF_NAMES["gemma3"] = GGUF_NAMES["llama"] | {
+    "post_attention_layernorm": "post_attention_norm",
+    "pre_feedforward_layernorm": "ffn_norm",
+    "post_feedforward_layernorm": "post_ffw_norm"}
+GGUF_NAMES["olmo2"] = GGUF_NAMES["llama"] | {
+    "post_attention_layernorm": "post_attention_norm",
+    "post_feedforward_layernorm": "post_ffw_norm"}
+GGUF_NAMES["phi3"] = GGUF_NAMES["llama"] | {
+    "self_attn.qkv_proj": "attn_qkv", "mlp.gate_up_proj": "ffn_up"}
+LAYERS = {"gpt2": "transformer.h.", "bert": "encoder.layer."}
+# What GGUF calls an architecture, where it differs.
+ARCHITECTURES = {"gemma3_text": "gemma3"}
 
 
 def gguf_name(architecture, name):
     module, suffix = name.rsplit(".", 1)
-    prefix = LAYERS[architecture]
+    prefix = LAYERS.get(architecture, "model.layers.")
     if module.startswith(prefix):
         layer, module = module[len(prefix):].split(".", 1)
         return f"blk.{layer}.{GGUF_NAMES[architecture][module]}.{suffix}"
@@ -230,6 +280,7 @@ def make_gguf(source, output, kind, embedding_kind=None, encode=quantize):
     whose rows are whole blocks are stored as `kind`, or `embedding_kind`."""
     config = json.loads((source / "config.json").read_text())
     architecture = config["model_type"]
+    architecture = ARCHITECTURES.get(architecture, architecture)
     writer = gguf.GGUFWriter(output, architecture)
     get = lambda *names: next(config[n] for n in names if n in config)
     heads = get("num_attention_heads", "n_head")
@@ -240,11 +291,24 @@ def make_gguf(source, output, kind, embedding_kind=None, encode=quantize):
     writer.add_block_count(get("num_hidden_layers", "n_layer"))
     writer.add_feed_forward_length(get("intermediate_size", "n_inner"))
     writer.add_head_count(heads)
-    if architecture in ("llama", "qwen2"):
+    if architecture not in ("bert", "gpt2"):
         writer.add_head_count_kv(kv_heads)
         writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
         rope = config.get("rope_parameters") or config
+        rope = rope.get("full_attention", rope)
         writer.add_rope_freq_base(rope["rope_theta"])
+        head = config.get("head_dim") or config["hidden_size"] // heads
+        writer.add_key_length(head)
+        writer.add_value_length(head)
+        if "partial_rotary_factor" in rope:
+            writer.add_rope_dimension_count(
+                int(head * rope["partial_rotary_factor"]))
+        if config.get("sliding_window") and config.get(
+                "use_sliding_window", True):
+            writer.add_sliding_window(config["sliding_window"])
+        if architecture == "gemma3":
+            # The tiny model has fewer layers than the usual pattern.
+            writer.add_uint32("gemma3.attention.sliding_window_pattern", 2)
     else:
         writer.add_layer_norm_eps(get("layer_norm_eps", "layer_norm_epsilon"))
     if architecture == "bert":
@@ -253,6 +317,8 @@ def make_gguf(source, output, kind, embedding_kind=None, encode=quantize):
         if "pooler" in name:
             continue
         array = tensor.float().numpy()
+        if architecture == "gemma3" and name.endswith("norm.weight"):
+            array = array + 1
         if architecture == "llama" and "q_proj" in name:
             array = interleave_rotary(array, heads)
         if architecture == "llama" and "k_proj" in name:
@@ -285,6 +351,7 @@ def main():
         make_reference(root / name)
     make_quantized(root, "llama", Kind.Q4_1, some_tokens(19, 100))
     make_quantized(root, "qwen2", Kind.Q4_0, some_tokens(19, 60))
+    make_quantized(root, "gemma3", Kind.Q5_0, some_tokens(19, 60))
 
 
 if __name__ == "__main__":

@@ -127,6 +127,25 @@ Status ConfigReader::read(const ConfigKey &key, std::string &out) const {
   return {};
 }
 
+Status ConfigReader::read(const char *key,
+                          std::vector<std::string> &out) const {
+  const char *name = nullptr;
+  const json *value = findJson({{key}}, name);
+  if (!value)
+    return {};
+  std::vector<std::string> result;
+  bool isList = value->is_array();
+  for (size_t i = 0; isList && i < value->size(); ++i) {
+    isList = (*value)[i].is_string();
+    if (isList)
+      result.push_back((*value)[i].get<std::string>());
+  }
+  if (!isList)
+    return wrongType(key, "a list of strings");
+  out = std::move(result);
+  return {};
+}
+
 /// Absent means: as expected.
 Status ConfigReader::expect(const ConfigKey &key, bool expected) const {
   bool value = expected;
@@ -161,7 +180,8 @@ static Status checkSize(const char *name, int64_t value, int64_t limit) {
 
 static Status readActivation(const ConfigReader &reader, Activation &out) {
   std::string name;
-  GIST_TRY(reader.read({{"hidden_act", "activation_function"}}, name));
+  GIST_TRY(reader.read(
+      {{"hidden_act", "activation_function", "hidden_activation"}}, name));
   if (name.empty()) // GGUF files do not say; the architecture's own stays.
     return {};
   if (name == "gelu")
@@ -237,13 +257,33 @@ Status gist::readCommonConfig(const ConfigReader &reader, ModelConfig &config) {
 
 Status gist::checkSlidingWindow(const ModelConfig &config) {
   constexpr int64_t kLimit = 1 << 24; // As for sizes.
-  if (config.slidingWindow < 1 || config.slidingWindow > kLimit ||
-      config.firstWindowLayer < 0)
+  if (config.slidingWindow < 1 || config.slidingWindow > kLimit)
     return Status::error(Code::BadFile,
                          "a sliding window of %" PRId64
-                         " tokens from layer %" PRId64
-                         " on is outside the range 1 to %" PRId64,
-                         config.slidingWindow, config.firstWindowLayer, kLimit);
+                         " tokens is outside the range 1 to %" PRId64,
+                         config.slidingWindow, kLimit);
+  return {};
+}
+
+Status gist::readLayerTypes(const ConfigReader &reader, ModelConfig &config) {
+  std::vector<std::string> types;
+  GIST_TRY(reader.read("layer_types", types));
+  if (types.empty())
+    return {};
+  if (static_cast<int64_t>(types.size()) != config.numLayers)
+    return Status::error(Code::BadFile,
+                         "'layer_types' has %zu entries for %" PRId64 " layers",
+                         types.size(), config.numLayers);
+  config.windowLayers.clear();
+  for (const std::string &type : types) {
+    bool hasWindow = type == "sliding_attention";
+    if (!hasWindow && type != "full_attention")
+      return Status::error(Code::Unsupported,
+                           "the layer type %s is not supported; supported are "
+                           "full_attention and sliding_attention",
+                           inQuotes(type).c_str());
+    config.windowLayers.push_back(hasWindow);
+  }
   return {};
 }
 
@@ -271,9 +311,26 @@ static Status scaleLlama3(const ConfigReader &reader, double factor,
   return {};
 }
 
-Status gist::readRotaryConfig(const ConfigReader &reader, ModelConfig &config) {
+Status gist::readRotaryConfig(const ConfigReader &reader, ModelConfig &config,
+                              double base) {
+  // The base and the rule stand in the open or in an object of their own, which
+  // newer folders of models with windows have for each type of layers.
+  std::optional<ConfigReader> nested = reader.inside("rope_parameters");
+  if (!nested)
+    nested = reader.inside("rope_scaling");
+  if (std::optional<ConfigReader> full =
+          nested ? nested->inside("full_attention") : std::nullopt)
+    nested = full;
+  const ConfigReader &scaling = nested ? *nested : reader;
+
   if (config.rotarySize == 0)
     config.rotarySize = config.headSize;
+  double share = 0;
+  GIST_TRY(reader.read({{"partial_rotary_factor", "rotary_pct"}}, share));
+  GIST_TRY(scaling.read({{"partial_rotary_factor"}}, share));
+  if (share > 0 && share <= 1)
+    config.rotarySize =
+        static_cast<int64_t>(share * static_cast<double>(config.headSize));
   GIST_TRY(
       reader.read({{"rotary_dim"}, "rope.dimension_count"}, config.rotarySize));
   // Elements rotate in pairs.
@@ -283,44 +340,43 @@ Status gist::readRotaryConfig(const ConfigReader &reader, ModelConfig &config) {
                          "rotary positions cannot turn %" PRId64
                          " elements of a head of %" PRId64 " in pairs",
                          config.rotarySize, config.headSize);
-
-  // The base and the rule stand in the open or in an object of their own.
-  std::optional<ConfigReader> nested = reader.inside("rope_parameters");
-  if (!nested)
-    nested = reader.inside("rope_scaling");
-  const ConfigReader &scaling = nested ? *nested : reader;
-  double base = 10000, factor = 1;
-  std::string rule = "default";
   // Newer folders have rope_theta inside of rope_parameters, older ones beside
   // it. What is inside wins.
   GIST_TRY(reader.read({{"rope_theta"}, "rope.freq_base"}, base));
-  GIST_TRY(scaling.read({{"rope_theta"}, nullptr}, base));
-  GIST_TRY(scaling.read({{"rope_type", "type"}, "rope.scaling.type"}, rule));
-  GIST_TRY(scaling.read({{"factor"}, "rope.scaling.factor"}, factor));
+  return readRotaryFrequencies(scaling, base, config.rotarySize,
+                               config.rotaryFrequencies);
+}
+
+Status gist::readRotaryFrequencies(const ConfigReader &reader, double base,
+                                   int64_t size,
+                                   std::vector<float> &frequencies) {
+  double factor = 1;
+  std::string rule = "default";
+  GIST_TRY(reader.read({{"rope_theta"}, nullptr}, base));
+  GIST_TRY(reader.read({{"rope_type", "type"}, "rope.scaling.type"}, rule));
+  GIST_TRY(reader.read({{"factor"}, "rope.scaling.factor"}, factor));
   if (!(base > 0 && factor > 0))
     return Status::error(Code::BadFile,
                          "rope base %g or factor %g is not positive", base,
                          factor);
 
   // In f32 throughout, as the reference implementations do.
-  int64_t numPairs = config.rotarySize / 2;
-  config.rotaryFrequencies.resize(numPairs);
+  int64_t numPairs = size / 2;
+  frequencies.resize(numPairs);
   for (int64_t i = 0; i < numPairs; ++i) {
-    float exponent =
-        static_cast<float>(2 * i) / static_cast<float>(config.rotarySize);
-    config.rotaryFrequencies[i] =
-        1.0f / std::pow(static_cast<float>(base), exponent);
+    float exponent = static_cast<float>(2 * i) / static_cast<float>(size);
+    frequencies[i] = 1.0f / std::pow(static_cast<float>(base), exponent);
   }
   if (rule == "default" || rule == "none")
     return {};
   if (rule == "llama3")
-    return scaleLlama3(scaling, factor, config.rotaryFrequencies);
+    return scaleLlama3(reader, factor, frequencies);
   if (rule != "linear")
     return Status::error(
         Code::Unsupported,
         "the rope scaling %s is not supported; supported are linear and llama3",
         inQuotes(rule).c_str());
-  for (float &frequency : config.rotaryFrequencies)
+  for (float &frequency : frequencies)
     frequency /= static_cast<float>(factor);
   return {};
 }

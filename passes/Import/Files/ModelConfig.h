@@ -29,6 +29,9 @@ enum class RotaryPairs {
               ///< key rows are permuted for it.
 };
 
+/// What is normed of queries and keys before they turn.
+enum class QueryNorm { None, Heads, Rows };
+
 /// How sentence-transformers models make one vector of the hidden states.
 enum class Pooling { None, Mean };
 
@@ -51,14 +54,24 @@ struct ModelConfig {
   RotaryPairs rotaryPairs = RotaryPairs::Halves;
   int64_t rotarySize = 0;               ///< Elements of a head that rotate.
   std::vector<float> rotaryFrequencies; ///< Radians per position, one a pair.
+  /// Gemma 3: those of layers with a window; empty: the same.
+  std::vector<float> windowFrequencies;
 
-  // Mistral, Qwen2: attention sees this many of the last tokens in the layers
-  // from `firstWindowLayer` on. 0: all of them.
+  // Attention sees this many of the last tokens (0: all of them) in the layers
+  // that have the window; empty: all have it.
   int64_t slidingWindow = 0;
-  int64_t firstWindowLayer = 0;
+  std::vector<bool> windowLayers;
+  bool hasWindow(int64_t layer) const {
+    return slidingWindow > 0 &&
+           (windowLayers.empty() || windowLayers[static_cast<size_t>(layer)]);
+  }
 
   // The rest is one architecture's own.
-  bool queryBias = false;         ///< Qwen2: of queries, keys and values.
+  bool queryBias = false; ///< Qwen2: of queries, keys and values.
+  QueryNorm queryNorm = QueryNorm::None;
+  double attentionScale = 0;      ///< Gemma: 0: 1 / sqrt of the head size.
+  bool parallelResidual = true;   ///< GPT-NeoX: both blocks read one residual.
+  bool normsLessOne = false;      ///< Gemma: stored norms are one too small.
   bool transposedLinears = false; ///< GPT-2: stored as inputs x outputs.
   bool normBefore = true;         ///< OPT: norms before the blocks, or after.
   int64_t embeddingSize = 0;      ///< OPT: may differ from the hidden size.
@@ -94,6 +107,9 @@ public:
   /// Refuses a model whose flag `key` is not `expected`.
   Status expect(const ConfigKey &key, bool expected) const;
 
+  /// A list of strings of config.json; empty when there is none.
+  Status read(const char *key, std::vector<std::string> &out) const;
+
   /// The same reader inside an object of config.json; none when there is none.
   std::optional<ConfigReader> inside(const char *key) const;
 
@@ -112,9 +128,20 @@ Status readCommonConfig(const ConfigReader &reader, ModelConfig &config);
 /// Refuses a window that is not a number of tokens.
 Status checkSlidingWindow(const ModelConfig &config);
 
+/// Sets `config.windowLayers` from the list `layer_types` of a folder, where
+/// there is one.
+Status readLayerTypes(const ConfigReader &reader, ModelConfig &config);
+
 /// Sets the rotary fields from the base frequency and the scaling rule;
-/// `config.rotarySize` defaults to the head size.
-Status readRotaryConfig(const ConfigReader &reader, ModelConfig &config);
+/// `config.rotarySize` defaults to the head size, and `base` is what holds
+/// where the model says nothing.
+Status readRotaryConfig(const ConfigReader &reader, ModelConfig &config,
+                        double base = 10000);
+
+/// The frequencies of `size` elements, by the base and the rule that `reader`
+/// has; `base` is what holds where it has none.
+Status readRotaryFrequencies(const ConfigReader &reader, double base,
+                             int64_t size, std::vector<float> &frequencies);
 
 } // namespace gist
 

@@ -56,9 +56,20 @@ Weight gist::madeWeight(std::vector<int64_t> shape,
 }
 
 /// The whole tensor in f32 in memory.
-Weight gist::expandedWeight(const StoredTensor &tensor) {
+static std::vector<float> numbersOf(const StoredTensor &tensor) {
   std::vector<float> values(static_cast<size_t>(tensor.numElements()));
   dequantize(tensor.format, tensor.content, values.data());
+  return values;
+}
+
+Weight gist::expandedWeight(const StoredTensor &tensor) {
+  return madeWeight(tensor.shape, numbersOf(tensor));
+}
+
+Weight gist::plusOne(const StoredTensor &tensor) {
+  std::vector<float> values = numbersOf(tensor);
+  for (float &value : values)
+    value += 1;
   return madeWeight(tensor.shape, values);
 }
 

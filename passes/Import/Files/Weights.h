@@ -54,6 +54,9 @@ Weight storedWeight(const StoredTensor &tensor);
 /// A copy in f32.
 Weight expandedWeight(const StoredTensor &tensor);
 
+/// A copy in f32, with one added to every number.
+Weight plusOne(const StoredTensor &tensor);
+
 /// A copy of a matrix with rows and columns exchanged; not for blocks.
 Weight transposedWeight(const Weight &matrix);
 
