@@ -16,13 +16,17 @@ using namespace gist;
 static constexpr uint64_t kAlignment = 256;
 
 Status Batch::create(const Module &module, const EntrySpec &entry,
-                     Device &device, const DeviceCode &code,
-                     const MemoryMap &weights, const BatchLimits &limits,
+                     const EntrySpec *sampling, Device &device,
+                     const DeviceCode &code, const MemoryMap &weights,
+                     const BatchLimits &limits,
                      std::unique_ptr<Batch> &result) {
   std::unique_ptr<Batch> batch(new Batch(device, weights));
   GIST_TRY(BatchPlan::create(module, entry, batch->plan));
   batch->list.code = &code;
   GIST_TRY(batch->reserve(limits));
+  // Where the host reads logits as they are, it draws tokens itself.
+  if (sampling && !device.hostPointer(batch->logitsMemory.address()))
+    GIST_TRY(batch->findSampling(*sampling, limits.pieces));
   result = std::move(batch);
   return {};
 }
@@ -99,10 +103,71 @@ Status Batch::reserve(const BatchLimits &limits) {
   return device.allocate(words * sizeof(int64_t), numberMemory);
 }
 
+/// Looks for the command of an entry that makes `next` of its logits, and
+/// reserves what it needs for so many draws in a step.
+Status Batch::findSampling(const EntrySpec &entry, int64_t draws) {
+  const ModuleSpec &spec = plan.module().spec();
+  SymbolValues symbols(spec);
+  auto isOutput = [&](uint32_t buffer, const char *name) {
+    return spec.buffers[buffer].name == entry.name + "." + name ||
+           spec.buffers[buffer].name == name;
+  };
+  const CommandSpec &command = entry.commands.back();
+  std::map<uint32_t, uint64_t> scratch;
+  uint64_t bytes = 0;
+  uint32_t from = kNone, by = kNone, to = kNone;
+  for (const ArgSpec &arg : command.args) {
+    // One that asks for numbers is not known here.
+    if (arg.buffer == kNone || arg.value != kNone)
+      return {};
+    const BufferSpec &buffer = spec.buffers[arg.buffer];
+    if (buffer.kind == BufferKind::Weight || buffer.kind == BufferKind::State ||
+        exprSymbols(spec.exprs[buffer.size]) != 0)
+      return {};
+    uint64_t size = 0;
+    GIST_TRY(symbols.getSize(buffer.size, "size", size).in(buffer.name));
+    if (buffer.kind == BufferKind::Input &&
+        isOutput(arg.buffer, kTensorSampling) &&
+        size == SampleSettings::NumFields * sizeof(int64_t))
+      by = arg.buffer;
+    else if (buffer.kind == BufferKind::Output &&
+             isOutput(arg.buffer, kTensorNext) && size == sizeof(int32_t))
+      to = arg.buffer;
+    else if (buffer.kind == BufferKind::Output &&
+             isOutput(arg.buffer, kTensorLogits) &&
+             size == plan.rowBytes(plan.logits()))
+      from = arg.buffer;
+    else if (buffer.kind == BufferKind::Arena) {
+      scratch[arg.buffer] = bytes;
+      bytes += (size + kAlignment - 1) / kAlignment * kAlignment;
+    } else {
+      return {};
+    }
+  }
+  if (from == kNone || by == kNone || to == kNone)
+    return {};
+  for (ExprId size : command.grid)
+    if (size != kNone && exprSymbols(spec.exprs[size]) != 0)
+      return {};
+  auto count = static_cast<uint64_t>(draws);
+  GIST_TRY(device.allocate(count * SampleSettings::NumFields * sizeof(int64_t),
+                           settingsMemory));
+  GIST_TRY(device.allocate(count * sizeof(int32_t), nextMemory));
+  GIST_TRY(device.allocate(count * bytes, drawMemory));
+  sampleCommand = &command;
+  sampleLogits = from;
+  sampleSettings = by;
+  sampleNext = to;
+  sampleScratch = std::move(scratch);
+  scratchOfDraw = bytes;
+  return {};
+}
+
 uint64_t Batch::memory() const {
   uint64_t bytes = 0;
   for (const DeviceMemory *memory :
-       {&arena, &pieceArenas, &tokenMemory, &logitsMemory, &numberMemory})
+       {&arena, &pieceArenas, &tokenMemory, &logitsMemory, &numberMemory,
+        &settingsMemory, &nextMemory, &drawMemory})
     bytes += memory->size();
   return bytes;
 }
@@ -309,6 +374,48 @@ Status Batch::addLaunch(size_t number, size_t scopeNumber) {
   return {};
 }
 
+/// A launch for each token that is drawn, all side by side behind the logits.
+Status Batch::addDraws(std::span<const BatchDraw> draws) {
+  SymbolValues &symbols = scopes[0].symbols;
+  for (size_t i = 0; i < draws.size(); ++i) {
+    BoundCommand bound;
+    bound.kernel = sampleCommand->kernel;
+    bound.firstArg = static_cast<uint32_t>(list.args.size());
+    bound.argCount = static_cast<uint32_t>(sampleCommand->args.size());
+    bound.after = &beforeDraws;
+    GIST_TRY(bindGrid(*sampleCommand, symbols, bound.grid));
+    for (const ArgSpec &arg : sampleCommand->args) {
+      uint64_t address = 0;
+      if (arg.buffer == sampleLogits)
+        address =
+            logitsMemory.address() + static_cast<uint64_t>(draws[i].number) *
+                                         plan.rowBytes(plan.logits());
+      else if (arg.buffer == sampleSettings)
+        address = settingsMemory.address() +
+                  i * SampleSettings::NumFields * sizeof(int64_t);
+      else if (arg.buffer == sampleNext)
+        address = nextMemory.address() + i * sizeof(int32_t);
+      else
+        address = drawMemory.address() + i * scratchOfDraw +
+                  sampleScratch.find(arg.buffer)->second;
+      list.args.push_back(address);
+    }
+    list.commands.push_back(bound);
+  }
+  settings.clear();
+  for (const BatchDraw &draw : draws)
+    settings.insert(settings.end(), draw.settings.numbers.begin(),
+                    draw.settings.numbers.end());
+  // Greedy settings never change, so they are uploaded once.
+  if (settings == uploadedSettings)
+    return {};
+  GIST_TRY(device.upload(settingsMemory.address(),
+                         {reinterpret_cast<const uint8_t *>(settings.data()),
+                          settings.size() * sizeof(int64_t)}));
+  uploadedSettings = settings;
+  return {};
+}
+
 //===----------------------------------------------------------------------===//
 // Running it
 //===----------------------------------------------------------------------===//
@@ -357,7 +464,8 @@ Status Batch::submit() {
 
 Status Batch::run(std::span<const BatchPiece> pieces,
                   std::span<const int32_t> tokens,
-                  std::span<const RowRange> wanted) {
+                  std::span<const RowRange> wanted,
+                  std::span<const BatchDraw> draws) {
   const ModuleSpec &spec = plan.module().spec();
   // Kernels read rows of the embedding by these numbers and do not check them.
   for (int32_t token : tokens)
@@ -384,6 +492,9 @@ Status Batch::run(std::span<const BatchPiece> pieces,
   for (size_t range = 0; range < wanted.size(); ++range)
     for (size_t i = plan.firstWanted(); i < count; ++i)
       GIST_TRY(addLaunch(i, 1 + pieces.size() + range));
+  // The last launch of a range waits for all of it, and later ranges for it.
+  beforeDraws = {static_cast<uint32_t>(list.commands.size() - 1)};
+  GIST_TRY(addDraws(draws));
 
   GIST_TRY(device.upload(
       tokenMemory.address(),
@@ -391,6 +502,10 @@ Status Batch::run(std::span<const BatchPiece> pieces,
   GIST_TRY(uploadNumbers());
   GIST_TRY(submit());
 
+  return draws.empty() ? readLogits(wanted) : readDrawn(draws.size());
+}
+
+Status Batch::readLogits(std::span<const RowRange> wanted) {
   int64_t rows = 0;
   for (const RowRange &range : wanted)
     rows += range.end - range.begin;
@@ -404,6 +519,13 @@ Status Batch::run(std::span<const BatchPiece> pieces,
   GIST_TRY(device.download(logitsMemory.address(), downloaded.data(), bytes));
   firstLogits = downloaded.data();
   return {};
+}
+
+Status Batch::readDrawn(size_t count) {
+  firstLogits = nullptr;
+  drawnTokens.resize(count);
+  return device.download(nextMemory.address(), drawnTokens.data(),
+                         count * sizeof(int32_t));
 }
 
 std::span<const float> Batch::logits(int64_t number) const {

@@ -18,7 +18,9 @@
 
 #include "runtime/session/BatchPlan.h"
 #include "runtime/session/Binding.h"
+#include "runtime/session/Sampler.h"
 
+#include <map>
 #include <span>
 #include <vector>
 
@@ -38,6 +40,12 @@ struct RowRange {
   int64_t begin = 0, end = 0;
 };
 
+/// A token that is drawn on the device.
+struct BatchDraw {
+  int64_t number = 0; ///< of the logits, among those that are wanted
+  SampleSettings settings;
+};
+
 struct BatchLimits {
   int64_t pieces = 0; ///< in a step
   int64_t rows = 0;   ///< of all pieces
@@ -50,20 +58,31 @@ struct BatchLimits {
 class Batch {
 public:
   /// `weights` says where the weights are; module, device, code and map must
-  /// outlive the batch.
+  /// outlive the batch. Where `sampling` is not null, the entry may have a
+  /// command that draws a token from logits.
   static Status create(const Module &module, const EntrySpec &entry,
-                       Device &device, const DeviceCode &code,
-                       const MemoryMap &weights, const BatchLimits &limits,
+                       const EntrySpec *sampling, Device &device,
+                       const DeviceCode &code, const MemoryMap &weights,
+                       const BatchLimits &limits,
                        std::unique_ptr<Batch> &result);
 
   /// Runs a step. `tokens` are those of all pieces; `wanted` are rows in
   /// ascending order, apart from each other. Their logits are then
-  /// logits(0), logits(1), …
+  /// logits(0), logits(1), … With `draws`, which only a batch that can draw
+  /// takes, there are drawn(0), drawn(1), … in their place: logits stay on the
+  /// device.
   Status run(std::span<const BatchPiece> pieces,
-             std::span<const int32_t> tokens, std::span<const RowRange> wanted);
+             std::span<const int32_t> tokens, std::span<const RowRange> wanted,
+             std::span<const BatchDraw> draws = {});
 
   /// Valid until the next run.
   std::span<const float> logits(int64_t number) const;
+
+  /// Whether tokens can be drawn where the logits are, so that these need not
+  /// leave the device.
+  bool canDraw() const { return sampleCommand != nullptr; }
+  /// The token of a draw; negative where none could be chosen.
+  int32_t drawn(size_t number) const { return drawnTokens[number]; }
 
   /// Bytes of scratch memory, inputs and outputs.
   uint64_t memory() const;
@@ -88,6 +107,7 @@ private:
   Batch(Device &device, const MemoryMap &weights)
       : device(device), weights(weights) {}
   Status reserve(const BatchLimits &limits);
+  Status findSampling(const EntrySpec &entry, int64_t draws);
   Status arenaBytes(int64_t tokens, int64_t before, int64_t capacity,
                     uint64_t &bytes);
   Status setScope(size_t number, int64_t tokens, int64_t before,
@@ -98,8 +118,11 @@ private:
   Status addLaunch(size_t command, size_t scope);
   Status findAddress(const ArgSpec &arg, BatchPlan::Kind kind, Scope &scope,
                      uint64_t &address);
+  Status addDraws(std::span<const BatchDraw> draws);
   Status uploadNumbers();
   Status submit();
+  Status readLogits(std::span<const RowRange> wanted);
+  Status readDrawn(size_t count);
 
   Device &device;
   const MemoryMap &weights;
@@ -116,6 +139,16 @@ private:
   DeviceMemory numberMemory;
   std::vector<ExprId> numberExprs; ///< sorted
   std::vector<int64_t> numbers, uploadedNumbers;
+  /// Draws a token from one row of logits; null: not on this device.
+  const CommandSpec *sampleCommand = nullptr;
+  uint32_t sampleLogits = kNone, sampleSettings = kNone, sampleNext = kNone;
+  /// Where its scratch buffers begin in the memory of a draw, by buffer.
+  std::map<uint32_t, uint64_t> sampleScratch;
+  uint64_t scratchOfDraw = 0;
+  DeviceMemory settingsMemory, nextMemory, drawMemory;
+  std::vector<int64_t> settings, uploadedSettings;
+  std::vector<uint32_t> beforeDraws; ///< launches that make logits
+  std::vector<int32_t> drawnTokens;
   std::vector<Recorded> recordings; ///< the last used first
   std::vector<float> downloaded;
   const float *firstLogits = nullptr;

@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <list>
+#include <optional>
 
 using namespace gist;
 
@@ -56,6 +57,10 @@ struct Turn {
   Sequence *sequence = nullptr;
   int64_t tokens = 0;
   int64_t row = 0; ///< the first
+  /// Of a turn that ends with a token of the answer.
+  bool writes = false;
+  SampleSettings settings = {};
+  std::optional<size_t> draw = {}; ///< its number; none: the host draws
 };
 
 class PoolOfSequences final : public Pool {
@@ -92,8 +97,7 @@ private:
   Status run(std::vector<Turn> &turns, std::vector<RowRange> &wanted);
   void finishTurn(const Turn &turn, const std::vector<RowRange> &wanted,
                   PoolEvent &event);
-  void write(Sequence &sequence, std::span<const float> logits,
-             PoolEvent &event);
+  void write(const Turn &turn, std::span<const float> logits, PoolEvent &event);
 
   std::shared_ptr<const Module> source;
   Device &device;
@@ -153,7 +157,9 @@ Status PoolOfSequences::initialize() {
   limits.rowsOfLong = chunkTokens;
   limits.wanted = limits.rows;
   limits.capacity = context;
-  GIST_TRY(Batch::create(*source, *entry, device, *code, map, limits, batch));
+  GIST_TRY(Batch::create(*source, *entry,
+                         source->findEntry(kEntryPrefill, target), device,
+                         *code, map, limits, batch));
   return chooseMemory();
 }
 
@@ -461,6 +467,17 @@ Status PoolOfSequences::chooseReaders(std::vector<Turn> &turns) {
 // A step
 //===----------------------------------------------------------------------===//
 
+/// The number of a row among those that are wanted.
+static int64_t numberOf(int64_t row, const std::vector<RowRange> &wanted) {
+  int64_t before = 0;
+  for (const RowRange &range : wanted) {
+    if (row < range.end)
+      return before + row - range.begin;
+    before += range.end - range.begin;
+  }
+  return -1; // Not reached: the row is one of them.
+}
+
 /// Runs the turns; `wanted` are then the rows that have logits.
 Status PoolOfSequences::run(std::vector<Turn> &turns,
                             std::vector<RowRange> &wanted) {
@@ -487,20 +504,37 @@ Status PoolOfSequences::run(std::vector<Turn> &turns,
     }
     int64_t end = turn.row + turn.tokens;
     bool isReading = sequence.isReading();
+    turn.writes = sequence.past + turn.tokens >= sequence.prompt() &&
+                  sequence.request.maxTokens > 0;
     if (isReading && sequence.request.promptLogprobs >= 0)
       want(turn.row, end);
-    else if (!isReading || (sequence.past + turn.tokens == sequence.prompt() &&
-                            sequence.request.maxTokens > 0))
+    else if (turn.writes)
       want(end - 1, end);
   }
-  return batch->run(pieces, tokens, wanted);
+  std::vector<BatchDraw> draws;
+  bool onDevice = batch->canDraw();
+  for (Turn &turn : turns) {
+    const PoolRequest &request = turn.sequence->request;
+    // Drawn before it is known who draws, so that a seed gives one text.
+    if (turn.writes)
+      turn.settings = turn.sequence->sampler.next();
+    onDevice &= request.logprobs < 0 && request.promptLogprobs < 0 &&
+                !request.adjust && !turn.sequence->sampler.needsLogits();
+  }
+  for (Turn &turn : turns)
+    if (onDevice && turn.writes) {
+      turn.draw = draws.size();
+      draws.push_back({.number = numberOf(turn.row + turn.tokens - 1, wanted),
+                       .settings = turn.settings});
+    }
+  return batch->run(pieces, tokens, wanted, draws);
 }
 
 /// Draws the next token of a sequence and says whether it was the last.
-void PoolOfSequences::write(Sequence &sequence, std::span<const float> logits,
+void PoolOfSequences::write(const Turn &turn, std::span<const float> logits,
                             PoolEvent &event) {
+  Sequence &sequence = *turn.sequence;
   const PoolRequest &request = sequence.request;
-  SampleSettings settings = sequence.sampler.next();
   std::span<const float> drawn = logits;
   if (request.adjust) {
     adjusted.assign(logits.begin(), logits.end());
@@ -508,7 +542,14 @@ void PoolOfSequences::write(Sequence &sequence, std::span<const float> logits,
     drawn = adjusted;
   }
   int32_t token = -1;
-  event.status = sequence.sampler.draw(drawn, settings, token);
+  if (turn.draw) {
+    token = batch->drawn(*turn.draw);
+    if (token < 0)
+      event.status =
+          noTokenError(static_cast<size_t>(source->spec().model.vocabSize));
+  } else {
+    event.status = sequence.sampler.draw(drawn, turn.settings, token);
+  }
   if (!event.status.ok()) {
     event.finished = true;
     return;
@@ -537,15 +578,8 @@ void PoolOfSequences::finishTurn(const Turn &turn,
                                  PoolEvent &event) {
   Sequence &sequence = *turn.sequence;
   const PoolRequest &request = sequence.request;
-  // The number of a row among those that are wanted.
   auto logitsOf = [&](int64_t row) {
-    int64_t before = 0;
-    for (const RowRange &range : wanted) {
-      if (row < range.end)
-        return batch->logits(before + row - range.begin);
-      before += range.end - range.begin;
-    }
-    return std::span<const float>();
+    return batch->logits(numberOf(row, wanted));
   };
   event.id = sequence.id;
   bool wasReading = sequence.isReading();
@@ -565,7 +599,10 @@ void PoolOfSequences::finishTurn(const Turn &turn,
   if (request.maxTokens == 0)
     event.finished = true;
   else
-    write(sequence, logitsOf(turn.row + turn.tokens - 1), event);
+    write(turn,
+          turn.draw ? std::span<const float>()
+                    : logitsOf(turn.row + turn.tokens - 1),
+          event);
 }
 
 Status PoolOfSequences::step(std::vector<PoolEvent> &events) {
