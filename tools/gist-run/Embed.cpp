@@ -10,14 +10,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/gist-run/Commands.h"
+#include "tools/running/Embedding.h"
 #include "tools/running/Options.h"
-
-#include "runtime/module/Properties.h"
 
 #include "nlohmann/json.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <memory>
 #include <numeric>
@@ -35,40 +33,15 @@ struct Options {
 };
 } // namespace
 
-/// In double: a sum of many products in float would lose digits.
-static double dot(const std::vector<float> &a, const std::vector<float> &b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-}
-
 /// 0 for a vector without a direction.
 static double cosine(const std::vector<float> &a, const std::vector<float> &b) {
-  double norms = std::sqrt(dot(a, a) * dot(b, b));
-  return norms > 0 ? dot(a, b) / norms : 0;
-}
-
-/// The most tokens of a text that the module embeds.
-static Status findLimit(const Runner &runner, size_t &limit) {
-  limit = static_cast<size_t>(runner.session->maxTokens(kEntryEmbed));
-  const auto &properties = runner.module->spec().model.properties;
-  auto found = properties.find(kMaxSentenceProperty);
-  if (found == properties.end())
-    return {};
-  const std::string &text = found->second;
-  size_t number = 0;
-  auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number == 0)
-    return Status::error(Code::BadFile,
-                         "the module's property '%s' is '%s'; expected a "
-                         "positive integer",
-                         kMaxSentenceProperty, text.c_str());
-  limit = std::min(limit, number);
-  return {};
+  double norms = std::sqrt(dotProduct(a, a) * dotProduct(b, b));
+  return norms > 0 ? dotProduct(a, b) / norms : 0;
 }
 
 /// With --normalize the length is 1, so that a dot product is the cosine.
-static Status embedText(Runner &runner, const std::string &text, bool normalize,
-                        std::vector<float> &vector) {
+static Status embedText(Runner &runner, const std::string &text,
+                        bool toLengthOne, std::vector<float> &vector) {
   std::vector<int32_t> tokens;
   runner.tokenizer.encode(text, tokens);
   // Models without tokens around a text have nothing to embed here.
@@ -80,7 +53,7 @@ static Status embedText(Runner &runner, const std::string &text, bool normalize,
   // A text longer than the model can take is cut, as the reference does; the
   // last token is the one that ends a text and stays.
   size_t limit = 0;
-  GIST_TRY(findLimit(runner, limit));
+  GIST_TRY(findEmbedLimit(*runner.session, limit));
   if (tokens.size() > limit) {
     std::fprintf(stderr,
                  "gist-run: note: a text of %zu tokens was cut to %zu\n",
@@ -89,10 +62,8 @@ static Status embedText(Runner &runner, const std::string &text, bool normalize,
     tokens.resize(limit);
   }
   GIST_TRY(runner.session->embed(tokens, vector));
-  double norm = std::sqrt(dot(vector, vector));
-  if (normalize && norm > 0)
-    for (float &value : vector)
-      value = static_cast<float>(value / norm);
+  if (toLengthOne)
+    normalize(vector);
   return {};
 }
 
