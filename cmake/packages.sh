@@ -9,8 +9,8 @@ gist_runtime_packages=(
   nlohmann-json3-dev
 )
 
-# What they can do without: lines of a chat that can be edited.
-gist_optional_packages=(libedit-dev pkgconf)
+# What they can do without: lines of a chat that can be edited, and gist-serve.
+gist_optional_packages=(libcpp-httplib-dev libedit-dev pkgconf)
 
 # The compiler and everything to build it.
 gist_build_packages=(

@@ -55,6 +55,7 @@ LAYERS = [
     "tools/planning/texts",  # string literals
     "tools/planning",
     "tools/report",
+    "tools/serving",
     "tools/simulator",
     "tools/gfx942-sim",
     "tools/gist-compile",
@@ -63,6 +64,7 @@ LAYERS = [
     "tools/gist-plan",
     "tools/gist-reduce",
     "tools/gist-run",
+    "tools/gist-serve",
     "tools/python",
 ]
 
@@ -77,10 +79,12 @@ PLAIN = (
     "passes/Plan/File/",
     "tools/gist-plan/",
     "tools/gist-run/",
+    "tools/gist-serve/",
     "tools/planning/",
     "tools/python/",
     "tools/report/",
     "tools/running/",
+    "tools/serving/",
     "tools/tasks/",
 )
 
@@ -98,6 +102,7 @@ NARROW = [
     (r"(flatbuffers/.*|runtime/module/Format_generated\.h)", r"runtime/module/.*"),
     (r"Eigen/.*", r"tools/planning/.*"),
     (r"CLI/.*", r"tools/.*"),
+    (r"httplib\.h", r"tools/serving/Connection\.h"),
     (r"nanobind/.*", r"tools/python/.*"),
 ]
 

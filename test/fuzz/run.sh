@@ -49,6 +49,6 @@ llvm-cov-22 report "${objects[@]:1}" -instr-profile build/coverage/all.profdata 
   passes/Import/Files/{Gguf,Safetensors,ModelConfig,ReadTokenizer}.cpp \
   passes/Plan/File/{PlanFile,Plan,LinearPlan,SelectionPlan}.cpp \
   runtime/module/{Module,MetadataDecode,VerifySpec}.cpp runtime/text/{ChatTemplate*,Tokenizer*,SentencePiece}.cpp \
-  tools/running/Npy.cpp -show-functions=false -show-branch-summary=false \
+  tools/running/Npy.cpp tools/serving/{Json,Requests}.cpp -show-functions=false -show-branch-summary=false \
   -show-region-summary=false
 exit $status

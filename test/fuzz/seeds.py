@@ -196,6 +196,12 @@ def main(folder):
         "head": {"bits": 4, "exact_rows": 8, "exact_bits": 8}, "bases": "bases.safetensors"}))
     write("Npy", "f4", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", b"\0" * 24))
     write("Npy", "i8", npy("{'descr': '<i8', 'fortran_order': False, 'shape': (), }", b"\1" * 8, 2))
+    write("Request", "chat", json.dumps({"model": "m", "messages": [
+        {"role": "user", "content": [{"type": "text", "text": "a"}]}], "stream": True, "stop": ["a"],
+        "stream_options": {"include_usage": True}, "logprobs": True, "top_logprobs": 2, "seed": 1}))
+    write("Request", "completion", json.dumps({"prompt": [[1, 2], "a"], "echo": True, "max_tokens": 0,
+                                               "logprobs": 1, "temperature": 0.5, "n": 1}))
+    write("Request", "embedding", json.dumps({"input": [1, 2], "encoding_format": "base64", "dimensions": 9}))
     for name, value in TEMPLATES.items():
         write("ChatTemplate", name, value)
 

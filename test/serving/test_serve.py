@@ -1,0 +1,260 @@
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""gist-serve with clients that behave.
+
+    PATH=build/dev/bin:$PATH python3 -m pytest test/serving/test_serve.py
+"""
+
+import base64
+import json
+import math
+import re
+import struct
+import subprocess
+import threading
+
+import pytest
+from server import Server
+
+CHAT, TEXT, EMBED = "/v1/chat/completions", "/v1/completions", "/v1/embeddings"
+
+
+@pytest.fixture(scope="module")
+def modules(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("modules")
+    for name, options in (("tiny", ["7"]), ("other", ["8"]), ("encoder", ["7", "--encoder"])):
+        subprocess.run(["gist-make-tiny-module", folder / f"{name}.gist", *options], check=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(modules):
+    with Server(modules / "tiny.gist", f"second={modules / 'other.gist'}",
+                modules / "encoder.gist", "--context", 2000) as server:
+        yield server
+        assert server.process.poll() is None
+        assert server.terminate() == 0
+
+
+def generate(module, prompt, *options):
+    """What gist-run writes, without the end of the line."""
+    return subprocess.run(
+        ["gist-run", "generate", module, "-p", prompt, "--context", "2000", *map(str, options)],
+        check=True, stdout=subprocess.PIPE).stdout.decode()[:-1]
+
+
+def test_models(server):
+    _, _, answer = server.ask("/v1/models")
+    assert [m["id"] for m in answer["data"]] == ["tiny", "second", "encoder"]
+    assert [m["writes"] for m in answer["data"]] == [True, True, False]
+    assert server.ask("/v1/models/second")[2]["id"] == "second"
+    assert server.ask("/v1/models/nobody")[0] == 404
+    assert server.ask("/v1/models/")[0] == 404
+
+
+@pytest.mark.parametrize("prompt", ["Hello", "a", "äöü €", "x" * 300])
+def test_completion_is_that_of_gist_run(server, modules, prompt):
+    for model, file in (("tiny", "tiny.gist"), ("second", "other.gist")):
+        expected = generate(modules / file, prompt, "-n", 20)
+        answer = server.post(TEXT, {"model": model, "prompt": prompt, "temperature": 0,
+                                    "max_tokens": 20})
+        assert answer["choices"][0]["text"] == expected
+        assert answer["object"] == "text_completion" and answer["model"] == model
+        streamed = server.events(TEXT, {"model": model, "prompt": prompt, "temperature": 0,
+                                        "max_tokens": 20})
+        assert "".join(e["choices"][0]["text"] for e in streamed) == expected
+        assert streamed[-1]["choices"][0]["finish_reason"] in ("stop", "length")
+        assert all(e["choices"][0]["finish_reason"] is None for e in streamed[:-1])
+        assert len({e["id"] for e in streamed}) == 1
+
+
+def test_chat_is_that_of_gist_run(server, modules):
+    expected = generate(modules / "tiny.gist", "Why?", "--chat", "--system", "S", "-n", 12)
+    body = {"messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "Why?"}],
+            "temperature": 0, "max_completion_tokens": 12}
+    answer = server.post(CHAT, body)
+    assert answer["choices"][0]["message"] == {"role": "assistant", "content": expected,
+                                               "refusal": None}
+    usage = answer["usage"]
+    assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"]
+    assert 1 <= usage["completion_tokens"] <= 12
+
+    events = server.events(CHAT, {**body, "stream_options": {"include_usage": True}})
+    assert events[0]["choices"][0]["delta"] == {"role": "assistant", "content": ""}
+    assert "".join(e["choices"][0]["delta"].get("content", "")
+                   for e in events[:-1]) == expected
+    assert events[-1]["choices"] == [] and events[-1]["usage"] == usage
+    assert all(e["usage"] is None for e in events[:-1])
+    assert {e["object"] for e in events} == {"chat.completion.chunk"}
+
+
+def test_seeds_and_temperature(server, modules):
+    body = {"prompt": "Hello", "temperature": 1.5, "top_p": 0.9, "max_tokens": 30, "seed": 5}
+    first = server.post(TEXT, body)["choices"][0]["text"]
+    assert server.post(TEXT, body)["choices"][0]["text"] == first
+    assert first == generate(modules / "tiny.gist", "Hello", "-n", 30, "--temperature", 1.5,
+                             "--top-p", 0.9, "--seed", 5)
+    others = {server.post(TEXT, {**body, "seed": None})["choices"][0]["text"] for _ in range(4)}
+    assert len(others) > 1
+
+
+def test_stop(server):
+    body = {"prompt": "Hello", "temperature": 0, "max_tokens": 200}
+    whole = server.post(TEXT, body)["choices"][0]["text"]
+    stop = whole[3:5]
+    answer = server.post(TEXT, {**body, "stop": ["never there", stop]})["choices"][0]
+    assert answer["text"] == whole[:whole.index(stop)] and answer["finish_reason"] == "stop"
+    events = server.events(TEXT, {**body, "stop": stop})
+    assert "".join(e["choices"][0]["text"] for e in events) == answer["text"]
+
+
+def test_context_ends_an_answer(server):
+    # No end token comes in these texts before the context does.
+    answer = server.post(TEXT, {"prompt": "Hello", "temperature": 0, "max_tokens": 100000})
+    assert answer["usage"]["total_tokens"] <= 2000
+    error = server.error(TEXT, {"prompt": "x" * 2000})
+    assert error["code"] == "context_length_exceeded" and "2000" in error["message"]
+
+
+def test_logprobs(server):
+    body = {"prompt": "Hello", "temperature": 0, "max_tokens": 6, "logprobs": 3}
+    answer = server.post(TEXT, body)["choices"][0]
+    lists = answer["logprobs"]
+    assert {len(values) for values in lists.values()} == {len(lists["tokens"])}
+    for token, logprob, top in zip(lists["tokens"], lists["token_logprobs"],
+                                   lists["top_logprobs"]):
+        # A greedy token is the best of them.
+        assert len(top) == 3 and top[token] == logprob == max(top.values()) <= 0
+        assert sum(map(math.exp, top.values())) <= 1 + 1e-6
+    chat = server.post(CHAT, {"messages": [{"role": "user", "content": "Hi"}], "temperature": 0,
+                              "max_tokens": 4, "logprobs": True, "top_logprobs": 2})
+    for token in chat["choices"][0]["logprobs"]["content"]:
+        assert token["top_logprobs"][0]["token"] == token["token"]
+        assert len(token["top_logprobs"]) == 2 and token["bytes"]
+    streamed = server.events(TEXT, body)
+    pieces = [e["choices"][0]["logprobs"] for e in streamed if e["choices"][0]["logprobs"]]
+    assert [t for p in pieces for t in p["tokens"]] == lists["tokens"]
+    assert [t for p in pieces for t in p["text_offset"]] == lists["text_offset"]
+
+
+def test_echo_scores_the_prompt(server):
+    """A text is as likely in pieces as it is whole."""
+    body = {"temperature": 0, "echo": True, "logprobs": 1}
+    text = "The cat sat on the mat, and " * 8
+    whole = server.post(TEXT, {**body, "prompt": text, "max_tokens": 0})["choices"][0]
+    assert whole["text"] == text and whole["finish_reason"] == "length"
+    values = whole["logprobs"]["token_logprobs"]
+    assert values[0] is None and all(v <= 0 for v in values[1:])
+    assert whole["logprobs"]["top_logprobs"][0] is None
+    # One token more than the prompt is what evaluation harnesses ask for.
+    more = server.post(TEXT, {**body, "prompt": text, "max_tokens": 1})["choices"][0]
+    assert len(more["logprobs"]["tokens"]) == len(values) + 1
+    assert more["logprobs"]["token_logprobs"][1:-1] == pytest.approx(values[1:], abs=1e-3)
+    # The probability of the last token of a prompt is that of writing it.
+    written = server.post(TEXT, {"prompt": text, "temperature": 0, "max_tokens": 1,
+                                 "logprobs": 0})["choices"][0]["logprobs"]
+    assert written["token_logprobs"][0] == pytest.approx(
+        more["logprobs"]["token_logprobs"][-1], abs=1e-3)
+    assert server.post(TEXT, {"prompt": "Hi", "echo": True, "max_tokens": 3,
+                              "temperature": 0})["choices"][0]["text"].startswith("Hi")
+
+
+def test_many_prompts(server):
+    prompts = ["one", "two", "three"]
+    alone = [server.post(TEXT, {"prompt": p, "temperature": 0})["choices"][0]["text"]
+             for p in prompts]
+    answer = server.post(TEXT, {"prompt": prompts, "temperature": 0})
+    assert [c["text"] for c in answer["choices"]] == alone
+    assert [c["index"] for c in answer["choices"]] == [0, 1, 2]
+    tokens = [[ord(c) for c in p] for p in prompts]
+    assert server.post(TEXT, {"prompt": tokens[0], "max_tokens": 1})["usage"]["prompt_tokens"] == 3
+    assert len(server.post(TEXT, {"prompt": tokens, "max_tokens": 1})["choices"]) == 3
+    assert server.error(TEXT, {"prompt": [100000]})["param"] == "prompt"
+    assert server.error(TEXT, {"prompt": prompts, "stream": True})["param"] == "stream"
+
+
+def test_embeddings(server, modules):
+    texts = ["Hello", "a quick automobile", "ä"]
+    answer = server.post(EMBED, {"model": "encoder", "input": texts})
+    expected = json.loads(subprocess.run(
+        ["gist-run", "embed", modules / "encoder.gist", *texts, "--normalize", "--json"],
+        check=True, stdout=subprocess.PIPE).stdout)
+    for item, other in zip(answer["data"], expected):
+        assert item["embedding"] == pytest.approx(other["embedding"], abs=1e-6)
+    encoded = server.post(EMBED, {"model": "encoder", "input": texts[0],
+                                  "encoding_format": "base64"})["data"][0]["embedding"]
+    data = base64.b64decode(encoded)
+    assert struct.unpack(f"<{len(data) // 4}f", data) == pytest.approx(
+        expected[0]["embedding"], abs=1e-6)
+    size = len(expected[0]["embedding"])
+    server.post(EMBED, {"model": "encoder", "input": "a", "dimensions": size})
+    assert server.error(EMBED, {"model": "encoder", "input": "a",
+                                "dimensions": size + 1})["param"] == "dimensions"
+    assert server.error(EMBED, {"model": "encoder", "input": ""})["param"] == "input"
+    assert server.error(EMBED, {"model": "encoder", "input": "x" * 500})["code"] == \
+        "context_length_exceeded"
+    # The tiny decoder embeds too; the encoder does not write.
+    assert server.post(EMBED, {"model": "tiny", "input": "a"})["data"]
+    assert "does not write" in server.error(TEXT, {"model": "encoder", "prompt": "a"})["message"]
+    assert "does not write" in server.error(
+        CHAT, {"model": "encoder", "messages": [{"role": "user", "content": "a"}]})["message"]
+
+
+def test_refusals_in_words(server):
+    chat = {"messages": [{"role": "user", "content": "Hi"}]}
+    tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
+    for extra in ({"tools": [tool]}, {"n": 2}, {"logit_bias": {"1": 1}},
+                  {"response_format": {"type": "json_schema", "json_schema": {}}}):
+        error = server.error(CHAT, {**chat, **extra})
+        assert error["code"] == "unsupported_parameter" and error["param"] in extra
+    assert server.error(CHAT, {**chat, "colour": 1})["code"] == "unknown_parameter"
+    assert server.error(CHAT, {**chat, "model": "nobody"}, 404)["code"] == "model_not_found"
+    assert "not JSON" in server.error(CHAT, b"{")["message"]
+    assert "deep" in server.error(CHAT, b"[" * 100000)["message"]
+    assert server.error(CHAT, "{}", 415, headers={"Content-Type": "text/plain"})["code"] == \
+        "unsupported_media_type"
+    assert server.error(CHAT, "{}", 415, headers={"Content-Encoding": "gzip"})["code"] == \
+        "unsupported_media_type"
+    assert server.error("/v1/nothing", "{}", 404)["code"] == "not_found"
+    status, headers, _ = server.ask("/v1/models", "{}")
+    assert status == 405 and headers["Allow"] == "GET"
+    assert server.ask(CHAT)[0] == 405
+    assert server.ask("/health", method="HEAD")[0] == 200
+
+
+def test_page_and_description(server):
+    status, headers, page = server.ask("/")
+    assert status == 200 and headers["Content-Type"].startswith("text/html")
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    # Nothing is loaded from anywhere.
+    assert not re.search(rb"https?://|src=|href=|@import|url\(", page)
+    assert server.ask("/openapi.json")[2]["openapi"].startswith("3.")
+
+
+def test_metrics(server):
+    before = server.metric("gist_written_tokens_total")
+    answer = server.post(TEXT, {"prompt": "Hello", "temperature": 0, "max_tokens": 9})
+    server.wait_until_idle()
+    assert server.metric("gist_written_tokens_total") - before == \
+        answer["usage"]["completion_tokens"]
+    assert server.metric("gist_first_token_seconds_count") > 0
+    assert server.metric('gist_requests_total{path="/v1/completions",status="200"}') > 0
+
+
+def test_many_clients(server):
+    """Answers do not depend on who else asks."""
+    body = {"temperature": 0, "max_tokens": 40}
+    prompts = [f"Client number {i}: " for i in range(24)]
+    alone = {p: server.post(TEXT, {**body, "prompt": p})["choices"][0]["text"] for p in prompts}
+    found = {}
+
+    def ask(prompt):
+        events = server.events(TEXT, {**body, "prompt": prompt})
+        found[prompt] = "".join(e["choices"][0]["text"] for e in events)
+
+    threads = [threading.Thread(target=ask, args=[p]) for p in prompts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == alone

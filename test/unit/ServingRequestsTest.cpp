@@ -1,0 +1,331 @@
+//===- ServingRequestsTest.cpp - What gist-serve reads and writes ---------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/serving/Assets.h"
+#include "tools/serving/FairQueue.h"
+#include "tools/serving/Keys.h"
+#include "tools/serving/Metrics.h"
+#include "tools/serving/Requests.h"
+#include "tools/serving/Responses.h"
+
+#include "gtest/gtest.h"
+
+using namespace gist;
+using namespace gist::serve;
+
+/// The error of a body that should not parse, or that of its fields.
+template <typename Request>
+static ApiError readWith(ApiError (*read)(const Json &, Request &),
+                         const std::string &text, Request &request) {
+  Json body;
+  GIST_SERVE_TRY(parseJson(text, body));
+  return read(body, request);
+}
+
+static ApiError chatError(const std::string &fields) {
+  ChatRequest request;
+  return readWith(readChat,
+                  R"({"messages":[{"role":"user","content":"Hi"}])" + fields +
+                      "}",
+                  request);
+}
+
+static ApiError completionError(const std::string &fields) {
+  CompletionRequest request;
+  return readWith(readCompletion, R"({"prompt":"Hi")" + fields + "}", request);
+}
+
+TEST(ServingJson, RefusesWhatIsNotJson) {
+  Json body;
+  for (const char *text :
+       {"", " ", "{", "}", "nul", "{\"a\":1,}", "[1] 2", "\"\\ud800\"",
+        "{\"a\":\"\xff\"}", "{\"a\":\"\n\"}", "NaN", "01", "\xef\xbb\xbf{"}) {
+    ApiError error = parseJson(text, body);
+    EXPECT_EQ(error.status, 400) << text;
+    EXPECT_NE(error.message.find("not JSON"), std::string::npos) << text;
+  }
+  EXPECT_EQ(parseJson("{\"a\":1e999}", body).status, 400);
+  EXPECT_TRUE(body.is_null());
+  EXPECT_TRUE(parseJson("{\"a\":[1]}", body).ok());
+}
+
+TEST(ServingJson, RefusesDeepNesting) {
+  Json body;
+  // The limit itself is fine; brackets in strings do not count.
+  std::string deepest =
+      std::string(kMaxJsonDepth, '[') + std::string(kMaxJsonDepth, ']');
+  EXPECT_TRUE(parseJson(deepest, body).ok());
+  ApiError error = parseJson("[" + deepest + "]", body);
+  EXPECT_NE(error.message.find("deep"), std::string::npos);
+  EXPECT_TRUE(parseJson("\"" + std::string(100, '[') + "\"", body).ok());
+  EXPECT_TRUE(parseJson("\"\\\"" + std::string(100, '[') + "\"", body).ok());
+  // Many brackets end no process.
+  EXPECT_FALSE(parseJson(std::string(1 << 22, '['), body).ok());
+}
+
+TEST(ServingJson, FieldsAreChecked) {
+  Json body = {{"n", 5},          {"half", 2.5},
+               {"flag", true},    {"text", "x"},
+               {"none", nullptr}, {"big", 18446744073709551615ull},
+               {"whole", 3.0}};
+  Fields fields(body);
+  EXPECT_EQ(fields.integer("n", 0, 10), 5);
+  EXPECT_EQ(fields.integer("whole", 0, 10), 3);
+  EXPECT_EQ(fields.number("half", 0, 3), 2.5);
+  EXPECT_EQ(fields.boolean("flag"), true);
+  EXPECT_EQ(fields.text("text"), "x");
+  EXPECT_FALSE(fields.text("none"));
+  EXPECT_FALSE(fields.failed());
+  // The first mistake is kept, and nothing is found after it.
+  EXPECT_FALSE(fields.integer("big", 0, 10));
+  EXPECT_FALSE(fields.text("text"));
+  ApiError error = fields.finish();
+  EXPECT_EQ(error.param, "big");
+  EXPECT_EQ(error.message, "'big' is 18446744073709551615; expected 0 to 10.");
+}
+
+TEST(ServingJson, TypesAreNamed) {
+  Json body = {{"a", "text"}};
+  EXPECT_EQ(
+      [&] {
+        Fields fields(body, "outer");
+        (void)fields.integer("a", 0, 1);
+        return fields.finish().message;
+      }(),
+      "'outer.a' is of type string; expected an integer.");
+  Json list = Json::array();
+  EXPECT_EQ(Fields(list).finish().message, "The body is not an object.");
+}
+
+TEST(ServingRequests, ReadsAChat) {
+  ChatRequest request;
+  ApiError error = readWith(readChat, R"({
+    "model": "m", "temperature": 0.5, "top_p": 0.9, "seed": -1, "stop": ["a","b"],
+    "max_tokens": 7, "stream": true, "stream_options": {"include_usage": true},
+    "logprobs": true, "top_logprobs": 3, "n": 1, "tools": [], "user": "me",
+    "response_format": {"type": "text"}, "frequency_penalty": 0.0,
+    "messages": [{"role": "developer", "content": "S"},
+                 {"role": "user", "content": [{"type": "text", "text": "A"},
+                                              {"type": "text", "text": "B"}]}]})",
+                            request);
+  ASSERT_TRUE(error.ok()) << error.message;
+  EXPECT_EQ(request.model, "m");
+  EXPECT_FLOAT_EQ(request.sampler.temperature, 0.5f);
+  EXPECT_FLOAT_EQ(request.sampler.topP, 0.9f);
+  EXPECT_EQ(request.seed, UINT64_MAX);
+  EXPECT_EQ(request.stops, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(request.maxTokens, 7);
+  EXPECT_TRUE(request.stream);
+  EXPECT_TRUE(request.includeUsage);
+  EXPECT_EQ(request.logprobs, 3);
+  ASSERT_EQ(request.messages.size(), 2u);
+  EXPECT_EQ(request.messages[0].role, "system");
+  EXPECT_EQ(request.messages[1].content, "AB");
+}
+
+TEST(ServingRequests, DefaultsAreThoseOfTheApi) {
+  CompletionRequest request;
+  ASSERT_TRUE(readWith(readCompletion, R"({"prompt":"Hi"})", request).ok());
+  EXPECT_FLOAT_EQ(request.sampler.temperature, 1.0f);
+  EXPECT_FLOAT_EQ(request.sampler.topP, 1.0f);
+  EXPECT_FALSE(request.maxTokens);
+  EXPECT_EQ(request.logprobs, -1);
+  EXPECT_FALSE(request.stream || request.echo || request.seed);
+}
+
+TEST(ServingRequests, RefusesWhatItCannotDo) {
+  const std::pair<const char *, const char *> kCases[] = {
+      {R"(,"tools":[{"type":"function","function":{"name":"f"}}])", "tools"},
+      {R"(,"tool_choice":"auto")", "tool_choice"},
+      {R"(,"functions":[{}])", "functions"},
+      {R"(,"response_format":{"type":"json_object"})", "response_format"},
+      {R"(,"response_format":{"type":"json_schema","json_schema":{}})",
+       "response_format"},
+      {R"(,"n":2)", "n"},
+      {R"(,"logit_bias":{"5":1})", "logit_bias"},
+      {R"(,"frequency_penalty":0.5)", "frequency_penalty"},
+      {R"(,"modalities":["text","audio"])", "modalities"},
+      {R"(,"reasoning_effort":"low")", "reasoning_effort"}};
+  for (const auto &[fields, param] : kCases) {
+    ApiError error = chatError(fields);
+    EXPECT_EQ(error.status, 400) << fields;
+    EXPECT_EQ(error.code, "unsupported_parameter") << fields;
+    EXPECT_EQ(error.param, param);
+    EXPECT_NE(error.message.find("is not supported: "), std::string::npos);
+  }
+  EXPECT_EQ(chatError(R"(,"colour":1)").code, "unknown_parameter");
+  EXPECT_EQ(chatError(R"(,"colour":null)").code, "unknown_parameter");
+}
+
+TEST(ServingRequests, RefusesValuesOutOfRange) {
+  for (const char *fields :
+       {R"(,"temperature":3)", R"(,"temperature":-0.1)", R"(,"top_p":1.5)",
+        R"(,"max_tokens":0)", R"(,"max_tokens":-1)", R"(,"max_tokens":1.5)",
+        R"(,"max_tokens":"5")", R"(,"stop":5)", R"(,"stop":[""])",
+        R"(,"stop":[1])", R"(,"seed":1.5)", R"(,"seed":18446744073709551615)",
+        R"(,"top_logprobs":2)", R"(,"logprobs":true,"top_logprobs":21)",
+        R"(,"logprobs":1)", R"(,"stream":1)",
+        R"(,"stream_options":{"include_usage":true})",
+        R"(,"stream":true,"stream_options":{"other":1})"})
+    EXPECT_EQ(chatError(fields).code == "invalid_value" ||
+                  chatError(fields).code == "unknown_parameter",
+              true)
+        << fields;
+  for (const char *fields :
+       {R"(,"max_tokens":0)", R"(,"logprobs":true)", R"(,"logprobs":21)"})
+    EXPECT_EQ(completionError(fields).status, 400) << fields;
+  EXPECT_TRUE(completionError(R"(,"max_tokens":0,"echo":true)").ok());
+  EXPECT_TRUE(completionError(R"(,"logprobs":false)").ok());
+}
+
+TEST(ServingRequests, RefusesOddMessages) {
+  for (const char *text :
+       {R"({})", R"({"messages":[]})", R"({"messages":{}})",
+        R"({"messages":["Hi"]})", R"({"messages":[{"role":"user"}]})",
+        R"({"messages":[{"content":"Hi"}]})",
+        R"({"messages":[{"role":"king","content":"Hi"}]})",
+        R"({"messages":[{"role":"tool","content":"Hi"}]})",
+        R"({"messages":[{"role":"user","content":5}]})",
+        R"({"messages":[{"role":"user","content":[{"type":"image_url"}]}]})",
+        R"({"messages":[{"role":"user","content":[{"type":"text"}]}]})",
+        R"({"messages":[{"role":"user","content":"Hi","x":1}]})"}) {
+    ChatRequest request;
+    ApiError error = readWith(readChat, text, request);
+    EXPECT_EQ(error.status, 400) << text;
+    EXPECT_TRUE(error.param.starts_with("messages")) << text;
+  }
+}
+
+TEST(ServingRequests, ReadsPrompts) {
+  auto read = [](const std::string &prompt, std::vector<Prompt> &prompts) {
+    CompletionRequest request;
+    ApiError error =
+        readWith(readCompletion, "{\"prompt\":" + prompt + "}", request);
+    prompts = request.prompts;
+    return error;
+  };
+  std::vector<Prompt> prompts;
+  ASSERT_TRUE(read(R"("a")", prompts).ok());
+  EXPECT_EQ(prompts, std::vector<Prompt>{Prompt("a")});
+  ASSERT_TRUE(read(R"(["a","b"])", prompts).ok());
+  EXPECT_EQ(prompts, (std::vector<Prompt>{Prompt("a"), Prompt("b")}));
+  ASSERT_TRUE(read("[1,2]", prompts).ok());
+  EXPECT_EQ(prompts, std::vector<Prompt>{Prompt(std::vector<int32_t>{1, 2})});
+  ASSERT_TRUE(read("[[1],[2,3]]", prompts).ok());
+  EXPECT_EQ(prompts.size(), 2u);
+  for (const char *bad : {"[]", "5", "{}", "[-1]", "[1.5]", "[2147483648]",
+                          "[1,\"a\"]", "[[]]", "[[1],[]]", "[null]", "null"})
+    EXPECT_EQ(read(bad, prompts).status, 400) << bad;
+  std::string many = "[";
+  for (size_t i = 0; i <= kMaxPrompts; ++i)
+    many += i == 0 ? "\"a\"" : ",\"a\"";
+  EXPECT_EQ(read(many + "]", prompts).status, 400);
+}
+
+TEST(ServingRequests, ReadsEmbeddings) {
+  EmbeddingRequest request;
+  ASSERT_TRUE(readWith(readEmbedding,
+                       R"({"input":["a","b"],"encoding_format":"base64"})",
+                       request)
+                  .ok());
+  EXPECT_TRUE(request.base64);
+  EXPECT_EQ(request.inputs.size(), 2u);
+  EmbeddingRequest other;
+  EXPECT_EQ(
+      readWith(readEmbedding, R"({"input":"a","encoding_format":"hex"})", other)
+          .param,
+      "encoding_format");
+}
+
+TEST(ServingResponses, ErrorsAreShort) {
+  Json body = errorBody(
+      ApiError::invalid(std::string(5000, 'x'), std::string(5000, 'y')));
+  EXPECT_LT(writeJson(body).size(), 1500u);
+  EXPECT_EQ(body["error"]["param"].get<std::string>().size(),
+            600u + sizeof("…") - 1);
+  EXPECT_TRUE(errorBody({400, "t", "c", "", "m"})["error"]["param"].is_null());
+}
+
+TEST(ServingResponses, EmbeddingsInBase64) {
+  // Of Python: base64.b64encode(struct.pack("<3f", 1, -2, 0.5)) and two of
+  // them.
+  EXPECT_EQ(embeddingBody(0, {1.0f, -2.0f, 0.5f}, true)["embedding"],
+            "AACAPwAAAMAAAAA/");
+  EXPECT_EQ(embeddingBody(0, {1.0f, -2.0f}, true)["embedding"], "AACAPwAAAMA=");
+  EXPECT_EQ(embeddingBody(3, {1.0f}, false).dump(),
+            R"({"object":"embedding","index":3,"embedding":[1.0]})");
+}
+
+TEST(ServingResponses, AssetsAreWhole) {
+  Json body;
+  ASSERT_TRUE(parseJson(openApi(), body).ok());
+  EXPECT_TRUE(body["paths"].contains("/v1/chat/completions"));
+  EXPECT_NE(chatPage().find("</html>"), std::string_view::npos);
+}
+
+TEST(ServingQueue, ClientsTakeTurns) {
+  FairQueue<int> queue;
+  for (int i = 0; i < 4; ++i)
+    queue.push("greedy", i);
+  queue.push("late", 10);
+  queue.push("later", 20);
+  std::vector<int> order;
+  while (!queue.empty())
+    order.push_back(queue.pop());
+  EXPECT_EQ(order, (std::vector<int>{0, 10, 20, 1, 2, 3}));
+}
+
+TEST(ServingQueue, FrontStaysAndItemsLeave) {
+  FairQueue<int> queue;
+  queue.push("a", 1);
+  queue.push("a", 2);
+  queue.push("b", 3);
+  EXPECT_EQ(queue.front(), 1);
+  EXPECT_EQ(queue.front(), 1);
+  queue.removeIf([](int item) { return item == 1; });
+  EXPECT_EQ(queue.size(), 2u);
+  EXPECT_EQ(queue.front(), 2);
+  queue.removeIf([](int) { return true; });
+  EXPECT_TRUE(queue.empty());
+  queue.push("c", 4);
+  EXPECT_EQ(queue.pop(), 4);
+}
+
+TEST(ServingKeys, OnlyWholeKeysCount) {
+  Keys keys;
+  EXPECT_TRUE(keys.empty());
+  ASSERT_TRUE(keys.addLines("# comment\nfirst\r\n\nsecond\n").ok());
+  EXPECT_EQ(keys.find("Bearer first"), 0u);
+  EXPECT_EQ(keys.find("Bearer second"), 1u);
+  for (const char *bad :
+       {"", "first", "Bearer ", "Bearer firs", "Bearer firstf",
+        "Bearer firstfirst", "bearer first", "Basic first", "Bearer # comment"})
+    EXPECT_FALSE(keys.find(bad)) << bad;
+  EXPECT_FALSE(keys.addLines("\n# nothing\n").ok());
+  EXPECT_FALSE(keys.add("with space").ok());
+  EXPECT_FALSE(keys.add("").ok());
+}
+
+TEST(ServingMetrics, TextOfPrometheus) {
+  Metrics metrics;
+  metrics.countRequest("/health", 200);
+  metrics.countRequest("/health", 200);
+  metrics.count(Metrics::Counter::WrittenTokens, 5);
+  metrics.set(Metrics::Level::Waiting, 3);
+  for (double seconds : {0.0005, 0.002, 0.002, 100.0})
+    metrics.observe(Metrics::Time::Step, seconds);
+  std::string text = metrics.text();
+  for (const char *line :
+       {"gist_requests_total{path=\"/health\",status=\"200\"} 2\n",
+        "gist_written_tokens_total 5\n", "gist_waiting 3\n",
+        "gist_step_seconds_bucket{le=\"0.001\"} 1\n",
+        "gist_step_seconds_bucket{le=\"0.0025\"} 3\n",
+        "gist_step_seconds_bucket{le=\"60\"} 3\n",
+        "gist_step_seconds_bucket{le=\"+Inf\"} 4\n",
+        "gist_step_seconds_count 4\n", "gist_step_seconds_sum 100.0045\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line;
+}

@@ -1,0 +1,273 @@
+//===- gist-serve.cpp - Serves models over HTTP ---------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// `gist-serve`: models that many clients use at once, with the OpenAI API.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/running/CommandLine.h"
+#include "tools/running/Options.h"
+#include "tools/serving/Api.h"
+
+#include <csignal>
+#include <ctime>
+#include <memory>
+#include <set>
+
+using namespace gist;
+using namespace gist::serve;
+
+#ifndef GIST_VERSION
+#define GIST_VERSION "unknown"
+#endif
+
+namespace {
+struct Options {
+  std::vector<std::string> models;
+  run::ModelOptions device; ///< where to run, and with how many threads
+  ModelSettings settings;
+  std::string host = "127.0.0.1";
+  int port = 8080;
+  size_t connections = 512;
+  std::string key, keyFile;
+  Engine::Limits engine;
+  int readSeconds = 30, writeSeconds = 30, idleSeconds = 60;
+  int requestSeconds = 600, drainSeconds = 30;
+  size_t bodyMiB = 16;
+  uint64_t memoryMiB = 0;
+  bool log = false;
+};
+
+/// Signals that end the server. They are blocked in all threads, and taken
+/// where they are waited for: no handler has to do anything.
+class EndSignals {
+public:
+  EndSignals() {
+    ::sigemptyset(&set);
+    ::sigaddset(&set, SIGTERM);
+    ::sigaddset(&set, SIGINT);
+    ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  }
+  void wait() const {
+    int number = 0;
+    ::sigwait(&set, &number);
+  }
+  /// Whether one comes within a moment.
+  bool comesNow() const {
+    timespec moment = {0, 20'000'000}; // in nanoseconds
+    return ::sigtimedwait(&set, nullptr, &moment) > 0;
+  }
+
+private:
+  sigset_t set;
+};
+} // namespace
+
+/// Keys from everywhere that keys may come from.
+static Status readKeys(const Options &options, Keys &keys) {
+  if (!options.key.empty())
+    GIST_TRY(keys.add(options.key));
+  if (const char *text = std::getenv("GIST_API_KEY"))
+    GIST_TRY(keys.add(text).in("GIST_API_KEY"));
+  if (options.keyFile.empty())
+    return {};
+  std::string text;
+  GIST_TRY(run::readText(options.keyFile, text));
+  return keys.addLines(text).in(options.keyFile);
+}
+
+static Status openModels(const Options &options, Device &device,
+                         std::vector<std::unique_ptr<Model>> &models) {
+  std::set<std::string> names;
+  for (const std::string &text : options.models) {
+    ModelFile file;
+    GIST_TRY(ModelFile::parse(text, file));
+    if (!names.insert(file.name).second)
+      return Status::error(Code::BadArgument,
+                           "two models are called '%s'; NAME=MODULE gives one "
+                           "another name",
+                           file.name.c_str());
+    std::string note;
+    GIST_TRY(
+        openModel(file, options.settings, device, models.emplace_back(), note));
+    if (!note.empty())
+      std::fprintf(stderr, "gist-serve: note: %s: %s\n", file.name.c_str(),
+                   note.c_str());
+  }
+  return {};
+}
+
+/// Lets what has begun end, for some time, and refuses what is new.
+static void drain(Engine &engine, HttpServer &server, const EndSignals &signals,
+                  int seconds) {
+  std::fprintf(stderr,
+               "gist-serve: stopping; what has begun may take %d s more\n",
+               seconds);
+  engine.drain();
+  server.closeAfterAnswers();
+  auto until = Clock::now() + std::chrono::seconds(seconds);
+  // Idle connections stay open until the end, and are told then.
+  while (!(engine.isIdle() && server.requests() == 0) && Clock::now() < until)
+    if (signals.comesNow())
+      break; // Somebody is in a hurry.
+  if (!engine.isIdle())
+    std::fprintf(stderr, "gist-serve: note: answers were cut short\n");
+  engine.stopAll();
+  server.stop(std::chrono::seconds(2));
+}
+
+static Status runServer(const Options &options) {
+  EndSignals signals; // First: threads that start later block them too.
+  ApiOptions api;
+  api.log = options.log;
+  GIST_TRY(readKeys(options, api.keys));
+  ConnectionLimits limits;
+  limits.read = std::chrono::seconds(options.readSeconds);
+  limits.write = std::chrono::seconds(options.writeSeconds);
+  limits.idle = std::chrono::seconds(options.idleSeconds);
+  limits.request = std::chrono::seconds(options.requestSeconds);
+  limits.bodyBytes = options.bodyMiB << 20;
+
+  // The port first: a model may take long to open, for nothing.
+  HttpServer server(limits, options.connections);
+  GIST_TRY(server.bind(options.host, options.port));
+  std::unique_ptr<Device> device;
+  GIST_TRY(run::openDevice(options.device, device));
+  std::vector<std::unique_ptr<Model>> models;
+  GIST_TRY(openModels(options, *device, models));
+
+  Metrics metrics;
+  Engine engine(std::move(models), options.engine, metrics);
+  Api routes(engine, metrics, server, api);
+  server.start();
+  bool isSix = options.host.find(':') != std::string::npos;
+  std::fprintf(stderr, "gist-serve: listening on http://%s%s%s:%d\n",
+               isSix ? "[" : "", options.host.c_str(), isSix ? "]" : "",
+               server.port());
+  signals.wait();
+  drain(engine, server, signals, options.drainSeconds);
+  return {};
+}
+
+static void addModelOptions(CLI::App &app, Options &options) {
+  app.add_option("models", options.models,
+                 "Modules to serve, under the names of their files or as "
+                 "NAME=MODULE; the first is the default")
+      ->required()
+      ->type_name("MODULE");
+  app.add_option("--device", options.device.device,
+                 "Where to run: cpu, hip (AMD) or cuda (NVIDIA)")
+      ->type_name("NAME")
+      ->capture_default_str();
+  app.add_option("--device-index", options.device.deviceIndex,
+                 "Which of several GPUs")
+      ->type_name("N")
+      ->capture_default_str();
+  run::addDriverOptions(app, options.device.drivers);
+  app.add_option("-t,--threads", options.device.threads,
+                 "CPU threads; 0: one on each core that this process may use")
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("-c,--context", options.settings.pool.context,
+                 "Tokens of a prompt and its answer at most; 0: the module's "
+                 "default")
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--sequences", options.settings.pool.sequences,
+                 "Sequences of a model that run at once at most")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  app.add_option("--memory", options.memoryMiB,
+                 "MiB for the state of a model's sequences; 0: what "
+                 "--sequences of --context need, where that is there")
+      ->type_name("MIB")
+      ->capture_default_str();
+  app.add_option("--chunk", options.settings.pool.chunk,
+                 "Prompt tokens in a step at most, for which others wait; 0: "
+                 "the module's choice")
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_flag("--verify", options.settings.verify,
+               "Compare the hash of every weight before serving");
+}
+
+static void addServerOptions(CLI::App &app, Options &options) {
+  auto seconds = [&](const char *name, int &value, const char *help) {
+    app.add_option(name, value, help)
+        ->type_name("SECONDS")
+        ->check(CLI::Range(1, 86400))
+        ->capture_default_str();
+  };
+  app.add_option("--host", options.host,
+                 "Address to listen on; 0.0.0.0 is every one that this machine "
+                 "has")
+      ->type_name("ADDRESS")
+      ->capture_default_str();
+  app.add_option("--port", options.port, "Port; 0: any that is free")
+      ->type_name("N")
+      ->check(CLI::Range(0, 65535))
+      ->capture_default_str();
+  app.add_option("--api-key", options.key,
+                 "Answer only those who have this key. Other users of this "
+                 "machine can read command lines: --api-key-file and the "
+                 "variable GIST_API_KEY are for keys that matter")
+      ->type_name("KEY");
+  app.add_option("--api-key-file", options.keyFile,
+                 "Answer only those who have a key of this file: one a line")
+      ->type_name("FILE");
+  app.add_option("--queue", options.engine.waiting,
+                 "Requests that wait for their turn at most; more get 429")
+      ->type_name("N")
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
+  app.add_option("--connections", options.connections,
+                 "Connections at once at most; each is a thread")
+      ->type_name("N")
+      ->check(CLI::Range(1, 900))
+      ->capture_default_str();
+  app.add_option("--body-limit", options.bodyMiB, "Largest body in MiB")
+      ->type_name("MIB")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  seconds("--read-timeout", options.readSeconds,
+          "A request must come whole within this");
+  seconds("--write-timeout", options.writeSeconds,
+          "A client that takes nothing for so long is gone");
+  seconds("--idle-timeout", options.idleSeconds,
+          "A connection without a request is closed after this");
+  seconds("--request-timeout", options.requestSeconds,
+          "An answer must be complete within this");
+  seconds("--drain-timeout", options.drainSeconds,
+          "After SIGTERM, what has begun may take so long");
+  app.add_flag("--log", options.log,
+               "Print a line for every answer to standard error");
+}
+
+static void describe(CLI::App &app, Action &action) {
+  auto options = std::make_shared<Options>();
+  app.require_subcommand(0);
+  app.description("Serves models that gist-compile made over HTTP, with the "
+                  "OpenAI API.\n");
+  app.footer(
+      "Example: gist-serve smollm2.gist minilm=all-minilm.gist --port 8080\n"
+      "A page to chat on is at '/', the API's description at "
+      "'/openapi.json'.\n"
+      "SIGTERM and Control-C let what has begun end; a second one does not.\n"
+      "Exit status: 0 done, 1 failed, 2 wrong usage.");
+  app.set_version_flag("--version", "gist-serve " GIST_VERSION);
+  addModelOptions(app, *options);
+  addServerOptions(app, *options);
+  app.callback([options, &action] {
+    options->settings.pool.memory = options->memoryMiB << 20;
+    action = [options] { return runServer(*options); };
+  });
+}
+
+int main(int argc, char **argv) {
+  return runCommandLine("gist-serve", argc, argv, describe);
+}

@@ -1,0 +1,339 @@
+//===- Api.cpp - The paths of the server ----------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/serving/Api.h"
+#include "tools/serving/Assets.h"
+#include "tools/serving/Responses.h"
+
+#include "runtime/text/ChatPrompt.h"
+
+#include <algorithm>
+#include <cstdio>
+
+using namespace gist;
+using namespace gist::serve;
+
+static constexpr const char *kJson = "application/json";
+static constexpr const char *kChatPath = "/v1/chat/completions";
+static constexpr const char *kCompletionPath = "/v1/completions";
+static constexpr const char *kEmbeddingPath = "/v1/embeddings";
+static constexpr std::string_view kModelPath = "/v1/models/";
+
+static ApiError stoppingError() {
+  return {503, "server_error", "stopping", {}, "The server is stopping.", 10};
+}
+
+/// Which method a path has; null: there is no such path.
+static const char *methodOf(const std::string &path) {
+  static constexpr std::pair<std::string_view, const char *> kPaths[] = {
+      {"/", "GET"},
+      {"/health", "GET"},
+      {"/metrics", "GET"},
+      {"/openapi.json", "GET"},
+      {"/v1/models", "GET"},
+      {kChatPath, "POST"},
+      {kCompletionPath, "POST"},
+      {kEmbeddingPath, "POST"}};
+  for (const auto &[known, method] : kPaths)
+    if (path == known)
+      return method;
+  return path.starts_with(kModelPath) ? "GET" : nullptr;
+}
+
+/// Paths as metrics name them: not one for each thing that strangers type.
+static std::string_view metricPath(const std::string &path) {
+  if (path.starts_with(kModelPath))
+    return "/v1/models/{model}";
+  return methodOf(path) ? std::string_view(path) : "other";
+}
+
+Api::Api(Engine &engine, Metrics &metrics, HttpServer &server,
+         const ApiOptions &options)
+    : engine(engine), metrics(metrics), server(server), options(options) {
+  // Asked first, for every request. What has no body is answered here.
+  server.set_pre_routing_handler(
+      [this](const Request &request, Response &response) {
+        return answerGet(request, response)
+                   ? httplib::Server::HandlerResponse::Handled
+                   : httplib::Server::HandlerResponse::Unhandled;
+      });
+  addPost(kChatPath, &Api::chat);
+  addPost(kCompletionPath, &Api::complete);
+  addPost(kEmbeddingPath, &Api::embed);
+  // What the library refuses by itself has no body yet.
+  server.set_error_handler([this](const Request &, Response &response) {
+    if (!response.body.empty())
+      return;
+    ApiError error = ApiError::invalid({}, "The request is not HTTP/1.1.");
+    error.status = response.status;
+    if (response.status == 414)
+      error.message = "The path is too long.";
+    else if (response.status == 413)
+      error.message = "The body is too large.";
+    else if (response.status >= 500)
+      error = ApiError::internal("The server could not answer.");
+    setError(response, error);
+  });
+  server.set_exception_handler(
+      [this](const Request &, Response &response, std::exception_ptr) {
+        // Nothing of ours throws; what is left is memory that ran out.
+        setError(response, ApiError::internal("The server is out of memory."));
+      });
+  server.set_logger([this](const Request &request, const Response &response) {
+    log(request, response);
+  });
+}
+
+void Api::log(const Request &request, const Response &response) const {
+  metrics.countRequest(metricPath(request.path), response.status);
+  metrics.set(Metrics::Level::Connections,
+              static_cast<double>(server.connections()));
+  if (options.log)
+    std::fprintf(stderr, "gist-serve: %s %s %s: %d\n",
+                 request.remote_addr.c_str(), request.method.c_str(),
+                 std::string(metricPath(request.path)).c_str(),
+                 response.status);
+}
+
+void Api::setError(Response &response, const ApiError &error) const {
+  response.status = error.status;
+  if (error.retryAfter > 0)
+    response.set_header("Retry-After", std::to_string(error.retryAfter));
+  if (error.status == 401)
+    response.set_header("WWW-Authenticate", "Bearer");
+  response.set_content(writeJson(errorBody(error)) + "\n", kJson);
+}
+
+ApiError Api::checkKey(const Request &request) const {
+  if (options.keys.empty() ||
+      options.keys.find(request.get_header_value("Authorization")))
+    return {};
+  return {401,
+          "invalid_request_error",
+          "invalid_api_key",
+          {},
+          "The request has no API key that this server knows; expected a "
+          "header 'Authorization: Bearer KEY'."};
+}
+
+std::string Api::clientOf(const Request &request) const {
+  if (!options.keys.empty())
+    if (auto key = options.keys.find(request.get_header_value("Authorization")))
+      return std::to_string(*key);
+  return request.remote_addr;
+}
+
+/// True if the request is answered: all that is not a POST to one of our paths.
+bool Api::answerGet(const Request &request, Response &response) {
+  const std::string &path = request.path;
+  const char *method = methodOf(path);
+  if (!method) {
+    setError(response, {404,
+                        "invalid_request_error",
+                        "not_found",
+                        {},
+                        "There is no path '" + path + "' here."});
+    return true;
+  }
+  bool isHead = request.method == "HEAD" && std::string_view(method) == "GET";
+  if (request.method != method && !isHead) {
+    response.set_header("Allow", method);
+    setError(response, {405,
+                        "invalid_request_error",
+                        "method_not_allowed",
+                        {},
+                        "'" + path + "' takes " + method + " alone."});
+    return true;
+  }
+  if (std::string_view(method) == "POST")
+    return false;
+  // The page and its description have no secrets, and health is for machines
+  // that know none.
+  if (path == "/") {
+    // The page needs nothing from anywhere else, and so may not load it.
+    response.set_header("Content-Security-Policy",
+                        "default-src 'none'; style-src 'unsafe-inline'; "
+                        "script-src 'unsafe-inline'; connect-src 'self'; "
+                        "base-uri 'none'; form-action 'none'; "
+                        "frame-ancestors 'none'");
+    response.set_content(std::string(chatPage()), "text/html; charset=utf-8");
+  } else if (path == "/openapi.json") {
+    response.set_content(std::string(openApi()), kJson);
+  } else if (path == "/health") {
+    bool isDraining = engine.isDraining();
+    response.status = isDraining ? 503 : 200;
+    response.set_content(
+        writeJson({{"status", isDraining ? "draining" : "ok"}}) + "\n", kJson);
+  } else if (ApiError error = checkKey(request); !error.ok()) {
+    setError(response, error);
+  } else if (path == "/metrics") {
+    response.set_content(metrics.text(), "text/plain; version=0.0.4");
+  } else if (path == "/v1/models") {
+    response.set_content(writeJson(modelsBody(engine.models())) + "\n", kJson);
+  } else {
+    size_t index = 0;
+    std::string name = path.substr(kModelPath.size());
+    if (ApiError found = findModel(name, index); !found.ok() || name.empty())
+      setError(response, found.ok() ? ApiError{404, "invalid_request_error",
+                                               "model_not_found", "model",
+                                               "A model has a name."}
+                                    : found);
+    else
+      response.set_content(writeJson(modelBody(*engine.models()[index])) + "\n",
+                           kJson);
+  }
+  return true;
+}
+
+ApiError Api::readBody(const Request &request,
+                       const httplib::ContentReader &reader, Json &body) const {
+  std::string type = request.get_header_value("Content-Type");
+  type = type.substr(0, type.find(';'));
+  // Pages of other sites can make a browser send other types without asking.
+  if (type != kJson)
+    return {415,
+            "invalid_request_error",
+            "unsupported_media_type",
+            {},
+            "The body is of type '" + type + "'; expected '" + kJson + "'."};
+  // A small compressed body may be a large one.
+  if (request.has_header("Content-Encoding"))
+    return {415,
+            "invalid_request_error",
+            "unsupported_media_type",
+            {},
+            "The body is compressed, which this server does not read."};
+  size_t limit = server.bodyLimit();
+  std::string text;
+  bool isTooLarge =
+      request.get_header_value<uint64_t>("Content-Length") > limit;
+  if (!isTooLarge && !reader([&](const char *data, size_t size) {
+        isTooLarge = size > limit - text.size();
+        if (!isTooLarge)
+          text.append(data, size);
+        return !isTooLarge;
+      }) &&
+      !isTooLarge)
+    return {408,
+            "invalid_request_error",
+            "incomplete_body",
+            {},
+            "The body did not come whole, or not in time."};
+  if (isTooLarge)
+    return {413,
+            "invalid_request_error",
+            "body_too_large",
+            {},
+            "The body has more than " + std::to_string(limit) + " bytes."};
+  return parseJson(text, body);
+}
+
+void Api::addPost(const char *path, Answering answering) {
+  server.Post(path,
+              [this, answering](const Request &request, Response &response,
+                                const httplib::ContentReader &reader) {
+                auto answer = [&]() -> ApiError {
+                  GIST_SERVE_TRY(checkKey(request));
+                  if (engine.isDraining())
+                    return stoppingError();
+                  Json body;
+                  GIST_SERVE_TRY(readBody(request, reader, body));
+                  return (this->*answering)(body, request, response);
+                };
+                if (ApiError error = answer(); !error.ok())
+                  setError(response, error);
+              });
+}
+
+ApiError Api::findModel(const std::string &name, size_t &index) const {
+  const auto &models = engine.models();
+  for (size_t i = 0; i < models.size(); ++i)
+    if (models[i]->name == name || name.empty()) {
+      index = i;
+      return {};
+    }
+  return {404, "invalid_request_error", "model_not_found", "model",
+          "There is no model '" + name + "' here; '/v1/models' lists them."};
+}
+
+ApiError Api::encode(const Model &model, const Prompt &prompt,
+                     const char *param, std::vector<int32_t> &tokens) const {
+  if (const auto *text = std::get_if<std::string>(&prompt)) {
+    // Clients that know the names of special tokens may use them here, as in
+    // gist-run; chats may not.
+    model.tokenizer.encode(*text, tokens);
+  } else {
+    tokens = std::get<std::vector<int32_t>>(prompt);
+    int64_t size = model.module->spec().model.vocabSize;
+    for (int32_t token : tokens)
+      if (token >= size)
+        return ApiError::invalid(param, "Token " + std::to_string(token) +
+                                            " is outside a vocabulary of " +
+                                            std::to_string(size) + ".");
+  }
+  if (tokens.empty())
+    return ApiError::invalid(param, "'" + std::string(param) + "' is empty.");
+  return {};
+}
+
+ApiError Api::submit(std::vector<Job> jobs,
+                     std::vector<std::shared_ptr<Ticket>> &tickets) const {
+  switch (engine.submit(std::move(jobs), tickets)) {
+  case Admission::Accepted:
+    break;
+  case Admission::Draining:
+    return stoppingError();
+  case Admission::Full:
+    return {429,
+            "rate_limit_error",
+            "queue_full",
+            {},
+            "Too many requests are waiting.",
+            engine.retryAfter()};
+  }
+  return {};
+}
+
+bool serve::waitForEvent(Ticket &ticket, Event &event) {
+  // Asked before every event: there may be one at any time for minutes.
+  do {
+    if (Connection::current()->isGone()) {
+      ticket.cancel();
+      return false;
+    }
+  } while (!ticket.wait(event, std::chrono::milliseconds(100)));
+  return true;
+}
+
+ApiError serve::goneError() {
+  return {408,
+          "invalid_request_error",
+          "client_closed",
+          {},
+          "The client closed its side before the answer was complete."};
+}
+
+ApiError serve::failureError(const Event &event) {
+  switch (event.failure) {
+  case Failure::None:
+    break;
+  case Failure::Rejected:
+    return ApiError::invalid(
+        {}, "The request cannot be computed: " + event.why + ".");
+  case Failure::TimedOut:
+    return {504,
+            "server_error",
+            "timeout",
+            {},
+            "The answer took longer than this server allows."};
+  case Failure::Stopped:
+    return stoppingError();
+  case Failure::Broken:
+    return ApiError::internal("The model could not be run: " + event.why + ".");
+  }
+  return {};
+}

@@ -1,0 +1,86 @@
+//===- Api.h - The paths of the server --------------------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_TOOLS_SERVING_API_H
+#define GIST_TOOLS_SERVING_API_H
+
+#include "tools/serving/ApiError.h"
+#include "tools/serving/Engine.h"
+#include "tools/serving/HttpServer.h"
+#include "tools/serving/Json.h"
+#include "tools/serving/Keys.h"
+#include "tools/serving/Requests.h"
+
+#include <string>
+
+namespace gist::serve {
+
+struct ApiOptions {
+  Keys keys;
+  bool log = false; ///< a line on standard error for every answer
+};
+
+/// Answers requests with an engine. Handlers run on the threads of connections,
+/// many at a time.
+class Api {
+public:
+  /// All of them outlive this.
+  Api(Engine &engine, Metrics &metrics, HttpServer &server,
+      const ApiOptions &options);
+
+private:
+  using Request = httplib::Request;
+  using Response = httplib::Response;
+  /// Answers a body; an error is what the client gets instead.
+  using Answering = ApiError (Api::*)(const Json &body, const Request &request,
+                                      Response &response);
+
+  void addPost(const char *path, Answering answering);
+  bool answerGet(const Request &request, Response &response);
+  ApiError checkKey(const Request &request) const;
+  ApiError readBody(const Request &request,
+                    const httplib::ContentReader &reader, Json &body) const;
+  void setError(Response &response, const ApiError &error) const;
+  void log(const Request &request, const Response &response) const;
+  /// Who takes turns with others: a key, or an address.
+  std::string clientOf(const Request &request) const;
+
+  ApiError findModel(const std::string &name, size_t &index) const;
+  ApiError encode(const Model &model, const Prompt &prompt, const char *param,
+                  std::vector<int32_t> &tokens) const;
+  /// A job for an answer to `tokens`, which belong to `model`.
+  ApiError makeJob(const TextRequest &request, size_t model,
+                   std::vector<int32_t> tokens, const char *param,
+                   int64_t defaultTokens, const std::string &client,
+                   Job &job) const;
+  ApiError submit(std::vector<Job> jobs,
+                  std::vector<std::shared_ptr<Ticket>> &tickets) const;
+
+  ApiError chat(const Json &body, const Request &request, Response &response);
+  ApiError complete(const Json &body, const Request &request,
+                    Response &response);
+  ApiError embed(const Json &body, const Request &request, Response &response);
+
+  Engine &engine;
+  Metrics &metrics;
+  HttpServer &server;
+  const ApiOptions &options;
+};
+
+/// Waits for the next event of a job whose client may go away meanwhile; false
+/// when it did, and the job is cancelled then.
+bool waitForEvent(Ticket &ticket, Event &event);
+
+/// What a client that went away would be told; its own doing, not ours.
+ApiError goneError();
+
+/// What a client is told about a job that failed.
+ApiError failureError(const Event &event);
+
+} // namespace gist::serve
+
+#endif // GIST_TOOLS_SERVING_API_H

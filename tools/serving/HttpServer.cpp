@@ -1,0 +1,207 @@
+//===- HttpServer.cpp - Sockets for cpp-httplib ---------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/serving/HttpServer.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+using namespace gist;
+using namespace gist::serve;
+
+HttpServer::HttpServer(const ConnectionLimits &limits, size_t maxConnections)
+    : limits(limits), maxConnections(maxConnections) {
+  set_tcp_nodelay(true);
+  set_payload_max_length(limits.bodyBytes);
+  set_keep_alive_timeout(static_cast<time_t>(limits.idle.count()));
+  // What it writes about the number of requests; ours have no limit.
+  set_keep_alive_max_count(1000000);
+}
+
+HttpServer::~HttpServer() {
+  stop(std::chrono::milliseconds(0));
+  if (svr_sock_ >= 0)
+    ::close(svr_sock_);
+  if (wake >= 0)
+    ::close(wake);
+}
+
+Status HttpServer::bind(const std::string &host, int port) {
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE;
+  addrinfo *found = nullptr;
+  if (int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(),
+                                &hints, &found))
+    return Status::error(Code::BadArgument, "'%s' is not an address: %s",
+                         host.c_str(), ::gai_strerror(error));
+  int handle = -1, error = 0;
+  for (addrinfo *at = found; at && handle < 0; at = at->ai_next) {
+    handle =
+        ::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
+                 at->ai_protocol);
+    int yes = 1;
+    // Connections of a server that just ended do not hold its port.
+    if (handle >= 0)
+      ::setsockopt(handle, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    if (handle >= 0 && (::bind(handle, at->ai_addr, at->ai_addrlen) != 0 ||
+                        ::listen(handle, SOMAXCONN) != 0)) {
+      error = errno;
+      ::close(handle);
+      handle = -1;
+    }
+  }
+  ::freeaddrinfo(found);
+  if (handle < 0)
+    return Status::error(Code::Io, "cannot listen on %s, port %d: %s",
+                         host.c_str(), port, std::strerror(error));
+  sockaddr_storage address = {};
+  socklen_t size = sizeof address;
+  if (::getsockname(handle, reinterpret_cast<sockaddr *>(&address), &size) == 0)
+    boundPort = ntohs(address.ss_family == AF_INET6
+                          ? reinterpret_cast<sockaddr_in6 &>(address).sin6_port
+                          : reinterpret_cast<sockaddr_in &>(address).sin_port);
+  wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (wake < 0) {
+    ::close(handle);
+    return Status::error(Code::Io, "cannot make an event: %s",
+                         std::strerror(errno));
+  }
+  // The library writes answers while it has this.
+  svr_sock_ = handle;
+  return {};
+}
+
+void HttpServer::start() {
+  acceptor = std::thread([this] { acceptAll(); });
+}
+
+/// Says so to a client for whom there is no thread. The answer fits what a
+/// fresh socket can hold, so nothing waits.
+void HttpServer::refuse(int socket) const {
+  static constexpr char kAnswer[] =
+      "HTTP/1.1 503 Service Unavailable\r\n"
+      "Content-Type: application/json\r\nContent-Length: 121\r\n"
+      "Retry-After: 1\r\nConnection: close\r\n\r\n"
+      "{\"error\":{\"message\":\"There are too many connections.\","
+      "\"type\":\"server_error\",\"param\":null,"
+      "\"code\":\"too_many_connections\"}}\n";
+  (void)::send(socket, kAnswer, sizeof kAnswer - 1, MSG_NOSIGNAL);
+  ::shutdown(socket, SHUT_WR);
+  ::close(socket);
+}
+
+void HttpServer::acceptAll() {
+  while (true) {
+    pollfd entries[] = {{svr_sock_, POLLIN, 0}, {wake, POLLIN, 0}};
+    ::poll(entries, 2, -1);
+    if (entries[1].revents != 0)
+      return;
+    int socket =
+        ::accept4(svr_sock_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (socket < 0) {
+      // Files or memory ran out. Others will close theirs.
+      if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      continue;
+    }
+    int yes = 1;
+    ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    if (count >= maxConnections) {
+      refuse(socket);
+      continue;
+    }
+    ++count;
+    try {
+      std::thread([this, socket] {
+        serve(socket);
+        // The last that it does with this: stop() waits for it.
+        std::lock_guard lock(mutex);
+        --count;
+        changed.notify_all();
+      }).detach();
+    } catch (const std::system_error &) {
+      --count;
+      refuse(socket);
+    }
+  }
+}
+
+/// Changes a request before a handler sees it.
+void HttpServer::prepare(httplib::Request &request,
+                         Connection &connection) const {
+  // Answers are small and come from nearby: no parts of them, no compression.
+  request.ranges.clear();
+  request.headers.erase("Accept-Encoding");
+  std::optional<uint64_t> bytes = 0;
+  if (request.has_header("Transfer-Encoding") ||
+      request.get_header_value_count("Content-Length") > 1) {
+    bytes.reset();
+  } else if (request.has_header("Content-Length")) {
+    std::string text = request.get_header_value("Content-Length");
+    uint64_t number = 0;
+    auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), number);
+    bytes = number;
+    if (error != std::errc() || end != text.data() + text.size() ||
+        text.empty())
+      bytes.reset();
+  }
+  connection.beginBody(bytes);
+}
+
+/// Answers the requests of one connection, one after the other.
+void HttpServer::serve(int socket) {
+  Connection connection(socket, limits);
+  {
+    std::lock_guard lock(mutex);
+    open.insert(&connection);
+  }
+  while (connection.waitForRequest()) {
+    ++busy;
+    bool isClosed = false, isAnswered = false;
+    // The library catches what handlers throw. What it throws itself ends the
+    // connection, not the server.
+    try {
+      isAnswered = process_request(
+          connection, closing, isClosed,
+          [&](httplib::Request &request) { prepare(request, connection); });
+    } catch (const std::exception &) {
+      isAnswered = false;
+    }
+    --busy;
+    if (!isAnswered || isClosed || closing || !connection.isAtRequestEnd())
+      break;
+  }
+  std::lock_guard lock(mutex);
+  open.erase(&connection);
+}
+
+void HttpServer::stop(std::chrono::milliseconds patience) {
+  if (!acceptor.joinable())
+    return;
+  closing = true;
+  uint64_t one = 1;
+  (void)!::write(wake, &one, sizeof one);
+  acceptor.join();
+  auto until = Connection::Clock::now() + patience;
+  while (busy > 0 && Connection::Clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  std::unique_lock lock(mutex);
+  for (Connection *connection : open)
+    connection->interrupt();
+  changed.wait(lock, [&] { return count == 0; });
+}

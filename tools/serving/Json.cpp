@@ -1,0 +1,207 @@
+//===- Json.cpp - JSON from strangers -------------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/serving/Json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+using namespace gist;
+using namespace gist::serve;
+
+/// How deep brackets stand in one another; those in strings do not count. It is
+/// asked before parsing, so that no parser has to survive the answer.
+static size_t depthOf(std::string_view text) {
+  size_t depth = 0, deepest = 0;
+  bool inString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (inString) {
+      if (c == '\\')
+        ++i; // A quote after it is part of the string.
+      else if (c == '"')
+        inString = false;
+    } else if (c == '"') {
+      inString = true;
+    } else if (c == '[' || c == '{') {
+      deepest = std::max(deepest, ++depth);
+    } else if ((c == ']' || c == '}') && depth > 0) {
+      --depth;
+    }
+  }
+  return deepest;
+}
+
+ApiError serve::parseJson(std::string_view text, Json &result) {
+  if (depthOf(text) > kMaxJsonDepth)
+    return ApiError::invalid({}, "The body has lists and objects more than " +
+                                     std::to_string(kMaxJsonDepth) +
+                                     " deep in one another.");
+  // The parser says where it stopped only by throwing.
+  try {
+    result = Json::parse(text.begin(), text.end());
+    return {};
+  } catch (const Json::parse_error &error) {
+    return ApiError::invalid({}, "The body is not JSON: byte " +
+                                     std::to_string(error.byte) +
+                                     " is not what was expected there.");
+  } catch (const Json::exception &) {
+    return ApiError::invalid({}, "The body has a number that is too large.");
+  }
+}
+
+std::string serve::writeJson(const Json &value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Fields::Fields(const Json &object, std::string where)
+    : object(object), where(std::move(where)) {
+  if (!object.is_object())
+    fail(ApiError::invalid(this->where,
+                           this->where.empty()
+                               ? "The body is not an object."
+                               : "'" + this->where + "' is not an object."));
+}
+
+std::string Fields::fullName(std::string_view name) const {
+  return where.empty() ? std::string(name) : where + "." + std::string(name);
+}
+
+void Fields::fail(ApiError error) {
+  if (first.ok())
+    first = std::move(error);
+}
+
+void Fields::failType(std::string_view name, const char *expected,
+                      const Json &found) {
+  std::string full = fullName(name);
+  fail(ApiError::invalid(full, "'" + full + "' is of type " +
+                                   found.type_name() + "; expected " +
+                                   expected + "."));
+}
+
+const Json *Fields::find(std::string_view name) {
+  asked.emplace(name);
+  if (failed())
+    return nullptr;
+  auto at = object.find(name);
+  return at == object.end() || at->is_null() ? nullptr : &*at;
+}
+
+std::optional<bool> Fields::boolean(std::string_view name) {
+  const Json *value = find(name);
+  if (!value)
+    return std::nullopt;
+  if (value->is_boolean())
+    return value->get<bool>();
+  failType(name, "true or false", *value);
+  return std::nullopt;
+}
+
+std::optional<int64_t> Fields::integer(std::string_view name, int64_t least,
+                                       int64_t most) {
+  const Json *value = find(name);
+  if (!value)
+    return std::nullopt;
+  // 16.0 is an integer too, where JSON is concerned.
+  bool isWhole = value->is_number_integer() ||
+                 (value->is_number_float() &&
+                  std::trunc(value->get<double>()) == value->get<double>());
+  if (!isWhole) {
+    failType(name, "an integer", *value);
+    return std::nullopt;
+  }
+  // Compared as what it is: each conversion below keeps the value.
+  bool fits = false;
+  int64_t result = 0;
+  if (value->is_number_unsigned()) {
+    auto number = value->get<uint64_t>();
+    fits = number <= static_cast<uint64_t>(INT64_MAX);
+    result = fits ? static_cast<int64_t>(number) : 0;
+  } else if (value->is_number_integer()) {
+    fits = true;
+    result = value->get<int64_t>();
+  } else {
+    double number = value->get<double>();
+    fits = std::abs(number) < 9e15;
+    result = fits ? static_cast<int64_t>(number) : 0;
+  }
+  if (fits && result >= least && result <= most)
+    return result;
+  std::string full = fullName(name);
+  fail(ApiError::invalid(full, "'" + full + "' is " + value->dump() +
+                                   "; expected " + std::to_string(least) +
+                                   " to " + std::to_string(most) + "."));
+  return std::nullopt;
+}
+
+/// "1", "0.5": without digits that say nothing.
+static std::string shortText(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
+}
+
+std::optional<double> Fields::number(std::string_view name, double least,
+                                     double most) {
+  const Json *value = find(name);
+  if (!value)
+    return std::nullopt;
+  if (!value->is_number()) {
+    failType(name, "a number", *value);
+    return std::nullopt;
+  }
+  double result = value->get<double>();
+  if (result >= least && result <= most)
+    return result;
+  std::string full = fullName(name);
+  fail(ApiError::invalid(full, "'" + full + "' is " + value->dump() +
+                                   "; expected " + shortText(least) + " to " +
+                                   shortText(most) + "."));
+  return std::nullopt;
+}
+
+std::optional<std::string> Fields::text(std::string_view name) {
+  const Json *value = find(name);
+  if (!value)
+    return std::nullopt;
+  if (value->is_string())
+    return value->get<std::string>();
+  failType(name, "a string", *value);
+  return std::nullopt;
+}
+
+void Fields::ignore(std::initializer_list<std::string_view> names) {
+  for (std::string_view name : names)
+    asked.emplace(name);
+}
+
+void Fields::refuse(std::string_view name, const char *why,
+                    const Json &neutral) {
+  const Json *value = find(name);
+  if (!value || (!neutral.is_null() && *value == neutral))
+    return;
+  std::string full = fullName(name);
+  fail(ApiError::unsupported(full,
+                             "'" + full + "' is not supported: " + why + "."));
+}
+
+ApiError Fields::finish() {
+  if (failed())
+    return first;
+  for (const auto &[name, value] : object.items()) {
+    if (asked.count(name) != 0)
+      continue;
+    std::string full = fullName(name);
+    ApiError error = ApiError::invalid(
+        full, "'" + full + "' is not a field that this server knows.");
+    error.code = "unknown_parameter";
+    return error;
+  }
+  return {};
+}

@@ -1,0 +1,92 @@
+//===- Models.cpp - The models that are served ----------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/serving/Models.h"
+#include "tools/running/Embedding.h"
+#include "tools/serving/OneByOne.h"
+
+#include "runtime/session/Generator.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <sys/stat.h>
+
+using namespace gist;
+using namespace gist::serve;
+
+Status ModelFile::parse(const std::string &text, ModelFile &result) {
+  size_t equals = text.find('=');
+  ModelFile file;
+  if (equals == std::string::npos) {
+    file.path = text;
+    file.name = std::filesystem::path(text).stem().string();
+  } else {
+    file.name = text.substr(0, equals);
+    file.path = text.substr(equals + 1);
+  }
+  if (file.name.empty() || file.path.empty())
+    return Status::error(Code::BadArgument,
+                         "'%s' is not a module or NAME=MODULE", text.c_str());
+  result = std::move(file);
+  return {};
+}
+
+/// The engine that writes: many sequences in one call where the module can, and
+/// otherwise one after the other.
+static Status openPool(Model &model, const PoolOptions &options, Device &device,
+                       std::string &note) {
+  Status status = Pool::create(model.module, device, options, model.pool);
+  if (status.code != Code::Unsupported)
+    return status;
+  note = "its sequences run one after the other: " + status.text;
+  return createOneByOne(model.module, device, options, model.pool);
+}
+
+Status serve::openModel(const ModelFile &file, const ModelSettings &settings,
+                        Device &device, std::unique_ptr<Model> &result,
+                        std::string &note) {
+  note.clear();
+  auto model = std::make_unique<Model>();
+  model->name = file.name;
+  GIST_TRY(Module::open(file.path, model->module));
+  if (settings.verify)
+    GIST_TRY(model->module->verifyWeights().in(file.path));
+  GIST_TRY(loadTokenizer(*model->module, model->tokenizer).in(file.path));
+  struct stat info = {};
+  if (::stat(file.path.c_str(), &info) == 0)
+    model->created = info.st_mtime;
+
+  const ModuleSpec &spec = model->module->spec();
+  auto has = [&](const char *entry) {
+    return std::any_of(
+        spec.entries.begin(), spec.entries.end(),
+        [&](const EntrySpec &found) { return found.name == entry; });
+  };
+  if (!has(kEntryPrefill) && !has(kEntryEmbed))
+    return Status::error(Code::Unsupported,
+                         "%s: the module neither writes text nor makes "
+                         "embeddings",
+                         file.path.c_str());
+  if (has(kEntryPrefill)) {
+    GIST_TRY(openPool(*model, settings.pool, device, note).in(file.path));
+    model->context = model->pool->capacity();
+    model->scores = has(kEntryScore);
+    for (int64_t token : spec.model.stopTokens)
+      model->endTokens.push_back(static_cast<int32_t>(token));
+    for (size_t i = 0; i < model->tokenizer.vocabSize(); ++i)
+      if (model->tokenizer.isStop(static_cast<int32_t>(i)))
+        model->endTokens.push_back(static_cast<int32_t>(i));
+  }
+  if (has(kEntryEmbed)) {
+    GIST_TRY(Session::create(model->module, device, {}, model->encoder)
+                 .in(file.path));
+    GIST_TRY(
+        run::findEmbedLimit(*model->encoder, model->embedLimit).in(file.path));
+  }
+  result = std::move(model);
+  return {};
+}

@@ -1,0 +1,273 @@
+//===- Requests.cpp - What clients ask for --------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/serving/Requests.h"
+
+using namespace gist;
+using namespace gist::serve;
+
+static constexpr int64_t kMaxTokenCount = 1 << 30;
+
+static void readStops(Fields &fields, std::vector<std::string> &stops) {
+  const Json *value = fields.find("stop");
+  if (!value)
+    return;
+  bool isValid = value->is_string() || value->is_array();
+  if (value->is_string())
+    stops.push_back(value->get<std::string>());
+  for (size_t i = 0; isValid && value->is_array() && i < value->size(); ++i) {
+    isValid = (*value)[i].is_string() && i < kMaxStops;
+    if (isValid)
+      stops.push_back((*value)[i].get<std::string>());
+  }
+  for (const std::string &stop : stops)
+    isValid = isValid && !stop.empty() && stop.size() <= kMaxStopBytes;
+  if (!isValid)
+    fields.fail(ApiError::invalid(
+        "stop", "'stop' is not a string or a list of at most " +
+                    std::to_string(kMaxStops) + " strings of 1 to " +
+                    std::to_string(kMaxStopBytes) + " bytes."));
+}
+
+static void readStreaming(Fields &fields, TextRequest &request) {
+  request.stream = fields.boolean("stream").value_or(false);
+  const Json *value = fields.find("stream_options");
+  if (!value)
+    return;
+  if (!request.stream) {
+    fields.fail(ApiError::invalid(
+        "stream_options", "'stream_options' needs 'stream' to be true."));
+    return;
+  }
+  Fields options(*value, "stream_options");
+  request.includeUsage = options.boolean("include_usage").value_or(false);
+  // Padding against those who watch the sizes of packets; we send none.
+  options.refuse("include_obfuscation", "streams are not padded", false);
+  fields.fail(options.finish());
+}
+
+/// The fields that chats and completions share.
+static void readCommon(Fields &fields, TextRequest &request) {
+  request.model = fields.text("model").value_or("");
+  SamplerOptions &sampler = request.sampler;
+  sampler.temperature =
+      static_cast<float>(fields.number("temperature", 0, 2).value_or(1));
+  sampler.topP = static_cast<float>(fields.number("top_p", 0, 1).value_or(1));
+  // 0 is what some clients send for "the most likely token".
+  if (sampler.topP == 0) {
+    sampler.topP = 1;
+    sampler.temperature = 0;
+  }
+  sampler.topK =
+      static_cast<uint32_t>(fields.integer("top_k", 0, INT32_MAX).value_or(0));
+  sampler.minP = static_cast<float>(fields.number("min_p", 0, 1).value_or(0));
+  if (auto seed = fields.integer("seed", INT64_MIN, INT64_MAX))
+    request.seed = static_cast<uint64_t>(*seed);
+  readStops(fields, request.stops);
+  readStreaming(fields, request);
+  fields.refuse("n", "a request has one answer; send several requests", 1);
+  fields.refuse("frequency_penalty", "penalties do not count tokens here", 0);
+  fields.refuse("presence_penalty", "penalties do not count tokens here", 0);
+  fields.refuse("logit_bias", "logits cannot be changed", Json::object());
+  // Who asks, and how it is billed.
+  fields.ignore({"user", "metadata", "service_tier", "safety_identifier",
+                 "prompt_cache_key", "prompt_cache_retention"});
+}
+
+/// The text of a message, which may come in parts.
+static ApiError readContent(const Json &content, const std::string &where,
+                            std::string &text) {
+  if (content.is_string()) {
+    text = content.get<std::string>();
+    return {};
+  }
+  if (!content.is_array())
+    return ApiError::invalid(
+        where, "'" + where + "' is not a string or a list of parts.");
+  for (size_t i = 0; i < content.size(); ++i) {
+    std::string name = where + "[" + std::to_string(i) + "]";
+    Fields part(content[i], name);
+    std::string type = part.text("type").value_or("");
+    if (!part.failed() && type != "text")
+      return ApiError::unsupported(name, "'" + name + "' is of type '" + type +
+                                             "'; models here read text alone.");
+    auto piece = part.text("text");
+    GIST_SERVE_TRY(part.finish());
+    if (!piece)
+      return ApiError::invalid(name, "'" + name + "' has no 'text'.");
+    text += *piece;
+  }
+  return {};
+}
+
+static ApiError readMessage(const Json &value, const std::string &where,
+                            ChatMessage &message) {
+  Fields fields(value, where);
+  message.role = fields.text("role").value_or("");
+  const Json *content = fields.find("content");
+  // A name is for people; templates do not know it.
+  fields.ignore({"name"});
+  fields.refuse("tool_calls", "models here call no tools", Json::array());
+  fields.refuse("function_call", "models here call no functions");
+  fields.refuse("tool_call_id", "models here call no tools");
+  fields.refuse("refusal", "refusals are plain text here");
+  fields.refuse("audio", "models here read text alone");
+  fields.ignore({"annotations"}); // Of an answer that comes back.
+  GIST_SERVE_TRY(fields.finish());
+  if (message.role == "tool" || message.role == "function")
+    return ApiError::unsupported(where + ".role",
+                                 "'" + where + ".role' is '" + message.role +
+                                     "'; models here call no tools.");
+  // The newer name of the same.
+  if (message.role == "developer")
+    message.role = "system";
+  if (message.role != "system" && message.role != "user" &&
+      message.role != "assistant")
+    return ApiError::invalid(where + ".role",
+                             "'" + where +
+                                 ".role' is not 'system', 'developer', 'user' "
+                                 "or 'assistant'.");
+  if (!content)
+    return ApiError::invalid(where + ".content",
+                             "'" + where + "' has no 'content'.");
+  return readContent(*content, where + ".content", message.content);
+}
+
+static ApiError readMessages(Fields &fields,
+                             std::vector<ChatMessage> &messages) {
+  const Json *value = fields.find("messages");
+  if (fields.failed())
+    return {};
+  if (!value || !value->is_array() || value->empty() ||
+      value->size() > kMaxMessages)
+    return ApiError::invalid("messages", "'messages' is not a list of 1 to " +
+                                             std::to_string(kMaxMessages) +
+                                             " messages.");
+  messages.resize(value->size());
+  for (size_t i = 0; i < messages.size(); ++i)
+    GIST_SERVE_TRY(readMessage(
+        (*value)[i], "messages[" + std::to_string(i) + "]", messages[i]));
+  return {};
+}
+
+ApiError serve::readChat(const Json &body, ChatRequest &request) {
+  Fields fields(body);
+  readCommon(fields, request);
+  fields.fail(readMessages(fields, request.messages));
+  // Two names for one number; the newer one comes first.
+  auto limit = fields.integer("max_completion_tokens", 1, kMaxTokenCount);
+  auto older = fields.integer("max_tokens", 1, kMaxTokenCount);
+  request.maxTokens = limit ? limit : older;
+  bool wanted = fields.boolean("logprobs").value_or(false);
+  auto top = fields.integer("top_logprobs", 0, kMaxTopLogprobs);
+  if (top && !wanted)
+    fields.fail(ApiError::invalid(
+        "top_logprobs", "'top_logprobs' needs 'logprobs' to be true."));
+  if (wanted)
+    request.logprobs = static_cast<int32_t>(top.value_or(0));
+  fields.refuse("tools", "models here call no tools", Json::array());
+  fields.refuse("tool_choice", "models here call no tools", "none");
+  fields.refuse("functions", "models here call no functions", Json::array());
+  fields.refuse("function_call", "models here call no functions", "none");
+  fields.refuse("response_format", "answers are not held to a format",
+                Json::object({{"type", "text"}}));
+  fields.refuse("modalities", "answers are text alone", Json::array({"text"}));
+  fields.refuse("audio", "answers are text alone");
+  fields.refuse("reasoning_effort", "models here have no such setting");
+  fields.refuse("verbosity", "models here have no such setting");
+  fields.refuse("web_search_options", "this server searches nothing");
+  fields.refuse("store", "this server stores nothing", false);
+  // They say how to compute an answer, not which.
+  fields.ignore({"parallel_tool_calls", "prediction"});
+  return fields.finish();
+}
+
+/// Token ids; which of them there are depends on the model.
+static bool readTokens(const Json &list, std::vector<int32_t> &tokens) {
+  for (const Json &item : list) {
+    if (!item.is_number_unsigned() || item.get<uint64_t>() > INT32_MAX)
+      return false;
+    tokens.push_back(static_cast<int32_t>(item.get<uint64_t>()));
+  }
+  return true;
+}
+
+/// A text, tokens, or a list of either.
+static ApiError readPrompts(Fields &fields, const char *name, size_t most,
+                            std::vector<Prompt> &prompts) {
+  const Json *value = fields.find(name);
+  if (fields.failed())
+    return {};
+  bool isValid = value != nullptr;
+  if (isValid && value->is_string()) {
+    prompts.emplace_back(value->get<std::string>());
+  } else if (isValid && value->is_array() && !value->empty() &&
+             value->front().is_number()) {
+    std::vector<int32_t> tokens;
+    isValid = readTokens(*value, tokens);
+    prompts.emplace_back(std::move(tokens));
+  } else if (isValid && value->is_array() && !value->empty()) {
+    if (value->size() > most)
+      return ApiError::invalid(name, "'" + std::string(name) + "' has " +
+                                         std::to_string(value->size()) +
+                                         " texts; expected at most " +
+                                         std::to_string(most) + ".");
+    for (const Json &item : *value) {
+      std::vector<int32_t> tokens;
+      if (item.is_string())
+        prompts.emplace_back(item.get<std::string>());
+      else if (item.is_array() && !item.empty() && readTokens(item, tokens))
+        prompts.emplace_back(std::move(tokens));
+      else
+        isValid = false;
+    }
+  } else {
+    isValid = false;
+  }
+  if (isValid)
+    return {};
+  return ApiError::invalid(
+      name, "'" + std::string(name) +
+                "' is not a string, a list of tokens, or a list of these.");
+}
+
+ApiError serve::readCompletion(const Json &body, CompletionRequest &request) {
+  Fields fields(body);
+  readCommon(fields, request);
+  fields.fail(readPrompts(fields, "prompt", kMaxPrompts, request.prompts));
+  request.echo = fields.boolean("echo").value_or(false);
+  request.maxTokens = fields.integer("max_tokens", 0, kMaxTokenCount);
+  if (request.maxTokens == 0 && !request.echo)
+    fields.fail(ApiError::invalid(
+        "max_tokens", "'max_tokens' is 0, which needs 'echo' to be true."));
+  // false is what clients of chats send.
+  const Json *logprobs = fields.find("logprobs");
+  if (logprobs && !(logprobs->is_boolean() && !logprobs->get<bool>()))
+    request.logprobs = static_cast<int32_t>(
+        fields.integer("logprobs", 0, kMaxTopLogprobs).value_or(-1));
+  fields.refuse("best_of", "a request has one answer", 1);
+  fields.refuse("suffix", "models here write what follows a text", "");
+  if (request.stream && request.prompts.size() > 1)
+    fields.fail(ApiError::unsupported(
+        "stream", "'stream' is not supported for several prompts: send "
+                  "several requests."));
+  return fields.finish();
+}
+
+ApiError serve::readEmbedding(const Json &body, EmbeddingRequest &request) {
+  Fields fields(body);
+  request.model = fields.text("model").value_or("");
+  fields.fail(readPrompts(fields, "input", kMaxEmbeddings, request.inputs));
+  std::string format = fields.text("encoding_format").value_or("float");
+  if (format != "float" && format != "base64")
+    fields.fail(ApiError::invalid(
+        "encoding_format", "'encoding_format' is not 'float' or 'base64'."));
+  request.base64 = format == "base64";
+  request.dimensions = fields.integer("dimensions", 1, kMaxTokenCount);
+  fields.ignore({"user"});
+  return fields.finish();
+}

@@ -1,0 +1,74 @@
+//===- Requests.h - What clients ask for ------------------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Bodies of requests, read and checked. A field that would change the answer in
+// a way that this server cannot is refused, as is one that it does not know:
+// an answer that silently means something else is worse than none.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_TOOLS_SERVING_REQUESTS_H
+#define GIST_TOOLS_SERVING_REQUESTS_H
+
+#include "tools/serving/Json.h"
+
+#include "runtime/session/Sampler.h"
+#include "runtime/text/ChatTemplate.h"
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace gist::serve {
+
+// What one request may ask for.
+constexpr int64_t kMaxTopLogprobs = 20;
+constexpr size_t kMaxStops = 16, kMaxStopBytes = 1024;
+constexpr size_t kMaxPrompts = 128, kMaxMessages = 4096;
+constexpr size_t kMaxEmbeddings = 2048;
+
+/// A text, or tokens that a client made of one.
+using Prompt = std::variant<std::string, std::vector<int32_t>>;
+
+/// What chats and completions have in common.
+struct TextRequest {
+  std::string model; ///< empty: the first one
+  SamplerOptions sampler = {};
+  std::optional<uint64_t> seed;
+  std::optional<int64_t> maxTokens;
+  std::vector<std::string> stops;
+  /// How many of the most likely tokens are wanted beside each; -1: no
+  /// probabilities.
+  int32_t logprobs = -1;
+  bool stream = false, includeUsage = false;
+};
+
+struct ChatRequest : TextRequest {
+  std::vector<ChatMessage> messages;
+};
+
+struct CompletionRequest : TextRequest {
+  std::vector<Prompt> prompts; ///< one answer for each
+  bool echo = false;           ///< the prompt is part of the answer
+};
+
+struct EmbeddingRequest {
+  std::string model;
+  std::vector<Prompt> inputs;
+  bool base64 = false; ///< numbers as bytes of little-endian f32
+  std::optional<int64_t> dimensions;
+};
+
+// On error `request` has no meaning.
+ApiError readChat(const Json &body, ChatRequest &request);
+ApiError readCompletion(const Json &body, CompletionRequest &request);
+ApiError readEmbedding(const Json &body, EmbeddingRequest &request);
+
+} // namespace gist::serve
+
+#endif // GIST_TOOLS_SERVING_REQUESTS_H

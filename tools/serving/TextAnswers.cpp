@@ -1,0 +1,358 @@
+//===- TextAnswers.cpp - Chats and completions ----------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/serving/Api.h"
+#include "tools/serving/Responses.h"
+
+#include "runtime/text/ChatPrompt.h"
+
+#include <algorithm>
+#include <random>
+
+using namespace gist;
+using namespace gist::serve;
+
+/// How long a stream is silent at most: proxies close connections that are.
+static constexpr std::chrono::seconds kSilence{10};
+/// What completions write when a client does not say, as in the OpenAI API.
+static constexpr int64_t kCompletionTokens = 16;
+
+ApiError Api::makeJob(const TextRequest &request, size_t index,
+                      std::vector<int32_t> tokens, const char *param,
+                      int64_t defaultTokens, const std::string &client,
+                      Job &job) const {
+  const Model &model = *engine.models()[index];
+  auto count = static_cast<int64_t>(tokens.size());
+  int64_t wanted = request.maxTokens.value_or(defaultTokens);
+  // An answer ends where the context does; there must be room to begin it.
+  int64_t room = model.context - count;
+  if (room < std::min<int64_t>(wanted, 1)) {
+    ApiError error = ApiError::invalid(
+        param, "The prompt has " + std::to_string(count) +
+                   " tokens, which leaves no room for an answer in a "
+                   "context of " +
+                   std::to_string(model.context) + ".");
+    error.code = "context_length_exceeded";
+    return error;
+  }
+  job.model = index;
+  job.client = client;
+  job.deadline = Connection::current()->deadline();
+  job.continuesText =
+      std::any_of(tokens.begin(), tokens.end(), [&](int32_t token) {
+        return !model.tokenizer.isSpecial(token);
+      });
+  job.stops = request.stops;
+  job.request.tokens = std::move(tokens);
+  job.request.maxTokens = std::min(wanted, room);
+  job.request.sampler = request.sampler;
+  job.request.sampler.seed =
+      request.seed
+          ? *request.seed
+          : (uint64_t{std::random_device()()} << 32) ^ std::random_device()();
+  job.request.logprobs = request.logprobs;
+  return {};
+}
+
+namespace {
+/// One answer as it grows: how its parts look, whole or in pieces.
+class Growing {
+public:
+  Growing(const Model &model, bool isChat, bool wantsLogprobs)
+      : model(model), isChat(isChat), wantsLogprobs(wantsLogprobs),
+        lists(model.tokenizer) {}
+
+  /// The prompt is part of the answer; its probabilities come with events.
+  void echo(const std::string &text, const std::vector<int32_t> &tokens,
+            bool withLogprobs) {
+    pending = text;
+    if (!withLogprobs)
+      return;
+    promptTokens = tokens;
+    addPromptToken(nullptr);
+  }
+
+  void take(const Event &event) {
+    for (const TokenLogprobs &logprobs : event.prompt)
+      if (nextPrompt < promptTokens.size())
+        addPromptToken(&logprobs);
+    pending += event.text;
+    if (event.token >= 0)
+      ++written;
+    // The token that ends an answer is not part of it.
+    if (event.token >= 0 && !event.isEnd && wantsLogprobs) {
+      if (isChat)
+        chatLogprobs.push_back(
+            chatLogprob(model.tokenizer, event.token, event.logprobs));
+      else
+        lists.add(event.token, &event.logprobs, event.text);
+      hasLogprobs = true;
+    }
+    if (event.finished)
+      reason = finishText(event.reason);
+  }
+
+  /// Whether there is something to send.
+  bool hasNews() const { return !pending.empty() || hasLogprobs; }
+
+  /// What came since the last call, as the field `choices`.
+  Json choice(size_t index, bool isChunk, bool isLast) {
+    Json result = {{"index", index}};
+    if (!isChat)
+      result["text"] = std::move(pending);
+    else if (!isChunk)
+      result["message"] = {{"role", "assistant"},
+                           {"content", std::move(pending)},
+                           {"refusal", nullptr}};
+    else if (pending.empty())
+      result["delta"] = Json::object();
+    else
+      result["delta"] = {{"content", std::move(pending)}};
+    pending.clear();
+    result["logprobs"] = nullptr;
+    if (wantsLogprobs && isChat && (hasLogprobs || !isChunk))
+      result["logprobs"] = {{"content", std::move(chatLogprobs)},
+                            {"refusal", nullptr}};
+    else if (wantsLogprobs && !isChat && (hasLogprobs || !isChunk))
+      result["logprobs"] = lists.take();
+    chatLogprobs = Json::array();
+    hasLogprobs = false;
+    result["finish_reason"] = isLast ? Json(reason) : Json(nullptr);
+    return result;
+  }
+
+  size_t writtenTokens() const { return written; }
+
+private:
+  void addPromptToken(const TokenLogprobs *logprobs) {
+    int32_t token = promptTokens[nextPrompt++];
+    lists.add(token, logprobs,
+              model.tokenizer.decode({&token, 1}, /*skipSpecial=*/true));
+    hasLogprobs = true;
+  }
+
+  const Model &model;
+  bool isChat, wantsLogprobs, hasLogprobs = false;
+  std::string pending; ///< not sent yet
+  Json chatLogprobs = Json::array();
+  CompletionLogprobs lists;
+  std::vector<int32_t> promptTokens;
+  size_t nextPrompt = 0, written = 0;
+  const char *reason = "length";
+};
+
+/// An answer that is sent as it is written.
+struct Stream {
+  std::shared_ptr<Ticket> ticket;
+  AnswerHead head;
+  Growing answer;
+  Usage usage;
+  bool includeUsage = false, hasBegun = false;
+  Clock::time_point lastSent = Clock::now();
+
+  /// One part of the answer.
+  std::string part(Json choice) const {
+    Json body = head.fields(/*isChunk=*/true);
+    if (!choice.is_null())
+      body["choices"].push_back(std::move(choice));
+    // With usage at the end, all parts have the field.
+    if (includeUsage)
+      body["usage"] = nullptr;
+    return streamEvent(body);
+  }
+
+  /// The text of the next events, and whether they are the last.
+  bool next(std::string &text);
+};
+} // namespace
+
+bool Stream::next(std::string &text) {
+  if (!hasBegun && head.isChat)
+    text += part({{"index", 0},
+                  {"delta", {{"role", "assistant"}, {"content", ""}}},
+                  {"logprobs", nullptr},
+                  {"finish_reason", nullptr}});
+  hasBegun = true;
+  Event event;
+  if (!ticket->wait(event, std::chrono::milliseconds(100))) {
+    if (Clock::now() - lastSent > kSilence)
+      text += kStreamComment;
+    return false;
+  }
+  if (event.failure != Failure::None) {
+    text += streamEvent(errorBody(failureError(event))) + kStreamEnd;
+    return true;
+  }
+  answer.take(event);
+  if (answer.hasNews())
+    text += part(answer.choice(0, /*isChunk=*/true, /*isLast=*/false));
+  if (!event.finished)
+    return false;
+  text += part(answer.choice(0, /*isChunk=*/true, /*isLast=*/true));
+  if (includeUsage) {
+    usage.writtenTokens = answer.writtenTokens();
+    Json body = head.fields(/*isChunk=*/true);
+    body["usage"] = usageBody(usage);
+    text += streamEvent(body);
+  }
+  text += kStreamEnd;
+  return true;
+}
+
+/// Sends an answer as it is written. The library asks for the next piece until
+/// there is none; when the client is gone it stops asking.
+static void sendStream(std::shared_ptr<Stream> stream,
+                       httplib::Response &response) {
+  response.set_header("Cache-Control", "no-store");
+  response.set_chunked_content_provider(
+      "text/event-stream",
+      [stream](size_t, httplib::DataSink &sink) {
+        std::string text;
+        bool isLast = stream->next(text);
+        if (!text.empty()) {
+          stream->lastSent = Clock::now();
+          if (!sink.write(text.data(), text.size()))
+            return false;
+        } else if (Connection::current()->isGone()) {
+          return false;
+        }
+        if (isLast)
+          sink.done();
+        return true;
+      },
+      [stream](bool) { stream->ticket->cancel(); });
+}
+
+/// Waits until an answer is complete.
+static ApiError collect(Ticket &ticket, Growing &answer) {
+  while (true) {
+    Event event;
+    // Nobody reads what is returned then.
+    if (!waitForEvent(ticket, event))
+      return goneError();
+    if (event.failure != Failure::None)
+      return failureError(event);
+    answer.take(event);
+    if (event.finished)
+      return {};
+  }
+}
+
+static ApiError checkStreams(const TextRequest &request,
+                             const httplib::Request &from) {
+  if (request.stream && from.version != "HTTP/1.1")
+    return ApiError::unsupported("stream", "Streams need HTTP/1.1.");
+  return {};
+}
+
+ApiError Api::chat(const Json &body, const Request &from, Response &response) {
+  ChatRequest request;
+  GIST_SERVE_TRY(readChat(body, request));
+  GIST_SERVE_TRY(checkStreams(request, from));
+  size_t index = 0;
+  GIST_SERVE_TRY(findModel(request.model, index));
+  const Model &model = *engine.models()[index];
+  if (!model.writes())
+    return ApiError::unsupported("model", "The model '" + model.name +
+                                              "' makes embeddings and does "
+                                              "not write text.");
+  std::vector<int32_t> tokens;
+  if (Status status = encodeChat(model.tokenizer, request.messages, tokens);
+      !status.ok())
+    return ApiError::invalid(
+        "messages",
+        "The model's chat template refused the messages: " + status.text + ".");
+  std::vector<Job> jobs(1);
+  Usage usage;
+  usage.promptTokens = tokens.size();
+  GIST_SERVE_TRY(makeJob(request, index, std::move(tokens), "messages",
+                         INT32_MAX, clientOf(from), jobs[0]));
+  // An answer does not go on with the text of the prompt.
+  jobs[0].continuesText = false;
+  std::vector<std::shared_ptr<Ticket>> tickets;
+  GIST_SERVE_TRY(submit(std::move(jobs), tickets));
+
+  AnswerHead head = AnswerHead::make(/*isChat=*/true, model.name);
+  Growing answer(model, /*isChat=*/true, request.logprobs >= 0);
+  if (request.stream) {
+    sendStream(std::make_shared<Stream>(tickets[0], head, std::move(answer),
+                                        usage, request.includeUsage),
+               response);
+    return {};
+  }
+  GIST_SERVE_TRY(collect(*tickets[0], answer));
+  Json result = head.fields(/*isChunk=*/false);
+  result["choices"].push_back(answer.choice(0, false, true));
+  usage.writtenTokens = answer.writtenTokens();
+  result["usage"] = usageBody(usage);
+  response.set_content(writeJson(result) + "\n", "application/json");
+  return {};
+}
+
+ApiError Api::complete(const Json &body, const Request &from,
+                       Response &response) {
+  CompletionRequest request;
+  GIST_SERVE_TRY(readCompletion(body, request));
+  GIST_SERVE_TRY(checkStreams(request, from));
+  size_t index = 0;
+  GIST_SERVE_TRY(findModel(request.model, index));
+  const Model &model = *engine.models()[index];
+  if (!model.writes())
+    return ApiError::unsupported("model", "The model '" + model.name +
+                                              "' makes embeddings and does "
+                                              "not write text.");
+  bool wantsLogprobs = request.logprobs >= 0;
+  if (request.echo && wantsLogprobs && !model.scores)
+    return ApiError::unsupported(
+        "echo", "The model '" + model.name +
+                    "' gives no probabilities of prompts: it was compiled "
+                    "without 'gist-compile --logits=all'.");
+  std::vector<Job> jobs(request.prompts.size());
+  std::vector<Growing> answers;
+  Usage usage;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    const Prompt &prompt = request.prompts[i];
+    std::vector<int32_t> tokens;
+    GIST_SERVE_TRY(encode(model, prompt, "prompt", tokens));
+    usage.promptTokens += tokens.size();
+    answers.emplace_back(model, /*isChat=*/false, wantsLogprobs);
+    if (request.echo) {
+      const auto *text = std::get_if<std::string>(&prompt);
+      answers.back().echo(text ? *text : model.tokenizer.decode(tokens), tokens,
+                          wantsLogprobs);
+    }
+    GIST_SERVE_TRY(makeJob(request, index, std::move(tokens), "prompt",
+                           kCompletionTokens, clientOf(from), jobs[i]));
+    if (request.echo)
+      jobs[i].request.promptLogprobs = request.logprobs;
+  }
+  std::vector<std::shared_ptr<Ticket>> tickets;
+  GIST_SERVE_TRY(submit(std::move(jobs), tickets));
+
+  AnswerHead head = AnswerHead::make(/*isChat=*/false, model.name);
+  if (request.stream) {
+    sendStream(std::make_shared<Stream>(tickets[0], head, std::move(answers[0]),
+                                        usage, request.includeUsage),
+               response);
+    return {};
+  }
+  Json result = head.fields(/*isChunk=*/false);
+  ApiError error;
+  for (size_t i = 0; i < answers.size() && error.ok(); ++i) {
+    error = collect(*tickets[i], answers[i]);
+    result["choices"].push_back(answers[i].choice(i, false, true));
+    usage.writtenTokens += answers[i].writtenTokens();
+  }
+  // Where one failed, nobody waits for the others.
+  if (!error.ok())
+    for (const auto &ticket : tickets)
+      ticket->cancel();
+  GIST_SERVE_TRY(std::move(error));
+  result["usage"] = usageBody(usage);
+  response.set_content(writeJson(result) + "\n", "application/json");
+  return {};
+}
