@@ -93,6 +93,14 @@ if $full; then
   suite "models of PyTorch" bash test/torch/run.sh build/dev
   suite "pages in a browser" env PATH="$PWD/build/dev/bin:$PATH" \
     "$python" -m pytest -q -p no:cacheprovider test/integration/test_report_browser.py
+  suite "the page of gist-serve in a browser" env PATH="$PWD/build/dev/bin:$PATH" \
+    "$python" -m pytest -q -p no:cacheprovider test/serving/test_page_browser.py
+  python_environment build/python-serving test/requirements-serving.txt
+  suite "gist-serve and clients of others" env PATH="$PWD/build/dev/bin:$PATH" \
+    build/python-serving/bin/python3 -m pytest -q -p no:cacheprovider \
+    test/serving/test_clients.py
+  suite "gist-serve, 30 minutes" env PATH="$PWD/build/dev/bin:$PATH" \
+    "$python" test/serving/soak.py --minutes 30
   suite "from a model to a plan" env PATH="$PWD/build/dev/bin:$PATH" \
     GIST_SMOLLM2_GGUF="$smollm2" \
     "$python" -m pytest -q -p no:cacheprovider test/integration/test_plan_journey.py

@@ -1,0 +1,52 @@
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the users of a load test do. `--iterations N` ends it after N requests."""
+
+import itertools
+
+from locust import HttpUser, constant, events, task
+
+started = itertools.count(1)
+limit = None
+
+
+@events.init_command_line_parser.add_listener
+def add_option(parser):
+    parser.add_argument("--iterations", type=int, default=1000)
+
+
+@events.init.add_listener
+def read_option(environment, **_):
+    global limit
+    limit = environment.parsed_options.iterations
+
+
+class User(HttpUser):
+    wait_time = constant(0)
+
+    def once(self):
+        if next(started) > limit:
+            self.environment.runner.quit()
+
+    @task(4)
+    def complete(self):
+        self.once()
+        self.client.post("/v1/completions", json={"prompt": "Hello", "max_tokens": 8})
+
+    @task(2)
+    def chat(self):
+        self.once()
+        body = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 8, "stream": True}
+        with self.client.post("/v1/chat/completions", json=body, catch_response=True) as answer:
+            if not answer.text.rstrip().endswith("data: [DONE]"):
+                answer.failure("the stream has no end")
+
+    @task(1)
+    def embed(self):
+        self.once()
+        self.client.post("/v1/embeddings", json={"model": "encoder", "input": ["a", "b"]})
+
+    @task(1)
+    def models(self):
+        self.once()
+        self.client.get("/v1/models")

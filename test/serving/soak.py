@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Minutes of clients that ask, disconnect, send garbage and stall, all at once.
+
+    PATH=build/dev/bin:$PATH python3 test/serving/soak.py --minutes 30 [MODULE]
+
+Fails when an answer is a server error, when a greedy answer changes, when the
+server ends, or when it keeps memory, threads or files. Without a module it
+serves a tiny one.
+"""
+
+import argparse
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+
+from server import Server, post_bytes
+
+TEXT, CHAT = "/v1/completions", "/v1/chat/completions"
+
+
+class Soak:
+    def __init__(self, server, seconds):
+        self.server, self.end = server, time.monotonic() + seconds
+        self.counts, self.faults, self.lock = Counter(), [], threading.Lock()
+        self.expected = {}
+
+    def count(self, what):
+        with self.lock:
+            self.counts[what] += 1
+
+    def fault(self, words):
+        with self.lock:
+            self.faults.append(words)
+
+    def body(self, chance):
+        return {"prompt": chance.choice(["a", "Hello", "x" * 200, "äöü " * 9]),
+                "max_tokens": chance.choice([1, 5, 40]), "temperature": 0}
+
+    def ask(self, chance):
+        """A greedy answer, which is always the same."""
+        body = self.body(chance)
+        status, _, answer = self.server.ask(TEXT, body)
+        self.count(f"answers {status}")
+        if status == 429:
+            return
+        if status != 200:
+            self.fault(f"status {status}: {answer}")
+            return
+        text, key = answer["choices"][0]["text"], json.dumps(body)
+        with self.lock:
+            if self.expected.setdefault(key, text) != text:
+                self.faults.append(f"{key} gave {text!r} after {self.expected[key]!r}")
+
+    def stream(self, chance):
+        events = self.server.events(CHAT, {
+            "messages": [{"role": "user", "content": "Hi"}], "max_tokens": 20})
+        self.count("streams")
+        if events[-1]["choices"][0]["finish_reason"] not in ("stop", "length"):
+            self.fault(f"a stream ended with {events[-1]}")
+
+    def disconnect(self, chance):
+        """Gone in the middle of a request or of its answer."""
+        data = post_bytes(TEXT, {**self.body(chance), "stream": chance.random() < 0.5,
+                                 "max_tokens": 300})
+        with self.server.connect() as client:
+            client.sendall(data[:chance.randint(1, len(data))])
+            if chance.random() < 0.5:
+                client.sendall(data[:10])
+                time.sleep(chance.random() * 0.05)
+        self.count("disconnects")
+
+    def garbage(self, chance):
+        data = bytearray(post_bytes(TEXT, self.body(chance), "Connection: close"))
+        for _ in range(chance.randint(1, 8)):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        answer = self.server.raw(bytes(data), patience=3)
+        self.count("garbage")
+        # 501 and 505 would be the client's fault too, but we have neither.
+        if answer.startswith(b"HTTP/1.1 5"):
+            self.fault(f"{bytes(data)} gave {answer[:200]}")
+
+    def stall(self, chance):
+        """Sends half of a request, or reads nothing."""
+        with self.server.connect() as client:
+            data = post_bytes(TEXT, {**self.body(chance), "max_tokens": 300, "stream": True})
+            client.sendall(data if chance.random() < 0.5 else data[:len(data) // 2])
+            time.sleep(chance.random() * 4)
+        self.count("stalls")
+
+    def client(self, number):
+        chance = random.Random(number)
+        kinds = [self.ask, self.ask, self.ask, self.stream, self.disconnect, self.garbage,
+                 self.stall]
+        # One kind always, so that each is there all the time; then all.
+        while time.monotonic() < self.end and len(self.faults) < 10:
+            kind = kinds[number % len(kinds)] if number < len(kinds) else chance.choice(kinds)
+            try:
+                kind(chance)
+            except AssertionError as error:
+                if "429" not in str(error) and "queue_full" not in str(error):
+                    self.fault(f"{kind.__name__}: {error}")
+            except OSError as error:
+                if self.server.process.poll() is not None:
+                    self.fault(f"the server ended with {self.server.process.returncode}")
+                    return
+                # A connection that the server closed first, while we still sent.
+                self.count(f"closed: {type(error).__name__}")
+
+    def run(self, clients):
+        threads = [threading.Thread(target=self.client, args=[i]) for i in range(clients)]
+        for thread in threads:
+            thread.start()
+        warm = None
+        start = time.monotonic()
+        while any(thread.is_alive() for thread in threads):
+            time.sleep(0.5)
+            # What is there after a fifth of the time should be all there ever is.
+            if warm is None and time.monotonic() - start > (self.end - start) / 5:
+                warm = self.server.resident()
+        for thread in threads:
+            thread.join()
+        return warm or self.server.resident()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("module", nargs="?", type=pathlib.Path)
+    parser.add_argument("--minutes", type=float, default=1)
+    parser.add_argument("--clients", type=int, default=24)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        module = options.module
+        if not module:
+            module = pathlib.Path(folder) / "tiny.gist"
+            subprocess.run(["gist-make-tiny-module", module], check=True)
+        with Server(module, "--context", 1000, "--read-timeout", 2, "--write-timeout", 2,
+                    "--idle-timeout", 2, "--queue", 64) as server:
+            threads, files = server.threads(), server.files()
+            soak = Soak(server, options.minutes * 60)
+            warm = soak.run(options.clients)
+            if server.process.poll() is None:
+                server.wait_until_idle()
+                # The connections of the last moment.
+                server.wait_for(lambda: server.threads() <= threads + 2)
+                if server.files() > files + 2:
+                    soak.fault(f"{server.files()} files are open; there were {files}")
+                grown = (server.resident() - warm) / 2**20
+                print(f"memory: {warm / 2**20:.1f} MiB when warm, {grown:+.1f} MiB at the end")
+                if grown > 32:
+                    soak.fault(f"memory grew by {grown:.1f} MiB")
+                if server.terminate() != 0:
+                    soak.fault("the server did not end well")
+            else:
+                soak.fault(f"the server ended with {server.process.returncode}: {server.lines}")
+    for what, count in sorted(soak.counts.items()):
+        print(f"{count:8} {what}")
+    for words in soak.faults[:10]:
+        print("fault:", words, file=sys.stderr)
+    return 1 if soak.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,147 @@
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The page of gist-serve in a browser: a question is typed, an answer appears.
+
+    PATH=build/dev/bin:$PATH python3 -m pytest test/serving/test_page_browser.py
+
+Skipped where there is no Chromium (Debian's package chromium).
+"""
+
+import base64
+import http.client
+import json
+import os
+import shutil
+import socket
+import struct
+import subprocess
+import time
+
+import pytest
+from server import Server
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(not BROWSER, reason="there is no chromium on this machine")
+
+
+class Page:
+    """A page that is driven through the browser's debugging port: one socket,
+    messages of JSON in frames of a WebSocket."""
+
+    def __init__(self, folder, url, *options):
+        self.process = subprocess.Popen(
+            [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
+             f"--user-data-dir={folder / 'profile'}", *options, url],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        port_file = folder / "profile/DevToolsActivePort"
+        for _ in range(600):
+            if port_file.exists() and port_file.read_text().count("\n"):
+                break
+            time.sleep(0.1)
+        port = int(port_file.read_text().splitlines()[0])
+        for _ in range(100):
+            connection = http.client.HTTPConnection("127.0.0.1", port)
+            connection.request("GET", "/json")
+            pages = [p for p in json.load(connection.getresponse()) if p["type"] == "page"]
+            if pages and pages[0]["url"].startswith("http"):
+                break
+            time.sleep(0.1)
+        path = pages[0]["webSocketDebuggerUrl"].partition(str(port))[2]
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
+        key = base64.b64encode(os.urandom(16)).decode()
+        self.socket.sendall(
+            f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
+            f"Connection: Upgrade\r\nSec-WebSocket-Key: {key}\r\n"
+            "Sec-WebSocket-Version: 13\r\n\r\n".encode())
+        self.input = self.socket.makefile("rb")
+        while self.input.readline().strip():
+            pass
+        self.count = 0
+        self.wait_for("document.readyState == 'complete' && !!document.getElementById('form')")
+
+    def command(self, method, **parameters):
+        self.count += 1
+        data = json.dumps({"id": self.count, "method": method, "params": parameters}).encode()
+        # A client's frames are masked; a mask of zeros changes nothing.
+        self.socket.sendall(b"\x81" + struct.pack(">BQ", 0x80 | 127, len(data)) + bytes(4) + data)
+        while True:
+            answer = json.loads(self.frame())
+            if answer.get("id") == self.count:
+                return answer["result"]
+
+    def frame(self):
+        _, size = self.input.read(2)
+        if size == 126:
+            size = struct.unpack(">H", self.input.read(2))[0]
+        elif size == 127:
+            size = struct.unpack(">Q", self.input.read(8))[0]
+        return self.input.read(size)
+
+    def value(self, expression):
+        result = self.command("Runtime.evaluate", expression=expression, returnByValue=True)
+        assert "exceptionDetails" not in result, result
+        return result["result"].get("value")
+
+    def wait_for(self, expression):
+        for _ in range(300):
+            if found := self.value(expression):
+                return found
+            time.sleep(0.05)
+        raise AssertionError(f"{expression} never became true")
+
+    def type(self, text):
+        self.value("document.getElementById('text').focus()")
+        self.command("Input.insertText", text=text)
+        for kind in ("keyDown", "keyUp"):
+            self.command("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter",
+                         windowsVirtualKeyCode=13, text="\r")
+
+    def close(self):
+        self.socket.close()
+        self.process.kill()
+        self.process.wait()
+
+
+@pytest.fixture(scope="module")
+def module(tmp_path_factory):
+    path = tmp_path_factory.mktemp("module") / "tiny.gist"
+    subprocess.run(["gist-make-tiny-module", path], check=True)
+    return path
+
+
+@pytest.mark.parametrize("width", [1200, 400])
+def test_chat(module, tmp_path, width):
+    with Server(module, "--context", 200) as server:
+        expected = server.post("/v1/chat/completions", {
+            "messages": [{"role": "user", "content": "<b>Why?</b>"}],
+            "temperature": 0})["choices"][0]["message"]["content"]
+        page = Page(tmp_path, server.url + "/", f"--window-size={width},700")
+        try:
+            assert page.wait_for("document.getElementById('model').value") == "tiny"
+            page.value("document.getElementById('temperature').value = '0'")
+            page.type("<b>Why?</b>")
+            page.wait_for("document.getElementById('speed').textContent")
+            texts = page.value(
+                "[...document.querySelectorAll('article')].map(a => [a.className, a.textContent])")
+            assert texts == [["user", "<b>Why?</b>"], ["assistant", expected]]
+            # What is written is text, not markup, and nothing is wider than the screen.
+            assert page.value("document.querySelectorAll('article *').length") == 0
+            assert page.value("document.documentElement.scrollWidth <= innerWidth")
+            page.value("document.getElementById('new').click()")
+            assert page.value("document.querySelectorAll('article').length") == 0
+        finally:
+            page.close()
+
+
+def test_key_and_errors(module, tmp_path):
+    with Server(module, "--context", 30, "--api-key", "secret") as server:
+        page = Page(tmp_path, server.url + "/")
+        try:
+            page.wait_for("!document.getElementById('keys').hidden")
+            page.value("key = document.getElementById('key'); key.value = 'secret';"
+                       "key.dispatchEvent(new Event('change')); 1")
+            page.wait_for("document.getElementById('model').value == 'tiny'")
+            page.type("x" * 100)
+            assert "context" in page.wait_for("document.querySelector('.error')?.textContent")
+        finally:
+            page.close()
