@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/module/Expr.h"
+#include "runtime/support/Checked.h"
 
 #include <algorithm>
 #include <array>
@@ -28,15 +29,15 @@ static Status overflow(ExprOp op, int64_t lhs, int64_t rhs) {
 static Status apply(ExprOp op, int64_t lhs, int64_t rhs, int64_t &result) {
   switch (op) {
   case ExprOp::Add:
-    if (__builtin_add_overflow(lhs, rhs, &result))
+    if (addOverflows(lhs, rhs, result))
       return overflow(op, lhs, rhs);
     return {};
   case ExprOp::Sub:
-    if (__builtin_sub_overflow(lhs, rhs, &result))
+    if (subOverflows(lhs, rhs, result))
       return overflow(op, lhs, rhs);
     return {};
   case ExprOp::Mul:
-    if (__builtin_mul_overflow(lhs, rhs, &result))
+    if (mulOverflows(lhs, rhs, result))
       return overflow(op, lhs, rhs);
     return {};
   case ExprOp::Min:

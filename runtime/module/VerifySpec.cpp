@@ -13,6 +13,7 @@
 
 #include "runtime/module/ModuleSpec.h"
 #include "runtime/module/RandomWeights.h"
+#include "runtime/support/Checked.h"
 
 #include <cinttypes>
 #include <cmath>
@@ -115,7 +116,7 @@ private:
                            "finite, or the spread is negative");
     // The product could wrap to the right size.
     for (int64_t dim : weight.shape)
-      if (__builtin_mul_overflow(count, static_cast<uint64_t>(dim), &count))
+      if (mulOverflows(count, static_cast<uint64_t>(dim), count))
         return Status::error(Code::BadFile, "has too many numbers");
     if (!weight.file.empty() || weight.size / width != count ||
         weight.size % width != 0)

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/session/Binding.h"
+#include "runtime/support/Checked.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -190,7 +191,7 @@ Status gist::bindGrid(const CommandSpec &command, SymbolValues &symbols,
       GIST_TRY(symbols.getSize(command.grid[i], "grid", size));
     // GPUs take 31 bits a dimension; the total must fit a task counter.
     constexpr uint64_t kMaxTotal = uint64_t{1} << 48;
-    if (size > INT32_MAX || __builtin_mul_overflow(total, size, &total) ||
+    if (size > INT32_MAX || mulOverflows(total, size, total) ||
         total > kMaxTotal)
       return Status::error(
           Code::BadFile, "a grid of %" PRIu64 " workgroups is too large", size);

@@ -8,6 +8,7 @@
 #include "runtime/session/PrefillCalls.h"
 #include "runtime/session/Session.h"
 #include "runtime/session/WeightMemory.h"
+#include "runtime/support/Checked.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -118,7 +119,7 @@ Status Session::bytesOfCall(const EntrySpec &entry, int64_t tokens,
       const BufferSpec &buffer = source->spec().buffers[i];
       uint64_t size = 0;
       GIST_TRY(symbols.getSize(buffer.size, "size", size).in(buffer.name));
-      if (__builtin_add_overflow(bytes, size, &bytes))
+      if (addOverflows(bytes, size, bytes))
         bytes = UINT64_MAX;
     }
   return {};
@@ -233,7 +234,7 @@ Status Session::contentSize(uint32_t number, uint64_t &bytes) {
   for (ExprId dim : buffer.shape) {
     uint64_t size = 0;
     GIST_TRY(symbols.getSize(dim, "dimension", size).in(buffer.name));
-    if (__builtin_mul_overflow(bytes, size, &bytes))
+    if (mulOverflows(bytes, size, bytes))
       bytes = UINT64_MAX;
   }
   if (bytes > whole)

@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/text/ChatTemplateEval.h"
+#include "runtime/support/Checked.h"
 
 #include "runtime/text/ChatTemplate.h"
 
@@ -640,11 +641,11 @@ static Status integerOperation(const std::string &op, int64_t a, int64_t b,
   int64_t result = 0;
   bool overflow = false;
   if (op == "+")
-    overflow = __builtin_add_overflow(a, b, &result);
+    overflow = addOverflows(a, b, result);
   else if (op == "-")
-    overflow = __builtin_sub_overflow(a, b, &result);
+    overflow = subOverflows(a, b, result);
   else if (op == "*")
-    overflow = __builtin_mul_overflow(a, b, &result);
+    overflow = mulOverflows(a, b, result);
   else if (op == "**") {
     result = 1;
     // Every other base overflows within 64 rounds. Powers of 0, 1 and -1 never
@@ -652,7 +653,7 @@ static Status integerOperation(const std::string &op, int64_t a, int64_t b,
     // not run to `b`, which may be huge.
     int64_t rounds = a >= -1 && a <= 1 && b > 2 ? 2 - b % 2 : b;
     for (int64_t i = 0; i < rounds && !overflow; ++i)
-      overflow = __builtin_mul_overflow(result, a, &result);
+      overflow = mulOverflows(result, a, result);
   } else {
     overflow = b == 0 || (a == INT64_MIN && b == -1);
     if (!overflow) { // Rounded down, as in Python.

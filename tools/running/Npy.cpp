@@ -13,6 +13,7 @@
 #include "tools/running/Npy.h"
 
 #include "runtime/support/AtomicFile.h"
+#include "runtime/support/Checked.h"
 #include "runtime/support/MappedFile.h"
 
 #include <cstdlib>
@@ -113,7 +114,7 @@ Status run::parseNpy(Bytes file, Array &array) {
   uint64_t bytes = elementSize(result.type);
   for (int64_t dim : result.shape)
     // The product could wrap to a small number that the file would satisfy.
-    if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(dim), &bytes))
+    if (mulOverflows(bytes, static_cast<uint64_t>(dim), bytes))
       return Status::error(Code::BadFile, "the shape is too large");
   Bytes content;
   GIST_TRY(cursor.take(bytes, "elements", content));

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/support/Checked.h"
 #include "tools/simulator/Wave.h"
 
 #include <algorithm>
@@ -182,12 +183,12 @@ static uint64_t replicateBits(uint32_t value) {
 
 static int32_t addSigned(int32_t a, int32_t b, bool &scc) {
   int32_t result = 0;
-  scc = __builtin_add_overflow(a, b, &result);
+  scc = gist::addOverflows(a, b, result);
   return result;
 }
 static int32_t subSigned(int32_t a, int32_t b, bool &scc) {
   int32_t result = 0;
-  scc = __builtin_sub_overflow(a, b, &result);
+  scc = gist::subOverflows(a, b, result);
   return result;
 }
 

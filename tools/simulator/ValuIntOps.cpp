@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/support/Checked.h"
 #include "tools/simulator/Valu.h"
 
 #include <algorithm>
@@ -96,8 +97,8 @@ static void runMad64(Wave &wave, const Inst &inst) {
   const W *c = fetch<Wide>(wave, inst, 2, nullptr, bufferC);
   uint64_t overflow = 0;
   for (unsigned lane = 0; lane < kLanes; ++lane)
-    overflow |= uint64_t(__builtin_add_overflow(W(a[lane]) * W(b[lane]),
-                                                c[lane], &results[lane]))
+    overflow |= uint64_t(gist::addOverflows(W(a[lane]) * W(b[lane]), c[lane],
+                                            results[lane]))
                 << lane;
   uint64_t mask = wave.exec();
   store<Wide>(wave, inst, results, mask);

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Fails when code asks the compiler whether a sum or a product wraps. One header
+# does, runtime/support/Checked.h, and everybody else asks that.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+found=$(git grep -nE '__builtin_[a-z]*(add|sub|mul)l*_overflow|\b(checked(Add|Sub|Mul)|(Add|Sub|Mul)Overflow)\(' -- \
+  '*.cpp' '*.h' '*.c' ':!runtime/support/Checked.h' || true)
+if [ -n "$found" ]; then
+  echo "$found"
+  echo "checked arithmetic belongs in runtime/support/Checked.h" >&2
+  exit 1
+fi
