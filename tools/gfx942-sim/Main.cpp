@@ -14,11 +14,16 @@
 #include "tools/simulator/Format.h"
 #include "tools/simulator/Simulator.h"
 
+#include <cctype>
+#include <cerrno>
 #include <chrono>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
@@ -73,21 +78,39 @@ struct Options {
 };
 } // namespace
 
+/// The whole of `text` as a number from `least` to `most`; hexadecimal after
+/// 0x. strtoull alone would take "x" for 0 and "-1" for the largest there is.
+static bool parseNumber(const std::string &text, int64_t least, uint64_t most,
+                        uint64_t &number) {
+  bool isNegative = !text.empty() && text[0] == '-';
+  const char *digits = text.c_str() + (isNegative ? 1 : 0);
+  char *end = nullptr;
+  errno = 0;
+  uint64_t size = std::strtoull(digits, &end, 0);
+  // Nor are spaces and a second sign digits.
+  if (!std::isdigit(static_cast<unsigned char>(*digits)) || *end != '\0' ||
+      errno != 0)
+    return false;
+  number = isNegative ? 0 - size : size;
+  return isNegative ? size <= 0 - static_cast<uint64_t>(least) : size <= most;
+}
+
 /// X, X,Y or X,Y,Z. An axis of 0 would launch nothing.
 static bool parseDims(const std::string &text, Dim3 &dims) {
   // Axes that are left out keep 1.
   uint32_t *axes[] = {&dims.x, &dims.y, &dims.z};
-  const char *at = text.c_str();
+  size_t at = 0;
   for (uint32_t *axis : axes) {
-    char *end = nullptr;
-    *axis = static_cast<uint32_t>(std::strtoul(at, &end, 10));
-    if (end == at || *axis == 0)
+    size_t comma = text.find(',', at);
+    uint64_t number = 0;
+    // As many as a launch can have.
+    if (!parseNumber(text.substr(at, comma - at), 0, INT32_MAX, number) ||
+        number == 0)
       return false;
-    if (*end == '\0')
+    *axis = static_cast<uint32_t>(number);
+    if (comma == std::string::npos)
       return true;
-    if (*end != ',')
-      return false;
-    at = end + 1;
+    at = comma + 1;
   }
   return false;
 }
@@ -102,13 +125,17 @@ static bool readFile(const std::string &name, std::vector<uint8_t> &bytes) {
   return !stream.bad();
 }
 
-/// A fresh allocation: its own, so that a neighbour is out of bounds.
+/// The memory of a card. More would be asked of this machine, and not be there.
+static constexpr uint64_t kMostBytes = uint64_t(192) << 30;
+
+/// A fresh allocation: its own, so that a neighbour is out of bounds. Without
+/// bytes where this machine has no memory for it.
 static Buffer makeBuffer(uint64_t size) {
   Buffer buffer;
   buffer.size = size;
   // Zeros, as out: and zero: promise. An empty buffer still needs an address of
   // its own.
-  buffer.bytes.reset(new uint8_t[size ? size : 1]());
+  buffer.bytes.reset(new (std::nothrow) uint8_t[size ? size : 1]());
   return buffer;
 }
 
@@ -129,15 +156,28 @@ static std::optional<std::string> addArgument(const std::string &text,
   if (colon == std::string::npos)
     return "argument '" + text + "' has no kind; see --help";
   std::string kind = text.substr(0, colon), value = text.substr(colon + 1);
-  if (kind == "i32" || kind == "i64" || kind == "f32") {
-    if (kind == "i32")
-      append(kernarg,
-             static_cast<int32_t>(std::strtoll(value.c_str(), nullptr, 0)));
-    else if (kind == "i64")
-      append(kernarg,
-             static_cast<int64_t>(std::strtoll(value.c_str(), nullptr, 0)));
-    else
-      append(kernarg, std::strtof(value.c_str(), nullptr));
+  uint64_t number = 0;
+  auto refuse = [&](const char *what) {
+    return "argument '" + text + "' needs " + what;
+  };
+  // The bits count: 0xffffffff and -1 are the same.
+  if (kind == "i32") {
+    if (!parseNumber(value, INT32_MIN, UINT32_MAX, number))
+      return refuse("a number of 32 bits");
+    append(kernarg, static_cast<uint32_t>(number));
+    return std::nullopt;
+  }
+  if (kind == "i64") {
+    if (!parseNumber(value, INT64_MIN, UINT64_MAX, number))
+      return refuse("a number of 64 bits");
+    append(kernarg, number);
+    return std::nullopt;
+  }
+  if (kind == "f32") {
+    char *end = nullptr;
+    append(kernarg, std::strtof(value.c_str(), &end));
+    if (end == value.c_str() || *end != '\0')
+      return refuse("a number");
     return std::nullopt;
   }
   std::string second;
@@ -155,22 +195,30 @@ static std::optional<std::string> addArgument(const std::string &text,
     if (!readFile(value, content))
       return "cannot read '" + value + "'";
     buffer = makeBuffer(content.size());
-    std::memcpy(buffer.bytes.get(), content.data(), content.size());
+    if (buffer.bytes)
+      std::memcpy(buffer.bytes.get(), content.data(), content.size());
     buffer.output = second;
   } else if (kind == "out") {
-    buffer = makeBuffer(std::strtoull(second.c_str(), nullptr, 0));
+    if (!parseNumber(second, 0, kMostBytes, number))
+      return refuse("a number of bytes, up to 192 GiB");
+    buffer = makeBuffer(number);
     buffer.output = value;
   } else if (kind == "zero") {
-    buffer = makeBuffer(std::strtoull(value.c_str(), nullptr, 0));
+    if (!parseNumber(value, 0, kMostBytes, number))
+      return refuse("a number of bytes, up to 192 GiB");
+    buffer = makeBuffer(number);
   } else if (kind == "iota") {
-    uint64_t count = std::strtoull(value.c_str(), nullptr, 0);
-    buffer = makeBuffer(4 * count);
-    for (uint64_t i = 0; i < count; ++i)
+    if (!parseNumber(value, 0, kMostBytes / 4, number))
+      return refuse("a number of words, up to 192 GiB of them");
+    buffer = makeBuffer(4 * number);
+    for (uint64_t i = 0; buffer.bytes && i < number; ++i)
       reinterpret_cast<uint32_t *>(buffer.bytes.get())[i] =
           static_cast<uint32_t>(i);
   } else {
     return "argument '" + text + "' is of no known kind; see --help";
   }
+  if (!buffer.bytes)
+    return refuse("more memory than this machine has");
   // Device addresses are host addresses (Memory.h).
   append(kernarg, reinterpret_cast<uint64_t>(buffer.bytes.get()));
   buffers.push_back(std::move(buffer));
@@ -211,9 +259,10 @@ static bool parseOptions(int argc, char **argv, Options &options) {
         return false;
     } else if (text == "--dynamic-lds" || text == "--threads" ||
                text == "--max-instructions") {
-      if (!value(word))
+      uint64_t number = 0;
+      uint64_t most = text == "--max-instructions" ? UINT64_MAX : UINT32_MAX;
+      if (!value(word) || !parseNumber(word, 0, most, number))
         return false;
-      uint64_t number = std::strtoull(word.c_str(), nullptr, 0);
       if (text == "--threads")
         options.config.threads = static_cast<unsigned>(number);
       else if (text == "--dynamic-lds")
