@@ -236,8 +236,10 @@ LogicalResult QuantizedMatmulOp::verify() {
              << " bytes, got " << weight;
   } else {
     BlockLayout layout = getBlockLayout(getFormat());
+    // Divided, for the number of blocks may be open or have no product.
     if (!canBeEqual(weight.getDimSize(0), columns) ||
-        weight.getDimSize(1) * layout.values != length ||
+        length % layout.values != 0 ||
+        weight.getDimSize(1) != length / layout.values ||
         weight.getDimSize(2) != layout.bytes) // (C2)
       return emitOpError("expects a weight of ")
              << printSize(columns) << " x " << length << " values in blocks of "

@@ -173,6 +173,7 @@ void gist::buildKernelStage(OpPassManager &pm) {
   pm.addPass(createFormKernelsPass());
   pm.addPass(createCSEPass());
   pm.addPass(createCanonicalizerPass());
+  pm.addPass(createSymbolDCEPass()); // Kernels whose calls nobody needed.
   addCheck(pm, "kernels");
 }
 

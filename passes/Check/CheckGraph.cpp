@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Check/Promises.h"
 #include "passes/Kernel/Kernels.h"
+#include "passes/Kernel/Limits.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -39,6 +40,8 @@ static LogicalResult checkFunction(func::FuncOp function) {
     return function.emitError(
         "is a kernel; a graph promises functions on tensors, which the stage "
         "'kernels' cuts into kernels");
+  if (failed(verifySizes(function)))
+    return failure();
   if (function.isExternal())
     return success();
   if (!llvm::hasSingleElement(function.getBody()))

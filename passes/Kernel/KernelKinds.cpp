@@ -10,6 +10,8 @@
 #include "dialect/GistSamplingOps.h"
 #include "dialect/GistTileOps.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
+#include "passes/Kernel/Limits.h"
+#include "runtime/support/Checked.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -52,22 +54,71 @@ LogicalResult gist::verifyStraightLine(func::FuncOp function) {
          << function.getBody().getBlocks().size() << " blocks";
 }
 
+/// True if the sizes of `type` that are known have no more elements than a
+/// tensor may have.
+static bool fits(Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!shaped || !shaped.hasRank())
+    return true;
+  int64_t elements = 1;
+  for (int64_t size : shaped.getShape())
+    // A size of 0 makes a tensor empty, but not the sizes beside it small.
+    if (!ShapedType::isDynamic(size) && size != 0 &&
+        (mulOverflows(elements, size, elements) || elements > kMaxElements))
+      return false;
+  return true;
+}
+
+LogicalResult gist::verifySizes(func::FuncOp function) {
+  auto refuse = [](Operation *op, Type type) {
+    return op->emitError("has a ")
+           << type << "; a tensor has at most " << kMaxElements << " elements";
+  };
+  for (Type type : function.getArgumentTypes())
+    if (!fits(type))
+      return refuse(function, type);
+  WalkResult walk = function.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (!fits(type)) {
+        (void)refuse(op, type);
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
+}
+
+/// Tensors of tokens x heads x numbers are what `op` has heads in.
+static LogicalResult verifyHeads(Operation *op) {
+  for (Type each : op->getOperandTypes()) {
+    auto type = dyn_cast<RankedTensorType>(each);
+    if (type && type.getRank() == 3 && type.getDimSize(2) > kMaxHeadSize)
+      return op->emitOpError("has heads of ")
+             << type.getDimSize(2) << " numbers; kernels take at most "
+             << kMaxHeadSize;
+  }
+  return success();
+}
+
 LogicalResult gist::verifyKernelBody(func::FuncOp kernel) {
-  if (failed(verifyHasBody(kernel)))
+  if (failed(verifyHasBody(kernel)) || failed(verifySizes(kernel)))
     return failure();
   KernelKind kind = getKernelKind(kernel);
   // The one kind with several products, one for each level of its gate.
   bool hasProducts = kind == KernelKind::GatedProducts;
   KernelKind expected = hasProducts ? KernelKind::Matmul : kind;
   int64_t roots = 0;
-  Operation *other = nullptr;
+  Operation *root = nullptr, *other = nullptr;
   kernel.walk([&](Operation *op) {
     // Attention may store the rows that it makes.
     if (auto update = dyn_cast<ClusterUpdateOp>(op);
         update && update.getAbsorbed() && kind == KernelKind::ClusterAttention)
       return;
     std::optional<KernelKind> found = getRootKind(op);
-    roots += found == expected;
+    if (found == expected) {
+      ++roots;
+      root = op;
+    }
     if (found && found != expected && !other)
       other = op;
   });
@@ -79,6 +130,12 @@ LogicalResult gist::verifyKernelBody(func::FuncOp kernel) {
     return report() << ", but contains '" << other->getName()
                     << "', which makes it one of kind "
                     << stringifyKernelKind(*getRootKind(other));
+  bool hasHeads = llvm::is_contained(
+      {KernelKind::Attention, KernelKind::Attend, KernelKind::ClusterAttention,
+       KernelKind::ClusterUpdate, KernelKind::Select},
+      kind);
+  if (root && hasHeads && failed(verifyHeads(root)))
+    return failure();
   // No op has the kind Rows: that a kernel has no root is what makes it one.
   if (kind == KernelKind::Rows || (hasProducts && roots > 0) || roots == 1)
     return success();
