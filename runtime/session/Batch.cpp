@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/session/Batch.h"
+#include "runtime/support/Checked.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -74,9 +75,8 @@ Status Batch::reserve(const BatchLimits &limits) {
   GIST_TRY(arenaBytes(std::max<int64_t>(limits.rowsOfLong, 1), before,
                       limits.capacity, ofLong));
   uint64_t ofPieces = 0;
-  if (__builtin_mul_overflow(ofShort, static_cast<uint64_t>(limits.pieces),
-                             &ofPieces) ||
-      __builtin_add_overflow(ofPieces, ofLong, &ofPieces))
+  if (mulOverflows(ofShort, static_cast<uint64_t>(limits.pieces), ofPieces) ||
+      addOverflows(ofPieces, ofLong, ofPieces))
     ofPieces = UINT64_MAX;
   GIST_TRY(device.allocate(shared, arena).in("arena"));
   GIST_TRY(device.allocate(ofPieces, pieceArenas).in("arena"));

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/session/BatchPlan.h"
+#include "runtime/support/Checked.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -65,8 +66,8 @@ Status BatchPlan::findRows() {
       bool isConstant =
           size.steps.size() == 1 && size.steps[0].op == ExprOp::Const;
       if (!isConstant || size.steps[0].value < 0 ||
-          __builtin_mul_overflow(
-              bytes, static_cast<uint64_t>(size.steps[0].value), &bytes)) {
+          mulOverflows(bytes, static_cast<uint64_t>(size.steps[0].value),
+                       bytes)) {
         bytes = 0;
         break;
       }

@@ -16,6 +16,7 @@
 #include "runtime/session/Batch.h"
 #include "runtime/session/SequenceState.h"
 #include "runtime/session/WeightMemory.h"
+#include "runtime/support/Checked.h"
 #include "runtime/support/Hash.h"
 
 #include <algorithm>
@@ -200,7 +201,7 @@ Status PoolOfSequences::chooseMemory() {
   stateLimit = options.memory;
   if (stateLimit != 0)
     return {};
-  if (__builtin_mul_overflow(each, static_cast<uint64_t>(most), &stateLimit))
+  if (mulOverflows(each, static_cast<uint64_t>(most), stateLimit))
     stateLimit = UINT64_MAX;
   DeviceInfo info = device.info();
   uint64_t available = device.numbersByAddress() ? info.memoryFree / 10 * 9

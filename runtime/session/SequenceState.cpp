@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/session/SequenceState.h"
+#include "runtime/support/Checked.h"
 
 #include <set>
 
@@ -54,8 +55,8 @@ Status StateLayout::create(const Module &module, const EntrySpec &entry,
           rows.positions = static_cast<uint64_t>(size.steps[0].value);
       } else if (isConstant && size.steps[0].value >= 0) {
         uint64_t &factor = hasCapacity ? rows.rowBytes : rows.blocks;
-        isKnown &= !__builtin_mul_overflow(
-            factor, static_cast<uint64_t>(size.steps[0].value), &factor);
+        isKnown &= !mulOverflows(
+            factor, static_cast<uint64_t>(size.steps[0].value), factor);
       } else {
         isKnown = false;
       }
@@ -76,7 +77,7 @@ Status StateLayout::bytes(int64_t capacity, uint64_t &bytes) const {
     const BufferSpec &buffer = module->spec().buffers[i];
     uint64_t size = 0;
     GIST_TRY(symbols.getSize(buffer.size, "size", size).in(buffer.name));
-    if (__builtin_add_overflow(bytes, size, &bytes))
+    if (addOverflows(bytes, size, bytes))
       bytes = UINT64_MAX;
   }
   return {};
@@ -101,12 +102,11 @@ Status SequenceState::create(const StateLayout &layout, Device &device,
     const StateLayout::Rows &rows = layout.rows[state->memory.size()];
     uint64_t ofRows = 0;
     if (layout.byPosition &&
-        (__builtin_mul_overflow(rows.blocks, rows.rowBytes, &ofRows) ||
-         __builtin_mul_overflow(ofRows,
-                                rows.positions != 0
-                                    ? rows.positions
-                                    : static_cast<uint64_t>(capacity),
-                                &ofRows) ||
+        (mulOverflows(rows.blocks, rows.rowBytes, ofRows) ||
+         mulOverflows(ofRows,
+                      rows.positions != 0 ? rows.positions
+                                          : static_cast<uint64_t>(capacity),
+                      ofRows) ||
          ofRows > bytes))
       return Status::error(Code::BadFile,
                            "state '%s' has a shape of more than its bytes",
