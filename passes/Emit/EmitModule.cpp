@@ -224,8 +224,12 @@ private:
       std::string text = name ? name.str() : "result" + std::to_string(number);
       uint32_t buffer = builder.addBuffer(entry.name + "." + text, scope,
                                           BufferKind::Output, result);
-      // The kernel's destination is the output's buffer: nothing is copied.
-      bufferOf[call.getTiedOpOperand(cast<OpResult>(made))->get()] = buffer;
+      // The kernel's destination is the output's buffer: nothing is copied, and
+      // so a value has one output.
+      Value destination = call.getTiedOpOperand(cast<OpResult>(made))->get();
+      if (!bufferOf.try_emplace(destination, buffer).second)
+        return getReturn().emitOpError("returns one value twice, as result ")
+               << number << " again; a module writes each value once";
       if (auto what =
               function.getResultAttrOfType<ObservedAttr>(number, kObservedAttr))
         addObservation(what);

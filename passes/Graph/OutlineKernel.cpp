@@ -21,6 +21,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace gist;
 
@@ -285,7 +287,7 @@ private:
   SmallVector<Operation *> ops;
   // The argument for each constant layer: a kernel that reads and writes one
   // layer has one number for it.
-  DenseMap<int64_t, Value> layers;
+  std::map<int64_t, Value> layers;
   IRMapping mapping;
 };
 } // namespace

@@ -12,6 +12,8 @@
 #include "passes/Plan/MadeWeights.h"
 #include "llvm/ADT/MapVector.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace gist;
 
@@ -40,7 +42,10 @@ FailureOr<SmallVector<LinearInput>> gist::findLinears(func::FuncOp function) {
 
   // A weight of no layer that is multiplied with is a head.
   SmallVector<LinearInput> result, heads;
-  llvm::MapVector<int64_t, SmallVector<LinearInput>> layers;
+  // By any number that a file says; LLVM's own maps keep two for themselves.
+  llvm::MapVector<int64_t, SmallVector<LinearInput>,
+                  std::map<int64_t, unsigned>>
+      layers;
   for (auto &[key, input] : found)
     (input.layer < 0 ? heads : layers[input.layer]).push_back(input);
   static constexpr LinearGroup kFour[] = {

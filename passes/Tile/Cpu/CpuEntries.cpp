@@ -7,6 +7,7 @@
 
 #include "dialect/GistClusterOps.h"
 #include "passes/Tile/Cpu/AmxMatmul.h"
+#include "passes/Tile/Cpu/AttentionLoops.h"
 #include "passes/Tile/Cpu/Bf16Matmul.h"
 #include "passes/Tile/Cpu/ClusterCache.h"
 #include "passes/Tile/Cpu/CpuKernel.h"
@@ -325,6 +326,21 @@ static CpuAttentionAttr getAttentionTile(MLIRContext *context,
       target.floatShape.registerRows, target.lanes, Instruction::Fma);
 }
 
+/// Refuses attention whose scores would need memory for every key, of which
+/// nobody knows how many there are. It runs by its definition otherwise.
+static LogicalResult verifyAttention(AttentionOp op) {
+  RankedTensorType key = op.getKey().getType();
+  if (!key.isDynamicDim(0))
+    return success();
+  if (op.getOffsets())
+    return op.emitOpError("reads a ragged batch, for which there is no CPU "
+                          "kernel");
+  if (!isAttentionVectorizable(key, op.getValue().getType()))
+    return op.emitOpError("has heads whose size is not a multiple of 4 "
+                          "numbers");
+  return success();
+}
+
 // Dense attention, and that on a cache of clusters.
 const CpuKernelEntry gist::kCpuAttentionKernel = {
     .choose = [](func::FuncOp kernel, const TargetInfo &target,
@@ -351,6 +367,9 @@ const CpuKernelEntry gist::kCpuAttentionKernel = {
       return distributeTail(rewriter, kernel, {tile.getQueries(), 1});
     },
     .verify = [](func::FuncOp kernel) -> LogicalResult {
+      auto dense = findRoot<AttentionOp>(kernel);
+      if (dense && failed(verifyAttention(dense)))
+        return failure();
       auto tiles = kernel->getAttrOfType<CpuAmxAttentionAttr>(kTileAttr);
       if (!tiles)
         return expectTile<CpuAttentionAttr>(kernel);

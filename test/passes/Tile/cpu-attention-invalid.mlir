@@ -1,0 +1,21 @@
+// Attention that would run by its definition, with memory for keys of which
+// nobody knows how many there are, is refused; it took long to find that out.
+// RUN: gist-opt %s -split-input-file -verify-diagnostics -gist-tile="triple=aarch64-linux-gnu cpu=neoverse-v1"
+// RUN: gist-opt %s -split-input-file -verify-diagnostics -gist-tile="triple=x86_64-linux-gnu cpu=sapphirerapids"
+
+func.func private @heads(%q: tensor<?x4x10xf32>, %k: tensor<?x2x10xf32>, %v: tensor<?x2x10xf32>, %out: tensor<?x4x10xf32>)
+    -> tensor<?x4x10xf32> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {
+  // expected-error @+1 {{'gist.attention' op has heads whose size is not a multiple of 4 numbers}}
+  %o = gist.attention %q, %k, %v causal : tensor<?x4x10xf32>, tensor<?x2x10xf32>, tensor<?x2x10xf32>
+  return %o : tensor<?x4x10xf32>
+}
+
+// -----
+
+func.func private @ragged(%q: tensor<?x4x16xf32>, %k: tensor<?x2x16xf32>, %v: tensor<?x2x16xf32>, %starts: tensor<3xi32>,
+    %out: tensor<?x4x16xf32>) -> tensor<?x4x16xf32> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {
+  // expected-error @+1 {{'gist.attention' op reads a ragged batch, for which there is no CPU kernel}}
+  %o = gist.attention %q, %k, %v causal offsets(%starts, %starts : tensor<3xi32>, tensor<3xi32>)
+      : tensor<?x4x16xf32>, tensor<?x2x16xf32>, tensor<?x2x16xf32>
+  return %o : tensor<?x4x16xf32>
+}
