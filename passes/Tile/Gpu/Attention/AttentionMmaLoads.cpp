@@ -173,8 +173,6 @@ void MmaAttention::loadQueries(const RowSource &queries) {
     return finishChunk(queries, fetchChunk(queries, row, column, depth), column,
                        depth);
   };
-  // A kernel may have several ways to go, each with queries of its own.
-  queryFragments.clear();
   if (!isAsync) {
     // A lane's fragment is a chunk of its row.
     Value column = b.mul(b.div(lane, mma.rows()), keyTile.getChunk());

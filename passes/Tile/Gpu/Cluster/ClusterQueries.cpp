@@ -275,15 +275,10 @@ public:
   }
 
   FailureOr<GpuGrid> emit() {
-    if (op.getOwn().empty()) {
+    if (op.getOwn().empty())
       emitUpdated();
-    } else {
-      // The first call of a text sees its own keys alone. What a head keeps
-      // does not matter then, and asking takes as long as several steps.
-      Value isFirst = b.isEqual(emitter.number(op.getPast()), 0);
-      b.ifThen(isFirst, [&] { emitFirst(); });
-      b.ifThen(b.negate(isFirst), [&] { emitLater(); });
-    }
+    else
+      emitBeside();
     FailureOr<AffineExpr> tokens = getSizeExpr(
         kernel.source, emitter.getWrittenSizes(getResultNumber(op))[0]);
     if (failed(tokens))
@@ -303,9 +298,8 @@ private:
 
   /// Where the call's tokens are in the cache already.
   void emitUpdated();
-  /// Where no token comes before the call.
-  void emitFirst();
-  void emitLater();
+  /// Where they are beside it.
+  void emitBeside();
   void emitParts(ArrayRef<Source> sources, Value stepsOfHeads);
   Values attend(ArrayRef<Source> sources, bool inParts);
 
@@ -398,26 +392,7 @@ void ManyQueries::emitUpdated() {
   emitOutputs(state);
 }
 
-void ManyQueries::emitFirst() {
-  // Blocks are not in parts. All come before the workgroups that have nothing
-  // to do.
-  kvHead = b.rem(b.block(1), kvHeads);
-  b.ifThen(b.isLess(b.block(1), kvHeads), [&] {
-    loadQueries();
-    OwnSteps own(b, first, numQueries, loop.getRows(), loop.getKeys(), group);
-    RowSource keys =
-        getHeadSource(emitter, op.getOwn()[0], kvHead, tile.getElement());
-    RowSource values =
-        getHeadSource(emitter, op.getOwn()[1], kvHead, tile.getElement());
-    // Asked for before the loop, needed after it.
-    KnownKeys known(emitter, op, kvHead);
-    Values state = attend(Source{own, keys, values}, /*inParts=*/false);
-    emitOutputs(state);
-    append(known);
-  });
-}
-
-void ManyQueries::emitLater() {
+void ManyQueries::emitBeside() {
   // Parts of the blocks of a head follow one another: where heads have fewer
   // parts, those that there are spread evenly over the GPU.
   FoundHead found =
