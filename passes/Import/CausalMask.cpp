@@ -162,6 +162,10 @@ static Element compare(arith::CmpIPredicate predicate, const Element &left,
 
 static Element select(const Element &condition, const Element &yes,
                       const Element &no) {
+  if (isNumber(yes, 1) && isNumber(no, 0))
+    return condition;
+  if (isNumber(yes, 0) && isNumber(no, 1))
+    return negate(condition);
   if (yes.kind != Element::Float || no.kind != Element::Float)
     return {};
   double seen = condition.kind == Element::AfterQuery ? no.value : yes.value;
@@ -213,6 +217,12 @@ Element Follower::evaluate(Value scalar, linalg::GenericOp op,
     if (left.kind == Element::Column && right.kind == Element::Row)
       return {Element::Difference, 0, 0};
     return {};
+  }
+  if (isa<arith::AddIOp>(inner)) {
+    Element left = operand(inner, 0), right = operand(inner, 1);
+    if (isNumber(left, 0))
+      std::swap(left, right);
+    return isNumber(right, 0) ? left : Element();
   }
   if (auto cmp = dyn_cast<arith::CmpIOp>(inner))
     return compare(cmp.getPredicate(), operand(inner, 0), operand(inner, 1));

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Finds softmax(scale * q k^T + mask) v as torch-mlir decomposes it. The search
-// begins at the second product and goes back to the first.
+// Finds softmax(scale * q k^T + mask) v as torch-mlir decomposes it, and as
+// StableHLO is lowered to linalg. The search begins at the second product and
+// goes back to the first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -93,12 +94,37 @@ static OpOperand *getInput(linalg::GenericOp op, Value scalar) {
   return op.getDpsInputOperand(argument.getArgNumber());
 }
 
+namespace {
+/// A tensor that the body of a generic reads, and where in it.
+struct Read {
+  Value tensor;
+  AffineMap map; ///< from the loops of the generic
+};
+} // namespace
+
+/// What `scalar` is read from. Where a tensor was repeated before, it is the
+/// tensor itself, as StableHLO broadcasts everything first.
+static std::optional<Read> getRead(linalg::GenericOp op, Value scalar) {
+  OpOperand *input = getInput(op, scalar);
+  if (!input)
+    return std::nullopt;
+  Read read = {input->get(), op.getMatchingIndexingMap(input)};
+  while (linalg::GenericOp repeat = getElementwise(read.tensor)) {
+    if (repeat.getNumDpsInputs() != 1 ||
+        repeat.getBody()->getTerminator()->getOperand(0) !=
+            repeat.getBody()->getArgument(0))
+      break;
+    OpOperand *source = repeat.getDpsInputOperand(0);
+    read.map = repeat.getMatchingIndexingMap(source).compose(read.map);
+    read.tensor = source->get();
+  }
+  return read;
+}
+
 /// The input that is read element by element; null: another is, or none.
 static Value getWholeInput(linalg::GenericOp op, Value scalar) {
-  OpOperand *input = getInput(op, scalar);
-  if (!input || !op.getMatchingIndexingMap(input).isIdentity())
-    return nullptr;
-  return input->get();
+  std::optional<Read> read = getRead(op, scalar);
+  return read && read->map.isIdentity() ? read->tensor : nullptr;
 }
 
 /// True for (a, b, c) -> (a, b) and (a, b, c) -> (a, b, 0): a number for a row.
@@ -115,10 +141,8 @@ static bool isRowMap(AffineMap map) {
 
 /// The input that has a number for each row.
 static Value getRowInput(linalg::GenericOp op, Value scalar) {
-  OpOperand *input = getInput(op, scalar);
-  if (!input || !isRowMap(op.getMatchingIndexingMap(input)))
-    return nullptr;
-  return input->get();
+  std::optional<Read> read = getRead(op, scalar);
+  return read && isRowMap(read->map) ? read->tensor : nullptr;
 }
 
 /// True if `value` is the reduction of the rows of `source` by one of OpTs.
@@ -152,6 +176,56 @@ static bool isReductionOf(Value value, Value source,
          (step->getOperand(0) == sum && step->getOperand(1) == in);
 }
 
+/// The number that all elements of a tensor are, also where it was repeated.
+static std::optional<double> getOnlyNumber(Value tensor) {
+  DenseFPElementsAttr elements;
+  if (matchPattern(tensor, m_Constant(&elements)) && elements.isSplat())
+    return elements.getSplatValue<APFloat>().convertToDouble();
+  if (auto fill = tensor.getDefiningOp<linalg::FillOp>()) {
+    FloatAttr number;
+    if (matchPattern(fill.value(), m_Constant(&number)))
+      return number.getValueAsDouble();
+    return std::nullopt;
+  }
+  linalg::GenericOp op = getElementwise(tensor);
+  if (!op)
+    return std::nullopt;
+  Value yielded = op.getBody()->getTerminator()->getOperand(0);
+  FloatAttr number;
+  if (matchPattern(yielded, m_Constant(&number)))
+    return number.getValueAsDouble();
+  if (op.getNumDpsInputs() != 1 || yielded != op.getBody()->getArgument(0))
+    return std::nullopt;
+  return getOnlyNumber(op.getDpsInputOperand(0)->get());
+}
+
+/// A number that the body of `op` has as a constant, perhaps rounded, or reads
+/// from a tensor of one number.
+static std::optional<double> getNumber(linalg::GenericOp op, Value scalar) {
+  if (auto round = scalar.getDefiningOp<arith::TruncFOp>())
+    scalar = round.getIn();
+  FloatAttr number;
+  if (matchPattern(scalar, m_Constant(&number)))
+    return number.getValueAsDouble();
+  OpOperand *input = getInput(op, scalar);
+  return input ? getOnlyNumber(input->get()) : std::nullopt;
+}
+
+/// What `rows` are, where they are the larger of it and -infinity.
+static Value lookThroughStart(Value rows) {
+  linalg::GenericOp op = getElementwise(rows);
+  auto max = op ? getYielded<arith::MaximumFOp>(op) : nullptr;
+  if (!max)
+    return rows;
+  for (auto [start, other] : {std::pair(max.getLhs(), max.getRhs()),
+                              std::pair(max.getRhs(), max.getLhs())})
+    if (std::optional<double> number = getNumber(op, start);
+        number && std::isinf(*number) && *number < 0)
+      if (Value input = getWholeInput(op, other))
+        return input;
+  return rows;
+}
+
 /// What `value` is the softmax of, along rows; null: it is none.
 static Value findSoftmaxInput(Value value) {
   linalg::GenericOp quotient = getElementwise(value);
@@ -172,8 +246,8 @@ static Value findSoftmaxInput(Value value) {
   Value scores = getWholeInput(shift, sub.getLhs());
   Value largest = getRowInput(shift, sub.getRhs());
   if (!scores || !largest ||
-      !isReductionOf<arith::MaximumFOp, arith::MaxNumFOp>(largest, scores,
-                                                          isMinusInfinity))
+      !isReductionOf<arith::MaximumFOp, arith::MaxNumFOp>(
+          lookThroughStart(largest), scores, isMinusInfinity))
     return nullptr;
   return scores;
 }
@@ -203,37 +277,6 @@ static bool isAllHidden(Value rows, Value scores) {
   return getWholeInput(test, score) == scores &&
          matchPattern(equal.getRhs(), m_Constant(&number)) &&
          isMinusInfinity(number.getValue());
-}
-
-/// The number that all elements of a tensor are, also where it was repeated.
-static std::optional<double> getOnlyNumber(Value tensor) {
-  DenseFPElementsAttr elements;
-  if (matchPattern(tensor, m_Constant(&elements)) && elements.isSplat())
-    return elements.getSplatValue<APFloat>().convertToDouble();
-  if (auto fill = tensor.getDefiningOp<linalg::FillOp>()) {
-    FloatAttr number;
-    if (matchPattern(fill.value(), m_Constant(&number)))
-      return number.getValueAsDouble();
-    return std::nullopt;
-  }
-  linalg::GenericOp op = getElementwise(tensor);
-  if (!op || op.getNumDpsInputs() != 1 ||
-      op.getBody()->getTerminator()->getOperand(0) !=
-          op.getBody()->getArgument(0))
-    return std::nullopt;
-  return getOnlyNumber(op.getDpsInputOperand(0)->get());
-}
-
-/// A number that the body of `op` has as a constant, perhaps rounded, or reads
-/// from a tensor of one number.
-static std::optional<double> getNumber(linalg::GenericOp op, Value scalar) {
-  if (auto round = scalar.getDefiningOp<arith::TruncFOp>())
-    scalar = round.getIn();
-  FloatAttr number;
-  if (matchPattern(scalar, m_Constant(&number)))
-    return number.getValueAsDouble();
-  OpOperand *input = getInput(op, scalar);
-  return input ? getOnlyNumber(input->get()) : std::nullopt;
 }
 
 /// The same as findSoftmaxInput, also where rows without a visible key become
@@ -267,16 +310,16 @@ struct Scores {
 
 /// The input that has a number for each query and key, the same for all heads.
 static Value getMaskInput(linalg::GenericOp op, Value scalar) {
-  OpOperand *input = getInput(op, scalar);
-  if (!input)
+  std::optional<Read> read = getRead(op, scalar);
+  if (!read)
     return nullptr;
-  AffineMap map = op.getMatchingIndexingMap(input);
+  AffineMap map = read->map;
   unsigned rank = map.getNumDims();
   if (map.getNumResults() != 2 || rank < 3 ||
       map.getResult(0) != getAffineDimExpr(rank - 2, map.getContext()) ||
       map.getResult(1) != getAffineDimExpr(rank - 1, map.getContext()))
     return nullptr;
-  return input->get();
+  return read->tensor;
 }
 
 /// Takes one step back from masked scores; null: this is not a mask.

@@ -123,3 +123,18 @@ def test_graph_of_torch_mlir(name):
         model.call("main", tokens + 0.5)
     with pytest.raises(gist.NotFoundError, match="no entry 'other'"):
         model.call("other", tokens)
+
+
+def test_graph_of_stablehlo():
+    """Attention from JAX, with its weights as arguments."""
+    model = gist.compile(MODELS.parent / "passes/Import/Inputs/stablehlo-attention.mlir")
+    rng = np.random.default_rng(7)
+    x = rng.standard_normal((12, 32), np.float32)
+    weights = [rng.standard_normal((32, 32), np.float32) / 4 for _ in range(4)]
+    (found,) = model.call("main", x, *weights)
+    q, k, v = ((x @ w).reshape(12, 4, 8).transpose(1, 0, 2) for w in weights[:3])
+    scores = q @ k.transpose(0, 2, 1) / np.sqrt(np.float32(8))
+    scores[:, np.triu(np.ones((12, 12), bool), 1)] = -np.inf
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    heads = (powers / powers.sum(-1, keepdims=True)) @ v
+    np.testing.assert_allclose(found, heads.transpose(1, 0, 2).reshape(12, 32) @ weights[3], atol=1e-4, rtol=0)
