@@ -273,3 +273,21 @@ def test_selftest(name, has_plan, tmp_path):
     # Products of two machines are not equal to the last bit.
     result = selftest(1e-12)
     assert result.returncode == 1 and "comparisons failed" in result.stderr, result
+
+
+@pytest.mark.parametrize("name", ["llama", "bert"])
+def test_graphs_of_pytorch(name, tmp_path):
+    """A graph that torch-mlir wrote is for GPUs too: all kernels of gfx942 run,
+    and there is code for sm_90."""
+    graph = MODELS.parent / f"passes/Import/Inputs/torch-model-{name}-dynamic.mlir"
+    module = tmp_path / "graph.gist"
+    subprocess.run(["gist-compile", graph, "--target=cpu", "--target=gfx942", "--target=sm_90",
+                    "--context=64", "--progress=off", "-o", module], check=True)
+    result = subprocess.run(
+        ["gist-run", "selftest", module, "--device", "hip", "--hip-library", SIMULATOR,
+         "--tokens", "1,17"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    launched = re.search(r"(\d+) of (\d+) kernels for gfx942 were launched", result)
+    assert launched and launched.group(1) == launched.group(2), result
+    assert "all 2 comparisons passed" in result
+    info = subprocess.run(["gist-run", "info", module], stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert re.search(r"@sm_90 device cuda .* ptx \d+ bytes", info), info

@@ -351,6 +351,10 @@ Value GpuBuilder::exchange(Value value, int64_t mask) {
                ? arith::BitcastOp::create(*this, type, other).getResult()
                : other;
   }
+  if (bits == 64 && isa<FloatType>(type)) {
+    Value raw = arith::BitcastOp::create(*this, getI64Type(), value);
+    return arith::BitcastOp::create(*this, type, exchange(raw, mask));
+  }
   if (bits == 64) {
     Value half = arith::ConstantIntOp::create(*this, type, 32);
     auto move = [&](Value part) -> Value {
