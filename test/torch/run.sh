@@ -17,6 +17,13 @@ python=$root/build/python-torch/bin/python3
 }
 export PYTHONPATH=$build/python PYTHONDONTWRITEBYTECODE=1
 cd "$here"
+# As pip installs it, where PyTorch finds the backend by its name. A wheel of the
+# runtime calls gist-compile.
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+"$python" -m pip install -q --disable-pip-version-check --no-deps --target "$scratch/wheel" "$root" \
+  --config-settings=cmake.define.GIST_RUNTIME_ONLY=ON --config-settings=build-dir="$root/build/wheel/runtime"
+PYTHONPATH=$scratch/wheel PATH=$build/bin:$PATH "$python" -m pytest -q -p no:cacheprovider -W ignore test_wheel.py
 "$python" -m mypy --strict --cache-dir /dev/null -p gist
 "$python" -m pytest -q -p no:cacheprovider -W ignore test_torch.py
 GIST_PYTHON=$python bash "$root/samples/07-pytorch/run.sh" "$build"
