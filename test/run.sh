@@ -76,14 +76,15 @@ if $full; then
   python_environment build/python-models test/requirements.txt \
     test/requirements-models.txt
   models=$PWD/build/python-models/bin/python3
-  suite "tokenizers" env GIST_MODEL_CACHE="$PWD/build/models" \
+  gemma3=$(fetch_gemma3)
+  suite "tokenizers" env GIST_MODEL_CACHE="$PWD/build/models" GIST_GEMMA3_GGUF="$gemma3" \
     "$models" -m pytest -q -p no:cacheprovider \
     test/integration/tokenizers_test.py test/integration/sentencepiece_test.py \
     test/integration/tokenizers_chat_test.py
   suite "real models" env GIST_OPT="$PWD/build/dev/bin/gist-opt" \
     GIST_IMPORT_TEST="$PWD/build/dev/bin/gist-import-test" \
     PATH="$PWD/build/dev/bin:$PATH" \
-    GIST_SMOLLM2_GGUF="$smollm2" \
+    GIST_SMOLLM2_GGUF="$smollm2" GIST_GEMMA3_GGUF="$gemma3" \
     GIST_MINILM_FOLDER="$minilm" \
     "$models" -m pytest -q -p no:cacheprovider \
     test/integration/test_import_formats.py \

@@ -12,6 +12,7 @@
 
 #include "runtime/text/TokenizerImport.h"
 
+#include "runtime/text/TokenizerPieces.h"
 #include "runtime/text/Unicode.h"
 
 #include <algorithm>
@@ -251,6 +252,12 @@ static Status setGgufPieces(const GgufTokenizer &gguf, TokenizerSpec &spec) {
   spec.leadingSpace =
       spec.prefixSpace ? LeadingSpace::DropOne : LeadingSpace::Keep;
   RawPieces pieces{gguf.tokens, gguf.scores, gguf.tokenTypes};
+  // Pieces of runs of spaces, which the user defined, have spaces here where
+  // tokenizer.model has marks.
+  for (size_t id = 0; id < std::min(pieces.texts.size(), pieces.types.size());
+       ++id)
+    if (pieces.types[id] == kUserDefined)
+      pieces.texts[id] = markSpaces(pieces.texts[id]);
   // Some files name the unknown token by its id alone.
   bool hasUnknown = std::find(pieces.types.begin(), pieces.types.end(),
                               kUnknown) != pieces.types.end();

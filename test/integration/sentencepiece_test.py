@@ -7,6 +7,7 @@ of mistral-common.
 import functools
 import io
 import json
+import os
 import random
 
 import pytest
@@ -16,7 +17,7 @@ from sentencepiece import sentencepiece_model_pb2 as proto
 from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers, processors
 
 from tokenizers_common import (
-    broken_lines, corpus, decode, encode, pack, prose_and_code, run, wheel,
+    broken_lines, corpus, decode, encode, file_keys, pack, prose_and_code, run, wheel,
 )
 from tokenizers_test import added_token_lines, check, check_decoding, ids_of, import_gguf
 from tokenizers_test import import_tokenizer, text_of
@@ -138,12 +139,24 @@ def test_mistral_model(name, tmp_path):
     check_with_sentencepiece(import_model(model, tmp_path), processor(model), model)
 
 
+def marked(model):
+    """Pieces that the user defined have marks for spaces, as the texts that they are looked
+    for in: GGUF files cannot tell the two apart."""
+    message = proto.ModelProto.FromString(model)
+    for piece in message.pieces:
+        if piece.type == piece.USER_DEFINED:
+            piece.piece = piece.piece.replace(" ", MARK)
+    return message.SerializeToString()
+
+
 def gguf_keys(model):
+    """As llama.cpp converts it: with spaces in pieces that the user defined."""
     message = proto.ModelProto.FromString(model)
     trainer, normalizer = message.trainer_spec, message.normalizer_spec
     return {
         "model": "llama", "pre": "default", "merges": [], "chat_template": "",
-        "tokens": [piece.piece for piece in message.pieces],
+        "tokens": [piece.piece.replace(MARK, " ") if piece.type == piece.USER_DEFINED
+                   else piece.piece for piece in message.pieces],
         "scores": [piece.score for piece in message.pieces],
         "token_type": [piece.type for piece in message.pieces],
         "bos_token_id": trainer.bos_id, "eos_token_id": trainer.eos_id,
@@ -156,8 +169,45 @@ def gguf_keys(model):
 @pytest.mark.parametrize("name", ["bpe", "bpe-unused", "bpe-unknown", "bpe-spaces",
                                   "bpe-no-prefix"])
 def test_gguf(name, tmp_path):
-    model = VARIANTS[name]()
+    model = marked(VARIANTS[name]())
     check_with_sentencepiece(import_gguf(gguf_keys(model), tmp_path), processor(model), model)
+
+
+def test_gemma3(tmp_path):
+    """The vocabulary of Gemma 3's GGUF file, of 262,144 pieces, as SentencePiece reads it:
+    no space in front, and runs of spaces and of newlines are pieces of their own."""
+    if not os.environ.get("GIST_GEMMA3_GGUF"):
+        pytest.skip("GIST_GEMMA3_GGUF does not name a model")
+    keys = file_keys(os.environ["GIST_GEMMA3_GGUF"])
+    message = proto.ModelProto()
+    unknown = keys["unknown_token_id"]
+    for id, parts in enumerate(zip(keys["tokens"], keys["scores"], keys["token_type"])):
+        # The file has 3, a control piece, for the unknown one.
+        text, score, type = parts
+        # Pieces of spaces come as spaces.
+        message.pieces.add(piece=text.replace(" ", MARK), score=score,
+                           type=2 if id == unknown else type)
+    trainer, normalizer = message.trainer_spec, message.normalizer_spec
+    trainer.model_type, trainer.byte_fallback = trainer.BPE, True
+    for name in ("unk", "bos", "eos", "pad"):
+        id = keys[{"unk": "unknown", "pad": "padding"}.get(name, name) + "_token_id"]
+        setattr(trainer, f"{name}_id", id)
+        setattr(trainer, f"{name}_piece", keys["tokens"][id])
+    normalizer.add_dummy_prefix = normalizer.remove_extra_whitespaces = False
+    reference = processor(message.SerializeToString())
+    spec = import_gguf({"merges": [], "chat_template": ""} | keys, tmp_path)
+    # Names of control pieces are tokens for us and text for SentencePiece.
+    control = [text.encode() for text, type in zip(keys["tokens"], keys["token_type"])
+               if type == 3 and not text.startswith("<unused")]
+    lines = [line for line in lines_of_text() + corpus()[5::10]
+             if not any(name in line for name in control)]
+    lines += [b"  a   b\n\n\nc\td", b"<table><tr>x</td>", b"\n" * 40, b" " * 70]
+    assert len(lines) > 10000
+    check(spec, lambda text: reference.encode(text), lines, "text")
+    assert encode(spec, [b"a b"])[0] == [reference.bos_id()] + reference.encode("a b")
+    ids = [reference.encode(line.decode("utf-8", "replace")) for line in lines[::7]]
+    for got, line in zip(decode(spec, ids), ids, strict=True):
+        assert got == reference.decode(line)
 
 
 def test_gguf_is_the_model(tmp_path):

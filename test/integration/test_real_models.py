@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Published models, compiled and run, against `transformers` on the same weights.
 
-    GIST_SMOLLM2_GGUF=… GIST_MINILM_FOLDER=… PATH=build/dev/bin:$PATH \\
+    GIST_SMOLLM2_GGUF=… GIST_GEMMA3_GGUF=… GIST_MINILM_FOLDER=… PATH=build/dev/bin:$PATH \\
         python3 -m pytest test/integration/test_real_models.py
 """
 
@@ -14,7 +14,9 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from test_import_formats import llama_from_gguf, published, reference, sentence_embedding
+from test_import_formats import gemma3_from_gguf, llama_from_gguf, published, reference, sentence_embedding
+from tokenizers_common import encode, file_keys
+from tokenizers_test import import_gguf
 
 TOLERANCE = 2e-3
 PROMPTS = [
@@ -89,6 +91,44 @@ def test_greedy_tokens(smollm2, exact, prompt):
     with torch.no_grad():
         expected = model.generate(ids, attention_mask=torch.ones_like(ids))
     assert generate(exact, prompt, 64) == expected[0, ids.shape[1]:].tolist()
+
+
+@pytest.fixture(scope="module")
+def gemma3(tmp_path_factory):
+    """The model in PyTorch, and a module with f32 products of expanded weights."""
+    path = published("GIST_GEMMA3_GGUF")
+    module = tmp_path_factory.mktemp("gemma3") / "exact.gist"
+    compile_model(path, module, "--expand-weights", "--compute=f32", "--kv-type=f32",
+                  "--logits=all", "--context=2048")
+    spec = import_gguf({"merges": [], "chat_template": ""} | file_keys(path), module.parent)
+    ids = lambda text: encode(spec, [text.encode()])[0]
+    return gemma3_from_gguf(path).eval().float(), module, ids
+
+
+def test_gemma3(gemma3):
+    """Logits relative to the largest, also of a text longer than the window of 512."""
+    model, module, ids_of = gemma3
+    rng = np.random.default_rng(1)
+    texts = [ids_of(prompt) for prompt in PROMPTS]
+    for ids in [*texts, [2, *rng.integers(300, 200000, 700)]]:
+        expected = reference(None, np.array(ids), model)
+        found = scores(module, ids, expected.shape[1])
+        assert np.abs(found - expected).max() <= TOLERANCE * np.abs(expected).max()
+        best = np.sort(expected, axis=1)
+        clear = best[:, -1] - best[:, -2] > 2 * TOLERANCE * np.abs(expected).max()
+        assert clear.any()
+        assert (found.argmax(1) == expected.argmax(1))[clear].all()
+
+
+def test_gemma3_greedy_tokens(gemma3):
+    """Decoding, with a cache."""
+    model, module, ids_of = gemma3
+    ids = torch.tensor([ids_of(PROMPTS[0])])
+    model.generation_config = transformers.GenerationConfig(
+        max_new_tokens=48, do_sample=False, eos_token_id=None, pad_token_id=0)
+    with torch.no_grad():
+        expected = model.generate(ids, attention_mask=torch.ones_like(ids))
+    assert generate(module, PROMPTS[0], 48) == expected[0, ids.shape[1]:].tolist()
 
 
 def test_minilm(tmp_path):

