@@ -75,6 +75,8 @@ public:
   mlir::Value addBias(mlir::Value x, std::string_view name);
   /// `rmsNorm` of every head of tokens x heads x size.
   mlir::Value headNorm(mlir::Value heads, std::string_view name);
+  /// `rmsNorm` of whole rows that have been split into heads.
+  mlir::Value rowNorm(mlir::Value heads, std::string_view name);
   mlir::Value scale(mlir::Value x, double factor);
   /// The model's own activation function.
   mlir::Value activation(mlir::Value x);

@@ -261,6 +261,27 @@ Value GraphBuilder::headNorm(Value heads, std::string_view name) {
       });
 }
 
+/// On heads, because what follows reads heads: kernels do not look through the
+/// reshape of rows that they compute.
+Value GraphBuilder::rowNorm(Value heads, std::string_view name) {
+  RankedTensorType type = typeOf(heads);
+  int64_t count = type.getDimSize(1), size = type.getDimSize(2);
+  Value scale = normWeight(name, count * size);
+  auto split =
+      RankedTensorType::get({count, size}, typeOf(scale).getElementType());
+  scale = tensor::ExpandShapeOp::create(b, split, scale,
+                                        ArrayRef<ReassociationIndices>{{0, 1}});
+  Value squares =
+      sum(3, {0}, type.getShape().take_front(), {{heads, {0, 1, 2}}}, square);
+  return elementwise(
+      type, {{heads, {0, 1, 2}}, {squares, {0}}, {scale, {1, 2}}},
+      [&](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+        Value root = inverseRoot(b, v[1], count * size, config.normEpsilon);
+        return arith::MulFOp::create(b, arith::MulFOp::create(b, v[0], root),
+                                     v[2]);
+      });
+}
+
 /// In two passes over a row, the mean first: one pass with squares of x would
 /// lose digits where the mean is large.
 Value GraphBuilder::layerNorm(Value x, std::string_view name) {

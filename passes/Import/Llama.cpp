@@ -34,13 +34,11 @@ Value gist::buildLlamaAttention(GraphBuilder &b, const ModelConfig &c,
                                 Value h) {
   Bias bias = c.queryBias ? Bias::Yes : Bias::IfStored;
   auto project = [&](const char *name, int64_t count, const char *norm) {
-    Value x = b.linear(h, name, count * c.headSize, bias);
-    if (norm && c.queryNorm == QueryNorm::Rows)
-      x = b.rmsNorm(x, norm);
-    x = b.heads(x, count);
-    if (norm && c.queryNorm == QueryNorm::Heads)
-      x = b.headNorm(x, norm);
-    return x;
+    Value x = b.heads(b.linear(h, name, count * c.headSize, bias), count);
+    if (!norm || c.queryNorm == QueryNorm::None)
+      return x;
+    return c.queryNorm == QueryNorm::Heads ? b.headNorm(x, norm)
+                                           : b.rowNorm(x, norm);
   };
   Value q = project(".self_attn.q_proj", c.numHeads, ".self_attn.q_norm");
   Value k = project(".self_attn.k_proj", c.numKvHeads, ".self_attn.k_norm");
