@@ -179,6 +179,11 @@ LogicalResult ClusterAttentionOp::verify() {
     return failure();
   if (failed(verifyScale(*this, getScale()))) // (C3)
     return failure();
+  if (std::optional<int64_t> window = getWindow();
+      window && (*window < 1 || !getOwn().empty())) // (C7)
+    return emitOpError("expects a positive window, without rows of its own, "
+                       "got ")
+           << *window << (getOwn().empty() ? "" : " with own rows");
   return verifyBlock(*this, getBlock()); // (C4)
 }
 
@@ -276,6 +281,6 @@ ClusterAttentionOp::getTiledImplementation(OpBuilder &builder,
   auto tiled = ClusterAttentionOp::create(
       builder, location, query.getType(), query, heads, past, getLayer(),
       getKeys(), getValues(), getWeights(), counts, ValueRange(),
-      getBlockAttr(), getScaleAttr());
+      getBlockAttr(), getScaleAttr(), getWindowAttr());
   return TilingResult{{tiled}, SmallVector<Value>(tiled->getResults()), {}};
 }

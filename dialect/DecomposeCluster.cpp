@@ -466,7 +466,7 @@ private:
     // all.
     Value result = AttentionOp::create(
         b, q, k, v, /*mask=*/bias, /*offsets=*/Value(), /*key_offsets=*/Value(),
-        /*causal=*/true, scale, /*window=*/IntegerAttr(),
+        /*causal=*/true, scale, /*window=*/op.getWindowAttr(),
         /*sinks=*/IntegerAttr());
     return {tensor::InsertSliceOp::create(b, result, output, offsets, sizes,
                                           strides)};

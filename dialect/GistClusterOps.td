@@ -201,7 +201,9 @@ def Gist_ClusterAttentionOp : Op<Gist_Dialect, "cluster_attention", [
     grouped KV heads as in `gist.attention`. Query i sees the clusters of its KV
     head, with the means as key and value and log n added to the score, and the
     exact tokens e ... past + i, where e is what the head's window says (0
-    without one).
+    without one). With `window` it sees the last so many of these alone, as in
+    `gist.attention`: the head's window says what is kept, in blocks, and this
+    one what is seen.
 
     With `own` the cache has the tokens before the call alone, and the call's
     keys and values are the two tensors given: attention does not wait for the
@@ -219,6 +221,7 @@ def Gist_ClusterAttentionOp : Op<Gist_Dialect, "cluster_attention", [
       * (C5) Keys and values have one type.
       * (C6) `own` is nothing, or keys and values of the call, with as many
         tokens as there are queries, as `gist.cluster_update` takes them.
+      * (C7) `window` is positive, and not there with `own`.
 
     Example:
 
@@ -233,15 +236,16 @@ def Gist_ClusterAttentionOp : Op<Gist_Dialect, "cluster_attention", [
     Gist_CacheRows:$keys, Gist_CacheRows:$values,
     TensorRankOf<[F32], [1]>:$weights, TensorRankOf<[I32], [2]>:$counts,
     Variadic<Gist_CacheHeads>:$own,
-    Gist_Block:$block, OptionalAttr<F32Attr>:$scale
+    Gist_Block:$block, OptionalAttr<F32Attr>:$scale,
+    OptionalAttr<I64Attr>:$window
   );
   let results = (outs Gist_CacheHeads:$output);
   let assemblyFormat = [{
     $query `,` $heads `,` $past `,` $layer
     `on` `(` $keys `,` $values `,` $weights `,` $counts `)`
     (`own` `(` $own^ `:` type($own) `)`)?
-    `block` $block (`scale` $scale^)? attr-dict `:` type($query) `,`
-    type($heads) `,` type($keys) `,` type($values) `,` type($weights) `,`
+    `block` $block (`scale` $scale^)? (`window` $window^)? attr-dict `:`
+    type($query) `,` type($heads) `,` type($keys) `,` type($values) `,` type($weights) `,`
     type($counts)
   }];
   let hasVerifier = 1;

@@ -52,7 +52,8 @@ static ClusterAttentionOp findAttention(ClusterUpdateOp update) {
         return {};
       found = attention;
     }
-  if (!found || !found.getOwn().empty() ||
+  // With a window rows of the call and rows before it are seen alike.
+  if (!found || !found.getOwn().empty() || found.getWindow() ||
       found->getBlock() != update->getBlock() ||
       found.getPast() != update.getPast() ||
       found.getLayer() != update.getLayer() ||

@@ -102,9 +102,9 @@ FailureOr<tensor::InsertSliceOp> Rewrite::findRows(AttentionOp op, Value all) {
 }
 
 LogicalResult Rewrite::find(AttentionOp op) {
-  if (!op.getCausal() || op.getWindow() || op.getMask() || op.getOffsets())
-    return op.emitOpError("expects causal attention without a window, a mask "
-                          "or offsets where a plan has heads");
+  if (!op.getCausal() || op.getSinks() || op.getMask() || op.getOffsets())
+    return op.emitOpError("expects causal attention without sinks, a mask or "
+                          "offsets where a plan has heads");
   FailureOr<tensor::InsertSliceOp> key = findRows(op, op.getKey());
   if (failed(key))
     return failure();
@@ -223,7 +223,8 @@ void Rewrite::replace(const CachedAttention &attention) {
   Value result = ClusterAttentionOp::create(
       b, location, op.getQuery().getType(), op.getQuery(), heads,
       attention.past, layer, state[0], state[1], state[3], state[4],
-      /*own=*/ValueRange(), b.getI64IntegerAttr(plan.block), op.getScaleAttr());
+      /*own=*/ValueRange(), b.getI64IntegerAttr(plan.block), op.getScaleAttr(),
+      op.getWindowAttr());
   op.replaceAllUsesWith(result);
   op.erase();
 }
@@ -258,6 +259,40 @@ void Rewrite::replaceResults() {
     (void)function.eraseArgument(argument.getArgNumber());
 }
 
+/// The layer of attention that reads a cache, and what of the past the model
+/// itself lets it see.
+static std::optional<int64_t> findLayer(AttentionOp op) {
+  auto extract = op.getKey().getDefiningOp<tensor::ExtractSliceOp>();
+  if (!extract || extract.getSourceType().getRank() != 4)
+    return std::nullopt;
+  return getConstantIntValue(extract.getMixedOffsets()[0]);
+}
+
+/// Heads that see a window because the model says so keep that window, and a
+/// plan cannot say anything else of them. One token less, because a query is
+/// itself in the window and not among the tokens before its block.
+static LogicalResult keepWindows(func::FuncOp function, PlanOp plan) {
+  auto layers = llvm::to_vector(plan.getOps<PlanLayerOp>());
+  for (auto op : function.getOps<AttentionOp>()) {
+    std::optional<int64_t> layer = findLayer(op);
+    if (!op.getWindow() || !layer ||
+        *layer >= static_cast<int64_t>(layers.size()))
+      continue;
+    int64_t kept = *op.getWindow() - 1;
+    for (auto head : layers[*layer].getOps<PlanHeadOp>()) {
+      std::optional<int64_t> window = head.getWindow(), sinks = head.getSinks();
+      if (window && (*window != kept || sinks.value_or(-1) != 0))
+        return op.emitOpError("sees a window of ")
+               << *op.getWindow() << " tokens in layer " << *layer
+               << "; expected \"dense\" for its heads in the plan";
+      Builder b(op.getContext());
+      head.setWindowAttr(b.getI64IntegerAttr(kept));
+      head.setSinksAttr(b.getI64IntegerAttr(0));
+    }
+  }
+  return success();
+}
+
 namespace {
 struct ClusterCachePass final
     : gist::impl::ClusterCachePassBase<ClusterCachePass> {
@@ -267,6 +302,9 @@ struct ClusterCachePass final
     PlanOp plan = getPlan(getOperation());
     if (!plan || !plan.getBlock())
       return;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal() && failed(keepWindows(function, plan)))
+        return signalPassFailure();
     Plan choices = getHeads(plan.getBody().front(), *plan.getBlock());
     if (choices.layers.empty() || choices.layers.front().empty())
       return;

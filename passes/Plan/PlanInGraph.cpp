@@ -156,6 +156,10 @@ Status gist::makeCalibrationPlan(ModuleOp module, PlanFile &plan) {
           cache && cache.getRank() == 4) {
         plan.heads =
             makeCalibrationPlan(cache.getDimSize(0), cache.getDimSize(2));
+        // Layers that see a window by themselves are left as they are.
+        for (auto [layer, op] : llvm::enumerate(function.getOps<AttentionOp>()))
+          if (op.getWindow() && layer < plan.heads.layers.size())
+            plan.heads.layers[layer].assign(cache.getDimSize(2), HeadChoice());
         return {};
       }
   for (auto function : module.getOps<func::FuncOp>()) {

@@ -99,6 +99,27 @@ func.func @counts(%q: tensor<?x9x64xf16>, %heads: tensor<30x3x8xf32>, %past: ind
 
 // -----
 
+func.func @window(%q: tensor<?x9x64xf16>, %heads: tensor<30x3x8xf32>, %past: index,
+    %keys: tensor<900x64xf16>, %weights: tensor<400xf32>, %counts: tensor<30x3xi32>) -> tensor<?x9x64xf16> {
+  // expected-error@+1 {{expects a positive window, without rows of its own, got 0}}
+  %o = gist.cluster_attention %q, %heads, %past, %past on(%keys, %keys, %weights, %counts) block 128 window 0
+      : tensor<?x9x64xf16>, tensor<30x3x8xf32>, tensor<900x64xf16>, tensor<900x64xf16>, tensor<400xf32>, tensor<30x3xi32>
+  return %o : tensor<?x9x64xf16>
+}
+
+// -----
+
+func.func @window_and_own(%q: tensor<?x9x64xf16>, %k: tensor<?x3x64xf16>, %heads: tensor<30x3x8xf32>, %past: index,
+    %keys: tensor<900x64xf16>, %weights: tensor<400xf32>, %counts: tensor<30x3xi32>) -> tensor<?x9x64xf16> {
+  // expected-error@+1 {{expects a positive window, without rows of its own, got 7 with own rows}}
+  %o = gist.cluster_attention %q, %heads, %past, %past on(%keys, %keys, %weights, %counts)
+      own(%k, %k : tensor<?x3x64xf16>, tensor<?x3x64xf16>) block 128 window 7
+      : tensor<?x9x64xf16>, tensor<30x3x8xf32>, tensor<900x64xf16>, tensor<900x64xf16>, tensor<400xf32>, tensor<30x3xi32>
+  return %o : tensor<?x9x64xf16>
+}
+
+// -----
+
 func.func @block(%q: tensor<?x9x64xf16>, %heads: tensor<30x3x8xf32>, %past: index,
     %keys: tensor<900x64xf16>, %weights: tensor<400xf32>, %counts: tensor<30x3xi32>) -> tensor<?x9x64xf16> {
   // expected-error@+1 {{expects a positive block, got 0}}

@@ -27,8 +27,10 @@ def update_text(q, k, table, state, block):
 """
 
 
-def kernels_text(layout, heads, group, width, element, block, queries="?", tile=None):
+def kernels_text(layout, heads, group, width, element, block, queries="?", tile=None,
+                 window=""):
     """The two ops as kernels, @update and @attend."""
+    window = window and f" window {window}"
     chosen = f", gist.tile = #gist.cpu_attention<{tile}>" if tile else ""
     state = state_types(layout.rows, layout.units, heads, width, element)
     q = f"tensor<{queries}x{heads * group}x{width}x{element}>"
@@ -47,7 +49,7 @@ func.func private @update(%k: {k}, %v: {k}, %heads: {table}, %past: index, %laye
 func.func private @attend(%q: {q}, %heads: {table}, %past: index, %layer: index, %s0: {state[0]},
     %s1: {state[1]}, %s3: {state[3]}, %s4: {state[4]}, %o: {q})
     -> {q} attributes {{gist.kernel = #gist.kernel<kind = cluster_attention, outputs = 1>{chosen}}} {{
-  %r = gist.cluster_attention %q, %heads, %past, %layer on(%s0, %s1, %s3, %s4) block {block}
+  %r = gist.cluster_attention %q, %heads, %past, %layer on(%s0, %s1, %s3, %s4) block {block}{window}
       : {q}, {table}, {read}
   return %r : {q}
 }}"""
@@ -146,6 +148,11 @@ def plans(block):
         HeadCache(0, theta=0.5, capacity=64, block=block),
         HeadCache(block - 1, random=0.3, capacity=12, block=block),
     ]
+
+
+def own_window(window, block):
+    """A head that sees a window because the model says so."""
+    return HeadCache(window - 1, sinks=0, seen=window, block=block)
 
 
 def keys_with_margin(rng, total, width, thetas, margin):

@@ -21,14 +21,18 @@ PAIRED = "queries = 32, keys = 64, registers = 8, lanes = 4, instruction = bfmml
     ("f32", 5e-5, None), ("f16", 1.6e-2, None),
     pytest.param("f16", 6e-2, PAIRED, marks=pytest.mark.skipif(
         not has_bf16(), reason="this CPU has no bfmmla"))])
+@pytest.mark.parametrize("window", [None, 21])
 @pytest.mark.parametrize("seed", range(4))
-def test_calls(element, tolerance, tile, seed):
+def test_calls(element, tolerance, tile, seed, window):
+    """Heads of every kind, or a window that the model has."""
     rng = np.random.default_rng(seed)
     kinds = cluster_cache.plans(BLOCK)
+    if window:
+        kinds = [cluster_cache.own_window(window, BLOCK)] * 2
     heads = len(kinds)
     layout = cluster_cache.Layout(kinds, TOTAL, BLOCK)
     kernels = Kernels(cluster_cache.kernels_text(layout, heads, GROUP, WIDTH, element, BLOCK,
-                                                 tile=tile))
+                                                 tile=tile, window=window or ""))
     storage = {"f32": np.float32, "f16": np.float16}[element]
     state = layout.state(WIDTH, element)
     k = cluster_cache.keys(rng, kinds, TOTAL, WIDTH).astype(storage)

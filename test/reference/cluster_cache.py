@@ -23,13 +23,15 @@ def drawn(token):
 @dataclass
 class HeadCache:
     """What one KV head of one layer keeps. `window` None: everything. With
-    `random` that share of the tokens found clusters, whatever they are like."""
+    `random` that share of the tokens found clusters, whatever they are like. `seen`:
+    a query sees the last so many of what is kept."""
 
     window: int | None
     theta: float = 1.0
     capacity: int = 0
     sinks: int | None = None
     random: float | None = None
+    seen: int | None = None
     block: int = 1
     keys: list = field(default_factory=list)  # of every token so far
     values: list = field(default_factory=list)
@@ -91,5 +93,6 @@ class HeadCache:
             values = np.array(mean_values + [self.values[t] for t in exact])
             bias = [np.log(len(m)) for m in self.members] + [0.0] * len(exact)
             scores = keys @ q * scale + np.array(bias)
-            out.append(softmax_rows(scores[None], values)[0])
+            last = slice(-(self.seen or len(keys)), None)
+            out.append(softmax_rows(scores[None, last], values[last])[0])
         return np.array(out)

@@ -257,6 +257,10 @@ Status gist::layOutCache(const Plan &plan, int64_t context,
   return {};
 }
 
+bool gist::isOwnWindow(const HeadPlace &place) {
+  return place.window >= 0 && place.sinks == 0 && place.capacity == 0;
+}
+
 Status gist::fitPlan(const Plan &plan, std::span<const float> table,
                      int64_t context, std::vector<float> &result) {
   std::vector<float> fitted;
@@ -267,6 +271,11 @@ Status gist::fitPlan(const Plan &plan, std::span<const float> table,
         return Status::error(Code::BadArgument,
                              "the plan has more heads than the module");
       HeadPlace place = readPlace(table, number);
+      // A window that the model itself has is not a plan's to change.
+      if (isOwnWindow(place)) {
+        appendPlace(place, fitted);
+        continue;
+      }
       auto [ring, clusters] = countRows(plan, plan.layers[layer][i], context);
       if (ring > place.ringRows || clusters > place.capacity)
         return Status::error(

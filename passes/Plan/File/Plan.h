@@ -91,6 +91,10 @@ Status layOutCache(const Plan &plan, int64_t context, CacheLayout &layout);
 Status fitPlan(const Plan &plan, std::span<const float> table, int64_t context,
                std::vector<float> &result);
 
+/// Whether a head sees a window without sinks and has no room for anything
+/// else: in a module for calibration, one that has it by the model.
+bool isOwnWindow(const HeadPlace &place);
+
 /// The name of the weight that holds a layout's table.
 inline constexpr const char *kPlanHeadsWeight = "plan.heads";
 

@@ -107,6 +107,7 @@ LogicalResult gist::lowerClusterAttention(RewriterBase &rewriter,
     return choice.getResult(0);
   };
   what.scale = op.getEffectiveScale();
+  what.window = op.getWindow();
   Value empty = tensor::EmptyOp::create(
       b, tensor::getMixedSizes(b, op.getLoc(), op.getQuery()),
       op.getQuery().getType().getElementType());

@@ -79,7 +79,7 @@ gist.plan block 4 {
   }
 }
 func.func @encoder(%q: tensor<?x4x8xf16>, %k: tensor<?x2x8xf16>) -> tensor<?x4x8xf16> {
-  // expected-error@+1 {{expects causal attention without a window, a mask or offsets where a plan has heads}}
+  // expected-error@+1 {{expects causal attention without sinks, a mask or offsets where a plan has heads}}
   %o = gist.attention %q, %k, %k : tensor<?x4x8xf16>, tensor<?x2x8xf16>, tensor<?x2x8xf16>
   return %o : tensor<?x4x8xf16>
 }
@@ -171,4 +171,62 @@ func.func @long(%q: tensor<?x2x8xf16>, %k: tensor<?x2x8xf16>, %past: index,
   %va = tensor.extract_slice %v1[1, 0, 0, 0] [1, %all, 2, 8] [1, 1, 1, 1] : tensor<2x24x2x8xf16> to tensor<?x2x8xf16>
   %o = gist.attention %q, %ka, %va causal : tensor<?x2x8xf16>, tensor<?x2x8xf16>, tensor<?x2x8xf16>
   return %o, %k1, %v1 : tensor<?x2x8xf16>, tensor<2x24x2x8xf16>, tensor<2x24x2x8xf16>
+}
+
+// -----
+
+// A window of the model's own: its ring has what a block of 4 sees of the 6 tokens before each query, 5 + 4, and the other layer has the
+// context of 32. Attention hides what the ring has too much.
+
+// CHECK-LABEL: func.func @window(
+// CHECK-SAME: tensor<41x8xf16> {gist.name = "k_rows"}
+// CHECK: gist.cluster_attention {{.*}} block 4 window 6
+// CHECK: gist.head_table @plan.heads context 32 block 4 {
+// CHECK-NEXT: gist.plan_layer {
+// CHECK-NEXT: gist.plan_head dense
+// CHECK-NEXT: }
+// CHECK-NEXT: gist.plan_layer {
+// CHECK-NEXT: gist.plan_head window 5 sinks 0
+gist.plan block 4 {
+  gist.plan_layer {
+    gist.plan_head dense
+  }
+  gist.plan_layer {
+    gist.plan_head dense
+  }
+}
+func.func @window(%q: tensor<?x4x8xf16>, %k: tensor<?x1x8xf16>, %past: index,
+    %kc: tensor<2x32x1x8xf16>, %vc: tensor<2x32x1x8xf16>)
+    -> (tensor<?x4x8xf16>, tensor<2x32x1x8xf16>, tensor<2x32x1x8xf16>) {
+  %c0 = arith.constant 0 : index
+  %t = tensor.dim %q, %c0 : tensor<?x4x8xf16>
+  %all = arith.addi %past, %t : index
+  %k1 = tensor.insert_slice %k into %kc[1, %past, 0, 0] [1, %t, 1, 8] [1, 1, 1, 1] : tensor<?x1x8xf16> into tensor<2x32x1x8xf16>
+  %v1 = tensor.insert_slice %k into %vc[1, %past, 0, 0] [1, %t, 1, 8] [1, 1, 1, 1] : tensor<?x1x8xf16> into tensor<2x32x1x8xf16>
+  %ka = tensor.extract_slice %k1[1, 0, 0, 0] [1, %all, 1, 8] [1, 1, 1, 1] : tensor<2x32x1x8xf16> to tensor<?x1x8xf16>
+  %va = tensor.extract_slice %v1[1, 0, 0, 0] [1, %all, 1, 8] [1, 1, 1, 1] : tensor<2x32x1x8xf16> to tensor<?x1x8xf16>
+  %o = gist.attention %q, %ka, %va causal window 6 : tensor<?x4x8xf16>, tensor<?x1x8xf16>, tensor<?x1x8xf16>
+  return %o, %k1, %v1 : tensor<?x4x8xf16>, tensor<2x32x1x8xf16>, tensor<2x32x1x8xf16>
+}
+
+// -----
+
+gist.plan block 4 {
+  gist.plan_layer {
+    gist.plan_head window 8 sinks 2
+  }
+}
+func.func @other_window(%q: tensor<?x4x8xf16>, %k: tensor<?x1x8xf16>, %past: index,
+    %kc: tensor<1x32x1x8xf16>, %vc: tensor<1x32x1x8xf16>)
+    -> (tensor<?x4x8xf16>, tensor<1x32x1x8xf16>, tensor<1x32x1x8xf16>) {
+  %c0 = arith.constant 0 : index
+  %t = tensor.dim %q, %c0 : tensor<?x4x8xf16>
+  %all = arith.addi %past, %t : index
+  %k1 = tensor.insert_slice %k into %kc[0, %past, 0, 0] [1, %t, 1, 8] [1, 1, 1, 1] : tensor<?x1x8xf16> into tensor<1x32x1x8xf16>
+  %v1 = tensor.insert_slice %k into %vc[0, %past, 0, 0] [1, %t, 1, 8] [1, 1, 1, 1] : tensor<?x1x8xf16> into tensor<1x32x1x8xf16>
+  %ka = tensor.extract_slice %k1[0, 0, 0, 0] [1, %all, 1, 8] [1, 1, 1, 1] : tensor<1x32x1x8xf16> to tensor<?x1x8xf16>
+  %va = tensor.extract_slice %v1[0, 0, 0, 0] [1, %all, 1, 8] [1, 1, 1, 1] : tensor<1x32x1x8xf16> to tensor<?x1x8xf16>
+  // expected-error@+1 {{sees a window of 6 tokens in layer 0; expected "dense" for its heads in the plan}}
+  %o = gist.attention %q, %ka, %va causal window 6 : tensor<?x4x8xf16>, tensor<?x1x8xf16>, tensor<?x1x8xf16>
+  return %o, %k1, %v1 : tensor<?x4x8xf16>, tensor<1x32x1x8xf16>, tensor<1x32x1x8xf16>
 }

@@ -147,6 +147,9 @@ FailureOr<GpuGrid> gist::emitClusterAttention(GpuKernel &kernel,
           "has heads whose size is not a multiple of 8 numbers");
   if (failed(verifyStoredRows(op)))
     return failure();
+  if (op.getWindow())
+    return op.emitOpError("sees a window of the model in a plan's cache, which "
+                          "is compiled for CPUs only");
   return isOneQuery(op) ? emitOneQuery(kernel, op)
                         : emitClusterQueries(kernel, op);
 }
