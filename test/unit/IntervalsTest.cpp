@@ -61,6 +61,13 @@ TEST(Intervals, Mean) {
   EXPECT_NEAR(mean.upper(0.95), 2.5 + 2.353363 * mean.error, 1e-5);
 }
 
+// The deviation of one more number from a mean of four is s sqrt(1 + 1 / 4).
+TEST(Intervals, NextNumber) {
+  double values[] = {1, 2, 3, 4};
+  EXPECT_NEAR(meanOf(values).upperOfNext(0.95),
+              2.5 + 1.644854 * std::sqrt(5.0 / 3) * std::sqrt(1.25), 1e-5);
+}
+
 TEST(Intervals, OneNumberSaysNothing) {
   double value[] = {7};
   Mean mean = meanOf(value);

@@ -42,7 +42,7 @@ struct AutoOptions {
   std::string model, folder, compiler;
   std::string device = kCpuDevice;
   unsigned threads = 0;
-  double quality = 1.01;
+  PlannerOptions planner; ///< the promise and its confidence
   double seconds = 600;
   int64_t context = 0;
   std::vector<std::string> texts, heldOut;
@@ -349,16 +349,17 @@ Status AutoPlan::solve() {
   begin("searching the plan that keeps the quality");
   SolveOptions solve;
   solve.model = wide();
-  solve.planner.quality = options.quality;
-  // Texts that a plan was not found on lose more than those it was found on.
-  // The more tokens are measured, the less a loss scatters.
-  constexpr double kMargin = 0.5, kTokens = 2048, kMost = 0.7;
-  solve.planner.margin = std::min(
-      kMost, kMargin * std::sqrt(static_cast<double>(length()) / kTokens));
+  solve.planner = options.planner;
   // Sequences are short, and rows are in 8 bits on CPUs: single means scatter.
   solve.planner.caution = 0.5;
   solve.calibration = file("calibration.json");
   solve.texts = options.texts;
+  solve.heldOut = options.heldOut;
+  // A question takes as long as a text. There is time to judge by some, and not
+  // to search with many: recall stands for them in the search.
+  solve.searchSamples = 0;
+  solve.heldOutSamples = 9;
+  solve.judgesEach = false;
   solve.output = file("plan.json");
   solve.lengths = {length()};
   solve.tokensOfTerm = length();
@@ -384,7 +385,7 @@ Status AutoPlan::compare() {
   compared.model = fs::path(options.model).filename().string();
   compared.threads = options.threads;
   compared.tokens = length();
-  compared.quality = options.quality;
+  compared.promise = options.planner.promise;
   GIST_TRY(compareSideBySide(compared, file("evaluation.json")));
   return writePage({file("evaluation.json"), file("calibration.json")},
                    file("report.html"));
@@ -440,12 +441,7 @@ void plan::addAuto(CLI::App &app, Action &action) {
                    "GGUF file or Hugging Face folder of a decoder")
       ->type_name("MODEL")
       ->required();
-  command
-      ->add_option("-q,--quality", options->quality,
-                   "Largest ratio of perplexities to the model as it is; "
-                   "recall may lose five times as much")
-      ->check(CLI::Range(1.0001, 2.0))
-      ->capture_default_str();
+  addPromiseOptions(*command, options->planner);
   command
       ->add_option("--seconds", options->seconds,
                    "Time for all steps together; 0: no limit. More time finds "

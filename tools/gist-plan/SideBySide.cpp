@@ -13,7 +13,6 @@
 #include "tools/gist-plan/SideBySide.h"
 
 #include "runtime/support/AtomicFile.h"
-#include "tools/planning/Contract.h"
 #include "tools/report/Plot.h"
 #include "tools/report/ReportData.h"
 #include "tools/running/Compiler.h"
@@ -102,12 +101,11 @@ void Comparer::printHeader() const {
 
 /// What each text loses; these texts were not searched on.
 void Comparer::printTexts(const json &texts) const {
-  double recallQuality = Contract::recallQuality(options.quality);
   bool isKept = true;
   for (const json &run : texts)
     for (auto [part, words, most] :
-         {std::tuple("windows", "perplexity, ", options.quality),
-          std::tuple("recall", "recall, ", recallQuality)}) {
+         {std::tuple("windows", "perplexity, ", options.promise.perplexity),
+          std::tuple("recall", "recall, ", options.promise.recall)}) {
       double ratio = number(run, {part, "perplexity_ratio"});
       // A ratio that is no number is not kept.
       isKept &= ratio <= most;
@@ -193,11 +191,13 @@ Status Comparer::run(json &result) {
       {"machine", text(dense, "device_name")},
       {"command", "gist-plan auto"},
       {"plans",
-       json::array({{{"name", "quality " + shortNumber(options.quality, 4)},
-                     {"quality", options.quality},
-                     {"plan", json::parse(plan, nullptr, false)},
-                     {"texts", texts},
-                     {"speed", speed}}})}};
+       json::array(
+           {{{"name", "quality " + shortNumber(options.promise.perplexity, 4)},
+             {"quality", options.promise.perplexity},
+             {"recall", options.promise.recall},
+             {"plan", json::parse(plan, nullptr, false)},
+             {"texts", texts},
+             {"speed", speed}}})}};
   return {};
 }
 

@@ -9,6 +9,7 @@
 #define GIST_TOOLS_GIST_PLAN_SIDEBYSIDE_H
 
 #include "runtime/support/Status.h"
+#include "tools/planning/Promise.h"
 
 #include <string>
 #include <vector>
@@ -24,7 +25,7 @@ struct SideBySideOptions {
   std::string device, model; ///< a model's name, for the page
   unsigned threads = 0;
   int64_t tokens = 0; ///< of a sequence
-  double quality = 0;
+  Promise promise;
 };
 
 /// Time, memory and quality of both: a table on standard output, and

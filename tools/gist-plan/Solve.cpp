@@ -8,16 +8,19 @@
 // `gist-plan solve`: the least work that keeps a quality. The calibration
 // predicts, the planner searches, and the result is measured: on the texts of
 // the calibration, and on others if they are given. The measurements go into
-// the plan's file as its contract.
+// the plan's file as its contract, and a certificate says what holds on texts
+// and seeds that were not searched with.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/support/AtomicFile.h"
 #include "tools/gist-plan/Commands.h"
 #include "tools/gist-plan/SolveStep.h"
+#include "tools/planning/Certificate.h"
 
 #include "nlohmann/json.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -29,37 +32,48 @@ using Json = nlohmann::ordered_json;
 /// Four digits are what a person reads and a measurement gives.
 static double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
+static const char *fieldOf(TermKind kind) {
+  switch (kind) {
+  case TermKind::Perplexity:
+    return "perplexity_ratio";
+  case TermKind::Recall:
+    return "recall_ratio";
+  case TermKind::Tasks:
+    return "answer_perplexity_ratio";
+  }
+  return "";
+}
+
 /// A line for each text and length.
 /// Names of files without folders: the plan is passed on to others.
-static Json toJson(const Contract &contract, const Measurement &measured) {
+static Json termsToJson(const Contract &contract, const Measurement &measured) {
   Json rows = Json::array();
   for (size_t k = 0; k < contract.terms().size(); ++k) {
     const Term &term = contract.terms()[k];
     // A loss in nats is the logarithm of a ratio of perplexities.
-    rows.push_back({{"text", std::filesystem::path(contract.texts()[term.text])
-                                 .filename()
-                                 .string()},
-                    {"tokens", term.tokens},
-                    {term.isRecall ? "recall_ratio" : "perplexity_ratio",
-                     rounded(std::exp(contract.loss(measured, k)))},
-                    {"dense", rounded(contract.densePerplexity(k))},
-                    {"work", rounded(measured.terms[k].work)}});
+    rows.push_back(
+        {{"text", contract.title(term)},
+         {"tokens", term.tokens},
+         {fieldOf(term.kind), rounded(std::exp(contract.loss(measured, k)))},
+         {"dense", rounded(contract.densePerplexity(k))},
+         {"work", rounded(measured.terms[k].work)}});
   }
   return rows;
 }
 
 /// The table that a person reads while waiting.
-static void print(const char *title, const Contract &contract,
-                  const Measurement &measured) {
+static void printTerms(const char *title, const Contract &contract,
+                       const Measurement &measured) {
   std::printf("%-24s %7s %-10s %9s %8s %7s\n", title, "tokens", "", "dense",
               "ratio", "work");
   for (size_t k = 0; k < contract.terms().size(); ++k) {
     const Term &term = contract.terms()[k];
+    const char *kind = term.kind == TermKind::Perplexity ? "perplexity"
+                       : term.kind == TermKind::Recall   ? "recall"
+                                                         : "answers";
     std::printf(
-        "%-24s %7lld %-10s %9.3f %8.4f %7.3f\n",
-        std::filesystem::path(contract.texts()[term.text]).filename().c_str(),
-        static_cast<long long>(term.tokens),
-        term.isRecall ? "recall" : "perplexity", contract.densePerplexity(k),
+        "%-24s %7lld %-10s %9.3f %8.4f %7.3f\n", contract.title(term).c_str(),
+        static_cast<long long>(term.tokens), kind, contract.densePerplexity(k),
         std::exp(contract.loss(measured, k)), measured.terms[k].work);
   }
 }
@@ -75,25 +89,33 @@ static std::string indent(const std::string &text) {
 /// The contract as it stands in the plan: a line for each measurement.
 static std::string printContract(const SolveOptions &options,
                                  const Planner &planner, const Json &measured,
-                                 const Json &heldOut) {
+                                 const Json &heldOut, Json certificate) {
   auto rows = [](const Json &list) {
     std::string text = "[";
     for (size_t i = 0; i < list.size(); ++i)
       text += (i == 0 ? "\n    " : ",\n    ") + list[i].dump();
     return text + "\n  ]";
   };
-  // Recall may lose five times what perplexity may; see --quality.
+  const Promise &promise = options.planner.promise;
   std::string text =
-      "{\n  \"quality\": " + Json(options.planner.quality).dump() +
-      ",\n  \"recall\": " +
-      Json(rounded(Contract::recallQuality(options.planner.quality))).dump() +
-      ",\n  \"margin\": " + Json(options.planner.margin).dump() +
+      "{\n  \"quality\": " + Json(promise.perplexity).dump() +
+      ",\n  \"recall\": " + Json(rounded(promise.recall)).dump() +
+      (promise.tasks > 0
+           ? ",\n  \"tasks\": " + Json(rounded(promise.tasks)).dump()
+           : std::string()) +
+      ",\n  \"confidence\": " + Json(options.planner.confidence).dump() +
       ",\n  \"context\": " + std::to_string(planner.context()) +
       ",\n  \"work_predicted\": " +
       Json(rounded(planner.predictedWork())).dump() +
       ",\n  \"measured\": " + rows(measured);
   if (!heldOut.empty())
     text += ",\n  \"held_out\": " + rows(heldOut);
+  if (!certificate.empty()) {
+    Json parts = std::move(certificate["parts"]);
+    certificate.erase("parts");
+    text += ",\n  \"certificate\": " + certificate.dump() +
+            ",\n  \"certified\": " + rows(parts);
+  }
   return indent(text + "\n}");
 }
 
@@ -132,10 +154,13 @@ static Status checkLengths(const std::vector<int64_t> &lengths,
   return {};
 }
 
-/// The plan on texts that it was not searched on; rows stay empty where there
-/// is no time for it.
+/// The plan on texts and seeds that it was not searched with. Everything stays
+/// empty where there is no time for it.
 static Status measureHeldOut(ProbePool &pool, const run::Limit &limit,
-                             const Plan &plan, Contract &contract, Json &rows) {
+                             const SolveOptions &options,
+                             const TaskTerms &tasks, const Plan &plan,
+                             Contract &contract, Json &rows,
+                             Json &certificate) {
   // After the search, so that its time is not spent when the search fails.
   Measurement measured;
   Status status = contract.measureDense(pool);
@@ -147,8 +172,34 @@ static Status measureHeldOut(ProbePool &pool, const run::Limit &limit,
     return {};
   }
   GIST_TRY(std::move(status));
-  print("held-out text", contract, measured);
-  rows = toJson(contract, measured);
+  rows = termsToJson(contract, measured);
+  Certificate found = certify(contract, measured, options.planner.promise,
+                              options.planner.confidence, tasks);
+  print(found);
+  certificate = toJson(found);
+  return {};
+}
+
+/// Questions of both seeds as long as sequences are, or none: where nobody
+/// asked for them by name, a context that is too short for them is no error.
+static Status chooseTasks(ProbePool &pool, const SolveOptions &options,
+                          int64_t length, Planner &planner,
+                          TaskTerms &heldOut) {
+  if (options.planner.promise.tasks <= 0)
+    return {};
+  TaskTerms search{options.searchSamples, options.seed, length, false},
+      judged{options.heldOutSamples, options.seed + 1, length,
+             options.judgesEach};
+  Contract trial;
+  Status fits = trial.addTasks(pool, {1, 1, length, true});
+  if (fits.ok()) {
+    planner.tasks = search;
+    heldOut = judged;
+    return {};
+  }
+  if (options.asksForTasks)
+    return Status::error(fits.code, "--tasks: %s", fits.text.c_str());
+  std::fprintf(stderr, "note: no questions are asked: %s\n", fits.text.c_str());
   return {};
 }
 
@@ -177,6 +228,12 @@ Status plan::runSolve(const SolveOptions &options) {
   heldOut.trials = &trials;
   heldOut.tokensOfTerm = options.tokensOfTerm;
   GIST_TRY(heldOut.open(pool, options.heldOut, lengths));
+  TaskTerms heldOutTasks;
+  GIST_TRY(chooseTasks(pool, options,
+                       *std::max_element(lengths.begin(), lengths.end()),
+                       planner, heldOutTasks));
+  if (heldOutTasks.samples > 0)
+    GIST_TRY(heldOut.addTasks(pool, heldOutTasks));
   planner.texts = options.texts;
   planner.measureTermsOn(options.tokensOfTerm);
   // The model as it is, and then the plan.
@@ -194,13 +251,15 @@ Status plan::runSolve(const SolveOptions &options) {
         "command goes on from there",
         limit.isInterrupted() ? "stopped" : "--seconds: the time was over",
         trials.size(), trials.path().c_str());
-  print("calibration text", planner.contract(), measured);
-  Json heldOutRows = Json::array();
-  if (!options.heldOut.empty())
-    GIST_TRY(measureHeldOut(pool, limit, plan, heldOut, heldOutRows));
-  std::string text = printPlan(
-      plan, printContract(options, planner,
-                          toJson(planner.contract(), measured), heldOutRows));
+  printTerms("calibration text", planner.contract(), measured);
+  Json heldOutRows = Json::array(), certificate;
+  if (!heldOut.terms().empty())
+    GIST_TRY(measureHeldOut(pool, limit, options, heldOutTasks, plan, heldOut,
+                            heldOutRows, certificate));
+  std::string text =
+      printPlan(plan, printContract(options, planner,
+                                    termsToJson(planner.contract(), measured),
+                                    heldOutRows, std::move(certificate)));
   GIST_TRY(writeWhole(options.output, text));
   if (planner.isComplete() && !limit.hasStopped()) {
     if (options.keepsTrials)
@@ -223,6 +282,43 @@ Status plan::runSolve(const SolveOptions &options) {
   return {};
 }
 
+void plan::addPromiseOptions(CLI::App &command, PlannerOptions &options) {
+  command
+      .add_option("-q,--quality", options.promise.perplexity,
+                  "Largest ratio of perplexities to the model as it is")
+      ->check(CLI::Range(1.0001, 2.0))
+      ->capture_default_str();
+  auto *recall =
+      command
+          .add_option("--recall", options.promise.recall,
+                      "Largest ratio of the perplexities of a text's second "
+                      "copy; default: five times what --quality allows")
+          ->check(CLI::Range(1.0001, 10.0))
+          ->type_name("RATIO");
+  auto *tasks =
+      command
+          .add_option("--tasks", options.promise.tasks,
+                      "Smallest likelihood of a right answer's token, relative "
+                      "to the model as it is; 0: nothing is asked; default: "
+                      "twice what --quality allows")
+          ->check(CLI::Range(0.0, 0.9999))
+          ->type_name("RATIO");
+  command
+      .add_option("--confidence", options.confidence,
+                  "With which the promise holds on other texts, by how much "
+                  "the measured ones differ")
+      ->check(CLI::Range(0.5, 0.9999))
+      ->capture_default_str();
+  command.parse_complete_callback([&options, recall, tasks] {
+    Promise defaults = Promise::of(options.promise.perplexity);
+    if (recall->count() == 0)
+      options.promise.recall = defaults.recall;
+    if (tasks->count() == 0)
+      // A quality of 1.5 or more promises nothing about answers.
+      options.promise.tasks = std::max(defaults.tasks, 0.0);
+  });
+}
+
 void plan::addSolve(CLI::App &app, Action &action) {
   static const std::map<std::string, HeadKinds> kKinds = {
       {"all", HeadKinds::All},
@@ -237,17 +333,22 @@ void plan::addSolve(CLI::App &app, Action &action) {
                    "What 'gist-plan calibrate' wrote")
       ->type_name("CALIBRATION")
       ->required();
+  addPromiseOptions(*command, options->planner);
   command
-      ->add_option("-q,--quality", options->planner.quality,
-                   "Largest ratio of perplexities to the model as it is; "
-                   "recall may lose five times as much")
-      ->check(CLI::Range(1.0001, 2.0))
+      ->add_option("--task-samples", options->searchSamples,
+                   "Questions that plans are searched with, of all tasks "
+                   "together; 0: none")
+      ->type_name("N")
       ->capture_default_str();
   command
-      ->add_option("--margin", options->planner.margin,
-                   "Share of the allowance that may be spent on calibration "
-                   "texts, so that other texts keep the contract too")
-      ->check(CLI::Range(0.05, 1.0))
+      ->add_option("--held-out-samples", options->heldOutSamples,
+                   "Questions of each task that the plan is judged by; 0: none")
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      ->add_option("--seed", options->seed,
+                   "Of the questions to search with; those to judge by have "
+                   "the next one")
       ->capture_default_str();
   command
       ->add_option("--heads", options->planner.kinds,
@@ -295,7 +396,8 @@ void plan::addSolve(CLI::App &app, Action &action) {
       ->required();
   command->footer("Example: gist-plan solve wide.gist calibration.json "
                   "--quality 1.01 --text other.txt -o plan.json");
-  command->callback([options, &action] {
+  command->callback([options, command, &action] {
+    options->asksForTasks = command->count("--tasks") > 0;
     action = [options] { return runSolve(*options); };
   });
 }

@@ -10,6 +10,8 @@
 
 #include "tools/planning/Planner.h"
 
+#include "CLI/CLI.hpp"
+
 namespace gist::plan {
 
 /// What `gist-plan solve` and `gist-plan auto` say of a search.
@@ -21,10 +23,20 @@ struct SolveOptions {
   std::vector<std::string> heldOut;
   std::vector<int64_t> lengths; ///< empty: up to the context
   int64_t tokensOfTerm = 4096;  ///< as Contract::tokensOfTerm
+  /// Questions of all tasks to search with, and of each task to judge by; 0:
+  /// none. Samples of the search and those of the judgement have other seeds.
+  size_t searchSamples = 36, heldOutSamples = 8;
+  bool judgesEach = true; ///< false: the latter are of all tasks together
+  uint64_t seed = 1;
+  bool asksForTasks = false; ///< by name, and not by default
   unsigned sessions = 1;
   double seconds = 0;       ///< after which the best plan so far is the plan
   bool keepsTrials = false; ///< also when the search is done
 };
+
+/// Adds --quality, --recall, --tasks and --confidence; what is not given
+/// follows from the quality when the command is parsed.
+void addPromiseOptions(CLI::App &command, PlannerOptions &options);
 
 /// Searches a plan and writes it. What was measured is in OUTPUT.partial while
 /// the search is not done.

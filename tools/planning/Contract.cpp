@@ -7,9 +7,12 @@
 
 #include "tools/planning/Contract.h"
 
+#include "tools/tasks/Sample.h"
+
 #include <algorithm>
 #include <cinttypes>
 #include <cmath>
+#include <filesystem>
 
 using namespace gist;
 using namespace gist::plan;
@@ -29,8 +32,9 @@ Status Contract::open(ProbePool &pool, const std::vector<std::string> &texts,
     GIST_TRY(readTokens(pool.first(), texts[text], tokens));
     size_t before = list.size();
     for (int64_t length : lengths)
-      for (bool isRecall : {false, true}) {
+      for (TermKind kind : {TermKind::Perplexity, TermKind::Recall}) {
         auto count = static_cast<size_t>(length);
+        bool isRecall = kind == TermKind::Recall;
         // A recall sequence is half as much text, twice.
         size_t taken = isRecall ? count / 2 : count;
         // Sequences do not overlap, so that each says something of its own.
@@ -38,13 +42,12 @@ Status Contract::open(ProbePool &pool, const std::vector<std::string> &texts,
                               countSequences(count, tokensOfTerm));
         if (fit == 0)
           continue;
-        list.push_back({text, length, isRecall});
+        list.push_back({text, length, kind});
         for (size_t i = 0; i < fit; ++i) {
           std::span<const int32_t> piece(tokens.data() + i * taken, taken);
-          windows.push_back(
-              {list.size() - 1,
-               isRecall ? repeatHalf(tokens, i * taken, count)
-                        : std::vector<int32_t>(piece.begin(), piece.end())});
+          addWindow(isRecall
+                        ? repeatHalf(tokens, i * taken, count)
+                        : std::vector<int32_t>(piece.begin(), piece.end()));
         }
       }
     if (list.size() == before)
@@ -56,17 +59,64 @@ Status Contract::open(ProbePool &pool, const std::vector<std::string> &texts,
   return {};
 }
 
+/// A sequence of the last term. Nothing predicts the very first token, and
+/// recall is about the second copy.
+void Contract::addWindow(std::vector<int32_t> tokens) {
+  // Losses of neighbouring tokens have to do with each other, those of long
+  // stretches hardly.
+  constexpr size_t kFewest = 32, kMostParts = 16;
+  size_t first = list.back().kind == TermKind::Recall ? tokens.size() / 2 : 1;
+  size_t counted = tokens.size() - first;
+  Window window{list.size() - 1, std::move(tokens), {}, 0};
+  window.parts = std::clamp<size_t>(counted / kFewest, 1, kMostParts);
+  window.partOf.assign(first, -1);
+  for (size_t i = 0; i < counted; ++i)
+    window.partOf.push_back(static_cast<int>(i * window.parts / counted));
+  windows.push_back(std::move(window));
+}
+
+/// The tokens of the right answers count, and each sample is a part.
+Status Contract::addTasks(ProbePool &pool, const TaskTerms &options) {
+  const Tokenizer &tokenizer = pool.first().model().tokenizer;
+  std::span<const tasks::Task> all = tasks::allTasks();
+  tasks::SampleOptions samples{options.seed, options.length};
+  tasks::Filler filler;
+  size_t total = options.samples * (options.isEach ? all.size() : 1);
+  for (size_t i = 0; i < total; ++i) {
+    // One task after the other, or all of them in turns.
+    size_t task = options.isEach ? i / options.samples : i % all.size();
+    size_t number = options.isEach ? i % options.samples : i / all.size();
+    if (options.isEach ? number == 0 : i == 0) {
+      list.push_back({taskNames.size(), options.length, TermKind::Tasks});
+      taskNames.emplace_back(options.isEach ? all[task].name : "all tasks");
+    }
+    tasks::Sample sample;
+    GIST_TRY(tasks::makeSample(tokenizer, all[task], filler, samples, number,
+                               sample));
+    Window window{list.size() - 1, {}, {}, 1};
+    for (const tasks::TurnTokens &turn : sample.parts)
+      for (auto [part, counts] : {std::pair(&turn.text, false),
+                                  {&turn.question, false},
+                                  {&turn.target, true}}) {
+        window.tokens.insert(window.tokens.end(), part->begin(), part->end());
+        window.partOf.resize(window.tokens.size(), counts ? 0 : -1);
+      }
+    windows.push_back(std::move(window));
+  }
+  return {};
+}
+
+std::string Contract::title(const Term &term) const {
+  return term.kind == TermKind::Tasks
+             ? taskNames[term.text]
+             : std::filesystem::path(paths[term.text]).filename().string();
+}
+
 size_t Contract::countTokens() const {
   size_t count = 0;
   for (const Window &window : windows)
     count += window.tokens.size();
   return count;
-}
-
-/// The first token of a sequence whose prediction counts: nothing predicts the
-/// very first, and recall is about the second copy.
-static size_t firstCounted(const Term &term, size_t tokens) {
-  return term.isRecall ? tokens / 2 : 1;
 }
 
 Status Contract::measureWindow(Prober &prober, const Plan &plan, size_t number,
@@ -76,19 +126,21 @@ Status Contract::measureWindow(Prober &prober, const Plan &plan, size_t number,
   const AttentionShape &shape = prober.module().shape;
   std::string key;
   if (trials) {
-    key = Trials::nameOf(plan, window.tokens, term.isRecall);
+    key = Trials::nameOf(plan, window.tokens, letterOf(term.kind));
     // A file of people may say anything.
-    if (trials->find(key, result) &&
+    if (trials->find(key, result) && result.losses.size() == window.parts &&
         result.clusters.size() == static_cast<size_t>(shape.heads()))
       return {};
     result = {};
   }
   ProbeRun run;
-  int64_t end[] = {term.tokens};
+  int64_t end[] = {static_cast<int64_t>(window.tokens.size())};
   GIST_TRY(prober.run(plan, window.tokens, end, run));
-  for (size_t t = firstCounted(term, window.tokens.size());
-       t < run.losses.size(); ++t)
-    result.loss += static_cast<double>(run.losses[t]);
+  result.losses.resize(window.parts);
+  for (size_t t = 0; t < run.losses.size(); ++t)
+    if (window.partOf[t] >= 0)
+      result.losses[static_cast<size_t>(window.partOf[t])] +=
+          static_cast<double>(run.losses[t]);
   for (const HeadWork &head : run.work.front())
     result.work += countMultiplyAdds(head, shape);
   result.clusters = run.clusters.front();
@@ -110,15 +162,25 @@ Status Contract::measure(ProbePool &pool, const Plan &plan,
   measured.clusters.resize(static_cast<size_t>(shape.heads()));
   std::vector<double> predicted(list.size()), dense(list.size());
   for (size_t i = 0; i < windows.size(); ++i) {
-    const Term &term = list[windows[i].term];
-    TermResult &sum = measured.terms[windows[i].term];
-    sum.loss += runs[i].loss;
+    const Window &window = windows[i];
+    TermResult &sum = measured.terms[window.term];
+    std::vector<double> counts(window.parts);
+    for (int part : window.partOf)
+      if (part >= 0)
+        counts[static_cast<size_t>(part)] += 1;
+    for (size_t part = 0; part < window.parts; ++part) {
+      // Each sample of a task weighs the same, and so does each token of text.
+      double weight =
+          list[window.term].kind == TermKind::Tasks ? 1 / counts[part] : 1;
+      sum.loss += weight * runs[i].losses[part];
+      predicted[window.term] += weight * counts[part];
+      sum.parts.push_back(runs[i].losses[part] / counts[part]);
+    }
     sum.work += runs[i].work;
-    size_t tokens = windows[i].tokens.size();
-    predicted[windows[i].term] +=
-        static_cast<double>(tokens - firstCounted(term, tokens));
-    dense[windows[i].term] += static_cast<double>(shape.heads()) *
-                              countMultiplyAdds(denseWork(term.tokens), shape);
+    dense[window.term] +=
+        static_cast<double>(shape.heads()) *
+        countMultiplyAdds(denseWork(static_cast<int64_t>(window.tokens.size())),
+                          shape);
     for (size_t head = 0; head < measured.clusters.size(); ++head)
       // The most of all windows: this becomes the room of a head.
       measured.clusters[head] =
@@ -130,7 +192,7 @@ Status Contract::measure(ProbePool &pool, const Plan &plan,
     if (!std::isfinite(measured.terms[k].loss))
       return Status::error(Code::BadArgument,
                            "%s: the model's predictions are not finite numbers",
-                           paths[list[k].text].c_str());
+                           title(list[k]).c_str());
   }
   result = std::move(measured);
   return {};
@@ -146,10 +208,29 @@ Status Contract::measureDense(ProbePool &pool) {
   return measure(pool, plan, dense);
 }
 
-/// In nats, as losses are: a quality is a ratio of perplexities. Recall may
-/// lose five times as much.
-double Contract::allowance(const Term &term, double quality) {
-  return std::log(term.isRecall ? recallQuality(quality) : quality);
+double Contract::bound(const Measurement &measured, size_t term,
+                       double confidence) const {
+  const std::vector<double> &now = measured.terms[term].parts,
+                            &before = dense.terms[term].parts;
+  std::vector<double> differences;
+  for (size_t i = 0; i < now.size(); ++i)
+    differences.push_back(now[i] - before[i]);
+  run::Mean mean = run::meanOf(differences);
+  double lost = loss(measured, term);
+  // A single part says nothing of how much it could differ.
+  return mean.count < 2 ? lost : lost + mean.upper(confidence) - mean.value;
+}
+
+double Contract::boundOfOthers(const Measurement &measured, size_t term,
+                               double confidence) const {
+  double own = bound(measured, term, confidence);
+  std::vector<double> losses;
+  for (size_t k = 0; k < list.size(); ++k)
+    if (list[k].kind == list[term].kind && list[k].tokens == list[term].tokens)
+      losses.push_back(loss(measured, k));
+  if (losses.size() < 2 || list[term].kind == TermKind::Tasks)
+    return own;
+  return std::max(own, run::meanOf(losses).upperOfNext(confidence));
 }
 
 double Contract::densePerplexity(size_t term) const {

@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 //
-// A quality q is a contract of two parts for every text and length: perplexity
-// at most q times that of the model as it is, and the perplexity of a text's
-// second copy at most 1 + 5 (q - 1) times.
+// A contract has three parts: perplexity for every text and length, the
+// perplexity of a text's second copy, and how likely right answers to questions
+// are, each relative to the model as it is. What was measured on some tokens is
+// judged with its scatter: a part is kept when it would hold at a confidence.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +17,9 @@
 #define GIST_TOOLS_PLANNING_CONTRACT_H
 
 #include "tools/planning/Probe.h"
+#include "tools/planning/Promise.h"
 #include "tools/planning/Trials.h"
+#include "tools/running/Intervals.h"
 
 #include <functional>
 
@@ -24,14 +27,25 @@ namespace gist::plan {
 
 /// One thing that must hold.
 struct Term {
-  size_t text;    ///< its number
+  size_t text;    ///< its number; of tasks, the task's
   int64_t tokens; ///< of a sequence
-  bool isRecall;  ///< the second copy, or text as it comes
+  TermKind kind;
 };
 
 struct TermResult {
   double loss = 0; ///< mean -log p, nats
   double work = 0; ///< relative to dense attention on the same tokens
+  /// The mean of each part of its sequences: how much they differ says how sure
+  /// the whole is.
+  std::vector<double> parts;
+};
+
+/// Questions that are part of a contract.
+struct TaskTerms {
+  size_t samples = 0; ///< of all tasks together, or of each; 0: none
+  uint64_t seed = 1;
+  int64_t length = 0;  ///< tokens of a sample
+  bool isEach = false; ///< a term for each task, rather than one for all
 };
 
 struct Measurement {
@@ -54,22 +68,30 @@ public:
   /// out, unless it is too short for all.
   Status open(ProbePool &pool, const std::vector<std::string> &texts,
               const std::vector<int64_t> &lengths);
+  /// Adds questions, or says that the length is too short for them.
+  Status addTasks(ProbePool &pool, const TaskTerms &tasks);
 
   Status measure(ProbePool &pool, const Plan &plan, Measurement &result) const;
   /// Measures the model as it is, which everything is compared with.
   Status measureDense(ProbePool &pool);
 
-  /// What a quality allows the recall: five times what perplexity may lose.
-  static double recallQuality(double quality) { return 1 + 5 * (quality - 1); }
-  /// How many nats a term may lose.
-  static double allowance(const Term &term, double quality);
   /// What a plan loses in a term: the logarithm of a ratio of perplexities.
   double loss(const Measurement &measured, size_t term) const {
     return measured.terms[term].loss - dense.terms[term].loss;
   }
+  /// What a plan loses no more than, with this confidence: on more of the same
+  /// text.
+  double bound(const Measurement &measured, size_t term,
+               double confidence) const;
+  /// The same on another text like those of the contract, where it has several:
+  /// what they lose differs more than parts of one do.
+  double boundOfOthers(const Measurement &measured, size_t term,
+                       double confidence) const;
   double densePerplexity(size_t term) const;
 
   const std::vector<std::string> &texts() const { return paths; }
+  /// The name of a term's text without its folder, or of its task.
+  std::string title(const Term &term) const;
   const std::vector<Term> &terms() const { return list; }
   /// Sequences of one measurement, and their tokens together.
   size_t countWindows() const { return windows.size(); }
@@ -83,9 +105,14 @@ private:
   struct Window {
     size_t term;
     std::vector<int32_t> tokens;
+    /// For each token the part that its loss belongs to; -1: it does not count.
+    std::vector<int> partOf;
+    size_t parts = 0;
   };
+  void addWindow(std::vector<int32_t> tokens);
 
   std::vector<std::string> paths;
+  std::vector<std::string> taskNames;
   std::vector<Term> list;
   std::vector<Window> windows;
   Measurement dense;

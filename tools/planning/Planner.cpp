@@ -93,7 +93,8 @@ double Planner::spend(const std::vector<HeadRun> &runs,
   while (last + 2 < checkpoints.size() && checkpoints[last + 1] <= term.tokens)
     ++last;
   auto loss = [&](size_t text) {
-    HeadLoss found = term.isRecall
+    // Answers are found in what was read long before, as second copies are.
+    HeadLoss found = term.kind != TermKind::Perplexity
                          ? calibration.secondCopyLoss(runs[text], text)
                          : calibration.firstCopyLoss(runs[text], text, last);
     return std::max(found.estimate(), options.caution * found.divergence);
@@ -103,7 +104,9 @@ double Planner::spend(const std::vector<HeadRun> &runs,
     sum += loss(text);
   double mean = sum / static_cast<double>(runs.size());
   // Other texts than those of the calibration lose what these do.
-  return texts.empty() ? (loss(term.text) + mean) / 2 : mean;
+  return texts.empty() && term.kind != TermKind::Tasks
+             ? (loss(term.text) + mean) / 2
+             : mean;
 }
 
 void Planner::collectOptions() {
@@ -158,9 +161,9 @@ Status Planner::measure(const Choices &choices, Trial &trial) {
   trial = {choices, {}, 0, 0};
   GIST_TRY(terms.measure(pool, makePlan(choices), trial.measured));
   for (size_t k = 0; k < terms.terms().size(); ++k) {
-    trial.share =
-        std::max(trial.share, terms.loss(trial.measured, k) / limitOf(k));
-    if (terms.terms()[k].tokens == longest())
+    trial.share = std::max(trial.share, judge(trial.measured, k) / limitOf(k));
+    if (terms.terms()[k].tokens == longest() &&
+        terms.terms()[k].kind != TermKind::Tasks)
       trial.work = std::max(trial.work, trial.measured.terms[k].work);
   }
   bool holds = trial.share <= 1;
@@ -201,7 +204,7 @@ Status Planner::search() {
       // A term that hardly matters says nothing about the sum.
       if (predicted < 0.1 * limitOf(k))
         continue;
-      double ratio = terms.loss(trial.measured, k) / predicted;
+      double ratio = judge(trial.measured, k) / predicted;
       // Half of the way, as logarithms go: a full step would swing about.
       scale[k] = std::sqrt(scale[k] * std::clamp(ratio, 0.1, 10.0));
     }
@@ -267,11 +270,10 @@ Status Planner::refine() {
   for (int step = 0; step < kRefineSteps; ++step) {
     std::vector<double> budgets;
     for (size_t k = 0; k < terms.terms().size(); ++k)
-      budgets.push_back(factor *
-                        std::max(limitOf(k) - terms.loss(start.measured, k),
-                                 // A budget must not be 0: the solver divides
-                                 // by it.
-                                 0.01 * limitOf(k)));
+      budgets.push_back(factor * std::max(limitOf(k) - judge(start.measured, k),
+                                          // A budget must not be 0: the solver
+                                          // divides by it.
+                                          0.01 * limitOf(k)));
     Choices choices = chooseOptions(moves, budgets), plan;
     for (size_t i = 0; i < choices.size(); ++i)
       plan.push_back(options[i][choices[i]]);
@@ -355,7 +357,7 @@ Status Planner::giveRoom(Plan &plan, Measurement &measured) {
     GIST_TRY(std::move(status));
     bool holds = true;
     for (size_t k = 0; k < terms.terms().size(); ++k)
-      holds &= terms.loss(measured, k) <= limitOf(k);
+      holds &= judge(measured, k) <= limitOf(k);
     if (holds)
       return {};
   }
@@ -401,6 +403,8 @@ Status Planner::solve(const std::vector<int64_t> &lengths, Plan &plan,
     for (const CalibrationText &text : calibration.texts)
       paths.push_back(text.path);
   GIST_TRY(terms.open(pool, paths, lengths));
+  if (tasks.samples > 0)
+    GIST_TRY(terms.addTasks(pool, tasks));
   collectOptions();
   // More than the dense model's 1, so that the first plan that holds is better.
   best.work = 2;

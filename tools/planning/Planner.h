@@ -27,8 +27,9 @@ namespace gist::plan {
 enum class HeadKinds { All, Windows, Representatives };
 
 struct PlannerOptions {
-  double quality = 1.01;
-  double margin = 0.7; ///< share of the allowance to spend
+  Promise promise;
+  /// With which the promise is to hold on other texts than those measured.
+  double confidence = 0.9;
   HeadKinds kinds = HeadKinds::All;
   int rounds = 0; ///< in which every head is measured again, in the plan
   int tries = 24; ///< single moves at the end
@@ -52,6 +53,8 @@ public:
 
   /// Texts that plans are measured on; empty: those of the calibration.
   std::vector<std::string> texts;
+  /// Questions that plans are measured with.
+  TaskTerms tasks;
   /// Tokens that are measured after the search, for which time is kept.
   size_t tokensAfter = 0;
   /// As Contract::tokensOfTerm.
@@ -105,8 +108,11 @@ private:
   /// Plans that a search measures, about.
   size_t expectTrials() const;
   double limitOf(size_t term) const {
-    return options.margin *
-           Contract::allowance(terms.terms()[term], options.quality);
+    return options.promise.allowance(terms.terms()[term].kind);
+  }
+  /// What a plan is taken to lose: as much as other texts may.
+  double judge(const Measurement &measured, size_t term) const {
+    return terms.boundOfOthers(measured, term, options.confidence);
   }
 
   PlannerOptions options;

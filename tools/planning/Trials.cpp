@@ -20,18 +20,23 @@ using namespace gist;
 using namespace gist::plan;
 using Json = nlohmann::json;
 
-/// Loss, work, and then the clusters of all heads.
+/// Losses, work, and the clusters of all heads.
 static bool readResult(const Json &json, WindowResult &result) {
-  if (!json.is_array() || json.size() < 2)
-    return false;
-  std::vector<double> numbers;
-  for (const Json &number : json) {
-    if (!number.is_number())
+  auto readNumbers = [](const Json &list, std::vector<double> &numbers) {
+    if (!list.is_array())
       return false;
-    numbers.push_back(number.get<double>());
-  }
-  result = {numbers[0], numbers[1], {numbers.begin() + 2, numbers.end()}};
-  return true;
+    for (const Json &number : list) {
+      if (!number.is_number())
+        return false;
+      numbers.push_back(number.get<double>());
+    }
+    return true;
+  };
+  if (!json.is_array() || json.size() != 3 || !json[1].is_number())
+    return false;
+  result.work = json[1].get<double>();
+  return readNumbers(json[0], result.losses) &&
+         readNumbers(json[2], result.clusters);
 }
 
 Status Trials::open(const std::string &path, const std::string &module) {
@@ -49,7 +54,7 @@ Status Trials::open(const std::string &path, const std::string &module) {
                          "rename or remove it",
                          path.c_str());
   // Measurements of another module say nothing of this one.
-  if (json["gist_trials"] != 1 || json.value("module", Json()) != identity ||
+  if (json["gist_trials"] != 2 || json.value("module", Json()) != identity ||
       !json.contains("windows") || !json["windows"].is_object())
     return {};
   for (const auto &[name, numbers] : json["windows"].items())
@@ -59,7 +64,7 @@ Status Trials::open(const std::string &path, const std::string &module) {
 }
 
 std::string Trials::nameOf(const Plan &plan, std::span<const int32_t> tokens,
-                           bool isRecall) {
+                           char kind) {
   // The printed plan is the same for the same plan, whatever file it came from.
   std::string text = printPlan(plan);
   char name[40];
@@ -68,7 +73,7 @@ std::string Trials::nameOf(const Plan &plan, std::span<const int32_t> tokens,
       hashBytes({reinterpret_cast<const uint8_t *>(text.data()), text.size()}),
       hashBytes({reinterpret_cast<const uint8_t *>(tokens.data()),
                  tokens.size_bytes()}),
-      isRecall ? 'r' : 'p');
+      kind);
   return name;
 }
 
@@ -100,12 +105,9 @@ Status Trials::write() {
 Status Trials::writeLocked() {
   Json windows = Json::object();
   for (const auto &[name, result] : results) {
-    Json numbers = {result.loss, result.work};
-    for (double count : result.clusters)
-      numbers.push_back(count);
-    windows[name] = std::move(numbers);
+    windows[name] = {result.losses, result.work, result.clusters};
   }
-  Json json = {{"gist_trials", 1},
+  Json json = {{"gist_trials", 2},
                {"module", identity},
                {"windows", std::move(windows)}};
   GIST_TRY(writeWhole(file, json.dump() + "\n"));

@@ -28,8 +28,8 @@ namespace gist::plan {
 
 /// What one sequence gave with one plan.
 struct WindowResult {
-  double loss = 0; ///< the sum of -log p over the tokens that count
-  double work = 0; ///< multiply-adds of attention
+  std::vector<double> losses;   ///< sums of -log p, of each part that counts
+  double work = 0;              ///< multiply-adds of attention
   std::vector<double> clusters; ///< at its end, by layer and KV head
 };
 
@@ -40,9 +40,9 @@ public:
   /// `module`: anything that changes with what is measured.
   Status open(const std::string &path, const std::string &module);
 
-  /// The name of a sequence with a plan.
+  /// The name of a sequence with a plan. `kind` says which of its tokens count.
   static std::string nameOf(const Plan &plan, std::span<const int32_t> tokens,
-                            bool isRecall);
+                            char kind);
   bool find(const std::string &name, WindowResult &result) const;
   /// Writes the file now and then.
   Status add(const std::string &name, const WindowResult &result);

@@ -74,7 +74,10 @@ static std::string judge(const json &plan) {
   double quality = number(plan, {"quality"});
   if (std::isnan(quality))
     return "";
-  double recall = 1 + kRecallFactor * (quality - 1);
+  // A contract may say another recall than follows from its quality.
+  double recall = number(plan, {"plan", "contract", "recall"});
+  if (std::isnan(recall))
+    recall = 1 + kRecallFactor * (quality - 1);
   for (auto &[tokens, worst] : findWorst(plan))
     // What was not measured is a NaN, which is never larger: it breaks no
     // promise.
@@ -214,6 +217,94 @@ static std::string drawTrade(const json &plans, double Worst::*what,
 }
 
 //===----------------------------------------------------------------------===//
+// Certificates and tasks
+//===----------------------------------------------------------------------===//
+
+/// What was promised and what is kept of it, on texts and seeds that a plan was
+/// not searched with.
+static std::string writeCertificates(const json &plans) {
+  std::string html;
+  for (const json &plan : plans) {
+    const json &contract = find(plan, {"plan", "contract"}),
+               &certificate = find(contract, {"certificate"});
+    if (!certificate.is_object())
+      continue;
+    std::string promise =
+        text(plan, "name") + ": " + text(certificate, "verdict") + ", with " +
+        shortNumber(100 * number(certificate, {"confidence"}), 1) +
+        " % confidence. Promised: perplexity at most " +
+        shortNumber(number(certificate, {"perplexity"}), 4) +
+        ", recall at most " + shortNumber(number(certificate, {"recall"}), 4);
+    if (double tasks = number(certificate, {"tasks"}); !std::isnan(tasks))
+      promise += ", likelihood of right answers at least " +
+                 shortNumber(tasks, 4) + " (" +
+                 shortNumber(number(certificate, {"task_samples"}), 0) +
+                 (find(certificate, {"of_each_task"}) == true
+                      ? " samples of each task, seed "
+                      : " samples of all tasks, seed ") +
+                 shortNumber(number(certificate, {"task_seed"}), 0) + ")";
+    html += "<p>" + escape(promise) + ".</p>\n";
+    Table table(
+        {"part", "text", "tokens", "ratio", "bound", "promised", "verdict"});
+    Plot plot{text(plan, "name") + ": how much of the promise is spent",
+              {"part of the contract"},
+              {"of what may be lost"},
+              {}};
+    Series measured{"as measured", {}}, bound{"with the confidence", {}};
+    for (const json &row : list(contract, "certified")) {
+      double promised = number(row, {"promised"});
+      table.addRow({text(row, "part"), text(row, "text"),
+                    shortNumber(number(row, {"tokens"}), 0),
+                    shortNumber(number(row, {"ratio"}), 4),
+                    shortNumber(number(row, {"bound"}), 4),
+                    shortNumber(promised, 4), text(row, "verdict")});
+      auto place = static_cast<double>(measured.points.size() + 1);
+      for (auto [series, field] :
+           {std::pair(&measured, "ratio"), std::pair(&bound, "bound")}) {
+        series->points.emplace_back(place, std::log(number(row, {field})) /
+                                               std::log(promised));
+        series->notes.push_back(text(row, "part") + ", " + text(row, "text") +
+                                ", " + shortNumber(number(row, {field}), 4));
+      }
+    }
+    measured.isJoined = bound.isJoined = false;
+    plot.series = {measured, bound};
+    plot.limits = {{"promised", 1}};
+    plot.hint = "Parts are numbered as in the table.";
+    html += table.write();
+    if (hasPoints(plot))
+      html += plot.draw();
+  }
+  return html;
+}
+
+/// "0.950 [0.910, 0.973]".
+static std::string withInterval(const json &row, const char *value,
+                                const char *interval) {
+  std::vector<double> ends = numbers(row, interval);
+  std::string result = shortNumber(number(row, {value}));
+  if (ends.size() == 2)
+    result += " [" + shortNumber(ends[0]) + ", " + shortNumber(ends[1]) + "]";
+  return result;
+}
+
+static std::string writeTasks(const json &plans) {
+  Table table({"module", "tokens", "task", "samples", "right", "answers found",
+               "nll of answers", "right, the other", "likelihood ratio"});
+  for (const json &plan : plans)
+    for (const json &row : list(plan, "tasks"))
+      table.addRow(
+          {text(plan, "name"), shortNumber(number(plan, {"length"}), 0),
+           text(row, "task"), shortNumber(number(row, {"samples"}), 0),
+           withInterval(row, "right", "right_interval"),
+           shortNumber(number(row, {"found"})),
+           shortNumber(number(row, {"answer_nll"})),
+           withInterval(row, "against_right", "against_right_interval"),
+           withInterval(row, "likelihood_ratio", "likelihood_ratio_interval")});
+  return table.write();
+}
+
+//===----------------------------------------------------------------------===//
 // Time, linears, gates, selections
 //===----------------------------------------------------------------------===//
 
@@ -330,6 +421,8 @@ Status gist::plan::writeReport(const json &evaluation, std::string &page) {
     html.addText("Machine: " + machine +
                  ". Made by: " + text(evaluation, "command"));
   html.addSection("The contract", writeSummary(plans) + writeBaselines(plans));
+  html.addSection("The certificate", writeCertificates(plans));
+  html.addSection("Tasks", writeTasks(plans));
   html.addSection(
       "Work",
       drawWork(plans, &Worst::work, "Attention work, worst text",

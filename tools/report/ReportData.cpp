@@ -226,11 +226,26 @@ static json fromEval(const json &file) {
           {"plans", json::array({one})}};
 }
 
+/// What `gist-run eval --tasks --json` wrote.
+static json fromTasks(const json &file) {
+  json one = {
+      {"name",
+       std::filesystem::path(plan::text(file, "module")).stem().string()},
+      {"length", plan::find(file, {"length"})},
+      {"tasks", plan::find(file, {"tasks"})}};
+  return {{"gist_evaluation", 1},
+          {"model", one["name"]},
+          {"plans", json::array({one})}};
+}
+
 /// A plan, with what its contract says was measured.
 static json fromPlan(const json &file, const std::string &name) {
   json texts = json::array();
   for (const char *part : {"measured", "held_out"})
     for (const json &row : plan::list(plan::find(file, {"contract"}), part)) {
+      // Answers are no text to predict; the certificate has them.
+      if (row.contains("answer_perplexity_ratio"))
+        continue;
       json run = {{"text", plan::text(row, "text")},
                   {"tokens", plan::find(row, {"tokens"})},
                   {"work", {{"attention", plan::find(row, {"work"})}}}};
@@ -261,6 +276,8 @@ json plan::toEvaluation(const json &file, const std::string &name) {
     return fromPapers(file);
   if (find(file, {"module"}).is_string() && find(file, {"windows"}).is_object())
     return fromEval(file);
+  if (find(file, {"module"}).is_string() && find(file, {"tasks"}).is_array())
+    return fromTasks(file);
   if (file.contains("gist_plan"))
     return fromPlan(file, name);
   // Something else: writeReport says what it expected.

@@ -88,6 +88,14 @@ double Mean::upper(double confidence) const {
                    : std::numeric_limits<double>::infinity();
 }
 
+/// By the normal distribution: of two numbers Student's t would say that the
+/// next may be anything, and two texts are what many have.
+double Mean::upperOfNext(double confidence) const {
+  // The error is s / sqrt(n), and what is wanted s sqrt(1 + 1 / n).
+  return value + normalQuantile(confidence) * error *
+                     std::sqrt(static_cast<double>(count) + 1);
+}
+
 Mean run::meanOf(std::span<const double> values) {
   Mean mean;
   mean.count = values.size();

@@ -37,6 +37,9 @@ struct Mean {
   Interval interval(double confidence) const;
   /// The mean is below this with the given confidence.
   double upper(double confidence) const;
+  /// One more number of the same kind is below this: it scatters as these do,
+  /// and so does their mean.
+  double upperOfNext(double confidence) const;
 };
 
 Mean meanOf(std::span<const double> values);

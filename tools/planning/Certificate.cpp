@@ -1,0 +1,114 @@
+//===- Certificate.cpp - What was promised, and what is kept --------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/planning/Certificate.h"
+
+#include "nlohmann/json.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace gist;
+using namespace gist::plan;
+using Json = nlohmann::ordered_json;
+
+const char *plan::toString(Verdict verdict) {
+  switch (verdict) {
+  case Verdict::Kept:
+    return "kept";
+  case Verdict::Likely:
+    return "likely";
+  case Verdict::Broken:
+    return "broken";
+  }
+  return "";
+}
+
+static const char *nameOf(TermKind kind) {
+  switch (kind) {
+  case TermKind::Perplexity:
+    return "perplexity";
+  case TermKind::Recall:
+    return "recall";
+  case TermKind::Tasks:
+    return "answers";
+  }
+  return "";
+}
+
+Verdict Certificate::verdict() const {
+  Verdict worst = Verdict::Kept;
+  for (const CertificateRow &row : rows)
+    worst = std::max(worst, row.verdict);
+  return worst;
+}
+
+Certificate plan::certify(const Contract &contract, const Measurement &measured,
+                          const Promise &promise, double confidence,
+                          const TaskTerms &tasks) {
+  Certificate result{promise, confidence, tasks, {}};
+  for (size_t k = 0; k < contract.terms().size(); ++k) {
+    const Term &term = contract.terms()[k];
+    double loss = contract.loss(measured, k),
+           bound = contract.bound(measured, k, confidence);
+    double allowed = promise.allowance(term.kind);
+    // One part alone says nothing of how sure it is.
+    bool isSure = measured.terms[k].parts.size() > 1 && bound <= allowed;
+    // Perplexities grow with what is lost, likelihoods fall.
+    double sign = term.kind == TermKind::Tasks ? -1 : 1;
+    result.rows.push_back({term, contract.title(term), std::exp(sign * loss),
+                           std::exp(sign * bound), promise.limit(term.kind),
+                           isSure            ? Verdict::Kept
+                           : loss <= allowed ? Verdict::Likely
+                                             : Verdict::Broken});
+  }
+  return result;
+}
+
+void plan::print(const Certificate &certificate) {
+  std::printf("%-24s %7s %-10s %8s %8s %9s  %s\n", "held-out text", "tokens",
+              "", "ratio", "bound", "promised", "");
+  for (const CertificateRow &row : certificate.rows)
+    std::printf("%-24s %7lld %-10s %8.4f %8.4f %9.4f  %s\n", row.title.c_str(),
+                static_cast<long long>(row.term.tokens), nameOf(row.term.kind),
+                row.ratio, row.bound, row.limit, toString(row.verdict));
+  size_t counts[3] = {};
+  for (const CertificateRow &row : certificate.rows)
+    ++counts[static_cast<size_t>(row.verdict)];
+  std::printf("certificate: of %zu parts %zu are kept with %g %% confidence, "
+              "%zu as measured, %zu not\n",
+              certificate.rows.size(), counts[0], 100 * certificate.confidence,
+              counts[1], counts[2]);
+}
+
+/// Four digits are what a person reads and a measurement gives.
+static double rounded(double value) { return std::round(value * 1e4) / 1e4; }
+
+Json plan::toJson(const Certificate &certificate) {
+  Json rows = Json::array();
+  for (const CertificateRow &row : certificate.rows)
+    rows.push_back({{"part", nameOf(row.term.kind)},
+                    {"text", row.title},
+                    {"tokens", row.term.tokens},
+                    {"ratio", rounded(row.ratio)},
+                    {"bound", rounded(row.bound)},
+                    {"promised", rounded(row.limit)},
+                    {"verdict", toString(row.verdict)}});
+  const Promise &promise = certificate.promise;
+  Json json = {{"verdict", toString(certificate.verdict())},
+               {"confidence", certificate.confidence},
+               {"perplexity", rounded(promise.perplexity)},
+               {"recall", rounded(promise.recall)}};
+  if (certificate.tasks.samples > 0) {
+    json["tasks"] = rounded(promise.tasks);
+    json["task_seed"] = certificate.tasks.seed;
+    json["task_samples"] = certificate.tasks.samples;
+    json["of_each_task"] = certificate.tasks.isEach;
+  }
+  json["parts"] = std::move(rows);
+  return json;
+}

@@ -1,0 +1,57 @@
+//===- Certificate.h - What was promised, and what is kept ------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_TOOLS_PLANNING_CERTIFICATE_H
+#define GIST_TOOLS_PLANNING_CERTIFICATE_H
+
+#include "tools/planning/Contract.h"
+
+#include "nlohmann/json_fwd.hpp"
+
+namespace gist::plan {
+
+/// Whether a part of a contract holds.
+enum class Verdict {
+  Kept,   ///< with the confidence asked for
+  Likely, ///< as measured, but the scatter allows another answer
+  Broken,
+};
+const char *toString(Verdict verdict);
+
+/// A term as people read it: ratios to the model as it is.
+struct CertificateRow {
+  Term term;
+  std::string title;
+  double ratio; ///< as measured
+  double bound; ///< where it is with the confidence: not higher, or not lower
+  double limit; ///< what was promised
+  Verdict verdict;
+};
+
+/// What a plan does on texts and seeds that it was not searched with.
+struct Certificate {
+  Promise promise;
+  double confidence = 0;
+  TaskTerms tasks;
+  std::vector<CertificateRow> rows;
+
+  /// The worst of all rows.
+  Verdict verdict() const;
+};
+
+Certificate certify(const Contract &contract, const Measurement &measured,
+                    const Promise &promise, double confidence,
+                    const TaskTerms &tasks);
+
+/// A table, and a sentence.
+void print(const Certificate &certificate);
+
+nlohmann::ordered_json toJson(const Certificate &certificate);
+
+} // namespace gist::plan
+
+#endif // GIST_TOOLS_PLANNING_CERTIFICATE_H
