@@ -239,7 +239,7 @@ void Batch::setOrder(size_t pieces, size_t ranges) {
   waitsForEverything.clear();
   using Kind = BatchPlan::Kind;
   const std::vector<CommandSpec> &commands = plan.entry().commands;
-  std::vector<uint32_t> first(plan.firstWanted()); // launch of each command
+  std::vector<uint32_t> first(commands.size()); // launch of each command
   auto isOfOne = [&](size_t number) {
     return plan.command(number).kind == Kind::OfOne;
   };
@@ -254,7 +254,7 @@ void Batch::setOrder(size_t pieces, size_t ranges) {
       for (size_t i = 0; i < pieces; ++i)
         launches.push_back(first[before] + static_cast<uint32_t>(i));
   };
-  for (size_t i = 0; i < plan.firstWanted(); ++i) {
+  for (uint32_t i : plan.early()) {
     first[i] = static_cast<uint32_t>(order.size());
     for (size_t piece = 0; piece < (isOfOne(i) ? pieces : 1); ++piece) {
       std::vector<uint32_t> launches;
@@ -267,20 +267,19 @@ void Batch::setOrder(size_t pieces, size_t ranges) {
   }
   for (size_t range = 0; range < ranges; ++range) {
     auto begin = static_cast<uint32_t>(order.size());
-    for (size_t i = plan.firstWanted(); i < commands.size(); ++i) {
+    for (uint32_t i : plan.late()) {
+      first[i] = static_cast<uint32_t>(order.size());
+      bool isFirst = first[i] == begin;
       std::vector<uint32_t> launches;
       for (uint32_t before : commands[i].after)
-        if (before >= plan.firstWanted())
-          launches.push_back(
-              begin + static_cast<uint32_t>(before - plan.firstWanted()));
-        else if (range == 0)
+        if (plan.command(before).kind == Kind::Wanted || range == 0)
           waitFor(launches, before, 0, true);
-        else if (i != plan.firstWanted())
+        else if (!isFirst)
           launches.push_back(begin); // which waits for everything
       order.push_back(std::move(launches));
       // Ranges use the same scratch memory, one after the other.
       waitsForEverything.push_back(!commands[i].hasAfter ||
-                                   (range > 0 && i == plan.firstWanted()));
+                                   (range > 0 && isFirst));
     }
   }
 }
@@ -483,14 +482,13 @@ Status Batch::run(std::span<const BatchPiece> pieces,
   list.args.clear();
   if (!numberExprs.empty())
     numbers.resize(scopes.size() * numberExprs.size());
-  size_t count = plan.entry().commands.size();
-  for (size_t i = 0; i < plan.firstWanted(); ++i) {
+  for (uint32_t i : plan.early()) {
     bool isOfOne = plan.command(i).kind == BatchPlan::Kind::OfOne;
     for (size_t piece = 0; piece < (isOfOne ? pieces.size() : 1); ++piece)
       GIST_TRY(addLaunch(i, isOfOne ? 1 + piece : 0));
   }
   for (size_t range = 0; range < wanted.size(); ++range)
-    for (size_t i = plan.firstWanted(); i < count; ++i)
+    for (uint32_t i : plan.late())
       GIST_TRY(addLaunch(i, 1 + pieces.size() + range));
   // The last launch of a range waits for all of it, and later ranges for it.
   beforeDraws = {static_cast<uint32_t>(list.commands.size() - 1)};

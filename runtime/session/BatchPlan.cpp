@@ -24,20 +24,13 @@ Status BatchPlan::create(const Module &module, const EntrySpec &entry,
   std::string where = "entry '" + entry.name + "'";
   GIST_TRY(result.findRows().in(where));
   GIST_TRY(result.findEndpoints().in(where));
-  result.commands.resize(entry.commands.size());
-  for (size_t i = 0; i < entry.commands.size(); ++i)
-    if (entry.commands[i].byRows)
-      result.commands[i].kind = Kind::AllRows;
-    else
-      result.wanted = i + 1;
   // Without any, nothing would be gained.
   if (std::none_of(entry.commands.begin(), entry.commands.end(),
                    [](const CommandSpec &command) { return command.byRows; }))
     return Status::error(Code::Unsupported,
                          "no command says that sequences can share it; compile "
                          "the model again");
-  for (size_t i = result.wanted; i < entry.commands.size(); ++i)
-    result.commands[i].kind = Kind::Wanted;
+  result.findKinds();
   for (size_t i = 0; i < entry.commands.size(); ++i) {
     GIST_TRY(
         result.checkCommand(i).in(where + " command " + std::to_string(i)));
@@ -98,6 +91,32 @@ Status BatchPlan::findEndpoints() {
   return {};
 }
 
+/// What a command of one sequence waits for, and what that waits for, has to
+/// run for all rows; the rest can wait until all else is done.
+void BatchPlan::findKinds() {
+  size_t count = spec->commands.size();
+  commands.resize(count);
+  std::vector<bool> isEarly(count);
+  for (size_t i = count; i-- > 0;) {
+    const CommandSpec &command = spec->commands[i];
+    isEarly[i] = isEarly[i] || !command.byRows;
+    if (!isEarly[i])
+      continue;
+    if (!command.hasAfter)
+      std::fill(isEarly.begin(), isEarly.begin() + static_cast<ptrdiff_t>(i),
+                true);
+    for (uint32_t before : command.after)
+      isEarly[before] = true;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    (isEarly[i] ? earlyCommands : lateCommands).push_back(i);
+    if (!isEarly[i])
+      commands[i].kind = Kind::Wanted;
+    else if (spec->commands[i].byRows)
+      commands[i].kind = Kind::AllRows;
+  }
+}
+
 /// A command by rows is launched with other numbers of rows than its entry was
 /// called with, which must be all that it depends on.
 Status BatchPlan::checkCommand(size_t number) const {
@@ -114,8 +133,8 @@ Status BatchPlan::checkCommand(size_t number) const {
     // Logits are where they are wanted, which is not where their tokens are.
     if (arg.buffer == logitsBuffer && kind != Kind::Wanted)
       return Status::error(Code::Unsupported,
-                           "makes logits before the last command that belongs "
-                           "to one sequence");
+                           "makes logits, but belongs to one sequence or is "
+                           "waited for by such a command");
     if (kind == Kind::OfOne)
       continue;
     if (dependsOnOne(arg.value))

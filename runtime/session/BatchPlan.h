@@ -8,8 +8,8 @@
 // What an entry that gives a row of logits for every token (`score`) looks like
 // to a batch of sequences. Commands are of three kinds: those by rows run once
 // for the rows of all sequences; those of one sequence run for each; and those
-// behind the last of these, all by rows, run only for rows whose logits
-// somebody wants.
+// by rows that no command of a sequence waits for run at the end, only for rows
+// whose logits somebody wants.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,14 +51,16 @@ public:
   /// The input of tokens and the output of logits, both by rows.
   uint32_t tokens() const { return tokenBuffer; }
   uint32_t logits() const { return logitsBuffer; }
-  /// Commands from here on are Wanted.
-  size_t firstWanted() const { return wanted; }
+  /// Commands that are not Wanted, and then those that are, in order.
+  const std::vector<uint32_t> &early() const { return earlyCommands; }
+  const std::vector<uint32_t> &late() const { return lateCommands; }
 
   uint32_t symbolT = kNone, symbolP = kNone, symbolC = kNone;
 
 private:
   Status findRows();
   Status findEndpoints();
+  void findKinds();
   Status checkCommand(size_t number) const;
   void findWaits(size_t number);
 
@@ -67,7 +69,7 @@ private:
   std::vector<Command> commands;
   std::vector<uint64_t> rows; ///< per buffer
   uint32_t tokenBuffer = kNone, logitsBuffer = kNone;
-  size_t wanted = 0;
+  std::vector<uint32_t> earlyCommands, lateCommands;
 };
 
 } // namespace gist

@@ -314,6 +314,8 @@ void PoolOfSequences::keep(std::unique_ptr<Sequence> sequence) {
   if (!layout.isByPosition() || options.prefixes == 0 ||
       sequence->read() < chunkTokens)
     return;
+  // What it holds of its caller goes; only tokens and state stay.
+  sequence->request.adjust = {};
   // One that begins with the same chunks makes an older one superfluous.
   auto whole = static_cast<size_t>(sequence->read() / chunkTokens);
   std::erase_if(kept, [&](const std::unique_ptr<Sequence> &other) {
