@@ -98,10 +98,11 @@ private:
     uint64_t arenaSize = 0;
     const std::vector<MemoryMap::Range> *state = nullptr;
   };
-  /// A list that ran, and its recording from the second time on.
+  /// A list that ran, how often, and its recording once it came often enough.
   struct Recorded {
     CommandList list;
-    std::unique_ptr<Recording> recording;
+    unsigned times = 1;
+    std::unique_ptr<Recording> recording = {};
   };
 
   Batch(Device &device, const MemoryMap &weights)
