@@ -118,6 +118,7 @@ if $full; then
     ctest --test-dir build/asan --output-on-failure
   suite "asan: leaks" build/asan/bin/GistRuntimeTests --gtest_brief=1
   suite "fuzz" bash test/fuzz/run.sh 120
+  suite "fuzz the compiler" bash test/fuzz/compiler.sh build/dev 300
 fi
 
 echo

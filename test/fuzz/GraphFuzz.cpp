@@ -1,0 +1,253 @@
+//===- GraphFuzz.cpp - Random graphs through every pipeline ---------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Graphs are numbered: the graph of a seed is the same everywhere, and
+// `gist-graph-fuzz --print SEED` shows it. They are checked in copies of this
+// process, some at a time, so that a crash costs one graph and what MLIR keeps
+// for the life of a context is given back.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Driver/Registration.h"
+#include "test/fuzz/CheckGraph.h"
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "llvm/Support/TargetSelect.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace gist;
+using namespace gist::fuzz;
+
+/// Graphs of one copy of the process.
+static constexpr uint64_t kBatch = 100;
+/// Seconds without a word after which a graph counts as one that hangs.
+static constexpr int kPatience = 300;
+/// Memory of a copy.
+static constexpr rlim_t kMostBytes = rlim_t(8) << 30;
+
+namespace {
+struct Options {
+  uint64_t seed = 1, count = 100;
+  std::chrono::seconds seconds{0}; ///< 0: until all are done
+  bool prints = false;
+  CheckOptions check;
+};
+
+/// Counts, and prints what was found.
+class Summary {
+public:
+  void add(uint64_t seed, Outcome outcome, const std::string &text) {
+    ++counts[outcome];
+    if (outcome == Outcome::Finding) {
+      std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed),
+                  text.c_str());
+      std::fflush(stdout);
+    } else if (outcome == Outcome::Refused) {
+      ++refusals[text.substr(text.rfind(": ") + 2)];
+    }
+  }
+  void print(uint64_t graphs) const {
+    std::printf("%llu graphs: %llu lowered for all targets, %llu compiled to "
+                "assembly, %llu run, %llu simulated, %llu undecided, %llu "
+                "refused, %llu findings\n",
+                static_cast<unsigned long long>(graphs), get(Outcome::Lowered),
+                get(Outcome::Compiled), get(Outcome::Ran),
+                get(Outcome::Simulated), get(Outcome::Undecided),
+                get(Outcome::Refused), get(Outcome::Finding));
+    for (const auto &[text, count] : refusals)
+      std::printf("  refused %llu times: %s\n", count, text.c_str());
+  }
+  bool isClean() const { return get(Outcome::Finding) == 0; }
+
+private:
+  unsigned long long get(Outcome outcome) const {
+    auto found = counts.find(outcome);
+    return found == counts.end() ? 0 : found->second;
+  }
+  std::map<Outcome, unsigned long long> counts;
+  std::map<std::string, unsigned long long> refusals;
+};
+} // namespace
+
+using Clock = std::chrono::steady_clock;
+
+/// Checks graphs from `first` on and writes a line for each outcome: its letter
+/// and its text. 'B' and a number say which graph is next, 'E' which one would
+/// be.
+static void runBatch(const Options &options, uint64_t first, uint64_t end,
+                     Clock::time_point deadline, int pipe) {
+  FILE *out = fdopen(pipe, "w");
+  rlimit memory{kMostBytes, kMostBytes}, none{0, 0};
+  setrlimit(RLIMIT_AS, &memory);
+  setrlimit(RLIMIT_CORE, &none);
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  // The reference is translated here, and not by a pass that brings them.
+  mlir::registerBuiltinDialectTranslation(registry);
+  mlir::registerLLVMDialectTranslation(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  uint64_t seed = first;
+  for (; seed < end && Clock::now() < deadline; ++seed) {
+    std::fprintf(out, "B%llu\n", static_cast<unsigned long long>(seed));
+    std::fflush(out);
+    checkGraph(
+        context, seed, options.check, [&](Outcome outcome, std::string text) {
+          std::replace(text.begin(), text.end(), '\n', ' ');
+          std::fprintf(out, "%c%s\n", static_cast<char>(outcome), text.c_str());
+        });
+    std::fflush(out);
+  }
+  std::fprintf(out, "E%llu\n", static_cast<unsigned long long>(seed));
+  std::fflush(out);
+}
+
+/// Runs a batch in a copy of the process. Returns the first graph that it did
+/// not come to.
+static uint64_t checkBatch(const Options &options, uint64_t first, uint64_t end,
+                           Clock::time_point deadline, Summary &summary) {
+  int ends[2];
+  if (pipe(ends) != 0) {
+    std::perror("gist-graph-fuzz: pipe");
+    std::exit(1);
+  }
+  std::fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    close(ends[0]);
+    runBatch(options, first, end, deadline, ends[1]);
+    _exit(0);
+  }
+  close(ends[1]);
+  uint64_t current = first;
+  bool isDone = false, hangs = false;
+  std::string line;
+  char buffer[4096];
+  while (true) {
+    pollfd ready{ends[0], POLLIN, 0};
+    int count = poll(&ready, 1, kPatience * 1000);
+    if (count == 0) {
+      hangs = true;
+      kill(child, SIGKILL);
+      break;
+    }
+    ssize_t bytes = read(ends[0], buffer, sizeof(buffer));
+    if (bytes <= 0)
+      break;
+    for (char each : std::string(buffer, static_cast<size_t>(bytes))) {
+      if (each != '\n') {
+        line += each;
+        continue;
+      }
+      if (line[0] == 'B' || line[0] == 'E') {
+        current = std::strtoull(line.c_str() + 1, nullptr, 10);
+        isDone = line[0] == 'E';
+      } else {
+        summary.add(current, static_cast<Outcome>(line[0]), line.substr(1));
+      }
+      line.clear();
+    }
+  }
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (isDone)
+    return current;
+  summary.add(current, Outcome::Finding,
+              hangs ? "hangs"
+                    : "died of signal " + std::to_string(WTERMSIG(status)));
+  return current + 1;
+}
+
+static int printUsage() {
+  std::fputs(
+      "usage: gist-graph-fuzz [--seed N] [--count N] [--seconds N] [--print]\n"
+      "         [--code-of N] [--run-of N] [--simulate-of N --simulator LIB]\n"
+      "Checks the graphs of COUNT seeds from SEED on: one of N is compiled to\n"
+      "assembly, run on this CPU, or run on the simulator.\n",
+      stderr);
+  return 2;
+}
+
+static bool parse(int argc, char **argv, Options &options) {
+  for (int i = 1; i < argc; ++i) {
+    std::string name = argv[i];
+    if (name == "--print") {
+      options.prints = true;
+      continue;
+    }
+    if (++i == argc)
+      return false;
+    if (name == "--simulator") {
+      options.check.simulator = argv[i];
+      continue;
+    }
+    char *end = nullptr;
+    errno = 0;
+    uint64_t number = std::strtoull(argv[i], &end, 10);
+    if (*argv[i] == '\0' || *end != '\0' || errno != 0)
+      return false;
+    if (name == "--seed")
+      options.seed = number;
+    else if (name == "--count")
+      options.count = number;
+    else if (name == "--seconds")
+      options.seconds = std::chrono::seconds(number);
+    else if (name == "--code-of")
+      options.check.codeOf = number;
+    else if (name == "--run-of")
+      options.check.runOf = number;
+    else if (name == "--simulate-of")
+      options.check.simulateOf = number;
+    else
+      return false;
+  }
+  return true;
+}
+
+int main(int argc, char **argv) {
+  Options options;
+  if (!parse(argc, argv, options))
+    return printUsage();
+  if (options.prints) {
+    std::fputs(writeRandomGraph(options.seed).text.c_str(), stdout);
+    return 0;
+  }
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  char folder[] = "/tmp/gist-graph-fuzz-XXXXXX";
+  if (!mkdtemp(folder)) {
+    std::perror("gist-graph-fuzz: mkdtemp");
+    return 1;
+  }
+  options.check.folder = folder;
+  Summary summary;
+  Clock::time_point deadline = options.seconds.count() == 0
+                                   ? Clock::time_point::max()
+                                   : Clock::now() + options.seconds;
+  uint64_t next = options.seed, end = options.seed + options.count;
+  while (next < end && Clock::now() < deadline)
+    next = checkBatch(options, next, std::min(end, next + kBatch), deadline,
+                      summary);
+  std::filesystem::remove_all(folder);
+  summary.print(next - options.seed);
+  return summary.isClean() ? 0 : 1;
+}

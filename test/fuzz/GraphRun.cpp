@@ -1,0 +1,188 @@
+//===- GraphRun.cpp - Two ways to run a graph -----------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/fuzz/GraphRun.h"
+#include "passes/Driver/Compile.h"
+#include "passes/Driver/Diagnostics.h"
+#include "passes/Pipelines.h"
+#include "runtime/session/Session.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+
+#include <cstring>
+#include <map>
+
+using namespace mlir;
+using namespace gist;
+using namespace gist::fuzz;
+
+//===----------------------------------------------------------------------===//
+// By definition
+//===----------------------------------------------------------------------===//
+
+/// Adds `void run(ptr *arguments)`, which calls the entry with them: the number
+/// of its arguments differs from graph to graph.
+static void addEntry(llvm::Module &module) {
+  llvm::Function *callee = module.getFunction("_mlir_ciface_forward");
+  llvm::IRBuilder<> builder(module.getContext());
+  llvm::Type *pointer = builder.getPtrTy();
+  auto *run = llvm::Function::Create(
+      llvm::FunctionType::get(builder.getVoidTy(), pointer, false),
+      llvm::Function::ExternalLinkage, "run", module);
+  builder.SetInsertPoint(
+      llvm::BasicBlock::Create(module.getContext(), "", run));
+  llvm::SmallVector<llvm::Value *> arguments;
+  for (unsigned i = 0; i < callee->arg_size(); ++i)
+    arguments.push_back(builder.CreateLoad(
+        pointer,
+        builder.CreateConstInBoundsGEP1_64(pointer, run->getArg(0), i)));
+  builder.CreateCall(callee, arguments);
+  builder.CreateRetVoid();
+}
+
+/// A memref descriptor in words: two pointers, an offset, sizes and strides.
+static std::vector<int64_t> describe(const std::vector<int64_t> &shape,
+                                     int64_t tokens, const void *data) {
+  auto address = static_cast<int64_t>(reinterpret_cast<intptr_t>(data));
+  std::vector<int64_t> words{address, address, 0};
+  for (int64_t size : shape)
+    words.push_back(size < 0 ? tokens : size);
+  size_t rank = shape.size();
+  words.resize(3 + 2 * rank);
+  int64_t stride = 1;
+  for (size_t i = rank; i-- > 0;) {
+    words[3 + rank + i] = stride;
+    stride *= words[3 + i];
+  }
+  return words;
+}
+
+static Status failedJit(llvm::Error error) {
+  return Status::error(Code::Unsupported, "reference: %s",
+                       llvm::toString(std::move(error)).c_str());
+}
+
+Status fuzz::runReference(MLIRContext &context, const RandomGraph &graph,
+                          const Contents &inputs, Contents &outputs) {
+  compile::Progress progress(compile::ShowProgress::Off);
+  // LLVM does not know the attributes of arguments.
+  progress.tellWarnings([](const std::string &) {});
+  compile::Diagnostics diagnostics(context, progress);
+  auto module = parseSourceString<ModuleOp>(graph.text, &context);
+  if (!module)
+    return diagnostics.takeError("reference");
+  auto function = module->lookupSymbol<func::FuncOp>("forward");
+  function->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(),
+                    UnitAttr::get(&context));
+  PassManager pm(&context);
+  buildReferencePipeline(pm);
+  if (failed(pm.run(*module)))
+    return diagnostics.takeError("reference");
+
+  auto llvmContext = std::make_unique<llvm::LLVMContext>();
+  std::unique_ptr<llvm::Module> code =
+      translateModuleToLLVMIR(*module, *llvmContext);
+  if (!code)
+    return diagnostics.takeError("reference");
+  addEntry(*code);
+  auto machine = llvm::orc::JITTargetMachineBuilder::detectHost();
+  if (!machine)
+    return failedJit(machine.takeError());
+  // The graphs are small, and most of them run once.
+  machine->setCodeGenOptLevel(llvm::CodeGenOptLevel::None);
+  auto jit = llvm::orc::LLJITBuilder()
+                 .setJITTargetMachineBuilder(std::move(*machine))
+                 .create();
+  if (!jit)
+    return failedJit(jit.takeError());
+  if (llvm::Error error =
+          (*jit)->addIRModule({std::move(code), std::move(llvmContext)}))
+    return failedJit(std::move(error));
+  auto entry = (*jit)->lookup("run");
+  if (!entry)
+    return failedJit(entry.takeError());
+
+  std::vector<std::vector<int64_t>> descriptors;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    descriptors.push_back(
+        describe(graph.inputs[i].shape, graph.tokens, inputs[i].data()));
+  size_t words = 0;
+  for (const GraphOutput &output : graph.outputs)
+    words += 3 + 2 * output.shape.size();
+  std::vector<int64_t> results(words);
+  std::vector<void *> arguments{results.data()};
+  for (std::vector<int64_t> &each : descriptors)
+    arguments.push_back(each.data());
+  entry->toPtr<void (*)(void **)>()(arguments.data());
+
+  outputs.clear();
+  // What the function allocated is not freed: two results can be one memory,
+  // and the process ends soon.
+  const int64_t *next = results.data();
+  for (const GraphOutput &output : graph.outputs) {
+    int64_t size = getElementBytes(output.element);
+    const auto *data =
+        reinterpret_cast<const uint8_t *>(next[1]) + next[2] * size;
+    int64_t bytes = countElements(output.shape, graph.tokens) * size;
+    outputs.emplace_back(data, data + bytes);
+    next += 3 + 2 * output.shape.size();
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// By the compiler
+//===----------------------------------------------------------------------===//
+
+Status fuzz::compileGraph(const compile::Options &options) {
+  compile::Progress progress(compile::ShowProgress::Off);
+  progress.tellWarnings([](const std::string &) {});
+  return compile::compileModel(options, progress);
+}
+
+Status fuzz::runModule(const std::string &path, const std::string &kind,
+                       const std::string &library, const RandomGraph &graph,
+                       const Contents &inputs, Contents &outputs) {
+  std::shared_ptr<const Module> module;
+  GIST_TRY(Module::open(path, module));
+  std::unique_ptr<Device> device;
+  DeviceOptions options;
+  options.threads = 2; // Workgroups run beside one another.
+  options.library = library;
+  GIST_TRY(openDevice(kind, options, device));
+  std::unique_ptr<Session> session;
+  GIST_TRY(Session::create(module, *device, {}, session));
+  std::map<std::string, Bytes> given;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    given[graph.inputs[i].name] = {inputs[i].data(), inputs[i].size()};
+  // An input that no result depends on is not one of the module.
+  std::map<std::string, Bytes> taken;
+  for (const BufferSpec &buffer : module->spec().buffers)
+    if (auto found = given.find(buffer.name); found != given.end())
+      taken.insert(*found);
+  std::map<std::string, std::vector<uint8_t>> made;
+  std::map<std::string, int64_t> symbols{{kSymbolTokens, graph.tokens}};
+  GIST_TRY(session->call("forward", symbols, taken, made));
+  outputs.clear();
+  for (const GraphOutput &output : graph.outputs) {
+    auto found = made.find(output.name);
+    if (found == made.end())
+      found = made.find("forward." + output.name);
+    if (found == made.end())
+      return Status::error(Code::Unsupported, "the module has no output %s",
+                           output.name.c_str());
+    outputs.push_back(found->second);
+  }
+  return {};
+}
