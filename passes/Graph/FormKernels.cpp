@@ -82,6 +82,15 @@ static LogicalResult resolveSizes(func::FuncOp function) {
   return applyPatternsGreedily(function, std::move(patterns));
 }
 
+/// Erases what nothing reads: a kernel has somewhere to write to. From the last
+/// op on, so that what only such ops read goes as well.
+static void eraseUnused(func::FuncOp function) {
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
 namespace {
 struct FormKernelsPass final
     : gist::impl::FormKernelsPassBase<FormKernelsPass> {
@@ -99,6 +108,7 @@ struct FormKernelsPass final
       // Groups are formed within a block.
       if (failed(gist::verifyStraightLine(function)))
         return signalPassFailure();
+      eraseUnused(function);
       copyReturnedSlices(function);
       if (isGpu)
         gist::batchClusterUpdates(function, isShared);

@@ -2,6 +2,12 @@
 // nobody reads go with their calls.
 // RUN: gist-opt %s -gist-set-target=target=gfx942 "-gist-graph=gates=false matrix" -gist-kernels | FileCheck %s
 
+// Nor does anything become a kernel that nothing reads.
+// RUN: gist-opt %s -gist-graph -gist-kernels | FileCheck %s --check-prefix=CPU
+// CPU-LABEL: func.func @levels
+// CPU:         return
+// CPU-NOT:   guarded_matmul
+
 // CHECK-LABEL: func.func @levels
 // CHECK:         return
 // CHECK-NOT:   kind = gated_products
