@@ -189,10 +189,11 @@ Status gist::bindGrid(const CommandSpec &command, SymbolValues &symbols,
     uint64_t size = 1;
     if (command.grid[i] != kNone)
       GIST_TRY(symbols.getSize(command.grid[i], "grid", size));
-    // GPUs take 31 bits a dimension; the total must fit a task counter.
-    constexpr uint64_t kMaxTotal = uint64_t{1} << 48;
+    // GPUs take 31 bits a dimension. More in all would not end in a day, and a
+    // call that has begun cannot be stopped.
+    constexpr uint64_t kMaxWorkgroups = uint64_t{1} << 32;
     if (size > INT32_MAX || mulOverflows(total, size, total) ||
-        total > kMaxTotal)
+        total > kMaxWorkgroups)
       return Status::error(
           Code::BadFile, "a grid of %" PRIu64 " workgroups is too large", size);
     grid[i] = static_cast<uint32_t>(size);

@@ -347,7 +347,13 @@ Status Interpreter::evalKind(const Expr &expr, Value &out) {
     Arguments args;
     GIST_TRY(eval(*expr.args[0], left));
     GIST_TRY(evalArguments(expr, args));
-    GIST_TRY(charge(left));
+    // Others take the items of a list as they are; these look into them.
+    static constexpr const char *kDeep[] = {"sort", "unique", "dictsort",
+                                            "min",  "max",    "groupby",
+                                            "join", "tojson", "string"};
+    bool isDeep = std::find(std::begin(kDeep), std::end(kDeep), expr.text) !=
+                  std::end(kDeep);
+    GIST_TRY(isDeep ? charge(left.weight() / 16) : charge(left));
     GIST_TRY(callFilter(expr.text, left, args, out));
     return charge(out);
   }
@@ -743,16 +749,19 @@ Status Interpreter::evalCompare(const Expr &expr, Value &out) {
     GIST_TRY(eval(*expr.args[i + 1], right));
     bool result = false;
     if (op == "in" || op == "not in") {
-      GIST_TRY(charge(right));
+      GIST_TRY(charge(right.weight() / 16));
+      GIST_TRY(charge(left.weight() / 16));
       GIST_TRY(contains(right, left, result));
       result = result == (op == "in");
     } else if (op == "==" || op == "!=") {
-      GIST_TRY(charge(left));
+      // As much is compared as the smaller one has.
+      GIST_TRY(charge(std::min(left.weight(), right.weight()) / 16));
       result = (left == right) == (op == "==");
     } else {
       if (left.is(Kind::Undefined) || right.is(Kind::Undefined))
         return notFor(left, op, right);
       int order = 0;
+      GIST_TRY(charge(std::min(left.weight(), right.weight()) / 16));
       GIST_TRY(compareValues(left, right, order));
       result = op == "<"    ? order < 0
                : op == "<=" ? order <= 0

@@ -134,8 +134,8 @@ static Status replaceFilter(const Value &in, const Arguments &args,
                          "replace cannot search for an empty text");
   std::string result;
   size_t at = 0;
-  for (size_t found; left > 0 && (found = text.find(mark, at)) != text.npos;
-       --left) {
+  for (size_t found;
+       left > 0 && (found = findText(text, mark, at)) != text.npos; --left) {
     result.append(text, at, found - at);
     result += with;
     at = found + mark.size();

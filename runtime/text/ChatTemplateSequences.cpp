@@ -120,7 +120,7 @@ Status chat::contains(const Value &container, const Value &value, bool &out) {
     return {};
   case Kind::String:
     if (value.is(Kind::String)) {
-      out = container.str().find(value.str()) != std::string::npos;
+      out = findText(container.str(), value.str()) != std::string::npos;
       return {};
     }
     [[fallthrough]];
@@ -232,13 +232,21 @@ static Status splitText(const std::string &text, const Arguments &args,
         "split needs a separator that is a text and not empty; found %s",
         separator->kindName());
   const std::string &mark = separator->str();
+  // From the right: read backwards, so that one search serves both.
+  auto turned = [](std::string_view part) {
+    return std::string(part.rbegin(), part.rend());
+  };
+  std::string backwards = fromRight ? turned(rest) : "";
+  std::string backwardsMark = fromRight ? turned(mark) : "";
+  std::string_view ahead = fromRight ? std::string_view(backwards) : rest;
   for (; left > 0; --left) {
-    size_t at = fromRight ? rest.rfind(mark) : rest.find(mark);
-    if (at == rest.npos)
+    size_t at = findText(ahead, fromRight ? backwardsMark : mark);
+    if (at == ahead.npos)
       break;
-    size_t after = at + mark.size();
-    put(fromRight ? rest.substr(after) : rest.substr(0, at));
-    rest = fromRight ? rest.substr(0, at) : rest.substr(after);
+    put(fromRight ? rest.substr(rest.size() - at) : rest.substr(0, at));
+    size_t taken = at + mark.size();
+    ahead.remove_prefix(taken);
+    rest = fromRight ? rest.substr(0, rest.size() - taken) : ahead;
   }
   put(rest);
   // The parts were collected from the right.
@@ -341,7 +349,7 @@ static Status stringMethod(const std::string &text, const std::string &name,
     // Occurrences that overlap count once. An empty text is found before,
     // between and behind the characters.
     for (size_t at = 0;
-         !other.empty() && (at = text.find(other, at)) != text.npos;
+         !other.empty() && (at = findText(text, other, at)) != text.npos;
          at += other.size())
       ++count;
     out = Value::fromInt(
@@ -349,7 +357,8 @@ static Status stringMethod(const std::string &text, const std::string &name,
     return {};
   }
   // find, rfind, index: places are counted in characters.
-  size_t at = name == "rfind" ? text.rfind(other) : text.find(other);
+  size_t at =
+      name == "rfind" ? findLastText(text, other) : findText(text, other);
   if (at == text.npos && name == "index")
     return Status::error(Code::BadArgument, "index did not find '%s'",
                          other.c_str());

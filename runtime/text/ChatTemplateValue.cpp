@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 
 using namespace gist;
 using namespace gist::chat;
@@ -89,12 +90,18 @@ static Status makeContainer(Kind kind, List items, Dict entries, Value &out) {
       // Items never change after this, so the number stays right. Only a
       // namespace can be written to, and it may not be inside anything.
       box->nesting = std::max(box->nesting, value.box->nesting + 1);
+    box->weight += value.weight();
+    if (box->weight > kMaxWeight)
+      return Status::error(Code::BadArgument,
+                           "a value has more than %zu bytes in it", kMaxWeight);
     return {};
   };
   for (const Value &value : items)
     GIST_TRY(check(value));
-  for (const auto &[key, value] : entries)
+  for (const auto &[key, value] : entries) {
+    box->weight += key.size();
     GIST_TRY(check(value));
+  }
   if (box->nesting > kMaxNesting)
     return Status::error(Code::BadArgument,
                          "values are nested more than %d deep", kMaxNesting);
@@ -114,21 +121,20 @@ Status Value::list(List items, Value &out) {
 }
 
 Status Value::dict(Dict entries, Value &out) {
-  if (entries.size() > 4096) // The search below is quadratic.
+  if (entries.size() > 4096) // Searches of a dictionary are linear.
     return Status::error(
         Code::BadArgument,
         "a dictionary has %zu entries; at most 4096 are allowed",
         entries.size());
   // The last of equal keys counts, at the place of the first.
   Dict unique;
+  std::map<std::string, size_t> places;
   for (auto &entry : entries) {
-    auto it = std::find_if(unique.begin(), unique.end(), [&](auto &other) {
-      return other.first == entry.first;
-    });
-    if (it == unique.end())
+    auto [place, isNew] = places.emplace(entry.first, unique.size());
+    if (isNew)
       unique.push_back(std::move(entry));
     else
-      it->second = std::move(entry.second);
+      unique[place->second].second = std::move(entry.second);
   }
   return makeContainer(Kind::Dict, {}, std::move(unique), out);
 }
@@ -519,4 +525,24 @@ std::string_view chat::stripRight(std::string_view text) {
     text = text.substr(0, begin);
   }
   return text;
+}
+
+size_t chat::findText(std::string_view text, std::string_view part,
+                      size_t from) {
+  if (from > text.size())
+    return std::string_view::npos;
+  if (part.empty())
+    return from;
+  const void *found = ::memmem(text.data() + from, text.size() - from,
+                               part.data(), part.size());
+  return found ? static_cast<size_t>(static_cast<const char *>(found) -
+                                     text.data())
+               : std::string_view::npos;
+}
+
+size_t chat::findLastText(std::string_view text, std::string_view part) {
+  // The first place in the text read backwards.
+  size_t at = findText(std::string(text.rbegin(), text.rend()),
+                       std::string(part.rbegin(), part.rend()));
+  return at == std::string_view::npos ? at : text.size() - at - part.size();
 }

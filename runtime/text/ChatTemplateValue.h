@@ -36,6 +36,10 @@ constexpr int kMaxNesting = 200;
 /// No text or list grows beyond these.
 constexpr size_t kMaxText = 1 << 24;
 constexpr size_t kMaxItems = 1 << 20;
+/// Nor does anything with all that is in it. Values share what they hold, so
+/// that a list of twice the same list, of twice the same list, and so on, is
+/// small in memory and endless to go through.
+constexpr size_t kMaxWeight = 1 << 25;
 
 struct Value {
   enum class Kind : uint8_t {
@@ -55,6 +59,7 @@ struct Value {
     List items;
     Dict entries;
     int nesting = 1;
+    size_t weight = 0;    ///< Of all that is in it: Value::weight().
     bool isTuple = false; ///< A list that is printed as a tuple.
   };
 
@@ -90,6 +95,10 @@ struct Value {
     static const std::string empty;
     return text ? *text : empty;
   }
+  /// What it costs to go through all of it: its bytes, and 16 for each value.
+  size_t weight() const {
+    return 16 + (box ? box->weight : is(Kind::String) ? str().size() : 0);
+  }
   const List &items() const { return box->items; }
   const Dict &entries() const { return box->entries; }
   /// The entry of a dictionary or namespace, or null.
@@ -114,6 +123,12 @@ struct JsonStyle {
   bool ensureAscii = false;
 };
 Status toJson(const Value &value, const JsonStyle &style, std::string &out);
+
+/// Where `part` is in `text` from `from` on, and where it is last; npos: not
+/// there. In linear time: std::string's search of a text of one letter for a
+/// long text of the same letter is quadratic.
+size_t findText(std::string_view text, std::string_view part, size_t from = 0);
+size_t findLastText(std::string_view text, std::string_view part);
 
 /// What Python takes for white space.
 bool isPythonSpace(uint32_t codePoint);
