@@ -239,13 +239,13 @@ def pack(options):
 
 
 def perplexity(runner, module, text, *more):
-    out = call(runner, "eval", module, "--text", text, "--max-tokens", TEXT_TOKENS, "--json",
+    out = call(runner, "eval", module, "--trust", "--text", text, "--max-tokens", TEXT_TOKENS, "--json",
                *more)
     return json.loads(out)["windows"]["perplexity"]
 
 
 def say(runner, module, prompt):
-    return call(runner, "generate", module, "-p", prompt, "-n", SAID, "--ignore-end",
+    return call(runner, "generate", module, "--trust", "-p", prompt, "-n", SAID, "--ignore-end",
                 "--print-tokens").split()
 
 
@@ -316,7 +316,7 @@ def check_tiny(folder, runner, code):
     for name in TINY:
         data = np.load(folder / "tiny" / f"{name}.npz")
         np.save(folder / "tiny/tokens.npy", data["ids"].astype(np.int32))
-        out = call(runner, "call", folder / "tiny" / f"{name}-{slug(code)}.gist", "score",
+        out = call(runner, "call", folder / "tiny" / f"{name}-{slug(code)}.gist", "score", "--trust",
                    "-i", f"tokens={folder / 'tiny/tokens.npy'}", "-o", folder / "tiny")
         found = np.load(out.strip().splitlines()[-1])
         right += bool(np.abs(found - data["result"]).max() <= 1e-4)
@@ -334,7 +334,7 @@ def build_runner(folder):
 
 def rates(runner, module, threads):
     """Tokens per second of prefill and decode."""
-    out = json.loads(call(runner, "bench", module, "-t", threads, "-c", 1024, "-p", 512,
+    out = json.loads(call(runner, "bench", module, "--trust", "-t", threads, "-c", 1024, "-p", 512,
                           "-n", DECODED, "-r", 2, "--format", "json"))
     return [test["tokens_per_second"] for test in out["tests"]]
 

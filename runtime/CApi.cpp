@@ -27,6 +27,7 @@ struct gist_module {
   // session still runs.
   std::shared_ptr<const Module> module;
   std::shared_ptr<const Tokenizer> tokenizer; ///< null when there is none
+  bool isTrusted = false;                     ///< the caller says so
 };
 
 struct gist_session {
@@ -54,7 +55,7 @@ static LastError &lastError() {
 
 static gist_code report(Status status) noexcept {
   static_assert(static_cast<int>(Code::BadFile) == GIST_BAD_FILE &&
-                static_cast<int>(Code::Device) == GIST_DEVICE);
+                static_cast<int>(Code::Untrusted) == GIST_UNTRUSTED);
   // A success leaves the text alone, as errno does: it is about the last
   // failure.
   if (!status.ok()) {
@@ -69,7 +70,7 @@ template <typename Body> static gist_code guarded(Body &&body) noexcept {
   try {
     return report(body());
   } catch (const std::bad_alloc &) {
-    lastError().fixed = "there is not enough memory";
+    lastError().fixed = "out of memory";
     return GIST_OUT_OF_MEMORY;
   } catch (...) {
     // Nothing of ours throws anything else; a callback in C++ might.
@@ -221,6 +222,14 @@ gist_code gist_module_load(const char *path, gist_module **result) {
   });
 }
 
+gist_code gist_module_trust(gist_module *module) {
+  return guarded([&]() -> Status {
+    GIST_TRY(checkPointer(module, "module"));
+    module->isTrusted = true;
+    return {};
+  });
+}
+
 void gist_module_free(gist_module *module) { delete module; }
 
 int64_t gist_module_vocab_size(const gist_module *module) {
@@ -293,6 +302,7 @@ gist_code gist_session_create(const gist_module *module,
     SessionOptions sessionOptions;
     sessionOptions.context = chosen.context;
     sessionOptions.chunk = chosen.chunk;
+    sessionOptions.trust = module->isTrusted;
     GIST_TRY(Session::create(module->module, *created->device, sessionOptions,
                              created->session));
     created->conversation = std::make_unique<Conversation>(*created->session);

@@ -40,7 +40,8 @@ typedef enum gist_code {
   GIST_UNSUPPORTED = 4,
   GIST_OUT_OF_MEMORY = 5,
   GIST_IO = 6,
-  GIST_DEVICE = 7
+  GIST_DEVICE = 7,
+  GIST_UNTRUSTED = 8
 } gist_code;
 
 typedef struct gist_module gist_module;
@@ -57,6 +58,11 @@ const char *gist_last_error(void);
 
 /// Opens and verifies a module file, tokenizer included.
 gist_code gist_module_load(const char *path, gist_module **result);
+/// Says that the caller trusts the code of this module as it would trust a
+/// program. Without this, gist_session_create takes modules that were compiled
+/// on this machine by this user, or that 'gist-run trust MODULE' has named, and
+/// gives GIST_UNTRUSTED for others. Not while another thread uses the module.
+gist_code gist_module_trust(gist_module *module);
 /// Sessions keep what they need: a module may be freed before them.
 void gist_module_free(gist_module *module);
 

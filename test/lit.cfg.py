@@ -17,6 +17,8 @@ config.environment["PATH"] = os.pathsep.join(
         config.environment["PATH"],
     ]
 )
+# Which modules were compiled here is noted by the build, not in the user's home.
+config.environment["XDG_STATE_HOME"] = os.path.join(config.gist_build_root, "state")
 # A failing command must show its own message and no colours.
 config.environment["LLVM_DISABLE_CRASH_REPORT"] = "1"
 if config.sanitize in ("ON", "1", "TRUE"):

@@ -56,7 +56,7 @@ def run_ours(arguments, case, module, inputs, folder):
     """Our outputs and the microseconds of one run."""
     import numpy as np
     import torch
-    command = [arguments.gist_run, "call", module, "run", "--device", arguments.device,
+    command = [arguments.gist_run, "call", module, "run", "--trust", "--device", arguments.device,
                "-s", f"T={case.tokens}", "-o", folder, "--repeat", str(arguments.repeat)]
     for name, tensor in inputs.items():
         path = pathlib.Path(folder, name + ".in.npy")

@@ -27,10 +27,12 @@
 #include "passes/Plan/PlanInGraph.h"
 #include "passes/Target/Info/ModuleTarget.h"
 #include "runtime/format/Devices.h"
+#include "runtime/module/Trust.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -104,6 +106,7 @@ private:
   /// A program for each target, cut into kernels.
   Status createPrograms(llvm::ArrayRef<Target> targets);
   Status writeModule();
+  void noteAsKnown();
 
   const Options &options;
   Progress &progress;
@@ -282,7 +285,20 @@ Status Compilation::writeModule() {
     emit.referenceFrom = options.output;
   if (failed(emitModule(described, maker, emit, writer)))
     return diagnostics.takeError("module");
-  return writer.write(options.output);
+  GIST_TRY(writer.write(options.output));
+  noteAsKnown();
+  return {};
+}
+
+/// What was compiled here may run here. A user without a place for such notes
+/// is told what to do instead.
+void Compilation::noteAsKnown() {
+  // A device such as /dev/null keeps nothing.
+  if (!llvm::sys::fs::is_regular_file(options.output))
+    return;
+  if (Status status = trustModuleFile(options.output); !status.ok())
+    diagnostics.warn("the module could not be noted as compiled here (" +
+                     status.text + "); running it needs --trust");
 }
 
 /// A code object that is there already.

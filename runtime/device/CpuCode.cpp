@@ -7,33 +7,14 @@
 
 #include "runtime/device/CpuCode.h"
 
+#include "runtime/device/CpuElf.h"
+
 #include <cerrno>
 #include <dlfcn.h>
-#include <elf.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 using namespace gist;
-
-/// The loader trusts its input more than we do: look at the header first.
-static Status checkElf(Bytes code) {
-  Elf64_Ehdr header;
-  GIST_TRY(code.read(0, "ELF header", header));
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_DYN)
-    return Status::error(Code::BadFile, "code is not a 64-bit shared object");
-#if defined(__aarch64__)
-  constexpr int kMachine = EM_AARCH64;
-#else
-  constexpr int kMachine = EM_X86_64;
-#endif
-  if (header.e_machine != kMachine)
-    return Status::error(
-        Code::Unsupported,
-        "the code is for ELF machine %d, but this process is %d",
-        header.e_machine, kMachine);
-  return {};
-}
 
 /// The code goes first: while it is loaded, glibc knows it by the path of the
 /// descriptor, and must not meet that number again for another module.
@@ -70,7 +51,15 @@ Status CpuCode::open(Bytes code) {
 
 Status CpuCode::load(const ModuleSpec &spec, uint32_t target, Bytes code,
                      std::unique_ptr<CpuCode> &result) {
-  GIST_TRY(checkElf(code));
+  std::set<std::string> functions;
+  GIST_TRY(checkCpuElf(code, functions));
+  // What the metadata calls must be in the code's own table.
+  for (const KernelSpec &kernel : spec.kernels)
+    for (const KernelCode &part : kernel.code)
+      if (part.target == target && !functions.contains(part.symbol))
+        return Status::error(Code::BadFile,
+                             "kernel '%s': the code has no symbol '%s'",
+                             kernel.name.c_str(), part.symbol.c_str());
   std::unique_ptr<CpuCode> loaded(new CpuCode());
   GIST_TRY(loaded->open(code));
   for (const KernelSpec &kernel : spec.kernels) {

@@ -10,6 +10,7 @@
 #include "runtime/device/DeviceCpu.h"
 #include "runtime/device/gpu/GpuDevice.h"
 #include "runtime/format/Devices.h"
+#include "runtime/support/OutOfMemory.h"
 
 using namespace gist;
 
@@ -43,13 +44,14 @@ Status gist::countDevices(const std::string &kind, const DeviceOptions &options,
 }
 
 Status gist::openDevice(const std::string &kind, const DeviceOptions &options,
-                        std::unique_ptr<Device> &result) {
+                        std::unique_ptr<Device> &result) try {
   if (kind == kCpuDevice)
     return openCpuDevice(options, result);
   std::unique_ptr<GpuDriver> driver;
   GIST_TRY(openDriver(kind, options, driver));
   return GpuDevice::open(std::move(driver), options.index, result);
 }
+GIST_CATCH_OUT_OF_MEMORY
 
 Status Device::copy(DeviceAddress to, DeviceAddress from, uint64_t size) {
   std::vector<uint8_t> content(size);

@@ -17,7 +17,10 @@
 #include "runtime/module/Metadata.h"
 #include "runtime/module/RandomWeights.h"
 #include "runtime/support/Hash.h"
+#include "runtime/support/OutOfMemory.h"
+#include "runtime/support/Sha256.h"
 
+#include <algorithm>
 #include <bit>
 #include <map>
 
@@ -98,6 +101,16 @@ Status Module::readTable(Bytes bytes) {
   return {};
 }
 
+static Status checkZeros(Bytes bytes, uint64_t begin, uint64_t end) {
+  Bytes gap;
+  GIST_TRY(bytes.slice(begin, end - begin, "gap", gap));
+  if (std::any_of(gap.data, gap.data + gap.size,
+                  [](uint8_t byte) { return byte != 0; }))
+    return Status::error(Code::BadFile,
+                         "the bytes between sections are not zero");
+  return {};
+}
+
 /// Sections lie in the order of the table and do not overlap. A kind that is
 /// not known is skipped, unless it is marked as required: newer writers may add
 /// sections.
@@ -113,6 +126,9 @@ Status Module::readSections(Bytes bytes, Bytes &metadata, Bytes &weights) {
     // overlap and disorder.
     if (section.offset < end)
       return Status::error(Code::BadFile, "sections overlap");
+    // Hashes do not cover what lies between; so that no byte can change without
+    // being noticed, it must be zero.
+    GIST_TRY(checkZeros(bytes, end, section.offset));
     // No overflow: slice() has checked the sum.
     end = section.offset + section.size;
     if (!name) {
@@ -141,6 +157,7 @@ Status Module::readSections(Bytes bytes, Bytes &metadata, Bytes &weights) {
     if (section.kind == SectionKind::Code)
       codeSections.emplace_back(section.index, data);
   }
+  GIST_TRY(checkZeros(bytes, end, bytes.size));
   // Only code has several sections, one for each target.
   auto get = [&](SectionKind kind) {
     auto at = found.find({kind, 0});
@@ -192,6 +209,7 @@ Status Module::findWeights(Bytes section, const std::string &folder) {
 }
 
 Status Module::parse(Bytes bytes, const std::string &folder) {
+  whole = bytes;
   GIST_TRY(readTable(bytes));
   Bytes metadata, weights;
   GIST_TRY(readSections(bytes, metadata, weights));
@@ -222,16 +240,17 @@ Status Module::parse(Bytes bytes, const std::string &folder) {
 }
 
 Status Module::fromBytes(Bytes bytes, const std::string &folder,
-                         std::shared_ptr<const Module> &result) {
+                         std::shared_ptr<const Module> &result) try {
   // Made apart, so that `result` is left as it was on error.
   std::shared_ptr<Module> module(new Module());
   GIST_TRY(module->parse(bytes, folder));
   result = std::move(module);
   return {};
 }
+GIST_CATCH_OUT_OF_MEMORY
 
 Status Module::open(const std::string &path,
-                    std::shared_ptr<const Module> &result) {
+                    std::shared_ptr<const Module> &result) try {
   std::unique_ptr<MappedFile> file;
   GIST_TRY(MappedFile::open(path, file).in(path));
   // Files of weights are named relative to the module.
@@ -244,6 +263,7 @@ Status Module::open(const std::string &path,
   result = std::move(module);
   return {};
 }
+GIST_CATCH_OUT_OF_MEMORY
 
 /// An entry for this target, else one for all targets.
 const EntrySpec *Module::findEntry(std::string_view name,
@@ -274,4 +294,35 @@ Status Module::verifyWeights() const {
       return Status::error(Code::BadFile, "weight '%s' is damaged",
                            content.weights[i].name.c_str());
   return {};
+}
+
+/// Weights are numbers that kernels multiply, and are too large to read when a
+/// module is loaded. Small ones in f32 may be tables that say where kernels
+/// write: that of a plan's heads (runtime/format/HeadTable.def) does.
+static bool maySteerKernels(const WeightSpec &weight) {
+  constexpr uint64_t kLargestTable = uint64_t{1} << 20;
+  return weight.format == "f32" && weight.size <= kLargestTable &&
+         !weight.random;
+}
+
+const std::string &Module::fingerprint() const {
+  std::call_once(fingerprintMade, [this] {
+    Sha256 hasher;
+    hasher.update(fileHeader.major);
+    // Sizes go before contents, so that no two modules give the same bytes.
+    for (const SectionHeader &section : table) {
+      if (section.kind == SectionKind::Weights)
+        continue;
+      hasher.update(static_cast<uint64_t>(section.kind));
+      hasher.update(section.index);
+      hasher.update(section.size);
+      // The place was checked when the sections were read.
+      hasher.update(Bytes{whole.data + section.offset, section.size});
+    }
+    for (size_t i = 0; i < weightData.size(); ++i)
+      if (maySteerKernels(content.weights[i]))
+        hasher.update(weightData[i]);
+    fingerprintText = hasher.finish();
+  });
+  return fingerprintText;
 }

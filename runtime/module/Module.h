@@ -13,6 +13,7 @@
 #include "runtime/support/MappedFile.h"
 
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -55,6 +56,11 @@ public:
   /// Compares the hash of every weight; reads them all.
   Status verifyWeights() const;
 
+  /// SHA-256 of everything that decides what the code does: all sections but
+  /// the weights, so code and metadata together, and the tables among the
+  /// weights. Worked out when it is first asked for.
+  const std::string &fingerprint() const;
+
 private:
   Module() = default;
   Status parse(Bytes bytes, const std::string &folder);
@@ -71,6 +77,9 @@ private:
   std::vector<std::pair<uint32_t, Bytes>> codeSections;
   Bytes tokenizerData, planData;
   std::vector<std::unique_ptr<MappedFile>> files; ///< what the views point into
+  Bytes whole;
+  mutable std::once_flag fingerprintMade; ///< threads may share a module
+  mutable std::string fingerprintText;
 };
 
 } // namespace gist

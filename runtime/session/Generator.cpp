@@ -7,11 +7,13 @@
 
 #include "runtime/session/Generator.h"
 
+#include "runtime/support/OutOfMemory.h"
+
 #include <algorithm>
 
 using namespace gist;
 
-Status gist::loadTokenizer(const Module &module, Tokenizer &tokenizer) {
+Status gist::loadTokenizer(const Module &module, Tokenizer &tokenizer) try {
   if (module.tokenizer().size == 0)
     return Status::error(Code::NotFound, "the module has no tokenizer");
   TokenizerSpec spec;
@@ -27,6 +29,7 @@ Status gist::loadTokenizer(const Module &module, Tokenizer &tokenizer) {
         spec.vocab.size(), modelSize);
   return Tokenizer::create(std::move(spec), tokenizer);
 }
+GIST_CATCH_OUT_OF_MEMORY
 
 const char *gist::toString(FinishReason reason) {
   switch (reason) {
@@ -83,7 +86,7 @@ Status gist::generate(Session &session, const Tokenizer &tokenizer,
 Status TokenStream::begin(Session &session, const Tokenizer &tokenizer,
                           std::span<const int32_t> prompt,
                           const GenerateOptions &options,
-                          std::unique_ptr<TokenStream> &result) {
+                          std::unique_ptr<TokenStream> &result) try {
   GIST_TRY(checkGenerates(session));
   Sampler sampler;
   GIST_TRY(Sampler::create(options.sampler, sampler));
@@ -95,6 +98,7 @@ Status TokenStream::begin(Session &session, const Tokenizer &tokenizer,
   result->sampler = std::move(sampler);
   return {};
 }
+GIST_CATCH_OUT_OF_MEMORY
 
 bool TokenStream::continuesText() const {
   // After nothing but special tokens a text begins too.
@@ -154,7 +158,7 @@ Status TokenStream::cancel() {
   return finish();
 }
 
-Status TokenStream::next(std::optional<TokenPiece> &piece) {
+Status TokenStream::next(std::optional<TokenPiece> &piece) try {
   piece.reset();
   if (finished)
     return {};
@@ -190,6 +194,7 @@ Status TokenStream::next(std::optional<TokenPiece> &piece) {
   piece.emplace(TokenPiece{-1, std::move(rest)});
   return {};
 }
+GIST_CATCH_OUT_OF_MEMORY
 
 /// Hands the tokens of a stream to `sink`, which may be null, until one of the
 /// two ends it.
@@ -207,7 +212,7 @@ static Status drain(TokenStream &stream, const TokenSink &sink) {
 Status gist::generateTokens(Session &session, const Tokenizer &tokenizer,
                             std::span<const int32_t> prompt,
                             const GenerateOptions &options,
-                            const TokenSink &sink, GenerateResult &result) {
+                            const TokenSink &sink, GenerateResult &result) try {
   result = {};
   std::unique_ptr<TokenStream> stream;
   GIST_TRY(TokenStream::begin(session, tokenizer, prompt, options, stream));
@@ -215,3 +220,4 @@ Status gist::generateTokens(Session &session, const Tokenizer &tokenizer,
   result = stream->result();
   return status;
 }
+GIST_CATCH_OUT_OF_MEMORY

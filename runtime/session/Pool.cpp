@@ -14,10 +14,12 @@
 #include "runtime/session/Pool.h"
 
 #include "runtime/session/Batch.h"
+#include "runtime/session/ModuleCode.h"
 #include "runtime/session/SequenceState.h"
 #include "runtime/session/WeightMemory.h"
 #include "runtime/support/Checked.h"
 #include "runtime/support/Hash.h"
+#include "runtime/support/OutOfMemory.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -125,13 +127,15 @@ private:
 //===----------------------------------------------------------------------===//
 
 Status Pool::create(std::shared_ptr<const Module> module, Device &device,
-                    const PoolOptions &options, std::unique_ptr<Pool> &result) {
+                    const PoolOptions &options,
+                    std::unique_ptr<Pool> &result) try {
   auto pool =
       std::make_unique<PoolOfSequences>(std::move(module), device, options);
   GIST_TRY(pool->initialize());
   result = std::move(pool);
   return {};
 }
+GIST_CATCH_OUT_OF_MEMORY
 
 Status PoolOfSequences::initialize() {
   const ModuleSpec &spec = source->spec();
@@ -150,7 +154,7 @@ Status PoolOfSequences::initialize() {
                          entry ? kEntryPrefill : kEntryScore);
   GIST_TRY(StateLayout::create(*source, *entry, layout));
   GIST_TRY(chooseLimits(*entry));
-  GIST_TRY(device.loadCode(spec, target, source->code(target), code));
+  GIST_TRY(loadModuleCode(*source, target, options.trust, device, code));
   GIST_TRY(loadWeights(*source, device, target, weights, map));
   BatchLimits limits;
   limits.pieces = most;

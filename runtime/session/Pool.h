@@ -51,6 +51,8 @@ struct PoolOptions {
   /// Sequences that are over and whose state is kept as the beginning of later
   /// prompts, while nobody else needs the memory.
   int64_t prefixes = 8;
+  /// As in SessionOptions: runs code of a module that is not known here.
+  bool trust = false;
 };
 
 /// What the caller wants written.

@@ -7,6 +7,9 @@
 
 #include "runtime/session/Session.h"
 
+#include "runtime/session/ModuleCode.h"
+#include "runtime/support/OutOfMemory.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cinttypes>
@@ -23,13 +26,14 @@ Session::Session(std::shared_ptr<const Module> module, Device &device,
 
 Status Session::create(std::shared_ptr<const Module> module, Device &device,
                        const SessionOptions &options,
-                       std::unique_ptr<Session> &result) {
+                       std::unique_ptr<Session> &result) try {
   std::unique_ptr<Session> session(
       new Session(std::move(module), device, options));
   GIST_TRY(session->initialize());
   result = std::move(session);
   return {};
 }
+GIST_CATCH_OUT_OF_MEMORY
 
 Status Session::initialize() {
   const ModuleSpec &spec = source->spec();
@@ -47,7 +51,7 @@ Status Session::initialize() {
   }
   // Code first: a driver that refuses it should do so before gigabytes of
   // weights are loaded.
-  GIST_TRY(device.loadCode(spec, targetId, source->code(targetId), code));
+  GIST_TRY(loadModuleCode(*source, targetId, options.trust, device, code));
   GIST_TRY(allocateBuffers());
   for (const EntrySpec &entry : spec.entries)
     if (entry.target == kNone || entry.target == targetId) {
@@ -196,7 +200,7 @@ Status Session::readStatistics(EntryBinding &binding) {
 Status Session::call(std::string_view name,
                      const std::map<std::string, int64_t> &given,
                      const std::map<std::string, Bytes> &inputs,
-                     std::map<std::string, std::vector<uint8_t>> &outputs) {
+                     std::map<std::string, std::vector<uint8_t>> &outputs) try {
   EntryBinding *binding = nullptr;
   GIST_TRY(findEntry(name, binding));
   const EntrySpec &entry = binding->entry();
@@ -246,9 +250,10 @@ Status Session::call(std::string_view name,
   outputs = std::move(results);
   return {};
 }
+GIST_CATCH_OUT_OF_MEMORY
 
 Status Session::measure(std::string_view name, unsigned samples, unsigned batch,
-                        std::vector<double> &microseconds) {
+                        std::vector<double> &microseconds) try {
   EntryBinding *binding = nullptr;
   GIST_TRY(findEntry(name, binding));
   CommandList list = binding->list();
@@ -274,3 +279,4 @@ Status Session::measure(std::string_view name, unsigned samples, unsigned batch,
   }
   return {};
 }
+GIST_CATCH_OUT_OF_MEMORY

@@ -36,6 +36,9 @@ struct SessionOptions {
   Profile *profile = nullptr;
   /// Reads back the entry's statistics (r, turnover, gates) after every call.
   bool statistics = false;
+  /// Runs the module's code whether or not the module is known here
+  /// (runtime/module/Trust.h). Code can do whatever this process can.
+  bool trust = false;
   /// Told of every call that took tokens, after it ran: how many there were and
   /// how many before them. Session::statistics() are those of the call.
   std::function<void(const Session &session, int64_t before, int64_t tokens)>

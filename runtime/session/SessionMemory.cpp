@@ -9,6 +9,7 @@
 #include "runtime/session/Session.h"
 #include "runtime/session/WeightMemory.h"
 #include "runtime/support/Checked.h"
+#include "runtime/support/OutOfMemory.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -42,7 +43,7 @@ Status Session::allocateBuffers() {
   return {};
 }
 
-Status Session::setWeight(std::string_view name, Bytes content) {
+Status Session::setWeight(std::string_view name, Bytes content) try {
   const ModuleSpec &spec = source->spec();
   bool isKnown = false;
   for (size_t i = 0; i < spec.buffers.size(); ++i) {
@@ -75,6 +76,7 @@ Status Session::setWeight(std::string_view name, Bytes content) {
                          static_cast<int>(name.size()), name.data());
   return {};
 }
+GIST_CATCH_OUT_OF_MEMORY
 
 Status Session::ensure(DeviceMemory &memory, uint64_t size) {
   if (memory.size() >= size && memory.address() != 0)
@@ -199,7 +201,7 @@ Status Session::rewind(int64_t position) {
   return {};
 }
 
-Status Session::takeState(Session &other) {
+Status Session::takeState(Session &other) try {
   if (other.source != source || other.context != context)
     return Status::error(Code::BadArgument,
                          "a session takes state only from a session of the "
@@ -222,6 +224,7 @@ Status Session::takeState(Session &other) {
   lastLogits = {};
   return {};
 }
+GIST_CATCH_OUT_OF_MEMORY
 
 /// Bytes of a buffer that mean something: its shape, or all of it.
 Status Session::contentSize(uint32_t number, uint64_t &bytes) {

@@ -7,6 +7,7 @@
 
 #include "runtime/session/PrefillCalls.h"
 #include "runtime/session/Session.h"
+#include "runtime/support/OutOfMemory.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -205,7 +206,7 @@ Status Session::advance(std::span<const int32_t> tokens,
   }
 }
 
-Status Session::feed(std::span<const int32_t> tokens) {
+Status Session::feed(std::span<const int32_t> tokens) try {
   sampling = {}; // Nobody reads what is drawn, so it should cost nothing.
   std::string_view entry;
   GIST_TRY(advance(tokens, entry));
@@ -220,9 +221,10 @@ Status Session::feed(std::span<const int32_t> tokens) {
   lastLogits = logits;
   return {};
 }
+GIST_CATCH_OUT_OF_MEMORY
 
 Status Session::next(std::span<const int32_t> tokens, Sampler &sampler,
-                     int32_t &token) {
+                     int32_t &token) try {
   sampler.see(tokens);
   // Drawn before it is known who draws, so that a seed gives one text on every
   // device.
@@ -248,8 +250,10 @@ Status Session::next(std::span<const int32_t> tokens, Sampler &sampler,
   std::memcpy(&token, content.data, sizeof token);
   return token < 0 ? noTokenError(static_cast<size_t>(vocabSize())) : Status();
 }
+GIST_CATCH_OUT_OF_MEMORY
 
-Status Session::score(std::span<const int32_t> tokens, const LogitsSink &sink) {
+Status Session::score(std::span<const int32_t> tokens,
+                      const LogitsSink &sink) try {
   lastLogits = {};
   GIST_TRY(checkRoom(tokens.size()));
   // Without the entry it is one token at a time: slow, but the same numbers.
@@ -279,9 +283,11 @@ Status Session::score(std::span<const int32_t> tokens, const LogitsSink &sink) {
   }
   return {};
 }
+GIST_CATCH_OUT_OF_MEMORY
 
 Status Session::nll(std::span<const int32_t> tokens,
-                    std::span<const int32_t> targets, const LossSink &sink) {
+                    std::span<const int32_t> targets,
+                    const LossSink &sink) try {
   lastLogits = {};
   if (tokens.size() != targets.size())
     return Status::error(
@@ -306,9 +312,10 @@ Status Session::nll(std::span<const int32_t> tokens,
   }
   return {};
 }
+GIST_CATCH_OUT_OF_MEMORY
 
 Status Session::embed(std::span<const int32_t> tokens,
-                      std::vector<float> &result) {
+                      std::vector<float> &result) try {
   if (tokens.empty())
     return Status::error(Code::BadArgument, "no tokens were given");
   lastLogits = {};
@@ -318,6 +325,7 @@ Status Session::embed(std::span<const int32_t> tokens,
   result.assign(values.begin(), values.end());
   return {};
 }
+GIST_CATCH_OUT_OF_MEMORY
 
 int64_t Session::vocabSize() const { return source->spec().model.vocabSize; }
 

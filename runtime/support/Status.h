@@ -9,12 +9,16 @@
 // a flag, a device or the machine can get wrong comes back as a Status: a code
 // for programs and one sentence for people.
 //
+// Memory that the system refuses is the one thing that is thrown inside: by the
+// standard library, from every line that makes a text or a list longer. It is
+// caught at the functions that the runtime's users call (OutOfMemory.h), and
+// nowhere else. docs/security.md says why.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef GIST_RUNTIME_SUPPORT_STATUS_H
 #define GIST_RUNTIME_SUPPORT_STATUS_H
 
-#include <cstdarg>
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -30,6 +34,7 @@ enum class Code {
   OutOfMemory, ///< Host or device memory, or a budget, is exhausted.
   Io,          ///< The operating system refused a read or a write.
   Device,      ///< A driver reported an error.
+  Untrusted,   ///< Code of a module that nobody has said to trust.
 };
 
 class [[nodiscard]] Status {
@@ -38,30 +43,20 @@ public:
 
   /// An error with a printf-style sentence: what was found, what was expected.
   [[gnu::format(printf, 2, 3)]] static Status error(Code code,
-                                                    const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    va_list again;
-    /// The first pass, which measures, uses up its list.
-    va_copy(again, args);
-    int length = std::vsnprintf(nullptr, 0, format, args);
-    va_end(args);
+                                                    const char *format, ...);
+
+  /// So short that the text needs no memory of its own.
+  static Status outOfMemory() noexcept {
     Status status;
-    status.code = code;
-    status.text.resize(length > 0 ? static_cast<size_t>(length) : 0);
-    std::vsnprintf(status.text.data(), status.text.size() + 1, format, again);
-    va_end(again);
+    status.code = Code::OutOfMemory;
+    status.text = "out of memory";
     return status;
   }
 
   bool ok() const { return code == Code::Ok; }
 
   /// The same error, with the file or part it happened in named in front.
-  Status in(const std::string &where) && {
-    if (!ok())
-      text = where + ": " + text;
-    return std::move(*this);
-  }
+  Status in(const std::string &where) &&;
 
   Code code = Code::Ok;
   std::string text;

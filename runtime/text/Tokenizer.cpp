@@ -19,6 +19,7 @@
 
 #include "runtime/text/Tokenizer.h"
 
+#include "runtime/support/OutOfMemory.h"
 #include "runtime/text/TokenizerModels.h"
 #include "runtime/text/TokenizerPieces.h"
 #include "runtime/text/TokenizerSplit.h"
@@ -184,7 +185,7 @@ void Tokenizer::Impl::buildPieceTexts() {
   }
 }
 
-Status Tokenizer::create(TokenizerSpec spec, Tokenizer &tokenizer) {
+Status Tokenizer::create(TokenizerSpec spec, Tokenizer &tokenizer) try {
   GIST_TRY(spec.verify());
   Tokenizer result;
   result.impl->spec = std::move(spec);
@@ -192,6 +193,7 @@ Status Tokenizer::create(TokenizerSpec spec, Tokenizer &tokenizer) {
   tokenizer = std::move(result);
   return {};
 }
+GIST_CATCH_OUT_OF_MEMORY
 
 const TokenizerSpec &Tokenizer::spec() const { return impl->spec; }
 

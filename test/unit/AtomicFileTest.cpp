@@ -12,8 +12,11 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <functional>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace gist;
 using namespace gist::test;
@@ -87,6 +90,46 @@ TEST(AtomicFile, ChecksWithoutATrace) {
   EXPECT_FALSE(checkWritable(folder.path).ok());
 }
 
+/// Runs `write` in a process that is killed wherever it calls raise().
+static void expectKilled(const std::function<void()> &write) {
+  pid_t child = ::fork();
+  if (child == 0) {
+    write();
+    ::_exit(0);
+  }
+  int result = 0;
+  ASSERT_EQ(::waitpid(child, &result, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(result) && WTERMSIG(result) == SIGKILL);
+}
+
+// Killed when half of a module is on its way, or a plan that has no name yet.
+TEST(AtomicFile, KilledWritersLeaveTheOldFile) {
+  TemporaryFolder folder;
+  writeFile(folder.file("m.gist"), "old module");
+  writeFile(folder.file("plan.json"), "old plan");
+  expectKilled([&] {
+    TinyModel model;
+    std::vector<uint8_t> bytes(1 << 16);
+    model.writer.addWeight("large", "f32", {1 << 15}, 1 << 17,
+                           [&](const ByteSink &sink) -> Status {
+                             GIST_TRY(sink({bytes.data(), bytes.size()}));
+                             ::raise(SIGKILL);
+                             return {};
+                           });
+    (void)model.writer.write(folder.file("m.gist")).ok();
+  });
+  expectKilled([&] {
+    AtomicFile file;
+    (void)file.open(folder.file("plan.json")).ok();
+    (void)file.write(bytesOf("half of a new pl")).ok();
+    ::raise(SIGKILL);
+  });
+  EXPECT_EQ(readFile(folder.file("m.gist")), "old module");
+  EXPECT_EQ(readFile(folder.file("plan.json")), "old plan");
+  // Where the file system has files without names, nothing else is left.
+  EXPECT_EQ(folder.list().size(), 2u);
+}
+
 // The limit on file sizes fails a write as a full disk does.
 TEST(AtomicFile, NoSpaceLeavesNothingBehind) {
   TemporaryFolder folder;
@@ -100,8 +143,10 @@ TEST(AtomicFile, NoSpaceLeavesNothingBehind) {
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
   TinyModel model;
   Status status = model.writer.write(folder.file("out.gist"));
+  Status plan = writeWhole(folder.file("plan.json"), std::string(5000, ' '));
   setrlimit(RLIMIT_FSIZE, &old);
   std::signal(SIGXFSZ, oldHandler);
+  EXPECT_EQ(plan.code, Code::Io);
   EXPECT_EQ(status.code, Code::Io);
   EXPECT_NE(status.text.find("out.gist: cannot write: File too large"),
             std::string::npos)

@@ -51,7 +51,7 @@ template <typename Function> static int runOutOfMemory(Function function) {
       return failures;
     ++failures;
     EXPECT_EQ(code, GIST_OUT_OF_MEMORY) << gist_last_error();
-    EXPECT_STREQ(gist_last_error(), "there is not enough memory");
+    EXPECT_STREQ(gist_last_error(), "out of memory");
     if (testing::Test::HasFailure())
       return failures;
   }

@@ -41,6 +41,8 @@ public:
   long count(const char *name) const {
     return find<long(const char *)>("gistFakeCount")(name);
   }
+  void reset() const { find<void()>("gistFakeReset")(); }
+  void forget() const { find<void()>("gistFakeForget")(); }
   /// As a user would, by the path of the library.
   Status open(std::unique_ptr<Device> &device, int index = 0) const {
     return openDevice(kind, {.index = index, .library = path}, device);

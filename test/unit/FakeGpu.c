@@ -56,6 +56,9 @@ enum {
   FailGraph,
   FailRun,
   FailEdge,
+  FaultCall,
+  FaultAllocation,
+  FaultStays,
   SettingCount
 };
 static Number settings[SettingCount] = {
@@ -72,6 +75,9 @@ static Number settings[SettingCount] = {
     {"fail_graph", 0, 0},
     {"fail_run", 0, 0},
     {"fail_edge", 0, 0},
+    {"fault_call", 0, 0},
+    {"fault_allocation", 0, 0},
+    {"fault_stays", 0, 0},
 };
 
 enum {
@@ -92,19 +98,70 @@ enum {
   Kernels,
   BigShared,
   Overlaps,
+  Calls,
+  MemoryCalls,
+  Faults,
   CounterCount,
   FirstDone = Uploads
 };
 static Number counters[CounterCount] = {
-    {"allocations", 0, 0}, {"streams", 0, 0},        {"events", 0, 0},
-    {"modules", 0, 0},     {"graphs", 0, 0},         {"executables", 0, 0},
-    {"contexts", 0, 0},    {"uploads", 0, 0},        {"upload_bytes", 0, 0},
-    {"launches", 0, 0},    {"nodes", 0, 0},          {"edges", 0, 0},
-    {"roots", 0, 0},       {"graph_launches", 0, 0}, {"kernels", 0, 0},
-    {"big_shared", 0, 0},  {"overlaps", 0, 0},
+    {"allocations", 0, 0},  {"streams", 0, 0},        {"events", 0, 0},
+    {"modules", 0, 0},      {"graphs", 0, 0},         {"executables", 0, 0},
+    {"contexts", 0, 0},     {"uploads", 0, 0},        {"upload_bytes", 0, 0},
+    {"launches", 0, 0},     {"nodes", 0, 0},          {"edges", 0, 0},
+    {"roots", 0, 0},        {"graph_launches", 0, 0}, {"kernels", 0, 0},
+    {"big_shared", 0, 0},   {"overlaps", 0, 0},       {"calls", 0, 0},
+    {"memory_calls", 0, 0}, {"faults", 0, 0},
 };
 
 static int failed; ///< sticky, as on a card
+
+/// Counts a call, and says whether it is the one that must fail, or one after
+/// it where faults stay. 0 asks for none.
+static int isFault(int counter, int setting) {
+  long number = ++counters[counter].value, wanted = settings[setting].value;
+  int fault = wanted != 0 && (number == wanted ||
+                              (number > wanted && settings[FaultStays].value));
+  counters[Faults].value += fault;
+  return fault;
+}
+/// Every function of the driver begins with this.
+#define CALL()                                                                 \
+  do {                                                                         \
+    if (isFault(Calls, FaultCall))                                             \
+      return LaunchFailure;                                                    \
+  } while (0)
+/// What gives something back does so even where it reports an error, as
+/// drivers do: the error is one of earlier work.
+#define CALL_LAST() int fault = isFault(Calls, FaultCall) ? LaunchFailure : 0
+
+//===----------------------------------------------------------------------===//
+// Objects that a driver that no longer answers cannot give back
+//===----------------------------------------------------------------------===//
+
+typedef struct Object {
+  struct Object *next, **link;
+  _Alignas(16) unsigned char bytes[];
+} Object;
+static Object *objects;
+static void forgetMemory(void);
+
+static void *makeObject(size_t size) {
+  Object *object = calloc(1, sizeof(Object) + size);
+  object->next = objects;
+  object->link = &objects;
+  if (objects)
+    objects->link = &object->next;
+  objects = object;
+  return object->bytes;
+}
+static void freeObject(void *bytes) {
+  Object *object = (Object *)((unsigned char *)bytes - offsetof(Object, bytes));
+  *object->link = object->next;
+  if (object->next)
+    object->next->link = object->link;
+  free(object);
+}
 
 API int gistFakeSet(const char *name, long value) {
   for (int i = 0; i < SettingCount; ++i)
@@ -120,6 +177,15 @@ API long gistFakeCount(const char *name) {
     if (strcmp(counters[i].name, name) == 0)
       return counters[i].value;
   return -1;
+}
+
+/// Forgets what was made and not given back, and the counts of it.
+API void gistFakeForget(void) {
+  while (objects)
+    freeObject(objects->bytes);
+  forgetMemory();
+  for (int i = 0; i < FirstDone; ++i)
+    counters[i].value = 0;
 }
 
 __attribute__((constructor)) API void gistFakeReset(void) {
@@ -206,10 +272,12 @@ static void runKernel(const Launch *launch) {
 //===----------------------------------------------------------------------===//
 
 API int NAME(hipRuntimeGetVersion, cuDriverGetVersion)(int *version) {
+  CALL();
   *version = (int)settings[Version].value;
   return Success;
 }
 API int NAME(hipInit, cuInit)(unsigned flags) {
+  CALL();
   if (settings[FailInit].value)
     return (int)settings[FailInit].value;
   // CUDA says so here, HIP when it is asked for the number.
@@ -218,16 +286,19 @@ API int NAME(hipInit, cuInit)(unsigned flags) {
   return flags == 0 ? Success : InvalidValue;
 }
 API int NAME(hipGetDeviceCount, cuDeviceGetCount)(int *count) {
+  CALL();
   *count = (int)settings[Cards].value;
   return *count ? Success : NoDevice;
 }
 API int NAME(hipDeviceGetName, cuDeviceGetName)(char *name, int length,
                                                 int device) {
+  CALL();
   snprintf(name, (size_t)length, "Fake card %d", device);
   return Success;
 }
 API int NAME(hipDeviceGetAttribute,
              cuDeviceGetAttribute)(int *value, int number, int device) {
+  CALL();
   (void)device;
   switch (number) {
   case NAME(63, 16):
@@ -249,6 +320,7 @@ API int NAME(hipDeviceGetAttribute,
 
 #ifdef GIST_FAKE_HIP
 API int hipSetDevice(int device) {
+  CALL();
   return device < settings[Cards].value ? Success : 101;
 }
 static int current(void) { return 1; }
@@ -260,6 +332,7 @@ API const char *hipGetErrorString(int error) {
 }
 /// The name of the architecture where some version of the struct may have it.
 API int hipGetDevicePropertiesR0600(void *properties, int device) {
+  CALL();
   (void)device;
   memset(properties, 0, 1472);
   snprintf(properties, 256, "gfx is no prefix of an architecture here");
@@ -271,16 +344,19 @@ API int hipGetDevicePropertiesR0600(void *properties, int device) {
 #else
 static _Thread_local Handle currentContext;
 API int cuDevicePrimaryCtxRetain(Handle *context, int device) {
+  CALL();
   ++counters[Contexts].value;
   *context = (char *)counters + device + 1;
   return Success;
 }
 API int cuDevicePrimaryCtxRelease_v2(int device) {
+  CALL_LAST();
   (void)device;
   --counters[Contexts].value;
-  return Success;
+  return fault;
 }
 API int cuCtxSetCurrent(Handle context) {
+  CALL();
   currentContext = context;
   return Success;
 }
@@ -307,6 +383,15 @@ typedef struct Block {
 static Block *blocks;
 static size_t used;
 
+static void forgetMemory(void) {
+  while (blocks) {
+    Block *block = blocks;
+    blocks = block->next;
+    free(block);
+  }
+  used = 0;
+}
+
 static int isInside(Address address, size_t size) {
   for (const Block *block = blocks; block; block = block->next)
     if (address >= (Address)block->bytes && size <= block->size &&
@@ -316,6 +401,7 @@ static int isInside(Address address, size_t size) {
 }
 
 API int NAME(hipMemGetInfo, cuMemGetInfo_v2)(size_t *free, size_t *total) {
+  CALL();
   if (!current())
     return InvalidContext;
   *total = (size_t)settings[Memory].value;
@@ -323,11 +409,13 @@ API int NAME(hipMemGetInfo, cuMemGetInfo_v2)(size_t *free, size_t *total) {
   return Success;
 }
 API int NAME(hipMalloc, cuMemAlloc_v2)(Address *address, size_t size) {
+  CALL();
   if (!current())
     return InvalidContext;
   if (size == 0)
     return InvalidValue;
-  if (used + size > (size_t)settings[Memory].value)
+  if (used + size > (size_t)settings[Memory].value ||
+      isFault(MemoryCalls, FaultAllocation))
     return OutOfMemory;
   size_t bytes = (sizeof(Block) + size + 63) / 64 * 64;
   Block *block = aligned_alloc(64, bytes);
@@ -341,6 +429,7 @@ API int NAME(hipMalloc, cuMemAlloc_v2)(Address *address, size_t size) {
   return Success;
 }
 API int NAME(hipFree, cuMemFree_v2)(Address address) {
+  CALL_LAST();
   for (Block **link = &blocks; *link; link = &(*link)->next)
     if ((Address)(*link)->bytes == address) {
       Block *block = *link;
@@ -348,7 +437,7 @@ API int NAME(hipFree, cuMemFree_v2)(Address address) {
       used -= block->size;
       --counters[Allocations].value;
       free(block);
-      return Success;
+      return fault;
     }
   return InvalidValue;
 }
@@ -385,7 +474,7 @@ typedef struct {
 } Stream;
 
 static Work *push(Stream *stream, size_t staged) {
-  Work *work = calloc(1, sizeof(Work) + staged);
+  Work *work = makeObject(sizeof(Work) + staged);
   *stream->end = work;
   stream->end = &work->next;
   return work;
@@ -432,38 +521,43 @@ static void runWork(Work *work) {
 
 API int NAME(hipStreamCreateWithFlags, cuStreamCreate)(Handle *result,
                                                        unsigned flags) {
+  CALL();
   if (!current() || flags != 1)
     return InvalidContext;
-  Stream *stream = calloc(1, sizeof(Stream));
+  Stream *stream = makeObject(sizeof(Stream));
   stream->end = &stream->first;
   ++counters[Streams].value;
   *result = stream;
   return Success;
 }
-API int NAME(hipStreamSynchronize, cuStreamSynchronize)(Handle handle) {
-  Stream *stream = handle;
-  if (!current())
-    return InvalidContext;
+static int drain(Stream *stream, int isLost) {
   while (stream->first) {
     Work *work = stream->first;
     stream->first = work->next;
-    if (!failed)
+    if (!failed && !isLost)
       runWork(work);
-    free(work);
+    freeObject(work);
   }
   stream->end = &stream->first;
   return failed ? LaunchFailure : Success;
 }
+API int NAME(hipStreamSynchronize, cuStreamSynchronize)(Handle handle) {
+  CALL();
+  return current() ? drain(handle, 0) : InvalidContext;
+}
 API int NAME(hipStreamDestroy, cuStreamDestroy_v2)(Handle handle) {
-  NAME(hipStreamSynchronize, cuStreamSynchronize)(handle);
+  CALL_LAST();
+  // A driver that no longer answers does not run what waits either.
+  drain(handle, fault);
   --counters[Streams].value;
-  free(handle);
-  return Success;
+  freeObject(handle);
+  return fault;
 }
 
 API int NAME(hipMemcpyHtoDAsync,
              cuMemcpyHtoDAsync_v2)(Address to, const void *from, size_t size,
                                    Handle stream) {
+  CALL();
   if (!current() || !isInside(to, size) || settings[FailUpload].value)
     return InvalidValue;
   ++counters[Uploads].value;
@@ -479,6 +573,7 @@ API int NAME(hipMemcpyHtoDAsync,
 API int NAME(hipMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2)(void *to, Address from,
                                                        size_t size,
                                                        Handle stream) {
+  CALL();
   if (!current() || !isInside(from, size))
     return InvalidValue;
   Work *work = push(stream, 0);
@@ -491,6 +586,7 @@ API int NAME(hipMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2)(void *to, Address from,
 API int NAME(hipMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2)(Address to, Address from,
                                                        size_t size,
                                                        Handle stream) {
+  CALL();
   if (!current() || !isInside(to, size) || !isInside(from, size))
     return InvalidValue;
   Work *work = push(stream, 0);
@@ -502,6 +598,7 @@ API int NAME(hipMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2)(Address to, Address from,
 }
 API int NAME(hipMemsetD8Async, cuMemsetD8Async)(Address to, unsigned char value,
                                                 size_t size, Handle stream) {
+  CALL();
   if (!current() || !isInside(to, size))
     return InvalidValue;
   Work *work = push(stream, 0);
@@ -514,16 +611,19 @@ API int NAME(hipMemsetD8Async, cuMemsetD8Async)(Address to, unsigned char value,
 
 API int NAME(hipEventCreateWithFlags, cuEventCreate)(Handle *event,
                                                      unsigned flags) {
+  CALL();
   ++counters[Events].value;
-  *event = calloc(1, sizeof(long));
+  *event = makeObject(sizeof(long));
   return flags == 0 ? Success : InvalidValue;
 }
 API int NAME(hipEventDestroy, cuEventDestroy_v2)(Handle event) {
+  CALL_LAST();
   --counters[Events].value;
-  free(event);
-  return Success;
+  freeObject(event);
+  return fault;
 }
 API int NAME(hipEventRecord, cuEventRecord)(Handle event, Handle stream) {
+  CALL();
   Work *work = push(stream, 0);
   work->kind = Mark;
   work->event = event;
@@ -532,6 +632,7 @@ API int NAME(hipEventRecord, cuEventRecord)(Handle event, Handle stream) {
 /// A millisecond per piece of work.
 API int NAME(hipEventElapsedTime, cuEventElapsedTime)(float *result,
                                                       Handle from, Handle to) {
+  CALL();
   if (*(long *)from == 0 || *(long *)to == 0)
     return InvalidValue;
   *result = (float)(*(long *)to - *(long *)from);
@@ -549,16 +650,18 @@ static int loadModule(Handle *module, const char *image) {
       settings[FailLoad].value)
     return InvalidImage;
   ++counters[Modules].value;
-  *module = malloc(1);
+  *module = makeObject(1);
   return Success;
 }
 #ifdef GIST_FAKE_HIP
 API int hipModuleLoadData(Handle *module, const void *image) {
+  CALL();
   return loadModule(module, image);
 }
 #else
 API int cuModuleLoadDataEx(Handle *module, const void *image, unsigned count,
                            int *options, void **values) {
+  CALL();
   int error = loadModule(module, image);
   for (unsigned i = 0; error && i + 1 < count; ++i)
     if (options[i] == 5 && options[i + 1] == 6)
@@ -567,6 +670,7 @@ API int cuModuleLoadDataEx(Handle *module, const void *image, unsigned count,
   return error;
 }
 API int cuFuncSetAttribute(Handle function, int attribute, int value) {
+  CALL();
   if (!function || attribute != 8 || value <= 48 << 10)
     return InvalidValue;
   ++counters[BigShared].value;
@@ -574,13 +678,15 @@ API int cuFuncSetAttribute(Handle function, int attribute, int value) {
 }
 #endif
 API int NAME(hipModuleUnload, cuModuleUnload)(Handle module) {
+  CALL_LAST();
   --counters[Modules].value;
-  free(module);
-  return Success;
+  freeObject(module);
+  return fault;
 }
 API int NAME(hipModuleGetFunction, cuModuleGetFunction)(Handle *result,
                                                         Handle module,
                                                         const char *name) {
+  CALL();
   (void)module;
   for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); ++i)
     if (strcmp(functions[i].name, name) == 0) {
@@ -594,6 +700,7 @@ API int NAME(hipModuleLaunchKernel,
                              unsigned gridZ, unsigned blockX, unsigned blockY,
                              unsigned blockZ, unsigned shared, Handle stream,
                              void **params, void **extra) {
+  CALL();
   if (!current() || !gridX || !gridY || !gridZ || !blockX || !blockY ||
       !blockZ || shared > settings[Lds].value || extra ||
       settings[FailLaunch].value)
@@ -610,26 +717,28 @@ API int NAME(hipModuleLaunchKernel,
 //===----------------------------------------------------------------------===//
 
 API int NAME(hipGraphCreate, cuGraphCreate)(Handle *graph, unsigned flags) {
+  CALL();
   if (!current() || flags)
     return InvalidValue;
   ++counters[Graphs].value;
-  *graph = calloc(1, sizeof(Graph));
+  *graph = makeObject(sizeof(Graph));
   return Success;
 }
 
 static void freeNodes(Node *node) {
   while (node) {
     Node *next = node->next;
-    free(node->after);
-    free(node);
+    freeObject(node->after);
+    freeObject(node);
     node = next;
   }
 }
 API int NAME(hipGraphDestroy, cuGraphDestroy)(Handle graph) {
+  CALL_LAST();
   --counters[Graphs].value;
   freeNodes(((Graph *)graph)->last);
-  free(graph);
-  return Success;
+  freeObject(graph);
+  return fault;
 }
 
 /// The drivers' structs, as their headers have them.
@@ -655,6 +764,7 @@ API int NAME(hipGraphAddKernelNode,
              cuGraphAddKernelNode)(Handle *result, Handle handle,
                                    const Handle *after, size_t afterCount,
                                    const void *parameters) {
+  CALL();
   const NodeParams *params = parameters;
   Graph *graph = handle;
   if (!params->gridDimX || !params->gridDimY || !params->gridDimZ ||
@@ -668,12 +778,12 @@ API int NAME(hipGraphAddKernelNode,
   ++counters[Nodes].value;
   counters[Edges].value += (long)afterCount;
   counters[Roots].value += afterCount == 0;
-  Node *node = calloc(1, sizeof(Node));
+  Node *node = makeObject(sizeof(Node));
   node->next = graph->last;
   node->launch = makeLaunch(params->func, params->gridDimX, params->gridDimY,
                             params->gridDimZ, params->kernelParams);
   node->afterCount = afterCount;
-  node->after = calloc(afterCount + 1, sizeof(Node *));
+  node->after = makeObject((afterCount + 1) * sizeof(Node *));
   if (afterCount)
     memcpy(node->after, after, afterCount * sizeof(Node *));
   graph->last = node;
@@ -691,6 +801,7 @@ typedef struct {
 API int cuGraphAddDependencies_v2(Handle graph, const Handle *from,
                                   const Handle *to, const EdgeData *edges,
                                   size_t count) {
+  CALL();
   Node *node = count == 1 ? *to : NULL;
   if (!graph || !node || node->afterCount || settings[FailEdge].value ||
       edges->fromPort != 1 || edges->toPort != 0 || edges->type != 1)
@@ -708,10 +819,11 @@ API int cuGraphAddDependencies_v2(Handle graph, const Handle *from,
 API int NAME(hipGraphInstantiateWithFlags,
              cuGraphInstantiateWithFlags)(Handle *executable, Handle handle,
                                           unsigned long long flags) {
+  CALL();
   if (flags || settings[FailGraph].value)
     return InvalidValue;
   // The nodes move over; the graph is destroyed empty.
-  Graph *graph = handle, *copy = calloc(1, sizeof(Graph));
+  Graph *graph = handle, *copy = makeObject(sizeof(Graph));
   copy->last = graph->last;
   graph->last = NULL;
   ++counters[Executables].value;
@@ -719,6 +831,7 @@ API int NAME(hipGraphInstantiateWithFlags,
   return Success;
 }
 API int NAME(hipGraphLaunch, cuGraphLaunch)(Handle executable, Handle stream) {
+  CALL();
   if (!current())
     return InvalidContext;
   ++counters[GraphLaunches].value;
@@ -728,8 +841,9 @@ API int NAME(hipGraphLaunch, cuGraphLaunch)(Handle executable, Handle stream) {
   return Success;
 }
 API int NAME(hipGraphExecDestroy, cuGraphExecDestroy)(Handle executable) {
+  CALL_LAST();
   --counters[Executables].value;
   freeNodes(((Graph *)executable)->last);
-  free(executable);
-  return Success;
+  freeObject(executable);
+  return fault;
 }

@@ -17,7 +17,10 @@
 // Settings, by gistFakeSet() or GIST_FAKE_GPU="name=value,...":
 //   version, cards, memory (bytes), capability (90), gfx (0x942; 0: no name),
 //   lds (bytes), and failures: fail_init, fail_load, fail_upload, fail_launch,
-//   fail_graph, fail_edge, fail_run (of a kernel, noticed when synchronising)
+//   fail_graph, fail_edge, fail_run (of a kernel, noticed when synchronising);
+//   fault_call and fault_allocation: the number of the call, of all functions
+//   or of those that give memory, that fails; with fault_stays all later ones
+//   too
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,12 +36,16 @@ extern "C" {
 
 /// Everything as it was at first, but for what has not been given back.
 void gistFakeReset(void);
+/// Frees what was made and not given back: what a driver that no longer answers
+/// keeps.
+void gistFakeForget(void);
 /// Returns 0 for a setting that there is not.
 int gistFakeSet(const char *name, long value);
 /// Things alive: allocations, streams, events, modules, graphs, executables,
 /// contexts. Things done: uploads, upload_bytes, launches, nodes, edges, roots,
 /// graph_launches, kernels (run in either way), big_shared (functions allowed
-/// more than 48 KiB), overlaps (edges whose later node may start early; CUDA).
+/// more than 48 KiB), overlaps (edges whose later node may start early; CUDA),
+/// calls, memory_calls, faults (calls that failed because of fault_...).
 /// -1 for a name that there is not.
 long gistFakeCount(const char *name);
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/support/Hash.h"
+#include "runtime/support/Sha256.h"
 
 #include <gtest/gtest.h>
 
@@ -55,4 +56,28 @@ TEST(Hash, EveryBitCounts) {
     EXPECT_NE(hashBytes(bytesOf(text)), original) << "bit " << i;
     text[i / 8] ^= static_cast<char>(1 << i % 8);
   }
+}
+
+static std::string sha256(const std::string &text, size_t piece) {
+  Sha256 hasher;
+  for (size_t at = 0; at < text.size(); at += piece)
+    hasher.update({reinterpret_cast<const uint8_t *>(text.data()) + at,
+                   std::min(piece, text.size() - at)});
+  return hasher.finish();
+}
+
+// The examples of FIPS 180-4, and a million letters as NIST publishes them, in
+// pieces that end inside blocks.
+TEST(Sha256, PublishedValues) {
+  const std::pair<std::string, const char *> examples[] = {
+      {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+      {"abc",
+       "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+      {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+       "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+      {std::string(1000000, 'a'),
+       "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"}};
+  for (const auto &[text, expected] : examples)
+    for (size_t piece : {1, 55, 56, 63, 64, 65, 1000})
+      EXPECT_EQ(sha256(text, piece), expected) << piece;
 }

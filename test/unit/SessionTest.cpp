@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <thread>
 
 using namespace gist;
 using namespace gist::test;
@@ -533,6 +534,32 @@ TEST_P(SessionTest, TwoModulesAtOnce) {
   for (float &logit : expected)
     logit *= 2;
   expectNear(otherSession->logits(), expected);
+}
+
+// A module is shared by threads; a session and its device are not. The preset
+// `tsan` runs this under the thread sanitizer.
+TEST_P(SessionTest, TwoThreadsGiveWhatOneGives) {
+  std::vector<int32_t> tokens = someTokens(30);
+  auto run = [&](std::vector<float> &logits) {
+    std::unique_ptr<Device> own;
+    std::unique_ptr<Session> session;
+    for (int i = 0; i < 20; ++i) {
+      if (!openDevice("cpu", {.threads = GetParam()}, own).ok() ||
+          !Session::create(module, *own, {}, session).ok() ||
+          !session->feed(tokens).ok())
+        return;
+      logits.assign(session->logits().begin(), session->logits().end());
+      session.reset();
+    }
+  };
+  std::vector<float> alone, together[2];
+  run(alone);
+  ASSERT_EQ(alone.size(), static_cast<size_t>(TinyModel::kVocab));
+  std::thread other([&] { run(together[1]); });
+  run(together[0]);
+  other.join();
+  EXPECT_EQ(together[0], alone);
+  EXPECT_EQ(together[1], alone);
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, SessionTest, ::testing::Values(1u, 2u, 4u));

@@ -15,6 +15,7 @@
 #include "test/unit/TinyModel.h"
 
 #include "runtime/device/CpuFeatures.h"
+#include "runtime/module/Trust.h"
 #include "runtime/text/TokenizerSpec.h"
 
 #include <cstdlib>
@@ -375,6 +376,9 @@ TinyModel::logitsAfter(std::span<const int32_t> tokens) const {
 
 std::string TinyModel::write(const std::string &path) {
   if (Status status = writer.write(path); !status.ok())
+    giveUp(status.text);
+  // As gist-compile does.
+  if (Status status = trustModuleFile(path); !status.ok())
     giveUp(status.text);
   return path;
 }

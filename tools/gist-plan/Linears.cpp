@@ -15,6 +15,7 @@
 #include "runtime/support/AtomicFile.h"
 #include "tools/gist-plan/Commands.h"
 #include "tools/planning/LinearCalibration.h"
+#include "tools/running/Options.h"
 
 #include <unistd.h>
 
@@ -31,6 +32,7 @@ struct CalibrateOptions {
   std::string module, model, output;
   std::vector<std::string> texts;
   unsigned threads = 0;
+  bool trust = false;
   CalibrationOptions calibration;
 };
 } // namespace
@@ -89,7 +91,8 @@ static Status runCalibrate(const CalibrateOptions &options) {
   DeviceOptions chosen;
   chosen.threads = options.threads;
   GIST_TRY(openDevice("cpu", chosen, device));
-  GIST_TRY(Session::create(module, *device, {}, session).in(options.module));
+  GIST_TRY(Session::create(module, *device, {.trust = options.trust}, session)
+               .in(options.module));
   ModelSource model;
   GIST_TRY(openModelSource(options.model, model));
   std::vector<int32_t> tokens;
@@ -132,6 +135,7 @@ void gist::plan::addLinears(CLI::App &app, Action &action) {
       ->type_name("NAME");
   command->add_option("-t,--threads", options->threads, "CPU threads; 0: all")
       ->type_name("N");
+  run::addTrustOption(*command, options->trust);
   command
       ->add_option("--max-tokens", options->calibration.maxTokens,
                    "Tokens of all texts together")

@@ -295,6 +295,7 @@ static Status makeModule(Options &options, TemporaryModule &made) {
                      {"--random-weights",
                       "--context=" + std::to_string(options.model.context)}));
   options.model.path = made.path;
+  options.model.trust = true; // It was compiled a moment ago.
   return {};
 }
 

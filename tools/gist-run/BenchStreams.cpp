@@ -210,6 +210,7 @@ Status run::benchStreams(const ModelOptions &model,
   std::unique_ptr<Device> device;
   GIST_TRY(run::openDevice(model, device));
   PoolOptions pooled;
+  pooled.trust = model.trust;
   pooled.context =
       model.context != 0 ? model.context : options.prompt + options.answer;
   pooled.chunk = model.chunk;

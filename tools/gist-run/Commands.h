@@ -26,6 +26,7 @@ void addCall(CLI::App &app, Action &action);
 void addInfo(CLI::App &app, Action &action);
 void addDevices(CLI::App &app, Action &action);
 void addSelftest(CLI::App &app, Action &action);
+void addTrust(CLI::App &app, Action &action);
 
 } // namespace gist::run
 

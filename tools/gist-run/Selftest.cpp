@@ -128,6 +128,7 @@ Status Selftest::openCpu() {
   GIST_TRY(gist::openDevice("cpu", {.threads = options.model.threads}, cpu));
   SessionOptions sessionOptions;
   sessionOptions.context = options.model.context;
+  sessionOptions.trust = options.model.trust;
   GIST_TRY(
       Session::create(runner.module, *cpu, sessionOptions, reference)
           .in(options.model.path + ": nothing to compare with on the CPU"));

@@ -34,6 +34,7 @@ static void describe(CLI::App &app, Action &action) {
   addInfo(app, action);
   addDevices(app, action);
   addSelftest(app, action);
+  addTrust(app, action);
 }
 
 int main(int argc, char **argv) {

@@ -192,6 +192,7 @@ static void addModelOptions(CLI::App &app, Options &options) {
                  "the module's choice")
       ->type_name("N")
       ->capture_default_str();
+  run::addTrustOption(app, options.settings.pool.trust);
   app.add_flag("--verify", options.settings.verify,
                "Compare the hash of every weight before serving");
 }

@@ -46,6 +46,7 @@ Status LinearContract::predict(const std::string &plan,
   GIST_TRY(module.make(options.compiler, options.model, "cpu", more));
   run::ModelOptions chosen;
   chosen.path = module.path;
+  chosen.trust = true; // It was compiled a moment ago.
   chosen.threads = options.threads;
   run::Runner runner;
   GIST_TRY(runner.openWithTokenizer(chosen));

@@ -30,6 +30,8 @@ static const char *getName(Code code) {
     return "io";
   case Code::Device:
     return "device";
+  case Code::Untrusted:
+    return "untrusted";
   }
   return "unsupported";
 }

@@ -49,9 +49,10 @@ static Status open(const std::string &path, Model &model) {
   return {};
 }
 
-static Model load(const nb::bytes &path) {
+static Model load(const nb::bytes &path, bool trust) {
   std::string name = getString(path);
   Model model;
+  model.isTrusted = trust;
   Status status;
   {
     nb::gil_scoped_release release;

@@ -56,6 +56,7 @@ std::vector<ChatMessage> readMessages(const Messages &messages);
 struct Model {
   std::shared_ptr<const Module> module;
   std::shared_ptr<const Tokenizer> tokenizer; ///< null: there is none
+  bool isTrusted = false;                     ///< the caller says so
 
   /// Throws where the module has no tokenizer.
   const Tokenizer &needTokenizer() const;

@@ -86,6 +86,7 @@ static SessionHandle openSession(const Model &model, const std::string &kind,
     SessionOptions sessionOptions;
     sessionOptions.context = context;
     sessionOptions.chunk = chunk;
+    sessionOptions.trust = model.isTrusted;
     GIST_TRY(Session::create(model.module, *state->device, sessionOptions,
                              state->session));
     state->conversation = std::make_unique<Conversation>(*state->session);

@@ -54,6 +54,12 @@ Status run::openDevice(const ModelOptions &options,
   return gist::openDevice(options.device, chosen, result);
 }
 
+void run::addTrustOption(CLI::App &command, bool &trust) {
+  command.add_flag("--trust", trust,
+                   "Run the module's code, which can do whatever you can, also "
+                   "if it was not compiled on this machine");
+}
+
 void run::addModelOptions(CLI::App &command, ModelOptions &options) {
   command
       .add_option("module", options.path, "Module file made by gist-compile")
@@ -96,6 +102,7 @@ void run::addModelOptions(CLI::App &command, ModelOptions &options) {
                    "run)");
   command.add_flag("--verify", options.verify,
                    "Compare the hash of every weight before running");
+  addTrustOption(command, options.trust);
 }
 
 void run::addSamplerOptions(CLI::App &command, SamplerOptions &options) {
@@ -160,6 +167,7 @@ Status Runner::open(const ModelOptions &chosen) {
   SessionOptions sessionOptions;
   sessionOptions.context = options.context;
   sessionOptions.chunk = options.chunk;
+  sessionOptions.trust = options.trust;
   sessionOptions.statistics = options.statistics;
   sessionOptions.afterCall = options.afterCall;
   if (options.profile || !options.trace.empty()) {

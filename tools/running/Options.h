@@ -46,9 +46,13 @@ struct ModelOptions {
   bool verify = false;
   /// What commands ask of a session: SessionOptions.
   bool statistics = false;
+  bool trust = false;
   std::function<void(const Session &session, int64_t before, int64_t tokens)>
       afterCall = {};
 };
+
+/// Adds --trust, for code that is not known here (runtime/module/Trust.h).
+void addTrustOption(CLI::App &command, bool &trust);
 
 /// Adds MODULE and the options above.
 void addModelOptions(CLI::App &command, ModelOptions &options);

@@ -82,7 +82,8 @@ Status serve::openModel(const ModelFile &file, const ModelSettings &settings,
         model->endTokens.push_back(static_cast<int32_t>(i));
   }
   if (has(kEntryEmbed)) {
-    GIST_TRY(Session::create(model->module, device, {}, model->encoder)
+    GIST_TRY(Session::create(model->module, device,
+                             {.trust = settings.pool.trust}, model->encoder)
                  .in(file.path));
     GIST_TRY(
         run::findEmbedLimit(*model->encoder, model->embedLimit).in(file.path));

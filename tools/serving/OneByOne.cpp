@@ -191,6 +191,7 @@ Status serve::createOneByOne(std::shared_ptr<const Module> module,
                              std::unique_ptr<Pool> &result) {
   SessionOptions chosen;
   chosen.context = options.context;
+  chosen.trust = options.trust;
   std::unique_ptr<Session> session;
   GIST_TRY(Session::create(std::move(module), device, chosen, session));
   result = std::make_unique<OneByOne>(std::move(session));

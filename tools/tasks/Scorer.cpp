@@ -63,6 +63,7 @@ Status Scorer::spare(Session *&result) {
   if (!other) {
     SessionOptions options;
     options.context = runner.session->capacity();
+    options.trust = true; // The first session runs the same module.
     GIST_TRY(Session::create(runner.module, *runner.device, options, other)
                  .in(runner.path()));
   }

@@ -13,8 +13,7 @@ using namespace gist;
 
 GpuCode::~GpuCode() {
   // Kernels that still run must be over before their code goes.
-  (void)device.synchronize();
-  if (module && device.enter().ok())
+  if (device.settle() && module)
     device.driver->call.unloadModule(module);
 }
 

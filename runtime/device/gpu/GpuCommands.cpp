@@ -79,6 +79,8 @@ Status GpuDevice::submit(const CommandList &list,
 Status GpuDevice::ensureEvents(size_t count) {
   while (events.size() < count) {
     GpuHandle event = nullptr;
+    // Room first: an event that is not in the list is never destroyed.
+    events.reserve(count);
     GIST_TRY(
         driver->check(driver->call.createEvent(&event, 0), "make an event"));
     events.push_back(event);
@@ -128,8 +130,7 @@ Status GpuDevice::measure(const CommandList &list,
 
 GpuRecording::~GpuRecording() {
   // A launch of it may still be running.
-  (void)device.synchronize();
-  if (executable && device.enter().ok())
+  if (device.settle() && executable)
     device.driver->call.destroyExecutable(executable);
 }
 
@@ -182,13 +183,12 @@ Status GpuRecording::build(const CommandList &list) {
   GIST_TRY(device.enter());
   GpuHandle graph = nullptr;
   GIST_TRY(driver.check(driver.call.createGraph(&graph, 0), "make a graph"));
-  Status status = addNodes(list, graph);
-  if (status.ok())
-    status = driver.check(driver.call.instantiateGraph(&executable, graph, 0),
-                          "make a graph ready");
   // The executable is a copy and does not need it any more.
-  driver.call.destroyGraph(graph);
-  return status;
+  std::unique_ptr<void, int (*)(GpuHandle)> owner(graph,
+                                                  driver.call.destroyGraph);
+  GIST_TRY(addNodes(list, graph));
+  return driver.check(driver.call.instantiateGraph(&executable, graph, 0),
+                      "make a graph ready");
 }
 
 Status GpuRecording::launch() {

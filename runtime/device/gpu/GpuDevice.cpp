@@ -39,12 +39,13 @@ Status GpuDevice::initialize() {
 GpuDevice::~GpuDevice() {
   if (!attached)
     return;
-  if (enter().ok()) {
-    for (GpuHandle event : events)
-      driver->call.destroyEvent(event);
-    if (stream)
-      driver->call.destroyStream(stream);
-  }
+  // Handles know their card; where the driver cannot enter it any more, it is
+  // asked all the same.
+  (void)enter();
+  for (GpuHandle event : events)
+    driver->call.destroyEvent(event);
+  if (stream)
+    driver->call.destroyStream(stream);
   driver->detach(index, context);
 }
 
@@ -97,12 +98,20 @@ Status GpuDevice::share(Bytes content, DeviceMemory &result) {
   if (known == sharedByContent.end()) {
     DeviceAddress address = 0;
     GIST_TRY(allocateRaw(std::max<uint64_t>(content.size, 1), address));
-    if (Status status = upload(address, content); !status.ok()) {
-      driver->call.free(address);
-      return status;
+    // Gives the memory back on every way out but the last, also where the host
+    // has no memory for the lines below.
+    DeviceMemory owner(this, address, content.size);
+    GIST_TRY(upload(address, content));
+    auto entry = shared.try_emplace(address).first;
+    try {
+      sharedByContent.emplace(key, address);
+    } catch (...) {
+      shared.erase(entry);
+      throw;
     }
-    known = sharedByContent.emplace(key, address).first;
-    shared[address] = {.content = key, .users = 0};
+    entry->second = {.content = key, .users = 1};
+    result = std::move(owner);
+    return {};
   }
   ++shared[known->second].users;
   result = DeviceMemory(this, known->second, content.size);
@@ -119,7 +128,7 @@ void GpuDevice::release(DeviceAddress address, uint64_t) {
   }
   // Work that still uses it must be over; a driver that has failed says so to
   // the next call, here nobody could be told.
-  if (synchronize().ok() || enter().ok())
+  if (settle())
     driver->call.free(address);
 }
 
@@ -137,7 +146,11 @@ Status GpuDevice::download(DeviceAddress from, void *to, uint64_t size) {
   GIST_TRY(enter());
   GIST_TRY(driver->check(driver->call.download(to, from, size, stream),
                          "copy from the card"));
-  return synchronize();
+  Status status = synchronize();
+  // A copy that is still on its way must not find its destination gone.
+  if (!status.ok())
+    driver->call.synchronize(stream);
+  return status;
 }
 
 Status GpuDevice::clear(DeviceAddress at, uint64_t size) {

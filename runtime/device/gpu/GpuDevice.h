@@ -70,6 +70,9 @@ private:
   Status initialize();
   /// Makes this thread's driver calls mean this card.
   Status enter() const { return driver->enter(index, context); }
+  /// Before something is given back: waits for the work that uses it, and makes
+  /// this thread mean this card. False: the driver does not answer any more.
+  bool settle() { return synchronize().ok() || enter().ok(); }
   Status allocateRaw(uint64_t size, DeviceAddress &address);
   Status launch(const CommandList &list, const BoundCommand &command);
   Status ensureEvents(size_t count);

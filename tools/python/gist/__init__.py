@@ -21,6 +21,7 @@ from ._errors import (
     NotFoundError,
     OutOfMemoryError,
     UnsupportedError,
+    UntrustedError,
 )
 from ._model import Model, load
 from ._options import Finish, Generated, GenerateOptions, Message, Piece, SessionOptions
@@ -49,6 +50,7 @@ __all__ = [
     "Stream",
     "TorchModel",
     "UnsupportedError",
+    "UntrustedError",
     "__version__",
     "compile",
     "devices",

@@ -72,7 +72,8 @@ def compile(
         encoded += [b"-o", to_path(file), b"--", to_path(model)]
         for sentence in _run(encoded):
             warnings.warn(sentence, stacklevel=2)
-        return load(file)
+        # It was compiled a moment ago.
+        return load(file, trust=True)
 
 
 def _plan_file(plan: str | os.PathLike[str] | Mapping[str, Any], folder: str) -> str | os.PathLike[str]:

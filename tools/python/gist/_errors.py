@@ -39,6 +39,10 @@ class DeviceError(Error, RuntimeError):
     """A driver reported an error."""
 
 
+class UntrustedError(Error, PermissionError):
+    """The code of a module that was not compiled here, and that nobody said to trust."""
+
+
 class CompileError(Error):
     """The compiler refused a model, a plan or an option, and says why."""
 
@@ -52,4 +56,5 @@ CLASSES: dict[str, type[Error]] = {
     "out_of_memory": OutOfMemoryError,
     "io": InputOutputError,
     "device": DeviceError,
+    "untrusted": UntrustedError,
 }

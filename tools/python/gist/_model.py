@@ -37,12 +37,15 @@ def to_path(path: str | os.PathLike[str]) -> bytes:
     return name
 
 
-def load(path: str | os.PathLike[str]) -> Model:
+def load(path: str | os.PathLike[str], *, trust: bool = False) -> Model:
     """Opens a module, a file that `compile` or gist-compile made.
 
-    A module contains native code: load only what you would run as a program.
+    A module contains native code, which can do whatever this process can. Sessions
+    run it if the module was compiled on this machine by this user, or was named once
+    with `gist-run trust`; otherwise they raise `UntrustedError`. `trust=True` says
+    that you trust the module as you would trust a program.
     """
-    return Model(_runtime.load(to_path(path)))
+    return Model(_runtime.load(to_path(path), trust))
 
 
 class Model:

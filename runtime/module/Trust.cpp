@@ -1,0 +1,119 @@
+//===- Trust.cpp - Whose code may run -------------------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/module/Trust.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace gist;
+
+/// The value of a variable that names an absolute path; empty otherwise.
+/// Programs that run with rights of another user do not believe their callers.
+static std::string pathVariable(const char *name) {
+  const char *value = ::secure_getenv(name);
+  return value && value[0] == '/' ? value : "";
+}
+
+Status gist::trustFolder(std::string &folder) {
+  std::string state = pathVariable("XDG_STATE_HOME");
+  if (state.empty()) {
+    std::string home = pathVariable("HOME");
+    if (home.empty())
+      return Status::error(Code::NotFound,
+                           "known modules have no place: neither "
+                           "XDG_STATE_HOME nor HOME is an absolute path");
+    state = home + "/.local/state";
+  }
+  folder = state + "/gist/trusted";
+  return {};
+}
+
+static Status failure(const std::string &path, const char *what) {
+  return Status::error(Code::Io, "%s: cannot %s: %s", path.c_str(), what,
+                       std::strerror(errno));
+}
+
+/// Whoever may write into the folder decides what runs. So it must belong to
+/// this user or to root, and no other user may write there.
+static Status checkFolder(const std::string &folder, bool &exists) {
+  struct stat info;
+  exists = ::stat(folder.c_str(), &info) == 0;
+  if (!exists)
+    return errno == ENOENT || errno == ENOTDIR ? Status()
+                                               : failure(folder, "look into");
+  bool isOurs = info.st_uid == ::geteuid() || info.st_uid == 0;
+  if (!S_ISDIR(info.st_mode) || !isOurs || (info.st_mode & 022) != 0)
+    return Status::error(Code::Untrusted,
+                         "%s can be written by other users, so what it says is "
+                         "not believed",
+                         folder.c_str());
+  return {};
+}
+
+/// Makes a folder and those above it, for this user alone.
+static Status makeFolders(const std::string &folder) {
+  for (size_t slash = 1; slash != std::string::npos;) {
+    slash = folder.find('/', slash + 1);
+    std::string part = folder.substr(0, slash);
+    if (::mkdir(part.c_str(), 0700) != 0 && errno != EEXIST)
+      return failure(part, "make the folder");
+  }
+  return {};
+}
+
+Status gist::trustModule(const Module &module) {
+  std::string folder;
+  GIST_TRY(trustFolder(folder));
+  GIST_TRY(makeFolders(folder));
+  bool exists = false;
+  GIST_TRY(checkFolder(folder, exists));
+  std::string path = folder + "/" + module.fingerprint();
+  int descriptor = ::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+  if (descriptor < 0)
+    return failure(path, "write");
+  ::close(descriptor);
+  return {};
+}
+
+Status gist::trustModuleFile(const std::string &path) {
+  std::shared_ptr<const Module> module;
+  GIST_TRY(Module::open(path, module));
+  return trustModule(*module);
+}
+
+Status gist::distrustModule(const Module &module) {
+  std::string folder;
+  GIST_TRY(trustFolder(folder));
+  std::string path = folder + "/" + module.fingerprint();
+  if (::unlink(path.c_str()) == 0)
+    return {};
+  if (errno == ENOENT)
+    return Status::error(Code::NotFound, "the module was not known");
+  return failure(path, "remove");
+}
+
+Status gist::checkTrusted(const Module &module) {
+  std::string folder;
+  bool exists = false;
+  // Without a place for known modules none is known.
+  if (trustFolder(folder).ok())
+    GIST_TRY(checkFolder(folder, exists));
+  if (exists &&
+      ::access((folder + "/" + module.fingerprint()).c_str(), F_OK) == 0)
+    return {};
+  return Status::error(
+      Code::Untrusted,
+      "the module's code was not compiled on this machine, so it is not run; "
+      "if "
+      "you trust it as you would trust a program, say so once with 'gist-run "
+      "trust MODULE', or for one run with --trust (in C gist_module_trust, in "
+      "Python trust=True)");
+}
