@@ -4,6 +4,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source cmake/packages.sh
+# Which modules were compiled here is noted in the build folder, not in the
+# user's home.
+mkdir -p build
+export XDG_STATE_HOME=$PWD/build/state
 
 full=false
 case "${1:-}" in
@@ -117,6 +121,13 @@ if $full; then
   suite "asan: all tests" env ASAN_OPTIONS=detect_leaks=0:allow_user_poisoning=0 \
     ctest --test-dir build/asan --output-on-failure
   suite "asan: leaks" build/asan/bin/GistRuntimeTests --gtest_brief=1
+  suite "asan: faults" build/asan/bin/GistFaultTests --gtest_brief=1
+  suite "every prefix and every bit" bash test/fuzz/exhaustive.sh build/asan
+  suite "every bit of a module" build/asan/bin/GistRuntimeTests --gtest_brief=1 \
+    --gtest_also_run_disabled_tests --gtest_filter='Corruption.DISABLED_*'
+  suite "build tsan" build tsan
+  suite "tsan: threads and sessions" env TSAN_OPTIONS=halt_on_error=1 \
+    build/tsan/bin/GistRuntimeTests --gtest_brief=1 --gtest_filter='ThreadPool*:*SessionTest*:ThreadGovernor*:*CApi*'
   suite "fuzz" bash test/fuzz/run.sh 120
   suite "fuzz the compiler" bash test/fuzz/compiler.sh build/dev 300
 fi

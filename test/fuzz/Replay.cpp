@@ -5,11 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Usage: GistXReplay SECONDS FILE-OR-FOLDER...
+// Usage: GistXFuzz SECONDS [--header=BYTES] FILE-OR-FOLDER...
 //
 // Gives a target each file as it is, every prefix of it, and every change of
-// one bit in its first kilobyte; then random changes until the time is over.
-// It needs no compiler of a kind, so that every build can run it.
+// one bit in its first kilobyte or what --header says; then random changes
+// until the time is over. It needs no compiler of a kind, so that every build
+// can run it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,12 +39,12 @@ static void execute(const uint8_t *data, size_t size) {
 }
 
 /// Bytes of a file whose bits are all changed. Headers are in front.
-static constexpr size_t kHeader = 1024;
+static size_t headerBytes = 1024;
 
 static void executeAll(Content file) {
   for (size_t size = 0; size <= file.size(); ++size)
     execute(file.data(), size);
-  for (size_t bit = 0; bit < 8 * std::min(file.size(), kHeader); ++bit) {
+  for (size_t bit = 0; bit < 8 * std::min(file.size(), headerBytes); ++bit) {
     auto mask = static_cast<uint8_t>(1 << bit % 8);
     file[bit / 8] ^= mask;
     execute(file.data(), file.size());
@@ -94,7 +95,9 @@ static Content mutate(const std::vector<Content> &files, std::mt19937_64 &rng) {
 
 int main(int argc, char **argv) {
   if (argc < 3) {
-    std::fprintf(stderr, "usage: %s SECONDS FILE-OR-FOLDER...\n", argv[0]);
+    std::fprintf(stderr,
+                 "usage: %s SECONDS [--header=BYTES] FILE-OR-FOLDER...\n",
+                 argv[0]);
     return 2;
   }
   std::vector<Content> files;
@@ -104,6 +107,8 @@ int main(int argc, char **argv) {
                        std::istreambuf_iterator<char>());
   };
   for (int i = 2; i < argc; ++i) {
+    if (std::sscanf(argv[i], "--header=%zu", &headerBytes) == 1)
+      continue;
     if (!std::filesystem::is_directory(argv[i])) {
       add(argv[i]);
       continue;
