@@ -36,6 +36,11 @@ function(gist_configure_target target)
   if(GIST_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
+  # Libraries do the work; what is of an executable alone has to compile fast.
+  get_target_property(type ${target} TYPE)
+  if(GIST_QUICK_EXECUTABLES AND type STREQUAL "EXECUTABLE")
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
   if(GIST_SANITIZE OR GIST_FUZZ)
     target_compile_options(${target} PRIVATE
       -fsanitize=address,undefined -fno-sanitize-recover=undefined
@@ -203,14 +208,15 @@ function(gist_add_library name)
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/gist>)
   target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
   gist_configure_mlir_target(${name})
-  gist_precompile_mlir(${name})
+  gist_precompile(${name} MlirHeaders.h)
   set_property(GLOBAL APPEND PROPERTY GIST_COMPILER_TARGETS ${name})
   gist_note_links(${name} ${ARG_LINK})
 endfunction()
 
-# Reads MLIR's headers once for all libraries: they are most of what a file
-# costs. GIST_PRECOMPILE=OFF shows which files forgot to include something.
-function(gist_precompile_mlir name)
+# gist_precompile(<name> <headers>): reads the headers of cmake/<headers> once for
+# all targets that name them: they are most of what a file costs.
+# GIST_PRECOMPILE=OFF shows which files forgot to include something.
+function(gist_precompile name headers)
   if(NOT GIST_PRECOMPILE)
     return()
   endif()
@@ -219,14 +225,17 @@ function(gist_precompile_mlir name)
     target_compile_options(${name} PRIVATE
       "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
   endif()
-  get_property(owner GLOBAL PROPERTY GIST_PRECOMPILED)
+  # Code of executables is compiled in another way than code of libraries.
+  get_target_property(type ${name} TYPE)
+  set(property GIST_PRECOMPILED_${headers}_${type})
+  get_property(owner GLOBAL PROPERTY ${property})
   if(owner)
     target_precompile_headers(${name} REUSE_FROM ${owner})
     return()
   endif()
   target_precompile_headers(${name} PRIVATE
-    "$<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/cmake/MlirHeaders.h>")
-  set_property(GLOBAL PROPERTY GIST_PRECOMPILED ${name})
+    "$<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/cmake/${headers}>")
+  set_property(GLOBAL PROPERTY ${property} ${name})
 endfunction()
 
 # A tool of the compiler, installed.

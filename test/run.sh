@@ -51,7 +51,7 @@ build() { # preset, options of CMake
 echo "== build"
 build dev -DGIST_PYTHON=ON || exit 1
 suite "format" bash test/check-format.sh
-suite "unit and lit" ctest --test-dir build/dev --output-on-failure
+suite "unit and lit" ctest --test-dir build/dev -j "$(nproc)" --output-on-failure
 suite "numeric" env GIST_OPT="$PWD/build/dev/bin/gist-opt" \
   "$python" -m pytest -q -p no:cacheprovider -n auto --dist loadfile test/reference test/numeric
 suite "package" bash test/package/run.sh build/dev
