@@ -8,11 +8,13 @@
 #include "runtime/device/CpuElf.h"
 
 #include "runtime/device/CpuCode.h"
+#include "runtime/module/Module.h"
 #include "test/unit/TinyModel.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <elf.h>
 #include <functional>
 #include <sys/wait.h>
