@@ -88,9 +88,11 @@
 // SM90-COUNT-16: nvgpu.device_async_copy
 // SM90: wgmma.wait_group.sync.aligned 1;
 // SM90: math.exp2
-// Only warps with a score that is far above those before scale their outputs.
-// SM90: %[[ANY:.*]] = nvvm.vote.sync any
-// SM90-NEXT: scf.if %[[ANY]]
+// Outputs are scaled only where a score is far above those before. Both ways wait
+// by an instruction of four warps, so that these decide together.
+// SM90-NOT: nvvm.vote
+// SM90: %[[FAR:.*]] = llvm.call_intrinsic "llvm.nvvm.barrier.cta.red.or.aligned.count"(%{{.*}}, %c128_i32{{.*}}, %{{.*}}) : (i32, i32, i1) -> i1
+// SM90-NEXT: scf.if %[[FAR]]
 // SM90: wgmma.wait_group.sync.aligned 0;
 // SM90-COUNT-64: arith.mulf
 // SM90-NOT: arith.mulf

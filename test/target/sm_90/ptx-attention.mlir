@@ -26,11 +26,14 @@
 // CHECK:       cp.async.commit_group;
 // CHECK:       wgmma.wait_group.sync.aligned 1;
 // CHECK:       ex2.approx
-// A wait that is in one block with the weights would come before them.
+// A wait that is in one block with the weights would come before them. Warps that
+// share a product take the same branch: each four of them have a barrier that
+// says which.
 // CHECK-NOT:   wgmma.wait_group
-// CHECK:       vote.sync.any.pred
-// CHECK-NOT:   wgmma.wait_group
-// CHECK:       bra
+// CHECK-NOT:   vote.sync
+// CHECK:       bar.red.or.pred [[FAR:%p[0-9]+]], %r{{[0-9]+}}, 128, %p
+// CHECK-NEXT:  not.pred [[NEAR:%p[0-9]+]], [[FAR]];
+// CHECK-NEXT:  @[[NEAR]] bra
 // CHECK:       wgmma.wait_group.sync.aligned 0;
 // CHECK-NOT:   bar.sync
 func.func private @dense(%q: tensor<?x16x256xf16>, %k: tensor<?x16x256xf16>, %v: tensor<?x16x256xf16>,

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/Attention/AttentionWgmma.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "passes/Tile/Gpu/Matmul/Staging.h"
 
@@ -26,7 +26,7 @@ static constexpr int64_t kChunks = Wgmma::kTileDepth / kChunk;
 static constexpr double kSlack = 8;
 /// In place of the row of a slot that holds no key.
 static constexpr int64_t kNoRow = -1;
-/// Columns of outputs up to which warps do not look whether to scale them.
+/// Columns of outputs up to which nobody looks whether to scale them.
 static constexpr int64_t kNarrow = 64;
 
 /// A number that all lanes of a warp have, and are now known to: descriptors
@@ -38,6 +38,23 @@ static Value makeUniform(GpuBuilder &b, Value number) {
                                 gpu::ShuffleMode::IDX)
              .getShuffleResult();
   return arith::IndexCastOp::create(b, b.getIndexType(), word);
+}
+
+/// Whether `isTrue` is so in any thread of the four warps, which are all told
+/// the same: branches around instructions of four warps need that, and a vote
+/// of one warp does not give it.
+static Value isAnyOfGroup(GpuBuilder &b, Value isTrue) {
+  // Barrier 0 is that of the workgroup. The others are for its groups.
+  Value id = b.index(1);
+  if (b.getThreads() > Wgmma::kThreads)
+    id = b.add(b.div(b.thread(), Wgmma::kThreads), 1);
+  // nvvm.barrier reduces at barrier 0 alone.
+  return LLVM::CallIntrinsicOp::create(
+             b, b.getI1Type(),
+             b.getStringAttr("llvm.nvvm.barrier.cta.red.or.aligned.count"),
+             ValueRange{arith::IndexCastOp::create(b, b.getI32Type(), id),
+                        b.i32(Wgmma::kThreads), isTrue})
+      .getResult(0);
 }
 
 WgmmaAttention::WgmmaAttention(GpuBuilder &b, GpuAttentionAttr tile,
@@ -331,9 +348,8 @@ Values WgmmaAttention::finishOut(ValueRange registers, size_t numOut,
     isNeeded = arith::OrIOp::create(
         b, isNeeded,
         arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, factor, b.f32(1)));
-  // Of all rows of a warp, so that it stays together.
-  isNeeded = NVVM::VoteSyncOp::create(b, b.getI1Type(), b.i32(-1), isNeeded,
-                                      NVVM::VoteSyncKind::any);
+  // The four warps take one way: each of the two waits is for all of them.
+  isNeeded = isAnyOfGroup(b, isNeeded);
   auto branch = scf::IfOp::create(b, registers.getTypes(), isNeeded,
                                   /*addThenBlock=*/true, /*addElseBlock=*/true);
   OpBuilder::InsertionGuard guard(b);

@@ -78,7 +78,8 @@ private:
   Values emitOut(mlir::ValueRange out, mlir::ValueRange weights, Value step);
   void rescale(Values &state, mlir::ValueRange factors);
   /// Waits for `numOut` outputs and whatever else is in `registers`, and then
-  /// multiplies the outputs, but for those of warps whose factors are all one.
+  /// multiplies the outputs, but for those of four warps whose factors are all
+  /// one.
   Values finishOut(mlir::ValueRange registers, size_t numOut,
                    mlir::ValueRange factors);
 
