@@ -118,9 +118,11 @@ EntryBinding::launchExprs(const CommandSpec &command) const {
     if (arg.buffer == kNone)
       continue;
     const BufferSpec &buffer = module->spec().buffers[arg.buffer];
-    exprs.insert(exprs.end(), {buffer.size, buffer.offset});
+    // What other kinds say there means nothing, and nobody has verified it.
+    if (buffer.kind != BufferKind::Weight)
+      exprs.push_back(buffer.size);
     if (buffer.kind == BufferKind::Arena)
-      exprs.push_back(spec->arenaSize);
+      exprs.insert(exprs.end(), {buffer.offset, spec->arenaSize});
   }
   return exprs;
 }

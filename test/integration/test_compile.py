@@ -135,6 +135,8 @@ def test_windows_in_a_plan(name, window, tmp_path):
                            f"--plan={tmp_path}/plan.json"],
                           stdout=subprocess.PIPE, check=True, text=True).stdout
     assert f"tensor<{rows}x{config['head_dim']}xf16>" in text
+    if config["head_dim"] % 8 != 0:
+        return  # GPUs refuse such heads before they look at windows
     refused = subprocess.run(["gist-compile", MODELS / name, "-o", tmp_path / "gpu.gist",
                               "--target=gfx942", f"--plan={tmp_path}/plan.json"],
                              capture_output=True, text=True)

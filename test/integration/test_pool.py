@@ -62,10 +62,6 @@ def test_plans(tmp_path):
     for chunk in [3, 4, 8]:
         seen = compare(module, chunk, seed=2)
         assert seen["prefix"] == 0
-    # What a sequence of the whole context reserves: two layers of two heads keep
-    # at most 8 of 64 rows and a cluster each, so that more sequences join.
-    dense = compile_model("llama", tmp_path)
-    assert compare(dense, 4, seed=2)["state"] >= 1.5 * seen["state"]
 
 
 @pytest.mark.skipif("GIST_HIP_SIM" not in os.environ, reason="no simulator")

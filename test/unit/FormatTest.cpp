@@ -403,7 +403,7 @@ TEST(PackedLayout, OtherTextsAreRefused) {
   for (const char *text :
        {"", "q4_1/", "q4_1/8", "q4_1/8x", "q4_1/x8", "q4_1/8x8 ", "q4_1/8x8v",
         "q4_1/8x8u", "q4_1/0x8", "q4_1/-8x8", "q4_1/8x3", "q4_1/8x32", "Q4_1",
-        "f16/8x8", "q5_0/8x8", "q4_1/8x8/8x8", "q8_0/99999999999999999999x8",
+        "f16/8x8", "q7_0/8x8", "q4_1/8x8/8x8", "q8_0/99999999999999999999x8",
         "q8_0/4611686018427387904x8"})
     EXPECT_FALSE(parseStorage(text, storage)) << text;
   EXPECT_EQ(storage.format, WeightFormat::Q2_1);
