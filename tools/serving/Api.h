@@ -50,6 +50,8 @@ private:
   std::string clientOf(const Request &request) const;
 
   ApiError findModel(const std::string &name, size_t &index) const;
+  /// The same of a model that writes text.
+  ApiError findWriter(const std::string &name, size_t &index) const;
   ApiError encode(const Model &model, const Prompt &prompt, const char *param,
                   std::vector<int32_t> &tokens) const;
   /// A job for an answer to `tokens`, which belong to `model`.

@@ -242,6 +242,16 @@ static ApiError collect(Ticket &ticket, Growing &answer) {
   }
 }
 
+ApiError Api::findWriter(const std::string &name, size_t &index) const {
+  GIST_SERVE_TRY(findModel(name, index));
+  const Model &model = *engine.models()[index];
+  if (!model.writes())
+    return ApiError::unsupported("model", "The model '" + model.name +
+                                              "' makes embeddings and does "
+                                              "not write text.");
+  return {};
+}
+
 static ApiError checkStreams(const TextRequest &request,
                              const httplib::Request &from) {
   if (request.stream && from.version != "HTTP/1.1")
@@ -254,12 +264,8 @@ ApiError Api::chat(const Json &body, const Request &from, Response &response) {
   GIST_SERVE_TRY(readChat(body, request));
   GIST_SERVE_TRY(checkStreams(request, from));
   size_t index = 0;
-  GIST_SERVE_TRY(findModel(request.model, index));
+  GIST_SERVE_TRY(findWriter(request.model, index));
   const Model &model = *engine.models()[index];
-  if (!model.writes())
-    return ApiError::unsupported("model", "The model '" + model.name +
-                                              "' makes embeddings and does "
-                                              "not write text.");
   std::vector<int32_t> tokens;
   if (Status status = encodeChat(model.tokenizer, request.messages, tokens);
       !status.ok())
@@ -299,12 +305,8 @@ ApiError Api::complete(const Json &body, const Request &from,
   GIST_SERVE_TRY(readCompletion(body, request));
   GIST_SERVE_TRY(checkStreams(request, from));
   size_t index = 0;
-  GIST_SERVE_TRY(findModel(request.model, index));
+  GIST_SERVE_TRY(findWriter(request.model, index));
   const Model &model = *engine.models()[index];
-  if (!model.writes())
-    return ApiError::unsupported("model", "The model '" + model.name +
-                                              "' makes embeddings and does "
-                                              "not write text.");
   bool wantsLogprobs = request.logprobs >= 0;
   if (request.echo && wantsLogprobs && !model.scores)
     return ApiError::unsupported(

@@ -8,6 +8,7 @@
 #include "tools/tasks/Task.h"
 
 #include <algorithm>
+#include <numeric>
 
 using namespace gist::tasks;
 
@@ -74,13 +75,31 @@ static Turn ask(const std::string &text, const std::string &key,
           {number}};
 }
 
+namespace {
+/// Keys with a number each, and the needles that say so.
+struct Facts {
+  std::vector<std::string> keys, numbers, needles;
+
+  Facts(Random &random, size_t count)
+      : keys(makeKeys(random, count)), numbers(makeNumbers(random, count)) {
+    for (size_t i = 0; i < count; ++i)
+      needles.push_back(say(keys[i], numbers[i]));
+  }
+};
+} // namespace
+
+/// The order in which `count` facts are asked for.
+static std::vector<size_t> makeOrder(Random &random, size_t count) {
+  std::vector<size_t> order(count);
+  std::iota(order.begin(), order.end(), size_t{0});
+  random.shuffle(order);
+  return order;
+}
+
 /// One of `count` needles is asked for.
 static Turns makeOne(Random &random, const Filler &filler, size_t units,
                      size_t count) {
-  std::vector<std::string> keys = makeKeys(random, count),
-                           numbers = makeNumbers(random, count), needles;
-  for (size_t i = 0; i < count; ++i)
-    needles.push_back(say(keys[i], numbers[i]));
+  auto [keys, numbers, needles] = Facts(random, count);
   size_t wanted = random.below(count);
   return {ask(kIntroduction +
                   hide(random, filler.sentences(random, units), needles),
@@ -115,14 +134,8 @@ Turns gist::tasks::makeNeedleValues(Random &random, const Filler &filler,
 Turns gist::tasks::makeNeedleQueries(Random &random, const Filler &filler,
                                      size_t units) {
   constexpr size_t kQueries = 4;
-  std::vector<std::string> keys = makeKeys(random, kQueries),
-                           numbers = makeNumbers(random, kQueries), needles;
-  std::vector<size_t> order;
-  for (size_t i = 0; i < kQueries; ++i) {
-    needles.push_back(say(keys[i], numbers[i]));
-    order.push_back(i);
-  }
-  random.shuffle(order);
+  auto [keys, numbers, needles] = Facts(random, kQueries);
+  std::vector<size_t> order = makeOrder(random, kQueries);
   std::vector<std::string> askedKeys, answers;
   for (size_t i : order) {
     askedKeys.push_back(keys[i]);
@@ -143,14 +156,8 @@ Turns gist::tasks::makeNeedleQueries(Random &random, const Filler &filler,
 Turns gist::tasks::makeTurns(Random &random, const Filler &filler,
                              size_t units) {
   constexpr size_t kTurns = 4;
-  std::vector<std::string> keys = makeKeys(random, kTurns),
-                           numbers = makeNumbers(random, kTurns), needles;
-  std::vector<size_t> order;
-  for (size_t i = 0; i < kTurns; ++i) {
-    needles.push_back(say(keys[i], numbers[i]));
-    order.push_back(i);
-  }
-  random.shuffle(order);
+  auto [keys, numbers, needles] = Facts(random, kTurns);
+  std::vector<size_t> order = makeOrder(random, kTurns);
   std::vector<std::string> sentences = filler.sentences(random, units);
   size_t half = units / 2, part = (units - half) / kTurns;
   std::string text =
