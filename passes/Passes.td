@@ -563,6 +563,10 @@ def FormKernelsPass : Pass<"gist-form-kernels", "::mlir::ModuleOp"> {
     the number of kernels does not grow with depth. A result that is read more
     than once ends a kernel.
 
+    CPU kernels read heads in vectors of four numbers. Where heads have another
+    size, and the number of tokens is not known, attention gets rows with zeros
+    at their end; so do selections and attention on representatives.
+
     In modules for GPUs the upkeep of a cache of clusters is first taken out of
     the way of the layers: `gist.cluster_absorb` lets tokens leave the windows of
     many layers in one launch, and attention reads the rows of its call before
@@ -1159,6 +1163,36 @@ def ExportToIreePass : Pass<"gist-export-to-iree", "::mlir::ModuleOp"> {
   ];
 }
 
+def BatchSelectionsPass : Pass<"gist-batch-selections"> {
+  let summary = "selections as products of batches, for IREE";
+  let description = [{
+    Replaces `gist.gram_select` and `gist.cascade_update` by a
+    `linalg.batch_matmul` of all cosines, a batch for each head, by one
+    `flow.dispatch.workgroups` that visits tokens in order, and by loops without
+    an order. It computes what `-gist-decompose` gives, whose loops over tokens
+    IREE would run on its host. How many tokens are kept is a number on the
+    device; no tensor has it as a size.
+
+    ```mlir
+    %s = gist.gram_select %x, 3.0e-1 causal : tensor<?x576xf32>
+    // becomes
+    %dots = linalg.batch_matmul ... -> tensor<1x?x?xf32>
+    %cosines = linalg.generic ...
+    %kept, %ids, %count = "flow.dispatch.workgroups"(%cosines, ...)
+    %nearest = linalg.generic ...
+    %s = gist.pack_selection ...
+    ```
+
+    Ragged batches (`offsets`) and `rule inherit`, which computes nothing, are
+    left to `-gist-decompose`.
+  }];
+  let dependentDialects = [
+    "::gist::GistDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def BatchAttentionPass : Pass<"gist-batch-attention"> {
   let summary = "attention as products of batches, for other compilers";
   let description = [{
@@ -1172,13 +1206,19 @@ def BatchAttentionPass : Pass<"gist-batch-attention"> {
     most that the plan allows after as many tokens, where a `gist.head_table`
     defines the plan, else for all tokens; and what is beyond is hidden.
 
+    `gist.attend` becomes the same, with a place for every token among the keys:
+    how many representatives there are is not known either. Products with the
+    means of clusters are made in a `flow.dispatch.workgroups`, where sums are
+    added up.
+
     One thing differs: a value that a query does not see is multiplied by zero
     here, so that one that is NaN shows. Ragged batches (`offsets`), and clusters
     with rows of their `own`, are left alone, and so are kernels.
   }];
   let dependentDialects = [
+    "::gist::GistDialect", "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
-    "::mlir::tensor::TensorDialect"
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
   ];
 }
 

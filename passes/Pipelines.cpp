@@ -259,6 +259,7 @@ void gist::buildIreeStage(OpPassManager &pm,
   pm.addPass(createSetTargetPass());
   pm.addPass(createAddScratchPass());
   pm.addPass(createInlineKernelsPass());
+  pm.addPass(createBatchSelectionsPass());
   // While the plan is there, which says how many keys there can be.
   pm.addPass(createBatchAttentionPass());
   pm.addPass(createExportToIreePass(exported));

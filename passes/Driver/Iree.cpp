@@ -66,21 +66,7 @@ static std::string withEnding(llvm::StringRef path, const char *ending) {
 }
 
 /// The graph as IREE is to compile it, on tensors.
-static Status preparePlain(ModuleOp graph, const Options &options,
-                           Stages &stages) {
-  // How many tokens are kept would be the size of a tensor.
-  bool isChosen = graph
-                      .walk([](Operation *op) {
-                        return isa<GramSelectOp, CascadeUpdateOp, AttendOp>(op)
-                                   ? WalkResult::interrupt()
-                                   : WalkResult::advance();
-                      })
-                      .wasInterrupted();
-  if (isChosen)
-    return Status::error(Code::Unsupported,
-                         "%s: selections of tokens need our kernels; add "
-                         "--kernels=embedded",
-                         options.model.c_str());
+static Status preparePlain(ModuleOp graph, Stages &stages) {
   return stages.run("graph", graph, [](OpPassManager &pm) {
     pm.addPass(createSetTargetPass());
     buildGraphStage(pm, GraphPipelineOptions());
@@ -100,7 +86,7 @@ Status compile::writeIree(ModuleOp graph, const Target &target,
     code = program.getCode();
     own = program.getCalls().clone();
   } else {
-    GIST_TRY(preparePlain(*own, options, stages));
+    GIST_TRY(preparePlain(*own, stages));
   }
   ParameterArchive archive;
   if (failed(addParameters(*own, weights, archive)))

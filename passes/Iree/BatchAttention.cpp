@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Iree/BatchedHeads.h"
+#include "passes/Iree/Words.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
 
@@ -105,15 +106,20 @@ struct BatchAttentionPass final
     RewritePatternSet patterns(&getContext());
     patterns.add<BatchAttention>(&getContext());
     populateBatchClusterAttentionPatterns(patterns);
+    populateBatchAttendPatterns(patterns);
     // Kernels have code already.
     SmallVector<Operation *> ops;
     getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isKernel(op))
         return WalkResult::skip();
-      if (isa<AttentionOp, ClusterAttentionOp>(op))
+      if (isa<AttentionOp, ClusterAttentionOp, AttendOp>(op))
         ops.push_back(op);
       return WalkResult::advance();
     });
+    // Means of clusters are made in a dispatch, which is IREE's.
+    if (llvm::any_of(ops, [](Operation *op) { return isa<AttendOp>(op); }) &&
+        failed(iree::verifyOpsAllowed(getOperation())))
+      return signalPassFailure();
     GreedyRewriteConfig config;
     config.setStrictness(GreedyRewriteStrictness::ExistingOps);
     if (failed(applyOpPatternsGreedily(ops, std::move(patterns), config)))

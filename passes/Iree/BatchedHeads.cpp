@@ -49,10 +49,8 @@ static Value joinRows(ImplicitLocOpBuilder &b, Value x) {
       b, x, ArrayRef<ReassociationIndices>{{0}, {1, 2}, {3}});
 }
 
-/// Sums of products in f32, a batch for each first index: of rows and rows if
-/// `byRows`, else of rows and columns.
-static Value multiply(ImplicitLocOpBuilder &b, Value lhs, Value rhs,
-                      bool byRows) {
+Value gist::multiplyBatches(ImplicitLocOpBuilder &b, Value lhs, Value rhs,
+                            bool byRows) {
   SmallVector<OpFoldResult> sizes = {getSize(b, lhs, 0), getSize(b, lhs, 1),
                                      getSize(b, rhs, byRows ? 1 : 2)};
   Value zeros = createFilled(b, sizes, createF32(b, 0));
@@ -137,10 +135,10 @@ Value gist::attendInBatches(
       convert(b, query, f32), ArrayRef<ReassociationIndices>{{0}, {1, 2}, {3}},
       split);
   rows = joinRows(b, transpose(b, rows, {1, 2, 0, 3}));
-  Value scores = multiply(b, rows, keys, /*byRows=*/true);
+  Value scores = multiplyBatches(b, rows, keys, /*byRows=*/true);
   scores = mask(b, splitRows(b, scores, group, tokens));
-  Value means = multiply(b, joinRows(b, createSoftmax(b, scores)), values,
-                         /*byRows=*/false);
+  Value means = multiplyBatches(b, joinRows(b, createSoftmax(b, scores)),
+                                values, /*byRows=*/false);
   means = transpose(b, splitRows(b, means, group, tokens), {2, 0, 1, 3});
   return convert(b, joinRows(b, means), type.getElementType());
 }

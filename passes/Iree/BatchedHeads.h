@@ -32,6 +32,11 @@ mlir::Value attendInBatches(
     llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &, mlir::Value)>
         mask);
 
+/// Sums of products in f32, a batch for each first index: of rows and rows if
+/// `byRows`, else of rows and columns.
+mlir::Value multiplyBatches(mlir::ImplicitLocOpBuilder &b, mlir::Value lhs,
+                            mlir::Value rhs, bool byRows);
+
 /// `x` with its dimensions in another order.
 mlir::Value transpose(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
                       llvm::ArrayRef<int64_t> order);
@@ -40,8 +45,10 @@ mlir::Value transpose(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
 mlir::Value convert(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
                     mlir::Type element);
 
-/// Attention on a cache of clusters: one pattern of -gist-batch-attention.
+/// Attention on a cache of clusters, and on representatives: patterns of
+/// -gist-batch-attention.
 void populateBatchClusterAttentionPatterns(mlir::RewritePatternSet &patterns);
+void populateBatchAttendPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace gist
 

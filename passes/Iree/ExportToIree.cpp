@@ -252,12 +252,7 @@ struct ExportToIreePass final
   using Base::Base;
 
   void runOnOperation() override {
-    if (!getContext().allowsUnregisteredDialects()) {
-      getOperation().emitError(
-          "ops of IREE are not registered: allow unregistered dialects");
-      return signalPassFailure();
-    }
-    if (failed(run()))
+    if (failed(iree::verifyOpsAllowed(getOperation())) || failed(run()))
       signalPassFailure();
   }
 

@@ -14,6 +14,13 @@
 using namespace mlir;
 using namespace gist;
 
+LogicalResult iree::verifyOpsAllowed(Operation *op) {
+  if (op->getContext()->allowsUnregisteredDialects())
+    return success();
+  return op->emitError(
+      "ops of IREE are not registered: allow unregistered dialects");
+}
+
 Operation *iree::create(ImplicitLocOpBuilder &b, StringRef name,
                         ValueRange operands, TypeRange results,
                         ArrayRef<NamedAttribute> attributes,

@@ -19,6 +19,10 @@
 
 namespace gist::iree {
 
+/// Fails, at `op`, where the context does not let ops be made that nobody has
+/// registered.
+mlir::LogicalResult verifyOpsAllowed(mlir::Operation *op);
+
 /// The op `name` of one of IREE's dialects.
 mlir::Operation *create(mlir::ImplicitLocOpBuilder &b, llvm::StringRef name,
                         mlir::ValueRange operands = {},
