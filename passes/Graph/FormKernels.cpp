@@ -26,6 +26,7 @@
 #include "passes/Graph/OutlineKernel.h"
 #include "passes/Graph/OutlineSamples.h"
 #include "passes/Graph/OutlineSelections.h"
+#include "passes/Graph/PadHeads.h"
 #include "passes/Kernel/KernelKinds.h"
 #include "passes/Passes.h"
 
@@ -112,6 +113,8 @@ struct FormKernelsPass final
       copyReturnedSlices(function);
       if (isGpu)
         gist::batchClusterUpdates(function, isShared);
+      else
+        gist::padHeads(function);
       if (failed(verifyUpdates(function)) ||
           failed(gist::outlineSelections(function, table)))
         return signalPassFailure();

@@ -171,6 +171,43 @@ def test_esm(key, ids, tmp_path):
     np.testing.assert_allclose(call(module, "forward", ids, tmp_path), expected, atol=1e-4, rtol=0)
 
 
+GRAPH = """
+func.func @main(%q: tensor<?x6xSIZExf32> {gist.name = "q"}, %k: tensor<?x2xSIZExf32> {gist.name = "k"},
+                %v: tensor<?x2xSIZExf32> {gist.name = "v"}) -> (tensor<?x6xSIZExf32> {gist.name = "out"}) {
+  %o = gist.attention %q, %k, %v causal
+      : tensor<?x6xSIZExf32>, tensor<?x2xSIZExf32>, tensor<?x2xSIZExf32>
+  return %o : tensor<?x6xSIZExf32>
+}
+"""
+
+
+@pytest.mark.parametrize("size", [1, 2, 6])
+def test_heads_that_fill_no_vector(size, tmp_path):
+    """A graph with any number of tokens, whose heads are less than a vector, or
+    one and a half."""
+    (tmp_path / "graph.mlir").write_text(GRAPH.replace("SIZE", str(size)))
+    subprocess.run(["gist-compile", tmp_path / "graph.mlir", "-o", tmp_path / "a.gist"], check=True)
+    rng = np.random.default_rng(size)
+    for tokens in (1, 5, 37, 130):
+        rows = {"q": rng.standard_normal((tokens, 6, size)),
+                "k": rng.standard_normal((tokens, 2, size)),
+                "v": rng.standard_normal((tokens, 2, size))}
+        words = []
+        for name, value in rows.items():
+            np.save(tmp_path / name, value.astype(np.float32))
+            words += ["--input", f"{name}={tmp_path / name}.npy"]
+        out = subprocess.run(["gist-run", "call", tmp_path / "a.gist", "main", *words,
+                              "--symbol", f"T={tokens}", "--output", tmp_path],
+                             stdout=subprocess.PIPE, check=True, text=True).stdout
+        k, v = (np.repeat(rows[name], 3, axis=1) for name in "kv")
+        scores = np.einsum("ihd,jhd->hij", rows["q"], k) / np.sqrt(size)
+        scores[:, ~np.tri(tokens, dtype=bool)] = -np.inf
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        weights /= weights.sum(-1, keepdims=True)
+        want = np.einsum("hij,jhd->ihd", weights, v)
+        np.testing.assert_allclose(np.load(out.strip()), want, atol=1e-5)
+
+
 def test_same_input_same_bytes(tmp_path):
     digests = set()
     for run_number in range(2):

@@ -47,6 +47,14 @@ def test_dynamic_length(name):
         assert difference(compiled, model, tokens_of(count)) < 1e-4
 
 
+def test_heads_of_two_numbers():
+    # Less than a vector of any CPU.
+    model = models.make("llama", width=16, heads=8, kv_heads=4, hidden=24)
+    compiled = gist.from_torch(model, EXAMPLE, dynamic=True)
+    for count in (1, 12, 37):
+        assert difference(compiled, model, tokens_of(count)) < 1e-4
+
+
 def test_plan_that_keeps_all_tokens_changes_nothing():
     # So small a tau keeps every token: attention on representatives is attention.
     model = models.make("llama")
