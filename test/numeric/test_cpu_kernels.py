@@ -167,7 +167,8 @@ def test_floats_avx2():
 
 
 @pytest.mark.parametrize("weight", ["f32", "f16"])
-@pytest.mark.parametrize("n, k", [(192, 96), (30, 66), (131, 288)])
+# Panels that all columns fill, none, most; a reduction in two parts.
+@pytest.mark.parametrize("n, k", [(192, 96), (30, 66), (131, 288), (40, 1536)])
 def test_matmul(weight, n, k):
     kernels = cpu.Kernels(
         cpu.matmul(n, k, weight) + cpu.matmul(n, k, weight, True, "fused")
@@ -185,6 +186,18 @@ def test_matmul(weight, n, k):
         kernels.call("fused", rows(x), whole(w), whole(bias), rows(r), rows(y))
         z = expected + bias
         np.testing.assert_allclose(y, z / (1 + np.exp(-z)) + r, atol=2e-5)
+
+
+@pytest.mark.parametrize("weight", ["f32", "f16"])
+@pytest.mark.parametrize("k", [66, 96, 576])
+def test_matmul_of_one_row(weight, k):
+    """One row of the weight after the other, with one to eight sums."""
+    text = cpu.matmul(30, k, weight).replace("?x", "1x")
+    rng = np.random.default_rng(k)
+    w = (draw(rng, 30, k) / np.sqrt(k)).astype({"f32": "f4", "f16": "f2"}[weight])
+    x, y = draw(rng, 1, k), np.full((1, 30), np.nan, np.float32)
+    cpu.Kernels(text).call("matmul", whole(x), whole(w), whole(y))
+    np.testing.assert_allclose(y, x.astype(np.float64) @ w.astype(np.float64).T, atol=1e-5)
 
 
 @pytest.mark.parametrize("d", [64, 100])

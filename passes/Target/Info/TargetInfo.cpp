@@ -27,7 +27,8 @@ using namespace gist;
 /// the same: with one row, two vectors of sums do not wait for each other, and
 /// memory is read as one stream. x86 packs a column per lane; fetching weights
 /// six blocks ahead made decode a sixth faster on two cores of a Xeon. Float
-/// products: four by four vectors of partial sums.
+/// products: four by four vectors of partial sums, or, on aarch64, of columns,
+/// which are turned for each workgroup and therefore shared by many rows.
 static const TargetInfo kTable[] = {
     {"aarch64-i8mm-bf16",
      "+i8mm,+dotprod,+bf16",
@@ -37,7 +38,7 @@ static const TargetInfo kTable[] = {
      8,
      false,
      {32, 192, 8, 4},
-     {32, 64, 4, 4},
+     {128, 48, 4, 16},
      {32, 64},
      4,
      32,
@@ -50,7 +51,7 @@ static const TargetInfo kTable[] = {
      8,
      false,
      {32, 192, 8, 4},
-     {32, 64, 4, 4},
+     {128, 48, 4, 16},
      {32, 64},
      4,
      32},
@@ -62,7 +63,7 @@ static const TargetInfo kTable[] = {
      8,
      false,
      {32, 64, 4, 8},
-     {32, 64, 4, 4},
+     {128, 48, 4, 16},
      {32, 64},
      4,
      32},
@@ -74,7 +75,7 @@ static const TargetInfo kTable[] = {
      8,
      false,
      {32, 64, 2, 4},
-     {32, 64, 4, 4},
+     {128, 48, 4, 16},
      {32, 64},
      4,
      32},

@@ -11,6 +11,7 @@
 #include "passes/Tile/Cpu/Bf16Matmul.h"
 #include "passes/Tile/Cpu/ClusterCache.h"
 #include "passes/Tile/Cpu/CpuKernel.h"
+#include "passes/Tile/Cpu/PanelMatmul.h"
 #include "passes/Tile/Cpu/Selection.h"
 
 using namespace mlir;
@@ -61,22 +62,41 @@ static int64_t getDividingTile(int64_t size, int64_t unit, int64_t limit) {
 /// How a product is cut. The columns of a workgroup keep its part of the
 /// weight in the first cache; its rows reuse that part.
 static CpuProductAttr getMatmulTile(MLIRContext *context,
-                                    const TargetInfo &target, int64_t columns,
-                                    int64_t unit, int64_t limit,
-                                    Instruction instruction) {
-  MatmulShape shape =
-      instruction == Instruction::Fma ? target.floatShape : target.integerShape;
+                                    const MatmulShape &shape, int64_t lanes,
+                                    int64_t columns, int64_t unit,
+                                    int64_t limit, Instruction instruction) {
   return CpuProductAttr::get(
       context, shape.workgroupRows, getDividingTile(columns, unit, limit),
-      {shape.registerRows, shape.registerColumns}, target.lanes, instruction);
+      {shape.registerRows, shape.registerColumns}, lanes, instruction);
 }
 
+/// Float products whose lanes are partial sums, on targets whose products of
+/// many rows have a column in every lane.
+static constexpr MatmulShape kPartialSums = {32, 64, 4, 4};
+
 static CpuProductAttr getFloatMatmulTile(Operation *product,
-                                         const TargetInfo &target) {
+                                         const TargetInfo &target,
+                                         bool arePanelsFilled) {
   auto type = cast<RankedTensorType>(product->getResult(0).getType());
-  return getMatmulTile(product->getContext(), target, type.getDimSize(1),
-                       target.floatShape.registerColumns,
-                       target.floatShape.workgroupColumns, Instruction::Fma);
+  bool hasPanels =
+      target.floatShape.registerColumns == kPanelVectors * target.lanes;
+  const MatmulShape &shape =
+      hasPanels && !arePanelsFilled ? kPartialSums : target.floatShape;
+  return getMatmulTile(product->getContext(), shape, target.lanes,
+                       type.getDimSize(1), shape.registerColumns,
+                       shape.workgroupColumns, Instruction::Fma);
+}
+
+/// Whether a product has rows that can share panels of its weight.
+static bool arePanelsFilled(linalg::LinalgOp product,
+                            const TargetInfo &target) {
+  auto getType = [&](int64_t number) {
+    return cast<RankedTensorType>(
+        product.getDpsInputOperand(number)->get().getType());
+  };
+  return getType(0).getDimSize(0) != 1 && getType(1).hasStaticShape() &&
+         getType(1).getDimSize(0) >= target.floatShape.registerColumns &&
+         getPanelDepth(getType(1).getDimSize(1), target.lanes) != 0;
 }
 
 /// Scratch that a product by tiles may take: what -gist-place-buffers gives a
@@ -162,7 +182,8 @@ const CpuKernelEntry gist::kCpuMatmulKernel = {
       if (linalg::LinalgOp product = findTransposedMatmul(kernel)) {
         if (CpuBf16ProductAttr tiled = getBf16Tile(product, target))
           return tiled;
-        return getFloatMatmulTile(product, target);
+        return getFloatMatmulTile(product, target,
+                                  arePanelsFilled(product, target));
       }
       return chooseRows(kernel, target, choices);
     },
@@ -183,7 +204,8 @@ const CpuKernelEntry gist::kCpuMatmulKernel = {
 const CpuKernelEntry gist::kCpuGuardedMatmulKernel = {
     .choose = [](func::FuncOp kernel, const TargetInfo &target,
                  const CpuChoices &) -> CpuTileInterface {
-      return getFloatMatmulTile(findRoot<GuardedMatmulOp>(kernel), target);
+      return getFloatMatmulTile(findRoot<GuardedMatmulOp>(kernel), target,
+                                /*arePanelsFilled=*/false);
     },
     .distribute = distributeProduct,
     .verify = expectTile<CpuProductAttr>,
@@ -234,8 +256,8 @@ const CpuKernelEntry gist::kCpuQuantizedMatmulKernel = {
       if (CpuProductAttr tiled = getTiledMatmul(op, target))
         return tiled;
       PackingAttr packing = op.getPackedAttr();
-      return getMatmulTile(kernel.getContext(), target,
-                           op.getType().getDimSize(1),
+      return getMatmulTile(kernel.getContext(), target.integerShape,
+                           target.lanes, op.getType().getDimSize(1),
                            packing ? packing.getColumns() : 1,
                            op.getType().getDimSize(0) == 1
                                ? target.columnsOfOneRow

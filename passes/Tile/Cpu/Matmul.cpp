@@ -8,17 +8,26 @@
 // y = x W^T with both operands contiguous along the reduction, so the lanes of
 // an accumulator are partial sums of one result and nothing is packed. With
 // four rows and four columns eight loads feed sixteen multiply-adds. Where the
-// tile says so, tiles of AMX multiply (Bf16Matmul.cpp).
+// tile says so, lanes are columns of a panel (PanelMatmul.cpp), or tiles of AMX
+// multiply (Bf16Matmul.cpp).
+//
+// A product of one row reads a weight once, from memory. So it takes one row of
+// the weight after the other, which is one stream, with several sums for each.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Cpu/Bf16Matmul.h"
 #include "passes/Tile/Cpu/LowerTiles.h"
+#include "passes/Tile/Cpu/PanelMatmul.h"
 #include "passes/Tile/Cpu/TileBuilder.h"
 
 using namespace mlir;
 using namespace gist;
 using Values = TileBuilder::Values;
+
+/// Sums of one result that do not wait for each other: two for each of four
+/// multiply-adds at once.
+static constexpr int64_t kMostSums = 8;
 
 namespace {
 struct FloatProduct {
@@ -29,7 +38,13 @@ struct FloatProduct {
   /// The `rows` x `columns` results at `row`, `column`, added to `result`.
   Value emitSquare(Value row, Value column, int64_t rows, int64_t columns,
                    Value result);
-  Value emitRows(Value row, int64_t rows, int64_t columns, Value result);
+  /// Those of `rows` rows and the columns from `begin` on.
+  Value emitRows(Value row, int64_t rows, Value begin, int64_t columns,
+                 Value result);
+  /// Those of the only row.
+  Value emitOneRow(Value result);
+  Value emitOneResult(Value column, int64_t vectors, Value result);
+  Value writeSum(Value sum, Value result, Value row, Value column);
 };
 } // namespace
 
@@ -50,7 +65,6 @@ Value FloatProduct::emitSquare(Value row, Value column, int64_t rows,
                        b.fma(left[i], right[j], total[i * columns + j]);
                return total;
              });
-  Type element = getElementTypeOrSelf(result.getType());
   for (int64_t i = 0; i < rows; ++i) {
     Value at = b.add(row, i);
     if (columns == 4 && lanes == 4) {
@@ -60,30 +74,62 @@ Value FloatProduct::emitSquare(Value row, Value column, int64_t rows,
           b.write(arith::AddFOp::create(b, sum, old), result, {at, column});
       continue;
     }
-    for (int64_t j = 0; j < columns; ++j) {
-      Value where = b.add(column, j);
-      Value old = b.readScalar(result, {at, where});
-      if (!element.isF32())
-        old = arith::ExtFOp::create(b, b.getF32Type(), old);
-      Value sum = vector::ReductionOp::create(b, vector::CombiningKind::ADD,
-                                              sums[i * columns + j], old,
-                                              arith::FastMathFlags::reassoc);
-      if (!element.isF32())
-        sum = arith::TruncFOp::create(b, element, sum);
-      result = b.writeScalar(sum, result, {at, where});
-    }
+    for (int64_t j = 0; j < columns; ++j)
+      result = writeSum(sums[i * columns + j], result, at, b.add(column, j));
   }
   return result;
 }
 
-Value FloatProduct::emitRows(Value row, int64_t rows, int64_t columns,
-                             Value result) {
+/// `result` with the lanes of `sum` added at `row`, `column`.
+Value FloatProduct::writeSum(Value sum, Value result, Value row, Value column) {
+  Type element = getElementTypeOrSelf(result.getType());
+  Value old = b.readScalar(result, {row, column});
+  if (!element.isF32())
+    old = arith::ExtFOp::create(b, b.getF32Type(), old);
+  Value total = vector::ReductionOp::create(b, vector::CombiningKind::ADD, sum,
+                                            old, arith::FastMathFlags::reassoc);
+  if (!element.isF32())
+    total = arith::TruncFOp::create(b, element, total);
+  return b.writeScalar(total, result, {row, column});
+}
+
+Value FloatProduct::emitOneResult(Value column, int64_t vectors, Value result) {
+  Value zero = b.index(0);
+  Values inits(vectors, b.splat(lanes, b.getF32Type(), 0));
+  Values sums =
+      b.loop(zero, b.index(depth), vectors * lanes, inits,
+             [&](Value k, ValueRange carried) {
+               Values total(carried);
+               for (int64_t i = 0; i < vectors; ++i) {
+                 Value at = b.add(k, i * lanes);
+                 total[i] = b.fma(b.readF32(x, {zero, at}, lanes),
+                                  b.readF32(w, {column, at}, lanes), total[i]);
+               }
+               return total;
+             });
+  for (int64_t step = vectors / 2; step > 0; step /= 2)
+    for (int64_t i = 0; i < step; ++i)
+      sums[i] = arith::AddFOp::create(b, sums[i], sums[i + step]);
+  return writeSum(sums[0], result, zero, column);
+}
+
+Value FloatProduct::emitOneRow(Value result) {
+  int64_t vectors = kMostSums;
+  while (depth % (vectors * lanes) != 0)
+    vectors /= 2;
+  return b.loop(b.index(0), b.size(w, 0), 1, result,
+                [&](Value column, ValueRange carried) {
+                  return Values{emitOneResult(column, vectors, carried[0])};
+                })[0];
+}
+
+Value FloatProduct::emitRows(Value row, int64_t rows, Value begin,
+                             int64_t columns, Value result) {
   Value size = b.size(w, 0), whole = b.roundDown(size, columns);
-  result = b.loop(b.index(0), whole, columns, result,
-                  [&](Value column, ValueRange carried) {
-                    return Values{
-                        emitSquare(row, column, rows, columns, carried[0])};
-                  })[0];
+  result = b.loop(
+      begin, whole, columns, result, [&](Value column, ValueRange carried) {
+        return Values{emitSquare(row, column, rows, columns, carried[0])};
+      })[0];
   if (std::optional<int64_t> known = getConstantIntValue(size);
       known && *known % columns == 0)
     return result;
@@ -119,15 +165,27 @@ LogicalResult gist::lowerMatmul(RewriterBase &rewriter, linalg::LinalgOp op) {
     return success();
   }
   FloatProduct product{b, x, w, lanes, depth};
-  auto [step, columns] = getRegisters(tile);
-  Value rows = b.size(x, 0), whole = b.roundDown(rows, step);
   Value result = op.getDpsInits()[0];
+  if (cast<RankedTensorType>(x.getType()).getDimSize(0) == 1 &&
+      isa<CpuProductAttr>(tile)) {
+    rewriter.replaceOp(op, product.emitOneRow(result));
+    return success();
+  }
+  auto [step, columns] = getRegisters(tile);
+  Value begin = b.index(0);
+  if (auto panels = dyn_cast<CpuProductAttr>(tile);
+      panels && hasPanels(panels)) {
+    result = emitPanelMatmul(b, x, w, panels, result);
+    begin = b.roundDown(b.size(w, 0), columns);
+    columns = 1; // Columns that fill no panel are few.
+  }
+  Value rows = b.size(x, 0), whole = b.roundDown(rows, step);
   result = b.loop(
       b.index(0), whole, step, result, [&](Value row, ValueRange carried) {
-        return Values{product.emitRows(row, step, columns, carried[0])};
+        return Values{product.emitRows(row, step, begin, columns, carried[0])};
       })[0];
   result = b.loop(whole, rows, 1, result, [&](Value row, ValueRange carried) {
-    return Values{product.emitRows(row, 1, columns, carried[0])};
+    return Values{product.emitRows(row, 1, begin, columns, carried[0])};
   })[0];
   rewriter.replaceOp(op, result);
   return success();

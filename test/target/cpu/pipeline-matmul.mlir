@@ -5,11 +5,11 @@
 
 // Rows are the fast dimension of the grid: neighbours share the weight's tile.
 // The numbers of the kernel are the index argument, then the sizes of x, r, out.
-// TILE-DAG: #[[ROWS:.+]] = affine_map<()[s0, s1, s2, s3] -> (s1 ceildiv 32)>
-// TILE-DAG: #[[COLUMNS:.+]] = affine_map<()[s0, s1, s2, s3] -> (3)>
+// TILE-DAG: #[[ROWS:.+]] = affine_map<()[s0, s1, s2, s3] -> (s1 ceildiv 128)>
+// TILE-DAG: #[[COLUMNS:.+]] = affine_map<()[s0, s1, s2, s3] -> (4)>
 // TILE-LABEL: func private @residual
 // TILE-SAME:    gist.grid = [#[[ROWS]], #[[COLUMNS]]]
-// TILE:         scf.forall (%{{.+}}, %{{.+}}) = (0, 0) to (%{{.+}}, 192) step (32, 64)
+// TILE:         scf.forall (%{{.+}}, %{{.+}}) = (0, 0) to (%{{.+}}, 192) step (128, 48)
 // The product and its zeros are computed in the tile of the sum that reads them.
 // TILE:           linalg.fill
 // TILE:           linalg.matmul
@@ -17,10 +17,12 @@
 // TILE:           tensor.parallel_insert_slice
 // TILE-NOT:     linalg.
 
-// In place: the only scratch is the tile of the product, 32 x 64 f32.
+// In place: the only scratch is a panel of the weight, 96 x 16 f32, and the tile
+// of the product, 128 x 48 f32.
 // BUFFER-LABEL: func private @residual
 // BUFFER-SAME:    %[[OUT:[^:]+]]: memref<?x192xf32>) attributes
-// BUFFER-COUNT-1: memref.alloca() {alignment = 64 : i64} : memref<8192xi8>
+// BUFFER:         memref.alloca() {alignment = 64 : i64} : memref<6144xi8>
+// BUFFER-NEXT:    memref.alloca() {alignment = 64 : i64} : memref<24576xi8>
 // BUFFER-NOT:     memref.alloc
 // BUFFER-NOT:     memref.copy
 // BUFFER:         vector.fma
