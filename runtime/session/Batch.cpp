@@ -29,7 +29,7 @@ Status Batch::create(const Module &module, const EntrySpec &entry,
                      std::unique_ptr<Batch> &result) {
   std::unique_ptr<Batch> batch(new Batch(device, weights));
   GIST_TRY(BatchPlan::create(module, entry, batch->plan));
-  batch->list.code = &code;
+  batch->list.code = batch->lateList.code = &code;
   GIST_TRY(batch->reserve(limits));
   // Where the host reads logits as they are, it draws tokens itself.
   if (sampling && !device.hostPointer(batch->logitsMemory.address()))
@@ -103,9 +103,9 @@ Status Batch::reserve(const BatchLimits &limits) {
   std::sort(numberExprs.begin(), numberExprs.end());
   numberExprs.erase(std::unique(numberExprs.begin(), numberExprs.end()),
                     numberExprs.end());
-  // There are no more ranges than pieces.
+  // For all rows, each piece, and the wanted rows.
   uint64_t words =
-      (1 + 2 * static_cast<uint64_t>(limits.pieces)) * numberExprs.size();
+      (2 + static_cast<uint64_t>(limits.pieces)) * numberExprs.size();
   return device.allocate(words * sizeof(int64_t), numberMemory);
 }
 
@@ -182,7 +182,7 @@ uint64_t Batch::memory() const {
 // The list
 //===----------------------------------------------------------------------===//
 
-/// Gives every piece and every range its numbers, its rows and its memory.
+/// Gives every piece and the wanted rows their numbers, rows and memory.
 Status Batch::setScopes(std::span<const BatchPiece> pieces,
                         std::span<const RowRange> wanted) {
   const ModuleSpec &spec = plan.module().spec();
@@ -222,25 +222,23 @@ Status Batch::setScopes(std::span<const BatchPiece> pieces,
   if (scopes[0].arenaSize > arena.size())
     return Status::error(Code::BadArgument,
                          "a step is larger than the batch was made for");
-  int64_t logitsRow = 0;
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    size_t number = 1 + pieces.size() + i;
-    int64_t count = wanted[i].end - wanted[i].begin;
-    GIST_TRY(setRows(number, wanted[i].begin, count));
-    scopes[number].logitsRow = logitsRow;
-    logitsRow += count;
-  }
-  return {};
+  if (wanted.empty())
+    return {};
+  int64_t count = 0;
+  for (const RowRange &range : wanted)
+    count += range.end - range.begin;
+  return setRows(1 + pieces.size(), wanted.front().begin, count);
 }
 
-/// Which launches wait for which. It depends only on how many pieces and ranges
-/// there are: launches are the commands in order, those of one sequence for
-/// each piece, and at the end all that is wanted for each range.
-void Batch::setOrder(size_t pieces, size_t ranges) {
-  if (!order.empty() && pieces == numPieces && ranges == numRanges)
+/// Which launches wait for which. It depends only on how many pieces there are:
+/// launches are the commands in order, those of one sequence for each piece,
+/// and at the end the late ones. These are counted anew where they are a list
+/// of their own.
+void Batch::setOrder(size_t pieces, bool isSplit) {
+  if (!order.empty() && pieces == numPieces && isSplit == split)
     return;
   numPieces = pieces;
-  numRanges = ranges;
+  split = isSplit;
   order.clear();
   waitsForEverything.clear();
   using Kind = BatchPlan::Kind;
@@ -271,22 +269,20 @@ void Batch::setOrder(size_t pieces, size_t ranges) {
       waitsForEverything.push_back(!commands[i].hasAfter);
     }
   }
-  for (size_t range = 0; range < ranges; ++range) {
-    auto begin = static_cast<uint32_t>(order.size());
-    for (uint32_t i : plan.late()) {
-      first[i] = static_cast<uint32_t>(order.size());
-      bool isFirst = first[i] == begin;
-      std::vector<uint32_t> launches;
-      for (uint32_t before : commands[i].after)
-        if (plan.command(before).kind == Kind::Wanted || range == 0)
-          waitFor(launches, before, 0, true);
-        else if (!isFirst)
-          launches.push_back(begin); // which waits for everything
-      order.push_back(std::move(launches));
-      // Ranges use the same scratch memory, one after the other.
-      waitsForEverything.push_back(!commands[i].hasAfter ||
-                                   (range > 0 && isFirst));
-    }
+  auto begin = isSplit ? 0 : static_cast<uint32_t>(order.size());
+  uint32_t launch = begin;
+  for (uint32_t i : plan.late()) {
+    first[i] = launch;
+    std::vector<uint32_t> launches;
+    for (uint32_t before : commands[i].after)
+      if (plan.command(before).kind == Kind::Wanted)
+        launches.push_back(first[before]);
+      else if (launch != begin)
+        launches.push_back(begin);
+    order.push_back(std::move(launches));
+    // The first one stands for all early ones.
+    waitsForEverything.push_back(!commands[i].hasAfter || launch == begin);
+    ++launch;
   }
 }
 
@@ -332,7 +328,8 @@ Status Batch::findAddress(const ArgSpec &arg, BatchPlan::Kind kind,
     inRange({logitsMemory.address(), logitsMemory.size()});
     break;
   }
-  int64_t row = buffer.kind == BufferKind::Output ? scope.logitsRow : scope.row;
+  // Logits lie together from the first row on.
+  int64_t row = buffer.kind == BufferKind::Output ? 0 : scope.row;
   uint64_t skipped = static_cast<uint64_t>(row) * rowBytes, own = 0;
   if (arg.value != kNone)
     GIST_TRY(scope.symbols.getSize(arg.value, "offset of an argument", own));
@@ -345,16 +342,17 @@ Status Batch::findAddress(const ArgSpec &arg, BatchPlan::Kind kind,
   return {};
 }
 
-Status Batch::addLaunch(size_t number, size_t scopeNumber) {
+/// Adds a launch of a command; `place` is its place in `order`.
+Status Batch::addLaunch(CommandList &to, size_t number, size_t scopeNumber,
+                        size_t place) {
   const CommandSpec &command = plan.entry().commands[number];
   BatchPlan::Kind kind = plan.command(number).kind;
   Scope &scope = scopes[scopeNumber];
   BoundCommand bound;
   bound.kernel = command.kernel;
-  bound.firstArg = static_cast<uint32_t>(list.args.size());
+  bound.firstArg = static_cast<uint32_t>(to.args.size());
   bound.argCount = static_cast<uint32_t>(command.args.size());
-  size_t launch = list.commands.size();
-  bound.after = waitsForEverything[launch] ? nullptr : &order[launch];
+  bound.after = waitsForEverything[place] ? nullptr : &order[place];
   GIST_TRY(bindGrid(command, scope.symbols, bound.grid));
   for (const ArgSpec &arg : command.args) {
     uint64_t value = 0;
@@ -366,26 +364,26 @@ Status Batch::addLaunch(size_t number, size_t scopeNumber) {
       GIST_TRY(scope.symbols.get(arg.value, scalar));
       value = static_cast<uint64_t>(scalar);
     } else {
-      auto place =
+      auto word =
           std::lower_bound(numberExprs.begin(), numberExprs.end(), arg.value);
-      size_t word = scopeNumber * numberExprs.size() +
-                    static_cast<size_t>(place - numberExprs.begin());
-      GIST_TRY(scope.symbols.get(arg.value, numbers[word]));
-      value = numberMemory.address() + word * sizeof(int64_t);
+      size_t at = scopeNumber * numberExprs.size() +
+                  static_cast<size_t>(word - numberExprs.begin());
+      GIST_TRY(scope.symbols.get(arg.value, numbers[at]));
+      value = numberMemory.address() + at * sizeof(int64_t);
     }
-    list.args.push_back(value);
+    to.args.push_back(value);
   }
-  list.commands.push_back(bound);
+  to.commands.push_back(bound);
   return {};
 }
 
 /// A launch for each token that is drawn, all side by side behind the logits.
-Status Batch::addDraws(std::span<const BatchDraw> draws) {
+Status Batch::addDraws(CommandList &to, std::span<const BatchDraw> draws) {
   SymbolValues &symbols = scopes[0].symbols;
   for (size_t i = 0; i < draws.size(); ++i) {
     BoundCommand bound;
     bound.kernel = sampleCommand->kernel;
-    bound.firstArg = static_cast<uint32_t>(list.args.size());
+    bound.firstArg = static_cast<uint32_t>(to.args.size());
     bound.argCount = static_cast<uint32_t>(sampleCommand->args.size());
     bound.after = &beforeDraws;
     GIST_TRY(bindGrid(*sampleCommand, symbols, bound.grid));
@@ -403,9 +401,9 @@ Status Batch::addDraws(std::span<const BatchDraw> draws) {
       else
         address = drawMemory.address() + i * scratchOfDraw +
                   sampleScratch.find(arg.buffer)->second;
-      list.args.push_back(address);
+      to.args.push_back(address);
     }
-    list.commands.push_back(bound);
+    to.commands.push_back(bound);
   }
   settings.clear();
   for (const BatchDraw &draw : draws)
@@ -470,6 +468,29 @@ Status Batch::submit() {
   return device.replay(*recorded.recording);
 }
 
+/// Moves the rows of later ranges behind those of the first. Rows go down, and
+/// those of one copy do not overlap where they come from.
+Status Batch::gather(std::span<const RowRange> wanted) {
+  for (uint32_t number : plan.handedOver()) {
+    const BufferSpec &buffer = plan.module().spec().buffers[number];
+    uint64_t rowBytes = plan.rowBytes(number), offset = 0;
+    GIST_TRY(scopes[0].symbols.getSize(buffer.offset, "offset", offset));
+    DeviceAddress begin = arena.address() + offset;
+    int64_t to = wanted.front().end;
+    for (const RowRange &range : wanted.subspan(1)) {
+      int64_t most = range.begin - to;
+      for (int64_t row = range.begin; row < range.end; row += most) {
+        int64_t count = std::min(most, range.end - row);
+        GIST_TRY(device.copy(begin + static_cast<uint64_t>(to) * rowBytes,
+                             begin + static_cast<uint64_t>(row) * rowBytes,
+                             static_cast<uint64_t>(count) * rowBytes));
+        to += count;
+      }
+    }
+  }
+  return {};
+}
+
 Status Batch::run(std::span<const BatchPiece> pieces,
                   std::span<const int32_t> tokens,
                   std::span<const RowRange> wanted,
@@ -486,28 +507,40 @@ Status Batch::run(std::span<const BatchPiece> pieces,
     return Status::error(Code::BadArgument,
                          "a step is larger than the batch was made for");
   GIST_TRY(setScopes(pieces, wanted));
-  setOrder(pieces.size(), wanted.size());
-  list.commands.clear();
-  list.args.clear();
+  bool isSplit = wanted.size() > 1;
+  setOrder(pieces.size(), isSplit);
+  for (CommandList *each : {&list, &lateList}) {
+    each->commands.clear();
+    each->args.clear();
+  }
   if (!numberExprs.empty())
     numbers.resize(scopes.size() * numberExprs.size());
+  size_t place = 0;
   for (uint32_t i : plan.early()) {
     bool isOfOne = plan.command(i).kind == BatchPlan::Kind::OfOne;
     for (size_t piece = 0; piece < (isOfOne ? pieces.size() : 1); ++piece)
-      GIST_TRY(addLaunch(i, isOfOne ? 1 + piece : 0));
+      GIST_TRY(addLaunch(list, i, isOfOne ? 1 + piece : 0, place++));
   }
-  for (size_t range = 0; range < wanted.size(); ++range)
+  CommandList &late = isSplit ? lateList : list;
+  if (!wanted.empty())
     for (uint32_t i : plan.late())
-      GIST_TRY(addLaunch(i, 1 + pieces.size() + range));
-  // The last launch of a range waits for all of it, and later ranges for it.
-  beforeDraws = {static_cast<uint32_t>(list.commands.size() - 1)};
-  GIST_TRY(addDraws(draws));
+      GIST_TRY(addLaunch(late, i, 1 + pieces.size(), place++));
+  // The last launch waits for all before it.
+  beforeDraws = {static_cast<uint32_t>(late.commands.size() - 1)};
+  GIST_TRY(addDraws(late, draws));
 
   GIST_TRY(device.upload(
       tokenMemory.address(),
       {reinterpret_cast<const uint8_t *>(tokens.data()), tokens.size_bytes()}));
   GIST_TRY(uploadNumbers());
-  GIST_TRY(submit());
+  if (isSplit) {
+    // Somebody ends a prompt here, so that this list does not come again.
+    GIST_TRY(device.submit(list, nullptr));
+    GIST_TRY(gather(wanted));
+    GIST_TRY(device.submit(lateList, nullptr));
+  } else {
+    GIST_TRY(submit());
+  }
 
   return draws.empty() ? readLogits(wanted) : readDrawn(draws.size());
 }

@@ -8,8 +8,11 @@
 // Makes one command list of an entry for pieces of several sequences and runs
 // it. The rows of all pieces lie one after the other in the same buffers; a
 // command of one sequence gets the addresses of its piece's rows, its state and
-// its own numbers. All memory is reserved when the batch is made, for the
-// largest step that the limits allow: a step cannot fail for lack of it.
+// its own numbers. What only rows with wanted logits need runs at the end, for
+// those rows: where others lie between them, they are first moved together, so
+// that the weights of the head are read once. All memory is reserved when the
+// batch is made, for the largest step that the limits allow: a step cannot fail
+// for lack of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -92,8 +95,7 @@ private:
   struct Scope {
     explicit Scope(const ModuleSpec &spec) : symbols(spec) {}
     SymbolValues symbols;
-    int64_t row = 0;       ///< the first
-    int64_t logitsRow = 0; ///< the first, among those that are wanted
+    int64_t row = 0; ///< the first
     DeviceAddress arena = 0;
     uint64_t arenaSize = 0;
     const std::vector<MemoryMap::Range> *state = nullptr;
@@ -115,11 +117,12 @@ private:
                   int64_t capacity);
   Status setScopes(std::span<const BatchPiece> pieces,
                    std::span<const RowRange> wanted);
-  void setOrder(size_t pieces, size_t ranges);
-  Status addLaunch(size_t command, size_t scope);
+  void setOrder(size_t pieces, bool isSplit);
+  Status addLaunch(CommandList &to, size_t command, size_t scope, size_t place);
+  Status gather(std::span<const RowRange> wanted);
   Status findAddress(const ArgSpec &arg, BatchPlan::Kind kind, Scope &scope,
                      uint64_t &address);
-  Status addDraws(std::span<const BatchDraw> draws);
+  Status addDraws(CommandList &to, std::span<const BatchDraw> draws);
   Status uploadNumbers();
   Status submit();
   Status readLogits(std::span<const RowRange> wanted);
@@ -128,12 +131,14 @@ private:
   Device &device;
   const MemoryMap &weights;
   BatchPlan plan;
-  /// Of all rows, of each piece, of each range of wanted rows; in this order.
+  /// Of all rows, of each piece, of the wanted rows; in this order.
   std::vector<Scope> scopes;
-  size_t numPieces = 0, numRanges = 0;      ///< that `order` is for
+  size_t numPieces = 0;                     ///< that `order` is for
+  bool split = false;                       ///< that `order` is for
   std::vector<std::vector<uint32_t>> order; ///< per launch: those before it
   std::vector<bool> waitsForEverything;     ///< per launch
-  CommandList list;
+  /// The launches of a step; late ones apart where rows move before them.
+  CommandList list, lateList;
   DeviceMemory arena, pieceArenas, tokenMemory, logitsMemory;
   /// Devices that take numbers by address read them here: a word for each
   /// expression that is a number of some command, for each scope.

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <iterator>
+#include <set>
 
 using namespace gist;
 
@@ -31,6 +33,7 @@ Status BatchPlan::create(const Module &module, const EntrySpec &entry,
                          "no command says that sequences can share it; compile "
                          "the model again");
   result.findKinds();
+  GIST_TRY(result.findHandedOver().in(where));
   for (size_t i = 0; i < entry.commands.size(); ++i) {
     GIST_TRY(
         result.checkCommand(i).in(where + " command " + std::to_string(i)));
@@ -115,6 +118,32 @@ void BatchPlan::findKinds() {
     else if (spec->commands[i].byRows)
       commands[i].kind = Kind::AllRows;
   }
+}
+
+/// Late commands run for other rows than early ones, so that all they get from
+/// those must be rows.
+Status BatchPlan::findHandedOver() {
+  const std::vector<BufferSpec> &buffers = source->spec().buffers;
+  std::set<uint32_t> early, late;
+  auto collect = [&](const std::vector<uint32_t> &numbers,
+                     std::set<uint32_t> &found) {
+    for (uint32_t i : numbers)
+      for (const ArgSpec &arg : spec->commands[i].args)
+        if (arg.buffer != kNone &&
+            buffers[arg.buffer].kind == BufferKind::Arena)
+          found.insert(arg.buffer);
+  };
+  collect(earlyCommands, early);
+  collect(lateCommands, late);
+  std::set_intersection(early.begin(), early.end(), late.begin(), late.end(),
+                        std::back_inserter(handed));
+  for (uint32_t buffer : handed)
+    if (rows[buffer] == 0)
+      return Status::error(Code::Unsupported,
+                           "the buffer '%s' has no rows, but commands by rows "
+                           "behind the last sequence's read it",
+                           buffers[buffer].name.c_str());
+  return {};
 }
 
 /// A command by rows is launched with other numbers of rows than its entry was

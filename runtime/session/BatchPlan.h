@@ -55,12 +55,16 @@ public:
   const std::vector<uint32_t> &early() const { return earlyCommands; }
   const std::vector<uint32_t> &late() const { return lateCommands; }
 
+  /// Scratch buffers by rows that early commands leave for late ones.
+  const std::vector<uint32_t> &handedOver() const { return handed; }
+
   uint32_t symbolT = kNone, symbolP = kNone, symbolC = kNone;
 
 private:
   Status findRows();
   Status findEndpoints();
   void findKinds();
+  Status findHandedOver();
   Status checkCommand(size_t number) const;
   void findWaits(size_t number);
 
@@ -70,6 +74,7 @@ private:
   std::vector<uint64_t> rows; ///< per buffer
   uint32_t tokenBuffer = kNone, logitsBuffer = kNone;
   std::vector<uint32_t> earlyCommands, lateCommands;
+  std::vector<uint32_t> handed;
 };
 
 } // namespace gist

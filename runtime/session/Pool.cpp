@@ -32,10 +32,6 @@ using namespace gist;
 /// nearly the same length have states of the same size.
 static constexpr int64_t kCapacityStep = 64;
 
-/// Wanted rows that are this near to one another are computed with what lies
-/// between: that costs less than to read the weights again.
-static constexpr int64_t kRowsBetween = 16;
-
 namespace {
 /// A sequence, or what is left of one that is over.
 struct Sequence {
@@ -491,7 +487,7 @@ Status PoolOfSequences::run(std::vector<Turn> &turns,
   std::vector<BatchPiece> pieces;
   std::vector<int32_t> tokens;
   auto want = [&](int64_t begin, int64_t end) {
-    if (!wanted.empty() && begin - wanted.back().end <= kRowsBetween)
+    if (!wanted.empty() && begin == wanted.back().end)
       wanted.back().end = end;
     else
       wanted.push_back({begin, end});

@@ -160,6 +160,14 @@ Status GpuDevice::clear(DeviceAddress at, uint64_t size) {
   return driver->check(driver->call.fill(at, 0, size, stream), "clear memory");
 }
 
+Status GpuDevice::copy(DeviceAddress to, DeviceAddress from, uint64_t size) {
+  if (size == 0)
+    return {};
+  GIST_TRY(enter());
+  return driver->check(driver->call.copy(to, from, size, stream),
+                       "copy on the card");
+}
+
 Status GpuDevice::synchronize() {
   GIST_TRY(enter());
   return driver->check(driver->call.synchronize(stream),

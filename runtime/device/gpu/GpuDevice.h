@@ -40,6 +40,7 @@ public:
   Status upload(DeviceAddress to, Bytes from) override;
   Status download(DeviceAddress from, void *to, uint64_t size) override;
   Status clear(DeviceAddress at, uint64_t size) override;
+  Status copy(DeviceAddress to, DeviceAddress from, uint64_t size) override;
   const void *hostPointer(DeviceAddress) const override { return nullptr; }
   Status loadCode(const ModuleSpec &spec, uint32_t target, Bytes code,
                   std::unique_ptr<DeviceCode> &result) override;
