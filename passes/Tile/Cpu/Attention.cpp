@@ -484,11 +484,47 @@ bool gist::isAttentionVectorizable(RankedTensorType key,
   return isWhole(key.getShape().back()) && isWhole(value.getShape().back());
 }
 
+/// One query of the tile, whose number is known.
+static AttentionTile getOnlyQuery(TileBuilder &b, const AttentionTile &what) {
+  auto type = cast<RankedTensorType>(what.query.getType());
+  SmallVector<OpFoldResult> offsets(3, b.getIndexAttr(0)),
+      strides(3, b.getIndexAttr(1)),
+      sizes = {b.getIndexAttr(1), b.getIndexAttr(type.getDimSize(1)),
+               b.getIndexAttr(type.getDimSize(2))};
+  AttentionTile one = what;
+  one.query =
+      tensor::ExtractSliceOp::create(b, what.query, offsets, sizes, strides);
+  one.queries = b.index(1);
+  return one;
+}
+
+/// What a tile of many queries prepares does not pay for one: a sequence that
+/// writes, in a call with others.
+static Value emitOneOrMany(TileBuilder &b, const AttentionTile &what,
+                           Attention many, int64_t keys, Value result) {
+  constexpr int64_t kRows = 4;
+  return b.choose(
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, what.queries,
+                            b.index(1)),
+      [&] {
+        AttentionTile one = getOnlyQuery(b, what);
+        auto tile = CpuAttentionAttr::get(b.getContext(), /*queries=*/1, keys,
+                                          kRows, kKeys, Instruction::Fma);
+        return Attention(b, one, tile).emit(result);
+      },
+      [&] { return many.emit(result); });
+}
+
 Value gist::emitAttention(TileBuilder &b, const AttentionTile &what,
                           CpuTileInterface tile, Value result) {
   if (auto tiles = dyn_cast<CpuAmxAttentionAttr>(tile))
-    return Attention(b, what, tiles).emit(result);
-  return Attention(b, what, cast<CpuAttentionAttr>(tile)).emit(result);
+    return emitOneOrMany(b, what, Attention(b, what, tiles), tiles.getKeys(),
+                         result);
+  auto plain = cast<CpuAttentionAttr>(tile);
+  Attention attention(b, what, plain);
+  if (plain.getInstruction() == Instruction::Bfmmla)
+    return emitOneOrMany(b, what, attention, plain.getKeys(), result);
+  return attention.emit(result);
 }
 
 LogicalResult gist::lowerAttention(RewriterBase &rewriter, AttentionOp op) {

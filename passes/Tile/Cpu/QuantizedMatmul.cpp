@@ -606,10 +606,14 @@ Value Product::emit(Value result) {
   Value rows = b.size(values, 0), whole = b.index(0);
   if (prefetch > 0)
     weightBuffer = BufferBuilder(b.getLoc(), b).toBuffer(weight);
-  // One row alone would fill half of each pair, and packing would not pay.
+  // One row alone would fill half of each pair, and packing would not pay. Both
+  // ways add the same numbers in the same order.
   if (tile.getInstruction() == Instruction::Smmla && rowsOfTile > 1 &&
       !isConstantIntValue(rows, 1))
-    return emitAllPairs(result);
+    return b.choose(
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rows, b.index(1)),
+        [&] { return emitRows(b.index(0), 1, result); },
+        [&] { return emitAllPairs(result); });
   if (rowsOfTile > 1) {
     whole = b.roundDown(rows, rowsOfTile);
     result = b.loop(b.index(0), whole, rowsOfTile, result,

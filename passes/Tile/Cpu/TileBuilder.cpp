@@ -134,6 +134,18 @@ TileBuilder::Values TileBuilder::loop(Value lower, Value upper, int64_t step,
   return Values(loop.getResults());
 }
 
+Value TileBuilder::choose(Value condition, function_ref<Value()> whenTrue,
+                          function_ref<Value()> otherwise) {
+  auto build = [](function_ref<Value()> emit) {
+    return [emit](OpBuilder &inner, Location location) {
+      scf::YieldOp::create(inner, location, emit());
+    };
+  };
+  // It builds regions with this builder, so that `emit` writes into them.
+  return scf::IfOp::create(*this, condition, build(whenTrue), build(otherwise))
+      .getResult(0);
+}
+
 Value TileBuilder::fma(Value a, Value b, Value c) {
   return vector::FMAOp::create(*this, a, b, c);
 }

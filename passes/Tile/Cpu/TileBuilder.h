@@ -60,6 +60,10 @@ public:
   Values loop(Value lower, Value upper, int64_t step, mlir::ValueRange carried,
               LoopBody body);
 
+  /// One of two values, each made only where it is wanted.
+  Value choose(Value condition, llvm::function_ref<Value()> whenTrue,
+               llvm::function_ref<Value()> otherwise);
+
   Value fma(Value a, Value b, Value c);
   Value shuffle(Value a, Value b, llvm::ArrayRef<int64_t> mask);
   Value bitcast(Value vector, mlir::Type element);

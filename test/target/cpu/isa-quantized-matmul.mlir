@@ -2,6 +2,7 @@
 // RUN:   -gist-write-cpu-code=assembly -o /dev/null > %t
 // RUN: FileCheck %s < %t
 // RUN: FileCheck %s --check-prefix=ROW < %t
+// RUN: FileCheck %s --check-prefix=ONE < %t
 
 // Rows are packed once, 4 pairs of them; a product with ones, 4 steps of 8, gives
 // the sums that the minima are multiplied with.
@@ -17,6 +18,11 @@
 // CHECK: b.{{ne|lo|lt}}
 // CHECK-NOT: smmla
 // CHECK: .size matmul
+// If there turns out to be one row, nothing is packed.
+// ONE-LABEL: matmul:
+// ONE: cmp [[ROWS:x[0-9]+]], #1
+// ONE: sdot
+// ONE: .size matmul
 func.func private @matmul(%q: tensor<?x576xi8>, %s: tensor<?x18xf32>, %w: tensor<48x18x80xi8>,
     %out: tensor<?x192xf32>) -> tensor<?x192xf32> attributes {gist.kernel = #gist.kernel<kind = quantized_matmul, outputs = 1>} {
   %y = gist.quantized_matmul %q, %s, %w format q4_1
