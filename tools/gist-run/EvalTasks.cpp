@@ -20,6 +20,7 @@
 #include "nlohmann/json.hpp"
 
 #include <algorithm>
+#include <future>
 
 using namespace gist;
 using namespace gist::run;
@@ -58,6 +59,13 @@ static Status findTasks(const std::vector<std::string> &names,
 }
 
 namespace {
+/// A sample that is ready to be asked, or why it could not be made.
+struct Made {
+  Status status;
+  tasks::Sample sample;
+  tasks::ScoredSample result;
+};
+
 class TaskEvaluation {
 public:
   explicit TaskEvaluation(const TaskOptions &options) : options(options) {}
@@ -107,31 +115,45 @@ Status TaskEvaluation::write(const std::vector<const Task *> &wanted) const {
   return writeWhole(options.written, lines);
 }
 
-/// Task after task, both modules on each sample. Control-C ends it with what
-/// was asked so far.
+/// Task after task, both modules on each sample. Control-C and --seconds end it
+/// with what was asked so far.
 Status TaskEvaluation::ask(const std::vector<const Task *> &wanted) {
-  Limit limit;
+  Limit limit(options.seconds);
   plan::Progress progress("samples", wanted.size() * options.count);
   tasks::Scorer scorer(runner);
   std::unique_ptr<tasks::Scorer> otherScorer;
   if (other)
     otherScorer = std::make_unique<tasks::Scorer>(*other);
   // Samples of all tasks take turns, so that what was stopped has some of each.
-  for (size_t i = 0; i < options.count; ++i)
-    for (const Task *task : wanted) {
-      if (limit.isOver())
-        return scored.empty() ? Status::error(Code::Io, "stopped") : Status();
-      tasks::Sample sample;
-      GIST_TRY(tasks::makeSample(runner.tokenizer, *task, filler,
-                                 options.samples, i, sample));
-      tasks::ScoredSample result{task, i, {}, {}};
-      GIST_TRY(scorer.score(sample, result.score).in(options.model.path));
-      if (otherScorer)
-        GIST_TRY(otherScorer->score(sample, result.against.emplace())
-                     .in(options.against.path));
-      scored.push_back(std::move(result));
-      progress.advance();
-    }
+  auto make = [&](size_t turn) {
+    Made made;
+    made.result = {wanted[turn % wanted.size()], turn / wanted.size(), {}, {}};
+    made.status =
+        tasks::makeSample(runner.tokenizer, *made.result.task, filler,
+                          options.samples, made.result.number, made.sample);
+    return made;
+  };
+  size_t count = wanted.size() * options.count;
+  // A sample is made while the one before is asked: it takes the tokenizer
+  // about as long as a GPU needs to read it.
+  auto next = std::async(std::launch::async, make, 0);
+  for (size_t turn = 0; turn < count; ++turn) {
+    Made made = next.get();
+    if (turn + 1 < count)
+      next = std::async(std::launch::async, make, turn + 1);
+    if (limit.isOver())
+      return scored.empty()
+                 ? Status::error(Code::Io, "stopped before the first sample")
+                 : Status();
+    GIST_TRY(std::move(made.status));
+    tasks::ScoredSample &result = made.result;
+    GIST_TRY(scorer.score(made.sample, result.score).in(options.model.path));
+    if (otherScorer)
+      GIST_TRY(otherScorer->score(made.sample, result.against.emplace())
+                   .in(options.against.path));
+    scored.push_back(std::move(result));
+    progress.advance();
+  }
   return {};
 }
 
@@ -211,6 +233,11 @@ void run::addTaskOptions(CLI::App &command, TaskOptions &options) {
                   "Of the intervals: Wilson's of shares, Student's of means")
       ->check(CLI::Range(0.5, 0.9999))
       ->capture_default_str();
+  command
+      .add_option("--seconds", options.seconds,
+                  "Ask no more after this time; 0: no limit. Samples of all "
+                  "tasks take turns, so each task has about as many")
+      ->check(CLI::NonNegativeNumber);
   command
       .add_option("--write-samples", options.written,
                   "Write the samples to FILE, one line of JSON each, and ask "

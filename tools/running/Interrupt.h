@@ -8,34 +8,50 @@
 #ifndef GIST_TOOLS_RUNNING_INTERRUPT_H
 #define GIST_TOOLS_RUNNING_INTERRUPT_H
 
+#include <atomic>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 
 namespace gist::run {
 
 /// While this lives, the first Control-C sets a flag; the second ends the
-/// program as usual.
+/// program as usual. Signals that come together are one: `timeout -s INT` sends
+/// its signal to the program and once more to the program's group.
 class InterruptScope {
 public:
   InterruptScope() {
-    flag() = 0;
-    // A handler may do little: it sets a flag, and restores the default so that
-    // a second Control-C ends a program that hangs.
-    old = std::signal(SIGINT, [](int number) {
-      flag() = 1;
-      std::signal(number, SIG_DFL);
-    });
+    first() = 0;
+    old = std::signal(SIGINT, handle);
   }
   ~InterruptScope() { std::signal(SIGINT, old); }
   InterruptScope(const InterruptScope &) = delete;
   InterruptScope &operator=(const InterruptScope &) = delete;
 
-  bool requested() const { return flag() != 0; }
+  bool requested() const { return first() != 0; }
 
 private:
-  /// A function, so that it lives in a header without a source file.
-  static volatile std::sig_atomic_t &flag() {
-    static volatile std::sig_atomic_t value = 0;
+  /// When the first came, or 0. A function, so that it lives in a header
+  /// without a source file.
+  static std::atomic<int64_t> &first() {
+    static std::atomic<int64_t> value = 0;
     return value;
+  }
+
+  /// A handler may do little: it sets a flag, and a later signal ends a program
+  /// that hangs.
+  static void handle(int number) {
+    static_assert(std::atomic<int64_t>::is_always_lock_free);
+    constexpr int64_t kTogether = 200; // milliseconds
+    timespec time = {};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    int64_t now = static_cast<int64_t>(time.tv_sec) * 1000 +
+                  static_cast<int64_t>(time.tv_nsec) / 1000000 + 1;
+    int64_t none = 0;
+    if (first().compare_exchange_strong(none, now) || now - none <= kTogether)
+      return;
+    std::signal(number, SIG_DFL);
+    std::raise(number);
   }
 
   void (*old)(int);
