@@ -1,0 +1,236 @@
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A GGUF model in PyTorch whose KV cache may be made smaller after a text was read, and what it
+still knows then. `kv_peers.py` and `kv_ideas.py` make it smaller, each in its own ways.
+
+Three probes, each of a text that is read first and made smaller before what follows is known:
+the text goes on (perplexity), it comes again (recall), a question about it is asked (the samples
+of `gist-run eval --tasks … --write-samples`). What follows is kept whole.
+"""
+
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+# Tokens that are read before a text goes on, tokens that are predicted then, and tokens that come
+# twice. The first two are what `gist-run eval --window 8192 --stride 1024` predicts after its
+# first window, the third is `--recall 4096`.
+READ, NEXT, TWICE = 7168, 1024, 4096
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def read_samples(path, count, part=(0, 1)):
+    """At most `count` samples of each task, all tasks in turns; of them every n-th, `part` (i, n)."""
+    tasks = defaultdict(list)
+    with open(path) as lines:
+        for line in lines:
+            sample = json.loads(line)
+            if len(tasks[sample["task"]]) < count and sample["number"] % part[1] == part[0]:
+                tasks[sample["task"]].append(sample)
+    turns = max(map(len, tasks.values()), default=0)
+    return [samples[i] for i in range(turns) for samples in tasks.values() if i < len(samples)]
+
+
+class Past:
+    """The cache of a text that was read."""
+
+    def __init__(self, cache, tokens, size, peak, bias=None):
+        self.cache, self.tokens = cache, tokens
+        self.bytes, self.peak = size, peak
+        # For each layer what is added to the scores of its rows, KV heads x rows, or None.
+        self.bias = bias
+
+
+def bytes_of(cache):
+    return sum(tensor.numel() * tensor.element_size() for layer in cache.layers
+               for tensor in (getattr(layer, "keys", None), getattr(layer, "values", None))
+               if tensor is not None)
+
+
+class Model:
+    def __init__(self, path, device):
+        import torch
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+        from transformers.integrations.sdpa_attention import sdpa_attention_forward
+        from transformers.utils import logging
+        logging.disable_progress_bar()
+        self.torch, self.device = torch, device
+        self.dtype = torch.float32 if device == "cpu" else torch.float16
+        path = Path(path)
+        model = AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name,
+                                                     attn_implementation="sdpa")
+        self.tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
+        # Samples have no chat around them.
+        self.tokenizer.chat_template = None
+        self.cut_digits()
+        self.model = model.to(device=device, dtype=self.dtype).eval()
+        self.plain_attention = sdpa_attention_forward
+        self.bias, self.on_query = None, None
+        self.take_attention()
+
+    def cut_digits(self):
+        """As SmolLM2 cuts text before tokens are merged, which transformers does not read from GGUF
+        files. Other models need a line of their own here; check_tokens() says so."""
+        from tokenizers import pre_tokenizers
+        self.tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence([
+            pre_tokenizers.Digits(individual_digits=True),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)])
+
+    def check_tokens(self, samples):
+        """Texts must be the tokens that gist-run makes of them."""
+        for sample in samples:
+            for turn in sample["turns"]:
+                ids = self.tokenizer(turn["text"], add_special_tokens=False)["input_ids"]
+                if ids != turn["text_tokens"]:
+                    sys.exit(f"error: sample {sample['number']} of {sample['task']} has other tokens in "
+                             "transformers than in gist-run")
+
+    @property
+    def layers(self):
+        return self.model.model.layers
+
+    def take_attention(self):
+        """Makes the model attend as below. To be called again after something else changed it."""
+        from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+        ALL_ATTENTION_FUNCTIONS["sdpa"] = self.attend
+
+    def attend(self, module, query, key, value, attention_mask, **options):
+        """As the model does, but for what is added to the scores of rows of the past."""
+        torch = self.torch
+        if self.on_query:
+            self.on_query(module.layer_idx, query)
+        bias = self.bias[module.layer_idx] if self.bias else None
+        if bias is None:
+            return self.plain_attention(module, query, key, value, attention_mask, **options)
+        heads, kept = query.shape[1], bias.shape[-1]
+        count, new = query.shape[2], key.shape[2] - kept
+        mask = query.new_zeros(1, heads, count, key.shape[2])
+        mask[..., :kept] = bias.repeat_interleave(heads // bias.shape[0], 0)[:, None]
+        mask[..., kept:] = torch.full((count, new), float("-inf"), dtype=query.dtype,
+                                      device=query.device).triu(new - count + 1)
+        return self.plain_attention(module, query, key, value, mask, **options)
+
+    def read(self, tokens, press=None):
+        """Reads a text, with a press of kvpress if there is one."""
+        from transformers import DynamicCache
+        torch, cache, peak = self.torch, DynamicCache(), 0
+
+        def count(*_):
+            nonlocal peak
+            peak = max(peak, bytes_of(cache))
+
+        # Before the press's own hooks, so that a layer counts as it is before it shrinks.
+        hooks = [layer.self_attn.register_forward_hook(count) for layer in self.layers]
+        for layer in self.layers:
+            layer.self_attn.masked_key_indices = None
+        self.bias = None
+        ids = torch.tensor([tokens], device=self.device)
+        try:
+            if press is None:
+                self.model.model(input_ids=ids, past_key_values=cache)
+            else:
+                with press(self.model):
+                    self.model.model(input_ids=ids, past_key_values=cache)
+        finally:
+            for hook in hooks:
+                hook.remove()
+        size, bias = bytes_of(cache), None
+        masks = [getattr(layer.self_attn, "masked_key_indices", None) for layer in self.layers]
+        if any(mask is not None for mask in masks):
+            # Presses that only pretend: what is masked counts as gone.
+            bias = []
+            for layer, mask in zip(cache.layers, masks):
+                rows = layer.keys.new_zeros(layer.keys.shape[1:3])
+                if mask is not None:
+                    rows[mask[1], mask[2]] = float("-inf")
+                    size -= 2 * len(mask[0]) * layer.keys.shape[-1] * layer.keys.element_size()
+                bias.append(rows)
+        return Past(cache, len(tokens), size, peak, bias)
+
+    def follow(self, past, tokens, first=0, chunk=1024):
+        """Log probabilities after each of the tokens from `first` on. They join the past."""
+        torch, rows = self.torch, []
+        self.bias = past.bias
+        for begin in range(0, len(tokens), chunk):
+            piece = torch.tensor([tokens[begin:begin + chunk]], device=self.device)
+            # Positions go on where the text ended, however much of it is left.
+            places = past.tokens + begin + torch.arange(piece.shape[1], device=self.device)[None]
+            states = self.model.model(input_ids=piece, past_key_values=past.cache,
+                                      position_ids=places).last_hidden_state[0]
+            states = states[max(0, first - begin):]
+            rows.append(self.model.lm_head(states).float().log_softmax(-1))
+        past.tokens += len(tokens)
+        self.bias = None
+        return torch.cat(rows)
+
+
+def chosen(torch, rows, tokens):
+    return rows.gather(1, torch.tensor(tokens, device=rows.device)[:, None])[:, 0]
+
+
+def figures(past):
+    return {"bytes": past.bytes, "peak_bytes": past.peak}
+
+
+def ask(model, sample, read):
+    """How likely the right answer is. `read` gives the past of the first turn's text; later texts
+    are kept whole."""
+    torch, total, count, right, past = model.torch, 0.0, 0, True, None
+    with torch.no_grad():
+        for turn in sample["turns"]:
+            prompt, target = turn["text_tokens"] + turn["question_tokens"], turn["target_tokens"]
+            if past is None:
+                past = read(turn["text_tokens"])
+                found = figures(past)
+                prompt = turn["question_tokens"]
+            rows = model.follow(past, prompt + target, len(prompt) - 1)[:-1]
+            total += float(chosen(torch, rows, target).sum())
+            count += len(target)
+            right &= rows.argmax(-1).tolist() == target
+    return {"task": sample["task"], "number": sample["number"], "log_likelihood": total,
+            "tokens": count, "right": right} | found
+
+
+def goes_on(model, tokens, begin, read):
+    """-log p of the tokens that follow a piece of text, their mean."""
+    with model.torch.no_grad():
+        past = read(tokens[begin:begin + READ - 1])
+        found = figures(past)
+        rest = tokens[begin + READ - 1:begin + READ + NEXT]
+        rows = model.follow(past, rest[:-1])
+    return {"nll": -float(chosen(model.torch, rows, rest[1:]).mean())} | found
+
+
+def comes_again(model, tokens, read):
+    """-log p of a text that was read just before, the mean of its tokens."""
+    with model.torch.no_grad():
+        past = read(tokens[:TWICE])
+        found = figures(past)
+        # The last token of the first copy predicts the first of the second, and is not asked.
+        rows = model.follow(past, tokens[:TWICE - 1])
+    return {"nll": -float(chosen(model.torch, rows, tokens[1:TWICE]).mean())} | found
+
+
+def probe_texts(model, texts, read, windows):
+    """Both probes of texts, {name: tokens}."""
+    found = []
+    for name, tokens in texts.items():
+        for window in range(1, windows + 1):
+            begin = window * NEXT
+            if begin + READ + NEXT > len(tokens):
+                break
+            found.append({"text": name, "probe": "perplexity", "window": window}
+                         | goes_on(model, tokens, begin, read))
+        found.append({"text": name, "probe": "recall"} | comes_again(model, tokens, read))
+    return found
+
+
+def read_texts(model, files):
+    """Tokens of files, by their names."""
+    return {Path(file).stem: model.tokenizer(Path(file).read_text(errors="replace"),
+                                             add_special_tokens=False)["input_ids"]
+            for file in files}
