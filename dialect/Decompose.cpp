@@ -14,5 +14,6 @@ void gist::populateDecomposePatterns(mlir::RewritePatternSet &patterns) {
   populateDecomposeProjectionPatterns(patterns);
   populateDecomposeQuantPatterns(patterns);
   populateDecomposeClusterPatterns(patterns);
+  populateDecomposeExpertPatterns(patterns);
   populateDecomposeSamplingPatterns(patterns);
 }

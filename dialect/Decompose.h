@@ -25,6 +25,7 @@ void populateDecomposeAttentionPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeProjectionPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeQuantPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeClusterPatterns(mlir::RewritePatternSet &patterns);
+void populateDecomposeExpertPatterns(mlir::RewritePatternSet &patterns);
 void populateDecomposeSamplingPatterns(mlir::RewritePatternSet &patterns);
 
 /// The levels of the tokens of `op`, given what the subspace leaves of them.

@@ -13,6 +13,7 @@
 #include "dialect/GistDialect.h"
 #include "dialect/AttrParsing.h"
 #include "dialect/GistClusterOps.h"
+#include "dialect/GistExpertOps.h"
 #include "dialect/GistKernelAttrs.h"
 #include "dialect/GistOps.h"
 #include "dialect/GistPlanOps.h"
@@ -59,6 +60,10 @@ void GistDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialect/GistClusterOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/GistExpertOps.cpp.inc"
       >();
   addOperations<
 #define GET_OP_LIST

@@ -1,5 +1,6 @@
 // Every op of the dialect, for the reference.
 include "dialect/GistOps.td"
+include "dialect/GistExpertOps.td"
 include "dialect/GistClusterOps.td"
 include "dialect/GistSamplingOps.td"
 include "dialect/GistPlanOps.td"

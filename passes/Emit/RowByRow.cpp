@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Emit/RowByRow.h"
+#include "dialect/GistExpertOps.h"
 #include "dialect/GistKernelAttrs.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -97,6 +98,9 @@ private:
           return visitProduct(product, {product.getWeight()});
         })
         .Case([&](GuardedMatmulOp product) {
+          return visitProduct(product, {product.getWeight()});
+        })
+        .Case<ExpertMatmulOp, QuantizedExpertMatmulOp>([&](auto product) {
           return visitProduct(product, {product.getWeight()});
         })
         .Case([&](GatedProjectionOp product) {

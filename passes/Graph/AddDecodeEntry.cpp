@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/GistOps.h"
+#include "dialect/GistExpertOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -74,6 +74,30 @@ struct InferFromCasts final : OpInterfaceRewritePattern<InferTypeOpInterface> {
   }
 };
 
+/// The same for products with experts, whose operands do not say how wide the
+/// result is.
+struct KnowRows final : OpRewritePattern<ExpertMatmulOp> {
+  using Base::Base;
+
+  LogicalResult matchAndRewrite(ExpertMatmulOp op,
+                                PatternRewriter &rewriter) const override {
+    Value input = lookThroughCast(op.getInput());
+    Value experts = lookThroughCast(op.getExperts());
+    if (input == op.getInput() && experts == op.getExperts())
+      return rewriter.notifyMatchFailure(op, "reads no forgotten sizes");
+    auto known = cast<RankedTensorType>(input.getType());
+    RankedTensorType type = op.getType();
+    auto now = RankedTensorType::get({known.getDimSize(0), type.getDimSize(1)},
+                                     type.getElementType());
+    Value result = ExpertMatmulOp::create(rewriter, op.getLoc(), now, input,
+                                          op.getWeight(), experts);
+    if (now != type)
+      result = tensor::CastOp::create(rewriter, op.getLoc(), type, result);
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
 struct AddDecodeEntryPass final
     : gist::impl::AddDecodeEntryPassBase<AddDecodeEntryPass> {
   using Base::Base;
@@ -99,7 +123,7 @@ struct AddDecodeEntryPass final
     decode.setName(to);
     fixTokens(decode, tokens);
     RewritePatternSet patterns(&getContext());
-    patterns.add<InferFromCasts>(&getContext());
+    patterns.add<InferFromCasts, KnowRows>(&getContext());
     // All canonical forms of the two dialects: which of them carry sizes is
     // their business.
     for (StringRef name : {"tensor", "linalg"}) {

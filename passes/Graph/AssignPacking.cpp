@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Formats.h"
-#include "dialect/GistOps.h"
+#include "dialect/GistExpertOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -245,13 +245,12 @@ struct AssignPackingPass final
   /// Gives `op` a packed weight of its own, which lookups then read too: a
   /// tied embedding is there once. The stored one stays for readers that want
   /// it as it is, and is dropped when there are none.
-  void pack(QuantizedMatmulOp op, WeightOp weight, const TargetInfo &target) {
+  template <typename OpTy>
+  void pack(OpTy op, WeightOp weight, int64_t depth, PackingAttr packing) {
     IRRewriter rewriter(op);
-    PackingAttr packing = getPacking(&getContext(), op.getFormat(), target);
     auto stored = cast<RankedTensorType>(weight.getResult().getType());
     auto type = RankedTensorType::get(
-        packing.getPackedShape(stored.getDimSize(0),
-                               op.getValues().getType().getDimSize(1)),
+        packing.getPackedShape(stored.getDimSize(0), depth),
         stored.getElementType());
     rewriter.setInsertionPointAfter(weight);
     auto packed = WeightOp::create(rewriter, weight.getLoc(), type,
@@ -291,15 +290,29 @@ struct AssignPackingPass final
     if (failed(target))
       return signalPassFailure();
     SmallVector<QuantizedMatmulOp> products;
-    getOperation()->walk([&](QuantizedMatmulOp op) {
-      if (!op.getPackedAttr())
-        products.push_back(op);
+    SmallVector<QuantizedExpertMatmulOp> experts;
+    getOperation()->walk([&](Operation *op) {
+      if (auto product = dyn_cast<QuantizedMatmulOp>(op);
+          product && !product.getPackedAttr())
+        products.push_back(product);
+      if (auto product = dyn_cast<QuantizedExpertMatmulOp>(op);
+          product && !product.getPackedAttr())
+        experts.push_back(product);
     });
     // Products of a function share one packed weight after CSE, because a
     // weight op is its name, its type and these attributes.
     for (QuantizedMatmulOp op : products)
       if (auto weight = op.getWeight().getDefiningOp<WeightOp>())
-        pack(op, weight, *target);
+        pack(op, weight, op.getValues().getType().getDimSize(1),
+             getPacking(&getContext(), op.getFormat(), *target));
+    for (QuantizedExpertMatmulOp op : experts) {
+      auto weight = op.getWeight().getDefiningOp<WeightOp>();
+      PackingAttr packing = getPacking(&getContext(), op.getFormat(), *target);
+      // A tile of rows of two experts would be read for both. Such a product
+      // runs by its definition.
+      if (weight && op.getSizes().columns % packing.getColumns() == 0)
+        pack(op, weight, op.getSizes().depth, packing);
+    }
   }
 };
 } // namespace

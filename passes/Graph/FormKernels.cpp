@@ -22,6 +22,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Graph/BatchClusterUpdates.h"
 #include "passes/Graph/OutlineAttends.h"
+#include "passes/Graph/OutlineExperts.h"
 #include "passes/Graph/OutlineGated.h"
 #include "passes/Graph/OutlineKernel.h"
 #include "passes/Graph/OutlineSamples.h"
@@ -119,6 +120,7 @@ struct FormKernelsPass final
           failed(gist::outlineSelections(function, table)))
         return signalPassFailure();
       gist::outlineGatedProjections(function, table);
+      gist::outlineExperts(function, table);
       gist::outlineAttends(function, table);
       gist::outlineSamples(function, table);
       // Groups hold pointers to ops. Cutting one out erases none of another.

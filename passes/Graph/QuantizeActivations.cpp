@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/GistExpertOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -88,11 +89,33 @@ struct QuantizeGuarded final : OpRewritePattern<GuardedMatmulOp> {
   }
 };
 
+/// The same for products with experts, whose numbers are those of whole blocks
+/// however many rows of the input a token has.
+struct QuantizeExperts final : OpRewritePattern<ExpertMatmulOp> {
+  using Base::Base;
+
+  LogicalResult matchAndRewrite(ExpertMatmulOp op,
+                                PatternRewriter &rewriter) const override {
+    auto weight = op.getWeight().getDefiningOp<DequantizeOp>();
+    if (!weight)
+      return rewriter.notifyMatchFailure(op, "the weight is not quantised");
+    if (op.getSizes().depth % PackingAttr::kBlock != 0)
+      return rewriter.notifyMatchFailure(op, "rows are not whole blocks");
+    auto rows = QuantizeRowsOp::create(rewriter, op.getLoc(), op.getInput());
+    rewriter.replaceOpWithNewOp<QuantizedExpertMatmulOp>(
+        op, op.getType(), rows.getValues(), rows.getScales(),
+        weight.getBlocks(), weight.getFormatAttr(), PackingAttr(),
+        op.getExperts());
+    return success();
+  }
+};
+
 struct QuantizeActivationsPass final
     : gist::impl::QuantizeActivationsPassBase<QuantizeActivationsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<QuantizeActivation, QuantizeGuarded>(&getContext());
+    patterns.add<QuantizeActivation, QuantizeGuarded, QuantizeExperts>(
+        &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -162,30 +162,37 @@ Value GraphBuilder::numbers(Value stored, WeightFormat format) {
   return DequantizeOp::create(b, stored, getBlockFormat(format));
 }
 
+/// The shape that the source has of a weight of `shape`: of stacked matrices
+/// the number of them comes first.
+static std::vector<int64_t> flattened(const std::vector<int64_t> &shape) {
+  if (shape.size() < 3)
+    return shape;
+  return {shape[0] * shape[1], shape[2]};
+}
+
 /// The stored tensor `module` + `suffix` as a weight of `shape`, in the form
 /// the options ask for; blocks are not dequantised yet.
-GraphBuilder::LoadedWeight
-GraphBuilder::weight(std::string_view module, const char *suffix,
-                     const std::vector<int64_t> &shape, Stored how) {
+GraphBuilder::NamedWeight
+GraphBuilder::loadWeight(std::string_view module, const char *suffix,
+                         const std::vector<int64_t> &shape, Stored how) {
   bool transposed = how == Stored::Transposed;
-  std::string name;
-  const StoredTensor *stored = find(module, suffix, name);
-  IntegerAttr layer;
-  if (module.front() == '.')
-    layer = b.getI64IntegerAttr(currentLayer);
+  NamedWeight result;
+  const StoredTensor *stored = find(module, suffix, result.name);
+  const std::string &name = result.name;
   std::vector<int64_t> storedShape = shape;
   if (transposed)
     std::swap(storedShape[0], storedShape[1]);
+  b.setLoc(NameLoc::get(b.getStringAttr(name)));
   // Only the shape counts. What the file would hold is not looked for.
   if (options.randomWeights) {
-    b.setLoc(NameLoc::get(b.getStringAttr(name)));
     WeightFormat matrices =
         options.expandWeights ? WeightFormat::F32 : WeightFormat::F16;
     bool isBias = llvm::StringRef(suffix) == ".bias";
     // A weight that is asked for twice stays as it was made first.
-    auto made =
-        weights.entries.emplace(name, randomWeight(shape, isBias, matrices));
-    return {emitWeight(name, layer), made.first->second.format};
+    auto made = weights.entries.emplace(
+        name, randomWeight(flattened(shape), isBias, matrices));
+    result.format = made.first->second.format;
+    return result;
   }
   if (!stored) {
     std::string prefix;
@@ -196,38 +203,54 @@ GraphBuilder::weight(std::string_view module, const char *suffix,
                        "the model has no tensor %s%s; expected one of %s",
                        inQuotes(name).c_str(), prefix.c_str(),
                        shapeText(storedShape).c_str()));
-  } else if (stored->shape != storedShape) {
+    return result;
+  }
+  if (stored->shape != storedShape) {
     fail(Status::error(Code::BadFile, "tensor %s is %s; expected %s",
                        inQuotes(name).c_str(), shapeText(stored->shape).c_str(),
                        shapeText(storedShape).c_str()));
-    stored = nullptr;
-  } else if (formatInfo(stored->format).isQuantized() &&
-             (shape.size() != 2 || transposed)) {
+    return result;
+  }
+  if (formatInfo(stored->format).isQuantized() &&
+      (shape.size() < 2 || transposed)) {
     // Blocks run along rows, so they cannot be transposed or be vectors.
     fail(Status::error(
         Code::Unsupported,
         "tensor %s is stored as %s, which is supported only for matrices",
         inQuotes(name).c_str(), formatInfo(stored->format).name));
-    stored = nullptr;
+    return result;
   }
-  if (!stored) // Anything of the right type, so that building can go on.
-    return {tensor::EmptyOp::create(b, shape, b.getF32Type()),
-            WeightFormat::F32};
-
-  b.setLoc(NameLoc::get(b.getStringAttr(name)));
   // A second function of the same model.
   auto known = weights.entries.find(name);
-  if (known != weights.entries.end())
-    return {emitWeight(name, layer), known->second.format};
+  if (known != weights.entries.end()) {
+    result.format = known->second.format;
+    return result;
+  }
   bool expands = options.expandWeights && stored->format != WeightFormat::F32;
   Weight content = how == Stored::LessOne ? plusOne(*stored)
                    : expands              ? expandedWeight(*stored)
                                           : storedWeight(*stored);
   if (transposed)
     content = transposedWeight(content);
-  WeightFormat format = content.format;
+  // Blocks run along rows: the bytes are the same.
+  content.shape = flattened(content.shape);
+  result.format = content.format;
   weights.entries.emplace(name, std::move(content));
-  return {emitWeight(name, layer), format};
+  return result;
+}
+
+/// The same, with the op that stands for it in the graph.
+GraphBuilder::LoadedWeight
+GraphBuilder::weight(std::string_view module, const char *suffix,
+                     const std::vector<int64_t> &shape, Stored how) {
+  auto [name, format] = loadWeight(module, suffix, shape, how);
+  if (!format) // Anything of the right type, so that building can go on.
+    return {tensor::EmptyOp::create(b, flattened(shape), b.getF32Type()),
+            WeightFormat::F32};
+  IntegerAttr layer;
+  if (module.front() == '.')
+    layer = b.getI64IntegerAttr(currentLayer);
+  return {emitWeight(name, layer), *format};
 }
 
 /// A tensor that nothing used means that the model has a part which the graph

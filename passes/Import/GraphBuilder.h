@@ -84,6 +84,25 @@ public:
   mlir::Value multiply(mlir::Value a, mlir::Value b);
   mlir::Value columns(mlir::Value x, int64_t first, int64_t count);
 
+  //===--- Mixtures of experts --------------------------------------------===//
+
+  /// Which experts tokens have, and how much each counts.
+  struct Routes {
+    mlir::Value experts; ///< tokens x `count`, i32: the likeliest first
+    llvm::SmallVector<mlir::Value> shares; ///< one for each token, of each
+  };
+  /// By tokens x experts logits. Of equal ones the earlier expert is taken.
+  Routes route(mlir::Value logits);
+  /// tokens x (experts of a token * outputs): `linear` by the experts that
+  /// tokens have. `x` has one row of `inputs` for a token, or one for each of
+  /// its experts. In the names of a folder `#` is the number of the expert.
+  mlir::Value expertLinear(mlir::Value x, std::string_view name, int64_t inputs,
+                           int64_t outputs, const Routes &routes);
+  /// What experts gave, added up by their shares.
+  mlir::Value addShares(mlir::Value parts, const Routes &routes);
+  /// x times sigmoid(h w), a number for each token.
+  mlir::Value gateRows(mlir::Value x, mlir::Value h, std::string_view name);
+
   //===--- Attention ------------------------------------------------------===//
 
   /// tokens x (count * size) as tokens x count x size.
@@ -139,10 +158,21 @@ private:
     AsIs,
     Transposed, ///< Columns for rows.
     LessOne,    ///< Every number is one too small.
+    Stacked,    ///< Matrices of one shape, one below the other.
   };
+  /// A weight that `weights` has by now, or none after an error.
+  struct NamedWeight {
+    std::string name;
+    std::optional<WeightFormat> format;
+  };
+  NamedWeight loadWeight(std::string_view module, const char *suffix,
+                         const std::vector<int64_t> &shape, Stored how);
   LoadedWeight weight(std::string_view module, const char *suffix,
                       const std::vector<int64_t> &shape,
                       Stored how = Stored::AsIs);
+  /// The weights of all experts of a layer, one below the other.
+  LoadedWeight expertWeight(std::string_view module, int64_t outputs,
+                            int64_t inputs);
   mlir::Value emitWeight(const std::string &name, mlir::IntegerAttr layer = {});
   mlir::Value numbers(mlir::Value stored, WeightFormat format);
   mlir::Value project(mlir::Value x, std::string_view name, int64_t outputs,

@@ -7,7 +7,7 @@
 //
 // Llama and its relatives (SmolLM2, TinyLlama): RMS norms, rotary positions,
 // grouped KV heads and a gated feed-forward block. Biases are added where a
-// model has them.
+// model has them. GGUF files of Mixtral are called Llama's too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,6 +26,10 @@ static Status configure(const ModelSource &source, ModelConfig &config) {
       source.isGguf ? RotaryPairs::Neighbours : RotaryPairs::Halves;
   GIST_TRY(readCommonConfig(reader, config));
   GIST_TRY(readRotaryConfig(reader, config));
+  if (source.isGguf) {
+    config.normalizedExperts = true;
+    GIST_TRY(readExperts(reader, config));
+  }
   // GGUF files state Llama 3's scaling as a tensor of factors.
   return scaleRotaryByTensor(source, "rope_freqs.weight", config);
 }
@@ -53,18 +57,37 @@ Value gist::buildGatedBlock(GraphBuilder &b, const ModelConfig &c, Value h) {
   return b.linear(b.multiply(gate, up), ".mlp.down_proj", c.hiddenSize);
 }
 
-void gist::buildLlama(GraphBuilder &b, const ModelConfig &c) {
+Value gist::buildExperts(GraphBuilder &b, const ModelConfig &c,
+                         const ExpertNames &names, Value h) {
+  GraphBuilder::Routes routes =
+      b.route(b.linear(h, names.router, c.numExperts));
+  int64_t size = c.hiddenSize, inner = c.expertSize;
+  Value gate = b.activation(b.expertLinear(h, names.gate, size, inner, routes));
+  Value up = b.expertLinear(h, names.up, size, inner, routes);
+  Value down =
+      b.expertLinear(b.multiply(gate, up), names.down, inner, size, routes);
+  return b.addShares(down, routes);
+}
+
+void gist::buildLlama(GraphBuilder &b, const ModelConfig &c,
+                      Value (*experts)(GraphBuilder &, const ModelConfig &,
+                                       Value)) {
   Value x = b.embedding("embed_tokens", c.vocabSize, c.hiddenSize);
   for (int64_t layer = 0; layer < c.numLayers; ++layer) {
     b.enterLayer(layer);
     Value h = b.rmsNorm(x, ".input_layernorm");
     x = b.add(x, buildLlamaAttention(b, c, h));
     h = b.rmsNorm(x, ".post_attention_layernorm");
-    x = b.add(x, buildGatedBlock(b, c, h));
+    x = b.add(x, c.hasExperts(layer) ? experts(b, c, h)
+                                     : buildGatedBlock(b, c, h));
   }
   b.leaveLayers();
   x = b.rmsNorm(b.rowsOfLogits(x), "norm");
   b.finish(b.logits(x, "lm_head", "embed_tokens"));
+}
+
+void gist::buildLlama(GraphBuilder &b, const ModelConfig &c) {
+  buildLlama(b, c, buildMixtralBlock);
 }
 
 const Architecture gist::kLlama = {

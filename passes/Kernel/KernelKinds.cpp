@@ -7,6 +7,7 @@
 
 #include "passes/Kernel/KernelKinds.h"
 #include "dialect/GistClusterOps.h"
+#include "dialect/GistExpertOps.h"
 #include "dialect/GistSamplingOps.h"
 #include "dialect/GistTileOps.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
@@ -21,7 +22,9 @@ std::optional<KernelKind> gist::getRootKind(Operation *op) {
   using Kind = std::optional<KernelKind>;
   return llvm::TypeSwitch<Operation *, Kind>(op)
       .Case([](QuantizedMatmulOp) { return KernelKind::QuantizedMatmul; })
-      .Case([](GuardedMatmulOp) { return KernelKind::GuardedMatmul; })
+      // Rows say which weights they need: one or none, or one of many.
+      .Case<GuardedMatmulOp, ExpertMatmulOp, QuantizedExpertMatmulOp>(
+          [](Operation *) { return KernelKind::GuardedMatmul; })
       // What -gist-gpu-tile-products makes of a product: the kind stays.
       .Case([](TileProductOp) { return KernelKind::Matmul; })
       .Case([](AttentionOp) { return KernelKind::Attention; })

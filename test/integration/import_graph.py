@@ -29,6 +29,7 @@ class Graph:
         stored = workspace / "weights.safetensors"
         tool = harness.tool("gist-import-test", "GIST_IMPORT_TEST")
         text = rewrite(harness.run([tool, path, f"--weights={stored}", *options]))
+        parts = re.findall(r'gist\.weight "([^"]+)".*gist\.parts = \[([^\]]*)\]', text)
         opt = harness.tool("gist-opt", "GIST_OPT")
         text = harness.run([opt, "-gist-weights-to-arguments", "-"], input=text)
         signature = re.search(r"func\.func @forward\(.*$", text, re.MULTILINE)[0]
@@ -41,6 +42,9 @@ class Graph:
         # Inputs and state are named too; weights are the last arguments.
         names = re.findall(r'gist\.name = "([^"]+)"', signature.split(") -> ")[0])
         weights = read_safetensors(stored)
+        # Experts that a folder has one by one.
+        for name, joined in parts:
+            weights[name] = np.concatenate([weights[part.strip(' "')] for part in joined.split(",")])
         self.names = [name for name in names if name in weights]
         assert self.names == names[len(names) - len(self.names) :], names
         self.weights = [weights[name] for name in self.names]

@@ -17,7 +17,8 @@ import pytest
 
 MODELS = pathlib.Path(__file__).parent.parent / "models"
 DECODERS = ["llama", "llama3", "gpt2", "gptj", "mistral", "opt", "opt-post", "qwen2",
-            "qwen2-window", "gemma3", "qwen3", "phi3", "gpt-neox", "olmo2"]
+            "qwen2-window", "gemma3", "qwen3", "phi3", "gpt-neox", "olmo2",
+            "mixtral", "qwen2-moe", "qwen3-moe"]
 
 
 def reference(name, key="result", ids="ids"):
@@ -48,7 +49,7 @@ def call(module, entry, ids, folder):
 
 
 @pytest.mark.parametrize("name", DECODERS + ["llama-q4_1.gguf", "qwen2-q4_0.gguf",
-                                             "gemma3-q5_0.gguf"])
+                                             "gemma3-q5_0.gguf", "mixtral-q4_1.gguf"])
 def test_decoder(name, tmp_path):
     """Logits of every token, in one call and in pieces with the cache carried
     over; then the last token's, by prefill and decode."""

@@ -17,7 +17,8 @@ import pytest
 from import_graph import MODELS, Graph, check, sentence_embedding
 
 DECODERS = ["llama", "llama3", "gpt2", "gptj", "mistral", "opt", "opt-post", "qwen2",
-            "qwen2-window", "gemma3", "qwen3", "phi3", "gpt-neox", "olmo2"]
+            "qwen2-window", "gemma3", "qwen3", "phi3", "gpt-neox", "olmo2",
+            "mixtral", "qwen2-moe", "qwen3-moe"]
 
 
 def reference(name):
@@ -28,7 +29,7 @@ def reference(name):
 
 
 @pytest.mark.parametrize("name", DECODERS + ["llama-q4_1.gguf", "qwen2-q4_0.gguf",
-                                             "gemma3-q5_0.gguf"])
+                                             "gemma3-q5_0.gguf", "mixtral-q4_1.gguf"])
 def test_decoder(name, tmp_path):
     """In one call, and in pieces with the cache carried over."""
     graph = Graph(MODELS / name, tmp_path, "--every-token")
@@ -65,22 +66,64 @@ def test_half_cache(name, tmp_path):
     assert np.abs(found - expected).max() > 1e-4, "nothing was rounded"
 
 
+def edit_folder(source, folder, edit_tensor, edit_config=lambda config: None):
+    """A copy of a model whose tensors are f32, changed by name in place."""
+    folder.mkdir()
+    config = json.loads((source / "config.json").read_text())
+    edit_config(config)
+    (folder / "config.json").write_text(json.dumps(config))
+    content = bytearray((source / "model.safetensors").read_bytes())
+    size = int.from_bytes(content[:8], "little")
+    for name, tensor in json.loads(content[8:8 + size]).items():
+        if name != "__metadata__":
+            first, last = (8 + size + at for at in tensor["data_offsets"])
+            numbers = np.frombuffer(bytes(content[first:last]), np.float32).copy()
+            content[first:last] = edit_tensor(name, numbers).tobytes()
+    (folder / "model.safetensors").write_bytes(content)
+    return folder
+
+
+@pytest.mark.parametrize("name, used", [("mixtral", 2), ("qwen2-moe", 3)])
+def test_equal_experts(name, used, tmp_path):
+    """Where a router likes all experts alike the first ones are taken, and what the others
+    hold does not matter."""
+    def edit(lost):
+        def tensor(name, numbers):
+            if name.endswith(("mlp.gate.weight", "moe.gate.weight")):
+                numbers[:] = 0
+            parts = name.split("experts.")
+            if len(parts) == 2 and int(parts[1].split(".")[0]) >= used:
+                numbers[:] = lost
+            return numbers
+        return tensor
+
+    ids, _ = reference(name)
+    found = [Graph(edit_folder(MODELS / name, tmp_path / str(lost), edit(lost)), tmp_path, "--every-token")(ids)
+             for lost in (np.nan, 7)]
+    assert np.isfinite(found[0]).all()
+    np.testing.assert_array_equal(*found)
+
+
+def test_router_without_numbers(tmp_path):
+    """Every token still has experts that are there; its result is no number."""
+    def tensor(name, numbers):
+        return numbers * np.nan if name.endswith("moe.gate.weight") else numbers
+
+    folder = edit_folder(MODELS / "mixtral", tmp_path / "model", tensor)
+    assert np.isnan(Graph(folder, tmp_path)(reference("mixtral")[0])).all()
+
+
 def test_scale_of_scores(tmp_path):
     """A quarter of the divisor doubles the scale, which half the norm of queries takes
     back: in a folder norms are stored less one."""
-    folder = tmp_path / "gemma3"
-    folder.mkdir()
-    config = json.loads((MODELS / "gemma3/config.json").read_text())
-    config["query_pre_attn_scalar"] //= 4
-    (folder / "config.json").write_text(json.dumps(config))
-    content = bytearray((MODELS / "gemma3/model.safetensors").read_bytes())
-    size = int.from_bytes(content[:8], "little")
-    for name, tensor in json.loads(content[8:8 + size]).items():
-        if name.endswith("q_norm.weight"):
-            first, last = (8 + size + at for at in tensor["data_offsets"])
-            norm = np.frombuffer(content[first:last], np.float32)
-            content[first:last] = ((1 + norm) / 2 - 1).astype(np.float32).tobytes()
-    (folder / "model.safetensors").write_bytes(content)
+    def config(values):
+        values["query_pre_attn_scalar"] //= 4
+
+    def tensor(name, numbers):
+        is_norm = name.endswith("q_norm.weight")
+        return ((1 + numbers) / 2 - 1).astype(np.float32) if is_norm else numbers
+
+    folder = edit_folder(MODELS / "gemma3", tmp_path / "gemma3", tensor, config)
     ids, expected = reference("gemma3")
     check(Graph(folder, tmp_path, "--every-token")(ids), expected)
 

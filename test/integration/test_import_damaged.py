@@ -12,7 +12,8 @@ import pytest
 from import_graph import MODELS, harness
 
 FOLDERS = ["llama", "llama3", "gpt2", "gptj", "opt", "opt-post", "bert", "esm",
-           "mistral", "qwen2-window", "gemma3", "qwen3", "phi3", "gpt-neox", "olmo2"]
+           "mistral", "qwen2-window", "gemma3", "qwen3", "phi3", "gpt-neox", "olmo2",
+           "mixtral", "qwen2-moe"]
 ODD_VALUES = [0, 1, 2, 3, 5, 7, 16, -1, 2**31, 2**62, 2**63 + 5, 1e30, 0.5, None,
               True, False, "x", [], [1, 2], {}, {"rope_type": 3}, {"rope_theta": 0}]
 

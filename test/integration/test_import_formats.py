@@ -95,7 +95,8 @@ def test_gemma3_in_gguf(tmp_path):
     check(Graph(path, tmp_path, "--every-token")(ids), reference(MODELS / "gemma3", ids))
 
 
-@pytest.mark.parametrize("name", ["qwen3", "phi3", "olmo2"])
+@pytest.mark.parametrize("name", ["qwen3", "phi3", "olmo2", "mixtral", "qwen2-moe",
+                                  "qwen3-moe"])
 def test_relatives_of_llama_in_gguf(name, tmp_path):
     path = tmp_path / "model.gguf"
     make_models.make_gguf(MODELS / name, path, Kind.Q8_0)

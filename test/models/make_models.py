@@ -11,6 +11,7 @@ weights is what `transformers` computes with them: `reference.npz`.
 """
 
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -118,6 +119,26 @@ MODELS = {
         num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
         max_position_embeddings=64, rope_theta=5000.0, pad_token_id=0,
         eos_token_id=1, tie_word_embeddings=False)),
+    # Two of five experts for each token; their shares add up to one.
+    "mixtral": lambda: tf.MixtralForCausalLM(tf.MixtralConfig(
+        vocab_size=53, hidden_size=32, intermediate_size=64,
+        num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+        num_local_experts=5, num_experts_per_tok=2,
+        max_position_embeddings=64, tie_word_embeddings=False)),
+    # Three of six, shares of all, beside one that every token has; the second
+    # of three layers has no experts.
+    "qwen2-moe": lambda: tf.Qwen2MoeForCausalLM(tf.Qwen2MoeConfig(
+        vocab_size=53, hidden_size=32, intermediate_size=128,
+        moe_intermediate_size=64, shared_expert_intermediate_size=96,
+        num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=2,
+        num_experts=6, num_experts_per_tok=3, mlp_only_layers=[1],
+        max_position_embeddings=64, tie_word_embeddings=False)),
+    "qwen3-moe": lambda: tf.Qwen3MoeForCausalLM(tf.Qwen3MoeConfig(
+        vocab_size=61, hidden_size=32, intermediate_size=128,
+        moe_intermediate_size=96, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=1, head_dim=16, num_experts=7,
+        num_experts_per_tok=4, norm_topk_prob=True,
+        max_position_embeddings=64, tie_word_embeddings=True)),
 }
 
 
@@ -173,6 +194,12 @@ def make_reference(folder):
                         result=reference(folder, ids), **more)
 
 
+def is_router(name):
+    """What chooses or weighs experts is not quantised."""
+    return name.endswith(("mlp.gate.weight", "moe.gate.weight",
+                          "shared_expert_gate.weight"))
+
+
 def quantized_reference(folder, kind, embedding_kind, ids):
     """The result when every matrix is rounded as a GGUF file rounds it; blocks
     are within rows, so the order of rows does not matter."""
@@ -180,7 +207,7 @@ def quantized_reference(folder, kind, embedding_kind, ids):
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             stored = embedding_kind if "embed" in name else kind
-            if parameter.dim() == 2:
+            if parameter.dim() >= 2 and not is_router(name):
                 blocks = quantize(parameter.numpy(), stored)
                 parameter.copy_(torch.tensor(dequantize(blocks, stored)))
     return reference(None, ids, model)
@@ -261,9 +288,23 @@ GGUF_NAMES["olmo2"] = GGUF_NAMES["llama"] | {
     "post_feedforward_layernorm": "post_ffw_norm"}
 GGUF_NAMES["phi3"] = GGUF_NAMES["llama"] | {
     "self_attn.qkv_proj": "attn_qkv", "mlp.gate_up_proj": "ffn_up"}
+GGUF_NAMES["llama"] |= {
+    "block_sparse_moe.gate": "ffn_gate_inp",
+    "block_sparse_moe.experts.w1": "ffn_gate_exps",
+    "block_sparse_moe.experts.w2": "ffn_down_exps",
+    "block_sparse_moe.experts.w3": "ffn_up_exps"}
+GGUF_NAMES["qwen2moe"] = GGUF_NAMES["qwen3moe"] = GGUF_NAMES["llama"] | {
+    "mlp.gate": "ffn_gate_inp", "mlp.experts.gate_proj": "ffn_gate_exps",
+    "mlp.experts.up_proj": "ffn_up_exps",
+    "mlp.experts.down_proj": "ffn_down_exps",
+    "mlp.shared_expert_gate": "ffn_gate_inp_shexp",
+    "mlp.shared_expert.gate_proj": "ffn_gate_shexp",
+    "mlp.shared_expert.up_proj": "ffn_up_shexp",
+    "mlp.shared_expert.down_proj": "ffn_down_shexp"}
 LAYERS = {"gpt2": "transformer.h.", "bert": "encoder.layer."}
 # What GGUF calls an architecture, where it differs.
-ARCHITECTURES = {"gemma3_text": "gemma3"}
+ARCHITECTURES = {"gemma3_text": "gemma3", "mixtral": "llama",
+                 "qwen2_moe": "qwen2moe", "qwen3_moe": "qwen3moe"}
 
 
 def gguf_name(architecture, name):
@@ -273,6 +314,20 @@ def gguf_name(architecture, name):
         layer, module = module[len(prefix):].split(".", 1)
         return f"blk.{layer}.{GGUF_NAMES[architecture][module]}.{suffix}"
     return f"{GGUF_NAMES[architecture][module]}.{suffix}"
+
+
+def stack_experts(tensors):
+    """The tensors of a folder, with those of all experts of a layer as one."""
+    result, experts = {}, {}
+    for name, tensor in tensors.items():
+        parts = re.fullmatch(r"(.*\.experts)\.(\d+)(\..*)", name)
+        if parts:
+            experts.setdefault(parts[1] + parts[3], {})[int(parts[2])] = tensor
+        else:
+            result[name] = tensor
+    for name, each in experts.items():
+        result[name] = torch.stack([each[i] for i in range(len(each))])
+    return result
 
 
 def make_gguf(source, output, kind, embedding_kind=None, encode=quantize):
@@ -311,9 +366,18 @@ def make_gguf(source, output, kind, embedding_kind=None, encode=quantize):
             writer.add_uint32("gemma3.attention.sliding_window_pattern", 2)
     else:
         writer.add_layer_norm_eps(get("layer_norm_eps", "layer_norm_epsilon"))
+    if "num_experts_per_tok" in config:
+        writer.add_expert_count(get("num_local_experts", "num_experts"))
+        writer.add_expert_used_count(config["num_experts_per_tok"])
+    if "moe_intermediate_size" in config:
+        writer.add_expert_feed_forward_length(config["moe_intermediate_size"])
+    if "shared_expert_intermediate_size" in config:
+        writer.add_expert_shared_feed_forward_length(
+            config["shared_expert_intermediate_size"])
     if architecture == "bert":
         writer.add_pooling_type(gguf.PoolingType.MEAN)
-    for name, tensor in sorted(load_file(source / "model.safetensors").items()):
+    tensors = stack_experts(load_file(source / "model.safetensors"))
+    for name, tensor in sorted(tensors.items()):
         if "pooler" in name:
             continue
         array = tensor.float().numpy()
@@ -326,7 +390,10 @@ def make_gguf(source, output, kind, embedding_kind=None, encode=quantize):
         if architecture == "gpt2" and ".c_" in name and array.ndim == 2:
             array = np.ascontiguousarray(array.T)
         stored = kind if "embed" not in name else embedding_kind or kind
-        if array.ndim < 2 or array.shape[1] % gguf.GGML_QUANT_SIZES[stored][0]:
+        if name.endswith("shared_expert_gate.weight"):
+            array = array[0]
+        if (array.ndim < 2 or is_router(name)
+                or array.shape[-1] % gguf.GGML_QUANT_SIZES[stored][0]):
             stored = Kind.F32
         writer.add_tensor(gguf_name(architecture, name),
                           encode(array, stored), raw_dtype=stored)
@@ -352,6 +419,7 @@ def main():
     make_quantized(root, "llama", Kind.Q4_1, some_tokens(19, 100))
     make_quantized(root, "qwen2", Kind.Q4_0, some_tokens(19, 60))
     make_quantized(root, "gemma3", Kind.Q5_0, some_tokens(19, 60))
+    make_quantized(root, "mixtral", Kind.Q4_1, some_tokens(19, 50))
 
 
 if __name__ == "__main__":

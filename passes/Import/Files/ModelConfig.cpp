@@ -146,6 +146,24 @@ Status ConfigReader::read(const char *key,
   return {};
 }
 
+Status ConfigReader::read(const char *key, std::vector<int64_t> &out) const {
+  const char *name = nullptr;
+  const json *value = findJson({{key}}, name);
+  if (!value)
+    return {};
+  std::vector<int64_t> result;
+  bool isList = value->is_array();
+  for (size_t i = 0; isList && i < value->size(); ++i) {
+    isList = (*value)[i].is_number_integer();
+    if (isList)
+      result.push_back((*value)[i].get<int64_t>());
+  }
+  if (!isList)
+    return wrongType(key, "a list of whole numbers");
+  out = std::move(result);
+  return {};
+}
+
 /// Absent means: as expected.
 Status ConfigReader::expect(const ConfigKey &key, bool expected) const {
   bool value = expected;
@@ -263,6 +281,25 @@ Status gist::checkSlidingWindow(const ModelConfig &config) {
                          " tokens is outside the range 1 to %" PRId64,
                          config.slidingWindow, kLimit);
   return {};
+}
+
+Status gist::readExperts(const ConfigReader &reader, ModelConfig &config) {
+  GIST_TRY(reader.read({{"num_local_experts", "num_experts"}, "expert_count"},
+                       config.numExperts));
+  // GGUF files of models without experts may say that there are none.
+  if (config.numExperts == 0)
+    return {};
+  GIST_TRY(reader.read({{"num_experts_per_tok"}, "expert_used_count"},
+                       config.expertsOfToken));
+  config.expertSize = config.ffnSize;
+  GIST_TRY(
+      reader.read({{"moe_intermediate_size"}, "expert_feed_forward_length"},
+                  config.expertSize));
+  // Bounds as above: products of sizes stay far from overflow.
+  GIST_TRY(checkSize("number of experts", config.numExperts, 4096));
+  GIST_TRY(checkSize("number of experts of a token", config.expertsOfToken,
+                     std::min<int64_t>(config.numExperts, 64)));
+  return checkSize("size of an expert", config.expertSize, 1 << 24);
 }
 
 Status gist::readLayerTypes(const ConfigReader &reader, ModelConfig &config) {

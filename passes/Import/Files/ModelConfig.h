@@ -66,6 +66,19 @@ struct ModelConfig {
            (windowLayers.empty() || windowLayers[static_cast<size_t>(layer)]);
   }
 
+  // A mixture of experts: every token is computed by some of them, in the
+  // layers that have them; empty: all have.
+  int64_t numExperts = 0; ///< 0: one feed-forward block for all tokens.
+  int64_t expertsOfToken = 0;
+  int64_t expertSize = 0;
+  int64_t sharedExpertSize = 0;   ///< Of one that all tokens have; 0: none.
+  bool normalizedExperts = false; ///< The shares of a token add up to one.
+  std::vector<bool> expertLayers;
+  bool hasExperts(int64_t layer) const {
+    return numExperts > 0 &&
+           (expertLayers.empty() || expertLayers[static_cast<size_t>(layer)]);
+  }
+
   // The rest is one architecture's own.
   bool queryBias = false; ///< Qwen2: of queries, keys and values.
   QueryNorm queryNorm = QueryNorm::None;
@@ -107,8 +120,10 @@ public:
   /// Refuses a model whose flag `key` is not `expected`.
   Status expect(const ConfigKey &key, bool expected) const;
 
-  /// A list of strings of config.json; empty when there is none.
+  /// A list of strings or of whole numbers of config.json; empty when there is
+  /// none.
   Status read(const char *key, std::vector<std::string> &out) const;
+  Status read(const char *key, std::vector<int64_t> &out) const;
 
   /// The same reader inside an object of config.json; none when there is none.
   std::optional<ConfigReader> inside(const char *key) const;
@@ -131,6 +146,10 @@ Status checkSlidingWindow(const ModelConfig &config);
 /// Sets `config.windowLayers` from the list `layer_types` of a folder, where
 /// there is one.
 Status readLayerTypes(const ConfigReader &reader, ModelConfig &config);
+
+/// Sets `config.numExperts` and `config.expertsOfToken` where the model has
+/// experts, of the size of a feed-forward block.
+Status readExperts(const ConfigReader &reader, ModelConfig &config);
 
 /// Sets the rotary fields from the base frequency and the scaling rule;
 /// `config.rotarySize` defaults to the head size, and `base` is what holds

@@ -6,11 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/GistClusterOps.h"
+#include "dialect/GistExpertOps.h"
 #include "passes/Tile/Cpu/AmxMatmul.h"
 #include "passes/Tile/Cpu/AttentionLoops.h"
 #include "passes/Tile/Cpu/Bf16Matmul.h"
 #include "passes/Tile/Cpu/ClusterCache.h"
 #include "passes/Tile/Cpu/CpuKernel.h"
+#include "passes/Tile/Cpu/Experts.h"
 #include "passes/Tile/Cpu/PanelMatmul.h"
 #include "passes/Tile/Cpu/Selection.h"
 
@@ -201,16 +203,6 @@ const CpuKernelEntry gist::kCpuMatmulKernel = {
     },
 };
 
-const CpuKernelEntry gist::kCpuGuardedMatmulKernel = {
-    .choose = [](func::FuncOp kernel, const TargetInfo &target,
-                 const CpuChoices &) -> CpuTileInterface {
-      return getFloatMatmulTile(findRoot<GuardedMatmulOp>(kernel), target,
-                                /*arePanelsFilled=*/false);
-    },
-    .distribute = distributeProduct,
-    .verify = expectTile<CpuProductAttr>,
-};
-
 /// Products of many rows by tiles; null where the target has none, or where a
 /// row is too long for its scratch. Rows are halved until it is enough.
 static CpuProductAttr getTiledMatmul(QuantizedMatmulOp op,
@@ -248,6 +240,44 @@ static Instruction getIntegerInstruction(PackingAttr packing,
     return Instruction::Widen;
   return target.integerInstruction;
 }
+
+// Rows with a guard, and rows that name one of many weights.
+const CpuKernelEntry gist::kCpuGuardedMatmulKernel = {
+    .choose = [](func::FuncOp kernel, const TargetInfo &target,
+                 const CpuChoices &) -> CpuTileInterface {
+      Operation *experts = findExperts(kernel);
+      if (!experts)
+        return getFloatMatmulTile(findRoot<GuardedMatmulOp>(kernel), target,
+                                  /*arePanelsFilled=*/false);
+      auto product = dyn_cast<QuantizedExpertMatmulOp>(experts);
+      return chooseExpertTile(
+          experts, target,
+          getIntegerInstruction(
+              product ? product.getPackedAttr() : PackingAttr(), target));
+    },
+    .prefetch = [](func::FuncOp kernel, const TargetInfo &target) -> int64_t {
+      auto experts = findRoot<QuantizedExpertMatmulOp>(kernel);
+      bool isOne = experts && experts.getPackedAttr() && isOneToken(experts);
+      return isOne ? target.prefetch : 0;
+    },
+    .distribute = [](RewriterBase &rewriter,
+                     func::FuncOp kernel) -> FailureOr<scf::ForallOp> {
+      if (Operation *experts = findExperts(kernel))
+        return distributeExperts(
+            rewriter, experts,
+            cast<CpuProductAttr>(kernel->getAttr(kTileAttr)));
+      return distributeProduct(rewriter, kernel);
+    },
+    .verify = [](func::FuncOp kernel) -> LogicalResult {
+      if (failed(expectTile<CpuProductAttr>(kernel)))
+        return failure();
+      Operation *experts = findExperts(kernel);
+      return experts
+                 ? verifyExpertTile(experts, cast<CpuProductAttr>(
+                                                 kernel->getAttr(kTileAttr)))
+                 : success();
+    },
+};
 
 const CpuKernelEntry gist::kCpuQuantizedMatmulKernel = {
     .choose = [](func::FuncOp kernel, const TargetInfo &target,

@@ -1,0 +1,40 @@
+//===- Experts.h - Products with experts on CPUs ----------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_CPU_EXPERTS_H
+#define GIST_PASSES_TILE_CPU_EXPERTS_H
+
+#include "passes/Tile/Cpu/CpuKernel.h"
+
+namespace gist {
+
+/// The product with experts of `kernel`; null if it has none.
+mlir::Operation *findExperts(mlir::func::FuncOp kernel);
+
+/// True if the kernel is called for one token, whose experts are all different
+/// workgroups.
+bool isOneToken(mlir::Operation *experts);
+
+/// How the product is cut; integer products with `instruction`. The columns of
+/// a workgroup are of one expert.
+CpuProductAttr chooseExpertTile(mlir::Operation *experts,
+                                const TargetInfo &target,
+                                Instruction instruction);
+
+/// Whether `tile` is one that `distributeExperts` takes; reports if not.
+mlir::LogicalResult verifyExpertTile(mlir::Operation *experts,
+                                     CpuProductAttr tile);
+
+/// Cuts the kernel by columns and experts. A workgroup gathers the rows that
+/// name its expert and multiplies some at a time.
+mlir::FailureOr<mlir::scf::ForallOp>
+distributeExperts(mlir::RewriterBase &rewriter, mlir::Operation *experts,
+                  CpuProductAttr tile);
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_CPU_EXPERTS_H

@@ -1,0 +1,118 @@
+//===- Experts.cpp - Products with experts on GPUs ------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A wave has one number of the result: its lanes go along a row of the weight
+// that the row of the input names, neighbours side by side, and add up what
+// they have found at the end. Neighbouring waves have neighbouring columns of
+// one row. Without matrix instructions, and so for few tokens: of many, each
+// reads the weight for itself.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/GistExpertOps.h"
+#include "passes/Tile/Gpu/Elements/GpuKernel.h"
+
+using namespace mlir;
+using namespace gist;
+using Value = GpuBuilder::Value;
+using Values = GpuBuilder::Values;
+
+/// Threads of a workgroup, and numbers that a lane reads at once.
+static constexpr int64_t kThreads = 256, kMostNumbers = 8;
+
+static GpuRowsAttr selectExpertTile(ExpertMatmulOp op, const GpuInfo &gpu) {
+  int64_t waves = kThreads / gpu.waveSize;
+  return GpuRowsAttr::get(op.getContext(), /*rows=*/1, waves,
+                          /*columns=*/waves);
+}
+
+static FailureOr<GpuGrid> emitExperts(GpuKernel &kernel, ExpertMatmulOp op) {
+  GpuBuilder &b = kernel.b;
+  ElementEmitter &emitter = kernel.emitter;
+  ExpertSizes sizes = op.getSizes();
+  int64_t columns = kernel.getTile<GpuRowsAttr>().getColumns();
+  int64_t numbers = kMostNumbers;
+  while (sizes.depth % numbers != 0)
+    numbers /= 2;
+
+  Value token = b.div(b.block(1), sizes.slots);
+  Value slot = b.rem(b.block(1), sizes.slots);
+  Value column = b.add(b.mul(b.block(0), columns), b.wave());
+  // Past the last column it is read again, and not written.
+  Value read = b.min(column, b.index(sizes.columns - 1));
+  Value named = emitter.element(op.getExperts(), {token, slot});
+  // A number that names nothing must not read what is not there.
+  named = arith::IndexCastOp::create(b, b.getIndexType(), named);
+  named = b.min(b.max(named, b.index(0)), b.index(sizes.experts - 1));
+  Value row = b.add(b.mul(named, sizes.columns), read);
+  Value first = sizes.hasOwnRows ? b.mul(slot, sizes.depth) : b.index(0);
+
+  int64_t step = b.getGpu().waveSize * numbers;
+  Value start = b.mul(b.lane(), numbers);
+  auto add = [&](Value k, Value sum) {
+    Value x =
+        emitter.elements(op.getInput(), {token, b.add(first, k)}, numbers);
+    Value w = emitter.elements(op.getWeight(), {row, k}, numbers);
+    for (int64_t i = 0; i < numbers; ++i)
+      sum = b.fma(b.convert(numbers == 1 ? x : b.extract(x, i), b.getF32Type()),
+                  b.convert(numbers == 1 ? w : b.extract(w, i), b.getF32Type()),
+                  sum);
+    return sum;
+  };
+  Value sum = b.loop(start, b.index(sizes.depth), step, b.f32(0),
+                     [&](Value k, ValueRange carried) {
+                       return Values{add(k, carried[0])};
+                     })[0];
+  sum = b.waveReduce(sum, vector::CombiningKind::ADD);
+  Value isWriter =
+      b.both(b.isEqual(b.lane(), 0), b.isLess(column, b.index(sizes.columns)));
+  b.ifThen(isWriter, [&] {
+    emitter.store(0, {token, b.add(b.mul(slot, sizes.columns), column)}, sum);
+  });
+  FailureOr<AffineExpr> tokens =
+      getSizeExpr(kernel.source, emitter.getWrittenSizes(0).front());
+  if (failed(tokens))
+    return failure();
+  return GpuGrid{
+      b.getAffineConstantExpr(llvm::divideCeil(sizes.columns, columns)),
+      *tokens * sizes.slots};
+}
+
+//===----------------------------------------------------------------------===//
+// The kind
+//===----------------------------------------------------------------------===//
+
+namespace gist {
+extern const GpuKernelEntry kGpuGuardedKernel, kGpuRowsKernel;
+} // namespace gist
+
+// Rows with a guard are never formed for GPUs and run by their definition.
+const GpuKernelEntry gist::kGpuGuardedKernel = {
+    .choose = [](func::FuncOp kernel, const GpuInfo &gpu,
+                 const GpuChoices &choices) -> GpuTileInterface {
+      if (auto op = findRoot<ExpertMatmulOp>(kernel))
+        return selectExpertTile(op, gpu);
+      return kGpuRowsKernel.choose(kernel, gpu, choices);
+    },
+    .emit = [](GpuKernel &kernel) -> FailureOr<GpuGrid> {
+      if (auto op = findRoot<ExpertMatmulOp>(kernel.source))
+        return emitExperts(kernel, op);
+      return kGpuRowsKernel.emit(kernel);
+    },
+    .verify = [](func::FuncOp kernel, const GpuInfo &gpu) -> LogicalResult {
+      if (failed(expectTile<GpuRowsAttr>(kernel)))
+        return failure();
+      auto op = findRoot<ExpertMatmulOp>(kernel);
+      if (!op)
+        return success();
+      auto tile = cast<GpuRowsAttr>(kernel->getAttr(kTileAttr));
+      if (tile.getRows() == 1 && tile.getColumns() == tile.getNumWaves())
+        return success();
+      return op.emitOpError("expects one row and a column for each wave, got ")
+             << tile;
+    },
+};
