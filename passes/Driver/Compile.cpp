@@ -95,6 +95,9 @@ private:
   Status parseGraph();
   /// Puts the plan that the user names, and that was read, into the graph.
   Status writePlan();
+  /// Adds to the plan that every head is dense, where layers see a window of
+  /// the model: in a plan's cache such layers keep that window alone.
+  void keepWindows();
   /// Tokens of a plan's blocks. Where nobody says and all targets are GPUs they
   /// are as many as those want: larger blocks lose less.
   int64_t chooseBlock() const;
@@ -153,8 +156,34 @@ Status Compilation::parseGraph() {
   return {};
 }
 
+void Compilation::keepWindows() {
+  // Other people's compilers have no kernels for it, and graphs are for people.
+  bool isForUs = options.emit != Emit::Iree && options.emit != Emit::Graph;
+  // Kernels on a plan's cache move so many numbers at once.
+  constexpr int64_t kNumbers = 8;
+  const ModelConfig &config = model.config;
+  if (!isForUs || options.isGraph() || !model.isDecoder ||
+      plan.isOfSelections || plan.hasHeads() || config.slidingWindow == 0 ||
+      config.headSize % kNumbers != 0)
+    return;
+  // As many tokens at a time as stay afterwards: the cache has both.
+  constexpr int64_t kMost = 2048;
+  Plan dense;
+  dense.block =
+      std::min(kMost, static_cast<int64_t>(llvm::bit_floor(
+                          static_cast<uint64_t>(config.slidingWindow))));
+  dense.layers.assign(config.numLayers,
+                      std::vector<HeadChoice>(config.numKvHeads, HeadChoice()));
+  std::swap(plan.heads, dense);
+  plan.heads.block = chooseBlock();
+  // Where most of the context is in the window there is nothing to save.
+  if (config.slidingWindow + plan.heads.block > config.capacity)
+    std::swap(plan.heads, dense);
+}
+
 Status Compilation::writePlan() {
-  if (options.plan.empty())
+  keepWindows();
+  if (options.plan.empty() && !plan.hasHeads())
     return {};
   // A plan that changes nothing yet. gist-plan tries others in its module.
   // It needs the number of layers and heads, which only the graph has.
@@ -227,7 +256,7 @@ Status Compilation::checkPlan() {
 void Compilation::warnOfSmallBlocks(llvm::ArrayRef<Target> targets) {
   bool hasGpu = llvm::any_of(
       targets, [](const Target &target) { return target.gpu != nullptr; });
-  if (block == 0 || !hasGpu || options.planBlock != 0 ||
+  if (block == 0 || !hasGpu || options.plan.empty() || options.planBlock != 0 ||
       block >= kEnoughForGpus)
     return;
   diagnostics.warn(options.plan + ": prefill takes " + std::to_string(block) +

@@ -34,13 +34,15 @@ def compare(module, chunk, seed, device=()):
 
 
 # One of each architecture, and a window.
-@pytest.mark.parametrize("name", ["llama", "gpt2", "gptj", "mistral", "opt", "qwen2-window"])
+@pytest.mark.parametrize("name", ["llama", "gpt2", "gptj", "mistral", "opt", "qwen2-window",
+                                  "mixtral"])
 def test_architectures(name, tmp_path):
     """In f32, where a session's kernels for one token give the same tokens."""
     module = compile_model(name, tmp_path, "--kv-type=f32", "--compute=f32")
     for chunk in [5, 96]:
         seen = compare(module, chunk, seed=2)
-        assert (seen["prefix"] > 0) == (chunk == 5)
+        # What layers with a window keep is no rows by position.
+        assert (seen["prefix"] > 0) == (chunk == 5 and name != "qwen2-window")
         assert seen["session"] == seen["greedy"]
 
 

@@ -23,7 +23,7 @@ class Cache:
     """A cache on the simulator beside NumPy's."""
 
     def __init__(self, kinds, total, block, width=8, group=3, element="f16", layer=0,
-                 batched=False, joined=False):
+                 batched=False, joined=False, window=None):
         """`batched`: tokens leave the windows of all layers in one launch, and attention
         reads the call's rows where they are. `joined`: it also puts them into the
         cache."""
@@ -35,7 +35,8 @@ class Cache:
                       for kind in kinds]
         text = (cluster_cache.joined_text if joined else
                 cluster_cache.batched_text if batched else cluster_cache.kernels_text)
-        texts = [text(self.layout, len(kinds), group, width, element, block, queries)
+        more = {"window": window} if window else {}
+        texts = [text(self.layout, len(kinds), group, width, element, block, queries, **more)
                  for queries in ("?", 1)]
         self.many, self.one = (Kernels(text) for text in texts)
         # The last kernel of each.
@@ -122,6 +123,19 @@ def test_calls(element, seed, form):
         part = slice(cache.done, cache.done + size)
         cache.call(q[part], k[part], v[part])
     cache.check()
+
+
+@pytest.mark.parametrize("width, block, total, window", [(8, 16, 85, 21), (8, 16, 85, 5),
+                                                         (64, 128, 300, 70)])
+def test_windows(width, block, total, window):
+    """Windows that the model has, longer and shorter than a block."""
+    rng = np.random.default_rng(window)
+    kinds = [cluster_cache.own_window(window, block)] * 2
+    q, k, v = draw(rng, total, kinds, 2, width, "f16")
+    cache = Cache(kinds, total, block, width, group=2, window=window)
+    for size in cluster_cache.calls(rng, total, block):
+        part = slice(cache.done, cache.done + size)
+        cache.call(q[part], k[part], v[part])
 
 
 @pytest.mark.parametrize("form", [{}, {"joined": True}])

@@ -67,6 +67,14 @@ Status Calibrator::prepare() {
     data.texts.push_back({path, hashTokens(sequences.back()), {}});
   }
   checkpoints = data.checkpoints();
+  // A window that the model itself has is not a plan's to change.
+  for (size_t head = 0; head < data.layers * data.kvHeads; ++head)
+    if (!isOwnWindow(readPlace(module.table, head)))
+      heads.push_back(head);
+  if (heads.empty())
+    return Status::error(Code::BadArgument,
+                         "every head of the model sees a window of its own; a "
+                         "plan has nothing to choose");
   return resume();
 }
 
@@ -288,7 +296,7 @@ Status Calibrator::write() {
 }
 
 size_t Calibrator::countAll() const {
-  return data.layers * data.kvHeads * data.candidates.size();
+  return heads.size() * data.candidates.size();
 }
 
 /// All heads with one candidate, then all with the next. Of each kind the
@@ -302,12 +310,11 @@ Status Calibrator::measureAll() {
     order.emplace_back(ranks[static_cast<size_t>(data.candidates[i].kind)]++,
                        i);
   std::sort(order.begin(), order.end());
-  size_t heads = data.layers * data.kvHeads;
-  isEnough.resize(heads);
+  isEnough.resize(data.layers * data.kvHeads);
   for (auto [rank, candidate] : order)
-    GIST_TRY(pool.forEach(heads, [&](Prober &prober, size_t head) {
+    GIST_TRY(pool.forEach(heads.size(), [&](Prober &prober, size_t number) {
       // What is known takes no time, and is counted even when time is over.
-      return measureHead(prober, head, candidate);
+      return measureHead(prober, heads[number], candidate);
     }));
   return {};
 }

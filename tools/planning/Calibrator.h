@@ -79,6 +79,7 @@ private:
   std::vector<std::vector<int32_t>> sequences;
   std::vector<std::vector<float>> dense; ///< losses of each token
   std::vector<int64_t> checkpoints;
+  std::vector<size_t> heads; ///< that a plan may choose for
   /// By head and kind of candidate: one is good enough, so dearer ones are too.
   std::vector<std::array<bool, 4>> isEnough;
   std::mutex mutex; ///< for `data.runs`, `isEnough`, the file and the progress

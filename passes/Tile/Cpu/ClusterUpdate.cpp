@@ -15,10 +15,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/Tile/Cpu/BufferBuilder.h"
 #include "passes/Tile/Cpu/ClusterCache.h"
 
 #include <limits>
@@ -31,12 +31,6 @@ using Values = TileBuilder::Values;
 
 /// Numbers in a vector, and tokens and clusters that are compared at once.
 static constexpr int64_t kLanes = 4;
-
-/// A tensor's buffer, as it is at the boundary of a kernel.
-static MemRefType getBufferType(Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  return MemRefType::get(tensor.getShape(), tensor.getElementType());
-}
 
 namespace {
 class Update {
@@ -58,10 +52,7 @@ private:
   }
   /// What is only read.
   Value toBuffer(Value tensor) {
-    auto buffer = bufferization::ToBufferOp::create(
-        b, getBufferType(tensor.getType()), tensor);
-    buffer.setReadOnly(true);
-    return buffer;
+    return BufferBuilder(b.getLoc(), b).toBuffer(tensor);
   }
 
   void emitAbsorb(const HeadPlan &plan, Value head);

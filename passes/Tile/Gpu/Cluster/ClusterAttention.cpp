@@ -30,11 +30,17 @@ public:
             const KnownKeys &known)
       : emitter(emitter), b(emitter.getBuilder()), op(op),
         update(findUpdate(op)), kvHead(kvHead), known(known),
-        seen(emitter, op, kvHead, known) {}
-
-  Value getCount() override {
-    return hasOwn() ? seen.getBefore() : b.add(seen.getBefore(), 1);
+        seen(emitter, op, kvHead, known) {
+    count = hasOwn() ? seen.getBefore() : b.add(seen.getBefore(), 1);
+    // Of a window of the model the first keys are seen no more.
+    start = b.index(0);
+    if (std::optional<int64_t> window = this->op.getWindow()) {
+      start = b.max(b.sub(count, *window), start);
+      count = b.sub(count, start);
+    }
   }
+
+  Value getCount() override { return count; }
   bool hasOwn() const override {
     return !ClusterAttentionOp(op).getOwn().empty();
   }
@@ -42,7 +48,9 @@ public:
     return emitter.elements(op.getOwn()[isKey ? 0 : 1],
                             {b.index(0), kvHead, column}, width);
   }
-  Value getRow(Value number) override { return seen.getRow(b, number); }
+  Value getRow(Value number) override {
+    return seen.getRow(b, b.add(start, number));
+  }
   Value readKey(Value row, Value column, int64_t width) override {
     return emitter.elements(op.getKeys(), {row, column}, width);
   }
@@ -50,7 +58,7 @@ public:
     return emitter.elements(op.getValues(), {row, column}, width);
   }
   Value getBias(Value number, Value) override {
-    return seen.getLogCount(b, number, b.index(0));
+    return seen.getLogCount(b, b.add(start, number), b.index(0));
   }
   bool makesOwn() const override { return update != nullptr; }
   /// In the ring, whose row for this token no query of the call reads: a ring
@@ -73,6 +81,7 @@ private:
   Value kvHead;
   KnownKeys known;
   SeenKeys seen;
+  Value start, count; ///< the first key that is seen, and how many are
 };
 } // namespace
 
@@ -125,9 +134,12 @@ static FailureOr<GpuGrid> emitOneQuery(GpuKernel &kernel,
     waitForGrids(kernel.b);
   if (parts->count > 1 && kernel.b.getGpu().kind == GpuKind::Nvidia) {
     SmallVector<Value> most;
-    for (int64_t head = 0; head < heads.kvHeads; ++head)
+    for (int64_t head = 0; head < heads.kvHeads; ++head) {
       most.push_back(KnownKeys(kernel.emitter, op, kernel.b.index(head))
                          .getMost(kernel.b));
+      if (std::optional<int64_t> window = op.getWindow())
+        most.back() = kernel.b.min(most.back(), kernel.b.index(*window));
+    }
     attention.shareByKeys(most);
   }
   KnownKeys known(kernel.emitter, op, attention.getKvHead());
@@ -147,9 +159,6 @@ FailureOr<GpuGrid> gist::emitClusterAttention(GpuKernel &kernel,
           "has heads whose size is not a multiple of 8 numbers");
   if (failed(verifyStoredRows(op)))
     return failure();
-  if (op.getWindow())
-    return op.emitOpError("sees a window of the model in a plan's cache, which "
-                          "is compiled for CPUs only");
   return isOneQuery(op) ? emitOneQuery(kernel, op)
                         : emitClusterQueries(kernel, op);
 }

@@ -33,28 +33,43 @@ using arith::CmpIPredicate;
 namespace {
 class CacheSteps final : public KeySteps {
 public:
-  /// Of `rows` rows from `first` on, `group` to a query.
+  /// Of `rows` rows from `first` on, `group` to a query. A query sees the last
+  /// `window` keys up to its own, where there is a window.
   CacheSteps(GpuBuilder &b, const SeenKeys &seen, Value first, Value numQueries,
-             int64_t rows, int64_t keys, int64_t group, double scale)
+             int64_t rows, int64_t keys, int64_t group, double scale,
+             std::optional<int64_t> window)
       : seen(seen), first(first), numKeys(b.add(seen.getBefore(), numQueries)),
-        keysOfStep(keys), group(group), scale(scale) {
-    // Steps end where the last row of the workgroup sees nothing more.
+        keysOfStep(keys), group(group), numRows(rows), scale(scale),
+        window(window) {
+    // Steps end where the last row of the workgroup sees nothing more, and
+    // begin where the first one sees something.
     end = b.min(numKeys, b.add(getLast(b, b.index(rows - 1)), 1));
+    start = b.index(0);
+    if (window)
+      start = b.max(getFirst(b, b.index(0)), start);
   }
 
-  Value getCount(GpuBuilder &b) override { return b.ceilDiv(end, keysOfStep); }
+  Value getCount(GpuBuilder &b) override {
+    return b.ceilDiv(b.sub(end, start), keysOfStep);
+  }
   Value getRow(GpuBuilder &b, Value step, Value slot) override {
     return seen.getRow(b, b.min(getKey(b, step, slot), b.sub(numKeys, 1)));
   }
   /// A step that all rows see whole needs no comparison.
   Value isPlain(GpuBuilder &b, Value step) override {
-    return isAtMost(b, getKey(b, step, b.index(keysOfStep - 1)),
-                    getLast(b, b.index(0)));
+    Value isPast = isAtMost(b, getKey(b, step, b.index(keysOfStep - 1)),
+                            getLast(b, b.index(0)));
+    if (!window)
+      return isPast;
+    return b.both(isPast, isAtMost(b, getFirst(b, b.index(numRows - 1)),
+                                   getKey(b, step, b.index(0))));
   }
   Value adjust(GpuBuilder &b, Value score, Value step, Value row,
                Value slot) override {
-    Value isSeen =
-        b.compare(CmpIPredicate::sle, getKey(b, step, slot), getLast(b, row));
+    Value key = getKey(b, step, slot);
+    Value isSeen = b.compare(CmpIPredicate::sle, key, getLast(b, row));
+    if (window)
+      isSeen = b.both(isSeen, isAtMost(b, getFirst(b, row), key));
     return b.select(isSeen, score,
                     b.f32(-std::numeric_limits<double>::infinity()));
   }
@@ -71,14 +86,19 @@ private:
   Value getLast(GpuBuilder &b, Value row) {
     return b.add(seen.getBefore(), b.div(b.add(first, row), group));
   }
+  /// The first that it sees through a window; negative where it sees all.
+  Value getFirst(GpuBuilder &b, Value row) {
+    return b.sub(getLast(b, row), *window - 1);
+  }
   Value getKey(GpuBuilder &b, Value step, Value slot) {
-    return b.add(b.mul(step, keysOfStep), slot);
+    return b.add(b.add(start, b.mul(step, keysOfStep)), slot);
   }
 
   const SeenKeys &seen;
-  Value first, numKeys, end;
-  int64_t keysOfStep, group;
+  Value first, numKeys, start, end;
+  int64_t keysOfStep, group, numRows;
   double scale;
+  std::optional<int64_t> window;
 };
 
 /// Rows that all queries see, in ranges of neighbours. A step has rows of one
@@ -387,7 +407,7 @@ void ManyQueries::emitUpdated() {
   RowSource keys = getPoolSource(emitter, op.getKeys(), tile.getElement());
   RowSource values = getPoolSource(emitter, op.getValues(), tile.getElement());
   CacheSteps steps(b, seen, first, numQueries, loop.getRows(), loop.getKeys(),
-                   group, scale);
+                   group, scale, op.getWindow());
   Values state = attend(Source{steps, keys, values}, /*inParts=*/false);
   emitOutputs(state);
 }
