@@ -85,10 +85,10 @@ def test_losses(pieces, tmp_path):
     np.testing.assert_allclose(found, losses(expected, ids, pieces), atol=2e-4, rtol=0)
 
 
-def test_8_bit_products_are_close(tmp_path):
+@pytest.mark.parametrize("name", ["llama-q4_1.gguf", "mixtral-q4_1.gguf"])
+def test_8_bit_products_are_close(name, tmp_path):
     """Rows of random weights and one block of 32 are the worst case of rounding
     to 8 bits: not equal, but close."""
-    name = "llama-q4_1.gguf"
     ids, expected = reference(name)
     module = compile_model(name, tmp_path, "--compute=int8", "--logits=all")
     found = run(module, "score", ids, [len(ids)], expected.shape[1])

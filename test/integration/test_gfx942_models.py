@@ -106,7 +106,7 @@ def check_session(name, module, mode, pieces, more=0):
 
 # Relatives of models in the list would take the simulator long and show nothing more.
 ON_GPU = [name for name in DECODERS if name not in ("qwen3", "phi3", "gpt-neox", "olmo2",
-                                                    "mixtral", "qwen3-moe")]
+                                                    "qwen2-moe", "qwen3-moe")]
 
 
 @pytest.mark.parametrize("name", ON_GPU + ["llama-q4_1.gguf"])
