@@ -76,14 +76,18 @@ static CpuProductAttr getMatmulTile(MLIRContext *context,
 /// many rows have a column in every lane.
 static constexpr MatmulShape kPartialSums = {32, 64, 4, 4};
 
+static const MatmulShape &getFloatShape(const TargetInfo &target,
+                                        bool arePanelsFilled) {
+  bool hasPanels =
+      target.floatShape.registerColumns == kPanelVectors * target.lanes;
+  return hasPanels && !arePanelsFilled ? kPartialSums : target.floatShape;
+}
+
 static CpuProductAttr getFloatMatmulTile(Operation *product,
                                          const TargetInfo &target,
                                          bool arePanelsFilled) {
   auto type = cast<RankedTensorType>(product->getResult(0).getType());
-  bool hasPanels =
-      target.floatShape.registerColumns == kPanelVectors * target.lanes;
-  const MatmulShape &shape =
-      hasPanels && !arePanelsFilled ? kPartialSums : target.floatShape;
+  const MatmulShape &shape = getFloatShape(target, arePanelsFilled);
   return getMatmulTile(product->getContext(), shape, target.lanes,
                        type.getDimSize(1), shape.registerColumns,
                        shape.workgroupColumns, Instruction::Fma);
@@ -249,11 +253,15 @@ const CpuKernelEntry gist::kCpuGuardedMatmulKernel = {
       if (!experts)
         return getFloatMatmulTile(findRoot<GuardedMatmulOp>(kernel), target,
                                   /*arePanelsFilled=*/false);
+      // The rows of an expert are few and would not pay for panels.
       auto product = dyn_cast<QuantizedExpertMatmulOp>(experts);
+      if (!product)
+        return chooseExpertTile(
+            experts, target, getFloatShape(target, /*arePanelsFilled=*/false),
+            Instruction::Fma);
       return chooseExpertTile(
-          experts, target,
-          getIntegerInstruction(
-              product ? product.getPackedAttr() : PackingAttr(), target));
+          experts, target, target.integerShape,
+          getIntegerInstruction(product.getPackedAttr(), target));
     },
     .prefetch = [](func::FuncOp kernel, const TargetInfo &target) -> int64_t {
       auto experts = findRoot<QuantizedExpertMatmulOp>(kernel);

@@ -21,6 +21,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Tile/Cpu/BufferBuilder.h"
+#include "passes/Tile/Cpu/PanelMatmul.h"
 
 using namespace mlir;
 using namespace gist;
@@ -62,9 +63,9 @@ static int64_t getUnit(Operation *op) {
 
 CpuProductAttr gist::chooseExpertTile(Operation *experts,
                                       const TargetInfo &target,
+                                      const MatmulShape &shape,
                                       Instruction instruction) {
   bool isFloat = isa<ExpertMatmulOp>(experts);
-  const MatmulShape &shape = isFloat ? target.floatShape : target.integerShape;
   int64_t size = getSizes(experts).columns, unit = getUnit(experts);
   int64_t limit = !isFloat && isOneToken(experts) ? target.columnsOfOneRow
                                                   : shape.workgroupColumns;
@@ -75,18 +76,17 @@ CpuProductAttr gist::chooseExpertTile(Operation *experts,
       columns = tile;
   return CpuProductAttr::get(experts->getContext(), kRows, columns,
                              {shape.registerRows, shape.registerColumns},
-                             target.lanes,
-                             isFloat ? Instruction::Fma : instruction);
+                             target.lanes, instruction);
 }
 
 LogicalResult gist::verifyExpertTile(Operation *experts, CpuProductAttr tile) {
   int64_t size = getSizes(experts).columns, unit = getUnit(experts);
   if (size % tile.getColumns() == 0 && tile.getColumns() % unit == 0 &&
-      tile.getInstruction() != Instruction::Tdpbsud)
+      tile.getInstruction() != Instruction::Tdpbsud && !hasPanels(tile))
     return success();
   return experts->emitOpError("expects a tile that divides the ")
          << size << " columns of an expert into multiples of " << unit
-         << " and no tdpbsud, got " << tile;
+         << ", without panels or tdpbsud, got " << tile;
 }
 
 //===----------------------------------------------------------------------===//

@@ -19,10 +19,11 @@ mlir::Operation *findExperts(mlir::func::FuncOp kernel);
 /// workgroups.
 bool isOneToken(mlir::Operation *experts);
 
-/// How the product is cut; integer products with `instruction`. The columns of
-/// a workgroup are of one expert.
+/// How the product is cut, by `shape` and with `instruction`. The columns of a
+/// workgroup are of one expert.
 CpuProductAttr chooseExpertTile(mlir::Operation *experts,
                                 const TargetInfo &target,
+                                const MatmulShape &shape,
                                 Instruction instruction);
 
 /// Whether `tile` is one that `distributeExperts` takes; reports if not.
