@@ -104,6 +104,8 @@ if $full; then
   suite "gist-serve and clients of others" env PATH="$PWD/build/dev/bin:$PATH" \
     build/python-serving/bin/python3 -m pytest -q -p no:cacheprovider \
     test/serving/test_clients.py
+  suite "gist-serve and 10,000 connections" env PATH="$PWD/build/dev/bin:$PATH" \
+    "$python" -m pytest -q -p no:cacheprovider test/serving/test_flood.py
   suite "gist-serve, 30 minutes" env PATH="$PWD/build/dev/bin:$PATH" \
     "$python" test/serving/soak.py --minutes 30
   suite "from a model to a plan" env PATH="$PWD/build/dev/bin:$PATH" \

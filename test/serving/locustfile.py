@@ -4,7 +4,9 @@
 
 import itertools
 
+import gevent
 from locust import HttpUser, constant, events, task
+from locust.exception import StopUser
 
 started = itertools.count(1)
 limit = None
@@ -19,6 +21,16 @@ def add_option(parser):
 def read_option(environment, **_):
     global limit
     limit = environment.parsed_options.iterations
+    gevent.spawn(end, environment.runner)
+
+
+def end(runner):
+    """Ends the test when all users have. No user can: it would wait for itself."""
+    while runner.user_count == 0:
+        gevent.sleep(0.1)
+    while runner.user_count > 0:
+        gevent.sleep(0.1)
+    runner.quit()
 
 
 class User(HttpUser):
@@ -26,7 +38,7 @@ class User(HttpUser):
 
     def once(self):
         if next(started) > limit:
-            self.environment.runner.quit()
+            raise StopUser()
 
     @task(4)
     def complete(self):
