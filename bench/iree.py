@@ -2,8 +2,10 @@
 # Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One model three ways on this machine's CPU: IREE with its own code, IREE with
-our kernels embedded, and our runtime. Everything is f32, or with --stored as the
-model stores it: then our kernels multiply in 8 bits, and IREE expands weights.
+our kernels embedded, and our runtime. Everything is computed in f32: IREE's own
+code has weights in f32, our kernels read blocks. With --stored weights are as the
+model stores them everywhere: our kernels multiply in 8 bits, and IREE expands
+weights. --expanded gives f32 weights to all.
 Checks that all forms that compute alike say the same tokens, and prints one table
 of times, which iree-benchmark-module and gist-run bench measure. See docs/iree.md.
 
@@ -81,17 +83,20 @@ class Forms:
         self.options = ["--kv-type=f32", "--logits=last", "--context",
                         args.context, "--progress=off"]
         if not args.stored:
-            self.options += ["--expand-weights", "--compute=f32"]
+            self.options += ["--compute=f32"]
         if args.plan:
             self.options += ["--plan", args.plan]
 
     def name(self, form):
         return self.folder / (form + ("-stored" if self.args.stored else "") +
+                              ("-expanded" if self.args.expanded else "") +
                               ("-plan" if self.args.plan else ""))
 
     def compile(self, form):
         """A form's file; it is compiled where it is older than the compiler."""
         words = [self.bin / "gist-compile", self.args.model, *self.options]
+        if not self.args.stored and (form == "plain" or self.args.expanded):
+            words.append("--expand-weights")
         output = Path(str(self.name(form)) +
                       (".gist" if form == "ours" else ".vmfb"))
         if form != "ours":
@@ -174,6 +179,8 @@ def main():
     parser.add_argument("--plan", help="compile with this plan")
     parser.add_argument("--stored", action="store_true",
                         help="weights as the model stores them")
+    parser.add_argument("--expanded", action="store_true",
+                        help="weights in f32 in all forms")
     parser.add_argument("--forms", default="plain,embedded,ours")
     parser.add_argument("--context", type=int, default=1024)
     parser.add_argument("--tokens", type=int, default=256,

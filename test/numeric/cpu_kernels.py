@@ -343,6 +343,18 @@ func.func private @{symbol}(%x: tensor<?x{k}xf32>, %q: tensor<?x{k}xi8>,
 """
 
 
+def of_one_row(text):
+    """A kernel on any number of rows as one on a single row."""
+    return text.replace("?x", "1x").replace("empty(%t)", "empty()")
+
+
+def matmul_of_blocks(name, n, k):
+    """Text of a kernel: y = x W^T in f32 with a weight in blocks."""
+    blocks = f"tensor<{n}x{k // 32}x{FORMATS[name][1]}xi8>"
+    return matmul(n, k).replace(f"%w: tensor<{n}x{k}xf32>", f"%blocks: {blocks}").replace(
+        "  %y = linalg.matmul", f"  %w = gist.dequantize %blocks format {name} : {blocks}\n  %y = linalg.matmul")
+
+
 def matmul(n, k, weight="f32", epilogue=False, symbol="matmul"):
     """Text of a kernel: y = x W^T, or silu(x W^T + bias) + r."""
     bias = f", %bias: tensor<{n}xf32>, %r: tensor<?x{n}xf32>" if epilogue else ""

@@ -192,12 +192,51 @@ def test_matmul(weight, n, k):
 @pytest.mark.parametrize("k", [66, 96, 576])
 def test_matmul_of_one_row(weight, k):
     """One row of the weight after the other, with one to eight sums."""
-    text = cpu.matmul(30, k, weight).replace("?x", "1x")
+    text = cpu.of_one_row(cpu.matmul(30, k, weight))
     rng = np.random.default_rng(k)
     w = (draw(rng, 30, k) / np.sqrt(k)).astype({"f32": "f4", "f16": "f2"}[weight])
     x, y = draw(rng, 1, k), np.full((1, 30), np.nan, np.float32)
     cpu.Kernels(text).call("matmul", whole(x), whole(w), whole(y))
     np.testing.assert_allclose(y, x.astype(np.float64) @ w.astype(np.float64).T, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0", "q5_0"])
+@pytest.mark.parametrize("n, k", [(192, 96), (37, 1536)])
+def test_matmul_of_blocks(name, n, k):
+    """In f32 with a weight in blocks, which panels are made of; one row, which
+    becomes whole numbers; and a format that is expanded first."""
+    text = cpu.matmul_of_blocks(name, n, k)
+    kernels, one = cpu.Kernels(text), cpu.Kernels(cpu.of_one_row(text))
+    rng = np.random.default_rng(n)
+    blocks = cpu.random_blocks(rng, name, n, k)
+    w = dequantize(blocks, name).astype(np.float64)
+    for tokens in TOKENS:
+        x = draw(rng, tokens, k)
+        y = np.full((tokens, n), np.nan, np.float32)
+        kernels.call("matmul", rows(x), whole(blocks), rows(y))
+        limit = 2e-7 * np.sqrt(k) * (np.abs(x.astype(np.float64)) @ np.abs(w).T).max()
+        np.testing.assert_allclose(y, x @ w.T, atol=limit)
+        first = np.full((1, n), np.nan, np.float32)
+        one.call("matmul", whole(x[:1].copy()), whole(blocks), whole(first))
+        np.testing.assert_allclose(first, x[:1] @ w.T, atol=limit)
+
+
+def test_whole_numbers_at_their_limits():
+    """A block of zeros, of tiny numbers, one where a number is far larger than
+    the others, and one with a NaN, which has to show."""
+    n, k = 20, 128
+    kernels = cpu.Kernels(cpu.of_one_row(cpu.matmul_of_blocks("q4_1", n, k)))
+    rng = np.random.default_rng(5)
+    blocks = cpu.random_blocks(rng, "q4_1", n, k)
+    w = dequantize(blocks, "q4_1").astype(np.float64)
+    x, y = draw(rng, 1, k), np.full((1, n), np.nan, np.float32)
+    x[0, :32], x[0, 32:64], x[0, 70] = 0, 1e-35, 1e6
+    kernels.call("matmul", whole(x), whole(blocks), whole(y))
+    # 32 numbers, each off by 2^-24 of the largest.
+    np.testing.assert_allclose(y, x @ w.T, atol=2**-19 * 1e6 * np.abs(w).max())
+    x[0, 100] = np.nan
+    kernels.call("matmul", whole(x), whole(blocks), whole(y))
+    assert np.isnan(y).all()
 
 
 @pytest.mark.parametrize("d", [64, 100])

@@ -15,6 +15,7 @@
 #include "passes/Tile/Cpu/Experts.h"
 #include "passes/Tile/Cpu/PanelMatmul.h"
 #include "passes/Tile/Cpu/Selection.h"
+#include "passes/Tile/Cpu/StoredBlocks.h"
 
 using namespace mlir;
 using namespace gist;
@@ -102,7 +103,19 @@ static bool arePanelsFilled(linalg::LinalgOp product,
   };
   return getType(0).getDimSize(0) != 1 && getType(1).hasStaticShape() &&
          getType(1).getDimSize(0) >= target.floatShape.registerColumns &&
-         getPanelDepth(getType(1).getDimSize(1), target.lanes) != 0;
+         getPanelDepth(product.getDpsInputOperand(1)->get(), target.lanes) != 0;
+}
+
+/// Whether the only row of a product is multiplied in integers with the blocks
+/// that its weight is dequantised from.
+static bool isForWholeNumbers(linalg::LinalgOp product,
+                              const TargetInfo &target) {
+  auto x =
+      cast<RankedTensorType>(product.getDpsInputOperand(0)->get().getType());
+  return (target.integerInstruction == Instruction::Smmla ||
+          target.integerInstruction == Instruction::Sdot) &&
+         x.getDimSize(0) == 1 && x.getElementType().isF32() &&
+         StoredBlocks::find(product.getDpsInputOperand(1)->get());
 }
 
 /// Scratch that a product by tiles may take: what -gist-place-buffers gives a
@@ -188,6 +201,12 @@ const CpuKernelEntry gist::kCpuMatmulKernel = {
       if (linalg::LinalgOp product = findTransposedMatmul(kernel)) {
         if (CpuBf16ProductAttr tiled = getBf16Tile(product, target))
           return tiled;
+        if (isForWholeNumbers(product, target))
+          return getMatmulTile(
+              kernel.getContext(), kPartialSums, target.lanes,
+              cast<RankedTensorType>(product->getResult(0).getType())
+                  .getDimSize(1),
+              1, kPartialSums.workgroupColumns, Instruction::Sdot);
         return getFloatMatmulTile(product, target,
                                   arePanelsFilled(product, target));
       }

@@ -13,13 +13,18 @@
 //
 // A product of one row reads a weight once, from memory. So it takes one row of
 // the weight after the other, which is one stream, with several sums for each.
+// Blocks that a weight is dequantised from are read as they are, there and for
+// panels: a copy in f32 would be written and read for each call. Where the tile
+// says so, one row multiplies them in integers (WholeNumbers.cpp).
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Cpu/Bf16Matmul.h"
 #include "passes/Tile/Cpu/LowerTiles.h"
 #include "passes/Tile/Cpu/PanelMatmul.h"
+#include "passes/Tile/Cpu/StoredBlocks.h"
 #include "passes/Tile/Cpu/TileBuilder.h"
+#include "passes/Tile/Cpu/WholeNumbers.h"
 
 using namespace mlir;
 using namespace gist;
@@ -34,6 +39,7 @@ struct FloatProduct {
   TileBuilder &b;
   Value x, w;
   int64_t lanes, depth;
+  std::optional<StoredBlocks> blocks; ///< what the weight is made of
 
   /// The `rows` x `columns` results at `row`, `column`, added to `result`.
   Value emitSquare(Value row, Value column, int64_t rows, int64_t columns,
@@ -41,9 +47,17 @@ struct FloatProduct {
   /// Those of `rows` rows and the columns from `begin` on.
   Value emitRows(Value row, int64_t rows, Value begin, int64_t columns,
                  Value result);
-  /// Those of the only row.
-  Value emitOneRow(Value result);
-  Value emitOneResult(Value column, int64_t vectors, Value result);
+  /// Those of all rows, with `registers` rows and columns at once.
+  Value emitAll(std::pair<int64_t, int64_t> registers, Value begin,
+                Value result);
+  /// Those of one row and the columns from `begin` on, one by one.
+  Value emitOneRow(Value row, Value begin, Value result);
+  Value emitOneResult(Value row, Value column, Value result);
+  /// Sums whose lanes together are the result of a row and a column.
+  Values emitSums(Value row, Value column);
+  Values emitSumsOfBlocks(Value row, Value column);
+  /// Those of the only row, in integers.
+  Value emitWholeNumbers(Value result);
   Value writeSum(Value sum, Value result, Value row, Value column);
 };
 } // namespace
@@ -93,34 +107,73 @@ Value FloatProduct::writeSum(Value sum, Value result, Value row, Value column) {
   return b.writeScalar(total, result, {row, column});
 }
 
-Value FloatProduct::emitOneResult(Value column, int64_t vectors, Value result) {
-  Value zero = b.index(0);
-  Values inits(vectors, b.splat(lanes, b.getF32Type(), 0));
-  Values sums =
-      b.loop(zero, b.index(depth), vectors * lanes, inits,
-             [&](Value k, ValueRange carried) {
-               Values total(carried);
-               for (int64_t i = 0; i < vectors; ++i) {
-                 Value at = b.add(k, i * lanes);
-                 total[i] = b.fma(b.readF32(x, {zero, at}, lanes),
-                                  b.readF32(w, {column, at}, lanes), total[i]);
-               }
-               return total;
-             });
-  for (int64_t step = vectors / 2; step > 0; step /= 2)
-    for (int64_t i = 0; i < step; ++i)
-      sums[i] = arith::AddFOp::create(b, sums[i], sums[i + step]);
-  return writeSum(sums[0], result, zero, column);
-}
-
-Value FloatProduct::emitOneRow(Value result) {
+Values FloatProduct::emitSums(Value row, Value column) {
   int64_t vectors = kMostSums;
   while (depth % (vectors * lanes) != 0)
     vectors /= 2;
-  return b.loop(b.index(0), b.size(w, 0), 1, result,
+  Values inits(vectors, b.splat(lanes, b.getF32Type(), 0));
+  return b.loop(b.index(0), b.index(depth), vectors * lanes, inits,
+                [&](Value k, ValueRange carried) {
+                  Values total(carried);
+                  for (auto [i, sum] : llvm::enumerate(total)) {
+                    Value at = b.add(k, static_cast<int64_t>(i) * lanes);
+                    sum = b.fma(b.readF32(x, {row, at}, lanes),
+                                b.readF32(w, {column, at}, lanes), sum);
+                  }
+                  return total;
+                });
+}
+
+Values FloatProduct::emitSumsOfBlocks(Value row, Value column) {
+  constexpr int64_t kHalf = StoredBlocks::kHalf;
+  Values inits(2, b.splat(kHalf, b.getF32Type(), 0));
+  return b.loop(b.index(0), b.index(depth / StoredBlocks::kLength), 1, inits,
+                [&](Value block, ValueRange carried) {
+                  Values total(carried);
+                  Value k = b.mul(block, StoredBlocks::kLength);
+                  std::array<Value, 2> values = blocks->read(b, column, block);
+                  for (auto [i, sum] : llvm::enumerate(total)) {
+                    Value at = b.add(k, static_cast<int64_t>(i) * kHalf);
+                    sum = b.fma(b.readF32(x, {row, at}, kHalf), values[i], sum);
+                  }
+                  return total;
+                });
+}
+
+Value FloatProduct::emitOneResult(Value row, Value column, Value result) {
+  Values sums = blocks ? emitSumsOfBlocks(row, column) : emitSums(row, column);
+  for (size_t step = sums.size() / 2; step > 0; step /= 2)
+    for (size_t i = 0; i < step; ++i)
+      sums[i] = arith::AddFOp::create(b, sums[i], sums[i + step]);
+  return writeSum(sums[0], result, row, column);
+}
+
+Value FloatProduct::emitOneRow(Value row, Value begin, Value result) {
+  return b.loop(begin, b.size(w, 0), 1, result,
                 [&](Value column, ValueRange carried) {
-                  return Values{emitOneResult(column, vectors, carried[0])};
+                  return Values{emitOneResult(row, column, carried[0])};
                 })[0];
+}
+
+Value FloatProduct::emitWholeNumbers(Value result) {
+  constexpr int64_t kAtOnce = 2;
+  WholeNumbers numbers(b, x, depth);
+  numbers.emit();
+  auto over = [&](Value first, Value end, int64_t count) {
+    result = b.loop(
+        first, end, count, result, [&](Value column, ValueRange carried) {
+          Value next = carried[0];
+          Values sums = numbers.emitProducts(*blocks, column, count);
+          for (auto [i, sum] : llvm::enumerate(sums))
+            next = writeSum(sum, next, b.index(0),
+                            b.add(column, static_cast<int64_t>(i)));
+          return Values{next};
+        })[0];
+  };
+  Value size = b.size(w, 0), whole = b.roundDown(size, kAtOnce);
+  over(b.index(0), whole, kAtOnce);
+  over(whole, size, 1);
+  return result;
 }
 
 Value FloatProduct::emitRows(Value row, int64_t rows, Value begin,
@@ -138,6 +191,21 @@ Value FloatProduct::emitRows(Value row, int64_t rows, Value begin,
   })[0];
 }
 
+Value FloatProduct::emitAll(std::pair<int64_t, int64_t> registers, Value begin,
+                            Value result) {
+  auto [step, columns] = registers;
+  Value rows = b.size(x, 0), whole = b.roundDown(rows, step);
+  auto over = [&](Value first, Value end, int64_t count) {
+    result =
+        b.loop(first, end, count, result, [&](Value row, ValueRange carried) {
+          return Values{emitRows(row, count, begin, columns, carried[0])};
+        })[0];
+  };
+  over(b.index(0), whole, step);
+  over(whole, rows, 1);
+  return result;
+}
+
 /// Rows and columns whose sums stay in registers. Kernels that are not cut as
 /// products have some too, from the definitions of their ops.
 static std::pair<int64_t, int64_t> getRegisters(CpuTileInterface tile) {
@@ -146,6 +214,24 @@ static std::pair<int64_t, int64_t> getRegisters(CpuTileInterface tile) {
   if (auto attention = dyn_cast<CpuAttentionAttr>(tile))
     return {attention.getRegisters(), attention.getKeys()};
   return {1, 1};
+}
+
+/// All results, by panels; columns that fill none are few.
+static Value emitPanels(FloatProduct &product, CpuProductAttr tile,
+                        Value result) {
+  TileBuilder &b = product.b;
+  result = emitPanelMatmul(b, product.x, product.w, tile, result);
+  int64_t width = tile.getRegisters()[1];
+  Value size = b.size(product.w, 0), begin = b.roundDown(size, width);
+  if (std::optional<int64_t> known = getConstantIntValue(size);
+      known && *known % width == 0)
+    return result;
+  if (!product.blocks)
+    return product.emitAll({tile.getRegisters()[0], 1}, begin, result);
+  return b.loop(b.index(0), b.size(product.x, 0), 1, result,
+                [&](Value row, ValueRange carried) {
+                  return Values{product.emitOneRow(row, begin, carried[0])};
+                })[0];
 }
 
 LogicalResult gist::lowerMatmul(RewriterBase &rewriter, linalg::LinalgOp op) {
@@ -164,29 +250,17 @@ LogicalResult gist::lowerMatmul(RewriterBase &rewriter, linalg::LinalgOp op) {
     rewriter.replaceOp(op, emitBf16Matmul(b, x, w, tiles, op.getDpsInits()[0]));
     return success();
   }
-  FloatProduct product{b, x, w, lanes, depth};
+  FloatProduct product{b, x, w, lanes, depth, StoredBlocks::find(w)};
   Value result = op.getDpsInits()[0];
-  if (cast<RankedTensorType>(x.getType()).getDimSize(0) == 1 &&
-      isa<CpuProductAttr>(tile)) {
-    rewriter.replaceOp(op, product.emitOneRow(result));
-    return success();
-  }
-  auto [step, columns] = getRegisters(tile);
-  Value begin = b.index(0);
-  if (auto panels = dyn_cast<CpuProductAttr>(tile);
-      panels && hasPanels(panels)) {
-    result = emitPanelMatmul(b, x, w, panels, result);
-    begin = b.roundDown(b.size(w, 0), columns);
-    columns = 1; // Columns that fill no panel are few.
-  }
-  Value rows = b.size(x, 0), whole = b.roundDown(rows, step);
-  result = b.loop(
-      b.index(0), whole, step, result, [&](Value row, ValueRange carried) {
-        return Values{product.emitRows(row, step, begin, columns, carried[0])};
-      })[0];
-  result = b.loop(whole, rows, 1, result, [&](Value row, ValueRange carried) {
-    return Values{product.emitRows(row, 1, begin, columns, carried[0])};
-  })[0];
+  auto cut = dyn_cast<CpuProductAttr>(tile);
+  if (cut && cut.getInstruction() == Instruction::Sdot)
+    result = product.emitWholeNumbers(result);
+  else if (cut && cast<RankedTensorType>(x.getType()).getDimSize(0) == 1)
+    result = product.emitOneRow(b.index(0), b.index(0), result);
+  else if (cut && hasPanels(cut))
+    result = emitPanels(product, cut, result);
+  else
+    result = product.emitAll(getRegisters(tile), b.index(0), result);
   rewriter.replaceOp(op, result);
   return success();
 }

@@ -16,16 +16,17 @@ namespace gist {
 /// Vectors of columns that a panel is wide.
 inline constexpr int64_t kPanelVectors = 4;
 
-/// How much of a reduction of `depth` a panel holds: all, or an even part; 0
-/// where no part is both small enough and worth it.
-int64_t getPanelDepth(int64_t depth, int64_t lanes);
+/// How much of the reduction with `weight` a panel holds: all, or an even part;
+/// 0 where no part is both small enough and worth it.
+int64_t getPanelDepth(mlir::Value weight, int64_t lanes);
 
 /// True for a product whose lanes are columns: `registers` are as wide as a
 /// panel.
 bool hasPanels(CpuProductAttr tile);
 
 /// `result` with x W^T added in the columns that fill panels. Both are
-/// contiguous along the reduction, which is known.
+/// contiguous along the reduction, which is known. Blocks that a weight is
+/// dequantised from are read as they are.
 mlir::Value emitPanelMatmul(TileBuilder &b, mlir::Value x, mlir::Value w,
                             CpuProductAttr tile, mlir::Value result);
 

@@ -85,3 +85,60 @@ func.func private @no_part(%x: tensor<?x4036xf32>, %w: tensor<576x4036xf32>, %ou
       ins(%x, %w : tensor<?x4036xf32>, tensor<576x4036xf32>) outs(%z : tensor<?x576xf32>) -> tensor<?x576xf32>
   return %y : tensor<?x576xf32>
 }
+
+// -----
+
+// One row with a weight in blocks becomes whole numbers; on x86 blocks become
+// floats.
+// CHECK-LABEL: func private @blocks_one_row
+// CHECK-SAME:    gist.tile = #gist.cpu_product<rows = 32, columns = 64, registers = [4, 4], lanes = 4, instruction = sdot>
+// X86-LABEL:   func private @blocks_one_row
+// X86-SAME:      instruction = fma>
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (n, k)>
+#y = affine_map<(m, n, k) -> (m, n)>
+func.func private @blocks_one_row(%x: tensor<1x576xf32>, %blocks: tensor<192x18x20xi8>, %out: tensor<1x192xf32>) -> tensor<1x192xf32>
+    attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
+  %zero = arith.constant 0.0 : f32
+  %w = gist.dequantize %blocks format q4_1 : tensor<192x18x20xi8>
+  %z = linalg.fill ins(%zero : f32) outs(%out : tensor<1x192xf32>) -> tensor<1x192xf32>
+  %y = linalg.matmul indexing_maps = [#x, #w, #y]
+      ins(%x, %w : tensor<1x576xf32>, tensor<192x576xf32>) outs(%z : tensor<1x192xf32>) -> tensor<1x192xf32>
+  return %y : tensor<1x192xf32>
+}
+
+// -----
+
+// Panels are made of blocks, too.
+// CHECK-LABEL: func private @blocks
+// CHECK-SAME:    registers = [4, 16], lanes = 4, instruction = fma>
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (n, k)>
+#y = affine_map<(m, n, k) -> (m, n)>
+func.func private @blocks(%x: tensor<?x576xf32>, %blocks: tensor<192x18x34xi8>, %out: tensor<?x192xf32>) -> tensor<?x192xf32>
+    attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
+  %zero = arith.constant 0.0 : f32
+  %w = gist.dequantize %blocks format q8_0 : tensor<192x18x34xi8>
+  %z = linalg.fill ins(%zero : f32) outs(%out : tensor<?x192xf32>) -> tensor<?x192xf32>
+  %y = linalg.matmul indexing_maps = [#x, #w, #y]
+      ins(%x, %w : tensor<?x576xf32>, tensor<192x576xf32>) outs(%z : tensor<?x192xf32>) -> tensor<?x192xf32>
+  return %y : tensor<?x192xf32>
+}
+
+// -----
+
+// Not with two planes of bits.
+// CHECK-LABEL: func private @two_planes
+// CHECK-SAME:    instruction = fma>
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (n, k)>
+#y = affine_map<(m, n, k) -> (m, n)>
+func.func private @two_planes(%x: tensor<1x576xf32>, %blocks: tensor<192x18x22xi8>, %out: tensor<1x192xf32>) -> tensor<1x192xf32>
+    attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
+  %zero = arith.constant 0.0 : f32
+  %w = gist.dequantize %blocks format q5_0 : tensor<192x18x22xi8>
+  %z = linalg.fill ins(%zero : f32) outs(%out : tensor<1x192xf32>) -> tensor<1x192xf32>
+  %y = linalg.matmul indexing_maps = [#x, #w, #y]
+      ins(%x, %w : tensor<1x576xf32>, tensor<192x576xf32>) outs(%z : tensor<1x192xf32>) -> tensor<1x192xf32>
+  return %y : tensor<1x192xf32>
+}

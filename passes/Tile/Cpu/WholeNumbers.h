@@ -1,0 +1,51 @@
+//===- WholeNumbers.h - A row as whole numbers of 24 bits -------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_CPU_WHOLENUMBERS_H
+#define GIST_PASSES_TILE_CPU_WHOLENUMBERS_H
+
+#include "passes/Tile/Cpu/StoredBlocks.h"
+
+namespace gist {
+
+/// The only row of x as whole numbers, which products with blocks of a weight
+/// multiply in integers. With a = max |x| over a block of 32 and M = 126 *
+/// 2^16,
+///
+///   x[i] is about (a / M) * X[i],  X[i] = round(x[i] * M / a)
+///   X[i] = 2^16 * first[i] + 2^8 * second[i] + third[i], bytes with a sign
+///
+/// Off by at most a / 2^24: less than what a sum of 32 loses in f32. Sums of
+/// products of bytes are exact.
+class WholeNumbers {
+public:
+  WholeNumbers(TileBuilder &b, mlir::Value x, int64_t depth);
+
+  /// Makes them, once for all columns of the weight.
+  void emit();
+  /// For each of `count` rows of the weight from `row` on, four numbers whose
+  /// sum is the product with it. Rows at once share what is read of x.
+  TileBuilder::Values emitProducts(const StoredBlocks &blocks, mlir::Value row,
+                                   int64_t count);
+
+private:
+  /// Adds what a block gives: products to the first of `sums`, minima to the
+  /// second, so that neither waits for the other.
+  TileBuilder::Values emitStep(const StoredBlocks &blocks, mlir::Value row,
+                               mlir::Value block, TileBuilder::Values sums);
+
+  TileBuilder &b;
+  mlir::Value x;
+  int64_t depth;
+  mlir::Value bytes;  ///< i8 [3][depth]
+  mlir::Value scales; ///< f32 [block]: a / M
+  mlir::Value totals; ///< f32 [block][4], whose sum is that of x
+};
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_CPU_WHOLENUMBERS_H
