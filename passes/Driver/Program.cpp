@@ -22,6 +22,8 @@
 #include "passes/Target/CompileGpu.h"
 #include "runtime/format/Devices.h"
 
+#include "mlir/IR/Verifier.h"
+
 using namespace mlir;
 using namespace gist;
 using namespace gist::compile;
@@ -33,7 +35,8 @@ Status Stages::run(const std::string &name, ModuleOp module,
   progress.begin(name);
   PassManager pm(module.getContext());
   build(pm);
-  if (failed(pm.run(module)))
+  pm.enableVerifier(verifiesPasses);
+  if (failed(pm.run(module)) || (!verifiesPasses && failed(verify(module))))
     return diagnostics.takeError(name);
   return dump.write(name, module);
 }

@@ -20,6 +20,8 @@ struct Stages {
   Progress &progress;
   Diagnostics &diagnostics;
   StageDump dump;
+  /// Passes are verified one by one; otherwise each stage as a whole.
+  bool verifiesPasses = true;
 
   /// Runs a stage of passes/Pipelines.h on `module`, and dumps the outcome.
   Status run(const std::string &name, mlir::ModuleOp module,

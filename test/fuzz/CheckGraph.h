@@ -15,7 +15,8 @@
 namespace gist::fuzz {
 
 struct CheckOptions {
-  uint64_t codeOf = 64;    ///< one graph of so many is compiled to the end
+  uint64_t allOf = 0;      ///< one graph of so many is lowered for all targets
+  uint64_t codeOf = 64;    ///< one is compiled to the end
   uint64_t runOf = 0;      ///< one is run on this CPU; 0: none
   uint64_t simulateOf = 0; ///< one is run on the simulator too; 0: none
   std::string simulator;   ///< libgist-hip-sim.so
@@ -24,7 +25,7 @@ struct CheckOptions {
 
 /// What became of a graph; several of these for each.
 enum class Outcome : char {
-  Lowered = 'L',   ///< for all targets
+  Lowered = 'L',   ///< for a target
   Compiled = 'C',  ///< to assembly, for one target
   Ran = 'R',       ///< on the CPU, with the results of the definition
   Simulated = 'S', ///< on gfx942-sim, with the results of the definition

@@ -211,6 +211,10 @@ std::vector<uint8_t> fuzz::makeInput(const GraphInput &input, int64_t tokens,
   }
   case Content::Blocks:
     return makeBlocks(input, count, random);
+  case Content::Given:
+    return packFloats(input.numbers, input.element);
+  case Content::State:
+    return std::vector<uint8_t>(count * getElementBytes(input.element));
   }
   return {};
 }

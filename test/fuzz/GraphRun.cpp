@@ -32,7 +32,8 @@ using namespace gist::fuzz;
 //===----------------------------------------------------------------------===//
 
 /// Adds `void run(ptr *arguments)`, which calls the entry with them: the number
-/// of its arguments differs from graph to graph.
+/// of its arguments differs from graph to graph. All are pointers, but for the
+/// number of tokens before the call.
 static void addEntry(llvm::Module &module) {
   llvm::Function *callee = module.getFunction("_mlir_ciface_forward");
   llvm::IRBuilder<> builder(module.getContext());
@@ -45,10 +46,31 @@ static void addEntry(llvm::Module &module) {
   llvm::SmallVector<llvm::Value *> arguments;
   for (unsigned i = 0; i < callee->arg_size(); ++i)
     arguments.push_back(builder.CreateLoad(
-        pointer,
+        callee->getArg(i)->getType(),
         builder.CreateConstInBoundsGEP1_64(pointer, run->getArg(0), i)));
   builder.CreateCall(callee, arguments);
   builder.CreateRetVoid();
+}
+
+/// What copies of strided memrefs are lowered to: `size` bytes for each element,
+/// between descriptors of any rank.
+static void copyStrided(int64_t size, const int64_t *from, const int64_t *to) {
+  int64_t rank = from[0];
+  const auto *source = reinterpret_cast<const int64_t *>(from[1]);
+  const auto *target = reinterpret_cast<const int64_t *>(to[1]);
+  int64_t count = 1;
+  for (int64_t i = 0; i < rank; ++i)
+    count *= source[3 + i];
+  for (int64_t n = 0; n < count; ++n) {
+    int64_t read = source[2], written = target[2], rest = n;
+    for (int64_t i = rank; i-- > 0; rest /= source[3 + i]) {
+      read += rest % source[3 + i] * source[3 + rank + i];
+      written += rest % source[3 + i] * target[3 + rank + i];
+    }
+    std::memcpy(reinterpret_cast<char *>(target[1]) + written * size,
+                reinterpret_cast<const char *>(source[1]) + read * size,
+                static_cast<size_t>(size));
+  }
 }
 
 /// A memref descriptor in words: two pointers, an offset, sizes and strides.
@@ -74,7 +96,7 @@ static Status failedJit(llvm::Error error) {
 }
 
 Status fuzz::runReference(MLIRContext &context, const RandomGraph &graph,
-                          const Contents &inputs, Contents &outputs) {
+                          Contents inputs, Contents &outputs) {
   compile::Progress progress(compile::ShowProgress::Off);
   // LLVM does not know the attributes of arguments.
   progress.tellWarnings([](const std::string &) {});
@@ -106,6 +128,13 @@ Status fuzz::runReference(MLIRContext &context, const RandomGraph &graph,
                  .create();
   if (!jit)
     return failedJit(jit.takeError());
+  llvm::orc::SymbolMap symbols;
+  symbols[(*jit)->mangleAndIntern("memrefCopy")] = {
+      llvm::orc::ExecutorAddr::fromPtr(&copyStrided),
+      llvm::JITSymbolFlags::Exported};
+  if (llvm::Error error = (*jit)->getMainJITDylib().define(
+          llvm::orc::absoluteSymbols(std::move(symbols))))
+    return failedJit(std::move(error));
   if (llvm::Error error =
           (*jit)->addIRModule({std::move(code), std::move(llvmContext)}))
     return failedJit(std::move(error));
@@ -120,23 +149,37 @@ Status fuzz::runReference(MLIRContext &context, const RandomGraph &graph,
   size_t words = 0;
   for (const GraphOutput &output : graph.outputs)
     words += 3 + 2 * output.shape.size();
-  std::vector<int64_t> results(words);
-  std::vector<void *> arguments{results.data()};
-  for (std::vector<int64_t> &each : descriptors)
-    arguments.push_back(each.data());
-  entry->toPtr<void (*)(void **)>()(arguments.data());
+  for (size_t i : graph.state)
+    words += 3 + 2 * graph.inputs[i].shape.size();
+  for (int64_t call = 0; call < graph.calls; ++call) {
+    std::vector<int64_t> results(words);
+    std::vector<void *> arguments{results.data()};
+    for (std::vector<int64_t> &each : descriptors)
+      arguments.push_back(each.data());
+    arguments.push_back(
+        reinterpret_cast<void *>(static_cast<intptr_t>(call * graph.tokens)));
+    entry->toPtr<void (*)(void **)>()(arguments.data());
 
-  outputs.clear();
-  // What the function allocated is not freed: two results can be one memory,
-  // and the process ends soon.
-  const int64_t *next = results.data();
-  for (const GraphOutput &output : graph.outputs) {
-    int64_t size = getElementBytes(output.element);
-    const auto *data =
-        reinterpret_cast<const uint8_t *>(next[1]) + next[2] * size;
-    int64_t bytes = countElements(output.shape, graph.tokens) * size;
-    outputs.emplace_back(data, data + bytes);
-    next += 3 + 2 * output.shape.size();
+    outputs.clear();
+    // What the function allocated is not freed: two results can be one memory,
+    // and the process ends soon.
+    const int64_t *next = results.data();
+    auto take = [&](const std::string &element,
+                    const std::vector<int64_t> &shape) {
+      int64_t size = getElementBytes(element);
+      const auto *data =
+          reinterpret_cast<const uint8_t *>(next[1]) + next[2] * size;
+      next += 3 + 2 * shape.size();
+      return std::vector<uint8_t>(
+          data, data + countElements(shape, graph.tokens) * size);
+    };
+    for (const GraphOutput &output : graph.outputs)
+      outputs.push_back(take(output.element, output.shape));
+    for (size_t i : graph.state) {
+      std::vector<uint8_t> left =
+          take(graph.inputs[i].element, graph.inputs[i].shape);
+      std::memcpy(inputs[i].data(), left.data(), left.size());
+    }
   }
   return {};
 }
@@ -173,7 +216,11 @@ Status fuzz::runModule(const std::string &path, const std::string &kind,
       taken.insert(*found);
   std::map<std::string, std::vector<uint8_t>> made;
   std::map<std::string, int64_t> symbols{{kSymbolTokens, graph.tokens}};
-  GIST_TRY(session->call("forward", symbols, taken, made));
+  for (int64_t call = 0; call < graph.calls; ++call) {
+    if (!graph.state.empty())
+      symbols[kSymbolPast] = call * graph.tokens;
+    GIST_TRY(session->call("forward", symbols, taken, made));
+  }
   outputs.clear();
   for (const GraphOutput &output : graph.outputs) {
     auto found = made.find(output.name);

@@ -21,7 +21,7 @@ using Contents = std::vector<std::vector<uint8_t>>;
 /// Runs a graph by the definitions of its ops (-gist-reference), compiled into
 /// this process. Results are the bytes of the graph's outputs.
 Status runReference(mlir::MLIRContext &context, const RandomGraph &graph,
-                    const Contents &inputs, Contents &outputs);
+                    Contents inputs, Contents &outputs);
 
 /// Compiles a graph as gist-compile does, for every target of `options`, into
 /// the file options.output.

@@ -93,6 +93,7 @@ private:
   void norm();
   void attention();
   void attend();
+  void clusters();
   void gated();
   void guarded();
   void quantized();
@@ -106,6 +107,7 @@ private:
   double nudge;
   RandomGraph graph;
   std::vector<Tensor> outputs; ///< the values of graph.outputs
+  std::vector<Tensor> kept;    ///< the values of graph.state after the call
   std::string body;
   int64_t values = 0;
   int64_t tokens = -1; ///< -1 in shapes, or a number
@@ -136,7 +138,7 @@ Tensor GraphWriter::input(const std::string &element,
                           std::vector<int64_t> shape, Content content,
                           const std::string &format) {
   std::string name = "a" + std::to_string(graph.inputs.size());
-  graph.inputs.push_back({name, element, shape, content, format});
+  graph.inputs.push_back({name, element, shape, content, format, {}});
   return {"%" + name, element, std::move(shape)};
 }
 
@@ -630,6 +632,83 @@ void GraphWriter::attend() {
 }
 
 //===----------------------------------------------------------------------===//
+// A cache of clusters
+//===----------------------------------------------------------------------===//
+
+/// Tokens of each kind of head that a cache has: dense, in clusters with room
+/// or without, drawn at random, and after sinks.
+void GraphWriter::clusters() {
+  // One cache for a graph, which is called twice: the second call begins with
+  // tokens that leave the windows.
+  if (!graph.state.empty())
+    return;
+  int64_t layers = random.range(1, 2), kvHeads = random.range(1, 3),
+          group = random.range(1, 3), size = headSize();
+  int64_t block = graph.tokens, context = 2 * block;
+  std::string of = random.oneOf<const char *>({"f32", "f16"});
+  std::vector<double> table;
+  int64_t numRows = 0, numUnits = 0;
+  for (int64_t head = 0; head < layers * kvHeads; ++head) {
+    bool isDense = random.oneIn(4), hasSinks = !isDense && random.oneIn(4);
+    int64_t window = isDense ? -1 : random.range(0, block);
+    int64_t room = isDense ? 0 : random.range(1, block);
+    int64_t ring = isDense ? context : window + block;
+    double theta = random.oneOf({0.47, 0.83, 2.3}) + nudge;
+    for (int64_t field : {numRows, ring, numRows + ring, numUnits, room, window,
+                          hasSinks ? room : -1})
+      table.push_back(static_cast<double>(field));
+    table.push_back(theta);
+    numRows += ring + room;
+    numUnits += room;
+  }
+  numUnits = std::max<int64_t>(numUnits, 1);
+  Tensor heads = input("f32", {layers, kvHeads, 8}, Content::Given);
+  graph.inputs.back().numbers = std::move(table);
+  std::vector<Tensor> state;
+  auto keep = [&](const std::string &element, std::vector<int64_t> shape) {
+    graph.state.push_back(graph.inputs.size());
+    state.push_back(input(element, std::move(shape), Content::State));
+  };
+  keep(of, {numRows, size});
+  keep(of, {numRows, size});
+  keep(of, {numUnits, size});
+  keep("f32", {numUnits});
+  keep("i32", {layers, kvHeads});
+  graph.calls = 2;
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    // What leaves hangs on cosines, so keys are not computed.
+    Tensor q = convert(toHeads(rowsOf(kvHeads * group * size), kvHeads * group),
+                       of),
+           k = input(of, {tokens, kvHeads, size}, Content::Rows),
+           v = input(of, {tokens, kvHeads, size}, Content::Rows);
+    std::string where = "%layer" + std::to_string(layer), name = fresh();
+    line(where + " = arith.constant " + std::to_string(layer) + " : index");
+    auto list = [&](std::initializer_list<size_t> which, bool types) {
+      std::string text;
+      for (size_t i : which)
+        text += (text.empty() ? "" : ", ") +
+                (types ? type(state[i]) : state[i].name);
+      return text;
+    };
+    std::string at = heads.name + ", %past, " + where;
+    std::string blocks = " block " + std::to_string(block);
+    line(name + ":5 = gist.cluster_update " + k.name + ", " + v.name + ", " +
+         at + " into(" + list({0, 1, 2, 3, 4}, false) + ")" + blocks + " : " +
+         type(k) + ", " + type(v) + ", " + type(heads) + ", " +
+         list({0, 1, 2, 3, 4}, true));
+    for (size_t i = 0; i < state.size(); ++i)
+      state[i].name = name + "#" + std::to_string(i);
+    Tensor result{fresh(), of, q.shape};
+    line(result.name + " = gist.cluster_attention " + q.name + ", " + at +
+         " on(" + list({0, 1, 3, 4}, false) + ")" + blocks +
+         (random.oneIn(3) ? " scale " + number(0.3) : "") + " : " + type(q) +
+         ", " + type(heads) + ", " + list({0, 1, 3, 4}, true));
+    rows = convert(toRows(result), "f32");
+  }
+  kept = std::move(state);
+}
+
+//===----------------------------------------------------------------------===//
 // The graph
 //===----------------------------------------------------------------------===//
 
@@ -642,14 +721,18 @@ RandomGraph GraphWriter::write() {
   // Ops that the graph stage writes for CPUs, and that GPUs have no kernels
   // for.
   bool isForCpus = random.oneIn(5);
-  int64_t layers = random.range(1, 4);
+  // Small graphs are the cheapest to have many of, and so are small layers:
+  // attention and selections become a hundred times as much code as the others.
+  using Layer = void (GraphWriter::*)();
+  int64_t layers = random.oneOf<int64_t>({1, 1, 1, 1, 1, 2, 3});
   for (int64_t i = 0; i < layers; ++i) {
-    using Layer = void (GraphWriter::*)();
     Layer layer = random.oneOf<Layer>(
         {&GraphWriter::linear, &GraphWriter::blocks, &GraphWriter::elementwise,
-         &GraphWriter::norm, &GraphWriter::attention, &GraphWriter::attention,
-         &GraphWriter::attend, &GraphWriter::gated, &GraphWriter::sample,
-         &GraphWriter::selectAlone});
+         &GraphWriter::norm, &GraphWriter::sample});
+    if (random.range(1, 8) <= 3)
+      layer = random.oneOf<Layer>(
+          {&GraphWriter::attention, &GraphWriter::attend, &GraphWriter::gated,
+           &GraphWriter::selectAlone, &GraphWriter::clusters});
     if (isForCpus && random.oneIn(2))
       layer =
           random.oneOf<Layer>({&GraphWriter::guarded, &GraphWriter::quantized});
@@ -674,6 +757,13 @@ RandomGraph GraphWriter::write() {
                graph.outputs[i].name + "\"}";
     names += comma + outputs[i].name;
     types += comma + type(outputs[i]);
+  }
+  if (!kept.empty())
+    arguments += ", %past: index";
+  for (const Tensor &each : kept) {
+    results += ", " + type(each);
+    names += ", " + each.name;
+    types += ", " + type(each);
   }
   graph.text = "func.func @forward(" + arguments + ") -> (" + results +
                ") {\n  %zero = arith.constant 0.0 : f32\n"

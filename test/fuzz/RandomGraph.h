@@ -30,6 +30,8 @@ enum class Content {
   Bytes,    ///< 8-bit numbers
   Positive, ///< scales
   Blocks,   ///< of the block format `format`
+  Given,    ///< `numbers`
+  State,    ///< zeros at first, then what the call before has left
 };
 
 /// -1 in a shape is the number of tokens.
@@ -38,6 +40,7 @@ struct GraphInput {
   std::vector<int64_t> shape;
   Content content;
   std::string format;
+  std::vector<double> numbers;
 };
 
 struct GraphOutput {
@@ -51,6 +54,11 @@ struct RandomGraph {
   std::vector<GraphInput> inputs;
   std::vector<GraphOutput> outputs;
   int64_t tokens = 1;
+  /// How often it is called; with state each call has `tokens` more before it.
+  int64_t calls = 1;
+  /// Its last results are these inputs after the call. The number of tokens
+  /// before it comes after all inputs.
+  std::vector<size_t> state;
   /// It has ops that only CPUs have kernels for.
   bool isForCpus = false;
   /// Products of rows that are rounded to 8 bits, which graphs ask for.

@@ -17,7 +17,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   TokenizerSpec spec;
   if (importTokenizer(files, spec).ok())
     fuzz::useTokenizer(std::move(spec));
-  // The same words in the other files of a folder.
+  // The same words in the other files of a folder; they are parsed five times
+  // over, so not for every input.
+  if (size % 4 != 0)
+    return 0;
   HuggingFaceTokenizer others;
   others.vocabJson = others.mergesTxt = others.configJson = text;
   others.specialMapJson = others.generationJson = text;

@@ -206,6 +206,23 @@ def main(folder):
         write("ChatTemplate", name, value)
 
 
+def without_code(module):
+    """The module with 64 bytes of its code: nine tenths of its bytes are code, which
+    nobody reads before a session is made. Hashes are left to the target."""
+    header, entry = 64, struct.Struct("<IIQQQII")
+    count, = struct.unpack_from("<I", module, 12)
+    table, content = b"", b""
+    start = header + count * entry.size
+    for i in range(count):
+        kind, index, offset, size, digest, alignment, flags = entry.unpack_from(module, header + i * entry.size)
+        size = min(size, 64) if kind == 2 else size
+        content += b"\0" * (-(start + len(content)) % max(alignment, 1))
+        table += entry.pack(kind, index, start + len(content), size, digest, alignment, flags)
+        content += module[offset:offset + size]
+    size = struct.pack("<Q", start + len(content))
+    return module[:16] + size + module[24:header] + table + content
+
+
 if __name__ == "__main__":
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
@@ -214,3 +231,4 @@ if __name__ == "__main__":
         module = pathlib.Path(sys.argv[1]) / "Module/tiny"
         module.parent.mkdir(exist_ok=True)
         subprocess.run([sys.argv[2], module], check=True)
+        module.write_bytes(without_code(module.read_bytes()))
