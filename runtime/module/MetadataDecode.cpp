@@ -22,6 +22,8 @@ public:
 
   /// Asked once at the end: decoding goes on with empty parts until then.
   bool exhausted() const { return spent > budget; }
+  /// The same.
+  bool misaligned() const { return isMisaligned; }
 
   std::string text(const flatbuffers::String *value) {
     return value && spend(value->size()) ? value->str() : std::string();
@@ -29,7 +31,7 @@ public:
 
   template <typename T>
   std::vector<T> numbers(const flatbuffers::Vector<T> *value) {
-    if (!value || !spend(value->size()))
+    if (!value || !canRead(*value))
       return {};
     return {value->begin(), value->end()};
   }
@@ -39,7 +41,7 @@ public:
   template <typename T, typename Decode>
   auto all(const flatbuffers::Vector<T> *in, Decode decodeOne) {
     std::vector<decltype(decodeOne(*in->Get(0)))> out;
-    if (!in || !spend(in->size()))
+    if (!in || !canRead(*in))
       return out;
     out.reserve(in->size());
     for (const auto *element : *in)
@@ -77,8 +79,19 @@ private:
     return !exhausted();
   }
 
+  /// FlatBuffers verifies where the length of a vector is, but not that
+  /// elements of more bytes than a length has are aligned.
+  template <typename T> bool canRead(const flatbuffers::Vector<T> &value) {
+    constexpr size_t alignment = alignof(std::remove_pointer_t<T>);
+    if (value.size() != 0 &&
+        reinterpret_cast<uintptr_t>(value.Data()) % alignment != 0)
+      isMisaligned = true;
+    return !isMisaligned && spend(value.size());
+  }
+
   uint64_t budget;
   uint64_t spent = 0;
+  bool isMisaligned = false;
 };
 
 } // namespace
@@ -230,6 +243,9 @@ Status gist::decodeMetadata(Bytes bytes, ModuleSpec &spec) {
   out.entries = decoder.all(in.entries(), [&](const fb::Entry &entry) {
     return decoder.entry(entry);
   });
+  if (decoder.misaligned())
+    return Status::error(Code::BadFile, "the metadata is damaged: numbers are "
+                                        "not where their size asks for");
   if (decoder.exhausted())
     return Status::error(
         Code::BadFile,

@@ -15,6 +15,7 @@
 #include "runtime/session/Binding.h"
 #include "runtime/support/Hash.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -54,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   // Aligned as a mapped file is.
   size_t room = (size / kPageAlignment + 1) * kPageAlignment;
   auto *copy = static_cast<uint8_t *>(std::aligned_alloc(kPageAlignment, room));
-  std::memcpy(copy, data, size);
+  std::copy(data, data + size, copy); // data may be null
   seal(copy, size);
   std::shared_ptr<const Module> module;
   if (Module::fromBytes({copy, size}, "/nonexistent", module).ok()) {

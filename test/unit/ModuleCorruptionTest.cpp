@@ -208,6 +208,29 @@ TEST_F(Corruption, WildMetadataIsRefusedOrBinds) {
 }
 
 // Small values make valid offsets more likely than random bytes do.
+// FlatBuffers' verifier lets vectors begin where their elements are not
+// aligned.
+TEST_F(Corruption, MisalignedNumbersAreRefused) {
+  int refused = 0;
+  for (uint64_t at = 0; at + 4 <= metadata.size; at += 4)
+    for (int32_t delta : {-12, -4, 4, 12, 20}) {
+      AlignedCopy copy(content);
+      uint8_t *place = copy.memory + metadata.offset + at;
+      int32_t number;
+      std::memcpy(&number, place, sizeof(number));
+      // Offsets are small; others would make nothing that can be read.
+      if (number < 4 || number > 4096)
+        continue;
+      number += delta;
+      std::memcpy(place, &number, sizeof(number));
+      seal(copy);
+      std::shared_ptr<const Module> module;
+      Status status = Module::fromBytes(copy.bytes(), folder.path, module);
+      refused += status.text.find("numbers are not where") != std::string::npos;
+    }
+  EXPECT_GT(refused, 0);
+}
+
 TEST_F(Corruption, MetadataOfAnyBytesIsRefused) {
   for (int i = 0; i < 5000; ++i) {
     std::string bytes(random() % 400, '\0');
