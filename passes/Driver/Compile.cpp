@@ -17,6 +17,7 @@
 #include "passes/Driver/Entries.h"
 #include "passes/Driver/Iree.h"
 #include "passes/Driver/Module.h"
+#include "passes/Driver/Nesting.h"
 #include "passes/Driver/Program.h"
 #include "passes/Driver/RaiseGraph.h"
 #include "passes/Driver/Registration.h"
@@ -142,6 +143,7 @@ Status Compilation::parseGraph() {
                          buffer.getError().message().c_str());
   llvm::SourceMgr source;
   llvm::StringRef text = (*buffer)->getBuffer();
+  GIST_TRY(checkNesting(options.model, text));
   source.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
   graph = parseSourceFile<ModuleOp>(source, ParserConfig(&context));
   if (!graph)

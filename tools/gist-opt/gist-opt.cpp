@@ -13,12 +13,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Driver/CrashReport.h"
+#include "passes/Driver/Nesting.h"
 #include "passes/Driver/Registration.h"
 
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 #include <algorithm>
 #include <string_view>
@@ -40,6 +45,34 @@ static void hideOptionsOfLibraries() {
       entry.second->setHiddenFlag(llvm::cl::Hidden);
 }
 
+/// As MlirOptMain, with a look at the input before it is parsed.
+static llvm::LogicalResult run(int argc, char **argv, llvm::StringRef in,
+                               llvm::StringRef out,
+                               mlir::DialectRegistry &registry) {
+  auto config = mlir::MlirOptMainConfig::createFromCLOptions();
+  if (config.shouldShowDialects() || config.shouldListPasses())
+    return mlir::MlirOptMain(argc, argv, in, out, registry);
+  llvm::InitLLVM init(argc, argv);
+  std::string message;
+  auto input = mlir::openInputFile(in, &message);
+  auto output = input ? mlir::openOutputFile(out, &message) : nullptr;
+  if (!output) {
+    llvm::errs() << message << "\n";
+    return llvm::failure();
+  }
+  gist::Status status =
+      gist::compile::checkNesting(in.str(), input->getBuffer());
+  if (!status.ok()) {
+    llvm::errs() << "error: " << status.text << "\n";
+    return llvm::failure();
+  }
+  if (failed(
+          mlir::MlirOptMain(output->os(), std::move(input), registry, config)))
+    return llvm::failure();
+  output->keep();
+  return llvm::success();
+}
+
 int main(int argc, char **argv) {
   gist::setCrashReport();
   // Before MLIR adds its own.
@@ -50,9 +83,10 @@ int main(int argc, char **argv) {
     gist::registerGistPassesAndPipelines();
   else
     gist::registerPassesAndPipelines();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(
+  auto [in, out] = mlir::registerAndParseCLIOptions(
       argc, argv,
       "Runs passes and stages of Gist on .mlir files. --help-hidden adds the "
       "passes of MLIR and the options of LLVM.\n",
-      registry));
+      registry);
+  return mlir::asMainReturnCode(run(argc, argv, in, out, registry));
 }
