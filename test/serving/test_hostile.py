@@ -5,9 +5,11 @@
     PATH=build/dev/bin:$PATH python3 -m pytest test/serving/test_hostile.py
 """
 
+import collections
 import json
 import os
 import random
+import resource
 import signal
 import socket
 import subprocess
@@ -249,6 +251,25 @@ def test_too_many_connections(module):
             client.close()
         server.wait_for(lambda: b"200 OK" in server.raw(
             b"GET /health HTTP/1.1\r\nConnection: close\r\n\r\n"))
+
+
+def test_ten_thousand_connections(module):
+    """As many at once as files may be open; memory does not grow with them."""
+    with Server(module) as server:
+        assert server.post(TEXT, {"prompt": "a", "max_tokens": 1})
+        before = server.resident()
+        room = min(resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 200, 5000)
+        held = collections.deque()
+        for _ in range(10000):
+            if len(held) == room:
+                held.popleft().close()
+            held.append(server.connect())
+        assert server.resident() - before < 256 << 20
+        for client in held:
+            client.close()
+        server.wait_for(lambda: b"200 OK" in server.raw(
+            b"GET /health HTTP/1.1\r\nConnection: close\r\n\r\n"))
+        assert server.post(TEXT, {"prompt": "a", "max_tokens": 1})
 
 
 def test_time_limit(module):
