@@ -22,9 +22,9 @@ static SelectionType inferSelection(std::optional<Location> location,
   if (!type)
     return {};
   // The type of a selection has its heads as a number.
-  if (type.getRank() == 3 && type.isDynamicDim(1)) {
-    (void)emitOptionalError(location, "expects a static number of heads, got ",
-                            type);
+  if (type.getRank() == 3 && type.getDimSize(1) < 1) {
+    (void)emitOptionalError(
+        location, "expects a static number of heads, at least one, got ", type);
     return {};
   }
   return SelectionType::forTokens(type);
@@ -248,9 +248,10 @@ LogicalResult PackSelectionOp::inferReturnTypes(
   std::optional<int64_t> heads;
   if (ids.getRank() == 2)
     heads = ids.getDimSize(0);
-  if (heads && ShapedType::isDynamic(*heads))
+  if (heads && *heads < 1)
     return emitOptionalError(
-        location, "expects ids with a static number of heads, got ", ids);
+        location,
+        "expects ids with a static number of heads, at least one, got ", ids);
   types.push_back(SelectionType::get(context, heads, ids.getShape().back()));
   return success();
 }

@@ -57,38 +57,56 @@ LogicalResult gist::verifyStraightLine(func::FuncOp function) {
          << function.getBody().getBlocks().size() << " blocks";
 }
 
-/// True if the sizes of `type` that are known have no more elements than a
-/// tensor may have.
-static bool fits(Type type) {
+/// What is wrong with the sizes of `type` that are known; empty: nothing is.
+static std::string findBadSize(Type type) {
   auto shaped = dyn_cast<ShapedType>(type);
   if (!shaped || !shaped.hasRank())
-    return true;
+    return "";
   int64_t elements = 1;
-  for (int64_t size : shaped.getShape())
-    // A size of 0 makes a tensor empty, but not the sizes beside it small.
-    if (!ShapedType::isDynamic(size) && size != 0 &&
-        (mulOverflows(elements, size, elements) || elements > kMaxElements))
-      return false;
-  return true;
+  for (int64_t size : shaped.getShape()) {
+    if (ShapedType::isDynamic(size))
+      continue;
+    if (size == 0)
+      return "a tensor that kernels compute or read has elements";
+    if (mulOverflows(elements, size, elements) || elements > kMaxElements)
+      return "a tensor has at most " + std::to_string(kMaxElements) +
+             " elements";
+  }
+  return "";
+}
+
+static std::string findWideVector(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  if (!vector || vector.getNumElements() <= kMaxVector)
+    return "";
+  return "a vector has at most " + std::to_string(kMaxVector) + " elements";
+}
+
+/// Asks of every type in `function` what is wrong with it, and reports the
+/// first.
+static LogicalResult verifyTypes(func::FuncOp function,
+                                 function_ref<std::string(Type)> findWrong) {
+  auto verify = [&](Operation *op, TypeRange types) -> LogicalResult {
+    for (Type type : types)
+      if (std::string wrong = findWrong(type); !wrong.empty())
+        return op->emitError("has a ") << type << "; " << wrong;
+    return success();
+  };
+  if (failed(verify(function, function.getArgumentTypes())))
+    return failure();
+  WalkResult walk = function.walk([&](Operation *op) {
+    return failed(verify(op, op->getResultTypes())) ? WalkResult::interrupt()
+                                                    : WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
 }
 
 LogicalResult gist::verifySizes(func::FuncOp function) {
-  auto refuse = [](Operation *op, Type type) {
-    return op->emitError("has a ")
-           << type << "; a tensor has at most " << kMaxElements << " elements";
-  };
-  for (Type type : function.getArgumentTypes())
-    if (!fits(type))
-      return refuse(function, type);
-  WalkResult walk = function.walk([&](Operation *op) {
-    for (Type type : op->getResultTypes())
-      if (!fits(type)) {
-        (void)refuse(op, type);
-        return WalkResult::interrupt();
-      }
-    return WalkResult::advance();
-  });
-  return failure(walk.wasInterrupted());
+  return verifyTypes(function, findBadSize);
+}
+
+LogicalResult gist::verifyVectors(func::FuncOp function) {
+  return verifyTypes(function, findWideVector);
 }
 
 /// Tensors of tokens x heads x numbers are what `op` has heads in.

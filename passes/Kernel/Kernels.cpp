@@ -36,6 +36,11 @@ bool gist::isTransposedMatmul(linalg::LinalgOp op) {
   if (op.getNumLoops() != 3 || op.getNumDpsInputs() != 2 ||
       op.getNumDpsInits() != 1 || !linalg::isaContractionOpInterface(op))
     return false;
+  // Products of integers are computed by their definition.
+  for (Value operand : op->getOperands())
+    if (auto type = dyn_cast<FloatType>(getElementTypeOrSelf(operand));
+        !type || type.getWidth() > 32)
+      return false;
   AffineExpr m, n, k;
   bindDims(op.getContext(), m, n, k);
   using Exprs = ArrayRef<AffineExpr>;

@@ -64,8 +64,8 @@ getSizeExprs(mlir::func::FuncOp kernel, mlir::Value tensor);
 mlir::ArrayAttr getGridAttr(mlir::func::FuncOp kernel,
                             llvm::ArrayRef<mlir::AffineExpr> sizes);
 
-/// True for a product of rows with the rows of a weight: y = x W^T. Element
-/// types are not asked for, nor what the sums start from.
+/// True for a product of rows with the rows of a weight: y = x W^T, of floats
+/// up to f32. What the sums start from is not asked for.
 bool isTransposedMatmul(mlir::linalg::LinalgOp op);
 
 /// The last such product in `kernel`, or null.

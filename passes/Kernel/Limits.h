@@ -25,9 +25,17 @@ inline constexpr int64_t kMaxElements = int64_t(1) << 40;
 /// vector of a row, so it grows with them. Models have heads of up to 512.
 inline constexpr int64_t kMaxHeadSize = 1024;
 
-/// Whether no tensor of `function` is larger than kMaxElements; reports one
-/// that is.
+/// Elements of a vector of one thread at most: they are registers, of which a
+/// machine has a few hundred, and LLVM's own limits are not far above.
+inline constexpr int64_t kMaxVector = 4096;
+
+/// Whether every tensor of `function` has elements, and none more than
+/// kMaxElements; reports one that is not so.
 mlir::LogicalResult verifySizes(mlir::func::FuncOp function);
+
+/// Whether no vector has more than kMaxVector elements, for code of one thread;
+/// reports one that has.
+mlir::LogicalResult verifyVectors(mlir::func::FuncOp function);
 
 } // namespace gist
 

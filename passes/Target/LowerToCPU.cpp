@@ -20,7 +20,9 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/Kernel/KernelKinds.h"
 #include "passes/Kernel/Kernels.h"
+#include "passes/Kernel/Limits.h"
 #include "passes/Passes.h"
 #include "passes/Target/KernelSlots.h"
 
@@ -154,6 +156,8 @@ struct LowerToCPUPass final : gist::impl::LowerToCPUPassBase<LowerToCPUPass> {
     func::FuncOp kernel = getOperation();
     if (!isKernel(kernel))
       return;
+    if (failed(verifyHasBody(kernel)) || failed(verifyVectors(kernel)))
+      return signalPassFailure();
     SmallVector<scf::ForallOp> foralls;
     kernel.walk([&](scf::ForallOp forall) { foralls.push_back(forall); });
     // The grid of a launch has three dimensions.

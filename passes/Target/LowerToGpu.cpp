@@ -20,7 +20,9 @@
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/Kernel/KernelKinds.h"
 #include "passes/Kernel/Kernels.h"
+#include "passes/Kernel/Limits.h"
 #include "passes/Passes.h"
 #include "passes/Target/GpuMath.h"
 #include "passes/Target/Info/ModuleTarget.h"
@@ -378,8 +380,11 @@ struct LowerToGPUPass final : gist::impl::LowerToGPUPassBase<LowerToGPUPass> {
       return failure();
     SmallVector<func::FuncOp> kernels;
     for (auto function : module.getOps<func::FuncOp>())
-      if (isKernel(function))
+      if (isKernel(function)) {
+        if (failed(verifyHasBody(function)) || failed(verifyVectors(function)))
+          return failure();
         kernels.push_back(function);
+      }
     if (kernels.empty())
       return success();
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());

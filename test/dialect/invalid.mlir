@@ -52,7 +52,7 @@ func.func @gram_select_c2_offsets(%x: tensor<8x64xf32>, %o: tensor<1xi32>) {
 // -----
 
 func.func @gram_select_c3_heads(%x: tensor<8x?x64xf32>) {
-  // expected-error @+1 {{expects a static number of heads, got 'tensor<8x?x64xf32>'}}
+  // expected-error @+1 {{expects a static number of heads, at least one, got 'tensor<8x?x64xf32>'}}
   %s = gist.gram_select %x, 3.0e-1 : tensor<8x?x64xf32>
   return
 }
@@ -197,7 +197,7 @@ func.func @pack_selection_c1_weight(%a: tensor<8xi32>, %n: tensor<i32>, %b: tens
 // -----
 
 func.func @pack_selection_c1_heads(%a: tensor<?x8xi32>, %n: tensor<?xi32>) {
-  // expected-error @+1 {{expects ids with a static number of heads, got 'tensor<?x8xi32>'}}
+  // expected-error @+1 {{expects ids with a static number of heads, at least one, got 'tensor<?x8xi32>'}}
   %s = gist.pack_selection %a, %n, %a, %a : tensor<?x8xi32>, tensor<?xi32>, tensor<?x8xi32>, tensor<?x8xi32>
   return
 }
@@ -587,5 +587,13 @@ func.func @sample_c2_dynamic(%x: tensor<2x?xf32>, %s: tensor<2x5xi64>) {
 func.func @sample_c2_none(%x: tensor<2x0xf32>, %s: tensor<2x5xi64>) {
   // expected-error @+1 {{'gist.sample' op expects a static number of tokens from 1 to 16777216, got 0}}
   %t = gist.sample %x by %s : tensor<2x0xf32>, tensor<2x5xi64>
+  return
+}
+
+// -----
+
+func.func @select_no_heads(%t: tensor<100x0x33xf16>) {
+  // expected-error @+1 {{expects a static number of heads, at least one, got 'tensor<100x0x33xf16>'}}
+  %s = gist.gram_select %t, 3.0e-1 : tensor<100x0x33xf16>
   return
 }

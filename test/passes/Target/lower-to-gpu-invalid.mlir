@@ -40,3 +40,20 @@ func.func private @dynamic(%n: index)
   %a = memref.alloca(%n) : memref<?xf32, #gpu.address_space<workgroup>>
   return
 }
+
+// -----
+
+// expected-error @+1 {{'func.func' op is a kernel and needs a body of one block, got 0 blocks}}
+func.func private @no_body(memref<8xf32>)
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>, gist.workgroup = array<i64: 64>}
+
+// -----
+
+func.func private @wide(%x: memref<65536xf16>)
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>, gist.workgroup = array<i64: 64>} {
+  %zero = arith.constant 0 : index
+  // expected-error @+1 {{has a 'vector<65536xf16>'; a vector has at most 4096 elements}}
+  %v = vector.load %x[%zero] : memref<65536xf16>, vector<65536xf16>
+  vector.store %v, %x[%zero] : memref<65536xf16>, vector<65536xf16>
+  return
+}
