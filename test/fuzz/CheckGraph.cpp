@@ -160,8 +160,7 @@ static Contents makeInputs(const RandomGraph &graph, uint64_t seed,
   Random random(seed ^ 0x5eed), errors(seed);
   for (const GraphInput &input : graph.inputs) {
     contents.push_back(makeInput(input, graph.tokens, random));
-    if (noise == 0 || input.element != "f32" ||
-        input.content == Content::Given)
+    if (noise == 0 || input.element != "f32" || input.content == Content::Given)
       continue;
     auto *values = reinterpret_cast<float *>(contents.back().data());
     for (size_t i = 0; i < contents.back().size() / sizeof(float); ++i)

@@ -189,7 +189,8 @@ static int printUsage() {
       "         [--all-of N] [--code-of N] [--run-of N]\n"
       "         [--simulate-of N --simulator LIB]\n"
       "Checks the graphs of COUNT seeds from SEED on, each on the next of the\n"
-      "targets: one of N is lowered for all of them, compiled to assembly, run\n"
+      "targets: one of N is lowered for all of them, compiled to assembly, "
+      "run\n"
       "on this CPU, or run on the simulator.\n",
       stderr);
   return 2;

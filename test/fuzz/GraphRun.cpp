@@ -52,8 +52,8 @@ static void addEntry(llvm::Module &module) {
   builder.CreateRetVoid();
 }
 
-/// What copies of strided memrefs are lowered to: `size` bytes for each element,
-/// between descriptors of any rank.
+/// What copies of strided memrefs are lowered to: `size` bytes for each
+/// element, between descriptors of any rank.
 static void copyStrided(int64_t size, const int64_t *from, const int64_t *to) {
   int64_t rank = from[0];
   const auto *source = reinterpret_cast<const int64_t *>(from[1]);

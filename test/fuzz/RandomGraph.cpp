@@ -729,7 +729,7 @@ RandomGraph GraphWriter::write() {
     Layer layer = random.oneOf<Layer>(
         {&GraphWriter::linear, &GraphWriter::blocks, &GraphWriter::elementwise,
          &GraphWriter::norm, &GraphWriter::sample});
-    if (random.range(1, 8) <= 3)
+    if (random.oneIn(4))
       layer = random.oneOf<Layer>(
           {&GraphWriter::attention, &GraphWriter::attend, &GraphWriter::gated,
            &GraphWriter::selectAlone, &GraphWriter::clusters});

@@ -3,9 +3,10 @@
 # the readers were reached: bash test/fuzz/run.sh [SECONDS-PER-TARGET]
 #
 # Targets run beside one another, one on each core. What libFuzzer finds is left
-# in build/fuzz/found, and the script fails; it fails too when less than 90 % of a
-# reader's lines were reached. campaign.sh is for long runs on a large machine. Inputs that reach something new are kept
-# in build/fuzz/corpus, and the next run begins with them.
+# in build/fuzz/found, and the script fails; it fails too when the inputs and the
+# unit tests of the readers together reach less than 90 % of a reader's lines.
+# campaign.sh is for long runs on a large machine. Inputs that reach something new
+# are kept in build/fuzz/corpus, and the next run begins with them.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${1:-60}
@@ -39,7 +40,8 @@ for name in $names; do
   echo "$name: ${executed:-stopped, see $work/logs/$name} executions"
 done
 
-# Lines of the readers that the inputs reach.
+rm -f build/coverage/*.profraw
+# Lines of the readers that the inputs reach, and the tests of what they refuse.
 programs=()
 for name in $names; do
   LLVM_PROFILE_FILE="build/coverage/$name.profraw" \
@@ -47,6 +49,11 @@ for name in $names; do
     "$work/corpus/$name" >/dev/null
   programs+=("build/coverage/bin/Gist${name}Fuzz")
 done
-llvm-profdata-22 merge -o build/coverage/all.profdata build/coverage/*.profraw
+for tests in Runtime Import Plan Limits Serving; do
+  program=build/coverage/bin/Gist${tests}Tests
+  LLVM_PROFILE_FILE="build/coverage/$tests-%p.profraw" "$program" --gtest_brief=1 || status=1
+  programs+=("$program")
+done
+llvm-profdata-22 merge --failure-mode=all -o build/coverage/all.profdata build/coverage/*.profraw
 python3 test/fuzz/coverage.py build/coverage/all.profdata "${programs[@]}" || status=1
 exit $status
