@@ -17,6 +17,7 @@
 #include "dialect/GistLaunchNames.h"
 #include "dialect/GistNames.h"
 #include "dialect/GistOps.h"
+#include "dialect/GistPlanAttrs.h"
 #include "dialect/GistTargetAttrs.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -118,6 +119,7 @@ static const Rule kRules[] = {
     {kTargetAttr, On::Module, isOf<CpuTargetAttr, GpuTargetAttr>,
      "#gist.cpu_target or #gist.gpu_target"},
     {kSharedStateAttr, On::Module, isOf<UnitAttr>, kUnit},
+    {kFastPlanAttr, On::Module, isOf<UnitAttr>, kUnit},
     {kKernelAttr, On::Function, isOf<KernelAttr>, "#gist.kernel"},
     {kTileAttr, On::Function, isOf<CpuTileInterface, GpuTileInterface>,
      "a tile of a CPU or a GPU, such as #gist.cpu_rows"},

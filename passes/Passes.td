@@ -531,6 +531,11 @@ def LowerGatesPass : Pass<"gist-lower-gates", "::mlir::ModuleOp"> {
 
     Where a gate is open, M g + W (x - V g) is W x: the product with the rows
     themselves is the same and needs no M. Rows that are not f32 are left alone.
+
+    GPUs have kernels of gates, and keep them. In a module with
+    `gist.fast_plan`, which is for sm_90, gates of an unknown number of tokens
+    become `%y = x W`, with the highest level for all rows, where a model of
+    costs says that they would take longer; remarks say which and why.
   }];
   let options = [
     Option<"guards", "guards", "bool", /*default=*/"true",

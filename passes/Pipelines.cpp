@@ -142,7 +142,8 @@ static void addGraphPasses(OpPassManager &pm,
   pm.addPass(createAddNllEntryPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  if (options.gates) {
+  // All of them for CPUs, those of many tokens that do not pay for GPUs.
+  if (options.gates || options.matrix) {
     pm.addPass(createLowerGatesPass());
     pm.addPass(createCSEPass());
   }

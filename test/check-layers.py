@@ -29,6 +29,7 @@ LAYERS = [
     "passes/Kernel",
     "passes/Check",
     "passes/Target/Info",
+    "passes/Cost",
     "passes/Reference",
     "passes/Import/Torch",  # graphs that torch-mlir writes
     "passes/Import",

@@ -13,6 +13,7 @@
 
 #include "passes/Driver/Compile.h"
 #include "dialect/GistClusterOps.h"
+#include "dialect/GistPlanAttrs.h"
 
 #include "passes/Driver/Entries.h"
 #include "passes/Driver/Iree.h"
@@ -22,6 +23,7 @@
 #include "passes/Driver/RaiseGraph.h"
 #include "passes/Driver/Registration.h"
 #include "passes/Driver/ReportCode.h"
+#include "passes/Driver/SlowLayers.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
 #include "passes/Plan/MadeWeights.h"
@@ -102,6 +104,9 @@ private:
   /// Tokens of a plan's blocks. Where nobody says and all targets are GPUs they
   /// are as many as those want: larger blocks lose less.
   int64_t chooseBlock() const;
+  /// Leaves layers dense that would be slower with the plan, and says so; lets
+  /// gates be left out.
+  void leaveSlowParts();
   /// Does what the plan in the graph says, where there is one.
   Status followPlan();
   /// Says what followPlan would, and leaves the graph as it is.
@@ -198,6 +203,7 @@ Status Compilation::writePlan() {
                          "cache; %s does not have one",
                          options.model.c_str(), model.architecture.c_str());
   plan.heads.block = chooseBlock();
+  leaveSlowParts();
   // The plan is an op of the graph from now on, so that dumped files hold it.
   gist::writePlan(*graph, plan);
   // The verifiers of the plan's ops say what does not fit the model.
@@ -221,12 +227,33 @@ int64_t Compilation::chooseBlock() const {
   if (!isForGpus || options.plan == kCalibrationPlan)
     return block;
   // A call has one block, and products of fewer rows leave a GPU idle. Rings
-  // have a block more than their window, which must not be most of the cache.
-  constexpr int64_t kMost = 2048, kShare = 4;
+  // have a block more than their window, while a prompt is read too: more than
+  // an eighth of the context would be much of what a plan saves.
+  constexpr int64_t kMost = 2048, kShare = 8;
   auto share = static_cast<uint64_t>(model.config.capacity / kShare);
   int64_t wanted =
       std::min(kMost, static_cast<int64_t>(llvm::bit_floor(share)));
   return wanted < kEnoughForGpus ? block : std::max(block, wanted);
+}
+
+void Compilation::leaveSlowParts() {
+  // Programs for several targets must do the same, and a calibration follows
+  // its plan.
+  const GpuInfo *gpu =
+      options.targets.size() == 1 ? getGpuInfo(options.targets[0]) : nullptr;
+  if (!gpu || options.followPlan || options.plan == kCalibrationPlan ||
+      plan.isOfSelections)
+    return;
+  // Gates are judged where the graph has them.
+  if (plan.linears.isNeeded())
+    (*graph)->setAttr(kFastPlanAttr, UnitAttr::get(&context));
+  // A graph says too little of its model.
+  if (options.isGraph() || !plan.hasHeads())
+    return;
+  std::string what =
+      gist::compile::leaveSlowLayers(plan.heads, model.config, *gpu);
+  if (!what.empty())
+    diagnostics.warn(options.plan + ": " + what);
 }
 
 Status Compilation::followPlan() {
@@ -238,6 +265,9 @@ Status Compilation::followPlan() {
   block = written.getBlock().value_or(0);
   selections = printRules(written);
   GIST_TRY(stages.run("plan", *graph, buildPlanStage));
+  // Where all heads are dense the cache is the model's, and takes any call.
+  if (!SymbolTable::lookupSymbolIn(*graph, kPlanHeadsWeight))
+    block = 0;
   return maker.checkBases(*graph);
 }
 

@@ -75,7 +75,9 @@ struct Options {
   int64_t context = 0;
   std::string plan;      ///< a file, or empty
   int64_t planBlock = 0; ///< tokens of its blocks; 0: as it says
-  bool observe = false;  ///< an entry that shows what linear layers read
+  // Also where a GPU is faster without it.
+  bool followPlan = false;
+  bool observe = false; ///< an entry that shows what linear layers read
 
   // Of Emit::Iree.
   IreeKernels ireeKernels = IreeKernels::Plain;

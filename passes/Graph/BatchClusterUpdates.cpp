@@ -11,18 +11,45 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
+#include "passes/Plan/PlanInGraph.h"
 
 using namespace mlir;
 using namespace gist;
+
+/// The layers of the plan that have clusters or windows, in their order; those
+/// that are dense are not in the cache. All layers where the table is not here.
+static SmallVector<int64_t> findLayers(ClusterUpdateOp update) {
+  int64_t count = update.getHeads().getType().getDimSize(0);
+  auto weight = update.getHeads().getDefiningOp<WeightOp>();
+  auto table = dyn_cast_or_null<HeadTableOp>(
+      weight ? SymbolTable::lookupSymbolIn(update->getParentOfType<ModuleOp>(),
+                                           weight.getName())
+             : nullptr);
+  if (!table)
+    return llvm::to_vector(llvm::seq(count));
+  SmallVector<int64_t> layers;
+  Plan plan = getHeads(table.getBody().front(), table.getBlock());
+  for (size_t layer = 0; layer < plan.layers.size(); ++layer)
+    if (!plan.isDense(layer))
+      layers.push_back(static_cast<int64_t>(layer));
+  return layers;
+}
+
+static int64_t getLayer(ClusterUpdateOp update) {
+  return getConstantIntValue(update.getLayer()).value_or(-1);
+}
 
 /// The updates of `function` where they are a chain: of one layer after the
 /// other, with the same table, each on the cache that the one before it left,
 /// the first on the function's own. Otherwise nothing.
 static SmallVector<ClusterUpdateOp> findChain(func::FuncOp function) {
   SmallVector<ClusterUpdateOp> chain;
+  SmallVector<int64_t> layers;
   for (auto update : function.getOps<ClusterUpdateOp>()) {
-    if (update.getAbsorbed() || getConstantIntValue(update.getLayer()) !=
-                                    static_cast<int64_t>(chain.size()))
+    if (chain.empty())
+      layers = findLayers(update);
+    if (update.getAbsorbed() || chain.size() >= layers.size() ||
+        getLayer(update) != layers[chain.size()])
       return {};
     if (chain.empty()) {
       if (!llvm::all_of(update.getDpsInits(), llvm::IsaPred<BlockArgument>))
@@ -37,9 +64,7 @@ static SmallVector<ClusterUpdateOp> findChain(func::FuncOp function) {
   }
   // An absorb works on all layers from one number to another. A chain that
   // ends early would leave layers that nothing absorbs.
-  auto layers = static_cast<size_t>(
-      chain.empty() ? 0 : chain.front().getHeads().getType().getDimSize(0));
-  return chain.size() == layers ? chain : SmallVector<ClusterUpdateOp>();
+  return chain.size() == layers.size() ? chain : SmallVector<ClusterUpdateOp>();
 }
 
 /// Attention that reads what `update` leaves, if that is one op and all that
@@ -111,7 +136,8 @@ void gist::batchClusterUpdates(func::FuncOp function, bool isShared) {
   // Without sharing, the first half has been absorbed by the call before.
   // Another program would not have done that, so a shared state is left as
   // every program expects it between calls.
-  int64_t half = isShared ? 0 : layers / 2;
+  size_t count = isShared ? 0 : chain.size() / 2;
+  int64_t half = count == 0 ? 0 : getLayer(chain[count]);
   OpBuilder builder(first);
   // Before everything that reads the cache.
   Operation *reader = first;
@@ -133,7 +159,7 @@ void gist::batchClusterUpdates(func::FuncOp function, bool isShared) {
   if (half == 0)
     return;
 
-  ClusterUpdateOp last = chain[half - 1];
+  ClusterUpdateOp last = chain[count - 1];
   builder.setInsertionPointAfter(last);
   // The next call begins after the tokens of this one.
   Value tokens =

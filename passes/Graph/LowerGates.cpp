@@ -9,19 +9,29 @@
 // know. Guards let a product skip the rows that do not need it; without guards
 // all rows are computed and those that are not wanted become zero.
 //
+// GPUs have kernels of gates. Where a plan may be left out in part, gates of
+// many tokens stay if a model of costs says that they pay; otherwise the layer
+// reads its weight for all rows, as it does without a gate.
+//
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Decompose.h"
 #include "dialect/DecomposeUtils.h"
 #include "dialect/GistKernelAttrs.h"
 #include "dialect/GistOps.h"
+#include "dialect/GistPlanAttrs.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/Remarks.h"
+#include "passes/Cost/GateCost.h"
 #include "passes/Passes.h"
 #include "passes/Plan/MadeWeights.h"
+#include "passes/Target/Info/ModuleTarget.h"
+
+#include "llvm/Support/FormatVariadic.h"
 
 #include <map>
 
@@ -42,6 +52,8 @@ public:
         top(op.getLow().empty() ? 1 : 2) {}
 
   SmallVector<Value> run();
+  /// Without the gate: every row reads the weight, and has the highest level.
+  SmallVector<Value> runOpen();
 
 private:
   // All of these give tensors of f32; the caller asked that of the op's types.
@@ -195,13 +207,63 @@ SmallVector<Value> Lowering::run() {
   return results;
 }
 
+SmallVector<Value> Lowering::runOpen() {
+  Value x = op.getInput();
+  SmallVector<Value> results;
+  for (auto [i, weight] : llvm::enumerate(op.getWeights())) {
+    Value y = multiply(x, weight);
+    results.push_back(op.getBiases().empty() ? y
+                                             : addBias(y, op.getBiases()[i]));
+  }
+  results.push_back(
+      createFilled(b, getSize(b, x, 0),
+                   arith::ConstantIntOp::create(b, b.getI8Type(), top)));
+  return results;
+}
+
+/// Whether a gate of many tokens is left to its kernels, and says so.
+static bool isWorthwhile(GatedProjectionOp op, const GpuInfo &gpu) {
+  int64_t columns = 0;
+  for (Value output : op.getOutputs())
+    columns += cast<RankedTensorType>(output.getType()).getDimSize(1);
+  RankedTensorType basis = op.getBasis().getType();
+  GateSize size = {columns, basis.getDimSize(0), basis.getDimSize(1)};
+  double open = findLargestOpen(size, gpu);
+  bool isKept = open >= kLikelyOpen;
+  auto options = remark::RemarkOpts::name(isKept ? "Gathered" : "NotGated")
+                     .category("gist-lower-gates");
+  std::string layer = llvm::formatv("a gated layer of {0} to {1}, k = {2}",
+                                    size.depth, size.columns, size.rank);
+  std::string limit = "in no case";
+  if (open >= 0)
+    limit = llvm::formatv("while at most {0:P0} of the rows are open", open);
+  if (isKept)
+    remark::passed(op.getLoc(), options)
+        << layer + ": rows of many tokens are gathered by level, which pays " +
+               limit;
+  else
+    remark::missed(op.getLoc(), options)
+        << layer + ": no gate for many tokens; it would pay " + limit +
+               llvm::formatv(", and {0:P0} are expected", kLikelyOpen).str();
+  return isKept;
+}
+
 namespace {
 struct LowerGatesPass final : gist::impl::LowerGatesPassBase<LowerGatesPass> {
   using Base::Base;
 
   void runOnOperation() override {
+    auto target = getOperation()->getAttrOfType<GpuTargetAttr>(kTargetAttr);
+    const GpuInfo *gpu = target ? getGpuInfo(target.getName()) : nullptr;
+    // Costs were measured on one kind of card alone.
+    if (gpu && (gpu->kind != GpuKind::Nvidia ||
+                !getOperation()->hasAttr(kFastPlanAttr)))
+      return;
     SmallVector<GatedProjectionOp> gates;
     getOperation()->walk([&](GatedProjectionOp op) {
+      // A few tokens have a kernel of their own, which pays.
+      if (gpu && !op.getInput().getType().isDynamicDim(0))
+        return;
       // The products that follow work on f32 rows. Other types are left as they
       // are.
       bool isF32 =
@@ -215,8 +277,11 @@ struct LowerGatesPass final : gist::impl::LowerGatesPassBase<LowerGatesPass> {
     });
     IRRewriter rewriter(&getContext());
     for (GatedProjectionOp op : gates) {
+      if (gpu && isWorthwhile(op, *gpu))
+        continue;
       rewriter.setInsertionPoint(op);
-      rewriter.replaceOp(op, Lowering(rewriter, op, guards).run());
+      Lowering lowering(rewriter, op, guards);
+      rewriter.replaceOp(op, gpu ? lowering.runOpen() : lowering.run());
     }
   }
 };

@@ -37,7 +37,8 @@ struct CachedAttention {
   int64_t layer;
 };
 
-/// Gives one function its new cache.
+/// Gives one function its new cache. Layers whose heads are all dense keep
+/// their attention, and what is left of the cache as the model has it.
 class Rewrite {
 public:
   Rewrite(func::FuncOp function, PlanOp written, const Plan &plan)
@@ -51,25 +52,40 @@ public:
         return failure();
     if (found.empty())
       return success();
+    if (failed(verifyLayers()))
+      return failure();
+    // Nothing to do less of: the model keeps its cache.
+    if (plan.isDense())
+      return success();
     // Everything that can fail comes before the first change.
     if (failed(layOut()))
       return failure();
     addState();
     for (const CachedAttention &attention : found)
-      replace(attention);
+      if (!plan.isDense(attention.layer))
+        replace(attention);
     replaceResults();
+    dropRows();
     return success();
   }
 
 private:
   LogicalResult find(AttentionOp op);
   FailureOr<tensor::InsertSliceOp> findRows(AttentionOp op, Value all);
+  LogicalResult verifyLayers();
   /// Says where each head's rows and clusters lie, and defines the table of it.
   LogicalResult layOut();
   LogicalResult defineTable(int64_t capacity);
   void addState();
   void replace(const CachedAttention &attention);
   void replaceResults();
+  /// Leaves the layers that do not read them out of the caches of the model.
+  void dropRows();
+  bool keepsCaches() const {
+    return llvm::any_of(found, [&](const CachedAttention &attention) {
+      return plan.isDense(attention.layer);
+    });
+  }
 
   func::FuncOp function;
   PlanOp written;
@@ -125,13 +141,18 @@ LogicalResult Rewrite::find(AttentionOp op) {
   return success();
 }
 
-LogicalResult Rewrite::layOut() {
+LogicalResult Rewrite::verifyLayers() {
   // All layers share one pair of caches, so the first attention speaks for all.
   auto cache = cast<RankedTensorType>(found.front().keyCache.getType());
   if (cache.getDimSize(0) != static_cast<int64_t>(plan.layers.size()))
     return function.emitError("has ")
            << cache.getDimSize(0) << " layers, but the plan is for "
            << plan.layers.size();
+  return success();
+}
+
+LogicalResult Rewrite::layOut() {
+  auto cache = cast<RankedTensorType>(found.front().keyCache.getType());
   Status status = layOutCache(plan, cache.getDimSize(1), layout);
   if (!status.ok())
     return function.emitError(status.text);
@@ -235,8 +256,8 @@ void Rewrite::replaceResults() {
   SmallVector<Value> results;
   SmallVector<DictionaryAttr> attributes;
   for (auto [number, result] : llvm::enumerate(end.getOperands())) {
-    // The old caches are no results any more.
-    if (llvm::is_contained(old, getUpdatedArgument(result)))
+    // The old caches are no results any more, unless a layer reads them.
+    if (!keepsCaches() && llvm::is_contained(old, getUpdatedArgument(result)))
       continue;
     results.push_back(result);
     attributes.push_back(function.getResultAttrDict(number));
@@ -247,16 +268,67 @@ void Rewrite::replaceResults() {
   function.setFunctionType(b.getFunctionType(function.getArgumentTypes(),
                                              ValueRange(results).getTypes()));
   function.setAllResultAttrs(attributes);
+}
 
+/// The op that writes into `cache` next, or null.
+static tensor::InsertSliceOp findWrite(Value cache) {
+  for (Operation *user : cache.getUsers())
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(user))
+      return insert;
+  return {};
+}
+
+/// Gives `cache`, and what is written into it layer after layer, its new type.
+/// Layers that are kept get new numbers; writes of the others go.
+static void renumber(Value cache, RankedTensorType type,
+                     const llvm::DenseMap<int64_t, int64_t> &kept) {
+  auto change = [&](auto op) {
+    SmallVector<int64_t> offsets(op.getStaticOffsets());
+    offsets.front() = kept.at(offsets.front());
+    op.setStaticOffsets(offsets);
+  };
+  while (cache) {
+    tensor::InsertSliceOp write = findWrite(cache);
+    while (write && !kept.contains(write.getStaticOffsets().front())) {
+      write.getResult().replaceAllUsesWith(cache);
+      write.erase();
+      write = findWrite(cache);
+    }
+    cache.setType(type);
+    for (Operation *user : cache.getUsers())
+      if (auto read = dyn_cast<tensor::ExtractSliceOp>(user))
+        change(read);
+    if (write)
+      change(write);
+    cache = write ? write.getResult() : Value();
+  }
+}
+
+void Rewrite::dropRows() {
   // What fills and reads the old cache is left over, the last of it first.
   for (Operation &op :
        llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
     if (isOpTriviallyDead(&op))
       op.erase();
-  // Caches that no op uses any more. Arguments move up as one is erased, so
-  // each is asked for its number.
-  for (BlockArgument argument : {old[1], old[0]})
-    (void)function.eraseArgument(argument.getArgNumber());
+  BlockArgument caches[] = {found.front().valueCache, found.front().keyCache};
+  llvm::DenseMap<int64_t, int64_t> kept;
+  for (const CachedAttention &attention : found)
+    if (plan.isDense(attention.layer))
+      kept.try_emplace(attention.layer, kept.size());
+  for (BlockArgument cache : caches) {
+    // Arguments move up as one is erased, so each is asked for its number.
+    if (kept.empty()) {
+      (void)function.eraseArgument(cache.getArgNumber());
+      continue;
+    }
+    auto type = cast<RankedTensorType>(cache.getType());
+    SmallVector<int64_t> shape(type.getShape());
+    shape[0] = static_cast<int64_t>(kept.size());
+    renumber(cache, type.clone(shape), kept);
+  }
+  auto end = cast<func::ReturnOp>(function.getBody().front().getTerminator());
+  function.setFunctionType(b.getFunctionType(
+      function.getBody().front().getArgumentTypes(), end->getOperandTypes()));
 }
 
 /// The layer of attention that reads a cache, and what of the past the model

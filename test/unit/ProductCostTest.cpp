@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Tile/Gpu/Matmul/ProductCost.h"
+#include "passes/Cost/ProductCost.h"
 
 #include "gtest/gtest.h"
 

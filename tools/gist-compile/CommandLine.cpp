@@ -202,6 +202,12 @@ static void addModelOptions(CLI::App &app, Options &options) {
                  "in; default: no plan")
       ->type_name("FILE")
       ->group(group);
+  app.add_flag("--follow-plan", options.followPlan,
+               "Do what the plan says also where a GPU would be faster without "
+               "it: the cache is smaller then, and gates hold for prompts too; "
+               "default: layers that a plan slows down stay dense, and a "
+               "warning names them")
+      ->group(group);
   app.add_option("--plan-block", options.planBlock,
                  "Tokens that a cache of clusters takes at a time, and so the "
                  "most that prefill sees at once: more are kept exactly, and "
@@ -339,6 +345,8 @@ static void checkTogether(const CLI::App &app, Options &options) {
            "none: leave one of the two out");
   if (options.planBlock != 0 && options.plan.empty())
     refuse("--plan-block needs a plan: add --plan");
+  if (options.followPlan && options.plan.empty() && !options.isGraph())
+    refuse("--follow-plan needs a plan: add --plan");
   // An option that would have no effect is refused.
   if (options.isGraph())
     for (const char *name : {"--expand-weights", "--kv-type", "--logits",

@@ -15,6 +15,19 @@
 using namespace gist;
 using Json = PlanJson;
 
+bool Plan::isDense(size_t layer) const {
+  return std::all_of(
+      layers[layer].begin(), layers[layer].end(),
+      [](const HeadChoice &head) { return head.kind == HeadKind::Dense; });
+}
+
+bool Plan::isDense() const {
+  for (size_t layer = 0; layer < layers.size(); ++layer)
+    if (!isDense(layer))
+      return false;
+  return true;
+}
+
 Plan gist::makeCalibrationPlan(size_t layers, size_t kvHeads) {
   // A window that nothing leaves.
   // Clusters and not a dense head: the module must have the code and the room
@@ -232,9 +245,12 @@ static void addHead(const HeadChoice &head, HeadPlace place, int64_t context,
 Status gist::layOutCache(const Plan &plan, int64_t context,
                          CacheLayout &layout) {
   CacheLayout result;
-  for (const std::vector<HeadChoice> &heads : plan.layers)
-    for (const HeadChoice &head : heads) {
+  for (size_t layer = 0; layer < plan.layers.size(); ++layer)
+    for (const HeadChoice &head : plan.layers[layer]) {
       auto [ring, clusters] = countRows(plan, head, context);
+      // Such a layer has the cache of the model, and no rows here.
+      if (plan.isDense(layer))
+        ring = 0;
       addHead(head,
               {.ringRow = result.rows,
                .ringRows = ring,

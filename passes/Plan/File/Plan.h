@@ -58,6 +58,10 @@ struct Plan {
   int64_t block = 128;
   /// For each layer and KV head.
   std::vector<std::vector<HeadChoice>> layers;
+
+  /// Whether a layer, or all of them, attends to all tokens with all heads.
+  bool isDense(size_t layer) const;
+  bool isDense() const;
 };
 
 /// What a user says in place of a file for makeCalibrationPlan's plan.

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Cost/ProductCost.h"
 #include "passes/Tile/Gpu/Core/Wgmma.h"
 #include "passes/Tile/Gpu/Matmul/Matmul.h"
-#include "passes/Tile/Gpu/Matmul/ProductCost.h"
 #include "passes/Tile/Gpu/Matmul/ProductParts.h"
 
 using namespace mlir;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Tile/Gpu/Matmul/ProductCost.h"
+#include "passes/Cost/ProductCost.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -114,4 +114,9 @@ ProductTile gist::chooseProductTile(const ProductSize &size,
                             [&](const ProductTile &a, const ProductTile &b) {
                               return getCost(a) < getCost(b);
                             });
+}
+
+double gist::estimateProduct(const ProductSize &size, const GpuInfo &gpu) {
+  ProductSize unknown = {-1, size.columns, size.depth};
+  return estimateProduct(size, chooseProductTile(unknown, gpu), gpu);
 }

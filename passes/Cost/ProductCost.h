@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GIST_PASSES_TILE_GPU_MATMUL_PRODUCTCOST_H
-#define GIST_PASSES_TILE_GPU_MATMUL_PRODUCTCOST_H
+#ifndef GIST_PASSES_COST_PRODUCTCOST_H
+#define GIST_PASSES_COST_PRODUCTCOST_H
 
 #include "dialect/GpuInfo.h"
 #include "llvm/ADT/SmallVector.h"
@@ -46,6 +46,9 @@ llvm::SmallVector<ProductTile> getProductTiles(const GpuInfo &gpu);
 /// and some thousands.
 ProductTile chooseProductTile(const ProductSize &size, const GpuInfo &gpu);
 
+/// The same with the tile that would be chosen before the rows are known.
+double estimateProduct(const ProductSize &size, const GpuInfo &gpu);
+
 } // namespace gist
 
-#endif // GIST_PASSES_TILE_GPU_MATMUL_PRODUCTCOST_H
+#endif // GIST_PASSES_COST_PRODUCTCOST_H

@@ -1,0 +1,138 @@
+//===- PlanCostTest.cpp - What plans cost, and a card ---------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Cost/PlanCost.h"
+#include "passes/Plan/File/PlanFile.h"
+
+#include "gtest/gtest.h"
+
+#include <algorithm>
+
+using namespace gist;
+
+static constexpr DecoderSize kSmolLM2 = {30, 576, 9, 3, 64, 1536, 49152, true};
+static constexpr DecoderSize kLlama8B = {32,  4096,  32,     8,
+                                         128, 14336, 128256, true};
+
+/// The heads of the sample's plan in their order, over the layers of a model,
+/// in blocks of 2048 tokens: what bench/gpu/gpu_models.py measures.
+static Plan spreadPlan(const DecoderSize &size) {
+  PlanFile file;
+  Status status = readPlanFile(
+      GIST_SOURCE_DIR "/samples/04-less-work/plan-1.01.json", file);
+  EXPECT_TRUE(status.ok()) << status.text;
+  std::vector<HeadChoice> heads;
+  for (const std::vector<HeadChoice> &layer : file.heads.layers)
+    heads.insert(heads.end(), layer.begin(), layer.end());
+  Plan plan;
+  plan.block = 2048;
+  auto kvHeads = static_cast<size_t>(size.kvHeads);
+  size_t count = static_cast<size_t>(size.layers) * kvHeads;
+  for (size_t i = 0; i < count; ++i) {
+    if (i % kvHeads == 0)
+      plan.layers.emplace_back();
+    plan.layers.back().push_back(heads[i * heads.size() / count]);
+  }
+  return plan;
+}
+
+static std::vector<bool> markDense(const Plan &plan) {
+  std::vector<bool> dense;
+  for (size_t layer = 0; layer < plan.layers.size(); ++layer)
+    dense.push_back(plan.isDense(layer));
+  return dense;
+}
+
+namespace {
+struct Measured {
+  DecoderSize size;
+  int64_t context;
+  PlanText text;
+  double speed; ///< with the plan in all layers, relative to none
+};
+} // namespace
+
+/// One H200, f16, random weights; docs/performance/sm_90.md.
+static constexpr Measured kMeasured[] = {
+    {kSmolLM2, 8192, {512, false}, 0.93},
+    {kSmolLM2, 8192, {2000, false}, 0.95},
+    {kSmolLM2, 8192, {8000, false}, 0.84},
+    {kSmolLM2, 8192, {64, true}, 0.96},
+    {kSmolLM2, 8192, {1900, true}, 0.97},
+    {kSmolLM2, 8192, {8000, true}, 0.98},
+    {kLlama8B, 33000, {2000, false}, 1.00},
+    {kLlama8B, 33000, {8000, false}, 0.99},
+    {kLlama8B, 33000, {32000, false}, 1.16},
+    {kLlama8B, 33000, {64, true}, 1.00},
+    {kLlama8B, 33000, {8000, true}, 0.98},
+    {kLlama8B, 33000, {31000, true}, 1.11},
+    {kLlama8B, 131072, {131072, false}, 1.47},
+    {kLlama8B, 131072, {128000, true}, 1.32},
+};
+
+TEST(PlanCostTest, SpeedIsNearWhatWasMeasured) {
+  for (const Measured &measured : kMeasured) {
+    Plan plan = spreadPlan(measured.size);
+    PlanCost cost(measured.size, plan, measured.context, *getGpuInfo("sm_90"));
+    EXPECT_NEAR(cost.estimateSpeed(markDense(plan), measured.text),
+                measured.speed, 0.045)
+        << measured.text.tokens << (measured.text.isDecode ? " decode" : "");
+  }
+}
+
+static PlanCost::Choice choose(const DecoderSize &size, const Plan &plan,
+                               int64_t context) {
+  return PlanCost(size, plan, context, *getGpuInfo("sm_90")).choose();
+}
+
+/// Where blocks alone cost a sixth of the time no layer is worth having them.
+TEST(PlanCostTest, SmallModelStaysDense) {
+  Plan plan = spreadPlan(kSmolLM2);
+  PlanCost::Choice choice = choose(kSmolLM2, plan, 8192);
+  EXPECT_EQ(std::count(choice.dense.begin(), choice.dense.end(), true), 30);
+  EXPECT_FALSE(choice.slowest.isDecode);
+  EXPECT_LT(choice.speed, 0.9);
+}
+
+TEST(PlanCostTest, LargeModelFollowsItsPlan) {
+  Plan plan = spreadPlan(kLlama8B);
+  for (int64_t context : {33000, 131072}) {
+    PlanCost::Choice choice = choose(kLlama8B, plan, context);
+    EXPECT_LE(std::count(choice.dense.begin(), choice.dense.end(), true), 8)
+        << context;
+  }
+}
+
+/// What costs more than it saves in one layer does not take the others along.
+TEST(PlanCostTest, LayersAreChosenOneByOne) {
+  Plan plan = spreadPlan(kLlama8B);
+  HeadChoice window{.kind = HeadKind::Window, .window = 512, .sinks = 4};
+  // Clusters for all tokens: nothing is saved, and upkeep is dear.
+  HeadChoice useless{
+      .kind = HeadKind::Clusters, .window = 0, .theta = 0.9, .room = 1};
+  for (size_t layer = 0; layer < plan.layers.size(); ++layer)
+    plan.layers[layer].assign(8, layer % 8 == 3 ? useless : window);
+  PlanCost::Choice choice = choose(kLlama8B, plan, 33000);
+  for (size_t layer = 0; layer < plan.layers.size(); ++layer)
+    if (choice.dense[layer]) {
+      EXPECT_EQ(layer % 8, 3u) << layer;
+    }
+}
+
+/// The choice keeps its promise by its own account.
+TEST(PlanCostTest, NoTextIsSlower) {
+  for (const DecoderSize &size : {kSmolLM2, kLlama8B})
+    for (int64_t context : {1024, 4096, 8192, 33000, 131072}) {
+      Plan plan = spreadPlan(size);
+      PlanCost cost(size, plan, context, *getGpuInfo("sm_90"));
+      PlanCost::Choice choice = cost.choose();
+      for (int64_t tokens = 512; tokens <= context; tokens *= 2)
+        for (bool isDecode : {false, true})
+          EXPECT_GE(cost.estimateSpeed(choice.dense, {tokens, isDecode}), 0.98)
+              << context << " " << tokens;
+    }
+}
