@@ -194,3 +194,30 @@ func.func private @deviation(%x: tensor<?x4x64xf32>, %y: tensor<?x4x64xf32>) -> 
   } -> tensor<?x4x64xf32>
   return %r : tensor<?x4x64xf32>
 }
+
+// -----
+
+// A matrix is transposed in patches: 16 neighbouring threads read 16 neighbouring numbers of a row, and each writes 8 of its own.
+
+// SM90: #[[ROWS:.*]] = affine_map<() -> (16)>
+// SM90: #[[COLUMNS:.*]] = affine_map<() -> (32)>
+// SM90-LABEL: func.func private @transpose(
+// SM90-SAME: %[[X:.*]]: memref<4096x256xf16>, %[[Y:.*]]: memref<256x4096xf16>)
+// SM90-SAME: gist.tile = #gist.gpu_rows<rows = 16, waves = 8, columns = 128>
+// SM90: %[[THREAD:.*]] = gpu.thread_id x
+// SM90-DAG: %[[ROW:.*]] = arith.remui %[[THREAD]], %c16
+// SM90-DAG: %[[PIECE:.*]] = arith.divui %[[THREAD]], %c16
+// SM90-COUNT-8: memref.load %[[X]]
+// SM90-NOT: memref.load
+// SM90: vector.store %{{.*}}, %[[Y]]{{.*}} vector<8xf16>
+#map = affine_map<(d0, d1) -> (d1, d0)>
+#own = affine_map<(d0, d1) -> (d0, d1)>
+func.func private @transpose(%x: tensor<4096x256xf16>, %y: tensor<256x4096xf16>) -> tensor<256x4096xf16>
+    attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>} {
+  %0 = linalg.generic {indexing_maps = [#map, #own], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<4096x256xf16>) outs(%y : tensor<256x4096xf16>) {
+  ^bb0(%a: f16, %b: f16):
+    linalg.yield %a : f16
+  } -> tensor<256x4096xf16>
+  return %0 : tensor<256x4096xf16>
+}

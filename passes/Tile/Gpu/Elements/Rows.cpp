@@ -12,9 +12,12 @@
 // thread writes a few neighbouring elements.
 //
 // The tile, #gist.gpu_rows, says which: it has `columns` for the second form.
+// There several rows of part of the columns are a patch: neighbouring threads
+// have neighbouring rows, so that a transposed tensor is read along its rows.
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Tile/Gpu/Elements/GpuKernel.h"
@@ -212,10 +215,8 @@ FailureOr<GpuGrid> RowsWriter::writeParts(AffineExpr rows) {
     size = b.mul(size, value);
   }
   std::optional<int64_t> known = getConstantIntValue(size);
-  // Tiles can be written by hand, so both are asked for here.
-  if (partRows > 1 && known != part)
-    return source.emitError(
-        "has parts of several rows; expected parts of whole rows");
+  bool isPatch = partRows > 1 && known != part;
+  // Tiles can be written by hand.
   if (part % width)
     return source.emitError("has parts whose size is not a multiple of ")
            << width;
@@ -230,7 +231,14 @@ FailureOr<GpuGrid> RowsWriter::writeParts(AffineExpr rows) {
     if (first + step > partRows * part)
       isInside = b.isLess(i, partRows * part);
     Value number = b.block(0), column = b.add(b.mul(b.block(1), part), i);
-    if (partRows > 1) {
+    if (isPatch) {
+      Value piece = b.add(b.thread(), first / width);
+      number = b.add(b.mul(number, partRows), b.rem(piece, partRows));
+      column =
+          b.add(b.mul(b.block(1), part), b.mul(b.div(piece, partRows), width));
+      isInside = b.both(
+          isInside, b.both(b.isLess(number, count), b.isLess(column, size)));
+    } else if (partRows > 1) {
       number = b.add(b.mul(number, partRows), b.div(i, part));
       column = b.rem(i, part);
       isInside = b.both(isInside, b.isLess(number, count));
@@ -282,6 +290,22 @@ static constexpr int64_t kTeams = 4;
 /// Vectors that a row of unknown length counts as: enough for all waves.
 static constexpr int64_t kUnknownVectors = 1024;
 
+/// Rows of a patch, so that a thread's neighbours read the rest of what memory
+/// gives at once: 32 bytes of 16 bits each.
+static constexpr int64_t kPatchRows = 16;
+
+/// Whether the kernel only transposes a matrix of known size.
+static bool isTranspose(Value written) {
+  auto type = cast<RankedTensorType>(written.getType());
+  auto op = written.getDefiningOp<linalg::GenericOp>();
+  if (!op || op.getNumDpsInputs() != 1 || type.getRank() != 2 ||
+      !type.hasStaticShape() || op.getNumLoops() != 2)
+    return false;
+  auto maps = op.getIndexingMapsArray();
+  return maps[0].isPermutation() && !maps[0].isIdentity() &&
+         maps[1].isIdentity();
+}
+
 GpuRowsAttr gist::selectRowsTile(func::FuncOp kernel, const GpuInfo &gpu) {
   MLIRContext *context = kernel.getContext();
   SmallVector<RowReduction> reductions = getRowReductions(kernel);
@@ -295,6 +319,9 @@ GpuRowsAttr gist::selectRowsTile(func::FuncOp kernel, const GpuInfo &gpu) {
     if (written.getRank() <= static_cast<int64_t>(rowRank))
       last = 1;
     int64_t part = kThreads * getRowWidth(last, bytes);
+    if (isTranspose(getWrittenTensor(kernel, 0)) && columns > part / kPatchRows)
+      return GpuRowsAttr::get(context, kPatchRows, kThreads / gpu.waveSize,
+                              part / kPatchRows);
     // Short rows share a workgroup, so that its threads all have something to
     // do.
     if (!ShapedType::isDynamic(columns) && columns > 0 && columns <= part)
