@@ -4,7 +4,7 @@
 """Runs every kind of kernel of whole models under NVIDIA's compute-sanitizer.
 
 The models are the tests' small ones: without a plan, with a plan of KV heads, of
-selections and of gates. `gist-run selftest` compares each with the CPU while a
+selections and of gates; and one with heads of 128, without a plan and with one. `gist-run selftest` compares each with the CPU while a
 tool watches. Compiling needs the compiler, running needs a GPU; the two need not
 be the same machine:
 
@@ -24,27 +24,19 @@ MODELS = pathlib.Path(__file__).parent.parent.parent / "test" / "models"
 TOOLS = ("memcheck", "synccheck", "racecheck")
 # What each says where it has found nothing.
 CLEAN = r"ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards"
-KEYS = {"on": "keys", "similarity": "signed"}
-HEADS = ([{"window": 2, "theta": 0.5, "room": 0.5}, "dense"],
-         [{"window": 3, "sinks": 1}, {"window": 0, "theta": 0.8, "room": 0.3}])
-PLANS = {  # a model and the layers of its plan
-    "dense": ("llama", None),
-    "heads": ("llama", [{"heads": heads} for heads in HEADS]),
-    "means": ("llama", [
-        {"selection": {**KEYS, "tau": 0.8}, "attend": {"mode": "keys", "window": 3, "block": 4}},
-        {"selection": {**KEYS, "tau": [0.9, 0]}, "attend": {"mode": "keys", "window": 0, "block": 4}}]),
-    "copies": ("llama", [
-        {"selection": {"on": "residual", "tau": 0.9}, "attend": {"mode": "copy"}},
-        {"selection": {"on": "residual", "tau": 0.8, "rule": "covering"},
-         "attend": {"mode": "keys", "merge": "representative", "window": 3, "block": 4}}]),
-    "encoder": ("bert", [
-        {"selection": {**KEYS, "tau": [0.9, 0.7, 0, 0.8]}, "attend": {"mode": "keys"}},
-        {"selection": {"on": "residual", "tau": 0.7}, "attend": {"mode": "copy"}}]),
-    "gates": ("llama", [
-        {"linears": {"qkv": {"k": 16, "epsilon": 0.7},
-                     "down": {"k": 48, "bits": 4, "epsilon_low": 0.65, "epsilon": 0.75}}},
-        {"linears": {"gate_up": {"k": 16, "epsilon": 0.7}, "o": {"k": 16, "epsilon": 0.72}}}]),
-}
+# Heads of 128, eight of them, which attention treats in other tiles.
+WIDE = pathlib.Path(__file__).parent / "heads-of-128" / "config.json"
+WIDE_HEADS = [{"window": 16, "theta": 0.5, "room": 0.25}, {"window": 8, "sinks": 2}, "dense",
+              {"window": 0, "theta": 0.8, "room": 0.1}] * 2
+
+
+def modules():
+    """{name: (what gist-compile takes, a plan or None)}"""
+    plans = json.loads((MODELS / "plans.json").read_text())
+    every = {name: ([MODELS / said["model"]], said["plan"]) for name, said in plans.items()}
+    wide = [WIDE, "--random-weights", "--context=1024"]
+    plan = {"gist_plan": 1, "block": 16, "layers": [{"heads": WIDE_HEADS}] * 2}
+    return {"dense": ([MODELS / "llama"], None), **every, "wide": (wide, None), "wide-heads": (wide, plan)}
 
 
 def write_bases(folder):
@@ -65,13 +57,12 @@ def compile_all(arguments):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         write_bases(folder)
-        for kind, (model, layers) in PLANS.items():
-            command = [arguments.gist_compile, MODELS / model, "--target=sm_90", "--target=cpu",
+        for kind, (model, said) in modules().items():
+            command = [arguments.gist_compile, *model, "--target=sm_90", "--target=cpu",
                        f"--triple={arguments.triple}", "--progress=off", "-o", output / f"{kind}.gist"]
-            if layers:
+            if said:
                 plan = folder / f"{kind}.json"
-                more = {"heads": {"block": 4}, "gates": {"block": 4, "bases": "bases.safetensors"}}
-                plan.write_text(json.dumps({"gist_plan": 1, "layers": layers} | more.get(kind, {})))
+                plan.write_text(json.dumps(said))
                 command += ["--plan", plan]
             done = subprocess.run(command, capture_output=True, text=True)
             failed += done.returncode != 0
@@ -81,7 +72,7 @@ def compile_all(arguments):
 
 def watch(arguments, tool, module):
     """One word, and what the tool said where it is not "clean"."""
-    command = [arguments.sanitizer, "--tool", tool, arguments.gist_run, "selftest", module,
+    command = [arguments.sanitizer, "--tool", tool, arguments.gist_run, "selftest", module, "--trust",
                "--device", "cuda", "--tokens", arguments.tokens]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=arguments.limit)

@@ -162,6 +162,29 @@ def test_plan_of_one_target(name, tmp_path):
               run(modules[1], "feed", ids, pieces, width, ["--hip", SIMULATOR]), limit)
 
 
+def test_plan_with_a_dense_layer(tmp_path):
+    """A layer whose heads are all dense keeps the model's cache, beside the
+    cache of clusters of the others. Windows that nothing leaves say the same."""
+    other = [{"window": 3, "theta": 0.7, "room": 0.5}, {"window": 4, "sinks": 2}]
+    modules = {}
+    for kind, heads in ("plain", ["dense"] * 2), ("wide", [{"window": 64, "sinks": 0}] * 2):
+        plan = tmp_path / f"{kind}.json"
+        plan.write_text(json.dumps({"gist_plan": 1, "block": 4,
+                                    "layers": [{"heads": heads}, {"heads": other}]}))
+        for target in "cpu", "gfx942":
+            modules[kind, target] = tmp_path / f"{kind}-{target}.gist"
+            subprocess.run(["gist-compile", MODELS / "llama", "-o", modules[kind, target],
+                            f"--target={target}", "--compute=f32", f"--plan={plan}"], check=True)
+    ids, expected = reference("llama")
+    width = expected.shape[1]
+    limit = tolerance("llama", ids)
+    for pieces in [5, 1, 1, 2, 1, 1, 1, 7], [4, 4, 4, 1, 3]:
+        found = run(modules["plain", "cpu"], "feed", ids, pieces, width)
+        check(run(modules["wide", "cpu"], "feed", ids, pieces, width), found, limit)
+        check(found, run(modules["plain", "gfx942"], "feed", ids, pieces, width,
+                         ["--hip", SIMULATOR]), limit)
+
+
 def call_both(name, module, entry, ids, folder):
     """What an entry gives for whole sequences, on the CPU and on the simulator."""
     np.save(folder / "tokens.npy", ids)
@@ -173,28 +196,17 @@ def call_both(name, module, entry, ids, folder):
         yield np.load(output.splitlines()[0])
 
 
-KEYS = {"on": "keys", "similarity": "signed"}
-SELECTIONS = {
-    "means": ("llama", [
-        {"selection": {**KEYS, "tau": 0.8}, "attend": {"mode": "keys", "window": 3, "block": 4}},
-        {"selection": {**KEYS, "tau": [0.9, 0]}, "attend": {"mode": "keys", "window": 0, "block": 4}}]),
-    "copies": ("llama", [
-        {"selection": {"on": "residual", "tau": 0.9}, "attend": {"mode": "copy"}},
-        {"selection": {"on": "residual", "tau": 0.8, "rule": "covering"},
-         "attend": {"mode": "keys", "merge": "representative", "window": 3, "block": 4}}]),
-    "encoder": ("bert", [
-        {"selection": {**KEYS, "tau": [0.9, 0.7, 0, 0.8]}, "attend": {"mode": "keys"}},
-        {"selection": {"on": "residual", "tau": 0.7}, "attend": {"mode": "copy"}}]),
-}
+# bench/gpu/sanitize.py runs them on a card.
+SAID = json.loads((MODELS / "plans.json").read_text())
 
 
-@pytest.mark.parametrize("form", SELECTIONS)
+@pytest.mark.parametrize("form", ["means", "copies", "encoder"])
 def test_selections(form, tmp_path):
     """Representatives on both are the same, and so are the outputs. The plan
     changes what is computed: it does not leave all tokens representatives."""
-    name, layers = SELECTIONS[form]
+    name = SAID[form]["model"]
     plan = tmp_path / "plan.json"
-    plan.write_text(json.dumps({"gist_plan": 1, "layers": layers}))
+    plan.write_text(json.dumps(SAID[form]["plan"]))
     module = compile_for_both(name, tmp_path, f"--plan={plan}")
     ids = np.resize(reference(name)[0], 37)
     expected, found = call_both(name, module, "forward" if name == "bert" else "score", ids, tmp_path)
@@ -215,10 +227,7 @@ def test_gates(pieces, tmp_path):
     save_file({f"{group}.basis": np.linalg.qr(rng.standard_normal((size, k)))[0].T.astype(np.float32)
                .copy() for group, (k, size) in groups.items()}, tmp_path / "bases.safetensors")
     plan = tmp_path / "plan.json"
-    plan.write_text(json.dumps({"gist_plan": 1, "block": 4, "bases": "bases.safetensors", "layers": [
-        {"linears": {"qkv": {"k": 16, "epsilon": 0.7},
-                     "down": {"k": 48, "bits": 4, "epsilon_low": 0.65, "epsilon": 0.75}}},
-        {"linears": {"gate_up": {"k": 16, "epsilon": 0.7}, "o": {"k": 16, "epsilon": 0.72}}}]}))
+    plan.write_text(json.dumps(SAID["gates"]["plan"]))
     module = compile_for_both("llama", tmp_path, f"--plan={plan}")
     has_single = 1 in pieces
     check_session("llama", module, "feed", pieces,
