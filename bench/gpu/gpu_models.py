@@ -63,6 +63,8 @@ def compile_all(arguments):
             extra = [] if kind == "dense" else ["--plan", plan]
             if extra and arguments.block:
                 extra += ["--plan-block", str(arguments.block)]
+            if extra and arguments.follow_plan:
+                extra += ["--follow-plan"]
             done = subprocess.run([*command, *extra, "-o", folder / f"{name}.{kind}.gist"],
                                   capture_output=True, text=True)
             failed += done.returncode != 0
@@ -158,6 +160,10 @@ def measure(arguments, name, begin):
             table[row][kind] = rate
             table[row]["weight_bytes"] = said["weight_bytes"]
             table[row][kind + "_bytes"] = {key: said[key + "_bytes"] for key in ("state", "scratch")}
+            if row[0] == "decode":
+                table[row]["bytes"] = said["weight_bytes"] + shape.cache_bytes(row[1])
+    if not arguments.peers:
+        return list(table.values())
     late = lambda: arguments.limit and time.time() - begin > arguments.limit
     rates, missing = run_peers(arguments, shape, context, rows, late)
     for (row, peer), rate in rates.items():
@@ -165,9 +171,6 @@ def measure(arguments, name, begin):
     for (row, peer), why in missing.items():
         table[row].setdefault("missing", {})[peer] = why
     torch.cuda.empty_cache()
-    for (what, count), row in table.items():
-        if what == "decode" and "weight_bytes" in row:
-            row["bytes"] = row["weight_bytes"] + shape.cache_bytes(count)
     return list(table.values())
 
 
@@ -210,6 +213,9 @@ def run_all(arguments):
             finish_row(row, copies)
             print_row(row)
             result["rows"].append(row)
+        if rows and "dense_bytes" in rows[0] and "plan_bytes" in rows[0]:
+            share = rows[0]["plan_bytes"]["state"] / rows[0]["dense_bytes"]["state"]
+            print(f"{name}: the plan's cache is {share:.2f} of the dense one", flush=True)
         if arguments.json:
             pathlib.Path(arguments.json).write_text(json.dumps(result, indent=1))
     print(f"{time.time() - begin:.0f} s")
@@ -221,12 +227,14 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
     numbers = lambda text: [int(part) for part in text.split(",") if part]
-    words = lambda text: text.split(",")
+    words = lambda text: [word for word in text.split(",") if word]
     compiling = commands.add_parser("compile")
     compiling.add_argument("--gist-compile", default="gist-compile")
     compiling.add_argument("--target", default="sm_90")
     compiling.add_argument("--plan", default=FOLDER.parent.parent / "samples/04-less-work/plan-1.01.json")
     compiling.add_argument("--block", type=int, help="of plans: tokens at a time; the compiler's choice when not given")
+    compiling.add_argument("--follow-plan", action="store_true",
+                           help="also where the compiler expects a plan to cost time")
     compiling.add_argument("-o", "--output", default="models")
     compiling.set_defaults(function=compile_all)
     running = commands.add_parser("run")
