@@ -32,9 +32,10 @@ static std::string printLayers(const std::vector<bool> &marked) {
 std::string gist::compile::leaveSlowLayers(Plan &plan,
                                            const ModelConfig &config,
                                            const GpuInfo &gpu) {
-  // Costs were measured on one kind of card. A plan of another model is
-  // reported by whoever follows it.
-  if (gpu.kind != GpuKind::Nvidia ||
+  // Costs were measured on one kind of card, of models whose layers are all
+  // alike and dense. A plan of another model is reported by whoever follows it.
+  if (gpu.kind != GpuKind::Nvidia || config.slidingWindow != 0 ||
+      config.numExperts != 0 ||
       plan.layers.size() != static_cast<size_t>(config.numLayers) ||
       plan.layers.front().size() != static_cast<size_t>(config.numKvHeads))
     return {};
