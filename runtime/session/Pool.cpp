@@ -32,14 +32,6 @@ using namespace gist;
 /// nearly the same length have states of the same size.
 static constexpr int64_t kCapacityStep = 64;
 
-/// Tokens of a chunk on a card: what fills it, and for each sequence as many as
-/// take the time in which the host starts the kernels of one sequence. Steps in
-/// which somebody reads are not recorded, so that with many sequences starting
-/// them takes longer than a small chunk, which is then bad for everybody: more
-/// such steps. (The 8B shape on an H200: about .5 ms to start 128 kernels, and
-/// 10.7 ms for a chunk of 512.)
-static constexpr int64_t kCardChunk = 512, kCardTokensPerSequence = 32;
-
 namespace {
 /// A sequence, or what is left of one that is over.
 struct Sequence {
@@ -191,17 +183,13 @@ Status PoolOfSequences::chooseLimits(const EntrySpec &entry) {
   int64_t mostRows = spec.symbols[symbolT].max;
   if (entry.maxTokens != 0)
     mostRows = std::min(mostRows, entry.maxTokens);
+  int64_t block = spec.model.prefillChunk;
+  chunkTokens = options.chunk;
+  if (chunkTokens == 0)
+    chunkTokens = block != 0 ? block : device.numbersByAddress() ? 512 : 128;
   // A step has a row for every sequence and those of a chunk.
   most = std::clamp<int64_t>(options.sequences, 1,
                              std::max<int64_t>(mostRows - 1, 1));
-  int64_t block = spec.model.prefillChunk;
-  chunkTokens = options.chunk;
-  if (chunkTokens == 0 && block != 0)
-    chunkTokens = block;
-  else if (chunkTokens == 0 && !device.numbersByAddress())
-    chunkTokens = 128;
-  else if (chunkTokens == 0)
-    chunkTokens = std::max(kCardChunk, kCardTokensPerSequence * most);
   chunkTokens = std::clamp<int64_t>(chunkTokens, 1,
                                     std::max<int64_t>(mostRows - most, 1));
   return {};

@@ -45,9 +45,8 @@ struct PoolOptions {
   /// tenths of what a card has free, or half of the machine's memory.
   uint64_t memory = 0;
   /// Prompt tokens in a step at most, of all sequences together; 0: the
-  /// module's block where it has one (plans, CPUs), else 128 on CPUs and on GPUs
-  /// 32 for each of `sequences`, at least 512. It bounds how long the others
-  /// wait for their next token.
+  /// module's block where it has one (plans), else 128 on CPUs and 512 on GPUs.
+  /// It bounds how long the others wait for their next token.
   int64_t chunk = 0;
   /// Sequences that are over and whose state is kept as the beginning of later
   /// prompts, while nobody else needs the memory.
