@@ -506,13 +506,14 @@ static Value emitOneOrMany(TileBuilder &b, const AttentionTile &what,
   return b.choose(
       arith::CmpIOp::create(b, arith::CmpIPredicate::eq, what.queries,
                             b.index(1)),
-      [&] {
+      result,
+      [&](Value result) {
         AttentionTile one = getOnlyQuery(b, what);
         auto tile = CpuAttentionAttr::get(b.getContext(), /*queries=*/1, keys,
                                           kRows, kKeys, Instruction::Fma);
         return Attention(b, one, tile).emit(result);
       },
-      [&] { return many.emit(result); });
+      [&](Value result) { return many.emit(result); });
 }
 
 Value gist::emitAttention(TileBuilder &b, const AttentionTile &what,

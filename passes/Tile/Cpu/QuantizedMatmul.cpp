@@ -612,8 +612,8 @@ Value Product::emit(Value result) {
       !isConstantIntValue(rows, 1))
     return b.choose(
         arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rows, b.index(1)),
-        [&] { return emitRows(b.index(0), 1, result); },
-        [&] { return emitAllPairs(result); });
+        result, [&](Value result) { return emitRows(b.index(0), 1, result); },
+        [&](Value result) { return emitAllPairs(result); });
   if (rowsOfTile > 1) {
     whole = b.roundDown(rows, rowsOfTile);
     result = b.loop(b.index(0), whole, rowsOfTile, result,

@@ -134,16 +134,19 @@ TileBuilder::Values TileBuilder::loop(Value lower, Value upper, int64_t step,
   return Values(loop.getResults());
 }
 
-Value TileBuilder::choose(Value condition, function_ref<Value()> whenTrue,
-                          function_ref<Value()> otherwise) {
-  auto build = [](function_ref<Value()> emit) {
-    return [emit](OpBuilder &inner, Location location) {
-      scf::YieldOp::create(inner, location, emit());
-    };
+Value TileBuilder::choose(Value condition, Value result,
+                          function_ref<Value(Value result)> whenTrue,
+                          function_ref<Value(Value result)> otherwise) {
+  Value rounds = arith::SelectOp::create(*this, condition, index(1), index(0));
+  auto once = [&](Value lower, Value upper,
+                  function_ref<Value(Value result)> emit) {
+    result = loop(lower, upper, 1, result, [&](Value, ValueRange carried) {
+      return Values{emit(carried[0])};
+    })[0];
   };
-  // It builds regions with this builder, so that `emit` writes into them.
-  return scf::IfOp::create(*this, condition, build(whenTrue), build(otherwise))
-      .getResult(0);
+  once(index(0), rounds, whenTrue);
+  once(rounds, index(1), otherwise);
+  return result;
 }
 
 Value TileBuilder::fma(Value a, Value b, Value c) {

@@ -60,9 +60,11 @@ public:
   Values loop(Value lower, Value upper, int64_t step, mlir::ValueRange carried,
               LoopBody body);
 
-  /// One of two values, each made only where it is wanted.
-  Value choose(Value condition, llvm::function_ref<Value()> whenTrue,
-               llvm::function_ref<Value()> otherwise);
+  /// What one of two makes of `result`. Both are loops of one round or none:
+  /// which buffer a tensor of an `scf.if` gets differs from run to run.
+  Value choose(Value condition, Value result,
+               llvm::function_ref<Value(Value result)> whenTrue,
+               llvm::function_ref<Value(Value result)> otherwise);
 
   Value fma(Value a, Value b, Value c);
   Value shuffle(Value a, Value b, llvm::ArrayRef<int64_t> mask);
