@@ -311,7 +311,9 @@ def test_drain_has_an_end(module):
         data = b""
         while piece := stream.recv(1 << 16):
             data += piece
-        assert b'"code":"stopping"' in data and data.rstrip().endswith(b"0")
+        # The stream is cut short, or was not let in any more on a slow machine.
+        assert b'"code":"stopping"' in data
+        assert data.startswith(b"HTTP/1.1 503") or data.rstrip().endswith(b"0")
         server.wait_for(lambda: any("cut short" in line for line in server.lines))
 
 
