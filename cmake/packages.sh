@@ -22,7 +22,7 @@ gist_build_packages=(
 
 # What the tests need on top.
 gist_test_packages=(
-  clang-format-22 clang-tidy-22 flatbuffers-compiler libgtest-dev pkgconf
+  clang-format-22 clang-tidy-22 flatbuffers-compiler libgtest-dev openmpi-bin pkgconf
   python3-dev
 )
 

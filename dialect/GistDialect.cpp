@@ -17,6 +17,7 @@
 #include "dialect/GistKernelAttrs.h"
 #include "dialect/GistOps.h"
 #include "dialect/GistPlanOps.h"
+#include "dialect/GistRankOps.h"
 #include "dialect/GistSamplingOps.h"
 #include "dialect/GistTileOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -76,6 +77,10 @@ void GistDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialect/GistPlanOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/GistRankOps.cpp.inc"
       >();
 }
 

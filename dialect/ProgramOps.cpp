@@ -11,6 +11,7 @@
 
 #include "dialect/GistKernelAttrs.h"
 #include "dialect/GistOps.h"
+#include "dialect/GistRankOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -20,7 +21,9 @@ using namespace gist;
 LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto kernel = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(
       *this, getKernelAttr());
-  if (!kernel || !gist::getKernelAttr(kernel)) // (C1)
+  // What the runtime does itself has no body, and nothing to say of one.
+  bool isCollective = kernel && kernel->hasAttr(kCollectiveAttr);
+  if (!isCollective && (!kernel || !gist::getKernelAttr(kernel))) // (C1)
     return emitOpError("expects a kernel, got ") << getKernelAttr();
 
   ArrayRef<Type> arguments = kernel.getArgumentTypes();
@@ -40,7 +43,7 @@ LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   // A kernel returns its destinations, which are its last arguments. The call's
   // results are theirs in the same order.
   auto outputs = static_cast<int64_t>(getOutputs().size());
-  if (gist::getKernelAttr(kernel).getOutputs() != outputs ||
+  if ((!isCollective && gist::getKernelAttr(kernel).getOutputs() != outputs) ||
       kernel.getResultTypes() !=
           ArrayRef<Type>(SmallVector<Type>(getOutputs().getTypes()))) // (C3)
     return emitOpError("expects ")

@@ -18,6 +18,7 @@
 #include "dialect/GistNames.h"
 #include "dialect/GistOps.h"
 #include "dialect/GistPlanAttrs.h"
+#include "dialect/GistRankOps.h"
 #include "dialect/GistTargetAttrs.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -121,6 +122,8 @@ static const Rule kRules[] = {
     {kSharedStateAttr, On::Module, isOf<UnitAttr>, kUnit},
     {kFastPlanAttr, On::Module, isOf<UnitAttr>, kUnit},
     {kKernelAttr, On::Function, isOf<KernelAttr>, "#gist.kernel"},
+    {kCollectiveAttr, On::Function, isOf<DenseI64ArrayAttr>,
+     "array<i64> of the columns of each rank"},
     {kTileAttr, On::Function, isOf<CpuTileInterface, GpuTileInterface>,
      "a tile of a CPU or a GPU, such as #gist.cpu_rows"},
     {kPrefetchAttr, On::Function, isNumber, "an i64 that is not negative"},

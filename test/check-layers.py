@@ -17,6 +17,7 @@ LAYERS = [
     "runtime/format",  # layouts, for everyone above
     "runtime/module",
     "runtime/device",  # with gpu, which is part of the same library
+    "runtime/ranks",
     "runtime/text",
     "runtime/session",
     "runtime",
@@ -34,6 +35,7 @@ LAYERS = [
     "passes/Import/Torch",  # graphs that torch-mlir writes
     "passes/Import",
     "passes/Plan",
+    "passes/Ranks",
     "passes/Graph",
     "passes/Tile/Cpu",
     "passes/Tile/Gpu/Core",

@@ -28,6 +28,8 @@
 #include "passes/Pipelines.h"
 #include "passes/Plan/MadeWeights.h"
 #include "passes/Plan/PlanInGraph.h"
+#include "passes/Ranks/MadeNames.h"
+#include "passes/Ranks/RankPasses.h"
 #include "passes/Target/Info/ModuleTarget.h"
 #include "runtime/format/Devices.h"
 #include "runtime/module/Trust.h"
@@ -107,13 +109,16 @@ private:
   /// Leaves layers dense that would be slower with the plan, and says so; lets
   /// gates be left out.
   void leaveSlowParts();
-  /// Does what the plan in the graph says, where there is one.
-  Status followPlan();
+  /// Does what the plan in `part` says, where there is one.
+  Status followPlan(ModuleOp part, const std::string &prefix);
   /// Says what followPlan would, and leaves the graph as it is.
   Status checkPlan();
   void warnOfSmallBlocks(llvm::ArrayRef<Target> targets);
-  /// A program for each target, cut into kernels.
-  Status createPrograms(llvm::ArrayRef<Target> targets);
+  /// A program of `part` for each target, cut into kernels.
+  Status createPrograms(ModuleOp part, llvm::ArrayRef<Target> targets,
+                        std::optional<uint32_t> rank);
+  /// The same for each of several ranks.
+  Status splitRanks(llvm::ArrayRef<Target> targets);
   Status writeModule();
   void noteAsKnown();
 
@@ -256,19 +261,20 @@ void Compilation::leaveSlowParts() {
     diagnostics.warn(options.plan + ": " + what);
 }
 
-Status Compilation::followPlan() {
-  PlanOp written = getPlan(*graph);
+Status Compilation::followPlan(ModuleOp part, const std::string &prefix) {
+  PlanOp written = getPlan(part);
   if (!written)
     return {};
   // Passes take the plan away.
   // So what the module file must say is taken first.
-  block = written.getBlock().value_or(0);
+  int64_t said = written.getBlock().value_or(0);
   selections = printRules(written);
-  GIST_TRY(stages.run("plan", *graph, buildPlanStage));
-  // Where all heads are dense the cache is the model's, and takes any call.
-  if (!SymbolTable::lookupSymbolIn(*graph, kPlanHeadsWeight))
-    block = 0;
-  return maker.checkBases(*graph);
+  GIST_TRY(stages.run(prefix + "plan", part, buildPlanStage));
+  // Where all heads are dense the cache is the model's, and takes any call. Of
+  // several ranks one that has clusters decides.
+  if (SymbolTable::lookupSymbolIn(part, kPlanHeadsWeight))
+    block = said;
+  return maker.checkBases(part);
 }
 
 Status Compilation::checkPlan() {
@@ -297,27 +303,57 @@ void Compilation::warnOfSmallBlocks(llvm::ArrayRef<Target> targets) {
                    "exactly");
 }
 
-Status Compilation::createPrograms(llvm::ArrayRef<Target> targets) {
-  warnOfSmallBlocks(targets);
+Status Compilation::createPrograms(ModuleOp part,
+                                   llvm::ArrayRef<Target> targets,
+                                   std::optional<uint32_t> rank) {
   for (const Target &target : targets) {
     bool isOnly = targets.size() == 1;
     // Targets need different kernels, so each has its own copy of the graph.
-    OwningOpRef<ModuleOp> own(graph->clone());
+    OwningOpRef<ModuleOp> own(part.clone());
     // Without a plan the cache is plain rows, which all targets leave alike.
     if (!isOnly && block != 0)
       (*own)->setAttr(kSharedStateAttr, UnitAttr::get(&context));
-    programs.emplace_back(std::move(own), target,
-                          isOnly ? "" : target.name + "-", options, stages);
+    std::string prefix = isOnly ? "" : target.name + "-";
+    if (rank)
+      prefix = "rank" + std::to_string(*rank) + "-" + prefix;
+    programs.emplace_back(std::move(own), target, prefix, options, stages);
+    programs.back().rank = rank;
     GIST_TRY(programs.back().formKernels());
+  }
+  return {};
+}
+
+Status Compilation::splitRanks(llvm::ArrayRef<Target> targets) {
+  for (int64_t rank = 0; rank < options.ranks; ++rank) {
+    OwningOpRef<ModuleOp> part(graph->clone());
+    std::string prefix = "rank" + std::to_string(rank) + "-";
+    GIST_TRY(stages.run(prefix + "split", *part, [&](OpPassManager &pm) {
+      SplitRanksPassOptions split;
+      split.rank = rank;
+      split.ranks = options.ranks;
+      pm.addPass(createSplitRanksPass(split));
+    }));
+    GIST_TRY(followPlan(*part, prefix));
+    nameMadeWeights(*part, rank);
+    GIST_TRY(createPrograms(*part, targets, static_cast<uint32_t>(rank)));
   }
   return {};
 }
 
 Status Compilation::writeModule() {
   std::vector<TargetProgram> described;
+  // Ranks with equal shares have equal kernels.
+  std::map<std::pair<std::string, std::string>, const Program *> known;
   for (Program &program : programs) {
-    GIST_TRY(program.lowerKernels());
-    GIST_TRY(program.generateCode());
+    auto [same, isNew] = known.try_emplace(
+        {program.target.name, program.rank ? program.describeKernels() : ""},
+        &program);
+    if (isNew) {
+      GIST_TRY(program.lowerKernels());
+      GIST_TRY(program.generateCode());
+    } else {
+      GIST_TRY(program.shareCode(*same->second));
+    }
     // Code of all targets stays in memory until the file is written at the end.
     described.push_back(program.describe());
     // PTX says nothing of registers, so only code objects can be reported.
@@ -341,6 +377,7 @@ Status Compilation::writeModule() {
     writer.spec.model.properties[kSelectionsProperty] = selections;
   EmitOptions emit;
   emit.capacity = model.config.capacity;
+  emit.ranks = static_cast<uint32_t>(options.ranks);
   // Paths are relative to the module file.
   if (options.referenceWeights)
     emit.referenceFrom = options.output;
@@ -412,11 +449,17 @@ Status Compilation::run() {
         observe.from = kEntryScore;
       pm.addPass(createAddObserveEntryPass(observe));
     }));
+  if (options.ranks > 1) {
+    GIST_TRY(splitRanks(targets));
+    warnOfSmallBlocks(targets);
+    return writeModule();
+  }
   // After the observe entry has been added, so that it follows the plan too.
-  GIST_TRY(followPlan());
+  GIST_TRY(followPlan(*graph, ""));
   if (options.emit == Emit::Iree)
     return writeIree(*graph, targets.front(), options, iree, stages, maker);
-  GIST_TRY(createPrograms(targets));
+  warnOfSmallBlocks(targets);
+  GIST_TRY(createPrograms(*graph, targets, std::nullopt));
   if (options.emit == Emit::Module)
     return writeModule();
   // checkTogether has made sure that there is one target.
@@ -448,6 +491,9 @@ static size_t countStages(const Options &options) {
   case Emit::Module:
     if (options.isCodeObject())
       return 0;
+    if (options.ranks > 1)
+      return 2 + static_cast<size_t>(options.ranks) *
+                     (1 + plan + 6 * options.countTargets() + gpus);
     return 2 + plan + 6 * options.countTargets() + gpus;
   case Emit::Iree:
     return 4 + plan + (options.viaIree ? 1 : 0) +

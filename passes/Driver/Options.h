@@ -77,6 +77,7 @@ struct Options {
   int64_t planBlock = 0; ///< tokens of its blocks; 0: as it says
   // Also where a GPU is faster without it.
   bool followPlan = false;
+  int64_t ranks = 1;    ///< that share the model
   bool observe = false; ///< an entry that shows what linear layers read
 
   // Of Emit::Iree.

@@ -81,6 +81,7 @@ Status Program::lowerKernels() {
   // A copy, because the calls keep the kernels' signatures on tensors until
   // memory is planned.
   kernels = calls->clone();
+  lowered = *kernels;
   if (target.gpu) {
     // The target is not among the options: formKernels has written it on the
     // module.
@@ -173,11 +174,37 @@ Status Program::prepareExport() {
   return {};
 }
 
+std::string Program::describeKernels() {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  for (auto function : calls->getOps<func::FuncOp>()) {
+    if (isKernel(function)) {
+      function->print(out);
+      continue;
+    }
+    // How often a kernel is called decides what memory it works in.
+    for (auto call : function.getOps<DispatchOp>())
+      out << call.getKernel() << ' ';
+    out << '\n';
+  }
+  return text;
+}
+
+Status Program::shareCode(const Program &other) {
+  code = other.code;
+  features = other.features;
+  lowered = other.lowered;
+  return run("memory", *calls, buildMemoryStage);
+}
+
 /// Valid as long as this program is.
 TargetProgram Program::describe() {
-  Operation *lowered = *kernels;
+  Operation *table = lowered;
   if (target.gpu)
     // Kernels of a GPU are in a module of their own inside.
-    lowered = *getGpuModule(*kernels);
-  return {describeTarget(target, features), code, *calls, lowered};
+    table = *getGpuModule(lowered);
+  TargetSpec spec = describeTarget(target, features);
+  if (rank)
+    spec.name += ".rank" + std::to_string(*rank);
+  return {spec, code, *calls, table, rank.value_or(0)};
 }

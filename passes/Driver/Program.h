@@ -44,7 +44,15 @@ public:
   /// What a module needs to know of it.
   TargetProgram describe();
 
+  /// What kernels there are and who calls them, as text.
+  std::string describeKernels();
+  /// Takes the code of another program with the same kernels, and plans the
+  /// memory of the calls. The other must stay alive.
+  Status shareCode(const Program &other);
+
   const Target target;
+  /// Whose part of the model it is, where several ranks share one.
+  std::optional<uint32_t> rank;
   bool isInt8 = false; ///< some products are of 8-bit integers
 
 private:
@@ -58,6 +66,7 @@ private:
   std::string prefix;
   mlir::OwningOpRef<mlir::ModuleOp> calls;   ///< the graph, then calls
   mlir::OwningOpRef<mlir::ModuleOp> kernels; ///< copies of the calls', lowered
+  mlir::ModuleOp lowered; ///< `kernels`, or those of another program
   std::string code;
   std::vector<std::string> features; ///< of a CPU, that the code needs
 };

@@ -12,6 +12,7 @@
 #include "mlir/InitAllPasses.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
+#include "passes/Ranks/RankPasses.h"
 
 /// All dialects: gist-opt and its kin take any MLIR file.
 void gist::registerDialects(mlir::DialectRegistry &registry) {
@@ -22,6 +23,7 @@ void gist::registerDialects(mlir::DialectRegistry &registry) {
 
 void gist::registerGistPassesAndPipelines() {
   registerGistPasses();
+  registerGistRankPasses();
   registerPipelines();
 }
 

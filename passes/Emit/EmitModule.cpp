@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Emit/EmitModule.h"
+#include "dialect/GistRankOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -190,6 +191,9 @@ private:
               argument.getArgNumber(), kNameAttr))
         name = given.str();
       bool isState = updated.contains(argument);
+      // Entries of a rank share their state; ranks do not.
+      if (isState)
+        name = builder.getRankName(name);
       uint32_t buffer = builder.addBuffer(
           name, scope, isState ? BufferKind::State : BufferKind::Input,
           argument);
@@ -395,6 +399,10 @@ private:
     // The grid was found while the kernel was lowered. It depends on the
     // numbers that this call passes.
     // The symbol survives lowering, also inside of a GPU's module.
+    if (isCollective(call)) {
+      addDependencies(call, command);
+      return success();
+    }
     Operation *lowered = SymbolTable::lookupSymbolIn(kernels, call.getKernel());
     auto grid =
         lowered ? lowered->getAttrOfType<ArrayAttr>(kGridAttr) : ArrayAttr();
@@ -406,12 +414,25 @@ private:
           builder.addExpr(size.getValue().getResult(0).replaceSymbols(numbers));
     addCost(call, command);
     command.byRows = isRowByRow(call);
+    addDependencies(call, command);
+    return success();
+  }
+
+  /// The last thing to say of a command.
+  void addDependencies(DispatchOp call, CommandSpec &command) {
     // An empty list then means "at once", and not "after everything before".
     command.hasAfter = true;
     command.after = dependencies.add(getPlaces(call, call.getInputs()),
                                      getPlaces(call, call.getOutputs()));
     entry.commands.push_back(std::move(command));
-    return success();
+  }
+
+  /// Whether the runtime does it, together with the other ranks. Sums and
+  /// gathers of rows treat all rows alike.
+  static bool isCollective(DispatchOp call) {
+    auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+        call, call.getKernelAttr());
+    return function && function->hasAttr(kCollectiveAttr);
   }
 
   /// What a product does and moves at least, for statistics: two operations per
@@ -465,9 +486,15 @@ LogicalResult gist::emitModule(ArrayRef<TargetProgram> programs,
   // With one target, names and entries stay plain; with several each target has
   // its own.
   bool isOnly = programs.size() == 1;
+  writer.ranks.count = options.ranks;
+  if (options.ranks > 1)
+    writer.spec.requirements.emplace_back(kRanksRequirement);
   for (const TargetProgram &program : programs) {
     ModuleOp calls = program.calls;
     uint32_t target = writer.addTarget(program.target, program.code);
+    builder.setRank(program.rank);
+    if (options.ranks > 1)
+      writer.ranks.targets.push_back(program.rank);
     builder.beginTarget(target, isOnly ? "" : program.target.name);
     builder.addKernels(calls, program.kernels);
     for (auto function : calls.getOps<func::FuncOp>())

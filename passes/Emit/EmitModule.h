@@ -27,10 +27,12 @@ struct TargetProgram {
   mlir::ModuleOp calls; ///< host functions, planned by -gist-plan-memory
   /// A symbol table of lowered kernels, each with its `gist.grid`.
   mlir::Operation *kernels;
+  uint32_t rank = 0; ///< whose part of the model it is
 };
 
 struct EmitOptions {
   int64_t capacity = 0; ///< bound of all three symbols
+  uint32_t ranks = 1;   ///< that run the module together
   /// Leave weights in the files they came from; paths are made relative to the
   /// folder of this module file. Empty: everything is embedded.
   std::string referenceFrom;

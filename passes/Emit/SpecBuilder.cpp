@@ -13,6 +13,7 @@
 #include "passes/Emit/SpecBuilder.h"
 #include "dialect/Formats.h"
 #include "dialect/GistLaunchNames.h"
+#include "dialect/GistRankOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Emit/Sizes.h"
 #include "passes/Emit/WeightParts.h"
@@ -246,7 +247,8 @@ FailureOr<uint32_t> SpecBuilder::addWeight(WeightOp op) {
 
 void SpecBuilder::addKernels(ModuleOp calls, Operation *lowered) {
   for (auto kernel : calls.getOps<func::FuncOp>()) {
-    if (!isKernel(kernel))
+    auto columns = kernel->getAttrOfType<DenseI64ArrayAttr>(kCollectiveAttr);
+    if (!isKernel(kernel) && !columns)
       continue;
     KernelSpec spec;
     // A name for people, and apart for each target; code is found by its
@@ -257,6 +259,16 @@ void SpecBuilder::addKernels(ModuleOp calls, Operation *lowered) {
       ++spec.argCount;
       if (auto tensor = dyn_cast<RankedTensorType>(type))
         spec.argCount += tensor.getNumDynamicDims();
+    }
+    kernelOf[kernel.getName().str()] = writer.spec.kernels.size();
+    if (columns) {
+      ArrayRef<int64_t> widths = columns.asArrayRef();
+      writer.ranks.collectives.push_back(
+          {static_cast<uint32_t>(writer.spec.kernels.size()),
+           widths.empty() ? Collective::AllReduce : Collective::AllGather,
+           {widths.begin(), widths.end()}});
+      writer.spec.kernels.push_back(std::move(spec));
+      continue;
     }
     KernelCode code{.target = target, .symbol = kernel.getName().str()};
     if (Operation *function =
@@ -269,7 +281,6 @@ void SpecBuilder::addKernels(ModuleOp calls, Operation *lowered) {
       code.waits = function->hasAttr(kWaitsAttr);
     }
     spec.code.push_back(std::move(code));
-    kernelOf[kernel.getName().str()] = writer.spec.kernels.size();
     writer.spec.kernels.push_back(std::move(spec));
   }
 }

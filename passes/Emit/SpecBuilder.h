@@ -31,6 +31,13 @@ public:
     return scope.empty() ? name.str() : scope + "." + name.str();
   }
 
+  /// What follows is of this rank.
+  void setRank(uint32_t number) { rank = number; }
+  /// A name that other ranks do not have.
+  std::string getRankName(const std::string &name) const {
+    return rank == 0 ? name : "rank" + std::to_string(rank) + "." + name;
+  }
+
   ExprId addExpr(mlir::AffineExpr expr);
 
   /// A buffer for `tensor`, of a size that is known. If there is another of
@@ -67,7 +74,7 @@ private:
   std::map<std::string, uint32_t> aloneOf;
   std::map<std::string, std::pair<uint32_t, uint64_t>> joinedOf;
   std::map<std::string, uint32_t> kernelOf; ///< of this target
-  uint32_t target = 0;
+  uint32_t target = 0, rank = 0;
   std::string scope;
 };
 

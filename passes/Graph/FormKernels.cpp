@@ -22,6 +22,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Graph/BatchClusterUpdates.h"
 #include "passes/Graph/OutlineAttends.h"
+#include "passes/Graph/OutlineCollectives.h"
 #include "passes/Graph/OutlineExperts.h"
 #include "passes/Graph/OutlineGated.h"
 #include "passes/Graph/OutlineKernel.h"
@@ -116,6 +117,7 @@ struct FormKernelsPass final
         gist::batchClusterUpdates(function, isShared);
       else
         gist::padHeads(function);
+      gist::outlineCollectives(function);
       if (failed(verifyUpdates(function)) ||
           failed(gist::outlineSelections(function, table)))
         return signalPassFailure();

@@ -8,6 +8,7 @@
 #include "passes/Plan/MadeWeights.h"
 #include "dialect/DecomposeUtils.h"
 #include "dialect/GistClusterOps.h"
+#include "dialect/GistRankOps.h"
 #include "passes/Plan/PlanInGraph.h"
 
 using namespace mlir;
@@ -205,6 +206,53 @@ Status WeightMaker::make(MadeWeightOp op, Weight &weight) {
   return makeWeight(describe(op), *bases, source, weight);
 }
 
+/// Rows are a view of the model's bytes; columns are copied.
+static Status makePart(const WeightMap &model, WeightPartOp op,
+                       Weight &weight) {
+  auto found = model.entries.find(op.getSource().str());
+  if (found == model.entries.end())
+    return Status::error(Code::NotFound,
+                         "is a part of the weight '%s', which the model does "
+                         "not have",
+                         op.getSource().str().c_str());
+  const Weight &whole = found->second;
+  auto axis = static_cast<size_t>(op.getAxis());
+  auto begin = static_cast<uint64_t>(op.getOffset());
+  auto size = static_cast<uint64_t>(op.getSize());
+  // Blocks lie in a row one after the other, so columns are counted in them.
+  uint64_t length = axis == 1 ? formatInfo(whole.format).blockLength : 1;
+  if (axis >= whole.shape.size() ||
+      begin + size > static_cast<uint64_t>(whole.shape[axis]) / length)
+    return Status::error(Code::BadFile,
+                         "asks for more than the weight '%s' has",
+                         op.getSource().str().c_str());
+  weight.format = whole.format;
+  weight.shape = whole.shape;
+  weight.shape[axis] = static_cast<int64_t>(size * length);
+  weight.random = whole.random;
+  if (whole.random)
+    return {};
+  auto rows = static_cast<uint64_t>(whole.shape[0]);
+  uint64_t pitch = whole.content.size / rows; // bytes of a row
+  if (axis == 0) {
+    weight.content = {whole.content.data + begin * pitch, size * pitch};
+    weight.file = whole.file;
+    weight.fileOffset = whole.fileOffset + begin * pitch;
+    weight.owned = whole.owned;
+    return {};
+  }
+  uint64_t step = pitch / (static_cast<uint64_t>(whole.shape[1]) / length);
+  auto copy = std::make_shared<std::vector<uint8_t>>();
+  copy->reserve(rows * size * step);
+  for (uint64_t row = 0; row < rows; ++row) {
+    const uint8_t *at = whole.content.data + row * pitch + begin * step;
+    copy->insert(copy->end(), at, at + size * step);
+  }
+  weight.content = {copy->data(), copy->size()};
+  weight.owned = std::move(copy);
+  return {};
+}
+
 static Status makeTable(HeadTableOp op, Weight &weight) {
   Plan plan = getHeads(op.getBody().front(), op.getBlock());
   CacheLayout layout;
@@ -244,6 +292,8 @@ Status WeightMaker::find(ModuleOp module, StringRef name,
     GIST_TRY(makeTable(table, result));
   else if (auto constant = dyn_cast_or_null<ConstantWeightOp>(op))
     result = makeConstant(constant);
+  else if (auto part = dyn_cast_or_null<WeightPartOp>(op))
+    GIST_TRY(makePart(model, part, result));
   else
     return Status::error(Code::NotFound,
                          "reads the weight '%s', which the model does not have",

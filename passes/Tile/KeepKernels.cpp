@@ -7,6 +7,7 @@
 
 #include "dialect/GistOps.h"
 #include "dialect/GistPlanOps.h"
+#include "dialect/GistRankOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
 #include "passes/Tile/MarkConstants.h"
@@ -30,7 +31,10 @@ struct KeepKernelsPass final
   void runOnOperation() override {
     markConstants(getOperation()); // Nobody else will see the calls.
     for (Operation &op : llvm::make_early_inc_range(*getOperation().getBody()))
-      if (isa<PlanOp, HeadTableOp, ConstantWeightOp, MadeWeightOp>(op) ||
+      // Of a collective the runtime has the code.
+      if (isa<PlanOp, HeadTableOp, ConstantWeightOp, MadeWeightOp,
+              WeightPartOp>(op) ||
+          op.hasAttr(kCollectiveAttr) ||
           (isa<func::FuncOp>(op) && callsKernels(&op)))
         op.erase();
   }

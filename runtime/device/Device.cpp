@@ -61,11 +61,14 @@ Status Device::copy(DeviceAddress to, DeviceAddress from, uint64_t size) {
 }
 
 Status gist::chooseTarget(const Device &device, const ModuleSpec &spec,
-                          uint32_t &target) {
+                          uint32_t &target, const RankSpec &ranks,
+                          uint32_t rank) {
   // All reasons are kept: a user who has the wrong module wants to know what
   // each target lacks, not only the last one.
   std::string refused;
   for (uint32_t i = 0; i < spec.targets.size(); ++i) {
+    if (ranks.rankOf(i) != rank)
+      continue;
     Status status = device.supports(spec.targets[i]);
     if (status.ok()) {
       target = i;

@@ -14,7 +14,7 @@
 #ifndef GIST_RUNTIME_DEVICE_DEVICE_H
 #define GIST_RUNTIME_DEVICE_DEVICE_H
 
-#include "runtime/module/ModuleSpec.h"
+#include "runtime/module/RankSpec.h"
 #include "runtime/support/Bytes.h"
 
 #include <array>
@@ -161,6 +161,14 @@ public:
 
   virtual Status synchronize() = 0;
 
+  /// Sets `stream` to the driver's stream that all work goes to, and makes this
+  /// thread's driver calls mean this device: for libraries that work beside
+  /// kernels. Null where there is none.
+  virtual Status nativeStream(void *&stream) const {
+    stream = nullptr;
+    return {};
+  }
+
   /// Measures what bounds commands here; takes a moment, and memory.
   virtual Status measureLimits(DeviceLimits &limits) {
     limits = {};
@@ -190,11 +198,12 @@ struct DeviceOptions {
 Status openDevice(const std::string &kind, const DeviceOptions &options,
                   std::unique_ptr<Device> &result);
 
-/// Sets `target` to the first of the module's targets that runs on `device`:
-/// the compiler lists the most demanding first. The error says why each does
-/// not.
+/// Sets `target` to the first of the module's targets for `rank` that runs on
+/// `device`: the compiler lists the most demanding first. The error says why
+/// each does not.
 Status chooseTarget(const Device &device, const ModuleSpec &spec,
-                    uint32_t &target);
+                    uint32_t &target, const RankSpec &ranks = {},
+                    uint32_t rank = 0);
 
 /// What openDevice knows, in the order a user is told.
 std::vector<std::string> deviceKinds();

@@ -59,6 +59,12 @@ struct ObservationBuilder;
 struct Entry;
 struct EntryBuilder;
 
+struct Collective;
+struct CollectiveBuilder;
+
+struct Ranks;
+struct RanksBuilder;
+
 struct Metadata;
 struct MetadataBuilder;
 
@@ -1693,6 +1699,171 @@ inline flatbuffers::Offset<Entry> CreateEntryDirect(
       observations__);
 }
 
+struct Collective FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef CollectiveBuilder Builder;
+  struct Traits;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_KERNEL = 4,
+    VT_KIND = 6,
+    VT_COLUMNS = 8
+  };
+  uint32_t kernel() const {
+    return GetField<uint32_t>(VT_KERNEL, 0);
+  }
+  uint8_t kind() const {
+    return GetField<uint8_t>(VT_KIND, 0);
+  }
+  const flatbuffers::Vector<int64_t> *columns() const {
+    return GetPointer<const flatbuffers::Vector<int64_t> *>(VT_COLUMNS);
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<uint32_t>(verifier, VT_KERNEL, 4) &&
+           VerifyField<uint8_t>(verifier, VT_KIND, 1) &&
+           VerifyOffset(verifier, VT_COLUMNS) &&
+           verifier.VerifyVector(columns()) &&
+           verifier.EndTable();
+  }
+};
+
+struct CollectiveBuilder {
+  typedef Collective Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_kernel(uint32_t kernel) {
+    fbb_.AddElement<uint32_t>(Collective::VT_KERNEL, kernel, 0);
+  }
+  void add_kind(uint8_t kind) {
+    fbb_.AddElement<uint8_t>(Collective::VT_KIND, kind, 0);
+  }
+  void add_columns(flatbuffers::Offset<flatbuffers::Vector<int64_t>> columns) {
+    fbb_.AddOffset(Collective::VT_COLUMNS, columns);
+  }
+  explicit CollectiveBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<Collective> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<Collective>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<Collective> CreateCollective(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    uint32_t kernel = 0,
+    uint8_t kind = 0,
+    flatbuffers::Offset<flatbuffers::Vector<int64_t>> columns = 0) {
+  CollectiveBuilder builder_(_fbb);
+  builder_.add_columns(columns);
+  builder_.add_kernel(kernel);
+  builder_.add_kind(kind);
+  return builder_.Finish();
+}
+
+struct Collective::Traits {
+  using type = Collective;
+  static auto constexpr Create = CreateCollective;
+};
+
+inline flatbuffers::Offset<Collective> CreateCollectiveDirect(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    uint32_t kernel = 0,
+    uint8_t kind = 0,
+    const std::vector<int64_t> *columns = nullptr) {
+  auto columns__ = columns ? _fbb.CreateVector<int64_t>(*columns) : 0;
+  return gist::fb::CreateCollective(
+      _fbb,
+      kernel,
+      kind,
+      columns__);
+}
+
+struct Ranks FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef RanksBuilder Builder;
+  struct Traits;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_COUNT = 4,
+    VT_TARGETS = 6,
+    VT_COLLECTIVES = 8
+  };
+  uint32_t count() const {
+    return GetField<uint32_t>(VT_COUNT, 1);
+  }
+  const flatbuffers::Vector<uint32_t> *targets() const {
+    return GetPointer<const flatbuffers::Vector<uint32_t> *>(VT_TARGETS);
+  }
+  const flatbuffers::Vector<flatbuffers::Offset<gist::fb::Collective>> *collectives() const {
+    return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<gist::fb::Collective>> *>(VT_COLLECTIVES);
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<uint32_t>(verifier, VT_COUNT, 4) &&
+           VerifyOffset(verifier, VT_TARGETS) &&
+           verifier.VerifyVector(targets()) &&
+           VerifyOffset(verifier, VT_COLLECTIVES) &&
+           verifier.VerifyVector(collectives()) &&
+           verifier.VerifyVectorOfTables(collectives()) &&
+           verifier.EndTable();
+  }
+};
+
+struct RanksBuilder {
+  typedef Ranks Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_count(uint32_t count) {
+    fbb_.AddElement<uint32_t>(Ranks::VT_COUNT, count, 1);
+  }
+  void add_targets(flatbuffers::Offset<flatbuffers::Vector<uint32_t>> targets) {
+    fbb_.AddOffset(Ranks::VT_TARGETS, targets);
+  }
+  void add_collectives(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<gist::fb::Collective>>> collectives) {
+    fbb_.AddOffset(Ranks::VT_COLLECTIVES, collectives);
+  }
+  explicit RanksBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<Ranks> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<Ranks>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<Ranks> CreateRanks(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    uint32_t count = 1,
+    flatbuffers::Offset<flatbuffers::Vector<uint32_t>> targets = 0,
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<gist::fb::Collective>>> collectives = 0) {
+  RanksBuilder builder_(_fbb);
+  builder_.add_collectives(collectives);
+  builder_.add_targets(targets);
+  builder_.add_count(count);
+  return builder_.Finish();
+}
+
+struct Ranks::Traits {
+  using type = Ranks;
+  static auto constexpr Create = CreateRanks;
+};
+
+inline flatbuffers::Offset<Ranks> CreateRanksDirect(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    uint32_t count = 1,
+    const std::vector<uint32_t> *targets = nullptr,
+    const std::vector<flatbuffers::Offset<gist::fb::Collective>> *collectives = nullptr) {
+  auto targets__ = targets ? _fbb.CreateVector<uint32_t>(*targets) : 0;
+  auto collectives__ = collectives ? _fbb.CreateVector<flatbuffers::Offset<gist::fb::Collective>>(*collectives) : 0;
+  return gist::fb::CreateRanks(
+      _fbb,
+      count,
+      targets__,
+      collectives__);
+}
+
 struct Metadata FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef MetadataBuilder Builder;
   struct Traits;
@@ -1706,7 +1877,8 @@ struct Metadata FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_BUFFERS = 16,
     VT_TARGETS = 18,
     VT_KERNELS = 20,
-    VT_ENTRIES = 22
+    VT_ENTRIES = 22,
+    VT_RANKS = 24
   };
   const gist::fb::Model *model() const {
     return GetPointer<const gist::fb::Model *>(VT_MODEL);
@@ -1738,6 +1910,9 @@ struct Metadata FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::Vector<flatbuffers::Offset<gist::fb::Entry>> *entries() const {
     return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<gist::fb::Entry>> *>(VT_ENTRIES);
   }
+  const gist::fb::Ranks *ranks() const {
+    return GetPointer<const gist::fb::Ranks *>(VT_RANKS);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffset(verifier, VT_MODEL) &&
@@ -1768,6 +1943,8 @@ struct Metadata FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyOffset(verifier, VT_ENTRIES) &&
            verifier.VerifyVector(entries()) &&
            verifier.VerifyVectorOfTables(entries()) &&
+           VerifyOffset(verifier, VT_RANKS) &&
+           verifier.VerifyTable(ranks()) &&
            verifier.EndTable();
   }
 };
@@ -1806,6 +1983,9 @@ struct MetadataBuilder {
   void add_entries(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<gist::fb::Entry>>> entries) {
     fbb_.AddOffset(Metadata::VT_ENTRIES, entries);
   }
+  void add_ranks(flatbuffers::Offset<gist::fb::Ranks> ranks) {
+    fbb_.AddOffset(Metadata::VT_RANKS, ranks);
+  }
   explicit MetadataBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -1828,8 +2008,10 @@ inline flatbuffers::Offset<Metadata> CreateMetadata(
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<gist::fb::Buffer>>> buffers = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<gist::fb::Target>>> targets = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<gist::fb::Kernel>>> kernels = 0,
-    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<gist::fb::Entry>>> entries = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<gist::fb::Entry>>> entries = 0,
+    flatbuffers::Offset<gist::fb::Ranks> ranks = 0) {
   MetadataBuilder builder_(_fbb);
+  builder_.add_ranks(ranks);
   builder_.add_entries(entries);
   builder_.add_kernels(kernels);
   builder_.add_targets(targets);
@@ -1859,7 +2041,8 @@ inline flatbuffers::Offset<Metadata> CreateMetadataDirect(
     const std::vector<flatbuffers::Offset<gist::fb::Buffer>> *buffers = nullptr,
     const std::vector<flatbuffers::Offset<gist::fb::Target>> *targets = nullptr,
     const std::vector<flatbuffers::Offset<gist::fb::Kernel>> *kernels = nullptr,
-    const std::vector<flatbuffers::Offset<gist::fb::Entry>> *entries = nullptr) {
+    const std::vector<flatbuffers::Offset<gist::fb::Entry>> *entries = nullptr,
+    flatbuffers::Offset<gist::fb::Ranks> ranks = 0) {
   auto producer__ = producer ? _fbb.CreateString(producer) : 0;
   auto requirements__ = requirements ? _fbb.CreateVector<flatbuffers::Offset<flatbuffers::String>>(*requirements) : 0;
   auto symbols__ = symbols ? _fbb.CreateVector<flatbuffers::Offset<gist::fb::Symbol>>(*symbols) : 0;
@@ -1880,7 +2063,8 @@ inline flatbuffers::Offset<Metadata> CreateMetadataDirect(
       buffers__,
       targets__,
       kernels__,
-      entries__);
+      entries__,
+      ranks);
 }
 
 inline const gist::fb::Metadata *GetMetadata(const void *buf) {

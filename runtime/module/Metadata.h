@@ -8,7 +8,7 @@
 #ifndef GIST_RUNTIME_MODULE_METADATA_H
 #define GIST_RUNTIME_MODULE_METADATA_H
 
-#include "runtime/module/ModuleSpec.h"
+#include "runtime/module/RankSpec.h"
 #include "runtime/support/Bytes.h"
 
 #include <string>
@@ -16,11 +16,11 @@
 namespace gist {
 
 /// The metadata section's bytes. Equal specs give equal bytes.
-std::string encodeMetadata(const ModuleSpec &spec);
+std::string encodeMetadata(const ModuleSpec &spec, const RankSpec &ranks = {});
 
 /// The inverse, for bytes from anywhere. Checks the FlatBuffer's structure;
-/// what it says must still pass verifySpec().
-Status decodeMetadata(Bytes bytes, ModuleSpec &spec);
+/// what it says must still pass verifySpec() and verifyRanks().
+Status decodeMetadata(Bytes bytes, ModuleSpec &spec, RankSpec &ranks);
 
 } // namespace gist
 

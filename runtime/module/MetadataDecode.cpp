@@ -187,7 +187,7 @@ EntrySpec Decoder::entry(const fb::Entry &in) {
 
 /// Turns the metadata section into a spec. What it means is checked by
 /// verifySpec. On error `spec` is left as it was.
-Status gist::decodeMetadata(Bytes bytes, ModuleSpec &spec) {
+Status gist::decodeMetadata(Bytes bytes, ModuleSpec &spec, RankSpec &ranks) {
   // The schema nests less deep, and a module of the largest models has far
   // fewer tables.
   constexpr int kMaxDepth = 16;
@@ -243,6 +243,17 @@ Status gist::decodeMetadata(Bytes bytes, ModuleSpec &spec) {
   out.entries = decoder.all(in.entries(), [&](const fb::Entry &entry) {
     return decoder.entry(entry);
   });
+  RankSpec shared;
+  if (const fb::Ranks *said = in.ranks()) {
+    shared.count = said->count();
+    shared.targets = decoder.numbers(said->targets());
+    shared.collectives =
+        decoder.all(said->collectives(), [&](const fb::Collective &one) {
+          return CollectiveSpec{one.kernel(),
+                                static_cast<Collective>(one.kind()),
+                                decoder.numbers(one.columns())};
+        });
+  }
   if (decoder.misaligned())
     return Status::error(Code::BadFile, "the metadata is damaged: numbers are "
                                         "not where their size asks for");
@@ -251,5 +262,6 @@ Status gist::decodeMetadata(Bytes bytes, ModuleSpec &spec) {
         Code::BadFile,
         "the metadata is damaged: its tables refer to more data than it holds");
   spec = std::move(out);
+  ranks = std::move(shared);
   return {};
 }

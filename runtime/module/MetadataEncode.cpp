@@ -163,8 +163,16 @@ static Offset<fb::Entry> encodeEntry(FlatBufferBuilder &builder,
                          observations);
 }
 
+static Offset<fb::Collective> encodeCollective(FlatBufferBuilder &builder,
+                                               const CollectiveSpec &one) {
+  auto columns = builder.CreateVector(one.columns);
+  return fb::CreateCollective(builder, one.kernel,
+                              static_cast<uint8_t>(one.kind), columns);
+}
+
 /// Equal specs give equal bytes.
-std::string gist::encodeMetadata(const ModuleSpec &spec) {
+std::string gist::encodeMetadata(const ModuleSpec &spec,
+                                 const RankSpec &ranks) {
   FlatBufferBuilder builder;
   auto model = encodeModel(builder, spec.model);
   auto producer = builder.CreateString(spec.producer);
@@ -176,9 +184,16 @@ std::string gist::encodeMetadata(const ModuleSpec &spec) {
   auto targets = encodeAll(builder, spec.targets, encodeTarget);
   auto kernels = encodeAll(builder, spec.kernels, encodeKernel);
   auto entries = encodeAll(builder, spec.entries, encodeEntry);
+  // A module for one rank keeps the bytes it had before there were several.
+  Offset<fb::Ranks> shared;
+  if (ranks.count > 1) {
+    auto ranked = builder.CreateVector(ranks.targets);
+    auto together = encodeAll(builder, ranks.collectives, encodeCollective);
+    shared = fb::CreateRanks(builder, ranks.count, ranked, together);
+  }
   builder.Finish(fb::CreateMetadata(builder, model, producer, requirements,
                                     symbols, exprs, weights, buffers, targets,
-                                    kernels, entries));
+                                    kernels, entries, shared));
   return {reinterpret_cast<const char *>(builder.GetBufferPointer()),
           builder.GetSize()};
 }

@@ -29,7 +29,7 @@ using namespace gist;
 /// What ModuleSpec::requirements may name.
 /// A runtime that does not know one must not run the module.
 static bool isKnownRequirement(const std::string &name) {
-  return name == kRandomWeights;
+  return name == kRandomWeights || name == kRanksRequirement;
 }
 
 /// Null for a kind that this runtime does not know.
@@ -213,7 +213,7 @@ Status Module::parse(Bytes bytes, const std::string &folder) {
   GIST_TRY(readTable(bytes));
   Bytes metadata, weights;
   GIST_TRY(readSections(bytes, metadata, weights));
-  GIST_TRY(decodeMetadata(metadata, content));
+  GIST_TRY(decodeMetadata(metadata, content, rankContent));
   for (const std::string &name : content.requirements)
     if (!isKnownRequirement(name))
       return Status::error(
@@ -222,6 +222,7 @@ Status Module::parse(Bytes bytes, const std::string &folder) {
           name.c_str());
   // Requirements come first: an unknown one may change what the rest means.
   GIST_TRY(verifySpec(content));
+  GIST_TRY(verifyRanks(content, rankContent));
   // The index of a code section is that of its target.
   targetCode.resize(content.targets.size());
   for (auto [target, code] : codeSections) {

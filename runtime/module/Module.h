@@ -9,7 +9,7 @@
 #define GIST_RUNTIME_MODULE_MODULE_H
 
 #include "runtime/module/Format.h"
-#include "runtime/module/ModuleSpec.h"
+#include "runtime/module/RankSpec.h"
 #include "runtime/support/MappedFile.h"
 
 #include <memory>
@@ -38,6 +38,7 @@ public:
                           std::shared_ptr<const Module> &result);
 
   const ModuleSpec &spec() const { return content; }
+  const RankSpec &ranks() const { return rankContent; }
   std::span<const SectionHeader> sections() const { return table; }
   const FileHeader &header() const { return fileHeader; }
 
@@ -72,6 +73,7 @@ private:
   FileHeader fileHeader;
   std::vector<SectionHeader> table;
   ModuleSpec content;
+  RankSpec rankContent;
   // Per target and per weight of the spec: views, which `files` keeps alive.
   std::vector<Bytes> targetCode, weightData;
   std::vector<std::pair<uint32_t, Bytes>> codeSections;

@@ -227,6 +227,7 @@ Status ModuleWriter::write(const std::string &path) {
           spec.weights[places[i].whole].offset + places[i].offset;
   // The same checks as the reader's: a module that is written can be read.
   GIST_TRY(verifySpec(spec));
+  GIST_TRY(verifyRanks(spec, ranks));
 
   // A temporary file that takes the place of `path` in commit(), and goes away
   // on every return before that.
@@ -253,7 +254,7 @@ Status ModuleWriter::write(const std::string &path) {
   }
   // After the weights, whose hashes it contains.
   GIST_TRY(writer.add(SectionKind::Metadata, 0, kWeightAlignment,
-                      bytesOf(encodeMetadata(spec))));
+                      bytesOf(encodeMetadata(spec, ranks))));
   for (uint32_t i = 0; i < code.size(); ++i)
     GIST_TRY(
         writer.add(SectionKind::Code, i, kWeightAlignment, bytesOf(code[i])));

@@ -20,7 +20,7 @@
 #ifndef GIST_RUNTIME_MODULE_MODULEWRITER_H
 #define GIST_RUNTIME_MODULE_MODULEWRITER_H
 
-#include "runtime/module/ModuleSpec.h"
+#include "runtime/module/RankSpec.h"
 #include "runtime/support/Bytes.h"
 
 #include <functional>
@@ -40,6 +40,7 @@ public:
   /// The metadata. The caller fills everything but `weights` and `targets`,
   /// which the functions below append to.
   ModuleSpec spec;
+  RankSpec ranks;
 
   /// Adds an embedded weight and returns its index. `data` is not copied and
   /// must stay alive until write().

@@ -11,10 +11,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/module/ModuleSpec.h"
 #include "runtime/module/RandomWeights.h"
+#include "runtime/module/RankSpec.h"
 #include "runtime/support/Checked.h"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cmath>
 #include <set>
@@ -339,6 +340,11 @@ private:
 
   /// The kernel must exist for every target that the entry serves.
   Status hasCode(const EntrySpec &entry, const KernelSpec &kernel) const {
+    // What ranks do together has no code; verifyRanks looks at it.
+    if (kernel.code.empty() &&
+        std::find(spec.requirements.begin(), spec.requirements.end(),
+                  kRanksRequirement) != spec.requirements.end())
+      return {};
     auto covers = [&](uint32_t target) {
       for (const KernelCode &code : kernel.code)
         if (code.target == target)

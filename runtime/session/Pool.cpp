@@ -140,6 +140,11 @@ Status PoolOfSequences::initialize() {
     return Status::error(Code::BadArgument,
                          "a pool has at least one sequence, and its sizes "
                          "cannot be negative");
+  if (source->ranks().count > 1)
+    return Status::error(Code::Unsupported,
+                         "many sequences at once need a module for one rank; "
+                         "this one is for %u",
+                         source->ranks().count);
   GIST_TRY(chooseTarget(device, spec, target));
   const EntrySpec *entry = source->findEntry(kEntryScore, target);
   if (!entry || !source->findEntry(kEntryPrefill, target))

@@ -8,6 +8,7 @@
 #include "runtime/session/Session.h"
 
 #include "runtime/session/ModuleCode.h"
+#include "runtime/session/RankedLists.h"
 #include "runtime/support/OutOfMemory.h"
 
 #include <algorithm>
@@ -40,7 +41,9 @@ Status Session::initialize() {
   if (options.context < 0 || options.chunk < 0)
     return Status::error(Code::BadArgument,
                          "context and chunk sizes cannot be negative");
-  GIST_TRY(chooseTarget(device, spec, targetId));
+  GIST_TRY(checkRanks());
+  GIST_TRY(chooseTarget(device, spec, targetId, source->ranks(),
+                        options.ranks ? options.ranks->rank() : 0));
   if (symbolC != kNone) {
     if (options.context != 0)
       GIST_TRY(symbols.set(symbolC, options.context).in("context"));
@@ -61,6 +64,11 @@ Status Session::initialize() {
       if (device.numbersByAddress())
         GIST_TRY(entries.back().useNumberTable(device));
     }
+  if (source->ranks().count > 1) {
+    rankedLists =
+        std::make_unique<RankedLists>(*source, device, *options.ranks);
+    GIST_TRY(rankedLists->joinCards());
+  }
   return choosePrefill();
 }
 
@@ -141,7 +149,9 @@ Status Session::execute(EntryBinding &binding) {
   GIST_TRY(binding.bind(symbols, map));
   GIST_TRY(binding.uploadNumbers(device));
 
-  if (!options.profile) {
+  if (!options.profile && rankedLists) {
+    GIST_TRY(rankedLists->run(binding, symbols, map, nullptr));
+  } else if (!options.profile) {
     std::unique_ptr<Recording> *recording = binding.findRecording();
     // Seen once before and now again: it is recorded from here on.
     if (recording && !*recording)
@@ -151,7 +161,8 @@ Status Session::execute(EntryBinding &binding) {
   } else {
     // A recording does not say when its commands ran, so lists are submitted.
     std::vector<CommandTime> times;
-    GIST_TRY(device.submit(binding.list(), &times));
+    GIST_TRY(rankedLists ? rankedLists->run(binding, symbols, map, &times)
+                         : device.submit(binding.list(), &times));
     const EntrySpec &entry = binding.entry();
     for (size_t i = 0; i < entry.commands.size(); ++i) {
       const CommandSpec &command = entry.commands[i];
@@ -201,6 +212,7 @@ Status Session::call(std::string_view name,
                      const std::map<std::string, int64_t> &given,
                      const std::map<std::string, Bytes> &inputs,
                      std::map<std::string, std::vector<uint8_t>> &outputs) try {
+  GIST_TRY(refuseRanks("calling an entry by its name"));
   EntryBinding *binding = nullptr;
   GIST_TRY(findEntry(name, binding));
   const EntrySpec &entry = binding->entry();
@@ -254,6 +266,7 @@ GIST_CATCH_OUT_OF_MEMORY
 
 Status Session::measure(std::string_view name, unsigned samples, unsigned batch,
                         std::vector<double> &microseconds) try {
+  GIST_TRY(refuseRanks("timing an entry alone"));
   EntryBinding *binding = nullptr;
   GIST_TRY(findEntry(name, binding));
   CommandList list = binding->list();

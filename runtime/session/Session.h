@@ -25,6 +25,8 @@
 
 namespace gist {
 
+class Communicator;
+class RankedLists;
 class Session;
 
 struct SessionOptions {
@@ -39,6 +41,9 @@ struct SessionOptions {
   /// Runs the module's code whether or not the module is known here
   /// (runtime/module/Trust.h). Code can do whatever this process can.
   bool trust = false;
+  /// The other ranks, for a module that several share. They follow() rank 0,
+  /// which does everything else. Outlives the session.
+  Communicator *ranks = nullptr;
   /// Told of every call that took tokens, after it ran: how many there were and
   /// how many before them. Session::statistics() are those of the call.
   std::function<void(const Session &session, int64_t before, int64_t tokens)>
@@ -67,6 +72,7 @@ public:
   static Status create(std::shared_ptr<const Module> module, Device &device,
                        const SessionOptions &options,
                        std::unique_ptr<Session> &result);
+  ~Session();
 
   /// Appends tokens, in chunks, and computes the logits after the last one.
   /// Tokens that do not fit the context are refused before anything runs.
@@ -128,6 +134,10 @@ public:
   /// another device, has seen.
   Status takeState(Session &other);
 
+  /// Does what the session of rank 0 does, until that one is closed. For every
+  /// rank but 0.
+  Status follow();
+
   int64_t position() const { return past; }
   int64_t capacity() const { return context; }
   bool hasEntry(std::string_view name) const;
@@ -155,6 +165,16 @@ private:
   /// Bytes of scratch memory, inputs and outputs for a call of `tokens`.
   Status bytesOfCall(const EntrySpec &entry, int64_t tokens, uint64_t &bytes);
   Status execute(EntryBinding &binding);
+  /// Fails where a module is for another number of ranks.
+  Status checkRanks() const;
+  /// Tells the other ranks, if there are any, what rank 0 does now.
+  Status announceReset() const;
+  Status announceRun(std::string_view entry, std::span<const int32_t> tokens,
+                     std::span<const int32_t> targets, int64_t before) const;
+  Status refuseRanks(const char *what) const;
+  bool leads() const;
+  /// Does one message; `isClosed` is set by the last.
+  Status followOne(Bytes message, bool &isClosed);
   Status bytesOfRows(EntryBinding &binding, const CommandSpec &command,
                      int64_t &bytes);
   Status readStatistics(EntryBinding &binding);
@@ -199,6 +219,7 @@ private:
   std::vector<DeviceMemory> owned;   ///< per buffer of the other kinds
   // After the memory: recordings, which have its addresses, go first.
   std::vector<EntryBinding> entries;
+  std::unique_ptr<RankedLists> rankedLists; ///< null: one rank
   /// What an output was downloaded to, on devices without host pointers.
   std::vector<uint8_t> downloaded;
   SampleSettings sampling; ///< of entries that draw tokens

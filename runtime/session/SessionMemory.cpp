@@ -21,6 +21,7 @@ Status Session::allocateBuffers() {
   owned.resize(spec.buffers.size());
   ownWeights.resize(spec.weights.size());
   GIST_TRY(loadWeights(*source, device, targetId, weights, map));
+  std::vector<bool> used = usedBuffers(spec, targetId);
   // State lives longer than a call: its size must not depend on one.
   uint64_t perCall = 0;
   for (uint32_t symbol : {symbolT, symbolP})
@@ -29,7 +30,8 @@ Status Session::allocateBuffers() {
   for (size_t i = 0; i < spec.buffers.size(); ++i) {
     const BufferSpec &buffer = spec.buffers[i];
     // Arena, inputs and outputs are allocated by the first call.
-    if (buffer.kind != BufferKind::State)
+    // State of other ranks is theirs.
+    if (buffer.kind != BufferKind::State || !used[i])
       continue;
     if (symbols.dependencies(buffer.size) & perCall)
       return Status::error(Code::BadFile,
@@ -44,6 +46,7 @@ Status Session::allocateBuffers() {
 }
 
 Status Session::setWeight(std::string_view name, Bytes content) try {
+  GIST_TRY(refuseRanks("changing a weight"));
   const ModuleSpec &spec = source->spec();
   bool isKnown = false;
   for (size_t i = 0; i < spec.buffers.size(); ++i) {
@@ -169,12 +172,14 @@ MemoryUse Session::memoryUse() const {
 }
 
 Status Session::reset() {
+  GIST_TRY(announceReset());
   past = 0;
   lastLogits = {};
   const std::vector<BufferSpec> &buffers = source->spec().buffers;
   for (size_t i = 0; i < buffers.size(); ++i)
     // Rows by position need no clearing: nothing reads beyond `past`.
-    if (buffers[i].kind == BufferKind::State && buffers[i].zeroOnReset)
+    if (buffers[i].kind == BufferKind::State && buffers[i].zeroOnReset &&
+        owned[i].address() != 0)
       GIST_TRY(device.clear(owned[i].address(), owned[i].size()));
   return {};
 }
@@ -202,6 +207,7 @@ Status Session::rewind(int64_t position) {
 }
 
 Status Session::takeState(Session &other) try {
+  GIST_TRY(refuseRanks("taking over a state"));
   if (other.source != source || other.context != context)
     return Status::error(Code::BadArgument,
                          "a session takes state only from a session of the "

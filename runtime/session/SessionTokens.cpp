@@ -168,6 +168,7 @@ Status Session::runTokens(std::string_view name,
                            toString(buffers[inputs[i]].type));
     GIST_TRY(uploadTokens(entry, inputs[i], given[i]));
   }
+  GIST_TRY(announceRun(name, tokens, targets, before));
   GIST_TRY(execute(*binding));
   if (options.afterCall)
     options.afterCall(*this, before, static_cast<int64_t>(tokens.size()));

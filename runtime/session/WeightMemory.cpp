@@ -12,7 +12,7 @@
 using namespace gist;
 
 /// Buffers that the entries for this target touch.
-static std::vector<bool> usedBuffers(const ModuleSpec &spec, uint32_t target) {
+std::vector<bool> gist::usedBuffers(const ModuleSpec &spec, uint32_t target) {
   std::vector<bool> used(spec.buffers.size());
   for (const EntrySpec &entry : spec.entries) {
     if (entry.target != kNone && entry.target != target)

@@ -14,6 +14,9 @@
 
 namespace gist {
 
+/// Which buffers entries for `target` use.
+std::vector<bool> usedBuffers(const ModuleSpec &spec, uint32_t target);
+
 /// Brings the weights that entries for `target` read to the device, each once:
 /// `weights` has one for each of the module, and `map` says where buffers of
 /// them are.

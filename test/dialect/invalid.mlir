@@ -597,3 +597,28 @@ func.func @select_no_heads(%t: tensor<100x0x33xf16>) {
   %s = gist.gram_select %t, 3.0e-1 : tensor<100x0x33xf16>
   return
 }
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Ranks
+//===----------------------------------------------------------------------===//
+
+func.func @all_gather_c1_none(%x: tensor<?x4xf32>) {
+  // expected-error @+1 {{'gist.all_gather' op expects a number of columns for each rank, got none}}
+  %y = gist.all_gather %x columns [] : tensor<?x4xf32>
+  return
+}
+
+// -----
+
+func.func @all_gather_c2_columns(%x: tensor<?x4xf32>) {
+  // expected-error @+1 {{'gist.all_gather' op expects as many columns as one of the ranks has, got 4}}
+  %y = gist.all_gather %x columns [3, 5] : tensor<?x4xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'gist.weight_part' op expects axis 0 or 1 and a range that is not empty, got axis 2, offset 0 and size 8}}
+gist.weight_part @part of "whole" axis 2 offset 0 size 8

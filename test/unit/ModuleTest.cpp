@@ -100,7 +100,8 @@ TEST(Module, EveryFieldSurvives) {
                    {{ObservationKind::Product, 2, "qkv", {"a", "b"}, 7}}}};
 
   ModuleSpec read;
-  ASSERT_TRUE(decodeMetadata(bytesOf(encodeMetadata(spec)), read).ok());
+  RankSpec ranks;
+  ASSERT_TRUE(decodeMetadata(bytesOf(encodeMetadata(spec)), read, ranks).ok());
   EXPECT_EQ(read.model.properties, spec.model.properties);
   EXPECT_EQ(read.model.stopTokens, spec.model.stopTokens);
   EXPECT_EQ(read.model.prefillChunk, 15);

@@ -14,6 +14,7 @@
 #include "tools/gist-compile/CommandLine.h"
 
 #include "runtime/module/Format.h"
+#include "runtime/module/RankSpec.h"
 
 #include "CLI/CLI.hpp"
 
@@ -215,6 +216,12 @@ static void addModelOptions(CLI::App &app, Options &options) {
       ->type_name("N")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
       ->group(group);
+  app.add_option("--ranks", options.ranks,
+                 "Processes that share the model: each has some of the heads "
+                 "and columns, and reads only its own weights; default: 1")
+      ->type_name("N")
+      ->check(CLI::Range(int64_t{1}, int64_t{kMaxRanks}).description(""))
+      ->group(group);
   app.add_flag(
          "--observe", options.observe,
          "Add an entry that shows what linear layers read and return, for "
@@ -343,6 +350,13 @@ static void checkTogether(const CLI::App &app, Options &options) {
   if (options.randomWeights && options.referenceWeights)
     refuse("--weights=reference needs a model file, and --random-weights has "
            "none: leave one of the two out");
+  if (options.ranks > 1 && !isModule)
+    refuse("--ranks splits a module, so it cannot be given together with "
+           "--emit or --via");
+  if (options.ranks > 1 && (options.observe || isReported))
+    refuse("--ranks cannot be given together with --observe or --report");
+  if (options.ranks > 1 && options.plan == "calibration")
+    refuse("--plan=calibration is measured on one rank: leave --ranks out");
   if (options.planBlock != 0 && options.plan.empty())
     refuse("--plan-block needs a plan: add --plan");
   if (options.followPlan && options.plan.empty() && !options.isGraph())

@@ -134,6 +134,7 @@ static nlohmann::json toJson(const Module &module, bool verified) {
           {"weights", weights.count},
           {"weight_bytes", weights.bytes},
           {"weights_verified", verified},
+          {"ranks", module.ranks().count},
           {"kernels", spec.kernels.size()},
           {"symbols", symbols},
           {"targets", targets},
@@ -163,6 +164,8 @@ static void printSummary(const Module &module, bool verified) {
     std::printf("on this CPU: %s\n", choice.error.c_str());
   else
     std::printf("on this CPU: @%s\n", choice.name.c_str());
+  if (module.ranks().count > 1)
+    std::printf("ranks: %u\n", module.ranks().count);
   std::printf("kernels: %zu\n", spec.kernels.size());
   std::printf("entries:\n");
   for (const EntrySpec &entry : spec.entries)

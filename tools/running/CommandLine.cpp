@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/running/CommandLine.h"
+#include "tools/running/Ranks.h"
 
 #include <cerrno>
 #include <csignal>
@@ -58,7 +59,9 @@ int gist::runCommandLine(
   std::signal(SIGXFSZ, SIG_IGN);
   // Nothing of ours throws; what is left is memory that the system refuses.
   try {
-    return runTool(tool, argc, argv, describe);
+    if (std::optional<int> status = run::followRank0(tool))
+      return *status;
+    return run::endRanks(runTool(tool, argc, argv, describe));
   } catch (const std::exception &error) {
     std::fprintf(stderr, "%s: error: %s\n", tool, error.what());
     return 1;

@@ -163,8 +163,21 @@ Status Runner::open(const ModelOptions &chosen) {
   GIST_TRY(Module::open(options.path, module));
   if (options.verify)
     GIST_TRY(module->verifyWeights().in(options.path));
+  RankedModel ranked;
+  ranked.path = options.path;
+  ranked.device = options.device;
+  ranked.library = options.drivers.forKind(options.device).library;
+  ranked.deviceIndex = options.deviceIndex;
+  ranked.threads = options.threads;
+  ranked.context = options.context;
+  ranked.chunk = options.chunk;
+  ranked.trust = options.trust;
+  GIST_TRY(lease.take(*module, ranked).in(options.path));
+  options.threads = ranked.threads;
+  options.deviceIndex = ranked.deviceIndex;
   GIST_TRY(run::openDevice(options, device));
   SessionOptions sessionOptions;
+  sessionOptions.ranks = lease.ranks();
   sessionOptions.context = options.context;
   sessionOptions.chunk = options.chunk;
   sessionOptions.trust = options.trust;

@@ -12,6 +12,7 @@
 #include "runtime/session/Profile.h"
 #include "runtime/session/Session.h"
 #include "runtime/text/Tokenizer.h"
+#include "tools/running/Ranks.h"
 
 #include "CLI/CLI.hpp"
 
@@ -79,6 +80,7 @@ public:
   const std::string &path() const { return options.path; }
 
   std::shared_ptr<const Module> module;
+  RankLease lease; ///< of the other ranks, where there are any
   std::unique_ptr<Device> device;
   Profile profile;
   std::unique_ptr<Session> session;

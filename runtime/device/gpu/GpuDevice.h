@@ -50,6 +50,10 @@ public:
                 std::unique_ptr<Recording> &result) override;
   Status replay(Recording &recording) override;
   Status synchronize() override;
+  Status nativeStream(void *&handle) const override {
+    handle = stream;
+    return enter();
+  }
   Status measureLimits(DeviceLimits &limits) override;
 
 protected:

@@ -1,0 +1,3 @@
+// Every pass, for docs/passes.md.
+include "passes/Passes.td"
+include "passes/Ranks/RankPasses.td"

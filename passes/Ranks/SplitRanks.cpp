@@ -1,0 +1,354 @@
+//===- SplitRanks.cpp - The pass -gist-split-ranks ------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A linear layer whose input was made by other linear layers, and by nothing
+// else, is an *inner* one: the output projection of attention and the second
+// half of a feed-forward block. The residual stream is never between two such
+// layers, because it begins with embeddings. The input of an inner layer is
+// shared out among the ranks, and its product becomes a part of a sum.
+//
+// All ranks must take the same decisions, or they would wait for each other for
+// ever. So every rank asks whether the others can have their parts too.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/GistPlanOps.h"
+#include "dialect/GistRankOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "passes/Kernel/Kernels.h"
+#include "passes/Plan/MadeWeights.h"
+#include "passes/Plan/PlanInGraph.h"
+#include "passes/Ranks/RankPasses.h"
+#include "passes/Ranks/SliceGraph.h"
+
+namespace gist {
+#define GEN_PASS_DEF_SPLITRANKSPASS
+#include "passes/Ranks/RankPasses.h.inc"
+} // namespace gist
+
+using namespace mlir;
+using namespace gist;
+
+/// True for a linear layer: rows times the rows of a weight, added to nothing.
+static bool isLinear(Operation *op) {
+  auto product = dyn_cast<linalg::MatmulOp>(op);
+  if (!product || !isTransposedMatmul(product) ||
+      !getWeightOf(product.getDpsInputs()[1]))
+    return false;
+  auto fill = product.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+  return fill && matchPattern(fill.value(), m_AnyZeroFloat()) &&
+         getElementTypeOrSelf(product->getResult(0)).isF32();
+}
+
+namespace {
+/// What a value was made by.
+enum Source : unsigned {
+  kNothing = 0,    ///< weights, constants, caches
+  kLinear = 1,     ///< linear layers that are not inner ones
+  kOther = 1 << 1, ///< tokens, embeddings, inner layers
+};
+
+/// Finds the inner layers of a function.
+class Sources {
+public:
+  explicit Sources(func::FuncOp function) {
+    // State comes back from the function; what does not is given to it.
+    llvm::SmallPtrSet<Value, 4> states;
+    for (Value result : function.front().getTerminator()->getOperands())
+      if (BlockArgument argument = getUpdatedArgument(result))
+        states.insert(argument);
+    for (BlockArgument argument : function.getArguments())
+      if (isa<RankedTensorType>(argument.getType()) &&
+          !states.contains(argument))
+        known[argument] = kOther;
+    for (Operation &op : function.front())
+      visit(&op);
+  }
+
+  unsigned get(Value value) const { return known.lookup(value); }
+  ArrayRef<linalg::MatmulOp> getInner() const { return inner; }
+
+private:
+  void visit(Operation *op) {
+    unsigned sources = kNothing;
+    op->walk([&](Operation *nested) {
+      for (Value operand : nested->getOperands())
+        sources |= get(operand);
+    });
+    if (isLinear(op)) {
+      auto product = cast<linalg::MatmulOp>(op);
+      bool isInner = get(product.getDpsInputs()[0]) == kLinear;
+      if (isInner)
+        inner.push_back(product);
+      sources = isInner ? kOther : kLinear;
+    }
+    for (Value result : op->getResults())
+      known[result] = sources;
+  }
+
+  DenseMap<Value, unsigned> known;
+  SmallVector<linalg::MatmulOp> inner;
+};
+
+/// An inner layer, and the attention that its input comes from, if any.
+struct Layer {
+  linalg::MatmulOp product;
+  AttentionOp attention;
+};
+
+/// Splits one function.
+class Splitter {
+public:
+  Splitter(func::FuncOp function, Rank rank)
+      : function(function), module(function->getParentOfType<ModuleOp>()),
+        rank(rank), sources(function), slicer(module, /*build=*/true) {
+    for (linalg::MatmulOp product : sources.getInner())
+      layers.push_back({product, findAttention(product.getDpsInputs()[0])});
+  }
+
+  /// Whether all attention can be shared out. It is all or nothing, because
+  /// layers share their caches.
+  bool canSplitHeads() {
+    return llvm::all_of(layers, [&](Layer layer) {
+      return !layer.attention || canSplit(layer);
+    });
+  }
+
+  /// The KV heads of the rank, of how many. None without attention.
+  std::optional<std::pair<HeadShare, int64_t>> getHeads() {
+    for (Layer layer : layers)
+      if (layer.attention)
+        return std::pair(*getHeadShare(layer.attention, rank),
+                         countKeys(layer.attention));
+    return std::nullopt;
+  }
+
+  LogicalResult run(bool splitHeads) {
+    for (Layer layer : layers)
+      if (layer.attention ? splitHeads : canSplit(layer))
+        if (failed(split(layer)))
+          return failure();
+    if (failed(splitLogits()) || failed(returnCaches()))
+      return failure();
+    auto end = cast<func::ReturnOp>(function.front().getTerminator());
+    function.setFunctionType(FunctionType::get(
+        function.getContext(), function.front().getArgumentTypes(),
+        end.getOperandTypes()));
+    eraseUnused();
+    return success();
+  }
+
+private:
+  static int64_t countKeys(AttentionOp attention) {
+    return attention.getKey().getType().getDimSize(1);
+  }
+
+  static std::optional<HeadShare> getHeadShare(AttentionOp attention,
+                                               Rank rank) {
+    return gist::getHeadShare(attention.getQuery().getType().getDimSize(1),
+                              countKeys(attention), rank);
+  }
+
+  /// The attention that `input` is made of, before any linear layer.
+  static AttentionOp findAttention(Value input) {
+    SmallVector<Value> values = {input};
+    llvm::SmallPtrSet<Operation *, 8> seen;
+    while (!values.empty()) {
+      Operation *op = values.pop_back_val().getDefiningOp();
+      if (!op || isLinear(op) || !seen.insert(op).second)
+        continue;
+      if (auto attention = dyn_cast<AttentionOp>(op))
+        return attention;
+      llvm::append_range(values, op->getOperands());
+    }
+    return {};
+  }
+
+  /// The columns of a layer's input that a rank has; empty: none.
+  Share getColumns(Layer layer, Rank who) {
+    Value input = layer.product.getDpsInputs()[0];
+    int64_t columns = cast<RankedTensorType>(input.getType()).getDimSize(1);
+    if (!layer.attention) {
+      // Blocks of a weight stay whole.
+      Value weight = layer.product.getDpsInputs()[1];
+      int64_t least = 1;
+      if (auto read = weight.getDefiningOp<DequantizeOp>())
+        least =
+            columns /
+            cast<RankedTensorType>(read.getBlocks().getType()).getDimSize(1);
+      return getShare(columns, chooseUnit(columns, least, who.count), who);
+    }
+    std::optional<HeadShare> heads = getHeadShare(layer.attention, who);
+    if (!heads)
+      return {};
+    int64_t size = layer.attention.getValue().getType().getDimSize(2);
+    if (size * layer.attention.getQuery().getType().getDimSize(1) != columns)
+      return {};
+    return heads->queries * size;
+  }
+
+  /// Whether each rank can have its part of the layer.
+  bool canSplit(Layer layer) {
+    for (int64_t number = 0; number < rank.count; ++number) {
+      GraphSlicer tried(module, /*build=*/false);
+      Share columns = getColumns(layer, {number, rank.count});
+      for (Value operand : layer.product.getDpsInputs())
+        if (failed(tried.slice(operand, 1, columns)))
+          return false;
+    }
+    return true;
+  }
+
+  LogicalResult split(Layer layer) {
+    linalg::MatmulOp product = layer.product;
+    Share columns = getColumns(layer, rank);
+    SmallVector<Value> operands;
+    for (Value operand : product.getDpsInputs()) {
+      FailureOr<Value> part = slicer.slice(operand, 1, columns);
+      if (failed(part))
+        return product.emitOpError("cannot be split, though it could be");
+      operands.push_back(*part);
+    }
+    operands.push_back(product.getDpsInits()[0]);
+    OpBuilder builder(product);
+    Value part = clone(builder, product, product->getResultTypes(), operands)
+                     ->getResult(0);
+    Value sum =
+        AllReduceOp::create(builder, product.getLoc(), part.getType(), part);
+    product->getResult(0).replaceAllUsesWith(sum);
+    return success();
+  }
+
+  /// Logits are columns of one wide product. Every rank computes some.
+  LogicalResult splitLogits() {
+    Operation *end = function.front().getTerminator();
+    for (OpOperand &result : end->getOpOperands()) {
+      auto type = dyn_cast<RankedTensorType>(result.get().getType());
+      if (!type || type.getRank() != 2 || type.isDynamicDim(1) ||
+          !type.getElementType().isF32() ||
+          sources.get(result.get()) != kLinear)
+        continue;
+      int64_t unit = chooseUnit(type.getDimSize(1), 1, rank.count);
+      SmallVector<int64_t> columns;
+      bool isPossible = true;
+      for (int64_t number = 0; number < rank.count; ++number) {
+        Share share = getShare(type.getDimSize(1), unit, {number, rank.count});
+        columns.push_back(share.size());
+        isPossible &= succeeded(
+            GraphSlicer(module, /*build=*/false).slice(result.get(), 1, share));
+      }
+      if (!isPossible)
+        continue;
+      FailureOr<Value> part = slicer.slice(
+          result.get(), 1, getShare(type.getDimSize(1), unit, rank));
+      if (failed(part))
+        return end->emitOpError("cannot be split, though it could be");
+      OpBuilder builder(end);
+      result.set(AllGatherOp::create(builder, end->getLoc(), *part, columns));
+    }
+    return success();
+  }
+
+  /// Caches have the rank's heads alone.
+  LogicalResult returnCaches() {
+    Operation *end = function.front().getTerminator();
+    for (OpOperand &result : end->getOpOperands()) {
+      BlockArgument argument = getUpdatedArgument(result.get());
+      if (!argument)
+        continue;
+      auto kept = slicer.arguments().find(argument.getArgNumber());
+      if (kept == slicer.arguments().end())
+        continue;
+      FailureOr<Value> part =
+          slicer.slice(result.get(), kept->second.axis, kept->second.range);
+      if (failed(part))
+        return end->emitOpError("returns a cache that cannot be split");
+      result.set(*part);
+    }
+    return success();
+  }
+
+  /// What the whole was computed by. From the end, so that what only such ops
+  /// read goes as well.
+  void eraseUnused() {
+    for (Operation &op :
+         llvm::make_early_inc_range(llvm::reverse(function.front())))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+  }
+
+  func::FuncOp function;
+  ModuleOp module;
+  Rank rank;
+  Sources sources;
+  GraphSlicer slicer;
+  SmallVector<Layer> layers;
+};
+} // namespace
+
+/// Leaves what a plan says of the KV heads `own`, of `count`.
+static LogicalResult splitPlan(PlanOp plan, Share own, int64_t count) {
+  WalkResult walk = plan.walk([](PlanLinearOp linear) {
+    linear.emitOpError("cannot be split: a plan for several ranks says nothing "
+                       "of linear layers");
+    return WalkResult::interrupt();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  for (auto layer : plan.getBody().getOps<PlanLayerOp>()) {
+    auto heads = llvm::to_vector(layer.getBody().getOps<PlanHeadOp>());
+    if (static_cast<int64_t>(heads.size()) == count)
+      for (auto [number, head] : llvm::enumerate(heads)) {
+        auto n = static_cast<int64_t>(number);
+        if (n < own.begin || n >= own.end)
+          head.erase();
+      }
+    for (auto select : layer.getBody().getOps<PlanSelectOp>())
+      if (static_cast<int64_t>(select.getTaus().size()) == count)
+        select.setTaus(select.getTaus().slice(own.begin, own.size()));
+  }
+  return success();
+}
+
+namespace {
+struct SplitRanksPass final : gist::impl::SplitRanksPassBase<SplitRanksPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    Rank own{rank, ranks};
+    if (own.count < 1 || own.number < 0 || own.number >= own.count) {
+      getOperation().emitError("has no rank ")
+          << own.number << " of " << own.count << "; ranks are counted from 0";
+      return signalPassFailure();
+    }
+    if (own.count == 1)
+      return;
+    std::vector<std::unique_ptr<Splitter>> splitters;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal() && function.getBody().hasOneBlock())
+        splitters.push_back(std::make_unique<Splitter>(function, own));
+    // Functions share their caches too.
+    bool splitHeads = llvm::all_of(
+        splitters, [](auto &splitter) { return splitter->canSplitHeads(); });
+    PlanOp plan = getPlan(getOperation());
+    if (plan) {
+      std::optional<std::pair<HeadShare, int64_t>> heads;
+      for (auto &splitter : splitters)
+        if (splitHeads && !heads)
+          heads = splitter->getHeads();
+      Share kept = heads ? heads->first.keys : Share();
+      if (failed(splitPlan(plan, kept, heads ? heads->second : -1)))
+        return signalPassFailure();
+    }
+    for (auto &splitter : splitters)
+      if (failed(splitter->run(splitHeads)))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,55 @@
+//===- CardRanks.h - Sums and gathers between cards -------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// NCCL for NVIDIA's cards and RCCL for AMD's, which have the same functions.
+// The library is found by name when it is asked for. It works in the stream of
+// the device, so a call has no host between its kernels and its sums.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_RUNTIME_RANKS_CARDRANKS_H
+#define GIST_RUNTIME_RANKS_CARDRANKS_H
+
+#include "runtime/ranks/Communicator.h"
+
+#include <memory>
+#include <string>
+
+namespace gist {
+
+class CardRanks {
+public:
+  /// Joins the cards of all ranks, as `ranks.cards` says. `kind` is that of the
+  /// device, "cuda" or "hip"; the thread's driver calls must mean this rank's
+  /// card. NotFound where a rank has no library or no card of its own, which
+  /// all ranks then learn; the host carries bytes then.
+  static Status open(const std::string &kind, Communicator &ranks,
+                     std::unique_ptr<CardRanks> &result);
+  ~CardRanks();
+
+  /// f32 sums of `count` numbers at these addresses, in this stream. Every
+  /// number is summed in one place and handed on, so ranks have the same bits.
+  Status allReduce(uint64_t part, uint64_t sum, uint64_t count, void *stream);
+
+  /// One row: the columns of all ranks side by side.
+  Status allGather(uint64_t part, std::span<const int64_t> columns,
+                   uint64_t all, void *stream);
+
+private:
+  struct Functions;
+  explicit CardRanks(Communicator &ranks);
+  Status load(const std::string &kind, const std::string &library);
+  Status check(int code, const char *what) const;
+
+  Communicator &ranks;
+  std::unique_ptr<Functions> call;
+  void *handle = nullptr; ///< ncclComm_t
+};
+
+} // namespace gist
+
+#endif // GIST_RUNTIME_RANKS_CARDRANKS_H

@@ -1,0 +1,58 @@
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Tiny models on several ranks say what they say on one.
+
+    PATH=build/dev/bin:$PATH python3 -m pytest test/integration/test_ranks.py
+
+test_ranks_full.py has all of them on one to four processes, and faults.
+"""
+
+import signal
+import subprocess
+import time
+
+import pytest
+
+from ranks import MODELS, PROMPT, compile_model, environment, greedy, mpirun
+
+COUNT = 40
+
+
+# Two KV heads for two ranks; one KV head that all keep, and some of its queries
+# each; three heads; one product for queries, keys and values; a norm of whole
+# rows; blocks that heads would cut, with three KV heads for four ranks.
+@pytest.mark.parametrize("name, ranks", [("llama", 2), ("gemma3", 4), ("gpt-neox", 3),
+                                         ("phi3", 2), ("olmo2", 2),
+                                         ("llama-q4_1.gguf", 3)])
+def test_tokens_of_threads(name, ranks, tmp_path):
+    whole = compile_model(MODELS / name, tmp_path, 1)
+    parts = compile_model(MODELS / name, tmp_path, ranks)
+    assert greedy(parts, COUNT) == greedy(whole, COUNT)
+
+
+def test_processes_and_faults(tmp_path):
+    """Two processes; a number of them that the module is not for; and one that
+    is killed."""
+    whole = compile_model(MODELS / "llama", tmp_path, 1)
+    parts = compile_model(MODELS / "llama", tmp_path, 2)
+    assert greedy(parts, COUNT, processes=2) == greedy(whole, COUNT)
+
+    command = mpirun(3, "gist-rank-test", parts, "cpu", 1, *PROMPT)
+    wrong = subprocess.run(command, env=environment(), text=True, timeout=60,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert wrong.returncode != 0
+    assert wrong.stderr.count("the module is compiled for 2 ranks, but mpirun has "
+                              "started 3") == 1
+
+    command = mpirun(2, "gist-rank-test", parts, "cpu", 10**9, 1)
+    job = subprocess.Popen(command, env=environment(), text=True,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    job.stdout.readline()  # It runs.
+    ranks = subprocess.run(["pgrep", "-P", str(job.pid)], stdout=subprocess.PIPE,
+                           text=True, check=True).stdout.split()
+    start = time.monotonic()
+    subprocess.run(["kill", f"-{signal.SIGKILL}", ranks[1]], check=True)
+    _, errors = job.communicate(timeout=30)
+    assert time.monotonic() - start < 5
+    assert job.returncode != 0
+    assert errors.count("error: rank 1 is gone: its process has ended") == 1
