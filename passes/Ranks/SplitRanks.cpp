@@ -88,8 +88,9 @@ private:
         inner.push_back(product);
       sources = isInner ? kOther : kLinear;
     }
+    // Sizes say nothing of what tensors hold.
     for (Value result : op->getResults())
-      known[result] = sources;
+      known[result] = isa<IndexType>(result.getType()) ? kNothing : sources;
   }
 
   DenseMap<Value, unsigned> known;

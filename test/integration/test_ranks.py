@@ -27,6 +27,10 @@ COUNT = 40
 def test_tokens_of_threads(name, ranks, tmp_path):
     whole = compile_model(MODELS / name, tmp_path, 1)
     parts = compile_model(MODELS / name, tmp_path, ranks)
+    # A module in which every rank computes everything would pass the rest.
+    listing = subprocess.run(["gist-run", "info", "--disassemble", parts],
+                             stdout=subprocess.PIPE, check=True, text=True).stdout
+    assert "all_reduce" in listing and "all_gather" in listing
     assert greedy(parts, COUNT) == greedy(whole, COUNT)
 
 
