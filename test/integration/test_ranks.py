@@ -18,12 +18,9 @@ from ranks import MODELS, PROMPT, compile_model, environment, greedy, mpirun
 COUNT = 40
 
 
-# Two KV heads for two ranks; one KV head that all keep, and some of its queries
-# each; three heads; one product for queries, keys and values; a norm of whole
-# rows; blocks that heads would cut, with three KV heads for four ranks.
-@pytest.mark.parametrize("name, ranks", [("llama", 2), ("gemma3", 4), ("gpt-neox", 3),
-                                         ("phi3", 2), ("olmo2", 2),
-                                         ("llama-q4_1.gguf", 3)])
+# One KV head that both ranks keep, with half of its queries each; and one product
+# for queries, keys and values.
+@pytest.mark.parametrize("name, ranks", [("gemma3", 2), ("phi3", 2)])
 def test_tokens_of_threads(name, ranks, tmp_path):
     whole = compile_model(MODELS / name, tmp_path, 1)
     parts = compile_model(MODELS / name, tmp_path, ranks)
