@@ -238,8 +238,9 @@ TEST_F(Corruption, MetadataOfAnyBytesIsRefused) {
       byte = static_cast<char>(random() % 4 ? random() % 16 : random());
     AlignedCopy copy(bytes);
     ModuleSpec spec;
-    Status status = decodeMetadata(copy.bytes(), spec);
-    if (status.ok())
-      (void)verifySpec(spec).ok();
+    RankSpec ranks;
+    Status status = decodeMetadata(copy.bytes(), spec, ranks);
+    if (status.ok() && verifySpec(spec).ok())
+      (void)verifyRanks(spec, ranks).ok();
   }
 }

@@ -432,8 +432,9 @@ TEST(Metadata, SharingDoesNotMultiply) {
   metadata.add_requirements(requirements);
   builder.Finish(metadata.Finish());
   ModuleSpec spec;
-  Status status =
-      decodeMetadata({builder.GetBufferPointer(), builder.GetSize()}, spec);
+  RankSpec ranks;
+  Status status = decodeMetadata(
+      {builder.GetBufferPointer(), builder.GetSize()}, spec, ranks);
   EXPECT_EQ(
       status.text,
       "the metadata is damaged: its tables refer to more data than it holds");
