@@ -117,6 +117,9 @@ if $full; then
   suite "gfx942-sim, full" env GFX942_SIM="$PWD/build/dev/bin/gfx942-sim" \
     GIST_HIP_SIM="$PWD/build/dev/lib/libgist-hip-sim.so" \
     "$python" -m pytest -q -p no:cacheprovider test/gfx942-sim --full
+  suite "gfx942-sim, all models" env PATH="$PWD/build/dev/bin:$PATH" \
+    GIST_HIP_SIM="$PWD/build/dev/lib/libgist-hip-sim.so" \
+    "$python" -m pytest -q -p no:cacheprovider test/integration/test_gfx942_models.py --full
   suite "clang-tidy" bash test/check-tidy.sh build/dev
   suite "build asan" build asan
   # MLIR's registries live until a process ends, and LLVM's inlined allocators

@@ -104,12 +104,14 @@ def check_session(name, module, mode, pieces, more=0):
           tolerance(name, ids) + more)
 
 
-# Relatives of models in the list would take the simulator long and show nothing more.
-ON_GPU = [name for name in DECODERS if name not in ("qwen3", "phi3", "gpt-neox", "olmo2",
-                                                    "qwen2-moe", "qwen3-moe")]
+# Relatives of other models take the simulator long and show little more.
+RELATIVES = {"llama", "llama3", "mistral", "opt", "qwen2", "qwen2-window", "qwen3", "phi3",
+             "gpt-neox", "olmo2", "qwen2-moe", "qwen3-moe"}
 
 
-@pytest.mark.parametrize("name", ON_GPU + ["llama-q4_1.gguf"])
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=pytest.mark.full) if name in RELATIVES else name
+    for name in DECODERS + ["llama-q4_1.gguf"]])
 def test_decoder(name, tmp_path):
     """Prompts of several lengths into one cache, and single tokens between."""
     check_session(name, compile_for_both(name, tmp_path), "feed", [5, 1, 1, 2, 9])
