@@ -70,9 +70,6 @@ mlir::Value buildExperts(GraphBuilder &b, const ModelConfig &config,
 /// Mixtral's experts.
 mlir::Value buildMixtralBlock(GraphBuilder &b, const ModelConfig &config,
                               mlir::Value h);
-/// Qwen's experts, and the one that all tokens have where there is one.
-mlir::Value buildQwenBlock(GraphBuilder &b, const ModelConfig &config,
-                           mlir::Value h);
 /// The sizes of Qwen's experts, and which layers have them.
 Status readQwenExperts(const ConfigReader &reader, ModelConfig &config);
 
@@ -81,6 +78,8 @@ void buildLlama(GraphBuilder &b, const ModelConfig &config,
                 mlir::Value (*experts)(GraphBuilder &, const ModelConfig &,
                                        mlir::Value));
 void buildLlama(GraphBuilder &b, const ModelConfig &config);
+/// Llama with the experts of Qwen2-MoE and Qwen3-MoE.
+void buildQwenMoe(GraphBuilder &b, const ModelConfig &config);
 
 } // namespace gist
 

@@ -65,7 +65,8 @@ static Status configure(const ModelSource &source, ModelConfig &config) {
   return readRotaryConfig(reader, config);
 }
 
-Value gist::buildQwenBlock(GraphBuilder &b, const ModelConfig &c, Value h) {
+/// Qwen's experts, and the one that all tokens have where there is one.
+static Value buildBlock(GraphBuilder &b, const ModelConfig &c, Value h) {
   static constexpr ExpertNames kNames = {
       ".mlp.gate", ".mlp.experts.#.gate_proj", ".mlp.experts.#.up_proj",
       ".mlp.experts.#.down_proj"};
@@ -80,8 +81,8 @@ Value gist::buildQwenBlock(GraphBuilder &b, const ModelConfig &c, Value h) {
   return b.add(routed, b.gateRows(shared, h, ".mlp.shared_expert_gate"));
 }
 
-static void build(GraphBuilder &b, const ModelConfig &config) {
-  buildLlama(b, config, buildQwenBlock);
+void gist::buildQwenMoe(GraphBuilder &b, const ModelConfig &config) {
+  buildLlama(b, config, buildBlock);
 }
 
 const Architecture gist::kQwen2Moe = {
@@ -93,5 +94,5 @@ const Architecture gist::kQwen2Moe = {
     .ggufNames = kLlamaGgufNames,
     .unused = {"rotary_emb.inv_freq"},
     .configure = configure,
-    .build = build,
+    .build = buildQwenMoe,
 };

@@ -28,10 +28,6 @@ static Status configure(const ModelSource &source, ModelConfig &config) {
   return readRotaryConfig(reader, config);
 }
 
-static void build(GraphBuilder &b, const ModelConfig &config) {
-  buildLlama(b, config, buildQwenBlock);
-}
-
 const Architecture gist::kQwen3Moe = {
     .name = "qwen3_moe",
     .ggufName = "qwen3moe",
@@ -41,5 +37,5 @@ const Architecture gist::kQwen3Moe = {
     .ggufNames = kLlamaGgufNames,
     .unused = {"rotary_emb.inv_freq"},
     .configure = configure,
-    .build = build,
+    .build = buildQwenMoe,
 };

@@ -11,10 +11,8 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Iree/BatchedHeads.h"
 #include "passes/Iree/Words.h"
-#include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
 
 #include <limits>
@@ -107,22 +105,15 @@ struct BatchAttentionPass final
     patterns.add<BatchAttention>(&getContext());
     populateBatchClusterAttentionPatterns(patterns);
     populateBatchAttendPatterns(patterns);
-    // Kernels have code already.
-    SmallVector<Operation *> ops;
-    getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (isKernel(op))
-        return WalkResult::skip();
-      if (isa<AttentionOp, ClusterAttentionOp, AttendOp>(op))
-        ops.push_back(op);
-      return WalkResult::advance();
-    });
+    SmallVector<Operation *> ops =
+        findOutsideKernels(getOperation(), [](Operation *op) {
+          return isa<AttentionOp, ClusterAttentionOp, AttendOp>(op);
+        });
     // Means of clusters are made in a dispatch, which is IREE's.
     if (llvm::any_of(ops, [](Operation *op) { return isa<AttendOp>(op); }) &&
         failed(iree::verifyOpsAllowed(getOperation())))
       return signalPassFailure();
-    GreedyRewriteConfig config;
-    config.setStrictness(GreedyRewriteStrictness::ExistingOps);
-    if (failed(applyOpPatternsGreedily(ops, std::move(patterns), config)))
+    if (failed(rewriteOnce(ops, std::move(patterns))))
       signalPassFailure();
   }
 };

@@ -19,11 +19,9 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Iree/BatchedHeads.h"
 #include "passes/Iree/Dispatch.h"
 #include "passes/Iree/Words.h"
-#include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
 #include "runtime/format/Theta.h"
 
@@ -436,21 +434,14 @@ struct BatchSelectionsPass final
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<BatchGramSelect, BatchCascadeUpdate>(&getContext());
-    // Kernels have code already.
-    SmallVector<Operation *> ops;
-    getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (isKernel(op))
-        return WalkResult::skip();
-      if (isa<GramSelectOp, CascadeUpdateOp>(op))
-        ops.push_back(op);
-      return WalkResult::advance();
-    });
+    SmallVector<Operation *> ops =
+        findOutsideKernels(getOperation(), [](Operation *op) {
+          return isa<GramSelectOp, CascadeUpdateOp>(op);
+        });
     // Dispatches are IREE's.
     if (!ops.empty() && failed(iree::verifyOpsAllowed(getOperation())))
       return signalPassFailure();
-    GreedyRewriteConfig config;
-    config.setStrictness(GreedyRewriteStrictness::ExistingOps);
-    if (failed(applyOpPatternsGreedily(ops, std::move(patterns), config)))
+    if (failed(rewriteOnce(ops, std::move(patterns))))
       signalPassFailure();
   }
 };

@@ -10,6 +10,8 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/Kernel/Kernels.h"
 
 #include <limits>
 
@@ -141,4 +143,25 @@ Value gist::attendInBatches(
                                 values, /*byRows=*/false);
   means = transpose(b, splitRows(b, means, group, tokens), {2, 0, 1, 3});
   return convert(b, joinRows(b, means), type.getElementType());
+}
+
+SmallVector<Operation *>
+gist::findOutsideKernels(Operation *root,
+                         function_ref<bool(Operation *)> isWanted) {
+  SmallVector<Operation *> ops;
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isKernel(op))
+      return WalkResult::skip();
+    if (isWanted(op))
+      ops.push_back(op);
+    return WalkResult::advance();
+  });
+  return ops;
+}
+
+LogicalResult gist::rewriteOnce(ArrayRef<Operation *> ops,
+                                RewritePatternSet patterns) {
+  GreedyRewriteConfig config;
+  config.setStrictness(GreedyRewriteStrictness::ExistingOps);
+  return applyOpPatternsGreedily(ops, std::move(patterns), config);
 }

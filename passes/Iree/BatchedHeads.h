@@ -16,10 +16,7 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-
-namespace mlir {
-class RewritePatternSet;
-} // namespace mlir
+#include "mlir/IR/PatternMatch.h"
 
 namespace gist {
 
@@ -44,6 +41,15 @@ mlir::Value transpose(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
 /// `x`, of three dimensions, in `element`.
 mlir::Value convert(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
                     mlir::Type element);
+
+/// The ops that `isWanted` names, but for those in kernels, which have code
+/// already.
+llvm::SmallVector<mlir::Operation *>
+findOutsideKernels(mlir::Operation *root,
+                   llvm::function_ref<bool(mlir::Operation *)> isWanted);
+/// Applies `patterns` to these ops, and not to what they become.
+llvm::LogicalResult rewriteOnce(llvm::ArrayRef<mlir::Operation *> ops,
+                                mlir::RewritePatternSet patterns);
 
 /// Attention on a cache of clusters, and on representatives: patterns of
 /// -gist-batch-attention.
