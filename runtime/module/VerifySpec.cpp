@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/module/Format.h"
 #include "runtime/module/RandomWeights.h"
 #include "runtime/module/RankSpec.h"
 #include "runtime/support/Checked.h"
@@ -214,6 +215,13 @@ private:
   }
 
   Status targets() const {
+    // Each has a section of its own. Every command looks for its code for all
+    // of them.
+    if (spec.targets.size() > kMaxSections)
+      return Status::error(Code::BadFile,
+                           "the module has %zu targets; at most %" PRIu32
+                           " are allowed",
+                           spec.targets.size(), kMaxSections);
     UniqueNames names("target");
     for (const TargetSpec &target : spec.targets) {
       GIST_TRY(names.add(target.name));

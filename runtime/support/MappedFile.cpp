@@ -22,7 +22,9 @@ Status MappedFile::open(const std::string &path,
     return Status::error(errno == ENOENT ? Code::NotFound : Code::Io,
                          "cannot %s: %s", what, std::strerror(errno));
   };
-  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // A module or an index can name a pipe: that is refused below, not waited
+  // for.
+  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0)
     return failed("open");
   struct stat info;

@@ -105,7 +105,7 @@ void Check::lower(ModuleOp module, const compile::Options &target,
   compile::Diagnostics diagnostics(context, progress);
   // A third of the time is for verifying passes one by one.
   compile::Stages stages{progress, diagnostics, compile::StageDump(""),
-                         /*verifiesPasses=*/seed / 4 % 8 == 0};
+                         /*verifiesPasses=*/seed / 4 % 16 == 0};
   std::vector<compile::Target> targets;
   Status status = compile::findTargets(target, targets);
   if (status.ok()) {

@@ -27,6 +27,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <map>
 #include <poll.h>
@@ -39,8 +40,10 @@ using namespace gist::fuzz;
 
 /// Graphs of one copy of the process.
 static constexpr uint64_t kBatch = 100;
-/// Seconds without a word after which a graph counts as one that hangs.
-static constexpr int kPatience = 300;
+/// Seconds of processor time after which a graph counts as one that hangs.
+static constexpr double kPatience = 120;
+/// Seconds without a word, on a machine that does other things too.
+static constexpr double kLongPatience = 1800;
 /// Memory of a copy.
 static constexpr rlim_t kMostBytes = rlim_t(8) << 30;
 
@@ -126,6 +129,13 @@ static void runBatch(const Options &options, uint64_t first, uint64_t end,
   std::fflush(out);
 }
 
+static double getSeconds(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) +
+         static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
 /// Runs a batch in a copy of the process. Returns the first graph that it did
 /// not come to.
 static uint64_t checkBatch(const Options &options, uint64_t first, uint64_t end,
@@ -145,16 +155,23 @@ static uint64_t checkBatch(const Options &options, uint64_t first, uint64_t end,
   close(ends[1]);
   uint64_t current = first;
   bool isDone = false, hangs = false;
+  clockid_t own = CLOCK_MONOTONIC;
+  clock_getcpuclockid(child, &own);
+  double lastOwn = 0, lastWord = getSeconds(CLOCK_MONOTONIC);
   std::string line;
   char buffer[4096];
   while (true) {
     pollfd ready{ends[0], POLLIN, 0};
-    int count = poll(&ready, 1, kPatience * 1000);
-    if (count == 0) {
-      hangs = true;
+    if (poll(&ready, 1, 5000) == 0) {
+      hangs = getSeconds(own) - lastOwn > kPatience ||
+              getSeconds(CLOCK_MONOTONIC) - lastWord > kLongPatience;
+      if (!hangs)
+        continue;
       kill(child, SIGKILL);
       break;
     }
+    lastOwn = getSeconds(own);
+    lastWord = getSeconds(CLOCK_MONOTONIC);
     ssize_t bytes = read(ends[0], buffer, sizeof(buffer));
     if (bytes <= 0)
       break;

@@ -720,7 +720,7 @@ RandomGraph GraphWriter::write() {
   rows = input("f32", {tokens, width()}, Content::Rows);
   // Ops that the graph stage writes for CPUs, and that GPUs have no kernels
   // for.
-  bool isForCpus = random.oneIn(5);
+  bool isForCpus = random.oneIn(12);
   // Small graphs are the cheapest to have many of, and so are small layers:
   // attention and selections become a hundred times as much code as the others.
   using Layer = void (GraphWriter::*)();
@@ -729,7 +729,7 @@ RandomGraph GraphWriter::write() {
     Layer layer = random.oneOf<Layer>(
         {&GraphWriter::linear, &GraphWriter::blocks, &GraphWriter::elementwise,
          &GraphWriter::norm, &GraphWriter::sample});
-    if (random.oneIn(4))
+    if (random.oneIn(10))
       layer = random.oneOf<Layer>(
           {&GraphWriter::attention, &GraphWriter::attend, &GraphWriter::gated,
            &GraphWriter::selectAlone, &GraphWriter::clusters});

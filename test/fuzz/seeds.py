@@ -228,7 +228,8 @@ if __name__ == "__main__":
         sys.exit(__doc__)
     main(pathlib.Path(sys.argv[1]))
     if len(sys.argv) == 3:
-        module = pathlib.Path(sys.argv[1]) / "Module/tiny"
-        module.parent.mkdir(exist_ok=True)
-        subprocess.run([sys.argv[2], module], check=True)
-        module.write_bytes(without_code(module.read_bytes()))
+        for name, options in {"tiny": [], "ranks": ["7", "--ranks"]}.items():
+            module = pathlib.Path(sys.argv[1]) / "Module" / name
+            module.parent.mkdir(exist_ok=True)
+            subprocess.run([sys.argv[2], module, *options], check=True)
+            module.write_bytes(without_code(module.read_bytes()))

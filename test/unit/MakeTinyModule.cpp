@@ -18,6 +18,7 @@ static int printUsage() {
   std::fputs("usage: gist-make-tiny-module OUT.gist [SEED] [OPTION...]\n"
              "  --encoder      only the entry that embeds\n"
              "  --scaled       code for the CPU that gives twice the logits\n"
+             "  --ranks        for two ranks\n"
              "  --foreign      code for a CPU that is not this one\n"
              "  gfx...=FILE    code for an AMD GPU, from a code object\n"
              "  sm_...=FILE    code for an NVIDIA GPU, from PTX\n",
@@ -29,7 +30,7 @@ int main(int argc, char **argv) {
   if (argc < 2)
     return printUsage();
   uint32_t seed = 7;
-  bool encoder = false, scaled = false, foreign = false;
+  bool encoder = false, scaled = false, foreign = false, ranks = false;
   std::vector<std::pair<std::string, std::string>> gpus;
   for (int i = 2; i < argc; ++i) {
     std::string argument = argv[i];
@@ -40,6 +41,8 @@ int main(int argc, char **argv) {
       scaled = true;
     else if (argument == "--foreign")
       foreign = true;
+    else if (argument == "--ranks")
+      ranks = true;
     else if (equals != std::string::npos)
       gpus.emplace_back(argument.substr(0, equals),
                         argument.substr(equals + 1));
@@ -56,6 +59,8 @@ int main(int argc, char **argv) {
   if (foreign)
     // A triple that no test machine has.
     model.writer.spec.targets[0].triple = "riscv64-linux-gnu";
+  if (ranks)
+    model.addRanks();
   for (const auto &[name, file] : gpus) {
     bool isAmd = name.starts_with("gfx");
     model.addGpu(name, isAmd ? "hip" : "cuda",

@@ -351,6 +351,37 @@ void TinyModel::addGpu(const std::string &name, const std::string &device,
                            .workgroup = {64, 1, 1}});
 }
 
+/// Kernels without code: what they do is said by RankSpec.
+void TinyModel::addRanks() {
+  ModuleSpec &spec = writer.spec;
+  TargetSpec second = spec.targets[0];
+  second.name = "cpu.rank1";
+  writer.addTarget(second, readFile(GIST_TEST_KERNELS));
+  for (KernelSpec &kernel : spec.kernels)
+    kernel.code.push_back({1, kernel.code[0].symbol});
+  auto sum = static_cast<uint32_t>(spec.kernels.size());
+  spec.kernels.push_back({"sum", 2, {}});
+  spec.kernels.push_back({"gather", 2, {}});
+  spec.requirements.emplace_back(kRanksRequirement);
+  writer.ranks = {.count = 2,
+                  .targets = {0, 1},
+                  .collectives = {{sum, Collective::AllReduce},
+                                  {sum + 1, Collective::AllGather, {4, 5}}}};
+  std::vector<EntrySpec> own;
+  for (EntrySpec entry : spec.entries) {
+    for (uint32_t kernel : {sum, sum + 1})
+      entry.commands.insert(entry.commands.end() - 1,
+                            {.kernel = kernel,
+                             .args = {ArgSpec::of(Rows), ArgSpec::of(Means)},
+                             .label = spec.kernels[kernel].name});
+    for (uint32_t rank : {0, 1}) {
+      entry.target = rank;
+      own.push_back(entry);
+    }
+  }
+  spec.entries = std::move(own);
+}
+
 /// The reference: plain loops, written apart from the kernels.
 std::vector<float> TinyModel::embedding(std::span<const int32_t> tokens) const {
   std::vector<float> mean(kWidth);

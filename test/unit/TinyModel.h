@@ -45,6 +45,12 @@ public:
   void addGpu(const std::string &name, const std::string &device,
               CodeFormat format, std::string code);
 
+  /// Makes the module one for two ranks, each with CPU code and entries of its
+  /// own. Before the logits they add up their rows and put what each has beside
+  /// the other's. What a rank has is not changed for that: such a module is
+  /// right to read and to bind, not to run.
+  void addRanks();
+
   /// Logits after the last of these tokens.
   std::vector<float> logitsAfter(std::span<const int32_t> tokens) const;
   /// The mean of the tokens' embeddings.

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/module/ModuleSpec.h"
+#include "runtime/module/RankSpec.h"
 
 #include "test/unit/TinyModel.h"
 
@@ -66,6 +66,12 @@ static const BrokenRule kRules[] = {
      "the module has 65 symbols; at most 64 are allowed"},
     {"Expr", [](ModuleSpec &s) { s.exprs[1].steps.clear(); },
      "expression 1: an expression leaves 0 values; expected one"},
+    {"Targets",
+     [](ModuleSpec &s) {
+       while (s.targets.size() < 257)
+         s.targets.push_back(s.targets[0]);
+     },
+     "the module has 257 targets; at most 256 are allowed"},
     {"WeightName", [](ModuleSpec &s) { s.weights[0].name = ""; },
      "a weight has no name"},
     {"WeightShape", [](ModuleSpec &s) { s.weights[0].shape[1] = -9; },
@@ -196,6 +202,117 @@ static const BrokenRule kRules[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(Rules, VerifySpec, ::testing::ValuesIn(kRules),
+                         [](const auto &info) {
+                           return std::string(info.param.name);
+                         });
+
+//===----------------------------------------------------------------------===//
+// Ranks
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// One change to a module for two ranks.
+struct BrokenRanks {
+  const char *name;
+  std::function<void(ModuleSpec &, RankSpec &)> breakIt;
+  const char *message;
+};
+
+void PrintTo(const BrokenRanks &rule, std::ostream *out) { *out << rule.name; }
+
+class VerifyRanks : public ::testing::TestWithParam<BrokenRanks> {};
+} // namespace
+
+TEST(VerifySpecs, AcceptsTwoRanks) {
+  TinyModel model;
+  model.addRanks();
+  Status status = verifySpec(model.writer.spec);
+  EXPECT_TRUE(status.ok()) << status.text;
+  status = verifyRanks(model.writer.spec, model.writer.ranks);
+  EXPECT_TRUE(status.ok()) << status.text;
+}
+
+TEST_P(VerifyRanks, Refuses) {
+  TinyModel model;
+  model.addRanks();
+  GetParam().breakIt(model.writer.spec, model.writer.ranks);
+  // What is wrong is only what ranks do.
+  ASSERT_TRUE(verifySpec(model.writer.spec).ok());
+  Status status = verifyRanks(model.writer.spec, model.writer.ranks);
+  EXPECT_EQ(status.code, Code::BadFile);
+  EXPECT_EQ(status.text, GetParam().message);
+}
+
+/// The command of the first entry that adds up; the next one gathers.
+static CommandSpec &sumOf(ModuleSpec &spec) {
+  return *(spec.entries[0].commands.end() - 3);
+}
+
+static const BrokenRanks kRankRules[] = {
+    {"NoRank", [](ModuleSpec &, RankSpec &r) { r.count = 0; },
+     "the module is for 0 ranks; expected 1 to 1024"},
+    {"ManyRanks", [](ModuleSpec &, RankSpec &r) { r.count = 1025; },
+     "the module is for 1025 ranks; expected 1 to 1024"},
+    {"Targets", [](ModuleSpec &, RankSpec &r) { r.targets.pop_back(); },
+     "what the module says of 2 ranks does not agree with its targets and "
+     "requirements"},
+    {"OneRank", [](ModuleSpec &, RankSpec &r) { r = {}; },
+     "what the module says of 1 ranks does not agree with its targets and "
+     "requirements"},
+    {"Rank", [](ModuleSpec &, RankSpec &r) { r.targets[1] = 2; },
+     "rank 2 does not exist; there are 2"},
+    {"Kernel", [](ModuleSpec &, RankSpec &r) { r.collectives[1].kernel = 7; },
+     "kernel 7 does not exist; there are 7"},
+    {"Kind",
+     [](ModuleSpec &, RankSpec &r) {
+       r.collectives[0].kind = static_cast<Collective>(3);
+     },
+     "kernel 'sum' is of unknown kind 3"},
+    {"Code", [](ModuleSpec &, RankSpec &r) { r.collectives[0].kernel = 0; },
+     "kernel 'embed' has 4 arguments and code for 2 targets; expected two "
+     "arguments and no code"},
+    {"ColumnsOfASum",
+     [](ModuleSpec &, RankSpec &r) { r.collectives[0].columns = {1, 2}; },
+     "kernel 'sum' has columns of 2 ranks; expected 0"},
+    {"ColumnsOfEachRank",
+     [](ModuleSpec &, RankSpec &r) { r.collectives[1].columns = {9}; },
+     "kernel 'gather' has columns of 1 ranks; expected 2"},
+    {"NoColumns",
+     [](ModuleSpec &, RankSpec &r) { r.collectives[1].columns[0] = 0; },
+     "kernel 'gather' has 0 columns of a rank; expected 1 to 2147483647"},
+    {"Order",
+     [](ModuleSpec &, RankSpec &r) {
+       std::swap(r.collectives[0], r.collectives[1]);
+     },
+     "what ranks do together is not in order"},
+    {"Twice",
+     [](ModuleSpec &, RankSpec &r) { r.collectives[1] = r.collectives[0]; },
+     "what ranks do together is not in order"},
+    {"KernelWithoutCode",
+     [](ModuleSpec &, RankSpec &r) { r.collectives.pop_back(); },
+     "entry 'prefill': kernel 'gather' has no code"},
+    {"PartOfABuffer",
+     [](ModuleSpec &s, RankSpec &) {
+       sumOf(s).args[0].value = s.addConstant(4);
+     },
+     "entry 'prefill': 'sum' has no whole buffer of f32 as argument 0"},
+    {"BufferOfIntegers",
+     [](ModuleSpec &s, RankSpec &) { sumOf(s).args[1].buffer = 8; },
+     "entry 'prefill': 'sum' has no whole buffer of f32 as argument 1"},
+    {"WritesAWeight",
+     [](ModuleSpec &s, RankSpec &) { sumOf(s).args[1].buffer = 0; },
+     "entry 'prefill': 'sum' writes what is only read"},
+    {"EntryForAll",
+     [](ModuleSpec &s, RankSpec &) { s.entries[0].target = kNone; },
+     "entry 'prefill' is for all targets, and so for all ranks"},
+    {"OtherOrder",
+     [](ModuleSpec &s, RankSpec &) {
+       std::swap(sumOf(s), s.entries[0].commands[5]);
+     },
+     "the ranks of entry 'prefill' do different things together"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Rules, VerifyRanks, ::testing::ValuesIn(kRankRules),
                          [](const auto &info) {
                            return std::string(info.param.name);
                          });
