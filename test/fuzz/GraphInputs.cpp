@@ -211,6 +211,13 @@ std::vector<uint8_t> fuzz::makeInput(const GraphInput &input, int64_t tokens,
   }
   case Content::Blocks:
     return makeBlocks(input, count, random);
+  case Content::Experts: {
+    std::vector<int32_t> values;
+    auto last = static_cast<int64_t>(input.numbers[0]) - 1;
+    for (int64_t i = 0; i < count; ++i)
+      values.push_back(static_cast<int32_t>(random.range(0, last)));
+    return packIntegers(values);
+  }
   case Content::Given:
     return packFloats(input.numbers, input.element);
   case Content::State:

@@ -97,6 +97,7 @@ private:
   void gated();
   void guarded();
   void quantized();
+  void experts();
   void sample();
   void selectAlone();
   Selection select(const Tensor &rows, bool causal);
@@ -400,6 +401,35 @@ void GraphWriter::quantized() {
        " -> " + type(result));
   rows = result;
   graph.isRounded = graph.isForCpus = true;
+}
+
+void GraphWriter::experts() {
+  int64_t experts = random.range(1, 5), named = random.range(1, 3);
+  int64_t outputs = width(), depth = width();
+  Tensor weight;
+  if (random.oneIn(3)) {
+    const FormatInfo &info = formatInfo(random.oneOf(
+        {WeightFormat::Q8_0, WeightFormat::Q4_0, WeightFormat::Q4_1}));
+    int64_t blocks = random.range(1, 2);
+    depth = info.blockLength * blocks;
+    Tensor stored = input("i8", {experts * outputs, blocks, info.blockBytes},
+                          Content::Blocks, info.attribute);
+    weight = {fresh(), "f32", {experts * outputs, depth}};
+    line(weight.name + " = gist.dequantize " + stored.name + " format " +
+         info.attribute + " : " + type(stored));
+    graph.isRounded = true; // The compiler may multiply in 8 bits.
+  } else {
+    weight = input(element(), {experts * outputs, depth}, Content::Weight);
+  }
+  // One row for all that a token names, or a row for each.
+  Tensor x = rowsOf(depth * (random.oneIn(2) ? named : 1));
+  Tensor names = input("i32", {tokens, named}, Content::Experts);
+  graph.inputs.back().numbers = {static_cast<double>(experts)};
+  Tensor result{fresh(), "f32", {tokens, named * outputs}};
+  line(result.name + " = gist.expert_matmul " + x.name + ", " + weight.name +
+       " by " + names.name + " : " + type(x) + ", " + type(weight) + ", " +
+       type(names) + " -> " + type(result));
+  rows = result;
 }
 
 void GraphWriter::gated() {
@@ -730,9 +760,10 @@ RandomGraph GraphWriter::write() {
         {&GraphWriter::linear, &GraphWriter::blocks, &GraphWriter::elementwise,
          &GraphWriter::norm, &GraphWriter::sample});
     if (random.oneIn(10))
-      layer = random.oneOf<Layer>(
-          {&GraphWriter::attention, &GraphWriter::attend, &GraphWriter::gated,
-           &GraphWriter::selectAlone, &GraphWriter::clusters});
+      layer =
+          random.oneOf<Layer>({&GraphWriter::attention, &GraphWriter::attend,
+                               &GraphWriter::gated, &GraphWriter::selectAlone,
+                               &GraphWriter::clusters, &GraphWriter::experts});
     if (isForCpus && random.oneIn(2))
       layer =
           random.oneOf<Layer>({&GraphWriter::guarded, &GraphWriter::quantized});

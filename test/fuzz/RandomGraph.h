@@ -30,6 +30,7 @@ enum class Content {
   Bytes,    ///< 8-bit numbers
   Positive, ///< scales
   Blocks,   ///< of the block format `format`
+  Experts,  ///< whole numbers below the first of `numbers`
   Given,    ///< `numbers`
   State,    ///< zeros at first, then what the call before has left
 };

@@ -58,9 +58,7 @@ static FailureOr<GpuGrid> emitExperts(GpuKernel &kernel, ExpertMatmulOp op) {
         emitter.elements(op.getInput(), {token, b.add(first, k)}, numbers);
     Value w = emitter.elements(op.getWeight(), {row, k}, numbers);
     for (int64_t i = 0; i < numbers; ++i)
-      sum = b.fma(b.convert(numbers == 1 ? x : b.extract(x, i), b.getF32Type()),
-                  b.convert(numbers == 1 ? w : b.extract(w, i), b.getF32Type()),
-                  sum);
+      sum = b.fma(b.toF32(b.extract(x, i)), b.toF32(b.extract(w, i)), sum);
     return sum;
   };
   Value sum = b.loop(start, b.index(sizes.depth), step, b.f32(0),
