@@ -10,7 +10,10 @@ need not be the same machine. Weights are random: modules hold none of them.
   gpu_models.py run models --gist-run build/runtime-only/bin/gist-run --json table.json
 
 Plans have the mix of heads of the plan that --plan names, spread over the layers
-of each shape in its order. Rows that do not fit a model's context are left out.
+of each shape in its order. `plan` is what the compiler makes of it, which leaves
+out what it expects to cost time; `follow` does all that the plan says. Rows that
+do not fit a model's context are left out. --json is written after every engine
+and row, so that a run that is cut short has said what it knew.
 Tokens per second; the peers are PyTorch as written and through torch.compile,
 either as one CUDA graph.
 """
@@ -28,6 +31,7 @@ FOLDER = pathlib.Path(__file__).parent
 sys.path.insert(0, str(FOLDER))
 import torch_models
 
+KINDS = ("dense", "plan", "follow")
 SHAPES = ("smollm2-135m", "gpt-j-6b", "opt-6.7b", "llama-3-8b")
 PREFILL = (16, 128, 512, 2000, 8000, 32000, 131072)
 DECODE = (64, 1900, 8000, 31000, 128000)
@@ -63,12 +67,13 @@ def compile_all(arguments):
             extra = [] if kind == "dense" else ["--plan", plan]
             if extra and arguments.block:
                 extra += ["--plan-block", str(arguments.block)]
-            if extra and arguments.follow_plan:
+            if kind == "follow":
                 extra += ["--follow-plan"]
             done = subprocess.run([*command, *extra, "-o", folder / f"{name}.{kind}.gist"],
                                   capture_output=True, text=True)
             failed += done.returncode != 0
-            print(f"{name} {kind}: {'ok' if done.returncode == 0 else done.stderr.strip()[:400]}")
+            said = done.stderr.strip()[:400]
+            print(f"{name} {kind}: {'ok' if done.returncode == 0 else 'failed'} {said}".rstrip())
     return 1 if failed else 0
 
 
@@ -116,38 +121,43 @@ def bandwidth(torch):
     return 2 * source.numel() / min(times)
 
 
-def run_peers(arguments, shape, context, rows, late):
-    """{(row, peer): tokens/s}, {(row, peer): why there is none}."""
+def run_peers(arguments, shape, context, table, late, save):
+    """Adds tokens/s of the peers, or why there are none."""
     import torch
     torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = True
     torch._dynamo.config.cache_size_limit = 64
     model = torch_models.Model(torch, shape, context)
-    rates, missing = {}, {}
     # Compiling takes long: all rows are there as written before it begins.
     for peer in arguments.peers:
-        for row in rows:
-            what, count = row
+        for (what, count), row in table.items():
             if late():
-                missing[row, peer] = "no time left"
+                row.setdefault("missing", {})[peer] = "no time left"
                 continue
             tokens, first = (count, 0) if what == "prefill" else (1, count)
             try:
-                rates[row, peer] = tokens / model.seconds(tokens, first, peer == "compiled",
-                                                          arguments.seconds)
+                row[peer] = tokens / model.seconds(tokens, first, peer == "compiled",
+                                                   arguments.seconds)
             except Exception as error:  # A row that fails must not hide the others.
-                missing[row, peer] = (str(error).splitlines() or [type(error).__name__])[0][:120]
+                why = (str(error).splitlines() or [type(error).__name__])[0][:120]
+                row.setdefault("missing", {})[peer] = why
                 torch.cuda.empty_cache()
-    return rates, missing
+            save()
 
 
-def measure(arguments, name, begin):
-    """The rows of one shape."""
+def measure(arguments, name, begin, result):
+    """The rows of one shape; `result` has those of the shapes before."""
     import torch
     shape = torch_models.Shape(config_of(name))
     modules = {kind: pathlib.Path(arguments.folder, f"{name}.{kind}.gist") for kind in arguments.kinds}
     context = min(shape.context, arguments.context or shape.context)
     rows = chosen_rows(arguments, context)
     table = {row: {"shape": name, "what": row[0], "tokens": row[1]} for row in rows}
+
+    def save():
+        for row in table.values():
+            finish_row(row, result["copy_bytes_per_second"])
+        write_json(arguments, {**result, "rows": result["rows"] + list(table.values())})
+
     for kind, module in modules.items():
         if not module.exists() or not rows:
             continue
@@ -162,16 +172,19 @@ def measure(arguments, name, begin):
             table[row][kind + "_bytes"] = {key: said[key + "_bytes"] for key in ("state", "scratch")}
             if row[0] == "decode":
                 table[row]["bytes"] = said["weight_bytes"] + shape.cache_bytes(row[1])
-    if not arguments.peers:
-        return list(table.values())
-    late = lambda: arguments.limit and time.time() - begin > arguments.limit
-    rates, missing = run_peers(arguments, shape, context, rows, late)
-    for (row, peer), rate in rates.items():
-        table[row][peer] = rate
-    for (row, peer), why in missing.items():
-        table[row].setdefault("missing", {})[peer] = why
-    torch.cuda.empty_cache()
+        save()
+    if arguments.peers:
+        late = lambda: arguments.limit and time.time() - begin > arguments.limit
+        run_peers(arguments, shape, context, table, late, save)
     return list(table.values())
+
+
+def write_json(arguments, result):
+    if arguments.json:
+        # A run may be ended while it writes: the file before stays until this one is whole.
+        part = pathlib.Path(arguments.json + ".part")
+        part.write_text(json.dumps(result, indent=1))
+        part.replace(arguments.json)
 
 
 def finish_row(row, copies):
@@ -179,8 +192,9 @@ def finish_row(row, copies):
     best = max((row[peer] for peer in ("eager", "compiled") if peer in row), default=None)
     if best and "dense" in row:
         row["to_peer"] = row["dense"] / best
-    if "plan" in row and "dense" in row:
-        row["plan_to_dense"] = row["plan"] / row["dense"]
+    for kind in KINDS[1:]:
+        if kind in row and "dense" in row:
+            row[kind + "_to_dense"] = row[kind] / row["dense"]
     if "bytes" in row and "dense" in row:
         row["of_bandwidth"] = row["dense"] * row["bytes"] / copies
 
@@ -188,8 +202,9 @@ def finish_row(row, copies):
 def print_row(row):
     number = lambda key, form: form.format(row[key]) if key in row else "-"
     print(f"{row['shape']:14} {row['what']:8}{row['tokens']:8}"
-          + "".join(f" {number(key, '{:.0f}'):>10}" for key in ("dense", "plan", "eager", "compiled"))
-          + "".join(f" {number(key, '{:.2f}'):>9}" for key in ("to_peer", "plan_to_dense", "of_bandwidth"))
+          + "".join(f" {number(key, '{:.0f}'):>10}" for key in (*KINDS, "eager", "compiled"))
+          + "".join(f" {number(key, '{:.2f}'):>9}"
+                    for key in ("to_peer", "plan_to_dense", "follow_to_dense", "of_bandwidth"))
           + "".join(f"  {peer}: {why}" for peer, why in row.get("missing", {}).items()), flush=True)
 
 
@@ -202,22 +217,22 @@ def run_all(arguments):
               "cuda": torch.version.cuda, "copy_bytes_per_second": copies, "rows": []}
     print(f"{result['device']}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}, "
           f"copies at {copies / 1e12:.2f} TB/s; tokens/s")
-    print(f"{'shape':14} {'what':8}{'tokens':>8} {'gist':>10} {'plan':>10} {'eager':>10} {'compiled':>10}"
-          f" {'to peer':>9} {'plan/':>9} {'of bytes':>9}")
+    print(f"{'shape':14} {'what':8}{'tokens':>8} {'gist':>10} {'plan':>10} {'follow':>10} {'eager':>10}"
+          f" {'compiled':>10} {'to peer':>9} {'plan/':>9} {'follow/':>9} {'of bytes':>9}")
     for name in arguments.shapes:
         # Each has a process of its own: the peers of a second model failed in the
         # process of the first one, where torch.compile had left its code.
         with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as own:
-            rows = own.submit(measure, arguments, name, begin).result()
+            rows = own.submit(measure, arguments, name, begin, result).result()
         for row in rows:
             finish_row(row, copies)
             print_row(row)
             result["rows"].append(row)
-        if rows and "dense_bytes" in rows[0] and "plan_bytes" in rows[0]:
-            share = rows[0]["plan_bytes"]["state"] / rows[0]["dense_bytes"]["state"]
-            print(f"{name}: the plan's cache is {share:.2f} of the dense one", flush=True)
-        if arguments.json:
-            pathlib.Path(arguments.json).write_text(json.dumps(result, indent=1))
+        for kind in KINDS[1:]:
+            if rows and "dense_bytes" in rows[0] and kind + "_bytes" in rows[0]:
+                share = rows[0][kind + "_bytes"]["state"] / rows[0]["dense_bytes"]["state"]
+                print(f"{name}: the cache of {kind} is {share:.2f} of the dense one", flush=True)
+        write_json(arguments, result)
     print(f"{time.time() - begin:.0f} s")
     return 0
 
@@ -233,8 +248,6 @@ def main():
     compiling.add_argument("--target", default="sm_90")
     compiling.add_argument("--plan", default=FOLDER.parent.parent / "samples/04-less-work/plan-1.01.json")
     compiling.add_argument("--block", type=int, help="of plans: tokens at a time; the compiler's choice when not given")
-    compiling.add_argument("--follow-plan", action="store_true",
-                           help="also where the compiler expects a plan to cost time")
     compiling.add_argument("-o", "--output", default="models")
     compiling.set_defaults(function=compile_all)
     running = commands.add_parser("run")
@@ -253,7 +266,7 @@ def main():
     running.set_defaults(function=run_all)
     for sub in (compiling, running):
         sub.add_argument("--shapes", type=words, default=SHAPES)
-        sub.add_argument("--kinds", type=words, default=["dense", "plan"])
+        sub.add_argument("--kinds", type=words, default=["dense", "plan"], help=",".join(KINDS))
         sub.add_argument("--context", type=int, help="at most this many tokens")
     arguments = parser.parse_args()
     function = vars(arguments).pop("function")
