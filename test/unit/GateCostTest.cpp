@@ -17,25 +17,34 @@ static const GpuInfo &getGpu() { return *getGpuInfo("sm_90"); }
 
 namespace {
 struct Measured {
-  int64_t rows;
-  GateSize size;
-  double open, microseconds;
+  int64_t rows, open;
+  double microseconds;
 };
 } // namespace
 
-/// One H200, f16, bench/gpu/gpu_kernels.py. V is transposed in these times.
+/// 4096->16384 with a rank of 256 on one H200, f16, bench/gpu/gpu_kernels.py.
+/// Gates are drawn at random, so the rows that are open are counted: 276 of 512
+/// are three tiles of rows, where 256 would be two (of 2048 about 232 are open,
+/// two tiles either way). The model was fitted to
+/// earlier times of the rows with 0, 58 and 512; the others were held out.
+static constexpr GateSize kWide = {16384, 4096, 256};
 static constexpr Measured kMeasured[] = {
-    {512, {16384, 4096, 256}, 0, 59.8},
-    {512, {16384, 4096, 256}, 0.1, 100.0},
-    {512, {16384, 4096, 256}, 1, 185.3},
+    {512, 0, 53.9},    {512, 58, 94.4},    {512, 276, 147.3},
+    {512, 512, 183.3}, {2048, 232, 209.3},
 };
+
+/// V is transposed in these times; a plan stores it both ways.
+static constexpr double kTransposeV = 2 + 2. * 2 * 256 * 4096 / 2.5e6;
 
 TEST(GateCostTest, TimesAreNearWhatWasMeasured) {
   for (const Measured &measured : kMeasured) {
+    double open =
+        static_cast<double>(measured.open) / static_cast<double>(measured.rows);
     double ratio =
-        estimateGated(measured.size, measured.rows, measured.open, getGpu()) /
+        (estimateGated(kWide, measured.rows, open, getGpu()) + kTransposeV) /
         measured.microseconds;
-    EXPECT_NEAR(std::log(ratio), 0, std::log(1.3)) << measured.open;
+    EXPECT_NEAR(std::log(ratio), 0, std::log(1.15))
+        << measured.rows << " rows, " << measured.open << " open";
   }
 }
 
