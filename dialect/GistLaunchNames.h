@@ -1,4 +1,4 @@
-//===- GistLaunchNames.h - Attributes of overlapping launches ---*- C++ -*-===//
+//===- GistLaunchNames.h - Attributes of launches ---------------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Names of the attributes by which kernels of sm_90 begin before the kernels
-// that they wait for are over (docs/decisions/013-overlapping-launches.md).
+// that they wait for are over (docs/decisions/013-overlapping-launches.md), and
+// by which kernels of a GPU know that they have few rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,6 +25,10 @@ inline constexpr llvm::StringLiteral kConstantArgAttr = "gist.constant";
 /// On a kernel's code for a GPU: it waits itself for the kernels before it, so
 /// a launch does not have to.
 inline constexpr llvm::StringLiteral kWaitsAttr = "gist.waits";
+
+/// On an entry, and on the kernels of its products: calls have at most so many
+/// tokens, and so have products that many rows.
+inline constexpr llvm::StringLiteral kMaxTokensAttr = "gist.max_tokens";
 
 } // namespace gist
 

@@ -79,6 +79,10 @@ static bool isNumber(Attribute attribute) {
          number.getInt() >= 0;
 }
 
+static bool isPositive(Attribute attribute) {
+  return isNumber(attribute) && cast<IntegerAttr>(attribute).getInt() > 0;
+}
+
 static bool isText(Attribute attribute) {
   auto text = dyn_cast<StringAttr>(attribute);
   return text && !text.empty();
@@ -134,6 +138,7 @@ static const Rule kRules[] = {
     {kSharedMemoryAttr, On::Function, isNumber, "an i64 that is not negative"},
     {kWavesAttr, On::Function, isNumber, "an i64 that is not negative"},
     {kWaitsAttr, On::Function, isOf<UnitAttr>, kUnit},
+    {kMaxTokensAttr, On::Function, isPositive, "a positive i64"},
     {kConstantArgAttr, On::Argument, isOf<UnitAttr>, kUnit},
     {kControlArgAttr, On::Argument, isOf<UnitAttr>, kUnit},
     {kLoadArgumentsAttr, On::Op, isOf<UnitAttr>, kUnit},

@@ -412,6 +412,11 @@ def AddDecodeEntryPass : Pass<"gist-add-decode-entry", "::mlir::ModuleOp"> {
     func.func @decode(%tokens: tensor<1xi32>, ...)
     ```
 
+    A module for a GPU gets a second copy of `prefill`, which is called `short`.
+    How many tokens it takes is not known, only that there are at most 16
+    (`gist.max_tokens`): its products read W once, by matrix instructions of 16
+    rows, and have the norm before them inside where rows are short.
+
     A module without `from`, or with a `to` of its own, is left alone.
   }];
   let options = [
@@ -582,7 +587,8 @@ def FormKernelsPass : Pass<"gist-form-kernels", "::mlir::ModuleOp"> {
     module whose `gist.target` is one, four more things become one kernel: a
     product whose halves meet element by element (gate and up) and what they
     give; the norm before a product of few rows, which every workgroup then
-    computes, and that product, unless the norm takes two sums of a long row; what
+    computes, and that product, unless the norm takes two sums of a long row or
+    rows are up to 16 and long; what
     is computed of the rows of one product: rotary embeddings, and keys and values
     on their way to the cache; and, for one token, all of that and its attention,
     which reads the token's own key and value before they are in the cache.

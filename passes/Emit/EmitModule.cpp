@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Emit/EmitModule.h"
+#include "dialect/GistLaunchNames.h"
 #include "dialect/GistRankOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -132,6 +133,8 @@ public:
         scope(builder.getScoped(function.getName())) {
     entry.name = function.getName().str();
     entry.target = target;
+    if (auto most = function->getAttrOfType<IntegerAttr>(kMaxTokensAttr))
+      entry.maxTokens = most.getInt();
   }
 
   LogicalResult run() {

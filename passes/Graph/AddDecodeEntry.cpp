@@ -9,14 +9,21 @@
 // becomes tensor<1xi32>, and patterns carry the size through the copy, so that
 // kernels of decode know that they have one row.
 //
+// On a GPU there is another copy, for a few tokens. Their number is not known,
+// but that it is small: products then read W once and have no tiles of rows.
+//
 //===----------------------------------------------------------------------===//
 
 #include "dialect/GistExpertOps.h"
+#include "dialect/GistLaunchNames.h"
+#include "dialect/GistTargetAttrs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Passes.h"
+#include "runtime/module/ModuleSpec.h"
+#include "runtime/module/ShortEntry.h"
 
 namespace gist {
 #define GEN_PASS_DEF_ADDDECODEENTRYPASS
@@ -25,6 +32,9 @@ namespace gist {
 
 using namespace mlir;
 using namespace gist;
+
+/// Tokens of a short call, at most: the rows of one matrix instruction.
+static constexpr int64_t kShortTokens = 16;
 
 /// The source of a cast that forgets sizes, or `value` itself.
 /// canFoldIntoConsumerOp refuses casts that go the other way: their source
@@ -119,6 +129,7 @@ struct AddDecodeEntryPass final
 
     OpBuilder builder(&getContext());
     builder.setInsertionPointAfter(prefill);
+    addShort(builder, prefill);
     auto decode = cast<func::FuncOp>(builder.clone(*prefill));
     decode.setName(to);
     fixTokens(decode, tokens);
@@ -135,6 +146,16 @@ struct AddDecodeEntryPass final
         op.getCanonicalizationPatterns(patterns, &getContext());
     if (failed(applyPatternsGreedily(decode, std::move(patterns))))
       signalPassFailure();
+  }
+
+  /// Adds the copy for a few tokens.
+  void addShort(OpBuilder &builder, func::FuncOp prefill) {
+    if (!getOperation()->getAttrOfType<GpuTargetAttr>(kTargetAttr) ||
+        from != kEntryPrefill || getOperation().lookupSymbol(kEntryShort))
+      return;
+    auto copy = cast<func::FuncOp>(builder.clone(*prefill));
+    copy.setName(kEntryShort);
+    copy->setAttr(kMaxTokensAttr, builder.getI64IntegerAttr(kShortTokens));
   }
 
   /// Makes the first argument one token, which is forgotten at once: patterns

@@ -14,6 +14,7 @@
 
 #include "passes/Graph/OutlineKernel.h"
 #include "dialect/GistClusterOps.h"
+#include "dialect/GistLaunchNames.h"
 #include "dialect/GistOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -360,6 +361,11 @@ LogicalResult KernelTable::outline(const KernelGroup &group) {
   if (failed(outliner.run()))
     return failure();
   SmallVector<Operation *> tails = group.getTails();
+  // A product of few rows is cut in another way, so it is another kernel.
+  auto entry = group.getTail()->getParentOfType<func::FuncOp>();
+  Attribute most = entry->getAttr(kMaxTokensAttr);
+  if (most && getKernelKind(outliner.function) == KernelKind::Matmul)
+    outliner.function->setAttr(kMaxTokensAttr, most);
   OpBuilder builder(group.getTail());
   DispatchOp dispatch = call(builder, outliner.function, group.getName(),
                              outliner.inputs, outliner.outputs);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Graph/Readers.h"
+#include "dialect/GistLaunchNames.h"
 #include "dialect/GistOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -160,6 +161,19 @@ SmallVector<Operation *> gist::findMeeting(Value a, Value b) {
 
 /// Rows of x up to which a product has no tiles, and every workgroup all of x.
 static constexpr int64_t kFewRows = 8;
+/// Numbers of x, where there may be more rows, that every workgroup can reduce
+/// in less time than a launch takes.
+static constexpr int64_t kFewNumbers = 16384;
+
+/// The rows of `x`, at most, where its number of rows is that of the tokens.
+static int64_t getMostRows(Value x) {
+  auto type = cast<RankedTensorType>(x.getType());
+  if (!type.isDynamicDim(0))
+    return type.getDimSize(0);
+  Operation *entry = x.getParentRegion()->getParentOp();
+  auto most = entry->getAttrOfType<IntegerAttr>(kMaxTokensAttr);
+  return most ? most.getInt() : ShapedType::kDynamic;
+}
 
 bool gist::isFewRows(OpOperand &operand) {
   auto product = dyn_cast<linalg::MatmulOp>(operand.getOwner());
@@ -168,8 +182,12 @@ bool gist::isFewRows(OpOperand &operand) {
       !product.getDpsInits()[0].getDefiningOp<linalg::FillOp>() ||
       !isa<FloatType>(getElementTypeOrSelf(product.getDpsInputs()[1])))
     return false;
-  int64_t rows = cast<RankedTensorType>(operand.get().getType()).getDimSize(0);
-  return !ShapedType::isDynamic(rows) && rows <= kFewRows;
+  auto type = cast<RankedTensorType>(operand.get().getType());
+  int64_t rows = getMostRows(operand.get());
+  if (ShapedType::isDynamic(rows))
+    return false;
+  return rows <= kFewRows || (type.isDynamicDim(0) && !type.isDynamicDim(1) &&
+                              rows * type.getDimSize(1) <= kFewNumbers);
 }
 
 bool gist::isRowPrologue(Operation *op) {

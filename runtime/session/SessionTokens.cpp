@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/module/ShortEntry.h"
 #include "runtime/session/PrefillCalls.h"
 #include "runtime/session/Session.h"
 #include "runtime/support/OutOfMemory.h"
@@ -42,7 +43,7 @@ static uint32_t findBuffer(const ModuleSpec &spec, const EntrySpec &entry,
 }
 
 bool Session::keepsLogits() const {
-  for (const char *name : {kEntryPrefill, kEntryDecode}) {
+  for (const char *name : {kEntryPrefill, kEntryShort, kEntryDecode}) {
     const EntrySpec *entry = source->findEntry(name, targetId);
     if (!entry)
       continue;
@@ -175,6 +176,16 @@ Status Session::runTokens(std::string_view name,
   return {};
 }
 
+/// The entry that takes so many tokens in the least time.
+static const char *chooseEntry(const Session &session, size_t tokens) {
+  if (tokens == 1 && session.hasEntry(kEntryDecode))
+    return kEntryDecode;
+  if (session.hasEntry(kEntryShort) &&
+      tokens <= static_cast<size_t>(session.maxTokens(kEntryShort)))
+    return kEntryShort;
+  return kEntryPrefill;
+}
+
 Status Session::advance(std::span<const int32_t> tokens,
                         std::string_view &entry) {
   lastLogits = {};
@@ -185,8 +196,7 @@ Status Session::advance(std::span<const int32_t> tokens,
   while (true) {
     std::span<const int32_t> piece =
         tokens.first(callTokens(tokens.size(), chunk));
-    bool single = piece.size() == 1 && hasEntry(kEntryDecode);
-    entry = single ? kEntryDecode : kEntryPrefill;
+    entry = chooseEntry(*this, piece.size());
     Status status = runTokens(entry, piece, {}, past);
     // Somebody else may have taken memory that was free.
     if (status.code == Code::OutOfMemory && prefillTokens != 0 &&

@@ -382,12 +382,15 @@ def norm_product(m, n, k):
     """The kernel y = layernorm(x) W^T + r: two reductions, one of which needs the other."""
     x, row, y = f"tensor<{m}x{k}xf32>", f"tensor<{m}xf32>", f"tensor<{m}x{n}xf32>"
     both, first = "affine_map<(m, k) -> (m, k)>", "affine_map<(m, k) -> (m)>"
+    size = f"%c0 = arith.constant 0 : index\n  %rows = tensor.dim %x, %c0 : {x}" if m == "?" else ""
+    d = "%rows" if m == "?" else ""
     return f"""
 func.func private @norm(%x: {x}, %gain: tensor<{k}xf32>, %w: tensor<{n}x{k}xf16>, %r: {y}, %y: {y}) -> {y}
     attributes {{gist.kernel = #gist.kernel<kind = matmul, outputs = 1>}} {{
+  {size}
   %zero = arith.constant 0.0 : f32
   %count = arith.constant {float(k)} : f32
-  %er = tensor.empty() : {row}
+  %er = tensor.empty({d}) : {row}
   %zr = linalg.fill ins(%zero : f32) outs(%er : {row}) -> {row}
   %mean = linalg.generic {{indexing_maps = [{both}, {first}], iterator_types = ["parallel", "reduction"]}}
       ins(%x : {x}) outs(%zr : {row}) {{
@@ -404,7 +407,7 @@ func.func private @norm(%x: {x}, %gain: tensor<{k}xf32>, %w: tensor<{n}x{k}xf16>
     %2 = arith.addf %1, %s : f32
     linalg.yield %2 : f32
   }} -> {row}
-  %ex = tensor.empty() : {x}
+  %ex = tensor.empty({d}) : {x}
   %h = linalg.generic {{indexing_maps = [{both}, {first}, {first}, affine_map<(m, k) -> (k)>, {both}],
       iterator_types = ["parallel", "parallel"]}}
       ins(%x, %mean, %var, %gain : {x}, {row}, {row}, tensor<{k}xf32>) outs(%ex : {x}) {{
@@ -416,7 +419,7 @@ func.func private @norm(%x: {x}, %gain: tensor<{k}xf32>, %w: tensor<{n}x{k}xf16>
     %4 = arith.mulf %3, %d : f32
     linalg.yield %4 : f32
   }} -> {x}
-  %ey = tensor.empty() : {y}
+  %ey = tensor.empty({d}) : {y}
   %zy = linalg.fill ins(%zero : f32) outs(%ey : {y}) -> {y}
   %p = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>,
       affine_map<(m, n, k) -> (m, n)>] ins(%h, %w : {x}, tensor<{n}x{k}xf16>) outs(%zy : {y}) -> {y}
@@ -443,3 +446,59 @@ def test_norm_before_few_rows(m, n, k):
     exact = x.astype(np.float64)
     normed = (exact - exact.mean(1, keepdims=True)) / exact.std(1, keepdims=True) * gain
     check(y.astype(np.float64), normed @ exact_w.T + r, 1e-5)
+
+
+def at_most_16(text):
+    """Says that the kernel's rows, whose number is not known, are few."""
+    return text.replace("outputs = 1>", "outputs = 1>, gist.max_tokens = 16 : i64")
+
+
+@pytest.mark.parametrize("n, k", [(64, 576), (30, 104), (5, 2048), (33, 36)])
+@pytest.mark.parametrize("element", ["f16", "bf16"])
+def test_up_to_16_rows(n, k, element, unaligned):
+    """No tiles of rows: a wave loads its fragments as they lie in memory. 2048 along k are
+    a loop, and the others one step."""
+    rng = np.random.default_rng(n)
+    kernels = Kernels(at_most_16(product(n, k, element, element)))
+    w, exact_w = convert(draw(rng, n, k), element)
+    for m in (1, 7, 16):
+        x, exact_x = convert(draw(rng, m, k), element)
+        check(run(kernels, x, w), exact_x @ exact_w.T, 1e-2 if element == "bf16" else 2e-3)
+
+
+@pytest.mark.parametrize("name", ["q4_1", "q6_k"])
+def test_up_to_16_rows_of_blocks(name, unaligned):
+    rng = np.random.default_rng(15)
+    n, k = 40, 512
+    blocks = random_blocks(rng, name, n, k)
+    kernels = Kernels(at_most_16(product(n, k, "f16", blocks=(name, *blocks.shape[1:]))))
+    x, exact = convert(draw(rng, 13, k), "f16")
+    check(run(kernels, x, blocks), exact @ dequantize(blocks, name).astype(np.float64).T)
+
+
+def test_gate_of_up_to_16_rows():
+    rng = np.random.default_rng(16)
+    n, k = 72, 192
+    kernels = Kernels(at_most_16(gate(n, k, y="f16")))
+    w, exact_w = convert(draw(rng, 2 * n, k) / 8, "f16")
+    for m in (2, 16):
+        x, exact_x = convert(draw(rng, m, k), "f16")
+        y = np.full((m, n), np.nan, np.float16)
+        kernels.call("gate", rows(x), whole(w), rows(y))
+        check(y.astype(np.float64), gated(exact_x, exact_w))
+
+
+@pytest.mark.parametrize("n, k", [(96, 64), (20, 576)])
+def test_norm_before_up_to_16_rows(n, k):
+    """Waves share the rows of which a workgroup needs sums. With 64 along k there is one wave."""
+    rng = np.random.default_rng(17)
+    kernels = Kernels(at_most_16(norm_product("?", n, k)))
+    w, exact_w = convert(draw(rng, n, k), "f16")
+    gain = draw(rng, 1, k)[0]
+    for m in (3, 16):
+        x, r = draw(rng, m, k) + 3, draw(rng, m, n)
+        y = np.full((m, n), np.nan, np.float32)
+        kernels.call("norm", rows(x), whole(gain), whole(w), rows(r), rows(y))
+        exact = x.astype(np.float64)
+        normed = (exact - exact.mean(1, keepdims=True)) / exact.std(1, keepdims=True) * gain
+        check(y.astype(np.float64), normed @ exact_w.T + r)

@@ -19,6 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/module/ShortEntry.h"
 #include "tools/gist-run/Commands.h"
 #include "tools/running/Comparing.h"
 #include "tools/running/Options.h"
@@ -210,14 +211,16 @@ Status Selftest::shapeOf(const BufferSpec &buffer,
   return {};
 }
 
-/// The CPU's entry of this name. Its inputs and outputs are in the same order,
-/// but for a token that is drawn, with its settings; their names need not be
-/// the same, as names in a module are unique.
+/// The CPU's entry of this name, or prefill for a few tokens, which CPUs have
+/// no entry for. Its inputs and outputs are in the same order, but for a token
+/// that is drawn, with its settings; their names need not be the same, as names
+/// in a module are unique.
 const EntrySpec *Selftest::findReference(const EntrySpec &entry) const {
   const ModuleSpec &spec = runner.module->spec();
   auto target = &reference->target() - spec.targets.data();
-  const EntrySpec *found =
-      runner.module->findEntry(entry.name, static_cast<uint32_t>(target));
+  const EntrySpec *found = runner.module->findEntry(
+      entry.name == kEntryShort ? kEntryPrefill : entry.name,
+      static_cast<uint32_t>(target));
   bool isSame =
       found &&
       found->inputs.size() ==

@@ -55,3 +55,19 @@ func.func @prefill(%tokens: tensor<?xi32>) -> tensor<?xi32> {
 func.func @decode(%tokens: tensor<1xi32>) -> tensor<1xi32> {
   return %tokens : tensor<1xi32>
 }
+
+// -----
+
+// A GPU has a copy for a few tokens too; how many there are stays unknown.
+// CHECK-LABEL: module attributes {gist.target
+// CHECK:       func.func @prefill(%{{.+}}: tensor<?xi32>)
+// CHECK-NOT:   gist.max_tokens
+// CHECK:       func.func @short(%{{.+}}: tensor<?xi32>)
+// CHECK-SAME:    gist.max_tokens = 16 : i64
+// CHECK:       func.func @decode(%{{.+}}: tensor<1xi32>)
+// CHECK-NOT:   gist.max_tokens
+module attributes {gist.target = #gist.gpu_target<"sm_90", gram = exact>} {
+  func.func @prefill(%tokens: tensor<?xi32>) -> tensor<?xi32> {
+    return %tokens : tensor<?xi32>
+  }
+}

@@ -70,6 +70,33 @@ func.func @many(%x: tensor<?x64xf32>, %t: index) -> tensor<?x96xf32> {
 
 // -----
 
+#row = affine_map<(t, n) -> (t, n)>
+#x = affine_map<(t, n, k) -> (t, k)>
+#w = affine_map<(t, n, k) -> (n, k)>
+#y = affine_map<(t, n, k) -> (t, n)>
+
+// Unless there are few tokens: then they are computed where one token's are, by
+// a kernel that knows it.
+// CHECK-LABEL: func.func @few
+// CHECK-COUNT-1: gist.dispatch
+// CHECK-NOT:     gist.dispatch
+// CHECK:       func.func private @matmul_0(
+// CHECK-SAME:    gist.max_tokens = 16 : i64
+func.func @few(%x: tensor<?x64xf32>, %t: index) -> tensor<?x96xf32>
+    attributes {gist.max_tokens = 16 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %w = gist.weight "w" : tensor<96x64xf16>
+  %ex = tensor.empty(%t) : tensor<?x64xf32>
+  %h = linalg.exp ins(%x : tensor<?x64xf32>) outs(%ex : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %e = tensor.empty(%t) : tensor<?x96xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<?x96xf32>) -> tensor<?x96xf32>
+  %p = linalg.matmul indexing_maps = [#x, #w, #y] ins(%h, %w : tensor<?x64xf32>, tensor<96x64xf16>)
+      outs(%z : tensor<?x96xf32>) -> tensor<?x96xf32>
+  return %p : tensor<?x96xf32>
+}
+
+// -----
+
 #x = affine_map<(t, n, k) -> (t, k)>
 #w = affine_map<(t, n, k) -> (n, k)>
 #y = affine_map<(t, n, k) -> (t, n)>

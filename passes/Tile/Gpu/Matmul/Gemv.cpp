@@ -26,6 +26,7 @@
 
 #include "passes/Tile/Gpu/Core/GridOrder.h"
 #include "passes/Tile/Gpu/Elements/RowTeam.h"
+#include "passes/Tile/Gpu/Matmul/FewRows.h"
 #include "passes/Tile/Gpu/Matmul/Matmul.h"
 
 using namespace mlir;
@@ -40,6 +41,24 @@ static constexpr int64_t kReducedWidth = 4;
 /// Of these, what a lane has under way at most where each wave reduces a row
 /// for itself, so that no wave waits for another.
 static constexpr int64_t kReducedAtOnce = 8;
+
+void gist::prefetchShortWeights(ElementEmitter &emitter, func::FuncOp source) {
+  GpuBuilder &b = emitter.getBuilder();
+  for (BlockArgument argument : source.getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type || type.getRank() != 1 || !type.hasStaticShape() ||
+        !isa<FloatType>(type.getElementType()) || !isConstant(argument))
+      continue;
+    std::optional<MemoryAccess> memory = emitter.asMemory(argument);
+    if (!memory)
+      continue;
+    int64_t line = kLineBits / type.getElementTypeBitWidth();
+    b.forEach(b.mul(b.thread(), line), b.index(type.getDimSize(0)),
+              b.index(line * b.getThreads()), [&](Value at) {
+                prefetchLine(b, memory->buffer, memory->at({at}));
+              });
+  }
+}
 
 namespace {
 class GemvKernel {
@@ -70,7 +89,7 @@ public:
     Values sums(rows * each, b.f32(0));
     // One step covers all of k, so there is no loop.
     if (isWeight && stride >= w.getDepth()) {
-      prefetchSmall();
+      prefetchShortWeights(emitter, product->getParentOfType<func::FuncOp>());
       SmallVector<Values> early = fetchEarly(start, stride);
       waitForGrids(b);
       reduceRows(start);
@@ -153,25 +172,6 @@ private:
         std::optional<int64_t> row = getConstantIntValue(indices.front());
         return width == 1 && row ? numbers[*row] : Value();
       });
-    }
-  }
-
-  /// Asks for the other weights, such as that of a norm, which are short.
-  void prefetchSmall() {
-    auto source = product->getParentOfType<func::FuncOp>();
-    for (BlockArgument argument : source.getArguments()) {
-      auto type = dyn_cast<RankedTensorType>(argument.getType());
-      if (!type || type.getRank() != 1 || !type.hasStaticShape() ||
-          !isa<FloatType>(type.getElementType()) || !isConstant(argument))
-        continue;
-      std::optional<MemoryAccess> memory = emitter.asMemory(argument);
-      if (!memory)
-        continue;
-      int64_t line = kLineBits / type.getElementTypeBitWidth();
-      b.forEach(b.mul(b.thread(), line), b.index(type.getDimSize(0)),
-                b.index(line * b.getThreads()), [&](Value at) {
-                  prefetchLine(b, memory->buffer, memory->at({at}));
-                });
     }
   }
 

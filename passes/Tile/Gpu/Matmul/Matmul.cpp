@@ -9,6 +9,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/Kernel/ColumnHalves.h"
 #include "passes/Kernel/Kernels.h"
+#include "passes/Tile/Gpu/Matmul/FewRows.h"
 #include "passes/Tile/Gpu/Matmul/ProductParts.h"
 
 using namespace mlir;
@@ -171,7 +172,8 @@ static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
   if (failed(expectTile<GpuProductAttr, GpuGemvAttr>(kernel)))
     return failure();
   if (auto tile = kernel->getAttrOfType<GpuGemvAttr>(kTileAttr))
-    return verifyGemv(product, tile, gpu);
+    return tile.getRows() == kMatrixRows ? verifyFewRows(product, tile, gpu)
+                                         : verifyGemv(product, tile, gpu);
   return product.emitOpError("expects to be cut into steps on tiles; "
                              "-gist-gpu-tile-products does that");
 }
@@ -196,7 +198,11 @@ const GpuKernelEntry gist::kGpuMatmulKernel = {
       if (auto steps = findRoot<TileProductOp>(kernel.source))
         return emitTileProduct(kernel, steps);
       linalg::LinalgOp product = getGpuMatmul(kernel.source);
-      return product ? emitGemv(kernel, product) : emitDefinition(kernel);
+      if (!product)
+        return emitDefinition(kernel);
+      return kernel.getTile<GpuGemvAttr>().getRows() == kMatrixRows
+                 ? emitFewRows(kernel, product)
+                 : emitGemv(kernel, product);
     },
     .verify = verifyTile,
     .scratch = getProductScratch,

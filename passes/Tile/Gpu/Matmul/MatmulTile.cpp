@@ -7,6 +7,7 @@
 
 #include "passes/Cost/ProductCost.h"
 #include "passes/Tile/Gpu/Core/Wgmma.h"
+#include "passes/Tile/Gpu/Matmul/FewRows.h"
 #include "passes/Tile/Gpu/Matmul/Matmul.h"
 #include "passes/Tile/Gpu/Matmul/ProductParts.h"
 
@@ -148,6 +149,37 @@ static GpuGemvAttr getGemvTile(MLIRContext *context, RankedTensorType weight,
                           {wavesOfRows, wavesOfK}, steps);
 }
 
+/// Numbers of k that a wave has for itself, counted in steps of all lanes,
+/// before another wave shares them; waves, at most.
+static constexpr int64_t kStepsOfWave = 4, kFewRowsWaves = 8;
+/// Steps that are on their way at once: all where these are so many at most,
+/// else as many as hide the time of loads.
+static constexpr int64_t kAllSteps = 6, kStepsAtOnce = 4, kBlockSteps = 2;
+/// Lanes that share a row of W there.
+static constexpr int64_t kFewRowsLanes = 4;
+/// Columns of a fragment, and tiles of a compute unit from which on a workgroup
+/// has two: x is then read half as often.
+static constexpr int64_t kFragmentColumns = 16, kTilesOfUnit = 4;
+
+/// Of products of up to 16 rows by matrix instructions.
+static GpuGemvAttr getFewRowsTile(MLIRContext *context, RankedTensorType weight,
+                                  int64_t rows, int64_t piece,
+                                  const GpuInfo &gpu) {
+  int64_t columns = weight.getDimSize(0), depth = weight.getDimSize(1);
+  constexpr int64_t lanes = kFewRowsLanes;
+  int64_t steps = llvm::divideCeil(depth, lanes * piece);
+  int64_t waves = std::clamp<int64_t>(
+      llvm::bit_floor<uint64_t>(steps / kStepsOfWave), 1, kFewRowsWaves);
+  steps = llvm::divideCeil(steps, waves);
+  if (piece != kPlainPiece)
+    steps = std::min(steps, kBlockSteps);
+  else if (steps > kAllSteps)
+    steps = kStepsAtOnce;
+  bool isWide = columns >= kFragmentColumns * kTilesOfUnit * gpu.computeUnits;
+  return GpuGemvAttr::get(context, rows, (isWide ? 2 : 1) * kFragmentColumns,
+                          lanes, {1, waves}, steps);
+}
+
 /// The cheapest tile of wgmma by the model of costs.
 static GpuProductAttr getWgmmaTile(MLIRContext *context,
                                    const ProductSize &size, Type element,
@@ -166,11 +198,13 @@ GpuTileInterface gist::selectMatmulTile(linalg::LinalgOp product,
   int64_t rows = cast<RankedTensorType>(left.getType()).getDimSize(0);
   int64_t columns = weight.getDimSize(0);
   bool areRowsKnown = !ShapedType::isDynamic(rows);
+  int64_t piece =
+      right.getDefiningOp<DequantizeOp>() ? kBlockPiece : kPlainPiece;
   if (areRowsKnown && rows > 0 && rows <= kGemvRows)
-    return getGemvTile(context, weight, rows,
-                       right.getDefiningOp<DequantizeOp>() ? kBlockPiece
-                                                           : kPlainPiece,
-                       isPaired(product), gpu);
+    return getGemvTile(context, weight, rows, piece, isPaired(product), gpu);
+  if (std::optional<int64_t> most = getMaxRows(product);
+      most && *most <= kMatrixRows)
+    return getFewRowsTile(context, weight, kMatrixRows, piece, gpu);
 
   Type element = Float16Type::get(context);
   for (Value operand : {left, right})

@@ -1,0 +1,41 @@
+//===- FewRows.h - Products of up to 16 rows --------------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A #gist.gpu_gemv of 16 rows is for products by matrix instructions that have
+// no tiles of rows. How many rows there are need not be known, only that there
+// are not more: gist.max_tokens says so of a kernel.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_GPU_MATMUL_FEWROWS_H
+#define GIST_PASSES_TILE_GPU_MATMUL_FEWROWS_H
+
+#include "passes/Tile/Gpu/Elements/GpuKernel.h"
+
+#include <optional>
+
+namespace gist {
+
+/// Rows that one matrix instruction multiplies.
+inline constexpr int64_t kMatrixRows = 16;
+
+/// The rows that a product whose rows are not known has at most, if its kernel
+/// says so.
+std::optional<int64_t> getMaxRows(mlir::linalg::LinalgOp product);
+
+/// The kernel of such a product, and whether the product can be cut so.
+mlir::FailureOr<GpuGrid> emitFewRows(GpuKernel &kernel,
+                                     mlir::linalg::LinalgOp product);
+mlir::LogicalResult verifyFewRows(mlir::linalg::LinalgOp product,
+                                  GpuGemvAttr tile, const GpuInfo &gpu);
+
+/// Asks for weights of a kernel that are short, such as that of a norm.
+void prefetchShortWeights(ElementEmitter &emitter, mlir::func::FuncOp source);
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_GPU_MATMUL_FEWROWS_H
