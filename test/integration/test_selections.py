@@ -51,11 +51,19 @@ COVERING = {
     "keys": ({"on": "keys", "similarity": "signed"}, {"on": "keys", "similarity": "signed"},
              {"mode": "keys"}),
 }
-FORMS = {**PAPER, **COVERING}
+#: Each KV head has a tau of its own; with 0 it keeps every token.
+PER_HEAD = {
+    "taus": ({"on": "keys", "similarity": "signed"}, {"on": "keys", "similarity": "signed"},
+             {"mode": "keys"}),
+    "taus covering": ({"on": "keys"}, {"on": "keys", "rule": "covering"}, {"mode": "keys"}),
+}
+FORMS = {**PAPER, **COVERING, **PER_HEAD}
 
 
-def make_plan(form, layers, tau, causal):
+def make_plan(form, layers, tau, causal, kv_heads):
     first, next_one, attend = FORMS[form]
+    if form in PER_HEAD:
+        tau = [tau * part for part in (1, 0, 0.5, 0.75)[:kv_heads]]
     attend = dict(attend)
     if attend["mode"] == "keys" and causal:
         attend |= {"window": 6, "block": 4}
@@ -122,6 +130,8 @@ class Checker:
 
     def check(self, select, rows, selection, head):
         tau, rule = select["tau"], select.get("rule", "fresh")
+        if isinstance(tau, list):
+            tau = tau[head]
         similarity = select.get("similarity", "absolute")
         if rule == "paper":
             certificate.check_paper(rows, tau, self.before[head].kept, selection, similarity)
@@ -131,7 +141,7 @@ class Checker:
 
 
 def check_llama(model, weights, settings, form, tau, ids, folder, tolerance):
-    plan = make_plan(form, settings["layers"], tau, causal=True)
+    plan = make_plan(form, settings["layers"], tau, True, settings["kv_heads"])
     outputs = run(model, plan, "score", ids, folder)
     checker = Checker(plan, outputs, True, tolerance)
     want = models.llama(weights, ids, checker, **settings)
@@ -157,7 +167,7 @@ def test_tiny_bert(form, tmp_path):
     folder = TEST / "models" / "bert"
     tensors = load_file(folder / "model.safetensors")
     ids = np.random.default_rng(4).integers(0, 12, 38)
-    plan = make_plan(form, 2, 0.6, causal=False)
+    plan = make_plan(form, 2, 0.6, causal=False, kv_heads=4)
     outputs = run(folder, plan, "forward", ids, tmp_path)
     checker = Checker(plan, outputs, False, 1e-4)
     want = models.bert(tensors, ids, checker, layers=2, heads=4, epsilon=1e-12)
@@ -218,7 +228,7 @@ def test_minilm(form, tmp_path):
     path = pathlib.Path(MINILM)
     tokenizer = Tokenizer.from_file(str(path / "tokenizer.json"))
     ids = np.array(text_ids(tokenizer, 96))
-    plan = make_plan(form, 6, 0.4, causal=False)
+    plan = make_plan(form, 6, 0.4, causal=False, kv_heads=12)
     outputs = run(path, plan, "embed", ids, tmp_path)
     checker = Checker(plan, outputs, False, 1e-3)
     states = models.bert(load_file(path / "model.safetensors"), ids, checker, layers=6,

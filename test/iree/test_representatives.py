@@ -45,7 +45,7 @@ def test_decoder(compile_for_iree, form, kernels, tmp_path):
     """Grouped heads and causal attention."""
     folder = MODELS / "llama"
     ids = np.random.default_rng(3).integers(0, 20, 60)  # few words: some are alike
-    plan = make_plan(form, TINY["layers"], 0.6, causal=True)
+    plan = make_plan(form, TINY["layers"], 0.6, True, TINY["kv_heads"])
     logits, traced = run(compile_for_iree, folder, plan, "score", ids, tmp_path,
                          kernels)
     checker = Checker(plan, traced, True, 1e-4)
@@ -61,7 +61,7 @@ def test_encoder(compile_for_iree, form, kernels, tmp_path):
     """Attention that sees both ways."""
     folder = MODELS / "bert"
     ids = np.random.default_rng(4).integers(0, 12, 38)
-    plan = make_plan(form, 2, 0.6, causal=False)
+    plan = make_plan(form, 2, 0.6, causal=False, kv_heads=4)
     states, traced = run(compile_for_iree, folder, plan, "forward", ids, tmp_path,
                          kernels)
     checker = Checker(plan, traced, False, 1e-4)

@@ -36,22 +36,30 @@ def rotate(x, theta, neighbours):
     return out
 
 
-def llama(weights, ids, attend, layers, heads, kv_heads, epsilon, theta, neighbours=False):
-    """Logits. `weights` by short names: embed, norm, 0.q, 0.k, ..."""
+def llama(weights, ids, attend, layers, heads, kv_heads, epsilon, theta, neighbours=False,
+          multiply=None):
+    """Logits. `weights` by short names: embed, norm, 0.q, 0.k, ...
+
+    `multiply(name, x)` is a linear layer, x times the transpose of its weight
+    unless it is given; the last one is "head".
+    """
     w = {name: np.asarray(value, np.float64) for name, value in weights.items()}
+    w.setdefault("head", w["embed"])
+    multiply = multiply or (lambda name, x: x @ w[name].T)
     x = w["embed"][ids]
     split = lambda y, count: y.reshape(len(ids), count, -1)
     for n in range(layers):
         h = rms_norm(x, w[f"{n}.attn_norm"], epsilon)
-        q = rotate(split(h @ w[f"{n}.q"].T, heads), theta, neighbours)
-        k = rotate(split(h @ w[f"{n}.k"].T, kv_heads), theta, neighbours)
-        v = split(h @ w[f"{n}.v"].T, kv_heads)
+        q = rotate(split(multiply(f"{n}.q", h), heads), theta, neighbours)
+        k = rotate(split(multiply(f"{n}.k", h), kv_heads), theta, neighbours)
+        v = split(multiply(f"{n}.v", h), kv_heads)
         a = attend(n, q, k, v, x, h).reshape(len(ids), -1)
-        x = x + a @ w[f"{n}.o"].T
+        x = x + multiply(f"{n}.o", a)
         h = rms_norm(x, w[f"{n}.ffn_norm"], epsilon)
-        gate = h @ w[f"{n}.gate"].T
-        x = x + (gate / (1 + np.exp(-gate)) * (h @ w[f"{n}.up"].T)) @ w[f"{n}.down"].T
-    return rms_norm(x, w["norm"], epsilon) @ w.get("head", w["embed"]).T
+        gate = multiply(f"{n}.gate", h)
+        up = multiply(f"{n}.up", h)
+        x = x + multiply(f"{n}.down", gate / (1 + np.exp(-gate)) * up)
+    return multiply("head", rms_norm(x, w["norm"], epsilon))
 
 
 def llama_weights(tensors):
