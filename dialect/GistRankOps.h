@@ -26,6 +26,9 @@ namespace gist {
 /// a gather, and empty for a sum.
 inline constexpr const char *kCollectiveAttr = "gist.collective";
 
+/// Beside that: the ranks that hand on and get.
+inline constexpr const char *kHandOnAttr = "gist.hand_on";
+
 } // namespace gist
 
 #endif // GIST_DIALECT_GISTRANKOPS_H

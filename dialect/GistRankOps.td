@@ -69,6 +69,29 @@ def Gist_AllGatherOp : Op<Gist_Dialect, "all_gather", [
   let hasVerifier = 1;
 }
 
+def Gist_HandOnOp : Op<Gist_Dialect, "hand_on", [
+    Pure, SameOperandsAndResultType]> {
+  let summary = "what one rank has, on another";
+  let description = [{
+    On rank `to` the result is the operand of rank `from`; its own operand says
+    only which shape that has. Every other rank gets its own operand.
+
+    Constraints:
+      * (C1) `from` and `to` are different ranks, and not negative.
+
+    Example:
+
+    ```mlir
+    %x = gist.hand_on %own from 0 to 1 : tensor<?x576xf32>
+    ```
+  }];
+  let arguments = (ins TensorRankOf<[F32], [1, 2]>:$own, I64Attr:$from,
+                       I64Attr:$to);
+  let results = (outs TensorRankOf<[F32], [1, 2]>:$got);
+  let assemblyFormat = "$own `from` $from `to` $to attr-dict `:` type($own)";
+  let hasVerifier = 1;
+}
+
 def Gist_WeightPartOp : Op<Gist_Dialect, "weight_part", [
     HasParent<"::mlir::ModuleOp">, Symbol]> {
   let summary = "a weight that is a part of one of the model's";

@@ -49,6 +49,15 @@ LogicalResult AllGatherOp::verify() {
   return success();
 }
 
+LogicalResult HandOnOp::verify() {
+  auto from = static_cast<int64_t>(getFrom()),
+       to = static_cast<int64_t>(getTo());
+  if (from < 0 || to < 0 || from == to) // (C1)
+    return emitOpError("expects two different ranks, got ")
+           << from << " and " << to;
+  return success();
+}
+
 LogicalResult WeightPartOp::verify() {
   if (getAxis() > 1 || static_cast<int64_t>(getOffset()) < 0 ||
       static_cast<int64_t>(getSize()) <= 0) // (C1)

@@ -51,6 +51,12 @@ LogicalResult ObservedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 // What attributes hold
 //===----------------------------------------------------------------------===//
 
+static bool isTwoRanks(Attribute attribute) {
+  auto ranks = dyn_cast<DenseI64ArrayAttr>(attribute);
+  return ranks && ranks.size() == 2 && ranks[0] >= 0 && ranks[1] >= 0 &&
+         ranks[0] != ranks[1];
+}
+
 /// A map to one number, of symbols alone.
 static bool isSize(Attribute attribute) {
   auto map = dyn_cast<AffineMapAttr>(attribute);
@@ -128,6 +134,8 @@ static const Rule kRules[] = {
     {kKernelAttr, On::Function, isOf<KernelAttr>, "#gist.kernel"},
     {kCollectiveAttr, On::Function, isOf<DenseI64ArrayAttr>,
      "array<i64> of the columns of each rank"},
+    {kHandOnAttr, On::Function, isTwoRanks,
+     "array<i64> of two different ranks"},
     {kTileAttr, On::Function, isOf<CpuTileInterface, GpuTileInterface>,
      "a tile of a CPU or a GPU, such as #gist.cpu_rows"},
     {kPrefetchAttr, On::Function, isNumber, "an i64 that is not negative"},

@@ -324,14 +324,22 @@ Status Compilation::createPrograms(ModuleOp part,
 }
 
 Status Compilation::splitRanks(llvm::ArrayRef<Target> targets) {
-  for (int64_t rank = 0; rank < options.ranks; ++rank) {
+  for (int64_t rank = 0; rank < options.countParts(); ++rank) {
     OwningOpRef<ModuleOp> part(graph->clone());
     std::string prefix = "rank" + std::to_string(rank) + "-";
     GIST_TRY(stages.run(prefix + "split", *part, [&](OpPassManager &pm) {
+      // The command line allows one of the two.
+      SplitStagesPassOptions cut;
+      cut.stage = rank;
+      cut.stages = options.stages;
+      if (options.stages > 1)
+        pm.addPass(createSplitStagesPass(cut));
       SplitRanksPassOptions split;
       split.rank = rank;
       split.ranks = options.ranks;
-      pm.addPass(createSplitRanksPass(split));
+      split.sums = options.rankSums;
+      if (options.ranks > 1)
+        pm.addPass(createSplitRanksPass(split));
     }));
     GIST_TRY(followPlan(*part, prefix));
     nameMadeWeights(*part, rank);
@@ -377,7 +385,7 @@ Status Compilation::writeModule() {
     writer.spec.model.properties[kSelectionsProperty] = selections;
   EmitOptions emit;
   emit.capacity = model.config.capacity;
-  emit.ranks = static_cast<uint32_t>(options.ranks);
+  emit.ranks = static_cast<uint32_t>(options.countParts());
   // Paths are relative to the module file.
   if (options.referenceWeights)
     emit.referenceFrom = options.output;
@@ -449,7 +457,7 @@ Status Compilation::run() {
         observe.from = kEntryScore;
       pm.addPass(createAddObserveEntryPass(observe));
     }));
-  if (options.ranks > 1) {
+  if (options.countParts() > 1) {
     GIST_TRY(splitRanks(targets));
     warnOfSmallBlocks(targets);
     return writeModule();
@@ -491,8 +499,8 @@ static size_t countStages(const Options &options) {
   case Emit::Module:
     if (options.isCodeObject())
       return 0;
-    if (options.ranks > 1)
-      return 2 + static_cast<size_t>(options.ranks) *
+    if (options.countParts() > 1)
+      return 2 + static_cast<size_t>(options.countParts()) *
                      (1 + plan + 6 * options.countTargets() + gpus);
     return 2 + plan + 6 * options.countTargets() + gpus;
   case Emit::Iree:

@@ -77,7 +77,12 @@ struct Options {
   int64_t planBlock = 0; ///< tokens of its blocks; 0: as it says
   // Also where a GPU is faster without it.
   bool followPlan = false;
-  int64_t ranks = 1;    ///< that share the model
+  int64_t ranks = 1;     ///< that share the model
+  bool rankSums = false; ///< add parts of products; last bits differ
+  int64_t stages = 1;    ///< that have some of the layers each
+
+  /// Processes that run the module together.
+  int64_t countParts() const { return ranks * stages; }
   bool observe = false; ///< an entry that shows what linear layers read
 
   // Of Emit::Iree.

@@ -263,10 +263,16 @@ void SpecBuilder::addKernels(ModuleOp calls, Operation *lowered) {
     kernelOf[kernel.getName().str()] = writer.spec.kernels.size();
     if (columns) {
       ArrayRef<int64_t> widths = columns.asArrayRef();
-      writer.ranks.collectives.push_back(
-          {static_cast<uint32_t>(writer.spec.kernels.size()),
-           widths.empty() ? Collective::AllReduce : Collective::AllGather,
-           {widths.begin(), widths.end()}});
+      CollectiveSpec one;
+      one.kernel = static_cast<uint32_t>(writer.spec.kernels.size());
+      one.kind = widths.empty() ? Collective::AllReduce : Collective::AllGather;
+      one.columns.assign(widths.begin(), widths.end());
+      if (auto ranks = kernel->getAttrOfType<DenseI64ArrayAttr>(kHandOnAttr)) {
+        one.kind = Collective::HandOn;
+        one.from = static_cast<uint32_t>(ranks[0]);
+        one.to = static_cast<uint32_t>(ranks[1]);
+      }
+      writer.ranks.collectives.push_back(std::move(one));
       writer.spec.kernels.push_back(std::move(spec));
       continue;
     }

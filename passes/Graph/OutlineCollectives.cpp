@@ -19,23 +19,31 @@
 using namespace mlir;
 using namespace gist;
 
-/// The function of this type and these columns, which is there once.
+/// The function of this type and these columns or ranks, which is there once.
 static func::FuncOp getFunction(ModuleOp module, Location location,
                                 StringRef name, FunctionType type,
-                                ArrayRef<int64_t> columns) {
+                                ArrayRef<int64_t> columns,
+                                ArrayRef<int64_t> handOn) {
   auto attribute = DenseI64ArrayAttr::get(module.getContext(), columns);
+  DenseI64ArrayAttr ranks;
+  if (!handOn.empty())
+    ranks = DenseI64ArrayAttr::get(module.getContext(), handOn);
   for (auto function : module.getOps<func::FuncOp>())
     if (function.getFunctionType() == type &&
-        function->getAttr(kCollectiveAttr) == attribute)
+        function->getAttr(kCollectiveAttr) == attribute &&
+        function->getAttr(kHandOnAttr) == ranks)
       return function;
   auto function = func::FuncOp::create(location, name, type);
   function.setPrivate();
   function->setAttr(kCollectiveAttr, attribute);
+  if (ranks)
+    function->setAttr(kHandOnAttr, ranks);
   SymbolTable(module).insert(function); // Which may change the name.
   return function;
 }
 
-static void outline(Operation *op, ArrayRef<int64_t> columns) {
+static void outline(Operation *op, ArrayRef<int64_t> columns,
+                    ArrayRef<int64_t> handOn = {}) {
   ImplicitLocOpBuilder b(op->getLoc(), op);
   Value part = op->getOperand(0);
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
@@ -47,7 +55,7 @@ static void outline(Operation *op, ArrayRef<int64_t> columns) {
       op->getParentOfType<ModuleOp>(), op->getLoc(),
       op->getName().stripDialect(),
       b.getFunctionType({part.getType(), empty.getType()}, empty.getType()),
-      columns);
+      columns, handOn);
   auto call = DispatchOp::create(
       b, TypeRange(empty.getType()),
       FlatSymbolRefAttr::get(function.getSymNameAttr()), part, empty);
@@ -61,5 +69,9 @@ void gist::outlineCollectives(func::FuncOp function) {
       outline(&op, {});
     else if (auto gather = dyn_cast<AllGatherOp>(op))
       outline(&op, llvm::to_vector(gather.getColumns()));
+    else if (auto handOn = dyn_cast<HandOnOp>(op))
+      outline(&op, {},
+              {static_cast<int64_t>(handOn.getFrom()),
+               static_cast<int64_t>(handOn.getTo())});
   }
 }

@@ -9,7 +9,9 @@
 // else, is an *inner* one: the output projection of attention and the second
 // half of a feed-forward block. The residual stream is never between two such
 // layers, because it begins with embeddings. The input of an inner layer is
-// shared out among the ranks, and its product becomes a part of a sum.
+// shared out among the ranks. Then they gather it and compute some columns of
+// the product each, which they gather as well: every number is computed as one
+// rank alone would. Or the product becomes a part of a sum.
 //
 // All ranks must take the same decisions, or they would wait for each other for
 // ever. So every rank asks whether the others can have their parts too.
@@ -106,9 +108,10 @@ struct Layer {
 /// Splits one function.
 class Splitter {
 public:
-  Splitter(func::FuncOp function, Rank rank)
+  Splitter(func::FuncOp function, Rank rank, bool useSums)
       : function(function), module(function->getParentOfType<ModuleOp>()),
-        rank(rank), sources(function), slicer(module, /*build=*/true) {
+        rank(rank), useSums(useSums), sources(function),
+        slicer(module, /*build=*/true) {
     for (linalg::MatmulOp product : sources.getInner())
       layers.push_back({product, findAttention(product.getDpsInputs()[0])});
   }
@@ -176,10 +179,10 @@ private:
     Value input = layer.product.getDpsInputs()[0];
     int64_t columns = cast<RankedTensorType>(input.getType()).getDimSize(1);
     if (!layer.attention) {
-      // Blocks of a weight stay whole.
+      // A part of a sum reads whole blocks of the weight.
       Value weight = layer.product.getDpsInputs()[1];
       int64_t least = 1;
-      if (auto read = weight.getDefiningOp<DequantizeOp>())
+      if (auto read = weight.getDefiningOp<DequantizeOp>(); read && useSums)
         least =
             columns /
             cast<RankedTensorType>(read.getBlocks().getType()).getDimSize(1);
@@ -199,14 +202,63 @@ private:
     for (int64_t number = 0; number < rank.count; ++number) {
       GraphSlicer tried(module, /*build=*/false);
       Share columns = getColumns(layer, {number, rank.count});
-      for (Value operand : layer.product.getDpsInputs())
-        if (failed(tried.slice(operand, 1, columns)))
-          return false;
+      if (failed(tried.slice(layer.product.getDpsInputs()[0], 1, columns)) ||
+          (useSums &&
+           failed(tried.slice(layer.product.getDpsInputs()[1], 1, columns))))
+        return false;
     }
     return true;
   }
 
   LogicalResult split(Layer layer) {
+    return useSums ? splitSum(layer) : splitInTwo(layer);
+  }
+
+  /// Gathers the input of a layer, of which each rank has computed its part,
+  /// and then the columns of its result.
+  LogicalResult splitInTwo(Layer layer) {
+    linalg::MatmulOp product = layer.product;
+    Value input = product.getDpsInputs()[0];
+    FailureOr<Value> part = slicer.slice(input, 1, getColumns(layer, rank));
+    if (failed(part))
+      return product.emitOpError("cannot be split, though it could be");
+    SmallVector<int64_t> columns;
+    for (int64_t number = 0; number < rank.count; ++number)
+      columns.push_back(getColumns(layer, {number, rank.count}).size());
+    OpBuilder builder(product);
+    Value all = AllGatherOp::create(builder, product.getLoc(), *part, columns);
+    product.getDpsInputOperand(0)->set(all);
+    FailureOr<Value> result = splitColumns(builder, product->getResult(0));
+    if (failed(result))
+      return failure();
+    product->getResult(0).replaceAllUsesWith(*result);
+    return success();
+  }
+
+  /// `value` with its columns computed by all ranks and gathered; `value`
+  /// itself where they cannot be.
+  FailureOr<Value> splitColumns(OpBuilder &builder, Value value) {
+    int64_t count = cast<RankedTensorType>(value.getType()).getDimSize(1);
+    int64_t unit = chooseUnit(count, 1, rank.count);
+    SmallVector<int64_t> columns;
+    for (int64_t number = 0; number < rank.count; ++number) {
+      Share share = getShare(count, unit, {number, rank.count});
+      columns.push_back(share.size());
+      if (failed(GraphSlicer(module, /*build=*/false).slice(value, 1, share)))
+        return value;
+    }
+    FailureOr<Value> part = slicer.slice(value, 1, getShare(count, unit, rank));
+    if (failed(part)) {
+      emitError(value.getLoc(), "cannot be split, though it could be");
+      return failure();
+    }
+    builder.setInsertionPointAfterValue(*part);
+    return AllGatherOp::create(builder, value.getLoc(), *part, columns)
+        .getResult();
+  }
+
+  /// Makes a layer's product a part of a sum.
+  LogicalResult splitSum(Layer layer) {
     linalg::MatmulOp product = layer.product;
     Share columns = getColumns(layer, rank);
     SmallVector<Value> operands;
@@ -235,23 +287,11 @@ private:
           !type.getElementType().isF32() ||
           sources.get(result.get()) != kLinear)
         continue;
-      int64_t unit = chooseUnit(type.getDimSize(1), 1, rank.count);
-      SmallVector<int64_t> columns;
-      bool isPossible = true;
-      for (int64_t number = 0; number < rank.count; ++number) {
-        Share share = getShare(type.getDimSize(1), unit, {number, rank.count});
-        columns.push_back(share.size());
-        isPossible &= succeeded(
-            GraphSlicer(module, /*build=*/false).slice(result.get(), 1, share));
-      }
-      if (!isPossible)
-        continue;
-      FailureOr<Value> part = slicer.slice(
-          result.get(), 1, getShare(type.getDimSize(1), unit, rank));
-      if (failed(part))
-        return end->emitOpError("cannot be split, though it could be");
       OpBuilder builder(end);
-      result.set(AllGatherOp::create(builder, end->getLoc(), *part, columns));
+      FailureOr<Value> all = splitColumns(builder, result.get());
+      if (failed(all))
+        return failure();
+      result.set(*all);
     }
     return success();
   }
@@ -287,6 +327,7 @@ private:
   func::FuncOp function;
   ModuleOp module;
   Rank rank;
+  bool useSums;
   Sources sources;
   GraphSlicer slicer;
   SmallVector<Layer> layers;
@@ -333,7 +374,7 @@ struct SplitRanksPass final : gist::impl::SplitRanksPassBase<SplitRanksPass> {
     std::vector<std::unique_ptr<Splitter>> splitters;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal() && function.getBody().hasOneBlock())
-        splitters.push_back(std::make_unique<Splitter>(function, own));
+        splitters.push_back(std::make_unique<Splitter>(function, own, sums));
     // Functions share their caches too.
     bool splitHeads = llvm::all_of(
         splitters, [](auto &splitter) { return splitter->canSplitHeads(); });

@@ -1705,7 +1705,9 @@ struct Collective FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
     VT_KERNEL = 4,
     VT_KIND = 6,
-    VT_COLUMNS = 8
+    VT_COLUMNS = 8,
+    VT_FROM = 10,
+    VT_TO = 12
   };
   uint32_t kernel() const {
     return GetField<uint32_t>(VT_KERNEL, 0);
@@ -1716,12 +1718,20 @@ struct Collective FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::Vector<int64_t> *columns() const {
     return GetPointer<const flatbuffers::Vector<int64_t> *>(VT_COLUMNS);
   }
+  uint32_t from() const {
+    return GetField<uint32_t>(VT_FROM, 0);
+  }
+  uint32_t to() const {
+    return GetField<uint32_t>(VT_TO, 0);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyField<uint32_t>(verifier, VT_KERNEL, 4) &&
            VerifyField<uint8_t>(verifier, VT_KIND, 1) &&
            VerifyOffset(verifier, VT_COLUMNS) &&
            verifier.VerifyVector(columns()) &&
+           VerifyField<uint32_t>(verifier, VT_FROM, 4) &&
+           VerifyField<uint32_t>(verifier, VT_TO, 4) &&
            verifier.EndTable();
   }
 };
@@ -1739,6 +1749,12 @@ struct CollectiveBuilder {
   void add_columns(flatbuffers::Offset<flatbuffers::Vector<int64_t>> columns) {
     fbb_.AddOffset(Collective::VT_COLUMNS, columns);
   }
+  void add_from(uint32_t from) {
+    fbb_.AddElement<uint32_t>(Collective::VT_FROM, from, 0);
+  }
+  void add_to(uint32_t to) {
+    fbb_.AddElement<uint32_t>(Collective::VT_TO, to, 0);
+  }
   explicit CollectiveBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -1754,8 +1770,12 @@ inline flatbuffers::Offset<Collective> CreateCollective(
     flatbuffers::FlatBufferBuilder &_fbb,
     uint32_t kernel = 0,
     uint8_t kind = 0,
-    flatbuffers::Offset<flatbuffers::Vector<int64_t>> columns = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<int64_t>> columns = 0,
+    uint32_t from = 0,
+    uint32_t to = 0) {
   CollectiveBuilder builder_(_fbb);
+  builder_.add_to(to);
+  builder_.add_from(from);
   builder_.add_columns(columns);
   builder_.add_kernel(kernel);
   builder_.add_kind(kind);
@@ -1771,13 +1791,17 @@ inline flatbuffers::Offset<Collective> CreateCollectiveDirect(
     flatbuffers::FlatBufferBuilder &_fbb,
     uint32_t kernel = 0,
     uint8_t kind = 0,
-    const std::vector<int64_t> *columns = nullptr) {
+    const std::vector<int64_t> *columns = nullptr,
+    uint32_t from = 0,
+    uint32_t to = 0) {
   auto columns__ = columns ? _fbb.CreateVector<int64_t>(*columns) : 0;
   return gist::fb::CreateCollective(
       _fbb,
       kernel,
       kind,
-      columns__);
+      columns__,
+      from,
+      to);
 }
 
 struct Ranks FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

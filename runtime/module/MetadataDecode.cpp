@@ -249,9 +249,9 @@ Status gist::decodeMetadata(Bytes bytes, ModuleSpec &spec, RankSpec &ranks) {
     shared.targets = decoder.numbers(said->targets());
     shared.collectives =
         decoder.all(said->collectives(), [&](const fb::Collective &one) {
-          return CollectiveSpec{one.kernel(),
-                                static_cast<Collective>(one.kind()),
-                                decoder.numbers(one.columns())};
+          return CollectiveSpec{
+              one.kernel(), static_cast<Collective>(one.kind()),
+              decoder.numbers(one.columns()), one.from(), one.to()};
         });
   }
   if (decoder.misaligned())

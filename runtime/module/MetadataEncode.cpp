@@ -167,7 +167,8 @@ static Offset<fb::Collective> encodeCollective(FlatBufferBuilder &builder,
                                                const CollectiveSpec &one) {
   auto columns = builder.CreateVector(one.columns);
   return fb::CreateCollective(builder, one.kernel,
-                              static_cast<uint8_t>(one.kind), columns);
+                              static_cast<uint8_t>(one.kind), columns, one.from,
+                              one.to);
 }
 
 /// Equal specs give equal bytes.

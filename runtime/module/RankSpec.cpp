@@ -29,7 +29,8 @@ static Status verifyCollective(const ModuleSpec &spec, const RankSpec &ranks,
                          one.kernel, spec.kernels.size());
   const KernelSpec &kernel = spec.kernels[one.kernel];
   bool isGather = one.kind == Collective::AllGather;
-  if (!isGather && one.kind != Collective::AllReduce)
+  bool isHandOn = one.kind == Collective::HandOn;
+  if (!isGather && !isHandOn && one.kind != Collective::AllReduce)
     return Status::error(Code::BadFile, "kernel '%s' is of unknown kind %d",
                          kernel.name.c_str(), static_cast<int>(one.kind));
   if (kernel.argCount < 2 || !kernel.code.empty())
@@ -39,6 +40,13 @@ static Status verifyCollective(const ModuleSpec &spec, const RankSpec &ranks,
                          "arguments and no code",
                          kernel.name.c_str(), kernel.argCount,
                          kernel.code.size());
+  if (isHandOn &&
+      (one.from == one.to || one.from >= ranks.count || one.to >= ranks.count))
+    return Status::error(Code::BadFile,
+                         "kernel '%s' hands on from rank %" PRIu32
+                         " to rank %" PRIu32 "; expected two of %" PRIu32
+                         " ranks",
+                         kernel.name.c_str(), one.from, one.to, ranks.count);
   size_t expected = isGather ? ranks.count : 0;
   if (one.columns.size() != expected)
     return Status::error(Code::BadFile,

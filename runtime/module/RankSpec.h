@@ -26,6 +26,7 @@ inline constexpr uint32_t kMaxRanks = 1024;
 enum class Collective : uint8_t {
   AllReduce = 1, ///< f32 sums, in the order of the ranks
   AllGather = 2, ///< the columns of all ranks side by side
+  HandOn = 3,    ///< what one rank has goes to another
 };
 
 /// A kernel without code. Its first two arguments are what the rank has and
@@ -34,9 +35,11 @@ struct CollectiveSpec {
   uint32_t kernel = 0;
   Collective kind = Collective::AllReduce;
   std::vector<int64_t> columns = {}; ///< AllGather: of each rank
+  uint32_t from = 0, to = 0;         ///< HandOn
 
   bool isSame(const CollectiveSpec &other) const {
-    return kind == other.kind && columns == other.columns;
+    return kind == other.kind && columns == other.columns &&
+           from == other.from && to == other.to;
   }
 };
 

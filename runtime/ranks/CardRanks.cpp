@@ -43,9 +43,25 @@ CardRanks::CardRanks(Communicator &ranks)
     : ranks(ranks), call(std::make_unique<Functions>()) {}
 
 CardRanks::~CardRanks() {
-  // Destroy waits for the others; what has failed is given up.
+  isEnding = true;
+  if (watcher.joinable())
+    watcher.join();
   if (handle)
     call->CommDestroy(handle);
+}
+
+void CardRanks::watch() {
+  while (!isEnding) {
+    if (!ranks.check().ok()) {
+      std::lock_guard lock(mutex);
+      // Kernels that wait for a card that is gone end, and with them whoever
+      // waits for this one.
+      call->CommAbort(handle);
+      handle = nullptr;
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
 }
 
 Status CardRanks::load(const std::string &kind, const std::string &library) {
@@ -135,12 +151,16 @@ Status CardRanks::open(const std::string &kind, Communicator &ranks,
       cards->call->CommInitRank(&cards->handle, static_cast<int>(ranks.size()),
                                 id, static_cast<int>(ranks.rank())),
       "join the cards of the other ranks"));
+  cards->watcher = std::thread([own = cards.get()] { own->watch(); });
   result = std::move(cards);
   return {};
 }
 
 Status CardRanks::allReduce(uint64_t part, uint64_t sum, uint64_t count,
                             void *stream) {
+  std::lock_guard lock(mutex);
+  if (!handle)
+    return ranks.check();
   return check(call->AllReduce(reinterpret_cast<const void *>(part),
                                reinterpret_cast<void *>(sum), count, kFloat32,
                                kSum, handle, stream),
@@ -149,6 +169,9 @@ Status CardRanks::allReduce(uint64_t part, uint64_t sum, uint64_t count,
 
 Status CardRanks::allGather(uint64_t part, std::span<const int64_t> columns,
                             uint64_t all, void *stream) {
+  std::lock_guard lock(mutex);
+  if (!handle)
+    return ranks.check();
   // Shares differ, so each rank sends its own in turn; a group is one launch.
   GIST_TRY(check(call->GroupStart(), "begin to gather"));
   Status status;

@@ -7,7 +7,9 @@
 //
 // NCCL for NVIDIA's cards and RCCL for AMD's, which have the same functions.
 // The library is found by name when it is asked for. It works in the stream of
-// the device, so a call has no host between its kernels and its sums.
+// the device, so a call has no host between its kernels and its sums. A kernel
+// of the library waits for the other cards, for ever if one is gone: a thread
+// looks at the ranks, and gives the kernels up then.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +18,11 @@
 
 #include "runtime/ranks/Communicator.h"
 
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <thread>
 
 namespace gist {
 
@@ -44,10 +49,15 @@ private:
   explicit CardRanks(Communicator &ranks);
   Status load(const std::string &kind, const std::string &library);
   Status check(int code, const char *what) const;
+  /// Waits for the end, or for a rank that fails.
+  void watch();
 
   Communicator &ranks;
   std::unique_ptr<Functions> call;
-  void *handle = nullptr; ///< ncclComm_t
+  void *handle = nullptr; ///< ncclComm_t; null after a failure
+  std::mutex mutex;       ///< of the handle
+  std::atomic<bool> isEnding = false;
+  std::thread watcher;
 };
 
 } // namespace gist

@@ -141,6 +141,20 @@ Status gist::allGather(Communicator &ranks, std::span<const float> part,
   return {};
 }
 
+Status gist::handOn(Communicator &ranks, uint32_t from, uint32_t to,
+                    std::span<const float> part, std::span<float> result) {
+  uint32_t own = ranks.rank();
+  std::vector<Bytes> sent(ranks.size());
+  std::vector<Window> received(ranks.size());
+  if (own == from)
+    sent[to] = bytesOf(part);
+  if (own == to)
+    received[from] = windowOf(result);
+  else
+    std::copy(part.begin(), part.end(), result.begin());
+  return ranks.exchange(sent, received);
+}
+
 Status gist::broadcast(Communicator &ranks, std::vector<uint8_t> &message,
                        Patience patience) {
   // Most messages are a token and a position: they go with their size.

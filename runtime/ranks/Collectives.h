@@ -32,6 +32,11 @@ Status allGather(Communicator &ranks, std::span<const float> part,
                  std::span<const int64_t> columns, std::span<float> all,
                  CollectiveScratch &scratch);
 
+/// Sets `result` to what rank `from` has on rank `to`, and to what it has
+/// itself on every other.
+Status handOn(Communicator &ranks, uint32_t from, uint32_t to,
+              std::span<const float> part, std::span<float> result);
+
 /// Gives `message` of rank 0 to all. The others wait for it as `patience` says.
 Status broadcast(Communicator &ranks, std::vector<uint8_t> &message,
                  Patience patience);

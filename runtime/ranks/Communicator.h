@@ -64,6 +64,10 @@ public:
                           std::span<const Window> from,
                           Patience patience = Patience::Bounded) = 0;
 
+  /// What is known of the others without asking them: an error that names the
+  /// first that is gone, is silent or has failed. Any thread may ask.
+  virtual Status check() const = 0;
+
   /// This rank cannot go on. The others learn why, as far as they can still be
   /// reached.
   virtual void fail(const Status &why) = 0;

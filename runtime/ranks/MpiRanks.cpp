@@ -64,6 +64,9 @@ public:
 
   Status exchange(std::span<const Bytes> to, std::span<const Window> from,
                   Patience patience) override;
+  Status check() const override {
+    return lifeline->hasFailed() ? lifeline->failure() : Status();
+  }
   void fail(const Status &why) override { lifeline->report(why.text); }
 
 private:

@@ -73,6 +73,11 @@ public:
     return meet(Patience::Bounded);
   }
 
+  Status check() const override {
+    std::lock_guard lock(table->mutex);
+    return table->failure;
+  }
+
   void fail(const Status &why) override {
     std::lock_guard lock(table->mutex);
     if (table->failure.ok()) {

@@ -77,6 +77,13 @@ Status RankedLists::compute(const CollectiveSpec &what,
                            "'%s' adds %zu numbers into a place for %zu", name,
                            part.size(), result.size());
     GIST_TRY(allReduce(ranks, part, result, scratch));
+  } else if (what.kind == Collective::HandOn) {
+    if (part.size() != result.size())
+      return Status::error(Code::BadFile,
+                           "'%s' hands on %zu numbers into a place for %zu",
+                           name, part.size(), result.size());
+    // Ranks have different results, and nothing to compare.
+    return handOn(ranks, what.from, what.to, part, result);
   } else {
     uint64_t width = 0;
     for (int64_t columns : what.columns)
@@ -122,7 +129,8 @@ Status RankedLists::runCollective(const EntryBinding &binding,
   uint64_t width = 0;
   for (int64_t columns : what.columns)
     width += static_cast<uint64_t>(columns);
-  bool isRow = !isSum && result.size == width * sizeof(float) &&
+  bool isRow = what.kind == Collective::AllGather &&
+               result.size == width * sizeof(float) &&
                part.size == sizeof(float) * static_cast<uint64_t>(
                                                 what.columns[ranks.rank()]);
   if (cards && (isSum ? part.size == result.size : isRow)) {

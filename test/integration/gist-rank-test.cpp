@@ -8,12 +8,14 @@
 // gist-rank-test MODULE DEVICE COUNT ID...
 //
 // Prints COUNT tokens that follow the given ones, whatever ends a text, one in
-// a line. For modules without a tokenizer, which gist-run generate needs. Alone
+// a line with a hash of all logits: those of two runs are equal where every bit
+// is. For modules without a tokenizer, which gist-run generate needs. Alone
 // the ranks are threads; under mpirun they are processes.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/session/Session.h"
+#include "runtime/support/Hash.h"
 #include "tools/running/Ranks.h"
 
 #include <algorithm>
@@ -48,7 +50,11 @@ static Status generate(const char *path, const char *device, int count,
     std::span<const float> logits = session->logits();
     auto best = static_cast<int32_t>(
         std::max_element(logits.begin(), logits.end()) - logits.begin());
-    std::printf("%d\n", best);
+    Hasher hash;
+    hash.update({reinterpret_cast<const uint8_t *>(logits.data()),
+                 logits.size_bytes()});
+    std::printf("%d %016llx\n", best,
+                static_cast<unsigned long long>(hash.finish()));
     std::fflush(stdout);
     tokens = {best};
   }

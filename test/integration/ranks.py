@@ -9,14 +9,15 @@ import subprocess
 
 MODELS = pathlib.Path(__file__).parent.parent / "models"
 DECODERS = ["llama", "llama3", "gpt2", "gptj", "mistral", "opt", "opt-post", "qwen2",
-            "qwen2-window", "gemma3", "qwen3", "phi3", "gpt-neox", "olmo2",
-            "llama-q4_1.gguf", "qwen2-q4_0.gguf", "gemma3-q5_0.gguf"]
+            "qwen2-window", "gemma3", "qwen3", "phi3", "gpt-neox", "olmo2", "mixtral",
+            "qwen2-moe", "qwen3-moe", "llama-q4_1.gguf", "qwen2-q4_0.gguf",
+            "gemma3-q5_0.gguf", "mixtral-q4_1.gguf"]
 PROMPT = [5, 17, 2, 40, 9, 33, 21, 8, 3, 50, 12]
 
 
-def compile_model(model, folder, ranks, *options):
-    module = folder / f"ranks{ranks}.gist"
-    subprocess.run(["gist-compile", model, "-o", module, f"--ranks={ranks}",
+def compile_model(model, folder, parts, *options, split="ranks"):
+    module = folder / f"{split}{parts}.gist"
+    subprocess.run(["gist-compile", model, "-o", module, f"--{split}={parts}",
                     "--progress=off", *options], check=True)
     return module
 
@@ -34,10 +35,15 @@ def environment():
 
 
 def greedy(module, count, processes=0, device="cpu"):
-    """Greedy tokens after PROMPT; on threads, or on so many processes."""
+    """Greedy tokens after PROMPT, each with a hash of the logits; on threads, or
+    on so many processes."""
     command = ["gist-rank-test", module, device, count, *PROMPT]
     if processes:
         command = mpirun(processes, *command)
     result = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE,
                             env=environment(), check=True, text=True, timeout=120)
-    return result.stdout.split()
+    return [tuple(line.split()) for line in result.stdout.splitlines()]
+
+
+def tokens_of(lines):
+    return [token for token, _ in lines]

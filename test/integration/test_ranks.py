@@ -11,32 +11,35 @@ import signal
 import subprocess
 import time
 
-import pytest
-
 from ranks import MODELS, PROMPT, compile_model, environment, greedy, mpirun
 
 COUNT = 40
 
 
-# One KV head that both ranks keep, with half of its queries each; and one product
-# for queries, keys and values.
-@pytest.mark.parametrize("name, ranks", [("gemma3", 2), ("phi3", 2)])
-def test_tokens_of_threads(name, ranks, tmp_path):
-    whole = compile_model(MODELS / name, tmp_path, 1)
-    parts = compile_model(MODELS / name, tmp_path, ranks)
+def listing(module):
+    return subprocess.run(["gist-run", "info", "--disassemble", module],
+                          stdout=subprocess.PIPE, check=True, text=True).stdout
+
+
+def test_threads(tmp_path):
+    """One KV head that both ranks keep, with half of its queries each; and some
+    of the layers on each of two stages. Logits are those of one rank to the bit."""
+    model, last = MODELS / "gemma3", "--logits=last"
+    expected = greedy(compile_model(model, tmp_path, 1, last), COUNT)
+    parts = compile_model(model, tmp_path, 2, last)
     # A module in which every rank computes everything would pass the rest.
-    listing = subprocess.run(["gist-run", "info", "--disassemble", parts],
-                             stdout=subprocess.PIPE, check=True, text=True).stdout
-    assert "all_reduce" in listing and "all_gather" in listing
-    assert greedy(parts, COUNT) == greedy(whole, COUNT)
+    assert "all_gather" in listing(parts)
+    assert greedy(parts, COUNT) == expected
+    stages = compile_model(model, tmp_path, 2, last, split="stages")
+    assert "hand_on" in listing(stages)
+    assert greedy(stages, COUNT) == expected
 
 
 def test_processes_and_faults(tmp_path):
     """Two processes; a number of them that the module is not for; and one that
     is killed."""
-    whole = compile_model(MODELS / "llama", tmp_path, 1)
-    parts = compile_model(MODELS / "llama", tmp_path, 2)
-    assert greedy(parts, COUNT, processes=2) == greedy(whole, COUNT)
+    parts = compile_model(MODELS / "llama", tmp_path, 2, "--logits=last")
+    assert greedy(parts, COUNT, processes=2) == greedy(parts, COUNT)
 
     command = mpirun(3, "gist-rank-test", parts, "cpu", 1, *PROMPT)
     wrong = subprocess.run(command, env=environment(), text=True, timeout=60,

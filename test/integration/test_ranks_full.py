@@ -7,16 +7,22 @@ killed or stopped.
         python3 -m pytest test/integration/test_ranks_full.py
 """
 
+import contextlib
+import json
 import os
 import pathlib
 import random
+import re
 import signal
 import subprocess
+import threading
 import time
+import urllib.request
 
 import pytest
 
-from ranks import DECODERS, MODELS, compile_model, environment, greedy, mpirun
+from ranks import (DECODERS, MODELS, compile_model, environment, greedy, mpirun,
+                   tokens_of)
 
 PLAN = pathlib.Path(__file__).parents[2] / "samples/04-less-work/plan-1.01.json"
 RANKS = [1, 2, 3, 4]
@@ -25,34 +31,45 @@ KILLS = 50
 
 @pytest.mark.parametrize("name", DECODERS)
 def test_tiny_models(name, tmp_path):
+    """Tokens on one to four processes, on two stages, and with sums. Logits are
+    equal to the bit where shares are whole panels (decision 019), as on two
+    ranks of models with 8-bit products."""
     expected = greedy(compile_model(MODELS / name, tmp_path, 1), 50)
     for ranks in RANKS[1:]:
-        parts = compile_model(MODELS / name, tmp_path, ranks)
-        assert greedy(parts, 50, processes=ranks) == expected, ranks
+        parts = greedy(compile_model(MODELS / name, tmp_path, ranks), 50, ranks)
+        assert tokens_of(parts) == tokens_of(expected), ranks
+        assert parts == expected or not name.endswith(".gguf"), ranks
+    stages = compile_model(MODELS / name, tmp_path, 2, split="stages")
+    assert greedy(stages, 50, processes=2) == expected
+    sums = compile_model(MODELS / name, tmp_path, 2, "--rank-sums")
+    assert tokens_of(greedy(sums, 50, processes=2)) == tokens_of(expected)
+
+
+def tokens(module, processes):
+    """256 greedy tokens, as text that people would write begins."""
+    command = ["gist-run", "generate", module, "-p", "Once upon a time", "-n", "256",
+               "--temperature=0", "--ignore-end", "--print-tokens"]
+    if processes:
+        command = mpirun(processes, *command)
+    result = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE,
+                            env=environment(), check=True, text=True)
+    return result.stdout.split()
 
 
 @pytest.mark.parametrize("plan", [None, PLAN], ids=["dense", "plan"])
-@pytest.mark.parametrize("ranks", RANKS)
-def test_smollm2(plan, ranks, tmp_path):
-    """256 greedy tokens, as text that people would write begins. In f32: 8-bit
-    products round what sums in another order leave."""
+def test_smollm2(plan, tmp_path):
+    """As it is compiled by default, on one to four processes and on two stages."""
     model = os.environ["GIST_SMOLLM2_GGUF"]
-    options = ["--context=4096", "--compute=f32", "--logits=last"] + (["--plan", plan] if plan else [])
-
-    def tokens(module, processes):
-        command = ["gist-run", "generate", module, "-p", "Once upon a time", "-n", "256",
-                   "--temperature=0", "--ignore-end", "--print-tokens"]
-        if processes:
-            command = mpirun(processes, *command)
-        result = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE,
-                                env=environment(), check=True, text=True)
-        return result.stdout.split()
-
-    expected = tokens(compile_model(model, tmp_path, 1, *options), 0)
+    options = ["--context=2048", "--logits=last"] + (["--plan", plan] if plan else [])
+    whole = compile_model(model, tmp_path, 1, *options)
+    expected = tokens(whole, 0)
     assert len(expected) == 256
-    parts = compile_model(model, tmp_path, ranks, *options)
-    # mpirun with one process is one process.
-    assert tokens(parts, ranks) == expected
+    assert tokens(whole, 1) == expected
+    for ranks in RANKS[1:]:
+        parts = compile_model(model, tmp_path, ranks, *options)
+        assert tokens(parts, ranks) == expected, ranks
+    stages = compile_model(model, tmp_path, 2, *options, split="stages")
+    assert tokens(stages, 2) == expected
 
 
 def children(process):
@@ -115,3 +132,76 @@ def test_stopped(tmp_path):
         taken, errors = end_one(module, 3, victim, signal.SIGSTOP, 3)
         assert taken < 5
         assert errors.count(f"error: rank {victim} has not answered") == 1, errors
+
+
+@contextlib.contextmanager
+def server(module, processes):
+    """A server of the module and its address. What it says on standard error is
+    kept in the list that comes with it."""
+    command = ["gist-serve", str(module), "--port=0"]
+    if processes:
+        command = mpirun(processes, *command)
+    job = subprocess.Popen(command, env=environment(), text=True,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    said, address = [], None
+    try:
+        while not address:
+            line = job.stderr.readline()
+            assert line, said
+            said.append(line)
+            address = re.search(r"listening on (http://\S+)", line)
+        reader = threading.Thread(target=lambda: said.extend(job.stderr))
+        reader.start()
+        yield job, address[1], said
+        job.wait(timeout=30)
+        reader.join(timeout=30)
+    finally:
+        job.kill()
+
+
+def chat(address, count):
+    body = {"messages": [{"role": "user", "content": "Why is the sky blue?"}],
+            "temperature": 0, "max_tokens": count}
+    request = urllib.request.Request(f"{address}/v1/chat/completions",
+                                     json.dumps(body).encode(),
+                                     {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=120) as answer:
+        return json.load(answer)["choices"][0]["message"]["content"]
+
+
+def test_server(tmp_path):
+    """Two processes answer as one does; SIGTERM lets what has begun end; and
+    without one of them the server ends with a sentence."""
+    model = os.environ["GIST_SMOLLM2_GGUF"]
+    whole = compile_model(model, tmp_path, 1, "--context=2048")
+    parts = compile_model(model, tmp_path, 2, "--context=2048")
+    with server(whole, 0) as (job, address, _):
+        expected = chat(address, 64)
+        job.terminate()
+    assert len(expected) > 100
+
+    with server(parts, 2) as (job, address, said):
+        assert chat(address, 64) == expected
+        # To rank 0 itself: mpirun gives ranks one second to end.
+        answers = []
+        client = threading.Thread(target=lambda: answers.append(chat(address, 64)))
+        client.start()
+        time.sleep(0.5)
+        os.kill(children(job.pid)[0], signal.SIGTERM)
+        client.join(timeout=60)
+        assert job.wait(timeout=30) == 0
+    assert answers == [expected]
+    assert "stopping" in "".join(said)
+
+    # Between requests nobody waits for a rank that is gone.
+    for how, sentence in [(signal.SIGKILL, "error: rank 1 is gone"),
+                          (signal.SIGSTOP, "error: rank 1 has not answered")]:
+        with server(parts, 2) as (job, address, said):
+            assert chat(address, 4)
+            processes = children(job.pid)
+            start = time.monotonic()
+            os.kill(processes[1], how)
+            assert job.wait(timeout=30) != 0
+            assert time.monotonic() - start < 5
+            assert not any(map(is_there, processes))
+        assert "".join(said).count(sentence) == 1, said

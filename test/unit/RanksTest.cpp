@@ -271,3 +271,33 @@ TEST(CardRanks, AllOrNone) {
   EXPECT_EQ(results[2].text,
             "NCCL was not found; looked for: /no/such/libnccl.so");
 }
+
+// A kernel of the library would wait for the card of a rank that is gone for
+// ever, so it is given up; what is asked of it later is refused with the
+// reason.
+TEST(CardRanks, GivenUpWhenARankFails) {
+  std::vector<Status> results = runRanks(2, [](Communicator &ranks) -> Status {
+    ranks.cards = {.areUsed = true, .library = GIST_TEST_FAKE_NCCL};
+    std::unique_ptr<CardRanks> cards;
+    GIST_TRY(CardRanks::open("cuda", ranks, cards));
+    if (ranks.rank() == 1)
+      ranks.fail(Status::error(Code::Device, "the card has a fault"));
+    for (int tries = 0; fakeLog(0) != "init 0 of 2;abort;" && tries < 500;
+         ++tries)
+      std::this_thread::sleep_for(milliseconds(10));
+    return cards->allReduce(0x1000, 0x2000, 576, nullptr);
+  });
+  EXPECT_EQ(fakeLog(0), "init 0 of 2;abort;");
+  EXPECT_EQ(results[0].text, "rank 1 cannot go on: the card has a fault");
+}
+
+// What one rank hands on another gets; the rest keep their own.
+TEST(Ranks, HandOn) {
+  expectOk(runRanks(3, [](Communicator &ranks) -> Status {
+    auto own = static_cast<float>(ranks.rank());
+    std::vector<float> part(5, own), result(5, -1);
+    GIST_TRY(handOn(ranks, 2, 0, part, result));
+    EXPECT_EQ(result, std::vector<float>(5, own == 0 ? 2 : own));
+    return {};
+  }));
+}

@@ -312,7 +312,7 @@ protected:
     ASSERT_TRUE(openDevice("cpu", {}, device).ok());
     PoolOptions options;
     options.context = 600;
-    ASSERT_TRUE(createOneByOne(module, *device, options, pool).ok());
+    ASSERT_TRUE(createOneByOne(module, *device, options, nullptr, pool).ok());
   }
   /// Runs one sequence to its end.
   std::vector<PoolEvent> runAll(PoolRequest request) {

@@ -222,6 +222,17 @@ static void addModelOptions(CLI::App &app, Options &options) {
       ->type_name("N")
       ->check(CLI::Range(int64_t{1}, int64_t{kMaxRanks}).description(""))
       ->group(group);
+  app.add_option("--stages", options.stages,
+                 "Processes that have some of the layers each and hand rows on "
+                 "to the next, for links that are slow; default: 1")
+      ->type_name("N")
+      ->check(CLI::Range(int64_t{1}, int64_t{kMaxRanks}).description(""))
+      ->group(group);
+  app.add_flag("--rank-sums", options.rankSums,
+               "Have ranks add parts of products instead of gathering what "
+               "products read: half as many exchanges, but results differ from "
+               "those of one process in their last bits")
+      ->group(group);
   app.add_flag(
          "--observe", options.observe,
          "Add an entry that shows what linear layers read and return, for "
@@ -350,13 +361,21 @@ static void checkTogether(const CLI::App &app, Options &options) {
   if (options.randomWeights && options.referenceWeights)
     refuse("--weights=reference needs a model file, and --random-weights has "
            "none: leave one of the two out");
-  if (options.ranks > 1 && !isModule)
-    refuse("--ranks splits a module, so it cannot be given together with "
-           "--emit or --via");
-  if (options.ranks > 1 && (options.observe || isReported))
-    refuse("--ranks cannot be given together with --observe or --report");
-  if (options.ranks > 1 && options.plan == "calibration")
-    refuse("--plan=calibration is measured on one rank: leave --ranks out");
+  const char *split = options.stages > 1 ? "--stages" : "--ranks";
+  if (options.ranks > 1 && options.stages > 1)
+    refuse("--ranks and --stages cannot be given together: a model is split "
+           "one way or the other");
+  if (options.countParts() > 1 && !isModule)
+    refuse(std::string(split) + " splits a module, so it cannot be given "
+                                "together with --emit or --via");
+  if (options.countParts() > 1 && (options.observe || isReported))
+    refuse(std::string(split) +
+           " cannot be given together with --observe or --report");
+  if (options.countParts() > 1 && options.plan == "calibration")
+    refuse("--plan=calibration is measured on one rank: leave " +
+           std::string(split) + " out");
+  if (options.rankSums && options.ranks == 1)
+    refuse("--rank-sums needs several ranks: add --ranks");
   if (options.planBlock != 0 && options.plan.empty())
     refuse("--plan-block needs a plan: add --plan");
   if (options.followPlan && options.plan.empty() && !options.isGraph())

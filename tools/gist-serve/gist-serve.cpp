@@ -17,6 +17,7 @@
 #include <ctime>
 #include <memory>
 #include <set>
+#include <thread>
 
 using namespace gist;
 using namespace gist::serve;
@@ -52,13 +53,9 @@ public:
     ::sigaddset(&set, SIGINT);
     ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
   }
-  void wait() const {
-    int number = 0;
-    ::sigwait(&set, &number);
-  }
-  /// Whether one comes within a moment.
-  bool comesNow() const {
-    timespec moment = {0, 20'000'000}; // in nanoseconds
+  /// Whether one comes within so many milliseconds, of less than a second.
+  bool comesWithin(long time) const {
+    timespec moment = {0, time * 1'000'000}; // in nanoseconds
     return ::sigtimedwait(&set, nullptr, &moment) > 0;
   }
 
@@ -80,10 +77,11 @@ static Status readKeys(const Options &options, Keys &keys) {
   return keys.addLines(text).in(options.keyFile);
 }
 
-static Status openModels(const Options &options, Device &device,
+static Status openModels(const std::vector<std::string> &files,
+                         const ModelSettings &settings, Device &device,
                          std::vector<std::unique_ptr<Model>> &models) {
   std::set<std::string> names;
-  for (const std::string &text : options.models) {
+  for (const std::string &text : files) {
     ModelFile file;
     GIST_TRY(ModelFile::parse(text, file));
     if (!names.insert(file.name).second)
@@ -92,8 +90,7 @@ static Status openModels(const Options &options, Device &device,
                            "another name",
                            file.name.c_str());
     std::string note;
-    GIST_TRY(
-        openModel(file, options.settings, device, models.emplace_back(), note));
+    GIST_TRY(openModel(file, settings, device, models.emplace_back(), note));
     if (!note.empty())
       std::fprintf(stderr, "gist-serve: note: %s: %s\n", file.name.c_str(),
                    note.c_str());
@@ -112,12 +109,50 @@ static void drain(Engine &engine, HttpServer &server, const EndSignals &signals,
   auto until = Clock::now() + std::chrono::seconds(seconds);
   // Idle connections stay open until the end, and are told then.
   while (!(engine.isIdle() && server.requests() == 0) && Clock::now() < until)
-    if (signals.comesNow())
+    if (signals.comesWithin(20))
       break; // Somebody is in a hurry.
   if (!engine.isIdle())
     std::fprintf(stderr, "gist-serve: note: answers were cut short\n");
   engine.stopAll();
   server.stop(std::chrono::seconds(2));
+}
+
+/// Has the other ranks, where there are any, open the model that they share.
+/// Changes the device and threads in `device` to those of this rank.
+static Status takeRanks(const Options &options, run::ModelOptions &device,
+                        run::RankLease &lease) {
+  for (const std::string &text : options.models) {
+    ModelFile file;
+    GIST_TRY(ModelFile::parse(text, file));
+    std::shared_ptr<const Module> module;
+    GIST_TRY(Module::open(file.path, module));
+    run::RankedModel ranked;
+    ranked.path = file.path;
+    ranked.device = device.device;
+    ranked.library = device.drivers.forKind(device.device).library;
+    ranked.deviceIndex = device.deviceIndex;
+    ranked.threads = device.threads;
+    ranked.context = options.settings.pool.context;
+    ranked.trust = options.settings.pool.trust;
+    GIST_TRY(lease.take(*module, ranked).in(file.path));
+    device.threads = ranked.threads;
+    device.deviceIndex = ranked.deviceIndex;
+  }
+  return {};
+}
+
+/// Returns when a signal has come. An error: a rank is missing.
+static Status waitForEnd(const EndSignals &signals,
+                         const run::RankLease &lease) {
+  while (!signals.comesWithin(200))
+    GIST_TRY(lease.check());
+  // When a rank ends mpirun sends signals to the others, and may be faster than
+  // the news of it.
+  for (int tries = 0; lease.ranks() && tries < 10; ++tries) {
+    GIST_TRY(lease.check());
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return {};
 }
 
 static Status runServer(const Options &options) {
@@ -135,10 +170,15 @@ static Status runServer(const Options &options) {
   // The port first: a model may take long to open, for nothing.
   HttpServer server(limits, options.connections);
   GIST_TRY(server.bind(options.host, options.port));
+  run::ModelOptions where = options.device;
+  ModelSettings settings = options.settings;
+  run::RankLease lease; // Outlives the models.
+  GIST_TRY(takeRanks(options, where, lease));
+  settings.ranks = lease.ranks();
   std::unique_ptr<Device> device;
-  GIST_TRY(run::openDevice(options.device, device));
+  GIST_TRY(run::openDevice(where, device));
   std::vector<std::unique_ptr<Model>> models;
-  GIST_TRY(openModels(options, *device, models));
+  GIST_TRY(openModels(options.models, settings, *device, models));
 
   Metrics metrics;
   Engine engine(std::move(models), options.engine, metrics);
@@ -148,7 +188,11 @@ static Status runServer(const Options &options) {
   std::fprintf(stderr, "gist-serve: listening on http://%s%s%s:%d\n",
                isSix ? "[" : "", options.host.c_str(), isSix ? "]" : "",
                server.port());
-  signals.wait();
+  if (Status missing = waitForEnd(signals, lease); !missing.ok()) {
+    engine.stopAll();
+    server.stop(std::chrono::seconds(1));
+    return missing;
+  }
   drain(engine, server, signals, options.drainSeconds);
   return {};
 }

@@ -240,6 +240,10 @@ Status RankLease::take(const Module &module, RankedModel &model) {
   return {};
 }
 
+Status RankLease::check() const {
+  return communicator ? communicator->check() : Status();
+}
+
 RankLease::~RankLease() {
   if (!communicator)
     return;

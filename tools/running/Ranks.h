@@ -48,6 +48,8 @@ public:
   /// Has the other ranks open the model, where `module` is for several. Changes
   /// the device and threads of `model` to those of this rank.
   Status take(const Module &module, RankedModel &model);
+  /// Whether all ranks are still there; the error names one that is not.
+  Status check() const;
   /// The ranks, for SessionOptions; null: there is one.
   Communicator *ranks() const { return communicator; }
 

@@ -37,13 +37,14 @@ Status ModelFile::parse(const std::string &text, ModelFile &result) {
 
 /// The engine that writes: many sequences in one call where the module can, and
 /// otherwise one after the other.
-static Status openPool(Model &model, const PoolOptions &options, Device &device,
-                       std::string &note) {
-  Status status = Pool::create(model.module, device, options, model.pool);
+static Status openPool(Model &model, const ModelSettings &settings,
+                       Device &device, std::string &note) {
+  Status status = Pool::create(model.module, device, settings.pool, model.pool);
   if (status.code != Code::Unsupported)
     return status;
   note = "its sequences run one after the other: " + status.text;
-  return createOneByOne(model.module, device, options, model.pool);
+  return createOneByOne(model.module, device, settings.pool, settings.ranks,
+                        model.pool);
 }
 
 Status serve::openModel(const ModelFile &file, const ModelSettings &settings,
@@ -72,7 +73,7 @@ Status serve::openModel(const ModelFile &file, const ModelSettings &settings,
                          "embeddings",
                          file.path.c_str());
   if (has(kEntryPrefill)) {
-    GIST_TRY(openPool(*model, settings.pool, device, note).in(file.path));
+    GIST_TRY(openPool(*model, settings, device, note).in(file.path));
     model->context = model->pool->capacity();
     model->scores = has(kEntryScore);
     for (int64_t token : spec.model.stopTokens)
@@ -82,6 +83,12 @@ Status serve::openModel(const ModelFile &file, const ModelSettings &settings,
         model->endTokens.push_back(static_cast<int32_t>(i));
   }
   if (has(kEntryEmbed)) {
+    if (model->module->ranks().count > 1)
+      return Status::error(
+          Code::Unsupported,
+          "%s: embeddings need a module for one rank; this one "
+          "is for %u",
+          file.path.c_str(), model->module->ranks().count);
     GIST_TRY(Session::create(model->module, device,
                              {.trust = settings.pool.trust}, model->encoder)
                  .in(file.path));

@@ -51,7 +51,8 @@ struct ModelFile {
 
 struct ModelSettings {
   PoolOptions pool;
-  bool verify = false; ///< compare the hash of every weight
+  bool verify = false;           ///< compare the hash of every weight
+  Communicator *ranks = nullptr; ///< of a module that several share
 };
 
 /// Opens a model on a device, which outlives it. `note`, where not empty, is a

@@ -188,10 +188,12 @@ Status OneByOne::step(std::vector<PoolEvent> &events) {
 
 Status serve::createOneByOne(std::shared_ptr<const Module> module,
                              Device &device, const PoolOptions &options,
+                             Communicator *ranks,
                              std::unique_ptr<Pool> &result) {
   SessionOptions chosen;
   chosen.context = options.context;
   chosen.trust = options.trust;
+  chosen.ranks = ranks;
   std::unique_ptr<Session> session;
   GIST_TRY(Session::create(std::move(module), device, chosen, session));
   result = std::make_unique<OneByOne>(std::move(session));

@@ -14,8 +14,9 @@ namespace gist::serve {
 
 /// A pool for modules that cannot run several sequences in one call: it has
 /// room for one, in a session. A step is a piece of the prompt or one token.
+/// `ranks`, where the module is for several, follow that session.
 Status createOneByOne(std::shared_ptr<const Module> module, Device &device,
-                      const PoolOptions &options,
+                      const PoolOptions &options, Communicator *ranks,
                       std::unique_ptr<Pool> &result);
 
 } // namespace gist::serve

@@ -1,5 +1,6 @@
 // RUN: gist-opt %s -split-input-file -gist-split-ranks="rank=0 ranks=2" | FileCheck %s --check-prefixes=CHECK,FIRST
 // RUN: gist-opt %s -split-input-file -gist-split-ranks="rank=1 ranks=2" | FileCheck %s --check-prefixes=CHECK,SECOND
+// RUN: gist-opt %s -split-input-file -gist-split-ranks="rank=1 ranks=2 sums" | FileCheck %s --check-prefix=SUM
 // RUN: not gist-opt %s -split-input-file -gist-split-ranks="rank=2 ranks=2" 2>&1 | FileCheck %s --check-prefix=NONE
 
 // NONE: has no rank 2 of 2; ranks are counted from 0
@@ -10,12 +11,15 @@
 #all = affine_map<(d0, d1) -> (d0, d1)>
 
 // Two products with something elementwise between them: columns 0 to 47 and 48
-// to 95, so that each rank has a part of the sum. The first input is given, so
-// the first product is not an inner one.
+// to 95. Both ranks read all of them in the second product and give 16 of its
+// columns each; or each has a part of the sum. The first input is given, so the
+// first product is not an inner one.
 // FIRST-DAG:  gist.weight_part @"up[0:48]" of "up" axis 0 offset 0 size 48
-// FIRST-DAG:  gist.weight_part @"down[:, 0:48]" of "down" axis 1 offset 0 size 48
+// FIRST-DAG:  gist.weight_part @"down[0:16]" of "down" axis 0 offset 0 size 16
 // SECOND-DAG: gist.weight_part @"up[48:96]" of "up" axis 0 offset 48 size 48
-// SECOND-DAG: gist.weight_part @"down[:, 48:96]" of "down" axis 1 offset 48 size 48
+// SECOND-DAG: gist.weight_part @"down[16:32]" of "down" axis 0 offset 16 size 16
+// SUM-DAG:    gist.weight_part @"up[48:96]" of "up" axis 0 offset 48 size 48
+// SUM-DAG:    gist.weight_part @"down[:, 48:96]" of "down" axis 1 offset 48 size 48
 // CHECK-LABEL: func.func @feed_forward
 // CHECK-SAME:    %[[X:.+]]: tensor<?x32xf32>
 func.func @feed_forward(%x: tensor<?x32xf32>) -> tensor<?x32xf32> {
@@ -38,16 +42,20 @@ func.func @feed_forward(%x: tensor<?x32xf32>) -> tensor<?x32xf32> {
     %n = arith.mulf %in, %in : f32
     linalg.yield %n : f32
   } -> tensor<?x96xf32>
-  // CHECK: %[[DOWN:.+]] = gist.weight "down[:, {{.*}}]" layer 0 : tensor<32x48xf32>
+  // CHECK: %[[DOWN:.+]] = gist.weight "down[{{.*}}]" layer 0 : tensor<16x96xf32>
   %down = gist.weight "down" layer 0 : tensor<32x96xf32>
   %e1 = tensor.empty(%t) : tensor<?x32xf32>
   %z1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<?x32xf32>) -> tensor<?x32xf32>
-  // CHECK: %[[PART:.+]] = linalg.matmul {{.*}} ins(%[[A]], %[[DOWN]] : tensor<?x48xf32>, tensor<32x48xf32>)
-  // CHECK: %[[SUM:.+]] = gist.all_reduce %[[PART]] : tensor<?x32xf32>
+  // CHECK: %[[ALL:.+]] = gist.all_gather %[[A]] columns [48, 48] : tensor<?x48xf32>
+  // CHECK: %[[PART:.+]] = linalg.matmul {{.*}} ins(%[[ALL]], %[[DOWN]] : tensor<?x96xf32>, tensor<16x96xf32>)
+  // CHECK: %[[Y:.+]] = gist.all_gather %[[PART]] columns [16, 16] : tensor<?x16xf32>
+  // SUM: %[[OWN:.+]] = linalg.matmul {{.*}} : tensor<?x48xf32>, tensor<32x48xf32>)
+  // SUM: %[[SUM:.+]] = gist.all_reduce %[[OWN]] : tensor<?x32xf32>
   %y = linalg.matmul indexing_maps = [#rows, #weight, #result]
       ins(%a, %down : tensor<?x96xf32>, tensor<32x96xf32>)
       outs(%z1 : tensor<?x32xf32>) -> tensor<?x32xf32>
-  // CHECK: return %[[SUM]]
+  // CHECK: return %[[Y]]
+  // SUM: return %[[SUM]]
   return %y : tensor<?x32xf32>
 }
 
@@ -83,10 +91,12 @@ func.func @logits(%x: tensor<?x32xf32>) -> tensor<?x101xf32> {
 #result = affine_map<(d0, d1, d2) -> (d0, d1)>
 
 // The second product reads its input by blocks of 32, of which there is one:
-// nothing is shared out.
+// nothing can be a part of a sum. Its rows can be shared out.
 // CHECK-LABEL: func.func @one_block
-// CHECK-NOT:     gist.all_reduce
-// CHECK:         gist.weight "down" layer 0 : tensor<16x1x34xi8>
+// CHECK:         gist.weight "down[{{0:8|8:16}}]" layer 0 : tensor<8x1x34xi8>
+// SUM-LABEL:   func.func @one_block
+// SUM-NOT:       gist.all_reduce
+// SUM:           gist.weight "down" layer 0 : tensor<16x1x34xi8>
 func.func @one_block(%x: tensor<?x16xf32>) -> tensor<?x16xf32> {
   %zero = arith.constant 0.0 : f32
   %c0 = arith.constant 0 : index
