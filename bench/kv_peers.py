@@ -18,7 +18,7 @@ The others are those of NVIDIA's kvpress in PyTorch, on the weights of the same 
 
 A text is read and made smaller before what follows is known (kv_torch.py). What follows it is kept
 whole by kvpress; a plan goes on forgetting. `share` is what is kept of the cache of a text, in
-bytes. Peaks are the most bytes of keys and values at any time while the text was read. What kvpress
+bytes; of layers that see a window of their own nothing is taken. Peaks are the most bytes of keys and values at any time while the text was read. What kvpress
 only masks (DuoAttention, KVzip) counts as gone after the text, and as there before.
 
 Every method is compared with the same engine's own dense run: perplexity of a text that goes on, of
@@ -48,26 +48,46 @@ def duo_scores(model, texts):
     torch, hf, length = model.torch, model.model, 500
     groups = hf.config.num_attention_heads // hf.config.num_key_value_heads
     scores = torch.zeros(hf.config.num_hidden_layers, hf.config.num_key_value_heads)
+    # A layer with a window of its own has nothing to give away.
+    scores[[not whole for whole in model.is_global]] = float("inf")
     places = torch.arange(length, device=model.device)[None]
     for tokens in texts:
         ids = torch.tensor([tokens[:2048]], device=model.device)
         with torch.no_grad():
             states = hf.model(input_ids=ids, output_hidden_states=True).hidden_states[:-1]
             for number, state in enumerate(states):
+                if not model.is_global[number]:
+                    continue
                 attention = model.layers[number].self_attn
                 state = model.layers[number].input_layernorm(state)
 
-                def mean(projection):
-                    rows = projection(state).view(1, state.shape[1], -1, attention.head_dim)
+                def mean(name):
+                    rows = getattr(attention, f"{name}_proj")(state)
+                    rows = rows.view(1, state.shape[1], -1, attention.head_dim)
+                    norm = getattr(attention, f"{name}_norm", None)
+                    rows = norm(rows) if norm else rows
                     return rows.mean(1, keepdim=True).repeat(1, length, 1, 1).transpose(1, 2)
 
                 cos, sin = hf.model.rotary_emb(state, places)
-                q, k = apply_rotary_pos_emb(mean(attention.q_proj), mean(attention.k_proj), cos, sin)
+                q, k = apply_rotary_pos_emb(mean("q"), mean("k"), cos, sin)
                 k = k.repeat_interleave(groups, dim=1)
-                weights = (q[:, :, -1:] @ k.transpose(2, 3) / attention.head_dim ** .5).float()
+                weights = (q[:, :, -1:] @ k.transpose(2, 3) * attention.scaling).float()
                 area = weights.softmax(-1)[0, :, 0].cumsum(-1).mean(-1)
                 scores[number] += area.view(-1, groups).mean(-1).cpu()
     return scores / len(texts)
+
+
+def press_global_layers(model):
+    """kvpress leaves windows of Gemma 3 alone in the model that sees pictures, and would press them in
+    the one of text. What it presses are global layers, whose rotation is the one to ask for."""
+    from transformers import Gemma3ForCausalLM
+    from kvpress.presses import base_press
+    if not isinstance(model.model, Gemma3ForCausalLM):
+        return
+    base_press.Gemma3ForConditionalGeneration = Gemma3ForCausalLM
+    rotary = model.model.model.rotary_emb
+    rotate = rotary.forward
+    rotary.forward = lambda x, places, layer_type=None: rotate(x, places, layer_type or "full_attention")
 
 
 def make_presses(model, texts):
@@ -83,12 +103,14 @@ def make_presses(model, texts):
             return model.tokenizer
 
     kvzip_press.AutoTokenizer = Tokenizers
+    press_global_layers(model)
     scores = duo_scores(model, texts)
+    heads = int(scores.isfinite().sum())
 
     class Duo(kvpress.DuoAttentionPress):
         def post_init_from_model(self, _):
             self.sink_size, self.recent_size = SINKS, RECENT
-            streaming = round(scores.numel() * self.head_compression_ratio)
+            streaming = round(heads * self.head_compression_ratio)
             mask = scores.new_zeros(scores.numel(), dtype=bool)
             mask[scores.flatten().argsort()[:streaming]] = True
             self.streaming_mask = mask.view(scores.shape).to(model.device)
@@ -133,6 +155,7 @@ class Method:
 
 def run(options):
     started = time.monotonic()
+    kv_torch.set_length(options.length)
     try:
         import kvpress  # noqa: F401
         model = kv_torch.Model(options.model, options.device)
@@ -322,6 +345,8 @@ def main():
                         help="text to go on with and to come again; may be given several times")
     asking.add_argument("--calibration", action="append", required=True, metavar="FILE",
                         help="text that DuoAttention's heads are chosen by; may be given several times")
+    asking.add_argument("--length", type=int, default=8192, metavar="TOKENS",
+                        help="of what is read and goes on; half of it comes again")
     asking.add_argument("--windows", type=int, default=4, help="places in a text where it goes on")
     asking.add_argument("--share", type=float, action="append", required=True,
                         help="of the cache's bytes to keep; may be given several times")

@@ -15,8 +15,13 @@ from pathlib import Path
 
 # Tokens that are read before a text goes on, tokens that are predicted then, and tokens that come
 # twice. The first two are what `gist-run eval --window 8192 --stride 1024` predicts after its
-# first window, the third is `--recall 4096`.
+# first window, the third is `--recall 4096`. set_length() makes them those of another length.
 READ, NEXT, TWICE = 7168, 1024, 4096
+
+
+def set_length(tokens):
+    global READ, TWICE
+    READ, TWICE = tokens - NEXT, tokens // 2
 
 
 def say(text):
@@ -66,7 +71,8 @@ class Model:
         self.tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
         # Samples have no chat around them.
         self.tokenizer.chat_template = None
-        self.cut_digits()
+        if model.config.model_type == "llama":
+            self.cut_digits()
         self.model = model.to(device=device, dtype=self.dtype).eval()
         self.plain_attention = sdpa_attention_forward
         self.bias, self.on_query = None, None
@@ -93,6 +99,11 @@ class Model:
     def layers(self):
         return self.model.model.layers
 
+    @property
+    def is_global(self):
+        """Of each layer, whether it sees the whole past rather than a window."""
+        return [not getattr(layer.self_attn, "is_sliding", False) for layer in self.layers]
+
     def take_attention(self):
         """Makes the model attend as below. To be called again after something else changed it."""
         from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
@@ -117,7 +128,7 @@ class Model:
     def read(self, tokens, press=None):
         """Reads a text, with a press of kvpress if there is one."""
         from transformers import DynamicCache
-        torch, cache, peak = self.torch, DynamicCache(), 0
+        torch, cache, peak = self.torch, DynamicCache(config=self.model.config), 0
 
         def count(*_):
             nonlocal peak
@@ -144,8 +155,9 @@ class Model:
             # Presses that only pretend: what is masked counts as gone.
             bias = []
             for layer, mask in zip(cache.layers, masks):
-                rows = layer.keys.new_zeros(layer.keys.shape[1:3])
+                rows = None
                 if mask is not None:
+                    rows = layer.keys.new_zeros(layer.keys.shape[1:3])
                     rows[mask[1], mask[2]] = float("-inf")
                     size -= 2 * len(mask[0]) * layer.keys.shape[-1] * layer.keys.element_size()
                 bias.append(rows)

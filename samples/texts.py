@@ -3,12 +3,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Texts to find plans with, and others to judge them by.
 
-    python3 samples/texts.py FOLDER
+    python3 samples/texts.py FOLDER [CHARACTERS]
 
 writes prose, code and licence text into FOLDER/calibration and
 FOLDER/held-out, from what a Debian machine has: its licences, Python's standard
-library, and two packages that are fetched with apt-get and unpacked beside the
-texts (not installed). No source is in both folders.
+library, and packages that are fetched with apt-get and unpacked beside the
+texts (not installed). No source is in both folders. A context of 32768 tokens
+takes 200000 characters; licences are not as long.
 """
 
 import gzip
@@ -18,7 +19,8 @@ import subprocess
 import sys
 import sysconfig
 
-# Characters of each text: more than 9,000 tokens of any of them.
+# Characters of each text, if nobody asks for more: more than 9,000 tokens of any
+# of them.
 LENGTH = 60_000
 
 LICENCES = pathlib.Path("/usr/share/common-licenses")
@@ -51,6 +53,12 @@ def jargon(folder):
     return text[len(text) // 3:]
 
 
+def debian_reference(folder):
+    text = unpack("debian-reference-en", "usr/share/debian-reference/debian-reference.en.txt.gz", folder)
+    text = text.decode(errors="replace")
+    return text[len(text) // 5:]
+
+
 def documentation(_):
     """Python's language reference, as its help prints it."""
     from pydoc_data.topics import topics
@@ -68,22 +76,27 @@ def licences(*names):
 TEXTS = {
     "calibration/prose.txt": debian_faq,
     "calibration/manual.txt": documentation,
-    "calibration/code.txt": library("argparse.py"),
-    "calibration/code2.txt": library("asyncio/base_events.py"),
+    "calibration/code.txt": library("argparse.py", "typing.py", "subprocess.py"),
+    "calibration/code2.txt": library("asyncio/base_events.py", "datetime.py", "difflib.py"),
     "calibration/licence.txt": licences("GPL-3", "MPL-1.1"),
     "calibration/licence2.txt": licences("LGPL-2.1", "MPL-2.0"),
     "held-out/prose.txt": jargon,
-    "held-out/code.txt": library("tarfile.py"),
+    "held-out/code.txt": library("tarfile.py", "pydoc.py", "pickletools.py"),
     "held-out/licence.txt": licences("GFDL-1.3", "Apache-2.0", "CC0-1.0", "Artistic"),
 }
 
+# In place of licences, which end before long contexts do.
+LONG_TEXTS = {"held-out/reference.txt": debian_reference}
+
 
 def main():
-    if len(sys.argv) != 2:
-        sys.exit("usage: texts.py FOLDER")
+    if len(sys.argv) not in (2, 3) or not all(size.isdigit() for size in sys.argv[2:]):
+        sys.exit("usage: texts.py FOLDER [CHARACTERS]")
     folder = pathlib.Path(sys.argv[1])
-    for name, make in TEXTS.items():
-        text = re.sub(r"\n{3,}", "\n\n", make(folder)).strip()[:LENGTH] + "\n"
+    length = int(sys.argv[2]) if len(sys.argv) == 3 else LENGTH
+    texts = TEXTS | (LONG_TEXTS if length > LENGTH else {})
+    for name, make in texts.items():
+        text = re.sub(r"\n{3,}", "\n\n", make(folder)).strip()[:length] + "\n"
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
