@@ -9,7 +9,7 @@
 // NVIDIA-SAME:   waves = 32>
 // TILE-SAME:     gist.workgroup = array<i64: 1024>
 // The best token; who asks for no other is done.
-// TILE:          memref.load %[[LOGITS]]
+// TILE:          vector.load %[[LOGITS]]{{.*}}, vector<4xf32>
 // TILE:          arith.maxsi
 // TILE:          gpu.barrier
 // TILE:          scf.if

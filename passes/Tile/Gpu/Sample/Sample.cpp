@@ -144,33 +144,48 @@ Value Sample::createOrder(Value logit) {
 }
 
 /// The largest key of the row: the order of a token, then the token turned
-/// round, so that of equal logits the first has the largest.
+/// round, so that of equal logits the first has the largest. 0 where all are
+/// NaN.
 Value Sample::findFirstKey() {
-  // Loads of a thread that are on their way together.
-  constexpr int64_t kAtOnce = 8;
+  // Tokens of a thread whose loads are on their way together.
+  constexpr int64_t kAtOnce = 16;
+  int64_t width = size % kWidth == 0 ? kWidth : 1;
+  int64_t together = b.getThreads() * width;
+  Value lastId = b.i32((int64_t(1) << idBits) - 1);
+  // A thread sees its tokens in their order, so a larger order alone decides:
+  // half of the arithmetic that whole keys take, of which there is one at the
+  // end. Behind the last token a thread sees some of the last again.
+  auto step = [&](Value first, ValueRange carried) {
+    Value largest = carried[0], best = carried[1];
+    Values tokens, logits;
+    for (int64_t i = 0; i < kAtOnce; i += width) {
+      Value token =
+          b.add(b.add(first, b.mul(b.thread(), width)), i / width * together);
+      tokens.push_back(b.min(token, b.index(size - width)));
+      logits.push_back(
+          width == 1
+              ? getLogit(tokens.back())
+              : emitter.elements(op.getLogits(), {row, tokens.back()}, width));
+    }
+    for (auto [token, numbers] : llvm::zip_equal(tokens, logits))
+      for (int64_t i = 0; i < width; ++i) {
+        Value order = createOrder(width == 1 ? numbers : b.extract(numbers, i));
+        Value isLarger = compare(CmpIPredicate::ugt, order, largest);
+        largest = b.select(isLarger, order, largest);
+        best = b.select(isLarger, toNumber(b.add(token, i)), best);
+      }
+    return Values{largest, best};
+  };
+  Values mine = b.loop(b.index(0), b.index(size), b.getThreads() * kAtOnce,
+                       {b.i32(0), lastId}, step);
   // An order has 32 bits and a token at most 24 (gist.sample, C2), so that a
   // key is positive as an i64 and comparisons may be signed.
-  Value lastId = number(i64, (int64_t(1) << idBits) - 1), zero = number(i64, 0);
-  auto step = [&](Value first, ValueRange carried) {
-    Value largest = carried[0];
-    for (int64_t i = 0; i < kAtOnce; ++i) {
-      Value token = b.add(b.add(first, b.thread()), i * b.getThreads());
-      // Without a branch, so that all loads run together.
-      Value logit = getLogit(b.min(token, b.index(size - 1)));
-      Value order = arith::ExtUIOp::create(b, i64, createOrder(logit));
-      Value turned = arith::SubIOp::create(
-          b, lastId, arith::IndexCastOp::create(b, i64, token).getResult());
-      Value key =
-          either(arith::ShLIOp::create(b, order, number(i64, idBits)), turned);
-      key = b.select(b.isLess(token, size), key, zero);
-      largest = arith::MaxSIOp::create(b, largest, key);
-    }
-    return Values{largest};
-  };
-  Value mine =
-      b.loop(b.index(0), b.index(size), b.getThreads() * kAtOnce, zero, step)
-          .front();
-  return b.workgroupReduce(mine, GpuBuilder::Kind::MAXSI);
+  Value order = arith::ExtUIOp::create(b, i64, mine[0]);
+  Value turned = arith::ExtUIOp::create(
+      b, i64, arith::SubIOp::create(b, lastId, mine[1]).getResult());
+  Value key =
+      either(arith::ShLIOp::create(b, order, number(i64, idBits)), turned);
+  return b.workgroupReduce(key, GpuBuilder::Kind::MAXSI);
 }
 
 SmallVector<Token, kWidth> Sample::read(Value first) {
