@@ -4,8 +4,9 @@
 """Runs every kind of kernel of whole models under NVIDIA's compute-sanitizer.
 
 The models are the tests' small ones: without a plan, with a plan of KV heads, of
-selections and of gates; and one with heads of 128, without a plan and with one. `gist-run selftest` compares each with the CPU while a
-tool watches. Compiling needs the compiler, running needs a GPU; the two need not
+selections and of gates; and one with heads of 128, without a plan and with one.
+`gist-run selftest` compares each with the CPU while a tool watches, with one token,
+a few and many, which have kernels of their own. Compiling needs the compiler, running needs a GPU; the two need not
 be the same machine:
 
   sanitize.py compile --gist-compile build/release/bin/gist-compile -o tiny
@@ -87,7 +88,9 @@ def watch(arguments, tool, module):
 def run_all(arguments):
     found = 0
     print(f"{'module':10}" + "".join(f" {tool:>12}" for tool in arguments.tools))
-    for module in sorted(pathlib.Path(arguments.folder).glob("*.gist")):
+    folder = pathlib.Path(arguments.folder)
+    names = arguments.modules or sorted(module.stem for module in folder.glob("*.gist"))
+    for module in (folder / f"{name}.gist" for name in names):
         words, texts = zip(*(watch(arguments, tool, module) for tool in arguments.tools))
         found += "FOUND" in words
         print(f"{module.stem:10}" + "".join(f" {word:>12}" for word in words), flush=True)
@@ -110,7 +113,8 @@ def main():
     running.add_argument("--gist-run", default="gist-run")
     running.add_argument("--sanitizer", default="compute-sanitizer")
     running.add_argument("--tools", type=lambda text: text.split(","), default=TOOLS)
-    running.add_argument("--tokens", default="1,33", help="sizes of calls, as selftest takes them")
+    running.add_argument("--modules", type=lambda text: text.split(","), help="these alone, in this order")
+    running.add_argument("--tokens", default="1,16,33", help="sizes of calls, as selftest takes them")
     running.add_argument("--limit", type=float, default=60, help="seconds for each module and tool")
     running.set_defaults(function=run_all)
     arguments = parser.parse_args()

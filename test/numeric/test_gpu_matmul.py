@@ -502,3 +502,54 @@ def test_norm_before_up_to_16_rows(n, k):
         exact = x.astype(np.float64)
         normed = (exact - exact.mean(1, keepdims=True)) / exact.std(1, keepdims=True) * gain
         check(y.astype(np.float64), normed @ exact_w.T + r)
+
+
+def rms_product(m, n, k):
+    """The kernel y = (x rsqrt(mean(x^2)) gain) W^T."""
+    x, row, y = f"tensor<{m}x{k}xf32>", f"tensor<{m}xf32>", f"tensor<{m}x{n}xf32>"
+    both, first = "affine_map<(m, k) -> (m, k)>", "affine_map<(m, k) -> (m)>"
+    return f"""
+func.func private @rms(%x: {x}, %gain: tensor<{k}xf32>, %w: tensor<{n}x{k}xf16>, %y: {y}) -> {y}
+    attributes {{gist.kernel = #gist.kernel<kind = matmul, outputs = 1>}} {{
+  %zero = arith.constant 0.0 : f32
+  %count = arith.constant {float(k)} : f32
+  %er = tensor.empty() : {row}
+  %zr = linalg.fill ins(%zero : f32) outs(%er : {row}) -> {row}
+  %s = linalg.generic {{indexing_maps = [{both}, {first}], iterator_types = ["parallel", "reduction"]}}
+      ins(%x : {x}) outs(%zr : {row}) {{
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.mulf %a, %a : f32
+    %1 = arith.addf %0, %o : f32
+    linalg.yield %1 : f32
+  }} -> {row}
+  %ex = tensor.empty() : {x}
+  %h = linalg.generic {{indexing_maps = [{both}, {first}, affine_map<(m, k) -> (k)>, {both}],
+      iterator_types = ["parallel", "parallel"]}}
+      ins(%x, %s, %gain : {x}, {row}, tensor<{k}xf32>) outs(%ex : {x}) {{
+  ^bb0(%a: f32, %b: f32, %c: f32, %o: f32):
+    %0 = arith.divf %b, %count : f32
+    %1 = math.rsqrt %0 : f32
+    %2 = arith.mulf %a, %1 : f32
+    %3 = arith.mulf %2, %c : f32
+    linalg.yield %3 : f32
+  }} -> {x}
+  %z = linalg.fill ins(%zero : f32) outs(%y : {y}) -> {y}
+  %p = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>,
+      affine_map<(m, n, k) -> (m, n)>] ins(%h, %w : {x}, tensor<{n}x{k}xf16>) outs(%z : {y}) -> {y}
+  return %p : {y}
+}}
+"""
+
+
+@pytest.mark.parametrize("m, n, k", [(1, 96, 64), (3, 20, 72), (2, 33, 1000)])
+def test_row_factor(m, n, k):
+    """What a norm multiplies each row with is multiplied with the row's sums."""
+    rng = np.random.default_rng(18)
+    kernels = Kernels(rms_product(m, n, k))
+    w, exact_w = convert(draw(rng, n, k), "f16")
+    x, gain = draw(rng, m, k) * np.arange(1, m + 1, dtype=np.float32)[:, None] * 9, draw(rng, 1, k)[0]
+    y = np.full((m, n), np.nan, np.float32)
+    kernels.call("rms", whole(x), whole(gain), whole(w), whole(y))
+    exact = x.astype(np.float64)
+    normed = exact / np.sqrt((exact**2).mean(1, keepdims=True)) * gain
+    check(y.astype(np.float64), normed @ exact_w.T, 1e-5)

@@ -17,7 +17,9 @@
 // those. Where it has more, it asks for the first ones.
 //
 // Where x is the result of a norm, every workgroup reduces the rows for itself:
-// they are short, and it saves a launch. Where columns are paired a lane has
+// they are short, and it saves a launch. What an RMS norm multiplies a row with
+// is multiplied with the sums, so that products and reduction run side by side
+// (RowFactor.h). Where columns are paired a lane has
 // both numbers of a pair, one after the other.
 //
 // The tile is a #gist.gpu_gemv.
@@ -28,6 +30,7 @@
 #include "passes/Tile/Gpu/Elements/RowTeam.h"
 #include "passes/Tile/Gpu/Matmul/FewRows.h"
 #include "passes/Tile/Gpu/Matmul/Matmul.h"
+#include "passes/Tile/Gpu/Matmul/RowFactor.h"
 
 using namespace mlir;
 using namespace gist;
@@ -65,7 +68,9 @@ class GemvKernel {
 public:
   GemvKernel(ElementEmitter &emitter, linalg::LinalgOp product,
              GpuGemvAttr tile)
-      : b(emitter.getBuilder()), x(emitter, product.getDpsInputs()[0]),
+      : b(emitter.getBuilder()),
+        split(splitRowFactor(product.getDpsInputs()[0])),
+        x(emitter, split ? split->rest : product.getDpsInputs()[0]),
         w(emitter, product.getDpsInputs()[1]), rows(tile.getRows()),
         columns(tile.getColumns()), steps(tile.getSteps()), piece(w.getPiece()),
         lanes(tile.getLanes()), wavesOfK(tile.getWaves()[1]),
@@ -92,8 +97,10 @@ public:
       prefetchShortWeights(emitter, product->getParentOfType<func::FuncOp>());
       SmallVector<Values> early = fetchEarly(start, stride);
       waitForGrids(b);
-      reduceRows(start);
-      sums = getSteps(start, stride, sums, early);
+      if (!split)
+        reduceRows(start);
+      sums = getSteps(start, stride, sums, early,
+                      [&] { split ? reduceRows(start) : void(); });
     } else {
       // Lines that are asked for take no registers.
       if (isWeight)
@@ -102,7 +109,7 @@ public:
       reduceRows(start);
       sums = b.loop(b.index(0), b.index(w.getDepth()), stride, sums,
                     [&](Value k, ValueRange sums) {
-                      return getSteps(b.add(k, start), stride, sums, {});
+                      return getSteps(b.add(k, start), stride, sums, {}, [] {});
                     });
       // A kernel of several steps lets others start only now, near its end. One
       // of a single step leaves it to orderGrids(), at the beginning.
@@ -111,6 +118,11 @@ public:
     }
     for (Value &sum : sums)
       sum = b.waveReduce(sum, vector::CombiningKind::ADD, lanes);
+    if (split)
+      for (int64_t i = 0; i < rows * each; ++i) {
+        Value factor = emitter.element(split->factor, b.index(i / each));
+        sums[i] = arith::MulFOp::create(b, sums[i], factor);
+      }
     store(wavesOfK > 1 ? combineWaves(sums) : sums);
   }
 
@@ -188,10 +200,10 @@ private:
     return fetched;
   }
 
-  /// Adds `steps` pieces of each row, from k on. All loads come first. What was
-  /// read of W before is `early`.
+  /// Adds `steps` pieces of each row, from k on. All loads come first, then
+  /// what `beside` does. What was read of W before is `early`.
   Values getSteps(Value k, int64_t stride, ValueRange sums,
-                  ArrayRef<Values> early) {
+                  ArrayRef<Values> early, function_ref<void()> beside) {
     bool checked = w.getDepth() % stride != 0;
     Value lastX = b.sub(x.getRows(), 1);
     SmallVector<Values> fetchedW(early), fetchedX;
@@ -205,6 +217,7 @@ private:
           fetchedX.push_back(
               x.fetch(b.min(b.index(row), lastX), b.add(at, i), checked));
     }
+    beside();
     keepOrder(b);
     Values newSums(sums);
     const Values *nextW = fetchedW.begin(), *nextX = fetchedX.begin();
@@ -277,6 +290,7 @@ private:
   }
 
   GpuBuilder &b;
+  std::optional<RowFactor> split; ///< of x
   Operand x, w;
   int64_t rows, columns, steps, piece, lanes, wavesOfK;
   int64_t perStore; ///< numbers that are stored together
