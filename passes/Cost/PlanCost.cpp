@@ -9,10 +9,12 @@
 #include "passes/Cost/ProductCost.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace gist;
 
-// Microseconds, fitted to 15 times with and without a plan on one H200.
+// Microseconds, fitted to 14 times with and without a plan on one H200; those
+// of a token to 7 more. test/unit/PlanCostTest.cpp says how far off they are.
 
 /// Of attention: a number of a key for a query; how much longer that takes
 /// where rows are looked up in rings, and where they are clusters.
@@ -22,13 +24,15 @@ static constexpr double kNumber = 1e-8, kLookedUp = 1.3, kCluster = 1.5;
 static constexpr double kLayer = 22, kStream = 6e-6, kPlannedLayer = 3;
 /// Of upkeep: a number of a cluster that a leaving token is compared with.
 static constexpr double kCompared = 1e-8;
-/// Of a token's layer: launches, and what a plan adds; bytes of a microsecond,
-/// and how much longer rows take that are looked up.
-static constexpr double kStep = 11, kPlannedStep = 0.7, kBytes = 4.1e6,
-                        kLookedUpBytes = 1.35;
+/// Of a token's layer: launches, and what a plan adds for each KV head; bytes
+/// of a microsecond, and how much longer rows take that are looked up in rings,
+/// and where they are clusters.
+static constexpr double kStep = 11, kPlannedStep = 0.2, kBytes = 4.1e6,
+                        kLookedUpBytes = 1.35, kClusterBytes = 1.65;
 /// Tokens of a call without a plan, at most.
 static constexpr int64_t kLongCall = 8192;
-/// A plan may cost this little before a layer stays dense.
+/// A plan may cost this little before a layer stays dense: .98 is promised, and
+/// the rest is for what the model does not know.
 static constexpr double kLeastSpeed = 0.98;
 
 namespace {
@@ -109,10 +113,10 @@ double PlanCost::estimatePlanned(size_t layer, const PlanText &text) const {
     double rows = 0;
     for (const HeadChoice &head : plan.layers[layer]) {
       Seen seen = countSeen(head, before, context);
-      rows += kLookedUpBytes * (seen.exact + seen.clusters) +
+      rows += kLookedUpBytes * seen.exact + kClusterBytes * seen.clusters +
               static_cast<double>(text.tokens - before);
     }
-    return kStep + kPlannedStep +
+    return kStep + kPlannedStep * static_cast<double>(size.kvHeads) +
            (countWeightBytes(size) + 4 * rows * headSize) / kBytes;
   }
   auto group = static_cast<double>(size.heads / size.kvHeads);
@@ -161,33 +165,100 @@ std::vector<PlanText> PlanCost::getTexts() const {
   }
 }
 
+namespace {
+/// Estimates of all texts, made once: a choice asks for them many times.
+class Speeds {
+public:
+  Speeds(const PlanCost &cost, const Plan &plan,
+         const std::vector<PlanText> &texts, double head) {
+    for (const PlanText &text : texts) {
+      OfText of{text.isDecode ? head : 0,
+                cost.estimateDense(text, kLongCall),
+                cost.estimateDense(text, plan.block),
+                {}};
+      for (size_t layer = 0; layer < plan.layers.size(); ++layer)
+        of.planned.push_back(cost.estimatePlanned(layer, text));
+      all.push_back(of);
+    }
+  }
+
+  double get(size_t text, const std::vector<bool> &dense) const {
+    const OfText &of = all[text];
+    // Calls are blocks as soon as one layer has them.
+    bool hasBlocks =
+        std::find(dense.begin(), dense.end(), false) != dense.end();
+    double cost = of.head;
+    for (size_t layer = 0; layer < dense.size(); ++layer)
+      cost += !dense[layer] ? of.planned[layer]
+              : hasBlocks   ? of.inBlocks
+                            : of.without;
+    return (of.head + of.without * static_cast<double>(dense.size())) / cost;
+  }
+  double getPlanned(size_t text, size_t layer) const {
+    return all[text].planned[layer];
+  }
+  size_t findSlowest(const std::vector<bool> &dense) const {
+    size_t slowest = 0;
+    for (size_t text = 1; text < all.size(); ++text)
+      if (get(text, dense) < get(slowest, dense))
+        slowest = text;
+    return slowest;
+  }
+  /// The sum of logarithms: what all texts together gain.
+  double getGain(const std::vector<bool> &dense) const {
+    double gain = 0;
+    for (size_t text = 0; text < all.size(); ++text)
+      gain += std::log(get(text, dense));
+    return gain;
+  }
+
+private:
+  struct OfText {
+    double head, without, inBlocks;
+    std::vector<double> planned; ///< for each layer
+  };
+  std::vector<OfText> all;
+};
+} // namespace
+
 PlanCost::Choice PlanCost::choose() const {
   std::vector<PlanText> texts = getTexts();
+  Speeds speeds(*this, plan, texts, estimateHead());
   Choice choice{{}, texts.front(), 0};
+  std::vector<bool> &dense = choice.dense;
   for (size_t layer = 0; layer < plan.layers.size(); ++layer)
-    choice.dense.push_back(plan.isDense(layer));
-  for (bool isFirst = true;; isFirst = false) {
-    auto getSpeed = [&](const PlanText &text) {
-      return estimateSpeed(choice.dense, text);
-    };
-    PlanText slowest = *std::min_element(
-        texts.begin(), texts.end(), [&](const PlanText &a, const PlanText &b) {
-          return getSpeed(a) < getSpeed(b);
-        });
-    double speed = getSpeed(slowest);
-    if (isFirst) {
-      choice.slowest = slowest;
-      choice.speed = speed;
-    }
-    if (speed >= kLeastSpeed)
-      return choice;
-    // The layer that loses most there.
-    size_t worst = choice.dense.size();
-    for (size_t layer = 0; layer < choice.dense.size(); ++layer)
-      if (!choice.dense[layer] &&
-          (worst == choice.dense.size() ||
-           estimatePlanned(layer, slowest) > estimatePlanned(worst, slowest)))
+    dense.push_back(plan.isDense(layer));
+  size_t slowest = speeds.findSlowest(dense);
+  choice.slowest = texts[slowest];
+  choice.speed = speeds.get(slowest, dense);
+  // No text may be slower: the layer that loses most there goes.
+  for (; speeds.get(slowest, dense) < kLeastSpeed;
+       slowest = speeds.findSlowest(dense)) {
+    size_t worst = dense.size();
+    for (size_t layer = 0; layer < dense.size(); ++layer)
+      if (!dense[layer] &&
+          (worst == dense.size() || speeds.getPlanned(slowest, layer) >
+                                        speeds.getPlanned(slowest, worst)))
         worst = layer;
-    choice.dense[worst] = true;
+    dense[worst] = true;
+  }
+  // Nor does a layer stay that costs all texts together more than it saves.
+  for (double gain = speeds.getGain(dense);;) {
+    size_t best = dense.size();
+    for (size_t layer = 0; layer < dense.size(); ++layer) {
+      if (dense[layer])
+        continue;
+      dense[layer] = true;
+      double without = speeds.getGain(dense);
+      if (without > gain &&
+          speeds.get(speeds.findSlowest(dense), dense) >= kLeastSpeed) {
+        gain = without;
+        best = layer;
+      }
+      dense[layer] = false;
+    }
+    if (best == dense.size())
+      return choice;
+    dense[best] = true;
   }
 }

@@ -54,9 +54,9 @@ std::string gist::compile::leaveSlowLayers(Plan &plan,
   if (numbers.empty())
     return {};
   return llvm::formatv(
-      "layers {0} stay dense on {1}: with the plan in all layers {2} {3} "
-      "tokens would run at {4:F2} of the speed without one; --follow-plan "
-      "follows it there too, for a smaller cache",
+      "layers {0} stay dense on {1}, where the plan would cost time: in all "
+      "layers, {2} {3} tokens would run at {4:F2} of the speed without one; "
+      "--follow-plan follows it there too, for a smaller cache",
       numbers, gpu.name,
       choice.slowest.isDecode ? "a token after" : "a prompt of",
       choice.slowest.tokens, choice.speed);

@@ -18,9 +18,9 @@ static constexpr DecoderSize kSmolLM2 = {30, 576, 9, 3, 64, 1536, 49152, true};
 static constexpr DecoderSize kLlama8B = {32,  4096,  32,     8,
                                          128, 14336, 128256, true};
 
-/// The heads of the sample's plan in their order, over the layers of a model,
-/// in blocks of 2048 tokens: what bench/gpu/gpu_models.py measures.
-static Plan spreadPlan(const DecoderSize &size) {
+/// The heads of the sample's plan in their order, over the layers of a model:
+/// what bench/gpu/gpu_models.py measures.
+static Plan spreadPlan(const DecoderSize &size, int64_t block = 2048) {
   PlanFile file;
   Status status = readPlanFile(
       GIST_SOURCE_DIR "/samples/04-less-work/plan-1.01.json", file);
@@ -29,7 +29,7 @@ static Plan spreadPlan(const DecoderSize &size) {
   for (const std::vector<HeadChoice> &layer : file.heads.layers)
     heads.insert(heads.end(), layer.begin(), layer.end());
   Plan plan;
-  plan.block = 2048;
+  plan.block = block;
   auto kvHeads = static_cast<size_t>(size.kvHeads);
   size_t count = static_cast<size_t>(size.layers) * kvHeads;
   for (size_t i = 0; i < count; ++i) {
@@ -84,6 +84,46 @@ TEST(PlanCostTest, SpeedIsNearWhatWasMeasured) {
   }
 }
 
+/// Times of a later run. What the model says of prompts was fitted before it;
+/// what it says of tokens was fitted again with it. SmolLM2 has other blocks
+/// here, and the 8B shape another context, with one dense layer. A prompt of
+/// 512 tokens of that shape is not among them: the first of a run takes longer,
+/// and the module without a plan ran first.
+static constexpr Measured kSmallBlocks[] = {
+    {kSmolLM2, 8192, {512, false}, 0.94},
+    {kSmolLM2, 8192, {2000, false}, 0.60},
+    {kSmolLM2, 8192, {8000, false}, 0.63},
+    {kSmolLM2, 8192, {64, true}, 0.96},
+    {kSmolLM2, 8192, {1900, true}, 0.96},
+    {kSmolLM2, 8192, {8000, true}, 1.00},
+};
+static constexpr size_t kDenseLayer = 5;
+static constexpr Measured kOneDense[] = {
+    {kLlama8B, 131072, {2000, false}, 1.00},
+    {kLlama8B, 131072, {8000, false}, 0.97},
+    {kLlama8B, 131072, {32000, false}, 1.08},
+    {kLlama8B, 131072, {64, true}, 0.98},
+    {kLlama8B, 131072, {8000, true}, 0.96},
+    {kLlama8B, 131072, {31000, true}, 1.05},
+};
+
+TEST(PlanCostTest, SpeedIsNearWhatWasHeldOut) {
+  for (const Measured &measured : kSmallBlocks) {
+    Plan plan = spreadPlan(measured.size, 1024);
+    PlanCost cost(measured.size, plan, measured.context, *getGpuInfo("sm_90"));
+    double speed = cost.estimateSpeed(markDense(plan), measured.text);
+    EXPECT_NEAR(speed, measured.speed, 0.06) << measured.text.tokens;
+  }
+  for (const Measured &measured : kOneDense) {
+    Plan plan = spreadPlan(measured.size);
+    PlanCost cost(measured.size, plan, measured.context, *getGpuInfo("sm_90"));
+    std::vector<bool> dense = markDense(plan);
+    dense[kDenseLayer] = true;
+    EXPECT_NEAR(cost.estimateSpeed(dense, measured.text), measured.speed, 0.04)
+        << measured.text.tokens << (measured.text.isDecode ? " decode" : "");
+  }
+}
+
 static PlanCost::Choice choose(const DecoderSize &size, const Plan &plan,
                                int64_t context) {
   return PlanCost(size, plan, context, *getGpuInfo("sm_90")).choose();
@@ -102,7 +142,7 @@ TEST(PlanCostTest, LargeModelFollowsItsPlan) {
   Plan plan = spreadPlan(kLlama8B);
   for (int64_t context : {33000, 131072}) {
     PlanCost::Choice choice = choose(kLlama8B, plan, context);
-    EXPECT_LE(std::count(choice.dense.begin(), choice.dense.end(), true), 8)
+    EXPECT_LE(std::count(choice.dense.begin(), choice.dense.end(), true), 12)
         << context;
   }
 }
