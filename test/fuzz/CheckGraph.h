@@ -15,6 +15,7 @@
 namespace gist::fuzz {
 
 struct CheckOptions {
+  uint64_t largeOf = 10;   ///< one layer of so many is attention or the like
   uint64_t allOf = 0;      ///< one graph of so many is lowered for all targets
   uint64_t codeOf = 64;    ///< one is compiled to the end
   uint64_t runOf = 0;      ///< one is run on this CPU; 0: none

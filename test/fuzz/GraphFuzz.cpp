@@ -203,12 +203,14 @@ static uint64_t checkBatch(const Options &options, uint64_t first, uint64_t end,
 static int printUsage() {
   std::fputs(
       "usage: gist-graph-fuzz [--seed N] [--count N] [--seconds N] [--print]\n"
-      "         [--all-of N] [--code-of N] [--run-of N]\n"
+      "         [--large-of N] [--all-of N] [--code-of N] [--run-of N]\n"
       "         [--simulate-of N --simulator LIB]\n"
       "Checks the graphs of COUNT seeds from SEED on, each on the next of the\n"
       "targets: one of N is lowered for all of them, compiled to assembly, "
       "run\n"
-      "on this CPU, or run on the simulator.\n",
+      "on this CPU, or run on the simulator. One layer of N (10) is one of "
+      "those\n"
+      "that become much code; with another N a seed is another graph.\n",
       stderr);
   return 2;
 }
@@ -237,6 +239,8 @@ static bool parse(int argc, char **argv, Options &options) {
       options.count = number;
     else if (name == "--seconds")
       options.seconds = std::chrono::seconds(number);
+    else if (name == "--large-of" && number != 0)
+      options.check.largeOf = number;
     else if (name == "--all-of")
       options.check.allOf = number;
     else if (name == "--code-of")
@@ -256,7 +260,9 @@ int main(int argc, char **argv) {
   if (!parse(argc, argv, options))
     return printUsage();
   if (options.prints) {
-    std::fputs(writeRandomGraph(options.seed).text.c_str(), stdout);
+    std::fputs(
+        writeRandomGraph(options.seed, options.check.largeOf).text.c_str(),
+        stdout);
     return 0;
   }
   llvm::InitializeNativeTarget();

@@ -37,7 +37,8 @@ struct Selection {
 
 class GraphWriter {
 public:
-  GraphWriter(uint64_t seed, double nudge) : random(seed), nudge(nudge) {}
+  GraphWriter(uint64_t seed, int64_t largeOf, double nudge)
+      : random(seed), largeOf(largeOf), nudge(nudge) {}
 
   RandomGraph write();
 
@@ -105,6 +106,7 @@ private:
   void unpack(const Selection &selection, int64_t heads);
 
   Random random;
+  int64_t largeOf;
   double nudge;
   RandomGraph graph;
   std::vector<Tensor> outputs; ///< the values of graph.outputs
@@ -750,7 +752,7 @@ RandomGraph GraphWriter::write() {
   rows = input("f32", {tokens, width()}, Content::Rows);
   // Ops that the graph stage writes for CPUs, and that GPUs have no kernels
   // for.
-  bool isForCpus = random.oneIn(12);
+  bool isForCpus = random.oneIn(largeOf + 2);
   // Small graphs are the cheapest to have many of, and so are small layers:
   // attention and selections become a hundred times as much code as the others.
   using Layer = void (GraphWriter::*)();
@@ -759,7 +761,7 @@ RandomGraph GraphWriter::write() {
     Layer layer = random.oneOf<Layer>(
         {&GraphWriter::linear, &GraphWriter::blocks, &GraphWriter::elementwise,
          &GraphWriter::norm, &GraphWriter::sample});
-    if (random.oneIn(10))
+    if (random.oneIn(largeOf))
       layer =
           random.oneOf<Layer>({&GraphWriter::attention, &GraphWriter::attend,
                                &GraphWriter::gated, &GraphWriter::selectAlone,
@@ -807,6 +809,7 @@ RandomGraph GraphWriter::write() {
   return std::move(graph);
 }
 
-RandomGraph fuzz::writeRandomGraph(uint64_t seed, double nudge) {
-  return GraphWriter(seed, nudge).write();
+RandomGraph fuzz::writeRandomGraph(uint64_t seed, uint64_t largeOf,
+                                   double nudge) {
+  return GraphWriter(seed, static_cast<int64_t>(largeOf), nudge).write();
 }

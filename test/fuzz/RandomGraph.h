@@ -66,9 +66,10 @@ struct RandomGraph {
   bool isRounded = false;
 };
 
-/// The graph of this seed, the same on every machine. `nudge` is added to the
-/// thresholds: an outcome that changes with it hangs on a rounding.
-RandomGraph writeRandomGraph(uint64_t seed, double nudge = 0);
+/// The graph of this seed, the same on every machine. One layer of `largeOf`
+/// is one that becomes much code. `nudge` is added to the thresholds: an
+/// outcome that changes with it hangs on a rounding.
+RandomGraph writeRandomGraph(uint64_t seed, uint64_t largeOf, double nudge = 0);
 
 /// The bytes of an input of a graph of `tokens` tokens.
 std::vector<uint8_t> makeInput(const GraphInput &input, int64_t tokens,
