@@ -8,6 +8,7 @@
 // CHECK:      kernel {{ *}}threads{{ .*}}lds  scratch  spills  waves/simd
 // CHECK-DAG:  narrow    256 {{.*}} 32768 {{ *}}0 {{ *}}0 {{ *}}2
 // CHECK-DAG:  deep      256 {{.*}} 49152 {{ *}}0 {{ *}}0 {{ *}}1
+// CHECK-DAG:  few       512 {{.*}} 16384 {{ *}}0 {{ *}}0 {{ *}}4
 // CHECK-DAG:  query64   512 {{.*}} {{6...}} {{ *}}0 {{ *}}0 {{ *}}4
 // CHECK-DAG:  query128  512 {{.*}} {{1....}} {{ *}}0 {{ *}}0 {{ *}}2
 // CHECK-DAG:  clusters  256 {{.*}} {{1....}} {{ *}}0 {{ *}}0 {{ *}}2
@@ -37,7 +38,17 @@ func.func private @narrow(%x: tensor<?x1536xf16>, %w: tensor<576x1536xf16>, %y: 
   return %p : tensor<?x576xf32>
 }
 
-// The same of an 8B model: 448 steps of 32 in 4 parts.
+// Up to 16 rows of an 8B model: eight waves share k, and W stays in registers.
+func.func private @few(%x: tensor<?x4096xf16>, %w: tensor<28672x4096xf16>, %y: tensor<?x28672xf32>)
+    -> tensor<?x28672xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>, gist.max_tokens = 16 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%y : tensor<?x28672xf32>) -> tensor<?x28672xf32>
+  %p = linalg.matmul indexing_maps = [#x, #w, #y] ins(%x, %w : tensor<?x4096xf16>, tensor<28672x4096xf16>)
+      outs(%z : tensor<?x28672xf32>) -> tensor<?x28672xf32>
+  return %p : tensor<?x28672xf32>
+}
+
+// The last product of a layer of an 8B model: 448 steps of 32 in 4 parts.
 func.func private @deep(%x: tensor<?x14336xf16>, %w: tensor<4096x14336xf16>, %y: tensor<?x4096xf32>)
     -> tensor<?x4096xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
   %zero = arith.constant 0.0 : f32
