@@ -221,22 +221,34 @@ def test_matmul_of_blocks(name, n, k):
         np.testing.assert_allclose(first, x[:1] @ w.T, atol=limit)
 
 
-def test_whole_numbers_at_their_limits():
+@pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0"])
+@pytest.mark.parametrize("tokens", [1, 6])
+def test_whole_numbers_at_their_limits(name, tokens):
     """A block of zeros, of tiny numbers, one where a number is far larger than
-    the others, and one with a NaN, which has to show."""
-    n, k = 20, 128
-    kernels = cpu.Kernels(cpu.of_one_row(cpu.matmul_of_blocks("q4_1", n, k)))
+    the others, one with the largest integers that there are, and one with a NaN,
+    which has to show in its row and in no other."""
+    n, k = 24, 160
+    text = cpu.matmul_of_blocks(name, n, k)
+    kernels = cpu.Kernels(cpu.of_one_row(text) if tokens == 1 else text)
+    shape = whole if tokens == 1 else rows
     rng = np.random.default_rng(5)
-    blocks = cpu.random_blocks(rng, "q4_1", n, k)
-    w = dequantize(blocks, "q4_1").astype(np.float64)
-    x, y = draw(rng, 1, k), np.full((1, n), np.nan, np.float32)
-    x[0, :32], x[0, 32:64], x[0, 70] = 0, 1e-35, 1e6
-    kernels.call("matmul", whole(x), whole(blocks), whole(y))
+    blocks = cpu.random_blocks(rng, name, n, k)
+    # The smallest and the largest integers of the weight: the largest sums.
+    size, most = (32, 127) if name == "q8_0" else (16, -1)
+    blocks[:8, 4, -size:], blocks[8:16, 4, -size:] = (-128 if size == 32 else 0), most
+    w = dequantize(blocks, name).astype(np.float64)
+    x, y = draw(rng, tokens, k), np.full((tokens, n), np.nan, np.float32)
+    x[:, :32], x[:, 32:64], x[:, 70], x[:, 128:] = 0, 1e-35, 1e6, 3.5
+    kernels.call("matmul", shape(x), whole(blocks), shape(y))
     # 32 numbers, each off by 2^-24 of the largest.
     np.testing.assert_allclose(y, x @ w.T, atol=2**-19 * 1e6 * np.abs(w).max())
-    x[0, 100] = np.nan
-    kernels.call("matmul", whole(x), whole(blocks), whole(y))
-    assert np.isnan(y).all()
+    x[:, 70] = 0
+    kernels.call("matmul", shape(x), whole(blocks), shape(y))
+    limit = 2e-7 * np.sqrt(k) * (np.abs(x.astype(np.float64)) @ np.abs(w).T).max()
+    np.testing.assert_allclose(y, x @ w.T, atol=limit)
+    x[-1, 100] = np.nan
+    kernels.call("matmul", shape(x), whole(blocks), shape(y))
+    assert np.isnan(y[-1]).all() and not np.isnan(y[:-1]).any()
 
 
 @pytest.mark.parametrize("d", [64, 100])

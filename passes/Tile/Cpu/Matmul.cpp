@@ -15,7 +15,8 @@
 // the weight after the other, which is one stream, with several sums for each.
 // Blocks that a weight is dequantised from are read as they are, there and for
 // panels: a copy in f32 would be written and read for each call. Where the tile
-// says so, one row multiplies them in integers (WholeNumbers.cpp).
+// says so, one row (WholeNumbers.cpp) or many (WholeRows.cpp) multiply them in
+// integers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +26,7 @@
 #include "passes/Tile/Cpu/StoredBlocks.h"
 #include "passes/Tile/Cpu/TileBuilder.h"
 #include "passes/Tile/Cpu/WholeNumbers.h"
+#include "passes/Tile/Cpu/WholeRows.h"
 
 using namespace mlir;
 using namespace gist;
@@ -255,6 +257,8 @@ LogicalResult gist::lowerMatmul(RewriterBase &rewriter, linalg::LinalgOp op) {
   auto cut = dyn_cast<CpuProductAttr>(tile);
   if (cut && cut.getInstruction() == Instruction::Sdot)
     result = product.emitWholeNumbers(result);
+  else if (cut && cut.getInstruction() == Instruction::Smmla)
+    result = emitWholeRows(b, x, w, cut, result);
   else if (cut && cast<RankedTensorType>(x.getType()).getDimSize(0) == 1)
     result = product.emitOneRow(b.index(0), b.index(0), result);
   else if (cut && hasPanels(cut))

@@ -55,6 +55,13 @@ Value StoredBlocks::readMinimum(TileBuilder &b, Value row, Value block) const {
                               : Value();
 }
 
+std::optional<int64_t> StoredBlocks::getMiddle() const {
+  constexpr int64_t kMiddle = 8;
+  if (format->isSigned)
+    return std::nullopt;
+  return kMiddle - static_cast<int64_t>(format->zero);
+}
+
 std::array<Value, 2> StoredBlocks::readBytes(TileBuilder &b, Value row,
                                              Value block) const {
   VectorType bytes = b.vectorOf(kHalf, b.getI8Type());

@@ -37,6 +37,9 @@ public:
                         mlir::Value block) const;
   mlir::Value readMinimum(TileBuilder &b, mlir::Value row,
                           mlir::Value block) const;
+  /// What `readBytes` gives lies between -8 and 7 when this is taken away, or
+  /// has 8 bits, where it is null.
+  std::optional<int64_t> getMiddle() const;
   /// Two vectors of 16 bytes with a sign.
   std::array<mlir::Value, 2> readBytes(TileBuilder &b, mlir::Value row,
                                        mlir::Value block) const;

@@ -1,4 +1,4 @@
-//===- WholeNumbers.cpp - A row as whole numbers of 24 bits ---------------===//
+//===- WholeNumbers.cpp - Rows as whole numbers of 24 bits ----------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,12 +20,11 @@
 
 using namespace mlir;
 using namespace gist;
-using arith::CmpFPredicate;
 using Values = TileBuilder::Values;
 
 static constexpr int64_t kLength = StoredBlocks::kLength;
 static constexpr int64_t kHalf = StoredBlocks::kHalf;
-static constexpr int64_t kLanes = 4, kParts = 3;
+static constexpr int64_t kLanes = 4, kParts = WholeBlock::kParts;
 /// The largest whole number: its parts are bytes with a sign.
 static constexpr double kMost = 126 * 65536;
 /// A block without a larger number is zeros: the quotient would overflow.
@@ -43,74 +42,115 @@ WholeNumbers::WholeNumbers(TileBuilder &b, Value x, int64_t depth)
 
 /// The parts of 16 whole numbers: the first, second and third bytes.
 static Values split(TileBuilder &b, Value numbers) {
+  auto type = cast<VectorType>(numbers.getType());
   VectorType narrow = b.vectorOf(kHalf, b.getI8Type());
-  Value eight = arith::ConstantOp::create(
-      b, DenseElementsAttr::get(cast<VectorType>(numbers.getType()),
-                                b.getI32IntegerAttr(8)));
-  Values parts(kParts);
-  for (int64_t part = kParts - 1; part >= 0; --part) {
-    parts[part] = arith::TruncIOp::create(b, narrow, numbers);
-    Value rest = arith::SubIOp::create(
-        b, numbers, arith::ExtSIOp::create(b, numbers.getType(), parts[part]));
-    numbers = arith::ShRSIOp::create(b, rest, eight);
-  }
-  return parts;
+  auto constant = [&](VectorType of, int64_t value) -> Value {
+    return arith::ConstantOp::create(
+        b, DenseElementsAttr::get(
+               of, b.getIntegerAttr(of.getElementType(), value)));
+  };
+  // With 128 more in each part no part borrows from the next one.
+  numbers = arith::AddIOp::create(b, numbers, constant(type, 0x808080));
+  // Half of the bits at a time: from 32 to 8 at once is a table of four
+  // registers for LLVM.
+  VectorType words = b.vectorOf(kHalf, b.getI16Type());
+  auto toWords = [&](Value of) -> Value {
+    return arith::TruncIOp::create(b, words, of);
+  };
+  auto toByte = [&](Value of) -> Value {
+    return arith::XOrIOp::create(b, arith::TruncIOp::create(b, narrow, of),
+                                 constant(narrow, -128));
+  };
+  Value high = toWords(arith::ShRUIOp::create(b, numbers, constant(type, 16)));
+  Value low = toWords(numbers);
+  return {toByte(high),
+          toByte(arith::ShRUIOp::create(b, low, constant(words, 8))),
+          toByte(low)};
 }
 
-void WholeNumbers::emit() {
-  Type f32 = b.getF32Type();
+WholeBlock WholeBlock::read(TileBuilder &b, Value x, Value row, Value block) {
+  Type f32 = b.getF32Type(), i32 = b.getI32Type();
   auto constant = [&](double value) -> Value {
     return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
   };
-  b.loop(
-      b.index(0), b.index(depth / kLength), 1, {},
-      [&](Value block, ValueRange) {
-        Value k = b.mul(block, kLength);
-        Value halves[] = {b.readF32(x, {b.index(0), k}, kHalf),
-                          b.readF32(x, {b.index(0), b.add(k, kHalf)}, kHalf)};
-        Value largest = vector::ReductionOp::create(
-            b, vector::CombiningKind::MAXIMUMF,
-            arith::MaximumFOp::create(b, math::AbsFOp::create(b, halves[0]),
-                                      math::AbsFOp::create(b, halves[1])));
-        // False for a NaN and an infinity, which make the scale a NaN.
-        Value isUsual = arith::AndIOp::create(
-            b,
-            arith::CmpFOp::create(b, CmpFPredicate::OGE, largest,
-                                  constant(kLeast)),
-            arith::CmpFOp::create(
-                b, CmpFPredicate::OLT, largest,
-                constant(std::numeric_limits<float>::infinity())));
-        Value factor = arith::DivFOp::create(b, constant(kMost), largest);
-        Value scale = arith::SelectOp::create(
-            b, isUsual, arith::DivFOp::create(b, largest, constant(kMost)),
-            arith::SubFOp::create(b, largest, largest));
-        memref::StoreOp::create(b, scale, scales, block);
-        Value total = arith::AddFOp::create(b, halves[0], halves[1]);
-        Values fours;
-        for (int64_t at = 0; at < kHalf; at += kLanes)
-          fours.push_back(b.slice(total, at, kLanes));
-        vector::StoreOp::create(
-            b,
-            arith::AddFOp::create(b,
-                                  arith::AddFOp::create(b, fours[0], fours[1]),
-                                  arith::AddFOp::create(b, fours[2], fours[3])),
-            totals, ValueRange{block, b.index(0)});
-        for (auto [number, half] : llvm::enumerate(halves)) {
-          Value scaled =
-              arith::MulFOp::create(b, half, b.broadcast(factor, kHalf));
-          scaled = arith::SelectOp::create(b, isUsual, scaled,
-                                           b.splat(kHalf, f32, 0));
-          Value whole = arith::FPToSIOp::create(
-              b, b.vectorOf(kHalf, b.getI32Type()),
-              math::RoundEvenOp::create(b, scaled).getResult());
-          Value at = b.add(k, static_cast<int64_t>(number) * kHalf);
-          for (auto [part, byte] : llvm::enumerate(split(b, whole)))
-            vector::StoreOp::create(
-                b, byte, bytes,
-                ValueRange{b.index(static_cast<int64_t>(part)), at});
-        }
-        return Values{};
-      });
+  auto toBits = [&](double value) -> Value {
+    llvm::APFloat number(static_cast<float>(value));
+    return arith::ConstantOp::create(
+        b, b.getIntegerAttr(i32, number.bitcastToAPInt()));
+  };
+  Value numbers = b.readF32(x, {row, b.mul(block, kLength)}, kLength);
+  // Sizes of floats are in the order of their bits. A NaN is the largest.
+  Value withoutSign = arith::ConstantOp::create(
+      b, DenseElementsAttr::get(b.vectorOf(kLength, i32),
+                                b.getI32IntegerAttr(0x7fffffff)));
+  Value bits = vector::ReductionOp::create(
+      b, vector::CombiningKind::MAXUI,
+      arith::AndIOp::create(b, b.bitcast(numbers, i32), withoutSign));
+  Value isUsual = arith::AndIOp::create(
+      b,
+      arith::CmpIOp::create(b, arith::CmpIPredicate::uge, bits, toBits(kLeast)),
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ult, bits,
+                            toBits(std::numeric_limits<double>::infinity())));
+  Value largest = arith::BitcastOp::create(b, f32, bits);
+  WholeBlock made;
+  made.scale = arith::SelectOp::create(
+      b, isUsual, arith::DivFOp::create(b, largest, constant(kMost)),
+      arith::SubFOp::create(b, largest, largest));
+  made.factor = arith::SelectOp::create(
+      b, isUsual, arith::DivFOp::create(b, constant(kMost), largest),
+      constant(0));
+  Values fours;
+  for (int64_t at = 0; at < kLength; at += kLanes)
+    fours.push_back(b.slice(numbers, at, kLanes));
+  for (size_t half = fours.size() / 2; half > 0; half /= 2)
+    for (size_t i = 0; i < half; ++i)
+      fours[i] = arith::AddFOp::create(b, fours[i], fours[i + half]);
+  made.total = fours[0];
+  return made;
+}
+
+WholeBlock::Halves WholeBlock::readParts(TileBuilder &b, Value x, Value row,
+                                         Value block, Value factor) {
+  Type f32 = b.getF32Type(), i32 = b.getI32Type();
+  // A NaN has no integer, so it does not become one.
+  Value isUsual =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, factor,
+                            arith::ConstantOp::create(b, b.getF32FloatAttr(0)));
+  Value mask = b.broadcast(arith::ExtSIOp::create(b, i32, isUsual), kHalf);
+  Halves result;
+  for (auto [half, parts] : llvm::enumerate(result)) {
+    Value k = b.add(b.mul(block, kLength), static_cast<int64_t>(half) * kHalf);
+    Value numbers =
+        b.bitcast(arith::AndIOp::create(
+                      b, b.bitcast(b.readF32(x, {row, k}, kHalf), i32), mask),
+                  f32);
+    Value scaled =
+        arith::MulFOp::create(b, numbers, b.broadcast(factor, kHalf));
+    parts = split(b, arith::FPToSIOp::create(
+                         b, b.vectorOf(kHalf, i32),
+                         math::RoundEvenOp::create(b, scaled).getResult()));
+  }
+  return result;
+}
+
+void WholeNumbers::emit() {
+  b.loop(b.index(0), b.index(depth / kLength), 1, {},
+         [&](Value block, ValueRange) {
+           Value row = b.index(0);
+           WholeBlock made = WholeBlock::read(b, x, row, block);
+           memref::StoreOp::create(b, made.scale, scales, block);
+           vector::StoreOp::create(b, made.total, totals,
+                                   ValueRange{block, b.index(0)});
+           for (auto [half, parts] : llvm::enumerate(
+                    WholeBlock::readParts(b, x, row, block, made.factor)))
+             for (auto [part, numbers] : llvm::enumerate(parts))
+               vector::StoreOp::create(
+                   b, numbers, bytes,
+                   ValueRange{b.index(static_cast<int64_t>(part)),
+                              b.add(b.mul(block, kLength),
+                                    static_cast<int64_t>(half) * kHalf)});
+           return Values{};
+         });
 }
 
 Values WholeNumbers::emitStep(const StoredBlocks &blocks, Value row,
