@@ -22,6 +22,7 @@
 #include "passes/Target/CompileGpu.h"
 #include "runtime/format/Devices.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Verifier.h"
 
 using namespace mlir;
@@ -141,6 +142,24 @@ static void copyLaunch(Operation *from, Operation *to) {
       to->setAttr(name, value);
 }
 
+/// IREE gives each of its threads so much stack unless it is told otherwise,
+/// of which its own code needs a little.
+static constexpr int64_t kStackOfIree = 128 << 10, kFramesOfIree = 8 << 10;
+
+/// The most that a kernel keeps on the stack, after -gist-place-buffers.
+static int64_t getMostScratch(ModuleOp kernels) {
+  int64_t most = 0;
+  for (auto kernel : kernels.getOps<func::FuncOp>()) {
+    int64_t bytes = 0;
+    kernel.walk([&](memref::AllocaOp buffer) {
+      bytes += buffer.getType().getNumElements() *
+               llvm::divideCeil(buffer.getType().getElementTypeBitWidth(), 8);
+    });
+    most = std::max(most, bytes);
+  }
+  return most;
+}
+
 Status Program::prepareExport() {
   if (target.gpu) {
     GIST_TRY(lowerKernels());
@@ -154,6 +173,14 @@ Status Program::prepareExport() {
     GIST_TRY(run("tiles", *kernels, [&](OpPassManager &pm) {
       buildTileStage(pm, CpuPipelineOptions());
     }));
+    if (int64_t bytes = getMostScratch(*kernels) + kFramesOfIree;
+        bytes > kStackOfIree)
+      stages.progress.warn(
+          "a kernel needs " + std::to_string(bytes) +
+          " bytes of stack, and the threads of IREE's device local-task have " +
+          std::to_string(kStackOfIree) +
+          ": run the program with --task_worker_stack_size=" +
+          std::to_string(llvm::alignTo(bytes, 1 << 20)));
     GIST_TRY(run("cpu", *kernels, buildFlatCpuStage));
     stages.progress.begin(prefix + "code");
     FailureOr<std::vector<char>> bytes =
