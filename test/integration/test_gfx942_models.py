@@ -291,6 +291,19 @@ def test_selftest(name, has_plan, tmp_path):
     assert result.returncode == 1 and "comparisons failed" in result.stderr, result
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("name, decides", [("llama", False), ("mixtral", True)])
+def test_selftest_knows_decisions(name, decides, tmp_path):
+    """Rounding may give a token another expert: one row of each output may be
+    off then, and none where nothing is decided."""
+    module = compile_for_both(name, tmp_path)
+    result = subprocess.run(
+        ["gist-run", "selftest", module, "--device", "hip", "--hip-library", SIMULATOR,
+         "--tokens", "5"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    allowed = re.findall(r"^score +5 +score\.logits .* (\d+) +\S+ +pass$", result, re.M)
+    assert len(allowed) == 1 and (int(allowed[0]) >= 1) == decides, result
+
+
 @pytest.mark.parametrize("name", ["llama", "bert"])
 def test_graphs_of_pytorch(name, tmp_path):
     """A graph that torch-mlir wrote is for GPUs too: all kernels of gfx942 run,
