@@ -265,9 +265,21 @@ static const BrokenRanks kRankRules[] = {
      "kernel 7 does not exist; there are 7"},
     {"Kind",
      [](ModuleSpec &, RankSpec &r) {
-       r.collectives[0].kind = static_cast<Collective>(3);
+       r.collectives[0].kind = static_cast<Collective>(4);
      },
-     "kernel 'sum' is of unknown kind 3"},
+     "kernel 'sum' is of unknown kind 4"},
+    {"HandsOnToItself",
+     [](ModuleSpec &, RankSpec &r) {
+       r.collectives[0].kind = Collective::HandOn;
+       r.collectives[0].from = r.collectives[0].to = 1;
+     },
+     "kernel 'sum' hands on from rank 1 to rank 1; expected two of 2 ranks"},
+    {"HandsOnToNobody",
+     [](ModuleSpec &, RankSpec &r) {
+       r.collectives[0].kind = Collective::HandOn;
+       r.collectives[0].to = 2;
+     },
+     "kernel 'sum' hands on from rank 0 to rank 2; expected two of 2 ranks"},
     {"Code", [](ModuleSpec &, RankSpec &r) { r.collectives[0].kernel = 0; },
      "kernel 'embed' has 4 arguments and code for 2 targets; expected two "
      "arguments and no code"},
