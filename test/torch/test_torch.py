@@ -151,6 +151,39 @@ def test_refusals_are_sentences():
         gist.from_torch(Fixed(), EXAMPLE, dynamic=True)
 
 
+STABLEHLO = """
+func.func public @main(%q: tensor<4x12x8xf32>, %k: tensor<4x12x8xf32>, %v: tensor<4x12x8xf32>) -> tensor<4x12x8xf32> {
+  %scale = stablehlo.constant dense<0.353553385> : tensor<4x12x12xf32>
+  %least = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %qk = stablehlo.dot_general %q, %k, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<4x12x8xf32>, tensor<4x12x8xf32>) -> tensor<4x12x12xf32>
+  %scores = stablehlo.multiply %qk, %scale : tensor<4x12x12xf32>
+  %max = stablehlo.reduce(%scores init: %least) applies stablehlo.maximum across dimensions = [2] : (tensor<4x12x12xf32>, tensor<f32>) -> tensor<4x12xf32>
+  %maxes = stablehlo.broadcast_in_dim %max, dims = [0, 1] : (tensor<4x12xf32>) -> tensor<4x12x12xf32>
+  %shifted = stablehlo.subtract %scores, %maxes : tensor<4x12x12xf32>
+  %powers = stablehlo.exponential %shifted : tensor<4x12x12xf32>
+  %sum = stablehlo.reduce(%powers init: %zero) applies stablehlo.add across dimensions = [2] : (tensor<4x12x12xf32>, tensor<f32>) -> tensor<4x12xf32>
+  %sums = stablehlo.broadcast_in_dim %sum, dims = [0, 1] : (tensor<4x12xf32>) -> tensor<4x12x12xf32>
+  %weights = stablehlo.divide %powers, %sums : tensor<4x12x12xf32>
+  %out = stablehlo.dot_general %weights, %v, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<4x12x12xf32>, tensor<4x12x8xf32>) -> tensor<4x12x8xf32>
+  return %out : tensor<4x12x8xf32>
+}
+"""
+
+
+def test_stablehlo_lowered_by_the_wheel(tmp_path):
+    # As passes/Import/README.md says.
+    source, lowered = tmp_path / "a.stablehlo.mlir", tmp_path / "a.mlir"
+    source.write_text(STABLEHLO)
+    opt = pathlib.Path(sys.executable).parent / "torch-mlir-opt"
+    options = ["-inline", "-stablehlo-legalize-to-linalg", "-canonicalize", "-o", str(lowered)]
+    subprocess.run([str(opt), str(source), *options], check=True)
+    q, k, v = torch.randn(3, 4, 12, 8, generator=torch.Generator().manual_seed(1))
+    (found,) = gist.compile(lowered).call("main", q.numpy(), k.numpy(), v.numpy())
+    expected = nn.functional.scaled_dot_product_attention(q, k, v)
+    torch.testing.assert_close(torch.from_numpy(found.copy()), expected, atol=1e-5, rtol=0)
+
+
 @pytest.mark.parametrize("path", sorted(UPSTREAM.glob("torch-mlir-*.py")), ids=lambda path: path.stem)
 def test_problems_of_torch_mlir_are_still_there(path):
     # One that is gone can go from here, and what works around it too.
