@@ -8,12 +8,14 @@
     python3 bench/scale.py step bench/gpu/llama-3-8b/config.json --ranks 8
 
 A step reads the weights of its rank and the cache of its sequences, launches
-kernels, and exchanges a row of the residual stream twice in a layer:
+kernels, and gathers four times in a layer: what attention gives, the result of
+its output projection, what the second half of the feed-forward block reads, and
+its result. With --rank-sums it adds a row of the residual stream twice instead:
 
     seconds = (weights / ranks + cache / ranks) / bandwidth + launches * launch
-              + exchanges * (latency + bytes of an exchange / link)
+              + exchanges * latency + bytes of all exchanges / link
 
-Nothing overlaps: kernels wait for the sum before them. docs/scale.md has the
+Nothing overlaps: kernels wait for the exchange before them. docs/scale.md has the
 results.
 """
 
@@ -66,8 +68,16 @@ class Shape:
         heads = max(math.ceil(self.kv_heads / ranks), 1)
         return 2 * 2 * self.layers * depth * heads * self.head_size()
 
-    def exchanges(self):
-        return 2 * self.layers + 1  # two in a layer, and the logits
+    def exchanges(self, sums):
+        return (2 if sums else 4) * self.layers + 1  # in layers, and the logits
+
+    def exchanged_bytes(self, batch, sums):
+        """That a rank sends or gets in a step, in f32. A sum sends and gets a row;
+        of logits one row of the residual stream's size is counted."""
+        if sums:
+            return self.exchanges(sums) * 2 * 4 * batch * self.hidden
+        row = self.heads * self.head_size() + self.ffn + 2 * self.hidden
+        return 4 * batch * (self.layers * row + 2 * self.hidden)
 
 
 @dataclasses.dataclass
@@ -85,15 +95,19 @@ class Link:
     bandwidth: float  # bytes/s of one rank, in and out
 
 
-def seconds(shape, machine, depth, batch=1, ranks=1, links=()):
-    """A step in which each of `batch` sequences gets a token. A sum goes through
-    all `links`: first within a node, then between nodes."""
+def exchange_seconds(shape, batch, ranks, links, sums):
+    """An exchange goes through all `links`: within a node, then between nodes."""
+    if ranks == 1:
+        return 0
+    return sum(shape.exchanges(sums) * link.latency
+               + shape.exchanged_bytes(batch, sums) / link.bandwidth for link in links)
+
+
+def seconds(shape, machine, depth, batch=1, ranks=1, links=(), sums=False):
+    """A step in which each of `batch` sequences gets a token."""
     read = shape.weight_bytes(ranks) + batch * shape.cache_bytes(depth, ranks)
     time = read / machine.bandwidth + machine.launches * shape.layers * machine.launch
-    row = 4 * batch * shape.hidden  # f32
-    for link in links if ranks > 1 else ():
-        time += shape.exchanges() * (link.latency + 2 * row / link.bandwidth)
-    return time
+    return time + exchange_seconds(shape, batch, ranks, links, sums)
 
 
 # Copies on this card, and a launch such that SmolLM2 at 64 tokens is right: the
@@ -143,8 +157,8 @@ HUGE = Shape("llama-3-405b", 16384, 53248, 3, 126, 128, 8, 128256)
 def table(_):
     machine = mi300x()
     print("| shape | ranks | batch | weights of a rank, GB | exchanged in a step, KiB | "
-          "exchanges, share of the time | tokens/s of one | of all |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|")
+          "exchanges, share of the time | tokens/s of one | of all | of one with --rank-sums |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     small = Shape.read(SHAPES / "llama-3-8b" / "config.json")
     for shape, counts in [(small, (1, 2, 8)), (LARGE, (1, 4, 8, 16)), (HUGE, (8, 16, 64))]:
         for ranks in counts:
@@ -154,13 +168,13 @@ def table(_):
             links = (NODE, NETWORK) if ranks > 8 else (NODE,)
             for batch in (1, 64):
                 time = seconds(shape, machine, 8000, batch, ranks, links)
-                alone = time - sum(shape.exchanges()
-                                   * (l.latency + 8 * batch * shape.hidden / l.bandwidth)
-                                   for l in links if ranks > 1)
-                sent = shape.exchanges() * 8 * batch * shape.hidden if ranks > 1 else 0
+                share = exchange_seconds(shape, batch, ranks, links, False) / time
+                sent = shape.exchanged_bytes(batch, False) if ranks > 1 else 0
+                summed = seconds(shape, machine, 8000, batch, ranks, links, sums=True)
                 print(f"| {shape.name} | {ranks} | {batch} | "
                       f"{shape.weight_bytes(ranks) / 1e9:.1f} | {sent / 1024:,.0f} | "
-                      f"{1 - alone / time:.0%} | {1 / time:,.0f} | {batch / time:,.0f} |")
+                      f"{share:.0%} | {1 / time:,.0f} | {batch / time:,.0f} | "
+                      f"{1 / summed:,.0f} |")
 
 
 def step(options):

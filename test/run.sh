@@ -95,6 +95,7 @@ if $full; then
     test/integration/test_real_models.py test/integration/test_perplexity.py \
     test/integration/test_selections.py
   suite "ranks" env PATH="$PWD/build/dev/bin:$PATH" GIST_SMOLLM2_GGUF="$smollm2" \
+    GIST_HIP_SIM="$PWD/build/dev/lib/libgist-hip-sim.so" \
     "$python" -m pytest -q -p no:cacheprovider test/integration/test_ranks_full.py
   suite "python, whole" bash test/python/run.sh build/dev --whole
   suite "models of PyTorch" bash test/torch/run.sh build/dev

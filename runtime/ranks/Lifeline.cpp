@@ -180,7 +180,8 @@ Status Lifeline::connect(uint32_t rank, const Meeting &meeting,
   return {};
 }
 
-void Lifeline::start() {
+void Lifeline::start(OnFailure called) {
+  onFailure = std::move(called);
   for (Peer &peer : peers) {
     int one = 1;
     ::setsockopt(peer.socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
@@ -210,6 +211,9 @@ Status Lifeline::failure() const {
 }
 
 void Lifeline::report(const std::string &why) {
+  // What others already know need not be said again.
+  if (hasFailed())
+    return;
   note(rank, "rank " + std::to_string(rank) + " cannot go on: " + why);
   if (rank != 0)
     send(peers.front(), Kind::Failed, rank, failure().text);
@@ -223,11 +227,14 @@ void Lifeline::note(uint32_t about, const std::string &text) {
     sentence = text;
     isFailed.store(true, std::memory_order_release);
   }
-  if (rank != 0)
-    return;
-  for (Peer &peer : peers)
-    if (peer.rank != about)
-      send(peer, Kind::Failed, about, text);
+  if (rank == 0)
+    for (Peer &peer : peers)
+      if (peer.rank != about)
+        send(peer, Kind::Failed, about, text);
+  // Whoever reports a failure of its own knows of it.
+  bool speaks = rank == 0 || (rank == 1 && about == 0);
+  if (onFailure && about != rank)
+    onFailure(text, speaks && !wasStopped);
 }
 
 /// A frame is small and the connection nearly always empty. One that does not
@@ -300,8 +307,8 @@ void Lifeline::watch() {
     if (away > kBeat * 4)
       for (Peer &peer : peers)
         peer.heard = Clock::now();
-    // The others have given this rank up.
-    wasStopped |= away > kSilence;
+    // The others have given this rank up, or are about to.
+    wasStopped |= away > kSilence - kBeat * 2;
     for (size_t i = 0; i < peers.size(); ++i) {
       Peer &peer = peers[i];
       if (polled[i].revents != 0)

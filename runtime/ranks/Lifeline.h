@@ -21,6 +21,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -52,8 +53,12 @@ public:
   static Status connect(uint32_t rank, const Meeting &meeting,
                         std::unique_ptr<Lifeline> &result);
 
+  /// Called once, by the thread that watches, when another rank has failed.
+  /// `speaks` is true on one rank: rank 0, or the next one where that is gone.
+  using OnFailure = std::function<void(const std::string &why, bool speaks)>;
+
   /// Begins to watch.
-  void start();
+  void start(OnFailure onFailure = {});
 
   /// Whether somebody is gone, silent or has said that it cannot go on.
   bool hasFailed() const { return isFailed.load(std::memory_order_acquire); }
@@ -90,6 +95,7 @@ private:
   mutable std::mutex mutex; ///< of `sentence` and of sending
   std::string sentence;
   bool wasStopped = false; ///< so long that the others noticed
+  OnFailure onFailure;
   std::thread watcher;
 };
 

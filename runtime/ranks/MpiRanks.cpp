@@ -178,7 +178,7 @@ Status MpiRanks::open() {
                  "cannot send where rank 0 is"));
   GIST_TRY(number == 0 ? lifeline->accept()
                        : Lifeline::connect(number, meeting, lifeline));
-  lifeline->start();
+  lifeline->start(options.onFailure);
   return {};
 }
 

@@ -9,6 +9,7 @@
 #define GIST_RUNTIME_RANKS_MPIRANKS_H
 
 #include "runtime/ranks/Communicator.h"
+#include "runtime/ranks/Lifeline.h"
 
 #include <memory>
 #include <string>
@@ -18,6 +19,7 @@ namespace gist {
 struct MpiOptions {
   std::string library = {}; ///< path of libmpi; empty: the usual names
   CommunicatorOptions communicator = {};
+  Lifeline::OnFailure onFailure = {}; ///< of another rank
 };
 
 /// Whether Open MPI's mpirun has started this process with others. Nothing is

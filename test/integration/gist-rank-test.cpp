@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// gist-rank-test MODULE DEVICE COUNT ID...
+// gist-rank-test MODULE DEVICE[:LIBRARY] COUNT ID...
 //
 // Prints COUNT tokens that follow the given ones, whatever ends a text, one in
 // a line with a hash of all logits: those of two runs are equal where every bit
@@ -24,11 +24,13 @@
 
 using namespace gist;
 
-static Status generate(const char *path, const char *device, int count,
+static Status generate(const char *path, const std::string &device, int count,
                        std::vector<int32_t> tokens) {
   run::RankedModel model;
   model.path = path;
-  model.device = device;
+  model.device = device.substr(0, device.find(':'));
+  if (model.device != device)
+    model.library = device.substr(model.device.size() + 1);
   model.trust = true;
   std::shared_ptr<const Module> module;
   GIST_TRY(Module::open(path, module));
@@ -37,6 +39,7 @@ static Status generate(const char *path, const char *device, int count,
   DeviceOptions options;
   options.threads = model.threads;
   options.index = model.deviceIndex;
+  options.library = model.library;
   std::unique_ptr<Device> opened;
   GIST_TRY(openDevice(model.device, options, opened));
   std::unique_ptr<Session> session;
@@ -65,14 +68,15 @@ int main(int argc, char **argv) {
   if (std::optional<int> status = run::followRank0("gist-rank-test"))
     return *status;
   if (argc < 5) {
-    std::fputs("usage: gist-rank-test MODULE DEVICE COUNT ID...\n", stderr);
+    std::fputs("usage: gist-rank-test MODULE DEVICE[:LIBRARY] COUNT ID...\n",
+               stderr);
     return run::endRanks(2);
   }
   std::vector<int32_t> tokens;
   for (int i = 4; i < argc; ++i)
     tokens.push_back(std::atoi(argv[i]));
   Status status = generate(argv[1], argv[2], std::atoi(argv[3]), tokens);
-  if (!status.ok())
+  if (!status.ok() && run::mayTellError())
     std::fprintf(stderr, "gist-rank-test: error: %s\n", status.text.c_str());
   return run::endRanks(status.ok() ? 0 : 1);
 }

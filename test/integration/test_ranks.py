@@ -11,6 +11,8 @@ import signal
 import subprocess
 import time
 
+import pytest
+
 from ranks import MODELS, PROMPT, compile_model, environment, greedy, mpirun
 
 COUNT = 40
@@ -21,26 +23,30 @@ def listing(module):
                           stdout=subprocess.PIPE, check=True, text=True).stdout
 
 
-def test_threads(tmp_path):
-    """One KV head that both ranks keep, with half of its queries each; and some
-    of the layers on each of two stages. Logits are those of one rank to the bit."""
-    model, last = MODELS / "gemma3", "--logits=last"
-    expected = greedy(compile_model(model, tmp_path, 1, last), COUNT)
-    parts = compile_model(model, tmp_path, 2, last)
+@pytest.fixture(scope="module", name="folder")
+def compile_all(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("ranks")
+    for parts, split in [(1, "ranks"), (2, "ranks"), (2, "stages")]:
+        compile_model(MODELS / "llama", folder, parts, "--logits=last", split=split)
+    return folder
+
+
+def test_tokens(folder):
+    """Heads or layers on two threads, and heads on two processes. Logits are those
+    of one rank to the bit."""
+    expected = greedy(folder / "ranks1.gist", COUNT)
+    parts, stages = folder / "ranks2.gist", folder / "stages2.gist"
     # A module in which every rank computes everything would pass the rest.
     assert "all_gather" in listing(parts)
-    assert greedy(parts, COUNT) == expected
-    stages = compile_model(model, tmp_path, 2, last, split="stages")
     assert "hand_on" in listing(stages)
+    assert greedy(parts, COUNT) == expected
     assert greedy(stages, COUNT) == expected
+    assert greedy(parts, COUNT, processes=2) == expected
 
 
-def test_processes_and_faults(tmp_path):
-    """Two processes; a number of them that the module is not for; and one that
-    is killed."""
-    parts = compile_model(MODELS / "llama", tmp_path, 2, "--logits=last")
-    assert greedy(parts, COUNT, processes=2) == greedy(parts, COUNT)
-
+def test_faults(folder):
+    """A number of processes that the module is not for; and one that is killed."""
+    parts = folder / "ranks2.gist"
     command = mpirun(3, "gist-rank-test", parts, "cpu", 1, *PROMPT)
     wrong = subprocess.run(command, env=environment(), text=True, timeout=60,
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)

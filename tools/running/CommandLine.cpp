@@ -39,7 +39,8 @@ runTool(const char *tool, int argc, char **argv,
     status = Status::error(Code::Io, "standard output: cannot write");
   if (status.ok())
     return 0;
-  std::fprintf(stderr, "%s: error: %s\n", tool, status.text.c_str());
+  if (run::mayTellError())
+    std::fprintf(stderr, "%s: error: %s\n", tool, status.text.c_str());
   return 1;
 }
 

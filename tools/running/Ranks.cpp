@@ -16,6 +16,8 @@
 #include "nlohmann/json.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cinttypes>
 #include <csignal>
 #include <cstdio>
@@ -55,7 +57,8 @@ static json describe(const RankedModel &model) {
   return {{"path", model.path},       {"device", model.device},
           {"library", model.library}, {"index", model.deviceIndex},
           {"threads", model.threads}, {"context", model.context},
-          {"chunk", model.chunk},     {"trust", model.trust}};
+          {"chunk", model.chunk},     {"trust", model.trust},
+          {"hash", model.hash}};
 }
 
 /// Empty: there is nothing more to do.
@@ -77,6 +80,7 @@ static Status readModel(const std::vector<uint8_t> &message,
   read.context = content.value("context", int64_t{0});
   read.chunk = content.value("chunk", int64_t{0});
   read.trust = content.value("trust", false);
+  read.hash = content.value("hash", uint64_t{0});
   model = std::move(read);
   return {};
 }
@@ -117,6 +121,11 @@ static Status followModel(Communicator &ranks, RankedModel model) {
   chooseDevice(ranks, model);
   std::shared_ptr<const Module> module;
   GIST_TRY(Module::open(model.path, module));
+  // Each machine reads a file of its own.
+  if (module->header().hash != model.hash)
+    return Status::error(Code::BadFile,
+                         "its file '%s' is not the one that rank 0 has",
+                         model.path.c_str());
   DeviceOptions options;
   options.threads = model.threads;
   options.index = model.deviceIndex;
@@ -150,13 +159,36 @@ static Status follow(Communicator &ranks) {
   }
 }
 
+bool run::mayTellError() {
+  static std::atomic<bool> isTold = false;
+  return !isTold.exchange(true);
+}
+
+/// Ends this process because another rank has failed. The main thread may be in
+/// a long call, or wait for that rank, so it is not asked.
+static void endForOther(const char *tool, const std::string &why, bool speaks) {
+  // Also where another rank speaks: then the main thread must not.
+  bool isFirst = run::mayTellError();
+  if (speaks && isFirst)
+    std::fprintf(stderr, "%s: error: %s\n", tool, why.c_str());
+  else // When the first process ends, mpirun kills those that still speak.
+    std::this_thread::sleep_for(std::chrono::milliseconds(800));
+  if (::ftrylockfile(stdout) == 0)
+    ::fflush_unlocked(stdout);
+  ::_exit(1);
+}
+
 std::optional<int> run::followRank0(const char *tool) {
   if (!isUnderMpi())
     return std::nullopt;
   // When a rank is gone mpirun ends the others, a moment before it kills them.
   // In that moment they say which rank it was.
   std::signal(SIGTERM, SIG_IGN);
-  Status status = openMpiRanks({}, team().processes);
+  MpiOptions options;
+  options.onFailure = [tool](const std::string &why, bool speaks) {
+    endForOther(tool, why, speaks);
+  };
+  Status status = openMpiRanks(options, team().processes);
   if (!status.ok()) {
     std::fprintf(stderr, "%s: error: %s\n", tool, status.text.c_str());
     return 1;
@@ -165,12 +197,11 @@ std::optional<int> run::followRank0(const char *tool) {
   if (ranks.rank() == 0)
     return std::nullopt;
   status = follow(ranks);
-  // Rank 0 says what was wrong. Without it the next one does.
-  if (!status.ok() && ranks.rank() == 1 &&
-      status.text.find("rank 0 ") != std::string::npos)
-    std::fprintf(stderr, "%s: error: %s\n", tool, status.text.c_str());
-  if (!status.ok())
+  // Rank 0 has been told what was wrong, and says it.
+  if (!status.ok()) {
+    std::this_thread::sleep_for(std::chrono::seconds(2));
     ::_exit(1);
+  }
   team().processes.reset();
   return 0;
 }
@@ -232,6 +263,7 @@ Status RankLease::take(const Module &module, RankedModel &model) {
           [ranks = own.threadRanks[rank].get()] { (void)follow(*ranks).ok(); });
   }
   Communicator &ranks = own.processes ? *own.processes : *own.threadRanks[0];
+  model.hash = module.header().hash;
   std::vector<uint8_t> message = toMessage(describe(model));
   GIST_TRY(broadcast(ranks, message, Patience::Bounded));
   chooseDevice(ranks, model);

@@ -30,12 +30,17 @@ struct RankedModel {
   unsigned threads = 0; ///< of each rank; 0: the cores are shared out
   int64_t context = 0, chunk = 0;
   bool trust = false;
+  uint64_t hash = 0; ///< of the file that rank 0 has
 };
 
 /// First thing in main, once: where mpirun has started this process as another
 /// rank than 0, does what rank 0 says and returns the exit status. None: this
 /// is the program itself.
 std::optional<int> followRank0(const char *tool);
+
+/// Whether this thread is to say why the program fails. False where it was said
+/// already: what is wrong with a rank is said by whoever knows of it first.
+bool mayTellError();
 
 /// Last thing in main: lets the other ranks go. Returns the exit status; does
 /// not return if ranks are missing, because MPI would wait for them.

@@ -157,7 +157,7 @@ Status CudaDriver::supports(const GpuCard &card,
                          target.device.c_str());
   int wanted = 0, present = 0;
   char suffix = '\0', none = '\0';
-  bool fits = parseArchitecture(target.name, wanted, suffix) &&
+  bool fits = parseArchitecture(architectureOf(target), wanted, suffix) &&
               parseArchitecture(card.architecture, present, none);
   // Plain PTX runs on newer cards too; 'a' on this one alone, 'f' on newer ones
   // of the family.

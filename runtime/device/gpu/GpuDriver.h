@@ -50,6 +50,12 @@ struct GpuCard {
   uint64_t sharedMemory = 0; ///< most that a workgroup may ask for, bytes
 };
 
+/// What a target's code is for: its name, without the rank that the targets of
+/// a module for several ranks end with ("sm_90.rank1").
+inline std::string architectureOf(const TargetSpec &target) {
+  return target.name.substr(0, target.name.find('.'));
+}
+
 class GpuDriver {
 public:
   /// Errors that the runtime tells from others; both drivers number them alike.

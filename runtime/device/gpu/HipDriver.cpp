@@ -151,7 +151,7 @@ Status HipDriver::supports(const GpuCard &card,
         "is code for %s, but the driver does not say which architecture %s has",
         target.name.c_str(), card.name.c_str());
   // A feature that the code does not name may be on or off.
-  std::vector<std::string> wanted = splitTargetId(target.name);
+  std::vector<std::string> wanted = splitTargetId(architectureOf(target));
   std::vector<std::string> present = splitTargetId(card.architecture);
   bool fits = wanted[0] == present[0];
   for (size_t i = 1; i < wanted.size(); ++i)
