@@ -620,5 +620,13 @@ func.func @all_gather_c2_columns(%x: tensor<?x4xf32>) {
 
 // -----
 
+func.func @hand_on_c1_itself(%x: tensor<?x4xf32>) {
+  // expected-error @+1 {{'gist.hand_on' op expects two different ranks, got 1 and 1}}
+  %y = gist.hand_on %x from 1 to 1 : tensor<?x4xf32>
+  return
+}
+
+// -----
+
 // expected-error @+1 {{'gist.weight_part' op expects axis 0 or 1 and a range that is not empty, got axis 2, offset 0 and size 8}}
 gist.weight_part @part of "whole" axis 2 offset 0 size 8
