@@ -27,7 +27,8 @@ def logits_of_gist(gist, model, tokens, folder, options=()):
 
 @pytest.mark.parametrize("kernels", ["plain", "embedded"])
 @pytest.mark.parametrize("name", ["llama", "llama3", "gpt2", "gptj", "mistral",
-                                  "opt", "qwen2", "qwen2-window"])
+                                  "opt", "qwen2", "qwen2-window", "qwen3",
+                                  "gemma3", "mixtral"])
 def test_logits(compile_for_iree, name, kernels):
     """All tokens at once, some and then the rest, and one by one: each gives
     what transformers gave for the last token."""
