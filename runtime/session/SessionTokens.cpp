@@ -364,6 +364,9 @@ int64_t Session::chunkTokens() const {
 }
 
 int64_t Session::chunkRows(std::string_view entry) const {
+  // Who names a size has the memory for it.
+  if (options.chunk != 0)
+    return std::min(chunkTokens(), maxTokens(entry));
   // Rows of logits are as wide as the vocabulary: keep them to 32 MiB.
   constexpr int64_t kMaxFloats = int64_t{8} << 20;
   int64_t rows = kMaxFloats / std::max<int64_t>(vocabSize(), 1);

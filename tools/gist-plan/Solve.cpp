@@ -173,8 +173,9 @@ static Status measureHeldOut(ProbePool &pool, const run::Limit &limit,
   }
   GIST_TRY(std::move(status));
   rows = termsToJson(contract, measured);
+  DeviceInfo device = pool.first().model().device->info();
   Certificate found = certify(contract, measured, options.planner.promise,
-                              options.planner.confidence, tasks);
+                              options.planner.confidence, tasks, device.name);
   print(found);
   certificate = toJson(found);
   return {};

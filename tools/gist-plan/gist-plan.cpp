@@ -35,6 +35,7 @@ static void describe(CLI::App &app, Action &action) {
   addAuto(app, action);
   addCalibrate(app, action);
   addSolve(app, action);
+  addVerify(app, action);
   addSolveEncoder(app, action);
   addReport(app, action);
   addAdaptTaus(app, action);

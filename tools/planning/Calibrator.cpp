@@ -67,9 +67,8 @@ Status Calibrator::prepare() {
     data.texts.push_back({path, hashTokens(sequences.back()), {}});
   }
   checkpoints = data.checkpoints();
-  // A window that the model itself has is not a plan's to change.
   for (size_t head = 0; head < data.layers * data.kvHeads; ++head)
-    if (!isOwnWindow(readPlace(module.table, head)))
+    if (module.isChosen(head))
       heads.push_back(head);
   if (heads.empty())
     return Status::error(Code::BadArgument,

@@ -12,6 +12,8 @@
 
 #include "nlohmann/json_fwd.hpp"
 
+#include <optional>
+
 namespace gist::plan {
 
 /// Whether a part of a contract holds.
@@ -30,6 +32,8 @@ struct CertificateRow {
   double bound; ///< where it is with the confidence: not higher, or not lower
   double limit; ///< what was promised
   Verdict verdict;
+  size_t parts; ///< of text, or samples
+  double error; ///< standard error of the loss, nats
 };
 
 /// What a plan does on texts and seeds that it was not searched with.
@@ -37,7 +41,12 @@ struct Certificate {
   Promise promise;
   double confidence = 0;
   TaskTerms tasks;
+  std::string device; ///< that it was measured on
+  double work = 0;    ///< the most of any text, relative to dense attention
   std::vector<CertificateRow> rows;
+  /// All tasks together, where each has a row. It is what a search holds, and
+  /// the verdict does not ask it: single tasks are harder to keep.
+  std::optional<CertificateRow> all = std::nullopt;
 
   /// The worst of all rows.
   Verdict verdict() const;
@@ -45,7 +54,7 @@ struct Certificate {
 
 Certificate certify(const Contract &contract, const Measurement &measured,
                     const Promise &promise, double confidence,
-                    const TaskTerms &tasks);
+                    const TaskTerms &tasks, const std::string &device);
 
 /// A table, and a sentence.
 void print(const Certificate &certificate);

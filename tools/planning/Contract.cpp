@@ -135,33 +135,65 @@ Status Contract::measureWindow(Prober &prober, const Plan &plan, size_t number,
   }
   ProbeRun run;
   int64_t end[] = {static_cast<int64_t>(window.tokens.size())};
-  GIST_TRY(prober.run(plan, window.tokens, end, run));
+  auto counts = [](int part) { return part >= 0; };
+  auto first = std::ranges::find_if(window.partOf, counts);
+  GIST_TRY(prober.run(plan, window.tokens, end, run,
+                      static_cast<size_t>(first - window.partOf.begin())));
   result.losses.resize(window.parts);
   for (size_t t = 0; t < run.losses.size(); ++t)
     if (window.partOf[t] >= 0)
       result.losses[static_cast<size_t>(window.partOf[t])] +=
           static_cast<double>(run.losses[t]);
-  for (const HeadWork &head : run.work.front())
-    result.work += countMultiplyAdds(head, shape);
+  // What a plan cannot change is no part of its work.
+  for (size_t head = 0; head < run.work.front().size(); ++head)
+    if (prober.module().isChosen(head))
+      result.work += countMultiplyAdds(run.work.front()[head], shape);
   result.clusters = run.clusters.front();
   return trials ? trials->add(key, result) : Status();
 }
 
 Status Contract::measure(ProbePool &pool, const Plan &plan,
                          Measurement &result) const {
+  Measurement measured;
+  GIST_TRY(measureTexts(pool, plan, measured));
+  GIST_TRY(askQuestions(pool, plan, measured));
+  result = std::move(measured);
+  return {};
+}
+
+Status Contract::measureTexts(ProbePool &pool, const Plan &plan,
+                              Measurement &result) const {
+  Measurement measured;
+  measured.terms.resize(list.size());
+  measured.clusters.resize(
+      static_cast<size_t>(pool.first().module().shape.heads()));
+  GIST_TRY(addWindows(pool, plan, /*areQuestions=*/false, measured));
+  result = std::move(measured);
+  return {};
+}
+
+Status Contract::askQuestions(ProbePool &pool, const Plan &plan,
+                              Measurement &result) const {
+  return addWindows(pool, plan, /*areQuestions=*/true, result);
+}
+
+Status Contract::addWindows(ProbePool &pool, const Plan &plan,
+                            bool areQuestions, Measurement &result) const {
+  std::vector<size_t> numbers;
+  for (size_t i = 0; i < windows.size(); ++i)
+    if ((list[windows[i].term].kind == TermKind::Tasks) == areQuestions)
+      numbers.push_back(i);
   std::vector<WindowResult> runs(windows.size());
-  GIST_TRY(pool.forEach(windows.size(), [&](Prober &prober, size_t i) {
-    GIST_TRY(measureWindow(prober, plan, i, runs[i]));
+  GIST_TRY(pool.forEach(numbers.size(), [&](Prober &prober, size_t i) {
+    GIST_TRY(measureWindow(prober, plan, numbers[i], runs[numbers[i]]));
     if (afterWindow)
       afterWindow();
     return Status();
   }));
   const AttentionShape &shape = pool.first().module().shape;
-  Measurement measured;
-  measured.terms.resize(list.size());
-  measured.clusters.resize(static_cast<size_t>(shape.heads()));
+  Measurement measured = result;
   std::vector<double> predicted(list.size()), dense(list.size());
-  for (size_t i = 0; i < windows.size(); ++i) {
+  for (size_t i : numbers) {
     const Window &window = windows[i];
     TermResult &sum = measured.terms[window.term];
     std::vector<double> counts(window.parts);
@@ -178,7 +210,7 @@ Status Contract::measure(ProbePool &pool, const Plan &plan,
     }
     sum.work += runs[i].work;
     dense[window.term] +=
-        static_cast<double>(shape.heads()) *
+        static_cast<double>(pool.first().module().countChosen()) *
         countMultiplyAdds(denseWork(static_cast<int64_t>(window.tokens.size())),
                           shape);
     for (size_t head = 0; head < measured.clusters.size(); ++head)
@@ -187,6 +219,8 @@ Status Contract::measure(ProbePool &pool, const Plan &plan,
           std::max(measured.clusters[head], runs[i].clusters[head]);
   }
   for (size_t k = 0; k < list.size(); ++k) {
+    if (predicted[k] == 0)
+      continue;
     measured.terms[k].loss /= predicted[k];
     measured.terms[k].work /= dense[k];
     if (!std::isfinite(measured.terms[k].loss))
@@ -208,14 +242,19 @@ Status Contract::measureDense(ProbePool &pool) {
   return measure(pool, plan, dense);
 }
 
-double Contract::bound(const Measurement &measured, size_t term,
-                       double confidence) const {
+std::vector<double> Contract::differences(const Measurement &measured,
+                                          size_t term) const {
   const std::vector<double> &now = measured.terms[term].parts,
                             &before = dense.terms[term].parts;
-  std::vector<double> differences;
+  std::vector<double> result;
   for (size_t i = 0; i < now.size(); ++i)
-    differences.push_back(now[i] - before[i]);
-  run::Mean mean = run::meanOf(differences);
+    result.push_back(now[i] - before[i]);
+  return result;
+}
+
+double Contract::bound(const Measurement &measured, size_t term,
+                       double confidence) const {
+  run::Mean mean = run::meanOf(differences(measured, term));
   double lost = loss(measured, term);
   // A single part says nothing of how much it could differ.
   return mean.count < 2 ? lost : lost + mean.upper(confidence) - mean.value;

@@ -34,7 +34,9 @@ struct Term {
 
 struct TermResult {
   double loss = 0; ///< mean -log p, nats
-  double work = 0; ///< relative to dense attention on the same tokens
+  /// Of the heads that a plan chooses for, relative to dense attention on the
+  /// same tokens.
+  double work = 0;
   /// The mean of each part of its sequences: how much they differ says how sure
   /// the whole is.
   std::vector<double> parts;
@@ -72,6 +74,13 @@ public:
   Status addTasks(ProbePool &pool, const TaskTerms &tasks);
 
   Status measure(ProbePool &pool, const Plan &plan, Measurement &result) const;
+  /// The same in two steps: questions take most of the time, and a plan that
+  /// loses too much on texts need not be asked any. Terms of questions that
+  /// were not asked have no parts.
+  Status measureTexts(ProbePool &pool, const Plan &plan,
+                      Measurement &result) const;
+  Status askQuestions(ProbePool &pool, const Plan &plan,
+                      Measurement &result) const;
   /// Measures the model as it is, which everything is compared with.
   Status measureDense(ProbePool &pool);
 
@@ -79,6 +88,9 @@ public:
   double loss(const Measurement &measured, size_t term) const {
     return measured.terms[term].loss - dense.terms[term].loss;
   }
+  /// The same of each part of the term's sequences.
+  std::vector<double> differences(const Measurement &measured,
+                                  size_t term) const;
   /// What a plan loses no more than, with this confidence: on more of the same
   /// text.
   double bound(const Measurement &measured, size_t term,
@@ -110,6 +122,9 @@ private:
     size_t parts = 0;
   };
   void addWindow(std::vector<int32_t> tokens);
+  /// Measures the sequences of texts, or those of questions.
+  Status addWindows(ProbePool &pool, const Plan &plan, bool areQuestions,
+                    Measurement &result) const;
 
   std::vector<std::string> paths;
   std::vector<std::string> taskNames;

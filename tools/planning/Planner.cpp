@@ -112,11 +112,14 @@ double Planner::spend(const std::vector<HeadRun> &runs,
 void Planner::collectOptions() {
   const AttentionShape &shape = pool.first().module().shape;
   double dense = countMultiplyAdds(denseWork(longest()), shape);
-  auto count = static_cast<double>(shape.heads());
+  const PlannedModule &module = pool.first().module();
+  auto count = static_cast<double>(module.countChosen());
   for (size_t layer = 0; layer < calibration.layers; ++layer)
     for (size_t head = 0; head < calibration.kvHeads; ++head) {
+      double whole =
+          module.isChosen(layer * calibration.kvHeads + head) ? 1 / count : 0;
       std::vector<HeadOption> list = {
-          {1 / count, std::vector<double>(terms.terms().size())}};
+          {whole, std::vector<double>(terms.terms().size())}};
       std::vector<HeadChoice> choices = {{}};
       for (size_t i = 0; i < calibration.candidates.size(); ++i) {
         auto found = calibration.runs.find({layer, head, i});
@@ -159,12 +162,23 @@ Status Planner::measure(const Choices &choices, Trial &trial) {
     return {};
   }
   trial = {choices, {}, 0, 0};
-  GIST_TRY(terms.measure(pool, makePlan(choices), trial.measured));
-  for (size_t k = 0; k < terms.terms().size(); ++k) {
-    trial.share = std::max(trial.share, judge(trial.measured, k) / limitOf(k));
-    if (terms.terms()[k].tokens == longest() &&
-        terms.terms()[k].kind != TermKind::Tasks)
+  Plan plan = makePlan(choices);
+  GIST_TRY(terms.measureTexts(pool, plan, trial.measured));
+  auto judgeAll = [&](bool areQuestions) {
+    for (size_t k = 0; k < terms.terms().size(); ++k)
+      if ((terms.terms()[k].kind == TermKind::Tasks) == areQuestions)
+        trial.share =
+            std::max(trial.share, judge(trial.measured, k) / limitOf(k));
+  };
+  judgeAll(/*areQuestions=*/false);
+  for (size_t k = 0; k < terms.terms().size(); ++k)
+    if (terms.terms()[k].tokens == longest())
       trial.work = std::max(trial.work, trial.measured.terms[k].work);
+  // What does not keep the texts, or is no better, is not asked: questions take
+  // most of the time.
+  if (asksAlways || (trial.share <= 1 && trial.work < best.work)) {
+    GIST_TRY(terms.askQuestions(pool, plan, trial.measured));
+    judgeAll(/*areQuestions=*/true);
   }
   bool holds = trial.share <= 1;
   char line[128];
@@ -201,8 +215,9 @@ Status Planner::search() {
       double predicted = 0;
       for (size_t i = 0; i < heads.size(); ++i)
         predicted += heads[i][trial.choices[i]].spends[k];
-      // A term that hardly matters says nothing about the sum.
-      if (predicted < 0.1 * limitOf(k))
+      // A term that hardly matters says nothing about the sum, nor does one
+      // that was not measured.
+      if (predicted < 0.1 * limitOf(k) || trial.measured.terms[k].parts.empty())
         continue;
       double ratio = judge(trial.measured, k) / predicted;
       // Half of the way, as logarithms go: a full step would swing about.
@@ -264,7 +279,9 @@ Status Planner::refine() {
   std::vector<std::vector<size_t>> options;
   // A copy: `best` moves while neighbours are measured.
   Trial start = best;
+  asksAlways = true;
   GIST_TRY(measureNeighbours(start, moves, options));
+  asksAlways = false;
   // What is left to spend, and more or less of it, until the sum is right.
   double low = 0, high = 0, factor = 1;
   for (int step = 0; step < kRefineSteps; ++step) {

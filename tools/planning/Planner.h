@@ -122,6 +122,7 @@ private:
   Contract terms;
   Progress *progress = nullptr;
   bool complete = false;
+  bool asksAlways = false; ///< questions, of plans that lose too much as well
   double denseSeconds = 0; ///< of one measurement; 0: it was known
   std::vector<std::vector<HeadOption>> heads;
   std::vector<std::vector<HeadChoice>> choicesOf; ///< as `heads`

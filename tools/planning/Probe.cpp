@@ -83,7 +83,8 @@ Status Prober::observe(const Plan &plan, std::span<const int32_t> tokens,
 }
 
 Status Prober::run(const Plan &plan, std::span<const int32_t> tokens,
-                   std::span<const int64_t> wanted, ProbeRun &result) {
+                   std::span<const int64_t> wanted, ProbeRun &result,
+                   size_t firstCounted) {
   std::vector<float> table;
   GIST_TRY(begin(plan, table));
   meter.emplace(planned.shape, planned.block, std::move(table));
@@ -93,11 +94,16 @@ Status Prober::run(const Plan &plan, std::span<const int32_t> tokens,
   // What follows the last token is not asked.
   std::vector<int32_t> targets(tokens.begin() + 1, tokens.end());
   targets.push_back(tokens.front());
+  // The token before the first that counts predicts it.
+  size_t begin = std::min(firstCounted, tokens.size()) - 1;
+  if (begin > 0)
+    GIST_TRY(runner.session->feed(tokens.first(begin)));
   GIST_TRY(runner.session->nll(
-      tokens, targets, [&](size_t first, std::span<const float> losses) {
+      tokens.subspan(begin), std::span(targets).subspan(begin),
+      [&](size_t first, std::span<const float> losses) {
         for (size_t i = 0; i < losses.size(); ++i)
-          if (first + i + 1 < current.losses.size())
-            current.losses[first + i + 1] = losses[i];
+          if (begin + first + i + 1 < current.losses.size())
+            current.losses[begin + first + i + 1] = losses[i];
         // After every call, so that a limit does not wait for long sequences.
         return limit && limit->isOver()
                    ? Status::error(Code::Io, "stopped by its limit")

@@ -35,8 +35,11 @@ public:
   Status open(const run::ModelOptions &options);
 
   /// Predicts `tokens` with a plan. Checkpoints ascend, up to their number.
+  /// Tokens before `firstCounted` are read and not predicted, which takes less
+  /// time: their losses are 0.
   Status run(const Plan &plan, std::span<const int32_t> tokens,
-             std::span<const int64_t> checkpoints, ProbeRun &result);
+             std::span<const int64_t> checkpoints, ProbeRun &result,
+             size_t firstCounted = 1);
 
   /// Appends what the module shows of a sequence with a plan.
   Status observe(const Plan &plan, std::span<const int32_t> tokens,

@@ -20,6 +20,17 @@ uint64_t PlannedModule::denseBytes() const {
          elementBytes;
 }
 
+bool PlannedModule::isChosen(size_t head) const {
+  return !isOwnWindow(readPlace(table, head));
+}
+
+int64_t PlannedModule::countChosen() const {
+  int64_t count = 0;
+  for (int64_t head = 0; head < shape.heads(); ++head)
+    count += isChosen(static_cast<size_t>(head));
+  return count;
+}
+
 static const WeightSpec *findTable(const ModuleSpec &spec) {
   for (const WeightSpec &weight : spec.weights)
     if (weight.name == kPlanHeadsWeight)
