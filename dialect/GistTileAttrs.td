@@ -243,7 +243,8 @@ def Gist_GpuGemvAttr
     : Gist_TileFamily<"GpuGemv", "gpu_gemv", Gist_GpuTileInterface> {
   let summary = "how a product of few rows is cut for a GPU";
   let description = [{
-    - `rows`: rows of x, all that there are.
+    - `rows`: rows of x, all that there are. 16 stands for 1 to 16 rows, whose
+      number is known when the kernel runs: matrix instructions multiply them.
     - `columns`: rows of W, which are columns of the result, of a workgroup.
     - `lanes`: neighbouring lanes that share a row of W.
     - `waves`: how waves share the work: those that have other rows of W, and
