@@ -199,6 +199,10 @@ private:
 
   /// Whether each rank can have its part of the layer.
   bool canSplit(Layer layer) {
+    // A gather reads what a kernel has written, and a slice is a view of it.
+    if (!useSums &&
+        layer.product.getDpsInputs()[0].getDefiningOp<tensor::ExtractSliceOp>())
+      return false;
     for (int64_t number = 0; number < rank.count; ++number) {
       GraphSlicer tried(module, /*build=*/false);
       Share columns = getColumns(layer, {number, rank.count});

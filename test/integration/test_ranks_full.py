@@ -39,7 +39,7 @@ def test_tiny_models(name, tmp_path):
         parts = greedy(compile_model(MODELS / name, tmp_path, ranks), 50, ranks)
         assert tokens_of(parts) == tokens_of(expected), ranks
         assert parts == expected or not name.endswith(".gguf"), ranks
-    if name != "opt-post": # It has one layer.
+    if name not in ("opt-post", "llama3"): # They have one layer.
         stages = compile_model(MODELS / name, tmp_path, 2, split="stages")
         assert greedy(stages, 50, processes=2) == expected
     sums = compile_model(MODELS / name, tmp_path, 2, "--rank-sums")
