@@ -135,7 +135,8 @@ if $full; then
     --gtest_also_run_disabled_tests --gtest_filter='Corruption.DISABLED_*'
   suite "build tsan" build tsan
   suite "tsan: threads and sessions" env TSAN_OPTIONS=halt_on_error=1 \
-    build/tsan/bin/GistRuntimeTests --gtest_brief=1 --gtest_filter='ThreadPool*:*SessionTest*:ThreadGovernor*:*CApi*'
+    build/tsan/bin/GistRuntimeTests --gtest_brief=1 \
+    --gtest_filter='ThreadPool*:*SessionTest*:ThreadGovernor*:*CApi*:*Pool*'
   suite "fuzz" bash test/fuzz/run.sh 120
   suite "fuzz the compiler" bash test/fuzz/compiler.sh build/dev 300
 fi

@@ -21,5 +21,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   (void)checkSlidingWindow(config).ok();
   (void)readRotaryConfig(reader, config).ok();
+  (void)readLayerTypes(reader, config).ok();
+  (void)readExperts(reader, config).ok();
+  // What architectures ask for besides.
+  (void)reader.expect({{"norm_topk_prob", "qkv_bias"}}, true).ok();
+  std::vector<int64_t> numbers;
+  (void)reader.read("mlp_only_layers", numbers).ok();
+  (void)reader.has({{"head_dim"}});
   return 0;
 }

@@ -5,12 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Usage: GistXFuzz SECONDS [--header=BYTES] FILE-OR-FOLDER...
+// Usage: GistXFuzz SECONDS [--header=BYTES] FILE-OR-FOLDER... [--once FOLDER]
 //
 // Gives a target each file as it is, every prefix of it, and every change of
 // one bit in its first kilobyte or what --header says; then random changes
-// until the time is over. It needs no compiler of a kind, so that every build
-// can run it.
+// until the time is over. What is in the folder after --once is not taken
+// apart like that: it is a corpus, of which each file is somebody's change. It
+// needs no compiler of a kind, so that every build can run it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +19,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -96,7 +98,8 @@ static Content mutate(const std::vector<Content> &files, std::mt19937_64 &rng) {
 int main(int argc, char **argv) {
   if (argc < 3) {
     std::fprintf(stderr,
-                 "usage: %s SECONDS [--header=BYTES] FILE-OR-FOLDER...\n",
+                 "usage: %s SECONDS [--header=BYTES] FILE-OR-FOLDER... "
+                 "[--once FOLDER]\n",
                  argv[0]);
     return 2;
   }
@@ -106,7 +109,12 @@ int main(int argc, char **argv) {
     files.emplace_back(std::istreambuf_iterator<char>(in),
                        std::istreambuf_iterator<char>());
   };
+  size_t whole = SIZE_MAX;
   for (int i = 2; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--once") == 0) {
+      whole = files.size();
+      continue;
+    }
     if (std::sscanf(argv[i], "--header=%zu", &headerBytes) == 1)
       continue;
     if (!std::filesystem::is_directory(argv[i])) {
@@ -120,8 +128,11 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "%s: no file was found\n", argv[0]);
     return 1;
   }
-  for (const Content &file : files)
-    executeAll(file);
+  for (size_t i = 0; i < files.size(); ++i)
+    if (i < whole)
+      executeAll(files[i]);
+    else
+      execute(files[i].data(), files[i].size());
   uint64_t systematic = executions;
   using Clock = std::chrono::steady_clock;
   auto end = Clock::now() +

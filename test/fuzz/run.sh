@@ -21,14 +21,12 @@ work=$PWD/build/fuzz
 rm -rf "$work/seeds" "$work/found" "$work/logs"
 mkdir -p "$work/found" "$work/logs"
 python3 test/fuzz/seeds.py "$work/seeds" "$work/bin/gist-make-tiny-module"
-# What earlier runs found worth keeping.
-[ ! -d test/fuzz/corpus ] || cp -r test/fuzz/corpus/. "$work/seeds"
 
 fuzz() { # name
   mkdir -p "$work/corpus/$1"
   "$work/bin/Gist$1Fuzz" -max_total_time="$seconds" -max_len=8192 -timeout=10 \
     -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$work/found/$1-" \
-    "$work/corpus/$1" "$work/seeds/$1" >"$work/logs/$1" 2>&1
+    "$work/corpus/$1" "$work/seeds/$1" "test/fuzz/corpus/$1" >"$work/logs/$1" 2>&1
 }
 export -f fuzz
 export work seconds
@@ -46,10 +44,10 @@ programs=()
 for name in $names; do
   LLVM_PROFILE_FILE="build/coverage/$name.profraw" \
     "build/coverage/bin/Gist${name}Fuzz" 0 "$work/seeds/$name" \
-    "$work/corpus/$name" >/dev/null
+    --once "test/fuzz/corpus/$name" "$work/corpus/$name" >/dev/null
   programs+=("build/coverage/bin/Gist${name}Fuzz")
 done
-for tests in Runtime Import Plan Limits Serving; do
+for tests in Runtime Import Plan Linear Limits Serving; do
   program=build/coverage/bin/Gist${tests}Tests
   LLVM_PROFILE_FILE="build/coverage/$tests-%p.profraw" "$program" --gtest_brief=1 || status=1
   programs+=("$program")

@@ -71,6 +71,15 @@ def tokenizer_keys(model, tokens, **more):
 
 
 TEMPLATES = {
+    "texts": "{{ 'aB c' | capitalize }}{{ 'aXbX' | replace('X', 'y', 1) }}{{ '7' | int + '2.5' | int(1) }}{{ 3.7 | int }}"
+             "{{ '1.5' | float }}{{ 2 | float }}{{ -3 | abs }}{{ -2.5 | abs }}{{ [1, 2] | first }}{{ '<\"&' | escape }}"
+             "{{ ['a', 'b'] | join }}{{ {'b': 1, 'a': 2} | items | list }}{{ {'b': 1, 'A': 2} | dictsort }}"
+             "{{ {'b': {'c': 1}} | tojson(sort_keys=true) }}{{ [{'a': 2}, {'a': 1}] | sort(attribute='a') }}"
+             "{{ x | default('d') }}{{ 'q' | indent('  ') }}",
+    "methods": "{{ 'a\\nb\\r\\nc'.splitlines() }}{{ 'ab'.startswith(('a', 'x')) }}{{ 'ab'.endswith('b') }}{{ ' '.isspace() }}"
+               "{{ '12'.isdigit() }}{{ 'ab'.isalpha() }}{{ 'abab'.count('ab') }}{{ 'ab'.count('') }}{{ 'ab'.removeprefix('a') }}"
+               "{{ 'ab'.removesuffix('b') }}{{ 'a,b,c'.rsplit(',', 1) }}{{ 'a b c'.split() }}{{ 'a,b'.rsplit(',') }}"
+               "{{ {'a': 1}.get('b', 2) }}{{ {'a': 1}.keys() | list }}{{ 'a' in {'a': 1} }}{{ 'xay'.strip('xy') }}{{ 'abc'[::-1] }}",
     "loop": "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + "
             "message['content'] | trim + '<|im_end|>' }}{% endfor %}"
             "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}",
@@ -191,9 +200,17 @@ def main(folder):
         write("Plan", plan.stem, plan.read_text())
     write("Plan", "heads", json.dumps({"gist_plan": 1, "block": 8, "context": 64, "layers": [
         ["dense", {"window": 8, "sinks": 2}], [{"window": 8, "theta": 0.8, "room": 0.5}, {"window": 4, "random": 0.25}]]}))
+    write("Plan", "levels", json.dumps({"gist_plan": 1, "block": 8, "layers": [{"linears": {
+        "qkv": {"k": 4, "epsilon": 0.5, "bits": 3, "epsilon_low": 0.125}, "o": {"bits": 3, "rounding": "compensated"},
+        "down": {"bits": 2, "rounding": "nearest"}}}], "head": {"bits": 4}, "bases": "bases.safetensors"}))
     write("Plan", "linears", json.dumps({"gist_plan": 1, "block": 8, "layers": [{"linears": {
         "qkv": {"k": 4, "epsilon": 0.125}, "o": {"bits": 3}, "down": {"bits": 2, "k": 4}}}],
         "head": {"bits": 4, "exact_rows": 8, "exact_bits": 8}, "bases": "bases.safetensors"}))
+    write("Config", "experts", json.dumps({
+        "model_type": "qwen3_moe", "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "vocab_size": 64,
+        "intermediate_size": 64, "max_position_embeddings": 128, "num_experts": 4, "num_experts_per_tok": 2,
+        "moe_intermediate_size": 16, "norm_topk_prob": True, "mlp_only_layers": [0, 1], "rms_norm_eps": 1e-6,
+        "layer_types": ["sliding_attention", "full_attention"], "sliding_window": 8}))
     write("Npy", "f4", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", b"\0" * 24))
     write("Npy", "i8", npy("{'descr': '<i8', 'fortran_order': False, 'shape': (), }", b"\1" * 8, 2))
     write("Request", "chat", json.dumps({"model": "m", "messages": [
