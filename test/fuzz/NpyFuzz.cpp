@@ -11,6 +11,9 @@ using namespace gist;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   run::Array array;
-  (void)run::parseNpy({data, size}, array).ok();
+  // What was read can be written.
+  if (run::parseNpy({data, size}, array).ok() &&
+      !run::writeNpy("/dev/null", array).ok())
+    __builtin_trap();
   return 0;
 }

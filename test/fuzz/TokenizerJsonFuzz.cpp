@@ -26,5 +26,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   others.specialMapJson = others.generationJson = text;
   if (importTokenizer(others, spec).ok())
     fuzz::useTokenizer(std::move(spec));
+  // Lines of words, or of letters.
+  for (const char *config : {"{}", "{\"tokenizer_class\": \"EsmTokenizer\"}"}) {
+    HuggingFaceTokenizer words;
+    words.vocabTxt = text;
+    words.configJson = config;
+    words.generationJson = "{\"eos_token_id\": [0, 1]}";
+    if (importTokenizer(words, spec).ok())
+      fuzz::useTokenizer(std::move(spec));
+  }
   return 0;
 }

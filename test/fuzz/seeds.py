@@ -190,6 +190,13 @@ def main(folder):
         "a": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"}}))
     for name, value in tokenizer_jsons().items():
         write("TokenizerJson", name, json.dumps(value))
+    for scheme in ({"prepend_scheme": "never"}, {"prepend_scheme": "x"}, {"add_prefix_space": False}, {}):
+        space = {"type": "Metaspace", "replacement": "\u2581"} | scheme
+        write("TokenizerJson", "space" + "-".join(map(str, scheme.values())), json.dumps({
+            "model": {"type": "BPE", "vocab": {"a": 0, "\u2581": 1}, "merges": []},
+            "pre_tokenizer": space, "decoder": {"type": "Sequence", "decoders": [space]}}))
+    write("TokenizerJson", "words", "[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n##b\n")
+    write("TokenizerJson", "stops", json.dumps({"eos_token_id": [0, 1], "add_eos_token": True, "eos_token": "a"}))
     write("TokenizerJson", "vocab", json.dumps({token: i for i, token in enumerate(tokens)}))
     write("TokenizerJson", "special", json.dumps({"bos_token": "<s>", "eos_token": {"content": "</s>"},
                                                   "tokenizer_class": "LlamaTokenizer", "add_bos_token": True}))
@@ -200,6 +207,30 @@ def main(folder):
         write("Plan", plan.stem, plan.read_text())
     write("Plan", "heads", json.dumps({"gist_plan": 1, "block": 8, "context": 64, "layers": [
         ["dense", {"window": 8, "sinks": 2}], [{"window": 8, "theta": 0.8, "room": 0.5}, {"window": 4, "random": 0.25}]]}))
+    # Selections, right and wrong: prefixes and bits of them do not find each rule.
+    select = {"on": "keys", "tau": [0.5, 0], "similarity": "signed"}
+    for name, layer in {
+            "subspace": {"selection": {"on": "normalised", "tau": 0.5, "against": "kept", "k": 4}},
+            "k-of-keys": {"selection": select | {"k": 4}},
+            "k-of-all": {"selection": {"on": "normalised", "tau": 0.5, "rule": "inherit", "k": 4}},
+            "no-taus": {"selection": select | {"tau": []}},
+            "against": {"selection": select | {"rule": "paper", "against": "all"}},
+            "taus-of-rows": {"selection": {"on": "residual", "tau": [0.5, 0.5]}},
+            "copy": {"selection": select, "attend": {"mode": "copy", "log_count": True}},
+            "window-of-copy": {"selection": select, "attend": {"mode": "copy", "window": 4}},
+            "no-mode": {"selection": select, "attend": {"window": 4}},
+            "no-bool": {"selection": select, "attend": {"mode": "keys", "log_count": 1}},
+            "no-count": {"selection": select, "attend": {"mode": "keys", "log_count": False}},
+            "no-object": {"selection": 1}}.items():
+        for more in ({}, {"bases": "b.safetensors"}, {"bases": 1}) if name == "subspace" else ({},):
+            write("Plan", name + "-".join(map(str, more.values())), json.dumps({"gist_plan": 1, "layers": [layer]} | more))
+    for name, linears in {"no-linears": 1, "low-alone": {"o": {"bits": 3, "epsilon_low": 0.1}},
+                          "low-above": {"o": {"k": 4, "epsilon": 0.1, "bits": 3, "epsilon_low": 0.5}},
+                          "rounding": {"o": {"rounding": "nearest"}}, "no-rounding": {"o": {"bits": 3, "rounding": 1}},
+                          "exact": {"o": {"bits": 4, "exact_rows": 8, "exact_bits": 8}}, "no-epsilon": {"o": {"k": 4, "epsilon": "x"}},
+                          "large-k": {"o": {"k": 1 << 40, "epsilon": 0.5}}}.items():
+        write("Plan", name, json.dumps({"gist_plan": 1, "block": 8, "layers": [{"linears": linears}], "bases": "b"}))
+    write("Plan", "head-k", json.dumps({"gist_plan": 1, "block": 8, "layers": [{"linears": {}}], "head": {"k": 4, "epsilon": 0.5}}))
     write("Plan", "levels", json.dumps({"gist_plan": 1, "block": 8, "layers": [{"linears": {
         "qkv": {"k": 4, "epsilon": 0.5, "bits": 3, "epsilon_low": 0.125}, "o": {"bits": 3, "rounding": "compensated"},
         "down": {"bits": 2, "rounding": "nearest"}}}], "head": {"bits": 4}, "bases": "bases.safetensors"}))

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Import/Files/ModelFolder.h"
+#include "passes/Import/Files/ModelSource.h"
 
 #include "gtest/gtest.h"
 
@@ -145,3 +146,20 @@ TEST_F(ModelFolderTest, RefusesATensorInTwoFiles) {
 }
 
 } // namespace
+
+// The tokenizer is made of what is there; a file of no bytes is damage.
+TEST_F(ModelFolderTest, TokenizersOfFolders) {
+  writeWeights("model.safetensors", "a");
+  auto read = [&](TokenizerSpec &spec) {
+    ModelSource source;
+    Status status = openModelSource(folder, source);
+    return status.ok() ? readTokenizer(source, spec) : status;
+  };
+  TokenizerSpec spec;
+  write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n");
+  Status status = read(spec);
+  EXPECT_TRUE(status.ok()) << status.text;
+  EXPECT_EQ(spec.vocab.size(), 5u);
+  write("tokenizer.json", "");
+  EXPECT_NE(read(spec).text.find("tokenizer.json is empty"), std::string::npos);
+}

@@ -6,8 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Plan/File/Plan.h"
+#include "passes/Plan/File/PlanFile.h"
 
 #include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
 
 using namespace gist;
 
@@ -33,6 +37,19 @@ TEST(Plan, WrittenAndReadAgain) {
   ASSERT_TRUE(
       parsePlan(printPlan(makePlan(), "{\"quality\": 1.01}"), other).ok());
   EXPECT_EQ(other.layers, plan.layers);
+}
+
+// Messages say which file they are about.
+TEST(Plan, FilesAreReadWithTheirName) {
+  std::string path = testing::TempDir() + "gist-plan-test.json";
+  std::ofstream(path) << printPlan(makePlan());
+  PlanFile plan;
+  Status status = readPlanFile(path, plan);
+  EXPECT_TRUE(status.ok()) << status.text;
+  std::ofstream(path) << "[]";
+  EXPECT_EQ(readPlanFile(path, plan).text.find(path), 0u);
+  std::filesystem::remove(path);
+  EXPECT_EQ(readPlanFile(path, plan).text, path + ": the file cannot be read");
 }
 
 // gist-plan tries plans in one module with room for everything; a plan there
