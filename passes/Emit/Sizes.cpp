@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "passes/Kernel/Dimensions.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -40,7 +41,7 @@ AffineExpr gist::getSymbolicValue(Value index) {
     return getAffineSymbolExpr(kPast, context);
   Operation *op = index.getDefiningOp();
   if (auto dim = dyn_cast<tensor::DimOp>(op)) {
-    std::optional<int64_t> number = dim.getConstantIndex();
+    std::optional<int64_t> number = getDimension(dim);
     return number ? getSymbolicSize(dim.getSource(), *number) : AffineExpr();
   }
   SmallVector<AffineExpr> operands;

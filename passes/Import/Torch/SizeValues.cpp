@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "passes/Kernel/Dimensions.h"
 
 #include <cmath>
 
@@ -123,7 +124,7 @@ std::optional<Size> SizeValues::compute(Value number) {
     return Size(number.getType().isInteger(1) ? *constant & 1 : *constant);
   }
   if (auto dim = dyn_cast<tensor::DimOp>(op)) {
-    std::optional<int64_t> position = dim.getConstantIndex();
+    std::optional<int64_t> position = getDimension(dim);
     return position ? getSize(dim.getSource(), *position) : std::nullopt;
   }
   if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "passes/Kernel/Dimensions.h"
 #include "passes/Tile/Cpu/CpuKernel.h"
 
 using namespace mlir;
@@ -36,14 +37,14 @@ static void resolveSizes(RewriterBase &rewriter, func::FuncOp kernel) {
   kernel.walk([&](tensor::DimOp dim) {
     auto op = dim.getSource().getDefiningOp<ReifyRankedShapedTypeOpInterface>();
     if (!op || isa<DestinationStyleOpInterface>(op.getOperation()) ||
-        !dim.getConstantIndex())
+        !getDimension(dim))
       return;
     rewriter.setInsertionPoint(dim);
     ReifiedRankedShapedTypeDims shapes;
     if (failed(reifyResultShapes(rewriter, op, shapes)))
       return;
     unsigned number = cast<OpResult>(dim.getSource()).getResultNumber();
-    OpFoldResult size = shapes[number][*dim.getConstantIndex()];
+    OpFoldResult size = shapes[number][*getDimension(dim)];
     rewriter.replaceOp(
         dim, getValueOrCreateConstantIndexOp(rewriter, dim.getLoc(), size));
   });

@@ -38,3 +38,17 @@ func.func @weight(%x: tensor<8xf32>) -> tensor<8xf32> {
   return %b : tensor<8xf32>
 }
 func.func private @one(tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>}
+
+// -----
+
+// The tensor has no such dimension.
+func.func @no_such_dimension(%x: tensor<?x8xf16>) -> tensor<?x8xf16> {
+  %c33 = arith.constant 33 : index
+  %t = tensor.dim %x, %c33 : tensor<?x8xf16>
+  %e = tensor.empty(%t) : tensor<?x8xf16>
+  // expected-error @+1 {{writes a 'tensor<?x8xf16>' whose size is not a polynomial of the tokens in the call, the tokens before it and the capacity}}
+  %a = gist.dispatch @k(%x : tensor<?x8xf16>) outs(%e : tensor<?x8xf16>)
+  %b = gist.dispatch @k(%a : tensor<?x8xf16>) outs(%e : tensor<?x8xf16>)
+  return %b : tensor<?x8xf16>
+}
+func.func private @k(tensor<?x8xf16>, tensor<?x8xf16>) -> tensor<?x8xf16> attributes {gist.kernel = #gist.kernel<kind = rows, outputs = 1>}

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "passes/Kernel/Dimensions.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -512,9 +513,10 @@ Value ElementEmitter::number(Value scalar) {
     return value;
   Value value;
   if (auto dim = dyn_cast<tensor::DimOp>(op)) {
-    std::optional<int64_t> number = dim.getConstantIndex();
+    std::optional<int64_t> number = getDimension(dim);
     if (!number) {
-      dim.emitOpError("expects a constant dimension in a GPU kernel");
+      dim.emitOpError("expects a dimension of the tensor, and a constant, in a "
+                      "GPU kernel");
       return fail(scalar, 1);
     }
     value = size(dim.getSource(), *number);
