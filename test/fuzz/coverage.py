@@ -23,6 +23,7 @@ READERS = [
     "passes/Plan/File/Plan.cpp",
     "passes/Plan/File/LinearPlan.cpp",
     "passes/Plan/File/SelectionPlan.cpp",
+    "runtime/device/CpuElf.cpp",
     "runtime/module/Expr.cpp",
     "runtime/module/MetadataDecode.cpp",
     "runtime/module/Module.cpp",
