@@ -26,6 +26,7 @@
 #include "passes/Kernel/Kernels.h"
 #include "passes/Plan/MadeWeights.h"
 #include "passes/Plan/PlanInGraph.h"
+#include "passes/Ranks/GivenTensors.h"
 #include "passes/Ranks/RankPasses.h"
 #include "passes/Ranks/SliceGraph.h"
 
@@ -60,15 +61,8 @@ enum Source : unsigned {
 class Sources {
 public:
   explicit Sources(func::FuncOp function) {
-    // State comes back from the function; what does not is given to it.
-    llvm::SmallPtrSet<Value, 4> states;
-    for (Value result : function.front().getTerminator()->getOperands())
-      if (BlockArgument argument = getUpdatedArgument(result))
-        states.insert(argument);
-    for (BlockArgument argument : function.getArguments())
-      if (isa<RankedTensorType>(argument.getType()) &&
-          !states.contains(argument))
-        known[argument] = kOther;
+    for (BlockArgument argument : getGivenTensors(function))
+      known[argument] = kOther;
     for (Operation &op : function.front())
       visit(&op);
   }

@@ -22,6 +22,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Plan/PlanInGraph.h"
+#include "passes/Ranks/GivenTensors.h"
 #include "passes/Ranks/RankPasses.h"
 #include "passes/Ranks/Shares.h"
 #include "llvm/ADT/SetVector.h"
@@ -100,16 +101,10 @@ private:
   }
 
   void assignStages() {
-    llvm::SmallPtrSet<Value, 4> states;
-    for (Value result : function.front().getTerminator()->getOperands())
-      if (BlockArgument argument = getUpdatedArgument(result))
-        states.insert(argument);
-    for (BlockArgument argument : function.getArguments())
-      if (isa<RankedTensorType>(argument.getType()) &&
-          !states.contains(argument)) {
-        stages[argument] = 0;
-        tokens = tokens ? tokens : argument;
-      }
+    for (BlockArgument argument : getGivenTensors(function)) {
+      stages[argument] = 0;
+      tokens = tokens ? tokens : argument;
+    }
     for (Operation &op : function.front()) {
       int64_t stage = kAnywhere;
       op.walk([&](Operation *nested) {
