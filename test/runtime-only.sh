@@ -3,9 +3,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # Hiding clang and ninja is what a machine without them looks like. How fast the
-# programs are is not asked here, so nothing is optimised.
+# programs are is not asked here, so nothing is optimised, and the files of a
+# library are compiled as one: that takes a third of the time.
 cmake --preset runtime-only -G "Unix Makefiles" -DGIST_BUILD_TESTS=OFF -DCMAKE_CXX_COMPILER=g++ \
-  -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_FLAGS_RELEASE=-O0 -DCMAKE_DISABLE_FIND_PACKAGE_LLVM=ON \
+  -DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_FLAGS_RELEASE=-O0 -DCMAKE_UNITY_BUILD=ON \
+  -DCMAKE_UNITY_BUILD_BATCH_SIZE=0 -DCMAKE_DISABLE_FIND_PACKAGE_LLVM=ON \
   -DCMAKE_DISABLE_FIND_PACKAGE_MLIR=ON >/dev/null
 cmake --build build/runtime-only -j "$(nproc)" >/dev/null
 for program in build/{runtime-only,dev}/bin/gist-{run,plan,serve}; do

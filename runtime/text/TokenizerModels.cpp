@@ -140,8 +140,8 @@ const BpeModel::Merge *BpeModel::find(uint32_t left, uint32_t right) const {
 }
 
 /// Orders a heap so that the best rank, then the leftmost pair, is in front.
-static bool isWorse(const BpeModel::Workspace::Candidate &a,
-                    const BpeModel::Workspace::Candidate &b) {
+static bool isWorseMerge(const BpeModel::Workspace::Candidate &a,
+                         const BpeModel::Workspace::Candidate &b) {
   return a.rank != b.rank ? a.rank > b.rank : a.position > b.position;
 }
 
@@ -156,7 +156,7 @@ void BpeModel::push(Workspace &workspace, int32_t position) const {
   if (const Merge *merge = find(left.id, right.id)) {
     workspace.heap.push_back(
         {merge->rank, static_cast<uint32_t>(position), left.id, right.id});
-    std::push_heap(workspace.heap.begin(), workspace.heap.end(), isWorse);
+    std::push_heap(workspace.heap.begin(), workspace.heap.end(), isWorseMerge);
   }
 }
 
@@ -242,7 +242,7 @@ void BpeModel::encode(std::string_view word, Workspace &workspace,
 
   while (!heap.empty()) {
     Workspace::Candidate best = heap.front();
-    std::pop_heap(heap.begin(), heap.end(), isWorse);
+    std::pop_heap(heap.begin(), heap.end(), isWorseMerge);
     heap.pop_back();
     int32_t position = static_cast<int32_t>(best.position);
     Workspace::Symbol &left = symbols[position];

@@ -142,8 +142,8 @@ void PieceModel::append(std::string_view piece, int32_t id,
 //===----------------------------------------------------------------------===//
 
 /// Orders a heap so that the best score, then the leftmost pair, is in front.
-static bool isWorse(const PieceModel::Workspace::Candidate &a,
-                    const PieceModel::Workspace::Candidate &b) {
+static bool isWorsePiece(const PieceModel::Workspace::Candidate &a,
+                         const PieceModel::Workspace::Candidate &b) {
   return a.score != b.score ? a.score < b.score : a.left > b.left;
 }
 
@@ -163,7 +163,7 @@ void PieceModel::push(std::string_view text, Workspace &workspace,
   if (id == TextIndex::kMissing)
     return;
   workspace.heap.push_back({spec->scores[id], left, size});
-  std::push_heap(workspace.heap.begin(), workspace.heap.end(), isWorse);
+  std::push_heap(workspace.heap.begin(), workspace.heap.end(), isWorsePiece);
   if (spec->kinds[id] == PieceKind::Unused)
     // How the piece was put together is known only here; take() needs it.
     workspace.unusedParts[piece] = a.size;
@@ -219,7 +219,7 @@ void PieceModel::encodeBpe(std::string_view text, Workspace &workspace,
 
   while (!heap.empty()) {
     Workspace::Candidate best = heap.front();
-    std::pop_heap(heap.begin(), heap.end(), isWorse);
+    std::pop_heap(heap.begin(), heap.end(), isWorsePiece);
     heap.pop_back();
     Workspace::Symbol &left = symbols[best.left];
     // The sizes are enough to know a stale candidate: a symbol only grows, and

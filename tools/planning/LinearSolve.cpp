@@ -19,7 +19,7 @@
 
 using namespace gist;
 using namespace gist::plan;
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 //===----------------------------------------------------------------------===//
 // Menus
@@ -33,13 +33,13 @@ static int64_t subspaceBytes(int64_t k, int64_t size, int64_t outputs) {
 
 /// The same head with the rows of common tokens as stored, or in 8 bits where
 /// that is less: what is left of the error is what predictions said.
-static void addExactRows(const Json &input, const LinearOption &option,
+static void addExactRows(const SortedJson &input, const LinearOption &option,
                          LinearMenu &menu) {
-  const Json &weight = input.at("weights").at(0);
+  const SortedJson &weight = input.at("weights").at(0);
   auto rows = weight.at("rows").get<int64_t>();
   auto divergence = input.at("divergence").get<double>();
   int64_t stored = weight.at("bytes"), exact = stored;
-  if (const Json &rounded = weight.at("rounded"); rounded.contains("8"))
+  if (const SortedJson &rounded = weight.at("rounded"); rounded.contains("8"))
     exact = std::min<int64_t>(stored, rounded["8"].at("bytes"));
   int64_t more = exact - option.bytes;
   for (const auto &[count, left] : input.at("exact_rows").items()) {
@@ -57,7 +57,7 @@ static void addExactRows(const Json &input, const LinearOption &option,
 }
 
 /// How far predictions move for an error; 1 where that was not measured.
-static double getSensitivity(const Json &input, const LinearMenu &menu) {
+static double getSensitivity(const SortedJson &input, const LinearMenu &menu) {
   auto divergence = input.at("divergence").get<double>();
   for (const LinearOption &option : menu.options)
     // Compensated weights are probed where there are any.
@@ -68,7 +68,7 @@ static double getSensitivity(const Json &input, const LinearMenu &menu) {
   return 1;
 }
 
-static LinearMenu readMenu(const Json &input) {
+static LinearMenu readMenu(const SortedJson &input) {
   LinearMenu menu;
   std::string name = input.at("name");
   if (name != "head") {
@@ -82,7 +82,7 @@ static LinearMenu readMenu(const Json &input) {
   int64_t outputs = 0;
   // Option 0 is dense: no error, and the bytes as stored.
   menu.options.emplace_back();
-  for (const Json &weight : input.at("weights")) {
+  for (const SortedJson &weight : input.at("weights")) {
     energy += weight.at("energy").get<double>();
     outputs += weight.at("rows").get<int64_t>();
     menu.options[0].bytes += weight.at("bytes").get<int64_t>();
@@ -95,8 +95,8 @@ static LinearMenu readMenu(const Json &input) {
     LinearOption compensated = nearest;
     compensated.choice.isCompensated = true;
     std::map<int64_t, double> corrected;
-    for (const Json &weight : input.at("weights")) {
-      const Json &found = weight.at("rounded").at(bits);
+    for (const SortedJson &weight : input.at("weights")) {
+      const SortedJson &found = weight.at("rounded").at(bits);
       nearest.bytes += found.at("bytes").get<int64_t>();
       nearest.error += found.at("nearest").get<double>() / energy;
       compensated.error += found.at("compensated").get<double>() / energy;
@@ -132,12 +132,12 @@ Status gist::plan::readMenus(const std::string &path,
                          path.c_str());
   // What the library throws is about the content, whoever wrote it.
   try {
-    Json json = Json::parse(text.str());
+    SortedJson json = SortedJson::parse(text.str());
     if (json.at("gist_linears") != 1)
       return Status::error(Code::BadFile, "%s: the file has another version",
                            path.c_str());
     std::vector<LinearMenu> result;
-    for (const Json &input : json.at("inputs"))
+    for (const SortedJson &input : json.at("inputs"))
       result.push_back(readMenu(input));
     menus = std::move(result);
   } catch (const std::exception &error) {

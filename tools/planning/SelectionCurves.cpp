@@ -167,7 +167,7 @@ void SelectionCurveMeter::compare(Sums &here, const Sets *before) {
 }
 
 /// Windows are too few for more digits.
-static double rounded(double value) { return std::round(value * 1e6) / 1e6; }
+static double roundCurve(double value) { return std::round(value * 1e6) / 1e6; }
 
 SelectionCurves SelectionCurveMeter::finish() const {
   SelectionCurves result{window, 0, taus, {}};
@@ -179,13 +179,13 @@ SelectionCurves SelectionCurveMeter::finish() const {
       double mean = sum.kept[i] / n;
       double variance =
           n > 1 ? (sum.squares[i] - n * mean * mean) / (n - 1) : 0;
-      curve.kept.push_back(rounded(mean));
-      curve.deviation.push_back(rounded(std::sqrt(std::max(0.0, variance))));
+      curve.kept.push_back(roundCurve(mean));
+      curve.deviation.push_back(roundCurve(std::sqrt(std::max(0.0, variance))));
     }
     for (double value : sum.jaccard)
-      curve.jaccard.push_back(rounded(value / n));
+      curve.jaccard.push_back(roundCurve(value / n));
     for (double value : sum.turnover)
-      curve.turnover.push_back(rounded(value / n));
+      curve.turnover.push_back(roundCurve(value / n));
   }
   return result;
 }
@@ -219,7 +219,7 @@ std::string SelectionCurves::print() const {
   return text + "\n  ]}";
 }
 
-static Status refuse(const char *what) {
+static Status refuseSelections(const char *what) {
   return Status::error(Code::BadFile, "selections: expected %s", what);
 }
 
@@ -228,7 +228,7 @@ static Status readValues(const Json &json, const char *name, size_t count,
                          double most, std::vector<double> &values) {
   values = json.at(name).get<std::vector<double>>();
   if (values.size() != count)
-    return refuse("a number for each tau");
+    return refuseSelections("a number for each tau");
   for (double value : values)
     if (!(value >= 0 && value <= most))
       return Status::error(Code::BadFile,
@@ -246,14 +246,14 @@ static Status readCurve(const Json &json, size_t layers, size_t kvHeads,
   if ((!isOfKeys && kind.on != "residual" && kind.on != "normalised") ||
       (kind.against != "kept" && kind.against != "all") ||
       (kind.similarity != "absolute" && kind.similarity != "signed"))
-    return refuse("selections that a plan can ask for");
+    return refuseSelections("selections that a plan can ask for");
   auto layer = json.at("layer").get<size_t>();
   size_t head = isOfKeys ? json.at("head").get<size_t>() : 0;
   if (layer >= layers || head >= kvHeads)
-    return refuse("layers and heads that there are");
+    return refuseSelections("layers and heads that there are");
   auto [place, isNew] = result.curves.try_emplace({kind, layer, head});
   if (!isNew)
-    return refuse("one curve for each place");
+    return refuseSelections("one curve for each place");
   SelectionCurve &curve = place->second;
   size_t count = result.taus.size();
   GIST_TRY(readValues(json, "kept", count, 1, curve.kept));
@@ -272,11 +272,11 @@ Status gist::parseSelectionCurves(const Json &json, size_t layers,
   result.windows = json.at("windows").get<int64_t>();
   result.taus = json.at("taus").get<std::vector<double>>();
   if (result.window < 1 || result.windows < 1 || result.taus.empty())
-    return refuse("windows of a token or more, and taus");
+    return refuseSelections("windows of a token or more, and taus");
   double least = 0;
   for (double tau : result.taus) {
     if (!(tau > least && tau < 1))
-      return refuse("ascending taus between 0 and 1");
+      return refuseSelections("ascending taus between 0 and 1");
     least = tau;
   }
   for (const Json &curve : json.at("curves"))

@@ -18,14 +18,14 @@
 
 using namespace gist;
 using namespace gist::plan;
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 /// Losses, work, and the clusters of all heads.
-static bool readResult(const Json &json, WindowResult &result) {
-  auto readNumbers = [](const Json &list, std::vector<double> &numbers) {
+static bool readResult(const SortedJson &json, WindowResult &result) {
+  auto readNumbers = [](const SortedJson &list, std::vector<double> &numbers) {
     if (!list.is_array())
       return false;
-    for (const Json &number : list) {
+    for (const SortedJson &number : list) {
       if (!number.is_number())
         return false;
       numbers.push_back(number.get<double>());
@@ -47,14 +47,16 @@ Status Trials::open(const std::string &path, const std::string &module) {
     return {};
   std::string text;
   GIST_TRY(run::readText(path, text));
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  SortedJson json =
+      SortedJson::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("gist_trials"))
     return Status::error(Code::BadFile,
                          "%s: the file is in the way of what is measured; "
                          "rename or remove it",
                          path.c_str());
   // Measurements of another module say nothing of this one.
-  if (json["gist_trials"] != 2 || json.value("module", Json()) != identity ||
+  if (json["gist_trials"] != 2 ||
+      json.value("module", SortedJson()) != identity ||
       !json.contains("windows") || !json["windows"].is_object())
     return {};
   for (const auto &[name, numbers] : json["windows"].items())
@@ -103,13 +105,13 @@ Status Trials::write() {
 /// Numbers are printed with all their digits, so that they are the same when
 /// they are read.
 Status Trials::writeLocked() {
-  Json windows = Json::object();
+  SortedJson windows = SortedJson::object();
   for (const auto &[name, result] : results) {
     windows[name] = {result.losses, result.work, result.clusters};
   }
-  Json json = {{"gist_trials", 2},
-               {"module", identity},
-               {"windows", std::move(windows)}};
+  SortedJson json = {{"gist_trials", 2},
+                     {"module", identity},
+                     {"windows", std::move(windows)}};
   GIST_TRY(writeWhole(file, json.dump() + "\n"));
   written = std::chrono::steady_clock::now();
   return {};

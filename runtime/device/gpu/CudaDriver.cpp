@@ -19,7 +19,7 @@ namespace {
 constexpr int kOldestCuda = 11080;
 
 /// CUdevice_attribute.
-constexpr int kMultiprocessorCount = 16, kCapabilityMajor = 75,
+constexpr int kCudaMultiprocessorCount = 16, kCapabilityMajor = 75,
               kCapabilityMinor = 76, kMaxSharedMemoryOptin = 97;
 /// CUjit_option.
 constexpr int kErrorLog = 5, kErrorLogSize = 6;
@@ -129,7 +129,7 @@ std::string CudaDriver::errorText(int error) const {
 
 Status CudaDriver::describe(int index, GpuCard &card) const {
   int units = 0, shared = 0, major = 0, minor = 0;
-  GIST_TRY(attribute(kMultiprocessorCount, index, units));
+  GIST_TRY(attribute(kCudaMultiprocessorCount, index, units));
   GIST_TRY(attribute(kMaxSharedMemoryOptin, index, shared));
   GIST_TRY(attribute(kCapabilityMajor, index, major));
   GIST_TRY(attribute(kCapabilityMinor, index, minor));

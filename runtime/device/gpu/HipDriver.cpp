@@ -18,7 +18,7 @@ namespace {
 constexpr int kOldestHip = 6'00'00000;
 
 /// hipDeviceAttribute_t.
-constexpr int kMultiprocessorCount = 63, kMaxSharedMemoryPerBlock = 74;
+constexpr int kHipMultiprocessorCount = 63, kMaxSharedMemoryPerBlock = 74;
 
 /// hipKernelNodeParams.
 struct HipKernelNode {
@@ -121,7 +121,7 @@ std::string HipDriver::findArchitecture(int index) const {
 
 Status HipDriver::describe(int index, GpuCard &card) const {
   int units = 0, shared = 0;
-  GIST_TRY(attribute(kMultiprocessorCount, index, units));
+  GIST_TRY(attribute(kHipMultiprocessorCount, index, units));
   GIST_TRY(attribute(kMaxSharedMemoryPerBlock, index, shared));
   card.computeUnits = static_cast<unsigned>(units);
   card.sharedMemory = static_cast<uint64_t>(shared);
