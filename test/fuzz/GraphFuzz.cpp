@@ -18,7 +18,6 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "llvm/Support/TargetSelect.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -265,8 +264,6 @@ int main(int argc, char **argv) {
         stdout);
     return 0;
   }
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
   char folder[] = "/tmp/gist-graph-fuzz-XXXXXX";
   if (!mkdtemp(folder)) {
     std::perror("gist-graph-fuzz: mkdtemp");

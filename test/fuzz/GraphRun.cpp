@@ -9,6 +9,7 @@
 #include "passes/Driver/Compile.h"
 #include "passes/Driver/Diagnostics.h"
 #include "passes/Pipelines.h"
+#include "passes/Target/Info/TargetInfo.h"
 #include "runtime/session/Session.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -18,7 +19,6 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/Support/TargetSelect.h"
 
 #include <cstring>
 #include <map>
@@ -95,6 +95,17 @@ static Status failedJit(llvm::Error error) {
                        llvm::toString(std::move(error)).c_str());
 }
 
+/// Registers the code generator of this machine, as the compiler does it.
+/// LLVM's own InitializeNativeTarget means the machine that its headers are of,
+/// which in a program built for another machine is not this one.
+static Status registerHost() {
+  std::string text;
+  if (failed(resolveTarget(
+          {}, [&](const llvm::Twine &error) { text = error.str(); })))
+    return Status::error(Code::Unsupported, "reference: %s", text.c_str());
+  return {};
+}
+
 Status fuzz::runReference(MLIRContext &context, const RandomGraph &graph,
                           Contents inputs, Contents &outputs) {
   compile::Progress progress(compile::ShowProgress::Off);
@@ -118,6 +129,7 @@ Status fuzz::runReference(MLIRContext &context, const RandomGraph &graph,
   if (!code)
     return diagnostics.takeError("reference");
   addEntry(*code);
+  GIST_TRY(registerHost());
   auto machine = llvm::orc::JITTargetMachineBuilder::detectHost();
   if (!machine)
     return failedJit(machine.takeError());
