@@ -137,6 +137,12 @@ if $full; then
   suite "tsan: threads and sessions" env TSAN_OPTIONS=halt_on_error=1 \
     build/tsan/bin/GistRuntimeTests --gtest_brief=1 \
     --gtest_filter='ThreadPool*:*SessionTest*:ThreadGovernor*:*CApi*:*Pool*'
+  suite "tsan: ranks" env TSAN_OPTIONS=halt_on_error=1 \
+    build/tsan/bin/GistRanksTests --gtest_brief=1
+  # The modules are compiled by gist-compile without the sanitizer.
+  suite "tsan: sessions on ranks" env TSAN_OPTIONS=halt_on_error=1 \
+    PATH="$PWD/build/tsan/bin:$PWD/build/dev/bin:$PATH" \
+    "$python" -m pytest -q -p no:cacheprovider test/integration/test_ranks.py -k threads
   suite "fuzz" bash test/fuzz/run.sh 120
   suite "fuzz the compiler" bash test/fuzz/compiler.sh build/dev 300
 fi

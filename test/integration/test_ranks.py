@@ -31,17 +31,23 @@ def compile_all(tmp_path_factory):
     return folder
 
 
-def test_tokens(folder):
-    """Heads or layers on two threads, and heads on two processes. Logits are those
-    of one rank to the bit."""
-    expected = greedy(folder / "ranks1.gist", COUNT)
+@pytest.fixture(scope="module", name="expected")
+def run_on_one(folder):
+    return greedy(folder / "ranks1.gist", COUNT)
+
+
+def test_threads(folder, expected):
+    """Heads or layers on two threads. Logits are those of one rank to the bit."""
     parts, stages = folder / "ranks2.gist", folder / "stages2.gist"
     # A module in which every rank computes everything would pass the rest.
     assert "all_gather" in listing(parts)
     assert "hand_on" in listing(stages)
     assert greedy(parts, COUNT) == expected
     assert greedy(stages, COUNT) == expected
-    assert greedy(parts, COUNT, processes=2) == expected
+
+
+def test_processes(folder, expected):
+    assert greedy(folder / "ranks2.gist", COUNT, processes=2) == expected
 
 
 def test_faults(folder):
