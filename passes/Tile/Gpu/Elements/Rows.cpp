@@ -126,7 +126,7 @@ void RowsWriter::writeAt(unsigned result, Value column, int64_t width,
 /// Reduces this team's row and binds the result.
 void RowsWriter::reduceRow(const RowReduction &reduction) {
   Value result = team->reduce(reduction, row, width);
-  Values at(ArrayRef(row).take_front(reduction.rank));
+  Values at(ArrayRef<Value>(row).take_front(reduction.rank));
   emitter.bind(reduction.op->getResult(0), [at, result](ValueRange indices,
                                                         int64_t width) {
     return width == 1 && ElementEmitter::areSame(indices, at) ? result
