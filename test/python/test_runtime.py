@@ -259,22 +259,28 @@ def memory():
 
 def test_sessions_leak_nothing(tiny):
     """A thousand sessions, half of them in the middle of an answer."""
-    def open_and_drop(count):
-        for i in range(count):
-            session = tiny.session(threads=2)
-            stream = session.stream("hello", ignore_end=True)
-            next(stream)
-            logits = session.logits
-            if i % 2:
-                stream.close()
-            del session, stream, logits
-        gc.collect()
+    def open_one(number):
+        session = tiny.session(threads=2)
+        stream = session.stream("hello", ignore_end=True)
+        next(stream)
+        logits = session.logits
+        if number % 2:
+            stream.close()
+        return session, stream, logits
 
-    open_and_drop(100)
+    for i in range(100):
+        open_one(i)
+    gc.collect()
     before = memory()
-    open_and_drop(1000)
-    # A session has more than 30 KiB; a thousand of them would be 30 MiB.
-    assert memory() - before < 2048
+    for i in range(1000):
+        open_one(i)
+    gc.collect()
+    # Half a KiB of each session would be seen.
+    assert memory() - before < 512
+    # Memory that is kept is seen: a session has more than 30 KiB.
+    kept = [open_one(i) for i in range(100)]
+    assert memory() - before > 2048
+    assert len(kept) == 100
 
 
 def test_nothing_is_left_at_exit(tiny_path):
