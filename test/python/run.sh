@@ -39,6 +39,13 @@ if [ "$whole" = --whole ]; then
   # No gist-compile can be found.
   PATH=/usr/bin:/bin test_package "$scratch/whole/bin/python" \
     "$here/test_runtime.py" "$here/test_compile.py"
+  # GCC gives MLIR's traits other names: tools/python/CMakeLists.txt.
+  if "$scratch/whole/bin/pip" wheel "${quiet[@]}" --no-deps -w "$scratch/none" "$root" \
+    --config-settings=cmake.define.CMAKE_CXX_COMPILER=g++ \
+    --config-settings=build-dir="$scratch/gcc" >"$scratch/gcc.log" 2>&1; then
+    fail "the compiler was built with GCC"
+  fi
+  grep -q "needs Clang, found GNU" "$scratch/gcc.log" || fail "$(cat "$scratch/gcc.log")"
   exit
 fi
 
