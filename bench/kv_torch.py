@@ -8,7 +8,9 @@ the text goes on (perplexity), it comes again (recall), a question about it is a
 of `gist-run eval --tasks … --write-samples`). What follows is kept whole.
 """
 
+import heapq
 import json
+import re
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -56,6 +58,58 @@ def bytes_of(cache):
                if tensor is not None)
 
 
+class Pieces:
+    """SentencePiece's tokens of a GGUF file, of which transformers makes others: neighbours merge,
+    those with the best score first. Symbols that a model defines by name come before that."""
+
+    def __init__(self, path):
+        import gguf
+        fields = gguf.GGUFReader(path).fields
+        kinds = fields["tokenizer.ggml.token_type"].contents()
+        self.bos_token_id = fields["tokenizer.ggml.bos_token_id"].contents()
+        self.scores = fields["tokenizer.ggml.scores"].contents()
+        pieces = fields["tokenizer.ggml.tokens"].contents()
+        self.ids = {piece: number for number, piece in enumerate(pieces)}
+        named = sorted((piece for piece, kind in zip(pieces, kinds)
+                        if kind == gguf.TokenType.USER_DEFINED), key=len, reverse=True)
+        self.named = re.compile("(" + "|".join(map(re.escape, named)) + ")") if named else None
+        self.chat_template = None
+
+    def __call__(self, text, add_special_tokens=False):
+        text, tokens = text.replace(" ", "\u2581"), []
+        for number, part in enumerate(self.named.split(text) if self.named else [text]):
+            tokens += [self.ids[part]] if number % 2 else self.merge(part)
+        return {"input_ids": tokens}
+
+    def merge(self, text):
+        parts, after, before = list(text), list(range(1, len(text) + 1)), list(range(-1, len(text) - 1))
+        heap = []
+
+        def offer(left):
+            right = after[left] if left >= 0 else len(parts)
+            if right < len(parts):
+                both = parts[left] + parts[right]
+                if both in self.ids:
+                    heapq.heappush(heap, (-self.scores[self.ids[both]], left, both))
+
+        for left in range(len(parts)):
+            offer(left)
+        while heap:
+            _, left, both = heapq.heappop(heap)
+            right = after[left]
+            # What one of the two has become since then.
+            if parts[left] is None or right >= len(parts) or parts[left] + parts[right] != both:
+                continue
+            parts[left], parts[right], after[left] = both, None, after[right]
+            if after[right] < len(parts):
+                before[after[right]] = left
+            offer(before[left])
+            offer(left)
+        return [token for part in parts if part is not None for token in
+                ([self.ids[part]] if part in self.ids
+                 else [self.ids[f"<0x{byte:02X}>"] for byte in part.encode()])]
+
+
 class Model:
     def __init__(self, path, device):
         import torch
@@ -68,7 +122,8 @@ class Model:
         path = Path(path)
         model = AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name,
                                                      attn_implementation="sdpa")
-        self.tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
+        self.tokenizer = Pieces(path) if model.config.model_type.startswith("gemma") else \
+            AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
         # Samples have no chat around them.
         self.tokenizer.chat_template = None
         if model.config.model_type == "llama":
@@ -76,6 +131,7 @@ class Model:
         self.model = model.to(device=device, dtype=self.dtype).eval()
         self.plain_attention = sdpa_attention_forward
         self.bias, self.on_query = None, None
+        self.begin = []  # what texts begin with
         self.take_attention()
 
     def cut_digits(self):
@@ -87,10 +143,16 @@ class Model:
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)])
 
     def check_tokens(self, samples):
-        """Texts must be the tokens that gist-run makes of them."""
+        """Texts must be the tokens that gist-run makes of them. Those of some models begin with a
+        token that stands for no text, and texts that are read without a question then do so too."""
+        bos = self.tokenizer.bos_token_id
+        if samples and samples[0]["turns"][0]["text_tokens"][0] == bos:
+            self.begin = [bos]
         for sample in samples:
-            for turn in sample["turns"]:
+            for number, turn in enumerate(sample["turns"]):
                 ids = self.tokenizer(turn["text"], add_special_tokens=False)["input_ids"]
+                if number == 0:
+                    ids = self.begin + ids
                 if ids != turn["text_tokens"]:
                     sys.exit(f"error: sample {sample['number']} of {sample['task']} has other tokens in "
                              "transformers than in gist-run")
@@ -210,7 +272,7 @@ def ask(model, sample, read):
 def goes_on(model, tokens, begin, read):
     """-log p of the tokens that follow a piece of text, their mean."""
     with model.torch.no_grad():
-        past = read(tokens[begin:begin + READ - 1])
+        past = read(model.begin + tokens[begin:begin + READ - 1])
         found = figures(past)
         rest = tokens[begin + READ - 1:begin + READ + NEXT]
         rows = model.follow(past, rest[:-1])
@@ -220,7 +282,7 @@ def goes_on(model, tokens, begin, read):
 def comes_again(model, tokens, read):
     """-log p of a text that was read just before, the mean of its tokens."""
     with model.torch.no_grad():
-        past = read(tokens[:TWICE])
+        past = read(model.begin + tokens[:TWICE])
         found = figures(past)
         # The last token of the first copy predicts the first of the second, and is not asked.
         rows = model.follow(past, tokens[:TWICE - 1])
