@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <span>
 
 using namespace gist::run;
 
@@ -74,4 +75,33 @@ TEST(Intervals, OneNumberSaysNothing) {
   EXPECT_EQ(mean.value, 7);
   EXPECT_TRUE(std::isinf(mean.interval(0.9).low));
   EXPECT_TRUE(std::isinf(mean.upper(0.9)));
+}
+
+// Groups pooled are all their numbers at once.
+TEST(Intervals, Pool) {
+  double all[] = {1, 2, 4, 8, 16, 3};
+  std::span<const double> numbers(all);
+  Mean groups[] = {meanOf(numbers.first(2)), meanOf(numbers.subspan(2, 3)),
+                   meanOf(numbers.last(1))};
+  Mean found = pool(groups), expected = meanOf(all);
+  EXPECT_NEAR(found.value, expected.value, 1e-12);
+  EXPECT_NEAR(found.error, expected.error, 1e-12);
+  EXPECT_EQ(found.count, 6u);
+}
+
+// Two kinds that differ by 10 and hardly scatter: 0, 2 and 10, 14. Variances of
+// their means are 1 and 4, shares one half each.
+TEST(Intervals, Stratify) {
+  double low[] = {0, 2}, high[] = {10, 14};
+  Mean groups[] = {meanOf(low), meanOf(high)};
+  Mean found = stratify(groups);
+  EXPECT_NEAR(found.value, 6.5, 1e-12);
+  EXPECT_NEAR(found.error, std::sqrt(0.25 * 1 + 0.25 * 4), 1e-12);
+  // Each kind has a mean of its own: 4 - 2 degrees of freedom, t = 2.919986.
+  EXPECT_NEAR(found.upper(0.95), 6.5 + 2.919986 * found.error, 1e-5);
+  // A kind of one number does not say how much it scatters.
+  double one[] = {5};
+  Mean few[] = {meanOf(low), meanOf(one)};
+  EXPECT_EQ(stratify(few).error, pool(few).error);
+  EXPECT_EQ(stratify(few).strata, 1u);
 }

@@ -17,6 +17,7 @@
 #include "runtime/support/AtomicFile.h"
 #include "tools/gist-plan/Commands.h"
 #include "tools/gist-plan/ReportStep.h"
+#include "tools/gist-plan/SharedOptions.h"
 #include "tools/gist-plan/SideBySide.h"
 #include "tools/gist-plan/SolveStep.h"
 #include "tools/planning/BuiltInTexts.h"

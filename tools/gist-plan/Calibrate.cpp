@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/gist-plan/Commands.h"
+#include "tools/gist-plan/SharedOptions.h"
 #include "tools/planning/Calibrator.h"
 #include "tools/planning/Candidates.h"
 
@@ -67,12 +68,7 @@ void plan::addCalibrate(CLI::App &app, Action &action) {
                    "each kind the cheapest first); default: windows of 128 to "
                    "1024 tokens and thetas of 0.5 to 0.95")
       ->type_name("FILE");
-  command
-      ->add_option("--sessions", options->calibrator.sessions,
-                   "Measurements at once, each with --threads threads")
-      ->type_name("N")
-      ->check(CLI::Range(1u, 256u))
-      ->capture_default_str();
+  addSessionsOption(*command, options->calibrator.sessions);
   command
       ->add_option("--negligible", options->calibrator.negligible,
                    "A loss in nats per token below which dearer candidates of "

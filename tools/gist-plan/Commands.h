@@ -16,6 +16,7 @@ void addAuto(CLI::App &app, Action &action);
 void addCalibrate(CLI::App &app, Action &action);
 void addSolve(CLI::App &app, Action &action);
 void addVerify(CLI::App &app, Action &action);
+void addCombine(CLI::App &app, Action &action);
 void addSolveEncoder(CLI::App &app, Action &action);
 void addReport(CLI::App &app, Action &action);
 void addAdaptTaus(CLI::App &app, Action &action);

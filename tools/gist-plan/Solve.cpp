@@ -13,10 +13,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Plan/File/PlanFile.h"
 #include "runtime/support/AtomicFile.h"
 #include "tools/gist-plan/Commands.h"
+#include "tools/gist-plan/SharedOptions.h"
 #include "tools/gist-plan/SolveStep.h"
-#include "tools/planning/Certificate.h"
+#include "tools/planning/CertificateFile.h"
 
 #include "nlohmann/json.hpp"
 
@@ -235,6 +237,11 @@ Status plan::runSolve(const SolveOptions &options) {
                        planner, heldOutTasks));
   if (heldOutTasks.samples > 0)
     GIST_TRY(heldOut.addTasks(pool, heldOutTasks));
+  if (!options.start.empty()) {
+    PlanFile start;
+    GIST_TRY(readPlanFile(options.start, start));
+    planner.start = std::move(start.heads);
+  }
   planner.texts = options.texts;
   planner.measureTermsOn(options.tokensOfTerm);
   // The model as it is, and then the plan.
@@ -281,43 +288,6 @@ Status plan::runSolve(const SolveOptions &options) {
                "command goes on from there\n",
                options.seconds, options.output.c_str(), planner.countTrials());
   return {};
-}
-
-void plan::addPromiseOptions(CLI::App &command, PlannerOptions &options) {
-  command
-      .add_option("-q,--quality", options.promise.perplexity,
-                  "Largest ratio of perplexities to the model as it is")
-      ->check(CLI::Range(1.0001, 2.0))
-      ->capture_default_str();
-  auto *recall =
-      command
-          .add_option("--recall", options.promise.recall,
-                      "Largest ratio of the perplexities of a text's second "
-                      "copy; default: five times what --quality allows")
-          ->check(CLI::Range(1.0001, 10.0))
-          ->type_name("RATIO");
-  auto *tasks =
-      command
-          .add_option("--tasks", options.promise.tasks,
-                      "Smallest likelihood of a right answer's token, relative "
-                      "to the model as it is; 0: nothing is asked; default: "
-                      "twice what --quality allows")
-          ->check(CLI::Range(0.0, 0.9999))
-          ->type_name("RATIO");
-  command
-      .add_option("--confidence", options.confidence,
-                  "With which the promise holds on other texts, by how much "
-                  "the measured ones differ")
-      ->check(CLI::Range(0.5, 0.9999))
-      ->capture_default_str();
-  command.parse_complete_callback([&options, recall, tasks] {
-    Promise defaults = Promise::of(options.promise.perplexity);
-    if (recall->count() == 0)
-      options.promise.recall = defaults.recall;
-    if (tasks->count() == 0)
-      // A quality of 1.5 or more promises nothing about answers.
-      options.promise.tasks = std::max(defaults.tasks, 0.0);
-  });
 }
 
 void plan::addSolve(CLI::App &app, Action &action) {
@@ -371,9 +341,15 @@ void plan::addSolve(CLI::App &app, Action &action) {
       ->capture_default_str();
   command
       ->add_option("--tries", options->planner.tries,
-                   "Single heads to try with less work at the end")
+                   "Plans to try with less work in one head or some, at the "
+                   "end")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  command
+      ->add_option("--start", options->start,
+                   "A plan to go on from instead of a search, if it keeps the "
+                   "quality; its heads do what the calibration measured")
+      ->type_name("PLAN");
   command
       ->add_option("--seconds", options->seconds,
                    "Stop after this time with the best plan so far; 0: no "
@@ -386,12 +362,7 @@ void plan::addSolve(CLI::App &app, Action &action) {
                    "Text that the plan is not searched on, to measure it with")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  command
-      ->add_option("--sessions", options->sessions,
-                   "Measurements at once, each with --threads threads")
-      ->type_name("N")
-      ->check(CLI::Range(1u, 256u))
-      ->capture_default_str();
+  addSessionsOption(*command, options->sessions);
   command->add_option("-o,--output", options->output, "The plan's file")
       ->type_name("FILE")
       ->required();

@@ -10,8 +10,6 @@
 
 #include "tools/planning/Planner.h"
 
-#include "CLI/CLI.hpp"
-
 namespace gist::plan {
 
 /// What `gist-plan solve` and `gist-plan auto` say of a search.
@@ -19,6 +17,7 @@ struct SolveOptions {
   run::ModelOptions model;
   PlannerOptions planner;
   std::string calibration, output;
+  std::string start;              ///< a plan to go on from; empty: none
   std::vector<std::string> texts; ///< empty: those of the calibration
   std::vector<std::string> heldOut;
   std::vector<int64_t> lengths; ///< empty: up to the context
@@ -33,10 +32,6 @@ struct SolveOptions {
   double seconds = 0;       ///< after which the best plan so far is the plan
   bool keepsTrials = false; ///< also when the search is done
 };
-
-/// Adds --quality, --recall, --tasks and --confidence; what is not given
-/// follows from the quality when the command is parsed.
-void addPromiseOptions(CLI::App &command, PlannerOptions &options);
 
 /// Searches a plan and writes it. What was measured is in OUTPUT.partial while
 /// the search is not done.

@@ -15,17 +15,14 @@
 #include "passes/Plan/File/PlanFile.h"
 #include "runtime/support/AtomicFile.h"
 #include "tools/gist-plan/Commands.h"
-#include "tools/gist-plan/SolveStep.h"
-#include "tools/planning/Certificate.h"
-
-#include "nlohmann/json.hpp"
+#include "tools/gist-plan/SharedOptions.h"
+#include "tools/planning/CertificateFile.h"
 
 #include <algorithm>
 #include <filesystem>
 
 using namespace gist;
 using namespace gist::plan;
-using Json = nlohmann::ordered_json;
 
 namespace {
 struct VerifyOptions {
@@ -92,24 +89,21 @@ static Status runVerify(const VerifyOptions &options) {
         Code::BadArgument,
         "there is nothing to verify with: give --text, --held-out-samples");
   GIST_TRY(contract.measureDense(pool));
-  Json list = Json::array();
+  std::vector<Certificate> list;
   for (size_t i = 0; i < plans.size(); ++i) {
     Measurement measured;
     GIST_TRY(contract.measure(pool, plans[i], measured));
-    std::string name =
-        std::filesystem::path(options.plans[i]).filename().string();
-    std::printf("%s%s\n", i == 0 ? "" : "\n", name.c_str());
     Certificate found = certify(contract, measured, options.planner.promise,
                                 options.planner.confidence, tasks,
                                 pool.first().model().device->info().name);
+    found.plan = std::filesystem::path(options.plans[i]).filename().string();
+    std::printf("%s%s\n", i == 0 ? "" : "\n", found.plan.c_str());
     print(found);
     std::fflush(stdout);
-    list.push_back(toJson(found));
-    list.back()["plan"] = name;
+    list.push_back(std::move(found));
     // After each plan: what was measured is not lost when the next fails.
     if (!options.output.empty())
-      GIST_TRY(writeWhole(options.output,
-                          Json{{"gist_certificates", list}}.dump(1) + "\n"));
+      GIST_TRY(writeWhole(options.output, printCertificates(list)));
   }
   return {};
 }
@@ -143,12 +137,7 @@ void plan::addVerify(CLI::App &app, Action &action) {
                    "Tokens of the sequences; default: the context")
       ->delimiter(',')
       ->type_name("N,...");
-  command
-      ->add_option("--sessions", options->sessions,
-                   "Measurements at once, each with --threads threads")
-      ->type_name("N")
-      ->check(CLI::Range(1u, 256u))
-      ->capture_default_str();
+  addSessionsOption(*command, options->sessions);
   command
       ->add_option("-o,--output", options->output,
                    "File to write the certificates to (JSON)")

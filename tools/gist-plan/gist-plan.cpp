@@ -36,6 +36,7 @@ static void describe(CLI::App &app, Action &action) {
   addCalibrate(app, action);
   addSolve(app, action);
   addVerify(app, action);
+  addCombine(app, action);
   addSolveEncoder(app, action);
   addReport(app, action);
   addAdaptTaus(app, action);

@@ -7,16 +7,13 @@
 
 #include "tools/planning/Certificate.h"
 
-#include "tools/running/Intervals.h"
-
-#include "nlohmann/json.hpp"
-
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <tuple>
 
 using namespace gist;
 using namespace gist::plan;
-using Json = nlohmann::ordered_json;
 
 const char *plan::toString(Verdict verdict) {
   switch (verdict) {
@@ -30,7 +27,7 @@ const char *plan::toString(Verdict verdict) {
   return "";
 }
 
-static const char *nameOf(TermKind kind) {
+const char *plan::nameOf(TermKind kind) {
   switch (kind) {
   case TermKind::Perplexity:
     return "perplexity";
@@ -49,10 +46,9 @@ Verdict Certificate::verdict() const {
   return worst;
 }
 
-/// A loss and where it ends, as ratios, with what they say of the promise.
-static CertificateRow judgeRow(const Term &term, std::string title,
-                               const Promise &promise, double loss,
-                               double bound, const run::Mean &parts) {
+CertificateRow plan::judgeRow(const Term &term, std::string title,
+                              const Promise &promise, double loss, double bound,
+                              const run::Mean &parts) {
   double allowed = promise.allowance(term.kind);
   // One part alone says nothing of how sure it is.
   bool isSure = parts.count > 1 && bound <= allowed;
@@ -66,32 +62,153 @@ static CertificateRow judgeRow(const Term &term, std::string title,
           isSure            ? Verdict::Kept
           : loss <= allowed ? Verdict::Likely
                             : Verdict::Broken,
-          parts.count,
-          parts.error};
+          parts};
+}
+
+/// All tasks together: each has its share of the samples.
+static std::optional<CertificateRow>
+judgeAllTasks(const std::vector<CertificateRow> &rows, const Promise &promise,
+              double confidence) {
+  std::vector<run::Mean> tasks;
+  int64_t tokens = 0;
+  for (const CertificateRow &row : rows)
+    if (row.term.kind == TermKind::Tasks) {
+      tasks.push_back(row.parts);
+      tokens = row.term.tokens;
+    }
+  if (tasks.empty())
+    return std::nullopt;
+  run::Mean mean = run::stratify(tasks);
+  return judgeRow({0, tokens, TermKind::Tasks}, "all tasks", promise,
+                  mean.value, mean.upper(confidence), mean);
 }
 
 Certificate plan::certify(const Contract &contract, const Measurement &measured,
                           const Promise &promise, double confidence,
                           const TaskTerms &tasks, const std::string &device) {
-  Certificate result{promise, confidence, tasks, device, 0, {}};
-  std::vector<double> answers;
+  Certificate result;
+  result.promise = promise;
+  result.confidence = confidence;
+  result.device = device;
+  result.samples = tasks.samples;
+  result.isOfEachTask = tasks.isEach;
+  if (tasks.samples > 0)
+    result.seeds.push_back(tasks.seed);
   for (size_t k = 0; k < contract.terms().size(); ++k) {
     const Term &term = contract.terms()[k];
-    std::vector<double> parts = contract.differences(measured, k);
-    if (term.kind == TermKind::Tasks)
-      answers.insert(answers.end(), parts.begin(), parts.end());
-    else
+    if (term.kind != TermKind::Tasks)
       result.work = std::max(result.work, measured.terms[k].work);
-    result.rows.push_back(judgeRow(
-        term, contract.title(term), promise, contract.loss(measured, k),
-        contract.bound(measured, k, confidence), run::meanOf(parts)));
+    result.rows.push_back(judgeRow(term, contract.title(term), promise,
+                                   contract.loss(measured, k),
+                                   contract.bound(measured, k, confidence),
+                                   contract.differences(measured, k)));
   }
-  if (!answers.empty() && tasks.isEach) {
-    run::Mean mean = run::meanOf(answers);
-    result.all = judgeRow({0, tasks.length, TermKind::Tasks}, "all tasks",
-                          promise, mean.value, mean.upper(confidence), mean);
-  }
+  if (tasks.isEach)
+    result.all = judgeAllTasks(result.rows, promise, confidence);
   return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Several certificates
+//===----------------------------------------------------------------------===//
+
+/// Why two certificates do not say the same kind of thing, or ok.
+static Status checkAlike(const Certificate &a, const Certificate &b) {
+  auto promiseOf = [](const Certificate &c) {
+    return std::tuple(c.promise.perplexity, c.promise.recall, c.promise.tasks,
+                      c.confidence);
+  };
+  // One that asks no questions promises nothing about them.
+  Certificate other = b;
+  if (a.samples == 0 || b.samples == 0)
+    other.promise.tasks = a.promise.tasks;
+  if (promiseOf(a) != promiseOf(other))
+    return Status::error(Code::BadArgument,
+                         "certificates of '%s' promise different things, or "
+                         "with different confidence",
+                         a.plan.c_str());
+  if (a.device != b.device)
+    return Status::error(Code::BadArgument,
+                         "certificates of '%s' are of two devices: %s and %s",
+                         a.plan.c_str(), a.device.c_str(), b.device.c_str());
+  if (a.samples > 0 && b.samples > 0 && a.isOfEachTask != b.isOfEachTask)
+    return Status::error(Code::BadArgument,
+                         "a certificate of '%s' has a row for each task, "
+                         "another one for all",
+                         a.plan.c_str());
+  return {};
+}
+
+/// Adds the rows of one more certificate: those of texts are new, those of
+/// tasks get more samples.
+static Status addRows(const Certificate &more, Certificate &result) {
+  for (const CertificateRow &row : more.rows) {
+    for (const CertificateRow &other : result.rows)
+      if (row.term.kind == TermKind::Tasks &&
+          other.term.kind == TermKind::Tasks &&
+          other.term.tokens != row.term.tokens)
+        return Status::error(Code::BadArgument,
+                             "certificates of '%s' have questions of %lld and "
+                             "of %lld tokens",
+                             result.plan.c_str(),
+                             static_cast<long long>(other.term.tokens),
+                             static_cast<long long>(row.term.tokens));
+    auto known =
+        std::ranges::find_if(result.rows, [&](const CertificateRow &other) {
+          return other.term.kind == row.term.kind && other.title == row.title &&
+                 other.term.tokens == row.term.tokens;
+        });
+    if (known == result.rows.end()) {
+      // Texts first, as in a certificate of one run.
+      auto isTask = [](const CertificateRow &other) {
+        return other.term.kind == TermKind::Tasks;
+      };
+      result.rows.insert(row.term.kind == TermKind::Tasks
+                             ? result.rows.end()
+                             : std::ranges::find_if(result.rows, isTask),
+                         row);
+      continue;
+    }
+    if (row.term.kind != TermKind::Tasks)
+      return Status::error(Code::BadArgument,
+                           "two certificates of '%s' have the text '%s' of "
+                           "%lld tokens, which may count once",
+                           result.plan.c_str(), row.title.c_str(),
+                           static_cast<long long>(row.term.tokens));
+    run::Mean both[] = {known->parts, row.parts};
+    run::Mean mean = run::pool(both);
+    *known = judgeRow(known->term, known->title, result.promise, mean.value,
+                      mean.upper(result.confidence), mean);
+  }
+  return {};
+}
+
+Status plan::combine(std::span<const Certificate> list, Certificate &result) {
+  Certificate sum = list.front();
+  std::set<uint64_t> seeds(sum.seeds.begin(), sum.seeds.end());
+  for (const Certificate &more : list.subspan(1)) {
+    GIST_TRY(checkAlike(sum, more));
+    for (uint64_t seed : more.seeds) {
+      if (!seeds.insert(seed).second)
+        return Status::error(Code::BadArgument,
+                             "two certificates of '%s' have questions of seed "
+                             "%llu, which may count once",
+                             sum.plan.c_str(),
+                             static_cast<unsigned long long>(seed));
+      sum.seeds.push_back(seed);
+    }
+    if (sum.samples == 0) {
+      sum.isOfEachTask = more.isOfEachTask;
+      sum.promise.tasks = more.promise.tasks;
+    }
+    sum.samples += more.samples;
+    sum.work = std::max(sum.work, more.work);
+    GIST_TRY(addRows(more, sum));
+  }
+  if (sum.isOfEachTask)
+    sum.all = judgeAllTasks(sum.rows, sum.promise, sum.confidence);
+  result = std::move(sum);
+  return {};
 }
 
 void plan::print(const Certificate &certificate) {
@@ -115,43 +232,4 @@ void plan::print(const Certificate &certificate) {
   std::printf("work of the heads that the plan chooses for: %.4f of dense at "
               "most, on %s\n",
               certificate.work, certificate.device.c_str());
-}
-
-/// Four digits are what a person reads and a measurement gives.
-static double rounded(double value) { return std::round(value * 1e4) / 1e4; }
-
-static Json toJson(const CertificateRow &row) {
-  return {{"part", nameOf(row.term.kind)},
-          {"text", row.title},
-          {"tokens", row.term.tokens},
-          {"ratio", rounded(row.ratio)},
-          {"bound", rounded(row.bound)},
-          {"promised", rounded(row.limit)},
-          {"verdict", toString(row.verdict)},
-          {"count", row.parts},
-          // In nats, where errors of several certificates can be put together.
-          {"error", std::round(row.error * 1e6) / 1e6}};
-}
-
-Json plan::toJson(const Certificate &certificate) {
-  Json rows = Json::array();
-  for (const CertificateRow &row : certificate.rows)
-    rows.push_back(::toJson(row));
-  const Promise &promise = certificate.promise;
-  Json json = {{"verdict", toString(certificate.verdict())},
-               {"device", certificate.device},
-               {"work", rounded(certificate.work)},
-               {"confidence", certificate.confidence},
-               {"perplexity", rounded(promise.perplexity)},
-               {"recall", rounded(promise.recall)}};
-  if (certificate.tasks.samples > 0) {
-    json["tasks"] = rounded(promise.tasks);
-    json["task_seed"] = certificate.tasks.seed;
-    json["task_samples"] = certificate.tasks.samples;
-    json["of_each_task"] = certificate.tasks.isEach;
-  }
-  if (certificate.all)
-    json["all_tasks"] = ::toJson(*certificate.all);
-  json["parts"] = std::move(rows);
-  return json;
 }

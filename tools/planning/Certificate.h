@@ -10,9 +10,8 @@
 
 #include "tools/planning/Contract.h"
 
-#include "nlohmann/json_fwd.hpp"
-
 #include <optional>
+#include <span>
 
 namespace gist::plan {
 
@@ -23,6 +22,8 @@ enum class Verdict {
   Broken,
 };
 const char *toString(Verdict verdict);
+/// "perplexity", "recall" or "answers".
+const char *nameOf(TermKind kind);
 
 /// A term as people read it: ratios to the model as it is.
 struct CertificateRow {
@@ -32,15 +33,17 @@ struct CertificateRow {
   double bound; ///< where it is with the confidence: not higher, or not lower
   double limit; ///< what was promised
   Verdict verdict;
-  size_t parts; ///< of text, or samples
-  double error; ///< standard error of the loss, nats
+  run::Mean parts; ///< of text, or samples: what they lose, nats
 };
 
 /// What a plan does on texts and seeds that it was not searched with.
 struct Certificate {
+  std::string plan; ///< its file's name, without folders; may be empty
   Promise promise;
   double confidence = 0;
-  TaskTerms tasks;
+  std::vector<uint64_t> seeds; ///< of the questions
+  size_t samples = 0;          ///< of all tasks together, or of each; 0: none
+  bool isOfEachTask = false;
   std::string device; ///< that it was measured on
   double work = 0;    ///< the most of any text, relative to dense attention
   std::vector<CertificateRow> rows;
@@ -52,14 +55,22 @@ struct Certificate {
   Verdict verdict() const;
 };
 
+/// A loss and where it ends, as ratios, with what they say of the promise.
+CertificateRow judgeRow(const Term &term, std::string title,
+                        const Promise &promise, double loss, double bound,
+                        const run::Mean &parts);
+
 Certificate certify(const Contract &contract, const Measurement &measured,
                     const Promise &promise, double confidence,
                     const TaskTerms &tasks, const std::string &device);
 
+/// One certificate of several of a plan, with the samples of all of them. They
+/// promise the same, and no text or seed is in two of them: what is counted
+/// twice would look surer than it is.
+Status combine(std::span<const Certificate> list, Certificate &result);
+
 /// A table, and a sentence.
 void print(const Certificate &certificate);
-
-nlohmann::ordered_json toJson(const Certificate &certificate);
 
 } // namespace gist::plan
 

@@ -87,7 +87,8 @@ Status Contract::addTasks(ProbePool &pool, const TaskTerms &options) {
     size_t task = options.isEach ? i / options.samples : i % all.size();
     size_t number = options.isEach ? i % options.samples : i / all.size();
     if (options.isEach ? number == 0 : i == 0) {
-      list.push_back({taskNames.size(), options.length, TermKind::Tasks});
+      list.push_back({taskNames.size(), options.length, TermKind::Tasks,
+                      options.isEach ? 1 : std::min(total, all.size())});
       taskNames.emplace_back(options.isEach ? all[task].name : "all tasks");
     }
     tasks::Sample sample;
@@ -242,19 +243,22 @@ Status Contract::measureDense(ProbePool &pool) {
   return measure(pool, plan, dense);
 }
 
-std::vector<double> Contract::differences(const Measurement &measured,
-                                          size_t term) const {
+run::Mean Contract::differences(const Measurement &measured,
+                                size_t term) const {
   const std::vector<double> &now = measured.terms[term].parts,
                             &before = dense.terms[term].parts;
-  std::vector<double> result;
+  std::vector<std::vector<double>> groups(list[term].tasks);
   for (size_t i = 0; i < now.size(); ++i)
-    result.push_back(now[i] - before[i]);
-  return result;
+    groups[i % groups.size()].push_back(now[i] - before[i]);
+  std::vector<run::Mean> means;
+  for (const std::vector<double> &group : groups)
+    means.push_back(run::meanOf(group));
+  return run::stratify(means);
 }
 
 double Contract::bound(const Measurement &measured, size_t term,
                        double confidence) const {
-  run::Mean mean = run::meanOf(differences(measured, term));
+  run::Mean mean = differences(measured, term);
   double lost = loss(measured, term);
   // A single part says nothing of how much it could differ.
   return mean.count < 2 ? lost : lost + mean.upper(confidence) - mean.value;

@@ -30,6 +30,7 @@ struct Term {
   size_t text;    ///< its number; of tasks, the task's
   int64_t tokens; ///< of a sequence
   TermKind kind;
+  size_t tasks = 1; ///< whose samples take turns
 };
 
 struct TermResult {
@@ -88,9 +89,9 @@ public:
   double loss(const Measurement &measured, size_t term) const {
     return measured.terms[term].loss - dense.terms[term].loss;
   }
-  /// The same of each part of the term's sequences.
-  std::vector<double> differences(const Measurement &measured,
-                                  size_t term) const;
+  /// The same of each part of the term's sequences, and how much they scatter.
+  /// Where all tasks take turns, each has its share of the samples.
+  run::Mean differences(const Measurement &measured, size_t term) const;
   /// What a plan loses no more than, with this confidence: on more of the same
   /// text.
   double bound(const Measurement &measured, size_t term,

@@ -304,12 +304,7 @@ Status Planner::refine() {
   return {};
 }
 
-/// Tries single heads with less work, the best bargains first.
-Status Planner::tryMoves() {
-  struct Move {
-    size_t head, option;
-    double saved, spent;
-  };
+std::vector<Planner::Move> Planner::collectMoves() const {
   std::vector<Move> moves;
   for (size_t i = 0; i < heads.size(); ++i)
     for (size_t j = 0; j < heads[i].size(); ++j) {
@@ -327,19 +322,47 @@ Status Planner::tryMoves() {
                ? left > right
                : std::pair(a.head, a.option) < std::pair(b.head, b.option);
   });
-  std::vector<bool> isTried(heads.size());
-  int tries = 0;
-  for (const Move &move : moves) {
-    if (tries == options.tries)
-      break;
-    if (isTried[move.head])
-      continue;
-    isTried[move.head] = true;
-    ++tries;
+  std::vector<bool> isThere(heads.size());
+  std::erase_if(moves, [&](const Move &move) {
+    bool wasThere = isThere[move.head];
+    isThere[move.head] = true;
+    return wasThere;
+  });
+  return moves;
+}
+
+/// Tries heads with less work, the best bargains first. What holds is followed
+/// by twice as many heads at once, what does not by half of its heads, so that
+/// a plan that may still lose much gets there in few measurements.
+Status Planner::tryMoves() {
+  std::vector<Move> moves = collectMoves();
+  Choices turnsFrom = best.choices; // where this turn of all heads began
+  size_t next = 0, many = 1;
+  for (int tries = 0; tries < options.tries; ++tries) {
+    // A head may move again once all others had their turn, from a plan that
+    // is another by then.
+    if (next == moves.size()) {
+      std::vector<Move> later = collectMoves();
+      next = 0;
+      if (later.empty() || best.choices == turnsFrom)
+        break;
+      turnsFrom = best.choices;
+      moves = std::move(later);
+    }
+    size_t end = std::min(next + many, moves.size());
     Choices choices = best.choices;
-    choices[move.head] = move.option;
+    for (size_t i = next; i < end; ++i)
+      choices[moves[i].head] = moves[i].option;
     Trial trial;
     GIST_TRY(measure(choices, trial));
+    if (best.choices == choices) {
+      next = end;
+      many *= 2;
+    } else if (many > 1) {
+      many = std::max<size_t>((end - next) / 2, 1);
+    } else {
+      ++next;
+    }
   }
   return {};
 }
@@ -386,8 +409,7 @@ size_t Planner::expectTrials() const {
        tries = static_cast<size_t>(options.tries);
   // The model as it is, the search, and the plan with room at the end.
   return 1 + kCorrections + kSteps +
-         rounds * (2 * heads.size() + kRefineSteps) +
-         std::min(tries, heads.size()) + 1;
+         rounds * (2 * heads.size() + kRefineSteps) + tries + 1;
 }
 
 /// How long it takes says how much time to keep for what comes after.
@@ -402,12 +424,50 @@ Status Planner::measureDense() {
   return {};
 }
 
+Status Planner::findChoices(const Plan &plan, Choices &choices) const {
+  if (plan.block != calibration.block)
+    return Status::error(Code::BadArgument,
+                         "--start: the plan has blocks of %lld tokens, the "
+                         "calibration of %lld",
+                         static_cast<long long>(plan.block),
+                         static_cast<long long>(calibration.block));
+  choices.assign(heads.size(), 0);
+  for (size_t i = 0; i < heads.size(); ++i) {
+    size_t layer = i / calibration.kvHeads, number = i % calibration.kvHeads;
+    if (layer >= plan.layers.size() || number >= plan.layers[layer].size())
+      return Status::error(Code::BadArgument,
+                           "--start: the plan has no head %zu in layer %zu",
+                           number, layer);
+    HeadChoice wanted = plan.layers[layer][number];
+    auto found =
+        std::ranges::find_if(choicesOf[i], [&](const HeadChoice &choice) {
+          HeadChoice other = choice;
+          other.room = wanted.room;
+          return other == wanted;
+        });
+    if (found == choicesOf[i].end())
+      return Status::error(Code::BadArgument,
+                           "--start: head %zu of layer %zu does what the "
+                           "calibration has not measured: %s",
+                           number, layer, printHead(wanted).c_str());
+    choices[i] = static_cast<size_t>(found - choicesOf[i].begin());
+  }
+  return {};
+}
+
 Status Planner::searchAll() {
+  Choices first;
+  if (start)
+    GIST_TRY(findChoices(*start, first));
   GIST_TRY(measureDense());
   // The model as it is keeps every contract.
   Trial dense;
   GIST_TRY(measure(Choices(heads.size()), dense));
-  GIST_TRY(search());
+  Trial trial;
+  if (start)
+    GIST_TRY(measure(first, trial));
+  if (!hasPlan())
+    GIST_TRY(search());
   for (int round = 0; round < options.rounds; ++round)
     GIST_TRY(refine());
   return tryMoves();

@@ -21,6 +21,7 @@
 #include "tools/running/Progress.h"
 
 #include <map>
+#include <optional>
 
 namespace gist::plan {
 
@@ -32,7 +33,7 @@ struct PlannerOptions {
   double confidence = 0.9;
   HeadKinds kinds = HeadKinds::All;
   int rounds = 0; ///< in which every head is measured again, in the plan
-  int tries = 24; ///< single moves at the end
+  int tries = 24; ///< plans with less work in some heads, at the end
   /// A head is not believed to lose less than this share of its divergence: of
   /// few tokens, gains by chance would be taken for gains.
   double caution = 0;
@@ -55,6 +56,9 @@ public:
   std::vector<std::string> texts;
   /// Questions that plans are measured with.
   TaskTerms tasks;
+  /// Goes on from this plan instead of a search, if it keeps the contract.
+  /// Rooms of clusters are chosen anew.
+  std::optional<Plan> start;
   /// Tokens that are measured after the search, for which time is kept.
   size_t tokensAfter = 0;
   /// As Contract::tokensOfTerm.
@@ -101,7 +105,17 @@ private:
                            std::vector<std::vector<HeadOption>> &moves,
                            std::vector<std::vector<size_t>> &options);
   Status refine();
+  /// A head with less work.
+  struct Move {
+    size_t head, option;
+    double saved, spent; ///< of work, and of what is allowed
+  };
+  /// Those from the best plan so far, the best bargains first, one for each
+  /// head.
+  std::vector<Move> collectMoves() const;
   Status tryMoves();
+  /// What the options have of a plan.
+  Status findChoices(const Plan &plan, Choices &choices) const;
   Status giveRoom(Plan &plan, Measurement &measured);
   Status measureDense();
   Status searchAll();

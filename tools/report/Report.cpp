@@ -220,6 +220,14 @@ static std::string drawTrade(const json &plans, double Worst::*what,
 // Certificates and tasks
 //===----------------------------------------------------------------------===//
 
+/// ", seed 5", or all of them.
+static std::string listSeeds(const json &certificate) {
+  std::string text;
+  for (const json &seed : list(certificate, "task_seeds"))
+    text += (text.empty() ? ", seed " : ", ") + seed.dump();
+  return text;
+}
+
 /// What was promised and what is kept of it, on texts and seeds that a plan was
 /// not searched with.
 static std::string writeCertificates(const json &plans) {
@@ -240,9 +248,9 @@ static std::string writeCertificates(const json &plans) {
                  shortNumber(tasks, 4) + " (" +
                  shortNumber(number(certificate, {"task_samples"}), 0) +
                  (find(certificate, {"of_each_task"}) == true
-                      ? " samples of each task, seed "
-                      : " samples of all tasks, seed ") +
-                 shortNumber(number(certificate, {"task_seed"}), 0) + ")";
+                      ? " samples of each task"
+                      : " samples of all tasks") +
+                 listSeeds(certificate) + ")";
     html += "<p>" + escape(promise) + ".</p>\n";
     Table table(
         {"part", "text", "tokens", "ratio", "bound", "promised", "verdict"});

@@ -78,14 +78,15 @@ Interval run::wilsonInterval(size_t hits, size_t count, double confidence) {
 
 Interval Mean::interval(double confidence) const {
   double far = std::numeric_limits<double>::infinity();
-  if (count > 1)
-    far = studentQuantile((1 + confidence) / 2, count - 1) * error;
+  if (count > strata)
+    far = studentQuantile((1 + confidence) / 2, count - strata) * error;
   return {value - far, value + far};
 }
 
 double Mean::upper(double confidence) const {
-  return count > 1 ? value + studentQuantile(confidence, count - 1) * error
-                   : std::numeric_limits<double>::infinity();
+  return count > strata
+             ? value + studentQuantile(confidence, count - strata) * error
+             : std::numeric_limits<double>::infinity();
 }
 
 /// By the normal distribution: of two numbers Student's t would say that the
@@ -109,5 +110,43 @@ Mean run::meanOf(std::span<const double> values) {
     squares += (value - mean.value) * (value - mean.value);
   if (values.size() > 1)
     mean.error = std::sqrt(squares / (n - 1) / n);
+  return mean;
+}
+
+Mean run::pool(std::span<const Mean> groups) {
+  Mean mean;
+  double sum = 0, squares = 0;
+  for (const Mean &group : groups) {
+    mean.count += group.count;
+    sum += group.value * static_cast<double>(group.count);
+  }
+  if (mean.count == 0)
+    return mean;
+  auto n = static_cast<double>(mean.count);
+  mean.value = sum / n;
+  // What numbers differ from their group's mean, and that from the mean of all.
+  for (const Mean &group : groups) {
+    auto count = static_cast<double>(group.count);
+    double apart = group.value - mean.value;
+    squares +=
+        group.error * group.error * count * (count - 1) + count * apart * apart;
+  }
+  if (mean.count > 1)
+    mean.error = std::sqrt(squares / (n - 1) / n);
+  return mean;
+}
+
+Mean run::stratify(std::span<const Mean> groups) {
+  Mean mean = pool(groups);
+  double variance = 0;
+  for (const Mean &group : groups) {
+    if (group.count < 2)
+      return mean;
+    double share =
+        static_cast<double>(group.count) / static_cast<double>(mean.count);
+    variance += share * share * group.error * group.error;
+  }
+  mean.error = std::sqrt(variance);
+  mean.strata = std::max<size_t>(groups.size(), 1);
   return mean;
 }

@@ -31,6 +31,7 @@ struct Mean {
   double value = 0;
   double error = 0; ///< standard error; 0 for fewer than two numbers
   size_t count = 0;
+  size_t strata = 1; ///< groups that each had a mean of their own
 
   /// By Student's t, on both sides. One number alone says nothing: its interval
   /// has infinite ends.
@@ -43,6 +44,13 @@ struct Mean {
 };
 
 Mean meanOf(std::span<const double> values);
+/// That of all numbers of several groups, as if they had been given at once.
+Mean pool(std::span<const Mean> groups);
+/// The same where the groups are kinds that are always there in these shares:
+/// how much kinds differ from each other then says nothing of how sure the mean
+/// is, only how much numbers of one kind do. A group of one number does not say
+/// how much its kind scatters, so that all are pooled then.
+Mean stratify(std::span<const Mean> groups);
 
 } // namespace gist::run
 

@@ -1,0 +1,26 @@
+//===- SharedOptions.h - Options of several commands ------------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_TOOLS_GIST_PLAN_SHAREDOPTIONS_H
+#define GIST_TOOLS_GIST_PLAN_SHAREDOPTIONS_H
+
+#include "tools/planning/Planner.h"
+
+#include "CLI/CLI.hpp"
+
+namespace gist::plan {
+
+/// Adds --quality, --recall, --tasks and --confidence; what is not given
+/// follows from the quality when the command is parsed.
+void addPromiseOptions(CLI::App &command, PlannerOptions &options);
+
+/// Adds --sessions.
+void addSessionsOption(CLI::App &command, unsigned &sessions);
+
+} // namespace gist::plan
+
+#endif // GIST_TOOLS_GIST_PLAN_SHAREDOPTIONS_H

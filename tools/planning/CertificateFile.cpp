@@ -1,0 +1,195 @@
+//===- CertificateFile.cpp - Certificates as JSON -------------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/planning/CertificateFile.h"
+
+#include "nlohmann/json.hpp"
+
+#include <cmath>
+
+using namespace gist;
+using namespace gist::plan;
+using Json = nlohmann::ordered_json;
+
+/// Four digits are what a person reads and a measurement gives.
+static double rounded(double value) { return std::round(value * 1e4) / 1e4; }
+
+static Json toJson(const CertificateRow &row) {
+  return {{"part", nameOf(row.term.kind)},
+          {"text", row.title},
+          {"tokens", row.term.tokens},
+          {"ratio", rounded(row.ratio)},
+          {"bound", rounded(row.bound)},
+          {"promised", rounded(row.limit)},
+          {"verdict", toString(row.verdict)},
+          {"count", row.parts.count},
+          // In nats, where errors of several certificates can be put together.
+          {"error", std::round(row.parts.error * 1e6) / 1e6}};
+}
+
+Json plan::toJson(const Certificate &certificate) {
+  Json rows = Json::array();
+  for (const CertificateRow &row : certificate.rows)
+    rows.push_back(::toJson(row));
+  const Promise &promise = certificate.promise;
+  Json json;
+  if (!certificate.plan.empty())
+    json["plan"] = certificate.plan;
+  json["verdict"] = toString(certificate.verdict());
+  json["device"] = certificate.device;
+  json["work"] = rounded(certificate.work);
+  json["confidence"] = certificate.confidence;
+  json["perplexity"] = rounded(promise.perplexity);
+  json["recall"] = rounded(promise.recall);
+  if (certificate.samples > 0) {
+    json["tasks"] = rounded(promise.tasks);
+    json["task_seeds"] = certificate.seeds;
+    json["task_samples"] = certificate.samples;
+    json["of_each_task"] = certificate.isOfEachTask;
+  }
+  if (certificate.all)
+    json["all_tasks"] = ::toJson(*certificate.all);
+  json["parts"] = std::move(rows);
+  return json;
+}
+
+std::string plan::printCertificates(std::span<const Certificate> list) {
+  Json json = Json::array();
+  for (const Certificate &certificate : list)
+    json.push_back(toJson(certificate));
+  return Json{{"gist_certificates", json}}.dump(1) + "\n";
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+static Status refuse(const std::string &what) {
+  return Status::error(Code::BadFile, "expected %s", what.c_str());
+}
+
+/// A finite number within a range.
+static Status readNumber(const Json &json, const char *name, double low,
+                         double high, double &value) {
+  auto found = json.find(name);
+  if (found == json.end() || !found->is_number() ||
+      // Written so that what is no number is refused too.
+      !(found->get<double>() >= low && found->get<double>() <= high))
+    return refuse("'" + std::string(name) + "', a number from " +
+                  Json(low).dump() + " to " + Json(high).dump());
+  value = found->get<double>();
+  return {};
+}
+
+static Status readCount(const Json &json, const char *name, int64_t low,
+                        int64_t &value) {
+  auto found = json.find(name);
+  constexpr int64_t kMost = int64_t{1} << 40;
+  if (found == json.end() || !found->is_number_integer() ||
+      found->get<int64_t>() < low || found->get<int64_t>() > kMost)
+    return refuse("'" + std::string(name) + "', a whole number of at least " +
+                  std::to_string(low));
+  value = found->get<int64_t>();
+  return {};
+}
+
+static Status readText(const Json &json, const char *name, std::string &value) {
+  auto found = json.find(name);
+  if (found == json.end() || !found->is_string())
+    return refuse("'" + std::string(name) + "', a text");
+  value = found->get<std::string>();
+  return {};
+}
+
+/// Ratios and verdicts follow from the loss and its scatter.
+static Status readRow(const Json &json, const Certificate &certificate,
+                      CertificateRow &row) {
+  std::string part;
+  double ratio = 1, error = 0;
+  int64_t count = 0;
+  if (!json.is_object())
+    return refuse("an object for each of 'parts'");
+  GIST_TRY(readText(json, "part", part));
+  GIST_TRY(readText(json, "text", row.title));
+  GIST_TRY(readCount(json, "tokens", 1, row.term.tokens));
+  GIST_TRY(readNumber(json, "ratio", 1e-4, 1e9, ratio));
+  GIST_TRY(readNumber(json, "error", 0, 1e6, error));
+  GIST_TRY(readCount(json, "count", 1, count));
+  bool isKnown = false;
+  for (TermKind kind :
+       {TermKind::Perplexity, TermKind::Recall, TermKind::Tasks})
+    if (part == nameOf(kind)) {
+      row.term.kind = kind;
+      isKnown = true;
+    }
+  if (!isKnown)
+    return refuse("'part', one of perplexity, recall and answers");
+  double sign = row.term.kind == TermKind::Tasks ? -1 : 1;
+  run::Mean mean{sign * std::log(ratio), error, static_cast<size_t>(count)};
+  // One part alone says nothing of how much it could differ.
+  double bound = count > 1 ? mean.upper(certificate.confidence) : mean.value;
+  row = judgeRow(row.term, row.title, certificate.promise, mean.value, bound,
+                 mean);
+  return {};
+}
+
+static Status readCertificate(const Json &json, Certificate &result) {
+  if (!json.is_object())
+    return refuse("an object for each certificate");
+  GIST_TRY(readText(json, "plan", result.plan));
+  GIST_TRY(readText(json, "device", result.device));
+  GIST_TRY(readNumber(json, "work", 0, 1e3, result.work));
+  GIST_TRY(readNumber(json, "confidence", 0.5, 0.9999, result.confidence));
+  GIST_TRY(
+      readNumber(json, "perplexity", 1.0001, 2, result.promise.perplexity));
+  GIST_TRY(readNumber(json, "recall", 1.0001, 10, result.promise.recall));
+  if (json.contains("task_samples")) {
+    int64_t samples = 0;
+    GIST_TRY(readNumber(json, "tasks", 1e-4, 0.9999, result.promise.tasks));
+    GIST_TRY(readCount(json, "task_samples", 1, samples));
+    result.samples = static_cast<size_t>(samples);
+    const Json &isOfEach = json.value("of_each_task", Json()),
+               &seeds = json.value("task_seeds", Json());
+    if (!isOfEach.is_boolean())
+      return refuse("'of_each_task', true or false");
+    result.isOfEachTask = isOfEach.get<bool>();
+    if (!seeds.is_array() || seeds.empty())
+      return refuse("'task_seeds', a list of whole numbers");
+    for (const Json &seed : seeds) {
+      if (!seed.is_number_unsigned())
+        return refuse("'task_seeds', a list of whole numbers");
+      result.seeds.push_back(seed.get<uint64_t>());
+    }
+  }
+  auto parts = json.find("parts");
+  if (parts == json.end() || !parts->is_array() || parts->empty())
+    return refuse("'parts', a list");
+  for (const Json &part : *parts) {
+    result.rows.emplace_back();
+    GIST_TRY(readRow(part, result, result.rows.back()));
+    if (result.rows.back().term.kind == TermKind::Tasks && result.samples == 0)
+      return refuse("'task_samples' where a part is of answers");
+  }
+  return {};
+}
+
+Status plan::parseCertificates(std::string_view text,
+                               std::vector<Certificate> &list) {
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("gist_certificates") ||
+      !json["gist_certificates"].is_array())
+    return Status::error(Code::BadFile,
+                         "not a file of certificates of gist-plan");
+  std::vector<Certificate> result;
+  for (const Json &entry : json["gist_certificates"]) {
+    result.emplace_back();
+    GIST_TRY(readCertificate(entry, result.back())
+                 .in("certificate " + std::to_string(result.size() - 1)));
+  }
+  list = std::move(result);
+  return {};
+}
