@@ -19,9 +19,7 @@ either as one CUDA graph.
 """
 
 import argparse
-import concurrent.futures
 import json
-import multiprocessing
 import pathlib
 import subprocess
 import sys
@@ -29,6 +27,7 @@ import time
 
 FOLDER = pathlib.Path(__file__).parent
 sys.path.insert(0, str(FOLDER))
+import own_process
 import torch_models
 
 KINDS = ("dense", "plan", "follow")
@@ -222,8 +221,7 @@ def run_all(arguments):
     for name in arguments.shapes:
         # Each has a process of its own: the peers of a second model failed in the
         # process of the first one, where torch.compile had left its code.
-        with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as own:
-            rows = own.submit(measure, arguments, name, begin, result).result()
+        rows = own_process.call(measure, arguments, name, begin, result)
         for row in rows:
             finish_row(row, copies)
             print_row(row)
