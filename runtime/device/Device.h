@@ -93,6 +93,8 @@ struct BoundCommand {
   uint32_t firstArg = 0, argCount = 0;      ///< in CommandList::args
   /// Earlier commands to wait for; null: all of them.
   const std::vector<uint32_t> *after = nullptr;
+  /// Its one argument is a table of slots (KernelCode::byTable).
+  bool byTable = false;
 };
 
 struct CommandList {
@@ -160,6 +162,10 @@ public:
   virtual Status replay(Recording &recording) = 0;
 
   virtual Status synchronize() = 0;
+
+  /// Grows while commands run, however long one of them takes; 0 where a device
+  /// does not know. Any thread may ask.
+  virtual uint64_t progress() const { return 0; }
 
   /// Sets `stream` to the driver's stream that all work goes to, and makes this
   /// thread's driver calls mean this device: for libraries that work beside

@@ -46,16 +46,18 @@ public:
 struct ListRun {
   ListRun(const CommandList &list, unsigned threads,
           const std::vector<NodeThreads> &nodes,
-          std::vector<TaskCounter> &counters, std::vector<CommandTime> *times)
+          std::vector<TaskCounter> &counters, std::vector<TaskCounter> &done,
+          std::vector<CommandTime> *times)
       : list(list), code(static_cast<const CpuCode &>(*list.code)),
-        threads(threads), nodes(nodes), counters(counters), times(times),
-        barrier(threads) {}
+        threads(threads), nodes(nodes), counters(counters), done(done),
+        times(times), barrier(threads) {}
 
   const CommandList &list;
   const CpuCode &code;
   unsigned threads;
   const std::vector<NodeThreads> &nodes;
   std::vector<TaskCounter> &counters; ///< for each command and node
+  std::vector<TaskCounter> &done;     ///< for each thread, ever
   std::vector<CommandTime> *times;
   SpinBarrier barrier;
   /// The longest that a thread wanted to run and could not, in nanoseconds.
@@ -67,7 +69,7 @@ public:
   DeviceCpu(unsigned threads, ThreadPlaces places)
       : places(std::move(places)),
         pool(threads, [this](unsigned thread) { return cpusOf(thread); }),
-        governor(pool.size()) {}
+        governor(pool.size()), done(pool.size()) {}
 
   DeviceInfo info() const override;
   Status supports(const TargetSpec &target) const override;
@@ -108,6 +110,12 @@ public:
   }
   // submit() returns when the work is done; there is nothing left to wait for.
   Status synchronize() override { return {}; }
+  uint64_t progress() const override {
+    uint64_t tasks = 0;
+    for (const TaskCounter &each : done)
+      tasks += each.next.load(std::memory_order_relaxed);
+    return tasks;
+  }
 
 protected:
   void release(DeviceAddress address, uint64_t size) override {
@@ -126,6 +134,7 @@ private:
   ThreadPool pool;
   ThreadGovernor governor;
   std::vector<TaskCounter> counters; ///< grown as needed
+  std::vector<TaskCounter> done;     ///< tasks that each thread has finished
 };
 
 } // namespace
@@ -225,6 +234,10 @@ static void runTasks(ListRun &run, size_t number, unsigned thread) {
                      kernel(args, static_cast<int64_t>(task % width),
                             static_cast<int64_t>(task / width % height),
                             static_cast<int64_t>(task / (width * height)));
+                     // Nobody else writes it.
+                     std::atomic<uint64_t> &done = run.done[thread].next;
+                     done.store(done.load(std::memory_order_relaxed) + 1,
+                                std::memory_order_relaxed);
                    });
 }
 
@@ -301,7 +314,7 @@ Status DeviceCpu::submit(const CommandList &list,
     times->assign(list.commands.size(), {});
   // The stores above need no order of their own: pool.run() publishes them to
   // the threads with its release of the new generation.
-  ListRun run(list, governor.threads(), places.nodes, counters, times);
+  ListRun run(list, governor.threads(), places.nodes, counters, done, times);
   int64_t begin = now();
   pool.run(runList, &run, run.threads);
   int64_t end = now();

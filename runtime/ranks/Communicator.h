@@ -13,6 +13,7 @@
 #ifndef GIST_RUNTIME_RANKS_COMMUNICATOR_H
 #define GIST_RUNTIME_RANKS_COMMUNICATOR_H
 
+#include "runtime/ranks/WorkWatch.h"
 #include "runtime/support/Bytes.h"
 
 #include <chrono>
@@ -35,9 +36,14 @@ enum class Patience {
 };
 
 struct CommunicatorOptions {
-  /// After this long without a result a collective has failed.
+  /// After this long without a result a collective has failed. Others may open
+  /// a model meanwhile, whose work nobody can count.
   std::chrono::milliseconds timeout = std::chrono::seconds(60);
 };
+
+/// How long work that can be counted may stand still: a job has to be over five
+/// seconds after a rank hangs.
+inline constexpr std::chrono::milliseconds kStandstill{3000};
 
 /// Whether cards talk to each other without the host (CardRanks.h).
 struct CardOptions {
@@ -74,6 +80,9 @@ public:
 
   /// Set before the first session.
   CardOptions cards;
+
+  /// What this rank is at. Looked at where ranks are processes.
+  WorkWatch work;
 };
 
 } // namespace gist

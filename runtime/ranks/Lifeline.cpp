@@ -180,8 +180,9 @@ Status Lifeline::connect(uint32_t rank, const Meeting &meeting,
   return {};
 }
 
-void Lifeline::start(OnFailure called) {
+void Lifeline::start(OnFailure called, WorkWatch *watched) {
   onFailure = std::move(called);
+  work = watched;
   for (Peer &peer : peers) {
     int one = 1;
     ::setsockopt(peer.socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
@@ -219,7 +220,23 @@ void Lifeline::report(const std::string &why) {
     send(peers.front(), Kind::Failed, rank, failure().text);
 }
 
-void Lifeline::note(uint32_t about, const std::string &text) {
+void Lifeline::checkWork() {
+  using std::chrono::milliseconds;
+  milliseconds time = work ? work->hangsFor() : milliseconds();
+  if (time.count() == 0 || hasFailed())
+    return;
+  std::string text = "rank " + std::to_string(rank) +
+                     " hangs: its work has stood still for " +
+                     std::to_string(time.count()) + " ms";
+  if (rank != 0)
+    send(peers.front(), Kind::Failed, rank, text);
+  note(rank, text);
+  // The thread that hangs cannot end this process.
+  if (onFailure)
+    onFailure(text, rank == 0);
+}
+
+void Lifeline::note(uint32_t about, const std::string &text, bool isNews) {
   {
     std::lock_guard lock(mutex);
     if (isFailed)
@@ -232,7 +249,7 @@ void Lifeline::note(uint32_t about, const std::string &text) {
       if (peer.rank != about)
         send(peer, Kind::Failed, about, text);
   // Whoever reports a failure of its own knows of it.
-  bool speaks = rank == 0 || (rank == 1 && about == 0);
+  bool speaks = rank == 0 || (rank == 1 && about == 0 && isNews);
   if (onFailure && about != rank)
     onFailure(text, speaks && !wasStopped);
 }
@@ -266,7 +283,7 @@ void Lifeline::takeFrames(Peer &peer) {
     if (head.kind == static_cast<uint8_t>(Kind::Over))
       peer.isOver = true;
     else if (head.kind == static_cast<uint8_t>(Kind::Failed))
-      note(head.about, text);
+      note(head.about, text, /*isNews=*/false);
   }
 }
 
@@ -304,11 +321,15 @@ void Lifeline::watch() {
     ::poll(polled.data(), polled.size(), 20);
     // A process that was stopped, or a machine that slept, has heard nobody.
     Clock::duration away = Clock::now() - before;
-    if (away > kBeat * 4)
+    if (away > kBeat * 4) {
       for (Peer &peer : peers)
         peer.heard = Clock::now();
+      if (work)
+        work->restart();
+    }
     // The others have given this rank up, or are about to.
     wasStopped |= away > kSilence - kBeat * 2;
+    checkWork();
     for (size_t i = 0; i < peers.size(); ++i) {
       Peer &peer = peers[i];
       if (polled[i].revents != 0)

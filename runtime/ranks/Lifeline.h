@@ -9,12 +9,15 @@
 // data: MPI does not say that a process is gone, and its calls do not return
 // then. A thread of each rank sends a sign of life a few times a second. A
 // process that ends closes its connection, which the other end sees at once.
+// The same thread looks whether its own rank gets on with its work, and tells
+// the others if it does not.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef GIST_RUNTIME_RANKS_LIFELINE_H
 #define GIST_RUNTIME_RANKS_LIFELINE_H
 
+#include "runtime/ranks/WorkWatch.h"
 #include "runtime/support/Status.h"
 
 #include <array>
@@ -53,12 +56,13 @@ public:
   static Status connect(uint32_t rank, const Meeting &meeting,
                         std::unique_ptr<Lifeline> &result);
 
-  /// Called once, by the thread that watches, when another rank has failed.
-  /// `speaks` is true on one rank: rank 0, or the next one where that is gone.
+  /// Called once, by the thread that watches, when another rank has failed or
+  /// this one hangs. `speaks` is true on one rank: rank 0, or the next one
+  /// where that is gone.
   using OnFailure = std::function<void(const std::string &why, bool speaks)>;
 
-  /// Begins to watch.
-  void start(OnFailure onFailure = {});
+  /// Begins to watch. `work` is what this rank is at; it must outlive the line.
+  void start(OnFailure onFailure = {}, WorkWatch *work = nullptr);
 
   /// Whether somebody is gone, silent or has said that it cannot go on.
   bool hasFailed() const { return isFailed.load(std::memory_order_acquire); }
@@ -84,8 +88,11 @@ private:
   void readFrom(Peer &peer);
   void takeFrames(Peer &peer);
   void send(Peer &peer, Kind kind, uint32_t about, const std::string &text);
-  /// Notes the first failure, and on rank 0 tells the others.
-  void note(uint32_t about, const std::string &text);
+  /// Notes the first failure, and on rank 0 tells the others. `isNews`: no
+  /// other rank has said it.
+  void note(uint32_t about, const std::string &text, bool isNews = true);
+  /// Whether this rank hangs; the others then learn of it.
+  void checkWork();
 
   uint32_t rank;
   int listener = -1;
@@ -96,6 +103,7 @@ private:
   std::string sentence;
   bool wasStopped = false; ///< so long that the others noticed
   OnFailure onFailure;
+  WorkWatch *work = nullptr;
   std::thread watcher;
 };
 

@@ -15,6 +15,7 @@
 #include "runtime/ranks/Lifeline.h"
 
 #include <algorithm>
+#include <atomic>
 #include <climits>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -36,6 +37,7 @@ struct MpiFunctions {
   int (*Bcast)(void *, int, Handle, int, Handle) = nullptr;
   int (*Isend)(const void *, int, Handle, int, int, Handle, Handle *) = nullptr;
   int (*Irecv)(void *, int, Handle, int, int, Handle, Handle *) = nullptr;
+  int (*Test)(Handle *, int *, void *) = nullptr;
   int (*Testall)(int, Handle *, int *, void *) = nullptr;
   int (*Error_string)(int, char *, int *) = nullptr;
   int (*Comm_set_errhandler)(Handle, Handle) = nullptr;
@@ -73,13 +75,15 @@ private:
   Status load();
   Status check(int code, const char *what) const;
   Status wait(Patience patience);
-  /// A job that waits too long knows of nobody in particular who is at fault.
+  /// Says which rank has not come.
   Status timeOut(Clock::time_point begin);
 
   MpiOptions options;
   MpiFunctions mpi;
   std::unique_ptr<Lifeline> lifeline;
   std::vector<void *> requests;
+  std::vector<uint32_t> peerOf;    ///< for each request
+  std::atomic<uint64_t> looks = 0; ///< of a thread that waits
   bool isOpen = false;
   uint32_t number = 0, count = 1, local = 0, localCount = 1;
 };
@@ -129,6 +133,7 @@ Status MpiRanks::load() {
   find(mpi.Bcast, "MPI_Bcast");
   find(mpi.Isend, "MPI_Isend");
   find(mpi.Irecv, "MPI_Irecv");
+  find(mpi.Test, "MPI_Test");
   find(mpi.Testall, "MPI_Testall");
   find(mpi.Error_string, "MPI_Error_string");
   find(mpi.Comm_set_errhandler, "MPI_Comm_set_errhandler");
@@ -178,17 +183,26 @@ Status MpiRanks::open() {
                  "cannot send where rank 0 is"));
   GIST_TRY(number == 0 ? lifeline->accept()
                        : Lifeline::connect(number, meeting, lifeline));
-  lifeline->start(options.onFailure);
+  lifeline->start(options.onFailure, &work);
   return {};
 }
 
 Status MpiRanks::timeOut(Clock::time_point begin) {
   auto waited =
       std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - begin);
-  Status status = Status::error(
-      Code::Io,
-      "rank %u has waited for the other ranks for %lld s; one of them hangs",
-      number, static_cast<long long>(waited.count()));
+  uint32_t missing = peerOf.front();
+  for (size_t i = 0; i < requests.size(); ++i) {
+    int isDone = 0;
+    GIST_TRY(check(mpi.Test(&requests[i], &isDone, /*status=*/nullptr),
+                   "cannot send or receive"));
+    if (!isDone) {
+      missing = peerOf[i];
+      break;
+    }
+  }
+  Status status =
+      Status::error(Code::Io, "rank %u has not come to rank %u for %lld s",
+                    missing, number, static_cast<long long>(waited.count()));
   lifeline->report(status.text);
   return status;
 }
@@ -196,6 +210,10 @@ Status MpiRanks::timeOut(Clock::time_point begin) {
 Status MpiRanks::wait(Patience patience) {
   using std::chrono::microseconds;
   Clock::time_point begin = Clock::now();
+  // Whoever waits gets on as long as it looks.
+  WorkWatch::Scope scope(
+      work, [this] { return looks.load(std::memory_order_relaxed); },
+      kStandstill);
   // Between two tokens others wait for rank 0 alone: not yet worth sleeping.
   microseconds awake(patience == Patience::Endless ? 20000 : 5000);
   for (unsigned tries = 0;; ++tries) {
@@ -205,6 +223,7 @@ Status MpiRanks::wait(Patience patience) {
                    "cannot send or receive"));
     if (isDone)
       return {};
+    looks.fetch_add(1, std::memory_order_relaxed);
     if (tries < 100)
       continue;
     if (lifeline->hasFailed())
@@ -225,11 +244,14 @@ Status MpiRanks::exchange(std::span<const Bytes> to,
   if (lifeline->hasFailed())
     return lifeline->failure();
   requests.clear();
+  peerOf.clear();
   for (uint32_t other = 0; other < count; ++other) {
     if (to[other].size > INT_MAX || from[other].size > INT_MAX)
       return Status::error(Code::Unsupported,
                            "a message between ranks has more than 2 GiB");
     int peer = static_cast<int>(other);
+    peerOf.insert(peerOf.end(), (from[other].size != 0) + (to[other].size != 0),
+                  other);
     if (from[other].size != 0)
       GIST_TRY(
           check(mpi.Irecv(from[other].data, static_cast<int>(from[other].size),

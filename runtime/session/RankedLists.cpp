@@ -163,6 +163,7 @@ Status RankedLists::runCollective(const EntryBinding &binding,
 Status RankedLists::run(const EntryBinding &binding, SymbolValues &symbols,
                         const MemoryMap &memory,
                         std::vector<CommandTime> *times) {
+  WorkWatch::Scope scope = watch();
   const CommandList &bound = binding.list();
   const EntrySpec &entry = binding.entry();
   hash = Hasher();
@@ -180,6 +181,8 @@ Status RankedLists::run(const EntryBinding &binding, SymbolValues &symbols,
     if (times)
       times->push_back({begin, now()});
   }
+  // While the work is watched; the caller reads the result anyway.
+  GIST_TRY(device.synchronize());
   return calls++ % kCallsPerCheck == 0 ? compareHashes(ranks, hash.finish())
                                        : Status();
 }

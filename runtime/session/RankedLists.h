@@ -32,6 +32,13 @@ public:
   /// call this together.
   Status joinCards();
 
+  /// Has the work of this rank watched while the result lives.
+  WorkWatch::Scope watch() {
+    // The host does not see how far cards are that wait for each other.
+    return {ranks.work, [this] { return device.progress(); },
+            cards ? CommunicatorOptions().timeout : kStandstill};
+  }
+
   /// Runs a list that is bound. With `times`, says when each command ran.
   Status run(const EntryBinding &binding, SymbolValues &symbols,
              const MemoryMap &memory, std::vector<CommandTime> *times);

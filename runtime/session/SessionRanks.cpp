@@ -139,6 +139,7 @@ Status Session::follow() try {
   std::vector<uint8_t> message;
   for (bool isClosed = false; !isClosed;) {
     GIST_TRY(broadcast(*options.ranks, message, Patience::Endless));
+    WorkWatch::Scope scope = rankedLists->watch();
     GIST_TRY(followOne({message.data(), message.size()}, isClosed));
     // The next message may need what this call still reads.
     GIST_TRY(device.synchronize());

@@ -1,13 +1,14 @@
 # Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every tiny decoder and SmolLM2 on one to four processes, and ranks that are
-killed or stopped.
+killed or stopped or hang.
 
     PATH=build/dev/bin:$PATH GIST_SMOLLM2_GGUF=model.gguf \\
         python3 -m pytest test/integration/test_ranks_full.py
 """
 
 import contextlib
+import ctypes
 import json
 import os
 import pathlib
@@ -146,6 +147,56 @@ def test_stopped(tmp_path):
         taken, errors = end_one(module, 3, victim, signal.SIGSTOP, 3)
         assert taken < 5
         assert errors.count(f"error: rank {victim} has not answered") == 1, errors
+
+
+class OneThread:
+    """Stops one thread of a process, as a debugger does; the others go on."""
+    SEIZE, INTERRUPT, WAIT_ALL = 0x4206, 0x4207, 0x40000000
+    call = ctypes.CDLL(None, use_errno=True).ptrace
+
+    def __init__(self, thread):
+        self.thread = thread
+        for request in (self.SEIZE, self.INTERRUPT):
+            if self.call(request, thread, None, None) != 0:
+                raise OSError(ctypes.get_errno(), "ptrace")
+        os.waitpid(thread, self.WAIT_ALL)
+
+    def wait_for_end(self, seconds):
+        """The process ends for its parent when whoever traces it knows."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            found, status = os.waitpid(self.thread, self.WAIT_ALL | os.WNOHANG)
+            if found and (os.WIFEXITED(status) or os.WIFSIGNALED(status)):
+                return
+            time.sleep(0.02)
+        raise TimeoutError
+
+
+@pytest.mark.parametrize("victim", range(3))
+def test_hangs(victim, tmp_path):
+    """The thread that computes stands still, and the one that says that its
+    process lives goes on."""
+    module = compile_model(MODELS / "llama", tmp_path, 3)
+    command = mpirun(3, "gist-rank-test", module, "cpu", 10**9, 1)
+    job = subprocess.Popen(command, env=environment(), text=True,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    job.stdout.readline()  # It runs.
+    reader = threading.Thread(target=lambda: all(job.stdout))
+    reader.start()
+    processes = children(job.pid)
+    thread = OneThread(processes[victim])
+    start = time.monotonic()
+    try:
+        thread.wait_for_end(20)
+        job.wait(timeout=20)
+    finally:
+        job.kill()
+    assert time.monotonic() - start < 5
+    reader.join()
+    errors = job.stderr.read()
+    assert job.returncode != 0
+    assert errors.count(f"error: rank {victim} hangs: its work has stood still") == 1, errors
+    assert not any(map(is_there, processes))
 
 
 def test_another_file(tmp_path):

@@ -170,8 +170,8 @@ struct Lines {
     }
     status = lines[0]->accept();
     ASSERT_TRUE(status.ok()) << status.text;
-    for (std::unique_ptr<Lifeline> &line : lines)
-      line->start();
+    for (uint32_t rank : {0U, 1U, 2U})
+      lines[rank]->start({}, &work[rank]);
   }
 
   /// Waits until the line of `rank` has failed.
@@ -181,6 +181,7 @@ struct Lines {
     return lines[rank]->hasFailed() ? lines[rank]->failure().text : "";
   }
 
+  std::array<WorkWatch, 3> work; ///< outlives the lines
   std::array<std::unique_ptr<Lifeline>, 3> lines;
 };
 } // namespace
@@ -200,6 +201,43 @@ TEST(Lifeline, WhatOneReportsAllKnow) {
   ranks.lines[2]->report("no memory");
   EXPECT_EQ(ranks.failure(0), "rank 2 cannot go on: no memory");
   EXPECT_EQ(ranks.failure(1), "rank 2 cannot go on: no memory");
+}
+
+// Each rank in turn does work whose count stands still, while another one's
+// gets on for as long.
+TEST(Lifeline, OneThatHangsIsNamed) {
+  for (uint32_t stuck : {0U, 1U, 2U}) {
+    Lines ranks;
+    ranks.open();
+    std::atomic<uint64_t> looks = 0;
+    WorkWatch::Scope busy(
+        ranks.work[(stuck + 1) % 3], [&] { return ++looks; }, milliseconds(50));
+    WorkWatch::Scope hangs(
+        ranks.work[stuck], [] { return 7; }, milliseconds(50));
+    std::string sentence = "rank " + std::to_string(stuck) +
+                           " hangs: its work has stood still for";
+    for (uint32_t rank : {0U, 1U, 2U})
+      EXPECT_EQ(ranks.failure(rank).substr(0, sentence.size()), sentence);
+  }
+}
+
+// What is around is watched again when what is inside is over; between the two
+// it had no time to get on.
+TEST(WorkWatch, ScopesAreInsideEachOther) {
+  WorkWatch work;
+  EXPECT_EQ(work.hangsFor().count(), 0);
+  WorkWatch::Scope outer(work, [] { return 1; }, milliseconds(20));
+  {
+    WorkWatch::Scope inner(work, [] { return 1; }, milliseconds(100000));
+    work.hangsFor();
+    std::this_thread::sleep_for(milliseconds(60));
+    EXPECT_EQ(work.hangsFor().count(), 0);
+  }
+  EXPECT_EQ(work.hangsFor().count(), 0);
+  std::this_thread::sleep_for(milliseconds(60));
+  EXPECT_GT(work.hangsFor().count(), 20);
+  work.restart();
+  EXPECT_EQ(work.hangsFor().count(), 0);
 }
 
 TEST(Lifeline, StrangersAreTurnedAway) {
