@@ -26,6 +26,13 @@ inline constexpr llvm::StringLiteral kConstantArgAttr = "gist.constant";
 /// a launch does not have to.
 inline constexpr llvm::StringLiteral kWaitsAttr = "gist.waits";
 
+/// On a kernel of a GPU: sequences cannot share a call of it, but may share a
+/// launch. Its code is then there a second time, under a name with
+/// kByTableSuffix, with one slot: the address of a table of slots, in which
+/// workgroups with number z in the grid's third dimension have row z.
+inline constexpr llvm::StringLiteral kByTableAttr = "gist.by_table";
+inline constexpr llvm::StringLiteral kByTableSuffix = "_by_table";
+
 /// On an entry, and on the kernels of its products: calls have at most so many
 /// tokens, and so have products that many rows.
 inline constexpr llvm::StringLiteral kMaxTokensAttr = "gist.max_tokens";

@@ -146,6 +146,7 @@ static const Rule kRules[] = {
     {kSharedMemoryAttr, On::Function, isNumber, "an i64 that is not negative"},
     {kWavesAttr, On::Function, isNumber, "an i64 that is not negative"},
     {kWaitsAttr, On::Function, isOf<UnitAttr>, kUnit},
+    {kByTableAttr, On::Function, isOf<UnitAttr>, kUnit},
     {kMaxTokensAttr, On::Function, isPositive, "a positive i64"},
     {kConstantArgAttr, On::Argument, isOf<UnitAttr>, kUnit},
     {kControlArgAttr, On::Argument, isOf<UnitAttr>, kUnit},

@@ -15,6 +15,7 @@
 #include "passes/Emit/RowByRow.h"
 #include "dialect/GistExpertOps.h"
 #include "dialect/GistKernelAttrs.h"
+#include "dialect/GistLaunchNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -23,6 +24,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Emit/Sizes.h"
 #include "passes/Kernel/Kernels.h"
+#include "runtime/module/ModuleSpec.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -275,4 +277,26 @@ bool gist::isRowByRow(DispatchOp call) {
   if (!llvm::is_contained(arguments, Rows::Each) && !call.getInputs().empty())
     return false;
   return Walk().run(kernel, arguments);
+}
+
+void gist::markSharedLaunches(ModuleOp calls) {
+  for (auto entry : calls.getOps<func::FuncOp>()) {
+    if (isKernel(entry) || entry.isExternal())
+      continue;
+    bool isScore = entry.getName() == kEntryScore;
+    DispatchOp last;
+    auto mark = [&](DispatchOp call) {
+      if (auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+              call, call.getKernelAttr());
+          kernel && isKernel(kernel))
+        kernel->setAttr(kByTableAttr, UnitAttr::get(calls.getContext()));
+    };
+    for (auto call : entry.getOps<DispatchOp>()) {
+      last = call;
+      if (isScore && !isRowByRow(call))
+        mark(call);
+    }
+    if (last && entry.getName() == kEntryPrefill)
+      mark(last);
+  }
 }

@@ -30,6 +30,11 @@ bool hasRows(mlir::Value tensor);
 /// for all: the caller knows whether it is state.
 bool isRowByRow(DispatchOp call);
 
+/// Marks the kernels of `calls` that a GPU launches once for many sequences
+/// (kByTableAttr): those of `score` that rows of several sequences cannot
+/// share, and the one at the end of `prefill`, which draws a token.
+void markSharedLaunches(mlir::ModuleOp calls);
+
 } // namespace gist
 
 #endif // GIST_PASSES_EMIT_ROWBYROW_H

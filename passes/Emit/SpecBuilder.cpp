@@ -285,6 +285,8 @@ void SpecBuilder::addKernels(ModuleOp calls, Operation *lowered) {
       if (auto bytes = function->getAttrOfType<IntegerAttr>(kSharedMemoryAttr))
         code.sharedMemory = bytes.getInt();
       code.waits = function->hasAttr(kWaitsAttr);
+      if (function->hasAttr(kByTableAttr))
+        code.byTable = code.symbol + kByTableSuffix.str();
     }
     spec.code.push_back(std::move(code));
     writer.spec.kernels.push_back(std::move(spec));

@@ -7,9 +7,12 @@
 //
 // Moves kernels on buffers into a gpu.module and gives them the signature in
 // which the runtime launches them: one pointer to global memory for each slot.
+// Kernels whose launches sequences share are there a second time, with one slot
+// that points to a table of slots.
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/GistLaunchNames.h"
 #include "mlir/Conversion/ArithToAMDGPU/ArithToAMDGPU.h"
 #include "mlir/Conversion/GPUCommon/GPUCommonPass.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -68,9 +71,10 @@ namespace {
 /// Turns one kernel into a function of a gpu.module.
 class KernelLowering {
 public:
-  KernelLowering(func::FuncOp kernel, const GpuInfo &gpu, OpBuilder builder)
+  KernelLowering(func::FuncOp kernel, const GpuInfo &gpu, OpBuilder builder,
+                 bool byTable)
       : kernel(kernel), gpu(gpu), builder(builder), loc(kernel.getLoc()),
-        context(kernel.getContext()) {}
+        context(kernel.getContext()), byTable(byTable) {}
 
   LogicalResult run() {
     if (failed(check()) || failed(createFunction()))
@@ -110,15 +114,17 @@ private:
   }
 
   LogicalResult createFunction() {
-    unsigned numSlots = 0;
     for (Type type : kernel.getArgumentTypes()) {
       ++numSlots;
       if (auto buffer = dyn_cast<MemRefType>(type))
         numSlots += buffer.getNumDynamicDims();
     }
     Type pointer = LLVM::LLVMPointerType::get(context, /*addressSpace=*/1);
-    SmallVector<Type> slots(numSlots, pointer);
-    function = gpu::GPUFuncOp::create(builder, loc, kernel.getName(),
+    SmallVector<Type> slots(byTable ? 1 : numSlots, pointer);
+    std::string name = kernel.getName().str();
+    if (byTable)
+      name += kByTableSuffix;
+    function = gpu::GPUFuncOp::create(builder, loc, name,
                                       builder.getFunctionType(slots, {}));
     function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
                       builder.getUnitAttr());
@@ -170,6 +176,29 @@ private:
     return createMemRef(builder, loc, types, global, slot, sizes);
   }
 
+  /// Slot `i` of the row of `table` that belongs to this workgroup. Nothing
+  /// writes the table while kernels run.
+  Value loadFromTable(Value table, unsigned i) {
+    Type pointer = LLVM::LLVMPointerType::get(context, /*addressSpace=*/1);
+    Type word = builder.getI64Type();
+    Value row =
+        gpu::BlockIdOp::create(builder, loc, gpu::Dimension::z).getResult();
+    row = arith::IndexCastOp::create(builder, loc, word, row);
+    auto constant = [&](int64_t value) -> Value {
+      return arith::ConstantIntOp::create(builder, loc, word, value);
+    };
+    Value place = arith::AddIOp::create(
+        builder, loc,
+        arith::MulIOp::create(builder, loc, row, constant(numSlots)),
+        constant(i));
+    Value address = LLVM::GEPOp::create(builder, loc, table.getType(), pointer,
+                                        table, LLVM::GEPArg(place));
+    auto slot = LLVM::LoadOp::create(builder, loc, pointer, address,
+                                     /*alignment=*/8);
+    slot.setInvariant(true);
+    return slot;
+  }
+
   /// On AMD, parts of a kernel may ask to load their arguments anew.
   void replaceArguments() {
     if (gpu.kind == GpuKind::Amd)
@@ -178,8 +207,11 @@ private:
           loadArguments(op->getRegion(0));
       });
     for (BlockArgument argument : kernel.getArguments())
-      argument.replaceAllUsesWith(createArgument(
-          argument, [&](unsigned i) { return function.getArgument(i); }));
+      argument.replaceAllUsesWith(
+          createArgument(argument, [&](unsigned i) -> Value {
+            return byTable ? loadFromTable(function.getArgument(0), i)
+                           : function.getArgument(i);
+          }));
   }
 
   /// Loads the arguments that `region` uses at its beginning, through a pointer
@@ -195,7 +227,7 @@ private:
                       ValueRange())
                       .getResult(0);
     Value hidden = hide(builder, loc, begin, "=s,0", /*isFixed=*/true);
-    auto loadSlot = [&](unsigned i) -> Value {
+    auto loadOwn = [&](unsigned i) -> Value {
       Type pointer = function.getArgument(i).getType();
       Value place = LLVM::GEPOp::create(builder, loc, constant, pointer, hidden,
                                         LLVM::GEPArg(i));
@@ -203,6 +235,9 @@ private:
                                        /*alignment=*/8);
       slot.setInvariant(true);
       return slot;
+    };
+    auto loadSlot = [&](unsigned i) {
+      return byTable ? loadFromTable(loadOwn(0), i) : loadOwn(i);
     };
     for (BlockArgument argument : kernel.getArguments()) {
       auto isInside = [&](OpOperand &use) {
@@ -342,8 +377,20 @@ private:
   OpBuilder builder;
   Location loc;
   MLIRContext *context;
+  bool byTable; ///< slots are in a table
+  unsigned numSlots = 0;
   gpu::GPUFuncOp function;
 };
+
+/// Whether the kernel is to be there by table too; the third dimension of its
+/// grid must be free for that.
+static bool takeByTable(func::FuncOp kernel) {
+  auto grid = kernel->getAttrOfType<ArrayAttr>(kGridAttr);
+  if (kernel->hasAttr(kByTableAttr) && grid && grid.size() <= 2)
+    return true;
+  kernel->removeAttr(kByTableAttr);
+  return false;
+}
 
 struct LowerToGPUPass final : gist::impl::LowerToGPUPassBase<LowerToGPUPass> {
   using Base::Base;
@@ -390,10 +437,17 @@ struct LowerToGPUPass final : gist::impl::LowerToGPUPassBase<LowerToGPUPass> {
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     auto device = gpu::GPUModuleOp::create(builder, module.getLoc(), "kernels");
     for (func::FuncOp kernel : kernels) {
-      builder.setInsertionPointToEnd(device.getBody());
-      if (failed(KernelLowering(kernel, *gpu, builder).run()))
-        return failure();
-      kernel.erase();
+      func::FuncOp twin = takeByTable(kernel) ? kernel.clone() : func::FuncOp();
+      for (func::FuncOp each : {kernel, twin}) {
+        if (!each)
+          continue;
+        builder.setInsertionPointToEnd(device.getBody());
+        LogicalResult status =
+            KernelLowering(each, *gpu, builder, each == twin).run();
+        each.erase();
+        if (failed(status))
+          return failure();
+      }
     }
     // After the move: patterns that know the target work inside of the
     // gpu.module.

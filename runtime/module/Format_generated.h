@@ -990,7 +990,8 @@ struct KernelCode FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_SYMBOL = 6,
     VT_WORKGROUP = 8,
     VT_SHARED_MEMORY = 10,
-    VT_WAITS = 12
+    VT_WAITS = 12,
+    VT_BY_TABLE = 14
   };
   uint32_t target() const {
     return GetField<uint32_t>(VT_TARGET, 0);
@@ -1007,6 +1008,9 @@ struct KernelCode FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   bool waits() const {
     return GetField<uint8_t>(VT_WAITS, 0) != 0;
   }
+  const flatbuffers::String *by_table() const {
+    return GetPointer<const flatbuffers::String *>(VT_BY_TABLE);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyField<uint32_t>(verifier, VT_TARGET, 4) &&
@@ -1016,6 +1020,8 @@ struct KernelCode FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            verifier.VerifyVector(workgroup()) &&
            VerifyField<uint32_t>(verifier, VT_SHARED_MEMORY, 4) &&
            VerifyField<uint8_t>(verifier, VT_WAITS, 1) &&
+           VerifyOffset(verifier, VT_BY_TABLE) &&
+           verifier.VerifyString(by_table()) &&
            verifier.EndTable();
   }
 };
@@ -1039,6 +1045,9 @@ struct KernelCodeBuilder {
   void add_waits(bool waits) {
     fbb_.AddElement<uint8_t>(KernelCode::VT_WAITS, static_cast<uint8_t>(waits), 0);
   }
+  void add_by_table(flatbuffers::Offset<flatbuffers::String> by_table) {
+    fbb_.AddOffset(KernelCode::VT_BY_TABLE, by_table);
+  }
   explicit KernelCodeBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -1056,8 +1065,10 @@ inline flatbuffers::Offset<KernelCode> CreateKernelCode(
     flatbuffers::Offset<flatbuffers::String> symbol = 0,
     flatbuffers::Offset<flatbuffers::Vector<uint32_t>> workgroup = 0,
     uint32_t shared_memory = 0,
-    bool waits = false) {
+    bool waits = false,
+    flatbuffers::Offset<flatbuffers::String> by_table = 0) {
   KernelCodeBuilder builder_(_fbb);
+  builder_.add_by_table(by_table);
   builder_.add_shared_memory(shared_memory);
   builder_.add_workgroup(workgroup);
   builder_.add_symbol(symbol);
@@ -1077,16 +1088,19 @@ inline flatbuffers::Offset<KernelCode> CreateKernelCodeDirect(
     const char *symbol = nullptr,
     const std::vector<uint32_t> *workgroup = nullptr,
     uint32_t shared_memory = 0,
-    bool waits = false) {
+    bool waits = false,
+    const char *by_table = nullptr) {
   auto symbol__ = symbol ? _fbb.CreateString(symbol) : 0;
   auto workgroup__ = workgroup ? _fbb.CreateVector<uint32_t>(*workgroup) : 0;
+  auto by_table__ = by_table ? _fbb.CreateString(by_table) : 0;
   return gist::fb::CreateKernelCode(
       _fbb,
       target,
       symbol__,
       workgroup__,
       shared_memory,
-      waits);
+      waits,
+      by_table__);
 }
 
 struct Kernel FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

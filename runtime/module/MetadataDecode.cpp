@@ -137,9 +137,9 @@ KernelSpec Decoder::kernel(const fb::Kernel &in) {
   out.name = text(in.name());
   out.argCount = in.arg_count();
   out.code = all(in.code(), [this](const fb::KernelCode &code) {
-    return KernelCode{code.target(), text(code.symbol()),
-                      three(code.workgroup(), 1), code.shared_memory(),
-                      code.waits()};
+    return KernelCode{
+        code.target(),        text(code.symbol()), three(code.workgroup(), 1),
+        code.shared_memory(), code.waits(),        text(code.by_table())};
   });
   return out;
 }

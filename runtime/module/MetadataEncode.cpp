@@ -105,8 +105,11 @@ static Offset<fb::KernelCode> encodeKernelCode(FlatBufferBuilder &builder,
   auto symbol = builder.CreateString(code.symbol);
   auto workgroup =
       builder.CreateVector(code.workgroup.data(), code.workgroup.size());
+  Offset<flatbuffers::String> byTable;
+  if (!code.byTable.empty())
+    byTable = builder.CreateString(code.byTable);
   return fb::CreateKernelCode(builder, code.target, symbol, workgroup,
-                              code.sharedMemory, code.waits);
+                              code.sharedMemory, code.waits, byTable);
 }
 
 static Offset<fb::Kernel> encodeKernel(FlatBufferBuilder &builder,

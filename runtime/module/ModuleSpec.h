@@ -145,6 +145,10 @@ struct KernelCode {
   uint32_t sharedMemory = 0;                     ///< dynamic bytes
   /// It waits itself for the kernels before it, so it may begin while they run.
   bool waits = false;
+  /// The same code with one slot, the address of a table: workgroups with
+  /// number z in the grid's third dimension take their slots from row z. Empty:
+  /// there is none. The grid has no third dimension otherwise.
+  std::string byTable = {};
 };
 
 struct KernelSpec {

@@ -10,13 +10,13 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <set>
 
 using namespace gist;
 
-/// A graph of thousands of launches takes long to make (an H200, 64 sequences
-/// of the 8B shape: the longest step took 244 ms, the median 10.5) and is lost
-/// when a sequence joins or leaves: it is made when the same ones have run a
-/// while.
+/// A graph takes long to make (one of thousands of launches 244 ms on an H200,
+/// where a step took 10.5) and is lost when a sequence joins or leaves: it is
+/// made when as many have run a while.
 static constexpr unsigned kTimesBeforeRecording = 8;
 
 /// Where a piece's part of the arena may begin.
@@ -34,6 +34,7 @@ Status Batch::create(const Module &module, const EntrySpec &entry,
   // Where the host reads logits as they are, it draws tokens itself.
   if (sampling && !device.hostPointer(batch->logitsMemory.address()))
     GIST_TRY(batch->findSampling(*sampling, limits.pieces));
+  GIST_TRY(batch->reserveTable(limits.pieces));
   result = std::move(batch);
   return {};
 }
@@ -169,11 +170,27 @@ Status Batch::findSampling(const EntrySpec &entry, int64_t draws) {
   return {};
 }
 
+Status Batch::reserveTable(int64_t pieces) {
+  const std::vector<CommandSpec> &commands = plan.entry().commands;
+  size_t words = 0;
+  for (size_t i = 0; i < commands.size(); ++i) {
+    tableOfCommand.push_back(words);
+    if (plan.command(i).sharesLaunch)
+      words += commands[i].args.size() * static_cast<size_t>(pieces);
+  }
+  tableOfCommand.push_back(words);
+  if (sampleCommand && plan.isByTable(*sampleCommand))
+    words += sampleCommand->args.size() * static_cast<size_t>(pieces);
+  table.resize(words);
+  return words == 0 ? Status()
+                    : device.allocate(words * sizeof(uint64_t), tableMemory);
+}
+
 uint64_t Batch::memory() const {
   uint64_t bytes = 0;
   for (const DeviceMemory *memory :
        {&arena, &pieceArenas, &tokenMemory, &logitsMemory, &numberMemory,
-        &settingsMemory, &nextMemory, &drawMemory})
+        &tableMemory, &settingsMemory, &nextMemory, &drawMemory})
     bytes += memory->size();
   return bytes;
 }
@@ -231,13 +248,15 @@ Status Batch::setScopes(std::span<const BatchPiece> pieces,
 }
 
 /// Which launches wait for which. It depends only on how many pieces there are:
-/// launches are the commands in order, those of one sequence for each piece,
-/// and at the end the late ones. These are counted anew where they are a list
-/// of their own.
-void Batch::setOrder(size_t pieces, bool isSplit) {
-  if (!order.empty() && pieces == numPieces && isSplit == split)
+/// launches are the commands in order, those of one sequence for each piece or
+/// for all that share one, and at the end the late ones. These are counted anew
+/// where they are a list of their own.
+void Batch::setOrder(size_t pieces, size_t shared, bool isSplit) {
+  if (!order.empty() && pieces == numPieces && shared == firstShared &&
+      isSplit == split)
     return;
   numPieces = pieces;
+  firstShared = shared;
   split = isSplit;
   order.clear();
   waitsForEverything.clear();
@@ -247,25 +266,29 @@ void Batch::setOrder(size_t pieces, bool isSplit) {
   auto isOfOne = [&](size_t number) {
     return plan.command(number).kind == Kind::OfOne;
   };
-  // A command and where it may wait for only one of the launches of another.
-  auto waitFor = [&](std::vector<uint32_t> &launches, uint32_t before,
-                     size_t piece, bool all) {
-    if (!isOfOne(before))
-      launches.push_back(first[before]);
-    else if (!all)
-      launches.push_back(first[before] + static_cast<uint32_t>(piece));
-    else
-      for (size_t i = 0; i < pieces; ++i)
-        launches.push_back(first[before] + static_cast<uint32_t>(i));
+  // Among the launches of a command, that of a piece.
+  auto launchOf = [&](size_t number, size_t piece) {
+    if (!isOfOne(number))
+      return size_t{0};
+    return plan.command(number).sharesLaunch ? std::min(piece, shared) : piece;
   };
   for (uint32_t i : plan.early()) {
     first[i] = static_cast<uint32_t>(order.size());
-    for (size_t piece = 0; piece < (isOfOne(i) ? pieces : 1); ++piece) {
-      std::vector<uint32_t> launches;
-      for (size_t k = 0; k < commands[i].after.size(); ++k)
-        waitFor(launches, commands[i].after[k], piece,
-                !isOfOne(i) || plan.command(i).waitsForAll[k]);
-      order.push_back(std::move(launches));
+    std::vector<std::set<uint32_t>> before(launchOf(i, pieces - 1) + 1);
+    for (size_t k = 0; k < commands[i].after.size(); ++k) {
+      uint32_t earlier = commands[i].after[k];
+      bool all = !isOfOne(i) || plan.command(i).waitsForAll[k];
+      for (size_t piece = 0; piece < pieces; ++piece) {
+        auto launch = static_cast<uint32_t>(launchOf(earlier, piece));
+        if (!all)
+          before[launchOf(i, piece)].insert(first[earlier] + launch);
+        else
+          for (std::set<uint32_t> &each : before)
+            each.insert(first[earlier] + launch);
+      }
+    }
+    for (const std::set<uint32_t> &each : before) {
+      order.emplace_back(each.begin(), each.end());
       waitsForEverything.push_back(!commands[i].hasAfter);
     }
   }
@@ -342,18 +365,10 @@ Status Batch::findAddress(const ArgSpec &arg, BatchPlan::Kind kind,
   return {};
 }
 
-/// Adds a launch of a command; `place` is its place in `order`.
-Status Batch::addLaunch(CommandList &to, size_t number, size_t scopeNumber,
-                        size_t place) {
-  const CommandSpec &command = plan.entry().commands[number];
-  BatchPlan::Kind kind = plan.command(number).kind;
+/// Appends the slots of a command.
+Status Batch::bindArguments(const CommandSpec &command, BatchPlan::Kind kind,
+                            size_t scopeNumber, std::vector<uint64_t> &to) {
   Scope &scope = scopes[scopeNumber];
-  BoundCommand bound;
-  bound.kernel = command.kernel;
-  bound.firstArg = static_cast<uint32_t>(to.args.size());
-  bound.argCount = static_cast<uint32_t>(command.args.size());
-  bound.after = waitsForEverything[place] ? nullptr : &order[place];
-  GIST_TRY(bindGrid(command, scope.symbols, bound.grid));
   for (const ArgSpec &arg : command.args) {
     uint64_t value = 0;
     if (arg.buffer != kNone) {
@@ -371,15 +386,56 @@ Status Batch::addLaunch(CommandList &to, size_t number, size_t scopeNumber,
       GIST_TRY(scope.symbols.get(arg.value, numbers[at]));
       value = numberMemory.address() + at * sizeof(int64_t);
     }
-    to.args.push_back(value);
+    to.push_back(value);
   }
+  return {};
+}
+
+/// Adds a launch of a command; `place` is its place in `order`.
+Status Batch::addLaunch(CommandList &to, size_t number, size_t scopeNumber,
+                        size_t place) {
+  const CommandSpec &command = plan.entry().commands[number];
+  BoundCommand bound;
+  bound.kernel = command.kernel;
+  bound.firstArg = static_cast<uint32_t>(to.args.size());
+  bound.argCount = static_cast<uint32_t>(command.args.size());
+  bound.after = waitsForEverything[place] ? nullptr : &order[place];
+  GIST_TRY(bindGrid(command, scopes[scopeNumber].symbols, bound.grid));
+  GIST_TRY(
+      bindArguments(command, plan.command(number).kind, scopeNumber, to.args));
   to.commands.push_back(bound);
   return {};
 }
 
-/// A launch for each token that is drawn, all side by side behind the logits.
+/// Adds one launch of a command for all pieces that share one.
+Status Batch::addSharedLaunch(size_t number, size_t place) {
+  const CommandSpec &command = plan.entry().commands[number];
+  BoundCommand bound;
+  bound.kernel = command.kernel;
+  bound.firstArg = static_cast<uint32_t>(list.args.size());
+  bound.argCount = 1;
+  bound.byTable = true;
+  bound.after = waitsForEverything[place] ? nullptr : &order[place];
+  // They have one token each, so it is the same for all.
+  GIST_TRY(bindGrid(command, scopes[1 + firstShared].symbols, bound.grid));
+  bound.grid[2] = static_cast<uint32_t>(numPieces - firstShared);
+  std::vector<uint64_t> rows;
+  for (size_t piece = firstShared; piece < numPieces; ++piece)
+    GIST_TRY(bindArguments(command, BatchPlan::Kind::OfOne, 1 + piece, rows));
+  size_t first = tableOfCommand[number];
+  std::copy(rows.begin(), rows.end(),
+            table.begin() + static_cast<ptrdiff_t>(first));
+  list.args.push_back(tableMemory.address() + first * sizeof(uint64_t));
+  list.commands.push_back(bound);
+  return {};
+}
+
+/// A launch for each token that is drawn, all side by side behind the logits,
+/// or one for all.
 Status Batch::addDraws(CommandList &to, std::span<const BatchDraw> draws) {
   SymbolValues &symbols = scopes[0].symbols;
+  bool isShared = draws.size() > 1 && plan.isByTable(*sampleCommand);
+  size_t first = tableOfCommand.back(), word = first;
   for (size_t i = 0; i < draws.size(); ++i) {
     BoundCommand bound;
     bound.kernel = sampleCommand->kernel;
@@ -401,7 +457,18 @@ Status Batch::addDraws(CommandList &to, std::span<const BatchDraw> draws) {
       else
         address = drawMemory.address() + i * scratchOfDraw +
                   sampleScratch.find(arg.buffer)->second;
-      to.args.push_back(address);
+      if (isShared)
+        table[word++] = address;
+      else
+        to.args.push_back(address);
+    }
+    if (isShared && i != 0)
+      continue;
+    if (isShared) {
+      bound.byTable = true;
+      bound.argCount = 1;
+      bound.grid[2] = static_cast<uint32_t>(draws.size());
+      to.args.push_back(tableMemory.address() + first * sizeof(uint64_t));
     }
     to.commands.push_back(bound);
   }
@@ -433,13 +500,24 @@ Status Batch::uploadNumbers() {
   return {};
 }
 
+Status Batch::uploadTable() {
+  if (table == uploadedTable)
+    return {};
+  GIST_TRY(device.upload(tableMemory.address(),
+                         {reinterpret_cast<const uint8_t *>(table.data()),
+                          table.size() * sizeof(uint64_t)}));
+  uploadedTable = table;
+  return {};
+}
+
 /// Whether both launch the same; `after` follows from the rest.
 static bool isSame(const CommandList &a, const CommandList &b) {
   return a.args == b.args &&
          std::equal(a.commands.begin(), a.commands.end(), b.commands.begin(),
                     b.commands.end(),
                     [](const BoundCommand &x, const BoundCommand &y) {
-                      return x.kernel == y.kernel && x.grid == y.grid;
+                      return x.kernel == y.kernel && x.grid == y.grid &&
+                             x.byTable == y.byTable;
                     });
 }
 
@@ -508,7 +586,13 @@ Status Batch::run(std::span<const BatchPiece> pieces,
                          "a step is larger than the batch was made for");
   GIST_TRY(setScopes(pieces, wanted));
   bool isSplit = wanted.size() > 1;
-  setOrder(pieces.size(), isSplit);
+  // Those that write come last. One alone needs no table.
+  size_t shared = pieces.size();
+  while (shared != 0 && pieces[shared - 1].tokens == 1)
+    --shared;
+  if (shared + 1 == pieces.size())
+    shared = pieces.size();
+  setOrder(pieces.size(), shared, isSplit);
   for (CommandList *each : {&list, &lateList}) {
     each->commands.clear();
     each->args.clear();
@@ -518,8 +602,13 @@ Status Batch::run(std::span<const BatchPiece> pieces,
   size_t place = 0;
   for (uint32_t i : plan.early()) {
     bool isOfOne = plan.command(i).kind == BatchPlan::Kind::OfOne;
-    for (size_t piece = 0; piece < (isOfOne ? pieces.size() : 1); ++piece)
+    size_t own = !isOfOne                       ? 1
+                 : plan.command(i).sharesLaunch ? shared
+                                                : pieces.size();
+    for (size_t piece = 0; piece < own; ++piece)
       GIST_TRY(addLaunch(list, i, isOfOne ? 1 + piece : 0, place++));
+    if (isOfOne && own < pieces.size())
+      GIST_TRY(addSharedLaunch(i, place++));
   }
   CommandList &late = isSplit ? lateList : list;
   if (!wanted.empty())
@@ -533,6 +622,7 @@ Status Batch::run(std::span<const BatchPiece> pieces,
       tokenMemory.address(),
       {reinterpret_cast<const uint8_t *>(tokens.data()), tokens.size_bytes()}));
   GIST_TRY(uploadNumbers());
+  GIST_TRY(uploadTable());
   if (isSplit) {
     // Somebody ends a prompt here, so that this list does not come again.
     GIST_TRY(device.submit(list, nullptr));

@@ -8,11 +8,12 @@
 // Makes one command list of an entry for pieces of several sequences and runs
 // it. The rows of all pieces lie one after the other in the same buffers; a
 // command of one sequence gets the addresses of its piece's rows, its state and
-// its own numbers. What only rows with wanted logits need runs at the end, for
-// those rows: where others lie between them, they are first moved together, so
-// that the weights of the head are read once. All memory is reserved when the
-// batch is made, for the largest step that the limits allow: a step cannot fail
-// for lack of it.
+// its own numbers. Where its code can take them from a table, the sequences
+// that have one token each share a launch. What only rows with wanted logits
+// need runs at the end, for those rows: where others lie between them, they are
+// first moved together, so that the weights of the head are read once. All
+// memory is reserved when the batch is made, for the largest step that the
+// limits allow: a step cannot fail for lack of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -111,19 +112,24 @@ private:
       : device(device), weights(weights) {}
   Status reserve(const BatchLimits &limits);
   Status findSampling(const EntrySpec &entry, int64_t draws);
+  Status reserveTable(int64_t pieces);
   Status arenaBytes(int64_t tokens, int64_t before, int64_t capacity,
                     uint64_t &bytes);
   Status setScope(size_t number, int64_t tokens, int64_t before,
                   int64_t capacity);
   Status setScopes(std::span<const BatchPiece> pieces,
                    std::span<const RowRange> wanted);
-  void setOrder(size_t pieces, bool isSplit);
+  void setOrder(size_t pieces, size_t shared, bool isSplit);
   Status addLaunch(CommandList &to, size_t command, size_t scope, size_t place);
+  Status addSharedLaunch(size_t command, size_t place);
+  Status bindArguments(const CommandSpec &command, BatchPlan::Kind kind,
+                       size_t scope, std::vector<uint64_t> &to);
   Status gather(std::span<const RowRange> wanted);
   Status findAddress(const ArgSpec &arg, BatchPlan::Kind kind, Scope &scope,
                      uint64_t &address);
   Status addDraws(CommandList &to, std::span<const BatchDraw> draws);
   Status uploadNumbers();
+  Status uploadTable();
   Status submit();
   Status readLogits(std::span<const RowRange> wanted);
   Status readDrawn(size_t count);
@@ -133,8 +139,9 @@ private:
   BatchPlan plan;
   /// Of all rows, of each piece, of the wanted rows; in this order.
   std::vector<Scope> scopes;
-  size_t numPieces = 0;                     ///< that `order` is for
-  bool split = false;                       ///< that `order` is for
+  // What `order` is for. Pieces from `firstShared` on share launches.
+  size_t numPieces = 0, firstShared = 0;
+  bool split = false;
   std::vector<std::vector<uint32_t>> order; ///< per launch: those before it
   std::vector<bool> waitsForEverything;     ///< per launch
   /// The launches of a step; late ones apart where rows move before them.
@@ -145,6 +152,12 @@ private:
   DeviceMemory numberMemory;
   std::vector<ExprId> numberExprs; ///< sorted
   std::vector<int64_t> numbers, uploadedNumbers;
+  /// The arguments of launches that sequences share: for each such command a
+  /// place of rows for all pieces, so that a list does not change when one
+  /// sequence follows another.
+  DeviceMemory tableMemory;
+  std::vector<size_t> tableOfCommand; ///< its first word; last: of draws
+  std::vector<uint64_t> table, uploadedTable;
   /// Draws a token from one row of logits; null: not on this device.
   const CommandSpec *sampleCommand = nullptr;
   uint32_t sampleLogits = kNone, sampleSettings = kNone, sampleNext = kNone;

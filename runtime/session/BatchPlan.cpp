@@ -38,6 +38,7 @@ Status BatchPlan::create(const Module &module, const EntrySpec &entry,
     GIST_TRY(
         result.checkCommand(i).in(where + " command " + std::to_string(i)));
     result.findWaits(i);
+    result.commands[i].sharesLaunch = result.canShareLaunch(i);
   }
   plan = std::move(result);
   return {};
@@ -208,4 +209,23 @@ void BatchPlan::findWaits(size_t number) {
         });
     commands[number].waitsForAll.push_back(all);
   }
+}
+
+bool BatchPlan::isByTable(const CommandSpec &command) const {
+  const std::vector<KernelCode> &code =
+      source->spec().kernels[command.kernel].code;
+  return command.grid[2] == kNone &&
+         std::any_of(code.begin(), code.end(), [&](const KernelCode &each) {
+           return each.target == spec->target && !each.byTable.empty();
+         });
+}
+
+bool BatchPlan::canShareLaunch(size_t number) const {
+  const CommandSpec &command = spec->commands[number];
+  if (commands[number].kind != Kind::OfOne || !isByTable(command))
+    return false;
+  return std::all_of(command.grid.begin(), command.grid.end(), [&](ExprId id) {
+    return id == kNone || (exprSymbols(source->spec().exprs[id]) &
+                           ~(uint64_t{1} << symbolT)) == 0;
+  });
 }

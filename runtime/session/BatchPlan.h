@@ -36,6 +36,9 @@ public:
     /// both use a part of the arena by rows of different length, so that rows
     /// of one sequence lie where others of another were.
     std::vector<bool> waitsForAll;
+    /// Of a command of one sequence: sequences with one token each may share a
+    /// launch, whose arguments are a table. Its grid depends on tokens alone.
+    bool sharesLaunch = false;
   };
 
   /// Refuses an entry that is not made of such commands. `module` must outlive
@@ -58,6 +61,9 @@ public:
   /// Scratch buffers by rows that early commands leave for late ones.
   const std::vector<uint32_t> &handedOver() const { return handed; }
 
+  /// Whether `command` has code that takes its arguments from a table.
+  bool isByTable(const CommandSpec &command) const;
+
   uint32_t symbolT = kNone, symbolP = kNone, symbolC = kNone;
 
 private:
@@ -67,6 +73,7 @@ private:
   Status findHandedOver();
   Status checkCommand(size_t number) const;
   void findWaits(size_t number);
+  bool canShareLaunch(size_t number) const;
 
   const Module *source = nullptr;
   const EntrySpec *spec = nullptr;

@@ -162,12 +162,15 @@ private:
   void print(const KernelSpec &kernel) const {
     std::printf("  @%s(%" PRIu32 ")", plain(kernel.name).c_str(),
                 kernel.argCount);
-    for (const KernelCode &code : kernel.code)
+    for (const KernelCode &code : kernel.code) {
       std::printf(" @%s: %s workgroup [%" PRIu32 ", %" PRIu32 ", %" PRIu32
                   "] shared %" PRIu32,
                   plain(spec.targets[code.target].name).c_str(),
                   plain(code.symbol).c_str(), code.workgroup[0],
                   code.workgroup[1], code.workgroup[2], code.sharedMemory);
+      if (!code.byTable.empty())
+        std::printf(" by-table %s", plain(code.byTable).c_str());
+    }
     std::printf("\n");
   }
 

@@ -26,13 +26,17 @@ Status GpuCode::find(const KernelSpec &spec, const KernelCode &code) {
                          spec.name.c_str(), code.sharedMemory,
                          device.card.name.c_str(), device.card.sharedMemory);
   Kernel &kernel = kernels.back();
-  GIST_TRY(driver
-               .check(driver.call.findFunction(&kernel.function, module,
-                                               code.symbol.c_str()),
-                      ("find the symbol '" + code.symbol + "'").c_str())
+  auto findSymbol = [&](const std::string &symbol, GpuHandle &function) {
+    GIST_TRY(driver.check(
+        driver.call.findFunction(&function, module, symbol.c_str()),
+        ("find the symbol '" + symbol + "'").c_str()));
+    return driver.allowSharedMemory(function, code.sharedMemory);
+  };
+  GIST_TRY(findSymbol(code.symbol, kernel.function)
                .in("kernel '" + spec.name + "'"));
-  GIST_TRY(driver.allowSharedMemory(kernel.function, code.sharedMemory)
-               .in("kernel '" + spec.name + "'"));
+  if (!code.byTable.empty())
+    GIST_TRY(findSymbol(code.byTable, kernel.byTable)
+                 .in("kernel '" + spec.name + "'"));
   kernel.block = code.workgroup;
   kernel.sharedMemory = code.sharedMemory;
   kernel.waits = code.waits;

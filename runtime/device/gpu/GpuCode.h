@@ -16,6 +16,7 @@ class GpuCode final : public DeviceCode {
 public:
   struct Kernel {
     GpuHandle function = nullptr; ///< null: none for this target
+    GpuHandle byTable = nullptr;  ///< null: none
     std::array<uint32_t, 3> block = {1, 1, 1};
     uint32_t sharedMemory = 0;
     bool waits = false; ///< itself, for the kernels before it

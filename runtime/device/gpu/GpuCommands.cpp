@@ -22,7 +22,7 @@ static GpuLaunch toLaunch(const CommandList &list, const BoundCommand &command,
   auto *slots = const_cast<uint64_t *>(list.args.data()) + command.firstArg;
   for (uint32_t i = 0; i < command.argCount; ++i)
     arguments.push_back(slots + i);
-  return {.function = kernel.function,
+  return {.function = command.byTable ? kernel.byTable : kernel.function,
           .grid = command.grid,
           .block = kernel.block,
           .sharedMemory = kernel.sharedMemory,

@@ -139,3 +139,33 @@ func.func private @again(%x: memref<?xf32>)
   } {gist.load_arguments}
   return
 }
+
+// Where sequences share launches, the kernel is there a second time: workgroups
+// of z take their slots, here four, from row z of a table.
+
+// CHECK: gpu.func @by_row(%{{.+}}: !llvm.ptr<1>, %{{.+}}: !llvm.ptr<1>, %{{.+}}: !llvm.ptr<1>, %{{.+}}: !llvm.ptr<1>) kernel
+// CHECK: gpu.func @by_row_by_table(%[[TABLE:.+]]: !llvm.ptr<1>) kernel
+func.func private @by_row(%x: memref<?x512xf16>, %y: memref<?x512xf16>)
+    attributes {gist.by_table, gist.kernel = #gist.kernel<kind = rows, outputs = 0>, gist.grid = [#rows], gist.workgroup = array<i64: 64>} {
+  // CHECK-DAG: %[[Z:.+]] = gpu.block_id z
+  // CHECK-DAG: %[[FOUR:.+]] = arith.constant 4 : i64
+  // CHECK: %[[ROW:.+]] = arith.muli %{{.+}}, %[[FOUR]] : i64
+  // CHECK: %[[PLACE:.+]] = llvm.getelementptr %[[TABLE]][%{{.+}}] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, !llvm.ptr<1>
+  // CHECK: llvm.load %[[PLACE]] invariant {alignment = 8 : i64} : !llvm.ptr<1> -> !llvm.ptr<1>
+  // CHECK: gpu.return
+  %row = gpu.block_id x
+  %c0 = arith.constant 0 : index
+  %v = vector.load %x[%row, %c0] : memref<?x512xf16>, vector<8xf16>
+  vector.store %v, %y[%row, %c0] : memref<?x512xf16>, vector<8xf16>
+  return
+}
+
+// A grid with a third dimension has none to spare.
+
+// CHECK: gpu.func @deep(
+// CHECK-NOT: gist.by_table
+// CHECK-NOT: gpu.func @deep_by_table
+func.func private @deep(%x: memref<?x512xf16>)
+    attributes {gist.by_table, gist.kernel = #gist.kernel<kind = rows, outputs = 0>, gist.grid = [#rows, #rows, #rows], gist.workgroup = array<i64: 64>} {
+  return
+}
