@@ -14,6 +14,7 @@
 #include "runtime/session/Pool.h"
 
 #include "runtime/session/Batch.h"
+#include "runtime/session/LoneSequence.h"
 #include "runtime/session/ModuleCode.h"
 #include "runtime/session/SequenceState.h"
 #include "runtime/session/WeightMemory.h"
@@ -59,7 +60,8 @@ struct Turn {
   /// Of a turn that ends with a token of the answer.
   bool writes = false;
   SampleSettings settings = {};
-  std::optional<size_t> draw = {}; ///< its number; none: the host draws
+  std::optional<size_t> draw = {};   ///< its number; none: the host draws
+  std::optional<int32_t> drawn = {}; ///< by the kernels of a session
 };
 
 class PoolOfSequences final : public Pool {
@@ -106,7 +108,8 @@ private:
   std::vector<DeviceMemory> weights;
   MemoryMap map;
   StateLayout layout;
-  std::unique_ptr<Batch> batch; ///< after what it points to
+  std::unique_ptr<Batch> batch;       ///< after what it points to
+  std::unique_ptr<LoneSequence> lone; ///< null: not wanted, or not possible
   int64_t context = 0, chunkTokens = 0, most = 0;
   uint64_t stateLimit = 0;
   SequenceId lastId = 0;
@@ -166,6 +169,9 @@ Status PoolOfSequences::initialize() {
   GIST_TRY(Batch::create(*source, *entry,
                          source->findEntry(kEntryPrefill, target), device,
                          *code, map, limits, batch));
+  if (options.fastAlone)
+    GIST_TRY(LoneSequence::create(*source, target, device, *code, map, context,
+                                  lone));
   return chooseMemory();
 }
 
@@ -529,6 +535,12 @@ Status PoolOfSequences::run(std::vector<Turn> &turns,
     onDevice &= request.logprobs < 0 && request.promptLogprobs < 0 &&
                 !request.adjust && !turn.sequence->sampler.needsLogits();
   }
+  if (lone && onDevice && turns.size() == 1 && turns[0].tokens == 1 &&
+      !turns[0].sequence->isReading()) {
+    Turn &turn = turns[0];
+    return lone->next(tokens[0], turn.sequence->past, *turn.sequence->state,
+                      turn.settings, turn.drawn.emplace());
+  }
   for (Turn &turn : turns)
     if (onDevice && turn.writes) {
       turn.draw = draws.size();
@@ -550,8 +562,8 @@ void PoolOfSequences::write(const Turn &turn, std::span<const float> logits,
     drawn = adjusted;
   }
   int32_t token = -1;
-  if (turn.draw) {
-    token = batch->drawn(*turn.draw);
+  if (turn.draw || turn.drawn) {
+    token = turn.drawn ? *turn.drawn : batch->drawn(*turn.draw);
     if (token < 0)
       event.status =
           noTokenError(static_cast<size_t>(source->spec().model.vocabSize));
@@ -608,8 +620,8 @@ void PoolOfSequences::finishTurn(const Turn &turn,
     event.finished = true;
   else
     write(turn,
-          turn.draw ? std::span<const float>()
-                    : logitsOf(turn.row + turn.tokens - 1),
+          turn.draw || turn.drawn ? std::span<const float>()
+                                  : logitsOf(turn.row + turn.tokens - 1),
           event);
 }
 

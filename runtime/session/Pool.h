@@ -51,6 +51,10 @@ struct PoolOptions {
   /// Sequences that are over and whose state is kept as the beginning of later
   /// prompts, while nobody else needs the memory.
   int64_t prefixes = 8;
+  /// A sequence that is alone is run by the kernels of a session, where a card
+  /// draws its tokens: faster, but they round otherwise than those of many
+  /// rows, so that its text may depend on who else came while it was written.
+  bool fastAlone = false;
   /// As in SessionOptions: runs code of a module that is not known here.
   bool trust = false;
 };

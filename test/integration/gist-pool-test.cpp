@@ -11,8 +11,9 @@
 // mixes: they join when there is room, some leave before their end, prompts
 // begin alike. Every token must be that of the request alone and, where SEED is
 // even and they are asked for, the bits of probabilities too. Greedy tokens are
-// compared with a session as well. Prints what happened as numbers with names,
-// or says what differs and fails.
+// compared with a session as well, also those of a pool that runs one alone as
+// a session does. Prints what happened as numbers with names, or says what
+// differs and fails.
 //
 //===----------------------------------------------------------------------===//
 
@@ -77,9 +78,9 @@ public:
     for (int mix = 0; mix < 4; ++mix)
       GIST_TRY(runMix(2 + mix, mix % 2 == 0 ? 3 : 0));
     std::printf("requests %zu compared %d left %d prefix %" PRIu64
-                " session %d of %d state %" PRIu64 "\n",
+                " session %d of %d fast %d state %" PRIu64 "\n",
                 requests.size(), compared, left, prefixTokens, likeSession,
-                greedy, state);
+                greedy, fastLikeSession, state);
     return {};
   }
 
@@ -90,11 +91,12 @@ private:
   }
 
   Status makePool(int64_t sequences, int64_t prefixes,
-                  std::unique_ptr<Pool> &pool) {
+                  std::unique_ptr<Pool> &pool, bool fastAlone = false) {
     PoolOptions options;
     options.sequences = sequences;
     options.prefixes = prefixes;
     options.chunk = chunk;
+    options.fastAlone = fastAlone;
     return Pool::create(module, device, options, pool);
   }
 
@@ -146,6 +148,8 @@ private:
   Status compareWithSession() {
     std::unique_ptr<Session> session;
     GIST_TRY(Session::create(module, device, {.chunk = chunk}, session));
+    std::unique_ptr<Pool> fast;
+    GIST_TRY(makePool(1, 0, fast, /*fastAlone=*/true));
     for (size_t i = 0; i < requests.size(); ++i) {
       if (requests[i].sampler.temperature != 0)
         continue;
@@ -161,6 +165,9 @@ private:
       }
       ++greedy;
       likeSession += written == alone[i].tokens;
+      Answer answer;
+      GIST_TRY(runAlone(*fast, requests[i], answer));
+      fastLikeSession += written == answer.tokens;
     }
     return {};
   }
@@ -226,7 +233,7 @@ private:
   std::mt19937 random;
   std::vector<PoolRequest> requests;
   std::vector<Answer> alone;
-  int compared = 0, left = 0, greedy = 0, likeSession = 0;
+  int compared = 0, left = 0, greedy = 0, likeSession = 0, fastLikeSession = 0;
   uint64_t prefixTokens = 0;
 };
 } // namespace

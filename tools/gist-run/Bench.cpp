@@ -40,6 +40,7 @@ struct Options {
   bool randomWeights = false;
   std::string compiler;
   std::vector<int64_t> streams;
+  bool fastAlone = false;
 };
 
 /// What is timed: `tokens` at once or one after the other, after `depth`.
@@ -318,6 +319,7 @@ static Status runBench(Options &options) {
   if (!options.streams.empty()) {
     StreamOptions several;
     several.streams = options.streams;
+    several.fastAlone = options.fastAlone;
     several.prompt = options.prefill.front();
     several.answer = options.decode.front();
     several.rounds = options.repetitions;
@@ -401,6 +403,12 @@ void run::addBench(CLI::App &app, Action &action) {
       ->check(CLI::Range(int64_t{1}, int64_t{4096}))
       ->excludes("--tests")
       ->excludes("-d");
+  command
+      ->add_flag(
+          "--fast-alone", options->fastAlone,
+          "As in gist-serve: a stream that is alone takes the kernels of "
+          "one token")
+      ->needs("--streams");
   command
       ->add_option("-f,--text", options->text,
                    "Use the tokens of this text; how much work a plan leaves "

@@ -215,6 +215,7 @@ Status run::benchStreams(const ModelOptions &model,
       model.context != 0 ? model.context : options.prompt + options.answer;
   pooled.chunk = model.chunk;
   pooled.prefixes = 0;
+  pooled.fastAlone = options.fastAlone;
   pooled.sequences =
       *std::max_element(options.streams.begin(), options.streams.end());
   // One pool for all tests: weights are made or brought to a card once.

@@ -18,6 +18,7 @@ struct StreamOptions {
   std::vector<int64_t> streams;      ///< how many; several make several tests
   int64_t prompt = 128, answer = 64; ///< tokens of each request
   int64_t rounds = 2;                ///< requests of each stream
+  bool fastAlone = false;            ///< PoolOptions::fastAlone
   std::string format = "text";
 };
 

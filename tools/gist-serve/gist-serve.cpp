@@ -236,6 +236,10 @@ static void addModelOptions(CLI::App &app, Options &options) {
                  "the module's choice")
       ->type_name("N")
       ->capture_default_str();
+  app.add_flag("--fast-alone", options.settings.pool.fastAlone,
+               "On GPUs, run a sequence that is alone by the faster kernels of "
+               "one token; they round otherwise, so that a text may depend on "
+               "who else came while it was written");
   run::addTrustOption(app, options.settings.pool.trust);
   app.add_flag("--verify", options.settings.verify,
                "Compare the hash of every weight before serving");
