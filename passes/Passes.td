@@ -776,7 +776,8 @@ def KeepKernelsPass : Pass<"gist-keep-kernels", "::mlir::ModuleOp"> {
     A function that calls no kernel is left alone.
 
     What a kernel may know of its calls is written on its arguments before they go. For sm_90, `gist.constant` marks those that are a weight in
-    every call: no kernel writes them, so they can be read before earlier kernels are over.
+    every call: no kernel writes them, so they can be read before earlier kernels are over. For GPUs, `gist.by_table` marks kernels whose launches
+    sequences share (docs/decisions/016-rows-of-many-sequences.md).
   }];
 }
 

@@ -15,7 +15,6 @@
 #include "dialect/GistOps.h"
 #include "passes/Driver/Kernels.h"
 #include "passes/Driver/Module.h"
-#include "passes/Emit/RowByRow.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
@@ -80,9 +79,6 @@ Status Program::formKernels() {
 }
 
 Status Program::lowerKernels() {
-  // Pools run modules of one rank.
-  if (target.gpu && !rank && options.emit != Emit::Iree)
-    markSharedLaunches(*calls);
   // A copy, because the calls keep the kernels' signatures on tensors until
   // memory is planned.
   kernels = calls->clone();

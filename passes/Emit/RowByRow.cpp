@@ -16,6 +16,8 @@
 #include "dialect/GistExpertOps.h"
 #include "dialect/GistKernelAttrs.h"
 #include "dialect/GistLaunchNames.h"
+#include "dialect/GistRankOps.h"
+#include "dialect/GistTargetAttrs.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -280,6 +282,10 @@ bool gist::isRowByRow(DispatchOp call) {
 }
 
 void gist::markSharedLaunches(ModuleOp calls) {
+  if (!calls->getAttrOfType<GpuTargetAttr>(kTargetAttr) ||
+      llvm::any_of(*calls.getBody(),
+                   [](Operation &op) { return op.hasAttr(kCollectiveAttr); }))
+    return;
   for (auto entry : calls.getOps<func::FuncOp>()) {
     if (isKernel(entry) || entry.isExternal())
       continue;

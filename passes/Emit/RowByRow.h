@@ -32,7 +32,8 @@ bool isRowByRow(DispatchOp call);
 
 /// Marks the kernels of `calls` that a GPU launches once for many sequences
 /// (kByTableAttr): those of `score` that rows of several sequences cannot
-/// share, and the one at the end of `prefill`, which draws a token.
+/// share, and the one at the end of `prefill`, which draws a token. Nothing for
+/// CPUs and for one of several ranks, whose runtime has no use for it.
 void markSharedLaunches(mlir::ModuleOp calls);
 
 } // namespace gist

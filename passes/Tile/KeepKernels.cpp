@@ -9,6 +9,7 @@
 #include "dialect/GistPlanOps.h"
 #include "dialect/GistRankOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/Emit/RowByRow.h"
 #include "passes/Passes.h"
 #include "passes/Tile/MarkConstants.h"
 
@@ -29,7 +30,9 @@ namespace {
 struct KeepKernelsPass final
     : gist::impl::KeepKernelsPassBase<KeepKernelsPass> {
   void runOnOperation() override {
-    markConstants(getOperation()); // Nobody else will see the calls.
+    // Nobody else will see the calls.
+    markConstants(getOperation());
+    markSharedLaunches(getOperation());
     for (Operation &op : llvm::make_early_inc_range(*getOperation().getBody()))
       // Of a collective the runtime has the code.
       if (isa<PlanOp, HeadTableOp, ConstantWeightOp, MadeWeightOp,
