@@ -23,12 +23,12 @@ static constexpr unsigned kTimesBeforeRecording = 8;
 static constexpr uint64_t kAlignment = 256;
 
 Status Batch::create(const Module &module, const EntrySpec &entry,
-                     const EntrySpec *sampling, Device &device,
+                     const EntrySpec *sampling, uint32_t target, Device &device,
                      const DeviceCode &code, const MemoryMap &weights,
                      const BatchLimits &limits,
                      std::unique_ptr<Batch> &result) {
   std::unique_ptr<Batch> batch(new Batch(device, weights));
-  GIST_TRY(BatchPlan::create(module, entry, batch->plan));
+  GIST_TRY(BatchPlan::create(module, entry, target, batch->plan));
   batch->list.code = batch->lateList.code = &code;
   GIST_TRY(batch->reserve(limits));
   // Where the host reads logits as they are, it draws tokens itself.
@@ -623,6 +623,7 @@ Status Batch::run(std::span<const BatchPiece> pieces,
       {reinterpret_cast<const uint8_t *>(tokens.data()), tokens.size_bytes()}));
   GIST_TRY(uploadNumbers());
   GIST_TRY(uploadTable());
+  launchCount += list.commands.size() + lateList.commands.size();
   if (isSplit) {
     // Somebody ends a prompt here, so that this list does not come again.
     GIST_TRY(device.submit(list, nullptr));

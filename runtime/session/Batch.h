@@ -65,9 +65,9 @@ public:
   /// outlive the batch. Where `sampling` is not null, the entry may have a
   /// command that draws a token from logits.
   static Status create(const Module &module, const EntrySpec &entry,
-                       const EntrySpec *sampling, Device &device,
-                       const DeviceCode &code, const MemoryMap &weights,
-                       const BatchLimits &limits,
+                       const EntrySpec *sampling, uint32_t target,
+                       Device &device, const DeviceCode &code,
+                       const MemoryMap &weights, const BatchLimits &limits,
                        std::unique_ptr<Batch> &result);
 
   /// Runs a step. `tokens` are those of all pieces; `wanted` are rows in
@@ -87,6 +87,9 @@ public:
   bool canDraw() const { return sampleCommand != nullptr; }
   /// The token of a draw; negative where none could be chosen.
   int32_t drawn(size_t number) const { return drawnTokens[number]; }
+
+  /// Launches of all steps so far.
+  uint64_t launches() const { return launchCount; }
 
   /// Bytes of scratch memory, inputs and outputs.
   uint64_t memory() const;
@@ -169,6 +172,7 @@ private:
   std::vector<uint32_t> beforeDraws; ///< launches that make logits
   std::vector<int32_t> drawnTokens;
   std::vector<Recorded> recordings; ///< the last used first
+  uint64_t launchCount = 0;
   std::vector<float> downloaded;
   const float *firstLogits = nullptr;
 };

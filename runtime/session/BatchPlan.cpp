@@ -16,10 +16,11 @@
 using namespace gist;
 
 Status BatchPlan::create(const Module &module, const EntrySpec &entry,
-                         BatchPlan &plan) {
+                         uint32_t target, BatchPlan &plan) {
   BatchPlan result;
   result.source = &module;
   result.spec = &entry;
+  result.target = target;
   result.symbolT = module.findSymbol(kSymbolTokens);
   result.symbolP = module.findSymbol(kSymbolPast);
   result.symbolC = module.findSymbol(kSymbolCapacity);
@@ -216,7 +217,7 @@ bool BatchPlan::isByTable(const CommandSpec &command) const {
       source->spec().kernels[command.kernel].code;
   return command.grid[2] == kNone &&
          std::any_of(code.begin(), code.end(), [&](const KernelCode &each) {
-           return each.target == spec->target && !each.byTable.empty();
+           return each.target == target && !each.byTable.empty();
          });
 }
 

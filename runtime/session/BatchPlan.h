@@ -41,10 +41,10 @@ public:
     bool sharesLaunch = false;
   };
 
-  /// Refuses an entry that is not made of such commands. `module` must outlive
-  /// the plan.
+  /// Refuses an entry that is not made of such commands; `target` says whose
+  /// code runs it. `module` must outlive the plan.
   static Status create(const Module &module, const EntrySpec &entry,
-                       BatchPlan &plan);
+                       uint32_t target, BatchPlan &plan);
 
   const Module &module() const { return *source; }
   const EntrySpec &entry() const { return *spec; }
@@ -77,6 +77,7 @@ private:
 
   const Module *source = nullptr;
   const EntrySpec *spec = nullptr;
+  uint32_t target = kNone;
   std::vector<Command> commands;
   std::vector<uint64_t> rows; ///< per buffer
   uint32_t tokenBuffer = kNone, logitsBuffer = kNone;

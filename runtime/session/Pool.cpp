@@ -167,8 +167,8 @@ Status PoolOfSequences::initialize() {
   limits.wanted = limits.rows;
   limits.capacity = context;
   GIST_TRY(Batch::create(*source, *entry,
-                         source->findEntry(kEntryPrefill, target), device,
-                         *code, map, limits, batch));
+                         source->findEntry(kEntryPrefill, target), target,
+                         device, *code, map, limits, batch));
   if (options.fastAlone)
     GIST_TRY(LoneSequence::create(*source, target, device, *code, map, context,
                                   lone));
@@ -363,6 +363,7 @@ PoolCounters PoolOfSequences::counters() const {
   result.kept = static_cast<int64_t>(kept.size());
   result.stateBytes = usedBytes + keptBytes;
   result.stateLimit = stateLimit;
+  result.launches = batch->launches();
   return result;
 }
 

@@ -110,6 +110,7 @@ struct PoolCounters {
   uint64_t promptTokens = 0; ///< computed
   uint64_t prefixTokens = 0; ///< taken over from another sequence instead
   uint64_t writtenTokens = 0;
+  uint64_t launches = 0; ///< of steps, but for those of one by itself
   // Now.
   int64_t reading = 0, writing = 0; ///< sequences in their prompt, and after it
   int64_t kept = 0;                 ///< states kept as beginnings

@@ -77,10 +77,14 @@ public:
     GIST_TRY(compareWithSession());
     for (int mix = 0; mix < 4; ++mix)
       GIST_TRY(runMix(2 + mix, mix % 2 == 0 ? 3 : 0));
+    uint64_t launchesOfOne = 0, launchesOfFour = 0;
+    GIST_TRY(countLaunches(1, launchesOfOne));
+    GIST_TRY(countLaunches(4, launchesOfFour));
     std::printf("requests %zu compared %d left %d prefix %" PRIu64
-                " session %d of %d fast %d state %" PRIu64 "\n",
+                " session %d of %d fast %d state %" PRIu64 " launches %" PRIu64
+                " of four %" PRIu64 "\n",
                 requests.size(), compared, left, prefixTokens, likeSession,
-                greedy, fastLikeSession, state);
+                greedy, fastLikeSession, state, launchesOfOne, launchesOfFour);
     return {};
   }
 
@@ -142,6 +146,26 @@ private:
     if (answer.tokens.size() != static_cast<size_t>(request.maxTokens))
       return Status::error(Code::Unsupported, "%zu tokens came of %" PRId64,
                            answer.tokens.size(), request.maxTokens);
+    return {};
+  }
+
+  /// Of a step in which so many sequences write.
+  Status countLaunches(int sequences, uint64_t &launches) {
+    std::unique_ptr<Pool> pool;
+    GIST_TRY(makePool(sequences, 0, pool));
+    for (int i = 0; i < sequences; ++i) {
+      PoolRequest request;
+      request.tokens = {i};
+      request.maxTokens = 8;
+      SequenceId id = 0;
+      GIST_TRY(pool->add(std::move(request), id));
+    }
+    std::vector<PoolEvent> events;
+    while (pool->counters().writing < sequences)
+      GIST_TRY(pool->step(events));
+    uint64_t before = pool->counters().launches;
+    GIST_TRY(pool->step(events));
+    launches = pool->counters().launches - before;
     return {};
   }
 
