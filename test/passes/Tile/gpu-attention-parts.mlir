@@ -60,6 +60,16 @@ func.func private @few(%q: tensor<1x9x64xf16>, %k: tensor<?x3x64xf16>, %v: tenso
 // CHECK-SAME:  memref<65536xf32>, %{{[^:]*}}: memref<16xi32>
 // CHECK-SAME:  gist.grid = [#[[MANY]]]
 // CHECK-SAME:  nvvm.cluster_dim = array<i32: 2, 1, 1>
+// CHECK-NOT:   vector.load
+// CHECK:       nvvm.prefetch
+// CHECK:       nvvm.prefetch
+// CHECK:       nvvm.griddepcontrol wait
+// CHECK-NOT:   scf.for
+// CHECK-COUNT-8: vector.load %{{.*}} : memref<?x8x128xf16>, vector<8xf16>
+// CHECK:       scf.for
+// CHECK-NOT:   gpu.shuffle
+// CHECK-COUNT-8: vector.load %{{.*}} : memref<?x8x128xf16>, vector<8xf16>
+// CHECK:       gpu.shuffle
 // CHECK:       llvm.atomicrmw uinc_wrap
 func.func private @many(%q: tensor<1x32x128xf16>, %k: tensor<?x8x128xf16>, %v: tensor<?x8x128xf16>, %o: tensor<1x32x128xf16>)
     -> tensor<1x32x128xf16> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {
@@ -86,6 +96,7 @@ func.func private @most(%q: tensor<1x64x128xf16>, %k: tensor<?x64x128xf16>, %v: 
 // CHECK-SAME:  %[[K:[a-z0-9]+]]: memref<1x3x64xf16>, %[[V:[a-z0-9]+]]: memref<1x3x64xf16>, %{{[^:]*}}: index, %[[N:[a-z0-9]+]]: index
 // CHECK-SAME:  %[[KEYS:[a-z0-9]+]]: memref<512x3x64xf16>, %[[VALUES:[a-z0-9]+]]: memref<512x3x64xf16>
 // CHECK:       %[[BEFORE:.+]] = arith.subi %[[N]], %c1
+// CHECK-NOT:   nvvm.prefetch
 // CHECK:       nvvm.griddepcontrol wait
 // CHECK:       scf.if
 // CHECK:       vector.load %[[K]]

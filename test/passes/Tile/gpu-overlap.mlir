@@ -55,6 +55,29 @@ func.func private @mixed(%x: tensor<1x512xf32>, %w: tensor<64x512xf16>, %y: tens
   return %r : tensor<1x64xf32>
 }
 
+// What is added to a sum is read before lanes add theirs up: all trips to memory
+// are on their way at once.
+// CHECK-LABEL: func.func private @added(
+// CHECK-SAME:  %[[RESIDUAL:[a-z0-9]+]]: memref<1x64xf32>, %[[Y:[a-z0-9]+]]: memref<1x64xf32>)
+// CHECK-NOT:   memref.load %[[RESIDUAL]]
+// CHECK:       nvvm.griddepcontrol wait
+// CHECK-NOT:   gpu.shuffle
+// CHECK:       memref.load %[[RESIDUAL]]
+// CHECK:       gpu.shuffle
+// CHECK-NOT:   memref.load %[[RESIDUAL]]
+// CHECK:       memref.store %{{.*}}, %[[Y]]
+func.func private @added(%x: tensor<1x512xf32>, %w: tensor<64x512xf16>, %r: tensor<1x64xf32>, %y: tensor<1x64xf32>)
+    -> tensor<1x64xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x64xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<1x64xf32>) -> tensor<1x64xf32>
+  %p = linalg.matmul indexing_maps = [#x, #w, #y]
+      ins(%x, %w : tensor<1x512xf32>, tensor<64x512xf16>)
+      outs(%z : tensor<1x64xf32>) -> tensor<1x64xf32>
+  %s = linalg.add ins(%r, %p : tensor<1x64xf32>, tensor<1x64xf32>) outs(%y : tensor<1x64xf32>) -> tensor<1x64xf32>
+  return %s : tensor<1x64xf32>
+}
+
 // A kernel of another kind waits before it does anything.
 // CHECK-LABEL: func.func private @rows(
 // CHECK-SAME:  gist.waits
@@ -86,6 +109,7 @@ func.func @host(%x: tensor<1x512xf32> {gist.name = "x"}, %v: tensor<64x512xf16> 
   %a = gist.dispatch @product(%x, %w : tensor<1x512xf32>, tensor<64x512xf16>) outs(%e : tensor<1x64xf32>)
   %b = gist.dispatch @mixed(%x, %w : tensor<1x512xf32>, tensor<64x512xf16>) outs(%e : tensor<1x64xf32>)
   %c = gist.dispatch @mixed(%x, %v : tensor<1x512xf32>, tensor<64x512xf16>) outs(%e : tensor<1x64xf32>)
+  %s = gist.dispatch @added(%x, %w, %a : tensor<1x512xf32>, tensor<64x512xf16>, tensor<1x64xf32>) outs(%e : tensor<1x64xf32>)
   %d = gist.dispatch @rows(%c : tensor<1x64xf32>) outs(%e : tensor<1x64xf32>)
-  return %a, %b, %d : tensor<1x64xf32>, tensor<1x64xf32>, tensor<1x64xf32>
+  return %s, %b, %d : tensor<1x64xf32>, tensor<1x64xf32>, tensor<1x64xf32>
 }

@@ -29,6 +29,14 @@ static constexpr int64_t kUnroll = 4;
 /// Parts that are read at once where they are put together: one after the other
 /// would each wait for memory.
 static constexpr int64_t kGathered = 8;
+/// With more heads a lane has no registers for the keys of a second step.
+static constexpr int64_t kHeadsAhead = 4;
+/// Where more workgroups share keys, each has one or two steps: too few to read
+/// ahead.
+static constexpr int64_t kWorkgroupsAhead = 2;
+/// Steps whose keys are asked for before the kernels before this one are over.
+/// They go into the second level cache, which has room for all workgroups'.
+static constexpr int64_t kStepsAhead = 2;
 static constexpr int64_t kWidth = kDecodeWidth;
 
 static bool hasClusters(const GpuInfo &gpu) {
@@ -111,15 +119,52 @@ void DecodeAttention::shareByKeys(ValueRange counts) {
 void DecodeAttention::emit(DecodeKeys &seen) {
   keys = &seen;
   count = keys->getCount();
-  if (parts.count == 1)
-    return emitPart();
-  if (!active) {
+  if (parts.count > 1 && !active)
     active = b.max(b.min(b.ceilDiv(count, keysOfPart), b.index(parts.count)),
                    b.index(1));
-    // Which keys there are follows from numbers of the launch.
+  if (keys->areKnownEarly()) {
+    if (readsAhead())
+      prefetchKeys();
     waitForGrids(b);
   }
+  if (!active)
+    return emitPart();
   b.ifThen(b.isLess(part, active), [&] { emitPart(); });
+}
+
+bool DecodeAttention::readsAhead() const {
+  return b.getGpu().kind == GpuKind::Nvidia && keys->areKnownEarly() &&
+         heads <= kHeadsAhead && split <= kWorkgroupsAhead;
+}
+
+Value DecodeAttention::getFirstKey() {
+  Value start = active ? b.add(b.mul(part, split), rank) : rank;
+  return b.mul(start, keysAtOnce());
+}
+
+Value DecodeAttention::getStride() {
+  Value stride = b.index(keysAtOnce() * split);
+  return active ? b.mul(stride, active) : stride;
+}
+
+void DecodeAttention::prefetchKeys() {
+  Value first = getFirstKey(), stride = getStride();
+  for (int64_t step = 0; step < kStepsAhead; ++step) {
+    for (bool isKey : {true, false}) {
+      int64_t line = keys->getColumnsOfLine(isKey);
+      if (line == 0)
+        continue;
+      int64_t lines = llvm::divideCeil(isKey ? headSize : valueSize, line);
+      b.forEach(b.thread(), b.index(keysAtOnce() * lines),
+                b.index(b.getThreads()), [&](Value item) {
+                  Value number = b.add(first, b.div(item, lines));
+                  Value at = b.mul(b.rem(item, lines), line);
+                  b.ifThen(b.isLess(number, count),
+                           [&] { keys->prefetch(isKey, number, at); });
+                });
+    }
+    first = b.add(first, stride);
+  }
 }
 
 void DecodeAttention::readRows() {
@@ -201,23 +246,30 @@ void DecodeAttention::emitPart() {
   // Others wait for it when they have something to hand over.
   if (split > 1)
     NVVM::ClusterArriveRelaxedOp::create(b, b.getUnitAttr());
+  // A step's keys and values are on their way while the one before it is
+  // computed, and the first ones' while the query is made.
+  bool isAhead = readsAhead();
+  Value base = getFirstKey(), stride = getStride();
+  Value ofTeam = b.div(b.thread(), team);
+  Values fetched;
+  if (isAhead)
+    fetched = fetch(b.add(base, ofTeam));
   if (keys->makesOwn())
     makeRows();
   else
     readRows();
   Values state = start();
-  int64_t teams = b.getThreads() / team;
-  Value first = b.div(b.thread(), team);
-  int64_t atOnce = keysAtOnce();
-  Value start = rank, stride = b.index(atOnce * split);
-  if (active) {
-    start = b.add(b.mul(part, split), rank);
-    stride = b.mul(stride, active);
-  }
-  state = b.loop(b.mul(start, atOnce), count, stride, state,
-                 [&](Value base, ValueRange carried) {
-                   return step(b.add(base, first), teams, Values(carried));
-                 });
+  size_t numbers = state.size();
+  state.append(fetched);
+  state = b.loop(base, count, stride, state, [&](Value at, ValueRange carried) {
+    at = b.add(at, ofTeam);
+    Values now = isAhead ? Values(carried.drop_front(numbers)) : fetch(at);
+    Values next = isAhead ? fetch(b.add(at, stride)) : Values();
+    Values after = step(at, Values(carried.take_front(numbers)), now);
+    after.append(next);
+    return after;
+  });
+  state.truncate(numbers);
   letGridsStart(b);
   // Teams of a wave.
   for (int64_t mask = team; mask < b.getGpu().waveSize; mask *= 2)
@@ -244,34 +296,60 @@ Values DecodeAttention::start() {
   return state;
 }
 
-Value DecodeAttention::readChunk(int64_t size,
-                                 function_ref<Value(Value, int64_t)> read) {
-  Value at = column, isInside;
-  if (size != team * kChunk) {
-    isInside = b.isLess(column, size);
-    at = b.select(isInside, column, b.index(0));
-  }
-  Value numbers = b.toF32(read(at, kChunk));
-  return isInside ? b.select(isInside, numbers, b.constant(chunk, 0)) : numbers;
+Value DecodeAttention::fetchChunk(int64_t size,
+                                  function_ref<Value(Value, int64_t)> read) {
+  Value at = column;
+  if (size != team * kChunk)
+    at = b.select(b.isLess(column, size), column, b.index(0));
+  return read(at, kChunk);
 }
 
-Values DecodeAttention::step(Value first, int64_t stride, Values state) {
-  // All keys and values are asked for before the first score is computed.
-  Values keyChunks, valueChunks, isThere, rows, biases;
+Value DecodeAttention::finishChunk(int64_t size, Value fetched) {
+  Value numbers = b.toF32(fetched);
+  if (size == team * kChunk)
+    return numbers;
+  return b.select(b.isLess(column, size), numbers, b.constant(chunk, 0));
+}
+
+Value DecodeAttention::readChunk(int64_t size,
+                                 function_ref<Value(Value, int64_t)> read) {
+  return finishChunk(size, fetchChunk(size, read));
+}
+
+Value DecodeAttention::getNumber(Value first, int64_t i) {
+  return b.add(first, i * (b.getThreads() / team));
+}
+
+Values DecodeAttention::fetch(Value first) {
+  Values rows, chunks, biases;
+  // Past the last key it is read again, and not counted.
+  Value last = b.max(b.sub(count, 1), b.index(0));
   for (int64_t i = 0; i < kUnroll; ++i) {
-    Value number = b.add(first, i * stride);
-    isThere.push_back(b.isLess(number, count));
-    number = b.min(number, b.sub(count, 1));
+    Value number = b.min(getNumber(first, i), last);
     rows.push_back(keys->getRow(number));
-    keyChunks.push_back(readChunk(headSize, [&](Value at, int64_t width) {
+    chunks.push_back(fetchChunk(headSize, [&](Value at, int64_t width) {
       return keys->readKey(rows.back(), at, width);
     }));
-    biases.push_back(keys->getBias(number, rows.back()));
+    if (Value bias = keys->getBias(number, rows.back()))
+      biases.push_back(bias);
   }
-  for (int64_t i = 0; i < kUnroll; ++i)
-    valueChunks.push_back(readChunk(valueSize, [&](Value at, int64_t width) {
-      return keys->readValue(rows[i], at, width);
+  for (Value row : rows)
+    chunks.push_back(fetchChunk(valueSize, [&](Value at, int64_t width) {
+      return keys->readValue(row, at, width);
     }));
+  chunks.append(biases);
+  return chunks;
+}
+
+Values DecodeAttention::step(Value first, Values state, ValueRange fetched) {
+  Values keyChunks, valueChunks, isThere, biases;
+  for (int64_t i = 0; i < kUnroll; ++i) {
+    isThere.push_back(b.isLess(getNumber(first, i), count));
+    keyChunks.push_back(finishChunk(headSize, fetched[i]));
+    valueChunks.push_back(finishChunk(valueSize, fetched[kUnroll + i]));
+    biases.push_back(fetched.size() > 2 * kUnroll ? fetched[2 * kUnroll + i]
+                                                  : Value());
+  }
 
   for (int64_t head = 0; head < heads; ++head) {
     Value &top = state[3 * head], &sum = state[3 * head + 1],

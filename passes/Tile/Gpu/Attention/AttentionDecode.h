@@ -43,6 +43,13 @@ public:
   /// `count` neighbours from `column` on, in any float type.
   virtual Value readKey(Value row, Value column, int64_t count) = 0;
   virtual Value readValue(Value row, Value column, int64_t count) = 0;
+  /// Whether which keys there are follows from numbers of the launch, so that
+  /// it is known while the kernels before this one run.
+  virtual bool areKnownEarly() const { return false; }
+  /// Asks for a key or a value, all columns of its cache line from `column` on:
+  /// the line has that many, none where it cannot be asked for.
+  virtual void prefetch(bool isKey, Value number, Value column) {}
+  virtual int64_t getColumnsOfLine(bool isKey) { return 0; }
   /// What is added to the score of key `number`, which lies in `row`; null for
   /// nothing.
   virtual Value getBias(Value number, Value row) { return {}; }
@@ -126,13 +133,30 @@ private:
   void readRows();
   /// Computes them, some columns by each thread, for all to read.
   void makeRows();
+  /// Whether keys are read a step ahead, and the first ones asked for before
+  /// the kernels before this one are over.
+  bool readsAhead() const;
+  /// Asks for the keys and values of the first steps.
+  void prefetchKeys();
+  /// The first key of this workgroup, and how far steps are apart.
+  Value getFirstKey();
+  Value getStride();
+  /// This lane's part of a row, as it is stored, any numbers past the head.
+  Value fetchChunk(int64_t size,
+                   llvm::function_ref<Value(Value column, int64_t)> read);
+  /// The same with zeros there, in f32.
+  Value finishChunk(int64_t size, Value fetched);
   /// This lane's part of a row, zeros past the head, in f32.
   Value readChunk(int64_t size,
                   llvm::function_ref<Value(Value column, int64_t)> read);
   /// What a team has before the first key.
   Values start();
-  /// Keys `first`, `first` + `stride`, … of those that are seen.
-  Values step(Value first, int64_t stride, Values state);
+  /// Key number `i` of a team's step that begins with key `first`.
+  Value getNumber(Value first, int64_t i);
+  /// What a step reads: keys, then values, then what is added to scores.
+  Values fetch(Value first);
+  /// Adds the keys of a step, of which `fetched` were read.
+  Values step(Value first, Values state, mlir::ValueRange fetched);
   /// The score of a key in powers of two, -infinity where it is not there.
   Value getScore(int64_t head, Value key, Value bias, Value isThere);
   Value getPower(Value x);

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Tile/Gpu/Attention/Attention.h"
 #include "passes/Tile/Gpu/Attention/AttentionDecode.h"
+#include "passes/Tile/Gpu/Matmul/Staging.h"
 
 using namespace mlir;
 using namespace gist;
@@ -61,6 +62,20 @@ public:
     emitter.store(getNumber(isKey ? newKey : newValue),
                   {b.index(0), kvHead, column}, numbers);
   }
+  bool areKnownEarly() const override { return true; }
+  void prefetch(bool isKey, Value number, Value column) override {
+    std::optional<MemoryAccess> memory = emitter.asMemory(getStored(isKey));
+    GpuBuilder::Values at{getRow(number), kvHead, column};
+    if (isKey ? newKey : newValue)
+      at = getPlace(isKey ? op.getKey() : op.getValue(), at);
+    prefetchLine(b, memory->buffer, memory->at(at));
+  }
+  int64_t getColumnsOfLine(bool isKey) override {
+    Value rows = getStored(isKey);
+    unsigned bits =
+        cast<RankedTensorType>(rows.getType()).getElementTypeBitWidth();
+    return emitter.asMemory(rows) ? kLineBits / bits : 0;
+  }
   unsigned getResult() const override { return hasOwn() ? 2 : 0; }
   Value getCount() override { return count; }
   Value getRow(Value number) override {
@@ -81,6 +96,25 @@ public:
   }
 
 private:
+  /// Where the rows lie, also those of a cache that the kernel updates.
+  Value getStored(bool isKey) {
+    tensor::InsertSliceOp update = isKey ? newKey : newValue;
+    return update ? update.getDest() : isKey ? op.getKey() : op.getValue();
+  }
+  /// Where in the cache an element of the slice `rows` of it is.
+  GpuBuilder::Values getPlace(Value rows, ValueRange indices) {
+    auto slice = rows.getDefiningOp<tensor::ExtractSliceOp>();
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    GpuBuilder::Values place;
+    for (auto [dim, offset] : llvm::enumerate(slice.getMixedOffsets())) {
+      place.push_back(emitter.number(offset));
+      if (dropped.test(dim))
+        continue;
+      place.back() = b.add(place.back(), indices.front());
+      indices = indices.drop_front();
+    }
+    return place;
+  }
   /// Which result of the kernel `update` is.
   static unsigned getNumber(tensor::InsertSliceOp update) {
     for (OpOperand &use : update->getUses())

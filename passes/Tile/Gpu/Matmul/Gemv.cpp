@@ -37,8 +37,6 @@ using namespace gist;
 
 using Values = GpuBuilder::Values;
 
-/// What one prefetch asks for.
-static constexpr int64_t kLineBits = 128 * 8;
 /// Numbers of a row that a lane reads at once to reduce it.
 static constexpr int64_t kReducedWidth = 4;
 /// Of these, what a lane has under way at most where each wave reduces a row
@@ -82,6 +80,10 @@ public:
     each = columns / apart;
     Value group = b.div(b.rem(b.thread(), apart * lanes), lanes);
     first = b.add(b.mul(b.block(0), columns / perStore), group);
+    // One value for each place: what was read there early is found by it.
+    for (int64_t i = 0; i < each; i += perStore)
+      columnsOfStores.push_back(
+          b.mul(b.add(first, i / perStore * apart), perStore));
     laneOfRow = b.rem(b.lane(), lanes);
     waveOfK = b.div(b.thread(), apart * lanes);
     isWeight = b.getGpu().kind == GpuKind::Nvidia && isConstant(w.getTensor());
@@ -99,8 +101,11 @@ public:
       waitForGrids(b);
       if (!split)
         reduceRows(start);
-      sums = getSteps(start, stride, sums, early,
-                      [&] { split ? reduceRows(start) : void(); });
+      sums = getSteps(start, stride, sums, early, [&] {
+        fetchAddends();
+        if (split)
+          reduceRows(start);
+      });
     } else {
       // Lines that are asked for take no registers.
       if (isWeight)
@@ -128,9 +133,7 @@ public:
 
 private:
   /// The first column of the store that sum number `i` is part of.
-  Value getColumn(int64_t i) {
-    return b.mul(b.add(first, i / perStore * apart), perStore);
-  }
+  Value getColumn(int64_t i) { return columnsOfStores[i / perStore]; }
   /// The row of W that sum number `i` is of.
   Value getRowOfW(int64_t i) {
     // Past the last row it is read again: the result drops what is computed
@@ -187,6 +190,25 @@ private:
     }
   }
 
+  /// Reads what the op behind the product takes besides, a residual stream: it
+  /// is there when the sums are, and not a trip to memory later.
+  void fetchAddends() {
+    Value sum = product->getResult(0);
+    if (rows != 1 || perStore != 1 || !sum.hasOneUse() ||
+        *getConstantIntValue(w.getRows()) % columns != 0)
+      return;
+    auto after = dyn_cast<linalg::LinalgOp>(*sum.user_begin());
+    if (!after || after.getNumReductionLoops() != 0)
+      return;
+    for (OpOperand *operand : after.getDpsInputOperands())
+      if (isa<BlockArgument>(operand->get()) &&
+          operand->get().getType() == sum.getType() &&
+          after.getMatchingIndexingMap(operand).isIdentity())
+        // The emitter remembers it.
+        for (int64_t i = 0; i < each; ++i)
+          emitter.element(operand->get(), {b.index(0), getColumn(i)});
+  }
+
   /// What the only step reads of W: a weight is there before the kernels that
   /// write x are over. Where there are more steps this does not pay: it takes
   /// registers for longer, and so workgroups from a compute unit.
@@ -220,6 +242,8 @@ private:
     beside();
     keepOrder(b);
     Values newSums(sums);
+    // Each step has sums of its own where there is no other work meanwhile.
+    bool isChain = rows * each == 1 && early.size() > 1;
     const Values *nextW = fetchedW.begin(), *nextX = fetchedX.begin();
     for (int64_t step = 0; step < steps; ++step) {
       Value at = b.add(k, step * lanes * piece);
@@ -230,9 +254,14 @@ private:
         Value numbersW = w.finish(at, *nextW++, checked, b.getF32Type());
         for (int64_t row = 0; row < rows; ++row) {
           Value &sum = newSums[row * each + i];
+          Value before = sum;
+          if (isChain)
+            sum = b.f32(0);
           for (int64_t j = 0; j < piece; ++j)
             sum =
                 b.fma(b.extract(numbersX[row], j), b.extract(numbersW, j), sum);
+          if (isChain)
+            sum = arith::AddFOp::create(b, before, sum);
         }
       }
     }
@@ -300,6 +329,7 @@ private:
   int64_t apart, each;
   bool isWeight; ///< W can be read before the kernels that write x are over
   Value first, laneOfRow, waveOfK;
+  Values columnsOfStores;
 };
 } // namespace
 

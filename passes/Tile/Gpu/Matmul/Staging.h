@@ -147,6 +147,7 @@ void closeCopies(GpuBuilder &b);
 void waitForCopies(GpuBuilder &b, int64_t pending);
 
 /// Asks for the cache line of an element, on sm_90; nobody waits for it.
+inline constexpr int64_t kLineBits = 128 * 8;
 void prefetchLine(GpuBuilder &b, mlir::Value buffer, mlir::ValueRange indices);
 
 } // namespace gist
