@@ -118,11 +118,13 @@ class Model:
         from transformers.utils import logging
         logging.disable_progress_bar()
         self.torch, self.device = torch, device
-        self.dtype = torch.float32 if device == "cpu" else torch.float16
         path = Path(path)
         model = AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name,
                                                      attn_implementation="sdpa")
-        self.tokenizer = Pieces(path) if model.config.model_type.startswith("gemma") else \
+        # States of Gemma are beyond the range of f16 in PyTorch.
+        is_gemma = model.config.model_type.startswith("gemma")
+        self.dtype = torch.float32 if device == "cpu" or is_gemma else torch.float16
+        self.tokenizer = Pieces(path) if is_gemma else \
             AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
         # Samples have no chat around them.
         self.tokenizer.chat_template = None
@@ -239,7 +241,10 @@ class Model:
             rows.append(self.model.lm_head(states).float().log_softmax(-1))
         past.tokens += len(tokens)
         self.bias = None
-        return torch.cat(rows)
+        rows = torch.cat(rows)
+        if rows.isnan().any():
+            raise ValueError("predictions are not numbers")
+        return rows
 
 
 def chosen(torch, rows, tokens):
