@@ -143,6 +143,7 @@ def Gist_CpuAttentionAttr
       * (C2) the instruction is `fma` or `bfmmla`.
       * (C3) `keys` is a multiple of 4, which are scored at once; for `bfmmla`, of 8.
       * (C4) `bfmmla` multiplies pairs of rows: `registers` is even.
+      * (C5) `registers` is at most 32.
   }];
   let parameters = (ins
     "int64_t":$queries, "int64_t":$keys, "int64_t":$registers,

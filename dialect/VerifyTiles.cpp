@@ -251,6 +251,11 @@ LogicalResult CpuAttentionAttr::verify(EmitError emitError, int64_t queries,
       failed(verifyInstruction(emitError, instruction,       // (C2)
                                {Instruction::Fma, Instruction::Bfmmla})))
     return failure();
+  // Code is written for each of them; no CPU has more.
+  constexpr int64_t kMaxRegisters = 32;
+  if (registers > kMaxRegisters) // (C5)
+    return emitError() << "expects at most " << kMaxRegisters
+                       << " registers, got " << registers;
   bool isPaired = instruction == Instruction::Bfmmla;
   return failure(
       failed(verifyMultiple(emitError, "keys", keys, isPaired ? 8 : 4)) ||

@@ -116,6 +116,11 @@
 
 // -----
 
+// expected-error @+1 {{expects at most 32 registers, got 4286578688}}
+#tile = #gist.cpu_attention<queries = 32, keys = 64, registers = 0xFF800000, lanes = 4, instruction = bfmmla>
+
+// -----
+
 // expected-error @+1 {{expects a positive number for waves, got 0}}
 #tile = #gist.gpu_rows<rows = 1, waves = 0>
 

@@ -43,7 +43,9 @@ TYPES = [
 ]  # fmt: skip
 ATTRIBUTES = ["1 : i64", "1 : i32", "-1 : i64", "unit", '"text"', "[]", "[1]", "{}", "1.0 : f32", "@f", "i32"]
 # What MLIR's own parser dies of, in mlir-opt as well: not ours to refuse.
-UPSTREAM = re.compile(r"array<(?!i\d|f\d)|permutation\s*(?!\s*=\s*\[[0-9, ]*\])")
+UPSTREAM = re.compile(
+    r"array<(?!i\d|f\d)|permutation\s*(?!\s*=\s*\[[0-9, ]*\])|from_elements.*\b\d{10,}"
+)
 
 
 def replace(text, span, new):

@@ -18,6 +18,8 @@
 #include "passes/Tile/Cpu/StoredBlocks.h"
 #include "passes/Tile/Cpu/WholeRows.h"
 
+#include <array>
+
 using namespace mlir;
 using namespace gist;
 
@@ -437,20 +439,33 @@ static constexpr int64_t kPairedNumbers = 8;
 /// Rows whose sums stay in registers with bfmmla: four pairs by four pairs of
 /// keys are 16 of 32 vector registers.
 static constexpr int64_t kPairedRows = 8;
+/// Numbers of a head at most: code for pairs has an instruction for every four,
+/// for each pair of rows and of keys, and compiling a thousand takes minutes.
+static constexpr int64_t kMaxPairedHead = 256;
+
+/// The types of query, key and value; none where it is another op.
+static std::array<RankedTensorType, 3> getTypes(Operation *attention) {
+  if (auto op = dyn_cast_or_null<AttentionOp>(attention))
+    return {op.getQuery().getType(), op.getKey().getType(),
+            op.getValue().getType()};
+  if (auto op = dyn_cast_or_null<ClusterAttentionOp>(attention))
+    return {op.getQuery().getType(), op.getKeys().getType(),
+            op.getValues().getType()};
+  return {};
+}
+
+/// Whether code for pairs of rows stays small.
+static bool hasPairedHeads(Operation *attention) {
+  auto [query, key, value] = getTypes(attention);
+  return !query || (key.getShape().back() <= kMaxPairedHead &&
+                    value.getShape().back() <= kMaxPairedHead);
+}
 
 /// Whether attention has many queries, in numbers that lose little in bf16, and
 /// heads that fill operands of two by four.
 static bool isPairable(Operation *attention) {
-  RankedTensorType query, key, value;
-  if (auto op = dyn_cast<AttentionOp>(attention))
-    std::tie(query, key, value) =
-        std::tuple(op.getQuery().getType(), op.getKey().getType(),
-                   op.getValue().getType());
-  else if (auto op = dyn_cast<ClusterAttentionOp>(attention))
-    std::tie(query, key, value) =
-        std::tuple(op.getQuery().getType(), op.getKeys().getType(),
-                   op.getValues().getType());
-  else
+  auto [query, key, value] = getTypes(attention);
+  if (!query)
     return false;
   return query.isDynamicDim(0) && !key.getElementType().isF32() &&
          key.getShape().back() % kPairedNumbers == 0 &&
@@ -509,6 +524,7 @@ const CpuKernelEntry gist::kCpuAttentionKernel = {
         return CpuAmxAttentionAttr::get(context, target.attention.queries,
                                         target.attention.keys);
       if (choices.isReduced && isPairable(attention) &&
+          hasPairedHeads(attention) &&
           target.attentionInstruction == Instruction::Bfmmla)
         return CpuAttentionAttr::get(context, target.attention.queries,
                                      target.attention.keys, kPairedRows,
@@ -527,10 +543,18 @@ const CpuKernelEntry gist::kCpuAttentionKernel = {
       auto dense = findRoot<AttentionOp>(kernel);
       if (dense && failed(verifyAttention(dense)))
         return failure();
-      auto tiles = kernel->getAttrOfType<CpuAmxAttentionAttr>(kTileAttr);
-      if (!tiles)
-        return expectTile<CpuAttentionAttr>(kernel);
       Operation *attention = findAttention(kernel);
+      auto tiles = kernel->getAttrOfType<CpuAmxAttentionAttr>(kTileAttr);
+      if (!tiles) {
+        if (failed(expectTile<CpuAttentionAttr>(kernel)))
+          return failure();
+        auto tile = kernel->getAttrOfType<CpuAttentionAttr>(kTileAttr);
+        if (tile.getInstruction() == Instruction::Fma ||
+            hasPairedHeads(attention))
+          return success();
+        return kernel.emitError("expects heads of at most ")
+               << kMaxPairedHead << " numbers for " << tile;
+      }
       if (isPairable(attention) && isForTiles(attention))
         return success();
       return kernel.emitError("expects attention of many queries on f16 or "

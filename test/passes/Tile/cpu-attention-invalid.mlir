@@ -19,3 +19,14 @@ func.func private @ragged(%q: tensor<?x4x16xf32>, %k: tensor<?x2x16xf32>, %v: te
       : tensor<?x4x16xf32>, tensor<?x2x16xf32>, tensor<?x2x16xf32>
   return %o : tensor<?x4x16xf32>
 }
+
+// -----
+
+// Code for pairs of rows has an instruction for every four numbers of a head.
+// expected-error @+1 {{expects heads of at most 256 numbers for #gist.cpu_attention}}
+func.func private @long_heads(%q: tensor<?x9x1024xf16>, %k: tensor<?x3x1024xf16>, %v: tensor<?x3x1024xf16>,
+    %out: tensor<?x9x1024xf16>) -> tensor<?x9x1024xf16> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>,
+    gist.tile = #gist.cpu_attention<queries = 32, keys = 64, registers = 8, lanes = 4, instruction = bfmmla>} {
+  %o = gist.attention %q, %k, %v causal : tensor<?x9x1024xf16>, tensor<?x3x1024xf16>, tensor<?x3x1024xf16>
+  return %o : tensor<?x9x1024xf16>
+}
