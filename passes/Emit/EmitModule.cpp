@@ -18,11 +18,11 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Emit/CacheLayers.h"
-#include "passes/Emit/RowByRow.h"
-#include "passes/Emit/Sizes.h"
 #include "passes/Emit/SpecBuilder.h"
 #include "passes/Kernel/ColumnHalves.h"
 #include "passes/Kernel/KernelKinds.h"
+#include "passes/Kernel/RowByRow.h"
+#include "passes/Kernel/Sizes.h"
 #include "llvm/ADT/BitVector.h"
 
 #include <set>

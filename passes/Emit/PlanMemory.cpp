@@ -15,8 +15,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "passes/Emit/Sizes.h"
 #include "passes/Kernel/Kernels.h"
+#include "passes/Kernel/Sizes.h"
 #include "passes/Passes.h"
 
 #include "llvm/ADT/BitVector.h"

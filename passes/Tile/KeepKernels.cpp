@@ -9,7 +9,7 @@
 #include "dialect/GistPlanOps.h"
 #include "dialect/GistRankOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "passes/Emit/RowByRow.h"
+#include "passes/Kernel/RowByRow.h"
 #include "passes/Passes.h"
 #include "passes/Tile/MarkConstants.h"
 

@@ -178,7 +178,7 @@ private:
     for (const SymbolSpec &symbol : spec.symbols) {
       GIST_TRY(names.add(symbol.name));
       // Symbols are counts. The compiler's memory plan relies on that
-      // (passes/Emit/Sizes.h).
+      // (passes/Kernel/Sizes.h).
       if (symbol.min < 0 || symbol.min > symbol.max ||
           symbol.initial < symbol.min || symbol.initial > symbol.max)
         return Status::error(

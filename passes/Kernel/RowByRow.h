@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GIST_PASSES_EMIT_ROWBYROW_H
-#define GIST_PASSES_EMIT_ROWBYROW_H
+#ifndef GIST_PASSES_KERNEL_ROWBYROW_H
+#define GIST_PASSES_KERNEL_ROWBYROW_H
 
 #include "dialect/GistOps.h"
 
@@ -38,4 +38,4 @@ void markSharedLaunches(mlir::ModuleOp calls);
 
 } // namespace gist
 
-#endif // GIST_PASSES_EMIT_ROWBYROW_H
+#endif // GIST_PASSES_KERNEL_ROWBYROW_H

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GIST_PASSES_EMIT_SIZES_H
-#define GIST_PASSES_EMIT_SIZES_H
+#ifndef GIST_PASSES_KERNEL_SIZES_H
+#define GIST_PASSES_KERNEL_SIZES_H
 
 #include "dialect/GistOps.h"
 #include "mlir/IR/AffineMap.h"
@@ -61,4 +61,4 @@ std::optional<SizePolynomial> getByteSize(mlir::Value tensor);
 
 } // namespace gist
 
-#endif // GIST_PASSES_EMIT_SIZES_H
+#endif // GIST_PASSES_KERNEL_SIZES_H

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Emit/RowByRow.h"
+#include "passes/Kernel/RowByRow.h"
 #include "dialect/GistExpertOps.h"
 #include "dialect/GistKernelAttrs.h"
 #include "dialect/GistLaunchNames.h"
@@ -24,8 +24,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "passes/Emit/Sizes.h"
 #include "passes/Kernel/Kernels.h"
+#include "passes/Kernel/Sizes.h"
 #include "runtime/module/ModuleSpec.h"
 #include "llvm/ADT/TypeSwitch.h"
 
