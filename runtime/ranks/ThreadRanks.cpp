@@ -33,7 +33,9 @@ struct Table {
   std::vector<bool> isHere = std::vector<bool>(size);
   uint32_t waiting = 0;
   uint64_t round = 0; ///< of waiting
-  Status failure;     ///< of the first rank that cannot go on
+  /// Ranks that may still read what others have posted, which must stay.
+  uint32_t reading = 0;
+  Status failure; ///< of the first rank that cannot go on
 };
 
 class ThreadRank final : public Communicator {
@@ -54,7 +56,7 @@ public:
       std::lock_guard lock(table->mutex);
       table->posts[number] = to;
     }
-    GIST_TRY(meet(patience));
+    GIST_TRY(meet(patience, /*toRead=*/true));
     Status status;
     for (uint32_t other = 0; other < table->size; ++other) {
       if (other == number)
@@ -70,6 +72,13 @@ public:
     }
     if (!status.ok())
       fail(status);
+    // Also one that fails leaves last: others read what it has posted.
+    {
+      std::unique_lock lock(table->mutex);
+      if (--table->reading == 0)
+        table->changed.notify_all();
+      table->changed.wait(lock, [&] { return table->reading == 0; });
+    }
     return meet(Patience::Bounded);
   }
 
@@ -90,7 +99,7 @@ public:
 
 private:
   /// Returns when all ranks are here.
-  Status meet(Patience patience) {
+  Status meet(Patience patience, bool toRead = false) {
     std::unique_lock lock(table->mutex);
     if (!table->failure.ok())
       return table->failure;
@@ -100,6 +109,7 @@ private:
       table->waiting = 0;
       table->isHere.assign(table->size, false);
       ++table->round;
+      table->reading = toRead ? table->size : 0;
       table->changed.notify_all();
       return {};
     }
