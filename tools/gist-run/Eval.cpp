@@ -444,6 +444,10 @@ void run::addEval(CLI::App &app, Action &action) {
   command->callback([options, others, &action] {
     if (options->stride > options->window)
       throw CLI::ValidationError("--stride", "larger than --window");
+    // On another device a module is compared with itself, if with no other.
+    AgainstOptions &against = options->against;
+    if (!against.device.empty() && against.path.empty())
+      against.path = options->model.path;
     if (options->layers && options->against.path.empty())
       throw CLI::ValidationError("--layers", "compares with --against");
     // Half a window gives every token at least half a window before it.

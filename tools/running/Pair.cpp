@@ -19,8 +19,9 @@ void run::addAgainstOptions(CLI::App &command, AgainstOptions &options) {
       ->type_name("MODULE");
   command
       .add_option("--against-device", options.device,
-                  "Where the other module runs, for example to compare a GPU "
-                  "with the CPU; without this option, on the same device")
+                  "Where the other module runs, or without --against this "
+                  "one, for example to compare a GPU with the CPU; default: "
+                  "the same device")
       ->type_name("KIND");
 }
 
