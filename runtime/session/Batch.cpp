@@ -365,9 +365,9 @@ Status Batch::findAddress(const ArgSpec &arg, BatchPlan::Kind kind,
   return {};
 }
 
-/// Appends the slots of a command.
+/// Writes the slots of a command.
 Status Batch::bindArguments(const CommandSpec &command, BatchPlan::Kind kind,
-                            size_t scopeNumber, std::vector<uint64_t> &to) {
+                            size_t scopeNumber, uint64_t *to) {
   Scope &scope = scopes[scopeNumber];
   for (const ArgSpec &arg : command.args) {
     uint64_t value = 0;
@@ -386,7 +386,7 @@ Status Batch::bindArguments(const CommandSpec &command, BatchPlan::Kind kind,
       GIST_TRY(scope.symbols.get(arg.value, numbers[at]));
       value = numberMemory.address() + at * sizeof(int64_t);
     }
-    to.push_back(value);
+    *to++ = value;
   }
   return {};
 }
@@ -401,8 +401,9 @@ Status Batch::addLaunch(CommandList &to, size_t number, size_t scopeNumber,
   bound.argCount = static_cast<uint32_t>(command.args.size());
   bound.after = waitsForEverything[place] ? nullptr : &order[place];
   GIST_TRY(bindGrid(command, scopes[scopeNumber].symbols, bound.grid));
-  GIST_TRY(
-      bindArguments(command, plan.command(number).kind, scopeNumber, to.args));
+  to.args.resize(to.args.size() + bound.argCount);
+  GIST_TRY(bindArguments(command, plan.command(number).kind, scopeNumber,
+                         to.args.data() + bound.firstArg));
   to.commands.push_back(bound);
   return {};
 }
@@ -419,12 +420,12 @@ Status Batch::addSharedLaunch(size_t number, size_t place) {
   // They have one token each, so it is the same for all.
   GIST_TRY(bindGrid(command, scopes[1 + firstShared].symbols, bound.grid));
   bound.grid[2] = static_cast<uint32_t>(numPieces - firstShared);
-  std::vector<uint64_t> rows;
-  for (size_t piece = firstShared; piece < numPieces; ++piece)
-    GIST_TRY(bindArguments(command, BatchPlan::Kind::OfOne, 1 + piece, rows));
   size_t first = tableOfCommand[number];
-  std::copy(rows.begin(), rows.end(),
-            table.begin() + static_cast<ptrdiff_t>(first));
+  uint64_t *row = table.data() + first;
+  for (size_t piece = firstShared; piece < numPieces; ++piece) {
+    GIST_TRY(bindArguments(command, BatchPlan::Kind::OfOne, 1 + piece, row));
+    row += command.args.size();
+  }
   list.args.push_back(tableMemory.address() + first * sizeof(uint64_t));
   list.commands.push_back(bound);
   return {};
@@ -477,36 +478,22 @@ Status Batch::addDraws(CommandList &to, std::span<const BatchDraw> draws) {
     settings.insert(settings.end(), draw.settings.numbers.begin(),
                     draw.settings.numbers.end());
   // Greedy settings never change, so they are uploaded once.
-  if (settings == uploadedSettings)
-    return {};
-  GIST_TRY(device.upload(settingsMemory.address(),
-                         {reinterpret_cast<const uint8_t *>(settings.data()),
-                          settings.size() * sizeof(int64_t)}));
-  uploadedSettings = settings;
-  return {};
+  return upload(settings, settingsMemory, uploadedSettings);
 }
 
 //===----------------------------------------------------------------------===//
 // Running it
 //===----------------------------------------------------------------------===//
 
-Status Batch::uploadNumbers() {
-  if (numberExprs.empty() || numbers == uploadedNumbers)
+template <typename Word>
+Status Batch::upload(const std::vector<Word> &words, const DeviceMemory &to,
+                     std::vector<Word> &uploaded) {
+  if (words == uploaded)
     return {};
-  GIST_TRY(device.upload(numberMemory.address(),
-                         {reinterpret_cast<const uint8_t *>(numbers.data()),
-                          numbers.size() * sizeof(int64_t)}));
-  uploadedNumbers = numbers;
-  return {};
-}
-
-Status Batch::uploadTable() {
-  if (table == uploadedTable)
-    return {};
-  GIST_TRY(device.upload(tableMemory.address(),
-                         {reinterpret_cast<const uint8_t *>(table.data()),
-                          table.size() * sizeof(uint64_t)}));
-  uploadedTable = table;
+  GIST_TRY(device.upload(to.address(),
+                         {reinterpret_cast<const uint8_t *>(words.data()),
+                          words.size() * sizeof(Word)}));
+  uploaded = words;
   return {};
 }
 
@@ -621,8 +608,8 @@ Status Batch::run(std::span<const BatchPiece> pieces,
   GIST_TRY(device.upload(
       tokenMemory.address(),
       {reinterpret_cast<const uint8_t *>(tokens.data()), tokens.size_bytes()}));
-  GIST_TRY(uploadNumbers());
-  GIST_TRY(uploadTable());
+  GIST_TRY(upload(numbers, numberMemory, uploadedNumbers));
+  GIST_TRY(upload(table, tableMemory, uploadedTable));
   launchCount += list.commands.size() + lateList.commands.size();
   if (isSplit) {
     // Somebody ends a prompt here, so that this list does not come again.

@@ -126,13 +126,15 @@ private:
   Status addLaunch(CommandList &to, size_t command, size_t scope, size_t place);
   Status addSharedLaunch(size_t command, size_t place);
   Status bindArguments(const CommandSpec &command, BatchPlan::Kind kind,
-                       size_t scope, std::vector<uint64_t> &to);
+                       size_t scope, uint64_t *to);
   Status gather(std::span<const RowRange> wanted);
   Status findAddress(const ArgSpec &arg, BatchPlan::Kind kind, Scope &scope,
                      uint64_t &address);
   Status addDraws(CommandList &to, std::span<const BatchDraw> draws);
-  Status uploadNumbers();
-  Status uploadTable();
+  /// Uploads what differs from what was `uploaded` last.
+  template <typename Word>
+  Status upload(const std::vector<Word> &words, const DeviceMemory &to,
+                std::vector<Word> &uploaded);
   Status submit();
   Status readLogits(std::span<const RowRange> wanted);
   Status readDrawn(size_t count);
