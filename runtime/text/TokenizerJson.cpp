@@ -13,6 +13,7 @@
 
 #include "runtime/text/TokenizerJson.h"
 
+#include "runtime/support/JsonNesting.h"
 #include "runtime/text/TokenizerImport.h"
 
 #include <algorithm>
@@ -27,6 +28,7 @@ using namespace gist::detail;
 
 /// nlohmann's parser is told not to throw; the runtime throws nothing.
 Status detail::parseJson(std::string_view text, const char *what, json &out) {
+  GIST_TRY(checkJsonNesting(text).in(what));
   out = json::parse(text.begin(), text.end(), nullptr, false);
   if (out.is_discarded() || !out.is_object())
     return Status::error(Code::BadFile, "%s is not a JSON object", what);

@@ -138,6 +138,9 @@ TEST(Calibration, DamageIsASentence) {
   damage("\"theta\":0.7", "\"theta\":1.7");
   damage("\"dense_nll\"", "\"nll\"");
   damage("[100.0,200.0,400.0]", "\"all\"");
+  // Writing a value recurses, and a candidate is written to be read.
+  damage("\"candidates\": [", "\"candidates\": [" + std::string(200'000, '[') +
+                                  std::string(200'000, ']') + ",");
   EXPECT_FALSE(parseCalibration("", data).ok());
   EXPECT_FALSE(parseCalibration("[1]", data).ok());
   EXPECT_EQ(data.model, "before");

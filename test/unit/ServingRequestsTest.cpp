@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/support/JsonNesting.h"
 #include "tools/serving/Assets.h"
 #include "tools/serving/FairQueue.h"
 #include "tools/serving/Keys.h"

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/format/GateLevels.h"
+#include "runtime/support/JsonNesting.h"
 #include "tools/gist-run/Commands.h"
 #include "tools/gist-run/EvalTasks.h"
 #include "tools/gist-run/EvalWriting.h"
@@ -267,7 +268,7 @@ Status Evaluation::printJson() const {
   if (nlohmann::json plan =
           nlohmann::json::parse(runner.module->plan(), nullptr,
                                 /*allow_exceptions=*/false);
-      plan.is_object())
+      plan.is_object() && !nestsTooDeep(runner.module->plan()))
     json["plan"] = std::move(plan);
   // Absent where a module has nothing to say.
   if (nlohmann::json list = layersToJson(); !list.empty())

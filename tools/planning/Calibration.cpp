@@ -7,6 +7,8 @@
 
 #include "tools/planning/Calibration.h"
 
+#include "runtime/support/JsonNesting.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -207,6 +209,7 @@ static Status read(const Json &json, Calibration &result) {
 }
 
 Status gist::parseCalibration(std::string_view text, Calibration &calibration) {
+  GIST_TRY(checkJsonNesting(text));
   Json json = Json::parse(text.begin(), text.end(), nullptr,
                           /*allow_exceptions=*/false);
   if (json.is_discarded() || !json.is_object() ||

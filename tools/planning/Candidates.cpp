@@ -7,6 +7,7 @@
 
 #include "tools/planning/Candidates.h"
 
+#include "runtime/support/JsonNesting.h"
 #include "tools/running/Options.h"
 
 #include "nlohmann/json.hpp"
@@ -40,6 +41,7 @@ Status plan::readCandidates(const std::string &path,
                             std::vector<HeadChoice> &candidates) {
   std::string text;
   GIST_TRY(run::readText(path, text));
+  GIST_TRY(checkJsonNesting(text).in(path));
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_array() || json.empty())
     return Status::error(Code::BadFile, "%s: expected a list of heads",

@@ -7,6 +7,8 @@
 
 #include "tools/planning/CertificateFile.h"
 
+#include "runtime/support/JsonNesting.h"
+
 #include "nlohmann/json.hpp"
 
 #include <cmath>
@@ -179,6 +181,7 @@ static Status readCertificate(const Json &json, Certificate &result) {
 
 Status plan::parseCertificates(std::string_view text,
                                std::vector<Certificate> &list) {
+  GIST_TRY(checkJsonNesting(text));
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("gist_certificates") ||
       !json["gist_certificates"].is_array())

@@ -7,6 +7,8 @@
 
 #include "tools/planning/LinearSolve.h"
 
+#include "runtime/support/JsonNesting.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -130,6 +132,7 @@ Status gist::plan::readMenus(const std::string &path,
   if (!file || !(text << file.rdbuf()))
     return Status::error(Code::NotFound, "%s: the file cannot be read",
                          path.c_str());
+  GIST_TRY(checkJsonNesting(text.str()).in(path));
   // What the library throws is about the content, whoever wrote it.
   try {
     SortedJson json = SortedJson::parse(text.str());

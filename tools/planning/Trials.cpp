@@ -9,6 +9,7 @@
 
 #include "runtime/support/AtomicFile.h"
 #include "runtime/support/Hash.h"
+#include "runtime/support/JsonNesting.h"
 #include "tools/running/Options.h"
 
 #include "nlohmann/json.hpp"
@@ -47,6 +48,7 @@ Status Trials::open(const std::string &path, const std::string &module) {
     return {};
   std::string text;
   GIST_TRY(run::readText(path, text));
+  GIST_TRY(checkJsonNesting(text).in(path));
   SortedJson json =
       SortedJson::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("gist_trials"))

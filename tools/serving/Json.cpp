@@ -7,6 +7,8 @@
 
 #include "tools/serving/Json.h"
 
+#include "runtime/support/JsonNesting.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -14,31 +16,8 @@
 using namespace gist;
 using namespace gist::serve;
 
-/// How deep brackets stand in one another; those in strings do not count. It is
-/// asked before parsing, so that no parser has to survive the answer.
-static size_t depthOf(std::string_view text) {
-  size_t depth = 0, deepest = 0;
-  bool inString = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (inString) {
-      if (c == '\\')
-        ++i; // A quote after it is part of the string.
-      else if (c == '"')
-        inString = false;
-    } else if (c == '"') {
-      inString = true;
-    } else if (c == '[' || c == '{') {
-      deepest = std::max(deepest, ++depth);
-    } else if ((c == ']' || c == '}') && depth > 0) {
-      --depth;
-    }
-  }
-  return deepest;
-}
-
 ApiError serve::parseJson(std::string_view text, Json &result) {
-  if (depthOf(text) > kMaxJsonDepth)
+  if (nestsTooDeep(text))
     return ApiError::invalid({}, "The body has lists and objects more than " +
                                      std::to_string(kMaxJsonDepth) +
                                      " deep in one another.");

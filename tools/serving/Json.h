@@ -28,9 +28,6 @@ namespace gist::serve {
 /// Fields in the order in which they were written: answers are for people too.
 using Json = nlohmann::ordered_json;
 
-/// Lists and objects inside one another; no request needs as many.
-constexpr size_t kMaxJsonDepth = 32;
-
 /// Reads one value and nothing after it. On error `result` is left as it was.
 ApiError parseJson(std::string_view text, Json &result);
 

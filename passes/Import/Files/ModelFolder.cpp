@@ -12,6 +12,8 @@
 
 #include "passes/Import/Files/ModelFolder.h"
 
+#include "runtime/support/JsonNesting.h"
+
 #include <filesystem>
 #include <set>
 
@@ -41,6 +43,7 @@ static Status readJson(const std::string &path, json &out) {
     return {};
   std::string text;
   GIST_TRY(readText(path, text));
+  GIST_TRY(checkJsonNesting(text).in(path));
   json parsed = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (parsed.is_discarded())
     return Status::error(Code::BadFile, "%s is not valid JSON", path.c_str());
