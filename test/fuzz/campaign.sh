@@ -20,7 +20,7 @@ weight() {
   case $1 in
   TokenizerJson) echo 4 ;;
   Safetensors | ChatTemplate) echo 3 ;;
-  Plan | Config | Gguf) echo 2 ;;
+  Plan | Measurements | Config | Gguf) echo 2 ;;
   *) echo 1 ;;
   esac
 }

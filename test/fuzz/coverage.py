@@ -42,6 +42,8 @@ READERS = [
     "runtime/text/TokenizerJson.cpp",
     "runtime/text/TokenizerJsonPieces.cpp",
     "runtime/text/TokenizerSpec.cpp",
+    "tools/planning/Calibration.cpp",
+    "tools/planning/CertificateFile.cpp",
     "tools/running/Npy.cpp",
     "tools/serving/Json.cpp",
     "tools/serving/Requests.cpp",

@@ -1,0 +1,50 @@
+//===- MeasurementsFuzz.cpp - Any bytes as a file of gist-plan ------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Calibrations and certificates: what a plan is searched with, and what it was
+// measured to keep. What was read is used as `solve`, `report` and `combine`
+// use it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/planning/Calibration.h"
+#include "tools/planning/CertificateFile.h"
+
+using namespace gist;
+
+static void useCalibration(const Calibration &calibration) {
+  for (const auto &[key, runs] : calibration.runs)
+    for (size_t text = 0; text < runs.size(); ++text) {
+      for (size_t i = 0; i < calibration.checkpoints().size(); ++i)
+        (void)calibration.firstCopyLoss(runs[text], text, i).estimate();
+      (void)calibration.secondCopyLoss(runs[text], text).estimate();
+    }
+  for (const auto &[key, curve] : calibration.selections.curves)
+    for (double tau : {0.0, 0.5, 1.0})
+      (void)calibration.selections.turnoverAt(key, tau);
+  // A file that was read is written again, and read by the next run.
+  Calibration again;
+  if (!parseCalibration(printCalibration(calibration), again).ok())
+    __builtin_trap();
+}
+
+static void useCertificates(const std::vector<plan::Certificate> &list) {
+  plan::Certificate all;
+  (void)plan::combine(list, all).ok();
+  (void)plan::printCertificates(list);
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  std::string_view text(reinterpret_cast<const char *>(data), size);
+  Calibration calibration;
+  if (parseCalibration(text, calibration).ok())
+    useCalibration(calibration);
+  std::vector<plan::Certificate> certificates;
+  if (plan::parseCertificates(text, certificates).ok())
+    useCertificates(certificates);
+  return 0;
+}
