@@ -12,7 +12,7 @@ import statistics
 
 
 class Shape:
-    """What the three architectures' configs call by different names."""
+    """What configs of the architectures call by different names."""
 
     def __init__(self, config):
         get = lambda *names: next((config[n] for n in names if config.get(n) is not None), None)
@@ -28,6 +28,8 @@ class Shape:
         self.rotary = {"gptj": config.get("rotary_dim"), "opt": 0}.get(self.kind, self.head)
         self.theta = config.get("rope_theta", 10000.0)
         self.tied = config.get("tie_word_embeddings", True)
+        self.experts = config.get("num_local_experts", 0)
+        self.chosen = config.get("num_experts_per_tok", 0)
 
     def cache_bytes(self, tokens):
         """Of keys and values of so many tokens, f16."""
@@ -43,6 +45,10 @@ def layer_weights(torch, shape):
     if shape.kind == "llama":
         return weights | {"norm2": ones(), "gate_up": make(2 * shape.inner, shape.width),
                           "down": make(shape.width, shape.inner)}
+    if shape.kind == "mixtral":
+        return weights | {"norm2": ones(), "router": make(shape.experts, shape.width),
+                          "gate_up": make(shape.experts, shape.width, 2 * shape.inner),
+                          "down": make(shape.experts, shape.inner, shape.width)}
     weights |= {"norm_b": make(shape.width), "up": make(shape.inner, shape.width),
                 "up_b": make(shape.inner), "down": make(shape.width, shape.inner),
                 "down_b": make(shape.width)}
@@ -89,6 +95,20 @@ def make_layer(torch, shape):
         gate, up = F.linear(h, w["gate_up"]).chunk(2, -1)
         return x + F.linear(F.silu(gate) * up, w["down"])
 
+    def mixtral(x, w, *rest):
+        x = x + attention(F.rms_norm(x, (shape.width,), w["norm"], 1e-5), w, *rest)
+        h = F.rms_norm(x, (shape.width,), w["norm2"], 1e-5)
+        shares, chosen = F.linear(h, w["router"]).softmax(-1).topk(shape.chosen)
+        shares = shares / shares.sum(-1, keepdim=True)
+        # Rows of one expert after the other, as one grouped product.
+        chosen, order = chosen.flatten().sort()
+        row = order // shape.chosen
+        ends = torch.searchsorted(chosen, torch.arange(shape.experts, device=x.device), right=True)
+        ends = ends.to(torch.int32)
+        gate, up = F.grouped_mm(h[row], w["gate_up"], offs=ends).chunk(2, -1)
+        out = F.grouped_mm(F.silu(gate) * up, w["down"], offs=ends)
+        return x.index_add(0, row, out * shares.flatten()[order, None])
+
     def gptj(x, w, *rest):
         h = F.layer_norm(x, (shape.width,), w["norm"], w["norm_b"])
         up = F.gelu(F.linear(h, w["up"], w["up_b"]), approximate="tanh")
@@ -99,7 +119,7 @@ def make_layer(torch, shape):
         h = F.layer_norm(x, (shape.width,), w["norm2"], w["norm2_b"])
         return x + F.linear(F.relu(F.linear(h, w["up"], w["up_b"])), w["down"], w["down_b"])
 
-    return {"llama": llama, "gptj": gptj, "opt": opt}[shape.kind]
+    return {"llama": llama, "mixtral": mixtral, "gptj": gptj, "opt": opt}[shape.kind]
 
 
 class Model:
@@ -137,7 +157,7 @@ class Model:
             x = layer(x, weights, keys, values, cos, sin, first)
         last = x[-1:]
         last = (F.rms_norm(last, (self.shape.width,), self.norm, 1e-5)
-                if self.shape.kind == "llama"
+                if self.shape.kind in ("llama", "mixtral")
                 else F.layer_norm(last, (self.shape.width,), self.norm))
         return F.linear(last, self.head).argmax(-1)
 
