@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   gist-pool-test [--hip LIBRARY] MODULE CHUNK SEED
+//   gist-pool-test [--hip LIBRARY | --cuda] MODULE CHUNK SEED
 //
 // Makes requests up, runs each in a pool of its own, and then all of them in
 // mixes: they join when there is room, some leave before their end, prompts
@@ -25,6 +25,7 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <span>
 
 using namespace gist;
 
@@ -101,6 +102,7 @@ private:
     options.prefixes = prefixes;
     options.chunk = chunk;
     options.fastAlone = fastAlone;
+    options.trust = true; // Another machine may have compiled it.
     return Pool::create(module, device, options, pool);
   }
 
@@ -171,7 +173,8 @@ private:
 
   Status compareWithSession() {
     std::unique_ptr<Session> session;
-    GIST_TRY(Session::create(module, device, {.chunk = chunk}, session));
+    GIST_TRY(Session::create(module, device, {.chunk = chunk, .trust = true},
+                             session));
     std::unique_ptr<Pool> fast;
     GIST_TRY(makePool(1, 0, fast, /*fastAlone=*/true));
     for (size_t i = 0; i < requests.size(); ++i) {
@@ -262,30 +265,36 @@ private:
 };
 } // namespace
 
-static Status run(int argc, char **argv) {
-  std::unique_ptr<Device> device;
-  if (argc == 6) {
-    DeviceOptions options;
-    options.library = argv[2];
-    GIST_TRY(openDevice("hip", options, device));
-    argv += 2;
-  } else {
-    GIST_TRY(openDevice("cpu", {.threads = 2}, device));
+static Status run(std::span<char *> arguments) {
+  std::string name = "cpu";
+  DeviceOptions options{.threads = 2};
+  if (arguments.size() == 5) {
+    name = "hip";
+    options.library = arguments[1];
+  } else if (arguments.size() == 4) {
+    name = "cuda";
   }
+  std::unique_ptr<Device> device;
+  GIST_TRY(openDevice(name, options, device));
+  arguments = arguments.last(3);
   std::shared_ptr<const Module> module;
-  GIST_TRY(Module::open(argv[1], module));
-  return Tester(module, *device, std::strtol(argv[2], nullptr, 10),
-                static_cast<uint32_t>(std::strtoul(argv[3], nullptr, 10)))
+  GIST_TRY(Module::open(arguments[0], module));
+  return Tester(module, *device, std::strtol(arguments[1], nullptr, 10),
+                static_cast<uint32_t>(std::strtoul(arguments[2], nullptr, 10)))
       .run();
 }
 
 int main(int argc, char **argv) {
-  if (argc != 4 && !(argc == 6 && std::strcmp(argv[1], "--hip") == 0)) {
-    std::fputs("usage: gist-pool-test [--hip LIBRARY] MODULE CHUNK SEED\n",
-               stderr);
+  bool isUsed = argc == 4 ||
+                (argc == 5 && std::strcmp(argv[1], "--cuda") == 0) ||
+                (argc == 6 && std::strcmp(argv[1], "--hip") == 0);
+  if (!isUsed) {
+    std::fputs(
+        "usage: gist-pool-test [--hip LIBRARY | --cuda] MODULE CHUNK SEED\n",
+        stderr);
     return 2;
   }
-  Status status = run(argc, argv);
+  Status status = run({argv + 1, static_cast<size_t>(argc - 1)});
   if (status.ok())
     return 0;
   std::fprintf(stderr, "gist-pool-test: error: %s\n", status.text.c_str());
