@@ -383,11 +383,20 @@ Status Batch::bindArguments(const CommandSpec &command, BatchPlan::Kind kind,
           std::lower_bound(numberExprs.begin(), numberExprs.end(), arg.value);
       size_t at = scopeNumber * numberExprs.size() +
                   static_cast<size_t>(word - numberExprs.begin());
-      GIST_TRY(scope.symbols.get(arg.value, numbers[at]));
       value = numberMemory.address() + at * sizeof(int64_t);
     }
     *to++ = value;
   }
+  return {};
+}
+
+/// Gives all scopes of a step their words of `numbers`.
+Status Batch::bindNumbers(size_t numScopes) {
+  numbers.resize(scopes.size() * numberExprs.size());
+  auto word = numbers.begin();
+  for (size_t i = 0; i < numScopes; ++i)
+    for (ExprId expr : numberExprs)
+      GIST_TRY(scopes[i].symbols.get(expr, *word++));
   return {};
 }
 
@@ -431,54 +440,133 @@ Status Batch::addSharedLaunch(size_t number, size_t place) {
   return {};
 }
 
-/// A launch for each token that is drawn, all side by side behind the logits,
-/// or one for all.
-Status Batch::addDraws(CommandList &to, std::span<const BatchDraw> draws) {
-  SymbolValues &symbols = scopes[0].symbols;
-  bool isShared = draws.size() > 1 && plan.isByTable(*sampleCommand);
-  size_t first = tableOfCommand.back(), word = first;
-  for (size_t i = 0; i < draws.size(); ++i) {
-    BoundCommand bound;
-    bound.kernel = sampleCommand->kernel;
-    bound.firstArg = static_cast<uint32_t>(to.args.size());
-    bound.argCount = static_cast<uint32_t>(sampleCommand->args.size());
-    bound.after = &beforeDraws;
-    GIST_TRY(bindGrid(*sampleCommand, symbols, bound.grid));
-    for (const ArgSpec &arg : sampleCommand->args) {
-      uint64_t address = 0;
-      if (arg.buffer == sampleLogits)
-        address =
-            logitsMemory.address() + static_cast<uint64_t>(draws[i].number) *
-                                         plan.rowBytes(plan.logits());
-      else if (arg.buffer == sampleSettings)
-        address = settingsMemory.address() +
-                  i * SampleSettings::NumFields * sizeof(int64_t);
-      else if (arg.buffer == sampleNext)
-        address = nextMemory.address() + i * sizeof(int32_t);
-      else
-        address = drawMemory.address() + i * scratchOfDraw +
-                  sampleScratch.find(arg.buffer)->second;
-      if (isShared)
-        table[word++] = address;
-      else
-        to.args.push_back(address);
-    }
-    if (isShared && i != 0)
-      continue;
-    if (isShared) {
-      bound.byTable = true;
-      bound.argCount = 1;
-      bound.grid[2] = static_cast<uint32_t>(draws.size());
-      to.args.push_back(tableMemory.address() + first * sizeof(uint64_t));
-    }
-    to.commands.push_back(bound);
+/// Writes the slots of a draw from row `ofLogits` of the logits.
+void Batch::bindDraw(size_t number, int64_t ofLogits, uint64_t *to) {
+  for (const ArgSpec &arg : sampleCommand->args) {
+    if (arg.buffer == sampleLogits)
+      *to = logitsMemory.address() +
+            static_cast<uint64_t>(ofLogits) * plan.rowBytes(plan.logits());
+    else if (arg.buffer == sampleSettings)
+      *to = settingsMemory.address() +
+            number * SampleSettings::NumFields * sizeof(int64_t);
+    else if (arg.buffer == sampleNext)
+      *to = nextMemory.address() + number * sizeof(int32_t);
+    else
+      *to = drawMemory.address() + number * scratchOfDraw +
+            sampleScratch.find(arg.buffer)->second;
+    ++to;
   }
+}
+
+/// One launch for all tokens that are drawn, or one for each, side by side
+/// behind the logits.
+Status Batch::addDraws(CommandList &to, std::span<const BatchDraw> draws) {
+  if (draws.empty())
+    return {};
+  size_t numArgs = sampleCommand->args.size();
+  BoundCommand bound;
+  bound.kernel = sampleCommand->kernel;
+  bound.after = &beforeDraws;
+  GIST_TRY(bindGrid(*sampleCommand, scopes[0].symbols, bound.grid));
+  bound.firstArg = static_cast<uint32_t>(to.args.size());
+  if (draws.size() > 1 && plan.isByTable(*sampleCommand)) {
+    size_t first = tableOfCommand.back();
+    for (size_t i = 0; i < draws.size(); ++i)
+      bindDraw(i, draws[i].number, table.data() + first + i * numArgs);
+    bound.byTable = true;
+    bound.argCount = 1;
+    bound.grid[2] = static_cast<uint32_t>(draws.size());
+    to.args.push_back(tableMemory.address() + first * sizeof(uint64_t));
+    to.commands.push_back(bound);
+    return {};
+  }
+  bound.argCount = static_cast<uint32_t>(numArgs);
+  to.args.resize(to.args.size() + draws.size() * numArgs);
+  for (size_t i = 0; i < draws.size(); ++i) {
+    bindDraw(i, draws[i].number, to.args.data() + bound.firstArg);
+    to.commands.push_back(bound);
+    bound.firstArg += bound.argCount;
+  }
+  return {};
+}
+
+Status Batch::uploadSettings(std::span<const BatchDraw> draws) {
   settings.clear();
   for (const BatchDraw &draw : draws)
     settings.insert(settings.end(), draw.settings.numbers.begin(),
                     draw.settings.numbers.end());
   // Greedy settings never change, so they are uploaded once.
   return upload(settings, settingsMemory, uploadedSettings);
+}
+
+/// Whether the lists of the last step serve this one as well: the same
+/// sequences write one token more. Binding 64 of them takes as long as a tenth
+/// of a step does on a card.
+bool Batch::isRepeated(std::span<const BatchPiece> pieces,
+                       std::span<const RowRange> wanted,
+                       std::span<const BatchDraw> draws) const {
+  // Numbers that are arguments are part of the lists.
+  if (numberExprs.empty() || plan.movesWithPast())
+    return false;
+  auto isSamePiece = [](const BatchPiece &a, const BatchPiece &b) {
+    return a.sequence != 0 && a.sequence == b.sequence &&
+           a.tokens == b.tokens && a.capacity == b.capacity &&
+           a.state == b.state;
+  };
+  auto isSameRange = [](const RowRange &a, const RowRange &b) {
+    return a.begin == b.begin && a.end == b.end;
+  };
+  auto isSameDraw = [](const BatchDraw &a, int64_t number) {
+    return a.number == number;
+  };
+  return std::equal(pieces.begin(), pieces.end(), madePieces.begin(),
+                    madePieces.end(), isSamePiece) &&
+         std::equal(wanted.begin(), wanted.end(), madeWanted.begin(),
+                    madeWanted.end(), isSameRange) &&
+         std::equal(draws.begin(), draws.end(), madeDraws.begin(),
+                    madeDraws.end(), isSameDraw);
+}
+
+Status Batch::makeLists(std::span<const BatchPiece> pieces,
+                        std::span<const RowRange> wanted,
+                        std::span<const BatchDraw> draws) {
+  madePieces.clear();
+  // Those that write come last. One alone needs no table.
+  size_t shared = pieces.size();
+  while (shared != 0 && pieces[shared - 1].tokens == 1)
+    --shared;
+  if (shared + 1 == pieces.size())
+    shared = pieces.size();
+  bool isSplit = wanted.size() > 1;
+  setOrder(pieces.size(), shared, isSplit);
+  for (CommandList *each : {&list, &lateList}) {
+    each->commands.clear();
+    each->args.clear();
+  }
+  size_t place = 0;
+  for (uint32_t i : plan.early()) {
+    bool isOfOne = plan.command(i).kind == BatchPlan::Kind::OfOne;
+    size_t own = !isOfOne                       ? 1
+                 : plan.command(i).sharesLaunch ? shared
+                                                : pieces.size();
+    for (size_t piece = 0; piece < own; ++piece)
+      GIST_TRY(addLaunch(list, i, isOfOne ? 1 + piece : 0, place++));
+    if (isOfOne && own < pieces.size())
+      GIST_TRY(addSharedLaunch(i, place++));
+  }
+  CommandList &late = isSplit ? lateList : list;
+  if (!wanted.empty())
+    for (uint32_t i : plan.late())
+      GIST_TRY(addLaunch(late, i, 1 + pieces.size(), place++));
+  // The last launch waits for all before it.
+  beforeDraws = {static_cast<uint32_t>(late.commands.size() - 1)};
+  GIST_TRY(addDraws(late, draws));
+  madeWanted.assign(wanted.begin(), wanted.end());
+  madeDraws.clear();
+  for (const BatchDraw &draw : draws)
+    madeDraws.push_back(draw.number);
+  madePieces.assign(pieces.begin(), pieces.end());
+  return {};
 }
 
 //===----------------------------------------------------------------------===//
@@ -572,46 +660,18 @@ Status Batch::run(std::span<const BatchPiece> pieces,
     return Status::error(Code::BadArgument,
                          "a step is larger than the batch was made for");
   GIST_TRY(setScopes(pieces, wanted));
-  bool isSplit = wanted.size() > 1;
-  // Those that write come last. One alone needs no table.
-  size_t shared = pieces.size();
-  while (shared != 0 && pieces[shared - 1].tokens == 1)
-    --shared;
-  if (shared + 1 == pieces.size())
-    shared = pieces.size();
-  setOrder(pieces.size(), shared, isSplit);
-  for (CommandList *each : {&list, &lateList}) {
-    each->commands.clear();
-    each->args.clear();
-  }
-  if (!numberExprs.empty())
-    numbers.resize(scopes.size() * numberExprs.size());
-  size_t place = 0;
-  for (uint32_t i : plan.early()) {
-    bool isOfOne = plan.command(i).kind == BatchPlan::Kind::OfOne;
-    size_t own = !isOfOne                       ? 1
-                 : plan.command(i).sharesLaunch ? shared
-                                                : pieces.size();
-    for (size_t piece = 0; piece < own; ++piece)
-      GIST_TRY(addLaunch(list, i, isOfOne ? 1 + piece : 0, place++));
-    if (isOfOne && own < pieces.size())
-      GIST_TRY(addSharedLaunch(i, place++));
-  }
-  CommandList &late = isSplit ? lateList : list;
-  if (!wanted.empty())
-    for (uint32_t i : plan.late())
-      GIST_TRY(addLaunch(late, i, 1 + pieces.size(), place++));
-  // The last launch waits for all before it.
-  beforeDraws = {static_cast<uint32_t>(late.commands.size() - 1)};
-  GIST_TRY(addDraws(late, draws));
+  if (!isRepeated(pieces, wanted, draws))
+    GIST_TRY(makeLists(pieces, wanted, draws));
+  GIST_TRY(bindNumbers(1 + pieces.size() + (wanted.empty() ? 0 : 1)));
 
   GIST_TRY(device.upload(
       tokenMemory.address(),
       {reinterpret_cast<const uint8_t *>(tokens.data()), tokens.size_bytes()}));
   GIST_TRY(upload(numbers, numberMemory, uploadedNumbers));
   GIST_TRY(upload(table, tableMemory, uploadedTable));
+  GIST_TRY(uploadSettings(draws));
   launchCount += list.commands.size() + lateList.commands.size();
-  if (isSplit) {
+  if (split) {
     // Somebody ends a prompt here, so that this list does not come again.
     GIST_TRY(device.submit(list, nullptr));
     GIST_TRY(gather(wanted));

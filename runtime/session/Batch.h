@@ -32,6 +32,8 @@ namespace gist {
 
 /// Tokens of one sequence that follow one another.
 struct BatchPiece {
+  /// The same in all steps of a sequence and of no other; 0: not known.
+  uint64_t sequence = 0;
   int64_t tokens = 0;   ///< in this step
   int64_t before = 0;   ///< that the sequence has already
   int64_t capacity = 0; ///< that its state can hold
@@ -123,6 +125,13 @@ private:
   Status setScopes(std::span<const BatchPiece> pieces,
                    std::span<const RowRange> wanted);
   void setOrder(size_t pieces, size_t shared, bool isSplit);
+  bool isRepeated(std::span<const BatchPiece> pieces,
+                  std::span<const RowRange> wanted,
+                  std::span<const BatchDraw> draws) const;
+  Status makeLists(std::span<const BatchPiece> pieces,
+                   std::span<const RowRange> wanted,
+                   std::span<const BatchDraw> draws);
+  Status bindNumbers(size_t numScopes);
   Status addLaunch(CommandList &to, size_t command, size_t scope, size_t place);
   Status addSharedLaunch(size_t command, size_t place);
   Status bindArguments(const CommandSpec &command, BatchPlan::Kind kind,
@@ -130,7 +139,9 @@ private:
   Status gather(std::span<const RowRange> wanted);
   Status findAddress(const ArgSpec &arg, BatchPlan::Kind kind, Scope &scope,
                      uint64_t &address);
+  void bindDraw(size_t number, int64_t ofLogits, uint64_t *to);
   Status addDraws(CommandList &to, std::span<const BatchDraw> draws);
+  Status uploadSettings(std::span<const BatchDraw> draws);
   /// Uploads what differs from what was `uploaded` last.
   template <typename Word>
   Status upload(const std::vector<Word> &words, const DeviceMemory &to,
@@ -151,6 +162,10 @@ private:
   std::vector<bool> waitsForEverything;     ///< per launch
   /// The launches of a step; late ones apart where rows move before them.
   CommandList list, lateList;
+  /// What they were made for; nothing where that did not end well.
+  std::vector<BatchPiece> madePieces;
+  std::vector<RowRange> madeWanted;
+  std::vector<int64_t> madeDraws; ///< numbers of logits
   DeviceMemory arena, pieceArenas, tokenMemory, logitsMemory;
   /// Devices that take numbers by address read them here: a word for each
   /// expression that is a number of some command, for each scope.

@@ -41,6 +41,7 @@ Status BatchPlan::create(const Module &module, const EntrySpec &entry,
     result.findWaits(i);
     result.commands[i].sharesLaunch = result.canShareLaunch(i);
   }
+  result.findMoves();
   plan = std::move(result);
   return {};
 }
@@ -229,4 +230,24 @@ bool BatchPlan::canShareLaunch(size_t number) const {
     return id == kNone || (exprSymbols(source->spec().exprs[id]) &
                            ~(uint64_t{1} << symbolT)) == 0;
   });
+}
+
+void BatchPlan::findMoves() {
+  const ModuleSpec &module = source->spec();
+  auto check = [&](ExprId id) {
+    moves |= id != kNone && symbolP != kNone &&
+             (exprSymbols(module.exprs[id]) >> symbolP & 1) != 0;
+  };
+  check(spec->arenaSize);
+  for (const CommandSpec &command : spec->commands) {
+    for (ExprId size : command.grid)
+      check(size);
+    for (const ArgSpec &arg : command.args) {
+      if (arg.buffer == kNone)
+        continue;
+      check(arg.value);
+      check(module.buffers[arg.buffer].offset);
+      check(module.buffers[arg.buffer].size);
+    }
+  }
 }

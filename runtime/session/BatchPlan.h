@@ -61,6 +61,10 @@ public:
   /// Scratch buffers by rows that early commands leave for late ones.
   const std::vector<uint32_t> &handedOver() const { return handed; }
 
+  /// Whether grids and addresses of launches depend on how many tokens a
+  /// sequence has already. Where they do not, its next token takes the same.
+  bool movesWithPast() const { return moves; }
+
   /// Whether `command` has code that takes its arguments from a table.
   bool isByTable(const CommandSpec &command) const;
 
@@ -74,6 +78,7 @@ private:
   Status checkCommand(size_t number) const;
   void findWaits(size_t number);
   bool canShareLaunch(size_t number) const;
+  void findMoves();
 
   const Module *source = nullptr;
   const EntrySpec *spec = nullptr;
@@ -83,6 +88,7 @@ private:
   uint32_t tokenBuffer = kNone, logitsBuffer = kNone;
   std::vector<uint32_t> earlyCommands, lateCommands;
   std::vector<uint32_t> handed;
+  bool moves = false;
 };
 
 } // namespace gist

@@ -507,7 +507,8 @@ Status PoolOfSequences::run(std::vector<Turn> &turns,
   for (Turn &turn : turns) {
     const Sequence &sequence = *turn.sequence;
     turn.row = static_cast<int64_t>(tokens.size());
-    pieces.push_back({.tokens = turn.tokens,
+    pieces.push_back({.sequence = sequence.id,
+                      .tokens = turn.tokens,
                       .before = sequence.past,
                       .capacity = sequence.state->capacity(),
                       .state = &sequence.state->ranges()});
