@@ -116,9 +116,20 @@ func.func private @attention(%q: tensor<?x9x64xf16>, %heads: !heads, %past: inde
 }
 
 // CHECK-LABEL: func.func private @one(
+// CHECK-SAME: memref<5264x64xf16>, %[[VALUES:[a-z0-9]+]]: memref<5264x64xf16>
 // CHECK-SAME: gist.grid = [#[[ONE]]]
 // CHECK-NOT: amdgpu.mfma
 // CHECK: scf.for
+// A step asks for all it reads, what clusters stand for too, before it computes:
+// a branch around a load would wait for it.
+// CHECK-NOT: scf.if
+// CHECK-NOT: math.log2
+// CHECK: memref.load {{.*}} : memref<138xf32>
+// CHECK-NOT: scf.if
+// CHECK-NOT: math.log2
+// CHECK: vector.load %[[VALUES]]
+// CHECK-NOT: memref<138xf32>
+// CHECK: math.log2
 // CHECK-NOT: gpu.barrier
 // CHECK: scf.yield
 // CHECK: gpu.barrier

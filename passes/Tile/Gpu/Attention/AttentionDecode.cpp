@@ -330,7 +330,7 @@ Values DecodeAttention::fetch(Value first) {
     chunks.push_back(fetchChunk(headSize, [&](Value at, int64_t width) {
       return keys->readKey(rows.back(), at, width);
     }));
-    if (Value bias = keys->getBias(number, rows.back()))
+    if (Value bias = keys->readBias(number, rows.back()))
       biases.push_back(bias);
   }
   for (Value row : rows)
@@ -344,11 +344,13 @@ Values DecodeAttention::fetch(Value first) {
 Values DecodeAttention::step(Value first, Values state, ValueRange fetched) {
   Values keyChunks, valueChunks, isThere, biases;
   for (int64_t i = 0; i < kUnroll; ++i) {
-    isThere.push_back(b.isLess(getNumber(first, i), count));
+    Value number = getNumber(first, i);
+    isThere.push_back(b.isLess(number, count));
     keyChunks.push_back(finishChunk(headSize, fetched[i]));
     valueChunks.push_back(finishChunk(valueSize, fetched[kUnroll + i]));
-    biases.push_back(fetched.size() > 2 * kUnroll ? fetched[2 * kUnroll + i]
-                                                  : Value());
+    biases.push_back(fetched.size() > 2 * kUnroll
+                         ? keys->getBias(number, fetched[2 * kUnroll + i])
+                         : Value());
   }
 
   for (int64_t head = 0; head < heads; ++head) {
@@ -386,7 +388,7 @@ Value DecodeAttention::getScore(int64_t head, Value key, Value bias,
   sum = b.waveReduce(sum, GpuBuilder::Kind::ADD, team);
   Value score = arith::MulFOp::create(b, sum, b.f32(scale));
   if (bias)
-    score = b.fma(bias, b.f32(kLog2E), score);
+    score = arith::AddFOp::create(b, score, bias);
   return b.select(isThere, score, b.f32(-kInfinity));
 }
 

@@ -50,9 +50,12 @@ public:
   /// the line has that many, none where it cannot be asked for.
   virtual void prefetch(bool isKey, Value number, Value column) {}
   virtual int64_t getColumnsOfLine(bool isKey) { return 0; }
-  /// What is added to the score of key `number`, which lies in `row`; null for
-  /// nothing.
-  virtual Value getBias(Value number, Value row) { return {}; }
+  /// What the bias of key `number`, which lies in `row`, is computed from; null
+  /// where nothing is added to scores. It is only read here, without a branch:
+  /// a step asks for all it reads before it computes.
+  virtual Value readBias(Value number, Value row) { return {}; }
+  /// What is added to the score of key `number`, in powers of two.
+  virtual Value getBias(Value number, Value stored) { return stored; }
   /// Whether the query's own token is not among them, but in tensors that
   /// readOwn() reads.
   virtual bool hasOwn() const { return false; }

@@ -11,6 +11,8 @@
 #include "passes/Tile/Gpu/Attention/AttentionDecode.h"
 #include "passes/Tile/Gpu/Matmul/Staging.h"
 
+#include <numbers>
+
 using namespace mlir;
 using namespace gist;
 using Value = GpuBuilder::Value;
@@ -90,9 +92,12 @@ public:
   Value readValue(Value row, Value column, int64_t width) override {
     return emitter.elements(op.getValue(), {row, kvHead, column}, width);
   }
-  Value getBias(Value, Value row) override {
+  Value readBias(Value, Value row) override {
     return op.getMask() ? emitter.element(op.getMask(), {b.index(0), row})
                         : Value();
+  }
+  Value getBias(Value, Value stored) override {
+    return arith::MulFOp::create(b, stored, b.f32(std::numbers::log2e));
   }
 
 private:

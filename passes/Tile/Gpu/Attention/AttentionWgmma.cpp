@@ -186,7 +186,18 @@ void WgmmaAttention::copy(const RowSource &source, const SharedTile &tile,
   });
 }
 
-void WgmmaAttention::writeBiases(Value step, ValueRange sourceRows) {
+Values WgmmaAttention::readBiases(Value step) {
+  Values read;
+  if (biases && steps->hasBias())
+    forEachRow([&](int64_t, Value slot, Value) {
+      if (Value number = steps->readBias(b, step, slot))
+        read.push_back(number);
+    });
+  return read;
+}
+
+void WgmmaAttention::writeBiases(Value step, ValueRange sourceRows,
+                                 ValueRange read) {
   if (!biases || !steps->hasBias())
     return;
   // The first of the threads that have chunks of a row.
@@ -196,8 +207,9 @@ void WgmmaAttention::writeBiases(Value step, ValueRange sourceRows) {
     b.ifThen(b.both(isHere, isOne), [&] {
       Value row =
           arith::IndexCastUIOp::create(b, b.getIndexType(), sourceRows[number]);
-      b.write(steps->getBias(b, step, slot, row), biases,
-              {b.rem(step, kStages), slot});
+      b.write(read.empty() ? steps->getBias(b, step, slot, row)
+                           : steps->finishBias(b, step, slot, read[number]),
+              biases, {b.rem(step, kStages), slot});
     });
   });
 }
@@ -396,14 +408,15 @@ Values WgmmaAttention::runSteps(Values state) {
   size_t numStates = state.size();
   Value zero = b.index(0), last = b.sub(count, 1);
   Values rowsNow = findRows(zero), rowsNext = findRows(b.index(1));
+  Values biasesNow = readBiases(zero), biasesNext = readBiases(b.index(1));
   copy(*keySource, keyTile, zero, rowsNow);
-  writeBiases(zero, rowsNow);
+  writeBiases(zero, rowsNow, biasesNow);
   closeCopies(b);
   // Keys of the first step, and the queries before them, are groups of their
   // own: the first scores wait for these alone.
   copy(*keySource, keyTile, b.index(1), rowsNext);
   copy(*valueSource, valueTile, zero, rowsNow);
-  writeBiases(b.index(1), rowsNext);
+  writeBiases(b.index(1), rowsNext, biasesNext);
   closeCopies(b);
   waitForCopies(b, 1);
   wgmma.publishStores();
@@ -426,6 +439,8 @@ Values WgmmaAttention::runSteps(Values state) {
     ValueRange rowsOfNext = carried.slice(numStates + numWeights, numRows);
     Values rowsAhead = steps->isGathered() ? Values(carried.take_back(numRows))
                                            : findRows(ahead);
+    // They are there when the copies have been started.
+    Values biasesAhead = readBiases(ahead);
     finishCopies();
 
     // What is multiplied was written to registers above.
@@ -448,7 +463,7 @@ Values WgmmaAttention::runSteps(Values state) {
     if (steps->isGathered())
       rowsLater = findRows(b.add(step, 3));
 
-    writeBiases(ahead, rowsAhead);
+    writeBiases(ahead, rowsAhead, biasesAhead);
     scores = wgmma.wait(scores, 1);
     auto [powers, factors] = emitWeights(adjustScores(next, scores), now);
     // The weights of the last step are being multiplied until here: these take

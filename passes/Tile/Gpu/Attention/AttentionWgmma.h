@@ -63,8 +63,12 @@ private:
                  Value stage, Value row, Value column, Value size);
   void copy(const RowSource &source, const SharedTile &tile, Value step,
             mlir::ValueRange sourceRows);
+  /// Asks for what the biases of a step are computed from; nothing where that
+  /// is done when they are written.
+  Values readBiases(Value step);
   /// Writes what is added to the scores of a step, whose rows these are.
-  void writeBiases(Value step, mlir::ValueRange sourceRows);
+  void writeBiases(Value step, mlir::ValueRange sourceRows,
+                   mlir::ValueRange read);
   /// Waits for all copies, of all threads.
   void finishCopies();
 

@@ -57,8 +57,11 @@ public:
   Value readValue(Value row, Value column, int64_t width) override {
     return emitter.elements(op.getValues(), {row, column}, width);
   }
-  Value getBias(Value number, Value) override {
-    return seen.getLogCount(b, b.add(start, number), b.index(0));
+  Value readBias(Value number, Value) override {
+    return seen.readCount(b, b.add(start, number));
+  }
+  Value getBias(Value number, Value stored) override {
+    return seen.finishCount(b, b.add(start, number), stored);
   }
   bool makesOwn() const override { return update != nullptr; }
   /// In the ring, whose row for this token no query of the call reads: a ring

@@ -95,8 +95,19 @@ std::array<RowRange, 2> SeenKeys::getExact(GpuBuilder &b) const {
 }
 
 Value SeenKeys::getRow(GpuBuilder &b, Value n) const {
-  return b.select(b.isLess(n, clusters), b.add(head.meanRow, n),
+  return b.select(isCluster(b, n), b.add(head.meanRow, n),
                   head.getRow(b, place, b.sub(n, clusters)));
+}
+
+Value SeenKeys::readCount(GpuBuilder &b, Value n) const {
+  // A cache has one weight at least.
+  Value at = b.select(isCluster(b, n), b.add(head.unit, n), b.index(0));
+  return emitter.element(op.getWeights(), {at});
+}
+
+Value SeenKeys::finishCount(GpuBuilder &b, Value n, Value count) const {
+  Value log = math::Log2Op::create(b, count, arith::FastMathFlags::afn);
+  return b.select(isCluster(b, n), log, b.f32(0));
 }
 
 Value SeenKeys::getLogCount(GpuBuilder &b, Value n, Value least) const {
@@ -108,7 +119,7 @@ Value SeenKeys::getLogCount(GpuBuilder &b, Value n, Value least) const {
     // GPUs have instructions for logarithms to base 2.
     constexpr double kLn2 = 0.693147180559945309417;
     log = arith::MulFOp::create(b, log, b.f32(kLn2));
-    return b.select(b.isLess(n, clusters), log, b.f32(0));
+    return b.select(isCluster(b, n), log, b.f32(0));
   };
   return b.ifElse(isAtMost(b, b.add(least, 1), clusters), ofCluster,
                   [&]() -> Value { return b.f32(0); });

@@ -69,6 +69,13 @@ public:
   std::array<RowRange, 2> getExact(GpuBuilder &b) const;
   /// Where key `n` lies.
   Value getRow(GpuBuilder &b, Value n) const;
+  Value isCluster(GpuBuilder &b, Value n) const {
+    return b.isLess(n, clusters);
+  }
+  /// How many tokens key `n` stands for if it is a cluster, else any number.
+  Value readCount(GpuBuilder &b, Value n) const;
+  /// The logarithm of that to base 2, or zero.
+  Value finishCount(GpuBuilder &b, Value n, Value count) const;
   /// The logarithm of how many tokens key `n` stands for. Where no key from
   /// `least`, the same in all threads, on is a cluster nothing is read.
   Value getLogCount(GpuBuilder &b, Value n, Value least) const;

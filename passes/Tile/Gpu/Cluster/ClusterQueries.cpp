@@ -20,6 +20,7 @@
 #include "passes/Tile/Gpu/Cluster/ClusterParts.h"
 
 #include <limits>
+#include <numbers>
 
 using namespace mlir;
 using namespace gist;
@@ -171,8 +172,20 @@ public:
     Value log = seen.getLogCount(b, b.add(first, slot), first);
     return arith::MulFOp::create(b, log, b.f32(1 / scale));
   }
+  Value readBias(GpuBuilder &b, Value step, Value slot) override {
+    return seen.readCount(b, getKey(b, step, slot));
+  }
+  Value finishBias(GpuBuilder &b, Value step, Value slot, Value read) override {
+    return arith::MulFOp::create(
+        b, seen.finishCount(b, getKey(b, step, slot), read),
+        b.f32(std::numbers::ln2 / scale));
+  }
 
 private:
+  Value getKey(GpuBuilder &b, Value step, Value slot) {
+    return b.add(b.mul(step, keysOfStep), slot);
+  }
+
   const SeenKeys &seen;
   double scale;
 };
