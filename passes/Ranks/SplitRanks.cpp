@@ -229,7 +229,8 @@ private:
     FailureOr<Value> result = splitColumns(builder, product->getResult(0));
     if (failed(result))
       return failure();
-    product->getResult(0).replaceAllUsesWith(*result);
+    if (*result != product->getResult(0))
+      product->getResult(0).replaceAllUsesWith(*result);
     return success();
   }
 

@@ -116,3 +116,35 @@ func.func @one_block(%x: tensor<?x16xf32>) -> tensor<?x16xf32> {
       outs(%z1 : tensor<?x16xf32>) -> tensor<?x16xf32>
   return %y : tensor<?x16xf32>
 }
+
+// -----
+
+#rows = affine_map<(d0, d1, d2) -> (d0, d2)>
+#weight = affine_map<(d0, d1, d2) -> (d1, d2)>
+#result = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// A result without columns has none to share: only what is between the products
+// is split.
+// FIRST-LABEL: func.func @no_columns
+// FIRST:         gist.all_gather
+// FIRST:         %[[Y:.+]] = linalg.matmul
+// FIRST-NEXT:    return %[[Y]]
+func.func @no_columns(%x: tensor<?x0xf32>) -> tensor<?x0xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %t = tensor.dim %x, %c0 : tensor<?x0xf32>
+  %up = gist.weight "up" layer 0 : tensor<32x0xf32>
+  %e0 = tensor.empty(%t) : tensor<?x32xf32>
+  %z0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %h = linalg.matmul indexing_maps = [#rows, #weight, #result]
+      ins(%x, %up : tensor<?x0xf32>, tensor<32x0xf32>)
+      outs(%z0 : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %blocks = gist.weight "down" layer 0 : tensor<0x1x34xi8>
+  %down = gist.dequantize %blocks format q8_0 : tensor<0x1x34xi8>
+  %e1 = tensor.empty(%t) : tensor<?x0xf32>
+  %z1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<?x0xf32>) -> tensor<?x0xf32>
+  %y = linalg.matmul indexing_maps = [#rows, #weight, #result]
+      ins(%h, %down : tensor<?x32xf32>, tensor<0x32xf32>)
+      outs(%z1 : tensor<?x0xf32>) -> tensor<?x0xf32>
+  return %y : tensor<?x0xf32>
+}

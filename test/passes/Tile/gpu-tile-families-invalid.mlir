@@ -93,6 +93,38 @@ func.func private @rows_of_gemv(%x: tensor<2x64xf16>, %w: tensor<96x64xf16>, %y:
 
 // -----
 
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (n, k)>
+#y = affine_map<(m, n, k) -> (m, n)>
+// expected-error @+1 {{cannot be written for gfx942}}
+func.func private @much_code_of_gemv(%x: tensor<2x64xf16>, %w: tensor<96x64xf16>, %y: tensor<2x96xf32>)
+    -> tensor<2x96xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>, gist.tile = #gist.gpu_gemv<rows = 65536, columns = 16, lanes = 64, waves = [4, 1], steps = 2>} {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%y : tensor<2x96xf32>) -> tensor<2x96xf32>
+  // expected-error @+1 {{expects at most 1024 products for a lane, got #gist.gpu_gemv<rows = 65536,}}
+  %p = linalg.matmul indexing_maps = [#x, #w, #y]
+      ins(%x, %w : tensor<2x64xf16>, tensor<96x64xf16>) outs(%z : tensor<2x96xf32>) -> tensor<2x96xf32>
+  return %p : tensor<2x96xf32>
+}
+
+// -----
+
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (n, k)>
+#y = affine_map<(m, n, k) -> (m, n)>
+// expected-error @+1 {{cannot be written for gfx942}}
+func.func private @wide_gemv(%x: tensor<2x64xf16>, %w: tensor<96x64xf16>, %y: tensor<2x96xf32>)
+    -> tensor<2x96xf32> attributes {gist.kernel = #gist.kernel<kind = matmul, outputs = 1>, gist.tile = #gist.gpu_gemv<rows = 2, columns = 16, lanes = 64, waves = [4, 1], steps = 9223372036854775807>} {
+  %zero = arith.constant 0.0 : f32
+  %z = linalg.fill ins(%zero : f32) outs(%y : tensor<2x96xf32>) -> tensor<2x96xf32>
+  // expected-error @+1 {{expects sizes of at most 65536, got #gist.gpu_gemv<rows = 2,}}
+  %p = linalg.matmul indexing_maps = [#x, #w, #y]
+      ins(%x, %w : tensor<2x64xf16>, tensor<96x64xf16>) outs(%z : tensor<2x96xf32>) -> tensor<2x96xf32>
+  return %p : tensor<2x96xf32>
+}
+
+// -----
+
 // expected-error @+2 {{expects a tile of the family #gist.gpu_attention for what it computes, got #gist.gpu_decode<waves = 8>}}
 // expected-error @+1 {{cannot be written for gfx942}}
 func.func private @attention(%q: tensor<?x2x64xf16>, %k: tensor<?x2x64xf16>, %v: tensor<?x2x64xf16>,

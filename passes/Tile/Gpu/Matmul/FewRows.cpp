@@ -295,7 +295,7 @@ LogicalResult gist::verifyFewRows(linalg::LinalgOp product, GpuGemvAttr tile,
   if (tile.getColumns() % mma.columns() != 0)
     return product.emitOpError("expects a multiple of ")
            << mma.columns() << " columns on " << gpu.name << ", got " << tile;
-  return success();
+  return verifyLaneProducts(product, tile, tile.getColumns() / mma.columns());
 }
 
 FailureOr<GpuGrid> gist::emitFewRows(GpuKernel &kernel,

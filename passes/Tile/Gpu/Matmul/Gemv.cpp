@@ -349,7 +349,8 @@ LogicalResult gist::verifyGemv(linalg::LinalgOp product, GpuGemvAttr tile,
   if (tile.getColumns() % unit != 0)
     return product.emitOpError("expects a multiple of ")
            << unit << " columns on " << gpu.name << ", got " << tile;
-  return success();
+  return verifyLaneProducts(product, tile,
+                            tile.getRows() * (tile.getColumns() / groups));
 }
 
 FailureOr<GpuGrid> gist::emitGemv(GpuKernel &kernel, linalg::LinalgOp product) {

@@ -163,6 +163,31 @@ linalg::LinalgOp gist::getGpuMatmul(func::FuncOp kernel) {
                                                           : linalg::LinalgOp();
 }
 
+/// Of one lane; tiles that are chosen have 128 at most.
+static constexpr int64_t kMaxProducts = 1024;
+/// Of a tile of a product of few rows: any number may be written there, and
+/// products of these fit.
+static constexpr int64_t kMaxSize = 1 << 16;
+
+LogicalResult gist::verifyLaneProducts(linalg::LinalgOp product,
+                                       GpuGemvAttr tile, int64_t products) {
+  if (products * tile.getSteps() <= kMaxProducts)
+    return success();
+  return product.emitOpError("expects at most ")
+         << kMaxProducts << " products for a lane, got " << tile;
+}
+
+static LogicalResult verifyFewRowsTile(linalg::LinalgOp product,
+                                       GpuGemvAttr tile, const GpuInfo &gpu) {
+  for (int64_t size : {tile.getRows(), tile.getColumns(), tile.getWaves()[0],
+                       tile.getWaves()[1], tile.getSteps()})
+    if (size > kMaxSize)
+      return product.emitOpError("expects sizes of at most ")
+             << kMaxSize << ", got " << tile;
+  return tile.getRows() == kMatrixRows ? verifyFewRows(product, tile, gpu)
+                                       : verifyGemv(product, tile, gpu);
+}
+
 static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
   if (findRoot<TileProductOp>(kernel)) // It verifies its instruction itself.
     return expectTile<GpuProductAttr>(kernel);
@@ -172,8 +197,7 @@ static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
   if (failed(expectTile<GpuProductAttr, GpuGemvAttr>(kernel)))
     return failure();
   if (auto tile = kernel->getAttrOfType<GpuGemvAttr>(kTileAttr))
-    return tile.getRows() == kMatrixRows ? verifyFewRows(product, tile, gpu)
-                                         : verifyGemv(product, tile, gpu);
+    return verifyFewRowsTile(product, tile, gpu);
   return product.emitOpError("expects to be cut into steps on tiles; "
                              "-gist-gpu-tile-products does that");
 }

@@ -40,6 +40,10 @@ mlir::FailureOr<GpuGrid> emitTileProduct(GpuKernel &kernel,
 /// #gist.gpu_gemv says; and whether the product can be cut so.
 mlir::FailureOr<GpuGrid> emitGemv(GpuKernel &kernel,
                                   mlir::linalg::LinalgOp product);
+/// Code is written out for each product of a step, `products` of them, and for
+/// each step: refuses what would be too much of it.
+mlir::LogicalResult verifyLaneProducts(mlir::linalg::LinalgOp product,
+                                       GpuGemvAttr tile, int64_t products);
 mlir::LogicalResult verifyGemv(mlir::linalg::LinalgOp product, GpuGemvAttr tile,
                                const GpuInfo &gpu);
 
