@@ -83,6 +83,44 @@ Status Interpreter::charge(const Value &value) {
   return charge(value.box ? value.items().size() + value.entries().size() : 0);
 }
 
+/// What it costs to go through the items of a value: each character of a text
+/// becomes a value of its own.
+Status Interpreter::chargeItems(const Value &value) {
+  return value.is(Kind::String) ? charge(value.str().size()) : charge(value);
+}
+
+/// What it costs to write a value as a text: what is no text itself is looked
+/// at byte by byte, because quotes and line ends in it are written otherwise.
+Status Interpreter::chargeText(const Value &value) {
+  return value.is(Kind::String) ? charge(value) : charge(value.weight());
+}
+
+Status Interpreter::chargeFilter(const std::string &name, const Value &input) {
+  auto isOneOf = [&](const auto &names) {
+    return std::find(std::begin(names), std::end(names), name) !=
+           std::end(names);
+  };
+  static constexpr const char *kTakeApart[] = {
+      "first",  "join",       "last",   "list",       "map",
+      "min",    "max",        "reject", "rejectattr", "reverse",
+      "select", "selectattr", "sort",   "unique"};
+  if (input.is(Kind::String) && isOneOf(kTakeApart))
+    return chargeItems(input);
+  if (name == "join" && input.is(Kind::List)) {
+    for (const Value &item : input.items())
+      GIST_TRY(chargeText(item));
+    return charge(input);
+  }
+  if (name == "string")
+    return chargeText(input);
+  if (name == "tojson")
+    return charge(input.weight() / 4);
+  // Others take the items of a list as they are; these look into them.
+  static constexpr const char *kDeep[] = {"sort", "unique", "dictsort",
+                                          "min",  "max",    "groupby"};
+  return isOneOf(kDeep) ? charge(input.weight() / 16) : charge(input);
+}
+
 Status Interpreter::write(std::string_view text) {
   // write() never lets the output grow beyond the limit, so the difference does
   // not wrap.
@@ -117,7 +155,7 @@ Status Interpreter::runStmt(const Stmt &stmt, Flow &flow) {
     return write(stmt.text);
   case Stmt::Kind::Print:
     GIST_TRY(eval(*stmt.exprs[0], value));
-    GIST_TRY(charge(value));
+    GIST_TRY(chargeText(value));
     return write(toText(value));
   case Stmt::Kind::If:
     // Each condition guards the block of the same index. An `else` is one more
@@ -196,7 +234,7 @@ static Status loopValue(const List &items, size_t i, Value &out) {
 Status Interpreter::runFor(const Stmt &stmt, Flow &flow) {
   Value value;
   GIST_TRY(eval(*stmt.exprs[0], value));
-  GIST_TRY(charge(value));
+  GIST_TRY(chargeItems(value));
   List items;
   // Errors of the loop itself are placed at the tag. Errors of its body already
   // name their own place.
@@ -347,13 +385,7 @@ Status Interpreter::evalKind(const Expr &expr, Value &out) {
     Arguments args;
     GIST_TRY(eval(*expr.args[0], left));
     GIST_TRY(evalArguments(expr, args));
-    // Others take the items of a list as they are; these look into them.
-    static constexpr const char *kDeep[] = {"sort", "unique", "dictsort",
-                                            "min",  "max",    "groupby",
-                                            "join", "tojson", "string"};
-    bool isDeep = std::find(std::begin(kDeep), std::end(kDeep), expr.text) !=
-                  std::end(kDeep);
-    GIST_TRY(isDeep ? charge(left.weight() / 16) : charge(left));
+    GIST_TRY(chargeFilter(expr.text, left));
     GIST_TRY(callFilter(expr.text, left, args, out));
     return charge(out);
   }
@@ -559,6 +591,9 @@ Status Interpreter::evalCall(const Expr &expr, Value &out) {
     GIST_TRY(eval(*callee.args[0], object));
     GIST_TRY(evalArguments(expr, args));
     GIST_TRY(charge(object));
+    // ', '.join(x) is the filter the other way round.
+    if (callee.text == "join" && !args.positional.empty())
+      GIST_TRY(chargeFilter("join", args.positional[0]));
     // getItem gives the error that names the undefined variable.
     if (object.is(Kind::Undefined))
       return getItem(object, Value::string(callee.text), out);
@@ -712,6 +747,10 @@ Status Interpreter::evalBinary(const Expr &expr, Value &out) {
   bool join =
       op == "~" || (op == "+" && a.is(Kind::String) && b.is(Kind::String));
   if (join) {
+    // Texts are charged with the result.
+    for (const Value *side : {&a, &b})
+      if (!side->is(Kind::String))
+        GIST_TRY(chargeText(*side));
     std::string text = toText(a) + toText(b);
     if (text.size() > kMaxText)
       return Status::error(Code::BadArgument, "a text has more than %zu bytes",

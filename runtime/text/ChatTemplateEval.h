@@ -63,6 +63,9 @@ private:
   /// Counts work; fails when there was too much.
   Status charge(size_t amount);
   Status charge(const Value &value);
+  Status chargeItems(const Value &value);
+  Status chargeText(const Value &value);
+  Status chargeFilter(const std::string &name, const Value &input);
   Status write(std::string_view text);
 
   std::string_view source;

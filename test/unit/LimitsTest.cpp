@@ -346,6 +346,17 @@ TEST(Limits, TemplateBombs) {
                   "{% set d = dict(messages[0]) %}{{ p ~ i in d }}"
                   "{% endfor %}");
   });
+  // Each byte is written as four, `\\x01`.
+  runLimited("long texts in lists, printed", Want::Refusal,
+             [] { return render("{{ ['\x01' * 4000000] }}"); });
+  // A million characters, each of which becomes a value.
+  for (const char *each :
+       {"{{ t | join | length }}", "{{ ''.join(t) | length }}",
+        "{% for c in t if false %}{% endfor %}"})
+    runLimited("texts that are taken apart", Want::Refusal, [&] {
+      return render("{% set t = 'a' * 1000000 %}{% for i in range(100) %}" +
+                    std::string(each) + "{% endfor %}");
+    });
   runLimited("nested blocks", Want::Refusal, [] {
     std::string text;
     for (int i = 0; i < 100'000; ++i)
