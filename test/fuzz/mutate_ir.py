@@ -45,6 +45,7 @@ ATTRIBUTES = ["1 : i64", "1 : i32", "-1 : i64", "unit", '"text"', "[]", "[1]", "
 # What MLIR's own parser dies of, in mlir-opt as well: not ours to refuse.
 UPSTREAM = re.compile(
     r"array<(?!i\d|f\d)|permutation\s*(?!\s*=\s*\[[0-9, ]*\])|from_elements.*\b\d{10,}"
+    r'|iterator_types\s*(?!\s*=\s*\[(?:\s*"\w*"\s*,?)*\])'
 )
 
 
