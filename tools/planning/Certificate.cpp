@@ -229,7 +229,11 @@ void plan::print(const Certificate &certificate) {
               "%zu as measured, %zu not\n",
               certificate.rows.size(), counts[0], 100 * certificate.confidence,
               counts[1], counts[2]);
-  std::printf("work of the heads that the plan chooses for: %.4f of dense at "
-              "most, on %s\n",
-              certificate.work, certificate.device.c_str());
+  // Work is measured on texts.
+  if (certificate.work == 0)
+    std::printf("measured without texts, on %s\n", certificate.device.c_str());
+  else
+    std::printf("work of the heads that the plan chooses for: %.4f of dense at "
+                "most, on %s\n",
+                certificate.work, certificate.device.c_str());
 }
