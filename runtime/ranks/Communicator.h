@@ -54,6 +54,7 @@ struct CardOptions {
 /// One rank of several. Used by one thread at a time.
 class Communicator {
 public:
+  explicit Communicator(const CommunicatorOptions &limits) : limits(limits) {}
   virtual ~Communicator() = default;
 
   virtual uint32_t rank() const = 0;
@@ -77,6 +78,8 @@ public:
   /// This rank cannot go on. The others learn why, as far as they can still be
   /// reached.
   virtual void fail(const Status &why) = 0;
+
+  const CommunicatorOptions limits;
 
   /// Set before the first session.
   CardOptions cards;

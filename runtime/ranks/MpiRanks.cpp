@@ -48,7 +48,8 @@ constexpr int kTag = 20;
 
 class MpiRanks final : public Communicator {
 public:
-  explicit MpiRanks(const MpiOptions &options) : options(options) {}
+  explicit MpiRanks(const MpiOptions &options)
+      : Communicator(options.communicator), options(options) {}
   ~MpiRanks() override {
     bool hasFailed = !lifeline || lifeline->hasFailed();
     // Finalize waits for everyone. After a failure somebody is missing.
@@ -229,7 +230,7 @@ Status MpiRanks::wait(Patience patience) {
     if (lifeline->hasFailed())
       return lifeline->failure();
     Clock::duration waited = Clock::now() - begin;
-    if (patience == Patience::Bounded && waited > options.communicator.timeout)
+    if (patience == Patience::Bounded && waited > limits.timeout)
       return timeOut(begin);
     // Others may need this core to get on.
     if (waited < awake)

@@ -22,11 +22,9 @@ using namespace gist;
 namespace {
 /// What the threads share.
 struct Table {
-  Table(uint32_t size, const CommunicatorOptions &options)
-      : size(size), options(options), posts(size) {}
+  explicit Table(uint32_t size) : size(size), posts(size) {}
 
   const uint32_t size;
-  const CommunicatorOptions options;
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<std::span<const Bytes>> posts; ///< by rank
@@ -40,8 +38,9 @@ struct Table {
 
 class ThreadRank final : public Communicator {
 public:
-  ThreadRank(std::shared_ptr<Table> table, uint32_t number)
-      : table(std::move(table)), number(number) {}
+  ThreadRank(std::shared_ptr<Table> table, uint32_t number,
+             const CommunicatorOptions &limits)
+      : Communicator(limits), table(std::move(table)), number(number) {}
   ~ThreadRank() override {
     // Whoever still waits for this rank waits in vain.
     fail(Status::error(Code::Io, "it has ended"));
@@ -116,13 +115,13 @@ private:
     auto isOver = [&] { return table->round != round || !table->failure.ok(); };
     if (patience == Patience::Endless) {
       table->changed.wait(lock, isOver);
-    } else if (!table->changed.wait_for(lock, table->options.timeout, isOver)) {
+    } else if (!table->changed.wait_for(lock, limits.timeout, isOver)) {
       uint32_t missing = 0;
       while (table->isHere[missing])
         ++missing;
       table->failure = Status::error(
           Code::Io, "rank %u has not answered for %lld ms", missing,
-          static_cast<long long>(table->options.timeout.count()));
+          static_cast<long long>(limits.timeout.count()));
       table->changed.notify_all();
     }
     return table->round != round ? Status() : table->failure;
@@ -135,9 +134,9 @@ private:
 
 std::vector<std::unique_ptr<Communicator>>
 gist::makeThreadRanks(uint32_t count, const CommunicatorOptions &options) {
-  auto table = std::make_shared<Table>(count, options);
+  auto table = std::make_shared<Table>(count);
   std::vector<std::unique_ptr<Communicator>> ranks;
   for (uint32_t number = 0; number < count; ++number)
-    ranks.push_back(std::make_unique<ThreadRank>(table, number));
+    ranks.push_back(std::make_unique<ThreadRank>(table, number, options));
   return ranks;
 }

@@ -36,7 +36,7 @@ public:
   WorkWatch::Scope watch() {
     // The host does not see how far cards are that wait for each other.
     return {ranks.work, [this] { return device.progress(); },
-            cards ? CommunicatorOptions().timeout : kStandstill};
+            cards ? ranks.limits.timeout : kStandstill};
   }
 
   /// Runs a list that is bound. With `times`, says when each command ran.
