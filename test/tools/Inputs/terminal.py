@@ -1,32 +1,18 @@
 """terminal.py FILE COMMAND...: runs COMMAND with a terminal as standard input
 and standard error, types the content of FILE with Python's escapes, one line
-each time a prompt has come and COMMAND edits lines, and prints what COMMAND writes
-to standard output."""
+each time a prompt has come, and prints what COMMAND writes to standard output."""
 
 import os
 import pty
 import select
 import subprocess
 import sys
-import termios
-import time
 
 keys = [
     line.encode().decode("unicode_escape").encode("latin-1") + b"\r"
     for line in open(sys.argv[1]).read().splitlines()
 ]
 ours, theirs = pty.openpty()
-
-
-def wait_for_editor():
-    """libedit draws its prompt before it takes over. What is typed in between is
-    edited by the kernel, which knows fewer keys."""
-    end = time.monotonic() + 60
-    while termios.tcgetattr(ours)[3] & termios.ICANON:
-        if process.poll() is not None or time.monotonic() > end:
-            sys.exit("the lines of the terminal are not edited")
-        time.sleep(0.001)
-
 
 environment = dict(os.environ, TERM="xterm", LC_ALL="C.UTF-8")
 process = subprocess.Popen(
@@ -57,7 +43,6 @@ while True:
     if keys and shown.endswith(b"> ") and (b"\n" in shown or not isBegun):
         shown = b""
         isBegun = True
-        wait_for_editor()
         os.write(ours, keys.pop(0))
 output, _ = process.communicate()
 sys.stdout.buffer.write(output)
