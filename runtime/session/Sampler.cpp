@@ -151,10 +151,12 @@ Status Sampler::draw(std::span<const float> logits,
   float best = -std::numeric_limits<float>::infinity();
   int32_t bestToken = -1;
   for (size_t i = 0; i < logits.size(); ++i) {
-    if (!(logits[i] > best)) // A NaN never is.
-      continue;
-    best = logits[i];
-    bestToken = static_cast<int32_t>(i);
+    // A NaN never is. Without the hint each step waits for the one before, and
+    // one thread draws for all sequences of a pool.
+    if (logits[i] > best) [[unlikely]] {
+      best = logits[i];
+      bestToken = static_cast<int32_t>(i);
+    }
   }
   if (bestToken < 0)
     return noTokenError(logits.size());
