@@ -301,3 +301,12 @@ std::unique_ptr<Recording> *EntryBinding::findRecording() {
   std::rotate(recordings.begin(), known, known + 1);
   return isKnown ? &recordings.front().recording : nullptr;
 }
+
+Status EntryBinding::submit(Device &device) {
+  std::unique_ptr<Recording> *recording = findRecording();
+  // Seen once before and now again: it is recorded from here on.
+  if (recording && !*recording)
+    GIST_TRY(device.record(commands, *recording));
+  return recording ? device.replay(**recording)
+                   : device.submit(commands, nullptr);
+}

@@ -89,6 +89,9 @@ public:
   /// recording.
   std::unique_ptr<Recording> *findRecording();
 
+  /// Runs the list as it is bound, recorded where it has come before.
+  Status submit(Device &device);
+
   /// Brings the table of numbers on the device up to date, before the list
   /// runs.
   Status uploadNumbers(Device &device);

@@ -105,11 +105,6 @@ Status LoneSequence::next(int32_t token, int64_t before,
   }
   GIST_TRY(binding.bind(symbols, map));
   GIST_TRY(binding.uploadNumbers(device));
-  std::unique_ptr<Recording> *recording = binding.findRecording();
-  // Seen once before and now again: it is recorded from here on.
-  if (recording && !*recording)
-    GIST_TRY(device.record(binding.list(), *recording));
-  GIST_TRY(recording ? device.replay(**recording)
-                     : device.submit(binding.list(), nullptr));
+  GIST_TRY(binding.submit(device));
   return device.download(map.buffers[nextBuffer].address, &drawn, sizeof drawn);
 }

@@ -152,12 +152,7 @@ Status Session::execute(EntryBinding &binding) {
   if (!options.profile && rankedLists) {
     GIST_TRY(rankedLists->run(binding, symbols, map, nullptr));
   } else if (!options.profile) {
-    std::unique_ptr<Recording> *recording = binding.findRecording();
-    // Seen once before and now again: it is recorded from here on.
-    if (recording && !*recording)
-      GIST_TRY(device.record(binding.list(), *recording));
-    GIST_TRY(recording ? device.replay(**recording)
-                       : device.submit(binding.list(), nullptr));
+    GIST_TRY(binding.submit(device));
   } else {
     // A recording does not say when its commands ran, so lists are submitted.
     std::vector<CommandTime> times;
