@@ -88,17 +88,22 @@
 // SM90-COUNT-16: nvgpu.device_async_copy
 // SM90: wgmma.wait_group.sync.aligned 1;
 // SM90: math.exp2
-// Outputs are scaled only where a score is far above those before. Both ways wait
-// by an instruction of four warps, so that these decide together.
-// SM90-NOT: nvvm.vote
-// SM90: %[[FAR:.*]] = llvm.call_intrinsic "llvm.nvvm.barrier.cta.red.or.aligned.count"(%{{.*}}, %c128_i32{{.*}}, %{{.*}}) : (i32, i32, i1) -> i1
+// The outputs are waited for by an instruction of four warps, in a block of its
+// own: of the two ways no warp takes the first. They are scaled only in warps
+// that have seen a score far above those before.
+// SM90: %[[NEVER:.*]] = arith.cmpf olt, %{{.*}}, %{{.*}} : f32
+// SM90-NEXT: scf.if %[[NEVER]]
+// SM90: wgmma.wait_group.sync.aligned 0; // never
+// SM90: } else {
+// SM90: wgmma.wait_group.sync.aligned 0;"
+// SM90-NOT: wgmma.wait_group
+// SM90: %[[FAR:.*]] = nvvm.vote.sync any
 // SM90-NEXT: scf.if %[[FAR]]
-// SM90: wgmma.wait_group.sync.aligned 0;
 // SM90-COUNT-64: arith.mulf
 // SM90-NOT: arith.mulf
 // SM90: } else {
-// SM90: wgmma.wait_group.sync.aligned 0;
 // SM90-NOT: arith.mulf
+// SM90-NOT: wgmma.wait_group
 // SM90-NOT: gpu.barrier
 // SM90: scf.yield
 

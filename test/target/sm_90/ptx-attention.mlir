@@ -27,14 +27,15 @@
 // CHECK:       wgmma.wait_group.sync.aligned 1;
 // CHECK:       ex2.approx
 // A wait that is in one block with the weights would come before them. Warps that
-// share a product take the same branch: each four of them have a barrier that
-// says which.
+// share a product wait in one place, the second: the sum of weights that the
+// branch looks at is never negative. Then each looks whether it has to scale.
 // CHECK-NOT:   wgmma.wait_group
-// CHECK-NOT:   vote.sync
-// CHECK:       bar.red.or.pred [[FAR:%p[0-9]+]], %r{{[0-9]+}}, 128, %p
-// CHECK-NEXT:  not.pred [[NEAR:%p[0-9]+]], [[FAR]];
-// CHECK-NEXT:  @[[NEAR]] bra
+// CHECK-NOT:   bar.
+// CHECK:       setp.{{[a-z]+}}.f32 [[SUM:%p[0-9]+]], %r{{[0-9]+}}, 0f00000000;
+// CHECK:       @[[SUM]] bra
+// CHECK:       wgmma.wait_group.sync.aligned 0; // never
 // CHECK:       wgmma.wait_group.sync.aligned 0;
+// CHECK:       vote.sync.any.pred
 // CHECK-NOT:   bar.sync
 func.func private @dense(%q: tensor<?x16x256xf16>, %k: tensor<?x16x256xf16>, %v: tensor<?x16x256xf16>,
     %out: tensor<?x16x256xf16>) -> tensor<?x16x256xf16> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/Attention/AttentionWgmma.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "passes/Tile/Gpu/Matmul/Staging.h"
 
@@ -38,23 +38,6 @@ static Value makeUniform(GpuBuilder &b, Value number) {
                                 gpu::ShuffleMode::IDX)
              .getShuffleResult();
   return arith::IndexCastOp::create(b, b.getIndexType(), word);
-}
-
-/// Whether `isTrue` is so in any thread of the four warps, which are all told
-/// the same: branches around instructions of four warps need that, and a vote
-/// of one warp does not give it.
-static Value isAnyOfGroup(GpuBuilder &b, Value isTrue) {
-  // Barrier 0 is that of the workgroup. The others are for its groups.
-  Value id = b.index(1);
-  if (b.getThreads() > Wgmma::kThreads)
-    id = b.add(b.div(b.thread(), Wgmma::kThreads), 1);
-  // nvvm.barrier reduces at barrier 0 alone.
-  return LLVM::CallIntrinsicOp::create(
-             b, b.getI1Type(),
-             b.getStringAttr("llvm.nvvm.barrier.cta.red.or.aligned.count"),
-             ValueRange{arith::IndexCastOp::create(b, b.getI32Type(), id),
-                        b.i32(Wgmma::kThreads), isTrue})
-      .getResult(0);
 }
 
 WgmmaAttention::WgmmaAttention(GpuBuilder &b, GpuAttentionAttr tile,
@@ -342,7 +325,7 @@ std::pair<Values, Values> WgmmaAttention::emitWeights(Values scores,
 }
 
 Values WgmmaAttention::finishOut(ValueRange registers, size_t numOut,
-                                 ValueRange factors) {
+                                 ValueRange factors, Value total) {
   auto scale = [&](Values finished) {
     for (size_t i = 0; i < numOut; ++i)
       finished[i] = arith::MulFOp::create(b, finished[i], factors[i / 2 % 2]);
@@ -352,24 +335,39 @@ Values WgmmaAttention::finishOut(ValueRange registers, size_t numOut,
   // fill the gaps.
   if (width <= kNarrow)
     return scale(wgmma.wait(registers, 0));
+  OpBuilder::InsertionGuard guard(b);
+  auto choose = [&](Value condition, function_ref<Values()> yes,
+                    function_ref<Values()> no) {
+    auto branch =
+        scf::IfOp::create(b, registers.getTypes(), condition,
+                          /*addThenBlock=*/true, /*addElseBlock=*/true);
+    b.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(b, yes());
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, no());
+    b.setInsertionPointAfter(branch);
+    return Values(branch.getResults());
+  };
   // ptxas moves a wait up to the beginning of its block, before all arithmetic
   // that does not need it: only in a block of its own does it come after the
-  // weights. Their texts differ so that LLVM leaves the two where they are.
+  // weights. All four warps have to wait in one place: a sum of weights is
+  // never negative, which compilers do not know. The texts differ so that LLVM
+  // leaves the two waits where they are.
+  Value isNegative =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, total, b.f32(0));
+  Values finished = choose(
+      isNegative, [&] { return wgmma.wait(registers, 0, " // never"); },
+      [&] { return wgmma.wait(registers, 0); });
   Value isNeeded = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
   for (Value factor : factors)
     isNeeded = arith::OrIOp::create(
         b, isNeeded,
         arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, factor, b.f32(1)));
-  // The four warps take one way: each of the two waits is for all of them.
-  isNeeded = isAnyOfGroup(b, isNeeded);
-  auto branch = scf::IfOp::create(b, registers.getTypes(), isNeeded,
-                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(b, wgmma.wait(registers, 0));
-  b.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(b, scale(wgmma.wait(registers, 0, " // scaled")));
-  return branch.getResults();
+  // Of all rows of a warp, so that it stays together.
+  isNeeded = NVVM::VoteSyncOp::create(b, b.getI1Type(), b.i32(-1), isNeeded,
+                                      NVVM::VoteSyncKind::any);
+  return choose(
+      isNeeded, [&] { return scale(finished); }, [&] { return finished; });
 }
 
 void WgmmaAttention::rescale(Values &state, ValueRange factors) {
@@ -470,7 +468,7 @@ Values WgmmaAttention::runSteps(Values state) {
     // their registers.
     size_t numOut = out.size();
     llvm::append_range(out, powers);
-    out = finishOut(out, numOut, factors);
+    out = finishOut(out, numOut, factors, now[2]);
     now.truncate(kOut);
     llvm::append_range(now, ArrayRef<Value>(out).take_front(numOut));
     llvm::append_range(

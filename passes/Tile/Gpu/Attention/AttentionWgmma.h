@@ -82,10 +82,10 @@ private:
   Values emitOut(mlir::ValueRange out, mlir::ValueRange weights, Value step);
   void rescale(Values &state, mlir::ValueRange factors);
   /// Waits for `numOut` outputs and whatever else is in `registers`, and then
-  /// multiplies the outputs, but for those of four warps whose factors are all
-  /// one.
+  /// multiplies the outputs, but for those of warps whose factors are all one.
+  /// `total` is a sum of weights.
   Values finishOut(mlir::ValueRange registers, size_t numOut,
-                   mlir::ValueRange factors);
+                   mlir::ValueRange factors, Value total);
 
   // The state: the largest scores of two rows, their sums, outputs.
   static constexpr int64_t kOut = 4;
