@@ -97,6 +97,8 @@ if $full; then
   suite "ranks" env PATH="$PWD/build/dev/bin:$PATH" GIST_SMOLLM2_GGUF="$smollm2" \
     GIST_HIP_SIM="$PWD/build/dev/lib/libgist-hip-sim.so" \
     "$python" -m pytest -q -p no:cacheprovider test/integration/test_ranks_full.py
+  suite "numeric, full" env GIST_OPT="$PWD/build/dev/bin/gist-opt" \
+    "$python" -m pytest -q -p no:cacheprovider -n auto --dist loadfile test/numeric --full -m full
   suite "python, whole" bash test/python/run.sh build/dev --whole
   suite "models of PyTorch" bash test/torch/run.sh build/dev
   suite "pages in a browser" env PATH="$PWD/build/dev/bin:$PATH" \

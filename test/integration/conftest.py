@@ -1,19 +1,7 @@
 """The option of the integration tests."""
 
-import pytest
+import sys
+from pathlib import Path
 
-
-def pytest_addoption(parser):
-    parser.addoption("--full", action="store_true", help="the tests marked `full` too")
-
-
-def pytest_configure(config):
-    config.addinivalue_line("markers", "full: takes long and shows little that others do not")
-
-
-def pytest_collection_modifyitems(config, items):
-    if config.getoption("--full"):
-        return
-    left_out = [item for item in items if item.get_closest_marker("full")]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item not in left_out]
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from full_option import pytest_addoption, pytest_collection_modifyitems, pytest_configure

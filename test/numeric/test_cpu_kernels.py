@@ -48,7 +48,8 @@ def test_quantize_rows(tokens):
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", ["q4_0", "q4_1", "q8_0", "q3_1", "q2_1", "q5_0", "q5_1", "iq4_nl"])
-@pytest.mark.parametrize("n, k", [(192, 96), (30, 64), (131, 288)])
+@pytest.mark.parametrize("n, k", [pytest.param(192, 96, marks=pytest.mark.full), (30, 64),
+                                  (131, 288)])
 def test_quantized_matmul(target, name, n, k):
     packing, options = TARGETS[target]
     kernels = cpu.Kernels(cpu.quantized_matmul(name, n, k, packing), options)
@@ -328,7 +329,7 @@ def test_keys_before_a_window_are_not_read(sinks):
 
 
 @pytest.mark.parametrize("options", OPTIONS)
-@pytest.mark.parametrize("size", [32, 64, 80])
+@pytest.mark.parametrize("size", [32, pytest.param(64, marks=pytest.mark.full), 80])
 @pytest.mark.parametrize("lanes", [8, 16])
 def test_wide_attention(lanes, size, options):
     """Vectors of AVX2 and of AVX-512, on any CPU: keys are transposed."""
