@@ -23,7 +23,6 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Passes.h"
 #include "runtime/module/ModuleSpec.h"
-#include "runtime/module/ShortEntry.h"
 
 namespace gist {
 #define GEN_PASS_DEF_ADDDECODEENTRYPASS

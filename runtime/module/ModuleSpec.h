@@ -43,6 +43,9 @@ inline constexpr const char *kSymbolCapacity = "C"; ///< tokens the state holds
 /// Names of entries with a meaning for gist-run; runtime/README.md has the
 /// inputs and outputs that each must have.
 inline constexpr const char *kEntryPrefill = "prefill";
+/// What prefill does, for EntrySpec::maxTokens at most; modules for GPUs may
+/// have it.
+inline constexpr const char *kEntryShort = "short";
 inline constexpr const char *kEntryDecode = "decode";
 inline constexpr const char *kEntryScore = "score";
 inline constexpr const char *kEntryNll = "nll";

@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/module/ShortEntry.h"
 #include "runtime/session/PrefillCalls.h"
 #include "runtime/session/Session.h"
 #include "runtime/support/OutOfMemory.h"

@@ -19,7 +19,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/module/ShortEntry.h"
 #include "tools/gist-run/Commands.h"
 #include "tools/running/Comparing.h"
 #include "tools/running/Options.h"
