@@ -12,6 +12,7 @@
 // CHECK-DAG:  query64   512 {{.*}} {{6...}} {{ *}}0 {{ *}}0 {{ *}}4
 // CHECK-DAG:  query128  512 {{.*}} {{1....}} {{ *}}0 {{ *}}0 {{ *}}2
 // CHECK-DAG:  clusters  256 {{.*}} {{1....}} {{ *}}0 {{ *}}0 {{ *}}2
+// CHECK-DAG:  grouped   512 {{.*}} {{1....}} {{ *}}0 {{ *}}0 {{ *}}2
 // CHECK-DAG:  gates     256 {{.*}} {{3....}} {{ *}}0 {{ *}}0 {{ *}}1
 // Loops load a step ahead all the same. Attention has three: clusters, the ring
 // and the call's own keys.
@@ -88,6 +89,16 @@ func.func private @clusters(%q: !queries, %heads: !heads, %past: index, %layer: 
   %r = gist.cluster_attention %q, %heads, %past, %layer on(%s0, %s1, %w, %c) own(%k, %v : !own, !own) block 2048
       : !queries, !heads, !rows, !rows, !weights, !counts
   return %r : !queries
+}
+
+// One query there, eight of its heads on one head of keys: a lane has all eight.
+!query = tensor<1x24x64xf16>
+func.func private @grouped(%q: !query, %heads: !heads, %past: index, %layer: index, %s0: !rows, %s1: !rows,
+    %w: !weights, %c: !counts, %out: !query) -> !query
+    attributes {gist.kernel = #gist.kernel<kind = cluster_attention, outputs = 1>} {
+  %r = gist.cluster_attention %q, %heads, %past, %layer on(%s0, %s1, %w, %c) block 2048
+      : !query, !heads, !rows, !rows, !weights, !counts
+  return %r : !query
 }
 
 #gathered = affine_map<(t, m, d) -> (t, d)>

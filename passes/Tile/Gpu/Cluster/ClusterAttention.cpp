@@ -19,9 +19,29 @@
 #include "passes/Tile/Gpu/Cluster/ClusterParts.h"
 #include "passes/Tile/Gpu/Core/GridOrder.h"
 
+#include <numbers>
+
 using namespace mlir;
 using namespace gist;
 using Value = GpuBuilder::Value;
+
+/// Query heads of a workgroup. With more a lane of gfx942 has no registers for
+/// counts beside a step's keys and values: it takes their logarithms at once,
+/// in a branch that keeps values back.
+static constexpr int64_t kHeadsWithCounts = 6;
+
+static DecodeHeads getDecodeHeads(ClusterAttentionOp op) {
+  return {op.getQuery().getType().getDimSize(1),
+          op.getHeads().getType().getDimSize(1),
+          op.getValues().getType().getDimSize(1)};
+}
+
+static bool keepsCounts(ClusterAttentionOp op, const GpuInfo &gpu) {
+  DecodeHeads heads = getDecodeHeads(op);
+  return gpu.kind == GpuKind::Nvidia ||
+         getDecodeSplit(heads.numHeads, heads.kvHeads, gpu).heads <=
+             kHeadsWithCounts;
+}
 
 namespace {
 class CacheKeys final : public DecodeKeys {
@@ -30,7 +50,8 @@ public:
             const KnownKeys &known)
       : emitter(emitter), b(emitter.getBuilder()), op(op),
         update(findUpdate(op)), kvHead(kvHead), known(known),
-        seen(emitter, op, kvHead, known) {
+        seen(emitter, op, kvHead, known),
+        hasCounts(keepsCounts(op, b.getGpu())) {
     count = hasOwn() ? seen.getBefore() : b.add(seen.getBefore(), 1);
     // Of a window of the model the first keys are seen no more.
     start = b.index(0);
@@ -58,10 +79,14 @@ public:
     return emitter.elements(op.getValues(), {row, column}, width);
   }
   Value readBias(Value number, Value) override {
-    return seen.readCount(b, b.add(start, number));
+    Value key = b.add(start, number);
+    return hasCounts ? seen.readCount(b, key)
+                     : seen.getLogCount(b, key, b.index(0));
   }
   Value getBias(Value number, Value stored) override {
-    return seen.finishCount(b, b.add(start, number), stored);
+    return hasCounts
+               ? seen.finishCount(b, b.add(start, number), stored)
+               : arith::MulFOp::create(b, stored, b.f32(std::numbers::log2e));
   }
   bool makesOwn() const override { return update != nullptr; }
   /// In the ring, whose row for this token no query of the call reads: a ring
@@ -84,18 +109,13 @@ private:
   Value kvHead;
   KnownKeys known;
   SeenKeys seen;
+  bool hasCounts;     ///< rather than their logarithms, where keys are read
   Value start, count; ///< the first key that is seen, and how many are
 };
 } // namespace
 
 static bool isOneQuery(ClusterAttentionOp op) {
   return op.getQuery().getType().getDimSize(0) == 1;
-}
-
-static DecodeHeads getDecodeHeads(ClusterAttentionOp op) {
-  return {op.getQuery().getType().getDimSize(1),
-          op.getHeads().getType().getDimSize(1),
-          op.getValues().getType().getDimSize(1)};
 }
 
 /// Kernels may be written by hand: what they put into the cache are the rows
