@@ -21,9 +21,6 @@ whole by kvpress; a plan goes on forgetting. `share` is what is kept of the cach
 bytes; of layers that see a window of their own nothing is taken. Peaks are the most bytes of keys and values at any time while the text was read. What kvpress
 only masks (DuoAttention, KVzip) counts as gone after the text, and as there before.
 
-Do not trust it for models whose layers have windows (Gemma 3): what is pressed there sees tokens that
-follow (docs/performance/plans.md).
-
 Every method is compared with the same engine's own dense run: perplexity of a text that goes on, of
 one that comes again, and the likelihood of a right answer's token.
 """

@@ -76,9 +76,10 @@ class Pieces:
         self.chat_template = None
 
     def __call__(self, text, add_special_tokens=False):
-        text, tokens = text.replace(" ", "\u2581"), []
+        tokens = []
+        # Spaces of symbols with a name, such as four of them, are spaces there too.
         for number, part in enumerate(self.named.split(text) if self.named else [text]):
-            tokens += [self.ids[part]] if number % 2 else self.merge(part)
+            tokens += [self.ids[part]] if number % 2 else self.merge(part.replace(" ", "\u2581"))
         return {"input_ids": tokens}
 
     def merge(self, text):
@@ -225,6 +226,13 @@ class Model:
                     rows[mask[1], mask[2]] = float("-inf")
                     size -= 2 * len(mask[0]) * layer.keys.shape[-1] * layer.keys.element_size()
                 bias.append(rows)
+        elif not all(self.is_global):
+            # Masks are made for the first layer of a kind from the place that layer 0 has reached,
+            # which has a window here and forgets on its own. With fewer rows before them, tokens
+            # would see those that follow. A bias, if only of zeros, makes attend() mask them.
+            bias = [layer.keys.new_zeros(layer.keys.shape[1:3])
+                    if whole and layer.keys.shape[2] < len(tokens) else None
+                    for layer, whole in zip(cache.layers, self.is_global)]
         return Past(cache, len(tokens), size, peak, bias)
 
     def follow(self, past, tokens, first=0, chunk=1024):
