@@ -8,6 +8,7 @@
 #include "passes/Tile/Gpu/Attention/AttendParts.h"
 
 #include <limits>
+#include <numbers>
 
 using namespace mlir;
 using namespace gist;
@@ -70,8 +71,8 @@ void Selection::forEach(Value tensor, Value begin, Value end, int64_t atOnce,
 Value gist::getLogCount(GpuBuilder &b, Value count, double scale) {
   Value number = arith::UIToFPOp::create(b, b.getF32Type(), count);
   Value log = math::Log2Op::create(b, number, arith::FastMathFlags::afn);
-  constexpr double kLn2 = 0.693147180559945309417;
-  Value scaled = arith::MulFOp::create(b, log, b.f32(kLn2 / scale));
+  Value scaled =
+      arith::MulFOp::create(b, log, b.f32(std::numbers::ln2 / scale));
   Value isNone =
       arith::CmpIOp::create(b, arith::CmpIPredicate::eq, count, b.i32(0));
   return b.select(isNone, b.f32(-std::numeric_limits<double>::infinity()),

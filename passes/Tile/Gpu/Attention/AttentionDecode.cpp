@@ -14,6 +14,7 @@
 #include "passes/Tile/Gpu/Core/HandIn.h"
 
 #include <limits>
+#include <numbers>
 
 using namespace mlir;
 using namespace gist;
@@ -21,7 +22,6 @@ using Value = GpuBuilder::Value;
 using Values = GpuBuilder::Values;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-static constexpr double kLog2E = 1.44269504088896340736;
 /// Numbers of a head that a lane has.
 static constexpr int64_t kChunk = 8;
 /// Keys that a team reads at once.
@@ -55,8 +55,8 @@ DecodeAttention::DecodeAttention(ElementEmitter &emitter, Value query,
       split(getDecodeSplit(numHeads, kvHeads, b.getGpu()).workgroups),
       keysOfPart(getDecodeSplit(numHeads, kvHeads, b.getGpu()).keysOfPart),
       team(llvm::PowerOf2Ceil(std::max(headSize, valueSize) / kChunk)),
-      waves(b.getThreads() / b.getGpu().waveSize), scale(scale * kLog2E),
-      parts(parts) {
+      waves(b.getThreads() / b.getGpu().waveSize),
+      scale(scale * std::numbers::log2e), parts(parts) {
   cluster = b.div(b.block(0), split);
   part = b.rem(cluster, parts.count);
   firstCluster = b.sub(cluster, part);

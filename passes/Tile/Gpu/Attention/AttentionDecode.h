@@ -51,8 +51,9 @@ public:
   virtual void prefetch(bool isKey, Value number, Value column) {}
   virtual int64_t getColumnsOfLine(bool isKey) { return 0; }
   /// What the bias of key `number`, which lies in `row`, is computed from; null
-  /// where nothing is added to scores. It is only read here, without a branch:
-  /// a step asks for all it reads before it computes.
+  /// where nothing is added to scores. It is only read here, without a branch,
+  /// where a lane has registers for that: a step then asks for all it reads
+  /// before it computes.
   virtual Value readBias(Value number, Value row) { return {}; }
   /// What is added to the score of key `number`, in powers of two.
   virtual Value getBias(Value number, Value stored) { return stored; }

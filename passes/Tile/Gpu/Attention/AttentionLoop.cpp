@@ -9,11 +9,11 @@
 #include "passes/Tile/Gpu/Attention/AttentionMma.h"
 #include "passes/Tile/Gpu/Attention/AttentionWgmma.h"
 
+#include <numbers>
+
 using namespace mlir;
 using namespace gist;
 using Value = GpuBuilder::Value;
-
-static constexpr double kLog2E = 1.44269504088896340736;
 
 std::unique_ptr<AttentionLoop> AttentionLoop::create(GpuBuilder &b,
                                                      GpuAttentionAttr tile,
@@ -27,7 +27,7 @@ AttentionLoop::AttentionLoop(GpuBuilder &b, GpuAttentionAttr tile,
                              const Shape &shape, int64_t width)
     : b(b), element(tile.getElement()), rows(tile.getRows()),
       keys(tile.getKeys()), stages(tile.getStages()), width(width),
-      factor(shape.scale * kLog2E) {}
+      factor(shape.scale * std::numbers::log2e) {}
 
 void AttentionLoop::distribute(int64_t count,
                                function_ref<void(Value, Value)> body) {

@@ -9,6 +9,8 @@
 #include "passes/Kernel/KernelKinds.h"
 #include "passes/Tile/Gpu/Attention/AttentionSources.h"
 
+#include <numbers>
+
 using namespace mlir;
 using namespace gist;
 using Value = GpuBuilder::Value;
@@ -117,8 +119,7 @@ Value SeenKeys::getLogCount(GpuBuilder &b, Value n, Value least) const {
         emitter.element(op.getWeights(), {b.add(head.unit, cluster)});
     Value log = math::Log2Op::create(b, weight, arith::FastMathFlags::afn);
     // GPUs have instructions for logarithms to base 2.
-    constexpr double kLn2 = 0.693147180559945309417;
-    log = arith::MulFOp::create(b, log, b.f32(kLn2));
+    log = arith::MulFOp::create(b, log, b.f32(std::numbers::ln2));
     return b.select(isCluster(b, n), log, b.f32(0));
   };
   return b.ifElse(isAtMost(b, b.add(least, 1), clusters), ofCluster,
