@@ -75,13 +75,18 @@ static constexpr Measured kMeasured[] = {
     {kLlama8B, 131072, {128000, true}, 1.32},
 };
 
+static void expectSpeed(const PlanCost &cost, const std::vector<bool> &dense,
+                        const Measured &measured, double tolerance) {
+  EXPECT_NEAR(cost.estimateSpeed(dense, measured.text), measured.speed,
+              tolerance)
+      << measured.text.tokens << (measured.text.isDecode ? " decode" : "");
+}
+
 TEST(PlanCostTest, SpeedIsNearWhatWasMeasured) {
   for (const Measured &measured : kMeasured) {
     Plan plan = spreadPlan(measured.size);
     PlanCost cost(measured.size, plan, measured.context, *getGpuInfo("sm_90"));
-    EXPECT_NEAR(cost.estimateSpeed(markDense(plan), measured.text),
-                measured.speed, 0.045)
-        << measured.text.tokens << (measured.text.isDecode ? " decode" : "");
+    expectSpeed(cost, markDense(plan), measured, 0.045);
   }
 }
 
@@ -128,24 +133,21 @@ TEST(PlanCostTest, SpeedOfTheChoiceIsNearWhatWasMeasured) {
   for (size_t layer = 0; layer < dense.size(); ++layer)
     EXPECT_EQ(dense[layer], llvm::is_contained(kElevenLayers, layer)) << layer;
   for (const Measured &measured : kElevenDense)
-    EXPECT_NEAR(cost.estimateSpeed(dense, measured.text), measured.speed, 0.04)
-        << measured.text.tokens << (measured.text.isDecode ? " decode" : "");
+    expectSpeed(cost, dense, measured, 0.04);
 }
 
 TEST(PlanCostTest, SpeedIsNearWhatWasHeldOut) {
   for (const Measured &measured : kSmallBlocks) {
     Plan plan = spreadPlan(measured.size, 1024);
     PlanCost cost(measured.size, plan, measured.context, *getGpuInfo("sm_90"));
-    double speed = cost.estimateSpeed(markDense(plan), measured.text);
-    EXPECT_NEAR(speed, measured.speed, 0.06) << measured.text.tokens;
+    expectSpeed(cost, markDense(plan), measured, 0.06);
   }
   for (const Measured &measured : kOneDense) {
     Plan plan = spreadPlan(measured.size);
     PlanCost cost(measured.size, plan, measured.context, *getGpuInfo("sm_90"));
     std::vector<bool> dense = markDense(plan);
     dense[kDenseLayer] = true;
-    EXPECT_NEAR(cost.estimateSpeed(dense, measured.text), measured.speed, 0.04)
-        << measured.text.tokens << (measured.text.isDecode ? " decode" : "");
+    expectSpeed(cost, dense, measured, 0.04);
   }
 }
 
