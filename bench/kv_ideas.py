@@ -446,14 +446,8 @@ def main():
 
     def probes():
         for name, tokens in texts.items():
-            for window in range(1, options.windows + 1):
-                begin = window * kv_torch.NEXT
-                if begin + kv_torch.READ + kv_torch.NEXT <= len(tokens):
-                    yield "texts", lambda read: [
-                        {"text": name, "probe": "perplexity", "window": window}
-                        | kv_torch.goes_on(model, tokens, begin, read)]
-            yield "texts", lambda read: [{"text": name, "probe": "recall"}
-                                         | kv_torch.comes_again(model, tokens, read)]
+            for probe in kv_torch.text_probes(model, name, tokens, options.windows):
+                yield "texts", probe
         for sample in samples:
             yield "samples", lambda read: [kv_torch.ask(model, sample, read)]
 

@@ -136,14 +136,14 @@ class Method:
         self.name, self.share, self.make = name, share, make
         self.samples, self.texts, self.error = [], [], None
 
-    def measure(self, model, into, probe):
-        def read(tokens):
-            return model.read(tokens, self.make and self.make(self.share, len(tokens)))
+    def press(self, tokens):
+        return self.make and self.make(self.share, len(tokens))
 
+    def measure(self, reader, into, probe):
         if self.error:
             return
         try:
-            into.extend(probe(read))
+            into.extend(probe(lambda tokens: reader.past(self, tokens)))
         except Exception as error:  # whatever a press may fail with
             self.error = f"{type(error).__name__}: {error}"
             say(f"{self.name} at {self.share}: left out: {self.error}")
@@ -151,6 +151,25 @@ class Method:
     def to_json(self):
         found = {"name": self.name, "share": self.share, "samples": self.samples, "texts": self.texts}
         return found | ({"error": self.error} if self.error else {})
+
+
+class Reader:
+    """Reads a text once for all methods that can share it, which ask for it one after the other."""
+
+    def __init__(self, model, methods):
+        self.model, self.methods = model, methods
+        self.tokens, self.pasts = None, {}
+
+    def past(self, method, tokens):
+        if tokens != self.tokens:
+            presses = {each: each.press(tokens) for each in self.methods if not each.error}
+            sharing = {each: press for each, press in presses.items()
+                       if press is None or kv_torch.takes_layers(press)}
+            self.tokens = tokens
+            self.pasts = dict(zip(sharing, self.model.read_once(tokens, list(sharing.values()))))
+        # Everyone takes it once: what follows a text joins its past.
+        past = self.pasts.pop(method, None)
+        return past or self.model.read(tokens, method.press(tokens))
 
 
 def run(options):
@@ -170,15 +189,17 @@ def run(options):
     methods += [Method(name, share, presses[name]) for share in options.share
                 for name in options.presses or presses]
 
+    reader = Reader(model, methods)
+
     def write():
         Path(options.output).write_text(json.dumps({
             "gist_kv_peers": 1, "device": options.device, "seconds": time.monotonic() - started,
             "methods": [method.to_json() for method in methods]}) + "\n")
 
     for name, tokens in texts.items():
-        for method in methods:
-            method.measure(model, method.texts, lambda read: kv_torch.probe_texts(
-                model, {name: tokens}, read, options.windows))
+        for probe in kv_torch.text_probes(model, name, tokens, options.windows):
+            for method in methods:
+                method.measure(reader, method.texts, probe)
         write()
     # One sample of every method after the other, so that what a limit ends is comparable.
     for number, sample in enumerate(samples):
@@ -186,7 +207,7 @@ def run(options):
             say(f"stopped by --seconds after {number} samples")
             break
         for method in methods:
-            method.measure(model, method.samples, lambda read: [kv_torch.ask(model, sample, read)])
+            method.measure(reader, method.samples, lambda read: [kv_torch.ask(model, sample, read)])
         write()
 
 

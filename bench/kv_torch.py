@@ -8,6 +8,7 @@ the text goes on (perplexity), it comes again (recall), a question about it is a
 of `gist-run eval --tasks … --write-samples`). What follows is kept whole.
 """
 
+import copy
 import heapq
 import json
 import re
@@ -52,10 +53,21 @@ class Past:
         self.bias = bias
 
 
+def size_of(*tensors):
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors if tensor is not None)
+
+
 def bytes_of(cache):
-    return sum(tensor.numel() * tensor.element_size() for layer in cache.layers
-               for tensor in (getattr(layer, "keys", None), getattr(layer, "values", None))
-               if tensor is not None)
+    return sum(size_of(getattr(layer, "keys", None), getattr(layer, "values", None))
+               for layer in cache.layers)
+
+
+def takes_layers(press):
+    """Whether a press takes something from each layer by itself, as most do, rather than read a text
+    in a way of its own."""
+    from kvpress.presses.base_press import BasePress
+    return all(getattr(type(press), name) is getattr(BasePress, name)
+               for name in ("__call__", "forward_hook"))
 
 
 class Pieces:
@@ -180,6 +192,8 @@ class Model:
         if self.on_query:
             self.on_query(module.layer_idx, query)
         bias = self.bias[module.layer_idx] if self.bias else None
+        if bias is None and attention_mask is None and getattr(module, "is_sliding", None) is not None:
+            return self.attend_whole(module, query, key, value), None
         if bias is None:
             return self.plain_attention(module, query, key, value, attention_mask, **options)
         heads, kept = query.shape[1], bias.shape[-1]
@@ -190,10 +204,41 @@ class Model:
                                       device=query.device).triu(new - count + 1)
         return self.plain_attention(module, query, key, value, mask, **options)
 
+    def attend_whole(self, module, query, key, value):
+        """A whole text, from its first token on. PyTorch has fast kernels in f32 for heads that share no
+        keys, and none for windows: they are cut into pieces of a window, each with the one before."""
+        torch, functional = self.torch, self.torch.nn.functional
+        heads, length = query.shape[1:3]
+        key, value = (rows.repeat_interleave(heads // rows.shape[1], 1) for rows in (key, value))
+        if not module.is_sliding:
+            found = functional.scaled_dot_product_attention(query, key, value, is_causal=True,
+                                                            scale=module.scaling)
+            return found.transpose(1, 2).contiguous()
+        size = module.sliding_window
+        count = -(-length // size)
+
+        def pieces(rows):
+            rows = functional.pad(rows, (0, 0, 0, count * size - length))
+            return rows[0].view(heads, count, size, -1).transpose(0, 1)
+
+        def with_last(rows):
+            rows = pieces(rows)
+            return torch.cat((functional.pad(rows, (0, 0, 0, 0, 0, 0, 1, 0))[:-1], rows), 2)
+
+        places = torch.arange(2 * size, device=query.device)
+        back = places[size:, None] - places
+        mask = ((back >= 0) & (back < size)).repeat(count, 1, 1, 1)
+        mask[0, :, :, :size] = False  # there is nothing before the first piece
+        found = functional.scaled_dot_product_attention(pieces(query), with_last(key), with_last(value),
+                                                        attn_mask=mask, scale=module.scaling)
+        return found.transpose(1, 2).reshape(1, count * size, heads, -1)[:, :length]
+
     def read(self, tokens, press=None):
         """Reads a text, with a press of kvpress if there is one."""
+        if press is None or takes_layers(press):
+            return self.read_once(tokens, [press])[0]
         from transformers import DynamicCache
-        torch, cache, peak = self.torch, DynamicCache(config=self.model.config), 0
+        cache, peak = DynamicCache(config=self.model.config), 0
 
         def count(*_):
             nonlocal peak
@@ -203,19 +248,62 @@ class Model:
         hooks = [layer.self_attn.register_forward_hook(count) for layer in self.layers]
         for layer in self.layers:
             layer.self_attn.masked_key_indices = None
-        self.bias = None
-        ids = torch.tensor([tokens], device=self.device)
         try:
-            if press is None:
-                self.model.model(input_ids=ids, past_key_values=cache)
-            else:
-                with press(self.model):
-                    self.model.model(input_ids=ids, past_key_values=cache)
+            with press(self.model):
+                self.forward(tokens, cache)
         finally:
             for hook in hooks:
                 hook.remove()
+        return self.past_of(cache, [getattr(layer.self_attn, "masked_key_indices", None)
+                                    for layer in self.layers], len(tokens), peak)
+
+    def read_once(self, tokens, presses):
+        """What each press leaves of a text, which is read once for all: what a press takes from a layer
+        it takes after the layer has seen it. None takes nothing."""
+        from transformers import DynamicCache
+        cache = DynamicCache(config=self.model.config)
+        kept, sizes, peaks = [[] for _ in presses], [0] * len(presses), [0] * len(presses)
+        for press in filter(None, presses):
+            press.post_init_from_model(self.model)
+
+        def take(module, _, options, output):
+            layer = cache.layers[module.layer_idx]
+            for number, press in enumerate(presses):
+                peaks[number] = max(peaks[number], sizes[number] + size_of(layer.keys, layer.values))
+                rows, module.masked_key_indices = (layer.keys, layer.values), None
+                if press and self.is_global[module.layer_idx]:
+                    rows = press.compress(module, options["hidden_states"], *rows, output[1], options)
+                sizes[number] += size_of(*rows)
+                kept[number].append((*rows, module.masked_key_indices))
+                module.masked_key_indices = None
+
+        hooks = [layer.self_attn.register_forward_hook(take, with_kwargs=True) for layer in self.layers]
+        for layer in self.layers:
+            layer.self_attn.rotary_emb = self.model.model.rotary_emb  # as presses expect
+        try:
+            self.forward(tokens, cache)
+        finally:
+            for hook in hooks:
+                hook.remove()
+        pasts = []
+        for rows, peak in zip(kept, peaks):
+            own = copy.copy(cache)
+            own.layers = [copy.copy(layer) for layer in cache.layers]
+            for layer, (layer.keys, layer.values, _) in zip(own.layers, rows):
+                pass
+            pasts.append(self.past_of(own, [mask for *_, mask in rows], len(tokens), peak))
+        return pasts
+
+    def forward(self, tokens, cache):
+        self.bias = None
+        # attend() needs no masks for a whole text, and large ones take time and memory.
+        masks = {} if all(self.is_global) else {
+            "attention_mask": {"full_attention": None, "sliding_attention": None}}
+        self.model.model(input_ids=self.torch.tensor([tokens], device=self.device),
+                         past_key_values=cache, **masks)
+
+    def past_of(self, cache, masks, tokens, peak):
         size, bias = bytes_of(cache), None
-        masks = [getattr(layer.self_attn, "masked_key_indices", None) for layer in self.layers]
         if any(mask is not None for mask in masks):
             # Presses that only pretend: what is masked counts as gone.
             bias = []
@@ -231,13 +319,16 @@ class Model:
             # which has a window here and forgets on its own. With fewer rows before them, tokens
             # would see those that follow. A bias, if only of zeros, makes attend() mask them.
             bias = [layer.keys.new_zeros(layer.keys.shape[1:3])
-                    if whole and layer.keys.shape[2] < len(tokens) else None
+                    if whole and layer.keys.shape[2] < tokens else None
                     for layer, whole in zip(cache.layers, self.is_global)]
-        return Past(cache, len(tokens), size, peak, bias)
+        return Past(cache, tokens, size, peak, bias)
 
-    def follow(self, past, tokens, first=0, chunk=1024):
-        """Log probabilities after each of the tokens from `first` on. They join the past."""
-        torch, rows = self.torch, []
+    def follow(self, past, tokens, targets, chunk=1024):
+        """Of the last tokens, as many as there are targets: the log probability that the target comes
+        next, and whether it is the likeliest. The tokens join the past."""
+        torch, found = self.torch, []
+        first = len(tokens) - len(targets)
+        targets = torch.tensor(targets, device=self.device)
         self.bias = past.bias
         for begin in range(0, len(tokens), chunk):
             piece = torch.tensor([tokens[begin:begin + chunk]], device=self.device)
@@ -246,17 +337,16 @@ class Model:
             states = self.model.model(input_ids=piece, past_key_values=past.cache,
                                       position_ids=places).last_hidden_state[0]
             states = states[max(0, first - begin):]
-            rows.append(self.model.lm_head(states).float().log_softmax(-1))
+            rows = self.model.lm_head(states).float().log_softmax(-1)
+            # Of some models rows are large: only what is asked of them stays.
+            wanted = targets[max(0, begin - first):][:len(rows), None]
+            found.append((rows.gather(1, wanted)[:, 0], rows.argmax(-1) == wanted[:, 0]))
         past.tokens += len(tokens)
         self.bias = None
-        rows = torch.cat(rows)
-        if rows.isnan().any():
+        logs, likeliest = map(torch.cat, zip(*found))
+        if logs.isnan().any():
             raise ValueError("predictions are not numbers")
-        return rows
-
-
-def chosen(torch, rows, tokens):
-    return rows.gather(1, torch.tensor(tokens, device=rows.device)[:, None])[:, 0]
+        return logs, likeliest
 
 
 def figures(past):
@@ -266,18 +356,20 @@ def figures(past):
 def ask(model, sample, read):
     """How likely the right answer is. `read` gives the past of the first turn's text; later texts
     are kept whole."""
-    torch, total, count, right, past = model.torch, 0.0, 0, True, None
-    with torch.no_grad():
+    total, count, right, past, last = 0.0, 0, True, None, []
+    with model.torch.no_grad():
         for turn in sample["turns"]:
             prompt, target = turn["text_tokens"] + turn["question_tokens"], turn["target_tokens"]
             if past is None:
                 past = read(turn["text_tokens"])
                 found = figures(past)
                 prompt = turn["question_tokens"]
-            rows = model.follow(past, prompt + target, len(prompt) - 1)[:-1]
-            total += float(chosen(torch, rows, target).sum())
+            # The last token of an answer predicts nothing that is asked.
+            logs, likeliest = model.follow(past, last + prompt + target[:-1], target)
+            last = target[-1:]
+            total += float(logs.sum())
             count += len(target)
-            right &= rows.argmax(-1).tolist() == target
+            right &= bool(likeliest.all())
     return {"task": sample["task"], "number": sample["number"], "log_likelihood": total,
             "tokens": count, "right": right} | found
 
@@ -288,8 +380,8 @@ def goes_on(model, tokens, begin, read):
         past = read(model.begin + tokens[begin:begin + READ - 1])
         found = figures(past)
         rest = tokens[begin + READ - 1:begin + READ + NEXT]
-        rows = model.follow(past, rest[:-1])
-    return {"nll": -float(chosen(model.torch, rows, rest[1:]).mean())} | found
+        logs, _ = model.follow(past, rest[:-1], rest[1:])
+    return {"nll": -float(logs.mean())} | found
 
 
 def comes_again(model, tokens, read):
@@ -298,22 +390,19 @@ def comes_again(model, tokens, read):
         past = read(model.begin + tokens[:TWICE])
         found = figures(past)
         # The last token of the first copy predicts the first of the second, and is not asked.
-        rows = model.follow(past, tokens[:TWICE - 1])
-    return {"nll": -float(chosen(model.torch, rows, tokens[1:TWICE]).mean())} | found
+        logs, _ = model.follow(past, tokens[:TWICE - 1], tokens[1:TWICE])
+    return {"nll": -float(logs.mean())} | found
 
 
-def probe_texts(model, texts, read, windows):
-    """Both probes of texts, {name: tokens}."""
-    found = []
-    for name, tokens in texts.items():
-        for window in range(1, windows + 1):
-            begin = window * NEXT
-            if begin + READ + NEXT > len(tokens):
-                break
-            found.append({"text": name, "probe": "perplexity", "window": window}
-                         | goes_on(model, tokens, begin, read))
-        found.append({"text": name, "probe": "recall"} | comes_again(model, tokens, read))
-    return found
+def text_probes(model, name, tokens, windows):
+    """Of a text, one after the other: each takes how to read, and gives a list of figures."""
+    for window in range(1, windows + 1):
+        begin = window * NEXT
+        if begin + READ + NEXT > len(tokens):
+            break
+        yield lambda read: [{"text": name, "probe": "perplexity", "window": window}
+                            | goes_on(model, tokens, begin, read)]
+    yield lambda read: [{"text": name, "probe": "recall"} | comes_again(model, tokens, read)]
 
 
 def read_texts(model, files):
