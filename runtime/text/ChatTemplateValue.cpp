@@ -13,6 +13,7 @@
 
 #include "runtime/text/ChatTemplateValue.h"
 
+#include "runtime/support/Json.h"
 #include "runtime/text/Unicode.h"
 
 #include <nlohmann/json.hpp>
@@ -145,33 +146,28 @@ Status Value::nameSpace(Dict entries, Value &out) {
 
 /// Integers beyond 64 bits become floats: they lose digits, but keep their
 /// size.
-static Status convertJson(const nlohmann::ordered_json &json, int depth,
-                          Value &out) {
-  if (depth > kMaxNesting)
-    return Status::error(Code::BadArgument,
-                         "the JSON is nested more than %d deep", kMaxNesting);
+static Status convertJson(const nlohmann::ordered_json &json, Value &out) {
   if (json.is_null())
     out = Value::none();
   else if (json.is_boolean())
     out = Value::boolean(json.get<bool>());
-  else if (json.is_number_float() ||
-           (json.is_number_unsigned() && json.get<uint64_t>() > INT64_MAX))
+  else if (json.is_number_integer() && integerOf(json))
+    out = Value::fromInt(*integerOf(json));
+  else if (json.is_number())
     out = Value::fromFloat(json.get<double>());
-  else if (json.is_number_integer())
-    out = Value::fromInt(json.get<int64_t>());
   else if (json.is_string())
     out = Value::string(json.get_ref<const std::string &>());
   else if (json.is_array()) {
     List items(json.size());
     for (size_t i = 0; i < items.size(); ++i)
-      GIST_TRY(convertJson(json[i], depth + 1, items[i]));
+      GIST_TRY(convertJson(json[i], items[i]));
     return Value::list(std::move(items), out);
   } else {
     // Keys are unique already, so the search in Value::dict is not needed.
     Dict entries;
     for (const auto &entry : json.items()) {
       Value value;
-      GIST_TRY(convertJson(entry.value(), depth + 1, value));
+      GIST_TRY(convertJson(entry.value(), value));
       entries.emplace_back(entry.key(), std::move(value));
     }
     return makeContainer(Kind::Dict, {}, std::move(entries), out);
@@ -181,11 +177,11 @@ static Status convertJson(const nlohmann::ordered_json &json, int depth,
 
 /// Objects keep the order of their keys: templates loop over them.
 Status Value::fromJson(std::string_view text, Value &out) {
-  auto json =
-      nlohmann::ordered_json::parse(text.begin(), text.end(), nullptr, false);
-  if (json.is_discarded())
-    return Status::error(Code::BadArgument, "the context is not JSON");
-  return convertJson(json, 0, out);
+  nlohmann::ordered_json json;
+  if (Status status = parseJson(text, json, kMaxNesting); !status.ok())
+    return Status::error(Code::BadArgument, "the context: %s",
+                         status.text.c_str());
+  return convertJson(json, out);
 }
 
 //===----------------------------------------------------------------------===//

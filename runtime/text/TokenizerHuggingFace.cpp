@@ -45,7 +45,7 @@ static std::vector<std::string> linesOf(std::string_view text) {
 static Status readVocabAndMerges(const HuggingFaceTokenizer &files,
                                  TokenizerSpec &spec) {
   json vocab;
-  GIST_TRY(parseJson(files.vocabJson, "vocab.json", vocab));
+  GIST_TRY(parseJsonObject(files.vocabJson, vocab).in("vocab.json"));
   RawVocab raw;
   GIST_TRY(readVocab(vocab, raw.tokens));
   for (const std::string &line : linesOf(files.mergesTxt)) {
@@ -216,12 +216,14 @@ Status gist::importTokenizer(const HuggingFaceTokenizer &files,
                              TokenizerSpec &spec) {
   json config, map, generation;
   if (!files.configJson.empty())
-    GIST_TRY(parseJson(files.configJson, "tokenizer_config.json", config));
-  if (!files.specialMapJson.empty())
-    GIST_TRY(parseJson(files.specialMapJson, "special_tokens_map.json", map));
-  if (!files.generationJson.empty())
     GIST_TRY(
-        parseJson(files.generationJson, "generation_config.json", generation));
+        parseJsonObject(files.configJson, config).in("tokenizer_config.json"));
+  if (!files.specialMapJson.empty())
+    GIST_TRY(parseJsonObject(files.specialMapJson, map)
+                 .in("special_tokens_map.json"));
+  if (!files.generationJson.empty())
+    GIST_TRY(parseJsonObject(files.generationJson, generation)
+                 .in("generation_config.json"));
 
   TokenizerSpec result;
   bool slow = files.tokenizerJson.empty();

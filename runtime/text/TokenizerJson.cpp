@@ -13,7 +13,6 @@
 
 #include "runtime/text/TokenizerJson.h"
 
-#include "runtime/support/JsonNesting.h"
 #include "runtime/text/TokenizerImport.h"
 
 #include <algorithm>
@@ -23,17 +22,8 @@ using namespace gist;
 using namespace gist::detail;
 
 //===----------------------------------------------------------------------===//
-// JSON without exceptions
+// Values that may have any type
 //===----------------------------------------------------------------------===//
-
-/// nlohmann's parser is told not to throw; the runtime throws nothing.
-Status detail::parseJson(std::string_view text, const char *what, json &out) {
-  GIST_TRY(checkJsonNesting(text).in(what));
-  out = json::parse(text.begin(), text.end(), nullptr, false);
-  if (out.is_discarded() || !out.is_object())
-    return Status::error(Code::BadFile, "%s is not a JSON object", what);
-  return {};
-}
 
 /// The member of an object; a null value if there is none.
 const json &detail::member(const json &object, const char *key) {
@@ -60,8 +50,8 @@ std::string detail::typeOf(const json &object) {
 /// An id. Their number is bounded by the limit on tokens, so that a lying file
 /// cannot ask for a huge table.
 Status detail::idOf(const json &value, const char *what, uint32_t &id) {
-  uint64_t number = value.is_number_unsigned() ? value.get<uint64_t>() : ~0ull;
-  if (number >= TokenizerSpec::kMaxTokens)
+  int64_t number = integerOf(value).value_or(-1);
+  if (number < 0 || number >= TokenizerSpec::kMaxTokens)
     return Status::error(Code::BadFile, "%s: the id is not a number below %u",
                          what, TokenizerSpec::kMaxTokens);
   id = static_cast<uint32_t>(number);
@@ -88,7 +78,8 @@ Status detail::readVocab(const json &object, std::vector<std::string> &tokens) {
                          object.size(), count - 1);
   tokens.assign(count, "");
   for (const auto &entry : object.items()) {
-    std::string &token = tokens[entry.value().get<uint32_t>()];
+    GIST_TRY(idOf(entry.value(), "vocabulary", id));
+    std::string &token = tokens[id];
     // A map from texts to ids may name one id twice. Which text is decoded
     // would then depend on the order of the JSON.
     if (!token.empty())
@@ -363,18 +354,17 @@ static Status readWordPiece(const json &root, TokenizerSpec &spec) {
   spec.split = TokenizerSplit::None;
   GIST_TRY(readVocab(member(model, "vocab"), spec.vocab));
   spec.wordPrefix = textOf(member(model, "continuing_subword_prefix"));
-  const json &longest = member(model, "max_input_chars_per_word");
-  spec.maxWordChars = longest.is_number_unsigned()
-                          ? static_cast<uint32_t>(std::min<uint64_t>(
-                                longest.get<uint64_t>(), ~0u))
-                          : 100;
+  int64_t longest =
+      integerOf(member(model, "max_input_chars_per_word")).value_or(100);
+  spec.maxWordChars =
+      static_cast<uint32_t>(std::clamp<int64_t>(longest, 0, UINT32_MAX));
   spec.unknown = findToken(spec, textOf(member(model, "unk_token")));
   return {};
 }
 
 Status detail::readTokenizerJson(std::string_view text, TokenizerSpec &spec) {
   json root;
-  GIST_TRY(parseJson(text, "tokenizer.json", root));
+  GIST_TRY(parseJsonObject(text, root).in("tokenizer.json"));
   // Before the model: setByteVocab must know which ids are added tokens.
   GIST_TRY(readAddedTokens(member(root, "added_tokens"), spec));
   GIST_TRY(readNormalizer(member(root, "normalizer"), spec));

@@ -13,6 +13,7 @@
 #ifndef GIST_RUNTIME_TEXT_TOKENIZERJSON_H
 #define GIST_RUNTIME_TEXT_TOKENIZERJSON_H
 
+#include "runtime/support/Json.h"
 #include "runtime/support/Status.h"
 #include "runtime/text/TokenizerImport.h"
 #include "runtime/text/TokenizerSpec.h"
@@ -26,9 +27,6 @@
 namespace gist::detail {
 
 using nlohmann::json;
-
-/// Parses an object; `what` names the file.
-Status parseJson(std::string_view text, const char *what, json &out);
 
 /// The member of an object; a null value if there is none.
 const json &member(const json &object, const char *key);

@@ -5,14 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Calibrations and certificates: what a plan is searched with, and what it was
-// measured to keep. What was read is used as `solve`, `report` and `combine`
-// use it.
+// Calibrations of heads and of linear layers, and certificates: what a plan is
+// searched with, and what it was measured to keep. What was read is used as
+// `solve`, `solve-linears`, `report` and `combine` use it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "tools/planning/Calibration.h"
 #include "tools/planning/CertificateFile.h"
+#include "tools/planning/LinearSolve.h"
 
 using namespace gist;
 
@@ -38,13 +39,30 @@ static void useCertificates(const std::vector<plan::Certificate> &list) {
   (void)plan::printCertificates(list);
 }
 
+static void useMenus(const std::vector<plan::LinearMenu> &menus) {
+  std::vector<size_t> chosen(menus.size(), 0);
+  int64_t all = plan::countBytes(menus, chosen);
+  (void)plan::chooseWithin(menus, all / 2, chosen).ok();
+  (void)printLinearPlan(plan::makePlan(menus, chosen, "bases"));
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::string_view text(reinterpret_cast<const char *>(data), size);
+  // Each reader refuses what has not its name, which takes time and finds
+  // nothing after the first.
+  auto has = [&](const char *name) {
+    return text.find(name) != std::string_view::npos;
+  };
   Calibration calibration;
-  if (parseCalibration(text, calibration).ok())
-    useCalibration(calibration);
   std::vector<plan::Certificate> certificates;
-  if (plan::parseCertificates(text, certificates).ok())
+  std::vector<plan::LinearMenu> menus;
+  bool isCertificate = has("gist_certificates"), isLinear = has("gist_linears");
+  if (((!isCertificate && !isLinear) || has("gist_calibration")) &&
+      parseCalibration(text, calibration).ok())
+    useCalibration(calibration);
+  if (isCertificate && plan::parseCertificates(text, certificates).ok())
     useCertificates(certificates);
+  if (isLinear && plan::parseMenus(text, menus).ok())
+    useMenus(menus);
   return 0;
 }

@@ -259,6 +259,12 @@ def main(folder):
                    "parts": [row, row | {"part": "recall"}, row | {"part": "answers", "text": "all tasks", "ratio": 0.99}]}
     other = certificate | {"task_seeds": [2], "parts": [part | {"text": "b.txt"} for part in certificate["parts"]]}
     write("Measurements", "certificates", json.dumps({"gist_certificates": [certificate, other]}))
+    rounded = {"3": {"bytes": 320, "nearest": 0.5, "compensated": 0.25, "corrected": {"32": 0.125}},
+               "8": {"bytes": 680, "nearest": 0.001, "compensated": 0.001, "corrected": {}}}
+    group = {"name": "0.o", "size": 64, "probed_bits": 3, "divergence": 0.5, "exact_rows": {},
+             "weights": [{"rows": 10, "bytes": 1280, "energy": 2, "rounded": rounded}]}
+    write("Measurements", "linears", json.dumps({"gist_linears": 1, "inputs": [
+        group, group | {"name": "head", "exact_rows": {"5": 0.0625}}]}))
     write("Config", "experts", json.dumps({
         "model_type": "qwen3_moe", "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "vocab_size": 64,
         "intermediate_size": 64, "max_position_embeddings": 128, "num_experts": 4, "num_experts_per_tok": 2,

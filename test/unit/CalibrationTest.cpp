@@ -133,6 +133,15 @@ TEST(Calibration, DamageIsASentence) {
   damage("\"gist_calibration\": 2", "\"gist_calibration\": 1");
   damage("\"layers\": 2", "\"layers\": 1");
   damage("\"tokens\": 1024", "\"tokens\": 0");
+  // Beyond all integers: converted unchecked, these are undefined.
+  for (const char *name : {"\"tokens\": 1024", "\"layers\": 2",
+                           "\"kv_heads\": 1", "\"block\": 64"}) {
+    std::string member(name);
+    member.resize(member.find(' ') + 1);
+    for (const char *value : {"2e85", "-2e85", "1.5", "-1", "1e400", "true",
+                              "null", "18446744073709551615", "[]"})
+      damage(name, member + value);
+  }
   damage("\"candidate\":1", "\"candidate\":2");
   damage("\"clusters\":[1.0,2.0,3.0]", "\"clusters\":[1.0,2.0]");
   damage("\"theta\":0.7", "\"theta\":1.7");

@@ -144,7 +144,8 @@ TEST(ChatTemplate, ErrorsNameThePlace) {
   EXPECT_EQ(error("{% extends 'x' %}", "{}"),
             "line 1, column 4: {% extends %} is not supported here");
   EXPECT_EQ(error("x", "[]"), "the context is not a JSON object");
-  EXPECT_EQ(error("x", "{"), "the context is not JSON");
+  EXPECT_EQ(error("x", "{"),
+            "the context: not JSON: byte 2 is not what was expected there");
 }
 
 // A template comes with a model file and may be hostile: time, memory,

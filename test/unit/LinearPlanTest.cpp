@@ -70,7 +70,7 @@ TEST(LinearPlanTest, MistakesAreNamed) {
   EXPECT_EQ(complain(R"({"o": {"k": 4}})"),
             "layer 0: o: 'k' needs 'bits', 'epsilon' or both");
   EXPECT_EQ(complain(R"({"o": {"k": 4, "epsilon": 1.5}})"),
-            "layer 0: o: 'epsilon' is 1.5, expected 0 to 1");
+            "layer 0: o: 'epsilon' is 1.5; expected a number from 0 to 1");
   EXPECT_EQ(
       complain(
           R"({"o": {"k": 4, "bits": 3, "epsilon": 0.1, "epsilon_low": 0.1}})"),

@@ -111,9 +111,10 @@ TEST_F(ModelFolderTest, SentenceTransformersFolder) {
   for (const char *bad : {"0", "-1", "1.5", "\"256\"", "[256]"}) {
     write("sentence_bert_config.json",
           std::string(R"({"max_seq_length":)") + bad + "}");
-    EXPECT_EQ(error(), "F/sentence_bert_config.json: 'max_seq_length' is not "
-                       "a positive integer")
-        << bad;
+    EXPECT_NE(error().find("'max_seq_length' is "), std::string::npos) << bad;
+    EXPECT_NE(error().find("; expected an integer from 1 to 16777216"),
+              std::string::npos)
+        << error();
   }
 }
 
@@ -133,7 +134,8 @@ TEST_F(ModelFolderTest, SaysWhatIsMissing) {
   write("config.json", "[]");
   EXPECT_EQ(error(), "F: the folder has no config.json with a JSON object");
   write("config.json", "{");
-  EXPECT_EQ(error(), "F/config.json is not valid JSON");
+  EXPECT_EQ(error(),
+            "F/config.json: not JSON: byte 2 is not what was expected there");
 }
 
 // Which of the two counts would be chance.

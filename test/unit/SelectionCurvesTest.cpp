@@ -151,16 +151,14 @@ TEST(SelectionCurves, DamageIsASentence) {
     ASSERT_NE(at, std::string::npos) << from;
     copy.replace(at, from.size(), to);
     SelectionCurves read;
-    try {
-      Status status = parseSelectionCurves(Json::parse(copy), 2, 2, read);
-      EXPECT_FALSE(status.ok()) << from << " -> " << to;
-      EXPECT_EQ(status.text.rfind("selections: ", 0), 0u) << status.text;
-    } catch (const Json::exception &) {
-      // Of another kind than expected; the reader of the file says so.
-    }
+    Status status = parseSelectionCurves(Json::parse(copy), 2, 2, read);
+    EXPECT_FALSE(status.ok()) << from << " -> " << to;
+    EXPECT_NE(status.text.find("expected"), std::string::npos) << status.text;
   };
   damage("\"window\": 4", "\"window\": 0");
   damage("\"windows\": 1", "\"windows\": -1");
+  damage("\"windows\": 1", "\"windows\": 2e85");
+  damage("\"windows\": 1", "\"windows\": null");
   damage("[0.1,0.3]", "[0.3,0.1]");
   damage("[0.1,0.3]", "[0.1,1.0]");
   damage("[0.1,0.3]", "[]");

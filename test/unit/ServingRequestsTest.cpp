@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/support/JsonNesting.h"
+#include "runtime/support/Json.h"
 #include "tools/serving/Assets.h"
 #include "tools/serving/FairQueue.h"
 #include "tools/serving/Keys.h"
@@ -86,7 +86,8 @@ TEST(ServingJson, FieldsAreChecked) {
   EXPECT_FALSE(fields.text("text"));
   ApiError error = fields.finish();
   EXPECT_EQ(error.param, "big");
-  EXPECT_EQ(error.message, "'big' is 18446744073709551615; expected 0 to 10.");
+  EXPECT_EQ(error.message,
+            "'big' is 18446744073709551615; expected an integer from 0 to 10.");
 }
 
 TEST(ServingJson, TypesAreNamed) {

@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/support/AtomicFile.h"
-#include "runtime/support/JsonNesting.h"
+#include "runtime/support/Json.h"
 #include "tools/gist-plan/Commands.h"
 #include "tools/planning/AdaptiveTau.h"
 #include "tools/planning/Calibration.h"
@@ -42,12 +42,7 @@ struct Options {
 static Status readJson(const std::string &path, Json &json) {
   std::string text;
   GIST_TRY(run::readText(path, text));
-  GIST_TRY(checkJsonNesting(text).in(path));
-  json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object())
-    return Status::error(Code::BadFile, "%s: the file is not a JSON object",
-                         path.c_str());
-  return {};
+  return parseJsonObject(text, json).in(path);
 }
 
 /// Adds what one run of `gist-run eval --json` counted, layers x heads.

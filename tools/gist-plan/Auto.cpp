@@ -15,6 +15,7 @@
 #include "passes/Import/Files/ModelSource.h"
 #include "runtime/format/Devices.h"
 #include "runtime/support/AtomicFile.h"
+#include "runtime/support/Json.h"
 #include "tools/gist-plan/Commands.h"
 #include "tools/gist-plan/ReportStep.h"
 #include "tools/gist-plan/SharedOptions.h"
@@ -149,7 +150,7 @@ Status AutoPlan::checkFolder() {
   if (fs::is_regular_file(path)) {
     std::string text;
     GIST_TRY(run::readText(path, text));
-    if (Json::parse(text, nullptr, /*allow_exceptions=*/false) == settings)
+    if (Json before; parseJson(text, before).ok() && before == settings)
       return {};
     return Status::error(Code::BadArgument,
                          "%s: the folder is of another model, context, device "

@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/support/AtomicFile.h"
-#include "runtime/support/JsonNesting.h"
+#include "runtime/support/Json.h"
 #include "tools/gist-plan/Commands.h"
 #include "tools/gist-plan/ReportStep.h"
 #include "tools/report/Report.h"
@@ -69,9 +69,8 @@ Status plan::writePage(const std::vector<std::string> &files,
   for (const std::string &path : files) {
     std::string text;
     GIST_TRY(run::readText(path, text));
-    GIST_TRY(checkJsonNesting(text).in(path));
-    nlohmann::json one =
-        nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+    nlohmann::json one;
+    GIST_TRY(parseJson(text, one).in(path));
     // A calibration is shown as an evaluation of its own.
     if (one.contains("gist_calibration")) {
       Calibration calibration;

@@ -13,6 +13,7 @@
 #include "tools/gist-plan/SideBySide.h"
 
 #include "runtime/support/AtomicFile.h"
+#include "runtime/support/Json.h"
 #include "tools/report/Plot.h"
 #include "tools/report/ReportData.h"
 #include "tools/running/Compiler.h"
@@ -68,11 +69,8 @@ Status Comparer::ask(const std::string &name, std::vector<std::string> words,
   GIST_TRY(run::runProgram(words, file));
   std::string text;
   GIST_TRY(run::readText(file, text));
-  answer = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!answer.is_object())
-    return Status::error(Code::BadFile, "%s: %s did not write JSON",
-                         file.c_str(), program.c_str());
-  return {};
+  return parseJsonObject(text, answer)
+      .in(file + ": what " + program + " wrote");
 }
 
 /// Of prefill, and of decode at the end of as many tokens.
@@ -183,8 +181,10 @@ Status Comparer::run(json &result) {
                      {"tokens", options.tokens},
                      {"dense", find(before[i], {"tokens_per_second"})},
                      {"plan", find(after[i], {"tokens_per_second"})}});
-  std::string plan;
-  GIST_TRY(run::readText(options.plan, plan));
+  std::string planText;
+  json plan;
+  GIST_TRY(run::readText(options.plan, planText));
+  GIST_TRY(parseJson(planText, plan).in(options.plan));
   result = {
       {"gist_evaluation", 1},
       {"model", options.model},
@@ -195,7 +195,7 @@ Status Comparer::run(json &result) {
            {{{"name", "quality " + shortNumber(options.promise.perplexity, 4)},
              {"quality", options.promise.perplexity},
              {"recall", options.promise.recall},
-             {"plan", json::parse(plan, nullptr, false)},
+             {"plan", plan},
              {"texts", texts},
              {"speed", speed}}})}};
   return {};

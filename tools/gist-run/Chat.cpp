@@ -19,6 +19,7 @@
 
 #include "runtime/session/Conversation.h"
 #include "runtime/support/AtomicFile.h"
+#include "runtime/support/Json.h"
 
 #include "nlohmann/json.hpp"
 
@@ -115,7 +116,8 @@ Status Chat::save(const std::string &path) const {
 Status Chat::load(const std::string &path) {
   std::string text;
   GIST_TRY(readText(path, text));
-  nlohmann::json list = nlohmann::json::parse(text, nullptr, false);
+  nlohmann::json list;
+  GIST_TRY(parseJson(text, list).in(path));
   std::vector<ChatMessage> loaded;
   bool isValid = list.is_array();
   for (size_t i = 0; isValid && i < list.size(); ++i) {

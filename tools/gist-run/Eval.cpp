@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/format/GateLevels.h"
-#include "runtime/support/JsonNesting.h"
+#include "runtime/support/Json.h"
 #include "tools/gist-run/Commands.h"
 #include "tools/gist-run/EvalTasks.h"
 #include "tools/gist-run/EvalWriting.h"
@@ -265,10 +265,7 @@ Status Evaluation::printJson() const {
   if (selections.isActive())
     json["selections"] = selections.toJson();
   // For gist-plan report, which draws what each head keeps.
-  if (nlohmann::json plan =
-          nlohmann::json::parse(runner.module->plan(), nullptr,
-                                /*allow_exceptions=*/false);
-      plan.is_object() && !nestsTooDeep(runner.module->plan()))
+  if (nlohmann::json plan; parseJsonObject(runner.module->plan(), plan).ok())
     json["plan"] = std::move(plan);
   // Absent where a module has nothing to say.
   if (nlohmann::json list = layersToJson(); !list.empty())

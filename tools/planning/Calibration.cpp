@@ -7,11 +7,12 @@
 
 #include "tools/planning/Calibration.h"
 
-#include "runtime/support/JsonNesting.h"
+#include "runtime/support/Json.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cinttypes>
 #include <cmath>
 #include <fstream>
 #include <sstream>
@@ -129,99 +130,105 @@ std::string gist::printCalibration(const Calibration &calibration) {
   return text + "\n  ]\n}\n";
 }
 
-static Status refuse(const char *what) {
-  return Status::error(Code::BadFile, "expected %s", what);
-}
+/// More than any text loses or any head compares; sums stay finite.
+static constexpr double kMost = 1e15;
 
 static Status readRun(const Json &json, size_t count, HeadRun &run) {
-  run.losses = json.at("nll").get<std::vector<double>>();
-  run.divergences = json.at("divergence").get<std::vector<double>>();
-  run.clusters = json.at("clusters").get<std::vector<double>>();
-  auto keys = json.at("keys").get<std::vector<double>>();
-  auto compared = json.at("compared").get<std::vector<double>>();
-  auto absorbed = json.at("absorbed").get<std::vector<double>>();
-  for (size_t size :
-       {run.losses.size(), run.divergences.size(), run.clusters.size(),
-        keys.size(), compared.size(), absorbed.size()})
-    if (size != count)
-      return refuse("a number for each checkpoint");
+  std::vector<double> keys, compared, absorbed;
+  GIST_TRY(readNumbers(json, "nll", count, -kMost, kMost, run.losses));
+  GIST_TRY(
+      readNumbers(json, "divergence", count, -kMost, kMost, run.divergences));
+  GIST_TRY(readNumbers(json, "clusters", count, 0, kMost, run.clusters));
+  GIST_TRY(readNumbers(json, "keys", count, 0, kMost, keys));
+  GIST_TRY(readNumbers(json, "compared", count, 0, kMost, compared));
+  GIST_TRY(readNumbers(json, "absorbed", count, 0, kMost, absorbed));
   for (size_t i = 0; i < count; ++i)
     run.work.push_back({keys[i], compared[i], absorbed[i]});
   return {};
 }
 
-/// Throws what the JSON library throws.
-static Status read(const Json &json, Calibration &result) {
-  if (json.at("gist_calibration").get<int64_t>() != kVersion)
-    return refuse("version 2");
-  result.model = json.at("model").get<std::string>();
-  result.layers = json.at("layers").get<size_t>();
-  result.kvHeads = json.at("kv_heads").get<size_t>();
-  result.block = json.at("block").get<int64_t>();
-  result.tokens = json.at("tokens").get<int64_t>();
-  if (result.tokens < 4 || result.block < 1)
-    return refuse("sequences of four tokens or more, and a block");
-  // A page has a cell for each head; no model has more.
-  constexpr size_t kMost = 1000000;
-  if (result.layers > kMost || result.kvHeads > kMost ||
-      result.layers * result.kvHeads > kMost)
-    return refuse("at most 1000000 heads");
-  size_t count = result.checkpoints().size();
-  for (const Json &text : json.at("texts")) {
-    result.texts.push_back({text.at("path").get<std::string>(),
-                            text.at("hash").get<std::string>(),
-                            text.at("dense_nll").get<std::vector<double>>()});
-    if (result.texts.back().dense.size() != count)
-      return refuse("a number for each checkpoint");
+/// What one head did with one candidate, on every text.
+static Status readHead(const Json &json, size_t count, Calibration &result) {
+  size_t layer = 0, head = 0, candidate = 0;
+  GIST_TRY(readIndex(json, "layer", result.layers, layer));
+  GIST_TRY(readIndex(json, "head", result.kvHeads, head));
+  GIST_TRY(readIndex(json, "candidate", result.candidates.size(), candidate));
+  const Json *texts = nullptr;
+  GIST_TRY(findList(json, "texts", texts));
+  if (texts->size() != result.texts.size())
+    return Status::error(Code::BadFile, "'texts' has %zu entries; expected %zu",
+                         texts->size(), result.texts.size());
+  auto [place, isNew] = result.runs.try_emplace({layer, head, candidate});
+  if (!isNew)
+    return Status::error(Code::BadFile,
+                         "layer %zu, head %zu, candidate %zu is there twice; "
+                         "expected one measurement of each",
+                         layer, head, candidate);
+  for (const Json &run : *texts) {
+    place->second.emplace_back();
+    GIST_TRY(readRun(run, count, place->second.back()));
   }
-  for (const Json &candidate : json.at("candidates")) {
+  return {};
+}
+
+/// The sizes, which everything after is compared with.
+static Status readSizes(const Json &json, Calibration &result) {
+  // A page has a cell for each head; no model has more.
+  constexpr int64_t kMostHeads = 1000000, kMostTokens = int64_t{1} << 40;
+  int64_t version = 0, layers = 0, kvHeads = 0;
+  GIST_TRY(readInteger(json, "gist_calibration", kVersion, kVersion, version));
+  GIST_TRY(readText(json, "model", result.model));
+  GIST_TRY(readInteger(json, "layers", 0, kMostHeads, layers));
+  GIST_TRY(readInteger(json, "kv_heads", 0, kMostHeads, kvHeads));
+  if (layers * kvHeads > kMostHeads)
+    return Status::error(
+        Code::BadFile, "there are %" PRId64 " heads; expected at most %" PRId64,
+        layers * kvHeads, kMostHeads);
+  GIST_TRY(readInteger(json, "block", 1, kMostTokens, result.block));
+  // Two copies of a text that has something to predict.
+  GIST_TRY(readInteger(json, "tokens", 4, kMostTokens, result.tokens));
+  result.layers = static_cast<size_t>(layers);
+  result.kvHeads = static_cast<size_t>(kvHeads);
+  return {};
+}
+
+static Status read(const Json &json, Calibration &result) {
+  GIST_TRY(readSizes(json, result));
+  size_t count = result.checkpoints().size();
+  const Json *texts = nullptr, *candidates = nullptr, *heads = nullptr;
+  GIST_TRY(findList(json, "texts", texts));
+  GIST_TRY(findList(json, "candidates", candidates));
+  GIST_TRY(findList(json, "heads", heads));
+  for (const Json &entry : *texts) {
+    CalibrationText &text = result.texts.emplace_back();
+    GIST_TRY(readText(entry, "path", text.path));
+    GIST_TRY(readText(entry, "hash", text.hash));
+    GIST_TRY(readNumbers(entry, "dense_nll", count, -kMost, kMost, text.dense));
+  }
+  for (const Json &candidate : *candidates) {
     result.candidates.emplace_back();
     GIST_TRY(
         parseHead(candidate.dump(), result.candidates.back())
             .in("candidate " + std::to_string(result.candidates.size() - 1)));
   }
-  if (json.contains("selections"))
-    GIST_TRY(parseSelectionCurves(json.at("selections"), result.layers,
-                                  result.kvHeads, result.selections));
-  for (const Json &entry : json.at("heads")) {
-    Calibration::Key key(entry.at("layer").get<size_t>(),
-                         entry.at("head").get<size_t>(),
-                         entry.at("candidate").get<size_t>());
-    if (std::get<0>(key) >= result.layers ||
-        std::get<1>(key) >= result.kvHeads ||
-        std::get<2>(key) >= result.candidates.size() ||
-        entry.at("texts").size() != result.texts.size())
-      return refuse("heads and candidates that there are, on every text");
-    auto [place, isNew] = result.runs.try_emplace(key);
-    if (!isNew)
-      return Status::error(Code::BadFile,
-                           "layer %zu, head %zu, candidate %zu is there twice; "
-                           "expected one measurement of each",
-                           std::get<0>(key), std::get<1>(key),
-                           std::get<2>(key));
-    std::vector<HeadRun> &runs = place->second;
-    for (const Json &run : entry.at("texts")) {
-      runs.emplace_back();
-      GIST_TRY(readRun(run, count, runs.back()));
-    }
-  }
+  if (auto selections = json.find("selections"); selections != json.end())
+    GIST_TRY(parseSelectionCurves(*selections, result.layers, result.kvHeads,
+                                  result.selections)
+                 .in("selections"));
+  for (size_t i = 0; i < heads->size(); ++i)
+    GIST_TRY(readHead((*heads)[i], count, result)
+                 .in("'heads', entry " + std::to_string(i)));
   return {};
 }
 
 Status gist::parseCalibration(std::string_view text, Calibration &calibration) {
-  GIST_TRY(checkJsonNesting(text));
-  Json json = Json::parse(text.begin(), text.end(), nullptr,
-                          /*allow_exceptions=*/false);
-  if (json.is_discarded() || !json.is_object() ||
-      !json.contains("gist_calibration"))
+  Json json;
+  GIST_TRY(parseJson(text, json));
+  if (!json.is_object() || !json.contains("gist_calibration"))
     return Status::error(Code::BadFile,
                          "the file was not written by 'gist-plan calibrate'");
   Calibration result;
-  try {
-    GIST_TRY(read(json, result));
-  } catch (const Json::exception &error) {
-    return Status::error(Code::BadFile, "%s", error.what());
-  }
+  GIST_TRY(read(json, result));
   calibration = std::move(result);
   return {};
 }

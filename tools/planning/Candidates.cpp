@@ -7,7 +7,7 @@
 
 #include "tools/planning/Candidates.h"
 
-#include "runtime/support/JsonNesting.h"
+#include "runtime/support/Json.h"
 #include "tools/running/Options.h"
 
 #include "nlohmann/json.hpp"
@@ -41,8 +41,8 @@ Status plan::readCandidates(const std::string &path,
                             std::vector<HeadChoice> &candidates) {
   std::string text;
   GIST_TRY(run::readText(path, text));
-  GIST_TRY(checkJsonNesting(text).in(path));
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  Json json;
+  GIST_TRY(parseJson(text, json).in(path));
   if (!json.is_array() || json.empty())
     return Status::error(Code::BadFile, "%s: expected a list of heads",
                          path.c_str());

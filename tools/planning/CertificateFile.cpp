@@ -7,7 +7,7 @@
 
 #include "tools/planning/CertificateFile.h"
 
-#include "runtime/support/JsonNesting.h"
+#include "runtime/support/Json.h"
 
 #include "nlohmann/json.hpp"
 
@@ -74,38 +74,8 @@ static Status refuse(const std::string &what) {
   return Status::error(Code::BadFile, "expected %s", what.c_str());
 }
 
-/// A finite number within a range.
-static Status readNumber(const Json &json, const char *name, double low,
-                         double high, double &value) {
-  auto found = json.find(name);
-  if (found == json.end() || !found->is_number() ||
-      // Written so that what is no number is refused too.
-      !(found->get<double>() >= low && found->get<double>() <= high))
-    return refuse("'" + std::string(name) + "', a number from " +
-                  Json(low).dump() + " to " + Json(high).dump());
-  value = found->get<double>();
-  return {};
-}
-
-static Status readCount(const Json &json, const char *name, int64_t low,
-                        int64_t &value) {
-  auto found = json.find(name);
-  constexpr int64_t kMost = int64_t{1} << 40;
-  if (found == json.end() || !found->is_number_integer() ||
-      found->get<int64_t>() < low || found->get<int64_t>() > kMost)
-    return refuse("'" + std::string(name) + "', a whole number of at least " +
-                  std::to_string(low));
-  value = found->get<int64_t>();
-  return {};
-}
-
-static Status readText(const Json &json, const char *name, std::string &value) {
-  auto found = json.find(name);
-  if (found == json.end() || !found->is_string())
-    return refuse("'" + std::string(name) + "', a text");
-  value = found->get<std::string>();
-  return {};
-}
+/// More than anybody measures.
+static constexpr int64_t kMost = int64_t{1} << 40;
 
 /// Ratios and verdicts follow from the loss and its scatter.
 static Status readRow(const Json &json, const Certificate &certificate,
@@ -113,14 +83,12 @@ static Status readRow(const Json &json, const Certificate &certificate,
   std::string part;
   double ratio = 1, error = 0;
   int64_t count = 0;
-  if (!json.is_object())
-    return refuse("an object for each of 'parts'");
   GIST_TRY(readText(json, "part", part));
   GIST_TRY(readText(json, "text", row.title));
-  GIST_TRY(readCount(json, "tokens", 1, row.term.tokens));
+  GIST_TRY(readInteger(json, "tokens", 1, kMost, row.term.tokens));
   GIST_TRY(readNumber(json, "ratio", 1e-4, 1e9, ratio));
   GIST_TRY(readNumber(json, "error", 0, 1e6, error));
-  GIST_TRY(readCount(json, "count", 1, count));
+  GIST_TRY(readInteger(json, "count", 1, kMost, count));
   bool isKnown = false;
   for (TermKind kind :
        {TermKind::Perplexity, TermKind::Recall, TermKind::Tasks})
@@ -140,8 +108,6 @@ static Status readRow(const Json &json, const Certificate &certificate,
 }
 
 static Status readCertificate(const Json &json, Certificate &result) {
-  if (!json.is_object())
-    return refuse("an object for each certificate");
   GIST_TRY(readText(json, "plan", result.plan));
   GIST_TRY(readText(json, "device", result.device));
   GIST_TRY(readNumber(json, "work", 0, 1e3, result.work));
@@ -152,24 +118,27 @@ static Status readCertificate(const Json &json, Certificate &result) {
   if (json.contains("task_samples")) {
     int64_t samples = 0;
     GIST_TRY(readNumber(json, "tasks", 1e-4, 0.9999, result.promise.tasks));
-    GIST_TRY(readCount(json, "task_samples", 1, samples));
+    GIST_TRY(readInteger(json, "task_samples", 1, kMost, samples));
     result.samples = static_cast<size_t>(samples);
-    const Json &isOfEach = json.value("of_each_task", Json()),
-               &seeds = json.value("task_seeds", Json());
-    if (!isOfEach.is_boolean())
+    const Json *isOfEach = nullptr, *seeds = nullptr;
+    GIST_TRY(findMember(json, "of_each_task", "true or false", isOfEach));
+    if (!isOfEach->is_boolean())
       return refuse("'of_each_task', true or false");
-    result.isOfEachTask = isOfEach.get<bool>();
-    if (!seeds.is_array() || seeds.empty())
+    result.isOfEachTask = isOfEach->get<bool>();
+    GIST_TRY(findList(json, "task_seeds", seeds));
+    if (seeds->empty())
       return refuse("'task_seeds', a list of whole numbers");
-    for (const Json &seed : seeds) {
-      if (!seed.is_number_unsigned())
+    for (const Json &seed : *seeds) {
+      std::optional<uint64_t> number = bitsOf(seed);
+      if (!number)
         return refuse("'task_seeds', a list of whole numbers");
-      result.seeds.push_back(seed.get<uint64_t>());
+      result.seeds.push_back(*number);
     }
   }
-  auto parts = json.find("parts");
-  if (parts == json.end() || !parts->is_array() || parts->empty())
-    return refuse("'parts', a list");
+  const Json *parts = nullptr;
+  GIST_TRY(findList(json, "parts", parts));
+  if (parts->empty())
+    return refuse("'parts', a list of one or more");
   for (const Json &part : *parts) {
     result.rows.emplace_back();
     GIST_TRY(readRow(part, result, result.rows.back()));
@@ -181,8 +150,8 @@ static Status readCertificate(const Json &json, Certificate &result) {
 
 Status plan::parseCertificates(std::string_view text,
                                std::vector<Certificate> &list) {
-  GIST_TRY(checkJsonNesting(text));
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  Json json;
+  GIST_TRY(parseJson(text, json));
   if (!json.is_object() || !json.contains("gist_certificates") ||
       !json["gist_certificates"].is_array())
     return Status::error(Code::BadFile,

@@ -29,7 +29,8 @@ struct LinearMenu {
   std::vector<LinearOption> options;
 };
 
-/// Reads what `gist-plan linears` found out.
+/// Reads what `gist-plan linears` found out (LinearMenus.cpp).
+Status parseMenus(std::string_view text, std::vector<LinearMenu> &menus);
 Status readMenus(const std::string &path, std::vector<LinearMenu> &menus);
 
 /// The bytes that the options numbered `chosen` read.

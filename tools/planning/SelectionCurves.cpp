@@ -9,6 +9,7 @@
 
 #include "passes/Plan/File/SelectionCounts.h"
 #include "runtime/format/Theta.h"
+#include "runtime/support/Json.h"
 
 #include <nlohmann/json.hpp>
 
@@ -219,67 +220,62 @@ std::string SelectionCurves::print() const {
   return text + "\n  ]}";
 }
 
-static Status refuseSelections(const char *what) {
-  return Status::error(Code::BadFile, "selections: expected %s", what);
-}
-
-/// A number for each tau, from 0 to `most`.
-static Status readValues(const Json &json, const char *name, size_t count,
-                         double most, std::vector<double> &values) {
-  values = json.at(name).get<std::vector<double>>();
-  if (values.size() != count)
-    return refuseSelections("a number for each tau");
-  for (double value : values)
-    if (!(value >= 0 && value <= most))
-      return Status::error(Code::BadFile,
-                           "selections: '%s' is %g, expected 0 to %g", name,
-                           value, most);
-  return {};
-}
-
 static Status readCurve(const Json &json, size_t layers, size_t kvHeads,
                         SelectionCurves &result) {
-  SelectionKind kind{json.at("on").get<std::string>(),
-                     json.at("against").get<std::string>(),
-                     json.at("similarity").get<std::string>()};
+  SelectionKind kind;
+  GIST_TRY(readText(json, "on", kind.on));
+  GIST_TRY(readText(json, "against", kind.against));
+  GIST_TRY(readText(json, "similarity", kind.similarity));
   bool isOfKeys = kind.on == "keys";
   if ((!isOfKeys && kind.on != "residual" && kind.on != "normalised") ||
       (kind.against != "kept" && kind.against != "all") ||
       (kind.similarity != "absolute" && kind.similarity != "signed"))
-    return refuseSelections("selections that a plan can ask for");
-  auto layer = json.at("layer").get<size_t>();
-  size_t head = isOfKeys ? json.at("head").get<size_t>() : 0;
-  if (layer >= layers || head >= kvHeads)
-    return refuseSelections("layers and heads that there are");
+    return Status::error(Code::BadFile,
+                         "expected a selection that a plan can ask for");
+  size_t layer = 0, head = 0;
+  GIST_TRY(readIndex(json, "layer", layers, layer));
+  if (isOfKeys)
+    GIST_TRY(readIndex(json, "head", kvHeads, head));
   auto [place, isNew] = result.curves.try_emplace({kind, layer, head});
   if (!isNew)
-    return refuseSelections("one curve for each place");
+    return Status::error(Code::BadFile,
+                         "layer %zu, head %zu is there twice; expected one "
+                         "curve for each place",
+                         layer, head);
   SelectionCurve &curve = place->second;
   size_t count = result.taus.size();
-  GIST_TRY(readValues(json, "kept", count, 1, curve.kept));
-  GIST_TRY(readValues(json, "deviation", count, 1, curve.deviation));
+  GIST_TRY(readNumbers(json, "kept", count, 0, 1, curve.kept));
+  GIST_TRY(readNumbers(json, "deviation", count, 0, 1, curve.deviation));
   if (!json.contains("turnover"))
     return {};
-  GIST_TRY(readValues(json, "jaccard", count, 1, curve.jaccard));
+  GIST_TRY(readNumbers(json, "jaccard", count, 0, 1, curve.jaccard));
   // Of one representative all tokens may be made.
-  return readValues(json, "turnover", count, static_cast<double>(result.window),
-                    curve.turnover);
+  return readNumbers(json, "turnover", count, 0,
+                     static_cast<double>(result.window), curve.turnover);
 }
 
 Status gist::parseSelectionCurves(const Json &json, size_t layers,
                                   size_t kvHeads, SelectionCurves &result) {
-  result.window = json.at("window").get<int64_t>();
-  result.windows = json.at("windows").get<int64_t>();
-  result.taus = json.at("taus").get<std::vector<double>>();
-  if (result.window < 1 || result.windows < 1 || result.taus.empty())
-    return refuseSelections("windows of a token or more, and taus");
+  constexpr int64_t kMost = int64_t{1} << 40; // Far above any measurement.
+  GIST_TRY(readInteger(json, "window", 1, kMost, result.window));
+  GIST_TRY(readInteger(json, "windows", 1, kMost, result.windows));
+  const Json *taus = nullptr, *curves = nullptr;
+  GIST_TRY(findList(json, "taus", taus));
+  GIST_TRY(findList(json, "curves", curves));
+  GIST_TRY(readNumbers(json, "taus", taus->size(), 0, 1, result.taus));
   double least = 0;
   for (double tau : result.taus) {
     if (!(tau > least && tau < 1))
-      return refuseSelections("ascending taus between 0 and 1");
+      return Status::error(Code::BadFile,
+                           "'taus' has %g after %g; expected ascending numbers "
+                           "between 0 and 1",
+                           tau, least);
     least = tau;
   }
-  for (const Json &curve : json.at("curves"))
-    GIST_TRY(readCurve(curve, layers, kvHeads, result));
+  if (result.taus.empty())
+    return Status::error(Code::BadFile, "'taus' is empty; expected numbers");
+  for (size_t i = 0; i < curves->size(); ++i)
+    GIST_TRY(readCurve((*curves)[i], layers, kvHeads, result)
+                 .in("'curves', entry " + std::to_string(i)));
   return {};
 }

@@ -9,7 +9,7 @@
 
 #include "runtime/support/AtomicFile.h"
 #include "runtime/support/Hash.h"
-#include "runtime/support/JsonNesting.h"
+#include "runtime/support/Json.h"
 #include "tools/running/Options.h"
 
 #include "nlohmann/json.hpp"
@@ -48,10 +48,9 @@ Status Trials::open(const std::string &path, const std::string &module) {
     return {};
   std::string text;
   GIST_TRY(run::readText(path, text));
-  GIST_TRY(checkJsonNesting(text).in(path));
-  SortedJson json =
-      SortedJson::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("gist_trials"))
+  SortedJson json;
+  // Anything else that has the name is not ours to write over.
+  if (!parseJsonObject(text, json).ok() || !json.contains("gist_trials"))
     return Status::error(Code::BadFile,
                          "%s: the file is in the way of what is measured; "
                          "rename or remove it",

@@ -12,6 +12,7 @@
 #include "runtime/ranks/MpiRanks.h"
 #include "runtime/ranks/ThreadRanks.h"
 #include "runtime/session/Session.h"
+#include "runtime/support/Json.h"
 
 #include "nlohmann/json.hpp"
 
@@ -19,6 +20,7 @@
 #include <atomic>
 #include <chrono>
 #include <cinttypes>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <thread>
@@ -64,23 +66,34 @@ static json describe(const RankedModel &model) {
 /// Empty: there is nothing more to do.
 static Status readModel(const std::vector<uint8_t> &message,
                         std::optional<RankedModel> &model) {
-  json content = json::parse(message, nullptr, /*allow_exceptions=*/false);
-  if (!content.is_object())
-    return Status::error(Code::Io, "rank 0 sent a message that is damaged");
+  json content;
+  GIST_TRY(parseJsonObject(
+      {reinterpret_cast<const char *>(message.data()), message.size()},
+      content));
   if (content.empty()) {
     model.reset();
     return {};
   }
   RankedModel read;
-  read.path = content.value("path", "");
-  read.device = content.value("device", "");
-  read.library = content.value("library", "");
-  read.deviceIndex = content.value("index", 0);
-  read.threads = content.value("threads", 0U);
-  read.context = content.value("context", int64_t{0});
-  read.chunk = content.value("chunk", int64_t{0});
-  read.trust = content.value("trust", false);
-  read.hash = content.value("hash", uint64_t{0});
+  int64_t index = 0, threads = 0;
+  GIST_TRY(readText(content, "path", read.path));
+  GIST_TRY(readText(content, "device", read.device));
+  GIST_TRY(readText(content, "library", read.library));
+  GIST_TRY(readInteger(content, "index", INT_MIN, INT_MAX, index));
+  GIST_TRY(readInteger(content, "threads", 0, UINT_MAX, threads));
+  GIST_TRY(readInteger(content, "context", 0, INT64_MAX, read.context));
+  GIST_TRY(readInteger(content, "chunk", 0, INT64_MAX, read.chunk));
+  read.deviceIndex = static_cast<int>(index);
+  read.threads = static_cast<unsigned>(threads);
+  // A hash has all 64 bits.
+  const json *hash = nullptr, *trust = nullptr;
+  GIST_TRY(findMember(content, "hash", "an integer", hash));
+  GIST_TRY(findMember(content, "trust", "true or false", trust));
+  std::optional<uint64_t> bits = bitsOf(*hash);
+  if (!bits || !trust->is_boolean())
+    return Status::error(Code::Io, "'hash' or 'trust' is of another type");
+  read.hash = *bits;
+  read.trust = trust->get<bool>();
   model = std::move(read);
   return {};
 }
@@ -148,7 +161,7 @@ static Status follow(Communicator &ranks) {
   while (true) {
     std::optional<RankedModel> model;
     GIST_TRY(broadcast(ranks, message, Patience::Endless));
-    GIST_TRY(readModel(message, model));
+    GIST_TRY(readModel(message, model).in("the message of rank 0"));
     if (!model)
       return {};
     Status status = followModel(ranks, *model);

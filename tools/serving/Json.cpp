@@ -7,31 +7,18 @@
 
 #include "tools/serving/Json.h"
 
-#include "runtime/support/JsonNesting.h"
+#include "runtime/support/Json.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 using namespace gist;
 using namespace gist::serve;
 
 ApiError serve::parseJson(std::string_view text, Json &result) {
-  if (nestsTooDeep(text))
-    return ApiError::invalid({}, "The body has lists and objects more than " +
-                                     std::to_string(kMaxJsonDepth) +
-                                     " deep in one another.");
-  // The parser says where it stopped only by throwing.
-  try {
-    result = Json::parse(text.begin(), text.end());
-    return {};
-  } catch (const Json::parse_error &error) {
-    return ApiError::invalid({}, "The body is not JSON: byte " +
-                                     std::to_string(error.byte) +
-                                     " is not what was expected there.");
-  } catch (const Json::exception &) {
-    return ApiError::invalid({}, "The body has a number that is too large.");
-  }
+  Status status = gist::parseJson(text, result);
+  return status.ok() ? ApiError()
+                     : ApiError::invalid({}, "The body: " + status.text + ".");
 }
 
 std::string serve::writeJson(const Json &value) {
@@ -87,35 +74,18 @@ std::optional<int64_t> Fields::integer(std::string_view name, int64_t least,
   const Json *value = find(name);
   if (!value)
     return std::nullopt;
-  // 16.0 is an integer too, where JSON is concerned.
-  bool isWhole = value->is_number_integer() ||
-                 (value->is_number_float() &&
-                  std::trunc(value->get<double>()) == value->get<double>());
-  if (!isWhole) {
+  std::optional<int64_t> result = integerOf(*value);
+  if (result && *result >= least && *result <= most)
+    return result;
+  if (!value->is_number()) {
     failType(name, "an integer", *value);
     return std::nullopt;
   }
-  // Compared as what it is: each conversion below keeps the value.
-  bool fits = false;
-  int64_t result = 0;
-  if (value->is_number_unsigned()) {
-    auto number = value->get<uint64_t>();
-    fits = number <= static_cast<uint64_t>(INT64_MAX);
-    result = fits ? static_cast<int64_t>(number) : 0;
-  } else if (value->is_number_integer()) {
-    fits = true;
-    result = value->get<int64_t>();
-  } else {
-    double number = value->get<double>();
-    fits = std::abs(number) < 9e15;
-    result = fits ? static_cast<int64_t>(number) : 0;
-  }
-  if (fits && result >= least && result <= most)
-    return result;
   std::string full = fullName(name);
   fail(ApiError::invalid(full, "'" + full + "' is " + value->dump() +
-                                   "; expected " + std::to_string(least) +
-                                   " to " + std::to_string(most) + "."));
+                                   "; expected an integer from " +
+                                   std::to_string(least) + " to " +
+                                   std::to_string(most) + "."));
   return std::nullopt;
 }
 

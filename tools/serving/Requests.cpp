@@ -7,6 +7,8 @@
 
 #include "tools/serving/Requests.h"
 
+#include "runtime/support/Json.h"
+
 using namespace gist;
 using namespace gist::serve;
 
@@ -189,9 +191,10 @@ ApiError serve::readChat(const Json &body, ChatRequest &request) {
 /// Token ids; which of them there are depends on the model.
 static bool readTokens(const Json &list, std::vector<int32_t> &tokens) {
   for (const Json &item : list) {
-    if (!item.is_number_unsigned() || item.get<uint64_t>() > INT32_MAX)
+    int64_t token = integerOf(item).value_or(-1);
+    if (token < 0 || token > INT32_MAX)
       return false;
-    tokens.push_back(static_cast<int32_t>(item.get<uint64_t>()));
+    tokens.push_back(static_cast<int32_t>(token));
   }
   return true;
 }

@@ -12,6 +12,8 @@
 
 #include "passes/Import/Files/ModelConfig.h"
 
+#include "runtime/support/Json.h"
+
 #include <cmath>
 #include <numbers>
 
@@ -61,11 +63,10 @@ Status ConfigReader::read(const ConfigKey &key, int64_t &out) const {
   const char *jsonName = nullptr;
   // A source is a folder or a file, so at most one of the two finds something.
   if (const json *value = findJson(key, jsonName)) {
-    if (!value->is_number_integer() ||
-        (value->is_number_unsigned() &&
-         value->get<uint64_t>() > uint64_t(INT64_MAX)))
+    std::optional<int64_t> integer = integerOf(*value);
+    if (!integer)
       return wrongType(jsonName, "an integer");
-    out = value->get<int64_t>();
+    out = *integer;
   }
   std::string name;
   if (const GgufValue *value = findGguf(key, name)) {
@@ -154,9 +155,10 @@ Status ConfigReader::read(const char *key, std::vector<int64_t> &out) const {
   std::vector<int64_t> result;
   bool isList = value->is_array();
   for (size_t i = 0; isList && i < value->size(); ++i) {
-    isList = (*value)[i].is_number_integer();
+    std::optional<int64_t> integer = integerOf((*value)[i]);
+    isList = integer.has_value();
     if (isList)
-      result.push_back((*value)[i].get<int64_t>());
+      result.push_back(*integer);
   }
   if (!isList)
     return wrongType(key, "a list of whole numbers");

@@ -12,7 +12,7 @@
 
 #include "passes/Import/Files/ModelFolder.h"
 
-#include "runtime/support/JsonNesting.h"
+#include "runtime/support/Json.h"
 
 #include <filesystem>
 #include <set>
@@ -25,7 +25,7 @@ static bool exists(const std::string &path) {
   return std::filesystem::exists(path, ignored);
 }
 
-static Status readText(const std::string &path, std::string &out) {
+static Status readFile(const std::string &path, std::string &out) {
   std::unique_ptr<MappedFile> file;
   GIST_TRY(MappedFile::open(path, file).in(path));
   out = std::string(file->bytes().text());
@@ -42,13 +42,8 @@ static Status readJson(const std::string &path, json &out) {
   if (!exists(path))
     return {};
   std::string text;
-  GIST_TRY(readText(path, text));
-  GIST_TRY(checkJsonNesting(text).in(path));
-  json parsed = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (parsed.is_discarded())
-    return Status::error(Code::BadFile, "%s is not valid JSON", path.c_str());
-  out = std::move(parsed);
-  return {};
+  GIST_TRY(readFile(path, text));
+  return parseJson(text, out).in(path);
 }
 
 /// Maps one safetensors file and returns what it holds in `content`.
@@ -69,7 +64,7 @@ static Status openWeights(const std::string &path, ModelFolder &folder,
 static Status openShards(const std::string &path, const std::string &indexPath,
                          ModelFolder &folder) {
   std::string text;
-  GIST_TRY(readText(indexPath, text));
+  GIST_TRY(readFile(indexPath, text));
   std::map<std::string, std::string> fileOfTensor;
   GIST_TRY(readSafetensorsIndex(
                {reinterpret_cast<const uint8_t *>(text.data()), text.size()},
@@ -120,14 +115,8 @@ static Status readPooling(const std::string &path,
   if (!sentence.is_object() || !sentence.contains("max_seq_length") ||
       sentence["max_seq_length"].is_null())
     return {};
-  const json &limit = sentence["max_seq_length"];
-  if (!limit.is_number_integer() || limit.get<int64_t>() < 1)
-    return Status::error(Code::BadFile,
-                         "%s/sentence_bert_config.json: 'max_seq_length' is "
-                         "not a positive integer",
-                         path.c_str());
-  pooling.maxTokens = limit.get<int64_t>();
-  return {};
+  return readInteger(sentence, "max_seq_length", 1, 1 << 24, pooling.maxTokens)
+      .in(path + "/sentence_bert_config.json");
 }
 
 Status gist::openModelFolder(const std::string &path, ModelFolder &out,
@@ -144,7 +133,7 @@ Status gist::openModelFolder(const std::string &path, ModelFolder &out,
         "generation_config.json", "vocab.json", "merges.txt", "vocab.txt",
         "chat_template.jinja", "tokenizer.model"})
     if (exists(path + "/" + name))
-      GIST_TRY(readText(path + "/" + name, folder.texts[name]));
+      GIST_TRY(readFile(path + "/" + name, folder.texts[name]));
   GIST_TRY(readPooling(path, folder.pooling));
 
   std::string single = path + "/model.safetensors";

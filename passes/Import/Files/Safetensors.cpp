@@ -13,6 +13,8 @@
 
 #include "passes/Import/Files/Safetensors.h"
 
+#include "runtime/support/Json.h"
+
 #include "nlohmann/json.hpp"
 
 #include <optional>
@@ -117,8 +119,7 @@ static Status parseObject(Bytes text, size_t maxDepth, const char *what,
   return {};
 }
 
-/// The value of `key` when it is an array of integers that fit in 63 bits.
-/// Negative numbers and floats are refused with the rest.
+/// The value of `key` when it is an array of integers that are not negative.
 static std::optional<std::vector<int64_t>> integers(const json &object,
                                                     const char *key) {
   auto found = object.find(key);
@@ -126,10 +127,11 @@ static std::optional<std::vector<int64_t>> integers(const json &object,
     return std::nullopt;
   std::vector<int64_t> result;
   for (const json &element : *found) {
-    if (!element.is_number_unsigned() ||
-        element.get<uint64_t>() > uint64_t(INT64_MAX))
+    // As the reference reader, which refuses 8.0.
+    std::optional<uint64_t> integer = bitsOf(element);
+    if (!integer || *integer > uint64_t(INT64_MAX))
       return std::nullopt;
-    result.push_back(element.get<int64_t>());
+    result.push_back(static_cast<int64_t>(*integer));
   }
   return result;
 }

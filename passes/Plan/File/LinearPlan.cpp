@@ -18,6 +18,8 @@ using Json = PlanJson;
 /// More than any model's rows have. A file with more is damaged, and would ask
 /// for a huge basis.
 static constexpr int64_t kMaxDimensions = int64_t{1} << 20;
+/// The rows of a head are its vocabulary.
+static constexpr int64_t kMaxRows = int64_t{1} << 24;
 /// In the order of LinearGroup, whose values are the indices.
 static constexpr const char *kGroupNames[kNumLinearGroups] = {
     "qkv", "o", "gate_up", "down"};
@@ -53,42 +55,28 @@ bool LinearPlan::isNeeded() const {
 // Reading
 //===----------------------------------------------------------------------===//
 
-static Status readInteger(const Json &object, const char *name,
-                          int64_t &value) {
-  auto found = object.find(name);
-  if (found == object.end())
-    return {};
-  if (!found->is_number_integer())
-    return Status::error(Code::BadFile, "expected an integer '%s'", name);
-  value = found->get<int64_t>();
-  return {};
+/// An integer from 0 to `most`, where there is one.
+static Status readCount(const Json &object, const char *name, int64_t most,
+                        int64_t &value) {
+  return object.contains(name) ? readInteger(object, name, 0, most, value)
+                               : Status();
 }
 
-/// A residual relative to its row: 0 is nothing, 1 is all of the row.
-static Status readShare(const Json &json, const char *name, double &value) {
-  if (!json.is_number())
-    return Status::error(Code::BadFile, "expected a number '%s'", name);
-  value = json.get<double>();
-  if (!(value >= 0 && value <= 1))
-    return Status::error(Code::BadFile, "'%s' is %g, expected 0 to 1", name,
-                         value);
-  return {};
-}
-
+/// Thresholds are residuals relative to their rows: 0 is nothing, 1 is all of
+/// the row.
 static Status readGate(const Json &json, LinearChoice &choice) {
-  auto epsilon = json.find("epsilon"), low = json.find("epsilon_low");
-  if (epsilon != json.end()) {
+  if (json.contains("epsilon")) {
     choice.epsilon = 0;
-    GIST_TRY(readShare(*epsilon, "epsilon", *choice.epsilon));
+    GIST_TRY(readNumber(json, "epsilon", 0, 1, *choice.epsilon));
     if (choice.k == 0)
       return Status::error(Code::BadFile, "a gate needs a subspace: 'k'");
   }
-  if (low == json.end())
+  if (!json.contains("epsilon_low"))
     return {};
   if (!choice.epsilon || choice.bits == 0)
     return Status::error(Code::BadFile,
                          "'epsilon_low' needs 'bits' and 'epsilon'");
-  GIST_TRY(readShare(*low, "epsilon_low", choice.epsilonLow));
+  GIST_TRY(readNumber(json, "epsilon_low", 0, 1, choice.epsilonLow));
   if (choice.epsilonLow >= *choice.epsilon)
     return Status::error(Code::BadFile,
                          "'epsilon_low' is %g, expected less than 'epsilon'",
@@ -126,26 +114,21 @@ static Status readChoice(const Json &json, LinearChoice &choice) {
                            "k, epsilon and epsilon_low, a head exact_rows "
                            "and exact_bits",
                            inQuotes(name).c_str());
-  GIST_TRY(readInteger(json, "bits", choice.bits));
+  GIST_TRY(readCount(json, "bits", 8, choice.bits));
   if (json.contains("bits") && choice.bits != 2 && choice.bits != 3 &&
       choice.bits != 4 && choice.bits != 8)
     return Status::error(Code::BadFile,
                          "'bits' is %" PRId64 ", expected 2, 3, 4 or 8",
                          choice.bits);
-  GIST_TRY(readInteger(json, "exact_rows", choice.exactRows));
-  if (choice.exactRows < 0 || (choice.exactRows > 0 && choice.bits == 0))
-    return Status::error(Code::BadFile,
-                         "'exact_rows' needs 'bits', and must not be negative");
-  GIST_TRY(readInteger(json, "exact_bits", choice.exactBits));
+  GIST_TRY(readCount(json, "exact_rows", kMaxRows, choice.exactRows));
+  if (choice.exactRows > 0 && choice.bits == 0)
+    return Status::error(Code::BadFile, "'exact_rows' needs 'bits'");
+  GIST_TRY(readCount(json, "exact_bits", 8, choice.exactBits));
   if (json.contains("exact_bits") &&
       (choice.exactBits != 8 || choice.exactRows == 0))
     return Status::error(Code::BadFile,
                          "'exact_bits' needs 'exact_rows', and must be 8");
-  GIST_TRY(readInteger(json, "k", choice.k));
-  if (choice.k < 0 || choice.k > kMaxDimensions)
-    return Status::error(Code::BadFile,
-                         "'k' is %" PRId64 ", expected 0 to %" PRId64, choice.k,
-                         kMaxDimensions);
+  GIST_TRY(readCount(json, "k", kMaxDimensions, choice.k));
   GIST_TRY(readRounding(json, choice));
   GIST_TRY(readGate(json, choice));
   // A subspace beside a weight that is read whole would change nothing.

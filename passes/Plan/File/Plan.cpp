@@ -45,34 +45,14 @@ Plan gist::makeCalibrationPlan(size_t layers, size_t kvHeads) {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// The integer `name` of an object, between `low` and `high`.
-static Status readInteger(const Json &object, const char *name, int64_t low,
-                          int64_t high, int64_t &value) {
-  auto found = object.find(name);
-  if (found == object.end() || !found->is_number_integer())
-    return Status::error(Code::BadFile, "expected an integer '%s'", name);
-  int64_t number = found->get<int64_t>();
-  if (number < low || number > high)
-    return Status::error(
-        Code::BadFile, "'%s' is %" PRId64 ", expected %" PRId64 " to %" PRId64,
-        name, number, low, high);
-  value = number;
-  return {};
-}
-
-/// The number `name` of an object, above `low` and up to `high`.
-static Status readNumber(const Json &object, const char *name, double low,
-                         double high, double &value) {
-  auto found = object.find(name);
-  if (found == object.end() || !found->is_number())
-    return Status::error(Code::BadFile, "expected a number '%s'", name);
-  double number = found->get<double>();
-  // Written so that a NaN is refused, too.
-  if (!(number > low && number <= high))
+/// A share of something, which is never nothing.
+static Status readShare(const Json &object, const char *name, double &value) {
+  double share = 0;
+  GIST_TRY(readNumber(object, name, 0, 1, share));
+  if (share == 0)
     return Status::error(Code::BadFile,
-                         "'%s' is %g, expected more than %g and at most %g",
-                         name, number, low, high);
-  value = number;
+                         "'%s' is 0; expected more than 0 and at most 1", name);
+  value = share;
   return {};
 }
 
@@ -107,13 +87,13 @@ static Status readHead(const Json &json, HeadChoice &head) {
   }
   if (isRandom) {
     head.kind = HeadKind::Random;
-    return readNumber(json, "random", 0, 1, head.room);
+    return readShare(json, "random", head.room);
   }
   head.kind = HeadKind::Clusters;
-  GIST_TRY(readNumber(json, "theta", 0, 1, head.theta));
+  GIST_TRY(readShare(json, "theta", head.theta));
   if (head.theta >= 1)
     return Status::error(Code::BadFile, "'theta' is 1; expected less than 1");
-  return readNumber(json, "room", 0, 1, head.room);
+  return readShare(json, "room", head.room);
 }
 
 static Status readLayer(const Json &json, std::vector<HeadChoice> &heads) {
@@ -133,8 +113,8 @@ static Status readLayer(const Json &json, std::vector<HeadChoice> &heads) {
 }
 
 Status gist::parseHead(std::string_view text, HeadChoice &head) {
-  Json json = Json::parse(text.begin(), text.end(), nullptr,
-                          /*allow_exceptions=*/false);
+  Json json;
+  GIST_TRY(parseJson(text, json));
   HeadChoice result;
   GIST_TRY(readHead(json, result));
   head = result;

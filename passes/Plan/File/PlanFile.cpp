@@ -7,7 +7,7 @@
 
 #include "passes/Plan/File/PlanFile.h"
 #include "passes/Plan/File/PlanJson.h"
-#include "runtime/support/JsonNesting.h"
+#include "runtime/support/Json.h"
 
 #include <filesystem>
 #include <fstream>
@@ -16,13 +16,7 @@
 using namespace gist;
 
 Status gist::parsePlanJson(std::string_view text, PlanJson &json) {
-  GIST_TRY(checkJsonNesting(text));
-  PlanJson parsed = PlanJson::parse(text.begin(), text.end(), nullptr,
-                                    /*allow_exceptions=*/false);
-  if (parsed.is_discarded() || !parsed.is_object())
-    return Status::error(Code::BadFile, "a plan is a JSON object");
-  json = std::move(parsed);
-  return {};
+  return parseJsonObject(text, json);
 }
 
 Status gist::findLayers(const PlanJson &json, const PlanJson *&layers) {

@@ -16,6 +16,7 @@
 #include "passes/Plan/File/LinearPlan.h"
 #include "passes/Plan/File/Plan.h"
 #include "passes/Plan/File/SelectionPlan.h"
+#include "runtime/support/Json.h"
 
 #include <nlohmann/json.hpp>
 

@@ -61,16 +61,9 @@ static Status readBool(const Json &object, const char *name, bool &value) {
 
 static Status readCount(const Json &object, const char *name, int64_t low,
                         std::optional<int64_t> &value) {
-  auto found = object.find(name);
-  if (found == object.end())
+  if (!object.contains(name))
     return {};
-  if (!found->is_number_integer() || found->get<int64_t>() < low ||
-      found->get<int64_t>() > kMaxPlanTokens)
-    return Status::error(
-        Code::BadFile, "expected '%s' to be an integer from %lld to %lld", name,
-        static_cast<long long>(low), static_cast<long long>(kMaxPlanTokens));
-  value = found->get<int64_t>();
-  return {};
+  return readInteger(object, name, low, kMaxPlanTokens, value.emplace());
 }
 
 /// One tau in (0, 1), or a list with zeros for heads that keep everything.

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Fails when code parses JSON itself. One file does, runtime/support/Json.cpp,
+# which bounds how deep it nests, and everybody else asks that. The header of
+# safetensors is read as it comes, without a tree of what is not asked for.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+found=$(git grep -nE '[Jj]son(_t)?::(parse|sax_parse|accept)\(' -- \
+  'runtime/*' 'passes/*' 'tools/*' ':!runtime/support/Json.cpp' \
+  ':!passes/Import/Files/Safetensors.cpp' || true)
+# 2e85 as an integer is undefined: integerOf() looks before it converts.
+found+=$(git grep -nE '[^:]get(_to)?<(u?int[0-9]*_t|size_t|int|unsigned|std::vector<[^>]*>)>\(' -- \
+  'runtime/*' 'passes/*' 'tools/*' ':!runtime/support/Json.cpp' || true)
+if [ -n "$found" ]; then
+  echo "$found"
+  echo "JSON is parsed, and integers are taken from it, in runtime/support/Json.h" >&2
+  exit 1
+fi
