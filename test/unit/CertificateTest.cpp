@@ -72,12 +72,17 @@ TEST(Certificate, Combine) {
     row.term.tokens = 1024;
   Certificate lengths[] = {both[0], longer};
   EXPECT_FALSE(combine(lengths, found).ok());
+  EXPECT_EQ(combine({}, found).text,
+            "there are no certificates; expected one or more");
 }
 
 TEST(Certificate, File) {
   Certificate one[] = {makeCertificate(1, 8)};
   std::vector<Certificate> read;
   ASSERT_TRUE(parseCertificates(printCertificates(one), read).ok());
+  EXPECT_EQ(parseCertificates(R"({"gist_certificates": []})", read).text,
+            "expected 'gist_certificates', a list of one or more");
+  EXPECT_EQ(read.size(), 1u); // left as it was
   ASSERT_EQ(read.size(), 1u);
   EXPECT_EQ(read[0].plan, "plan.json");
   EXPECT_EQ(read[0].seeds, one[0].seeds);

@@ -131,6 +131,49 @@ TEST(LinearSolveTest, RoundingIsOfferedBothWays) {
           .bits = 4, .isCompensated = true, .exactRows = 10, .exactBits = 8}));
 }
 
+// A file may say anything: sizes that divide by zero, that no memory holds or
+// that are no integers.
+TEST(LinearSolveTest, DamagedMenusAreASentence) {
+  const std::string text = R"({"gist_linears": 1, "inputs": [
+    {"name": "0.o", "size": 64, "probed_bits": 3, "divergence": 0.5,
+     "exact_rows": {}, "weights": [{"rows": 10, "bytes": 1280, "energy": 2,
+      "rounded": {"3": {"bytes": 320, "nearest": 0.4, "compensated": 0.2,
+                        "corrected": {"32": 0.1}}}}]},
+    {"name": "head", "size": 64, "probed_bits": 4, "divergence": 0.125,
+     "exact_rows": {"10": 0.0625}, "weights": [{"rows": 100, "bytes": 12800,
+      "energy": 1, "rounded": {"4": {"bytes": 4000, "nearest": 0.5,
+                                     "compensated": 0.25,
+                                     "corrected": {}}}}]}]})";
+  std::vector<plan::LinearMenu> menus;
+  ASSERT_TRUE(plan::parseMenus(text, menus).ok());
+  auto damage = [&](const std::string &from, const std::string &to) {
+    std::string copy = text;
+    size_t at = copy.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    copy.replace(at, from.size(), to);
+    Status status = plan::parseMenus(copy, menus);
+    EXPECT_FALSE(status.ok()) << from << " -> " << to;
+    EXPECT_FALSE(status.text.empty());
+  };
+  for (const char *value : {"2e85", "-1", "1.5", "true", "null", "\"1\""}) {
+    damage("\"gist_linears\": 1", std::string("\"gist_linears\": ") + value);
+    damage("\"rows\": 100", std::string("\"rows\": ") + value);
+    damage("\"bytes\": 320", std::string("\"bytes\": ") + value);
+    damage("\"size\": 64", std::string("\"size\": ") + value);
+  }
+  damage("\"rows\": 100", "\"rows\": 0");
+  damage("\"rows\": 100", "\"rows\": 9");
+  damage("\"0.o\"", "\"9223372036854775807.o\"");
+  damage("\"0.o\"", "\"0.x\"");
+  damage("\"0.o\"", "\"0\"");
+  damage("\"0.o\"", "\"\"");
+  damage("\"3\": {", "\"x\": {");
+  damage("\"32\": 0.1", "\"99999999999999999999\": 0.1");
+  damage("\"10\": 0.0625", "\"10\": []");
+  damage("\"compensated\": 0.2,", "");
+  EXPECT_EQ(menus.size(), 2u); // left as it was
+}
+
 /// Two groups of which the second minds errors ten times as much.
 std::vector<plan::LinearMenu> makeMenus() {
   plan::LinearMenu menu;

@@ -184,6 +184,9 @@ static Status addRows(const Certificate &more, Certificate &result) {
 }
 
 Status plan::combine(std::span<const Certificate> list, Certificate &result) {
+  if (list.empty())
+    return Status::error(Code::BadArgument,
+                         "there are no certificates; expected one or more");
   Certificate sum = list.front();
   std::set<uint64_t> seeds(sum.seeds.begin(), sum.seeds.end());
   for (const Certificate &more : list.subspan(1)) {

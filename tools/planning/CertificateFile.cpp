@@ -162,6 +162,8 @@ Status plan::parseCertificates(std::string_view text,
     GIST_TRY(readCertificate(entry, result.back())
                  .in("certificate " + std::to_string(result.size() - 1)));
   }
+  if (result.empty())
+    return refuse("'gist_certificates', a list of one or more");
   list = std::move(result);
   return {};
 }
