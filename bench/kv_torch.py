@@ -9,6 +9,7 @@ of `gist-run eval --tasks … --write-samples`). What follows is kept whole.
 """
 
 import copy
+import functools
 import heapq
 import json
 import re
@@ -85,13 +86,21 @@ class Pieces:
         named = sorted((piece for piece, kind in zip(pieces, kinds)
                         if kind == gguf.TokenType.USER_DEFINED), key=len, reverse=True)
         self.named = re.compile("(" + "|".join(map(re.escape, named)) + ")") if named else None
+        # A piece has spaces at its beginning, but for few: texts are cut before a space where none goes on.
+        inner = {before for piece in pieces for before in re.findall("([^\u2581])(?=\u2581)", piece)}
+        self.words = re.compile("(?<=[^\u2581" + "".join(map(re.escape, inner)) + "])(?=\u2581)")
+        self.merge = functools.cache(self.merge)
         self.chat_template = None
 
     def __call__(self, text, add_special_tokens=False):
         tokens = []
         # Spaces of symbols with a name, such as four of them, are spaces there too.
         for number, part in enumerate(self.named.split(text) if self.named else [text]):
-            tokens += [self.ids[part]] if number % 2 else self.merge(part.replace(" ", "\u2581"))
+            if number % 2:
+                tokens.append(self.ids[part])
+                continue
+            for word in self.words.split(part.replace(" ", "\u2581")):
+                tokens += self.merge(word)
         return {"input_ids": tokens}
 
     def merge(self, text):
