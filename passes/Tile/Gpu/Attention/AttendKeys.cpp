@@ -83,13 +83,18 @@ public:
         count = selection.getWeight(getCluster(b, step, slot));
       else
         count = countOf ? countOf(row) : b.read(table, b.sub(row, firstId));
-      Value bias = getLogCount(b, count, op.getEffectiveScale());
-      // The last step repeats its last cluster, which must not be seen twice.
-      Value isThere = b.isLess(b.add(begin, getOffset(b, step, slot)), end);
-      return b.select(isThere, bias, b.f32(-kInfinity));
+      return getClusterBias(b, step, slot, count);
     };
     return b.ifElse(isCluster(b, step), ofCluster,
                     [&]() -> Value { return b.f32(0); });
+  }
+  /// Counts of means are in memory, and their steps have no tokens.
+  Value readBias(GpuBuilder &b, Value, Value, Value row) override {
+    return table && countOf ? countOf(row) : Value();
+  }
+  Value finishBias(GpuBuilder &b, Value step, Value slot,
+                   Value count) override {
+    return getClusterBias(b, step, slot, count);
   }
 
 private:
@@ -100,6 +105,12 @@ private:
       return cluster;
     Value id = selection.getId(cluster);
     return b.sub(b.readNumber(table, b.sub(id, firstId)), 1);
+  }
+  Value getClusterBias(GpuBuilder &b, Value step, Value slot, Value count) {
+    Value bias = getLogCount(b, count, op.getEffectiveScale());
+    // The last step repeats its last cluster, which must not be seen twice.
+    Value isThere = b.isLess(b.add(begin, getOffset(b, step, slot)), end);
+    return b.select(isThere, bias, b.f32(-kInfinity));
   }
   Value getClusterSteps(GpuBuilder &b) {
     return b.ceilDiv(b.sub(end, begin), keysOfStep);
@@ -138,12 +149,11 @@ public:
         multiplied(kernel.getTile<GpuAttentionAttr>().getElement()),
         // What is left of the memory of a compute unit.
         tableIds(b.getGpu().kind == GpuKind::Amd ? 4096 : 8192) {
-    if (op.getEffectiveMerge() == Merge::Mean)
-      means.emplace(kernel, op);
-    if (!op.getCausal())
-      return;
-    table = b.allocWorkgroup({tableIds}, b.getI32Type());
-    numIds = b.allocWorkgroup({1}, b.getI32Type());
+    bool isMean = op.getEffectiveMerge() == Merge::Mean;
+    if (isMean || op.getCausal())
+      table = b.allocWorkgroup({tableIds}, b.getI32Type());
+    if (isMean)
+      means.emplace(kernel, op, table);
   }
 
   LogicalResult verify() { return means ? means->verify() : success(); }
@@ -155,7 +165,7 @@ private:
   Values runCausal(ClusterSteps &steps, Values state);
   /// Counts, for ids from `firstId` on, the members among the tokens before
   /// `end`, or finds the last of them; those count whose representative is
-  /// before `end` too. Counts these representatives, of which each is its own.
+  /// before `end` too.
   void countMembers(Value firstId, Value end);
   Values run(KeySteps &steps, Values state, Value keys, Value values) {
     return loop.run(state, steps,
@@ -187,7 +197,7 @@ private:
   Type multiplied;
   int64_t tableIds;
   std::optional<ClusterMeans> means;
-  Value table, numIds; ///< workgroup memory
+  Value table; ///< workgroup memory
 
   Value kvHead;
   std::optional<Selection> selection;
@@ -279,7 +289,7 @@ Values AttendKeys::runCausal(ClusterSteps &steps, Values state) {
     // Ids ascend, so that the clusters of a table follow those of the table
     // before.
     steps.begin = carried.back();
-    steps.end = b.add(steps.begin, b.readNumber(numIds, b.index(0)));
+    steps.end = selection->countIdsBefore(b.min(b.add(firstId, tableIds), end));
     // Tokens are seen once, with the last table. Where clusters are means they
     // are rows of other tensors, and have the loop below.
     steps.firstToken = end;
@@ -305,8 +315,6 @@ void AttendKeys::countMembers(Value firstId, Value end) {
   b.forEach(b.mul(b.thread(), 4), b.index(tableIds),
             b.index(b.getThreads() * 4),
             [&](Value i) { b.write(none, table, i); });
-  b.ifThen(b.isEqual(b.thread(), 0),
-           [&] { b.write(b.i32(0), numIds, b.index(0)); });
   b.barrier();
   Value last = b.min(b.add(firstId, tableIds), end);
   selection->forEachNearest(
@@ -324,10 +332,6 @@ void AttendKeys::countMembers(Value firstId, Value end) {
                    else
                      atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), table,
                                   place);
-                   b.ifThen(b.compare(CmpIPredicate::eq, id, token), [&] {
-                     atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), numIds,
-                                  b.index(0));
-                   });
                  });
       });
   b.barrier();

@@ -5,16 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A wave has a few clusters. It looks at the ids of all tokens, a vector per
-// lane, and adds up the rows of members as it comes across them, in order; sums
-// stay in registers, a lane having some columns of keys and values. So no row
-// is read twice, and what is read often, the ids, is little.
+// A workgroup has some clusters, which are neighbours. It lists their members
+// among all tokens, in order, in workgroup memory. Then each wave has a few of
+// the clusters, goes through the list, and adds up the rows of their members as
+// it comes across them; sums stay in registers, a lane having some columns of
+// keys and values. So no row is read twice, rows of several members are on
+// their way at once, and ids, which are read often, are read by all threads.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/Attention/AttendMeans.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "passes/Tile/Gpu/Core/SharedSteps.h"
 
 #include "llvm/ADT/bit.h"
@@ -27,34 +27,22 @@ using Value = GpuBuilder::Value;
 using Values = GpuBuilder::Values;
 using arith::CmpIPredicate;
 
-/// Clusters that a wave adds up at once.
-static constexpr int64_t kClusters = 4;
-/// Neighbouring tokens whose ids a lane reads at once.
-static constexpr int64_t kTokens = 2;
-/// Tokens per item that workgroups draw: there are some items for each compute
-/// unit, and none is empty without need.
-static constexpr int64_t kTokensOfItem = 256;
+/// Sums that a lane has, of as many clusters as that is room for.
+static constexpr int64_t kSums = 64;
+/// Clusters that a wave adds up at once, at most.
+static constexpr int64_t kMaxClusters = 8;
+/// Members whose rows are read at once.
+static constexpr int64_t kMembers = 4;
+/// Tokens for each cluster that a workgroup may have at once: where clusters
+/// are so many, no item that workgroups draw is empty.
+static constexpr int64_t kTokensOfCluster = 4;
 /// Columns that a lane may have.
 static constexpr int64_t kMaxWidth = 8;
 
-/// A bit for each lane of the wave, in 64.
-static Value ballot(GpuBuilder &b, Value condition) {
-  Type i64 = b.getI64Type();
-  if (b.getGpu().kind == GpuKind::Amd)
-    return ROCDL::BallotOp::create(b, i64, condition);
-  Value bits = NVVM::VoteSyncOp::create(b, b.getI32Type(), b.i32(-1), condition,
-                                        NVVM::VoteSyncKind::ballot);
-  return arith::ExtUIOp::create(b, i64, bits);
-}
-
-static Value isSet(GpuBuilder &b, Value bits, Value number) {
-  Value shifted = arith::ShRUIOp::create(b, bits, number);
-  return arith::TruncIOp::create(b, b.getI1Type(), shifted);
-}
-
-ClusterMeans::ClusterMeans(GpuKernel &kernel, AttendOp op)
+ClusterMeans::ClusterMeans(GpuKernel &kernel, AttendOp op, Value memory)
     : emitter(kernel.emitter), b(kernel.b), op(op),
-      heads(op.getKey().getType().getDimSize(1)) {
+      heads(op.getKey().getType().getDimSize(1)), list(memory),
+      room(cast<MemRefType>(memory.getType()).getDimSize(0) / 2), compact(b) {
   func::FuncOp source = kernel.source;
   auto target = cast<func::FuncOp>(b.getBlock()->getParentOp());
   for (BlockArgument argument : source.getArguments())
@@ -84,6 +72,7 @@ ClusterMeans::ClusterMeans(GpuKernel &kernel, AttendOp op)
     sides.push_back(side);
   }
   counts = done.getOperand(3);
+  clusters = std::min(kMaxClusters, kSums / (sides[0].width + sides[1].width));
 }
 
 LogicalResult ClusterMeans::verify() {
@@ -103,16 +92,16 @@ LogicalResult ClusterMeans::verify() {
 Values ClusterMeans::getZeros() {
   Values zeros;
   for (const Side &side : sides)
-    zeros.append(kClusters, b.broadcast(b.f32(0), side.width));
-  zeros.append(kClusters, b.f32(0));
+    zeros.append(clusters, b.broadcast(b.f32(0), side.width));
+  zeros.append(clusters, b.f32(0));
   return zeros;
 }
 
 ClusterMeans::Sums ClusterMeans::unflatten(ValueRange values) const {
   Sums sums;
   for (size_t i = 0; i < sides.size(); ++i)
-    sums.sides.push_back(Values(values.slice(i * kClusters, kClusters)));
-  sums.counts = Values(values.slice(sides.size() * kClusters, kClusters));
+    sums.sides.push_back(Values(values.slice(i * clusters, clusters)));
+  sums.counts = Values(values.slice(sides.size() * clusters, clusters));
   return sums;
 }
 
@@ -154,93 +143,91 @@ Value ClusterMeans::getCount(Value kvHead, Value row) {
 // Clusters of a wave
 //===----------------------------------------------------------------------===//
 
-/// The ids that tokens from `first` on belong to, -1 past the last token.
-Value ClusterMeans::getNearest(Selection &selection, Value first) {
-  Value end = emitter.size(op.getKey(), 0);
-  VectorType type = b.vectorOf(kTokens, b.getI32Type());
-  auto one = [&](Value token) -> Value {
-    return b.ifElse(
-        b.isLess(token, end),
-        [&]() -> Value {
-          return arith::IndexCastOp::create(b, b.getI32Type(),
-                                            selection.getNearest(token));
-        },
-        [&]() -> Value { return b.i32(-1); });
+Value ClusterMeans::listMembers(Selection &selection, Value begin, Value end,
+                                Value firstId, Value lastId) {
+  auto isMember = [&](Value token) {
+    Value id = selection.getNearest(token);
+    return b.both(b.compare(CmpIPredicate::sge, id, firstId),
+                  b.compare(CmpIPredicate::sle, id, lastId));
   };
-  return b.ifElse(
-      b.compare(CmpIPredicate::sle, b.add(first, kTokens), end),
-      [&] { return selection.getNearest(first, kTokens); },
-      [&]() -> Value {
-        Values numbers;
-        for (int64_t i = 0; i < kTokens; ++i)
-          numbers.push_back(one(b.add(first, i)));
-        return vector::FromElementsOp::create(b, type, numbers);
+  b.barrier(); // The last list has been read.
+  Value count = compact.run(
+      begin, end, b.index(0), isMember,
+      [&](Value token, Value holds, Value before) {
+        b.ifThen(holds, [&] {
+          auto write = [&](Value number, Value place) {
+            b.write(arith::IndexCastOp::create(b, b.getI32Type(), number), list,
+                    place);
+          };
+          write(token, before);
+          write(selection.getNearest(token), b.add(before, room));
+        });
       });
+  b.barrier();
+  return count;
 }
 
-void ClusterMeans::addUp(Selection &selection, Value head, Value first,
+void ClusterMeans::addUp(Selection &selection, Value head, Value begin,
                          Value count) {
-  Value zero = b.index(0), tokens = emitter.size(op.getKey(), 0);
+  int64_t waves = b.getThreads() / b.getGpu().waveSize;
+  Value last = b.sub(count, 1);
+  Value firstId = selection.getId(begin);
+  Value lastId =
+      selection.getId(b.min(b.add(begin, waves * clusters - 1), last));
+  Value first = b.add(begin, b.mul(b.wave(), clusters));
   Values ids;
-  for (int64_t j = 0; j < kClusters; ++j) {
+  for (int64_t j = 0; j < clusters; ++j) {
     // No token belongs to the largest i32: a place without a cluster sums
     // nothing.
     Value isThere = b.isLess(b.add(first, j), count);
-    Value id = selection.getId(b.min(b.add(first, j), b.sub(count, 1)));
+    Value id = selection.getId(b.min(b.add(first, j), last));
     id = arith::IndexCastOp::create(b, b.getI32Type(), id);
     ids.push_back(
         b.select(isThere, id, b.i32(std::numeric_limits<int32_t>::max())));
   }
-  int64_t step = b.getGpu().waveSize * kTokens;
-  Value mine = b.mul(b.lane(), kTokens);
-  Values carried = getZeros();
-  size_t numSums = carried.size();
-  carried.push_back(getNearest(selection, mine));
-  carried =
-      b.loop(zero, tokens, step, carried, [&](Value base, ValueRange values) {
-        // The ids of the next step are on their way while rows of this one are
-        // added.
-        Value next = getNearest(selection, b.add(b.add(base, step), mine));
-        Values sums = addMembers(base, head, values.back(), ids,
-                                 values.take_front(numSums));
-        sums.push_back(next);
-        return sums;
+  Value tokens = emitter.size(op.getKey(), 0);
+  Values carried = b.loop(
+      b.index(0), tokens, room, getZeros(), [&](Value base, ValueRange values) {
+        Value end = b.min(b.add(base, room), tokens);
+        Value members = listMembers(selection, base, end, firstId, lastId);
+        return b.loop(b.index(0), members, b.getGpu().waveSize, values,
+                      [&](Value from, ValueRange sums) {
+                        return addMembers(from, members, head, ids, sums);
+                      });
       });
   // Causal means were written member by member, in addMembers().
   if (op.getCausal())
     return;
-  Sums sums = unflatten(ValueRange(carried).take_front(numSums));
-  for (int64_t j = 0; j < kClusters; ++j)
+  Sums sums = unflatten(carried);
+  for (int64_t j = 0; j < clusters; ++j)
     b.ifThen(b.isLess(b.add(first, j), count), [&] {
       for (auto [side, values] : llvm::zip_equal(sides, sums.sides))
         writeMean(side, b.add(first, j), head, values[j], sums.counts[j]);
     });
 }
 
-Values ClusterMeans::addMembers(Value base, Value head, Value nearest,
+Values ClusterMeans::addMembers(Value from, Value members, Value head,
                                 ArrayRef<Value> ids, ValueRange start) {
   Type i64 = b.getI64Type();
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIntOp::create(b, i64, value);
   };
-  // Which lanes have members at all, and among which of their tokens.
-  Value none = constant(0), any = none;
-  Values masks;
-  for (int64_t i = 0; i < kTokens; ++i) {
-    Value id = b.extract(nearest, i), isMember;
-    for (Value own : ids) {
-      Value isOwn = b.compare(CmpIPredicate::eq, id, own);
-      isMember = isMember ? arith::OrIOp::create(b, isMember, isOwn).getResult()
-                          : isOwn;
-    }
-    masks.push_back(ballot(b, isMember));
-    any = arith::OrIOp::create(b, any, masks.back());
+  // One member for each lane, and which of them are of this wave's clusters.
+  Value place = b.add(from, b.lane()), isListed = b.isLess(place, members);
+  place = b.select(isListed, place, b.index(0));
+  Value token = b.read(list, place), owner = b.read(list, b.add(place, room));
+  Value isOwn;
+  for (Value id : ids) {
+    Value isThis = b.compare(CmpIPredicate::eq, owner, id);
+    isOwn = isOwn ? arith::OrIOp::create(b, isOwn, isThis).getResult() : isThis;
   }
+  Value none = constant(0), mine = ballot(b, b.both(isListed, isOwn));
 
-  // One lane's tokens at a time, all at once.
+  // Some members at a time, all at once. Lowest bits first is the order of
+  // tokens.
   SmallVector<Type> types = {i64};
   llvm::append_range(types, start.getTypes());
-  Values inits = {any};
+  Values inits = {mine};
   llvm::append_range(inits, start);
   auto loop = scf::WhileOp::create(b, types, inits);
   OpBuilder::InsertionGuard guard(b);
@@ -252,81 +239,83 @@ Values ClusterMeans::addMembers(Value base, Value head, Value nearest,
   Block *body = b.createBlock(&loop.getAfter(), {}, types, locations);
   Value left = body->getArgument(0);
   Sums sums = unflatten(ValueRange(body->getArguments()).drop_front());
-  Value lane = math::CountTrailingZerosOp::create(b, left);
-  Value token =
-      b.add(base, b.mul(arith::IndexCastOp::create(b, b.getIndexType(), lane),
-                        kTokens));
-  Value from = arith::TruncIOp::create(b, b.getI32Type(), lane);
   Value width = b.i32(b.getGpu().waveSize);
-  Values isHere, owners;
+  Values isHere, tokens, owners;
   SmallVector<Values, 2> rows(sides.size());
-  for (int64_t i = 0; i < kTokens; ++i) {
-    isHere.push_back(isSet(b, masks[i], lane));
-    owners.push_back(gpu::ShuffleOp::create(b, b.extract(nearest, i), from,
-                                            width, gpu::ShuffleMode::IDX)
-                         .getShuffleResult());
+  Value lane;
+  for (int64_t i = 0; i < kMembers; ++i) {
+    isHere.push_back(b.compare(CmpIPredicate::ne, left, none));
+    Value lowest = arith::TruncIOp::create(
+        b, b.getI32Type(), math::CountTrailingZerosOp::create(b, left));
+    // Without a member the one before is read again.
+    lane = lane ? b.select(isHere[i], lowest, lane) : lowest;
+    left = arith::AndIOp::create(b, left,
+                                 arith::SubIOp::create(b, left, constant(1)));
+    auto get = [&](Value number) -> Value {
+      return gpu::ShuffleOp::create(b, number, lane, width,
+                                    gpu::ShuffleMode::IDX)
+          .getShuffleResult();
+    };
+    owners.push_back(get(owner));
+    tokens.push_back(
+        arith::IndexCastUIOp::create(b, b.getIndexType(), get(token)));
     for (auto [side, loaded] : llvm::zip_equal(sides, rows))
-      loaded.push_back(b.ifElse(
-          isHere[i], [&] { return readRow(side, b.add(token, i), head); },
-          [&] { return b.broadcast(b.f32(0), side.width); }));
+      loaded.push_back(readRow(side, tokens[i], head));
   }
-  for (int64_t i = 0; i < kTokens; ++i) {
+  for (int64_t i = 0; i < kMembers; ++i) {
     Value count = b.f32(1);
     Values seen(sides.size());
-    for (int64_t j = 0; j < kClusters; ++j) {
-      Value isOwn =
+    for (int64_t j = 0; j < clusters; ++j) {
+      Value isThis =
           b.both(isHere[i], b.compare(CmpIPredicate::eq, owners[i], ids[j]));
       auto addTo = [&](Value &sum, Value more, Value &chosen) {
-        sum = b.select(isOwn, arith::AddFOp::create(b, sum, more), sum);
-        chosen = chosen ? b.select(isOwn, sum, chosen) : sum;
+        sum = b.select(isThis, arith::AddFOp::create(b, sum, more), sum);
+        chosen = chosen ? b.select(isThis, sum, chosen) : sum;
       };
       addTo(sums.counts[j], b.f32(1), count);
       for (size_t k = 0; k < sides.size(); ++k)
         addTo(sums.sides[k][j], rows[k][i], seen[k]);
     }
-    if (!op.getCausal())
-      continue;
-    b.ifThen(isHere[i], [&] {
-      Value row = b.add(token, i);
-      for (auto [side, sum] : llvm::zip_equal(sides, seen))
-        writeMean(side, row, head, sum, count);
-      // A selection for all heads has counts for all of them.
-      bool isPerHead = bool(op.getSelection().getType().getHeads());
-      Value isMine = b.isEqual(b.lane(), 0);
-      Values at;
-      if (isPerHead)
-        at.push_back(head);
-      else
-        isMine = b.both(isMine, b.isEqual(head, 0));
-      at.push_back(row);
-      MemoryAccess memory = *emitter.asMemory(counts);
-      b.ifThen(isMine, [&] {
-        b.write(arith::FPToUIOp::create(b, b.getI32Type(), count),
-                memory.buffer, memory.at(at));
-      });
-    });
+    if (op.getCausal())
+      b.ifThen(isHere[i], [&] { writeSoFar(tokens[i], head, seen, count); });
   }
-  // left & (left - 1) has no longer its lowest bit, the lane that was taken.
-  // Lowest bits first is the order of tokens.
-  Values next = {arith::AndIOp::create(
-      b, left, arith::SubIOp::create(b, left, constant(1)))};
+  Values next = {left};
   llvm::append_range(next, flatten(sums));
   scf::YieldOp::create(b, next);
   return Values(loop.getResults().drop_front());
 }
 
+void ClusterMeans::writeSoFar(Value token, Value head, ValueRange sums,
+                              Value count) {
+  for (auto [side, sum] : llvm::zip_equal(sides, sums))
+    writeMean(side, token, head, sum, count);
+  // A selection for all heads has counts for all of them.
+  Value isMine = b.isEqual(b.lane(), 0);
+  Values at;
+  if (op.getSelection().getType().getHeads())
+    at.push_back(head);
+  else
+    isMine = b.both(isMine, b.isEqual(head, 0));
+  at.push_back(token);
+  MemoryAccess memory = *emitter.asMemory(counts);
+  b.ifThen(isMine, [&] {
+    b.write(arith::FPToUIOp::create(b, b.getI32Type(), count), memory.buffer,
+            memory.at(at));
+  });
+}
+
 void ClusterMeans::emit() {
   SharedSteps steps(b, control, b.mul(number, kStepWords));
-  Value parts = b.ceilDiv(emitter.size(op.getKey(), 0), kTokensOfItem);
-  int64_t atOnce = b.getThreads() / b.getGpu().waveSize * kClusters;
+  int64_t atOnce = b.getThreads() / b.getGpu().waveSize * clusters;
+  Value parts =
+      b.ceilDiv(emitter.size(op.getKey(), 0), kTokensOfCluster * atOnce);
   steps.begin();
   steps.run(b.mul(parts, heads), [&](Value item) {
     Value head = b.rem(item, heads), part = b.div(item, heads);
     Selection selection(emitter, op, head);
     Value count = selection.getCount();
-    Value first = b.add(b.mul(part, atOnce), b.mul(b.wave(), kClusters));
-    b.forEach(first, count, b.mul(parts, atOnce),
-              [&](Value cluster) { addUp(selection, head, cluster, count); });
+    b.forEach(b.mul(part, atOnce), count, b.mul(parts, atOnce),
+              [&](Value first) { addUp(selection, head, first, count); });
   });
   steps.wait();
 }

@@ -26,6 +26,7 @@
 #define GIST_PASSES_TILE_GPU_ATTENTION_ATTENDMEANS_H
 
 #include "passes/Tile/Gpu/Attention/AttendParts.h"
+#include "passes/Tile/Gpu/Core/Compact.h"
 
 namespace gist {
 
@@ -34,7 +35,8 @@ public:
   using Value = mlir::Value;
   using Values = GpuBuilder::Values;
 
-  ClusterMeans(GpuKernel &kernel, AttendOp op);
+  /// `memory`, i32 of the workgroup, is free until emit() ends.
+  ClusterMeans(GpuKernel &kernel, AttendOp op, Value memory);
 
   /// Whether the kernel has what is asked for above; reports what is not so.
   mlir::LogicalResult verify();
@@ -65,22 +67,31 @@ private:
   Sums unflatten(mlir::ValueRange values) const;
   Values flatten(const Sums &sums) const;
   Values getZeros();
-  /// Adds up the members of clusters from `first` on, by one wave.
-  void addUp(Selection &selection, Value head, Value first, Value count);
-  /// Adds those among `nearest`, which lanes have of the tokens from `base` on.
-  Values addMembers(Value base, Value head, Value nearest,
+  /// Lists tokens of [begin, end) whose clusters have ids from `firstId` to
+  /// `lastId`, in order, and behind them all these ids. Returns their number.
+  Value listMembers(Selection &selection, Value begin, Value end, Value firstId,
+                    Value lastId);
+  /// Adds up the members of clusters from `begin` on, by one workgroup.
+  void addUp(Selection &selection, Value head, Value begin, Value count);
+  /// Adds those listed from `from` on, one for each lane, that belong to this
+  /// wave's clusters, `ids`.
+  Values addMembers(Value from, Value members, Value head,
                     mlir::ArrayRef<Value> ids, mlir::ValueRange sums);
   Value readRow(const Side &side, Value token, Value head);
   void writeMean(const Side &side, Value row, Value head, Value sum,
                  Value count);
-  Value getNearest(Selection &selection, Value first);
+  /// Writes what the cluster of `token` is the mean of up to it.
+  void writeSoFar(Value token, Value head, mlir::ValueRange sums, Value count);
 
   ElementEmitter &emitter;
   GpuBuilder &b;
   AttendOp op;
-  int64_t heads;
+  int64_t heads, clusters = 0; ///< clusters of a wave
   llvm::SmallVector<Side, 2> sides;
-  Value counts;          ///< a tensor of the kernel function
+  Value counts; ///< a tensor of the kernel function
+  Value list;   ///< workgroup memory
+  int64_t room; ///< in it, for tokens
+  Compact compact;
   Value control, number; ///< null where the kernel has none
 };
 

@@ -31,6 +31,10 @@ public:
   /// An i32.
   Value getWeight(Value i) { return emitter.element(parts.getWeight(), at(i)); }
 
+  /// How many ids, which ascend, are less than `end`. By each wave for itself;
+  /// all of its lanes take part.
+  Value countIdsBefore(Value end);
+
   /// Calls `body` with numbers [begin, end) of what is nearest: the index and
   /// the number, an i32. The threads of a workgroup share them,
   /// `atOnce` for each; several are loaded before the first is looked at.
@@ -49,6 +53,9 @@ private:
   PackSelectionOp parts;
   Values head;
 };
+
+/// A bit for each lane of the wave, in 64.
+mlir::Value ballot(GpuBuilder &b, mlir::Value condition);
 
 /// What is added to the score of a cluster of `count` members, an i32, divided
 /// by the scale; -infinity for none.

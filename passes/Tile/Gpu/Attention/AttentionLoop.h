@@ -80,8 +80,10 @@ public:
   }
   /// What getBias() would read of memory, for loops that ask for it earlier and
   /// then compute the bias by finishBias(); null where it cannot be. Steps past
-  /// the last can be asked for too.
-  virtual Value readBias(GpuBuilder &b, Value step, Value slot) { return {}; }
+  /// the last can be asked for too. `row` is what getRow() gives.
+  virtual Value readBias(GpuBuilder &b, Value step, Value slot, Value row) {
+    return {};
+  }
   virtual Value finishBias(GpuBuilder &b, Value step, Value slot, Value read) {
     return {};
   }

@@ -169,12 +169,14 @@ void WgmmaAttention::copy(const RowSource &source, const SharedTile &tile,
   });
 }
 
-Values WgmmaAttention::readBiases(Value step) {
+Values WgmmaAttention::readBiases(Value step, ValueRange sourceRows) {
   Values read;
   if (biases && steps->hasBias())
-    forEachRow([&](int64_t, Value slot, Value) {
-      if (Value number = steps->readBias(b, step, slot))
-        read.push_back(number);
+    forEachRow([&](int64_t number, Value slot, Value) {
+      Value row =
+          arith::IndexCastUIOp::create(b, b.getIndexType(), sourceRows[number]);
+      if (Value bias = steps->readBias(b, step, slot, row))
+        read.push_back(bias);
     });
   return read;
 }
@@ -406,7 +408,8 @@ Values WgmmaAttention::runSteps(Values state) {
   size_t numStates = state.size();
   Value zero = b.index(0), last = b.sub(count, 1);
   Values rowsNow = findRows(zero), rowsNext = findRows(b.index(1));
-  Values biasesNow = readBiases(zero), biasesNext = readBiases(b.index(1));
+  Values biasesNow = readBiases(zero, rowsNow);
+  Values biasesNext = readBiases(b.index(1), rowsNext);
   copy(*keySource, keyTile, zero, rowsNow);
   writeBiases(zero, rowsNow, biasesNow);
   closeCopies(b);
@@ -438,7 +441,7 @@ Values WgmmaAttention::runSteps(Values state) {
     Values rowsAhead = steps->isGathered() ? Values(carried.take_back(numRows))
                                            : findRows(ahead);
     // They are there when the copies have been started.
-    Values biasesAhead = readBiases(ahead);
+    Values biasesAhead = readBiases(ahead, rowsAhead);
     finishCopies();
 
     // What is multiplied was written to registers above.

@@ -65,7 +65,7 @@ private:
             mlir::ValueRange sourceRows);
   /// Asks for what the biases of a step are computed from; nothing where that
   /// is done when they are written.
-  Values readBiases(Value step);
+  Values readBiases(Value step, mlir::ValueRange sourceRows);
   /// Writes what is added to the scores of a step, whose rows these are.
   void writeBiases(Value step, mlir::ValueRange sourceRows,
                    mlir::ValueRange read);

@@ -49,8 +49,8 @@ public:
   Value getBias(GpuBuilder &b, Value step, Value slot, Value row) override {
     return all.getBias(b, b.add(begin, step), slot, row);
   }
-  Value readBias(GpuBuilder &b, Value step, Value slot) override {
-    return all.readBias(b, b.add(begin, step), slot);
+  Value readBias(GpuBuilder &b, Value step, Value slot, Value row) override {
+    return all.readBias(b, b.add(begin, step), slot, row);
   }
   Value finishBias(GpuBuilder &b, Value step, Value slot, Value read) override {
     return all.finishBias(b, b.add(begin, step), slot, read);

@@ -172,7 +172,7 @@ public:
     Value log = seen.getLogCount(b, b.add(first, slot), first);
     return arith::MulFOp::create(b, log, b.f32(1 / scale));
   }
-  Value readBias(GpuBuilder &b, Value step, Value slot) override {
+  Value readBias(GpuBuilder &b, Value step, Value slot, Value) override {
     return seen.readCount(b, getKey(b, step, slot));
   }
   Value finishBias(GpuBuilder &b, Value step, Value slot, Value read) override {
