@@ -309,8 +309,14 @@ Status Session::nll(std::span<const int32_t> tokens,
   for (size_t begin = 0; begin < tokens.size();) {
     size_t count = callTokens(tokens.size() - begin, chunk);
     std::span<const float> values;
-    GIST_TRY(runTokens(kEntryNll, tokens.subspan(begin, count),
-                       targets.subspan(begin, count), past));
+    Status status = runTokens(kEntryNll, tokens.subspan(begin, count),
+                              targets.subspan(begin, count), past);
+    // The memory that is left may hold fewer rows of logits.
+    if (status.code == Code::OutOfMemory && options.chunk == 0 && count > 16) {
+      chunk = count / 2;
+      continue;
+    }
+    GIST_TRY(std::move(status));
     GIST_TRY(readFloats(kEntryNll, kTensorNll, values));
     past += static_cast<int64_t>(count);
     if (values.size() != count)
@@ -366,9 +372,11 @@ int64_t Session::chunkRows(std::string_view entry) const {
   // Who names a size has the memory for it.
   if (options.chunk != 0)
     return std::min(chunkTokens(), maxTokens(entry));
-  // Rows of logits are as wide as the vocabulary: keep them to 32 MiB.
-  constexpr int64_t kMaxFloats = int64_t{8} << 20;
-  int64_t rows = kMaxFloats / std::max<int64_t>(vocabSize(), 1);
+  // Rows of logits are as wide as the vocabulary: keep them to 32 MiB. Those of
+  // losses never leave the device, and few of them leave a GPU idle.
+  constexpr int64_t kFloatsOfToken = int64_t{16} << 10;
+  int64_t tokens = entry == kEntryNll ? device.tokensPerCall() : 512;
+  int64_t rows = tokens * kFloatsOfToken / std::max<int64_t>(vocabSize(), 1);
   return std::min(
       {chunkTokens(), maxTokens(entry), std::max<int64_t>(rows, 16)});
 }
