@@ -68,7 +68,8 @@ struct DecomposeExpertMatmul final : OpRewritePattern<ExpertMatmulOp> {
               arith::MulIOp::create(b, expert, createIndex(b, sizes.columns));
           Value row = arith::AddIOp::create(b, first, getLoopIndex(b, kColumn));
           Value w = load(b, weight, {row, getLoopIndex(b, kDepth)});
-          Value product = arith::MulFOp::create(b, args[0], toF32(b, w));
+          Value product =
+              arith::MulFOp::create(b, toF32(b, args[0]), toF32(b, w));
           return arith::AddFOp::create(b, args[2], product);
         });
     rewriter.replaceOp(

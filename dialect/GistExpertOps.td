@@ -57,7 +57,7 @@ def Gist_ExpertMatmulOp : Gist_ExpertOp<"expert_matmul"> {
     ```
   }];
   let arguments = (ins
-    TensorRankOf<[F32], [2]>:$input,
+    TensorRankOf<[F32, F16, BF16], [2]>:$input,
     TensorRankOf<[F32, F16, BF16], [2]>:$weight,
     TensorRankOf<[I32], [2]>:$experts
   );

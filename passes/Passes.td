@@ -617,8 +617,9 @@ def RoundActivationsPass : Pass<"gist-round-activations"> {
     %p = linalg.matmul ... ins(%h, %w : tensor<?x96xf16>, tensor<64x96xf16>)
     ```
 
-    Rows that something besides such products reads stay as they are, and so do
-    those of products of few rows, which are multiplied in f32. Rows that were
+    The same holds for products with experts, `gist.expert_matmul`. Rows that
+    something besides such products reads stay as they are, and so do those of
+    products of few rows, which are multiplied in f32. Rows that were
     16-bit numbers before are read as those by any product.
   }];
   let options = [

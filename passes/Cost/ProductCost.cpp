@@ -7,6 +7,7 @@
 
 #include "passes/Cost/ProductCost.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -96,24 +97,49 @@ llvm::SmallVector<ProductTile> gist::getProductTiles(const GpuInfo &gpu) {
   return tiles;
 }
 
-ProductTile gist::chooseProductTile(const ProductSize &size,
-                                    const GpuInfo &gpu) {
+/// The cheapest tile, where `countRows` says how many rows are multiplied for
+/// so many of the product with such a tile.
+static ProductTile
+chooseTile(const ProductSize &size,
+           llvm::function_ref<int64_t(int64_t, const ProductTile &)> countRows,
+           const GpuInfo &gpu) {
   auto tiles = getProductTiles(gpu);
+  auto estimate = [&](int64_t rows, const ProductTile &tile) {
+    return estimateProduct({countRows(rows, tile), size.columns, size.depth},
+                           tile, gpu);
+  };
   auto getCost = [&](const ProductTile &tile) {
     if (size.rows >= 0)
-      return estimateProduct(size, tile, gpu);
+      return estimate(size.rows, tile);
     double cost = 0;
     // The number of rows is not known before a launch: a short and a long
     // prompt count the same, each by its time for a row.
     for (int64_t rows : {512, 2048})
-      cost +=
-          estimateProduct({rows, size.columns, size.depth}, tile, gpu) / rows;
+      cost += estimate(rows, tile) / rows;
     return cost;
   };
   return *llvm::min_element(tiles,
                             [&](const ProductTile &a, const ProductTile &b) {
                               return getCost(a) < getCost(b);
                             });
+}
+
+ProductTile gist::chooseProductTile(const ProductSize &size,
+                                    const GpuInfo &gpu) {
+  return chooseTile(
+      size, [](int64_t rows, const ProductTile &) { return rows; }, gpu);
+}
+
+ProductTile gist::chooseGroupedTile(const ProductSize &size,
+                                    const ProductGroups &groups,
+                                    const GpuInfo &gpu) {
+  // A group's last tile is half full on average, and its first one is there
+  // however few its rows are. Groups that are alike are the common case.
+  auto countRows = [&](int64_t rows, const ProductTile &tile) {
+    int64_t each = llvm::divideCeil(rows * groups.slots, groups.groups);
+    return groups.groups * std::max(tile.rows, each + tile.rows / 2);
+  };
+  return chooseTile(size, countRows, gpu);
 }
 
 double gist::estimateProduct(const ProductSize &size, const GpuInfo &gpu) {

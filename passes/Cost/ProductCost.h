@@ -46,6 +46,18 @@ llvm::SmallVector<ProductTile> getProductTiles(const GpuInfo &gpu);
 /// and some thousands.
 ProductTile chooseProductTile(const ProductSize &size, const GpuInfo &gpu);
 
+/// Rows that fall into groups, each with a weight of its own: mixtures of
+/// experts.
+struct ProductGroups {
+  int64_t groups; ///< weights
+  int64_t slots;  ///< rows of each row of x, in groups that differ
+};
+
+/// The cheapest tile of a product in groups, of `size.columns` each; the rows
+/// are those of x.
+ProductTile chooseGroupedTile(const ProductSize &size,
+                              const ProductGroups &groups, const GpuInfo &gpu);
+
 /// The same with the tile that would be chosen before the rows are known.
 double estimateProduct(const ProductSize &size, const GpuInfo &gpu);
 

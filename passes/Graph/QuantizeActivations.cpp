@@ -99,6 +99,8 @@ struct QuantizeExperts final : OpRewritePattern<ExpertMatmulOp> {
     auto weight = op.getWeight().getDefiningOp<DequantizeOp>();
     if (!weight)
       return rewriter.notifyMatchFailure(op, "the weight is not quantised");
+    if (!op.getInput().getType().getElementType().isF32())
+      return rewriter.notifyMatchFailure(op, "rows are not f32");
     if (op.getSizes().depth % PackingAttr::kBlock != 0)
       return rewriter.notifyMatchFailure(op, "rows are not whole blocks");
     auto rows = QuantizeRowsOp::create(rewriter, op.getLoc(), op.getInput());

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/GistExpertOps.h"
 #include "dialect/GistNames.h"
 #include "dialect/GistOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -22,16 +23,23 @@ namespace gist {
 using namespace mlir;
 using namespace gist;
 
+/// Whether `op` multiplies rows, its first operand, with a weight, its second.
+static bool isProduct(Operation *op) {
+  if (auto product = dyn_cast<linalg::MatmulOp>(op))
+    return isTransposedMatmul(product);
+  return isa<ExpertMatmulOp>(op);
+}
+
 /// What matrix instructions take the rows of `product` in, or null if it does
 /// not multiply rows of f32.
-static Type getRoundedType(linalg::MatmulOp product) {
-  if (!isTransposedMatmul(product))
+static Type getRoundedType(Operation *product) {
+  if (!isProduct(product))
     return {};
-  Value x = product.getDpsInputs()[0], w = product.getDpsInputs()[1];
+  Value x = product->getOperand(0), w = product->getOperand(1);
   if (!getElementTypeOrSelf(x).isF32() ||
       !isa<FloatType>(getElementTypeOrSelf(w)))
     return {};
-  MLIRContext *context = product.getContext();
+  MLIRContext *context = product->getContext();
   // Both sides of a matrix instruction have one type. Weights in bf16 decide
   // it; all others, those in blocks too, are multiplied as f16.
   if (getElementTypeOrSelf(w).isBF16())
@@ -40,9 +48,9 @@ static Type getRoundedType(linalg::MatmulOp product) {
 }
 
 /// True for products of so few rows that they are multiplied as they are.
-static bool hasFewRows(linalg::MatmulOp product, int64_t few) {
+static bool hasFewRows(Operation *product, int64_t few) {
   int64_t rows =
-      cast<RankedTensorType>(product.getDpsInputs()[0].getType()).getDimSize(0);
+      cast<RankedTensorType>(product->getOperand(0).getType()).getDimSize(0);
   return !ShapedType::isDynamic(rows) && rows <= few;
 }
 
@@ -98,18 +106,17 @@ struct RoundActivationsPass final
   using RoundActivationsPassBase::RoundActivationsPassBase;
 
   /// The rows of `product` in 16 bits, or null where they stay as they are.
-  Value getRounded(OpBuilder &builder, linalg::MatmulOp product, Type element) {
-    Value x = product.getDpsInputs()[0];
+  Value getRounded(OpBuilder &builder, Value x, Type element) {
     if (Value extended = getExtended(x, element))
       return extended;
     // Who else reads the rows needs all of their bits: they would be stored
     // twice.
     for (OpOperand &use : x.getUses()) {
-      auto reader = dyn_cast<linalg::MatmulOp>(use.getOwner());
-      bool rounds = reader && use.getOperandNumber() == 0 &&
+      Operation *reader = use.getOwner();
+      bool rounds = use.getOperandNumber() == 0 &&
                     getRoundedType(reader) == element &&
                     !hasFewRows(reader, fewRows);
-      if (!rounds && !isa<tensor::DimOp>(use.getOwner()))
+      if (!rounds && !isa<tensor::DimOp>(reader))
         return {};
     }
     builder.setInsertionPointAfterValue(x);
@@ -117,28 +124,37 @@ struct RoundActivationsPass final
   }
 
   void runOnOperation() override {
-    SmallVector<linalg::MatmulOp> products;
-    getOperation()->walk([&](linalg::MatmulOp op) { products.push_back(op); });
+    SmallVector<Operation *> products;
+    getOperation()->walk([&](Operation *op) {
+      if (isProduct(op))
+        products.push_back(op);
+    });
     IRRewriter rewriter(&getContext());
     // Collected first, because products are replaced on the way. Rows that
     // several products read are decided once, by the first of them.
     DenseMap<Value, Value> rounded; // null: it stays as it is
-    for (linalg::MatmulOp op : products) {
+    for (Operation *op : products) {
       Type element = getRoundedType(op);
       if (!element)
         continue;
-      auto [known, isNew] = rounded.try_emplace(op.getDpsInputs()[0]);
+      auto [known, isNew] = rounded.try_emplace(op->getOperand(0));
       if (isNew)
-        known->second = getRounded(rewriter, op, element);
+        known->second = getRounded(rewriter, op->getOperand(0), element);
       Value x = known->second;
       if (!x || getElementTypeOrSelf(x) != element)
         continue;
+      auto product = dyn_cast<linalg::MatmulOp>(op);
+      if (!product) {
+        op->setOperand(0, x);
+        continue;
+      }
+      // Its body has arguments of the types of its operands.
       rewriter.setInsertionPoint(op);
       rewriter.replaceOpWithNewOp<linalg::MatmulOp>(
-          op, op->getResultTypes(), ValueRange{x, op.getDpsInputs()[1]},
-          op.getDpsInits(),
+          op, op->getResultTypes(), ValueRange{x, op->getOperand(1)},
+          product.getDpsInits(),
           ArrayRef<NamedAttribute>{rewriter.getNamedAttr(
-              "indexing_maps", op.getIndexingMapsAttr())});
+              "indexing_maps", product.getIndexingMapsAttr())});
     }
   }
 };

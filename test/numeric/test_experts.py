@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Products with experts: definitions and kernels against NumPy."""
 
+import functools
 import platform
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import cpu_kernels as cpu
 import gpu_kernels as gpu
 import harness
+import scratch
 from cpu_kernels import rows, whole
 from reference.experts import expert_matmul
 from reference.quantization import FORMATS, dequantize, quantize_activation, quantized_matmul
@@ -170,33 +172,112 @@ def test_quantized_kernel(name, own):
                 np.testing.assert_allclose(y, expected, atol=tolerance)
 
 
+def run_on_gpu(text, *arguments):
+    """One call of the kernel on gfx942's simulator; its memory is what it asks for."""
+    memory = scratch.make(text, "gfx942", *arguments)
+    *inputs, y = arguments
+    # Kernels with words of control get the number of the call before their outputs.
+    numbers = [0] if any(m.is_control for m in scratch.ask(text, "gfx942")) else []
+    gpu_kernel(text).call("experts", *inputs, *numbers, y, *memory)
+
+
+@functools.lru_cache(maxsize=None)
+def gpu_kernel(text):
+    return gpu.Kernels(text)
+
+
+def check_on_gpu(text, x, w, e, n, expected=None, atol=1e-3):
+    y = np.full((len(x), SLOTS * n), np.nan, np.float32)
+    run_on_gpu(text, gpu.rows(x), gpu.whole(w), gpu.rows(e), gpu.rows(y))
+    np.testing.assert_allclose(y, expert_matmul(x, w, e, n) if expected is None else expected,
+                               atol=atol)
+
+
+#: With a small tile, so that an expert's rows end inside of a first, second or third one.
+SMALL_TILE = ("gist.tile = #gist.gpu_product<rows = 32, columns = 32, depth = 32, waves = [1, 1], "
+              "stages = 2, instruction = mfma_32x32x8, element = f16>")
+
+
+def with_tile(text, tile):
+    return text.replace("attributes {", f"attributes {{{tile}, ")
+
+
+@pytest.mark.parametrize("n, k, own, tokens", [
+    (24, 256, 1, 29), (9, 24, SLOTS, 2), (40, 72, SLOTS, 45), (32, 64, SLOTS, 17)])
+@pytest.mark.parametrize("tile", ["chosen", "small"])
+def test_gathered_gpu_kernel(n, k, own, tokens, tile):
+    """On gfx942's simulator, rows rounded to f16 as matrix instructions take them:
+    fewer rows than experts, one tile for each, and several; k of whole steps and not."""
+    text = as_kernel("experts", float_text(n, k, own, "f16"))
+    if tile == "small":
+        text = with_tile(text, SMALL_TILE)
+    rng = np.random.default_rng(n)
+    for choice in CHOICES:
+        w = rng.standard_normal((EXPERTS * n, k)).astype(np.float16)
+        e = choose(rng, choice, tokens)
+        w[[i for i in range(EXPERTS * n) if i // n not in e]] = np.nan
+        x = rng.standard_normal((tokens, k * own)).astype(np.float16).astype(np.float32)
+        check_on_gpu(text, x, w, e, n)
+
+
+def test_gathered_rows_in_16_bits():
+    """Rows as -gist-round-activations stores them, and more experts than threads look at
+    at once would have."""
+    n, k, tokens, experts = 8, 32, 40, 300
+    text = as_kernel("experts", float_text(n, k, 1, "f16"))
+    text = text.replace(f"tensor<{EXPERTS * n}x{k}xf16>", f"tensor<{experts * n}x{k}xf16>")
+    text = text.replace(f"tensor<?x{k}xf32>", f"tensor<?x{k}xf16>")
+    rng = np.random.default_rng(n)
+    w = rng.standard_normal((experts * n, k)).astype(np.float16)
+    e = rng.integers(0, experts, (tokens, SLOTS)).astype(np.int32)
+    e[0] = [0, 255, 256]
+    e[1] = [experts - 1] * SLOTS
+    x = rng.standard_normal((tokens, k)).astype(np.float16)
+    check_on_gpu(text, x, w, e, n)
+
+
+def test_gathered_numbers_that_name_nothing():
+    """They have the nearest expert, and nothing outside of the weight is read."""
+    n, k = 8, 32
+    text = as_kernel("experts", float_text(n, k, 1, "f16"))
+    rng = np.random.default_rng(n)
+    w = rng.standard_normal((EXPERTS * n, k)).astype(np.float16)
+    e = np.array([[-1, EXPERTS, 2], [2**31 - 1, -2**31, 0]], np.int32)
+    x = rng.standard_normal((2, k)).astype(np.float16).astype(np.float32)
+    check_on_gpu(text, x, w, e, n, expert_matmul(x, w, np.clip(e, 0, EXPERTS - 1), n))
+
+
 @pytest.mark.parametrize("n, k, own", [(24, 256, 1), (9, 24, SLOTS)])
-def test_gpu_kernel(n, k, own):
+def test_gpu_kernel_of_one_token(n, k, own):
     """On gfx942's simulator: lanes with several parts of a row, and with none."""
-    kernels = gpu.Kernels(as_kernel("experts", float_text(n, k, own, "f16")))
+    kernels = gpu.Kernels(as_kernel("experts", float_text(n, k, own, "f16", 1)))
     rng = np.random.default_rng(n)
     for choice in ["any", "all to one"]:
         w = rng.standard_normal((EXPERTS * n, k)).astype(np.float16)
-        e = choose(rng, choice, 4)
+        e = choose(rng, choice, 1)
         w[[i for i in range(EXPERTS * n) if i // n not in e]] = np.nan
-        x = rng.standard_normal((4, k * own)).astype(np.float32)
-        y = np.full((4, SLOTS * n), np.nan, np.float32)
-        kernels.call("experts", gpu.rows(x), gpu.whole(w), gpu.rows(e), gpu.rows(y))
+        x = rng.standard_normal((1, k * own)).astype(np.float32)
+        y = np.full((1, SLOTS * n), np.nan, np.float32)
+        kernels.call("experts", gpu.whole(x), gpu.whole(w), gpu.whole(e), gpu.whole(y))
         np.testing.assert_allclose(y, expert_matmul(x, w, e, n), atol=1e-3)
 
 
-def test_gpu_kernel_of_blocks():
+@pytest.mark.parametrize("tokens", ["?", 1])
+def test_gpu_kernel_of_blocks(tokens):
     n, k = 8, 64
-    arguments, result, body = float_text(n, k, 1, "f32")
+    arguments, result, body = float_text(n, k, 1, "f32", tokens)
     blocks = f"tensor<{EXPERTS * n}x{k // 32}x20xi8>"
     arguments = arguments.replace(f"%w: tensor<{EXPERTS * n}x{k}xf32>", f"%b: {blocks}")
     body = f"%w = gist.dequantize %b format q4_1 : {blocks}\n  " + body
-    kernels = gpu.Kernels(as_kernel("experts", (arguments, result, body)))
+    text = as_kernel("experts", (arguments, result, body))
     rng = np.random.default_rng(n)
     stored = cpu.random_blocks(rng, "q4_1", EXPERTS * n, k)
-    e = choose(rng, "any", 3)
-    x = rng.standard_normal((3, k)).astype(np.float32)
-    y = np.full((3, SLOTS * n), np.nan, np.float32)
-    kernels.call("experts", gpu.rows(x), gpu.whole(stored.view(np.int8)), gpu.rows(e), gpu.rows(y))
+    count, wrap = (3, gpu.rows) if tokens == "?" else (1, gpu.whole)
+    e = choose(rng, "any", count)
+    x = rng.standard_normal((count, k)).astype(np.float32)
+    y = np.full((count, SLOTS * n), np.nan, np.float32)
+    run_on_gpu(text, wrap(x), gpu.whole(stored.view(np.int8)), wrap(e), wrap(y))
     w = dequantize(stored, "q4_1")
-    np.testing.assert_allclose(y, expert_matmul(x, w, e, n), atol=1e-4 * np.abs(w).sum(1).max())
+    # Gathered rows and numbers of blocks are rounded to f16.
+    tolerance = (1e-3 if tokens == "?" else 1e-4) * np.abs(w).sum(1).max()
+    np.testing.assert_allclose(y, expert_matmul(x, w, e, n), atol=tolerance)

@@ -170,3 +170,23 @@ TEST(ProductCost, FewTilesAreSmall) {
   EXPECT_EQ(wide.rows, 128);
   EXPECT_EQ(wide.columns, 256);
 }
+
+TEST(ProductCost, GroupsHaveTilesAsTheirRowsNeed) {
+  // 512 tokens give each of 8 experts 128 rows, and each of 128 experts 32: no
+  // tile of these has more than 64.
+  ProductTile few = chooseGroupedTile({-1, 14336, 4096}, {8, 2}, getGpu());
+  EXPECT_EQ(few.rows, 128);
+  ProductTile many = chooseGroupedTile({512, 768, 2048}, {128, 8}, getGpu());
+  EXPECT_EQ(many.rows, 64);
+  // One group with all rows is a product.
+  ProductTile one =
+      chooseGroupedTile({512 - 64, 16384, 4096}, {1, 1}, getGpu());
+  EXPECT_EQ(one.columns,
+            chooseProductTile({512, 16384, 4096}, getGpu()).columns);
+}
+
+// Kernels of groups have the list of a tile's rows in workgroup memory too.
+TEST(ProductCost, TilesLeaveRoomForRows) {
+  for (const ProductTile &tile : getProductTiles(getGpu()))
+    EXPECT_LE(tile.getMemory() + tile.rows * 4 + 512, getGpu().workgroupMemory);
+}

@@ -90,3 +90,19 @@ func.func @quantised(%x: tensor<?x64xf32>, %w: tensor<48x2x20xi8>, %y: tensor<?x
   %p = linalg.matmul indexing_maps = [#qx, #qw, #qy] ins(%x, %d : tensor<?x64xf32>, tensor<48x64xf32>) outs(%y : tensor<?x48xf32>) -> tensor<?x48xf32>
   return %p : tensor<?x48xf32>
 }
+
+// -----
+
+// Experts read rounded rows beside a router; the weight decides the type. A few
+// rows are multiplied as they are.
+// CHECK-LABEL: func @experts
+// CHECK-SAME:    %[[X:.+]]: tensor<?x96xf32>, %[[W:.+]]: tensor<320x96xf16>
+// CHECK:         %[[H:.+]] = linalg.generic {{.*}} ins(%[[X]] : tensor<?x96xf32>) outs({{.*}} : tensor<?x96xf16>)
+// CHECK:         gist.expert_matmul %[[H]], %[[W]] by {{.*}} : tensor<?x96xf16>
+// CHECK:         gist.expert_matmul %{{.+}}, %[[W]] by {{.*}} : tensor<2x96xf32>
+func.func @experts(%x: tensor<?x96xf32>, %w: tensor<320x96xf16>, %e: tensor<?x2xi32>,
+                   %few: tensor<2x96xf32>, %f: tensor<2x2xi32>) -> (tensor<?x128xf32>, tensor<2x128xf32>) {
+  %y = gist.expert_matmul %x, %w by %e : tensor<?x96xf32>, tensor<320x96xf16>, tensor<?x2xi32> -> tensor<?x128xf32>
+  %z = gist.expert_matmul %few, %w by %f : tensor<2x96xf32>, tensor<320x96xf16>, tensor<2x2xi32> -> tensor<2x128xf32>
+  return %y, %z : tensor<?x128xf32>, tensor<2x128xf32>
+}

@@ -14,6 +14,7 @@
 // CHECK-DAG:  clusters  256 {{.*}} {{1....}} {{ *}}0 {{ *}}0 {{ *}}2
 // CHECK-DAG:  grouped   512 {{.*}} {{1....}} {{ *}}0 {{ *}}0 {{ *}}2
 // CHECK-DAG:  gates     256 {{.*}} {{3....}} {{ *}}0 {{ *}}0 {{ *}}1
+// CHECK-DAG:  experts   256 {{.*}} {{33...}} {{ *}}0 {{ *}}0 {{ *}}1
 // Loops load a step ahead all the same. Attention has three: clusters, the ring
 // and the call's own keys.
 // CHECK:      main loop  mfma {{.*}}barriers  mfma/barrier  ahead {{.*}}mfma busy
@@ -23,6 +24,7 @@
 // CHECK-NEXT: clusters {{ *}}32 {{.*}} 2 {{ *}}16 {{ *}}1 {{ *}}32 {{ *}}{{[0-9]+}} {{ *}}{{5[3-9]%}}
 // CHECK-NEXT: clusters {{ *}}32 {{.*}} 2 {{ *}}16 {{ *}}1 {{ *}}32 {{ *}}{{[0-9]+}} {{ *}}{{(5[89]|6.)%}}
 // CHECK-NEXT: gates {{ *}}32 {{.*}} 2 {{ *}}16 {{ *}}1 {{ *}}{{[0-9]+}} {{ *}}{{[0-9]+}} {{ *}}{{5[5-9]%}}
+// CHECK-NEXT: experts {{ *}}32 {{.*}} 2 {{ *}}16 {{ *}}1 {{ *}}{{[0-9]+}} {{ *}}{{[0-9]+}} {{ *}}{{(5[5-9]|6.)%}}
 
 #x = affine_map<(m, n, k) -> (m, k)>
 #w = affine_map<(m, n, k) -> (n, k)>
@@ -163,4 +165,11 @@ func.func private @gates(%g: tensor<?x64xf16>, %x: tensor<?x256xf16>, %l: tensor
     linalg.yield %n : f16
   } -> tensor<?x256xf16>
   return %y : tensor<?x256xf16>
+}
+
+// The second product of Mixtral's experts: rows that tokens have for each.
+func.func private @experts(%x: tensor<?x28672xf16>, %w: tensor<32768x14336xf16>, %e: tensor<?x2xi32>, %y: tensor<?x8192xf32>)
+    -> tensor<?x8192xf32> attributes {gist.kernel = #gist.kernel<kind = guarded_matmul, outputs = 1>} {
+  %0 = gist.expert_matmul %x, %w by %e : tensor<?x28672xf16>, tensor<32768x14336xf16>, tensor<?x2xi32> -> tensor<?x8192xf32>
+  return %0 : tensor<?x8192xf32>
 }

@@ -53,11 +53,12 @@ Value gist::getPairedRow(GpuBuilder &b, Value column, int64_t columns) {
   return b.add(b.div(column, 2), b.mul(b.rem(column, 2), columns / 2));
 }
 
-MatmulResult::MatmulResult(ElementEmitter &emitter, Operation *op, int64_t tile)
+MatmulResult::MatmulResult(ElementEmitter &emitter, Operation *op, int64_t tile,
+                           int64_t perRow)
     : emitter(emitter), b(emitter.getBuilder()), product(op->getResult(0)),
-      rows(emitter.size(product, 0)),
-      columns(cast<RankedTensorType>(product.getType()).getDimSize(1)),
-      checked(columns % tile != 0), numResults(0) {
+      rows(b.mul(emitter.size(product, 0), perRow)),
+      columns(cast<RankedTensorType>(product.getType()).getDimSize(1) / perRow),
+      perRow(perRow), checked(columns % tile != 0), numResults(0) {
   // Scratch memory is a result too, and is not what follows the product.
   auto kernel = op->getParentOfType<func::FuncOp>();
   numResults = kernel.getNumResults() - getKernelAttr(kernel).getScratch();
@@ -122,6 +123,10 @@ void MatmulResult::write(Value row, Value column, int64_t width) {
 }
 
 void MatmulResult::storeAt(Value row, Value column, Value numbers) {
+  if (perRow != 1) {
+    column = b.add(b.mul(b.rem(row, perRow), columns), column);
+    row = b.div(row, perRow);
+  }
   auto type = dyn_cast<VectorType>(numbers.getType());
   int64_t width = type ? type.getNumElements() : 1;
   if (!halves[0]) {

@@ -90,8 +90,10 @@ mlir::Value getPairedRow(GpuBuilder &b, mlir::Value column, int64_t columns);
 class MatmulResult {
 public:
   /// Columns up to the end of this workgroup's are checked if N is no multiple
-  /// of `tile`.
-  MatmulResult(ElementEmitter &emitter, mlir::Operation *product, int64_t tile);
+  /// of `tile`. With `perRow`, so many rows of N lie side by side in one of
+  /// what `product` gives.
+  MatmulResult(ElementEmitter &emitter, mlir::Operation *product, int64_t tile,
+               int64_t perRow = 1);
 
   /// Calls `body` if there is such a row.
   void ifRow(mlir::Value row, llvm::function_ref<void()> body);
@@ -112,7 +114,7 @@ private:
   mlir::Value product, rows;
   /// The parts of the product where it is paired, else null.
   std::array<mlir::Value, 2> halves;
-  int64_t columns;
+  int64_t columns, perRow;
   bool checked;
   unsigned numResults;
 };

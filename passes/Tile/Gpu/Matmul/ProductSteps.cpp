@@ -57,8 +57,9 @@ public:
         cast<MemRefType>(product.x.buffer.getType()).getShape();
     stages = shape[0];
     depth = shape[2];
+    // Rows of x may lie side by side in its tensor; those of W do not.
     steps = llvm::divideCeil(
-        cast<RankedTensorType>(product.x.tensor.getType()).getDimSize(1),
+        cast<RankedTensorType>(product.w.tensor.getType()).getDimSize(1),
         depth);
   }
 

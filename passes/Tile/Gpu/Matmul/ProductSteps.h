@@ -20,7 +20,7 @@ namespace gist {
 /// x W^T of a workgroup's tile.
 struct ProductSteps {
   struct Side {
-    mlir::Value tensor; ///< rows x K
+    mlir::Value tensor; ///< rows x K; of x, maybe several rows side by side
     mlir::Value first;  ///< row of the tile's first
     mlir::Value buffer; ///< stages x rows x depth
     /// Whether it goes to the buffer as it is, without registers.

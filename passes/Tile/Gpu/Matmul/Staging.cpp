@@ -23,11 +23,11 @@ using namespace gist;
 // Operand
 //===----------------------------------------------------------------------===//
 
-Operand::Operand(ElementEmitter &emitter, Value tensor)
+Operand::Operand(ElementEmitter &emitter, Value tensor, int64_t perRow)
     : b(emitter.getBuilder()), emitter(emitter), tensor(tensor),
-      rows(emitter.size(tensor, 0)),
-      depth(cast<RankedTensorType>(tensor.getType()).getDimSize(1)),
-      memory(emitter.asMemory(tensor)) {
+      rows(b.mul(emitter.size(tensor, 0), perRow)),
+      depth(cast<RankedTensorType>(tensor.getType()).getDimSize(1) / perRow),
+      perRow(perRow), memory(emitter.asMemory(tensor)) {
   if (memory && !memory->isContiguous())
     memory.reset();
   auto dequantize = tensor.getDefiningOp<DequantizeOp>();
@@ -36,6 +36,13 @@ Operand::Operand(ElementEmitter &emitter, Value tensor)
   memory = emitter.asMemory(dequantize.getBlocks());
   if (memory)
     blocks = dequantize;
+  assert((!blocks || perRow == 1) && "blocks are of one row");
+}
+
+Operand::Values Operand::getIndices(Value row, Value k) const {
+  if (perRow == 1)
+    return {row, k};
+  return {b.div(row, perRow), b.add(b.mul(b.rem(row, perRow), depth), k)};
 }
 
 bool Operand::isCopyable(Type element) const {
@@ -82,10 +89,11 @@ Operand::Values Operand::fetch(Value row, Value k, bool checked) {
   int64_t width = std::gcd(getPiece(), depth);
   for (int64_t i = 0; i < getPiece(); i += width) {
     Value at = clamp(b.add(k, i), width, checked);
+    Values indices = getIndices(row, at);
     fetched.push_back(memory && width > 1
-                          ? b.read(memory->buffer, memory->at({row, at}), width)
-                      : width > 1 ? emitter.elements(tensor, {row, at}, width)
-                                  : emitter.element(tensor, {row, at}));
+                          ? b.read(memory->buffer, memory->at(indices), width)
+                      : width > 1 ? emitter.elements(tensor, indices, width)
+                                  : emitter.element(tensor, indices));
   }
   return fetched;
 }

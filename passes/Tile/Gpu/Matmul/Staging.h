@@ -26,8 +26,9 @@ public:
   using Value = mlir::Value;
   using Values = GpuBuilder::Values;
 
-  /// `tensor` is rows x k, k static.
-  Operand(ElementEmitter &emitter, Value tensor);
+  /// `tensor` is rows x k, k static. With `perRow`, so many rows of the operand
+  /// lie side by side in one of the tensor, which holds no blocks.
+  Operand(ElementEmitter &emitter, Value tensor, int64_t perRow = 1);
 
   /// How many numbers a thread reads at once: 16 bytes of f16 in memory, or a
   /// group of 32 that shares what it is scaled with.
@@ -55,18 +56,20 @@ public:
   bool isMemory() const { return memory && !blocks; }
   /// Where number k of a row lies in memory.
   std::pair<Value, Values> getPlace(Value row, Value k) const {
-    return {memory->buffer, memory->at({row, k})};
+    return {memory->buffer, memory->at(getIndices(row, k))};
   }
 
 private:
   Value dequantizePiece(Value k,
                         llvm::function_ref<Value(Value, int64_t)> readBytes);
   Value clamp(Value k, int64_t width, bool checked);
+  /// Of number k of a row, in the tensor.
+  Values getIndices(Value row, Value k) const;
 
   GpuBuilder &b;
   ElementEmitter &emitter;
   Value tensor, rows;
-  int64_t depth;
+  int64_t depth, perRow;
   DequantizeOp blocks;
   std::optional<MemoryAccess> memory; ///< of the numbers or of their blocks
   bool keepsScales = false;

@@ -1,4 +1,4 @@
-//===- Experts.cpp - Products with experts on GPUs ------------------------===//
+//===- ExpertRows.cpp - Products with experts, row by row -----------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,12 +9,11 @@
 // that the row of the input names, neighbours side by side, and add up what
 // they have found at the end. Neighbouring waves have neighbouring columns of
 // one row. Without matrix instructions, and so for few tokens: of many, each
-// reads the weight for itself.
+// would read the weight for itself.
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/GistExpertOps.h"
-#include "passes/Tile/Gpu/Elements/GpuKernel.h"
+#include "passes/Tile/Gpu/Experts/Experts.h"
 
 using namespace mlir;
 using namespace gist;
@@ -24,13 +23,13 @@ using Values = GpuBuilder::Values;
 /// Threads of a workgroup, and numbers that a lane reads at once.
 static constexpr int64_t kThreads = 256, kMostNumbers = 8;
 
-static GpuRowsAttr selectExpertTile(ExpertMatmulOp op, const GpuInfo &gpu) {
+GpuRowsAttr gist::selectExpertRowsTile(ExpertMatmulOp op, const GpuInfo &gpu) {
   int64_t waves = kThreads / gpu.waveSize;
   return GpuRowsAttr::get(op.getContext(), /*rows=*/1, waves,
                           /*columns=*/waves);
 }
 
-static FailureOr<GpuGrid> emitExperts(GpuKernel &kernel, ExpertMatmulOp op) {
+FailureOr<GpuGrid> gist::emitExpertRows(GpuKernel &kernel, ExpertMatmulOp op) {
   GpuBuilder &b = kernel.b;
   ElementEmitter &emitter = kernel.emitter;
   ExpertSizes sizes = op.getSizes();
@@ -79,38 +78,3 @@ static FailureOr<GpuGrid> emitExperts(GpuKernel &kernel, ExpertMatmulOp op) {
       b.getAffineConstantExpr(llvm::divideCeil(sizes.columns, columns)),
       *tokens * sizes.slots};
 }
-
-//===----------------------------------------------------------------------===//
-// The kind
-//===----------------------------------------------------------------------===//
-
-namespace gist {
-extern const GpuKernelEntry kGpuGuardedKernel, kGpuRowsKernel;
-} // namespace gist
-
-// Rows with a guard are never formed for GPUs and run by their definition.
-const GpuKernelEntry gist::kGpuGuardedKernel = {
-    .choose = [](func::FuncOp kernel, const GpuInfo &gpu,
-                 const GpuChoices &choices) -> GpuTileInterface {
-      if (auto op = findRoot<ExpertMatmulOp>(kernel))
-        return selectExpertTile(op, gpu);
-      return kGpuRowsKernel.choose(kernel, gpu, choices);
-    },
-    .emit = [](GpuKernel &kernel) -> FailureOr<GpuGrid> {
-      if (auto op = findRoot<ExpertMatmulOp>(kernel.source))
-        return emitExperts(kernel, op);
-      return kGpuRowsKernel.emit(kernel);
-    },
-    .verify = [](func::FuncOp kernel, const GpuInfo &gpu) -> LogicalResult {
-      if (failed(expectTile<GpuRowsAttr>(kernel)))
-        return failure();
-      auto op = findRoot<ExpertMatmulOp>(kernel);
-      if (!op)
-        return success();
-      auto tile = cast<GpuRowsAttr>(kernel->getAttr(kTileAttr));
-      if (tile.getRows() == 1 && tile.getColumns() == tile.getNumWaves())
-        return success();
-      return op.emitOpError("expects one row and a column for each wave, got ")
-             << tile;
-    },
-};

@@ -1,0 +1,29 @@
+//===- Experts.h - Products with a weight for each row ----------*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_TILE_GPU_EXPERTS_EXPERTS_H
+#define GIST_PASSES_TILE_GPU_EXPERTS_EXPERTS_H
+
+#include "dialect/GistExpertOps.h"
+#include "passes/Tile/Gpu/Elements/GpuKernel.h"
+
+namespace gist {
+
+/// Of few tokens: every row by itself.
+GpuRowsAttr selectExpertRowsTile(ExpertMatmulOp op, const GpuInfo &gpu);
+mlir::FailureOr<GpuGrid> emitExpertRows(GpuKernel &kernel, ExpertMatmulOp op);
+
+/// Of many: the rows of an expert are gathered into tiles, which matrix
+/// instructions multiply. Scratch memory holds the rows by experts.
+GpuProductAttr selectExpertTilesTile(ExpertMatmulOp op, const GpuInfo &gpu);
+mlir::FailureOr<KernelScratch> getExpertTilesScratch(mlir::func::FuncOp kernel,
+                                                     ExpertMatmulOp op);
+mlir::FailureOr<GpuGrid> emitExpertTiles(GpuKernel &kernel, ExpertMatmulOp op);
+
+} // namespace gist
+
+#endif // GIST_PASSES_TILE_GPU_EXPERTS_EXPERTS_H
