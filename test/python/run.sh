@@ -61,9 +61,14 @@ for library in "$installed"/*.so; do
 done
 "$scratch/runtime/bin/mypy" --strict --cache-dir "$scratch/mypy" -p gist
 "$scratch/runtime/bin/mypy" --strict --cache-dir "$scratch/mypy" "$here/typed_user.py"
-PATH=$build/bin:$PATH test_package "$scratch/runtime/bin/python" \
-  "$here/test_runtime.py" "$here/test_compile.py"
-
-# The same with the compiler in the process.
 [ -d "$build/python/gist" ] || fail "$build has no Python package: configure with -DGIST_PYTHON=ON"
-PYTHONPATH=$build/python test_package "$scratch/runtime/bin/python" "$here/test_compile.py"
+# The same with the compiler in the process, beside it: each is one process.
+PYTHONPATH=$build/python test_package "$scratch/runtime/bin/python" \
+  "$here/test_compile.py" >"$scratch/linked.log" 2>&1 &
+linked=$!
+status=0
+PATH=$build/bin:$PATH test_package "$scratch/runtime/bin/python" \
+  "$here/test_runtime.py" "$here/test_compile.py" || status=1
+wait "$linked" || status=1
+cat "$scratch/linked.log"
+exit $status
