@@ -146,6 +146,9 @@ class Model:
         # States of Gemma are beyond the range of f16 in PyTorch.
         is_gemma = model.config.model_type.startswith("gemma")
         self.dtype = torch.float32 if device == "cpu" or is_gemma else torch.float16
+        if is_gemma:
+            # attend_whole() leaves little for kernels that save memory.
+            torch.backends.cuda.enable_mem_efficient_sdp(False)
         self.tokenizer = Pieces(path) if is_gemma else \
             AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
         # Samples have no chat around them.
@@ -214,33 +217,20 @@ class Model:
         return self.plain_attention(module, query, key, value, mask, **options)
 
     def attend_whole(self, module, query, key, value):
-        """A whole text, from its first token on. PyTorch has fast kernels in f32 for heads that share no
-        keys, and none for windows: they are cut into pieces of a window, each with the one before."""
-        torch, functional = self.torch, self.torch.nn.functional
+        """A whole text, from its first token on, piece by piece: a piece sees itself and what is before
+        it, of a window the piece before alone. Large masks of a whole text would be needed otherwise."""
+        torch, attend = self.torch, self.torch.nn.functional.scaled_dot_product_attention
         heads, length = query.shape[1:3]
         key, value = (rows.repeat_interleave(heads // rows.shape[1], 1) for rows in (key, value))
-        if not module.is_sliding:
-            found = functional.scaled_dot_product_attention(query, key, value, is_causal=True,
-                                                            scale=module.scaling)
-            return found.transpose(1, 2).contiguous()
-        size = module.sliding_window
-        count = -(-length // size)
-
-        def pieces(rows):
-            rows = functional.pad(rows, (0, 0, 0, count * size - length))
-            return rows[0].view(heads, count, size, -1).transpose(0, 1)
-
-        def with_last(rows):
-            rows = pieces(rows)
-            return torch.cat((functional.pad(rows, (0, 0, 0, 0, 0, 0, 1, 0))[:-1], rows), 2)
-
-        places = torch.arange(2 * size, device=query.device)
-        back = places[size:, None] - places
-        mask = ((back >= 0) & (back < size)).repeat(count, 1, 1, 1)
-        mask[0, :, :, :size] = False  # there is nothing before the first piece
-        found = functional.scaled_dot_product_attention(pieces(query), with_last(key), with_last(value),
-                                                        attn_mask=mask, scale=module.scaling)
-        return found.transpose(1, 2).reshape(1, count * size, heads, -1)[:, :length]
+        places, found = torch.arange(length, device=query.device), []
+        size = module.sliding_window if module.is_sliding else 1024
+        for begin in range(0, length, size):
+            end, first = begin + size, max(0, begin - size) if module.is_sliding else 0
+            back = places[begin:end, None] - places[first:end]
+            mask = (back >= 0) & (back < size) if module.is_sliding else back >= 0
+            found.append(attend(query[:, :, begin:end], key[:, :, first:end], value[:, :, first:end],
+                                attn_mask=mask, scale=module.scaling))
+        return torch.cat(found, 2).transpose(1, 2).contiguous()
 
     def read(self, tokens, press=None):
         """Reads a text, with a press of kvpress if there is one."""
