@@ -147,7 +147,8 @@ class Model:
         is_gemma = model.config.model_type.startswith("gemma")
         self.dtype = torch.float32 if device == "cpu" or is_gemma else torch.float16
         if is_gemma:
-            # attend_whole() leaves little for kernels that save memory.
+            # attend_whole() leaves little for kernels that save memory, and with them a run on an H200 ended
+            # in an illegal access.
             torch.backends.cuda.enable_mem_efficient_sdp(False)
         self.tokenizer = Pieces(path) if is_gemma else \
             AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
