@@ -71,10 +71,12 @@ def test_plans(tmp_path):
 
 
 @pytest.mark.skipif("GIST_HIP_SIM" not in os.environ, reason="no simulator")
-def test_gfx942(tmp_path):
+@pytest.mark.parametrize("name", ["llama", pytest.param("mixtral", marks=pytest.mark.full)])
+def test_gfx942(name, tmp_path):
     """The kernels of a card on the simulator, which also draw tokens there.
-    Sequences that write share launches of attention, the cache and draws."""
-    module = compile_model("llama", tmp_path, "--target=gfx942")
+    Sequences that write share launches of attention, the cache and draws, and
+    products of rows, also those that experts gather."""
+    module = compile_model(name, tmp_path, "--target=gfx942")
     listing = subprocess.run(["gist-run", "info", "--disassemble", module],
                              capture_output=True, text=True, check=True).stdout
     for kernel in ["attention_0", "cache_0", "sample_0"]:

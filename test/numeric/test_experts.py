@@ -11,7 +11,6 @@ import pytest
 import cpu_kernels as cpu
 import gpu_kernels as gpu
 import harness
-import scratch
 from cpu_kernels import rows, whole
 from reference.experts import expert_matmul
 from reference.quantization import FORMATS, dequantize, quantize_activation, quantized_matmul
@@ -172,15 +171,6 @@ def test_quantized_kernel(name, own):
                 np.testing.assert_allclose(y, expected, atol=tolerance)
 
 
-def run_on_gpu(text, *arguments):
-    """One call of the kernel on gfx942's simulator; its memory is what it asks for."""
-    memory = scratch.make(text, "gfx942", *arguments)
-    *inputs, y = arguments
-    # Kernels with words of control get the number of the call before their outputs.
-    numbers = [0] if any(m.is_control for m in scratch.ask(text, "gfx942")) else []
-    gpu_kernel(text).call("experts", *inputs, *numbers, y, *memory)
-
-
 @functools.lru_cache(maxsize=None)
 def gpu_kernel(text):
     return gpu.Kernels(text)
@@ -188,7 +178,7 @@ def gpu_kernel(text):
 
 def check_on_gpu(text, x, w, e, n, expected=None, atol=1e-3):
     y = np.full((len(x), SLOTS * n), np.nan, np.float32)
-    run_on_gpu(text, gpu.rows(x), gpu.whole(w), gpu.rows(e), gpu.rows(y))
+    gpu_kernel(text).call("experts", gpu.rows(x), gpu.whole(w), gpu.rows(e), gpu.rows(y))
     np.testing.assert_allclose(y, expert_matmul(x, w, e, n) if expected is None else expected,
                                atol=atol)
 
@@ -221,8 +211,8 @@ def test_gathered_gpu_kernel(n, k, own, tokens, tile):
 
 
 def test_gathered_rows_in_16_bits():
-    """Rows as -gist-round-activations stores them, and more experts than threads look at
-    at once would have."""
+    """Rows as -gist-round-activations stores them, and more experts than a workgroup has
+    threads to look at them."""
     n, k, tokens, experts = 8, 32, 40, 300
     text = as_kernel("experts", float_text(n, k, 1, "f16"))
     text = text.replace(f"tensor<{EXPERTS * n}x{k}xf16>", f"tensor<{experts * n}x{k}xf16>")
@@ -276,7 +266,7 @@ def test_gpu_kernel_of_blocks(tokens):
     e = choose(rng, "any", count)
     x = rng.standard_normal((count, k)).astype(np.float32)
     y = np.full((count, SLOTS * n), np.nan, np.float32)
-    run_on_gpu(text, wrap(x), gpu.whole(stored.view(np.int8)), wrap(e), wrap(y))
+    gpu.Kernels(text).call("experts", wrap(x), gpu.whole(stored.view(np.int8)), wrap(e), wrap(y))
     w = dequantize(stored, "q4_1")
     # Gathered rows and numbers of blocks are rounded to f16.
     tolerance = (1e-3 if tokens == "?" else 1e-4) * np.abs(w).sum(1).max()

@@ -2,16 +2,15 @@
 // RUN: gist-opt %s -gist-set-target=target=gfx942 -gist-add-scratch -gist-select-tile-config | FileCheck %s --check-prefixes=CHECK,GFX942
 // RUN: gist-opt %s -gist-gpu-tile=target=sm_90 | FileCheck %s --check-prefix=CODE
 
-// Many tokens share experts: their rows are gathered into tiles. The kernel
-// works in a list of T x S rows, in places where experts begin, and in words of
-// control.
+// Many tokens share experts: their rows are gathered into tiles. No memory is
+// needed that calls would share.
 // CHECK-LABEL: func.func private @many
-// CHECK-SAME:    index, %{{.+}}: tensor<?x28672xf32>, %{{.+}}: tensor<?xi32>, %{{.+}}: tensor<8xi32>, %{{.+}}: tensor<{{[0-9]+}}xi32> {gist.control}
+// CHECK-SAME:    %{{.+}}: tensor<?x28672xf32>) -> tensor<?x28672xf32>
 // GFX942-SAME:   #gist.gpu_product<rows = 128, {{.*}}mfma
 // SM90-SAME:     #gist.gpu_product<rows = 128, {{.*}}wgmma
 // CODE-LABEL:  func.func private @many
-// Rows come and go by the list that is read here.
-// CODE:          memref.load %{{.+}} : memref<?xi32
+// Experts are counted, and rows are copied as they lie in memory.
+// CODE:          llvm.atomicrmw add
 // CODE:          nvgpu.device_async_copy
 func.func private @many(%x: tensor<?x4096xf16>, %w: tensor<114688x4096xf16>, %e: tensor<?x2xi32>, %y: tensor<?x28672xf32>)
     -> tensor<?x28672xf32> attributes {gist.kernel = #gist.kernel<kind = guarded_matmul, outputs = 1>} {

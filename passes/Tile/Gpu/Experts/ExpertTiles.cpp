@@ -5,26 +5,23 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One launch. T tokens name S experts each: T x S rows, of which row r belongs
-// to token r / S. The workgroups that come first write a list of the rows of
-// each expert, one expert after the other (SharedSteps.h). Then every workgroup
-// has a tile of one expert's product: it gathers its rows by the list, and
-// stores them where they belong. Tiles of the same columns are neighbours, so
-// that they read the same rows of a weight at about the same time; an expert
+// T tokens name S experts each: T x S rows, of which row r belongs to token
+// r / S. A workgroup has a tile of one expert's product: it gathers its rows
+// and stores them where they belong. Tiles of the same columns are neighbours,
+// so that they read the same rows of a weight at about the same time; an expert
 // that nobody named has no tile.
 //
-// There are workgroups for as many tiles as experts can need. Each expert's
-// last tile may have fewer rows; workgroups past the last tile end at once.
-//
-// The list is scratch memory and not an op of its own, so that the product
-// depends on each row alone, and rows of several sequences may share a call
-// (decision 016).
+// Every workgroup finds its rows by counting; nobody has to write a list, which
+// memory that calls share would hold. So the product depends on each row alone,
+// and rows of several sequences may share a call (decision 016). There are
+// workgroups for as many tiles as experts can need. Each expert's last tile may
+// have fewer rows; workgroups past the last tile end at once.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/Cost/ProductCost.h"
 #include "passes/Tile/Gpu/Core/Compact.h"
-#include "passes/Tile/Gpu/Core/SharedSteps.h"
+#include "passes/Tile/Gpu/Core/GpuAtomics.h"
 #include "passes/Tile/Gpu/Core/Wgmma.h"
 #include "passes/Tile/Gpu/Experts/Experts.h"
 #include "passes/Tile/Gpu/Matmul/MatmulLoop.h"
@@ -62,23 +59,6 @@ GpuProductAttr gist::selectExpertTilesTile(ExpertMatmulOp op,
                              Instruction::Mfma32x32x8, element);
 }
 
-FailureOr<KernelScratch> gist::getExpertTilesScratch(func::FuncOp kernel,
-                                                     ExpertMatmulOp op) {
-  FailureOr<SmallVector<AffineExpr>> sizes =
-      getSizeExprs(kernel, op.getExperts());
-  if (failed(sizes))
-    return failure();
-  MLIRContext *context = kernel.getContext();
-  Type word = IntegerType::get(context, 32);
-  KernelScratch scratch;
-  // Rows by experts, and where those of each begin.
-  scratch.tensors.push_back({{(*sizes)[0] * (*sizes)[1]}, word});
-  scratch.tensors.push_back(
-      {{getAffineConstantExpr(op.getSizes().experts, context)}, word});
-  scratch.controlWords = kStepWords;
-  return scratch;
-}
-
 //===----------------------------------------------------------------------===//
 // The kernel
 //===----------------------------------------------------------------------===//
@@ -87,52 +67,30 @@ namespace {
 class ExpertTiles {
 public:
   ExpertTiles(GpuKernel &kernel, ExpertMatmulOp op)
-      : kernel(kernel), b(kernel.b), emitter(kernel.emitter), op(op),
-        sizes(op.getSizes()), tile(kernel.getTile<GpuProductAttr>()),
-        loop(b, tile),
+      : b(kernel.b), emitter(kernel.emitter), op(op), sizes(op.getSizes()),
+        tile(kernel.getTile<GpuProductAttr>()), loop(b, tile),
         rows(b.mul(emitter.size(op.getExperts(), 0), sizes.slots)),
         x(emitter, op.getInput(), sizes.hasOwnRows ? sizes.slots : 1),
         w(emitter, op.getWeight()),
         result(emitter, op, tile.getColumns(), sizes.slots), compact(b),
+        counts(b.allocWorkgroup({sizes.experts}, b.getI32Type())),
         order(b.allocWorkgroup({tile.getRows()}, b.getI32Type())),
         found(b.allocWorkgroup({kNumFound}, b.getI32Type())) {}
 
-  LogicalResult emit() {
-    if (failed(readArguments()))
-      return failure();
-    SharedSteps steps(b, control, b.mul(number, kStepWords));
-    steps.begin();
-    steps.run(sizes.experts, [&](Value expert) { listRows(expert); });
-    steps.wait();
+  void emit() {
+    countRows();
     findTile();
     b.ifThen(isThere, [&] {
       findRows();
       multiply();
     });
-    return success();
   }
 
 private:
   /// What the thread that finds the tile says to the others.
-  enum Found : int64_t { kExpert, kInside, kBegin, kCount, kNumFound };
-
-  LogicalResult readArguments() {
-    auto target = cast<func::FuncOp>(b.getBlock()->getParentOp());
-    func::FuncOp source = kernel.source;
-    KernelAttr attr = getKernelAttr(source);
-    int64_t count = source.getNumArguments(), first = count - attr.getOutputs();
-    // The result, the list, where experts begin, control; the number of the
-    // call is the last input.
-    if (attr.getScratch() != 3 || attr.getOutputs() != 4 || first < 1 ||
-        !source.getArgument(first - 1).getType().isIndex() ||
-        !source.getArgAttr(count - 1, kControlArgAttr))
-      return op.emitOpError("has no scratch memory");
-    number = target.getArgument(first - 1);
-    list = target.getArgument(count - 3);
-    begins = target.getArgument(count - 2);
-    control = target.getArgument(count - 1);
-    return success();
-  }
+  enum Found : int64_t { kExpert, kInside, kCount, kNumFound };
+  /// Neighbouring rows of one thread: their loads are in flight together.
+  static constexpr int64_t kRowsOfThread = 8;
 
   Value toWord(Value number) {
     return arith::IndexCastOp::create(b, b.getI32Type(), number);
@@ -146,22 +104,23 @@ private:
     return b.min(b.max(named, b.index(0)), b.index(sizes.experts - 1));
   }
 
-  /// Writes the rows of an expert, in order.
-  void listRows(Value expert) {
-    Value begin = compact.run(
-        b.index(0), rows, b.index(0),
-        [&](Value row) { return b.isLess(getExpert(row), expert); },
-        [](Value, Value, Value) {});
-    compact.run(
-        b.index(0), rows, begin,
-        [&](Value row) {
-          return b.compare(CmpIPredicate::eq, getExpert(row), expert);
-        },
-        [&](Value row, Value holds, Value place) {
-          b.ifThen(holds, [&] { b.write(toWord(row), list, place); });
+  /// How many rows each expert has.
+  void countRows() {
+    b.forEach(b.thread(), b.index(sizes.experts), b.index(b.getThreads()),
+              [&](Value expert) { b.write(b.i32(0), counts, expert); });
+    b.barrier();
+    auto count = [&](Value first) {
+      Values experts;
+      for (int64_t i = 0; i < kRowsOfThread; ++i)
+        experts.push_back(getExpert(b.min(b.add(first, i), b.sub(rows, 1))));
+      for (auto [i, expert] : llvm::enumerate(experts))
+        b.ifThen(b.isLess(b.add(first, static_cast<int64_t>(i)), rows), [&] {
+          atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), counts, expert);
         });
-    b.ifThen(b.isEqual(b.thread(), 0),
-             [&] { b.write(toWord(begin), begins, expert); });
+    };
+    b.forEach(b.mul(b.thread(), kRowsOfThread), rows,
+              b.index(b.getThreads() * kRowsOfThread), count);
+    b.barrier();
   }
 
   int64_t getTilesOfColumns() const {
@@ -174,12 +133,9 @@ private:
     Value workgroup = b.block(0), last = b.index(sizes.experts - 1);
     auto look = [&](Value first, ValueRange carried) {
       Value expert = b.add(first, b.thread());
-      Value near = b.min(expert, last);
-      Value next = b.readNumber(begins, b.min(b.add(near, 1), last));
-      Value begin = b.readNumber(begins, near);
-      Value end = b.select(b.isLess(near, last), next, rows);
-      Value count = b.select(b.isLess(expert, sizes.experts), b.sub(end, begin),
-                             b.index(0));
+      Value count =
+          b.select(b.isLess(expert, sizes.experts),
+                   b.readNumber(counts, b.min(expert, last)), b.index(0));
       Value tiles =
           b.mul(b.ceilDiv(count, tile.getRows()), getTilesOfColumns());
       auto [before, total] = compact.scan(tiles);
@@ -189,7 +145,6 @@ private:
       b.ifThen(isHere, [&] {
         for (auto [place, value] : {std::pair<Found, Value>{kExpert, expert},
                                     {kInside, inside},
-                                    {kBegin, begin},
                                     {kCount, count}})
           b.write(toWord(value), found, b.index(place));
       });
@@ -201,22 +156,29 @@ private:
     isThere = b.isLess(workgroup, tiles);
   }
 
-  /// Reads the rows of this tile; past the last one, the number of rows.
+  /// Writes the numbers of this tile's rows; past the last one, the number of
+  /// rows.
   void findRows() {
     auto get = [&](Found place) { return b.readNumber(found, b.index(place)); };
     expert = get(kExpert);
-    Value count = get(kCount), inside = get(kInside);
-    Value tiles = b.ceilDiv(count, tile.getRows());
+    Value inside = get(kInside);
+    Value tiles = b.ceilDiv(get(kCount), tile.getRows());
     Value first = b.mul(b.rem(inside, tiles), tile.getRows());
     firstColumn = b.mul(b.div(inside, tiles), tile.getColumns());
-    Value begin = b.add(get(kBegin), first), left = b.sub(count, first);
     b.forEach(b.thread(), b.index(tile.getRows()), b.index(b.getThreads()),
-              [&](Value place) {
-                Value near = b.add(begin, b.min(place, b.sub(left, 1)));
-                Value row = b.select(b.isLess(place, left),
-                                     b.readNumber(list, near), rows);
-                b.write(toWord(row), order, place);
-              });
+              [&](Value place) { b.write(toWord(rows), order, place); });
+    b.barrier();
+    auto isIts = [&](Value row) {
+      return b.compare(CmpIPredicate::eq, getExpert(row), expert);
+    };
+    auto take = [&](Value row, Value holds, Value position) {
+      Value place = b.sub(position, first);
+      Value isHere = b.both(b.compare(CmpIPredicate::sge, position, first),
+                            b.isLess(place, tile.getRows()));
+      b.ifThen(b.both(holds, isHere),
+               [&] { b.write(toWord(row), order, place); });
+    };
+    compact.run(b.index(0), rows, b.index(0), isIts, take);
     b.barrier();
   }
 
@@ -236,7 +198,6 @@ private:
     loop.store(result, sums, getRow, firstColumn);
   }
 
-  GpuKernel &kernel;
   GpuBuilder &b;
   ElementEmitter &emitter;
   ExpertMatmulOp op;
@@ -247,9 +208,8 @@ private:
   Operand x, w;
   MatmulResult result;
   Compact compact;
-  Value order;                         ///< workgroup memory: rows of this tile
-  Value found;                         ///< workgroup memory: see Found
-  Value number, list, begins, control; ///< arguments
+  // Workgroup memory: rows of experts, of this tile, and what was found.
+  Value counts, order, found;
   Value isThere, expert, firstColumn;
 };
 } // namespace
@@ -260,8 +220,7 @@ FailureOr<GpuGrid> gist::emitExpertTiles(GpuKernel &kernel, ExpertMatmulOp op) {
   if (failed(tokens))
     return op.emitOpError(
         "has rows whose number does not follow from the kernel's arguments");
-  if (failed(ExpertTiles(kernel, op).emit()))
-    return failure();
+  ExpertTiles(kernel, op).emit();
   ExpertSizes sizes = op.getSizes();
   auto tile = kernel.getTile<GpuProductAttr>();
   // Every expert may end within a tile.

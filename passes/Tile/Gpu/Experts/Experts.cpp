@@ -19,7 +19,9 @@ using namespace gist;
 static bool isGathered(ExpertMatmulOp op) {
   int64_t tokens = op.getInput().getType().getDimSize(0);
   ExpertSizes sizes = op.getSizes();
-  return ShapedType::isDynamic(tokens) || tokens > sizes.experts / sizes.slots;
+  return sizes.experts <= kMaxGatheredExperts &&
+         (ShapedType::isDynamic(tokens) ||
+          tokens > sizes.experts / sizes.slots);
 }
 
 static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
@@ -69,9 +71,4 @@ const GpuKernelEntry gist::kGpuGuardedKernel = {
                             : emitExpertRows(kernel, op);
     },
     .verify = verifyTile,
-    .scratch = [](func::FuncOp kernel) -> FailureOr<KernelScratch> {
-      auto op = findRoot<ExpertMatmulOp>(kernel);
-      return op && isGathered(op) ? getExpertTilesScratch(kernel, op)
-                                  : KernelScratch();
-    },
 };

@@ -18,10 +18,10 @@ GpuRowsAttr selectExpertRowsTile(ExpertMatmulOp op, const GpuInfo &gpu);
 mlir::FailureOr<GpuGrid> emitExpertRows(GpuKernel &kernel, ExpertMatmulOp op);
 
 /// Of many: the rows of an expert are gathered into tiles, which matrix
-/// instructions multiply. Scratch memory holds the rows by experts.
+/// instructions multiply. Workgroup memory holds a count for each expert, of
+/// which there are so many at most.
+inline constexpr int64_t kMaxGatheredExperts = 512;
 GpuProductAttr selectExpertTilesTile(ExpertMatmulOp op, const GpuInfo &gpu);
-mlir::FailureOr<KernelScratch> getExpertTilesScratch(mlir::func::FuncOp kernel,
-                                                     ExpertMatmulOp op);
 mlir::FailureOr<GpuGrid> emitExpertTiles(GpuKernel &kernel, ExpertMatmulOp op);
 
 } // namespace gist
