@@ -72,6 +72,10 @@ CASES = [
     ("undefined-lower-half", HEAD + "! v_mov_b32 v4, 1\n"
      "  v_mad_u64_u32 v[4:5], s[20:21], v0, 3, v[4:5]\n  v_mov_b32 v2, v4\n" + STORE,
      r"uses v2, which was never written or was computed from", 1),
+    # The same where the carry, which needs both halves, takes the place of a factor.
+    ("undefined-lower-half-beside-carry", HEAD + "  s_mov_b32 s20, 3\n! v_mov_b32 v4, 1\n"
+     "  v_mad_u64_u32 v[4:5], s[20:21], v0, s20, v[4:5]\n  v_mov_b32 v2, v4\n" + STORE,
+     r"uses v2, which was never written or was computed from", 1),
     # Nor v5 here: both results take the lower half of the second factor.
     ("undefined-packed-half", HEAD + "  v_mov_b32 v2, 1.0\n  v_mov_b32 v3, 1.0\n"
      "! v_mov_b32 v4, 1.0\n  v_pk_mul_f32 v[2:3], v[2:3], v[4:5] op_sel_hi:[1,0]\n"

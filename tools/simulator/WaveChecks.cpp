@@ -336,6 +336,12 @@ void WaveChecks::propagate(Wave &wave, const Inst &inst) {
     return;
   }
   uint64_t lanes = resultDefined;
+  // Before the scalar result is marked, which may take a source's place.
+  bool hasHalves = inst.dst.isVector() && getHalves(inst) != Halves::None;
+  uint64_t halves[2] = {};
+  if (hasHalves)
+    for (unsigned part : {0, 1})
+      halves[part] = definedHalf(inst, part);
   if (inst.dst.isScalar() || inst.sdst.isScalar()) {
     // A mask of lanes is defined when all that were compared are.
     uint64_t mask = inst.hasFlag(kCompare) ? execBefore : kAllLanes;
@@ -349,10 +355,9 @@ void WaveChecks::propagate(Wave &wave, const Inst &inst) {
       // instruction would not help.
       defineScalar(kExec, 2);
   }
-  if (inst.dst.isVector() && getHalves(inst) == Halves::None)
+  if (inst.dst.isVector() && !hasHalves)
     setDefined(inst.dst, lanes, execBefore);
-  else if (inst.dst.isVector()) {
-    uint64_t halves[] = {definedHalf(inst, 0), definedHalf(inst, 1)};
+  else if (hasHalves) {
     Operand half = inst.dst;
     half.count = 1;
     for (uint64_t definedLanes : halves) {
