@@ -18,6 +18,7 @@
 // CHECK-DAG:  heads128  256 {{.*}} 16384 {{ *}}0 {{ *}}0 {{ *}}2
 // CHECK-DAG:  heads256  256 {{.*}} 32768 {{ *}}0 {{ *}}0 {{ *}}1
 // CHECK-DAG:  copy      256 {{.*}} {{4....}} {{ *}}0 {{ *}}0 {{ *}}1
+// CHECK-DAG:  means     256 {{.*}} {{4....}} {{ *}}0 {{ *}}0 {{ *}}1
 // CHECK:      main loop  mfma {{.*}}barriers  mfma/barrier  ahead {{.*}}mfma busy
 // CHECK-DAG:  product {{ *}}64 {{.*}} 2 {{ *}}32 {{ *}}1 {{ *}}{{[0-9]+}} {{ *}}{{[0-9]+}} {{ *}}{{[7-9].%}}
 // CHECK-DAG:  blocks {{ *}}64 {{.*}} 2 {{ *}}32 {{ *}}1 {{ *}}{{[0-9]+}} {{ *}}{{[0-9]+}} {{ *}}{{[6-9].%}}
@@ -128,4 +129,11 @@ func.func private @copy(%q: !x128, %k: !x128, %v: !x128, %ids: !part, %count: te
   %s = gist.pack_selection %ids, %count, %nearest, %weight : !part, tensor<i32>, !part, !part
   %r = gist.attend %q, %k, %v on %s mode copy causal : !x128, !x128, !x128, !gist.selection<?>
   return %r : !x128
+}
+
+func.func private @means(%q: !x256, %k: !x256, %v: !x256, %ids: !part, %count: tensor<i32>, %nearest: !part,
+    %weight: !part, %out: !x256) -> !x256 attributes {gist.kernel = #gist.kernel<kind = attend, outputs = 1>} {
+  %s = gist.pack_selection %ids, %count, %nearest, %weight : !part, tensor<i32>, !part, !part
+  %r = gist.attend %q, %k, %v on %s mode keys causal window 128 block 128 : !x256, !x256, !x256, !gist.selection<?>
+  return %r : !x256
 }

@@ -58,8 +58,9 @@ static FailureOr<KernelScratch> getAttendScratch(func::FuncOp kernel) {
   if (!pack || op.getMode() != AttendMode::Keys ||
       op.getEffectiveMerge() != Merge::Mean)
     return scratch;
-  for (Value rows :
-       {Value(op.getKey()), Value(op.getValue()), Value(pack.getNearest())}) {
+  Value nearest = pack.getNearest();
+  for (Value rows : {Value(op.getKey()), Value(op.getValue()), nearest, nearest,
+                     nearest, nearest}) {
     FailureOr<SmallVector<AffineExpr>> sizes = getSizeExprs(kernel, rows);
     if (failed(sizes))
       return failure();

@@ -11,8 +11,9 @@
 // some ids; where there are more, they are taken one table at a time.
 //
 // Clusters that stand with their means (AttendMeans.h) are rows of other
-// tensors than the tokens: they have a loop of their own before that of the
-// tokens. The table then has the last member of each, whose row is the mean.
+// tensors than the tokens: they have a loop of their own, after that of the
+// tokens. There is a list of the last member of each instead of the table; its
+// row is the mean.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,9 +40,11 @@ public:
       : op(op), selection(selection), keysOfStep(keys) {}
 
   Value begin, end, firstToken, endToken;
-  /// Member counts of the clusters with ids from `firstId` on, or one more than
-  /// their last members where there are means; null for all members.
+  /// Member counts of the clusters with ids from `firstId` on; null for all
+  /// members.
   Value table, firstId;
+  /// Rows of means; null where these are as many as clusters.
+  Value list;
   /// What `countOf` says of a row, where clusters are means.
   std::function<Value(Value row)> countOf;
   /// The token that a row of the workgroup is.
@@ -79,10 +82,12 @@ public:
   Value getBias(GpuBuilder &b, Value step, Value slot, Value row) override {
     auto ofCluster = [&]() -> Value {
       Value count;
-      if (!table)
-        count = selection.getWeight(getCluster(b, step, slot));
+      if (list)
+        count = countOf(row);
+      else if (table)
+        count = b.read(table, b.sub(row, firstId));
       else
-        count = countOf ? countOf(row) : b.read(table, b.sub(row, firstId));
+        count = selection.getWeight(getCluster(b, step, slot));
       return getClusterBias(b, step, slot, count);
     };
     return b.ifElse(isCluster(b, step), ofCluster,
@@ -90,7 +95,7 @@ public:
   }
   /// Counts of means are in memory, and their steps have no tokens.
   Value readBias(GpuBuilder &b, Value, Value, Value row) override {
-    return table && countOf ? countOf(row) : Value();
+    return list ? countOf(row) : Value();
   }
   Value finishBias(GpuBuilder &b, Value step, Value slot,
                    Value count) override {
@@ -99,12 +104,9 @@ public:
 
 private:
   Value getClusterRow(GpuBuilder &b, Value cluster) {
-    if (!countOf)
-      return selection.getId(cluster);
-    if (!table)
-      return cluster;
-    Value id = selection.getId(cluster);
-    return b.sub(b.readNumber(table, b.sub(id, firstId)), 1);
+    if (list)
+      return b.readNumber(list, cluster);
+    return countOf ? cluster : selection.getId(cluster);
   }
   Value getClusterBias(GpuBuilder &b, Value step, Value slot, Value count) {
     Value bias = getLogCount(b, count, op.getEffectiveScale());
@@ -163,9 +165,11 @@ private:
   /// Which queries the workgroup has.
   void findQueries();
   Values runCausal(ClusterSteps &steps, Values state);
+  /// Where clusters stand with their means; those are seen that began before
+  /// `end`, and tokens from there to `endToken`.
+  Values runMeans(ClusterSteps &steps, Values state, Value end, Value endToken);
   /// Counts, for ids from `firstId` on, the members among the tokens before
-  /// `end`, or finds the last of them; those count whose representative is
-  /// before `end` too.
+  /// `end`; those count whose representative is before `end` too.
   void countMembers(Value firstId, Value end);
   Values run(KeySteps &steps, Values state, Value keys, Value values) {
     return loop.run(state, steps,
@@ -174,11 +178,6 @@ private:
   }
   Values runTokens(KeySteps &steps, Values state) {
     return run(steps, state, op.getKey(), op.getValue());
-  }
-  /// Steps of clusters, or of clusters and tokens that are rows alike.
-  Values runClusters(KeySteps &steps, Values state) {
-    return means ? run(steps, state, means->getKeys(), means->getValues())
-                 : runTokens(steps, state);
   }
   Value getHead(Value row) {
     return b.add(b.mul(kvHead, group), b.rem(row, group));
@@ -258,7 +257,8 @@ void AttendKeys::emit() {
     } else {
       steps.begin = steps.firstToken = steps.endToken = b.index(0);
       steps.end = count;
-      state = runClusters(steps, state);
+      state = means ? run(steps, state, means->getKeys(), means->getValues())
+                    : runTokens(steps, state);
     }
     loop.finish(state);
     AttentionResult result(emitter, op.getOutput());
@@ -276,7 +276,10 @@ void AttendKeys::emit() {
 Values AttendKeys::runCausal(ClusterSteps &steps, Values state) {
   Value zero = b.index(0);
   Value end = b.max(b.sub(start, *op.getWindow()), zero);
-  Value lastToken = getToken(b.index(loop.getRows() - 1));
+  Value endToken = b.add(getToken(b.index(loop.getRows() - 1)), 1);
+  steps.firstToken = end;
+  if (means)
+    return runMeans(steps, state, end, endToken);
   // At least one, even without clusters: the tokens come with it.
   Value tables = b.max(b.ceilDiv(end, tableIds), b.index(1));
   state.push_back(zero);
@@ -290,23 +293,36 @@ Values AttendKeys::runCausal(ClusterSteps &steps, Values state) {
     // before.
     steps.begin = carried.back();
     steps.end = selection->countIdsBefore(b.min(b.add(firstId, tableIds), end));
-    // Tokens are seen once, with the last table. Where clusters are means they
-    // are rows of other tensors, and have the loop below.
-    steps.firstToken = end;
-    steps.endToken = means ? end : b.select(isLast, b.add(lastToken, 1), end);
-    Values next = runClusters(steps, Values(carried.drop_back()));
+    // Tokens are seen once, with the last table.
+    steps.endToken = b.select(isLast, endToken, end);
+    Values next = runTokens(steps, Values(carried.drop_back()));
     next.push_back(steps.end);
     return next;
   });
   state.pop_back();
-  if (!means)
-    return state;
+  return state;
+}
+
+Values AttendKeys::runMeans(ClusterSteps &steps, Values state, Value end,
+                            Value endToken) {
+  Value zero = b.index(0);
+  // Tokens are rows of other tensors.
   ClusterSteps tokens(b, op, *selection, loop.getKeys());
   tokens.getToken = steps.getToken;
   tokens.begin = tokens.end = zero;
   tokens.firstToken = end;
-  tokens.endToken = b.add(lastToken, 1);
-  return runTokens(tokens, state);
+  tokens.endToken = endToken;
+  state = runTokens(tokens, state);
+  // They come last: what the loop below holds beside its state would spill
+  // registers of gfx942 with heads of 256.
+  steps.begin = zero;
+  steps.endToken = end;
+  steps.list = table;
+  return b.loop(zero, end, tableIds, state, [&](Value from, ValueRange seen) {
+    Value to = b.min(b.add(from, tableIds), end);
+    steps.end = means->listLast(*selection, from, to, end);
+    return run(steps, Values(seen), means->getKeys(), means->getValues());
+  });
 }
 
 void AttendKeys::countMembers(Value firstId, Value end) {
@@ -324,14 +340,8 @@ void AttendKeys::countMembers(Value firstId, Value end) {
                         b.isLess(id, last)),
                  [&] {
                    Value place = b.sub(id, firstId);
-                   if (means)
-                     atomicUpdate(b, LLVM::AtomicBinOp::max,
-                                  arith::IndexCastOp::create(b, b.getI32Type(),
-                                                             b.add(token, 1)),
-                                  table, place);
-                   else
-                     atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), table,
-                                  place);
+                   atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), table,
+                                place);
                  });
       });
   b.barrier();

@@ -5,12 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A workgroup has some clusters, which are neighbours. It lists their members
-// among all tokens, in order, in workgroup memory. Then each wave has a few of
-// the clusters, goes through the list, and adds up the rows of their members as
-// it comes across them; sums stay in registers, a lane having some columns of
-// keys and values. So no row is read twice, rows of several members are on
-// their way at once, and ids, which are read often, are read by all threads.
+// First tokens are ordered by clusters, for all heads that share a selection: a
+// workgroup lists the members of some clusters among all tokens, in order, in
+// workgroup memory, and its waves put those of single clusters where they
+// belong. Then a wave has a few clusters of a head, whose members are
+// neighbours in that order, and adds up their rows; a lane has some columns of
+// keys and values. So no row is read twice, and rows of several members are on
+// their way at once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,15 +28,16 @@ using Value = GpuBuilder::Value;
 using Values = GpuBuilder::Values;
 using arith::CmpIPredicate;
 
-/// Sums that a lane has, of as many clusters as that is room for.
-static constexpr int64_t kSums = 64;
-/// Clusters that a wave adds up at once, at most.
-static constexpr int64_t kMaxClusters = 8;
+/// Clusters of a wave: whose members it orders, and whose rows it adds up.
+static constexpr int64_t kOrdered = 8;
+static constexpr int64_t kSummed = 4;
 /// Members whose rows are read at once.
-static constexpr int64_t kMembers = 4;
+static constexpr int64_t kMembers = 8;
 /// Tokens for each cluster that a workgroup may have at once: where clusters
 /// are so many, no item that workgroups draw is empty.
 static constexpr int64_t kTokensOfCluster = 4;
+/// In place of a token where there is none.
+static constexpr int64_t kNone = std::numeric_limits<int32_t>::max();
 /// Columns that a lane may have.
 static constexpr int64_t kMaxWidth = 8;
 
@@ -49,8 +51,9 @@ ClusterMeans::ClusterMeans(GpuKernel &kernel, AttendOp op, Value memory)
     if (source.getArgAttr(argument.getArgNumber(), kControlArgAttr))
       control = target.getArgument(argument.getArgNumber());
   auto done = cast<func::ReturnOp>(source.getBody().front().getTerminator());
-  // The output, keys, values, counts, control; the number is the last input.
-  constexpr unsigned kNumOutputs = 5;
+  // The output, keys, values, four tensors of numbers, control; the number is
+  // the last input.
+  constexpr unsigned kNumOutputs = 8;
   if (!control || done.getNumOperands() != kNumOutputs ||
       source.getNumArguments() == kNumOutputs)
     return;
@@ -72,7 +75,9 @@ ClusterMeans::ClusterMeans(GpuKernel &kernel, AttendOp op, Value memory)
     sides.push_back(side);
   }
   counts = done.getOperand(3);
-  clusters = std::min(kMaxClusters, kSums / (sides[0].width + sides[1].width));
+  next = done.getOperand(4);
+  order = done.getOperand(5);
+  starts = done.getOperand(6);
 }
 
 LogicalResult ClusterMeans::verify() {
@@ -86,31 +91,23 @@ LogicalResult ClusterMeans::verify() {
 }
 
 //===----------------------------------------------------------------------===//
-// What is summed
+// Memory
 //===----------------------------------------------------------------------===//
 
-Values ClusterMeans::getZeros() {
-  Values zeros;
-  for (const Side &side : sides)
-    zeros.append(clusters, b.broadcast(b.f32(0), side.width));
-  zeros.append(clusters, b.f32(0));
-  return zeros;
+Values ClusterMeans::at(Value head, Value i) const {
+  Values indices;
+  if (AttendOp(op).getSelection().getType().getHeads())
+    indices.push_back(head);
+  indices.push_back(i);
+  return indices;
 }
 
-ClusterMeans::Sums ClusterMeans::unflatten(ValueRange values) const {
-  Sums sums;
-  for (size_t i = 0; i < sides.size(); ++i)
-    sums.sides.push_back(Values(values.slice(i * clusters, clusters)));
-  sums.counts = Values(values.slice(sides.size() * clusters, clusters));
-  return sums;
-}
-
-Values ClusterMeans::flatten(const Sums &sums) const {
-  Values values;
-  for (const Values &side : sums.sides)
-    llvm::append_range(values, side);
-  llvm::append_range(values, sums.counts);
-  return values;
+void ClusterMeans::writeNumber(Value number, Value tensor, Value head,
+                               Value i) {
+  MemoryAccess memory = *emitter.asMemory(tensor);
+  if (number.getType().isIndex())
+    number = arith::IndexCastOp::create(b, b.getI32Type(), number);
+  b.write(number, memory.buffer, memory.at(at(head, i)));
 }
 
 Value ClusterMeans::readRow(const Side &side, Value token, Value head) {
@@ -132,15 +129,11 @@ void ClusterMeans::writeMean(const Side &side, Value row, Value head, Value sum,
 }
 
 Value ClusterMeans::getCount(Value kvHead, Value row) {
-  Values at;
-  if (op.getSelection().getType().getHeads())
-    at.push_back(kvHead);
-  at.push_back(row);
-  return emitter.element(counts, at);
+  return emitter.element(counts, at(kvHead, row));
 }
 
 //===----------------------------------------------------------------------===//
-// Clusters of a wave
+// Members in order
 //===----------------------------------------------------------------------===//
 
 Value ClusterMeans::listMembers(Selection &selection, Value begin, Value end,
@@ -167,155 +160,241 @@ Value ClusterMeans::listMembers(Selection &selection, Value begin, Value end,
   return count;
 }
 
-void ClusterMeans::addUp(Selection &selection, Value head, Value begin,
-                         Value count) {
+void ClusterMeans::sort(Selection &selection, Value head, Value begin,
+                        Value count) {
+  Type i64 = b.getI64Type();
+  Value zero = b.index(0), last = b.sub(count, 1);
+  Value tokens = emitter.size(op.getKey(), 0);
+  auto toWord = [&](Value number) -> Value {
+    return arith::IndexCastOp::create(b, b.getI32Type(), number);
+  };
+  auto toNumber = [&](Value word) -> Value {
+    return arith::IndexCastUIOp::create(b, b.getIndexType(), word);
+  };
+  auto addWeights = [&](Value from, Value to, int64_t step) {
+    return b
+        .loop(from, to, step, b.i32(0),
+              [&](Value i, ValueRange sum) {
+                return Values{arith::AddIOp::create(b, sum.front(),
+                                                    selection.getWeight(i))};
+              })
+        .front();
+  };
+  // Where this wave's clusters begin: behind all members of those before.
+  Value before =
+      compact.scan(toNumber(addWeights(b.thread(), begin, b.getThreads())))
+          .second;
+  Value first = b.add(begin, b.mul(b.wave(), kOrdered));
+  Value near = addWeights(b.add(begin, b.lane()), b.min(first, count),
+                          b.getGpu().waveSize);
+  Value start =
+      b.add(before, toNumber(b.waveReduce(near, GpuBuilder::Kind::ADD)));
+  Values ids, begins;
+  for (int64_t j = 0; j < kOrdered; ++j) {
+    Value cluster = b.min(b.add(first, j), last);
+    Value isThere = b.isLess(b.add(first, j), count);
+    ids.push_back(
+        b.select(isThere, toWord(selection.getId(cluster)), b.i32(kNone)));
+    // Whatever weights say, nothing is written past the last token.
+    begins.push_back(b.min(start, b.sub(tokens, 1)));
+    b.ifThen(b.both(isThere, b.isEqual(b.lane(), 0)),
+             [&] { writeNumber(begins[j], starts, head, cluster); });
+    start = b.add(start, toNumber(selection.getWeight(cluster)));
+  }
+
   int64_t waves = b.getThreads() / b.getGpu().waveSize;
-  Value last = b.sub(count, 1);
   Value firstId = selection.getId(begin);
   Value lastId =
-      selection.getId(b.min(b.add(begin, waves * clusters - 1), last));
-  Value first = b.add(begin, b.mul(b.wave(), clusters));
-  Values ids;
-  for (int64_t j = 0; j < clusters; ++j) {
-    // No token belongs to the largest i32: a place without a cluster sums
-    // nothing.
-    Value isThere = b.isLess(b.add(first, j), count);
-    Value id = selection.getId(b.min(b.add(first, j), last));
-    id = arith::IndexCastOp::create(b, b.getI32Type(), id);
-    ids.push_back(
-        b.select(isThere, id, b.i32(std::numeric_limits<int32_t>::max())));
-  }
-  Value tokens = emitter.size(op.getKey(), 0);
-  Values carried = b.loop(
-      b.index(0), tokens, room, getZeros(), [&](Value base, ValueRange values) {
-        Value end = b.min(b.add(base, room), tokens);
-        Value members = listMembers(selection, base, end, firstId, lastId);
-        return b.loop(b.index(0), members, b.getGpu().waveSize, values,
-                      [&](Value from, ValueRange sums) {
-                        return addMembers(from, members, head, ids, sums);
-                      });
-      });
-  // Causal means were written member by member, in addMembers().
-  if (op.getCausal())
-    return;
-  Sums sums = unflatten(carried);
-  for (int64_t j = 0; j < clusters; ++j)
-    b.ifThen(b.isLess(b.add(first, j), count), [&] {
-      for (auto [side, values] : llvm::zip_equal(sides, sums.sides))
-        writeMean(side, b.add(first, j), head, values[j], sums.counts[j]);
-    });
-}
-
-Values ClusterMeans::addMembers(Value from, Value members, Value head,
-                                ArrayRef<Value> ids, ValueRange start) {
-  Type i64 = b.getI64Type();
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantIntOp::create(b, i64, value);
-  };
-  // One member for each lane, and which of them are of this wave's clusters.
-  Value place = b.add(from, b.lane()), isListed = b.isLess(place, members);
-  place = b.select(isListed, place, b.index(0));
-  Value token = b.read(list, place), owner = b.read(list, b.add(place, room));
-  Value isOwn;
-  for (Value id : ids) {
-    Value isThis = b.compare(CmpIPredicate::eq, owner, id);
-    isOwn = isOwn ? arith::OrIOp::create(b, isOwn, isThis).getResult() : isThis;
-  }
-  Value none = constant(0), mine = ballot(b, b.both(isListed, isOwn));
-
-  // Some members at a time, all at once. Lowest bits first is the order of
-  // tokens.
-  SmallVector<Type> types = {i64};
-  llvm::append_range(types, start.getTypes());
-  Values inits = {mine};
-  llvm::append_range(inits, start);
-  auto loop = scf::WhileOp::create(b, types, inits);
-  OpBuilder::InsertionGuard guard(b);
-  SmallVector<Location> locations(types.size(), b.getLoc());
-  Block *before = b.createBlock(&loop.getBefore(), {}, types, locations);
-  Value isLeft = b.compare(CmpIPredicate::ne, before->getArgument(0), none);
-  scf::ConditionOp::create(b, isLeft, before->getArguments());
-
-  Block *body = b.createBlock(&loop.getAfter(), {}, types, locations);
-  Value left = body->getArgument(0);
-  Sums sums = unflatten(ValueRange(body->getArguments()).drop_front());
-  Value width = b.i32(b.getGpu().waveSize);
-  Values isHere, tokens, owners;
-  SmallVector<Values, 2> rows(sides.size());
-  Value lane;
-  for (int64_t i = 0; i < kMembers; ++i) {
-    isHere.push_back(b.compare(CmpIPredicate::ne, left, none));
-    Value lowest = arith::TruncIOp::create(
-        b, b.getI32Type(), math::CountTrailingZerosOp::create(b, left));
-    // Without a member the one before is read again.
-    lane = lane ? b.select(isHere[i], lowest, lane) : lowest;
-    left = arith::AndIOp::create(b, left,
-                                 arith::SubIOp::create(b, left, constant(1)));
-    auto get = [&](Value number) -> Value {
-      return gpu::ShuffleOp::create(b, number, lane, width,
-                                    gpu::ShuffleMode::IDX)
-          .getShuffleResult();
-    };
-    owners.push_back(get(owner));
-    tokens.push_back(
-        arith::IndexCastUIOp::create(b, b.getIndexType(), get(token)));
-    for (auto [side, loaded] : llvm::zip_equal(sides, rows))
-      loaded.push_back(readRow(side, tokens[i], head));
-  }
-  for (int64_t i = 0; i < kMembers; ++i) {
-    Value count = b.f32(1);
-    Values seen(sides.size());
-    for (int64_t j = 0; j < clusters; ++j) {
-      Value isThis =
-          b.both(isHere[i], b.compare(CmpIPredicate::eq, owners[i], ids[j]));
-      auto addTo = [&](Value &sum, Value more, Value &chosen) {
-        sum = b.select(isThis, arith::AddFOp::create(b, sum, more), sum);
-        chosen = chosen ? b.select(isThis, sum, chosen) : sum;
+      selection.getId(b.min(b.add(begin, waves * kOrdered - 1), last));
+  Value one = arith::ConstantIntOp::create(b, i64, 1);
+  Value bit = arith::ShLIOp::create(
+      b, one, arith::IndexCastUIOp::create(b, i64, b.lane()));
+  Value lower = arith::SubIOp::create(b, bit, one);
+  auto putMembers = [&](Value from, Value members, Values places) {
+    Value place = b.add(from, b.lane()), isListed = b.isLess(place, members);
+    place = b.select(isListed, place, zero);
+    Value token = b.read(list, place), owner = b.read(list, b.add(place, room));
+    for (int64_t j = 0; j < kOrdered; ++j) {
+      Value isOwn =
+          b.both(isListed, b.compare(CmpIPredicate::eq, owner, ids[j]));
+      Value own = ballot(b, isOwn);
+      auto countBits = [&](Value bits) -> Value {
+        return toNumber(math::CtPopOp::create(b, bits).getResult());
       };
-      addTo(sums.counts[j], b.f32(1), count);
-      for (size_t k = 0; k < sides.size(); ++k)
-        addTo(sums.sides[k][j], rows[k][i], seen[k]);
+      Value earlier = arith::AndIOp::create(b, own, lower);
+      Value to = b.min(b.add(places[j], countBits(earlier)), b.sub(tokens, 1));
+      b.ifThen(isOwn, [&] {
+        Value isFirst = b.compare(CmpIPredicate::eq, to, begins[j]);
+        Value marked = arith::OrIOp::create(b, token, b.i32(kFirst));
+        writeNumber(b.select(isFirst, marked, token), order, head, to);
+      });
+      places[j] = b.add(places[j], countBits(own));
     }
-    if (op.getCausal())
-      b.ifThen(isHere[i], [&] { writeSoFar(tokens[i], head, seen, count); });
-  }
-  Values next = {left};
-  llvm::append_range(next, flatten(sums));
-  scf::YieldOp::create(b, next);
-  return Values(loop.getResults().drop_front());
+    return places;
+  };
+  b.loop(zero, tokens, room, begins, [&](Value base, ValueRange places) {
+    Value end = b.min(b.add(base, room), tokens);
+    Value members = listMembers(selection, base, end, firstId, lastId);
+    return b.loop(zero, members, b.getGpu().waveSize, places,
+                  [&](Value from, ValueRange places) {
+                    return putMembers(from, members, Values(places));
+                  });
+  });
 }
 
-void ClusterMeans::writeSoFar(Value token, Value head, ValueRange sums,
-                              Value count) {
-  for (auto [side, sum] : llvm::zip_equal(sides, sums))
-    writeMean(side, token, head, sum, count);
-  // A selection for all heads has counts for all of them.
-  Value isMine = b.isEqual(b.lane(), 0);
-  Values at;
-  if (op.getSelection().getType().getHeads())
-    at.push_back(head);
-  else
-    isMine = b.both(isMine, b.isEqual(head, 0));
-  at.push_back(token);
-  MemoryAccess memory = *emitter.asMemory(counts);
-  b.ifThen(isMine, [&] {
-    b.write(arith::FPToUIOp::create(b, b.getI32Type(), count), memory.buffer,
-            memory.at(at));
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+void ClusterMeans::addUp(Value head, Value first, Value count) {
+  Value tokens = emitter.size(op.getKey(), 0);
+  auto readNumber = [&](Value tensor, Value i) {
+    return emitter.element(tensor, at(head, i));
+  };
+  auto toNumber = [&](Value word) -> Value {
+    return arith::IndexCastUIOp::create(b, b.getIndexType(), word);
+  };
+  Value later = b.add(first, kSummed);
+  Value begin = toNumber(readNumber(starts, first));
+  Value end = b.ifElse(
+      b.isLess(later, count),
+      [&] { return toNumber(readNumber(starts, later)); },
+      [&] { return tokens; });
+  Value last = b.sub(end, 1);
+  // Sums of keys and of values, and of how many; the number of the cluster.
+  Values state;
+  for (const Side &side : sides)
+    state.push_back(b.broadcast(b.f32(0), side.width));
+  state.push_back(b.f32(0));
+  state.push_back(b.sub(first, 1));
+  b.loop(begin, end, kMembers, state, [&](Value base, ValueRange carried) {
+    Values words, isHere, isFirst, members;
+    // One more, which says whether a member is the last of its cluster.
+    for (int64_t i = 0; i <= kMembers; ++i) {
+      Value place = b.add(base, i);
+      isHere.push_back(b.isLess(place, end));
+      Value word = readNumber(order, b.min(place, last));
+      isFirst.push_back(b.compare(CmpIPredicate::slt, word, b.i32(0)));
+      words.push_back(arith::AndIOp::create(b, word, b.i32(kNone)));
+      members.push_back(toNumber(words[i]));
+    }
+    SmallVector<Values, 2> rows(sides.size());
+    for (int64_t i = 0; i < kMembers; ++i)
+      for (auto [side, loaded] : llvm::zip_equal(sides, rows))
+        loaded.push_back(readRow(side, members[i], head));
+    Values now(carried);
+    Value &number = now[sides.size()], &cluster = now[sides.size() + 1];
+    for (int64_t i = 0; i < kMembers; ++i) {
+      for (size_t k = 0; k < sides.size(); ++k)
+        now[k] = b.select(isFirst[i], rows[k][i],
+                          arith::AddFOp::create(b, now[k], rows[k][i]));
+      number = b.select(isFirst[i], b.f32(1),
+                        arith::AddFOp::create(b, number, b.f32(1)));
+      cluster = b.select(isFirst[i], b.add(cluster, 1), cluster);
+      Value isLast =
+          arith::OrIOp::create(b, b.negate(isHere[i + 1]), isFirst[i + 1]);
+      Value isWritten = op.getCausal() ? isHere[i] : b.both(isHere[i], isLast);
+      b.ifThen(isWritten, [&] {
+        for (size_t k = 0; k < sides.size(); ++k)
+          writeMean(sides[k], op.getCausal() ? members[i] : cluster, head,
+                    now[k], number);
+        if (op.getCausal())
+          writeNumbers(members[i], head, number,
+                       b.select(isLast, b.i32(kNone), words[i + 1]));
+      });
+    }
+    return now;
   });
+}
+
+void ClusterMeans::writeNumbers(Value token, Value head, Value count,
+                                Value following) {
+  Value isMine = b.isEqual(b.lane(), 0);
+  // A selection for all heads has these for all of them.
+  if (!op.getSelection().getType().getHeads())
+    isMine = b.both(isMine, b.isEqual(head, 0));
+  b.ifThen(isMine, [&] {
+    writeNumber(arith::FPToUIOp::create(b, b.getI32Type(), count), counts, head,
+                token);
+    writeNumber(following, next, head, token);
+  });
+}
+
+Value ClusterMeans::listLast(Selection &selection, Value begin, Value stop,
+                             Value end) {
+  auto toWord = [&](Value number) -> Value {
+    return arith::IndexCastOp::create(b, b.getI32Type(), number);
+  };
+  constexpr int64_t kLoads = 4;
+  int64_t step = b.getThreads() * Selection::kSome;
+  Value last = toWord(end);
+  auto list = [&](Value base, ValueRange carried) {
+    Values firsts, nexts, owners;
+    for (int64_t i = 0; i < kLoads; ++i) {
+      Value first =
+          b.add(base, b.add(b.mul(b.thread(), Selection::kSome), i * step));
+      firsts.push_back(first);
+      nexts.push_back(selection.readSome(next, first, stop));
+      owners.push_back(selection.readNearest(first, stop));
+    }
+    Value bits = b.i32(0);
+    for (int64_t i = 0; i < kLoads * Selection::kSome; ++i) {
+      auto get = [&](const Values &loaded) {
+        return b.extract(loaded[i / Selection::kSome], i % Selection::kSome);
+      };
+      // Past the last token there is no next one.
+      Value isLast = b.both(b.compare(CmpIPredicate::sge, get(nexts), last),
+                            b.compare(CmpIPredicate::slt, get(owners), last));
+      bits = arith::OrIOp::create(
+          b, bits, b.select(isLast, b.i32(int64_t(1) << i), b.i32(0)));
+    }
+    auto count = [&](Value some) -> Value {
+      return arith::IndexCastUIOp::create(
+          b, b.getIndexType(), math::CtPopOp::create(b, some).getResult());
+    };
+    auto [before, total] = compact.scan(count(bits));
+    Value place = b.add(carried[0], before);
+    for (int64_t i = 0; i < kLoads * Selection::kSome; ++i) {
+      auto mask = [&](int64_t numbers) -> Value {
+        return arith::AndIOp::create(b, bits, b.i32(numbers));
+      };
+      Value isLast =
+          b.compare(CmpIPredicate::ne, mask(int64_t(1) << i), b.i32(0));
+      b.ifThen(isLast, [&] {
+        Value token = b.add(firsts[i / Selection::kSome], i % Selection::kSome);
+        b.write(toWord(token), this->list,
+                b.add(place, count(mask((int64_t(1) << i) - 1))));
+      });
+    }
+    return Values{b.add(carried[0], total)};
+  };
+  Value number = b.loop(begin, stop, kLoads * step, b.index(0), list).front();
+  b.barrier();
+  return number;
 }
 
 void ClusterMeans::emit() {
   SharedSteps steps(b, control, b.mul(number, kStepWords));
-  int64_t atOnce = b.getThreads() / b.getGpu().waveSize * clusters;
-  Value parts =
-      b.ceilDiv(emitter.size(op.getKey(), 0), kTokensOfCluster * atOnce);
   steps.begin();
-  steps.run(b.mul(parts, heads), [&](Value item) {
-    Value head = b.rem(item, heads), part = b.div(item, heads);
-    Selection selection(emitter, op, head);
-    Value count = selection.getCount();
-    b.forEach(b.mul(part, atOnce), count, b.mul(parts, atOnce),
-              [&](Value first) { addUp(selection, head, first, count); });
+  auto run = [&](int64_t numHeads, int64_t clusters, auto body) {
+    int64_t atOnce = b.getThreads() / b.getGpu().waveSize * clusters;
+    Value parts =
+        b.ceilDiv(emitter.size(op.getKey(), 0), kTokensOfCluster * atOnce);
+    steps.run(b.mul(parts, numHeads), [&](Value item) {
+      Value head = b.rem(item, numHeads), part = b.div(item, numHeads);
+      Selection selection(emitter, op, head);
+      Value count = selection.getCount();
+      b.forEach(b.mul(part, atOnce), count, b.mul(parts, atOnce),
+                [&](Value begin) { body(selection, head, begin, count); });
+    });
+    steps.wait();
+  };
+  run(op.getSelection().getType().getHeads() ? heads : 1, kOrdered,
+      [&](Selection &selection, Value head, Value begin, Value count) {
+        sort(selection, head, begin, count);
+      });
+  run(heads, kSummed, [&](Selection &, Value head, Value begin, Value count) {
+    Value first = b.add(begin, b.mul(b.wave(), kSummed));
+    b.ifThen(b.isLess(first, count), [&] { addUp(head, first, count); });
   });
-  steps.wait();
 }

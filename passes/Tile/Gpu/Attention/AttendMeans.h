@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A kernel whose clusters stand with their means has, besides what the op reads
-// and gives, three more destinations to work in:
+// and gives, six more destinations to work in:
 //
 //   keys, values   one row per token, as those that the op reads. Causal: row t
 //                  is the mean of the members up to t of the cluster of t, so
@@ -14,6 +14,10 @@
 //                  last member before it. Not causal: row i is the mean of
 //                  cluster i.
 //   counts         how many members the row of a token is the mean of
+//   next           causal: the next member of the cluster of a token, the
+//                  largest i32 for the last
+//   order          tokens by clusters; the first of each has the sign bit too
+//   starts         where the clusters begin in that order
 //
 // and behind them words of control. The number of the call, its last input,
 // says which of the words are its own.
@@ -27,6 +31,8 @@
 
 #include "passes/Tile/Gpu/Attention/AttendParts.h"
 #include "passes/Tile/Gpu/Core/Compact.h"
+
+#include <limits>
 
 namespace gist {
 
@@ -44,6 +50,11 @@ public:
   /// Makes the means. All workgroups take part.
   void emit();
 
+  /// Lists in `memory`, of whose size [begin, stop) is at most, those of these
+  /// tokens that are the last members before `end` of clusters that began
+  /// before it. Returns their number. All threads take part.
+  Value listLast(Selection &selection, Value begin, Value stop, Value end);
+
   /// Keys and values, tensors of the kernel function.
   Value getKeys() const { return sides[0].means; }
   Value getValues() const { return sides[1].means; }
@@ -58,37 +69,33 @@ private:
     Value column;      ///< the first of them; that of another lane,
     Value isThere;     ///< where there is none
   };
-  /// Sums over members, for each of some clusters.
-  struct Sums {
-    llvm::SmallVector<Values, 2> sides;
-    Values counts; ///< f32
-  };
+  /// In `order`, beside a token that is the first of its cluster.
+  static constexpr int64_t kFirst = std::numeric_limits<int32_t>::min();
 
-  Sums unflatten(mlir::ValueRange values) const;
-  Values flatten(const Sums &sums) const;
-  Values getZeros();
+  /// Indices of number `i` of a head in a tensor as the selection's are.
+  Values at(Value head, Value i) const;
+  void writeNumber(Value number, Value tensor, Value head, Value i);
   /// Lists tokens of [begin, end) whose clusters have ids from `firstId` to
   /// `lastId`, in order, and behind them all these ids. Returns their number.
   Value listMembers(Selection &selection, Value begin, Value end, Value firstId,
                     Value lastId);
-  /// Adds up the members of clusters from `begin` on, by one workgroup.
-  void addUp(Selection &selection, Value head, Value begin, Value count);
-  /// Adds those listed from `from` on, one for each lane, that belong to this
-  /// wave's clusters, `ids`.
-  Values addMembers(Value from, Value members, Value head,
-                    mlir::ArrayRef<Value> ids, mlir::ValueRange sums);
+  /// Puts the members of clusters from `begin` on in order, by one workgroup.
+  void sort(Selection &selection, Value head, Value begin, Value count);
+  /// Adds up the members of clusters from `first` on, by one wave.
+  void addUp(Value head, Value first, Value count);
   Value readRow(const Side &side, Value token, Value head);
   void writeMean(const Side &side, Value row, Value head, Value sum,
                  Value count);
-  /// Writes what the cluster of `token` is the mean of up to it.
-  void writeSoFar(Value token, Value head, mlir::ValueRange sums, Value count);
+  /// Writes of how many the row of `token` is the mean, and who follows.
+  void writeNumbers(Value token, Value head, Value count, Value following);
 
   ElementEmitter &emitter;
   GpuBuilder &b;
   AttendOp op;
-  int64_t heads, clusters = 0; ///< clusters of a wave
+  int64_t heads;
   llvm::SmallVector<Side, 2> sides;
-  Value counts; ///< a tensor of the kernel function
+  /// Tensors of the kernel function.
+  Value counts, next, order, starts;
   Value list;   ///< workgroup memory
   int64_t room; ///< in it, for tokens
   Compact compact;

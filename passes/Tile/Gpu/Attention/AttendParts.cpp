@@ -34,36 +34,37 @@ Value Selection::read(Value tensor, ValueRange indices) {
                                     emitter.element(tensor, indices));
 }
 
+Value Selection::readSome(Value tensor, Value first, Value end) {
+  return b.ifElse(
+      b.compare(arith::CmpIPredicate::sle, b.add(first, kSome), end),
+      [&] { return emitter.elements(tensor, at(first), kSome); },
+      [&]() -> Value {
+        Values numbers;
+        for (int64_t j = 0; j < kSome; ++j) {
+          Value index = b.add(first, j);
+          numbers.push_back(b.ifElse(
+              b.isLess(index, end),
+              [&] { return emitter.element(tensor, at(index)); },
+              [&]() -> Value { return b.i32(-1); }));
+        }
+        return vector::FromElementsOp::create(
+            b, b.vectorOf(kSome, b.getI32Type()), numbers);
+      });
+}
+
 void Selection::forEach(Value tensor, Value begin, Value end, int64_t atOnce,
                         Body body) {
-  constexpr int64_t kWidth = 4; // neighbours of 16 bytes
-  assert(atOnce % kWidth == 0 && "expects whole loads");
-  VectorType type = b.vectorOf(kWidth, b.getI32Type());
+  assert(atOnce % kSome == 0 && "expects whole loads");
   Value step = b.index(atOnce * b.getThreads());
   b.forEach(begin, end, step, [&](Value base) {
     Values firsts, loaded;
-    for (int64_t i = 0; i < atOnce / kWidth; ++i) {
-      Value first =
-          b.add(base, b.mul(b.add(b.thread(), i * b.getThreads()), kWidth));
-      Value isWhole =
-          b.compare(arith::CmpIPredicate::sle, b.add(first, kWidth), end);
-      firsts.push_back(first);
-      loaded.push_back(b.ifElse(
-          isWhole, [&] { return emitter.elements(tensor, at(first), kWidth); },
-          [&]() -> Value {
-            Values numbers;
-            for (int64_t j = 0; j < kWidth; ++j) {
-              Value index = b.add(first, j);
-              numbers.push_back(b.ifElse(
-                  b.isLess(index, end),
-                  [&] { return emitter.element(tensor, at(index)); },
-                  [&]() -> Value { return b.i32(-1); }));
-            }
-            return vector::FromElementsOp::create(b, type, numbers);
-          }));
+    for (int64_t i = 0; i < atOnce / kSome; ++i) {
+      firsts.push_back(
+          b.add(base, b.mul(b.add(b.thread(), i * b.getThreads()), kSome)));
+      loaded.push_back(readSome(tensor, firsts.back(), end));
     }
     for (auto [first, numbers] : llvm::zip_equal(firsts, loaded))
-      for (int64_t j = 0; j < kWidth; ++j) {
+      for (int64_t j = 0; j < kSome; ++j) {
         Value index = b.add(first, j), number = b.extract(numbers, j);
         b.ifThen(b.isLess(index, end), [&] { body(index, number); });
       }

@@ -31,6 +31,15 @@ public:
   /// An i32.
   Value getWeight(Value i) { return emitter.element(parts.getWeight(), at(i)); }
 
+  /// Neighbours of 16 bytes.
+  static constexpr int64_t kSome = 4;
+  /// So many of what is nearest, or of i32 that lie as these do, from `first`
+  /// on; -1 from `end` on.
+  Value readNearest(Value first, Value end) {
+    return readSome(parts.getNearest(), first, end);
+  }
+  Value readSome(Value tensor, Value first, Value end);
+
   /// How many ids, which ascend, are less than `end`. By each wave for itself;
   /// all of its lanes take part.
   Value countIdsBefore(Value end);
