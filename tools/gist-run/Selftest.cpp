@@ -49,10 +49,35 @@ struct Options {
 /// One output in all calls of one size.
 /// A row is what one token gives.
 struct Comparison {
-  double worst = 0;       ///< largest error of a row
-  size_t rows = 0;        ///< that were compared
-  size_t beyond = 0;      ///< of these, with an error beyond the limit
-  size_t noiseBeyond = 0; ///< as many are because of noise alone
+  /// Of each row, and what noise alone makes of it.
+  std::vector<double> errors, noise;
+
+  void add(double error, double ofNoise = 0) {
+    errors.push_back(error);
+    noise.push_back(ofNoise);
+  }
+  double worst() const { return largest(errors); }
+  /// How many rows have an error beyond `limit`, and beyond four times what
+  /// noise makes of them: noise is one sample of what rounding does. Where
+  /// nothing is decided rows are alike, and the largest of all samples counts,
+  /// since any one may be small by chance.
+  size_t countBeyond(double limit, bool decides) const {
+    size_t count = 0;
+    for (size_t row = 0; row < errors.size(); ++row) {
+      double sample = decides ? noise[row] : largest(noise);
+      count += errors[row] <= std::max(limit, 4 * sample) ? 0 : 1;
+    }
+    return count;
+  }
+  size_t countNoiseBeyond(double limit) const {
+    return static_cast<size_t>(std::ranges::count_if(
+        noise, [&](double sample) { return !(sample <= limit); }));
+  }
+
+private:
+  static double largest(const std::vector<double> &values) {
+    return values.empty() ? 0 : *std::ranges::max_element(values);
+  }
 };
 
 /// The device and the CPU beside it, with the same state.
@@ -323,9 +348,7 @@ Status Selftest::checkToken(const EntrySpec &entry,
   Sampler sampler;
   GIST_TRY(Sampler::create({}, sampler));
   GIST_TRY(sampler.draw(logits, settings, expected));
-  ++comparison.rows;
-  comparison.beyond += token == expected ? 0 : 1;
-  comparison.worst = std::max(comparison.worst, token == expected ? 0.0 : 1.0);
+  comparison.add(token == expected ? 0 : 1);
   return {};
 }
 
@@ -371,7 +394,6 @@ Status Selftest::testCall(const EntrySpec &entry, int64_t tokens,
   if (noisy)
     GIST_TRY(call(*noisy, onCpu, contents, withNoise));
 
-  double limit = getLimit(entry);
   for (size_t i = 0; i < entry.outputs.size(); ++i) {
     Comparison &comparison = comparisons[i];
     if (isCalled(spec.buffers[entry.outputs[i]], kTensorNext)) {
@@ -383,14 +405,8 @@ Status Selftest::testCall(const EntrySpec &entry, int64_t tokens,
     noiseErrors.resize(errors.size());
     if (noisy)
       GIST_TRY(compare(onCpu, withNoise, onCpu, expected, i, noiseErrors));
-    comparison.rows += errors.size();
-    for (size_t row = 0; row < errors.size(); ++row) {
-      // Noise is one sample of what rounding does.
-      double rowLimit = std::max(limit, 4 * noiseErrors[row]);
-      comparison.beyond += errors[row] <= rowLimit ? 0 : 1;
-      comparison.noiseBeyond += noiseErrors[row] <= limit ? 0 : 1;
-      comparison.worst = std::max(comparison.worst, errors[row]);
-    }
+    for (size_t row = 0; row < errors.size(); ++row)
+      comparison.add(errors[row], noiseErrors[row]);
   }
   if (hasState)
     past += tokens;
@@ -425,17 +441,19 @@ Status Selftest::testSize(const EntrySpec &entry, int64_t tokens) {
     const BufferSpec &output = runner.module->spec().buffers[entry.outputs[i]];
     bool isToken = isCalled(output, kTensorNext);
     bool decides = noisy && hasDecisions(entry) && !isToken;
+    double limit = isToken ? 0 : getLimit(entry);
+    size_t beyond = comparison.countBeyond(limit, decides);
     // One row may always be decided otherwise. Beyond that, three times what
     // the noise shows, because the noise is one sample of many.
-    size_t allowed = decides ? 1 + 3 * comparison.noiseBeyond : 0;
-    bool passed = comparison.beyond <= allowed;
+    size_t allowed = decides ? 1 + 3 * comparison.countNoiseBeyond(limit) : 0;
+    bool passed = beyond <= allowed;
     ++compared;
     failed += passed ? 0 : 1;
     std::printf("%-12s %7lld  %-20s %6zu %10.2e %10.2e %7zu %7zu %8.2f  %s\n",
                 entry.name.c_str(), static_cast<long long>(tokens),
-                output.name.c_str(), comparison.rows, comparison.worst,
-                isToken ? 0 : getLimit(entry), comparison.beyond, allowed,
-                seconds, passed ? "pass" : "FAIL");
+                output.name.c_str(), comparison.errors.size(),
+                comparison.worst(), limit, beyond, allowed, seconds,
+                passed ? "pass" : "FAIL");
   }
   return {};
 }
