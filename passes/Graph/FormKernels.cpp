@@ -15,6 +15,7 @@
 #include "dialect/GistNames.h"
 #include "dialect/GistOps.h"
 #include "dialect/GistTargetAttrs.h"
+#include "dialect/GpuInfo.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
@@ -100,8 +101,10 @@ struct FormKernelsPass final
   void runOnOperation() override {
     gist::KernelTable table(getOperation());
     // A launch costs more than what is computed twice to save it.
-    bool isGpu = isa_and_nonnull<gist::GpuTargetAttr>(
-        getOperation()->getAttr(gist::kTargetAttr));
+    auto target =
+        getOperation()->getAttrOfType<gist::GpuTargetAttr>(gist::kTargetAttr);
+    const gist::GpuInfo *gpu =
+        target ? gist::getGpuInfo(target.getName()) : nullptr;
     bool isShared = getOperation()->hasAttr(gist::kSharedStateAttr);
     // A copy of the list, because outlining adds functions to the module.
     auto functions = llvm::to_vector(getOperation().getOps<func::FuncOp>());
@@ -113,7 +116,7 @@ struct FormKernelsPass final
         return signalPassFailure();
       eraseUnused(function);
       copyReturnedSlices(function);
-      if (isGpu)
+      if (gpu)
         gist::batchClusterUpdates(function, isShared);
       else
         gist::padHeads(function);
@@ -127,7 +130,7 @@ struct FormKernelsPass final
       gist::outlineSamples(function, table);
       // Groups hold pointers to ops. Cutting one out erases none of another.
       for (const gist::KernelGroup &group :
-           gist::formKernelGroups(function, isGpu))
+           gist::formKernelGroups(function, gpu))
         if (failed(table.outline(group)))
           return signalPassFailure();
       if (failed(resolveSizes(function)))

@@ -17,7 +17,8 @@
 // of one product become one group with several results: queries are rotated
 // while keys and values go to the cache. Attention of one query takes that
 // group too: it attends to the token's own key and value as they are made, and
-// writes them. Attention on a cache of clusters puts its call's rows there.
+// writes them; where weights are few it takes the product before that as well.
+// Attention on a cache of clusters puts its call's rows there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,8 +29,10 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Remarks.h"
+#include "passes/Cost/DecodeSplit.h"
 #include "passes/Graph/Readers.h"
 #include "passes/Kernel/ColumnHalves.h"
+#include "passes/Kernel/HeadColumns.h"
 #include "passes/Kernel/Kernels.h"
 
 using namespace mlir;
@@ -79,10 +82,17 @@ KernelRole gist::getKernelRole(Operation *op) {
 }
 
 KernelKind KernelGroup::getKind() const {
-  for (Operation *op : ops)
-    if (std::optional<KernelKind> kind = getRootKind(op))
-      return *kind;
-  return KernelKind::Rows;
+  KernelKind kind = KernelKind::Rows;
+  for (Operation *op : ops) {
+    std::optional<KernelKind> found = getRootKind(op);
+    if (!found)
+      continue;
+    kind = *found;
+    // One that attention has taken stands before it.
+    if (kind != KernelKind::Matmul)
+      break;
+  }
+  return kind;
 }
 
 std::string KernelGroup::getName() const {
@@ -131,8 +141,8 @@ static bool hasSmallRows(Operation *op) {
 namespace {
 class GroupBuilder {
 public:
-  GroupBuilder(func::FuncOp function, bool fewLaunches)
-      : block(&function.getBody().front()), fewLaunches(fewLaunches) {}
+  GroupBuilder(func::FuncOp function, const GpuInfo *gpu)
+      : block(&function.getBody().front()), gpu(gpu), fewLaunches(gpu) {}
 
   /// Roots first: they must not lose their epilogues to groups of rows. Then
   /// backwards, because an op joins its readers, which have to be placed
@@ -475,6 +485,42 @@ private:
       return a->isBeforeInBlock(b);
     });
     merge(other, number);
+    joinProduct(attention, key, value, number);
+  }
+
+  /// The product that makes the query, the key and the value of one token, with
+  /// the norm before it.
+  void joinProduct(AttentionOp attention, tensor::InsertSliceOp key,
+                   tensor::InsertSliceOp value, size_t number) {
+    std::optional<HeadColumns> columns = findHeadColumns(attention.getQuery());
+    if (!columns)
+      return;
+    linalg::MatmulOp product = columns->product;
+    for (tensor::InsertSliceOp update : {key, value}) {
+      std::optional<HeadColumns> own = findHeadColumns(update.getSource());
+      if (!own || own->product != product)
+        return;
+    }
+    OpOperand &row = product->getOpOperand(0);
+    Value weight = product.getInputs()[1];
+    RankedTensorType queries = attention.getQuery().getType(),
+                     values = attention.getValue().getType();
+    size_t other = groupOf.lookup_or(product, number);
+    if (other == number || getLast(groups[other]) != product ||
+        !isFewRows(row) || !weight.getDefiningOp<WeightOp>() ||
+        !takesProduct(queries.getDimSize(1), values.getDimSize(1),
+                      queries.getDimSize(2), values.getDimSize(2),
+                      cast<RankedTensorType>(weight.getType()).getDimSize(1),
+                      getElementTypeOrSelf(weight).getIntOrFloatBitWidth(),
+                      *gpu))
+      return;
+    SmallVector<Reader> readers;
+    collectReaders(product->getResult(0), true, readers);
+    if (llvm::all_of(readers, [&](const Reader &reader) {
+          return groupOf.lookup_or(getOwner(*reader.operand, block), ~0u) ==
+                 number;
+        }))
+      merge(other, number);
   }
 
   /// The update that puts the rows which attention reads beside a cache of
@@ -557,6 +603,7 @@ private:
   }
 
   Block *block;
+  const GpuInfo *gpu; ///< null on CPUs
   bool fewLaunches;
   SmallVector<KernelGroup> groups;
   DenseMap<Operation *, size_t> groupOf;
@@ -565,6 +612,6 @@ private:
 } // namespace
 
 SmallVector<KernelGroup> gist::formKernelGroups(func::FuncOp function,
-                                                bool fewLaunches) {
-  return GroupBuilder(function, fewLaunches).run();
+                                                const GpuInfo *gpu) {
+  return GroupBuilder(function, gpu).run();
 }

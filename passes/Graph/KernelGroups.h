@@ -14,6 +14,8 @@
 
 namespace gist {
 
+struct GpuInfo;
+
 /// How an op takes part in kernels.
 enum class KernelRole {
   Host,  ///< index arithmetic and terminators: stays in the host function
@@ -46,10 +48,11 @@ struct KernelGroup {
 };
 
 /// Partitions the compute ops of `function`, which has one block. Groups come
-/// in the order of their tails. Refusals are reported as remarks. Where
-/// launches count, as on GPUs, more is computed in one of them.
+/// in the order of their tails. Refusals are reported as remarks. On a GPU,
+/// where launches count, more is computed in one of them; `gpu` is null on
+/// CPUs.
 llvm::SmallVector<KernelGroup> formKernelGroups(mlir::func::FuncOp function,
-                                                bool fewLaunches);
+                                                const GpuInfo *gpu);
 
 } // namespace gist
 

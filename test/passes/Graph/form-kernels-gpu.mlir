@@ -272,11 +272,14 @@ func.func @long_norm(%x: tensor<1x4096xf32>) -> tensor<1x96xf32> {
 
 // One token's key and value are written by the kernel that attends to them. Its
 // own result comes last.
+// Where its workgroups have registers for the weights, the product that makes
+// both and the query is in it as well.
 // CHECK-LABEL: func.func @token
-// CHECK:         gist.dispatch @matmul_0
+// CHECK-NOT:     gist.dispatch @matmul
 // CHECK:         %{{.+}}:3 = gist.dispatch @attention_0
 // CHECK-NOT:     gist.dispatch
 // CHECK:       func.func private @attention_0({{.*}} -> (tensor<2x64x2x8xf32>, tensor<2x64x2x8xf32>, tensor<1x4x8xf32>)
+// CHECK:         linalg.matmul
 // CHECK:         %[[K:.+]] = tensor.insert_slice
 // CHECK:         %[[V:.+]] = tensor.insert_slice
 // CHECK:         %[[KEYS:.+]] = tensor.extract_slice %[[K]]
@@ -304,6 +307,91 @@ func.func @token(%x: tensor<1x32xf32>, %past: index, %kc: tensor<2x64x2x8xf32>, 
   %q = linalg.exp ins(%hq : tensor<1x4x8xf32>) outs(%eq : tensor<1x4x8xf32>) -> tensor<1x4x8xf32>
   %ek = tensor.empty() : tensor<1x2x8xf32>
   %k = linalg.exp ins(%hk : tensor<1x2x8xf32>) outs(%ek : tensor<1x2x8xf32>) -> tensor<1x2x8xf32>
+  %v = linalg.abs ins(%hv : tensor<1x2x8xf32>) outs(%ek : tensor<1x2x8xf32>) -> tensor<1x2x8xf32>
+  %kn = tensor.insert_slice %k into %kc[1, %past, 0, 0] [1, 1, 2, 8] [1, 1, 1, 1] : tensor<1x2x8xf32> into tensor<2x64x2x8xf32>
+  %vn = tensor.insert_slice %v into %vc[1, %past, 0, 0] [1, 1, 2, 8] [1, 1, 1, 1] : tensor<1x2x8xf32> into tensor<2x64x2x8xf32>
+  %n = arith.addi %past, %one : index
+  %ka = tensor.extract_slice %kn[1, 0, 0, 0] [1, %n, 2, 8] [1, 1, 1, 1] : tensor<2x64x2x8xf32> to tensor<?x2x8xf32>
+  %va = tensor.extract_slice %vn[1, 0, 0, 0] [1, %n, 2, 8] [1, 1, 1, 1] : tensor<2x64x2x8xf32> to tensor<?x2x8xf32>
+  %a = gist.attention %q, %ka, %va causal : tensor<1x4x8xf32>, tensor<?x2x8xf32>, tensor<?x2x8xf32>
+  return %a, %kn, %vn : tensor<1x4x8xf32>, tensor<2x64x2x8xf32>, tensor<2x64x2x8xf32>
+}
+
+// -----
+
+#x = affine_map<(t, n, k) -> (t, k)>
+#w = affine_map<(t, n, k) -> (n, k)>
+#y = affine_map<(t, n, k) -> (t, n)>
+
+// With more weights than they have registers for it stays apart.
+// CHECK-LABEL: func.func @many_weights
+// CHECK:         gist.dispatch @matmul_0
+// CHECK:         gist.dispatch @attention_0
+func.func @many_weights(%x: tensor<1x8192xf32>, %past: index, %kc: tensor<2x64x2x8xf32>, %vc: tensor<2x64x2x8xf32>)
+    -> (tensor<1x4x8xf32>, tensor<2x64x2x8xf32>, tensor<2x64x2x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1 : index
+  %w = gist.weight "w" : tensor<64x8192xf16>
+  %e = tensor.empty() : tensor<1x64xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<1x64xf32>) -> tensor<1x64xf32>
+  %p = linalg.matmul indexing_maps = [#x, #w, #y] ins(%x, %w : tensor<1x8192xf32>, tensor<64x8192xf16>)
+      outs(%z : tensor<1x64xf32>) -> tensor<1x64xf32>
+  %sk = tensor.extract_slice %p[0, 0] [1, 16] [1, 1] : tensor<1x64xf32> to tensor<1x16xf32>
+  %sv = tensor.extract_slice %p[0, 16] [1, 16] [1, 1] : tensor<1x64xf32> to tensor<1x16xf32>
+  %sq = tensor.extract_slice %p[0, 32] [1, 32] [1, 1] : tensor<1x64xf32> to tensor<1x32xf32>
+  %hk = tensor.expand_shape %sk [[0], [1, 2]] output_shape [1, 2, 8] : tensor<1x16xf32> into tensor<1x2x8xf32>
+  %hv = tensor.expand_shape %sv [[0], [1, 2]] output_shape [1, 2, 8] : tensor<1x16xf32> into tensor<1x2x8xf32>
+  %hq = tensor.expand_shape %sq [[0], [1, 2]] output_shape [1, 4, 8] : tensor<1x32xf32> into tensor<1x4x8xf32>
+  %eq = tensor.empty() : tensor<1x4x8xf32>
+  %q = linalg.exp ins(%hq : tensor<1x4x8xf32>) outs(%eq : tensor<1x4x8xf32>) -> tensor<1x4x8xf32>
+  %ek = tensor.empty() : tensor<1x2x8xf32>
+  %k = linalg.exp ins(%hk : tensor<1x2x8xf32>) outs(%ek : tensor<1x2x8xf32>) -> tensor<1x2x8xf32>
+  %v = linalg.abs ins(%hv : tensor<1x2x8xf32>) outs(%ek : tensor<1x2x8xf32>) -> tensor<1x2x8xf32>
+  %kn = tensor.insert_slice %k into %kc[1, %past, 0, 0] [1, 1, 2, 8] [1, 1, 1, 1] : tensor<1x2x8xf32> into tensor<2x64x2x8xf32>
+  %vn = tensor.insert_slice %v into %vc[1, %past, 0, 0] [1, 1, 2, 8] [1, 1, 1, 1] : tensor<1x2x8xf32> into tensor<2x64x2x8xf32>
+  %n = arith.addi %past, %one : index
+  %ka = tensor.extract_slice %kn[1, 0, 0, 0] [1, %n, 2, 8] [1, 1, 1, 1] : tensor<2x64x2x8xf32> to tensor<?x2x8xf32>
+  %va = tensor.extract_slice %vn[1, 0, 0, 0] [1, %n, 2, 8] [1, 1, 1, 1] : tensor<2x64x2x8xf32> to tensor<?x2x8xf32>
+  %a = gist.attention %q, %ka, %va causal : tensor<1x4x8xf32>, tensor<?x2x8xf32>, tensor<?x2x8xf32>
+  return %a, %kn, %vn : tensor<1x4x8xf32>, tensor<2x64x2x8xf32>, tensor<2x64x2x8xf32>
+}
+
+// -----
+
+#x = affine_map<(t, n, k) -> (t, k)>
+#w = affine_map<(t, n, k) -> (n, k)>
+#y = affine_map<(t, n, k) -> (t, n)>
+#same = affine_map<(t, h, c) -> (t, h, c)>
+#other = affine_map<(t, h, c) -> (t, 1 - h, c)>
+
+// So it does where a head is computed from another one's columns: here keys of
+// both heads are read in the other order.
+// CHECK-LABEL: func.func @mixed_heads
+// CHECK:         gist.dispatch @matmul_0
+// CHECK:         gist.dispatch @attention_0
+func.func @mixed_heads(%x: tensor<1x32xf32>, %past: index, %kc: tensor<2x64x2x8xf32>, %vc: tensor<2x64x2x8xf32>)
+    -> (tensor<1x4x8xf32>, tensor<2x64x2x8xf32>, tensor<2x64x2x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1 : index
+  %w = gist.weight "w" : tensor<64x32xf16>
+  %e = tensor.empty() : tensor<1x64xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<1x64xf32>) -> tensor<1x64xf32>
+  %p = linalg.matmul indexing_maps = [#x, #w, #y] ins(%x, %w : tensor<1x32xf32>, tensor<64x32xf16>)
+      outs(%z : tensor<1x64xf32>) -> tensor<1x64xf32>
+  %sk = tensor.extract_slice %p[0, 0] [1, 16] [1, 1] : tensor<1x64xf32> to tensor<1x16xf32>
+  %sv = tensor.extract_slice %p[0, 16] [1, 16] [1, 1] : tensor<1x64xf32> to tensor<1x16xf32>
+  %sq = tensor.extract_slice %p[0, 32] [1, 32] [1, 1] : tensor<1x64xf32> to tensor<1x32xf32>
+  %hk = tensor.expand_shape %sk [[0], [1, 2]] output_shape [1, 2, 8] : tensor<1x16xf32> into tensor<1x2x8xf32>
+  %hv = tensor.expand_shape %sv [[0], [1, 2]] output_shape [1, 2, 8] : tensor<1x16xf32> into tensor<1x2x8xf32>
+  %hq = tensor.expand_shape %sq [[0], [1, 2]] output_shape [1, 4, 8] : tensor<1x32xf32> into tensor<1x4x8xf32>
+  %eq = tensor.empty() : tensor<1x4x8xf32>
+  %q = linalg.exp ins(%hq : tensor<1x4x8xf32>) outs(%eq : tensor<1x4x8xf32>) -> tensor<1x4x8xf32>
+  %ek = tensor.empty() : tensor<1x2x8xf32>
+  %k = linalg.generic {indexing_maps = [#other, #same], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%hk : tensor<1x2x8xf32>) outs(%ek : tensor<1x2x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<1x2x8xf32>
   %v = linalg.abs ins(%hv : tensor<1x2x8xf32>) outs(%ek : tensor<1x2x8xf32>) -> tensor<1x2x8xf32>
   %kn = tensor.insert_slice %k into %kc[1, %past, 0, 0] [1, 1, 2, 8] [1, 1, 1, 1] : tensor<1x2x8xf32> into tensor<2x64x2x8xf32>
   %vn = tensor.insert_slice %v into %vc[1, %past, 0, 0] [1, 1, 2, 8] [1, 1, 1, 1] : tensor<1x2x8xf32> into tensor<2x64x2x8xf32>

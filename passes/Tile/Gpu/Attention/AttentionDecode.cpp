@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/Attention/AttentionDecode.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/Tile/Gpu/Attention/AttentionSources.h"
+#include "passes/Tile/Gpu/Core/ClusterMemory.h"
 #include "passes/Tile/Gpu/Core/GpuAtomics.h"
 #include "passes/Tile/Gpu/Core/GridOrder.h"
 #include "passes/Tile/Gpu/Core/HandIn.h"
@@ -116,17 +116,31 @@ void DecodeAttention::shareByKeys(ValueRange counts) {
   setHeads(found);
 }
 
+void DecodeAttention::takeProduct(linalg::LinalgOp op,
+                                  const DecodeColumns &first) {
+  auto from = [&](int64_t begin, Value head, int64_t size) {
+    return b.add(b.mul(head, size), begin);
+  };
+  product.emplace(
+      emitter, op,
+      ArrayRef<DecodeProduct::Columns>{
+          {from(first.query, firstHead, headSize), heads * headSize},
+          {from(first.key, kvHead, headSize), headSize},
+          {from(first.value, kvHead, valueSize), valueSize}},
+      split, rank);
+}
+
 void DecodeAttention::emit(DecodeKeys &seen) {
   keys = &seen;
   count = keys->getCount();
   if (parts.count > 1 && !active)
     active = b.max(b.min(b.ceilDiv(count, keysOfPart), b.index(parts.count)),
                    b.index(1));
-  if (keys->areKnownEarly()) {
-    if (readsAhead())
-      prefetchKeys();
+  if (keys->areKnownEarly() && (readsAhead() || product))
+    prefetchKeys();
+  // Clusters without keys read no weights.
+  if (keys->areKnownEarly() && !product)
     waitForGrids(b);
-  }
   if (!active)
     return emitPart();
   b.ifThen(b.isLess(part, active), [&] { emitPart(); });
@@ -246,6 +260,11 @@ void DecodeAttention::emitPart() {
   // Others wait for it when they have something to hand over.
   if (split > 1)
     NVVM::ClusterArriveRelaxedOp::create(b, b.getUnitAttr());
+  if (product) {
+    product->fetch();
+    waitForGrids(b);
+    product->compute();
+  }
   // A step's keys and values are on their way while the one before it is
   // computed, and the first ones' while the query is made.
   bool isAhead = readsAhead();
@@ -436,33 +455,6 @@ Values DecodeAttention::combine(ValueRange tops, ValueRange sums,
   return {highest, sum, out};
 }
 
-void DecodeAttention::writeRemote(Value pair, Value memory, ValueRange indices,
-                                  Value to) {
-  // They have side effects for LLVM, so that writes stay between the barriers
-  // of the cluster.
-  auto assemble = [&](StringRef text, StringRef constraints, Type type,
-                      ValueRange operands) {
-    return LLVM::InlineAsmOp::create(b, type, operands, text, constraints,
-                                     /*has_side_effects=*/true,
-                                     /*is_align_stack=*/false,
-                                     LLVM::TailCallKind::None,
-                                     LLVM::AsmDialectAttr(), ArrayAttr());
-  };
-  Values sizes;
-  for (int64_t size : cast<MemRefType>(memory.getType()).getShape())
-    sizes.push_back(b.index(size));
-  Value begin = memref::ExtractAlignedPointerAsIndexOp::create(b, memory);
-  Value address = b.add(begin, b.mul(b.linearize(indices, sizes), 4));
-  auto narrow = [&](Value x) -> Value {
-    return arith::IndexCastOp::create(b, b.getI32Type(), x);
-  };
-  Value mapped = assemble("mapa.shared::cluster.u32 $0, $1, $2;", "=r,r,r",
-                          b.getI32Type(), {narrow(address), narrow(to)})
-                     .getRes();
-  assemble("st.shared::cluster.v2.f32 [$0], {$1, $2};", "r,f,f,~{memory}",
-           Type(), {mapped, b.extract(pair, 0), b.extract(pair, 1)});
-}
-
 Value DecodeAttention::getPlaceOfPart(Value of, Value head, Value at) {
   int64_t pairs = valueSize / kWidth;
   Value row = b.add(b.mul(of, heads), head);
@@ -620,17 +612,18 @@ void DecodeAttention::emitResult(const Values &state) {
     Value part = b.allocWorkgroup({split, heads, valueSize}, b.getF32Type());
     Value numbers = b.allocWorkgroup({split, heads, 2}, b.getF32Type());
     // Memory of a workgroup is there when it has begun.
-    NVVM::ClusterWaitOp::create(b, b.getUnitAttr());
+    if (!product)
+      NVVM::ClusterWaitOp::create(b, b.getUnitAttr());
     b.forEach(b.thread(), b.index(heads * pairs), b.index(threads),
               [&](Value item) {
                 Value head = b.div(item, pairs);
                 Value at = b.mul(b.rem(item, pairs), kWidth);
                 Value owner = b.rem(b.div(item, threads), split);
                 Values all = combineWaves(head, at);
-                writeRemote(all[2], part, {rank, head, at}, owner);
+                writeRemote(b, all[2], part, {rank, head, at}, owner);
                 b.ifThen(b.isEqual(at, 0), [&] {
                   for (int64_t to = 0; to < owners; ++to)
-                    writeRemote(b.concat({all[0], all[1]}), numbers,
+                    writeRemote(b, b.concat({all[0], all[1]}), numbers,
                                 {rank, head, b.index(0)}, b.index(to));
                 });
               });

@@ -26,6 +26,8 @@
 #ifndef GIST_PASSES_TILE_GPU_ATTENTION_ATTENTIONDECODE_H
 #define GIST_PASSES_TILE_GPU_ATTENTION_ATTENTIONDECODE_H
 
+#include "passes/Cost/DecodeSplit.h"
+#include "passes/Tile/Gpu/Attention/AttentionDecodeProduct.h"
 #include "passes/Tile/Gpu/Elements/GpuKernel.h"
 
 namespace gist {
@@ -71,16 +73,6 @@ public:
   virtual unsigned getResult() const { return 0; }
 };
 
-/// How heads are cut into workgroups.
-struct DecodeSplit {
-  int64_t heads = 1;      ///< query heads of a workgroup
-  int64_t workgroups = 1; ///< of a cluster
-  int64_t parts = 1;      ///< clusters for the keys of a head
-  int64_t keysOfPart = 1; ///< that each of these has at least
-};
-DecodeSplit getDecodeSplit(int64_t numHeads, int64_t kvHeads,
-                           const GpuInfo &gpu);
-
 /// The memory in which clusters of workgroups leave their parts.
 struct DecodeParts {
   int64_t count = 1;   ///< clusters that share the keys of a head
@@ -107,6 +99,11 @@ mlir::FailureOr<DecodeParts> findDecodeParts(GpuKernel &kernel,
                                              mlir::Operation *op,
                                              const DecodeHeads &heads);
 
+/// Where the columns of all queries, keys and values begin in a product.
+struct DecodeColumns {
+  int64_t query, key, value;
+};
+
 /// The code of one workgroup, which has some of the query heads that share a KV
 /// head.
 class DecodeAttention {
@@ -127,6 +124,9 @@ public:
   void shareByKeys(mlir::ValueRange counts);
   /// Of this workgroup.
   Value getKvHead() const { return kvHead; }
+  /// Lets the clusters compute the product that the query, the key and the
+  /// value are columns of: `first` columns of each.
+  void takeProduct(mlir::linalg::LinalgOp op, const DecodeColumns &first);
   void emit(DecodeKeys &keys);
 
 private:
@@ -182,10 +182,6 @@ private:
   Values gatherParts(Value head, Value at);
   /// Where `cluster` leaves what it has of a pair of columns.
   Value getPlaceOfPart(Value cluster, Value head, Value at);
-  /// Writes two numbers into workgroup memory of workgroup `to` of those that
-  /// share the keys.
-  void writeRemote(Value pair, Value memory, mlir::ValueRange indices,
-                   Value to);
   /// Keys that a workgroup reads in one step.
   int64_t keysAtOnce() const;
 
@@ -210,6 +206,8 @@ private:
   Value kvHead, firstHead, lane, column;
   Values queries;
   Value ownKey, ownValue; ///< this lane's columns; null where there are none
+
+  std::optional<DecodeProduct> product; ///< that makes query, key and value
 
   // Set while emit() runs.
   DecodeKeys *keys = nullptr;

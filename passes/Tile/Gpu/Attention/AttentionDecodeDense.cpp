@@ -7,6 +7,7 @@
 
 #include "dialect/GistTargetAttrs.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Kernel/HeadColumns.h"
 #include "passes/Tile/Gpu/Attention/Attention.h"
 #include "passes/Tile/Gpu/Attention/AttentionDecode.h"
 #include "passes/Tile/Gpu/Matmul/Staging.h"
@@ -179,6 +180,33 @@ static LogicalResult verifyUpdates(AttentionOp op) {
   return success();
 }
 
+/// Where the kernel has the product that makes its query, key and value, the
+/// clusters share it. Else each number of it is computed where it is read.
+static void takeProduct(DecodeAttention &attention, AttentionOp op,
+                        const GpuInfo &gpu) {
+  tensor::InsertSliceOp key = findUpdate(op.getKey()),
+                        value = findUpdate(op.getValue());
+  if (!key || !value)
+    return;
+  std::optional<HeadColumns> columns[] = {findHeadColumns(op.getQuery()),
+                                          findHeadColumns(key.getSource()),
+                                          findHeadColumns(value.getSource())};
+  if (!llvm::all_of(columns, [&](const std::optional<HeadColumns> &each) {
+        return each && each->product == columns[0]->product;
+      }))
+    return;
+  DecodeHeads heads = getHeads(op);
+  Value weight = columns[0]->product.getInputs()[1];
+  auto type = cast<RankedTensorType>(weight.getType());
+  if (isa<BlockArgument>(weight) &&
+      takesProduct(heads.numHeads, heads.kvHeads, columns[0]->size,
+                   heads.valueSize, type.getDimSize(1),
+                   type.getElementTypeBitWidth(), gpu))
+    attention.takeProduct(
+        columns[0]->product,
+        {columns[0]->first, columns[1]->first, columns[2]->first});
+}
+
 FailureOr<GpuGrid> gist::emitDecodeAttention(GpuKernel &kernel,
                                              AttentionOp op) {
   if (failed(verifyUpdates(op)))
@@ -190,6 +218,7 @@ FailureOr<GpuGrid> gist::emitDecodeAttention(GpuKernel &kernel,
   DecodeAttention attention(kernel.emitter, op.getQuery(), op.getOutput(),
                             heads.kvHeads, heads.valueSize,
                             op.getEffectiveScale(), *parts);
+  takeProduct(attention, op, kernel.b.getGpu());
   DenseKeys keys(kernel.emitter, op, attention.getKvHead());
   attention.emit(keys);
   if (kernel.emitter.hasFailed())

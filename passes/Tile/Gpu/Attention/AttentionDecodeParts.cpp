@@ -1,4 +1,4 @@
-//===- AttentionDecodeParts.cpp - Who has which keys of one query ---------===//
+//===- AttentionDecodeParts.cpp - Memory for parts of the keys ------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,59 +9,6 @@
 
 using namespace mlir;
 using namespace gist;
-
-/// Query heads that a lane can hold the outputs of.
-static constexpr int64_t kMaxHeads = 8;
-/// Clusters that share the keys of one head at most; on gfx942 workgroups,
-/// which have a part each.
-static constexpr int64_t kMaxParts = 8, kMaxPartsOnAmd = 32;
-/// Keys that a workgroup has at least where they are in parts: putting parts
-/// together takes as long as reading these. On gfx942 a workgroup reads 256
-/// keys of heads of 64 at once, so that one on its way hides another.
-static constexpr int64_t kKeysOfWorkgroup = 128, kKeysOnAmd = 512;
-
-namespace {
-/// Clusters of so many workgroups, and how many of them an H200 runs side by
-/// side with one workgroup on a compute unit. A cluster that has to wait takes
-/// the time of a second round.
-struct SideBySide {
-  int64_t workgroups, clusters;
-};
-} // namespace
-
-/// The most that any sm_90 runs, and the least. Compute units are in groups of
-/// 16 and some more, and some are missing: 30 clusters of four fit, which is no
-/// better than 15 of eight, but 66 of two.
-static constexpr SideBySide kLarge = {8, 15}, kSmall = {2, 66};
-
-/// Of `group` query heads that share a KV head, those that a workgroup has.
-static int64_t getHeadsAtOnce(int64_t group) {
-  int64_t heads = std::min(group, kMaxHeads);
-  while (group % heads != 0)
-    --heads;
-  return heads;
-}
-
-DecodeSplit gist::getDecodeSplit(int64_t numHeads, int64_t kvHeads,
-                                 const GpuInfo &gpu) {
-  DecodeSplit split;
-  split.heads = getHeadsAtOnce(numHeads / kvHeads);
-  int64_t least = numHeads / split.heads;
-  if (gpu.kind != GpuKind::Nvidia) {
-    // One workgroup for a compute unit, of eight waves, keeps memory busy.
-    split.parts =
-        std::clamp<int64_t>(gpu.computeUnits / least, 1, kMaxPartsOnAmd);
-    split.keysOfPart = kKeysOnAmd;
-    return split;
-  }
-  // What shares keys by workgroup memory is faster than what does so by global
-  // memory: large clusters where several of them have work.
-  const SideBySide &choice = kLarge.clusters / least > 1 ? kLarge : kSmall;
-  split.workgroups = choice.workgroups;
-  split.keysOfPart = kKeysOfWorkgroup * choice.workgroups;
-  split.parts = std::clamp<int64_t>(choice.clusters / least, 1, kMaxParts);
-  return split;
-}
 
 static int64_t getNumbers(const DecodeHeads &heads, int64_t parts) {
   return parts * heads.numHeads * (heads.valueSize / kDecodeWidth) *

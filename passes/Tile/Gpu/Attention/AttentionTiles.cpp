@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Cost/DecodeSplit.h"
 #include "passes/Tile/Gpu/Attention/Attention.h"
 #include "passes/Tile/Gpu/Core/Wgmma.h"
 
@@ -29,9 +30,6 @@ static constexpr int64_t kKeys = 64;
 static constexpr int64_t kRowsOfWarp = Wgmma::kRows / Wgmma::kWarps;
 /// One step is multiplied while the next one is on its way.
 static constexpr int64_t kStages = 2;
-/// Threads that share the keys of one query: enough loads are on their way to
-/// keep memory busy although there are few workgroups.
-static constexpr int64_t kDecodeThreads = 512;
 
 /// The type that is multiplied for numbers of type `element`.
 static Type getMultiplied(Type element) {

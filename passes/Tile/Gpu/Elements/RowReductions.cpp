@@ -17,23 +17,20 @@ using namespace mlir;
 using namespace gist;
 
 namespace {
-/// Finds at which indices the results of a kernel want the results of its
-/// reductions. An index is the number of a dimension of the kernel's results
-/// or, for any other, kOther.
+/// Finds at which indices tensors of a kernel want the results of its
+/// reductions. An index is the number of a dimension of those tensors or, for
+/// any other, kOther.
 class Demands {
 public:
   using Indices = std::vector<int>;
   static constexpr int kOther = -1;
 
-  explicit Demands(func::FuncOp kernel) {
-    for (unsigned number = 0; number < kernel.getNumResults(); ++number) {
-      Value tensor = getWrittenTensor(kernel, number);
-      Indices indices;
-      for (int i = 0; i < cast<RankedTensorType>(tensor.getType()).getRank();
-           ++i)
-        indices.push_back(i);
-      visit(tensor, indices);
-    }
+  /// For all elements of `tensor`, in whose dimensions indices then are.
+  void add(Value tensor) {
+    Indices indices;
+    for (int i = 0; i < cast<RankedTensorType>(tensor.getType()).getRank(); ++i)
+      indices.push_back(i);
+    visit(tensor, indices);
   }
 
   /// Whether all that is wanted of `op` is its element of a row.
@@ -161,8 +158,8 @@ static std::optional<unsigned> getInnerLoop(linalg::LinalgOp op) {
   return std::nullopt;
 }
 
-SmallVector<RowReduction> gist::getRowReductions(func::FuncOp kernel) {
-  Demands demands(kernel);
+static SmallVector<RowReduction> getWanted(func::FuncOp kernel,
+                                           const Demands &demands) {
   SmallVector<RowReduction> reductions;
   for (auto op : kernel.getBody().front().getOps<linalg::LinalgOp>()) {
     if (op->getNumResults() != 1 || !demands.isWantedPerRow(op))
@@ -180,6 +177,20 @@ SmallVector<RowReduction> gist::getRowReductions(func::FuncOp kernel) {
           {op, combiners.front(), *inner, map.getNumResults()});
   }
   return reductions;
+}
+
+SmallVector<RowReduction> gist::getRowReductions(func::FuncOp kernel) {
+  Demands demands;
+  for (unsigned number = 0; number < kernel.getNumResults(); ++number)
+    demands.add(getWrittenTensor(kernel, number));
+  return getWanted(kernel, demands);
+}
+
+SmallVector<RowReduction> gist::getRowReductions(func::FuncOp kernel,
+                                                 Value rows) {
+  Demands demands;
+  demands.add(rows);
+  return getWanted(kernel, demands);
 }
 
 unsigned gist::getRowRank(func::FuncOp kernel,

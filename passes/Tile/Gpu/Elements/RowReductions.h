@@ -31,6 +31,9 @@ struct RowReduction {
 /// The reductions of `kernel` that threads share, in the order in which they
 /// can be computed.
 llvm::SmallVector<RowReduction> getRowReductions(mlir::func::FuncOp kernel);
+/// Those among them that the rows of a tensor of the kernel take.
+llvm::SmallVector<RowReduction> getRowReductions(mlir::func::FuncOp kernel,
+                                                 mlir::Value rows);
 
 /// How many leading dimensions of the results number the rows.
 unsigned getRowRank(mlir::func::FuncOp kernel,

@@ -15,6 +15,7 @@
 #define GIST_PASSES_TILE_GPU_MATMUL_FEWROWS_H
 
 #include "passes/Tile/Gpu/Elements/GpuKernel.h"
+#include "passes/Tile/Gpu/Elements/RowTeam.h"
 
 #include <optional>
 
@@ -35,6 +36,11 @@ mlir::LogicalResult verifyFewRows(mlir::linalg::LinalgOp product,
 
 /// Asks for weights of a kernel that are short, such as that of a norm.
 void prefetchShortWeights(ElementEmitter &emitter, mlir::func::FuncOp source);
+
+/// Computes what the rows that `product` multiplies need of each row as a
+/// whole, a norm's sum, by the threads of `team`. From now on it is at hand.
+void reduceRowsBefore(ElementEmitter &emitter, mlir::linalg::LinalgOp product,
+                      int64_t rows, RowTeam &team);
 
 } // namespace gist
 

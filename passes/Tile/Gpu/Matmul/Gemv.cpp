@@ -61,6 +61,31 @@ void gist::prefetchShortWeights(ElementEmitter &emitter, func::FuncOp source) {
   }
 }
 
+/// The reductions of the rows that `product` multiplies.
+static SmallVector<RowReduction> getReductionsBefore(linalg::LinalgOp product) {
+  SmallVector<RowReduction> reductions = getRowReductions(
+      product->getParentOfType<func::FuncOp>(), product.getDpsInputs()[0]);
+  llvm::erase_if(reductions, [](const RowReduction &reduction) {
+    return reduction.rank != 1;
+  });
+  return reductions;
+}
+
+void gist::reduceRowsBefore(ElementEmitter &emitter, linalg::LinalgOp product,
+                            int64_t rows, RowTeam &team) {
+  GpuBuilder &b = emitter.getBuilder();
+  for (const RowReduction &reduction : getReductionsBefore(product)) {
+    Values numbers;
+    for (int64_t row = 0; row < rows; ++row)
+      numbers.push_back(team.reduce(reduction, b.index(row), kReducedWidth));
+    emitter.bind(reduction.op->getResult(0), [numbers](ValueRange indices,
+                                                       int64_t width) {
+      std::optional<int64_t> row = getConstantIntValue(indices.front());
+      return width == 1 && row ? numbers[*row] : Value();
+    });
+  }
+}
+
 namespace {
 class GemvKernel {
 public:
@@ -165,29 +190,14 @@ private:
   /// Computes what x needs of each row as a whole. `k` is the first number that
   /// this lane has of a row.
   void reduceRows(Value k) {
-    SmallVector<RowReduction> reductions =
-        getRowReductions(product->getParentOfType<func::FuncOp>());
-    // The product itself reduces rows too.
-    llvm::erase_if(reductions, [&](const RowReduction &reduction) {
-      return reduction.op == product || reduction.rank != 1;
-    });
-    if (!reductions.empty() && !isWeight)
+    if (!isWeight && !getReductionsBefore(product).empty())
       prefetch(k);
     int64_t waveSize = b.getGpu().waveSize;
     bool isShort = isWeight && rows == 1 &&
                    w.getDepth() <= kReducedAtOnce * kReducedWidth * waveSize;
     RowTeam team(emitter, isShort ? waveSize : b.getThreads(),
                  isShort ? b.lane() : b.thread());
-    for (const RowReduction &reduction : reductions) {
-      Values numbers;
-      for (int64_t row = 0; row < rows; ++row)
-        numbers.push_back(team.reduce(reduction, b.index(row), kReducedWidth));
-      emitter.bind(reduction.op->getResult(0), [numbers](ValueRange indices,
-                                                         int64_t width) {
-        std::optional<int64_t> row = getConstantIntValue(indices.front());
-        return width == 1 && row ? numbers[*row] : Value();
-      });
-    }
+    reduceRowsBefore(emitter, product, rows, team);
   }
 
   /// Reads what the op behind the product takes besides, a residual stream: it
