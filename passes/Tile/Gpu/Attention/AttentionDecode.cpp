@@ -136,6 +136,7 @@ void DecodeAttention::emit(DecodeKeys &seen) {
   if (parts.count > 1 && !active)
     active = b.max(b.min(b.ceilDiv(count, keysOfPart), b.index(parts.count)),
                    b.index(1));
+  // Keys arrive while the product that makes the query is computed.
   if (keys->areKnownEarly() && (readsAhead() || product))
     prefetchKeys();
   // Clusters without keys read no weights.
