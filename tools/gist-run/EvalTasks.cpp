@@ -17,6 +17,7 @@
 #include "tools/running/Progress.h"
 #include "tools/tasks/Summary.h"
 
+#include "CLI/CLI.hpp"
 #include "nlohmann/json.hpp"
 
 #include <algorithm>

@@ -14,6 +14,8 @@
 
 #include "runtime/support/AtomicFile.h"
 
+#include "CLI/CLI.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>

@@ -14,12 +14,15 @@
 #include "runtime/text/Tokenizer.h"
 #include "tools/running/Ranks.h"
 
-#include "CLI/CLI.hpp"
-
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
+
+/// Its header is large, and few files ask it for options.
+namespace CLI {
+class App;
+} // namespace CLI
 
 namespace gist::run {
 

@@ -7,6 +7,8 @@
 
 #include "tools/running/Pair.h"
 
+#include "CLI/CLI.hpp"
+
 using namespace gist;
 using namespace gist::run;
 
