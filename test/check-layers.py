@@ -45,6 +45,7 @@ LAYERS = [
     "passes/Tile/Gpu/Select",
     "passes/Tile/Gpu/Cluster",
     "passes/Tile/Gpu/Gated",
+    "passes/Tile/Gpu/Experts",
     "passes/Tile/Gpu/Sample",
     "passes/Tile/Gpu",
     "passes/Tile",
