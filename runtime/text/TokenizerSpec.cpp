@@ -264,7 +264,8 @@ static Status readEnum(Cursor &cursor, const char *what, Enum last, Enum &out) {
 }
 
 template <typename Size>
-static Status readText(Cursor &cursor, const char *what, std::string &out) {
+static Status readSizedText(Cursor &cursor, const char *what,
+                            std::string &out) {
   Size size = 0;
   GIST_TRY(cursor.read(what, size));
   Bytes bytes;
@@ -307,7 +308,7 @@ static Status readAdded(Cursor &cursor, std::vector<AddedToken> &added) {
     GIST_TRY(cursor.read(what, token.id));
     GIST_TRY(cursor.read(what, bits));
     GIST_TRY(unpackBits(bits, what, optionsOfToken(token)));
-    GIST_TRY(readText<uint16_t>(cursor, what, token.text));
+    GIST_TRY(readSizedText<uint16_t>(cursor, what, token.text));
   }
   return {};
 }
@@ -353,9 +354,10 @@ Status TokenizerSpec::deserialize(Bytes bytes, TokenizerSpec &spec) {
   for (int32_t *id :
        {&result.bos, &result.eos, &result.unknown, &result.pad, &result.mask})
     GIST_TRY(cursor.read("tokenizer's special tokens", *id));
-  GIST_TRY(readText<uint16_t>(cursor, "tokenizer's prefix", result.wordPrefix));
   GIST_TRY(
-      readText<uint32_t>(cursor, "tokenizer's template", result.chatTemplate));
+      readSizedText<uint16_t>(cursor, "tokenizer's prefix", result.wordPrefix));
+  GIST_TRY(readSizedText<uint32_t>(cursor, "tokenizer's template",
+                                   result.chatTemplate));
   GIST_TRY(readList(cursor, "tokenizer's first tokens", result.prefix));
   GIST_TRY(readList(cursor, "tokenizer's last tokens", result.suffix));
   GIST_TRY(readList(cursor, "tokenizer's stop tokens", result.stop));
@@ -363,7 +365,7 @@ Status TokenizerSpec::deserialize(Bytes bytes, TokenizerSpec &spec) {
   GIST_TRY(readCount(cursor, "tokenizer's vocabulary", 2, count));
   result.vocab.resize(count);
   for (std::string &text : result.vocab)
-    GIST_TRY(readText<uint16_t>(cursor, "tokenizer's vocabulary", text));
+    GIST_TRY(readSizedText<uint16_t>(cursor, "tokenizer's vocabulary", text));
   GIST_TRY(readList(cursor, "tokenizer's merges", result.merges));
   GIST_TRY(readAdded(cursor, result.added));
   if (hasPieces(result.model))
