@@ -385,7 +385,12 @@ void ClusterMeans::emit() {
       Selection selection(emitter, op, head);
       Value count = selection.getCount();
       b.forEach(b.mul(part, atOnce), count, b.mul(parts, atOnce),
-                [&](Value begin) { body(selection, head, begin, count); });
+                [&](Value begin) {
+                  // Attention, which comes later, has its own in registers.
+                  b.getBlock()->getParentOp()->setAttr(kLoadArgumentsAttr,
+                                                       b.getUnitAttr());
+                  body(selection, head, begin, count);
+                });
     });
     steps.wait();
   };
