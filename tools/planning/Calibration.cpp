@@ -131,17 +131,18 @@ std::string gist::printCalibration(const Calibration &calibration) {
 }
 
 /// More than any text loses or any head compares; sums stay finite.
-static constexpr double kMost = 1e15;
+static constexpr double kMostNumber = 1e15;
 
 static Status readRun(const Json &json, size_t count, HeadRun &run) {
   std::vector<double> keys, compared, absorbed;
-  GIST_TRY(readNumbers(json, "nll", count, -kMost, kMost, run.losses));
   GIST_TRY(
-      readNumbers(json, "divergence", count, -kMost, kMost, run.divergences));
-  GIST_TRY(readNumbers(json, "clusters", count, 0, kMost, run.clusters));
-  GIST_TRY(readNumbers(json, "keys", count, 0, kMost, keys));
-  GIST_TRY(readNumbers(json, "compared", count, 0, kMost, compared));
-  GIST_TRY(readNumbers(json, "absorbed", count, 0, kMost, absorbed));
+      readNumbers(json, "nll", count, -kMostNumber, kMostNumber, run.losses));
+  GIST_TRY(readNumbers(json, "divergence", count, -kMostNumber, kMostNumber,
+                       run.divergences));
+  GIST_TRY(readNumbers(json, "clusters", count, 0, kMostNumber, run.clusters));
+  GIST_TRY(readNumbers(json, "keys", count, 0, kMostNumber, keys));
+  GIST_TRY(readNumbers(json, "compared", count, 0, kMostNumber, compared));
+  GIST_TRY(readNumbers(json, "absorbed", count, 0, kMostNumber, absorbed));
   for (size_t i = 0; i < count; ++i)
     run.work.push_back({keys[i], compared[i], absorbed[i]});
   return {};
@@ -203,7 +204,8 @@ static Status read(const Json &json, Calibration &result) {
     CalibrationText &text = result.texts.emplace_back();
     GIST_TRY(readText(entry, "path", text.path));
     GIST_TRY(readText(entry, "hash", text.hash));
-    GIST_TRY(readNumbers(entry, "dense_nll", count, -kMost, kMost, text.dense));
+    GIST_TRY(readNumbers(entry, "dense_nll", count, -kMostNumber, kMostNumber,
+                         text.dense));
   }
   for (const Json &candidate : *candidates) {
     result.candidates.emplace_back();

@@ -75,7 +75,7 @@ static Status refuse(const std::string &what) {
 }
 
 /// More than anybody measures.
-static constexpr int64_t kMost = int64_t{1} << 40;
+static constexpr int64_t kMostCount = int64_t{1} << 40;
 
 /// Ratios and verdicts follow from the loss and its scatter.
 static Status readRow(const Json &json, const Certificate &certificate,
@@ -85,10 +85,10 @@ static Status readRow(const Json &json, const Certificate &certificate,
   int64_t count = 0;
   GIST_TRY(readText(json, "part", part));
   GIST_TRY(readText(json, "text", row.title));
-  GIST_TRY(readInteger(json, "tokens", 1, kMost, row.term.tokens));
+  GIST_TRY(readInteger(json, "tokens", 1, kMostCount, row.term.tokens));
   GIST_TRY(readNumber(json, "ratio", 1e-4, 1e9, ratio));
   GIST_TRY(readNumber(json, "error", 0, 1e6, error));
-  GIST_TRY(readInteger(json, "count", 1, kMost, count));
+  GIST_TRY(readInteger(json, "count", 1, kMostCount, count));
   bool isKnown = false;
   for (TermKind kind :
        {TermKind::Perplexity, TermKind::Recall, TermKind::Tasks})
@@ -118,7 +118,7 @@ static Status readCertificate(const Json &json, Certificate &result) {
   if (json.contains("task_samples")) {
     int64_t samples = 0;
     GIST_TRY(readNumber(json, "tasks", 1e-4, 0.9999, result.promise.tasks));
-    GIST_TRY(readInteger(json, "task_samples", 1, kMost, samples));
+    GIST_TRY(readInteger(json, "task_samples", 1, kMostCount, samples));
     result.samples = static_cast<size_t>(samples);
     const Json *isOfEach = nullptr, *seeds = nullptr;
     GIST_TRY(findMember(json, "of_each_task", "true or false", isOfEach));
