@@ -214,6 +214,15 @@ private:
     return isFree ? ops : SmallVector<Operation *>();
   }
 
+  /// True if all that reads `value` is in group `number`.
+  bool isReadIn(Value value, size_t number) {
+    SmallVector<Reader> readers;
+    collectReaders(value, true, readers);
+    return llvm::all_of(readers, [&](const Reader &reader) {
+      return groupOf.lookup_or(getOwner(*reader.operand, block), ~0u) == number;
+    });
+  }
+
   /// Takes the conversion that makes `value` if it reads what is stored; one of
   /// a value just computed belongs to the kernel that computes it.
   void takeConversion(Value value, size_t number) {
@@ -221,12 +230,7 @@ private:
     if (!op || !isConversion(op) || groupOf.contains(op) ||
         !getUpdatedArgument(getSource(op->getOperand(0))))
       return;
-    SmallVector<Reader> readers;
-    collectReaders(op->getResult(0), true, readers);
-    if (llvm::all_of(readers, [&](const Reader &reader) {
-          return groupOf.lookup_or(getOwner(*reader.operand, block), ~0u) ==
-                 number;
-        }))
+    if (isReadIn(op->getResult(0), number))
       join(op, number);
   }
 
@@ -514,12 +518,7 @@ private:
                       getElementTypeOrSelf(weight).getIntOrFloatBitWidth(),
                       *gpu))
       return;
-    SmallVector<Reader> readers;
-    collectReaders(product->getResult(0), true, readers);
-    if (llvm::all_of(readers, [&](const Reader &reader) {
-          return groupOf.lookup_or(getOwner(*reader.operand, block), ~0u) ==
-                 number;
-        }))
+    if (isReadIn(product->getResult(0), number))
       merge(other, number);
   }
 

@@ -41,6 +41,15 @@ static constexpr int64_t kNone = std::numeric_limits<int32_t>::max();
 /// Columns that a lane may have.
 static constexpr int64_t kMaxWidth = 8;
 
+/// Numbers are words in memory, and never negative.
+static Value toWord(GpuBuilder &b, Value number) {
+  return arith::IndexCastOp::create(b, b.getI32Type(), number);
+}
+
+static Value toNumber(GpuBuilder &b, Value word) {
+  return arith::IndexCastUIOp::create(b, b.getIndexType(), word);
+}
+
 ClusterMeans::ClusterMeans(GpuKernel &kernel, AttendOp op, Value memory)
     : emitter(kernel.emitter), b(kernel.b), op(op),
       heads(op.getKey().getType().getDimSize(1)), list(memory),
@@ -106,7 +115,7 @@ void ClusterMeans::writeNumber(Value number, Value tensor, Value head,
                                Value i) {
   MemoryAccess memory = *emitter.asMemory(tensor);
   if (number.getType().isIndex())
-    number = arith::IndexCastOp::create(b, b.getI32Type(), number);
+    number = toWord(b, number);
   b.write(number, memory.buffer, memory.at(at(head, i)));
 }
 
@@ -144,18 +153,17 @@ Value ClusterMeans::listMembers(Selection &selection, Value begin, Value end,
                   b.compare(CmpIPredicate::sle, id, lastId));
   };
   b.barrier(); // The last list has been read.
-  Value count = compact.run(
-      begin, end, b.index(0), isMember,
-      [&](Value token, Value holds, Value before) {
-        b.ifThen(holds, [&] {
-          auto write = [&](Value number, Value place) {
-            b.write(arith::IndexCastOp::create(b, b.getI32Type(), number), list,
-                    place);
-          };
-          write(token, before);
-          write(selection.getNearest(token), b.add(before, room));
-        });
-      });
+  Value count =
+      compact.run(begin, end, b.index(0), isMember,
+                  [&](Value token, Value holds, Value before) {
+                    b.ifThen(holds, [&] {
+                      auto write = [&](Value number, Value place) {
+                        b.write(toWord(b, number), list, place);
+                      };
+                      write(token, before);
+                      write(selection.getNearest(token), b.add(before, room));
+                    });
+                  });
   b.barrier();
   return count;
 }
@@ -165,12 +173,6 @@ void ClusterMeans::sort(Selection &selection, Value head, Value begin,
   Type i64 = b.getI64Type();
   Value zero = b.index(0), last = b.sub(count, 1);
   Value tokens = emitter.size(op.getKey(), 0);
-  auto toWord = [&](Value number) -> Value {
-    return arith::IndexCastOp::create(b, b.getI32Type(), number);
-  };
-  auto toNumber = [&](Value word) -> Value {
-    return arith::IndexCastUIOp::create(b, b.getIndexType(), word);
-  };
   auto addWeights = [&](Value from, Value to, int64_t step) {
     return b
         .loop(from, to, step, b.i32(0),
@@ -182,24 +184,24 @@ void ClusterMeans::sort(Selection &selection, Value head, Value begin,
   };
   // Where this wave's clusters begin: behind all members of those before.
   Value before =
-      compact.scan(toNumber(addWeights(b.thread(), begin, b.getThreads())))
+      compact.scan(toNumber(b, addWeights(b.thread(), begin, b.getThreads())))
           .second;
   Value first = b.add(begin, b.mul(b.wave(), kOrdered));
   Value near = addWeights(b.add(begin, b.lane()), b.min(first, count),
                           b.getGpu().waveSize);
   Value start =
-      b.add(before, toNumber(b.waveReduce(near, GpuBuilder::Kind::ADD)));
+      b.add(before, toNumber(b, b.waveReduce(near, GpuBuilder::Kind::ADD)));
   Values ids, begins;
   for (int64_t j = 0; j < kOrdered; ++j) {
     Value cluster = b.min(b.add(first, j), last);
     Value isThere = b.isLess(b.add(first, j), count);
     ids.push_back(
-        b.select(isThere, toWord(selection.getId(cluster)), b.i32(kNone)));
+        b.select(isThere, toWord(b, selection.getId(cluster)), b.i32(kNone)));
     // Whatever weights say, nothing is written past the last token.
     begins.push_back(b.min(start, b.sub(tokens, 1)));
     b.ifThen(b.both(isThere, b.isEqual(b.lane(), 0)),
              [&] { writeNumber(begins[j], starts, head, cluster); });
-    start = b.add(start, toNumber(selection.getWeight(cluster)));
+    start = b.add(start, toNumber(b, selection.getWeight(cluster)));
   }
 
   int64_t waves = b.getThreads() / b.getGpu().waveSize;
@@ -219,7 +221,7 @@ void ClusterMeans::sort(Selection &selection, Value head, Value begin,
           b.both(isListed, b.compare(CmpIPredicate::eq, owner, ids[j]));
       Value own = ballot(b, isOwn);
       auto countBits = [&](Value bits) -> Value {
-        return toNumber(math::CtPopOp::create(b, bits).getResult());
+        return toNumber(b, math::CtPopOp::create(b, bits).getResult());
       };
       Value earlier = arith::AndIOp::create(b, own, lower);
       Value to = b.min(b.add(places[j], countBits(earlier)), b.sub(tokens, 1));
@@ -251,14 +253,11 @@ void ClusterMeans::addUp(Value head, Value first, Value count) {
   auto readNumber = [&](Value tensor, Value i) {
     return emitter.element(tensor, at(head, i));
   };
-  auto toNumber = [&](Value word) -> Value {
-    return arith::IndexCastUIOp::create(b, b.getIndexType(), word);
-  };
   Value later = b.add(first, kSummed);
-  Value begin = toNumber(readNumber(starts, first));
+  Value begin = toNumber(b, readNumber(starts, first));
   Value end = b.ifElse(
       b.isLess(later, count),
-      [&] { return toNumber(readNumber(starts, later)); },
+      [&] { return toNumber(b, readNumber(starts, later)); },
       [&] { return tokens; });
   Value last = b.sub(end, 1);
   // Sums of keys and of values, and of how many; the number of the cluster.
@@ -276,7 +275,7 @@ void ClusterMeans::addUp(Value head, Value first, Value count) {
       Value word = readNumber(order, b.min(place, last));
       isFirst.push_back(b.compare(CmpIPredicate::slt, word, b.i32(0)));
       words.push_back(arith::AndIOp::create(b, word, b.i32(kNone)));
-      members.push_back(toNumber(words[i]));
+      members.push_back(toNumber(b, words[i]));
     }
     SmallVector<Values, 2> rows(sides.size());
     for (int64_t i = 0; i < kMembers; ++i)
@@ -322,12 +321,9 @@ void ClusterMeans::writeNumbers(Value token, Value head, Value count,
 
 Value ClusterMeans::listLast(Selection &selection, Value begin, Value stop,
                              Value end) {
-  auto toWord = [&](Value number) -> Value {
-    return arith::IndexCastOp::create(b, b.getI32Type(), number);
-  };
   constexpr int64_t kLoads = 4;
   int64_t step = b.getThreads() * Selection::kSome;
-  Value last = toWord(end);
+  Value last = toWord(b, end);
   auto list = [&](Value base, ValueRange carried) {
     Values firsts, nexts, owners;
     for (int64_t i = 0; i < kLoads; ++i) {
@@ -362,7 +358,7 @@ Value ClusterMeans::listLast(Selection &selection, Value begin, Value stop,
           b.compare(CmpIPredicate::ne, mask(int64_t(1) << i), b.i32(0));
       b.ifThen(isLast, [&] {
         Value token = b.add(firsts[i / Selection::kSome], i % Selection::kSome);
-        b.write(toWord(token), this->list,
+        b.write(toWord(b, token), this->list,
                 b.add(place, count(mask((int64_t(1) << i) - 1))));
       });
     }

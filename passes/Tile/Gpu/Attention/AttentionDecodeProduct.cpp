@@ -34,19 +34,18 @@ DecodeProduct::DecodeProduct(ElementEmitter &emitter, linalg::LinalgOp product,
   steps = llvm::divideCeil(w.getDepth(), b.getGpu().waveSize * kPiece);
 }
 
-Value DecodeProduct::isThere(int64_t i) {
+Value DecodeProduct::getNumber(int64_t i) {
   int64_t waves = b.getThreads() / b.getGpu().waveSize;
-  Value number =
-      b.add(b.add(b.mul(rank, waves), b.wave()), i * waves * workgroups);
-  return b.isLess(number, numColumns);
+  return b.add(b.add(b.mul(rank, waves), b.wave()), i * waves * workgroups);
+}
+
+Value DecodeProduct::isThere(int64_t i) {
+  return b.isLess(getNumber(i), numColumns);
 }
 
 Value DecodeProduct::getColumn(int64_t i) {
-  int64_t waves = b.getThreads() / b.getGpu().waveSize;
   // Past the last one it is read again: loads need no branch.
-  Value number =
-      b.min(b.add(b.add(b.mul(rank, waves), b.wave()), i * waves * workgroups),
-            b.index(numColumns - 1));
+  Value number = b.min(getNumber(i), b.index(numColumns - 1));
   Value column = b.add(columns.front().first, number);
   int64_t before = columns.front().count;
   for (const Columns &run : ArrayRef(columns).drop_front()) {

@@ -47,6 +47,8 @@ public:
 
 private:
   void keepGivenRows();
+  /// Which of the cluster's columns this wave's number `i` is.
+  Value getNumber(int64_t i);
   /// The row of W that number `i` of this wave's is, and whether there is one.
   Value getColumn(int64_t i);
   Value isThere(int64_t i);

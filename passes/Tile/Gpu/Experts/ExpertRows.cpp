@@ -43,10 +43,7 @@ FailureOr<GpuGrid> gist::emitExpertRows(GpuKernel &kernel, ExpertMatmulOp op) {
   Value column = b.add(b.mul(b.block(0), columns), b.wave());
   // Past the last column it is read again, and not written.
   Value read = b.min(column, b.index(sizes.columns - 1));
-  Value named = emitter.element(op.getExperts(), {token, slot});
-  // A number that names nothing must not read what is not there.
-  named = arith::IndexCastOp::create(b, b.getIndexType(), named);
-  named = b.min(b.max(named, b.index(0)), b.index(sizes.experts - 1));
+  Value named = readExpert(emitter, op, token, slot);
   Value row = b.add(b.mul(named, sizes.columns), read);
   Value first = sizes.hasOwnRows ? b.mul(slot, sizes.depth) : b.index(0);
 

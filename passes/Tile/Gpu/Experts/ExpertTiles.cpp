@@ -96,12 +96,9 @@ private:
     return arith::IndexCastOp::create(b, b.getI32Type(), number);
   }
 
-  /// The expert of a row; one that names nothing has the nearest there is.
   Value getExpert(Value row) {
-    Value named = emitter.element(
-        op.getExperts(), {b.div(row, sizes.slots), b.rem(row, sizes.slots)});
-    named = arith::IndexCastOp::create(b, b.getIndexType(), named);
-    return b.min(b.max(named, b.index(0)), b.index(sizes.experts - 1));
+    return readExpert(emitter, op, b.div(row, sizes.slots),
+                      b.rem(row, sizes.slots));
   }
 
   /// How many rows each expert has.

@@ -15,6 +15,15 @@
 using namespace mlir;
 using namespace gist;
 
+GpuBuilder::Value gist::readExpert(ElementEmitter &emitter, ExpertMatmulOp op,
+                                   GpuBuilder::Value token,
+                                   GpuBuilder::Value slot) {
+  GpuBuilder &b = emitter.getBuilder();
+  GpuBuilder::Value named = emitter.element(op.getExperts(), {token, slot});
+  named = arith::IndexCastOp::create(b, b.getIndexType(), named);
+  return b.min(b.max(named, b.index(0)), b.index(op.getSizes().experts - 1));
+}
+
 /// Whether tokens share experts whatever they name, or are too many to know.
 static bool isGathered(ExpertMatmulOp op) {
   int64_t tokens = op.getInput().getType().getDimSize(0);

@@ -24,6 +24,11 @@ inline constexpr int64_t kMaxGatheredExperts = 512;
 GpuProductAttr selectExpertTilesTile(ExpertMatmulOp op, const GpuInfo &gpu);
 mlir::FailureOr<GpuGrid> emitExpertTiles(GpuKernel &kernel, ExpertMatmulOp op);
 
+/// The expert that a token names in `slot`. A number that names nothing stands
+/// for the nearest one that there is: nothing else may be read.
+GpuBuilder::Value readExpert(ElementEmitter &emitter, ExpertMatmulOp op,
+                             GpuBuilder::Value token, GpuBuilder::Value slot);
+
 } // namespace gist
 
 #endif // GIST_PASSES_TILE_GPU_EXPERTS_EXPERTS_H
