@@ -19,8 +19,6 @@
 #include "passes/Tile/Gpu/Cluster/ClusterParts.h"
 #include "passes/Tile/Gpu/Core/GridOrder.h"
 
-#include <numbers>
-
 using namespace mlir;
 using namespace gist;
 using Value = GpuBuilder::Value;
@@ -84,9 +82,8 @@ public:
                      : seen.getLogCount(b, key, b.index(0));
   }
   Value getBias(Value number, Value stored) override {
-    return hasCounts
-               ? seen.finishCount(b, b.add(start, number), stored)
-               : arith::MulFOp::create(b, stored, b.f32(std::numbers::log2e));
+    return hasCounts ? seen.finishCount(b, b.add(start, number), stored)
+                     : stored;
   }
   bool makesOwn() const override { return update != nullptr; }
   /// In the ring, whose row for this token no query of the call reads: a ring

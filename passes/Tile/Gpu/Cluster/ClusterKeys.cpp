@@ -9,8 +9,6 @@
 #include "passes/Kernel/KernelKinds.h"
 #include "passes/Tile/Gpu/Attention/AttentionSources.h"
 
-#include <numbers>
-
 using namespace mlir;
 using namespace gist;
 using Value = GpuBuilder::Value;
@@ -108,20 +106,14 @@ Value SeenKeys::readCount(GpuBuilder &b, Value n) const {
 }
 
 Value SeenKeys::finishCount(GpuBuilder &b, Value n, Value count) const {
+  // GPUs have instructions for logarithms to base 2.
   Value log = math::Log2Op::create(b, count, arith::FastMathFlags::afn);
   return b.select(isCluster(b, n), log, b.f32(0));
 }
 
 Value SeenKeys::getLogCount(GpuBuilder &b, Value n, Value least) const {
-  auto ofCluster = [&]() -> Value {
-    Value cluster = b.min(n, b.sub(clusters, 1));
-    Value weight =
-        emitter.element(op.getWeights(), {b.add(head.unit, cluster)});
-    Value log = math::Log2Op::create(b, weight, arith::FastMathFlags::afn);
-    // GPUs have instructions for logarithms to base 2.
-    log = arith::MulFOp::create(b, log, b.f32(std::numbers::ln2));
-    return b.select(isCluster(b, n), log, b.f32(0));
-  };
-  return b.ifElse(isAtMost(b, b.add(least, 1), clusters), ofCluster,
-                  [&]() -> Value { return b.f32(0); });
+  return b.ifElse(
+      isAtMost(b, b.add(least, 1), clusters),
+      [&] { return finishCount(b, n, readCount(b, n)); },
+      [&]() -> Value { return b.f32(0); });
 }

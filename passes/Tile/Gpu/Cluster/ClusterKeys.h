@@ -76,8 +76,8 @@ public:
   Value readCount(GpuBuilder &b, Value n) const;
   /// The logarithm of that to base 2, or zero.
   Value finishCount(GpuBuilder &b, Value n, Value count) const;
-  /// The logarithm of how many tokens key `n` stands for. Where no key from
-  /// `least`, the same in all threads, on is a cluster nothing is read.
+  /// Both at once. Where no key from `least`, the same in all threads, on is a
+  /// cluster nothing is read.
   Value getLogCount(GpuBuilder &b, Value n, Value least) const;
 
 private:
