@@ -116,6 +116,9 @@ if $full; then
   suite "from a model to a plan" env PATH="$PWD/build/dev/bin:$PATH" \
     GIST_SMOLLM2_GGUF="$smollm2" \
     "$python" -m pytest -q -p no:cacheprovider test/integration/test_plan_journey.py
+  suite "evaluations, layer by layer and beside baselines" env PATH="$PWD/build/dev/bin:$PATH" \
+    "$python" -m pytest -q -p no:cacheprovider \
+    test/integration/test_evaluation.py test/integration/test_plan_quality.py
   suite "x86-64" bash test/x86-64.sh build/dev "$python"
   suite "gfx942-sim, full" env GFX942_SIM="$PWD/build/dev/bin/gfx942-sim" \
     GIST_HIP_SIM="$PWD/build/dev/lib/libgist-hip-sim.so" \

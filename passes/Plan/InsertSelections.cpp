@@ -340,6 +340,9 @@ void Rewrite::trace(int64_t layer, Value rows, Value selection) {
   for (unsigned i = 0; i < results.size(); ++i)
     attributes.push_back(function.getResultAttrDict(i));
   auto add = [&](Value value, StringRef what) {
+    // An entry that observes a model may show the rows already.
+    if (llvm::is_contained(results, value))
+      return;
     results.push_back(value);
     std::string name = ("selection." + Twine(layer) + "." + what).str();
     attributes.push_back(b.getDictionaryAttr(

@@ -29,6 +29,30 @@ gist.plan {
 
 // -----
 
+// A plan that traces returns what a selection looked at and what it says, but
+// no rows that an entry shows already: a module writes each value once.
+// CHECK-LABEL: func.func @shown(
+// CHECK-SAME: -> (tensor<?x4x16xf32> {gist.name = "y"}, tensor<?x2x16xf32> {gist.name = "0@keys"}, tensor{{[^,]*}} {gist.name = "selection.0.nearest"}, tensor<1x2xi32>,
+// CHECK-LABEL: func.func @hidden(
+// CHECK-SAME: -> (tensor<?x4x16xf32> {gist.name = "y"}, tensor<?x2x16xf32> {gist.name = "selection.0.rows"}, tensor{{[^,]*}} {gist.name = "selection.0.nearest"}, tensor<1x2xi32>,
+func.func @shown(%q: tensor<?x4x16xf32>, %k: tensor<?x2x16xf32>, %v: tensor<?x2x16xf32>)
+    -> (tensor<?x4x16xf32> {gist.name = "y"}, tensor<?x2x16xf32> {gist.name = "0@keys"}) {
+  %a = gist.attention %q, %k, %v causal : tensor<?x4x16xf32>, tensor<?x2x16xf32>, tensor<?x2x16xf32>
+  return %a, %k : tensor<?x4x16xf32>, tensor<?x2x16xf32>
+}
+func.func @hidden(%q: tensor<?x4x16xf32>, %k: tensor<?x2x16xf32>, %v: tensor<?x2x16xf32>)
+    -> (tensor<?x4x16xf32> {gist.name = "y"}) {
+  %a = gist.attention %q, %k, %v causal : tensor<?x4x16xf32>, tensor<?x2x16xf32>, tensor<?x2x16xf32>
+  return %a : tensor<?x4x16xf32>
+}
+gist.plan trace {
+  gist.plan_layer {
+    gist.plan_select on keys tau [3.000000e-01]
+  }
+}
+
+// -----
+
 // Without a plan nothing happens.
 // CHECK-LABEL: func.func @dense(
 // CHECK-NOT: gist.gram_select
