@@ -8,15 +8,19 @@
 // `gist-plan verify`: whether plans keep a promise on texts and questions that
 // somebody names. It asks a module for calibration, in which every plan can be
 // tried, so that nothing is compiled, and measures the model as it is once for
-// all plans.
+// all plans. Where nothing else is promised, each plan is judged by what its
+// file promises.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/Plan/File/PlanFile.h"
 #include "runtime/support/AtomicFile.h"
+#include "runtime/support/Json.h"
 #include "tools/gist-plan/Commands.h"
 #include "tools/gist-plan/SharedOptions.h"
 #include "tools/planning/CertificateFile.h"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -27,7 +31,8 @@ using namespace gist::plan;
 namespace {
 struct VerifyOptions {
   run::ModelOptions model;
-  PlannerOptions planner; ///< what is promised, and how sure
+  PlannerOptions planner;      ///< what is promised, and how sure
+  bool isPromiseGiven = false; ///< for all plans, whatever their files say
   std::vector<std::string> plans, texts;
   std::vector<int64_t> lengths;
   size_t samples = 8;
@@ -35,11 +40,38 @@ struct VerifyOptions {
   unsigned sessions = 1;
   std::string output;
 };
+
+struct JudgedPlan {
+  Plan plan;
+  Promise promise;
+};
 } // namespace
+
+/// What the search of a plan was asked to keep, which its file says. One that
+/// somebody wrote by hand says nothing, and `promise` stays what it is.
+static Status readPromise(const PlanFile &file, Promise &promise) {
+  nlohmann::json json;
+  GIST_TRY(parseJsonObject(file.text, json));
+  auto contract = json.find("contract");
+  if (contract == json.end() || !contract->is_object() ||
+      !contract->contains("quality"))
+    return {};
+  constexpr double kLeastTasks = 1e-4; // that a certificate can promise
+  double quality = 0;
+  GIST_TRY(readNumber(*contract, "quality", 1.0001, 2, quality));
+  promise = Promise::of(quality);
+  promise.tasks = std::max(promise.tasks, kLeastTasks);
+  if (contract->contains("recall"))
+    GIST_TRY(readNumber(*contract, "recall", 1.0001, 10, promise.recall));
+  if (contract->contains("tasks"))
+    GIST_TRY(
+        readNumber(*contract, "tasks", kLeastTasks, 0.9999, promise.tasks));
+  return {};
+}
 
 /// Every plan is read before anything is measured.
 static Status readPlans(const VerifyOptions &options, const Prober &prober,
-                        std::vector<Plan> &plans) {
+                        std::vector<JudgedPlan> &plans) {
   for (const std::string &path : options.plans) {
     PlanFile file;
     GIST_TRY(readPlanFile(path, file));
@@ -48,20 +80,23 @@ static Status readPlans(const VerifyOptions &options, const Prober &prober,
                            "%s: expected a plan of heads; it says nothing of "
                            "them",
                            path.c_str());
-    plans.push_back(std::move(file.heads));
+    Promise promise = options.planner.promise;
+    if (!options.isPromiseGiven)
+      GIST_TRY(readPromise(file, promise).in(path + ": contract"));
+    plans.push_back({std::move(file.heads), promise});
+    const Plan &plan = plans.back().plan;
     // Windows move by blocks: at another size it would be another plan.
-    if (plans.back().block != prober.module().block)
+    if (plan.block != prober.module().block)
       return Status::error(Code::BadArgument,
                            "%s: the plan has blocks of %lld tokens, the module "
                            "of %lld; compile it with --plan-block=%lld",
-                           path.c_str(),
-                           static_cast<long long>(plans.back().block),
+                           path.c_str(), static_cast<long long>(plan.block),
                            static_cast<long long>(prober.module().block),
-                           static_cast<long long>(plans.back().block));
+                           static_cast<long long>(plan.block));
     std::vector<float> table;
-    GIST_TRY(fitPlan(plans.back(), prober.module().table,
-                     prober.module().context, table)
-                 .in(path));
+    GIST_TRY(
+        fitPlan(plan, prober.module().table, prober.module().context, table)
+            .in(path));
   }
   return {};
 }
@@ -71,7 +106,7 @@ static Status runVerify(const VerifyOptions &options) {
     GIST_TRY(checkWritable(options.output));
   ProbePool pool;
   GIST_TRY(pool.open(options.model, options.sessions));
-  std::vector<Plan> plans;
+  std::vector<JudgedPlan> plans;
   GIST_TRY(readPlans(options, pool.first(), plans));
   Contract contract;
   std::vector<int64_t> lengths = options.lengths;
@@ -80,6 +115,7 @@ static Status runVerify(const VerifyOptions &options) {
   GIST_TRY(contract.open(pool, options.texts, lengths));
   TaskTerms tasks{options.samples, options.seed,
                   *std::max_element(lengths.begin(), lengths.end()), true};
+  // Only --tasks can leave questions out, and it does so for all plans.
   if (options.planner.promise.tasks > 0 && options.samples > 0)
     GIST_TRY(contract.addTasks(pool, tasks));
   else
@@ -92,8 +128,8 @@ static Status runVerify(const VerifyOptions &options) {
   std::vector<Certificate> list;
   for (size_t i = 0; i < plans.size(); ++i) {
     Measurement measured;
-    GIST_TRY(contract.measure(pool, plans[i], measured));
-    Certificate found = certify(contract, measured, options.planner.promise,
+    GIST_TRY(contract.measure(pool, plans[i].plan, measured));
+    Certificate found = certify(contract, measured, plans[i].promise,
                                 options.planner.confidence, tasks,
                                 pool.first().model().device->info().name);
     found.plan = std::filesystem::path(options.plans[i]).filename().string();
@@ -111,7 +147,8 @@ static Status runVerify(const VerifyOptions &options) {
 void plan::addVerify(CLI::App &app, Action &action) {
   auto options = std::make_shared<VerifyOptions>();
   CLI::App *command = app.add_subcommand(
-      "verify", "Measure whether plans keep a promise on texts and questions");
+      "verify", "Measure whether plans keep a promise on texts and questions: "
+                "that of the options, or without any what each file promises");
   run::addModelOptions(*command, options->model);
   command->add_option("plans", options->plans, "Plans to judge")
       ->type_name("PLAN...")
@@ -144,7 +181,9 @@ void plan::addVerify(CLI::App &app, Action &action) {
       ->type_name("FILE");
   command->footer("Example: gist-plan verify wide.gist plan.json --quality "
                   "1.01 --text other.txt --held-out-samples 200");
-  command->callback([options, &action] {
+  command->callback([options, command, &action] {
+    for (const char *name : {"--quality", "--recall", "--tasks"})
+      options->isPromiseGiven |= command->count(name) > 0;
     action = [options] { return runVerify(*options); };
   });
 }
