@@ -253,6 +253,14 @@ def gist_samples(path, targets):
     return rows, result["kv_bytes"]
 
 
+def ratio_of_windows(variation):
+    """Of all tokens together but those of the first window, which has less context than the texts of
+    the others. The last window may have a single token."""
+    ratios, tokens = variation["perplexity_ratio"]["values"][1:], variation["tokens"][1:]
+    lost = sum(count * math.log(ratio) for count, ratio in zip(tokens, ratios))
+    return math.exp(lost / sum(tokens))
+
+
 def gist_rows(named, targets):
     (_, (dense_path, *_)), *plans = named
     dense, dense_bytes = gist_samples(dense_path, targets)
@@ -263,9 +271,7 @@ def gist_rows(named, targets):
         row.add_samples(samples, dense)
         for text in texts:
             found = json.loads(Path(text).read_text())
-            # Its first window has less context than the others' texts have.
-            row.perplexity.append(statistics.geometric_mean(
-                found["variation"]["perplexity_ratio"]["values"][1:]))
+            row.perplexity.append(ratio_of_windows(found["variation"]))
             row.recall.append(found["recall"]["perplexity_ratio"])
         yield row
 

@@ -99,7 +99,11 @@ static nlohmann::json toJson(const Comparison &result, bool compared) {
 /// How much windows differ, and what each of them gave.
 static nlohmann::json toJson(const std::vector<Comparison> &each,
                              bool compared) {
-  nlohmann::json json = {{"windows", each.size()}};
+  // The last window may have few tokens, which its figures say nothing of.
+  nlohmann::json tokens = nlohmann::json::array();
+  for (const Comparison &window : each)
+    tokens.push_back(window.count);
+  nlohmann::json json = {{"windows", each.size()}, {"tokens", tokens}};
   auto add = [&](const char *name, double (Comparison::*of)() const) {
     Spread spread = spreadOf(each, of);
     nlohmann::json values = nlohmann::json::array();

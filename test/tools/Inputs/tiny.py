@@ -131,6 +131,8 @@ def check_eval(rows, text, window, stride, other, recall):
         near(found["deviation"], statistics.stdev(expected), f"deviation of {name}")
 
     near(result["variation"]["windows"], len(by_window), "windows")
+    for got, part in zip(result["variation"]["tokens"], by_window.values(), strict=True):
+        near(got, len(part), "tokens of a window")
     each = [(statistics.mean(losses(rows, part)), statistics.mean(losses(reference, part)))
             for part in by_window.values()]
     check_spread("perplexity", [math.exp(ours) for ours, _ in each])
