@@ -13,6 +13,7 @@
 #define GIST_RUNTIME_TEXT_CHATTEMPLATEBUILTINS_H
 
 #include "runtime/support/Status.h"
+#include "runtime/text/ChatTemplateCosts.h"
 #include "runtime/text/ChatTemplateValue.h"
 
 #include <string>
@@ -28,33 +29,37 @@ struct Arguments {
   const Value *get(size_t place, std::string_view name) const;
 };
 
+// All of these charge for what they do.
+
 /// input | name(args)
 Status callFilter(const std::string &name, const Value &input,
-                  const Arguments &args, Value &out);
+                  const Arguments &args, Budget &budget, Value &out);
 
 /// input is name(args)
 Status callTest(const std::string &name, const Value &input,
-                const Arguments &args, bool &out);
+                const Arguments &args, Budget &budget, bool &out);
 
 /// object.name(args)
 Status callMethod(const Value &object, const std::string &name,
-                  const Arguments &args, Value &out);
+                  const Arguments &args, Budget &budget, Value &out);
 /// True if values of this kind have such a method.
 bool hasMethod(const Value &object, std::string_view name);
 
 /// The items that a loop goes over: of a list, the keys of a dictionary, the
 /// characters of a string, nothing for undefined.
-Status iterate(const Value &value, List &items);
+Status iterate(const Value &value, Budget &budget, List &items);
 
 /// container[key]; undefined if there is none.
-Status getItem(const Value &container, const Value &key, Value &out);
+Status getItem(const Value &container, const Value &key, Budget &budget,
+               Value &out);
 
 /// value in container
-Status contains(const Value &container, const Value &value, bool &out);
+Status contains(const Value &container, const Value &value, Budget &budget,
+                bool &out);
 
 /// value[start:stop:step]; none where left out.
 Status slice(const Value &value, const Value &start, const Value &stop,
-             const Value &step, Value &out);
+             const Value &step, Budget &budget, Value &out);
 
 } // namespace gist::chat
 

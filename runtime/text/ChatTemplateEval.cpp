@@ -62,6 +62,13 @@ Value Interpreter::lookUp(const std::string &name) const {
   return Value::undefined(name);
 }
 
+Status Interpreter::placed(Status status, uint32_t offset) const {
+  // The place is looked for only where there is an error: lines are counted
+  // from the start of the template.
+  return status.ok() ? Status()
+                     : std::move(status).in(positionText(source, offset));
+}
+
 Status Interpreter::write(std::string_view text) {
   // write() never lets the output grow beyond the limit, so the difference does
   // not wrap.
@@ -81,7 +88,7 @@ Status Interpreter::write(std::string_view text) {
 /// around.
 Status Interpreter::runBlock(const Block &block, Flow &flow) {
   for (const auto &stmt : block) {
-    GIST_TRY(charge(1));
+    GIST_TRY(budget.charge(1));
     GIST_TRY(runStmt(*stmt, flow));
     if (flow != Flow::Normal)
       break;
@@ -93,10 +100,11 @@ Status Interpreter::runStmt(const Stmt &stmt, Flow &flow) {
   Value value;
   switch (stmt.kind) {
   case Stmt::Kind::Text:
+    GIST_TRY(budget.charge(stmt.text.size() / 16));
     return write(stmt.text);
   case Stmt::Kind::Print:
     GIST_TRY(eval(*stmt.exprs[0], value));
-    GIST_TRY(chargeText(value));
+    GIST_TRY(budget.chargeText(value));
     return write(toText(value));
   case Stmt::Kind::If:
     // Each condition guards the block of the same index. An `else` is one more
@@ -143,7 +151,7 @@ Status Interpreter::bind(const Stmt &stmt, const Value &item) {
     return {};
   }
   List parts;
-  GIST_TRY(iterate(item, parts));
+  GIST_TRY(iterate(item, budget, parts));
   if (parts.size() != stmt.names.size())
     return Status::error(Code::BadArgument,
                          "%zu values cannot be assigned to %zu names",
@@ -175,14 +183,13 @@ static Status loopValue(const List &items, size_t i, Value &out) {
 Status Interpreter::runFor(const Stmt &stmt, Flow &flow) {
   Value value;
   GIST_TRY(eval(*stmt.exprs[0], value));
-  GIST_TRY(chargeItems(value));
   List items;
   // Errors of the loop itself are placed at the tag. Errors of its body already
   // name their own place.
   auto at = [&](Status status) {
-    return std::move(status).in(positionText(source, stmt.offset));
+    return placed(std::move(status), stmt.offset);
   };
-  GIST_TRY(at(iterate(value, items)));
+  GIST_TRY(at(iterate(value, budget, items)));
   // `for x in y if z`: the filter runs first, so that loop.length counts what
   // is left.
   if (stmt.exprs[1]) {
@@ -201,7 +208,7 @@ Status Interpreter::runFor(const Stmt &stmt, Flow &flow) {
   if (items.empty() && stmt.blocks.size() > 1)
     return runBlock(stmt.blocks[1], flow);
   for (size_t i = 0; i < items.size(); ++i) {
-    GIST_TRY(charge(8)); // About what making `loop` costs.
+    GIST_TRY(budget.charge(8)); // About what making `loop` costs.
     Value loop;
     GIST_TRY(at(loopValue(items, i, loop)));
     // Each round has its own scope. What `set` writes inside a loop is gone
@@ -235,6 +242,7 @@ Status Interpreter::assign(const Stmt &stmt, const Value &value) {
     return Status::error(Code::Unsupported,
                          "a namespace cannot be inside another value");
   Dict &entries = target.box->entries;
+  GIST_TRY(budget.charge(entries.size() / 16));
   auto it = std::find_if(entries.begin(), entries.end(),
                          [&](auto &entry) { return entry.first == stmt.text; });
   if (it == entries.end())
@@ -247,7 +255,7 @@ Status Interpreter::assign(const Stmt &stmt, const Value &value) {
 Status Interpreter::runSet(const Stmt &stmt) {
   Value value;
   GIST_TRY(eval(*stmt.exprs[0], value));
-  return assign(stmt, value).in(positionText(source, stmt.offset));
+  return placed(assign(stmt, value), stmt.offset);
 }
 
 /// {% set a %} … {% endset %}: the block writes to a text of its own.
@@ -267,7 +275,7 @@ Status Interpreter::runSetBlock(const Stmt &stmt) {
     GIST_TRY(eval(*stmt.exprs[0], value));
     scopes.pop_back();
   }
-  return assign(stmt, value).in(positionText(source, stmt.offset));
+  return placed(assign(stmt, value), stmt.offset);
 }
 
 //===----------------------------------------------------------------------===//
@@ -279,12 +287,12 @@ static constexpr std::string_view kPlaced = "line ";
 
 /// Adds the place of the innermost expression that failed, and only that one.
 Status Interpreter::eval(const Expr &expr, Value &out) {
-  GIST_TRY(charge(1));
+  GIST_TRY(budget.charge(1));
   Status status = evalKind(expr, out);
   // An outer expression would otherwise put its own place in front.
-  if (status.ok() || status.text.starts_with(kPlaced))
+  if (status.text.starts_with(kPlaced))
     return status;
-  return std::move(status).in(positionText(source, expr.offset));
+  return placed(std::move(status), expr.offset);
 }
 
 Status Interpreter::evalKind(const Expr &expr, Value &out) {
@@ -312,30 +320,23 @@ Status Interpreter::evalKind(const Expr &expr, Value &out) {
   case Expr::Kind::Index:
     GIST_TRY(eval(*expr.args[0], left));
     GIST_TRY(eval(*expr.args[1], right));
-    // To find a character of a text, all before it are decoded.
-    if (left.is(Kind::String))
-      GIST_TRY(charge(left));
-    return getItem(left, right, out);
+    return getItem(left, right, budget, out);
   case Expr::Kind::Slice:
     return evalSlice(expr, out);
   case Expr::Kind::Call:
     return evalCall(expr, out);
-  // The input and the result are both charged: `replace` can make a long text
-  // of a short one.
   case Expr::Kind::Filter: {
     Arguments args;
     GIST_TRY(eval(*expr.args[0], left));
     GIST_TRY(evalArguments(expr, args));
-    GIST_TRY(chargeFilter(expr.text, left));
-    GIST_TRY(callFilter(expr.text, left, args, out));
-    return charge(out);
+    return callFilter(expr.text, left, args, budget, out);
   }
   case Expr::Kind::Test: {
     Arguments args;
     bool result = false;
     GIST_TRY(eval(*expr.args[0], left));
     GIST_TRY(evalArguments(expr, args));
-    GIST_TRY(callTest(expr.text, left, args, result));
+    GIST_TRY(callTest(expr.text, left, args, budget, result));
     out = Value::boolean(result);
     return {};
   }
@@ -424,7 +425,7 @@ Status Interpreter::evalAttribute(const Expr &expr, Value &out) {
     out = Value::function(expr.text);
     return {};
   }
-  return getItem(object, Value::string(expr.text), out);
+  return getItem(object, Value::string(expr.text), budget, out);
 }
 
 /// The operands are the container and three bounds; a bound that is left out
@@ -436,8 +437,7 @@ Status Interpreter::evalSlice(const Expr &expr, Value &out) {
     if (expr.args[i])
       GIST_TRY(eval(*expr.args[i], parts[i]));
   }
-  GIST_TRY(charge(parts[0]));
-  return slice(parts[0], parts[1], parts[2], parts[3], out);
+  return slice(parts[0], parts[1], parts[2], parts[3], budget, out);
 }
 
 Status Interpreter::evalArguments(const Expr &expr, Arguments &args) {
@@ -531,15 +531,10 @@ Status Interpreter::evalCall(const Expr &expr, Value &out) {
     Value object;
     GIST_TRY(eval(*callee.args[0], object));
     GIST_TRY(evalArguments(expr, args));
-    GIST_TRY(charge(object));
-    // ', '.join(x) is the filter the other way round.
-    if (callee.text == "join" && !args.positional.empty())
-      GIST_TRY(chargeFilter("join", args.positional[0]));
     // getItem gives the error that names the undefined variable.
     if (object.is(Kind::Undefined))
-      return getItem(object, Value::string(callee.text), out);
-    GIST_TRY(callMethod(object, callee.text, args, out));
-    return charge(out);
+      return getItem(object, Value::string(callee.text), budget, out);
+    return callMethod(object, callee.text, args, budget, out);
   }
   GIST_TRY(eval(callee, function));
   GIST_TRY(evalArguments(expr, args));
@@ -551,7 +546,7 @@ Status Interpreter::evalCall(const Expr &expr, Value &out) {
   if (function.macro)
     return callMacro(*function.macro, args, out);
   GIST_TRY(callGlobal(function.str(), args, out));
-  return charge(out);
+  return budget.charge(out);
 }
 
 /// Arguments without a value get the default, or are undefined. A macro gives
@@ -580,6 +575,8 @@ Status Interpreter::callMacro(const Stmt &macro, const Arguments &args,
     }
     return {};
   };
+  // Arguments with a name are looked for one by one.
+  GIST_TRY(budget.charge(macro.names.size() * (4 + args.named.size() / 16)));
   // Defaults belong to the call: one may call the macro again.
   ++depth;
   Status bound = bind();

@@ -60,18 +60,14 @@ private:
   Status callMacro(const Stmt &macro, const Arguments &args, Value &out);
 
   Value lookUp(const std::string &name) const;
-  /// Counts work; fails when there was too much.
-  Status charge(size_t amount);
-  Status charge(const Value &value);
-  Status chargeItems(const Value &value);
-  Status chargeText(const Value &value);
-  Status chargeFilter(const std::string &name, const Value &input);
   Status write(std::string_view text);
+  /// An error with the place that it belongs to.
+  Status placed(Status status, uint32_t offset) const;
 
   std::string_view source;
   std::vector<Scope> scopes; ///< From the outermost in.
   std::string *output = nullptr;
-  size_t steps = 0;
+  Budget budget;
   int depth = 0; ///< Of macro calls.
 };
 

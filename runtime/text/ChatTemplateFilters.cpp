@@ -18,13 +18,15 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <unordered_set>
 
 using namespace gist;
 using namespace gist::chat;
 using Kind = Value::Kind;
 
-/// A filter: input, arguments, result.
-using Function = Status (*)(const Value &, const Arguments &, Value &);
+/// A filter: input, arguments, what it may cost, result.
+using Function = Status (*)(const Value &, const Arguments &, Budget &,
+                            Value &);
 
 //===----------------------------------------------------------------------===//
 // Text
@@ -54,25 +56,29 @@ static std::string lowerOf(std::string_view text) {
   return result;
 }
 
-static Status lowerFilter(const Value &in, const Arguments &, Value &out) {
+static Status lowerFilter(const Value &in, const Arguments &, Budget &,
+                          Value &out) {
   return setText(lowerOf(toText(in)), out);
 }
 
-static Status upperFilter(const Value &in, const Arguments &, Value &out) {
+static Status upperFilter(const Value &in, const Arguments &, Budget &,
+                          Value &out) {
   std::string text = toText(in);
   std::transform(text.begin(), text.end(), text.begin(), upperOf);
   return setText(std::move(text), out);
 }
 
 /// The first character keeps its case unless it is ASCII (see upperOf).
-static Status capitalizeFilter(const Value &in, const Arguments &, Value &out) {
+static Status capitalizeFilter(const Value &in, const Arguments &, Budget &,
+                               Value &out) {
   std::string text = lowerOf(toText(in));
   if (!text.empty())
     text[0] = upperOf(text[0]);
   return setText(std::move(text), out);
 }
 
-static Status titleFilter(const Value &in, const Arguments &, Value &out) {
+static Status titleFilter(const Value &in, const Arguments &, Budget &,
+                          Value &out) {
   std::string text = lowerOf(toText(in));
   bool start = true;
   for (char &c : text) {
@@ -87,7 +93,8 @@ static Status titleFilter(const Value &in, const Arguments &, Value &out) {
 /// trim(chars); `side` is set by the string methods.
 /// No template can pass `side` by place: nine arguments would have to come
 /// before it.
-static Status trimFilter(const Value &in, const Arguments &args, Value &out) {
+static Status trimFilter(const Value &in, const Arguments &args, Budget &,
+                         Value &out) {
   std::string text = toText(in);
   const Value *chars = args.get(0, "chars"), *side = args.get(9, "side");
   bool left = !side || side->str() != "rstrip";
@@ -98,11 +105,14 @@ static Status trimFilter(const Value &in, const Arguments &args, Value &out) {
     rest = right ? stripRight(rest) : rest;
     return setText(std::string(rest), out);
   }
-  // One character is looked for in the list, whole. Bytes of different
-  // characters may be equal.
-  auto listed = [&](std::string_view c) {
-    return chars->str().find(c) != std::string::npos;
-  };
+  // Whole characters: bytes of different ones may be equal.
+  std::unordered_set<std::string_view> set;
+  for (std::string_view left = chars->str(); !left.empty();) {
+    size_t size = decodeUtf8(left).size;
+    set.insert(left.substr(0, size));
+    left.remove_prefix(size);
+  }
+  auto listed = [&](std::string_view c) { return set.contains(c); };
   while (left && !rest.empty()) {
     size_t size = decodeUtf8(rest).size;
     if (!listed(rest.substr(0, size)))
@@ -118,7 +128,7 @@ static Status trimFilter(const Value &in, const Arguments &args, Value &out) {
   return setText(std::string(rest), out);
 }
 
-static Status replaceFilter(const Value &in, const Arguments &args,
+static Status replaceFilter(const Value &in, const Arguments &args, Budget &,
                             Value &out) {
   const Value *from = args.get(0, "old"), *to = args.get(1, "new");
   const Value *limit = args.get(2, "count");
@@ -148,7 +158,8 @@ static Status replaceFilter(const Value &in, const Arguments &args,
 
 /// indent(width, first, blank): the first line and blank lines are left alone
 /// unless asked for.
-static Status indentFilter(const Value &in, const Arguments &args, Value &out) {
+static Status indentFilter(const Value &in, const Arguments &args, Budget &,
+                           Value &out) {
   const Value *width = args.get(0, "width"), *first = args.get(1, "first");
   const Value *blank = args.get(2, "blank");
   std::string pad(4, ' ');
@@ -173,7 +184,8 @@ static Status indentFilter(const Value &in, const Arguments &args, Value &out) {
 }
 
 /// The entities are those of Jinja's escape, which writes quotes as numbers.
-static Status escapeFilter(const Value &in, const Arguments &, Value &out) {
+static Status escapeFilter(const Value &in, const Arguments &, Budget &,
+                           Value &out) {
   std::string result;
   for (char c : toText(in)) {
     switch (c) {
@@ -199,11 +211,13 @@ static Status escapeFilter(const Value &in, const Arguments &, Value &out) {
   return setText(std::move(result), out);
 }
 
-static Status stringFilter(const Value &in, const Arguments &, Value &out) {
+static Status stringFilter(const Value &in, const Arguments &, Budget &,
+                           Value &out) {
   return setText(toText(in), out);
 }
 
-static Status tojsonFilter(const Value &in, const Arguments &args, Value &out) {
+static Status tojsonFilter(const Value &in, const Arguments &args, Budget &,
+                           Value &out) {
   JsonStyle style;
   if (const Value *ascii = args.get(0, "ensure_ascii"))
     style.ensureAscii = ascii->isTrue();
@@ -238,7 +252,8 @@ static bool parseNumber(std::string_view text, Number &number) {
 
 /// Text that is not a number gives the default, as in Jinja. It is not an
 /// error.
-static Status intFilter(const Value &in, const Arguments &args, Value &out) {
+static Status intFilter(const Value &in, const Arguments &args, Budget &,
+                        Value &out) {
   const Value *missing = args.get(0, "default");
   out = missing ? *missing : Value::fromInt(0);
   if (in.is(Kind::Bool) || in.is(Kind::Int)) {
@@ -259,7 +274,8 @@ static Status intFilter(const Value &in, const Arguments &args, Value &out) {
   return {};
 }
 
-static Status floatFilter(const Value &in, const Arguments &args, Value &out) {
+static Status floatFilter(const Value &in, const Arguments &args, Budget &,
+                          Value &out) {
   const Value *missing = args.get(0, "default");
   out = missing ? *missing : Value::fromFloat(0.0);
   if (in.isNumber()) {
@@ -272,7 +288,8 @@ static Status floatFilter(const Value &in, const Arguments &args, Value &out) {
   return {};
 }
 
-static Status absFilter(const Value &in, const Arguments &, Value &out) {
+static Status absFilter(const Value &in, const Arguments &, Budget &,
+                        Value &out) {
   if (in.is(Kind::Float))
     out = Value::fromFloat(std::abs(in.number));
   // |INT64_MIN| has no 64-bit value.
@@ -288,13 +305,15 @@ static Status absFilter(const Value &in, const Arguments &, Value &out) {
 // Lists
 //===----------------------------------------------------------------------===//
 
-static Status lengthFilter(const Value &in, const Arguments &, Value &out) {
+static Status lengthFilter(const Value &in, const Arguments &, Budget &budget,
+                           Value &out) {
   if (in.is(Kind::Dict)) {
     out = Value::fromInt(static_cast<int64_t>(in.entries().size()));
     return {};
   }
   // The length of a text is counted in characters: bytes 80..BF continue one.
   if (in.is(Kind::String)) {
+    GIST_TRY(budget.charge(in));
     out = Value::fromInt(
         std::count_if(in.str().begin(), in.str().end(), [](char c) {
           return (static_cast<uint8_t>(c) & 0xC0) != 0x80;
@@ -302,36 +321,40 @@ static Status lengthFilter(const Value &in, const Arguments &, Value &out) {
     return {};
   }
   List items;
-  GIST_TRY(iterate(in, items));
+  GIST_TRY(iterate(in, budget, items));
   out = Value::fromInt(static_cast<int64_t>(items.size()));
   return {};
 }
 
-static Status listFilter(const Value &in, const Arguments &, Value &out) {
+static Status listFilter(const Value &in, const Arguments &, Budget &budget,
+                         Value &out) {
   List items;
-  GIST_TRY(iterate(in, items));
+  GIST_TRY(iterate(in, budget, items));
   return Value::list(std::move(items), out);
 }
 
 /// Of an empty list undefined, which prints as nothing. It is not an error.
-static Status firstFilter(const Value &in, const Arguments &, Value &out) {
+static Status firstFilter(const Value &in, const Arguments &, Budget &budget,
+                          Value &out) {
   List items;
-  GIST_TRY(iterate(in, items));
+  GIST_TRY(iterate(in, budget, items));
   out = items.empty() ? Value::undefined("first item") : items.front();
   return {};
 }
 
-static Status lastFilter(const Value &in, const Arguments &, Value &out) {
+static Status lastFilter(const Value &in, const Arguments &, Budget &budget,
+                         Value &out) {
   List items;
-  GIST_TRY(iterate(in, items));
+  GIST_TRY(iterate(in, budget, items));
   out = items.empty() ? Value::undefined("last item") : items.back();
   return {};
 }
 
 /// A text stays a text; anything else becomes a list.
-static Status reverseFilter(const Value &in, const Arguments &, Value &out) {
+static Status reverseFilter(const Value &in, const Arguments &, Budget &budget,
+                            Value &out) {
   List items;
-  GIST_TRY(iterate(in, items));
+  GIST_TRY(iterate(in, budget, items));
   std::reverse(items.begin(), items.end());
   if (!in.is(Kind::String))
     return Value::list(std::move(items), out);
@@ -343,17 +366,18 @@ static Status reverseFilter(const Value &in, const Arguments &, Value &out) {
 
 /// The value of a dotted path, as in map(attribute='function.name'); `missing`
 /// stands, if given, for what a step does not find.
-static Status getPath(const Value &item, const Value &path, Value &out,
-                      const Value *missing = nullptr) {
+static Status getPath(const Value &item, const Value &path, Budget &budget,
+                      Value &out, const Value *missing = nullptr) {
   if (!path.is(Kind::String))
-    return getItem(item, path, out);
+    return getItem(item, path, budget, out);
   out = item;
   std::string_view rest = path.str();
   while (true) {
     size_t end = std::min(rest.find('.'), rest.size());
     Value step = out;
-    GIST_TRY(
-        getItem(step, Value::string(std::string(rest.substr(0, end))), out));
+    GIST_TRY(budget.charge(1));
+    GIST_TRY(getItem(step, Value::string(std::string(rest.substr(0, end))),
+                     budget, out));
     if (out.is(Kind::Undefined) && missing)
       out = *missing;
     if (end == rest.size())
@@ -362,27 +386,32 @@ static Status getPath(const Value &item, const Value &path, Value &out,
   }
 }
 
-static Status joinFilter(const Value &in, const Arguments &args, Value &out) {
+static Status joinFilter(const Value &in, const Arguments &args, Budget &budget,
+                         Value &out) {
   const Value *separator = args.get(0, "d");
   const Value *attribute = args.get(1, "attribute");
   std::string mark = separator ? toText(*separator) : "", text;
   List items;
-  GIST_TRY(iterate(in, items));
+  GIST_TRY(iterate(in, budget, items));
   for (size_t i = 0; i < items.size() && text.size() <= kMaxText; ++i) {
     Value item = items[i];
     if (attribute && !attribute->is(Kind::None))
-      GIST_TRY(getPath(items[i], *attribute, item));
+      GIST_TRY(getPath(items[i], *attribute, budget, item));
+    GIST_TRY(budget.chargeText(item));
     // The loop ends soon after the limit is passed; setText gives the error.
-    text += (i ? mark : "") + toText(item);
+    if (i != 0)
+      text += mark;
+    text += item.is(Kind::String) ? item.str() : toText(item);
   }
   return setText(std::move(text), out);
 }
 
 /// `arguments | items` of a missing dictionary is empty, as in Jinja.
-static Status itemsFilter(const Value &in, const Arguments &, Value &out) {
+static Status itemsFilter(const Value &in, const Arguments &, Budget &budget,
+                          Value &out) {
   if (in.is(Kind::Undefined))
     return Value::list({}, out);
-  return callMethod(in, "items", {}, out);
+  return callMethod(in, "items", {}, budget, out);
 }
 
 /// A key for sorting: texts without regard to case, unless asked.
@@ -414,16 +443,18 @@ static Status sortBy(List &items, const List &keys, bool reverse) {
   return status;
 }
 
-static Status sortFilter(const Value &in, const Arguments &args, Value &out) {
+static Status sortFilter(const Value &in, const Arguments &args, Budget &budget,
+                         Value &out) {
   const Value *reverse = args.get(0, "reverse");
   const Value *caseMatters = args.get(1, "case_sensitive");
   const Value *attribute = args.get(2, "attribute");
   List items, keys;
-  GIST_TRY(iterate(in, items));
+  GIST_TRY(iterate(in, budget, items));
   for (const Value &item : items) {
     Value key = item;
     if (attribute && !attribute->is(Kind::None))
-      GIST_TRY(getPath(item, *attribute, key));
+      GIST_TRY(getPath(item, *attribute, budget, key));
+    GIST_TRY(budget.chargeWhole(key));
     keys.push_back(sortKey(key, caseMatters && caseMatters->isTrue()));
     // Only what has a total order is sorted.
     // std::sort needs a strict weak order. NaN and a mix of texts and numbers
@@ -441,29 +472,35 @@ static Status sortFilter(const Value &in, const Arguments &args, Value &out) {
 
 /// Pairs of key and value by key. Keys are texts, so they have an order.
 static Status dictsortFilter(const Value &in, const Arguments &args,
-                             Value &out) {
+                             Budget &budget, Value &out) {
   const Value *caseMatters = args.get(0, "case_sensitive");
   Value pairs;
-  GIST_TRY(callMethod(in, "items", {}, pairs));
+  GIST_TRY(callMethod(in, "items", {}, budget, pairs));
   List items = pairs.items(), keys;
-  for (const Value &item : items)
+  for (const Value &item : items) {
+    GIST_TRY(budget.chargeWhole(item.items()[0]));
     keys.push_back(
         sortKey(item.items()[0], caseMatters && caseMatters->isTrue()));
+  }
   GIST_TRY(sortBy(items, keys, false));
   return Value::list(std::move(items), out);
 }
 
 /// The first of equal items stays. Texts that differ in case only are equal, as
 /// in Jinja.
-static Status uniqueFilter(const Value &in, const Arguments &, Value &out) {
+static Status uniqueFilter(const Value &in, const Arguments &, Budget &budget,
+                           Value &out) {
   List items, seen, result;
-  GIST_TRY(iterate(in, items));
+  GIST_TRY(iterate(in, budget, items));
   if (items.size() > 4096) // The search below is quadratic.
     return Status::error(Code::BadArgument,
                          "unique takes at most 4096 items; found %zu",
                          items.size());
   for (const Value &item : items) {
+    GIST_TRY(budget.chargeWhole(item));
     Value key = sortKey(item, false);
+    // Texts that differ do so early; some are long and differ at the end.
+    GIST_TRY(budget.charge(seen.size() * (1 + key.weight() / 256) / 16));
     if (std::find(seen.begin(), seen.end(), key) != seen.end())
       continue;
     seen.push_back(std::move(key));
@@ -478,9 +515,10 @@ static Status uniqueFilter(const Value &in, const Arguments &, Value &out) {
 
 /// map('filter', …) or map(attribute='path', default=…). Place 99 means that an
 /// argument has a name only.
-static Status mapFilter(const Value &in, const Arguments &args, Value &out) {
+static Status mapFilter(const Value &in, const Arguments &args, Budget &budget,
+                        Value &out) {
   List items, result;
-  GIST_TRY(iterate(in, items));
+  GIST_TRY(iterate(in, budget, items));
   const Value *attribute = args.get(99, "attribute");
   const Value *missing = args.get(99, "default");
   if (!attribute &&
@@ -489,11 +527,11 @@ static Status mapFilter(const Value &in, const Arguments &args, Value &out) {
   for (const Value &item : items) {
     Value value;
     if (attribute) {
-      GIST_TRY(getPath(item, *attribute, value, missing));
+      GIST_TRY(getPath(item, *attribute, budget, value, missing));
     } else {
       Arguments rest{{args.positional.begin() + 1, args.positional.end()},
                      args.named};
-      GIST_TRY(callFilter(args.positional[0].str(), item, rest, value));
+      GIST_TRY(callFilter(args.positional[0].str(), item, rest, budget, value));
     }
     result.push_back(std::move(value));
   }
@@ -502,25 +540,27 @@ static Status mapFilter(const Value &in, const Arguments &args, Value &out) {
 
 /// select, reject, selectattr, rejectattr.
 static Status selectItems(const Value &in, const Arguments &args, bool byPath,
-                          bool wanted, Value &out) {
+                          bool wanted, Budget &budget, Value &out) {
   List items, result;
-  GIST_TRY(iterate(in, items));
+  GIST_TRY(iterate(in, budget, items));
   // With a path, the first argument is the path and the test comes second.
   size_t skip = byPath ? 1 : 0;
   if (args.positional.size() < skip)
     return Status::error(Code::BadArgument, "selectattr needs an attribute");
+  bool hasTest = args.positional.size() > skip;
+  std::string test = hasTest ? toText(args.positional[skip]) : "";
   for (const Value &item : items) {
     Value value = item;
     if (byPath)
-      GIST_TRY(getPath(item, args.positional[0], value));
+      GIST_TRY(getPath(item, args.positional[0], budget, value));
     // Without a test, an item passes if it is true.
     bool passes = value.isTrue();
-    if (args.positional.size() > skip) {
+    if (hasTest) {
       Arguments rest{
           {args.positional.begin() + static_cast<ptrdiff_t>(skip) + 1,
            args.positional.end()},
           {}};
-      GIST_TRY(callTest(toText(args.positional[skip]), value, rest, passes));
+      GIST_TRY(callTest(test, value, rest, budget, passes));
     }
     if (passes == wanted)
       result.push_back(item);
@@ -528,22 +568,24 @@ static Status selectItems(const Value &in, const Arguments &args, bool byPath,
   return Value::list(std::move(result), out);
 }
 
-static Status selectFilter(const Value &in, const Arguments &args, Value &out) {
-  return selectItems(in, args, false, true, out);
+static Status selectFilter(const Value &in, const Arguments &args,
+                           Budget &budget, Value &out) {
+  return selectItems(in, args, false, true, budget, out);
 }
-static Status rejectFilter(const Value &in, const Arguments &args, Value &out) {
-  return selectItems(in, args, false, false, out);
+static Status rejectFilter(const Value &in, const Arguments &args,
+                           Budget &budget, Value &out) {
+  return selectItems(in, args, false, false, budget, out);
 }
 static Status selectattrFilter(const Value &in, const Arguments &args,
-                               Value &out) {
-  return selectItems(in, args, true, true, out);
+                               Budget &budget, Value &out) {
+  return selectItems(in, args, true, true, budget, out);
 }
 static Status rejectattrFilter(const Value &in, const Arguments &args,
-                               Value &out) {
-  return selectItems(in, args, true, false, out);
+                               Budget &budget, Value &out) {
+  return selectItems(in, args, true, false, budget, out);
 }
 
-static Status defaultFilter(const Value &in, const Arguments &args,
+static Status defaultFilter(const Value &in, const Arguments &args, Budget &,
                             Value &out) {
   const Value *missing = args.get(0, "default_value");
   const Value *falseToo = args.get(1, "boolean");
@@ -553,50 +595,76 @@ static Status defaultFilter(const Value &in, const Arguments &args,
   return {};
 }
 
+namespace {
+/// What a filter reads of its input, and so what is charged for it.
+enum class Reads {
+  Nothing,
+  Items, ///< Charged by the filter, as it takes them.
+  Text,
+};
+struct Filter {
+  std::string_view name;
+  Function function;
+  Reads reads;
+};
+} // namespace
+
 /// A linear search is enough: a template calls few filters, and each name is
 /// looked up once per call.
 Status chat::callFilter(const std::string &name, const Value &input,
-                        const Arguments &args, Value &out) {
-  static constexpr std::pair<std::string_view, Function> filters[] = {
-      {"abs", absFilter},
-      {"capitalize", capitalizeFilter},
-      {"count", lengthFilter},
-      {"d", defaultFilter},
-      {"default", defaultFilter},
-      {"dictsort", dictsortFilter},
-      {"e", escapeFilter},
-      {"escape", escapeFilter},
-      {"first", firstFilter},
-      {"float", floatFilter},
-      {"indent", indentFilter},
-      {"int", intFilter},
-      {"items", itemsFilter},
-      {"join", joinFilter},
-      {"last", lastFilter},
-      {"length", lengthFilter},
-      {"list", listFilter},
-      {"lower", lowerFilter},
-      {"map", mapFilter},
-      {"reject", rejectFilter},
-      {"rejectattr", rejectattrFilter},
-      {"replace", replaceFilter},
-      {"reverse", reverseFilter},
-      {"safe", stringFilter},
-      {"select", selectFilter},
-      {"selectattr", selectattrFilter},
-      {"sort", sortFilter},
-      {"string", stringFilter},
-      {"title", titleFilter},
-      {"tojson", tojsonFilter},
-      {"trim", trimFilter},
-      {"unique", uniqueFilter},
-      {"upper", upperFilter},
+                        const Arguments &args, Budget &budget, Value &out) {
+  static constexpr Filter filters[] = {
+      {"abs", absFilter, Reads::Text},
+      {"capitalize", capitalizeFilter, Reads::Text},
+      {"count", lengthFilter, Reads::Items},
+      {"d", defaultFilter, Reads::Nothing},
+      {"default", defaultFilter, Reads::Nothing},
+      {"dictsort", dictsortFilter, Reads::Items},
+      {"e", escapeFilter, Reads::Text},
+      {"escape", escapeFilter, Reads::Text},
+      {"first", firstFilter, Reads::Items},
+      {"float", floatFilter, Reads::Text},
+      {"indent", indentFilter, Reads::Text},
+      {"int", intFilter, Reads::Text},
+      {"items", itemsFilter, Reads::Items},
+      {"join", joinFilter, Reads::Items},
+      {"last", lastFilter, Reads::Items},
+      {"length", lengthFilter, Reads::Items},
+      {"list", listFilter, Reads::Items},
+      {"lower", lowerFilter, Reads::Text},
+      {"map", mapFilter, Reads::Items},
+      {"reject", rejectFilter, Reads::Items},
+      {"rejectattr", rejectattrFilter, Reads::Items},
+      {"replace", replaceFilter, Reads::Text},
+      {"reverse", reverseFilter, Reads::Items},
+      {"safe", stringFilter, Reads::Text},
+      {"select", selectFilter, Reads::Items},
+      {"selectattr", selectattrFilter, Reads::Items},
+      {"sort", sortFilter, Reads::Items},
+      {"string", stringFilter, Reads::Text},
+      {"title", titleFilter, Reads::Text},
+      {"tojson", tojsonFilter, Reads::Text},
+      {"trim", trimFilter, Reads::Text},
+      {"unique", uniqueFilter, Reads::Items},
+      {"upper", upperFilter, Reads::Text},
   };
-  for (const auto &[key, filter] : filters)
-    if (key == name)
-      return filter(input, args, out);
-  return Status::error(Code::Unsupported, "filter '%s' is not supported",
-                       name.c_str());
+  auto filter =
+      std::find_if(std::begin(filters), std::end(filters),
+                   [&](const Filter &known) { return known.name == name; });
+  if (filter == std::end(filters))
+    return Status::error(Code::Unsupported, "filter '%s' is not supported",
+                         name.c_str());
+  if (filter->reads == Reads::Text)
+    GIST_TRY(budget.chargeText(input));
+  if (filter->reads != Reads::Nothing) {
+    for (const Value &argument : args.positional)
+      GIST_TRY(budget.chargeWhole(argument));
+    for (const auto &argument : args.named)
+      GIST_TRY(budget.chargeWhole(argument.second));
+  }
+  GIST_TRY(filter->function(input, args, budget, out));
+  // `replace` can make a long text of a short one.
+  return budget.charge(out);
 }
 
 //===----------------------------------------------------------------------===//
@@ -604,9 +672,10 @@ Status chat::callFilter(const std::string &name, const Value &input,
 //===----------------------------------------------------------------------===//
 
 static Status compareTest(const std::string &name, const Value &in,
-                          const Value &other, bool &out) {
+                          const Value &other, Budget &budget, bool &out) {
   if (name == "in")
-    return contains(other, in, out);
+    return contains(other, in, budget, out);
+  GIST_TRY(budget.chargeBoth(in, other));
   if (name == "equalto" || name == "eq" || name == "==" || name == "sameas") {
     out = in == other;
     return {};
@@ -634,7 +703,7 @@ static Status compareTest(const std::string &name, const Value &in,
 }
 
 Status chat::callTest(const std::string &name, const Value &in,
-                      const Arguments &args, bool &out) {
+                      const Arguments &args, Budget &budget, bool &out) {
   static constexpr std::string_view comparisons[] = {
       "in", "equalto",     "eq", "==",       "sameas", "ne",
       "!=", "divisibleby", "lt", "lessthan", "<",      "le",
@@ -644,7 +713,7 @@ Status chat::callTest(const std::string &name, const Value &in,
     if (args.positional.size() != 1)
       return Status::error(Code::BadArgument, "test '%s' needs one argument",
                            name.c_str());
-    return compareTest(name, in, args.positional[0], out);
+    return compareTest(name, in, args.positional[0], budget, out);
   }
   // `true` is a number in Python and in this test, but it is not an integer
   // here.
@@ -677,9 +746,10 @@ Status chat::callTest(const std::string &name, const Value &in,
           in.is(Kind::Undefined);
   else if (name == "callable")
     out = in.is(Kind::Function);
-  else if (name == "lower")
+  else if (name == "lower") {
+    GIST_TRY(budget.chargeText(in));
     out = toText(in) == lowerOf(toText(in));
-  else if ((name == "odd" || name == "even") && in.is(Kind::Int))
+  } else if ((name == "odd" || name == "even") && in.is(Kind::Int))
     out = (in.integer % 2 != 0) == (name == "odd");
   else
     return Status::error(Code::Unsupported, "test '%s' of %s is not supported",

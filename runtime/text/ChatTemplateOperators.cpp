@@ -100,24 +100,24 @@ Status Interpreter::evalBinary(const Expr &expr, Value &out) {
     // Texts are charged with the result.
     for (const Value *side : {&a, &b})
       if (!side->is(Kind::String))
-        GIST_TRY(chargeText(*side));
+        GIST_TRY(budget.chargeText(*side));
     std::string text = toText(a) + toText(b);
     if (text.size() > kMaxText)
       return Status::error(Code::BadArgument, "a text has more than %zu bytes",
                            kMaxText);
     out = Value::string(std::move(text));
-    return charge(out);
+    return budget.charge(out);
   }
   if (op == "+" && a.is(Kind::List) && b.is(Kind::List)) {
     // Values are shared, so that `a` itself must stay as it is.
     List items = a.items();
     items.insert(items.end(), b.items().begin(), b.items().end());
     GIST_TRY(Value::list(std::move(items), out));
-    return charge(out);
+    return budget.charge(out);
   }
   if (op == "*" && a.is(Kind::String) && b.is(Kind::Int)) {
     GIST_TRY(repeatText(a, b, out));
-    return charge(out);
+    return budget.charge(out);
   }
   if (!a.isNumber() || !b.isNumber())
     return notFor(a, op, b);
@@ -138,19 +138,16 @@ Status Interpreter::evalCompare(const Expr &expr, Value &out) {
     GIST_TRY(eval(*expr.args[i + 1], right));
     bool result = false;
     if (op == "in" || op == "not in") {
-      GIST_TRY(charge(right.weight() / 16));
-      GIST_TRY(charge(left.weight() / 16));
-      GIST_TRY(contains(right, left, result));
+      GIST_TRY(contains(right, left, budget, result));
       result = result == (op == "in");
     } else if (op == "==" || op == "!=") {
-      // As much is compared as the smaller one has.
-      GIST_TRY(charge(std::min(left.weight(), right.weight()) / 16));
+      GIST_TRY(budget.chargeBoth(left, right));
       result = (left == right) == (op == "==");
     } else {
       if (left.is(Kind::Undefined) || right.is(Kind::Undefined))
         return notFor(left, op, right);
       int order = 0;
-      GIST_TRY(charge(std::min(left.weight(), right.weight()) / 16));
+      GIST_TRY(budget.chargeBoth(left, right));
       GIST_TRY(compareValues(left, right, order));
       result = op == "<"    ? order < 0
                : op == "<=" ? order <= 0

@@ -45,8 +45,9 @@ static std::vector<std::string_view> charsOf(std::string_view text) {
 
 /// Undefined gives nothing, so that a template may loop over what a caller left
 /// out. A dictionary gives its keys.
-Status chat::iterate(const Value &value, List &items) {
+Status chat::iterate(const Value &value, Budget &budget, List &items) {
   items.clear();
+  GIST_TRY(budget.chargeItems(value));
   switch (value.kind) {
   case Kind::Undefined:
     return {};
@@ -62,6 +63,7 @@ Status chat::iterate(const Value &value, List &items) {
     // than the byte it was.
     if (value.str().size() > kMaxItems)
       return Status::error(Code::BadArgument, "the text of a loop is too long");
+    items.reserve(value.str().size());
     for (std::string_view c : charsOf(value.str()))
       items.push_back(Value::string(std::string(c)));
     return {};
@@ -73,11 +75,17 @@ Status chat::iterate(const Value &value, List &items) {
 
 /// What is not there gives undefined and not an error, as in Jinja. Only a look
 /// into something undefined is an error: it would hide a misspelt name.
-Status chat::getItem(const Value &container, const Value &key, Value &out) {
+Status chat::getItem(const Value &container, const Value &key, Budget &budget,
+                     Value &out) {
   if (container.is(Kind::Undefined))
     return Status::error(Code::BadArgument, "'%s' is undefined",
                          container.str().c_str());
+  // What is not there keeps its name.
+  GIST_TRY(key.is(Kind::String) ? budget.charge(key) : budget.chargeText(key));
   if (key.is(Kind::String)) {
+    // The names of a namespace change, so that they are searched one by one.
+    if (container.is(Kind::Namespace))
+      GIST_TRY(budget.charge(container.entries().size() / 16));
     const Value *found = container.find(key.str());
     out = found ? *found : Value::undefined(key.str());
     return {};
@@ -98,6 +106,8 @@ Status chat::getItem(const Value &container, const Value &key, Value &out) {
     if (place(container.items().size(), index))
       out = container.items()[index];
   } else if (container.is(Kind::String)) {
+    // To find a character of a text, all before it are decoded.
+    GIST_TRY(budget.charge(container));
     std::vector<std::string_view> chars = charsOf(container.str());
     if (place(chars.size(), index))
       out = Value::string(std::string(chars[index]));
@@ -106,7 +116,12 @@ Status chat::getItem(const Value &container, const Value &key, Value &out) {
 }
 
 /// `in` asks for a key of a dictionary, an item of a list, or a part of a text.
-Status chat::contains(const Value &container, const Value &value, bool &out) {
+Status chat::contains(const Value &container, const Value &value,
+                      Budget &budget, bool &out) {
+  GIST_TRY(budget.chargeWhole(value));
+  // A key is found without a look at the others.
+  if (!container.is(Kind::Dict))
+    GIST_TRY(budget.chargeWhole(container));
   switch (container.kind) {
   case Kind::Undefined:
     out = false;
@@ -151,7 +166,7 @@ static void sliceRange(const Value &start, const Value &stop, int64_t step,
 }
 
 Status chat::slice(const Value &value, const Value &start, const Value &stop,
-                   const Value &step, Value &out) {
+                   const Value &step, Budget &budget, Value &out) {
   for (const Value *bound : {&start, &stop, &step})
     if (!bound->is(Kind::None) && !bound->is(Kind::Int))
       return Status::error(Code::BadArgument,
@@ -161,6 +176,7 @@ Status chat::slice(const Value &value, const Value &start, const Value &stop,
   // -INT64_MIN has no 64-bit value.
   if (stride == 0 || stride == std::numeric_limits<int64_t>::min())
     return Status::error(Code::BadArgument, "the step of a slice is zero");
+  GIST_TRY(budget.charge(value));
   int64_t first = 0, count = 0;
   if (value.is(Kind::List)) {
     const List &items = value.items();
@@ -292,23 +308,23 @@ static Status matchEnd(const std::string &text, const Arguments &args,
 }
 
 /// hasMethod lists the names; a name that is new here must be added there.
-static Status stringMethod(const std::string &text, const std::string &name,
-                           const Arguments &args, Value &out) {
-  const Value object = Value::string(text);
+static Status stringMethod(const Value &object, const std::string &name,
+                           const Arguments &args, Budget &budget, Value &out) {
+  const std::string &text = object.str();
   const Value *first = args.get(0, "");
   // What strip, replace and their like do is written once, as filters.
   static constexpr std::string_view filters[] = {"lower", "upper", "title",
                                                  "capitalize", "replace"};
   if (std::find(std::begin(filters), std::end(filters), name) !=
       std::end(filters))
-    return callFilter(name, object, args, out);
+    return callFilter(name, object, args, budget, out);
   if (name == "strip" || name == "lstrip" || name == "rstrip") {
     Arguments side = args;
     // strip(None) is strip().
     if (first && first->is(Kind::None))
       side.positional.clear();
     side.named.emplace_back("side", Value::string(name));
-    return callFilter("trim", object, side, out);
+    return callFilter("trim", object, side, budget, out);
   }
   if (name == "split" || name == "rsplit")
     return splitText(text, args, name == "rsplit", out);
@@ -332,7 +348,7 @@ static Status stringMethod(const std::string &text, const std::string &name,
     return Status::error(Code::BadArgument, "%s needs an argument",
                          name.c_str());
   if (name == "join")
-    return callFilter("join", *first, Arguments{{object}, {}}, out);
+    return callFilter("join", *first, Arguments{{object}, {}}, budget, out);
   if (!first->is(Kind::String))
     return Status::error(Code::BadArgument, "%s with %s", name.c_str(),
                          first->kindName());
@@ -411,10 +427,20 @@ bool chat::hasMethod(const Value &object, std::string_view name) {
 }
 
 Status chat::callMethod(const Value &object, const std::string &name,
-                        const Arguments &args, Value &out) {
+                        const Arguments &args, Budget &budget, Value &out) {
   if (!hasMethod(object, name))
     return Status::error(Code::Unsupported, "%s has no method '%s'",
                          object.kindName(), name.c_str());
-  return object.is(Kind::String) ? stringMethod(object.str(), name, args, out)
-                                 : dictMethod(object, name, args, out);
+  GIST_TRY(budget.charge(object));
+  if (object.is(Kind::Dict)) {
+    GIST_TRY(dictMethod(object, name, args, out));
+    return budget.charge(out);
+  }
+  // Texts to look for, and lists of them.
+  for (const Value &argument : args.positional)
+    GIST_TRY(budget.chargeWhole(argument));
+  for (const auto &argument : args.named)
+    GIST_TRY(budget.chargeWhole(argument.second));
+  GIST_TRY(stringMethod(object, name, args, budget, out));
+  return budget.charge(out);
 }

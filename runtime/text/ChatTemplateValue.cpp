@@ -21,7 +21,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <map>
+#include <utility>
 
 using namespace gist;
 using namespace gist::chat;
@@ -111,6 +111,11 @@ static Status makeContainer(Kind kind, List items, Dict entries, Value &out) {
                          kMaxItems);
   box->items = std::move(items);
   box->entries = std::move(entries);
+  constexpr size_t kFew = 16; // As quick to go through.
+  if (kind == Kind::Dict && box->entries.size() > kFew)
+    for (size_t i = 0; i < box->entries.size(); ++i)
+      // The keys stay where they are: a dictionary does not change.
+      box->places.emplace(box->entries[i].first, i);
   out = Value();
   out.kind = kind;
   out.box = std::move(box);
@@ -122,22 +127,7 @@ Status Value::list(List items, Value &out) {
 }
 
 Status Value::dict(Dict entries, Value &out) {
-  if (entries.size() > 4096) // Searches of a dictionary are linear.
-    return Status::error(
-        Code::BadArgument,
-        "a dictionary has %zu entries; at most 4096 are allowed",
-        entries.size());
-  // The last of equal keys counts, at the place of the first.
-  Dict unique;
-  std::map<std::string, size_t> places;
-  for (auto &entry : entries) {
-    auto [place, isNew] = places.emplace(entry.first, unique.size());
-    if (isNew)
-      unique.push_back(std::move(entry));
-    else
-      unique[place->second].second = std::move(entry.second);
-  }
-  return makeContainer(Kind::Dict, {}, std::move(unique), out);
+  return makeContainer(Kind::Dict, {}, std::move(entries), out);
 }
 
 Status Value::nameSpace(Dict entries, Value &out) {
@@ -163,14 +153,13 @@ static Status convertJson(const nlohmann::ordered_json &json, Value &out) {
       GIST_TRY(convertJson(json[i], items[i]));
     return Value::list(std::move(items), out);
   } else {
-    // Keys are unique already, so the search in Value::dict is not needed.
     Dict entries;
     for (const auto &entry : json.items()) {
       Value value;
       GIST_TRY(convertJson(entry.value(), value));
       entries.emplace_back(entry.key(), std::move(value));
     }
-    return makeContainer(Kind::Dict, {}, std::move(entries), out);
+    return Value::dict(std::move(entries), out);
   }
   return {};
 }
@@ -215,6 +204,11 @@ bool Value::isTrue() const {
 const Value *Value::find(std::string_view key) const {
   if (!is(Kind::Dict) && !is(Kind::Namespace))
     return nullptr;
+  if (!box->places.empty()) {
+    auto place = box->places.find(key);
+    return place == box->places.end() ? nullptr
+                                      : &box->entries[place->second].second;
+  }
   for (const auto &entry : box->entries)
     if (entry.first == key)
       return &entry.second;
@@ -351,46 +345,65 @@ static std::string quoted(const std::string &text) {
   return out + quote;
 }
 
-std::string chat::toRepr(const Value &value) {
+/// Into one text: values are nested deep.
+static void appendRepr(const Value &value, std::string &out) {
   switch (value.kind) {
   case Kind::Undefined:
-    return "Undefined";
+    out += "Undefined";
+    break;
   case Kind::None:
-    return "None";
+    out += "None";
+    break;
   case Kind::Bool:
-    return value.integer ? "True" : "False";
+    out += value.integer ? "True" : "False";
+    break;
   case Kind::Int:
-    return std::to_string(value.integer);
+    out += std::to_string(value.integer);
+    break;
   case Kind::Float:
-    return floatText(value.number);
+    out += floatText(value.number);
+    break;
   case Kind::String:
-    return quoted(value.str());
+    out += quoted(value.str());
+    break;
   case Kind::List:
   case Kind::Dict: {
     bool list = value.is(Kind::List);
     bool tuple = value.box->isTuple;
-    std::string out = tuple ? "(" : list ? "[" : "{";
-    for (const Value &item : value.items())
-      out += (out.size() > 1 ? ", " : "") + toRepr(item);
-    for (const auto &[key, item] : value.entries())
-      out += (out.size() > 1 ? ", " : "") + quoted(key) + ": " + toRepr(item);
+    const char *separator = "";
+    out += tuple ? '(' : list ? '[' : '{';
+    for (const Value &item : value.items()) {
+      out += std::exchange(separator, ", ");
+      appendRepr(item, out);
+    }
+    for (const auto &[key, item] : value.entries()) {
+      out += std::exchange(separator, ", ");
+      out += quoted(key) + ": ";
+      appendRepr(item, out);
+    }
     if (tuple)
-      return out + (value.items().size() == 1 ? ",)" : ")");
-    return out + (list ? "]" : "}");
+      out += value.items().size() == 1 ? ",)" : ")";
+    else
+      out += list ? ']' : '}';
+    break;
   }
   case Kind::Namespace:
-    return "<namespace>";
+    out += "<namespace>";
+    break;
   case Kind::Function:
-    return "<function>";
+    out += "<function>";
+    break;
   }
-  return {};
 }
 
 /// What {{ … }} prints. Undefined prints as nothing, as in Jinja.
 std::string chat::toText(const Value &value) {
   if (value.is(Kind::String))
     return value.str();
-  return value.is(Kind::Undefined) ? std::string() : toRepr(value);
+  std::string text;
+  if (!value.is(Kind::Undefined))
+    appendRepr(value, text);
+  return text;
 }
 
 /// `ascii` writes everything beyond ASCII as \uXXXX, with surrogate pairs

@@ -19,6 +19,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -58,6 +59,9 @@ struct Value {
   struct Container {
     List items;
     Dict entries;
+    /// Where entries are, by key. Empty for a namespace, whose entries change,
+    /// and where there are few.
+    std::unordered_map<std::string_view, size_t> places;
     int nesting = 1;
     size_t weight = 0;    ///< Of all that is in it: Value::weight().
     bool isTuple = false; ///< A list that is printed as a tuple.
@@ -78,7 +82,8 @@ struct Value {
   static Value string(std::string value);
   static Value function(std::string name);
   /// These fail when the nesting or the size is beyond the limits, or when a
-  /// namespace would be held by something else than a variable.
+  /// namespace would be held by something else than a variable. Keys are given
+  /// once each.
   static Status list(List items, Value &out);
   static Status dict(Dict entries, Value &out);
   static Status nameSpace(Dict entries, Value &out);
@@ -112,9 +117,8 @@ bool operator==(const Value &a, const Value &b);
 /// without an order.
 Status compareValues(const Value &a, const Value &b, int &order);
 
-/// str(value), or repr(value) as it stands inside a list.
+/// str(value).
 std::string toText(const Value &value);
-std::string toRepr(const Value &value);
 
 /// json.dumps(value, ensure_ascii=False); indent < 0: on one line.
 struct JsonStyle {

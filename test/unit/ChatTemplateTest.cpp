@@ -130,6 +130,28 @@ TEST(ChatTemplate, TheLastOfEqualKeysCounts) {
   EXPECT_EQ(out, "32 7 {'k': 3, 'l': 2}");
 }
 
+// Entries of few are searched one by one, those of many by an index.
+TEST(ChatTemplate, DictionariesOfAnySize) {
+  for (int size : {1, 16, 17, 5000}) {
+    std::string entries, reversed;
+    for (int i = 0; i < size; ++i) {
+      std::string entry =
+          "\"k" + std::to_string(i) + "\": " + std::to_string(i * i);
+      entries += (i ? ", " : "") + entry;
+      reversed = entry + (i ? ", " : "") + reversed;
+    }
+    std::string out, last = std::to_string(size - 1);
+    ASSERT_TRUE(render("{{ d.k" + last + " }} {{ d.no }} {{ 'k0' in d }} " +
+                           "{{ d == e }} {{ d == dict(d, k0=1) }} " +
+                           "{{ d.keys() | last }}",
+                       "{\"d\": {" + entries + "}, \"e\": {" + reversed + "}}",
+                       out)
+                    .ok());
+    EXPECT_EQ(out, std::to_string((size - 1) * (size - 1)) +
+                       "  True True False k" + last);
+  }
+}
+
 // Somebody has to find the mistake in a template of a hundred lines.
 TEST(ChatTemplate, ErrorsNameThePlace) {
   EXPECT_EQ(error("a\n {{ b.c.d }}", R"({"b": {}})"),

@@ -357,6 +357,41 @@ TEST(Limits, TemplateBombs) {
       return render("{% set t = 'a' * 1000000 %}{% for i in range(100) %}" +
                     std::string(each) + "{% endfor %}");
     });
+  // A test, a filter, a method or a key that goes through a long value each
+  // time.
+  for (const char *each :
+       {"{{ -1 is in l }}", "{{ l is eq(m) }}", "{{ t is lower }}",
+        "{{ 'x'.replace(t, t) }}", "{{ 'x'.startswith(l | map('string')) }}",
+        "{{ 'x' | trim(t) }}", "{{ 'x' | indent(t) }}", "{{ l[m] }}",
+        "{{ l[t] }}", "{{ [1] | select('in', l) }}",
+        "{{ [l] | map('length') }}", "{{ l | unique }}",
+        "{% set x %}{{ t }}{% endset %}"})
+    runLimited(each, Want::Refusal, [&] {
+      Status status = render("{% set t = 'a' * 4000000 %}"
+                             "{% set l = range(4000) | list %}"
+                             "{% set m = range(4000) | list %}"
+                             "{% for i in range(90000) %}" +
+                             std::string(each) + "{% endfor %}");
+      bool isCounted = status.text.find("steps") != std::string::npos;
+      return isCounted ? status : Status();
+    });
+  runLimited("texts to strip", Want::Either, [] {
+    return render("{% set t = 'a' * 4000000 %}{% set c = 'b' * 400000 ~ 'a' %}"
+                  "{{ t.strip(c) }}");
+  });
+  runLimited("places of a long template", Want::Either, [] {
+    std::string text = "{% for i in range(1000) %}";
+    for (int i = 0; i < 1000; ++i)
+      text += "{% set v" + std::to_string(i) + " = 1 %}";
+    return render(text + "{% endfor %}");
+  });
+  runLimited("arguments of macros", Want::Refusal, [] {
+    std::string names = "a";
+    for (int i = 0; i < 50'000; ++i)
+      names += ",a" + std::to_string(i);
+    return render("{% macro f(" + names + ") %}{% endmacro %}" +
+                  "{% for i in range(1000) %}{{ f() }}{% endfor %}");
+  });
   runLimited("nested blocks", Want::Refusal, [] {
     std::string text;
     for (int i = 0; i < 100'000; ++i)
