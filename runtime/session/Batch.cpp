@@ -48,12 +48,8 @@ Status Batch::setScope(size_t number, int64_t tokens, int64_t before,
   while (scopes.size() <= number)
     scopes.emplace_back(plan.module().spec());
   SymbolValues &symbols = scopes[number].symbols;
-  GIST_TRY(symbols.set(plan.symbolT, tokens));
-  if (plan.symbolP != kNone)
-    GIST_TRY(symbols.set(plan.symbolP, before));
-  if (plan.symbolC != kNone)
-    GIST_TRY(symbols.set(plan.symbolC, capacity));
-  return {};
+  GIST_TRY(plan.symbols().setTokens(symbols, tokens, before));
+  return plan.symbols().setCapacity(symbols, capacity);
 }
 
 Status Batch::arenaBytes(int64_t tokens, int64_t before, int64_t capacity,
@@ -69,9 +65,7 @@ Status Batch::arenaBytes(int64_t tokens, int64_t before, int64_t capacity,
 }
 
 Status Batch::reserve(const BatchLimits &limits) {
-  const ModuleSpec &spec = plan.module().spec();
-  int64_t leastCapacity =
-      plan.symbolC == kNone ? 0 : spec.symbols[plan.symbolC].min;
+  int64_t leastCapacity = plan.leastCapacity();
   uint64_t shared = 0, ofShort = 0, ofLong = 0;
   GIST_TRY(arenaBytes(limits.rows, 0, leastCapacity, shared));
   // At the end of the context, where a call needs the most. Sizes are
@@ -115,10 +109,6 @@ Status Batch::reserve(const BatchLimits &limits) {
 Status Batch::findSampling(const EntrySpec &entry, int64_t draws) {
   const ModuleSpec &spec = plan.module().spec();
   SymbolValues symbols(spec);
-  auto isOutput = [&](uint32_t buffer, const char *name) {
-    return spec.buffers[buffer].name == entry.name + "." + name ||
-           spec.buffers[buffer].name == name;
-  };
   const CommandSpec &command = entry.commands.back();
   std::map<uint32_t, uint64_t> scratch;
   uint64_t bytes = 0;
@@ -134,14 +124,14 @@ Status Batch::findSampling(const EntrySpec &entry, int64_t draws) {
     uint64_t size = 0;
     GIST_TRY(symbols.getSize(buffer.size, "size", size).in(buffer.name));
     if (buffer.kind == BufferKind::Input &&
-        isOutput(arg.buffer, kTensorSampling) &&
+        isCalled(buffer, entry, kTensorSampling) &&
         size == SampleSettings::NumFields * sizeof(int64_t))
       by = arg.buffer;
     else if (buffer.kind == BufferKind::Output &&
-             isOutput(arg.buffer, kTensorNext) && size == sizeof(int32_t))
+             isCalled(buffer, entry, kTensorNext) && size == sizeof(int32_t))
       to = arg.buffer;
     else if (buffer.kind == BufferKind::Output &&
-             isOutput(arg.buffer, kTensorLogits) &&
+             isCalled(buffer, entry, kTensorLogits) &&
              size == plan.rowBytes(plan.logits()))
       from = arg.buffer;
     else if (buffer.kind == BufferKind::Arena) {
@@ -202,9 +192,7 @@ uint64_t Batch::memory() const {
 /// Gives every piece and the wanted rows their numbers, rows and memory.
 Status Batch::setScopes(std::span<const BatchPiece> pieces,
                         std::span<const RowRange> wanted) {
-  const ModuleSpec &spec = plan.module().spec();
-  int64_t leastCapacity =
-      plan.symbolC == kNone ? 0 : spec.symbols[plan.symbolC].min;
+  int64_t leastCapacity = plan.leastCapacity();
   auto arenaSize = [&](Scope &scope, uint64_t &bytes) -> Status {
     bytes = 0;
     if (plan.entry().arenaSize == kNone)

@@ -21,9 +21,7 @@ Status BatchPlan::create(const Module &module, const EntrySpec &entry,
   result.source = &module;
   result.spec = &entry;
   result.target = target;
-  result.symbolT = module.findSymbol(kSymbolTokens);
-  result.symbolP = module.findSymbol(kSymbolPast);
-  result.symbolC = module.findSymbol(kSymbolCapacity);
+  result.callSymbols = CallSymbols(module);
   std::string where = "entry '" + entry.name + "'";
   GIST_TRY(result.findRows().in(where));
   GIST_TRY(result.findEndpoints().in(where));
@@ -49,11 +47,11 @@ Status BatchPlan::create(const Module &module, const EntrySpec &entry,
 Status BatchPlan::findRows() {
   const ModuleSpec &module = source->spec();
   rows.assign(module.buffers.size(), 0);
-  if (symbolT == kNone)
+  if (callSymbols.tokens == kNone)
     return Status::error(Code::Unsupported,
                          "calls have no number of tokens (symbol '%s')",
                          kSymbolTokens);
-  const Expr tokens = Expr::symbol(symbolT);
+  const Expr tokens = Expr::symbol(callSymbols.tokens);
   for (size_t i = 0; i < module.buffers.size(); ++i) {
     const BufferSpec &buffer = module.buffers[i];
     if (buffer.kind == BufferKind::Weight || buffer.kind == BufferKind::State ||
@@ -159,7 +157,7 @@ Status BatchPlan::checkCommand(size_t number) const {
     if (id == kNone)
       return false;
     uint64_t mask = exprSymbols(module.exprs[id]);
-    return (mask & ~(uint64_t{1} << symbolT)) != 0;
+    return (mask & ~(uint64_t{1} << callSymbols.tokens)) != 0;
   };
   for (const ArgSpec &arg : command.args) {
     // Logits are where they are wanted, which is not where their tokens are.
@@ -228,15 +226,15 @@ bool BatchPlan::canShareLaunch(size_t number) const {
     return false;
   return std::all_of(command.grid.begin(), command.grid.end(), [&](ExprId id) {
     return id == kNone || (exprSymbols(source->spec().exprs[id]) &
-                           ~(uint64_t{1} << symbolT)) == 0;
+                           ~(uint64_t{1} << callSymbols.tokens)) == 0;
   });
 }
 
 void BatchPlan::findMoves() {
   const ModuleSpec &module = source->spec();
   auto check = [&](ExprId id) {
-    moves |= id != kNone && symbolP != kNone &&
-             (exprSymbols(module.exprs[id]) >> symbolP & 1) != 0;
+    moves |= id != kNone && callSymbols.past != kNone &&
+             (exprSymbols(module.exprs[id]) >> callSymbols.past & 1) != 0;
   };
   check(spec->arenaSize);
   for (const CommandSpec &command : spec->commands) {

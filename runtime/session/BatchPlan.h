@@ -16,7 +16,7 @@
 #ifndef GIST_RUNTIME_SESSION_BATCHPLAN_H
 #define GIST_RUNTIME_SESSION_BATCHPLAN_H
 
-#include "runtime/module/Module.h"
+#include "runtime/session/EntryCall.h"
 
 #include <vector>
 
@@ -68,7 +68,13 @@ public:
   /// Whether `command` has code that takes its arguments from a table.
   bool isByTable(const CommandSpec &command) const;
 
-  uint32_t symbolT = kNone, symbolP = kNone, symbolC = kNone;
+  const CallSymbols &symbols() const { return callSymbols; }
+  /// The least capacity that the module was compiled for; 0: it has none.
+  int64_t leastCapacity() const {
+    return callSymbols.capacity == kNone
+               ? 0
+               : source->spec().symbols[callSymbols.capacity].min;
+  }
 
 private:
   Status findRows();
@@ -85,6 +91,7 @@ private:
   uint32_t target = kNone;
   std::vector<Command> commands;
   std::vector<uint64_t> rows; ///< per buffer
+  CallSymbols callSymbols;
   uint32_t tokenBuffer = kNone, logitsBuffer = kNone;
   std::vector<uint32_t> earlyCommands, lateCommands;
   std::vector<uint32_t> handed;

@@ -28,54 +28,25 @@ Status LoneSequence::create(const Module &module, uint32_t target,
   return {};
 }
 
-Status LoneSequence::setSymbols(int64_t before, int64_t capacity) {
-  auto set = [&](const char *name, int64_t value) {
-    uint32_t symbol = module.findSymbol(name);
-    return symbol == kNone ? Status() : symbols.set(symbol, value);
-  };
-  GIST_TRY(set(kSymbolTokens, 1));
-  GIST_TRY(set(kSymbolPast, before));
-  return set(kSymbolCapacity, capacity);
+Status LoneSequence::prepare(int64_t before, int64_t capacity) {
+  GIST_TRY(callSymbols.setTokens(symbols, 1, before));
+  GIST_TRY(callSymbols.setCapacity(symbols, capacity));
+  return memory.reserve(binding.entry(), symbols, map);
 }
 
 Status LoneSequence::initialize(int64_t capacity, bool &isUsable) {
   const ModuleSpec &spec = module.spec();
   const EntrySpec &entry = binding.entry();
+  settingsBuffer = findTensor(spec, entry, entry.inputs, kTensorSampling);
+  nextBuffer = findTensor(spec, entry, entry.outputs, kTensorNext);
+  if (settingsBuffer == kNone || nextBuffer == kNone ||
+      entry.inputs.size() != 2)
+    return {};
+  tokenBuffer = entry.inputs[entry.inputs[0] == settingsBuffer ? 1 : 0];
   // At the end of the context, where a call needs the most.
-  GIST_TRY(setSymbols(std::max<int64_t>(capacity - 1, 0), capacity));
-  auto isCalled = [&](uint32_t buffer, const char *name) {
-    return spec.buffers[buffer].name == entry.name + "." + name ||
-           spec.buffers[buffer].name == name;
-  };
-  auto allocate = [&](uint64_t size, MemoryMap::Range &range) -> Status {
-    GIST_TRY(device.allocate(size, memory.emplace_back()));
-    range = {memory.back().address(), size};
-    return {};
-  };
-  auto allocateAll = [&](const std::vector<uint32_t> &buffers) -> Status {
-    for (uint32_t i : buffers) {
-      uint64_t size = 0;
-      GIST_TRY(symbols.getSize(spec.buffers[i].size, "size", size));
-      GIST_TRY(allocate(size, map.buffers[i]));
-      if (size == sizeof(int32_t) && isCalled(i, kTensorNext))
-        nextBuffer = i;
-      else if (size == sizeof SampleSettings().numbers &&
-               isCalled(i, kTensorSampling))
-        settingsBuffer = i;
-      else if (spec.buffers[i].kind == BufferKind::Input)
-        tokenBuffer = size == sizeof(int32_t) ? i : kNone;
-    }
-    return {};
-  };
-  GIST_TRY(allocateAll(entry.inputs));
-  GIST_TRY(allocateAll(entry.outputs));
-  isUsable = entry.inputs.size() == 2 && tokenBuffer != kNone &&
-             settingsBuffer != kNone && nextBuffer != kNone;
-  if (entry.arenaSize != kNone) {
-    uint64_t size = 0;
-    GIST_TRY(symbols.getSize(entry.arenaSize, "arena size", size));
-    GIST_TRY(allocate(size, map.arena));
-  }
+  GIST_TRY(prepare(std::max<int64_t>(capacity - 1, 0), capacity));
+  isUsable = map.buffers[tokenBuffer].size == sizeof(int32_t) &&
+             map.buffers[nextBuffer].size == sizeof(int32_t);
   return binding.useNumberTable(device);
 }
 
@@ -83,7 +54,7 @@ Status LoneSequence::next(int32_t token, int64_t before,
                           const SequenceState &state,
                           const SampleSettings &settings, int32_t &drawn) {
   const std::vector<BufferSpec> &buffers = module.spec().buffers;
-  GIST_TRY(setSymbols(before, state.capacity()));
+  GIST_TRY(prepare(before, state.capacity()));
   for (size_t i = 0; i < buffers.size(); ++i) {
     MemoryMap::Range range = state.ranges()[i];
     if (buffers[i].kind != BufferKind::State ||
@@ -95,14 +66,7 @@ Status LoneSequence::next(int32_t token, int64_t before,
   GIST_TRY(
       device.upload(map.buffers[tokenBuffer].address,
                     {reinterpret_cast<const uint8_t *>(&token), sizeof token}));
-  if (!isUploaded || !(uploaded == settings)) {
-    GIST_TRY(device.upload(
-        map.buffers[settingsBuffer].address,
-        {reinterpret_cast<const uint8_t *>(settings.numbers.data()),
-         sizeof settings.numbers}));
-    uploaded = settings;
-    isUploaded = true;
-  }
+  GIST_TRY(memory.upload(settings, settingsBuffer, map));
   GIST_TRY(binding.bind(symbols, map));
   GIST_TRY(binding.uploadNumbers(device));
   GIST_TRY(binding.submit(device));

@@ -14,8 +14,7 @@
 #ifndef GIST_RUNTIME_SESSION_LONESEQUENCE_H
 #define GIST_RUNTIME_SESSION_LONESEQUENCE_H
 
-#include "runtime/session/Binding.h"
-#include "runtime/session/Sampler.h"
+#include "runtime/session/EntryCall.h"
 #include "runtime/session/SequenceState.h"
 
 #include <memory>
@@ -40,20 +39,21 @@ public:
 private:
   LoneSequence(const Module &module, const EntrySpec &entry, Device &device,
                const DeviceCode &code, const MemoryMap &weights)
-      : module(module), device(device), symbols(module.spec()), map(weights),
+      : module(module), device(device), symbols(module.spec()),
+        callSymbols(module), memory(module.spec(), device), map(weights),
         binding(module, entry, code) {}
   Status initialize(int64_t capacity, bool &isUsable);
-  Status setSymbols(int64_t before, int64_t capacity);
+  /// Makes the memory and the symbols those of one token behind `before`.
+  Status prepare(int64_t before, int64_t capacity);
 
   const Module &module;
   Device &device;
   SymbolValues symbols;
+  CallSymbols callSymbols;
+  CallMemory memory;
   MemoryMap map;
-  EntryBinding binding;
-  std::vector<DeviceMemory> memory; ///< inputs, outputs, and the arena
+  EntryBinding binding; ///< after the memory: recordings have its addresses
   uint32_t tokenBuffer = kNone, settingsBuffer = kNone, nextBuffer = kNone;
-  SampleSettings uploaded;
-  bool isUploaded = false;
 };
 
 } // namespace gist

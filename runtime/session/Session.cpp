@@ -21,9 +21,8 @@ using namespace gist;
 Session::Session(std::shared_ptr<const Module> module, Device &device,
                  const SessionOptions &options)
     : source(std::move(module)), device(device), options(options),
-      symbols(source->spec()), symbolT(source->findSymbol(kSymbolTokens)),
-      symbolP(source->findSymbol(kSymbolPast)),
-      symbolC(source->findSymbol(kSymbolCapacity)) {}
+      symbols(source->spec()), callSymbols(*source),
+      callMemory(source->spec(), device) {}
 
 Status Session::create(std::shared_ptr<const Module> module, Device &device,
                        const SessionOptions &options,
@@ -44,13 +43,14 @@ Status Session::initialize() {
   GIST_TRY(checkRanks());
   GIST_TRY(chooseTarget(device, spec, targetId, source->ranks(),
                         options.ranks ? options.ranks->rank() : 0));
-  if (symbolC != kNone) {
+  if (callSymbols.capacity != kNone) {
     if (options.context != 0)
-      GIST_TRY(symbols.set(symbolC, options.context).in("context"));
-    context = symbols.values()[symbolC];
+      GIST_TRY(callSymbols.setCapacity(symbols, options.context).in("context"));
+    context = symbols.values()[callSymbols.capacity];
   } else {
     // Nothing outlives a call, so a call is all there is.
-    context = symbolT == kNone ? 0 : spec.symbols[symbolT].max;
+    uint32_t tokens = callSymbols.tokens;
+    context = tokens == kNone ? 0 : spec.symbols[tokens].max;
   }
   // Code first: a driver that refuses it should do so before gigabytes of
   // weights are loaded.
@@ -94,8 +94,9 @@ bool Session::hasEntry(std::string_view name) const {
 
 int64_t Session::maxTokens(std::string_view name) const {
   const EntrySpec *entry = source->findEntry(name, targetId);
+  uint32_t tokens = callSymbols.tokens;
   int64_t limit =
-      symbolT == kNone ? INT64_MAX : source->spec().symbols[symbolT].max;
+      tokens == kNone ? INT64_MAX : source->spec().symbols[tokens].max;
   if (entry && entry->maxTokens != 0)
     limit = std::min(limit, entry->maxTokens);
   return limit;
@@ -112,11 +113,7 @@ Status Session::setTokens(const EntrySpec &entry, int64_t tokens,
                          "entry '%s' takes at most %" PRId64 " tokens; %" PRId64
                          " were given",
                          entry.name.c_str(), entry.maxTokens, tokens);
-  if (symbolT != kNone)
-    GIST_TRY(symbols.set(symbolT, tokens));
-  if (symbolP != kNone)
-    GIST_TRY(symbols.set(symbolP, before));
-  return {};
+  return callSymbols.setTokens(symbols, tokens, before);
 }
 
 /// What a command without a cost reads and writes at least: rows of this call,
@@ -218,16 +215,19 @@ Status Session::call(std::string_view name,
     if (symbol == kNone)
       return Status::error(Code::NotFound, "the module has no symbol '%s'",
                            symbolName.c_str());
-    if (symbol == symbolC && value != context)
+    if (symbol == callSymbols.capacity && value != context)
       return Status::error(
           Code::BadArgument,
           "the capacity cannot be set: it is chosen when a session is made");
     GIST_TRY(symbols.set(symbol, value));
   }
-  if (symbolT != kNone)
-    GIST_TRY(setTokens(entry, symbols.values()[symbolT],
-                       symbolP == kNone ? 0 : symbols.values()[symbolP]));
-  GIST_TRY(ensureMemory(entry));
+  auto valueOf = [&](uint32_t symbol) {
+    return symbol == kNone ? 0 : symbols.values()[symbol];
+  };
+  if (callSymbols.tokens != kNone)
+    GIST_TRY(setTokens(entry, valueOf(callSymbols.tokens),
+                       valueOf(callSymbols.past)));
+  GIST_TRY(callMemory.reserve(entry, symbols, map));
   for (uint32_t i : entry.inputs) {
     auto at = inputs.find(spec.buffers[i].name);
     if (at == inputs.end())
@@ -240,9 +240,8 @@ Status Session::call(std::string_view name,
                            "input '%s' has %" PRIu64
                            " bytes, but the entry takes %" PRIu64,
                            at->first.c_str(), at->second.size, size);
-    GIST_TRY(device.upload(owned[i].address(), at->second));
-    // The input may have been one of settings, which are not what they were.
-    uploadedSampling.erase(i);
+    GIST_TRY(device.upload(map.buffers[i].address, at->second));
+    callMemory.forget(i);
   }
   GIST_TRY(execute(*binding));
   // Moved at the end, so that `outputs` is left as it was on error.
@@ -252,7 +251,7 @@ Status Session::call(std::string_view name,
     GIST_TRY(contentSize(i, size));
     std::vector<uint8_t> &bytes = results[spec.buffers[i].name];
     bytes.resize(size);
-    GIST_TRY(device.download(owned[i].address(), bytes.data(), size));
+    GIST_TRY(device.download(map.buffers[i].address, bytes.data(), size));
   }
   outputs = std::move(results);
   return {};

@@ -11,9 +11,8 @@
 
 #include "runtime/device/Device.h"
 #include "runtime/module/Module.h"
-#include "runtime/session/Binding.h"
+#include "runtime/session/EntryCall.h"
 #include "runtime/session/Profile.h"
-#include "runtime/session/Sampler.h"
 
 #include <functional>
 #include <map>
@@ -159,8 +158,6 @@ private:
   Status allocateBuffers();
   Status findEntry(std::string_view name, EntryBinding *&result);
   Status setTokens(const EntrySpec &entry, int64_t tokens, int64_t before);
-  Status ensure(DeviceMemory &memory, uint64_t size);
-  Status ensureMemory(const EntrySpec &entry);
   Status choosePrefill();
   /// Bytes of scratch memory, inputs and outputs for a call of `tokens`.
   Status bytesOfCall(const EntrySpec &entry, int64_t tokens, uint64_t &bytes);
@@ -185,7 +182,6 @@ private:
   Status advance(std::span<const int32_t> tokens, std::string_view &entry);
   Status uploadTokens(const EntrySpec &entry, uint32_t buffer,
                       std::span<const int32_t> tokens);
-  Status uploadSettings(uint32_t buffer);
   Status readOutput(std::string_view entry, std::string_view name,
                     ElementType type, Bytes &content);
   Status readFloats(std::string_view entry, std::string_view name,
@@ -206,25 +202,23 @@ private:
   uint32_t targetId = kNone;
   std::unique_ptr<DeviceCode> code;
   SymbolValues symbols;
-  uint32_t symbolT = kNone, symbolP = kNone, symbolC = kNone;
+  CallSymbols callSymbols;
   // In tokens: what the session can hold, and what it holds.
   int64_t context = 0, past = 0;
   /// Of a call, where neither the user nor the module says; 0: they do.
   int64_t prefillTokens = 0;
 
   MemoryMap map;
-  DeviceMemory arena;
+  CallMemory callMemory;
   std::vector<DeviceMemory> weights; ///< per weight
   std::vector<bool> ownWeights;      ///< those that setWeight replaced
-  std::vector<DeviceMemory> owned;   ///< per buffer of the other kinds
+  std::vector<DeviceMemory> state;   ///< per buffer, of those that are state
   // After the memory: recordings, which have its addresses, go first.
   std::vector<EntryBinding> entries;
   std::unique_ptr<RankedLists> rankedLists; ///< null: one rank
   /// What an output was downloaded to, on devices without host pointers.
   std::vector<uint8_t> downloaded;
   SampleSettings sampling; ///< of entries that draw tokens
-  /// What inputs of settings hold, by buffer.
-  std::map<uint32_t, SampleSettings> uploadedSampling;
   std::span<const float> lastLogits;
   std::vector<StatisticValue> lastValues;
 };

@@ -18,13 +18,13 @@ using namespace gist;
 
 Status Session::allocateBuffers() {
   const ModuleSpec &spec = source->spec();
-  owned.resize(spec.buffers.size());
+  state.resize(spec.buffers.size());
   ownWeights.resize(spec.weights.size());
   GIST_TRY(loadWeights(*source, device, targetId, weights, map));
   std::vector<bool> used = usedBuffers(spec, targetId);
   // State lives longer than a call: its size must not depend on one.
   uint64_t perCall = 0;
-  for (uint32_t symbol : {symbolT, symbolP})
+  for (uint32_t symbol : {callSymbols.tokens, callSymbols.past})
     if (symbol != kNone)
       perCall |= uint64_t{1} << symbol;
   for (size_t i = 0; i < spec.buffers.size(); ++i) {
@@ -39,8 +39,8 @@ Status Session::allocateBuffers() {
                            buffer.name.c_str());
     uint64_t size = 0;
     GIST_TRY(symbols.getSize(buffer.size, "size", size).in(buffer.name));
-    GIST_TRY(device.allocate(size, owned[i]).in(buffer.name));
-    map.buffers[i] = {owned[i].address(), owned[i].size()};
+    GIST_TRY(device.allocate(size, state[i]).in(buffer.name));
+    map.buffers[i] = {state[i].address(), state[i].size()};
   }
   return {};
 }
@@ -81,53 +81,11 @@ Status Session::setWeight(std::string_view name, Bytes content) try {
 }
 GIST_CATCH_OUT_OF_MEMORY
 
-Status Session::ensure(DeviceMemory &memory, uint64_t size) {
-  if (memory.size() >= size && memory.address() != 0)
-    return {};
-  // Work that still uses the old memory must be over before it goes.
-  GIST_TRY(device.synchronize());
-  memory.reset();
-  GIST_TRY(device.allocate(size, memory));
-  ++map.generation;
-  return {};
-}
-
-/// Grows the arena, inputs and outputs to what this call needs.
-Status Session::ensureMemory(const EntrySpec &entry) {
-  if (entry.arenaSize != kNone) {
-    uint64_t size = 0;
-    GIST_TRY(symbols.getSize(entry.arenaSize, "arena size", size));
-    GIST_TRY(ensure(arena, size).in("arena"));
-    map.arena = {arena.address(), arena.size()};
-  }
-  for (const std::vector<uint32_t> *buffers : {&entry.inputs, &entry.outputs})
-    for (uint32_t i : *buffers) {
-      const BufferSpec &buffer = source->spec().buffers[i];
-      uint64_t size = 0;
-      GIST_TRY(symbols.getSize(buffer.size, "size", size).in(buffer.name));
-      GIST_TRY(ensure(owned[i], size).in(buffer.name));
-      // What this call may touch, even where the memory is larger.
-      map.buffers[i] = {owned[i].address(), size};
-    }
-  return {};
-}
-
 Status Session::bytesOfCall(const EntrySpec &entry, int64_t tokens,
                             uint64_t &bytes) {
   // At the end of the context, where a call needs the most.
   GIST_TRY(setTokens(entry, tokens, std::max<int64_t>(context - tokens, 0)));
-  bytes = 0;
-  if (entry.arenaSize != kNone)
-    GIST_TRY(symbols.getSize(entry.arenaSize, "arena size", bytes));
-  for (const std::vector<uint32_t> *buffers : {&entry.inputs, &entry.outputs})
-    for (uint32_t i : *buffers) {
-      const BufferSpec &buffer = source->spec().buffers[i];
-      uint64_t size = 0;
-      GIST_TRY(symbols.getSize(buffer.size, "size", size).in(buffer.name));
-      if (addOverflows(bytes, size, bytes))
-        bytes = UINT64_MAX;
-    }
-  return {};
+  return callMemory.bytesOf(entry, symbols, bytes);
 }
 
 /// Before the first call, when weights and state are where they will be.
@@ -149,7 +107,7 @@ Status Session::choosePrefill() {
         return bytesOfCall(*entry, tokens, bytes);
       },
       prefillTokens));
-  for (uint32_t symbol : {symbolT, symbolP})
+  for (uint32_t symbol : {callSymbols.tokens, callSymbols.past})
     if (symbol != kNone)
       GIST_TRY(symbols.set(symbol, before[symbol]));
   return {};
@@ -157,17 +115,12 @@ Status Session::choosePrefill() {
 
 MemoryUse Session::memoryUse() const {
   MemoryUse use;
-  use.arena = arena.size();
+  use.arena = callMemory.arenaBytes();
+  use.io = callMemory.tensorBytes();
   for (const DeviceMemory &memory : weights)
     use.weights += memory.size();
-  const std::vector<BufferSpec> &buffers = source->spec().buffers;
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    uint64_t size = owned[i].size();
-    if (buffers[i].kind == BufferKind::State)
-      use.state += size;
-    else
-      use.io += size;
-  }
+  for (const DeviceMemory &memory : state)
+    use.state += memory.size();
   return use;
 }
 
@@ -179,8 +132,8 @@ Status Session::reset() {
   for (size_t i = 0; i < buffers.size(); ++i)
     // Rows by position need no clearing: nothing reads beyond `past`.
     if (buffers[i].kind == BufferKind::State && buffers[i].zeroOnReset &&
-        owned[i].address() != 0)
-      GIST_TRY(device.clear(owned[i].address(), owned[i].size()));
+        state[i].address() != 0)
+      GIST_TRY(device.clear(state[i].address(), state[i].size()));
   return {};
 }
 
@@ -219,10 +172,10 @@ Status Session::takeState(Session &other) try {
     if (buffers[i].kind != BufferKind::State)
       continue;
     // Through the host: the two devices need not know each other.
-    content.resize(owned[i].size());
-    GIST_TRY(other.device.download(other.owned[i].address(), content.data(),
+    content.resize(state[i].size());
+    GIST_TRY(other.device.download(other.state[i].address(), content.data(),
                                    content.size()));
-    GIST_TRY(device.upload(owned[i].address(), {content.data(), content.size()})
+    GIST_TRY(device.upload(state[i].address(), {content.data(), content.size()})
                  .in(buffers[i].name));
     GIST_TRY(device.synchronize()); // It is copied when `content` changes.
   }

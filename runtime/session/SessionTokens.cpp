@@ -24,34 +24,18 @@ Status Session::checkRoom(size_t count) const {
                        context, past, count);
 }
 
-/// Whether an input or output of `entry` is called `name`; names in a module
-/// are unique, so that the entry's may stand before it.
-static bool isCalled(const BufferSpec &buffer, const EntrySpec &entry,
-                     std::string_view name) {
-  return buffer.name == name ||
-         buffer.name == entry.name + "." + std::string(name);
-}
-
-static uint32_t findBuffer(const ModuleSpec &spec, const EntrySpec &entry,
-                           const std::vector<uint32_t> &numbers,
-                           std::string_view name) {
-  for (uint32_t i : numbers)
-    if (isCalled(spec.buffers[i], entry, name))
-      return i;
-  return kNone;
-}
-
 bool Session::keepsLogits() const {
   for (const char *name : {kEntryPrefill, kEntryShort, kEntryDecode}) {
     const EntrySpec *entry = source->findEntry(name, targetId);
     if (!entry)
       continue;
     uint32_t i =
-        findBuffer(source->spec(), *entry, entry->outputs, kTensorLogits);
+        findTensor(source->spec(), *entry, entry->outputs, kTensorLogits);
     // Memory that a larger call may need more of moves when it does; memory
     // that the host cannot read is copied to where other outputs come too.
     if (i == kNone || symbols.dependencies(source->spec().buffers[i].size) ||
-        (owned[i].address() != 0 && !device.hostPointer(owned[i].address())))
+        (map.buffers[i].address != 0 &&
+         !device.hostPointer(map.buffers[i].address)))
       return false;
   }
   return true;
@@ -62,7 +46,7 @@ bool Session::keepsLogits() const {
 Status Session::readOutput(std::string_view entryName, std::string_view name,
                            ElementType type, Bytes &content) {
   const EntrySpec &entry = *source->findEntry(entryName, targetId);
-  uint32_t i = findBuffer(source->spec(), entry, entry.outputs, name);
+  uint32_t i = findTensor(source->spec(), entry, entry.outputs, name);
   if (i == kNone)
     return Status::error(Code::BadFile, "entry '%s' has no output '%.*s'",
                          entry.name.c_str(), static_cast<int>(name.size()),
@@ -73,13 +57,13 @@ Status Session::readOutput(std::string_view entryName, std::string_view name,
                          buffer.name.c_str(), toString(buffer.type),
                          toString(type));
   GIST_TRY(contentSize(i, content.size));
-  const void *pointer = device.hostPointer(owned[i].address());
+  const void *pointer = device.hostPointer(map.buffers[i].address);
   if (pointer) {
     GIST_TRY(device.synchronize());
   } else {
     downloaded.resize(content.size);
-    GIST_TRY(
-        device.download(owned[i].address(), downloaded.data(), content.size));
+    GIST_TRY(device.download(map.buffers[i].address, downloaded.data(),
+                             content.size));
     pointer = downloaded.data();
   }
   content.data = static_cast<const uint8_t *>(pointer);
@@ -114,29 +98,8 @@ Status Session::uploadTokens(const EntrySpec &entry, uint32_t buffer,
                          " bytes of tokens, but %zu were given",
                          entry.name.c_str(), size, tokens.size_bytes());
   return device.upload(
-      owned[buffer].address(),
+      map.buffers[buffer].address,
       {reinterpret_cast<const uint8_t *>(tokens.data()), tokens.size_bytes()});
-}
-
-Status Session::uploadSettings(uint32_t buffer) {
-  auto at = uploadedSampling.find(buffer);
-  // Greedy settings never change, so they are uploaded once.
-  if (at != uploadedSampling.end() && at->second == sampling)
-    return {};
-  const BufferSpec &spec = source->spec().buffers[buffer];
-  uint64_t size = 0;
-  GIST_TRY(contentSize(buffer, size));
-  if (spec.type != ElementType::I64 || size != sizeof sampling.numbers)
-    return Status::error(
-        Code::BadFile,
-        "input '%s' has %" PRIu64 " bytes of %s; expected %zu of i64",
-        spec.name.c_str(), size, toString(spec.type), sizeof sampling.numbers);
-  GIST_TRY(
-      device.upload(owned[buffer].address(),
-                    {reinterpret_cast<const uint8_t *>(sampling.numbers.data()),
-                     sizeof sampling.numbers}));
-  uploadedSampling[buffer] = sampling;
-  return {};
 }
 
 Status Session::runTokens(std::string_view name,
@@ -147,12 +110,12 @@ Status Session::runTokens(std::string_view name,
   const EntrySpec &entry = binding->entry();
   const std::vector<BufferSpec> &buffers = source->spec().buffers;
   GIST_TRY(setTokens(entry, static_cast<int64_t>(tokens.size()), before));
-  GIST_TRY(ensureMemory(entry));
+  GIST_TRY(callMemory.reserve(entry, symbols, map));
   std::vector<uint32_t> inputs = entry.inputs;
   uint32_t settings =
-      findBuffer(source->spec(), entry, inputs, kTensorSampling);
+      findTensor(source->spec(), entry, inputs, kTensorSampling);
   if (settings != kNone) {
-    GIST_TRY(uploadSettings(settings));
+    GIST_TRY(callMemory.upload(sampling, settings, map));
     std::erase(inputs, settings);
   }
   std::span<const int32_t> given[] = {tokens, targets};
@@ -242,7 +205,7 @@ Status Session::next(std::span<const int32_t> tokens, Sampler &sampler,
   const EntrySpec *prefill = source->findEntry(kEntryPrefill, targetId);
   // Prefill is asked for decode too, which is a copy of it.
   if (sampler.needsLogits() || !prefill ||
-      findBuffer(source->spec(), *prefill, prefill->outputs, kTensorNext) ==
+      findTensor(source->spec(), *prefill, prefill->outputs, kTensorNext) ==
           kNone) {
     GIST_TRY(feed(tokens));
     return sampler.draw(lastLogits, settings, token);
