@@ -20,7 +20,7 @@ using namespace gist;
 static int
 runTool(const char *tool, int argc, char **argv,
         const std::function<void(CLI::App &app, Action &action)> &describe) {
-  CLI::App app;
+  CLI::App app("", tool); // Not by the path it was called with.
   // Exactly one command; it fills `action` while it is parsed.
   app.require_subcommand(1);
   Action action;
