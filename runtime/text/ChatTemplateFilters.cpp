@@ -1,11 +1,11 @@
-//===- ChatTemplateFilters.cpp - Filters and tests ------------------------===//
+//===- ChatTemplateFilters.cpp - Filters ----------------------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The filters and tests of Jinja that chat templates of published models use.
+// The filters of Jinja that chat templates of published models use.
 // Names and order of arguments are Jinja's. What is not here gives an error
 // that names it: a wrong prompt would be worse than none.
 //
@@ -45,20 +45,9 @@ static Status setText(std::string text, Value &out) {
 /// Upper case is for ASCII alone: templates change the case of role names.
 static char upperOf(char c) { return c >= 'a' && c <= 'z' ? c - 32 : c; }
 
-/// By Unicode, because `lower` is also the key that texts are sorted by.
-static std::string lowerOf(std::string_view text) {
-  std::string result;
-  while (!text.empty()) {
-    Utf8Char next = decodeUtf8(text);
-    text.remove_prefix(next.size);
-    appendLower(result, next.codePoint);
-  }
-  return result;
-}
-
 static Status lowerFilter(const Value &in, const Arguments &, Budget &,
                           Value &out) {
-  return setText(lowerOf(toText(in)), out);
+  return setText(lowerText(toText(in)), out);
 }
 
 static Status upperFilter(const Value &in, const Arguments &, Budget &,
@@ -71,7 +60,7 @@ static Status upperFilter(const Value &in, const Arguments &, Budget &,
 /// The first character keeps its case unless it is ASCII (see upperOf).
 static Status capitalizeFilter(const Value &in, const Arguments &, Budget &,
                                Value &out) {
-  std::string text = lowerOf(toText(in));
+  std::string text = lowerText(toText(in));
   if (!text.empty())
     text[0] = upperOf(text[0]);
   return setText(std::move(text), out);
@@ -79,7 +68,7 @@ static Status capitalizeFilter(const Value &in, const Arguments &, Budget &,
 
 static Status titleFilter(const Value &in, const Arguments &, Budget &,
                           Value &out) {
-  std::string text = lowerOf(toText(in));
+  std::string text = lowerText(toText(in));
   bool start = true;
   for (char &c : text) {
     if (start)
@@ -417,7 +406,7 @@ static Status itemsFilter(const Value &in, const Arguments &, Budget &budget,
 /// A key for sorting: texts without regard to case, unless asked.
 static Value sortKey(const Value &value, bool caseMatters) {
   return value.is(Kind::String) && !caseMatters
-             ? Value::string(lowerOf(value.str()))
+             ? Value::string(lowerText(value.str()))
              : value;
 }
 
@@ -665,94 +654,4 @@ Status chat::callFilter(const std::string &name, const Value &input,
   GIST_TRY(filter->function(input, args, budget, out));
   // `replace` can make a long text of a short one.
   return budget.charge(out);
-}
-
-//===----------------------------------------------------------------------===//
-// Tests
-//===----------------------------------------------------------------------===//
-
-static Status compareTest(const std::string &name, const Value &in,
-                          const Value &other, Budget &budget, bool &out) {
-  if (name == "in")
-    return contains(other, in, budget, out);
-  GIST_TRY(budget.chargeBoth(in, other));
-  if (name == "equalto" || name == "eq" || name == "==" || name == "sameas") {
-    out = in == other;
-    return {};
-  }
-  if (name == "ne" || name == "!=") {
-    out = !(in == other);
-    return {};
-  }
-  if (name == "divisibleby") {
-    if (!in.is(Kind::Int) || !other.is(Kind::Int) || other.integer == 0)
-      return Status::error(
-          Code::BadArgument,
-          "divisibleby needs two integers, the second not zero");
-    // INT64_MIN % -1 overflows; every number is divisible by -1.
-    out = other.integer == -1 || in.integer % other.integer == 0;
-    return {};
-  }
-  int order = 0;
-  GIST_TRY(compareValues(in, other, order));
-  out = (name == "lt" || name == "lessthan" || name == "<")      ? order < 0
-        : (name == "le" || name == "<=")                         ? order <= 0
-        : (name == "gt" || name == "greaterthan" || name == ">") ? order > 0
-                                                                 : order >= 0;
-  return {};
-}
-
-Status chat::callTest(const std::string &name, const Value &in,
-                      const Arguments &args, Budget &budget, bool &out) {
-  static constexpr std::string_view comparisons[] = {
-      "in", "equalto",     "eq", "==",       "sameas", "ne",
-      "!=", "divisibleby", "lt", "lessthan", "<",      "le",
-      "<=", "greaterthan", "gt", ">",        "ge",     ">="};
-  if (std::find(std::begin(comparisons), std::end(comparisons), name) !=
-      std::end(comparisons)) {
-    if (args.positional.size() != 1)
-      return Status::error(Code::BadArgument, "test '%s' needs one argument",
-                           name.c_str());
-    return compareTest(name, in, args.positional[0], budget, out);
-  }
-  // `true` is a number in Python and in this test, but it is not an integer
-  // here.
-  bool number = in.is(Kind::Int) || in.is(Kind::Float);
-  if (name == "defined")
-    out = !in.is(Kind::Undefined);
-  else if (name == "undefined")
-    out = in.is(Kind::Undefined);
-  else if (name == "none")
-    out = in.is(Kind::None);
-  else if (name == "string")
-    out = in.is(Kind::String);
-  else if (name == "number")
-    out = number || in.is(Kind::Bool);
-  else if (name == "integer")
-    out = in.is(Kind::Int);
-  else if (name == "float")
-    out = in.is(Kind::Float);
-  else if (name == "boolean")
-    out = in.is(Kind::Bool);
-  else if (name == "true")
-    out = in.is(Kind::Bool) && in.integer;
-  else if (name == "false")
-    out = in.is(Kind::Bool) && !in.integer;
-  else if (name == "mapping")
-    out = in.is(Kind::Dict);
-  // An undefined value iterates over nothing, so it counts as a sequence.
-  else if (name == "sequence" || name == "iterable")
-    out = in.is(Kind::List) || in.is(Kind::Dict) || in.is(Kind::String) ||
-          in.is(Kind::Undefined);
-  else if (name == "callable")
-    out = in.is(Kind::Function);
-  else if (name == "lower") {
-    GIST_TRY(budget.chargeText(in));
-    out = toText(in) == lowerOf(toText(in));
-  } else if ((name == "odd" || name == "even") && in.is(Kind::Int))
-    out = (in.integer % 2 != 0) == (name == "odd");
-  else
-    return Status::error(Code::Unsupported, "test '%s' of %s is not supported",
-                         name.c_str(), in.kindName());
-  return {};
 }

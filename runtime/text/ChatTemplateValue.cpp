@@ -555,3 +555,13 @@ size_t chat::findLastText(std::string_view text, std::string_view part) {
                        std::string(part.rbegin(), part.rend()));
   return at == std::string_view::npos ? at : text.size() - at - part.size();
 }
+
+std::string chat::lowerText(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    Utf8Char next = decodeUtf8(text);
+    text.remove_prefix(next.size);
+    appendLower(result, next.codePoint);
+  }
+  return result;
+}

@@ -139,6 +139,9 @@ bool isPythonSpace(uint32_t codePoint);
 std::string_view stripLeft(std::string_view text);
 std::string_view stripRight(std::string_view text);
 
+/// In lower case by Unicode, because it is also what texts are sorted by.
+std::string lowerText(std::string_view text);
+
 } // namespace gist::chat
 
 #endif // GIST_RUNTIME_TEXT_CHATTEMPLATEVALUE_H

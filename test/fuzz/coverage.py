@@ -37,6 +37,7 @@ READERS = [
     "runtime/text/ChatTemplateOperators.cpp",
     "runtime/text/ChatTemplateParser.cpp",
     "runtime/text/ChatTemplateSequences.cpp",
+    "runtime/text/ChatTemplateTests.cpp",
     "runtime/text/ChatTemplateValue.cpp",
     "runtime/text/SentencePiece.cpp",
     "runtime/text/TokenizerHuggingFace.cpp",
