@@ -13,6 +13,7 @@
 #include "dialect/GistOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
+#include "passes/Graph/JoinWeights.h"
 #include "passes/Kernel/PackWeights.h"
 #include "passes/Passes.h"
 
@@ -33,34 +34,6 @@ static WeightOp getOwnWeight(QuantizedMatmulOp op) {
   return isPlain ? weight : WeightOp();
 }
 
-/// The weights of `products` one below the other. Their order is that of their
-/// names, so that every function joins the same bytes.
-/// No bytes are moved here. kPartsAttr lists the names, and Emit joins what the
-/// model's files have under them.
-static WeightOp joinWeights(RewriterBase &rewriter,
-                            MutableArrayRef<QuantizedMatmulOp> products) {
-  SmallVector<Attribute> parts;
-  std::string name;
-  int64_t rows = 0;
-  for (QuantizedMatmulOp product : products) {
-    WeightOp weight = getOwnWeight(product);
-    parts.push_back(weight.getNameAttr());
-    name += (name.empty() ? "" : "+") + weight.getName().str();
-    rows += product.getType().getDimSize(1);
-  }
-  auto stored = cast<RankedTensorType>(products[0].getWeight().getType());
-  SmallVector<int64_t> shape(stored.getShape());
-  // Blocks lie within rows, so rows of several weights can be stacked without
-  // a look at the format.
-  shape[0] = rows;
-  auto joined = WeightOp::create(
-      rewriter, products[0].getLoc(),
-      RankedTensorType::get(shape, stored.getElementType()),
-      rewriter.getStringAttr(name), getOwnWeight(products[0]).getLayerAttr());
-  joined->setAttr(kPartsAttr, rewriter.getArrayAttr(parts));
-  return joined;
-}
-
 /// Replaces `products`, all of the same rows, by slices of one.
 static void merge(RewriterBase &rewriter,
                   SmallVector<QuantizedMatmulOp> products) {
@@ -71,7 +44,8 @@ static void merge(RewriterBase &rewriter,
     return getOwnWeight(a).getName() < getOwnWeight(b).getName();
   });
   rewriter.setInsertionPoint(first);
-  WeightOp weight = joinWeights(rewriter, products);
+  WeightOp weight = joinWeights(rewriter, products[0].getLoc(),
+                                llvm::map_to_vector(products, getOwnWeight));
   int64_t columns = cast<RankedTensorType>(weight.getType()).getDimSize(0);
   RankedTensorType type = first.getType();
   auto product = QuantizedMatmulOp::create(

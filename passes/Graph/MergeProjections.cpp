@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
+#include "passes/Graph/JoinWeights.h"
 #include "passes/Graph/Readers.h"
 #include "passes/Kernel/Kernels.h"
 #include "passes/Kernel/PackWeights.h"
@@ -64,36 +65,17 @@ static bool isCut(Value result) {
   });
 }
 
-/// A tensor of the type of `value` with another number of rows.
-static RankedTensorType withRows(Value value, int64_t rows) {
-  auto type = cast<RankedTensorType>(value.getType());
-  SmallVector<int64_t> shape(type.getShape());
-  shape[0] = rows;
-  return type.clone(shape);
-}
-
 /// The weights of `products` one below the other, as a product reads them.
 /// Blocks are joined before they are dequantised: rows of blocks are whole.
-static Value joinWeights(RewriterBase &rewriter,
-                         ArrayRef<linalg::MatmulOp> products) {
-  SmallVector<Attribute> parts;
-  std::string name;
-  int64_t rows = 0;
-  for (linalg::MatmulOp product : products) {
-    WeightOp weight = getOwnWeight(product);
-    parts.push_back(weight.getNameAttr());
-    name += (name.empty() ? "" : "+") + weight.getName().str();
-    rows += cast<RankedTensorType>(weight.getType()).getDimSize(0);
-  }
+static Value readJoined(RewriterBase &rewriter,
+                        ArrayRef<linalg::MatmulOp> products) {
   linalg::MatmulOp first = products.front();
-  WeightOp own = getOwnWeight(first);
-  auto joined = WeightOp::create(
-      rewriter, first.getLoc(), withRows(own.getResult(), rows),
-      rewriter.getStringAttr(name), own.getLayerAttr());
-  joined->setAttr(kPartsAttr, rewriter.getArrayAttr(parts));
+  WeightOp joined = joinWeights(rewriter, first.getLoc(),
+                                llvm::map_to_vector(products, getOwnWeight));
   BlockFormatAttr format = getFormat(first);
   if (!format)
     return joined.getResult();
+  int64_t rows = cast<RankedTensorType>(joined.getType()).getDimSize(0);
   return DequantizeOp::create(rewriter, first.getLoc(),
                               withRows(first.getDpsInputs()[1], rows),
                               joined.getResult(), format)
@@ -110,7 +92,7 @@ static void merge(RewriterBase &rewriter,
   });
   Location location = first.getLoc();
   rewriter.setInsertionPoint(first);
-  Value weight = joinWeights(rewriter, products);
+  Value weight = readJoined(rewriter, products);
   linalg::FillOp zeros = getZeros(first);
   auto type = cast<RankedTensorType>(first->getResult(0).getType());
   // Not the size of a product: that one is replaced by a slice below, which

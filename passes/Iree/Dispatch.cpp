@@ -8,20 +8,11 @@
 #include "passes/Iree/Dispatch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Utils/Utils.h"
 #include "passes/Iree/Words.h"
 
 using namespace mlir;
 using namespace gist;
-
-/// The dynamic sizes of `tensor`.
-static SmallVector<Value> getSizes(ImplicitLocOpBuilder &b, Value tensor) {
-  SmallVector<Value> sizes;
-  auto type = cast<RankedTensorType>(tensor.getType());
-  for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    if (type.isDynamicDim(dim))
-      sizes.push_back(tensor::DimOp::create(b, tensor, dim));
-  return sizes;
-}
 
 /// What a tensor of a dispatch is inside of it.
 static Type getBoundType(RankedTensorType type, StringRef access) {
@@ -68,9 +59,11 @@ SmallVector<Value> iree::createDispatch(ImplicitLocOpBuilder &b,
   SmallVector<Attribute> tied;
   for (Value argument : arguments)
     if (isa<RankedTensorType>(argument.getType()))
-      llvm::append_range(sizes, getSizes(b, argument));
+      llvm::append_range(
+          sizes, tensor::createDynamicDimValues(b, b.getLoc(), argument));
   for (auto [number, output] : llvm::enumerate(outputs)) {
-    llvm::append_range(resultSizes, getSizes(b, output));
+    llvm::append_range(resultSizes,
+                       tensor::createDynamicDimValues(b, b.getLoc(), output));
     tied.push_back(
         b.getIndexAttr(static_cast<int64_t>(inputs.size() + number)));
   }

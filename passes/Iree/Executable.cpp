@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Utils/Utils.h"
 #include "passes/Iree/Words.h"
 #include "passes/Kernel/Kernels.h"
 #include "llvm/TargetParser/Triple.h"
@@ -27,16 +28,6 @@ using namespace gist;
 
 static constexpr llvm::StringLiteral kExecutable = "gist_kernels";
 
-/// The dynamic sizes of `tensor`.
-static SmallVector<Value> getSizes(ImplicitLocOpBuilder &b, Value tensor) {
-  SmallVector<Value> sizes;
-  auto type = cast<RankedTensorType>(tensor.getType());
-  for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    if (type.isDynamicDim(dim))
-      sizes.push_back(tensor::DimOp::create(b, tensor, dim));
-  return sizes;
-}
-
 /// The numbers of a call in the order of their slots.
 static SmallVector<Value> getNumbers(ImplicitLocOpBuilder &b, DispatchOp call) {
   SmallVector<Value> numbers;
@@ -45,7 +36,8 @@ static SmallVector<Value> getNumbers(ImplicitLocOpBuilder &b, DispatchOp call) {
       numbers.push_back(operand);
   for (Value operand : call->getOperands())
     if (!operand.getType().isIndex())
-      llvm::append_range(numbers, getSizes(b, operand));
+      llvm::append_range(
+          numbers, tensor::createDynamicDimValues(b, b.getLoc(), operand));
   return numbers;
 }
 
@@ -124,7 +116,8 @@ void KernelCalls::replaceOnCpu(DispatchOp call, func::FuncOp kernel) {
     workload.push_back(numbers[number]);
   auto addTensor = [&](Value tensor) {
     arguments.push_back(tensor);
-    llvm::append_range(argumentSizes, getSizes(b, tensor));
+    llvm::append_range(argumentSizes,
+                       tensor::createDynamicDimValues(b, b.getLoc(), tensor));
   };
   for (Value input : call.getInputs())
     if (!input.getType().isIndex())
@@ -136,7 +129,8 @@ void KernelCalls::replaceOnCpu(DispatchOp call, func::FuncOp kernel) {
     isNew.push_back(output.getDefiningOp<tensor::EmptyOp>() != nullptr);
     tied.push_back(b.getIndexAttr(
         isNew.back() ? -1 : static_cast<int64_t>(arguments.size())));
-    llvm::append_range(resultSizes, getSizes(b, output));
+    llvm::append_range(resultSizes,
+                       tensor::createDynamicDimValues(b, b.getLoc(), output));
     if (!isNew.back())
       addTensor(output);
   }
@@ -300,13 +294,15 @@ void KernelCalls::replaceOnGpu(DispatchOp call, func::FuncOp kernel,
   };
   auto addTensor = [&](Value tensor) {
     arguments.push_back(tensor);
-    llvm::append_range(argumentSizes, getSizes(b, tensor));
+    llvm::append_range(argumentSizes,
+                       tensor::createDynamicDimValues(b, b.getLoc(), tensor));
   };
   for (Value input : call.getInputs())
     input.getType().isIndex() ? addNumber(input) : addTensor(input);
   SmallVector<Attribute> tied;
   for (Value output : call.getOutputs()) {
-    SmallVector<Value> sizes = getSizes(b, output);
+    SmallVector<Value> sizes =
+        tensor::createDynamicDimValues(b, b.getLoc(), output);
     tied.push_back(b.getIndexAttr(static_cast<int64_t>(arguments.size())));
     llvm::append_range(resultSizes, sizes);
     // Memory of its own: two calls may share one tensor.empty here.

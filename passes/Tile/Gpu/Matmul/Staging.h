@@ -97,10 +97,9 @@ public:
   /// Whether numbers come from blocks, which takes many instructions.
   bool isDequantized() const { return operand.isDequantized(); }
 
-  /// Loads the part from `k` on into registers; getNumFetched() values, which
-  /// can be carried by a loop.
+  /// Loads the part from `k` on into registers: as many values for every `k`,
+  /// so that a loop can carry them.
   Values fetch(Value k);
-  size_t getNumFetched() const { return types.size() * pieces.size(); }
   /// Writes such a part, converted, into a stage.
   void store(Value k, mlir::ValueRange fetched, Value stage);
   /// Starts copies of the part into a stage. `k` may be past the end.
