@@ -57,7 +57,7 @@ struct MemoryMap {
     DeviceAddress address = 0;
     uint64_t size = 0;
   };
-  std::vector<Range> buffers; ///< of every kind but Arena and View
+  std::vector<Range> buffers; ///< of every kind but Arena
   Range arena;
   /// Changes whenever an address does.
   uint64_t generation = 0;
