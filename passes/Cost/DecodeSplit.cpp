@@ -18,9 +18,11 @@ static constexpr int64_t kMaxHeads = 8;
 /// which have a part each.
 static constexpr int64_t kMaxParts = 8, kMaxPartsOnAmd = 32;
 /// Keys that a workgroup has at least where they are in parts: putting parts
-/// together takes as long as reading these. On gfx942 a workgroup reads 256
-/// keys of heads of 64 at once, so that one on its way hides another.
-static constexpr int64_t kKeysOfWorkgroup = 128, kKeysOnAmd = 512;
+/// together takes as long as reading these. A workgroup that is a part by
+/// itself has fewer. On gfx942 a workgroup reads 256 keys of heads of 64 at
+/// once, so that one on its way hides another.
+static constexpr int64_t kKeysOfWorkgroup = 128, kKeysAlone = 64,
+                         kKeysOnAmd = 512;
 
 namespace {
 /// Clusters of so many workgroups, and how many of them an H200 runs side by
@@ -34,7 +36,24 @@ struct SideBySide {
 /// The most that any sm_90 runs, and the least. Compute units are in groups of
 /// 16 and some more, and some are missing: 30 clusters of four fit, which is no
 /// better than 15 of eight, but 66 of two.
-static constexpr SideBySide kLarge = {8, 15}, kSmall = {2, 66};
+static constexpr SideBySide kLarge = {8, 15}, kSmall = {2, 66},
+                            kAlone = {1, 132};
+/// From so many heads on a large cluster for each fills the card.
+static constexpr int64_t kHeadsThatFill = 12;
+
+/// What shares keys by workgroup memory is faster than what does so by global
+/// memory. So clusters are large where several of them have work for a head, or
+/// where one of each head fills the card, as those of two do for many heads.
+/// Else parts meet in global memory anyway: each is one workgroup's, unless
+/// that makes more of them than are read at once.
+static const SideBySide &chooseClusters(int64_t heads) {
+  int64_t large = kLarge.clusters / heads;
+  if (large > 1 || (large == 1 && heads >= kHeadsThatFill))
+    return kLarge;
+  bool isAlone =
+      kSmall.clusters / heads > 1 && kAlone.clusters / heads <= kMaxParts;
+  return isAlone ? kAlone : kSmall;
+}
 
 /// Of `group` query heads that share a KV head, those that a workgroup has.
 static int64_t getHeadsAtOnce(int64_t group) {
@@ -56,11 +75,11 @@ DecodeSplit gist::getDecodeSplit(int64_t numHeads, int64_t kvHeads,
     split.keysOfPart = kKeysOnAmd;
     return split;
   }
-  // What shares keys by workgroup memory is faster than what does so by global
-  // memory: large clusters where several of them have work.
-  const SideBySide &choice = kLarge.clusters / least > 1 ? kLarge : kSmall;
+  const SideBySide &choice = chooseClusters(least);
   split.workgroups = choice.workgroups;
-  split.keysOfPart = kKeysOfWorkgroup * choice.workgroups;
+  split.keysOfPart = choice.workgroups == 1
+                         ? kKeysAlone
+                         : kKeysOfWorkgroup * choice.workgroups;
   split.parts = std::clamp<int64_t>(choice.clusters / least, 1, kMaxParts);
   return split;
 }

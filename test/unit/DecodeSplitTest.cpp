@@ -1,4 +1,4 @@
-//===- DecodeSplitTest.cpp - Products that attention of one query takes ---===//
+//===- DecodeSplitTest.cpp - Who has keys and products of one query -------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,7 +9,34 @@
 
 #include "gtest/gtest.h"
 
+#include <utility>
+
 using namespace gist;
+
+/// Workgroups of a cluster and clusters of a head on an H200.
+using Share = std::pair<int64_t, int64_t>;
+static Share share(int64_t heads, int64_t kvHeads) {
+  DecodeSplit split = getDecodeSplit(heads, kvHeads, *getGpuInfo("sm_90"));
+  return {split.workgroups, split.parts};
+}
+
+TEST(DecodeSplitTest, ClustersAreLargeWhereTheyFillTheCard) {
+  // 15 clusters of 8 run side by side: 5 for each KV head of SmolLM2.
+  EXPECT_EQ(share(9, 3), Share(8, 5));
+  // GPT-2 has 12 heads, with one cluster each.
+  EXPECT_EQ(share(12, 12), Share(8, 1));
+  EXPECT_EQ(share(15, 15), Share(8, 1));
+}
+
+TEST(DecodeSplitTest, PartsAreAsManyAsAreReadAtOnce) {
+  // Of 8 heads, as in Llama 3 8B, there would be 16 parts of one workgroup.
+  EXPECT_EQ(share(32, 8), Share(2, 8));
+  // GPT-J and OPT 6.7B.
+  EXPECT_EQ(share(16, 16), Share(1, 8));
+  EXPECT_EQ(share(32, 32), Share(1, 4));
+  // Two workgroups share the keys of a head in their own memory.
+  EXPECT_EQ(share(64, 64), Share(2, 1));
+}
 
 /// Of heads of 64 numbers.
 static bool takes(int64_t heads, int64_t kvHeads, int64_t depth, int64_t bits,

@@ -29,6 +29,7 @@
 // AMD-LABEL: func.func private @many(
 // AMD-SAME:  memref<262144xf32>, %{{[^:]*}}: memref<8xi32>
 // AMD-SAME:  gist.grid = [#[[MANY]]]
+// CHECK-DAG: #[[ENOUGH:.*]] = affine_map<()[{{.*}}] -> (96)>
 // CHECK-DAG: #[[FEW:.*]] = affine_map<()[{{.*}}] -> (120)>
 // CHECK-DAG: #[[MANY:.*]] = affine_map<()[{{.*}}] -> (128)>
 
@@ -75,6 +76,33 @@ func.func private @many(%q: tensor<1x32x128xf16>, %k: tensor<?x8x128xf16>, %v: t
     -> tensor<1x32x128xf16> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {
   %r = gist.attention %q, %k, %v causal : tensor<1x32x128xf16>, tensor<?x8x128xf16>, tensor<?x8x128xf16>
   return %r : tensor<1x32x128xf16>
+}
+
+// 12 heads fill the GPU with a cluster of 8 each: what these share in workgroup
+// memory nobody puts together in global memory. They ask for keys early.
+// CHECK-LABEL: func.func private @enough(
+// CHECK-SAME:  memref<1x12x64xf16>) attributes
+// CHECK-SAME:  gist.grid = [#[[ENOUGH]]]
+// CHECK-SAME:  nvvm.cluster_dim = array<i32: 8, 1, 1>
+// CHECK:       nvvm.prefetch
+// CHECK:       nvvm.griddepcontrol wait
+// CHECK-NOT:   llvm.atomicrmw
+func.func private @enough(%q: tensor<1x12x64xf16>, %k: tensor<?x12x64xf16>, %v: tensor<?x12x64xf16>, %o: tensor<1x12x64xf16>)
+    -> tensor<1x12x64xf16> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {
+  %r = gist.attention %q, %k, %v causal : tensor<1x12x64xf16>, tensor<?x12x64xf16>, tensor<?x12x64xf16>
+  return %r : tensor<1x12x64xf16>
+}
+
+// Of 16 heads 8 workgroups each have a part: nothing but parts is put together.
+// CHECK-LABEL: func.func private @alone(
+// CHECK-SAME:  memref<65536xf32>, %{{[^:]*}}: memref<16xi32>
+// CHECK-SAME:  gist.grid = [#[[MANY]]]
+// CHECK-NOT:   nvvm.cluster
+// CHECK:       llvm.atomicrmw uinc_wrap
+func.func private @alone(%q: tensor<1x16x256xf16>, %k: tensor<?x16x256xf16>, %v: tensor<?x16x256xf16>, %o: tensor<1x16x256xf16>)
+    -> tensor<1x16x256xf16> attributes {gist.kernel = #gist.kernel<kind = attention, outputs = 1>} {
+  %r = gist.attention %q, %k, %v causal : tensor<1x16x256xf16>, tensor<?x16x256xf16>, tensor<?x16x256xf16>
+  return %r : tensor<1x16x256xf16>
 }
 
 // 64 heads have one cluster each, which needs no other memory.

@@ -136,8 +136,10 @@ void DecodeAttention::emit(DecodeKeys &seen) {
   if (parts.count > 1 && !active)
     active = b.max(b.min(b.ceilDiv(count, keysOfPart), b.index(parts.count)),
                    b.index(1));
-  // Keys arrive while the product that makes the query is computed.
-  if (keys->areKnownEarly() && (readsAhead() || product))
+  // Keys arrive while the product that makes the query is computed, here or by
+  // the kernel before; for a cluster that has all keys of its heads that pays.
+  bool hasAll = hasClusters(b.getGpu()) && parts.count == 1;
+  if (keys->areKnownEarly() && (readsAhead() || product || hasAll))
     prefetchKeys();
   // Clusters without keys read no weights.
   if (keys->areKnownEarly() && !product)
