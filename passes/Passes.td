@@ -591,7 +591,18 @@ def FormKernelsPass : Pass<"gist-form-kernels", "::mlir::ModuleOp"> {
     rows are up to 16 and long; what
     is computed of the rows of one product: rotary embeddings, and keys and values
     on their way to the cache; and, for one token, all of that and its attention,
-    which reads the token's own key and value before they are in the cache.
+    which reads the token's own key and value before they are in the cache. On
+    sm_90, where weights are few, attention of one token has the products before
+    and behind it as well. The one behind it then gives a row for the heads of
+    each KV head, and what reads the residual stream adds them up:
+
+    ```mlir
+    %o = linalg.matmul ... ins(%heads, %w : ...) -> tensor<1x576xf32>
+    %y = linalg.generic ... ins(%x, %o : ...)
+    // becomes
+    %rows = gist.dispatch @attention_0(..., %w : ...) outs(%e : tensor<1x3x576xf32>)
+    %u = gist.dispatch @matmul_0(%x, %rows, ... : ...) outs(...)
+    ```
   }];
   let dependentDialects = [
     "::gist::GistDialect", "::mlir::arith::ArithDialect",

@@ -84,12 +84,14 @@ DecodeSplit gist::getDecodeSplit(int64_t numHeads, int64_t kvHeads,
   return split;
 }
 
+/// Numbers of a row that a lane reads at once.
+static constexpr int64_t kPiece = 8;
+
 bool gist::takesProduct(int64_t numHeads, int64_t kvHeads, int64_t headSize,
                         int64_t valueSize, int64_t depth, int64_t bits,
                         const GpuInfo &gpu) {
-  // Numbers of a row that a lane reads at once, and 32 bits of them that it has
-  // registers for.
-  constexpr int64_t kPiece = 8, kMostWords = 48;
+  // 32 bits of weights that a lane has registers for.
+  constexpr int64_t kMostWords = 48;
   DecodeSplit split = getDecodeSplit(numHeads, kvHeads, gpu);
   // Columns are handed over in a cluster.
   if (split.workgroups == 1)
@@ -99,4 +101,30 @@ bool gist::takesProduct(int64_t numHeads, int64_t kvHeads, int64_t headSize,
   int64_t pieces = llvm::divideCeil(columns, waves) *
                    llvm::divideCeil(depth, gpu.waveSize * kPiece);
   return pieces * kPiece * bits / 32 <= kMostWords;
+}
+
+OutputSplit gist::getOutputSplit(const DecodeSplit &split, int64_t depth,
+                                 int64_t columns) {
+  OutputSplit output;
+  output.rows = llvm::divideCeil(columns, split.workgroups);
+  // No more than have a piece of it, and no more than a wave has on any GPU.
+  int64_t most = std::min<int64_t>(llvm::PowerOf2Ceil(depth / kPiece), 32);
+  output.lanes = std::min<int64_t>(
+      llvm::bit_floor<uint64_t>(kDecodeThreads / output.rows), most);
+  output.pieces =
+      output.lanes ? llvm::divideCeil(depth, output.lanes * kPiece) : 0;
+  return output;
+}
+
+bool gist::takesOutput(int64_t numHeads, int64_t kvHeads, int64_t valueSize,
+                       int64_t columns, int64_t bits, const GpuInfo &gpu) {
+  // Weights of a workgroup, and rows that readers add up.
+  constexpr int64_t kMostBytes = 48 * 1024, kMostRows = 4;
+  DecodeSplit split = getDecodeSplit(numHeads, kvHeads, gpu);
+  // Heads are handed over in a cluster.
+  if (split.workgroups == 1 || numHeads / split.heads > kMostRows)
+    return false;
+  OutputSplit output = getOutputSplit(split, split.heads * valueSize, columns);
+  int64_t numbers = output.rows * output.lanes * output.pieces * kPiece;
+  return output.lanes > 0 && numbers * bits / 8 <= kMostBytes;
 }

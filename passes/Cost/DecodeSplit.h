@@ -36,6 +36,23 @@ bool takesProduct(int64_t numHeads, int64_t kvHeads, int64_t headSize,
                   int64_t valueSize, int64_t depth, int64_t bits,
                   const GpuInfo &gpu);
 
+/// How the workgroups of a cluster share the product of their heads: `columns`
+/// rows of W, `depth` numbers of each.
+struct OutputSplit {
+  int64_t rows;   ///< of a workgroup
+  int64_t lanes;  ///< that share a row; none where threads are too few
+  int64_t pieces; ///< of a row for a lane
+};
+OutputSplit getOutputSplit(const DecodeSplit &split, int64_t depth,
+                           int64_t columns);
+
+/// Whether attention of one query takes the product that reads its heads, with
+/// weights of `bits`. Each cluster multiplies its heads, so that readers add up
+/// as many rows. It pays where weights fit into workgroup memory and rows are
+/// few: weights are there when the heads are, and a launch is saved.
+bool takesOutput(int64_t numHeads, int64_t kvHeads, int64_t valueSize,
+                 int64_t columns, int64_t bits, const GpuInfo &gpu);
+
 } // namespace gist
 
 #endif // GIST_PASSES_COST_DECODESPLIT_H

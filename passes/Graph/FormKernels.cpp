@@ -30,6 +30,7 @@
 #include "passes/Graph/OutlineSamples.h"
 #include "passes/Graph/OutlineSelections.h"
 #include "passes/Graph/PadHeads.h"
+#include "passes/Graph/SplitOutputs.h"
 #include "passes/Kernel/KernelKinds.h"
 #include "passes/Passes.h"
 
@@ -116,10 +117,12 @@ struct FormKernelsPass final
         return signalPassFailure();
       eraseUnused(function);
       copyReturnedSlices(function);
-      if (gpu)
+      if (gpu) {
         gist::batchClusterUpdates(function, isShared);
-      else
+        gist::splitOutputs(function, *gpu);
+      } else {
         gist::padHeads(function);
+      }
       gist::outlineCollectives(function);
       if (failed(verifyUpdates(function)) ||
           failed(gist::outlineSelections(function, table)))

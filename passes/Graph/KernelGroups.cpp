@@ -17,7 +17,8 @@
 // of one product become one group with several results: queries are rotated
 // while keys and values go to the cache. Attention of one query takes that
 // group too: it attends to the token's own key and value as they are made, and
-// writes them; where weights are few it takes the product before that as well.
+// writes them; where weights are few it takes the product before that as well,
+// and the one behind it, in parts.
 // Attention on a cache of clusters puts its call's rows there.
 //
 //===----------------------------------------------------------------------===//
@@ -33,6 +34,7 @@
 #include "passes/Graph/Readers.h"
 #include "passes/Kernel/ColumnHalves.h"
 #include "passes/Kernel/HeadColumns.h"
+#include "passes/Kernel/HeadOutput.h"
 #include "passes/Kernel/Kernels.h"
 
 using namespace mlir;
@@ -451,9 +453,10 @@ private:
         groupOf[op] = number;
     for (size_t number = 0; number < groups.size(); ++number)
       for (Operation *op : ArrayRef(groups[number].ops)) {
-        if (auto attention = dyn_cast<AttentionOp>(op))
+        if (auto attention = dyn_cast<AttentionOp>(op)) {
+          joinOutput(attention, number);
           joinInserts(attention, number);
-        else if (auto attention = dyn_cast<ClusterAttentionOp>(op))
+        } else if (auto attention = dyn_cast<ClusterAttentionOp>(op))
           joinAppend(attention, number);
         else
           continue;
@@ -470,6 +473,14 @@ private:
       groupOf[op] = number;
     // Emptied and not erased yet: numbers are positions.
     groups[other].ops.clear();
+  }
+
+  /// The product of its heads, in parts (SplitOutputs.h).
+  void joinOutput(AttentionOp attention, size_t number) {
+    std::optional<HeadOutput> output = findHeadOutput(attention);
+    size_t other = output ? groupOf.lookup_or(output->product, number) : number;
+    if (other != number && groups[other].ops.size() == 1)
+      merge(other, number);
   }
 
   /// Of a dense cache.

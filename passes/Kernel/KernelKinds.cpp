@@ -11,6 +11,7 @@
 #include "dialect/GistSamplingOps.h"
 #include "dialect/GistTileOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "passes/Kernel/HeadOutput.h"
 #include "passes/Kernel/Limits.h"
 #include "runtime/support/Checked.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -135,7 +136,11 @@ LogicalResult gist::verifyKernelBody(func::FuncOp kernel) {
   bool hasProducts = kind == KernelKind::GatedProducts;
   KernelKind expected = hasProducts ? KernelKind::Matmul : kind;
   int64_t roots = 0;
-  Operation *root = nullptr, *other = nullptr;
+  Operation *root = nullptr, *other = nullptr, *output = nullptr;
+  if (kind == KernelKind::Attention)
+    for (auto attention : kernel.getOps<AttentionOp>())
+      if (std::optional<HeadOutput> found = findHeadOutput(attention))
+        output = found->product;
   kernel.walk([&](Operation *op) {
     // Attention may store the rows that it makes.
     if (auto update = dyn_cast<ClusterUpdateOp>(op);
@@ -144,6 +149,9 @@ LogicalResult gist::verifyKernelBody(func::FuncOp kernel) {
     // Attention of one token may make them.
     if (isa<linalg::MatmulOp>(op) && kind == KernelKind::Attention &&
         isRowOfOne(op))
+      return;
+    // And multiply its heads.
+    if (op == output)
       return;
     std::optional<KernelKind> found = getRootKind(op);
     if (found == expected) {

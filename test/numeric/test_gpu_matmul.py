@@ -504,13 +504,30 @@ def test_norm_before_up_to_16_rows(n, k):
         check(y.astype(np.float64), normed @ exact_w.T + r)
 
 
-def rms_product(m, n, k):
-    """The kernel y = (x rsqrt(mean(x^2)) gain) W^T."""
+def added_rows(x, m, k, parts):
+    """The op %x = %first plus rows of %rest, one after the other."""
+    both = "affine_map<(m, k) -> (m, k)>"
+    maps = ", ".join([both] + [f"affine_map<(m, k) -> (m, {i}, k)>" for i in range(parts)] + [both])
+    types = ", ".join([x] + [f"tensor<{m}x{parts}x{k}xf32>"] * parts)
+    sums = "\n".join(f"    %s{i + 1} = arith.addf %s{i}, %a{i} : f32" for i in range(parts))
+    return f"""
+  %e = tensor.empty() : {x}
+  %x = linalg.generic {{indexing_maps = [{maps}], iterator_types = ["parallel", "parallel"]}}
+      ins(%first{", %rest" * parts} : {types}) outs(%e : {x}) {{
+  ^bb0(%s0: f32, {", ".join(f"%a{i}: f32" for i in range(parts))}, %o: f32):
+{sums}
+    linalg.yield %s{parts} : f32
+  }} -> {x}"""
+
+
+def rms_product(m, n, k, parts=0):
+    """The kernel y = (x rsqrt(mean(x^2)) gain) W^T. With `parts` the rows of x are sums."""
     x, row, y = f"tensor<{m}x{k}xf32>", f"tensor<{m}xf32>", f"tensor<{m}x{n}xf32>"
     both, first = "affine_map<(m, k) -> (m, k)>", "affine_map<(m, k) -> (m)>"
+    given = f"%first: {x}, %rest: tensor<{m}x{parts}x{k}xf32>" if parts else f"%x: {x}"
     return f"""
-func.func private @rms(%x: {x}, %gain: tensor<{k}xf32>, %w: tensor<{n}x{k}xf16>, %y: {y}) -> {y}
-    attributes {{gist.kernel = #gist.kernel<kind = matmul, outputs = 1>}} {{
+func.func private @rms({given}, %gain: tensor<{k}xf32>, %w: tensor<{n}x{k}xf16>, %y: {y}) -> {y}
+    attributes {{gist.kernel = #gist.kernel<kind = matmul, outputs = 1>}} {{{added_rows(x, m, k, parts) if parts else ""}
   %zero = arith.constant 0.0 : f32
   %count = arith.constant {float(k)} : f32
   %er = tensor.empty() : {row}
@@ -551,5 +568,20 @@ def test_row_factor(m, n, k):
     y = np.full((m, n), np.nan, np.float32)
     kernels.call("rms", whole(x), whole(gain), whole(w), whole(y))
     exact = x.astype(np.float64)
+    normed = exact / np.sqrt((exact**2).mean(1, keepdims=True)) * gain
+    check(y.astype(np.float64), normed @ exact_w.T, 1e-5)
+
+
+@pytest.mark.parametrize("n, k, parts", [(96, 64, 3), (20, 72, 2), (33, 1000, 4), (16, 30, 3)])
+def test_norm_of_added_rows(n, k, parts):
+    """A workgroup adds up the rows that attention has left, once for all of its waves."""
+    rng = np.random.default_rng(19)
+    kernels = Kernels(rms_product(1, n, k, parts))
+    w, exact_w = convert(draw(rng, n, k), "f16")
+    first, gain = draw(rng, 1, k), draw(rng, 1, k)[0]
+    rest = rng.standard_normal((1, parts, k)).astype(np.float32)
+    y = np.full((1, n), np.nan, np.float32)
+    kernels.call("rms", whole(first), whole(rest), whole(gain), whole(w), whole(y))
+    exact = first.astype(np.float64) + rest.sum(1, dtype=np.float64)
     normed = exact / np.sqrt((exact**2).mean(1, keepdims=True)) * gain
     check(y.astype(np.float64), normed @ exact_w.T, 1e-5)

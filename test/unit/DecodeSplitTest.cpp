@@ -64,3 +64,41 @@ TEST(DecodeSplitTest, LargeModelsKeepTheirProducts) {
 TEST(DecodeSplitTest, WithoutClustersNoneIsTaken) {
   EXPECT_FALSE(takes(9, 3, 576, 16, "gfx942"));
 }
+
+/// Of heads of 64 numbers.
+static bool takesHeads(int64_t heads, int64_t kvHeads, int64_t columns,
+                       int64_t bits, const char *gpu = "sm_90") {
+  return takesOutput(heads, kvHeads, /*valueSize=*/64, columns, bits,
+                     *getGpuInfo(gpu));
+}
+
+TEST(DecodeSplitTest, WorkgroupsShareTheProductOfTheirHeads) {
+  // SmolLM2-135M: 72 rows for a workgroup, which four lanes share, six pieces
+  // of 192 numbers each.
+  DecodeSplit split = getDecodeSplit(9, 3, *getGpuInfo("sm_90"));
+  OutputSplit output = getOutputSplit(split, 192, 576);
+  EXPECT_EQ(output.rows, 72);
+  EXPECT_EQ(output.lanes, 4);
+  EXPECT_EQ(output.pieces, 6);
+  // No more lanes than pieces.
+  EXPECT_EQ(getOutputSplit(split, 16, 32).lanes, 2);
+}
+
+TEST(DecodeSplitTest, HeadsAreMultipliedWhereWeightsFitIntoMemory) {
+  EXPECT_TRUE(takesHeads(9, 3, 576, 16));
+  EXPECT_FALSE(takesHeads(9, 3, 576, 32));
+  // 128 rows of a workgroup are 48 KiB.
+  EXPECT_TRUE(takesHeads(9, 3, 1024, 16));
+  EXPECT_FALSE(takesHeads(9, 3, 1032, 16));
+}
+
+TEST(DecodeSplitTest, FewRowsAreAddedUp) {
+  EXPECT_TRUE(takesHeads(4, 4, 512, 16));
+  EXPECT_FALSE(takesHeads(5, 5, 512, 16));
+}
+
+TEST(DecodeSplitTest, WithoutClustersHeadsAreNotMultiplied) {
+  EXPECT_FALSE(takesHeads(9, 3, 576, 16, "gfx942"));
+  // Llama 3 8B has eight rows.
+  EXPECT_FALSE(takesOutput(32, 8, 128, 4096, 16, *getGpuInfo("sm_90")));
+}

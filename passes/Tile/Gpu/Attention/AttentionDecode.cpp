@@ -130,6 +130,12 @@ void DecodeAttention::takeProduct(linalg::LinalgOp op,
       split, rank);
 }
 
+void DecodeAttention::takeOutput(const HeadOutput &product, unsigned result) {
+  multiplied.emplace(emitter, product,
+                     getDecodeSplit(numHeads, numHeads / group, b.getGpu()),
+                     number, rank, result);
+}
+
 void DecodeAttention::emit(DecodeKeys &seen) {
   keys = &seen;
   count = keys->getCount();
@@ -263,6 +269,8 @@ void DecodeAttention::emitPart() {
   // Others wait for it when they have something to hand over.
   if (split > 1)
     NVVM::ClusterArriveRelaxedOp::create(b, b.getUnitAttr());
+  if (multiplied)
+    multiplied->fetch();
   if (product) {
     product->fetch();
     waitForGrids(b);
@@ -280,6 +288,11 @@ void DecodeAttention::emitPart() {
     makeRows();
   else
     readRows();
+  // Where at least half of the clusters have no keys, later kernels find places
+  // that nobody needs.
+  if (product && active)
+    b.ifThen(b.isLess(b.mul(active, 2), parts.count + 1),
+             [&] { letGridsStart(b); });
   Values state = start();
   size_t numbers = state.size();
   state.append(fetched);
@@ -460,6 +473,8 @@ Values DecodeAttention::combine(ValueRange tops, ValueRange sums,
 
 Value DecodeAttention::getPlaceOfPart(Value of, Value head, Value at) {
   int64_t pairs = valueSize / kWidth;
+  if (multiplied)
+    of = b.add(b.mul(of, split), rank);
   Value row = b.add(b.mul(of, heads), head);
   Value pair = b.add(b.mul(row, pairs), b.div(at, kWidth));
   return b.mul(pair, kNumbersOfPair);
@@ -523,6 +538,101 @@ Values DecodeAttention::gatherParts(Value head, Value at) {
       });
 }
 
+Value DecodeAttention::divide(Value out, Value sum) {
+  Value isNone =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, b.f32(0));
+  Value inverse =
+      b.select(isNone, b.f32(0), arith::DivFOp::create(b, b.f32(1), sum));
+  return arith::MulFOp::create(b, out, b.broadcast(inverse, kWidth));
+}
+
+void DecodeAttention::forEachPair(
+    Value first, int64_t step, function_ref<void(Value head, Value at)> body) {
+  int64_t pairs = valueSize / kWidth;
+  b.forEach(first, b.index(heads * pairs), b.index(step), [&](Value item) {
+    body(b.div(item, pairs), b.mul(b.rem(item, pairs), kWidth));
+  });
+}
+
+void DecodeAttention::emitOutput(GetPair combineWaves) {
+  int64_t threads = b.getThreads();
+  Value row = multiplied->getHeads();
+  Value part = b.allocWorkgroup({split, heads, valueSize}, b.getF32Type());
+  Value numbers = b.allocWorkgroup({split, heads, 2}, b.getF32Type());
+  // As the kernel's tensors have them.
+  Type element = getElementTypeOrSelf(output);
+  auto finish = [&](const Values &all) {
+    return b.toF32(b.convert(divide(all[2], all[1]), element));
+  };
+  auto getPlace = [&](Value head, Value at) {
+    return b.add(b.mul(head, valueSize), at);
+  };
+  // Memory of a workgroup is there when it has begun.
+  if (!product)
+    NVVM::ClusterWaitOp::create(b, b.getUnitAttr());
+  // Where the first workgroup has had all keys the others take its heads. Else
+  // each has what all have, and puts them together itself.
+  Value isAlone = b.isLess(count, keysAtOnce() + 1);
+  Value isOne = active ? b.isEqual(active, 1) : Value();
+  if (active)
+    isAlone = b.both(isAlone, isOne);
+  b.ifThen(b.both(isAlone, b.isEqual(rank, 0)), [&] {
+    forEachPair(b.thread(), threads, [&](Value head, Value at) {
+      Value out = finish(combineWaves(head, at));
+      for (int64_t to = 0; to < split; ++to)
+        writeRemote(b, out, row, getPlace(head, at), b.index(to));
+    });
+  });
+  b.ifThen(b.negate(isAlone), [&] {
+    forEachPair(b.thread(), threads, [&](Value head, Value at) {
+      Values all = combineWaves(head, at);
+      for (int64_t to = 0; to < split; ++to)
+        writeRemote(b, all[2], part, {rank, head, at}, b.index(to));
+      b.ifThen(b.isEqual(at, 0), [&] {
+        for (int64_t to = 0; to < split; ++to)
+          writeRemote(b, b.concat({all[0], all[1]}), numbers,
+                      {rank, head, b.index(0)}, b.index(to));
+      });
+    });
+  });
+  NVVM::ClusterArriveOp::create(b, b.getUnitAttr());
+  NVVM::ClusterWaitOp::create(b, b.getUnitAttr());
+  auto keep = [&](Value head, Value at, const Values &all) {
+    b.write(finish(all), row, getPlace(head, at));
+  };
+  b.ifThen(b.negate(isAlone), [&] {
+    forEachPair(b.thread(), threads, [&](Value head, Value at) {
+      Values partTops, partSums, outs;
+      for (int64_t i = 0; i < split; ++i) {
+        Value both = b.read(numbers, {b.index(i), head, b.index(0)}, 2);
+        partTops.push_back(b.extract(both, 0));
+        partSums.push_back(b.extract(both, 1));
+        outs.push_back(b.read(part, {b.index(i), head, at}, kWidth));
+      }
+      Values all = combine(partTops, partSums, outs);
+      if (!active)
+        return keep(head, at, all);
+      b.ifThen(isOne, [&] { keep(head, at, all); });
+      b.ifThen(b.negate(isOne), [&] { leavePart(head, at, all); });
+    });
+    b.barrier();
+  });
+  if (!active)
+    return multiplied->compute();
+  b.ifThen(isOne, [&] { multiplied->compute(); });
+  // Of the workgroups of all clusters that have the same rows of W, the last
+  // one multiplies.
+  b.ifThen(b.negate(isOne), [&] {
+    b.ifThen(isLastPart(), [&] {
+      forEachPair(b.thread(), threads, [&](Value head, Value at) {
+        keep(head, at, gatherParts(head, at));
+      });
+      b.barrier();
+      multiplied->compute();
+    });
+  });
+}
+
 void DecodeAttention::emitResult(const Values &state) {
   Value memory =
       b.allocWorkgroup({waves, heads, team * kChunk}, b.getF32Type());
@@ -543,23 +653,6 @@ void DecodeAttention::emitResult(const Values &state) {
   });
   b.barrier();
 
-  AttentionResult result(emitter, output, keys->getResult());
-  auto store = [&](Value head, Value at, Value sum, Value out) {
-    Value isNone =
-        arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, b.f32(0));
-    Value inverse =
-        b.select(isNone, b.f32(0), arith::DivFOp::create(b, b.f32(1), sum));
-    out = arith::MulFOp::create(b, out, b.broadcast(inverse, kWidth));
-    result.store(b.index(0), b.add(firstHead, head), at, out);
-  };
-  // Pairs of columns, from `first` on.
-  int64_t pairs = valueSize / kWidth;
-  auto forEachPair = [&](Value first, int64_t step,
-                         function_ref<void(Value, Value)> body) {
-    b.forEach(first, b.index(heads * pairs), b.index(step), [&](Value item) {
-      body(b.div(item, pairs), b.mul(b.rem(item, pairs), kWidth));
-    });
-  };
   auto combineWaves = [&](Value head, Value at) {
     Values waveTops, waveSums, outs;
     for (int64_t i = 0; i < waves; ++i) {
@@ -569,7 +662,15 @@ void DecodeAttention::emitResult(const Values &state) {
     }
     return combine(waveTops, waveSums, outs);
   };
-  int64_t threads = b.getThreads();
+  if (multiplied)
+    return emitOutput(combineWaves);
+
+  AttentionResult result(emitter, output, keys->getResult());
+  auto store = [&](Value head, Value at, Value sum, Value out) {
+    out = divide(out, sum);
+    result.store(b.index(0), b.add(firstHead, head), at, out);
+  };
+  int64_t pairs = valueSize / kWidth, threads = b.getThreads();
   auto storeOrLeave = [&](Value head, Value at, const Values &all) {
     if (!active)
       return store(head, at, all[1], all[2]);

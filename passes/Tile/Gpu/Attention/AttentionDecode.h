@@ -27,6 +27,7 @@
 #define GIST_PASSES_TILE_GPU_ATTENTION_ATTENTIONDECODE_H
 
 #include "passes/Cost/DecodeSplit.h"
+#include "passes/Tile/Gpu/Attention/AttentionDecodeOutput.h"
 #include "passes/Tile/Gpu/Attention/AttentionDecodeProduct.h"
 #include "passes/Tile/Gpu/Elements/GpuKernel.h"
 
@@ -90,14 +91,17 @@ struct DecodeHeads {
   int64_t numHeads, kvHeads, valueSize;
 };
 /// What a kernel asks for that leaves parts on `gpu`; nothing where keys are
-/// not in parts.
+/// not in parts. With `multiplied`, where it multiplies its heads, every
+/// workgroup of a cluster leaves all of them.
 KernelScratch makeDecodeScratch(const DecodeHeads &heads, const GpuInfo &gpu,
-                                mlir::MLIRContext *context);
+                                mlir::MLIRContext *context,
+                                bool multiplied = false);
 /// The memory that -gist-add-scratch has given the kernel: its last two
 /// destinations. A kernel without it has all keys in one part.
 mlir::FailureOr<DecodeParts> findDecodeParts(GpuKernel &kernel,
                                              mlir::Operation *op,
-                                             const DecodeHeads &heads);
+                                             const DecodeHeads &heads,
+                                             bool multiplied = false);
 
 /// Where the columns of all queries, keys and values begin in a product.
 struct DecodeColumns {
@@ -127,6 +131,9 @@ public:
   /// Lets the clusters compute the product that the query, the key and the
   /// value are columns of: `first` columns of each.
   void takeProduct(mlir::linalg::LinalgOp op, const DecodeColumns &first);
+  /// Lets the clusters multiply their heads; the parts of this product are
+  /// result `result` of the kernel.
+  void takeOutput(const HeadOutput &output, unsigned result);
   void emit(DecodeKeys &keys);
 
 private:
@@ -170,6 +177,16 @@ private:
   void merge(Values &state, int64_t head, int64_t mask);
   /// Brings the waves together.
   void emitResult(const Values &state);
+  /// What the waves of this workgroup have together of a pair of columns.
+  using GetPair = llvm::function_ref<Values(Value head, Value at)>;
+  /// Brings the workgroups of a cluster together, each of which then has all
+  /// of its heads, and multiplies these.
+  void emitOutput(GetPair combineWaves);
+  /// Visits the pairs of columns of all heads, from `first` on.
+  void forEachPair(Value first, int64_t step,
+                   llvm::function_ref<void(Value head, Value at)> body);
+  /// Output numbers, of which `sum` is the sum of weights.
+  Value divide(Value out, Value sum);
   /// What is left of `tops`, `sums` and `outs` of neighbouring columns, parts
   /// of one head's: the largest, the sum, the output before it is divided.
   Values combine(mlir::ValueRange tops, mlir::ValueRange sums,
@@ -207,7 +224,8 @@ private:
   Values queries;
   Value ownKey, ownValue; ///< this lane's columns; null where there are none
 
-  std::optional<DecodeProduct> product; ///< that makes query, key and value
+  std::optional<DecodeProduct> product;   ///< that makes query, key and value
+  std::optional<DecodeOutput> multiplied; ///< heads
 
   // Set while emit() runs.
   DecodeKeys *keys = nullptr;

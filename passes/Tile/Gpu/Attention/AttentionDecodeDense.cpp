@@ -8,6 +8,7 @@
 #include "dialect/GistTargetAttrs.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Kernel/HeadColumns.h"
+#include "passes/Kernel/HeadOutput.h"
 #include "passes/Tile/Gpu/Attention/Attention.h"
 #include "passes/Tile/Gpu/Attention/AttentionDecode.h"
 #include "passes/Tile/Gpu/Matmul/Staging.h"
@@ -157,7 +158,7 @@ FailureOr<KernelScratch> gist::getDecodeScratch(func::FuncOp kernel) {
   if (!target || !isGpuAttention(op) || !isDecodeAttention(op))
     return scratch;
   return makeDecodeScratch(getHeads(op), *getGpuInfo(target.getName()),
-                           kernel.getContext());
+                           kernel.getContext(), findHeadOutput(op).has_value());
 }
 
 /// Kernels may be written by hand: both caches are updated or none, by the rows
@@ -207,12 +208,33 @@ static void takeProduct(DecodeAttention &attention, AttentionOp op,
         {columns[0]->first, columns[1]->first, columns[2]->first});
 }
 
+/// Kernels may be written by hand: whether the clusters can multiply their
+/// heads as the kernel's product has them.
+static LogicalResult verifyOutput(AttentionOp op, const HeadOutput &output,
+                                  const GpuInfo &gpu) {
+  DecodeHeads heads = getHeads(op);
+  DecodeSplit split = getDecodeSplit(heads.numHeads, heads.kvHeads, gpu);
+  if (output.groups == heads.numHeads / split.heads &&
+      isa<BlockArgument>(output.weight) &&
+      takesOutput(
+          heads.numHeads, heads.kvHeads, heads.valueSize, output.columns,
+          getElementTypeOrSelf(output.weight).getIntOrFloatBitWidth(), gpu))
+    return success();
+  return op.emitOpError("is followed by a product of ")
+         << output.groups << " groups of heads, which workgroups of "
+         << gpu.name << " do not share";
+}
+
 FailureOr<GpuGrid> gist::emitDecodeAttention(GpuKernel &kernel,
                                              AttentionOp op) {
   if (failed(verifyUpdates(op)))
     return failure();
   DecodeHeads heads = getHeads(op);
-  FailureOr<DecodeParts> parts = findDecodeParts(kernel, op, heads);
+  std::optional<HeadOutput> output = findHeadOutput(op);
+  if (output && failed(verifyOutput(op, *output, kernel.b.getGpu())))
+    return failure();
+  FailureOr<DecodeParts> parts =
+      findDecodeParts(kernel, op, heads, output.has_value());
   if (failed(parts))
     return failure();
   DecodeAttention attention(kernel.emitter, op.getQuery(), op.getOutput(),
@@ -220,6 +242,8 @@ FailureOr<GpuGrid> gist::emitDecodeAttention(GpuKernel &kernel,
                             op.getEffectiveScale(), *parts);
   takeProduct(attention, op, kernel.b.getGpu());
   DenseKeys keys(kernel.emitter, op, attention.getKvHead());
+  if (output)
+    attention.takeOutput(*output, keys.getResult());
   attention.emit(keys);
   if (kernel.emitter.hasFailed())
     return failure();

@@ -10,9 +10,10 @@
 using namespace mlir;
 using namespace gist;
 
-static int64_t getNumbers(const DecodeHeads &heads, int64_t parts) {
-  return parts * heads.numHeads * (heads.valueSize / kDecodeWidth) *
-         kNumbersOfPair;
+static int64_t getNumbers(const DecodeHeads &heads, const DecodeSplit &split,
+                          bool multiplied) {
+  return split.parts * heads.numHeads * (heads.valueSize / kDecodeWidth) *
+         kNumbersOfPair * (multiplied ? split.workgroups : 1);
 }
 
 static int64_t getWords(const DecodeHeads &heads, const DecodeSplit &split) {
@@ -20,14 +21,14 @@ static int64_t getWords(const DecodeHeads &heads, const DecodeSplit &split) {
 }
 
 KernelScratch gist::makeDecodeScratch(const DecodeHeads &heads,
-                                      const GpuInfo &gpu,
-                                      MLIRContext *context) {
+                                      const GpuInfo &gpu, MLIRContext *context,
+                                      bool multiplied) {
   KernelScratch scratch;
   DecodeSplit split = getDecodeSplit(heads.numHeads, heads.kvHeads, gpu);
   if (split.parts == 1)
     return scratch;
   scratch.tensors.push_back(
-      {{getAffineConstantExpr(getNumbers(heads, split.parts), context)},
+      {{getAffineConstantExpr(getNumbers(heads, split, multiplied), context)},
        Float32Type::get(context)});
   scratch.controlWords = getWords(heads, split);
   scratch.leavesZero = true;
@@ -35,7 +36,8 @@ KernelScratch gist::makeDecodeScratch(const DecodeHeads &heads,
 }
 
 FailureOr<DecodeParts> gist::findDecodeParts(GpuKernel &kernel, Operation *op,
-                                             const DecodeHeads &heads) {
+                                             const DecodeHeads &heads,
+                                             bool multiplied) {
   func::FuncOp source = kernel.source;
   unsigned last = source.getNumArguments() - 1;
   DecodeParts parts;
@@ -46,7 +48,8 @@ FailureOr<DecodeParts> gist::findDecodeParts(GpuKernel &kernel, Operation *op,
   parts.count = split.parts;
   Builder &b = kernel.b;
   Type types[] = {
-      RankedTensorType::get(getNumbers(heads, parts.count), b.getF32Type()),
+      RankedTensorType::get(getNumbers(heads, split, multiplied),
+                            b.getF32Type()),
       RankedTensorType::get(getWords(heads, split), b.getI32Type())};
   // Kernels may be written by hand; the types say whether both passes agree on
   // the number of parts.

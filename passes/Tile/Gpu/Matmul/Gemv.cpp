@@ -124,6 +124,7 @@ public:
       prefetchShortWeights(emitter, product->getParentOfType<func::FuncOp>());
       SmallVector<Values> early = fetchEarly(start, stride);
       waitForGrids(b);
+      keepSums();
       if (!split)
         reduceRows(start);
       sums = getSteps(start, stride, sums, early, [&] {
@@ -136,6 +137,7 @@ public:
       if (isWeight)
         prefetch(start);
       waitForGrids(b);
+      keepSums();
       reduceRows(start);
       sums = b.loop(b.index(0), b.index(w.getDepth()), stride, sums,
                     [&](Value k, ValueRange sums) {
@@ -187,6 +189,42 @@ private:
     }
   }
 
+  /// Adds up the rows that x is made of where they are several
+  /// (SplitOutputs.h), for all waves: each would read all of them, and more
+  /// than once.
+  void keepSums() {
+    constexpr unsigned kFewAddends = 2;
+    auto kernel = product->getParentOfType<func::FuncOp>();
+    for (auto sum : kernel.getOps<linalg::GenericOp>()) {
+      Value numbers = sum.getResult(0);
+      if (rows != 1 || sum.getNumReductionLoops() != 0 ||
+          sum.getNumDpsInputs() <= kFewAddends ||
+          numbers.getType() != product.getDpsInputs()[0].getType() ||
+          !llvm::all_of(sum.getDpsInputs(), [](Value input) {
+            return isa<BlockArgument>(input) && !isConstant(input);
+          }))
+        continue;
+      int64_t width = getRowWidth(w.getDepth(), getElementBytes(numbers));
+      Value memory = b.allocWorkgroup({w.getDepth()},
+                                      getElementTypeOrSelf(numbers.getType()));
+      Values columns, parts;
+      // All loads are under way before the first one is waited for.
+      for (int64_t i = 0; i < w.getDepth(); i += b.getThreads() * width) {
+        columns.push_back(b.add(b.mul(b.thread(), width), i));
+        Value there = b.min(columns.back(), b.index(w.getDepth() - width));
+        parts.push_back(emitter.elements(numbers, {b.index(0), there}, width));
+      }
+      for (auto [column, part] : llvm::zip_equal(columns, parts))
+        b.ifThen(b.isLess(column, w.getDepth()),
+                 [&] { b.write(part, memory, column); });
+      b.barrier();
+      emitter.bind(numbers, [this, memory](ValueRange at, int64_t width) {
+        return width == 1 ? b.read(memory, at[1])
+                          : b.read(memory, at[1], width);
+      });
+    }
+  }
+
   /// Computes what x needs of each row as a whole. `k` is the first number that
   /// this lane has of a row.
   void reduceRows(Value k) {
@@ -210,13 +248,32 @@ private:
     auto after = dyn_cast<linalg::LinalgOp>(*sum.user_begin());
     if (!after || after.getNumReductionLoops() != 0)
       return;
-    for (OpOperand *operand : after.getDpsInputOperands())
-      if (isa<BlockArgument>(operand->get()) &&
-          operand->get().getType() == sum.getType() &&
-          after.getMatchingIndexingMap(operand).isIdentity())
-        // The emitter remembers it.
-        for (int64_t i = 0; i < each; ++i)
-          emitter.element(operand->get(), {b.index(0), getColumn(i)});
+    AffineExpr row, column;
+    bindDims(product.getContext(), row, column);
+    for (OpOperand *operand : after.getDpsInputOperands()) {
+      // A row, or several, at the column of the sum.
+      ArrayRef<AffineExpr> at =
+          after.getMatchingIndexingMap(operand).getResults();
+      auto isOther = [&](AffineExpr index) {
+        return index == row || isa<AffineConstantExpr>(index);
+      };
+      if (!isa<BlockArgument>(operand->get()) ||
+          getElementTypeOrSelf(operand->get()) != getElementTypeOrSelf(sum) ||
+          at.size() < 2 || at.back() != column ||
+          !llvm::all_of(at.drop_back(), isOther))
+        continue;
+      Values indices;
+      for (AffineExpr index : at.drop_back()) {
+        auto constant = dyn_cast<AffineConstantExpr>(index);
+        indices.push_back(b.index(constant ? constant.getValue() : 0));
+      }
+      indices.push_back(Value());
+      // The emitter remembers it.
+      for (int64_t i = 0; i < each; ++i) {
+        indices.back() = getColumn(i);
+        emitter.element(operand->get(), indices);
+      }
+    }
   }
 
   /// What the only step reads of W: a weight is there before the kernels that

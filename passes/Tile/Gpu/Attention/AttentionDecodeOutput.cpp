@@ -1,0 +1,90 @@
+//===- AttentionDecodeOutput.cpp - The product of heads -------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Tile/Gpu/Attention/AttentionDecodeOutput.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+
+using namespace mlir;
+using namespace gist;
+using Value = GpuBuilder::Value;
+using Values = GpuBuilder::Values;
+
+/// Numbers that a lane reads at once.
+static constexpr int64_t kPiece = 8;
+/// What a thread copies at once.
+static constexpr int64_t kCopyBits = 128;
+
+DecodeOutput::DecodeOutput(ElementEmitter &emitter, const HeadOutput &output,
+                           const DecodeSplit &decode, Value group, Value rank,
+                           unsigned result)
+    : emitter(emitter), b(emitter.getBuilder()),
+      split(getOutputSplit(decode, output.depth, output.columns)),
+      depth(output.depth), columns(output.columns), result(result),
+      group(group), w(emitter, output.weight) {
+  threads = llvm::alignTo(split.rows * split.lanes, b.getGpu().waveSize);
+  heads = b.allocWorkgroup({depth}, b.getF32Type());
+  Value first = b.mul(rank, split.rows);
+  Value number = b.div(b.thread(), split.lanes);
+  lane = b.rem(b.thread(), split.lanes);
+  row = b.add(first, number);
+  isThere = b.both(b.isLess(number, split.rows), b.isLess(row, columns));
+  // Past the last row it is read again: loads need no branch.
+  row = b.min(b.add(first, b.min(number, b.index(split.rows - 1))),
+              b.index(columns - 1));
+}
+
+bool DecodeOutput::hasAllPieces() const {
+  return split.pieces * split.lanes * kPiece == depth;
+}
+
+Value DecodeOutput::getPlace(int64_t i) {
+  Value place = b.mul(b.add(lane, i * split.lanes), kPiece);
+  return hasAllPieces() ? place : b.min(place, b.index(depth - kPiece));
+}
+
+void DecodeOutput::fetch() {
+  Type element = getElementTypeOrSelf(w.getTensor());
+  int64_t width = kCopyBits / element.getIntOrFloatBitWidth();
+  weights = b.allocWorkgroup({split.pieces, threads, kPiece}, element);
+  b.ifThen(b.isLess(b.thread(), threads), [&] {
+    for (int64_t i = 0; i < split.pieces; ++i)
+      for (int64_t j = 0; j < kPiece; j += width) {
+        auto [buffer, place] =
+            w.getPlace(row, b.add(b.add(b.mul(group, depth), getPlace(i)), j));
+        nvgpu::DeviceAsyncCopyOp::create(
+            b, nvgpu::DeviceAsyncTokenType::get(b.getContext()), weights,
+            ValueRange{b.index(i), b.thread(), b.index(j)}, buffer, place,
+            b.getIndexAttr(width), Value(), b.getUnitAttr());
+      }
+  });
+  closeCopies(b);
+}
+
+void DecodeOutput::compute() {
+  b.ifThen(b.isLess(b.thread(), threads), [&] {
+    // A thread reads what it has copied itself.
+    waitForCopies(b, 0);
+    Value sum = b.f32(0);
+    for (int64_t i = 0; i < split.pieces; ++i) {
+      Value numbersW = b.toF32(
+          b.read(weights, {b.index(i), b.thread(), b.index(0)}, kPiece));
+      Value numbersX = b.read(heads, getPlace(i), kPiece);
+      // A sum for each piece: they do not wait for each other.
+      Value own = b.f32(0);
+      for (int64_t j = 0; j < kPiece; ++j)
+        own = b.fma(b.extract(numbersX, j), b.extract(numbersW, j), own);
+      if (!hasAllPieces())
+        own = b.select(
+            b.isLess(b.mul(b.add(lane, i * split.lanes), kPiece), depth), own,
+            b.f32(0));
+      sum = arith::AddFOp::create(b, sum, own);
+    }
+    sum = b.waveReduce(sum, GpuBuilder::Kind::ADD, split.lanes);
+    b.ifThen(b.both(isThere, b.isEqual(lane, 0)),
+             [&] { emitter.store(result, {b.index(0), group, row}, sum); });
+  });
+}
