@@ -118,13 +118,12 @@ OutputSplit gist::getOutputSplit(const DecodeSplit &split, int64_t depth,
 
 bool gist::takesOutput(int64_t numHeads, int64_t kvHeads, int64_t valueSize,
                        int64_t columns, int64_t bits, const GpuInfo &gpu) {
-  // Weights of a workgroup, and rows that readers add up.
-  constexpr int64_t kMostBytes = 48 * 1024, kMostRows = 4;
+  // Of both: beside the keys of a step, and when a row is added up from parts.
+  constexpr int64_t kMostWords = 24, kMostRows = 4;
   DecodeSplit split = getDecodeSplit(numHeads, kvHeads, gpu);
   // Heads are handed over in a cluster.
   if (split.workgroups == 1 || numHeads / split.heads > kMostRows)
     return false;
   OutputSplit output = getOutputSplit(split, split.heads * valueSize, columns);
-  int64_t numbers = output.rows * output.lanes * output.pieces * kPiece;
-  return output.lanes > 0 && numbers * bits / 8 <= kMostBytes;
+  return output.lanes > 0 && output.pieces * kPiece * bits / 32 <= kMostWords;
 }

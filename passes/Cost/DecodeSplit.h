@@ -48,8 +48,8 @@ OutputSplit getOutputSplit(const DecodeSplit &split, int64_t depth,
 
 /// Whether attention of one query takes the product that reads its heads, with
 /// weights of `bits`. Each cluster multiplies its heads, so that readers add up
-/// as many rows. It pays where weights fit into workgroup memory and rows are
-/// few: weights are there when the heads are, and a launch is saved.
+/// as many rows. It pays where a lane has registers for its weights while it
+/// attends: they are there when the heads are.
 bool takesOutput(int64_t numHeads, int64_t kvHeads, int64_t valueSize,
                  int64_t columns, int64_t bits, const GpuInfo &gpu);
 

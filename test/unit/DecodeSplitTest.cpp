@@ -84,10 +84,10 @@ TEST(DecodeSplitTest, WorkgroupsShareTheProductOfTheirHeads) {
   EXPECT_EQ(getOutputSplit(split, 16, 32).lanes, 2);
 }
 
-TEST(DecodeSplitTest, HeadsAreMultipliedWhereWeightsFitIntoMemory) {
+TEST(DecodeSplitTest, HeadsAreMultipliedWhereWeightsFitIntoRegisters) {
   EXPECT_TRUE(takesHeads(9, 3, 576, 16));
   EXPECT_FALSE(takesHeads(9, 3, 576, 32));
-  // 128 rows of a workgroup are 48 KiB.
+  // 128 rows are the most that four lanes share.
   EXPECT_TRUE(takesHeads(9, 3, 1024, 16));
   EXPECT_FALSE(takesHeads(9, 3, 1032, 16));
 }

@@ -1,5 +1,5 @@
 // The product of the heads of one token is part of its attention where
-// workgroups have memory for the weights: a row for each KV head. What reads
+// workgroups have registers for the weights: a row for each KV head. What reads
 // the sum of the residual stream and of these rows adds them up, in the order of
 // heads: the norm before the next product, and the next sum behind it.
 //

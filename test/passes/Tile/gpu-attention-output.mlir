@@ -1,5 +1,5 @@
 // Attention of one token that multiplies its heads. On sm_90 the workgroups of
-// a cluster share the rows of W, which come before keys are read. Where one has
+// a cluster share the rows of W, which are read before keys are. Where one has
 // had all keys it hands its heads to all; else each hands its part of them to
 // all. Behind a barrier of the cluster every workgroup multiplies. Where several
 // clusters share keys, each workgroup leaves all heads for those with the same
@@ -15,9 +15,9 @@
 // CHECK-LABEL: func.func private @attention_0
 // CHECK-SAME:    nvvm.cluster_dim = array<i32: 8, 1, 1>
 // CHECK:         nvvm.cluster.arrive.relaxed
-// CHECK:         nvgpu.device_async_copy %arg3[{{.+}}], %[[W:.+]][{{.+}}], 8
+// CHECK:         nvvm.prefetch level = L2
+// CHECK:         %[[W:.+]] = vector.load %arg3[{{.+}}] {alignment = 16 : i64} : memref<72x192xf16>, vector<8xf16>
 // CHECK-NOT:     %arg3
-// CHECK:         nvvm.cp.async.commit.group
 // CHECK:         scf.for {{.+}} iter_args
 // CHECK:         nvvm.griddepcontrol launch_dependents
 // CHECK:         nvvm.cluster.wait {aligned}
@@ -32,16 +32,14 @@
 // CHECK-NOT:     nvvm.cluster
 // CHECK:         gpu.barrier
 // CHECK:         scf.if
-// CHECK:           nvvm.cp.async.wait.group 0
-// CHECK:           vector.load %[[W]]
+// CHECK:           arith.extf %[[W]]
 // CHECK:           memref.store %{{.+}}, %arg4
 // CHECK:         scf.if
 // CHECK:           llvm.atomicrmw uinc_wrap
 // CHECK:           scf.if
 // CHECK:             vector.load %arg5
 // CHECK:             gpu.barrier
-// CHECK:             nvvm.cp.async.wait.group 0
-// CHECK:             vector.load %[[W]]
+// CHECK:             arith.extf %[[W]]
 // CHECK:             memref.store %{{.+}}, %arg4
 // CHECK-NOT:     nvvm.cluster
 // CHECK:         return

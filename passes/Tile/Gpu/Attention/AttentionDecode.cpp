@@ -270,12 +270,14 @@ void DecodeAttention::emitPart() {
   if (split > 1)
     NVVM::ClusterArriveRelaxedOp::create(b, b.getUnitAttr());
   if (multiplied)
-    multiplied->fetch();
+    multiplied->prefetch();
   if (product) {
     product->fetch();
     waitForGrids(b);
     product->compute();
   }
+  if (multiplied)
+    multiplied->fetch();
   // A step's keys and values are on their way while the one before it is
   // computed, and the first ones' while the query is made.
   bool isAhead = readsAhead();
@@ -288,11 +290,6 @@ void DecodeAttention::emitPart() {
     makeRows();
   else
     readRows();
-  // Where at least half of the clusters have no keys, later kernels find places
-  // that nobody needs.
-  if (product && active)
-    b.ifThen(b.isLess(b.mul(active, 2), parts.count + 1),
-             [&] { letGridsStart(b); });
   Values state = start();
   size_t numbers = state.size();
   state.append(fetched);

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Tile/Gpu/Attention/AttentionDecodeOutput.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 
 using namespace mlir;
 using namespace gist;
@@ -15,8 +14,6 @@ using Values = GpuBuilder::Values;
 
 /// Numbers that a lane reads at once.
 static constexpr int64_t kPiece = 8;
-/// What a thread copies at once.
-static constexpr int64_t kCopyBits = 128;
 
 DecodeOutput::DecodeOutput(ElementEmitter &emitter, const HeadOutput &output,
                            const DecodeSplit &decode, Value group, Value rank,
@@ -25,9 +22,8 @@ DecodeOutput::DecodeOutput(ElementEmitter &emitter, const HeadOutput &output,
       split(getOutputSplit(decode, output.depth, output.columns)),
       depth(output.depth), columns(output.columns), result(result),
       group(group), w(emitter, output.weight) {
-  threads = llvm::alignTo(split.rows * split.lanes, b.getGpu().waveSize);
   heads = b.allocWorkgroup({depth}, b.getF32Type());
-  Value first = b.mul(rank, split.rows);
+  first = b.mul(rank, split.rows);
   Value number = b.div(b.thread(), split.lanes);
   lane = b.rem(b.thread(), split.lanes);
   row = b.add(first, number);
@@ -46,45 +42,47 @@ Value DecodeOutput::getPlace(int64_t i) {
   return hasAllPieces() ? place : b.min(place, b.index(depth - kPiece));
 }
 
+void DecodeOutput::prefetch() {
+  if (!w.isMemory())
+    return;
+  int64_t bits = getElementTypeOrSelf(w.getTensor()).getIntOrFloatBitWidth();
+  int64_t line = kLineBits / bits, lines = llvm::divideCeil(depth, line);
+  b.forEach(b.thread(), b.index(split.rows * lines), b.index(b.getThreads()),
+            [&](Value item) {
+              Value of =
+                  b.min(b.add(first, b.div(item, lines)), b.index(columns - 1));
+              Value at = b.min(b.mul(b.rem(item, lines), line),
+                               b.index(depth - kPiece));
+              auto [buffer, place] =
+                  w.getPlace(of, b.add(b.mul(group, depth), at));
+              prefetchLine(b, buffer, place);
+            });
+}
+
 void DecodeOutput::fetch() {
-  Type element = getElementTypeOrSelf(w.getTensor());
-  int64_t width = kCopyBits / element.getIntOrFloatBitWidth();
-  weights = b.allocWorkgroup({split.pieces, threads, kPiece}, element);
-  b.ifThen(b.isLess(b.thread(), threads), [&] {
-    for (int64_t i = 0; i < split.pieces; ++i)
-      for (int64_t j = 0; j < kPiece; j += width) {
-        auto [buffer, place] =
-            w.getPlace(row, b.add(b.add(b.mul(group, depth), getPlace(i)), j));
-        nvgpu::DeviceAsyncCopyOp::create(
-            b, nvgpu::DeviceAsyncTokenType::get(b.getContext()), weights,
-            ValueRange{b.index(i), b.thread(), b.index(j)}, buffer, place,
-            b.getIndexAttr(width), Value(), b.getUnitAttr());
-      }
-  });
-  closeCopies(b);
+  for (int64_t i = 0; i < split.pieces; ++i)
+    fetched.push_back(w.fetch(row, b.add(b.mul(group, depth), getPlace(i)),
+                              /*checked=*/false));
 }
 
 void DecodeOutput::compute() {
-  b.ifThen(b.isLess(b.thread(), threads), [&] {
-    // A thread reads what it has copied itself.
-    waitForCopies(b, 0);
-    Value sum = b.f32(0);
-    for (int64_t i = 0; i < split.pieces; ++i) {
-      Value numbersW = b.toF32(
-          b.read(weights, {b.index(i), b.thread(), b.index(0)}, kPiece));
-      Value numbersX = b.read(heads, getPlace(i), kPiece);
-      // A sum for each piece: they do not wait for each other.
-      Value own = b.f32(0);
-      for (int64_t j = 0; j < kPiece; ++j)
-        own = b.fma(b.extract(numbersX, j), b.extract(numbersW, j), own);
-      if (!hasAllPieces())
-        own = b.select(
-            b.isLess(b.mul(b.add(lane, i * split.lanes), kPiece), depth), own,
-            b.f32(0));
-      sum = arith::AddFOp::create(b, sum, own);
-    }
-    sum = b.waveReduce(sum, GpuBuilder::Kind::ADD, split.lanes);
-    b.ifThen(b.both(isThere, b.isEqual(lane, 0)),
-             [&] { emitter.store(result, {b.index(0), group, row}, sum); });
-  });
+  Value sum = b.f32(0);
+  for (int64_t i = 0; i < split.pieces; ++i) {
+    Value place = getPlace(i);
+    Value numbersW =
+        w.finish(place, fetched[i], /*checked=*/false, b.getF32Type());
+    Value numbersX = b.read(heads, place, kPiece);
+    // A sum for each piece: they do not wait for each other.
+    Value own = b.f32(0);
+    for (int64_t j = 0; j < kPiece; ++j)
+      own = b.fma(b.extract(numbersX, j), b.extract(numbersW, j), own);
+    if (!hasAllPieces())
+      own =
+          b.select(b.isLess(b.mul(b.add(lane, i * split.lanes), kPiece), depth),
+                   own, b.f32(0));
+    sum = arith::AddFOp::create(b, sum, own);
+  }
+  sum = b.waveReduce(sum, GpuBuilder::Kind::ADD, split.lanes);
+  b.ifThen(b.both(isThere, b.isEqual(lane, 0)),
+           [&] { emitter.store(result, {b.index(0), group, row}, sum); });
 }

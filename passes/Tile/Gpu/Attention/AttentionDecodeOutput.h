@@ -7,9 +7,8 @@
 //
 // The product that reads the heads of one token, where attention has taken it.
 // The workgroups of a cluster share the rows of W, some lanes a row each: its
-// numbers come while the cluster attends, and before that. What comes out is
-// the cluster's part of the product, a row that readers add up with those of
-// the others.
+// numbers are read while the cluster attends. What comes out is the cluster's
+// part of the product, a row that readers add up with those of the others.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,8 +33,9 @@ public:
                const DecodeSplit &split, Value group, Value rank,
                unsigned result);
 
-  /// Lets weights come, into workgroup memory: registers are scarce, and are
-  /// places for workgroups of the kernels before this one.
+  /// Asks for the cache lines of weights.
+  void prefetch();
+  /// Reads them.
   void fetch();
   /// Workgroup memory for the numbers of the heads, in f32.
   Value getHeads() const { return heads; }
@@ -51,15 +51,15 @@ private:
   GpuBuilder &b;
   OutputSplit split;
   int64_t depth, columns;
-  int64_t threads; ///< whole waves, in which each row of W has its lanes
   unsigned result;
   Value group;
   Operand w;
   Value heads;
+  Value first;   ///< row of W of this workgroup
   Value row;     ///< of this lane
   Value isThere; ///< whether it has one
   Value lane;    ///< among those that share it
-  Value weights; ///< in workgroup memory
+  llvm::SmallVector<Values> fetched;
 };
 
 } // namespace gist
