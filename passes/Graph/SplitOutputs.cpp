@@ -63,7 +63,8 @@ static std::optional<Output> findOutput(AttentionOp attention,
       value.getDimSize(2) % kChunk != 0 || !attention->hasOneUse())
     return std::nullopt;
   auto row = dyn_cast<tensor::CollapseShapeOp>(*attention->user_begin());
-  if (!row || row.getResultType().getRank() != 2 || !row->hasOneUse())
+  if (!row || row.getResultType().getRank() != 2 ||
+      row.getResultType().getDimSize(0) != 1 || !row->hasOneUse())
     return std::nullopt;
   OpOperand &use = *row->use_begin();
   auto product = dyn_cast<linalg::MatmulOp>(use.getOwner());
@@ -112,18 +113,17 @@ static linalg::GenericOp createSum(OpBuilder &builder, const Output &output,
       });
 }
 
-/// The reads of `sum` by what is computed along with a product: they add up
-/// parts as well.
-static SmallVector<OpOperand *> findAddends(linalg::GenericOp sum) {
-  SmallVector<OpOperand *> uses;
+/// A read of `sum` by what is computed along with a product, which adds up the
+/// parts as well; null where there is none.
+static OpOperand *findAddend(linalg::GenericOp sum) {
   for (OpOperand &use : sum->getUses()) {
     auto reader = cast<linalg::GenericOp>(use.getOwner());
     if (llvm::any_of(reader.getDpsInputs(), [](Value input) {
           return input.getDefiningOp<linalg::MatmulOp>() && input.hasOneUse();
         }))
-      uses.push_back(&use);
+      return &use;
   }
-  return uses;
+  return nullptr;
 }
 
 void gist::splitOutputs(func::FuncOp function, const GpuInfo &gpu) {
@@ -146,7 +146,7 @@ void gist::splitOutputs(func::FuncOp function, const GpuInfo &gpu) {
     rewriter.setInsertionPoint(output.sum);
     linalg::GenericOp sum = createSum(rewriter, output, parts);
     rewriter.replaceAllUsesWith(output.sum.getResult(0), sum.getResult(0));
-    for (OpOperand *use : findAddends(sum)) {
+    while (OpOperand *use = findAddend(sum)) {
       Operation *reader = use->getOwner();
       rewriter.setInsertionPoint(reader);
       // One that nobody else reads, so that it goes.
