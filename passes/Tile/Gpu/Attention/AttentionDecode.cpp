@@ -290,6 +290,11 @@ void DecodeAttention::emitPart() {
     makeRows();
   else
     readRows();
+  // Where at least half of the clusters have no keys, later kernels find places
+  // that nobody needs.
+  if (product && active)
+    b.ifThen(b.isLess(b.mul(active, 2), parts.count + 1),
+             [&] { letGridsStart(b); });
   Values state = start();
   size_t numbers = state.size();
   state.append(fetched);
