@@ -1,6 +1,7 @@
-// The tiles of a selection's products are numbered in groups of eight rows of
-// tiles. A thread has one group, and 256 threads have 2^18 tokens in tiles of 128
-// rows: where there are more, they go on, with the number of tiles so far.
+// The tiles of a selection's products are numbered in groups of four or eight rows
+// of tiles. A thread has one group, and 256 threads have 2^17 or 2^18 tokens in
+// tiles of 128 rows: where there are more, they go on, with the number of tiles so
+// far.
 // RUN: gist-opt %s -gist-gpu-tile=target=gfx942 | FileCheck %s
 // RUN: gist-opt %s -gist-gpu-tile=target=sm_90 | FileCheck %s
 

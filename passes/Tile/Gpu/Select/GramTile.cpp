@@ -46,6 +46,8 @@ GramTile::GramTile(GpuBuilder &b, GpuSelectionAttr tile, Value tokens,
       side.low = SharedTile(b, stages, extent, depth, tile.getElement());
     side.ids = b.allocWorkgroup({extent}, b.getI32Type());
     side.scales = b.allocWorkgroup({extent}, b.getF32Type());
+    if (canStart())
+      side.nextIds = b.allocWorkgroup({extent}, b.getI32Type());
   }
   // Copies go from memory to workgroup memory as they are, so nothing can be
   // scaled or split on the way.
@@ -97,7 +99,7 @@ Value GramTile::round(Value numbers, Value power) {
 // From global to workgroup memory
 //===----------------------------------------------------------------------===//
 
-SmallVector<GramTile::Piece> GramTile::getPieces(const Side &side) {
+SmallVector<GramTile::Piece> GramTile::getPieces(const Side &side, Value ids) {
   int64_t chunk = side.tile.getChunk(), inRow = depth / chunk;
   int64_t total = side.extent * inRow;
   SmallVector<Piece> pieces;
@@ -111,7 +113,7 @@ SmallVector<GramTile::Piece> GramTile::getPieces(const Side &side) {
     piece.row = b.div(number, inRow);
     piece.column = b.mul(b.rem(number, inRow), chunk);
     // Where there is no token the first one is multiplied in vain.
-    piece.id = b.max(b.readNumber(side.ids, piece.row), b.index(0));
+    piece.id = b.max(b.readNumber(ids, piece.row), b.index(0));
     if (form == Form::Split)
       piece.scale = arith::MulFOp::create(b, b.read(side.scales, piece.row),
                                           b.f32(kSplitScale));
@@ -303,8 +305,6 @@ void GramTile::computeThroughRegisters(Value begin, Value count) {
 /// `stages` - 1 steps are in flight while one is multiplied.
 void GramTile::computeAsynchronously(Value begin, Value count) {
   assert(stages >= 2 && "copies run while others are multiplied");
-  for (int64_t number = 0; number < stages - 1; ++number)
-    copyAll(begin, count, b.index(number));
   accumulators = b.loop(
       b.index(0), count, 1, accumulators, [&](Value number, ValueRange sums) {
         // Copies are closed in each step, also where there are none, so the
@@ -321,8 +321,6 @@ void GramTile::computeAsynchronously(Value begin, Value count) {
 /// stage more is being read, that of the step before.
 void GramTile::computeByWarps(Value begin, Value count) {
   assert(stages >= 3 && isAsynchronous && "what chooses tiles knows that");
-  for (int64_t number = 0; number < stages - 2; ++number)
-    copyAll(begin, count, b.index(number));
   accumulators = b.loop(
       b.index(0), count, 1, accumulators, [&](Value number, ValueRange sums) {
         waitForCopies(b, stages - 3);
@@ -348,11 +346,38 @@ void GramTile::copyAll(Value begin, Value count, Value number) {
   closeCopies(b);
 }
 
-void GramTile::compute(Value begin, Value end) {
+void GramTile::findPieces() {
   for (unsigned i : {0, 1})
-    pieces[i] = getPieces(sides[i]);
-  accumulators.assign(rowFragments * columnFragments, makeZero());
+    pieces[i] = getPieces(sides[i], sides[i].ids);
+}
+
+void GramTile::compute(Value begin, Value end) {
   Value count = b.sub(end, begin);
+  findPieces();
+  startCopies(begin, count);
+  computeSteps(begin, count);
+}
+
+void GramTile::startNext(Value begin, Value end) {
+  for (unsigned i : {0, 1})
+    pieces[i] = getPieces(sides[i], sides[i].nextIds);
+  startCopies(begin, b.sub(end, begin));
+}
+
+void GramTile::computeStarted(Value begin, Value end) {
+  findPieces();
+  computeSteps(begin, b.sub(end, begin));
+}
+
+/// Those that are in flight before the first step.
+void GramTile::startCopies(Value begin, Value count) {
+  int64_t ahead = isWgmma() ? stages - 2 : isAsynchronous ? stages - 1 : 0;
+  for (int64_t number = 0; number < ahead; ++number)
+    copyAll(begin, count, b.index(number));
+}
+
+void GramTile::computeSteps(Value begin, Value count) {
+  accumulators.assign(rowFragments * columnFragments, makeZero());
   if (isWgmma())
     computeByWarps(begin, count);
   else if (isAsynchronous)

@@ -55,6 +55,7 @@ public:
     /// Token ids, and inverse norms: not a number where there is no token or
     /// it has no direction.
     mlir::Value ids, scales;
+    mlir::Value nextIds; ///< for startNext(); null unless canStart()
   };
   /// Rows, then columns. Their ids and scales are written before compute().
   const Side &getSide(unsigned number) const { return sides[number]; }
@@ -74,6 +75,13 @@ public:
   /// threads take part, and ids and scales have been written before a barrier.
   /// Leaves workgroup memory free.
   void compute(mlir::Value begin, mlir::Value end);
+  /// Whether the first copies of a tile can run while the one before it is
+  /// reduced.
+  bool canStart() const { return isWgmma(); }
+  /// Starts them for the tile of `nextIds`.
+  void startNext(mlir::Value begin, mlir::Value end);
+  /// The rest of compute(), once that tile's ids are `ids`.
+  void computeStarted(mlir::Value begin, mlir::Value end);
 
   /// Words of memory for the sums of a tile.
   int64_t getSumWords() const { return sides[0].extent * sides[1].extent; }
@@ -151,7 +159,10 @@ private:
     mlir::Value scale;  ///< what a row is multiplied by, unless it is exact
     mlir::Value isMine; ///< null if every thread has one
   };
-  llvm::SmallVector<Piece> getPieces(const Side &side);
+  llvm::SmallVector<Piece> getPieces(const Side &side, mlir::Value ids);
+  void findPieces();
+  void startCopies(mlir::Value begin, mlir::Value count);
+  void computeSteps(mlir::Value begin, mlir::Value count);
   GpuBuilder::Values getIndices(mlir::Value id, mlir::Value column);
   mlir::Value load(const Piece &piece, mlir::Value step);
   void store(const Side &side, const Piece &piece, mlir::Value chunk,

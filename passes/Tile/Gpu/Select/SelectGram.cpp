@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The tiles of a round's products are numbered; workgroups draw them, or their
-// shares of them (SelectShares.cpp).
+// shares of them (SelectShares.cpp), or have every so many (SelectAhead.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,9 @@ using arith::CmpIPredicate;
 
 /// Row tiles that are visited together, column by column, so that both sides
 /// stay in the cache.
-static constexpr int64_t kGroup = 8;
+static int64_t getGroup(const GpuBuilder &b) {
+  return b.getGpu().kind == GpuKind::Nvidia ? 4 : 8;
+}
 
 //===----------------------------------------------------------------------===//
 // What a round computes
@@ -59,12 +61,12 @@ void SelectKernel::publishGram(ArrayRef<Product> products, Value keepsSums) {
     setOrZero(kCoverFrom, product.coverFrom);
 
     Value rowTiles = b.ceilDiv(product.rows.count, gram.getRows());
-    Value numGroups = b.ceilDiv(rowTiles, kGroup);
+    Value numGroups = b.ceilDiv(rowTiles, getGroup(b));
     auto table = static_cast<SelectArray>(int64_t(SelectArray::Groups) + i);
     if (product.isSearched)
       writeLimits(product, table, b.add(numGroups, 1), rowTiles);
-    // A thread has a group at a time. Groups of 2^18 tokens, in tiles of 128
-    // rows, are one round.
+    // A thread has a group at a time. Those of 2^17 tokens or more, in tiles of
+    // 128 rows, are one round.
     Value total =
         b.loop(b.index(0), numGroups, b.getThreads(), b.index(0),
                [&](Value first, ValueRange carried) {
@@ -136,12 +138,12 @@ Value SelectKernel::writeWidths(const Product &product, SelectArray table,
                                 Value group, Value numGroups) {
   Value numRows = product.rows.count, numColumns = product.columns.count;
   Value rowTiles = b.ceilDiv(numRows, gram.getRows());
-  Value firstTile = b.mul(group, kGroup);
+  Value firstTile = b.mul(group, getGroup(b));
   Value isBits = b.compare(CmpIPredicate::sge, product.use, b.index(kUseBits));
   Value least = b.select(isBits, b.min(numColumns, b.index(1)), b.index(0));
   Value total = b.index(0), width = least;
   GpuBuilder::Values lastRows, limits;
-  for (int64_t i = 0; i < kGroup; ++i) {
+  for (int64_t i = 0; i < getGroup(b); ++i) {
     Value tile = b.add(firstTile, i),
           end = b.mul(b.add(tile, 1), gram.getRows());
     lastRows.push_back(b.sub(b.min(end, numRows), 1));
@@ -149,7 +151,7 @@ Value SelectKernel::writeWidths(const Product &product, SelectArray table,
       limits.push_back(rounds.readNumber(
           table, b.add(b.add(numGroups, 1), b.min(tile, b.sub(rowTiles, 1)))));
   }
-  for (int64_t i = 0; i < kGroup; ++i) {
+  for (int64_t i = 0; i < getGroup(b); ++i) {
     Value tile = b.add(firstTile, i), exists = b.isLess(tile, rowTiles);
     Value columns = numColumns;
     if (product.isSearched)
@@ -174,11 +176,10 @@ Value SelectKernel::writeWidths(const Product &product, SelectArray table,
 // Tiles
 //===----------------------------------------------------------------------===//
 
-/// Computes a part of a tile, and reduces the tile if that is the last to be
-/// there.
-void SelectKernel::emitTile(const Part &part) {
-  // Which product, which group of rows, which tile of it?
-  Value number = part.tile, config = b.index(kGram);
+/// The words of the product that tile `number` of a round belongs to, where its
+/// table of groups is, and its number there.
+std::tuple<Value, Value, Value> SelectKernel::findProduct(Value number) {
+  Value config = b.index(kGram);
   Value groups = b.add(rounds.base, rounds.getOffset(SelectArray::Groups));
   Value unit = b.sub(rounds.getOffset(static_cast<SelectArray>(
                          int64_t(SelectArray::Groups) + 1)),
@@ -194,14 +195,26 @@ void SelectKernel::emitTile(const Part &part) {
     config = b.select(isLater, b.add(config, kGramWords), config);
     groups = b.select(isLater, b.add(groups, unit), groups);
   }
-  auto word = [&](int64_t i) { return rounds.get(b.add(config, i)); };
+  return {config, groups, number};
+}
+
+/// Computes a part of a tile, and reduces the tile if that is the last to be
+/// there.
+void SelectKernel::emitTile(const Part &part) {
+  // Which product, which group of rows, which tile of it?
+  auto [config, groups, number] = findProduct(part.tile);
+  auto word = [&, config = config](int64_t i) {
+    return rounds.get(b.add(config, i));
+  };
   findTile(config, groups, number);
   Value group = b.readNumber(found, b.index(0));
   Value inGroup = b.sub(number, b.readNumber(found, b.index(1)));
-  Value firstRow = b.mul(group, kGroup);
+  Value firstRow = b.mul(group, getGroup(b));
   Value rowTiles = b.ceilDiv(word(kRowCount), gram.getRows());
   Value widths = b.add(b.add(groups, word(kNumGroups)), 1);
   auto [rowTile, columnTile] = findInGroup(widths, firstRow, rowTiles, inGroup);
+  rowTile = takeFirstThread(b, rowTile);
+  columnTile = takeFirstThread(b, columnTile);
 
   Value lastRow = loadSide(0, config, rowTile);
   Value firstColumn = loadSide(1, config, columnTile);
@@ -211,23 +224,54 @@ void SelectKernel::emitTile(const Part &part) {
   Value hasSome = b.isLess(firstColumn, bound);
   rounds.ifThenHere(hasSome, [&] {
     gram.compute(part.begin, part.end);
-    rounds.computeHere([&] { reduceTile(config, columnTile, part); });
+    rounds.computeHere([&] { reduceTile(word, columnTile, part); });
   });
   if (!hasColumns())
     return;
   // Who computes the first part of nothing writes zeros, and who computes the
   // last tile of its rows those behind it.
-  Value isBits = b.isEqual(word(kUse), kUseBits);
+  rounds.ifThenHere(
+      b.both(isOfBits(word(kUse)), b.isEqual(part.begin, 0)), [&] {
+        Value next = b.add(columnTile, 1);
+        Value width = b.readNumber(rounds.scratch, b.add(widths, rowTile));
+        Value end = b.select(b.isLess(next, width), next,
+                             b.ceilDiv(word(kColumnCount), gram.getColumns()));
+        clearBits(b.select(isEmpty, columnTile, next), b.max(end, next),
+                  word(kFirstBit));
+      });
+}
+
+/// Whether a product leaves bits.
+Value SelectKernel::isOfBits(Value use) {
   if (hasHint())
-    isBits = b.compare(CmpIPredicate::sge, word(kUse), b.index(kUseBits));
-  rounds.ifThenHere(b.both(isBits, b.isEqual(part.begin, 0)), [&] {
-    Value next = b.add(columnTile, 1);
-    Value width = b.readNumber(rounds.scratch, b.add(widths, rowTile));
-    Value end = b.select(b.isLess(next, width), next,
-                         b.ceilDiv(word(kColumnCount), gram.getColumns()));
-    clearBits(b.select(isEmpty, columnTile, next), b.max(end, next),
-              word(kFirstBit));
-  });
+    return b.compare(CmpIPredicate::sge, use, b.index(kUseBits));
+  return b.isEqual(use, kUseBits);
+}
+
+/// Finds a tile, and writes its place as this thread's in `places`.
+void SelectKernel::writePlace(Value tile) {
+  auto [config, groups, number] = findProduct(tile);
+  auto word = [&, config = config](int64_t i) {
+    return rounds.get(b.add(config, i));
+  };
+  Value numGroups = word(kNumGroups), zero = b.index(0);
+  GpuBuilder::Values group = b.loop(
+      zero, numGroups, 1, GpuBuilder::Values{zero, zero},
+      [&, groups = groups, number = number](Value g, ValueRange carried) {
+        Value begin = b.readNumber(rounds.scratch, b.add(groups, g));
+        Value isLater = b.compare(CmpIPredicate::sle, begin, number);
+        return GpuBuilder::Values{b.select(isLater, g, carried[0]),
+                                  b.select(isLater, begin, carried[1])};
+      });
+  Value rowTiles = b.ceilDiv(word(kRowCount), gram.getRows());
+  Value widths = b.add(b.add(groups, numGroups), 1);
+  auto [rowTile, columnTile] = findInGroup(widths, b.mul(group[0], getGroup(b)),
+                                           rowTiles, b.sub(number, group[1]));
+  Value width = b.readNumber(rounds.scratch, b.add(widths, rowTile));
+  Value place = b.mul(b.thread(), kPlaceWords);
+  Value words[kPlaceWords] = {config, rowTile, columnTile, width};
+  for (auto [i, value] : llvm::enumerate(words))
+    b.write(toI32(value), places, b.add(place, i));
 }
 
 /// Zeros for tiles [begin, end) of the columns of a product, in the rows of
@@ -256,11 +300,11 @@ std::pair<Value, Value> SelectKernel::findInGroup(Value widths, Value firstRow,
                                                   Value number) {
   // All of it together is more than the scalar registers of gfx942 hold.
   firstRow = computeHereByThread(b, firstRow);
-  Value height = b.min(b.sub(rowTiles, firstRow), b.index(kGroup));
+  Value height = b.min(b.sub(rowTiles, firstRow), b.index(getGroup(b)));
   Value before = b.index(0), rest = number;
   Value row = firstRow, column = before, rows = height;
   Value isFound = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
-  for (int64_t i = 0; i < kGroup; ++i) {
+  for (int64_t i = 0; i < getGroup(b); ++i) {
     Value tile = b.min(b.add(firstRow, i), b.sub(rowTiles, 1));
     Value width = b.readNumber(rounds.scratch, b.add(widths, tile));
     Value left = b.max(b.sub(height, i), b.index(0));
@@ -274,8 +318,7 @@ std::pair<Value, Value> SelectKernel::findInGroup(Value widths, Value firstRow,
     before = width;
   }
   Value inside = div32(rest, b.max(rows, b.index(1)));
-  return {takeFirstThread(b, b.add(row, b.sub(rest, b.mul(inside, rows)))),
-          takeFirstThread(b, b.add(column, inside))};
+  return {b.add(row, b.sub(rest, b.mul(inside, rows))), b.add(column, inside)};
 }
 
 /// The group of tile `number` of a product and its first tile, in `found`.
@@ -294,47 +337,61 @@ void SelectKernel::findTile(Value config, Value groups, Value number) {
   b.barrier();
 }
 
+SelectKernel::TokenList
+SelectKernel::readList(unsigned number, function_ref<Value(int64_t)> word) {
+  int64_t shift = number == 0 ? 0 : kColumnList - kRowList;
+  TokenList list;
+  list.place = word(kRowList + shift);
+  list.first = word(kRowFirst + shift);
+  list.count = word(kRowCount + shift);
+  return list;
+}
+
+/// Number `i` of a list, the last one where there are no more. Written without
+/// branches, so that the loads of many tokens run together.
+Value SelectKernel::readId(const TokenList &list, Value i) {
+  i = b.min(i, b.sub(list.count, 1));
+  Value isList = b.compare(CmpIPredicate::sge, list.place, b.index(0));
+  Value place = b.select(isList, b.add(list.place, i), b.index(0));
+  Value listed = b.readNumber(rounds.scratch, b.add(rounds.base, place));
+  return b.select(isList, listed, b.add(list.first, i));
+}
+
+/// The scale of token `id` of a side; not a number if it does not count.
+Value SelectKernel::readScale(unsigned side, Value exists, Value id) {
+  Value counts = exists;
+  // Sums that are recalled are those of all tokens; representatives count.
+  if (canRecall() && side == 1) {
+    Value isRecall = b.isEqual(rounds.get(kRecall), 1);
+    Value no = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
+    Value isCovered = b.isEqual(rounds.readNumber(SelectArray::Covered, id), 1);
+    Value isLeftOut = b.both(isRecall, isCovered);
+    counts = b.both(exists, b.compare(CmpIPredicate::eq, isLeftOut, no));
+  }
+  return b.select(counts, rounds.readF32(SelectArray::Scales, id),
+                  b.f32(std::numeric_limits<float>::quiet_NaN()));
+}
+
 /// Writes ids and scales of one side of a tile; returns the id of the last
 /// token for rows and of the first one for columns.
 Value SelectKernel::loadSide(unsigned number, Value config, Value tile) {
   const GramTile::Side &side = gram.getSide(number);
-  auto word = [&](int64_t i) { return rounds.get(b.add(config, i)); };
-  int64_t shift = number == 0 ? 0 : kColumnList - kRowList;
-  Value list = word(kRowList + shift), first = word(kRowFirst + shift);
-  Value count = word(kRowCount + shift), begin = b.mul(tile, side.extent);
-  Value isList = b.compare(CmpIPredicate::sge, list, b.index(0));
-  // Sums that are recalled are those of all tokens; representatives count.
-  Value isRecall = b.isEqual(rounds.get(kRecall), 1);
-  Value no = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
-  // Written without branches, so that the loads of many tokens run together.
-  auto getId = [&](Value i) {
-    Value place = b.select(isList, b.add(list, i), b.index(0));
-    Value listed = b.readNumber(rounds.scratch, b.add(rounds.base, place));
-    return b.select(isList, listed, b.add(first, i));
-  };
+  TokenList list =
+      readList(number, [&](int64_t i) { return rounds.get(b.add(config, i)); });
+  Value begin = b.mul(tile, side.extent);
   forTokens(b.index(0), b.index(side.extent), [&](Value local) {
     Value i = b.add(begin, local);
-    Value id = getId(b.min(i, b.sub(count, 1)));
-    Value exists = b.both(b.isLess(i, count),
+    Value id = readId(list, i);
+    Value exists = b.both(b.isLess(i, list.count),
                           b.compare(CmpIPredicate::sge, id, b.index(0)));
     Value safe = b.max(id, b.index(0));
-    Value counts = exists;
-    if (canRecall() && number == 1) {
-      Value isCovered =
-          b.isEqual(rounds.readNumber(SelectArray::Covered, safe), 1);
-      Value isLeftOut = b.both(isRecall, isCovered);
-      counts = b.both(exists, b.compare(CmpIPredicate::eq, isLeftOut, no));
-    }
-    Value scale = b.select(counts, rounds.readF32(SelectArray::Scales, safe),
-                           b.f32(std::numeric_limits<float>::quiet_NaN()));
+    Value scale = readScale(number, exists, safe);
     b.write(toI32(b.select(exists, id, b.index(-1))), side.ids, local);
     b.write(scale, side.scales, local);
     if (begins[number])
       b.write(rounds.read(SelectArray::Begins, safe), begins[number], local);
   });
-  if (number == 0)
-    return getId(b.min(b.add(begin, side.extent - 1), b.sub(count, 1)));
-  return getId(b.min(begin, b.sub(count, 1)));
+  return readId(list, number == 0 ? b.add(begin, side.extent - 1) : begin);
 }
 
 /// The id, as i32, below which columns count for the row `id`.
@@ -346,9 +403,8 @@ Value SelectKernel::getBound(Value reach, Value id) {
 }
 
 /// What becomes of the sums of a tile, once all its parts are there.
-void SelectKernel::reduceTile(Value config, Value columnTile,
-                              const Part &part) {
-  auto word = [&](int64_t i) { return rounds.get(b.add(config, i)); };
+void SelectKernel::reduceTile(function_ref<Value(int64_t)> word,
+                              Value columnTile, const Part &part) {
   Value isLast = joinParts(part);
   b.ifThen(isLast, [&] {
     GramEpilogue epilogue(b, gram, problem.similarity, theta, begins);
@@ -356,7 +412,7 @@ void SelectKernel::reduceTile(Value config, Value columnTile,
     auto boundOf = [&](Value id) { return getBound(reach, id); };
     epilogue.getBound = boundOf;
     auto improveRow = [&](Value id, Value cosine, Value who) {
-      improve(config, id, cosine, who);
+      improve(word, id, cosine, who);
     };
     Value isBits = b.compare(CmpIPredicate::sge, use, b.index(kUseBits));
     Value isNone = b.isLess(use, kUseBits);
@@ -407,8 +463,8 @@ Value SelectKernel::getNearest(Value low, Value high) {
 }
 
 /// What the largest cosine of a row, in a product's columns, means.
-void SelectKernel::improve(Value config, Value id, Value cosine, Value who) {
-  auto word = [&](int64_t i) { return rounds.get(b.add(config, i)); };
+void SelectKernel::improve(function_ref<Value(int64_t)> word, Value id,
+                           Value cosine, Value who) {
   Value use = toI32(word(kUse)), token = toNumber(id);
   auto isUse = [&](int64_t which) {
     Value bit = arith::AndIOp::create(b, use, b.i32(which));

@@ -69,6 +69,8 @@ SelectKernel::SelectKernel(GpuBuilder &b, GpuSelectionAttr tile,
              b.size(problem.tokens, 0), hasColumns()),
       gram(b, tile, problem.tokens, head), compact(b) {
   found = b.allocWorkgroup({2}, b.getI32Type());
+  if (gram.canStart())
+    places = b.allocWorkgroup({b.getThreads() * kPlaceWords}, b.getI32Type());
   for (unsigned i : {0, 1})
     if (problem.offsets)
       begins[i] = b.allocWorkgroup({gram.getSide(i).extent}, b.getI32Type());

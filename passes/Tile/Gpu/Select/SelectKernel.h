@@ -13,10 +13,10 @@
 //   gram     the nearest representative of tokens that do not know theirs
 //   finish   nearest ids and weights
 //
-// SelectGram.cpp and SelectShares.cpp compute products, SelectRules.cpp decides
-// what comes next, SelectCovering.cpp and SelectColumns.cpp what a greedy
-// covering keeps. Selections among few tokens have no rounds at all
-// (SelectDirect.cpp).
+// SelectGram.cpp, SelectShares.cpp and SelectAhead.cpp compute products,
+// SelectRules.cpp decides what comes next, SelectCovering.cpp and
+// SelectColumns.cpp what a greedy covering keeps. Selections among few tokens
+// have no rounds at all (SelectDirect.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,6 +29,7 @@
 #include "passes/Tile/Gpu/Select/SelectRounds.h"
 
 #include <functional>
+#include <tuple>
 
 namespace gist {
 
@@ -107,6 +108,16 @@ private:
   struct Part {
     Value tile, share, begin, end;
   };
+  /// Where a tile is: its product's words, its row and column of tiles, and how
+  /// many columns of tiles its row has.
+  struct Place {
+    Value config, rowTile, columnTile, width;
+  };
+  static constexpr int64_t kPlaceWords = 4;
+  /// The list of a product's rows or columns: where it is, -1 for neighbours.
+  struct TokenList {
+    Value place, first, count;
+  };
 
   // Rounds.
   void emitItem(Value kind, Value item);
@@ -139,19 +150,37 @@ private:
                    Value rowTiles);
   void publishShares(Value tiles, Value keepsSums);
   void recallGram();
+  void publishItems(Value whole, Value shares);
   void emitTile(const Part &part);
+  void emitAhead(Value item);
+  void emitParts(Value count, llvm::function_ref<Part(Value number)> getPart);
+  Place readPlace(Value number);
+  std::tuple<Value, Value, Value> findProduct(Value number);
+  void writePlace(Value tile);
+  Value isOfBits(Value use);
   void findTile(Value config, Value groups, Value number);
   std::pair<Value, Value> findInGroup(Value widths, Value firstRow,
                                       Value rowTiles, Value number);
   void clearBits(Value begin, Value end, Value firstBit);
-  void reduceTile(Value config, Value columnTile, const Part &part);
+  void reduceTile(llvm::function_ref<Value(int64_t)> word, Value columnTile,
+                  const Part &part);
   Value joinParts(const Part &part);
-  void improve(Value config, Value id, Value cosine, Value who);
+  void improve(llvm::function_ref<Value(int64_t)> word, Value id, Value cosine,
+               Value who);
   /// A cosine and who has it as one number, of which the larger is nearer; and
   /// who has such a number, -1 for zero.
   Value getKey(Value cosine, Value who);
   Value getNearest(Value low, Value high);
+  TokenList readList(unsigned number, llvm::function_ref<Value(int64_t)> word);
+  Value readId(const TokenList &list, Value i);
+  Value readScale(unsigned side, Value exists, Value id);
   Value loadSide(unsigned number, Value config, Value tile);
+  void forSides(
+      llvm::function_ref<void(unsigned number, Value local, size_t i)> body);
+  GpuBuilder::Values loadIds(const Place &place);
+  GpuBuilder::Values loadScales(llvm::ArrayRef<Value> ids);
+  void storeIds(llvm::ArrayRef<Value> ids, bool isNext);
+  void storeScales(llvm::ArrayRef<Value> scales);
   Value getBound(Value reach, Value id);
 
   // All in one launch without rounds (SelectDirect.cpp).
@@ -266,6 +295,7 @@ private:
   Compact compact;
   Value begins[2];       ///< of a tile's rows and columns
   Value found;           ///< workgroup memory: a group of tiles
+  Value places;          ///< workgroup memory: one for each thread
   Value kept, undecided; ///< workgroup memory: sets of columns
   Value numListed;       ///< and how many of them have been undecided
   // Workgroup memory for a group of rows: the largest cosines, which columns

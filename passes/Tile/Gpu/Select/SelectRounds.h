@@ -118,7 +118,9 @@ enum GramWord : int64_t {
   kCoverFrom,
   kNumGroups,
   kNumTiles,
+  kNumGramWords
 };
+static_assert(kNumGramWords <= kGramWords);
 static_assert(kKeptMask + kBitWords <= kControlWords);
 
 class SelectRounds {

@@ -72,7 +72,7 @@ void SelectKernel::publishShares(Value tiles, Value keepsSums) {
   forTokens(zero, split, [&](Value i) {
     b.write(b.i32(0), problem.scratch, b.add(counts, i));
   });
-  rounds.publish(RoundKind::Gram, b.add(whole, shares));
+  publishItems(whole, shares);
 }
 
 /// Lets the tiles of the round before be reduced again, from their sums: who is
@@ -82,7 +82,16 @@ void SelectKernel::recallGram() {
   for (int64_t i = 0; i < kMaxProducts; ++i)
     rounds.set(kGram + i * kGramWords + kUse, b.index(kUseBest));
   Value tiles = b.add(rounds.get(kWholeTiles), rounds.get(kSplitTiles));
-  rounds.publish(RoundKind::Gram, tiles);
+  publishItems(tiles, b.index(0));
+}
+
+/// Lets the round of so many whole tiles and shares of others begin.
+void SelectKernel::publishItems(Value whole, Value shares) {
+  // Where tiles follow each other without a pause a workgroup has one item.
+  Value items = gram.canStart()
+                    ? b.min(b.index(workgroups), b.max(whole, shares))
+                    : b.add(whole, shares);
+  rounds.publish(RoundKind::Gram, items);
 }
 
 //===----------------------------------------------------------------------===//
@@ -90,6 +99,8 @@ void SelectKernel::recallGram() {
 //===----------------------------------------------------------------------===//
 
 void SelectKernel::emitGram(Value item) {
+  if (gram.canStart())
+    return emitAhead(item);
   int64_t steps = gram.getSteps();
   Value whole = rounds.get(kWholeTiles), split = rounds.get(kSplitTiles);
   Value items = b.max(rounds.get(kSplitItems), b.index(1));
