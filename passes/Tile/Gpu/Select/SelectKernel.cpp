@@ -24,8 +24,11 @@ using Values = GpuBuilder::Values;
 static constexpr int64_t kNormRowsOfWave = 2;
 /// Loads of a row that a lane has under way at once, where rows are long.
 static constexpr int64_t kNormLoads = 16;
-/// Loads of a thread that are on their way together where somebody decides.
-static constexpr int64_t kLoadsTogether = 8;
+/// Loads of a thread that are on their way together where somebody decides. On
+/// sm_90 more of them take longer: the code is that much longer, and runs once.
+static int64_t getLoadsTogether(const GpuBuilder &b) {
+  return b.getGpu().kind == GpuKind::Nvidia ? 4 : 8;
+}
 /// Workgroups that a compute unit runs at once, where its memory allows.
 static constexpr int64_t kWorkgroupsOfUnit = 2;
 
@@ -109,12 +112,12 @@ void SelectKernel::forTokens(Value begin, Value end,
 void SelectKernel::forLoaded(Value begin, Value end,
                              function_ref<Values(Value)> load,
                              function_ref<void(Value, ArrayRef<Value>)> body) {
-  int64_t threads = b.getThreads();
-  b.forEach(b.add(begin, b.thread()), end, b.index(kLoadsTogether * threads),
+  int64_t threads = b.getThreads(), together = getLoadsTogether(b);
+  b.forEach(b.add(begin, b.thread()), end, b.index(together * threads),
             [&](Value first) {
               Values numbers;
               SmallVector<Values> loaded;
-              for (int64_t i = 0; i < kLoadsTogether; ++i) {
+              for (int64_t i = 0; i < together; ++i) {
                 numbers.push_back(b.add(first, i * threads));
                 loaded.push_back(load(b.min(numbers.back(), b.sub(end, 1))));
               }
@@ -234,7 +237,7 @@ Values SelectKernel::getSquares(ArrayRef<Value> tokens, Value power) {
 void SelectKernel::emitNorms(Value item) {
   if (!hasNormLoop(b))
     return emitNormsOf(item);
-  b.forEach(item, b.ceilDiv(rounds.tokens, getNormRows()), b.index(workgroups),
+  b.forEach(item, b.ceilDiv(rounds.tokens, getNormRows()), getNumNorms(),
             [&](Value set) { emitNormsOf(set); });
 }
 
@@ -283,8 +286,8 @@ Value SelectKernel::getScale(Value square) {
 /// Nothing is known of a token yet but where its sequence begins.
 void SelectKernel::clearToken(Value t) {
   for (SelectArray array :
-       {SelectArray::Covered, SelectArray::Touched, SelectArray::ColumnOf,
-        SelectArray::Suspects, SelectArray::Inherited})
+       {SelectArray::Covered, SelectArray::Touched, SelectArray::Suspects,
+        SelectArray::ColumnOf, SelectArray::Inherited})
     rounds.write(b.i32(0), array, t);
   for (int64_t half : {0, 1})
     b.write(b.i32(0), problem.scratch,
