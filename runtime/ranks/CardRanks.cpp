@@ -15,17 +15,16 @@
 
 using namespace gist;
 
-namespace {
-/// ncclUniqueId: passed by value, as the ABI has it.
-struct UniqueId {
-  std::array<char, 128> bytes = {};
-};
-constexpr int kFloat32 = 7; ///< ncclFloat32
-constexpr int kSum = 0;     ///< ncclSum
-} // namespace
+static constexpr int kFloat32 = 7; ///< ncclFloat32
+static constexpr int kSum = 0;     ///< ncclSum
 
 /// What is used of NCCL and RCCL. Codes are 0 for success.
 struct CardRanks::Functions {
+  /// ncclUniqueId: passed by value, as the ABI has it.
+  struct UniqueId {
+    std::array<char, 128> bytes = {};
+  };
+
   int (*GetUniqueId)(UniqueId *) = nullptr;
   int (*CommInitRank)(void **, int, UniqueId, int) = nullptr;
   int (*CommDestroy)(void *) = nullptr;
@@ -119,7 +118,7 @@ Status CardRanks::open(const std::string &kind, Communicator &ranks,
                       : Status::error(Code::NotFound,
                                       "ranks share a card, or were told not to "
                                       "use cards");
-  UniqueId id;
+  Functions::UniqueId id;
   if (status.ok() && ranks.rank() == 0)
     status = cards->check(cards->call->GetUniqueId(&id), "make an id");
   std::vector<uint8_t> message(1 + sizeof id);
