@@ -540,6 +540,23 @@ Values DecodeAttention::gatherParts(Value head, Value at) {
       });
 }
 
+Value DecodeAttention::isFirstAlone() {
+  Value isAlone = b.isLess(count, keysAtOnce() + 1);
+  return active ? b.both(isAlone, b.isEqual(active, 1)) : isAlone;
+}
+
+Values DecodeAttention::combineCluster(Value part, Value numbers, Value head,
+                                       Value at) {
+  Values tops, sums, outs;
+  for (int64_t i = 0; i < split; ++i) {
+    Value both = b.read(numbers, {b.index(i), head, b.index(0)}, 2);
+    tops.push_back(b.extract(both, 0));
+    sums.push_back(b.extract(both, 1));
+    outs.push_back(b.read(part, {b.index(i), head, at}, kWidth));
+  }
+  return combine(tops, sums, outs);
+}
+
 Value DecodeAttention::divide(Value out, Value sum) {
   Value isNone =
       arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, b.f32(0));
@@ -574,10 +591,8 @@ void DecodeAttention::emitOutput(GetPair combineWaves) {
     NVVM::ClusterWaitOp::create(b, b.getUnitAttr());
   // Where the first workgroup has had all keys the others take its heads. Else
   // each has what all have, and puts them together itself.
-  Value isAlone = b.isLess(count, keysAtOnce() + 1);
+  Value isAlone = isFirstAlone();
   Value isOne = active ? b.isEqual(active, 1) : Value();
-  if (active)
-    isAlone = b.both(isAlone, isOne);
   b.ifThen(b.both(isAlone, b.isEqual(rank, 0)), [&] {
     forEachPair(b.thread(), threads, [&](Value head, Value at) {
       Value out = finish(combineWaves(head, at));
@@ -604,14 +619,7 @@ void DecodeAttention::emitOutput(GetPair combineWaves) {
   };
   b.ifThen(b.negate(isAlone), [&] {
     forEachPair(b.thread(), threads, [&](Value head, Value at) {
-      Values partTops, partSums, outs;
-      for (int64_t i = 0; i < split; ++i) {
-        Value both = b.read(numbers, {b.index(i), head, b.index(0)}, 2);
-        partTops.push_back(b.extract(both, 0));
-        partSums.push_back(b.extract(both, 1));
-        outs.push_back(b.read(part, {b.index(i), head, at}, kWidth));
-      }
-      Values all = combine(partTops, partSums, outs);
+      Values all = combineCluster(part, numbers, head, at);
       if (!active)
         return keep(head, at, all);
       b.ifThen(isOne, [&] { keep(head, at, all); });
@@ -700,9 +708,7 @@ void DecodeAttention::emitResult(const Values &state) {
   }
 
   // Where the first workgroup has had all keys nobody waits.
-  Value isAlone = b.isLess(count, keysAtOnce() + 1);
-  if (active)
-    isAlone = b.both(isAlone, b.isEqual(active, 1));
+  Value isAlone = isFirstAlone();
   b.ifThen(b.both(isAlone, b.isEqual(rank, 0)), [&] {
     forEachPair(b.thread(), threads, [&](Value head, Value at) {
       Values all = combineWaves(head, at);
@@ -737,18 +743,11 @@ void DecodeAttention::emitResult(const Values &state) {
     // The others are done: nobody writes into their memory.
     b.ifThen(b.isLess(rank, owners), [&] {
       NVVM::ClusterWaitOp::create(b, b.getUnitAttr());
-      forEachPair(
-          b.add(b.mul(rank, threads), b.thread()), threads * split,
-          [&](Value head, Value at) {
-            Values partTops, partSums, outs;
-            for (int64_t i = 0; i < split; ++i) {
-              Value both = b.read(numbers, {b.index(i), head, b.index(0)}, 2);
-              partTops.push_back(b.extract(both, 0));
-              partSums.push_back(b.extract(both, 1));
-              outs.push_back(b.read(part, {b.index(i), head, at}, kWidth));
-            }
-            storeOrLeave(head, at, combine(partTops, partSums, outs));
-          });
+      forEachPair(b.add(b.mul(rank, threads), b.thread()), threads * split,
+                  [&](Value head, Value at) {
+                    storeOrLeave(head, at,
+                                 combineCluster(part, numbers, head, at));
+                  });
       finishParts();
     });
   });

@@ -182,6 +182,11 @@ private:
   /// Brings the workgroups of a cluster together, each of which then has all
   /// of its heads, and multiplies these.
   void emitOutput(GetPair combineWaves);
+  /// Whether the first workgroup of a cluster has had all keys.
+  Value isFirstAlone();
+  /// What the workgroups of a cluster have together of a pair of columns: each
+  /// has left its outputs in `part`, its largest and its sum in `numbers`.
+  Values combineCluster(Value part, Value numbers, Value head, Value at);
   /// Visits the pairs of columns of all heads, from `first` on.
   void forEachPair(Value first, int64_t step,
                    llvm::function_ref<void(Value head, Value at)> body);
