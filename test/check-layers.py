@@ -100,7 +100,7 @@ NARROW = [
     (r"runtime/text/(Tokenizer|ChatTemplate)(?!\.h|Spec\.h|Import\.h).*",
      r"runtime/text/.*"),
     (r"runtime/text/TokenizerImport\.h", r"runtime/text/.*|passes/Import/Files/.*"),
-    (r"runtime/device/ThreadPool\.h", r"runtime/device/.*"),
+    (r"runtime/device/ThreadPool\.h", r"runtime/device/.*|tools/running/Evaluation\.cpp"),
     (r"runtime/device/gpu/.*", r"runtime/device/.*"),
     (r"xxhash\.h", r"runtime/support/Hash\.cpp"),
     (r"(flatbuffers/.*|runtime/module/Format_generated\.h)", r"runtime/module/.*"),

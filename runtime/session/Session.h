@@ -94,6 +94,11 @@ public:
   using LogitsSink =
       std::function<Status(size_t index, std::span<const float> logits)>;
   Status score(std::span<const int32_t> tokens, const LogitsSink &sink);
+  /// The same, call by call: `rows` are the logits after token `first` and
+  /// those that follow it, as many for each as the vocabulary has tokens.
+  using RowsSink =
+      std::function<Status(size_t first, std::span<const float> rows)>;
+  Status scoreRows(std::span<const int32_t> tokens, const RowsSink &sink);
 
   /// Appends tokens and hands out, call by call, how surprised the model is by
   /// what follows each: minus the logarithm of the probability of `targets[i]`

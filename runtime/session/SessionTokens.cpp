@@ -225,8 +225,18 @@ Status Session::next(std::span<const int32_t> tokens, Sampler &sampler,
 }
 GIST_CATCH_OUT_OF_MEMORY
 
-Status Session::score(std::span<const int32_t> tokens,
-                      const LogitsSink &sink) try {
+Status Session::score(std::span<const int32_t> tokens, const LogitsSink &sink) {
+  auto vocab = static_cast<size_t>(vocabSize());
+  return scoreRows(
+      tokens, [&](size_t first, std::span<const float> rows) -> Status {
+        for (size_t i = 0; i < rows.size() / vocab; ++i)
+          GIST_TRY(sink(first + i, rows.subspan(i * vocab, vocab)));
+        return {};
+      });
+}
+
+Status Session::scoreRows(std::span<const int32_t> tokens,
+                          const RowsSink &sink) try {
   lastLogits = {};
   GIST_TRY(checkRoom(tokens.size()));
   // Without the entry it is one token at a time: slow, but the same numbers.
@@ -250,8 +260,7 @@ Status Session::score(std::span<const int32_t> tokens,
                            "the entry returned %zu logits for %zu tokens and a "
                            "vocabulary of %zu",
                            values.size(), piece.size(), vocab);
-    for (size_t i = 0; i < piece.size(); ++i)
-      GIST_TRY(sink(begin + i, values.subspan(i * vocab, vocab)));
+    GIST_TRY(sink(begin, values));
     begin += piece.size();
   }
   return {};

@@ -11,7 +11,11 @@
 
 #include "tools/running/Evaluation.h"
 
+#include "runtime/device/CpuTopology.h"
+#include "runtime/device/ThreadPool.h"
+
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <string>
 
@@ -19,11 +23,11 @@ using namespace gist;
 using namespace gist::run;
 
 /// log of the sum of exponentials, without overflow.
-static double logSumExp(std::span<const float> logits, float largest) {
+static double logSumExp(std::span<const float> logits, double largest) {
   double sum = 0;
   for (float logit : logits)
-    sum += std::exp(static_cast<double>(logit - largest));
-  return static_cast<double>(largest) + std::log(sum);
+    sum += std::exp(logit - largest);
+  return largest + std::log(sum);
 }
 
 /// A relative error of the whole row. It also shows what does not change the
@@ -41,6 +45,29 @@ void Comparison::addDistance(std::span<const float> logits,
   errorMax = std::max(errorMax, here);
 }
 
+/// KL(reference || model): how many nats are lost by believing the model where
+/// the reference is right. With q = e / sum of e it is
+///
+///   sum of q (other - logits) + normalizer - otherNormalizer
+///
+/// so that each exponential serves the normalizer and the divergence.
+void Comparison::addDivergence(std::span<const float> logits, double normalizer,
+                               std::span<const float> other, double largest,
+                               int32_t next) {
+  double sum = 0, above = 0;
+  for (size_t i = 0; i < logits.size(); ++i) {
+    double x = other[i], e = std::exp(x - largest);
+    sum += e;
+    if (e > 0) // 0 times anything is 0 here
+      above += e * (x - logits[i]);
+  }
+  double otherNormalizer = largest + std::log(sum);
+  referenceNll += otherNormalizer - static_cast<double>(other[next]);
+  double divergence = above / sum + (normalizer - otherNormalizer);
+  kl += divergence;
+  klMax = std::max(klMax, divergence);
+}
+
 void Comparison::add(std::span<const float> logits,
                      std::span<const float> other, int32_t next) {
   auto best = std::max_element(logits.begin(), logits.end());
@@ -54,9 +81,8 @@ void Comparison::add(std::span<const float> logits,
   if (other.empty())
     return;
   auto otherBest = std::max_element(other.begin(), other.end());
-  double otherNormalizer = logSumExp(other, *otherBest);
-  referenceNll += otherNormalizer - static_cast<double>(other[next]);
   addDistance(logits, other);
+  addDivergence(logits, normalizer, other, *otherBest, next);
   if (best - logits.begin() == otherBest - other.begin()) {
     ++equal;
   } else {
@@ -68,18 +94,36 @@ void Comparison::add(std::span<const float> logits,
         second = std::max(second, *it);
     lostLead = std::max(lostLead, static_cast<double>(*otherBest - second));
   }
-  // KL(reference || model): how many nats are lost by believing the model where
-  // the reference is right.
-  double divergence = 0;
-  for (size_t i = 0; i < logits.size(); ++i) {
-    double logQ = static_cast<double>(other[i]) - otherNormalizer;
-    double logP = static_cast<double>(logits[i]) - normalizer;
-    double q = std::exp(logQ);
-    if (q > 0) // 0 times anything is 0 here
-      divergence += q * (logQ - logP);
-  }
-  kl += divergence;
-  klMax = std::max(klMax, divergence);
+}
+
+void Comparison::addRows(std::span<const float> logits,
+                         std::span<const float> other,
+                         std::span<const int32_t> next, ThreadPool &pool) {
+  if (next.empty())
+    return;
+  struct Rows {
+    std::span<const float> logits, other;
+    std::span<const int32_t> next;
+    std::vector<Comparison> results;
+    std::atomic<size_t> taken = 0;
+  };
+  Rows rows{logits, other, next, std::vector<Comparison>(next.size())};
+  auto addTaken = [](void *context, unsigned) {
+    Rows &rows = *static_cast<Rows *>(context);
+    size_t width = rows.logits.size() / rows.next.size();
+    size_t i = 0;
+    while ((i = rows.taken.fetch_add(1)) < rows.next.size())
+      rows.results[i].add(rows.logits.subspan(i * width, width),
+                          rows.other.empty()
+                              ? rows.other
+                              : rows.other.subspan(i * width, width),
+                          rows.next[i]);
+  };
+  pool.run(addTaken, &rows,
+           static_cast<unsigned>(std::min<size_t>(next.size(), pool.size())));
+  // In the order of the rows, whoever was ready first.
+  for (const Comparison &row : rows.results)
+    *this += row;
 }
 
 Comparison &Comparison::operator+=(const Comparison &other) {
@@ -111,13 +155,29 @@ Spread run::spreadOf(const std::vector<Comparison> &windows,
   return spread;
 }
 
+/// Rows of a large vocabulary come a few at a time: more threads than these
+/// would find none.
+static constexpr size_t kMaxThreads = 32;
+
+Evaluator::Evaluator(Runner &model, Runner *reference)
+    : model(model), reference(reference) {
+  CpuTopology topology = readTopology(allowedCpus());
+  size_t threads = model.threads() != 0
+                       ? model.threads()
+                       : std::max<size_t>(topology.cores.size(), 1);
+  auto count = static_cast<unsigned>(std::min(threads, kMaxThreads));
+  pool = std::make_unique<ThreadPool>(count, placeThreads(topology, count));
+}
+
+Evaluator::~Evaluator() = default;
+
 /// A decoder is fed up to `start` and then scored token by token. A module that
 /// sees whole sequences gives all logits in one call.
 Status Evaluator::begin(Runner &runner, std::span<const int32_t> fed,
                         size_t start, std::vector<uint8_t> &whole) {
   Session &session = *runner.session;
   GIST_TRY(session.reset());
-  Stopwatch &clock = &runner == &model ? watch : referenceWatch;
+  Stopwatch &clock = getClock(runner);
   clock.start();
   if (session.hasEntry(kEntryPrefill) || !session.hasEntry(kEntryScore)) {
     if (start != 0)
@@ -143,12 +203,36 @@ Status Evaluator::begin(Runner &runner, std::span<const int32_t> fed,
   return {};
 }
 
-/// The logits after token `number` of `count`.
-static std::span<const float> getRow(const std::vector<uint8_t> &logits,
-                                     size_t number, size_t count) {
-  size_t width = logits.size() / sizeof(float) / count;
-  return {reinterpret_cast<const float *>(logits.data()) + number * width,
-          width};
+/// Logits of a row: of those in `whole`, for `count` tokens, or of the
+/// session's.
+static size_t getWidth(const Runner &runner, const std::vector<uint8_t> &whole,
+                       size_t count) {
+  return whole.empty()
+             ? static_cast<size_t>(runner.module->spec().model.vocabSize)
+             : whole.size() / sizeof(float) / count;
+}
+
+Status Evaluator::eachRows(Runner &runner, const std::vector<uint8_t> &whole,
+                           std::span<const int32_t> fed, size_t from,
+                           size_t count, const Session::RowsSink &sink) {
+  if (!whole.empty()) {
+    size_t width = getWidth(runner, whole, fed.size());
+    auto *rows = reinterpret_cast<const float *>(whole.data());
+    return sink(0, {rows + from * width, count * width});
+  }
+  Stopwatch &clock = getClock(runner);
+  clock.start();
+  GIST_TRY(runner.session->scoreRows(
+      fed.subspan(from, count),
+      [&](size_t first, std::span<const float> rows) -> Status {
+        // Only the model's own time counts, not the comparison.
+        clock.stop();
+        GIST_TRY(sink(first, rows));
+        clock.start();
+        return {};
+      }));
+  clock.stop();
+  return {};
 }
 
 Status Evaluator::predict(std::span<const int32_t> tokens, size_t first,
@@ -168,52 +252,32 @@ Status Evaluator::predict(std::span<const int32_t> tokens, size_t first,
   GIST_TRY(begin(model, fed, start, whole));
   if (reference)
     GIST_TRY(begin(*reference, fed, start, wholeReference));
-  // In pieces, so that only a few rows of the reference's logits are kept.
+  size_t width = getWidth(model, whole, fed.size());
+  if (reference && getWidth(*reference, wholeReference, fed.size()) != width)
+    return Status::error(Code::BadArgument,
+                         "the modules have different vocabularies");
+  std::span<const int32_t> targets = std::span(all).subspan(1);
+  // In pieces, so that only a few rows of logits are in memory.
   constexpr size_t kPiece = 32;
-  std::vector<float> kept;
   for (size_t from = start; from < fed.size(); from += kPiece) {
-    auto piece = fed.subspan(from, std::min(kPiece, fed.size() - from));
-    kept.clear();
-    if (!wholeReference.empty())
-      for (size_t i = 0; i < piece.size(); ++i) {
-        std::span<const float> row =
-            getRow(wholeReference, from + i, fed.size());
-        kept.insert(kept.end(), row.begin(), row.end());
+    auto compare = [&](size_t first, std::span<const float> rows) -> Status {
+      size_t begin = from + first, numRows = rows.size() / width;
+      if (!reference) {
+        result.addRows(rows, {}, targets.subspan(begin, numRows), *pool);
+        return {};
       }
-    else if (reference) {
-      referenceWatch.start();
-      GIST_TRY(reference->session->score(
-          piece, [&](size_t, std::span<const float> logits) {
-            kept.insert(kept.end(), logits.begin(), logits.end());
+      // The rows stay where they are until the reference has its own.
+      return eachRows(
+          *reference, wholeReference, fed, begin, numRows,
+          [&](size_t next, std::span<const float> others) {
+            result.addRows(rows.subspan(next * width, others.size()), others,
+                           targets.subspan(begin + next, others.size() / width),
+                           *pool);
             return Status();
-          }));
-      referenceWatch.stop();
-    }
-    auto compare = [&](size_t i, std::span<const float> logits) -> Status {
-      std::span<const float> row;
-      if (reference) {
-        if (kept.size() != piece.size() * logits.size())
-          return Status::error(Code::BadArgument,
-                               "the modules have different vocabularies");
-        row = std::span(kept).subspan(i * logits.size(), logits.size());
-      }
-      result.add(logits, row, all[from + i + 1]);
-      return {};
+          });
     };
-    if (whole.empty()) {
-      watch.start();
-      GIST_TRY(model.session->score(
-          piece, [&](size_t i, std::span<const float> logits) -> Status {
-            // Only the model's own time counts, not the comparison.
-            watch.stop();
-            GIST_TRY(compare(i, logits));
-            watch.start();
-            return {};
-          }));
-      watch.stop();
-    }
-    for (size_t i = 0; !whole.empty() && i < piece.size(); ++i)
-      GIST_TRY(compare(i, getRow(whole, from + i, fed.size())));
+    GIST_TRY(eachRows(model, whole, fed, from,
+                      std::min(kPiece, fed.size() - from), compare));
   }
   return {};
 }

@@ -12,8 +12,13 @@
 
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
+
+namespace gist {
+class ThreadPool;
+} // namespace gist
 
 namespace gist::run {
 
@@ -50,11 +55,19 @@ struct Comparison {
   /// Adds one prediction. `reference` is empty when nothing is compared.
   void add(std::span<const float> logits, std::span<const float> reference,
            int32_t next);
+  /// Adds one prediction for each of `next`. Every row is summed by one thread,
+  /// and rows are added in their order: the result has the same bits with any
+  /// number of threads.
+  void addRows(std::span<const float> logits, std::span<const float> reference,
+               std::span<const int32_t> next, ThreadPool &pool);
   Comparison &operator+=(const Comparison &other);
 
 private:
   void addDistance(std::span<const float> logits,
                    std::span<const float> reference);
+  void addDivergence(std::span<const float> logits, double normalizer,
+                     std::span<const float> reference, double largest,
+                     int32_t next);
   double fraction(uint64_t part) const {
     return static_cast<double>(part) / static_cast<double>(count);
   }
@@ -78,9 +91,10 @@ private:
 
 class Evaluator {
 public:
-  /// `reference` may be null. Both outlive this.
-  Evaluator(Runner &model, Runner *reference)
-      : model(model), reference(reference) {}
+  /// `reference` may be null. Both outlive this. Logits are summed by as many
+  /// threads as `model` was opened with.
+  Evaluator(Runner &model, Runner *reference);
+  ~Evaluator();
 
   /// Predicts every token once, each with at least `window - stride` tokens
   /// before it, except at the beginning. Where that is none, the first token of
@@ -111,9 +125,18 @@ private:
   /// a module that only sees whole sequences are then all in `whole`.
   Status begin(Runner &runner, std::span<const int32_t> fed, size_t start,
                std::vector<uint8_t> &whole);
+  /// Hands out the logits after `count` tokens of `fed` from number `from` on:
+  /// those in `whole`, or what the session computes now.
+  Status eachRows(Runner &runner, const std::vector<uint8_t> &whole,
+                  std::span<const int32_t> fed, size_t from, size_t count,
+                  const Session::RowsSink &sink);
+  Stopwatch &getClock(const Runner &runner) {
+    return &runner == &model ? watch : referenceWatch;
+  }
 
   Runner &model;
   Runner *reference;
+  std::unique_ptr<ThreadPool> pool;
   Stopwatch watch, referenceWatch;
 };
 

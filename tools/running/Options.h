@@ -81,6 +81,8 @@ public:
 
   /// The module's file.
   const std::string &path() const { return options.path; }
+  /// CPU threads to use, as chosen; 0: one on each core.
+  unsigned threads() const { return options.threads; }
 
   std::shared_ptr<const Module> module;
   RankLease lease; ///< of the other ranks, where there are any
