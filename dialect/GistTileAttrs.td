@@ -372,10 +372,15 @@ def Gist_GpuSelectionAttr
       `mfma_32x32x16` for 8 bits.
     - `element`: what is multiplied; sums are f32. Rows of f32 are multiplied as
       two f16 each; with f8E4M3FNUZ they are rounded to 8 bits.
+    - `group`: rows of tiles that are visited together, column by column, so that
+      both sides stay in the cache.
+    - `loads`: loads of a thread that are on their way together where somebody
+      decides what comes next.
 
     ```mlir
     #gist.gpu_selection<rows = 128, columns = 256, depth = 32, waves = [2, 2],
-                        stages = 2, instruction = mfma_32x32x8, element = f16>
+                        stages = 2, instruction = mfma_32x32x8, element = f16,
+                        group = 8, loads = 8>
     ```
 
     Constraints:
@@ -394,12 +399,14 @@ def Gist_GpuSelectionAttr
     ArrayRefParameter<"int64_t">:$waves,
     "int64_t":$stages,
     "::gist::Instruction":$instruction,
-    "::mlir::Type":$element
+    "::mlir::Type":$element,
+    "int64_t":$group, "int64_t":$loads
   );
   let assemblyFormat = [{
     `<` `rows` `=` $rows `,` `columns` `=` $columns `,` `depth` `=` $depth `,`
         `waves` `=` `[` $waves `]` `,` `stages` `=` $stages `,`
-        `instruction` `=` $instruction `,` `element` `=` $element `>`
+        `instruction` `=` $instruction `,` `element` `=` $element `,`
+        `group` `=` $group `,` `loads` `=` $loads `>`
   }];
   let extraClassDeclaration = [{
     int64_t getNumWaves() const { return getWaves()[0] * getWaves()[1]; }

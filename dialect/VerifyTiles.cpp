@@ -363,13 +363,16 @@ LogicalResult GpuDecodeAttr::verify(EmitError emitError, int64_t numWaves) {
 LogicalResult GpuSelectionAttr::verify(EmitError emitError, int64_t rows,
                                        int64_t columns, int64_t depth,
                                        ArrayRef<int64_t> waves, int64_t stages,
-                                       Instruction instruction, Type element) {
+                                       Instruction instruction, Type element,
+                                       int64_t group, int64_t loads) {
   // Results are bits of words, one for each column.
   constexpr int64_t kWordBits = 32;
   if (failed(verifySizes(emitError, {{"rows", rows}, // (C1)
                                      {"columns", columns},
                                      {"depth", depth},
-                                     {"stages", stages}})) ||
+                                     {"stages", stages},
+                                     {"group", group},
+                                     {"loads", loads}})) ||
       failed(verifyPair(emitError, "waves", waves)) || // (C2)
       failed(verifyInstruction(emitError, instruction, // (C3)
                                kGramInstructions)) ||

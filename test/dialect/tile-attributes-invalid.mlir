@@ -277,47 +277,57 @@
 // -----
 
 // expected-error @+1 {{expects a positive number for stages, got 0}}
-#tile = #gist.gpu_selection<rows = 64, columns = 64, depth = 32, waves = [2, 2], stages = 0, instruction = mfma_32x32x8, element = f16>
+#tile = #gist.gpu_selection<rows = 64, columns = 64, depth = 32, waves = [2, 2], stages = 0, instruction = mfma_32x32x8, element = f16, group = 8, loads = 8>
+
+// -----
+
+// expected-error @+1 {{expects a positive number for group, got 0}}
+#tile = #gist.gpu_selection<rows = 64, columns = 64, depth = 32, waves = [2, 2], stages = 2, instruction = mfma_32x32x8, element = f16, group = 0, loads = 8>
+
+// -----
+
+// expected-error @+1 {{expects a positive number for loads, got 0}}
+#tile = #gist.gpu_selection<rows = 64, columns = 64, depth = 32, waves = [2, 2], stages = 2, instruction = mfma_32x32x8, element = f16, group = 8, loads = 0>
 
 // -----
 
 // expected-error @+1 {{expects two positive numbers for waves, got [2, 2, 1]}}
-#tile = #gist.gpu_selection<rows = 64, columns = 64, depth = 32, waves = [2, 2, 1], stages = 2, instruction = mfma_32x32x8, element = f16>
+#tile = #gist.gpu_selection<rows = 64, columns = 64, depth = 32, waves = [2, 2, 1], stages = 2, instruction = mfma_32x32x8, element = f16, group = 8, loads = 8>
 
 // -----
 
 // expected-error @+1 {{expects one of the instructions mfma_32x32x8, mfma_16x16x16, mfma_32x32x16, mma_16x8x16, wgmma_64x128x16; got sdot}}
-#tile = #gist.gpu_selection<rows = 64, columns = 64, depth = 32, waves = [2, 2], stages = 2, instruction = sdot, element = f16>
+#tile = #gist.gpu_selection<rows = 64, columns = 64, depth = 32, waves = [2, 2], stages = 2, instruction = sdot, element = f16, group = 8, loads = 8>
 
 // -----
 
 // expected-error @+1 {{expects f16 or bf16 for mfma_32x32x8, got 'f8E4M3FNUZ'}}
-#tile = #gist.gpu_selection<rows = 64, columns = 64, depth = 32, waves = [2, 2], stages = 2, instruction = mfma_32x32x8, element = f8E4M3FNUZ>
+#tile = #gist.gpu_selection<rows = 64, columns = 64, depth = 32, waves = [2, 2], stages = 2, instruction = mfma_32x32x8, element = f8E4M3FNUZ, group = 8, loads = 8>
 
 // -----
 
 // expected-error @+1 {{expects f8E4M3FNUZ for mfma_32x32x16, got 'f16'}}
-#tile = #gist.gpu_selection<rows = 64, columns = 64, depth = 32, waves = [2, 2], stages = 2, instruction = mfma_32x32x16, element = f16>
+#tile = #gist.gpu_selection<rows = 64, columns = 64, depth = 32, waves = [2, 2], stages = 2, instruction = mfma_32x32x16, element = f16, group = 8, loads = 8>
 
 // -----
 
 // expected-error @+1 {{expects a multiple of 32 for depth, got 16}}
-#tile = #gist.gpu_selection<rows = 64, columns = 64, depth = 16, waves = [2, 2], stages = 2, instruction = mfma_32x32x16, element = f8E4M3FNUZ>
+#tile = #gist.gpu_selection<rows = 64, columns = 64, depth = 16, waves = [2, 2], stages = 2, instruction = mfma_32x32x16, element = f8E4M3FNUZ, group = 8, loads = 8>
 
 // -----
 
 // expected-error @+1 {{expects at least 2 stages for mma_16x8x16, got 1}}
-#tile = #gist.gpu_selection<rows = 64, columns = 64, depth = 32, waves = [2, 2], stages = 1, instruction = mma_16x8x16, element = f16>
+#tile = #gist.gpu_selection<rows = 64, columns = 64, depth = 32, waves = [2, 2], stages = 1, instruction = mma_16x8x16, element = f16, group = 8, loads = 8>
 
 // -----
 
 // expected-error @+1 {{expects a multiple of 32 for columns, got 16}}
-#tile = #gist.gpu_selection<rows = 64, columns = 16, depth = 32, waves = [4, 1], stages = 2, instruction = mma_16x8x16, element = f16>
+#tile = #gist.gpu_selection<rows = 64, columns = 16, depth = 32, waves = [4, 1], stages = 2, instruction = mma_16x8x16, element = f16, group = 8, loads = 8>
 
 // -----
 
 // expected-error @+1 {{expects rows to be a multiple of columns, or columns one of rows, got 96 and 64}}
-#tile = #gist.gpu_selection<rows = 96, columns = 64, depth = 32, waves = [1, 2], stages = 2, instruction = mfma_32x32x8, element = f16>
+#tile = #gist.gpu_selection<rows = 96, columns = 64, depth = 32, waves = [1, 2], stages = 2, instruction = mfma_32x32x8, element = f16, group = 8, loads = 8>
 
 // -----
 

@@ -22,12 +22,12 @@ SHARED = 1 << 23
 #: Small tiles, so that a few dozen tokens are several of them.
 SMALL = (
     "#gist.gpu_selection<rows = 64, columns = 64, depth = {depth}, waves = [2, 2], stages = 2,"
-    " instruction = mfma_32x32x8, element = {element}>"
+    " instruction = mfma_32x32x8, element = {element}, group = 8, loads = 8>"
 )
-#: The same with rows rounded to 8 bits.
+#: The same with rows rounded to 8 bits, and several groups of tiles.
 FP8 = (
     "#gist.gpu_selection<rows = 64, columns = 64, depth = {depth}, waves = [2, 2], stages = 2,"
-    " instruction = mfma_32x32x16, element = f8E4M3FNUZ>"
+    " instruction = mfma_32x32x16, element = f8E4M3FNUZ, group = 2, loads = 3>"
 )
 
 

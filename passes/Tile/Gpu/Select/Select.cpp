@@ -48,10 +48,14 @@ GpuSelectionAttr gist::selectSelectionTile(func::FuncOp kernel,
   bool isSplit = element.isF32();
   if (isSplit)
     element = Float16Type::get(context);
+  // On sm_90 more loads take longer: the code is that much longer, and runs
+  // once.
+  int64_t group = gpu.kind == GpuKind::Nvidia ? 4 : 8;
+  int64_t loads = gpu.kind == GpuKind::Nvidia ? 4 : 8;
   auto getTile = [&](int64_t columns, int64_t depth, ArrayRef<int64_t> waves,
                      int64_t stages, Instruction instruction) {
     return GpuSelectionAttr::get(context, kRows, columns, depth, waves, stages,
-                                 instruction, element);
+                                 instruction, element, group, loads);
   };
   if (isSmall) { // The target's GPU multiplies it: its attribute says so.
     element = Float8E4M3FNUZType::get(context);

@@ -20,12 +20,6 @@ using namespace mlir;
 using namespace gist;
 using arith::CmpIPredicate;
 
-/// Row tiles that are visited together, column by column, so that both sides
-/// stay in the cache.
-static int64_t getGroup(const GpuBuilder &b) {
-  return b.getGpu().kind == GpuKind::Nvidia ? 4 : 8;
-}
-
 //===----------------------------------------------------------------------===//
 // What a round computes
 //===----------------------------------------------------------------------===//
@@ -61,7 +55,7 @@ void SelectKernel::publishGram(ArrayRef<Product> products, Value keepsSums) {
     setOrZero(kCoverFrom, product.coverFrom);
 
     Value rowTiles = b.ceilDiv(product.rows.count, gram.getRows());
-    Value numGroups = b.ceilDiv(rowTiles, getGroup(b));
+    Value numGroups = b.ceilDiv(rowTiles, groupTiles);
     auto table = static_cast<SelectArray>(int64_t(SelectArray::Groups) + i);
     if (product.isSearched)
       writeLimits(product, table, b.add(numGroups, 1), rowTiles);
@@ -138,12 +132,12 @@ Value SelectKernel::writeWidths(const Product &product, SelectArray table,
                                 Value group, Value numGroups) {
   Value numRows = product.rows.count, numColumns = product.columns.count;
   Value rowTiles = b.ceilDiv(numRows, gram.getRows());
-  Value firstTile = b.mul(group, getGroup(b));
+  Value firstTile = b.mul(group, groupTiles);
   Value isBits = b.compare(CmpIPredicate::sge, product.use, b.index(kUseBits));
   Value least = b.select(isBits, b.min(numColumns, b.index(1)), b.index(0));
   Value total = b.index(0), width = least;
   GpuBuilder::Values lastRows, limits;
-  for (int64_t i = 0; i < getGroup(b); ++i) {
+  for (int64_t i = 0; i < groupTiles; ++i) {
     Value tile = b.add(firstTile, i),
           end = b.mul(b.add(tile, 1), gram.getRows());
     lastRows.push_back(b.sub(b.min(end, numRows), 1));
@@ -151,7 +145,7 @@ Value SelectKernel::writeWidths(const Product &product, SelectArray table,
       limits.push_back(rounds.readNumber(
           table, b.add(b.add(numGroups, 1), b.min(tile, b.sub(rowTiles, 1)))));
   }
-  for (int64_t i = 0; i < getGroup(b); ++i) {
+  for (int64_t i = 0; i < groupTiles; ++i) {
     Value tile = b.add(firstTile, i), exists = b.isLess(tile, rowTiles);
     Value columns = numColumns;
     if (product.isSearched)
@@ -209,7 +203,7 @@ void SelectKernel::emitTile(const Part &part) {
   findTile(config, groups, number);
   Value group = b.readNumber(found, b.index(0));
   Value inGroup = b.sub(number, b.readNumber(found, b.index(1)));
-  Value firstRow = b.mul(group, getGroup(b));
+  Value firstRow = b.mul(group, groupTiles);
   Value rowTiles = b.ceilDiv(word(kRowCount), gram.getRows());
   Value widths = b.add(b.add(groups, word(kNumGroups)), 1);
   auto [rowTile, columnTile] = findInGroup(widths, firstRow, rowTiles, inGroup);
@@ -265,7 +259,7 @@ void SelectKernel::writePlace(Value tile) {
       });
   Value rowTiles = b.ceilDiv(word(kRowCount), gram.getRows());
   Value widths = b.add(b.add(groups, numGroups), 1);
-  auto [rowTile, columnTile] = findInGroup(widths, b.mul(group[0], getGroup(b)),
+  auto [rowTile, columnTile] = findInGroup(widths, b.mul(group[0], groupTiles),
                                            rowTiles, b.sub(number, group[1]));
   Value width = b.readNumber(rounds.scratch, b.add(widths, rowTile));
   Value place = b.mul(b.thread(), kPlaceWords);
@@ -300,11 +294,11 @@ std::pair<Value, Value> SelectKernel::findInGroup(Value widths, Value firstRow,
                                                   Value number) {
   // All of it together is more than the scalar registers of gfx942 hold.
   firstRow = computeHereByThread(b, firstRow);
-  Value height = b.min(b.sub(rowTiles, firstRow), b.index(getGroup(b)));
+  Value height = b.min(b.sub(rowTiles, firstRow), b.index(groupTiles));
   Value before = b.index(0), rest = number;
   Value row = firstRow, column = before, rows = height;
   Value isFound = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
-  for (int64_t i = 0; i < getGroup(b); ++i) {
+  for (int64_t i = 0; i < groupTiles; ++i) {
     Value tile = b.min(b.add(firstRow, i), b.sub(rowTiles, 1));
     Value width = b.readNumber(rounds.scratch, b.add(widths, tile));
     Value left = b.max(b.sub(height, i), b.index(0));

@@ -24,11 +24,6 @@ using Values = GpuBuilder::Values;
 static constexpr int64_t kNormRowsOfWave = 2;
 /// Loads of a row that a lane has under way at once, where rows are long.
 static constexpr int64_t kNormLoads = 16;
-/// Loads of a thread that are on their way together where somebody decides. On
-/// sm_90 more of them take longer: the code is that much longer, and runs once.
-static int64_t getLoadsTogether(const GpuBuilder &b) {
-  return b.getGpu().kind == GpuKind::Nvidia ? 4 : 8;
-}
 /// Workgroups that a compute unit runs at once, where its memory allows.
 static constexpr int64_t kWorkgroupsOfUnit = 2;
 
@@ -68,6 +63,7 @@ SelectKernel::SelectKernel(GpuBuilder &b, GpuSelectionAttr tile,
     : b(b), problem(problem), head(getHead(b, problem.tokens)),
       theta(getTheta(b, problem, head)), heads(::getNumHeads(problem.tokens)),
       workgroups(getNumWorkgroups(b.getGpu(), tile, problem.tokens)),
+      groupTiles(tile.getGroup()), loadsTogether(tile.getLoads()),
       rounds(b, problem.control, problem.scratch, head, heads,
              b.size(problem.tokens, 0), hasColumns()),
       gram(b, tile, problem.tokens, head), compact(b) {
@@ -112,7 +108,7 @@ void SelectKernel::forTokens(Value begin, Value end,
 void SelectKernel::forLoaded(Value begin, Value end,
                              function_ref<Values(Value)> load,
                              function_ref<void(Value, ArrayRef<Value>)> body) {
-  int64_t threads = b.getThreads(), together = getLoadsTogether(b);
+  int64_t threads = b.getThreads(), together = loadsTogether;
   b.forEach(b.add(begin, b.thread()), end, b.index(together * threads),
             [&](Value first) {
               Values numbers;

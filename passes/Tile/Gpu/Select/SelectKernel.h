@@ -290,6 +290,7 @@ private:
   Value head;  ///< null where there is one selection
   Value theta; ///< the cosine that makes a token redundant
   int64_t heads, workgroups;
+  int64_t groupTiles, loadsTogether; ///< the tile attribute's `group`, `loads`
   SelectRounds rounds;
   GramTile gram;
   Compact compact;
