@@ -164,9 +164,6 @@ private:
   Value getHead(Value row) {
     return b.add(b.mul(kvHead, group), b.rem(row, group));
   }
-  Value toI32(Value x) {
-    return arith::IndexCastOp::create(b, b.getI32Type(), x);
-  }
 
   ElementEmitter &emitter;
   GpuBuilder &b;
@@ -253,7 +250,7 @@ void AttendCopy::listIds() {
   b.forEach(b.thread(), b.index(getNumbers()), b.index(b.getThreads()),
             [&](Value i) {
               Value number = b.min(b.add(firstNumber, i), lastNumber);
-              b.write(toI32(selection->getId(number)), ids, i);
+              b.write(b.toI32(selection->getId(number)), ids, i);
             });
 }
 
@@ -291,11 +288,10 @@ void AttendCopy::listTokens(Value base, Value endToken) {
             high = b.select(isBefore, b.sub(middle, 1), high);
             low = b.select(isBefore, low, middle);
           }
-          Value place = arith::IndexCastOp::create(
-              b, b.getIndexType(),
+          Value place = b.toIndex(
               atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), found, zero));
           Value entry = b.add(b.sub(token, base), b.mul(low, 1 << 16));
-          b.write(toI32(entry), entries, place);
+          b.write(b.toI32(entry), entries, place);
         });
       });
   b.barrier();

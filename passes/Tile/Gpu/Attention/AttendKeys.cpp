@@ -335,7 +335,7 @@ void AttendKeys::countMembers(Value firstId, Value end) {
   Value last = b.min(b.add(firstId, tableIds), end);
   selection->forEachNearest(
       b.index(0), end, kNumbersAtOnce, [&](Value token, Value nearest) {
-        Value id = arith::IndexCastOp::create(b, b.getIndexType(), nearest);
+        Value id = b.toIndex(nearest);
         b.ifThen(b.both(b.compare(CmpIPredicate::sge, id, firstId),
                         b.isLess(id, last)),
                  [&] {

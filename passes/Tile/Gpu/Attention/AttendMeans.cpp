@@ -42,10 +42,6 @@ static constexpr int64_t kNone = std::numeric_limits<int32_t>::max();
 static constexpr int64_t kMaxWidth = 8;
 
 /// Numbers are words in memory, and never negative.
-static Value toWord(GpuBuilder &b, Value number) {
-  return arith::IndexCastOp::create(b, b.getI32Type(), number);
-}
-
 static Value toNumber(GpuBuilder &b, Value word) {
   return arith::IndexCastUIOp::create(b, b.getIndexType(), word);
 }
@@ -115,7 +111,7 @@ void ClusterMeans::writeNumber(Value number, Value tensor, Value head,
                                Value i) {
   MemoryAccess memory = *emitter.asMemory(tensor);
   if (number.getType().isIndex())
-    number = toWord(b, number);
+    number = b.toI32(number);
   b.write(number, memory.buffer, memory.at(at(head, i)));
 }
 
@@ -158,7 +154,7 @@ Value ClusterMeans::listMembers(Selection &selection, Value begin, Value end,
                   [&](Value token, Value holds, Value before) {
                     b.ifThen(holds, [&] {
                       auto write = [&](Value number, Value place) {
-                        b.write(toWord(b, number), list, place);
+                        b.write(b.toI32(number), list, place);
                       };
                       write(token, before);
                       write(selection.getNearest(token), b.add(before, room));
@@ -196,7 +192,7 @@ void ClusterMeans::sort(Selection &selection, Value head, Value begin,
     Value cluster = b.min(b.add(first, j), last);
     Value isThere = b.isLess(b.add(first, j), count);
     ids.push_back(
-        b.select(isThere, toWord(b, selection.getId(cluster)), b.i32(kNone)));
+        b.select(isThere, b.toI32(selection.getId(cluster)), b.i32(kNone)));
     // Whatever weights say, nothing is written past the last token.
     begins.push_back(b.min(start, b.sub(tokens, 1)));
     b.ifThen(b.both(isThere, b.isEqual(b.lane(), 0)),
@@ -323,7 +319,7 @@ Value ClusterMeans::listLast(Selection &selection, Value begin, Value stop,
                              Value end) {
   constexpr int64_t kLoads = 4;
   int64_t step = b.getThreads() * Selection::kSome;
-  Value last = toWord(b, end);
+  Value last = b.toI32(end);
   auto list = [&](Value base, ValueRange carried) {
     Values firsts, nexts, owners;
     for (int64_t i = 0; i < kLoads; ++i) {
@@ -358,7 +354,7 @@ Value ClusterMeans::listLast(Selection &selection, Value begin, Value stop,
           b.compare(CmpIPredicate::ne, mask(int64_t(1) << i), b.i32(0));
       b.ifThen(isLast, [&] {
         Value token = b.add(firsts[i / Selection::kSome], i % Selection::kSome);
-        b.write(toWord(b, token), this->list,
+        b.write(b.toI32(token), this->list,
                 b.add(place, count(mask((int64_t(1) << i) - 1))));
       });
     }

@@ -30,8 +30,7 @@ Values Selection::at(Value i) {
 }
 
 Value Selection::read(Value tensor, ValueRange indices) {
-  return arith::IndexCastOp::create(b, b.getIndexType(),
-                                    emitter.element(tensor, indices));
+  return b.toIndex(emitter.element(tensor, indices));
 }
 
 Value Selection::readSome(Value tensor, Value first, Value end) {

@@ -83,9 +83,7 @@ void DecodeAttention::shareByKeys(ValueRange counts) {
   if (parts.count == 1)
     return;
   auto toFloat = [&](Value number) -> Value {
-    return arith::UIToFPOp::create(
-        b, b.getF32Type(),
-        arith::IndexCastOp::create(b, b.getI32Type(), number));
+    return arith::UIToFPOp::create(b, b.getF32Type(), b.toI32(number));
   };
   Value all = b.index(0);
   for (Value seen : counts)
@@ -104,7 +102,7 @@ void DecodeAttention::shareByKeys(ValueRange counts) {
     Value own = arith::FPToUIOp::create(
         b, b.getI32Type(),
         arith::MulFOp::create(b, toFloat(counts[item / sharers]), share));
-    own = b.add(arith::IndexCastOp::create(b, b.getIndexType(), own), 1);
+    own = b.add(b.toIndex(own), 1);
     // Those behind the last head's have a part that is not there.
     Value isHere = b.compare(arith::CmpIPredicate::sle, next, cluster);
     found = b.select(isHere, b.index(item), found);
@@ -400,8 +398,7 @@ Values DecodeAttention::step(Value first, Values state, ValueRange fetched) {
       top = arith::MaxNumFOp::create(b, top, scores.back());
     }
     // Nothing seen yet: any finite number will do in place of -infinity.
-    Value isNone = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, top,
-                                         b.f32(-kInfinity));
+    Value isNone = b.compare(arith::CmpFPredicate::OEQ, top, b.f32(-kInfinity));
     Value base = b.select(isNone, b.f32(0), top);
     Value factor = getPower(arith::SubFOp::create(b, old, base));
     sum = arith::MulFOp::create(b, sum, factor);
@@ -453,8 +450,7 @@ void DecodeAttention::merge(Values &state, int64_t head, int64_t mask) {
 }
 
 Value DecodeAttention::getFactor(Value top, Value highest) {
-  Value isNone = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, top,
-                                       b.f32(-kInfinity));
+  Value isNone = b.compare(arith::CmpFPredicate::OEQ, top, b.f32(-kInfinity));
   return b.select(isNone, b.f32(0),
                   getPower(arith::SubFOp::create(b, top, highest)));
 }
@@ -499,8 +495,7 @@ Value DecodeAttention::isLastPart() {
   Value slot = b.allocWorkgroup({1}, b.getI32Type());
   b.barrier();
   b.ifThen(b.isEqual(b.thread(), 0), [&] {
-    Value last =
-        arith::IndexCastOp::create(b, b.getI32Type(), b.sub(active, 1));
+    Value last = b.toI32(b.sub(active, 1));
     // The last one leaves the word zero.
     Value ticket = atomicUpdate(b, LLVM::AtomicBinOp::uinc_wrap, last,
                                 parts.control, word, Order::Both);
@@ -558,8 +553,7 @@ Values DecodeAttention::combineCluster(Value part, Value numbers, Value head,
 }
 
 Value DecodeAttention::divide(Value out, Value sum) {
-  Value isNone =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, b.f32(0));
+  Value isNone = b.compare(arith::CmpFPredicate::OEQ, sum, b.f32(0));
   Value inverse =
       b.select(isNone, b.f32(0), arith::DivFOp::create(b, b.f32(1), sum));
   return arith::MulFOp::create(b, out, b.broadcast(inverse, kWidth));

@@ -62,7 +62,6 @@ Value AttentionLoop::emitPower(Value x) {
 }
 
 Value AttentionLoop::emitInverse(Value sum) {
-  Value isNone =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, b.f32(0));
+  Value isNone = b.compare(arith::CmpFPredicate::OEQ, sum, b.f32(0));
   return b.select(isNone, b.f32(0), arith::DivFOp::create(b, b.f32(1), sum));
 }

@@ -201,8 +201,7 @@ MmaAttention::findBase(int64_t tile, ArrayRef<Value> tops, Values &state) {
     Value &old = getTop(state, tile, row);
     top = getLarger(top, old);
     // Nothing seen yet: any finite number will do in place of -infinity.
-    Value isNone =
-        arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, top, never);
+    Value isNone = b.compare(arith::CmpFPredicate::OEQ, top, never);
     Value base = arith::MulFOp::create(b, b.select(isNone, b.f32(0), top),
                                        b.f32(-factor));
     factors.push_back(emitPower(b.fma(old, scale, base)));
@@ -398,8 +397,8 @@ Values MmaAttention::merge(Values state, ValueRange others) {
       Value otherTop = getTop(other, tile, row);
       Value highest = getLarger(top, otherTop);
       // Neither has seen a key: any finite number will do for -infinity.
-      Value isNone = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ,
-                                           highest, b.f32(-kInfinity));
+      Value isNone =
+          b.compare(arith::CmpFPredicate::OEQ, highest, b.f32(-kInfinity));
       Value base = arith::MulFOp::create(b, b.select(isNone, b.f32(0), highest),
                                          b.f32(-factor));
       factors.push_back(emitPower(b.fma(top, b.f32(factor), base)));

@@ -165,7 +165,7 @@ Values MmaAttention::runSteps(Values state, Value count) {
     llvm::append_range(found, findValueRows(getStep(step, 1)));
     // Carried by the loop; rows fit 32 bits.
     for (Value &row : found)
-      row = arith::IndexCastOp::create(b, b.getI32Type(), row);
+      row = b.toI32(row);
     return found;
   };
   llvm::append_range(start, findNextRows(zero));

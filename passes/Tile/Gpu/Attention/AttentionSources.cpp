@@ -50,30 +50,21 @@ RowSource gist::getPoolSource(ElementEmitter &emitter, Value tensor,
 }
 
 Value gist::isAtMost(GpuBuilder &b, Value x, Value y) {
-  auto narrow = [&](Value number) -> Value {
-    return arith::IndexCastOp::create(b, b.getI32Type(), number);
-  };
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::sle, narrow(x),
-                               narrow(y));
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::sle, b.toI32(x),
+                               b.toI32(y));
 }
 
 Value gist::getSmaller(GpuBuilder &b, Value x, Value y) {
   if (b.getGpu().kind != GpuKind::Amd)
     return b.min(x, y);
-  auto narrow = [&](Value number) -> Value {
-    return arith::IndexCastOp::create(b, b.getI32Type(), number);
-  };
   return arith::IndexCastUIOp::create(
-      b, b.getIndexType(), arith::MinSIOp::create(b, narrow(x), narrow(y)));
+      b, b.getIndexType(), arith::MinSIOp::create(b, b.toI32(x), b.toI32(y)));
 }
 
 BlockOrder gist::orderBlocks(GpuBuilder &b, Value number, Value blocks,
                              int64_t heads, Value headBytes) {
   constexpr int64_t kCacheBytes = 32 << 20;
   // In 32 bits: division of more is long.
-  auto narrow = [&](Value x) -> Value {
-    return arith::IndexCastOp::create(b, b.getI32Type(), x);
-  };
   auto wide = [&](Value x) -> Value {
     return arith::IndexCastUIOp::create(b, b.getIndexType(), x);
   };
@@ -90,10 +81,10 @@ BlockOrder gist::orderBlocks(GpuBuilder &b, Value number, Value blocks,
   };
   Value together = arith::MinUIOp::create(
       b, b.i32(heads),
-      atLeastOne(divide(b.i32(kCacheBytes), atLeastOne(narrow(headBytes)))));
+      atLeastOne(divide(b.i32(kCacheBytes), atLeastOne(b.toI32(headBytes)))));
   Value perSection =
-      atLeastOne(arith::MulIOp::create(b, together, narrow(blocks)));
-  Value all = narrow(number);
+      atLeastOne(arith::MulIOp::create(b, together, b.toI32(blocks)));
+  Value all = b.toI32(number);
   Value section = divide(all, perSection);
   Value inside = subtract(all, section, perSection);
   Value firstHead = arith::MulIOp::create(b, section, together);

@@ -32,12 +32,12 @@ static constexpr int64_t kNarrow = 64;
 /// A number that all lanes of a warp have, and are now known to: descriptors
 /// that follow from it, and loops that it bounds, take no registers of lanes.
 static Value makeUniform(GpuBuilder &b, Value number) {
-  Value word = arith::IndexCastOp::create(b, b.getI32Type(), number);
+  Value word = b.toI32(number);
   word = gpu::ShuffleOp::create(b, word, 0,
                                 static_cast<int32_t>(b.getGpu().waveSize),
                                 gpu::ShuffleMode::IDX)
              .getShuffleResult();
-  return arith::IndexCastOp::create(b, b.getIndexType(), word);
+  return b.toIndex(word);
 }
 
 WgmmaAttention::WgmmaAttention(GpuBuilder &b, GpuAttentionAttr tile,
@@ -120,7 +120,7 @@ Values WgmmaAttention::findRows(Value step) {
     step = b.min(step, last);
     Value row = steps->getRow(b, step, slot);
     // Carried by a loop; rows fit 32 bits.
-    Value word = arith::IndexCastOp::create(b, b.getI32Type(), row);
+    Value word = b.toI32(row);
     if (Value isThere = steps->isThere(b, step, slot))
       word = b.select(isThere, word, b.i32(kNoRow));
     found.push_back(word);
@@ -295,12 +295,11 @@ std::pair<Values, Values> WgmmaAttention::emitWeights(Values scores,
     // stays as it is. With the first score it is infinite.
     Value distance = arith::SubFOp::create(b, largest(top, old), old);
     // Scores are not multiplied by `factor` yet, which the slack is.
-    Value isFar = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, distance,
-                                        b.f32(kSlack / factor));
+    Value isFar =
+        b.compare(arith::CmpFPredicate::OGT, distance, b.f32(kSlack / factor));
     Value now = b.select(isFar, top, old);
     // Nothing seen yet: any finite number will do in place of -infinity.
-    Value isNone = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, now,
-                                         b.f32(-kInfinity));
+    Value isNone = b.compare(arith::CmpFPredicate::OEQ, now, b.f32(-kInfinity));
     Value base = arith::MulFOp::create(b, b.select(isNone, b.f32(0), now),
                                        b.f32(-factor));
     factors.push_back(
@@ -355,16 +354,14 @@ Values WgmmaAttention::finishOut(ValueRange registers, size_t numOut,
   // weights. All four warps have to wait in one place: a sum of weights is
   // never negative, which compilers do not know. The texts differ so that LLVM
   // leaves the two waits where they are.
-  Value isNegative =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, total, b.f32(0));
+  Value isNegative = b.compare(arith::CmpFPredicate::OLT, total, b.f32(0));
   Values finished = choose(
       isNegative, [&] { return wgmma.wait(registers, 0, " // never"); },
       [&] { return wgmma.wait(registers, 0); });
   Value isNeeded = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
   for (Value factor : factors)
     isNeeded = arith::OrIOp::create(
-        b, isNeeded,
-        arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, factor, b.f32(1)));
+        b, isNeeded, b.compare(arith::CmpFPredicate::UNE, factor, b.f32(1)));
   // Of all rows of a warp, so that it stays together.
   isNeeded = NVVM::VoteSyncOp::create(b, b.getI1Type(), b.i32(-1), isNeeded,
                                       NVVM::VoteSyncKind::any);
@@ -497,8 +494,7 @@ Values WgmmaAttention::merge(Values state, ValueRange other) {
   Value factors[2][2]; // Of either state, for two rows.
   for (size_t half : {0, 1}) {
     Value top = arith::MaxNumFOp::create(b, state[half], other[half]);
-    Value isNone = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, top,
-                                         b.f32(-kInfinity));
+    Value isNone = b.compare(arith::CmpFPredicate::OEQ, top, b.f32(-kInfinity));
     Value base = arith::MulFOp::create(b, b.select(isNone, b.f32(0), top),
                                        b.f32(-factor));
     factors[0][half] = emitPower(b.fma(state[half], b.f32(factor), base));

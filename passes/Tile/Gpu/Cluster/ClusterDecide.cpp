@@ -16,14 +16,6 @@ using arith::CmpIPredicate;
 
 static constexpr int64_t kBits = 32; ///< of a word
 
-static Value toI32(GpuBuilder &b, Value index) {
-  return arith::IndexCastOp::create(b, b.getI32Type(), index);
-}
-
-static Value toIndex(GpuBuilder &b, Value number) {
-  return arith::IndexCastOp::create(b, b.getIndexType(), number);
-}
-
 static Value either(GpuBuilder &b, Value x, Value y) {
   return arith::OrIOp::create(b, x, y);
 }
@@ -62,10 +54,8 @@ Value ClusterDecide::isAlike(const ClusterHead &head, Value token,
                              Value product, Value inverse) {
   Value cosine = arith::MulFOp::create(b, product, inverse);
   Value likeness = createLikeness(b, cosine, token, head.theta);
-  Value isNear =
-      arith::CmpFOp::create(b, CmpFPredicate::OGE, likeness, head.theta);
-  Value hasDirection =
-      arith::CmpFOp::create(b, CmpFPredicate::ONE, inverse, b.f32(0));
+  Value isNear = b.compare(CmpFPredicate::OGE, likeness, head.theta);
+  Value hasDirection = b.compare(CmpFPredicate::ONE, inverse, b.f32(0));
   // Sinks are kept whatever they are like.
   Value isCluster = b.compare(CmpIPredicate::slt, head.sinks, b.index(0));
   return b.both(b.both(isCluster, hasDirection), isNear);
@@ -88,7 +78,7 @@ void ClusterDecide::findAlike(const Tokens &known, const ClusterHead &head,
                   b.read(known.pairs, scores.getPair(token, b.add(begin, i)));
               Value isSet =
                   isAlike(head, b.add(first, token), product, inverse);
-              Value bit = b.select(isSet, getBit(b, toI32(b, i)), b.i32(0));
+              Value bit = b.select(isSet, getBit(b, b.toI32(i)), b.i32(0));
               return Values{either(b, carried[0], bit)};
             });
         b.write(found[0], alike, item);
@@ -97,7 +87,7 @@ void ClusterDecide::findAlike(const Tokens &known, const ClusterHead &head,
 
 void ClusterDecide::writeBits(Value target, Value isSet) {
   Value place = b.rem(b.thread(), kBits);
-  Value word = b.select(isSet, getBit(b, toI32(b, place)), b.i32(0));
+  Value word = b.select(isSet, getBit(b, b.toI32(place)), b.i32(0));
   word = b.waveReduce(word, GpuBuilder::Kind::OR,
                       std::min<int64_t>(tokens, kBits));
   Value isFirst = b.both(b.isLess(b.thread(), tokens), b.isEqual(place, 0));
@@ -126,7 +116,7 @@ Value ClusterDecide::emit(const Tokens &known, const ClusterHead &head,
   b.barrier();
 
   Values mine = readWords(alike, b.mul(token, words));
-  Value bit = getBit(b, toI32(b, b.rem(token, kBits)));
+  Value bit = getBit(b, b.toI32(b.rem(token, kBits)));
   Value word = b.div(token, kBits);
   auto isSomeOpen = [&] {
     Value all = b.i32(0);
@@ -181,34 +171,31 @@ Value ClusterDecide::emit(const Tokens &known, const ClusterHead &head,
     rank = arith::AddIOp::create(b, rank, math::CtPopOp::create(b, earlier));
     total = arith::AddIOp::create(b, total, math::CtPopOp::create(b, part));
   }
-  Value place = toIndex(b, rank);
+  Value place = b.toIndex(rank);
   Value isFounder =
       b.both(isAny(b, rounds.getResult(0)), b.isLess(place, room));
   b.ifThen(b.both(isMine, isFounder),
-           [&] { b.write(toI32(b, token), founderOf, place); });
+           [&] { b.write(b.toI32(token), founderOf, place); });
   b.barrier();
 
   // The others join the nearest, of equals the first.
   Value seen = b.select(isFounder, b.index(0), b.min(place, room));
   Values nearest = b.loop(
       b.index(0), seen, 1, {top, owner}, [&](Value i, ValueRange carried) {
-        Value earlier = toIndex(b, b.read(founderOf, i));
+        Value earlier = b.toIndex(b.read(founderOf, i));
         Value product = b.read(known.pairs, scores.getPair(token, earlier));
-        Value isBetter =
-            arith::CmpFOp::create(b, CmpFPredicate::OGT, product, carried[0]);
-        return Values{
-            b.select(isBetter, product, carried[0]),
-            b.select(isBetter, toI32(b, b.add(count, i)), carried[1])};
+        Value isBetter = b.compare(CmpFPredicate::OGT, product, carried[0]);
+        return Values{b.select(isBetter, product, carried[0]),
+                      b.select(isBetter, b.toI32(b.add(count, i)), carried[1])};
       });
-  Value hasDirection =
-      arith::CmpFOp::create(b, CmpFPredicate::ONE, inverse, b.f32(0));
+  Value hasDirection = b.compare(CmpFPredicate::ONE, inverse, b.f32(0));
   // Without room a token joins the nearest all the same, if there is one.
   Value hasOwner = b.compare(CmpIPredicate::sge, nearest[1], b.i32(0));
   Value joinsOne = b.both(b.both(b.negate(isSink), hasDirection), hasOwner);
-  Value chosen = b.select(isFounder, toI32(b, b.add(count, place)),
+  Value chosen = b.select(isFounder, b.toI32(b.add(count, place)),
                           b.select(joinsOne, nearest[1], b.i32(-1)));
   b.ifThen(isMine, [&] {
     b.write(b.select(isThere, chosen, b.i32(-1)), known.owners, token);
   });
-  return b.add(count, b.min(toIndex(b, total), room));
+  return b.add(count, b.min(b.toIndex(total), room));
 }

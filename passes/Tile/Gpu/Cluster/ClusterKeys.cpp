@@ -36,7 +36,7 @@ ClusterHead::ClusterHead(ElementEmitter &emitter, Value heads, Value layer,
   };
   auto integer = [&](HeadField field) -> Value {
     Value word = arith::FPToSIOp::create(b, b.getI32Type(), number(field));
-    return arith::IndexCastOp::create(b, b.getIndexType(), word);
+    return b.toIndex(word);
   };
 #define GIST_HEAD_INTEGER(Field, member) member = integer(HeadField::Field);
 #define GIST_HEAD_NUMBER(Field, member) member = number(HeadField::Field);
@@ -51,11 +51,8 @@ Value ClusterHead::getFirstExact(GpuBuilder &b, Value x) const {
 
 Value ClusterHead::getPlace(GpuBuilder &b, Value t) const {
   // Division of 64 bits is a long program.
-  auto narrow = [&](Value number) -> Value {
-    return arith::IndexCastOp::create(b, b.getI32Type(), number);
-  };
-  Value place = arith::RemUIOp::create(b, narrow(t), narrow(ringRows));
-  return arith::IndexCastOp::create(b, b.getIndexType(), place);
+  Value place = arith::RemUIOp::create(b, b.toI32(t), b.toI32(ringRows));
+  return b.toIndex(place);
 }
 
 Value ClusterHead::getRow(GpuBuilder &b, Value place, Value n) const {
@@ -83,8 +80,7 @@ SeenKeys::SeenKeys(ElementEmitter &emitter, ClusterAttentionOp op, Value kvHead,
       place(known.place) {
   GpuBuilder &b = emitter.getBuilder();
   Value layer = emitter.number(op.getLayer());
-  clusters = arith::IndexCastOp::create(
-      b, b.getIndexType(), emitter.element(op.getCounts(), {layer, kvHead}));
+  clusters = b.toIndex(emitter.element(op.getCounts(), {layer, kvHead}));
   before = b.add(clusters, exact);
 }
 

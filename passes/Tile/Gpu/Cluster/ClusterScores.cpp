@@ -27,14 +27,6 @@ static constexpr int64_t kPlainNumbers = 4;
 /// for what there is per token.
 static constexpr int64_t kMemoryParts = 16, kMemoryShare = 15;
 
-static Value compare(GpuBuilder &b, CmpFPredicate predicate, Value x, Value y) {
-  return arith::CmpFOp::create(b, predicate, x, y);
-}
-
-static Value toI32(GpuBuilder &b, Value index) {
-  return arith::IndexCastOp::create(b, b.getI32Type(), index);
-}
-
 /// The matrix instruction of a tile, with f16 in place of f32.
 static Mma getMma(Instruction instruction, MLIRContext *context) {
   return Mma(instruction, Float16Type::get(context));
@@ -152,8 +144,8 @@ void ClusterScores::load(Value rows, function_ref<Value(Value)> getRow,
     Value norm = math::SqrtOp::create(b, square);
     // False for NaN, too.
     Value hasDirection =
-        b.both(compare(b, CmpFPredicate::OGT, norm, b.f32(0)),
-               compare(b, CmpFPredicate::OLT, norm, b.f32(kInfinity)));
+        b.both(b.compare(CmpFPredicate::OGT, norm, b.f32(0)),
+               b.compare(CmpFPredicate::OLT, norm, b.f32(kInfinity)));
     Value inverse = arith::DivFOp::create(b, b.f32(1), norm);
     b.ifThen(b.both(isToken, b.isEqual(team.lane, 0)), [&] {
       b.write(b.select(hasDirection, inverse, b.f32(0)), inverses, token);
@@ -169,7 +161,7 @@ Value ClusterScores::read(Value token, Value column) {
 Value ClusterScores::makeUnit(Value chunk, Value inverse) {
   Value x = b.toF32(chunk);
   // Zero times a NaN is a NaN.
-  Value isNothing = compare(b, CmpFPredicate::OEQ, inverse, b.f32(0));
+  Value isNothing = b.compare(CmpFPredicate::OEQ, inverse, b.f32(0));
   Value unit = arith::MulFOp::create(b, x, b.broadcast(inverse, getChunk()));
   unit = b.select(isNothing, b.constant(x.getType(), 0), unit);
   return b.convert(unit, tokenTile.getElement());
@@ -294,8 +286,8 @@ void ClusterScores::findBest(Value units, Value first, Value count, Value best,
               Value &top = next[i / run % rows * 2],
                     &where = next[i / run % rows * 2 + 1];
               Value score = b.extract(sums[tile], i);
-              Value number = toI32(b, b.add(start, mma.getColumn(b, lane, i)));
-              Value isBetter = compare(b, CmpFPredicate::OGT, score, top);
+              Value number = b.toI32(b.add(start, mma.getColumn(b, lane, i)));
+              Value isBetter = b.compare(CmpFPredicate::OGT, score, top);
               top = b.select(isBetter, score, top);
               where = b.select(isBetter, number, where);
             }
@@ -308,7 +300,7 @@ void ClusterScores::findBest(Value units, Value first, Value count, Value best,
     // of these has found that.
     for (int64_t row = 0; row < rows; ++row) {
       Value &where = state[2 * row + 1];
-      where = b.min(where, toI32(b, b.sub(count, 1)));
+      where = b.min(where, b.toI32(b.sub(count, 1)));
     }
     writeBest(state, best, owner);
   });
@@ -322,9 +314,9 @@ void ClusterScores::writeBest(Values state, Value best, Value owner) {
     for (int64_t mask : mma.getRowShuffles()) {
       Value otherTop = b.exchange(top, mask);
       Value otherWhere = b.exchange(where, mask);
-      Value isEqual = compare(b, CmpFPredicate::OEQ, otherTop, top);
+      Value isEqual = b.compare(CmpFPredicate::OEQ, otherTop, top);
       Value isBetter =
-          arith::OrIOp::create(b, compare(b, CmpFPredicate::OGT, otherTop, top),
+          arith::OrIOp::create(b, b.compare(CmpFPredicate::OGT, otherTop, top),
                                b.both(isEqual, b.isLess(otherWhere, where)));
       top = b.select(isBetter, otherTop, top);
       where = b.select(isBetter, otherWhere, where);

@@ -37,18 +37,6 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Tokens that are looked at at once when lists are made.
 static constexpr int64_t kOwnersAtOnce = 4;
 
-static Value compare(GpuBuilder &b, CmpFPredicate predicate, Value x, Value y) {
-  return arith::CmpFOp::create(b, predicate, x, y);
-}
-
-static Value toI32(GpuBuilder &b, Value index) {
-  return arith::IndexCastOp::create(b, b.getI32Type(), index);
-}
-
-static Value toIndex(GpuBuilder &b, Value number) {
-  return arith::IndexCastOp::create(b, b.getIndexType(), number);
-}
-
 /// state = body(state) while condition(state).
 static Values repeat(GpuBuilder &b, ValueRange start,
                      function_ref<Value(ValueRange)> condition,
@@ -135,7 +123,7 @@ private:
 void Update::link(const ClusterHead &head, Value number, Value count) {
   Value t = b.thread(), zero = b.i32(0), one = b.i32(1);
   b.ifThen(b.isLess(t, tokens), [&] {
-    Value mine = b.read(owners, t), self = toI32(b, t);
+    Value mine = b.read(owners, t), self = b.toI32(t);
     Values found = b.loop(
         b.index(0), number, kOwnersAtOnce, {b.i32(tokens), zero, zero},
         [&](Value at, ValueRange carried) {
@@ -144,7 +132,7 @@ void Update::link(const ClusterHead &head, Value number, Value count) {
           // `tokens`.
           Value owned = b.read(owners, at, kOwnersAtOnce);
           for (int64_t i = 0; i < kOwnersAtOnce; ++i) {
-            Value other = toI32(b, b.add(at, i));
+            Value other = b.toI32(b.add(at, i));
             Value isSame =
                 b.compare(CmpIPredicate::eq, b.extract(owned, i), mine);
             Value isNext = b.both(isSame, b.isLess(self, other));
@@ -161,10 +149,10 @@ void Update::link(const ClusterHead &head, Value number, Value count) {
     // mix() takes the first token of each list and skips the others.
     b.write(b.f32(-1), sizes, t);
     b.ifThen(isFirst, [&] {
-      Value unit = b.add(head.unit, toIndex(b, mine));
+      Value unit = b.add(head.unit, b.toIndex(mine));
       Value size = b.ifElse(
-          b.isLess(mine, toI32(b, count)),
-          [&] { return b.read(weights, unit); }, [&] { return b.f32(0); });
+          b.isLess(mine, b.toI32(count)), [&] { return b.read(weights, unit); },
+          [&] { return b.f32(0); });
       Value more = arith::SIToFPOp::create(b, b.getF32Type(), found[2]);
       b.write(arith::AddFOp::create(b, size, more), weights, unit);
       b.write(size, sizes, t);
@@ -181,19 +169,19 @@ void Update::mix(const ClusterHead &head, Value rows, bool areKeys) {
   auto mixChunk = [&](Value t, Value old, Value column) {
     Value sum = b.constant(b.vectorOf(chunk, b.getF32Type()), 0);
     Values members = repeat(
-        b, {toI32(b, t), sum, b.f32(0)},
+        b, {b.toI32(t), sum, b.f32(0)},
         [&](ValueRange state) { return b.isLess(state[0], b.i32(tokens)); },
         [&](ValueRange state) {
-          Value at = toIndex(b, state[0]);
+          Value at = b.toIndex(state[0]);
           Value x = b.toF32(scores.read(at, column));
           return Values{b.read(nexts, at),
                         arith::AddFOp::create(b, state[1], x),
                         arith::AddFOp::create(b, state[2], b.f32(1))};
         });
-    Value cluster = toIndex(b, b.read(owners, t));
+    Value cluster = b.toIndex(b.read(owners, t));
     Value row = b.add(head.meanRow, cluster);
     // A new cluster has a row that was never written, which may hold a NaN.
-    Value isNew = compare(b, CmpFPredicate::OEQ, old, b.f32(0));
+    Value isNew = b.compare(CmpFPredicate::OEQ, old, b.f32(0));
     Value total = b.ifElse(
         isNew, [&]() -> Value { return members[1]; },
         [&]() -> Value {
@@ -213,7 +201,7 @@ void Update::mix(const ClusterHead &head, Value rows, bool areKeys) {
   b.forEach(team.number, b.index(tokens), b.index(b.getThreads() / team.lanes),
             [&](Value t) {
               Value old = b.read(sizes, t);
-              b.ifThen(compare(b, CmpFPredicate::OGE, old, b.f32(0)), [&] {
+              b.ifThen(b.compare(CmpFPredicate::OGE, old, b.f32(0)), [&] {
                 for (int64_t piece = 0; piece < team.pieces; ++piece) {
                   Value column = team.getColumn(b, piece, chunk);
                   b.ifThen(b.isLess(column, size),
@@ -283,7 +271,7 @@ void Update::absorb(const ClusterHead &plan) {
                      })
                   .front();
     b.ifThen(b.isEqual(b.thread(), 0),
-             [&] { b.write(toI32(b, count), counts, {layer, head}); });
+             [&] { b.write(b.toI32(count), counts, {layer, head}); });
   });
 }
 

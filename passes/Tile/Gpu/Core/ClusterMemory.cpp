@@ -28,11 +28,8 @@ void gist::writeRemote(GpuBuilder &b, Value numbers, Value memory,
     sizes.push_back(b.index(size));
   Value begin = memref::ExtractAlignedPointerAsIndexOp::create(b, memory);
   Value address = b.add(begin, b.mul(b.linearize(indices, sizes), 4));
-  auto narrow = [&](Value x) -> Value {
-    return arith::IndexCastOp::create(b, b.getI32Type(), x);
-  };
   Value mapped = assemble("mapa.shared::cluster.u32 $0, $1, $2;", "=r,r,r",
-                          b.getI32Type(), {narrow(address), narrow(to)})
+                          b.getI32Type(), {b.toI32(address), b.toI32(to)})
                      .getRes();
   if (!isa<VectorType>(numbers.getType())) {
     assemble("st.shared::cluster.f32 [$0], $1;", "r,f,~{memory}", Type(),

@@ -21,15 +21,14 @@ Compact::Compact(GpuBuilder &b) : b(b) {
 
 std::pair<Value, Value> Compact::scan(Value number) {
   int64_t waveSize = b.getGpu().waveSize;
-  Value own = arith::IndexCastOp::create(b, b.getI32Type(), number);
+  Value own = b.toI32(number);
   // Comparisons of lanes are not kept from one scan to the next.
   Value thread = computeHereByThread(b, b.thread());
   Value lane = b.rem(thread, waveSize), wave = b.div(thread, waveSize);
   Value sum = own;
   Value width = b.i32(waveSize);
   for (int64_t distance = 1; distance < waveSize; distance *= 2) {
-    Value from = arith::IndexCastOp::create(
-        b, b.getI32Type(), b.max(b.sub(lane, distance), b.index(0)));
+    Value from = b.toI32(b.max(b.sub(lane, distance), b.index(0)));
     Value other =
         gpu::ShuffleOp::create(b, sum, from, width, gpu::ShuffleMode::IDX)
             .getShuffleResult();
@@ -50,10 +49,7 @@ std::pair<Value, Value> Compact::scan(Value number) {
         arith::AddIOp::create(b, before, b.select(isEarlier, part, b.i32(0)));
     total = arith::AddIOp::create(b, total, part);
   }
-  auto toNumber = [&](Value word) -> Value {
-    return arith::IndexCastOp::create(b, b.getIndexType(), word);
-  };
-  return {toNumber(before), toNumber(total)};
+  return {b.toIndex(before), b.toIndex(total)};
 }
 
 Value Compact::run(Value begin, Value end, Value start,

@@ -77,6 +77,10 @@ Value GpuBuilder::compare(arith::CmpIPredicate predicate, Value a, Value b) {
   return createOrFold<arith::CmpIOp>(predicate, a, b);
 }
 
+Value GpuBuilder::compare(arith::CmpFPredicate predicate, Value a, Value b) {
+  return arith::CmpFOp::create(*this, predicate, a, b);
+}
+
 Value GpuBuilder::isLess(Value a, Value b) {
   return compare(arith::CmpIPredicate::slt, a, b);
 }
@@ -96,6 +100,14 @@ Value GpuBuilder::negate(Value condition) {
 
 Value GpuBuilder::select(Value condition, Value a, Value b) {
   return createOrFold<arith::SelectOp>(condition, a, b);
+}
+
+Value GpuBuilder::toI32(Value index) {
+  return arith::IndexCastOp::create(*this, getI32Type(), index);
+}
+
+Value GpuBuilder::toIndex(Value number) {
+  return arith::IndexCastOp::create(*this, getIndexType(), number);
 }
 
 Value GpuBuilder::linearize(ValueRange indices, ValueRange sizes) {
@@ -250,8 +262,7 @@ void GpuBuilder::write(Value value, Value buffer, ValueRange indices) {
 }
 
 Value GpuBuilder::readNumber(Value buffer, ValueRange indices) {
-  return arith::IndexCastOp::create(*this, getIndexType(),
-                                    read(buffer, indices));
+  return toIndex(read(buffer, indices));
 }
 
 //===----------------------------------------------------------------------===//

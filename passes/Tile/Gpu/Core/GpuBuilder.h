@@ -71,12 +71,16 @@ public:
   Value min(Value a, Value b);
   Value max(Value a, Value b);
   Value compare(mlir::arith::CmpIPredicate predicate, Value a, Value b);
+  Value compare(mlir::arith::CmpFPredicate predicate, Value a, Value b);
   Value isLess(Value a, Value b);
   Value isLess(Value a, int64_t b) { return isLess(a, index(b)); }
   Value isEqual(Value a, int64_t b);
   Value both(Value a, Value b);
   Value negate(Value condition);
   Value select(Value condition, Value a, Value b);
+  /// An index as an i32, and back; both are signed.
+  Value toI32(Value index);
+  Value toIndex(Value number);
 
   /// `indices` of a row-major array as one number, and back.
   Value linearize(mlir::ValueRange indices, mlir::ValueRange sizes);

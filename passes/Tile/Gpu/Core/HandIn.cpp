@@ -84,6 +84,6 @@ Value gist::isLastToArrive(GpuBuilder &b, Value control, Value word,
   Value before = free ? b.read(slot, first, 2) : b.read(slot, first);
   if (free)
     before = b.extract(vector::BitCastOp::create(b, single, before), 0);
-  before = arith::IndexCastOp::create(b, b.getIndexType(), before);
+  before = b.toIndex(before);
   return b.compare(arith::CmpIPredicate::eq, before, b.sub(count, 1));
 }

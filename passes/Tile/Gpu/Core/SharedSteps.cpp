@@ -76,8 +76,7 @@ void SharedSteps::wait() {
     auto loop = scf::WhileOp::create(b, TypeRange(), ValueRange());
     OpBuilder::InsertionGuard guard(b);
     b.createBlock(&loop.getBefore());
-    Value done = arith::IndexCastOp::create(
-        b, b.getIndexType(), atomicRead(b, control, doneWord, Order::Acquire));
+    Value done = b.toIndex(atomicRead(b, control, doneWord, Order::Acquire));
     scf::ConditionOp::create(b, b.isLess(done, total), ValueRange());
     b.createBlock(&loop.getAfter());
     scf::YieldOp::create(b);

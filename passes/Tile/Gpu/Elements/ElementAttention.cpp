@@ -37,7 +37,7 @@ Value ElementEmitter::getAttention(AttentionOp op, ValueRange indices) {
   Value end = op.getCausal() ? b.add(position, 1) : keys;
   Value none = b.f32(-std::numeric_limits<float>::infinity()), zero = b.f32(0);
   auto isNone = [&](Value score) -> Value {
-    return arith::CmpFOp::create(b, CmpFPredicate::OEQ, score, none);
+    return b.compare(CmpFPredicate::OEQ, score, none);
   };
   /// exp(score - largest), zero for a key that is not seen.
   auto weigh = [&](Value score, Value largest) -> Value {
@@ -80,7 +80,7 @@ Value ElementEmitter::getAttention(AttentionOp op, ValueRange indices) {
                 accumulate(carried[2], arith::MulFOp::create(b, weight, x))};
       });
   // A query that sees no key gives zeros, not 0 / 0.
-  Value isEmpty = arith::CmpFOp::create(b, CmpFPredicate::OEQ, sums[1], zero);
+  Value isEmpty = b.compare(CmpFPredicate::OEQ, sums[1], zero);
   Value mean =
       b.select(isEmpty, zero, arith::DivFOp::create(b, sums[2], sums[1]));
   return b.convert(mean, op.getOutput().getType().getElementType());

@@ -92,10 +92,6 @@ private:
   /// Neighbouring rows of one thread: their loads are in flight together.
   static constexpr int64_t kRowsOfThread = 8;
 
-  Value toWord(Value number) {
-    return arith::IndexCastOp::create(b, b.getI32Type(), number);
-  }
-
   Value getExpert(Value row) {
     return readExpert(emitter, op, b.div(row, sizes.slots),
                       b.rem(row, sizes.slots));
@@ -143,7 +139,7 @@ private:
         for (auto [place, value] : {std::pair<Found, Value>{kExpert, expert},
                                     {kInside, inside},
                                     {kCount, count}})
-          b.write(toWord(value), found, b.index(place));
+          b.write(b.toI32(value), found, b.index(place));
       });
       return Values{b.add(carried[0], total)};
     };
@@ -163,7 +159,7 @@ private:
     Value first = b.mul(b.rem(inside, tiles), tile.getRows());
     firstColumn = b.mul(b.div(inside, tiles), tile.getColumns());
     b.forEach(b.thread(), b.index(tile.getRows()), b.index(b.getThreads()),
-              [&](Value place) { b.write(toWord(rows), order, place); });
+              [&](Value place) { b.write(b.toI32(rows), order, place); });
     b.barrier();
     auto isIts = [&](Value row) {
       return b.compare(CmpIPredicate::eq, getExpert(row), expert);
@@ -173,7 +169,7 @@ private:
       Value isHere = b.both(b.compare(CmpIPredicate::sge, position, first),
                             b.isLess(place, tile.getRows()));
       b.ifThen(b.both(holds, isHere),
-               [&] { b.write(toWord(row), order, place); });
+               [&] { b.write(b.toI32(row), order, place); });
     };
     compact.run(b.index(0), rows, b.index(0), isIts, take);
     b.barrier();

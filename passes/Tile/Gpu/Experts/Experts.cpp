@@ -20,7 +20,7 @@ GpuBuilder::Value gist::readExpert(ElementEmitter &emitter, ExpertMatmulOp op,
                                    GpuBuilder::Value slot) {
   GpuBuilder &b = emitter.getBuilder();
   GpuBuilder::Value named = emitter.element(op.getExperts(), {token, slot});
-  named = arith::IndexCastOp::create(b, b.getIndexType(), named);
+  named = b.toIndex(named);
   return b.min(b.max(named, b.index(0)), b.index(op.getSizes().experts - 1));
 }
 

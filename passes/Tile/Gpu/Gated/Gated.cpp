@@ -451,8 +451,7 @@ void GatedKernel::computeResidual(RowSums &rows, Value item,
             Value *norm = &norms[t * kNumNorms];
             norm[kResidual] = b.fma(residual, residual, norm[kResidual]);
             norm[kInput] = b.fma(x, x, norm[kInput]);
-            Value isNonZero =
-                arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, x, zero);
+            Value isNonZero = b.compare(arith::CmpFPredicate::UNE, x, zero);
             norm[kNonZero] = b.select(isNonZero, b.f32(1), norm[kNonZero]);
             Value isWriter =
                 b.both(rows.isFirstLane(), b.isLess(row, paddedDepth));
@@ -508,8 +507,8 @@ void GatedKernel::decideLevels() {
     auto get = [&](Norm norm) {
       return b.read(totals, b.index(t * kNumNorms + norm));
     };
-    Value isNonZero = arith::CmpFOp::create(b, arith::CmpFPredicate::UNE,
-                                            get(kNonZero), b.f32(0));
+    Value isNonZero =
+        b.compare(arith::CmpFPredicate::UNE, get(kNonZero), b.f32(0));
     Value residual = get(kResidual);
     Value ratio = createGateRatio(b, residual, get(kInput), isNonZero);
     Value level = createGateLevel(b, op, ratio, b.getI32Type());

@@ -116,9 +116,7 @@ private:
     b.barrier();
   }
 
-  void writeRow(Value row, Value place) {
-    b.write(arith::IndexCastOp::create(b, b.getI32Type(), row), order, place);
-  }
+  void writeRow(Value row, Value place) { b.write(b.toI32(row), order, place); }
   /// The row at a place of this tile; past the end, the number of tokens.
   Value getRow(Value place) { return b.readNumber(order, place); }
 

@@ -71,12 +71,6 @@ private:
   Value number(Type type, int64_t value) {
     return arith::ConstantIntOp::create(b, type, value);
   }
-  Value toNumber(Value index) {
-    return arith::IndexCastOp::create(b, i32, index);
-  }
-  Value compare(CmpIPredicate predicate, Value x, Value y) {
-    return b.compare(predicate, x, y);
-  }
   Value either(Value x, Value y) { return arith::OrIOp::create(b, x, y); }
   Value getSetting(SampleField field) {
     return emitter.element(op.getSettings(),
@@ -138,8 +132,7 @@ Value Sample::createOrder(Value logit) {
   // Of negative numbers all bits are turned, of others the sign.
   Value turned = either(arith::ShRSIOp::create(b, bits, b.i32(31)),
                         b.i32(std::numeric_limits<int32_t>::min()));
-  Value isNan =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, logit, logit);
+  Value isNan = b.compare(arith::CmpFPredicate::UNO, logit, logit);
   return b.select(isNan, b.i32(0), arith::XOrIOp::create(b, bits, turned));
 }
 
@@ -170,9 +163,9 @@ Value Sample::findFirstKey() {
     for (auto [token, numbers] : llvm::zip_equal(tokens, logits))
       for (int64_t i = 0; i < width; ++i) {
         Value order = createOrder(width == 1 ? numbers : b.extract(numbers, i));
-        Value isLarger = compare(CmpIPredicate::ugt, order, largest);
+        Value isLarger = b.compare(CmpIPredicate::ugt, order, largest);
         largest = b.select(isLarger, order, largest);
-        best = b.select(isLarger, toNumber(b.add(token, i)), best);
+        best = b.select(isLarger, b.toI32(b.add(token, i)), best);
       }
     return Values{largest, best};
   };
@@ -193,7 +186,7 @@ SmallVector<Token, kWidth> Sample::read(Value first) {
   Value orders = b.read(memory, {row, b.index(Order), first}, kWidth);
   SmallVector<Token, kWidth> tokens;
   for (int64_t i = 0; i < kWidth; ++i)
-    tokens.push_back({toNumber(b.add(first, i)), b.extract(weights, i),
+    tokens.push_back({b.toI32(b.add(first, i)), b.extract(weights, i),
                       b.extract(orders, i)});
   return tokens;
 }
@@ -256,7 +249,7 @@ Value Sample::sumWeights(OfToken holds) {
 /// does for 0, and for none above one for which it does not.
 Value Sample::findLargest(int64_t bits, OfNumber holds) {
   auto step = [&](Value step, ValueRange carried) {
-    Value shift = arith::SubIOp::create(b, b.i32(bits - 1), toNumber(step));
+    Value shift = arith::SubIOp::create(b, b.i32(bits - 1), b.toI32(step));
     Value next = either(carried[0], arith::ShLIOp::create(b, b.i32(1), shift));
     return Values{b.select(holds(next), next, carried[0])};
   };
@@ -268,9 +261,9 @@ Value Sample::findLargest(int64_t bits, OfNumber holds) {
 //===----------------------------------------------------------------------===//
 
 Value Sample::isKept(const Cut &cut, const Token &token) {
-  Value isLast = b.both(compare(CmpIPredicate::eq, token.order, cut.order),
-                        compare(CmpIPredicate::slt, token.number, cut.end));
-  return either(compare(CmpIPredicate::ugt, token.order, cut.order), isLast);
+  Value isLast = b.both(b.compare(CmpIPredicate::eq, token.order, cut.order),
+                        b.compare(CmpIPredicate::slt, token.number, cut.end));
+  return either(b.compare(CmpIPredicate::ugt, token.order, cut.order), isLast);
 }
 
 /// The first `limit` tokens.
@@ -278,22 +271,22 @@ Cut Sample::cutByCount(Value limit) {
   limit = arith::TruncIOp::create(b, i32, limit);
   auto countFrom = [&](Value order) {
     return count([&](const Token &token) {
-      return compare(CmpIPredicate::uge, token.order, order);
+      return b.compare(CmpIPredicate::uge, token.order, order);
     });
   };
   Value order = findLargest(32, [&](Value next) {
-    return compare(CmpIPredicate::sge, countFrom(next), limit);
+    return b.compare(CmpIPredicate::sge, countFrom(next), limit);
   });
   // Seldom are there more of the last logit than are needed.
   // All threads have the same sums, so all take the same branch.
-  Value isExact = compare(CmpIPredicate::eq, countFrom(order), limit);
+  Value isExact = b.compare(CmpIPredicate::eq, countFrom(order), limit);
   Value end = b.ifElse(
       isExact, [&] { return b.i32(size); },
       [&] {
         return findLargest(idBits + 1, [&](Value next) {
           Value kept = count(
               [&](const Token &token) { return isKept({order, next}, token); });
-          return compare(CmpIPredicate::sle, kept, limit);
+          return b.compare(CmpIPredicate::sle, kept, limit);
         });
       });
   return {order, end};
@@ -308,21 +301,22 @@ Cut Sample::cutByWeight(const Cut &before, Value share) {
       arith::MaxSIOp::create(b, number(i64, 1), createShare(b, total, share));
   Value order = findLargest(32, [&](Value next) {
     Value sum = sumWeights([&](const Token &token) {
-      return compare(CmpIPredicate::uge, token.order, next);
+      return b.compare(CmpIPredicate::uge, token.order, next);
     });
-    return compare(CmpIPredicate::sge, sum, enough);
+    return b.compare(CmpIPredicate::sge, sum, enough);
   });
   Value equals = count([&](const Token &token) {
-    return compare(CmpIPredicate::eq, token.order, order);
+    return b.compare(CmpIPredicate::eq, token.order, order);
   });
   Value end = b.ifElse(
-      compare(CmpIPredicate::eq, equals, b.i32(1)), [&] { return b.i32(size); },
+      b.compare(CmpIPredicate::eq, equals, b.i32(1)),
+      [&] { return b.i32(size); },
       [&] {
         // The one at which the sum is still too small is kept as well.
         Value last = findLargest(idBits, [&](Value next) {
           Value sum = sumWeights(
               [&](const Token &token) { return isKept({order, next}, token); });
-          return compare(CmpIPredicate::slt, sum, enough);
+          return b.compare(CmpIPredicate::slt, sum, enough);
         });
         return Value(arith::AddIOp::create(b, last, b.i32(1)));
       });
@@ -349,8 +343,9 @@ void Sample::forget(const Cut &cut) {
     Value first = getFirstOwn(number);
     Values weights;
     for (const Token &token : read(first)) {
-      Value isChosen = b.both(isKept(cut, token),
-                              compare(CmpIPredicate::sge, token.weight, least));
+      Value isChosen =
+          b.both(isKept(cut, token),
+                 b.compare(CmpIPredicate::sge, token.weight, least));
       weights.push_back(b.select(isChosen, token.weight, b.i32(0)));
     }
     write(weights, Weight, first);
@@ -375,7 +370,7 @@ Value Sample::findDrawn() {
   auto step = [&](Value number, ValueRange carried) {
     Value sum = arith::AddIOp::create(b, carried[0],
                                       sumOwn(getFirstOwn(number), isAny));
-    Value isBefore = compare(CmpIPredicate::sle, sum, drawn);
+    Value isBefore = b.compare(CmpIPredicate::sle, sum, drawn);
     return Values{sum, b.select(isBefore, sum, carried[1]),
                   b.select(isBefore, b.add(number, 1), carried[2])};
   };
@@ -385,14 +380,14 @@ Value Sample::findDrawn() {
   Value before = found[1];
   // None is behind the last: sums only reach what is there.
   Value which = b.min(found[2], b.index(chunks - 1));
-  Value start = toNumber(b.mul(which, chunk));
+  Value start = b.toI32(b.mul(which, chunk));
   Value place = findLargest(llvm::Log2_64(chunk), [&](Value end) {
     Value last = arith::AddIOp::create(b, start, end);
     Value sum = sumOwn(getFirstOwn(which), [&](const Token &token) {
-      return compare(CmpIPredicate::slt, token.number, last);
+      return b.compare(CmpIPredicate::slt, token.number, last);
     });
-    return compare(CmpIPredicate::sle,
-                   arith::AddIOp::create(b, before, sum).getResult(), drawn);
+    return b.compare(CmpIPredicate::sle,
+                     arith::AddIOp::create(b, before, sum).getResult(), drawn);
   });
   return arith::AddIOp::create(b, start, place);
 }
@@ -403,11 +398,11 @@ Value Sample::draw() {
   Cut all = {b.i32(0), b.i32(size)};
   Value topK = getSetting(SampleField::TopK);
   Cut cut = choose(
-      compare(CmpIPredicate::slt, topK, number(i64, size)),
+      b.compare(CmpIPredicate::slt, topK, number(i64, size)),
       [&] { return cutByCount(topK); }, all);
   Value topP = getSetting(SampleField::TopP);
   cut = choose(
-      compare(CmpIPredicate::slt, topP, number(i64, kWholeShare)),
+      b.compare(CmpIPredicate::slt, topP, number(i64, kWholeShare)),
       [&] { return cutByWeight(cut, topP); }, cut);
   forget(cut);
   return findDrawn();
@@ -422,16 +417,15 @@ void Sample::emit() {
                             arith::AndIOp::create(b, first, idMask).getResult())
           .getResult());
   // Below is what -infinity and NaN give.
-  Value isThere = compare(CmpIPredicate::sge, first,
-                          number(i64, int64_t(0x00800000) << idBits));
+  Value isThere = b.compare(CmpIPredicate::sge, first,
+                            number(i64, int64_t(0x00800000) << idBits));
   Value isDrawn =
-      b.both(isThere, compare(CmpIPredicate::ne, getSetting(SampleField::TopK),
-                              number(i64, 1)));
+      b.both(isThere, b.compare(CmpIPredicate::ne,
+                                getSetting(SampleField::TopK), number(i64, 1)));
   Value token = b.ifElse(
       isDrawn,
       [&] {
-        keepTokens(
-            getLogit(arith::IndexCastOp::create(b, b.getIndexType(), best)));
+        keepTokens(getLogit(b.toIndex(best)));
         return draw();
       },
       [&] { return b.select(isThere, best, b.i32(-1)); });

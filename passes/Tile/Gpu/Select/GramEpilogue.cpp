@@ -26,10 +26,6 @@ static constexpr int64_t kColumnsTogether = 4;
 /// Columns of a word of bits.
 static constexpr int64_t kWord = 32;
 
-static Value compare(GpuBuilder &b, CmpFPredicate predicate, Value x, Value y) {
-  return arith::CmpFOp::create(b, predicate, x, y);
-}
-
 GramEpilogue::Token GramEpilogue::load(unsigned number, Value local) {
   if (readToken)
     return readToken(number, local);
@@ -89,13 +85,13 @@ void GramEpilogue::run(Improve improve, Store store) {
         // False for what is not a number. Columns ascend: the first of equals
         // stays.
         Value wins =
-            b.both(counts, compare(b, CmpFPredicate::OGT, cosine, row.best));
+            b.both(counts, b.compare(CmpFPredicate::OGT, cosine, row.best));
         row.best = b.select(wins, cosine, row.best);
         row.who = b.select(wins, column.id, row.who);
       }
       if (store) {
         Value covers =
-            b.both(counts, compare(b, CmpFPredicate::OGE, cosine, theta));
+            b.both(counts, b.compare(CmpFPredicate::OGE, cosine, theta));
         Value bit = b.select(covers, b.i32(int64_t(1) << place.fixed % kWord),
                              b.i32(0));
         Value &word = row.words[place.fixed / kWord];
@@ -124,10 +120,10 @@ void GramEpilogue::reduceBest(Row &row) {
   for (int64_t mask : tile.getRowShuffles()) {
     Value best = b.exchange(row.best, mask), who = b.exchange(row.who, mask);
     // Nobody, as the largest unsigned number, loses every tie.
-    Value isTie = b.both(compare(b, CmpFPredicate::OEQ, best, row.best),
+    Value isTie = b.both(b.compare(CmpFPredicate::OEQ, best, row.best),
                          b.compare(CmpIPredicate::ult, who, row.who));
     Value wins = arith::OrIOp::create(
-        b, compare(b, CmpFPredicate::OGT, best, row.best), isTie);
+        b, b.compare(CmpFPredicate::OGT, best, row.best), isTie);
     row.best = b.select(wins, best, row.best);
     row.who = b.select(wins, who, row.who);
   }
@@ -142,8 +138,7 @@ void GramEpilogue::writeBest(Row &row, Improve improve) {
 }
 
 void GramEpilogue::reduceBits(Row &row) {
-  Value shift =
-      arith::IndexCastOp::create(b, b.getI32Type(), tile.getLaneColumn());
+  Value shift = b.toI32(tile.getLaneColumn());
   for (Value &word : row.words) {
     // Lanes set bits as if they were lane 0, and move them to their place once.
     word = arith::ShLIOp::create(b, word, shift);

@@ -72,8 +72,7 @@ Value GramTile::getPower(Value scale) {
       arith::BitcastOp::create(b, b.getF32Type(), getExponent(b, scale));
   power = arith::MulFOp::create(b, power, b.f32(kRoundedNorm));
   // An exponent alone is infinity where there was no number.
-  Value isNumber =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, scale, scale);
+  Value isNumber = b.compare(arith::CmpFPredicate::ORD, scale, scale);
   return b.select(isNumber, power, scale);
 }
 
@@ -475,8 +474,8 @@ Value GramTile::getCosine(unsigned rowFragment, const Column &column,
     // Rows have been normalised; a column that does not count has no scale.
     Value cosine =
         arith::MulFOp::create(b, sum, b.f32(1 / (kSplitScale * kSplitScale)));
-    Value counts = arith::CmpFOp::create(b, arith::CmpFPredicate::ORD,
-                                         columnScale, columnScale);
+    Value counts =
+        b.compare(arith::CmpFPredicate::ORD, columnScale, columnScale);
     return b.select(counts, cosine, columnScale);
   }
   if (form == Form::Rounded) {

@@ -181,7 +181,7 @@ Values SelectKernel::loadScales(ArrayRef<Value> ids) {
 void SelectKernel::storeIds(ArrayRef<Value> ids, bool isNext) {
   forSides([&](unsigned number, Value local, size_t i) {
     const GramTile::Side &side = gram.getSide(number);
-    b.write(toI32(ids[i]), isNext ? side.nextIds : side.ids, local);
+    b.write(b.toI32(ids[i]), isNext ? side.nextIds : side.ids, local);
   });
 }
 

@@ -32,7 +32,7 @@ static constexpr int64_t kWordsAtOnce = 32;
 enum : int64_t { kOpen, kKeep, kDrop, kDecided };
 
 Value SelectKernel::hasBit(Value set, Value column) {
-  Value shift = toI32(b.rem(column, 32));
+  Value shift = b.toI32(b.rem(column, 32));
   Value word = b.read(set, b.div(column, 32));
   Value bit = arith::AndIOp::create(
       b, arith::ShRUIOp::create(b, word, shift).getResult(), b.i32(1));
@@ -41,7 +41,7 @@ Value SelectKernel::hasBit(Value set, Value column) {
 
 /// In the word that the column is in.
 Value SelectKernel::getBit(Value column) {
-  return arith::ShLIOp::create(b, b.i32(1), toI32(b.rem(column, 32)));
+  return arith::ShLIOp::create(b, b.i32(1), b.toI32(b.rem(column, 32)));
 }
 
 void SelectKernel::storeKept() {
@@ -96,7 +96,7 @@ void SelectKernel::resolve() {
           atomicUpdate(b, AtomicBinOp::_or, getBit(column), undecided, word);
           Value place = atomicUpdate(b, AtomicBinOp::add, b.i32(1), numListed,
                                      b.index(0));
-          rounds.write(column, SelectArray::Others, toNumber(place));
+          rounds.write(column, SelectArray::Others, b.toIndex(place));
         });
         b.ifThen(b.compare(CmpIPredicate::eq, kind, b.i32(1)), [&] {
           atomicUpdate(b, AtomicBinOp::_or, getBit(column), kept, word);

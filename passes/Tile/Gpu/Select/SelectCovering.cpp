@@ -190,7 +190,7 @@ Value SelectKernel::openInherited(Value begin) {
                      arith::AddIOp::create(b, sum[0], part).getResult()};
                })
             .front();
-    return toNumber(b.workgroupReduce(mine, GpuBuilder::Kind::ADD));
+    return b.toIndex(b.workgroupReduce(mine, GpuBuilder::Kind::ADD));
   };
   Value first =
       b.ifElse(b.isEqual(begin, 0), [&] { return b.index(0); }, countEarlier);

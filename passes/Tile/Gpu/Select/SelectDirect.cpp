@@ -198,7 +198,7 @@ void SelectKernel::loadNeighbours(unsigned number, Value tile) {
   forTokens(b.index(0), b.index(side.extent), [&](Value local) {
     Value id = b.add(begin, local);
     Value exists = b.isLess(id, rounds.tokens);
-    b.write(toI32(b.select(exists, id, b.index(-1))), side.ids, local);
+    b.write(b.toI32(b.select(exists, id, b.index(-1))), side.ids, local);
     if (!gram.multipliesScaled())
       return;
     Value safe = b.min(id, b.sub(rounds.tokens, 1));
@@ -264,11 +264,11 @@ GramEpilogue::Token SelectKernel::readNeighbour(unsigned side, Value first,
   Value safe = b.min(id, last);
   GramEpilogue::Token token;
   if (side == 1) {
-    token.id = toI32(id);
+    token.id = b.toI32(id);
     token.scale = b.read(columnScales, id);
   } else {
     Value exists = b.isLess(id, rounds.tokens);
-    token.id = toI32(b.select(exists, id, b.index(-1)));
+    token.id = b.toI32(b.select(exists, id, b.index(-1)));
     token.scale = b.read(rowScales, b.rem(local, getGroupRows()));
   }
   if (problem.offsets)
@@ -392,7 +392,7 @@ void SelectKernel::emitGroup(const Direct &plan, Value number) {
     setReader(columnTile);
     Value firstWord = b.mul(columnTile, gram.getColumns() / 32);
     epilogue.run(nullptr, [&](Value id, Value local, Value bits) {
-      Value row = b.sub(toNumber(id), group.begin);
+      Value row = b.sub(b.toIndex(id), group.begin);
       b.write(bits, bitsOfGroup, {row, b.add(firstWord, local)});
     });
   });
@@ -411,7 +411,7 @@ void SelectKernel::emitGroup(const Direct &plan, Value number) {
       setReader(columnTile);
       epilogue.run(
           [&](Value id, Value cosine, Value who) {
-            Value row = b.sub(toNumber(id), group.begin);
+            Value row = b.sub(b.toIndex(id), group.begin);
             atomicUpdate(b, AtomicBinOp::umax, getKey(cosine, who), bestOfGroup,
                          b.mul(row, 2));
           },
@@ -507,9 +507,9 @@ void SelectKernel::writeGroup(const Group &group) {
   Value isWord = b.isLess(b.thread(), words);
   Value word = b.read(kept, b.min(b.thread(), b.sub(words, 1)));
   Value number = math::CtPopOp::create(b, b.select(isWord, word, none));
-  auto [before, total] = compact.scan(toNumber(number));
+  auto [before, total] = compact.scan(b.toIndex(number));
   b.ifThen(isWord, [&, before = before] {
-    b.write(toI32(before), undecided, b.thread());
+    b.write(b.toI32(before), undecided, b.thread());
   });
   b.barrier();
   auto getRank = [&](Value t) {
@@ -519,22 +519,23 @@ void SelectKernel::writeGroup(const Group &group) {
     Value rank =
         arith::AddIOp::create(b, b.read(undecided, place),
                               math::CtPopOp::create(b, same).getResult());
-    return toNumber(rank);
+    return b.toIndex(rank);
   };
   Value isEnd = b.both(b.isEqual(b.thread(), 0),
                        b.compare(CmpIPredicate::eq, group.end, rounds.tokens));
   b.ifThen(isEnd, [&, total = total] {
-    b.write(toI32(total), problem.count, atHead());
+    b.write(b.toI32(total), problem.count, atHead());
   });
   forTokens(b.index(0), b.sub(group.end, group.begin), [&](Value row) {
     Value t = b.add(group.begin, row), isKept = hasBit(kept, t);
-    b.ifThen(isKept, [&] { b.write(toI32(t), problem.ids, at(getRank(t))); });
+    b.ifThen(isKept, [&] { b.write(b.toI32(t), problem.ids, at(getRank(t))); });
     if (!hasNearest())
       return;
     Value place = b.mul(row, 2);
     Value low = b.read(bestOfGroup, place);
     Value high = b.read(bestOfGroup, b.add(place, 1));
-    writeNearest(t, b.select(isKept, toI32(t), getNearest(low, high)), getRank);
+    writeNearest(t, b.select(isKept, b.toI32(t), getNearest(low, high)),
+                 getRank);
   });
   b.barrier(); // All have read what the next group overwrites.
 }

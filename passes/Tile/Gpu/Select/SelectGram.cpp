@@ -213,7 +213,7 @@ void SelectKernel::emitTile(const Part &part) {
   Value lastRow = loadSide(0, config, rowTile);
   Value firstColumn = loadSide(1, config, columnTile);
   b.barrier();
-  Value bound = toNumber(getBound(word(kReach), toI32(lastRow)));
+  Value bound = b.toIndex(getBound(word(kReach), b.toI32(lastRow)));
   Value isEmpty = b.compare(CmpIPredicate::sge, firstColumn, bound);
   Value hasSome = b.isLess(firstColumn, bound);
   rounds.ifThenHere(hasSome, [&] {
@@ -265,7 +265,7 @@ void SelectKernel::writePlace(Value tile) {
   Value place = b.mul(b.thread(), kPlaceWords);
   Value words[kPlaceWords] = {config, rowTile, columnTile, width};
   for (auto [i, value] : llvm::enumerate(words))
-    b.write(toI32(value), places, b.add(place, i));
+    b.write(b.toI32(value), places, b.add(place, i));
 }
 
 /// Zeros for tiles [begin, end) of the columns of a product, in the rows of
@@ -324,8 +324,8 @@ void SelectKernel::findTile(Value config, Value groups, Value number) {
     Value isHere = b.both(b.compare(CmpIPredicate::sle, begin, number),
                           b.isLess(number, end));
     b.ifThen(isHere, [&] {
-      b.write(toI32(g), found, b.index(0));
-      b.write(toI32(begin), found, b.index(1));
+      b.write(b.toI32(g), found, b.index(0));
+      b.write(b.toI32(begin), found, b.index(1));
     });
   });
   b.barrier();
@@ -380,7 +380,7 @@ Value SelectKernel::loadSide(unsigned number, Value config, Value tile) {
                           b.compare(CmpIPredicate::sge, id, b.index(0)));
     Value safe = b.max(id, b.index(0));
     Value scale = readScale(number, exists, safe);
-    b.write(toI32(b.select(exists, id, b.index(-1))), side.ids, local);
+    b.write(b.toI32(b.select(exists, id, b.index(-1))), side.ids, local);
     b.write(scale, side.scales, local);
     if (begins[number])
       b.write(rounds.read(SelectArray::Begins, safe), begins[number], local);
@@ -418,11 +418,11 @@ void SelectKernel::reduceTile(function_ref<Value(int64_t)> word,
           b.add(word(kFirstBit), b.mul(columnTile, gram.getColumns()));
       Value chunk = rounds.get(kChunkBegin);
       auto store = [&](Value id, Value local, Value bits) {
-        Value row = b.sub(toNumber(id), chunk);
+        Value row = b.sub(b.toIndex(id), chunk);
         b.write(bits, rounds.scratch,
                 rounds.getBitPlace(row, b.add(b.div(firstBit, 32), local)));
         b.ifThen(b.compare(CmpIPredicate::ne, bits, b.i32(0)), [&] {
-          rounds.write(b.i32(1), SelectArray::Touched, toNumber(id));
+          rounds.write(b.i32(1), SelectArray::Touched, b.toIndex(id));
         });
       };
       if (hasHint() && findsNearest())
@@ -459,13 +459,12 @@ Value SelectKernel::getNearest(Value low, Value high) {
 /// What the largest cosine of a row, in a product's columns, means.
 void SelectKernel::improve(function_ref<Value(int64_t)> word, Value id,
                            Value cosine, Value who) {
-  Value use = toI32(word(kUse)), token = toNumber(id);
+  Value use = b.toI32(word(kUse)), token = b.toIndex(id);
   auto isUse = [&](int64_t which) {
     Value bit = arith::AndIOp::create(b, use, b.i32(which));
     return b.compare(CmpIPredicate::ne, bit, b.i32(0));
   };
-  Value covers =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, cosine, theta);
+  Value covers = b.compare(arith::CmpFPredicate::OGE, cosine, theta);
   Value isOpen = b.compare(CmpIPredicate::sge, token, word(kCoverFrom));
   b.ifThen(b.both(isUse(kUseCover), b.both(covers, isOpen)),
            [&] { rounds.write(b.i32(1), SelectArray::Covered, token); });

@@ -87,16 +87,8 @@ SelectKernel::SelectKernel(GpuBuilder &b, GpuSelectionAttr tile,
   }
 }
 
-Value SelectKernel::toI32(Value number) {
-  return arith::IndexCastOp::create(b, b.getI32Type(), number);
-}
-
-Value SelectKernel::toNumber(Value word) {
-  return arith::IndexCastOp::create(b, b.getIndexType(), word);
-}
-
 Value SelectKernel::div32(Value x, Value y) {
-  Value quotient = arith::DivUIOp::create(b, toI32(x), toI32(y));
+  Value quotient = arith::DivUIOp::create(b, b.toI32(x), b.toI32(y));
   return arith::IndexCastUIOp::create(b, b.getIndexType(), quotient);
 }
 
@@ -268,7 +260,7 @@ void SelectKernel::emitNormsOf(Value set) {
 Value SelectKernel::getScale(Value square) {
   // False for what is not a number: the comparisons are ordered.
   auto compare = [&](CmpFPredicate predicate, double bound) -> Value {
-    return arith::CmpFOp::create(b, predicate, square, b.f32(bound));
+    return b.compare(predicate, square, b.f32(bound));
   };
   float infinity = std::numeric_limits<float>::infinity();
   Value hasDirection = b.both(compare(CmpFPredicate::OGT, 0),
@@ -316,7 +308,7 @@ void SelectKernel::writeNearest(Value t, Value who,
   if (!problem.weight)
     return;
   b.ifThen(b.compare(CmpIPredicate::sge, who, b.i32(0)), [&] {
-    Value slot = getRank(toNumber(who));
+    Value slot = getRank(b.toIndex(who));
     if (head)
       slot = b.add(b.mul(head, rounds.tokens), slot);
     atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), problem.weight, slot);
@@ -333,7 +325,7 @@ void SelectKernel::emitFinish(Value item) {
   Value high =
       b.read(problem.scratch,
              rounds.getPlace(SelectArray::Best, b.add(b.mul(safe, 2), 1)));
-  Value who = b.select(isKept, toI32(safe), getNearest(low, high));
+  Value who = b.select(isKept, b.toI32(safe), getNearest(low, high));
   auto getRank = [&](Value id) {
     return rounds.readNumber(SelectArray::Rank, id);
   };

@@ -270,8 +270,6 @@ private:
   GpuBuilder::Values atHead() {
     return head ? GpuBuilder::Values{head} : GpuBuilder::Values{};
   }
-  Value toI32(Value number);
-  Value toNumber(Value word);
   Value div32(Value a, Value b); ///< of numbers below 2^32
   bool hasColumns() const { return problem.rule != SelectRule::Paper; }
   bool hasHint() const { return problem.rule == SelectRule::Covering; }

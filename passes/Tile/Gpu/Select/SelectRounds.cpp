@@ -25,13 +25,6 @@ static_assert(kRoom * kBitWords >= kMaxColumns);
 /// Places in workgroup memory that thread 0 tells the others through.
 enum : int64_t { kTicketSlot, kLimitSlot, kLeaderSlot, kEarlySlot, kNumSlots };
 
-static Value toI32(GpuBuilder &b, Value number) {
-  return arith::IndexCastOp::create(b, b.getI32Type(), number);
-}
-static Value toNumber(GpuBuilder &b, Value word) {
-  return arith::IndexCastOp::create(b, b.getIndexType(), word);
-}
-
 SelectRounds::SelectRounds(GpuBuilder &b, Value control, Value scratch,
                            Value head, int64_t heads, Value tokens,
                            bool hasBits)
@@ -121,7 +114,7 @@ Value SelectRounds::readF32(SelectArray array, Value i) {
 
 void SelectRounds::write(Value value, SelectArray array, Value i) {
   if (isa<IndexType>(value.getType()))
-    value = toI32(b, value);
+    value = b.toI32(value);
   if (value.getType().isF32())
     value = arith::BitcastOp::create(b, b.getI32Type(), value);
   b.write(value, scratch, getPlace(array, i));
@@ -133,7 +126,7 @@ Value SelectRounds::get(Value word) {
 
 void SelectRounds::set(int64_t word, Value number) {
   b.ifThen(b.isEqual(b.thread(), 0),
-           [&] { b.write(toI32(b, number), control, getControlPlace(word)); });
+           [&] { b.write(b.toI32(number), control, getControlPlace(word)); });
 }
 
 Value SelectRounds::getItemsBefore() {
@@ -149,7 +142,7 @@ void SelectRounds::publish(RoundKind kind, Value items) {
   b.ifThen(b.isEqual(b.thread(), 0), [&] {
     // At least one item: whoever ends the last one decides what comes next.
     Value next = b.add(limit, b.max(items, b.index(1)));
-    atomicWrite(b, toI32(b, next), control, getControlPlace(kLimit),
+    atomicWrite(b, b.toI32(next), control, getControlPlace(kLimit),
                 Order::Release);
   });
 }
@@ -201,7 +194,7 @@ void SelectRounds::leave(int64_t workgroups, bool mayBeEarly) {
 
 Value SelectRounds::leaveEarly() {
   Value isLast =
-      b.compare(arith::CmpIPredicate::sge, toNumber(b, nextTicket), numItems);
+      b.compare(arith::CmpIPredicate::sge, b.toIndex(nextTicket), numItems);
   return b.ifElse(
       b.both(b.isEqual(b.thread(), 0), isLast),
       [&] { return drawTicket(b, control, getControlPlace(kLeft)); },
@@ -265,8 +258,8 @@ void SelectRounds::waitFor(Value count) {
     auto wait = scf::WhileOp::create(b, TypeRange(), ValueRange());
     OpBuilder::InsertionGuard inside(b);
     b.createBlock(&wait.getBefore());
-    Value done = toNumber(
-        b, atomicRead(b, control, getControlPlace(kDone), Order::Acquire));
+    Value done = b.toIndex(
+        atomicRead(b, control, getControlPlace(kDone), Order::Acquire));
     scf::ConditionOp::create(b, b.isLess(done, count), ValueRange());
     b.createBlock(&wait.getAfter());
     scf::YieldOp::create(b);
@@ -285,15 +278,15 @@ void SelectRounds::writeItems(scf::WhileOp loop,
 
   // Draws a ticket and waits until its round has begun.
   ifThenHere(isFirst(), [&] {
-    Value ticket = toNumber(b, atomicUpdate(b, AtomicBinOp::add, one, control,
-                                            getControlPlace(kTicket)));
+    Value ticket = b.toIndex(atomicUpdate(b, AtomicBinOp::add, one, control,
+                                          getControlPlace(kTicket)));
     auto wait =
         scf::WhileOp::create(b, TypeRange(b.getIndexType()), ValueRange());
     {
       OpBuilder::InsertionGuard inside(b);
       b.createBlock(&wait.getBefore());
-      Value limit = toNumber(
-          b, atomicRead(b, control, getControlPlace(kLimit), Order::Acquire));
+      Value limit = b.toIndex(
+          atomicRead(b, control, getControlPlace(kLimit), Order::Acquire));
       Value isRunning = b.compare(arith::CmpIPredicate::sge, limit, b.index(0));
       Value isEarly = b.compare(arith::CmpIPredicate::sge, ticket,
                                 b.add(getItemsBefore(), limit));
@@ -301,8 +294,8 @@ void SelectRounds::writeItems(scf::WhileOp loop,
       b.createBlock(&wait.getAfter(), {}, b.getIndexType(), b.getLoc());
       scf::YieldOp::create(b);
     }
-    b.write(toI32(b, ticket), slots, b.index(kTicketSlot));
-    b.write(toI32(b, wait.getResult(0)), slots, b.index(kLimitSlot));
+    b.write(b.toI32(ticket), slots, b.index(kTicketSlot));
+    b.write(b.toI32(wait.getResult(0)), slots, b.index(kLimitSlot));
   });
   b.barrier();
   acquireFence(b);
@@ -317,9 +310,8 @@ void SelectRounds::writeItems(scf::WhileOp loop,
     releaseFence(b);
     b.barrier();
     ifThenHere(isFirst(), [&] {
-      Value done =
-          toNumber(b, atomicUpdate(b, AtomicBinOp::add, one, control,
-                                   getControlPlace(kDone), Order::Both));
+      Value done = b.toIndex(atomicUpdate(b, AtomicBinOp::add, one, control,
+                                          getControlPlace(kDone), Order::Both));
       Value isLast = b.compare(arith::CmpIPredicate::eq, b.add(done, 1),
                                b.add(getItemsBefore(), limit));
       b.write(arith::ExtUIOp::create(b, b.getI32Type(), isLast), slots,

@@ -143,9 +143,9 @@ void SelectKernel::finish() {
     b.ifThen(b.isEqual(b.thread(), 0), [&] {
       // removed = inherited - common, added = kept - common.
       Value common = rounds.get(kNumCommon);
-      b.write(toI32(b.sub(rounds.get(kNumInherited), common)), problem.removed,
-              atHead());
-      b.write(toI32(b.sub(rounds.get(kNumKept), common)), problem.added,
+      b.write(b.toI32(b.sub(rounds.get(kNumInherited), common)),
+              problem.removed, atHead());
+      b.write(b.toI32(b.sub(rounds.get(kNumKept), common)), problem.added,
               atHead());
     });
   rounds.finish();

@@ -176,7 +176,7 @@ Value SelectKernel::joinParts(const Part &part) {
           Value before =
               atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), problem.scratch,
                            b.add(counts, rest), Order::Both);
-          Value isLast = b.compare(CmpIPredicate::eq, toNumber(before),
+          Value isLast = b.compare(CmpIPredicate::eq, b.toIndex(before),
                                    b.sub(lastShare, firstShare));
           b.write(arith::ExtUIOp::create(b, b.getI32Type(), isLast), found,
                   b.index(0));

@@ -67,7 +67,7 @@ Value SelectKernel::scanWords(WordSet set, Value words,
               Value word = readWord(set, b.min(i, b.sub(words, 1)));
               word = b.select(exists, word, b.i32(0));
               Value number = math::CtPopOp::create(b, word);
-              auto [before, total] = compact.scan(toNumber(number));
+              auto [before, total] = compact.scan(b.toIndex(number));
               Value start = b.add(carried[0], before);
               b.ifThen(exists, [&] { body(i, word, start); });
               return Values{b.add(carried[0], total)};
@@ -79,11 +79,11 @@ Value SelectKernel::scanWords(WordSet set, Value words,
 Value SelectKernel::listWords(WordSet set, Value words, Value firstToken) {
   Value count = scanWords(set, words, [&](Value i, Value word, Value before) {
     Value base = b.add(firstToken, b.mul(i, kWord));
-    Value number = toNumber(math::CtPopOp::create(b, word));
+    Value number = b.toIndex(math::CtPopOp::create(b, word));
     b.loop(b.index(0), number, 1, word, [&](Value j, ValueRange carried) {
       Value left = carried[0];
       Value bit = math::CountTrailingZerosOp::create(b, left);
-      rounds.write(b.add(base, toNumber(bit)), SelectArray::Others,
+      rounds.write(b.add(base, b.toIndex(bit)), SelectArray::Others,
                    b.add(before, j));
       // x & (x - 1) clears the lowest bit.
       Value less = arith::SubIOp::create(b, left, b.i32(1));
@@ -109,14 +109,15 @@ void SelectKernel::emitMark(Value item) {
 
 /// The words of what is kept are there: counts them and lets tokens be closed.
 void SelectKernel::rankKept() {
-  Value count = scanWords(
-      WordSet::Kept, getNumWords(), [&](Value i, Value, Value before) {
-        b.write(toI32(before), problem.scratch, getWordPlace(WordSet::Rank, i));
-      });
+  Value count = scanWords(WordSet::Kept, getNumWords(),
+                          [&](Value i, Value, Value before) {
+                            b.write(b.toI32(before), problem.scratch,
+                                    getWordPlace(WordSet::Rank, i));
+                          });
   rounds.set(kNumKept, count);
   rounds.set(kNumCommon, b.index(0));
   b.ifThen(b.isEqual(b.thread(), 0),
-           [&] { b.write(toI32(count), problem.count, atHead()); });
+           [&] { b.write(b.toI32(count), problem.count, atHead()); });
   setStage(SelectStage::Close);
   rounds.publish(RoundKind::Close, b.ceilDiv(rounds.tokens, b.getThreads()));
 }
@@ -137,8 +138,8 @@ void SelectKernel::emitClose(Value item) {
     rounds.write(b.select(isKept, b.i32(0), b.i32(1)), SelectArray::Covered, t);
     rounds.write(rank, SelectArray::Rank, t);
     b.ifThen(isKept, [&] {
-      rounds.write(t, SelectArray::Kept, toNumber(rank));
-      b.write(toI32(t), problem.ids, at(toNumber(rank)));
+      rounds.write(t, SelectArray::Kept, b.toIndex(rank));
+      b.write(b.toI32(t), problem.ids, at(b.toIndex(rank)));
     });
   });
   if (!hasNearest())
@@ -152,7 +153,7 @@ void SelectKernel::emitClose(Value item) {
                             b.read(problem.scratch, getBest(1)), b.i32(0));
   Value who =
       arith::XOrIOp::create(b, b.read(problem.scratch, getBest(0)), b.i32(-1));
-  who = b.select(hasNone, safe, toNumber(who));
+  who = b.select(hasNone, safe, b.toIndex(who));
   Value isRight = isInWords(WordSet::Kept, who);
   Value isLost = b.both(b.both(exists, b.negate(isKept)), b.negate(isRight));
   b.ifThen(isLost, [&] {
