@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/GistOps.h"
+#include "dialect/Tiling.h"
 #include "dialect/Verify.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -38,13 +39,6 @@ static Value createRowSlice(OpBuilder &builder, Location location, Value value,
   sizes[0] = size;
   return tensor::ExtractSliceOp::create(builder, location, value, offsets,
                                         sizes, strides);
-}
-
-static Range getRange(OpBuilder &builder, Location location, Value value,
-                      int64_t dim) {
-  return {builder.getIndexAttr(0),
-          tensor::getMixedSize(builder, location, value, dim),
-          builder.getIndexAttr(1)};
 }
 
 //===----------------------------------------------------------------------===//

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/Tiling.h"
 #include "dialect/GistOps.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -24,9 +25,8 @@ using utils::IteratorType;
 
 using Sizes = SmallVector<OpFoldResult>;
 
-/// A loop over [0, size of dimension `dim` of `value`).
-static Range getRange(OpBuilder &builder, Location location, Value value,
-                      int64_t dim) {
+Range gist::getRange(OpBuilder &builder, Location location, Value value,
+                     int64_t dim) {
   return {builder.getIndexAttr(0),
           tensor::getMixedSize(builder, location, value, dim),
           builder.getIndexAttr(1)};

@@ -18,17 +18,14 @@
 #include "runtime/module/RandomWeights.h"
 #include "runtime/support/AtomicFile.h"
 #include "runtime/support/Hash.h"
+#include "runtime/support/TextBytes.h"
 
 #include <algorithm>
 #include <cassert>
 
 using namespace gist;
 
-static Bytes bytesOf(const std::string &text) {
-  return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
-}
-
-template <typename T> static Bytes bytesOf(const T &value) {
+template <typename T> static Bytes bytesOfValue(const T &value) {
   static_assert(std::is_trivially_copyable_v<T>);
   return {reinterpret_cast<const uint8_t *>(&value), sizeof(value)};
 }
@@ -157,10 +154,10 @@ public:
     Bytes tableBytes{reinterpret_cast<const uint8_t *>(table.data()),
                      table.size() * sizeof(SectionHeader)};
     Hasher headerHasher;
-    headerHasher.update(bytesOf(header));
+    headerHasher.update(bytesOfValue(header));
     headerHasher.update(tableBytes);
     header.hash = headerHasher.finish();
-    GIST_TRY(file.rewrite(0, bytesOf(header)));
+    GIST_TRY(file.rewrite(0, bytesOfValue(header)));
     return file.rewrite(sizeof(header), tableBytes);
   }
 

@@ -9,6 +9,7 @@
 
 #include "runtime/format/Half.h"
 #include "runtime/support/Hash.h"
+#include "runtime/support/TextBytes.h"
 
 #include <algorithm>
 #include <bit>
@@ -111,8 +112,7 @@ Status gist::makeRandomWeight(
   uint64_t first = 0;
   for (const auto &[name, partSize] : findParts(weight)) {
     // The name alone: a weight has the same numbers in every module.
-    uint64_t seed = hashBytes(
-        {reinterpret_cast<const uint8_t *>(name.data()), name.size()});
+    uint64_t seed = hashBytes(bytesOf(name));
     for (uint64_t begin = 0; begin < partSize; begin += kPiece) {
       uint64_t size = std::min(partSize - begin, kPiece);
       // Each random number chooses four.

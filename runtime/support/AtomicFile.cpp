@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/support/AtomicFile.h"
+#include "runtime/support/TextBytes.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -148,7 +149,6 @@ Status gist::checkWritable(const std::string &path) {
 Status gist::writeWhole(const std::string &path, std::string_view content) {
   AtomicFile file;
   GIST_TRY(file.open(path));
-  GIST_TRY(file.write(
-      {reinterpret_cast<const uint8_t *>(content.data()), content.size()}));
+  GIST_TRY(file.write(bytesOf(content)));
   return file.commit();
 }

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/support/TextBytes.h"
 #include "runtime/text/TokenizerImport.h"
 #include "runtime/text/TokenizerPieces.h"
 
@@ -104,8 +105,7 @@ static int32_t controlId(int64_t id, const TokenizerSpec &spec) {
 Status detail::readSentencePieceSpec(std::string_view text,
                                      TokenizerSpec &spec) {
   SentencePieceFile file;
-  GIST_TRY(readSentencePiece(
-      {reinterpret_cast<const uint8_t *>(text.data()), text.size()}, file));
+  GIST_TRY(readSentencePiece(bytesOf(text), file));
   if (file.modelType != SentencePieceFile::kBpe &&
       file.modelType != SentencePieceFile::kUnigram)
     return Status::error(Code::Unsupported,

@@ -20,6 +20,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/support/TextBytes.h"
 #include "runtime/text/ChatTemplate.h"
 #include "runtime/text/Tokenizer.h"
 #include "runtime/text/TokenizerImport.h"
@@ -183,8 +184,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   std::string bytes = readFile(argv[2]);
-  Status status = TokenizerSpec::deserialize(
-      {reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()}, spec);
+  Status status = TokenizerSpec::deserialize(bytesOf(bytes), spec);
   Tokenizer tokenizer;
   if (status.ok())
     status = Tokenizer::create(std::move(spec), tokenizer);

@@ -7,6 +7,7 @@
 
 #include "runtime/support/AtomicFile.h"
 
+#include "runtime/support/TextBytes.h"
 #include "test/unit/TinyModel.h"
 
 #include <gtest/gtest.h>
@@ -20,10 +21,6 @@
 
 using namespace gist;
 using namespace gist::test;
-
-static Bytes bytesOf(const std::string &text) {
-  return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
-}
 
 // A reader sees the old content or the new one, never a mixture, and no
 // temporary file is left beside it.

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/device/CpuElf.h"
+#include "runtime/support/TextBytes.h"
 
 #include <gtest/gtest.h>
 
@@ -159,9 +160,7 @@ std::string Image::bytes() const {
 
 Status checkImage(const Image &image, std::set<std::string> &functions) {
   std::string bytes = image.bytes();
-  return checkCpuElf(
-      {reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()},
-      functions);
+  return checkCpuElf(bytesOf(bytes), functions);
 }
 
 struct Broken {

@@ -9,6 +9,7 @@
 
 #include "runtime/device/CpuCode.h"
 #include "runtime/module/Module.h"
+#include "runtime/support/TextBytes.h"
 #include "test/unit/TinyModel.h"
 
 #include <gtest/gtest.h>
@@ -86,11 +87,7 @@ protected:
     pid_t child = ::fork();
     if (child == 0) {
       std::unique_ptr<CpuCode> loaded;
-      (void)CpuCode::load(
-          module->spec(), 0,
-          {reinterpret_cast<const uint8_t *>(content.data()), content.size()},
-          loaded)
-          .ok();
+      (void)CpuCode::load(module->spec(), 0, bytesOf(content), loaded).ok();
       ::_exit(0);
     }
     int result = 0;

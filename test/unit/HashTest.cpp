@@ -7,16 +7,13 @@
 
 #include "runtime/support/Hash.h"
 #include "runtime/support/Sha256.h"
+#include "runtime/support/TextBytes.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
 using namespace gist;
-
-static Bytes bytesOf(const std::string &text) {
-  return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
-}
 
 // Values that other implementations publish for seed 0.
 TEST(Hash, KnownValues) {

@@ -14,6 +14,7 @@
 #include "passes/Import/Files/Safetensors.h"
 #include "passes/Plan/File/PlanFile.h"
 #include "runtime/module/Module.h"
+#include "runtime/support/TextBytes.h"
 #include "runtime/text/ChatTemplate.h"
 #include "runtime/text/Tokenizer.h"
 #include "runtime/text/TokenizerImport.h"
@@ -32,10 +33,6 @@
 #endif
 
 using namespace gist;
-
-static Bytes bytesOf(const std::string &text) {
-  return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
-}
 
 template <typename T> static std::string pack(T value) {
   return {reinterpret_cast<const char *>(&value), sizeof(value)};

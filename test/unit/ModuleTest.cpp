@@ -10,6 +10,7 @@
 #include "runtime/module/Format_generated.h"
 #include "runtime/module/Metadata.h"
 #include "runtime/support/Hash.h"
+#include "runtime/support/TextBytes.h"
 #include "test/unit/TinyModel.h"
 
 #include <gtest/gtest.h>
@@ -18,10 +19,6 @@
 
 using namespace gist;
 using namespace gist::test;
-
-static Bytes bytesOf(const std::string &text) {
-  return {reinterpret_cast<const uint8_t *>(text.data()), text.size()};
-}
 
 static std::shared_ptr<const Module> openModule(const std::string &path) {
   std::shared_ptr<const Module> module;

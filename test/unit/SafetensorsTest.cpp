@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Import/Files/Safetensors.h"
+#include "runtime/support/TextBytes.h"
 
 #include "gtest/gtest.h"
 
@@ -129,8 +130,7 @@ TEST(SafetensorsTest, DeepNestingIsDropped) {
 TEST(SafetensorsTest, IndexNamesPlainFilesOnly) {
   auto read = [](std::string_view text) {
     std::map<std::string, std::string> files;
-    Status status = readSafetensorsIndex(
-        {reinterpret_cast<const uint8_t *>(text.data()), text.size()}, files);
+    Status status = readSafetensorsIndex(bytesOf(text), files);
     return status.ok() ? files["w"] : status.text;
   };
   EXPECT_EQ(read(R"({"metadata":{},"weight_map":{"w":"m-1.safetensors"}})"),

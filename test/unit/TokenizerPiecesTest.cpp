@@ -12,6 +12,7 @@
 
 #include "runtime/text/TokenizerPieces.h"
 
+#include "runtime/support/TextBytes.h"
 #include "runtime/text/Tokenizer.h"
 #include "runtime/text/TokenizerImport.h"
 
@@ -450,8 +451,7 @@ TEST(TokenizerPieces, ComesBackWhole) {
   spec.leadingSpace = LeadingSpace::DropInFirstToken;
   std::string bytes = spec.serialize();
   auto read = [&](const std::string &text) {
-    return TokenizerSpec::deserialize(
-        {reinterpret_cast<const uint8_t *>(text.data()), text.size()}, back);
+    return TokenizerSpec::deserialize(bytesOf(text), back);
   };
   ASSERT_TRUE(read(bytes).ok());
   EXPECT_EQ(back.serialize(), bytes);

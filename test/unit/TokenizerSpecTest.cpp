@@ -7,6 +7,7 @@
 
 #include "runtime/text/TokenizerSpec.h"
 
+#include "runtime/support/TextBytes.h"
 #include "runtime/text/Tokenizer.h"
 
 #include <gtest/gtest.h>
@@ -54,8 +55,7 @@ static TokenizerSpec fullSpec(TokenizerModel model) {
 }
 
 static Status read(const std::string &bytes, TokenizerSpec &spec) {
-  return TokenizerSpec::deserialize(
-      {reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()}, spec);
+  return TokenizerSpec::deserialize(bytesOf(bytes), spec);
 }
 
 // A field that is written but not read would be its default after loading.

@@ -15,6 +15,7 @@
 #include "runtime/support/AtomicFile.h"
 #include "runtime/support/Checked.h"
 #include "runtime/support/MappedFile.h"
+#include "runtime/support/TextBytes.h"
 
 #include <cstdlib>
 
@@ -154,8 +155,7 @@ Status run::writeNpy(const std::string &path, const Array &array) {
   // Written whole or not at all.
   AtomicFile file;
   GIST_TRY(file.open(path));
-  GIST_TRY(file.write(
-      {reinterpret_cast<const uint8_t *>(start.data()), start.size()}));
+  GIST_TRY(file.write(bytesOf(start)));
   GIST_TRY(file.write({array.bytes.data(), array.bytes.size()}));
   return file.commit();
 }

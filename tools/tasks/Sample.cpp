@@ -8,6 +8,7 @@
 #include "tools/tasks/Sample.h"
 
 #include "runtime/support/Hash.h"
+#include "runtime/support/TextBytes.h"
 
 #include "nlohmann/json.hpp"
 
@@ -49,8 +50,7 @@ Status tasks::makeSample(const Tokenizer &tokenizer, const Task &task,
   std::string name = std::string(task.name) + "/" +
                      std::to_string(options.seed) + "/" +
                      std::to_string(number);
-  uint64_t seed =
-      hashBytes({reinterpret_cast<const uint8_t *>(name.data()), name.size()});
+  uint64_t seed = hashBytes(bytesOf(name));
   auto make = [&](size_t units) {
     Random random(seed);
     Sample made{&task, number, task.make(random, filler, units), {}};

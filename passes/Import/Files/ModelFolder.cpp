@@ -13,6 +13,7 @@
 #include "passes/Import/Files/ModelFolder.h"
 
 #include "runtime/support/Json.h"
+#include "runtime/support/TextBytes.h"
 
 #include <filesystem>
 #include <set>
@@ -66,10 +67,7 @@ static Status openShards(const std::string &path, const std::string &indexPath,
   std::string text;
   GIST_TRY(readFile(indexPath, text));
   std::map<std::string, std::string> fileOfTensor;
-  GIST_TRY(readSafetensorsIndex(
-               {reinterpret_cast<const uint8_t *>(text.data()), text.size()},
-               fileOfTensor)
-               .in(indexPath));
+  GIST_TRY(readSafetensorsIndex(bytesOf(text), fileOfTensor).in(indexPath));
   std::set<std::string> fileNames;
   for (const auto &[name, fileName] : fileOfTensor)
     fileNames.insert(fileName);
