@@ -97,6 +97,9 @@ public:
   uint64_t memory() const;
 
 private:
+  /// Where a piece's part of the arena may begin.
+  static constexpr uint64_t kAlignment = 256;
+
   /// What the numbers and addresses of a launch depend on.
   struct Scope {
     explicit Scope(const ModuleSpec &spec) : symbols(spec) {}

@@ -32,6 +32,7 @@ READERS = [
     "runtime/support/Json.cpp",
     "runtime/text/ChatTemplateCosts.cpp",
     "runtime/text/ChatTemplateEval.cpp",
+    "runtime/text/ChatTemplateExpressions.cpp",
     "runtime/text/ChatTemplateFilters.cpp",
     "runtime/text/ChatTemplateLexer.cpp",
     "runtime/text/ChatTemplateOperators.cpp",

@@ -137,6 +137,11 @@ public:
   void emit(DecodeKeys &keys);
 
 private:
+  /// Numbers of a head that a lane has.
+  static constexpr int64_t kChunk = 8;
+
+  /// Whether workgroups of a cluster write into one another's memory.
+  bool hasClusters() const { return b.getGpu().kind == GpuKind::Nvidia; }
   /// Sets what follows from the heads of this workgroup.
   void setHeads(Value number);
   void emitPart();
