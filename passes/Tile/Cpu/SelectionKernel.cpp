@@ -1,0 +1,228 @@
+//===- SelectionKernel.cpp - Selections on the CPU: rows and their order --===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Tile/Cpu/SelectionKernel.h"
+#include "dialect/Formats.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace gist;
+using arith::CmpFPredicate;
+using arith::CmpIPredicate;
+using Values = TileBuilder::Values;
+
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+void SelectionKernel::emit() {
+  Value zero = b.index(0);
+  total = memref::DimOp::create(b, what.tokens, 0);
+  blocks = b.divideUp(total, kSelectRows);
+  Value ticket =
+      b.toIndex(b.fetchAdd(b.constantI32(1), what.control, b.index(0)));
+  Value last = b.add(b.mul(blocks, heads * countPhases()), -1);
+  b.when(b.compare(CmpIPredicate::eq, ticket, last), [&] {
+    // The holder of the last ticket clears the word for the next call.
+    b.store(b.constantI32(0), what.control, b.index(kNextTicket));
+  });
+  auto divide = [&](Value x, Value y) -> Value {
+    return arith::DivUIOp::create(b, x, y);
+  };
+  auto remainder = [&](Value x, Value y) -> Value {
+    return arith::RemUIOp::create(b, x, y);
+  };
+  // Heads first: they do not wait for one another.
+  head = remainder(ticket, b.index(heads));
+  Value item = divide(ticket, b.index(heads));
+  block = remainder(item, blocks);
+  phase = divide(item, blocks);
+  words = b.mul(head, kControlWords);
+  arrays = b.multiply(head, b.mul(total, kNumArrays));
+  rows.first = b.mul(block, kSelectRows);
+  rows.count = b.smaller(b.index(kSelectRows), b.sub(total, rows.first));
+  bests = b.scratch({kSelectRows, kLanes}, f32);
+  owners = b.scratch({kSelectRows, kLanes}, i32);
+  covers = b.scratch({kSelectRows}, f32);
+  theta = b.constant(what.theta);
+  if (what.taus)
+    theta =
+        createTheta(b, b.load(what.taus, type.getRank() == 3 ? head : zero));
+  cosines.emplace(b, what.tokens, what.coefficients, what.residuals,
+                  what.similarity, head,
+                  [this](Value token) { return readFloat(kInverse, token); });
+
+  using Phase = void (SelectionKernel::*)();
+  SmallVector<Phase> phases = {&SelectionKernel::emitScan};
+  if (what.rule == Rule::Paper)
+    phases = {&SelectionKernel::emitNorms, &SelectionKernel::emitValidate,
+              &SelectionKernel::emitCover};
+  if (countPhases() > 1)
+    phases.push_back(&SelectionKernel::emitNearest);
+  for (auto [number, emitPhase] : llvm::enumerate(phases))
+    b.when(b.compare(CmpIPredicate::eq, phase, b.index(number)), [&] {
+      // The code of every phase is there once; the ticket says which is run.
+      (this->*emitPhase)();
+      auto order = static_cast<int64_t>(number);
+      // Some phases have waited for their turn already, and pass here at once.
+      waitFor(b.add(b.multiply(b.index(order), blocks), block));
+      finishPhase(order, number + 1 == phases.size());
+    });
+}
+
+//===----------------------------------------------------------------------===//
+// Rows of the block: what they have found
+//===----------------------------------------------------------------------===//
+
+void SelectionKernel::setState() {
+  b.repeat(b.index(0), b.index(kSelectRows), 1, [&](Value row) {
+    b.storeVector(b.splat(kLanes, f32, -kInfinity), bests, {row, b.index(0)});
+    b.storeVector(b.splat(kLanes, i32, -1), owners, {row, b.index(0)});
+    b.store(b.constant(-kInfinity), covers, row);
+  });
+}
+
+/// Goes on from what an earlier phase has found.
+void SelectionKernel::loadState() {
+  setState();
+  b.repeat(b.index(0), rows.count, 1, [&](Value row) {
+    Value token = b.add(rows.first, row);
+    Values first = {row, b.index(0)};
+    b.store(readFloat(kBest, token), bests, first);
+    b.store(read(kWho, token), owners, first);
+  });
+}
+
+/// Takes four candidates into account, those that `isEligible` says.
+void SelectionKernel::improve(Value row, Value cosines, Value ids,
+                              Value isEligible) {
+  Values first = {row, b.index(0)};
+  Value best = b.loadVector(bests, first), who = b.loadVector(owners, first);
+  // Candidates of a lane come in ascending order; those of an earlier phase
+  // may be larger.
+  Value isTie = b.both(b.compare(CmpFPredicate::OEQ, cosines, best),
+                       b.compare(CmpIPredicate::slt, ids, who));
+  Value isBetter = arith::OrIOp::create(
+      b, b.compare(CmpFPredicate::OGT, cosines, best), isTie);
+  if (isEligible)
+    isBetter = b.both(isBetter, isEligible);
+  b.storeVector(b.choose(isBetter, cosines, best), bests, first);
+  b.storeVector(b.choose(isBetter, ids, who), owners, first);
+}
+
+/// Puts the best of the lanes into the first.
+void SelectionKernel::reduceRow(Value row) {
+  Value zero = b.index(0);
+  Value best = b.load(bests, {row, zero}), who = b.load(owners, {row, zero});
+  for (int64_t lane = 1; lane < kLanes; ++lane) {
+    Value cosine = b.load(bests, {row, b.index(lane)});
+    Value id = b.load(owners, {row, b.index(lane)});
+    // Without a sign, -1 for none is larger than every id.
+    Value isTie = b.both(b.compare(CmpFPredicate::OEQ, cosine, best),
+                         b.compare(CmpIPredicate::ult, id, who));
+    Value isBetter = arith::OrIOp::create(
+        b, b.compare(CmpFPredicate::OGT, cosine, best), isTie);
+    best = b.choose(isBetter, cosine, best);
+    who = b.choose(isBetter, id, who);
+  }
+  b.store(best, bests, {row, zero});
+  b.store(who, owners, {row, zero});
+}
+
+//===----------------------------------------------------------------------===//
+// The order of blocks
+//===----------------------------------------------------------------------===//
+
+/// Waits until that many blocks of the head are finished.
+void SelectionKernel::waitFor(Value count) {
+  Value wanted = b.toI32(count);
+  b.repeatWhile([&] {
+    return b.compare(CmpIPredicate::slt,
+                     b.acquire(what.control, wordAt(kFinished)), wanted);
+  });
+}
+
+/// Counts a redundant token; in the order of blocks.
+void SelectionKernel::addMember(Value who) {
+  // The rank of a representative is its place in the list of ids.
+  Values slot = part(b.toIndex(read(kRank, b.toIndex(who))));
+  Value members = b.load(what.weight, slot);
+  b.store(arith::AddIOp::create(b, members, b.constantI32(1)), what.weight,
+          slot);
+}
+
+/// Writes down whether a token is a representative; in the order of tokens.
+void SelectionKernel::commit(Value token, Value row, Value isKept) {
+  Value kept = readWord(kNumKept);
+  write(kept, kRank, token);
+  write(arith::ExtUIOp::create(b, i32, isKept), kFlag, token);
+  if (what.oldNearest) {
+    Value wasKept = isInherited(token);
+    addToWord(b.both(wasKept, negate(isKept)), kNumRemoved);
+    addToWord(b.both(isKept, negate(wasKept)), kNumAdded);
+    if (what.rule == Rule::Paper)
+      b.when(b.both(isKept, negate(wasKept)), [&] {
+        Value listed = readWord(kNumNew);
+        write(b.toI32(token), kNew, b.toIndex(listed));
+        writeWord(arith::AddIOp::create(b, listed, b.constantI32(1)), kNumNew);
+      });
+  }
+  auto choice = scf::IfOp::create(b, isKept, /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(choice.thenBlock()->getTerminator());
+    Value slot = b.toIndex(kept);
+    b.store(b.toI32(token), what.ids, part(slot));
+    b.store(b.constantI32(1), what.weight, part(slot));
+    b.store(b.toI32(token), what.nearest, part(token));
+    Value more = arith::AddIOp::create(b, kept, b.constantI32(1));
+    // Released, because later blocks read the ids before this one is finished.
+    b.release(more, what.control, wordAt(kNumKept));
+  }
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(choice.elseBlock()->getTerminator());
+    Value zero = b.index(0);
+    Value who = b.load(owners, {row, zero});
+    if (countPhases() > 1) { // Not the last word on who is nearest.
+      write(b.load(bests, {row, zero}), kBest, token);
+      write(who, kWho, token);
+      return;
+    }
+    b.store(who, what.nearest, part(token));
+    addMember(who);
+  }
+}
+
+/// Lets the next block go on.
+void SelectionKernel::finishPhase(int64_t number, bool isLast) {
+  Value done = b.add(b.multiply(b.index(number), blocks), b.add(block, 1));
+  if (isLast)
+    b.when(b.compare(CmpIPredicate::eq, b.add(block, 1), blocks),
+           [&] { finishAll(); });
+  // Nobody waits for the very last: its words are zero again for the next call.
+  Value word = b.toI32(done);
+  if (isLast)
+    word = b.choose(b.compare(CmpIPredicate::eq, b.add(block, 1), blocks),
+                    b.constantI32(0), word);
+  b.release(word, what.control, wordAt(kFinished));
+}
+
+/// The parts of the selection that only the last block knows.
+void SelectionKernel::finishAll() {
+  Value kept = readWord(kNumKept);
+  b.store(kept, what.count, one());
+  b.repeat(b.toIndex(kept), total, 1, [&](Value slot) {
+    b.store(b.constantI32(-1), what.ids, part(slot));
+    b.store(b.constantI32(0), what.weight, part(slot));
+  });
+  if (what.removed) {
+    b.store(readWord(kNumRemoved), what.removed, one());
+    b.store(readWord(kNumAdded), what.added, one());
+  }
+  for (Word word : {kNumKept, kNumValid, kNumNew, kNumRemoved, kNumAdded})
+    writeWord(b.constantI32(0), word);
+}
