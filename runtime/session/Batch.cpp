@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/session/Batch.h"
+#include "runtime/session/CheckTokens.h"
 
 #include <algorithm>
-#include <cinttypes>
 
 using namespace gist;
 
@@ -118,14 +118,7 @@ Status Batch::run(std::span<const BatchPiece> pieces,
                   std::span<const int32_t> tokens,
                   std::span<const RowRange> wanted,
                   std::span<const BatchDraw> draws) {
-  const ModuleSpec &spec = plan.module().spec();
-  // Kernels read rows of the embedding by these numbers and do not check them.
-  for (int32_t token : tokens)
-    if (token < 0 || token >= spec.model.vocabSize)
-      return Status::error(Code::BadArgument,
-                           "token %" PRId32
-                           " is outside a vocabulary of %" PRId64,
-                           token, spec.model.vocabSize);
+  GIST_TRY(checkTokens(tokens, plan.module().spec().model.vocabSize));
   if (tokens.size_bytes() > tokenMemory.size())
     return Status::error(Code::BadArgument,
                          "a step is larger than the batch was made for");

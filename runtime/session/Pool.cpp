@@ -14,6 +14,7 @@
 #include "runtime/session/Pool.h"
 
 #include "runtime/session/Batch.h"
+#include "runtime/session/CheckTokens.h"
 #include "runtime/session/LoneSequence.h"
 #include "runtime/session/ModuleCode.h"
 #include "runtime/session/SequenceState.h"
@@ -242,13 +243,7 @@ Status PoolOfSequences::check(const PoolRequest &request) const {
     return Status::error(Code::BadArgument,
                          "%" PRId64 " tokens cannot be written",
                          request.maxTokens);
-  int64_t vocab = source->spec().model.vocabSize;
-  for (int32_t token : request.tokens)
-    if (token < 0 || token >= vocab)
-      return Status::error(Code::BadArgument,
-                           "token %" PRId32
-                           " is outside a vocabulary of %" PRId64,
-                           token, vocab);
+  GIST_TRY(checkTokens(request.tokens, source->spec().model.vocabSize));
   auto prompt = static_cast<int64_t>(request.tokens.size());
   if (prompt > context || request.maxTokens > context - prompt)
     return Status::error(Code::BadArgument,

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/session/CheckTokens.h"
 #include "runtime/session/PrefillCalls.h"
 #include "runtime/session/Session.h"
 #include "runtime/support/OutOfMemory.h"
@@ -82,14 +83,7 @@ Status Session::readFloats(std::string_view entry, std::string_view name,
 /// Fills an input of token ids.
 Status Session::uploadTokens(const EntrySpec &entry, uint32_t buffer,
                              std::span<const int32_t> tokens) {
-  const ModuleSpec &spec = source->spec();
-  // Kernels read rows of the embedding by these numbers and do not check them.
-  for (int32_t token : tokens)
-    if (token < 0 || token >= spec.model.vocabSize)
-      return Status::error(Code::BadArgument,
-                           "token %" PRId32
-                           " is outside a vocabulary of %" PRId64,
-                           token, spec.model.vocabSize);
+  GIST_TRY(checkTokens(tokens, vocabSize()));
   uint64_t size = 0;
   GIST_TRY(contentSize(buffer, size));
   if (size != tokens.size_bytes())

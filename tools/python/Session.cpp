@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/session/CheckTokens.h"
 #include "tools/python/Errors.h"
 #include "tools/python/Model.h"
 
@@ -22,7 +23,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <cinttypes>
 #include <cmath>
 #include <map>
 #include <mutex>
@@ -297,12 +297,7 @@ static Status findLosses(State &state, std::span<const int32_t> tokens,
                     values.begin() + static_cast<ptrdiff_t>(first));
           return Status();
         });
-  for (int32_t target : targets)
-    if (target < 0 || target >= state.model.module->spec().model.vocabSize)
-      return Status::error(Code::BadArgument,
-                           "token %" PRId32
-                           " is outside a vocabulary of %" PRId64,
-                           target, state.model.module->spec().model.vocabSize);
+  GIST_TRY(checkTokens(targets, state.model.module->spec().model.vocabSize));
   return state.conversation->score(
       tokens, [&](size_t index, std::span<const float> logits) {
         values[index] = getLoss(logits, targets[index]);

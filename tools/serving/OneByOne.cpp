@@ -7,6 +7,7 @@
 
 #include "tools/serving/OneByOne.h"
 
+#include "runtime/session/CheckTokens.h"
 #include "runtime/session/Logprobs.h"
 #include "runtime/session/Session.h"
 
@@ -63,7 +64,6 @@ PoolCounters OneByOne::counters() const {
 }
 
 Status OneByOne::add(PoolRequest wanted, SequenceId &id) {
-  int64_t vocabulary = session->module().spec().model.vocabSize;
   auto tokens = static_cast<int64_t>(wanted.tokens.size());
   if (tokens == 0 || wanted.maxTokens < 0 ||
       tokens > session->capacity() - wanted.maxTokens)
@@ -73,11 +73,8 @@ Status OneByOne::add(PoolRequest wanted, SequenceId &id) {
                          wanted.tokens.size(),
                          static_cast<long long>(wanted.maxTokens),
                          static_cast<long long>(session->capacity()));
-  for (int32_t token : wanted.tokens)
-    if (token < 0 || token >= vocabulary)
-      return Status::error(Code::BadArgument,
-                           "token %d is outside a vocabulary of %lld", token,
-                           static_cast<long long>(vocabulary));
+  GIST_TRY(
+      checkTokens(wanted.tokens, session->module().spec().model.vocabSize));
   Sampler chosen;
   GIST_TRY(Sampler::create(wanted.sampler, chosen));
   if (current != 0)
