@@ -7,6 +7,7 @@
 
 #include "dialect/GistClusterOps.h"
 #include "dialect/GistExpertOps.h"
+#include "passes/Kernel/Selections.h"
 #include "passes/Tile/Cpu/AmxMatmul.h"
 #include "passes/Tile/Cpu/AttentionLoops.h"
 #include "passes/Tile/Cpu/Bf16Matmul.h"

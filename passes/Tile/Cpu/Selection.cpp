@@ -12,6 +12,7 @@
 
 #include "passes/Tile/Cpu/Selection.h"
 #include "passes/Kernel/Kernels.h"
+#include "passes/Kernel/Selections.h"
 #include "passes/Tile/Cpu/SelectionKernel.h"
 #include "runtime/format/Theta.h"
 
@@ -52,11 +53,11 @@ public:
     }
     if (failed(status))
       return failure();
-    readResults(problem);
-    for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
-      if (kernel.getArgAttr(i, kControlArgAttr))
-        problem.control = arguments.get(kernel.getArgument(i));
-    if (!problem.control || !problem.scratch || !problem.weight)
+    auto getBuffer = [&](BlockArgument argument) {
+      return arguments.get(argument);
+    };
+    problem.to = findSelectionBuffers(kernel, getBuffer);
+    if (!problem.to.control || !problem.to.scratch || !problem.to.weight)
       return op->emitOpError("has no scratch memory");
     return problem;
   }
@@ -89,41 +90,11 @@ private:
     return success();
   }
 
-  void readResults(SelectionProblem &problem) {
-    auto end = cast<func::ReturnOp>(kernel.getBody().front().getTerminator());
-    unsigned first = kernel.getNumArguments() - end.getNumOperands();
-    for (auto [i, value] : llvm::enumerate(end.getOperands())) {
-      Value buffer = arguments.get(kernel.getArgument(first + i));
-      auto result = dyn_cast<OpResult>(value);
-      if (!result) {
-        if (!kernel.getArgAttr(first + i, kControlArgAttr))
-          problem.scratch = buffer;
-        continue;
-      }
-      Value *parts[] = {&problem.ids, &problem.count, &problem.nearest,
-                        &problem.weight};
-      Value *counts[] = {nullptr, &problem.removed, &problem.added};
-      if (isa<UnpackSelectionOp>(result.getOwner()))
-        *parts[result.getResultNumber()] = buffer;
-      else if (isa<CascadeUpdateOp>(result.getOwner()))
-        *counts[result.getResultNumber()] = buffer;
-    }
-  }
-
   BufferBuilder &b;
   func::FuncOp kernel;
   BufferArguments &arguments;
 };
 } // namespace
-
-Operation *gist::findSelection(func::FuncOp kernel) {
-  Operation *selection = nullptr;
-  kernel.walk([&](Operation *op) {
-    if (isa<GramSelectOp, CascadeUpdateOp>(op))
-      selection = op;
-  });
-  return selection;
-}
 
 FailureOr<KernelScratch> gist::getSelectionScratch(func::FuncOp kernel) {
   Operation *op = findSelection(kernel);

@@ -1,5 +1,4 @@
-//===- Selection.h - Selections and attention on them, on the CPU -*- C++
-//-*-===//
+//===- Selection.h - Selections and attention on them -----------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,8 +16,6 @@
 
 namespace gist {
 
-/// The selection that a kernel is; null for others.
-mlir::Operation *findSelection(mlir::func::FuncOp kernel);
 /// The memory that a selection works in.
 mlir::FailureOr<KernelScratch> getSelectionScratch(mlir::func::FuncOp kernel);
 

@@ -23,11 +23,11 @@ void SelectionKernel::emit() {
   total = memref::DimOp::create(b, what.tokens, 0);
   blocks = b.divideUp(total, kSelectRows);
   Value ticket =
-      b.toIndex(b.fetchAdd(b.constantI32(1), what.control, b.index(0)));
+      b.toIndex(b.fetchAdd(b.constantI32(1), what.to.control, b.index(0)));
   Value last = b.add(b.mul(blocks, heads * countPhases()), -1);
   b.when(b.compare(CmpIPredicate::eq, ticket, last), [&] {
     // The holder of the last ticket clears the word for the next call.
-    b.store(b.constantI32(0), what.control, b.index(kNextTicket));
+    b.store(b.constantI32(0), what.to.control, b.index(kNextTicket));
   });
   auto divide = [&](Value x, Value y) -> Value {
     return arith::DivUIOp::create(b, x, y);
@@ -141,7 +141,7 @@ void SelectionKernel::waitFor(Value count) {
   Value wanted = b.toI32(count);
   b.repeatWhile([&] {
     return b.compare(CmpIPredicate::slt,
-                     b.acquire(what.control, wordAt(kFinished)), wanted);
+                     b.acquire(what.to.control, wordAt(kFinished)), wanted);
   });
 }
 
@@ -149,8 +149,8 @@ void SelectionKernel::waitFor(Value count) {
 void SelectionKernel::addMember(Value who) {
   // The rank of a representative is its place in the list of ids.
   Values slot = part(b.toIndex(read(kRank, b.toIndex(who))));
-  Value members = b.load(what.weight, slot);
-  b.store(arith::AddIOp::create(b, members, b.constantI32(1)), what.weight,
+  Value members = b.load(what.to.weight, slot);
+  b.store(arith::AddIOp::create(b, members, b.constantI32(1)), what.to.weight,
           slot);
 }
 
@@ -175,12 +175,12 @@ void SelectionKernel::commit(Value token, Value row, Value isKept) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(choice.thenBlock()->getTerminator());
     Value slot = b.toIndex(kept);
-    b.store(b.toI32(token), what.ids, part(slot));
-    b.store(b.constantI32(1), what.weight, part(slot));
-    b.store(b.toI32(token), what.nearest, part(token));
+    b.store(b.toI32(token), what.to.ids, part(slot));
+    b.store(b.constantI32(1), what.to.weight, part(slot));
+    b.store(b.toI32(token), what.to.nearest, part(token));
     Value more = arith::AddIOp::create(b, kept, b.constantI32(1));
     // Released, because later blocks read the ids before this one is finished.
-    b.release(more, what.control, wordAt(kNumKept));
+    b.release(more, what.to.control, wordAt(kNumKept));
   }
   {
     OpBuilder::InsertionGuard guard(b);
@@ -192,7 +192,7 @@ void SelectionKernel::commit(Value token, Value row, Value isKept) {
       write(who, kWho, token);
       return;
     }
-    b.store(who, what.nearest, part(token));
+    b.store(who, what.to.nearest, part(token));
     addMember(who);
   }
 }
@@ -208,20 +208,20 @@ void SelectionKernel::finishPhase(int64_t number, bool isLast) {
   if (isLast)
     word = b.choose(b.compare(CmpIPredicate::eq, b.add(block, 1), blocks),
                     b.constantI32(0), word);
-  b.release(word, what.control, wordAt(kFinished));
+  b.release(word, what.to.control, wordAt(kFinished));
 }
 
 /// The parts of the selection that only the last block knows.
 void SelectionKernel::finishAll() {
   Value kept = readWord(kNumKept);
-  b.store(kept, what.count, one());
+  b.store(kept, what.to.count, one());
   b.repeat(b.toIndex(kept), total, 1, [&](Value slot) {
-    b.store(b.constantI32(-1), what.ids, part(slot));
-    b.store(b.constantI32(0), what.weight, part(slot));
+    b.store(b.constantI32(-1), what.to.ids, part(slot));
+    b.store(b.constantI32(0), what.to.weight, part(slot));
   });
-  if (what.removed) {
-    b.store(readWord(kNumRemoved), what.removed, one());
-    b.store(readWord(kNumAdded), what.added, one());
+  if (what.to.removed) {
+    b.store(readWord(kNumRemoved), what.to.removed, one());
+    b.store(readWord(kNumAdded), what.to.added, one());
   }
   for (Word word : {kNumKept, kNumValid, kNumNew, kNumRemoved, kNumAdded})
     writeWord(b.constantI32(0), word);

@@ -25,6 +25,7 @@
 #ifndef GIST_PASSES_TILE_CPU_SELECTIONKERNEL_H
 #define GIST_PASSES_TILE_CPU_SELECTIONKERNEL_H
 
+#include "passes/Kernel/Selections.h"
 #include "passes/Tile/Cpu/SelectionCosines.h"
 
 #include <functional>
@@ -42,7 +43,7 @@ struct SelectionProblem {
   float theta = 0;
   mlir::Value tokens, taus, coefficients, residuals, oldIds, oldCount,
       oldNearest;
-  mlir::Value ids, count, nearest, weight, removed, added, control, scratch;
+  SelectionBuffers to;
 };
 
 /// One selection, as its workgroups compute it.
@@ -128,7 +129,7 @@ private:
     return b.add(arrays, b.add(b.multiply(b.index(array), total), token));
   }
   Value read(Array array, Value token) {
-    return b.load(what.scratch, at(array, token));
+    return b.load(what.to.scratch, at(array, token));
   }
   Value readFloat(Array array, Value token) {
     return mlir::arith::BitcastOp::create(b, f32, read(array, token));
@@ -136,12 +137,12 @@ private:
   void write(Value word, Array array, Value token) {
     if (word.getType() == f32)
       word = mlir::arith::BitcastOp::create(b, i32, word);
-    b.store(word, what.scratch, at(array, token));
+    b.store(word, what.to.scratch, at(array, token));
   }
   Value wordAt(Word word) { return b.add(words, word); }
-  Value readWord(Word word) { return b.load(what.control, wordAt(word)); }
+  Value readWord(Word word) { return b.load(what.to.control, wordAt(word)); }
   void writeWord(Value value, Word word) {
-    b.store(value, what.control, wordAt(word));
+    b.store(value, what.to.control, wordAt(word));
   }
   void addToWord(Value bit, Word word) {
     Value one = mlir::arith::ExtUIOp::create(b, i32, bit);

@@ -92,7 +92,7 @@ void SelectionKernel::emitScan() {
     b.store(cover, covers, row);
     Value first = b.toIndex(vector::ExtractOp::create(b, ids, 0));
     // Blocks are whole vectors of tokens.
-    Value flags = b.loadVector(what.scratch, at(kFlag, first));
+    Value flags = b.loadVector(what.to.scratch, at(kFlag, first));
     improve(row, found, ids,
             b.compare(CmpIPredicate::ne, flags, b.splat(kLanes, i32, 0)));
   };
@@ -101,14 +101,14 @@ void SelectionKernel::emitScan() {
   b.repeatWhile([&]() -> Value {
     // Read before the number of kept ones: if it says that all blocks before
     // are finished, that number is final.
-    Value finished = b.acquire(what.control, wordAt(kFinished));
+    Value finished = b.acquire(what.to.control, wordAt(kFinished));
     Value known;
     Candidates some;
     some.begin = b.load(done, zero);
     if (what.rule == Rule::Kept) {
-      known = b.toIndex(b.acquire(what.control, wordAt(kNumKept)));
+      known = b.toIndex(b.acquire(what.to.control, wordAt(kNumKept)));
       some.token = [&](Value number) {
-        return b.loadIndex(what.ids, part(number));
+        return b.loadIndex(what.to.ids, part(number));
       };
     } else {
       known = b.mul(b.toIndex(finished), kSelectRows);
@@ -147,7 +147,7 @@ void SelectionKernel::emitNearest() {
     others.begin = b.toIndex(read(kRank, rows.first));
     others.end = b.toIndex(readWord(kNumKept));
     others.token = [&](Value number) {
-      return b.loadIndex(what.ids, part(number));
+      return b.loadIndex(what.to.ids, part(number));
     };
   }
   auto visit = [&](Value row, Value found, Value ids) {
@@ -164,7 +164,7 @@ void SelectionKernel::emitNearest() {
     b.when(isRedundant, [&] {
       reduceRow(row);
       Value who = b.load(owners, {row, b.index(0)});
-      b.store(who, what.nearest, part(token));
+      b.store(who, what.to.nearest, part(token));
       addMember(who);
     });
   });

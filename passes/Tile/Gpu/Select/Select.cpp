@@ -20,15 +20,6 @@
 using namespace mlir;
 using namespace gist;
 
-Operation *gist::getSelection(func::FuncOp kernel) {
-  Operation *selection = nullptr;
-  kernel.walk([&](Operation *op) {
-    if (isa<GramSelectOp, CascadeUpdateOp>(op))
-      selection = op;
-  });
-  return selection;
-}
-
 //===----------------------------------------------------------------------===//
 // Tiles
 //===----------------------------------------------------------------------===//
@@ -42,7 +33,7 @@ static constexpr int64_t kCopied = 8;
 GpuSelectionAttr gist::selectSelectionTile(func::FuncOp kernel,
                                            const GpuInfo &gpu, bool isSmall) {
   MLIRContext *context = kernel.getContext();
-  Operation *selection = getSelection(kernel);
+  Operation *selection = findSelection(kernel);
   auto tokens = cast<RankedTensorType>(selection->getOperand(0).getType());
   Type element = tokens.getElementType();
   bool isSplit = element.isF32();
@@ -79,7 +70,7 @@ static LogicalResult verifyTile(func::FuncOp kernel, const GpuInfo &gpu) {
   if (failed(expectTile<GpuSelectionAttr>(kernel)))
     return failure();
   auto tile = cast<GpuSelectionAttr>(kernel->getAttr(kTileAttr));
-  Operation *selection = getSelection(kernel);
+  Operation *selection = findSelection(kernel);
   auto tokens = cast<RankedTensorType>(selection->getOperand(0).getType());
   Type stored = tokens.getElementType(), element = tile.getElement();
   bool isSmall = isa<Float8E4M3FNUZType>(element);
@@ -139,17 +130,17 @@ public:
         return update.emitOpError(
             "inherits a selection that is not an argument of the kernel");
     }
-    readResults(problem);
-    for (BlockArgument argument : source.getArguments())
-      if (source.getArgAttr(argument.getArgNumber(), kControlArgAttr))
-        problem.control = target.getArgument(argument.getArgNumber());
+    problem.to = findSelectionBuffers(source, [&](BlockArgument argument) {
+      return target.getArgument(argument.getArgNumber());
+    });
     if (!problem.tokens)
       return op->emitOpError(
           "selects among rows that are not an argument of the kernel");
     if (hasTaus(op) && !problem.taus)
       return op->emitOpError(
           "reads a tau for each head that is not an argument of the kernel");
-    if (!problem.control || !problem.scratch || !problem.ids || !problem.count)
+    if (!problem.to.control || !problem.to.scratch || !problem.to.ids ||
+        !problem.to.count)
       return op->emitOpError("has no scratch memory");
     return problem;
   }
@@ -172,28 +163,6 @@ private:
       problem.offsets = getBuffer(op.getOffsets());
   }
 
-  void readResults(SelectProblem &problem) {
-    auto done = cast<func::ReturnOp>(source.getBody().front().getTerminator());
-    unsigned first = source.getNumArguments() - done.getNumOperands();
-    for (auto [i, value] : llvm::enumerate(done.getOperands())) {
-      Value buffer = target.getArgument(first + i);
-      auto result = dyn_cast<OpResult>(value);
-      if (!result) {
-        if (!source.getArgAttr(first + i, kControlArgAttr))
-          problem.scratch = buffer;
-        continue;
-      }
-      Value *parts[] = {&problem.ids, &problem.count, &problem.nearest,
-                        &problem.weight};
-      // Result 0 of a cascade is the selection itself, which is unpacked.
-      Value *counts[] = {nullptr, &problem.removed, &problem.added};
-      if (isa<UnpackSelectionOp>(result.getOwner()))
-        *parts[result.getResultNumber()] = buffer;
-      else if (isa<CascadeUpdateOp>(result.getOwner()))
-        *counts[result.getResultNumber()] = buffer;
-    }
-  }
-
   Value getBuffer(Value tensor) {
     while (auto cast = tensor.getDefiningOp<tensor::CastOp>())
       tensor = cast.getSource();
@@ -208,7 +177,7 @@ private:
 FailureOr<GpuGrid> gist::emitSelection(GpuKernel &kernel) {
   GpuBuilder &b = kernel.b;
   auto target = cast<func::FuncOp>(b.getBlock()->getParentOp());
-  Operation *op = getSelection(kernel.source);
+  Operation *op = findSelection(kernel.source);
   FailureOr<SelectProblem> problem =
       ProblemReader(kernel.source, target).read(op);
   if (failed(problem))
@@ -227,7 +196,7 @@ static bool hasCoveringBits(Operation *selection) {
 }
 
 static FailureOr<KernelScratch> getScratch(func::FuncOp kernel) {
-  Operation *op = getSelection(kernel);
+  Operation *op = findSelection(kernel);
   auto type = cast<SelectionType>(op->getResult(0).getType());
   int64_t heads = type.getHeads().value_or(1);
   FailureOr<SmallVector<AffineExpr>> sizes =

@@ -12,9 +12,6 @@
 
 namespace gist {
 
-/// The op that makes `kernel` a selection, or null.
-mlir::Operation *getSelection(mlir::func::FuncOp kernel);
-
 /// The grid has the workgroups of a head times the heads: together as many as
 /// the GPU runs at once.
 mlir::FailureOr<GpuGrid> emitSelection(GpuKernel &kernel);

@@ -46,7 +46,7 @@ Value SelectKernel::getBit(Value column) {
 
 void SelectKernel::storeKept() {
   forTokens(b.index(0), b.index(kBitWords), [&](Value i) {
-    b.write(b.read(kept, i), problem.control,
+    b.write(b.read(kept, i), problem.to.control,
             rounds.getControlPlace(b.add(i, kKeptMask)));
   });
 }
@@ -54,7 +54,7 @@ void SelectKernel::storeKept() {
 void SelectKernel::loadKept() {
   forTokens(b.index(0), b.index(kBitWords), [&](Value i) {
     b.write(
-        b.read(problem.control, rounds.getControlPlace(b.add(i, kKeptMask))),
+        b.read(problem.to.control, rounds.getControlPlace(b.add(i, kKeptMask))),
         kept, i);
   });
   b.barrier();

@@ -262,13 +262,13 @@ void SelectKernel::emitCheck(Value item) {
   Value numWords = b.ceilDiv(rounds.get(kNumColumns), 32);
   Value column = rounds.readNumber(SelectArray::ColumnOf, t);
   auto getKept = [&](Value word, int64_t width) {
-    return b.read(problem.control,
+    return b.read(problem.to.control,
                   rounds.getControlPlace(b.add(word, kKeptMask)), width);
   };
   Value isColumn = b.compare(CmpIPredicate::sgt, column, b.index(0));
   Value own = b.max(b.sub(column, 1), b.index(0));
   Value ownWord =
-      b.read(problem.control,
+      b.read(problem.to.control,
              rounds.getControlPlace(b.add(b.div(own, 32), kKeptMask)));
   Value isKept =
       b.compare(CmpIPredicate::ne,

@@ -181,7 +181,7 @@ void SelectKernel::emitShare(const Direct &plan, Value share) {
         // Unique: where a share goes on to the next tile only the tile changes,
         // and where a tile goes on in the next share only the share does.
         Value number = b.add(share, tile);
-        gram.storeSums(problem.scratch,
+        gram.storeSums(problem.to.scratch,
                        b.add(sums, b.mul(number, gram.getSumWords())));
       });
 }
@@ -241,7 +241,7 @@ void SelectKernel::forUnits(const Direct &plan, const Group &group,
       Value tile = b.add(group.firstTile, columnTile);
       Value first = b.mul(tile, steps);
       gram.addSums(arith::ConstantIntOp::create(b, b.getI1Type(), 1),
-                   problem.scratch, rounds.getSplitPlace(),
+                   problem.to.scratch, rounds.getSplitPlace(),
                    b.add(getShare(plan, first), tile),
                    b.add(getShare(plan, b.add(first, steps - 1)), tile));
     } else {
@@ -310,7 +310,7 @@ Values SelectKernel::findScales(const Direct &plan, ArrayRef<Value> tokens) {
         };
         forEach([&](size_t token, Value part) {
           Value place = b.mul(b.min(part, counts[token]), gram.getSumWords());
-          Value word = b.read(problem.scratch, b.add(firsts[token], place));
+          Value word = b.read(problem.to.scratch, b.add(firsts[token], place));
           parts.push_back(arith::BitcastOp::create(b, b.getF32Type(), word));
         });
         ArrayRef<Value> left(parts);
@@ -445,7 +445,8 @@ void SelectKernel::settle(const Group &group) {
       b.loop(b.thread(), words, b.getThreads(), none,
              [&](Value i, ValueRange carried) {
                auto get = [&](SelectArray set) {
-                 return atomicRead(b, problem.scratch, rounds.getPlace(set, i));
+                 return atomicRead(b, problem.to.scratch,
+                                   rounds.getPlace(set, i));
                };
                Value isKept = get(kKeptSet);
                Value said = arith::OrIOp::create(b, isKept, get(kDroppedSet));
@@ -496,7 +497,7 @@ void SelectKernel::judgeToken(Value t, Value row) {
     Value word = b.div(t, 32);
     Value place = b.select(isDropped, rounds.getPlace(kDroppedSet, word),
                            rounds.getPlace(kKeptSet, word));
-    atomicUpdate(b, AtomicBinOp::_or, getBit(t), problem.scratch, place);
+    atomicUpdate(b, AtomicBinOp::_or, getBit(t), problem.to.scratch, place);
   });
 }
 
@@ -524,11 +525,12 @@ void SelectKernel::writeGroup(const Group &group) {
   Value isEnd = b.both(b.isEqual(b.thread(), 0),
                        b.compare(CmpIPredicate::eq, group.end, rounds.tokens));
   b.ifThen(isEnd, [&, total = total] {
-    b.write(b.toI32(total), problem.count, atHead());
+    b.write(b.toI32(total), problem.to.count, atHead());
   });
   forTokens(b.index(0), b.sub(group.end, group.begin), [&](Value row) {
     Value t = b.add(group.begin, row), isKept = hasBit(kept, t);
-    b.ifThen(isKept, [&] { b.write(b.toI32(t), problem.ids, at(getRank(t))); });
+    b.ifThen(isKept,
+             [&] { b.write(b.toI32(t), problem.to.ids, at(getRank(t))); });
     if (!hasNearest())
       return;
     Value place = b.mul(row, 2);

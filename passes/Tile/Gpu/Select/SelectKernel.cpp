@@ -64,7 +64,7 @@ SelectKernel::SelectKernel(GpuBuilder &b, GpuSelectionAttr tile,
       theta(getTheta(b, problem, head)), heads(::getNumHeads(problem.tokens)),
       workgroups(getNumWorkgroups(b.getGpu(), tile, problem.tokens)),
       groupTiles(tile.getGroup()), loadsTogether(tile.getLoads()),
-      rounds(b, problem.control, problem.scratch, head, heads,
+      rounds(b, problem.to.control, problem.to.scratch, head, heads,
              b.size(problem.tokens, 0), hasColumns()),
       gram(b, tile, problem.tokens, head), compact(b) {
   found = b.allocWorkgroup({2}, b.getI32Type());
@@ -278,12 +278,12 @@ void SelectKernel::clearToken(Value t) {
         SelectArray::ColumnOf, SelectArray::Inherited})
     rounds.write(b.i32(0), array, t);
   for (int64_t half : {0, 1})
-    b.write(b.i32(0), problem.scratch,
+    b.write(b.i32(0), problem.to.scratch,
             rounds.getPlace(SelectArray::Best, b.add(b.mul(t, 2), half)));
   // Ids behind the last representative stay -1, as the op defines.
-  b.write(b.i32(-1), problem.ids, at(t));
-  if (problem.weight)
-    b.write(b.i32(0), problem.weight, at(t));
+  b.write(b.i32(-1), problem.to.ids, at(t));
+  if (problem.to.weight)
+    b.write(b.i32(0), problem.to.weight, at(t));
   if (!problem.offsets)
     return;
   // The last beginning that is not after t.
@@ -303,15 +303,15 @@ void SelectKernel::clearToken(Value t) {
 
 void SelectKernel::writeNearest(Value t, Value who,
                                 function_ref<Value(Value)> getRank) {
-  if (problem.nearest)
-    b.write(who, problem.nearest, at(t));
-  if (!problem.weight)
+  if (problem.to.nearest)
+    b.write(who, problem.to.nearest, at(t));
+  if (!problem.to.weight)
     return;
   b.ifThen(b.compare(CmpIPredicate::sge, who, b.i32(0)), [&] {
     Value slot = getRank(b.toIndex(who));
     if (head)
       slot = b.add(b.mul(head, rounds.tokens), slot);
-    atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), problem.weight, slot);
+    atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), problem.to.weight, slot);
   });
 }
 
@@ -320,17 +320,17 @@ void SelectKernel::emitFinish(Value item) {
   Value exists = b.isLess(t, rounds.tokens);
   Value safe = b.min(t, b.sub(rounds.tokens, 1));
   Value isKept = b.isEqual(rounds.readNumber(SelectArray::Covered, safe), 0);
-  Value low = b.read(problem.scratch,
+  Value low = b.read(problem.to.scratch,
                      rounds.getPlace(SelectArray::Best, b.mul(safe, 2)));
   Value high =
-      b.read(problem.scratch,
+      b.read(problem.to.scratch,
              rounds.getPlace(SelectArray::Best, b.add(b.mul(safe, 2), 1)));
   Value who = b.select(isKept, b.toI32(safe), getNearest(low, high));
   auto getRank = [&](Value id) {
     return rounds.readNumber(SelectArray::Rank, id);
   };
   b.ifThen(exists, [&] { writeNearest(t, who, getRank); });
-  if (!problem.removed)
+  if (!problem.to.removed)
     return;
   Value isCommon =
       b.both(b.both(exists, isKept),
@@ -339,7 +339,7 @@ void SelectKernel::emitFinish(Value item) {
       b.workgroupReduce(arith::ExtUIOp::create(b, b.getI32Type(), isCommon),
                         GpuBuilder::Kind::ADD);
   b.ifThen(b.isEqual(b.thread(), 0), [&] {
-    atomicUpdate(b, LLVM::AtomicBinOp::add, common, problem.control,
+    atomicUpdate(b, LLVM::AtomicBinOp::add, common, problem.to.control,
                  rounds.getControlPlace(kNumCommon));
   });
 }

@@ -24,6 +24,7 @@
 #define GIST_PASSES_TILE_GPU_SELECT_SELECTKERNEL_H
 
 #include "dialect/GistTileAttrs.h"
+#include "passes/Kernel/Selections.h"
 #include "passes/Tile/Gpu/Core/Compact.h"
 #include "passes/Tile/Gpu/Select/GramEpilogue.h"
 #include "passes/Tile/Gpu/Select/SelectRounds.h"
@@ -65,11 +66,9 @@ struct SelectProblem {
   bool isCausal;
   float theta;
   mlir::Value taus; ///< one for each head, in place of theta; null for none
-  mlir::Value tokens, offsets, control, scratch;
+  mlir::Value tokens, offsets;
   mlir::Value oldIds, oldCount; ///< inherited
-  mlir::Value ids, count;       ///< results
-  mlir::Value nearest, weight;  ///< null if nobody asks
-  mlir::Value removed, added;   ///< of a cascade
+  SelectionBuffers to;
 };
 
 class SelectKernel {
@@ -273,7 +272,7 @@ private:
   Value div32(Value a, Value b); ///< of numbers below 2^32
   bool hasColumns() const { return problem.rule != SelectRule::Paper; }
   bool hasHint() const { return problem.rule == SelectRule::Covering; }
-  bool hasNearest() const { return problem.nearest || problem.weight; }
+  bool hasNearest() const { return problem.to.nearest || problem.to.weight; }
   /// Whether products with representatives also find the nearest of rows.
   bool findsNearest() const { return hasNearest() && problem.isCausal; }
   /// Whether products may leave sums, to find the nearest in them.

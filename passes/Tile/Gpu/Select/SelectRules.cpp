@@ -101,7 +101,7 @@ void SelectKernel::decidePaper(Value stage) {
 
 void SelectKernel::decideNearest() {
   if (!hasNearest())
-    return problem.removed ? publishFinish() : finish();
+    return problem.to.removed ? publishFinish() : finish();
   if (!canRecall())
     return publishLost();
   Value keepsSums = rounds.get(kKeepsSums);
@@ -139,13 +139,13 @@ void SelectKernel::publishFinish() {
 }
 
 void SelectKernel::finish() {
-  if (problem.removed)
+  if (problem.to.removed)
     b.ifThen(b.isEqual(b.thread(), 0), [&] {
       // removed = inherited - common, added = kept - common.
       Value common = rounds.get(kNumCommon);
       b.write(b.toI32(b.sub(rounds.get(kNumInherited), common)),
-              problem.removed, atHead());
-      b.write(b.toI32(b.sub(rounds.get(kNumKept), common)), problem.added,
+              problem.to.removed, atHead());
+      b.write(b.toI32(b.sub(rounds.get(kNumKept), common)), problem.to.added,
               atHead());
     });
   rounds.finish();

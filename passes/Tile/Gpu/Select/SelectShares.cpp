@@ -70,7 +70,7 @@ void SelectKernel::publishShares(Value tiles, Value keepsSums) {
   rounds.set(kKeepsSums, keeps);
   Value counts = rounds.getSplitPlace();
   forTokens(zero, split, [&](Value i) {
-    b.write(b.i32(0), problem.scratch, b.add(counts, i));
+    b.write(b.i32(0), problem.to.scratch, b.add(counts, i));
   });
   publishItems(whole, shares);
 }
@@ -168,14 +168,14 @@ Value SelectKernel::joinParts(const Part &part) {
       isThere, [&] { return b.i32(1); },
       [&] {
         Value sum = b.mul(b.add(part.share, rest), gram.getSumWords());
-        gram.storeSums(problem.scratch, b.add(sums, sum));
+        gram.storeSums(problem.to.scratch, b.add(sums, sum));
         // The sums must be visible before the count says that they are there.
         releaseFence(b);
         b.barrier();
         b.ifThen(b.isEqual(b.thread(), 0), [&] {
-          Value before =
-              atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1), problem.scratch,
-                           b.add(counts, rest), Order::Both);
+          Value before = atomicUpdate(b, LLVM::AtomicBinOp::add, b.i32(1),
+                                      problem.to.scratch, b.add(counts, rest),
+                                      Order::Both);
           Value isLast = b.compare(CmpIPredicate::eq, b.toIndex(before),
                                    b.sub(lastShare, firstShare));
           b.write(arith::ExtUIOp::create(b, b.getI32Type(), isLast), found,
@@ -192,12 +192,12 @@ Value SelectKernel::joinParts(const Part &part) {
     firstSum = b.select(isRecall, ownSum, firstSum);
     lastSum = b.select(isRecall, ownSum, lastSum);
   }
-  gram.addSums(b.both(isLast, isPart), problem.scratch, sums, firstSum,
+  gram.addSums(b.both(isLast, isPart), problem.to.scratch, sums, firstSum,
                lastSum);
   if (canRecall())
     b.ifThen(b.both(isLast, b.isEqual(rounds.get(kKeepsSums), 1)), [&] {
       Value place = b.mul(ownSum, gram.getSumWords());
-      gram.storeSums(problem.scratch, b.add(sums, place));
+      gram.storeSums(problem.to.scratch, b.add(sums, place));
     });
   return isLast;
 }

@@ -33,7 +33,7 @@ Value SelectKernel::getWordPlace(WordSet set, Value i) {
 }
 
 Value SelectKernel::readWord(WordSet set, Value i) {
-  return b.read(problem.scratch, getWordPlace(set, i));
+  return b.read(problem.to.scratch, getWordPlace(set, i));
 }
 
 /// Writes the word of `row` and its 31 neighbours, for which `isInside` says
@@ -44,7 +44,7 @@ void SelectKernel::writeWord(WordSet set, Value row, Value isInside) {
   Value isWriter = b.both(b.isEqual(b.rem(b.thread(), kWord), 0),
                           b.isLess(row, rounds.tokens));
   b.ifThen(isWriter, [&] {
-    b.write(word, problem.scratch, getWordPlace(set, b.div(row, kWord)));
+    b.write(word, problem.to.scratch, getWordPlace(set, b.div(row, kWord)));
   });
 }
 
@@ -111,13 +111,13 @@ void SelectKernel::emitMark(Value item) {
 void SelectKernel::rankKept() {
   Value count = scanWords(WordSet::Kept, getNumWords(),
                           [&](Value i, Value, Value before) {
-                            b.write(b.toI32(before), problem.scratch,
+                            b.write(b.toI32(before), problem.to.scratch,
                                     getWordPlace(WordSet::Rank, i));
                           });
   rounds.set(kNumKept, count);
   rounds.set(kNumCommon, b.index(0));
   b.ifThen(b.isEqual(b.thread(), 0),
-           [&] { b.write(b.toI32(count), problem.count, atHead()); });
+           [&] { b.write(b.toI32(count), problem.to.count, atHead()); });
   setStage(SelectStage::Close);
   rounds.publish(RoundKind::Close, b.ceilDiv(rounds.tokens, b.getThreads()));
 }
@@ -139,7 +139,7 @@ void SelectKernel::emitClose(Value item) {
     rounds.write(rank, SelectArray::Rank, t);
     b.ifThen(isKept, [&] {
       rounds.write(t, SelectArray::Kept, b.toIndex(rank));
-      b.write(b.toI32(t), problem.ids, at(b.toIndex(rank)));
+      b.write(b.toI32(t), problem.to.ids, at(b.toIndex(rank)));
     });
   });
   if (!hasNearest())
@@ -150,15 +150,15 @@ void SelectKernel::emitClose(Value item) {
     return rounds.getPlace(SelectArray::Best, b.add(b.mul(safe, 2), half));
   };
   Value hasNone = b.compare(CmpIPredicate::eq,
-                            b.read(problem.scratch, getBest(1)), b.i32(0));
-  Value who =
-      arith::XOrIOp::create(b, b.read(problem.scratch, getBest(0)), b.i32(-1));
+                            b.read(problem.to.scratch, getBest(1)), b.i32(0));
+  Value who = arith::XOrIOp::create(b, b.read(problem.to.scratch, getBest(0)),
+                                    b.i32(-1));
   who = b.select(hasNone, safe, b.toIndex(who));
   Value isRight = isInWords(WordSet::Kept, who);
   Value isLost = b.both(b.both(exists, b.negate(isKept)), b.negate(isRight));
   b.ifThen(isLost, [&] {
     for (int64_t half : {0, 1})
-      b.write(b.i32(0), problem.scratch, getBest(half));
+      b.write(b.i32(0), problem.to.scratch, getBest(half));
   });
   writeWord(WordSet::Lost, t, isLost);
 }
