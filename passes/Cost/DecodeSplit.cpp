@@ -23,6 +23,9 @@ static constexpr int64_t kMaxParts = 8, kMaxPartsOnAmd = 32;
 /// once, so that one on its way hides another.
 static constexpr int64_t kKeysOfWorkgroup = 128, kKeysAlone = 64,
                          kKeysOnAmd = 512;
+/// Steps that a workgroup of a large cluster has at least where keys are in
+/// parts: a second one takes less time than putting one more part together.
+static constexpr int64_t kStepsOfLarge = 2;
 
 namespace {
 /// Clusters of so many workgroups, and how many of them an H200 runs side by
@@ -81,6 +84,8 @@ DecodeSplit gist::getDecodeSplit(int64_t numHeads, int64_t kvHeads,
                          ? kKeysAlone
                          : kKeysOfWorkgroup * choice.workgroups;
   split.parts = std::clamp<int64_t>(choice.clusters / least, 1, kMaxParts);
+  if (&choice == &kLarge)
+    split.stepsOfPart = kStepsOfLarge;
   return split;
 }
 

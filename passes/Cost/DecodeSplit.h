@@ -18,6 +18,9 @@ struct DecodeSplit {
   int64_t workgroups = 1; ///< of a cluster
   int64_t parts = 1;      ///< clusters for the keys of a head
   int64_t keysOfPart = 1; ///< that each of these has at least
+  /// And steps of each of its workgroups: a step is as many keys as a workgroup
+  /// reads at once. Else the last parts would have no keys, and be waited for.
+  int64_t stepsOfPart = 1;
 };
 DecodeSplit getDecodeSplit(int64_t numHeads, int64_t kvHeads,
                            const GpuInfo &gpu);

@@ -38,6 +38,17 @@ TEST(DecodeSplitTest, PartsAreAsManyAsAreReadAtOnce) {
   EXPECT_EQ(share(64, 64), Share(2, 1));
 }
 
+TEST(DecodeSplitTest, WorkgroupsOfLargeClustersHaveTwoSteps) {
+  auto getSteps = [](int64_t heads, int64_t kvHeads, const char *gpu) {
+    return getDecodeSplit(heads, kvHeads, *getGpuInfo(gpu)).stepsOfPart;
+  };
+  EXPECT_EQ(getSteps(9, 3, "sm_90"), 2);
+  // Llama 3 8B and GPT-J.
+  EXPECT_EQ(getSteps(32, 8, "sm_90"), 1);
+  EXPECT_EQ(getSteps(16, 16, "sm_90"), 1);
+  EXPECT_EQ(getSteps(9, 3, "gfx942"), 1);
+}
+
 /// Of heads of 64 numbers.
 static bool takes(int64_t heads, int64_t kvHeads, int64_t depth, int64_t bits,
                   const char *gpu = "sm_90") {

@@ -39,10 +39,12 @@ DecodeAttention::DecodeAttention(ElementEmitter &emitter, Value query,
       valueSize(valueSize), group(numHeads / kvHeads),
       heads(getDecodeSplit(numHeads, kvHeads, b.getGpu()).heads),
       split(getDecodeSplit(numHeads, kvHeads, b.getGpu()).workgroups),
-      keysOfPart(getDecodeSplit(numHeads, kvHeads, b.getGpu()).keysOfPart),
       team(llvm::PowerOf2Ceil(std::max(headSize, valueSize) / kChunk)),
       waves(b.getThreads() / b.getGpu().waveSize),
       scale(scale * std::numbers::log2e), parts(parts) {
+  DecodeSplit decode = getDecodeSplit(numHeads, kvHeads, b.getGpu());
+  keysOfPart = std::max(decode.keysOfPart,
+                        decode.stepsOfPart * decode.workgroups * keysAtOnce());
   cluster = b.div(b.block(0), split);
   part = b.rem(cluster, parts.count);
   firstCluster = b.sub(cluster, part);
@@ -191,7 +193,7 @@ void DecodeAttention::readRows() {
   ownValue = read(/*isKey=*/false, valueSize);
 }
 
-void DecodeAttention::makeRows() {
+Value DecodeAttention::makeRows() {
   int64_t columns = team * kChunk, waveSize = b.getGpu().waveSize;
   Value rows = b.allocWorkgroup({heads + 2, columns}, b.getF32Type());
   // What is computed from memory takes a trip or two to it. Keys, values and
@@ -234,6 +236,10 @@ void DecodeAttention::makeRows() {
       },
       [](Value, Value) {});
   b.barrier();
+  return rows;
+}
+
+void DecodeAttention::takeRows(Value rows) {
   auto read = [&](int64_t row, int64_t size) {
     return readChunk(size, [&](Value at, int64_t width) {
       return b.read(rows, {b.index(row), at}, width);
@@ -243,6 +249,12 @@ void DecodeAttention::makeRows() {
     queries.push_back(read(head, headSize));
   ownKey = read(heads, headSize);
   ownValue = read(heads + 1, valueSize);
+}
+
+bool DecodeAttention::usesMma() {
+  return keys->makesOwn() && !readsAhead() &&
+         DecodeMma::isFor(b.getGpu(), keys->getMultiplied(), heads, headSize,
+                          valueSize);
 }
 
 int64_t DecodeAttention::keysAtOnce() const {
@@ -260,7 +272,8 @@ void DecodeAttention::emitPart() {
     waitForGrids(b);
     product->compute();
   }
-  if (multiplied)
+  bool isByMatrices = usesMma();
+  if (multiplied && !isByMatrices)
     multiplied->fetch();
   // A step's keys and values are on their way while the one before it is
   // computed, and the first ones' while the query is made.
@@ -270,8 +283,11 @@ void DecodeAttention::emitPart() {
   Values fetched;
   if (isAhead)
     fetched = fetch(b.add(base, ofTeam));
-  if (keys->makesOwn())
-    makeRows();
+  if (isByMatrices) {
+    matrices.emplace(b, *keys, count, keys->getMultiplied(), heads, scale);
+    matrices->takeRows(makeRows());
+  } else if (keys->makesOwn())
+    takeRows(makeRows());
   else
     readRows();
   // Where at least half of the clusters have no keys, later kernels find places
@@ -283,6 +299,8 @@ void DecodeAttention::emitPart() {
   size_t numbers = state.size();
   state.append(fetched);
   state = b.loop(base, count, stride, state, [&](Value at, ValueRange carried) {
+    if (matrices)
+      return matrices->step(at, carried);
     at = b.add(at, ofTeam);
     Values now = isAhead ? Values(carried.drop_front(numbers)) : fetch(at);
     Values next = isAhead ? fetch(b.add(at, stride)) : Values();
@@ -291,11 +309,16 @@ void DecodeAttention::emitPart() {
     return after;
   });
   state.truncate(numbers);
+  // Fragments leave no registers for weights, which were asked for before. They
+  // are here when the workgroups have met.
+  if (multiplied && isByMatrices)
+    multiplied->fetch();
   letGridsStart(b);
   // Teams of a wave.
-  for (int64_t mask = team; mask < b.getGpu().waveSize; mask *= 2)
-    for (int64_t head = 0; head < heads; ++head)
-      merge(state, head, mask);
+  if (!matrices)
+    for (int64_t mask = team; mask < b.getGpu().waveSize; mask *= 2)
+      for (int64_t head = 0; head < heads; ++head)
+        merge(state, head, mask);
   emitResult(state);
 }
 
@@ -307,9 +330,13 @@ Values DecodeAttention::start() {
     return state;
   }
   // All teams have the query's own token, and the first has seen it.
-  Value isFirst = b.both(b.isEqual(rank, 0), b.isLess(b.thread(), team));
+  Value isFirst =
+      b.both(b.isEqual(rank, 0),
+             b.isLess(b.thread(), matrices ? b.getGpu().waveSize : team));
   if (active)
     isFirst = b.both(isFirst, b.isEqual(part, 0));
+  if (matrices)
+    return matrices->start(isFirst);
   for (int64_t head = 0; head < heads; ++head)
     state.append({getScore(head, ownKey, /*bias=*/Value(), isFirst),
                   b.select(isFirst, b.f32(1), b.f32(0)),
@@ -433,4 +460,21 @@ void DecodeAttention::merge(Values &state, int64_t head, int64_t mask) {
   }
   out = vector::FromElementsOp::create(b, chunk, numbers);
   top = highest;
+}
+
+void DecodeAttention::storeWave(const Values &state, Value outputs, Value tops,
+                                Value sums) {
+  Value wave = b.wave();
+  b.ifThen(b.isLess(lane, team), [&] {
+    for (int64_t head = 0; head < heads; ++head)
+      for (int64_t i = 0; i < kChunk; i += 4)
+        b.write(b.slice(state[3 * head + 2], i, 4), outputs,
+                {wave, b.index(head), b.add(column, i)});
+  });
+  b.ifThen(b.isEqual(lane, 0), [&] {
+    for (int64_t head = 0; head < heads; ++head) {
+      b.write(state[3 * head], tops, {wave, b.index(head)});
+      b.write(state[3 * head + 1], sums, {wave, b.index(head)});
+    }
+  });
 }

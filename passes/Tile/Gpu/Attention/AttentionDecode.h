@@ -27,6 +27,7 @@
 #define GIST_PASSES_TILE_GPU_ATTENTION_ATTENTIONDECODE_H
 
 #include "passes/Cost/DecodeSplit.h"
+#include "passes/Tile/Gpu/Attention/AttentionDecodeMma.h"
 #include "passes/Tile/Gpu/Attention/AttentionDecodeOutput.h"
 #include "passes/Tile/Gpu/Attention/AttentionDecodeProduct.h"
 #include "passes/Tile/Gpu/Elements/GpuKernel.h"
@@ -46,6 +47,8 @@ public:
   /// `count` neighbours from `column` on, in any float type.
   virtual Value readKey(Value row, Value column, int64_t count) = 0;
   virtual Value readValue(Value row, Value column, int64_t count) = 0;
+  /// The type of both where matrix instructions may take them, or null.
+  virtual mlir::Type getMultiplied() { return {}; }
   /// Whether which keys there are follows from numbers of the launch, so that
   /// it is known while the kernels before this one run.
   virtual bool areKnownEarly() const { return false; }
@@ -147,8 +150,13 @@ private:
   void emitPart();
   /// Sets the queries, and the own key and value where there is one.
   void readRows();
-  /// Computes them, some columns by each thread, for all to read.
-  void makeRows();
+  /// Computes them, some columns by each thread, for all to read, and returns
+  /// where they are.
+  Value makeRows();
+  /// Sets them from there.
+  void takeRows(Value rows);
+  /// Whether matrix instructions multiply keys and values.
+  bool usesMma();
   /// Whether keys are read a step ahead, and the first ones asked for before
   /// the kernels before this one are over.
   bool readsAhead() const;
@@ -182,6 +190,8 @@ private:
   void merge(Values &state, int64_t head, int64_t mask);
   /// Brings the waves together.
   void emitResult(const Values &state);
+  /// Writes what a wave has, whose teams have come together.
+  void storeWave(const Values &state, Value outputs, Value tops, Value sums);
   /// What the waves of this workgroup have together of a pair of columns.
   using GetPair = llvm::function_ref<Values(Value head, Value at)>;
   /// Brings the workgroups of a cluster together, each of which then has all
@@ -235,6 +245,7 @@ private:
   Value ownKey, ownValue; ///< this lane's columns; null where there are none
 
   std::optional<DecodeProduct> product;   ///< that makes query, key and value
+  std::optional<DecodeMma> matrices;      ///< where these multiply keys
   std::optional<DecodeOutput> multiplied; ///< heads
 
   // Set while emit() runs.

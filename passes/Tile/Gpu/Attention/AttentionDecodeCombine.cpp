@@ -222,19 +222,10 @@ void DecodeAttention::emitResult(const Values &state) {
       b.allocWorkgroup({waves, heads, team * kChunk}, b.getF32Type());
   Value tops = b.allocWorkgroup({waves, heads}, b.getF32Type());
   Value sums = b.allocWorkgroup({waves, heads}, b.getF32Type());
-  Value wave = b.wave();
-  b.ifThen(b.isLess(lane, team), [&] {
-    for (int64_t head = 0; head < heads; ++head)
-      for (int64_t i = 0; i < kChunk; i += 4)
-        b.write(b.slice(state[3 * head + 2], i, 4), memory,
-                {wave, b.index(head), b.add(column, i)});
-  });
-  b.ifThen(b.isEqual(lane, 0), [&] {
-    for (int64_t head = 0; head < heads; ++head) {
-      b.write(state[3 * head], tops, {wave, b.index(head)});
-      b.write(state[3 * head + 1], sums, {wave, b.index(head)});
-    }
-  });
+  if (matrices)
+    matrices->store(state, memory, tops, sums);
+  else
+    storeWave(state, memory, tops, sums);
   b.barrier();
 
   auto combineWaves = [&](Value head, Value at) {

@@ -94,6 +94,10 @@ public:
   Value readValue(Value row, Value column, int64_t width) override {
     return emitter.elements(op.getValue(), {row, kvHead, column}, width);
   }
+  Type getMultiplied() override {
+    Type type = op.getKey().getType().getElementType();
+    return type == op.getValue().getType().getElementType() ? type : Type();
+  }
   Value readBias(Value, Value row) override {
     return op.getMask() ? emitter.element(op.getMask(), {b.index(0), row})
                         : Value();
