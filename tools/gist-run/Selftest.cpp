@@ -9,7 +9,8 @@
 // inputs and the same state, and compares what comes out; a token that the
 // device drew, with what the host draws from the same logits. Each size runs
 // several times in a row, so that plain launches, the recorded graph and its
-// second launch are all seen, with state that grows.
+// second launch are all seen, with state that grows, from nothing or from a
+// text that the CPU has read.
 //
 // What rounding may do is measured: a second run on the CPU has as much noise
 // in its parameters as the device rounds. Some rows are moved far by it. And
@@ -42,6 +43,7 @@ namespace {
 struct Options {
   ModelOptions model;
   std::vector<int64_t> tokens = {1, 2, 7, 33, 64};
+  int64_t past = 0; ///< tokens of a text before the first call
   double tolerance = 0;
   uint32_t seed = 1;
 };
@@ -92,6 +94,7 @@ public:
 private:
   Status openCpu();
   Status addNoise();
+  Status beginText();
   Status testEntry(const EntrySpec &entry);
   bool hasDecisions(const EntrySpec &entry) const;
   Status testSize(const EntrySpec &entry, int64_t tokens);
@@ -124,6 +127,7 @@ private:
   std::map<std::string, int64_t> values; ///< the same, by name
   double oneKernel = 0;                  ///< what a kernel may be off
   int64_t past = 0;
+  bool hasText = false;
   size_t compared = 0, failed = 0;
 };
 } // namespace
@@ -352,6 +356,23 @@ Status Selftest::checkToken(const EntrySpec &entry,
   return {};
 }
 
+/// Forgets all tokens, and lets the CPU read as many as a text begins with:
+/// what calls of few tokens do after many is so tested without comparing the
+/// many.
+Status Selftest::beginText() {
+  GIST_TRY(reference->reset());
+  past = options.past;
+  hasText = true;
+  if (past == 0)
+    return {};
+  auto vocabulary = static_cast<uint32_t>(
+      std::max<int64_t>(runner.module->spec().model.vocabSize, 1));
+  std::vector<int32_t> tokens(static_cast<size_t>(past));
+  for (int32_t &token : tokens)
+    token = static_cast<int32_t>(random() % vocabulary);
+  return reference->feed(tokens);
+}
+
 /// One call on the device, on the CPU, and on the CPU with noise. State is
 /// taken from the CPU before, so that errors do not add up over calls.
 Status Selftest::testCall(const EntrySpec &entry, int64_t tokens,
@@ -359,10 +380,8 @@ Status Selftest::testCall(const EntrySpec &entry, int64_t tokens,
   const ModuleSpec &spec = runner.module->spec();
   bool hasState = usesState(entry);
   // The context is full: the next calls begin a new text.
-  if (hasState && past + tokens > runner.session->capacity()) {
-    past = 0;
-    GIST_TRY(reference->reset());
-  }
+  if (hasState && (!hasText || past + tokens > runner.session->capacity()))
+    GIST_TRY(beginText());
   if (hasState) {
     // What the device got wrong before must not be charged again, and what it
     // decided otherwise is no mistake of this call.
@@ -463,9 +482,17 @@ Status Selftest::testEntry(const EntrySpec &entry) {
   uint32_t symbol = runner.module->findSymbol(kSymbolTokens);
   if (symbol == kNone)
     return testSize(entry, 1);
-  int64_t most =
-      std::min({runner.session->maxTokens(entry.name),
-                reference->maxTokens(entry.name), runner.session->capacity()});
+  int64_t room = runner.session->capacity();
+  if (usesState(entry))
+    room -= options.past;
+  if (room < 1)
+    return Status::error(Code::BadArgument,
+                         "%lld tokens before the first call leave no room: the "
+                         "context has %lld",
+                         static_cast<long long>(options.past),
+                         static_cast<long long>(runner.session->capacity()));
+  int64_t most = std::min({runner.session->maxTokens(entry.name),
+                           reference->maxTokens(entry.name), room});
   // Decode takes one token at a time.
   if (entry.name == kEntryDecode)
     most = 1;
@@ -541,6 +568,13 @@ void run::addSelftest(CLI::App &app, Action &action) {
       ->type_name("N,...")
       ->delimiter(',')
       ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--past", options->past,
+                   "Tokens that the CPU reads first, so that entries that "
+                   "continue a text are called after them")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
       ->add_option(
