@@ -10,7 +10,8 @@ need not be the same machine:
   gpu_kernels.py run kernels --gist-run build/runtime-only/bin/gist-run --json table.json
 
 With --checks both take checks.py's cases instead, which are checked alone: odd
-shapes, f16 and bf16, inputs that are hard to get right.
+shapes, f16 and bf16, inputs that are hard to get right. Nothing is timed then, so
+that --jobs may let several run side by side.
 """
 
 import argparse
@@ -20,6 +21,8 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import cases
@@ -52,30 +55,49 @@ def compile_all(arguments):
     return 1 if failed else 0
 
 
-def run_ours(arguments, case, module, inputs, folder):
-    """Our outputs and the microseconds of one run."""
+def write_inputs(inputs, folder):
+    """The options of gist-run call that name them."""
     import numpy as np
     import torch
-    command = [arguments.gist_run, "call", module, "run", "--trust", "--device", arguments.device,
-               "-s", f"T={case.tokens}", "-o", folder, "--repeat", str(arguments.repeat)]
+    options = []
     for name, tensor in inputs.items():
         path = pathlib.Path(folder, name + ".in.npy")
         if tensor.dtype == torch.bfloat16:  # NumPy has none, so its bits are saved.
             np.save(path, tensor.view(torch.int16).cpu().numpy().view(np.uint16))
         else:
             np.save(path, tensor.cpu().numpy())
-        command += ["-i", f"{name}={path}"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise RuntimeError(done.stderr.strip())
+        options += ["-i", f"{name}={path}"]
+    return options
+
+
+def read_outputs(said):
+    """Those whose paths gist-run call has printed."""
+    import numpy as np
+    import torch
     outputs = {}
-    for line in done.stdout.splitlines():
+    for line in said.splitlines():
         if line.endswith(".npy"):
             name = pathlib.Path(line).stem.removeprefix("run.")
             array = np.load(line)
             outputs[name] = (torch.from_numpy(array.view(np.int16)).cuda().view(torch.bfloat16)
                              if array.dtype == np.uint16 else torch.from_numpy(array).cuda())
-    return outputs, float(re.search(r"median ([0-9.]+) us", done.stdout).group(1))
+    return outputs
+
+
+def call_command(gist_run, module, case, device, folder):
+    return [gist_run, "call", module, "run", "--trust", "--device", device, "-s", f"T={case.tokens}",
+            "-o", folder]
+
+
+def run_ours(arguments, case, module, options, folder):
+    """What gist-run printed."""
+    command = call_command(arguments.gist_run, module, case, arguments.device, folder) + options
+    if not arguments.checks:
+        command += ["--repeat", str(arguments.repeat)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr.strip())
+    return done.stdout
 
 
 def time_peer(torch, function, repeat):
@@ -98,20 +120,40 @@ def time_peer(torch, function, repeat):
     return sorted(times)[len(times) // 2]
 
 
+# What is done with PyTorch; gist-run is not waited for meanwhile.
+torch_lock = threading.Lock()
+
+
+def make_inputs(torch, case):
+    return case.inputs(torch, torch.Generator(device="cuda").manual_seed(7))
+
+
 def measure(arguments, case, module):
     import torch
-    generator = torch.Generator(device="cuda").manual_seed(7)
-    inputs = case.inputs(torch, generator)
     row = {"case": case.name, "peer": case.peer_name, "bar": case.bar, "goal": case.goal}
     with tempfile.TemporaryDirectory() as folder:
-        outputs, ours = run_ours(arguments, case, module, inputs, folder)
-    error, tolerance = case.check(torch, inputs, outputs)
+        with torch_lock:
+            inputs = make_inputs(torch, case)
+            options = write_inputs(inputs, folder)
+        said = run_ours(arguments, case, module, options, folder)
+        with torch_lock:
+            error, tolerance = case.check(torch, inputs, read_outputs(said))
     row |= {"error": error, "tolerance": tolerance, "right": error <= tolerance}
     if arguments.checks:
         return row
+    ours = float(re.search(r"median ([0-9.]+) us", said).group(1))
     peer = time_peer(torch, case.peer(torch, inputs), arguments.repeat)
     return row | {"us": ours, "peer_us": peer, "ratio": ours / peer,
                   "tflops": case.flops / ours / 1e6}
+
+
+def try_case(arguments, case, module):
+    """One kernel's failure must not hide the others."""
+    try:
+        return measure(arguments, case, module)
+    except Exception as error:
+        return {"case": case.name,
+                "failed": str(error).splitlines()[-1] if str(error) else type(error).__name__}
 
 
 def print_row(row):
@@ -134,17 +176,16 @@ def run_all(arguments):
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}")
     if not arguments.checks:
         print(f"{'case':52} {'gist us':>10} {'peer us':>10} {'ratio':>7} {'bar':>6} {'TFLOP/s':>8}  error")
-    for case in chosen(arguments):
-        module = pathlib.Path(arguments.folder, file_name(case))
-        if not module.exists():
-            continue
-        try:
-            rows.append(measure(arguments, case, module))
-        except Exception as error:  # One kernel's failure must not hide the others.
-            rows.append({"case": case.name, "failed": str(error).splitlines()[-1] if str(error)
-                         else type(error).__name__})
-        print_row(rows[-1])
-        torch.cuda.empty_cache()
+    modules = [(case, pathlib.Path(arguments.folder, file_name(case))) for case in chosen(arguments)]
+    there = [(case, module) for case, module in modules if module.exists()]
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        # What is timed runs alone.
+        for row in (pool.map if arguments.checks else map)(lambda pair: try_case(arguments, *pair), there):
+            rows.append(row)
+            print_row(row)
+            torch.cuda.empty_cache()
+    print(f"{sum(r.get('right', False) for r in rows)} of {len(rows)} cases are right;"
+          f" {len(modules) - len(there)} were not compiled", flush=True)
     if arguments.json:
         pathlib.Path(arguments.json).write_text(json.dumps(rows, indent=1))
     return 1 if any("failed" in r or not r["right"] for r in rows) else 0
@@ -164,6 +205,7 @@ def main():
     running.add_argument("--gist-run", default="gist-run")
     running.add_argument("--device", default="cuda")
     running.add_argument("--repeat", type=int, default=30)
+    running.add_argument("--jobs", type=int, default=1, help="checks that run side by side")
     running.add_argument("--json")
     running.set_defaults(function=run_all)
     for sub in (compiling, running):
