@@ -10,7 +10,7 @@ a few and many, which have kernels of their own. More:
 
   long-*    small models whose selections have 2,100 tokens, more than are decided
             at once: workgroups have several tiles. Selections alone are watched.
-  deep      two layers of SmolLM2's shape, one token after 3,000: several clusters
+  deep      two layers of SmolLM2's shape, one token after 5,000: several clusters
             share the keys of a head. Attention alone is watched.
   rounds-*  one selection or cascade each among rows of 16 bits: a tile begins while
             the one before is reduced, and some are shared. Every decision is
@@ -73,7 +73,7 @@ class Watch:
 LONG_NAMES = ("means", "copies", "encoder")
 WATCHES = {f"long-{name}": Watch(tokens=str(LONG), kernels=("gram_select", "cascade_update"))
            for name in LONG_NAMES}
-WATCHES["deep"] = Watch(tokens="1", past=3000, kernels=("attention",))
+WATCHES["deep"] = Watch(tokens="1", past=5000, kernels=("attention",))
 
 
 def lengthen(name, folder):
