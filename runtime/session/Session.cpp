@@ -142,35 +142,46 @@ Status Session::bytesOfRows(EntryBinding &binding, const CommandSpec &command,
 }
 
 /// Binds and runs an entry whose memory is there and whose inputs are filled.
-Status Session::execute(EntryBinding &binding) {
+Status Session::execute(EntryBinding &binding, bool isRead) {
   GIST_TRY(binding.bind(symbols, map));
   GIST_TRY(binding.uploadNumbers(device));
 
-  if (!options.profile && rankedLists) {
-    GIST_TRY(rankedLists->run(binding, symbols, map, nullptr));
-  } else if (!options.profile) {
+  std::vector<CommandTime> times;
+  std::vector<CommandTime> *wanted = options.profile ? &times : nullptr;
+  // Statistics are of all commands, and a GPU has recordings of whole lists.
+  bool isCut = !isRead && !options.statistics && !device.numbersByAddress();
+  // Ranks wait for each other in their lists, so that all run the same.
+  if (rankedLists)
+    GIST_TRY(rankedLists->run(binding, symbols, map, wanted));
+  else if (isCut)
+    GIST_TRY(device.submit(binding.listOfState(), wanted));
+  // A recording does not say when its commands ran.
+  else if (wanted)
+    GIST_TRY(device.submit(binding.list(), wanted));
+  else
     GIST_TRY(binding.submit(device));
-  } else {
-    // A recording does not say when its commands ran, so lists are submitted.
-    std::vector<CommandTime> times;
-    GIST_TRY(rankedLists ? rankedLists->run(binding, symbols, map, &times)
-                         : device.submit(binding.list(), &times));
-    const EntrySpec &entry = binding.entry();
-    for (size_t i = 0; i < entry.commands.size(); ++i) {
-      const CommandSpec &command = entry.commands[i];
-      int64_t flops = 0, bytes = 0;
-      if (command.flops != kNone)
-        GIST_TRY(symbols.get(command.flops, flops));
-      if (command.bytes != kNone)
-        GIST_TRY(symbols.get(command.bytes, bytes));
-      else
-        GIST_TRY(bytesOfRows(binding, command, bytes));
-      options.profile->add(source->spec(), entry, i, times[i],
-                           static_cast<double>(flops),
-                           static_cast<double>(bytes));
-    }
-  }
+  if (wanted)
+    GIST_TRY(addProfile(binding, times));
   return options.statistics ? readStatistics(binding) : Status();
+}
+
+Status Session::addProfile(EntryBinding &binding,
+                           const std::vector<CommandTime> &times) {
+  const EntrySpec &entry = binding.entry();
+  for (size_t i = 0; i < times.size(); ++i) {
+    const CommandSpec &command = entry.commands[i];
+    int64_t flops = 0, bytes = 0;
+    if (command.flops != kNone)
+      GIST_TRY(symbols.get(command.flops, flops));
+    if (command.bytes != kNone)
+      GIST_TRY(symbols.get(command.bytes, bytes));
+    else
+      GIST_TRY(bytesOfRows(binding, command, bytes));
+    options.profile->add(source->spec(), entry, i, times[i],
+                         static_cast<double>(flops),
+                         static_cast<double>(bytes));
+  }
+  return {};
 }
 
 template <typename T>

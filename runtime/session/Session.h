@@ -166,7 +166,10 @@ private:
   Status choosePrefill();
   /// Bytes of scratch memory, inputs and outputs for a call of `tokens`.
   Status bytesOfCall(const EntrySpec &entry, int64_t tokens, uint64_t &bytes);
-  Status execute(EntryBinding &binding);
+  /// Where nobody reads the outputs they need not be made.
+  Status execute(EntryBinding &binding, bool isRead = true);
+  Status addProfile(EntryBinding &binding,
+                    const std::vector<CommandTime> &times);
   /// Fails where a module is for another number of ranks.
   Status checkRanks() const;
   /// Tells the other ranks, if there are any, what rank 0 does now.
@@ -180,9 +183,11 @@ private:
   Status bytesOfRows(EntryBinding &binding, const CommandSpec &command,
                      int64_t &bytes);
   Status readStatistics(EntryBinding &binding);
-  /// `targets` is empty for entries that take none.
+  /// `targets` is empty for entries that take none; `isRead` is false where
+  /// nobody asks for what the call makes.
   Status runTokens(std::string_view entry, std::span<const int32_t> tokens,
-                   std::span<const int32_t> targets, int64_t before);
+                   std::span<const int32_t> targets, int64_t before,
+                   bool isRead = true);
   /// Feeds tokens; `entry` is what took the last of them.
   Status advance(std::span<const int32_t> tokens, std::string_view &entry);
   Status uploadTokens(const EntrySpec &entry, uint32_t buffer,

@@ -98,7 +98,8 @@ Status Session::uploadTokens(const EntrySpec &entry, uint32_t buffer,
 
 Status Session::runTokens(std::string_view name,
                           std::span<const int32_t> tokens,
-                          std::span<const int32_t> targets, int64_t before) {
+                          std::span<const int32_t> targets, int64_t before,
+                          bool isRead) {
   EntryBinding *binding = nullptr;
   GIST_TRY(findEntry(name, binding));
   const EntrySpec &entry = binding->entry();
@@ -126,7 +127,7 @@ Status Session::runTokens(std::string_view name,
     GIST_TRY(uploadTokens(entry, inputs[i], given[i]));
   }
   GIST_TRY(announceRun(name, tokens, targets, before));
-  GIST_TRY(execute(*binding));
+  GIST_TRY(execute(*binding, isRead));
   if (options.afterCall)
     options.afterCall(*this, before, static_cast<int64_t>(tokens.size()));
   return {};
@@ -153,7 +154,9 @@ Status Session::advance(std::span<const int32_t> tokens,
     std::span<const int32_t> piece =
         tokens.first(callTokens(tokens.size(), chunk));
     entry = chooseEntry(*this, piece.size());
-    Status status = runTokens(entry, piece, {}, past);
+    // Logits before the last call's are nobody's.
+    bool isRead = piece.size() == tokens.size();
+    Status status = runTokens(entry, piece, {}, past, isRead);
     // Somebody else may have taken memory that was free.
     if (status.code == Code::OutOfMemory && prefillTokens != 0 &&
         piece.size() > static_cast<size_t>(kLeastPrefillTokens)) {
