@@ -74,17 +74,23 @@ LogicalResult gist::lowerClusterAttention(RewriterBase &rewriter,
   what.keys = arith::AddIOp::create(b, count, exact);
   what.key = op.getKeys();
   what.value = op.getValues();
+  // A call's exact tokens are no more than the ring has rows, so that they go
+  // round its end at most once: no division for each of them.
+  Value start = arith::RemUIOp::create(b, first, plan.ringRows);
   auto isCluster = [=](TileBuilder &b, Value n) -> Value {
     return arith::CmpIOp::create(b, CmpIPredicate::slt, n, count);
   };
   what.locate = [=](TileBuilder &b, Value n) {
     // A cluster's place in the ring means nothing, and is not read.
-    Value token = arith::AddIOp::create(
-        b, first,
-        arith::MaxSIOp::create(b, arith::SubIOp::create(b, n, count), zero));
+    Value place =
+        arith::AddIOp::create(b, start, arith::SubIOp::create(b, n, count));
+    Value isRound =
+        arith::CmpIOp::create(b, CmpIPredicate::sge, place, plan.ringRows);
+    Value round = arith::SelectOp::create(
+        b, isRound, arith::SubIOp::create(b, place, plan.ringRows), place);
     Value row = arith::SelectOp::create(
         b, isCluster(b, n), arith::AddIOp::create(b, plan.meanRow, n),
-        plan.getRingRow(b, token));
+        arith::AddIOp::create(b, plan.ringRow, round));
     return TileBuilder::Values{row};
   };
   Value weights = op.getWeights();
