@@ -49,7 +49,8 @@ class Bench:
         command = [self.options.gist_compile, self.options.model, "-o", module,
                    f"--context={max(self.options.tokens)}", "--progress=off"]
         if plan:
-            command += ["--plan", plan]
+            # What a plan costs is measured too, so that nothing of it may be left out.
+            command += ["--plan", plan, "--follow-plan"]
         if self.options.layers:
             command += ["--observe"]
         subprocess.run(command, check=True)

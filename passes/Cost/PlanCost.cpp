@@ -1,4 +1,4 @@
-//===- PlanCost.cpp - Whether a plan of KV heads pays on a GPU ------------===//
+//===- PlanCost.cpp - Whether a plan of KV heads pays ---------------------===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,31 +6,81 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Cost/PlanCost.h"
-#include "passes/Cost/ProductCost.h"
 
 #include <algorithm>
 #include <cmath>
 
 using namespace gist;
 
-// Microseconds, fitted to 14 times with and without a plan on one H200; those
-// of a token to 7 more. test/unit/PlanCostTest.cpp says how far off they are.
+static double estimateOnSm90(const ProductSize &size) {
+  return estimateProduct(size, *getGpuInfo("sm_90"));
+}
 
-/// Of attention: a number of a key for a query; how much longer that takes
-/// where rows are looked up in rings, and where they are clusters.
-static constexpr double kNumber = 1e-8, kLookedUp = 1.3, kCluster = 1.5;
-/// Of a call's layer: launches and what is not a product, a number of the
-/// residual stream there, and what a plan adds.
-static constexpr double kLayer = 22, kStream = 6e-6, kPlannedLayer = 3;
-/// Of upkeep: a number of a cluster that a leaving token is compared with.
-static constexpr double kCompared = 1e-8;
-/// Of a token's layer: launches, and what a plan adds for each KV head; bytes
-/// of a microsecond, and how much longer rows take that are looked up in rings,
-/// and where they are clusters.
-static constexpr double kStep = 11, kPlannedStep = 0.2, kBytes = 4.1e6,
-                        kLookedUpBytes = 1.35, kClusterBytes = 1.65;
-/// Tokens of a call without a plan, at most.
-static constexpr int64_t kLongCall = 8192;
+// Fitted to 14 times with and without a plan; those of a token to 7 more.
+// test/unit/PlanCostTest.cpp says how far off they are. Numbers are f16, of
+// which a microsecond reads 2.05 million.
+const PlanRates gist::kSm90Rates = {.product = estimateOnSm90,
+                                    .number = 1e-8,
+                                    .lookedUp = 1.3,
+                                    .cluster = 1.5,
+                                    .layer = 22,
+                                    .stream = 6e-6,
+                                    .plannedLayer = 3,
+                                    .compared = 1e-8,
+                                    .step = 11,
+                                    .plannedStep = 0.2,
+                                    .weight = 1 / 2.05e6,
+                                    .kept = 1 / 2.05e6,
+                                    .lookedUpKept = 1.35,
+                                    .clusterKept = 1.65,
+                                    .longCall = 8192};
+
+/// A call takes as long as so many rows more: it reads every weight, and ends
+/// where the last core does.
+template <int64_t more> static double estimateOnCpu(const ProductSize &size) {
+  constexpr double kMultiplyAdd = 1.06e-5;
+  return kMultiplyAdd *
+         static_cast<double>((size.rows + more) * size.columns * size.depth);
+}
+
+// One core of a Neoverse-V1, SmolLM2 in 8 bits: what profiles of calls of 64
+// and of 256 tokens say, and factors of a plan from four of its times. Clusters
+// are fewer than a text could have, so that their factors are below one; those
+// of rings are, because a head's rows lie side by side there.
+const PlanRates gist::kFewCoresRates = {.product = estimateOnCpu<4>,
+                                        .number = 4.35e-5,
+                                        .lookedUp = 1,
+                                        .cluster = 0.75,
+                                        .layer = 20,
+                                        .stream = 1e-2,
+                                        .plannedLayer = 15,
+                                        .compared = 2e-5,
+                                        .step = 10,
+                                        .plannedStep = 2,
+                                        .weight = 3.5e-5,
+                                        .kept = 4.3e-4,
+                                        .lookedUpKept = 0.85,
+                                        .clusterKept = 0.85,
+                                        .longCall = kCpuCallTokens};
+
+// The same in units of a multiply-add, from profiles of eight cores of a Xeon
+// with AMX. A KV head's clusters are kept up by one core.
+const PlanRates gist::kManyCoresRates = {.product = estimateOnCpu<170>,
+                                         .number = 5.8e-5,
+                                         .lookedUp = 1.05,
+                                         .cluster = 0.8,
+                                         .layer = 300,
+                                         .stream = 1e-2,
+                                         .plannedLayer = 200,
+                                         .compared = 1e-4,
+                                         .step = 600,
+                                         .plannedStep = 2,
+                                         .weight = 3.5e-5,
+                                         .kept = 4.3e-4,
+                                         .lookedUpKept = 0.9,
+                                         .clusterKept = 0.9,
+                                         .longCall = kCpuCallTokens};
+
 /// A plan may cost this little before a layer stays dense: .98 is promised, and
 /// the rest is for what the model does not know.
 static constexpr double kLeastSpeed = 0.98;
@@ -64,7 +114,7 @@ static Seen countSeen(const HeadChoice &head, int64_t before, int64_t context) {
 double PlanCost::estimateProducts(int64_t rows) const {
   double cost = 0;
   auto add = [&](int64_t columns, int64_t depth) {
-    cost += estimateProduct({rows, columns, depth}, gpu);
+    cost += rates.product({rows, columns, depth});
   };
   int64_t queries = size.heads * size.headSize;
   add(queries + 2 * size.kvHeads * size.headSize, size.hidden);
@@ -75,31 +125,29 @@ double PlanCost::estimateProducts(int64_t rows) const {
 }
 
 double PlanCost::estimateCall(int64_t rows) const {
-  return estimateProducts(rows) + kLayer +
-         kStream * static_cast<double>(rows * size.hidden);
+  return estimateProducts(rows) + rates.layer +
+         rates.stream * static_cast<double>(rows * size.hidden);
 }
 
-/// Bytes of what a token's layer reads beside the cache.
-static double countWeightBytes(const DecoderSize &size) {
+/// Of a layer.
+static double countWeights(const DecoderSize &size) {
   int64_t queries = size.heads * size.headSize;
-  int64_t numbers = (2 * queries + 2 * size.kvHeads * size.headSize +
-                     (size.hasPairedFfn ? 3 : 2) * size.ffn) *
-                    size.hidden;
-  return 2. * static_cast<double>(numbers);
+  return static_cast<double>((2 * queries + 2 * size.kvHeads * size.headSize +
+                              (size.hasPairedFfn ? 3 : 2) * size.ffn) *
+                             size.hidden);
 }
 
 double PlanCost::estimateHead() const {
-  return 2. * static_cast<double>(size.vocabulary * size.hidden) / kBytes;
+  return rates.weight * static_cast<double>(size.vocabulary * size.hidden);
 }
 
 double PlanCost::estimateDense(const PlanText &text, int64_t call) const {
   auto tokens = static_cast<double>(text.tokens);
   if (text.isDecode)
-    return kStep +
-           (countWeightBytes(size) +
-            4. * tokens * static_cast<double>(size.kvHeads * size.headSize)) /
-               kBytes;
-  double cost = kNumber * static_cast<double>(size.heads * size.headSize) *
+    return rates.step + rates.weight * countWeights(size) +
+           rates.kept * 2 * tokens *
+               static_cast<double>(size.kvHeads * size.headSize);
+  double cost = rates.number * static_cast<double>(size.heads * size.headSize) *
                 tokens * tokens / 2;
   for (int64_t before = 0; before < text.tokens; before += call)
     cost += estimateCall(std::min(call, text.tokens - before));
@@ -113,11 +161,12 @@ double PlanCost::estimatePlanned(size_t layer, const PlanText &text) const {
     double rows = 0;
     for (const HeadChoice &head : plan.layers[layer]) {
       Seen seen = countSeen(head, before, context);
-      rows += kLookedUpBytes * seen.exact + kClusterBytes * seen.clusters +
+      rows += rates.lookedUpKept * seen.exact +
+              rates.clusterKept * seen.clusters +
               static_cast<double>(text.tokens - before);
     }
-    return kStep + kPlannedStep * static_cast<double>(size.kvHeads) +
-           (countWeightBytes(size) + 4 * rows * headSize) / kBytes;
+    return rates.step + rates.plannedStep * static_cast<double>(size.kvHeads) +
+           rates.weight * countWeights(size) + rates.kept * 2 * rows * headSize;
   }
   auto group = static_cast<double>(size.heads / size.kvHeads);
   double cost = 0;
@@ -128,14 +177,14 @@ double PlanCost::estimatePlanned(size_t layer, const PlanText &text) const {
     for (const HeadChoice &head : plan.layers[layer]) {
       Seen seen = countSeen(head, before, context);
       // The first call has nothing to look up.
-      keys += (before > 0 ? kLookedUp : 1) * (seen.exact + queries / 2) +
-              kCluster * seen.clusters;
+      keys += (before > 0 ? rates.lookedUp : 1) * (seen.exact + queries / 2) +
+              rates.cluster * seen.clusters;
       if (head.kind != HeadKind::Window)
         compared += seen.clusters;
     }
-    cost += estimateCall(rows) + kPlannedLayer +
-            kNumber * headSize * group * queries * keys +
-            kCompared * headSize * queries * compared;
+    cost += estimateCall(rows) + rates.plannedLayer +
+            rates.number * headSize * group * queries * keys +
+            rates.compared * headSize * queries * compared;
   }
   return cost;
 }
@@ -143,7 +192,7 @@ double PlanCost::estimatePlanned(size_t layer, const PlanText &text) const {
 double PlanCost::estimateSpeed(const std::vector<bool> &dense,
                                const PlanText &text) const {
   double head = text.isDecode ? estimateHead() : 0;
-  double without = estimateDense(text, kLongCall);
+  double without = estimateDense(text, rates.longCall);
   // Calls are blocks as soon as one layer has them.
   bool hasBlocks = std::find(dense.begin(), dense.end(), false) != dense.end();
   double inBlocks = hasBlocks ? estimateDense(text, plan.block) : without;
@@ -170,10 +219,10 @@ namespace {
 class Speeds {
 public:
   Speeds(const PlanCost &cost, const Plan &plan,
-         const std::vector<PlanText> &texts, double head) {
+         const std::vector<PlanText> &texts, double head, int64_t longCall) {
     for (const PlanText &text : texts) {
       OfText of{text.isDecode ? head : 0,
-                cost.estimateDense(text, kLongCall),
+                cost.estimateDense(text, longCall),
                 cost.estimateDense(text, plan.block),
                 {}};
       for (size_t layer = 0; layer < plan.layers.size(); ++layer)
@@ -223,7 +272,7 @@ private:
 
 PlanCost::Choice PlanCost::choose() const {
   std::vector<PlanText> texts = getTexts();
-  Speeds speeds(*this, plan, texts, estimateHead());
+  Speeds speeds(*this, plan, texts, estimateHead(), rates.longCall);
   Choice choice{{}, texts.front(), 0};
   std::vector<bool> &dense = choice.dense;
   for (size_t layer = 0; layer < plan.layers.size(); ++layer)
@@ -261,4 +310,32 @@ PlanCost::Choice PlanCost::choose() const {
       return choice;
     dense[best] = true;
   }
+}
+
+PlanCost::Choice
+gist::chooseLayers(const DecoderSize &size, Plan plan, int64_t context,
+                   llvm::ArrayRef<const PlanRates *> machines) {
+  PlanCost::Choice slowest =
+      PlanCost(size, plan, context, *machines.front()).choose();
+  for (const PlanRates *rates : machines.drop_front())
+    if (PlanCost::Choice other = PlanCost(size, plan, context, *rates).choose();
+        other.speed < slowest.speed)
+      slowest = other;
+  // A layer less may cost another machine more than it saves there: all are
+  // asked until none has a layer to leave.
+  for (bool isChanged = true; isChanged;) {
+    isChanged = false;
+    for (const PlanRates *rates : machines) {
+      std::vector<bool> dense =
+          PlanCost(size, plan, context, *rates).choose().dense;
+      for (size_t layer = 0; layer < dense.size(); ++layer)
+        if (dense[layer] && !plan.isDense(layer)) {
+          plan.layers[layer].assign(plan.layers[layer].size(), HeadChoice());
+          isChanged = true;
+        }
+    }
+  }
+  for (size_t layer = 0; layer < plan.layers.size(); ++layer)
+    slowest.dense[layer] = plan.isDense(layer);
+  return slowest;
 }

@@ -1,4 +1,4 @@
-//===- PlanCost.h - Whether a plan of KV heads pays on a GPU ----*- C++ -*-===//
+//===- PlanCost.h - Whether a plan of KV heads pays -------------*- C++ -*-===//
 //
 // Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,24 +8,59 @@
 // A plan saves keys that queries do not see. It costs calls of one block
 // instead of the whole prompt, rows that are looked up, and the upkeep of
 // clusters. Which is more depends on the model, the layer and the length of the
-// text. test/unit/PlanCostTest.cpp compares the model with what was measured.
+// text, and on what each of these takes on a machine: PlanRates.
+// test/unit/PlanCostTest.cpp compares the model with what was measured.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef GIST_PASSES_COST_PLANCOST_H
 #define GIST_PASSES_COST_PLANCOST_H
 
-#include "dialect/GpuInfo.h"
+#include "passes/Cost/ProductCost.h"
 #include "passes/Plan/File/Plan.h"
+
+#include "llvm/ADT/ArrayRef.h"
 
 namespace gist {
 
-/// What the time of a decoder depends on; rows are f16.
+/// What the time of a decoder depends on.
 struct DecoderSize {
   int64_t layers, hidden, heads, kvHeads, headSize, ffn;
   int64_t vocabulary;
   bool hasPairedFfn; ///< gate and up, as Llama has them
 };
+
+/// What parts of a decoder take on one kind of machine, in microseconds. Only
+/// their ratios matter.
+struct PlanRates {
+  /// Of a prompt: a product, and what it takes beside it.
+  double (*product)(const ProductSize &size);
+  /// Of attention: a number of a key for a query; how much longer that takes
+  /// where rows are looked up in rings, and where they are clusters.
+  double number, lookedUp, cluster;
+  /// Of a call's layer: launches and what is not a product, a number of the
+  /// residual stream there, and what a plan adds.
+  double layer, stream, plannedLayer;
+  /// Of upkeep: a number of a cluster that a leaving token is compared with.
+  double compared;
+  /// Of a token's layer: launches, and what a plan adds for each KV head.
+  double step, plannedStep;
+  /// Of a token: a number of a weight, one of a key or value, and how much
+  /// longer that takes where rows are looked up, and where they are clusters.
+  double weight, kept, lookedUpKept, clusterKept;
+  /// Tokens of a call without a plan, at most.
+  int64_t longCall;
+};
+
+/// f16 on one H200.
+extern const PlanRates kSm90Rates;
+/// Products in 8 bits on few cores and on many, where those of few rows keep
+/// most cores waiting. Nobody knows where a module will run.
+extern const PlanRates kFewCoresRates, kManyCoresRates;
+
+/// Tokens of a prompt that a call on a CPU takes where there is no plan: it is
+/// as fast with fewer of them, and needs less scratch memory.
+inline constexpr int64_t kCpuCallTokens = 256;
 
 /// A text that a plan is asked about: read at once, or one token after so many.
 struct PlanText {
@@ -37,8 +72,8 @@ struct PlanText {
 class PlanCost {
 public:
   PlanCost(const DecoderSize &size, const Plan &plan, int64_t context,
-           const GpuInfo &gpu)
-      : size(size), plan(plan), context(context), gpu(gpu) {}
+           const PlanRates &rates)
+      : size(size), plan(plan), context(context), rates(rates) {}
 
   /// Of one layer with the plan's heads, in calls of a block.
   double estimatePlanned(size_t layer, const PlanText &text) const;
@@ -67,8 +102,13 @@ private:
   const DecoderSize &size;
   const Plan &plan;
   int64_t context;
-  const GpuInfo &gpu;
+  const PlanRates &rates;
 };
+
+/// The same for a module that may run on any of these machines.
+PlanCost::Choice chooseLayers(const DecoderSize &size, Plan plan,
+                              int64_t context,
+                              llvm::ArrayRef<const PlanRates *> machines);
 
 } // namespace gist
 

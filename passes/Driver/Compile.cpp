@@ -103,9 +103,12 @@ private:
   /// Adds to the plan that every head is dense, where layers see a window of
   /// the model: in a plan's cache such layers keep that window alone.
   void keepWindows();
-  /// Tokens of a plan's blocks. Where nobody says and all targets are GPUs they
-  /// are as many as those want: larger blocks lose less.
+  /// Tokens of a plan's blocks. Where nobody says and targets are of one kind
+  /// they are as many as those want: larger blocks lose less.
   int64_t chooseBlock() const;
+  /// What parts of a model take on machines that are the target; none: nobody
+  /// has measured that.
+  llvm::SmallVector<const PlanRates *> findRates() const;
   /// Leaves layers dense that would be slower with the plan, and says so; lets
   /// gates be left out.
   void leaveSlowParts();
@@ -217,46 +220,63 @@ Status Compilation::writePlan() {
   return {};
 }
 
-/// Tokens of a call that a GPU is worth asking for.
-static constexpr int64_t kEnoughForGpus = 512;
+/// Tokens of a call that a GPU is worth asking for, and those of which products
+/// keep some cores busy.
+static constexpr int64_t kEnoughForGpus = 512, kEnoughForCpus = 128;
 
 int64_t Compilation::chooseBlock() const {
   int64_t block = plan.heads.block;
   if (options.planBlock != 0)
     return options.planBlock;
-  bool isForGpus = !options.targets.empty() &&
-                   llvm::all_of(options.targets, [](const std::string &name) {
-                     return getGpuInfo(name) != nullptr;
-                   });
+  auto gpus = llvm::count_if(options.targets, [](const std::string &name) {
+    return getGpuInfo(name) != nullptr;
+  });
+  bool isForGpus = gpus == static_cast<int64_t>(options.targets.size());
+  // Windows of the model alone have blocks as large as CPUs want.
+  bool isForCpus =
+      gpus == 0 && !options.plan.empty() && options.emit != Emit::Iree;
   // A calibration measures what the plan's own blocks lose.
-  if (!isForGpus || options.plan == kCalibrationPlan)
+  if ((!isForGpus && !isForCpus) || options.plan == kCalibrationPlan)
     return block;
-  // A call has one block, and products of fewer rows leave a GPU idle. Rings
-  // have a block more than their window, while a prompt is read too: more than
-  // an eighth of the context would be much of what a plan saves.
+  // A call has one block, and products of fewer rows leave a GPU idle, and all
+  // but a few cores of a CPU. Rings have a block more than their window, while
+  // a prompt is read too: more than an eighth of the context would be much of
+  // what a plan saves.
   constexpr int64_t kMost = 2048, kShare = 8;
   auto share = static_cast<uint64_t>(model.config.capacity / kShare);
-  int64_t wanted =
-      std::min(kMost, static_cast<int64_t>(llvm::bit_floor(share)));
-  return wanted < kEnoughForGpus ? block : std::max(block, wanted);
+  int64_t wanted = std::min(isForGpus ? kMost : kCpuCallTokens,
+                            static_cast<int64_t>(llvm::bit_floor(share)));
+  return wanted < (isForGpus ? kEnoughForGpus : kEnoughForCpus)
+             ? block
+             : std::max(block, wanted);
+}
+
+llvm::SmallVector<const PlanRates *> Compilation::findRates() const {
+  // IREE makes other code, which nobody has measured.
+  if (options.emit == Emit::Iree)
+    return {};
+  const GpuInfo *gpu = getGpuInfo(options.targets.front());
+  if (!gpu)
+    return {&kFewCoresRates, &kManyCoresRates};
+  if (gpu->kind == GpuKind::Nvidia)
+    return {&kSm90Rates};
+  return {};
 }
 
 void Compilation::leaveSlowParts() {
   // Programs for several targets must do the same, and a calibration follows
   // its plan.
-  const GpuInfo *gpu =
-      options.targets.size() == 1 ? getGpuInfo(options.targets[0]) : nullptr;
-  if (!gpu || options.followPlan || options.plan == kCalibrationPlan ||
-      plan.isOfSelections)
+  if (options.countTargets() != 1 || options.followPlan ||
+      options.plan == kCalibrationPlan || plan.isOfSelections)
     return;
   // Gates are judged where the graph has them.
-  if (plan.linears.isNeeded())
+  if (plan.linears.isNeeded() && getGpuInfo(options.targets.front()))
     (*graph)->setAttr(kFastPlanAttr, UnitAttr::get(&context));
   // A graph says too little of its model.
   if (options.isGraph() || !plan.hasHeads())
     return;
-  std::string what =
-      gist::compile::leaveSlowLayers(plan.heads, model.config, *gpu);
+  std::string what = gist::compile::leaveSlowLayers(
+      plan.heads, model.config, findRates(), options.targets.front());
   if (!what.empty())
     diagnostics.warn(options.plan + ": " + what);
 }

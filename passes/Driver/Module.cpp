@@ -12,6 +12,7 @@
 
 #include "passes/Driver/Module.h"
 
+#include "passes/Cost/PlanCost.h"
 #include "runtime/format/Devices.h"
 #include "runtime/module/Properties.h"
 
@@ -35,11 +36,9 @@ void compile::describeModel(const Options &options, const ImportedModel &model,
   info.name = llvm::sys::path::stem(path).str();
   info.vocabSize = model.config.vocabSize;
   info.contextLength = model.config.contextLength;
-  // A CPU is as fast with fewer tokens a call, and needs less scratch memory.
-  constexpr int64_t kCpuChunk = 256;
   // A module for several targets has one size for all, so that of GPUs holds.
   if (model.isDecoder && options.targets == std::vector<std::string>{"cpu"})
-    info.prefillChunk = kCpuChunk;
+    info.prefillChunk = kCpuCallTokens;
   info.embeddingSize = model.config.hiddenSize;
   info.layerCount = model.config.numLayers;
   info.properties["compute"] = compute;

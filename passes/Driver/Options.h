@@ -75,7 +75,7 @@ struct Options {
   int64_t context = 0;
   std::string plan;      ///< a file, or empty
   int64_t planBlock = 0; ///< tokens of its blocks; 0: as it says
-  // Also where a GPU is faster without it.
+  // Also where the model is faster without it.
   bool followPlan = false;
   int64_t ranks = 1;     ///< that share the model
   bool rankSums = false; ///< add parts of products; last bits differ

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Driver/SlowLayers.h"
-#include "passes/Cost/PlanCost.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -29,13 +28,13 @@ static std::string printLayers(const std::vector<bool> &marked) {
   return text;
 }
 
-std::string gist::compile::leaveSlowLayers(Plan &plan,
-                                           const ModelConfig &config,
-                                           const GpuInfo &gpu) {
-  // Costs were measured on one kind of card, of models whose layers are all
-  // alike and dense. A plan of another model is reported by whoever follows it.
-  if (gpu.kind != GpuKind::Nvidia || config.slidingWindow != 0 ||
-      config.numExperts != 0 ||
+std::string
+gist::compile::leaveSlowLayers(Plan &plan, const ModelConfig &config,
+                               llvm::ArrayRef<const PlanRates *> machines,
+                               const std::string &target) {
+  // Costs were measured of models whose layers are all alike and dense. A plan
+  // of another model is reported by whoever follows it.
+  if (machines.empty() || config.slidingWindow != 0 || config.numExperts != 0 ||
       plan.layers.size() != static_cast<size_t>(config.numLayers) ||
       plan.layers.front().size() != static_cast<size_t>(config.numKvHeads))
     return {};
@@ -43,7 +42,7 @@ std::string gist::compile::leaveSlowLayers(Plan &plan,
                       config.numHeads,  config.numKvHeads,
                       config.headSize,  config.ffnSize,
                       config.vocabSize, config.activation == Activation::Silu};
-  PlanCost::Choice choice = PlanCost(size, plan, config.capacity, gpu).choose();
+  PlanCost::Choice choice = chooseLayers(size, plan, config.capacity, machines);
   std::vector<bool> left(plan.layers.size());
   for (size_t layer = 0; layer < left.size(); ++layer) {
     left[layer] = choice.dense[layer] && !plan.isDense(layer);
@@ -57,7 +56,7 @@ std::string gist::compile::leaveSlowLayers(Plan &plan,
       "layers {0} stay dense on {1}, where the plan would cost time: in all "
       "layers, {2} {3} tokens would run at {4:F2} of the speed without one; "
       "--follow-plan follows it there too, for a smaller cache",
-      numbers, gpu.name,
+      numbers, target,
       choice.slowest.isDecode ? "a token after" : "a prompt of",
       choice.slowest.tokens, choice.speed);
 }

@@ -8,16 +8,17 @@
 #ifndef GIST_PASSES_DRIVER_SLOWLAYERS_H
 #define GIST_PASSES_DRIVER_SLOWLAYERS_H
 
-#include "dialect/GpuInfo.h"
+#include "passes/Cost/PlanCost.h"
 #include "passes/Import/Files/ModelConfig.h"
-#include "passes/Plan/File/Plan.h"
 
 namespace gist::compile {
 
 /// Makes layers dense where the plan would make the model slower than without
-/// it; returns a sentence that says which and why, or nothing.
+/// it on one of the machines that are `target`; returns a sentence that says
+/// which and why, or nothing.
 std::string leaveSlowLayers(Plan &plan, const ModelConfig &config,
-                            const GpuInfo &gpu);
+                            llvm::ArrayRef<const PlanRates *> machines,
+                            const std::string &target);
 
 } // namespace gist::compile
 

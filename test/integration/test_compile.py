@@ -147,7 +147,8 @@ def test_plan_is_the_same_in_pieces(tmp_path):
     ids, expected = reference("llama")
     plan = write_plan(tmp_path / "plan.json", [{"window": 4, "theta": 0.5, "room": 1},
                                                {"window": 4, "sinks": 1}])
-    module = compile_model("llama", tmp_path, "--kv-type=f32", "--compute=f32", plan)
+    module = compile_model("llama", tmp_path, "--kv-type=f32", "--compute=f32", plan,
+                           "--follow-plan")
     whole = run(module, "score", ids, [len(ids)], expected.shape[1])
     single = run(module, "feed", ids, [1] * len(ids), expected.shape[1])
     np.testing.assert_allclose(single, whole, atol=1e-4, rtol=0)

@@ -45,7 +45,7 @@ def compile_model(folder, name, plan=None, *more, exact=("--compute=f32", "--kv-
     module = folder / f"{name}.gist"
     if plan:
         (folder / f"{name}.json").write_text(json.dumps(plan))
-        more += (f"--plan={folder / name}.json",)
+        more += (f"--plan={folder / name}.json", "--follow-plan")
     subprocess.run(["gist-compile", folder / "llama", "-o", module, "--progress=off", *exact,
                     *more], check=True)
     return module

@@ -156,7 +156,7 @@ def test_plan_of_one_target(name, tmp_path):
     for target in "cpu", "gfx942":
         modules.append(tmp_path / f"{target}.gist")
         subprocess.run(["gist-compile", MODELS / name, "-o", modules[-1], f"--target={target}",
-                        "--compute=f32", plan], check=True)
+                        "--compute=f32", plan, "--follow-plan"], check=True)
     ids, expected = reference(name)
     width = expected.shape[1]
     limit = tolerance(name, ids)
@@ -177,7 +177,8 @@ def test_plan_with_a_dense_layer(tmp_path):
         for target in "cpu", "gfx942":
             modules[kind, target] = tmp_path / f"{kind}-{target}.gist"
             subprocess.run(["gist-compile", MODELS / "llama", "-o", modules[kind, target],
-                            f"--target={target}", "--compute=f32", f"--plan={plan}"], check=True)
+                            f"--target={target}", "--compute=f32", f"--plan={plan}",
+                            "--follow-plan"], check=True)
     ids, expected = reference("llama")
     width = expected.shape[1]
     limit = tolerance("llama", ids)

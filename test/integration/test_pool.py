@@ -64,7 +64,7 @@ def test_plans(tmp_path):
     heads = [{"window": 4, "theta": 0.5, "room": 1}, {"window": 4, "sinks": 1}]
     plan = tmp_path / "plan.json"
     plan.write_text(json.dumps({"gist_plan": 1, "block": 4, "layers": [{"heads": heads}] * 2}))
-    module = compile_model("llama", tmp_path, f"--plan={plan}")
+    module = compile_model("llama", tmp_path, f"--plan={plan}", "--follow-plan")
     for chunk in [3, 4, 8]:
         seen = compare(module, chunk, seed=2)
         assert seen["prefix"] == 0

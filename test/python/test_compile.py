@@ -68,7 +68,7 @@ def test_plan(llama, tmp_path):
         np.testing.assert_allclose(session.logits, expected[-1], atol=1e-4, rtol=0)
     # A ring is more than rows by position.
     plan["layers"][0] = {"heads": [{"window": 8, "sinks": 2}, "dense"]}
-    session = gist.compile(MODELS / "llama", plan=plan).session()
+    session = gist.compile(MODELS / "llama", plan=plan, options=["--follow-plan"]).session()
     session.feed(ids)
     with pytest.raises(gist.UnsupportedError, match="cannot go back"):
         session.rewind(3)

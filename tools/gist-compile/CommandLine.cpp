@@ -204,7 +204,7 @@ static void addModelOptions(CLI::App &app, Options &options) {
       ->type_name("FILE")
       ->group(group);
   app.add_flag("--follow-plan", options.followPlan,
-               "Do what the plan says also where a GPU would be faster without "
+               "Do what the plan says also where the model is faster without "
                "it: the cache is smaller then, and gates hold for prompts too; "
                "default: layers that a plan slows down stay dense, and a "
                "warning names them")
@@ -212,7 +212,8 @@ static void addModelOptions(CLI::App &app, Options &options) {
   app.add_option("--plan-block", options.planBlock,
                  "Tokens that a cache of clusters takes at a time, and so the "
                  "most that prefill sees at once: more are kept exactly, and "
-                 "GPUs are better used; default: what the plan says, 128")
+                 "machines are better used; default: what the plan says, 128, "
+                 "or more where the context is long")
       ->type_name("N")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
       ->group(group);

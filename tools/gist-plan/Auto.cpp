@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Import/Files/ModelSource.h"
+#include "passes/Plan/File/PlannedModule.h"
 #include "runtime/format/Devices.h"
 #include "runtime/support/AtomicFile.h"
 #include "runtime/support/Json.h"
@@ -68,6 +69,7 @@ private:
   Status measurePace();
   Status calibrate();
   Status solve();
+  Status compilePlanned();
   Status compare();
   Status compile(const std::string &output,
                  const std::vector<std::string> &more);
@@ -100,6 +102,7 @@ private:
   int step = 0;
   double compileSeconds = 0, secondsOfToken = 0;
   int64_t heads = 0;
+  bool pays = true; ///< gist-compile follows the plan in some layer
 };
 } // namespace
 
@@ -371,12 +374,28 @@ Status AutoPlan::solve() {
   return runSolve(solve);
 }
 
+/// As a user compiles it, and where that leaves the model as it is, as the plan
+/// says: there is something to compare then.
+Status AutoPlan::compilePlanned() {
+  std::string path = file("planned.gist");
+  // Compiled every time: the plan may be a new one.
+  GIST_TRY(compile(path, {"--plan", file("plan.json")}));
+  std::shared_ptr<const Module> module;
+  GIST_TRY(Module::open(path, module));
+  if (isPlanned(*module))
+    return {};
+  GIST_TRY(compile(path, {"--plan", file("plan.json"), "--follow-plan"}));
+  GIST_TRY(Module::open(path, module));
+  // A plan in which every head is dense costs nothing.
+  pays = !isPlanned(*module);
+  return {};
+}
+
 Status AutoPlan::compare() {
   begin("comparing the model with and without the plan");
   if (!fs::is_regular_file(file("dense.gist")))
     GIST_TRY(compile(file("dense.gist"), {}));
-  // Compiled every time: the plan may be a new one.
-  GIST_TRY(compile(file("planned.gist"), {"--plan", file("plan.json")}));
+  GIST_TRY(compilePlanned());
   SideBySideOptions compared;
   compared.dense = file("dense.gist");
   compared.planned = file("planned.gist");
@@ -409,12 +428,20 @@ void AutoPlan::printEnd() const {
       options.device == kCpuDevice
           ? ""
           : std::string(" --target=") + targetOfDevice(options.device);
-  std::printf("\nThe page: %s\nTo compile with the plan:\n  gist-compile %s -o "
-              "%s --context %" PRId64 "%s --plan %s\n",
-              file("report.html").c_str(), quote(options.model).c_str(),
+  std::printf("\nThe page: %s\n", file("report.html").c_str());
+  if (pays)
+    std::printf("To compile with the plan:\n");
+  else
+    std::printf("With a context of %" PRId64
+                " tokens this plan costs more time than it saves, so that "
+                "gist-compile --plan leaves the model as it is.\nTo follow the "
+                "plan all the same, for a smaller cache:\n",
+                options.context);
+  std::printf("  gist-compile %s -o %s --context %" PRId64 "%s --plan %s%s\n",
+              quote(options.model).c_str(),
               quote(fs::path(options.model).stem().string() + ".gist").c_str(),
-              options.context, target.c_str(),
-              quote(file("plan.json")).c_str());
+              options.context, target.c_str(), quote(file("plan.json")).c_str(),
+              pays ? "" : " --follow-plan");
 }
 
 Status AutoPlan::run() {
