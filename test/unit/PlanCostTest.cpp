@@ -245,7 +245,15 @@ static constexpr MeasuredOnCpu kFewCoresHeldOut[] = {
     {128, 2048, {2048, false}, 1.26}, {128, 2048, {2000, true}, 1.93},
 };
 
+/// Prompts on two such cores, in a later run that nothing was fitted to.
+static constexpr MeasuredOnCpu kTwoCores[] = {{256, 2048, {512, false}, 1.00},
+                                              {256, 2048, {2048, false}, 1.07}};
+static constexpr MeasuredOnCpu kTwoCoresLess[] = {
+    {256, 2048, {512, false}, 1.01}, {256, 2048, {2048, false}, 1.21}};
+
 TEST(PlanCostTest, SpeedOnFewCoresIsNearWhatWasMeasured) {
+  expectSpeeds(kTwoCores, "plan-1.01.json", kFewCoresRates, 0.04);
+  expectSpeeds(kTwoCoresLess, "plan-1.05.json", kFewCoresRates, 0.04);
   expectSpeeds(kFewCores, "plan-1.01.json", kFewCoresRates, 0.04);
   expectSpeeds(kFewCoresHeldOut, "plan-1.05.json", kFewCoresRates, 0.06);
 }
@@ -266,7 +274,7 @@ static PlanCost::Choice chooseOnCpus(const Plan &plan, int64_t context) {
 }
 
 /// Calls of 64 tokens: .67 of the speed with eight cores and .42 with sixteen
-/// were measured with a plan of .67 of the work, .99 with one.
+/// were measured with a plan of .67 of the work, .97 with two and .99 with one.
 TEST(PlanCostTest, SmallBlocksStayDenseOnCpus) {
   Plan plan = spreadPlan(kSmolLM2, 64);
   PlanCost::Choice choice = chooseOnCpus(plan, 512);
