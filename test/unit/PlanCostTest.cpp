@@ -248,11 +248,14 @@ static constexpr MeasuredOnCpu kFewCoresHeldOut[] = {
 /// Prompts on two such cores, in a later run that nothing was fitted to.
 static constexpr MeasuredOnCpu kTwoCores[] = {{256, 2048, {512, false}, 1.00},
                                               {256, 2048, {2048, false}, 1.07}};
+static constexpr MeasuredOnCpu kTwoCoresLong[] = {
+    {256, 8192, {8192, false}, 1.50}, {128, 8192, {8192, false}, 1.48}};
 static constexpr MeasuredOnCpu kTwoCoresLess[] = {
     {256, 2048, {512, false}, 1.01}, {256, 2048, {2048, false}, 1.21}};
 
 TEST(PlanCostTest, SpeedOnFewCoresIsNearWhatWasMeasured) {
   expectSpeeds(kTwoCores, "plan-1.01.json", kFewCoresRates, 0.04);
+  expectSpeeds(kTwoCoresLong, "plan-1.01.json", kFewCoresRates, 0.08);
   expectSpeeds(kTwoCoresLess, "plan-1.05.json", kFewCoresRates, 0.04);
   expectSpeeds(kFewCores, "plan-1.01.json", kFewCoresRates, 0.04);
   expectSpeeds(kFewCoresHeldOut, "plan-1.05.json", kFewCoresRates, 0.06);
