@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What it takes to hand a row from one step of a token to the next: by launches
-// that overlap, as modules for sm_90 have them, or by barriers of all workgroups
-// in one persistent kernel. A step has no weights: each workgroup reads the whole
-// row, adds it up and writes its part of the next one. What is left is the wait.
+// that overlap, as modules for sm_90 have them, or by barriers of all
+// workgroups in one persistent kernel. A step has no weights: each workgroup
+// reads the whole row, adds it up and writes its part of the next one. What is
+// left is the wait.
 //
 //   nvcc -O3 -arch=sm_90 -o hand_over bench/gpu/hand_over.cu && ./hand_over
 
@@ -147,8 +148,10 @@ int main() {
     // Both have computed the same row, or the times mean nothing.
     for (int i = 0; i < kRow; ++i)
       if (results[0][i] != results[1][i] || results[0][i] == 0) {
-        std::fprintf(stderr, "error: column %d is %g and %g; both forms must give one number\n",
-                     i, results[0][i], results[1][i]);
+        std::fprintf(
+            stderr,
+            "error: column %d is %g and %g; both forms must give one number\n",
+            i, results[0][i], results[1][i]);
         return 1;
       }
     std::printf("%10d %20.2f %22.2f\n", workgroups, times[0], times[1]);
