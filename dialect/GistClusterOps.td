@@ -141,9 +141,9 @@ def Gist_ClusterAbsorbOp : Op<Gist_Dialect, "cluster_absorb", [
     What `gist.cluster_update` does first, for all KV heads of the layers from
     `begin` up to but not including `end` at once: where `past` is a positive
     multiple of `block`, the tokens that are in the window no more join
-    clusters. Heads do not depend on each other, so a GPU has one workgroup for
-    each. With the tokens of a call added to `past`, it is what the next call
-    would begin with.
+    clusters. Heads do not depend on each other, so each has a workgroup. With
+    the tokens of a call added to `past`, it is what the next call would begin
+    with.
 
     The layers' own updates then have `absorbed`.
 

@@ -577,11 +577,11 @@ def FormKernelsPass : Pass<"gist-form-kernels", "::mlir::ModuleOp"> {
     size, and the number of tokens is not known, attention gets rows with zeros
     at their end; so do selections and attention on representatives.
 
-    In modules for GPUs the upkeep of a cache of clusters is first taken out of
-    the way of the layers: `gist.cluster_absorb` lets tokens leave the windows of
-    many layers in one launch, and attention reads the rows of its call before
-    they are in the cache. Remarks of the category `gist-form-kernels` say why
-    an op was not fused.
+    The upkeep of a cache of clusters is first taken out of the way of the
+    layers: `gist.cluster_absorb` lets tokens leave the windows of many layers in
+    one launch. On GPUs attention reads the rows of its call before they are in
+    the cache as well. Remarks of the category `gist-form-kernels` say why an op
+    was not fused.
 
     A launch on a GPU costs more than what is computed twice to save it. For a
     module whose `gist.target` is one, four more things become one kernel: a

@@ -121,7 +121,8 @@ static ClusterAbsorbOp absorb(OpBuilder &builder, ClusterUpdateOp first,
       first.getBlockAttr());
 }
 
-void gist::batchClusterUpdates(func::FuncOp function, bool isShared) {
+void gist::batchClusterUpdates(func::FuncOp function,
+                               ClusterBatching batching) {
   SmallVector<ClusterUpdateOp> chain = findChain(function);
   if (chain.empty())
     return;
@@ -129,14 +130,13 @@ void gist::batchClusterUpdates(func::FuncOp function, bool isShared) {
   // An absorb takes the tokens out instead, so updates must not do it again.
   for (ClusterUpdateOp update : chain) {
     update.setAbsorbed(true);
-    if (ClusterAttentionOp attention = findAttention(update))
+    ClusterAttentionOp attention;
+    if (batching.readsOwnRows && (attention = findAttention(update)))
       readOwnRows(update, attention);
   }
   int64_t layers = first.getHeads().getType().getDimSize(0);
-  // Without sharing, the first half has been absorbed by the call before.
-  // Another program would not have done that, so a shared state is left as
-  // every program expects it between calls.
-  size_t count = isShared ? 0 : chain.size() / 2;
+  // The first half has been absorbed by the call before, then.
+  size_t count = batching.spansCalls ? chain.size() / 2 : 0;
   int64_t half = count == 0 ? 0 : getLayer(chain[count]);
   OpBuilder builder(first);
   // Before everything that reads the cache.

@@ -12,30 +12,47 @@
 
 namespace gist {
 
-/// For GPUs: nothing waits for tokens that leave windows. One launch lets them
-/// leave in the later layers, at the start of a call, beside the earlier
-/// layers; another one in the earlier layers, as soon as their attention is
-/// done, beside the later ones: what the next call would do first. What is left
-/// of a layer's update, rows that go into the ring, comes after its attention,
-/// which reads the rows of the call where they were made.
+/// What a target gains by beside tokens that leave windows in one launch.
+struct ClusterBatching {
+  /// Attention reads the rows of its call where they were made, so that it does
+  /// not wait until they are in the ring.
+  bool readsOwnRows;
+  /// The earlier layers let tokens leave as soon as their attention is done,
+  /// beside the later layers: what the next call would do first.
+  bool spansCalls;
+};
+
+/// One launch lets tokens leave the windows of all layers, at the start of a
+/// call, where heads of one layer are too few to keep a target busy:
 ///
 ///   %c2:5 = gist.cluster_update %k, %v, %heads, %past, %layer into(%c#0, …) …
 ///   %o = gist.cluster_attention %q, %heads, %past, %layer on(%c2#0, …) …
 ///   // becomes
-///   %c1:5 = gist.cluster_absorb %heads, %past layers 15 to 30 into(%c#0, …) …
+///   %c1:5 = gist.cluster_absorb %heads, %past layers 0 to 30 into(%c#0, …) …
+///   %c2:5 = gist.cluster_update %k, %v, %heads, %past, %layer into(%c1#0, …) …
+///       absorbed …
+///   %o = gist.cluster_attention %q, %heads, %past, %layer on(%c2#0, …) …
+///
+/// With `readsOwnRows` what is left of a layer's update, rows that go into the
+/// ring, comes after its attention:
+///
 ///   %o = gist.cluster_attention %q, %heads, %past, %layer on(%c1#0, …)
 ///       own(%k, %v : …) …
 ///   %c2:5 = gist.cluster_update %k, %v, %heads, %past, %layer into(%c1#0, …) …
 ///       absorbed …
-///   // and after the update of layer 14
+///
+/// With `spansCalls` the launch at the start of a call is for the later layers,
+/// beside the earlier ones, and another one comes after the update of layer 14:
+///
+///   %c1:5 = gist.cluster_absorb %heads, %past layers 15 to 30 into(%c#0, …) …
 ///   %c4:5 = gist.cluster_absorb %heads, %next layers 0 to 15 into(%c3#0, …) …
 ///
-/// Where programs for several targets share the state (kSharedStateAttr) all
-/// layers let tokens leave at the start of a call, as they do without this.
+/// Programs that share their state (kSharedStateAttr) must all do it in the
+/// same calls.
 ///
 /// Nothing changes where the updates of a function are not a chain over the
 /// layers from its own cache on.
-void batchClusterUpdates(mlir::func::FuncOp function, bool isShared);
+void batchClusterUpdates(mlir::func::FuncOp function, ClusterBatching batching);
 
 } // namespace gist
 

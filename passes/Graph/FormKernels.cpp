@@ -117,8 +117,10 @@ struct FormKernelsPass final
         return signalPassFailure();
       eraseUnused(function);
       copyReturnedSlices(function);
+      // Another program would not know of what has left at the end of a call.
+      gist::batchClusterUpdates(function, {.readsOwnRows = gpu != nullptr,
+                                           .spansCalls = gpu && !isShared});
       if (gpu) {
-        gist::batchClusterUpdates(function, isShared);
         gist::splitOutputs(function, *gpu);
       } else {
         gist::padHeads(function);

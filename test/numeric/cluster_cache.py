@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The tensors of a cache of clusters, and random plans for them."""
 
+import dataclasses
+
 import numpy as np
 
 from reference.cluster_cache import HeadCache
@@ -27,25 +29,50 @@ def update_text(q, k, table, state, block):
 """
 
 
-def kernels_text(layout, heads, group, width, element, block, queries="?", tile=None,
-                 window=""):
-    """The two ops as kernels, @update and @attend."""
-    window = window and f" window {window}"
-    chosen = f", gist.tile = #gist.cpu_attention<{tile}>" if tile else ""
+def function_types(layout, heads, group, width, element, queries):
+    """Of queries, keys and the table, the state's, and it as arguments %s0 … %s4."""
     state = state_types(layout.rows, layout.units, heads, width, element)
     q = f"tensor<{queries}x{heads * group}x{width}x{element}>"
     k = f"tensor<{queries}x{heads}x{width}x{element}>"
     table = f"tensor<{LAYERS}x{heads}x8xf32>"
-    kept = ", ".join(f"%s{i}: {t}" for i, t in enumerate(state))
+    return q, k, table, state, ", ".join(f"%s{i}: {t}" for i, t in enumerate(state))
+
+
+def update_kernel(k, table, state, kept, block, absorbed="", chosen=""):
     types = ", ".join(state)
-    read = ", ".join([state[0], state[1], state[3], state[4]])
     return f"""
 func.func private @update(%k: {k}, %v: {k}, %heads: {table}, %past: index, %layer: index, {kept})
-    -> ({types}) attributes {{gist.kernel = #gist.kernel<kind = cluster_update, outputs = 5>}} {{
+    -> ({types}) attributes {{gist.kernel = #gist.kernel<kind = cluster_update, outputs = 5>{chosen}}} {{
   %n:5 = gist.cluster_update %k, %v, %heads, %past, %layer
-      into(%s0, %s1, %s2, %s3, %s4) block {block} : {k}, {k}, {table}, {types}
+      into(%s0, %s1, %s2, %s3, %s4) block {block} {absorbed} : {k}, {k}, {table}, {types}
   return %n#0, %n#1, %n#2, %n#3, %n#4 : {types}
-}}
+}}"""
+
+
+def absorb_kernel(table, state, kept, block, chosen=""):
+    """Lets tokens of all layers leave."""
+    types = ", ".join(state)
+    return f"""
+func.func private @absorb(%heads: {table}, %past: index, {kept}) -> ({types})
+    attributes {{gist.kernel = #gist.kernel<kind = cluster_update, outputs = 5>{chosen}}} {{
+  %n:5 = gist.cluster_absorb %heads, %past layers 0 to {LAYERS}
+      into(%s0, %s1, %s2, %s3, %s4) block {block} : {table}, {types}
+  return %n#0, %n#1, %n#2, %n#3, %n#4 : {types}
+}}"""
+
+
+def kernels_text(layout, heads, group, width, element, block, queries="?", tile=None,
+                 window="", apart=False, lanes=None):
+    """The two ops as kernels, @update and @attend. `apart`: @absorb does for all
+    layers what an update begins with. `lanes`: numbers in a vector of a CPU."""
+    window = window and f" window {window}"
+    chosen = f", gist.tile = #gist.cpu_attention<{tile}>" if tile else ""
+    rows = f", gist.tile = #gist.cpu_rows<rows = 1, lanes = {lanes}>" if lanes else ""
+    q, k, table, state, kept = function_types(layout, heads, group, width, element, queries)
+    read = ", ".join([state[0], state[1], state[3], state[4]])
+    absorb = absorb_kernel(table, state, kept, block, rows) if apart else ""
+    return absorb + update_kernel(k, table, state, kept, block, "absorbed" if apart else "",
+                                  rows) + f"""
 func.func private @attend(%q: {q}, %heads: {table}, %past: index, %layer: index, %s0: {state[0]},
     %s1: {state[1]}, %s3: {state[3]}, %s4: {state[4]}, %o: {q})
     -> {q} attributes {{gist.kernel = #gist.kernel<kind = cluster_attention, outputs = 1>{chosen}}} {{
@@ -58,11 +85,7 @@ func.func private @attend(%q: {q}, %heads: {table}, %past: index, %layer: index,
 def joined_text(layout, heads, group, width, element, block, queries="?"):
     """As batched_text, but @attend appends its rows as well: its state comes last."""
     text = batched_text(layout, heads, group, width, element, block, queries)
-    state = state_types(layout.rows, layout.units, heads, width, element)
-    q = f"tensor<{queries}x{heads * group}x{width}x{element}>"
-    k = f"tensor<{queries}x{heads}x{width}x{element}>"
-    table = f"tensor<{LAYERS}x{heads}x8xf32>"
-    kept = ", ".join(f"%s{i}: {t}" for i, t in enumerate(state))
+    q, k, table, state, kept = function_types(layout, heads, group, width, element, queries)
     types = ", ".join(state)
     read = ", ".join([state[0], state[1], state[3], state[4]])
     return text[:text.index("func.func private @attend")] + f"""
@@ -80,26 +103,10 @@ func.func private @attend(%q: {q}, %heads: {table}, %past: index, %layer: index,
 def batched_text(layout, heads, group, width, element, block, queries="?"):
     """The same by the ops that GPUs have for it: @absorb lets tokens of all layers
     leave, @attend reads the call's rows beside the cache, @update appends them."""
-    state = state_types(layout.rows, layout.units, heads, width, element)
-    q = f"tensor<{queries}x{heads * group}x{width}x{element}>"
-    k = f"tensor<{queries}x{heads}x{width}x{element}>"
-    table = f"tensor<{LAYERS}x{heads}x8xf32>"
-    kept = ", ".join(f"%s{i}: {t}" for i, t in enumerate(state))
-    types = ", ".join(state)
+    q, k, table, state, kept = function_types(layout, heads, group, width, element, queries)
     read = ", ".join([state[0], state[1], state[3], state[4]])
-    update = "attributes {gist.kernel = #gist.kernel<kind = cluster_update, outputs = 5>}"
-    return f"""
-func.func private @absorb(%heads: {table}, %past: index, {kept}) -> ({types}) {update} {{
-  %n:5 = gist.cluster_absorb %heads, %past layers 0 to {LAYERS}
-      into(%s0, %s1, %s2, %s3, %s4) block {block} : {table}, {types}
-  return %n#0, %n#1, %n#2, %n#3, %n#4 : {types}
-}}
-func.func private @update(%k: {k}, %v: {k}, %heads: {table}, %past: index, %layer: index, {kept})
-    -> ({types}) {update} {{
-  %n:5 = gist.cluster_update %k, %v, %heads, %past, %layer
-      into(%s0, %s1, %s2, %s3, %s4) block {block} absorbed : {k}, {k}, {table}, {types}
-  return %n#0, %n#1, %n#2, %n#3, %n#4 : {types}
-}}
+    return absorb_kernel(table, state, kept, block) + update_kernel(
+        k, table, state, kept, block, "absorbed") + f"""
 func.func private @attend(%q: {q}, %heads: {table}, %past: index, %layer: index, %s0: {state[0]},
     %s1: {state[1]}, %s3: {state[3]}, %s4: {state[4]}, %k: {k}, %v: {k}, %o: {q})
     -> {q} attributes {{gist.kernel = #gist.kernel<kind = cluster_attention, outputs = 1>}} {{
@@ -202,3 +209,64 @@ def calls(rng, total, block):
         sizes.append(size)
         done += size
     return sizes
+
+
+def fresh(kinds):
+    """NumPy's caches of these heads, empty."""
+    return [dataclasses.replace(kind, keys=[], values=[], units=[], members=[])
+            for kind in kinds]
+
+
+def check_clusters(layout, state, layer, wants):
+    """Clusters, not only what they give: who is in which, and their means."""
+    keys_of, values_of, units, weights, counts = state
+    assert counts[layer].tolist() == [len(want.members) for want in wants]
+    for h, want in enumerate(wants):
+        mean, unit = layout.table[layer, h, 2:4].astype(int)
+        count = len(want.members)
+        assert weights[unit:unit + count].tolist() == [len(m) for m in want.members]
+        if want.sinks is None and count:
+            np.testing.assert_allclose(units[unit:unit + count].astype(np.float64),
+                                       want.units, atol=1e-3)
+        for rows, tokens in ((keys_of, want.keys), (values_of, want.values)):
+            for j, members in enumerate(want.members):
+                expected = np.mean([tokens[t] for t in members], axis=0)
+                np.testing.assert_allclose(rows[mean + j].astype(np.float64), expected,
+                                           rtol=4e-3, atol=4e-3)
+
+
+def many_clusters(rng, block, total, width):
+    """Heads of which nearly every token founds a cluster, and their keys: more than
+    are compared at once, and a number that is no multiple of that."""
+    kinds = [HeadCache(5, theta=0.9, capacity=total, block=block),
+             HeadCache(0, theta=0.9, capacity=150, block=block)]
+    k = rng.standard_normal((total, 2, width))
+    k[100:130] = 1.5 * k[20:50]  # These join clusters of earlier blocks.
+    k[150:160] = k[140:150]  # And these of their own block.
+    k[180:183] = k[179]  # And these of the token before.
+    k = k.astype(np.float16)
+    unit = k.astype(np.float64) / np.linalg.norm(k.astype(np.float64), axis=2, keepdims=True)
+    for h in range(2):
+        assert (np.abs(unit[:, h] @ unit[:, h].T - 0.9) > 2e-3).all()
+    return kinds, k
+
+
+def ties(order, width):
+    """A head of blocks of 4, its keys, and who is in which cluster: products that are
+    equal to the bit, of clusters of an earlier block as of the same."""
+    axes = np.zeros((2, width))
+    axes[0, 0] = axes[1, 1] = 1
+    both = axes.sum(axis=0)
+    tokens = [*axes[order], both, both,  # founded and joined in one block
+              both, both, both, axes[order[1]],
+              both, both, both, both]
+    k = np.array(tokens, np.float16)[:, None]
+    return HeadCache(0, theta=0.6, capacity=4, block=4), k, [[0, 2, 3, 4, 5, 6], [1, 7]]
+
+
+def without_direction(k):
+    """Puts NaN, infinity and zeros into keys of 48 tokens; says where."""
+    k[[1, 17], :, 3] = np.nan
+    k[[2, 20], :, 0] = np.inf
+    k[[5, 6, 30]] = 0
+    return {1, 2, 5, 6, 17, 20, 30}

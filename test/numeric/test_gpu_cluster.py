@@ -4,8 +4,6 @@
 against NumPy. Memory starts as NaN, so that what is read before it is written
 is seen."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 
@@ -31,8 +29,7 @@ class Cache:
         self.width, self.group, self.layer, self.done = width, group, layer, 0
         self.layout = cluster_cache.Layout(kinds, total, block)
         self.state = self.layout.state(width, element)
-        self.wants = [dataclasses.replace(kind, keys=[], values=[], units=[], members=[])
-                      for kind in kinds]
+        self.wants = cluster_cache.fresh(kinds)
         text = (cluster_cache.joined_text if joined else
                 cluster_cache.batched_text if batched else cluster_cache.kernels_text)
         more = {"window": window} if window else {}
@@ -78,25 +75,13 @@ class Cache:
         self.done += size
 
     def check(self):
-        """The clusters, not only what they give: who is in which, and means."""
+        """The clusters, of this layer and of the other one."""
         counts = self.state[4]
         if self.batched:
             assert (counts[1 - self.layer] == counts[self.layer]).all()
         else:
             assert not counts[1 - self.layer].any()  # the other layer is untouched
-        assert counts[self.layer].tolist() == [len(want.members) for want in self.wants]
-        for h, want in enumerate(self.wants):
-            mean, unit = self.layout.table[self.layer, h, 2:4].astype(int)
-            count = len(want.members)
-            assert self.state[3][unit:unit + count].tolist() == [len(m) for m in want.members]
-            if want.sinks is None and count:
-                np.testing.assert_allclose(self.state[2][unit:unit + count].astype(np.float64),
-                                           want.units, atol=1e-3)
-            for rows_of, tokens in ((self.state[0], want.keys), (self.state[1], want.values)):
-                for j, members in enumerate(want.members):
-                    expected = np.mean([tokens[t] for t in members], axis=0)
-                    np.testing.assert_allclose(rows_of[mean + j].astype(np.float64), expected,
-                                               rtol=4e-3, atol=4e-3)
+        cluster_cache.check_clusters(self.layout, self.state, self.layer, self.wants)
 
 
 def draw(rng, total, kinds, group, width, element):
@@ -159,19 +144,9 @@ def test_sizes(width, block, total, group, form):
 
 
 def test_many_clusters():
-    """More than are compared at once, and a number that is no multiple of that:
-    nearly every token founds one."""
     rng = np.random.default_rng(7)
     block, total, width = 32, 230, 16
-    kinds = [HeadCache(5, theta=0.9, capacity=total, block=block),
-             HeadCache(0, theta=0.9, capacity=150, block=block)]
-    k = rng.standard_normal((total, 2, width))
-    k[100:130] = 1.5 * k[20:50]  # These join clusters of earlier blocks.
-    k[150:160] = k[140:150]  # And these of their own block.
-    k = k.astype(np.float16)
-    unit = k.astype(np.float64) / np.linalg.norm(k.astype(np.float64), axis=2, keepdims=True)
-    for h in range(2):
-        assert (np.abs(unit[:, h] @ unit[:, h].T - 0.9) > 2e-3).all()
+    kinds, k = cluster_cache.many_clusters(rng, block, total, width)
     v = rng.standard_normal(k.shape).astype(np.float16)
     q = rng.standard_normal(k.shape).astype(np.float16)
     cache = Cache(kinds, total, block, width, 1)
@@ -190,16 +165,14 @@ def test_rows_without_direction():
     block, total, width = 16, 48, 8
     kinds = [HeadCache(0, theta=0.8, capacity=c, block=block) for c in (40, 6)]
     _, k, v = draw(rng, total, kinds, 1, width, "f16")
-    k[[1, 17], :, 3] = np.nan
-    k[[2, 20], :, 0] = np.inf
-    k[[5, 6, 30]] = 0
+    rows_without = cluster_cache.without_direction(k)
     cache = Cache(kinds, total, block, width, 1)
     for begin in range(0, total, block):
         part = slice(begin, begin + block)
         cache.call(None, k[part], v[part], attend=False)
     cache.check()
     founded = {t for members in cache.wants[0].members for t in members[:1]}
-    assert {1, 2, 5, 6, 17, 20, 30} & set(range(32)) <= founded
+    assert rows_without & set(range(32)) <= founded
 
 
 @pytest.mark.parametrize("order", [[0, 1], [1, 0]])
@@ -207,18 +180,12 @@ def test_ties(order):
     """Products that are equal to the bit: the first cluster wins, one of an
     earlier block as one of the same."""
     block, width = 4, 8
-    axes = np.zeros((2, width))
-    axes[0, 0] = axes[1, 1] = 1
-    both = axes.sum(axis=0)
-    tokens = [*axes[order], both, both,  # founded and joined in one block
-              both, both, both, axes[order[1]],
-              both, both, both, both]
-    k = np.array(tokens, np.float16)[:, None]
+    head, k, members = cluster_cache.ties(order, width)
     v = np.arange(k.size, dtype=np.float16).reshape(k.shape) / 64
-    cache = Cache([HeadCache(0, theta=0.6, capacity=4, block=block)], len(k), block, width, 1)
+    cache = Cache([head], len(k), block, width, 1)
     for begin in range(0, len(k), block):
         cache.call(None, k[begin:begin + block], v[begin:begin + block], attend=False)
-    assert cache.wants[0].members == [[0, 2, 3, 4, 5, 6], [1, 7]]
+    assert cache.wants[0].members == members
     cache.check()
 
 

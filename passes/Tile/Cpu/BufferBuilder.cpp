@@ -58,9 +58,10 @@ void BufferBuilder::store(Value scalar, Value buffer, ValueRange indices) {
   memref::StoreOp::create(*this, scalar, buffer, indices);
 }
 
-Value BufferBuilder::loadVector(Value buffer, ValueRange indices) {
+Value BufferBuilder::loadVector(Value buffer, ValueRange indices,
+                                int64_t lanes) {
   Type element = getElementTypeOrSelf(buffer.getType());
-  return vector::LoadOp::create(*this, vectorOf(kLanes, element), buffer,
+  return vector::LoadOp::create(*this, vectorOf(lanes, element), buffer,
                                 indices);
 }
 
@@ -69,17 +70,18 @@ void BufferBuilder::storeVector(Value vector, Value buffer,
   vector::StoreOp::create(*this, vector, buffer, indices);
 }
 
-Value BufferBuilder::loadF32(Value buffer, ValueRange indices) {
-  Value loaded = loadVector(buffer, indices);
+Value BufferBuilder::loadF32(Value buffer, ValueRange indices, int64_t lanes) {
+  Value loaded = loadVector(buffer, indices, lanes);
   if (getElementTypeOrSelf(loaded.getType()).isF32())
     return loaded;
-  return arith::ExtFOp::create(*this, vectorOf(kLanes, getF32Type()), loaded);
+  return arith::ExtFOp::create(*this, vectorOf(lanes, getF32Type()), loaded);
 }
 
 void BufferBuilder::storeF32(Value vector, Value buffer, ValueRange indices) {
   Type element = getElementTypeOrSelf(buffer.getType());
+  int64_t lanes = cast<VectorType>(vector.getType()).getNumElements();
   if (!element.isF32())
-    vector = arith::TruncFOp::create(*this, vectorOf(kLanes, element), vector);
+    vector = arith::TruncFOp::create(*this, vectorOf(lanes, element), vector);
   storeVector(vector, buffer, indices);
 }
 

@@ -23,7 +23,7 @@ class BufferBuilder : public TileBuilder {
 public:
   using TileBuilder::TileBuilder;
 
-  /// Numbers in a vector.
+  /// Numbers in a vector where nothing else is said.
   static constexpr int64_t kLanes = 4;
 
   /// The buffer of a tensor that is only read.
@@ -37,11 +37,12 @@ public:
   /// An i32 as an index.
   Value loadIndex(Value buffer, mlir::ValueRange indices);
   void store(Value scalar, Value buffer, mlir::ValueRange indices);
-  /// The f32 vector of kLanes numbers of any float buffer.
-  Value loadF32(Value buffer, mlir::ValueRange indices);
+  /// The f32 vector of numbers of any float buffer.
+  Value loadF32(Value buffer, mlir::ValueRange indices, int64_t lanes = kLanes);
   /// The reverse, rounded to the buffer's type.
   void storeF32(Value vector, Value buffer, mlir::ValueRange indices);
-  Value loadVector(Value buffer, mlir::ValueRange indices);
+  Value loadVector(Value buffer, mlir::ValueRange indices,
+                   int64_t lanes = kLanes);
   void storeVector(Value vector, Value buffer, mlir::ValueRange indices);
 
   Value constant(double value);

@@ -32,11 +32,15 @@ struct HeadPlan {
 mlir::LogicalResult lowerClusterAttention(mlir::RewriterBase &rewriter,
                                           ClusterAttentionOp op);
 
-/// Makes the update a loop over KV heads that works on the buffers of the
-/// cache, each head in its own regions, and returns that loop. The kernel then
-/// takes the cache as buffers.
+/// Makes the update a loop over KV heads, and over blocks of tokens where these
+/// need not leave windows before, that works on the buffers of the cache, each
+/// head in its own regions, and returns that loop. The kernel then takes the
+/// cache as buffers.
 mlir::FailureOr<mlir::scf::ForallOp>
 distributeClusterUpdate(mlir::RewriterBase &rewriter, ClusterUpdateOp op);
+/// The same over KV heads and layers.
+mlir::FailureOr<mlir::scf::ForallOp>
+distributeClusterAbsorb(mlir::RewriterBase &rewriter, ClusterAbsorbOp op);
 
 } // namespace gist
 

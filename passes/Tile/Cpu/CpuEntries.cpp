@@ -595,7 +595,7 @@ const CpuKernelEntry gist::kCpuClusterUpdateKernel = {
     .distribute = [](RewriterBase &rewriter,
                      func::FuncOp kernel) -> FailureOr<scf::ForallOp> {
       if (auto absorb = findRoot<ClusterAbsorbOp>(kernel))
-        return absorb.emitOpError("has kernels for GPUs alone");
+        return distributeClusterAbsorb(rewriter, absorb);
       return distributeClusterUpdate(rewriter,
                                      findRoot<ClusterUpdateOp>(kernel));
     },

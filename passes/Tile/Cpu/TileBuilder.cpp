@@ -193,9 +193,23 @@ TileBuilder::Values TileBuilder::transpose(Values rows) {
 }
 
 Value TileBuilder::sumsOfFour(ArrayRef<Value> vectors) {
+  constexpr int64_t kFour = 4;
+  int64_t lanes = cast<VectorType>(vectors[0].getType()).getNumElements();
+  // Shuffles within groups of four lanes are one instruction each.
+  SmallVector<int64_t> even, odd;
+  for (int64_t group = 0; group < lanes; group += kFour)
+    for (int64_t lane : {group, group + 2, lanes + group, lanes + group + 2}) {
+      even.push_back(lane);
+      odd.push_back(lane + 1);
+    }
   auto pairs = [&](Value a, Value b) -> Value {
-    return arith::AddFOp::create(*this, shuffle(a, b, {0, 2, 4, 6}),
-                                 shuffle(a, b, {1, 3, 5, 7}));
+    return arith::AddFOp::create(*this, shuffle(a, b, even),
+                                 shuffle(a, b, odd));
   };
-  return pairs(pairs(vectors[0], vectors[1]), pairs(vectors[2], vectors[3]));
+  Value sums =
+      pairs(pairs(vectors[0], vectors[1]), pairs(vectors[2], vectors[3]));
+  for (; lanes > kFour; lanes /= 2)
+    sums = arith::AddFOp::create(*this, slice(sums, 0, lanes / 2),
+                                 slice(sums, lanes / 2, lanes / 2));
+  return sums;
 }

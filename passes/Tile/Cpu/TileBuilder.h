@@ -73,7 +73,7 @@ public:
   Value slice(Value vector, int64_t first, int64_t count);
   /// Rows and columns of a square exchanged.
   Values transpose(Values rows);
-  /// From four vectors of four lanes, the vector of their sums.
+  /// From four vectors of four lanes or a multiple, the vector of their sums.
   Value sumsOfFour(llvm::ArrayRef<Value> vectors);
 };
 
