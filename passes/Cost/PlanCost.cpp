@@ -64,7 +64,7 @@ const PlanRates gist::kFewCoresRates = {.product = estimateOnCpu<4>,
                                         .longCall = kCpuCallTokens};
 
 // The same in units of a multiply-add, from profiles of eight cores of a Xeon
-// with AMX. A KV head's clusters are kept up by one core.
+// with AMX. All cores share the upkeep of a call's clusters.
 const PlanRates gist::kManyCoresRates = {.product = estimateOnCpu<170>,
                                          .number = 5.8e-5,
                                          .lookedUp = 1.05,
@@ -72,8 +72,8 @@ const PlanRates gist::kManyCoresRates = {.product = estimateOnCpu<170>,
                                          .layer = 300,
                                          .stream = 1e-2,
                                          .plannedLayer = 200,
-                                         .compared = 1e-4,
-                                         .step = 600,
+                                         .compared = 1.2e-5,
+                                         .step = 200,
                                          .plannedStep = 2,
                                          .weight = 3.5e-5,
                                          .kept = 4.3e-4,

@@ -261,14 +261,32 @@ TEST(PlanCostTest, SpeedOnFewCoresIsNearWhatWasMeasured) {
   expectSpeeds(kFewCoresHeldOut, "plan-1.05.json", kFewCoresRates, 0.06);
 }
 
-/// Prompts on eight cores of a Xeon with AMX, calls of one block of 128. Rates
-/// come from a profile of the first, and the others are held out.
+/// SmolLM2 in 8 bits on 8 and 16 cores of a Xeon with AMX: means of 12 rounds
+/// with each (8 with blocks of 128, 2 at 8192 tokens). The host is shared, and
+/// rounds differ by a tenth. What upkeep costs comes from one profile of the
+/// plan for 1.01 at 2048 tokens, and a token's time from the decode of it.
+static constexpr MeasuredOnCpu kManyCores[] = {
+    {256, 2048, {512, false}, 0.97},  {256, 2048, {1024, false}, 1.00},
+    {256, 2048, {2048, false}, 1.03}, {256, 2048, {2000, true}, 1.21},
+    {256, 8192, {8192, false}, 1.43}, {128, 2048, {512, false}, 0.77},
+    {128, 2048, {1024, false}, 0.76}, {128, 2048, {2048, false}, 0.82},
+    {128, 2048, {2000, true}, 1.26},
+};
+/// The plan for 1.05, which nothing was fitted to.
+static constexpr MeasuredOnCpu kManyCoresHeldOut[] = {
+    {256, 2048, {512, false}, 1.01},
+    {256, 2048, {1024, false}, 1.05},
+    {256, 2048, {2048, false}, 1.17},
+};
+/// The model says less of its single tokens, and more of a long prompt: 16
+/// cores had 1.64 there and 8 had 1.97.
+static constexpr MeasuredOnCpu kManyCoresFarOff[] = {
+    {256, 2048, {2000, true}, 1.64}, {256, 8192, {8192, false}, 1.80}};
+
 TEST(PlanCostTest, SpeedOnManyCoresIsNearWhatWasMeasured) {
-  MeasuredOnCpu small = {128, 2048, {2048, false}, 0.83},
-                less = {128, 2048, {2048, false}, 0.91},
-                large = {128, 8192, {8192, false}, 1.19};
-  expectSpeeds({small, large}, "plan-1.01.json", kManyCoresRates, 0.04);
-  expectSpeeds({less}, "plan-1.05.json", kManyCoresRates, 0.04);
+  expectSpeeds(kManyCores, "plan-1.01.json", kManyCoresRates, 0.05);
+  expectSpeeds(kManyCoresHeldOut, "plan-1.05.json", kManyCoresRates, 0.05);
+  expectSpeeds(kManyCoresFarOff, "plan-1.05.json", kManyCoresRates, 0.2);
 }
 
 static PlanCost::Choice chooseOnCpus(const Plan &plan, int64_t context) {
