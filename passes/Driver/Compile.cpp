@@ -241,9 +241,11 @@ int64_t Compilation::chooseBlock() const {
   // A call has one block, and products of fewer rows leave a GPU idle, and all
   // but a few cores of a CPU. Rings have a block more than their window, while
   // a prompt is read too: more than an eighth of the context would be much of
-  // what a plan saves.
-  constexpr int64_t kMost = 2048, kShare = 8;
-  auto share = static_cast<uint64_t>(model.config.capacity / kShare);
+  // what a plan saves. CPUs want so few that short contexts have them too: what
+  // a plan saves there is time.
+  constexpr int64_t kMost = 2048, kShare = 8, kCpuShare = 2;
+  auto share = static_cast<uint64_t>(model.config.capacity /
+                                     (isForGpus ? kShare : kCpuShare));
   int64_t wanted = std::min(isForGpus ? kMost : kCpuCallTokens,
                             static_cast<int64_t>(llvm::bit_floor(share)));
   return wanted < (isForGpus ? kEnoughForGpus : kEnoughForCpus)

@@ -315,6 +315,35 @@ TEST(PlanCostTest, LargeBlocksAreFollowedOnCpus) {
     }
 }
 
+/// Contexts of two and four blocks, compiled as chosen, on two cores of a
+/// Neoverse-V1. Nothing was fitted to them.
+TEST(PlanCostTest, ShortContextsAreNearWhatWasMeasured) {
+  struct Measured {
+    const char *plan;
+    int64_t context;
+    PlanText text;
+    double speed;
+  };
+  for (const Measured &each :
+       {Measured{"plan-1.01.json", 512, {512, false}, 1.00},
+        {"plan-1.01.json", 512, {488, true}, 1.01},
+        {"plan-1.01.json", 1024, {512, false}, 1.00},
+        {"plan-1.01.json", 1024, {1024, false}, 1.01},
+        {"plan-1.01.json", 1024, {1000, true}, 1.12},
+        {"plan-1.05.json", 512, {512, false}, 1.01},
+        {"plan-1.05.json", 512, {488, true}, 1.07},
+        {"plan-1.05.json", 1024, {1024, false}, 1.06},
+        {"plan-1.05.json", 1024, {1000, true}, 1.33}}) {
+    Plan plan = spreadPlan(kSmolLM2, 256, each.plan);
+    std::vector<bool> dense = chooseOnCpus(plan, each.context).dense;
+    EXPECT_LT(std::count(dense.begin(), dense.end(), true), 30);
+    PlanCost cost(kSmolLM2, plan, each.context, kFewCoresRates);
+    EXPECT_NEAR(cost.estimateSpeed(dense, each.text), each.speed, 0.07)
+        << each.plan << " " << each.context << " " << each.text.tokens
+        << (each.text.isDecode ? " decode" : "");
+  }
+}
+
 /// On every machine that was asked.
 TEST(PlanCostTest, NoTextIsSlowerOnCpus) {
   for (int64_t block : {64, 128, 256})

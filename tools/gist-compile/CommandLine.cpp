@@ -212,8 +212,9 @@ static void addModelOptions(CLI::App &app, Options &options) {
   app.add_option("--plan-block", options.planBlock,
                  "Tokens that a cache of clusters takes at a time, and so the "
                  "most that prefill sees at once: more are kept exactly, and "
-                 "machines are better used; default: what the plan says, 128, "
-                 "or more where the context is long")
+                 "machines are better used; default: what the plan says, or "
+                 "more where the context is long: 256 on CPUs, up to 2048 on "
+                 "GPUs")
       ->type_name("N")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
       ->group(group);
