@@ -23,11 +23,14 @@ class Cache:
     """A cache of the CPU's kernels beside NumPy's."""
 
     def __init__(self, kinds, total, block, width, group=GROUP, element="f16", layer=0,
-                 apart=False, **more):
+                 apart=False, queries="?", **more):
+        """With `queries`, each call has so many tokens."""
         self.apart, self.layer, self.width, self.group = apart, layer, width, group
+        self.rows = rows if queries == "?" else whole
         self.layout = cluster_cache.Layout(kinds, total, block)
         self.kernels = Kernels(cluster_cache.kernels_text(
-            self.layout, len(kinds), group, width, element, block, apart=apart, **more))
+            self.layout, len(kinds), group, width, element, block, queries, apart=apart,
+            **more))
         self.state = self.layout.state(width, element)
         self.wants = cluster_cache.fresh(kinds)
         self.done = 0
@@ -38,15 +41,17 @@ class Cache:
             self.kernels.call("absorb", table, self.done, *state)
         # All layers have the same tokens where all are absorbed at once.
         for layer in range(cluster_cache.LAYERS) if self.apart else [self.layer]:
-            self.kernels.call("update", rows(k), rows(v), table, self.done, layer, *state)
+            self.kernels.call("update", self.rows(k), self.rows(v), table, self.done, layer,
+                              *state)
         for h, want in enumerate(self.wants):
             want.append(k[:, h], v[:, h])
         self.past, self.done = self.done, self.done + len(k)
 
     def attend(self, q, tolerance):
         got = np.full(q.shape, np.nan, q.dtype)
-        self.kernels.call("attend", rows(q), whole(self.layout.table), self.past, self.layer,
-                          *(whole(self.state[i]) for i in (0, 1, 3, 4)), rows(got))
+        self.kernels.call("attend", self.rows(q), whole(self.layout.table), self.past,
+                          self.layer, *(whole(self.state[i]) for i in (0, 1, 3, 4)),
+                          self.rows(got))
         for h, want in enumerate(self.wants):
             for g in range(h * self.group, (h + 1) * self.group):
                 expected = want.attend(q[:, g], self.width**-0.5)
@@ -132,4 +137,21 @@ def test_ties(order, form):
     for begin in range(0, len(k), 4):
         cache.call(k[begin:begin + 4], v[begin:begin + 4])
     assert cache.wants[0].members == members
+    cache.check()
+
+
+@pytest.mark.parametrize("lanes", [4, 16])
+def test_single_tokens(lanes):
+    """Heads of every kind, one token at a time, over the ends of blocks."""
+    rng = np.random.default_rng(lanes)
+    kinds, total, width = cluster_cache.plans(BLOCK), 100, 32
+    k = cluster_cache.keys(rng, kinds, total, width).astype(np.float16)
+    v = rng.standard_normal(k.shape).astype(np.float16)
+    q = rng.standard_normal((total, len(kinds) * GROUP, width)).astype(np.float16)
+    tile = f"queries = 32, keys = 64, registers = 4, lanes = {lanes}, instruction = fma"
+    cache = Cache(kinds, total, BLOCK, width, queries=1, tile=tile, apart=lanes == 16)
+    for token in range(total):
+        part = slice(token, token + 1)
+        cache.call(k[part], v[part])
+        cache.attend(q[part], 1.6e-2)
     cache.check()

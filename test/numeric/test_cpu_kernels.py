@@ -311,6 +311,29 @@ def test_attention(element, options):
         np.testing.assert_allclose(out, expected, atol=tolerance)
 
 
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("lanes", [4, 8, 16])
+@pytest.mark.parametrize("tokens, group, size, element", [
+    (1, 1, 32, "f16"), (1, 3, 80, "f16"), (1, 4, 64, "f32"),
+    (1, 7, 48, "f16"),  # more rows than registers, and an uneven rest
+    (2, 3, 32, "f32")])
+def test_few_queries(tokens, group, size, element, lanes, options):
+    """How many queries there are is known: those of one token, which reads keys where
+    they lie."""
+    tile = f"queries = 32, keys = 64, registers = 4, lanes = {lanes}, instruction = fma"
+    kernels = cpu.Kernels(cpu.attention(2 * group, 2, size, element, options, tile=tile,
+                                        tokens=tokens))
+    rng = np.random.default_rng(group)
+    dtype = {"f32": np.float32, "f16": np.float16}[element]
+    for past in [0, 1, 62, 63, 64, 130]:
+        q = draw(rng, tokens, 2 * group, size).astype(dtype)
+        k, v = (draw(rng, tokens + past, 2, size).astype(dtype) for _ in range(2))
+        out = np.full(q.shape, np.nan, dtype)
+        kernels.call("attention", cpu.whole(q), rows(k), rows(v), cpu.whole(out))
+        expected = attend(q, k, v, **OPTIONS[options])
+        np.testing.assert_allclose(out, expected, atol=2e-5 if element == "f32" else 2e-3)
+
+
 @pytest.mark.parametrize("sinks", [0, 3])
 def test_keys_before_a_window_are_not_read(sinks):
     """But for steps that hold the window's first key or a sink: of 64 keys at most."""

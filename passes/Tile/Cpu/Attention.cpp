@@ -108,10 +108,11 @@ Value Attention::emitSeen(Value ids, Value here) {
   return arith::AndIOp::create(b, seen, arith::OrIOp::create(b, near, sink));
 }
 
-/// Scores of a query with keys [key, key + lanes), -infinity where unseen.
+/// Scores of a query with keys from `key` on, -infinity where unseen.
 Value Attention::emitMask(Value scores, Value query, Value key) {
   if (!isMasked)
     return scores;
+  int64_t lanes = cast<VectorType>(scores.getType()).getNumElements();
   Type i32 = b.getI32Type();
   auto splat = [&](Value value) { return b.broadcast(toI32(value), lanes); };
   SmallVector<int32_t> numbers = llvm::to_vector(llvm::seq<int32_t>(0, lanes));
@@ -143,6 +144,26 @@ Value Attention::emitMask(Value scores, Value query, Value key) {
   return arith::SelectOp::create(b, seen, scores, never);
 }
 
+/// Where row `i` of a step lies; nothing where the step was widened. Rows past
+/// the last key are that key: no weight of theirs is more than zero.
+Values Attention::locateRow(const Step &keys, Value i) {
+  if (keys.k)
+    return {};
+  Value n = b.add(keys.first, i);
+  Values place = what.locate(b, isMasked ? clamp(n, this->keys) : n);
+  place.push_back({});
+  return place;
+}
+
+Value Attention::readRow(Value widened, Value source, Value i,
+                         const Values &place, Value at) {
+  if (widened)
+    return b.readF32(widened, {i, at}, lanes);
+  Values indices = place;
+  indices.back() = at;
+  return b.readF32(source, indices, lanes);
+}
+
 /// Masked scores of `rows` rows with a step of keys: rows x step.
 Value Attention::emitScores(Value row, int64_t rows, const Step &keys) {
   Values query;
@@ -151,14 +172,17 @@ Value Attention::emitScores(Value row, int64_t rows, const Step &keys) {
   return b.loop(
       b.index(0), b.index(step), kKeys, b.empty({rows, step}, f32),
       [&](Value key, ValueRange carried) {
-        Values sums(rows * kKeys, b.splat(kKeys, f32, 0));
-        for (int64_t at = 0; at < headSize; at += kKeys) {
+        Values sums(rows * kKeys, b.splat(lanes, f32, 0));
+        SmallVector<Values> places;
+        for (int64_t j = 0; j < kKeys; ++j)
+          places.push_back(locateRow(keys, b.add(key, j)));
+        for (int64_t at = 0; at < headSize; at += lanes) {
           Values right;
           for (int64_t j = 0; j < kKeys; ++j)
-            right.push_back(
-                b.readF32(keys.k, {b.add(key, j), b.index(at)}, kKeys));
+            right.push_back(readRow(keys.k, what.key, b.add(key, j), places[j],
+                                    b.index(at)));
           for (int64_t i = 0; i < rows; ++i) {
-            Value left = b.readF32(q, {b.add(row, i), b.index(at)}, kKeys);
+            Value left = b.readF32(q, {b.add(row, i), b.index(at)}, lanes);
             for (int64_t j = 0; j < kKeys; ++j)
               sums[i * kKeys + j] = b.fma(left, right[j], sums[i * kKeys + j]);
           }
@@ -182,7 +206,7 @@ Value Attention::emitScores(Value row, int64_t rows, const Step &keys) {
 
 /// out[row + i] = out[row + i] * factors[i] + p[i] . v
 Values Attention::emitOutput(Value row, int64_t rows, Value p, Values factors,
-                             Value v, Value out) {
+                             const Step &keys, Value out) {
   int64_t width = std::min<int64_t>(valueSize, 4 * lanes);
   // The size of values is a multiple of the lanes, so that this ends.
   while (valueSize % width != 0)
@@ -207,10 +231,12 @@ Values Attention::emitOutput(Value row, int64_t rows, Value p, Values factors,
               for (int64_t i = 0; i < rows; ++i)
                 weights.push_back(
                     b.read(p, {b.index(i), key}, b.vectorOf(kKeys, f32)));
-              for (int64_t n = 0; n < kKeys; ++n)
+              for (int64_t n = 0; n < kKeys; ++n) {
+                Value at = b.add(key, n);
+                Values place = locateRow(keys, at);
                 for (int64_t j = 0; j < vectors; ++j) {
-                  Value x = b.read(v, {b.add(key, n), b.add(column, j * lanes)},
-                                   b.vectorOf(lanes, f32));
+                  Value x = readRow(keys.v, what.value, at, place,
+                                    b.add(column, j * lanes));
                   for (int64_t i = 0; i < rows; ++i) {
                     Value lane =
                         isWide() ? b.readScalar(p, {b.index(i), b.add(key, n)})
@@ -219,6 +245,7 @@ Values Attention::emitOutput(Value row, int64_t rows, Value p, Values factors,
                     sum = b.fma(b.broadcast(lane, lanes), x, sum);
                   }
                 }
+              }
               return total;
             });
         Value result = carried[0];
@@ -274,9 +301,9 @@ Value Attention::emitExp2(Value x) {
 /// One step of keys and values for `rows` rows.
 Attention::State Attention::emitRows(Value row, int64_t rows, const Step &keys,
                                      State state) {
-  Value p = isPaired   ? emitPairedScores(row, keys)
-            : isWide() ? emitWideScores(row, rows, keys)
-                       : emitScores(row, rows, keys);
+  Value p = isPaired         ? emitPairedScores(row, keys)
+            : isTransposed() ? emitWideScores(row, rows, keys)
+                             : emitScores(row, rows, keys);
   Value operand = isPaired ? b.empty({rows / 2, 2 * step}, bf16) : Value();
   Value zero = constant(0);
   Value never = constant(-std::numeric_limits<double>::infinity());
@@ -333,7 +360,7 @@ Attention::State Attention::emitRows(Value row, int64_t rows, const Step &keys,
   }
   state[2] = isPaired
                  ? emitPairedOutput(row, operand, factors, keys.v, state[2])
-                 : emitOutput(row, rows, p, factors, keys.v, state[2])[0];
+                 : emitOutput(row, rows, p, factors, keys, state[2])[0];
   return state;
 }
 
@@ -386,13 +413,15 @@ Attention::Step Attention::emitStep(Value first) {
     part.v = made.value;
     part.bias = made.bias;
   } else {
-    part.k = emitWiden(what.key, first, count, headSize);
-    part.v = emitWiden(what.value, first, count, valueSize);
+    if (!readsInPlace()) {
+      part.k = emitWiden(what.key, first, count, headSize);
+      part.v = emitWiden(what.value, first, count, valueSize);
+    }
     part.bias = emitBias(first, count);
   }
   if (what.pairBias)
     part.pairBias = what.pairBias(b, first, count, step);
-  if (isWide())
+  if (isTransposed())
     part.k = emitTransposed(part.k);
   return part;
 }
@@ -469,6 +498,10 @@ Value Attention::emit(Value result) {
                         [&](Value row, ValueRange inner) {
                           return emitRows(row, rowsAtOnce, part, State(inner));
                         });
+    if (std::optional<int64_t> all = getNumRows(what)) {
+      int64_t rest = *all % rowsAtOnce;
+      return rest == 0 ? next : emitRows(whole, rest, part, next);
+    }
     return b.loop(whole, rows, 1, next, [&](Value row, ValueRange inner) {
       return emitRows(row, 1, part, State(inner));
     });
@@ -501,7 +534,8 @@ static AttentionTile getOnlyQuery(TileBuilder &b, const AttentionTile &what) {
 /// What a tile of many queries prepares does not pay for one: a sequence that
 /// writes, in a call with others.
 static Value emitOneOrMany(TileBuilder &b, const AttentionTile &what,
-                           Attention many, int64_t keys, Value result) {
+                           Attention many, int64_t keys, int64_t lanes,
+                           Value result) {
   constexpr int64_t kRows = 4;
   return b.choose(
       arith::CmpIOp::create(b, arith::CmpIPredicate::eq, what.queries,
@@ -510,7 +544,7 @@ static Value emitOneOrMany(TileBuilder &b, const AttentionTile &what,
       [&](Value result) {
         AttentionTile one = getOnlyQuery(b, what);
         auto tile = CpuAttentionAttr::get(b.getContext(), /*queries=*/1, keys,
-                                          kRows, kKeys, Instruction::Fma);
+                                          kRows, lanes, Instruction::Fma);
         return Attention(b, one, tile).emit(result);
       },
       [&](Value result) { return many.emit(result); });
@@ -520,11 +554,12 @@ Value gist::emitAttention(TileBuilder &b, const AttentionTile &what,
                           CpuTileInterface tile, Value result) {
   if (auto tiles = dyn_cast<CpuAmxAttentionAttr>(tile))
     return emitOneOrMany(b, what, Attention(b, what, tiles), tiles.getKeys(),
-                         result);
+                         tiles.getLanes(), result);
   auto plain = cast<CpuAttentionAttr>(tile);
   Attention attention(b, what, plain);
   if (plain.getInstruction() == Instruction::Bfmmla)
-    return emitOneOrMany(b, what, attention, plain.getKeys(), result);
+    return emitOneOrMany(b, what, attention, plain.getKeys(), plain.getLanes(),
+                         result);
   return attention.emit(result);
 }
 

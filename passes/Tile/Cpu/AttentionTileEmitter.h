@@ -55,34 +55,55 @@ public:
   Value emit(Value result);
 
 private:
+  /// How many rows the tile has where that is known: of one token, mostly.
+  static std::optional<int64_t> getNumRows(const AttentionTile &what) {
+    std::optional<int64_t> queries = mlir::getConstantIntValue(what.queries);
+    if (!queries)
+      return std::nullopt;
+    return *queries * getType(what.query).getDimSize(1);
+  }
   /// Rows taken together: as many as there are registers for, or all there are.
   static int64_t countRows(const AttentionTile &what, int64_t limit) {
-    mlir::RankedTensorType query = getType(what.query);
-    return query.isDynamicDim(0)
-               ? limit
-               : std::min(limit, query.getDimSize(0) * query.getDimSize(1));
+    return std::min(limit, getNumRows(what).value_or(limit));
   }
 
-  /// Lanes of vectors: those of the target where there are many queries and
-  /// heads and steps fill them.
+  /// Lanes of vectors: those of the target where heads fill them, and steps
+  /// where keys are along them.
   int64_t countLanes(int64_t limit) const {
-    if (!getType(what.query).isDynamicDim(0))
+    bool isAlongKeys = getType(what.query).isDynamicDim(0);
+    // Rows in a buffer of which some are not there.
+    if (!isAlongKeys && !getNumRows(what))
       return kKeys;
-    while (limit > kKeys &&
-           (headSize % limit || valueSize % limit || step % (4 * limit)))
+    while (limit > kKeys && (headSize % limit || valueSize % limit ||
+                             (isAlongKeys && step % (4 * limit))))
       limit /= 2;
     return std::max(limit, kKeys);
   }
   bool isWide() const { return lanes > kKeys; }
+  /// Whether vectors of more than four lanes have a key in each.
+  bool isTransposed() const {
+    return isWide() && getType(what.query).isDynamicDim(0);
+  }
+  /// Whether rows are so few that each key is multiplied once: widening a step
+  /// first would only write and read it.
+  bool readsInPlace() const {
+    std::optional<int64_t> rows = getNumRows(what);
+    return !isPaired && !isTiled && !what.make && rows && *rows <= rowsAtOnce;
+  }
 
   /// Running maxima, sums and outputs of the rows, in this order.
   using State = Values;
 
   /// Keys and values of a step, as they are multiplied, and what is added to
-  /// the scores.
+  /// the scores. Without `k` and `v`, rows are read where they lie.
   struct Step {
     Value first, k, v, bias, pairBias;
   };
+  /// Neighbours of row `i` of a step's keys or values, from `at` on, where
+  /// `place` is what locateRow says of it.
+  Value readRow(Value widened, Value source, Value i, const Values &place,
+                Value at);
+  Values locateRow(const Step &keys, Value i);
 
   static mlir::RankedTensorType getType(Value value) {
     return mlir::cast<mlir::RankedTensorType>(value.getType());
@@ -99,11 +120,11 @@ private:
   Value emitMask(Value scores, Value query, Value key);
   Value emitSeen(Value ids, Value here);
   Value emitExp2(Value x);
-  Values emitOutput(Value row, int64_t rows, Value p, Values factors, Value v,
-                    Value out);
+  Values emitOutput(Value row, int64_t rows, Value p, Values factors,
+                    const Step &keys, Value out);
   Value emitResult(State state, Value result);
 
-  // With more than four lanes: see WideAttention.cpp.
+  // With keys along more than four lanes: see WideAttention.cpp.
   Value emitTransposed(Value k);
   Value emitWideScores(Value row, int64_t rows, const Step &keys);
 

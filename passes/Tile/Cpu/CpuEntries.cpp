@@ -538,7 +538,12 @@ const CpuKernelEntry gist::kCpuAttentionKernel = {
       if (auto tiles = kernel->getAttrOfType<CpuAmxAttentionAttr>(kTileAttr))
         return distributeTail(rewriter, kernel, {tiles.getQueries(), 1});
       auto tile = cast<CpuAttentionAttr>(kernel->getAttr(kTileAttr));
-      return distributeTail(rewriter, kernel, {tile.getQueries(), 1});
+      // Where queries are fewer than a tile, their number stays known.
+      RankedTensorType query = getTypes(findAttention(kernel))[0];
+      int64_t queries = tile.getQueries();
+      if (query && !query.isDynamicDim(0))
+        queries = std::clamp<int64_t>(query.getDimSize(0), 1, queries);
+      return distributeTail(rewriter, kernel, {queries, 1});
     },
     .verify = [](func::FuncOp kernel) -> LogicalResult {
       auto dense = findRoot<AttentionOp>(kernel);
