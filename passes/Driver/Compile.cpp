@@ -220,9 +220,24 @@ Status Compilation::writePlan() {
   return {};
 }
 
-/// Tokens of a call that a GPU is worth asking for, and those of which products
-/// keep some cores busy.
-static constexpr int64_t kEnoughForGpus = 512, kEnoughForCpus = 128;
+namespace {
+/// Tokens of a block that a kind of machine wants.
+struct BlockSize {
+  int64_t most;
+  int64_t share;  ///< of the context, at most one of so many
+  int64_t enough; ///< fewer are not worth more than the plan says
+};
+} // namespace
+
+// A call has one block, and products of fewer rows leave a GPU idle, and all
+// but a few cores of a CPU. Rings have a block more than their window, while a
+// prompt is read too: more than an eighth of the context would be much of what
+// a plan saves. CPUs want so few that short contexts have them too: what a plan
+// saves there is time.
+static constexpr BlockSize kBlockOfGpus = {
+    .most = 2048, .share = 8, .enough = 512};
+static constexpr BlockSize kBlockOfCpus = {
+    .most = kCpuCallTokens, .share = 2, .enough = 128};
 
 int64_t Compilation::chooseBlock() const {
   int64_t block = plan.heads.block;
@@ -238,19 +253,11 @@ int64_t Compilation::chooseBlock() const {
   // A calibration measures what the plan's own blocks lose.
   if ((!isForGpus && !isForCpus) || options.plan == kCalibrationPlan)
     return block;
-  // A call has one block, and products of fewer rows leave a GPU idle, and all
-  // but a few cores of a CPU. Rings have a block more than their window, while
-  // a prompt is read too: more than an eighth of the context would be much of
-  // what a plan saves. CPUs want so few that short contexts have them too: what
-  // a plan saves there is time.
-  constexpr int64_t kMost = 2048, kShare = 8, kCpuShare = 2;
-  auto share = static_cast<uint64_t>(model.config.capacity /
-                                     (isForGpus ? kShare : kCpuShare));
-  int64_t wanted = std::min(isForGpus ? kMost : kCpuCallTokens,
-                            static_cast<int64_t>(llvm::bit_floor(share)));
-  return wanted < (isForGpus ? kEnoughForGpus : kEnoughForCpus)
-             ? block
-             : std::max(block, wanted);
+  const BlockSize &size = isForGpus ? kBlockOfGpus : kBlockOfCpus;
+  auto share = static_cast<uint64_t>(model.config.capacity / size.share);
+  int64_t wanted =
+      std::min(size.most, static_cast<int64_t>(llvm::bit_floor(share)));
+  return wanted < size.enough ? block : std::max(block, wanted);
 }
 
 llvm::SmallVector<const PlanRates *> Compilation::findRates() const {
@@ -317,7 +324,7 @@ void Compilation::warnOfSmallBlocks(llvm::ArrayRef<Target> targets) {
   bool hasGpu = llvm::any_of(
       targets, [](const Target &target) { return target.gpu != nullptr; });
   if (block == 0 || !hasGpu || options.plan.empty() || options.planBlock != 0 ||
-      block >= kEnoughForGpus)
+      block >= kBlockOfGpus.enough)
     return;
   diagnostics.warn(options.plan + ": prefill takes " + std::to_string(block) +
                    " tokens at a time, which leaves most of a GPU idle; "

@@ -217,9 +217,11 @@ def fresh(kinds):
             for kind in kinds]
 
 
-def check_clusters(layout, state, layer, wants):
-    """Clusters, not only what they give: who is in which, and their means."""
+def check_clusters(layout, state, layer, wants, in_all_layers):
+    """Clusters, not only what they give: who is in which, and their means. The other
+    layer has as many, or none."""
     keys_of, values_of, units, weights, counts = state
+    assert (counts[1 - layer] == (counts[layer] if in_all_layers else 0)).all()
     assert counts[layer].tolist() == [len(want.members) for want in wants]
     for h, want in enumerate(wants):
         mean, unit = layout.table[layer, h, 2:4].astype(int)
