@@ -42,4 +42,11 @@ def Gist_MadeWeightKind : Gist_PlanEnum<"MadeWeightKind",
   I32EnumAttrCase<"Correction", 5, "correction">,
 ]>;
 
+def Gist_DepthKind : Gist_PlanEnum<"DepthKind",
+    "what a layer does for the bulk of a prompt", [
+  I32EnumAttrCase<"Thin", 0, "thin">,
+  I32EnumAttrCase<"Linear", 1, "linear">,
+  I32EnumAttrCase<"Tail", 2, "tail">,
+]>;
+
 #endif // GIST_PLAN_ENUMS

@@ -46,13 +46,20 @@ def Gist_PlanOp : Gist_PlanListOp<"plan", [
 
     `block` is the number of tokens that leave windows at a time. `bases` is the
     file of bases. With `trace` a function returns what its selections looked at.
+    The bulk of a prompt is all of it but its `first` and its `last` tokens;
+    `gist.plan_depth` says which layers it walks through, and the file `maps`
+    what replaces the others.
 
     Constraints:
       * (C1) A module has one plan.
       * (C2) The body has layers, and at most one `gist.plan_linear head`.
       * (C3) All layers have the same number of heads.
       * (C4) `block` is positive, and is given if layers have heads.
-      * (C5) A plan with selections has neither heads nor linear layers.
+      * (C5) A plan with selections has neither heads nor linear layers nor
+        depths.
+      * (C6) `first`, `last` and `maps` come with `gist.plan_depth`, and it with
+        them; tokens are from 0 to 2^24.
+      * (C7) Layers after one of the tail belong to the tail.
 
     Example:
 
@@ -68,11 +75,13 @@ def Gist_PlanOp : Gist_PlanListOp<"plan", [
   }];
   let arguments = (ins
     OptionalAttr<Gist_PlanCount>:$block, OptionalAttr<StrAttr>:$bases,
-    UnitAttr:$trace
+    UnitAttr:$trace, OptionalAttr<Gist_PlanCount>:$first,
+    OptionalAttr<Gist_PlanCount>:$last, OptionalAttr<StrAttr>:$maps
   );
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     (`block` $block^)? (`bases` $bases^)? (`trace` $trace^)?
+    (`first` $first^)? (`last` $last^)? (`maps` $maps^)?
     attr-dict-with-keyword $body
   }];
   let hasRegionVerifier = 1;
@@ -86,10 +95,11 @@ def Gist_PlanLayerOp : Gist_PlanListOp<"plan_layer", [
 
     Constraints:
       * (C1) The body has only `gist.plan_head`, `gist.plan_linear`,
-        `gist.plan_select` and `gist.plan_attend`.
+        `gist.plan_depth`, `gist.plan_select` and `gist.plan_attend`.
       * (C2) Each group of linear layers is given at most once, and `head` is
         not given.
-      * (C3) There is at most one selection, and one `gist.plan_attend`.
+      * (C3) There is at most one selection, one `gist.plan_attend` and one
+        `gist.plan_depth`.
 
     Example:
 
@@ -179,6 +189,37 @@ def Gist_PlanLinearOp : Gist_PlanRecordOp<"plan_linear", [
     (`exact_rows` $exact_rows^)? (`exact_bits` $exact_bits^)? (`k` $k^)?
     (`epsilon_low` $epsilon_low^)? (`epsilon` $epsilon^)? attr-dict
   }];
+}
+
+def Gist_PlanDepthOp : Gist_PlanRecordOp<"plan_depth", [
+    HasParent<"::gist::PlanLayerOp">]> {
+  let summary = "what a layer does for the bulk of a prompt";
+  let description = [{
+    Without this op a layer is full. With n(x) = x / rms(x), x what comes into
+    the layer, and maps that were fitted by least squares:
+
+    - `thin neurons m`: attention as it is; the feed-forward block has m of its
+      neurons, and another output weight, with a bias;
+    - `linear`: keys and values by the layer's own weights, and then
+      x + A n(x) + b: no queries, attention, output projection or feed-forward
+      block;
+    - `tail`: the products that keys and values begin with are B n(x_t) + c,
+      with x_t what comes into the first layer of the tail. Nothing else is
+      computed.
+
+    Constraints:
+      * (C1) `neurons` is positive and comes with `thin`.
+
+    Example:
+
+    ```mlir
+    gist.plan_depth thin neurons 1216
+    ```
+  }];
+  let arguments = (ins
+    Gist_DepthKind:$kind, OptionalAttr<Gist_PlanCount>:$neurons
+  );
+  let assemblyFormat = "$kind (`neurons` $neurons^)? attr-dict";
 }
 
 def Gist_PlanSelectOp : Gist_PlanRecordOp<"plan_select", [
@@ -350,6 +391,35 @@ def Gist_MadeWeightOp : Op<Gist_Dialect, "made_weight", [
     (`compensated` $compensated^)? (`exact_rows` $exact_rows^)?
     (`exact_bits` $exact_bits^)? (`basis` $basis^)? (`k` $k^)? (`in` $bases^)?
     attr-dict `:` $type
+  }];
+  let hasVerifier = 1;
+}
+
+def Gist_FittedWeightOp : Op<Gist_Dialect, "fitted_weight", [
+    HasParent<"::mlir::ModuleOp">, Symbol]> {
+  let summary = "a weight from a file of fitted maps";
+  let description = [{
+    Defines the weight of this name: the numbers of `tensor` in the file `in`, in
+    the type of the `gist.weight`, where blocks are bytes. With a weight `of` the
+    model, `tensor` is a list of row numbers, and the weight is these rows, as
+    stored.
+
+    Constraints:
+      * (C1) The shape is static.
+
+    Example:
+
+    ```mlir
+    gist.fitted_weight @depth.18.linear "18.linear" in "maps.safetensors" : tensor<576x18x34xi8>
+    gist.fitted_weight @depth.6.blk.6.ffn_up.weight "6.rows" in "maps.safetensors" of "blk.6.ffn_up.weight" : tensor<768x18x20xi8>
+    ```
+  }];
+  let arguments = (ins
+    SymbolNameAttr:$sym_name, StrAttr:$tensor, StrAttr:$maps,
+    OptionalAttr<StrAttr>:$source, TypeAttrOf<AnyRankedTensor>:$type
+  );
+  let assemblyFormat = [{
+    $sym_name $tensor `in` $maps (`of` $source^)? attr-dict `:` $type
   }];
   let hasVerifier = 1;
 }

@@ -82,32 +82,54 @@ LogicalResult PlanOp::verifyRegions() {
   // A plan is for a KV cache of clusters and linear layers, or for selections
   // on whole sequences. No pass does both.
   bool hasHeads = false, hasLinears = vocabularies > 0, hasSelections = false;
+  bool hasDepths = false;
   getBody().walk([&](Operation *op) {
     hasHeads |= isa<PlanHeadOp>(op);
     hasLinears |= isa<PlanLinearOp>(op);
+    hasDepths |= isa<PlanDepthOp>(op);
     hasSelections |= isa<PlanSelectOp, PlanAttendOp>(op);
   });
   // A block without heads says nothing, and is not refused.
   if (!isIn(getBlock(), 1, kMaxTokens) || (hasHeads && !getBlock())) // (C4)
     return emitOpError("expects a block of 1 to ")
            << kMaxTokens << " tokens where layers have heads";
-  if (hasSelections && (hasHeads || hasLinears)) // (C5)
+  if (hasSelections && (hasHeads || hasLinears || hasDepths)) // (C5)
     return emitOpError("mixes selections, which are for whole sequences, with "
-                       "heads or linear layers, which are for a KV cache");
+                       "heads, linear layers or depths, which are for a KV "
+                       "cache");
+  if (hasDepths != getFirst().has_value() ||
+      hasDepths != getLast().has_value() ||
+      hasDepths != getMaps().has_value() || !isIn(getFirst(), 0, kMaxTokens) ||
+      !isIn(getLast(), 0, kMaxTokens)) // (C6)
+    return emitOpError("expects first and last tokens from 0 to ")
+           << kMaxTokens << " and a file of maps with depths, and only then";
+  bool isTail = false;
+  for (auto layer : getOps<PlanLayerOp>()) {
+    bool isOwnTail = llvm::any_of(layer.getOps<PlanDepthOp>(), [](auto depth) {
+      return depth.getKind() == DepthKind::Tail;
+    });
+    if (isTail && !isOwnTail) // (C7)
+      return layer.emitOpError("stands behind a layer of the tail; expected "
+                               "'gist.plan_depth tail'");
+    isTail = isOwnTail;
+  }
   return success();
 }
 
 /// What a layer says: heads, linear layers, or a selection and an attention.
 LogicalResult PlanLayerOp::verifyRegions() {
-  size_t selects = 0, attends = 0;
+  size_t selects = 0, attends = 0, depths = 0;
   // A part that is named twice would leave open which of the two holds.
   llvm::SmallDenseSet<uint32_t> parts;
   for (Operation &op : *getBody().begin()) {
-    if (!isa<PlanHeadOp, PlanLinearOp, PlanSelectOp, PlanAttendOp>(op)) // (C1)
+    if (!isa<PlanHeadOp, PlanLinearOp, PlanDepthOp, PlanSelectOp, PlanAttendOp>(
+            op)) // (C1)
       return op.emitOpError("does not belong in a layer; expected heads, "
-                            "linear layers, a selection or an attention");
+                            "linear layers, a depth, a selection or an "
+                            "attention");
     selects += isa<PlanSelectOp>(op);
     attends += isa<PlanAttendOp>(op);
+    depths += isa<PlanDepthOp>(op);
     auto linear = dyn_cast<PlanLinearOp>(op);
     if (!linear)
       continue;
@@ -120,6 +142,8 @@ LogicalResult PlanLayerOp::verifyRegions() {
   if (selects > 1 || attends > 1) // (C3)
     return emitOpError("expects one selection and one attention, got ")
            << selects << " and " << attends;
+  if (depths > 1) // (C3)
+    return emitOpError("expects one depth, got ") << depths;
   return success();
 }
 
@@ -201,6 +225,15 @@ LogicalResult PlanLinearOp::verify() {
   return success();
 }
 
+LogicalResult PlanDepthOp::verify() {
+  bool isThin = getKind() == DepthKind::Thin;
+  if (isThin != getNeurons().has_value() || !isIn(getNeurons(), 1, kMaxTokens))
+    // (C1)
+    return emitOpError("expects a positive number of neurons for a thin layer, "
+                       "and for no other");
+  return success();
+}
+
 LogicalResult PlanSelectOp::verify() {
   // tau = 0 keeps every token; a larger one lets fewer represent the others.
   bool isFine =
@@ -237,6 +270,12 @@ LogicalResult PlanAttendOp::verify() {
 LogicalResult ConstantWeightOp::verify() {
   if (!getValues().getElementType().isF32()) // (C1)
     return emitOpError("expects numbers in f32, got ") << getValues().getType();
+  return success();
+}
+
+LogicalResult FittedWeightOp::verify() {
+  if (!cast<RankedTensorType>(getType()).hasStaticShape()) // (C1)
+    return emitOpError("expects a static shape, got ") << getType();
   return success();
 }
 

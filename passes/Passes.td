@@ -428,6 +428,69 @@ def AddDecodeEntryPass : Pass<"gist-add-decode-entry", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def ReduceDepthPass : Pass<"gist-reduce-depth", "::mlir::ModuleOp"> {
+  let summary = "let the bulk of a prompt walk through fewer layers";
+  let description = [{
+    Copies the function `from`, a decoder on many tokens, as `to`, which returns
+    its state alone, and does there what the plan's `gist.plan_depth` say. With
+    n(x) = x / rms(x):
+
+    ```mlir
+    // linear: %next, what comes into the next layer, becomes
+    %n = ... x / rms(x) of %x, what comes into this one
+    %a = linalg.matmul ins(%n, %map : tensor<?x576xf32>, tensor<576x576xf32>)
+    %next = ... %x + %a + bias
+    // tail: the products that keys and values begin with become
+    %k = linalg.matmul ins(%n, %map : tensor<?x576xf32>, tensor<192x576xf32>)
+    ```
+
+    What then only computed values that are not read is gone. Maps are weights
+    that `gist.fitted_weight` defines. The pass runs behind the others of
+    `-gist-plan`, so that caches of clusters are reduced alike.
+
+    Refused: layers whose attention, residual stream, products of keys and values
+    or feed-forward block cannot be told from the graph, experts in thin layers,
+    and products that another part of the plan has replaced.
+  }];
+  let options = [
+    Option<"from", "from", "std::string", /*default=*/"\"prefill\"",
+           "the function to copy">,
+    Option<"to", "to", "std::string", /*default=*/"\"read\"",
+           "what the copy is called">,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
+def AddReadEntryPass : Pass<"gist-add-read-entry", "::mlir::ModuleOp"> {
+  let summary = "add an entry that only leaves state";
+  let description = [{
+    Copies the function `from`, a model on many tokens, as `to`, which returns
+    the state and nothing else. A prompt is read by several calls, and only the
+    last one is asked for logits.
+
+    ```mlir
+    func.func @prefill(%tokens: tensor<?xi32>, %past: index, %cache: ...)
+        -> (tensor<1x49152xf32>, ...)
+    // stays, and there is
+    func.func @read(%tokens: tensor<?xi32>, %past: index, %cache: ...) -> (...)
+    ```
+
+    What only made logits is gone: the head, and all of the last layer but its
+    keys and values. A module without `from`, or with a `to` of its own, is left
+    alone, and so is one whose first result is not called logits or is the only
+    one, and one of several stages, which all run the same links of a chain.
+  }];
+  let options = [
+    Option<"from", "from", "std::string", /*default=*/"\"prefill\"",
+           "the function to copy">,
+    Option<"to", "to", "std::string", /*default=*/"\"read\"",
+           "what the copy is called">,
+  ];
+}
+
 def AddSamplingPass : Pass<"gist-add-sampling", "::mlir::ModuleOp"> {
   let summary = "let an entry draw the token that follows";
   let description = [{
@@ -452,6 +515,31 @@ def AddSamplingPass : Pass<"gist-add-sampling", "::mlir::ModuleOp"> {
            "the function that draws">,
   ];
   let dependentDialects = ["::gist::GistDialect"];
+}
+
+def NarrowRowsPass : Pass<"gist-narrow-rows", "::mlir::func::FuncOp"> {
+  let summary = "compute the last layer of a prompt for its last token alone";
+  let description = [{
+    Moves the slice of one row up through norms, residual sums, products and
+    attention, to the last values of which all rows are read: in a decoder, the
+    residual stream before the last layer, and that layer's keys and values.
+
+    ```mlir
+    %y = linalg.matmul ins(%x, %w : tensor<?x64xf32>, tensor<96x64xf32>) ...
+    %last = tensor.extract_slice %y[%row, 0] [1, 96] [1, 1] : ...
+    // becomes
+    %one = tensor.extract_slice %x[%row, 0] [1, 64] [1, 1] : ...
+    %last = linalg.matmul ins(%one, %w : tensor<1x64xf32>, tensor<96x64xf32>) ...
+    ```
+
+    Causal attention is narrowed for the last row alone: one query of several
+    keys is the last of them. Left alone: functions of a few tokens
+    (`gist.max_tokens`), attention with a mask or offsets, attention on clusters,
+    and slices above which there is neither a product nor attention.
+  }];
+  let dependentDialects = [
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
+  ];
 }
 
 def AddNllEntryPass : Pass<"gist-add-nll-entry", "::mlir::ModuleOp"> {

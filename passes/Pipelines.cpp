@@ -130,16 +130,19 @@ void gist::buildPlanStage(OpPassManager &pm) {
   pm.addPass(createClusterCachePass());
   pm.addPass(createInsertSelectionsPass());
   pm.addPass(createAttendOnRepresentativesPass());
-  addCheck(pm, "import"); // A graph with less work is a graph.
+  pm.addPass(createReduceDepthPass()); // Caches are what they will be.
+  addCheck(pm, "import");              // A graph with less work is a graph.
 }
 
 /// The passes of the graph stage.
 static void addGraphPasses(OpPassManager &pm,
                            const GraphPipelineOptions &options) {
+  pm.addPass(createAddReadEntryPass()); // It needs no samples.
   if (options.sampling)
     pm.addPass(createAddSamplingPass()); // The decode entry is a copy.
   pm.addPass(createAddDecodeEntryPass());
   pm.addPass(createAddNllEntryPass());
+  pm.addNestedPass<func::FuncOp>(createNarrowRowsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   // All of them for CPUs, those of many tokens that do not pay for GPUs.

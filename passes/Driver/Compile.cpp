@@ -32,6 +32,7 @@
 #include "passes/Ranks/RankPasses.h"
 #include "passes/Target/Info/ModuleTarget.h"
 #include "runtime/format/Devices.h"
+#include "runtime/module/Properties.h"
 #include "runtime/module/Trust.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -145,6 +146,7 @@ private:
   // What the graph's plan says to whoever runs the module.
   int64_t block = 0;      ///< tokens of a call at most; 0: any number
   std::string selections; ///< printRules
+  std::string bulk;       ///< kBulkProperty
 };
 } // namespace
 
@@ -298,12 +300,15 @@ Status Compilation::followPlan(ModuleOp part, const std::string &prefix) {
   // So what the module file must say is taken first.
   int64_t said = written.getBlock().value_or(0);
   selections = printRules(written);
+  if (written.getMaps())
+    bulk = std::to_string(*written.getFirst()) + " " +
+           std::to_string(*written.getLast());
   GIST_TRY(stages.run(prefix + "plan", part, buildPlanStage));
   // Where all heads are dense the cache is the model's, and takes any call. Of
   // several ranks one that has clusters decides.
   if (SymbolTable::lookupSymbolIn(part, kPlanHeadsWeight))
     block = said;
-  return maker.checkBases(part);
+  return maker.checkFiles(part);
 }
 
 Status Compilation::checkPlan() {
@@ -314,7 +319,7 @@ Status Compilation::checkPlan() {
   buildPlanStage(pm);
   if (failed(pm.run(*tried)))
     return diagnostics.takeError("plan");
-  return maker.checkBases(*tried);
+  return maker.checkFiles(*tried);
 }
 
 /// Says so if a plan that knows nothing of GPUs lets one take few tokens at a
@@ -412,6 +417,11 @@ Status Compilation::writeModule() {
     writer.spec.model.prefillChunk = block;
   if (!selections.empty())
     writer.spec.model.properties[kSelectionsProperty] = selections;
+  if (!bulk.empty())
+    writer.spec.model.properties[kBulkProperty] = bulk;
+  if (!bulk.empty() && options.observe)
+    writer.spec.model.properties[kWeightsProperty] =
+        llvm::utohexstr(hashOfModel(weights));
   EmitOptions emit;
   emit.capacity = model.config.capacity;
   emit.ranks = static_cast<uint32_t>(options.countParts());
@@ -478,6 +488,8 @@ Status Compilation::run() {
     return writeText(printModule(*graph), options.output);
   }
 
+  if (options.observe)
+    maker.allowUnfitted();
   if (options.observe)
     GIST_TRY(stages.run("observe", *graph, [&](OpPassManager &pm) {
       AddObserveEntryPassOptions observe;

@@ -488,7 +488,11 @@ private:
     KernelGroup &group = groups[number];
     tensor::InsertSliceOp key = findUpdate(attention.getKey());
     tensor::InsertSliceOp value = findUpdate(attention.getValue());
-    if (!key || !value || !isOneToken(attention))
+    // One query of a longer call is no reason: its keys have many rows.
+    auto isOneRow = [](tensor::InsertSliceOp update) {
+      return update && update.getSourceType().getDimSize(0) == 1;
+    };
+    if (!isOneRow(key) || !isOneRow(value) || !isOneToken(attention))
       return;
     size_t other = groupOf.lookup_or(key, number);
     if (other == number || groupOf.lookup_or(value, number) != other ||

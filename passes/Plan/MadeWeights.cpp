@@ -11,6 +11,8 @@
 #include "dialect/GistRankOps.h"
 #include "passes/Plan/PlanInGraph.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace gist;
 
@@ -115,6 +117,42 @@ WeightOp gist::createBasisWeight(ImplicitLocOpBuilder &b, StringRef name,
   return WeightOp::create(b, type, b.getStringAttr(name), getLayer(b, layer));
 }
 
+static WeightOp createFitted(ImplicitLocOpBuilder &b, StringRef name,
+                             IntegerAttr layer, StringRef tensor,
+                             StringRef maps, StringAttr source,
+                             RankedTensorType type) {
+  define(b, name,
+         [&] { FittedWeightOp::create(b, name, tensor, maps, source, type); });
+  return WeightOp::create(b, type, b.getStringAttr(name), layer);
+}
+
+Value gist::createFittedWeight(ImplicitLocOpBuilder &b, int64_t layer,
+                               StringRef tensor, StringRef maps,
+                               ArrayRef<int64_t> shape) {
+  std::string name = ("depth." + tensor).str();
+  auto create = [&](RankedTensorType type) {
+    return createFitted(b, name, getLayer(b, layer), tensor, maps, {}, type);
+  };
+  if (shape.size() == 1)
+    return create(RankedTensorType::get(shape, b.getF32Type()));
+  WeightFormat format = subspaceFormat(shape[1]);
+  WeightOp weight = create(getType(b, format, shape[0], shape[1]));
+  if (!formatInfo(format).isQuantized())
+    return weight;
+  return DequantizeOp::create(b, weight.getResult(), getBlockFormat(format));
+}
+
+WeightOp gist::createPickedWeight(ImplicitLocOpBuilder &b, WeightOp source,
+                                  StringRef tensor, StringRef maps,
+                                  int64_t rows) {
+  auto type = cast<RankedTensorType>(source.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape[0] = rows;
+  std::string name = ("depth." + source.getName()).str();
+  return createFitted(b, name, source.getLayerAttr(), tensor, maps,
+                      source.getNameAttr(), type.clone(shape));
+}
+
 WeightOp gist::getWeightOf(Value numbers) {
   if (auto dequantize = numbers.getDefiningOp<DequantizeOp>())
     numbers = dequantize.getBlocks();
@@ -165,6 +203,70 @@ Status WeightMaker::open(StringRef path, const LinearBases *&file) {
     known = files.emplace(path.str(), std::move(opened)).first;
   }
   file = &known->second;
+  return {};
+}
+
+Status WeightMaker::openMaps(StringRef path, const DepthMaps *&file) {
+  auto known = maps.find(path.str());
+  if (known == maps.end()) {
+    DepthMaps opened;
+    Status status = DepthMaps::open(path.str(), opened);
+    if (!isFitting) {
+      GIST_TRY(std::move(status));
+      GIST_TRY(opened.checkModel(model));
+    }
+    known = maps.emplace(path.str(), std::move(opened)).first;
+  }
+  file = &known->second;
+  return {};
+}
+
+Status WeightMaker::make(FittedWeightOp op, Weight &weight) {
+  auto type = cast<RankedTensorType>(op.getType());
+  std::vector<int64_t> shape(type.getShape());
+  WeightFormat format = WeightFormat::F32;
+  if (type.getElementType().isF16())
+    format = WeightFormat::F16;
+  const Weight *source = nullptr;
+  if (op.getSource()) {
+    auto found = model.entries.find(op.getSource()->str());
+    if (found == model.entries.end())
+      return Status::error(Code::NotFound,
+                           "there is no weight '%s' in the model",
+                           op.getSource()->str().c_str());
+    source = &found->second;
+    shape.resize(1);
+  } else if (type.getElementType().isInteger(8)) {
+    format = WeightFormat::Q8_0;
+    shape = {shape[0], shape[1] * formatInfo(format).blockLength};
+  }
+  // Made-up weights have made-up maps: speed depends on shapes alone.
+  const auto &any = model.entries.begin()->second;
+  if (source ? source->random.has_value() : any.random.has_value()) {
+    if (source) {
+      weight = *source;
+      weight.shape[0] = shape[0];
+    } else {
+      weight = randomWeight(shape, shape.size() == 1, format);
+    }
+    return {};
+  }
+  const DepthMaps *file = nullptr;
+  GIST_TRY(openMaps(op.getMaps(), file));
+  std::vector<float> numbers;
+  Status status = file->find(op.getTensor().str(), shape, numbers);
+  if (status.code == Code::NotFound && isFitting) {
+    // The first rows of a weight are as good as others.
+    numbers.resize(std::accumulate(shape.begin(), shape.end(), int64_t{1},
+                                   std::multiplies<>()));
+    if (source)
+      std::iota(numbers.begin(), numbers.end(), 0.0F);
+    status = {};
+  }
+  GIST_TRY(std::move(status));
+  if (source)
+    return pickedWeight(*source, numbers, weight).in(op.getTensor().str());
+  weight = fittedWeight(format, shape, numbers);
   return {};
 }
 
@@ -288,6 +390,8 @@ Status WeightMaker::find(ModuleOp module, StringRef name,
   Weight result;
   if (auto defined = dyn_cast_or_null<MadeWeightOp>(op))
     GIST_TRY(make(defined, result));
+  else if (auto fitted = dyn_cast_or_null<FittedWeightOp>(op))
+    GIST_TRY(make(fitted, result));
   else if (auto table = dyn_cast_or_null<HeadTableOp>(op))
     GIST_TRY(makeTable(table, result));
   else if (auto constant = dyn_cast_or_null<ConstantWeightOp>(op))
@@ -304,7 +408,11 @@ Status WeightMaker::find(ModuleOp module, StringRef name,
   return {};
 }
 
-Status WeightMaker::checkBases(ModuleOp module) {
+Status WeightMaker::checkFiles(ModuleOp module) {
+  for (auto op : module.getOps<FittedWeightOp>()) {
+    Weight weight;
+    GIST_TRY(make(op, weight));
+  }
   for (auto op : module.getOps<MadeWeightOp>()) {
     const LinearBases *bases = nullptr;
     GIST_TRY(open(op.getBases().value_or(""), bases));

@@ -18,6 +18,7 @@
 #include "dialect/GistOps.h"
 #include "dialect/GistPlanOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/Plan/File/DepthPlan.h"
 #include "passes/Plan/File/LinearWeights.h"
 
 #include <map>
@@ -44,6 +45,16 @@ WeightOp createBasisWeight(mlir::ImplicitLocOpBuilder &b, llvm::StringRef name,
                            int64_t layer, llvm::StringRef basis,
                            llvm::StringRef bases, int64_t k, int64_t d);
 
+/// The numbers of a weight of `layer`, of this type, that `tensor` in the file
+/// `maps` defines, alone or as rows of the weight `source`; and its definition.
+/// Matrices are stored in 8 bits where their rows are whole blocks.
+mlir::Value createFittedWeight(mlir::ImplicitLocOpBuilder &b, int64_t layer,
+                               llvm::StringRef tensor, llvm::StringRef maps,
+                               llvm::ArrayRef<int64_t> shape);
+WeightOp createPickedWeight(mlir::ImplicitLocOpBuilder &b, WeightOp source,
+                            llvm::StringRef tensor, llvm::StringRef maps,
+                            int64_t rows);
+
 /// The weight that `numbers` are the numbers of, or null.
 WeightOp getWeightOf(mlir::Value numbers);
 
@@ -57,22 +68,29 @@ class WeightMaker {
 public:
   explicit WeightMaker(const WeightMap &model) : model(model) {}
 
+  /// Maps that are not fitted yet are zeros from now on.
+  void allowUnfitted() { isFitting = true; }
+
   /// Sets `weight` to what is called `name`: a weight of the model, or one that
   /// an op of `module` defines. It lives as long as this and the model's do.
   Status find(mlir::ModuleOp module, llvm::StringRef name,
               const Weight *&weight);
 
-  /// Asks the files of bases for every basis that `module` needs, so that a
-  /// file that does not serve is refused before anything is compiled.
-  Status checkBases(mlir::ModuleOp module);
+  /// Asks the files of bases and maps for everything that `module` needs, so
+  /// that a file that does not serve is refused before anything is compiled.
+  Status checkFiles(mlir::ModuleOp module);
 
 private:
   Status open(llvm::StringRef path, const LinearBases *&file);
+  Status openMaps(llvm::StringRef path, const DepthMaps *&file);
   Status make(MadeWeightOp op, Weight &weight);
+  Status make(FittedWeightOp op, Weight &weight);
 
   const WeightMap &model;
+  bool isFitting = false;
   std::map<std::string, Weight> made;
   std::map<std::string, LinearBases> files;
+  std::map<std::string, DepthMaps> maps;
 };
 
 } // namespace gist

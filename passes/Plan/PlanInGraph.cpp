@@ -12,6 +12,9 @@
 using namespace mlir;
 using namespace gist;
 
+static_assert(static_cast<int>(DepthKind::Tail) + 1 ==
+                  static_cast<int>(LayerDepth::Tail),
+              "the dialect has the depths of the files behind the full one");
 static_assert(static_cast<size_t>(LinearPart::Head) == kNumLinearGroups,
               "the head follows the groups of a layer");
 
@@ -42,6 +45,7 @@ private:
 
   void write(const HeadChoice &head);
   void write(const LinearChoice &linear, LinearPart part);
+  void write(const DepthChoice &choice);
   void write(const SelectionChoice &choice);
   void write(const AttendChoice &choice);
 
@@ -78,6 +82,14 @@ void PlanWriter::write(const LinearChoice &linear, LinearPart part) {
                        epsilonLow, epsilon);
 }
 
+void PlanWriter::write(const DepthChoice &choice) {
+  // Full layers are not written.
+  if (choice.kind != LayerDepth::Full)
+    PlanDepthOp::create(
+        b, static_cast<DepthKind>(static_cast<int>(choice.kind) - 1),
+        countOrNone(choice.neurons));
+}
+
 void PlanWriter::write(const SelectionChoice &choice) {
   CascadeRuleAttr rule;
   if (!choice.isFresh())
@@ -105,11 +117,15 @@ PlanOp PlanWriter::write(const PlanFile &file) {
   if (!file.bases().empty())
     bases = b.getStringAttr(file.bases());
   bool hasHeads = !file.isOfSelections && file.hasHeads();
+  bool hasDepths = file.depths.isNeeded();
   auto plan = PlanOp::create(
       b, hasHeads ? count(file.heads.block) : IntegerAttr(), bases,
-      flag(file.isOfSelections && file.selections.isTraced));
+      flag(file.isOfSelections && file.selections.isTraced),
+      hasDepths ? count(file.depths.first) : IntegerAttr(),
+      hasDepths ? count(file.depths.last) : IntegerAttr(),
+      hasDepths ? b.getStringAttr(file.depths.maps) : StringAttr());
   Block &body = plan.getBody().emplaceBlock();
-  // A file is of selections, or of heads and linear layers (PlanFile.h).
+  // A file is of selections, or of a KV cache (PlanFile.h).
   size_t layers = file.isOfSelections ? file.selections.layers.size()
                                       : file.heads.layers.size();
   for (size_t i = 0; i < layers; ++i) {
@@ -131,6 +147,8 @@ PlanOp PlanWriter::write(const PlanFile &file) {
          i < file.linears.layers.size() && group < kNumLinearGroups; ++group)
       if (!file.linears.layers[i][group].isDense())
         write(file.linears.layers[i][group], static_cast<LinearPart>(group));
+    if (i < file.depths.layers.size())
+      write(file.depths.layers[i]);
   }
   b.setInsertionPointToEnd(&body);
   if (!file.isOfSelections && !file.linears.head.isDense())
@@ -142,8 +160,8 @@ PlanOp gist::writePlan(ModuleOp module, const PlanFile &plan) {
   // A graph may come with a plan; the one that the user names wins.
   if (PlanOp old = getPlan(module))
     old.erase();
-  bool saysSomething =
-      plan.isOfSelections || plan.hasHeads() || plan.linears.isNeeded();
+  bool saysSomething = plan.isOfSelections || plan.hasHeads() ||
+                       plan.linears.isNeeded() || plan.depths.isNeeded();
   return saysSomething ? PlanWriter(module).write(plan) : PlanOp();
 }
 
@@ -242,6 +260,22 @@ LinearPlan gist::getLinears(PlanOp plan) {
     for (auto linear : layer.getOps<PlanLinearOp>())
       result.layers.back()[static_cast<size_t>(linear.getPart())] =
           getChoice(linear);
+  }
+  return result;
+}
+
+DepthPlan gist::getDepths(PlanOp plan) {
+  DepthPlan result;
+  result.first = plan.getFirst().value_or(0);
+  result.last = plan.getLast().value_or(0);
+  result.maps = plan.getMaps().value_or("").str();
+  for (auto layer : plan.getOps<PlanLayerOp>()) {
+    DepthChoice &choice = result.layers.emplace_back();
+    for (auto depth : layer.getOps<PlanDepthOp>()) {
+      choice.kind =
+          static_cast<LayerDepth>(static_cast<int>(depth.getKind()) + 1);
+      choice.neurons = depth.getNeurons().value_or(0);
+    }
   }
   return result;
 }

@@ -34,6 +34,8 @@ Status makeCalibrationPlan(mlir::ModuleOp module, PlanFile &plan);
 Plan getHeads(mlir::Block &body, int64_t block);
 /// What a plan says of linear layers.
 LinearPlan getLinears(PlanOp plan);
+/// What a plan says of depths.
+DepthPlan getDepths(PlanOp plan);
 
 /// What a plan says of one layer of whole sequences; null is nothing.
 struct PlannedAttention {

@@ -57,34 +57,40 @@ static bool isProduct(Operation *op) {
   return structured && linalg::isaContractionOpInterface(structured);
 }
 
-/// Backwards from the queries, through rotations and reshapes, up to the first
-/// products. Null if these read different rows.
-static Value findProjectedRows(AttentionOp op) {
-  // A set, because queries of several heads may be products of the same rows.
-  SetVector<Value> rows;
+SetVector<Operation *> gist::findFirstProducts(Value value) {
+  SetVector<Operation *> products;
   SetVector<Value> seen;
-  seen.insert(op.getQuery());
+  seen.insert(value);
   for (size_t i = 0; i < seen.size(); ++i) { // Grows as it is walked.
     Operation *producer = seen[i].getDefiningOp();
     if (!producer)
       continue;
     if (isProduct(producer))
-      rows.insert(producer->getOperand(0));
+      products.insert(producer);
     else
       seen.insert(producer->operand_begin(), producer->operand_end());
   }
+  return products;
+}
+
+/// The rows that queries are projected from. Null if these are several.
+static Value findProjectedRows(Value query) {
+  // A set, because queries of several heads may be products of the same rows.
+  SetVector<Value> rows;
+  for (Operation *product : findFirstProducts(query))
+    rows.insert(product->getOperand(0));
   return rows.size() == 1 ? rows.front() : Value();
 }
 
-static Value findResidualRows(AttentionOp op) {
-  Value projected = findProjectedRows(op);
+Value gist::findResidualRows(Operation *attention, Value query) {
+  Value projected = findProjectedRows(query);
   if (!projected)
     return {};
   // A residual connection: what goes into the norm is added to what comes out
   // of attention. Backwards from the norm's result, the nearest such value
   // counts.
   SetVector<Operation *> after;
-  getForwardSlice(op.getOperation(), &after);
+  getForwardSlice(attention, &after);
   auto isAddedAgain = [&](Value value) {
     // Memory to write to may be shared by ops that have nothing in common.
     if (value.getDefiningOp<tensor::EmptyOp>() ||
@@ -136,9 +142,9 @@ Value gist::findSelectionRows(AttentionOp op, SelectOn on) {
   case SelectOn::Keys:
     return findKeys(op);
   case SelectOn::Normalised:
-    return findProjectedRows(op);
+    return findProjectedRows(op.getQuery());
   case SelectOn::Residual:
     break;
   }
-  return findResidualRows(op);
+  return findResidualRows(op, op.getQuery());
 }

@@ -26,6 +26,14 @@ findLayers(mlir::func::FuncOp function, llvm::ArrayRef<PlannedAttention> plan);
 /// rounded for a cache.
 mlir::Value findSelectionRows(AttentionOp op, SelectOn on);
 
+/// The residual stream before any kind of `attention` with these queries, or
+/// null.
+mlir::Value findResidualRows(mlir::Operation *attention, mlir::Value query);
+
+/// The products that `value` is computed from: backwards through rotations,
+/// norms and reshapes, up to the first ones.
+llvm::SetVector<mlir::Operation *> findFirstProducts(mlir::Value value);
+
 } // namespace gist
 
 #endif // GIST_PASSES_PLAN_SELECTIONROWS_H

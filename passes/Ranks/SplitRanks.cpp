@@ -335,9 +335,11 @@ private:
 
 /// Leaves what a plan says of the KV heads `own`, of `count`.
 static LogicalResult splitPlan(PlanOp plan, Share own, int64_t count) {
-  WalkResult walk = plan.walk([](PlanLinearOp linear) {
-    linear.emitOpError("cannot be split: a plan for several ranks says nothing "
-                       "of linear layers");
+  WalkResult walk = plan.walk([](Operation *record) {
+    if (!isa<PlanLinearOp, PlanDepthOp>(record))
+      return WalkResult::advance();
+    record->emitOpError("cannot be split: a plan for several ranks says "
+                        "nothing of linear layers and depths");
     return WalkResult::interrupt();
   });
   if (walk.wasInterrupted())

@@ -391,9 +391,10 @@ struct SplitStagesPass final
     Share share = getShare(layers, 1, own);
     for (auto [number, layer] : llvm::enumerate(
              llvm::to_vector(plan.getBody().getOps<PlanLayerOp>()))) {
-      if (!layer.getBody().getOps<PlanLinearOp>().empty())
+      if (!layer.getBody().getOps<PlanLinearOp>().empty() ||
+          !layer.getBody().getOps<PlanDepthOp>().empty())
         return layer.emitOpError("cannot be split: a plan for several stages "
-                                 "says nothing of linear layers");
+                                 "says nothing of linear layers and depths");
       auto n = static_cast<int64_t>(number);
       if (n < share.begin || n >= share.end)
         layer.erase();

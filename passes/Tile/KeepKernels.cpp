@@ -36,7 +36,7 @@ struct KeepKernelsPass final
     for (Operation &op : llvm::make_early_inc_range(*getOperation().getBody()))
       // Of a collective the runtime has the code.
       if (isa<PlanOp, HeadTableOp, ConstantWeightOp, MadeWeightOp,
-              WeightPartOp>(op) ||
+              FittedWeightOp, WeightPartOp>(op) ||
           op.hasAttr(kCollectiveAttr) ||
           (isa<func::FuncOp>(op) && callsKernels(&op)))
         op.erase();

@@ -47,6 +47,8 @@ inline constexpr const char *kEntryPrefill = "prefill";
 /// have it.
 inline constexpr const char *kEntryShort = "short";
 inline constexpr const char *kEntryDecode = "decode";
+/// What prefill does to the state, without logits.
+inline constexpr const char *kEntryRead = "read";
 inline constexpr const char *kEntryScore = "score";
 inline constexpr const char *kEntryNll = "nll";
 inline constexpr const char *kEntryEmbed = "embed";

@@ -14,6 +14,15 @@ namespace gist {
 /// less than it can take. Longer texts are cut to it before they are embedded.
 inline constexpr const char *kMaxSentenceProperty = "max_seq_length";
 
+/// Two numbers, such as "4 128": tokens at the beginning and at the end of a
+/// prompt that are not for the entry `read`, because a plan lets the others
+/// walk through fewer layers there. Without it `read` is exact.
+inline constexpr const char *kBulkProperty = "bulk";
+
+/// A hash of the model's weights, in hexadecimal, of a module that maps are
+/// fitted with.
+inline constexpr const char *kWeightsProperty = "weights";
+
 } // namespace gist
 
 #endif // GIST_RUNTIME_MODULE_PROPERTIES_H

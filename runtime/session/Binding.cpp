@@ -84,22 +84,6 @@ EntryBinding::EntryBinding(const Module &module, const EntrySpec &entry,
   commands.args.resize(firstArg);
 }
 
-CommandList EntryBinding::listOfState() const {
-  const std::vector<BufferSpec> &buffers = module->spec().buffers;
-  auto isOfState = [&](const CommandSpec &command) {
-    return std::any_of(command.args.begin(), command.args.end(),
-                       [&](const ArgSpec &arg) {
-                         return arg.buffer != kNone &&
-                                buffers[arg.buffer].kind == BufferKind::State;
-                       });
-  };
-  auto end =
-      std::find_if(spec->commands.rbegin(), spec->commands.rend(), isOfState);
-  CommandList result = commands;
-  result.commands.resize(static_cast<size_t>(spec->commands.rend() - end));
-  return result;
-}
-
 Status EntryBinding::useNumberTable(Device &device) {
   auto table = std::make_unique<NumberTable>();
   for (const CommandSpec &command : spec->commands)

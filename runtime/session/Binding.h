@@ -76,9 +76,6 @@ public:
 
   const EntrySpec &entry() const { return *spec; }
   const CommandList &list() const { return commands; }
-  /// The list as it is bound, up to the last command that reads or writes
-  /// state: what follows only makes outputs.
-  CommandList listOfState() const;
 
   /// Makes scalar arguments words of a table on the device, for devices that
   /// want them so.

@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/session/PrefillCalls.h"
+#include "runtime/module/Properties.h"
 
 #include <algorithm>
+#include <charconv>
 
 using namespace gist;
 
@@ -33,4 +35,41 @@ int64_t gist::evenPrefillTokens(int64_t count, int64_t chunk) {
   int64_t calls = (count + chunk - 1) / chunk;
   int64_t even = (count + calls - 1) / calls;
   return std::min(chunk, (even + kTile - 1) / kTile * kTile);
+}
+
+Status PromptBulk::create(const ModelInfo &model, PromptBulk &bulk) {
+  auto found = model.properties.find(kBulkProperty);
+  if (found == model.properties.end()) {
+    bulk = {};
+    return {};
+  }
+  const std::string &text = found->second;
+  const char *at = text.data(), *end = at + text.size();
+  int64_t ends[2] = {};
+  bool isRight = true;
+  for (int64_t &value : ends) {
+    auto [next, error] = std::from_chars(at, end, value);
+    isRight &= error == std::errc() && value >= 0;
+    at = next == end ? next : next + 1;
+  }
+  if (!isRight || at != end)
+    return Status::error(Code::BadFile,
+                         "the property '%s' is '%s'; expected two numbers of "
+                         "tokens",
+                         kBulkProperty, text.c_str());
+  bulk.first = ends[0];
+  bulk.last = ends[1];
+  return {};
+}
+
+PromptBulk::Range PromptBulk::find(size_t count, int64_t past) const {
+  if (!first)
+    return {0, count};
+  auto begin = static_cast<size_t>(std::max<int64_t>(0, *first - past));
+  auto behind = static_cast<size_t>(*last);
+  // Two more calls take longer than they save for fewer.
+  constexpr size_t kLeast = 64;
+  if (count < begin + behind + kLeast)
+    return {count, count};
+  return {begin, count - behind};
 }

@@ -14,10 +14,12 @@
 #ifndef GIST_RUNTIME_SESSION_PREFILLCALLS_H
 #define GIST_RUNTIME_SESSION_PREFILLCALLS_H
 
+#include "runtime/module/ModuleSpec.h"
 #include "runtime/support/Status.h"
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 namespace gist {
 
@@ -35,6 +37,23 @@ Status choosePrefillTokens(
 /// about as large: a last call of a few tokens would take nearly as long as
 /// one of many.
 int64_t evenPrefillTokens(int64_t count, int64_t chunk);
+
+/// Which tokens of a prompt the entry `read` takes.
+struct PromptBulk {
+  /// Of a module whose `read` walks through fewer layers (kBulkProperty): how
+  /// many tokens at both ends it does not take. None: it takes all but the last
+  /// call's.
+  std::optional<int64_t> first, last;
+
+  static Status create(const ModelInfo &model, PromptBulk &bulk);
+
+  /// Of a prompt of `count` tokens behind `past` others: the tokens from
+  /// `begin` to `end` are for `read`, unless the last call takes them.
+  struct Range {
+    size_t begin, end;
+  };
+  Range find(size_t count, int64_t past) const;
+};
 
 } // namespace gist
 

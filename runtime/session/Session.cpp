@@ -142,19 +142,14 @@ Status Session::bytesOfRows(EntryBinding &binding, const CommandSpec &command,
 }
 
 /// Binds and runs an entry whose memory is there and whose inputs are filled.
-Status Session::execute(EntryBinding &binding, bool isRead) {
+Status Session::execute(EntryBinding &binding) {
   GIST_TRY(binding.bind(symbols, map));
   GIST_TRY(binding.uploadNumbers(device));
 
   std::vector<CommandTime> times;
   std::vector<CommandTime> *wanted = options.profile ? &times : nullptr;
-  // Statistics are of all commands, and a GPU has recordings of whole lists.
-  bool isCut = !isRead && !options.statistics && !device.numbersByAddress();
-  // Ranks wait for each other in their lists, so that all run the same.
   if (rankedLists)
     GIST_TRY(rankedLists->run(binding, symbols, map, wanted));
-  else if (isCut)
-    GIST_TRY(device.submit(binding.listOfState(), wanted));
   // A recording does not say when its commands ran.
   else if (wanted)
     GIST_TRY(device.submit(binding.list(), wanted));

@@ -12,6 +12,7 @@
 #include "runtime/device/Device.h"
 #include "runtime/module/Module.h"
 #include "runtime/session/EntryCall.h"
+#include "runtime/session/PrefillCalls.h"
 #include "runtime/session/Profile.h"
 
 #include <functional>
@@ -166,8 +167,7 @@ private:
   Status choosePrefill();
   /// Bytes of scratch memory, inputs and outputs for a call of `tokens`.
   Status bytesOfCall(const EntrySpec &entry, int64_t tokens, uint64_t &bytes);
-  /// Where nobody reads the outputs they need not be made.
-  Status execute(EntryBinding &binding, bool isRead = true);
+  Status execute(EntryBinding &binding);
   Status addProfile(EntryBinding &binding,
                     const std::vector<CommandTime> &times);
   /// Fails where a module is for another number of ranks.
@@ -183,11 +183,9 @@ private:
   Status bytesOfRows(EntryBinding &binding, const CommandSpec &command,
                      int64_t &bytes);
   Status readStatistics(EntryBinding &binding);
-  /// `targets` is empty for entries that take none; `isRead` is false where
-  /// nobody asks for what the call makes.
+  /// `targets` is empty for entries that take none.
   Status runTokens(std::string_view entry, std::span<const int32_t> tokens,
-                   std::span<const int32_t> targets, int64_t before,
-                   bool isRead = true);
+                   std::span<const int32_t> targets, int64_t before);
   /// Feeds tokens; `entry` is what took the last of them.
   Status advance(std::span<const int32_t> tokens, std::string_view &entry);
   Status uploadTokens(const EntrySpec &entry, uint32_t buffer,
@@ -217,6 +215,7 @@ private:
   int64_t context = 0, past = 0;
   /// Of a call, where neither the user nor the module says; 0: they do.
   int64_t prefillTokens = 0;
+  PromptBulk bulk; ///< what `read` takes of a prompt
 
   MemoryMap map;
   CallMemory callMemory;

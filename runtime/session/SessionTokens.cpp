@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/session/CheckTokens.h"
-#include "runtime/session/PrefillCalls.h"
 #include "runtime/session/Session.h"
 #include "runtime/support/OutOfMemory.h"
 
@@ -98,8 +97,7 @@ Status Session::uploadTokens(const EntrySpec &entry, uint32_t buffer,
 
 Status Session::runTokens(std::string_view name,
                           std::span<const int32_t> tokens,
-                          std::span<const int32_t> targets, int64_t before,
-                          bool isRead) {
+                          std::span<const int32_t> targets, int64_t before) {
   EntryBinding *binding = nullptr;
   GIST_TRY(findEntry(name, binding));
   const EntrySpec &entry = binding->entry();
@@ -127,14 +125,18 @@ Status Session::runTokens(std::string_view name,
     GIST_TRY(uploadTokens(entry, inputs[i], given[i]));
   }
   GIST_TRY(announceRun(name, tokens, targets, before));
-  GIST_TRY(execute(*binding, isRead));
+  GIST_TRY(execute(*binding));
   if (options.afterCall)
     options.afterCall(*this, before, static_cast<int64_t>(tokens.size()));
   return {};
 }
 
-/// The entry that takes so many tokens in the least time.
-static const char *chooseEntry(const Session &session, size_t tokens) {
+/// The entry that takes so many tokens in the least time. Those of the bulk of
+/// a prompt are read for the state they leave.
+static const char *chooseEntry(const Session &session, size_t tokens,
+                               bool isBulk) {
+  if (isBulk && session.hasEntry(kEntryRead))
+    return kEntryRead;
   if (tokens == 1 && session.hasEntry(kEntryDecode))
     return kEntryDecode;
   if (session.hasEntry(kEntryShort) &&
@@ -150,13 +152,20 @@ Status Session::advance(std::span<const int32_t> tokens,
     return Status::error(Code::BadArgument, "no tokens were given");
   GIST_TRY(checkRoom(tokens.size()));
   auto chunk = static_cast<size_t>(chunkTokens());
+  size_t total = tokens.size();
+  PromptBulk::Range range = bulk.find(total, past);
   while (true) {
-    std::span<const int32_t> piece =
-        tokens.first(callTokens(tokens.size(), chunk));
-    entry = chooseEntry(*this, piece.size());
-    // Logits before the last call's are nobody's.
-    bool isRead = piece.size() == tokens.size();
-    Status status = runTokens(entry, piece, {}, past, isRead);
+    // A call does not cross the ends of the bulk.
+    size_t done = total - tokens.size();
+    bool isBulk = done >= range.begin && done < range.end;
+    size_t most = done < range.begin ? range.begin - done
+                  : isBulk           ? range.end - done
+                                     : tokens.size();
+    std::span<const int32_t> piece = tokens.first(callTokens(most, chunk));
+    // Logits are asked of the last call.
+    entry = chooseEntry(*this, piece.size(),
+                        isBulk && piece.size() < tokens.size());
+    Status status = runTokens(entry, piece, {}, past);
     // Somebody else may have taken memory that was free.
     if (status.code == Code::OutOfMemory && prefillTokens != 0 &&
         piece.size() > static_cast<size_t>(kLeastPrefillTokens)) {

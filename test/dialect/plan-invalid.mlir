@@ -46,7 +46,7 @@ gist.plan {
 
 // -----
 
-// expected-error @+1 {{mixes selections, which are for whole sequences, with heads or linear layers, which are for a KV cache}}
+// expected-error @+1 {{mixes selections, which are for whole sequences, with heads, linear layers or depths, which are for a KV cache}}
 gist.plan {
   gist.plan_layer {
     gist.plan_attend copy
@@ -58,7 +58,7 @@ gist.plan {
 
 gist.plan {
   gist.plan_layer {
-    // expected-error @+1 {{'arith.constant' op does not belong in a layer; expected heads, linear layers, a selection or an attention}}
+    // expected-error @+1 {{'arith.constant' op does not belong in a layer; expected heads, linear layers, a depth, a selection or an attention}}
     %x = arith.constant 0 : index
   }
 }
@@ -297,3 +297,73 @@ gist.made_weight @m image of "w" : tensor<16x4xf16>
 
 // expected-error @+1 {{expects a type of the size that k says, got 5 and 'tensor<16x4xf16>'}}
 gist.made_weight @m image of "w" basis "b" k 5 : tensor<16x4xf16>
+
+// -----
+
+// (C6) of gist.plan
+// expected-error @+1 {{expects first and last tokens from 0 to 16777216 and a file of maps with depths, and only then}}
+gist.plan first 4 last 128 {
+  gist.plan_layer {
+    gist.plan_depth linear
+  }
+}
+
+// -----
+
+// (C6) of gist.plan
+// expected-error @+1 {{expects first and last tokens from 0 to 16777216 and a file of maps with depths, and only then}}
+gist.plan first 4 last 128 maps "maps" {
+  gist.plan_layer {
+    gist.plan_linear o bits 3
+  }
+}
+
+// -----
+
+// (C7) of gist.plan
+gist.plan first 4 last 128 maps "maps" {
+  gist.plan_layer {
+    gist.plan_depth tail
+  }
+  // expected-error @+1 {{stands behind a layer of the tail; expected 'gist.plan_depth tail'}}
+  gist.plan_layer {
+    gist.plan_depth linear
+  }
+}
+
+// -----
+
+// (C3) of gist.plan_layer
+gist.plan first 4 last 128 maps "maps" {
+  // expected-error @+1 {{expects one depth, got 2}}
+  gist.plan_layer {
+    gist.plan_depth linear
+    gist.plan_depth thin neurons 8
+  }
+}
+
+// -----
+
+// (C1) of gist.plan_depth
+gist.plan first 4 last 128 maps "maps" {
+  gist.plan_layer {
+    // expected-error @+1 {{expects a positive number of neurons for a thin layer, and for no other}}
+    gist.plan_depth thin
+  }
+}
+
+// -----
+
+// (C1) of gist.plan_depth
+gist.plan first 4 last 128 maps "maps" {
+  gist.plan_layer {
+    // expected-error @+1 {{expects a positive number of neurons for a thin layer, and for no other}}
+    gist.plan_depth tail neurons 8
+  }
+}
+
+// -----
+
+// (C1) of gist.fitted_weight
+// expected-error @+1 {{expects a static shape, got 'tensor<?x8xf32>'}}
+gist.fitted_weight @depth.0.linear "0.linear" in "maps" : tensor<?x8xf32>

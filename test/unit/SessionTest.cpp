@@ -238,7 +238,7 @@ TEST_P(SessionTest, CallByName) {
   };
   EXPECT_EQ(message("train", {}, {}),
             "the module has no entry 'train'; it has: prefill, decode, score, "
-            "embed");
+            "embed, read");
   EXPECT_EQ(message("prefill", {{"Q", 1}}, {}), "the module has no symbol 'Q'");
   EXPECT_EQ(
       message("prefill", {{"T", 25}}, {}),
@@ -452,8 +452,8 @@ TEST_P(SessionTest, StatisticsComeFromTheDevice) {
   EXPECT_EQ(session->statistics()[0].values, std::vector<double>{1007});
 }
 
-// Every command that ran is there once per call, in order. Nobody reads the
-// logits of the first call, so that only the second one makes some.
+// Every command that ran is there once per call, in order. The first call only
+// leaves state, by the entry `read`; the second one makes logits.
 TEST_P(SessionTest, ProfileAndTrace) {
   Profile profile;
   profile.keepEvents(true);
@@ -474,8 +474,8 @@ TEST_P(SessionTest, ProfileAndTrace) {
   auto json = nlohmann::json::parse(readFile(folder.file("trace.json")),
                                     nullptr, false);
   ASSERT_FALSE(json.is_discarded());
-  // Two names of tracks, a call of four commands, one of five, one span.
-  EXPECT_EQ(json["traceEvents"].size(), 12u);
+  // Two names of tracks, a call of three commands, one of five, one span.
+  EXPECT_EQ(json["traceEvents"].size(), 11u);
   double last = 0;
   for (const auto &event : json["traceEvents"])
     // Track 2 has the commands.

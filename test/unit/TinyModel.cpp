@@ -298,7 +298,12 @@ void TinyModel::addEntries() {
       .args = {buffer(Rows), buffer(Embedding), scalar(symbolT), scalar(width)},
       .label = "pool"};
   EntrySpec embedEntry = entry(kEntryEmbed, Embedding, {embed, pool});
-  spec.entries = {prefill, decode, score, embedEntry};
+  // For calls of a prompt before its last one.
+  EntrySpec read = prefill;
+  read.name = kEntryRead;
+  read.outputs = {};
+  read.commands = {embed, append, count};
+  spec.entries = {prefill, decode, score, embedEntry, read};
 }
 
 /// The kernel returns the random number modulo the vocabulary: not a sampler,

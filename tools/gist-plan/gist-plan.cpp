@@ -40,6 +40,7 @@ static void describe(CLI::App &app, Action &action) {
   addSolveEncoder(app, action);
   addReport(app, action);
   addAdaptTaus(app, action);
+  addFit(app, action);
   addLinears(app, action);
   addSolveLinears(app, action);
 }

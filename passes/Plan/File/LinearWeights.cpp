@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Plan/File/LinearWeights.h"
+#include "passes/Plan/File/DepthPlan.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -154,20 +155,6 @@ static std::vector<float> numbersOf(const Weight &weight) {
   return values;
 }
 
-static Weight inFormat(WeightFormat format, std::vector<int64_t> shape,
-                       const std::vector<float> &values) {
-  const FormatInfo &info = formatInfo(format);
-  auto bytes = std::make_shared<std::vector<uint8_t>>(
-      values.size() / info.blockLength * info.blockBytes);
-  quantize(format, values.data(), values.size(), bytes->data());
-  Weight weight;
-  weight.format = format;
-  weight.shape = std::move(shape);
-  weight.content = {bytes->data(), bytes->size()};
-  weight.owned = std::move(bytes);
-  return weight;
-}
-
 /// Rows [first, last) of a weight.
 static Weight takeRows(const Weight &weight, int64_t first, int64_t last) {
   Weight part = weight;
@@ -184,7 +171,7 @@ static Status makeRounded(const MadeWeight &what, const Weight &source,
                           const LinearBases &bases, Weight &result) {
   WeightFormat format = roundedFormat(what.bits);
   if (!what.isCompensated) {
-    result = inFormat(format, source.shape, numbersOf(source));
+    result = fittedWeight(format, source.shape, numbersOf(source));
     return {};
   }
   Bytes blocks;
@@ -240,11 +227,9 @@ static Status makeBasis(const MadeWeight &what, const LinearBases &bases,
   std::vector<float> basis;
   GIST_TRY(bases.basis(what.basis, k, d, basis));
   if (what.kind == MadeKind::Basis)
-    made = inFormat(what.format, {d, k}, transpose(basis, k, d));
-  else if (what.format == WeightFormat::F32)
-    made = madeWeight({k, d}, basis);
+    made = fittedWeight(what.format, {d, k}, transpose(basis, k, d));
   else
-    made = inFormat(what.format, {k, d}, basis);
+    made = fittedWeight(what.format, {k, d}, basis);
   return {};
 }
 
@@ -266,12 +251,12 @@ static Status makeImage(const MadeWeight &what, const LinearBases &bases,
   } else {
     // W V of the V that residuals are taken with: then the rounding of V
     // does not matter where the weight is read.
-    basis = transpose(
-        numbersOf(inFormat(subspaceFormat(k), {d, k}, transpose(basis, k, d))),
-        d, k);
+    basis = transpose(numbersOf(fittedWeight(subspaceFormat(k), {d, k},
+                                             transpose(basis, k, d))),
+                      d, k);
   }
-  made = inFormat(what.format, {source.shape[0], k},
-                  project(numbers, basis, d, k));
+  made = fittedWeight(what.format, {source.shape[0], k},
+                      project(numbers, basis, d, k));
   return {};
 }
 
@@ -305,7 +290,7 @@ Status gist::makeWeight(const MadeWeight &what, const LinearBases &bases,
   case MadeKind::Exact:
     made = takeRows(*source, 0, exact);
     if (what.exactBits)
-      made = inFormat(WeightFormat::Q8_0, made.shape, numbersOf(made));
+      made = fittedWeight(WeightFormat::Q8_0, made.shape, numbersOf(made));
     return {};
   case MadeKind::Rounded: {
     Weight rounded;

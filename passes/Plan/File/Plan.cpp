@@ -98,8 +98,9 @@ static Status readHead(const Json &json, HeadChoice &head) {
 
 static Status readLayer(const Json &json, std::vector<HeadChoice> &heads) {
   auto list = json.is_object() ? json.find("heads") : json.end();
-  // A plan may be about linear layers alone.
-  if (json.is_object() && list == json.end() && json.contains("linears"))
+  // A plan may be about linear layers or depths alone.
+  if (json.is_object() && list == json.end() &&
+      (json.contains("linears") || json.contains("depth")))
     return {};
   if (!json.is_object() || list == json.end() || !list->is_array() ||
       list->empty() || list->size() > kMaxPlanHeads)

@@ -31,10 +31,10 @@ Status gist::findLayers(const PlanJson &json, const PlanJson *&layers) {
   return {};
 }
 
-/// `bases`, written as seen from `folder`, as seen from here.
-static void findBases(const std::string &folder, std::string &bases) {
-  if (!bases.empty())
-    bases = (std::filesystem::path(folder) / bases).string();
+/// `name`, written as seen from `folder`, as seen from here.
+static void findBeside(const std::string &folder, std::string &name) {
+  if (!name.empty())
+    name = (std::filesystem::path(folder) / name).string();
 }
 
 Status gist::parsePlanFile(std::string_view text, const std::string &folder,
@@ -43,7 +43,7 @@ Status gist::parsePlanFile(std::string_view text, const std::string &folder,
   GIST_TRY(parsePlanJson(text, json));
   PlanFile result;
   result.text = text;
-  // A file is about selections, or about heads and linears: readSelections()
+  // A file is about selections, or about a KV cache: readSelections()
   // refuses the names of the others.
   result.isOfSelections = hasSelections(json);
   if (result.isOfSelections) {
@@ -51,11 +51,13 @@ Status gist::parsePlanFile(std::string_view text, const std::string &folder,
   } else {
     GIST_TRY(readHeads(json, result.heads));
     GIST_TRY(readLinears(json, result.linears));
+    GIST_TRY(readDepths(json, result.depths));
   }
-  // A plan and its bases move together, so the name is relative to the plan. An
+  // A plan and its files move together, so the name is relative to the plan. An
   // absolute one stays as it is.
-  findBases(folder, result.selections.bases);
-  findBases(folder, result.linears.bases);
+  findBeside(folder, result.selections.bases);
+  findBeside(folder, result.linears.bases);
+  findBeside(folder, result.depths.maps);
   plan = std::move(result);
   return {};
 }

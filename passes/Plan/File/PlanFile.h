@@ -5,15 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A plan is about a KV cache (heads, see Plan.h, and linear layers, see
-// LinearPlan.h, or either of them), or about whole sequences (selections, see
-// SelectionPlan.h). This is where a file is opened, and the only place.
+// A plan is about a KV cache (heads, see Plan.h, linear layers, see
+// LinearPlan.h, and depths, see DepthPlan.h, or some of them), or about whole
+// sequences (selections, see SelectionPlan.h). This is where a file is opened,
+// and the only place.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef GIST_PASSES_PLAN_FILE_PLANFILE_H
 #define GIST_PASSES_PLAN_FILE_PLANFILE_H
 
+#include "passes/Plan/File/DepthPlan.h"
 #include "passes/Plan/File/LinearPlan.h"
 #include "passes/Plan/File/Plan.h"
 #include "passes/Plan/File/SelectionPlan.h"
@@ -21,10 +23,11 @@
 namespace gist {
 
 struct PlanFile {
-  /// The plan is `selections`; otherwise it is `heads` and `linears`.
+  /// The plan is `selections`; otherwise it is the others.
   bool isOfSelections = false;
   Plan heads; ///< its layers are empty where the plan says nothing of heads
   LinearPlan linears;
+  DepthPlan depths;
   SelectionPlan selections;
   std::string text; ///< as it is in the file
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// PlanFile.cpp parses the text once and hands the JSON to the three readers,
+// PlanFile.cpp parses the text once and hands the JSON to the four readers,
 // each of which knows one kind of plan. Only files of this folder include this.
 //
 //===----------------------------------------------------------------------===//
@@ -13,6 +13,7 @@
 #ifndef GIST_PASSES_PLAN_FILE_PLANJSON_H
 #define GIST_PASSES_PLAN_FILE_PLANJSON_H
 
+#include "passes/Plan/File/DepthPlan.h"
 #include "passes/Plan/File/LinearPlan.h"
 #include "passes/Plan/File/Plan.h"
 #include "passes/Plan/File/SelectionPlan.h"
@@ -33,13 +34,15 @@ inline constexpr size_t kMaxPlanLayers = 4096, kMaxPlanHeads = 4096;
 /// Parses `text`, which is a JSON object.
 Status parsePlanJson(std::string_view text, PlanJson &json);
 
-/// Finds the list `layers`, which has at least one layer. All three kinds of
+/// Finds the list `layers`, which has at least one layer. All kinds of
 /// plan keep their layers there, so one place says what the list may be.
 Status findLayers(const PlanJson &json, const PlanJson *&layers);
 
 Status readHeads(const PlanJson &json, Plan &plan);
 /// `bases` is left as the file has it.
 Status readLinears(const PlanJson &json, LinearPlan &plan);
+/// `maps` is left as the file has it.
+Status readDepths(const PlanJson &json, DepthPlan &plan);
 Status readSelections(const PlanJson &json, SelectionPlan &plan);
 
 /// True if a layer has a selection, or attends on one.

@@ -1,0 +1,121 @@
+//===- DepthPlan.h - Layers that a prompt does not walk through -*- C++ -*-===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The part of a plan that is about depth:
+//
+//   "depth": {"first": 4, "last": 128, "maps": "plan.maps.safetensors"},
+//   "layers": [
+//     {"depth": "full"},
+//     {"depth": {"thin": 768}},
+//     {"depth": "linear"},
+//     {"depth": "tail"}
+//   ]
+//
+// The bulk of a prompt is all of it but its first and last tokens. For the bulk
+// a layer is full, as without a plan; thin, with so many neurons of its
+// feed-forward block; linear, keys and values and one map in place of the rest;
+// or, from one layer on, of the tail: keys and values are maps of what comes
+// into the first layer of the tail, and nothing else is computed
+// (`gist.plan_depth` in dialect/GistPlanOps.td).
+//
+// The file of maps is safetensors, all of it f32. With l a layer, d the width
+// of the model, W the name of a weight and m its rows:
+//
+//   l.linear         d x d    A of x + A n(x) + b
+//   l.linear.bias    d        b
+//   l.thin.rows      neurons  which neurons are left, from the first on
+//   l.thin           d x neurons, and l.thin.bias, d: the output weight
+//   W.tail           m x d    in place of W x of a layer of the tail
+//   W.tail.bias      m
+//   weights          hash of the model, four numbers of 16 bits
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GIST_PASSES_PLAN_FILE_DEPTHPLAN_H
+#define GIST_PASSES_PLAN_FILE_DEPTHPLAN_H
+
+#include "passes/Import/Files/Safetensors.h"
+#include "passes/Import/Files/Weights.h"
+#include "runtime/support/MappedFile.h"
+
+namespace gist {
+
+enum class LayerDepth { Full, Thin, Linear, Tail };
+
+struct DepthChoice {
+  LayerDepth kind = LayerDepth::Full;
+  int64_t neurons = 0; ///< of a thin layer
+
+  bool operator==(const DepthChoice &) const = default;
+};
+
+struct DepthPlan {
+  /// Tokens at both ends of a prompt that walk through all layers.
+  int64_t first = 4, last = 128;
+  std::string maps; ///< a file, as seen from here
+  std::vector<DepthChoice> layers;
+
+  /// Something other than full layers.
+  bool isNeeded() const;
+};
+
+/// What the plan's JSON has under "depth", and under that name in a layer.
+std::string printDepth(const DepthPlan &plan);
+std::string printDepth(const DepthChoice &choice);
+
+/// Entries of a module with a plan of depths that is made with --observe, for
+/// fitting. Both return values of the bulk by name. kTargetEntry is the model
+/// as it is: "stream.5", what comes into layer 5, behind each thin or linear
+/// layer; "neurons.4", what the output weight of a thin layer reads, of all
+/// neurons; and under the name of its map what a product of the tail gives.
+/// kFitEntry follows the plan: under the name of its map what that map reads,
+/// "tail" for all maps of the tail, and the same streams.
+inline constexpr const char *kTargetEntry = "target", *kFitEntry = "fit";
+inline constexpr const char *kTailRows = "tail";
+std::string streamName(int64_t layer);
+std::string neuronsName(int64_t layer);
+
+/// The names of tensors in the file of maps.
+std::string linearMapName(int64_t layer);
+std::string thinMapName(int64_t layer);
+std::string thinRowsName(int64_t layer);
+std::string tailMapName(const std::string &weight);
+std::string biasName(const std::string &map);
+
+class DepthMaps {
+public:
+  static Status open(const std::string &path, DepthMaps &maps);
+
+  /// The tensor called `name`. Refuses one that is not there, of another shape,
+  /// or with numbers that are not finite.
+  Status find(const std::string &name, const std::vector<int64_t> &shape,
+              std::vector<float> &values) const;
+  /// Refuses maps that were fitted for other weights than `model`.
+  Status checkModel(const WeightMap &model) const;
+
+private:
+  std::string path;
+  std::unique_ptr<MappedFile> file;
+  SafetensorsFile tensors;
+};
+
+/// A hash of the names, shapes and first bytes of a model's weights, and how
+/// the tensor `kModelTensor` has it.
+uint64_t hashOfModel(const WeightMap &model);
+std::vector<float> wordsOfHash(uint64_t hash);
+inline constexpr const char *kModelTensor = "weights";
+
+/// The numbers `values` in `format`.
+Weight fittedWeight(WeightFormat format, std::vector<int64_t> shape,
+                    const std::vector<float> &values);
+/// Rows of `source`, in the order of `rows`, as stored.
+Status pickedWeight(const Weight &source, const std::vector<float> &rows,
+                    Weight &picked);
+
+} // namespace gist
+
+#endif // GIST_PASSES_PLAN_FILE_DEPTHPLAN_H

@@ -1,0 +1,441 @@
+//===- ReduceDepth.cpp - The pass -gist-reduce-depth ----------------------===//
+//
+// Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A layer is found by its attention: the residual stream before it, and the
+// products that its queries, keys and values begin with. Replacing what comes
+// into the next layer, or where keys begin, is all that a kind of layer does;
+// the ops that nothing reads any more go away.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/DecomposeUtils.h"
+#include "dialect/GistClusterOps.h"
+#include "dialect/GistNames.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/Kernel/KernelKinds.h"
+#include "passes/Kernel/Kernels.h"
+#include "passes/Passes.h"
+#include "passes/Plan/FindLinears.h"
+#include "passes/Plan/MadeWeights.h"
+#include "passes/Plan/PlanInGraph.h"
+#include "passes/Plan/SelectionRows.h"
+#include "runtime/module/ModuleSpec.h"
+
+namespace gist {
+#define GEN_PASS_DEF_REDUCEDEPTHPASS
+#include "passes/Passes.h.inc"
+} // namespace gist
+
+using namespace mlir;
+using namespace gist;
+
+/// Keeps n(0) finite.
+static constexpr float kEpsilon = 1e-6F;
+
+namespace {
+/// What a layer is found by.
+struct LayerOps {
+  Operation *attention = nullptr;
+  Value stream; ///< what comes into the layer
+  /// The products that keys and values begin with.
+  SetVector<Operation *> products;
+};
+
+class DepthReducer {
+public:
+  DepthReducer(func::FuncOp function, const DepthPlan &plan)
+      : function(function), plan(plan),
+        b(function.getLoc(), function.getContext()) {}
+
+  LogicalResult run();
+  /// Only finds what maps are fitted towards.
+  LogicalResult findTargets();
+
+  /// A value of the function and what it is called (kTargetEntry, kFitEntry).
+  using Shown = std::pair<std::string, Value>;
+  ArrayRef<Shown> getShown() const { return shown; }
+
+private:
+  LogicalResult find();
+  LogicalResult findLayers();
+  void showStreams();
+  LogicalResult addLayer(Operation *attention, Value query, Value key,
+                         Value value);
+  LogicalResult reduce(int64_t number);
+  LogicalResult thin(int64_t number);
+  void makeLinear(int64_t number);
+  LogicalResult makeTail(int64_t number);
+
+  Value normalise(Value x);
+  Value addBias(Value x, int64_t layer, const std::string &map);
+  Value fitted(int64_t layer, const std::string &tensor,
+               ArrayRef<int64_t> shape) {
+    return createFittedWeight(b, layer, tensor, plan.maps, shape);
+  }
+  /// `value`, which has a number for each neuron, with those that stay.
+  FailureOr<Value> pickNeurons(Value value, int64_t layer, int64_t all);
+
+  func::FuncOp function;
+  const DepthPlan &plan;
+  ImplicitLocOpBuilder b;
+  SmallVector<LayerOps> layers;
+  SmallVector<LinearInput> linears; ///< where layers are thin
+  Value tailRows;                   ///< n(x) of what comes into the tail
+  DenseMap<Value, Value> picked;
+  SmallVector<Shown> shown;
+};
+} // namespace
+
+static int64_t getWidth(Value rows) {
+  return cast<RankedTensorType>(rows.getType()).getDimSize(1);
+}
+
+/// The rows of a call that attention finds in the cache `all` is a view of.
+static Value findCachedRows(Value all) {
+  auto extract = all.getDefiningOp<tensor::ExtractSliceOp>();
+  auto insert = extract
+                    ? extract.getSource().getDefiningOp<tensor::InsertSliceOp>()
+                    : tensor::InsertSliceOp();
+  return insert ? insert.getSource() : Value();
+}
+
+LogicalResult DepthReducer::addLayer(Operation *attention, Value query,
+                                     Value key, Value value) {
+  if (!key || !value)
+    return attention->emitOpError(
+        "does not read a KV cache; a plan of depths needs one");
+  LayerOps layer;
+  layer.attention = attention;
+  layer.stream = findResidualRows(attention, query);
+  if (!layer.stream)
+    return attention->emitOpError("has no residual stream around it, which a "
+                                  "plan of depths needs");
+  layer.products = findFirstProducts(key);
+  layer.products.insert_range(findFirstProducts(value));
+  for (Operation *product : layer.products)
+    if (!isTransposedMatmul(cast<linalg::LinalgOp>(product)) ||
+        !getWeightOf(product->getOperand(1)))
+      return product->emitOpError(
+          "gives keys or values, but is not a product with a weight of the "
+          "model; expected a plan of depths without gates there");
+  layers.push_back(std::move(layer));
+  return success();
+}
+
+LogicalResult DepthReducer::findLayers() {
+  ClusterUpdateOp update;
+  for (Operation &op : function.front()) {
+    if (auto next = dyn_cast<ClusterUpdateOp>(op))
+      update = next;
+    LogicalResult result = success();
+    if (auto dense = dyn_cast<AttentionOp>(op))
+      result = addLayer(dense, dense.getQuery(), findCachedRows(dense.getKey()),
+                        findCachedRows(dense.getValue()));
+    else if (auto clusters = dyn_cast<ClusterAttentionOp>(op))
+      result = addLayer(clusters, clusters.getQuery(),
+                        update ? update.getKey() : Value(),
+                        update ? update.getValue() : Value());
+    if (failed(result))
+      return failure();
+  }
+  if (layers.size() != plan.layers.size())
+    return function.emitOpError("has ")
+           << layers.size() << " layers with attention, but the plan is for "
+           << plan.layers.size();
+  return success();
+}
+
+/// x / sqrt(mean of squares + epsilon).
+Value DepthReducer::normalise(Value x) {
+  OpFoldResult rows = getSize(b, x, 0);
+  int64_t width = getWidth(x);
+  Value zeros = createFilled(b, {rows}, createF32(b, 0));
+  Value squares = createLoops(
+      b, "td->t", x, zeros, [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+        return arith::AddFOp::create(b, arith::MulFOp::create(b, v[0], v[0]),
+                                     v[1]);
+      });
+  Value empty = createEmpty(b, {rows, b.getIndexAttr(width)}, b.getF32Type());
+  return createLoops(
+      b, "td,t->td", {x, squares}, empty,
+      [&](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+        Value mean = arith::DivFOp::create(
+            b, v[1], createF32(b, static_cast<float>(width)));
+        Value above = arith::AddFOp::create(b, mean, createF32(b, kEpsilon));
+        return arith::MulFOp::create(b, v[0], math::RsqrtOp::create(b, above));
+      });
+}
+
+static Value add(ImplicitLocOpBuilder &b, StringRef dims, Value x, Value y) {
+  Value empty =
+      createEmpty(b, {getSize(b, x, 0), getSize(b, x, 1)}, b.getF32Type());
+  return createLoops(b, dims, {x, y}, empty,
+                     [](ImplicitLocOpBuilder &b, ValueRange v) -> Value {
+                       return arith::AddFOp::create(b, v[0], v[1]);
+                     });
+}
+
+Value DepthReducer::addBias(Value x, int64_t layer, const std::string &map) {
+  return add(b, "td,d->td", x, fitted(layer, biasName(map), getWidth(x)));
+}
+
+void DepthReducer::makeLinear(int64_t number) {
+  Value x = layers[number].stream, next = layers[number + 1].stream;
+  b.setInsertionPoint(next.getDefiningOp());
+  int64_t width = getWidth(x);
+  std::string map = linearMapName(number);
+  Value rows = normalise(x);
+  Value update = createLinear(b, rows, fitted(number, map, {width, width}));
+  shown.push_back({map, rows});
+  Value result = add(b, "td,td->td", x, addBias(update, number, map));
+  next.replaceAllUsesWith(result);
+  layers[number + 1].stream = result;
+}
+
+LogicalResult DepthReducer::makeTail(int64_t number) {
+  LayerOps &layer = layers[number];
+  if (!tailRows) {
+    b.setInsertionPointAfterValue(layer.stream);
+    tailRows = normalise(layer.stream);
+    shown.push_back({kTailRows, tailRows});
+  }
+  for (Operation *product : layer.products) {
+    // The rows of the tail stand before its first layer.
+    b.setInsertionPoint(product);
+    std::string map =
+        tailMapName(getWeightOf(product->getOperand(1)).getName().str());
+    Value weight = fitted(
+        number, map, {getWidth(product->getResult(0)), getWidth(tailRows)});
+    Value rows = createLinear(b, tailRows, weight);
+    product->getResult(0).replaceAllUsesWith(addBias(rows, number, map));
+  }
+  return success();
+}
+
+FailureOr<Value> DepthReducer::pickNeurons(Value value, int64_t layer,
+                                           int64_t all) {
+  if (Value known = picked.lookup(value))
+    return known;
+  int64_t neurons = plan.layers[layer].neurons;
+  auto type = cast<RankedTensorType>(value.getType());
+  if (!llvm::is_contained(type.getShape(), all))
+    return value; // The same for every neuron.
+  Operation *op = value.getDefiningOp();
+  auto refuse = [&]() -> FailureOr<Value> {
+    Operation *where = op ? op : function.getOperation();
+    return where->emitOpError("is part of the feed-forward block of layer ")
+           << layer << ", which has to consist of plain products and of what "
+           << "is done element by element to be thin";
+  };
+  auto narrow = [&](RankedTensorType wide) {
+    SmallVector<int64_t> shape(wide.getShape());
+    shape.back() = neurons;
+    return wide.clone(shape);
+  };
+  Value result;
+  std::string rows = thinRowsName(layer);
+  auto loops = dyn_cast_or_null<linalg::LinalgOp>(op);
+  if (auto empty = dyn_cast_or_null<tensor::EmptyOp>(op)) {
+    result = tensor::EmptyOp::create(b, narrow(type), empty.getDynamicSizes());
+  } else if (loops && isTransposedMatmul(loops)) {
+    WeightOp weight = getWeightOf(op->getOperand(1));
+    if (!weight)
+      return refuse();
+    Value numbers = createPickedWeight(b, weight, rows, plan.maps, neurons);
+    if (auto read = op->getOperand(1).getDefiningOp<DequantizeOp>())
+      numbers = DequantizeOp::create(b, numbers, read.getFormatAttr());
+    result = createLinear(b, op->getOperand(0), numbers);
+  } else if (auto weight = dyn_cast_or_null<WeightOp>(op);
+             weight && type.getRank() == 1) {
+    result = createPickedWeight(b, weight, rows, plan.maps, neurons);
+  } else if (loops && op->getNumResults() == 1 &&
+             loops.getNumParallelLoops() == loops.getNumLoops() &&
+             llvm::all_of(loops.getIndexingMapsArray(), [](AffineMap map) {
+               return map.isProjectedPermutation();
+             })) {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands()) {
+      FailureOr<Value> part = pickNeurons(operand, layer, all);
+      if (failed(part))
+        return failure();
+      operands.push_back(*part);
+    }
+    result = clone(b, op, narrow(type), operands)->getResult(0);
+  } else {
+    return refuse();
+  }
+  picked[value] = result;
+  return result;
+}
+
+LogicalResult DepthReducer::thin(int64_t number) {
+  for (LinearInput &input : linears) {
+    if (input.layer != number || input.group != LinearGroup::Down)
+      continue;
+    int64_t all = input.getSize(), neurons = plan.layers[number].neurons;
+    linalg::LinalgOp product = input.linears.front().product;
+    if (neurons > all)
+      return product.emitOpError("has ")
+             << all << " neurons, but the plan keeps " << neurons;
+    b.setInsertionPoint(product);
+    FailureOr<Value> rows = pickNeurons(input.rows, number, all);
+    if (failed(rows))
+      return failure();
+    std::string map = thinMapName(number);
+    shown.push_back({map, *rows});
+    Value weight =
+        fitted(number, map, {getWidth(product->getResult(0)), neurons});
+    Value result = addBias(createLinear(b, *rows, weight), number, map);
+    product->getResult(0).replaceAllUsesWith(result);
+    return success();
+  }
+  return layers[number].attention->emitOpError("belongs to layer ")
+         << number << ", whose feed-forward block was not found";
+}
+
+LogicalResult DepthReducer::reduce(int64_t number) {
+  switch (plan.layers[number].kind) {
+  case LayerDepth::Full:
+    return success();
+  case LayerDepth::Thin:
+    return thin(number);
+  case LayerDepth::Tail:
+    return makeTail(number);
+  case LayerDepth::Linear:
+    break;
+  }
+  // The last layer leaves nothing but keys and values in any case.
+  if (number + 1 < static_cast<int64_t>(layers.size()))
+    makeLinear(number);
+  return success();
+}
+
+/// Everything is found while the graph is whole.
+LogicalResult DepthReducer::find() {
+  if (failed(findLayers()))
+    return failure();
+  if (llvm::none_of(plan.layers, [](const DepthChoice &choice) {
+        return choice.kind == LayerDepth::Thin;
+      }))
+    return success();
+  FailureOr<SmallVector<LinearInput>> found = findLinears(function);
+  if (succeeded(found))
+    linears = std::move(*found);
+  return found;
+}
+
+LogicalResult DepthReducer::run() {
+  if (failed(find()))
+    return failure();
+  for (size_t number = 0; number < layers.size(); ++number)
+    if (failed(reduce(static_cast<int64_t>(number))))
+      return failure();
+  showStreams();
+  return success();
+}
+
+/// What comes out of layers that have maps of their own.
+void DepthReducer::showStreams() {
+  for (size_t number = 0; number + 1 < layers.size(); ++number)
+    if (LayerDepth kind = plan.layers[number].kind;
+        kind == LayerDepth::Thin || kind == LayerDepth::Linear)
+      shown.push_back({streamName(static_cast<int64_t>(number) + 1),
+                       layers[number + 1].stream});
+}
+
+LogicalResult DepthReducer::findTargets() {
+  if (failed(find()))
+    return failure();
+  showStreams();
+  for (LinearInput &input : linears)
+    if (input.layer >= 0 && input.group == LinearGroup::Down &&
+        plan.layers[input.layer].kind == LayerDepth::Thin)
+      shown.push_back({neuronsName(input.layer), input.rows});
+  for (size_t number = 0; number < layers.size(); ++number)
+    if (plan.layers[number].kind == LayerDepth::Tail)
+      for (Operation *product : layers[number].products)
+        shown.push_back(
+            {tailMapName(getWeightOf(product->getOperand(1)).getName().str()),
+             product->getResult(0)});
+  return success();
+}
+
+/// Makes `function` return `shown` in place of its logits.
+static void show(func::FuncOp function, ArrayRef<DepthReducer::Shown> shown) {
+  Builder b(function.getContext());
+  Operation *end = function.front().getTerminator();
+  SmallVector<Value> results;
+  SmallVector<DictionaryAttr> attributes;
+  for (const auto &[name, value] : shown) {
+    results.push_back(value);
+    attributes.push_back(
+        b.getDictionaryAttr(b.getNamedAttr(kNameAttr, b.getStringAttr(name))));
+  }
+  for (unsigned i = 1; i < end->getNumOperands(); ++i) {
+    results.push_back(end->getOperand(i));
+    DictionaryAttr known = function.getResultAttrDict(i);
+    attributes.push_back(known ? known : b.getDictionaryAttr({}));
+  }
+  end->setOperands(results);
+  function.setFunctionType(b.getFunctionType(function.getArgumentTypes(),
+                                             ValueRange(results).getTypes()));
+  function.setAllResultAttrs(attributes);
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(function.front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+namespace {
+struct ReduceDepthPass final
+    : gist::impl::ReduceDepthPassBase<ReduceDepthPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    PlanOp written = getPlan(getOperation());
+    if (!written || !written.getMaps())
+      return;
+    DepthPlan plan = getDepths(written);
+    auto source = getOperation().lookupSymbol<func::FuncOp>(from);
+    if (!source || source.isExternal()) {
+      written.emitOpError("has depths, but the module has no function '")
+          << from << "' to reduce";
+      return signalPassFailure();
+    }
+    if (failed(verifyStraightLine(source)))
+      return signalPassFailure();
+    OpBuilder builder(&getContext());
+    builder.setInsertionPointAfter(source);
+    auto copyAs = [&](StringRef name) {
+      auto copy = cast<func::FuncOp>(builder.clone(*source));
+      copy.setName(name);
+      return copy;
+    };
+    func::FuncOp reduced = copyAs(to);
+    if (failed(DepthReducer(reduced, plan).run()))
+      return signalPassFailure();
+    show(reduced, {});
+    // For fitting.
+    if (getOperation().lookupSymbol(kEntryObserve)) {
+      func::FuncOp target = copyAs(kTargetEntry), fit = copyAs(kFitEntry);
+      DepthReducer asIs(target, plan), asPlanned(fit, plan);
+      if (failed(asIs.findTargets()) || failed(asPlanned.run()))
+        return signalPassFailure();
+      show(target, asIs.getShown());
+      show(fit, asPlanned.getShown());
+    }
+    written.removeFirstAttr();
+    written.removeLastAttr();
+    written.removeMapsAttr();
+    dropPart<PlanDepthOp>(written);
+  }
+};
+} // namespace

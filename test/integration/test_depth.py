@@ -1,0 +1,221 @@
+# Part of the Gist project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Prompts that walk through fewer layers, against NumPy.
+
+    PATH=build/dev/bin:$PATH python3 -m pytest test/integration/test_depth.py
+
+Models and maps are random. The prompt is read in calls of several sizes, so
+that its ends and its bulk are cut in different places.
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+TEST = pathlib.Path(__file__).parent.parent
+sys.path.insert(0, str(TEST))
+from reference import depth, models  # noqa: E402
+
+FIRST, LAST = 4, 24
+SHAPE = {"vocab_size": 101, "num_hidden_layers": 5, "num_attention_heads": 4,
+         "num_key_value_heads": 2, "rms_norm_eps": 1e-5, "max_position_embeddings": 512}
+KINDS = {
+    "all kinds": ["full", ("thin", 40), "linear", "tail", "tail"],
+    "tail alone": ["full", "full", "full", "tail", "tail"],
+    "tail of all": ["tail"] * 5,
+    "thin alone": [("thin", 64), ("thin", 33), "full", ("thin", 1), "full"],
+    "linear last": ["linear", "full", "linear", "full", "linear"],
+}
+
+
+def write_model(folder, width, rng):
+    """A Llama whose sizes differ from one another, as transformers would save it."""
+    head, inner = 12 if width == 48 else 16, 112
+    config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu",
+              "hidden_size": width, "intermediate_size": inner, "head_dim": head,
+              "tie_word_embeddings": True, "rope_theta": 5000.0, **SHAPE}
+    shapes = {"model.embed_tokens": (101, width), "model.norm": (width,)}
+    for n in range(SHAPE["num_hidden_layers"]):
+        layer = f"model.layers.{n}."
+        shapes |= {layer + "input_layernorm": (width,),
+                   layer + "post_attention_layernorm": (width,),
+                   layer + "self_attn.q_proj": (4 * head, width),
+                   layer + "self_attn.k_proj": (2 * head, width),
+                   layer + "self_attn.v_proj": (2 * head, width),
+                   layer + "self_attn.o_proj": (width, 4 * head),
+                   layer + "mlp.gate_proj": (inner, width), layer + "mlp.up_proj": (inner, width),
+                   layer + "mlp.down_proj": (width, inner)}
+    tensors = {}
+    for name, shape in shapes.items():
+        spread = rng.standard_normal(shape) / np.sqrt(shape[-1])
+        tensors[name + ".weight"] = (1 + spread if len(shape) == 1 else spread).astype(np.float32)
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(config))
+    save_file(tensors, folder / "model.safetensors")
+    return models.llama_weights(tensors), head
+
+
+def make_maps(kinds, width, head, rng):
+    """Maps by the names of the file; their numbers are random."""
+    normal = lambda *shape: (rng.standard_normal(shape) / np.sqrt(shape[-1])).astype(np.float32)
+    maps = {}
+
+    def add(name, rows, columns):
+        maps[name], maps[name + ".bias"] = normal(rows, columns), normal(rows)
+
+    for n, kind in enumerate(kinds):
+        if kind == "linear":
+            add(f"{n}.linear", width, width)
+        if kind == "tail":
+            for part in "kv":
+                add(f"model.layers.{n}.self_attn.{part}_proj.weight.tail", 2 * head, width)
+        elif isinstance(kind, tuple):
+            maps[f"{n}.thin.rows"] = np.sort(
+                rng.choice(112, kind[1], replace=False)).astype(np.float32)
+            add(f"{n}.thin", width, kind[1])
+    return maps
+
+
+def write_plan(folder, kinds, maps, heads=None):
+    layers = [{"depth": {"thin": kind[1]} if isinstance(kind, tuple) else kind} for kind in kinds]
+    if heads:
+        for layer in layers:
+            layer["heads"] = heads
+    plan = {"gist_plan": 1, "block": 64,
+            "depth": {"first": FIRST, "last": LAST, "maps": "maps.safetensors"}, "layers": layers}
+    (folder / "plan.json").write_text(json.dumps(plan))
+    save_file(maps, folder / "maps.safetensors")
+    return folder / "plan.json"
+
+
+def compile_model(model, module, *options, check=True):
+    return subprocess.run(["gist-compile", model, "-o", module, "--kv-type=f32", "--compute=f32",
+                           *options], check=check, capture_output=True, text=True)
+
+
+def model_hash(model, folder, plan):
+    """What a module for fitting says of the model, as the file of maps has it."""
+    module = folder / "observed.gist"
+    compile_model(model, module, "--observe", f"--plan={plan}")
+    info = subprocess.run(["gist-run", "info", module, "--json"], check=True,
+                          stdout=subprocess.PIPE, text=True).stdout
+    value = int(json.loads(info)["properties"]["weights"], 16)
+    return np.array([value >> shift & 0xffff for shift in (0, 16, 32, 48)], np.float32)
+
+
+def in_8_bits(value):
+    """Blocks of 32 with a scale in f16, as q8_0 has them."""
+    blocks = value.reshape(-1, 32)
+    scale = np.abs(blocks).max(1, keepdims=True) / np.float32(127)
+    steps = np.round(blocks / scale)
+    return (steps * scale.astype(np.float16).astype(np.float32)).reshape(value.shape)
+
+
+def as_stored(maps):
+    """Maps in the format that modules have them in: 8 bits where rows are whole blocks."""
+    stored = {}
+    for name, value in maps.items():
+        if value.ndim == 1:
+            stored[name] = value
+        elif value.shape[1] % 32 == 0:
+            stored[name] = in_8_bits(value)
+        else:
+            stored[name] = value.astype(np.float16).astype(np.float32)
+    return {name.replace("model.layers.", "").replace(".self_attn", "")
+            .replace("_proj.weight", ""): value for name, value in stored.items()}
+
+
+def feed(module, ids, pieces):
+    result = subprocess.run(["gist-session-test", module, "feed", *map(str, pieces)],
+                            input=ids.tobytes(), stdout=subprocess.PIPE, check=True)
+    return np.frombuffer(result.stdout, np.float32).reshape(len(pieces), -1)
+
+
+@pytest.mark.parametrize("width", [48, 64])
+@pytest.mark.parametrize("kinds", KINDS)
+def test_prompt(kinds, width, tmp_path):
+    rng = np.random.default_rng(list(KINDS).index(kinds) + width)
+    kinds = KINDS[kinds]
+    weights, head = write_model(tmp_path / "model", width, rng)
+    maps = make_maps(kinds, width, head, rng)
+    plan = write_plan(tmp_path, kinds, maps)
+    maps["weights"] = model_hash(tmp_path / "model", tmp_path, plan)
+    write_plan(tmp_path, kinds, maps)
+    module = tmp_path / "model.gist"
+    compile_model(tmp_path / "model", module, f"--plan={plan}")
+    ids = rng.integers(0, 101, 300).astype(np.int32)
+    arguments = dict(heads=4, kv_heads=2, epsilon=1e-5, theta=5000.0)
+    stored = as_stored({name: value for name, value in maps.items() if name != "weights"})
+    # One prompt, and one in two parts, the second of which has a bulk of its own.
+    for pieces in [[300], [130, 170]]:
+        bulk, past = [], 0
+        for count in pieces:
+            bulk += range(max(past, FIRST), past + count - LAST)
+            past += count
+        expected = depth.llama(weights, stored, kinds, bulk, ids, **arguments)
+        found = feed(module, ids, pieces)
+        # Where a CPU multiplies f16 maps in bf16, rows have 8 bits.
+        np.testing.assert_allclose(found, expected[np.cumsum(pieces) - 1], atol=6e-3, rtol=0)
+    whole = depth.llama(weights, {}, ["full"] * 5, [], ids, **arguments)
+    assert np.abs(found[-1] - whole[-1]).max() > 0.1
+
+
+def test_plan_with_heads(tmp_path):
+    """In a cache of clusters whose windows hold everything, a prompt gives the same."""
+    rng = np.random.default_rng(5)
+    kinds = KINDS["all kinds"]
+    weights, head = write_model(tmp_path / "model", 64, rng)
+    maps = make_maps(kinds, 64, head, rng)
+    plan = write_plan(tmp_path, kinds, maps)
+    maps["weights"] = model_hash(tmp_path / "model", tmp_path, plan)
+    ids = rng.integers(0, 101, 300).astype(np.int32)
+    found = []
+    for heads in (None, ["dense", {"window": 448, "sinks": 4}]):
+        module = tmp_path / "model.gist"
+        write_plan(tmp_path, kinds, maps, heads)
+        compile_model(tmp_path / "model", module, f"--plan={plan}", "--follow-plan")
+        found.append(feed(module, ids, [300]))
+    np.testing.assert_allclose(found[0], found[1], atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("change, message", [
+    (lambda maps: maps.pop("2.linear"), "there is no tensor '2.linear'"),
+    (lambda maps: maps.update({"2.linear": np.zeros((64, 63), np.float32)}), "expected 64x64"),
+    (lambda maps: maps.update({"1.thin.rows": np.full(40, 112, np.float32)}), "row 112"),
+    (lambda maps: maps.update({"2.linear.bias": np.full(64, np.nan, np.float32)}), "not finite"),
+    (lambda maps: maps.update({"weights": np.zeros(4, np.float32)}), "other weights"),
+])
+def test_bad_maps_are_refused(change, message, tmp_path):
+    rng = np.random.default_rng(7)
+    kinds = KINDS["all kinds"]
+    _, head = write_model(tmp_path / "model", 64, rng)
+    maps = make_maps(kinds, 64, head, rng)
+    plan = write_plan(tmp_path, kinds, maps)
+    maps["weights"] = model_hash(tmp_path / "model", tmp_path, plan)
+    change(maps)
+    write_plan(tmp_path, kinds, maps)
+    result = compile_model(tmp_path / "model", tmp_path / "model.gist", f"--plan={plan}",
+                           check=False)
+    assert result.returncode == 1
+    assert message in result.stderr
+    assert not (tmp_path / "model.gist").exists()
+
+
+@pytest.mark.parametrize("kinds, message", [
+    (["tail", "full", "tail", "tail", "tail"], "stands behind a layer of the tail"),
+    ([("thin", 113), "full", "full", "full", "full"], "has 112 neurons, but the plan keeps 113"),
+    (["tail"] * 4, "has 5 layers with attention, but the plan is for 4"),
+])
+def test_bad_plans_are_refused(kinds, message, tmp_path):
+    rng = np.random.default_rng(8)
+    write_model(tmp_path / "model", 64, rng)
+    plan = write_plan(tmp_path, kinds, {"weights": np.zeros(4, np.float32)})
+    result = compile_model(tmp_path / "model", tmp_path / "model.gist", f"--plan={plan}",
+                           check=False)
+    assert result.returncode == 1
+    assert message in result.stderr
