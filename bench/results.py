@@ -116,7 +116,8 @@ def markdown(columns, rows):
 TABLE = re.compile(r"(<!-- table ([\w.-]+)(?: \[(.+?) = (.+?)\])?(?:: (.+?))? -->\n).*?(<!-- end -->)",
                    re.DOTALL)
 NUMBER = r"\d[\d,]*(?:\.\d+)?"
-SPEED = re.compile(rf"((?:{NUMBER}(?:,| and| to| or)? )+)(?:tokens/s|times (?:as fast|the speed))")
+SPEED = re.compile(rf"((?:{NUMBER}(?:,| and| to| or)?\s)+)"
+                   r"(?:tokens/s|times (?:as fast|the speed)|of the work)")
 DIARY = re.compile(r"\b(?:newest|earlier (?:run|version)s?|(?:run|version|code) before)\b")
 
 
