@@ -22,6 +22,8 @@ import tempfile
 
 import numpy as np
 
+from results import about
+
 TAU = 0.3
 TEXTS = ["prose", "code", "licence"]
 #: What the paper reports.
@@ -581,7 +583,7 @@ def main():
         for name, part in parts.items():
             if name not in results and name in options.parts:
                 results[name] = json.loads(json.dumps(part()))
-                file.write_text(json.dumps(results, indent=1) + "\n")
+                file.write_text(json.dumps({"about": about(), **results}, indent=1) + "\n")
     write(results, output / "papers.md")
     print((output / "papers.md").read_text())
 

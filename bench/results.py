@@ -55,9 +55,13 @@ def commit():
 
 
 def command():
-    """The command line, without the folders of this machine."""
-    words = [re.sub(r"(?<![^=])/\S*/", "", word) for word in sys.argv]
-    return shlex.join([Path(words[0]).name, *words[1:]])
+    """The command line, without the folders of this machine and where JSON goes."""
+    program, words = Path(sys.argv[0]).resolve(), sys.argv[1:]
+    if "--json" in words:
+        place = words.index("--json")
+        del words[place:place + 2]
+    name = program.relative_to(ROOT) if ROOT in program.parents else program.name
+    return shlex.join([str(name), *(re.sub(r"(?<![^=,])/\S*/", "", word) for word in words)])
 
 
 def about(**more):
@@ -68,7 +72,7 @@ def about(**more):
 def rounded(columns, rows):
     """Rows whose numbers have the decimals that `columns` ({title: decimals, or None})
     gives them."""
-    return [[round(cell, digits) if digits is not None and isinstance(cell, float) else cell
+    return [[round(cell, digits or None) if digits is not None and isinstance(cell, float) else cell
              for digits, cell in zip(columns.values(), row)] for row in rows]
 
 
@@ -85,13 +89,13 @@ def write(path, columns, rows, **more):
 
 
 def markdown(columns, rows):
-    """A table. A column's decimals are those of its longest number."""
-    if isinstance(columns, dict):
-        rows = rounded(columns, rows)
+    """A table. A column's decimals are those that `columns` gives, or those of its longest number."""
     numbers = [[row[i] for row in rows if isinstance(row[i], (int, float))]
                for i in range(len(columns))]
-    digits = [max((len(repr(x).partition(".")[2]) for x in column if isinstance(x, float)),
-                  default=0) for column in numbers]
+    longest = [max((len(repr(x).partition(".")[2]) for x in column if isinstance(x, float)),
+                   default=0) for column in numbers]
+    digits = [a if b is None else b for a, b in zip(longest, columns.values())] if isinstance(
+        columns, dict) else longest
 
     def cell(value, count):
         if isinstance(value, float):
