@@ -126,7 +126,23 @@ DIARY = re.compile(r"\b(?:newest|earlier (?:run|version)s?|(?:run|version|code) 
 
 
 def read(name):
-    return json.loads((DATA / f"{name}.json").read_text())
+    data = json.loads((DATA / f"{name}.json").read_text())
+    return data | from_certificates(data["certificates"]) if "certificates" in data else data
+
+
+def from_certificates(files):
+    """Columns and rows of {title: file of gist-plan combine}."""
+    columns, rows = ["held out"], {}
+    for title, file in files.items():
+        columns += [f"{title}: {what}" for what in ("asked", "measured", "bound", "verdict")]
+        found = json.loads((DATA.parent / "certificates" / file).read_text())["gist_certificates"][0]
+        work = {"text": "attention work, the most of a text", "ratio": found["work"]}
+        for part in [*found["parts"], found["all_tasks"], work]:
+            cells = [part.get(key) for key in ("promised", "ratio", "bound", "verdict")]
+            name = part["text"].replace(".txt", f", {part.get('part')}")
+            rows.setdefault(name, [name]).extend(
+                round(cell, 3) if isinstance(cell, float) else cell for cell in cells)
+    return {"columns": columns, "rows": list(rows.values())}
 
 
 def make_table(found):
