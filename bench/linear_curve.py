@@ -6,8 +6,8 @@
     bench/linear_curve.py --build build/release --model FILE.gguf --texts FOLDER -o NAME
 
 measures the model as it is stored, all linear layers rounded to the nearest,
-plans of `gist-plan solve-linears`, and gates, and writes NAME.json, NAME.svg
-and NAME.md. FOLDER is what samples/texts.py made: plans are found with its
+plans of `gist-plan solve-linears`, and gates, and writes NAME.json, for
+gist-plan report, and NAME.svg. FOLDER is what samples/texts.py made: plans are found with its
 calibration texts and judged by its held-out ones. Every weight that a product
 reads counts, the output head and subspaces included; where a gate stays closed
 its weight does not. A run that was stopped goes on where it was.
